@@ -63,8 +63,8 @@ Value value_from(const std::string& path, const py::handle& x) {
     if (all_pairs) return pairs;
   }
   throw ConfigError(path + " = " + std::string(py::repr(x)) +
-                    " has a type that no parameter has: use a number, a word, true or false, a list of integers, or a "
-                    "list of [flits, weight] pairs.");
+                    " has a type that no parameter has: use a number, a string, true or false, a list of integers, or "
+                    "a list of [flits, weight] pairs.");
 }
 
 }  // namespace

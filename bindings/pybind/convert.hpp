@@ -9,18 +9,21 @@
 
 namespace flitlab {
 
+/// Returns a parameter's value as a Python object.
 pybind11::object to_python(const Value& value);
-/// Throws ConfigError for a value that no parameter could have.
+/// Returns a configuration from a dict of dotted paths and values. ConfigError for a value of a type that no parameter
+/// has.
 RawConfig from_python(const pybind11::dict& flat);
 
-/// None for not-a-number, int for whole numbers beyond doubt, else float.
+/// Returns None for not-a-number, an int for a whole number below 9e15 in magnitude, otherwise a float.
 pybind11::object number(double x);
+/// Returns a result with its configuration.
 pybind11::dict to_dict(const Experiment& experiment, const Result& result);
-/// kind, name, values (name, value, unit, help) and parts.
+/// Returns kind, help, name, note, values (name, value, unit, help) and parts of an inspected item.
 pybind11::dict to_dict(const InspectNode& node);
-/// Kinds of items: name, count, and fields with name, count, unit, meaning and members.
+/// Returns the kinds of items: name, count, fields and absent fields, each with name, count, unit, meaning and members.
 pybind11::list to_list(const StateLayout& layout);
-/// `own` names events that only the router model has.
+/// Returns events as dicts. `own`: name of the events that only the router model has.
 pybind11::list events_to_list(const std::vector<TimedEvent>& events, std::string_view own);
 
 }  // namespace flitlab

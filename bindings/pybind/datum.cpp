@@ -28,7 +28,7 @@ struct ToPython {
   }
 };
 
-/// Where a value stands among the arguments, for messages: made only if there is one.
+/// Path of a value among the arguments. The text is made only for an error message.
 struct Place {
   const Place* outer;
   std::string name;
@@ -51,7 +51,8 @@ Datum from_integer(const Place& place, const py::handle& x) {
     if (!PyErr_Occurred()) return Datum{static_cast<u64>(large)};
     PyErr_Clear();
   }
-  throw ConfigError(place.text() + " = " + std::string(py::str(x)) + " is out of range: whole numbers have 64 bits.");
+  throw ConfigError(place.text() + " = " + std::string(py::str(x)) +
+                    " is out of range: whole numbers must fit in 64 bits.");
 }
 
 Datum from_items(const Place& place, const py::handle& x) {
@@ -67,7 +68,7 @@ Datum::Map from_dict(const Place* place, const py::dict& d) {
   for (const auto& [key, value] : d) {
     if (!py::isinstance<py::str>(key))
       throw ConfigError((place ? place->text() + ": " : "") + std::string(py::repr(key)) +
-                        " is no name: use words for keys.");
+                        " is not a name: use strings as keys.");
     std::string name = key.cast<std::string>();
     Datum datum = from_python({place, name, 0}, value);
     map.emplace_back(std::move(name), std::move(datum));
@@ -83,14 +84,14 @@ Datum from_python(const Place& place, const py::handle& x) {
   if (py::isinstance<py::str>(x)) return x.cast<std::string>();
   if (py::isinstance<py::dict>(x)) return from_dict(&place, py::reinterpret_borrow<py::dict>(x));
   if (py::isinstance<py::list>(x) || py::isinstance<py::tuple>(x)) return from_items(place, x);
-  if (py::hasattr(x, "tolist")) return from_python(place, x.attr("tolist")());  // numbers and arrays of NumPy
+  if (py::hasattr(x, "tolist")) return from_python(place, x.attr("tolist")());  // NumPy numbers and arrays
   if (PyIndex_Check(x.ptr()))
     if (const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(x.ptr())))
       return from_integer(place, number);
   PyErr_Clear();
-  if (py::isinstance<py::sequence>(x) && !py::isinstance<py::bytes>(x)) return from_items(place, x);  // a range
+  if (py::isinstance<py::sequence>(x) && !py::isinstance<py::bytes>(x)) return from_items(place, x);  // e.g. a range
   throw ConfigError(place.text() + " = " + std::string(py::repr(x)) +
-                    " has a type that no argument has: use numbers, words, true or false, None, lists and dicts.");
+                    " has a type that no argument has: use numbers, strings, true or false, None, lists and dicts.");
 }
 
 }  // namespace

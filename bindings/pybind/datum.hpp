@@ -1,18 +1,19 @@
 #pragma once
-/// Values of any type between the core and Python, and what consoles and tools say of themselves.
+/// Conversion of values of any type between the core and Python, and of the records of consoles and tools.
 #include <pybind11/pybind11.h>
 
 #include "host/plan/console.hpp"
 
 namespace flitlab {
 
-/// Lists become lists, maps dicts, nothing None.
+/// Returns a value as a Python object: lists as lists, maps as dicts, an empty value as None.
 pybind11::object to_python(const Datum& value);
 
-/// Arguments of an operation: numbers, words, None, lists and tuples (and what can be gone through like them: arrays)
-/// and dicts by words. ConfigError, which names the argument, for anything else and for numbers beyond 64 bits.
+/// Returns the arguments of an operation: numbers, strings, None, lists, tuples and other sequences or arrays, and
+/// dicts with strings as keys. ConfigError, which names the argument, for other types and for integers beyond 64 bits.
 Datum::Map arguments_from_python(const pybind11::dict& arguments);
 
+/// Return records as dicts.
 pybind11::dict to_dict(const OperationRecord& record);
 pybind11::list registers_to_list(const std::vector<RegisterRecord>& registers);
 pybind11::list operations_to_list(const std::vector<Operation>& operations);

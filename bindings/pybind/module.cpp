@@ -1,5 +1,5 @@
-/// The extension module flitlab._core: configuration, runs and the stepped network. Everything a user touches is
-/// wrapped once more in Python (bindings/flitlab); this layer only converts.
+/// The extension module flitlab._core: configuration, runs and the stepped network. It only converts types. The public
+/// interface is in Python (bindings/flitlab).
 #include <pybind11/functional.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -53,7 +53,7 @@ py::list parameters() {
   return list;
 }
 
-/// A model's own parameters, those of its topology first.
+/// Returns a model's own parameters, topology parameters first.
 py::list parameters_of_model(const ModelRecord& model) {
   py::list list;
   for (const ParamRecord& r : model.topology) list.append(to_dict(r));
@@ -78,7 +78,7 @@ py::list totals_to_list(TotalTable table) {
   return list;
 }
 
-/// What the records say of every router kind.
+/// Returns the records of all router kinds.
 py::list models_to_list() {
   py::list list;
   for (const ModelRecord& model : models()) {
@@ -124,7 +124,8 @@ py::dict backends() {
   return all;
 }
 
-/// Texts in Python's memory, which stay there as long as any experiment, on whatever thread, refers to them.
+/// Returns texts that stay in Python's memory as long as an experiment refers to them. The last reference may be
+/// released on any thread, so the deleter takes the GIL.
 SharedTexts shared_texts(const py::dict& texts) {
   SharedTexts shared;
   for (const auto& [path, value] : texts) {
@@ -208,8 +209,8 @@ py::list run(const std::vector<Experiment>& experiments, const std::string& back
           progress(d);
         },
         CheckpointChoice{checkpoint, every_seconds});
-  } catch (const std::system_error& e) {  // the machine refuses something, threads for example
-    throw RunError(std::string("the run could not go on: ") + e.what() + ".");
+  } catch (const std::system_error& e) {  // for example, the system cannot create a thread
+    throw RunError(std::string("the run could not continue: ") + e.what() + ".");
   }
   py::list list;
   for (std::size_t i = 0; i < results.size(); ++i) {
@@ -235,25 +236,26 @@ PYBIND11_MODULE(_core, m) {
   py::register_exception<ConfigError>(m, "ConfigError", PyExc_ValueError);
   py::register_exception<RunError>(m, "RunError", PyExc_RuntimeError);
 
-  m.def("parameters", &parameters, "parameters() -> list[dict]: one record per configuration parameter.");
+  m.def("parameters", &parameters, "parameters() -> list[dict]: the records of all configuration parameters.");
   m.def("models", &models_to_list, "models() -> list[dict]: router kinds, with their own parameters and totals.");
   m.def(
       "common_totals", [] { return totals_to_list(kCommonTotalTable); },
-      "common_totals() -> list[dict]: what networks of all kinds count.");
+      "common_totals() -> list[dict]: the records of the totals that all models have.");
   m.def("nearest", &nearest, py::arg("word"), py::arg("candidates"),
-        "nearest(word, candidates) -> str: the candidate that a word probably means; \"\" if none is near.");
-  m.def("backends", &backends, "backends() -> dict: what this build can run on.");
+        "nearest(word, candidates) -> str: the most similar candidate; \"\" if no candidate is similar.");
+  m.def("backends", &backends, "backends() -> dict: the backends and devices of this build.");
   m.def("run", &run, py::arg("experiments"), py::arg("backend"), py::arg("threads"), py::arg("progress"),
         py::arg("checkpoint") = "", py::arg("every_seconds") = 60.0, py::arg("channels") = false,
         "run(experiments, backend, threads, progress, checkpoint, every_seconds, channels) -> list[dict]: runs "
         "experiments of one structure as replicas.");
 
   m.def("program_calls", &program_calls, py::arg("text"), py::arg("name"), py::arg("ranks"),
-        "program_calls(text, name, ranks) -> list[list[tuple]]: what every rank of a program does.");
+        "program_calls(text, name, ranks) -> list[list[tuple]]: the calls of every rank of a program.");
 
-  m.def("tools", &tools, py::arg("kind"), "tools(kind) -> list[dict]: what a router kind computes without a network.");
+  m.def("tools", &tools, py::arg("kind"),
+        "tools(kind) -> list[dict]: the operations of a router kind that need no network.");
   m.def("call_tool", &call_tool_of, py::arg("kind"), py::arg("name"), py::arg("experiment"), py::arg("arguments"),
-        "call_tool(kind, name, experiment, arguments) -> Any: carries out a tool.");
+        "call_tool(kind, name, experiment, arguments) -> Any: runs a tool and returns its result.");
 
   py::class_<Experiment>(m, "Experiment")
       .def(py::init([](const py::dict& flat, const std::string& base_dir, const py::dict& texts) {

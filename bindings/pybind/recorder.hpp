@@ -1,10 +1,10 @@
 #pragma once
-/// The recorder of the scope (bindings/frames) in Python.
+/// Python binding of the scope's recorder (bindings/frames).
 #include <pybind11/pybind11.h>
 
 namespace flitlab {
 
-/// Adds the class to the module. All that it puts is text, in JSON.
+/// Adds the class Recorder to the module. Its functions return JSON texts.
 void bind_recorder(pybind11::module_& m);
 
 }  // namespace flitlab

@@ -11,7 +11,7 @@
 namespace flitlab {
 namespace {
 
-/// Letters left out, put in, replaced or exchanged with their neighbour, between two words.
+/// Returns the edit distance of two words: letters to delete, insert, replace or exchange with their neighbour.
 std::size_t edit_distance(const std::string& a, const std::string& b) {
   std::vector<std::size_t> before, above, row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -39,7 +39,7 @@ std::string expected(const ParamRecord& r) {
     case ParamType::kInt: return "an integer, e.g. " + example;
     case ParamType::kFloat: return "a number, e.g. " + example;
     case ParamType::kFile: return "a string";
-    case ParamType::kChoice: return "one of the words " + listed(split_words(r.choices));
+    case ParamType::kChoice: return "one of " + listed(split_words(r.choices));
     case ParamType::kIntList: return "a list of integers, e.g. " + example;
     case ParamType::kLengths: return "an integer such as " + example + " or pairs such as [[1, 0.5], [5, 0.5]]";
     case ParamType::kIntOrAuto: return "an integer or \"auto\"";
@@ -47,7 +47,7 @@ std::string expected(const ParamRecord& r) {
   return "";
 }
 
-/// What to change, where the value shows what was meant.
+/// Returns a hint on what to change, if the value shows what the user meant; otherwise "".
 std::string type_hint(const ParamRecord& r, const Value& v) {
   const bool wants_integer = r.type == ParamType::kInt || r.type == ParamType::kIntOrAuto;
   if (const auto* x = std::get_if<double>(&v); x && wants_integer && *x == std::floor(*x) && std::fabs(*x) < 1e15)
@@ -56,7 +56,7 @@ std::string type_hint(const ParamRecord& r, const Value& v) {
     double x = 0;
     const char* end = word->data() + word->size();
     const bool number = portable::from_chars(word->data(), end, x).ptr == end;
-    if (number || *word == "true" || *word == "false") return " Leave out the quotes.";
+    if (number || *word == "true" || *word == "false") return " Remove the quotes.";
   }
   return "";
 }
@@ -81,7 +81,7 @@ std::string lower(std::string text) {
 
 constexpr std::size_t kTooFar = ~std::size_t{0};
 
-/// The edit distance of two words, or kTooFar if one cannot be a slip of the other.
+/// Returns the edit distance of two words, or kTooFar if they are not similar (see nearest()).
 std::size_t slips(const std::string& word, const std::string& candidate) {
   constexpr std::size_t kShortestBeginning = 3;
   const std::size_t d = edit_distance(word, candidate), common = std::min(word.size(), candidate.size());
@@ -206,7 +206,7 @@ Value check_value(const ParamRecord& r, const Value& v) {
       }
       if (!std::isfinite(weight))
         throw ConfigError(std::string(r.path) + " = " + shown(v) +
-                          ": the weights add up to more than a number can hold.");
+                          ": the sum of the weights is too large for a floating-point number.");
       if (!(weight > 0))
         throw ConfigError(std::string(r.path) + " = " + shown(v) + ": at least one weight must be positive.");
       return list;

@@ -1,5 +1,5 @@
 #pragma once
-/// Checks of single values against their record, and the wording of what is wrong.
+/// Checks of single values against their records, and parts of the error messages.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,28 +9,30 @@
 
 namespace flitlab {
 
-/// The words of a '|'-separated list.
+/// Splits a list at its separators.
 std::vector<std::string> split_words(std::string_view words, char separator = '|');
 
-/// Words with commas between them.
+/// Joins words with commas.
 std::string listed(const std::vector<std::string>& words);
 
-/// The candidate that a word probably means, whatever the case of its letters; "" if none is near. A candidate is near
-/// if the edit distance is at most a third of the word's length, or if one of the two begins with the other, which has
-/// three letters or more. Of dotted paths the last names are compared; a wrong section counts as one slip more.
+/// Returns the candidate that is most similar to a word, ignoring case, or "" if no candidate is similar. A candidate
+/// is similar if the edit distance is at most a third of the word's length (rounded up), or if one of the two begins
+/// with the other, which has three letters or more. Of dotted paths, the last names are compared; a wrong section
+/// adds 1.
 std::string nearest(const std::string& word, const std::vector<std::string>& candidates);
 
-/// The end of a message about an unknown word: `: did you mean BEST?`, or `.` if `best` is "".
+/// Returns the end of a message about an unknown word: `: did you mean BEST?`, or `.` if `best` is "".
 std::string did_you_mean(const std::string& best);
 
-/// The default of a record as a value of its type.
+/// Returns the default of a record as a value of its type.
 Value default_value(const ParamRecord& record);
 
-/// The value in the record's own type (an integer given for a float becomes one). Throws ConfigError for a wrong
-/// type, a value out of range, or a word that is not a choice.
+/// Returns the value in the record's type; an integer for a float parameter becomes a float. Throws ConfigError for a
+/// wrong type, a value out of range, or a string that is not one of the choices.
 Value check_value(const ParamRecord& record, const Value& value);
 
-/// ConfigError for a key that no record of router kind `kind` has: names the kind it belongs to, or the nearest key.
+/// Throws ConfigError for a key that router kind `kind` does not have. The message names the kinds that have it, or the
+/// most similar key.
 [[noreturn]] void unknown_key(const std::string& path, const Value& value, std::string_view kind);
 
 }  // namespace flitlab

@@ -14,13 +14,13 @@
 namespace flitlab {
 namespace {
 
-/// Whether all terminals of the grid exist and take part.
+/// Returns whether all terminals of the grid exist and take part in the traffic.
 bool is_whole(const Experiment& e) {
   const auto whole = model_of(e.kind()).whole;
   return !whole || whole(e);
 }
 
-/// `"open", "batch" or "trace"`.
+/// Returns a list for messages: `"open", "batch" or "trace"`.
 std::string choices_text(const std::vector<std::string_view>& words) {
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i)
@@ -37,7 +37,7 @@ void check_mode(const Experiment& e) {
   std::vector<std::string_view> others;
   for (const ModelRecord& other : models())
     if (knows(other)) others.push_back(other.kind);
-  throw ConfigError(quoted(e, param::traffic.mode) + " does not fit " + quoted_kind(e) + ", whose terminals know " +
+  throw ConfigError(quoted(e, param::traffic.mode) + " does not fit " + quoted_kind(e) + ", whose terminals support " +
                     choices_text(model.modes) + ". Use one of them, or router.kind = " + choices_text(others) + ".");
 }
 
@@ -69,7 +69,8 @@ void check_pattern(const Experiment& e) {
                       "hot_spot, random_permutation or matrix.");
   if (pattern == "matrix" && e.str(param::traffic.matrix_file).empty())
     throw ConfigError("traffic.pattern = \"matrix\" needs traffic.matrix_file (CSV lines source,destination,value).");
-  // A graph's size is in its file; who takes part in a machine that is not whole, its plan knows.
+  // The size of a graph is in its file, and only the plan knows which terminals of an incomplete machine take part.
+  // Plans check these.
   if (!graph && is_whole(e)) check_permutation(pattern, grid_shape(e), terminal_count(e));
   if (pattern == "hot_spot" && !graph)
     for (u32 hot : e.ints(param::traffic.hot_terminals))
@@ -111,10 +112,10 @@ void check_lengths(const Experiment& e) {
                       "\"geometric\": give one number, the mean, or use \"list\".");
 }
 
-/// Calls `f` with lengths that packets can have, the longest and the shortest among them.
+/// Calls `f` with possible packet lengths, the longest and the shortest among them.
 template <class F>
 void for_each_length(const Experiment& e, F f) {
-  // Lines of a trace are checked when they are read; packets of a broadcast are as long as its model has them.
+  // Lines of a trace are checked when they are read; the model sets the length of packets of a broadcast.
   if (e.is({param::traffic.mode, "trace"}) || e.is({param::traffic.mode, "broadcast"})) return f(1);
   if (e.is({param::traffic.mode, "program"})) {
     const PacketFormat format = packet_format(e);
@@ -137,7 +138,7 @@ void for_each_length(const Experiment& e, F f) {
 }  // namespace
 
 std::string size_text(const Experiment& e) {
-  // Of networks that have several of them, the first one sets most of the size.
+  // If a network has several of these parameters, the first one has the largest effect on its size.
   for (std::string_view key : {"file", "shape", "dimensions", "nodes", "levels", "radix", "ports"}) {
     const std::string path = "topology." + std::string(key);
     if (e.has(path)) return path + " = " + shown(e.at(path));
@@ -195,7 +196,7 @@ u32 shortest_packet(const Experiment& e) {
 }
 
 double mean_packet(const Experiment& e) {
-  if (geometric(e)) {  // the mean of min(n, longest): the sum of P(n >= k) for k up to longest
+  if (geometric(e)) {  // mean of min(n, longest): the sum of P(n >= k) for k up to longest
     const double uncut = geometric_mean(e);
     return uncut * (1 - std::pow(1 - 1 / uncut, geometric_longest(e)));
   }
@@ -218,7 +219,7 @@ void check_topology(const Experiment& e) {
   if (e.has(param::topology.shape) && e.ints(param::topology.shape).size() > 10)
     throw ConfigError("topology.shape = " + list_text(e.ints(param::topology.shape)) + " has " +
                       std::to_string(e.ints(param::topology.shape).size()) +
-                      " dimensions: at most 10 are supported. Leave some out.");
+                      " dimensions: at most 10 are supported. Remove some.");
   terminal_count(e);
 }
 

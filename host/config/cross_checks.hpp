@@ -1,4 +1,5 @@
 #pragma once
+/// Checks of conditions between parameters, and sizes that follow from several parameters.
 #include <string>
 #include <vector>
 
@@ -7,50 +8,52 @@
 
 namespace flitlab {
 
-/// Conditions between parameters: those of the model, and those of traffic (patterns that fit only some sizes, bursts
-/// that cannot be offered). Throws ConfigError for the first that fails.
+/// Checks the conditions between parameters: of the model, and of traffic (patterns that need certain sizes, bursts
+/// that cannot give the load). Throws ConfigError for the first that fails.
 void check_together(const Experiment& experiment);
 
-/// Conditions of the networks of kTopologyParams.
+/// Checks the conditions between the parameters in host/topology/params.hpp. Throws ConfigError for the first that
+/// fails.
 void check_topology(const Experiment& experiment);
 
-/// `path = "word"`, as messages show it.
+/// Returns `path = "choice"`, as messages show it.
 std::string quoted(const Experiment& experiment, const ParamRecord& parameter);
-/// The same of router.kind.
+/// The same for router.kind.
 std::string quoted_kind(const Experiment& experiment);
-/// A list as it would be written in a configuration.
+/// Returns a list as it is written in a configuration.
 std::string list_text(const std::vector<u32>& list);
 
-/// The parameter that sets the size of a network and its value, as messages show them: `topology.dimensions = 20`.
+/// Returns the parameter that sets the size of the network, with its value, for messages: `topology.dimensions = 20`.
 std::string size_text(const Experiment& experiment);
 
-/// Whether the network is read from a file, which says how large it is.
+/// Returns whether the network, and so its size, is read from a file.
 bool is_graph(const Experiment& experiment);
-/// Terminals of any topology but a graph; 0 for a graph.
+/// Returns the number of terminals; 0 for a network from a file.
 u32 terminal_count(const Experiment& experiment);
 
-/// Message classes, each of which needs the routing classes on virtual channels of its own.
+/// Returns the number of message classes. Each needs virtual channels of its own for all routing classes.
 u32 message_classes(const Experiment& experiment);
 
-/// Radix of each dimension, for a hypercube too; of a multistage network, its endpoints; empty if a file has it.
+/// Returns the radix of each dimension (of a hypercube: 2 each); of a multistage network, the number of endpoints; {}
+/// if the network is read from a file.
 std::vector<u32> grid_shape(const Experiment& experiment);
 
-/// Mean of a geometric law before it is cut at geometric_longest().
+/// Returns the mean of the geometric packet length before it is cut at geometric_longest(), flits.
 u32 geometric_mean(const Experiment& experiment);
 
-/// The length at which a geometric law is cut, flits.
+/// Returns the length at which the geometric packet length is cut, flits.
 u32 geometric_longest(const Experiment& experiment);
 
-/// How the messages of a program are cut into packets.
+/// Returns the format by which messages of a program are divided into packets.
 PacketFormat packet_format(const Experiment& experiment);
 
-/// Longest packet in flits. 1 for traces, whose lines are checked when they are read.
+/// Returns the longest packet, flits; 1 for traces, whose lines are checked when they are read.
 u32 longest_packet(const Experiment& experiment);
 
-/// Shortest packet in flits.
+/// Returns the shortest packet, flits.
 u32 shortest_packet(const Experiment& experiment);
 
-/// Mean packet length in flits, of the lengths that really occur: exact for a geometric law that is cut.
+/// Returns the mean packet length, flits. It is exact also for a geometric length, which is cut.
 double mean_packet(const Experiment& experiment);
 
 }  // namespace flitlab

@@ -15,7 +15,7 @@
 namespace flitlab {
 namespace {
 
-/// One condition of an `only_if`, taken apart.
+/// One condition of a record's `only_if`.
 struct Condition {
   explicit Condition(std::string_view text) {
     const std::size_t equals = text.find('=');
@@ -26,25 +26,25 @@ struct Condition {
       if (word != "true" && word != "false") word = to_text(word);
   }
 
-  /// Whether it holds for what is resolved so far. A key that does not apply has no word.
+  /// Returns whether the condition holds for the parameters resolved so far. A key that does not apply has no value.
   bool holds(const Experiment& e) const {
     if (!e.has(key)) return other;
     return (std::find(words.begin(), words.end(), to_text(e.at(key))) == words.end()) == other;
   }
 
   std::string key;
-  bool other;                      ///< any word but these
-  std::vector<std::string> words;  ///< or flags, as they are written
+  bool other;                      ///< true: any value except `words`
+  std::vector<std::string> words;  ///< values, as TOML has them
 };
 
-/// The first condition of a record that does not hold; none if the record applies.
+/// Returns the first condition of a record that does not hold; nothing if the record applies.
 std::optional<Condition> hindrance(const ParamRecord& record, const Experiment& e) {
   for (const std::string& text : split_words(record.only_if, '&'))
     if (const Condition condition(text); !condition.holds(e)) return condition;
   return {};
 }
 
-/// Why a record does not apply: what its condition asks for, and what is there instead.
+/// Returns the reason why a record does not apply: the condition that fails, and the value of its key.
 std::string why_not(const ParamRecord& record, const Experiment& e, const std::vector<const ParamRecord*>& records) {
   const Condition condition = *hindrance(record, e);
   std::string text = "belongs to " + condition.key + (condition.other ? " other than " : " = ");
@@ -56,7 +56,7 @@ std::string why_not(const ParamRecord& record, const Experiment& e, const std::v
   return text + ", which itself " + why_not(**other, e, records);
 }
 
-/// The default of a record; a few depend on the topology, without which they would not fit it.
+/// Returns the default of a record. Some defaults depend on the model or the topology.
 Value default_for(const ParamRecord& record, const Experiment& e) {
   if (record.path == param::topology.shape.path && e.has(param::topology.kind) && e.str(param::topology.kind) == "ring")
     return IntList{8};

@@ -1,5 +1,5 @@
 #pragma once
-/// A resolved configuration: every parameter that applies, checked against its record.
+/// A resolved configuration: all parameters that apply, checked against their records.
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,14 +39,14 @@ struct WordOf {
 
 class Experiment {
  public:
-  /// Checks a configuration and fills in the defaults. `base_dir` is where relative file names start; parameters in
-  /// `texts` name no file, their text is there. Throws ConfigError for the first thing that is wrong.
+  /// Checks a configuration and adds the defaults. `base_dir`: folder of relative file names. `texts`: texts in memory,
+  /// by the parameter that would otherwise name a file. Throws ConfigError for the first error.
   static Experiment resolve(const RawConfig& given, std::string base_dir, SharedTexts texts = {});
 
-  /// Value of router.kind.
+  /// Returns the value of router.kind.
   const std::string& kind() const;
 
-  /// Values by their records. All but has() throw ConfigError for a parameter that does not apply.
+  /// Values by record. All functions except has() throw ConfigError for a parameter that does not apply.
   bool has(const ParamRecord& p) const { return has(p.path); }
   bool flag(const ParamRecord& p) const;
   std::int64_t i64(const ParamRecord& p) const;
@@ -62,22 +62,23 @@ class Experiment {
   bool is(WordOf p) const { return str(p.record) == p.word; }
   std::vector<u32> ints(const ParamRecord& p) const;
   const Lengths& lengths(const ParamRecord& p) const;
-  /// kIntOrAuto: true if the value is the word "auto".
+  /// kIntOrAuto: whether the value is "auto".
   bool is_auto(const ParamRecord& p) const;
-  /// A file name, made absolute with base_dir; "" stays "".
+  /// Returns a file name with base_dir in front of a relative one; "" stays "".
   std::string file(const ParamRecord& p) const;
-  /// The text that a file name stands for.
+  /// Returns the text of a parameter that names a file.
   TextSource text(const ParamRecord& p) const;
   const Value& at(const ParamRecord& p) const { return at(p.path); }
 
-  /// Hash of what is in all the files and texts that the configuration names: a name alone says little.
+  /// Returns a hash of the contents of all files and texts of the configuration, because names do not identify
+  /// contents.
   u64 files_hash() const;
 
-  /// All resolved parameters in record order.
+  /// Returns all resolved parameters in record order.
   const std::vector<std::pair<std::string, Value>>& flat() const { return values_; }
-  /// Equal for experiments that can be replicas of one job.
+  /// Returns a text that is equal for experiments that can be replicas of one job.
   std::string structure_key() const;
-  /// A parameter of any type by a path that no record is at hand for: of a condition, or a user's.
+  /// Values by path, for conditions and users' input.
   const Value& at(std::string_view path) const;
   bool has(std::string_view path) const;
 
@@ -87,8 +88,8 @@ class Experiment {
 
   std::vector<std::pair<std::string, Value>> values_;
   std::vector<bool> per_replica_;
-  std::vector<const ParamRecord*> files_;  ///< the parameters that name one
-  SharedTexts texts_;                      ///< what is in memory instead
+  std::vector<const ParamRecord*> files_;  ///< parameters that name a file or text
+  SharedTexts texts_;                      ///< texts in memory, in place of files
   std::string base_dir_;
 };
 

@@ -28,7 +28,7 @@ void FieldFile::rewind() {
 bool FieldFile::next() {
   do {
     if (!std::getline(*file_, text_)) {
-      if (file_->bad()) fail("the file cannot be read any further.");
+      if (file_->bad()) fail("the rest of the file cannot be read.");
       return false;
     }
     if (++line_ == kNone) fail("a file can have at most 4294967294 lines.");

@@ -1,5 +1,5 @@
 #pragma once
-/// A file of comma-separated fields, words as well as numbers, line by line.
+/// Reader of a file of comma-separated fields, line by line.
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,7 +12,7 @@ namespace flitlab {
 
 class FieldFile {
  public:
-  /// `key`: the parameter that names the file. ConfigError if it cannot be read.
+  /// `key`: parameter that names the file. ConfigError if the file cannot be read.
   FieldFile(std::string_view key, TextSource source);
 
   /// Goes back to the first line.
@@ -21,17 +21,18 @@ class FieldFile {
   bool next();
   u32 line() const { return line_; }
   u32 fields() const { return static_cast<u32>(fields_.size()); }
-  /// A field of that line; "" if it is left out.
+  /// Returns a field of that line; "" if the line does not have it.
   std::string_view field(u32 i) const { return i < fields_.size() ? fields_[i] : std::string_view(); }
-  /// A whole number that a field must be; its `name` is for the message.
+  /// Returns a field as a whole number. ConfigError if it is not a number from `least` to `most`; the message names
+  /// `name`.
   u32 number(u32 i, const char* name, u64 most, u64 least = 0) const;
-  /// ConfigError if that line has a field more than `form` has, as in "wire,FROM,TO[,delay]".
+  /// Throws ConfigError if that line has more fields than `form`, as in "wire,FROM,TO[,delay]".
   void check_form(const std::string& form) const;
 
-  /// ConfigError about the line that was read last, or about an earlier one.
+  /// Throws ConfigError about the line that was read last, or about line `line`.
   [[noreturn]] void fail(const std::string& what) const;
   [[noreturn]] void fail(u32 line, const std::string& what) const;
-  /// `17 ("3,recv,5")`: a line's number and what is in it, read from the file once more.
+  /// Returns a line's number and text, as in `17 ("3,recv,5")`. Reads the file again.
   std::string quote(u32 line) const;
 
  private:
@@ -42,7 +43,7 @@ class FieldFile {
   TextSource source_;
   std::unique_ptr<std::istream> file_;
   std::string text_;
-  std::vector<std::string_view> fields_;  ///< of text_
+  std::vector<std::string_view> fields_;  ///< fields of `text_`
   u32 line_ = 0;
 };
 

@@ -18,48 +18,49 @@ struct Tool;
 struct ModelRecord {
   std::string_view kind;  ///< value of router.kind
   std::string_view help;
-  ParamTable topology;               ///< its topology.* parameters
-  std::vector<ParamTable> sections;  ///< all others that are its own
-  TotalTable totals = {};            ///< what it counts beside the totals of all models
-  void (*check)(const Experiment&);  ///< ConfigError if its parameters do not fit each other
+  ParamTable topology;               ///< topology.* parameters of the model
+  std::vector<ParamTable> sections;  ///< other parameters of the model
+  TotalTable totals = {};            ///< totals of the model, in addition to those of all models
+  void (*check)(const Experiment&);  ///< throws ConfigError if the parameters contradict each other
   std::unique_ptr<Plan> (*make_plan)(const Experiment&);
-  /// Values of traffic.mode that its terminals know.
+  /// Values of traffic.mode that the model's terminals support.
   std::vector<std::string_view> modes = {"open", "batch", "trace"};
-  /// What a trace calls an event that only this model has (EventKind::kOwn).
+  /// Name, in traces, of the event that only this model has (EventKind::kOwn).
   std::string_view own_event = "own";
-  /// Default of a parameter that its record's would not fit, as TOML has it; "": the record's. Null: always the
+  /// Returns the model's default of a parameter as TOML text, or "" for the record's default. Null: always the
   /// record's.
   std::string_view (*default_of)(const ParamRecord&, const Experiment&) = nullptr;
-  /// Whether all terminals of its network exist and take part in the traffic; null: they always do.
+  /// Returns whether all terminals of the network exist and take part in the traffic. Null: they always do.
   bool (*whole)(const Experiment&) = nullptr;
-  /// Operations that need no network (host/plan/console.hpp).
+  /// Returns operations that need no network (host/plan/console.hpp).
   std::vector<Tool> (*tools)() = nullptr;
-  /// Shape of its terminals for traffic patterns, {} if that takes the plan; null: topology.shape or
+  /// Returns the shape of the terminals for traffic patterns, or {} if only the plan has it. Null: topology.shape or
   /// topology.dimensions.
   std::vector<u32> (*shape)(const Experiment&) = nullptr;
-  /// Settings, as TOML has them, with which all of its state and registers are there: for the reference page and tests.
+  /// Settings, as TOML text, with which the model has all of its state fields and registers. For the reference page and
+  /// tests.
   std::vector<std::pair<const ParamRecord*, std::string_view>> everything = {};
 };
 
-/// ModelRecord::make_plan of a class of plans.
+/// ModelRecord::make_plan for a class of plans.
 template <class P>
 std::unique_ptr<Plan> plan_of(const Experiment& e) {
   return std::make_unique<P>(e);
 }
 
-/// Every registered router model, in the order in which help lists them.
+/// Returns all registered router models, in the order in which help lists them.
 const std::vector<ModelRecord>& models();
 
-/// The model of a kind, which must be registered.
+/// Returns the model of a kind, which must be registered.
 const ModelRecord& model_of(std::string_view kind);
 
-/// The record of router.kind itself.
+/// Returns the record of router.kind.
 const ParamRecord& model_choice();
 
-/// Records that apply to a router kind, in the order in which resolved configurations list them.
+/// Returns the records of a router kind, in the order in which resolved configurations list them.
 std::vector<const ParamRecord*> parameters_of(std::string_view kind);
 
-/// Every record of every model.
+/// Returns the records of all models.
 std::vector<const ParamRecord*> all_parameters();
 
 }  // namespace flitlab

@@ -15,7 +15,7 @@ namespace {
 class MemoryStream final : std::streambuf, public std::istream {
  public:
   explicit MemoryStream(std::string_view text) : std::istream(static_cast<std::streambuf*>(this)) {
-    char* begin = const_cast<char*>(text.data());  // a get area is never written to
+    char* begin = const_cast<char*>(text.data());  // the get area of a stream is only read
     setg(begin, begin, begin + text.size());
   }
 };
@@ -43,12 +43,12 @@ std::unique_ptr<std::istream> TextSource::open(const std::string& key) const {
   auto file = std::make_unique<std::ifstream>(path_, std::ios::binary);
   const int opened = errno;
   std::error_code unknown;
-  const bool folder = std::filesystem::is_directory(path_, unknown);  // it opens, but cannot be read
+  const bool folder = std::filesystem::is_directory(path_, unknown);  // a folder can be opened but not read
   if (!*file || folder)
-    throw ConfigError(key + " = " + to_text(Value{path_}) +
-                      " cannot be read: " + std::strerror(folder ? EISDIR : opened) +
-                      ". Give the name of a file, in a configuration relative to its folder, in --set or set() to the "
-                      "current one.");
+    throw ConfigError(
+        key + " = " + to_text(Value{path_}) + " cannot be read: " + std::strerror(folder ? EISDIR : opened) +
+        ". Give the name of a file, relative to the folder of the configuration file, or in --set and set() to "
+        "the current folder.");
   skip_mark(*file, key + ": " + path_);
   return file;
 }

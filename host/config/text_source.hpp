@@ -1,5 +1,5 @@
 #pragma once
-/// Text that a configuration names: a file, or what the caller has in memory.
+/// Text that a configuration refers to: a file, or a text in the caller's memory.
 #include <istream>
 #include <map>
 #include <memory>
@@ -8,26 +8,26 @@
 
 namespace flitlab {
 
-/// Text in somebody's memory, who keeps it as long as `owner` lives.
+/// Text in the caller's memory, which is valid as long as `owner` exists.
 struct SharedText {
   std::shared_ptr<const void> owner;
   std::string_view text;
 };
 
-/// By the parameter that would name the file.
+/// Texts by the parameter that would otherwise name a file.
 using SharedTexts = std::map<std::string, SharedText>;
 
-/// Skips the byte-order mark that editors may write in front of UTF-8 text. ConfigError if the mark is of UTF-16;
-/// `what` is the parameter and the file.
+/// Skips the byte-order mark that editors may write in front of UTF-8 text. ConfigError for the mark of UTF-16. `what`:
+/// parameter and file, for the message.
 void skip_mark(std::istream& in, const std::string& what);
 
 class TextSource {
  public:
-  /// The text is `shared`, or in the file `path`; either way messages call it `path`.
+  /// The text `shared` if it has an owner, otherwise the file `path`. Messages use `path` in both cases.
   explicit TextSource(std::string path, SharedText shared = {}) : path_(std::move(path)), shared_(std::move(shared)) {}
 
   const std::string& path() const { return path_; }
-  /// A new stream at the first byte. ConfigError naming `key` if the file cannot be read.
+  /// Returns a new stream at the first byte. ConfigError, which names `key`, if the file cannot be read.
   std::unique_ptr<std::istream> open(const std::string& key) const;
 
  private:

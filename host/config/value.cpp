@@ -15,7 +15,7 @@ std::string hex(unsigned char byte) {
   return {kDigits[byte >> 4], kDigits[byte & 15]};
 }
 
-/// A TOML basic string. Control characters would break a message over lines.
+/// Returns a TOML basic string. Control characters are escaped, because they would break a message into lines.
 std::string quoted(const std::string& text) {
   std::string s = "\"";
   for (const char c : text) {
@@ -58,7 +58,7 @@ std::string shown(const Value& value) {
   std::string text;
   for (const char c : to_text(value)) {
     const auto byte = static_cast<unsigned char>(c);
-    text += byte < 0x80 ? std::string(1, c) : "\\x" + hex(byte);  // what a damaged file holds need not be text
+    text += byte < 0x80 ? std::string(1, c) : "\\x" + hex(byte);  // damaged files may contain bytes that are not text
   }
   if (text.size() <= kLongest) return text;
   return text.substr(0, kLongest - kTail) + " ... " + text.substr(text.size() - kTail);

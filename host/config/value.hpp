@@ -1,5 +1,5 @@
 #pragma once
-/// Values as they come out of a TOML file, before and after they are checked against their parameter's record.
+/// Values of parameters, before and after the check against their records.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -10,18 +10,19 @@
 namespace flitlab {
 
 using IntList = std::vector<std::int64_t>;
-/// Packet lengths with their weights.
+/// Packet lengths in flits, with their weights.
 using Lengths = std::vector<std::pair<std::int64_t, double>>;
 
 using Value = std::variant<bool, std::int64_t, double, std::string, IntList, Lengths>;
 
-/// What the user gave: dotted path -> value.
+/// The user's configuration: dotted path -> value.
 using RawConfig = std::map<std::string, Value>;
 
-/// A value as it would be written in TOML, on one line: strings are escaped, so that different values differ.
+/// Returns a value as it is written in TOML, on one line. Strings are escaped, so that different values give different
+/// texts.
 std::string to_text(const Value& value);
 
-/// A value for a message: as to_text(), with the middle of a long one left out.
+/// Returns a value for a message: as to_text(), without the middle of a long text.
 std::string shown(const Value& value);
 
 }  // namespace flitlab

@@ -13,12 +13,13 @@
 namespace flitlab {
 namespace {
 
-/// Numbers, or records, of one name in all items of a kind.
+/// The numbers, or records, of one name in all items of a kind.
 struct Numbers {
   const ItemKind* kind = nullptr;
   std::size_t first_item = 0;   ///< bytes from the state's start
-  bool absent = false;          ///< this network's items do not have them
-  std::vector<MemberInfo> way;  ///< the field, as a member of its item, then members of records; empty: the item itself
+  bool absent = false;          ///< this configuration's items do not have them
+  std::vector<MemberInfo> way;  ///< path: the field as a member of its item, then members of records; empty: the item
+                                ///< itself
 };
 
 std::vector<std::string_view> words_of(std::string_view where) {
@@ -55,7 +56,7 @@ Numbers find(const StateLayout& layout, const std::string& where) {
   return n;
 }
 
-/// Calls look(at, member) for each number, or record, that a way leads to, from what lies at `at` after so many steps.
+/// Calls look(at, member) for each number or record at the end of a path, starting from `at` after `steps` steps of it.
 template <class Look>
 void for_each_end(const std::vector<MemberInfo>& way, std::size_t steps, const std::byte* at, const Look& look) {
   if (steps == way.size()) return look(at, way.back());
@@ -64,7 +65,7 @@ void for_each_end(const std::vector<MemberInfo>& way, std::size_t steps, const s
     for_each_end(way, steps + 1, at + member.offset + std::size_t{i} * member.element->bytes, look);
 }
 
-/// Little-endian, as the state is.
+/// Returns a number of the state, which is little-endian.
 u64 number_at(const std::byte* at, const MemberInfo& member) {
   u64 word = 0;
   std::memcpy(&word, at, member.element->bytes);
@@ -72,15 +73,14 @@ u64 number_at(const std::byte* at, const MemberInfo& member) {
 }
 
 [[noreturn]] void refuse(const std::string& what) {
-  throw ConfigError("checkpoint: no network comes to be as it says; somebody has changed it. In its state, " + what +
-                    ".");
+  throw ConfigError("checkpoint: no network can have this state, so the file has been changed: " + what + ".");
 }
 
 void check_item(const Numbers& numbers, const Bound& bound, u32 item, const std::byte* at) {
   const auto name = [&] { return bound.where + " of " + numbers.kind->name + " " + std::to_string(item); };
   if (numbers.way.empty()) {
     if (!bound.record_holds(at, item, 0))
-      refuse(numbers.kind->name + " " + std::to_string(item) + " cannot be as it is");
+      refuse(numbers.kind->name + " " + std::to_string(item) + " has an impossible state");
     return;
   }
   const MemberInfo& field = numbers.way[0];
@@ -88,15 +88,15 @@ void check_item(const Numbers& numbers, const Bound& bound, u32 item, const std:
     for_each_end(numbers.way, 1, at + field.offset + std::size_t{element} * field.element->bytes,
                  [&](const std::byte* end, const MemberInfo& member) {
                    if (bound.record_holds) {
-                     if (!bound.record_holds(end, item, element)) refuse(name() + " cannot be as it is");
+                     if (!bound.record_holds(end, item, element)) refuse(name() + " has an impossible value");
                    } else if (const u64 number = number_at(end, member); !bound.holds(number, item, element)) {
                      refuse(name() + " cannot be " + std::to_string(number));
                    }
                  });
 }
 
-/// A source looks for the transaction of its next request, and for one that is unused, until it finds them. Those of
-/// requests that wait must be as many as these, and no two the same.
+/// A source looks up the transaction of its next request, and an unused one, in loops without a bound. So the requests
+/// that wait must match their transactions one to one, and `outstanding` must match the used ones.
 bool transactions_fit(const Item<1>& terminal, const TerminalFields& fields, u32 window) {
   const TerminalControl& control = terminal.at(fields.control);
   u32 used = 0, waiting = 0;
@@ -154,7 +154,7 @@ void add_packet(std::vector<Bound>& bounds, const std::string& where, const Pack
 }
 
 void add_source(std::vector<Bound>& bounds, const TrafficTable& t, TrafficMode mode, const TerminalFields& fields) {
-  const bool draws = t.packets.flits != nullptr;  // else a trace or a program says what is sent
+  const bool draws = t.packets.flits != nullptr;  // else a trace or a program defines the packets
   std::vector<char> silent(t.terminals);
   for (u32 i = 0; draws && i < t.terminals; ++i) silent[i] = never_sends(t, i);
   for (const char* at : {"terminal.control.next.at", "terminal.control.oldest.at"})
@@ -208,7 +208,7 @@ void check_bounds(const StateLayout& layout, const std::vector<Bound>& bounds, c
     if (numbers.absent) continue;
     const bool is_number = !numbers.way.empty() && numbers.way.back().element->members.empty();
     if (is_number == static_cast<bool>(bound.record_holds))
-      throw std::logic_error("bounds: \"" + bound.where + "\" is a number, or a record, and bounded as the other");
+      throw std::logic_error("bounds: \"" + bound.where + "\" is a number with a bound for a record, or the reverse");
     const std::byte* items = state.data() + numbers.first_item;
     for (u32 item = 0; item < numbers.kind->count; ++item)
       check_item(numbers, bound, item, items + std::size_t{item} * numbers.kind->item_bytes);

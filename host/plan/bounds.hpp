@@ -1,6 +1,6 @@
 #pragma once
-/// Numbers of a state that say where something lies: a port, a virtual channel, a place in a ring, a terminal. Routers
-/// believe them, so a state that comes from outside is looked at before any router sees it.
+/// Bounds of numbers in a state that are used as indices: a port, a virtual channel, a position in a buffer, a
+/// terminal. Routers do not check them, so a state from outside (a checkpoint) is checked before any router uses it.
 #include <cstddef>
 #include <cstring>
 #include <functional>
@@ -15,19 +15,20 @@
 
 namespace flitlab {
 
-/// Whether a number can be what it is in an element of a field of an item.
+/// Whether a number is possible in an element of a field of an item.
 using Holds = std::function<bool(u64 number, u32 item, u32 element)>;
 
-/// The same of a record as a whole.
+/// The same for a record (a struct of the state) or item as a whole.
 using RecordHolds = std::function<bool(const std::byte* record, u32 item, u32 element)>;
 
 struct Bound {
   std::string where;              ///< item, field and members by name: "router.input.out_port"
-  Holds holds;                    ///< each number of that name
-  RecordHolds record_holds = {};  ///< or each record; an item as a whole, if `where` names no field
+  Holds holds;                    ///< checks each number of that name
+  RecordHolds record_holds = {};  ///< or checks each record; or an item as a whole, if `where` names no field
 };
 
-/// A bound of records, where what a number can be depends on another: holds(record, item, element).
+/// Returns a bound of records in which the possible values of one number depend on another: holds(record, item,
+/// element).
 template <class Record, class F>
 Bound record_bound(std::string where, F holds) {
   return {std::move(where), {}, [holds](const std::byte* at, u32 item, u32 element) {
@@ -37,7 +38,7 @@ Bound record_bound(std::string where, F holds) {
           }};
 }
 
-/// A bound of items, where fields depend on one another: holds(item, index).
+/// Returns a bound of items whose fields depend on one another: holds(item, index).
 template <class F>
 Bound item_bound(std::string kind, F holds) {
   return {std::move(kind), {}, [holds](const std::byte* at, u32 index, u32) {
@@ -45,40 +46,40 @@ Bound item_bound(std::string kind, F holds) {
           }};
 }
 
-/// Less than so much; or a number that means that there is none.
+/// Less than `count`; or also equal to `none`.
 Holds below(u64 count);
 Holds below_or(u64 count, u64 none);
-/// At most so much.
+/// At most `most`.
 Holds at_most(u64 most);
-/// A set of things, as bits.
+/// A bit set that is a subset of `all`.
 Holds subset(u64 all);
-/// Each byte of a word by itself.
+/// Each byte of a word is at most `most`.
 Holds bytes_at_most(u64 most);
-/// Each byte is a flit of mail.hpp, of one of so many virtual channels, or none.
+/// Each byte is empty or a flit (kernels/common/mail.hpp) of one of `vcs` virtual channels.
 Holds flits_of(u32 vcs);
-/// A mark for something that a channel brings: 0, or 1 where there is such a channel. `channels` of every item, as
-/// bits; an element is a slot's channel.
+/// A mark of an arrival through a channel: 0, or 1 if the item has that channel. `wired[item]`: its channels, as bits.
+/// An element belongs to channel element % `channels`.
 Holds arrives_by(const u32* wired, u32 channels);
 
-/// What numbers in a packet's descriptor are less than.
+/// Exclusive upper bounds of numbers in a packet's descriptor.
 struct PacketBounds {
-  u64 addresses;  ///< of destinations
+  u64 addresses;  ///< destination addresses
   u64 terminals;
   u64 ports = 256;
   u64 classes = 256;
 };
 void add_packet(std::vector<Bound>& bounds, const std::string& where, const PacketBounds& packet);
 
-/// A terminal's source queue, trace and program.
+/// Adds the bounds of a terminal's source queue, trace and program.
 void add_source(std::vector<Bound>& bounds, const TrafficTable& traffic, TrafficMode mode,
                 const TerminalFields& fields);
-/// Its channels to and from a router, with so many virtual channels, whose buffers hold so many flits and packets, and
-/// its closed loop.
+/// Adds the bounds of a terminal's closed loop and of its channels to and from a router, with `vcs` virtual channels
+/// whose buffers hold `buffer_flits` flits and `ring` packet descriptors.
 void add_terminal_channels(std::vector<Bound>& bounds, u32 vcs, u32 buffer_flits, u32 ring, TrafficMode mode,
                            const TrafficTable& traffic, const TerminalFields& fields, const PacketBounds& packet);
 
-/// ConfigError that names the first number which cannot be. A field that this network's items do not have bounds
-/// nothing; a name that no item has is the model's mistake: logic_error.
+/// Throws ConfigError that names the first number out of bounds. It skips a field that this configuration's items do
+/// not have. A name that no item has is an error of the model: logic_error.
 void check_bounds(const StateLayout& layout, const std::vector<Bound>& bounds, const std::vector<std::byte>& state);
 
 }  // namespace flitlab

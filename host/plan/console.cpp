@@ -12,7 +12,7 @@
 namespace flitlab {
 namespace {
 
-/// A value for a message, which has no room for all of a long list.
+/// Returns a value as text for a message; long lists are cut.
 std::string in_brief(const Datum& d) {
   struct Show {
     std::string operator()(std::monostate) const { return "none"; }
@@ -51,7 +51,7 @@ double as_double(const Datum& d) {
   return std::get<double>(d.value);
 }
 
-/// "" if a value has an argument's type, else what it should be.
+/// Returns "" if a value has an argument's type, else a description of the expected value.
 std::string type_wanted(const ArgumentRecord& a, const Datum& d) {
   switch (a.type) {
     case ArgumentType::kRouter:
@@ -94,7 +94,7 @@ void check_argument(const OperationRecord& operation, const ArgumentRecord& a, c
          to_text(Value{static_cast<std::int64_t>(a.max)}) + ".");
 }
 
-/// The record of a name among `items`, or null.
+/// Returns the element of `items` with a record of that name, or null.
 template <class Item>
 const Item* named(const std::vector<Item>& items, std::string_view name) {
   const auto at = std::find_if(items.begin(), items.end(), [&](const Item& item) { return item.record.name == name; });
@@ -180,13 +180,13 @@ void Console::offer(RegisterFile file) {
   registers_ = file.records;
   for (const RegisterRecord& r : registers_)
     register_names_ += (register_names_.empty() ? "" : ", ") + std::string(r.name);
-  register_names_ += "; # is a number or a port, as `registers` lists them.";
+  register_names_ += "; # is a number or a port, as in the list of `registers`.";
   const auto text = [&](std::string line) -> std::string_view { return texts_.emplace_back(std::move(line)); };
   const std::string of(file.of);
   const ArgumentRecord node{"node", ArgumentType::kRouter, text("Number of " + of + ".")};
   const ArgumentRecord name{"name", ArgumentType::kText, register_names_};
   offer({.name = "read_register",
-         .help = text("A register of " + of + "."),
+         .help = text("Reads a register of " + of + "."),
          .arguments = {node, name},
          .returns = file.reads,
          .cite = file.cite},
@@ -194,7 +194,7 @@ void Console::offer(RegisterFile file) {
           return Datum{read(engine, a.u32_of("node"), a.text("name"))};
         });
   offer({.name = "registers",
-         .help = text("All registers of " + of + "."),
+         .help = text("Reads all registers of " + of + "."),
          .arguments = {node},
          .returns = "a map: name -> value",
          .cite = file.cite},
@@ -202,13 +202,14 @@ void Console::offer(RegisterFile file) {
   if (!file.write) return;
   offer({.name = "write_register",
          .help = text("Writes a register of " + of + "." + (file.remark.empty() ? "" : " ") + std::string(file.remark)),
-         .arguments = {node, name, {"value", ArgumentType::kNumber, "What the register holds then.", "bits"}},
+         .arguments = {node, name, {"value", ArgumentType::kNumber, "The value to write.", "bits"}},
          .cite = file.cite},
         [this, read = file.read, write = file.write](Engine& engine, const Arguments& a) {
           const std::string& wanted = a.text("name");
           const RegisterRecord* record = record_of(registers_, wanted);
           if (!record || !record->writable) {
-            read(engine, a.u32_of("node"), wanted);  // says which there are, if this one is not
+            read(engine, a.u32_of("node"), wanted);  // throws a message that lists the registers if there is none of
+                                                     // this name
             throw ConfigError("register " + wanted + " can be read only.");
           }
           write(engine, a.u32_of("node"), wanted, a.number("value"));
@@ -249,7 +250,7 @@ Datum call_tool(const std::string& kind, const std::string& name, const Experime
   const std::string of = "router.kind = \"" + kind + "\"";
   const Tool* tool = named(tools, name);
   if (!tool && tools.empty()) throw ConfigError(name + ": " + of + " has no tools.");
-  if (!tool) throw ConfigError(name + " is no tool of " + of + ": there are " + names_of(tools) + ".");
+  if (!tool) throw ConfigError(name + " is no tool of " + of + ". Its tools are " + names_of(tools) + ".");
   if (tool->wants_experiment && (!experiment || experiment->kind() != kind))
     throw ConfigError(name + " needs an experiment with " + of +
                       (experiment ? "; it was given one with \"" + experiment->kind() + "\"." : "."));

@@ -1,7 +1,7 @@
 #pragma once
-/// What software can do to a machine by name, between two cycles: read and write registers, send, join a barrier, boot.
-/// A plan may offer a console; it says what it can do, with help, and checks what it is given. A model may also offer
-/// tools, operations that need no network (ModelRecord::tools).
+/// Operations that software performs on a machine between two cycles: reading and writing registers, sending, joining a
+/// barrier, booting. A plan may offer a console, which lists its operations with help and checks their arguments. A
+/// model may also offer tools, operations that need no network (ModelRecord::tools).
 #include <functional>
 #include <list>
 #include <map>
@@ -20,41 +20,43 @@ class Experiment;
 enum class ArgumentType {
   kRouter,    ///< number of a router
   kTerminal,  ///< number of a terminal
-  kNumber,    ///< whole, not negative, of up to 64 bits
-  kInteger,   ///< whole, of either sign
+  kNumber,    ///< an integer >= 0 of up to 64 bits
+  kInteger,   ///< an integer of either sign
   kReal,
   kFlag,
   kText,
-  kIntegers,  ///< a list of whole numbers
-  kAny        ///< what the help says: lists of lists, records
+  kIntegers,  ///< a list of integers
+  kAny        ///< as the help describes: lists of lists, maps
 };
 
-/// "router", "terminal", "number", "integer", "real", "flag", "text", "integers" or "any".
+/// Returns "router", "terminal", "number", "integer", "real", "flag", "text", "integers" or "any".
 std::string_view name_of(ArgumentType type);
 
+/// Description of an argument of an operation.
 struct ArgumentRecord {
   std::string_view name;
   ArgumentType type;
   std::string_view help = "";
   std::string_view unit = "";
-  bool optional = false;  ///< may be left out, or none
-  double min = 0;         ///< inclusive, of every number of a list as well; min == max: no range but the type's
+  bool optional = false;  ///< the caller may omit it or pass none
+  double min = 0;         ///< inclusive; for lists, of every element; min == max: only the type's range
   double max = 0;
 };
 
+/// Description of an operation.
 struct OperationRecord {
   std::string_view name;
   std::string_view help;
   std::vector<ArgumentRecord> arguments = {};
-  std::string_view returns = "";  ///< what comes back, with its unit; "": nothing
+  std::string_view returns = "";  ///< returned value with its unit; "": no value
   std::string_view cite = "";     ///< source and section
 };
 
-/// What an operation is called with; every argument has been checked against its record.
+/// The arguments of a call of an operation, checked against their records.
 class Arguments {
  public:
-  /// ConfigError for an argument that is unknown, missing, or not of its type or in its range. `routers`, `terminals`:
-  /// of the network; 0: there is none.
+  /// Throws ConfigError for an argument that is unknown or missing, or has a wrong type or value. `routers`,
+  /// `terminals`: their numbers in the network; 0: no network.
   Arguments(const OperationRecord& operation, Datum::Map given, u32 routers = 0, u32 terminals = 0);
 
   bool has(std::string_view name) const;
@@ -71,27 +73,28 @@ class Arguments {
   Datum::Map values_;
 };
 
-/// A register of a router, or several that differ in what stands in their names for #: a number, or a port.
+/// A register of a router, or a family of registers whose names differ in #: a number, or a port.
 struct RegisterRecord {
   std::string_view name;  ///< "R_CHAN#"
-  u32 bits;               ///< 1 to 64; a negative value is its two's complement
+  u32 bits;               ///< 1 to 64; a negative value is stored as its two's complement
   std::string_view help;
   bool writable = false;
   std::string_view unit = "";
 };
 
-/// The registers of a kind of router: what they are, and how software reaches those of the first replica.
+/// The registers of a kind of router, and access to them in the first replica.
 struct RegisterFile {
-  std::string_view of;    ///< "a node": whose they are
+  std::string_view of;    ///< owner, for texts: "a node"
   std::string_view cite;  ///< source and section
   std::vector<RegisterRecord> records;
-  std::string_view remark = "";  ///< on writing them
+  std::string_view remark = "";  ///< remark on writing registers, for the help
+  /// text for the value returned by a read
   std::string_view reads = "its value";
-  /// All of a router that there are, by name.
+  /// Returns all registers of a router, by name.
   std::function<std::map<std::string, u64>(const Engine&, u32 router)> all;
-  /// ConfigError if there is none of that name.
+  /// Returns a register of a router. ConfigError if there is no register of that name.
   std::function<u64(const Engine&, u32 router, const std::string& name)> read;
-  /// ConfigError if it does not take the value; null if none can be written.
+  /// Writes a register of a router. ConfigError if it cannot hold the value. Null if no register is writable.
   std::function<void(Engine&, u32 router, const std::string& name, u64 value)> write = nullptr;
 };
 
@@ -101,22 +104,22 @@ struct Operation {
   std::function<Datum(Engine&, const Arguments&)> run;
 };
 
-/// An operation without a network: a computation over an experiment, or over what it is given.
+/// An operation without a network: a computation over an experiment, or over its arguments alone.
 struct Tool {
   OperationRecord record;
-  Datum (*run)(const Experiment* experiment, const Arguments&);  ///< `experiment`: null unless it is wanted
-  bool wants_experiment = false;                                 ///< of the model whose tool it is
+  Datum (*run)(const Experiment* experiment, const Arguments&);  ///< `experiment`: null unless `wants_experiment`
+  bool wants_experiment = false;                                 ///< the tool needs an experiment of its model
 };
 
-/// The tools of a router kind. ConfigError if there is no such kind.
+/// Returns the tools of a router kind. ConfigError if there is no such kind.
 std::vector<Tool> tools_of(const std::string& kind);
 
-/// Carries out a tool. ConfigError for a tool that is not there, which names those that are, for wrong arguments, and
-/// for an experiment that is missing, or of another kind.
+/// Runs a tool. Throws ConfigError for an unknown tool (the message lists the tools), for wrong arguments, and for an
+/// experiment that is missing or of another kind.
 Datum call_tool(const std::string& kind, const std::string& tool, const Experiment* experiment, Datum::Map arguments);
 
-/// Operations of the first replica of a stepped network. Subclasses list them in their constructor, and refer to the
-/// plan, which must live longer.
+/// Operations on the first replica of a network that is advanced by hand. Subclasses list them in their constructor and
+/// refer to the plan, which must outlive the console.
 class Console {
  public:
   Console(u32 routers, u32 terminals) : routers_(routers), terminals_(terminals) {}
@@ -125,27 +128,28 @@ class Console {
   Console& operator=(const Console&) = delete;
 
   const std::vector<Operation>& operations() const { return operations_; }
-  /// What the operations read_register, registers and write_register reach; empty if there are none.
+  /// Returns the registers that read_register, registers and write_register access; empty if there are none.
   const std::vector<RegisterRecord>& registers() const { return registers_; }
-  /// ConfigError for an operation that is not there, which names those that are, and for wrong arguments.
+  /// Runs an operation. Throws ConfigError for an unknown operation (the message lists the operations) and for wrong
+  /// arguments.
   Datum call(Engine& engine, std::string_view operation, Datum::Map arguments);
 
-  /// What users should know about operations since the last call of this, though they have been carried out.
+  /// Returns and clears the warnings of operations that were carried out nevertheless.
   std::vector<std::string> take_warnings();
 
-  /// Cycles after which exchange() must be called again; kNever: never.
+  /// Returns the cycles after which exchange() must be called again; kNever: it need not be called.
   virtual u32 period() const { return kNever; }
-  /// Exchanges with the engine what software wants sent and what has come, between cycles.
+  /// Passes messages that software sends to the engine, and fetches messages that have arrived. Called between cycles.
   virtual void exchange(Engine&) {}
-  /// What waits on the host, for checkpoints.
+  /// Save and restore what is queued on the host, for checkpoints.
   virtual void save(Saver&) const {}
   virtual void load(Loader&) {}
 
  protected:
   void offer(OperationRecord record, std::function<Datum(Engine&, const Arguments&)> run);
-  /// Offers read_register, registers and, if they can be written, write_register.
+  /// Offers read_register, registers and, if any register is writable, write_register.
   void offer(RegisterFile file);
-  /// Names of registers, for the help of an argument; once they have been offered.
+  /// Returns the names of the offered registers, for the help of an argument.
   std::string_view register_names() const { return register_names_; }
   void warn(std::string text) { warnings_.push_back(std::move(text)); }
 
@@ -153,15 +157,15 @@ class Console {
   u32 routers_, terminals_;
   std::vector<Operation> operations_;
   std::vector<RegisterRecord> registers_;
-  std::list<std::string> texts_;  ///< of records that are made here
+  std::list<std::string> texts_;  ///< storage of texts for records that are made here
   std::string register_names_;
   std::vector<std::string> warnings_;
 };
 
-/// The record of a register; null if there is none of that name.
+/// Returns the record of a register; null if there is no register of that name.
 const RegisterRecord* record_of(const std::vector<RegisterRecord>& records, std::string_view name);
 
-/// Names of registers for a message: those that differ in a last number as a range.
+/// Returns the names of registers for a message; registers that differ in a final number appear as a range.
 std::string families(const std::map<std::string, u64>& registers);
 
 }  // namespace flitlab

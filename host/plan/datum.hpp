@@ -1,6 +1,6 @@
 #pragma once
-/// A value of any type, as consoles, inspectors and tools exchange it with whoever asks: numbers, words, lists and
-/// maps, the types that Python, JSON and a page have as well.
+/// Datum: a value of any type that consoles, inspectors and tools exchange with their callers: numbers, text, lists and
+/// maps, the types that Python, JSON and JavaScript also have.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -14,9 +14,9 @@ namespace flitlab {
 
 struct Datum {
   using List = std::vector<Datum>;
-  using Map = std::vector<std::pair<std::string, Datum>>;  ///< in the order in which it is shown
+  using Map = std::vector<std::pair<std::string, Datum>>;  ///< in display order
 
-  Datum() = default;  ///< nothing: what does not apply
+  Datum() = default;  ///< no value, shown as none
   Datum(bool x) : value(x) {}
   Datum(u8 x) : value(u64{x}) {}
   Datum(u16 x) : value(u64{x}) {}
@@ -46,7 +46,7 @@ struct Datum {
   std::variant<std::monostate, bool, std::int64_t, u64, double, std::string, List, Map> value;
 };
 
-/// kNone means that there is none.
+/// Returns no value for kNone.
 inline Datum none_if(u32 x) { return x == kNone ? Datum{} : Datum{x}; }
 
 }  // namespace flitlab

@@ -5,11 +5,11 @@
 namespace flitlab {
 namespace {
 
-/// The deadlocked set; empty if there is none.
+/// Returns the deadlocked set; empty if there is none.
 std::vector<u64> deadlocked(const WaitsFor& state) {
   std::vector<bool> blocked(state.size());
   for (u64 i = 0; i < blocked.size(); ++i) blocked[i] = !state.can_move(i);
-  // Whoever waits for somebody outside the set leaves it, until nothing changes.
+  // A member that waits for a member outside the set leaves the set, until nothing changes.
   for (bool changed = true; changed;) {
     changed = false;
     for (u64 i = 0; i < blocked.size(); ++i) {
@@ -27,7 +27,7 @@ std::vector<u64> deadlocked(const WaitsFor& state) {
   return members;
 }
 
-/// A cycle of waiting inside the set that `from` belongs to.
+/// Returns a cycle of waiting inside the set that `from` belongs to.
 std::vector<u64> waiting_cycle(const WaitsFor& state, u64 from) {
   std::vector<u64> walk{from};
   for (;;) {
@@ -44,8 +44,8 @@ std::string describe_deadlock(const WaitsFor& state, const std::string& members)
   const std::vector<u64> set = deadlocked(state);
   if (set.empty()) return "";
   const std::vector<u64> cycle = waiting_cycle(state, set.front());
-  std::string text = std::to_string(set.size()) + " " + members + " are blocked for ever; " +
-                     std::to_string(cycle.size()) + " of them wait for one another in a cycle:";
+  std::string text = std::to_string(set.size()) + " " + members + " are deadlocked; " + std::to_string(cycle.size()) +
+                     " of them wait for one another in a cycle:";
   for (std::size_t i = 0; i < cycle.size() && i < 32; ++i)
     text += "\n  " + state.name(cycle[i]) + (i + 1 < cycle.size() ? " waits for" : " waits for the first");
   if (cycle.size() > 32) text += "\n  ... and " + std::to_string(cycle.size() - 32) + " more";

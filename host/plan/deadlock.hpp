@@ -1,6 +1,7 @@
 #pragma once
-/// Deadlock, found exactly: the largest set of blocked members (virtual channels, queues) each of whose ways forward
-/// leads into the set. A packet that waits for any one of several things is only in it if all of them are.
+/// Exact deadlock search: finds the largest set of blocked members (virtual channels, queues) in which every
+/// alternative of each member also leads into the set. A packet that waits for any one of several resources is in the
+/// set only if all of them are.
 #include <string>
 #include <vector>
 
@@ -8,19 +9,20 @@
 
 namespace flitlab {
 
-/// What a model says of a state.
+/// What waits for what in a state; each model implements it.
 class WaitsFor {
  public:
   virtual ~WaitsFor() = default;
   virtual u64 size() const = 0;
-  /// Whether nothing but time stands between a member and progress (or it is empty).
+  /// Returns whether a member can progress without another member's moving (or is empty).
   virtual bool can_move(u64 member) const = 0;
-  /// Members any one of which, by moving, would let this one move.
+  /// Returns the members any one of which, by moving, would let this one move.
   virtual std::vector<u64> waits_for(u64 member) const = 0;
   virtual std::string name(u64 member) const = 0;
 };
 
-/// "" if there is none; else how many `members` are blocked, and a cycle in which some of them wait for each other.
+/// Returns "" if there is no deadlock; else how many `members` are blocked, and a cycle in which some of them wait for
+/// one another.
 std::string describe_deadlock(const WaitsFor& state, const std::string& members);
 
 }  // namespace flitlab

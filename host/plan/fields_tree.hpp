@@ -1,6 +1,6 @@
 #pragma once
-/// All that an item's state consists of, whatever the model: its fields and their records, by name, with units and
-/// meanings, as their lists declare them (kernels/common/fields.hpp).
+/// The tree of an item's whole state, for any model: its fields and their structs, by name, with the units and meanings
+/// of their declarations (kernels/common/fields.hpp).
 #include <cstddef>
 #include <vector>
 
@@ -9,9 +9,9 @@
 
 namespace flitlab {
 
-/// Item `item` of kind `kind` in a state in canonical order. Numbers are values, and several of them a list; a record
-/// is a part of the kind of its field's name, and several of them are parts named by their places. Names of values and
-/// their texts live as long as the program.
+/// Returns the tree of item `item` of kind `kind` in a state in canonical order. A number is a value, an array of
+/// numbers a list. A struct is a part named after its field; an array of structs is several parts named by index. The
+/// texts in the tree live as long as the program.
 InspectNode fields_tree(const StateLayout& layout, const std::vector<std::byte>& state, u32 kind, u32 item);
 
 }  // namespace flitlab

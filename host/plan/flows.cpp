@@ -9,9 +9,9 @@
 namespace flitlab {
 namespace {
 
-constexpr double kDraws = 4294967296.0;  ///< 32-bit draws
+constexpr double kDraws = 4294967296.0;  ///< number of 32-bit draws
 
-/// A value of the opposite direction.
+/// A quantity with source and destination exchanged.
 class Reversed final : public PairValue {
  public:
   explicit Reversed(const PairValue& value) : value_(value) {}
@@ -21,7 +21,7 @@ class Reversed final : public PairValue {
   const PairValue& value_;
 };
 
-/// Means of a value over the destinations of each terminal.
+/// Means of a quantity over the destinations of each terminal.
 class Destinations {
  public:
   Destinations(const TrafficTable& traffic, const PairValue& value) : t_(traffic), value_(value) {
@@ -29,13 +29,13 @@ class Destinations {
     if (t_.pattern != Pattern::kHot && t_.pattern != Pattern::kAllToRegion) return;
     hot_.assign(t_.destination, t_.destination + t_.hot_count);
     for (u32 i = 0; i < t_.hot_count; ++i) hot_place_.emplace(hot_[i], i);
-    // A device is in no group, so nothing is sent to it at random.
+    // A device is in no group, so no random packet goes to it.
     one_group_ = sets_.size() == 1 &&
                  std::all_of(hot_.begin(), hot_.end(), [&](u32 hot) { return group_of(t_, hot).count > 0; });
     sum_of_hot_ = value_.sum_over(hot_);
   }
 
-  /// Packets that a terminal creates, as a multiple of a number that is the same for all terminals.
+  /// Returns the packets that a terminal creates, up to a factor that is the same for all terminals.
   double rate(u32 source) const {
     const bool silent = t_.pattern == Pattern::kAllToRegion ? hot_place_.count(source) > 0 : never_sends(t_, source);
     if (silent) return 0;
@@ -43,7 +43,7 @@ class Destinations {
     return t_.injection == Injection::kAllAtOnce ? batch_size(t_, source) : 1.0;
   }
 
-  /// Mean of the value over the packets of a terminal, weighted as packet_destination() draws.
+  /// Returns the mean of the quantity over the packets of a terminal, weighted as packet_destination() draws.
   double mean(u32 source) const {
     switch (t_.pattern) {
       case Pattern::kUniform: return even(source, t_.others_only);
@@ -73,7 +73,7 @@ class Destinations {
     for (const TerminalSet& set : sets_) sum_of_set_.push_back(value_.sum_over(set));
   }
 
-  /// Mean over the members of the sender's group.
+  /// Returns the mean over the members of the sender's group.
   double even(u32 source, bool others_only) const {
     const double sum = sum_of_set_[group_[source]](source), count = group_of(t_, source).count;
     return others_only ? (sum - value_.of(source, source)) / (count - 1) : sum / count;
@@ -94,7 +94,7 @@ class Destinations {
     const double part = t_.hot_threshold / kDraws, each = part / t_.hot_count;
     const double mean = (1 - part) * even(source, t_.others_only);
     double sum = 0;
-    if (one_group_) {  // any hot terminal may be chosen, but for the sender itself
+    if (one_group_) {  // any hot terminal may be chosen, except the sender itself
       sum = sum_of_hot_(source);
       if (!t_.others_only) return mean + each * sum;
       const auto own = hot_place_.equal_range(source);
@@ -110,8 +110,8 @@ class Destinations {
     return mean + each * sum;
   }
 
-  /// Mean over the destinations of packets that were to go to hot terminal `i` and may not: the draw that chose it also
-  /// chooses the destination, so they are one slice of the sender's group.
+  /// Returns the mean over the packets drawn for hot terminal `i` that may not go there. The same draw selects their
+  /// uniform destination, so these destinations are one slice of the sender's group.
   double even_of_slice(u32 source, u32 i) const {
     const TrafficGroup g = group_of(t_, source);
     const u32 count = g.count - t_.others_only;
@@ -132,7 +132,7 @@ class Destinations {
   std::vector<u32> group_;                                     ///< [terminals] index in sets_
   std::vector<std::function<double(u32 source)>> sum_of_set_;  ///< [groups]
   TerminalSet hot_;
-  bool one_group_ = false;             ///< of all hot terminals and of all that send
+  bool one_group_ = false;             ///< all hot terminals and all senders are in one group
   std::multimap<u32, u32> hot_place_;  ///< terminal, its index in hot_
   std::function<double(u32 source)> sum_of_hot_;
 };

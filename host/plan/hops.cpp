@@ -61,7 +61,7 @@ double TableHops::of(u32 source, u32 destination) const {
   return hops;
 }
 
-/// Routes to one router form a tree, so the hops of all its routers take one step each.
+/// Routes to one router form a tree, so each router's hops follow from those of the next router in one step.
 std::function<double(u32)> TableHops::sum_over(const TerminalSet& set) const {
   const Topology& t = topology_;
   std::vector<u32> members(t.routers);

@@ -1,5 +1,5 @@
 #pragma once
-/// Hops of routes, as quantities of which mean_over_packets() takes the mean.
+/// Hops of routes, for mean_over_packets().
 #include <functional>
 #include <vector>
 
@@ -8,8 +8,7 @@
 
 namespace flitlab {
 
-/// Shortest routes of a network with coordinates. `via_any`: a route goes to a router drawn among all, and from there
-/// to the destination (Valiant).
+/// Shortest routes in a network with coordinates. `via_any`: a route leads through a router drawn among all (Valiant).
 class GridHops final : public PairValue {
  public:
   explicit GridHops(const Topology& topology, bool via_any = false);
@@ -18,7 +17,7 @@ class GridHops final : public PairValue {
   bool symmetric() const override { return true; }
 
  private:
-  /// Mean hops from a router to all routers.
+  /// Returns the mean hops from a router to all routers.
   double to_any(u32 router) const;
 
   const Topology& topology_;
@@ -26,7 +25,7 @@ class GridHops final : public PairValue {
   std::vector<std::vector<double>> to_all_;  ///< [dims][coordinate] mean distance to all coordinates; if via_any
 };
 
-/// Routes that a table holds: `port(router, destination router)` is the output port.
+/// Routes of a routing table: `port(router, destination router)` is the output port.
 class TableHops final : public PairValue {
  public:
   TableHops(const Topology& topology, std::function<u32(u32 router, u32 destination)> port);

@@ -10,17 +10,17 @@ InspectNode vc_node(const VcSnapshot& s) {
   const bool packet = s.src != kNone;
   return {"vc",
           s.name,
-          {{"stage", s.stage, "", "what the front packet is doing; idle: there is none"},
+          {{"stage", s.stage, "", "pipeline stage of the front packet; idle: no packet"},
            {"flits", s.flits, "flits", "in the input buffer"},
-           {"capacity", s.capacity, "flits", "that the input buffer holds; 0: it has none of its own, or no limit"},
+           {"capacity", s.capacity, "flits", "size of the input buffer; 0: no buffer of its own, or no limit"},
            {"packets", s.packets, "packets", "in the input buffer, whole or in part"},
-           {"left", s.left, "flits", "of the front packet, still to go"},
-           {"out_port", none_if(s.out_port), "", "output port that the front packet asks for or holds"},
+           {"left", s.left, "flits", "of the front packet, still to be sent"},
+           {"out_port", none_if(s.out_port), "", "output port that the front packet requests or holds"},
            {"out_vc", none_if(s.out_vc), "", "output virtual channel that it holds"},
            {"src", none_if(s.src), "", "source terminal of the front packet"},
-           {"id", packet ? Datum{s.id} : Datum{}, "", "its number at its source"},
-           {"dst_router", none_if(s.dst_router), "", "router of its destination"},
-           {"credits", s.credits, "flits", "of the output virtual channel with the same numbers"},
+           {"id", packet ? Datum{s.id} : Datum{}, "", "number of the front packet at its source"},
+           {"dst_router", none_if(s.dst_router), "", "destination router of the front packet"},
+           {"credits", s.credits, "flits", "of the output VC with the same port and VC number"},
            {"owner_port", none_if(s.owner_port), "", "input port whose packet holds that output virtual channel"},
            {"owner_vc", none_if(s.owner_vc), "", "virtual channel of that input port"}},
           {},
@@ -43,7 +43,7 @@ Fill Inspector::fill(const std::vector<std::byte>&, u32, const std::vector<PortS
 
 const Inspector& inspector_of(const Plan& plan) {
   if (const Inspector* inspector = plan.inspector()) return *inspector;
-  throw ConfigError("routers of this kind cannot be looked into by ports: their plan has no inspector.");
+  throw ConfigError("routers of this kind cannot be inspected by port: their plan has no inspector.");
 }
 
 InspectNode router_tree(const Plan& plan, const std::vector<std::byte>& state, u32 router, Cycle now) {
@@ -53,16 +53,16 @@ InspectNode router_tree(const Plan& plan, const std::vector<std::byte>& state, u
   const Fill fill = inspector.fill(state, router, ports);
   InspectNode node{"router",
                    plan.router_name(router),
-                   {{"held", fill.held, inspector.fill_of(), "how full the router is"},
-                    {"places", fill.places, inspector.fill_of(), "at most"}},
+                   {{"held", fill.held, inspector.fill_of(), "occupancy of the router"},
+                    {"places", fill.places, inspector.fill_of(), "capacity of the router"}},
                    {}};
   for (const PortSnapshot& port : ports) {
     InspectNode& part = node.parts.emplace_back();
     part.kind = "port";
     part.name = port.name;
     part.note = port.note;
-    part.values = {{"peer", none_if(port.peer), "", "router or terminal at the far end; none: not wired"},
-                   {"to_terminal", port.to_terminal, "", "whether that is a terminal"}};
+    part.values = {{"peer", none_if(port.peer), "", "router or terminal at the far end; none: not connected"},
+                   {"to_terminal", port.to_terminal, "", "whether the far end is a terminal"}};
     for (const VcSnapshot& vc : port.vcs) part.parts.push_back(vc_node(vc));
   }
   return node;
@@ -73,14 +73,14 @@ InspectNode terminal_tree(const Plan& plan, const std::vector<std::byte>& state,
   return {"terminal",
           std::to_string(terminal),
           {{"created", s.created, "packets", "created since cycle 0"},
-           {"sent", s.sent, "packets", "whose head has been injected"},
-           {"received", s.received, "packets", "whose tail has arrived"},
+           {"sent", s.sent, "packets", "packets whose head has been injected"},
+           {"received", s.received, "packets", "packets whose tail has arrived"},
            {"queued", s.queued, "packets", "in the source queue"},
-           {"flits_left", s.flits_left, "flits", "of the packet that is being injected, still to go"},
+           {"flits_left", s.flits_left, "flits", "of the packet being injected, still to be sent"},
            {"vc", s.vc, "", "virtual channel on which it is injected"},
            {"next_creation", s.next_creation == kNever ? Datum{} : Datum{s.next_creation}, "cycle",
-            "in which the next packet is created; none: no more"},
-           {"credits", Datum::list_of(s.credits), "flits", "of the injection channel, by virtual channel"}},
+            "creation of the next packet; none: no more packets"},
+           {"credits", Datum::list_of(s.credits), "flits", "of the injection channel, per virtual channel"}},
           {}};
 }
 

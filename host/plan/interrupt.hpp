@@ -1,12 +1,12 @@
 #pragma once
-/// Planning a large network can take minutes: it asks now and then whether the user still wants it.
+/// Interruption of long computations on the host: planning a large network can take minutes.
 
 namespace flitlab {
 
-/// What `check_interrupt` calls; it throws to stop the work. Null, as at the beginning: nobody stops it.
+/// Sets the function that `check_interrupt` calls; it throws to stop the work. Null (the default): no check.
 void set_interrupt_check(void (*check)());
 
-/// To be called in every round of a long loop, by the thread that the user waits for.
+/// Calls that function. Long loops call it in every iteration, on the thread that the user waits for.
 void check_interrupt();
 
 }  // namespace flitlab

@@ -1,6 +1,6 @@
 #pragma once
-/// A plan: the immutable side of a job (wiring, routes, parameters, layout of the state), and what only the model
-/// knows how to do with a state on the host.
+/// A plan: the immutable part of a job (wiring, routes, parameters, layout of the state), and the model-specific
+/// operations of the host on a state.
 #include <memory>
 #include <string>
 #include <utility>
@@ -16,11 +16,12 @@
 
 namespace flitlab {
 
-/// What has entered the network and has not left it must be inside when an audit counts it.
+/// A conservation rule that an audit checks: entered = left + inside the network.
 struct Conserved {
-  std::string what;  ///< "flits"
-  u32 audited;       ///< total that grows at every audit by what is inside
-  u32 entered;       ///< total of what has entered
+  std::string what;  ///< the conserved quantity: "flits"
+  u32 audited;       ///< index of the total that each audit increases by the quantity inside the network
+  u32 entered;       ///< index of the total of the quantity that has entered
+  /// indices of the totals of the quantity that has left
   std::vector<u32> left;
 };
 
@@ -29,19 +30,21 @@ Conserved conserved(std::string what, Audited audited, Entered entered, Left... 
   return {std::move(what), static_cast<u32>(audited), static_cast<u32>(entered), {static_cast<u32>(left)...}};
 }
 
-/// What never changes about a network: the terminals and packets that it takes, and what users should know of it.
+/// Facts about a network that do not change during a run: its terminals, its packets, and warnings for the user.
 struct PlanFacts {
-  u32 active_terminals = 0;                ///< that take part in the traffic
-  u64 batch_packets = 0;                   ///< traffic.mode = batch or broadcast: packets that sources create at least
-  std::vector<u32> dead_terminals = {};    ///< that a trace must not name, since nothing leads from or to them
+  u32 active_terminals = 0;                ///< terminals that take part in the traffic
+  u64 batch_packets = 0;                   ///< traffic.mode = batch or broadcast: lower bound of the packets that
+                                           ///< sources create
+  std::vector<u32> dead_terminals = {};    ///< terminals without working channels, which a trace must not name
   u32 shortest_packet = 1;                 ///< flits
   u32 longest_packet = 1;                  ///< flits
-  bool knows_arrivals = true;              ///< terminals know which packet of a trace it is that has arrived
-  std::vector<std::string> warnings = {};  ///< of a configuration that can be run nevertheless
-  std::string waits_for_software = "";     ///< what software must do between cycles before traffic can flow, and how
-  std::vector<Conserved> conserved = {};   ///< beside flits and packets
-  EngineCost cost = {};                    ///< of a cycle, by which backend = auto chooses
-  u32 search_copies = 1;                   ///< copies of a state that a search for deadlock takes
+  bool knows_arrivals = true;              ///< terminals can identify the trace packet that has arrived
+  std::vector<std::string> warnings = {};  ///< warnings about a configuration that can be run nevertheless
+  std::string waits_for_software = "";     ///< what software must do between cycles before traffic can flow, and how;
+                                           ///< "": nothing
+  std::vector<Conserved> conserved = {};   ///< rules for quantities other than flits and packets
+  EngineCost cost = {};                    ///< cost of a cycle, by which backend = auto chooses
+  u32 search_copies = 1;                   ///< copies of a state that a deadlock search makes
 };
 
 class Plan {
@@ -52,31 +55,33 @@ class Plan {
                                               const EngineChoice& choice) const = 0;
   virtual const Topology& topology() const = 0;
   virtual const StateLayout& layout() const = 0;
-  /// What numbers of a state stay below if they say where something lies: all that routers and terminals believe.
+  /// Returns the bounds of the numbers in a state that are used as indices, for all routers and terminals.
   virtual std::vector<Bound> bounds() const = 0;
   const PlanFacts& facts() const { return facts_; }
-  /// The parameter that sets the size of the network and its value, which make_plan() writes here.
+  /// The parameter that sets the size of the network, with its value; make_plan() writes it.
   std::string size = "topology";
-  /// Cycle, not before `now`, before which the plan changes the state of running replicas by itself; kNever: none.
+  /// Returns the next cycle, not before the given one, before which the plan itself changes the state of running
+  /// replicas (for example a scheduled fault); kNever: no more changes.
   virtual u64 next_change(u64) const { return kNever; }
   /// Makes the change that is due now.
   virtual void change(Engine&, u32 /*replica*/) const {}
-  /// Numbers for `flitlab inspect`, in order.
+  /// Returns numbers for `flitlab inspect`, in order.
   virtual std::vector<std::pair<std::string, double>> derived() const = 0;
 
-  /// "" or a text that names the blocked virtual channels and shows the cycle in which they wait for each other.
+  /// Deadlock search. Returns "", or a text that names the blocked virtual channels and shows the cycle in which they
+  /// wait for one another.
   virtual std::string find_deadlock(const std::vector<std::byte>& state) const = 0;
-  /// "" or a line that names the units of a model beside its virtual channels that have stopped, and what each waits
-  /// for: no event is under way that could make them go on. `now`: the cycle that comes next.
+  /// Returns "", or a line that names the model's other units that have stopped, and what each waits for: no event is
+  /// scheduled that could let them continue. `now`: the next cycle.
   virtual std::string find_stopped(const std::vector<std::byte>& /*state*/, Cycle /*now*/) const { return {}; }
-  /// Says of a fault that the user's own software made, by a router's tables, what is wrong; "": none did.
+  /// Explains a fault caused by the user's own software, for example by wrong routing tables; "" if it has another
+  /// cause.
   virtual std::string explain_fault(const FaultReport&, const std::vector<std::byte>& /*state*/) const { return {}; }
   virtual std::string router_name(u32 router) const = 0;
   virtual std::string port_name(u32 port) const = 0;
-  /// Looks into states of this plan; null: nobody has written that for this model.
+  /// Returns the inspector of this plan's states; null if the model has none.
   virtual const Inspector* inspector() const { return nullptr; }
-  /// What software can do to the first replica by name, between cycles; null: nothing. It lives no longer than the
-  /// plan.
+  /// Returns the console for the first replica; null if the model has none. The plan must outlive it.
   virtual std::unique_ptr<Console> console() const { return nullptr; }
 
  protected:
@@ -84,18 +89,18 @@ class Plan {
     facts_.warnings.insert(facts_.warnings.end(), texts.begin(), texts.end());
   }
 
-  PlanFacts facts_;  ///< which the constructors fill in
+  PlanFacts facts_;  ///< set by the constructors
 };
 
-/// Builds the plan of an experiment's router model.
+/// Returns the plan of an experiment's router model.
 std::unique_ptr<Plan> make_plan(const Experiment& experiment);
 
-/// Topology of an experiment.
+/// Returns the topology of an experiment.
 Topology make_topology(const Experiment& experiment);
 
-/// How often a terminal of an experiment that offers `load` (not 0) creates packets.
+/// Returns how often a terminal of an experiment that offers `load` (not 0) creates packets.
 SourceRate make_rate(const Experiment& experiment, double load);
-/// Run parameters of one replica, except its measurement window.
+/// Returns the run parameters of one replica, except its measurement window.
 ReplicaRow make_row(const Experiment& experiment);
 
 }  // namespace flitlab

@@ -1,5 +1,5 @@
 #pragma once
-/// Units of a model that have stopped, in one line.
+/// Formats the units of a model that have stopped as one line.
 #include <string>
 #include <vector>
 
@@ -10,8 +10,8 @@ struct StoppedUnit {
   std::string waits_for;  ///< a clause: "PE 3 waits for ..."
 };
 
-/// "" if there are none; else a line that names them, and says of the first few what each waits for. `kind`: "barrier
-/// unit".
+/// Returns "" if there are none; else a line with their names, and what each of the first few waits for. `kind`: for
+/// example "barrier unit".
 std::string describe_stopped(const std::string& kind, const std::vector<StoppedUnit>& units);
 
 }  // namespace flitlab

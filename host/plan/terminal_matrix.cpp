@@ -1,4 +1,4 @@
-/// The traffic matrix of a plan: destinations by weight, and rates of sources.
+/// The traffic matrix of a plan: weighted destinations, and rates of sources.
 #include <algorithm>
 #include <utility>
 
@@ -26,10 +26,10 @@ void TerminalPlan::read_matrix_of(const Experiment& e) {
       require_active(param::traffic.matrix_file.path, matrix_.column[i]);
       if (table.others_only && matrix_.column[i] == s)
         throw ConfigError("traffic.matrix_file: terminal " + std::to_string(s) +
-                          " sends to itself, and traffic.self = false. Leave the line out, set its value to 0, or "
-                          "set traffic.self = true.");
+                          " sends to itself, and traffic.self = false. Remove the line, set its value to 0, or set "
+                          "traffic.self = true.");
     }
-  if (!e.has(param::traffic.matrix_values)) return;  // a batch has no rate
+  if (!e.has(param::traffic.matrix_values)) return;  // a batch has no rates
   if (e.is({param::traffic.matrix_values, "rates"}))
     set_rates(e);
   else
@@ -38,7 +38,7 @@ void TerminalPlan::read_matrix_of(const Experiment& e) {
 
 namespace {
 
-/// Of a sum of decimal fractions, relative.
+/// Relative rounding error of a sum of decimal fractions.
 constexpr double kRounding = 1e-9;
 
 }  // namespace
@@ -77,8 +77,8 @@ void TerminalPlan::compare_sums() {
   warnings.push_back("traffic.matrix_file: the values of source " + std::to_string(most) + " add up to " +
                      shown(Value{sum[most]}) + ", those of source " + std::to_string(least) + " to " +
                      shown(Value{sum[least]}) +
-                     ". As weights they do not change what a source offers, which is traffic.load for each. If they "
-                     "are rates in flits/cycle, set traffic.matrix_values = \"rates\".");
+                     ". As weights, these sums have no effect: each source offers traffic.load. If the values are "
+                     "rates in flits/cycle, set traffic.matrix_values = \"rates\".");
 }
 
 }  // namespace flitlab

@@ -35,21 +35,21 @@ void TerminalPlan::set_groups(const Groups& groups, const std::vector<u32>& devi
 void TerminalPlan::require_active(std::string_view path, u32 terminal) const {
   if (table.group && !takes_part_[terminal])
     throw ConfigError(std::string(path) + ": terminal " + std::to_string(terminal) +
-                      " takes no part in the traffic, being idle or out of service. Choose others.");
+                      " takes no part in the traffic, because it is idle or out of service. Choose another terminal.");
 }
 
 void TerminalPlan::set_region(const Experiment& e, const Topology& topology) {
   TrafficTable& t = table;
   if (t.group)
     throw ConfigError(
-        "traffic.pattern = \"all_to_region\" needs a machine that is whole, without partitions, spares or idle "
-        "terminals. Leave them out, or use another pattern.");
+        "traffic.pattern = \"all_to_region\" needs a whole machine, without partitions, spares or idle terminals. "
+        "Remove these, or use another pattern.");
   t.pattern = Pattern::kAllToRegion;
   destinations_ = hot_region(topology, e.ints(param::traffic.hot_shape));
   t.hot_count = static_cast<u32>(destinations_.size());
   if (t.hot_count == t.terminals)
     throw ConfigError("traffic.hot_shape = " + list_text(e.ints(param::traffic.hot_shape)) +
-                      " is the whole network, and senders are the terminals outside of it. Make it smaller.");
+                      " is the whole network, but only terminals outside of it send. Make it smaller.");
   set_turns(e, t.hot_count);
 }
 
@@ -60,8 +60,8 @@ void TerminalPlan::set_all_to_all(const Experiment& e) {
   for (u32 i = 0; i < t.terminals; ++i) most = std::max(most, group_of(t, i).count);
   if (most < 2)
     throw ConfigError(
-        "traffic.pattern = \"all_to_all\" needs terminals that have others to send to, and here every one is alone. "
-        "Enlarge the network or its partitions, or use another pattern.");
+        "traffic.pattern = \"all_to_all\" needs groups of at least two terminals, but every terminal is alone in its "
+        "group. Enlarge the network or its partitions, or use another pattern.");
   set_turns(e, most - 1);
 }
 
@@ -75,7 +75,7 @@ void TerminalPlan::set_turns(const Experiment& e, u32 destinations) {
   if (packets > kMost)
     throw ConfigError("traffic.rounds = " + std::to_string(rounds) + " with traffic.in_a_row = " +
                       std::to_string(t.in_a_row) + " makes a terminal send " + std::to_string(packets) +
-                      " packets, and at most " + std::to_string(kMost) + " are allowed. Lower one of them.");
+                      " packets; at most " + std::to_string(kMost) + " are allowed. Lower one of them.");
   t.batch_packets = static_cast<u32>(rounds * t.in_a_row);
 }
 
@@ -101,12 +101,12 @@ TrafficMode mode_of(const Experiment& e) {
                                  : TrafficMode::kOpen;
 }
 
-/// 32-bit draws below this go to a hot terminal.
+/// Returns the threshold: 32-bit draws below it go to a hot terminal.
 u32 hot_threshold(const Experiment& e) {
   return static_cast<u32>(std::min(e.f64(param::traffic.hot_fraction) * 4294967296.0, 4294967295.0));
 }
 
-/// 1 / ln(1 - 1 / mean); 0: always one flit.
+/// Returns 1 / ln(1 - 1 / mean); 0: always one flit.
 double inverse_log_continue(const Experiment& e) {
   const double uncut = geometric_mean(e);
   return uncut > 1 ? 1 / std::log1p(-1 / uncut) : 0;
@@ -131,7 +131,7 @@ TerminalPlan::TerminalPlan(const Experiment& e, const Topology& topology, const 
   set_pattern(e, topology, groups);
   if (e.is({param::traffic.mode, "batch"}) && batch_packets() == 0)
     throw ConfigError(
-        "traffic.mode = \"batch\": no terminal has another terminal to send to, so there is no packet. Let "
+        "traffic.mode = \"batch\": no terminal has another terminal to send to, so no packet would be created. Let "
         "more terminals take part, choose another traffic.pattern, or set traffic.self = true.");
   if (mode == TrafficMode::kRequestReply) set_replies(e);
 }
@@ -189,7 +189,7 @@ void TerminalPlan::set_hot(const Experiment& e, const Topology& topology) {
 
 void TerminalPlan::set_permutation(const std::string& pattern, const Topology& topology, const Groups& groups) {
   table.pattern = Pattern::kPermutation;
-  // One permutation for all replicas: it is part of the structure, so the seeds of a sweep share it.
+  // All replicas use the same permutation: it is part of the plan, so the seeds of a sweep share it.
   destinations_ = table.group ? std::vector<u32>(table.terminals, kNone) : make_permutation(pattern, topology, 1);
   for (const std::vector<u32>& group : groups) {
     const std::vector<u32> to = make_permutation(pattern, static_cast<u32>(group.size()), 1);
@@ -234,7 +234,7 @@ void TerminalPlan::set_program(const Experiment& e) {
 
 namespace {
 
-/// Mean over the lengths of a table, weighted as length_from() draws.
+/// Returns the mean over the lengths of a table, weighted as length_from() draws.
 double mean_of_table(const LengthTable& table, const std::function<double(u32)>& value) {
   double mean = 0, below = 0;
   for (u32 i = 0; i < table.count; ++i) {
@@ -251,7 +251,7 @@ double TerminalPlan::mean_over_lengths(const std::function<double(u32)>& value) 
   if (!has_flows(mode)) return kNotMeasured;
   if (table.length_law == LengthLaw::kGeometric) {
     const double more = table.inverse_log_continue != 0 ? std::exp(1 / table.inverse_log_continue) : 0;
-    double mean = 0, longer = 1;  // probability of at least so many flits
+    double mean = 0, longer = 1;  // probability of at least that many flits
     for (u32 flits = 1; flits < table.max_flits; ++flits, longer *= more) mean += longer * (1 - more) * value(flits);
     mean += longer * value(table.max_flits);
     if (mode != TrafficMode::kRequestReply) return mean;

@@ -1,6 +1,6 @@
 #pragma once
-/// What the plans of all router models have in common: the tables of the traffic, the terminals' part of the layout,
-/// the choice of an engine.
+/// The parts that the plans of all router models share: traffic tables, the terminals' part of the layout, the choice
+/// of an engine.
 #include <algorithm>
 #include <functional>
 #include <initializer_list>
@@ -15,15 +15,15 @@
 
 namespace flitlab {
 
-/// Storage behind a LengthTable.
+/// Storage for a LengthTable.
 struct PacketLengths {
   std::vector<u32> flits, cumulative;
   LengthTable set(const Lengths& lengths);
 };
 
-/// Tables of the traffic of an experiment. They point into the object, which must stay where it is. `groups`: terminals
-/// that send to one another, each in the order in which patterns number them; without groups all do. `devices`:
-/// terminals outside of all groups, which send and receive only what a matrix, a trace or a program names.
+/// Traffic tables of an experiment. They point into this object, which must not be moved. `groups`: terminals that send
+/// to one another, in the order in which patterns number them; without groups, all terminals are one group. `devices`:
+/// terminals outside of all groups, which send and receive only as a matrix, a trace or a program specifies.
 struct TerminalPlan {
   using Groups = std::vector<std::vector<u32>>;
   TerminalPlan(const Experiment& experiment, const Topology& topology, const Groups& groups = {},
@@ -31,21 +31,22 @@ struct TerminalPlan {
   TerminalPlan(const TerminalPlan&) = delete;
   TerminalPlan& operator=(const TerminalPlan&) = delete;
 
-  /// Mean of a quantity over all packets that the experiment creates (mean_over_packets()).
+  /// Returns the mean of a quantity over all packets that the experiment creates (mean_over_packets()).
   double mean_over(const PairValue& value) const { return mean_over_packets(table, mode, value); }
-  /// Mean over the same packets of a quantity that follows from a packet's length in flits.
+  /// Returns the mean over the same packets of a quantity that depends on a packet's length in flits.
   double mean_over_lengths(const std::function<double(u32 flits)>& value) const;
-  /// Mean length of the same packets, flits: of a closed loop, of requests and replies.
+  /// Returns the mean length of the same packets, flits; in a closed loop, of requests and replies.
   double mean_length() const;
 
   TrafficMode mode = TrafficMode::kOpen;
   TrafficTable table;
-  double mean_flits = 1;          ///< of open-loop packets or of requests
+  double mean_flits = 1;          ///< open-loop packets or requests
   u32 shortest = 1, longest = 1;  ///< flits
-  u32 active = 0;                 ///< terminals in a group
+  u32 active = 0;                 ///< terminals that are members of a group
   std::vector<std::string> warnings;
 
-  /// Packets of a batch, all terminals together; 0 in other modes, but 1 in a broadcast, whose root creates some.
+  /// Returns the packets of a batch, all terminals together; 1 in a broadcast, whose root creates at least one; 0 in
+  /// other modes.
   u64 batch_packets() const;
 
  private:
@@ -60,21 +61,21 @@ struct TerminalPlan {
   void set_program(const Experiment& experiment);
   void set_matrix(TrafficMatrix matrix);
   void read_matrix_of(const Experiment& experiment);
-  /// The rows of the matrix are rates, flits/cycle.
+  /// Uses the rows of the matrix as rates, flits/cycle.
   void set_rates(const Experiment& experiment);
-  /// Warns if rows of weights differ in their sums, which do not count.
+  /// Warns if the sums of rows of weights differ, because these sums have no effect.
   void compare_sums();
-  /// A pattern of exchange_partners(), within each group if there are any.
+  /// Uses a pattern of exchange_partners(), within each group if there are groups.
   void set_exchange(const std::string& pattern, const Groups& groups);
   void set_region(const Experiment& experiment, const Topology& topology);
-  /// Order and number of turns of a terminal that has so many destinations.
+  /// Sets the order and number of turns of a terminal with so many destinations.
   void set_turns(const Experiment& experiment, u32 destinations);
-  /// ConfigError unless a terminal that a parameter names is in a group or a device.
+  /// Throws ConfigError unless a terminal that a parameter names is in a group or is a device.
   void require_active(std::string_view path, u32 terminal) const;
 
   std::vector<TrafficGroup> groups_;
   std::vector<u32> members_;
-  std::vector<bool> takes_part_;  ///< [terminals] in a group, or a device
+  std::vector<bool> takes_part_;  ///< [terminals] is in a group or a device
   TrafficMatrix matrix_;
   std::vector<SourceRate> rates_;
   std::vector<u32> destinations_;
@@ -82,36 +83,38 @@ struct TerminalPlan {
   Program program_;
 };
 
-/// Packets that a buffer can hold parts of: at most the end of one, the head of another, and whole ones between.
+/// Returns the most packets that a buffer can hold parts of: the end of one, the head of another, and whole packets
+/// between.
 inline u32 ring_places(u32 buffer_flits, u32 shortest) {
   return buffer_flits < 2 ? 1 : std::min(buffer_flits, (buffer_flits - 2) / shortest + 2);
 }
 
-/// Sizes of a terminal's fields. Without virtual channels it has the queue of its packets and what its mode adds.
+/// Returns the sizes of a terminal's fields. Without virtual channels a terminal has its source queue and the fields of
+/// its traffic mode.
 TerminalSize terminal_size(const TrafficTable& traffic, TrafficMode mode, u32 vcs = 0, u32 ring = 0, u32 slots = 0);
 
-/// A kind of item without fields as yet.
+/// Appends a kind of item without fields.
 ItemKind& add_kind(StateLayout& layout, const char* name, u32 count);
 
-/// Adds the terminals' control to their kind, and what they need for traces and programs. A model whose terminals have
-/// no virtual channels adds fields of its own before, between and behind them.
+/// Add the terminals' control to their kind, and the fields for traces and programs. A model whose terminals have no
+/// virtual channels adds its own fields before, between and behind them.
 void add_terminal_control(ItemKind& kind, TerminalFields& fields);
 void add_script_fields(ItemKind& kind, TerminalFields& fields, const TrafficTable& traffic, TrafficMode mode);
-/// What they need for a closed loop: transactions, and replies that wait.
+/// Adds the fields of a closed loop: transactions and queued replies.
 void add_loop_fields(ItemKind& kind, TerminalFields& fields, const TrafficTable& traffic, TrafficMode mode);
 
-/// An item of a state, which must not be changed.
+/// Returns an item of a state; the caller must not change it.
 Item<1> item_of(const std::vector<std::byte>& state, const StateLayout& layout, u32 kind, u32 index);
 
-/// A terminal of a state (item kind 1), with `vcs` virtual channels.
+/// Returns a snapshot of a terminal (item kind 1) with `vcs` virtual channels.
 TerminalSnapshot terminal_snapshot(const std::vector<std::byte>& state, const StateLayout& layout,
                                    const TerminalFields& fields, u32 terminal, u32 vcs);
 
-/// Cycle in which each terminal's program ended; kNever if it has not.
+/// Returns the cycle in which each terminal's program ended; kNever if it has not.
 std::vector<Cycle> program_ends(const std::vector<std::byte>& state, const StateLayout& layout,
                                 const ProgramFields& fields);
 
-/// Run parameters of all replicas, except their windows.
+/// Returns the run parameters of all replicas, except their windows.
 std::vector<ReplicaRow> make_rows(const std::vector<Experiment>& replicas);
 
 }  // namespace flitlab

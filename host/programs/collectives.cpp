@@ -6,12 +6,13 @@
 namespace flitlab {
 namespace {
 
+/// One member of a collective operation, and the calls that it makes.
 struct Member {
   const Collective& c;
   u32 n, me;
   const CallSink& sink;
 
-  /// The member `distance` places on, or back.
+  /// Return the member `distance` positions ahead, or behind, cyclically.
   u32 after(u32 distance) const { return static_cast<u32>((u64{me} + distance) % n); }
   u32 before(u32 distance) const { return static_cast<u32>((u64{me} + n - distance) % n); }
 
@@ -33,8 +34,8 @@ struct Member {
     }
   }
 
-  // In a binomial tree a member's parent lacks the lowest bit of its distance from the root, and its children have
-  // one more, lower bit.
+  // In a binomial tree, distances are counted from the root. A member's parent has its distance without the lowest bit
+  // that is set; a child has one more bit, below that one.
   void broadcast() const {
     const u32 distance = (me + n - c.root) % n;
     u32 bit = distance ? distance & -distance : std::bit_ceil(n);
@@ -54,7 +55,7 @@ struct Member {
     if (distance) send(before(bit), c.bytes);
   }
 
-  // The first 2 * extra members work in pairs, of which the odd one takes part in the doubling.
+  // The first 2 * extra members form pairs, and the odd member of each pair takes part in the recursive doubling.
   void allreduce() const {
     const u32 doubling = std::bit_floor(n), extra = n - doubling;
     if (me < 2 * extra && me % 2 == 0) {

@@ -1,5 +1,5 @@
 #pragma once
-/// A program on its way from the file to the interpreter.
+/// Steps from a program's file to the program that terminals run.
 #include <vector>
 
 #include "host/config/field_file.hpp"
@@ -7,24 +7,25 @@
 
 namespace flitlab {
 
-/// Until it is matched a message's call has its tag in `slot` and its bytes in `amount` (kNone: a receive that takes
-/// any number), and a kWait may be for a kIreceive too.
+/// A program whose messages may not be matched yet. Before matching, a send or receive has its tag in `slot` and its
+/// bytes in `amount` (kNone: a receive of any length), and a kWait may refer to a kIreceive.
 struct Draft {
   Program program;
-  std::vector<u32> lines;  ///< [calls] line of the file
+  std::vector<u32> lines;  ///< [calls] line in the file
 };
 
-/// Tags of the file are below this one; those of collectives are not.
+/// First tag of collectives. Tags in the file are below it.
 inline constexpr u32 kCollectiveTag = 0x80000000u;
 
-/// Reads all lines.
+/// Reads all lines and expands collectives.
 Draft read_draft(FieldFile& file, u32 terminals, const PacketFormat& format);
 
-/// Finds the receive of every send: the k-th of a sender, a receiver and a tag. Gives messages their slots.
+/// Matches sends with receives: the k-th send with the k-th receive of the same sender, receiver and tag. Assigns the
+/// slots of messages.
 void match_messages(Draft& draft, const FieldFile& file, const PacketFormat& format);
 
-/// Runs a matched program without a clock. Since no send waits for its receiver, its order does not depend on time, and
-/// what cannot end here cannot end in any network.
+/// Runs a matched program without timing. Throws ConfigError if it cannot end. No send waits for its receiver, so
+/// whether a program ends does not depend on the network.
 void check_that_it_ends(const Draft& draft, const FieldFile& file);
 
 }  // namespace flitlab

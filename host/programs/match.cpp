@@ -1,4 +1,4 @@
-/// Which receive takes which message, and whether the program can end.
+/// Matching of sends and receives, and the check that a program can end.
 #include <algorithm>
 #include <span>
 
@@ -10,9 +10,9 @@ namespace {
 bool is_receive(const ProgramCall& c) { return c.kind == CallKind::kReceive || c.kind == CallKind::kIreceive; }
 bool is_send(const ProgramCall& c) { return c.kind == CallKind::kSend || c.kind == CallKind::kIsend; }
 
-/// One side of a message.
+/// The send or the receive of a message.
 struct End {
-  u32 from, tag;
+  u32 from, tag;  ///< `from`: sending rank
   u32 call;
   u32 slot;  ///< receives only
 
@@ -36,7 +36,7 @@ class Matcher {
     u32 from, call;
   };
 
-  /// All sends by receiver, those of a receiver by sender and call.
+  /// Lists all sends, sorted by receiver, then sender, then call.
   void list_sends() {
     const Program& p = draft_.program;
     send_start_.assign(ranks_ + std::size_t{1}, 0);
@@ -101,7 +101,7 @@ class Matcher {
     });
   }
 
-  /// Keeps what is wrong in the first line of the file that has anything wrong.
+  /// Stores an error, if its line in the file comes before that of the error stored so far.
   template <class Text>
   void wrong(u32 call, Text text) {
     if (draft_.lines[call] >= wrong_line_) return;
@@ -109,7 +109,7 @@ class Matcher {
     wrong_ = text();
   }
 
-  /// Who waits for an irecv receives there.
+  /// Replaces a wait for an irecv by the receive itself.
   void resolve_waits(u32 rank) {
     Program& p = draft_.program;
     for (u32 i = p.first[rank]; i < p.first[rank + 1]; ++i) {
@@ -125,12 +125,13 @@ class Matcher {
   const FieldFile& file_;
   const PacketFormat& format_;
   u32 ranks_;
-  std::vector<u32> send_start_;  ///< [ranks + 1] in sends_, by receiver
+  std::vector<u32> send_start_;  ///< [ranks + 1] first send to each receiver in `sends_`
   std::vector<Sent> sends_;
   u32 wrong_line_ = kNone;
   std::string wrong_;
 };
 
+/// Execution of a program without timing.
 class Untimed {
  public:
   explicit Untimed(const Program& program)
@@ -161,7 +162,7 @@ class Untimed {
     }
   }
 
-  /// The ranks of a cycle, each of which waits for the next one; empty if all have ended.
+  /// Returns the ranks of a cycle, each of which waits for the next one; empty if all ranks have ended.
   std::vector<u32> cycle() const {
     u32 rank = 0;
     while (rank < ranks_ && next_[rank] == p_.first[rank + 1]) ++rank;
@@ -175,7 +176,7 @@ class Untimed {
     return path;
   }
 
-  /// The call that a rank has come to.
+  /// Returns the call that a rank has reached.
   u32 next(u32 rank) const { return next_[rank]; }
 
  private:
@@ -188,7 +189,7 @@ class Untimed {
       if (is_receive(c)) count = std::max(count, c.slot + 1);
     return count;
   }
-  /// Whether a rank that has not ended has come to the receive of a message that has not been sent.
+  /// Returns whether a rank, which has not ended, has reached the receive of message `slot` and this is not yet sent.
   bool awaits(u32 rank, u32 slot) const {
     const ProgramCall& call = p_.calls[next_[rank]];
     return call.kind == CallKind::kReceive && call.slot == slot && !sent_[message_start_[rank] + slot];
@@ -197,9 +198,9 @@ class Untimed {
 
   const Program& p_;
   u32 ranks_;
-  std::vector<u32> next_;           ///< [ranks] call
-  std::vector<u64> message_start_;  ///< [ranks + 1] in sent_, by receiver
-  std::vector<bool> sent_;          ///< messages
+  std::vector<u32> next_;           ///< [ranks] call that the rank has reached
+  std::vector<u64> message_start_;  ///< [ranks + 1] first message of each receiver in `sent_`
+  std::vector<bool> sent_;          ///< [messages] whether sent
 };
 
 }  // namespace
@@ -221,7 +222,7 @@ void check_that_it_ends(const Draft& draft, const FieldFile& file) {
             file.quote(draft.lines[run.next(cycle[i])]);
   if (cycle.size() > kMostShown) text += " and so on, " + std::to_string(cycle.size()) + " ranks in all";
   file.fail(draft.lines[run.next(cycle.front())],
-            "the program cannot end, whatever the network does: " + text +
+            "the program cannot end on any network: " + text +
                 ". Let one of them send before it receives, or receive by irecv.");
 }
 

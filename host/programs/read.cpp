@@ -1,4 +1,4 @@
-/// From lines to calls: handles, groups of ranks and their collectives.
+/// Reader of programs: from lines to calls, with handles, groups of ranks and collectives.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -17,19 +17,19 @@ namespace flitlab {
 namespace {
 
 constexpr u64 kMostCycles = 1000000000;
-constexpr u32 kMostRanks = 1u << 24;  // as ProgramCall::peer can tell apart
+constexpr u32 kMostRanks = 1u << 24;  // limited by ProgramCall::peer
 
-/// What a call takes while messages are matched: itself, its line, and its place among the sends to a rank.
+/// Bytes of a call while messages are matched: the call, its line, and its entry in the list of sends.
 constexpr u64 kCallBytes = sizeof(ProgramCall) + sizeof(u32) + 2 * sizeof(u32);
 
-/// Ranks that make collectives together.
+/// A group of ranks and its collectives.
 struct Group {
   std::string name;
   std::vector<u32> ranks;
-  std::unordered_map<u32, u32> member;  ///< by rank
-  std::vector<Collective> made;         ///< by whoever was first to make them
-  std::vector<u32> lines;               ///< where
-  std::vector<u32> count;               ///< [ranks] how many of them each has made
+  std::unordered_map<u32, u32> member;  ///< by rank; empty: all ranks
+  std::vector<Collective> made;         ///< in order, as the first rank has made them
+  std::vector<u32> lines;               ///< [collectives] line of that rank's call
+  std::vector<u32> count;               ///< [ranks] number of collectives made so far
 };
 
 class Reader {
@@ -39,7 +39,7 @@ class Reader {
         terminals_(terminals),
         most_bytes_(std::min<u64>(u64{kMostMessagePackets} * format.payload_bytes, kNone - 1)) {}
 
-  /// The file is read twice, so that calls are put where they stay: first they are only counted.
+  /// Reads the file twice. The first pass counts the calls, so that the second can store them at their final positions.
   Draft read() {
     read_lines();
     Draft draft;
@@ -62,16 +62,16 @@ class Reader {
   }
 
  private:
-  /// An isend or irecv that nothing has waited for.
+  /// An isend or irecv without a wait so far.
   struct Open {
-    u32 call;  ///< of its rank
+    u32 call;  ///< number within its rank
     u32 line;
     CallKind kind;
   };
   struct RankState {
     u32 made = 0;            ///< calls so far
-    u64 computed = 0;        ///< cycles, so far
-    std::vector<Open> open;  ///< those without a handle
+    u64 computed = 0;        ///< cycles so far
+    std::vector<Open> open;  ///< without a handle
     std::unordered_map<u32, Open> open_handles;
   };
   struct Arguments {
@@ -103,14 +103,14 @@ class Reader {
     start();
   }
 
-  /// The first line that is not the number of ranks has come.
+  /// Fixes the number of ranks, before the first line that needs it.
   void start() {
     if (!state_.empty()) return;
     ranks_given_ = ranks_ != 0;
     if (!ranks_given_) ranks_ = terminals_;
     if (ranks_ > kMostRanks)
       file_.fail("a program can have at most " + std::to_string(kMostRanks) +
-                 " ranks, and the network has more terminals: let it begin with a line ranks,NUMBER.");
+                 " ranks, and the network has more terminals: start the program with a line ranks,NUMBER.");
     state_.resize(ranks_);
     Group& all = groups_[kNone];
     all.name = "all ranks";
@@ -130,7 +130,7 @@ class Reader {
     for (u32 i = 2; i < file_.fields(); ++i) {
       const u32 rank = rank_of(i, "rank");
       if (!group.member.emplace(rank, i - 2).second)
-        file_.fail("rank " + std::to_string(rank) + " is in it twice. Leave one out.");
+        file_.fail("rank " + std::to_string(rank) + " is in the group twice. Remove one.");
       group.ranks.push_back(rank);
     }
     group.count.resize(group.ranks.size());
@@ -198,8 +198,8 @@ class Reader {
   void add(u32 rank, ProgramCall call, u32 line) {
     const u32 number = state_[rank].made++;
     if (call.kind == CallKind::kCompute && (state_[rank].computed += call.amount) >= kEndOfTime)
-      file_.fail("rank " + std::to_string(rank) + " has computed " + std::to_string(state_[rank].computed) +
-                 " cycles by now, and emulated time ends at " + std::to_string(kEndOfTime) + ". Compute less.");
+      file_.fail("rank " + std::to_string(rank) + " computes " + std::to_string(state_[rank].computed) +
+                 " cycles up to here, and emulated time ends at " + std::to_string(kEndOfTime) + ". Compute less.");
     if (!draft_) {
       if (++total_ == kNone) file_.fail("a program can have at most 4294967294 calls.");
       return;
@@ -225,7 +225,7 @@ class Reader {
       return;
     }
     if (a[Argument::kPeer] == rank)
-      file_.fail("rank " + std::to_string(rank) + " cannot exchange a message with itself. Leave the line out.");
+      file_.fail("rank " + std::to_string(rank) + " cannot exchange a message with itself. Remove the line.");
     const Open open{mine.made, file_.line(), kind};
     add(rank, {a[Argument::kBytes], a[Argument::kTag], a[Argument::kPeer], kind});
     if (kind == CallKind::kSend || kind == CallKind::kReceive) return;
@@ -233,11 +233,11 @@ class Reader {
       mine.open.push_back(open);
     else if (const auto [before, fresh] = mine.open_handles.emplace(handle, open); !fresh)
       file_.fail("handle " + std::to_string(handle) + " of rank " + std::to_string(rank) + " is still open (line " +
-                 file_.quote(before->second.line) + "). Wait for it first, or use another one.");
+                 file_.quote(before->second.line) + "). Wait for it first, or use another handle.");
   }
 
-  /// Waits for everything that is open: for the irecvs in their order, then for the last isend, before which all others
-  /// leave. Line kNone: at the end of the program, where each wait is said to be in the line of what it waits for.
+  /// Waits for all open calls: for the irecvs in order, then for the last isend, which is sent after all others. `line`
+  /// kNone: the end of the program, where each wait gets the line of the call that it waits for.
   void wait_for_all(u32 rank, u32 line) {
     RankState& mine = state_[rank];
     for (const auto& [handle, open] : mine.open_handles) mine.open.push_back(open);
@@ -273,21 +273,21 @@ class Reader {
       group.lines.push_back(file_.line());
     } else if (mine != group.made[number]) {
       file_.fail("this is collective " + std::to_string(number) + " of " + group.name +
-                 " (counted from 0), which is another one in line " + file_.quote(group.lines[number]) +
-                 ": all members must make the same ones in the same order.");
+                 " (counted from 0), which is a different one in line " + file_.quote(group.lines[number]) +
+                 ": all members must make the same collectives in the same order.");
     }
     const u32 tag = kCollectiveTag + 1 + a[Argument::kGroup];  // all ranks: kNone + 1 is 0
     expand(mine, static_cast<u32>(group.ranks.size()), me, [&](CallKind call, u32 other, u64 amount) {
       if (call == CallKind::kCompute) return add(rank, {static_cast<u32>(amount), 0, 0, call});
       if (amount > most_bytes_)
-        file_.fail("it would send messages of " + std::to_string(amount) + " bytes; at most " +
+        file_.fail("this call would send messages of " + std::to_string(amount) + " bytes; at most " +
                    std::to_string(most_bytes_) + " are possible. Gather in smaller portions.");
       add(rank, {static_cast<u32>(amount), tag, group.ranks[other], call});
     });
   }
 
   u32 member(const Group& group, u32 rank) const {
-    if (group.member.empty()) return rank;  // of all ranks
+    if (group.member.empty()) return rank;  // the group of all ranks
     const auto found = group.member.find(rank);
     if (found == group.member.end()) file_.fail("rank " + std::to_string(rank) + " is not in " + group.name + ".");
     return found->second;
@@ -301,7 +301,7 @@ class Reader {
                        std::to_string(count) + " of " + group.name + " (counted from 0): all members must make it." +
                        (ranks_given_ ? ""
                                      : " If the program has fewer ranks than the network has terminals, "
-                                       "let it begin with a line ranks,NUMBER."));
+                                       "start the program with a line ranks,NUMBER."));
   }
 
   FieldFile& file_;

@@ -1,3 +1,4 @@
+/// List of router models and their parameters.
 #include "host/config/registry.hpp"
 
 #include <algorithm>
@@ -7,8 +8,8 @@
 #include "host/run/params.hpp"
 #include "kernels/traffic/params.hpp"
 
-/// The models, in the order in which help lists them; the first is the default. Each is described in
-/// host/routers/<name>/model.cpp. A line here is all that the rest of the house knows of it.
+/// All models, in the order of help texts; the first is the default. host/routers/<name>/model.cpp describes each. No
+/// other shared file names a model.
 #define FLITLAB_MODELS(MODEL) \
   MODEL(vc)                   \
   MODEL(t3e)                  \

@@ -38,7 +38,7 @@ std::vector<u32> DependencyGraph::path(u32 from, u32 to) const {
 }
 
 std::vector<u32> DependencyGraph::cycle() const {
-  // Channels without a predecessor cannot be on a cycle; nor can those left without one, and so on.
+  // A channel without a predecessor is on no cycle; remove such channels repeatedly until none is left.
   std::vector<u32> incoming(after_.size(), 0), ready;
   for (const auto& list : after_)
     for (u32 next : list) ++incoming[next];

@@ -15,10 +15,10 @@ class DependencyGraph {
   void add(u32 from, u32 to);
   void remove(u32 from, u32 to);
 
-  /// Channels of a path from `from` to `to`, both included; empty if there is none. from == to counts only if a
-  /// non-empty path leads back.
+  /// Returns the channels of a path from `from` to `to`, both included; empty if there is no path. If from == to, only
+  /// a path with at least one edge counts.
   std::vector<u32> path(u32 from, u32 to) const;
-  /// Channels of some cycle, the first one repeated at the end; empty if the graph is acyclic.
+  /// Returns the channels of a cycle, the first one repeated at the end; empty if the graph is acyclic.
   std::vector<u32> cycle() const;
 
  private:

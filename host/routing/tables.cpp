@@ -15,13 +15,13 @@
 namespace flitlab {
 namespace {
 
-/// A hop of a path: the channels out of `router` that packets may take there.
+/// A hop of a path: the channels out of `router` that packets may take.
 struct Hop {
   u32 router;
   u32 ports;  ///< bit p: port p
 };
 
-/// The hops from source to destination; empty if the table loops.
+/// Returns the hops from source to destination; empty if the table loops.
 std::vector<Hop> path_hops(const Topology& t, const RouteTable& table, u32 source, u32 destination) {
   std::vector<Hop> hops;
   for (u32 r = source; r != destination; r = t.peer(r, lowest_bit(hops.back().ports)).item) {
@@ -31,8 +31,9 @@ std::vector<Hop> path_hops(const Topology& t, const RouteTable& table, u32 sourc
   return hops;
 }
 
-/// Calls `f(from, to)` for the channels (router * network_ports + port) that a packet on the path can hold and wait
-/// for at a time: every channel of a hop with every one of the next. Ends early and returns false if `f` does.
+/// Calls `f(from, to)` for the pairs of channels (router * network_ports + port) of which a packet on the path can hold
+/// one and wait for the other: every channel of a hop with every channel of the next hop. Stops and returns false if
+/// `f` does.
 template <class F>
 bool for_each_dependency(const Topology& t, const std::vector<Hop>& hops, F f) {
   for (std::size_t i = 0; i + 1 < hops.size(); ++i)
@@ -53,7 +54,7 @@ std::string show_cycle(const Topology& t, const std::vector<u32>& cycle) {
   return text;
 }
 
-/// Adds a path's dependencies to a layer if that closes no cycle; returns the cycle otherwise.
+/// Adds a path's dependencies to a layer unless that closes a cycle. Returns the cycle, or an empty list.
 std::vector<u32> try_path(const Topology& t, DependencyGraph& layer, const std::vector<Hop>& hops) {
   std::vector<std::pair<u32, u32>> added;
   std::vector<u32> back;
@@ -73,16 +74,16 @@ std::vector<u32> try_path(const Topology& t, DependencyGraph& layer, const std::
   return back;
 }
 
-/// Tables have an entry for every pair, and the search for layers follows every path.
+/// Throws ConfigError for a graph that is too large: a table has an entry for every pair, and layers are assigned path
+/// by path.
 void check_size(const Topology& t) {
   constexpr u32 kMost = 16384;
   if (t.routers > kMost)
     throw ConfigError("topology.file: the graph has " + std::to_string(t.routers) +
-                      " routers, and table routing takes at "
-                      "most " +
-                      std::to_string(kMost) + ". Use a mesh, torus or hypercube for larger networks.");
+                      " routers; routing tables support at most " + std::to_string(kMost) +
+                      ". Use a mesh, torus or hypercube for larger networks.");
   const u64 channels = u64{t.routers} * t.network_ports;
-  const u64 dependencies = channels * (sizeof(std::vector<u32>) + 2 * sizeof(u32) * t.network_ports);  // of a layer
+  const u64 dependencies = channels * (sizeof(std::vector<u32>) + 2 * sizeof(u32) * t.network_ports);  // per layer
   require_memory(param::topology.file.path, u64{2} * t.routers * t.routers + 2 * dependencies,
                  "Routing tables have an entry for every pair.");
 }
@@ -110,14 +111,14 @@ void assign_layers(const Topology& t, RouteTable& table, u32 max_layers) {
   table.layers = static_cast<u32>(layers.size());
 }
 
-/// A line of a user's table whose router and destination have had a line before.
+/// A line of a user's table for a (router, destination) pair that already has a line.
 struct PortLine {
   u32 destination, port;
   std::size_t line;
 };
 
-/// Makes one entry of all lines with the same destination at a router: together they name all of its channels to the
-/// next router.
+/// Combines all lines with the same destination at a router into one entry. Together they must name all of the router's
+/// channels to the next router.
 void join_lines(const std::string& file, const Topology& t, RouteTable& table, u32 router,
                 const std::vector<PortLine>& lines) {
   std::map<u32, u32> named;  // destination -> ports
@@ -127,7 +128,7 @@ void join_lines(const std::string& file, const Topology& t, RouteTable& table, u
                               " has a line for destination " + std::to_string(d) + " with port " +
                               std::to_string(row[d]) + ", ";
     if (t.peer(router, port).item != t.peer(router, row[d]).item)
-      throw ConfigError(where + "and port " + std::to_string(port) + " leads to another router. Remove one of them.");
+      throw ConfigError(where + "and port " + std::to_string(port) + " leads to another router. Remove one line.");
     u32& ports = named.try_emplace(d, 1u << row[d]).first->second;
     ports |= 1u << port;
   }
@@ -158,7 +159,8 @@ RouteTable shortest_path_table(const Topology& t, u32 max_layers) {
   check_size(t);
   RouteTable table;
   table.port.assign(std::size_t{t.routers} * t.routers, 0);
-  std::vector<u32> use(std::size_t{t.routers} * t.network_ports, 0);  // destinations, by the first of parallel ports
+  std::vector<u32> use(std::size_t{t.routers} * t.network_ports, 0);  // destinations per channel; parallel channels
+                                                                      // count at the lowest port
   std::vector<u32> parallel(use.size(), 0);
   for (u32 r = 0; r < t.routers; ++r)
     for (u32 p = 0; p < t.network_ports; ++p)
@@ -192,7 +194,7 @@ RouteTable read_table(std::string_view key, const TextSource& text, const Topolo
   table.port.assign(pairs, 0xFF);
   table.layer.assign(pairs, 0);
   bool with_layers = false;
-  std::vector<std::vector<PortLine>> more(t.routers);  // lines of a pair after its first, by router
+  std::vector<std::vector<PortLine>> more(t.routers);  // [router] lines of a pair after its first one
   read_csv(key, text, [&](const std::vector<double>& f, std::size_t line) {
     const std::string where = std::string(key) + ": " + path + ":" + std::to_string(line) + ": ";
     if (f.size() != 3 && f.size() != 4) throw ConfigError(where + "a line is router,destination,port[,layer].");
@@ -224,7 +226,7 @@ RouteTable read_table(std::string_view key, const TextSource& text, const Topolo
       if (s != d && table.port[std::size_t{s} * t.routers + d] == 0xFF)
         throw ConfigError(std::string(key) + ": " + path + ": router " + std::to_string(s) +
                           " has no entry for destination " + std::to_string(d) + ", which is unreachable from it.");
-  for (u32 r = 0; r < t.routers; ++r) table.port[std::size_t{r} * t.routers + r] = 0;  // not used
+  for (u32 r = 0; r < t.routers; ++r) table.port[std::size_t{r} * t.routers + r] = 0;  // unused entries
   for (u32 r = 0; r < t.routers; ++r) join_lines(std::string(key) + ": " + path, t, table, r, more[r]);
   for (u32 s = 0; s < t.routers; ++s)
     for (u32 d = 0; d < t.routers; ++d)

@@ -17,7 +17,7 @@ Topology make_graph(const TextSource& text, u32 concentration) {
     const std::string where = "topology.file: " + path + ":" + std::to_string(line) + ": ";
     if (fields.size() != 2) throw ConfigError(where + "an edge is two router numbers, a,b.");
     for (double x : fields)
-      if (!(x >= 0 && x <= 65535) || x != std::floor(x))  // not-a-number fails as well
+      if (!(x >= 0 && x <= 65535) || x != std::floor(x))  // also rejects not-a-number
         throw ConfigError(where + "router numbers are integers from 0 to 65535.");
     const u32 a = static_cast<u32>(fields[0]), b = static_cast<u32>(fields[1]);
     if (a == b) throw ConfigError(where + "router " + std::to_string(a) + " is joined to itself.");

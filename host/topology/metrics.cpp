@@ -21,7 +21,7 @@ std::vector<u32> hops_from(const Topology& t, u32 from) {
 }
 
 std::vector<double> distance_sums(const std::vector<double>& weight, bool wraps) {
-  // below[m], moment[m]: sums of weight[i] and of i x weight[i] for i < m; coordinates go round twice.
+  // below[m], moment[m]: sums of weight[i] and of i x weight[i] for i < m; coordinates go around twice.
   const std::size_t k = weight.size();
   std::vector<double> below(2 * k + 1), moment(2 * k + 1), sums(k);
   for (std::size_t m = 0; m < 2 * k; ++m) {
@@ -35,7 +35,7 @@ std::vector<double> distance_sums(const std::vector<double>& weight, bool wraps)
       sums[a] = at * below[a] - moment[a] + moment[k] - moment[a] - at * (below[k] - below[a]);
       continue;
     }
-    const std::size_t middle = a + k / 2 + 1, end = a + k;  // beyond the middle the other way is shorter
+    const std::size_t middle = a + k / 2 + 1, end = a + k;  // from `middle` on the other direction is shorter
     sums[a] = moment[middle] - moment[a] - at * (below[middle] - below[a]) +
               (at + static_cast<double>(k)) * (below[end] - below[middle]) - (moment[end] - moment[middle]);
   }
@@ -54,7 +54,7 @@ DistanceMetrics distance_metrics(const Topology& t) {
     metrics.mean_hops = static_cast<double>(sum) / (static_cast<double>(t.routers) * t.routers);
     return metrics;
   }
-  for (u32 k : t.shape) {  // dimensions add up
+  for (u32 k : t.shape) {  // distances in different dimensions add up
     const std::vector<double> sums = distance_sums(std::vector<double>(k, 1.0), t.wraps);
     metrics.mean_hops += std::accumulate(sums.begin(), sums.end(), 0.0) / (static_cast<double>(k) * k);
     metrics.diameter += t.wraps ? k / 2 : k - 1;

@@ -1,5 +1,5 @@
 #pragma once
-/// Parameters of networks of routers, for models that any of them may join.
+/// Parameters of networks of routers, for models that support several topologies.
 #include "kernels/common/param.hpp"
 
 namespace flitlab::param {
@@ -9,7 +9,7 @@ inline constexpr struct TopologyParams {
                    .type = ParamType::kChoice,
                    .default_value = "torus",
                    .choices = "mesh|torus|ring|hypercube|graph",
-                   .help = "Family of networks.",
+                   .help = "Topology of the network.",
                    .cite = "Dally & Towles ch. 5"};
   ParamRecord shape{.path = "topology.shape",
                     .type = ParamType::kIntList,
@@ -45,7 +45,7 @@ inline constexpr struct TopologyParams {
                             .min = 1,
                             .max = 64,
                             .unit = "cycles",
-                            .help = "Time of a flit on a channel between routers."};
+                            .help = "Delay of a flit on a channel between routers."};
 } topology{};
 
 }  // namespace flitlab::param

@@ -21,7 +21,7 @@ u32 reverse_bits(u32 x, u32 bits) {
   return y;
 }
 
-/// Moves every coordinate of a router by `shift(radix)`, around the ring.
+/// Returns the destinations if every coordinate of a router moves by `shift(radix)`, with wrap-around.
 template <class Shift>
 std::vector<u32> move_coordinates(const Topology& t, Shift shift) {
   std::vector<u32> to(t.terminals);
@@ -44,7 +44,7 @@ std::vector<u32> random_permutation(u32 n, u64 seed) {
   return to;
 }
 
-/// Whether terminals are numbered by coordinates: none of the grid is missing.
+/// Whether terminals are numbered by coordinates, because the grid is complete.
 bool is_whole(const Topology& t) { return count_terminals(t.shape, t.concentration) == t.terminals; }
 
 bool is_square(const std::vector<u32>& shape) { return shape.size() == 2 && shape[0] == shape[1]; }
@@ -55,7 +55,7 @@ void check_permutation(const std::string& pattern, const std::vector<u32>& shape
   if (pattern == "tornado" && std::all_of(shape.begin(), shape.end(), [](u32 k) { return k <= 2; }))
     throw ConfigError("traffic.pattern = \"tornado\" does not fit a network of " +
                       shown(Value{IntList(shape.begin(), shape.end())}) +
-                      ": packets go just short of half-way round, which in dimensions of at most 2 routers is nowhere. "
+                      ": packets travel just less than half-way around: 0 hops in dimensions of at most 2 routers. "
                       "Use a dimension of 3 or more, or another pattern.");
   const bool by_bits =
       pattern == "bit_complement" || pattern == "bit_reverse" || pattern == "shuffle" || is_exchange(pattern);
@@ -87,8 +87,8 @@ std::vector<u32> make_permutation(const std::string& pattern, const Topology& t,
 std::vector<u32> make_permutation(const std::string& pattern, u32 n, u64 seed) {
   if (pattern == "tornado" || pattern == "neighbour")
     throw ConfigError("traffic.pattern = \"" + pattern +
-                      "\" goes by the coordinates of a whole machine, and here some terminals are missing or take no "
-                      "part. Use a pattern that goes by numbers, such as transpose.");
+                      "\" needs the coordinates of a whole machine, but some terminals are missing or take no part. "
+                      "Use a pattern that depends on terminal numbers only, such as transpose.");
   check_permutation(pattern, {n}, n);
   if (pattern == "random_permutation") return random_permutation(n, seed);
   std::vector<u32> to(n);
@@ -119,8 +119,8 @@ std::vector<u32> hot_region(const Topology& t, const std::vector<u32>& extent) {
   const bool by_address = t.has_coordinates() && t.terminals == t.routers * t.concentration;
   if (extent.size() != t.shape.size() || !(by_address || is_whole(t)))
     throw ConfigError("traffic.hot_shape = " + shown(Value{IntList(extent.begin(), extent.end())}) +
-                      " goes by coordinates, and the terminals of this network have none, or others. Use "
-                      "traffic.pattern = \"hot_spot\", which names them.");
+                      " needs coordinates, but the terminals of this network have none, or others. Use traffic.pattern "
+                      "= \"hot_spot\", with terminal numbers.");
   std::vector<u32> hot;
   for (u32 s = 0; s < t.terminals; ++s) {
     bool inside = true;
@@ -166,7 +166,7 @@ TrafficMatrix read_matrix(const TextSource& text, u32 terminals) {
     for (int i = 0; i < 2; ++i)
       if (f[i] < 0 || f[i] >= terminals || f[i] != std::floor(f[i]))
         throw ConfigError(where + "terminals are numbered 0 to " + std::to_string(terminals - 1) + ".");
-    if (!(f[2] >= 0 && f[2] <= 1e100))  // their sum must be a number too
+    if (!(f[2] >= 0 && f[2] <= 1e100))  // so that their sum is a finite number
       throw ConfigError(where + "the value must be a number from 0 to 1e100.");
     listed[static_cast<u32>(f[0])] = true;
     if (f[2] > 0) rows[static_cast<u32>(f[0])].emplace_back(static_cast<u32>(f[1]), f[2]);

@@ -11,7 +11,7 @@
 namespace flitlab {
 namespace {
 
-/// Everything of a Cartesian network but its wiring.
+/// Returns a Cartesian network without its wiring.
 Topology cartesian(std::string kind, const std::vector<u32>& shape, u32 concentration, u32 ports_per_dim) {
   Topology t;
   t.kind = std::move(kind);
@@ -44,7 +44,7 @@ Topology cartesian(std::string kind, const std::vector<u32>& shape, u32 concentr
   return t;
 }
 
-/// Wires the terminals and counts the channels.
+/// Connects the terminals and counts the channels.
 void finish(Topology& t) {
   for (u32 r = 0; r < t.routers; ++r) {
     for (u32 p = 0; p < t.network_ports; ++p) t.channels += t.peer(r, p).item != kNone;
@@ -69,7 +69,7 @@ Topology make_grid(const std::vector<u32>& shape, u32 concentration, bool wraps)
     stride *= k;
   }
   finish(t);
-  // Cutting the largest dimension in half crosses routers / k rows, twice if they are rings, in both directions.
+  // Halving the largest dimension cuts routers / k rows, in two places if they are rings, in both directions.
   u32 k = 1;
   for (u32 radix : shape) k = std::max(k, radix);
   if (k > 1) t.bisection_channels = u64{t.routers} / k * 2 * (wraps ? 2 : 1);
@@ -88,9 +88,9 @@ u32 Topology::parallel_ports(u32 router, u32 port) const {
 u32 count_terminals(const std::vector<u32>& shape, u32 concentration) {
   constexpr u64 kMost = 1u << 24;
   u64 terminals = concentration;
-  u32 bits = 0;  // of a packed address
+  u32 bits = 0;  // width of a packed address
   for (u32 radix : shape) {
-    terminals *= radix;  // both factors are small: a larger product has been refused before
+    terminals *= radix;  // no overflow: a larger product has been rejected before
     bits += static_cast<u32>(std::bit_width(radix - 1));
     if (terminals > kMost || bits > 31)
       throw ConfigError("topology.shape = " + shown(Value{IntList(shape.begin(), shape.end())}) +

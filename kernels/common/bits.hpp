@@ -1,5 +1,5 @@
 #pragma once
-/// Bit sets as words: lowest and highest member, rotation-fair member.
+/// Bit sets as machine words: lowest and highest member, member count, round-robin choice.
 #include "kernels/common/types.hpp"
 
 namespace flitlab {
@@ -20,7 +20,7 @@ FLITLAB_HD inline u32 lowest_bit(u64 set) {
 #endif
 }
 
-/// Position of the highest set bit of a non-zero word.
+/// Returns the position of the highest set bit of a non-zero word.
 FLITLAB_HD inline u32 log2_floor(u32 x) {
 #if defined(__CUDA_ARCH__)
   return 31u - static_cast<u32>(__clz(static_cast<int>(x)));
@@ -41,13 +41,13 @@ FLITLAB_HD inline u32 bit_count64(u64 set) {
 #if defined(__CUDA_ARCH__)
   return static_cast<u32>(__popcll(set));
 #else
-  set -= set >> 1 & 0x5555555555555555ull;  // in place: x86-64 without extensions would call a library
+  set -= set >> 1 & 0x5555555555555555ull;  // inline, because x86-64 without extensions would call a library function
   set = (set & 0x3333333333333333ull) + (set >> 2 & 0x3333333333333333ull);
   return static_cast<u32>(((set + (set >> 4)) & 0x0F0F0F0F0F0F0F0Full) * 0x0101010101010101ull >> 56);
 #endif
 }
 
-/// Bits that it takes to write x; 0 for 0.
+/// Returns the number of bits needed to write x; 0 for 0.
 FLITLAB_HD inline u32 bit_width(u32 x) {
 #if defined(__CUDA_ARCH__)
   return static_cast<u32>(32 - __clz(static_cast<int>(x)));
@@ -56,8 +56,8 @@ FLITLAB_HD inline u32 bit_width(u32 x) {
 #endif
 }
 
-/// Round-robin choice: the first member at or after `pointer`, wrapping around. `set` must not be empty. The pointer
-/// may be one past the last possible member, so whoever moves it on need not wrap it.
+/// Round-robin choice: returns the first member at or after `pointer`, wrapping around. `set` must not be empty. The
+/// pointer may be one past the last possible member, so the caller need not wrap it after an increment.
 FLITLAB_HD inline u32 first_at_or_after(u32 set, u32 pointer) {
   const u32 above = set & static_cast<u32>(~u64{0} << pointer);
   return lowest_bit(above ? above : set);
@@ -69,7 +69,7 @@ FLITLAB_HD inline u32 first_at_or_after64(u64 set, u32 pointer) {
   return lowest_bit(above ? above : set);
 }
 
-/// A well-mixed 64-bit hash of a word (the finaliser of SplitMix64).
+/// Returns a well-mixed 64-bit hash of a word (the finaliser of SplitMix64).
 FLITLAB_HD inline u64 mix64(u64 x) {
   x ^= x >> 30;
   x *= 0xBF58476D1CE4E5B9ull;

@@ -1,17 +1,17 @@
 #pragma once
-/// Small counts, a few bits each, of all items of a block at once.
+/// Small counters of a few bits each, for all items of a block at once.
 #include "kernels/common/types.hpp"
 
 namespace flitlab::lanes {
 
-/// Counts, one for each bit of a lane (a virtual channel): plane[j] has bit j of all of them. `C`: the crew that works
-/// on them (kernels/common/byte_vectors.hpp).
+/// Counters in bit-plane form, one for each bit of a lane (a virtual channel). `plane[j]`: bit j of all counters. `C`:
+/// the interface of kernels/common/byte_vectors.hpp.
 template <class C, int kPlanes>
 struct Counts {
   using B = typename C::Value;
   typename C::Row plane[kPlanes];
 
-  /// Adds 1 to the counts of a set.
+  /// Adds 1 to the counters of a set.
   FLITLAB_INLINE void add(B set) {
     for (int j = 0; j < kPlanes; ++j) {
       const B carry = plane[j] & set;
@@ -26,7 +26,7 @@ struct Counts {
       set = borrow;
     }
   }
-  /// Adds 1 to the counts of a set and subtracts 1 from those of another.
+  /// Adds 1 to the counters of `more` and subtracts 1 from those of `fewer`.
   FLITLAB_INLINE void change(B more, B fewer) {
     B carry = more ^ fewer;
     for (int j = 0; j < kPlanes; ++j) {
@@ -35,13 +35,13 @@ struct Counts {
       carry &= before ^ fewer;
     }
   }
-  /// The counts that are not 0.
+  /// Returns the counters that are not 0.
   FLITLAB_INLINE B some() const {
     B any = plane[0];
     for (int j = 1; j < kPlanes; ++j) any |= plane[j];
     return any;
   }
-  /// Of a set, those whose count is 1.
+  /// Returns the members of `set` whose counter is 1.
   FLITLAB_INLINE B ones(B set) const {
     B more{};
     for (int j = 1; j < kPlanes; ++j) more |= plane[j];
@@ -52,7 +52,7 @@ struct Counts {
     for (int j = 0; j < kPlanes; ++j) count |= ((u32{lane_of(plane[j], lane)} >> bit) & 1u) << j;
     return count;
   }
-  /// Makes the counts of a set so many.
+  /// Sets the counters of a set to `count`.
   FLITLAB_INLINE void set(B set, u32 count) {
     for (int j = 0; j < kPlanes; ++j) plane[j] = count >> j & 1 ? plane[j] | set : plane[j] & ~set;
   }

@@ -1,7 +1,7 @@
 #pragma once
-/// Vectors of one byte an item: what a processor does to L items at once. GCC's and Clang's vectors, so that any
-/// machine with them compiles it; L is the width of the machine's registers (16, 32 or 64), since wider ones become
-/// scalar code.
+/// Vectors of one byte per item, by which a processor works on L items at once. They are GCC's and Clang's vector
+/// types, so any machine with these compilers can build them. L is the width of the machine's registers (16, 32 or 64
+/// bytes), because wider vectors compile to scalar code.
 #include <cstring>
 #include <initializer_list>
 
@@ -19,13 +19,13 @@ namespace flitlab::lanes {
 template <int L>
 struct Types {
   typedef u8 Bytes __attribute__((vector_size(L)));
-  typedef u8 Loose __attribute__((vector_size(L), aligned(1), may_alias));  ///< anywhere in memory
+  typedef u8 Loose __attribute__((vector_size(L), aligned(1), may_alias));  ///< may be unaligned
   typedef u64 Words __attribute__((vector_size(L)));
   typedef long long Signed __attribute__((vector_size(L)));
   typedef double Reals __attribute__((vector_size(L)));
 };
 
-/// A byte of each of L items.
+/// One byte of each of L items.
 template <int L>
 using Bytes = typename Types<L>::Bytes;
 
@@ -34,32 +34,32 @@ FLITLAB_INLINE Bytes<L> every(u32 byte) {
   return Bytes<L>{} + static_cast<u8>(byte);
 }
 
-/// The set of one member.
+/// Returns the set that has one member.
 FLITLAB_INLINE u8 only(u32 member) { return static_cast<u8>(1u << member); }
 
-/// 0xFF in the lanes that are not 0.
+/// Returns 0xFF in the lanes that are not 0.
 template <class B>
 FLITLAB_INLINE B nonzero(B x) {
   return (B)(x != 0);
 }
 
-/// `a` in the lanes of a mask, elsewhere `b`.
+/// Returns `a` in the lanes of a mask, `b` elsewhere.
 template <class B>
 FLITLAB_INLINE B select(B mask, B a, B b) {
   return (a & mask) | (b & ~mask);
 }
 
-/// 0xFF in the lanes whose set has a member.
+/// Returns 0xFF in the lanes whose set contains `member`.
 template <class B>
 FLITLAB_INLINE B has(B set, u32 member) {
 #if defined(__AVX512BW__)
   return nonzero(set & only(member));
 #else
-  return (B)((set & only(member)) == only(member));  // such masks need not be turned round
+  return (B)((set & only(member)) == only(member));  // avoids inverting the mask
 #endif
 }
 
-/// Takes `value` in the lanes whose set has a member.
+/// Writes `value` in the lanes whose set contains `member`.
 template <class B>
 FLITLAB_INLINE void put_where(B& to, B set, u32 member, B value) {
 #if defined(__AVX512BW__)
@@ -72,8 +72,8 @@ FLITLAB_INLINE void put_where(B& to, B set, u32 member, B value) {
   to = select(has(set, member), value, to);
 }
 
-/// Round robin in each lane: of a set, the lowest member among `first_asked`, else the lowest of all; 0 of an empty
-/// one.
+/// Round-robin arbitration in each lane. Returns the lowest member of `set` among `first_asked`, or, if there is none,
+/// the lowest of all; 0 for an empty set.
 template <class B>
 FLITLAB_INLINE B pick(B set, B first_asked) {
   B x = set & first_asked;
@@ -81,13 +81,13 @@ FLITLAB_INLINE B pick(B set, B first_asked) {
   return x & (0 - x);
 }
 
-/// Who is asked first after a member (one bit) has been served: those above it.
+/// Returns the members that have priority after `served` (one bit) was granted: those above it.
 template <class B>
 FLITLAB_INLINE B above(B served) {
   return ~(served | (served - 1));
 }
 
-/// The lanes that are not 0, as bits.
+/// Returns the lanes that are not 0, as bits.
 template <class B>
 FLITLAB_INLINE u64 members(B x) {
   constexpr int L = sizeof(B);
@@ -118,9 +118,9 @@ FLITLAB_INLINE void for_each_lane(u64 set, Work&& work) {
   for (; set; set &= set - 1) work(lowest_bit(set));
 }
 
-/// Lists the lanes of some vectors that are not 0: of lane l of vector i, i * L + l. Returns how many there are; room
-/// for kListMargin more is needed. No processor foresees where a loop over such lanes ends, so that several are listed
-/// at once without asking.
+/// Lists the lanes of n vectors that are not 0: lane l of vector i as i * L + l. Returns their number. `list` needs
+/// kListMargin extra entries: several are written at a time without a test, because the end of a loop over such lanes
+/// cannot be predicted.
 inline constexpr u32 kListMargin = 16;
 template <std::size_t n, class B>
 FLITLAB_INLINE u32 list_lanes(const B (&vectors)[n], u32* list) {
@@ -161,7 +161,7 @@ FLITLAB_INLINE void transpose8(Bytes<L> (&rows)[8]) {
   for (int i : {0, 2, 4, 6}) swap(rows[i], rows[i + 1], 1, 0x55);
 }
 
-/// One item's byte, to change.
+/// Returns the byte of one item, for writing.
 template <class B>
 FLITLAB_INLINE u8& lane_of(B& x, u32 lane) {
   return reinterpret_cast<u8*>(&x)[lane];

@@ -1,9 +1,11 @@
 #pragma once
-/// The crew of a GPU (kernels/common/byte_vectors.hpp): a warp to each port, and one more for the terminals. So the
-/// ports of a block of 64 items are worked on at the same time, and a multiprocessor has other warps while one waits.
-/// Of a warp, 16 threads are a team, each with four of the 64 items. Its two teams work on two blocks, and go together:
-/// what threads do together all 32 do, if for one team it is for nothing. For half a warp the compiler would look at
-/// each such place whether its threads have parted (docs/gpu.md). Lists and boards lie in shared memory.
+/// The GPU's implementation of the interface in kernels/common/byte_vectors.hpp, for warp groups. A warp group has one
+/// warp for each port and one for the terminals, so the ports of a block of 64 items are processed in parallel, and a
+/// multiprocessor has other warps to run while one waits. In a warp, 16 threads form a thread group that processes one
+/// block, four items per thread. A warp's two thread groups process two blocks in lockstep: synchronising operations
+/// involve all 32 threads, even if one group has nothing to do. With masks of half a warp the compiler would check at
+/// every such operation whether the threads have diverged (docs/gpu.md). Lists and exchange boards lie in shared
+/// memory.
 #include "kernels/common/byte_counts.hpp"
 #include "kernels/common/byte_slices.hpp"
 #include "kernels/common/fault.hpp"
@@ -11,13 +13,13 @@
 
 namespace flitlab::lanes {
 
-/// A byte of each of a block's 64 items. As a value it is this thread's slice.
+/// One byte of each of a block's 64 items, in memory. Converted to a value, it is the slice of the calling thread.
 struct SliceRow {
   static constexpr u32 threads = 16;
   u32 words[threads];
 
   SliceRow() = default;
-  SliceRow(const SliceRow&) = delete;  // who means a value takes a Slice
+  SliceRow(const SliceRow&) = delete;  // a value is a Slice, not a copy of the row
 
   static __device__ __forceinline__ u32 me() { return threadIdx.x % threads; }
   __device__ __forceinline__ operator Slice() const { return Slice::of(words[me()]); }
@@ -30,8 +32,8 @@ struct SliceRow {
   __device__ __forceinline__ SliceRow& operator-=(Slice x) { return *this = Slice(*this) - x; }
 };
 
-/// Of `kPorts` ports. A block of items has shared memory: `kCommonBytes` for what all see, then `kDeskBytes` for each
-/// warp, for one desk at a time, and `kMoreBytes` for others.
+/// The interface for `kPorts` ports. Shared memory of a block of items: `kCommonBytes` for data that all warps see,
+/// then `kDeskBytes` of scratch for each warp, and `kMoreBytes` for the caller.
 template <u32 kPorts, u32 kCommonBytes, u32 kDeskBytes, u32 kMoreBytes>
 struct Slices {
   static constexpr u32 threads = SliceRow::threads, lanes = 4 * threads, warps = kPorts + 1;
@@ -45,15 +47,15 @@ struct Slices {
 
   static __device__ __forceinline__ u32 me() { return SliceRow::me(); }
   static constexpr u32 kWarp = ~0u;
-  /// The threads of this team in its warp.
+  /// Returns the mask of this thread group's threads in its warp.
   static __device__ __forceinline__ u32 mine() {
     return ((1u << threads) - 1) << (threadIdx.x % 32 / threads * threads);
   }
 
-  /// The port that this warp works on; kPorts: the terminals.
+  /// Returns the port that this warp processes; kPorts: the terminals.
   static __device__ __forceinline__ u32 my_port() { return threadIdx.x / 32 % warps; }
   static __device__ __forceinline__ bool has_terminals() { return my_port() == kPorts; }
-  /// Of the crews that share a block of threads.
+  /// Returns the index of this warp group in its block of threads.
   static __device__ __forceinline__ u32 my_crew() { return threadIdx.x / (32 * warps); }
 
   template <u32 P>
@@ -110,7 +112,7 @@ struct Slices {
     sets.mine = Slice::of(set);
   }
 
-  /// The memory of the block of items that this thread's team works on, of those that share a block of threads.
+  /// Returns the shared memory of the block of items that this thread group processes.
   static __device__ __forceinline__ std::byte* memory() {
     const u32 thread = anew(threadIdx.x);
     return shared_memory() + (2 * (thread / (32 * warps)) + thread % 32 / threads) * bytes;
@@ -120,7 +122,8 @@ struct Slices {
     T* all = reinterpret_cast<T*>(memory());
     __device__ __forceinline__ T* operator->() { return all; }
   };
-  /// Whoever is at one has left the one before: what a team does with a list ends together.
+  /// Scratch memory of this warp's thread group. Its uses follow one another, because every operation on a list ends
+  /// with a barrier of the warp.
   template <class T>
   struct Desk {
     T* all = reinterpret_cast<T*>(memory() + kCommonBytes + anew(threadIdx.x) / 32 % warps * kDeskBytes);
@@ -139,7 +142,8 @@ struct Slices {
   }
 
   static __device__ __forceinline__ void sync() { __syncwarp(); }
-  /// The warps of ports meet; terminals do nothing meanwhile that they see, nor they what terminals see.
+  /// The barrier of the ports' warps. The terminals' warp does not take part, because until meet_terminals() neither
+  /// side reads what the other writes.
   static __device__ __forceinline__ void meet() { __barrier_sync_count(2 * my_crew() + 1, 32 * kPorts); }
   static __device__ __forceinline__ void meet_terminals() { __barrier_sync_count(2 * my_crew() + 2, 32 * warps); }
   static __device__ __forceinline__ Set members(Value x) { return nonzero(x); }
@@ -151,14 +155,15 @@ struct Slices {
     for (u32 i = 0; i < 4; ++i) set |= numbers[4 * me() + i] <= limit ? 0xFFu << (8 * i) : 0u;
     return Slice::of(set);
   }
-  /// A word across two words of memory; the second lies there too (kMargin in state.hpp).
+  /// Loads a word that may straddle two aligned words; rows have a margin, so the second one is readable (kMargin in
+  /// state.hpp).
   static __device__ __forceinline__ Value loose(const u8* bytes) {
     const std::size_t at = reinterpret_cast<std::size_t>(bytes) + 4 * me();
     const u32* words = reinterpret_cast<const u32*>(at & ~std::size_t{3});
     return Slice::of(__funnelshift_r(words[0], words[1], static_cast<u32>(at % 4) * 8));
   }
 
-  /// Of what threads have, that of those before this one, and of all.
+  /// Returns the sum of `mine` over the threads of the group before this one. `all`: the sum over all of them.
   static __device__ __forceinline__ u32 before_me(u32 mine, u32& all) {
     u32 sum = mine;
     for (u32 distance = 1; distance < threads; distance *= 2) {
@@ -168,7 +173,8 @@ struct Slices {
     all = __shfl_sync(kWarp, sum, threads - 1, threads);
     return sum - mine;
   }
-  /// Lists the bits of a word: bit b of byte j is first + b * lanes + the lane of the byte.
+  /// Lists the bits of a word: bit b of byte j as first + b * lanes + the lane of the byte. Returns the number that the
+  /// thread group listed.
   static __device__ __forceinline__ u32 list_bits(u32 word, u32 first, Place* places) {
     u32 all;
     Place* next = places + before_me(bit_count(word), all);
@@ -200,7 +206,7 @@ struct Slices {
       Result result;
       const bool keep = first + me() < n && work(entries[first + me()], result);
       const u32 keeps = __ballot_sync(kWarp, keep) & mine();
-      sync();  // nobody's entry is lost: all have read theirs of this round, and results are no more than entries
+      sync();  // every thread has read its entry of this round, so results may overwrite entries
       if (keep) results[kept + bit_count(keeps & ((1u << threadIdx.x % 32) - 1))] = result;
       kept += bit_count(keeps);
     }
@@ -229,7 +235,7 @@ struct Slices {
     for (u32 i = 0; i < 4; ++i) work(4 * me() + i);
   }
 
-  /// The word that holds a byte, and where in it.
+  /// The aligned word that holds a byte, and the byte's bit position in it.
   struct Holder {
     u32* word;
     u32 shift;
@@ -266,7 +272,7 @@ struct Slices {
       seen = found;
     }
   }
-  /// The port of an item's first fault; of several in a cycle, of any.
+  /// Records the port of an item's first fault; of several faults in a cycle, of any one.
   static __device__ __forceinline__ void raise(u32& fault, u32 bits, u32 port) {
     u32 word = 0;
     raise_fault(word, bits, port);
@@ -276,7 +282,7 @@ struct Slices {
   static __device__ __forceinline__ void poke(u8& byte, u8 value) { *static_cast<volatile u8*>(&byte) = value; }
 };
 
-/// The byte of an item in a row.
+/// Returns the byte of an item in a row.
 __device__ __forceinline__ u8& lane_of(SliceRow& x, u32 lane) { return reinterpret_cast<u8*>(x.words)[lane]; }
 __device__ __forceinline__ u32 lane_of(const SliceRow& x, u32 lane) {
   return reinterpret_cast<const u8*>(x.words)[lane];

@@ -1,6 +1,6 @@
 #pragma once
-/// A byte of each of four items in a word of 32 bits: what a thread of a GPU does at once. The same operations as those
-/// of vectors (kernels/common/byte_lanes.hpp), so that code for vectors is code for slices.
+/// One byte of each of four items in a 32-bit word: the unit that one GPU thread processes. It has the same operations
+/// as the vectors of kernels/common/byte_lanes.hpp, so the same lane code compiles for both.
 #include "kernels/common/bits.hpp"
 #include "kernels/common/types.hpp"
 
@@ -10,7 +10,7 @@ struct Slice {
   u32 word;
 
   Slice() = default;
-  /// The same byte for all.
+  /// The same byte for all four items.
   FLITLAB_INLINE constexpr Slice(u8 byte) : word(byte * 0x01010101u) {}
   static FLITLAB_INLINE Slice of(u32 word) {
     Slice s;
@@ -28,7 +28,7 @@ FLITLAB_INLINE Slice operator|(Slice a, Slice b) { return Slice::of(a.word | b.w
 FLITLAB_INLINE Slice operator^(Slice a, Slice b) { return Slice::of(a.word ^ b.word); }
 FLITLAB_INLINE Slice operator~(Slice a) { return Slice::of(~a.word); }
 
-/// No carry leaves its byte: the upper bits are left out, and put in after that.
+/// Adds byte by byte. Bit 7 of each byte is added separately, so that no carry crosses into the next byte.
 FLITLAB_INLINE Slice operator+(Slice a, Slice b) {
   const u32 upper = 0x80808080u;
   return Slice::of(((a.word & ~upper) + (b.word & ~upper)) ^ ((a.word ^ b.word) & upper));
@@ -38,10 +38,10 @@ FLITLAB_INLINE Slice operator-(Slice a, Slice b) {
   return Slice::of(((a.word | upper) - (b.word & ~upper)) ^ (~(a.word ^ b.word) & upper));
 }
 
-/// 0xFF where bit 7 is set.
+/// Returns 0xFF in the bytes whose bit 7 is set.
 FLITLAB_INLINE Slice spread(Slice x) {
 #if defined(__CUDA_ARCH__) && !defined(CUDA_ON_HOST)
-  u32 signs;  // an instruction for which CUDA has no function: __byte_perm() knows no signs
+  u32 signs;  // in assembly, because CUDA's __byte_perm() has no sign replication
   asm("prmt.b32 %0, %1, 0, 0xBA98;" : "=r"(signs) : "r"(x.word));
   return Slice::of(signs);
 #else
@@ -64,10 +64,10 @@ FLITLAB_INLINE Slice pick(Slice set, Slice first_asked) {
 }
 FLITLAB_INLINE Slice above(Slice served) { return ~(served | (served - Slice(u8{1}))); }
 
-/// How many bytes are not 0.
+/// Returns the number of bytes that are not 0.
 FLITLAB_INLINE u32 count_members(Slice x) { return bit_count(nonzero(x).word) / 8; }
 
-/// The byte of an item, to change; of those in the slice.
+/// Returns the byte of an item, for writing; only for items of this slice.
 FLITLAB_INLINE u8& lane_of(Slice& x, u32 lane) { return reinterpret_cast<u8*>(&x)[lane % 4]; }
 FLITLAB_INLINE u32 lane_of(const Slice& x, u32 lane) { return x.word >> (lane % 4 * 8) & 0xFF; }
 

@@ -1,34 +1,35 @@
 #pragma once
-/// Who works on a block of items, a byte each (a crew), and what all of its members do together. A model's lanes are
-/// written for any crew. This one is a processor with vectors of L bytes: one worker, who does everything one after the
-/// other. A GPU's is kernels/common/byte_slices.cuh.
+/// Vector operations on a block of items, one byte per item, and their interface. Lane code of the models is written
+/// for any class `C` with this interface (a warp group on a GPU). This implementation runs on one CPU thread with
+/// vectors of L bytes. The GPU's is kernels/common/byte_slices.cuh.
 ///
-/// A crew has
-///   `lanes`              items to a block
-///   `Value`, `Row`       a byte of each item: in work, and in memory
+/// The interface:
+///   `lanes`              items per block
+///   `Value`, `Row`       one byte of each item: in registers, and in memory
 ///   `Set`, `members(x)`  the items whose byte is not 0
-///   `any(x)`             whether there are any, or another crew has some, which goes the same way: what follows must
-///                        do for none; of a list, by how long it is
-///   `count(x)`           how many a member has: the sum over members counts
-///   `at_most(n, limit)`  the items whose number is at most that
-///   `ports<P>()`         of P ports, those that a member works on: all, or one, where others work on the others
-///   `ByPort<T, P>`       a T for each of these; `byte_of(rows, place)` is a byte of such rows
-///   `Board<P>`           a value for each of P ports, that all members see after `meet()`
-///   `Union<P>`           the same, where only all of their members are asked for
-///   `turn(board, port)`  sets of ports on a board the other way round: of those whose set has the port, one set
-///   `Desk<T>`            room for a T that all members see who work on the same ports; `Common<T>`, that all see
-///   `Place`              the number of a byte in an array of rows; `list()` lists those that are not 0, in any order
-///   `each`, `filter`, `for_each`, `in_two_steps`  work on a list, whose entries are shared out
-///   `or_bits`, `and_bits`, `put_bits`, `update`  changes of a byte that others may be changing
-///   `raise`              a fault of an item
-///   `peek`, `poke`       a byte that others may be writing or reading meanwhile
-/// Each of these that works on lists ends when all who work on the same ports are done and see what was written.
-/// `sync()` does that alone: for rows, of which every member writes a part, before others' parts of them are read.
-/// `meet()` does it for all members, who must all come to it.
+///   `any(x)`             whether any byte, or a list's length, is not 0. On a GPU also true if it holds for the other
+///                        block of the warp, so the code that follows must also be correct for an empty set
+///   `count(x)`           members that this thread has; the sum over all threads is the total
+///   `at_most(n, limit)`  the items whose number is at most `limit`
+///   `ports<P>()`         the ports, of P, that this thread processes: all, or one if other warps process the others
+///   `ByPort<T, P>`       a T for each of these ports; `byte_of(rows, place)` is a byte of such rows
+///   `Board<P>`           a value for each of P ports that all threads see after the barrier `meet()`
+///   `Union<P>`           the same if only the union of all values is needed
+///   `turn(board, sets)`  transposes sets of ports: sets[p] has the ports whose set on the board contains p
+///   `Desk<T>`            scratch memory shared by the threads of the same ports; `Common<T>`: shared by all threads
+///   `Place`              index of a byte in an array of rows; `list()` lists the non-zero bytes, in any order
+///   `each`, `filter`, `for_each`, `in_two_steps`  process a list, whose entries are divided among the threads
+///   `or_bits`, `and_bits`, `put_bits`, `update`  change a byte that other threads may change at the same time
+///   `raise`              records a fault of an item
+///   `peek`, `poke`       read or write a byte that other threads may write or read at the same time
+/// An operation on a list ends when all threads of the same ports have finished, with their writes visible. `sync()` is
+/// that barrier alone. Call it before a thread reads parts of rows that other threads wrote. `meet()` is the barrier of
+/// all threads that process ports of the block; every one must call it.
 #include "kernels/common/byte_counts.hpp"
 #include "kernels/common/byte_lanes.hpp"
 #include "kernels/common/fault.hpp"
-/// A function of its own on a CPU, where one that grows too large spills registers; a GPU has no stack worth using.
+/// Kept out of line on a CPU, where a large function spills registers; inlined on a GPU, whose calls would use its
+/// stack.
 #if defined(__CUDACC__)
 #define FLITLAB_APART FLITLAB_INLINE
 #else
@@ -37,7 +38,7 @@
 
 namespace flitlab::lanes {
 
-/// The numbers from `first` to before `end`, to go through.
+/// An iterable range of the numbers from `first` to before `last`.
 template <u32 first, u32 last>
 struct Numbers {
   struct At {
@@ -53,18 +54,18 @@ struct Numbers {
 template <int L>
 struct Vectors {
   static constexpr u32 lanes = L;
-  static constexpr bool draws_ahead = true;  ///< of random numbers, several at a time
+  static constexpr bool draws_ahead = true;  ///< random numbers are drawn in advance, several at a time
   using Value = Bytes<L>;
   using Row = Bytes<L>;
   using Set = u64;
   using Place = u32;
-  static constexpr u32 kMargin = kListMargin;  ///< what lists need beyond their entries
+  static constexpr u32 kMargin = kListMargin;  ///< spare entries at a list's end, which list() overwrites
 
   template <u32 P>
   static FLITLAB_INLINE Numbers<0, P> ports() {
     return {};
   }
-  static constexpr u32 ports_of(u32 all) { return all; }  ///< that a member works on
+  static constexpr u32 ports_of(u32 all) { return all; }  ///< ports that one thread processes
   static constexpr u32 first_port() { return 0; }
   template <class T, u32 P>
   using ByPort = T[P];
@@ -102,7 +103,7 @@ struct Vectors {
   };
   template <class T>
   using Common = Desk<T>;
-  /// Values to show as bytes to all who work on the same ports; here they are.
+  /// Storage for values that show() makes readable byte by byte for the threads of the same ports; none is needed here.
   template <u32 P>
   struct Shown {};
   template <u32 P>
@@ -117,7 +118,7 @@ struct Vectors {
   static FLITLAB_INLINE bool any(Value x) { return flitlab::lanes::members(x) != 0; }
   static FLITLAB_INLINE u32 count(Set set) { return bit_count64(set); }
   static FLITLAB_INLINE u32 count(Value x) { return count_members(x); }
-  /// The lanes whose number is at most `limit`.
+  /// Returns the lanes whose number is at most `limit`.
   static FLITLAB_INLINE Set at_most(const u32* numbers, u32 limit) {
     u64 set = 0;
 #if defined(__AVX512F__)
@@ -136,7 +137,7 @@ struct Vectors {
 #endif
     return set;
   }
-  /// Bytes from anywhere in memory.
+  /// Loads one byte per item from an unaligned address.
   static FLITLAB_INLINE Value loose(const u8* bytes) {
     return (Value) * reinterpret_cast<const typename Types<L>::Loose*>(bytes);
   }
@@ -145,10 +146,10 @@ struct Vectors {
   static FLITLAB_INLINE u32 list(const Value (&values)[n], Place* places) {
     return list_lanes(values, places);
   }
-  /// Lists the members of sets of `kBits`: of member m of lane l of sets[i], (i * kBits + m) * L + l.
+  /// Lists the members of sets of `kBits` bits: member m in lane l of sets[i] as (i * kBits + m) * L + l.
   template <u32 kBits, std::size_t n>
   static FLITLAB_INLINE u32 list_members(const Value (&sets)[n], Place* places) {
-    constexpr u32 kSets = 8 / kBits, kBytes = (n + kSets - 1) / kSets;  // that share a byte
+    constexpr u32 kSets = 8 / kBits, kBytes = (n + kSets - 1) / kSets;  // kSets: sets that share a byte
     Value bytes[kBytes];
     for (u32 i = 0; i < n; ++i) {
       if (i % kSets)
@@ -160,7 +161,7 @@ struct Vectors {
     for (u32 i = 0; i < count; ++i) {
       const u32 at = places[i], set = reinterpret_cast<u8*>(bytes)[at], rest = set & (set - 1);
       reinterpret_cast<u8*>(bytes)[at] = static_cast<u8>(rest);
-      places[count] = at;  // once more for the others
+      places[count] = at;  // the entry is listed again for the set's other members
       count += rest != 0;
       places[i] = at + at / L * (7 * L) + lowest_bit(set) * L;
     }
@@ -171,15 +172,16 @@ struct Vectors {
   static FLITLAB_INLINE void each(u32 n, Work&& work) {
     for (u32 i = 0; i < n; ++i) work(i);
   }
-  /// Keeps of a list what `work(entry, result)` says, as its results. They may take the place of the entries.
+  /// Calls work(entry, result) for each entry of a list, and keeps the results for which it returns true. `results` may
+  /// be the same array as `entries`.
   template <class Entry, class Result, class Work>
   static FLITLAB_INLINE u32 filter(const Entry* entries, u32 n, Result* results, Work&& work) {
     u32 kept = 0;
     for (u32 i = 0; i < n; ++i) kept += work(entries[i], results[kept]);
     return kept;
   }
-  /// Does `second(first(i))` for all of n, at most `kMost`: so that a processor works on several of them at once, the
-  /// one of all before the other of any.
+  /// Calls second(first(i)) for all i below n <= `kMost`, first() for all of them before second() for any, so that
+  /// their memory accesses overlap.
   template <u32 kMost, class First, class Second>
   static FLITLAB_INLINE void in_two_steps(u32 n, First&& first, Second&& second) {
     decltype(first(0u)) between[kMost];
@@ -190,7 +192,7 @@ struct Vectors {
   static FLITLAB_INLINE void for_each(Set set, Work&& work) {
     for_each_lane(set, work);
   }
-  /// The same where a member does those that it has a value of, so that it may change its bytes.
+  /// The same, where each thread processes only the items whose bytes it holds, so that it may change these bytes.
   template <class Work>
   static FLITLAB_INLINE void for_each_own(Set set, Work&& work) {
     for_each_lane(set, work);
@@ -206,7 +208,7 @@ struct Vectors {
   }
   static FLITLAB_INLINE void or_bits(u8& byte, u32 bits) { byte |= static_cast<u8>(bits); }
   static FLITLAB_INLINE void and_bits(u8& byte, u32 bits) { byte &= static_cast<u8>(bits); }
-  /// Makes the bits of a mask those of `bits`: all of them or none.
+  /// Replaces the bits of a mask by `bits`, which has all of the mask's bits or none.
   static FLITLAB_INLINE void put_bits(u8& byte, u8 mask, u8 bits) { byte = static_cast<u8>((byte & ~mask) | bits); }
   template <class Change>
   static FLITLAB_INLINE void update(u8& byte, Change&& change) {

@@ -1,6 +1,6 @@
 #pragma once
-/// What a run counts, kept where the state is. A shard belongs to one worker (a CPU thread, a thread block); shards
-/// are added up at epoch boundaries. Sums and maxima of integers do not depend on order, so neither do results.
+/// Totals and latency histograms of a run. A shard belongs to one worker (a CPU thread, a thread block); the host adds
+/// up the shards at epoch boundaries. Sums and maxima of integers do not depend on order, so neither do results.
 #include <array>
 #include <type_traits>
 
@@ -9,45 +9,45 @@
 
 namespace flitlab {
 
-/// Totals of all models since cycle 0; those of "measured" packets are of packets created in the measurement window. A
-/// model declares its own beside its parameters (kernels/routers/<name>/totals.hpp), from kCommonTotals on.
+/// Totals of all models since cycle 0. "Measured" totals count the packets that were created in the measurement window.
+/// A model declares its own totals beside its parameters (kernels/routers/<name>/totals.hpp), from kCommonTotals on.
 FLITLAB_TOTALS(
     Total, kCommonTotalTable, 0,
-    (kPacketsCreated, 1, .name = "packets_created", .unit = "packets", .help = "Created by terminals."),
-    (kFlitsCreated, 1, .name = "flits_created", .unit = "flits", .help = "Created by terminals."),
+    (kPacketsCreated, 1, .name = "packets_created", .unit = "packets", .help = "Packets created by terminals."),
+    (kFlitsCreated, 1, .name = "flits_created", .unit = "flits", .help = "Flits created by terminals."),
     (kPacketsInjected, 1, .name = "packets_injected", .unit = "packets",
-     .help = "Whose head has left the source queue."),
-    (kFlitsInjected, 1, .name = "flits_injected", .unit = "flits", .help = "That have entered the network."),
-    (kPacketsDelivered, 1, .name = "packets_delivered", .unit = "packets", .help = "Whose tail has arrived."),
-    (kFlitsDelivered, 1, .name = "flits_delivered", .unit = "flits", .help = "That have arrived."),
+     .help = "Packets whose head has left the source queue."),
+    (kFlitsInjected, 1, .name = "flits_injected", .unit = "flits", .help = "Flits that have entered the network."),
+    (kPacketsDelivered, 1, .name = "packets_delivered", .unit = "packets", .help = "Packets whose tail has arrived."),
+    (kFlitsDelivered, 1, .name = "flits_delivered", .unit = "flits", .help = "Flits that have arrived."),
     (kPacketsMisdelivered, 1, .name = "packets_misdelivered", .unit = "packets",
-     .help = "Delivered to another terminal than software meant, since its tables are wrong."),
-    (kPacketsDropped, 1, .name = "packets_dropped", .unit = "packets", .help = "Lost on their way."),
-    (kFlitsDropped, 1, .name = "flits_dropped", .unit = "flits", .help = "Lost on their way."),
+     .help = "Packets delivered to another terminal than software intended, because its tables are wrong."),
+    (kPacketsDropped, 1, .name = "packets_dropped", .unit = "packets", .help = "Packets that were dropped or lost."),
+    (kFlitsDropped, 1, .name = "flits_dropped", .unit = "flits", .help = "Flits that were dropped or lost."),
     (kFlitMoves, 1, .name = "flit_moves", .unit = "flits", .help = "Crossbar traversals."),
     (kLatencySum, 1, .name = "latency_sum", .unit = "cycles",
-     .help = "Creation to tail arrival, all delivered packets."),
+     .help = "Sum of latencies (creation to tail arrival), all delivered packets."),
     (kNetworkLatencySum, 1, .name = "network_latency_sum", .unit = "cycles",
-     .help = "Head's entry to tail arrival, all delivered packets."),
+     .help = "Sum of network latencies (head's injection to tail arrival), all delivered packets."),
     (kMeasuredCreated, 1, .name = "measured_created", .unit = "packets", .help = "Measured packets created."),
     (kMeasuredDelivered, 1, .name = "measured_delivered", .unit = "packets", .help = "Measured packets delivered."),
     (kMeasuredDropped, 1, .name = "measured_dropped", .unit = "packets", .help = "Measured packets lost."),
     (kMeasuredLatencySum, 1, .name = "measured_latency_sum", .unit = "cycles",
-     .help = "Creation to tail arrival, measured packets."),
+     .help = "Sum of latencies of measured packets."),
     (kMeasuredNetworkLatencySum, 1, .name = "measured_network_latency_sum", .unit = "cycles",
-     .help = "Head's entry to tail arrival, measured packets."),
-    (kMeasuredHops, 1, .name = "measured_hops", .unit = "hops", .help = "Of measured packets."),
+     .help = "Sum of network latencies of measured packets."),
+    (kMeasuredHops, 1, .name = "measured_hops", .unit = "hops", .help = "Hops of measured packets."),
     (kRoundTrips, 1, .name = "round_trips", .unit = "transactions",
      .help = "Closed loop: completed transactions whose request was created in the window."),
     (kRoundTripSum, 1, .name = "round_trip_sum", .unit = "cycles",
-     .help = "Creation of the request to arrival of the reply's tail."),
+     .help = "Sum of round trips (creation of the request to arrival of the reply's tail)."),
     (kTransactions, 1, .name = "transactions", .unit = "transactions", .help = "Transactions completed."),
     (kProgramsFinished, 1, .name = "programs_finished", .unit = "programs",
      .help = "Message-passing programs that ended."),
     (kAuditedFlits, 1, .name = "audited_flits", .unit = "flits",
-     .help = "Grows at every audit by the flits then inside the network."),
+     .help = "Sum over audits of the flits inside the network at that time."),
     (kAuditedPackets, 1, .name = "audited_packets", .unit = "packets",
-     .help = "Grows at every audit by the packets then inside the network: head injected, tail not delivered."),
+     .help = "Sum over audits of the packets inside the network (head injected, tail not delivered)."),
     (kLastDelivery, 1, .name = "last_delivery", .unit = "cycle", .help = "Cycle of the latest delivery.",
      .maximum = true),
     (kLastProgramEnd, 1, .name = "last_program_end", .unit = "cycle",
@@ -61,16 +61,16 @@ FLITLAB_TOTALS(
 
 inline constexpr u32 kCommonTotals = static_cast<u32>(Total::kEnd);
 
-/// Totals that a model may have of its own.
+/// Most totals that a model may have of its own.
 inline constexpr u32 kOwnTotals = 64;
 inline constexpr u32 kTotals = kCommonTotals + kOwnTotals;
 
-/// Elements that a shard has in use, given a model's own totals.
+/// Returns the number of elements of a shard that are in use, given a model's own totals.
 constexpr u32 totals_in_use(TotalTable own) {
   return own.empty() ? kCommonTotals : own.back().first + own.back().count;
 }
 
-/// The record of an element of a shard; null if there is none. `own`: a model's own totals, as in what follows.
+/// Returns the record of an element of a shard, or null if it has none. `own`: a model's own totals, also below.
 constexpr const TotalRecord* total_record(TotalTable own, u32 index) {
   for (TotalTable table : {kCommonTotalTable, own})
     for (const TotalRecord& record : table)
@@ -78,14 +78,14 @@ constexpr const TotalRecord* total_record(TotalTable own, u32 index) {
   return nullptr;
 }
 
-/// Which elements of a shard are combined by maximum, not by sum.
+/// Returns which elements of a shard are combined by maximum, not by sum.
 constexpr std::array<bool, kTotals> maxima(TotalTable own) {
   std::array<bool, kTotals> which{};
   for (u32 i = 0; i < totals_in_use(own); ++i) which[i] = total_record(own, i)->maximum;
   return which;
 }
 
-/// A model's own totals; a model that counts nothing of its own has no `totals`.
+/// Returns a model's own totals; empty if the model has no `totals`.
 template <class Model>
 constexpr TotalTable totals_of() {
   if constexpr (requires { Model::totals; })
@@ -108,13 +108,15 @@ FLITLAB_HD inline void count(u64& cell, u64 amount = 1) {
 #endif
 }
 
-/// `total`: Total, or a model's own enumeration of totals. `element`: of a total that has several.
+/// Adds `amount` to a total. `total`: Total, or a model's own enumeration. `element`: for a total with several
+/// elements.
 template <class E>
   requires std::is_enum_v<E>
 FLITLAB_HD inline void count(CounterShard& shard, E total, u64 amount = 1, u32 element = 0) {
   count(shard.total[static_cast<u32>(total) + element], amount);
 }
 
+/// Raises a total that is a maximum to at least `value`.
 template <class E>
   requires std::is_enum_v<E>
 FLITLAB_HD inline void raise_to(CounterShard& shard, E total, u64 value) {
@@ -126,7 +128,7 @@ FLITLAB_HD inline void raise_to(CounterShard& shard, E total, u64 value) {
 #endif
 }
 
-/// Any total, of all models or of one.
+/// A common or model-specific total.
 struct TotalIndex {
   u32 value;
 
@@ -136,14 +138,14 @@ struct TotalIndex {
   constexpr TotalIndex(E total) : value(static_cast<u32>(total)) {}
 };
 
-/// What has been counted of a replica, but for histograms: all that the host looks at after an epoch.
+/// Totals of a replica, without histograms: all that the host reads after an epoch.
 using Totals = std::array<u64, kTotals>;
 
 constexpr u64 total_of(const Totals& totals, TotalIndex total, u32 element = 0) {
   return totals[total.value + element];
 }
 
-/// What a shard has counted.
+/// Returns a total of a shard.
 constexpr u64 total_of(const CounterShard& shard, TotalIndex total, u32 element = 0) {
   return shard.total[total.value + element];
 }

@@ -4,8 +4,8 @@
 
 namespace flitlab {
 
-/// The user's input is wrong (exit code 2). `what()` is the whole message: the dotted path or file, the value
-/// given, what is allowed, and the fix.
+/// The user's input is wrong (exit code 2). `what()` is the complete message: the parameter's path or the file, the
+/// value given, the allowed values, and the fix.
 class ConfigError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -1,15 +1,15 @@
 #pragma once
-/// What happened in a cycle, for traces and for looking inside. Each item writes its own short list, so the order
-/// does not depend on threads; only a traced build of the phases writes any.
+/// Events of a cycle, for traces and for inspecting a network. Each item writes its own short list, so the order does
+/// not depend on threads. Only the traced build of the phases writes events.
 #include "kernels/common/types.hpp"
 
 namespace flitlab {
 
-/// kOwn: what only the router model has; its record in the registry names it.
+/// kOwn: an event of one router model only; the model's registry record names it.
 enum class EventKind : u8 { kCreated, kInjected, kArrived, kRouted, kVcGranted, kSwitchGranted, kDelivered, kOwn };
 
 struct Event {
-  u32 src;  ///< packet's source terminal
+  u32 src;  ///< number of the packet at its source
   u32 id;   ///< packet's number at its source
   EventKind kind;
   u8 port;  ///< input port
@@ -19,20 +19,20 @@ struct Event {
   u8 flit;          ///< kHeadFlit and kTailFlit; 0: body
   u16 flits;        ///< packet length
   u32 dst = kNone;  ///< kCreated: terminal that the packet goes to
-  u32 latency = 0;  ///< kDelivered: cycles from the packet's creation to its tail's arrival, as totals count them
+  u32 latency = 0;  ///< kDelivered: cycles from the packet's creation to its tail's arrival, as in latency_sum
 };
 static_assert(sizeof(Event) == 24);
 
 inline constexpr u8 kHeadFlit = 1, kTailFlit = 2;
 
-/// Event::flit of the first flit of a packet, which is the only one of a packet of one flit.
+/// Returns Event::flit of a packet's first flit; in a packet of one flit it is also the tail.
 FLITLAB_HD inline u8 head_of(u32 flits) { return flits == 1 ? kHeadFlit | kTailFlit : kHeadFlit; }
-/// Event::flit of the last flit of a packet.
+/// Returns Event::flit of the last flit of a packet.
 FLITLAB_HD inline u8 tail_of(u32 flits) { return flits == 1 ? kHeadFlit | kTailFlit : kTailFlit; }
 
 struct EventLog {
   Event* events = nullptr;  ///< [items][capacity]
-  u32* counts = nullptr;    ///< [items] written since the host last cleared it; may exceed capacity
+  u32* counts = nullptr;    ///< [items] events written since the host last cleared it; may exceed capacity
   u32 capacity = 0;
 
   FLITLAB_HD void write(u32 item, const Event& event) const {

@@ -1,17 +1,17 @@
 #pragma once
-/// Transcendentals that give the same bits on every compiler and device: only IEEE + - * / on doubles, evaluated
-/// without contraction (the build passes -ffp-contract=off and --fmad=false).
+/// Transcendental functions that give the same bits on every compiler and device: only IEEE + - * / on doubles, without
+/// contraction (the build passes -ffp-contract=off and --fmad=false).
 #include <cstring>
 
 #include "kernels/common/types.hpp"
 
 namespace flitlab {
 
-/// Natural logarithm of a normal x in (0, 1], absolute error below 1e-12. Bit-identical on CPU and GPU, unlike
-/// std::log.
+/// Returns the natural logarithm of a normal x in (0, 1], absolute error below 1e-12. Bit-identical on CPU and GPU,
+/// unlike std::log.
 FLITLAB_HD inline double exact_log(double x) {
-  // Scale into [2/3, 4/3) by a power of two, which is exact, then the atanh series of (m-1)/(m+1): |z| <= 1/5. The
-  // exponent is read from the bits: a loop would end where no processor can foresee it.
+  // Scale into [2/3, 4/3) by a power of two, which is exact, then sum the atanh series of (m-1)/(m+1): |z| <= 1/5. The
+  // exponent is read from the bits, because the end of a scaling loop could not be predicted.
   constexpr u64 kMantissa = (u64{1} << 52) - 1, kOne = u64{1023} << 52, kFourThirds = 0x3FF5555555555555ull;
   u64 bits;
   std::memcpy(&bits, &x, sizeof x);
@@ -27,8 +27,8 @@ FLITLAB_HD inline double exact_log(double x) {
   return 2.0 * z * sum + static_cast<double>(exponent) * 0.693147180559945309417;
 }
 
-/// Number of Bernoulli trials up to and including the first success (>= 1), from one uniform draw in (0, 1].
-/// `inverse_log_miss` is 1 / ln(1 - p), or 0 for p = 1. Capped at 2^31 - 1, which a clock never reaches.
+/// Returns the number of Bernoulli trials up to and including the first success (>= 1), from one uniform draw in (0,
+/// 1]. `inverse_log_miss` is 1 / ln(1 - p), or 0 for p = 1. Capped at 2^31 - 1, beyond the last cycle of any run.
 FLITLAB_HD inline u32 geometric_trials(double uniform, double inverse_log_miss) {
   const double trials = exact_log(uniform) * inverse_log_miss;
   return trials < 2147483646.0 ? static_cast<u32>(trials) + 1u : 0x7FFFFFFFu;

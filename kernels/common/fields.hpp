@@ -1,27 +1,27 @@
 #pragma once
-/// State described where it is declared. A record's members and an item's fields stand in a list with their type, name,
-/// unit and meaning; from that list follow the struct itself, where fields lie, and what an inspector shows.
+/// Macros that declare the state once. One list gives the type, name, unit and meaning of a struct's members or of an
+/// item's fields; the struct, the memory layout and the inspector's output follow from it.
 ///
 ///     struct InputVc {
 ///       FLITLAB_MEMBERS(InputVc,
-///         (Cycle, ready_at, "cycle", "first cycle in which the present stage may act"),
+///         (Cycle, ready_at, "cycle", "first cycle in which the packet may act"),
 ///         (u8[2], pick, "", "round-robin pointers"),
 ///         (u8, held, "flits", "of the front packet", 4),  // a bit field of four bits
-///         (u8, pad))                                      // without unit and meaning: padding, which is not shown
+///         (u8, pad))                                      // no unit and meaning: padding, not shown
 ///     };
 ///
-/// declares the members, of types as given, and `for_each_member(visit)`.
+/// declares the members and `for_each_member(visit)`.
 ///
 ///     struct RouterFields {
 ///       FLITLAB_FIELDS(RouterFields,
 ///         (InputVc, input, t.ports * t.vcs, "", "input virtual channels"),
-///         (ClockFields, clock),                                     // fields of a group, which has such a list itself
-///         (u64, mail, t.slots, "", "what arrives", "clock_mail"))   // in the layout it has another name
+///         (ClockFields, clock),                                     // a group of fields with a list of its own
+///         (u64, mail, t.slots, "", "arriving words", "clock_mail"))  // another name in the layout
 ///     };
 ///
-/// declares a Field<InputVc> `input` and so on, and `for_each_field(fields, t, add)`: it calls
-/// add(field, name, count, unit, meaning) in order, where counts depend on a table or on anything else `t`. A field of
-/// count 0 is not there.
+/// declares a Field<InputVc> `input` and so on, and `for_each_field(fields, t, add)`. That function calls add(field,
+/// name, count, unit, meaning) for each field in order. Counts may depend on `t`, a model's table for example. A field
+/// of count 0 is absent from the state.
 #include <type_traits>
 
 #include "kernels/common/for_each.hpp"
@@ -65,7 +65,7 @@
 
 namespace flitlab {
 
-/// Places a field behind what has taken so many bytes of an item.
+/// Appends a field to an item that already has `item_bytes` bytes. Returns the field and advances `item_bytes`.
 template <class T>
 constexpr Field<T> place_field(u32& item_bytes, u32 count) {
   const Field<T> field{(item_bytes + u32{alignof(T)} - 1) / u32{alignof(T)} * u32{alignof(T)}};
@@ -73,7 +73,7 @@ constexpr Field<T> place_field(u32& item_bytes, u32 count) {
   return field;
 }
 
-/// Where an item's fields lie, for tables whose sizes are known at compile time.
+/// Returns the offsets of an item's fields, for tables whose sizes are known at compile time.
 template <class Fields, class T>
 constexpr Fields place_fields(const T& t) {
   Fields fields{};

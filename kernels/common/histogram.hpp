@@ -9,13 +9,14 @@ inline constexpr u32 kExactBins = 128;
 inline constexpr u32 kBinsPerOctave = 64;
 inline constexpr u32 kHistogramBins = kExactBins + kBinsPerOctave * (32 - 7);
 
+/// Returns the bin of a value.
 FLITLAB_HD inline u32 histogram_bin(u32 value) {
   if (value < kExactBins) return value;
   const u32 octave = log2_floor(value);  // >= 7
   return kExactBins + (octave - 7) * kBinsPerOctave + ((value >> (octave - 6)) & (kBinsPerOctave - 1));
 }
 
-/// Smallest value that falls into a bin; the next bin's is one past the largest.
+/// Returns the smallest value of a bin; the largest is histogram_bin_start(bin + 1) - 1.
 FLITLAB_HD inline u64 histogram_bin_start(u32 bin) {
   if (bin < kExactBins) return bin;
   const u32 octave = 7 + (bin - kExactBins) / kBinsPerOctave;

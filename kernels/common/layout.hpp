@@ -1,8 +1,8 @@
 #pragma once
-/// Where state lives. An item (a router, a terminal) is a list of fields; a field is an array of `count` elements of
-/// one type per item. Items are stored in blocks of W: field by field, element by element, W items side by side.
-/// W = 1 keeps an item's state together, which suits one CPU core; W = 32 lets the lanes of a warp read neighbours.
-/// The models see only `item.at(field, index)`, so the choice is the engine's.
+/// Memory layout of the state. An item (a router, a terminal) is a list of fields; a field is an array of `count`
+/// elements of one type per item. Items are stored in blocks of W: field by field, element by element, W items side by
+/// side. W = 1 keeps an item's state together, which suits a CPU core. W = 32 lets the threads of a warp read adjacent
+/// memory. Models use only `item.at(field, index)`, so the engine chooses W.
 #include <string_view>
 #include <type_traits>
 
@@ -18,7 +18,7 @@ struct Field {
   bool operator==(const Field&) const = default;
 };
 
-/// One item of a block-of-W store.
+/// One item stored in blocks of W.
 template <int W>
 struct Item {
   std::byte* block;

@@ -1,24 +1,24 @@
 #pragma once
-/// Mail: what crosses a channel arrives in the receiver's state, in the slot of the cycle of its arrival. A flit is one
-/// byte, a credit is one byte; eight ports share a word.
+/// Inboxes. A sender writes a flit or credit into the receiver's state, into the slot of its arrival cycle; the
+/// receiver clears the slot. A flit or a credit is one byte; eight ports share a 64-bit word.
 #include "kernels/common/types.hpp"
 
 namespace flitlab {
 
-/// A flit is its virtual channel + 1 with these marks; 0 is no flit. A credit is its virtual channel + 1.
+/// A flit's byte is its virtual channel + 1 with these marks; 0: no flit. A credit's byte is its virtual channel + 1.
 inline constexpr u8 kHeadMark = 0x80;
 inline constexpr u8 kTailMark = 0x40;
 inline constexpr u8 kVcBits = 0x3F;
 
-/// Puts a byte of mail into a word of eight ports.
+/// Writes the byte of a port into a word of eight ports.
 FLITLAB_INLINE void post(u64& word, u32 port, u8 mail) { reinterpret_cast<u8*>(&word)[port & 7] = mail; }
 
-/// The byte of a port in a word of eight; no other byte is read, so others may be writing those.
+/// Returns the byte of a port in a word of eight ports. It reads no other byte, because other threads may write those.
 FLITLAB_INLINE u8 mail_byte(const u64& word, u32 port) { return reinterpret_cast<const u8*>(&word)[port & 7]; }
 
-/// The position after `place` in a ring of `size` places.
+/// Returns the position after `place` in a circular buffer of `size` positions.
 FLITLAB_HD inline u8 next_place(u32 place, u32 size) {
-  return static_cast<u8>((place + 1) & (0 - u32{place + 1 != size}));  // no branch: nobody could foresee it
+  return static_cast<u8>((place + 1) & (0 - u32{place + 1 != size}));  // no branch, because it could not be predicted
 }
 
 }  // namespace flitlab

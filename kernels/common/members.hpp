@@ -1,6 +1,6 @@
 #pragma once
-/// What a phase that visits many items at once (`work_many`) lists without branches: which of them have something, and
-/// what.
+/// Lists of the items that have work in a bulk phase (`work_many`), and of their ports or bits. Adding to a list takes
+/// no branch, because a processor cannot predict which items have work.
 #include <array>
 
 #include "kernels/common/bits.hpp"
@@ -8,14 +8,14 @@
 
 namespace flitlab {
 
-/// Items of a batch that have something, by their number in the batch, and what: a set of bits. Lists have room for
-/// entries that are written but not kept.
+/// The items of a bulk call that have a non-empty bit set. `set[i]`: the bits of item `who[i]`, an index in the call.
+/// The arrays have two entries more, because add() also writes entries that it does not keep.
 template <u32 kItems>
 struct Members {
   u64 set[kItems + 2];
   u32 who[kItems + 2];
 
-  /// Adds an item as the n-th if its set is not empty; returns how many there are now. No branch.
+  /// Appends `item` as entry n if its set is not empty. Returns the number of entries. No branch.
   FLITLAB_INLINE u32 add(u32 n, u32 item, u64 its_set) {
     set[n] = its_set;
     who[n] = item;
@@ -23,8 +23,8 @@ struct Members {
   }
 };
 
-/// Visits the members of n sets, none of them empty, in one loop that ends only once: visit(i, set) deals with the
-/// lowest member of set i and returns what is left of it.
+/// Visits all members of n non-empty bit sets in one loop, so that only the loop's end is mispredicted. visit(i, set)
+/// processes the lowest member of set i and returns the set without it.
 template <class Visit>
 FLITLAB_INLINE void for_each_member(u64* sets, u32 n, Visit&& visit) {
   sets[n] = sets[n + 1] = 0;
@@ -32,18 +32,18 @@ FLITLAB_INLINE void for_each_member(u64* sets, u32 n, Visit&& visit) {
   for (u32 i = 0; i < n;) {
     set = visit(i, set);
     i += set == 0;
-    set = set ? set : next;  // without a branch: the next one has been read
+    set = set ? set : next;  // no branch: the next set is already in a register
     next = sets[i + 1];
   }
 }
 
-/// The highest bit of each byte that is not 0.
+/// Returns the word with bit 7 set in each byte that is not 0, and all other bits 0.
 FLITLAB_INLINE u64 bytes_present(u64 word) {
   constexpr u64 kLow = 0x7F7F7F7F7F7F7F7Full;
   return (((word & kLow) + kLow) | word) & ~kLow;
 }
 
-/// The members of every set of eight, lowest first, a byte each.
+/// `kMembersOf[set]`: the members of a set of up to eight, lowest first, one byte each.
 inline constexpr std::array<u64, 256> kMembersOf = [] {
   std::array<u64, 256> members{};
   for (u32 set = 0; set < 256; ++set)
@@ -52,14 +52,14 @@ inline constexpr std::array<u64, 256> kMembersOf = [] {
   return members;
 }();
 
-/// Ports of items that have eight each and a byte for each: a list of 8 item + port, of up to 32 items.
+/// A list of ports, as 8 x item + port, of at most 32 items with eight ports each.
 template <u32 kItems>
 struct PortList {
   static_assert(kItems <= 32);
   u8 entry[kItems * 8 + 8];
   u32 count = 0;
 
-  /// Adds the ports of an item whose bytes' highest bits are set (bytes_present). No branch.
+  /// Appends those ports of an item whose byte in `present` has bit 7 set (bytes_present). No branch.
   FLITLAB_INLINE void add(u32 item, u64 present) {
     const u64 low = present >> 7;
     const u64 ports = kMembersOf[low * 0x0102040810204080ull >> 56] + item * 0x0808080808080808ull;
@@ -68,7 +68,7 @@ struct PortList {
   }
 };
 
-/// Words of a byte for each port of an item, and a list of ports that for_each goes through.
+/// One byte for each port of an item (`word[item]`), and the list of the ports to visit.
 template <u32 kItems>
 struct PortBytes {
   u64 word[kItems];
@@ -78,7 +78,7 @@ struct PortBytes {
     word[item] = bytes;
     ports.add(item, present);
   }
-  /// Byte of an entry of the list.
+  /// Returns the byte of an entry of the list.
   FLITLAB_INLINE u32 byte(u32 entry) const { return reinterpret_cast<const u8*>(word)[entry]; }
   /// Calls visit(item, port, byte).
   template <class Visit>
@@ -90,7 +90,7 @@ struct PortBytes {
   }
 };
 
-/// The same where few items have any.
+/// Like PortBytes, for the case that few items have any port to visit.
 template <u32 kItems>
 struct RareBytes {
   Members<kItems> bytes;

@@ -1,6 +1,6 @@
 #pragma once
-/// Where the mail of a cycle goes, for routers whose links lead to routers and whose other ports lead to terminals.
-/// `port_places`: descriptors that the ring of an input port of a router has, of all its virtual channels.
+/// Writes flits, credits and packet descriptors into the inboxes of neighbours, for routers with network ports and
+/// terminal ports. `port_places`: packet descriptors that an input port holds, all virtual channels together.
 #include "kernels/common/layout.hpp"
 #include "kernels/common/mail.hpp"
 #include "kernels/common/packet.hpp"
@@ -8,7 +8,7 @@
 
 namespace flitlab {
 
-/// Ports are the sender's own; `peer` is what the port leads to.
+/// One router's output. `port`: output port of this router; `peer`: router or terminal at its far end.
 template <class V>
 struct Outbox {
   const V& v;
@@ -17,7 +17,7 @@ struct Outbox {
 
   FLITLAB_INLINE Outbox(const V& view, u32 places, Cycle cycle) : v(view), port_places(places), now(cycle) {}
 
-  /// A flit for the far end of an output port.
+  /// Sends a flit to the far end of an output port.
   FLITLAB_INLINE void flit(u32 port, const Peer& peer, u8 mail) const {
     const auto& t = v.t;
     if (port >= t.network_ports)
@@ -28,7 +28,7 @@ struct Outbox {
            peer.port, mail);
   }
 
-  /// Tells the sender at the far end of an input port that a place of `vc` is free.
+  /// Returns a credit for `vc` to the sender at the far end of an input port.
   FLITLAB_INLINE void credit(u32 port, const Peer& peer, u32 vc) const {
     const auto& t = v.t;
     const u32 slot = (now + t.credit_delay) & t.slot_mask;
@@ -39,7 +39,7 @@ struct Outbox {
       post(v.routers[peer.item].at(t.router_fields.credit_mail, slot * t.port_words + peer.port / 8), peer.port, mail);
   }
 
-  /// Place `place` of the rings that an output port's virtual channels feed.
+  /// Returns descriptor `place` of the buffers that an output port's virtual channels feed.
   FLITLAB_INLINE Packet& descriptor(u32 port, const Peer& peer, u32 place) const {
     const auto& t = v.t;
     return port >= t.network_ports ? v.terminals[peer.item].at(t.terminal_fields.ring, place)
@@ -47,15 +47,15 @@ struct Outbox {
   }
 };
 
-/// The same for many routers (W = 1) whose mail is one word: addresses are computed in one way whether they lead to a
-/// router or to a terminal (whose port is 0), so that nobody has to guess which it will be. Pays over a batch only.
+/// The same for many routers (W = 1) whose inbox is one word per arrival cycle. Addresses of routers and of terminals
+/// (port 0) are computed in the same way, so there is no branch to mispredict. Worth its set-up for a bulk call only.
 template <class V>
 struct BatchOutbox {
   struct Place {
     std::byte *flits, *credits, *rings;
     std::size_t item_bytes;
   };
-  Place place[8];  ///< by port: item 0 of the kind that it leads to
+  Place place[8];  ///< `place[port]`: item 0 of the kind (routers or terminals) that the port leads to
   u32 port_places;
 
   FLITLAB_INLINE BatchOutbox(const V& v, u32 places, Cycle now) : port_places(places) {

@@ -1,5 +1,5 @@
 #pragma once
-/// A packet's descriptor. It travels once per hop, with the head flit; body flits are only counted.
+/// A packet's descriptor. It is copied once per hop, with the head flit; body flits are only counted.
 #include "kernels/common/fields.hpp"
 #include "kernels/common/types.hpp"
 
@@ -9,10 +9,10 @@ struct alignas(16) Packet {
   FLITLAB_MEMBERS(Packet,
     (u32, dst, "", "address of the destination router (Topology::address)"),
     (u32, src, "", "source terminal"),
-    (Cycle, created, "cycle", "cycle it entered the source queue"),
-    (Cycle, injected, "cycle", "cycle its head left the source queue"),
+    (Cycle, created, "cycle", "cycle in which it entered the source queue"),
+    (Cycle, injected, "cycle", "cycle in which its head left the source queue"),
     (u32, id, "", "number of the packet at its source; (src, id) is unique in a run"),
-    (u32, via, "", "address of the intermediate router (Valiant, ROMM), or what a model wants"),
+    (u32, via, "", "address of the intermediate router (Valiant, ROMM), or model-specific"),
     (u16, flits, "flits", "length"),
     (u16, hops, "", "router-to-router channels crossed so far"),
     (u8, message_class, "", "class of its message: request or reply"),

@@ -1,18 +1,20 @@
 #pragma once
-/// A buffer of flits is a queue of packets: a ring of descriptors and a number of flits, which belong to them in order.
+/// A flit buffer as a queue of packets: a circular buffer of descriptors, and a flit count. Flits belong to the packets
+/// in order.
 #include "kernels/common/layout.hpp"
 #include "kernels/common/mail.hpp"
 #include "kernels/common/packet.hpp"
 
 namespace flitlab {
 
-/// Tails among the `flits` first flits of a queue of packets that starts at ring position `first`; the front packet
-/// has `left` flits left.
+/// Returns the number of tails among the first `flits` flits of a queue whose front packet is at position `first` and
+/// has `left` flits left. `ring0`, `ring`: start and size of the circular buffer in the field.
 template <int W>
 FLITLAB_HD inline u32 tails_among(const Item<W>& item, Field<Packet> field, u32 ring0, u32 ring, u32 first, u32 left,
                                   u32 flits) {
   u32 tails = 0;
-  for (u32 place = first; tails < ring && flits && flits >= left; ++tails) {  // a broken state must not hang us
+  for (u32 place = first; tails < ring && flits && flits >= left; ++tails) {  // the bound on `tails` ends the loop even
+                                                                              // if the state is corrupt
     flits -= left;
     place = next_place(place, ring);
     left = item.at(field, ring0 + place).flits;

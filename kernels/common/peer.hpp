@@ -3,10 +3,10 @@
 
 namespace flitlab {
 
-/// The far end of a port's channel pair (one channel each way). Read by the kernels as it is.
+/// The far end of a port's channel pair (one channel in each direction). Kernels read it in this form.
 struct Peer {
-  u32 item = kNone;  ///< router or terminal index; kNone: the port is not wired
-  u16 port = 0;      ///< its port there (0 for a terminal)
+  u32 item = kNone;  ///< router or terminal index; kNone: the port is not connected
+  u16 port = 0;      ///< port of that router (0 for a terminal)
   u16 is_terminal = 0;
 };
 static_assert(sizeof(Peer) == 8);

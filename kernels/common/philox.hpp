@@ -1,6 +1,6 @@
 #pragma once
-/// Philox-4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC'11): a counter-based
-/// generator. A draw is a pure function of (seed, stream, item, counter), so no result depends on who draws first.
+/// Philox-4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC'11): a counter-based generator. A
+/// draw is a pure function of (seed, stream, item, counter), so results do not depend on the order of draws.
 #include "kernels/common/types.hpp"
 
 #if defined(__SSE2__) && !defined(__CUDACC__)
@@ -13,10 +13,10 @@ struct Random4 {
   u32 word[4];
 };
 
-/// Four independent 32-bit words for one (seed, stream, item, counter).
+/// Returns four independent 32-bit words for one (seed, stream, item, counter).
 FLITLAB_HD FLITLAB_ONE_COPY inline Random4 philox(u64 seed, u32 stream, u32 item, u64 counter) {
 #if defined(__SSE2__) && !defined(__CUDACC__)
-  // The same with the words c0 to c3 side by side in a vector.
+  // The same computation with the words c0 to c3 in one vector register.
   const auto pair = [](u32 even, u32 odd) {
     return _mm_set_epi32(0, static_cast<int>(odd), 0, static_cast<int>(even));
   };
@@ -49,10 +49,10 @@ FLITLAB_HD FLITLAB_ONE_COPY inline Random4 philox(u64 seed, u32 stream, u32 item
 #endif
 }
 
-/// Uniform integer in [0, n), n >= 1. The bias of the multiply-shift is below n / 2^32.
+/// Returns a uniform integer in [0, n), n >= 1. The bias of the multiply-shift is below n / 2^32.
 FLITLAB_HD inline u32 below(u32 random, u32 n) { return static_cast<u32>((u64{random} * n) >> 32); }
 
-/// Uniform double in (0, 1], exact on every platform.
+/// Returns a uniform double in (0, 1], exact on every platform.
 FLITLAB_HD inline double unit_interval(u32 random) { return (static_cast<double>(random) + 1.0) * 0x1p-32; }
 
 }  // namespace flitlab

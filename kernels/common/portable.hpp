@@ -1,6 +1,6 @@
 #pragma once
-/// What libc++ lacks (14, as Emscripten and older macOS have it): text and floating-point numbers, std::jthread and
-/// std::atomic_ref. Where the standard library has them, these names are the library's own.
+/// Replacements for what libc++ 14 lacks (Emscripten, older macOS): text to and from floating-point numbers,
+/// std::jthread and std::atomic_ref. Where the standard library has them, these names refer to it.
 #include <algorithm>
 #include <atomic>
 #include <charconv>
@@ -14,11 +14,11 @@
 
 namespace flitlab::portable {
 
-/// What stands in where the library has none; everywhere, so that it is compared with the library's own.
+/// The replacements. They are compiled everywhere, so that tests can compare them with the standard library's.
 namespace fallback {
 
-/// The number at the front of a text, as std::from_chars reads it: no blanks, no "+", no "0x" in front of it, nor
-/// letters behind "nan".
+/// Reads the number at the front of a text, as std::from_chars does: no blanks, no "+" and no "0x" in front of it, no
+/// characters after "nan".
 inline std::from_chars_result from_chars(const char* first, const char* last, double& x) {
   const char* at = first;
   const auto digits = [&] {
@@ -28,7 +28,7 @@ inline std::from_chars_result from_chars(const char* first, const char* last, do
   };
   const auto word = [&](std::string_view letters) {
     const auto length = static_cast<std::ptrdiff_t>(letters.size());
-    const auto alike = [](char letter, char found) { return letter == (found | 0x20); };  // in capitals, too
+    const auto alike = [](char letter, char found) { return letter == (found | 0x20); };  // case-insensitive
     const bool found = last - at >= length && std::equal(letters.begin(), letters.end(), at, alike);
     if (found) at += length;
     return found;
@@ -52,7 +52,7 @@ inline std::from_chars_result from_chars(const char* first, const char* last, do
   return {at, std::errc{}};
 }
 
-/// The shortest text that reads as `x` again; with an exponent only where that is shorter, as of std::to_chars.
+/// Returns the shortest text that reads as `x` again; like std::to_chars, with an exponent only where that is shorter.
 inline std::string shortest_text(double x) {
   if (x != x) return "nan";
   if (x - x != 0) return x < 0 ? "-inf" : "inf";
@@ -69,7 +69,7 @@ inline std::string shortest_text(double x) {
   return plain.size() <= scientific.size() ? plain : scientific;
 }
 
-/// A thread that is waited for at its end.
+/// A thread that its destructor joins.
 class Thread {
  public:
   template <class F>
@@ -83,7 +83,7 @@ class Thread {
   std::thread thread_;
 };
 
-/// A variable that is read and written whole. GCC and Clang number memory orders as the standard library does.
+/// Atomic loads and stores of a variable. GCC and Clang number memory orders as the standard library does.
 template <class T>
 class AtomicRef {
  public:

@@ -1,5 +1,5 @@
 #pragma once
-/// The small row of run parameters in which the replicas of one job differ.
+/// The run parameters in which the replicas of one job may differ.
 #include "kernels/common/types.hpp"
 
 namespace flitlab {
@@ -11,13 +11,13 @@ struct SourceRate {
   double inverse_log_stay_off = 0;  ///< on-off: 1 / ln(1 - 1 / mean pause)
 };
 
-/// The rate is that of all terminals, unless TrafficTable::rates has one for each.
+/// Run parameters of a replica. The rate applies to all terminals, unless TrafficTable::rates has one for each.
 struct ReplicaRow : SourceRate {
   u64 seed = 1;
   Cycle window_begin = kNever;  ///< packets created in [window_begin, window_end) are measured
   Cycle window_end = kNever;
   double inverse_log_stay_on = 0;  ///< on-off: 1 / ln(1 - 1 / mean burst)
-  u32 silent = 0;                  ///< 1: load is zero, nothing is ever created
+  u32 silent = 0;                  ///< 1: load is zero, no packet is ever created
   u32 pad = 0;
 };
 

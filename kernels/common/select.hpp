@@ -1,5 +1,5 @@
 #pragma once
-/// A choice without a branch, for what cannot be foreseen; compilers make one of `c ? a : b` as they like.
+/// Selection without a branch, for conditions that cannot be predicted; compilers may turn `c ? a : b` into a branch.
 #include "kernels/common/types.hpp"
 
 namespace flitlab {

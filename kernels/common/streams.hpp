@@ -1,7 +1,7 @@
 #pragma once
-/// Random streams of everything that all models share, so that no two uses share a key. Never reuse a number. A model's
-/// own streams stand in its folder (`streams.hpp`); their numbers may be those of another model, since a network has
-/// one model, but not one of these.
+/// Random streams that all models share. Every use of random numbers has a number of its own, so that no two uses share
+/// a key; never reuse one. A model's own streams are in its folder (`streams.hpp`). Two models may use the same number,
+/// because a network has one model, but never one of the numbers here.
 #include "kernels/common/types.hpp"
 
 namespace flitlab::stream {
@@ -12,10 +12,10 @@ inline constexpr u32 kRouting = 3;      ///< intermediate node, dimension order;
 inline constexpr u32 kPermutation = 4;  ///< host: random permutations
 inline constexpr u32 kBurst = 5;        ///< on-off sources: burst and pause lengths; counter = burst number
 inline constexpr u32 kReply = 6;        ///< length of a reply; counter = reply number
-// 7 to 9 belong to a model that had them before models had numbers of their own.
+// 7 to 9 belong to a model that used them before models had numbers of their own.
 inline constexpr u32 kAllToAll = 10;  ///< order of a terminal's destinations; counter = round
 
-/// Models number theirs from here on.
+/// First number of a model's own streams.
 inline constexpr u32 kFirstOfModel = 16;
 
 }  // namespace flitlab::stream

@@ -1,6 +1,6 @@
 #pragma once
-/// Records of totals: what a run counts, declared and described in one place. FLITLAB_TOTALS makes the enumeration that
-/// kernels count with and the records that results, `flitlab inspect` and the reference page are made of.
+/// TotalRecord: a total that a run counts, declared and described in one place. FLITLAB_TOTALS makes the enumeration
+/// that kernels count with, and the records behind results, `flitlab inspect` and the reference page.
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,18 +12,18 @@ namespace flitlab {
 
 struct TotalRecord {
   u32 first;              ///< index of its first element in a shard
-  u32 count;              ///< elements: one for each VC, stage or priority, whose number stands for # in the names
-  std::string_view name;  ///< in the totals of a network, e.g. "blocked_stage_#"
+  u32 count;              ///< elements: one for each VC, network stage or priority; its number replaces # in the names
+  std::string_view name;  ///< name in a network's totals, e.g. "blocked_stage_#"
   std::string_view unit;
   std::string_view help;
   std::string_view cite = "";
-  std::string_view figure = "";  ///< name in the `model` object of a result; "": it is not there
-  bool maximum = false;          ///< shards and replicas of it are combined by maximum, not by sum
+  std::string_view figure = "";  ///< name in the `model` object of a result; "": not in the result
+  bool maximum = false;          ///< shards and replicas are combined by maximum, not by sum
 };
 
 using TotalTable = std::span<const TotalRecord>;
 
-/// A name with the number of an element in the place of #.
+/// Returns a total's name with # replaced by the number of an element.
 inline std::string element_name(std::string_view name, u32 element) {
   const std::size_t place = name.find('#');
   if (place == name.npos) return std::string(name);

@@ -1,5 +1,5 @@
 #pragma once
-/// Integer names and the host/device marker used by everything under kernels/.
+/// Integer types, and macros for code that runs on host and device.
 #include <cstddef>
 #include <cstdint>
 
@@ -8,18 +8,18 @@
 #else
 #define FLITLAB_HD
 #endif
-/// For the inside of a cycle: inlined into the phase, so that the view of the state stays in registers.
+/// For functions inside a cycle: inlined into the phase, so that the view of the state stays in registers.
 #if defined(__CUDACC__)
 #define FLITLAB_INLINE FLITLAB_HD __forceinline__
 #elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(FLITLAB_MAY_BE_SLOW)
-#define FLITLAB_INLINE inline  // as one function, a phase takes long to compile, and minutes when it is instrumented
+#define FLITLAB_INLINE inline  // a fully inlined phase takes long to compile, and minutes when instrumented
 #else
 #define FLITLAB_INLINE inline __attribute__((always_inline))
 #endif
 
-/// For what a cycle does in several places: on a device they call one copy of it. There warps mostly wait for
-/// instructions if what they walk through is more than its caches for those hold (docs/gpu.md). Elsewhere nothing is
-/// said, or, with FLITLAB_CALLED, as FLITLAB_INLINE does.
+/// For code that a cycle uses in several places: on a device it is one function, called from all of them. Warps mostly
+/// wait for instructions if their code exceeds the instruction caches (docs/gpu.md). On a CPU it has no effect, or,
+/// with FLITLAB_CALLED, that of FLITLAB_INLINE.
 #if defined(__CUDACC__)
 #define FLITLAB_ONE_COPY __attribute__((noinline))
 #define FLITLAB_CALLED FLITLAB_HD FLITLAB_ONE_COPY inline
@@ -28,17 +28,17 @@
 #define FLITLAB_CALLED FLITLAB_INLINE
 #endif
 
-/// Before a loop that mostly ends after its first turn, or of which a device should have one copy.
+/// Before a loop that mostly ends after its first iteration, or that a device should not unroll.
 #if defined(__CUDACC__)
 #define FLITLAB_ROLLED _Pragma("unroll 1")
-/// Before one whose turns wait for memory: a device asks for what four of them need at once, not of sixteen.
+/// Before a loop that waits for memory: a device starts the loads of four iterations at once, not of sixteen.
 #define FLITLAB_BY_FOUR _Pragma("unroll 4")
 #else
 #define FLITLAB_ROLLED
 #define FLITLAB_BY_FOUR
 #endif
 
-/// Before a loop over a few things that a processor should have a copy of the body for each of.
+/// Before a loop with few iterations that a CPU should unroll.
 #if defined(__CUDACC__)
 #define FLITLAB_UNROLLED
 #elif defined(__clang__)
@@ -57,7 +57,7 @@ using u64 = std::uint64_t;
 
 /// Emulated time in router clocks.
 using Cycle = u32;
-/// Emulated time ends here: whatever is planned ahead of it, up to 2^31 - 1 cycles, still has a number of 32 bits.
+/// Last cycle of a run. Events scheduled up to 2^31 - 1 cycles ahead of it still have a 32-bit cycle number.
 inline constexpr Cycle kEndOfTime = 2000000000;
 
 /// "No such item / port / cycle": the largest value of the type.

@@ -1,5 +1,5 @@
 #pragma once
-/// What a phase sees of one replica, whatever the model.
+/// A phase's view of one replica: the part that all models share.
 #include "kernels/common/counters.hpp"
 #include "kernels/common/events.hpp"
 #include "kernels/common/replica.hpp"
@@ -7,9 +7,9 @@
 
 namespace flitlab {
 
-/// A view's way to the model's table: on a CPU a copy, whose members stay in registers; for CUDA a reference to the
-/// kernel's parameters, which lie in constant memory. So a view differs between the two, and only kernels make views in
-/// CUDA files, never their host code.
+/// A view's access to the model's table. On a CPU it is a copy, whose members stay in registers. In CUDA it is a
+/// reference to the kernel's parameters, which lie in constant memory. The types differ, so host code in CUDA files
+/// must not create views; only kernels do.
 #if defined(__CUDACC__)
 template <class Table>
 using TableInView = const Table&;

@@ -1,6 +1,7 @@
 #pragma once
-/// The CPU engine: runs any model's phases over all items with threads. Many replicas: a thread takes whole replicas,
-/// no barrier at all. Few and large: the items of a replica are divided among the threads, with a barrier per stage.
+/// The CPU engine: runs any model's phases over all items with threads. If there are many replicas, each thread takes
+/// whole replicas, without barriers. If they are few and large, threads share a replica's items, with a barrier per
+/// step.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -121,8 +122,8 @@ class CpuEngine : public Engine {
   }
 
  protected:
-  /// Calls work(replica, thread, team) until all replicas that are active have had it: on all threads, by replicas if
-  /// there are enough, else as a team.
+  /// Calls work(replica, thread, team) for all active replicas. If there are enough of them, each thread takes replicas
+  /// alone (`team` is null); otherwise a thread group shares each.
   template <class Work>
   void divide(std::span<const u32> active, Work&& work) {
     if (threads_ == 1 || active.empty()) {
@@ -140,7 +141,7 @@ class CpuEngine : public Engine {
   }
 
   std::byte* replica_state(u32 replica) const { return arena_.get() + replica_bytes_ * replica; }
-  /// What all workers have counted of a total that is a sum.
+  /// Returns the sum over threads of a total; not for maxima.
   u64 total(u32 replica, TotalIndex what) const {
     u64 sum = 0;
     for (u32 thread = 0; thread < threads_; ++thread)
@@ -149,7 +150,7 @@ class CpuEngine : public Engine {
   }
   CounterShard& shard(u32 replica, u32 thread) { return shards_[std::size_t{replica} * threads_ + thread]; }
 
-  /// One worker's work on a replica: all of it, or as a member of a team.
+  /// Advances a replica by `cycles`, on this thread alone or as a member of a thread group.
   void run_cycles(u32 replica, u32 thread, u32 cycles, Team* team) {
     if constexpr (offers_batches<View>(static_cast<typename Model::Cycle*>(nullptr))) {
       if (kAllInBatches || replica_bytes_ / (team ? team->parts() : 1) <= kBatchBytes)
@@ -163,7 +164,7 @@ class CpuEngine : public Engine {
   Placement place_;
   std::vector<ReplicaRow> rows_;
   u32 threads_;
-  u32 parts_;  ///< threads that share one replica when there are few
+  u32 parts_;  ///< threads that share a replica if there are few replicas
   Cycle now_ = 0;
 
  private:
@@ -181,10 +182,11 @@ class CpuEngine : public Engine {
   static constexpr u32 kEventsPerItem = Traced ? 512 : 0;
 
   static constexpr std::array<bool, kTotals> kMaxima = maxima(totals_of<Model>());
-  static constexpr std::size_t kCacheBytes = std::size_t{1} << 18;  ///< larger replicas are prefetched: half an L2
+  static constexpr std::size_t kCacheBytes = std::size_t{1} << 18;  ///< larger replicas are prefetched: half of a
+                                                                    ///< second-level cache
 
-  /// Larger replicas wait for memory, which items one by one hide better than batches of them, unless a model says that
-  /// its batches are for all (kernels/engines/phases.hpp).
+  /// Larger replicas wait for memory, and single items hide that latency better than bulk phases, unless the model
+  /// requests bulk phases for all sizes (kernels/engines/phases.hpp).
   static constexpr bool kAllInBatches = requires { Model::all_in_batches; };
   static constexpr std::size_t kBatchBytes = std::size_t{1} << 23;
 
@@ -199,7 +201,7 @@ class CpuEngine : public Engine {
   template <bool Batches>
   void run_cycles_as(u32 replica, u32 thread, u32 cycles, Team* team) {
     Pace pace{prefetch_ ? 2u : 0u};
-    const View v = view(replica, thread);  // a local whose address goes nowhere: its members stay in registers
+    const View v = view(replica, thread);  // its address is never taken, so that its members stay in registers
     for (Cycle cycle = now_, end = now_ + cycles; cycle != end; ++cycle)
       run_stages<typename Model::Cycle, Batches>(v, thread, cycle, team, pace);
   }

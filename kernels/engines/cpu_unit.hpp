@@ -1,6 +1,6 @@
 #pragma once
-/// What a model's `cpu.cpp` consists of: this header, its model, and FLITLAB_CPU_ENGINES(Model). The build compiles
-/// that file once for each engine, with FLITLAB_UNIT set to a name of CpuUnit.
+/// All that a model's `cpu.cpp` needs: this header, its model, and FLITLAB_CPU_ENGINES(Model). The build compiles that
+/// file once for each engine, with FLITLAB_UNIT set to a name of CpuUnit.
 #include "kernels/engines/lane_engine.hpp"
 #include "kernels/engines/make_engine.hpp"
 
@@ -10,12 +10,12 @@
 
 namespace flitlab {
 
-/// Whether a model names tables of which more is known at compile time (`Fast`, a list of types that derive from its
-/// table and say which tables they fit).
+/// Whether a model has special tables of which more is known at compile time (`Fast`: types derived from its table,
+/// with `fits(table)`).
 template <class Model>
 concept HasFastTables = requires { typename Model::Fast; };
 
-/// Whether a model can keep its state in lanes (kernels/engines/lane_engine.hpp).
+/// Whether a model offers lane state (kernels/engines/lane_engine.hpp).
 template <class Model>
 concept HasLanes = requires { typename Model::Lanes; };
 
@@ -29,7 +29,7 @@ std::unique_ptr<Engine> cpu_engine(const typename Model::Table& table, const Sta
   return std::make_unique<CpuEngine<Model, W, Traced>>(table, layout, rows, choice.threads, choice.grain);
 }
 
-/// An engine for the first table of a list that fits; null if none does.
+/// Returns an engine for the first special table that fits; null if none does.
 template <class Model, class Table, class... Fast>
 std::unique_ptr<Engine> fast_engine(FastTables<Fast...>, const Table& table, const StateLayout& layout,
                                     const std::vector<ReplicaRow>& rows, const EngineChoice& choice) {

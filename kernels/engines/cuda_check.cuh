@@ -1,5 +1,5 @@
 #pragma once
-/// Every CUDA call is checked; what fails names the call and CUDA's own words.
+/// Error check of CUDA calls; the error message contains the call and CUDA's own message.
 #include <cuda_runtime.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-/// The devices that CUDA sees.
+/// CUDA devices: availability, list, free memory.
 #include <cuda_runtime.h>
 
 #include <string>
@@ -12,8 +12,8 @@ namespace flitlab {
 std::string cuda_unavailable() {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
-  if (status != cudaSuccess) return std::string("no CUDA device answers (") + cudaGetErrorString(status) + ").";
-  return count ? "" : "there is no CUDA device in this machine.";
+  if (status != cudaSuccess) return std::string("CUDA finds no device (") + cudaGetErrorString(status) + ").";
+  return count ? "" : "this machine has no CUDA device.";
 }
 
 std::vector<CudaDevice> cuda_devices() {

@@ -1,10 +1,10 @@
 #pragma once
-/// The CUDA engine: the only place that launches kernels. It runs the same phase functions as the CPU engine.
+/// The CUDA engine: the only code that launches kernels. It runs the same phase functions as the CPU engine.
 ///
-/// A job is *resident* if each block has replicas of its own, one or, if they are small, several: one launch advances
-/// all of them by many cycles, with a block barrier per stage. Else all replicas are spread over a cooperative grid,
-/// with a grid barrier per stage. What is faster is estimated (engine_cost.hpp). Either way nothing is allocated and
-/// nothing crosses to the host inside the cycle loop.
+/// A job runs in one of two ways. If each block of threads has replicas of its own (one, or several small ones), one
+/// launch advances all replicas by many cycles, with a block barrier per step. Otherwise all replicas are distributed
+/// over a cooperative grid, with a grid barrier per step. engine_cost.hpp estimates which is faster. In both cases the
+/// cycle loop neither allocates memory nor transfers data to the host.
 #include <cooperative_groups.h>
 
 #include <algorithm>
@@ -23,11 +23,11 @@
 
 namespace flitlab {
 
-/// Advances the active replicas by `cycles`. `together`: replicas of a block, whose barrier ends each stage; 0: all are
-/// the grid's, and so is the barrier. Threads take routers of one replica after the other, so that a warp is full
-/// though replicas are small; of phases that say who is due, only those that are, while they are few (work_list.cuh).
-/// One block of kBlockThreads on a multiprocessor is enough: the compiler, left to itself, makes room for two, and
-/// spills registers (docs/gpu.md).
+/// Advances the active replicas by `cycles`. `together`: replicas per block of threads, whose barrier ends each step;
+/// 0: the grid processes all replicas, with grid barriers. Consecutive threads take routers of one replica after the
+/// other, so that warps are full even if replicas are small. In phases with `due`, threads process only the items that
+/// are due while these are few (work_list.cuh). One block of kBlockThreads per multiprocessor is enough; without the
+/// launch bound the compiler makes room for two and spills registers (docs/gpu.md).
 template <class Model, class List>
 __global__ void __launch_bounds__(kBlockThreads, 1)
     step_kernel(const __grid_constant__ DeviceJob<Model> job, Cycle from, u32 cycles, u32 together) {
@@ -36,11 +36,11 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
   const u32 me = together ? threadIdx.x : blockIdx.x * blockDim.x + threadIdx.x;
   const u32 threads = together ? blockDim.x : gridDim.x * blockDim.x;
   WorkList list(shared_memory());
-  u32 crowded = 0;  // a bit by phase: most items had something to do when last looked at
+  u32 crowded = 0;  // one bit per phase: most items were due when last checked
   for (Cycle now = from; now != from + cycles; ++now) {
     [[maybe_unused]] u32 phase = 0;
     List::for_each([&]<class OneStage>() __attribute__((always_inline)) {
-      const auto any = job.view(job.active[first]);  // how many items there are is the same in all replicas
+      const auto any = job.view(job.active[first]);  // the number of items is the same in all replicas
       if (!OneStage::has_items(any)) return;
       OneStage::for_each([&]<class Phase>() __attribute__((always_inline)) {
         const u32 items = Phase::items(any), all = items * replicas;
@@ -69,7 +69,8 @@ class CudaEngine : public Engine {
  public:
   static constexpr u32 kWidth = DeviceJob<Model>::kWidth;
   static constexpr u32 kUsed = totals_in_use(totals_of<Model>());
-  static constexpr std::size_t kCopyBytes = std::size_t{64} << 20;  ///< of states that the host looks at at once
+  static constexpr std::size_t kCopyBytes = std::size_t{64} << 20;  ///< most bytes of states copied to the host at a
+                                                                    ///< time
 
   CudaEngine(const typename Model::Table& device_table, StateLayout layout, std::vector<ReplicaRow> rows)
       : layout_(std::move(layout)),
@@ -157,7 +158,8 @@ class CudaEngine : public Engine {
                       found_.data() + kind * rows_.size());
     std::vector<unsigned long long> found(found_.size());
     found_.copy_to(found.data(), found.size());
-    for (u32 kind = job_.place.kinds; kind-- > 0;)  // the first kind that has one says so last
+    for (u32 kind = job_.place.kinds; kind-- > 0;)  // in reverse, so that the fault of the lowest-numbered kind is the
+                                                    // one reported
       for (std::size_t i = 0; i < replicas.size(); ++i) {
         const unsigned long long first = found[kind * rows_.size() + i];
         const u32 word = static_cast<u32>(first), item = static_cast<u32>(first >> 32);
@@ -173,7 +175,7 @@ class CudaEngine : public Engine {
     convert_state(layout_, raw.data(), kWidth, canonical.data(), 1);
     return canonical;
   }
-  /// States that lie near one another are copied together.
+  /// Copies states that are close together in memory in one transfer.
   void each_state(std::span<const u32> replicas, u32 threads, const Show& show) const override {
     const std::size_t most = std::max<std::size_t>(1, kCopyBytes / replica_bytes_);
     std::vector<std::byte> raw;
@@ -197,7 +199,7 @@ class CudaEngine : public Engine {
     arena_.copy_from(raw.data(), raw.size(), replica_bytes_ * replica);
   }
 
-  /// A field of one block of items lies together; across blocks it is strided.
+  /// The elements of a field are contiguous within a block of items; across blocks they are strided.
   void get_field(u32 replica, u32 kind, const FieldInfo& field, void* out) const override {
     const std::size_t row = std::size_t{field.count} * field.element_bytes * kWidth;
     const std::size_t pitch = std::size_t{layout_.kinds[kind].item_bytes} * kWidth;
@@ -211,7 +213,7 @@ class CudaEngine : public Engine {
     const std::size_t row = std::size_t{field.count} * field.element_bytes * kWidth;
     const std::size_t pitch = std::size_t{layout_.kinds[kind].item_bytes} * kWidth;
     const std::size_t blocks = (layout_.kinds[kind].count + kWidth - 1) / kWidth;
-    std::vector<std::byte> rows(row * blocks);  // items that fill up the last block stay zero
+    std::vector<std::byte> rows(row * blocks);  // padding items of the last block stay zero
     write_field(alone(kind, field), FieldInfo{"", 0, field.count, field.element_bytes}, rows.data(), kWidth, in);
     FLITLAB_CUDA_CHECK(
         cudaMemcpy2D(field_start(replica, kind, field), pitch, rows.data(), row, row, blocks, cudaMemcpyHostToDevice));
@@ -235,7 +237,7 @@ class CudaEngine : public Engine {
     return arena_.data() + replica_bytes_ * replica + job_.place.offset[kind] + std::size_t{field.offset} * kWidth;
   }
 
-  /// A kind of item that consists of one field.
+  /// Returns a kind of item that consists of one field.
   ItemKind alone(u32 kind, const FieldInfo& field) const {
     return {"", layout_.kinds[kind].count, field.count * field.element_bytes, {}, {}};
   }
@@ -266,14 +268,14 @@ class CudaEngine : public Engine {
   DeviceArray<ReplicaRow> device_rows_;
   DeviceArray<CounterShard> shards_;
   DeviceArray<u32> active_;
-  std::vector<u32> chosen_;  ///< what is in `active_`
+  std::vector<u32> chosen_;  ///< replicas listed in `active_`
   DeviceArray<u64> totals_;  ///< [replica][kUsed]
   std::vector<DeviceArray<uint2>> byte_places_;
   DeviceArray<unsigned long long> found_;  ///< [kind][replica]
   mutable DeviceHash hash_;
 
  protected:  // for engines with kernels of their own
-  /// The next launches are about these replicas. Mostly they are those of the last time.
+  /// Sets the replicas that the next launches process. They are mostly those of the last launch.
   void choose(std::span<const u32> active) {
     if (std::ranges::equal(active, chosen_)) return;
     chosen_.assign(active.begin(), active.end());

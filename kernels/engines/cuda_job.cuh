@@ -1,6 +1,6 @@
 #pragma once
-/// What kernels are given of a job, and the small kernels that answer what the host asks after an epoch: of all
-/// replicas with one launch, so that what the host waits for does not grow with their number.
+/// A job as kernel argument, and the small kernels that compute totals and faults after an epoch. They process all
+/// replicas in one launch, so that the number of launches does not grow with the replicas.
 #include "kernels/common/counters.hpp"
 #include "kernels/common/events.hpp"
 #include "kernels/common/replica.hpp"
@@ -8,7 +8,7 @@
 
 namespace flitlab {
 
-/// Everything a kernel needs to build the views of all replicas; passed by value.
+/// All that a kernel needs to build the views of all replicas; passed by value.
 template <class Model>
 struct DeviceJob {
   typename Model::Table table;
@@ -16,8 +16,8 @@ struct DeviceJob {
   std::byte* arena;
   std::size_t replica_bytes;
   const ReplicaRow* rows;
-  CounterShard* shards;  ///< one per replica, shared through atomics
-  const u32* active;     ///< replicas that a launch is about
+  CounterShard* shards;  ///< one per replica; updated with atomics
+  const u32* active;     ///< replicas that the launch processes
   u32 active_count;
 
   static constexpr int kWidth = 32;
@@ -29,7 +29,7 @@ struct DeviceJob {
   }
 };
 
-/// `out`: [active replica][used], the first totals of each.
+/// Copies the first `used` totals of each active replica to `out`: [active replica][used].
 template <class Model>
 __global__ void totals_kernel(const __grid_constant__ DeviceJob<Model> job, u32 used, u64* out) {
   const u64 i = u64{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -37,8 +37,8 @@ __global__ void totals_kernel(const __grid_constant__ DeviceJob<Model> job, u32 
   out[i] = job.shards[job.active[i / used]].total[i % used];
 }
 
-/// Finds the first faulty item of a kind in each active replica. `found`: [active replica], its number in the upper
-/// half, its fault word in the lower one.
+/// Finds the first faulty item of a kind in each active replica. `found`: [active replica], the item's number in the
+/// upper half and its fault word in the lower half.
 template <class Model>
 __global__ void fault_kernel(const __grid_constant__ DeviceJob<Model> job, u32 kind, unsigned long long* found) {
   const u64 i = u64{blockIdx.x} * blockDim.x + threadIdx.x;

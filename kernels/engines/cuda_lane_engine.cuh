@@ -1,25 +1,26 @@
 #pragma once
-/// A CUDA engine that keeps replicas in lanes (kernels/engines/lane_engine.hpp) from the first cycle on: a crew of
-/// warps works on two blocks of items, a byte each, instead of a thread on an item. The form that everybody else sees
-/// is made when somebody looks. Nobody can tell but by the clock on the wall.
+/// The CUDA engine for lane state (kernels/engines/lane_engine.hpp). Warp groups process two blocks of items each, one
+/// byte per item, where CudaEngine has one thread per item. A replica has lane state from the first cycle on; the
+/// canonical state is made when the host reads it. Results are the same either way.
 ///
-/// A model that has such lanes names types, each of which is made from its table, on the host and on the device, and
-/// from the number of replicas. It offers
-///   `static bool fits(table)`   whether there are lanes for a table
-///   `crew`, `team`              threads of a crew; of each of its warps, those that work on the same block
-///   `most_threads`, `most_threads_holding`  of a block of threads, without and with state that is held; how many
-///                               registers each may have follows from it
-///   `desk_bytes`, `held_bytes`  shared memory that work on a block needs, and what it takes to hold its state
-///   `meet()`                    a crew's barrier
-///   `by_part(work)`             calls work(tally) with what counts for the part that this warp has in its crew's work
-///   `job`                       what kernels are given:
-///     `blocks()`                blocks of items: one, or an even number
-///     `memory`, `replica_bytes` of replicas, one after the other; zeros before `load`
-///     `spare`                   one of which nothing is alive: teams without work step it beside those that have
-///     `load(view, replica, item, cycle)`, `store(...)`  an item, from the state that everybody sees, and back
-///     `home(replica, block)`    where the state of a block lies that no other block sees
-///     `step(tally, replica, block, state, row, cycle)`  that part of a cycle of a block, whose state is at home, or
-///     held `lookahead`               cycles that blocks may go on without one another: what they send arrives later
+/// A model with lanes on GPUs names types that are made from its table (host and device) and the number of replicas,
+/// with
+///   `static bool fits(table)`   whether the lanes support a table
+///   `crew`, `team`              threads of a warp group; threads of a warp that share a block (a thread group)
+///   `most_threads`, `most_threads_holding`  largest block of threads, without and with resident state; it
+///                               determines how many registers a thread may have
+///   `desk_bytes`, `held_bytes`  shared memory per block of items: scratch, and resident state
+///   `meet()`                    barrier of a warp group
+///   `by_part(work)`             calls work(tally) with the tally for this warp's part of the work
+///   `job`                       kernel argument:
+///     `blocks()`                blocks of items per network: one, or an even number
+///     `memory`, `replica_bytes` memory of the replicas, one after the other; zero before `load`
+///     `spare`                   an idle replica, which thread groups without work process in lockstep with the others
+///     `load(view, replica, item, cycle)`, `store(...)`  convert an item from the canonical state, and back
+///     `home(replica, block)`    address in global memory of the block state that no other block accesses
+///     `step(tally, replica, block, state, row, cycle)`  this warp's part of one cycle of a block; `state`: at home or
+///                               resident
+///     `lookahead`               cycles between barriers of blocks; what they send takes at least as long to arrive
 #include <algorithm>
 
 #include "kernels/engines/cuda_engine.cuh"
@@ -29,7 +30,7 @@
 
 namespace flitlab {
 
-/// What lanes need of a job, but for their memory.
+/// Kernel arguments beside the lanes' own job.
 struct LaneWork {
   const ReplicaRow* rows;
   CounterShard* shards;
@@ -37,13 +38,13 @@ struct LaneWork {
   u32 active_count;
 };
 
-/// Which threads wait for one another after the cycles of a lookahead: those that share a network.
+/// Threads that synchronise after `lookahead` cycles, because they share a network: a warp group, a block, the grid.
 enum class Meeting { kCrew, kBlock, kGrid };
 
-/// A function of its own, so that what it needs takes no registers in others' loops.
+/// A separate function, so that its registers are not live in the callers' loops.
 __device__ inline __attribute__((noinline)) void meet_grid() { cooperative_groups::this_grid().sync(); }
 
-/// The teams of a crew that work on a block copy what is held of it.
+/// The thread groups that share a block of items copy its resident state together.
 template <class Lanes>
 __device__ void copy_held(const std::byte* from, std::byte* to) {
   static_assert(Lanes::held_bytes % sizeof(uint4) == 0);
@@ -54,24 +55,24 @@ __device__ void copy_held(const std::byte* from, std::byte* to) {
   Lanes::meet();
 }
 
-/// Advances the active replicas. A block of threads has one crew, or a crew for each two blocks of a network; a grid
-/// shares the work out. `kHold`: each crew has two blocks of items at most, and holds their state in shared memory from
-/// the first cycle to the last; the compiler knows that it is there. Teams of a warp go together: those without work
-/// step what is spare.
+/// Advances the active replicas. A block of threads has one warp group, or one for each two blocks of items of a
+/// network; the blocks of a grid divide the work. `kHold`: each warp group has at most two blocks of items, whose state
+/// is resident in shared memory from the first cycle to the last; a template parameter, so that the compiler knows the
+/// memory space. A warp's thread groups run in lockstep; a group without work processes the spare replica.
 template <class Lanes, bool kHold>
 __global__ void __launch_bounds__(kHold ? Lanes::most_threads_holding : Lanes::most_threads, 1)
     lane_kernel(const __grid_constant__ typename Lanes::Job job, const __grid_constant__ LaneWork work, Cycle from,
                 u32 cycles, Meeting meeting) {
   const u32 blocks = job.blocks(), all = work.active_count * blocks;
   const u32 crews = blockDim.x / Lanes::crew, before_me = threadIdx.x % 32 / Lanes::team;
-  // Among the blocks of items that this block of threads works on, and among all.
+  // Returns the index of this thread group's first block of items, among those of the block of threads, and among all.
   const auto place = [&] { return 2 * (anew(threadIdx.x) / Lanes::crew) + before_me; };
   const auto first = [&] { return 2 * crews * blockIdx.x + place(); };
   const auto replica_of = [&](u32 i) { return i < all ? work.active[i / blocks] : job.spare; };
   const auto home = [&](u32 i) { return job.home(replica_of(i), i % blocks); };
   const auto held = [&] { return shared_memory() + 2 * crews * Lanes::desk_bytes + place() * Lanes::held_bytes; };
   if (kHold && first() - before_me < all) copy_held<Lanes>(home(first()), held());
-  u32 counted = kNone;  // whose work is: what is spare counts nothing
+  u32 counted = kNone;  // replica whose tally is open; the spare replica is not counted
   for (Cycle now = from, meet; now != from + cycles; now = meet) {
     meet = now + std::min(from + cycles - now, job.lookahead);
     Lanes::by_part([&](auto tally) __attribute__((always_inline)) {
@@ -99,7 +100,7 @@ __global__ void __launch_bounds__(kHold ? Lanes::most_threads_holding : Lanes::m
   if (kHold && first() - before_me < all) copy_held<Lanes>(held(), home(first()));
 }
 
-/// Brings replicas into lanes, or out of them.
+/// Converts items of replicas to lane state, or back.
 template <class Lanes, class Model>
 __global__ void lane_form_kernel(const __grid_constant__ typename Lanes::Job job,
                                  const __grid_constant__ DeviceJob<Model> canonical, Cycle now, bool into_lanes) {
@@ -126,7 +127,7 @@ class CudaLaneEngine final : public TwoForms<CudaEngine<Model>> {
           cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_limit_)));
   }
 
-  /// Whether a block of the device's threads has room for a crew.
+  /// Returns whether a block of threads on the device has room for a warp group.
   static bool has_room() {
     return std::min(most_threads(lane_kernel<Lanes, false>), most_threads(lane_kernel<Lanes, true>)) >= Lanes::crew;
   }
@@ -161,8 +162,8 @@ class CudaLaneEngine final : public TwoForms<CudaEngine<Model>> {
     FLITLAB_CUDA_CHECK(cudaDeviceSynchronize());
   }
 
-  /// A block of threads has two networks, if one block of items is all of each, or one network, if it has crews enough;
-  /// else the grid has it.
+  /// Chooses the launch. If a network is one block of items, a block of threads has two networks. If its warp groups
+  /// fit into one block of threads, the network has that block to itself; else the whole grid processes it.
   void step(u32 cycles, std::span<const u32> active) {
     this->choose(active);
     const u32 count = this->job_.active_count, blocks = lanes_.job.blocks(), crews = (blocks + 1) / 2;
@@ -183,13 +184,13 @@ class CudaLaneEngine final : public TwoForms<CudaEngine<Model>> {
     run(std::min(count * crews, at_once), Lanes::crew, Meeting::kGrid);
   }
 
-  /// Of a block of threads.
+  /// Returns the shared memory of a block of threads, bytes.
   static u32 shared_bytes(u32 threads, bool hold) {
     return threads / Lanes::crew * 2 * (Lanes::desk_bytes + (hold ? Lanes::held_bytes : 0));
   }
 
   const Lanes lanes_;
-  u32 shared_limit_ = 0;  ///< of a block, bytes
+  u32 shared_limit_ = 0;  ///< bytes, per block of threads
 };
 
 }  // namespace flitlab

@@ -1,5 +1,5 @@
 #pragma once
-/// Launches of kernels, checked.
+/// Kernel launches with error checks.
 #include <cuda_runtime.h>
 
 #include <utility>
@@ -9,7 +9,7 @@
 
 namespace flitlab {
 
-/// Threads of a block: what the kernel's registers allow, in whole warps.
+/// Returns the largest block of threads that the kernel's registers allow, in whole warps.
 template <class Kernel>
 u32 most_threads(Kernel* kernel) {
   cudaFuncAttributes attributes{};
@@ -17,7 +17,7 @@ u32 most_threads(Kernel* kernel) {
   return static_cast<u32>(attributes.maxThreadsPerBlock) / 32 * 32;
 }
 
-/// Of the device in use.
+/// Returns an attribute of the device in use.
 inline u32 device_attribute(cudaDeviceAttr which) {
   int device = 0, value = 0;
   FLITLAB_CUDA_CHECK(cudaGetDevice(&device));
@@ -26,7 +26,7 @@ inline u32 device_attribute(cudaDeviceAttr which) {
 }
 inline u32 multiprocessors() { return device_attribute(cudaDevAttrMultiProcessorCount); }
 
-/// Blocks that the device runs at the same time, at least one to a multiprocessor.
+/// Returns the blocks that the device runs at the same time, at least one per multiprocessor.
 template <class Kernel>
 u32 blocks_at_once(Kernel* kernel, u32 threads, u32 shared_bytes) {
   int each = 0;
@@ -35,8 +35,8 @@ u32 blocks_at_once(Kernel* kernel, u32 threads, u32 shared_bytes) {
   return multiprocessors() * static_cast<u32>(each < 1 ? 1 : each);
 }
 
-/// `cooperative`: all blocks run at the same time, and have barriers together. `shared_bytes`: shared memory of a
-/// block.
+/// Launches a kernel. `cooperative`: all blocks run at the same time and can use grid barriers. `shared_bytes`: shared
+/// memory per block.
 template <class... Parameters, class... Arguments>
 void launch_kernel(void (*kernel)(Parameters...), u32 blocks, u32 threads, u32 shared_bytes, bool cooperative,
                    Arguments&&... arguments) {
@@ -52,7 +52,7 @@ void launch_kernel(void (*kernel)(Parameters...), u32 blocks, u32 threads, u32 s
   FLITLAB_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...));
 }
 
-/// A thread for each of `n`, without barriers.
+/// Launches one thread for each of `n` elements, without barriers.
 template <class... Parameters, class... Arguments>
 void launch_for_each(void (*kernel)(Parameters...), u64 n, Arguments&&... arguments) {
   const u32 threads = most_threads(kernel) < 256 ? most_threads(kernel) : 256;

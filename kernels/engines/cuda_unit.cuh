@@ -1,6 +1,6 @@
 #pragma once
-/// What a model's `cuda.cu` consists of: this header, its model, and FLITLAB_CUDA_ENGINE(Model), or
-/// FLITLAB_CUDA_ENGINE(Model, Lanes...) with lanes that it has on GPUs (kernels/engines/cuda_lane_engine.cuh).
+/// All that a model's `cuda.cu` needs: this header, its model, and FLITLAB_CUDA_ENGINE(Model), or
+/// FLITLAB_CUDA_ENGINE(Model, Lanes...) with its lanes for GPUs (kernels/engines/cuda_lane_engine.cuh).
 #include "kernels/engines/device.hpp"
 #include "kernels/engines/device_tables.cuh"
 #include "kernels/engines/make_engine.hpp"
@@ -10,10 +10,11 @@ namespace flitlab {
 template <class Model, class Lanes>
 class CudaLaneEngine;
 
-/// Of a device, bytes that are left when an engine has been made: lists of replicas, scratch memory for hashes.
+/// Device memory that must remain free after an engine has been made, for lists of replicas and for hashing, bytes.
 inline constexpr u64 kRoomToWork = u64{4} << 20;
 
-/// An engine with the first lanes that fit, and for which the device has room; if there are none, one without.
+/// Returns an engine with the first lanes that support the table and for which the device has room; else one without
+/// lanes.
 template <class Model, class... Lanes>
 std::unique_ptr<Engine> cuda_engine(const typename Model::Table& table, const StateLayout& layout,
                                     const std::vector<ReplicaRow>& rows) {

@@ -1,5 +1,5 @@
 #pragma once
-/// The devices of this machine.
+/// The CUDA devices of this machine.
 #include <string>
 #include <vector>
 
@@ -10,14 +10,14 @@ namespace flitlab {
 struct CudaDevice {
   std::string name;
   u32 multiprocessors;
-  u64 bytes;  ///< of memory
+  u64 bytes;  ///< memory
 };
 
-/// Those that CUDA shows, which CUDA_VISIBLE_DEVICES may limit and order; the first is used. None without a CUDA
-/// engine.
+/// Returns the devices that CUDA shows (CUDA_VISIBLE_DEVICES may limit and order them); flitlab uses the first. Empty
+/// without a CUDA engine.
 std::vector<CudaDevice> cuda_devices();
 
-/// Memory that the device in use has free, bytes.
+/// Returns the free memory of the device in use, bytes.
 u64 cuda_free_memory();
 
 }  // namespace flitlab

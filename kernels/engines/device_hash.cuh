@@ -1,5 +1,5 @@
 #pragma once
-/// The hash of a state that lies on the device.
+/// The hash of a state in device memory.
 #include "kernels/common/bits.hpp"
 #include "kernels/engines/device_memory.cuh"
 
@@ -8,7 +8,8 @@ namespace flitlab {
 /// Hash contribution of one 8-byte word of the canonical state (hash_state, kernels/engines/state_layout.hpp).
 struct HashWord {
   const std::byte* state;
-  const uint2* place;  ///< [canonical byte of an item]: offset in a block at lane 0, and bytes from lane to lane
+  const uint2* place;  ///< [canonical byte of an item]: x: offset in a block at lane 0; y: bytes from lane to lane, 0
+                       ///< for padding
   u64 first_word;      ///< canonical word number of the kind's first item
   u32 item_bytes;
 
@@ -25,7 +26,7 @@ struct HashWord {
   }
 };
 
-/// Sums up the contributions of the words of a kind, with scratch space that only ever grows.
+/// Sums the contributions of the words of a kind. Its working memory is kept for later calls.
 class DeviceHash {
  public:
   u64 part(const HashWord& word, u64 words);

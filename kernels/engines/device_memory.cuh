@@ -1,5 +1,5 @@
 #pragma once
-/// Memory of the device that frees itself.
+/// Owning array in device memory.
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -9,7 +9,7 @@
 
 namespace flitlab {
 
-/// There is no more memory.
+/// The device has no memory left.
 struct DeviceFull : RunError {
   using RunError::RunError;
 };

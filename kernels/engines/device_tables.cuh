@@ -1,5 +1,5 @@
 #pragma once
-/// Tables of a model on the device, and an engine together with the tables its kernels read.
+/// Copies of a model's tables in device memory, and an engine that owns the tables its kernels read.
 #include <utility>
 #include <vector>
 
@@ -9,10 +9,10 @@
 
 namespace flitlab {
 
-/// Device copies of the arrays that a table points to; they live as long as this object.
+/// Device copies of the arrays that a table points to; freed with this object.
 class DeviceTables {
  public:
-  /// Replaces a pointer to `n` elements on the host by one to their copy.
+  /// Replaces a pointer to `n` elements on the host by a pointer to a device copy.
   template <class T>
   void move(const T*& array, std::size_t n) {
     if (!array || !n) return;
@@ -25,7 +25,7 @@ class DeviceTables {
   std::vector<DeviceArray<std::byte>> arrays_;
 };
 
-/// `Device`: an engine that is made from a table on the device, or from both.
+/// `Device`: an engine constructed from a device table, or from both the host's and the device's.
 template <class Model, class Device = CudaEngine<Model>>
 class TabledCudaEngine final : public Engine {
   using Table = typename Model::Table;
@@ -71,7 +71,7 @@ class TabledCudaEngine final : public Engine {
       return Device(upload(table), layout, rows);
   }
 
-  /// The table with its pointers on the device. A model's `for_each_array` names them.
+  /// Returns the table with its pointers on the device. A model's `for_each_array` lists them.
   typename Model::Table upload(typename Model::Table t) {
     const auto move = [this](auto& array, std::size_t n) { tables_.move(array, n); };
     for_each_array(t, move);

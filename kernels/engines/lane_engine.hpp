@@ -1,18 +1,19 @@
 #pragma once
-/// A CPU engine that works on many items with one instruction where a model can: it keeps replicas in lanes, a form of
-/// the state that only the model knows, while enough happens in them, and in the form of other engines while little
-/// does or somebody looks. Nobody can tell but by the clock on the wall.
+/// A CPU engine with two forms of a replica's state: lane state, by which one instruction processes many items, and the
+/// canonical state of other engines. It uses lane state while a replica is busy, and the canonical state while it is
+/// mostly idle or the host reads it. Results are the same either way.
 ///
-/// A model that has lanes names a type `Lanes`, which is made from its table and offers
-///   `static bool fits(table)`               whether there are lanes for a table, on this processor
-///   `u32 width() const`                     items to a block
+/// A model with lanes names a type `Lanes`, which is made from its table and offers
+///   `static bool fits(table)`               whether the lanes support a table on this processor
+///   `u32 width() const`                     items per block
 ///   `std::size_t bytes() const`             memory of a replica
-///   `load(memory, canonical, placement, row, cycle) const`  lanes from a state in canonical order, and
-///   `store(...) const`                      back
-///   `run(memory, canonical, placement, row, shard, begin, end, cycle, cycles) const`  blocks `begin` to `end` for some
-///                                           cycles; more than one cycle only for all blocks. What lanes leave in the
-///                                           canonical state is theirs until `store`
-///   `double busy() const`                   moves of flits per item and cycle from which on lanes pay; below 0: always
+///   `load(memory, canonical, placement, row, cycle) const`  converts the canonical state to lane state
+///   `store(...) const`                      converts it back
+///   `run(memory, canonical, placement, row, shard, begin, end, cycle, cycles) const`  advances blocks `begin` to
+///                                           before `end`; by more than one cycle only if these are all blocks. The
+///                                           lanes may keep part of their state in the canonical state's memory until
+///                                           `store`
+///   `double busy() const`                   flit moves per item and cycle above which lane state pays; < 0: always
 #include "kernels/engines/cpu_engine.hpp"
 #include "kernels/engines/two_forms.hpp"
 
@@ -53,7 +54,7 @@ class LaneEngine final : public TwoForms<CpuEngine<Model, 1, false>> {
 
   void set_row(u32 replica, const ReplicaRow& row) override {
     this->settle(replica);
-    this->forms_[replica].lanes_are_old = true;  // they may have drawn ahead
+    this->forms_[replica].lanes_are_old = true;  // lane state may contain random numbers drawn in advance
     Base::set_row(replica, row);
   }
 
@@ -61,12 +62,12 @@ class LaneEngine final : public TwoForms<CpuEngine<Model, 1, false>> {
   struct Replica {
     Arena memory;
     bool in_lanes = false;
-    Cycle looked_at = 0;  ///< when the form was chosen, and
-    u64 moves = 0;        ///< what had happened by then
+    Cycle looked_at = 0;  ///< cycle in which the form was last chosen
+    u64 moves = 0;        ///< flit moves up to that cycle
   };
   static constexpr Cycle kLookEvery = 64;  ///< cycles
 
-  /// Chooses the form of a replica for what comes, and brings its state into it.
+  /// Chooses the form of a replica for the next cycles, and converts its state.
   void prepare(u32 replica) {
     Replica& r = replicas_[replica];
     const Cycle passed = this->now_ - r.looked_at;

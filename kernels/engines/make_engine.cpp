@@ -10,8 +10,8 @@ namespace flitlab {
 
 namespace {
 
-/// Whether the device in use is likely to be faster than the CPU, and has room. One that refuses to say (another
-/// process has it for itself, for example) is no use.
+/// Whether the device in use is probably faster than the CPU and has enough memory. A device that cannot be queried
+/// (another process uses it exclusively, for example) is not used.
 bool cuda_pays(const JobSize& job, u64 bytes, u32 threads, const EngineCost& cost) try {
   const std::vector<CudaDevice> devices = cuda_devices();
   if (devices.empty() || bytes > cuda_free_memory()) return false;
@@ -23,8 +23,8 @@ bool cuda_pays(const JobSize& job, u64 bytes, u32 threads, const EngineCost& cos
 
 }  // namespace
 
-/// As CudaEngine allocates it: blocks of 32 items, replicas at multiples of 256; beside them counters, rows, and what
-/// totals and audits are read through.
+/// As CudaEngine allocates it: blocks of 32 items, replicas at multiples of 256 bytes; besides, counters, rows, and
+/// buffers for totals and audits.
 u64 cuda_bytes(const StateLayout& layout) {
   return (layout.bytes(32) + 255) / 256 * 256 + sizeof(CounterShard) + sizeof(ReplicaRow) + sizeof(Totals) +
          layout.kinds.size() * sizeof(u64);
@@ -33,7 +33,7 @@ u64 cuda_bytes(const StateLayout& layout) {
 EngineChoice resolve_backend(EngineChoice choice, const JobSize& job, u64 bytes, const EngineCost& cost) {
   if (choice.backend == "cuda" && choice.traced)
     throw ConfigError(
-        "backend cuda: only CPU engines write events. Use backend cpu or auto for a trace; its states "
+        "backend cuda: only CPU engines write events. Use backend cpu or auto for a trace; the states "
         "are the same.");
   const std::string why_not = choice.backend == "cpu" ? "" : cuda_unavailable();
   if (choice.backend == "cuda" && !why_not.empty())
@@ -45,7 +45,7 @@ EngineChoice resolve_backend(EngineChoice choice, const JobSize& job, u64 bytes,
 }
 
 void no_wide_engines() {
-  throw ConfigError("the layout of GPUs on a CPU is there in builds with tests only: configure with FLITLAB_TESTS=ON.");
+  throw ConfigError("a CPU engine has the memory layout of GPUs only in builds with tests. Set FLITLAB_TESTS=ON.");
 }
 
 #ifndef FLITLAB_CUDA

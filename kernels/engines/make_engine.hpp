@@ -1,7 +1,7 @@
 #pragma once
-/// How a plan gets an engine for its table. Each engine is built in a translation unit of its own, from the two that
-/// every model has: `cpu.cpp` (kernels/engines/cpu_unit.hpp) and `cuda.cu` (kernels/engines/cuda_unit.cuh). Who asks
-/// for an engine sees only the table, so an edit of a model's phases rebuilds that model alone.
+/// Creates an engine for a plan's table. Each engine is compiled in a translation unit of its own, from the two that
+/// every model has: `cpu.cpp` (kernels/engines/cpu_unit.hpp) and `cuda.cu` (kernels/engines/cuda_unit.cuh). Callers see
+/// only the table, so an edit of a model's phases recompiles that model alone.
 #include <memory>
 #include <string>
 #include <utility>
@@ -15,12 +15,12 @@ namespace flitlab {
 /// The CPU engines of a model. Its `cpu.cpp` is compiled once for each.
 enum class CpuUnit {
   kGeneral,  ///< any table
-  kFast,     ///< tables whose choices are known at compile time; no engine for the others
-  kTraced,   ///< writes events
-  kWide      ///< the layout of GPUs, W = 32, for tests
+  kFast,     ///< tables whose choices are known at compile time; returns null for other tables
+  kTraced,   ///< any table; writes events
+  kWide      ///< any table, in the layout of GPUs, W = 32; for tests
 };
 
-/// Null: `unit` has no engine for this table.
+/// Returns null if `unit` has no engine for this table.
 template <CpuUnit unit, class Table>
 std::unique_ptr<Engine> make_cpu_engine(const Table& table, const StateLayout& layout,
                                         const std::vector<ReplicaRow>& rows, const EngineChoice& choice);
@@ -29,14 +29,14 @@ template <class Table>
 std::unique_ptr<Engine> make_cuda_engine(const Table& table, const StateLayout& layout,
                                          const std::vector<ReplicaRow>& rows);
 
-/// Why the CUDA engine cannot be used, or "" if it can.
+/// Returns why the CUDA engine cannot be used, or "" if it can.
 std::string cuda_unavailable();
 
-/// What a replica takes of a device's memory, bytes, if it is not in lanes.
+/// Returns a replica's device memory without lane state, bytes.
 u64 cuda_bytes(const StateLayout& layout);
 
-/// "auto" and 0 threads become what they mean here, for a job that takes so many bytes of a device; ConfigError for a
-/// backend that is not there.
+/// Resolves backend "auto" and 0 threads for a job that needs `bytes` of device memory. Throws ConfigError if the
+/// chosen backend is not available.
 EngineChoice resolve_backend(EngineChoice choice, const JobSize& job = {1, 1}, u64 bytes = 0,
                              const EngineCost& cost = {});
 

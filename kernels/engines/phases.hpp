@@ -1,49 +1,49 @@
 #pragma once
-/// How a router model tells an engine what a cycle is.
+/// The interface of a router model to the engines.
 ///
 /// A model is a type with
 ///   `Table`                  trivially copyable plan: sizes, parameters, pointers to tables, field handles
-///   `View<W, Traced>`        what a phase sees of one replica; built by `make_view`
+///   `View<W, Traced>`        a phase's access to one replica; built by `make_view`
 ///   `fault_of(view, kind, item)`  fault word of an item
-///   `all_in_batches`         optional, a constant: the CPU engine visits items in batches (`work_many`) whatever the
-///                            size of a replica
-///   `Start`, `Cycle`, `Audit`  lists of stages: run once before cycle 0, every cycle, and between cycles
+///   `all_in_batches`         optional constant: the CPU engine uses bulk phases (`work_many`) for replicas of any size
+///   `Start`, `Cycle`, `Audit`  lists of steps: run once before cycle 0, in every cycle, and between cycles
 /// and a phase is a type with
-///   `static u32 items(const View&)`                   how many items it runs over
-///   `static void run(const View&, u32 item, Cycle)`   the work of one item, host and device
-/// and, if most items are often idle,
-///   `static bool due(const View&, u32 item, Cycle)`   whether there is anything to do; nobody else's work of the same
-///                                                     stage may change it
+///   `static u32 items(const View&)`                   number of items
+///   `static void run(const View&, u32 item, Cycle)`   the work of one item, on host and device
+/// A phase whose items are often idle also has
+///   `static bool due(const View&, u32 item, Cycle)`   whether an item has work; the work of other items in the
+///                                                     same step must not change it
 ///   `static void work(const View&, u32 item, Cycle)`  `run` for an item that is due
-/// While few items are due, a worker lists those, and works on the list (visit.hpp, work_list.cuh);
-/// and, if looking at all of them is cheap and packs warps of a device better at every load (docs/gpu.md), or if it
-/// never pays there,
-///   `static constexpr bool listed = true`, or `false`  a device lists them however many they are, or does not
-/// and, if hardly any item is ever due,
-///   `static u64 due_set(const View&, u32 group, Cycle)`  which of the 64 items from 64 `group` on are due, as bits
-/// and, for views for which it rather finds out itself who is due, and works on many of them at once,
-///   `static void work_groups(const View&, u32 first, u32 last, Cycle, bool prefetch)`  the work of those that are due
-///   of
-///                                                     the groups of 64 items from `first` to before `last`
-/// and, for views for which visiting many items at once is faster on a CPU (with `due`),
-///   `static constexpr u32 batch`                      how many at most
-///   `static void work_many(const View&, const u32* list, u32 n, Cycle)`  the same as `run` for n items that are due
-/// Phases of one stage run in any order, concurrently, over all items; a barrier separates stages and cycles.
+/// While few items are due, the engine lists these and processes only the list (visit.hpp, work_list.cuh). Optional:
+///   `static constexpr bool listed = true`, or `false`  a device always, or never, lists the items that are due; true
+///                                                     pays where `due` is cheap and full warps are faster at any load
+///                                                     (docs/gpu.md)
+///   `static u64 due_set(const View&, u32 group, Cycle)`
+///                                                     the items that are due among the 64 from 64 `group` on, as bits;
+///                                                     for phases in which few items are due
+///   `static void work_groups(const View&, u32 first, u32 last, Cycle, bool prefetch)`
+///                                                     selects the items that are due in groups `first` to before
+///                                                     `last`, and processes them in bulk
+///   `static constexpr u32 batch`                      most items of one call of work_many
+///   `static void work_many(const View&, const u32* list, u32 n, Cycle)`
+///                                                     `run` for n items that are due; for views for which this is
+///                                                     faster on a CPU; needs `due`
+/// Phases of one step run concurrently and in any order, over all items; a barrier separates steps and cycles.
 #include <tuple>
 
 #include "kernels/common/types.hpp"
 
 namespace flitlab {
 
-/// Tables of which more is known at compile time, the most special first. A model that has some says so (`Fast`), and
-/// which model works on one (`With<Table>`); each says whether it `fits(table)`.
+/// Special cases of a table of which more is known at compile time, the most special first. A model that has some names
+/// them (`Fast`), and the model for each (`With<Table>`); each special table has `fits(table)`.
 template <class... Tables>
 struct FastTables {};
 
-/// Items that `work_many` visits at once, at most; their state should fit a first-level cache.
+/// Most items of a call of `work_many`; their state should fit a first-level cache.
 inline constexpr u32 kBatch = 64;
 
-/// Phases that need no barrier between them.
+/// A step: phases that need no barrier between them.
 template <class... Phases>
 struct Stage {
   template <class F>
@@ -51,14 +51,14 @@ struct Stage {
     (f.template operator()<Phases>(), ...);
   }
 
-  /// Whether any phase has items. A stage without any is passed over, and so is its barrier.
+  /// Returns whether any phase has items. The engine skips a step without items, and its barrier.
   template <class V>
   FLITLAB_HD static bool has_items(const V& v) {
     return ((Phases::items(v) > 0) || ...);
   }
 };
 
-/// The step list of a cycle.
+/// The steps of a cycle, in order.
 template <class... Stages>
 struct StageList {
   static constexpr u32 size = sizeof...(Stages);

@@ -1,15 +1,15 @@
 #pragma once
-/// What this machine's processor has.
+/// Vector width of this machine's processor.
 #include "kernels/common/types.hpp"
 
 namespace flitlab {
 
-/// Bytes of its widest vectors of bytes, of those that lanes are compiled for (16, 32, 64): the items of a block of
-/// lanes. FLITLAB_LANES in the environment asks for narrower ones, for tests; 0: none. Builds with tests have lanes of
-/// 64 for any processor, but only who asks for them gets them where it has no such vectors.
+/// Returns the bytes of the processor's widest byte vectors among those that lanes are compiled for (16, 32, 64): the
+/// items of a block in lane state. For tests, the environment variable FLITLAB_LANES limits the width; 0: no lanes.
+/// Builds with tests have lanes of 64 for any processor, but use them without such vectors only if FLITLAB_LANES = 64.
 u32 lane_width();
 
-/// Whether it has vectors of so many bytes, and lanes for them have been compiled.
+/// Returns whether the processor has vectors of `bytes` bytes and lanes of that width have been compiled.
 bool has_vectors(u32 bytes);
 
 }  // namespace flitlab

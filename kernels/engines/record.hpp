@@ -1,6 +1,6 @@
 #pragma once
-/// What a record consists of, for those who walk a state without knowing its types. It follows from the record's list
-/// of members (kernels/common/fields.hpp).
+/// Run-time description of a struct in the state, for code that reads a state without knowing its types. It is derived
+/// from the struct's list of members (kernels/common/fields.hpp).
 #include <cstring>
 #include <string_view>
 #include <type_traits>
@@ -16,24 +16,24 @@ struct MemberInfo {
   std::string_view name;
   std::string_view unit;
   std::string_view meaning;
-  u32 offset;  ///< bytes from the start of the record
-  u32 count;   ///< elements; those of an array of arrays, one after the other
+  u32 offset;  ///< bytes from the start of the struct
+  u32 count;   ///< elements; of an array of arrays, all elements in order
   bool array;
-  u64 mask;  ///< of a bit field: its bits in the word at `offset`; else 0
+  u64 mask;  ///< of a bit field: its bits in the word at `offset`; otherwise 0
   const RecordInfo* element;
 };
 
-/// A record, or a number: then it has no members.
+/// Description of a struct, or of a number, which has no members.
 struct RecordInfo {
   u32 bytes;
   bool is_signed;
-  std::vector<MemberInfo> members;  ///< but for padding
+  std::vector<MemberInfo> members;  ///< without padding
 };
 
 template <class T>
 const RecordInfo& record_info();
 
-/// Collects the members that for_each_member() shows.
+/// Collects the members that for_each_member() visits.
 struct MemberList {
   std::vector<MemberInfo> members;
 
@@ -44,7 +44,7 @@ struct MemberList {
     members.push_back({name, unit, meaning, offset, count, std::is_array_v<T>, 0, &record_info<Element>()});
   }
 
-  /// A bit field has no address. What `fill` changes in an empty record is where it lies.
+  /// Adds a bit field. It has no address, so its position is found from the bits that `fill` sets in an empty struct.
   template <class Record, class T>
   void bits(std::string_view name, std::string_view unit, std::string_view meaning, void (*fill)(Record&)) {
     Record record{};

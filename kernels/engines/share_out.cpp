@@ -17,7 +17,7 @@ void share_out(std::size_t count, u32 threads, const std::function<void(std::siz
     try {
       for (std::size_t i; (i = next.fetch_add(1)) < count;) work(i, thread);
     } catch (...) {
-      next = count;  // nobody begins another one
+      next = count;  // no thread begins another call
       const std::lock_guard lock(one_at_a_time);
       if (!error) error = std::current_exception();
     }

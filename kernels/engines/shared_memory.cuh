@@ -1,5 +1,5 @@
 #pragma once
-/// The shared memory of a block of threads: as much as its launch asks for.
+/// Access to the dynamic shared memory of a block of threads; its size is set at launch.
 #include <cuda_runtime.h>
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 namespace flitlab {
 
 __device__ inline std::byte* shared_memory() {
-#if defined(CUDA_ON_HOST)  // C++ knows no variables of a block (tests/cuda_on_host)
+#if defined(CUDA_ON_HOST)  // C++ has no block-scoped variables (tests/cuda_on_host)
   return cuda_on_host::shared_memory();
 #else
   extern __shared__ uint4 flitlab_shared[];
@@ -17,8 +17,8 @@ __device__ inline std::byte* shared_memory() {
 #endif
 }
 
-/// The same number, of which the compiler does not know that it is. So what is worked out from it, addresses mostly, is
-/// worked out where it is needed, and not kept in registers meanwhile, of which there are too few.
+/// Returns `number`, opaque to the compiler. Values derived from it (mostly addresses) are then recomputed where they
+/// are needed, instead of being kept in registers, which are scarce.
 __device__ __forceinline__ u32 anew(u32 number) {
 #if defined(__CUDA_ARCH__)
   asm volatile("" : "+r"(number));

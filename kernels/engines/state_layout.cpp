@@ -8,7 +8,7 @@
 namespace flitlab {
 namespace {
 
-/// Where element `index` of a field of `item` is stored, in blocks of `width`.
+/// Returns the byte offset of element `index` of a field of `item`, stored in blocks of `width`.
 std::size_t place(const ItemKind& kind, const FieldInfo& field, std::size_t item, u32 index, u32 width) {
   const std::size_t block = item / width, lane = item % width;
   return block * width * kind.item_bytes + std::size_t{field.offset} * width +

@@ -1,5 +1,5 @@
 #pragma once
-/// Description of a replica's state: kinds of items, their fields, their sizes. One description serves allocation,
+/// Description of a replica's state: kinds of items, their fields and sizes. One description serves allocation,
 /// hashing, checkpoints and inspection.
 #include <string>
 #include <string_view>
@@ -17,7 +17,7 @@ struct FieldInfo {
   u32 element_bytes;
   std::string_view unit = "";
   std::string_view meaning = "";
-  const RecordInfo* element = nullptr;  ///< what an element consists of
+  const RecordInfo* element = nullptr;  ///< type of an element
 };
 
 struct ItemKind {
@@ -25,13 +25,13 @@ struct ItemKind {
   u32 count = 0;       ///< items per replica
   u32 item_bytes = 0;  ///< multiple of 64
   std::vector<FieldInfo> fields;
-  std::vector<FieldInfo> absent;  ///< that items of other networks of this model have: no elements here
+  std::vector<FieldInfo> absent;  ///< fields that this model has only in other configurations; 0 elements here
 
-  /// Bytes that `count` items take in blocks of `width`.
+  /// Returns the bytes that all items take in blocks of `width`.
   std::size_t bytes(u32 width) const { return (std::size_t{count} + width - 1) / width * width * item_bytes; }
 
-  /// Appends the fields of a list (kernels/common/fields.hpp); `t` says how many elements they have. Elements must have
-  /// no padding, because state is hashed and stored byte by byte.
+  /// Appends the fields of a list (kernels/common/fields.hpp), whose numbers of elements depend on `t`. Elements must
+  /// have no padding, because the state is hashed and stored byte by byte.
   template <class Fields, class T>
   void add_fields(Fields& list, const T& t) {
     Fields::for_each_field(list, t, [this](auto& field, auto... text) { this->add_field(field, text...); });
@@ -44,10 +44,10 @@ struct ItemKind {
         .push_back({field_name, field.offset, elements, sizeof(E), unit, meaning, &record_info<E>()});
   }
 
-  /// The field of a name, which must exist.
+  /// Returns the field of that name, which must exist.
   const FieldInfo& field(std::string_view field_name) const;
 
-  /// Whole cache lines, so that what is read together lies in as few of them as it can.
+  /// Rounds an item up to whole cache lines, so that data read together spans as few lines as possible.
   void finish() { item_bytes = (item_bytes + 63) / 64 * 64; }
 };
 
@@ -59,7 +59,7 @@ struct StateLayout {
     for (const ItemKind& kind : kinds) sum += kind.bytes(width);
     return sum;
   }
-  /// Byte offset of a kind's items in a replica stored in blocks of `width`.
+  /// Returns the byte offset of a kind's items in a replica stored in blocks of `width`.
   std::size_t kind_offset(u32 kind, u32 width) const {
     std::size_t sum = 0;
     for (u32 k = 0; k < kind; ++k) sum += kinds[k].bytes(width);
@@ -67,18 +67,18 @@ struct StateLayout {
   }
 };
 
-/// The layout as the kernels need it.
+/// Returns the layout in the form that kernels use.
 Placement place_items(const StateLayout& layout, u32 width);
 
-/// Copies a replica between blocks of `from_width` and of `to_width`; padding items become zero.
+/// Copies a replica from blocks of `from_width` to blocks of `to_width`; padding items become zero.
 void convert_state(const StateLayout& layout, const std::byte* from, u32 from_width, std::byte* to, u32 to_width);
 
 /// Copies one field of all items of a kind, stored in blocks of `width`, to [items][count] in item order, and back.
 void read_field(const ItemKind& kind, const FieldInfo& field, const std::byte* items, u32 width, void* out);
 void write_field(const ItemKind& kind, const FieldInfo& field, std::byte* items, u32 width, const void* in);
 
-/// Hash of a replica's state in the canonical (W = 1) order: a sum over 8-byte words of mixed (position, content), so
-/// that it can be taken in parallel and in any order, and does not depend on the layout it is stored in.
+/// Returns the hash of a replica's state in canonical order (W = 1). It is a sum over 8-byte words of mixed (position,
+/// content), so it can be computed in parallel and does not depend on the memory layout.
 u64 hash_state(const StateLayout& layout, const std::byte* state, u32 width);
 
 }  // namespace flitlab

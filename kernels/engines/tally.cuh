@@ -1,29 +1,29 @@
 #pragma once
-/// What threads that work in lanes count between two looks of the host, to be added to the replica's shard
-/// (kernels/common/counters.hpp) at the end: not in registers, of which there are few. Histograms have too many bins,
-/// and are counted where they lie.
+/// Totals that threads in lanes count between two epochs and add to the replica's shard (kernels/common/counters.hpp)
+/// at the end. They are in shared memory, because registers are scarce. Histograms have too many bins, and are counted
+/// in the shard.
 #include "kernels/common/counters.hpp"
 
 namespace flitlab {
 
-/// In shared memory, of a block of items: the numbers of a few cycles, in halves of 16 bits, so that none passes the
-/// end of a word, and their sums, which a team of threads keeps.
+/// A tally in shared memory for a block of items. Recent counts are in two halves of 16 bits per total, each in a word
+/// of its own, so that additions cannot overflow; a thread group adds them to 64-bit sums.
 template <u32 kTeam>
 class SharedTally {
  public:
   u64* latency;
   u64* network_latency;
 
-  /// What comes after a barrier is of this shard.
+  /// Starts counting for a shard. A barrier must follow before the first count.
   __device__ __forceinline__ void begin(CounterShard* shard) {
     if (me() == 0) latency = shard->latency, network_latency = shard->network_latency;
     for (u32 i = me(); i < kCommonTotals; i += kTeam) low_[i] = high_[i] = 0, sum_[i] = 0;
   }
-  /// What was counted lately is added to the sums. Few cycles may lie between two calls.
+  /// Adds the recent counts to the sums. At most a few cycles may lie between two calls.
   __device__ __forceinline__ void collect() {
     __syncwarp();
     for (u32 i = me(); i < kCommonTotals; i += kTeam) {
-      const u64 lately = atomicExch(low_ + i, 0u) + (u64{atomicExch(high_ + i, 0u)} << 16);  // others may go on
+      const u64 lately = atomicExch(low_ + i, 0u) + (u64{atomicExch(high_ + i, 0u)} << 16);  // others may be counting
       if (is_maximum(i))
         sum_[i] = sum_[i] < lately ? lately : sum_[i];
       else
@@ -46,15 +46,15 @@ class SharedTally {
     atomicAdd(low_ + i, static_cast<u32>(amount & 0xFFFF));
     if (high) atomicAdd(high_ + i, high);
   }
-  /// The same of all threads of a warp, whose two teams have a half of a word each for their sums: one change, not 16
-  /// of the same word.
+  /// Adds the sums of a warp's two thread groups, one in each half of a word: one atomic per group instead of 16 on the
+  /// same word. All threads of the warp must call it.
   __device__ __forceinline__ void add_of_teams(Total total, u32 amount) {
     static_assert(kTeam == 16);
     const u32 half = threadIdx.x % 32 / kTeam * 16, sums = __reduce_add_sync(~0u, amount << half);
     if (me() == 0) atomicAdd(low_ + static_cast<u32>(total), sums >> half & 0xFFFF);
   }
   __device__ __forceinline__ void raise(Total total, u64 value) {
-    atomicMax(low_ + static_cast<u32>(total), static_cast<u32>(value));  // a cycle, or cycles: of 32 bits
+    atomicMax(low_ + static_cast<u32>(total), static_cast<u32>(value));  // a cycle number or a latency, both of 32 bits
   }
 
  private:
@@ -73,7 +73,7 @@ class SharedTally {
   u32 low_[kCommonTotals], high_[kCommonTotals];
 };
 
-/// What a part of the work has of it. `Of::tally()` says where it is. `kKeeps`: the part whose team keeps the sums.
+/// One part's access to the tally that `Of::tally()` returns. `kKeeps`: this part's thread group keeps the sums.
 template <class Of, bool kKeeps>
 struct TallyOf {
   template <u64* Of::Tally::* kBins>
@@ -97,7 +97,7 @@ template <class Of>
 __device__ __forceinline__ void count(TallyOf<Of, true>&, Total total, u64 amount = 1) {
   Of::tally()->add(total, amount);
 }
-/// All threads of a warp come here, with a few each.
+/// All threads of the warp must call it, each with a small amount.
 template <class Of>
 __device__ __forceinline__ void count(TallyOf<Of, false>&, Total total, u64 amount = 1) {
   Of::tally()->add_of_teams(total, static_cast<u32>(amount));

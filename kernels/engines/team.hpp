@@ -1,5 +1,5 @@
 #pragma once
-/// Workers that share a replica: their barrier, and how they divide the items of a phase.
+/// Threads that share a replica: their barrier, and the division of a phase's items among them.
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -14,9 +14,8 @@
 
 namespace flitlab {
 
-/// Spinning barrier for short stages. Where a thread is late the others sleep: cores may be shared, and a thread that
-/// only yields its core, as std::atomic's wait() does at first, gets it back after everything else that wants it has
-/// had a turn.
+/// Spinning barrier for short steps. If a thread is late, the others sleep instead of yielding: on a shared core, a
+/// thread that yields (as std::atomic's wait() does at first) gets the core back only after all other runnable threads.
 class SpinBarrier {
  public:
   explicit SpinBarrier(u32 parties) : parties_(parties) {}
@@ -26,7 +25,7 @@ class SpinBarrier {
     if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == parties_) {
       arrived_.store(0, std::memory_order_relaxed);
       generation_.fetch_add(1);
-      if (!sleepers_) return;  // who sleeps from now on has seen that all are here
+      if (!sleepers_) return;  // a thread that sleeps later first sees the new generation
       const std::lock_guard lock(mutex_);
       all_here_.notify_all();
       return;
@@ -48,8 +47,8 @@ class SpinBarrier {
   std::condition_variable all_here_;
 };
 
-/// Runs `work` on so many threads, of which the caller is number 0. All of them start, or none: where one cannot (no
-/// memory, a limit of the system), those that wait already go home, and the error is thrown.
+/// Runs work(thread) on `threads` threads; the caller is thread 0. Either all of them run or none: if one cannot be
+/// started (no memory, a system limit), those already started end, and run_on_threads throws the error.
 template <class F>
 void run_on_threads(u32 threads, F&& work) {
   enum : u32 { kWait, kGo, kLeave };
@@ -69,7 +68,7 @@ void run_on_threads(u32 threads, F&& work) {
   } catch (const std::system_error& error) {
     say(kLeave);
     throw RunError(std::to_string(threads) + " threads cannot be started: " + error.code().message() +
-                   ". Ask for fewer (threads).");
+                   ". Set a smaller number of threads.");
   } catch (...) {
     say(kLeave);
     throw;
@@ -78,9 +77,8 @@ void run_on_threads(u32 threads, F&& work) {
   work(0u);
 }
 
-/// The workers that share a replica. Each has a part of a phase's items of its own, which it visits in shares, and
-/// helps with the shares of others when it is done: cores that are slowed down by something else do not hold up the
-/// rest.
+/// The threads that share a replica. Each thread has a part of a phase's items, which it visits in shares; when it has
+/// finished its part, it takes shares of others. So a core that other work slows down does not delay the rest.
 class Team {
  public:
   static constexpr u32 kMaxPhases = 16, kShare = 512;
@@ -90,20 +88,20 @@ class Team {
   u32 parts() const { return parts_; }
   void wait() { barrier_.wait(); }
 
-  /// To be called by every worker at the start of a cycle: makes the counts of the next cycle ready. Nobody uses them
-  /// before the barrier that ends this one.
+  /// Every thread calls it at the start of a cycle. It clears this thread's counts for the next cycle, which no thread
+  /// reads before the barrier that ends this cycle.
   void start_cycle(u32 part, Cycle cycle) {
     for (u32 phase = 0; phase < kMaxPhases; ++phase) next(cycle + 1, phase, part).store(0, std::memory_order_relaxed);
   }
 
-  /// The shares of `n` items that a worker takes in a phase, one after another. They begin at multiples of `group`.
+  /// The shares of `n` items that a thread takes in a phase, one after another. They begin at multiples of `group`.
   class Shares {
    public:
-    /// `team`: null for a worker on its own, whose share is everything.
+    /// `team`: null for a thread that processes a replica alone; its only share is all items.
     FLITLAB_INLINE Shares(Team* team, u32 part, Cycle cycle, u32 phase, u32 n, u32 group)
         : team_(team), part_(part), phase_(phase), n_(n), group_(group), cycle_(cycle) {}
 
-    /// The next share, into `begin` and `end`; false after the last.
+    /// Writes the next share to `begin` and `end`. Returns false after the last one.
     FLITLAB_INLINE bool next(u32& begin, u32& end) {
       if (team_) return team_->take_share(*this, begin, end);
       if (tried_++) return false;

@@ -1,7 +1,7 @@
 #pragma once
-/// What engines with lanes share (kernels/engines/lane_engine.hpp, cuda_lane_engine.cuh): each replica's state has two
-/// forms, lanes and the canonical one, of which one may be older than the other. Whoever looks at the canonical form
-/// gets it as it is now; whoever changes it makes lanes old.
+/// What engines with lane state share (kernels/engines/lane_engine.hpp, cuda_lane_engine.cuh). Each replica's state has
+/// two forms, lane state and the canonical state, and one may be out of date. Reading the canonical state brings it up
+/// to date first; changing it makes the lane state out of date.
 #include <functional>
 #include <map>
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace flitlab {
 
-/// `Base`: the engine that works on the canonical form.
+/// `Base`: the engine for the canonical state.
 template <class Base>
 class TwoForms : public Base {
  public:
@@ -66,18 +66,18 @@ class TwoForms : public Base {
   struct Forms {
     bool lanes_are_old = true;
     bool canonical_is_old = false;  ///< never both
-    Cycle stopped = 0;              ///< when it was last advanced to: others may go on without it
+    Cycle stopped = 0;              ///< cycle up to which the replica was advanced; other replicas may be further
   };
 
   template <class... Arguments>
   explicit TwoForms(Arguments&&... arguments) : Base(std::forward<Arguments>(arguments)...), forms_(this->replicas()) {}
 
-  /// Makes the canonical form of replicas, all of which stopped at the same cycle, from lanes.
+  /// Converts lane state to the canonical state for replicas that all stopped at the same cycle.
   virtual void store(std::span<const u32> replicas, Cycle stopped) const = 0;
 
-  /// Brings the canonical form of replicas up to date.
+  /// Brings the canonical state of replicas up to date.
   void settle(std::span<const u32> which) const {
-    std::map<Cycle, std::vector<u32>> old;  // by when they stopped
+    std::map<Cycle, std::vector<u32>> old;  // by the cycle at which they stopped
     for (u32 replica : which) {
       Forms& forms = forms_[replica];
       if (forms.canonical_is_old) old[forms.stopped].push_back(replica);

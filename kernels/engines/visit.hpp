@@ -1,5 +1,5 @@
 #pragma once
-/// How a worker of the CPU engine visits the items of a cycle's stages.
+/// How a thread of the CPU engine visits the items of a cycle's steps.
 #include <algorithm>
 
 #include "kernels/common/bits.hpp"
@@ -8,14 +8,15 @@
 
 namespace flitlab {
 
-/// What one worker remembers from cycle to cycle about the items it visits.
+/// What a thread remembers from cycle to cycle about the items it visits.
 struct Pace {
-  u32 ahead;     ///< items to prefetch ahead
-  u32 busy = 0;  ///< a bit by phase: most items had something to do when last looked at
+  u32 ahead;     ///< items to prefetch ahead; 0: no prefetching
+  u32 busy = 0;  ///< one bit per phase: most items were due when last checked
 };
 
-/// Items with something to do are listed first, without a branch: which ones they are cannot be foreseen, and a wrong
-/// guess costs more than looking at several idle items. While nearly all are busy, looking is not worth it either.
+/// Lists the items that are due, without branches, before it processes them. Which items are due cannot be predicted,
+/// and a misprediction costs more than checking several idle items. While nearly all items are due, it checks only in
+/// every 16th cycle.
 template <class Phase, bool Batches, class View>
 FLITLAB_INLINE void run_due(const View& v, u32 begin, u32 end, Cycle now, Pace& pace, u32 phase) {
   constexpr u32 kChunk = 256;
@@ -53,17 +54,17 @@ FLITLAB_INLINE void run_due(const View& v, u32 begin, u32 end, Cycle now, Pace& 
   if (look) pace.busy = (pace.busy & ~(1u << phase)) | u32{4 * active >= 3 * (end - begin)} << phase;
 }
 
-/// Whether a phase knows of 64 items at once which are due.
+/// Whether a phase returns for 64 items at once which are due (due_set).
 template <class Phase, class View>
 constexpr bool kNoted = requires(const View& v) { Phase::due_set(v, 0u, Cycle{}); };
 
-/// The same where a model knows who is due: items are looked at 64 at a time.
+/// Visits the items of such a phase: they are checked 64 at a time.
 template <class Phase, class View>
 FLITLAB_INLINE void run_noted(const View& v, u32 begin, u32 end, Cycle now, const Pace& pace) {
   if constexpr (requires { Phase::work_groups(v, 0u, 0u, now, true); }) {
     Phase::work_groups(v, begin / 64, (end + 63) / 64, now, pace.ahead != 0);
   } else {
-    constexpr u32 kGroups = 128;  // enough for memory to bring what the first ones need
+    constexpr u32 kGroups = 128;  // enough for prefetched memory to arrive
     u32 list[64 * kGroups];
     for (u32 first = begin / 64, groups = (end + 63) / 64; first < groups; first += kGroups) {
       u32 n = 0;
@@ -80,7 +81,7 @@ FLITLAB_INLINE void run_noted(const View& v, u32 begin, u32 end, Cycle now, cons
   }
 }
 
-/// The items `begin` to `end` of one phase.
+/// Visits items `begin` to `end` of one phase.
 template <class Phase, bool Batches, class View>
 FLITLAB_INLINE void run_phase(const View& v, u32 begin, u32 end, Cycle now, Pace& pace, u32 phase) {
   constexpr bool kMany = Batches && requires(const u32* list) { Phase::work_many(v, list, 0u, now); };
@@ -102,8 +103,8 @@ constexpr u32 phases_of(StageList<Stages...>*) {
   return (phases_of(static_cast<Stages*>(nullptr)) + ... + 0u);
 }
 
-/// All stages of a list for one cycle, over all items, or the shares of them that worker `part` of a team takes; in
-/// batches where a phase offers that and `Batches` is set. Each phase's code is there once: it is large.
+/// Runs all steps of one cycle, over all items, or over the shares of them that thread `part` of a thread group takes.
+/// It uses bulk phases if `Batches` is set. Each phase's code occurs only once, because it is large.
 template <class List, bool Batches, class View>
 FLITLAB_INLINE void run_stages(const View& v, u32 part, Cycle now, Team* team, Pace& pace) {
   static_assert(phases_of(static_cast<List*>(nullptr)) <= Team::kMaxPhases);
@@ -112,7 +113,8 @@ FLITLAB_INLINE void run_stages(const View& v, u32 part, Cycle now, Team* team, P
   List::for_each([&]<class OneStage>() __attribute__((always_inline)) {
     if (!OneStage::has_items(v)) return;
     OneStage::for_each([&]<class Phase>() __attribute__((always_inline)) {
-      // Items that are looked at together have one worker, since work changes what says that it is due.
+      // A group of items that are checked together belongs to one thread, because processing an item changes its due
+      // bit.
       constexpr u32 group = kNoted<Phase, View> ? 64 : 1;
       Team::Shares shares(team, part, now, phase, Phase::items(v), group);
       for (u32 begin, end; shares.next(begin, end);) run_phase<Phase, Batches>(v, begin, end, now, pace, phase);
@@ -122,7 +124,7 @@ FLITLAB_INLINE void run_stages(const View& v, u32 part, Cycle now, Team* team, P
   });
 }
 
-/// Whether any phase of a cycle can visit items in batches.
+/// Whether any phase of a cycle has a bulk form.
 template <class View, class... Phases>
 constexpr bool offers_batches(Stage<Phases...>*) {
   return (requires(const View& v, const u32* list) { Phases::work_many(v, list, 0u, Cycle{}); } || ...);

@@ -1,6 +1,6 @@
 #pragma once
-/// The items of a block of threads that have something to do, one after the other, so that warps are full of them: a
-/// thread whose item is idle can only wait for the other threads of its warp.
+/// Compacts the items of a block of threads that are due, so that all threads of a warp have work. A thread whose item
+/// is idle would wait for the other threads of its warp.
 #include <cuda_runtime.h>
 
 #include "kernels/common/bits.hpp"
@@ -8,15 +8,15 @@
 
 namespace flitlab {
 
-/// Whether a phase's items are listed on a device in every cycle (kernels/engines/phases.hpp).
+/// Whether a device lists a phase's items in every cycle (kernels/engines/phases.hpp).
 template <class Phase>
 constexpr bool kListed = requires { requires Phase::listed; };
-/// Whether they are, always or while few of them have something to do.
+/// Whether it lists them, always or while few of them are due.
 template <class Phase, class View>
 constexpr bool kMayBeListed =
     requires(const View& v) { Phase::due(v, 0u, Cycle{}); } && (kListed<Phase> || !requires { Phase::listed; });
 
-/// `work`, or `run` of a phase that has none.
+/// Calls `work`, or `run` for a phase without `work`.
 template <class Phase, class View>
 __device__ inline __attribute__((always_inline)) void work_on(const View& v, u32 item, Cycle now) {
   if constexpr (requires { Phase::work(v, item, now); })
@@ -27,7 +27,7 @@ __device__ inline __attribute__((always_inline)) void work_on(const View& v, u32
 
 class WorkList {
  public:
-  /// Shared memory that a block of `threads` needs.
+  /// Returns the shared memory that a block of `threads` threads needs, bytes.
   static constexpr u32 bytes(u32 threads) { return (2 + 2 * threads) * static_cast<u32>(sizeof(u32)); }
 
   __device__ explicit WorkList(std::byte* shared)
@@ -36,9 +36,10 @@ class WorkList {
     __syncthreads();
   }
 
-  /// Works on those of the items `first`, `first` + 1, ... that are due, so many of each `stride` as the block has
-  /// threads. All threads of the block come here, and leave when all is done. `packs`: they are listed first; else each
-  /// thread works on its own, due or not. Returns, to all alike, whether most of those that were looked at were due.
+  /// Processes the items that are due among `first`, `first` + 1, ...: of every `stride` items, as many as the block
+  /// has threads. All threads of the block must call it; they return together. `packs`: items are listed first;
+  /// otherwise each thread processes its own item, due or not. Returns to all threads whether most of the checked items
+  /// were due.
   template <class Due, class Work>
   __device__ inline __attribute__((always_inline)) bool visit(u32 first, u32 end, u32 stride, bool packs, Due&& due,
                                                               Work&& work) {
@@ -57,7 +58,8 @@ class WorkList {
         enough = n >= blockDim.x || !left;
         if (enough) found += n;
         i = enough ? threadIdx.x : n, step = blockDim.x;
-        if (enough && threadIdx.x == 0) counts_[turn_ ^ 1] = 0;  // of the next list; nobody counts this one any more
+        if (enough && threadIdx.x == 0) counts_[turn_ ^ 1] = 0;  // the count of the next list; no thread writes this
+                                                                 // list's count any more
       }
       FLITLAB_ROLLED for (; i < n; i += step) work(packs ? items_[i] : mine);
       if (packs) __syncthreads();
@@ -67,7 +69,7 @@ class WorkList {
   }
 
  private:
-  /// In the order of threads within a warp; of warps, in any.
+  /// Appends items in thread order within a warp, and in any order of warps.
   __device__ inline __attribute__((always_inline)) void add(u32 item, bool due) {
     const u32 all = __ballot_sync(~0u, due), lane = threadIdx.x % 32;
     u32 place = 0;
@@ -76,8 +78,8 @@ class WorkList {
     if (due) items_[place + bit_count(all & ((1u << lane) - 1))] = item;
   }
 
-  u32* counts_;  ///< of this list, and of the one before or after it
-  u32* items_;   ///< up to two for each thread: a list is worked on when it has one
+  u32* counts_;  ///< lengths of the present list and of the next
+  u32* items_;   ///< up to two per thread, because a list is processed once it has one per thread
   u32 turn_ = 0;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-/// The orders in which a terminal sends to all others. The destination of any packet is computed from its number, so no
+/// The orders in which a terminal sends to all others. The destination of a packet is computed from its number, so no
 /// order is stored.
 #include "kernels/common/bits.hpp"
 #include "kernels/common/philox.hpp"
@@ -8,9 +8,9 @@
 
 namespace flitlab {
 
-/// Number `place` of those below `count`, when `key` has shuffled them. A keyed bijection of the next power of two is
-/// repeated until it stays below `count`, once or twice as a rule (cycle walking: Black & Rogaway, "Ciphers with
-/// arbitrary finite domains", CT-RSA 2002). With four rounds instead of eight, orders of a few numbers would not be
+/// Returns number `place` of a random order of 0 to `count` - 1, given by `key`. A keyed bijection of the next power of
+/// two is repeated until the result is below `count`, usually once or twice (cycle walking: Black & Rogaway, "Ciphers
+/// with arbitrary finite domains", CT-RSA 2002). It takes eight rounds: with four, orders of a few numbers would not be
 /// equally likely.
 FLITLAB_HD inline u32 shuffled(u32 place, u32 count, u64 key) {
   const u32 bits = bit_width(count - 1), half = (bits + 1) / 2, mask = (1u << bits) - 1;
@@ -26,8 +26,8 @@ FLITLAB_HD inline u32 shuffled(u32 place, u32 count, u64 key) {
   return x;
 }
 
-/// Which of `count` destinations of a terminal has its turn; turns are counted from 0, and every `count` of them are a
-/// round. A rotated order begins with destination `first`.
+/// Returns which of a terminal's `count` destinations it sends to in a turn. Turns are counted from 0, and every
+/// `count` of them are a round. A rotated order begins with destination `first`.
 FLITLAB_HD inline u32 destination_of_turn(Order order, u64 seed, u32 terminal, u32 first, u32 count, u32 turn) {
   const u32 place = turn % count;
   if (order == Order::kSame) return place;
@@ -39,8 +39,8 @@ FLITLAB_HD inline u32 destination_of_turn(Order order, u64 seed, u32 terminal, u
   return shuffled(place, count, u64{r.word[0]} << 32 | r.word[1]);
 }
 
-/// Rank of the destination whose turn it is, among `count` >= 2 terminals that send to one another. The sender is
-/// `terminal`, of rank `rank`; rotated orders begin with the next one.
+/// Returns the rank of the destination in a turn, among `count` >= 2 terminals that send to one another. The sender is
+/// `terminal`, of rank `rank`; rotated orders begin with the next rank.
 FLITLAB_HD inline u32 all_to_all_rank(Order order, u64 seed, u32 terminal, u32 rank, u32 count, u32 turn) {
   const u32 others = count - 1, first = rank < others ? rank : 0;
   const u32 other = destination_of_turn(order, seed, terminal, first, others, turn);

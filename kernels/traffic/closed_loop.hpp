@@ -1,17 +1,17 @@
 #pragma once
 /// Request-reply traffic (Dally & Towles 23.1 and 14.1.4): a terminal keeps at most `window` requests without a reply,
-/// and answers those of others. Requests are let in only if there is a place for their reply; while the reply queue
-/// is full they wait in the ejection buffers, hold their credits, and back up into the network. With one message
-/// class that can deadlock; with two, replies have virtual channels of their own, are always let in, and cannot.
+/// and replies to the requests of others. It accepts a request only if its reply queue has a free position. While the
+/// queue is full, requests wait in the ejection buffers, hold their credits, and congest the network. With one message
+/// class this can deadlock. With two, replies have virtual channels of their own and are always accepted, so it cannot.
 #include "kernels/traffic/injection.hpp"
 
 namespace flitlab {
 
-/// Marks the numbers of replies, which are counted apart from requests.
+/// Marks the packet numbers of replies, which are counted separately from requests.
 inline constexpr u32 kReplyId = 0x80000000u;
 
-/// Requests whose time has come are created while the window is open. A full window stops the source, and its gap
-/// starts anew when a reply opens the window, which for a memoryless source is the same as standing still.
+/// Creates the requests that are due while the window is open. A full window stops the source; its gap is drawn again
+/// when a reply opens the window. For a memoryless source this is the same as pausing.
 template <class V, int W>
 FLITLAB_INLINE void create_requests(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                                     LoopControl& loop, Cycle now) {
@@ -48,7 +48,7 @@ FLITLAB_INLINE bool start_request(const V& v, const Item<W>& terminal, u32 index
   return true;
 }
 
-/// Length of reply `number` of a terminal, flits.
+/// Returns the length of reply `number` of a terminal, flits.
 template <class V>
 FLITLAB_INLINE u32 reply_flits(const V& v, u32 index, u32 number) {
   return length_from(v.t.traffic.replies, philox(v.row->seed, stream::kReply, index, number).word[0]);
@@ -73,7 +73,7 @@ FLITLAB_INLINE bool start_reply(const V& v, const Item<W>& terminal, u32 index, 
   return true;
 }
 
-/// A request has been taken in whole: its reply joins the queue, in the place kept for it.
+/// Queues the reply to a request that has been received completely, in the position reserved for it.
 template <class V, int W>
 FLITLAB_INLINE void queue_reply(const V& v, const Item<W>& terminal, LoopControl& loop, const Packet& request,
                                 Cycle now) {
@@ -84,7 +84,7 @@ FLITLAB_INLINE void queue_reply(const V& v, const Item<W>& terminal, LoopControl
   ++loop.replies;
 }
 
-/// Replies whose delay is over are created.
+/// Creates the replies whose delay is over.
 template <class V, int W>
 FLITLAB_INLINE void create_replies(const V& v, const Item<W>& terminal, u32 index, LoopControl& loop, Cycle now) {
   const u32 size = v.t.traffic.reply_queue;
@@ -96,8 +96,7 @@ FLITLAB_INLINE void create_replies(const V& v, const Item<W>& terminal, u32 inde
   }
 }
 
-/// A transaction is over: its reply arrived in cycle `arrived`. A source that a full window has stopped goes on in
-/// `now`.
+/// Ends a transaction whose reply arrived in cycle `arrived`. A source stopped by a full window continues in `now`.
 template <class V>
 FLITLAB_INLINE void close_transaction(const V& v, Transaction& transaction, u32 index, TerminalControl& control,
                                       LoopControl& loop, Cycle arrived, Cycle now) {
@@ -111,21 +110,21 @@ FLITLAB_INLINE void close_transaction(const V& v, Transaction& transaction, u32 
   transaction.id = kNone;
 }
 
-/// A reply has been taken in whole: its transaction is over. Software's tables may lead a reply to another terminal. It
-/// is lost there, and its own transaction stays open for ever, if it bears another's number, or if no request of its
-/// tag has been sent. Where terminals bear the same number (a machine that nobody has booted) it ends the transaction
-/// of its tag.
+/// Ends the transaction of a reply that has been received completely. Wrong routing tables may deliver a reply to
+/// another terminal. The reply is then lost and its transaction stays open if it carries another terminal's number, or
+/// if no request with its tag is open here. If terminals have the same number (a machine that has not been booted), it
+/// ends the transaction with its tag.
 template <class V, int W>
 FLITLAB_INLINE void end_transaction(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                                     LoopControl& loop, const Packet& reply, Cycle now) {
   Transaction& transaction = terminal.at(v.t.terminal_fields.transaction, reply.tag);
-  const bool open = transaction.id < control.sent;       // kNone is not
-  const bool meant = !is_misdelivered(v, index, reply);  // deliver() has counted it if not
+  const bool open = transaction.id < control.sent;       // kNone is larger
+  const bool meant = !is_misdelivered(v, index, reply);  // otherwise deliver() has counted it
   if (meant && !open) count(*v.shard, Total::kPacketsMisdelivered);
   if (open && meant) close_transaction(v, transaction, index, control, loop, now, now);
 }
 
-/// Takes one flit from the ejection buffers, if there is one that may be taken: VCs take turns.
+/// Consumes one flit from the ejection buffers if one may be consumed; round robin over VCs.
 template <class V, int W>
 FLITLAB_INLINE void take_flit(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                               LoopControl& loop, Cycle now) {
@@ -163,7 +162,7 @@ FLITLAB_INLINE void take_flit(const V& v, const Item<W>& terminal, u32 index, Te
   credit_to_router(v, index, vc, now);
 }
 
-/// One flit of a request or of a reply goes into the network; the two take turns.
+/// Sends one flit of a request or of a reply into the network; the two take turns.
 template <class V, int W>
 FLITLAB_INLINE void send_in_turns(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                                   LoopControl& loop, Cycle now) {
@@ -172,7 +171,7 @@ FLITLAB_INLINE void send_in_turns(const V& v, const Item<W>& terminal, u32 index
     InjectionLane& lane = which ? loop.lane : control.lane;
     u8 mark = 0;
     if (!lane.left) {
-      // In one message class both draw on the same VCs, and flits of two packets must not mix in one of them.
+      // With one message class both use the same VCs, and flits of two packets must not mix in one VC.
       if (v.t.message_classes == 1 && (which ? control.lane : loop.lane).left) continue;
       const bool started =
           which ? start_reply(v, terminal, index, loop, now) : start_request(v, terminal, index, control, now);

@@ -1,16 +1,17 @@
 #pragma once
-/// What every source of packets has in common: counting a creation, starting a packet on a virtual channel, sending
-/// its flits one by one, and counting it when it has arrived.
+/// What all sources of packets share: counting a creation, starting a packet on a virtual channel, sending its flits,
+/// and counting its delivery.
 ///
-/// Of the router model it asks this, found by the namespace of the model's view:
-///   `injection_vcs(v, packet)`            virtual channels that a packet may enter the network on
-///   `credits_to_start(v, packet)`         free places one of them must have for its head to leave, flits
-///   `address_packet(v, index, packet, destination)`  sets dst, dst_port and what routing wants
-///   `injection_port(v, index)`            the router's port that a terminal is attached to
+/// The router model provides these functions, found by the namespace of its view:
+///   `injection_vcs(v, packet)`            virtual channels on which a packet may enter the network
+///   `credits_to_start(v, packet)`         credits that such a VC needs before the packet's head may leave
+///   `address_packet(v, index, packet, destination)`  sets dst, dst_port and the routing state
+///   `injection_port(v, index)`            the router's port to which a terminal is attached
 ///   `injection_place(v, index, vc, place)`  descriptor `place` of the router's buffer that a terminal sends to
-///   `send_to_router(v, index, mail, now)`, `credit_to_router(v, index, vc, now)`  mail on the two channels
-///   `is_destination(v, index, packet)`    whether a packet belongs to a terminal, by what the network goes by
-///   `is_misdelivered(v, index, packet)`   whether software meant another terminal, where the two may differ
+///   `send_to_router(v, index, mail, now)`, `credit_to_router(v, index, vc, now)`  send a flit or a credit
+///   `is_destination(v, index, packet)`    whether a packet's address is that of this terminal
+///   `is_misdelivered(v, index, packet)`   whether software intended another terminal; the two may differ if the
+///                                         routing tables are wrong
 #include "kernels/common/counters.hpp"
 #include "kernels/common/events.hpp"
 #include "kernels/common/fault.hpp"
@@ -19,12 +20,14 @@
 
 namespace flitlab {
 
+/// Whether a packet created in that cycle is measured.
 template <class V>
 FLITLAB_INLINE bool measured(const V& v, Cycle created) {
   return created - v.row->window_begin < v.row->window_end - v.row->window_begin;
 }
 
-/// A packet enters the source queue. `destination()` is called for traces only: an untraced run computes it later.
+/// Counts a packet that enters the source queue. `destination()` is called in traced runs only; other runs compute it
+/// when the packet is sent.
 template <class V, class Destination>
 FLITLAB_INLINE void count_creation(const V& v, u32 index, u32 id, Cycle created, u32 flits, Destination destination) {
   count(*v.shard, Total::kPacketsCreated);
@@ -35,7 +38,7 @@ FLITLAB_INLINE void count_creation(const V& v, u32 index, u32 id, Cycle created,
                 Event{index, id, EventKind::kCreated, 0, 0, 0, 0, head_of(flits), u16(flits), destination()});
 }
 
-/// A packet's tail has arrived.
+/// Counts a packet whose tail has arrived. Records a fault if this terminal is not its destination.
 template <class V>
 FLITLAB_INLINE void deliver(const V& v, u32 index, TerminalControl& control, const Packet& packet, Cycle now) {
   const auto& t = v.t;
@@ -63,8 +66,9 @@ FLITLAB_INLINE void deliver(const V& v, u32 index, TerminalControl& control, con
                                          tail_of(packet.flits), packet.flits, kNone, latency});
 }
 
-/// A packet starts to move if a virtual channel of its class has room. The caller has set its length, class, name and
-/// creation; the rest is set here. `destination()` is asked for only then: what waits would compute it every cycle.
+/// Starts the packet and returns true if a virtual channel of its class has enough credits. The caller has set its
+/// length, class, number and creation; this function sets the rest. It calls `destination()` only for a packet that
+/// starts, because a waiting packet would compute it in every cycle.
 template <class V, int W, class Destination>
 FLITLAB_INLINE bool start_packet(const V& v, const Item<W>& terminal, u32 index, InjectionLane& lane, Packet& packet,
                                  Destination destination, Cycle now) {
@@ -93,7 +97,8 @@ FLITLAB_INLINE bool start_packet(const V& v, const Item<W>& terminal, u32 index,
   return true;
 }
 
-/// The next flit of a lane's packet goes to the router if there is a credit for it. `mark` is kHeadMark for a head.
+/// Sends the next flit of the packet being injected if there is a credit for it; returns whether it did. `mark`:
+/// kHeadMark for a head flit.
 template <class V, int W>
 FLITLAB_INLINE bool send_from_lane(const V& v, const Item<W>& terminal, u32 index, InjectionLane& lane, u8 mark,
                                    Cycle now) {

@@ -12,10 +12,10 @@ inline constexpr struct TrafficParams {
       .default_value = "open",
       .choices = "open|batch|request_reply|trace|program|broadcast",
       .help =
-          "open: terminals create packets at a given load whatever the network does; batch: every terminal sends a "
-          "number of packets, and the time to finish counts; request_reply: every terminal keeps a number of requests "
-          "under way and answers those of others; trace: packets come from a file; program: terminals make the "
-          "message-passing calls of a program; broadcast: one terminal sends to a line or a plane.",
+          "open: terminals create packets at a given load, independent of the network; batch: every terminal sends a "
+          "fixed number of packets, and the result is the time to finish; request_reply: every terminal keeps several "
+          "requests outstanding and replies to the requests of others; trace: packets come from a file; program: "
+          "terminals make the message-passing calls of a program; broadcast: one terminal sends to a line or a plane.",
       .cite = "Dally & Towles 23.1, 24.1"};
   ParamRecord pattern{.path = "traffic.pattern",
                       .type = ParamType::kChoice,
@@ -25,7 +25,8 @@ inline constexpr struct TrafficParams {
                           "hot_region|random_permutation|matrix|all_to_all|all_to_region|fft|divide",
                       .help =
                           "Destinations of each terminal's packets. fft: any terminal whose number differs in one bit; "
-                          "divide: any neighbour in a binomial tree, as work is distributed and results are combined.",
+                          "divide: any neighbour in a binomial tree, as when work is distributed and results are "
+                          "combined.",
                       .cite = "Dally & Towles Table 3.1; fft, divide: S-Connect, 2.1",
                       .only_if = "traffic.mode=open|batch|request_reply"};
   ParamRecord self{
@@ -44,9 +45,9 @@ inline constexpr struct TrafficParams {
       .default_value = "weights",
       .choices = "weights|rates",
       .help =
-          "Values of a traffic matrix. weights: every source offers traffic.load, and each row divides it among the "
-          "destinations; rates: each value is the load from a source to a destination, in flits/cycle. A source then "
-          "offers the sum of its row, and there is no traffic.load.",
+          "Meaning of the values in a traffic matrix. weights: every source offers traffic.load, divided among its "
+          "destinations in proportion to its row; rates: each value is the load from a source to a destination, in "
+          "flits/cycle. A source then offers the sum of its row, and traffic.load does not apply.",
       .only_if = "traffic.pattern=matrix&traffic.mode=open|request_reply"};
   ParamRecord load{.path = "traffic.load",
                    .type = ParamType::kFloat,
@@ -63,7 +64,7 @@ inline constexpr struct TrafficParams {
                     .min = 0,
                     .max = 1000000000,
                     .unit = "cycles",
-                    .help = "First cycle in which terminals create packets; the machine can be set up before.",
+                    .help = "First cycle in which terminals create packets; software can set up the machine before.",
                     .only_if = "traffic.mode=open|batch|request_reply"};
   ParamRecord injection{.path = "traffic.injection",
                         .type = ParamType::kChoice,
@@ -95,16 +96,16 @@ inline constexpr struct TrafficParams {
                            .max = 4095,
                            .unit = "flits",
                            .help =
-                               "Packet length: one number, [flits, weight] pairs, or the mean if the law is geometric. "
-                               "In a closed loop: length of requests.",
+                               "Packet length: one number, [flits, weight] pairs, or the mean if traffic.packet_length "
+                               "= geometric. In a closed loop: length of requests.",
                            .only_if = "traffic.mode=open|batch|request_reply"};
   ParamRecord packet_length{.path = "traffic.packet_length",
                             .type = ParamType::kChoice,
                             .default_value = "list",
                             .choices = "list|geometric",
                             .help =
-                                "Law of the packet lengths. A geometric law is cut at 16 times its mean and at 4095 "
-                                "flits; the packet rate follows from the mean that is left.",
+                                "Distribution of packet lengths. A geometric distribution is cut at 16 times its mean "
+                                "and at 4095 flits; the packet rate follows from the mean of the cut distribution.",
                             .only_if = "traffic.mode=open|batch|request_reply"};
   ParamRecord hot_terminals{.path = "traffic.hot_terminals",
                             .type = ParamType::kIntList,
@@ -119,14 +120,14 @@ inline constexpr struct TrafficParams {
                         .min = 1,
                         .max = 65535,
                         .unit = "routers",
-                        .help = "Extent of the hot region from the origin, per dimension; by default 2 in each.",
+                        .help = "Size of the hot region from the origin, per dimension; by default 2 in each.",
                         .only_if = "traffic.pattern=hot_region|all_to_region"};
   ParamRecord hot_fraction{.path = "traffic.hot_fraction",
                            .type = ParamType::kFloat,
                            .default_value = "0.1",
                            .min = 0,
                            .max = 1,
-                           .help = "Part of the packets that go to the hot terminals; the others are uniform.",
+                           .help = "Fraction of the packets that go to the hot terminals; the others are uniform.",
                            .only_if = "traffic.pattern=hot_spot|hot_region"};
   ParamRecord matrix_file{.path = "traffic.matrix_file",
                           .type = ParamType::kFile,
@@ -146,10 +147,10 @@ inline constexpr struct TrafficParams {
                     .default_value = "random",
                     .choices = words_of(Order{}),
                     .help =
-                        "How a terminal goes through its destinations, round after round: all others, or, from "
-                        "outside, all of the hot region. random: every round of every terminal is a random order of "
-                        "its own; rotated: first the next terminal, then the one after it, round to the one before; "
-                        "same: every terminal goes through 0, 1, 2 and so on.",
+                        "Order in which a terminal sends to its destinations, in every round. Destinations are all "
+                        "other terminals, or, for terminals outside of the hot region, all terminals of the region. "
+                        "random: a new random order in every round of every terminal; rotated: from the next terminal "
+                        "around to the one before the sender; same: 0, 1, 2 and so on for every terminal.",
                     .only_if = "traffic.pattern=all_to_all|all_to_region"};
   ParamRecord in_a_row{.path = "traffic.in_a_row",
                        .type = ParamType::kInt,
@@ -157,7 +158,7 @@ inline constexpr struct TrafficParams {
                        .min = 1,
                        .max = 1000000,
                        .unit = "packets",
-                       .help = "Packets to one destination before the next destination's turn.",
+                       .help = "Consecutive packets to one destination before a terminal sends to the next.",
                        .only_if = "traffic.pattern=all_to_all|all_to_region"};
   ParamRecord rounds{
       .path = "traffic.rounds",
@@ -166,7 +167,7 @@ inline constexpr struct TrafficParams {
       .min = 1,
       .max = 1000000,
       .unit = "rounds",
-      .help = "Rounds of a batch: in each a terminal sends traffic.in_a_row packets to each of its destinations.",
+      .help = "Rounds of a batch: in each round a terminal sends traffic.in_a_row packets to each of its destinations.",
       .only_if = "traffic.pattern=all_to_all|all_to_region&traffic.mode=batch"};
   ParamRecord window{.path = "traffic.window",
                      .type = ParamType::kInt,
@@ -174,7 +175,7 @@ inline constexpr struct TrafficParams {
                      .min = 1,
                      .max = 256,
                      .unit = "requests/terminal",
-                     .help = "Requests that a terminal may have without a reply at a time.",
+                     .help = "Most requests that a terminal may have outstanding.",
                      .cite = "Dally & Towles 23.1",
                      .only_if = "traffic.mode=request_reply"};
   ParamRecord reply_flits{.path = "traffic.reply_flits",
@@ -200,7 +201,7 @@ inline constexpr struct TrafficParams {
       .min = 1,
       .max = 65535,
       .unit = "packets/terminal",
-      .help = "Replies that a terminal can hold; requests without a place wait in the ejection buffers.",
+      .help = "Replies that a terminal can queue. While the queue is full, requests wait in the ejection buffers.",
       .only_if = "traffic.mode=request_reply"};
   ParamRecord message_classes{
       .path = "traffic.message_classes",
@@ -208,7 +209,7 @@ inline constexpr struct TrafficParams {
       .default_value = "2",
       .min = 1,
       .max = 2,
-      .help = "2: requests and replies have virtual channels of their own; 1: they share them, which may deadlock.",
+      .help = "2: requests and replies have separate virtual channels; 1: they share them, which may deadlock.",
       .cite = "Dally & Towles 14.1.4",
       .only_if = "traffic.mode=request_reply"};
   ParamRecord trace_file{
@@ -217,7 +218,7 @@ inline constexpr struct TrafficParams {
       .default_value = "",
       .help =
           "Trace: CSV lines cycle,source,destination,flits[,needs] by rising cycle. needs is the number of an earlier "
-          "line, counted from 0; its packet must have arrived at this packet's source first.",
+          "line, counted from 0; the packet of that line must have arrived at this packet's source first.",
       .only_if = "traffic.mode=trace"};
   ParamRecord program_file{
       .path = "traffic.program_file",
@@ -234,7 +235,7 @@ inline constexpr struct TrafficParams {
                             .min = 1,
                             .max = 65535,
                             .unit = "bytes",
-                            .help = "Bytes of a message that a packet carries at most.",
+                            .help = "Most bytes of a message in one packet.",
                             .cite = "BG/L torus paper, All-to-all",
                             .only_if = "traffic.mode=program"};
   ParamRecord header_bytes{.path = "traffic.header_bytes",
@@ -252,7 +253,7 @@ inline constexpr struct TrafficParams {
                          .min = 1,
                          .max = 65535,
                          .unit = "bytes",
-                         .help = "Size of a flit; packets are whole flits.",
+                         .help = "Size of a flit; a packet is a whole number of flits.",
                          .cite = "BG/L torus paper, Torus network",
                          .only_if = "traffic.mode=program"};
   ParamRecord send_overhead{

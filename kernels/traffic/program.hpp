@@ -3,8 +3,8 @@
 ///   `program_packet_arrived` for every packet that has arrived,
 ///   `run_program`, if `program_wakes` is not later than now,
 ///   `next_program_packet` and `program_packet_taken`, as long as there is a packet and the network interface has room.
-/// All calls that take no time are made in one cycle. The end of a program waits for everything that it has sent.
-/// A packet is created when it is handed to the network interface: software writes it no earlier.
+/// All calls that take no time are made in one cycle. A program ends when all that it sent has been passed to the
+/// network interface. A packet is created at that time: software writes it no earlier.
 ///
 /// The view offers `v.t.traffic.program` (ProgramTable), `v.t.terminal_fields.program` (ProgramFields) and `v.shard`.
 #include "kernels/common/counters.hpp"
@@ -14,10 +14,10 @@ namespace flitlab {
 
 /// The next packet of a program.
 struct ProgramPacket {
-  u32 destination;  ///< terminal
+  u32 destination;  ///< destination terminal
   u32 flits;
-  u32 slot;   ///< its message's number at the destination
-  bool last;  ///< of its message
+  u32 slot;   ///< index of its message at the destination
+  bool last;  ///< last packet of its message
 };
 
 namespace detail {
@@ -41,7 +41,7 @@ FLITLAB_HD inline bool in_preparation(const ProgramControl& c, Cycle now) {
   return c.sending + 1 == c.next && now < c.busy_until;
 }
 
-/// Whether something other than its own processor keeps a program from its next call, or from its end.
+/// Whether a program must wait before its next call, or its end, for something other than its own processor.
 template <class V, int W>
 FLITLAB_INLINE bool program_is_held(const V& v, const Item<W>& terminal, const CallList& calls,
                                     const ProgramControl& c) {
@@ -51,7 +51,7 @@ FLITLAB_INLINE bool program_is_held(const V& v, const Item<W>& terminal, const C
   return call.kind == CallKind::kWait && c.sending <= call.amount;
 }
 
-/// Makes a call that nothing holds. Returns the cycles that it takes the processor.
+/// Makes a call that need not wait. Returns the processor's cycles for it.
 FLITLAB_INLINE u32 make_call(const ProgramTable& p, const ProgramCall& call, ProgramControl& c) {
   if (c.sending == c.next && !sends(call)) ++c.sending;
   ++c.next;
@@ -88,8 +88,8 @@ FLITLAB_INLINE void run_program(const V& v, const Item<W>& terminal, u32 index, 
   }
 }
 
-/// When the program acts next by itself, as things are: makes a call, or has prepared a message. A cycle that may be
-/// past, or kNever if it waits for an arrival or for the network interface to take packets, or has ended.
+/// Returns the next cycle in which the program acts by itself: it makes a call, or a message is ready to send. The
+/// cycle may be past. Returns kNever if the program has ended, or waits for an arrival or for the network interface.
 template <class V, int W>
 FLITLAB_INLINE Cycle program_wakes(const V& v, const Item<W>& terminal, u32 index, Cycle now) {
   const ProgramControl& c = terminal.at(v.t.terminal_fields.program.control);
@@ -98,7 +98,7 @@ FLITLAB_INLINE Cycle program_wakes(const V& v, const Item<W>& terminal, u32 inde
   return detail::in_preparation(c, now) ? c.busy_until : kNever;
 }
 
-/// The packet that should be handed to the network interface now; false if there is none.
+/// Writes to `out` the next packet for the network interface. Returns false if there is no packet now.
 template <class V, int W>
 FLITLAB_INLINE bool next_program_packet(const V& v, const Item<W>& terminal, u32 index, Cycle now, ProgramPacket& out) {
   const ProgramTable& p = v.t.traffic.program;
@@ -113,7 +113,7 @@ FLITLAB_INLINE bool next_program_packet(const V& v, const Item<W>& terminal, u32
   return true;
 }
 
-/// The network interface has taken that packet.
+/// Removes that packet, which the network interface has accepted.
 template <class V, int W>
 FLITLAB_INLINE void program_packet_taken(const V& v, const Item<W>& terminal, u32 index) {
   const ProgramTable& p = v.t.traffic.program;
@@ -125,7 +125,7 @@ FLITLAB_INLINE void program_packet_taken(const V& v, const Item<W>& terminal, u3
   while (c.sending < c.next && !detail::sends(calls[c.sending]));
 }
 
-/// A packet has arrived whole.
+/// Counts a packet that has arrived completely.
 template <class V, int W>
 FLITLAB_INLINE void program_packet_arrived(const V& v, const Item<W>& terminal, u32 slot) {
   ++terminal.at(v.t.terminal_fields.program.arrived, slot);

@@ -1,6 +1,7 @@
 #pragma once
-/// Trace replay at a terminal. Its packets are created in the order of the trace: each at the latest of its cycle, the
-/// cycle after the arrival of the packet it needs, and the creation of the one before it.
+/// Trace replay at a terminal. Its packets are created in the order of the trace. A packet's creation is the latest of
+/// its cycle in the trace, the cycle after the arrival of the packet that it needs, and the creation of the packet
+/// before it.
 #include "kernels/traffic/injection.hpp"
 
 namespace flitlab {
@@ -21,7 +22,7 @@ FLITLAB_INLINE void create_from_trace(const V& v, const Item<W>& terminal, u32 i
   }
 }
 
-/// Lists an arrival for the host, and releases the queued packets that were waiting for it.
+/// Lists an arrival for the host, and releases the queued packets that need it.
 template <class V, int W>
 FLITLAB_INLINE void note_arrival(const V& v, const Item<W>& terminal, const Packet& packet, Cycle now) {
   const TraceFields& f = v.t.terminal_fields.trace;

@@ -1,25 +1,26 @@
 #pragma once
 /// The source queue of a terminal: packets that have been created and not yet sent, control.created - control.sent of
-/// them. In an open loop it is two cursors over the terminal's sequence, of a trace the first places of its ring.
+/// them. In an open loop it is two cursors over the terminal's sequence; in a trace it is the first entries of the
+/// trace queue.
 #include "kernels/traffic/terminal_state.hpp"
 
 namespace flitlab {
 
-/// What a source says of a packet, but for its destination, which takes longer to work out.
+/// A queued packet without its destination, which takes longer to compute.
 struct QueuedPacket {
   u32 id;
   Cycle created;
   u32 flits;
 };
 
-/// The packet of a trace that a terminal sends next.
+/// Returns the packet of a trace that a terminal sends next.
 template <class V, int W>
 FLITLAB_INLINE const TraceEntry& next_of_trace(const V& v, const Item<W>& terminal) {
   const TraceFields& f = v.t.terminal_fields.trace;
   return terminal.at(f.entry, terminal.at(f.control).first);
 }
 
-/// The oldest packet of a source queue that is not empty.
+/// Returns the oldest packet of a source queue that is not empty.
 template <class V, int W>
 FLITLAB_INLINE QueuedPacket oldest_packet(const V& v, const Item<W>& terminal, u32 index,
                                           const TerminalControl& control) {
@@ -31,14 +32,14 @@ FLITLAB_INLINE QueuedPacket oldest_packet(const V& v, const Item<W>& terminal, u
   return {id, control.oldest.at, packet_flits(v.t.traffic, *v.row, index, id)};
 }
 
-/// The terminal it goes to.
+/// Returns its destination terminal.
 template <class V, int W>
 FLITLAB_INLINE u32 oldest_destination(const V& v, const Item<W>& terminal, u32 index, const TerminalControl& control) {
   if (v.t.mode == TrafficMode::kTrace) return next_of_trace(v, terminal).destination;
   return packet_destination(v.t.traffic, *v.row, index, control.oldest.index);
 }
 
-/// A packet of a trace leaves the queue, in which so many are older than it. Those move up by a place.
+/// Removes a packet of a trace from the queue. The `older` packets before it move back by one position.
 template <class V, int W>
 FLITLAB_INLINE void remove_of_trace(const V& v, const Item<W>& terminal, u32 older) {
   const TraceFields& f = v.t.terminal_fields.trace;
@@ -50,7 +51,7 @@ FLITLAB_INLINE void remove_of_trace(const V& v, const Item<W>& terminal, u32 old
   --trace.created;
 }
 
-/// It leaves the queue.
+/// Removes the oldest packet from the queue.
 template <class V, int W>
 FLITLAB_INLINE void remove_oldest(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control) {
   ++control.sent;

@@ -1,5 +1,5 @@
 #pragma once
-/// One cycle of a terminal: take flits that arrive, create packets, send at most one flit into the router.
+/// One cycle of a terminal: receive flits, create packets, send at most one flit to the router.
 #include "kernels/engines/phases.hpp"
 #include "kernels/traffic/closed_loop.hpp"
 #include "kernels/traffic/injection.hpp"
@@ -8,14 +8,14 @@
 
 namespace flitlab {
 
-/// A credit arrives for the injection channel.
+/// Adds a credit to a virtual channel of the injection channel.
 template <class V, int W>
 FLITLAB_INLINE void receive_injection_credit(const V& v, const Item<W>& terminal, TerminalControl& control, u32 mail) {
   if (++terminal.at(v.t.terminal_fields.output, mail - 1u).credits > v.t.buffer_flits)
     raise_fault(control.fault, kFaultCreditOverflow, kNoFaultPort);
 }
 
-/// Open loop: the packet whose tail has arrived is delivered.
+/// Open loop: delivers the packet whose tail has arrived.
 template <class V, int W>
 FLITLAB_INLINE void take_packet(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control, u32 mail,
                                 Cycle now) {
@@ -28,8 +28,8 @@ FLITLAB_INLINE void take_packet(const V& v, const Item<W>& terminal, u32 index, 
   first = next_place(first, t.ring);
 }
 
-/// A batch of packets that all have one length enters the source queue at once: an all-to-all of 32768 nodes creates a
-/// thousand million packets in its first cycle.
+/// Adds all packets of a batch, which have the same length, to the source queue at once: an all-to-all of 32768 nodes
+/// creates 1e9 packets in its first cycle.
 template <class V>
 FLITLAB_INLINE void create_batch(const V& v, u32 index, TerminalControl& control) {
   const auto& traffic = v.t.traffic;
@@ -42,7 +42,7 @@ FLITLAB_INLINE void create_batch(const V& v, u32 index, TerminalControl& control
   control.next.at = kNever;
 }
 
-/// Open loop: packets whose creation is due enter the source queue.
+/// Open loop: adds the packets whose creation is due to the source queue.
 template <class V>
 FLITLAB_INLINE void create_packets(const V& v, u32 index, TerminalControl& control, Cycle now) {
   const auto& t = v.t;
@@ -60,7 +60,7 @@ FLITLAB_INLINE void create_packets(const V& v, u32 index, TerminalControl& contr
   }
 }
 
-/// The oldest packet of the source queue starts to move if it can.
+/// Starts the oldest packet of the source queue if it can be injected; returns whether it did.
 template <class V, int W>
 FLITLAB_INLINE bool start_oldest(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control, Cycle now) {
   if (control.sent == control.created) return false;
@@ -77,7 +77,7 @@ FLITLAB_INLINE bool start_oldest(const V& v, const Item<W>& terminal, u32 index,
   return true;
 }
 
-/// Before cycle 0: full credits, the first creation.
+/// Before cycle 0: sets full credits and the first creation.
 struct StartTerminal {
   template <class V>
   FLITLAB_HD static u32 items(const V& v) {
@@ -133,7 +133,7 @@ struct TerminalPhase {
     }
     if (flit) {
       count(*v.shard, Total::kFlitsDelivered);
-      credit_to_router(v, index, (flit & kVcBits) - 1u, now);  // taken at once: its place is free again
+      credit_to_router(v, index, (flit & kVcBits) - 1u, now);  // the flit is consumed at once, so its slot is free
       if (flit & kTailMark) take_packet(v, terminal, index, control, flit, now);
       flit = 0;
     }
@@ -150,7 +150,8 @@ struct TerminalPhase {
     send_from_lane(v, terminal, index, control.lane, mark, now);
   }
 
-  /// Whether a terminal has mail or something to send: in an open loop, since others are not asked.
+  /// Whether a terminal has flits or credits in its inboxes, or something to create or send. In other modes than the
+  /// open loop it returns true without a check.
   template <class V>
     requires(!V::traced && (V::Table::kSmall || V::width != 1))
   FLITLAB_INLINE static bool due(const V& v, u32 index, Cycle now) {
@@ -165,7 +166,7 @@ struct TerminalPhase {
 
   static constexpr u32 batch = kBatch;
 
-  /// `run` for up to `batch` terminals; in an open loop step by step (see kernels/routers/vc/batch.hpp).
+  /// `run` for up to `batch` terminals; in an open loop in separate loops (see kernels/routers/vc/batch.hpp).
   template <class V>
     requires(V::Table::kSmall && !V::traced && V::width == 1)
   FLITLAB_INLINE static void work_many(const V& v, const u32* list, u32 n, Cycle now) {

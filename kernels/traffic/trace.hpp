@@ -1,7 +1,7 @@
 #pragma once
-/// Replay of a trace: each terminal has a short queue of the packets it sends next and a short list of those it has
-/// received. Between cycles the host fills the one from the file and empties the other, at least once every
-/// kTraceRing cycles; a terminal sends and receives at most one packet a cycle, so neither runs dry or over.
+/// State for the replay of a trace: each terminal has a short queue of the packets that it sends next and a short list
+/// of the packets that it has received. At least every kTraceRing cycles the host fills the queue from the file and
+/// empties the list. A terminal sends and receives at most one packet per cycle, so neither runs empty or overflows.
 #include "kernels/common/fields.hpp"
 #include "kernels/common/layout.hpp"
 
@@ -15,7 +15,7 @@ struct TraceEntry {
     (u32, id, "", "its number in the trace, from 0"),
     (u32, destination, "", "terminal that it goes to"),
     (Cycle, cycle, "cycle", "earliest creation"),
-    (u32, needs, "", "number of a packet that must have arrived here first; kNone: none"),
+    (u32, needs, "", "number of a packet that must have arrived here first; kNone: no condition"),
     (u32, flits, "flits", "its length"))
 };
 
@@ -28,19 +28,19 @@ struct TraceArrival {
 
 struct TraceControl {
   FLITLAB_MEMBERS(TraceControl,
-    (u32, first, "", "ring position of the oldest packet not yet injected"),
-    (u32, entries, "packets", "in the ring"),
-    (u32, created, "packets", "of these, those whose creation is past"),
-    (Cycle, last_created, "cycle", "creation of the latest of them"),
-    (u32, arrivals, "packets", "listed since the host last looked"))
+    (u32, first, "", "position of the oldest packet not yet injected"),
+    (u32, entries, "packets", "packets in the queue"),
+    (u32, created, "packets", "queued packets that have been created"),
+    (Cycle, last_created, "cycle", "latest creation"),
+    (u32, arrivals, "packets", "arrivals listed since the host last read them"))
 };
 
-/// Of a terminal; `t` is a TerminalSize.
+/// Fields of a terminal; `t` is a TerminalSize.
 struct TraceFields {
   FLITLAB_FIELDS(TraceFields,
-    (TraceControl, control, t.traces(), "", "how far the trace has come", "trace"),
-    (TraceEntry, entry, t.traces() * kTraceRing, "", "[place] packets to send", "trace_entry"),
-    (TraceArrival, arrival, t.traces() * kTraceRing, "", "[place] packets that have arrived", "trace_arrival"))
+    (TraceControl, control, t.traces(), "", "progress of the trace", "trace"),
+    (TraceEntry, entry, t.traces() * kTraceRing, "", "[position] packets to send", "trace_entry"),
+    (TraceArrival, arrival, t.traces() * kTraceRing, "", "[index] packets that have arrived", "trace_arrival"))
 };
 
 }  // namespace flitlab

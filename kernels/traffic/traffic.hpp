@@ -1,7 +1,7 @@
 #pragma once
-/// What terminals send: when packets are created, how long they are and where they go. All of it is a pure function
-/// of (seed, terminal, packet number), so a source queue of any length is two cursors over the same sequence: one
-/// at the next creation, one at the next injection. Nothing is stored per waiting packet.
+/// Packets that terminals create: creation cycles, lengths and destinations. All are pure functions of (seed, terminal,
+/// packet number), so a source queue of any length is two cursors over the same sequence: one at the next creation, one
+/// at the next injection. No memory is needed per waiting packet.
 #include "kernels/common/exact_math.hpp"
 #include "kernels/common/fields.hpp"
 #include "kernels/common/philox.hpp"
@@ -18,20 +18,21 @@ enum class TrafficMode : u8 { kOpen, kRequestReply, kTrace, kProgram, kBroadcast
 enum class Pattern : u8 { kUniform, kPermutation, kHot, kMatrix, kAllToAll, kAllToRegion };
 enum class LengthLaw : u8 { kTable, kGeometric };
 
-/// Packet lengths and how likely they are.
+/// Packet lengths and their probabilities.
 struct LengthTable {
   u32 count = 1;
   const u32* flits = nullptr;       ///< [count]
-  const u32* cumulative = nullptr;  ///< [count] 32-bit draws below this take this length
+  const u32* cumulative = nullptr;  ///< [count] rising 32-bit thresholds: the first one above the draw gives the length
 };
 
-/// A terminal's place among those that send to one another: `count` of them, from `first` in TrafficTable::member.
+/// A terminal's position in a group of terminals that send to one another: `count` terminals, from `first` in
+/// TrafficTable::member.
 struct TrafficGroup {
   u32 first, count;
-  u32 rank;  ///< its own place in the group
+  u32 rank;  ///< the terminal's own index in the group
 };
 
-/// Shared by all replicas; filled by the host.
+/// Traffic parameters shared by all replicas; filled by the host.
 struct TrafficTable {
   Injection injection = Injection::kBernoulli;
   Pattern pattern = Pattern::kUniform;
@@ -42,22 +43,23 @@ struct TrafficTable {
   const TrafficGroup* group = nullptr;  ///< [terminals]; null: all terminals are one group
   const u32* member = nullptr;          ///< terminals, group after group
   Cycle start = 0;                      ///< first cycle in which packets may be created
-  const u32* destination = nullptr;     ///< [terminals] kPermutation, kNone: sends nothing; [hot_count] the hot ones
+  const u32* destination = nullptr;     ///< [terminals] kPermutation, kNone: sends nothing; [hot_count] hot terminals
   u32 hot_count = 0;
   u32 hot_threshold = 0;              ///< kHot: a 32-bit draw below this goes to a hot terminal
   const u32* row_start = nullptr;     ///< [terminals + 1] kMatrix
   const u32* column = nullptr;        ///< [entries] kMatrix: destination terminal
-  const u32* cumulative = nullptr;    ///< [entries] kMatrix: 32-bit draws below this take this entry
+  const u32* cumulative = nullptr;    ///< [entries] kMatrix: rising 32-bit thresholds in each row: the first one above
+                                      ///< the draw gives the entry
   const SourceRate* rates = nullptr;  ///< [terminals] kMatrix; null: all terminals have the rate of the ReplicaRow
   LengthTable packets;                ///< packets of open loops, requests of closed ones
   LengthTable replies;
   double inverse_log_continue = 0;  ///< kGeometric: 1 / ln(1 - 1 / mean); 0: always one flit
-  u32 max_flits = 0;                ///< kGeometric: the length at which it is cut
+  u32 max_flits = 0;                ///< kGeometric: largest length, at which the law is cut
   Order order = Order::kRandom;     ///< kAllToAll
-  u32 in_a_row = 1;                 ///< kAllToAll, kAllToRegion: packets to a destination before the next one's turn
-  u32 window = 0;                   ///< closed loop: requests of a terminal that may be without a reply
-  u32 reply_delay = 0;              ///< closed loop: arrival of a request to creation of its reply, cycles
-  u32 reply_queue = 0;              ///< closed loop: replies that a terminal can hold, packets
+  u32 in_a_row = 1;                 ///< kAllToAll, kAllToRegion: packets to one destination before the next one
+  u32 window = 0;                   ///< closed loop: most requests of a terminal without a reply
+  u32 reply_delay = 0;              ///< closed loop: cycles from the arrival of a request to the creation of its reply
+  u32 reply_queue = 0;              ///< closed loop: most replies that a terminal can queue, packets
   ProgramTable program;
 };
 
@@ -82,31 +84,31 @@ void for_each_array(TrafficTable& t, F f) {
   for_each_array(t.program, f);
 }
 
-/// A terminal's place among those it sends to.
+/// Returns the group that a terminal sends to, and its rank in it.
 FLITLAB_HD inline TrafficGroup group_of(const TrafficTable& t, u32 terminal) {
   return t.group ? t.group[terminal] : TrafficGroup{0, t.terminals, terminal};
 }
 
-/// Terminal of rank `rank` in a group.
+/// Returns the terminal of rank `rank` in a group.
 FLITLAB_HD inline u32 member_of(const TrafficTable& t, const TrafficGroup& group, u32 rank) {
   return t.group ? t.member[group.first + rank] : rank;
 }
 
-/// kAllAtOnce: packets that a terminal sends if it has anybody to send to.
+/// kAllAtOnce: returns the packets that a terminal sends, unless never_sends().
 FLITLAB_HD inline u32 batch_size(const TrafficTable& t, u32 terminal) {
   if (t.pattern == Pattern::kAllToRegion) return t.batch_packets * t.hot_count;
   return t.pattern == Pattern::kAllToAll ? t.batch_packets * (group_of(t, terminal).count - 1) : t.batch_packets;
 }
 
-/// How often a terminal creates packets.
+/// Returns how often a terminal creates packets.
 FLITLAB_HD inline const SourceRate& rate_of(const TrafficTable& t, const ReplicaRow& row, u32 terminal) {
   return t.rates ? t.rates[terminal] : row;
 }
 
-/// A place in a terminal's sequence of creations.
+/// A position in a terminal's sequence of creations.
 struct SourceCursor {
   FLITLAB_MEMBERS(SourceCursor,
-    (Cycle, at, "cycle", "creation cycle of packet `index`; kNever: there is none"),
+    (Cycle, at, "cycle", "creation cycle of packet `index`; kNever: no more packets"),
     (u32, index, "", "packet number"),
     (Cycle, on_until, "cycle", "on-off: first cycle after the present burst"),
     (u32, burst, "", "on-off: number of the burst"))
@@ -123,8 +125,8 @@ FLITLAB_HD inline void next_burst(const SourceRate& rate, const ReplicaRow& row,
 
 }  // namespace detail
 
-/// Moves a cursor to the creation of packet `cursor.index`; the caller has just counted the index up (or it is the
-/// first). `from` is the earliest cycle it may be created in.
+/// Moves a cursor to the creation of packet `cursor.index`, which the caller has just incremented (or it is the first).
+/// `from` is the earliest possible creation cycle.
 FLITLAB_HD inline void seek_creation(const TrafficTable& t, const ReplicaRow& row, u32 terminal, SourceCursor& cursor,
                                      Cycle from) {
   if (row.silent) {
@@ -139,14 +141,14 @@ FLITLAB_HD inline void seek_creation(const TrafficTable& t, const ReplicaRow& ro
       return;
     }
     case Injection::kPeriodic: {
-      // A random phase per terminal, then packet n at floor(phase + n * period).
+      // A random phase shift per terminal, then packet n at floor(shift + n * period).
       const Random4 r = philox(row.seed, stream::kInjection, terminal, 0);
       const double when = t.start + (unit_interval(r.word[0]) + static_cast<double>(cursor.index)) * rate.period;
       cursor.at = when < 4294967294.0 ? static_cast<Cycle>(when) : kNever;
       return;
     }
     case Injection::kOnOff: {
-      // Memoryless on both sides: a gap that would end in the pause starts again with the next burst.
+      // Both states are memoryless: a gap that would end in the pause continues in the next burst.
       const Random4 r = philox(row.seed, stream::kInjection, terminal, cursor.index);
       Cycle at = from;
       if (at >= cursor.on_until) detail::next_burst(rate, row, terminal, cursor, at);
@@ -173,7 +175,7 @@ FLITLAB_HD inline void next_creation(const TrafficTable& t, const ReplicaRow& ro
   seek_creation(t, row, terminal, cursor, cursor.at + 1);
 }
 
-/// Index of the first of `count` rising thresholds above the draw; the last entry takes what is left.
+/// Returns the index of the first of `count` rising thresholds above the draw; the last one takes the rest.
 FLITLAB_HD inline u32 pick_weighted(const u32* cumulative, u32 count, u32 draw) {
   u32 low = 0, high = count - 1;
   while (low < high) {
@@ -190,7 +192,7 @@ FLITLAB_HD inline u32 length_from(const LengthTable& table, u32 draw) {
   return table.count == 1 ? table.flits[0] : table.flits[pick_weighted(table.cumulative, table.count, draw)];
 }
 
-/// Length in flits of a packet whose draws are `r`.
+/// Returns the length in flits of a packet with draws `r`.
 FLITLAB_HD inline u32 packet_flits(const TrafficTable& t, const Random4& r) {
   if (t.length_law == LengthLaw::kGeometric) {
     const u32 n = geometric_trials(unit_interval(r.word[1]), t.inverse_log_continue);
@@ -199,18 +201,18 @@ FLITLAB_HD inline u32 packet_flits(const TrafficTable& t, const Random4& r) {
   return length_from(t.packets, r.word[1]);
 }
 
-/// Draws of packet `index` of a terminal: word 0 and 2 its destination, word 1 its length.
+/// Returns the draws of packet `index` of a terminal: words 0 and 2 for its destination, word 1 for its length.
 FLITLAB_HD inline Random4 packet_draws(const ReplicaRow& row, u32 terminal, u32 index) {
   return philox(row.seed, stream::kPacket, terminal, index);
 }
 
-/// Length in flits of packet `index` of a terminal; nothing is drawn if all have the same.
+/// Returns the length in flits of packet `index` of a terminal; without a draw if all packets have the same length.
 FLITLAB_HD inline u32 packet_flits(const TrafficTable& t, const ReplicaRow& row, u32 terminal, u32 index) {
   if (t.length_law == LengthLaw::kTable && t.packets.count == 1) return t.packets.flits[0];
   return packet_flits(t, packet_draws(row, terminal, index));
 }
 
-/// Whether a terminal has nobody to send to.
+/// Whether a terminal has no destination.
 FLITLAB_HD inline bool never_sends(const TrafficTable& t, u32 terminal) {
   if (t.pattern == Pattern::kPermutation) return t.destination[terminal] == kNone;
   if (t.pattern == Pattern::kMatrix) return t.row_start[terminal] == t.row_start[terminal + 1];
@@ -230,7 +232,7 @@ FLITLAB_HD inline u32 uniform_destination(const TrafficTable& t, u32 terminal, u
   return member_of(t, g, other);
 }
 
-/// Destination terminal of packet `index` of a terminal.
+/// Returns the destination terminal of packet `index` of a terminal.
 FLITLAB_HD inline u32 packet_destination(const TrafficTable& t, const ReplicaRow& row, u32 terminal, u32 index) {
   const auto draw = [&] { return packet_draws(row, terminal, index); };
   switch (t.pattern) {

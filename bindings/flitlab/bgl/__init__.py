@@ -1,3 +1,3 @@
-"""Blue Gene/L's torus: what software can read of its links, and its published experiments."""
+"""Blue Gene/L's torus: registers of its links, and experiments of its paper."""
 
 from flitlab.bgl.console import Links as Links

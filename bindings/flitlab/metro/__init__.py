@@ -1,5 +1,5 @@
-"""METRO networks from Python: the words on a router's wires, a source's connections word by word, and the wiring as
-paths between endpoints.
+"""Inspection of METRO networks: words on a router's wires, a source's connections word by word, and paths between
+endpoints.
 
 >>> import flitlab as fl
 >>> from flitlab import metro
@@ -23,25 +23,25 @@ STATES = ("idle", "setup", "forward", "reverse", "blocked", "answer", "discard")
 
 
 def word_text(word: int) -> str:
-    """A word as text: its kind, and in hexadecimal what it carries; "" if nobody drives the wire."""
+    """Returns a word as text: its kind and its payload in hexadecimal; "" for an undriven wire."""
     kind, payload = KINDS[word >> 16 & 7], word & 0xFFFF
     return f"{kind} {payload:x}" if kind in ("DATA", "STATUS", "BLOCKED") else kind
 
 
 def words(net: Network, router: int) -> dict[str, str]:
-    """Words that a router reads in the cycle to come, by port (f0, f1, ..., b0, ...), as texts."""
+    """Returns the words that a router reads in the next cycle, as texts by port (f0, f1, ..., b0, ...)."""
     registers = Scan(net).registers(router)
     return {name[5:]: word_text(value) for name, value in registers.items() if name.startswith("word.")}
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A word that is read at an end of a wire."""
+    """A word as it is read at the end of a wire."""
 
     cycle: int
     wire: int  # of the connection: 0 begins at the source, n at its n-th router
-    back: bool  # it goes toward the source
-    word: int  # kind times 65536, and payload
+    back: bool  # the word travels toward the source
+    word: int  # kind times 65536, plus payload
 
     @property
     def kind(self) -> str:
@@ -54,31 +54,31 @@ class Reading:
 
 @dataclass
 class Hop:
-    """A connection's router, and the ports that it has there; backward is None if it was not switched."""
+    """A router of a connection, and the connection's ports there; backward is None if the router did not connect it."""
 
     router: int
     forward: int
     backward: int | None = None
-    reached: bool = field(default=False, repr=False)  # the first word has come
-    opened: int | None = field(default=None, repr=False)  # cycle in which the first word can reach the end of its wire
-    closed: int | None = field(default=None, repr=False)  # cycle in which the wire that follows is idle again
+    reached: bool = field(default=False, repr=False)  # the first word has arrived
+    opened: int | None = field(default=None, repr=False)  # first cycle in which the first word can be at its wire's end
+    closed: int | None = field(default=None, repr=False)  # cycle in which that wire is idle again
 
 
 @dataclass
 class Attempt:
-    """One attempt of a source to deliver its message: the way, and all words on it."""
+    """One attempt of a source to deliver its message: its path, and all words on the path."""
 
-    cycle: int  # its first word is read by the first router
+    cycle: int  # in which the first router reads the first word
     hops: list[Hop]
     words: list[Reading] = field(default_factory=list, repr=False)
     width: int = 8  # of a router, bits
 
     def heard(self) -> list[Reading]:
-        """What the source reads: words that come back on its link."""
+        """Returns the words that the source reads on its link."""
         return [r for r in self.words if r.wire == 0 and r.back]
 
     def reported(self) -> list[tuple[int, int]]:
-        """Backward port and checksum of each router that has answered with STATUS, as the source hears them."""
+        """Returns backward port and checksum of each router that has returned STATUS to the source."""
         status = [r.payload for r in self.heard() if r.kind == "STATUS"]
         return list(zip(status[::2], status[1::2], strict=False))
 
@@ -94,8 +94,9 @@ class Attempt:
 
 
 def far_ports(net: Network, router: int, backward: int) -> list[tuple[int, int]]:
-    """Router and forward port at the far end of a backward port's wire; empty if that is an endpoint. Where several
-    wires join the same two routers, the forward ports of all of them."""
+    """Returns router and forward port at the far end of a backward port's wire; an empty list if it leads to an
+    endpoint. If several wires join the same two routers, the forward ports of all of them are returned. ConfigError if
+    the port does not exist."""
     near = net.router(router)
     inputs = sum(port.name.startswith("forward") for port in near.ports)
     if not 0 <= backward < len(near.ports) - inputs:
@@ -108,12 +109,12 @@ def far_ports(net: Network, router: int, backward: int) -> list[tuple[int, int]]
 
 
 def attempts(net: Network, source: int, cycles: int, member: int = 0) -> list[Attempt]:
-    """Steps a network and follows a source's connections: its attempts that begin meanwhile, with every word that is
-    read on any of their wires (METRO, 4 and 5.1).
+    """Steps a network and follows a source's connections. Returns the attempts that begin in these cycles, with every
+    word that is read on any of their wires (METRO, 4 and 5.1).
 
-    cycles: to step, in clocks. member: which of cascaded routers, from 0 on; words are its bits of the channel. Ways
-    are read from the routers' registers, as a source itself cannot; what it can is in ``reported()``. ConfigError if
-    there is no such endpoint or no such cascaded router.
+    cycles: number of clocks to step. member: slice of the cascaded routers, from 0; words are its part of the channel.
+    Paths are read from the routers' registers, which a source cannot do; ``reported()`` has the source's own
+    information. ConfigError if the endpoint or the slice does not exist.
     """
     e = net.experiment
     terminals, cascade = int(e.derived()["terminals"]), e["router.cascade"]
@@ -134,20 +135,20 @@ def attempts(net: Network, source: int, cycles: int, member: int = 0) -> list[At
             if data and not driven[door] and registers[f"state.f{door[1]}"] == 0:
                 found.append(Attempt(net.cycle, [Hop(*door)], width=e["router.width"]))
             driven[door] = data
-        for attempt in found[-2:]:  # the end of one may still be on its way when the next begins
+        for attempt in found[-2:]:  # the end of one attempt may still travel when the next one begins
             _read(net, look, attempt, e["router.pipeline_stages"], attempt is found[-1])
         net.step()
     return found
 
 
 def _read(net: Network, look: Callable[[int], dict[str, int]], attempt: Attempt, stages: int, current: bool) -> None:
-    """Takes down what is read in the cycle to come, and where the connection has got. The source's link is that of
-    the current attempt."""
+    """Records the words that are read in the next cycle, and the connection's progress. Words on the source's link
+    belong to the current attempt."""
     def note(wire: int, back: bool, word: int) -> None:
         if word:
             attempt.words.append(Reading(net.cycle, wire, back, word))
 
-    for place, hop in enumerate(attempt.hops):  # which grows
+    for place, hop in enumerate(attempt.hops):  # the list grows in the loop
         over = hop.closed is not None and net.cycle > hop.closed
         if over and (place > 0 or not current):
             continue
@@ -155,32 +156,32 @@ def _read(net: Network, look: Callable[[int], dict[str, int]], attempt: Attempt,
         port = f"f{hop.forward}"
         if place == 0 and current:
             note(0, False, registers[f"word.{port}"])
-            if net.cycle > attempt.cycle + registers.get(f"turn_delay.{port}", 0):  # no answer can come before
+            if net.cycle > attempt.cycle + registers.get(f"turn_delay.{port}", 0):  # no answer can arrive before
                 note(0, True, registers[f"sent.{port}"])
         if over:
             continue
         state = STATES[registers[f"state.{port}"]]
         switched = state in ("forward", "reverse")
-        if not hop.reached:  # until then its state is that of another connection
+        if not hop.reached:  # before that, the state belongs to another connection
             hop.reached = registers[f"word.{port}"] >> 16 == 1 and state == "idle"
             continue
         if hop.backward is None:
             if state in ("blocked", "answer", "discard"):
-                hop.closed = net.cycle  # what comes here later is another connection's
+                hop.closed = net.cycle  # later words here belong to another connection
             if not switched or hop.closed is not None:
                 continue
             hop.backward = registers[f"out.{port}"]
         out = f"b{hop.backward}"
         wire = registers.get(f"turn_delay.{out}", 0)
-        if hop.opened is None:  # switched one clock ago; words of the connection before are still on their way
+        if hop.opened is None:  # connected one clock ago; words of the previous connection still travel
             hop.opened = net.cycle - 1 + stages + wire
-        if hop.closed is None and not switched:  # one clock ago; what it has sent then is still on its way
+        if hop.closed is None and not switched:  # closed one clock ago; words sent then still travel
             hop.closed = net.cycle - 1 + stages + wire
         if net.cycle < hop.opened or (hop.closed is not None and net.cycle > hop.closed):
             continue
-        word = registers.get(f"sent.{out}", 0)  # a faulty router may choose a port that leads nowhere
+        word = registers.get(f"sent.{out}", 0)  # a faulty router may choose a port without a wire
         note(place + 1, False, word)
-        if net.cycle > hop.opened + wire:  # no answer can come before
+        if net.cycle > hop.opened + wire:  # no answer can arrive before
             note(place + 1, True, registers.get(f"word.{out}", 0))
         if place + 1 == len(attempt.hops) and word >> 16 == 1:
             ends = [end for end in far_ports(net, hop.router, hop.backward)
@@ -190,14 +191,14 @@ def _read(net: Network, look: Callable[[int], dict[str, int]], attempt: Attempt,
 
 @dataclass(frozen=True)
 class Path:
-    """A way from endpoint to endpoint: link, then router and backward port at each stage."""
+    """A path between endpoints: the leaving link, then router and backward port at each stage."""
 
     link: int
     hops: tuple[tuple[int, int], ...]  # router, backward port
 
 
 class Wiring:
-    """Who is joined with whom, read from a network without cascading."""
+    """The wiring of a network without cascaded routers."""
 
     def __init__(self, net: Network):
         count = int(net.experiment.derived()["routers"])
@@ -206,7 +207,7 @@ class Wiring:
         self.names = [r.name for r in routers]
         self.dilation = [Scan(net).registers(r)["dilation"] for r in range(count)]
         self.inputs = [sum(p.name.startswith("forward") for p in r.ports) for r in routers]
-        # Far end of each backward port; routers that each endpoint's links lead to.
+        # peers[router][backward port]: far end; entries[endpoint]: routers that its leaving links lead to.
         self.peers = [[(p.peer, p.to_terminal) for p in r.ports[i:]] for r, i in zip(routers, self.inputs, strict=True)]
         self.entries: list[list[int]] = [[] for _ in range(self.terminals)]
         for r, i in zip(routers, self.inputs, strict=True):
@@ -215,7 +216,7 @@ class Wiring:
                     self.entries[port.peer].append(r.index)
 
     def paths(self, source: int, destination: int) -> Iterator[Path]:
-        """All ways from one endpoint to another: over each link, and over each equivalent port on the way."""
+        """Yields all paths from one endpoint to another, over each link and each equivalent port."""
         for link, entry in enumerate(self.entries[source]):
             yield from (Path(link, hops) for hops in self._from(entry, destination, ()))
 
@@ -232,7 +233,8 @@ class Wiring:
                 yield here
 
     def cut_off(self, dead_router: int | None = None, dead_hop: tuple[int, int] | None = None) -> int:
-        """Pairs of endpoints that the loss of a router, or of the link that begins at a backward port, cuts off."""
+        """Returns the number of endpoint pairs without a path after the loss of a router, or of the link at a backward
+        port (router, port)."""
         return sum(not any(dead_router not in (r for r, _ in path.hops) and dead_hop not in path.hops
                            for path in self.paths(s, d))
                    for s in range(self.terminals) for d in range(self.terminals))

@@ -1,4 +1,4 @@
-"""What software can do to METRO routers: scan (METRO, 5.1, Scan Support; Table 2)."""
+"""Scan access to METRO routers (METRO, 5.1, Scan Support; Table 2)."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from flitlab.machine_console import WritableRegisters
 
 
 class Scan(WritableRegisters):
-    """The routers of a METRO network under scan, between cycles: ``metro.Scan(net).write_register(4, "on.b3", 0)``.
-    ConfigError if the network is none. Writing returns the scan.
+    """Scan access to the routers of a METRO network between cycles: ``metro.Scan(net).write_register(4, "on.b3", 0)``.
+    Writing returns the Scan object. ConfigError if the network is not a METRO network.
 
-    Registers are "dilation", and of each port f0, f1, ..., b0, b1, ...: on, drive, captured, turn_delay, fast and
-    swallow by scan; word, sent, state, out and words to be looked at. ``net.console.register_records()`` says what they
-    hold. ConfigError if faults have left a router without a test access port."""
+    Registers are "dilation" and, for each port f0, f1, ..., b0, b1, ...: on, drive, captured, turn_delay, fast and
+    swallow, which are accessed by scan; word, sent, state, out and words, which can always be read.
+    ``net.console.register_records()`` describes them. ConfigError if all test access ports of a router are dead."""
 
     kind = "metro"
     noun = "METRO network"

@@ -1,4 +1,4 @@
-"""What ``flitlab trace`` writes of a METRO network: routers know words and connections, not packets."""
+"""Writers of ``flitlab trace`` for METRO networks, which record words and connections instead of packets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from flitlab.tracing import vcd_name
 
 
 def _watched(experiment: Experiment, window: tuple[int, int], routers: set[int] | None) -> Iterator[tuple[int, dict]]:
-    """Each cycle of the window, with the registers of the chosen routers before it is worked off."""
+    """Yields each cycle of the window, with the registers of the chosen routers at its start."""
     net = Network(experiment).step(window[0])
     scan = Scan(net)
     chosen = sorted(range(int(experiment.derived()["routers"])) if routers is None else routers)
@@ -23,9 +23,9 @@ def _watched(experiment: Experiment, window: tuple[int, int], routers: set[int] 
 
 
 def write_vcd(file: TextIO, experiment: Experiment, window: tuple[int, int], routers: set[int] | None) -> int:
-    """Value change dump (GTKWave): per router and port, the word that it reads (a kind of 3 bits, then 16 bits: 1 DATA,
-    2 DATA-IDLE, 3 TURN, 4 DROP, 5 STATUS, 6 STATUS of a blocked connection, 7 the backward control bit), and what each
-    forward port does (metro.STATES). Returns the number of changes."""
+    """Writes a value change dump (GTKWave). For each router and port: the word that it reads, a kind of 3 bits and a
+    payload of 16 bits, and the state of each forward port (index in metro.STATES). Kinds: 1 DATA, 2 DATA-IDLE, 3 TURN,
+    4 DROP, 5 STATUS, 6 STATUS of a blocked connection, 7 backward control bit. Returns the number of changes."""
     last: dict[tuple[int, str], int] = {}
     names: dict[tuple[int, str], str] = {}
     changes = 0
@@ -53,9 +53,9 @@ def write_vcd(file: TextIO, experiment: Experiment, window: tuple[int, int], rou
 
 
 def write_perfetto(file: TextIO, experiment: Experiment, window: tuple[int, int], routers: set[int] | None) -> int:
-    """Chrome trace format (ui.perfetto.dev): a process per router, a track per forward port, a span for each thing that
-    it does (metro.STATES) with the backward port of its connection. One microsecond on screen is one cycle. Returns
-    the number of spans."""
+    """Writes the Chrome trace format (ui.perfetto.dev): a process per router, a track per forward port, and a span for
+    each state of the port (metro.STATES) with the backward port of its connection. One microsecond on screen is one
+    cycle. Returns the number of spans."""
     spans: list[dict] = []
     open_at: dict[tuple[int, int], dict] = {}
     tracks: set[tuple[int, int]] = set()

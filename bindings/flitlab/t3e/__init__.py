@@ -1,4 +1,4 @@
-"""The Cray T3E: its packets, and virtual-channel tables of one direction of a ring.
+"""The Cray T3E: its operations, routing tags, machine report, and virtual-channel tables of one direction of a ring.
 
 Source: Scott and Thorson, "The Cray T3E Network: Adaptive Routing in a High Performance 3D Torus", sections 3.2, 4, 11.
 """
@@ -15,9 +15,9 @@ from flitlab.t3e.console import Answer as Answer
 from flitlab.t3e.console import BarrierRegister as BarrierRegister
 from flitlab.t3e.console import Machine as Machine
 
-CLOCK_MHZ = 75.0  # of the routers; section 1
-LINK_MB_PER_S = 600.0  # a 64-bit word each clock
-# PEs -> nodes in X, Y, Z. Section 1 gives the largest two; smaller ones keep their sides within a factor of two.
+CLOCK_MHZ = 75.0  # router clock; section 1
+LINK_MB_PER_S = 600.0  # one 64-bit word per clock
+# PEs -> nodes in X, Y, Z. Section 1 gives the largest two; the sides of the smaller ones are within a factor of two.
 SHAPES = {
     8: (2, 2, 2), 16: (2, 4, 2), 32: (4, 4, 2), 64: (4, 4, 4), 128: (8, 4, 4), 256: (8, 8, 4), 512: (8, 8, 8),
     1024: (8, 16, 8), 2048: (8, 32, 8),
@@ -26,7 +26,7 @@ SHAPES = {
 
 @dataclass(frozen=True)
 class Operation:
-    """A remote reference: header flits and 64-bit words of data of its request and its response; a word is a flit."""
+    """A remote reference: header flits and 64-bit data words of its request and response; each word is one flit."""
 
     request_header: int
     request_words: int
@@ -46,19 +46,20 @@ class Operation:
         return max(self.request_words, self.response_words)
 
     def settings(self) -> dict:
-        """Keys that make every PE issue this operation, e.g. ``experiment.set(t3e.OPERATIONS["get"].settings())``."""
+        """Returns the keys that make every PE issue this operation, for ``experiment.set(operation.settings())``."""
         return {"traffic.mode": "request_reply", "traffic.packet_flits": self.request_flits,
                 "traffic.reply_flits": self.response_flits}
 
 
-# Section 11: two header flits, but one for the response of a single-word Get and three for the request of a
+# Section 11: two header flits, except one for the response of a single-word Get and three for the request of a
 # single-word Put. A single-word operation carries one word of data, a vector operation eight.
 OPERATIONS = {
     "get": Operation(2, 0, 1, 1),
     "vector get": Operation(2, 0, 2, 8),
     "put": Operation(3, 1, 2, 0),
     "vector put": Operation(2, 8, 2, 0),
-    # Section 1 names these too, without lengths: read as a vector Put, and as a Put that is answered with a word.
+    # Section 1 names these without lengths: a message is read as a vector Put, an atomic operation as a Put with a
+    # one-word answer.
     "message": Operation(2, 8, 2, 0),
     "atomic": Operation(3, 1, 1, 1),
 }
@@ -66,15 +67,15 @@ OPERATIONS = {
 
 @dataclass(frozen=True)
 class Tag:
-    """A routing tag, the contents of an R_NET_LUT register (manual HMM-146-0, R_NET_LUT Format). The places of its bits
+    """A routing tag, the contents of an R_NET_LUT register (manual HMM-146-0, R_NET_LUT Format). The bit positions
     are flitlab's: X_ADR 2:0, X_SGN 3, Y_ADR 8:4, Y_SGN 9, Z_ADR 13:10, Z_SGN 14, INITIAL_HOP 16:15, FINAL_HOP 17,
     ADAPT 18."""
 
     x: int
     y: int
     z: int
-    signs: str = "+++"  # of X, Y and Z
-    initial_hop: int = 3  # 0, 1, 2: +X, +Y, +Z; 3: none
+    signs: str = "+++"  # signs of X, Y and Z
+    initial_hop: int = 3  # 0, 1, 2: +X, +Y, +Z; 3: no initial hop
     final_hop: bool = False
     adapt: bool = True
 
@@ -96,7 +97,7 @@ class Pe:
 
     node: int
     physical: int  # R_PWHO
-    logical: int  # R_LWHO, after spares have taken the numbers of broken nodes
+    logical: int  # R_LWHO, after spares have taken over the numbers of broken nodes
     partition: int | None  # None: idle, spare or broken
     virtual: int | None
     in_service: bool
@@ -108,21 +109,21 @@ class Pe:
 
 @dataclass(frozen=True)
 class MachineReport:
-    """The machine that an experiment describes, with what breaks broken, and what becomes of packets between all pairs
-    of PEs in service by its routing tables."""
+    """The machine that an experiment describes, with its faults, and the paths of packets between all pairs of PEs in
+    service."""
 
     pes: tuple[Pe, ...]
     pairs: int
-    adaptive_pairs: int  # whose packets may adapt
-    hopping_pairs: int  # whose packets make an initial or a final hop
-    stopped: tuple[tuple[int, int], ...]  # nodes of pairs that lose packets at a dateline, having used set 1 too early
-    separated: tuple[tuple[int, int], ...]  # nodes of pairs that are not connected
-    circle: str  # virtual channels that could wait for one another for ever, "" if the tables are free of deadlock
+    adaptive_pairs: int  # pairs whose packets may adapt
+    hopping_pairs: int  # pairs whose packets make an initial or a final hop
+    stopped: tuple[tuple[int, int], ...]  # pairs of nodes that lose packets at a dateline, on set 1
+    separated: tuple[tuple[int, int], ...]  # pairs of nodes that are not connected
+    circle: str  # a cycle of virtual channels that can wait for one another; "" if the tables are free of deadlock
 
 
 def machine(experiment: Experiment) -> MachineReport:
-    """Builds the tables of an experiment with ``router.kind = "t3e"`` and checks them. A machine that a run would
-    refuse for what its tables do is described too. ConfigError for what is no machine."""
+    """Builds the tables of an experiment with ``router.kind = "t3e"`` and checks them. Also describes a machine that a
+    run would reject because its tables lose packets or can deadlock. ConfigError if the parameters are invalid."""
     if experiment["router.kind"] != "t3e":
         raise _core.ConfigError(f'router.kind = "{experiment["router.kind"]}" is no T3E: set it to "t3e".')
     d = call_tool("t3e", "machine", experiment)
@@ -134,10 +135,11 @@ def machine(experiment: Experiment) -> MachineReport:
 @dataclass(frozen=True)
 class VcTable:
     """Virtual channel (0 or 1) on which packets enter a direction: ``bits[source][destination]``, or
-    ``bits[source][destination % 8]`` if the table is limited to 8 entries. Packets that pass through the dateline start
-    on 0 whatever their neighbours do, so entries that such a packet uses must be 0.
+    ``bits[source][destination % 8]`` if the table is limited to 8 entries. Packets that pass through the dateline must
+    start on 0, so the entries that they use must be 0.
 
-    odd: odd sources go this way half-way round, and the dateline is the last node; else even ones, and node 0."""
+    odd: half-way routes from odd sources take this direction, and the dateline is the last node; otherwise half-way
+    routes from even sources take it, and the dateline is node 0."""
 
     bits: tuple[tuple[int, ...], ...]
     odd: bool = False
@@ -147,8 +149,8 @@ class VcTable:
         return len(self.bits)
 
     def balance(self, subring: int | None = None) -> tuple[float, float]:
-        """Average and maximum over the links of |VC0 routes - VC1 routes| / most routes on any link, if every node
-        sends one packet to every other node of its subring (default: of the ring)."""
+        """Returns average and maximum over the links of |VC0 routes - VC1 routes| / most routes on any link, if every
+        node sends one packet to every other node of its subring (default: of the ring)."""
         return tuple(call_tool("t3e", "vc_balance", table=self.bits, half_way=1 + self.odd, last=bool(self.odd),
                                subring=subring or self.ring))
 
@@ -162,7 +164,8 @@ def _table(bits, odd: bool = False) -> VcTable:
 
 
 def time_of_crossing(ring: int, limited: bool = True) -> VcTable:
-    """All packets start on VC 0. ring: nodes, a power of two from 4 to 256; limited: 8 entries per source."""
+    """Returns the table with which all packets start on VC 0. ring: nodes, a power of two from 4 to 256; limited: 8
+    entries per source."""
     return _table(call_tool("t3e", "time_of_crossing", ring=ring, limited=bool(limited)))
 
 
@@ -174,10 +177,10 @@ def optimise(
     restarts: int = 100,
     steps: int = 200_000,
 ) -> VcTable:
-    """Simulated annealing over uniform traffic in the ring and in all its subrings of power-of-two size.
+    """Searches for a table by simulated annealing over uniform traffic in a ring and its subrings of power-of-two size.
 
-    goals: subring size -> wanted (average, maximum) balance, (0, 0) for sizes that are not given; the search restarts,
-    with more weight on what is missed, until all are met or ``restarts`` are used up.
+    goals: subring size -> wanted (average, maximum) balance; (0, 0) for sizes that are missing. The search restarts,
+    with more weight on missed goals, until all goals are met or ``restarts`` are used up.
     """
     wanted = [(subring, *goal) for subring, goal in sorted((goals or {}).items())]
     return _table(call_tool("t3e", "optimise_vcs", ring=ring, limited=bool(limited), goals=wanted, seed=seed,
@@ -185,8 +188,8 @@ def optimise(
 
 
 def machine_table(ring: int, limited: bool = True, odd: bool = False) -> VcTable:
-    """The table that emulated machines are loaded with (routing.vc_select "optimised", and "full" if not limited) for
-    the + directions; a - direction has the mirror image. ring: 4, 8, 16 or 32 nodes; odd: see VcTable, so it is in X
-    and Y beyond 544 PEs (routing table mode 1)."""
+    """Returns the table with which emulated machines are loaded (routing.vc_select "optimised", or "full" if not
+    limited) for the + directions; a - direction has the mirror image. ring: 4, 8, 16 or 32 nodes; odd: see VcTable,
+    true in X and Y beyond 544 PEs (routing table mode 1)."""
     return _table(call_tool("t3e", "machine_vcs", ring=ring, limited=bool(limited), half_way=1 + odd,
                             last=bool(odd)), odd)

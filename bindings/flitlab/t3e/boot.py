@@ -1,10 +1,9 @@
-"""Setting up a Cray T3E whose registers are all zero, from one of its PEs, over the special network.
+"""Boot of a Cray T3E whose registers are all zero, from one of its PEs, over the special network.
 
 Sources: Scott and Thorson, "The Cray T3E Network", section 8; manual HMM-146-0, Direction Assignments, Special Routing
-and Direction Order Routing. Nothing is known of the machine at first but that packets can be sent by deltas, once
-R_ORIENT says which ports are + (before that, links that join like ports lead them astray): which nodes there are is
-found by asking every link of every node that has been found what is in R_SW at its far end. A broken link does not
-answer, nor does one that is open.
+and Direction Order Routing. Boot first writes R_ORIENT, which determines the + ports; before that, packets by deltas
+would be misrouted over links that join like ports. Then it explores the machine: for every link of every known node it
+reads R_SW at the far end. Broken and open links do not answer.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ __all__ = ["Boot", "Explorer", "Machine", "Node", "boot", "logical_number", "pac
 
 
 def pack_place(place: Place) -> int:
-    """R_PWHO: X in bits 2:0, Y in 12:8, Z in 19:16 (manual, Table 4)."""
+    """Returns R_PWHO of a place: X in bits 2:0, Y in 12:8, Z in 19:16 (manual, Table 4)."""
     return place[0] | place[1] << 8 | place[2] << 16
 
 
 def logical_number(place: Place, shape: Place, number_format: int) -> int:
-    """Logical PE number in one of the three formats of the manual's Table 6, for machines of any shape. From the
-    highest bits on: 1: Y but its lowest bit, Z, that bit, X; 2: Z, Y, X; 3: Y, Z, X."""
+    """Returns the logical PE number in one of the three formats of the manual's Table 6, for machines of any shape.
+    From the highest digit on: 1: Y without its lowest bit, Z, the lowest bit of Y, X; 2: Z, Y, X; 3: Y, Z, X."""
     (x, y, z), (kx, ky, kz) = place, shape
     if number_format == 1:
         return ((y // 2 * kz + z) * 2 + y % 2) * kx + x
@@ -37,25 +36,25 @@ def logical_number(place: Place, shape: Place, number_format: int) -> int:
         return (z * ky + y) * kx + x
     if number_format == 3:
         return (y * kz + z) * kx + x
-    raise ConfigError(f"boot: format {number_format} of logical numbers: there are 1, 2 and 3.")
+    raise ConfigError(f"boot: format {number_format} of logical numbers does not exist; use 1, 2 or 3.")
 
 
 @dataclass(frozen=True)
 class Boot:
-    """What setting up a machine found and took."""
+    """Result of a boot: the machine that was found, and the cost."""
 
     shape: Place  # nodes in X, Y and Z
-    nodes: int  # that answer
-    links: int  # that join two of them, both directions counted as one
+    nodes: int  # nodes that answer
+    links: int  # links between two such nodes; both channels count as one
     clocks: int
     packets: int
-    lost: int  # packets, at open and broken links
-    broken_links: tuple[tuple[Place, int], ...]  # between two nodes that answer: a node and a direction
+    lost: int  # packets lost at open and broken links
+    broken_links: tuple[tuple[Place, int], ...]  # links between two nodes that answer: a node and a direction
     dead_nodes: tuple[Place, ...]
 
 
 def partial_planes(places: set[Place], shape: Place) -> list[int]:
-    """Blocks of nodes in planes that are not full, five numbers each: Z, first Y, nodes in Y, first X, nodes in X."""
+    """Returns the blocks of nodes in partial planes, five numbers each: Z, first Y, nodes in Y, first X, nodes in X."""
     blocks = []
     for z in range(shape[2]):
         rows = [tuple(x for x in range(shape[0]) if (x, y, z) in places) for y in range(shape[1])]
@@ -71,10 +70,10 @@ def partial_planes(places: set[Place], shape: Place) -> list[int]:
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine that may be what was found."""
+    """A machine that is consistent with the nodes and links found."""
 
-    experiment: Experiment  # its shape, without faults
-    numbers: dict[int, int]  # of nodes, by R_PWHO
+    experiment: Experiment  # the machine without faults
+    numbers: dict[int, int]  # R_PWHO -> node number
     broken_links: list[tuple[Node, int]]
     dead_nodes: list[int]  # R_PWHO
 
@@ -85,7 +84,7 @@ class Machine:
 
 
 def _machine(experiment: Experiment, found: dict[int, Node], shape: Place, places: set[Place]) -> Machine | None:
-    """The machine whose nodes have these places, if what was found is part of it."""
+    """Returns the machine with nodes at these places, or None if the links found contradict it."""
     e = experiment.set({"topology.shape": list(shape), "topology.partial_planes": partial_planes(places, shape),
                         "boot.state": "loaded", "faults.links": [], "faults.nodes": []})
     wiring = call_tool("t3e", "wiring", e)
@@ -102,8 +101,8 @@ def _machine(experiment: Experiment, found: dict[int, Node], shape: Place, place
 
 
 def recognise(experiment: Experiment, nodes: Iterable[Node], shape: Place) -> Machine:
-    """The machine that was found: boards of 2 x 2 nodes that do not answer at all are not there, or all that is missing
-    is dead, whichever explains it with fewer broken links. RunError if neither does."""
+    """Returns the machine that explains the nodes found with the fewest broken links. Two machines are tried: boards of
+    2 x 2 nodes without any answer do not exist, or all silent nodes are dead. RunError if both contradict the links."""
     found = {pack_place(n.place): n for n in nodes}
     everything = {(x, y, z) for x in range(shape[0]) for y in range(shape[1]) for z in range(shape[2])}
     boards = {(n.place[0] // 2, n.place[1] // 2, n.place[2]) for n in found.values()}
@@ -114,22 +113,22 @@ def recognise(experiment: Experiment, nodes: Iterable[Node], shape: Place) -> Ma
         except ConfigError as refused:
             why = str(refused)
     if not any(machines):
-        raise RunError(f"boot: what was found from this node is no T3E: {why}")
+        raise RunError(f"boot: the machine found from this node is no T3E: {why}")
     return min(filter(None, machines), key=lambda m: len(m.broken_links))
 
 
 def boot(network: Network, node: int = 0, number_format: int | None = None, orientation: int | None = None) -> Boot:
-    """Finds the nodes of a cold machine from one of its PEs, and gives all of them their numbers and routing tables.
+    """Finds the nodes of a cold machine from one of its PEs, and loads their numbers and routing tables.
 
-    network: of an experiment with special.enabled = true and boot.state = "cold", not further on than its
-    traffic.start. node: the PE that does it; it becomes number 0 of its rings, so in a machine with partial planes it
-    must be in a full plane and at even X and Y that boards can be counted from. number_format: of logical PE numbers,
-    see :func:`logical_number`; None: as a loaded machine has them. orientation: R_ORIENT of that PE's node, from which
-    the hardware sets all others; None: by topology.plus_ports, so that router 01 is +X of 00 and 10 +Y. How packets are
-    to be routed is the experiment's (routing.*); broken links and dead nodes are found, and the tables route around
-    them. All is done by special packets, in the machine's own time. ConfigError if there is no special network, or the
-    PEs that were found cannot all reach each other (faults.unconnected); RunError if the machine cannot be made sense
-    of.
+    network: of an experiment with special.enabled = true and boot.state = "cold", before its traffic.start. node: the
+    PE that boots; it gets coordinate 0 in its rings, so in a machine with partial planes it must be in a full
+    plane, at even X and Y at the corner of a board. number_format: format of logical PE numbers, see
+    :func:`logical_number`; None: the numbers of a loaded machine. orientation: R_ORIENT of that PE's node, from which
+    the hardware sets all other nodes; None: from topology.plus_ports, so that router 01 is +X of 00 and 10 is +Y.
+
+    Routing follows the experiment (routing.*); the tables route around the broken links and dead nodes that boot finds.
+    Boot uses only special packets and advances the network. ConfigError if the special network is off, or the PEs found
+    cannot all reach each other (faults.unconnected); RunError if the nodes and links found are not a T3E.
     """
     if not network.experiment.flat().get("special.enabled"):
         raise ConfigError("boot: special.enabled must be true, so that software can reach the nodes.")
@@ -147,12 +146,12 @@ def boot(network: Network, node: int = 0, number_format: int | None = None, orie
     loads = {n: _registers(*tables[pack_place(n.place)]) for n in nodes}
     if number_format is not None:
         if loads[explorer.root]["R_LUT_OVERRIDE"] >> 32:
-            raise ConfigError("boot: number_format is for up to 544 PEs; larger machines number theirs by fours.")
+            raise ConfigError("boot: number_format is for up to 544 PEs; larger machines number PEs in groups of four.")
         _renumber(loads, shape, number_format)
     explorer.write(loads)
     for n, number in explorer.read_back("R_LWHO").items():
         if number != loads[n]["R_LWHO"]:
-            raise RunError(f"boot: the node at {n.place} does not have its number.")
+            raise RunError(f"boot: the node at {n.place} did not store its logical number.")
     totals = network.totals
     packets, lost = (totals[f"special_{what}"] - before[f"special_{what}"] for what in ("sent", "lost"))
     links = sum(link is not None for n in nodes for link in n.links) // 2
@@ -162,7 +161,7 @@ def boot(network: Network, node: int = 0, number_format: int | None = None, orie
 
 
 def _registers(registers: dict[str, int], lut: list[int]) -> dict[str, int]:
-    """What to write into a node: the routing tables of its place first, its numbers last."""
+    """Returns the register values for a node: routing tables first, numbers last."""
     values = {f"R_NET_LUT{i}": tag for i, tag in enumerate(lut)}
     values |= {f"R_CHAN{i}": registers[f"R_CHAN{i}"] for i in range(6)}
     values |= {f"R_VCSEL{i}": registers[f"R_VCSEL{i}"] for i in range(6)}
@@ -170,7 +169,7 @@ def _registers(registers: dict[str, int], lut: list[int]) -> dict[str, int]:
 
 
 def _renumber(loads: dict[Node, dict[str, int]], shape: Place, number_format: int) -> None:
-    """Other logical numbers: the entries of the routing tables move with them."""
+    """Changes the logical numbers, and moves the entries of the routing tables accordingly."""
     numbers = {values["R_LWHO"]: logical_number(n.place, shape, number_format) for n, values in loads.items()}
     for values in loads.values():
         moved = {f"R_NET_LUT{new}": values[f"R_NET_LUT{old}"] for old, new in numbers.items()}

@@ -1,4 +1,4 @@
-"""What software can do to a T3E: registers of nodes, barrier units, the special network.
+"""Operations of software on a T3E: registers of nodes, barrier units, the special network.
 
 Sources: the manual HMM-146-0, Node Registers and Special Routing; "The Cray T3E Network", sections 6 and 8.
 """
@@ -17,26 +17,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BarrierRegister:
-    """A node of a barrier unit's spanning tree: names of ports."""
+    """A node of a barrier unit's spanning tree, with ports by name."""
 
     children: tuple[str, ...]
-    joined: tuple[str, ...]  # children that have signalled
-    parent: str | None  # None at the root, and outside the tree
+    joined: tuple[str, ...]  # children whose join has arrived
+    parent: str | None  # None at the root and outside the tree
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer to an SGET that has reached a PE."""
+    """An answer to an SGET that has reached a PE."""
 
     ticket: int
-    node: int  # of the PE
+    node: int  # node of that PE
     value: int
     cycle: int
 
 
 class Machine(WritableRegisters):
-    """A T3E under software's hands, between cycles: ``t3e.Machine(net).write_register(3, "R_SW", 7)``. ConfigError
-    if the network is none. Methods that return nothing else return the machine.
+    """Software's access to a T3E between cycles: ``t3e.Machine(net).write_register(3, "R_SW", 7)``. ConfigError if the
+    network is not a T3E. Methods without another result return the machine.
 
     Registers: R_ORIENT, R_PWHO, R_LWHO, L_WHOAMI, R_CHAN0 to 7, R_NET_LUT0 to 543, R_LUT_OVERRIDE, R_VCSEL0 to 5,
     R_SGET_RTRN and R_SW (kernels/routers/t3e/registers.hpp has their bits)."""
@@ -45,34 +45,34 @@ class Machine(WritableRegisters):
     noun = "T3E"
 
     def barrier_state(self, pe: int, unit: int = 0) -> str:
-        """State of a barrier unit at a PE: S_BAR, S_ARM or S_EUR (The Cray T3E Network, Figure 6)."""
+        """Returns the state of a barrier unit at a PE: S_BAR, S_ARM or S_EUR (The Cray T3E Network, Figure 6)."""
         return self._call("barrier_state", pe=pe, unit=unit)
 
     def barrier_operation(self, pe: int, operation: str, unit: int = 0) -> Self:
-        """OP_BAR, OP_EUR or OP_EUR_B of a PE, between two cycles; ``barrier.operation`` must be "by_hand". ConfigError
-        if the unit's state does not allow it."""
+        """Performs OP_BAR, OP_EUR or OP_EUR_B at a PE; ``barrier.operation`` must be "by_hand". ConfigError if the
+        unit's state does not allow the operation."""
         self._call("barrier_operation", pe=pe, operation=operation, unit=unit)
         return self
 
     def barrier_register(self, node: int, unit: int = 0) -> BarrierRegister:
-        """A barrier unit's register in a router."""
+        """Returns a barrier unit's register in a router."""
         r = self._call("barrier_register", node=node, unit=unit)
         return BarrierRegister(tuple(r["children"]), tuple(r["joined"]), r["parent"])
 
     def special_put(self, node: int, deltas: Sequence[int], name: str, value: int) -> Self:
-        """The PE of a node sends an SPUT, which writes a register of the node where it ends.
+        """The PE of a node sends an SPUT, which writes a register of the node where the packet ends.
 
-        deltas: hops in primary X, Y, Z, then secondary X, Y, Z; negative in the - direction. PEs send what they are
-        told in order, one packet a clock while the network is stepped. ConfigError if special.enabled is false.
+        deltas: hops in primary X, Y, Z, then secondary X, Y, Z; negative in the - direction. A PE sends its packets in
+        the order of the calls, one per clock while the network is stepped. ConfigError if special.enabled is false.
         """
         self._call("special_put", node=node, deltas=deltas, name=name, value=bits_of(name, value))
         return self
 
     def special_get(self, node: int, deltas: Sequence[int], name: str) -> int:
-        """The PE of a node sends an SGET, which reads a register of the node where it ends. That node's R_SGET_RTRN
-        says where the answer goes. Returns the ticket that the answer will bear."""
+        """The PE of a node sends an SGET, which reads a register of the node where the packet ends. That node's
+        R_SGET_RTRN gives the path of the answer. Returns the ticket, which the answer repeats."""
         return self._call("special_get", node=node, deltas=deltas, name=name)
 
     def special_answers(self) -> list[Answer]:
-        """Answers that have reached any PE since the last call, in the order of their arrival."""
+        """Returns the answers that have reached any PE since the last call, in the order of arrival."""
         return [Answer(**answer) for answer in self._call("special_answers")]

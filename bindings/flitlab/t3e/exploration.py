@@ -1,7 +1,7 @@
 """Software on one PE of a Cray T3E that finds the nodes of the machine over the special network.
 
-Source: Scott and Thorson, "The Cray T3E Network", section 8. Every link of every node that has been found is asked what
-is in R_SW at its far end. A broken link does not answer, nor does one that is open.
+Source: Scott and Thorson, "The Cray T3E Network", section 8. For every link of every known node the explorer reads R_SW
+at the far end. Broken and open links do not answer.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from flitlab.t3e import console
 Place = tuple[int, int, int]
 
 DIRECTIONS = tuple((dim, sign) for sign in (1, -1) for dim in range(3))  # +X +Y +Z -X -Y -Z, the order of R_CHAN
-LEGS = range(6)  # of a packet's way: primary X Y Z, secondary X Y Z
-MOST_HOPS = 64  # of a way back that nobody remembers, and of what R_ORIENT is set by
+LEGS = range(6)  # legs of a packet's path: primary X Y Z, secondary X Y Z
+MOST_HOPS = 64  # bound on an unknown path back, and on the propagation of R_ORIENT
 Deltas = tuple[int, ...]
-Ways = dict[tuple[int, int], Deltas]  # by a leg at one end of them, and its sign
+Ways = dict[tuple[int, int], Deltas]  # paths, by the leg at one end and its sign
 
 
 def pack_deltas(deltas: Sequence[int]) -> int:
-    """R_SGET_RTRN: six signed bytes, primary X lowest. The places of its bits are flitlab's."""
+    """Returns R_SGET_RTRN: six signed bytes, primary X lowest. The bit positions are flitlab's."""
     return sum((d & 0xFF) << 8 * i for i, d in enumerate(deltas))
 
 
 @dataclass(eq=False)
 class Node:
-    """A node as the explorer knows it."""
+    """A node, with the explorer's knowledge of it."""
 
     links: list[Node | None] = field(default_factory=lambda: [None] * 6, repr=False)
-    ways: Ways = field(default_factory=dict)  # from the explorer, by the last leg
-    ways_back: Ways = field(default_factory=dict)  # to the explorer, by the first leg
-    distance: int = 0  # hops from the explorer, were there no order of the legs
-    place: Place = (0, 0, 0)  # of its physical number
+    ways: Ways = field(default_factory=dict)  # paths from the explorer, by the last leg
+    ways_back: Ways = field(default_factory=dict)  # paths to the explorer, by the first leg
+    distance: int = 0  # hops from the explorer, ignoring the order of legs
+    place: Place = (0, 0, 0)  # X, Y and Z of its physical number
 
     @property
     def way(self) -> Deltas:
@@ -57,18 +57,18 @@ class Explorer:
         self.hop = e["special.router_delay"]
         self.ends = e["router.source_delay"] + e["router.destination_delay"]
         self.root = Node(ways={(-1, 0): (0,) * 6}, ways_back={(6, 0): (0,) * 6})
-        self.known: dict[int, Node] = {}  # by what is in their R_SW
+        self.known: dict[int, Node] = {}  # nodes, by the number in their R_SW
 
     def put(self, way: Sequence[int], register: str, value: int) -> None:
         self.machine.special_put(self.node, way, register, value)
 
     def wait(self, *ways: Sequence[int]) -> None:
-        """Until all that has been sent has arrived, and an answer come back."""
+        """Steps the network until all packets sent have arrived and an answer has come back."""
         self.network.step(2 + self.ends + self.hop * sum(map(_hops, ways)))
 
     def ask(self, way: Deltas, way_back: Deltas | None, register: str) -> int | None:
-        """A register at the end of a way; None if nobody answers. Without a way back a node that has been asked before
-        answers by the one that it had then."""
+        """Returns a register at the end of a path; None without an answer. If `way_back` is None, a known node answers
+        by the path that its R_SGET_RTRN holds already."""
         if way_back:
             self.put(way, "R_SGET_RTRN", pack_deltas(way_back))
         ticket = self.machine.special_get(self.node, way, register)
@@ -79,17 +79,17 @@ class Explorer:
         return {a.ticket: a.value for a in self.machine.special_answers() if a.node == self.node}
 
     def name(self, node: Node) -> None:
-        """A node gets a number of its own in R_SW, by which it is known if it is met again."""
+        """Writes a unique number into a node's R_SW, by which it is recognised later."""
         number = len(self.known) + 1
         self.known[number] = node
         self.put(node.way, "R_SW", number)
         if self.ask(node.way, node.way_back, "R_SW") != number:
-            raise RunError(f"boot: the node at the end of the way {node.way} does not keep what is written into its "
-                           "R_SW. Nobody else may use the special network during boot.")
+            raise RunError(f"boot: the node at the end of the way {node.way} does not keep the value written into "
+                           "its R_SW. No other software may use the special network during boot.")
 
     def follow(self, node: Node, direction: int) -> bool | None:
-        """Asks over a link. Returns whether anybody answers, perhaps a new node; None if that is not known, as six legs
-        do not lead there, or not back over the link."""
+        """Reads R_SW over a link. Returns whether a node, known or new, answers; None if that is undecided because no
+        path of six legs leads there or back over the link."""
         way = _shortest(_extend(node.ways, direction))
         way_back = _shortest(_extend(node.ways_back, opposite(direction), back=True))
         answer = self.ask(way, way_back, "R_SW") if way else None
@@ -103,7 +103,7 @@ class Explorer:
         return True
 
     def learn_ways(self, nodes: Iterable[Node]) -> None:
-        """A node's ways, with a hop more, are its neighbours'."""
+        """Propagates paths: a node's path with one more hop is a path of its neighbour."""
         waiting = deque(nodes)
         while waiting:
             node = waiting.popleft()
@@ -115,16 +115,16 @@ class Explorer:
                     waiting.append(other)
 
     def orient(self, value: int) -> None:
-        """Says in the explorer's own node which ports are +. The hardware tells the other nodes, which takes a while:
-        special packets that are sent before would be led astray."""
+        """Writes R_ORIENT of the explorer's node, and waits until the hardware has set all other nodes; special packets
+        sent earlier would be misrouted."""
         self.put((0,) * 6, "R_ORIENT", value)
         self.wait((MOST_HOPS,))
 
     def explore(self) -> None:
-        """Tries all links, the nearest first, and what could not be tried again if more is known."""
+        """Tries all links, nearest first. Retries undecided links as more paths become known."""
         self.name(self.root)
         untried = deque((self.root, direction) for direction in range(6))
-        postponed = 0  # in a row
+        postponed = 0  # undecided links in a row
         while postponed < len(untried):
             node, direction = untried.popleft()
             if node.links[direction]:
@@ -141,7 +141,7 @@ class Explorer:
         self.measure()
 
     def measure(self) -> None:
-        """Distances of all nodes."""
+        """Sets the distances of all nodes."""
         reached, waiting = {self.root}, deque([self.root])
         while waiting:
             node = waiting.popleft()
@@ -152,7 +152,7 @@ class Explorer:
                     waiting.append(other)
 
     def number(self) -> Place:
-        """Gives every node its place, the explorer the first one of all rings, and returns the shape."""
+        """Sets the place of every node, with the explorer first in every ring, and returns the shape."""
         nodes = list(self.known.values())
         ordinates = [_ordinates(self.root, nodes, dim) for dim in range(3)]
         for node in nodes:
@@ -162,8 +162,8 @@ class Explorer:
         return tuple(max(n.place[dim] for n in nodes) + 1 for dim in range(3))
 
     def batches(self) -> list[list[Node]]:
-        """Nodes to which packets may be sent a clock apart, the nearest first: on shortest ways none can meet another,
-        there or back. Nodes with other ways are alone."""
+        """Returns groups of nodes to which packets may be sent one clock apart, nearest first: on shortest paths they
+        cannot collide, there or back. A node with a longer path forms a group of its own."""
         nodes = sorted(self.known.values(), key=lambda n: n.distance)
         detours = [n for n in nodes if _hops(n.way) + _hops(n.way_back) > 2 * n.distance]
         return [[n for n in nodes if n not in detours], *([n] for n in detours)]
@@ -181,7 +181,7 @@ class Explorer:
             self.settle(batch, sum(len(registers[n]) for n in batch))
 
     def read_back(self, register: str) -> dict[Node, int | None]:
-        """A register of all nodes."""
+        """Returns a register of all nodes; None for nodes without an answer."""
         tickets = {}
         for batch in self.batches():
             for node in batch:
@@ -205,7 +205,7 @@ def opposite(direction: int) -> int:
 
 
 def _extend(ways: Ways, direction: int, back: bool = False) -> Ways:
-    """Ways with a hop more at their end, or (`back`) at their start. A leg cannot be taken again after a later one, nor
+    """Returns the paths with one more hop at the end, or (`back`) at the start. A leg cannot follow a later leg, nor
     have hops of both signs."""
     dim, sign = DIRECTIONS[direction]
     longer: Ways = {}
@@ -221,14 +221,14 @@ def _extend(ways: Ways, direction: int, back: bool = False) -> Ways:
 
 
 def _improve(ways: Ways, others: Ways) -> bool:
-    """Takes over what is shorter. Returns whether anything is."""
+    """Takes over shorter paths. Returns whether there were any."""
     better = {end: way for end, way in others.items() if end not in ways or _hops(way) < _hops(ways[end])}
     ways.update(better)
     return bool(better)
 
 
 def _joined(nodes: list[Node], directions: Sequence[int]) -> dict[Node, Node]:
-    """For every node a node of those that it is joined with in some directions, the same for all of them."""
+    """Returns for every node a representative of the nodes with which it is connected in some directions."""
     whose: dict[Node, Node] = {}
     for first in nodes:
         waiting = [first]
@@ -241,8 +241,9 @@ def _joined(nodes: list[Node], directions: Sequence[int]) -> dict[Node, Node]:
 
 
 def _ordinates(root: Node, nodes: list[Node], dim: int) -> dict[Node, int]:
-    """Slabs of nodes that are joined in the other two dimensions have one ordinate. Their order is that of the lines
-    through the explorer's slab, which is the first one; where a line leaves a slab out, others do not."""
+    """Returns the ordinates of all nodes in a dimension. Nodes connected in the other two dimensions form a slab, which
+    has one ordinate. The lines through the explorer's slab, the first one, give the order: where one line skips a slab,
+    others do not."""
     slab = _joined(nodes, [d for d in range(6) if d % 3 != dim])
     line = _joined(nodes, [dim, dim + 3])
     first, lines = slab[root], {line[n] for n in nodes if slab[n] is slab[root]}
@@ -251,13 +252,13 @@ def _ordinates(root: Node, nodes: list[Node], dim: int) -> dict[Node, int]:
         other = node.links[dim]
         if other and line[node] in lines and slab[other] is not first:
             before[slab[other]].add(slab[node])
-    if len(before) == 2 and not any(before.values()):  # a single link, from the other slab: it is the first one
+    if len(before) == 2 and not any(before.values()):  # a single link leads from the other slab, which is first
         return {n: int(slab[n] is first) for n in nodes}
     ordinate: dict[Node, int] = {}
     try:
         for s in TopologicalSorter(before).static_order():
             if s is not first and not before[s]:
-                raise RunError("boot: so many links are silent that the nodes cannot be put in order along "
+                raise RunError("boot: too many links are silent, so the nodes cannot be put in order along "
                                f"{'XYZ'[dim]}. Boot from another node.")
             ordinate[s] = max((ordinate[b] + 1 for b in before[s]), default=0)
     except CycleError:

@@ -1,3 +1,4 @@
+/// Bounds of the state fields of the adaptive router.
 #include "host/routers/adaptive/plan.hpp"
 
 namespace flitlab {

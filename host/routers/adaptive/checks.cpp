@@ -1,4 +1,4 @@
-/// Conditions between the parameters of the adaptive router.
+/// Conditions between parameters of the adaptive router.
 #include <algorithm>
 
 #include "host/config/cross_checks.hpp"
@@ -15,11 +15,11 @@ void check_adaptive(const Experiment& e) {
   const std::string& mode = e.str(param::traffic.mode);
   if (const u32 longest = longest_packet(e); longest != 1)
     throw ConfigError("traffic.packet_flits makes packets of up to " + std::to_string(longest) +
-                      " flits, and adaptive routers send messages of one length, a flit each. Set it to 1; "
-                      "router.message_units says how long a message is.");
+                      " flits, but a message of an adaptive router is one flit. Set it to 1; "
+                      "router.message_units is the length of a message.");
   if (mode == "trace" && e.u32_of(adaptive::param::router.ejection) != 1)
     throw ConfigError("router.ejection = " + std::to_string(e.u32_of(adaptive::param::router.ejection)) +
-                      " does not fit traffic.mode = \"trace\", where a terminal can take one message a cycle. Set it "
+                      " does not fit traffic.mode = \"trace\", in which a terminal accepts one message a cycle. Set it "
                       "to 1.");
   if (e.u32_of(adaptive::param::router.channel_buffers) + e.u32_of(adaptive::param::router.spare_buffers) == 0)
     throw ConfigError(

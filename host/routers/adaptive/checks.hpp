@@ -5,7 +5,7 @@
 
 namespace flitlab {
 
-/// Conditions between its parameters. Throws ConfigError for the first that fails.
+/// Checks conditions between parameters of the adaptive router. Throws ConfigError for the first that fails.
 void check_adaptive(const Experiment& experiment);
 
 }  // namespace flitlab

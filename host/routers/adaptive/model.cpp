@@ -1,4 +1,4 @@
-/// What the registry knows of the adaptive router.
+/// Registry entry of the adaptive router.
 #include "host/config/registry.hpp"
 #include "host/routers/adaptive/checks.hpp"
 #include "host/routers/adaptive/plan.hpp"
@@ -19,7 +19,7 @@ std::string_view default_of(const ParamRecord& record, const Experiment&) {
 ModelRecord adaptive_model() {
   return {
       .kind = "adaptive",
-      .help = "S-Connect's adaptive router as it was simulated",
+      .help = "adaptive router that the authors of S-Connect simulated",
       .topology = records_of(param::topology),
       .sections = {records_of(adaptive::param::router)},
       .totals = adaptive::kTotalTable,

@@ -18,12 +18,12 @@ class AdaptivePlan final : public Plan, public Inspector {
   const StateLayout& layout() const override { return layout_; }
   std::vector<Bound> bounds() const override;
   std::vector<std::pair<std::string, double>> derived() const override;
-  /// A message that finds no buffer is sent astray, so nobody waits for a buffer of somebody else.
+  /// Returns "": a message without a buffer is misrouted, so no message waits for a buffer of another router.
   std::string find_deadlock(const std::vector<std::byte>&) const override { return ""; }
   std::string router_name(u32 router) const override { return std::to_string(router); }
   std::string port_name(u32 port) const override;
   const Inspector* inspector() const override { return this; }
-  /// Ports, and behind them the buffers of the router, which belong to no port.
+  /// Returns the ports and, as the last entry, the router's buffers, which belong to no port.
   std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
   std::string_view fill_of() const override { return "messages in buffers"; }
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
@@ -34,11 +34,11 @@ class AdaptivePlan final : public Plan, public Inspector {
 
  private:
   void set_parameters(const Experiment& e);
-  /// Channels that are there, and those on shortest ways to each router.
   void set_priorities(const Experiment& e);
+  /// Sets connected channels, and channels on shortest paths to each router.
   void set_ways(const Experiment& e);
   void set_layout();
-  /// Mean over the experiment's packets of the hops of their shortest routes.
+  /// Returns the mean hops of shortest routes of the experiment's packets.
   double mean_hops() const;
   u32 most_buffers() const;
 

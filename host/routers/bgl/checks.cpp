@@ -22,16 +22,16 @@ void check_dead_nodes(const Experiment& e) {
   }
   if (dead.size() > bgl::kMostDead)
     throw ConfigError("faults.nodes names " + std::to_string(dead.size()) + " nodes; at most " +
-                      std::to_string(bgl::kMostDead) + " can be dead.");
+                      std::to_string(bgl::kMostDead) + " are supported.");
   if (dead.size() + 2 > nodes)
     throw ConfigError("faults.nodes = " + list_text(dead) + " leaves " + std::to_string(nodes - dead.size()) + " of " +
-                      std::to_string(nodes) + " nodes: at least two have to live.");
+                      std::to_string(nodes) + " nodes. At least two must be live.");
   if (!dead.empty() && !e.is({bgl::param::router.escape_order, "dimension"}))
-    throw ConfigError("faults.nodes: hint bits that avoid dead nodes are chosen for the order of the machine: set " +
+    throw ConfigError("faults.nodes: hint bits avoid dead nodes only with the escape order of the machine. Set " +
                       quoted(e, bgl::param::router.escape_order) + " to \"dimension\", or leave the nodes out.");
 }
 
-/// Nodes of the root's line or plane have to live: the others send on what they get.
+/// Throws ConfigError if a node of the root's line or plane is dead: every node of it has to forward packets.
 void check_filled(const Experiment& e) {
   const std::vector<u32> dims = e.ints(bgl::param::broadcast.dimensions), shape = e.ints(bgl::param::topology.shape);
   const u32 root = e.u32_of(bgl::param::broadcast.root);
@@ -45,7 +45,7 @@ void check_filled(const Experiment& e) {
     if (inside)
       throw ConfigError("broadcast.root = " + std::to_string(root) + " and broadcast.dimensions = " + list_text(dims) +
                         ": node " + std::to_string(node) +
-                        " is among those to be reached, and it is dead (faults.nodes). Choose others.");
+                        " has to be reached, but is dead (faults.nodes). Choose others.");
   }
 }
 
@@ -63,20 +63,20 @@ void check_bgl(const Experiment& e) {
                                 ? "traffic.payload_bytes = " + std::to_string(e.u32_of(param::traffic.payload_bytes))
                                 : std::string(param::traffic.packet_flits.path);
     throw ConfigError(key + " makes packets of " + std::to_string(longest_packet(e)) +
-                      " chunks: Blue Gene/L's have 1 to 8 of 32 bytes. Make them shorter.");
+                      " chunks. Blue Gene/L's packets have 1 to 8 chunks of 32 bytes. Make them shorter.");
   }
   check_dead_nodes(e);
   const bool bubble = e.is({bgl::param::router.escape, "bubble"});
   if (bubble && e.u32_of(bgl::param::router.escape_flits) < 2 * bgl::kFullPacket)
     throw ConfigError("router.escape_flits = " + std::to_string(e.u32_of(bgl::param::router.escape_flits)) +
-                      ": packets enter the bubble channel only into space for two of full size, so it must have 16 "
-                      "chunks or more.");
+                      ": packets enter the bubble channel only with space for two full packets, so it needs 16 chunks "
+                      "or more.");
   if (e.is({bgl::param::router.acks, "packets"}) && !e.u32_of(bgl::param::router.ack_bytes))
     throw ConfigError(
-        "router.acks = \"packets\" and router.ack_bytes = 0: a packet takes time. Give it bytes, or set "
+        "router.acks = \"packets\" and router.ack_bytes = 0: token packets need a size. Set router.ack_bytes, or set "
         "router.acks to \"charged\".");
   if (e.flag(bgl::param::router.link_protocol)) {
-    // A packet, and where its acknowledgment is one too, another that goes the other way and has begun just before.
+    // Time of the packet, and, if acknowledgments are packets, of a full packet just started on the reverse link.
     const u32 packets = bgl::has_token_packets(e) ? 2 : 1;
     const u32 answer = packets * bgl::kChunkBytes * bgl::kFullPacket + e.u32_of(bgl::param::router.trailer_bytes) +
                        2 * e.u32_of(bgl::param::router.ack_bytes) + e.u32_of(bgl::param::router.gap_bytes) +
@@ -93,28 +93,28 @@ void check_bgl(const Experiment& e) {
     for (u32 d : dims) fits = fits && d < shape.size() && shape[d] > 1;
     if (!fits)
       throw ConfigError("broadcast.dimensions = " + list_text(dims) +
-                        ": give one dimension of the torus that has more than one node, or two different ones.");
+                        ": give one dimension with more than one node, or two different ones.");
     if (e.u32_of(bgl::param::broadcast.root) >= terminal_count(e))
       throw ConfigError("broadcast.root = " + std::to_string(e.u32_of(bgl::param::broadcast.root)) +
                         ": nodes are numbered 0 to " + std::to_string(terminal_count(e) - 1) + ".");
     check_filled(e);
     if (e.flag(bgl::param::injection.infinite) || e.u32_of(bgl::param::injection.fifos) < bgl::kNormalFifos)
       throw ConfigError(
-          "traffic.mode = \"broadcast\" has an injection FIFO for each direction: leave injection.fifos "
+          "traffic.mode = \"broadcast\" uses one injection FIFO for each direction: leave injection.fifos "
           "at 6 and injection.infinite at false.");
   }
   if (e.flag(bgl::param::injection.infinite) && e.u32_of(bgl::param::injection.put_interval))
     throw ConfigError("injection.put_interval = " + std::to_string(e.u32_of(bgl::param::injection.put_interval)) +
-                      " paces software that fills real FIFOs: set injection.infinite = false, or the interval to 0.");
+                      " paces software that fills finite FIFOs. Set injection.infinite = false, or the interval to 0.");
   const u32 packet = e.u32_of(bgl::param::software.packet_time), chunk = e.u32_of(bgl::param::software.chunk_time);
   if (e.flag(bgl::param::injection.infinite) && packet + chunk + e.u32_of(bgl::param::software.start_spread))
     throw ConfigError(
-        "injection.infinite = true: into FIFOs without end packets come without software. Set it to false, "
-        "or software.packet_time, software.chunk_time and software.start_spread to 0.");
+        "injection.infinite = true: packets enter infinite FIFOs without software. Set it to false, or "
+        "software.packet_time, software.chunk_time and software.start_spread to 0.");
   if (const std::string& mode = e.str(param::traffic.mode);
       e.flag(bgl::param::injection.infinite) && mode != "open" && mode != "batch")
-    throw ConfigError("injection.infinite = true is there for traffic.mode = \"open\" and \"batch\", and this is \"" +
-                      mode + "\": set it to false.");
+    throw ConfigError("injection.infinite = true needs traffic.mode = \"open\" or \"batch\", and this is \"" + mode +
+                      "\". Set it to false.");
 }
 
 }  // namespace flitlab

@@ -5,7 +5,7 @@
 
 namespace flitlab {
 
-/// Conditions between its parameters. Throws ConfigError for the first that fails.
+/// Checks conditions between the parameters of Blue Gene/L's torus. Throws ConfigError for the first one that fails.
 void check_bgl(const Experiment& experiment);
 
 }  // namespace flitlab

@@ -29,7 +29,7 @@ std::map<std::string, u64> bgl_registers(const Engine& engine, const BglPlan& pl
 u64 bgl_register(const Engine& engine, const BglPlan& plan, u32 node, const std::string& name) {
   if (!plan.table().protocol)
     throw ConfigError("register " + shown(Value{name}) +
-                      ": Blue Gene/L's are there with router.link_protocol = true only.");
+                      ": Blue Gene/L's torus has registers only with router.link_protocol = true.");
   const std::map<std::string, u64> values = bgl_registers(engine, plan, node);
   const auto found = values.find(name);
   if (found != values.end()) return found->second;
@@ -41,10 +41,10 @@ u64 bgl_register(const Engine& engine, const BglPlan& plan, u32 node, const std:
 BglConsole::BglConsole(const BglPlan& plan) : Console(plan.topology().routers, plan.topology().terminals) {
   offer({.of = "a node",
          .cite = "BG/L torus, Torus network",
-         .records = {{"SENT_CRC #", 32, "Running CRC of what has been sent by a link, such as +x."},
-                     {"RECEIVED_CRC #", 32, "Running CRC of what has been received by a link."},
-                     {"INJECTION_SUM #", 32, "Checksum of what has been injected by a FIFO."}},
-         .reads = "its 32 bits; there are none without router.link_protocol = true",
+         .records = {{"SENT_CRC #", 32, "Running CRC of the packets sent on a link, such as +x."},
+                     {"RECEIVED_CRC #", 32, "Running CRC of the packets received on a link."},
+                     {"INJECTION_SUM #", 32, "Checksum of the packets that left an injection FIFO."}},
+         .reads = "its 32 bits; only with router.link_protocol = true",
          .all = [&plan](const Engine& engine, u32 node) { return bgl_registers(engine, plan, node); },
          .read = [&plan](const Engine& engine, u32 node,
                          const std::string& name) { return bgl_register(engine, plan, node, name); }});

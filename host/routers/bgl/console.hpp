@@ -1,5 +1,5 @@
 #pragma once
-/// What software can read of a Blue Gene/L torus between cycles: running CRCs of links, checksums of injection FIFOs.
+/// Console of a Blue Gene/L torus: running CRCs of links and checksums of injection FIFOs, readable between cycles.
 #include <map>
 #include <string>
 
@@ -8,9 +8,10 @@
 
 namespace flitlab {
 
-/// SENT_CRC +x and RECEIVED_CRC +x of every link, INJECTION_SUM 0 of every FIFO; empty without the link protocol.
+/// Returns the registers of a node: SENT_CRC +x and RECEIVED_CRC +x for every link, INJECTION_SUM 0 for every injection
+/// FIFO. Empty without the link protocol.
 std::map<std::string, u64> bgl_registers(const Engine& engine, const BglPlan& plan, u32 node);
-/// ConfigError if there is no such register.
+/// Returns one register of a node. Throws ConfigError if the node has no register of that name.
 u64 bgl_register(const Engine& engine, const BglPlan& plan, u32 node, const std::string& name);
 
 class BglConsole final : public Console {

@@ -12,8 +12,8 @@ namespace {
 
 using bgl::Way;
 
-/// The table of a smaller torus in which dead nodes lie as in a large one: of the coordinates between those of dead
-/// nodes two are left, for a source and a destination. Whether a pair is connected, and how, is the same there.
+/// Table of a smaller torus with the dead nodes of a large one: of each run of coordinates without dead nodes it keeps
+/// two, for a source and a destination. Pairs are connected in it in the same way as in the large torus.
 struct Sketch {
   Sketch(const bgl::Table& table, const Topology& whole) : t(table) {
     std::vector<u32> shape;
@@ -45,18 +45,18 @@ struct Sketch {
   }
 
   bgl::Table t;
-  std::vector<std::vector<u32>> place;  ///< [dims] coordinates that are left
-  std::vector<u32> address, node;       ///< of its nodes; their numbers in the large torus
+  std::vector<std::vector<u32>> place;  ///< [dims] kept coordinates
+  std::vector<u32> address, node;       ///< [node] its address; its number in the large torus
 };
 
 using Pair = std::pair<u32, u32>;
 
-/// Pairs of live nodes of a sketch whose way in order may be blocked whatever the directions: a dead node is on one of
-/// the lines that it follows.
+/// Returns the pairs of live nodes of a sketch whose ordered route may be blocked in all directions: a dead node is on
+/// one of the lines that the route follows.
 std::vector<Pair> doubtful_pairs(const Sketch& sketch) {
   const bgl::Table& t = sketch.t;
   const u32 nodes = static_cast<u32>(sketch.address.size());
-  std::vector<u32> same[3];  // by node: dead nodes with its coordinate, as bits
+  std::vector<u32> same[3];  // `[dim][node]`: set of dead nodes with its coordinate
   for (u32 d = 0; d < 3; ++d)
     for (u32 a : sketch.address) {
       u32 set = 0;
@@ -76,9 +76,10 @@ std::vector<Pair> doubtful_pairs(const Sketch& sketch) {
   return pairs;
 }
 
-/// Directions in which blocked packets may leave the layers of dead nodes, so that none of them waits for another in a
-/// circle. `side` 0: to the nearer end of a block of such layers; 1 or 2: plus or minus through all of the block, or at
-/// once to a layer without dead nodes.
+/// Sets the directions in which blocked packets may leave the layers of dead nodes without waiting in a cycle.
+/// `side[dim]`
+/// 0: to the nearer end of a block of adjacent layers with dead nodes; 1 or 2: plus or minus through the whole block,
+/// or directly to an adjacent layer without dead nodes.
 void set_exits(bgl::Table& t, const u32 (&side)[3]) {
   for (u32 i = 0; i < t.dead_count; ++i) {
     t.exits[i] = 0;
@@ -90,14 +91,14 @@ void set_exits(bgl::Table& t, const u32 (&side)[3]) {
       u32 up = 0, down = 0;
       while (up < k && has_dead((at + up) % k)) ++up;
       while (down < k && has_dead((at + k - down) % k)) ++down;
-      if (up == k) continue;  // there is none
+      if (up == k) continue;  // all layers have dead nodes: no exit in this dimension
       const u32 nearer = u32{up <= down} | u32{down <= up} << 1, beside = u32{up == 1} | u32{down == 1} << 1;
       t.exits[i] |= static_cast<u8>((side[d] ? side[d] | beside : nearer) << 2 * d);
     }
   }
 }
 
-/// The pair that is worst off, and how.
+/// Returns the pair with the worst Way, and that Way.
 std::pair<Pair, Way> worst_pair(const Sketch& sketch, const std::vector<Pair>& pairs) {
   std::pair<Pair, Way> worst{{}, Way::kAny};
   for (const Pair& p : pairs) {
@@ -108,6 +109,7 @@ std::pair<Pair, Way> worst_pair(const Sketch& sketch, const std::vector<Pair>& p
   return worst;
 }
 
+/// Throws the ConfigError for a pair that dead nodes disconnect.
 [[noreturn]] void refuse(const Sketch& sketch, const Topology& topology, const Pair& pair) {
   const u32 from = sketch.address[pair.first], to = sketch.address[pair.second];
   u32 in_the_way = 0;
@@ -129,13 +131,14 @@ std::pair<Pair, Way> worst_pair(const Sketch& sketch, const std::vector<Pair>& p
   with_vcs.t.dynamic_vcs = 1;
   const bool ordered_only = bgl::best_hints(with_vcs.t, from, to, 0).way != Way::kNone;
   throw ConfigError("faults.nodes: no hint bits lead from node " + shown_node(topology, sketch.node[pair.first]) +
-                    " to node " + shown_node(topology, sketch.node[pair.second]) + "; in the way: " + nodes + ". " +
-                    (ordered_only ? "Set router.dynamic_vcs to 1 or more, since only dynamic packets get round them."
-                                  : "Take other nodes: up to three are no obstacle if no two of them are on a line "
+                    " to node " + shown_node(topology, sketch.node[pair.second]) + "; dead nodes in the way: " + nodes +
+                    ". " +
+                    (ordered_only ? "Set router.dynamic_vcs to 1 or more, since only dynamic packets go round them."
+                                  : "Choose other nodes: up to three are no obstacle if no two of them are on a line "
                                     "along a dimension."));
 }
 
-/// Hint bits as they are written in a packet: x+ x- y+ y- z+ z-.
+/// Returns hint bits as in a packet's header: x+ x- y+ y- z+ z-.
 std::string shown_hints(u32 written) {
   std::string text;
   for (u32 b = 6; b-- > 0;) text += written >> b & 1 ? '1' : '0';
@@ -193,7 +196,7 @@ std::vector<std::string> set_dead_nodes(bgl::Table& t, const Topology& topology,
   try_sides(0, 0);
   return {"faults.nodes: packets, for instance from node " + shown_node(topology, sketch.node[worst.first.first]) +
           " to node " + shown_node(topology, sketch.node[worst.first.second]) +
-          ", may wait for one another in a circle: so many dead nodes lie side by side that nothing excludes it."};
+          ", may deadlock: so many dead nodes are adjacent that flitlab cannot exclude it."};
 }
 
 std::vector<bgl::GivenHints> read_hints(const Experiment& e, const Topology& topology, const bgl::Table& t,
@@ -211,7 +214,7 @@ std::vector<bgl::GivenHints> read_hints(const Experiment& e, const Topology& top
     if (from >= topology.routers || to >= topology.routers)
       throw ConfigError(name + "names a node that does not exist: nodes are numbered 0 to " +
                         std::to_string(topology.routers - 1) + ".");
-    if (from == to) throw ConfigError(name + "leads nowhere. Leave it out.");
+    if (from == to) throw ConfigError(name + "has the same source and destination. Leave it out.");
     if (written > 63)
       throw ConfigError(name + "has hint bits " + std::to_string(written) +
                         ": there are six, x+ x- y+ y- z+ z-, so they are at most 63 = 0b111111.");
@@ -231,10 +234,9 @@ std::vector<bgl::GivenHints> read_hints(const Experiment& e, const Topology& top
     const Way way = bgl::way_of(t, a, b, hints);
     if (way == Way::kNone)
       throw ConfigError(bits +
-                        ", which lead packets to where only dead nodes are next. Set others, or leave the entry "
-                        "out: what is possible is found by itself.");
-    if (way == Way::kUnsafe)
-      warnings.push_back(bits + ": packets may wait for one another in a circle between the dead nodes.");
+                        ", which lead packets to nodes where only dead nodes are next. Set other bits, or leave the "
+                        "entry out: flitlab then chooses the bits.");
+    if (way == Way::kUnsafe) warnings.push_back(bits + ": packets may deadlock between the dead nodes.");
     given.push_back({a, b, hints});
   }
   const auto key = [](const bgl::GivenHints& g) { return std::pair{g.from, g.to}; };

@@ -1,5 +1,5 @@
 #pragma once
-/// Dead nodes of a Blue Gene/L torus, and the hint bits that software sets because of them or because it is told to.
+/// Dead nodes of a Blue Gene/L torus, and the hint bits that software sets to avoid them or as configured.
 #include <string>
 #include <vector>
 
@@ -9,19 +9,19 @@
 
 namespace flitlab {
 
-/// Takes all links of some nodes away.
+/// Returns a topology without the links from and to some nodes.
 Topology without_nodes(Topology topology, const std::vector<u32>& nodes);
 
-/// Enters dead nodes into a table that is complete otherwise. Returns what a user should know. ConfigError if there are
-/// nodes that cannot reach one another.
+/// Enters dead nodes into a table that is complete otherwise. Returns warnings. Throws ConfigError if some live nodes
+/// cannot reach one another.
 std::vector<std::string> set_dead_nodes(bgl::Table& table, const Topology& topology, const std::vector<u32>& nodes);
 
-/// `routing.hints`, sorted; the table knows the dead nodes. ConfigError if some cannot lead to the destination; what a
-/// user should know is added to `warnings`.
+/// Returns `routing.hints` sorted by addresses, and adds to `warnings`. `table` must contain the dead nodes. Throws
+/// ConfigError for hint bits that cannot lead to the destination.
 std::vector<bgl::GivenHints> read_hints(const Experiment& experiment, const Topology& topology, const bgl::Table& table,
                                         std::vector<std::string>& warnings);
 
-/// A node by its number and its place: "5 (1,1,0)".
+/// Returns a node's number and coordinates as text: "5 (1,1,0)".
 std::string shown_node(const Topology& topology, u32 node);
 
 }  // namespace flitlab

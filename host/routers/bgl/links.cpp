@@ -1,4 +1,4 @@
-/// Links of a Blue Gene/L torus that may spoil packets: parameters, state, and what the two ends say of each other.
+/// Link protocol of a Blue Gene/L torus: parameters, and comparison of the running CRCs of each link's ends.
 #include <bit>
 #include <cmath>
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kHeaderBytes = 8;
 
-/// Probability that one of so many bytes is hit, as a part of 2^32.
+/// Returns the probability that an error hits at least one of `bytes` bytes, times 2^32.
 u32 threshold(double rate, double bytes) {
   return static_cast<u32>(std::min(-std::expm1(bytes * std::log1p(-rate)) * 4294967296.0, 4294967295.0));
 }
@@ -36,7 +36,7 @@ void BglPlan::set_links(const Experiment& e) {
   t.acknowledgment_threshold = threshold(rate, e.u32_of(bgl::param::router.ack_bytes));
 }
 
-/// What links protect against is shown where they do.
+/// Totals of the link protocol are shown only if it is in use.
 bool BglPlan::shows(const TotalRecord&, u32, const CounterShard&) const { return table_.protocol; }
 
 std::map<std::string, double> BglPlan::figures(const CounterShard&, const std::vector<std::byte>& state) const {
@@ -50,7 +50,7 @@ std::map<std::string, double> BglPlan::figures(const CounterShard&, const std::v
       if (peer.item == kNone) continue;
       const bgl::LinkReceiver& there = bgl::receiver_at(view, nodes[peer.item], peer.port);
       const bgl::LinkSender& here = bgl::sender_at(view, nodes[n], d);
-      u32 crc = here.crc;  // and what has been taken, the acknowledgment being under way
+      u32 crc = here.crc;  // plus accepted packets whose acknowledgment is under way
       for (u8 i = here.oldest; i != there.expected; ++i) {
         const Packet& packet = bgl::kept_at(view, nodes[n], d, i).packet;
         if (!(packet.tag & bgl::kNotValid)) crc = bgl::add_to_crc(crc, bgl::content_of(packet));

@@ -1,4 +1,4 @@
-/// What the registry knows of Blue Gene/L's torus.
+/// Registry entry of Blue Gene/L's torus.
 #include "host/config/registry.hpp"
 #include "host/routers/bgl/checks.hpp"
 #include "host/routers/bgl/plan.hpp"

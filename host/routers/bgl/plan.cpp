@@ -17,7 +17,7 @@
 namespace flitlab {
 namespace {
 
-/// Who sends to one another: all nodes that live.
+/// Returns one group of terminals that send to one another: the live nodes. Empty if all nodes are live.
 TerminalPlan::Groups groups_of(u32 nodes, const std::vector<u32>& dead) {
   if (dead.empty()) return {};
   TerminalPlan::Groups groups(1);
@@ -68,7 +68,7 @@ void BglPlan::set_layout() {
   node.add_fields(t.injection_fields, t);
   if (t.protocol) node.add_fields(t.link_fields, t);
   node.finish();
-  // An odd number of cache lines: at an even distance the first lines of all nodes would share a part of a cache's
+  // An odd number of cache lines: at an even distance the first lines of all nodes would share a fraction of the cache
   // sets.
   if (node.item_bytes % 128 == 0) node.item_bytes += 64;
 
@@ -86,9 +86,9 @@ void BglPlan::set_layout() {
 
 namespace {
 
-/// Part of a node's uniform packets that take the busiest link of a ring of k nodes. Nodes that are h hops away from it
-/// take it for all destinations that are farther; of those who are half-way away half of the packets do, or half of the
-/// nodes, which may be an odd number.
+/// Returns the fraction of a node's uniform packets that cross the busiest link of a ring of k nodes, summed over the
+/// ring's nodes. A node h hops before the link uses it for all destinations farther away. Of the half-way packets half
+/// use it; with register ties, those of half of the nodes, rounded up.
 double busiest_link(u32 k, bool register_ties) {
   const u32 nearer = (k - 1) / 2;
   double pairs = nearer * (nearer + 1) / 2.0;
@@ -101,18 +101,19 @@ double busiest_link(u32 k, bool register_ties) {
 std::vector<std::pair<std::string, double>> BglPlan::derived() const {
   const bgl::Table& t = table_;
   const DistanceMetrics distance = distance_metrics(topology_);
-  // Uniform traffic to others alone loads links by so much more than to all.
+  // Without packets to oneself, uniform traffic loads links by this factor more.
   const double others =
       t.traffic.others_only || t.traffic.pattern == Pattern::kAllToAll ? t.terminals / (t.terminals - 1.0) : 1;
   double busiest = 0;
   for (u32 k : topology_.shape) busiest = std::max(busiest, busiest_link(k, t.register_ties) * others);
-  // Packets of a link with traffic one way, and both ways: each direction then carries the other's token packets.
+  // Link cycles of a packet with one-way traffic, and with two-way traffic, which adds the other direction's token
+  // packets.
   const double chunks = traffic_.mean_flits, one_way = bgl::kChunkBytes * chunks + t.overhead,
                cycles = one_way + (t.acks ? t.ack_cycles : 0);
   const bool regular = dead_.empty() && given_.empty();
   const bool uniform = t.mode == TrafficMode::kOpen &&
                        (t.traffic.pattern == Pattern::kUniform || t.traffic.pattern == Pattern::kAllToAll);
-  // Dead nodes and given hint bits lead packets elsewhere; software's time depends on what it does at the moment.
+  // With dead nodes or configured hint bits, routes differ; software's time depends on its current tasks.
   const double hops = regular ? traffic_.mean_over(GridHops(topology_)) : kNotMeasured;
   const double alone = t.processors ? kNotMeasured
                                     : t.injection_delay + hops * (t.hop_delay + (t.bypass ? 0 : t.fifo_delay)) +
@@ -151,7 +152,8 @@ std::string BglPlan::port_name(u32 port) const {
   return std::string(port % 2 ? "-" : "+") + "xyz"[port / 2];
 }
 
-/// Chunks that a VC of a receiver holds, or an injection FIFO that software uses.
+/// Returns the capacity in chunks of a receiver's VC or of an injection FIFO; 0 for FIFOs that are infinite or not in
+/// use.
 u32 BglPlan::capacity(u32 port, u32 vc) const {
   const bgl::Table& t = table_;
   if (port < topology_.network_ports) return t.buffer[vc];

@@ -27,7 +27,7 @@ class BglPlan final : public Plan, public Inspector {
   void describe_router(const std::vector<std::byte>& state, u32 router, Cycle now,
                        std::vector<PortSnapshot>& ports) const override;
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
-  /// Cycles in which each channel was occupied: what a packet takes with trailer, acknowledgment and gap.
+  /// Returns the cycles in which each channel was busy, trailers, gaps and acknowledgments included.
   std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;
 
   std::vector<u32> program_ends(const std::vector<std::byte>& state) const override;

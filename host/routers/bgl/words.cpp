@@ -1,5 +1,5 @@
-/// A node in the machine's words: its virtual channels by name, what their tokens allow, and, in a line of its own, why
-/// the packet at the head of each has not left.
+/// Description of a node in the paper's terms: names of virtual channels, the packets that their tokens allow, and for
+/// the head of each queue the reason why it has not left.
 #include "host/routers/bgl/plan.hpp"
 #include "host/routers/bgl/words_reasons.hpp"
 #include "kernels/routers/bgl/tokens.hpp"
@@ -7,12 +7,12 @@
 namespace flitlab {
 namespace {
 
-/// As enterable() decides it.
+/// Returns the tokens of a VC and the packets that may enter, by the rules of enterable().
 std::string tokens_note(const bgl::Table& t, u32 vc, u32 tokens) {
   const std::string count = std::to_string(tokens) + " of " + std::to_string(t.buffer[vc]) + " tokens: ";
   if (tokens < bgl::kFullPacket) return count + "closed";
   if (!(t.bubble_set >> vc & 1)) return count + "a full packet may enter";
-  return count + (tokens < 2 * bgl::kFullPacket ? "a packet may go on along its ring, none may enter"
+  return count + (tokens < 2 * bgl::kFullPacket ? "a packet may advance along its ring, but not enter"
                                                 : "a full packet may enter and leave the bubble");
 }
 

@@ -29,7 +29,8 @@ BglReasons::BglReasons(const BglPlan& plan, const std::vector<std::byte>& state,
   put_back();
 }
 
-/// Undoes what began in the cycle before, the last first: links are given away after reception FIFOs.
+/// Undoes the grants of the previous cycle, in reverse order: links first, because they are granted after reception
+/// FIFOs.
 void BglReasons::put_back() {
   const Item<1> node{bytes_.data()};
   const NodeView view = view_of_node(t_);
@@ -62,7 +63,7 @@ void BglReasons::put_back() {
   }
 }
 
-/// Whether a packet whose tail leaves its queue in cycle `end` began to do so in the cycle before this one.
+/// Returns whether a transfer whose tail leaves its queue in cycle `end` began in the previous cycle.
 bool BglReasons::has_begun(u16 end, u32 queue) const {
   const bgl::Queue& state = bgl::queue_at(view_of_node(t_), node(), queue);
   return static_cast<u16>(end - bgl::kChunkBytes * bgl::chunks_of(state.route) + 1) == static_cast<u16>(now_);
@@ -83,7 +84,7 @@ Cycle BglReasons::time_of(u16 lower_half) const {
   return static_cast<Cycle>(now_ + static_cast<std::int16_t>(static_cast<u16>(lower_half - static_cast<u16>(now_))));
 }
 
-/// Where a head may go, whatever is free; as choose() tries it.
+/// Returns the directions and VCs that choose() tries for a head, free or not.
 std::vector<BglReasons::Way> BglReasons::ways_of(u32 queue) const {
   const u16 route = bgl::queue_at(view_of_node(t_), node(), queue).route;
   const bool high = route & bgl::kHighPriority;
@@ -112,13 +113,13 @@ std::string BglReasons::link_taken_by(u32 direction) const {
     return link + " sends " + name(node().at(t_.node_fields.sender_takes, direction)) +
            ", whose tail leaves in cycle " + std::to_string(time_of(node().at(t_.node_fields.tail_leaves, direction)));
   if (!t_.protocol)
-    return link + " ends a packet" + (t_.acks ? " or sends tokens" : "") + ", up to cycle " +
+    return link + " finishes a packet" + (t_.acks ? " or sends tokens" : "") + ", until cycle " +
            std::to_string(time_of(node().at(t_.node_fields.tail_leaves, direction)) + t_.overhead);
   const bgl::LinkSender& sender = node().at(t_.link_fields.sender, direction);
-  if (sender.repeating) return link + " repeats what has not been acknowledged";
+  if (sender.repeating) return link + " retransmits unacknowledged packets";
   if (sender.kept + bgl::kFullPacket > t_.kept_chunks)
-    return link + " has no space for a copy: " + std::to_string(sender.kept) + " chunks are not acknowledged";
-  return link + " ends a packet or sends an acknowledgment";
+    return link + " has no space for a copy: " + std::to_string(sender.kept) + " chunks are unacknowledged";
+  return link + " finishes a packet or sends an acknowledgment";
 }
 
 std::string BglReasons::tokens_lack(const Way& way) const {
@@ -127,11 +128,11 @@ std::string BglReasons::tokens_lack(const Way& way) const {
   return plan_.port_name(way.direction) + " " + bgl_vc_name(t_, way.vc) + " has " + std::to_string(tokens) + " of " +
          std::to_string(needs) + " tokens" +
          (!way.bubble ? ""
-          : way.stays ? " to go on along its ring"
+          : way.stays ? " to advance along its ring"
                       : " to enter (bubble rule)");
 }
 
-/// Of a head that could go nowhere: all that it lacked.
+/// Returns the links or tokens that a head lacked that could go nowhere.
 std::string BglReasons::why_not(u32 queue) const {
   std::string all;
   u32 taken = 0;
@@ -144,32 +145,32 @@ std::string BglReasons::why_not(u32 queue) const {
   return all;
 }
 
-/// Of a head that could go, and has asked for what its queue says.
+/// Returns why a head was denied the direction and VC that it requested.
 std::string BglReasons::who_won(u32 queue) const {
   const bgl::Queue& state = bgl::queue_at(view_of_node(t_), node(), queue);
   const std::string wish = plan_.port_name(state.direction) + " " + bgl_vc_name(t_, state.vc);
   const u32 winner = winner_[state.direction];
-  // Whether it was blocked in the cycle before, and did not ask in this one, is forgotten when arbitration is over.
+  // Arbitration does not keep whether the gap suppressed this head's request.
   if (t_.gap && queue < bgl::kInjectionQueue)
-    return "can go by " + wish + ": lost, or asks a cycle late (the arbitration gap)";
+    return "can go by " + wish + ": denied, or requests a cycle late (arbitration gap)";
   if (queue < bgl::kInjectionQueue)
     for (u32 d = 0; d < 2 * t_.dims; ++d)
       if (winner_[d] != kNone && winner_[d] >> 3 == queue >> 3)
-        return "lost: wanted " + wish + ", but its receiver put " + name(winner_[d]) + " forward, which got " +
-               plan_.port_name(d);
+        return "denied: requested " + wish + ", but its receiver presented " + name(winner_[d]) +
+               ", which was granted " + plan_.port_name(d);
   if (winner != kNone)
-    return "lost: wanted " + wish + ", but " + name(winner) + " got " + plan_.port_name(state.direction);
-  return "lost: wanted " + wish + ", but its receiver put another head forward, which lost";
+    return "denied: requested " + wish + ", but " + name(winner) + " was granted " + plan_.port_name(state.direction);
+  return "denied: requested " + wish + ", but its receiver presented another head, which was denied";
 }
 
-/// "" if a head could go into its reception FIFO.
+/// Returns why a head could not go into its reception FIFO, or "" if it could.
 std::string BglReasons::of_reception(const bgl::NodeControl& then, u32 queue) const {
   const bgl::Queue& state = bgl::queue_at(view_of_node(t_), node(), queue);
   const u32 receiver = queue >> 3, chunks = bgl::chunks_of(state.route);
   const u64 high_heads = kHighest << t_.high_vc;
   const u64 busy =
       then.arriving & u64{0xFF} << 8 * receiver & (state.route & bgl::kHighPriority ? high_heads : ~high_heads);
-  if (busy) return "the way to its reception FIFO is taken by " + names(busy);
+  if (busy) return "the bus to its reception FIFO is used by " + names(busy);
   const u32 room = then.reception_room[bgl::reception_fifo(receiver, state.route)];
   return room >= chunks
              ? ""
@@ -180,7 +181,7 @@ std::string BglReasons::of(u32 queue) const {
   const bgl::Queue& state = bgl::queue_at(view_of_node(t_), node(), queue);
   const u64 me = bgl::bit(queue);
   if (present_.entering & me)
-    return "on its way to the arbiters: asks in cycle " + std::to_string(time_of(state.until));
+    return "on its way to the arbiters: requests in cycle " + std::to_string(time_of(state.until));
   if (present_.leaving & me)
     return "leaves by " + plan_.port_name(state.direction) + " " + bgl_vc_name(t_, state.vc) +
            (present_.arriving & me ? " and into its reception FIFO" : "") + "; its tail in cycle " +
@@ -192,7 +193,7 @@ std::string BglReasons::of(u32 queue) const {
     const u64 high_heads = kHighest << t_.high_vc;
     const u64 taken =
         received_ & u64{0xFF} << 8 * (queue >> 3) & (state.route & bgl::kHighPriority ? high_heads : ~high_heads);
-    return taken ? "lost: " + names(taken) + " went into the reception FIFO" : "asks for its reception FIFO";
+    return taken ? "denied: " + names(taken) + " was granted the reception FIFO" : "requests its reception FIFO";
   }
   if (!(present_.waiting & me)) return "";
   if (queue < bgl::kInjectionQueue) {

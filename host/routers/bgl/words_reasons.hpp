@@ -1,7 +1,7 @@
 #pragma once
-/// Why the head of a queue of a Blue Gene/L node is still where it is, in words. Arbiters keep no record of what they
-/// have decided, but what has left can be put back: then the node is as they found it in the cycle before, and the
-/// kernel's own rules say who could have left, and what others lacked.
+/// Reasons, as text, why the heads of a Blue Gene/L node's queues have not left. Arbiters do not store their decisions,
+/// so the last cycle's grants are undone first. Then the kernel's functions show which heads could have left, and the
+/// links or tokens that others lacked.
 #include <string>
 #include <vector>
 
@@ -10,26 +10,26 @@
 
 namespace flitlab {
 
-/// What a virtual channel of a link is called.
+/// Returns the name of a link's virtual channel.
 std::string bgl_vc_name(const bgl::Table& t, u32 vc);
 
 class BglReasons {
  public:
-  /// A node at the beginning of cycle `now`.
+  /// Reads a node's state at the beginning of cycle `now`.
   BglReasons(const BglPlan& plan, const std::vector<std::byte>& state, u32 node, Cycle now);
 
-  /// Of the head of a queue: "" if it has none, else one line.
+  /// Returns one line about the head of a queue; "" if the queue is empty.
   std::string of(u32 queue) const;
 
  private:
   struct Way {
     u32 direction, vc;
-    bool bubble;  ///< the bubble rule holds for it
-    bool stays;   ///< in the ring in which it is
+    bool bubble;  ///< the bubble rule applies
+    bool stays;   ///< the packet continues along its ring on its VC
   };
 
   void put_back();
-  /// Item has no form for those who only read.
+  /// Item has no const form.
   Item<1> node() const { return {const_cast<std::byte*>(bytes_.data())}; }
   bool has_begun(u16 end, u32 queue) const;
   std::string name(u32 queue) const;
@@ -47,10 +47,10 @@ class BglReasons {
   const BglPlan& plan_;
   const bgl::Table& t_;
   Cycle now_;
-  std::vector<std::byte> bytes_;                    ///< of the node, as it was
-  bgl::NodeControl present_, passing_, receiving_;  ///< now; when links were given away; before that, FIFOs
-  u32 winner_[bgl::kDirections];                    ///< queue that got a link; kNone: nobody
-  u64 received_ = 0;                                ///< queues whose head began to go into a reception FIFO
+  std::vector<std::byte> bytes_;                    ///< the node's state with the last cycle's grants undone
+  bgl::NodeControl present_, passing_, receiving_;  ///< now; before links were granted; before reception FIFOs were
+  u32 winner_[bgl::kDirections];                    ///< `[direction]`: queue that was granted the link; kNone: no queue
+  u64 received_ = 0;                                ///< queues whose head was granted its reception FIFO
 };
 
 }  // namespace flitlab

@@ -13,7 +13,7 @@ void check_bless(const Experiment& e) {
   const std::string& kind = e.str(param::topology.kind);
   if (kind != "mesh" && kind != "torus" && kind != "ring")
     throw ConfigError(quoted(e, param::topology.kind) +
-                      " does not fit router.kind = \"bless\", whose ports go by dimensions and directions. Use "
+                      " does not fit router.kind = \"bless\", which routes by dimension and direction. Use "
                       "\"mesh\", \"torus\" or \"ring\".");
   check_topology(e);
   if (const u32 terminals = e.u32_of(param::topology.concentration); terminals != 1)
@@ -21,12 +21,12 @@ void check_bless(const Experiment& e) {
                       " does not fit router.kind = \"bless\", whose routers have one terminal each. Set it to 1.");
   if (terminal_count(e) < 2)
     throw ConfigError("topology.shape = " + list_text(e.ints(param::topology.shape)) +
-                      " is one router, and router.kind = \"bless\" sends from router to router. Use two or more.");
+                      " is one router, and router.kind = \"bless\" needs two or more.");
   const std::string& mode = e.str(param::traffic.mode);
   if (const u32 width = e.u32_of(bless::param::router.ejection_width); mode == "trace" && width != 1)
     throw ConfigError("router.ejection_width = " + std::to_string(width) +
-                      " does not fit traffic.mode = \"trace\", where a terminal can take one packet a cycle. Set it to "
-                      "1.");
+                      " does not fit traffic.mode = \"trace\", where a terminal takes at most one packet per cycle. "
+                      "Set it to 1.");
 }
 
 }  // namespace flitlab

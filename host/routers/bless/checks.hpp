@@ -3,7 +3,8 @@
 
 namespace flitlab {
 
-/// Conditions between its parameters. Throws ConfigError for the first that fails.
+/// Checks conditions between the parameters of the bufferless deflection router. Throws ConfigError for the first one
+/// that fails.
 void check_bless(const Experiment& experiment);
 
 }  // namespace flitlab

@@ -1,4 +1,4 @@
-/// What the registry knows of the bufferless deflection router.
+/// Registry entry of the bufferless deflection router.
 #include "host/config/registry.hpp"
 #include "host/routers/bless/checks.hpp"
 #include "host/routers/bless/plan.hpp"

@@ -71,7 +71,7 @@ void BlessPlan::set_places(const Experiment& e) {
   const std::string what = std::string(record.path) + (e.is_auto(record) ? " = \"auto\"" : "") + ", " +
                            std::to_string(places) + " packets for each of " + std::to_string(topology_.terminals) +
                            " terminals";
-  const std::string advice = "Give a smaller number, such as 64; the model's README says what that means.";
+  const std::string advice = "Give a smaller number, such as 64; the model's README describes the consequences.";
   if (places > kMost) throw ConfigError(what + ": at most " + std::to_string(kMost) + " are supported. " + advice);
   require_memory(what, places * topology_.terminals * sizeof(bless::Partial), advice);
   table_.places = static_cast<u32>(places);
@@ -93,14 +93,14 @@ void BlessPlan::set_layout() {
 std::vector<std::string> BlessPlan::warnings() const {
   if (table_.places >= most_partial()) return {};
   return {std::string(bless::param::router.reassembly_packets.path) + " = " + std::to_string(table_.places) +
-          ": flits that find no place for their packet travel on, and may do so for ever; from " +
-          std::to_string(most_partial()) + " on none does."};
+          ": flits whose packet finds no reassembly buffer are deflected, and livelock is possible; from " +
+          std::to_string(most_partial()) + " on it is not."};
 }
 
 namespace {
 
-/// Shortest routes, and 2 hops from a terminal to itself: a router ejects only what has come by a channel, so such a
-/// flit goes to a neighbour and back.
+/// Hops of shortest routes, and 2 from a terminal to itself: a router ejects only flits that arrived on a channel, so
+/// such a flit goes to a neighbour and back.
 class BlessHops final : public PairValue {
  public:
   explicit BlessHops(const Topology& topology) : grid_(topology) {}
@@ -126,7 +126,7 @@ class BlessHops final : public PairValue {
 
 double BlessPlan::mean_hops() const { return traffic_.mean_over(BlessHops(topology_)); }
 
-/// H (router + channel) + router + L - 1: an output for every flit in the cycle in which it arrives.
+/// Returns H (router + channel) + router + L - 1: every flit gets an output in the cycle in which it arrives.
 double BlessPlan::zero_load_latency(double hops) const {
   return hops * table_.hop_delay + table_.delay + traffic_.mean_length() - 1;
 }

@@ -18,14 +18,15 @@ class BlessPlan final : public Plan, public Inspector {
   const StateLayout& layout() const override { return layout_; }
   std::vector<Bound> bounds() const override;
   std::vector<std::pair<std::string, double>> derived() const override;
-  /// Flits never wait: all that arrive in a cycle leave in it. So none waits for another.
+  /// Always returns "": every flit leaves a router in the cycle in which it arrives, so flits never wait for one
+  /// another.
   std::string find_deadlock(const std::vector<std::byte>&) const override { return ""; }
   std::string router_name(u32 router) const override;
   std::string port_name(u32 port) const override;
   const Inspector* inspector() const override { return this; }
-  /// Ports, each with the flits that are on their way to it.
+  /// Returns the ports of a router, each with the flits that are on their way to it.
   std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
-  /// A router has no buffers: the flits on their way to it, of as many as its channels carry at a time.
+  /// Returns the flits on their way to a router, out of the number that its channels can carry at the same time.
   Fill fill(const std::vector<std::byte>& state, u32 router, const std::vector<PortSnapshot>& ports) const override;
   std::string_view fill_of() const override { return "flits on their way to the router"; }
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
@@ -33,8 +34,10 @@ class BlessPlan final : public Plan, public Inspector {
   std::map<std::string, double> figures(const CounterShard& totals, const std::vector<std::byte>& state) const override;
 
   const bless::Table& table() const { return table_; }
-  /// Packets that a terminal can have in parts at a time, whatever happens: each lacks a flit, which is on a channel
-  /// (of so many flits as channels hold), or still at its source (one packet each). Packets of one flit need no place.
+  /// Returns an upper bound on the packets that can be incomplete at a terminal at the same time. Each lacks a flit,
+  /// which is on a channel (at most as many flits as all channels hold) or at its source (at most one packet for each
+  /// source).
+  /// 1 if all packets have one flit, since these need no reassembly.
   u64 most_partial() const;
 
  private:
@@ -47,7 +50,7 @@ class BlessPlan final : public Plan, public Inspector {
 
   Topology topology_;
   TerminalPlan traffic_;
-  u32 longest_;  ///< flits; of a trace, whatever is possible
+  u32 longest_;  ///< longest packet, flits; for a trace, the longest that is supported
   std::vector<u32> wired_;
   bless::Table table_{};
   StateLayout layout_;

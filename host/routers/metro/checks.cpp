@@ -1,4 +1,4 @@
-/// Conditions between the parameters of METRO.
+/// Checks of the conditions between METRO's parameters.
 #include <bit>
 
 #include "host/config/cross_checks.hpp"
@@ -35,8 +35,8 @@ void check_multibutterfly(const Experiment& e) {
                         std::to_string(metro::kMaxPorts) + " are possible.");
     if (wires / blocks % ports != 0 || wires / blocks == 0)
       throw ConfigError(where + ": " + std::to_string(wires / blocks) +
-                        " wires come to each of its classes, which do not fill routers of " + std::to_string(ports) +
-                        " ports. Change topology.links or the dilation.");
+                        " wires lead to each class of destinations, which do not fill routers of " +
+                        std::to_string(ports) + " ports. Change topology.links or the dilation.");
     blocks *= radix[s];
   }
 }
@@ -48,11 +48,11 @@ void check_fat_tree(const Experiment& e) {
   power_of_two(metro::param::topology.ports.path, ports);
   power_of_two(metro::param::topology.links.path, links);
   if (2 * e.u32_of(metro::param::topology.levels) - 1 > metro::kMaxStages)
-    throw ConfigError("topology.levels: a way has at most " + std::to_string(metro::kMaxStages) + " routers.");
+    throw ConfigError("topology.levels: a path has at most " + std::to_string(metro::kMaxStages) + " routers.");
   metro_endpoints(e);
   if (ports < 2 * arity / 2 || arity > ports || arity * links % ports != 0)
     throw ConfigError("topology.arity = " + std::to_string(arity) + " with topology.links = " + std::to_string(links) +
-                      " brings " + std::to_string(arity * links) +
+                      " gives " + std::to_string(arity * links) +
                       " wires to a node next to endpoints, which do not "
                       "fill routers of topology.ports = " +
                       std::to_string(ports) + ". Change one of them.");
@@ -67,18 +67,18 @@ std::vector<u32> metro_shape(const Experiment& e) {
 void check_metro(const Experiment& e) {
   const std::string& mode = e.str(param::traffic.mode);
   if (e.flag(metro::param::endpoint.stalls) && mode != "open")
-    throw ConfigError("endpoint.stalls = true is there for traffic.mode = \"open\", and this is \"" + mode +
+    throw ConfigError("endpoint.stalls = true applies to traffic.mode = \"open\", and the mode is \"" + mode +
                       "\": set it to false.");
   if (!e.is_auto(metro::param::endpoint.think_cycles) && !e.flag(metro::param::endpoint.stalls) &&
       mode != "request_reply")
     throw ConfigError(
         "endpoint.think_cycles = " + std::to_string(e.u32_of(metro::param::endpoint.think_cycles)) +
         ": in traffic.mode = \"" + mode +
-        "\" only processors that stall think, and these do not; auto is allowed. Set endpoint.stalls = true "
-        "in \"open\", or leave it out.");
+        "\" only processors that stall have a time to work, and these do not stall. Set endpoint.stalls = true in "
+        "\"open\", or remove it (auto).");
   if (mode == "request_reply" && e.u32_of(param::traffic.window) != 1)
     throw ConfigError("traffic.window = " + std::to_string(e.u32_of(param::traffic.window)) +
-                      ": an endpoint has one message under way, and its reply comes over the same connection. Set it "
+                      ": an endpoint has one message in flight, and its reply arrives over the same connection. Set it "
                       "to 1.");
   if (!e.is_auto(metro::param::router.max_dilation))
     power_of_two(metro::param::router.max_dilation.path, e.u32_of(metro::param::router.max_dilation));

@@ -9,10 +9,10 @@ namespace flitlab {
 
 MetroConsole::MetroConsole(const MetroPlan& plan)
     : Console(plan.topology().routers, plan.topology().terminals), plan_(plan) {
-  offer({.of = "a router; of cascaded ones, of the member",
+  offer({.of = "a router (a slice, where routers are cascaded)",
          .cite = "METRO, 5.1, Scan Support; Table 2",
          .records = metro_register_records(plan.table(), plan.network().max_turn_delay),
-         .remark = "It takes scan.",
+         .remark = "Access is by scan.",
          .all =
              [this](const Engine& engine, u32 router) {
                std::map<std::string, u64> all = metro_registers(engine, plan_.table(), plan_.network(), router);
@@ -37,7 +37,7 @@ u64 MetroConsole::value_of(const Engine& engine, u32 router, const std::string& 
   if (found == all.end()) throw ConfigError(MetroRegisters::unknown(name, all));
   if (MetroRegisters::by_scan(name) && !reachable(engine, router))
     throw ConfigError("register " + name + " of router " + plan_.router_name(router) +
-                      " cannot be reached: none of its test access ports works (faults.file). Give it more of them "
+                      " cannot be reached: all of its test access ports are dead (faults.file). Give it more of them "
                       "(router.scan_paths).");
   return found->second;
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// What software can do to a METRO network between cycles: scan.
+/// Console of a METRO network: scan access between cycles.
 #include "host/plan/console.hpp"
 #include "host/routers/metro/plan.hpp"
 
@@ -10,9 +10,9 @@ class MetroConsole final : public Console {
   explicit MetroConsole(const MetroPlan& plan);
 
  private:
-  /// Whether any of a router's test access ports works.
+  /// Returns whether any of a router's test access ports works.
   bool reachable(const Engine& engine, u32 router) const;
-  /// A register that can be reached.
+  /// Returns the value of a register. ConfigError if the register does not exist or is not accessible.
   u64 value_of(const Engine& engine, u32 router, const std::string& name) const;
 
   const MetroPlan& plan_;

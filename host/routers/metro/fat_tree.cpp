@@ -1,5 +1,5 @@
-/// Fat trees of METRO routers. A node of level l has routers on the way up, whose directions are across (0) and up (1),
-/// and routers on the way down, a direction for each child; the root has only these. Level 1 is next to the endpoints.
+/// Fat trees of METRO routers. A node has up routers, with the directions across (0) and up (1), and down routers, with
+/// a direction for each child. The root has only down routers. Level 1 is next to the endpoints.
 #include <utility>
 
 #include "host/routers/metro/network.hpp"
@@ -45,9 +45,10 @@ class FatTree {
   }
 
  private:
-  using End = std::pair<u32, u32>;  ///< router, and port there
+  using End = std::pair<u32, u32>;  ///< router and its port
 
-  /// `up`: what comes up from the node; `down_to`: forward ports that lead down to it.
+  /// Adds a node. Returns in `up` the backward ports that lead up from it, in `down_to` the forward ports that lead
+  /// down to it.
   void add_node(u32 level, u32 node, std::vector<End>& up, std::vector<End>& down_to) {
     const bool root = level == levels_;
     const u32 routers = arity_ * width_ / ports_;
@@ -86,7 +87,7 @@ class FatTree {
     }
   }
 
-  /// Into the routers down: half of their wires from across, half from above.
+  /// Wires the forward ports of the down routers: half from the node's up routers (across), half from the node above.
   void join_ways_down(const std::vector<u32>& ups, const std::vector<u32>& downs, u32 item, std::vector<End>& up,
                       std::vector<End>& down_to) {
     std::vector<End> across;
@@ -124,9 +125,9 @@ class FatTree {
   u32 arity_, levels_, ports_, delay_, entry_delay_;
   bool random_;
   u64 seed_;
-  u32 width_;                              ///< wires of a child, each way
-  std::vector<std::vector<End>> up_;       ///< what comes up from each node of the level below
-  std::vector<std::vector<End>> down_to_;  ///< forward ports that lead down to it
+  u32 width_;                              ///< wires of a child, in each direction
+  std::vector<std::vector<End>> up_;       ///< [node of the level below] backward ports that lead up from it
+  std::vector<std::vector<End>> down_to_;  ///< [node of the level below] forward ports that lead down to it
   MetroNetwork n_;
 };
 

@@ -16,7 +16,7 @@ namespace {
 
 using What = MetroFault::What;
 
-/// What may happen, and what its line has behind the cycle and this word.
+/// Kinds of events, and the fields that follow cycle and kind in a line.
 constexpr std::pair<const char*, const char*> kForms[] = {
     {"dead", "ROUTER or PORT"}, {"repair", "ROUTER or PORT"},   {"stuck0", "PORT,bit"}, {"stuck1", "PORT,bit"},
     {"noise", "PORT,part"},     {"misallocate", "ROUTER,part"}, {"off", "PORT"},        {"on", "PORT"},
@@ -88,8 +88,8 @@ class FaultReader {
       if (what == name) return file_.check_form("cycle," + what + "," + places);
       known.emplace_back(name);
     }
-    file_.fail("nothing that happens is " + shown(Value{what}) + did_you_mean(nearest(what, known)) +
-               " What happens is " + listed(known) + ".");
+    file_.fail("unknown event " + shown(Value{what}) + did_you_mean(nearest(what, known)) + " Events are " +
+               listed(known) + ".");
   }
 
   double part() {
@@ -97,11 +97,11 @@ class FaultReader {
     double x = 0;
     const auto [end, error] = portable::from_chars(text.data(), text.data() + text.size(), x);
     if (error != std::errc{} || end != text.data() + text.size() || !(x >= 0 && x <= 1))
-      file_.fail("the last field must be a part from 0 to 1.");
+      file_.fail("the last field must be a fraction from 0 to 1.");
     return x;
   }
 
-  /// NAME, NAME.forward port or NAME.direction.equal; NAME:slice for one of cascaded routers; eN.link.
+  /// Reads the field `where`: NAME, NAME.forward port or NAME.direction.port; NAME:slice for one slice; eN.link.
   void place(bool router_allowed) {
     std::string text(file_.field(2));
     slice_ = kNone;
@@ -138,15 +138,16 @@ class FaultReader {
       item_ = number(name.substr(1));
       endpoint_ = true;
       if (item_ >= n_.terminals || numbers[0] >= n_.links || n_.leaving(item_, numbers[0]).item == kNone)
-        file_.fail("there is no such endpoint or link.");
+        file_.fail("this endpoint or link does not exist.");
       port_ = numbers[0];
     } else {
-      file_.fail("\"" + text + "\" is no router, port or endpoint's link.");
+      file_.fail("\"" + text + "\" is not a router, a port or an endpoint's link.");
     }
     if (!router_allowed && port_ == kNone) file_.fail("name a port, as in NAME.0 or NAME.1.0.");
   }
 
-  /// Names of routers may have dots: the longest name that fits counts.
+  /// Returns the position of the dot behind the router's name. Names may contain dots, so the longest known name
+  /// counts.
   std::size_t first_dot(const std::string& text) const {
     for (std::size_t end = text.size(); end-- > 0;) {
       if (text[end] != '.') continue;
@@ -198,7 +199,7 @@ class FaultReader {
     if (far.item != kNone) wire_end(faults, f, far.to_endpoint, far.item, far.port);
   }
 
-  /// Notes what has stopped working, or works again.
+  /// Records that a part stops working, or works again.
   void note(u64 cycle, bool off, bool wire) {
     if (port_ == kNone) return changes_.push_back({cycle, &MetroDead::routers, item_, off});
     const auto ports = wire ? &MetroDead::wires : &MetroDead::ports_off;

@@ -1,14 +1,16 @@
 #pragma once
-/// The file that says what breaks in a METRO network, and when.
+/// Reader of the file of faults of a METRO network (faults.file).
 #include <vector>
 
 #include "host/routers/metro/faults.hpp"
 
 namespace flitlab {
 
-/// What does not work when all has happened: wide routers, wires (by both their ends), ports that are off.
+/// Parts that do not work after all faults and repairs: `routers[wide router]`, and `wires` and `ports_off`
+/// `[wide router][inputs + outputs]`. A wire is marked at both of its ends.
 struct MetroDead {
   explicit MetroDead(const MetroNetwork& n) : routers(n.routers()), wires(n.wires.size()), ports_off(n.wires.size()) {}
+  /// Returns the ports whose wire is dead or that are off.
   std::vector<bool> ports() const {
     std::vector<bool> all = wires;
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = all[i] || ports_off[i];
@@ -17,8 +19,8 @@ struct MetroDead {
   std::vector<bool> routers, wires, ports_off;
 };
 
-/// Adds what the experiment's file of faults says to `faults`, and to `dead` what is left of it at the end. Throws
-/// ConfigError with the line for one that names nothing.
+/// Adds the faults of the experiment's file to `faults`, and the parts that remain dead in the end to `dead`. Throws
+/// ConfigError with the line number for a malformed line or a part that does not exist.
 void read_metro_faults(const Experiment& experiment, const MetroNetwork& network, u32 slices, MetroFaults& faults,
                        MetroDead& dead);
 

@@ -20,7 +20,7 @@ bool works(const MetroNetwork& n, const std::vector<bool>& dead_ports, u32 route
   return n.wire(router, port).item != kNone && !dead_ports[std::size_t{router} * n.ports() + port];
 }
 
-/// Sets of endpoints, 64 to a word: all that can be reached from somewhere is found in one pass over the routers.
+/// Sets of endpoints as bits of 64-bit words, so that reachability takes one pass over the routers.
 class Endpoints {
  public:
   Endpoints(u32 sets, u32 endpoints) : words_((endpoints + 63) / 64), bits_(std::size_t{sets} * words_) {}
@@ -51,10 +51,10 @@ class Endpoints {
   std::vector<u64> bits_;
 };
 
-/// Endpoints that cannot reach one another; kNone: none.
+/// Returns a source and a destination that it cannot reach; {kNone, kNone} if there is no such pair.
 std::pair<u32, u32> disconnected(const MetroNetwork& n, const std::vector<bool>& dead_routers,
                                  const std::vector<bool>& dead_ports) {
-  // Routers of a later stage come first, so that where stages are in order one pass is enough.
+  // Routers of later stages come first, so that one pass is enough for a multibutterfly.
   std::vector<u32> order(n.routers());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](u32 a, u32 b) { return n.setup[a].stage > n.setup[b].stage; });
@@ -82,8 +82,7 @@ std::pair<u32, u32> disconnected(const MetroNetwork& n, const std::vector<bool>&
   return {kNone, kNone};
 }
 
-/// Draws dead routers or links until there are as many as wanted, leaving out those without which somebody would be cut
-/// off.
+/// Draws dead routers or links until their number is as requested. It skips parts whose loss would cut off an endpoint.
 void draw(const Experiment& e, const ParamRecord& share, const MetroNetwork& n, u32 slices, MetroDead& dead,
           MetroFaults& faults) {
   const bool links = share.path == metro::param::faults.dead_links.path;
@@ -118,7 +117,7 @@ void draw(const Experiment& e, const ParamRecord& share, const MetroNetwork& n, 
   const auto far_off = [&](const metro::Wire& far) {
     if (far.item == kNone) return;
     if (!far.to_endpoint) return port_off(far.item, far.port);
-    if (far.port >= n.links) return;  // where it receives
+    if (far.port >= n.links) return;  // an entering link: the endpoint only receives
     MetroFault f;
     f.cycle = cycle;
     f.what = What::kPort;
@@ -175,9 +174,9 @@ void draw(const Experiment& e, const ParamRecord& share, const MetroNetwork& n, 
     }
   }
   if (found < wanted)
-    throw ConfigError(std::string(share.path) + " = " + to_text(Value{e.f64(share)}) + " asks for " +
-                      std::to_string(wanted) + " of " + std::to_string(candidates.size()) +
-                      ", and without cutting anybody off only " + std::to_string(found) + " can be dead. Lower it.");
+    throw ConfigError(std::string(share.path) + " = " + to_text(Value{e.f64(share)}) + " makes " +
+                      std::to_string(wanted) + " of " + std::to_string(candidates.size()) + " dead, but only " +
+                      std::to_string(found) + " can be dead without cutting off an endpoint. Lower it.");
 }
 
 }  // namespace
@@ -193,8 +192,8 @@ MetroFaults make_metro_faults(const Experiment& e, const MetroNetwork& n, u32 sl
   if (!e.str(metro::param::faults.file).empty()) {
     read_metro_faults(e, n, slices, faults, dead);
     if (const auto [s, d] = disconnected(n, dead.routers, dead.ports()); s != kNone)
-      throw ConfigError("faults.file leaves no way from endpoint " + std::to_string(s) + " to endpoint " +
-                        std::to_string(d) + ". Leave some of the faults out.");
+      throw ConfigError("faults.file leaves no path from endpoint " + std::to_string(s) + " to endpoint " +
+                        std::to_string(d) + ". Remove some of the faults.");
   }
   for (const ParamRecord* share : {&metro::param::faults.dead_routers, &metro::param::faults.dead_links})
     if (e.f64(*share) > 0) draw(e, *share, n, slices, dead, faults);

@@ -13,8 +13,8 @@
 namespace flitlab {
 namespace {
 
-/// A wire's end as a file writes it: e3.0 (endpoint, link), NAME.1 (forward port), NAME.2.1 (direction, one of its
-/// equals).
+/// A wire's end, in the file e3.0 (endpoint, link), NAME.1 (forward port) or NAME.2.1 (direction, one of its equivalent
+/// ports).
 struct End {
   bool endpoint = false;
   u32 item = 0;
@@ -72,7 +72,7 @@ class Reader {
 
   [[noreturn]] void unknown() const {
     const std::string word(file_.field(0));
-    file_.fail("there is no line " + shown(Value{word}) + did_you_mean(nearest(word, {"router", "wire"})) +
+    file_.fail("unknown kind of line " + shown(Value{word}) + did_you_mean(nearest(word, {"router", "wire"})) +
                " A line is " + kRouterForm + " or " + kWireForm + ".");
   }
 
@@ -80,7 +80,7 @@ class Reader {
     file_.check_form(kRouterForm);
     const std::string name(file_.field(1));
     if (name.empty() || name.find('.') != std::string::npos || is_endpoint(name))
-      file_.fail("a router's name has no dots and is not that of an endpoint (e and a number).");
+      file_.fail("a router's name has no dots and is not an endpoint's name (e and a number).");
     const u32 forward = power_of_two(2, "forward ports", 1, metro::kMaxPorts);
     const u32 radix = power_of_two(3, "radix", 2, metro::kMaxPorts);
     const u32 dilation = power_of_two(4, "dilation", 1, metro::kMaxPorts);
@@ -121,7 +121,7 @@ class Reader {
     file_.fail(p.line, "\"" + end + "\": " + what);
   }
 
-  /// Takes an end apart: its name, and numbers after dots.
+  /// Splits an end into its name and the numbers after the dots.
   std::pair<std::string, std::vector<u32>> parts(const Pending& p, const std::string& end) {
     std::vector<u32> numbers;
     std::size_t dot = end.find('.');
@@ -130,7 +130,7 @@ class Reader {
       const std::size_t next = end.find('.', dot + 1);
       u32 value = 0;
       if (!number(std::string_view(end).substr(dot + 1, next == std::string::npos ? next : next - dot - 1), value))
-        fail_end(p, end, "what follows a dot must be a number.");
+        fail_end(p, end, "a dot must be followed by a number.");
       numbers.push_back(value);
       dot = next;
     }
@@ -174,7 +174,7 @@ class Reader {
     const u32 r = router_of(p, p.to, name);
     if (numbers.size() != 1 || numbers[0] >= n_.setup[r].forward)
       fail_end(p, p.to,
-               "a wire comes to router " + name + " at a forward port from 0 to " +
+               "a wire reaches router " + name + " at a forward port from 0 to " +
                    std::to_string(n_.setup[r].forward - 1) + ".");
     return {false, r, numbers[0]};
   }
@@ -197,7 +197,7 @@ class Reader {
 
   void check_all_used() {
     const auto dangling = [](const std::string& what) {
-      throw ConfigError("topology.file: " + what + " is dangling. Add a line wire,FROM,TO for it.");
+      throw ConfigError("topology.file: " + what + " is dangling: it has no wire. Add a line wire,FROM,TO for it.");
     };
     for (u32 r = 0; r < n_.routers(); ++r) {
       for (u32 p = 0; p < n_.setup[r].forward; ++p)

@@ -1,4 +1,4 @@
-/// What the registry knows of METRO.
+/// METRO's entry in the registry of models.
 #include "host/config/registry.hpp"
 #include "host/routers/metro/checks.hpp"
 #include "host/routers/metro/plan.hpp"

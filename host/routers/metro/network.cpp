@@ -48,7 +48,7 @@ std::string MetroNetwork::backward_name(u32 router, u32 backward) const {
 
 namespace {
 
-/// A random order of 0 to n - 1.
+/// Returns the numbers 0 to n - 1 in random order.
 std::vector<u32> random_order(u32 n, u64 seed, u32 item) {
   std::vector<u32> order(n);
   std::iota(order.begin(), order.end(), 0);
@@ -69,7 +69,7 @@ std::vector<u32> assign_wires(u32 groups, u32 size, u32 ports, bool random, u64 
   const u32 wires = groups * size, routers = wires / ports;
   std::vector<u32> to(wires);
   if (!random) {
-    // The first of all groups, then the second of all groups, and so on: equals lie as far apart as they can.
+    // The first wires of all groups, then the second ones, and so on: wires of a group are as far apart as possible.
     for (u32 g = 0; g < groups; ++g)
       for (u32 k = 0; k < size; ++k) to[g * size + k] = k * groups + g;
     return to;
@@ -81,7 +81,7 @@ std::vector<u32> assign_wires(u32 groups, u32 size, u32 ports, bool random, u64 
       if (other != w && to[other] / ports == to[w] / ports) return true;
     return false;
   };
-  // Wires that clash with an equal change places with others until none does.
+  // A wire that leads to the same router as another wire of its group is exchanged with a random wire, until none does.
   for (u32 w = 0, draw = 0; w < wires; ++w) {
     for (u32 tries = 0; clashes(w) && tries < 1000; ++tries) {
       const u32 other = below(philox(seed, metro::stream::kWiring, item | 1u << 31, draw++).word[0], wires);
@@ -103,7 +103,7 @@ u32 metro_endpoints(const Experiment& e) {
   if (n > kMost)
     throw ConfigError(std::string(e.has(metro::param::topology.radix) ? "topology.radix" : "topology.levels") +
                       " makes " + std::to_string(n) + " endpoints; at most " + std::to_string(kMost) +
-                      " are possible. Leave out a stage.");
+                      " are possible. Remove a stage.");
   return static_cast<u32>(n);
 }
 
@@ -121,9 +121,8 @@ MetroNetwork make_multibutterfly(const Experiment& e) {
   n.endpoint_wires.resize(std::size_t{n.terminals} * 2 * n.links);
   for (u32 s = 0; s < n.stages; ++s) n.inputs = n.outputs = std::max(n.outputs, radix[s] * dilation[s]);
   const u32 wires = n.terminals * n.links;
-  // What comes out of the last stage, by wire: a block of routers for each class of destinations, each stage dividing
-  // the classes of the one before it.
-  std::vector<std::pair<u32, u32>> ends;  // router and backward port of each wire, block after block
+  // Each class of destinations has a block of routers, and each stage divides the classes of the stage before it.
+  std::vector<std::pair<u32, u32>> ends;  // router and backward port of each wire out of the last stage, by block
   u32 blocks = 1;
   for (u32 s = 0; s < n.stages; ++s) {
     const u32 ports = radix[s] * dilation[s], each = wires / blocks, first = n.routers();

@@ -20,20 +20,20 @@ class MetroPlan final : public Plan, public Inspector {
   const StateLayout& layout() const override { return layout_; }
   std::vector<Bound> bounds() const override;
   std::vector<std::pair<std::string, double>> derived() const override;
-  /// Connections that cannot go on are given up, so nobody waits for anybody.
+  /// Returns "": a blocked connection is released, so METRO cannot deadlock.
   std::string find_deadlock(const std::vector<std::byte>&) const override { return ""; }
   std::string router_name(u32 router) const override;
   std::string port_name(u32 port) const override;
   const Inspector* inspector() const override { return this; }
-  /// Ports and what they do; nothing is buffered.
+  /// Returns the ports and their states. A router buffers no words.
   std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
-  /// A router holds no words: the open connections, of as many as it has backward ports.
+  /// Returns the number of open connections, out of the number of backward ports, because routers buffer no words.
   Fill fill(const std::vector<std::byte>& state, u32 router, const std::vector<PortSnapshot>& ports) const override;
   std::string_view fill_of() const override { return "open connections"; }
   void describe_router(const std::vector<std::byte>& state, u32 router, Cycle now,
                        std::vector<PortSnapshot>& ports) const override;
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
-  /// Words that connections have carried, either way.
+  /// Returns the data words that each channel's connections have carried, in both directions.
   std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;
   bool shows(const TotalRecord& total, u32 element, const CounterShard& totals) const override;
   std::map<std::string, double> figures(const CounterShard& totals, const std::vector<std::byte>& state) const override;
@@ -44,7 +44,7 @@ class MetroPlan final : public Plan, public Inspector {
   const metro::Table& table() const { return table_; }
   const MetroNetwork& network() const { return network_; }
   const MetroFaults& faults() const { return faults_; }
-  /// Test access ports of every router.
+  /// Returns the number of test access ports of each router.
   u32 scan_paths() const { return scan_paths_; }
 
  private:

@@ -11,7 +11,7 @@
 namespace flitlab {
 namespace {
 
-/// A field of all items; empty if this network's items do not have it.
+/// Returns a field of all items, or an empty vector if this network's items do not have the field.
 template <class T>
 std::vector<T> get(const Engine& engine, u32 replica, u32 kind, std::string_view name) {
   const ItemKind& items = engine.layout().kinds[kind];
@@ -68,7 +68,7 @@ void MetroRegisters::apply(const MetroFault& f) {
   switch (f.what) {
     case MetroFault::What::kDeadRouter:
       control_[f.item].dead = f.value != 0;
-      control_[f.item].active = control_[f.item].used = 0;  // it comes back without connections
+      control_[f.item].active = control_[f.item].used = 0;  // after a repair it has no connections
       for (u32 p = 0; p < t_.inputs; ++p) forward_[std::size_t{f.item} * t_.inputs + p].state = metro::PortState::kIdle;
       break;
     case MetroFault::What::kMisallocation: control_[f.item].misallocate = f.value; break;
@@ -76,7 +76,7 @@ void MetroRegisters::apply(const MetroFault& f) {
       (f.endpoint ? endpoint_wire_[std::size_t{f.item} * 2 * t_.links * t_.slices + f.port]
                   : wire_[std::size_t{f.item} * t_.ports() + f.port]) = f.wire;
       break;
-    case MetroFault::What::kTap: break;  // of no concern to routers
+    case MetroFault::What::kTap: break;  // concerns the console only
     case MetroFault::What::kPort:
       if (f.endpoint)
         links_on_[f.item] = f.value ? links_on_[f.item] | 1u << f.port : links_on_[f.item] & ~(1u << f.port);
@@ -96,7 +96,7 @@ void MetroRegisters::set(u32 router, const std::string& name, u64 value, const M
     const u32 most = std::min<u32>(network.max_dilation, setup.backward / 2);
     if (value > most || !std::has_single_bit(value))
       refuse("the dilation is a power of two up to " + std::to_string(most) +
-             " (router.max_dilation, and two directions are the least).");
+             " (limited by router.max_dilation; a router has two directions or more).");
     c.log_dilation = static_cast<u8>(std::bit_width(value) - 1);
     c.log_radix = static_cast<u8>(std::bit_width(u32{setup.backward}) - 1 - c.log_dilation);
     return;
@@ -116,11 +116,11 @@ void MetroRegisters::set(u32 router, const std::string& name, u64 value, const M
     flag(c.fast);
   } else if (what == "swallow") {
     if (t_.header_words)
-      refuse("routers that take header words of their own (router.header_words) swallow nothing else.");
+      refuse("routers that consume header words of their own (router.header_words) have no swallow setting.");
     flag(c.swallow);
   } else if (what == "drive") {
     if (value >> (metro::kKindShift + metro::kKindBits) || metro::payload_of(static_cast<u32>(value)) >> t_.width)
-      refuse("a word is a kind from 0 to 7, times 65536, and a payload of router.width bits.");
+      refuse("a word is a kind from 0 to 7, times 65536, plus a payload of router.width bits.");
     drive_[std::size_t{router} * t_.ports() + port] = static_cast<u32>(value);
   } else if (what == "turn_delay") {
     if (value > network.max_turn_delay)
@@ -144,20 +144,21 @@ std::string MetroRegisters::unknown(const std::string& name, const std::map<std:
 std::vector<RegisterRecord> metro_register_records(const metro::Table& t, u32 max_turn_delay) {
   const u32 word = metro::kKindShift + metro::kKindBits;
   const u32 port_bits = std::max<u32>(std::bit_width(t.outputs), 1);
-  return {{"dilation", port_bits, "Equivalent backward ports of a direction.", true, "ports"},
-          {"on.#", 1, "The port is enabled.", true},
-          {"drive.#", word, "Word that a port drives while it is off: kind times 65536, payload; 0: none.", true},
-          {"captured.#", word, "The last word that has come to a port that is off."},
-          {"turn_delay.#", std::max<u32>(std::bit_width(max_turn_delay), 1),
-           "Pipeline stages that the port's wire is taken to have.", true, "cycles"},
-          {"fast.#", 1, "Of a forward port: fast path reclamation.", true},
-          {"swallow.#", 1, "Of a forward port: the word that brings a connection's direction is dropped.", true},
-          {"word.#", word, "The word that the port reads in the cycle to come: kind times 65536, payload."},
-          {"sent.#", word, "The word that the port's far end reads then."},
-          {"state.#", 8, "Of a forward port: what it does (metro::PortState)."},
-          {"out.#", 8, "Of a forward port: backward port of its connection."},
-          {"words.#", 32, "Of a forward port: data words that its connection has carried so far, either way.", false,
-           "words"}};
+  return {
+      {"dilation", port_bits, "Equivalent backward ports per direction.", true, "ports"},
+      {"on.#", 1, "The port is enabled.", true},
+      {"drive.#", word, "Word that the port drives while it is off: kind times 65536, plus payload; 0: none.", true},
+      {"captured.#", word, "Last word that arrived while the port was off."},
+      {"turn_delay.#", std::max<u32>(std::bit_width(max_turn_delay), 1), "Configured delay of the port's wire.", true,
+       "cycles"},
+      {"fast.#", 1, "Forward ports only: fast path reclamation.", true},
+      {"swallow.#", 1, "Forward ports only: the router drops the word that completes a connection's direction.", true},
+      {"word.#", word, "Word that the port reads in the next cycle: kind times 65536, plus payload."},
+      {"sent.#", word, "Word that the far end of the port's wire reads in the next cycle."},
+      {"state.#", 8, "Forward ports only: state (metro::PortState)."},
+      {"out.#", 8, "Forward ports only: backward port of the connection."},
+      {"words.#", 32, "Forward ports only: data words that the connection has carried so far, in both directions.",
+       false, "words"}};
 }
 
 std::map<std::string, u64> metro_registers(const Engine& engine, const metro::Table& t, const MetroNetwork& network,

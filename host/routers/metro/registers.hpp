@@ -1,6 +1,6 @@
 #pragma once
-/// What is reached by scan in a METRO router while the rest of the machine runs (METRO, 5.1, Scan Support; Table 2),
-/// and the words on its wires. Ports are f0, f1, ... (forward) and b0, b1, ... (backward).
+/// Registers of METRO routers: settings that scan accesses while the machine runs (METRO, 5.1, Scan Support; Table 2),
+/// and the words on the wires. Ports are f0, f1, ... (forward) and b0, b1, ... (backward).
 #include <map>
 #include <string>
 #include <vector>
@@ -11,20 +11,21 @@
 
 namespace flitlab {
 
-/// The routers' settings of a replica, to be changed between cycles.
+/// Settings of the routers of a replica, to be changed between cycles.
 class MetroRegisters {
  public:
   MetroRegisters(Engine& engine, u32 replica, const metro::Table& table);
 
+  /// Applies a fault or its repair to the settings.
   void apply(const MetroFault& fault);
-  /// ConfigError if the register cannot be written or does not take the value.
+  /// Sets a register of a router. ConfigError if it is read-only or the value is out of range.
   void set(u32 router, const std::string& name, u64 value, const MetroNetwork& network);
-  /// Back to the replica.
+  /// Writes the settings back to the replica.
   void write();
 
-  /// Whether it takes scan to reach a register; words and states are there to be looked at.
+  /// Returns whether a register is accessed by scan. Words and states can always be read.
   static bool by_scan(const std::string& name);
-  /// A message about a name that is none of these.
+  /// Returns the message for a register name that does not exist.
   static std::string unknown(const std::string& name, const std::map<std::string, u64>& all);
 
  private:
@@ -40,10 +41,10 @@ class MetroRegisters {
   std::vector<metro::ForwardPort> forward_;
 };
 
-/// What they are. `max_turn_delay`: the most that a port's turn_delay can be.
+/// Returns the records of all registers. `max_turn_delay`: largest turn_delay of a port, cycles.
 std::vector<RegisterRecord> metro_register_records(const metro::Table& table, u32 max_turn_delay);
 
-/// All registers of a router of the first replica.
+/// Returns all registers of a router of the first replica.
 std::map<std::string, u64> metro_registers(const Engine& engine, const metro::Table& table, const MetroNetwork& network,
                                            u32 router);
 

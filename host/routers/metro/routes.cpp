@@ -6,10 +6,11 @@
 namespace flitlab {
 namespace {
 
-/// Routers that a message may be at, in order.
+/// Routers that a message may have reached, sorted.
 using Places = std::vector<u32>;
 
-/// Where the direction leads from all of them: routers, unless it is out of the network, to one endpoint alone.
+/// Result of following a direction from all routers of a set: routers, or one endpoint. `ok` is false if the direction
+/// does not exist, or leads to several endpoints, or to routers that read the header differently.
 struct Step {
   Places routers;
   u32 terminal = kNone;
@@ -37,12 +38,13 @@ Step step(const MetroNetwork& n, const Places& places, u32 direction) {
   if (next.routers.empty() == (next.terminal == kNone)) return {{}, kNone, false};
   std::sort(next.routers.begin(), next.routers.end());
   next.routers.erase(std::unique(next.routers.begin(), next.routers.end()), next.routers.end());
-  for (u32 r : next.routers)  // they read the same header
+  for (u32 r : next.routers)  // all must read the same header bits
     if (n.setup[r].log_radix != n.setup[next.routers.front()].log_radix) return {{}, kNone, false};
   return next;
 }
 
-/// Goes through all sequences of directions, the shortest first.
+/// Returns, for each destination, the shortest sequence of directions from a source; empty if there is none.
+/// Breadth-first exploration of sets of routers.
 std::vector<std::vector<u32>> directions_from(const MetroNetwork& n, u32 source) {
   Places start;
   for (u32 l = 0; l < n.links; ++l)
@@ -76,14 +78,14 @@ std::vector<std::vector<u32>> directions_from(const MetroNetwork& n, u32 source)
   return found;
 }
 
-/// Where in a header the stages' directions begin, in bits from the leading one of its first word.
+/// Positions of the stages' directions in a header, in bits from the leading bit of its first word.
 struct Packing {
-  std::vector<u32> begin;  ///< [stages + 1] the last: the end of all
+  std::vector<u32> begin;  ///< [stages + 1] first bit of each stage; the last element is the end
   bool straddling = false;
 };
 
-/// Directions of so many bits each in words that all routers share, one behind the other. Those of a stage are in one
-/// word, unless they may straddle two and the header is shorter for it.
+/// Returns a packing of directions of `bits[stage]` bits in words that all routers share. The bits of a stage are in
+/// one word, unless `straddles` is set and straddling shortens the header.
 Packing packed(const std::vector<u32>& bits, u32 width, bool straddles) {
   Packing apart, dense{{}, true};
   u32 at = 0, dense_at = 0;
@@ -100,13 +102,14 @@ Packing packed(const std::vector<u32>& bits, u32 width, bool straddles) {
   return straddles && words(dense_at) < words(at) ? dense : apart;
 }
 
-/// One direction behind the other in whole words, hw for each, the first with the direction in its leading bits.
+/// Returns a packing with hw whole words for each direction, which is in the leading bits of the first of them.
 Packing spaced(u32 stages, u32 width, u32 words_each) {
   Packing p;
   for (u32 s = 0; s <= stages; ++s) p.begin.push_back(s * words_each * width);
   return p;
 }
 
+/// Returns the bits of a direction, by stage.
 std::vector<u32> bits_of_stages(const MetroNetwork& n) {
   std::vector<u32> bits(n.stages);
   for (const metro::RouterSetup& setup : n.setup) bits[setup.stage] = setup.log_radix;
@@ -136,7 +139,7 @@ MetroRoutes make_metro_routes(MetroNetwork& n, u32 width, u32 header_words, bool
   MetroRoutes routes;
   routes.by_pair = !n.levelled;
   routes.start.push_back(0);
-  const bool shared = n.levelled && header_words == 0;  // all routers take bits of the same words
+  const bool shared = n.levelled && header_words == 0;  // routers take bits of shared words
   const u32 own = std::max(header_words, 1u);
   const std::vector<u32> level_bits = n.levelled ? bits_of_stages(n) : std::vector<u32>{};
   const Packing packing = shared ? packed(level_bits, width, straddles) : spaced(metro::kMaxStages, width, own);
@@ -169,9 +172,9 @@ MetroRoutes make_metro_routes(MetroNetwork& n, u32 width, u32 header_words, bool
     const std::vector<std::vector<u32>> ways = directions_from(n, s);
     for (u32 d = 0; d < n.terminals; ++d) {
       if (ways[d].empty())
-        throw ConfigError("topology.file: no way leads from endpoint " + std::to_string(s) + " to endpoint " +
-                          std::to_string(d) + " whichever of equivalent ports are taken. Check the wires.");
-      // Bits of the routers on the way: those of any of the equivalent ones.
+        throw ConfigError("topology.file: no path leads from endpoint " + std::to_string(s) + " to endpoint " +
+                          std::to_string(d) + " whichever equivalent ports are taken. Check the wires.");
+      // Bits of the routers on the path; equivalent routers have the same number.
       std::vector<u32> bits;
       Places places;
       for (u32 l = 0; l < n.links; ++l)

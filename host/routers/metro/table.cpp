@@ -11,7 +11,7 @@
 namespace flitlab::metro {
 namespace {
 
-/// The shortest message or reply that occurs, words.
+/// Returns the length of the shortest message or reply that occurs, words.
 u32 shortest_of(const Experiment& e, const ParamRecord& lengths) {
   u32 shortest = kLongestPacket;
   for (const auto& [words, weight] : e.lengths(lengths))
@@ -44,7 +44,8 @@ u32 back_drop_delay(const Table& t, const Experiment& e, u32 stage, u32 deciding
   return 2 * e.u32_of(param::topology.entry_delay) + deciding_word + 2 * stage * hop + t.stages;
 }
 
-/// Routers and destination answer in turn; 64 cycles are for whatever is left of earlier connections.
+/// The routers and the destination answer one after the other; 64 cycles are a margin for the ends of earlier
+/// connections.
 u32 patience(const Table& t, u32 longest_wire, u32 longest_reply) {
   return 2 * (t.most_stages + 1) * (t.stages + longest_wire) + t.crc_words + longest_reply + t.traffic.reply_delay + 64;
 }
@@ -95,8 +96,8 @@ void check_lengths(const Table& t, const Experiment& e) {
   const ParamRecord &messages = flitlab::param::traffic.packet_flits, &replies = flitlab::param::traffic.reply_flits;
   if (e.has(flitlab::param::traffic.packet_length) && e.is({flitlab::param::traffic.packet_length, "geometric"}))
     throw ConfigError(
-        "traffic.packet_length = \"geometric\" makes messages of one word, which cannot say where they are "
-        "from (router.kind = \"metro\"). Use \"list\".");
+        "traffic.packet_length = \"geometric\" makes messages of one word, which have no room for the number of their "
+        "source (router.kind = \"metro\"). Use \"list\".");
   if (const u32 reply = std::max(1u, t.crc_words); e.has(replies) && shortest_of(e, replies) < reply)
     throw ConfigError("traffic.reply_flits: a reply of " + std::to_string(shortest_of(e, replies)) +
                       " words has no room for its check (endpoint.checksum). Give " + std::to_string(reply) +
@@ -105,8 +106,8 @@ void check_lengths(const Table& t, const Experiment& e) {
   if (const u32 given = e.has(messages) ? shortest_of(e, messages) : least; given < least)
     throw ConfigError("traffic.packet_flits: a message of " + std::to_string(given) + " words is too short: of " +
                       std::to_string(t.word_bits()) + " bits each, " + std::to_string(t.source_words) +
-                      " say where it is from, " + std::to_string(t.serial_words) + " number it and " +
-                      std::to_string(t.crc_words) + " check it (endpoint.checksum). Give " + std::to_string(least) +
+                      " hold its source, " + std::to_string(t.serial_words) + " its serial number and " +
+                      std::to_string(t.crc_words) + " its check (endpoint.checksum). Give " + std::to_string(least) +
                       " or more.");
 }
 

@@ -1,35 +1,36 @@
 #pragma once
-/// The parts of a METRO network's table that follow from the experiment. A delay or a size that is derived has a
-/// function of its own. Delays in cycles.
+/// Parts of a METRO network's table that follow from the experiment. Delays are in cycles.
 #include "host/config/experiment.hpp"
 #include "host/routers/metro/network.hpp"
 #include "kernels/routers/metro/state.hpp"
 
 namespace flitlab::metro {
 
-/// Words that so many bits take.
+/// Returns the number of words that hold `bits` bits.
 u32 words_for(u32 bits, u32 word_bits);
-/// The longest wire.
+/// Returns the delay of the longest wire.
 u32 longest_wire(const Experiment& e, const MetroNetwork& network);
-/// The longest reply, words; 0: there are none.
+/// Returns the length of the longest reply, words; 0 without replies.
 u32 longest_reply(const Experiment& e);
-/// Slots of mail, a power of two.
+/// Returns the number of inbox slots, a power of two.
 u32 mail_slots(const Table& t, u32 longest_wire);
-/// First word of an attempt to the backward drop of the router of a stage that takes so many words to decide.
+/// Returns the delay from the first word of an attempt, on the source's wire, to the backward control bit of a router
+/// of `stage` there. `deciding_word`: header word with which that router chooses the port.
 u32 back_drop_delay(const Table& t, const Experiment& e, u32 stage, u32 deciding_word);
-/// Cycles after TURN in which an answer must have ended.
+/// Returns the cycles after TURN within which an answer must end.
 u32 patience(const Table& t, u32 longest_wire, u32 longest_reply);
 
-/// Routers and their ports; `routers` counts cascaded ones. The tables point into the network.
+/// Sets sizes and wiring. `routers`: all slices. The table points into the network.
 void set_network(Table& t, const MetroNetwork& network, u32 routers);
-/// What every router is built like.
+/// Sets the parameters of the routers.
 void set_router(Table& t, const Experiment& e);
+/// Sets the parameters of the endpoints.
 void set_endpoint(Table& t, const Experiment& e);
-/// Words of a message's body beside its data; after routers and endpoints.
+/// Sets the numbers of words of a body that are not data. Call it after set_router() and set_endpoint().
 void set_words(Table& t);
-/// ConfigError if messages or replies have no room for them.
+/// Throws ConfigError if a message or reply is too short for these words.
 void check_lengths(const Table& t, const Experiment& e);
-/// Whether routers free connections at once, stage by stage.
+/// Sets fast or detailed path reclamation, stage by stage.
 void set_reclamation(std::vector<RouterSetup>& setup, const Experiment& e);
 
 }  // namespace flitlab::metro

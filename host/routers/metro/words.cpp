@@ -1,4 +1,4 @@
-/// A router in the machine's words: what is on the wires, and what has become of connections.
+/// Description of a router for people: words on its wires and states of its connections.
 #include "host/routers/metro/plan.hpp"
 #include "kernels/routers/metro/word.hpp"
 
@@ -26,7 +26,7 @@ void MetroPlan::describe_router(const std::vector<std::byte>& state, u32 index, 
     const metro::ForwardPort& f = node.at(t.router_fields.forward, port);
     if (vc.out_port != kNone)
       return ", connected to " + port_name(vc.out_port) + (vc.stage == "reverse" ? ", turned" : "");
-    if (vc.stage == "discard") return ", given up: blocked in this router or in a later one";
+    if (vc.stage == "discard") return ", released: blocked in this router or in a later one";
     const bool refused = vc.stage == "blocked" || vc.stage == "answer";
     return refused ? ", blocked: no backward port free in direction " + std::to_string(f.direction) : "";
   };
@@ -36,7 +36,7 @@ void MetroPlan::describe_router(const std::vector<std::byte>& state, u32 index, 
     vc.name = p < t.inputs ? "forward" : "backward";
     if (ports[p].peer == kNone) continue;
     const metro::Word word = node.at(t.router_fields.mail, (now & t.slot_mask) * t.ports() + p);
-    vc.note = word_name(word) + " comes in" + connection(p, vc);
+    vc.note = word_name(word) + " arrives" + connection(p, vc);
   }
 }
 

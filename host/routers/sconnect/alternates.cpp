@@ -40,7 +40,7 @@ class Alternates {
   u32 length(u32 tic, u32 d) const { return length_[std::size_t{d} * f_.tics + tic]; }
   u16& entry(u32 tic, u32 d) { return entry_[std::size_t{tic} * f_.nodes + d]; }
 
-  /// Whether all steps that one more option of a TIC brings with it lead to later queues.
+  /// Returns whether all steps to and from an additional option of a TIC lead to later queues.
   bool fits(u32 tic, u32 bit, u32 d) {
     const u32 mine = entry(tic, d) | 1u << bit, n = f_.link(tic, bit / 2).far, rank = rank_[kQueueBits * tic + bit];
     for (u32 p = 0; p < kPorts; ++p) {

@@ -1,18 +1,19 @@
 #pragma once
-/// More options for tables of one way each, in a given order of queues.
+/// Additional options for tables with one path per pair, in a given order of queues.
 #include <vector>
 
 #include "host/routers/sconnect/fabric.hpp"
 
 namespace flitlab {
 
-/// Lets TICs take other neighbours as near, where messages still go to later queues only. `rank`: place of every queue
-/// in the order; `length` [destinations][TICs]: hops that tables take; `entry` [TICs][destinations]: the tables.
+/// Adds options over other neighbours that are equally near, where messages still move to later queues only. `rank`:
+/// [queues] position in the order; `length`: [destinations][TICs] hops of the paths; `entry`: [TICs][destinations]
+/// tables, changed in place.
 void add_sconnect_alternates(const SconnectFabric& fabric, const std::vector<u32>& rank, const std::vector<u16>& length,
                              std::vector<u16>& entry);
 
-/// Takes options away from the busiest channels, and gives others, as long as that lowers what the busiest carry of
-/// uniform traffic (loads.hpp). Ways stay as long as they are. Arguments as before.
+/// Removes options over the busiest channels, or replaces them, as long as that lowers the highest loads under uniform
+/// traffic (loads.hpp). Path lengths do not change. Arguments as above.
 void balance_sconnect_tables(const SconnectFabric& fabric, const std::vector<u32>& rank, const std::vector<u16>& length,
                              std::vector<u16>& entry);
 

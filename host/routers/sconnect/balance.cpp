@@ -1,4 +1,4 @@
-/// Tables that use their options where channels have room.
+/// Balancing of channel loads by changing the options of tables.
 #include <algorithm>
 
 #include "host/plan/interrupt.hpp"
@@ -15,8 +15,8 @@ using sconnect::kPorts;
 
 namespace {
 
-constexpr u64 kMostPlaces = u64{1} << 25;  ///< TICs followed through for all changes tried
-constexpr u32 kMostUpstream = 24;          ///< TICs looked at for one destination of a channel
+constexpr u64 kMostPlaces = u64{1} << 25;  ///< limit of work: TICs whose loads are recomputed
+constexpr u32 kMostUpstream = 24;          ///< most TICs tried for one destination of a channel
 
 class Balance {
  public:
@@ -27,7 +27,7 @@ class Balance {
     mean_ /= static_cast<double>(loads_.serial().size());
   }
 
-  /// Relieves the busiest channel until that fails, or for long enough.
+  /// Relieves the busiest channel repeatedly, until that fails or the limit of work is reached.
   void run() {
     u64 places = 0;
     for (bool better = true; better && places < kMostPlaces;) {
@@ -38,7 +38,7 @@ class Balance {
       const u32 tic = busiest / kPorts, port = busiest % kPorts;
       for (u32 d = 0; d < f_.nodes && places < kMostPlaces; ++d) {
         if (!(entry(tic, d) >> 2 * port & 3)) continue;
-        // This TIC may find another way, or those may whose messages come through it.
+        // Change the entry of this TIC, or of TICs upstream.
         upstream_.assign(1, {tic, port});
         for (std::size_t i = 0; i < upstream_.size() && i < kMostUpstream; ++i) {
           const auto [x, on] = upstream_[i];
@@ -56,7 +56,7 @@ class Balance {
   u32 length(u32 tic, u32 d) const { return length_[std::size_t{d} * f_.tics + tic]; }
   u16& entry(u32 tic, u32 d) { return entry_[std::size_t{tic} * f_.nodes + d]; }
 
-  /// How bad the loads are: the greatest count nearly alone.
+  /// Returns the sum of the 16th powers of the relative loads, which the highest loads dominate.
   double cost() const {
     double sum = 0;
     for (u32 channel : loads_.serial()) {
@@ -67,7 +67,8 @@ class Balance {
     return sum;
   }
 
-  /// Tries what a TIC can do without a port, and with one more queue instead; keeps what lowers the cost.
+  /// Tries a TIC's entry without a port, and with one other queue instead. Keeps the first that lowers the cost, and
+  /// returns whether there is one.
   bool relieve(u32 tic, u32 port, u32 d, u64& places) {
     if (!length(tic, d)) return false;
     const u16 before = entry(tic, d);
@@ -94,7 +95,7 @@ class Balance {
     return false;
   }
 
-  /// Whether messages to and from a TIC with this entry go to later queues only.
+  /// Returns whether messages through a TIC with this entry move to later queues only.
   bool fits(u32 tic, u32 mine, u32 d) {
     if (!f_.mixed_entries && sconnect::is_mixed(mine)) return false;
     for (u32 p = 0; p < kPorts; ++p) {
@@ -113,6 +114,7 @@ class Balance {
     return true;
   }
 
+  /// Returns whether all options of a TIC are later than a queue.
   bool later(u32 queue, u32 tic, u32 options) const {
     for (u32 set = options; set; set &= set - 1)
       if (rank_[queue] >= rank_[kQueueBits * tic + lowest_bit(set)]) return false;

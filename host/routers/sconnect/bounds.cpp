@@ -1,3 +1,4 @@
+/// Bounds of state fields, checked before a state from outside is used.
 #include <algorithm>
 
 #include "host/routers/sconnect/plan.hpp"
@@ -18,7 +19,7 @@ void add_message(std::vector<Bound>& bounds, const std::string& where, const Tab
   bounds.push_back({where + ".entered", at_most(kMostTurn)});
 }
 
-/// Every queue's list of buffers is as long as it says, and has all buffers that wait in it, and no others.
+/// Returns whether every queue's list has the stated length and exactly the buffers that wait in the queue.
 bool queues_end(const Item<1>& tic, const Table& t) {
   u32 waiting = 0;
   for (u32 b = 0; b < t.buffers; ++b) waiting += (tic.at(t.fields.buffer, b).flags & kWaiting) != 0;
@@ -36,7 +37,7 @@ bool queues_end(const Item<1>& tic, const Table& t) {
   return waiting == 0;
 }
 
-/// No cursor of a host's queues is behind all that the host has created: it would never come to its end.
+/// Returns whether no cursor of a host's queues is beyond its creations; such a cursor would never reach their end.
 bool host_queues_end(const Item<1>& terminal, const Table& t) {
   const TerminalControl& control = terminal.at(t.terminal_fields.control);
   const bool trace = t.mode == TrafficMode::kTrace;
@@ -46,7 +47,7 @@ bool host_queues_end(const Item<1>& terminal, const Table& t) {
   return trace || !t.host_queues() || control.next.index == control.created;
 }
 
-/// A host looks for an unused transaction until it finds one.
+/// Returns whether the transactions in use match the counters. A host searches for an unused one without a limit.
 bool transactions_end(const Item<1>& terminal, const Table& t) {
   u32 used = 0;
   for (u32 tag = 0; tag < t.traffic.window; ++tag) used += terminal.at(t.terminal_fields.transaction, tag).id != kNone;

@@ -1,5 +1,5 @@
 #pragma once
-/// How fabrics of TICs are put together, from plain numbers.
+/// Construction of fabrics from numbers, without an Experiment.
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,60 +11,66 @@ namespace flitlab {
 
 inline constexpr u32 kMostSconnectNodes = 16384;
 
-/// What the nodes of a fabric have in common.
+/// Properties that all nodes of a fabric share.
 struct SconnectNodes {
-  bool dual = false;                   ///< two TICs, 8 channels
-  u32 host_ports = 1;                  ///< 1 or 2
-  u32 delay = 12;                      ///< of a channel, clocks
-  std::optional<u64> phase_seed = {};  ///< of the phases of their routing cycles; none: all are in phase
+  bool dual = false;                   ///< two TICs and 8 channels instead of one TIC and 4
+  u32 host_ports = 1;                  ///< host ports, 1 or 2
+  u32 delay = 12;                      ///< delay of a channel, clocks
+  std::optional<u64> phase_seed = {};  ///< seed of the phases of routing cycles; empty: all phases are 0
 
   u32 tics() const { return dual ? 2 : 1; }
   u32 channels() const { return tics() * sconnect::kSerial; }
 };
 
-/// All throw ConfigError for what cannot be built.
-/// Channels of dimension d are on TIC d / 2 of a dual node, + at the even port and - at the odd one, if there are at
-/// most two dimensions a TIC. If dimensions of two nodes make more possible, each takes the first free ports of the
-/// first TIC that has room.
+// The functions below throw ConfigError for a fabric that cannot be built.
+
+/// Returns a mesh. With at most two dimensions per TIC, dimension d uses TIC d / 2 of a dual node, + at the even port
+/// and
+/// - at the odd one. With more dimensions (some of them of two nodes) each takes the first free ports of the first TIC
+/// that has room.
 SconnectFabric make_sconnect_mesh(const std::vector<u32>& shape, const SconnectNodes& nodes);
-/// Dimension d is at port d % 4 of TIC d / 4.
+/// Returns a hypercube. Dimension d uses port d % 4 of TIC d / 4.
 SconnectFabric make_sconnect_hypercube(u32 dimensions, const SconnectNodes& nodes);
-/// A random simple connected graph in which each node has `degree` channels.
+/// Returns a random simple connected graph in which each node has `degree` channels.
 SconnectFabric make_sconnect_random(u32 count, u32 degree, u64 seed, const SconnectNodes& nodes);
-/// Complete tree, level after level; its inner routers are nodes, or switches of as few TICs as have room.
+/// Returns a complete tree, numbered level by level. Its inner vertices are nodes, or switches of as few TICs as
+/// suffice.
 SconnectFabric make_sconnect_tree(u32 arity, u32 levels, bool switches, const SconnectNodes& nodes);
+/// Returns the fabric that the lines of topology.file describe.
 SconnectFabric read_sconnect_graph(const TextSource& text, const SconnectNodes& nodes);
 
-/// Edges of a random regular graph, a < b, sorted: a function of these three numbers alone.
+/// Returns the edges (a < b) of a random regular graph, sorted. They depend only on the three arguments.
 std::vector<std::pair<u32, u32>> make_random_regular(u32 nodes, u32 degree, u64 seed);
 
-/// Routing cycles from a transmitter to a receiver, counted by the two ends' own, for a delay in clocks: the first in
-/// which what was sent in one clock of them is there before another (S-Connect, 4.1: it waits for its time slot). Both
-/// clocks have the phase of the end in them. At least one: so much every message takes from TIC to TIC.
+/// Returns the delay of a channel in routing cycles: cycle number at the receiver - cycle number at the transmitter.
+/// The message is sent in clock `sent_in` of the transmitter's cycle, takes `delay` clocks, and waits for clock
+/// `read_in` of a receiver's cycle (S-Connect, 4.1). Both clocks include the phase of their end. At least 1.
 u32 sconnect_cycles(u32 delay, u32 sent_in, u32 read_in);
 
-/// Puts a fabric together of sites: nodes and switches.
+/// Builds a fabric from sites (nodes and switches) and channels.
 class SconnectBuilder {
  public:
   SconnectBuilder(std::string kind, const SconnectNodes& nodes);
 
-  /// Return the site. Sites are numbered in order; names of the TICs of larger ones get a letter.
+  /// Add a site and return its number; sites are numbered in order. TICs of sites with several get a letter in their
+  /// names.
   u32 add_node(const std::string& name, u32 tics);
   u32 add_switch(const std::string& name, u32 tics);
 
-  /// Joins ports of TICs of two sites, named by their place in their site.
+  /// Joins a port of TIC tic_a of site a to one of TIC tic_b of site b; TICs are numbered within their site.
   void join(u32 a, u32 tic_a, u32 port_a, u32 b, u32 tic_b, u32 port_b);
-  /// Joins two sites at the TICs that have fewest channels yet, and at their first free ports. Returns kNone, or the
-  /// site that has no channel left.
+  /// Joins two sites at the first free ports of their TICs with the fewest channels. Returns kNone, or the site that
+  /// has no free port.
   u32 join(u32 a, u32 b, u32 clocks);
 
   u32 sites() const { return static_cast<u32>(first_.size()); }
   const std::string& site_name(u32 site) const { return site_names_[site]; }
   bool is_node(u32 site) const { return fabric_.node_of[first_[site]] != kNone; }
   u32 channels(u32 site) const { return tics_of(site) * sconnect::kSerial; }
-  /// A site that cannot be reached from site 0, or kNone.
+  /// Returns a site that cannot be reached from site 0, or kNone.
   u32 cut_off() const;
 
+  /// Returns the fabric; `shape` is its SconnectFabric::shape.
   SconnectFabric finish(std::vector<u32> shape = {});
 
  private:
@@ -73,7 +79,7 @@ class SconnectBuilder {
   void link(u32 tic_a, u32 port_a, u32 tic_b, u32 port_b, sconnect::LinkKind kind, u32 clocks);
   void set_phases();
   void set_delays();
-  /// A free port as tic * kPorts + port; kNone: there is none.
+  /// Returns a free serial port of a site as tic * kPorts + port; kNone: all are joined.
   u32 free_port(u32 site) const;
 
   SconnectFabric fabric_;

@@ -9,8 +9,7 @@ namespace {
 
 constexpr const char* kEndName[] = {"A", "B"};
 
-/// A routing cycle of one end: the transmitter's turn, and then the receiver's, as in work_port
-/// (kernels/routers/sconnect/phases.hpp).
+/// One end in a routing cycle: transmitter, then receiver, as in work_port (kernels/routers/sconnect/phases.hpp).
 class EndInACycle {
  public:
   EndInACycle(const ChannelPair& pair, ChannelState& state, u32 which, Choice& choice, std::string& wrong)
@@ -43,7 +42,7 @@ class EndInACycle {
     return out;
   }
 
-  /// Switched off: nothing is sent, and nothing heard. Parts of a quad that is going out go by unsent.
+  /// A cycle of an end that is switched off: it sends and receives nothing. Parts of a quad in transmission are lost.
   void pass() {
     if (end_.sending != kNoBuffer) go_on();
     end_.heard = 0;
@@ -88,26 +87,26 @@ class EndInACycle {
       s.buffer = kNoBuffer;
     }
     if (outcome == Outcome::kTaken) {
-      if (!state_.taken[message]) blame(message, "is lost: its sender has been told that it was taken");
+      if (!state_.taken[message]) blame(message, "is lost: its sender was notified that it was accepted");
       finish(message);
-      if (choice_.tells()) say("knows that " + pair_.name(message) + " has been taken");
+      if (choice_.tells()) say("is notified that " + pair_.name(message) + " was accepted");
     }
     if (outcome == Outcome::kFailed) {
-      if (state_.taken[message]) blame(message, "has been taken, and its sender has been told that it was not");
-      if (choice_.tells()) say("knows that " + pair_.name(message) + " has not been taken");
+      if (state_.taken[message]) blame(message, "was accepted, but its sender was notified that it was rejected");
+      if (choice_.tells()) say("is notified that " + pair_.name(message) + " was rejected");
     }
-    if (outcome == Outcome::kUnknown && choice_.tells()) say("cannot read the answer to " + pair_.name(message));
+    if (outcome == Outcome::kUnknown && choice_.tells()) say("misses the acknowledgment of " + pair_.name(message));
     return outcome;
   }
 
-  /// Its sender has been told. Without an end, another message takes its number; of the first no copy may be left.
+  /// Ends a message whose sender was notified. If `endless`, a new message takes its number, so no copy may be left.
   void finish(u32 message) {
     state_.done[message] = !what_.endless;
     if (!what_.endless) return;
     state_.taken[message] = 0;
     for (const SlotOnItsWay& slot : state_.way[which_])
       if (slot.message == message)
-        blame(message, "is still on its way though its sender has been told that it is taken");
+        blame(message, "is still in flight after its sender was notified that it was accepted");
   }
 
   static bool held(const ChannelEnd& end, u32 message) {
@@ -115,17 +114,17 @@ class EndInACycle {
   }
   bool waits(u32 message) const { return !state_.done[message] && !held(end_, message); }
 
-  /// First message that waits, of a kind. Which of several does not matter.
+  /// Returns a waiting message of a kind; which one does not matter.
   u32 next(bool quad) const {
     for (u32 m = pair_.first_of(which_); m < pair_.last_of(which_); ++m)
       if (pair_.is_quad(m) == quad && waits(m)) return m;
     return kNone;
   }
 
-  /// A message, a quad, nothing, or a void message.
+  /// Sends a single message, the first part of a quad, nothing, or a void message.
   SlotOnItsWay start(Slot& s) {
     const u32 single = next(false), quad = next(true);
-    // Without an end nothing is the good way: so that it is seen that what is there comes to rest.
+    // If `endless`, the good alternative is to send nothing, so that the channel comes to rest.
     enum class Start { kNothing, kSingle, kQuad, kVoid };
     std::array<Start, 4> way{};
     u32 ways = what_.endless;
@@ -162,6 +161,7 @@ class EndInACycle {
     return out;
   }
 
+  /// Tracks the undamaged parts of a quad, for checks.
   void note_good(const SlotOnItsWay& in) {
     const bool part = in.bits & kQuad && !(in.bits & (kHit | kAbort));
     if (part && (in.part == end_.good || !in.part))
@@ -171,14 +171,14 @@ class EndInACycle {
   }
 
   void accept(u32 message) {
-    if (choice_.tells()) say("takes " + (message == kNoBuffer ? "a void message" : pair_.name(message)));
+    if (choice_.tells()) say("accepts " + (message == kNoBuffer ? "a void message" : pair_.name(message)));
     if (message == kNoBuffer) {
-      if (wrong_.empty()) wrong_ = "a void message has been taken";
+      if (wrong_.empty()) wrong_ = "a void message was accepted";
       return;
     }
-    if (state_.done[message] || state_.taken[message]) blame(message, "has been taken twice");
+    if (state_.done[message] || state_.taken[message]) blame(message, "was accepted twice");
     if (!held(state_.end[1 - which_], message))
-      blame(message, "is taken after its sender has been told that it was not");
+      blame(message, "was accepted after its sender was notified that it was rejected");
     state_.taken[message] = 1;
   }
 
@@ -188,7 +188,7 @@ class EndInACycle {
     return false;
   }
 
-  /// So that every sequence bit seems to be the one expected.
+  /// Returns the bits, with the expected sequence bit for ChannelDefect::kIgnoresSequence.
   u8 seen(const Slot& s, u8 bits) const {
     if (!has(ChannelDefect::kIgnoresSequence)) return bits;
     return static_cast<u8>((bits & ~kSequence) | (s.bits & kExpected ? kSequence : 0));
@@ -211,7 +211,7 @@ class EndInACycle {
         Slot& first = end_.slot[before.slot];
         if (!take_quad(first, seen(first, in.bits))) break;
         if (end_.good != kQuadParts || in.message != before.buffer)
-          blame(before.buffer, "has been taken, and has not come whole");
+          blame(before.buffer, "was accepted, but is incomplete");
         accept(before.buffer);
         break;
       }
@@ -221,7 +221,7 @@ class EndInACycle {
 
   void tell_sent(const SlotOnItsWay& out) {
     if (!(out.bits & kPresent)) {
-      if (out.bits) say(out.bits & kLast ? "asks for an answer" : "sends an answer");
+      if (out.bits) say(out.bits & kLast ? "requests an acknowledgment" : "sends an acknowledgment");
       return;
     }
     std::string text = "sends ";
@@ -240,6 +240,7 @@ class EndInACycle {
   std::string& wrong_;
 };
 
+/// Moves to the next slot.
 void turn(ChannelEnd& end, u32 round) {
   std::rotate(end.slot.begin(), end.slot.begin() + 1, end.slot.begin() + round);
   if (end.train.parts)
@@ -255,10 +256,10 @@ ChannelPair::ChannelPair(const ChannelInstance& instance)
     : instance_(instance), messages_(instance.messages()), round_(instance.round()) {
   for (u32 delay : instance.delay)
     if (delay < 1 || delay > kMostChannelDelay)
-      throw ConfigError("delay = " + std::to_string(delay) + ": explored are channels of 1 to " +
+      throw ConfigError("delay = " + std::to_string(delay) + ": channels can have 1 to " +
                         std::to_string(kMostChannelDelay) + " routing cycles.");
   if (messages_ > kMostChannelMessages)
-    throw ConfigError("there are " + std::to_string(messages_) + " messages and quads; explored are at most " +
+    throw ConfigError("there are " + std::to_string(messages_) + " messages and quads; the limit is " +
                       std::to_string(kMostChannelMessages) + ".");
   u32 m = 0;
   for (u32 e = 0; e < 2; ++e) {

@@ -1,15 +1,15 @@
 #pragma once
-/// The two ends of a channel of TICs and what is between them, with nothing around: all that the channel protocol
-/// (kernels/routers/sconnect/channel.hpp, S-Connect, 3.2) knows, and a few messages that are to cross it. What a router
-/// would decide, and what errors do, is asked of a `Choice`, so that somebody can go through all of it.
+/// Model of one channel for exhaustive exploration: two ends that execute the protocol functions of
+/// kernels/routers/sconnect/channel.hpp (S-Connect, 3.2), the slots between them, and a few messages. A `Choice` makes
+/// the decisions that depend on routers and errors, so that an explorer can try all of them.
 ///
-/// What is left out, and why that loses nothing:
-/// - Time. Slots are numbered from the one of the cycle to come, as in the shift register of a real channel. The
-///   functions of the protocol compare slots with each other only, so states that differ by a turn behave alike.
-/// - What was heard is kept as far as `settle` reads it: nothing readable, or the answer.
-/// - Whether a slot is hit is chosen where it arrives: before, nobody looks.
-/// - What comes in damaged is forgotten at once. A TIC stores it until the end of the cycle, and may begin to send it
-///   over another channel; there it is a void message, which this channel's sender may have as well.
+/// Simplifications, which preserve all behaviour of the protocol:
+/// - Time: slots are numbered from that of the next cycle, as in the shift register of a real channel. The protocol
+///   compares slots only with each other, so states that differ by a rotation are equivalent.
+/// - Of the last slot received, the model keeps what `settle` reads: unreadable, or the acknowledgment.
+/// - Errors are chosen when a slot arrives, because no function reads them earlier.
+/// - A damaged message is dropped at once. A TIC stores it until the end of the cycle and may begin to send it over
+///   another channel. There it is a void message, which the model includes.
 #include <array>
 #include <string>
 
@@ -18,85 +18,88 @@
 namespace flitlab::sconnect {
 
 inline constexpr u32 kMostChannelDelay = 2;
-inline constexpr u32 kMostChannelMessages = 8;  ///< of both ends
+inline constexpr u32 kMostChannelMessages = 8;  ///< messages of both ends
 
-/// A protocol broken on purpose, so that it is seen what the exploration finds.
+/// Deliberate defects of the protocol, to test that the exploration finds them.
 enum class ChannelDefect : u8 {
   kNone,
-  kIgnoresSequence,     ///< a receiver takes what it has already
-  kFailsUnreadable,     ///< who cannot read an answer takes it for a refusal
-  kReadsFirstAnswer,    ///< to a quad, which comes before its last part
-  kAnswersTooEarly,     ///< before it is decided
-  kTakesPartialQuads,   ///< a quad is taken if its last part is good
-  kTakesVoid,           ///< late aborts are not looked at
-  kAnswersIfAskedOnly,  ///< the answer bit says nothing in slots that follow an empty one
-  kNeverAsks,           ///< who waits for an answer about a quad only waits
+  kIgnoresSequence,     ///< a receiver accepts duplicates
+  kFailsUnreadable,     ///< a transmitter treats an unreadable acknowledgment as negative
+  kReadsFirstAnswer,    ///< a transmitter uses the first acknowledgment of a quad, which precedes the last part
+  kAnswersTooEarly,     ///< a receiver acknowledges before it decides
+  kTakesPartialQuads,   ///< a receiver accepts a quad if its last part is undamaged
+  kTakesVoid,           ///< a receiver ignores late aborts
+  kAnswersIfAskedOnly,  ///< the acknowledgment bit is invalid after an empty slot
+  kNeverAsks,           ///< a transmitter never requests the acknowledgment of a quad again
 };
 inline constexpr u32 kChannelDefects = 9;
 
-/// What can happen.
+/// Parameters of an exploration.
 struct ChannelInstance {
-  std::array<u32, 2> delay{1, 1};           ///< of what each end sends, routing cycles
-  std::array<u32, 2> singles{1, 1};         ///< messages that each end has to send
-  std::array<u32, 2> quads{0, 0};           ///< and quads
-  std::array<bool, 2> hits{true, true};     ///< errors in what each end sends
-  std::array<bool, 2> refuses{true, true};  ///< a receiver of what each end sends may have no buffer
-  std::array<bool, 2> voids{true, true};    ///< each end may send messages that turn out damaged
-  bool switches = false;                    ///< ends may be switched off at any time, for any time
-  bool endless = false;                     ///< a message that has been delivered is a new one that waits
-  bool reduced = true;                      ///< states that behave alike are one
+  std::array<u32, 2> delay{1, 1};           ///< delay from each end to the other, routing cycles
+  std::array<u32, 2> singles{1, 1};         ///< single messages that each end sends
+  std::array<u32, 2> quads{0, 0};           ///< quads that each end sends
+  std::array<bool, 2> hits{true, true};     ///< whether slots that each end sends may be damaged
+  std::array<bool, 2> refuses{true, true};  ///< whether the receiver of each end's messages may lack a buffer
+  std::array<bool, 2> voids{true, true};    ///< whether each end may send void messages
+  bool switches = false;                    ///< whether ends may be switched off, at any time and for any duration
+  bool endless = false;                     ///< whether a new message replaces each delivered one
+  bool reduced = true;                      ///< whether equivalent states are merged
   ChannelDefect defect = ChannelDefect::kNone;
 
   u32 messages() const { return singles[0] + singles[1] + quads[0] + quads[1]; }
   u32 round() const { return round_of(delay[0], delay[1]); }
 };
 
-/// Who decides. The first of the ways is the good one: no errors, buffers for everybody, send what there is.
+/// Source of decisions. Alternative 0 is the good one: no errors, free buffers, messages are sent.
 class Choice {
  public:
   virtual ~Choice() = default;
-  /// 0 to ways - 1.
+  /// Returns an alternative, 0 to ways - 1.
   virtual u32 of(u32 ways) = 0;
-  /// What follows from it, for people; only if `tells`.
+  /// Receives a description of an event; called only if `tells` returns true.
   virtual void tell(const std::string&) {}
   virtual bool tells() const { return false; }
 };
 
-/// What is between the ends in a slot.
+/// A slot between the ends.
 struct SlotOnItsWay {
   u8 bits;     ///< protocol bits; 0: nothing has been sent
   u8 message;  ///< kNoBuffer: none
-  u8 part;     ///< of a quad: known to nobody but who checks
+  u8 part;     ///< part of a quad; used only by checks
 };
 
+/// State of an end.
 struct ChannelEnd {
-  std::array<Slot, round_of(kMostChannelDelay, kMostChannelDelay)> slot;  ///< of the cycle to come, and on
-  u8 heard;    ///< 0: nothing readable, or kOccupied and the answer
-  u8 reply;    ///< kOccupied: an answer has been asked for
-  u8 sending;  ///< quad that is going out; kNoBuffer
-  u8 parts;    ///< of it that have gone
+  std::array<Slot, round_of(kMostChannelDelay, kMostChannelDelay)> slot;  ///< slots, from that of the next cycle
+  u8 heard;    ///< last slot received: kOccupied and the acknowledgment; 0: unreadable
+  u8 reply;    ///< kOccupied: the last slot must be acknowledged
+  u8 sending;  ///< quad in transmission; kNoBuffer: none
+  u8 parts;    ///< parts of that quad sent
   Train train;
-  u8 good;  ///< parts of a quad that have come in order and unharmed until now: known to nobody but who checks
+  u8 good;  ///< parts of a quad received in order and undamaged; used only by checks
 };
 
+/// State of the channel.
 struct ChannelState {
   std::array<ChannelEnd, 2> end;
-  std::array<std::array<SlotOnItsWay, kMostChannelDelay>, 2> way;  ///< from each end; the one that arrives next first
-  std::array<u8, kMostChannelMessages> taken;                      ///< by the receiver
-  std::array<u8, kMostChannelMessages> done;                       ///< its sender has been told so
+  std::array<std::array<SlotOnItsWay, kMostChannelDelay>, 2> way;  ///< [end] slots in flight, next to arrive first
+  std::array<u8, kMostChannelMessages> taken;                      ///< [message] 1: the receiver has accepted it
+  std::array<u8, kMostChannelMessages> done;                       ///< [message] 1: its sender knows that
 };
 
-/// Messages are numbered: singles of end 0, its quads, and those of end 1.
+/// The transitions of a channel. Messages are numbered: singles of end 0, its quads, singles of end 1, its quads.
 class ChannelPair {
  public:
   explicit ChannelPair(const ChannelInstance& instance);
 
+  /// Returns the initial state.
   ChannelState start() const;
-  /// A routing cycle. Returns what went wrong in it, or nothing.
+  /// Executes a routing cycle. Returns the first violation in it, or "".
   std::string step(ChannelState& state, Choice& choice) const;
-  /// Everything has arrived, and nobody holds on to anything.
+  /// Returns whether all messages have arrived and all slots are free.
   bool at_rest(const ChannelState& state) const;
-  /// Makes one state of all that behave alike.
+  /// Replaces a state by the representative of its equivalents.
   void reduce(ChannelState& state) const;
 
   const ChannelInstance& instance() const { return instance_; }
@@ -106,11 +109,10 @@ class ChannelPair {
   std::string name(u32 message) const;
 
  private:
-  /// Messages that differ in nothing but their numbers get these in a fixed order: they are of one sender and one kind,
-  /// so nothing that can happen to the one could not happen to the other.
+  /// Renumbers messages of the same sender and kind by where they occur; they are interchangeable.
   void sort_messages(ChannelState& state) const;
-  /// All sequence bits of a window, and its answers, turned over, mean the same: the protocol asks only whether two of
-  /// them are equal. So each window is turned over so that its transmitter's bit is 0.
+  /// Inverts all sequence bits and acknowledgments of each window whose transmitter's bit is 1. The protocol only
+  /// compares these bits with each other, so the result is equivalent.
   void turn_windows_over(ChannelState& state) const;
 
   ChannelInstance instance_;

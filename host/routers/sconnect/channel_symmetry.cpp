@@ -1,4 +1,4 @@
-/// Which states of a pair of ends behave alike.
+/// Reduction of equivalent states of a channel to one.
 #include "host/routers/sconnect/channel_pair.hpp"
 
 namespace flitlab::sconnect {
@@ -6,7 +6,7 @@ namespace flitlab::sconnect {
 void ChannelPair::reduce(ChannelState& state) const {
   if (!instance_.reduced) return;
   sort_messages(state);
-  // What says nothing of its window looks like one of two answers.
+  // With this defect an acknowledgment that carries no information cannot be distinguished from a valid one.
   if (instance_.defect != ChannelDefect::kAnswersIfAskedOnly) turn_windows_over(state);
 }
 
@@ -15,18 +15,18 @@ void ChannelPair::turn_windows_over(ChannelState& state) const {
     const u32 delay = instance_.delay[e], back_delay = instance_.delay[1 - e];
     ChannelEnd &end = state.end[e], &far = state.end[1 - e];
     const auto is_over = [&](u32 slot) { return end.slot[slot % round_].bits & kSending; };
-    // What is to arrive in i cycles went out delay - i cycles before the one to come.
+    // A slot that arrives in i cycles was sent delay - i cycles before the next one.
     for (u32 i = 0; i < delay; ++i) {
       SlotOnItsWay& out = state.way[e][i];
       if (out.bits & kPresent && is_over(round_ + i - delay - out.part)) out.bits ^= kSequence;
     }
-    // An answer that arrives in i cycles is heard in the one after.
+    // An acknowledgment that arrives in i cycles is used in the cycle after.
     for (u32 i = 0; i < back_delay; ++i) {
       SlotOnItsWay& back = state.way[1 - e][i];
       if (back.bits && is_over(i + 1)) back.bits ^= kAnswer;
     }
     if (end.heard && is_over(0)) end.heard ^= kAnswer;
-    // The far end's answer to what came last is heard a delay back and a cycle after that which is to come.
+    // The far end's acknowledgment of the last slot is used after the delay back and one cycle.
     if (instance_.defect == ChannelDefect::kAnswersTooEarly && is_over(back_delay + 1)) far.reply ^= kAnswer;
     for (u32 i = 0; i < round_; ++i)
       if (is_over(i)) far.slot[(i + delay) % round_].bits ^= kExpected;
@@ -35,7 +35,7 @@ void ChannelPair::turn_windows_over(ChannelState& state) const {
 }
 
 void ChannelPair::sort_messages(ChannelState& state) const {
-  // All places where a number of a message is, in a fixed order; what is known of a message is where it is.
+  // All variables that can hold a message number, in a fixed order; a message is characterised by where it occurs.
   std::array<u32, kMostChannelMessages> where{};
   std::array<u8*, 32> place;
   u32 places = 0;
@@ -49,7 +49,7 @@ void ChannelPair::sort_messages(ChannelState& state) const {
     if (*place[i] != kNoBuffer) where[*place[i]] |= 4u << i;
   for (u32 m = 0; m < messages_; ++m) where[m] |= state.taken[m] | state.done[m] << 1;
 
-  std::array<u8, kMostChannelMessages> number{};  // new numbers
+  std::array<u8, kMostChannelMessages> number{};  // [old number] new number
   bool same = true;
   for (u32 m = 0; m < messages_; ++m) {
     u32 first = m >= first_of_1_ ? first_of_1_ : 0, last = last_of(m >= first_of_1_), before = 0;

@@ -1,4 +1,3 @@
-/// Conditions between the parameters of S-Connect.
 #include <algorithm>
 #include <numeric>
 
@@ -71,8 +70,8 @@ SconnectPromises sconnect_promises(const Experiment& e) {
   const u32 buffers = e.u32_of(sconnect::param::router.buffers), hosts = e.u32_of(sconnect::param::topology.host_ports);
   const bool many =
       e.is({sconnect::param::topology.node, "dual"}) || e.str(sconnect::param::topology.kind) == "tree" || is_graph(e);
-  // Queues of a priority at the TIC that has the most: those of four serial channels and, as the case may be, of hosts'
-  // ports or of a parallel port to another TIC (two, in a switch of three).
+  // Most queues of a priority at any TIC: those of four serial channels, and of host ports or of parallel ports to
+  // other TICs (two in a switch of three TICs).
   const u32 queues =
       sconnect::kVcs * sconnect::kSerial + (many ? 2 * e.u32_of(sconnect::param::topology.parallel_vcs) : hosts);
   std::vector<u32> weights = sconnect_priorities(e, 0);
@@ -81,7 +80,7 @@ SconnectPromises sconnect_promises(const Experiment& e) {
   const u32 reply_priority = loop ? sconnect_reply_priority(e) : sconnect::kPriorities;
   if (loop) ++weights[reply_priority];
   const u32 used = static_cast<u32>(weights.size() - std::count(weights.begin(), weights.end(), 0u));
-  // What keeps any queue from being kept from moving for ever: room for a message, or for a quad.
+  // The least reservation that excludes deadlock: a buffer per queue, or four where there are quads.
   const auto least = [&](bool with_quads) {
     std::vector<u32> list;
     for (u32 p = 0; p < weights.size(); ++p)
@@ -98,7 +97,7 @@ SconnectPromises sconnect_promises(const Experiment& e) {
   if (!given) {
     // A trace may have quads if there is room for them.
     reserve = least(quads || (e.is({param::traffic.mode, "trace"}) && sum(least(true)) <= buffers));
-    // Three quarters of the pool, the rest being for who comes first.
+    // Reserve three quarters of the pool; any queue may use the rest.
     std::vector<u32> more = reserve;
     for (u32& r : more)
       if (r) r = std::max(r, buffers * 3 / 4 / (queues * used));
@@ -107,7 +106,7 @@ SconnectPromises sconnect_promises(const Experiment& e) {
   const std::string text =
       given ? "router.reserve = " + list_text(reserve) : "router.buffers = " + std::to_string(buffers);
   if (reserve.size() != sconnect::kPriorities)
-    throw ConfigError(text + ": give one number, or four, for priorities 0 to 3.");
+    throw ConfigError(text + ": give one number, or four numbers for priorities 0 to 3.");
   const u32 left = buffers - std::min(buffers, sum(reserve));
   const bool automatic = e.is_auto(sconnect::param::router.control_buffers);
   const u32 control = automatic ? std::min(1u, left / 2) : e.u32_of(sconnect::param::router.control_buffers);
@@ -122,29 +121,28 @@ SconnectPromises sconnect_promises(const Experiment& e) {
   for (u32 p = 0; p < weights.size(); ++p)
     if (reserve[p] < needed[p])
       throw ConfigError(text + ": without " + (needed[p] > 1 ? "the four buffers of a quad" : "a buffer") +
-                        " kept for each queue of priority " + std::to_string(p) +
-                        ", one could keep another from moving for ever. Give " + std::to_string(needed[p]) +
-                        " or more.");
+                        " reserved for each queue of priority " + std::to_string(p) + ", queues can deadlock. Give " +
+                        std::to_string(needed[p]) + " or more.");
   return {reserve, control};
 }
 
 namespace {
 
-/// A reply of a lower priority than requests would wait behind those that wait for it.
+/// Checks the priority of replies: with a lower priority than requests, replies would wait behind blocked requests.
 void check_loop(const Experiment& e) {
   if (!is_loop(e) && !e.is_auto(sconnect::param::host.reply_priority))
     throw ConfigError("host.reply_priority = " + std::to_string(sconnect_reply_priority(e)) + ": in traffic.mode = \"" +
                       e.str(param::traffic.mode) +
-                      "\" hosts send no replies; auto is allowed. Use \"request_reply\", or leave it out.");
+                      "\" hosts send no replies. Use traffic.mode = \"request_reply\", or remove host.reply_priority.");
   if (!is_loop(e)) return;
   if (const u32 highest = sconnect_request_priority(e); sconnect_reply_priority(e) < highest)
     throw ConfigError("host.reply_priority = " + std::to_string(sconnect_reply_priority(e)) +
                       ": requests of priority " + std::to_string(highest) +
-                      " would keep replies from moving that they wait for. Give " + std::to_string(highest) +
+                      " would block the replies that they wait for. Give " + std::to_string(highest) +
                       " or more, or \"auto\".");
   if (e.u32_of(param::traffic.message_classes) != 2)
     throw ConfigError("traffic.message_classes = " + std::to_string(e.u32_of(param::traffic.message_classes)) +
-                      ": replies of S-Connect are told from requests by their priority. Leave it at 2, and use "
+                      ": S-Connect separates replies from requests by priority. Leave it at 2, and use "
                       "host.reply_priority.");
 }
 
@@ -153,25 +151,24 @@ void check_loop(const Experiment& e) {
 void check_sconnect(const Experiment& e) {
   if (e.has(param::traffic.packet_length) && e.is({param::traffic.packet_length, "geometric"}))
     throw ConfigError(
-        "traffic.packet_length = \"geometric\": messages of S-Connect are all of one length, or quads of four. "
-        "Use \"list\".");
+        "traffic.packet_length = \"geometric\": S-Connect has messages of 1 flit and quads of 4. Use \"list\".");
   check_flits(e, param::traffic.packet_flits);
   check_flits(e, param::traffic.reply_flits);
   for (u32 port = 0; port < 2; ++port) {
     const std::vector<u32> weights = sconnect_priorities(e, port);
     if (weights.size() != sconnect::kPriorities || std::accumulate(weights.begin(), weights.end(), u64{0}) == 0)
       throw ConfigError((port ? "host.second_priorities = " : "host.priorities = ") + list_text(weights) +
-                        ": give four weights, of priorities 0 to 3, and not all of them 0.");
+                        ": give four weights for priorities 0 to 3, at least one of them not 0.");
   }
   if (!e.ints(sconnect::param::host.second_priorities).empty() && e.u32_of(sconnect::param::topology.host_ports) == 1)
     throw ConfigError("host.second_priorities = " + list_text(e.ints(sconnect::param::host.second_priorities)) +
-                      ": hosts have one port each. Give topology.host_ports = 2, or leave it out.");
+                      ": hosts have one port each. Set topology.host_ports = 2, or remove host.second_priorities.");
   check_loop(e);
   sconnect_promises(e);
   if (!e.is_auto(sconnect::param::router.host_buffers) &&
       e.u32_of(sconnect::param::router.host_buffers) > e.u32_of(sconnect::param::router.buffers))
     throw ConfigError("router.host_buffers = " + std::to_string(e.u32_of(sconnect::param::router.host_buffers)) +
-                      " is more than the pool has: router.buffers is " +
+                      " exceeds the pool: router.buffers is " +
                       std::to_string(e.u32_of(sconnect::param::router.buffers)) + ". Give 1 to " +
                       std::to_string(e.u32_of(sconnect::param::router.buffers)) + ", or \"auto\".");
   const std::string& kind = e.str(sconnect::param::topology.kind);

@@ -1,29 +1,30 @@
 #pragma once
+/// Conditions between the parameters of S-Connect, and defaults that depend on several parameters.
 #include <vector>
 
 #include "host/config/experiment.hpp"
 
 namespace flitlab {
 
-/// Conditions between its parameters. Throws ConfigError for the first that fails.
+/// Checks the conditions between parameters. Throws ConfigError for the first that fails.
 void check_sconnect(const Experiment& experiment);
 
-/// Shape of the hosts' ports (ModelRecord::shape).
+/// Returns the shape of the terminals (ModelRecord::shape).
 std::vector<u32> sconnect_shape(const Experiment& experiment);
 
-/// Weights of the priorities of packets that come by a node's first or second parallel port, 0 or 1.
+/// Returns the weights of packet priorities at a node's host port 0 or 1.
 std::vector<u32> sconnect_priorities(const Experiment& experiment, u32 port);
 
-/// Priority of replies of a closed loop; and the highest that requests have, which is no higher.
+/// Return the priority of replies in a closed loop, and the highest priority of requests.
 u32 sconnect_reply_priority(const Experiment& experiment);
 u32 sconnect_request_priority(const Experiment& experiment);
 
-/// Buffers that are promised in a TIC.
+/// Reserved buffers of a TIC.
 struct SconnectPromises {
-  std::vector<u32> queue;  ///< [priorities] to each queue of a priority
-  u32 control;             ///< to control requests, and as many to replies
+  std::vector<u32> queue;  ///< [priority] buffers reserved for each queue
+  u32 control;             ///< buffers reserved for control requests, and as many for replies
 };
-/// ConfigError if there are not so many, or too few.
+/// Returns the reservations. ConfigError if they exceed the pool, or are too small to prevent deadlock.
 SconnectPromises sconnect_promises(const Experiment& experiment);
 
 }  // namespace flitlab

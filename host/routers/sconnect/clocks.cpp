@@ -13,7 +13,7 @@
 namespace flitlab {
 namespace {
 
-constexpr u32 kMostPpm = 100000, kMostRadians = 1000;  // of a line of clock.file
+constexpr u32 kMostPpm = 100000, kMostRadians = 1000;  // limits of a line of clock.file
 
 sconnect::i64 fixed(double radians) { return std::llround(radians * static_cast<double>(sconnect::kRadian)); }
 
@@ -26,8 +26,8 @@ double number(const FieldFile& file, u32 field, const char* name, u32 most) {
   } catch (const std::exception&) {
   }
   if (text.empty() || used != text.size() || !(std::abs(value) <= most))
-    file.fail(std::string(name) + " is a number from -" + std::to_string(most) + " to " + std::to_string(most) +
-              ", and this is \"" + text + "\".");
+    file.fail(std::string(name) + " must be a number from -" + std::to_string(most) + " to " + std::to_string(most) +
+              ", not \"" + text + "\".");
   return value;
 }
 
@@ -42,7 +42,7 @@ void read_file(const Experiment& e, const SconnectFabric& fabric, SconnectClocks
       file.fail("there is no TIC \"" + name + "\"; the first is \"" + fabric.names.front() + "\", the last \"" +
                 fabric.names.back() + "\".");
     const u32 mine = oscillator[static_cast<std::size_t>(found - fabric.names.begin())];
-    if (seen[mine]) file.fail("the oscillator of TIC \"" + name + "\" has a line already.");
+    if (seen[mine]) file.fail("the oscillator of TIC \"" + name + "\" already has a line.");
     seen[mine] = true;
     if (file.fields() < 2 || file.fields() > 3) file.fail("a line is TIC,ppm or TIC,ppm,rad.");
     const double ppm = number(file, 1, "ppm", kMostPpm);

@@ -12,7 +12,7 @@ constexpr ArgumentRecord kNode{"node", ArgumentType::kRouter, "Number of the TIC
 constexpr ArgumentRecord kTerminal{"terminal", ArgumentType::kTerminal, "Number of the terminal, a host."};
 constexpr std::string_view kCite = "S-Connect, 3.4";
 
-/// What a message consists of, in order.
+/// Names of the parts of a control message, in order.
 constexpr std::string_view kParts[] = {"operation", "number", "value", "address", "hops", "priority", "tag"};
 
 [[noreturn]] void bad_part(std::size_t message, std::string_view part, const std::string& wanted) {
@@ -30,7 +30,7 @@ void set_part(ControlRequest& r, std::size_t part, const Datum& d, std::size_t m
   if (d.nothing()) return;
   if (part == 0) {
     const auto* operation = std::get_if<std::string>(&d.value);
-    if (!operation) bad_part(message, kParts[0], "a word");
+    if (!operation) bad_part(message, kParts[0], "a text");
     r.operation = *operation;
   } else if (part == 4) {
     const auto* hops = std::get_if<Datum::List>(&d.value);
@@ -55,7 +55,7 @@ ControlRequest request_of(const Datum& d, std::size_t message) {
       set_part(r, static_cast<std::size_t>(part - kParts), value, message);
     }
   } else {
-    bad_part(message, "it", "a list of its parts, or a map of them by name");
+    bad_part(message, "it", "a list of its parts, or a map from names to parts");
   }
   return r;
 }
@@ -72,7 +72,7 @@ void SconnectConsole::offer_registers() {
   offer({.of = "a TIC",
          .cite = kCite,
          .records = sconnect_register_records(),
-         .remark = "From outside; hosts write those of far TICs by control messages.",
+         .remark = "Direct access; hosts reach registers of TICs by control messages.",
          .all = [this](const Engine& engine, u32 tic) { return sconnect_registers(engine, plan_.table(), tic); },
          .read = [this](const Engine& engine, u32 tic,
                         const std::string& name) { return sconnect_register(engine, plan_.table(), tic, name); },
@@ -82,16 +82,17 @@ void SconnectConsole::offer_registers() {
 
 void SconnectConsole::offer_messages() {
   offer({.name = "send_control",
-         .help = "Software at a terminal sends control messages, which leave when the network is stepped. A message is "
-                 "a list, of which the end may be left out, or a map: operation (read_table, write_table, "
-                 "read_register, write_register or add_to_timer), number (of the register: 0 to 10 are ports (those "
-                 "that lead to a TIC, and from bit 8 on to a host), came_by (this message), address, enabled, timer, "
-                 "counting, counter, clock, clock_rate, clock_sends, slips; 16 + 8 p + 0 to 6 are damaged, refused, "
-                 "failed, lost, carried, overflows, underflows of port p; or the destination in the table), value (32 "
-                 "bits), address (of the node to which the routing tables lead it first; none), hops "
-                 "(up to 16 ports to be taken from there on), priority (0 to 3, 2 if left out), tag (0 to 255).",
+         .help = "Queues control messages at a terminal; they are sent when the network is stepped. A message is a "
+                 "list, "
+                 "which may omit its last parts, or a map: operation (read_table, write_table, read_register, "
+                 "write_register or add_to_timer), number (register, or destination in the table; registers 0 to 10: "
+                 "ports (bits of ports to TICs, from bit 8 on to hosts), came_by (arrival port of this message), "
+                 "address, enabled, timer, counting, counter, clock, clock_rate, clock_sends, slips; 16 + 8 p + 0 to "
+                 "6: damaged, refused, failed, lost, carried, overflows, underflows of port p), value (32 bits), "
+                 "address (node to which the routing tables lead the message first, or none), hops (up to 16 ports, "
+                 "the source route from there), priority (0 to 3, default 2), tag (0 to 255).",
          .arguments = {kTerminal, {"messages", ArgumentType::kAny, "A list of messages."}},
-         .returns = "how many have found a place in the terminal's mailbox, the first ones",
+         .returns = "how many of the messages, from the first on, fit into the terminal's mailbox",
          .cite = kCite},
         [this](Engine& engine, const Arguments& a) {
           const auto* messages = std::get_if<Datum::List>(&a.at("messages").value);
@@ -101,7 +102,7 @@ void SconnectConsole::offer_messages() {
           return send_sconnect_control(engine, plan_.table(), a.u32_of("terminal"), requests);
         });
   offer({.name = "priorities",
-         .help = "Priorities of packets that a terminal sends, by their numbers; of a trace, of those of one message.",
+         .help = "Priorities of a terminal's packets, by packet number; in a trace, as if each were a single message.",
          .arguments = {kTerminal,
                        {"packets", ArgumentType::kIntegers, "Numbers of packets, from 0.", "", false, 0, 4294967294.0}},
          .returns = "a list of numbers, 0 to 3",
@@ -113,10 +114,10 @@ void SconnectConsole::offer_messages() {
           return list;
         });
   offer({.name = "take_replies",
-         .help = "Replies to control messages that have come to a terminal since the last call, in order.",
+         .help = "Takes the replies to control messages that have arrived at a terminal since the last call, in order.",
          .arguments = {kTerminal},
-         .returns = "a list of lists: tag of the request, number that it named, value, stamp (the router's 16-bit "
-                    "timer when it carried out the request, routing cycles)",
+         .returns = "a list of lists: tag of the request, its number, value, stamp (the router's 16-bit timer when it "
+                    "executed the request, routing cycles)",
          .cite = kCite},
         [this](Engine& engine, const Arguments& a) {
           Datum::List list;
@@ -125,8 +126,8 @@ void SconnectConsole::offer_messages() {
           return list;
         });
   offer({.name = "set_addresses",
-         .help = "What other hosts address messages to each terminal to, with routing.tables = \"none\": the number of "
-                 "its node in the routing tables. Without, terminals are called by the numbers of the plan.",
+         .help = "With routing.tables = \"none\", sets the address that hosts use for each terminal: the number of its "
+                 "node in the routing tables. The default is flitlab's numbering of the nodes.",
          .arguments = {{"addresses", ArgumentType::kIntegers, "One for each terminal.", "", false, 0, 65534}},
          .cite = kCite},
         [this](Engine& engine, const Arguments& a) {

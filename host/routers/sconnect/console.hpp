@@ -1,6 +1,5 @@
 #pragma once
-/// What software can do to an S-Connect fabric between cycles: registers from outside, and what a host can send, be
-/// told and be called.
+/// Console of an S-Connect fabric: registers of TICs, control messages, replies and addresses of hosts, between cycles.
 #include "host/plan/console.hpp"
 #include "host/routers/sconnect/plan.hpp"
 

@@ -24,7 +24,7 @@ std::vector<T> get(const Engine& engine, u32 kind, const char* name) {
   return all;
 }
 
-/// Mailboxes of all terminals, in memory that is used again: programs exchange millions of messages.
+/// Returns the mailboxes of all terminals in reused memory, because programs exchange millions of messages.
 std::vector<sconnect::Message>& mailboxes(const Engine& engine, const char* name) {
   thread_local std::vector<sconnect::Message> all;
   const ItemKind& k = engine.layout().kinds[1];
@@ -45,35 +45,36 @@ constexpr const char* kOperations[] = {
 
 std::vector<RegisterRecord> sconnect_register_records() {
   return {
-      {"address", 16, "What control messages that go by the routing tables are addressed to.", true},
-      {"enabled", kPorts, "Ports that take and send messages, as bits.", true, "ports"},
-      {"timer", 16, "Counts routing cycles, and wraps.", true, "routing cycles"},
+      {"address", 16, "Node address, the destination of control messages that routing tables forward.", true},
+      {"enabled", kPorts, "Ports that are switched on, as bits.", true, "ports"},
+      {"timer", 16, "Routing cycles, modulo 2^16.", true, "routing cycles"},
       {"counting", 6, "Event that `counter` counts; 32: none.", true},
-      {"counter", 32, "How often it has happened.", true, "events"},
+      {"counter", 32, "Events counted.", true, "events"},
       {"used", 8, "Buffers in use.", false, "buffers"},
-      {"held.#", 8, "Buffers that queue 8 port + 2 priority + virtual channel holds.", false, "buffers"},
-      {"damaged.#", 16, "Of a port: slots that came damaged; stops at 65535, as the next three do.", false, "slots"},
-      {"refused.#", 16, "Of a port: messages that came and found no buffer.", false, "messages"},
-      {"failed.#", 16, "Of a port: messages sent that came back.", false, "messages"},
-      {"lost.#", 16, "Of a port: outcomes of what was sent that could not be read.", false, "outcomes"},
+      {"held.#", 8, "Buffers that count for queue 8 port + 2 priority + virtual channel.", false, "buffers"},
+      {"damaged.#", 16, "Of a port: damaged slots received; saturates at 65535, like the next three.", false, "slots"},
+      {"refused.#", 16, "Of a port: messages rejected for lack of a buffer.", false, "messages"},
+      {"failed.#", 16, "Of a port: messages sent that returned to the router.", false, "messages"},
+      {"lost.#", 16, "Of a port: acknowledgments that could not be read.", false, "outcomes"},
       {"carried.#", 32, "Of a port: messages and parts of quads sent.", false, "messages"},
-      {"unheard.#", 32, "Of a host's port: replies lost because its mailbox was full.", false, "messages"},
-      {"table.#", 16, "Options to a node: bit 2 port + virtual channel; a parallel port has the even one.", true},
-      {"phase", 3, "Clock in which its routing cycles begin.", false, "clocks"},
-      {"delay.#", 8, "Of a channel, to the far end, from its routing cycles to those there.", false, "routing cycles"},
-      {"slot.#", 8, "Protocol bits of the slot that comes by a channel in the next cycle; 0: nothing is sent."},
-      {"message.#", 64, "Message in that slot: its source times 2^32, its number there."},
-      {"clock_on", 1, "The loop is closed.", true},
-      {"clock_sends", 4, "Serial ports whose data stream is on, and with it their clock, as bits.", true, "ports"},
-      {"clock_limit", 1, "The pull is at the end of the tuning range."},
-      {"clock_phase", 64, "Phase of the clock.", false, "2^-32 rad"},
-      {"clock_free", 64, "Frequency that the clock would have alone.", false, "2^-32 rad/routing cycle"},
-      {"clock_rate", 64, "Frequency of the clock.", false, "2^-32 rad/routing cycle"},
-      {"clock_error", 64, "What the loop pulls on.", false, "2^-32 rad"},
+      {"unheard.#", 32, "Of a host's port: replies dropped because its mailbox was full.", false, "messages"},
+      {"table.#", 16, "Options to reach a node: bit 2 port + virtual channel; a parallel port has the even bit.", true},
+      {"phase", 3, "Clock in which routing cycles begin.", false, "clocks"},
+      {"delay.#", 8, "Of a channel: cycle number at the far end on arrival - cycle number here on departure.", false,
+       "routing cycles"},
+      {"slot.#", 8, "Protocol bits of the slot that arrives by a channel in the next cycle; 0: none."},
+      {"message.#", 64, "Message in that slot: source * 2^32 + packet number."},
+      {"clock_on", 1, "1: the phase-locked loop is closed.", true},
+      {"clock_sends", 4, "Serial ports that send data, and with it their clock, as bits.", true, "ports"},
+      {"clock_limit", 1, "1: the pull is at an end of the tuning range."},
+      {"clock_phase", 64, "Phase deviation of the oscillator.", false, "2^-32 rad"},
+      {"clock_free", 64, "Free-running frequency deviation.", false, "2^-32 rad/routing cycle"},
+      {"clock_rate", 64, "Current frequency deviation.", false, "2^-32 rad/routing cycle"},
+      {"clock_error", 64, "Output of the phase detector.", false, "2^-32 rad"},
       {"slips", 32, "Words lost or repeated.", false, "words"},
-      {"runs.#", 1, "Of a serial port: the clock of the far end comes."},
+      {"runs.#", 1, "Of a serial port, 1: the far end's data stream arrives."},
       {"fifo.#", 64, "Of a serial port: depth from half full at the last comparison.", false, "2^-32 rad"},
-      {"cable.#", 64, "The same, less the difference of the phases: d of equation 1, changed by slips.", false,
+      {"cable.#", 64, "Of a serial port: that depth - phase difference; d of equation 1, changed by slips.", false,
        "2^-32 rad"},
       {"overflows.#", 32, "Of a serial port: words lost.", false, "words"},
       {"underflows.#", 32, "Of a serial port: words repeated.", false, "words"},
@@ -144,14 +145,15 @@ u64 sconnect_register(const Engine& engine, const sconnect::Table& t, u32 tic, c
   const std::map<std::string, u64> all = sconnect_registers(engine, t, tic);
   const auto found = all.find(name);
   if (found != all.end()) return found->second;
-  throw ConfigError("register " + shown(Value{name}) + " does not exist in this TIC; it has " + families(all) + ".");
+  throw ConfigError("register " + shown(Value{name}) + " does not exist in this TIC; its registers are " +
+                    families(all) + ".");
 }
 
 void set_sconnect_register(Engine& engine, const sconnect::Table& t, u32 tic, const std::string& name, u64 value) {
   sconnect_register(engine, t, tic, name);
   const auto most = [&](u64 limit) {
     if (value > limit)
-      throw ConfigError("register " + name + " = " + std::to_string(value) + ": it takes 0 to " +
+      throw ConfigError("register " + name + " = " + std::to_string(value) + ": the limits are 0 and " +
                         std::to_string(limit) + ".");
   };
   const auto change = [&]<class T>(const char* field, const std::function<void(T&)>& f) {
@@ -188,17 +190,17 @@ void set_sconnect_register(Engine& engine, const sconnect::Table& t, u32 tic, co
     if (value & ~u64{there})
       throw ConfigError("register " + name + " = " + std::to_string(value) + ": this TIC has the options " +
                         std::to_string(there) +
-                        " (bit 2 port + virtual channel; a parallel port has the even one), and takes a sum of these.");
+                        " (bit 2 port + virtual channel; a parallel port has the even bit); give a subset of these "
+                        "bits.");
     if (sconnect::entry_of(t, tic, static_cast<sconnect::Options>(value)) != value)
-      throw ConfigError(
-          "register " + name + " = " + std::to_string(value) +
-          ": an entry holds serial ports (bits 0 to 7) or parallel ones (8 to 11). Take one or the other, "
-          "or set routing.entries = \"mixed\".");
+      throw ConfigError("register " + name + " = " + std::to_string(value) +
+                        ": an entry names serial ports (bits 0 to 7) or parallel ports (8 to 11), not both. Change it, "
+                        "or set routing.entries = \"mixed\".");
     std::vector<u16> table = get<u16>(engine, 0, "table");
     table[std::size_t{tic} * t.nodes + std::stoul(name.substr(6))] = static_cast<u16>(value);
     put(engine, 0, "table", table);
   } else {
-    throw ConfigError("register " + name + " can be read only.");  // the console has said so
+    throw ConfigError("register " + name + " is read-only.");  // the console checks this first
   }
 }
 
@@ -210,7 +212,7 @@ void require_terminal(const sconnect::Table& t, u32 terminal) {
                       std::to_string(t.terminals - 1) + ".");
 }
 
-/// The message of a request.
+/// Returns the message of a request. ConfigError if the request is invalid.
 sconnect::Message message_of(const ControlRequest& r, u32 terminal) {
   const auto fail = [](const std::string& what) { throw ConfigError("control message: " + what); };
   const auto operation = std::find(std::begin(kOperations) + 1, std::end(kOperations), r.operation);
@@ -218,8 +220,8 @@ sconnect::Message message_of(const ControlRequest& r, u32 terminal) {
     fail("there is no operation \"" + r.operation +
          "\"; known: read_table, write_table, read_register, write_register, add_to_timer.");
   if (r.hops.size() > sconnect::kMaxHops)
-    fail(std::to_string(r.hops.size()) + " hops are too many: a message names up to " +
-         std::to_string(sconnect::kMaxHops) + ", and can be sent to an address first.");
+    fail(std::to_string(r.hops.size()) + " hops exceed the limit of " + std::to_string(sconnect::kMaxHops) +
+         "; an address can lead the message part of the path.");
   if (r.number > 0xFFFF || r.priority >= sconnect::kPriorities || r.tag > 0xFF)
     fail("number is 0 to 65535, priority 0 to 3, tag 0 to 255.");
   if (r.address != kNone && r.address >= sconnect::kNoAddress)
@@ -266,10 +268,11 @@ u32 send_sconnect_control(Engine& engine, const sconnect::Table& t, u32 terminal
 void set_sconnect_addresses(Engine& engine, const sconnect::Table& t, const std::vector<u32>& addresses) {
   if (t.table_given)
     throw ConfigError(
-        "addresses: TICs start with tables, which go by the fabric's own numbers. Set routing.tables = \"none\".");
+        "addresses: TICs start with routing tables, which fix the addresses. Set routing.tables = \"none\" to change "
+        "them.");
   if (addresses.size() != t.terminals)
     throw ConfigError("addresses: there are " + std::to_string(addresses.size()) + " for " +
-                      std::to_string(t.terminals) + " terminals. Give one for each.");
+                      std::to_string(t.terminals) + " terminals. Give one for each terminal.");
   std::vector<sconnect::HostControl> hosts = get<sconnect::HostControl>(engine, 1, "host");
   for (u32 i = 0; i < t.terminals; ++i) {
     if (addresses[i] >= t.nodes)

@@ -1,5 +1,5 @@
 #pragma once
-/// Software's ways into a TIC: registers from outside, and control messages from a host (S-Connect, 3.4).
+/// Access of software to TICs: registers, and control messages of a host (S-Connect, 3.4).
 #include <map>
 #include <string>
 #include <vector>
@@ -13,37 +13,39 @@ namespace flitlab {
 /// A control message that software at a terminal sends to a router.
 struct ControlRequest {
   std::string operation;  ///< read_table, write_table, read_register, write_register, add_to_timer
-  u32 number = 0;         ///< of the register, or the destination in the table
-  u32 value = 0;          ///< to be written, or added
-  u32 address = kNone;    ///< goes there by the routing tables; kNone: nowhere
-  std::vector<u32> hops;  ///< ports to be taken from there on
-  u32 priority = 2;       ///< the reply has the next
-  u32 tag = 0;            ///< what the reply will bear, 0 to 255
+  u32 number = 0;         ///< register, or destination in the routing table
+  u32 value = 0;          ///< value to write or add
+  u32 address = kNone;    ///< node to which routing tables lead the message first; kNone: none
+  std::vector<u32> hops;  ///< source route from there: ports
+  u32 priority = 2;       ///< priority; the reply has one more
+  u32 tag = 0;            ///< tag of the reply, 0 to 255
 };
 
+/// The reply to a control message.
 struct ControlReply {
   u32 tag = 0, number = 0, value = 0;
-  u32 stamp = 0;  ///< the router's timer when it carried out the request
+  u32 stamp = 0;  ///< the TIC's timer when it executed the request
 };
 
-/// What they are.
+/// Returns descriptions of the registers.
 std::vector<RegisterRecord> sconnect_register_records();
 
-/// All registers of a TIC of the first replica.
+/// Returns all registers of a TIC in the first replica.
 std::map<std::string, u64> sconnect_registers(const Engine& engine, const sconnect::Table& table, u32 tic);
 
-/// ConfigError if there is no such register.
+/// Returns a register. ConfigError if it does not exist.
 u64 sconnect_register(const Engine& engine, const sconnect::Table& table, u32 tic, const std::string& name);
 
-/// ConfigError if there is no such register, it can be read only, or it does not take the value.
+/// Writes a register. ConfigError if it does not exist, is read-only, or the value is out of range.
 void set_sconnect_register(Engine& engine, const sconnect::Table& table, u32 tic, const std::string& name, u64 value);
 
-/// Returns how many of the requests have found a place in the terminal's mailbox. ConfigError, with none sent, if one
-/// makes no sense.
+/// Puts requests into a terminal's mailbox. Returns how many fit. ConfigError, without any effect, if a request is
+/// invalid.
 u32 send_sconnect_control(Engine& engine, const sconnect::Table& table, u32 terminal,
                           const std::vector<ControlRequest>& requests);
+/// Removes and returns the replies in a terminal's mailbox.
 std::vector<ControlReply> take_sconnect_replies(Engine& engine, const sconnect::Table& table, u32 terminal);
-/// What other hosts address messages to each terminal to; ConfigError unless TICs start without tables.
+/// Sets the addresses [terminals] that hosts use for each terminal. ConfigError unless TICs start without tables.
 void set_sconnect_addresses(Engine& engine, const sconnect::Table& table, const std::vector<u32>& addresses);
 
 }  // namespace flitlab

@@ -1,7 +1,7 @@
-/// Who waits for whom in a state of an S-Connect fabric. Members are queues of TICs: a message in one waits for a
-/// buffer at the far end of a channel. Tables that the plan makes leave no circle of queues; those that software
-/// writes, and requests that name their hops, may (S-Connect, 2.4, 3.4). In a closed loop the reply queues of hosts are
-/// members as well: a request waits for one, and that for a buffer of the TIC.
+/// Deadlock search in a state of an S-Connect fabric. The vertices of the waits-for graph are queues of TICs, whose
+/// messages wait for buffers at the far end of a channel. In a closed loop the hosts' reply queues are vertices too:
+/// requests wait for them, and they wait for buffers of the TIC. The plan's tables are free of deadlock; tables written
+/// by software and requests with source routes may not be (S-Connect, 2.4, 3.4).
 #include <algorithm>
 
 #include "host/plan/deadlock.hpp"
@@ -20,6 +20,7 @@ using sconnect::Link;
 using sconnect::LinkKind;
 using sconnect::Message;
 
+/// The waits-for graph of a state.
 class Search final : public WaitsFor {
  public:
   Search(const SconnectPlan& plan, const StateLayout& layout, const std::vector<std::byte>& state)
@@ -44,8 +45,9 @@ class Search final : public WaitsFor {
            " priority " + std::to_string(q % kQueuesOfPort / kVcs) + " VC " + std::to_string(q % kVcs);
   }
 
-  /// A queue moves if it is empty, leads to a host that takes messages or over a channel that software may switch on,
-  /// or if one of its messages has been taken, is being dealt with, or would find a buffer.
+  /// Returns whether a queue can move: it is empty, leads to a host that accepts messages or over a port that is off
+  /// and that software may switch on, or one of its messages has been accepted, is damaged or arriving, or would find a
+  /// buffer.
   bool can_move(u64 i) const override {
     if (i >= queues_) return host_goes_on(static_cast<u32>(i - queues_));
     const Tic at = tic(i / kQueues);
@@ -62,7 +64,7 @@ class Search final : public WaitsFor {
     return moves;
   }
 
-  /// The queues that it would enter, and those that hold more than they are promised where it would.
+  /// Returns the queues that its messages would enter, and those at the next TIC that exceed their reservation.
   std::vector<u64> waits_for(u64 i) const override {
     if (i >= queues_) return host_waits_for(static_cast<u32>(i - queues_));
     const Tic at = tic(i / kQueues);
@@ -86,8 +88,8 @@ class Search final : public WaitsFor {
 
   sconnect::HostLoop<View, 1> loop(u32 terminal) const { return {view_, view_.terminals[terminal], terminal}; }
 
-  /// Whether a host takes what stands first at its port, or software can have it taken: a closed loop's takes no
-  /// request while it has no place for the reply.
+  /// Returns whether a host accepts the first message at its port, or software can make it do so. In a closed loop a
+  /// host accepts no request while its reply queue is full.
   bool host_takes(const Tic& at, u32 p) const {
     const u32 waiting = static_cast<u32>(at.control.waiting >> p * kQueuesOfPort & 0xFF);
     if (!t_.loops() || !waiting || !at.enabled(p) || at.port(p).sending != sconnect::kNoBuffer) return true;
@@ -96,7 +98,7 @@ class Search final : public WaitsFor {
     return first.control || t_.refuses >> priority & 1 || sconnect::answers(first) || loop(at.link(p).far).has_place();
   }
 
-  /// Whether a host has a place for a reply, or will have: the oldest one is not due, or finds a buffer.
+  /// Returns whether a host's reply queue has room or will have: the oldest reply is not due, or finds a buffer.
   bool host_goes_on(u32 terminal) const {
     const Tic at = tic(place_[terminal] / kPorts);
     const u32 p = place_[terminal] % kPorts;
@@ -121,7 +123,7 @@ class Search final : public WaitsFor {
                       Tic::queue_of(lowest_bit(set) / kVcs, m.priority, lowest_bit(set) % kVcs));
   }
 
-  /// Queues of a TIC that hold more than they are promised, or anything.
+  /// Adds the queues of a TIC that exceed their reservation; with `anything`, all that are not empty.
   void add_holders(const Tic& at, bool anything, std::vector<u64>& waits) const {
     for (u32 q = 0; q < kQueues; ++q) {
       const u32 held = at.control.held[q];
@@ -131,7 +133,7 @@ class Search final : public WaitsFor {
       if (anything || at.control.held_control[reply] > t_.control_buffers) add_apart(at, reply, waits);
   }
 
-  /// Whether a control message that counts for no queue's promise is like that. f(buffer)
+  /// Returns whether f(buffer) is true for any control message marked kApart.
   template <class F>
   bool holds_apart(const Tic& at, F f) const {
     for (u32 b = 0; b < t_.buffers; ++b)
@@ -139,7 +141,7 @@ class Search final : public WaitsFor {
     return false;
   }
 
-  /// Queues of such requests, or replies.
+  /// Adds the queues of such requests, or replies.
   void add_apart(const Tic& at, bool reply, std::vector<u64>& waits) const {
     holds_apart(at, [&](u32 b) {
       if (sconnect::is_reply(at.message(b)) == reply) waits.push_back(u64{at.index} * kQueues + at.state(b).queue);
@@ -147,8 +149,8 @@ class Search final : public WaitsFor {
     });
   }
 
-  /// Messages that a queue sends again and again: what comes back goes to the head, so behind it nothing else is tried.
-  /// Where both virtual channels take turns, a little more is.
+  /// Calls f(buffer) for the messages that a queue keeps sending. A returned message goes to the head, so later ones
+  /// are not sent; if both virtual channels alternate, up to three are.
   template <class F>
   void for_each_message(const Tic& at, u32 q, F f) const {
     const u32 deep = at.queue(q ^ 1).messages ? 3 : 1;
@@ -162,7 +164,7 @@ class Search final : public WaitsFor {
     }
   }
 
-  /// f(port, virtual channel) for the ways that a message may take from here, if it comes back.
+  /// Calls f(port, virtual channel) for the options of a message, including those after it returns.
   template <class F>
   void for_each_way(const Tic& at, u32 q, u32 buffer, F f) const {
     const Message& m = at.message(buffer);
@@ -174,7 +176,7 @@ class Search final : public WaitsFor {
         f(bit / kVcs, bit % kVcs);
   }
 
-  /// Whether the far end has a message that is on its way or waits for its answer.
+  /// Returns whether the far end has accepted a message that is not yet acknowledged.
   bool taken(const Tic& at, u32 p, u32 buffer) const {
     const Link& link = at.link(p);
     const Tic there = tic(link.far);
@@ -211,7 +213,7 @@ class Search final : public WaitsFor {
     const Tic there = tic(link.far);
     Message m = arriving(at, vc, buffer);
     const u64 first = u64{link.far} * kQueues;
-    // Where it would go if there were room.
+    // The queue that it would enter if the pool were empty.
     const auto [used, reserved] = std::pair(there.control.used, there.control.reserved);
     there.control.used = there.control.reserved = 0;
     bool here;
@@ -228,7 +230,7 @@ class Search final : public WaitsFor {
 
   const SconnectPlan& plan_;
   const sconnect::Table& t_;
-  mutable std::vector<std::byte> state_;  ///< a copy, which trying out where a message would go may write to
+  mutable std::vector<std::byte> state_;  ///< a copy, because routing decisions write to it
   View view_;
   u64 queues_;
   std::vector<u32> place_;  ///< [terminals] TIC * kPorts + port

@@ -1,4 +1,4 @@
-/// Longer ways where no shortest one is left.
+/// Longer paths for pairs without a shortest path.
 #include <algorithm>
 #include <numeric>
 #include <tuple>
@@ -9,8 +9,8 @@
 namespace flitlab {
 
 namespace {
-constexpr u32 kOthers = 8;       ///< destinations that begin anew with one whose ways obstruct themselves
-constexpr u32 kMostForced = 20;  ///< detours for each destination that displace others
+constexpr u32 kOthers = 8;       ///< other destinations that restart with one whose own paths block it
+constexpr u32 kMostForced = 20;  ///< forced detours per destination
 }  // namespace
 
 bool SconnectPlacing::make_detours() {
@@ -35,7 +35,7 @@ bool SconnectPlacing::make_detours(bool hosts_only) {
       continue;
     }
     if (++tries > kMostForced * f_.nodes || work_ > 2 * kMostWork) return false;
-    // One of them is forced in, and what that displaces looks for other ways.
+    // Force a step for one of these TICs; displaced paths are computed again.
     const u32 tic = stuck[random(static_cast<u32>(stuck.size()))];
     std::vector<u32> ends, touched;
     for (u32 bit = 0; bit < kQueueBits; ++bit)
@@ -45,7 +45,7 @@ bool SconnectPlacing::make_detours(bool hosts_only) {
     std::vector<std::vector<u8>> old;
     if (force(tic, bit, d, touched, old)) {
       length_[place(tic, d)] = static_cast<u16>(length_[place(far(tic, bit), d)] + 1);
-    } else {  // its own ways are in the way: it begins anew, before some others
+    } else {  // paths to the same destination block it: restart with some other destinations
       touched.insert(touched.begin(), d);
       for (u32 i = 0; i < kOthers; ++i) touched.push_back(random(f_.nodes));
       for (u32 x : touched) rip_up(x);
@@ -96,7 +96,7 @@ std::vector<u32> SconnectPlacing::go_round(u32 d) {
     if (!has_way(tic, d)) left.push_back(tic);
   for (bool found = true; !left.empty() && found;) {
     found = false;
-    // The shortest first.
+    // Shortest paths first.
     for (u32 length = 2; length <= 2 * f_.tics && !found; ++length) {
       bool any = false;
       for (std::size_t i = 0; i < left.size() && !found; ++i) {

@@ -12,7 +12,7 @@ namespace {
 constexpr u32 kWords = 4;
 using Key = std::array<u64, kWords>;
 
-/// Writes a state into a key, or reads it: the same visits in the same order.
+/// Writes a state into a key, or reads it back, with the same sequence of calls.
 class Packer {
  public:
   explicit Packer(Key& key, bool reads) : key_(key), reads_(reads) {}
@@ -24,11 +24,11 @@ class Packer {
     else
       word |= u64{value} << at_;
     at_ += count;
-    if (at_ <= 56) return;  // a value does not go over the end of a word
+    if (at_ <= 56) return;  // a value does not cross words
     at_ = 0;
     ++word_;
   }
-  /// A number of a message, or kNoBuffer.
+  /// Packs a message number, or kNoBuffer.
   void message(u8& value) {
     u8 number = value == kNoBuffer ? u8{kMostChannelMessages} : value;
     bits(number, 4);
@@ -80,7 +80,7 @@ void pack_state(Packer& packer, ChannelState& state, const ChannelInstance& what
   }
 }
 
-/// Goes through all choices of a cycle, one after the other; the first is 0 throughout.
+/// Enumerates all sequences of choices of a cycle; the first consists of zeros.
 class AllChoices final : public Choice {
  public:
   u32 of(u32 ways) override {
@@ -88,7 +88,7 @@ class AllChoices final : public Choice {
     return made_[at_++].way;
   }
   void begin() { at_ = 0; }
-  /// Whether there are others.
+  /// Moves to the next sequence. Returns false if there is none.
   bool advance() {
     while (!made_.empty() && made_.back().way + 1 == made_.back().ways) made_.pop_back();
     if (made_.empty()) return false;
@@ -112,10 +112,10 @@ class AllChoices final : public Choice {
   std::string story_;
 };
 
-/// States by number, each once.
+/// Set of states, numbered in the order of insertion.
 class StateSet {
  public:
-  /// The state's number, and whether it is new.
+  /// Returns the state's number, and whether it is new.
   std::pair<u32, bool> add(const Key& key) {
     if (2 * keys_.size() >= table_.size()) grow();
     u32& cell = find(key);
@@ -214,7 +214,7 @@ class Explorer {
     return true;
   }
 
-  /// Each state has one way on without errors, its first choice. All must end at rest.
+  /// Checks that from every state the error-free sequence, of first choices, ends at rest.
   void check_ends() {
     enum : u8 { kUnseen, kOnTheWay, kEnds };
     std::vector<u8> seen(set_.size(), kUnseen);
@@ -228,7 +228,7 @@ class Explorer {
         at = good_[at];
       }
       if (seen[at] == kOnTheWay) {
-        found_.violation = "without further errors this goes on for ever:\n" + path_to(n);
+        found_.violation = "without further errors the channel never comes to rest:\n" + path_to(n);
         return;
       }
       seen[at] = kEnds;
@@ -245,7 +245,7 @@ class Explorer {
     return story.empty() ? "nothing happens" : story;
   }
 
-  /// What has led to a state. Numbers of messages may change on the way, where they are sorted.
+  /// Returns the sequence to a state. Message numbers may change along it, because states are renumbered.
   std::string path_to(u32 number) const {
     std::vector<u32> way;
     for (u32 n = number; n != kNone; n = parent_[n]) way.push_back(n);
@@ -269,7 +269,7 @@ class Explorer {
   u64 most_;
   StateSet set_;
   std::vector<u32> parent_;
-  std::vector<u32> good_;  ///< the state that follows without errors
+  std::vector<u32> good_;  ///< [state] its successor without errors
   Exploration found_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Everything that can happen to a channel with a few messages, gone through breadth first: that S-Connect's protocol
+/// Breadth-first exploration of all states of a channel with a few messages. It verifies that S-Connect's protocol
 /// neither loses nor duplicates messages (S-Connect, 3.2).
 #include <string>
 
@@ -7,18 +7,20 @@
 
 namespace flitlab::sconnect {
 
+/// Result of an exploration.
 struct Exploration {
   u64 states = 0;
   u64 transitions = 0;
-  u32 depth = 0;         ///< routing cycles to the state that takes longest to come to
-  bool complete = true;  ///< there are no more states than looked at
-  /// What went wrong first, and the shortest way there, a line for each routing cycle; empty: nothing does.
+  u32 depth = 0;         ///< routing cycles to the farthest state
+  bool complete = true;  ///< whether all states were explored
+  /// The first violation, and the shortest sequence to it, a line for each routing cycle; empty: none.
   std::string violation;
 };
 
-/// Checked in every state: no message is taken twice or taken though it is void, quads are taken whole, what a sender
-/// is told is true. And from every state leads a way without errors to the end: all taken, all slots free. Stops at the
-/// first violation, or after `most_states`. Throws ConfigError for more than can be explored.
+/// Explores a channel. In every state it checks that no message is accepted twice or although it is void, that quads
+/// are accepted whole, and that acknowledgments are true. It also checks that from every state an error-free sequence
+/// leads to the end: all messages accepted, all slots free. Stops at the first violation, or after `most_states`.
+/// ConfigError for an instance that is too large.
 Exploration explore_channel(const ChannelInstance& instance, u64 most_states = 20'000'000);
 
 }  // namespace flitlab::sconnect

@@ -8,6 +8,7 @@ namespace flitlab {
 
 namespace {
 
+/// Returns the wiring by `topology.kind`.
 SconnectFabric wired(const Experiment& e) {
   SconnectNodes nodes;
   nodes.dual = e.is({sconnect::param::topology.node, "dual"});

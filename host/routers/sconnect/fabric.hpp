@@ -1,6 +1,6 @@
 #pragma once
-/// Fabrics of TICs (S-Connect, 3, Figures 9 and 10): nodes of one or two TICs with hosts, switches of two or three
-/// without, joined by channels in any way.
+/// Wiring of a fabric (S-Connect, 3, Figures 9 and 10): nodes of one or two TICs with hosts, switches of two or three
+/// TICs without hosts, and channels between them.
 #include <string>
 #include <vector>
 
@@ -10,29 +10,31 @@ namespace flitlab {
 
 class Experiment;
 
+/// Wiring, names and phases of the TICs of a fabric.
 struct SconnectFabric {
   std::string kind;        ///< topology.kind
   std::vector<u32> shape;  ///< nodes per dimension of a mesh, {2, 2, ...} of a hypercube; else {nodes}
   u32 tics = 0;
-  u32 nodes = 0;                      ///< with hosts: what messages are addressed to
-  u32 terminals = 0;                  ///< host ports, node after node
-  u32 host_ports = 1;                 ///< of each node
+  u32 nodes = 0;                      ///< nodes, which have hosts: destinations of messages
+  u32 terminals = 0;                  ///< host ports, numbered node by node
+  u32 host_ports = 1;                 ///< host ports of each node
   u32 parallel_vcs = 1;               ///< virtual channels of parallel ports between TICs
-  bool mixed_entries = false;         ///< an entry of a table may hold serial and parallel ports
-  std::vector<u32> node_of;           ///< [tics] kNone: of a switch
+  bool mixed_entries = false;         ///< whether a table entry may name serial and parallel ports
+  std::vector<u32> node_of;           ///< [tics] node of a TIC; kNone: the TIC belongs to a switch
   std::vector<std::string> names;     ///< [tics] "5", "5a" and "5b" of a dual node, "s3a" of a switch
   std::vector<u8> phase;              ///< [tics] clock in which its routing cycles begin, 0 to 5
   std::vector<sconnect::Link> links;  ///< [tics][kPorts]
-  std::vector<u16> clocks;            ///< [tics][kPorts] of a channel, from transmitter to receiver
+  std::vector<u16> clocks;            ///< [tics][kPorts] delay from transmitter to receiver, clocks
 
   const sconnect::Link& link(u32 tic, u32 port) const { return links[tic * sconnect::kPorts + port]; }
-  /// Queues of a port for each priority.
+  /// Returns the virtual channels of a port.
   u32 vcs(u32 tic, u32 port) const { return sconnect::vcs_of(link(tic, port).kind, parallel_vcs); }
 
   bool operator==(const SconnectFabric&) const = default;
 };
 
-/// ConfigError for what cannot be built: too many channels at a node, a graph in pieces.
+/// Returns the fabric of an experiment. ConfigError if it cannot be built: too many channels at a node, or a
+/// disconnected graph.
 SconnectFabric make_sconnect_fabric(const Experiment& experiment);
 
 }  // namespace flitlab

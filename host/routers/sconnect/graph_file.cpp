@@ -1,3 +1,4 @@
+/// Fabrics read from topology.file.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -10,7 +11,7 @@
 namespace flitlab {
 namespace {
 
-/// Reads a list of channels a,b between numbered nodes, or of named nodes, switches and channels.
+/// Reads a list of channels between numbered nodes, or a list of named nodes, switches and channels.
 class Reader {
  public:
   Reader(const TextSource& text, const SconnectNodes& nodes)
@@ -34,7 +35,7 @@ class Reader {
     if (nodes_added_ < 2) file_.fail("the file has fewer than two nodes. " + std::string(kLines));
     for (const Channel& c : channels_) join(c);
     if (const u32 site = builder_.cut_off(); site != kNone)
-      file_.fail(last_line_, "the graph is in pieces: no channels lead from " + builder_.site_name(0) + " to " +
+      file_.fail(last_line_, "the graph is disconnected: no path leads from " + builder_.site_name(0) + " to " +
                                  builder_.site_name(site) + ". Join them.");
     return builder_.finish();
   }
@@ -53,28 +54,32 @@ class Reader {
     return file_.number(3, "clocks", 360, sconnect::kClocks);
   }
 
-  /// A channel's line, of which the ends may be described later.
+  /// Stores a channel until all lines are read, because a later line may define its ends.
   void add_channel(std::string a, std::string b, u32 clocks) {
-    if (a == b) file_.fail(a + " is joined to itself. Take the line out.");
+    if (a == b) file_.fail(a + " is joined to itself. Remove the line.");
     channels_.push_back({file_.line(), std::move(a), std::move(b), clocks});
   }
 
   void channel() {
     file_.check_form("channel,A,B[,clocks]");
     if (file_.field(1).empty() || file_.field(2).empty())
-      file_.fail("a channel's line is channel,A,B[,clocks], with the names of both ends.");
+      file_.fail("a channel's line is channel,A,B[,clocks]; A and B are the names of its ends.");
     add_channel(std::string(file_.field(1)), std::string(file_.field(2)), clocks(file_.fields() > 3));
   }
 
   void site(bool node) {
-    if (first_pair_) file_.fail("lines a,b, as line " + file_.quote(first_pair_) + ", and named nodes do not mix.");
+    if (first_pair_)
+      file_.fail("the file has lines a,b, such as line " + file_.quote(first_pair_) +
+                 "; it cannot "
+                 "also have named "
+                 "nodes.");
     const std::string name(file_.field(1));
     const u32 least = node ? 1 : 2, most = node ? 2 : 3;
     file_.check_form(node ? "node,NAME[,TICs]" : "switch,NAME[,TICs]");
     u32 tics = node ? nodes_.tics() : 2;
     if (file_.fields() > 2) tics = file_.number(2, "TICs", most, least);
     if (name.empty()) file_.fail("the name is missing.");
-    if (sites_.contains(name)) file_.fail("the name " + shown(Value{name}) + " is there twice.");
+    if (sites_.contains(name)) file_.fail("the name " + shown(Value{name}) + " is used twice.");
     if (builder_.sites() == kMostSconnectNodes)
       file_.fail("at most " + std::to_string(kMostSconnectNodes) + " nodes and switches are possible.");
     for (u32 i = 0; i < tics; ++i) {
@@ -87,7 +92,7 @@ class Reader {
   }
 
   void pair() {
-    if (!sites_.empty()) file_.fail("named nodes and lines a,b do not mix: write channel,A,B.");
+    if (!sites_.empty()) file_.fail("a file with named nodes cannot have lines a,b. Write channel,A,B.");
     if (!first_pair_) first_pair_ = file_.line();
     const u32 a = file_.number(0, "a node", kMostSconnectNodes - 1);
     const u32 b = file_.number(1, "a node", kMostSconnectNodes - 1);
@@ -116,11 +121,11 @@ class Reader {
     if (full == kNone) return;
     const bool node = builder_.is_node(full);
     const u32 channels = builder_.channels(full);
-    std::string remedy = "Take channels out";
+    std::string remedy = "Remove channels";
     if (channels < (node ? 2 : 3) * sconnect::kSerial)
       remedy = (first_pair_ ? "Set topology.node = \"dual\", with which nodes have 8"
                             : "Give it another TIC (the third field of its line)") +
-               std::string(", or take channels out");
+               std::string(", or remove channels");
     file_.fail(c.line, std::string(node ? "node " : "switch ") + builder_.site_name(full) +
                            " has more channels than the " + std::to_string(channels) + " of its TICs. " + remedy + ".");
   }

@@ -17,13 +17,13 @@ struct Hop {
   bool up;
 };
 
-/// The ways out of a TIC.
+/// The ports of a TIC that lead to other TICs.
 struct Exits {
   std::vector<Hop> hops;
-  u32 cross = kNone;  ///< port to the other TIC of a dual node
-  bool second = false;
-  bool two = false;         ///< it has two virtual channels
-  bool comes_back = false;  ///< messages from the other TIC go on here, and it has no virtual channel to tell them by
+  u32 cross = kNone;        ///< port to the other TIC of a dual node
+  bool second = false;      ///< it is the second TIC of its node
+  bool two = false;         ///< the port `cross` has two virtual channels
+  bool comes_back = false;  ///< messages cross from the other TIC to this one, by a port without virtual channels
 };
 
 std::vector<u32> coordinates(const SconnectFabric& f, u32 node) {
@@ -65,12 +65,12 @@ sconnect::Options ways(const Exits& e, const std::vector<u32>& here, const std::
   sconnect::Options set = 0;
   for (u32 vc : {0u, 1u}) {
     const bool up = vc == 1;
-    // Nobody comes back from virtual channel 1 for the free dimension's hops down, or to cross to the second TIC.
+    // Negative hops in the free dimension, and crossing to the second TIC, need virtual channel 0.
     if (up && ((has_free && there[0] < here[0]) || (crosses && !e.second))) continue;
-    // Where they come back from the second one by a port without virtual channels, 0 is for those that go there.
+    // If `cross` has no virtual channels and both TICs have hosts, 0 is for messages that cross to the second TIC.
     if (!up && e.comes_back && !e.second && !crosses) continue;
     const auto free = [&](const Hop& hop) { return has_free && hop.dimension == 0; };
-    bool first = false;  // there are hops that come before others
+    bool first = false;  // some hops must precede others
     for (const Hop& hop : wanted) first |= !free(hop) && hop.up == up;
     for (const Hop& hop : wanted)
       if (hop.up == up || (!free(hop) && !first)) set |= option(hop.port, vc);
@@ -93,7 +93,7 @@ std::vector<u16> sconnect_tables_by_coordinates(const SconnectFabric& f) {
       if (d != here)
         options = static_cast<u16>(ways(e, at[here], at[d]));
       else if (!options)
-        options = static_cast<u16>(option(e.cross, e.two));  // only the node's other TIC has hosts
+        options = static_cast<u16>(option(e.cross, e.two));  // only the node's other TIC has a host port
     }
   }
   return entry;

@@ -1,4 +1,4 @@
-/// Hosts' ports: which priorities their packets have, and which of these have queues of their own.
+/// Setup of host ports: priorities of their packets, and which priorities have queues.
 #include <algorithm>
 
 #include "host/routers/sconnect/checks.hpp"
@@ -12,13 +12,13 @@
 namespace flitlab {
 namespace {
 
-/// Packets of one message, and quads: which of them there can be.
+/// Whether there can be single messages, and quads.
 struct Kinds {
   bool singles = false, quads = false;
 };
 
 Kinds kinds_of(const Experiment& e, bool quads_fit) {
-  if (!e.has(param::traffic.packet_flits)) return {true, quads_fit};  // a trace says when it is read
+  if (!e.has(param::traffic.packet_flits)) return {true, quads_fit};  // the lengths of a trace are not known yet
   Kinds kinds;
   for (const auto& [flits, weight] : e.lengths(param::traffic.packet_flits))
     if (weight > 0) (flits > 1 ? kinds.quads : kinds.singles) = true;

@@ -1,6 +1,6 @@
 #pragma once
-/// Tables of the fabrics that were planned last. The runs of a sweep, or of a published experiment, are of one fabric,
-/// each with a plan of its own; a search for tables takes seconds, longer than many a run.
+/// Cache of the routing tables of recent fabrics. The runs of a sweep share a fabric, and computing its tables takes
+/// seconds, often longer than a run.
 #include <cstddef>
 #include <list>
 #include <mutex>
@@ -9,17 +9,17 @@
 
 namespace flitlab {
 
-/// Tables are a function of the fabric and of the way they are made.
+/// A method that makes tables; they depend on the fabric and the method only.
 using MakeSconnectTables = SconnectTables (*)(const SconnectFabric& fabric);
 
 class KeptSconnectTables {
  public:
-  /// `most_bytes`: of the entries of all tables that are kept.
+  /// `most_bytes`: limit for the entries of all tables in the cache.
   explicit KeptSconnectTables(std::size_t most_bytes) : most_bytes_(most_bytes) {}
 
-  /// What `make` makes, or made of an equal fabric a while ago. Any thread may ask.
+  /// Returns make(fabric), or the cached result for an equal fabric. Thread-safe.
   SconnectTables get(const SconnectFabric& fabric, MakeSconnectTables make);
-  /// Bytes of the entries that are kept.
+  /// Returns the bytes of the entries in the cache.
   std::size_t bytes() const;
 
  private:
@@ -30,7 +30,7 @@ class KeptSconnectTables {
   };
 
   std::size_t most_bytes_, bytes_ = 0;
-  std::list<Kept> kept_;  ///< the one that was asked for last comes first
+  std::list<Kept> kept_;  ///< most recently used first
   mutable std::mutex lock_;
 };
 

@@ -1,4 +1,4 @@
-// Fabrics that have a rule.
+// Meshes, hypercubes, random graphs and trees.
 #include <algorithm>
 
 #include "host/routers/sconnect/build.hpp"
@@ -13,12 +13,12 @@ std::string channels_of(const SconnectNodes& nodes) {
   return nodes.dual ? "a dual node has 8." : "a single node has 4; topology.node = \"dual\" has 8.";
 }
 
-/// Node `name` + i for i below `count`.
+/// Adds nodes named 0 to count - 1.
 void add_nodes(SconnectBuilder& builder, u32 count, const SconnectNodes& nodes) {
   for (u32 i = 0; i < count; ++i) builder.add_node(std::to_string(i), nodes.tics());
 }
 
-/// Where the channels of each dimension begin: TIC * 4 + port. Those of a dimension are on one TIC.
+/// Returns the first port of each dimension as TIC * 4 + port. All ports of a dimension are on one TIC.
 std::vector<u32> places_of(const std::vector<u32>& shape, const SconnectNodes& nodes) {
   const u32 dims = static_cast<u32>(shape.size());
   std::vector<u32> places(dims, 0);
@@ -47,11 +47,11 @@ SconnectFabric make_sconnect_mesh(const std::vector<u32>& shape, const SconnectN
   }
   text = "topology.shape = " + text + "]";
   if (count < 2 || count > kMostSconnectNodes)
-    throw ConfigError(text + " makes " + std::to_string(count) + " nodes; from 2 to " +
-                      std::to_string(kMostSconnectNodes) + " are possible. Change a dimension.");
+    throw ConfigError(text + " makes " + std::to_string(count) + " nodes; 2 to " + std::to_string(kMostSconnectNodes) +
+                      " are allowed. Change a dimension.");
   if (channels > nodes.channels())
     throw ConfigError(text + " takes " + std::to_string(channels) + " channels of a node (two in each dimension, " +
-                      "one where there are but two nodes); " + channels_of(nodes));
+                      "one in a dimension of two nodes); " + channels_of(nodes));
   SconnectBuilder builder("mesh", nodes);
   add_nodes(builder, static_cast<u32>(count), nodes);
   const std::vector<u32> places = places_of(shape, nodes);
@@ -59,7 +59,7 @@ SconnectFabric make_sconnect_mesh(const std::vector<u32>& shape, const SconnectN
   for (u32 d = 0; d < shape.size(); stride *= shape[d++])
     for (u32 n = 0; n < count; ++n) {
       if (n / stride % shape[d] + 1 == shape[d]) continue;
-      // A dimension of two nodes has one channel, at its first port.
+      // A dimension of two nodes has one channel, at the dimension's first port.
       const u32 tic = places[d] / kSerial, plus = places[d] % kSerial, minus = plus + (shape[d] > 2);
       builder.join(n, tic, plus, n + stride, tic, minus);
     }
@@ -95,12 +95,12 @@ SconnectFabric make_sconnect_tree(u32 arity, u32 levels, bool switches, const Sc
   if (count > kMostSconnectNodes)
     throw ConfigError("topology.levels = " + std::to_string(levels) + " with topology.arity = " +
                       std::to_string(arity) + " makes a tree of " + std::to_string(count) + "; at most " +
-                      std::to_string(kMostSconnectNodes) + " nodes and switches are possible. Take fewer levels.");
+                      std::to_string(kMostSconnectNodes) + " nodes and switches are possible. Use fewer levels.");
   const u32 needed = arity + (levels > 2), room = switches ? 3 * kSerial : nodes.channels();
   if (needed > room)
     throw ConfigError("topology.arity = " + std::to_string(arity) + " takes " + std::to_string(needed) +
-                      " channels of a router inside the tree, and it has " + std::to_string(room) +
-                      ". Take fewer children" +
+                      " channels of an inner node or switch, which has " + std::to_string(room) +
+                      ". Use fewer children" +
                       (switches ? "." : ", or topology.inner = \"switches\", or topology.node = \"dual\"."));
   SconnectBuilder builder("tree", nodes);
   for (u32 i = 0; i < count; ++i)

@@ -1,6 +1,6 @@
 #pragma once
-/// What tables make of uniform traffic: how many messages each channel carries if every host's TIC sends one to every
-/// other node, and each message takes any of its options with the same chance.
+/// Channel loads under uniform traffic: messages per channel if each TIC with a host sends one to every other node, and
+/// each message takes its options with equal probability.
 #include <vector>
 
 #include "host/routers/sconnect/fabric.hpp"
@@ -9,15 +9,17 @@ namespace flitlab {
 
 class SconnectLoads {
  public:
-  /// `entry` [TICs][destinations], without a fault (tables.hpp). `stride`: only every so many destinations.
+  /// `entry`: [TICs][destinations] tables without a fault (tables.hpp). `stride`: uses every stride-th destination.
   SconnectLoads(const SconnectFabric& fabric, const std::vector<u16>& entry, u32 stride = 1);
 
-  /// Adds what messages to a destination load channels with, or, by -1, takes it away.
+  /// Adds `part` times the load of the messages to a destination; part -1 removes it.
   void add(u32 destination, double part);
-  double of(u32 channel) const { return load_[channel]; }  ///< by 6 TIC + port where it begins
-  /// Over the mean of all serial channels; 0: there is no traffic.
+  /// Returns the load of a channel, which is 6 TIC + port of its transmitter.
+  double of(u32 channel) const { return load_[channel]; }
+  /// Returns the highest load of a serial channel / the mean; 0: no traffic.
   double busiest() const;
-  const std::vector<u32>& serial() const { return serial_; }  ///< channels
+  /// Returns all serial channels.
+  const std::vector<u32>& serial() const { return serial_; }
 
  private:
   const SconnectFabric& fabric_;

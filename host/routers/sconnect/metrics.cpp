@@ -14,7 +14,7 @@ namespace {
 using sconnect::kPorts;
 using sconnect::LinkKind;
 
-/// Nodes and switches as one vertex each, and the channels between them.
+/// Graph of sites (nodes and switches) and the serial channels between them.
 struct Sites {
   std::vector<u32> node;               ///< [sites] kNone: a switch
   std::vector<std::vector<u32>> next;  ///< [sites] far ends of channels
@@ -43,6 +43,7 @@ struct Sites {
         if (f.link(tic, port).kind == LinkKind::kSerial) next[site[tic]].push_back(site[f.link(tic, port).far]);
   }
 
+  /// Returns the distance in channels from a site to every site.
   std::vector<u32> channels_from(u32 begin) const {
     std::vector<u32> channels(node.size(), kNone), queue{begin};
     channels[begin] = 0;
@@ -56,7 +57,7 @@ struct Sites {
   }
 };
 
-/// A division of the sites into two.
+/// A division of the sites into two halves.
 class Halves {
  public:
   Halves(const Sites& sites, u32 start) : sites_(sites), side_(sites.node.size()) {
@@ -69,11 +70,12 @@ class Halves {
     most_uneven_ = nodes % 2;
   }
 
-  /// Moves every site once, the best first, and takes back those after the best division. False: nothing gained.
+  /// Moves every site once, in the order of gain, then undoes the moves after the best division. Returns false if no
+  /// division is better than the initial one.
   bool pass() {
     const u32 count = static_cast<u32>(side_.size());
     std::vector<std::int64_t> gain(count, 0);
-    std::int64_t uneven = 0;  // nodes on side 1, less those on side 0
+    std::int64_t uneven = 0;  // nodes on side 1 - nodes on side 0
     std::set<std::pair<std::int64_t, u32>> open[2];
     for (u32 s = 0; s < count; ++s) {
       for (u32 n : sites_.next[s]) gain[s] += side_[s] != side_[n] ? 1 : -1;
@@ -84,7 +86,7 @@ class Halves {
     std::size_t kept = 0;
     std::vector<u32> moved;
     while (!open[0].empty() || !open[1].empty()) {
-      // From the larger side; if neither is, wherever more is gained.
+      // From the larger side; if both are equal, the move with the higher gain.
       u32 from = uneven > 0;
       if (uneven == 0 && !open[0].empty() && !open[1].empty()) from = *open[1].begin() < *open[0].begin();
       if (open[from].empty()) from = !from;
@@ -108,6 +110,7 @@ class Halves {
     return best > 0;
   }
 
+  /// Returns the channels between the halves.
   u32 cut() const {
     u32 ends = 0;
     for (u32 s = 0; s < side_.size(); ++s)
@@ -121,7 +124,7 @@ class Halves {
   std::int64_t most_uneven_ = 0;
 };
 
-/// The bisection of a grid or hypercube; 0: no simple formula.
+/// Returns the bisection of a mesh or hypercube; 0: no simple formula.
 u32 known_bisection(const SconnectFabric& f) {
   if (f.kind != "mesh" && f.kind != "hypercube") return 0;
   const u32 longest = *std::max_element(f.shape.begin(), f.shape.end());

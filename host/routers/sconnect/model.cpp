@@ -1,4 +1,4 @@
-/// What the registry knows of S-Connect.
+/// Registration of the S-Connect model.
 #include "host/config/registry.hpp"
 #include "host/routers/sconnect/checks.hpp"
 #include "host/routers/sconnect/plan.hpp"

@@ -1,5 +1,6 @@
 #pragma once
-/// Ways to one destination after another, each TIC's by one queue, so that one order of all queues agrees with all.
+/// Paths to all destinations, one queue for each TIC and destination, such that one order of all queues is consistent
+/// with every path.
 #include <vector>
 
 #include "host/routers/sconnect/fabric.hpp"
@@ -12,19 +13,19 @@ class SconnectPlacing {
  public:
   explicit SconnectPlacing(const SconnectFabric& fabric);
 
-  /// Shortest ways, as far as queues can be put in order for them. First only those that the order to begin with
-  /// allows: what is in use is hard to move.
+  /// Finds shortest paths as far as an order of the queues allows. The first pass uses the initial order, because
+  /// queues in use are hard to move.
   void fill();
 
-  /// Longer ways for TICs that have none yet, those with hosts first; false: some stay without.
+  /// Finds longer paths for the remaining TICs, TICs with hosts first. Returns false if some have no path.
   bool make_detours();
 
-  /// One way each, and alternates.
+  /// Returns the tables: the paths, and alternates in the same order of queues.
   std::vector<u16> tables();
 
  private:
-  static constexpr u32 kMostAtOnce = 60;          ///< destinations that make way for one more step
-  static constexpr u64 kMostWork = u64{1} << 21;  ///< TICs looked at in all attempts
+  static constexpr u32 kMostAtOnce = 60;          ///< most destinations displaced by one forced step
+  static constexpr u64 kMostWork = u64{1} << 21;  ///< limit of work, in calls of settle()
   static constexpr u8 kNoWayYet = 0xFF;
 
   std::size_t place(u32 tic, u32 d) const { return std::size_t{d} * f_.tics + tic; }
@@ -35,13 +36,13 @@ class SconnectPlacing {
 
   u32 random(u32 n);
 
-  /// Lets a TIC take a queue, unless that would close a circle.
+  /// Assigns a queue to a TIC. Returns false if that would close a cycle.
   bool use(u32 tic, u32 bit, u32 d);
 
-  /// Takes all ways to a destination away.
+  /// Removes all paths to a destination.
   void rip_up(u32 d);
 
-  /// f(bit) for the queues of a TIC that lead to neighbours nearer to a destination which have a way.
+  /// Calls f(bit) for the queues of a TIC to neighbours that are nearer to a destination and have a path.
   template <class F>
   void for_each_nearer(u32 tic, u32 d, F f) {
     for (u32 port = 0; port < sconnect::kPorts; ++port) {
@@ -52,47 +53,48 @@ class SconnectPlacing {
     }
   }
 
-  /// A shortest way of a TIC whose neighbours have theirs: by a step that is in use, else by one that agrees with the
-  /// order, and of these by the latest queue, which leaves most room for those before it; else, if they may `move`, by
-  /// one that queues can be moved for.
+  /// Gives a TIC a shortest path: by a step in use, else by the latest queue that is consistent with the order, because
+  /// that restricts earlier queues least. With `move`, else by a step for which queues can be reordered. Returns
+  /// whether it has found one.
   bool settle(u32 tic, u32 d, bool move);
 
-  /// Returns how many TICs have found no shortest way.
+  /// Gives all TICs paths to a destination. Returns how many have no shortest path.
   u32 complete(u32 d, bool move);
 
-  /// Forces one more step into the order, rips up what is in its way, fills that in again, and keeps the outcome unless
-  /// more is missing than before, or in the beginning a little more.
+  /// Repeatedly forces a missing step into the order, computes the displaced paths again, and keeps the result unless
+  /// more paths are missing than before (at first, slightly more are tolerated).
   void improve();
 
-  /// Pairs of a host's TIC and a destination without a shortest way.
+  /// Returns the pairs of a TIC with a host and a destination that have no shortest path.
   u32 hosts_missing();
 
-  /// Begins anew with another order of the queues, if one is found that leaves more hosts shortest ways.
+  /// Restarts with another order of the queues if SconnectQueueSearch finds one with more shortest paths for hosts.
   void reorder();
 
-  /// All labels of a destination.
+  /// Returns the labels of all TICs for a destination.
   std::vector<u8> labels(u32 d) const { return {label_.begin() + place(0, d), label_.begin() + place(0, d + 1)}; }
 
-  /// Makes room for a step, and takes it: ways that need the opposite are ripped up. `touched`: their destinations,
-  /// beside `d`; `old`: their labels. False: too many, or one to the same destination.
+  /// Makes a step possible by removing the conflicting paths, and takes it. Appends the destinations of these paths to
+  /// `touched` and their labels to `old`. Returns false if there are too many, or one leads to `d`.
   bool force(u32 tic, u32 bit, u32 d, std::vector<u32>& touched, std::vector<std::vector<u8>>& old);
 
+  /// Returns whether a TIC has a path to a destination.
   bool has_way(u32 tic, u32 d) { return !level(tic, d) || label(tic, d) != kNoWayYet; }
 
   void set_lengths(u32 d) {
     for (u32 tic = 0; tic < f_.tics; ++tic) length_[place(tic, d)] = static_cast<u16>(level(tic, d));
   }
 
-  /// The same, for TICs with hosts only or all; TICs that are stuck displace others.
+  /// make_detours() for TICs with hosts only, or all. A TIC without a path displaces paths of others.
   bool make_detours(bool hosts_only);
 
-  /// What hosts' ways cost, and how many TICs have none.
+  /// Returns the sum of the lengths of hosts' paths, and the number of TICs and destinations without a path.
   std::pair<u64, u32> cost();
 
-  /// A way for a TIC without hosts, which its own answers to software take, if that costs hosts nothing.
+  /// Finds a path for a TIC without a host, used by its replies to control messages, if hosts' paths get no longer.
   void squeeze_in(u32 tic, u32 d);
 
-  /// Ways of any length for TICs without one. Returns those that stay without.
+  /// Finds paths of any length for TICs without one. Returns the TICs that have none.
   std::vector<u32> go_round(u32 d);
 
   const SconnectFabric& f_;
@@ -100,11 +102,11 @@ class SconnectPlacing {
   std::vector<std::vector<u32>> hosts_;
   std::vector<bool> is_host_;
   // [destinations][TICs]
-  std::vector<u8> label_;  ///< queue that a TIC's messages to the destination take: 2 port + virtual channel
-  std::vector<u16> level_, by_level_;  ///< hops of the graph; TICs, the nearest first
-  std::vector<u16> length_;            ///< hops that tables take
+  std::vector<u8> label_;              ///< queue of a TIC for the destination: 2 port + virtual channel
+  std::vector<u16> level_, by_level_;  ///< hops in the graph; TICs by increasing hops
+  std::vector<u16> length_;            ///< hops of the paths
   std::vector<u16> entry_;
-  std::vector<u32> missing_;  ///< [destinations] TICs without a shortest way
+  std::vector<u32> missing_;  ///< [destinations] TICs without a shortest path
   u64 work_ = 0, draws_ = 0;
 };
 

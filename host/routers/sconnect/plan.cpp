@@ -27,7 +27,7 @@ bool is_channel(const sconnect::Link& link) {
   return link.kind == LinkKind::kSerial || link.kind == LinkKind::kParallel;
 }
 
-/// What the common code wants to know of the wiring. Coordinates are those of nodes, where these are what sends.
+/// Returns the wiring for the common code. Coordinates are those of nodes if each node has one terminal.
 Topology topology_of(const SconnectFabric& fabric) {
   const u64 nodes = std::accumulate(fabric.shape.begin(), fabric.shape.end(), u64{1}, std::multiplies<>());
   Topology t;
@@ -35,7 +35,7 @@ Topology topology_of(const SconnectFabric& fabric) {
   const bool grid = t.routers > 0;
   t.kind = fabric.kind;
   if (!grid) {
-    t.shape = nodes == fabric.terminals ? fabric.shape : std::vector<u32>{fabric.terminals};  // as sconnect_shape says
+    t.shape = nodes == fabric.terminals ? fabric.shape : std::vector<u32>{fabric.terminals};  // as in sconnect_shape
     t.address.resize(fabric.tics);
     std::iota(t.address.begin(), t.address.end(), 0u);
   }
@@ -57,13 +57,13 @@ double parts_per_million(sconnect::i64 rate) {
   return static_cast<double>(rate) / static_cast<double>(sconnect::kRadian) / kRadiansPerPpm;
 }
 
-/// 32-bit draws below this hit a slot: it is hit or not, and which of its bits are, nobody asks.
+/// Returns the threshold of 32-bit draws for an error in any bit of a slot; all such slots are equal to a receiver.
 u32 hit_threshold(const Experiment& e) {
   const double spared = std::pow(1 - e.f64(sconnect::param::channel.error_rate), sconnect::kSlotBits);
   return static_cast<u32>(std::min((1 - spared) * 4294967296.0, 4294967295.0));
 }
 
-/// Hosts' messages are accepted while fewer buffers are in use.
+/// Returns Table::host_buffers.
 u32 host_buffers(const Experiment& e) {
   return e.is_auto(sconnect::param::router.host_buffers) ? e.u32_of(sconnect::param::router.buffers)
                                                          : e.u32_of(sconnect::param::router.host_buffers);
@@ -82,12 +82,12 @@ SconnectPlan::SconnectPlan(const Experiment& e)
   set_layout();
   facts_ = {.active_terminals = topology_.terminals,
             .longest_packet = quads_fit_ ? sconnect::kQuadParts : 1,
-            // A message may come by any of a host's ports, so a trace's line cannot need another if there are two.
+            // With two host ports a message may arrive at either, so a trace line cannot depend on an arrival.
             .knows_arrivals = fabric_.host_ports == 1,
             .warnings = warnings(e),
             .waits_for_software = waits_for_software()};
   facts_.batch_packets = traffic_.batch_packets();
-  facts_.search_copies = 2;  // it writes to one
+  facts_.search_copies = 2;  // the deadlock search modifies one
   warn(traffic_.warnings);
   facts_.cost = decltype(table_)::cost;
 }
@@ -123,7 +123,7 @@ void SconnectPlan::set_buffers(const Experiment& e) {
   quads_fit_ = reserve[t.quad_priority] >= sconnect::kQuadParts;
 }
 
-/// Tables, and the addresses of TICs and of the nodes that hosts belong to.
+/// Sets routing tables, addresses of TICs, and nodes of terminals.
 void SconnectPlan::set_nodes(const Experiment& e) {
   sconnect::Table& t = table_;
   for (u32 tic = 0; tic < t.routers; ++tic)
@@ -139,7 +139,7 @@ void SconnectPlan::set_nodes(const Experiment& e) {
   t.phase = fabric_.phase.data();
 }
 
-/// Ports, and the slots of their channels.
+/// Sets the kinds of ports, and the slots of their channels.
 void SconnectPlan::set_slots() {
   sconnect::Table& t = table_;
   u32 longest = 1;
@@ -183,10 +183,10 @@ std::vector<std::string> SconnectPlan::warnings(const Experiment& e) const {
   std::vector<std::string> list;
   if (table_.loops() && table_.reply_priority == sconnect_request_priority(e))
     list.push_back("replies have priority " + std::to_string(table_.reply_priority) +
-                   ", as requests have: both may wait for one another for ever. host.reply_priority can be higher if "
-                   "host.priorities and host.quad_priority leave one.");
+                   ", the same as requests, so requests and replies can deadlock. Leave a priority above all requests "
+                   "free (host.priorities, host.quad_priority), and host.reply_priority can use it.");
   if (tables_.tree && table_.table_given && tables_.stretch > 1)
-    list.push_back("ways go over a spanning tree and are " + std::to_string(tables_.stretch) +
+    list.push_back("all messages use a spanning tree; its paths are " + std::to_string(tables_.stretch) +
                    " times as long as the shortest ones.");
   return list;
 }
@@ -204,7 +204,7 @@ std::vector<std::pair<std::string, double>> SconnectPlan::derived() const {
     }
     in_flight = std::max(in_flight, sum);
   }
-  // The search for a bisection takes seconds in larger fabrics.
+  // In larger fabrics the bisection heuristic takes seconds.
   constexpr u32 kSearched = 1024;
   const bool small = t.nodes <= kSearched && fabric_.kind != "graph";
   const SconnectMetrics metrics = small ? sconnect_metrics(fabric_) : SconnectMetrics{};
@@ -235,18 +235,18 @@ std::vector<std::pair<std::string, double>> SconnectPlan::derived() const {
 
 std::string SconnectPlan::waits_for_software() const {
   if (table_.table_given) return "";
-  return "routing.tables = \"none\": no message finds its way before software has loaded tables. Bring the fabric up "
-         "by "
-         "python -m flitlab.sconnect.bringup CONFIG, or step a flitlab.Network of it; with other tables it runs at "
-         "once.";
+  return "routing.tables = \"none\": software must write the routing tables before messages can be delivered. Bring "
+         "the "
+         "fabric up with python -m flitlab.sconnect.bringup CONFIG, step it as a flitlab.Network, or choose other "
+         "routing.tables.";
 }
 
 std::string SconnectPlan::explain_fault(const FaultReport& fault, const std::vector<std::byte>& state) const {
   if (fault.kind != 0 || fault.bits != kFaultNoRoute) return {};
   const u32 node = item_of(state, layout_, 0, fault.item).at(table_.fields.control).missed;
   return "routing tables: TIC " + router_name(fault.item) + " has no entry for node " + std::to_string(node) +
-         ", and a message for it has come by " + port_name(fault.port) +
-         ". Tables belong to software: write the entry before messages are sent there";
+         ", and a message for it has arrived by " + port_name(fault.port) +
+         ". Software must write the entry before messages are sent there";
 }
 
 std::string SconnectPlan::port_name(u32 port) const {

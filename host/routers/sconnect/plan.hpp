@@ -22,25 +22,25 @@ class SconnectPlan final : public Plan, public Inspector {
   std::vector<Bound> bounds() const override;
   std::vector<std::pair<std::string, double>> derived() const override;
   std::string find_deadlock(const std::vector<std::byte>& state) const override;
-  /// Tables that the plan makes lead everywhere; software may write others.
+  /// Explains a missing table entry. The plan's tables are complete, so only tables written by software can cause it.
   std::string explain_fault(const FaultReport& fault, const std::vector<std::byte>& state) const override;
   std::string router_name(u32 router) const override { return fabric_.names[router]; }
   std::string port_name(u32 port) const override;
   const Inspector* inspector() const override { return this; }
   std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
-  /// The TIC's pool: buffers of messages that are acknowledged later are in use too.
+  /// Returns the TIC's buffers in use; they include those of sent messages that are not yet acknowledged.
   Fill fill(const std::vector<std::byte>& state, u32 router, const std::vector<PortSnapshot>& ports) const override;
   std::string_view fill_of() const override { return "buffers of the pool in use"; }
   void describe_router(const std::vector<std::byte>& state, u32 router, Cycle now,
                        std::vector<PortSnapshot>& ports) const override;
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
-  /// Messages and parts of quads sent.
+  /// Returns the messages and parts of quads sent by each channel.
   std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;
   bool shows(const TotalRecord& total, u32 element, const CounterShard& totals) const override;
   std::map<std::string, double> figures(const CounterShard& totals, const std::vector<std::byte>& state) const override;
   std::unique_ptr<Console> console() const override;
 
-  /// Priority of packet `id` of a terminal; in a trace, if it is one message.
+  /// Returns the priority of packet `id` of a terminal. In a trace it assumes a single message.
   u32 packet_priority(const ReplicaRow& row, u32 terminal, u32 id) const;
 
   const sconnect::Table& table() const { return table_; }
@@ -64,7 +64,7 @@ class SconnectPlan final : public Plan, public Inspector {
   TerminalPlan traffic_;
   std::vector<u16> slot_first_, address_, terminal_node_;
   std::vector<u8> channels_, hosts_;
-  bool quads_fit_ = false;  ///< a queue can count on a quad's buffers
+  bool quads_fit_ = false;  ///< queues of quad_priority have at least four reserved buffers
   sconnect::Table table_{};
   StateLayout layout_;
 };

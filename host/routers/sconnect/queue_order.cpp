@@ -71,7 +71,7 @@ void SconnectQueueOrder::drop(u32 queue, u32 bit) {
   before_[next(queue, bit)] &= static_cast<u16>(~(1u << (near_[queue / 2] % kPorts * 2 + queue % 2)));
 }
 
-/// What follows `next` up to the rank of `queue`, and what precedes `queue` down to that of `next`, changes places
+/// Swaps the successors of `next` up to the rank of `queue` with the predecessors of `queue` down to the rank of `next`
 /// (Pearce and Kelly, "A dynamic topological sort algorithm for directed acyclic graphs", 2006).
 bool SconnectQueueOrder::make_room(u32 queue, u32 next_queue) {
   const u32 low = rank_[next_queue], high = rank_[queue];

@@ -16,13 +16,13 @@ using sconnect::kPorts;
 
 namespace {
 
-constexpr u64 kMostLabels = u64{1} << 24;   ///< queues chosen
-constexpr u64 kLabelsEach = u64{1} << 15;   ///< in a small fabric, for each TIC and destination
-constexpr u32 kRounds = 8;                  ///< each begins, hot, with the best order so far
-constexpr u32 kHot = 40000, kCold = 13000;  ///< chance of one more that is missing, of 65536
-constexpr u64 kSpace = u64{1} << 32;        ///< between keys
-constexpr u32 kNext = 1u << 16;             ///< keys that count as just before or behind another
-constexpr u64 kSpreadAfter = u64{1} << 12;  ///< changes that use up less than the space
+constexpr u64 kMostLabels = u64{1} << 24;   ///< most evaluations of latest()
+constexpr u64 kLabelsEach = u64{1} << 15;   ///< the same per TIC and destination
+constexpr u32 kRounds = 8;                  ///< annealing rounds; each starts from the best order so far
+constexpr u32 kHot = 40000, kCold = 13000;  ///< probability to tolerate one more missing pair, in 1/65536
+constexpr u64 kSpace = u64{1} << 32;        ///< between neighbouring keys
+constexpr u32 kNext = 1u << 16;             ///< largest distance of a moved key from the other
+constexpr u64 kSpreadAfter = u64{1} << 12;  ///< moves before keys are spread again; they use less than kSpace
 constexpr u64 kAnyKey = ~u64{0};
 
 }  // namespace
@@ -56,12 +56,12 @@ SconnectQueueSearch::SconnectQueueSearch(const SconnectFabric& fabric, const std
 
 u32 SconnectQueueSearch::random(u32 n) { return below(philox(1, sconnect::stream::kFabric, draws_++, 3).word[0], n); }
 
-/// All labels anew.
+/// Computes all labels.
 void SconnectQueueSearch::place_all() {
   missing_.clear();
   std::fill(lacks_.begin(), lacks_.end(), 0u);
   std::fill(where_.begin(), where_.end(), kNone);
-  std::fill(label_.begin(), label_.end(), u8{0});  // nobody is missing
+  std::fill(label_.begin(), label_.end(), u8{0});  // any label: no pair is in missing_
   std::vector<u32> outwards(f_.tics);
   for (u32 d = 0; d < f_.nodes; ++d) {
     std::iota(outwards.begin(), outwards.end(), 0u);
@@ -73,7 +73,7 @@ void SconnectQueueSearch::place_all() {
   changed_.clear();
 }
 
-/// What queues into a TIC must come before.
+/// Returns the key that queues into a TIC must precede.
 u64 SconnectQueueSearch::value(u32 tic, u32 d) const {
   if (!level_[place(tic, d)]) return kAnyKey;
   const u8 bit = label_[place(tic, d)];
@@ -111,11 +111,11 @@ void SconnectQueueSearch::set_label(std::size_t place, u8 label) {
   }
 }
 
-/// The label of a TIC one of whose keys has changed, and those of TICs whose ways may lead through it. `before`: its
-/// value until then.
+/// Updates the label of a TIC with a changed key, and of TICs whose paths may lead through it. `before`: its previous
+/// value.
 void SconnectQueueSearch::update(u32 tic, u32 d, u64 before) {
   behind_.assign(1, tic);
-  for (std::size_t i = 0; i < behind_.size(); ++i) {  // the nearest first
+  for (std::size_t i = 0; i < behind_.size(); ++i) {  // nearest first
     const u32 x = behind_[i];
     if (i) before = value(x, d);
     set_label(place(x, d), latest(x, d));
@@ -134,14 +134,14 @@ void SconnectQueueSearch::update(u32 tic, u32 d, u64 before) {
   }
 }
 
-/// Gives a queue another key. False: then more than `most` are missing, and nothing has changed.
+/// Changes a queue's key. Returns false, and undoes the change, if more than `most` pairs are missing then.
 bool SconnectQueueSearch::move(u32 queue, u64 key, u32 most) {
   const u64 old = key_[queue];
   const u32 tic = queue / kQueueBits, bit = queue % kQueueBits;
   lacked_ = lacks_;
   changed_.clear();
   key_[queue] = key;
-  // Destinations that lack nothing can only lose: they come last, and end it when there are too many.
+  // Destinations without missing pairs can only get worse, so they come last and end the move early.
   for (bool lose : {false, true})
     for (u32 d : used_for_[queue]) {
       if ((lacked_[d] == 0) != lose) continue;
@@ -154,8 +154,8 @@ bool SconnectQueueSearch::move(u32 queue, u64 key, u32 most) {
   return false;
 }
 
-/// One queue of a TIC without a way, or of one before it, changes places with the next one: any, or one that is nearest
-/// to it in the order.
+/// Moves a queue of a TIC without a path, or of a TIC farther along, relative to the next queue of a possible path. The
+/// queue is random, or the one nearest to the next queue in the order.
 void SconnectQueueSearch::try_one(u32 heat) {
   const u32 lost = missing_[random(missing())], d = lost / f_.tics;
   u32 tic = lost % f_.tics, bit = 0, next = tic;
@@ -181,7 +181,7 @@ void SconnectQueueSearch::try_one(u32 heat) {
   if (kept && ++kept_ % kSpreadAfter == 0) spread_keys();
 }
 
-/// Makes room between keys again; none are the same any more.
+/// Restores the space between keys; afterwards all keys differ.
 void SconnectQueueSearch::spread_keys() {
   const std::vector<u32> ranks = rank();
   std::vector<u64> keys(key_.size());

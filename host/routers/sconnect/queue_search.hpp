@@ -1,12 +1,12 @@
 #pragma once
-/// A search for an order of all queues (queue_order.hpp) that leaves shortest ways.
+/// Optimization of the order of all queues (queue_order.hpp) for the number of shortest paths.
 ///
-/// In a given order the ways to a destination follow: from it outwards, every TIC takes the latest of its queues that
-/// leads to a nearer TIC and comes before that one's. No other choice leaves more to those behind it, so an order has
-/// one number: of hosts' TICs and destinations, how many have no shortest way. Where one has none, a queue and the next
-/// one after it are the wrong way round. The search puts the one just before the other, or the other just behind it,
-/// and keeps what that gives if no more are missing; by chance also if some more are, ever less often (Kirkpatrick,
-/// Gelatt and Vecchi, "Optimization by simulated annealing", 1983).
+/// A given order determines the paths to a destination: from it outwards, each TIC takes its latest queue that leads to
+/// a nearer TIC and precedes that TIC's queue. No other choice leaves more paths to farther TICs. So the cost of an
+/// order is the number of pairs (TIC with a host, destination) without a shortest path. If a pair has none, two
+/// consecutive queues of a possible path are in the wrong order. A move puts one of them just before or behind the
+/// other. Simulated annealing accepts moves (Kirkpatrick, Gelatt and Vecchi, "Optimization by simulated annealing",
+/// 1983).
 #include <vector>
 
 #include "host/routers/sconnect/fabric.hpp"
@@ -15,14 +15,14 @@ namespace flitlab {
 
 class SconnectQueueSearch {
  public:
-  /// Begins with an order: `rank` of all queues, by 12 TIC + 2 port + virtual channel.
+  /// `rank`: [12 TIC + 2 port + virtual channel] position in the initial order.
   SconnectQueueSearch(const SconnectFabric& fabric, const std::vector<u32>& rank);
 
-  /// Ends with the best order found.
+  /// Runs the optimization, and keeps the best order.
   void run();
-  /// TICs with hosts, for each destination, that have no shortest way.
+  /// Returns the pairs of a TIC with a host and a destination without a shortest path.
   u32 missing() const { return static_cast<u32>(missing_.size()); }
-  /// The queue of a TIC's way to a destination, 2 port + virtual channel; kNoQueue: it has none.
+  /// Returns the queue of a TIC for a destination, 2 port + virtual channel; kNoQueue: no shortest path.
   u8 label(u32 tic, u32 d) const { return label_[place(tic, d)]; }
   std::vector<u32> rank() const;
 
@@ -43,17 +43,17 @@ class SconnectQueueSearch {
   void spread_keys();
 
   const SconnectFabric& f_;
-  std::vector<u64> key_;  ///< [queues] later ones have greater keys; of two with the same, neither follows the other
-  std::vector<std::vector<u16>> used_for_;  ///< [queues] destinations that they lead nearer to
-  std::vector<bool> host_;                  ///< [TICs] has hosts
+  std::vector<u64> key_;  ///< [queues] later queues have greater keys; of equal keys neither precedes the other
+  std::vector<std::vector<u16>> used_for_;  ///< [queues] destinations to which they are on a shortest path
+  std::vector<bool> host_;                  ///< [TICs] whether it has a host
   // [destinations][TICs]
-  std::vector<u16> level_;   ///< hops of the graph
-  std::vector<u16> nearer_;  ///< queues that lead nearer, by 2 port + virtual channel
+  std::vector<u16> level_;   ///< hops in the graph
+  std::vector<u16> nearer_;  ///< queues to nearer TICs, bit 2 port + virtual channel
   std::vector<u8> label_;
-  std::vector<u32> where_;                           ///< in `missing_`
-  std::vector<u32> missing_;                         ///< places
-  std::vector<u32> lacks_;                           ///< [destinations] places among the missing ones
-  std::vector<std::pair<std::size_t, u8>> changed_;  ///< places and what they were, since the last change of a key
+  std::vector<u32> where_;                           ///< index in missing_
+  std::vector<u32> missing_;                         ///< pairs without a shortest path, as place()
+  std::vector<u32> lacks_;                           ///< [destinations] their number in missing_
+  std::vector<std::pair<std::size_t, u8>> changed_;  ///< labels changed by the current move: place(), previous label
   std::vector<u32> behind_, lacked_;
   u64 work_ = 0, draws_ = 0, kept_ = 0;
 };

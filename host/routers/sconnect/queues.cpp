@@ -110,7 +110,7 @@ void SconnectPlacing::improve() {
   for (work_ = 0; total && work_ < kMostWork;) {
     check_interrupt();
     const u64 left = kMostWork - work_;
-    work_ += 4 * u64{f_.tics};  // for the copy
+    work_ += 4 * u64{f_.tics};  // cost of the copy
     std::vector<u32> failing;
     for (u32 d = 0; d < f_.nodes; ++d)
       if (missing_[d]) failing.push_back(d);
@@ -185,7 +185,7 @@ void SconnectPlacing::reorder() {
 }
 
 std::vector<u16> sconnect_tables_by_queues(const SconnectFabric& f) {
-  constexpr u64 kMostEntries = u64{1} << 18;  // the search takes too long for more
+  constexpr u64 kMostEntries = u64{1} << 18;  // more would take too long
   if (u64{f.tics} * f.nodes > kMostEntries) return {};
   SconnectPlacing placing(f);
   placing.fill();

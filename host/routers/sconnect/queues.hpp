@@ -1,14 +1,13 @@
 #pragma once
-/// Tables of shortest ways, by one order of all queues (queue_order.hpp).
+/// Routing tables of shortest paths from one order of all queues (queue_order.hpp).
 #include <vector>
 
 #include "host/routers/sconnect/fabric.hpp"
 
 namespace flitlab {
 
-/// Tables in which every TIC's way to a destination is a shortest one where the order of queues can be made to allow
-/// that; the destinations are taken up one after the other, and again, better knowing what the others want. Empty if
-/// some pair is left without a way.
+/// Returns tables with shortest paths as far as it finds a suitable order of queues, and longer paths for the other
+/// pairs. Empty if a pair has no path, or the fabric is too large.
 std::vector<u16> sconnect_tables_by_queues(const SconnectFabric& fabric);
 
 }  // namespace flitlab

@@ -31,15 +31,15 @@ bool connected(u32 nodes, const std::vector<Edge>& edges) {
 std::vector<Edge> make_random_regular(u32 nodes, u32 degree, u64 seed) {
   if (degree >= nodes)
     throw ConfigError("topology.degree = " + std::to_string(degree) + " must be less than topology.nodes = " +
-                      std::to_string(nodes) + ": a node has at most one channel to each other.");
+                      std::to_string(nodes) + ": two nodes have at most one channel between them.");
   if (nodes % 2 && degree % 2)
     throw ConfigError("topology.nodes = " + std::to_string(nodes) +
                       " with topology.degree = " + std::to_string(degree) +
                       ": their product, the number of channel ends, must be even. Make one " + "of them even.");
   if (degree < 2 && nodes > 2)
-    throw ConfigError("topology.degree = " + std::to_string(degree) + " leaves the graph in pieces. Take 2 or more.");
-  // Every graph with these degrees can be made of any other by exchanging ends of two edges, so begin with a ring with
-  // chords and make many random exchanges: almost all graphs are then as likely as one another.
+    throw ConfigError("topology.degree = " + std::to_string(degree) + " gives a disconnected graph. Use 2 or more.");
+  // Exchanging ends of two edges can turn any graph with these degrees into any other. So many random exchanges, from a
+  // ring with chords, make almost all graphs equally likely.
   std::vector<Edge> edges;
   for (u32 chord = 1; chord <= degree / 2; ++chord)
     for (u32 n = 0; n < nodes; ++n) edges.push_back(sorted(n, (n + chord) % nodes));
@@ -49,7 +49,7 @@ std::vector<Edge> make_random_regular(u32 nodes, u32 degree, u64 seed) {
   const u32 count = static_cast<u32>(edges.size());
   u64 draw = 0;
   do {
-    constexpr u32 kExchanges = 20;  // of each edge
+    constexpr u32 kExchanges = 20;  // per edge
     for (u32 i = 0; i < kExchanges * count; ++i) {
       const Random4 r = philox(seed, sconnect::stream::kFabric, 0, draw++);
       Edge &first = edges[below(r.word[0], count)], &second = edges[below(r.word[1], count)];

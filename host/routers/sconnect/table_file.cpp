@@ -1,3 +1,4 @@
+/// Routing tables read from routing.file.
 #include <charconv>
 #include <map>
 
@@ -40,19 +41,17 @@ SconnectTables read_sconnect_tables(const SconnectFabric& f, const TextSource& t
     const u32 port = file.number(2, "port", sconnect::kPorts - 1);
     const u32 vc = file.number(3, "virtual channel", sconnect::kVcs - 1);
     if (f.node_of[tic] == node && has_host(f, tic))
-      file.fail("TIC " + f.names[tic] +
-                " has a host of the destination, which it sends to by itself. Take the line out.");
+      file.fail("TIC " + f.names[tic] + " has a port to the destination's host and always uses it. Remove the line.");
     if (!leads_to_tic(f.link(tic, port)))
       file.fail("port " + std::to_string(port) + " of TIC " + f.names[tic] + " leads to no other TIC.");
     if (vc >= f.vcs(tic, port))
       file.fail("port " + std::to_string(port) + " of TIC " + f.names[tic] +
-                " is a parallel port, which has no virtual channels: write 0, or set topology.parallel_vcs = 2.");
+                " is a parallel port without virtual channels. Write 0, or set topology.parallel_vcs = 2.");
     u16& options = entry[std::size_t{tic} * f.nodes + node];
     options |= static_cast<u16>(sconnect::option(port, vc));
     if (!f.mixed_entries && sconnect::is_mixed(options))
-      file.fail("TIC " + f.names[tic] + " would have serial ports and a parallel one in its entry for node " +
-                std::to_string(node) +
-                ", which is one or the other. Take lines out, or set routing.entries = \"mixed\".");
+      file.fail("TIC " + f.names[tic] + " would have serial and parallel ports in its entry for node " +
+                std::to_string(node) + ". Remove lines, or set routing.entries = \"mixed\".");
   }
   for (u32 tic = 0; tic < f.tics; ++tic)
     for (u32 port = sconnect::kSerial; port < sconnect::kPorts; ++port) {

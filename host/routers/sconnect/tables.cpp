@@ -1,3 +1,4 @@
+/// Choice of the method that makes routing tables; spanning-tree tables; properties of tables.
 #include "host/routers/sconnect/tables.hpp"
 
 #include <algorithm>
@@ -27,8 +28,7 @@ using sconnect::option;
 
 namespace {
 
-/// Fills in what SconnectTables says about tables that have been found good. Of large fabrics it takes a sample of the
-/// destinations.
+/// Sets the properties of tables without a fault. In large fabrics it samples the destinations.
 void measure(const SconnectFabric& f, SconnectTables& t) {
   const auto hosts = sconnect_hosts(f);
   const SconnectWaits waits(f, t.entry);
@@ -45,7 +45,7 @@ void measure(const SconnectFabric& f, SconnectTables& t) {
         hops += ways[2 * tic];
         direct_hops += direct[tic];
       }
-    // TICs on ways that are as short as tables allow.
+    // States (2 TIC + virtual channel) on shortest allowed paths.
     std::vector<bool> seen(2 * f.tics, false);
     std::vector<u32> stack;
     const auto visit = [&](u32 place) {
@@ -87,7 +87,7 @@ SconnectTables blank(const SconnectFabric& f) {
   return t;
 }
 
-/// The options of a TIC for messages to its own node: its hosts. 0: it has none.
+/// Returns the options of a TIC for messages to its node: its host ports. 0: it has none.
 u16 own_hosts(const SconnectFabric& f, u32 tic) {
   sconnect::Options hosts = 0;
   for (u32 port = 0; port < kPorts; ++port)
@@ -95,8 +95,9 @@ u16 own_hosts(const SconnectFabric& f, u32 tic) {
   return static_cast<u16>(hosts);
 }
 
-/// Makes tables of two virtual channels everywhere, and of entries that mix ports, what TICs can hold: messages go by
-/// the one queue of a parallel port, and by serial ports where an entry has both. False: that may close a circle.
+/// Restricts tables that assume two virtual channels everywhere and mixed entries to those that TICs can hold: messages
+/// use the single queue of a parallel port, and entries with both kinds of ports keep the serial ones. Returns false if
+/// the result has a fault.
 bool fit(const SconnectFabric& f, std::vector<u16>& entry) {
   bool changed = false;
   for (u32 i = 0; i < entry.size(); ++i) {
@@ -116,7 +117,7 @@ bool fit(const SconnectFabric& f, std::vector<u16>& entry) {
 SconnectTables shortest_sconnect_tables(const SconnectFabric& f) {
   if (std::vector<u16> entry = sconnect_tables_by_coordinates(f); !entry.empty())
     return given_sconnect_tables(f, std::move(entry));
-  // An order of the TICs that keeps all shortest ways, with many alternates, if there is one among some.
+  // If one of a few orders of the TICs keeps all shortest paths, it gives many alternates.
   for (const SconnectOrder& order : sconnect_orders(f)) {
     const SconnectLengths lengths = sconnect_lengths(f, order);
     if (lengths.ways > lengths.direct) continue;
@@ -139,7 +140,7 @@ SconnectTables shortest_sconnect_tables(const SconnectFabric& f) {
 SconnectTables tree_sconnect_tables(const SconnectFabric& f) {
   SconnectTables t = blank(f);
   t.tree = true;
-  // The tree of shortest ways from the root: up it on virtual channel 0, down on 1.
+  // The spanning tree of shortest paths from the root: up on virtual channel 0, down on 1.
   const u32 root = sconnect_centre(f);
   const std::vector<u32> depth = sconnect_hops(f, {root});
   std::vector<u32> parent_port(f.tics, kNone);
@@ -150,7 +151,8 @@ SconnectTables tree_sconnect_tables(const SconnectFabric& f) {
   for (u32 d = 0; d < f.nodes; ++d) {
     for (u32 tic = 0; tic < f.tics; ++tic)
       if (tic != root) t.entry[std::size_t{tic} * f.nodes + d] = static_cast<u16>(option(parent_port[tic], 0));
-    // Of two TICs with hosts the one nearer to the root is the destination: the other may be below it, or is not met.
+    // Messages descend to the one of a node's TICs with hosts that is nearer to the root; the other is below or off the
+    // path.
     const u32 home =
         *std::min_element(hosts[d].begin(), hosts[d].end(), [&](u32 a, u32 b) { return depth[a] < depth[b]; });
     for (u32 tic = home; tic != root;) {
@@ -160,7 +162,7 @@ SconnectTables tree_sconnect_tables(const SconnectFabric& f) {
     }
     for (u32 tic : hosts[d]) t.entry[std::size_t{tic} * f.nodes + d] = own_hosts(f, tic);
   }
-  fit(f, t.entry);  // up before down closes no circle, whatever the queues
+  fit(f, t.entry);  // up before down is free of cycles even with one queue
   measure(f, t);
   return t;
 }
@@ -181,14 +183,14 @@ std::vector<u16> sconnect_host_entries(const SconnectFabric& f) {
 
 SconnectTables make_sconnect_tables(const Experiment& e, const SconnectFabric& f) {
   const std::string& how = e.str(sconnect::param::routing.tables);
-  require_memory(size_text(e), 2 * table_bytes(f), kTableAdvice);  // one of them is kept for the next network
+  require_memory(size_text(e), 2 * table_bytes(f), kTableAdvice);  // one copy goes to the cache for the next network
   if (how == "none") {
     SconnectTables t = blank(f);
     t.entry.assign(t.entry.size(), 0);
     return t;
   }
   if (how == "file") return read_sconnect_tables(f, e.text(sconnect::param::routing.file));
-  static KeptSconnectTables kept(std::size_t{64} << 20);  // of two fabrics of 4096 TICs
+  static KeptSconnectTables kept(std::size_t{64} << 20);  // bytes: tables of two fabrics of 4096 TICs
   return kept.get(f, how == "tree" ? tree_sconnect_tables : shortest_sconnect_tables);
 }
 

@@ -19,7 +19,7 @@ using sconnect::kSerial;
 using sconnect::Link;
 using sconnect::LinkKind;
 
-/// In the order of ChannelDefect.
+/// Names of defects, in the order of ChannelDefect.
 const std::vector<std::string> kDefects{"",
                                         "ignores_sequence",
                                         "fails_unreadable",
@@ -34,18 +34,18 @@ sconnect::ChannelDefect defect_of(const std::string& name) {
   static_assert(sconnect::kChannelDefects == 9);
   for (u32 i = 0; i < kDefects.size(); ++i)
     if (kDefects[i] == name) return static_cast<sconnect::ChannelDefect>(i);
-  throw ConfigError("defect = \"" + name + "\" is not known" + did_you_mean(nearest(name, kDefects)) + " Defects are " +
+  throw ConfigError("defect = \"" + name + "\" is unknown" + did_you_mean(nearest(name, kDefects)) + " Defects are " +
                     listed({kDefects.begin() + 1, kDefects.end()}) + ".");
 }
 
-/// One value for each end of a channel.
+/// Returns an argument's two values, one for each end of a channel.
 template <class T, class Wanted>
 std::array<Wanted, 2> both(const Arguments& a, const char* name, const char* what) {
   const auto* list = std::get_if<Datum::List>(&a.at(name).value);
   std::array<Wanted, 2> pair{};
   for (std::size_t i = 0; i < 2; ++i) {
     const T* x = list && list->size() == 2 ? std::get_if<T>(&(*list)[i].value) : nullptr;
-    if (!x) throw ConfigError(std::string(name) + ": give two " + what + ", of what each end sends.");
+    if (!x) throw ConfigError(std::string(name) + ": give two " + what + ", one for each end of the channel.");
     pair[i] = static_cast<Wanted>(std::min<T>(*x, std::numeric_limits<Wanted>::max()));
   }
   return pair;
@@ -78,12 +78,12 @@ Datum protocol_bits(const Experiment*, const Arguments&) {
                     {"abort", kAbort},     {"quad", kQuad},         {"last", kLast}};
 }
 
-/// Rows of `N` whole numbers each.
+/// Returns an argument's list of rows of N whole numbers.
 template <std::size_t N>
 std::vector<std::array<u32, N>> rows_of(const Arguments& a, const char* name) {
   const auto fail = [&] {
     throw ConfigError(std::string(name) + ": give a list of " + std::to_string(N) +
-                      " whole numbers each, not negative, of up to 32 bits.");
+                      " non-negative whole numbers each, of up to 32 bits.");
   };
   std::vector<std::array<u32, N>> rows;
   const auto* list = std::get_if<Datum::List>(&a.at(name).value);
@@ -103,7 +103,7 @@ std::vector<std::array<u32, N>> rows_of(const Arguments& a, const char* name) {
 
 SconnectFabric fabric_of(const Arguments& a) {
   const u32 tics = a.u32_of("tics");
-  if (tics > 4 * kMostSconnectNodes) throw ConfigError("tics = " + std::to_string(tics) + " are too many.");
+  if (tics > 4 * kMostSconnectNodes) throw ConfigError("tics = " + std::to_string(tics) + " is too large.");
   SconnectFabric f;
   f.kind = "graph";
   f.tics = tics;
@@ -116,7 +116,7 @@ SconnectFabric fabric_of(const Arguments& a) {
     if (link.kind != LinkKind::kHost && (link.far >= tics || link.port >= kPorts || link.far == tic))
       throw ConfigError(name + " leads to no other TIC.");
     Link& there = f.links[std::size_t{tic} * kPorts + port];
-    if (there.kind != LinkKind::kNone) throw ConfigError(name + " is there twice.");
+    if (there.kind != LinkKind::kNone) throw ConfigError(name + " is given twice.");
     there = link;
   };
   for (const auto& [tic, port, far, far_port] : rows_of<4>(a, "links")) {
@@ -127,7 +127,7 @@ SconnectFabric fabric_of(const Arguments& a) {
     place(tic, port, {f.terminals++, 0, LinkKind::kHost, 1, 0});
     if (node >= tics) throw ConfigError("node " + std::to_string(node) + ": number nodes from 0.");
     if (f.node_of[tic] != kNone && f.node_of[tic] != node)
-      throw ConfigError("TIC " + std::to_string(tic) + " cannot be of two nodes.");
+      throw ConfigError("TIC " + std::to_string(tic) + " belongs to two nodes.");
     f.node_of[tic] = node;
     f.nodes = std::max(f.nodes, node + 1);
   }
@@ -138,15 +138,15 @@ SconnectFabric fabric_of(const Arguments& a) {
       const Link& back = f.link(link.far, link.port);
       if (back.kind != link.kind || back.far != tic || back.port != port)
         throw ConfigError("port " + std::to_string(port) + " of TIC " + std::to_string(tic) +
-                          " leads to one that does not lead back: give both directions of every channel.");
+                          " has no matching link in the opposite direction. Give both directions of every channel.");
     }
   f.shape = {f.nodes};
   const auto at = sconnect_hosts(f);
   for (u32 node = 0; node < f.nodes; ++node)
     if (at[node].empty()) throw ConfigError("node " + std::to_string(node) + " has no host.");
-  if (!f.nodes) throw ConfigError("there is no host, so there is nowhere to go.");
+  if (!f.nodes) throw ConfigError("there is no host.");
   for (u32 hops : sconnect_hops(f, {0}))
-    if (hops == kNone) throw ConfigError("the fabric is in pieces.");
+    if (hops == kNone) throw ConfigError("the fabric is disconnected.");
   return f;
 }
 
@@ -180,8 +180,8 @@ std::vector<Tool> sconnect_tools() {
   const ArgumentRecord tics{
       .name = "tics", .type = ArgumentType::kNumber, .help = "Number of TICs.", .max = 4294967295.0};
   const ArgumentRecord links{"links", ArgumentType::kAny,
-                             "A list of lists: TIC, port, TIC and port at the far end, of both directions."};
-  const ArgumentRecord hosts{"hosts", ArgumentType::kAny, "A list of lists: TIC, port, number of its node."};
+                             "A list of lists: TIC, port, far TIC, far port; both directions of every channel."};
+  const ArgumentRecord hosts{"hosts", ArgumentType::kAny, "A list of lists: TIC, port, node."};
   const auto two = [](std::string_view name, std::string_view help) {
     return ArgumentRecord{name, ArgumentType::kAny, help};
   };
@@ -190,45 +190,43 @@ std::vector<Tool> sconnect_tools() {
   };
   return {
       {{.name = "explore",
-        .help = "Goes through everything that can happen to a channel with a few messages.",
-        .arguments = {two("delay", "Of what each end sends, 1 or 2 routing cycles."),
+        .help = "Explores all states of a channel that carries a few messages.",
+        .arguments = {two("delay", "Delays from each end to the other, 1 or 2 routing cycles."),
                       two("singles", "Single messages that each end sends."),
                       two("quads", "Quads that each end sends."),
-                      two("hits", "Whether slots of what each end sends may be damaged."),
-                      two("refuses", "Whether the receiver of what each end sends may have no buffer."),
-                      two("voids", "Whether messages of each end may turn out damaged while they go out (late abort)."),
-                      flag("switches", "Whether ends may be switched off and on at any time."),
-                      flag("endless", "Whether what has arrived is replaced by a new message."),
+                      two("hits", "Whether slots that each end sends may be damaged."),
+                      two("refuses", "Whether the receiver of each end's messages may lack a buffer."),
+                      two("voids", "Whether each end may abort messages in transmission (late abort)."),
+                      flag("switches", "Whether each end may be switched off and on at any time."),
+                      flag("endless", "Whether a new message replaces each delivered one."),
                       {"defect", ArgumentType::kText,
-                       "The protocol broken on purpose: ignores_sequence, fails_unreadable, reads_first_answer, "
+                       "Defect to build into the protocol: ignores_sequence, fails_unreadable, reads_first_answer, "
                        "answers_too_early, takes_partial_quads, takes_void, answers_if_asked_only or never_asks; "
-                       "\"\": not."},
-                      {"most_states", ArgumentType::kNumber, "Gives up after so many, of about 50 bytes each."}},
-        .returns =
-            "a map: states, transitions, depth (routing cycles), complete (there are no other states), violation "
-            "(and the shortest way there; \"\": none)",
+                       "\"\": none."},
+                      {"most_states", ArgumentType::kNumber, "Limit of states, about 50 bytes each."}},
+        .returns = "a map: states, transitions, depth (routing cycles), complete (whether all states were explored), "
+                   "violation (and the shortest sequence to it; \"\": none)",
         .cite = "S-Connect, 3.2"},
        explore},
       {{.name = "protocol_bits",
-        .help = "What crosses a channel in a slot beside a message.",
+        .help = "Bits that a slot carries besides a message.",
         .returns = "a map: name of a bit -> its value",
         .cite = "S-Connect, 3.2"},
        protocol_bits},
       {{.name = "tables",
-        .help = "Routing tables of a fabric: shortest ways, as far as they can be free of deadlock.",
+        .help = "Deadlock-free routing tables of a fabric, of shortest paths as far as flitlab finds them.",
         .arguments = {tics, links, hosts},
-        .returns = "a map: entries (for each TIC a list by node: options, bit 2 port + virtual channel), tree (they "
-                   "follow a spanning tree), mean_hops, stretch (mean hops over those of the shortest ways)",
+        .returns = "a map: entries (for each TIC a list by node: options, bit 2 port + virtual channel), tree (whether "
+                   "they follow a spanning tree), mean_hops, stretch (mean_hops / mean of the shortest paths)",
         .cite = "S-Connect, 2.4"},
        tables},
       {{.name = "table_fault",
-        .help = "What is wrong with routing tables of a fabric.",
+        .help = "First fault of routing tables of a fabric.",
         .arguments = {tics,
                       links,
                       hosts,
-                      {"entries", ArgumentType::kIntegers, "Options of each TIC by node, one after the other.", "",
-                       false, 0, 65535}},
-        .returns = "a text; \"\": nothing",
+                      {"entries", ArgumentType::kIntegers, "Options [TIC][node], as one list.", "", false, 0, 65535}},
+        .returns = "a text; \"\": no fault",
         .cite = "S-Connect, 2.4"},
        table_fault},
   };

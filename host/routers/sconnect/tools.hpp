@@ -1,12 +1,12 @@
 #pragma once
-/// Computations about S-Connect that need no network: its channel protocol explored, and routing tables of any fabric
-/// that is given as a list of links.
+/// Tools that need no network: exploration of the channel protocol, and routing tables of a fabric given as lists.
 #include <vector>
 
 #include "host/plan/console.hpp"
 
 namespace flitlab {
 
+/// Returns the tools.
 std::vector<Tool> sconnect_tools();
 
 }  // namespace flitlab

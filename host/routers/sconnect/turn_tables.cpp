@@ -1,4 +1,4 @@
-/// Tables by turns, filled destination by destination.
+/// Routing tables by turns, computed destination by destination.
 #include <algorithm>
 #include <numeric>
 
@@ -22,7 +22,7 @@ namespace {
 constexpr u32 kNowhere = kNone - 1;
 constexpr u32 kAttempts = 8;
 
-/// A way to fill the tables, with destinations in a given order.
+/// One attempt to fill the tables, with destinations in a given order.
 class Filling {
  public:
   explicit Filling(const SconnectFabric& fabric)
@@ -32,7 +32,7 @@ class Filling {
         hosts_(sconnect_hosts(fabric)),
         entry_(sconnect_host_entries(fabric)),
         tree_(tree_sconnect_tables(fabric).entry) {
-    // The tree's turns first: up on virtual channel 0, down on 1.
+    // Permit the tree's turns first: up on virtual channel 0, down on 1.
     for (u32 tic = 0; tic < f_.tics; ++tic)
       for (u32 d = 0; d < f_.nodes; ++d) {
         const u32 bits = tree_[std::size_t{tic} * f_.nodes + d], bit = lowest_bit(bits);
@@ -43,7 +43,7 @@ class Filling {
       }
   }
 
-  /// Allows all turns but those from a hop away from a root into one toward it, as far as they fit the tree's.
+  /// Permits all turns, except from a hop away from a root into one toward it, unless the tree's turns exclude them.
   void allow_up_and_down(u32 root) {
     const std::vector<u32> depth = sconnect_hops(f_, {root});
     const auto up = [&](u32 channel) {
@@ -65,7 +65,7 @@ class Filling {
     for (u32 d : destinations) check_interrupt(), add_alternates(d);
   }
   u64 hops() const { return hops_; }
-  /// Of all ways to a destination.
+  /// Returns the sum of the path lengths to a destination.
   u64 hops_to(u32 d) const {
     const auto first = levels_.begin() + static_cast<std::ptrdiff_t>(d) * f_.tics;
     return std::accumulate(first, first + f_.tics, u64{0});
@@ -75,17 +75,18 @@ class Filling {
  private:
   u16& entry(u32 tic, u32 d) { return entry_[std::size_t{tic} * f_.nodes + d]; }
 
-  /// Options of a TIC for messages that come on a virtual channel, as far as they lead to others.
+  /// Returns the options of a TIC for messages that arrive on a virtual channel, if they lead to other TICs.
   u32 onward(u32 tic, u32 d, u32 vc) {
     if (home_[tic]) return 0;
     return sconnect::allowed(entry(tic, d), vc);
   }
 
-  /// Whether a message in (tic, port) on `vc` can make all turns that it may want at the far end. `commit`: allow them.
+  /// Returns whether a message from (tic, port) on `vc` can make every turn of the far TIC's entry. `commit`: permits
+  /// them.
   bool turns(u32 tic, u32 port, u32 vc, u32 d, bool commit) {
     const u32 channel = tic * kPorts + port;
     SconnectTurns& graph = vc ? on1_ : on0_;
-    // Turns from virtual channel 0 to 1 close no circle: nothing leads back.
+    // Turns from virtual channel 0 to 1 close no cycle, because no turn leads back.
     for (u32 set = onward(f_.links[channel].far, d, vc); set; set &= set - 1) {
       const u32 bit = lowest_bit(set);
       if (bit % 2 != vc) continue;
@@ -94,6 +95,7 @@ class Filling {
     return true;
   }
 
+  /// Returns whether all these turns are permitted already.
   bool known(u32 tic, u32 port, u32 vc, u32 d) {
     const u32 channel = tic * kPorts + port;
     const SconnectTurns& graph = vc ? on1_ : on0_;
@@ -102,14 +104,16 @@ class Filling {
     return true;
   }
 
+  /// Returns whether a TIC can use an option, and permits its turns.
   bool may(u32 tic, u32 port, u32 vc, u32 d) {
     const u32 x = f_.link(tic, port).far;
-    // On virtual channel 1 the rest of the way must be on it.
+    // After virtual channel 1 the rest of the path must be on it.
     if (vc && !home_[x] && !(entry(x, d) & kOnVc1)) return false;
     return turns(tic, port, vc, d, false) && turns(tic, port, vc, d, true);
   }
 
-  /// The first option of a TIC: over a nearest neighbour, by turns that are allowed already if there are such.
+  /// Gives a TIC its first option: over a nearest neighbour, if possible by permitted turns. Returns false if none
+  /// fits.
   bool settle(u32 tic, u32 d, u32 level) {
     for (u32 vc : {1u, 0u})
       for (bool fresh : {false, true})
@@ -125,7 +129,7 @@ class Filling {
     return false;
   }
 
-  /// Whether a TIC's ways to a destination lead through another.
+  /// Returns whether a TIC's paths to a destination lead through another TIC.
   bool leads_through(u32 tic, u32 other, u32 d) {
     if (tic == other) return true;
     if (home_[tic]) return false;
@@ -134,7 +138,8 @@ class Filling {
     return false;
   }
 
-  /// A TIC that no neighbour can take in: one of them takes another way, so that it can.
+  /// Gives a TIC without an option one over a neighbour, whose path is changed if necessary. Returns whether that
+  /// succeeds.
   bool repair(u32 tic, u32 d) {
     for (u32 port = 0; port < kPorts; ++port) {
       const sconnect::Link& link = f_.link(tic, port);
@@ -151,7 +156,7 @@ class Filling {
         if (leads_through(on.far, x, d)) continue;
         for (u32 vc : {1u, 0u}) {
           if (!vc && !on0_.possible(tic * kPorts + port, q)) continue;
-          if ((before & kOnVc1) && !vc) continue;  // others come on 1
+          if ((before & kOnVc1) && !vc) continue;  // messages arrive on 1
           if (!fits_behind(x, q, vc, d, false) || !may(x, q, vc, d) || !fits_behind(x, q, vc, d, true)) continue;
           take(x, q, vc, d);
           if (may(tic, port, 0, d)) {
@@ -185,7 +190,7 @@ class Filling {
     for (u32 level : level_) hops_ += level;
   }
 
-  /// From a destination outwards. Returns how many TICs are left without a way.
+  /// Fills the entries for a destination, from it outwards. Returns how many TICs have no path.
   u32 spread(u32 d) {
     level_.assign(f_.tics, kNowhere);
     std::vector<u32> next = hosts_[d], near;
@@ -193,7 +198,7 @@ class Filling {
     u32 missing = f_.tics - static_cast<u32>(hosts_[d].size());
     for (u32 tic = 0; tic < f_.tics; ++tic)
       if (!home_[tic]) entry(tic, d) = 0;
-    // A TIC that finds no way at its distance may find a longer one.
+    // A TIC without a path at its distance may get a longer one.
     for (u32 level = 1; missing; ++level) {
       near.clear();
       for (u32 tic : next)
@@ -220,7 +225,7 @@ class Filling {
     return missing;
   }
 
-  /// The spanning tree's ways, which are always there.
+  /// Uses the spanning tree's paths, whose turns are always permitted.
   void climb(u32 d) {
     for (u32 tic = 0; tic < f_.tics; ++tic)
       if (!home_[tic]) entry(tic, d) = tree_[std::size_t{tic} * f_.nodes + d];
@@ -230,7 +235,7 @@ class Filling {
     }
   }
 
-  /// Whether what comes to a TIC on a virtual channel can take one more option there.
+  /// Returns whether messages that arrive at a TIC on `vc` can make the turn into `port`. `commit`: permits the turns.
   bool fits_behind(u32 tic, u32 port, u32 vc, u32 d, bool commit) {
     SconnectTurns& graph = vc ? on1_ : on0_;
     for (u32 p = 0; p < kPorts; ++p) {
@@ -243,7 +248,7 @@ class Filling {
     return true;
   }
 
-  /// Other neighbours as near, where turns allow them.
+  /// Adds options over other neighbours that are equally near, where turns can be permitted.
   void add_alternates(u32 d) {
     start(d);
     const u32* level = levels_.data() + std::size_t{d} * f_.tics;
@@ -278,8 +283,8 @@ class Filling {
 std::vector<u16> sconnect_tables_by_turns(const SconnectFabric& f) {
   std::vector<u16> best;
   u64 least = ~u64{0};
-  // First with no turns but the tree's, which suits small fabrics, then with all that lead up and down from some roots.
-  // Destinations that were hard to reach come first the next time.
+  // The first attempt starts with the tree's turns only, which suits small fabrics; others add up and down turns of
+  // some roots. Destinations with long paths come first in the next attempt.
   constexpr u32 kRoots = 2, kTimes = 2;
   for (u32 root = 0; root <= kRoots; ++root) {
     std::vector<u32> destinations(f.nodes);

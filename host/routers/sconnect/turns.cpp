@@ -23,8 +23,8 @@ bool SconnectTurns::allow(u32 channel, u32 next_port) {
   const u32 next = fabric_.links[channel].far * kPorts + next_port;
   const u32 low = rank_[next], high = rank_[channel];
   if (low < high) {
-    // What follows `next` up to the rank of `channel`, and what precedes `channel` down to that of `next`, changes
-    // places.
+    // Swap the successors of `next` up to the rank of `channel` with the predecessors of `channel` down to the rank of
+    // `next`.
     std::vector<u32> forward{next}, backward{channel};
     ++search_;
     seen_[next] = search_;

@@ -32,7 +32,7 @@ SconnectWaits::SconnectWaits(const SconnectFabric& fabric, const std::vector<u16
   const std::vector<u32> waiting = circle(
       static_cast<u32>(waits_.size()), [&](u32 queue) -> Options { return waits_[queue]; },
       [&](u32 queue, u32 bit) { return kOptions * far(queue / kOptions, queue % kOptions) + bit; });
-  // A way that never ends is a circle as well, and says more.
+  // An endless path is a cycle too, and a more specific fault.
   const u32 last = waiting.empty() ? 0 : fabric_.nodes;
   for (u32 d = 0; d < last; ++d) {
     walk(d);
@@ -44,12 +44,11 @@ SconnectWaits::SconnectWaits(const SconnectFabric& fabric, const std::vector<u16
         },
         [&](u32 place, u32 bit) { return 2 * far(place / 2, bit) + bit % 2; });
     if (endless.empty()) continue;
-    fault_ = "messages to node " + node_name(d) + " may go round for ever: " + shown(endless, 2) + ".";
+    fault_ = "messages to node " + node_name(d) + " may circulate endlessly: " + shown(endless, 2) + ".";
     return;
   }
   if (!waiting.empty())
-    fault_ =
-        "messages can wait for one another in a circle of TICs (virtual channel): " + shown(waiting, kOptions) + ".";
+    fault_ = "messages can deadlock in a cycle of TICs (virtual channel): " + shown(waiting, kOptions) + ".";
 }
 
 bool SconnectWaits::walk(u32 d) {
@@ -69,14 +68,14 @@ bool SconnectWaits::walk(u32 d) {
     const auto wrong = [&](const std::string& what) {
       fault_ = "messages from node " + node_name(source_[place]) + " to node " + node_name(d) +
                (tic == hosts_[source_[place]][0] ? ""
-                                                 : ", having come to TIC " + fabric_.names[tic] +
+                                                 : ", after reaching TIC " + fabric_.names[tic] +
                                                        " on virtual channel " + std::to_string(place & 1) + ",") +
                " " + what;
       return false;
     };
-    if (!options) return wrong("have no way on.");
+    if (!options) return wrong("have no option to continue.");
     if (!fabric_.mixed_entries && sconnect::is_mixed(entry_[std::size_t{tic} * fabric_.nodes + d]))
-      return wrong("find an entry that holds serial ports and parallel ones: it can be one or the other.");
+      return wrong("find an entry that mixes serial and parallel ports.");
     for (Options left = options; left; left &= left - 1) {
       const u32 bit = lowest_bit(left), port = bit / 2;
       const Link none, &l = port < kPorts ? fabric_.link(tic, port) : none;
@@ -88,9 +87,9 @@ bool SconnectWaits::walk(u32 d) {
         return wrong("may take port " + std::to_string(port) +
                      (l.kind == LinkKind::kHost       ? " on virtual channel 1, which hosts do not have."
                       : l.kind == LinkKind::kParallel ? " on virtual channel 1, which parallel ports do not have."
-                                                      : ", which leads nowhere."));
+                                                      : ", which is unconnected."));
       } else if (fabric_.node_of[tic] != d) {
-        return wrong("may be taken by the host of node " + node_name(fabric_.node_of[tic]) + ".");
+        return wrong("may be delivered to the host of node " + node_name(fabric_.node_of[tic]) + ".");
       }
     }
   }
@@ -108,7 +107,7 @@ template <class BitsOf, class Next>
 std::vector<u32> SconnectWaits::circle(u32 vertices, BitsOf bits_of, Next next_of) {
   enum : u8 { kNew, kOpen, kDone };
   std::vector<u8> state(vertices, kNew);
-  std::vector<std::pair<u32, Options>> way;  // vertices being looked at, and bits not yet followed
+  std::vector<std::pair<u32, Options>> way;  // vertices on the current path, and their edges not yet followed
   order_.clear();
   for (u32 begin = 0; begin < vertices; ++begin) {
     if (state[begin] != kNew) continue;
@@ -164,7 +163,7 @@ std::vector<u32> SconnectWaits::shortest(u32 d) const {
 }
 
 std::string SconnectWaits::shown(const std::vector<u32>& vertices, u32 per_tic) const {
-  constexpr u32 kMost = 12;  // a circle may go through all of a large fabric
+  constexpr u32 kMost = 12;  // a cycle may go through all of a large fabric
   const u32 count = static_cast<u32>(vertices.size());
   std::string text;
   for (u32 i = 0; i < count; ++i) {

@@ -1,7 +1,7 @@
 #pragma once
-/// Who may wait for whom: buffers are promised to each queue of a TIC, one for every virtual channel of every channel,
-/// and a message in one may wait for those that are its options at the next TIC (S-Connect, 2.4, 3.1). A queue is 12
-/// TIC + 2 port + virtual channel; a place, where a message has come to, 2 TIC + virtual channel.
+/// Dependency graph of routing tables: a message in a queue may wait for the queues of its options at the next TIC
+/// (S-Connect, 2.4, 3.1). Each queue has reserved buffers. A queue is 12 TIC + 2 port + virtual channel; a place (TIC
+/// and virtual channel of arrival) is 2 TIC + virtual channel.
 #include <string>
 #include <vector>
 
@@ -9,36 +9,37 @@
 
 namespace flitlab {
 
+/// The graph, its first fault, and path lengths.
 class SconnectWaits {
  public:
-  /// Follows messages from every TIC with a host to every node by all their options.
+  /// Follows messages from every TIC with a host to every node over all their options.
   SconnectWaits(const SconnectFabric& fabric, const std::vector<u16>& entry);
 
-  /// The first thing found wrong, or "".
+  /// Returns the first fault, or "".
   const std::string& fault() const { return fault_; }
-  /// Hops to a destination from every place, by the shortest ways that tables allow; kNone: no message comes there.
-  /// Only where there is no fault.
+  /// Returns [places] the hops to a destination on the shortest paths that the tables allow; kNone: no message gets
+  /// there. Requires tables without a fault.
   std::vector<u32> shortest(u32 destination) const;
 
  private:
-  /// Marks all places that messages to a destination come to; false: something is wrong with an entry.
+  /// Marks all places that messages to a destination reach. Returns false for a bad entry.
   bool walk(u32 destination);
-  /// Options of a TIC that lead to others.
+  /// Returns the options of a TIC that lead to other TICs.
   u32 to_tics(u32 tic) const;
-  /// A circle in a graph of vertices, each with some bits that lead to others, its first vertex repeated at the end, or
-  /// nothing. Otherwise `order_` is all vertices, each after those it leads to.
+  /// Returns a cycle of a graph, with the first vertex repeated at the end, or an empty list; then `order_` has all
+  /// vertices, each after its successors. `bits_of`: outgoing edges of a vertex as bits.
   template <class BitsOf, class Next>
   std::vector<u32> circle(u32 vertices, BitsOf bits_of, Next next);
-  /// TICs and virtual channels of a circle of queues, or of places.
+  /// Returns a cycle as text: TICs (virtual channels).
   std::string shown(const std::vector<u32>& vertices, u32 per_tic) const;
-  /// "7 (TIC 7a)": a node.
+  /// Returns a node's name, e.g. "7 (TIC 7a)".
   std::string node_name(u32 node) const;
 
   const SconnectFabric& fabric_;
   const std::vector<u16>& entry_;
   std::vector<std::vector<u32>> hosts_;
-  std::vector<u16> waits_;  ///< [queues] options of all messages at the next TIC
-  std::vector<u32> seen_;   ///< [places] the destination, plus one, whose messages came there last
+  std::vector<u16> waits_;  ///< [queues] options at the next TIC, of all messages
+  std::vector<u32> seen_;   ///< [places] 1 + last destination whose messages reach it
   std::vector<u32> source_, stack_, order_;
   std::string fault_;
 };

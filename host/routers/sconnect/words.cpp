@@ -1,5 +1,4 @@
-/// A TIC in the machine's words: its pool of buffers, the queues' promises, and the slots of its channels; and how full
-/// it is.
+/// Text for the inspector about a TIC: its buffer pool, reservations of queues, and slots of channels.
 #include "host/routers/sconnect/plan.hpp"
 #include "kernels/routers/sconnect/tic.hpp"
 
@@ -15,7 +14,7 @@ void SconnectPlan::describe_router(const std::vector<std::byte>& state, u32 inde
   const Item<1> tic = item_of(state, layout_, 0, index);
   const sconnect::TicControl& control = tic.at(t.fields.control);
   const std::string pool = "pool: " + std::to_string(control.used) + " of " + std::to_string(t.buffers) +
-                           " buffers in use, " + std::to_string(control.reserved) + " of the others promised";
+                           " buffers in use, " + std::to_string(control.reserved) + " reserved";
 
   const auto slots = [&](u32 port) -> std::string {
     const sconnect::Link& link = fabric_.link(index, port);
@@ -24,7 +23,7 @@ void SconnectPlan::describe_router(const std::vector<std::byte>& state, u32 inde
     for (u32 i = 0; i < link.round; ++i)
       held += tic.at(t.fields.slot, t.slot_first[index * sconnect::kPorts + port] + i).buffer != sconnect::kNoBuffer;
     return "; of " + std::to_string(link.round) + " slots " + std::to_string(held) + " hold messages, and slot " +
-           std::to_string(now % link.round) + " goes next";
+           std::to_string(now % link.round) + " is next";
   };
 
   for (u32 p = 0; p < ports.size(); ++p) {
@@ -38,7 +37,7 @@ void SconnectPlan::describe_router(const std::vector<std::byte>& state, u32 inde
         if (!promised && !held) continue;
         std::string& note = ports[p].vcs[v].note;
         note += (note.empty() ? "" : "; ") + std::string("priority ") + std::to_string(priority) + ": " +
-                std::to_string(held) + " held of " + std::to_string(promised) + " promised";
+                std::to_string(held) + " buffered, " + std::to_string(promised) + " reserved";
       }
     }
   }

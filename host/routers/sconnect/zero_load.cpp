@@ -20,7 +20,7 @@ std::vector<Place> places_of(const SconnectFabric& fabric) {
   return places;
 }
 
-/// An idle TIC sends by the first port whose turn comes after that of the port where the message came in.
+/// Follows a message. An idle TIC sends it by the first permitted port whose turn follows that of its input port.
 Journey walk(const SconnectFabric& fabric, const std::vector<u16>& entry, Place at, u32 node) {
   Journey j{0, 0, 0};
   const u32 entered = fabric.phase[at.tic] + at.port;
@@ -69,7 +69,7 @@ ZeroLoad zero_load(const SconnectFabric& fabric, const std::vector<u16>& entry, 
     }));
   };
   const double hops = mean([](const Journey& j) { return j.hops; });
-  // Into the first TIC and out of the last are no channels: what they take is what a message to oneself does.
+  // The host ports are no channels, so messages without hops, to the own node, count 0 clocks.
   const double channel_clocks = mean([](const Journey& j) { return j.hops ? j.clocks : 0; });
   return {mean([](const Journey& j) { return j.cycles; }), mean([](const Journey& j) { return j.clocks; }),
           hops > 0 ? channel_clocks / hops : kNotMeasured, hops};

@@ -1,3 +1,4 @@
+/// Bounds of the state fields of the single switch.
 #include "host/routers/switch/plan.hpp"
 
 namespace flitlab {

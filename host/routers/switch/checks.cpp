@@ -1,4 +1,4 @@
-/// Conditions between the parameters of the single switch.
+/// Conditions between parameters of the single switch.
 #include "host/routers/switch/checks.hpp"
 #include "host/config/cross_checks.hpp"
 #include "kernels/common/error.hpp"
@@ -14,7 +14,7 @@ void check_switch(const Experiment& e) {
   const std::string& pattern = e.str(param::traffic.pattern);
   if (pattern == "hot_region" || pattern == "all_to_region")
     throw ConfigError(quoted(e, param::traffic.pattern) +
-                      " goes by the coordinates of routers, and router.kind = \"switch\" is one router. Use "
+                      " needs coordinates of routers, but router.kind = \"switch\" has one router. Use "
                       "\"hot_spot\".");
 }
 

@@ -5,10 +5,10 @@
 
 namespace flitlab {
 
-/// Conditions between its parameters. Throws ConfigError for the first that fails.
+/// Checks conditions between parameters of the single switch. Throws ConfigError for the first that fails.
 void check_switch(const Experiment& experiment);
 
-/// Shape of the terminals (ModelRecord::shape).
+/// Returns the shape of the terminals (ModelRecord::shape).
 std::vector<u32> switch_shape(const Experiment& experiment);
 
 }  // namespace flitlab

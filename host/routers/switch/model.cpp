@@ -1,4 +1,4 @@
-/// What the registry knows of the single switch.
+/// Registry entry of the single switch.
 #include "host/config/registry.hpp"
 #include "host/routers/switch/checks.hpp"
 #include "host/routers/switch/plan.hpp"

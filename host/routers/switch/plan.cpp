@@ -1,3 +1,4 @@
+/// Plan of the single switch.
 #include "host/routers/switch/plan.hpp"
 
 #include <bit>
@@ -64,7 +65,7 @@ std::vector<std::pair<std::string, double>> SwitchPlan::derived() const {
           {"vcs", 1},
           {"output_buffers", t.output_buffers},
           {"message_flits", open ? traffic_.mean_flits : kNotMeasured},
-          // Through the output, and before that, if it is stored, into the input's buffer.
+          // One message time at the output, and one more at the input if it stores the message.
           {"zero_load_latency_cycles", open ? (1 + t.stored) * traffic_.mean_flits : kNotMeasured},
           {"state_bytes", static_cast<double>(layout_.bytes(1))},
           {"router_state_bytes", layout_.kinds[0].item_bytes},

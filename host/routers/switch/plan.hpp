@@ -18,7 +18,7 @@ class SwitchPlan final : public Plan, public Inspector {
   const StateLayout& layout() const override { return layout_; }
   std::vector<Bound> bounds() const override;
   std::vector<std::pair<std::string, double>> derived() const override;
-  /// An output's message always ends, so nobody waits for ever.
+  /// Returns "": every output finishes its message, so all waits end.
   std::string find_deadlock(const std::vector<std::byte>&) const override { return ""; }
   std::string router_name(u32) const override { return "switch"; }
   std::string port_name(u32 port) const override { return "port " + std::to_string(port); }
@@ -28,7 +28,7 @@ class SwitchPlan final : public Plan, public Inspector {
   Fill fill(const std::vector<std::byte>& state, u32 router, const std::vector<PortSnapshot>& ports) const override;
   std::string_view fill_of() const override { return "messages"; }
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
-  /// There are no channels between routers.
+  /// Returns an empty list: a single switch has no channels between routers.
   std::vector<u32> channel_flits(const std::vector<std::byte>&) const override { return {}; }
   std::map<std::string, double> figures(const CounterShard& totals, const std::vector<std::byte>& state) const override;
 

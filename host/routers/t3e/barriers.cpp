@@ -16,8 +16,8 @@ void T3ePlan::set_barrier_trees(const Experiment& e) {
         t3e::make_barrier_tree(machine_.shape, machine_.break_cycle ? sound : machine_.broken, members, root);
     for (u32 member : members)
       if (member != root && tree[member].parent == t3e::kNoParent)
-        throw ConfigError("barrier.root = " + std::to_string(root) + " is not connected to node " +
-                          std::to_string(member) + ". Choose another.");
+        throw ConfigError("barrier.root = " + std::to_string(root) + " has no working path to node " +
+                          std::to_string(member) + ". Choose another root.");
     barrier_trees_.insert(barrier_trees_.end(), tree.begin(), tree.end());
   }
 }
@@ -28,7 +28,7 @@ namespace {
 void check_unit(const Table& t, u32 unit) {
   if (unit >= t.barrier_units)
     throw ConfigError("barrier unit " + std::to_string(unit) + " is not in use: barrier.units = " +
-                      std::to_string(t.barrier_units) + (t.barrier_units ? ", numbered from 0." : ". Raise it."));
+                      std::to_string(t.barrier_units) + (t.barrier_units ? ", numbered from 0." : ". Increase it."));
 }
 
 constexpr const char* kStates[] = {"S_BAR", "S_ARM", "S_EUR"};

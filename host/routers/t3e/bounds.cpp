@@ -7,17 +7,17 @@ namespace flitlab {
 namespace t3e {
 namespace {
 
-/// Virtual channels of a link, in a field of those of all ports.
+/// Holds if a number is at most `most` of its VC, in a field [port][VC] of a link's VCs.
 Holds by_vc(u32 link_vcs, std::function<u64(u32 vc)> most) {
   return [=](u64 number, u32, u32 channel) { return number <= most(channel % link_vcs); };
 }
 
-/// A virtual channel of a port as bit_of() has it.
+/// Holds for bit_of() a VC of any port, or kNoVc.
 Holds channel_or_none(u32 link_vcs) {
   return [=](u64 bit, u32, u32) { return bit == kNoVc || (bit < 8 * kPorts && bit % 8 < link_vcs); };
 }
 
-/// Who has an output VC, and what it has, are in two places.
+/// Returns whether the owners of output VCs agree with the output VCs that the input VCs use.
 bool owners_agree(const Item<1>& router, const Table& t) {
   const auto output = [&](u32 port, u32 vc) -> const OutputVc& {
     return router.at(t.router_fields.output, port * t.link_vcs + vc);

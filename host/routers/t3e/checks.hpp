@@ -1,11 +1,12 @@
 #pragma once
+/// Conditions between the parameters of a T3E.
 #include <vector>
 
 #include "host/config/experiment.hpp"
 
 namespace flitlab {
 
-/// Conditions between its parameters. Throws ConfigError for the first that fails.
+/// Checks the conditions between a T3E's parameters. ConfigError for the first condition that fails.
 void check_t3e(const Experiment& experiment);
 
 }  // namespace flitlab

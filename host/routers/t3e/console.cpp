@@ -9,16 +9,16 @@ namespace {
 
 constexpr ArgumentRecord kNode{"node", ArgumentType::kRouter, "Number of the node."};
 constexpr ArgumentRecord kPe{"pe", ArgumentType::kRouter, "Number of the PE's node."};
-constexpr ArgumentRecord kValue{"value", ArgumentType::kNumber, "What the register holds then.", "bits"};
+constexpr ArgumentRecord kValue{"value", ArgumentType::kNumber, "New contents of the register.", "bits"};
 constexpr ArgumentRecord kUnit{.name = "unit",
                                .type = ArgumentType::kNumber,
-                               .help = "Number of the barrier unit, below barrier.units; 0 if left out.",
+                               .help = "Number of the barrier unit, below barrier.units; 0 by default.",
                                .optional = true,
                                .max = t3e::kBarrierUnits - 1};
 constexpr ArgumentRecord kDeltas{
     .name = "deltas",
     .type = ArgumentType::kIntegers,
-    .help = "Six: in primary X, Y, Z, then secondary X, Y, Z; negative: in the - direction.",
+    .help = "Six hop counts: primary X, Y, Z, then secondary X, Y, Z; negative: in the - direction.",
     .unit = "hops",
     .min = -127,
     .max = 127};
@@ -31,7 +31,7 @@ t3e::Deltas deltas_of(const Arguments& a) {
   t3e::Deltas deltas;
   if (given.size() != deltas.size())
     throw ConfigError("special packet: " + std::to_string(given.size()) +
-                      " deltas; there are six, primary and secondary X, Y, Z.");
+                      " deltas; there are six, primary X, Y, Z and secondary X, Y, Z.");
   for (std::size_t i = 0; i < deltas.size(); ++i) deltas[i] = static_cast<int>(given[i]);
   return deltas;
 }
@@ -58,25 +58,26 @@ void T3eConsole::load(Loader& loader) {
 }
 
 t3e::SpecialFeed& T3eConsole::feed() {
-  if (!feed_) throw ConfigError("there is no special network: set special.enabled = true in a T3E.");
+  if (!feed_) throw ConfigError("this network has no special network: set special.enabled = true in a T3E.");
   return *feed_;
 }
 
 void T3eConsole::offer_registers() {
-  offer(
-      {.of = "a node",
-       .cite = "manual, Node Registers",
-       .records = t3e::register_records(),
-       .remark =
-           "R_ORIENT is told to all nodes, at once. What sends packets where they are lost is written, with a warning.",
-       .reads = "its 64 bits",
-       .all = [this](const Engine& engine, u32 node) { return t3e::read_registers(engine, plan_.machine(), node); },
-       .read = [this](const Engine& engine, u32 node,
-                      const std::string& name) { return t3e::read_register(engine, plan_.machine(), node, name); },
-       .write =
-           [this](Engine& engine, u32 node, const std::string& name, u64 value) {
-             for (const std::string& text : t3e::write_register(engine, plan_.machine(), node, name, value)) warn(text);
-           }});
+  offer({.of = "a node",
+         .cite = "manual, Node Registers",
+         .records = t3e::register_records(),
+         .remark =
+             "Writing R_ORIENT takes effect on all nodes at once. flitlab accepts a value that loses packets, with a "
+             "warning.",
+         .reads = "its 64 bits",
+         .all = [this](const Engine& engine, u32 node) { return t3e::read_registers(engine, plan_.machine(), node); },
+         .read = [this](const Engine& engine, u32 node,
+                        const std::string& name) { return t3e::read_register(engine, plan_.machine(), node, name); },
+         .write =
+             [this](Engine& engine, u32 node, const std::string& name, u64 value) {
+               for (const std::string& text : t3e::write_register(engine, plan_.machine(), node, name, value))
+                 warn(text);
+             }});
 }
 
 void T3eConsole::offer_barriers() {
@@ -90,7 +91,7 @@ void T3eConsole::offer_barriers() {
           return t3e::barrier_state(engine, plan_, a.u32_of("pe"), unit_of(a));
         });
   offer({.name = "barrier_operation",
-         .help = "An operation of a PE on a barrier unit, if barrier.operation is \"by_hand\".",
+         .help = "Performs an operation of a PE on a barrier unit; barrier.operation must be \"by_hand\".",
          .arguments = {kPe, {"operation", ArgumentType::kText, "OP_BAR, OP_EUR or OP_EUR_B."}, kUnit},
          .cite = cite},
         [this](Engine& engine, const Arguments& a) {
@@ -100,8 +101,8 @@ void T3eConsole::offer_barriers() {
   offer({.name = "barrier_register",
          .help = "A barrier unit's register in a router: its ports in the unit's spanning tree.",
          .arguments = {kNode, kUnit},
-         .returns = "a map: children (names of ports), joined (those that have signalled), parent (none at the root, "
-                    "and outside the tree)",
+         .returns = "a map: children (names of ports), joined (children whose join has arrived), parent (none at "
+                    "the root and outside the tree)",
          .cite = cite},
         [this](Engine& engine, const Arguments& a) {
           const t3e::BarrierPorts r = t3e::barrier_ports(engine, plan_, a.u32_of("node"), unit_of(a));
@@ -114,8 +115,8 @@ void T3eConsole::offer_barriers() {
 void T3eConsole::offer_special() {
   const ArgumentRecord name{"name", ArgumentType::kText, register_names()};
   offer({.name = "special_put",
-         .help = "The PE of a node sends an SPUT, which writes a register of the node where it ends. PEs send what "
-                 "they are told in order, one packet a clock while the network is stepped.",
+         .help = "The PE of a node sends an SPUT, which writes a register of the node where the packet ends. A PE "
+                 "sends its packets in the order of the calls, one per clock while the network is stepped.",
          .arguments = {kNode, kDeltas, name, kValue},
          .cite = kCite},
         [this](Engine&, const Arguments& a) {
@@ -123,16 +124,16 @@ void T3eConsole::offer_special() {
           return Datum{};
         });
   offer({.name = "special_get",
-         .help = "The PE of a node sends an SGET, which reads a register of the node where it ends. That node's "
-                 "R_SGET_RTRN says where the answer goes.",
+         .help = "The PE of a node sends an SGET, which reads a register of the node where the packet ends. That "
+                 "node's R_SGET_RTRN gives the path of the answer.",
          .arguments = {kNode, kDeltas, name},
-         .returns = "the ticket that the answer will bear",
+         .returns = "the ticket, which the answer repeats",
          .cite = kCite},
         [this](Engine&, const Arguments& a) {
           return Datum{feed().get(a.u32_of("node"), deltas_of(a), a.text("name"))};
         });
   offer({.name = "special_answers",
-         .help = "Answers that have reached any PE since the last call, in the order of their arrival.",
+         .help = "Returns the answers that have reached any PE since the last call, in the order of arrival.",
          .returns = "a list of maps: ticket, node (of the PE), value (64 bits), cycle",
          .cite = kCite},
         [this](Engine&, const Arguments&) {

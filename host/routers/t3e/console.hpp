@@ -1,5 +1,5 @@
 #pragma once
-/// What software can do to a T3E between cycles: registers of nodes, barrier units, the special network.
+/// Operations of software on a T3E between cycles: node registers, barrier units and the special network.
 #include "host/plan/console.hpp"
 #include "host/routers/t3e/plan.hpp"
 #include "host/routers/t3e/special_feed.hpp"
@@ -22,7 +22,7 @@ class T3eConsole final : public Console {
   t3e::SpecialFeed& feed();
 
   const T3ePlan& plan_;
-  std::unique_ptr<t3e::SpecialFeed> feed_;  ///< null: there is no special network
+  std::unique_ptr<t3e::SpecialFeed> feed_;  ///< null without the special network
 };
 
 }  // namespace flitlab

@@ -1,5 +1,6 @@
-/// Who waits for whom in a state of a T3E. Members are input virtual channels. The right to ask and the output ports
-/// pass on when they do not help, so that nobody waits for them for ever; PEs always take what arrives.
+/// Wait-for relation of a T3E's state, for the deadlock search. Its members are input VCs. The right to request and the
+/// output ports are not members, because they pass to other VCs when their holder cannot move. PEs always accept
+/// arriving flits.
 #include "host/plan/deadlock.hpp"
 #include "host/routers/t3e/plan.hpp"
 
@@ -38,7 +39,7 @@ class Search final : public WaitsFor {
   std::vector<u64> waits_for(u64 i) const override {
     const InputVc& in = input(i);
     std::vector<u64> waits;
-    if (!in.flits) {  // for the rest of its packet
+    if (!in.flits) {  // waits for the rest of its packet
       const Peer& peer = plan_.topology().peer(router_of(i), port_of(i));
       const OutputVc& feeding = output(routers_[peer.item], peer.port, vc_of(i));
       if (feeding.owner != t3e::kNoVc) waits.push_back(number(peer.item, feeding.owner / 8, feeding.owner % 8));
@@ -50,7 +51,7 @@ class Search final : public WaitsFor {
       if (!is_free(i, port, vc))
         waits.push_back(number(router_of(i), out.owner / 8, out.owner % 8));
       else if (peer.item == kNone)
-        waits.push_back(i);  // an adaptive channel of a link that is not there
+        waits.push_back(i);  // an adaptive channel of an open link can never be granted
       else if (!peer.is_terminal)
         waits.push_back(number(peer.item, peer.port, vc));
     };
@@ -82,12 +83,12 @@ class Search final : public WaitsFor {
     return false;
   }
 
-  /// Whether an output VC is nobody's, or the asker's own.
+  /// Returns whether an output VC is free or owned by input VC `i`.
   bool is_free(u64 i, u32 port, u32 vc) const {
     const u8 owner = output(router(i), port, vc).owner;
     return owner == t3e::kNoVc || owner == t3e::bit_of(port_of(i), vc_of(i));
   }
-  /// Whether there are, or are soon to be, more places downstream.
+  /// Returns whether an output VC has credits for `flits`, or a credit is in transit.
   bool has_room(u64 i, u32 port, u32 vc, u32 flits) const {
     return t3e::is_terminal_port(port) || output(router(i), port, vc).credits >= flits ||
            mail(router(i), t_.router_fields.credit_mail, port, vc);

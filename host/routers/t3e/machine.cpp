@@ -16,7 +16,7 @@ std::string name_of(const Shape& shape, u32 node) {
          "," + std::to_string(shape.at(node, 2)) + ")";
 }
 
-/// The first few of a list of pairs of nodes.
+/// Returns the first four of a list of node pairs, as text.
 std::string shown_pairs(const Shape& shape, const std::vector<std::pair<u32, u32>>& pairs) {
   std::string text;
   for (std::size_t i = 0; i < pairs.size() && i < 4; ++i)
@@ -38,13 +38,13 @@ u32 mode_of(const Experiment& e, u32 nodes) {
 void check_initial_hop(const Shape& shape, const std::vector<Registers>& registers, u32 node, const std::string& name,
                        Tag tag) {
   const u32 hop = tag_initial(tag);
-  if (hop == kNoHop || tag == 0) return;  // 0: not loaded
+  if (hop == kNoHop || tag == 0) return;  // 0: an entry that is not loaded
   const u32 next = shape.neighbour(node, hop);
   if (next == kNone || !(registers[next].vcsel[hop] & kDateline)) return;
   static constexpr const char* kNames[] = {"+X", "+Y", "+Z"};
   throw ConfigError(name + " of node " + name_of(shape, node) + ": its initial hop, " + kNames[hop] +
                     ", is to the dateline of that direction, node " + name_of(shape, next) +
-                    ", which can deadlock. Use another way, or move the dateline.");
+                    ", which can deadlock. Use another path, or move the dateline.");
 }
 
 std::vector<u32> stopping_nodes(const Shape& shape, const Registers* registers, u32 node, u32 direction) {
@@ -87,24 +87,24 @@ Machine::Machine(const Experiment& e, bool checked)
   const bool breaks_later = breaks() && !at_once;
   if (cold && breaks_later)
     throw ConfigError("boot.state = \"cold\" with faults.cycle = " + std::to_string(break_cycle) +
-                      ": new tables would be loaded into a machine that software has numbered. Use faults.cycle = 0.");
+                      ": the new tables would overwrite the numbers that software has assigned. Use faults.cycle = "
+                      "0.");
   if (e.is({flitlab::t3e::param::routing.vc_select, "full"}) && breaks_later)
     throw ConfigError("routing.vc_select = \"full\" with faults.cycle = " + std::to_string(break_cycle) +
-                      ": the machine has no registers that hold such tables, so that they cannot be changed in a run. "
-                      "Use \"optimised\", or faults.cycle = 0.");
+                      ": no register of the machine holds full tables, so they cannot be changed in a run. Use "
+                      "\"optimised\", or faults.cycle = 0.");
   if (breaks_later && e.is({flitlab::param::traffic.mode, "request_reply"}))
     warnings.push_back(
-        "faults.cycle: transactions of which a packet is lost keep their places in traffic.window; PEs "
-        "that lose many send less and less.");
+        "faults.cycle: a transaction that loses a packet keeps its place in traffic.window, so PEs that lose many "
+        "packets send less and less.");
   if (breaks_later && !e.file(flitlab::t3e::param::registers.file).empty())
     warnings.push_back(
-        "faults.cycle: the new tables replace R_NET_LUT, R_VCSEL and R_LWHO, also what registers.file has "
-        "written there.");
+        "faults.cycle: the new tables replace R_NET_LUT, R_VCSEL and R_LWHO, including values from registers.file.");
   const bool sends = !e.has(flitlab::param::traffic.load) || e.f64(flitlab::param::traffic.load) > 0;
   if (cold && sends && (!e.has(flitlab::param::traffic.start) || e.u32_of(flitlab::param::traffic.start) == 0))
     warnings.push_back(
-        "boot.state = \"cold\": packets are created from cycle 0, and no table says where they go. Boot "
-        "first, and set traffic.start.");
+        "boot.state = \"cold\": packets are created from cycle 0, when the routing tables are still empty. Set "
+        "traffic.start to a cycle after the boot.");
   const bool any = e.is({flitlab::t3e::param::router.adaptive_choice, "any"});
   const bool refuse = e.is({flitlab::t3e::param::faults.unconnected, "refuse"});
   if (!shape.full() || (breaks() && at_once))
@@ -134,7 +134,10 @@ Machine::Machine(const Experiment& e, bool checked)
     warnings.push_back("registers.file: packets of " + std::to_string(report.separated.size()) +
                        " pairs of nodes do not arrive: " + shown_pairs(shape, report.separated) + ".");
   if (!report.circle.empty())
-    warnings.push_back("registers.file: virtual channels can wait for one another in a circle: " + report.circle + ".");
+    warnings.push_back(
+        "registers.file: the tables can deadlock, because these virtual channels depend on one "
+        "another in a cycle: " +
+        report.circle + ".");
 }
 
 bool Machine::breaks() const {
@@ -164,7 +167,7 @@ void Machine::read_faults(const Experiment& e) {
     if (links[i] >= shape.nodes() || links[i + 1] >= kDirections)
       throw ConfigError(name + "does not exist: nodes are numbered 0 to " + std::to_string(shape.nodes() - 1) +
                         ", directions 0 to 5.");
-    if (shape.neighbour(links[i], links[i + 1]) == kNone) throw ConfigError(name + "is not connected. Leave it out.");
+    if (shape.neighbour(links[i], links[i + 1]) == kNone) throw ConfigError(name + "is not connected. Remove it.");
     break_link(links[i], links[i + 1]);
   }
   for (u32 node : broken_nodes) {
@@ -183,7 +186,7 @@ void Machine::read_io(const Experiment& e) {
     if (io_nodes[i] >= shape.nodes())
       throw ConfigError(name + ": nodes are numbered 0 to " + std::to_string(shape.nodes() - 1) + ".");
     if (break_cycle == 0 && std::count(broken_nodes.begin(), broken_nodes.end(), io_nodes[i]))
-      throw ConfigError(name + ", which is broken. Leave it out.");
+      throw ConfigError(name + ", which is broken. Remove it.");
     if (std::find(io_nodes.begin(), io_nodes.begin() + static_cast<std::ptrdiff_t>(i), io_nodes[i]) !=
         io_nodes.begin() + static_cast<std::ptrdiff_t>(i))
       throw ConfigError(name + " twice: a router has one I/O port.");
@@ -211,7 +214,7 @@ Tables Machine::make(const Experiment& e, const std::vector<u8>& links, const st
   const bool any = e.is({flitlab::t3e::param::router.adaptive_choice, "any"});
   route_around(shape, made, options, any, who.in_service, true);
   if (check_ways(shape, made, links, any, who.in_service).circle.empty()) return made;
-  made = make_tables(shape, options);  // without extra hops direction order alone rules circles out
+  made = make_tables(shape, options);  // without extra hops direction order alone excludes cycles
   route_around(shape, made, options, any, who.in_service, false);
   return made;
 }
@@ -221,13 +224,15 @@ void Machine::check_connected(const WayReport& report, bool refuse) {
   if (!report.circle.empty())
     throw ConfigError("the routing tables of this machine can deadlock: " + report.circle +
                       ". This is a defect of flitlab; please report it.");
-  std::vector<std::pair<u32, u32>> apart = report.separated;  // who goes round and round may be stopped at a dateline
+  std::vector<std::pair<u32, u32>> apart = report.separated;  // a circulating packet may also be stopped at a dateline
   apart.insert(apart.end(), report.stopped.begin(), report.stopped.end());
   if (apart.empty()) return;
   const std::string text = std::to_string(apart.size()) + " of " + std::to_string(report.pairs) +
                            " pairs of PEs cannot be connected: " + shown_pairs(shape, apart) + ".";
   if (refuse)
-    throw ConfigError("faults: " + text + " Break less, or set faults.unconnected = \"warn\" to lose their packets.");
+    throw ConfigError("faults: " + text +
+                      " Break fewer links, or set faults.unconnected = \"warn\" to lose their "
+                      "packets.");
   warnings.push_back("faults: " + text + " Their packets will be lost.");
 }
 

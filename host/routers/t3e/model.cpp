@@ -1,4 +1,4 @@
-/// What the registry knows of the Cray T3E.
+/// The Cray T3E's entry in the model registry.
 #include "host/config/registry.hpp"
 #include "host/routers/t3e/checks.hpp"
 #include "host/routers/t3e/plan.hpp"

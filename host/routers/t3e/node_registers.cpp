@@ -6,7 +6,7 @@
 namespace flitlab::t3e {
 namespace {
 
-/// ConfigError if registers do not fit each other after one of `node`, `name`, has been changed. `routing`: [nodes].
+/// ConfigError if registers conflict after register `name` of `node` has been changed. `routing`: [nodes].
 void check_registers(const Shape& shape, const Registers* routing, u32 node, const std::string& name,
                      const NodeRegisters& changed) {
   const u32 nodes = shape.nodes();
@@ -46,7 +46,7 @@ std::vector<std::string> write_register(Engine& engine, const Machine& machine, 
   AllRegisters all(engine, machine, 0);
   const bool select = number >= kVcsel && number < kVcsel + kDirections;
   const u32 direction = select ? number - kVcsel : 0;
-  std::vector<u32> known;  // nodes that lose packets already
+  std::vector<u32> known;  // nodes that lose packets before the write
   if (select) known = stopping_nodes(shape, all.routing.of(0), node, direction);
   NodeRegisters registers = all.of(node);
   write_register(registers, number, value);

@@ -1,5 +1,5 @@
 #pragma once
-/// The registers of all nodes of a running machine, as software reads and writes them between cycles.
+/// Registers of all nodes of a running machine, read and written by software between cycles.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace flitlab::t3e {
 
-/// A field of all nodes, to be changed and put back.
+/// A field of all nodes of a replica: read at construction, written back by write().
 template <class T>
 struct NodeField {
   NodeField(const Engine& engine, u32 replica, u32 kind, const char* name)
@@ -57,12 +57,12 @@ struct AllRegisters {
   NodeField<Tag> lut;
 };
 
-/// A register of a node of the first replica. ConfigError if there is none of that name.
+/// Returns a register of a node of the first replica. ConfigError for an unknown name.
 u64 read_register(const Engine& engine, const Machine& machine, u32 node, const std::string& name);
-/// All of a node, by name.
+/// Returns all registers of a node, by name.
 std::map<std::string, u64> read_registers(const Engine& engine, const Machine& machine, u32 node);
-/// Returns what users should know about the value, though it has been written. ConfigError if the register has no such
-/// bits, or does not fit the others.
+/// Writes a register of a node of the first replica. Returns warnings about a value that has been written all the same.
+/// ConfigError if the register lacks some of the value's bits, or if the value conflicts with other registers.
 std::vector<std::string> write_register(Engine& engine, const Machine& machine, u32 node, const std::string& name,
                                         u64 value);
 

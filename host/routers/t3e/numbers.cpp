@@ -24,10 +24,10 @@ std::vector<u32> from_file(const Shape& shape, const std::string& file) {
              const std::string where = "topology.logical_file: " + file + ":" + std::to_string(line) + ": ";
              bool whole = f.size() == 4;
              for (double x : f) whole = whole && x >= 0 && x < 4096 && x == static_cast<u32>(x);
-             if (!whole) throw ConfigError(where + "a line is x,y,z,number, the number from 0 to 4095.");
+             if (!whole) throw ConfigError(where + "a line must be x,y,z,number with a number from 0 to 4095.");
              const u32 address = pack_address(static_cast<u32>(f[0]), static_cast<u32>(f[1]), static_cast<u32>(f[2]));
              const u32 node = f[0] < 8 && f[1] < 32 && f[2] < 16 ? shape.node_at(address) : kNone;
-             if (node == kNone) throw ConfigError(where + "there is no such node.");
+             if (node == kNone) throw ConfigError(where + "this node does not exist.");
              logical[node] = static_cast<u32>(f[3]);
            });
   for (u32 n = 0; n < shape.nodes(); ++n)
@@ -37,7 +37,8 @@ std::vector<u32> from_file(const Shape& shape, const std::string& file) {
   return logical;
 }
 
-/// `source` is the parameter that the numbers come from.
+/// ConfigError if logical numbers are not distinct or do not fit the mode of R_NET_LUT. `source`: the parameter that
+/// they come from.
 void check_numbers(const std::string& source, const Shape& shape, u32 lut_mode, const std::vector<u32>& logical) {
   const u32 most = lut_mode == 0 ? kLutRegisters : kMostPes;
   std::map<u32, u32> owner;
@@ -47,7 +48,7 @@ void check_numbers(const std::string& source, const Shape& shape, u32 lut_mode, 
     const auto [other, is_new] = owner.emplace(logical[n], n);
     if (!is_new)
       throw ConfigError(source + ": " + name + " is that of node " + shown_address(shape.address(other->second)) +
-                        " as well. Number PEs differently.");
+                        " as well. Use distinct numbers.");
     if (logical[n] >= most)
       throw ConfigError(source + ": " + name + " does not fit mode " + std::to_string(lut_mode) +
                         " of the routing tables, which end at " + std::to_string(most - 1) + ".");
@@ -62,7 +63,8 @@ void check_numbers(const std::string& source, const Shape& shape, u32 lut_mode, 
       throw ConfigError(source + ": in mode " + std::to_string(lut_mode) + " logical PE number " +
                         std::to_string(logical[n]) + " cannot be that of node " + shown_address(address) +
                         ": the two low bits are bit 0 of " + (lut_mode == 1 ? "Y and X" : "X and Y") +
-                        ", the others the same for the four nodes of a board. Use mode 0 or other numbers.");
+                        ", and the other bits are the same for the four nodes of a board. Use mode 0 or other "
+                        "numbers.");
   }
 }
 
@@ -102,7 +104,7 @@ Staff assign_pes(const Shape& shape, u32 lut_mode, std::vector<u32>& logical, co
   Staff staff;
   staff.in_service.assign(nodes, true);
   for (u32 node : broken_nodes) staff.in_service[node] = false;
-  std::vector<u32> place(nodes);  // in the order of an application without partitions
+  std::vector<u32> place(nodes);  // position in the application if there are no partitions
   for (u32 n = 0; n < nodes; ++n) place[n] = n;
   std::vector<u32> free;
   for (u32 node : spares) {
@@ -115,8 +117,8 @@ Staff assign_pes(const Shape& shape, u32 lut_mode, std::vector<u32>& logical, co
   }
   if (!spares.empty() && lut_mode != 0)
     throw ConfigError("topology.spares: in mode " + std::to_string(lut_mode) +
-                      " the low bits of a logical number are those of the place, so that PEs cannot be renamed. Use "
-                      "routing.lut_mode = \"0\".");
+                      " the low bits of a logical number are fixed by the node's coordinates, so PEs cannot take "
+                      "over numbers. Use routing.lut_mode = \"0\".");
   std::vector<bool> idle(nodes, false);
   for (u32 node : free) idle[node] = true;
   auto next = free.begin();
@@ -142,7 +144,7 @@ Staff assign_pes(const Shape& shape, u32 lut_mode, std::vector<u32>& logical, co
       "topology.partitions = " + shown(Value{IntList(partitions.begin(), partitions.end())}) + ": ";
   if (partitions.size() % 2)
     throw ConfigError(shown_partitions +
-                      "give two numbers for each, its base logical PE number and its virtual limit.");
+                      "give two numbers for each partition, its base logical PE number and its virtual limit.");
   std::map<u32, u32> node_of;
   for (u32 n = 0; n < nodes; ++n) node_of[logical[n]] = n;
   std::vector<bool> taken(nodes, false);

@@ -1,5 +1,5 @@
 #pragma once
-/// Logical and virtual PE numbers (manual, Node and PE Numbers), and PEs that are spare or out of service (paper,
+/// Logical and virtual PE numbers (manual, Node and PE Numbers), and PEs that are spares or out of service (paper,
 /// section 9).
 #include <string>
 #include <vector>
@@ -8,25 +8,25 @@
 
 namespace flitlab::t3e {
 
-/// The logical number of every node, [nodes]. `format`: bits of R_PWHO that make up the number, highest first; `file`:
-/// CSV lines x,y,z,number; neither: as nodes are numbered or, in modes 1 and 2, groups of 2 x 2 nodes in that order.
-/// ConfigError if numbers are not distinct, or do not fit the mode of R_NET_LUT.
+/// Returns the logical number of every node, [nodes]. `format`: bits of R_PWHO that make up the number, highest first;
+/// `file`: CSV lines x,y,z,number. If both are empty, numbers follow the nodes' order or, in modes 1 and 2, the order
+/// of groups of 2 x 2 nodes. ConfigError if numbers are not distinct, or do not fit the mode of R_NET_LUT.
 std::vector<u32> number_pes(const Shape& shape, u32 lut_mode, const std::vector<u32>& format, const std::string& file);
 
-/// Nodes that work on something, in the order of their virtual numbers.
+/// Nodes of one application, in the order of their virtual numbers.
 using Application = std::vector<u32>;
 
-/// Which PEs do what.
+/// Assignment of PEs to applications.
 struct Staff {
   std::vector<bool> in_service;           ///< [nodes] the PE and its router work
-  std::vector<Application> applications;  ///< PEs in service that are in none are idle
-  bool everybody = false;                 ///< one application of all nodes, in their order
+  std::vector<Application> applications;  ///< PEs in service outside all applications are idle
+  bool everybody = false;                 ///< true: one application of all nodes, in their order
 };
 
-/// Broken nodes, which must exist, are out of service; each gives its logical number to the next spare that is in
-/// service and takes the spare's (changes `logical`). `partitions`: base logical number and virtual limit of each;
-/// none: all PEs in service but the spares left over work on one application, a spare in the place of the node whose
-/// number it has. ConfigError for what does not exist, or does not fit.
+/// Assigns the PEs. Broken nodes, which must exist, are out of service. Each exchanges its logical number with the next
+/// spare in service (in `logical`). `partitions`: base logical number and virtual limit of each. Without partitions all
+/// PEs in service, except unused spares, form one application, in which a spare has the position of the node that it
+/// replaces. ConfigError for spares or partitions that do not fit the machine.
 Staff assign_pes(const Shape& shape, u32 lut_mode, std::vector<u32>& logical, const std::vector<u32>& broken_nodes,
                  const std::vector<u32>& spares, const std::vector<u32>& partitions);
 

@@ -19,19 +19,19 @@ namespace flitlab {
 
 namespace {
 
-/// Adds I/O devices, which come after the PEs.
+/// Adds the terminals of I/O devices after the PEs.
 Topology wire_devices(Topology topology, const std::vector<u32>& nodes) {
   for (u32 node : nodes) topology.peers[node * t3e::kPorts + t3e::kIoPort] = {topology.terminals++, 0, 1};
   return topology;
 }
 
-/// PEs that send to one another: the PEs of an application.
+/// Returns the groups of PEs that send to one another: the applications. No groups means all terminals.
 TerminalPlan::Groups groups_of(const t3e::Machine& machine) {
   if (machine.staff.everybody && machine.io_nodes.empty()) return {};
   return machine.staff.applications;
 }
 
-/// Terminals of the I/O devices.
+/// Returns the terminals of the I/O devices.
 std::vector<u32> devices_of(const t3e::Machine& machine) {
   std::vector<u32> devices;
   for (u32 i = 0; i < machine.io_nodes.size(); ++i) devices.push_back(machine.shape.nodes() + i);
@@ -75,7 +75,7 @@ void T3ePlan::set_parameters(const Experiment& e) {
   set_machine();
 }
 
-/// What the machine's tables and its broken links say.
+/// Sets the members that follow from the machine's tables and broken links.
 void T3ePlan::set_machine() {
   t3e::Table& t = table_;
   t.break_cycle = static_cast<Cycle>(machine_.break_cycle);
@@ -126,9 +126,9 @@ double T3ePlan::mean_hops() const {
     return traffic_.mean_over(ValueOf([&](u32 source, u32 destination) -> double {
       return shortest_way(node_of(source), node_of(destination)).hops;
     }));
-  // Ways by tables that may lead around. An adaptive packet makes the hops of its deterministic way in another order,
-  // which is as long unless planes are partial.
-  constexpr u32 kWalked = 512;  // nodes; the ways of more take seconds
+  // Walks the paths of tables that may route around faults. An adaptive packet makes the hops of its deterministic path
+  // in another order; the path is as long, unless planes are partial.
+  constexpr u32 kWalked = 512;  // nodes; walking the paths of larger machines takes seconds
   if (table_.routers > kWalked || machine_.next_change(1) != kNever) return kNotMeasured;
   const t3e::Ways ways(machine_.shape, machine_.tables, machine_.broken, table_.any_direction);
   return traffic_.mean_over(ValueOf([&](u32 source, u32 destination) -> double {
@@ -238,7 +238,7 @@ TerminalSnapshot T3ePlan::inspect_terminal(const std::vector<std::byte>& state, 
   return terminal_snapshot(state, layout_, t.terminal_fields, index, t.vcs);
 }
 
-/// Channel errors are shown if there were any.
+/// Shows channel errors only if any occurred.
 bool T3ePlan::shows(const TotalRecord&, u32, const CounterShard& totals) const {
   return total_of(totals, t3e::Count::kChannelErrors) > 0;
 }
@@ -256,7 +256,7 @@ void T3ePlan::change(Engine& engine, u32 replica) const {
       if (dead) r.chan[t3e::kNodePort] = r.chan[t3e::kIoPort] = t3e::kIgnoreNormal;
     }
     if (engine.now() != machine_.reroute_cycle) continue;
-    if (!dead) r.lwho = after.registers[n].lwho;  // who sends to a dead PE's number now sends to the spare
+    if (!dead) r.lwho = after.registers[n].lwho;  // packets for a dead PE's number now go to the spare
     for (u32 direction = 0; direction < t3e::kDirections; ++direction) {
       r.vcsel[direction] = after.registers[n].vcsel[direction];
       r.chan[direction] |= after.registers[n].chan[direction];

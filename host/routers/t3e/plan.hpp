@@ -34,7 +34,8 @@ class T3ePlan final : public Plan, public Inspector {
   bool shows(const TotalRecord& total, u32 element, const CounterShard& totals) const override;
   std::unique_ptr<Console> console() const override;
 
-  /// A port by the manual's name and the direction that R_ORIENT gives it: "Y1 +y". `turned`: of the node's registers.
+  /// Returns the name of a port: the manual's name and the direction that R_ORIENT gives it, as "Y1 +y". `turned`: from
+  /// the node's registers.
   std::string port_name(u32 node, u32 port, u32 turned) const;
   const t3e::Table& table() const { return table_; }
   const t3e::Machine& machine() const { return machine_; }
@@ -45,14 +46,14 @@ class T3ePlan final : public Plan, public Inspector {
   void set_layout();
   void set_barrier_trees(const Experiment& e);
   struct Way {
-    u32 hops = 0, dims = 0;  ///< dims: dimensions in which it goes
+    u32 hops = 0, dims = 0;  ///< dims: dimensions in which the path moves
   };
   u32 node_of(u32 terminal) const;
-  /// Between two nodes, in a machine without partial planes.
+  /// Returns the shortest path between two nodes of a machine without partial planes.
   Way shortest_way(u32 from, u32 to) const;
-  /// Whether all packets take shortest ways during the whole run.
+  /// Returns whether all packets take shortest paths during the whole run.
   bool goes_straight() const { return machine_.shape.full() && !machine_.breaks() && machine_.own_tables; }
-  /// Means over the experiment's packets.
+  /// Means over the experiment's packets; kNotMeasured if they cannot be computed.
   double mean_hops() const;
   double zero_load_latency() const;
   Item<1> router(const std::vector<std::byte>& state, u32 index) const;

@@ -20,7 +20,7 @@ std::string hexadecimal(u64 x) {
   return text;
 }
 
-/// Index of the R_NET_LUT register among those of a node, if the number is that of one.
+/// Returns the index of an R_NET_LUT register in NodeRegisters::lut; 0 for other registers.
 u32 lut_index(u32 number) { return number >= kLut ? number - kLut : 0; }
 
 }  // namespace
@@ -28,23 +28,23 @@ u32 lut_index(u32 number) { return number >= kLut ? number - kLut : 0; }
 std::vector<RegisterRecord> register_records() {
   return {
       {"R_ORIENT", 3,
-       "Bit 0, 1, 2: port 1 of X, Y, Z is +, else port 0. All nodes are told, over a link of like ports inverted.",
+       "Bits 0, 1, 2: 1 if port 1 of X, Y, Z is +, else port 0 is. A write sets all nodes; over a link of like "
+       "ports the dimension's bit is inverted.",
        true},
       {"R_PWHO", 20, "Physical number of the node: X in bits 2:0, Y in 12:8, Z in 19:16.", true},
-      {"R_LWHO", 12, "Logical number of the PE, by which tags of its packets are looked up.", true},
-      {"L_WHOAMI", 12, "The same number, by which the PE knows what is its own.", true},
+      {"R_LWHO", 12, "Logical number of the PE, under which routing tables have the tags of packets to it.", true},
+      {"L_WHOAMI", 12, "The same number, as the PE reads it.", true},
       {"R_CHAN#", 4,
-       "Of channel +X +Y +Z -X -Y -Z, node, I/O. Bit 0 IGNORE_NORMAL, 1 IGNORE_SPCL, 2 NO_ADAPT, 3 NO_FAST; node and "
-       "I/O "
-       "have bits 0 and 1 alone.",
+       "For channels +X +Y +Z -X -Y -Z, node, I/O: bit 0 IGNORE_NORMAL, 1 IGNORE_SPCL, 2 NO_ADAPT, 3 NO_FAST; node "
+       "and I/O have only bits 0 and 1.",
        true},
       {"R_LUT_OVERRIDE", 34, "Tag of mode 3 in bits 18:0, mode 0 to 3 of the R_NET_LUT in 33:32.", true},
       {"R_VCSEL#", 33,
-       "Of direction +X +Y +Z -X -Y -Z. Bits 7:0 SELECT: virtual channel set by the last bits of a destination's "
-       "coordinate; bit 32 DATELINE: this node is the direction's.",
+       "For directions +X +Y +Z -X -Y -Z. Bits 7:0 SELECT: virtual channel set, by the three low bits of the "
+       "destination's coordinate; bit 32 DATELINE: the dateline of the direction is at this node.",
        true},
-      {"R_SGET_RTRN", 48, "Way of answers to an SGET: six signed bytes of hops, primary X in the lowest.", true},
-      {"R_SW", 64, "For software; the hardware does nothing with it.", true},
+      {"R_SGET_RTRN", 48, "Path of answers to an SGET: six signed bytes of hops, primary X lowest.", true},
+      {"R_SW", 64, "Free for software; the hardware does not use it.", true},
       {"R_NET_LUT#", 19, "Routing tag by logical number: coordinates, directions, initial and final hop, ADAPT.", true},
   };
 }
@@ -114,7 +114,7 @@ void load_registers(const std::string& path, u32 nodes,
     };
     u64 bits = 0, first = 0;
     if (std::getline(words, rest, ',') || name.empty() || !parse(value, bits) || (node != "*" && !parse(node, first)))
-      throw ConfigError(where + "a line is node,name,value such as 3,R_CHAN0,0x4; node * is every node.");
+      throw ConfigError(where + "a line must be node,name,value, for example 3,R_CHAN0,0x4; node * is every node.");
     if (node != "*" && first >= nodes)
       throw ConfigError(where + "nodes are numbered 0 to " + std::to_string(nodes - 1) + ".");
     const u64 last = node == "*" ? nodes : first + 1;

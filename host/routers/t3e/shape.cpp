@@ -13,7 +13,7 @@ namespace {
 std::string shown_list(const std::vector<u32>& list) { return shown(Value{IntList(list.begin(), list.end())}); }
 
 [[noreturn]] void refuse_shape(const std::vector<u32>& extents, const std::string& why) {
-  throw ConfigError("topology.shape = " + shown_list(extents) + " is no T3E: " + why +
+  throw ConfigError("topology.shape = " + shown_list(extents) + " is not a T3E: " + why +
                     " X is 2, 4 or 8; Y is 2 or a multiple of 4 up to 32; Z is 1 to 9.");
 }
 
@@ -24,7 +24,7 @@ std::string shown_list(const std::vector<u32>& list) { return shown(Value{IntLis
       "2 x 2 nodes, so all but Z are even.");
 }
 
-/// Nodes of the aligned group of 8, 4 or 2 that an X belongs to: the largest of which all nodes are there.
+/// Returns the size of the aligned group of 8, 4 or 2 nodes to which `x` belongs: the largest group that is complete.
 template <class Exists>
 u32 group_size(u32 x, u32 radix, Exists exists) {
   for (u32 size = radix; size > 2; size /= 2) {
@@ -52,7 +52,7 @@ Shape::Shape(const std::vector<u32>& extents, const std::vector<u32>& planes) {
     const std::string name = "block " + std::to_string(i / 5 + 1) + " ";
     if (b.z >= z || b.y + b.y_nodes > y || b.x + b.x_nodes > x)
       refuse_planes(planes, name + "is not inside the shape.");
-    if ((b.y | b.y_nodes | b.x | b.x_nodes) % 2) refuse_planes(planes, name + "is not made of whole boards.");
+    if ((b.y | b.y_nodes | b.x | b.x_nodes) % 2) refuse_planes(planes, name + "does not consist of whole boards.");
     blocks_.push_back(b);
   }
   for (u32 k = 0; k < z; ++k)
@@ -64,7 +64,7 @@ Shape::Shape(const std::vector<u32>& extents, const std::vector<u32>& planes) {
       }
   if (nodes() > kMostPes)
     refuse_shape(extents, "its " + std::to_string(nodes()) + " PEs are more than the " + std::to_string(kMostPes) +
-                              " that routing tables can tell apart.");
+                              " that routing tables can address.");
   std::vector<u32> reached{0};
   std::set<u32> seen{0};
   for (std::size_t i = 0; i < reached.size() && nodes(); ++i)
@@ -74,7 +74,7 @@ Shape::Shape(const std::vector<u32>& extents, const std::vector<u32>& planes) {
     }
   if (nodes() == 0 || reached.size() != nodes())
     refuse_planes(planes, "only " + std::to_string(nodes() ? reached.size() : 0) + " of " + std::to_string(nodes()) +
-                              " nodes are joined.");
+                              " nodes are connected.");
 }
 
 bool Shape::exists(u32 x, u32 y, u32 z) const {
@@ -143,7 +143,7 @@ Topology make_topology(const Shape& shape) {
       ++t.channels;
     }
   }
-  if (!shape.full()) return t;  // halves of a machine with partial planes are not defined
+  if (!shape.full()) return t;  // a machine with partial planes has no defined bisection
   for (u32 d = 0; d < 3; ++d) {
     if (shape.radix(d) == 1) continue;
     const u64 cut = u64{t.routers} / shape.radix(d) * 2 * (shape.ring(d) ? 2 : 1);

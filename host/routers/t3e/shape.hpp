@@ -1,5 +1,5 @@
 #pragma once
-/// Where the nodes of a T3E are and how they are wired (manual, Node Shapes).
+/// Shape of a T3E: its nodes and the links between them (manual, Node Shapes).
 #include <vector>
 
 #include "host/topology/topology.hpp"
@@ -7,38 +7,39 @@
 
 namespace flitlab::t3e {
 
-/// Nodes that exist in a plane that is not full.
+/// A block of nodes that exist in a partial plane.
 struct Block {
   u32 z;
   u32 y, y_nodes;
   u32 x, x_nodes;
 };
 
-/// Nodes in X, Y and Z, and which of them exist. Nodes are numbered X fastest, Z slowest.
+/// Nodes in X, Y and Z, and which of them exist. Node numbers grow fastest in X and slowest in Z.
 ///
-/// A ring joins the nodes that exist in a line, in the order of their ordinates: all of them in Z; in Y too, unless
-/// they are two, which have one link; in X within aligned groups of 8, 4 or 2, the only shapes that X has.
+/// A ring joins the existing nodes of a line in the order of their ordinates: in Z all of them; in Y all of them,
+/// except that two nodes have a single link; in X the nodes of an aligned group of 8, 4 or 2, the only sizes that X
+/// has.
 class Shape {
  public:
-  /// `planes`: five numbers a block: Z, first Y, nodes in Y, first X, nodes in X. A plane that is named has the nodes
-  /// of its blocks, all others are full. ConfigError for what is no T3E.
+  /// `planes`: five numbers per block: Z, first Y, nodes in Y, first X, nodes in X. A plane with blocks has only the
+  /// nodes of its blocks; all other planes are full. ConfigError if this is not a T3E.
   explicit Shape(const std::vector<u32>& extents, const std::vector<u32>& planes = {});
 
   u32 radix(u32 dim) const { return radix_[dim]; }
   u32 nodes() const { return static_cast<u32>(address_.size()); }
-  /// Whether every plane is full.
+  /// Returns whether all planes are full.
   bool full() const { return blocks_.empty(); }
   bool in_partial_plane(u32 node) const;
-  /// R_PWHO of a node.
+  /// Returns R_PWHO of a node.
   u32 address(u32 node) const { return address_[node]; }
-  /// kNone if there is no such node.
+  /// Returns the node at an address, or kNone if it does not exist.
   u32 node_at(u32 address) const;
   u32 at(u32 node, u32 dim) const { return ordinate(address_[node], dim); }
-  /// The next node in a direction, or kNone where the link is open.
+  /// Returns the next node in a direction, or kNone if the link is open.
   u32 neighbour(u32 node, u32 direction) const;
-  /// Nodes of a node's line in a dimension that are joined, in the order of their ordinates.
+  /// Returns the nodes that are joined in a line with a node in a dimension, in the order of their ordinates.
   std::vector<u32> line(u32 node, u32 dim) const;
-  /// Whether a line of full planes is a ring: X always, Y unless it is 2, Z unless it is 1.
+  /// Returns whether a line of full planes is a ring: in X always, in Y unless it has 2 nodes, in Z unless it has 1.
   bool ring(u32 dim) const { return closed(dim, radix_[dim]); }
 
  private:
@@ -51,7 +52,7 @@ class Shape {
   std::vector<u32> node_;     ///< [X * Y * Z] node, or kNone
 };
 
-/// Ports as t3e::kDirections, then the PE.
+/// Returns the topology. Ports: the six directions, then the PE and the I/O device.
 Topology make_topology(const Shape& shape);
 
 }  // namespace flitlab::t3e

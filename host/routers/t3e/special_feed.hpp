@@ -1,6 +1,6 @@
 #pragma once
-/// The host's end of the special network: what software on the PEs wants sent, handed to the PEs a little ahead of the
-/// clock, and the answers they have got.
+/// The host's end of the special network. It holds the packets that software on the PEs sends, queues them in the PEs'
+/// state ahead of time, and collects the answers.
 #include <array>
 #include <deque>
 #include <string>
@@ -18,7 +18,7 @@ using Deltas = std::array<int, 6>;
 /// An answer to an SGET.
 struct TimedAnswer {
   u32 ticket;
-  u32 node;  ///< whose PE it has reached: where the R_SGET_RTRN of the node that was asked has sent it
+  u32 node;  ///< node whose PE it has reached, by R_SGET_RTRN of the node that was read
   u64 value;
   Cycle cycle;
 };
@@ -27,15 +27,15 @@ class SpecialFeed {
  public:
   explicit SpecialFeed(u32 pes) : queues_(pes), taken_(pes) {}
 
-  /// The PE of `node` sends an SPUT. ConfigError for a register, a value or deltas that cannot be.
+  /// The PE of `node` sends an SPUT. ConfigError for an unknown register, a value or deltas out of range.
   void put(u32 node, const Deltas& deltas, const std::string& name, u64 value);
-  /// It sends an SGET; returns the ticket that the answer will bear.
+  /// The PE of `node` sends an SGET. Returns the ticket that the answer repeats.
   u32 get(u32 node, const Deltas& deltas, const std::string& name);
 
-  /// To be called between cycles, at least every kSpecialRing of them.
+  /// Exchanges requests and answers with the PEs. Must be called between cycles, at least every kSpecialRing cycles.
   void exchange(Engine& engine);
 
-  /// Answers since the last call, in the order of their arrival.
+  /// Returns the answers since the last call, in the order of arrival.
   std::vector<TimedAnswer> take_answers();
 
   void save(Saver& saver) const { visit(saver, *this); }

@@ -1,6 +1,7 @@
-/// Barrier units that have stopped in a state of a T3E (paper, section 6). A unit goes on by itself while one of its
-/// messages is under way, or one of its PEs is going to act. Without either its registers must agree with the states of
-/// its PEs: then it waits for software, which may take any time. If they disagree, a message was lost.
+/// Search for barrier units that have stopped in a state of a T3E (paper, section 6). A unit progresses by itself while
+/// one of its messages is in transit or one of its PEs is about to act. Otherwise it waits for software, which is
+/// correct if its registers agree with the states of its PEs. If they disagree, a message was lost and the unit has
+/// stopped.
 #include <algorithm>
 
 #include "host/plan/stopped.hpp"
@@ -26,7 +27,7 @@ class Watch {
     find_messages();
   }
 
-  /// "" if a unit goes on or waits for software, else what it waits for.
+  /// Returns "" if a unit progresses or waits for software, else a clause that names what it waits for.
   std::string stopped(u32 unit) const {
     if (moving_ >> unit & 1) return "";
     std::vector<u32> members;
@@ -63,13 +64,13 @@ class Watch {
     }
   }
 
-  /// Whether a PE's program is going to act on a unit.
+  /// Returns whether a PE's program will act on a unit.
   bool acts(u32 unit, u32 pe) const {
     const BarrierUnit& u = unit_of(unit, pe);
     return u.state != BarrierState::kArm && u.next >= now_ && u.next != kNever;
   }
 
-  /// A PE that has missed a completion or a eureka.
+  /// Returns a clause about a PE that has missed a completion or a eureka, or "".
   std::string lost_down(u32 unit, const std::vector<u32>& members) const {
     u32 rounds = 0;
     for (u32 pe : members) rounds = std::max(rounds, unit_of(unit, pe).round);
@@ -77,7 +78,7 @@ class Watch {
       if (const u32 round = unit_of(unit, pe).round; round != rounds)
         return pe_name(pe) + " waits for the completion of barrier " + std::to_string(round + 1) +
                ", which other PEs have received";
-    const auto found = [&](u32 pe) {  // by hand a PE in S_ARM may have joined without a eureka
+    const auto found = [&](u32 pe) {  // with by_hand a PE in S_ARM may have joined without a eureka
       const BarrierState state = unit_of(unit, pe).state;
       return state == BarrierState::kEur ||
              (state == BarrierState::kArm && t_.barrier_program == t3e::BarrierProgram::kEureka);
@@ -89,7 +90,8 @@ class Watch {
     return "";
   }
 
-  /// A router that has missed a join: of its PE, or of a router below, all of whose PEs have joined.
+  /// Returns a clause about a router that has missed a join, of its PE or of a router below all of whose PEs have
+  /// joined, or "".
   std::string lost_up(u32 unit) const {
     std::string why;
     for (u32 n = 0; n < t_.routers && why.empty(); ++n)
@@ -97,7 +99,7 @@ class Watch {
     return why;
   }
 
-  /// Whether all PEs at a node and below have joined. Sets `why` if a register of them has missed one.
+  /// Returns whether all PEs at a node and below have joined. Sets `why` if a register there has missed a join.
   bool joined(u32 unit, u32 node, std::string& why) const {
     const BarrierRegister& r = tree(unit, node);
     u32 children = 0;
@@ -109,9 +111,10 @@ class Watch {
     }
     const bool all = children == r.children;
     const u32 received = register_of(unit, node).joined;
-    if (!why.empty() || (all && !received && r.parent != t3e::kNoParent)) return all;  // it has sent a join up
+    if (!why.empty() || (all && !received && r.parent != t3e::kNoParent))
+      return all;  // the router has sent its join to the parent
     if (all && !received)
-      why = "all PEs have joined, and the root, router " + plan_.router_name(node) + ", has not completed the barrier";
+      why = "all PEs have joined, but the root, router " + plan_.router_name(node) + ", has not completed the barrier";
     else if (const u32 missed = children & ~received)
       why = "router " + plan_.router_name(node) + " waits for the join of " + child_name(node, lowest_bit(missed));
     return all;
@@ -123,7 +126,7 @@ class Watch {
            ", below which all PEs are in S_ARM";
   }
 
-  /// Names a broken link of a unit's tree.
+  /// Returns a note on a broken link of the unit's tree, or "".
   std::string broken_link(u32 unit) const {
     for (u32 n = 0; n < t_.routers; ++n)
       if (const u32 up = tree(unit, n).parent; up != t3e::kNoParent && !t3e::link_works(t_, n, up, now_))
@@ -136,7 +139,7 @@ class Watch {
   const t3e::Table& t_;
   Cycle now_;
   Items<1> routers_, pes_;
-  u32 moving_ = 0;  ///< units that have a message under way, as bits
+  u32 moving_ = 0;  ///< units with a message in transit (bits)
 };
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace flitlab::t3e {
 namespace {
 
-/// Delays of all that goes by mail.
+/// Delays of all writes into inboxes.
 std::vector<u32> mail_delays(const Table& t) {
   std::vector<u32> delays{t.link_delay + t.wait, t.link_delay, t.inject_delay, t.eject_delay, t.credit_delay};
   if (t.barrier_units) delays.insert(delays.end(), {t.link_delay + t.barrier_wait, t.barrier_eject});
@@ -17,12 +17,12 @@ std::vector<u32> mail_delays(const Table& t) {
   return delays;
 }
 
-/// For how many cycles mail may stay after its arrival.
+/// Cycles for which an entry may stay in its slot after its arrival.
 std::vector<u32> mail_stays(const Table& t) {
   return t.barrier_units ? std::vector{t.wait, t.barrier_wait} : std::vector{t.wait};
 }
 
-/// 32-bit draws below this spoil a flit.
+/// Returns the threshold below which a 32-bit draw corrupts a flit.
 u32 error_threshold(const Experiment& e) {
   return static_cast<u32>(std::min(e.f64(param::faults.error_rate) * 4294967296.0, 4294967295.0));
 }
@@ -36,7 +36,7 @@ u32 eject_delay(const Experiment& e) { return e.u32_of(param::router.destination
 u32 barrier_wait(const Experiment& e) { return e.u32_of(param::barrier.router_delay) - link_delay(e); }
 u32 barrier_eject(const Experiment& e) { return e.u32_of(param::router.destination_delay) - barrier_wait(e); }
 
-/// Nobody may write into a slot whose word somebody else clears in the same cycle.
+/// A slot must not be written and cleared in the same cycle.
 u32 mail_slots(const Table& t) {
   const std::vector<u32> delays = mail_delays(t), stays = mail_stays(t);
   u32 slots = std::bit_ceil(*std::max_element(delays.begin(), delays.end()) + 1);

@@ -1,6 +1,6 @@
 #pragma once
-/// The parts of a T3E router's table that follow from the experiment. A delay or a size that is derived has a function
-/// of its own. Delays in clocks; the document's are from pin to pin, the table's between what the emulator does.
+/// Parts of a T3E router's table that follow from the experiment. Each derived delay or size has a function. Delays are
+/// in clocks. The paper's delays are from pin to pin; the table's are between steps of the emulator.
 #include <vector>
 
 #include "host/config/experiment.hpp"
@@ -8,25 +8,26 @@
 
 namespace flitlab::t3e {
 
-/// Departure to arrival at the next router.
+/// Clocks from departure to arrival at the next router.
 u32 link_delay(const Experiment& e);
-/// Arrival to first arbitration.
+/// Clocks from arrival to the first arbitration.
 u32 arbitration_wait(const Experiment& e);
-/// PE to the node's buffer.
+/// Clocks from the PE to the router's buffer.
 u32 inject_delay(const Experiment& e);
-/// Departure to arrival at the PE.
+/// Clocks from departure to arrival at the PE.
 u32 eject_delay(const Experiment& e);
-/// Arrival of a barrier packet to its answer, and a router's answer to its PE.
+/// Clocks from a barrier packet's arrival to the router's next message, and from there to the PE.
 u32 barrier_wait(const Experiment& e);
 u32 barrier_eject(const Experiment& e);
 
-/// Slots of mail, a power of two; after delays.
+/// Returns the slots of an inbox, a power of two. The delays must have been set.
 u32 mail_slots(const Table& t);
 
 void set_delays(Table& t, const Experiment& e);
 void set_barrier_delays(Table& t, const Experiment& e);
 void set_special_delays(Table& t, const Experiment& e);
-/// Buffers, rings and mail; after delays. `shortest`: packet, flits.
+/// Sets the sizes of buffers, descriptor buffers and inboxes. The delays must have been set. `shortest`: shortest
+/// packet in flits.
 void set_sizes(Table& t, const Experiment& e, u32 shortest);
 void set_choices(Table& t, const Experiment& e);
 

@@ -8,9 +8,9 @@
 namespace flitlab::t3e {
 namespace {
 
-/// SELECT bits of one direction of a ring for a source, one for every destination; nodes as seen by packets of that
-/// direction. `half_way(source)`: whether its half-way routes go in this direction, which all even nodes have in
-/// common, and all odd ones.
+/// Returns the SELECT bits of one direction of a ring: for each source a bit per destination. Nodes are numbered in the
+/// direction of travel. `half_way(source)`: whether a source's half-way routes take this direction; it depends only on
+/// whether the source is even.
 template <class HalfWay>
 std::vector<u32> select_bits(u32 ring, u32 dateline, bool search, const TableOptions& options, HalfWay half_way) {
   std::vector<u32> select(ring, 0);
@@ -22,9 +22,9 @@ std::vector<u32> select_bits(u32 ring, u32 dateline, bool search, const TableOpt
   return select;
 }
 
-/// The dateline of a ring is the first node that packets of a direction see, or (`last`) the last one. In +Z it is the
-/// last one if that is in a partial plane: packets may make an initial hop from there to the first one, which must then
-/// be no dateline (manual, Dateline Physical Node).
+/// Returns whether a node is the dateline of a direction: the first node in the direction of travel, or (`last`) the
+/// last one. In +Z it is the last one if that is in a partial plane: packets may make an initial hop from there to the
+/// first node, which must then not be the dateline (manual, Dateline Physical Node).
 bool is_dateline(const Shape& shape, u32 node, u32 direction, bool last) {
   if (shape.neighbour(node, direction) == kNone || shape.neighbour(node, opposite(direction)) == kNone) return false;
   const std::vector<u32> line = shape.line(node, dimension_of(direction));
@@ -45,7 +45,7 @@ Tables make_tables(const Shape& shape, const TableOptions& options) {
   Tables tables;
   tables.registers.resize(nodes);
   const bool grouped = options.lut_mode != 0;
-  std::vector<u32> target;  // address of the PE, or the group of four, that an entry is for
+  std::vector<u32> target;  // [entry] address of its PE or group of four PEs
   for (u32 n = 0; n < nodes; ++n) {
     const u32 entry = grouped ? options.logical[n] >> 2 : options.logical[n];
     if (entry >= target.size()) target.resize(entry + 1, kNone);
@@ -55,13 +55,14 @@ Tables make_tables(const Shape& shape, const TableOptions& options) {
   tables.lut.resize(std::size_t{nodes} * tables.entries);
   if (options.full_select) tables.full_select.resize(std::size_t{nodes} * kDirections);
 
-  // In modes 1 and 2 two neighbours in X, and two in Y, share their directions, which leaves no choice half-way: an odd
-  // node's neighbour pair half-way round is nearer in +, an even node's in -.
+  // In modes 1 and 2 two neighbours in X, and two in Y, share their signs, which fixes half-way routes. Half-way from
+  // an odd node, the other node of the destination's pair is nearer in +; from an even node, in -.
   const auto plus_half_way = [&](u32 dim, u32 from) {
     if (grouped && dim < 2 && (options.balanced || shape.radix(dim) > 2)) return from % 2 == 1;
     return !options.balanced || from % 2 == 0;
   };
-  // As seen in its direction. Half-way routes start at an even distance from it, which balances best (Table 1).
+  // In the direction of travel. Half-way routes start at an even distance from the dateline, which balances best (Table
+  // 1).
   const auto dateline = [&](u32 dim) { return grouped && dim < 2 ? shape.radix(dim) - 1 : 0; };
   std::vector<u32> select[kDirections];
   for (u32 direction = 0; direction < kDirections; ++direction) {
@@ -71,7 +72,7 @@ Tables make_tables(const Shape& shape, const TableOptions& options) {
       select[direction] = select_bits(k, dateline(d), search, options, [&](u32 s) { return plus_half_way(d, s); });
       continue;
     }
-    // The mirror image: what a packet sees as node n of its ring is k - 1 - n.
+    // The mirror image: a packet in this direction meets node n of its ring as node k - 1 - n.
     const std::vector<u32> seen =
         select_bits(k, dateline(d), search, options, [&](u32 s) { return !plus_half_way(d, k - 1 - s); });
     select[direction].assign(k, 0);
@@ -87,7 +88,7 @@ Tables make_tables(const Shape& shape, const TableOptions& options) {
     r.lwho = static_cast<u16>(options.logical[n]);
     for (u32 direction = 0; direction < kDirections; ++direction) {
       const u32 d = dimension_of(direction), at = shape.at(n, d);
-      // The search supposes a whole ring with the dateline at its end.
+      // The search assumes a whole ring with the dateline at its end.
       const bool searched = shape.full() || (d != 2 && shape.line(n, d).size() == shape.radix(d));
       const u32 bits = searched ? select[direction][at] : 0;
       r.vcsel[direction] =
@@ -105,7 +106,7 @@ Tables make_tables(const Shape& shape, const TableOptions& options) {
       for (u32 d = 0; d < 3; ++d) {
         const u32 from = shape.at(n, d), k = shape.radix(d);
         u32 aim = ordinate(target[entry], d);
-        // Of a pair the node that is farther from being half-way decides; of one's own pair, the other node.
+        // The node of a pair that is farther from half-way decides. Within the source's pair the other node decides.
         if (grouped && d < 2) {
           const bool own = from / 2 == aim / 2;
           if (own || 2 * ((aim + k - from) % k) == k) ++aim;
@@ -135,7 +136,7 @@ std::vector<BarrierRegister> make_barrier_tree(const Shape& shape, const std::ve
       reached.push_back(next);
     }
   for (u32 member : members) tree[member].children |= 1u << kNodePort;
-  for (auto node = reached.rbegin(); node != reached.rend(); ++node) {  // branches without members are left out
+  for (auto node = reached.rbegin(); node != reached.rend(); ++node) {  // skips branches without members
     BarrierRegister& r = tree[*node];
     if (!r.children || *node == root) continue;
     for (u32 direction = 0; direction < kDirections && r.parent == kNoParent; ++direction) {

@@ -19,7 +19,7 @@ Datum to_bits(const t3e::VcTable& table) {
   return rows;
 }
 
-/// The elements of a list; ConfigError, with what is said of it, for anything else.
+/// Returns the elements of a list. ConfigError with the text `what` for any other type.
 const Datum::List& list_in(const Datum& d, const char* what) {
   const auto* list = std::get_if<Datum::List>(&d.value);
   if (!list) throw ConfigError(what);
@@ -27,14 +27,14 @@ const Datum::List& list_in(const Datum& d, const char* what) {
 }
 
 t3e::VcTable from_bits(const Datum& table_of, u32 half_way, bool last) {
-  constexpr const char* kShape = "a table is a list of lists: for each source its bits.";
+  constexpr const char* kShape = "a table must be a list of lists: the bits of each source.";
   const Datum::List& rows = list_in(table_of, kShape);
   t3e::VcTable table = t3e::time_of_crossing(static_cast<u32>(rows.size()), false);
   table.half_way = half_way;
   table.dateline = last ? table.ring - 1 : 0;
   table.entries = rows.empty() ? 0 : static_cast<u32>(list_in(rows.front(), kShape).size());
   if (table.entries != table.ring && table.entries != 8)
-    throw ConfigError("a table has one bit per node, or 8, for each source; there are " +
+    throw ConfigError("a table must have one bit per node, or 8 bits, for each source; this one has " +
                       std::to_string(table.entries) + ".");
   table.bits.clear();
   for (const Datum& row : rows) {
@@ -55,7 +55,7 @@ Datum pairs_to_list(const std::vector<std::pair<u32, u32>>& pairs) {
   return list;
 }
 
-/// Nodes, and what their tables mean at the end of all changes.
+/// Returns the nodes, and the effect of their tables after all changes of the run.
 Datum machine_of(const Experiment* experiment, const Arguments&) {
   const Experiment& e = *experiment;
   const t3e::Machine machine(e, false);
@@ -88,7 +88,7 @@ Datum machine_of(const Experiment* experiment, const Arguments&) {
                     {"circle", report.circle}};
 }
 
-/// What every node's registers hold at cycle 0 of an experiment: by name, and R_NET_LUT as a list.
+/// Returns the registers of every node at cycle 0 of an experiment: a map by name, and R_NET_LUT as a list.
 Datum node_tables(const Experiment* experiment, const Arguments&) {
   const t3e::Machine machine(*experiment);
   const t3e::Tables& tables = machine.tables;
@@ -105,7 +105,7 @@ Datum node_tables(const Experiment* experiment, const Arguments&) {
   return nodes;
 }
 
-/// R_PWHO of every node of a machine without faults, and of its six neighbours.
+/// Returns R_PWHO of every node of a machine without faults, and of its six neighbours.
 Datum wiring(const Experiment* e, const Arguments&) {
   const t3e::Shape shape(e->ints(param::topology.shape), e->ints(t3e::param::topology.partial_planes));
   Datum::List nodes;
@@ -131,7 +131,7 @@ Datum time_of_crossing(const Experiment*, const Arguments& a) {
 }
 
 Datum optimise_vcs(const Experiment*, const Arguments& a) {
-  constexpr const char* kShape = "goals are a list: of subrings' sizes, wanted averages and maximums.";
+  constexpr const char* kShape = "goals are a list of [subring size, average, maximum].";
   std::vector<t3e::Balance> goals;
   for (const Datum& goal : list_in(a.at("goals"), kShape)) {
     const Datum::List& parts = list_in(goal, kShape);
@@ -163,64 +163,72 @@ constexpr ArgumentRecord count(std::string_view name, std::string_view help) {
 
 std::vector<Tool> t3e_tools() {
   const ArgumentRecord ring = count("ring", "Nodes of the ring, a power of two from 4 to 256.");
-  const ArgumentRecord limited{"limited", ArgumentType::kFlag, "Whether a source has 8 bits at most."};
+  const ArgumentRecord limited{"limited", ArgumentType::kFlag, "Whether a source has at most 8 bits."};
   const ArgumentRecord half_way =
-      count("half_way", "Sources whose half-way routes take this direction: 1 even ones, 2 odd ones.");
-  const ArgumentRecord last{"last", ArgumentType::kFlag, "Whether the dateline is the last node, else the first."};
-  constexpr std::string_view bits = "a table: for each source its bits, the virtual channel on which packets start";
+      count("half_way", "Sources whose half-way routes take this direction: 1 even, 2 odd.");
+  const ArgumentRecord last{"last", ArgumentType::kFlag,
+                            "Whether the dateline is the last node; otherwise it is "
+                            "the first."};
+  constexpr std::string_view bits =
+      "a table: for each source its bits, the virtual channels on which its packets "
+      "start";
   constexpr std::string_view numbers = "manual, Node and PE Numbers", balance = "paper, sections 3.2 and 4, Table 1";
   return {
       {{.name = "machine",
-        .help = "The machine that an experiment describes, with what breaks broken, and what becomes of packets "
-                "between all pairs of PEs in service by its routing tables.",
+        .help = "Builds the machine that an experiment describes, with its faults, and checks the paths of packets "
+                "between all pairs of PEs in service.",
         .returns = "a map: nodes (maps: node, physical, logical, partition, virtual, in_service), pairs, "
                    "adaptive_pairs and hopping_pairs (numbers of pairs), stopped and separated (pairs of nodes), "
-                   "circle (of virtual channels that could wait for one another; \"\": none)",
+                   "circle (cycle of virtual channels that can wait for one another; \"\" if the tables are free of "
+                   "deadlock)",
         .cite = numbers},
        machine_of,
        true},
       {{.name = "tables",
-        .help = "What the registers of every node hold at cycle 0.",
-        .returns = "a list: for each node a map of its registers by name, and a list of R_NET_LUT as far as used",
+        .help = "Returns the registers of every node at cycle 0.",
+        .returns = "a list: for each node a map of its registers by name, and a list of the R_NET_LUT registers in "
+                   "use",
         .cite = "manual, Node Registers"},
        node_tables,
        true},
       {{.name = "wiring",
-        .help = "Where the nodes of a machine without faults are, and who is next to whom.",
-        .returns = "a list: for each node R_PWHO, and those of its neighbours +X +Y +Z -X -Y -Z, or none",
+        .help = "Returns the nodes of a machine without faults, and their neighbours.",
+        .returns = "a list: for each node R_PWHO, and the six R_PWHO of its neighbours +X +Y +Z -X -Y -Z, or none "
+                   "where a link is open",
         .cite = "manual, Node Shapes"},
        wiring,
        true},
       {{.name = "vc_balance",
-        .help = "How evenly routes use the two virtual channels of the links of a ring, if every node sends one "
-                "packet to every other node of its subring.",
-        .arguments = {{"table", ArgumentType::kAny, "For each source its bits."},
+        .help = "Returns how evenly routes use the two virtual channels of the links of a ring, if every node sends "
+                "one packet to every other node of its subring.",
+        .arguments = {{"table", ArgumentType::kAny, "The bits of each source, as a list of lists."},
                       half_way,
                       last,
-                      count("subring", "Nodes of a subring; of the ring if it is one.")},
+                      count("subring", "Nodes of a subring, or of the whole ring.")},
         .returns = "average and maximum over the links of |VC0 routes - VC1 routes| / most routes on any link",
         .cite = balance},
        vc_balance},
       {{.name = "time_of_crossing",
-        .help = "The table by which all packets start on virtual channel 0.",
+        .help = "Returns the table with which all packets start on virtual channel 0.",
         .arguments = {ring, limited},
         .returns = bits,
         .cite = balance},
        time_of_crossing},
       {{.name = "optimise_vcs",
-        .help = "A table found by simulated annealing over uniform traffic in a ring and its subrings.",
+        .help = "Searches for a table by simulated annealing over uniform traffic in a ring and its subrings.",
         .arguments = {ring,
                       limited,
                       {"goals", ArgumentType::kAny,
-                       "A list: subring, wanted average and maximum balance; (0, 0) for subrings that are not there."},
-                      {"seed", ArgumentType::kNumber, "Of the search."},
-                      count("restarts", "How often the search begins anew before it gives up."),
-                      count("steps", "Of the annealing, for each restart.")},
+                       "A list of [subring size, wanted average, wanted maximum]; subring sizes that are missing "
+                       "have (0, 0)."},
+                      {"seed", ArgumentType::kNumber, "Seed of the search."},
+                      count("restarts", "Number of restarts after which the search ends."),
+                      count("steps", "Annealing steps per restart.")},
         .returns = bits,
         .cite = balance},
        optimise_vcs},
       {{.name = "machine_vcs",
-        .help = "The table that machines are loaded with for the + directions.",
+        .help = "Returns the table with which machines are loaded for the + directions.",
         .arguments = {count("ring", "Nodes of the ring: 4, 8, 16 or 32."), limited, half_way, last},
         .returns = bits,
         .cite = balance},

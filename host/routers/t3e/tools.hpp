@@ -1,5 +1,6 @@
 #pragma once
-/// Computations about T3Es that need no network: what a machine's tables do, and virtual-channel tables of rings.
+/// Tools of the T3E: computations without a network, on the effect of routing tables and on virtual-channel tables of
+/// rings.
 #include <vector>
 
 #include "host/plan/console.hpp"

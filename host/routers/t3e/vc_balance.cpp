@@ -22,12 +22,11 @@ struct Route {
   bool constrained;
 };
 
-/// Calls `f` for every route of one direction inside the subrings of a size (or inside the ring).
+/// Calls `f` for every route of one direction inside the subrings of size `subring` (or inside the ring).
 template <class F>
 void for_each_route(const VcTable& table, u32 subring, F f) {
   const u32 ring = table.ring;
-  // Hops from a node to the dateline, through which longer routes from there pass; those from the dateline itself do
-  // not.
+  // Hops from a node to the dateline; longer routes pass through it. Routes from the dateline itself never do.
   const auto before = [&](u32 s) { return s == table.dateline ? ring : (table.dateline + ring - s) % ring; };
   for (u32 s = 0; s < ring; ++s) {
     if (subring < ring) {
@@ -39,11 +38,11 @@ void for_each_route(const VcTable& table, u32 subring, F f) {
   }
 }
 
-/// Routes on the links of one level of the hierarchy.
+/// Routes on the links at one level of the hierarchy.
 struct Level {
   u32 subring;
   std::vector<int> difference;  ///< [ring] VC0 minus VC1 routes on the link that leaves a node
-  int most = 0;                 ///< routes on the most used link
+  int most = 0;                 ///< routes on the busiest link
 };
 
 Level count_routes(const VcTable& table, u32 subring) {
@@ -90,8 +89,9 @@ class Draws {
   Random4 block_{};
 };
 
-/// One annealing run. The energy of a link is the square of its balance, which minds the average and the maximum,
-/// times the weight of its level; what exceeds a wanted maximum (of a link) or average (of a level) is punished on top.
+/// One annealing run. The energy of a link is the square of its balance, which covers both the average and the maximum,
+/// times the weight of its level. Excess over a wanted maximum (of a link) or average (of a level) is penalised in
+/// addition.
 void anneal(VcTable& table, const std::vector<bool>& fixed, const std::vector<Balance>& goals,
             const std::vector<double>& weight, Draws draws, u32 steps) {
   constexpr double kTooMuch = 0.5, kTooMuchOnAverage = 0.2, kHot = 0.3, kCold = 0.0005;
@@ -180,7 +180,7 @@ Balance vc_balance(const VcTable& table, u32 subring) {
 
 VcTable optimise(const VcTable& blank, const std::vector<Balance>& goals, u64 seed, u32 restarts, u32 steps) {
   const std::vector<bool> fixed = constrained_entries(blank);
-  if (!restarts || !steps) throw ConfigError("optimise: it needs at least one restart and one step.");
+  if (!restarts || !steps) throw ConfigError("optimise: give at least one restart and one step.");
   std::vector<Balance> levels;
   for (u32 m = blank.ring; m >= 4; m /= 2) levels.push_back({m, 0, 0});
   for (const Balance& goal : goals) {
@@ -214,7 +214,7 @@ VcTable optimise(const VcTable& blank, const std::vector<Balance>& goals, u64 se
 }
 
 const VcTable& machine_table(u32 ring, bool limited, u32 half_way, u32 dateline, u64 seed) {
-  // Table 1 of the paper. Subring, average and maximum, for tables of 8 entries and for full ones.
+  // Table 1 of the paper: subring, average and maximum, for tables of 8 entries and for full tables.
   static const std::map<u32, std::array<std::vector<Balance>, 2>> kPublished{
       {4, {}},
       {8, {{{{8, .031, .25}, {4, .125, .25}}, {{8, .031, .25}, {4, .125, .25}}}}},
@@ -232,7 +232,7 @@ const VcTable& machine_table(u32 ring, bool limited, u32 half_way, u32 dateline,
   const auto at = found.find(key);
   if (at != found.end()) return at->second;
   std::vector<Balance> goals = kPublished.at(ring)[!limited];
-  for (Balance& goal : goals) goal.average += 0.0005, goal.maximum += 0.0005;  // they are rounded to three decimals
+  for (Balance& goal : goals) goal.average += 0.0005, goal.maximum += 0.0005;  // published with three decimals
   const u32 restarts = limited ? 200 : 60, steps = limited ? 20'000 : 100'000;
   const VcTable blank = time_of_crossing(ring, limited, half_way, dateline);
   return found.emplace(key, optimise(blank, goals, seed, restarts, steps)).first->second;

@@ -7,7 +7,7 @@
 namespace flitlab::t3e {
 namespace {
 
-/// What the routing function wants of a view.
+/// The members of a view that the routing function reads.
 struct RoutingView {
   struct {
     u8 any_direction;
@@ -16,10 +16,10 @@ struct RoutingView {
 };
 
 constexpr u32 kAdaptiveVc = kDeterministicVcs;
-constexpr u32 kKinds = 3;   // of virtual channels: 0, 1, adaptive
-constexpr u32 kBits = 128;  // of Packet::route_bits
+constexpr u32 kKinds = 3;   // kinds of virtual channels: 0, 1, adaptive
+constexpr u32 kBits = 128;  // values of Packet::route_bits
 
-/// Of a place whose ways are being followed; other marks are an End.
+/// Mark in `seen_` of a place whose paths are being followed; other marks are an End.
 constexpr u32 kOpen = 3;
 
 }  // namespace
@@ -89,7 +89,7 @@ End Ways::end(u32 from, u32 to, Tag tag) {
 
 End Ways::follow(const Place& place) {
   const Packet& packet = place.packet;
-  if (packet.dst != target_) return End::kArrives;  // by a final hop
+  if (packet.dst != target_) return End::kArrives;  // by the final hop
   const u32 kind = place.vc >= kDeterministicVcs ? 2 : place.vc;
   u32& seen = seen_[((std::size_t{place.node} * kPorts + place.port) * kKinds + kind) * kBits + packet.route_bits];
   if (seen >> 2 == round_) return (seen & 3) == kOpen ? End::kLost : static_cast<End>(seen & 3);
@@ -147,7 +147,7 @@ WayReport check_ways(const Shape& shape, const Tables& tables, const std::vector
       if (end == End::kLost) report.separated.emplace_back(from, to);
       if (end == End::kArrives) arriving.push_back({from, to, tag});
     }
-  Ways sound(shape, tables, broken, any_direction);  // the proof is for pairs that are connected
+  Ways sound(shape, tables, broken, any_direction);  // the deadlock check covers connected pairs only
   for (const Pair& pair : arriving) sound.end(pair.from, pair.to, pair.tag);
   report.circle = sound.circle();
   return report;
@@ -155,7 +155,7 @@ WayReport check_ways(const Shape& shape, const Tables& tables, const std::vector
 
 namespace {
 
-/// Whether a packet that goes from a node in a direction to an ordinate passes through the dateline.
+/// Returns whether a packet from a node in a direction to an ordinate passes through the dateline.
 bool passes_dateline(const Shape& shape, const Tables& tables, u32 node, u32 direction, u32 ordinate) {
   const u32 dim = dimension_of(direction);
   for (u32 n = shape.neighbour(node, direction); n != kNone && n != node && shape.at(n, dim) != ordinate;
@@ -164,12 +164,13 @@ bool passes_dateline(const Shape& shape, const Tables& tables, u32 node, u32 dir
   return false;
 }
 
-/// The tag that an entry becomes for one of the PEs it is for: in modes 1 and 2 the lowest bits of X and Y are theirs.
+/// Returns the tag that an entry gives for one of its PEs: in modes 1 and 2 the lowest bits of X and Y come from the
+/// PE.
 Tag for_pe(const Shape& shape, Tag tag, u32 to) {
   return (tag & ~(1u | 1u << 4)) | (shape.at(to, 0) & 1) | (shape.at(to, 1) & 1) << 4;
 }
 
-/// Looks for a tag by which a node reaches all PEs of an entry, the shortest way first.
+/// Searches for a tag by which a node reaches all PEs of an entry on the shortest path.
 class Detour {
  public:
   Detour(const Shape& shape, const Tables& tables, const Ways& ways, bool hops)
@@ -179,7 +180,8 @@ class Detour {
         if (tables.registers[n].vcsel[d] & kDateline) datelines_[d] |= 1u << shape.at(n, d);
   }
 
-  /// The best tag without adaptivity, or `preferred` if there is none. `targets`: nodes that the entry is for.
+  /// Returns the best tag without ADAPT, or `preferred` without ADAPT if no tag reaches all targets. `targets`: nodes
+  /// of the entry.
   Tag find(u32 from, const std::vector<u32>& targets, Tag preferred) {
     best_hops_ = kNone;
     best_ = preferred & ~make_tag(0, 0, 0, false, true);
@@ -207,14 +209,15 @@ class Detour {
   bool found() const { return best_hops_ != kNone; }
 
  private:
-  /// An initial hop must not be to the dateline (manual, Dateline Physical Node), nor beside one: where planes are
-  /// missing rings have their datelines at different ordinates, and packets change rings.
+  /// Returns whether an initial hop is allowed. It must not lead to the dateline (manual, Dateline Physical Node), nor
+  /// to any ordinate at which another ring has its dateline: with partial planes rings have datelines at different
+  /// ordinates, and packets change rings.
   bool may_hop(u32 from, u32 direction) const {
     const u32 next = shape_.neighbour(from, direction);
     return next != kNone && !(datelines_[direction] >> shape_.at(next, direction) & 1);
   }
 
-  /// No way is shorter than this: 0 if planes are missing, where lines have different lengths.
+  /// Returns a lower bound on the hops to all targets; 0 with partial planes, where lines have different lengths.
   u32 least_hops(u32 from, const std::vector<u32>& targets) const {
     u32 hops = 0;
     for (u32 to : targets)
@@ -241,7 +244,7 @@ class Detour {
   const Shape& shape_;
   const Ways& ways_;
   bool hops_;
-  u32 datelines_[3] = {};  ///< ordinates that have one in + (bits)
+  u32 datelines_[3] = {};  ///< [dimension] ordinates with a dateline in + (bits)
   u32 best_hops_ = kNone;
   Tag best_ = 0;
 };
@@ -251,7 +254,7 @@ class Detour {
 void route_around(const Shape& shape, Tables& tables, const TableOptions& options, bool any_direction,
                   const std::vector<bool>& in_service, bool hops) {
   const u32 nodes = shape.nodes();
-  std::vector<u16> searched;  // SELECT bits are put back when the ways are known
+  std::vector<u16> searched;  // SELECT bits from the search, restored when the paths are known
   for (Registers& r : tables.registers)
     for (u16& select : r.vcsel) {
       searched.push_back(select & 0xFF);
@@ -268,7 +271,7 @@ void route_around(const Shape& shape, Tables& tables, const TableOptions& option
   for (u32 entry = 0; entry < tables.entries; ++entry) {
     if (targets[entry].empty()) continue;
     const auto tag_of = [&](u32 from) -> Tag& { return tables.lut[std::size_t{from} * tables.entries + entry]; };
-    std::vector<bool> safe(nodes, false);  // to adapt
+    std::vector<bool> safe(nodes, false);  // adaptive packets arrive on all paths
     for (u32 from = 0; from < nodes; ++from) {
       if (!in_service[from]) continue;
       Tag& tag = tag_of(from);
@@ -276,7 +279,7 @@ void route_around(const Shape& shape, Tables& tables, const TableOptions& option
       safe[from] = options.adaptive && detour.found() && tag_initial(tag) == kNoHop && !tag_final(tag);
     }
     constexpr Tag kAdapt = make_tag(0, 0, 0, false, true);
-    for (u32 to : targets[entry])  // what is known of a destination serves all sources
+    for (u32 to : targets[entry])  // `ways` remembers one destination for all sources
       for (u32 from = 0; from < nodes; ++from)
         if (safe[from] && from != to)
           safe[from] = ways.end(from, to, for_pe(shape, tag_of(from) | kAdapt, to)) == End::kArrives;

@@ -10,7 +10,7 @@ std::vector<u8> wiring_of(const Experiment& e, const Shape& shape) {
   const std::vector<u32> plus = e.ints(param::topology.plus_ports);
   if (plus.size() != 3)
     throw ConfigError("topology.plus_ports has " + std::to_string(plus.size()) +
-                      " numbers: give three, for X, Y and Z, each 0 or 1. The manual's are [0, 1, 0].");
+                      " numbers: give three, for X, Y and Z, each 0 or 1. The manual's values are [0, 1, 0].");
   const bool alternating = e.is({param::topology.wiring_z, "alternating"});
   std::vector<u8> wired;
   for (u32 n = 0; n < shape.nodes(); ++n) {

@@ -1,12 +1,12 @@
-/// A router in the machine's words: the two sets of each network, datelines, adaptive channels and the short-circuit
-/// path.
+/// Notes on a router's ports and VCs in the machine's terms: VC sets, datelines, adaptive channels and the
+/// short-circuit path.
 #include "host/routers/t3e/plan.hpp"
 #include "kernels/routers/t3e/route.hpp"
 
 namespace flitlab {
 namespace {
 
-/// All that choose() looks at.
+/// The part of a view that choose() reads.
 struct TableView {
   const t3e::Table& t;
 };
@@ -28,12 +28,12 @@ void T3ePlan::describe_router(const std::vector<std::byte>& state, u32 index, Cy
 
   const auto dateline_note = [&](u32 port, u32 vc, const Packet& packet) -> std::string {
     const t3e::Choice choice = t3e::choose(TableView{t}, registers, index, packet, port, vc);
-    if (choice.stopped) return "would pass a dateline on set 1, or by a channel that is off: thrown away";
+    if (choice.stopped) return "stopped: on set 1 at a dateline, or the channel has IGNORE_NORMAL";
     if (t3e::is_terminal_port(choice.port)) return "has arrived";
     const std::string to = port_name(t3e::oriented(registers.turned, choice.port));
     const bool straight =
         vc < t3e::kDeterministicVcs && !t3e::is_terminal_port(port) && t3e::opposite(port) == choice.port;
-    if (!straight) return "turns into " + to + " on " + vc_name(t, choice.vc) + ", as SELECT says";
+    if (!straight) return "turns into " + to + " on " + vc_name(t, choice.vc) + " by its SELECT bit";
     if (choice.vc % 2 == 0) return "on to " + to + " on set 0, before a dateline or on a way without one";
     return vc % 2 ? "on to " + to + " on set 1, beyond the dateline or on a way without one"
                   : "on to " + to + " past the dateline: set 0 becomes 1";
@@ -41,10 +41,9 @@ void T3ePlan::describe_router(const std::vector<std::byte>& state, u32 index, Cy
 
   for (u32 p = 0; p < ports.size(); ++p) {
     if (!t3e::is_terminal_port(p) && ports[p].peer != kNone)
-      ports[p].note =
-          !t.short_circuit ? "no short-circuit path"
-          : buffered ? "short-circuit path closed: " + std::to_string(buffered) + " flits in buffers or on their way in"
-                     : "short-circuit path open";
+      ports[p].note = !t.short_circuit ? "no short-circuit path"
+                      : buffered ? "short-circuit path closed: " + std::to_string(buffered) + " flits in input buffers"
+                                 : "short-circuit path open";
     for (u32 v = 0; v < ports[p].vcs.size(); ++v) {
       VcSnapshot& vc = ports[p].vcs[v];
       vc.name = vc_name(t, v);

@@ -1,3 +1,4 @@
+/// Bounds of the state fields of the virtual-channel router.
 #include <algorithm>
 
 #include "host/routers/vc/plan.hpp"
@@ -9,7 +10,7 @@ std::vector<Bound> VcPlan::bounds() const {
   const u64 channels = u64{t.ports} * t.vcs;
   const Holds port = below(t.ports), vc = below(t.vcs), place = below(t.ring), owner = below_or(channels, vc::kNoOwner);
   const Holds flits = at_most(t.buffer_flits), next_vc = at_most(t.vcs), next_port = at_most(t.ports);
-  const Holds set = [t = &t](u64 bits, u32, u32 word) {  // channels of whole ports, of which the last word has the rest
+  const Holds set = [t = &t](u64 bits, u32, u32 word) {  // VCs of whole ports; the last word may have fewer
     const u32 first = word << t->set_shift, ports = std::min(t->ports - first, 1u << t->set_shift);
     return ports * t->vcs == 64 || bits >> ports * t->vcs == 0;
   };

@@ -1,4 +1,4 @@
-/// Conditions between the parameters of the canonical virtual-channel router and its networks.
+/// Conditions between parameters of the canonical virtual-channel router and its networks.
 #include "host/routers/vc/checks.hpp"
 #include "host/config/cross_checks.hpp"
 #include "host/topology/params.hpp"
@@ -18,7 +18,7 @@ void check_routing(const Experiment& e) {
   const std::string& kind = e.str(param::topology.kind);
   if ((kind == "graph") != (algorithm == "table"))
     throw ConfigError(quoted(e, vc::param::routing.algorithm) + " does not fit " + quoted(e, param::topology.kind) +
-                      ": graphs are routed by \"table\", all other topologies by another algorithm.");
+                      ": graphs need \"table\", all other topologies another algorithm.");
   const bool two_dimensional = kind == "mesh" && e.ints(param::topology.shape).size() == 2;
   if (algorithm == "o1turn" && !two_dimensional)
     throw ConfigError(
@@ -32,16 +32,16 @@ void check_routing(const Experiment& e) {
     throw ConfigError("router.vcs = " + std::to_string(vcs) +
                       " is too few: " + quoted(e, vc::param::routing.algorithm) + " on a " + kind +
                       (messages > 1 ? " with traffic.message_classes = " + std::to_string(messages) : "") +
-                      " needs at least " + std::to_string(needed) + " to be free of deadlock. Raise router.vcs" +
-                      (is_ring(e) ? ", or set routing.vc_assignment = \"any\" to watch it deadlock." : "."));
+                      " needs at least " + std::to_string(needed) + " to avoid deadlock. Raise router.vcs" +
+                      (is_ring(e) ? ", or set routing.vc_assignment = \"any\" to study the deadlock." : "."));
 }
 
 void check_buffers(const Experiment& e) {
   if (e.flag(vc::param::router.speculative) && e.i64(vc::param::router.vc_allocation_delay) > 1)
     throw ConfigError("router.speculative = true does not fit router.vc_allocation_delay = " +
                       std::to_string(e.i64(vc::param::router.vc_allocation_delay)) +
-                      ": speculation overlaps VC allocation with switch allocation, and can hide one cycle of it. "
-                      "Use a delay of 0 or 1, or do not speculate.");
+                      ": speculation overlaps VC allocation with switch allocation, and can hide only one cycle. "
+                      "Use a delay of 0 or 1, or router.speculative = false.");
   const std::string& flow = e.str(vc::param::router.flow_control);
   if (flow != "wormhole" && longest_packet(e) > e.u32_of(vc::param::router.buffer_flits))
     throw ConfigError("router.buffer_flits = " + std::to_string(e.u32_of(vc::param::router.buffer_flits)) +

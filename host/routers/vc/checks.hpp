@@ -5,10 +5,10 @@
 
 namespace flitlab {
 
-/// Conditions between its parameters. Throws ConfigError for the first that fails.
+/// Checks conditions between parameters of the virtual-channel router. Throws ConfigError for the first that fails.
 void check_vc(const Experiment& experiment);
 
-/// Routing classes of virtual channels that the configuration needs to be free of deadlock (1: any VC will do).
+/// Returns the routing classes of virtual channels that the configuration needs to avoid deadlock (1: any VC will do).
 u32 routing_classes(const Experiment& experiment);
 
 }  // namespace flitlab

@@ -1,5 +1,6 @@
-/// Who waits for whom in a state of the virtual-channel router: input VCs, and in a closed loop the reply queues of
-/// terminals as well: a request waits for one, and it waits for the VCs of its replies.
+/// Deadlock search of the virtual-channel router: the graph of waits in a state. Its nodes are the input VCs and, in
+/// closed-loop traffic, the terminals' reply queues: a request waits for a reply queue, which waits for the VCs of its
+/// replies.
 #include "host/plan/deadlock.hpp"
 #include "host/routers/vc/plan.hpp"
 #include "kernels/routers/vc/route.hpp"
@@ -98,7 +99,7 @@ class Search final : public WaitsFor {
   u64 number(u32 router, u32 flat) const { return u64{router} * t_.ports * t_.vcs + flat; }
   u32 flat_of(u64 i) const { return port_of(i) * t_.vcs + vc_of(i); }
 
-  /// Whether mail of the given field is under way for (port, vc).
+  /// Returns whether a flit or credit for (port, vc) is in transit in an inbox.
   bool mail(const Item<1>& router, Field<u64> field, u32 port, u32 vc) const {
     for (u32 slot = 0; slot <= t_.slot_mask; ++slot) {
       const u64 word = router.at(field, slot * t_.port_words + port / 8);
@@ -107,7 +108,7 @@ class Search final : public WaitsFor {
     return false;
   }
 
-  /// Output VCs (port * vcs + vc) that the waiting packet of an input VC could take.
+  /// Returns the output VCs (port * vcs + vc) that the waiting packet of an input VC could take.
   std::vector<u32> candidates(const Item<1>& router, u32 index, u32 flat, const vc::InputVc& in) const {
     std::vector<u32> list;
     const auto add = [&](u32 port, u32 mask) {
@@ -140,8 +141,8 @@ class Search final : public WaitsFor {
     return u32{loop(terminal).replies} + loop(terminal).promised >= t_.traffic.reply_queue;
   }
 
-  /// Whether the terminal behind output VC `out` of a router takes flits from it, now or soon. All terminals do but
-  /// those of a closed loop with a full reply queue and a request at the front of the ejection buffer.
+  /// Returns whether the terminal at output VC `out` of a router accepts flits from it, now or soon. The exception is a
+  /// terminal in closed-loop traffic with a full reply queue and a request at the front of the ejection buffer.
   bool takes(u32 router, u32 out) const {
     if (t_.mode != TrafficMode::kRequestReply) return true;
     const u32 terminal = topology_.peer(router, out / t_.vcs).item, vc = out % t_.vcs;
@@ -152,7 +153,7 @@ class Search final : public WaitsFor {
     return item.at(t_.terminal_fields.ring, vc * t_.ring + first).id & kReplyId;
   }
 
-  /// The injection VCs any of which would let the oldest reply of a terminal go on.
+  /// Returns the injection VCs, each of which can carry the oldest reply of a terminal.
   u32 reply_vcs(u32 terminal) const {
     if (loop(terminal).lane.left) return 1u << loop(terminal).lane.vc;
     const InjectionLane& requests = terminals_[terminal].at(t_.terminal_fields.control).lane;
@@ -180,7 +181,7 @@ class Search final : public WaitsFor {
     if (loop(terminal).replies || loop(terminal).lane.left)
       for (u32 set = reply_vcs(terminal); set; set &= set - 1)
         waits.push_back(number(router, port * t_.vcs + lowest_bit(set)));
-    for (u32 vc = 0; vc < t_.vcs; ++vc) {  // requests that are half taken in
+    for (u32 vc = 0; vc < t_.vcs; ++vc) {  // requests of which the terminal has accepted a part
       if (!terminals_[terminal].at(t_.terminal_fields.held, vc).left) continue;
       const u16 owner = routers_[router].at(t_.router_fields.output, port * t_.vcs + vc).owner;
       if (owner != vc::kNoOwner) waits.push_back(number(router, owner));

@@ -1,4 +1,4 @@
-/// Looking into a state of the virtual-channel router, on the host.
+/// Inspection of a state of the virtual-channel router, on the host.
 #include "host/routers/vc/plan.hpp"
 
 namespace flitlab {

@@ -1,4 +1,4 @@
-/// What the registry knows of the canonical virtual-channel router.
+/// Registry entry of the canonical virtual-channel router.
 #include "host/config/cross_checks.hpp"
 #include "host/config/registry.hpp"
 #include "host/routers/vc/checks.hpp"

@@ -1,3 +1,4 @@
+/// Plan of the canonical virtual-channel router.
 #include "host/routers/vc/plan.hpp"
 
 #include <algorithm>
@@ -60,7 +61,7 @@ void VcPlan::set_classes(const Experiment& e) {
     }
   }
   t.adapts = t.algorithm == vc::Algorithm::kMinimalAdaptive || t.parallel;
-  // Message classes divide the VCs first, routing classes divide what each of them has.
+  // Message classes divide the VCs first; routing classes divide the VCs of each message class.
   for (u32 m = 0; m < t.message_classes; ++m) {
     const u32 first = m * t.vcs / t.message_classes, end = (m + 1) * t.vcs / t.message_classes;
     t.message_mask[m] = vc_range(first, end);
@@ -93,14 +94,14 @@ void VcPlan::set_layout() {
 
 double VcPlan::mean_hops() const {
   const vc::VcTable& t = table_;
-  if (t.algorithm != vc::Algorithm::kTable)  // all others are minimal, to the destination or to both of Valiant's
+  if (t.algorithm != vc::Algorithm::kTable)  // all other routes are minimal, also to and from Valiant's router
     return traffic_.mean_over(GridHops(topology_, t.algorithm == vc::Algorithm::kValiant));
-  return traffic_.mean_over(TableHops(topology_, [&](u32 router, u32 to) {  // parallel channels are as long
+  return traffic_.mean_over(TableHops(topology_, [&](u32 router, u32 to) {  // parallel channels are one hop, too
     return routes_.port[std::size_t{router} * t.routers + to] & ~u32{kAnyParallel};
   }));
 }
 
-/// docs/architecture.md, "Zero-load latency"; not a number where a buffer is too short to keep a packet flowing.
+/// Formula: docs/architecture.md, "Zero-load latency". Not a number if a buffer is too short to keep a packet flowing.
 double VcPlan::zero_load_latency(double hops) const {
   const vc::VcTable& t = table_;
   const double flowing = traffic_.mean_over_lengths([&](u32 flits) {

@@ -31,7 +31,7 @@ class VcPlan final : public Plan, public Inspector {
   u32 route_layers() const { return routes_.layers; }
 
  private:
-  /// Mean over the experiment's packets of the hops of their routes.
+  /// Returns the mean hops of the routes of the experiment's packets.
   double mean_hops() const;
   double zero_load_latency(double mean_hops) const;
   void set_parameters(const Experiment& e);

@@ -1,3 +1,4 @@
+/// Parts of a virtual-channel router's plan.
 #include "host/routers/vc/table.hpp"
 
 #include <algorithm>

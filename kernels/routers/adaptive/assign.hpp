@@ -1,6 +1,6 @@
 #pragma once
-/// Which message goes to which channel in a routing cycle (S-Connect, 2.2, Figure 4). Messages are given in the order
-/// of steps 2.1 a to d, the one to be preferred first.
+/// Assignment of messages to channels in a routing cycle (S-Connect, 2.2, Figure 4). Messages are in the order of steps
+/// 2.1 a to d, the most preferred first.
 #include "kernels/common/bits.hpp"
 #include "kernels/routers/adaptive/choices.hpp"
 
@@ -8,10 +8,10 @@ namespace flitlab::adaptive {
 
 inline constexpr u32 kMaxChannels = 32;
 inline constexpr u32 kMaxSpare = 96;
-/// A router has as many buffers as channels and spare ones; as many messages as it has channels may come to full ones.
+/// A router has a buffer for each channel and spare buffers. If all are full, one more message may arrive per channel.
 inline constexpr u32 kMaxMessages = 2 * kMaxChannels + kMaxSpare;
 
-/// Messages by their numbers in the order.
+/// Set of messages, by their ranks in the order.
 struct MessageSet {
   u32 word[kMaxMessages / 32]{};
   u32 size = 0;
@@ -24,11 +24,11 @@ struct MessageSet {
 };
 static_assert(kMaxMessages % 32 == 0);
 
-/// Which messages have been given channels. (Arrays of all messages would be a GPU's stack.)
+/// Assigned messages. The array is indexed by channel, because one over all messages would need a GPU's stack.
 struct Assigned {
-  MessageSet gone;   ///< messages that have a channel, or have left for their terminals
-  u32 channels = 0;  ///< that have been given
-  u8 message[kMaxChannels];
+  MessageSet gone;           ///< messages that have a channel, or have left for their terminals
+  u32 channels = 0;          ///< assigned channels, as a set
+  u8 message[kMaxChannels];  ///< `message[channel]`: rank of the assigned message
 
   FLITLAB_HD void give(u32 m, u32 channel) {
     gone.add(m);
@@ -37,13 +37,13 @@ struct Assigned {
   }
 };
 
-/// Member n, counted from 0, of a set of channels.
+/// Returns member n, counted from 0, of a set of channels.
 FLITLAB_HD inline u32 nth_channel(u32 set, u32 n) {
   for (; n; --n) set &= set - 1;
   return lowest_bit(set);
 }
 
-/// Step 1: how many messages may take each channel, as planes of bits: counters of eight bits side by side.
+/// Step 1: pending messages of each channel (messages that may take it), as 8-bit counters in bit planes.
 struct Waiting {
   static constexpr u32 kPlanes = 8;
   static_assert(kMaxMessages < 1u << kPlanes);
@@ -57,7 +57,7 @@ struct Waiting {
     }
   }
 
-  /// Of a set of channels, which must not be empty, the one that the fewest wait for; of equals, the lower number.
+  /// Returns the channel of a nonempty set with the fewest pending messages; ties go to the lower number.
   FLITLAB_HD u32 fewest(u32 channels) const {
     for (u32 i = kPlanes; i-- > 0;) {
       const u32 fewer = channels & ~plane[i];
@@ -67,7 +67,7 @@ struct Waiting {
   }
 };
 
-/// Step 2 for one channel: the first message that may take it and has none. `options(m)`: channels of message m, a set.
+/// Step 2 for one channel: assigns the first unassigned message that may take it. `options(m)`: set of m's channels.
 template <class Options>
 FLITLAB_HD inline void choose_message(Assigned& assigned, u32 count, const Options& options, u32 channel) {
   for (u32 m = 0; m < count; ++m)
@@ -90,12 +90,12 @@ FLITLAB_HD inline void assign_fixed(Assigned& assigned, u32 count, const Options
   for (u32 set = channels; set; set &= set - 1) choose_message(assigned, count, options, lowest_bit(set));
 }
 
-/// As many messages as possible, by augmenting paths. Messages ask in their order, and who has been given a channel
-/// may get another one but never none; so no set of as many messages would be preferred to the one that is sent.
+/// Assigns as many messages as possible, by augmenting paths. Messages request channels in their order. An assigned
+/// message may move to another channel but keeps one, so no set of equal size would be preferred to the result.
 template <class Options>
 FLITLAB_HD inline void assign_optimal(Assigned& assigned, u32 count, const Options& options, u32 channels) {
   constexpr u8 kAsks = 0xFF;
-  u8 from[kMaxChannels];  // channel whose holder would take this one instead; kAsks: the message that asks
+  u8 from[kMaxChannels];  // [channel] channel whose message would move here; kAsks: the requesting message
   u8 queue[kMaxChannels];
   u8* holder = assigned.message;
   for (u32 m = 0; m < count && channels & ~assigned.channels; ++m) {

@@ -1,6 +1,6 @@
 #pragma once
-/// Between cycles: messages are counted where they are, in buffers and on channels; buffers are not overfull, no place
-/// is used twice, and messages are in order.
+/// Audit between cycles. It counts messages in buffers and on channels, and checks that buffers do not overflow, that
+/// no position is used twice, and that messages are in order.
 #include "kernels/routers/adaptive/pool.hpp"
 
 namespace flitlab::adaptive {

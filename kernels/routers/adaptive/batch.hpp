@@ -1,14 +1,14 @@
 #pragma once
-/// A routing cycle of many routers at once, for one CPU thread: `RoutingCycle` (router.hpp) in steps that do not branch
-/// on what cannot be foreseen. Messages of a router are a sorted list of numbers, sets of them are words, and what
-/// leaves routers is listed, and goes when all of them have chosen. (kernels/routers/vc/batch.hpp says why.)
+/// Bulk routing cycle of many routers on one CPU thread: `RoutingCycle` (router.hpp) in steps without unpredictable
+/// branches (reason: kernels/routers/vc/batch.hpp). A router's messages are a sorted list of numbers, and sets of
+/// messages are words. Departing messages are listed, and sent after all routers have chosen.
 #include "kernels/common/members.hpp"
 #include "kernels/routers/adaptive/choose.hpp"
 #include "kernels/routers/adaptive/source.hpp"
 
 namespace flitlab::adaptive {
 
-/// Routers visited at once.
+/// Routers per bulk call.
 inline constexpr u32 kRouters = 32;
 
 template <class V, u32 kHalves>
@@ -21,9 +21,9 @@ struct Batch {
   Cycle now;
 
   Item<1> node[kRouters];
-  u32 room[kRouters];                     ///< buffers
-  u8 sorted[kRouters][kFewMessages + 1];  ///< places of messages in order
-  /// A message that leaves: router << 16 | rank << 8 | channel.
+  u32 room[kRouters];                     ///< `room[i]`: buffers
+  u8 sorted[kRouters][kFewMessages + 1];  ///< `sorted[i][rank]`: pool positions
+  /// A departing message: router << 16 | rank << 8 | channel.
   using Leaving = u32;
   Leaving sent[kRouters * kChannels + 1], taken[kRouters * kFewMessages + 1];
   u32 sent_count = 0, taken_count = 0, misrouted = 0;
@@ -42,8 +42,8 @@ struct Batch {
     return v.terminals[terminal].at(v.t.terminal_fields.control);
   }
 
-  /// The channels on which messages come, a byte each, and how many; they are taken note of. No byte of another slot is
-  /// touched: somebody may be writing it.
+  /// Lists in `arriving` the channels on which messages arrive, clears their flags in `came`, and returns their number.
+  /// It leaves the bytes of other slots alone, because another thread may be writing them.
   FLITLAB_INLINE u32 take_arrivals(u8* came, u8* arriving) const {
     const u32 channels = v.t.channels;
     u32 arrived = 0;
@@ -67,14 +67,14 @@ struct Batch {
     return arrived;
   }
 
-  /// The messages of a router by their ranks.
+  /// Messages of a router, by rank.
   struct Ranked {
     u32 count;
-    u32 home = 0;                ///< those that are for terminals here, as a set
-    Choices<kHalves> choices{};  ///< channels that they may take
+    u32 home = 0;                ///< set of messages for terminals of this router
+    Choices<kHalves> choices{};  ///< channels that messages may take
   };
 
-  /// Step 1 of a router: sorts its messages. What comes takes free places.
+  /// Sorts a router's messages. Arriving messages take free positions in the pool.
   FLITLAB_INLINE void collect(u32 who, Ranked& ranked) {
     const auto& t = v.t;
     const RouterFields& f = t.router_fields;
@@ -126,7 +126,7 @@ struct Batch {
     ranked.count = stored + arrived;
   }
 
-  /// What a router does with its messages.
+  /// Delivers, assigns and stores a router's messages.
   FLITLAB_INLINE void route(u32 who) {
     const auto& t = v.t;
     Ranked ranked;
@@ -146,7 +146,7 @@ struct Batch {
     };
     if (waiting & (waiting - 1)) {
       ranked.choices.for_each_channel(t.assignment, t.channels, ranked.count, choose);
-    } else if (waiting) {  // one alone takes the first of its channels
+    } else if (waiting) {  // a single message takes the first of its channels
       const u32 options = ranked.choices.options(lowest_bit(waiting));
       if (options) choose(lowest_bit(options), waiting);
     }
@@ -154,7 +154,7 @@ struct Batch {
     keep(who, ranked.count, waiting);
   }
 
-  /// Steps 3 and 4 where there are more messages than buffers: the last in order go astray.
+  /// Steps 3 and 4 if there are more messages than buffers: misroutes the last messages in the order.
   void send_excess(u32 who, u32& waiting, u32 first_sent) {
     Random4 random{};
     u32 free = v.t.wired[index[who]];
@@ -172,14 +172,14 @@ struct Batch {
     }
   }
 
-  /// The places of messages that wait stay in order, and behind them are those that are free.
+  /// Keeps the positions of waiting messages in order, and lists free positions behind them.
   FLITLAB_INLINE void keep(u32 who, u32 count, u32 waiting) const {
     u8* order = &node[who].at(v.t.router_fields.order);
     u8 freed[kFewMessages + 1];
     u32 kept = 0, free = 0;
     for (u32 rank = 0; rank < count; ++rank) {
       const u32 stays = waiting >> rank & 1;
-      order[kept] = sorted[who][rank];  // or, at the end, what is written below
+      order[kept] = sorted[who][rank];  // overwritten later if the message departs
       freed[free] = sorted[who][rank];
       kept += stays;
       free += stays ^ 1;
@@ -212,7 +212,7 @@ struct Batch {
     count(*v.shard, Count::kMisrouted, misrouted);
   }
 
-  /// Terminals take turns at being the first.
+  /// Stores new messages of terminals in free buffers. The terminal that is served first changes every cycle.
   FLITLAB_INLINE void serve_terminals() const {
     const auto& t = v.t;
     u32 listed[kRouters + 1];

@@ -1,6 +1,6 @@
 #pragma once
-/// Steps 1 and 2 of an assignment (assign.hpp) for few messages and channels, without branches: sets of messages are
-/// words, and channels are sorted side by side.
+/// Steps 1 and 2 of an assignment (assign.hpp) for few messages and channels, without branches. Sets of messages are
+/// words, and vector instructions sort the channels.
 #include <array>
 #include <cstring>
 #include <utility>
@@ -10,26 +10,26 @@
 
 namespace flitlab::adaptive {
 
-/// At most so many of a router.
+/// Limits of a router.
 inline constexpr u32 kFewMessages = 31;
 inline constexpr u32 kFewChannels = 16;
 inline constexpr u32 kKeySources = 1u << 24;
 
-/// Sizes of sets of eight.
+/// `kSizeOf[set]`: members of a set of eight.
 inline constexpr std::array<u8, 256> kSizeOf = [] {
   std::array<u8, 256> sizes{};
   for (u32 set = 1; set < 256; ++set) sizes[set] = static_cast<u8>(sizes[set / 2] + set % 2);
   return sizes;
 }();
 
-/// Of two messages `preferred` prefers the one with the lower key, if fewer than kKeySources terminals send: a terminal
-/// sends one message a cycle, so their numbers need not be compared.
+/// Returns the sort key of a message: `preferred` prefers the lower key, if there are fewer than kKeySources terminals.
+/// A terminal sends one message a cycle, so message numbers need not be compared.
 FLITLAB_INLINE u64 key_of(const Packet& packet, u32 options) {
   const u32 few = kSizeOf[options & 0xFF] + kSizeOf[options >> 8 & 0xFF];
   return u64{3u - packet.message_class} << 62 | u64{packet.injected} << 30 | u64{few} << 24 | packet.src;
 }
 
-/// Rows and columns of a matrix of 8 x 8 bits change places; a row is a byte.
+/// Returns the transpose of a matrix of 8 x 8 bits; a row is a byte.
 FLITLAB_INLINE u64 transpose8(u64 x) {
   u64 t = (x ^ x >> 7) & 0x00AA00AA00AA00AAull;
   x ^= t ^ t << 7;
@@ -39,7 +39,7 @@ FLITLAB_INLINE u64 transpose8(u64 x) {
   return x ^ t ^ t << 28;
 }
 
-/// The size of each row.
+/// Returns the number of bits in each row, a byte each.
 FLITLAB_INLINE u64 row_sizes(u64 x) {
   x -= x >> 1 & 0x5555555555555555ull;
   x = (x & 0x3333333333333333ull) + (x >> 2 & 0x3333333333333333ull);
@@ -55,17 +55,17 @@ FLITLAB_INLINE Eight rotate(Eight x) {
                                  7 + kLanes);
 }
 
-/// For each of eight numbers minus how many of another eight are lower.
+/// Returns, for each number of `than`, minus the count of numbers of `of` that are lower.
 template <int... kLanes>
 FLITLAB_INLINE Eight lower(Eight of, Eight than, std::integer_sequence<int, kLanes...>) {
   return ((rotate<kLanes>(of) < than) + ...);
 }
 FLITLAB_INLINE Eight lower(Eight of, Eight than) { return lower(of, than, std::make_integer_sequence<int, 8>()); }
 
-/// Which messages may take which of up to kHalves * 8 channels.
+/// Channels that each message may take, out of at most kHalves * 8.
 template <u32 kHalves>
 struct Choices {
-  u8 option[kHalves][kFewMessages + 1]{};  ///< those of messages, as sets of eight channels
+  u8 option[kHalves][kFewMessages + 1]{};  ///< `option[half][message]`: set of eight channels
 
   FLITLAB_INLINE void add(u32 message, u32 options) {
     for (u32 half = 0; half < kHalves; ++half) option[half][message] = static_cast<u8>(options >> 8 * half);
@@ -77,12 +77,12 @@ struct Choices {
     return set;
   }
 
-  /// Calls visit(channel, messages) for all channels in the order in which they choose; `count`: messages.
+  /// Calls visit(channel, set of messages) for all channels in the order in which they choose. `count`: messages.
   template <class Visit>
   FLITLAB_INLINE void for_each_channel(Assignment how, u32 channels, u32 count, Visit&& visit) const {
     u32 messages[kHalves * 8]{};
     u8 sorted[kHalves * 8];
-    u64 waiting[kHalves]{};  // a byte for each channel: how many
+    u64 waiting[kHalves]{};  // byte per channel: pending messages
     for (u32 group = 0; group * 8 < count; ++group)
       for (u32 half = 0; half < kHalves; ++half) {
         u64 rows;
@@ -101,7 +101,7 @@ struct Choices {
     for (u32 i = 0; i < channels; ++i) visit(u32{sorted[i]}, messages[sorted[i]]);
   }
 
-  /// Channels by the bytes of `waiting`, of equals the lower number: those in use come before all others.
+  /// Sorts channels by the bytes of `waiting`, then by number. Unused channels come last.
   FLITLAB_INLINE static void sort(const u64* waiting, u32 channels, u8* sorted) {
     using Bytes = u8 __attribute__((vector_size(8)));
     constexpr Eight kNumbers{0, 1, 2, 3, 4, 5, 6, 7};

@@ -1,5 +1,5 @@
 #pragma once
-/// The adaptive router as a model: its state's start, its cycle, its audit.
+/// The adaptive router as a model: initial state, phases of a cycle, audit.
 #include "kernels/engines/phases.hpp"
 #include "kernels/routers/adaptive/audit.hpp"
 #include "kernels/routers/adaptive/router.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-/// Parameters of the adaptive router. A cycle is a routing cycle, the time of a message; a flit is a message.
+/// Parameters of the adaptive router. A cycle is a routing cycle, the time of one message; a message is one flit.
 #include "kernels/common/param.hpp"
 #include "kernels/routers/adaptive/choices.hpp"
 
@@ -12,7 +12,7 @@ inline constexpr struct RouterParams {
                          .choices = words_of(Assignment{}),
                          .help =
                              "How a router assigns messages to channels. greedy: the channel that the fewest messages "
-                             "wait for chooses first; fixed: channels choose in the order of their numbers; optimal: "
+                             "can take chooses first; fixed: channels choose in the order of their numbers; optimal: "
                              "the router sends as many messages as possible in every cycle.",
                          .cite = "S-Connect, 2.2, Figure 4; 3"};
   ParamRecord channel_buffers{.path = "router.channel_buffers",
@@ -31,7 +31,7 @@ inline constexpr struct RouterParams {
                             .min = 0,
                             .max = 96,
                             .unit = "messages",
-                            .help = "Buffers of a router beyond those of its channels.",
+                            .help = "Buffers of a router besides its channels' buffers.",
                             .cite = "S-Connect, 2.2, Figure 5"};
   ParamRecord ejection{
       .path = "router.ejection",
@@ -40,8 +40,7 @@ inline constexpr struct RouterParams {
       .min = 0,
       .max = 255,
       .unit = "messages/cycle",
-      .help =
-          "Messages that a router hands to its terminals in a cycle, all terminals together; 0: all that are there.",
+      .help = "Messages that a router delivers in a cycle, to all its terminals together; 0: no limit.",
       .cite = "S-Connect, 3"};
   ParamRecord message_units{.path = "router.message_units",
                             .type = ParamType::kInt,
@@ -49,14 +48,14 @@ inline constexpr struct RouterParams {
                             .min = 1,
                             .max = 65535,
                             .unit = "units",
-                            .help = "Length of a message. It scales latencies that are given in units, nothing else.",
+                            .help = "Length of a message. It only scales latencies that are given in units.",
                             .cite = "S-Connect, 2.2, Figure 5"};
   ParamRecord priorities{.path = "router.priorities",
                          .type = ParamType::kIntList,
                          .default_value = "[1]",
                          .min = 0,
                          .max = 1000000,
-                         .help = "Weights with which messages get priority 0, 1, 2 and 3. Higher priorities go first.",
+                         .help = "Weights of the priorities 0, 1, 2 and 3 of messages. Higher priorities go first.",
                          .cite = "S-Connect, 2.2, Figure 4; 2.3"};
 } router{};
 

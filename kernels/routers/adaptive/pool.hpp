@@ -1,12 +1,12 @@
 #pragma once
-/// The messages in a router: the order among them (S-Connect, Figure 4, step 2.1), and how one more takes its place.
+/// Messages stored in a router: their order (S-Connect, Figure 4, step 2.1), and insertion.
 #include "kernels/routers/adaptive/state.hpp"
 
 namespace flitlab::adaptive {
 
-/// Whether `a` is preferred to `b`: a) the higher priority, which is the packet's message class; b) the older one,
-/// counted from its entry into the network; c) the one with fewer channels to choose from; d) the lower source, and
-/// of one source the lower number. Nothing of that changes while both wait at a router.
+/// Returns whether `a` is preferred to `b`, by a) higher priority, which is the packet's message class; b) age since
+/// entry into the network; c) fewer channels to choose from; d) lower source, then lower message number. The order of
+/// two messages is fixed while both wait at a router.
 FLITLAB_HD inline bool preferred(const Packet& a, u32 a_options, const Packet& b, u32 b_options) {
   if (a.message_class != b.message_class) return a.message_class > b.message_class;
   if (a.injected != b.injected) return static_cast<i32>(a.injected - b.injected) < 0;
@@ -15,7 +15,7 @@ FLITLAB_HD inline bool preferred(const Packet& a, u32 a_options, const Packet& b
   return a.src != b.src ? a.src < b.src : a.id < b.id;
 }
 
-/// A message takes the first free place, and its rank among the others.
+/// Stores a message in the first free position, and inserts it at its rank among the others.
 template <class V, int W>
 FLITLAB_INLINE void insert(const V& v, const Item<W>& node, u32 index, RouterControl& control, const Packet& packet) {
   const RouterFields& f = v.t.router_fields;

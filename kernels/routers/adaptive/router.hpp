@@ -1,21 +1,19 @@
 #pragma once
-/// A routing cycle (S-Connect, 2.2). In this order:
-///   what arrives joins what is stored; what is for a terminal here leaves;
-///   the rest is assigned to channels and sent (Figure 4, steps 1 and 2);
-///   what is left is stored (step 3), and what finds no buffer goes to a random free channel (step 4);
-///   terminals put new messages into buffers that are still free, one each.
+/// One routing cycle of a router (S-Connect, 2.2), in this order:
+///   arriving messages join the stored ones, and messages for terminals of this router leave;
+///   the others are assigned to channels and sent (Figure 4, steps 1 and 2);
+///   the rest is stored (step 3), and each message without a buffer goes to a random free channel (step 4);
+///   each terminal puts one new message into a free buffer.
 ///
-/// There is always a channel for step 4. Of a router with n channels, n come in and n go out, and after a cycle at
-/// most b messages are stored, where b is the number of its buffers. So at most b + n messages are there to be
-/// assigned. If s of them are sent or delivered, more than b are left only if s < n, and then at most n - s find no
-/// buffer, while at least n - s channels are free.
+/// Step 4 always has a free channel. A router with n channels and b buffers has at most b + n messages to assign: b
+/// stored and n arriving. If it sends or delivers s of them, more than b remain only if s < n. Then at most n - s have
+/// no buffer, and at least n - s channels are free.
 ///
-/// A message that is sent astray goes on from where it comes to. No message does so for ever: in a network that is
-/// full, the one of the highest priority that has been there longest is the first in every router's order. It is sent
-/// on a shortest way in every cycle, since each of its channels would choose it, and whatever is optimal sends it, too.
-/// So it arrives, is the first that its terminal takes, and then another one is first. (Of messages that have entered
-/// in the same cycle one of each router is first, and the others may lose a channel to it: for them, and for lower
-/// priorities below a full load of higher ones, arriving is a matter of chance.)
+/// A misrouted message continues from the router that it comes to. Livelock is impossible for the oldest message of the
+/// highest priority, which is first in every router's order. It moves on a shortest path in every cycle, since each of
+/// its channels would choose it, and an optimal assignment sends it, too. So it arrives, and its terminal takes it
+/// first; then another message is the oldest. Messages that entered in the same cycle may lose channels to one another,
+/// and lower priorities under a full load of higher ones may lose all channels: these messages arrive by chance.
 #include "kernels/common/philox.hpp"
 #include "kernels/engines/phases.hpp"
 #include "kernels/routers/adaptive/source.hpp"
@@ -54,7 +52,7 @@ struct RoutingCycle {
     return node.at(v.t.router_fields.pool, node.at(v.t.router_fields.order, rank));
   }
 
-  /// What is for terminals here leaves, the first in order.
+  /// Delivers messages for terminals of this router, at most `ejection`, in their order.
   FLITLAB_INLINE void deliver_here(Assigned& assigned) const {
     const u32 limit = v.t.ejection;
     for (u32 rank = 0; rank < control.stored && (!limit || assigned.gone.size < limit); ++rank) {
@@ -94,12 +92,13 @@ struct RoutingCycle {
           send(assigned.message[lowest_bit(set)], lowest_bit(set));
     };
     if constexpr (V::traced)
-      for (u32 rank = 0; rank < control.stored; ++rank) send_to(assigned.channels, rank);  // events go by ranks
+      for (u32 rank = 0; rank < control.stored; ++rank)
+        send_to(assigned.channels, rank);  // events are in the order of ranks
     else
       send_to(assigned.channels, kNone);
   }
 
-  /// Steps 3 and 4: the last in order find no buffer.
+  /// Steps 3 and 4: misroutes the last messages in the order if buffers do not suffice.
   FLITLAB_INLINE void send_excess(Assigned& assigned) const {
     const u32 room = buffers(v, index);
     u32 free = v.t.wired[index] & ~assigned.channels;
@@ -116,7 +115,7 @@ struct RoutingCycle {
     }
   }
 
-  /// Places of messages that have left are free again: those of the others move up past them.
+  /// Frees the positions of messages that have left. Positions of the others move to the front of `order`.
   FLITLAB_INLINE void forget_gone(const Assigned& assigned) const {
     const Field<u8> order = v.t.router_fields.order;
     u32 kept = 0;
@@ -129,7 +128,7 @@ struct RoutingCycle {
     control.stored = kept;
   }
 
-  /// Terminals take turns at being the first.
+  /// Stores new messages of terminals in free buffers. The terminal that is served first changes every cycle.
   FLITLAB_INLINE void serve_terminals() const {
     const auto& t = v.t;
     const u32 room = buffers(v, index);
@@ -169,7 +168,7 @@ struct RouterPhase {
     RoutingCycle<V>{v, index, now, node, node.at(v.t.router_fields.control)}.work();
   }
 
-  /// Whether messages are here or come, or a terminal has anything to do.
+  /// Returns whether messages are stored or arrive, or a terminal has work.
   template <class V>
     requires(!V::traced)
   FLITLAB_INLINE static bool due(const V& v, u32 index, Cycle now) {
@@ -188,7 +187,7 @@ struct RouterPhase {
 #if !defined(__CUDACC__)
   static constexpr u32 batch = kRouters;
 
-  /// `run` for up to `batch` routers; step by step where they are few messages and channels.
+  /// Runs n routers, at most `batch`; in bulk if they have few messages and channels.
   template <class V>
     requires(!V::traced && V::width == 1)
   FLITLAB_INLINE static void work_many(const V& v, const u32* list, u32 n, Cycle now) {

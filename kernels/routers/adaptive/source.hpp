@@ -1,12 +1,12 @@
 #pragma once
-/// Terminals: what they create enters their router's buffers, and what has come for them leaves the network.
+/// Terminals: creation of messages, injection into the router's buffers, and delivery.
 #include "kernels/routers/adaptive/pool.hpp"
 #include "kernels/routers/adaptive/totals.hpp"
 #include "kernels/traffic/terminal.hpp"
 
 namespace flitlab::adaptive {
 
-/// What delivery asks of a model (kernels/traffic/injection.hpp).
+/// Interface for delivery, as kernels/traffic/injection.hpp requires it.
 template <class V>
 FLITLAB_INLINE bool is_destination(const V& v, u32 index, const Packet& packet) {
   return packet.dst * v.t.concentration + packet.dst_port == index;
@@ -31,7 +31,7 @@ FLITLAB_INLINE void create(const V& v, const Item<W>& terminal, u32 index, Termi
     create_packets(v, index, control, now);
 }
 
-/// The oldest message of a source queue, which must not be empty.
+/// Removes and returns the oldest message of a source queue, which must not be empty.
 template <class V, int W>
 FLITLAB_INLINE Packet take_oldest(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control, Cycle now) {
   const auto& t = v.t;
@@ -58,7 +58,7 @@ FLITLAB_INLINE Packet take_oldest(const V& v, const Item<W>& terminal, u32 index
   return packet;
 }
 
-/// A message leaves for its terminal, where it is at the end of the cycle.
+/// Delivers a message to its terminal, where it arrives at the end of the cycle.
 template <class V>
 FLITLAB_INLINE void eject(const V& v, const Packet& packet, Cycle now) {
   const auto& t = v.t;

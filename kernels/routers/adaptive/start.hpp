@@ -1,5 +1,5 @@
 #pragma once
-/// State before cycle 0: empty buffers, the first creations.
+/// State before cycle 0: empty buffers, the terminals' first creations.
 #include "kernels/routers/adaptive/source.hpp"
 
 namespace flitlab::adaptive {

@@ -1,6 +1,6 @@
 #pragma once
-/// State of a network of adaptive routers. Items: routers, terminals. A terminal's state is read and changed by its
-/// router alone.
+/// State and plan of a network of adaptive routers. Items: routers, terminals. Only its router reads and changes a
+/// terminal's state.
 #include "kernels/common/counters.hpp"
 #include "kernels/common/events.hpp"
 #include "kernels/common/fault.hpp"
@@ -22,16 +22,16 @@ struct RouterControl {
 };
 static_assert(sizeof(RouterControl) == 8);
 
-/// Fields of a router. It has a place for each of its buffers, and one more for each message that may come.
+/// Fields of a router. The pool has a position for each buffer, and one per channel for arriving messages.
 struct RouterFields {
   FLITLAB_FIELDS(RouterFields,
-    (RouterControl, control, 1, "", "what has been counted"),
+    (RouterControl, control, 1, "", "fault bits and stored messages"),
     (u8, came, (t.slot_mask + 1) * t.channels, "", "[slot][channel] whether a message arrives"),
     (u8, order, t.places, "",
-      "all places: those of the messages that are stored, the most preferred first; free ones"),
-    (u32, options, t.places, "", "[place] channels that the message may take, as a set"),
-    (u32, sent, t.channels, "messages", "[channel] sent"),
-    (Packet, pool, t.places, "", "[place] messages"),
+      "[rank] all positions in `pool`: of stored messages, the most preferred first, then free positions"),
+    (u32, options, t.places, "", "[position] set of channels that the message may take"),
+    (u32, sent, t.channels, "messages", "[channel] sent on it"),
+    (Packet, pool, t.places, "", "[position] messages"),
     (Packet, mail, (t.slot_mask + 1) * t.channels, "", "[slot][channel] messages that arrive"))
 };
 
@@ -41,21 +41,21 @@ struct Table {
   u32 routers = 0;
   u32 terminals = 0;
   u32 concentration = 1;
-  u32 channels = 0;         ///< C: of the router that has the most
-  u32 ports = 0;            ///< channels and terminals
-  u32 places = 0;           ///< P
-  u32 channel_buffers = 1;  ///< for each channel of a router
-  u32 spare = 0;            ///< and beyond
-  u32 ejection = 0;         ///< messages that the terminals of a router take in a cycle; 0: all
+  u32 channels = 0;         ///< C: most channels of a router
+  u32 ports = 0;            ///< channels and terminals of a router
+  u32 places = 0;           ///< P: positions in a pool
+  u32 channel_buffers = 1;  ///< buffers for each channel of a router
+  u32 spare = 0;            ///< spare buffers of a router
+  u32 ejection = 0;         ///< messages that a router delivers in a cycle; 0: no limit
   u32 delay = 1;            ///< of channels, cycles
   u32 slot_mask = 0;
   Assignment assignment = Assignment::kGreedy;
   TrafficMode mode = TrafficMode::kOpen;
-  u32 priorities = 1;                 ///< that messages may have
-  u32 priority_below[kPriorities]{};  ///< 32-bit draws below this have this priority
+  u32 priorities = 1;                 ///< number of priorities
+  u32 priority_below[kPriorities]{};  ///< [priority] upper limit of its 32-bit draws, exclusive
   const Peer* peers = nullptr;        ///< [routers][ports]
-  const u32* wired = nullptr;         ///< [routers] channels that are there, as a set
-  const u32* minimal = nullptr;       ///< [routers][routers] channels on shortest ways to each router, as sets
+  const u32* wired = nullptr;         ///< [router] set of connected channels
+  const u32* minimal = nullptr;       ///< [router][destination] set of channels on shortest paths
   TrafficTable traffic;
   RouterFields router_fields;
   TerminalFields terminal_fields;
@@ -74,7 +74,7 @@ struct View : ViewBase<W, Traced, adaptive::Table> {
   Items<W> terminals;
 };
 
-/// Buffers of a router.
+/// Returns the number of buffers of a router.
 template <class V>
 FLITLAB_INLINE u32 buffers(const V& v, u32 index) {
   return bit_count(v.t.wired[index]) * v.t.channel_buffers + v.t.spare;

@@ -1,17 +1,17 @@
 #pragma once
-/// What the adaptive router counts beside the totals of all models.
+/// Totals of the adaptive router, besides the totals of all models.
 #include "kernels/common/counters.hpp"
 
 namespace flitlab::adaptive {
 
 FLITLAB_TOTALS(Count, kTotalTable, kCommonTotals,
                (kMisrouted, 1, .name = "misrouted", .unit = "messages",
-                .help = "Sent to a channel that their table does not name.", .cite = "S-Connect, 2.2",
+                .help = "Sent on a channel not named by the routing table.", .cite = "S-Connect, 2.2",
                 .figure = "misrouted"),
                (kSent, 1, .name = "sent_by_adaptive", .unit = "messages", .help = "Sent by routers.",
                 .cite = "S-Connect, 2.2"),
-               (kDelivered, 4, .name = "delivered_priority_#", .unit = "packets", .help = "Of this priority.",
-                .cite = "S-Connect, 2.2", .figure = "delivered_priority_#"),
+               (kDelivered, 4, .name = "delivered_priority_#", .unit = "packets",
+                .help = "Delivered, of this priority.", .cite = "S-Connect, 2.2", .figure = "delivered_priority_#"),
                (kMeasuredLatency, 4, .name = "measured_latency_sum_priority_#", .unit = "cycles",
                 .help = "Creation to arrival, measured packets of this priority.", .cite = "S-Connect, 2.2"),
                (kMeasured, 4, .name = "measured_delivered_priority_#", .unit = "packets",

@@ -1,23 +1,23 @@
 #pragma once
-/// The receiving end of a link that may spoil packets, and what it says to the sending end: the sequence number before
-/// which it has taken all packets, and tokens. By default it says so in packets of 8 bytes, which wait for the link
-/// back, go first, and may be hit. One that is hit is dropped, and nothing is lost by it: a later one bears a later
-/// sequence number, or the sender repeats what it keeps; and of its VC a token packet bears how many tokens have been
-/// returned since the start, so that the next one makes up for it. If none follows for long, one is sent that says the
-/// same once more (paper, "Simulator overview": acknowledgments on links that have been idle for long).
+/// The receiving end of a link with the protocol, and its acknowledgments. An acknowledgment carries the next expected
+/// sequence number, and tokens of at most one VC. By default it is a packet of 8 bytes that waits for the reverse link,
+/// has priority there, and may be hit by an error. A hit one is dropped. A later one makes up for it, because sequence
+/// number and token count are cumulative; otherwise the sender retransmits. A VC that returns no tokens for a long time
+/// repeats its count (paper, "Simulator overview": acknowledgments on links that have been idle for long).
 #include "kernels/common/fault.hpp"
 #include "kernels/routers/bgl/link.hpp"
 
 namespace flitlab::bgl {
 
-/// The word of an acknowledgment: the sequence number; that it is one; and with tokens, their VC and count modulo 256.
+/// Word of an acknowledgment: sequence number in 8 bits, kAcknowledges, and with kBearsTokens the VC and its token
+/// count modulo 256.
 inline constexpr u32 kAcknowledges = 1u << 8, kBearsTokens = 1u << 9;
 inline constexpr u32 kTokenVcShift = 10, kTokenCountShift = 16;
 
 // ------------------------------------------------------------------------------------------------ the sending end
 
-/// An acknowledgment comes in this cycle: everything before a sequence number has been taken. Returns the tokens that
-/// it brings, a byte for each VC.
+/// Processes the acknowledgment that arrives in this cycle, if any: the receiver has accepted all packets before its
+/// sequence number. Returns its tokens, a byte for each VC.
 template <class V, int W>
 FLITLAB_INLINE u64 take_acknowledgment(const V& v, const Item<W>& node, u32 direction, Cycle now) {
   const auto& t = v.t;
@@ -49,7 +49,7 @@ FLITLAB_INLINE u64 take_acknowledgment(const V& v, const Item<W>& node, u32 dire
 
 // ---------------------------------------------------------------------------------------------- the receiving end
 
-/// Tells the sender what has been taken, and `tokens`, if any: a part of the word.
+/// Sends an acknowledgment, with the token part `tokens` of the word, into the sender's inbox unless an error hits it.
 template <class V, int W>
 FLITLAB_INLINE void tell_sender(const V& v, const Item<W>& node, u32 index, u32 receiver, u32 tokens, Cycle now) {
   const auto& t = v.t;
@@ -65,8 +65,8 @@ FLITLAB_INLINE void tell_sender(const V& v, const Item<W>& node, u32 index, u32 
   announce(v, t.calendar_fields.tokens, peer, at);
 }
 
-/// A packet has been taken, or was before. The sender hears of it when the link back is free, or, if acknowledgments
-/// are charged to packets, at once.
+/// Schedules the acknowledgment of a packet accepted now or before: for when the reverse link is free, or, if
+/// acknowledgments are charged to packets, at once.
 template <class V, int W>
 FLITLAB_INLINE void acknowledge(const V& v, const Item<W>& node, u32 index, u32 receiver, Cycle now) {
   if (v.t.acks)
@@ -75,7 +75,7 @@ FLITLAB_INLINE void acknowledge(const V& v, const Item<W>& node, u32 index, u32 
     tell_sender(v, node, index, receiver, 0, now);
 }
 
-/// VCs that have returned tokens before, but none for long, are to be heard of again.
+/// Begins a new round when it is due: VCs that have returned tokens, but not in the last round, repeat their count.
 template <class V, int W>
 FLITLAB_INLINE void begin_round(const V& v, const Item<W>& node, u32 index, Cycle now) {
   LinkBack& back = node.at(v.t.link_fields.back);
@@ -85,13 +85,13 @@ FLITLAB_INLINE void begin_round(const V& v, const Item<W>& node, u32 index, Cycl
     back.lately = 0;
     back.round = now + v.t.idle_acks;
   }
-  const u32 most = v.t.calendar_slots - 1;  // the calendar goes no further
+  const u32 most = v.t.calendar_slots - 1;  // the calendar covers no more
   back.alarm = back.round - now > most ? now + most : back.round;
   wake_queues(v, index, back.alarm);
 }
 
-/// Acknowledgments that wait go before all others. One is for one VC, with at most the tokens of a packet of full size,
-/// or, where there are none to return, for none: an ack-only packet.
+/// Sends due acknowledgments on free links, before any packet. Each carries the tokens of one VC, at most those of a
+/// full packet; without tokens to return it is an ack-only packet.
 template <class V, int W>
 FLITLAB_INLINE void send_acknowledgments(const V& v, const Item<W>& node, u32 index, Cycle now) {
   const auto& t = v.t;
@@ -126,7 +126,7 @@ FLITLAB_INLINE void send_acknowledgments(const V& v, const Item<W>& node, u32 in
   }
 }
 
-/// Whether a receiver lets a head in.
+/// Processes an arriving head. Returns whether the receiver accepts the packet: no header error, and next in sequence.
 template <class V, int W>
 FLITLAB_INLINE bool lets_in(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 receiver, u32 arrival,
                             Cycle now) {
@@ -138,7 +138,7 @@ FLITLAB_INLINE bool lets_in(const V& v, const Item<W>& node, NodeControl& contro
     return false;
   }
   const u8 behind = static_cast<u8>(r.expected - (arrival >> kSequenceShift));
-  if (behind) {  // something before it is missing, or it is here already and an acknowledgment was lost
+  if (behind) {  // an earlier one is missing, or this one was accepted and its acknowledgment was lost
     if (behind < 0x80) acknowledge(v, node, index, receiver, now);
     count(*v.shard, Count::kOutOfSequence);
     return false;

@@ -1,7 +1,7 @@
 #pragma once
-/// The three phases of arbitration (paper, "Torus network"), in the cycle in which requests are presented: the
-/// pipeline before it is part of the delays. Phase 1: the head of every queue chooses a direction and a VC. Phase 2:
-/// every receiver presents one of its heads. Phase 3: every sender takes one of those that ask it.
+/// The three phases of arbitration (paper, "Torus network"), all decided in the cycle in which requests are presented;
+/// delays include their pipeline. Phase 1: the head of every queue chooses a direction and a VC. Phase 2: every
+/// receiver presents the request of one head. Phase 3: every sender grants one request.
 #include "kernels/common/members.hpp"
 #include "kernels/common/philox.hpp"
 #include "kernels/routers/bgl/move.hpp"
@@ -9,7 +9,7 @@
 
 namespace flitlab::bgl {
 
-/// Random words of a node in a cycle, one for each arbiter, drawn only if somebody asks.
+/// Random words of a node in a cycle, one for each arbiter, drawn at the first use.
 class Dice {
  public:
   FLITLAB_HD Dice(u64 seed, u32 node, Cycle now) : seed_(seed), node_(node), now_(now) {}
@@ -27,42 +27,43 @@ class Dice {
     return static_cast<u32>(mix64(word + arbiter * 0x9E3779B97F4A7C15ull) >> 32);
   }
 
-  u64 seed_, word_ = 0;  ///< 0: not drawn yet; if that is what is drawn, it is again
+  u64 seed_, word_ = 0;  ///< 0: not drawn yet; a drawn 0 is drawn again, with the same result
   u32 node_;
   Cycle now_;
 };
 
-inline constexpr u64 kEveryReceiver = 0x0000010101010101ull;        ///< the first queue of each
-inline constexpr u64 kReceivers = (u64{1} << kInjectionQueue) - 1;  ///< their queues
+inline constexpr u64 kEveryReceiver = 0x0000010101010101ull;        ///< first queue of each receiver
+inline constexpr u64 kReceivers = (u64{1} << kInjectionQueue) - 1;  ///< queues of all receivers
 
-/// Numbers of the arbiters: those of the queues, then of receivers and of senders; coins of the node.
+/// Arbiter numbers: the queues' from 0, then the receivers', their reception FIFOs', the senders'; random choices of a
+/// node for a whole cycle.
 inline constexpr u32 kReceiverDice = 64, kReceptionDice = 72, kSenderDice = 96, kShortestCoin = 112, kNetworkCoin = 113;
 
-/// A member of a set, each as likely as the others.
+/// Returns a random member of a set, all with equal probability.
 FLITLAB_HD FLITLAB_ONE_COPY inline u32 any_of(u64 set, u32 draw) {
   u32 skip = below(draw, bit_count64(set));
 #if defined(__CUDA_ARCH__)
   FLITLAB_ROLLED for (; skip; --skip) set &= set - 1;
   return lowest_bit(set);
 #else
-  // Without a loop, whose end nobody can foresee: the byte that the member is in, then its place there.
+  // Without a loop, whose end would be mispredicted: finds the member's byte, then its bit in the byte.
   u64 counts = set - (set >> 1 & 0x5555555555555555ull);
   counts = (counts & 0x3333333333333333ull) + (counts >> 2 & 0x3333333333333333ull);
-  counts = ((counts + (counts >> 4)) & 0x0F0F0F0F0F0F0F0Full) * 0x0101010101010101ull;  // of a byte and those below
+  counts = ((counts + (counts >> 4)) & 0x0F0F0F0F0F0F0F0Full) * 0x0101010101010101ull;  // members up to each byte
   constexpr u64 kHigh = 0x8080808080808080ull;
-  const u64 before = (((skip * 0x0101010101010101ull) | kHigh) - counts) & kHigh;  // bytes that are skipped
+  const u64 before = (((skip * 0x0101010101010101ull) | kHigh) - counts) & kHigh;  // skipped bytes
   const u32 shift = static_cast<u32>((before >> 7) * 0x0101010101010101ull >> 56) * 8;
   skip -= static_cast<u32>((counts << 8) >> shift & 0xFF);
   return shift + static_cast<u32>(kMembersOf[set >> shift & 0xFF] >> 8 * skip & 0xFF);
 #endif
 }
 
-/// The coin of a fraction of cycles.
+/// Returns whether this cycle belongs to the fraction of cycles with this threshold.
 FLITLAB_INLINE bool falls(Dice& dice, u32 coin, u32 threshold) {
   return threshold == kNone || (threshold && dice(coin) < threshold);
 }
 
-/// The longest queues, as far as two bits of fullness tell.
+/// Returns the longest queues of a set, compared by two-bit fullness.
 template <class T, int W>
 FLITLAB_CALLED u64 longest_of(const T& t, Item<W> node, u64 set) {
   u64 longest = 0;
@@ -77,7 +78,7 @@ FLITLAB_CALLED u64 longest_of(const T& t, Item<W> node, u64 set) {
   return longest;
 }
 
-/// Serve the longest queue; else, and among equals, any.
+/// Returns the queue that an arbiter serves: in SLQ cycles one of the longest, in others any; ties are random.
 template <class V, int W>
 FLITLAB_INLINE u32 serve(const V& v, const Item<W>& node, u64 set, Dice& dice, u32 arbiter) {
   if (!(set & (set - 1))) return lowest_bit(set);
@@ -85,13 +86,14 @@ FLITLAB_INLINE u32 serve(const V& v, const Item<W>& node, u64 set, Dice& dice, u
   return set & (set - 1) ? any_of(set, dice(arbiter)) : lowest_bit(set);
 }
 
-/// Whether a head in a queue goes on along the ring that it is in, on the VC that it is on.
+/// Returns whether a head continues along its ring on its VC.
 FLITLAB_HD inline bool stays_in_ring(u32 queue, u32 direction, u32 vc) {
   return queue < kInjectionQueue && (queue >> 3 ^ 1u) == direction && (queue & 7) == vc;
 }
 
-/// Phase 1: the direction and VC that a head asks for, written to its queue, given the links that are free. JSQ: of the
-/// possible pairs of a dynamic packet, one with the most tokens downstream, as far as two bits tell; else the escape.
+/// Phase 1: chooses the direction and VC that a head requests, among the free links, and writes them to its queue.
+/// Returns false if none is available. JSQ: a dynamic packet takes a pair with the most tokens, compared by two bits;
+/// without a dynamic pair it takes the escape VC.
 template <class V, int W>
 FLITLAB_INLINE bool choose(const V& v, const Item<W>& node, u32 address, u32 queue, Queue& state, u32 links,
                            Dice& dice) {
@@ -122,8 +124,8 @@ FLITLAB_INLINE bool choose(const V& v, const Item<W>& node, u32 address, u32 que
   return true;
 }
 
-/// Whether a receiver can start to pass a packet to its reception FIFO: the bus of its priority is free, and there is
-/// space in the FIFO.
+/// Returns whether a receiver can start a transfer to its reception FIFO: the bus of the packet's priority is free and
+/// the FIFO has space.
 template <class V>
 FLITLAB_INLINE bool can_arrive(const V&, const NodeControl& control, u32 receiver, const Queue& state, u64 high_heads) {
   const u64 byte = u64{0xFF} << 8 * receiver;
@@ -131,16 +133,16 @@ FLITLAB_INLINE bool can_arrive(const V&, const NodeControl& control, u32 receive
   return !busy && control.reception_room[reception_fifo(receiver, state.route)] >= chunks_of(state.route);
 }
 
-/// Whether a receiver has a transfer bus free.
+/// Returns whether a receiver has a free transfer bus.
 template <class T>
 FLITLAB_HD inline bool has_bus(const T& t, const NodeControl& control, u32 receiver) {
   u64 busy = control.leaving & u64{0xFF} << 8 * receiver;
-  FLITLAB_ROLLED for (u32 path = 1; path < t.paths; ++path) busy &= busy - 1;  // of an empty set nothing is left either
+  FLITLAB_ROLLED for (u32 path = 1; path < t.paths; ++path) busy &= busy - 1;  // an empty set stays empty
   return !busy;
 }
 
-/// The heads that have arrived: for each receiver and priority, one goes to its reception FIFO. Returns whether others
-/// could have.
+/// Starts, for each receiver and priority, the transfer of one head at its destination to its reception FIFO. Returns
+/// whether further heads were able to.
 template <class V, int W>
 FLITLAB_INLINE bool receive(const V& v, const Item<W>& node, NodeControl& control, u32 index, u64 bypass, Dice dice,
                             Cycle now) {
@@ -164,14 +166,14 @@ FLITLAB_INLINE bool receive(const V& v, const Item<W>& node, NodeControl& contro
   return again;
 }
 
-/// A head gets the link that it has asked for.
+/// Removes a granted head from the requests, and its link from the free links.
 template <class V, int W>
 FLITLAB_INLINE void grant_link(const V& v, const Item<W>& node, NodeControl& control, u32 queue) {
   control.waiting &= ~bit(queue);
   control.links = static_cast<u8>(control.links & ~(1u << queue_at(v, node, queue).direction));
 }
 
-/// What the senders of many nodes have decided. It is done later, so that memory has time to bring what it needs.
+/// Grants of the senders of many nodes. The transfers start later, so that prefetches of their data can complete.
 struct Grants {
   struct Grant {
     u32 index;
@@ -206,7 +208,7 @@ struct Grants {
   }
 };
 
-/// Those of one node.
+/// Grants of one node.
 struct NodeGrants {
   u64 queues = 0, bypassing = 0;
 
@@ -218,7 +220,7 @@ struct NodeGrants {
   }
 };
 
-/// The only head of a node that may get a link: there is nobody to arbitrate with.
+/// Phases 1 to 3 for a node with a single candidate head, which needs no arbitration.
 template <class V, int W, class G>
 FLITLAB_INLINE void pass_alone(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue, u64 bypass,
                                Dice dice, G& grants, Cycle now) {
@@ -231,13 +233,13 @@ FLITLAB_INLINE void pass_alone(const V& v, const Item<W>& node, NodeControl& con
     grants.add(v, node, control, index, queue, bypass, now);
 }
 
-/// Phases 1 to 3 for the heads that ask for links. Returns whether somebody has lost who may win in the next cycle.
+/// Phases 1 to 3 for the heads that request links. Returns whether a denied request may be granted in the next cycle.
 template <class V, int W, class G>
 FLITLAB_INLINE bool pass(const V& v, const Item<W>& node, NodeControl& control, u32 index, u64 waiting, u64 bypass,
                          Dice dice, G& grants, Cycle now) {
   const auto& t = v.t;
   u64 asked[kDirections] = {};
-  u64 high = 0;  // of those who ask: packets of high priority
+  u64 high = 0;  // presented heads of high priority
   u32 wishes = 0, granted = 0, directions = 0;
   for (u64 left = waiting; left & kReceivers;) {
     const u32 receiver = lowest_bit(left) >> 3;
@@ -254,7 +256,7 @@ FLITLAB_INLINE bool pass(const V& v, const Item<W>& node, NodeControl& control, 
         u64& blocked = node.at(t.node_fields.blocked);
         const bool was = blocked & bit(queue);
         blocked = possible ? blocked & ~bit(queue) : blocked | bit(queue);
-        if (possible && was) {  // a cycle later it will ask
+        if (possible && was) {  // it presents its request a cycle later
           ++wishes;
           continue;
         }
@@ -296,7 +298,8 @@ FLITLAB_INLINE bool pass(const V& v, const Item<W>& node, NodeControl& control, 
   return wishes > granted;
 }
 
-/// Heads for whom a link is free that has tokens for some.
+/// Returns the heads that have a free link with tokens for a full packet on some VC. With the arbitration gap: all
+/// heads, because phase 1 records which of them were blocked.
 template <class V, int W>
 FLITLAB_INLINE u64 able_heads(const V& v, const Item<W>& node, const NodeControl& control) {
   const auto& t = v.t;

@@ -1,8 +1,8 @@
 #pragma once
-/// Conservation, checked between cycles: on every link and VC, tokens at the sender and on their way back, packets on
-/// their way and in the buffer add up to the buffer; every packet is in one place; FIFOs have the room that is known
-/// of. Where links may spoil packets, those that are to be sent again have kept their space, and are where their copy
-/// is kept; copies that are not valid are no packets.
+/// Audit between cycles: for every link and VC, tokens at the sender and under way, packets on the link and packets in
+/// the buffer add up to the buffer's size. Every packet is counted once, and FIFO contents match their free space. With
+/// the link protocol, packets to be retransmitted keep their space and are counted at the sender's copy; invalid copies
+/// are not counted as packets.
 #include "kernels/common/fault.hpp"
 #include "kernels/routers/bgl/acknowledge.hpp"
 #include "kernels/routers/bgl/processor.hpp"
@@ -22,7 +22,7 @@ struct AuditNode {
     const auto terminal = v.terminals[index];
     NodeControl& control = node.at(t.node_fields.control);
     u32 fault = 0, flits = 0, packets = 0;
-    u32 to_software[kReceptionFifos] = {};  // chunks on their way to the reception FIFOs, in them, or just taken
+    u32 to_software[kReceptionFifos] = {};  // `[FIFO]`: chunks moving to it
     const u64 moving = control.leaving | control.arriving;
     const u64 asking = control.waiting | control.here;
     if ((control.waiting & control.here) | (asking & control.entering) | ((asking | control.entering) & moving))
@@ -34,7 +34,7 @@ struct AuditNode {
       for (u32 vc = 0; vc < t.vcs; ++vc) {
         const u32 queue = queue_of(receiver, vc);
         const Queue& state = queue_at(v, node, queue);
-        u32 pending = 0;  // on the link
+        u32 pending = 0;  // packets on the link
         for (u32 slot = 0; slot < t.head_slots && !t.protocol; ++slot)
           pending += (node.at(t.node_fields.head, receiver * t.head_slots + slot) & 0xF) == vc + 1;
         const bool spoiled = is_spoiled(v, node, queue), ghost = is_ghost(v, node, queue);
@@ -45,7 +45,7 @@ struct AuditNode {
           const bool head = i == 0 && !ghost;
           if (i < state.packets) held += packet.flits;
           if (!head || spoiled || !(control.bypassing & bit(queue))) sum += token_cost(t, vc, packet.flits);
-          if (head && control.leaving & bit(queue) && !spoiled) continue;  // counted where it goes
+          if (head && control.leaving & bit(queue) && !spoiled) continue;  // counted at its next queue
           flits += packet.tag & kNotValid ? 0 : packet.flits;
           packets += !(packet.tag & kNotValid);
         }
@@ -67,7 +67,7 @@ struct AuditNode {
         if (waiting && link_is_free) raise_fault(fault, kFaultBookkeeping, receiver);
         sum += waiting;
         if (t.acks) sum += node.at(t.node_fields.owed, receiver) >> 8 * vc & 0xFF;
-        if (t.acks && t.protocol)  // under way, or lost until the next token packet
+        if (t.acks && t.protocol)  // under way, or lost and recovered by the next token packet
           sum += static_cast<u8>(node.at(t.link_fields.given_back, receiver * t.vcs + vc) -
                                  upstream.at(t.link_fields.taken_back, peer.port * t.vcs + vc));
         if (sum != t.buffer[vc]) raise_fault(fault, kFaultCreditLost, receiver);
@@ -76,14 +76,14 @@ struct AuditNode {
         if (active != (ghost || state.packets > 0)) raise_fault(fault, kFaultBookkeeping, receiver);
       }
     }
-    u32 in_hand[kInjectionFifos] = {};  // chunks that processors are putting into the injection FIFOs
+    u32 in_hand[kInjectionFifos] = {};  // `[FIFO]`: chunks that processors are putting into it
     for (u32 p = 0; p < t.processors; ++p) {
       const Processor& processor = processor_at(v, terminal, p);
       if (processor.task == kPuts) in_hand[processor.fifo] += processor.packet.flits;
     }
     for (u32 f = 0; f < kInjectionFifos; ++f) {
       const Queue& state = queue_at(v, node, kInjectionQueue + f);
-      if (control.arriving & bit(kInjectionQueue + f)) {  // to the sender itself
+      if (control.arriving & bit(kInjectionQueue + f)) {  // a packet to its own node
         to_software[reception_fifo(kInjectionQueue >> 3, state.route)] += chunks_of(state.route);
         flits += chunks_of(state.route);
         ++packets;
@@ -108,7 +108,7 @@ struct AuditNode {
         const Packet& packet =
             terminal.at(t.reception_fields.ring, f * t.reception_ring + (fifo.first + i) % t.reception_ring);
         sum += packet.flits;
-        if (route_of(packet) & kHints) continue;  // a copy
+        if (route_of(packet) & kHints) continue;  // a broadcast copy
         flits += packet.flits;
         ++packets;
       }

@@ -1,15 +1,15 @@
 #pragma once
-/// Nodes that are worked on together, and lists of those among them for which something has come or has ended. They are
-/// made without branches: what there is for a node cannot be foreseen.
+/// Node groups of the bulk phase, and lists of the nodes with events of one kind. Lists are built without branches,
+/// because a node's events are unpredictable.
 #include "kernels/common/bits.hpp"
 #include "kernels/routers/bgl/calendar.hpp"
 
 namespace flitlab::bgl {
 
-/// Numbers of nodes in their batch.
+/// List of nodes, by their numbers in the group.
 template <u32 kMost>
 struct Numbers {
-  u32 who[kMost + 1];  ///< with room for one that is written and not kept
+  u32 who[kMost + 1];  ///< one more for an entry that is written and not kept
   u32 count = 0;
 
   FLITLAB_INLINE void add(u32 number, bool is_one) {
@@ -20,7 +20,7 @@ struct Numbers {
   FLITLAB_HD const u32* end() const { return who + count; }
 };
 
-/// A single node needs no list: on a GPU it would lie in memory.
+/// List of at most node 0, as a flag: an array would be in memory on a GPU.
 template <>
 struct Numbers<1> {
   struct Zero {
@@ -36,7 +36,7 @@ struct Numbers<1> {
   FLITLAB_HD Zero end() const { return {count}; }
 };
 
-/// Sets of bits, none of them empty, each with whose it is.
+/// List of non-empty bit sets, each with the number of its node.
 template <u32 kMost>
 struct SetsOf {
   u64 set[kMost + 2];
@@ -48,7 +48,7 @@ struct SetsOf {
     who[count] = whose;
     count += its_set != 0;
   }
-  /// Calls visit(who, bit) for all bits of all sets in one loop, which ends only once: each of its ends is unforeseen.
+  /// Calls visit(node, bit) for all bits of all sets. A single loop, because the end of a loop is mispredicted.
   template <class Visit>
   FLITLAB_INLINE void for_each(Visit&& visit) {
     set[count] = set[count + 1] = 0;
@@ -58,7 +58,7 @@ struct SetsOf {
       left &= left - 1;
       const u64 done = left == 0;
       i += static_cast<u32>(done);
-      left |= set[i] & (0 - done);  // no branch
+      left |= set[i] & (0 - done);  // without a branch
     }
   }
 };
@@ -74,8 +74,8 @@ struct SetsOf<1> {
   }
 };
 
-/// What is done to nodes when memory has had time to bring what it needs, `kRoom` things to a node; to a single node at
-/// once.
+/// Actions that run later, when the prefetches of their data have completed: up to `kRoom` for each node. For a single
+/// node they run at once.
 template <u32 kMost, u32 kRoom, class Thing, class Do>
 class Later {
  public:
@@ -105,7 +105,7 @@ FLITLAB_INLINE Later<kMost, kRoom, Thing, Do> later(const Do& act) {
   return Later<kMost, kRoom, Thing, Do>(act);
 }
 
-/// Links of nodes, `kRoom` or fewer of each; those of a single node are a set.
+/// List of links, up to `kRoom` for each node; for a single node, a set of directions.
 template <u32 kMost, u32 kRoom>
 struct LinkList {
   u32 entry[kMost == 1 ? 1 : kMost * kRoom + 1];
@@ -128,12 +128,12 @@ struct LinkList {
   }
 };
 
-/// The nodes, and which of them have which notes.
+/// Nodes of one bulk step, and lists of those with each kind of note.
 template <int W, u32 kMost>
 struct Batch {
   u32 index[kMost];
   Item<W> node[kMost];
-  u64 bypass[kMost];  ///< queues whose head may go by the bypass channel; none at first
+  u64 bypass[kMost];  ///< `[node]`: queues whose head may use the bypass channel; empty at first
   u32 count = 0;
   Numbers<kMost> with_head, with_tokens, heard, freed, turning;
 
@@ -145,11 +145,11 @@ struct Batch {
   }
 };
 
-/// Notes of groups of 64 nodes, from which batches are taken in turn.
+/// Calendar notes of groups of 64 nodes, from which the bulk phase takes its nodes.
 template <u32 kGroups>
 class DueNodes {
  public:
-  /// Takes the notes of the groups `first` to before `last`.
+  /// Takes the notes of the groups `first` to `last` - 1 out of the calendar.
   template <class V>
   FLITLAB_INLINE DueNodes(const V& v, u32 first, u32 last, Cycle now) {
     for (u32 group = first; group < last; ++group) {
@@ -162,12 +162,12 @@ class DueNodes {
     due_[count_] = 0;
   }
 
-  /// The next nodes; none if all have had their turn.
+  /// Fills `batch` with the next nodes; with none if all have been taken.
   template <class V, u32 kMost>
   FLITLAB_INLINE void take(const V& v, Batch<V::width, kMost>& batch) {
     static_assert(kMost <= 256);
     const u32 first = at_;
-    u8 number[64 * kMost];  // in the batch, by the place of a node in its group
+    u8 number[64 * kMost];  // number in `batch`, by group and node in the group
     u32 n = 0;
     u64 left = due_[at_];
     for (; at_ < count_ && n < kMost; ++n) {
@@ -179,10 +179,10 @@ class DueNodes {
       at_ += static_cast<u32>(done);
       left |= due_[at_] & (0 - done);
     }
-    due_[at_] = left;  // of the last group, for whose others there is no room
+    due_[at_] = left;  // nodes of the last group that did not fit
     batch.count = n;
     SetsOf<kMost> heads, tokens, heard, again, queues;
-    for (u32 at = first; at <= at_; ++at) {  // of the last group those that there was room for
+    for (u32 at = first; at <= at_; ++at) {  // of the last group only nodes that fit
       const u64 here = at == at_ ? ~left : ~u64{0};
       Notes& notes = notes_[at];
       heads.add(64 * (at - first), notes.heads & here);
@@ -201,7 +201,7 @@ class DueNodes {
   }
 
  private:
-  /// Those that have notes of one kind. There are few in a group.
+  /// Lists the nodes that have notes of one kind. A group has few of them.
   template <u32 kMost>
   FLITLAB_INLINE static void list(SetsOf<kMost>& notes, const u8* number, Numbers<kMost>& numbers) {
     u32 n = 0;

@@ -1,9 +1,9 @@
 #pragma once
-/// Line and plane fill (paper, "Line and plane fill"): a root sends the parts of a message, its colours, along the
-/// lines through it, one way round each; nodes on the way keep copies. In a plane, software sends every colour on as it
-/// arrives, so that it takes three legs: down the root's line in one dimension; from all that it reaches, but not from
-/// the root, down their lines in the other dimension; and from the last of those, by the link that is left, to the
-/// root's own line. So each link of the plane carries one colour.
+/// Line and plane fill (paper, "Line and plane fill"). The root splits a message into colours and sends each one way
+/// round a line through it; nodes on the way keep copies. In a plane, software forwards every colour as it arrives, on
+/// three legs: along the root's line in one dimension; from every node of that line but the root, along its line in the
+/// other dimension; and from the last nodes of these lines, by the remaining link, to the root's line in the other
+/// dimension. So each link of the plane carries one colour.
 #include "kernels/routers/bgl/inject.hpp"
 
 namespace flitlab::bgl {
@@ -13,41 +13,43 @@ FLITLAB_HD inline u32 colours(const T& t) {
   return 2 * t.fill_dims;
 }
 
-/// The direction that a colour goes in on a leg. Plus goes on in plus, minus in minus: a processor serves each.
+/// Returns the direction of a colour on a leg. Plus stays plus and minus stays minus, because each of two processors
+/// serves one sign.
 template <class T>
 FLITLAB_HD inline u32 direction_of(const T& t, u32 colour, u32 leg) {
   const u32 other = leg == 1;
   return 2 * t.fill_dim[colour / 2 ^ other] + colour % 2;
 }
 
-/// Whether a packet of a leg visits all nodes of a line, up to the node before its sender; else only the next node.
+/// Returns whether packets of a leg visit all nodes of a line, up to the node before the sender; else only the next
+/// node.
 FLITLAB_HD inline bool is_line(u32 leg) { return leg < 2; }
 
-/// The last node that a packet of a leg visits.
+/// Returns the last node that a packet of a leg visits.
 template <class T>
 FLITLAB_HD inline u32 end_of_leg(const T& t, u32 index, u32 colour, u32 leg) {
   const u32 direction = direction_of(t, colour, leg);
   return t.peers[index * t.ports + (is_line(leg) ? direction ^ 1 : direction)].item;
 }
 
-/// What a packet is part of.
+/// Returns the packet tag of a colour and leg.
 FLITLAB_HD inline u8 broadcast_tag(u32 colour, u32 leg) { return static_cast<u8>(3 * colour + leg); }
 
-/// Whether a node's neighbour in a direction has the root's coordinate there.
+/// Returns whether a node's neighbour in a direction has the root's coordinate in that dimension.
 template <class T>
 FLITLAB_HD inline bool is_before_root(const T& t, u32 index, u32 direction) {
   const u32 dim = direction / 2, next = t.address[t.peers[index * t.ports + direction].item];
   return coordinate(t, next, dim) == coordinate(t, t.address[t.fill_root], dim);
 }
 
-/// Whether the injection FIFO of a direction, which has one of its own, has room for a packet.
+/// Returns whether the injection FIFO used for a direction has room for a packet.
 template <class V, int W>
 FLITLAB_INLINE bool has_room(const V& v, const Item<W>& terminal, u32 direction) {
   return terminal.at(v.t.software_fields.injection, direction).room >= kFullPacket;
 }
 
-/// Sends a packet on a leg of its colour. Returns whether there was room for it, and time and a hand to put it there.
-/// `used`: FIFOs that have got a packet in this cycle.
+/// Puts a packet for a leg of its colour into an injection FIFO. Returns false if the FIFO has no room, pacing forbids
+/// it or the processor is busy. `used`: FIFOs that received a packet in this cycle.
 template <class V, int W>
 FLITLAB_INLINE bool send_leg(const V& v, const Item<W>& terminal, u32 index, SoftwareControl& software, u32 colour,
                              u32 leg, u32 id, Cycle created, u32& used, Cycle now) {
@@ -72,14 +74,14 @@ FLITLAB_INLINE bool send_leg(const V& v, const Item<W>& terminal, u32 index, Sof
   return true;
 }
 
-/// The root's colours, each as far as its FIFO has room.
+/// Puts the root's next packet of each colour into its FIFO, where there is room.
 template <class V, int W>
 FLITLAB_INLINE void send_colours(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                                  SoftwareControl& software, u32& used, Cycle now) {
   const auto& t = v.t;
   for (u32 colour = 0; colour < colours(t); ++colour) {
     InjectionFifo& fifo = terminal.at(t.software_fields.injection, direction_of(t, colour, 0));
-    const u32 number = fifo.cursor.index;  // packets of the colour that have been sent
+    const u32 number = fifo.cursor.index;  // sent packets of the colour
     if (number == t.fill_packets) continue;
     if (!send_leg(v, terminal, index, software, colour, 0, colours(t) * number + colour, 0, used, now)) continue;
     ++fifo.cursor.index;
@@ -87,21 +89,22 @@ FLITLAB_INLINE void send_colours(const V& v, const Item<W>& terminal, u32 index,
   }
 }
 
-/// Whether a packet that has arrived has to be sent on.
+/// Returns whether software has to forward an arrived packet on another leg.
 template <class T>
 FLITLAB_HD inline bool goes_on(const T& t, u32 index, const Packet& packet) {
   const u32 colour = packet.tag / 3, leg = packet.tag % 3;
   return t.fill_dims == 2 && (leg == 0 || (leg == 1 && is_before_root(t, index, direction_of(t, colour, 2))));
 }
 
-/// Whether it is worth a processor's time to take a packet: there is room to send it on.
+/// Returns whether a processor may take a packet: it need not be forwarded, or there is room for that.
 template <class V, int W>
 FLITLAB_INLINE bool can_send_on(const V& v, const Item<W>& terminal, u32 index, const Packet& packet) {
   const auto& t = v.t;
   return !goes_on(t, index, packet) || has_room(v, terminal, direction_of(t, packet.tag / 3, packet.tag % 3 + 1));
 }
 
-/// Whether a packet that has arrived can be taken: if it has to be sent on, that is done now.
+/// Forwards an arrived packet if it has to be. Returns whether software can take it: false if it could not be
+/// forwarded.
 template <class V, int W>
 FLITLAB_INLINE bool send_on(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                             SoftwareControl& software, const Packet& packet, u32& used, Cycle now) {

@@ -1,6 +1,6 @@
 #pragma once
-/// The calendar: whoever makes something happen in a node in a later cycle notes it here, so that nodes with nothing
-/// to do cost a look at a byte. A note too many does no harm.
+/// The calendar: events of later cycles are entered here ("notes"), so that an idle node costs only the test of its
+/// notes. A superfluous note is harmless.
 #include <utility>
 
 #include "kernels/routers/bgl/directions.hpp"
@@ -12,13 +12,14 @@
 
 namespace flitlab::bgl {
 
-/// Notes of what comes from neighbours are bytes: they write them at the same time, and all of them write a one.
+/// Returns the note for an arrival from a neighbour. These notes are bytes, because several neighbours may write one at
+/// the same time; all of them write 1.
 template <class V>
 FLITLAB_INLINE u8& mail_note(const V& v, Field<u8> calendar, u32 node, Cycle at) {
   return v.calendar[node / 64].at(calendar, (at & v.t.slot_mask) * 64 + node % 64);
 }
 
-/// A head, or tokens, will come to a node.
+/// Notes that a head, or tokens, will arrive at a node in cycle `at`.
 template <class V>
 FLITLAB_INLINE void announce(const V& v, Field<u8> calendar, u32 node, Cycle at) {
 #if defined(__CUDA_ARCH__)
@@ -28,7 +29,8 @@ FLITLAB_INLINE void announce(const V& v, Field<u8> calendar, u32 node, Cycle at)
 #endif
 }
 
-/// The other notes are bits: on a CPU one thread at a time makes all of a calendar for 64 nodes, or their software.
+/// Returns the word with the notes of a cycle for 64 nodes. These notes are bits: on a CPU one thread at a time writes
+/// the notes for 64 nodes or for their software.
 template <class V>
 FLITLAB_INLINE u64& notes_at(const V& v, Field<u64> calendar, u32 item, Cycle at) {
   return v.calendar[item / 64].at(calendar, at & (v.t.calendar_slots - 1));
@@ -47,7 +49,7 @@ FLITLAB_INLINE void note(u64& notes, u32 item) {
 #endif
 }
 
-/// All notes of 64 nodes. On a device others cross out theirs meanwhile.
+/// Returns the notes of 64 nodes. On a GPU other threads may clear theirs at the same time.
 FLITLAB_INLINE u64 read_notes(const u64& notes) {
 #if defined(__CUDA_ARCH__)
   return const_cast<const volatile u64&>(notes);
@@ -56,7 +58,7 @@ FLITLAB_INLINE u64 read_notes(const u64& notes) {
 #endif
 }
 
-/// Whether there is a note, which is crossed out.
+/// Clears a note and returns whether it was set.
 FLITLAB_INLINE bool take_note(u64& notes, u32 item) {
   const u64 mine = u64{1} << item % 64;
 #if defined(__CUDA_ARCH__)
@@ -69,19 +71,19 @@ FLITLAB_INLINE bool take_note(u64& notes, u32 item) {
   return noted;
 }
 
-/// Software has something for its node.
+/// Returns the word with the notes that software has acted on 64 nodes.
 template <class V>
 FLITLAB_INLINE u64& heard_at(const V& v, u32 node, Cycle at) {
   return v.calendar[node / 64].at(v.t.calendar_fields.heard, at & v.t.software_mask);
 }
 
-/// A link of a node will be free, or a request was lost.
+/// Notes that a link of a node becomes free in cycle `at`, or that requests are to be repeated then.
 template <class V>
 FLITLAB_INLINE void look_again(const V& v, u32 node, Cycle at) {
   note(notes_at(v, v.t.calendar_fields.again, node, at), node);
 }
 
-/// In a node a tail will have left, or a head will be ready.
+/// Notes that in cycle `at` a tail will have left a queue of a node, or a head will be ready.
 template <class V>
 FLITLAB_INLINE void wake_queues(const V& v, u32 node, Cycle at) {
   note(notes_at(v, v.t.calendar_fields.queues, node, at), node);
@@ -92,14 +94,14 @@ FLITLAB_INLINE void wake_software(const V& v, u32 terminal, Cycle at) {
   note(notes_at(v, v.t.calendar_fields.software, terminal, at), terminal);
 }
 
-/// A node has something for its software.
+/// Notes that a node has a packet or free space for its software.
 template <class V>
 FLITLAB_INLINE void tell_software(const V& v, u32 node, Cycle at) {
   note(told_at(v, node, at), node);
 }
 
-/// Wakes software for a creation in any later cycle. The calendar ends somewhere, so the distant future is looked at
-/// again when it is nearer.
+/// Wakes software for an event in any later cycle. If that is beyond the end of the calendar, software wakes at the end
+/// and calls this again.
 template <class V>
 FLITLAB_INLINE void set_alarm(const V& v, SoftwareControl& software, u32 terminal, Cycle at, Cycle now) {
   if (at == kNever) return;
@@ -108,18 +110,17 @@ FLITLAB_INLINE void set_alarm(const V& v, SoftwareControl& software, u32 termina
   wake_software(v, terminal, software.alarm);
 }
 
-/// Notes for the nodes of a group of 64, as sets.
+/// Notes for the nodes of a group of 64, as sets: bit i is node i of the group.
 struct Notes {
-  u64 heads, tokens;  ///< that come
-  u64 heard;          ///< from software
+  u64 heads, tokens;  ///< arrivals
+  u64 heard;          ///< actions of software
   u64 again, queues;
 };
 FLITLAB_HD constexpr u64 all_of(const Notes& notes) {
   return notes.heads | notes.tokens | notes.heard | notes.again | notes.queues;
 }
 
-/// The bytes of notes of mail for 64 nodes in a cycle, of which the others are bits: as a set. `cross_out`: what is
-/// read is no longer noted.
+/// Returns the arrival notes of 64 nodes, which are bytes, as a set of bits. `cross_out`: clears them.
 template <bool cross_out, class V>
 FLITLAB_INLINE u64 mail_notes(const V& v, Field<u8> calendar, u32 group, Cycle now) {
   u64 set = 0;
@@ -127,7 +128,7 @@ FLITLAB_INLINE u64 mail_notes(const V& v, Field<u8> calendar, u32 group, Cycle n
   if constexpr (V::width == 1) {
     for (u32 i = 0; i < 64; i += 16) {
       __m128i* const notes = reinterpret_cast<__m128i*>(&mail_note(v, calendar, 64 * group + i, now));
-      const __m128i highest = _mm_slli_epi16(_mm_loadu_si128(notes), 7);  // a note is a one
+      const __m128i highest = _mm_slli_epi16(_mm_loadu_si128(notes), 7);  // a note is 1
       set |= u64{static_cast<u32>(_mm_movemask_epi8(highest))} << i;
       if (cross_out) _mm_storeu_si128(notes, _mm_setzero_si128());
     }
@@ -142,7 +143,7 @@ FLITLAB_INLINE u64 mail_notes(const V& v, Field<u8> calendar, u32 group, Cycle n
   return set;
 }
 
-/// All notes of the nodes 64 `group` to 64 `group` + 63, which are crossed out.
+/// Returns and clears all notes of the nodes 64 `group` to 64 `group` + 63.
 template <class V>
 FLITLAB_INLINE Notes take_notes_of(const V& v, u32 group, Cycle now) {
   const auto& f = v.t.calendar_fields;
@@ -151,7 +152,7 @@ FLITLAB_INLINE Notes take_notes_of(const V& v, u32 group, Cycle now) {
           std::exchange(notes_at(v, f.queues, 64 * group, now), 0)};
 }
 
-/// Those of them for which there are any.
+/// Returns the nodes of a group that have a note in this cycle.
 template <class V>
 FLITLAB_INLINE u64 noted_nodes(const V& v, u32 group, Cycle now) {
   const auto& f = v.t.calendar_fields;
@@ -159,7 +160,7 @@ FLITLAB_INLINE u64 noted_nodes(const V& v, u32 group, Cycle now) {
          heard_at(v, 64 * group, now) | notes_at(v, f.again, 64 * group, now) | notes_at(v, f.queues, 64 * group, now);
 }
 
-/// Whether there are any for one node.
+/// Returns whether a node has a note in this cycle.
 template <class V>
 FLITLAB_INLINE bool is_noted(const V& v, u32 node, Cycle now) {
   const auto& f = v.t.calendar_fields;
@@ -168,7 +169,7 @@ FLITLAB_INLINE bool is_noted(const V& v, u32 node, Cycle now) {
   return mail_note(v, f.heads, node, now) | mail_note(v, f.tokens, node, now) | (bits >> node % 64 & 1);
 }
 
-/// The notes of one node, which are crossed out, as sets of one.
+/// Returns and clears the notes of one node: each set is 0 or 1.
 template <class V>
 FLITLAB_INLINE Notes take_notes(const V& v, u32 node, Cycle now) {
   const auto& f = v.t.calendar_fields;
@@ -177,7 +178,7 @@ FLITLAB_INLINE Notes take_notes(const V& v, u32 node, Cycle now) {
           take_note(notes_at(v, f.again, node, now), node), take_note(notes_at(v, f.queues, node, now), node)};
 }
 
-/// Those of 64 nodes whose software has something to do.
+/// Returns the nodes of a group whose software has work in this cycle.
 template <class V>
 FLITLAB_INLINE u64 noted_software(const V& v, u32 group, Cycle now) {
   return read_notes(notes_at(v, v.t.calendar_fields.software, 64 * group, now)) |

@@ -1,20 +1,20 @@
 #pragma once
-/// What crosses a link: heads in its direction, tokens against it. Both are written into the state of the node that
-/// they come to, with the cycle in which they come.
+/// Links: heads in their direction, tokens in the opposite one. The sender writes both into inboxes of the receiving
+/// node, by the cycle of arrival.
 #include "kernels/routers/bgl/calendar.hpp"
 #include "kernels/routers/bgl/tokens.hpp"
 #include "kernels/routers/bgl/totals.hpp"
 
 namespace flitlab::bgl {
 
-/// Where the head is that comes to a receiver in cycle `at`.
+/// Returns the inbox slot of a head that arrives at a receiver in cycle `at`.
 template <class T>
 FLITLAB_HD constexpr u32 head_place(const T& t, u32 receiver, Cycle at) {
   return receiver * t.head_slots + (at / kChunkBytes & (t.head_slots - 1));
 }
 
-/// A head comes to a node, which may look at its place in this very cycle. A word that is there has its cycle there as
-/// well: a cycle of long ago, of which only the lower half is known, cannot be taken for it.
+/// Sends a head to a node, which may read the slot in this same cycle. The arrival cycle is written before the word, so
+/// a reader that sees the word never pairs it with the stale cycle of an earlier head, whose lower half could match.
 template <class V>
 FLITLAB_INLINE void send_head(const V& v, u32 node, u32 receiver, u32 word, Cycle at) {
   const u32 place = head_place(v.t, receiver, at);
@@ -31,7 +31,7 @@ FLITLAB_INLINE void send_head(const V& v, u32 node, u32 receiver, u32 word, Cycl
   announce(v, v.t.calendar_fields.heads, node, at);
 }
 
-/// Receivers that a head is on its way to that comes now, or in another cycle.
+/// Returns the receivers whose inbox slot for cycle `now` holds a head, which may arrive in another cycle.
 template <class V, int W>
 FLITLAB_INLINE u32 receivers_with_head(const V& v, const Item<W>& node, Cycle now) {
   u32 set = 0;
@@ -47,7 +47,7 @@ FLITLAB_INLINE u32 receivers_with_head(const V& v, const Item<W>& node, Cycle no
   return set;
 }
 
-/// The word of the head that comes now; 0: none.
+/// Returns and clears the word of the head that arrives in cycle `now`; 0 if none does.
 template <class V, int W>
 FLITLAB_INLINE u32 take_head(const V& v, const Item<W>& node, u32 receiver, Cycle now) {
   const u32 place = head_place(v.t, receiver, now);
@@ -66,7 +66,8 @@ FLITLAB_INLINE u32 take_head(const V& v, const Item<W>& node, u32 receiver, Cycl
   return word;
 }
 
-/// Tokens that are known at the sender in cycle `at`: while the link to a receiver is taken, they wait for its end.
+/// Returns whether tokens that reach the sender in cycle `at` are deferred, because its link to this receiver is busy
+/// then.
 template <class V, int W>
 FLITLAB_INLINE bool can_wait(const V& v, const Item<W>& node, u32 receiver, Cycle at) {
   return v.t.defer && at <= node.at(v.t.node_fields.engaged, receiver);
@@ -78,7 +79,7 @@ FLITLAB_INLINE u32& tokens_back(const V& v, u32 node, u32 direction, Cycle at) {
 }
 
 #if !defined(__CUDA_ARCH__)
-/// Where return_tokens() will write soon.
+/// Prefetches the word that return_tokens() will write.
 template <class V, int W>
 FLITLAB_INLINE void prefetch_return(const V& v, const Item<W>& node, u32 receiver, Cycle at) {
   const u32 peer = node.at(v.t.node_fields.neighbour, receiver);
@@ -89,8 +90,8 @@ FLITLAB_INLINE void prefetch_return(const V& v, const Item<W>& node, u32 receive
 }
 #endif
 
-/// A sender will have tokens again in cycle `at`. It gets one message in a cycle for a VC; only where packets can be
-/// spoiled there may be two.
+/// Sends tokens to a sender, where they arrive in cycle `at`. A VC has one token message per cycle. With the link
+/// protocol two are possible; the second one then arrives later.
 template <class V, int W>
 FLITLAB_INLINE void hand_back(const V& v, const Item<W>& node, u32 receiver, u32 vc, u32 tokens, Cycle at) {
   const auto& t = v.t;
@@ -105,8 +106,8 @@ FLITLAB_INLINE void hand_back(const V& v, const Item<W>& node, u32 receiver, u32
   announce(v, t.calendar_fields.tokens, peer, at);
 }
 
-/// Chunks are free again in a receiver's VC: the sender at the other end will know, once there is a token packet for
-/// them.
+/// Returns the tokens of freed chunks of a receiver's VC: with the next token packet, or, if these are charged to
+/// packets, for arrival in cycle `at`.
 template <class V, int W>
 FLITLAB_INLINE void return_tokens(const V& v, const Item<W>& node, u32 queue, u32 chunks, Cycle at) {
   const auto& t = v.t;
@@ -119,14 +120,14 @@ FLITLAB_INLINE void return_tokens(const V& v, const Item<W>& node, u32 queue, u3
   hand_back(v, node, receiver, vc, tokens, at);
 }
 
-/// Whether a token packet waits for a link that is free.
+/// Returns whether tokens wait for a token packet and the link is free.
 template <class V, int W>
 FLITLAB_INLINE bool can_send_ack(const V& v, const Item<W>& node, const NodeControl& control, u32 direction) {
   return (node.at(v.t.node_fields.owed, direction) != 0) & (control.links >> direction & 1);
 }
 
-/// Token packets that wait go before all others. Each is for one VC, the lowest first, and bears at most the tokens of
-/// a packet of full size.
+/// Sends a token packet, which has priority over all packets. It carries tokens of one VC, the lowest first, and at
+/// most those of a full packet.
 template <class V, int W>
 FLITLAB_INLINE void send_ack(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 direction,
                              Cycle now) {
@@ -135,7 +136,7 @@ FLITLAB_INLINE void send_ack(const V& v, const Item<W>& node, NodeControl& contr
   const u32 vc = lowest_bit(owed) / 8, all = owed >> 8 * vc & 0xFF, tokens = all < kFullPacket ? all : kFullPacket;
   owed -= u64{tokens} << 8 * vc;
   hand_back(v, node, direction, vc, tokens, now + t.token_delay);
-  // The link is free again when that of a packet whose tail leaves then would be.
+  // Set as for a packet with a tail that leaves `overhead` cycles before the link is free.
   node.at(t.node_fields.tail_leaves, direction) = static_cast<u16>(now + t.ack_cycles - t.overhead);
   control.links = static_cast<u8>(control.links & ~(1u << direction));
   look_again(v, index, now + t.ack_cycles);

@@ -1,6 +1,6 @@
 #pragma once
-/// Six values side by side, one for each direction, looked at or changed at once: sets of directions without a loop.
-/// The engine of CPUs keeps an item's values together, so there vectors of 16 bytes do it; elsewhere loops do.
+/// Operations on six values at once, one for each direction. The CPU engine keeps an item's values together, so it uses
+/// 16-byte vectors; other engines loop.
 #include <array>
 #include <cstring>
 
@@ -23,10 +23,10 @@ FLITLAB_HD constexpr u32 all_of(const T& t) {
   return (1u << 2 * t.dims) - 1;
 }
 
-/// All bits if a direction is in a set, or none.
+/// Returns all ones if a direction is in a set, else 0.
 FLITLAB_HD constexpr u64 mask_of(u32 directions, u32 d) { return 0 - u64{directions >> d & 1}; }
 
-/// The masks of each set.
+/// `[set][direction]`: mask_of().
 inline constexpr std::array<std::array<u64, kDirections>, 64> kMasksOf = [] {
   std::array<std::array<u64, kDirections>, 64> masks{};
   for (u32 set = 0; set < 64; ++set)
@@ -34,13 +34,13 @@ inline constexpr std::array<std::array<u64, kDirections>, 64> kMasksOf = [] {
   return masks;
 }();
 
-/// Directions whose value is `value`.
+/// Returns the directions whose element of `field` equals `value`.
 template <int W>
 FLITLAB_INLINE u32 equal_set(const Item<W>& item, Field<u16> field, u16 value) {
 #if FLITLAB_BGL_VECTORS
   if constexpr (W == 1) {
     u64 low;
-    u32 high;  // what lies behind them belongs to others
+    u32 high;  // the values after the sixth belong to other fields
     std::memcpy(&low, &item.at(field), sizeof low);
     std::memcpy(&high, &item.at(field, 4), sizeof high);
     const __m128i values = _mm_set_epi64x(high, static_cast<long long>(low));
@@ -53,7 +53,7 @@ FLITLAB_INLINE u32 equal_set(const Item<W>& item, Field<u16> field, u16 value) {
   return set;
 }
 
-/// Directions whose value is not 0; the first one's stands at `first`.
+/// Returns the directions whose element of `field` is not 0; direction 0 is element `first`.
 template <int W>
 FLITLAB_INLINE u32 nonzero_set(const Item<W>& item, Field<u32> field, u32 first) {
 #if FLITLAB_BGL_VECTORS
@@ -70,7 +70,7 @@ FLITLAB_INLINE u32 nonzero_set(const Item<W>& item, Field<u32> field, u32 first)
   return set;
 }
 
-/// The union of the sets of some directions.
+/// Returns the union of the sets of `directions`.
 FLITLAB_INLINE u64 union_of(const u64 (&sets)[kDirections], u32 directions) {
 #if FLITLAB_BGL_VECTORS
   const auto& masks = kMasksOf[directions];
@@ -87,7 +87,7 @@ FLITLAB_INLINE u64 union_of(const u64 (&sets)[kDirections], u32 directions) {
 #endif
 }
 
-/// Makes a queue a member of the sets of some directions, and of no others.
+/// Makes a queue a member of the sets of `directions`, and of no others.
 FLITLAB_CALLED void put_into(u64 (&sets)[kDirections], u64 queue, u32 directions) {
 #if FLITLAB_BGL_VECTORS
   const auto& masks = kMasksOf[directions];
@@ -102,7 +102,7 @@ FLITLAB_CALLED void put_into(u64 (&sets)[kDirections], u64 queue, u32 directions
 #endif
 }
 
-/// Bytes that are not 0, as bits: of a word with a byte for each direction a set of directions.
+/// Returns the set of directions whose byte of `word` is not 0.
 FLITLAB_INLINE u32 bytes_set(u64 word) {
 #if FLITLAB_BGL_VECTORS
   const __m128i zeros = _mm_cmpeq_epi8(_mm_cvtsi64_si128(static_cast<long long>(word)), _mm_setzero_si128());

@@ -1,27 +1,27 @@
 #pragma once
-/// Hint bits that software sets, so that packets avoid dead nodes (paper, "Torus network"). A packet can be anywhere in
-/// the box between its source and its destination that its hint bits span. If a dead node is in the box, the packet
-/// goes in order if that way is clear. If it is not, the packet has to be dynamic: links into dead nodes never have
-/// tokens, so that it goes round them as long as another hint bit is left.
+/// Hint bits that software sets so that packets avoid dead nodes (paper, "Torus network"). A packet may visit any node
+/// of the box that its hint bits span between source and destination. If a dead node is in the box, the packet is
+/// deterministic if no dead node is on the route in dimension order. Otherwise it is dynamic: links into dead nodes
+/// never have tokens, so it goes round them as long as another hint bit is set.
 ///
-/// Where a dead node blocks the way in order, such a packet has no escape, but waits for a dynamic VC that takes it out
-/// of a layer of nodes (those with one coordinate in common) that it shares with the dead node. There the way in order
-/// is clear, unless it meets another dead node in that layer. `Table::exits` puts layers with dead nodes into an order
-/// in which they are left, so that nobody waits in a circle.
+/// Where a dead node blocks the ordered route, such a packet has no escape channel. It waits for a dynamic VC that
+/// leads out of a layer (nodes with one equal coordinate) that contains the dead node. Outside the layer the ordered
+/// route is clear, unless another dead node blocks it. `Table::exits` orders the layers with dead nodes so that packets
+/// leave them in one order and never wait in a cycle.
 #include "kernels/routers/bgl/route.hpp"
 
 namespace flitlab::bgl {
 
-/// How packets with given hint bits reach their destination; what is best comes first.
+/// How packets with given hint bits reach their destination, from best to worst.
 enum class Way : u8 {
-  kAny,      ///< in any order
-  kOrdered,  ///< in the order of the escape channels
-  kDynamic,  ///< round dead nodes, waiting only for VCs that become free
-  kUnsafe,   ///< round dead nodes, but packets may wait for one another in a circle
-  kNone,     ///< not, or not always
+  kAny,      ///< in any order of hops
+  kOrdered,  ///< only in the order of the escape channels
+  kDynamic,  ///< round dead nodes, without deadlock
+  kUnsafe,   ///< round dead nodes, with possible deadlock
+  kNone,     ///< not at all, or not always
 };
 
-/// Hops from one address to the coordinate of another, going in a direction.
+/// Returns the hops from one address to another's coordinate in the dimension of `direction`, in that direction.
 template <class T>
 FLITLAB_HD inline u32 hops_to(const T& t, u32 from, u32 to, u32 direction) {
   const u32 dim = direction / 2, a = coordinate(t, from, dim), b = coordinate(t, to, dim);
@@ -29,7 +29,7 @@ FLITLAB_HD inline u32 hops_to(const T& t, u32 from, u32 to, u32 direction) {
   return direction % 2 && up ? t.radix[dim] - up : up;
 }
 
-/// An address with one of its coordinates changed.
+/// Returns an address with one coordinate replaced.
 template <class T>
 FLITLAB_HD inline u32 with_coordinate(const T& t, u32 address, u32 dim, u32 coordinate) {
   return (address & ~(t.mask[dim] << t.shift[dim])) | coordinate << t.shift[dim];
@@ -47,7 +47,7 @@ FLITLAB_HD inline bool is_dead(const T& t, u32 address) {
   return false;
 }
 
-/// Dead nodes in the box that hint bits span between two addresses, as bits.
+/// Returns the set of dead nodes in the box that hint bits span between two addresses.
 template <class T>
 FLITLAB_HD inline u32 dead_between(const T& t, u32 from, u32 to, u32 hints) {
   u32 inside = 0;
@@ -74,7 +74,7 @@ FLITLAB_HD inline bool is_clear_in_order(const T& t, u32 from, u32 to, u32 hints
   return true;
 }
 
-/// Whether a packet may come to a live node, as far as the lines along dimensions tell that begin at its source.
+/// Returns whether a packet may visit the live node `at`; an overestimate that tests only the lines from its source.
 template <class T>
 FLITLAB_HD inline bool is_open(const T& t, u32 from, u32 at, u32 hints) {
   for (u32 left = hints; left; left &= left - 1)
@@ -82,7 +82,7 @@ FLITLAB_HD inline bool is_open(const T& t, u32 from, u32 at, u32 hints) {
   return !is_dead(t, at) && (hints & (hints - 1) || !dead_between(t, from, at, hints));
 }
 
-/// The same, and as far as its last hop tells.
+/// Returns the same, with a test of the last hop as well.
 template <class T>
 FLITLAB_HD inline bool is_entered(const T& t, u32 from, u32 at, u32 hints) {
   if (at == from || !is_open(t, from, at, hints)) return at == from;
@@ -93,7 +93,8 @@ FLITLAB_HD inline bool is_entered(const T& t, u32 from, u32 at, u32 hints) {
   return false;
 }
 
-/// Whether next to a dead node there is one from which all directions that are left lead into dead nodes.
+/// Returns whether a packet may reach a node next to `dead` from which all its remaining directions lead into dead
+/// nodes.
 template <class T>
 FLITLAB_HD inline bool has_trap(const T& t, u32 from, u32 to, u32 hints, u32 dead) {
   for (u32 left = hints; left; left &= left - 1) {
@@ -109,8 +110,9 @@ FLITLAB_HD inline bool has_trap(const T& t, u32 from, u32 to, u32 hints, u32 dea
   return false;
 }
 
-/// Whether packets whose way in order a dead node blocks have one of its exits left. It blocks the last dimension, in
-/// order, in which they can be on their way to it while those before are done; later ones lead out of its layers.
+/// Returns whether packets whose ordered route dead node `i` blocks can still take one of its exits. It blocks the last
+/// dimension in which they may move towards it with all earlier dimensions done; later dimensions lead out of its
+/// layers.
 template <class T>
 FLITLAB_HD inline bool has_exit(const T& t, u32 from, u32 to, u32 hints, u32 i) {
   bool blocks = false;
@@ -149,13 +151,13 @@ struct SoftwareHints {
   Way way;
 };
 
-/// The best hint bits between two live addresses. A way in any order and one in order only are worth their hops: a
-/// detour loads links, and the choice that it saves is worth less. One round dead nodes is taken if there is no other.
-/// Among equals `draw` decides.
+/// Returns the best hint bits between two live addresses: the fewest hops among routes in any or in escape order, and
+/// any order before escape order at equal hops. Hops count first, because a detour loads more links. Routes round dead
+/// nodes are the last resort. `draw` decides ties.
 template <class T>
 FLITLAB_HD inline SoftwareHints best_hints(const T& t, u32 from, u32 to, u32 draw) {
   u32 needed = 0, best = kNone, count = 0;
-  u64 equals = 0;  // a byte each: hints, and above them the way, which is none of those that do not work
+  u64 equals = 0;  // a byte each: hints, and Way above them
   for (u32 d = 0; d < t.dims; ++d) needed |= u32{coordinate(t, from, d) != coordinate(t, to, d)} << d;
   for (u32 minus = 0; minus < 8; ++minus) {
     if (minus & ~needed) continue;
@@ -177,7 +179,7 @@ FLITLAB_HD inline SoftwareHints best_hints(const T& t, u32 from, u32 to, u32 dra
   return {one & 0x3F, static_cast<Way>(one >> 6)};
 }
 
-/// Hint bits that the configuration gives for a pair; 0: none.
+/// Returns the hint bits that the configuration sets for a pair; 0 if it sets none.
 template <class T>
 FLITLAB_HD inline u32 given_hints(const T& t, u32 from, u32 to) {
   u32 low = 0, high = t.given_count;
@@ -193,8 +195,8 @@ FLITLAB_HD inline u32 given_hints(const T& t, u32 from, u32 to) {
   return 0;
 }
 
-/// A route with the hint bits of the hardware rule, as software changes it for a pair. What has to go round dead nodes
-/// is dynamic and of normal priority, since packets of high priority go in order.
+/// Returns a route with hardware's hint bits as software changes it for a pair. Packets that go round dead nodes become
+/// dynamic and of normal priority, because high-priority packets take dimension order.
 template <class T>
 FLITLAB_HD FLITLAB_ONE_COPY inline u32 software_route(const T& t, u32 from, u32 to, u32 route, u32 draw) {
   const u32 given = given_hints(t, from, to);

@@ -1,5 +1,5 @@
 #pragma once
-/// Putting packets into injection FIFOs: what software chooses for a packet, which FIFOs have room, whose turn it is.
+/// Injection: route choices of software, free injection FIFOs, and their round-robin order.
 #include "kernels/routers/bgl/calendar.hpp"
 #include "kernels/routers/bgl/hints.hpp"
 #include "kernels/routers/bgl/processor.hpp"
@@ -8,8 +8,8 @@
 
 namespace flitlab::bgl {
 
-/// Route of packet `number` of a terminal: the hint bits as hardware sets them, unless software does, and what software
-/// chooses per packet.
+/// Returns the route word of packet `number` of a terminal: hint bits set by hardware or software, dynamic or
+/// deterministic, priority, and reception group.
 template <class V>
 FLITLAB_INLINE u16 first_route(const V& v, u32 index, u32 number, u32 destination, u32 chunks) {
   const auto& t = v.t;
@@ -24,7 +24,7 @@ FLITLAB_INLINE u16 first_route(const V& v, u32 index, u32 number, u32 destinatio
   return static_cast<u16>(route | (chunks - 1) << kLengthShift);
 }
 
-/// A packet is in an injection FIFO.
+/// Writes a packet into an injection FIFO and notifies the node, which sees it `injection_delay` cycles later.
 template <class V, int W>
 FLITLAB_INLINE void end_put(const V& v, const Item<W>& terminal, u32 index, u32 fifo, const Packet& packet, Cycle now) {
   const auto& t = v.t;
@@ -37,7 +37,7 @@ FLITLAB_INLINE void end_put(const V& v, const Item<W>& terminal, u32 index, u32 
   note(heard_at(v, index, asks), index);
 }
 
-/// Puts a packet into an injection FIFO, which has room for it; a processor that needs time for that is idle.
+/// Reserves room and puts a packet into an injection FIFO. The FIFO must have room, and its processor must be idle.
 template <class V, int W>
 FLITLAB_INLINE void put(const V& v, const Item<W>& terminal, u32 index, u32 fifo, const Packet& packet, Cycle now) {
   const auto& t = v.t;
@@ -49,7 +49,7 @@ FLITLAB_INLINE void put(const V& v, const Item<W>& terminal, u32 index, u32 fifo
     end_put(v, terminal, index, fifo, packet, now);
 }
 
-/// FIFOs of a priority that have room for a packet, and that somebody has a hand free for, as bits.
+/// Returns the injection FIFOs of a priority that have room for a packet and an idle processor.
 template <class V, int W>
 FLITLAB_INLINE u32 fifos_with_room(const V& v, const Item<W>& terminal, bool high, u32 chunks) {
   const auto& t = v.t;
@@ -59,7 +59,7 @@ FLITLAB_INLINE u32 fifos_with_room(const V& v, const Item<W>& terminal, bool hig
   return set & injection_at_hand(v, terminal);
 }
 
-/// Of those, the one in turn.
+/// Returns the next FIFO of `set` in round-robin order, and advances the pointer.
 template <class T>
 FLITLAB_INLINE u32 next_fifo(const T& t, SoftwareControl& software, u32 set) {
   const u32 fifo = first_at_or_after(set, software.put);

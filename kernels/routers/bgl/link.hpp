@@ -1,11 +1,11 @@
 #pragma once
-/// The protocol of a link (paper, "Torus network"). Every packet bears a sequence number and CRCs. A receiver takes
-/// only the next one in sequence, and acknowledges it when all of it has come unspoiled; a sender keeps a copy until
-/// then, and sends all that it keeps once more, in order, if no acknowledgment comes for a time. A spoiled packet may
-/// have gone on before its end was seen: at its end it is marked as not valid, and whoever has all of it forgets it at
-/// once, for space that copies hold could be the bubble. Both ends keep a CRC of all that has been taken, so that what
-/// slips through the packets' CRCs is noticed. Senders have accounted for the space of what they keep, so a copy needs
-/// no new tokens. What a receiver says of all this is in acknowledge.hpp.
+/// The sending end of the link protocol (paper, "Torus network"). Every packet carries a sequence number and CRCs. A
+/// receiver accepts only the next packet in sequence, and acknowledges it when it is complete and correct. A sender
+/// keeps a copy until then, and retransmits all copies in order after a time-out. Their tokens stay taken, so
+/// retransmission needs none. A corrupted packet may have been forwarded before its end arrived: it is then marked as
+/// not valid, and the node that holds all of it drops it at once, because its space could be the bubble. Both ends keep
+/// a running CRC of all accepted packets, which shows errors that the packets' CRCs missed. acknowledge.hpp is the
+/// receiving end.
 #include "kernels/common/philox.hpp"
 #include "kernels/routers/bgl/channel.hpp"
 #include "kernels/routers/bgl/streams.hpp"
@@ -13,24 +13,24 @@
 
 namespace flitlab::bgl {
 
-/// What happens to a packet on the wires.
+/// Error that hits a packet on a link.
 enum class Hit : u32 {
   kNone,
-  kHeader,   ///< the header's CRC shows it at once
-  kBody,     ///< the packet's CRC shows it at its end
-  kEscaped,  ///< no CRC shows it
+  kHeader,   ///< detected at once by the header's CRC
+  kBody,     ///< detected at the packet's end by its CRC
+  kEscaped,  ///< not detected by either
 };
 
-/// The word of a head: VC + 1, then the route, then these.
+/// Word of a head: VC + 1 in 4 bits, the route in 16, the sequence number in 8, Hit in 4.
 inline constexpr u32 kSequenceShift = 20, kHitShift = 28;
-inline constexpr u8 kNotValid = 0x80;  ///< Packet::tag: somewhere on its way this copy was spoiled
+inline constexpr u8 kNotValid = 0x80;  ///< in Packet::tag: this copy was corrupted on an earlier link
 
-/// Stands for all the bytes of a packet.
+/// Returns a hash that stands for the bytes of a packet.
 FLITLAB_HD inline u32 content_of(const Packet& p) {
   return static_cast<u32>(mix64(mix64(u64{p.src} << 32 | p.id) + (u64{p.dst} << 32 | p.flits)) >> 32);
 }
 
-/// CRC-32 (IEEE 802.3) of one more word.
+/// Returns a CRC-32 (IEEE 802.3) extended by one word.
 FLITLAB_HD inline u32 add_to_crc(u32 crc, u32 word) {
   crc ^= word;
   for (u32 i = 0; i < 32; ++i) crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320u : 0);
@@ -51,7 +51,8 @@ FLITLAB_INLINE LinkEntry& kept_at(const V& v, const Item<W>& node, u32 direction
   return node.at(t.link_fields.kept, direction * t.kept_packets + (sequence & (t.kept_packets - 1)));
 }
 
-/// Whether a queue's head is coming over the link, and spoiled. At its end it is out of the queue, but may still leave.
+/// Returns whether a queue's head is still arriving and corrupted. When it is complete it is removed from the queue,
+/// but its transfer may still be under way: then the queue has a ghost.
 template <class V, int W>
 FLITLAB_INLINE bool is_spoiled(const V& v, const Item<W>& node, u32 queue) {
   if (!v.t.protocol || queue >= kInjectionQueue || queue_at(v, node, queue).packets != 1) return false;
@@ -76,7 +77,7 @@ FLITLAB_INLINE Hit hit_of(const V& v, u32 index, u32 direction, u32 chunks, Cycl
   return r.word[0] < t.header_threshold ? Hit::kHeader : Hit::kBody;
 }
 
-/// Puts a packet on the wires.
+/// Puts a packet on the link.
 template <class V, int W>
 FLITLAB_INLINE void transmit(const V& v, const Item<W>& node, u32 index, u32 direction, u32 word, Cycle now) {
   const auto& t = v.t;
@@ -90,7 +91,7 @@ FLITLAB_INLINE void transmit(const V& v, const Item<W>& node, u32 index, u32 dir
   node.at(t.node_fields.busy, direction) += cycles;
 }
 
-/// Whether a link can take a new packet depends on its wires, on repetitions, and on space for another copy.
+/// Sets the links that can take a new packet: not busy, no retransmission, and space for the copy of a full packet.
 template <class V, int W>
 FLITLAB_INLINE void set_links(const V& v, const Item<W>& node, NodeControl& control, Cycle now) {
   for (u32 d = 0; d < 2 * v.t.dims; ++d) {
@@ -100,7 +101,7 @@ FLITLAB_INLINE void set_links(const V& v, const Item<W>& node, NodeControl& cont
   }
 }
 
-/// A timeout may be further off than the calendar goes.
+/// Schedules a check of the time-out, which may be beyond the end of the calendar.
 template <class V>
 FLITLAB_INLINE void set_link_alarm(const V& v, LinkSender& s, u32 index, Cycle now) {
   if (!has_come(s.alarm, now)) return;
@@ -109,7 +110,7 @@ FLITLAB_INLINE void set_link_alarm(const V& v, LinkSender& s, u32 index, Cycle n
   wake_queues(v, index, s.alarm);
 }
 
-/// A new packet: `word` is what its receiver gets.
+/// Sends a new packet and keeps a copy. `word`: VC + 1 and route.
 template <class V, int W>
 FLITLAB_INLINE void send(const V& v, const Item<W>& node, u32 index, u32 direction, u32 word, const Packet& packet,
                          Cycle now) {
@@ -124,7 +125,7 @@ FLITLAB_INLINE void send(const V& v, const Item<W>& node, u32 index, u32 directi
   set_link_alarm(v, s, index, now);
 }
 
-/// Timeouts, and what is to be sent again.
+/// Starts retransmissions after time-outs, and retransmits the next packet of each free link.
 template <class V, int W>
 FLITLAB_INLINE void repeat(const V& v, const Item<W>& node, u32 index, Cycle now) {
   const auto& t = v.t;

@@ -1,5 +1,5 @@
 #pragma once
-/// Blue Gene/L's torus as a model: its state's start, its cycle, its audit.
+/// Blue Gene/L's torus as a model: start state, cycle and audit.
 #include "kernels/engines/phases.hpp"
 #include "kernels/routers/bgl/audit.hpp"
 #include "kernels/routers/bgl/phases.hpp"

@@ -1,6 +1,6 @@
 #pragma once
-/// How packets move: a head enters a queue, starts to leave it, and its tail has left. Everything that follows from a
-/// start is known then (a packet's chunks flow on at the speed of a link), so it is noted in the calendar.
+/// Packet movement: a head enters a queue, a transfer starts, and the tail has left. Chunks follow the head at the
+/// speed of a link, so all later events of a transfer are known at its start and entered into the calendar.
 #include "kernels/common/fault.hpp"
 #include "kernels/routers/bgl/acknowledge.hpp"
 #include "kernels/routers/bgl/route.hpp"
@@ -8,7 +8,7 @@
 
 namespace flitlab::bgl {
 
-/// A head begins to ask, for a link or for its reception FIFO.
+/// Makes a head request a link, or its reception FIFO if it is at its destination.
 FLITLAB_INLINE void ask(NodeControl& control, u32 queue, u16 route) {
   if (!(route & kHints)) {
     control.here |= bit(queue);
@@ -18,7 +18,7 @@ FLITLAB_INLINE void ask(NodeControl& control, u32 queue, u16 route) {
   put_into(control.wanting, bit(queue), route & kHints);
 }
 
-/// A packet becomes the head of its queue, ready to ask from a cycle on.
+/// Makes a packet the head of its queue; it requests from cycle `ready` on.
 template <class V>
 FLITLAB_INLINE void become_head(const V& v, NodeControl& control, u32 index, u32 queue, Queue& state, u16 route,
                                 Cycle ready, Cycle now) {
@@ -32,7 +32,7 @@ FLITLAB_INLINE void become_head(const V& v, NodeControl& control, u32 index, u32
   }
 }
 
-/// Heads that are ready now begin to ask.
+/// Makes heads that are ready now request.
 template <class V, int W>
 FLITLAB_INLINE void end_entering(const V& v, const Item<W>& node, NodeControl& control, Cycle now) {
   for (u64 left = control.entering; left; left &= left - 1) {
@@ -44,7 +44,7 @@ FLITLAB_INLINE void end_entering(const V& v, const Item<W>& node, NodeControl& c
   }
 }
 
-/// A packet comes into a queue. Returns whether it may ask through the bypass channel.
+/// Adds a packet to a queue. Returns whether it may request through the bypass channel.
 template <class V, int W>
 FLITLAB_INLINE bool enter(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue, u16 route,
                           Cycle now) {
@@ -57,7 +57,7 @@ FLITLAB_INLINE bool enter(const V& v, const Item<W>& node, NodeControl& control,
   return bypass;
 }
 
-/// Notes that a packet leaves its injection FIFO.
+/// Counts a packet that leaves its injection FIFO, and sets its injection cycle.
 template <class V>
 FLITLAB_INLINE void count_injection(const V& v, u32 index, u32 queue, u32 direction, u32 vc, Packet& packet,
                                     Cycle now) {
@@ -69,9 +69,9 @@ FLITLAB_INLINE void count_injection(const V& v, u32 index, u32 queue, u32 direct
                              packet.flits});
 }
 
-/// The head of a queue starts to leave in the direction, and on the VC, that it has chosen. It no longer asks, and its
-/// link is no longer free, since that was granted. If it goes by the bypass channel its space is free at once, but
-/// where tokens come in packets of their own these also acknowledge that all of it has come.
+/// Starts the transfer of a granted head in its direction, on its VC. grant_link() has already removed its request and
+/// its link. With charged token packets, a bypassing packet returns its tokens at once; token packets return them when
+/// the complete packet has arrived, because they acknowledge it as well.
 template <class V, int W>
 FLITLAB_INLINE void leave(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue, bool bypass,
                           Cycle now) {
@@ -114,7 +114,7 @@ FLITLAB_INLINE void leave(const V& v, const Item<W>& node, NodeControl& control,
   wake_queues(v, index, now + cycles);
   forget_gap(v, node, queue);
   control.leaving |= bit(queue);
-  if (state.route & kDeposit && queue < kInjectionQueue) {  // on two buses at once
+  if (state.route & kDeposit && queue < kInjectionQueue) {  // to a sender and to reception, on two buses
     control.reception_room[reception_fifo(queue >> 3, state.route)] -= static_cast<u8>(chunks);
     control.arriving |= bit(queue);
   }
@@ -129,7 +129,7 @@ FLITLAB_INLINE void leave(const V& v, const Item<W>& node, NodeControl& control,
                              u8(direction), u8(vc), 3, packet.flits});
 }
 
-/// The head of a queue starts to leave into its reception FIFO. A packet to the sender does so from its injection FIFO.
+/// Starts the transfer of a head to its reception FIFO. A packet to its own node leaves from its injection FIFO.
 template <class V, int W>
 FLITLAB_INLINE void arrive(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue, bool bypass,
                            Cycle now) {
@@ -150,21 +150,21 @@ FLITLAB_INLINE void arrive(const V& v, const Item<W>& node, NodeControl& control
   }
 }
 
-/// A packet is whole in a reception FIFO: software will find it there.
+/// Writes a complete packet into its reception FIFO and notifies software, which sees it in the next cycle.
 template <class V>
 FLITLAB_INLINE void hand_over(const V& v, u32 index, u32 receiver, const Packet& packet, Cycle now) {
   const auto& t = v.t;
   const auto terminal = v.terminals[index];
   const u32 fifo = reception_fifo(receiver, route_of(packet));
   ReceptionFifo& state = terminal.at(t.software_fields.reception, fifo);
-  // The node writes at the tail, software reads at the front: they never meet, since there was room.
+  // The node writes at the tail and software reads at the front; they never meet, because space was reserved.
   terminal.at(t.reception_fields.ring, fifo * t.reception_ring + state.tail) = packet;
   state.tail = static_cast<u8>(state.tail + 1u == t.reception_ring ? 0 : state.tail + 1);
   terminal.at(t.software_fields.arrival_mail, (now + 1) & 1) += u64{1} << 4 * fifo;
   tell_software(v, index, now + 1);
 }
 
-/// The tail of a queue's head has left it.
+/// Ends a transfer: the tail of the queue's head has left. Frees its space and makes the next packet the head.
 template <class V, int W>
 FLITLAB_INLINE void end_leave(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue, Cycle now) {
   const auto& t = v.t;
@@ -200,9 +200,10 @@ FLITLAB_INLINE void end_leave(const V& v, const Item<W>& node, NodeControl& cont
   become_head(v, control, index, queue, state, route_of(packet), queue < kInjectionQueue ? packet.via : now, now);
 }
 
-/// All of a packet has come over a link that may spoil packets. One that is spoiled is not acknowledged, and the space
-/// for it is kept until it comes again; a copy of one that was spoiled before is. Both are out of their queue, where
-/// they are last; if they have gone on, what they hold besides is free at the end of that.
+/// Processes packets that have arrived completely, with the link protocol. A corrupted packet is not acknowledged, and
+/// its tokens stay taken until the retransmission. An invalid copy of a packet corrupted on an earlier link is
+/// acknowledged. Both are last in their queue and are removed; if their transfer has started, its buses are free when
+/// it ends.
 template <class V, int W>
 FLITLAB_INLINE void end_coming(const V& v, const Item<W>& node, NodeControl& control, u32 index, Cycle now) {
   const auto& t = v.t;

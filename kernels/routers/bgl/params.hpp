@@ -23,7 +23,7 @@ inline constexpr struct TopologyParams {
       .max = 64,
       .unit = "cycles",
       .help =
-          "Time of a byte from sender to receiver, serialisation included; at least 10 between the paper's midplanes.",
+          "Delay of a byte from sender to receiver, serialisation included; the paper: at least 10 between midplanes.",
       .cite = "BG/L torus, Simulator overview"};
 } topology{};
 
@@ -68,7 +68,7 @@ inline constexpr struct RouterParams {
       .type = ParamType::kChoice,
       .default_value = "full_size",
       .choices = "full_size|actual_size",
-      .help = "Size that a packet on the bubble channel counts as: full, or its own (earlier rule; can deadlock).",
+      .help = "Size for which a bubble-channel packet counts: full, or actual (earlier rule; can deadlock).",
       .cite = "BG/L torus, Torus network",
       .only_if = "router.escape=bubble"};
   ParamRecord priority_flits{.path = "router.priority_flits",
@@ -89,7 +89,7 @@ inline constexpr struct RouterParams {
   ParamRecord bypass{.path = "router.bypass",
                      .type = ParamType::kBool,
                      .default_value = "true",
-                     .help = "A packet may bypass its virtual channel if that is empty.",
+                     .help = "A packet may bypass its virtual channel if the channel is empty.",
                      .cite = "BG/L torus, Torus network"};
   ParamRecord pipeline_delay{.path = "router.pipeline_delay",
                              .type = ParamType::kInt,
@@ -106,7 +106,7 @@ inline constexpr struct RouterParams {
       .min = 1,
       .max = 64,
       .unit = "cycles",
-      .help = "Time of the phases of arbitration; it passes before a packet presents its request.",
+      .help = "Duration of the phases of arbitration; passes before a packet presents its request.",
       .cite = "BG/L torus, Torus network; Simulator overview"};
   ParamRecord fifo_delay{.path = "router.fifo_delay",
                          .type = ParamType::kInt,
@@ -114,12 +114,12 @@ inline constexpr struct RouterParams {
                          .min = 0,
                          .max = 64,
                          .unit = "cycles",
-                         .help = "Time that a packet loses if it enters its virtual channel instead of bypassing it."};
+                         .help = "Further delay of a packet that enters its virtual channel instead of bypassing it."};
   ParamRecord jsq{
       .path = "router.jsq",
       .type = ParamType::kBool,
       .default_value = "true",
-      .help = "Dynamic packets join the shortest queue (most tokens, in four ranges); false: any that is open.",
+      .help = "Dynamic packets join the shortest queue (most tokens, in four ranges); false: a random open one.",
       .cite = "BG/L torus, Torus network; Figure 4"};
   ParamRecord slq{
       .path = "router.slq",
@@ -127,7 +127,7 @@ inline constexpr struct RouterParams {
       .default_value = "0.75",
       .min = 0,
       .max = 1,
-      .help = "Part of the cycles in which arbiters serve the longest queue (in four ranges); in the others, any.",
+      .help = "Fraction of cycles in which arbiters serve the longest queue (in four ranges); else a random one.",
       .cite = "BG/L torus, Arbitration policies; Figure 5"};
   ParamRecord network_first{
       .path = "router.network_first",
@@ -135,13 +135,13 @@ inline constexpr struct RouterParams {
       .default_value = "1.0",
       .min = 0,
       .max = 1,
-      .help = "Part of the cycles in which senders prefer packets in the network to those in injection FIFOs.",
+      .help = "Fraction of cycles in which senders prefer packets in the network to packets in injection FIFOs.",
       .cite = "BG/L torus, Torus network"};
   ParamRecord arbitration_gap{
       .path = "router.arbitration_gap",
       .type = ParamType::kBool,
       .default_value = "false",
-      .help = "The gap that verification found: a receiver that was blocked asks a cycle late, after injection FIFOs.",
+      .help = "Gap found in verification: a blocked receiver requests one cycle late, after the injection FIFOs.",
       .cite = "BG/L torus, Performance verification"};
   ParamRecord trailer_bytes{.path = "router.trailer_bytes",
                             .type = ParamType::kInt,
@@ -149,7 +149,7 @@ inline constexpr struct RouterParams {
                             .min = 0,
                             .max = 32,
                             .unit = "bytes",
-                            .help = "CRC and valid indicator after a packet.",
+                            .help = "CRC and valid indicator at the end of a packet.",
                             .cite = "BG/L torus, Alltoall"};
   ParamRecord ack_bytes{.path = "router.ack_bytes",
                         .type = ParamType::kInt,
@@ -157,7 +157,7 @@ inline constexpr struct RouterParams {
                         .min = 0,
                         .max = 32,
                         .unit = "bytes",
-                        .help = "Acknowledgment or token packet of the other direction, sent for every packet.",
+                        .help = "Token or ack-only packet in the opposite direction.",
                         .cite = "BG/L torus, Alltoall"};
   ParamRecord acks{
       .path = "router.acks",
@@ -165,8 +165,8 @@ inline constexpr struct RouterParams {
       .default_value = "auto",
       .choices = "charged|packets|auto",
       .help =
-          "Token packets: they wait for the link and then go first (packets); or their time is charged to every packet "
-          "that a link carries, and they never wait (charged; faster). auto: packets, if router.ack_bytes is not 0.",
+          "Token packets wait for the link and have priority (packets), or their time is charged to every packet on a "
+          "link and they never wait (charged; faster). auto: packets, if router.ack_bytes is not 0.",
       .cite = "BG/L torus, Torus network; Alltoall"};
   ParamRecord gap_bytes{.path = "router.gap_bytes",
                         .type = ParamType::kInt,
@@ -180,7 +180,7 @@ inline constexpr struct RouterParams {
       .path = "router.count_unblocking",
       .type = ParamType::kBool,
       .default_value = "false",
-      .help = "Count token messages to nodes with a blocked receiver, and those that let a packet move (slower).",
+      .help = "Count token messages to nodes with a blocked head, and messages that unblock one (slower).",
       .cite = "BG/L torus, Figure 9"};
   ParamRecord link_protocol{
       .path = "router.link_protocol",
@@ -195,7 +195,7 @@ inline constexpr struct RouterParams {
       .min = 8,
       .max = 128,
       .unit = "chunks",
-      .help = "Sender's store of unacknowledged packets; it must have room for one of full size to take another.",
+      .help = "Sender's retransmission FIFO; it accepts a packet only with room for a full one.",
       .cite = "BG/L torus, Torus network",
       .only_if = "router.link_protocol=true"};
   ParamRecord retransmission_timeout{
@@ -205,7 +205,7 @@ inline constexpr struct RouterParams {
       .min = 1,
       .max = 1000000,
       .unit = "cycles",
-      .help = "A sender sends all that it keeps again if no acknowledgment comes for this long.",
+      .help = "Time without an acknowledgment after which a sender retransmits all kept packets.",
       .cite = "BG/L torus, Torus network",
       .only_if = "router.link_protocol=true"};
   ParamRecord idle_acks{
@@ -216,8 +216,8 @@ inline constexpr struct RouterParams {
       .max = 1000000,
       .unit = "cycles",
       .help =
-          "A receiver that has returned no tokens of a virtual channel for this long (up to twice) says once more how "
-          "many it has returned since the start: lost token packets are made up for. Only where they are packets.",
+          "Time (up to twice this) without tokens of a virtual channel after which a receiver repeats the count of "
+          "returned tokens, which recovers lost token packets. Only if router.acks is packets.",
       .cite = "BG/L torus, Simulator overview",
       .only_if = "router.link_protocol=true"};
 } router{};
@@ -229,7 +229,7 @@ inline constexpr struct RoutingParams {
       .default_value = "1.0",
       .min = 0,
       .max = 1,
-      .help = "Part of the packets that are routed dynamically; the others take the escape channel, in its order.",
+      .help = "Fraction of packets that are routed dynamically; the others take the escape channel, in its order.",
       .cite = "BG/L torus, Torus network"};
   ParamRecord ties{
       .path = "routing.ties",
@@ -237,8 +237,8 @@ inline constexpr struct RoutingParams {
       .default_value = "registers",
       .choices = "registers|random",
       .help =
-          "Half-way round a dimension: as a node's two registers say, minus where the sum of its coordinates is odd "
-          "(registers), or each direction as likely for every packet (random).",
+          "Direction of packets half-way round a dimension: by the node, minus if the sum of its coordinates is odd "
+          "(registers), or random for every packet (random).",
       .cite = "BG/L torus, Torus network"};
   ParamRecord hints{.path = "routing.hints",
                     .type = ParamType::kIntList,
@@ -247,8 +247,8 @@ inline constexpr struct RoutingParams {
                     .max = 16777215,
                     .help =
                         "Hint bits that software sets, three numbers for each pair of nodes: source, destination and "
-                        "the bits x+ x- y+ y- z+ z-, as in [0, 5, 0b100100]. Hardware sets the bits of other pairs, or "
-                        "software if a dead node is in the way.",
+                        "the bits x+ x- y+ y- z+ z-, as in [0, 5, 0b100100]. For other pairs hardware sets them, or "
+                        "software if dead nodes have to be avoided.",
                     .cite = "BG/L torus, Torus network"};
 } routing{};
 
@@ -259,8 +259,8 @@ inline constexpr struct FaultsParams {
                     .min = 0,
                     .max = 16777215,
                     .help =
-                        "Dead nodes, at most 8: they do not send, receive or forward. Software sets hint bits so that "
-                        "packets avoid them.",
+                        "Dead nodes, at most 8: they do not send, receive or forward. Software sets hint bits that "
+                        "avoid them.",
                     .cite = "BG/L torus, Torus network"};
   ParamRecord error_rate{.path = "faults.error_rate",
                          .type = ParamType::kFloat,
@@ -268,7 +268,7 @@ inline constexpr struct FaultsParams {
                          .min = 0,
                          .max = 0.01,
                          .unit = "per byte and link",
-                         .help = "Chance that a link spoils a byte of a packet or of an acknowledgment.",
+                         .help = "Probability that a link corrupts a byte of a packet or of an acknowledgment.",
                          .cite = "BG/L torus, Torus network",
                          .only_if = "router.link_protocol=true"};
   ParamRecord crc_bits{
@@ -278,7 +278,7 @@ inline constexpr struct FaultsParams {
       .min = 1,
       .max = 24,
       .unit = "bits",
-      .help = "Length of packets' CRCs. A spoiled packet passes as good once in 2^bits; only running CRCs tell then.",
+      .help = "Length of packets' CRCs. They miss one in 2^bits corrupted packets; only running CRCs show these.",
       .cite = "BG/L torus, Torus network",
       .only_if = "router.link_protocol=true"};
 } faults{};

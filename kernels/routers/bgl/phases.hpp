@@ -1,9 +1,11 @@
 #pragma once
-/// One cycle of a node's torus unit. A packet of n chunks, alone in the network, whose head asks a sender in cycle t:
-///   leaves t; asks in the next node t + hop_delay; its tail has left this node's buffer t + 32 n;
-///   the link can take the next packet t + 32 n + 14; the sender knows of the free space t + 32 n + token_delay.
-/// A request that was not granted is presented again in the next cycle, one that cannot be granted when something in
-/// the node has changed.
+/// One cycle of a node's torus unit. For a packet of n chunks, alone in the network, whose head requests in cycle t:
+///   t                         the head leaves
+///   t + hop_delay             the head requests in the next node
+///   t + 32 n                  the tail has left this node's buffer
+///   t + 32 n + overhead       the link can take the next packet
+///   t + 32 n + token_delay    the upstream sender has the tokens
+/// A denied request is presented again in the next cycle, or, if it cannot be granted then, after a change in the node.
 #include "kernels/engines/phases.hpp"
 #include "kernels/routers/bgl/arbitrate.hpp"
 #include "kernels/routers/bgl/batch.hpp"
@@ -11,7 +13,7 @@
 
 namespace flitlab::bgl {
 
-/// Whether a token message frees a packet: one that could enter no VC before, and can enter this one now.
+/// Returns whether the head of a queue can enter a VC, as far as tokens are concerned.
 template <class V, int W>
 FLITLAB_INLINE bool has_open_vc(const V& v, const Item<W>& node, u32 address, u32 queue) {
   const auto& t = v.t;
@@ -25,7 +27,8 @@ FLITLAB_INLINE bool has_open_vc(const V& v, const Item<W>& node, u32 address, u3
   return enterable(v, node, direction, stays_in_ring(queue, direction, vc)) >> vc & 1;
 }
 
-/// Tokens of one message come back to a sender.
+/// Adds the tokens of one message, a byte for each VC, to a sender. With statistics it counts messages to nodes with a
+/// blocked head, and those that unblock one.
 template <class V, int W>
 FLITLAB_INLINE void receive_tokens(const V& v, const Item<W>& node, NodeControl& control, u32 direction, u64 back) {
   const auto& t = v.t;
@@ -48,7 +51,7 @@ FLITLAB_INLINE void receive_tokens(const V& v, const Item<W>& node, NodeControl&
     }
 }
 
-/// What software has taken out of reception FIFOs and put into injection FIFOs.
+/// Processes software's actions: chunks taken out of reception FIFOs and packets put into injection FIFOs.
 template <class V>
 FLITLAB_INLINE void receive_from_software(const V& v, const Item<V::width>& node, u32 index, Cycle now) {
   const auto& t = v.t;
@@ -67,7 +70,7 @@ FLITLAB_INLINE void receive_from_software(const V& v, const Item<V::width>& node
   }
 }
 
-/// Heads that have not got through by the bypass channel go into their VC's FIFO.
+/// Moves heads that were not granted through the bypass channel into their VC's FIFO.
 template <class V, int W>
 FLITLAB_INLINE void store(const V& v, const Item<W>& node, NodeControl& control, u32 index, u64 bypass, Cycle now) {
   const Cycle ready = now + v.t.fifo_delay;
@@ -89,7 +92,7 @@ struct NodePhase {
     return v.t.routers;
   }
 
-  /// One by one, as on a device. Batches, which are for CPUs, are compared with that.
+  // Node by node, as on a GPU; tests compare the CPU's bulk phase with it.
   template <class V>
   FLITLAB_INLINE static u64 due_set(const V& v, u32 group, Cycle now) {
     return noted_nodes(v, group, now);
@@ -107,8 +110,9 @@ struct NodePhase {
     bring(v, v.nodes[index]);
   }
 
-  /// In batches, their packets moved a batch later: meanwhile memory brings what that needs. It brings the next nodes
-  /// as well, one by one, since it can do only so much at a time.
+  /// Bulk phase: groups of up to kAtOnce nodes. Granted transfers start after the next group's step, when their
+  /// prefetches have completed. The next group's nodes are prefetched one by one, because only few loads can be
+  /// outstanding.
   template <class V>
     requires(V::width == 1)
   FLITLAB_INLINE static void work_groups(const V& v, u32 first, u32 last, Cycle now, bool prefetch) {
@@ -153,13 +157,13 @@ struct NodePhase {
   }
 
  private:
-  /// Queues of a node that can end to leave in the same cycle.
+  /// Queues of a node whose transfer can end in the same cycle.
   static constexpr u32 kMostEnds = 8 * kDirections + kInjectionFifos;
 
-  static constexpr u32 kAtOnce = 64;   ///< nodes of a batch
-  static constexpr u32 kGroups = 128;  ///< groups whose notes are taken at once
+  static constexpr u32 kAtOnce = 64;   ///< nodes of one bulk step
+  static constexpr u32 kGroups = 128;  ///< groups of 64 nodes whose calendar entries are read together
 
-  /// All that lies before its queues, of which it will need one or two.
+  /// Prefetches a node's fields before its queues; of these it will use one or two.
   template <class V>
   FLITLAB_INLINE static void bring(const V& v, const Item<V::width>& node) {
 #if !defined(__CUDA_ARCH__)
@@ -176,14 +180,14 @@ struct NodePhase {
     }
   }
 
-  /// Step by step over the nodes of a batch, since nothing that happens in one of them is seen by another in the same
-  /// cycle: what a node gets cannot be foreseen, and in long loops of the same kind that costs less. `next`: the first
-  /// `more` nodes of the next batch.
+  /// One cycle of the nodes of `batch`: each step runs for all nodes before the next step. Nodes do not affect one
+  /// another within a cycle, and long loops of one kind have fewer mispredicted branches. `next`: the nodes processed
+  /// next, the first `more` of which are prefetched.
   template <u32 kMost, class V, class G>
   FLITLAB_INLINE static void step(const V& v, Batch<V::width, kMost>& batch, const Item<V::width>* next, u32 more,
                                   G& grants, Cycle now) {
     const auto& t = v.t;
-    // References, not a structured binding: Clang 14 has none of those in lambdas.
+    // References, not a structured binding, which Clang 14 cannot capture in lambdas.
     auto& index = batch.index;
     auto& node = batch.node;
     auto& bypass = batch.bypass;
@@ -201,7 +205,7 @@ struct NodePhase {
     auto tokens = later<kMost, 2 * kDirections, Tokens>(take_tokens);
     const auto add_tokens = [&](u32 i, u32 direction, u64 content)
                                 __attribute__((always_inline)) { tokens.add(content != 0, {i, direction, content}); };
-    // Token packets that can go now: their link has just become free, or their tokens have.
+    // Token packets that may go now: their link, or the space of their tokens, has just become free.
     const bool sends_acks = t.acks && !t.protocol;
     LinkList<kMost, kDirections + kMostEnds> acks;
     const auto add_ack = [&](u32 i, u32 direction) {
@@ -237,8 +241,8 @@ struct NodePhase {
       add_tokens(i, d, bytes_of(std::exchange(node[i].at(t.node_fields.tokens_back, slot + d), 0)));
     });
     tokens.run();
-    // Arrivals before departures: a packet that comes in the cycle in which its VC's last one has left goes into the
-    // VC.
+    // Arrivals before departures: a packet that arrives in the cycle in which its VC's last packet has left does not
+    // bypass the VC.
     for (u32 i : with_head) coming.add(i, receivers_with_head(v, node[i], now));
     coming.for_each([&](u32 i, u32 receiver) {
       const u32 word = take_head(v, node[i], receiver, now);
@@ -256,7 +260,7 @@ struct NodePhase {
       bypass[i] |= u64{enter(v, node[i], control(i), index[i], queue, route, now)} << queue;
     });
     for (u32 i : heard) receive_from_software(v, node[i], index[i], now);
-    // What has ended, and what has been decided, is listed first, so that memory can bring what it needs meanwhile.
+    // Ended transfers are listed first and processed afterwards, so that prefetches have time.
     const auto end = [&](u32 who_and_queue) __attribute__((always_inline)) {
       const u32 i = kMost == 1 ? 0 : who_and_queue >> 8, queue = who_and_queue & 0xFF;
       end_leave(v, node[i], control(i), index[i], queue, now);
@@ -277,7 +281,7 @@ struct NodePhase {
       prefetch_end(v, node[i], control(i), queue, now);
       ended.add(by_link || has_come(state.until, now), i << 8 | queue);
     };
-    if constexpr (kMost == 1) {  // in one loop, so that a device has one copy of what it does
+    if constexpr (kMost == 1) {  // in one loop, so that a GPU has one copy of the code
       for (u64 left = leaving.set | arriving.set << kDirections; left; left &= left - 1) {
         const u32 k = lowest_bit(left);
         see(0, k < kDirections ? node[0].at(t.node_fields.sender_takes, k) : k - kDirections, k < kDirections);
@@ -296,7 +300,8 @@ struct NodePhase {
       for (u32 i : turning) repeat(v, node[i], index[i], now);
       for (u32 i = 0; i < n; ++i) set_links(v, node[i], control(i), now);
     }
-    // Most of those that are woken have nobody who may get a link, or one: they are told apart before, not meanwhile.
+    // Most woken nodes have zero or one head that can win a link; they are classified first, so that the arbitration
+    // loop has no such branch.
     Numbers<kMost> here, waiting, alone, several, stored;
     u64 able[kMost];
     for (u32 i = 0; i < n; ++i) {
@@ -325,7 +330,7 @@ struct NodePhase {
     for (u32 i : stored) store(v, node[i], control(i), index[i], bypass[i], now);
   }
 
-  /// The next packet of a queue whose head may have left it, and what else that will need.
+  /// Prefetches what end_leave() will use: the next packet of a queue, and the tokens of its sender.
   template <class V, int W>
   FLITLAB_INLINE static void prefetch_end(const V& v, const Item<W>& node, const NodeControl& control, u32 queue,
                                           Cycle now) {

@@ -1,19 +1,20 @@
 #pragma once
-/// Processors that need time for every packet: one puts it into an injection FIFO, or takes it out of a reception FIFO,
-/// and has no hand free for another one meanwhile. A node has one, or two: one for the FIFOs of the plus directions and
-/// one for those of the minus directions, as the prototype's plane fill did (paper, "Line and plane fill").
+/// Processors that need time for packets: a processor puts one packet into an injection FIFO, or takes one out of a
+/// reception FIFO, at a time. A node has one processor, or two: one for the FIFOs of the plus directions and one for
+/// the minus directions, as in the prototype's plane fill (paper, "Line and plane fill").
 #include "kernels/routers/bgl/calendar.hpp"
 
 namespace flitlab::bgl {
 
 enum Task : u8 { kIdle, kPuts, kTakes };
 
-/// The processor of an injection FIFO; the normal ones are used in turn, or have a direction each.
+/// Returns the processor of an injection FIFO. In broadcasts, normal FIFO d is for direction d.
 template <class T>
 FLITLAB_HD constexpr u32 processor_of_injection(const T& t, u32 fifo) {
   return t.processors == 2 ? fifo & 1 : 0;
 }
-/// What moves in a plus direction comes in by a minus port, and goes into its reception FIFO.
+/// Returns the processor of a reception FIFO. A packet that moves in a plus direction arrives at a minus port, and goes
+/// into the reception FIFO of that port.
 template <class T>
 FLITLAB_HD constexpr u32 processor_of_reception(const T& t, u32 fifo) {
   return t.processors == 2 ? (fifo % 7 + 1) & 1 : 0;
@@ -24,8 +25,8 @@ FLITLAB_INLINE Processor& processor_at(const V& v, const Item<W>& terminal, u32 
   return terminal.at(v.t.software_fields.processor, number);
 }
 
-/// FIFOs that somebody has a hand free for, as bits: all of them where software takes no time. `of`: those of each of
-/// two processors.
+/// Returns the FIFOs whose processor is idle; all FIFOs if software takes no time. `of`: the FIFOs of each of two
+/// processors.
 template <class V, int W>
 FLITLAB_INLINE u32 at_hand(const V& v, const Item<W>& terminal, const u32 (&of)[2]) {
   if (v.t.processors == 2)
@@ -42,7 +43,7 @@ FLITLAB_INLINE u32 reception_at_hand(const V& v, const Item<W>& terminal) {
   return at_hand(v, terminal, {0x152A, 0x2AD5});
 }
 
-/// A processor begins to put or to take a packet of so many chunks; the calendar wakes it when it is done.
+/// Starts a processor's task for a packet of `chunks` chunks, and wakes software at its end. Returns the processor.
 template <class V, int W>
 FLITLAB_INLINE Processor& begin(const V& v, const Item<W>& terminal, u32 index, u32 number, Task task, u32 fifo,
                                 u32 chunks, Cycle now) {

@@ -1,5 +1,5 @@
 #pragma once
-/// Where a packet may go, from its hint bits alone (paper, "Torus network"): there are no routing tables.
+/// Routing by hint bits alone, without routing tables (paper, "Torus network").
 #include "kernels/common/bits.hpp"
 #include "kernels/common/select.hpp"
 #include "kernels/routers/bgl/state.hpp"
@@ -8,7 +8,8 @@ namespace flitlab::bgl {
 
 inline constexpr u32 kPlusDirections = 0b010101;
 
-/// Hint bits of a minimal route between two addresses. `ties`: bit d set: half-way round dimension d goes minus.
+/// Returns the hint bits of a minimal route between two addresses. `ties`: bit d set: half-way round dimension d the
+/// packet goes minus.
 template <class T>
 FLITLAB_HD inline u32 minimal_hints(const T& t, u32 from, u32 to, u32 ties) {
   u32 hints = 0;
@@ -22,8 +23,8 @@ FLITLAB_HD inline u32 minimal_hints(const T& t, u32 from, u32 to, u32 ties) {
   return hints;
 }
 
-/// Half-way directions by a node's two registers of each dimension: nodes whose coordinates have an odd sum go minus,
-/// so that those beside one another differ in every dimension, and those half-way from one receiver among one another.
+/// Returns half-way directions as a node's registers set them: minus if the sum of its coordinates is odd. So
+/// neighbours differ, and so do the nodes that are half-way from the same receiver.
 template <class T>
 FLITLAB_HD inline u32 ties_by_registers(const T& t, u32 from) {
   u32 sum = 0;
@@ -31,14 +32,14 @@ FLITLAB_HD inline u32 ties_by_registers(const T& t, u32 from) {
   return sum % 2 ? 7 : 0;
 }
 
-/// The direction that a packet takes on an escape VC.
+/// Returns the direction that a packet takes on an escape VC.
 FLITLAB_HD inline u32 escape_direction(Order order, u32 hints) {
   const u32 plus = hints & kPlusDirections;
   return lowest_bit(order == Order::kDirection && plus ? plus : hints);
 }
 
 /// A hop along a dimension: whether it crosses the dateline, which lies between the largest coordinate and 0, and the
-/// coordinate after it.
+/// next coordinate.
 struct Hop {
   bool crosses;
   u32 next;
@@ -46,7 +47,7 @@ struct Hop {
 template <class T>
 FLITLAB_HD inline Hop hop_of(const T& t, u32 address, u32 direction) {
   const u32 dim = direction / 2, at = coordinate(t, address, dim), last = t.radix[dim] - 1;
-  const u32 minus = direction % 2, edge = last & (minus - 1);  // from where it crosses; 0 of a minus direction
+  const u32 minus = direction % 2, edge = last & (minus - 1);  // coordinate before the dateline; 0 in a minus direction
   const bool crosses = at == edge;
   return {crosses, select(crosses, last - edge, at + 1 - 2 * minus)};
 }
@@ -60,7 +61,8 @@ FLITLAB_HD inline u32 next_coordinate(const T& t, u32 address, u32 direction) {
   return hop_of(t, address, direction).next;
 }
 
-/// The escape VC of the next buffer in a direction: of a pair, the higher one once the dateline has been crossed.
+/// Returns the escape VC in a direction: of a dateline pair, the higher one if the packet has crossed the dateline or
+/// crosses it with this hop.
 template <class T>
 FLITLAB_HD inline u32 escape_vc(const T& t, u32 address, u16 route, u32 direction) {
   if (t.escape_vcs == 1) return t.dynamic_vcs;
@@ -68,7 +70,8 @@ FLITLAB_HD inline u32 escape_vc(const T& t, u32 address, u16 route, u32 directio
   return t.dynamic_vcs + crossed;
 }
 
-/// A packet's route word after a hop: the hint bit goes when the next node has the destination's coordinate.
+/// Returns a packet's route word after a hop: the hint bit is cleared if the next node has the destination's
+/// coordinate.
 template <class T>
 FLITLAB_HD inline u16 route_after_hop(const T& t, u16 route, u32 destination, u32 here, u32 direction) {
   const u32 dim = direction / 2;

@@ -1,6 +1,6 @@
 #pragma once
-/// A node's software, one terminal: it creates packets, puts them into injection FIFOs, and takes what has arrived out
-/// of the reception FIFOs. It answers what sources ask of a model (kernels/traffic/injection.hpp).
+/// A node's software, one terminal: it creates packets, puts them into injection FIFOs, and takes arrived packets out
+/// of the reception FIFOs. Defines the functions that deliver() needs from each model (kernels/traffic/injection.hpp).
 #include "kernels/routers/bgl/broadcast.hpp"
 #include "kernels/routers/bgl/totals.hpp"
 #include "kernels/traffic/program.hpp"
@@ -17,7 +17,7 @@ FLITLAB_INLINE bool is_misdelivered(const V&, u32, const Packet&) {
   return false;
 }
 
-/// The packet at a place of the terminal's sequence.
+/// Returns the packet at a cursor of the terminal's packet sequence.
 template <class V>
 FLITLAB_INLINE Packet packet_of(const V& v, u32 index, const SourceCursor& cursor) {
   const auto& t = v.t;
@@ -32,7 +32,7 @@ FLITLAB_INLINE Packet packet_of(const V& v, u32 index, const SourceCursor& curso
   return packet;
 }
 
-/// Packets of a trace.
+/// Sets `packet` to the oldest created packet of a trace. Returns false if there is no such packet.
 template <class V, int W>
 FLITLAB_INLINE bool oldest_of_trace(const V& v, const Item<W>& terminal, u32 index, Packet& packet) {
   const auto& t = v.t;
@@ -49,14 +49,14 @@ FLITLAB_INLINE bool oldest_of_trace(const V& v, const Item<W>& terminal, u32 ind
   return true;
 }
 
-/// The oldest packets that have been created go into FIFOs with room, as fast as software can.
+/// Puts the oldest created packets into FIFOs with room, as fast as pacing and processors allow.
 template <class V, int W>
 FLITLAB_INLINE void put_oldest(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                                SoftwareControl& software, Cycle now) {
   const auto& t = v.t;
   for (u32 used = 0; control.sent != control.created;) {
     const bool trace = t.mode == TrafficMode::kTrace;
-    // What the packet is takes longer to work out than that there is no room for it.
+    // Tests for room first, because that is cheaper than computing the packet.
     if (!trace && !t.priority_threshold && !used) {
       const u32 flits = packet_flits(t.traffic, *v.row, index, control.oldest.index);
       if (!fifos_with_room(v, terminal, false, flits)) return;
@@ -72,7 +72,7 @@ FLITLAB_INLINE void put_oldest(const V& v, const Item<W>& terminal, u32 index, T
       packet = packet_of(v, index, control.oldest);
     }
     const u32 set = fifos_with_room(v, terminal, route_of(packet) & kHighPriority, packet.flits) & ~used;
-    if (!set) {  // into a FIFO goes at most one packet in a cycle
+    if (!set) {  // a FIFO accepts at most one packet per cycle
       if (used) wake_software(v, index, now + 1);
       return;
     }
@@ -84,8 +84,8 @@ FLITLAB_INLINE void put_oldest(const V& v, const Item<W>& terminal, u32 index, T
   }
 }
 
-/// Infinite FIFOs, as in the paper's simulator: packet n is in FIFO n modulo their number from its creation on; the
-/// node sees as much of each as a real one holds.
+/// Fills infinite FIFOs, as in the paper's simulator: packet n is in FIFO n modulo their number from its creation on.
+/// The node sees as much of each as a real FIFO holds.
 template <class V, int W>
 FLITLAB_INLINE void fill_infinite(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control, Cycle now) {
   const auto& t = v.t;
@@ -103,8 +103,8 @@ FLITLAB_INLINE void fill_infinite(const V& v, const Item<W>& terminal, u32 index
   if (more) wake_software(v, index, now + 1);
 }
 
-/// Hands a program's packets to FIFOs with room, as fast as software can. A packet bears its message's number at the
-/// receiver.
+/// Puts a program's packets into FIFOs with room, as fast as pacing and processors allow. A packet's id is its
+/// message's slot at the receiver.
 template <class V, int W>
 FLITLAB_INLINE void put_of_program(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                                    SoftwareControl& software, Cycle now) {
@@ -138,26 +138,26 @@ FLITLAB_INLINE void put_of_program(const V& v, const Item<W>& terminal, u32 inde
   }
 }
 
-/// A program's part of a cycle: its calls, its packets, and when it goes on by itself.
+/// One cycle of a program: runs its calls, puts its packets, and schedules its next wake-up.
 template <class V, int W>
 FLITLAB_INLINE void go_on_with_program(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                                        SoftwareControl& software, Cycle now) {
   if (program_wakes(v, terminal, index, now) <= now) run_program(v, terminal, index, now);
   put_of_program(v, terminal, index, control, software, now);
-  // Packets that have been taken may have been what the next call waited for.
+  // The next call may have waited for packets that were put just now.
   const Cycle wakes = program_wakes(v, terminal, index, now);
   if (wakes == kNever) return;
   const Cycle at = wakes > now ? wakes : now + 1;
   if (has_come(software.alarm, now) || at < software.alarm) set_alarm(v, software, index, at, now);
 }
 
-/// Of reception FIFOs that hold packets of normal priority the next one gets a turn.
+/// Advances the round-robin pointer of the normal-priority reception FIFOs behind `fifo`.
 constexpr u32 kHighFifos = 1u << 6 | 1u << 13;
 FLITLAB_INLINE void pass_turn(SoftwareControl& software, u32 fifo) {
   if (!(kHighFifos >> fifo & 1)) software.take = static_cast<u8>(fifo + 1 == kReceptionFifos ? 0 : fifo + 1);
 }
 
-/// Takes the oldest packet out of a reception FIFO, unless it has to be sent on, and cannot.
+/// Takes the oldest packet out of a reception FIFO, unless it has to be forwarded and cannot be.
 template <class V, int W>
 FLITLAB_INLINE void take(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                          SoftwareControl& software, u32 fifo, u32& used, Cycle now) {
@@ -165,7 +165,7 @@ FLITLAB_INLINE void take(const V& v, const Item<W>& terminal, u32 index, Termina
   ReceptionFifo& state = terminal.at(t.software_fields.reception, fifo);
   const Packet& packet = terminal.at(t.reception_fields.ring, fifo * t.reception_ring + state.first);
   if (t.mode == TrafficMode::kBroadcast && !send_on(v, terminal, index, control, software, packet, used, now))
-    return;  // it stays where it is
+    return;  // it stays in the FIFO
   pass_turn(software, fifo);
   state.first = static_cast<u8>(state.first + 1u == t.reception_ring ? 0 : state.first + 1);
   if (!--state.packets)
@@ -185,8 +185,8 @@ FLITLAB_INLINE void take(const V& v, const Item<W>& terminal, u32 index, Termina
   software.next_take = now + t.take_interval;
 }
 
-/// Takes packets out of reception FIFOs, those of high priority first, the others in turn; at most one of each FIFO in
-/// a cycle. Processors that need time begin to.
+/// Takes packets out of reception FIFOs, high priority first, the others in turn; at most one of each FIFO per cycle.
+/// Processors that need time start to take them.
 template <class V, int W>
 FLITLAB_INLINE void take_arrived(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                                  SoftwareControl& software, u32& used, Cycle now) {
@@ -211,7 +211,7 @@ FLITLAB_INLINE void take_arrived(const V& v, const Item<W>& terminal, u32 index,
   }
 }
 
-/// Processors that are done with a packet.
+/// Ends the tasks of processors whose time is over.
 template <class V, int W>
 FLITLAB_INLINE void end_tasks(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                               SoftwareControl& software, u32& used, Cycle now) {
@@ -227,7 +227,7 @@ FLITLAB_INLINE void end_tasks(const V& v, const Item<W>& terminal, u32 index, Te
   }
 }
 
-/// A broadcast's part of a cycle: the root's colours, and when to try again.
+/// One cycle of a broadcast: puts the root's colours, and schedules the next attempt.
 template <class V, int W>
 FLITLAB_INLINE void go_on_with_broadcast(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                                          SoftwareControl& software, u32 used, Cycle now) {
@@ -238,7 +238,7 @@ FLITLAB_INLINE void go_on_with_broadcast(const V& v, const Item<W>& terminal, u3
         count_creation(v, index, id, now, kFullPacket, [&] { return end_of_leg(t, index, id % colours(t), 0); });
     send_colours(v, terminal, index, control, software, used, now);
   }
-  // Without room there is nothing to try before some has come free.
+  // Without room, the node wakes software when space becomes free.
   if ((software.arrived || control.sent != control.created) && (used || !has_come(software.next_put, now)))
     wake_software(v, index, has_come(software.next_put, now + 1) ? now + 1 : software.next_put);
 }
@@ -252,7 +252,8 @@ struct SoftwarePhase {
     return v.t.terminals;
   }
 
-  /// The host puts the packets of a trace into the state without a note.
+  /// Returns whether software has work. With traces it always may: the host writes packets into the state without a
+  /// note.
   template <class V>
   FLITLAB_INLINE static bool due(const V& v, u32 index, Cycle now) {
     return v.t.mode == TrafficMode::kTrace || noted_software(v, index / 64, now) >> index % 64 & 1;
@@ -295,7 +296,7 @@ struct SoftwarePhase {
       fifo.packets = static_cast<u8>(fifo.packets + (arrivals >> 4 * f & 0xF));
       software.arrived |= static_cast<u16>(1u << f);
     }
-    u32 used = 0;  // injection FIFOs that get a packet in this cycle
+    u32 used = 0;  // injection FIFOs that received a packet in this cycle
     if (t.processors) end_tasks(v, terminal, index, control, software, used, now);
     take_arrived(v, terminal, index, control, software, used, now);
     if (t.mode == TrafficMode::kBroadcast) {

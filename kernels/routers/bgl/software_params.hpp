@@ -10,7 +10,7 @@ inline constexpr struct InjectionParams {
                     .default_value = "6",
                     .min = 1,
                     .max = 6,
-                    .help = "Normal injection FIFOs in use, filled in turn. Two more are for packets of high priority.",
+                    .help = "Normal injection FIFOs in use, filled in turn. Two more are for high-priority packets.",
                     .cite = "BG/L torus, Torus network"};
   ParamRecord fifo_flits{.path = "injection.fifo_flits",
                          .type = ParamType::kInt,
@@ -23,23 +23,22 @@ inline constexpr struct InjectionParams {
       .path = "injection.infinite",
       .type = ParamType::kBool,
       .default_value = "false",
-      .help = "Injection FIFOs without limit: a packet enters when it is created, as in the paper's simulator.",
+      .help = "Unlimited injection FIFOs: a packet enters when it is created, as in the paper's simulator.",
       .cite = "BG/L torus, Simulator overview"};
-  ParamRecord put_interval{
-      .path = "injection.put_interval",
-      .type = ParamType::kInt,
-      .default_value = "0",
-      .min = 0,
-      .max = 1000,
-      .unit = "cycles/chunk",
-      .help = "Time that software takes to put a chunk into a FIFO, or waits so as not to flood the network.",
-      .cite = "BG/L torus, Alltoall"};
+  ParamRecord put_interval{.path = "injection.put_interval",
+                           .type = ParamType::kInt,
+                           .default_value = "0",
+                           .min = 0,
+                           .max = 1000,
+                           .unit = "cycles/chunk",
+                           .help = "Time for which software waits after each chunk that it puts into a FIFO (pacing).",
+                           .cite = "BG/L torus, Alltoall"};
   ParamRecord priority_share{.path = "injection.priority_share",
                              .type = ParamType::kFloat,
                              .default_value = "0",
                              .min = 0,
                              .max = 1,
-                             .help = "Part of the packets that have high priority.",
+                             .help = "Fraction of packets that have high priority.",
                              .cite = "BG/L torus, Torus network"};
 } injection{};
 
@@ -56,7 +55,7 @@ inline constexpr struct ReceptionParams {
                      .default_value = "1",
                      .min = 1,
                      .max = 2,
-                     .help = "Groups of seven reception FIFOs in use; with two, a packet is for either processor.",
+                     .help = "Groups of seven reception FIFOs in use; with two, a packet's group is random.",
                      .cite = "BG/L torus, Torus network"};
   ParamRecord take_interval{.path = "reception.take_interval",
                             .type = ParamType::kInt,
@@ -64,7 +63,7 @@ inline constexpr struct ReceptionParams {
                             .min = 0,
                             .max = 500,
                             .unit = "cycles/packet",
-                            .help = "Time that software takes to take a packet out of a reception FIFO."};
+                            .help = "Time for which software waits after taking a packet out of a reception FIFO."};
 } reception{};
 
 /// The paper gives no times; a processor has four cycles in a byte time ("Torus network").
@@ -76,8 +75,7 @@ inline constexpr struct SoftwareParams {
       .min = 0,
       .max = 10000,
       .unit = "processor cycles/packet",
-      .help =
-          "Time of a processor for a packet that it puts into a FIFO or takes out of one, beside that for its chunks.",
+      .help = "Processor time for each packet put into or taken out of a FIFO, in addition to software.chunk_time.",
       .cite = "BG/L torus, Sample hardware performance measurements"};
   ParamRecord chunk_time{.path = "software.chunk_time",
                          .type = ParamType::kInt,
@@ -85,7 +83,7 @@ inline constexpr struct SoftwareParams {
                          .min = 0,
                          .max = 1000,
                          .unit = "processor cycles/chunk",
-                         .help = "Time of a processor for each chunk that it puts or takes.",
+                         .help = "Processor time for each chunk put or taken.",
                          .cite = "BG/L torus, Sample hardware performance measurements"};
   ParamRecord processors{
       .path = "software.processors",
@@ -101,7 +99,7 @@ inline constexpr struct SoftwareParams {
                            .min = 0,
                            .max = 1000000,
                            .unit = "cycles",
-                           .help = "Each node's software puts its first packet at a random time within so many cycles.",
+                           .help = "Cycles within which each node's software puts its first packet, at a random time.",
                            .cite = "BG/L torus, Alltoall"};
 } software{};
 
@@ -111,7 +109,7 @@ inline constexpr struct BroadcastParams {
                    .default_value = "0",
                    .min = 0,
                    .max = 16777215,
-                   .help = "Node that sends to all others of the line or plane (traffic.mode = \"broadcast\").",
+                   .help = "Node that sends to all other nodes of the line or plane (traffic.mode = \"broadcast\").",
                    .cite = "BG/L torus, Line and plane fill"};
   ParamRecord dimensions{.path = "broadcast.dimensions",
                          .type = ParamType::kIntList,
@@ -119,8 +117,8 @@ inline constexpr struct BroadcastParams {
                          .min = 0,
                          .max = 2,
                          .help =
-                             "Dimension of the line, or the two of the plane: 0 is x. In a plane software sends every "
-                             "colour on as it arrives.",
+                             "Dimension of the line, or the two of the plane: 0 is x. In a plane software forwards "
+                             "every colour as it arrives.",
                          .cite = "BG/L torus, Line and plane fill"};
   ParamRecord packets{.path = "broadcast.packets",
                       .type = ParamType::kInt,

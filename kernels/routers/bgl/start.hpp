@@ -1,5 +1,5 @@
 #pragma once
-/// State before cycle 0: empty queues, all tokens, the first creation in the calendar.
+/// State before cycle 0: empty queues, all tokens at the senders, the first packet creations in the calendar.
 #include "kernels/routers/bgl/software.hpp"
 #include "kernels/routers/bgl/tokens.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
-/// A Blue Gene/L node: six senders, six receivers with their virtual channels, the injection FIFOs, and what the
-/// processors' software holds. Here are the tables of the plan; the state is in node_state.hpp.
+/// Plan table of Blue Gene/L's torus and access to its state. A node has six senders, six receivers with virtual
+/// channels, injection FIFOs, and software. node_state.hpp defines the state.
 #include "kernels/common/counters.hpp"
 #include "kernels/common/events.hpp"
 #include "kernels/common/layout.hpp"
@@ -15,85 +15,85 @@ namespace flitlab::bgl {
 
 inline constexpr u32 kMostDead = 8;  ///< dead nodes
 
-/// Hint bits that a configuration gives for packets between two addresses.
+/// Hint bits that the configuration sets for packets between two addresses.
 struct GivenHints {
   u32 from, to;
   u32 hints;
 };
 
-/// The plan. Names that sources use are those of every model's table.
+/// The plan. Members that packet sources read have the same names in every model's table.
 struct Table {
   static constexpr EngineCost cost{.cpu_ns = 10, .loads = 84, .blocks = 9, .bytes = 450};
 
   u32 routers, terminals;
   u32 dims;
-  u32 vcs;  ///< per link: dynamic ones, then escape ones, then the one of high priority
+  u32 vcs;  ///< per link: dynamic ones, then escape ones, then the high-priority one
   u32 dynamic_vcs;
   u32 escape_vcs;  ///< 1: bubble; 2: dateline pair
   u32 high_vc;
-  u8 dynamic_set;           ///< VCs as bits
-  u8 bubble_set;            ///< VCs that the bubble rule holds for
-  u8 full_size_set;         ///< VCs on which every packet is accounted for as one of full size
-  Order order;              ///< of directions on the escape VCs
-  u8 buffer[kMaxVcs];       ///< chunks
-  u16 ring[kMaxVcs];        ///< packets
-  u16 ring_start[kMaxVcs];  ///< of a VC among its receiver's
-  u32 rings;                ///< descriptors of a receiver
-  u32 injection_ring, reception_ring;
+  u8 dynamic_set;                        ///< VCs as bits
+  u8 bubble_set;                         ///< VCs with the bubble rule
+  u8 full_size_set;                      ///< VCs on which every packet counts as a full one
+  Order order;                           ///< of directions on the escape VCs
+  u8 buffer[kMaxVcs];                    ///< `[vc]`: buffer size, chunks
+  u16 ring[kMaxVcs];                     ///< `[vc]`: descriptors of its circular buffer
+  u16 ring_start[kMaxVcs];               ///< `[vc]`: its first descriptor among its receiver's
+  u32 rings;                             ///< descriptors of all VCs of a receiver
+  u32 injection_ring, reception_ring;    ///< descriptors of a FIFO
   u32 injection_flits, reception_flits;  ///< chunks of a FIFO
-  u32 slot_mask;                         ///< S - 1
-  u32 head_slots;                        ///< H, a power of two
-  u32 software_mask;                     ///< P - 1
-  u32 calendar_slots;
-  u32 paths;            ///< transfer buses from a receiver to the senders
-  u32 hop_delay;        ///< head's leave to its first request in the next node, cycles
-  u32 fifo_delay;       ///< more until it may ask from a VC's FIFO
-  u32 injection_delay;  ///< from software to the first request
-  u32 token_delay;      ///< from a tail's leave to the sender's knowledge of the free space
-  u32 overhead;         ///< link cycles of a packet beyond its chunks
-  u32 ack_cycles;       ///< of a token packet that has the link to itself
+  u32 slot_mask;                         ///< arrival cycles of an inbox - 1
+  u32 head_slots;                        ///< inbox slots for heads of a link, a power of two
+  u32 software_mask;                     ///< cycles of software's inboxes - 1
+  u32 calendar_slots;                    ///< cycles of the calendar, a power of two
+  u32 paths;                             ///< transfer buses from a receiver to the senders
+  u32 hop_delay;                         ///< cycles from a head's departure to its first request in the next node
+  u32 fifo_delay;                        ///< further cycles until its request from a VC's FIFO
+  u32 injection_delay;                   ///< cycles from software to the first request
+  u32 token_delay;                       ///< cycles from a tail's departure until the sender has the tokens
+  u32 overhead;                          ///< link cycles of a packet beyond its chunks
+  u32 ack_cycles;                        ///< link cycles of a token packet
   u8 bypass;
   u8 jsq;
-  u8 gap;            ///< the one-cycle gap in the receivers' arbitration
+  u8 gap;            ///< 1: one-cycle gap in the receivers' arbitration
   u8 statistics;     ///< 1: count tokens that free blocked packets
-  u8 acks;           ///< 1: tokens come in packets of their own, which take links
-  u8 defer;          ///< 1: tokens that come while the link is taken wait for its end, since nobody can use them before
-  u8 register_ties;  ///< a node sends all packets half-way round a dimension in one direction
+  u8 acks;           ///< 1: token packets occupy links; 0: their time is charged to packets
+  u8 defer;          ///< 1: tokens that return while the link is busy arrive when it is free: unusable earlier
+  u8 register_ties;  ///< 1: a node sends all packets half-way round a dimension in one direction
   u8 infinite_fifos;
   u32 fifos;                      ///< normal injection FIFOs in use
-  u32 slq_threshold;              ///< 32-bit draws below this make a cycle SLQ; kNone: every
-  u32 network_threshold;          ///< ... favour packets that are in the network
-  u32 dynamic_threshold;          ///< ... make a packet dynamic
-  u32 priority_threshold;         ///< ... make it one of high priority
+  u32 slq_threshold;              ///< a 32-bit draw below this makes a cycle SLQ; kNone: every cycle
+  u32 network_threshold;          ///< ... makes it favour packets in the network
+  u32 dynamic_threshold;          ///< ... makes a packet dynamic
+  u32 priority_threshold;         ///< ... gives it high priority
   u32 reception_groups;           ///< in use
-  u32 put_interval;               ///< cycles of software per chunk put
-  u32 take_interval;              ///< cycles of software per packet taken
-  u32 processors;                 ///< that need time for packets; 0: software takes none
-  u16 handling[kFullPacket + 1];  ///< cycles of a processor for a packet of n chunks
-  u32 start_spread;               ///< cycles in which nodes' software begins
-  u32 fill_root;                  ///< broadcast: who sends
+  u32 put_interval;               ///< software's cycles for each chunk put
+  u32 take_interval;              ///< software's cycles for each packet taken
+  u32 processors;                 ///< processors of a node; 0: software takes no time
+  u16 handling[kFullPacket + 1];  ///< `[n]`: processor's time for a packet of n chunks, cycles
+  u32 start_spread;               ///< cycles within which software puts its first packet
+  u32 fill_root;                  ///< broadcast: sending node
   u32 fill_dims;                  ///< 1: a line, 2: a plane
-  u32 fill_dim[2];
-  u32 fill_packets;  ///< of each colour
-  u8 protocol;       ///< links have sequence numbers, acknowledgments and so on
+  u32 fill_dim[2];                ///< its dimensions
+  u32 fill_packets;               ///< packets of each colour
+  u8 protocol;                    ///< 1: sequence numbers, acknowledgments, retransmission
   u8 crc_bits;
-  u32 kept_chunks;                     ///< that a sender keeps until they are acknowledged
-  u32 kept_packets;                    ///< a power of two that these are not more than
+  u32 kept_chunks;                     ///< capacity of a sender's retransmission FIFO
+  u32 kept_packets;                    ///< its slots, a power of two
   u32 timeout;                         ///< cycles
-  u32 hit_threshold[kFullPacket + 1];  ///< probabilities that a packet of n chunks is hit, as parts of 2^32
-  u32 header_threshold;                ///< that its header is
-  u32 acknowledgment_threshold;        ///< that an acknowledgment is
-  u32 idle_acks;                       ///< cycles after which a VC that returns no tokens is heard of again
+  u32 hit_threshold[kFullPacket + 1];  ///< `[n]`: probability of an error in a packet of n chunks, times 2^32
+  u32 header_threshold;                ///< the same, in its header
+  u32 acknowledgment_threshold;        ///< the same, in an acknowledgment
+  u32 idle_acks;                       ///< cycles without tokens after which a VC's token count is repeated
   TrafficMode mode;
   u32 radix[3], mask[3];
   u8 shift[3];
   const Peer* peers;   ///< [routers][ports]
-  u32 ports;           ///< of a router in `peers`
+  u32 ports;           ///< ports of a router in `peers`
   const u32* address;  ///< [routers]
   u32 dead_count;
   u32 dead[kMostDead];      ///< addresses of dead nodes; no peers lead to them
-  u8 exits[kMostDead];      ///< directions in which packets that they block leave their layers of nodes
-  const GivenHints* given;  ///< [given_count] in the order of their addresses
+  u8 exits[kMostDead];      ///< directions in which blocked packets leave the layers of these nodes
+  const GivenHints* given;  ///< [given_count] sorted by addresses
   u32 given_count;
   TrafficTable traffic;
   NodeFields node_fields;
@@ -105,18 +105,18 @@ struct Table {
   LinkFields link_fields;
 };
 
-/// Places of the fields in a node of the published machine.
+/// Returns the layout of a node's fields in the published machine.
 constexpr NodeFields published_fields() {
   struct Sizes {
     u32 vcs = 4, slot_mask = 31, head_slots = 1, software_mask = 3, gap = 0, acks = 1, defer = 1;
-    u32 rings = 1;  // however many: nothing of the published machine lies behind them
+    u32 rings = 1;  // any number: no field of the published machine follows them
   };
   return place_fields<NodeFields>(Sizes{});
 }
 
-static_assert(published_fields().queue.offset + kDirections * 4 * sizeof(Queue) <= 10 * 64);  // what a visit needs
+static_assert(published_fields().queue.offset + kDirections * 4 * sizeof(Queue) <= 10 * 64);  // used by every visit
 
-/// The machine as published, its numbers known at compile time: the constants hide the members of the same name.
+/// Table of the published machine, with compile-time constants that hide the members of the same name.
 struct PublishedTable : Table {
   PublishedTable() = default;
   explicit PublishedTable(const Table& table) : Table(table) {}
@@ -128,7 +128,7 @@ struct PublishedTable : Table {
   static constexpr u8 gap = 0, statistics = 0, protocol = 0, acks = 1, defer = 1;
   static constexpr NodeFields node_fields = published_fields();
 
-  /// Whether these constants describe a table; its layout is compared, not assumed.
+  /// Returns whether these constants, and the layout of a node's fields, are those of `t`.
   static bool fits(const Table& t) {
     return t.node_fields == node_fields && t.dims == dims && t.vcs == vcs && t.dynamic_vcs == dynamic_vcs &&
            t.escape_vcs == escape_vcs && t.full_size_set == full_size_set && t.order == order &&
@@ -138,7 +138,7 @@ struct PublishedTable : Table {
   }
 };
 
-/// Calls `f(array, elements)` for every array that a table points to, but for those of the traffic.
+/// Calls `f(array, elements)` for every array that a table points to, except those of the traffic.
 template <class F>
 void for_each_array(Table& t, F f) {
   f(t.peers, std::size_t{t.routers} * t.ports);
@@ -167,13 +167,13 @@ FLITLAB_INLINE Queue& queue_at(const V& v, const Item<W>& node, u32 queue) {
   return queue_in(v.t, node, queue);
 }
 
-/// A queue has another head, or none, whose turn the gap does not hold up.
+/// Clears a queue's mark for the arbitration gap, because its head is no longer the one that was blocked.
 template <class V, int W>
 FLITLAB_INLINE void forget_gap(const V& v, const Item<W>& node, u32 queue) {
   if (v.t.gap) node.at(v.t.node_fields.blocked) &= ~bit(queue);
 }
 
-/// Descriptor at a place of a queue's ring.
+/// Returns the descriptor at an index of a queue's circular buffer.
 template <class V, int W>
 FLITLAB_INLINE Packet& packet_at(const V& v, const Item<W>& node, u32 queue, u32 place) {
   const auto& t = v.t;
@@ -187,18 +187,18 @@ FLITLAB_HD constexpr u32 ring_of(const T& t, u32 queue) {
   return queue >= kInjectionQueue ? t.injection_ring : t.ring[queue & 7];
 }
 
-/// The reception FIFO that a packet goes to from a receiver.
+/// Returns the reception FIFO of packets with this route from a receiver.
 FLITLAB_HD inline u32 reception_fifo(u32 receiver, u16 route) {
   return (route & kSecondGroup ? 7 : 0) + (route & kHighPriority ? 6 : receiver);
 }
 
-/// Tokens that a packet takes on a VC.
+/// Returns the tokens that a packet takes on a VC.
 template <class T>
 FLITLAB_HD constexpr u32 token_cost(const T& t, u32 vc, u32 chunks) {
   return t.full_size_set >> vc & 1 ? kFullPacket : chunks;
 }
 
-/// Whether cycle `at` has come; of near ones the lower half is enough.
+/// Returns whether cycle `at` is now or past. Of cycles within 2^15 the lower half suffices.
 FLITLAB_HD constexpr bool has_come(Cycle at, Cycle now) { return at <= now; }
 FLITLAB_HD constexpr bool has_come(u16 at, Cycle now) {
   return static_cast<std::int16_t>(static_cast<u16>(at - static_cast<u16>(now))) <= 0;

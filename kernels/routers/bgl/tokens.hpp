@@ -1,17 +1,17 @@
 #pragma once
-/// Tokens: what a sender knows of the buffers at the other end of its link. A token stands for a chunk. A VC is open
-/// if there is space for a packet of full size, whatever the packet's own; the bubble rule asks for space for two
-/// where a packet enters the bubble VC (paper, "Torus network").
+/// Tokens: the sender's count of free chunks in the buffers at the other end of its link. A VC is open with tokens for
+/// a full packet, whatever the packet's size. The bubble rule requires tokens for two full packets where a packet
+/// enters the bubble VC (paper, "Torus network").
 #include "kernels/routers/bgl/state.hpp"
 
 namespace flitlab::bgl {
 
-/// Which of four ranges something is in, given how much there can be: 0 next to nothing, 3 nearly all.
+/// Returns the quarter, 0 to 3, of `amount` in a range from 0 to `most`.
 FLITLAB_HD inline u32 range_of(u32 amount, u32 most) {
   return (4 * amount >= most) + (2 * amount >= most) + (4 * amount >= 3 * most);
 }
 
-/// A VC's tokens have changed.
+/// Sets a VC's tokens, and its membership in the sets of levels.
 template <class V, int W>
 FLITLAB_INLINE void set_tokens(const V& v, const Item<W>& node, u32 direction, u32 vc, u32 tokens) {
   const auto& f = v.t.node_fields;
@@ -22,12 +22,12 @@ FLITLAB_INLINE void set_tokens(const V& v, const Item<W>& node, u32 direction, u
   Levels& levels = node.at(f.levels);
   set(levels.open, tokens < kFullPacket);
   set(levels.roomy, tokens < 2 * kFullPacket);
-  set(levels.fuller[0], 4 * tokens < most);  // as range_of() has it
+  set(levels.fuller[0], 4 * tokens < most);  // ranges as in range_of()
   set(levels.fuller[1], 2 * tokens < most);
   set(levels.fuller[2], 4 * tokens < 3 * most);
 }
 
-/// A nibble for each VC as a byte for each.
+/// Returns a word with a nibble for each VC widened to a byte for each.
 FLITLAB_HD constexpr u64 bytes_of(u32 nibbles) {
   u64 x = nibbles;
   x = (x | x << 16) & 0x0000FFFF0000FFFFull;
@@ -35,8 +35,8 @@ FLITLAB_HD constexpr u64 bytes_of(u32 nibbles) {
   return (x | x << 4) & 0x0F0F0F0F0F0F0F0Full;
 }
 
-/// VCs that a packet may enter on a link: on the bubble VCs, one that does not come along the same ring, on the same
-/// VC, has to leave space for another.
+/// Returns the VCs that a packet may enter on a link. On the bubble VCs, a packet that does not come along the same
+/// ring on the same VC must leave space for another one.
 template <class V, int W>
 FLITLAB_INLINE u32 enterable(const V& v, const Item<W>& node, u32 direction, bool stays_in_ring) {
   const auto& t = v.t;

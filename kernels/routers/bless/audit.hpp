@@ -1,6 +1,6 @@
 #pragma once
-/// Between cycles: flits are counted on the channels, and packets by their last flits wherever those are; flits are on
-/// channels that exist, and places of reassembly are used once each.
+/// Audit between cycles. It counts flits on the channels and packets by their last flits, for the conservation check,
+/// and raises a fault if a flit is on a channel that does not exist or two reassembly buffers hold the same packet.
 #include "kernels/routers/bless/interface.hpp"
 
 namespace flitlab::bless {
@@ -42,7 +42,7 @@ struct AuditTerminal {
     TerminalControl& control = terminal.at(t.terminal_fields.control);
     const Flit& sending = terminal.at(f.sending);
     const u32 open = terminal.at(f.reassembly).open;
-    u32 packets = control.lane.left != 0;  // its last flit is still here
+    u32 packets = control.lane.left != 0;  // the packet being sent: its last flit has not left
     bool fits = open <= t.places && sending.via + control.lane.left == sending.flits;
     for (u32 i = 0; fits && i < open; ++i) {
       const Partial& partial = terminal.at(f.partial, i);

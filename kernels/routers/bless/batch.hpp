@@ -1,8 +1,8 @@
 #pragma once
-/// A cycle of many routers of a network in two dimensions at once, for one CPU thread: each step of `RouterCycle`
-/// (router.hpp) for all of them before the next step of any, by lists that are made without branches
-/// (kernels/routers/vc/batch.hpp says why), and for all four flits of a router side by side. Flits of a router have
-/// seats: that of an input is its number, and one that is injected takes a seat that is free.
+/// Bulk phase of two-dimensional networks on a CPU thread: each step of `RouterCycle` (router.hpp) runs for up to
+/// `kRouters` routers before the next step begins. The lists between steps are built without branches
+/// (kernels/routers/vc/batch.hpp gives the reason), and the four flits of a router are processed side by side. A flit's
+/// position among the four is its input; the injected flit takes the number of a free input.
 #include <cstring>
 
 #include "kernels/common/members.hpp"
@@ -12,11 +12,11 @@
 
 namespace flitlab::bless {
 
-/// Routers visited at once, and their seats.
+/// Routers of a bulk phase, and inputs of a router.
 inline constexpr u32 kRouters = 32;
 inline constexpr u32 kSeats = 4;
 
-/// Seats of many routers: for each set of seats its members, a byte each, and how many.
+/// For each set of inputs: its members, one byte each, lowest first; below, its size.
 inline constexpr std::array<u32, 16> kMembersOfFour = [] {
   std::array<u32, 16> members{};
   for (u32 set = 0; set < 16; ++set) members[set] = static_cast<u32>(kMembersOf[set]);
@@ -30,13 +30,13 @@ struct Batch {
   const u32* index;
   u32 n;
   Cycle now;
-  std::byte *now_came, *now_mail, *next_came, *next_mail, *sent;  ///< of router 0
-  std::size_t offset[kRouters];                                   ///< of the routers, from router 0
+  std::byte *now_came, *now_mail, *next_came, *next_mail, *sent;  ///< inbox and counters of router 0
+  std::size_t offset[kRouters];                                   ///< of each router's state from router 0, bytes
   Item<1> terminal[kRouters];
-  u32 seated[kRouters];  ///< seats with flits, as a set
+  u32 seated[kRouters];  ///< set of inputs that hold a flit
   Flit seat[kRouters][kSeats];
-  alignas(16) u32 productive[kRouters][kSeats];  ///< channels that bring a flit nearer, as a set, and
-  alignas(16) u32 wish[kRouters][kSeats];        ///< the one that it would rather have, as a set of one
+  alignas(16) u32 productive[kRouters][kSeats];  ///< set of productive channels
+  alignas(16) u32 wish[kRouters][kSeats];        ///< preferred channel, as a set of one
 
   FLITLAB_INLINE Batch(const V& view, const u32* list, u32 count, Cycle cycle)
       : v(view), index(list), n(count), now(cycle) {
@@ -77,7 +77,7 @@ struct Batch {
     for (u32 i = 0; i < count; ++i) eject_oldest(ejecting.who[i], static_cast<u32>(ejecting.set[i]));
   }
 
-  /// Flits of a set that are for the terminal here.
+  /// Ejects the oldest flits of `set`, the inputs whose flits are addressed to this router's terminal.
   FLITLAB_INLINE void eject_oldest(u32 who, u32 set) {
     for (u32 taken = 0; set && taken < v.t.ejection_width;) {
       u32 oldest = lowest_bit(set);
@@ -124,13 +124,13 @@ struct Batch {
     count(*v.shard, Total::kFlitsInjected, send_count);
   }
 
-  /// A flit and the channel that it takes: (router * kSeats + seat) << 8 | channel.
+  /// A flit and the channel that it takes: (router * kSeats + input) << 8 | channel.
   using Move = u16;
 
-  /// All flits that are here take channels. Where all of a router would rather have different ones each gets its own,
-  /// whoever is older; else they choose in turn.
+  /// Sends all flits. If all flits of a router prefer different channels, each gets its preferred one without an age
+  /// comparison; otherwise they choose in the order of age.
   FLITLAB_INLINE void send_all() {
-    u8 content[kRouters * kSeats + kSeats];  // router * kSeats + seat
+    u8 content[kRouters * kSeats + kSeats];  // router * kSeats + input
     Move moves[kRouters * kSeats + 1];
     Members<kRouters> contending;
     u32 content_count = 0, contending_count = 0, astray = 0;
@@ -153,7 +153,8 @@ struct Batch {
     count(*v.shard, Count::kDeflections, astray);
   }
 
-  /// What the flits of a router wish, and whether two wish the same or one has no productive channel.
+  /// Sets the preferred channel of each flit of a router. Returns 1 if two flits prefer the same channel or one has no
+  /// productive channel, else 0.
   FLITLAB_INLINE u32 wishes_clash(u32 who) {
     const Quad there = lanes_of(seated[who]);
     Quad good;
@@ -169,14 +170,15 @@ struct Batch {
       std::memcpy(&first, wish[who], sizeof first);
     }
     first &= there;
-    // Sets of one that differ have the same sum and union.
+    // The sum of one-element sets equals their union exactly if they all differ.
     Quad sum = first + rotate<2>(first), all = first | rotate<2>(first);
     sum += rotate<1>(sum);
     all |= rotate<1>(all);
     return members((sum != all) | (there & (first == Quad{}))) != 0;
   }
 
-  /// Flits of a router choose in the order of their age; returns how many go astray. Who is not there has no turn.
+  /// Lets the flits of a router choose channels in the order of age. Returns the number of deflected flits. Inputs
+  /// without a flit come last in the order and get no turn.
   FLITLAB_INLINE u32 contend(u32 who, Move* moves, u32& move_count) {
     const auto& t = v.t;
     u32 free = t.wired[index[who]], astray = 0, turns = kSizeOfFour[seated[who]];

@@ -1,13 +1,13 @@
 #pragma once
-/// The terminal of a router: its packets enter the network flit by flit, and the flits that come for it, in any order,
-/// are put together to packets again.
+/// The terminal of a router: injection of packets flit by flit, ejection, and reassembly of packets whose flits arrive
+/// in any order.
 #include "kernels/routers/bless/state.hpp"
 #include "kernels/routers/bless/totals.hpp"
 #include "kernels/traffic/terminal.hpp"
 
 namespace flitlab::bless {
 
-/// What delivery asks of a model (kernels/traffic/injection.hpp).
+/// Functions that deliver() needs from each model (kernels/traffic/injection.hpp).
 template <class V>
 FLITLAB_INLINE bool is_destination(const V& v, u32 index, const Packet& packet) {
   return packet.dst == v.t.address[index];
@@ -34,7 +34,7 @@ FLITLAB_INLINE bool has_flit(const TerminalControl& control) {
   return control.lane.left || control.sent != control.created;
 }
 
-/// The oldest packet of a source queue, which must not be empty, starts to move.
+/// Takes the oldest packet out of the source queue, which must not be empty, and makes its first flit the next to send.
 template <class V, int W>
 FLITLAB_INLINE void begin_packet(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control, Cycle now) {
   const auto& t = v.t;
@@ -54,7 +54,7 @@ FLITLAB_INLINE void begin_packet(const V& v, const Item<W>& terminal, u32 index,
   if constexpr (V::traced) v.log.write(t.routers + index, flit_event(v, first, EventKind::kInjected, t.channels, 0));
 }
 
-/// The next flit of the packet that a terminal is sending.
+/// Returns the next flit of the packet that the terminal is sending, and advances to the one after it.
 template <class V, int W>
 FLITLAB_INLINE Flit take_flit(const V& v, const Item<W>& terminal, TerminalControl& control) {
   Flit& sending = terminal.at(v.t.interface_fields.sending);
@@ -64,7 +64,7 @@ FLITLAB_INLINE Flit take_flit(const V& v, const Item<W>& terminal, TerminalContr
   return flit;
 }
 
-/// Place of the packet of a flit; the number of places in use if it has none.
+/// Returns the index of the flit's packet among the terminal's `open` incomplete packets, or `open` if it is a new one.
 template <class V, int W>
 FLITLAB_INLINE u32 place_of(const V& v, const Item<W>& terminal, const Flit& flit, u32 open) {
   u32 place = 0;
@@ -75,7 +75,8 @@ FLITLAB_INLINE u32 place_of(const V& v, const Item<W>& terminal, const Flit& fli
   return place;
 }
 
-/// A flit leaves for its terminal, where it is `delay` cycles later. False if its packet finds no place there.
+/// Ejects a flit, which reaches the terminal `delay` cycles later. Returns false, and ejects nothing, if the flit
+/// starts another packet and all reassembly buffers are taken.
 template <class V, int W>
 FLITLAB_INLINE bool eject(const V& v, const Item<W>& terminal, u32 index, const Flit& flit, Cycle now) {
   const auto& t = v.t;

@@ -1,5 +1,5 @@
 #pragma once
-/// The bufferless deflection router as a model: its state's start, its cycle, its audit.
+/// The bufferless deflection router as a model: start state, cycle and audit.
 #include "kernels/engines/phases.hpp"
 #include "kernels/routers/bless/audit.hpp"
 #include "kernels/routers/bless/router.hpp"

@@ -12,7 +12,7 @@ inline constexpr struct RouterParams {
                     .min = 1,
                     .max = 64,
                     .unit = "cycles",
-                    .help = "From a flit's arrival at a router until it leaves, on a channel or to the terminal.",
+                    .help = "Time from a flit's arrival at a router until it leaves, on a channel or to the terminal.",
                     .cite = "BLESS (a router of two cycles)"};
   ParamRecord ejection_width{.path = "router.ejection_width",
                              .type = ParamType::kInt,
@@ -20,7 +20,7 @@ inline constexpr struct RouterParams {
                              .min = 1,
                              .max = 20,
                              .unit = "flits/cycle",
-                             .help = "Flits that a terminal takes in a cycle; others that are for it are deflected.",
+                             .help = "Flits ejected to a terminal in a cycle; other flits for it are deflected.",
                              .cite = "BLESS, FLIT-BLESS"};
   ParamRecord reassembly_packets{
       .path = "router.reassembly_packets",
@@ -30,9 +30,9 @@ inline constexpr struct RouterParams {
       .max = 1000000,
       .unit = "packets/terminal",
       .help =
-          "Packets that a terminal can put together at a time; a flit of one more is deflected. auto: as many "
-          "as can ever be incomplete, so that no flit is refused. With fewer a flit may travel for ever.",
-      .cite = "BLESS (receivers have buffers for it; how large they are is a reading)"};
+          "Packets that a terminal can reassemble at the same time; flits of further packets are deflected. auto: as "
+          "many as can ever be incomplete, so that no ejection is denied. With fewer, livelock is possible.",
+      .cite = "BLESS (receivers have reassembly buffers; their size is not given)"};
 } router{};
 
 }  // namespace flitlab::bless::param

@@ -1,5 +1,6 @@
 #pragma once
-/// Four numbers side by side, one for each channel of a router in two dimensions; what is compared is below 2^31.
+/// Vectors of four numbers, one for each channel of a router in a two-dimensional network. Comparisons are signed, so
+/// all compared values are below 2^31.
 #include "kernels/routers/bless/state.hpp"
 
 #if defined(__SSE2__)
@@ -12,7 +13,7 @@ using Quad = i32 __attribute__((vector_size(16), may_alias));
 
 FLITLAB_INLINE Quad all_four(u32 x) { return Quad{} + static_cast<i32>(x); }
 
-/// Lanes that are true, as bits, of what a comparison has given.
+/// Returns the true elements of a comparison's result as a set of bits.
 FLITLAB_INLINE u32 members(Quad truth) {
 #if defined(__SSE2__)
   return static_cast<u32>(_mm_movemask_ps((__m128)truth));
@@ -26,7 +27,7 @@ FLITLAB_INLINE Quad rotate(Quad x) {
   return __builtin_shufflevector(x, x, kLanes % 4, (kLanes + 1) % 4, (kLanes + 2) % 4, (kLanes + 3) % 4);
 }
 
-/// Of four flits: a member each. Words are those of Packet.
+/// Four flits in structure-of-arrays form: element i of each member belongs to flit i. Members are fields of Packet.
 struct FourFlits {
   Quad dst, src, injected, id, via;
 
@@ -49,7 +50,7 @@ struct FourFlits {
   }
 };
 
-/// Where coordinates are in the addresses of a network of two dimensions.
+/// Masks and ring lengths of the coordinates in the packed addresses of a two-dimensional network.
 template <class T>
 struct Coordinates {
   Quad mask[T::dims], around[T::dims];
@@ -61,7 +62,7 @@ struct Coordinates {
     }
   }
 
-  /// productive_channels() of four.
+  /// Returns productive_channels() of four flits.
   FLITLAB_INLINE Quad productive(Quad here, Quad there) const {
     Quad set{};
     for (u32 dim = T::dims; dim-- > 0;) {
@@ -81,8 +82,9 @@ struct Coordinates {
 
 inline constexpr u32 kAll = 15, kChannel = 3, kAstray = 4;
 
-/// What choose_channel() says for a channel to begin with, for productive channels and, as bits above them, the ways
-/// that a packet prefers, and for free channels: the channel, and kAstray if it is not productive.
+/// `kChoiceOf[begin][productive][free]`: lookup table of choose_channel(). `begin`: channel from which deflections are
+/// tried; `productive`: set of productive channels, with the packet's preference() in the two bits above; `free`: set
+/// of free channels. An entry is the channel, plus kAstray if the flit is deflected.
 inline constexpr auto kChoiceOf = [] {
   std::array<std::array<std::array<u8, 16>, 64>, 4> choices{};
   for (u32 begin = 0; begin < 4; ++begin)
@@ -100,7 +102,7 @@ inline constexpr auto kChoiceOf = [] {
   return choices;
 }();
 
-/// Whether flits are older than those some lanes further on: older() of four.
+/// Returns, for each of four flits, whether it is older() than the flit kLanes elements further on.
 template <int kLanes>
 FLITLAB_INLINE Quad older_than_next(const FourFlits& f) {
   const Quad injected = rotate<kLanes>(f.injected), src = rotate<kLanes>(f.src), id = rotate<kLanes>(f.id),
@@ -110,7 +112,8 @@ FLITLAB_INLINE Quad older_than_next(const FourFlits& f) {
           ((f.src < src) | ((f.src == src) & ((f.id < id) | ((f.id == id) & (f.via < via))))));
 }
 
-/// Seats by age, the oldest first, a byte each, for what older_than_next<1> and, of the first two lanes, <2> say.
+/// Inputs in the order of age, the oldest first, one byte each. Index: bits 0 to 3 from older_than_next<1>, bits 4 and
+/// 5 from the first two elements of older_than_next<2>.
 inline constexpr std::array<u32, 64> kOrderOf = [] {
   std::array<u32, 64> orders{};
   for (u32 says = 0; says < 64; ++says) {
@@ -124,7 +127,7 @@ inline constexpr std::array<u32, 64> kOrderOf = [] {
   return orders;
 }();
 
-/// The same of flits of which those of a set are there; the others come last.
+/// Returns the order of the flits whose `there` is set, as in kOrderOf; the other inputs come last.
 FLITLAB_INLINE u32 order_of(FourFlits f, Quad there) {
   f.injected |= ~there & all_four(0x7FFFFFFF);
   return kOrderOf[members(older_than_next<1>(f)) | (members(older_than_next<2>(f)) & 3) << 4];

@@ -1,12 +1,11 @@
 #pragma once
-/// Whose turn it is, and where to: the ranking of flits and the preference of ports (BLESS, FLIT-BLESS, oldest first).
+/// Flit ranking and port prioritization (BLESS, FLIT-BLESS, oldest first).
 #include "kernels/routers/bless/state.hpp"
 
 namespace flitlab::bless {
 
-/// A flit's age as a number of 128 bits, lower if it is older: when its packet was injected; its source; the packet's
-/// number; the flit's. The ages of any two flits differ, and they are the same at all routers: nothing of them changes
-/// on the way.
+/// A flit's age as a 128-bit number, lower for older flits: injection cycle of its packet, source, packet number, flit
+/// number. These never change on the way, and no two flits share them, so all routers rank any two flits alike.
 struct Age {
   u64 high, low;
 };
@@ -16,14 +15,15 @@ FLITLAB_HD inline Age age_of(const Flit& flit) {
   return {u64{flit.injected} << 32 | flit.src, u64{flit.id} << 32 | flit.via};
 }
 
-/// Whether `a` is served before `b`.
+/// Returns whether `a` is served before `b`.
 FLITLAB_HD inline bool older(const Age& a, const Age& b) {
   return (a.high < b.high) | ((a.high == b.high) & (a.low < b.low));
 }
 FLITLAB_HD inline bool older(const Flit& a, const Flit& b) { return older(age_of(a), age_of(b)); }
 
-/// Channels that bring a flit nearer to where it is addressed; both of a dimension half-way around an even ring.
-/// Coordinates are compared where they are in the addresses.
+/// Returns the set of channels whose far end is nearer to the flit's destination. Half-way around an even ring both
+/// channels of the dimension are productive. Coordinates are compared in place, without shifting them out of the packed
+/// addresses.
 template <class T>
 FLITLAB_HD inline u32 productive_channels(const T& t, u32 here, u32 there) {
   u32 set = 0;
@@ -41,14 +41,16 @@ FLITLAB_HD inline u32 productive_channels(const T& t, u32 here, u32 there) {
   return set;
 }
 
-/// Which way a packet prefers where both ways around a dimension are as short, a bit for each: 1 is the - direction.
+/// Returns the direction that a packet prefers where both ways around a dimension are equally short, as one bit for
+/// each dimension: 1 is the - direction.
 FLITLAB_HD inline u32 preference(const Flit& flit) {
   return static_cast<u32>(mix64(u64{flit.src} << 32 | flit.id)) & ((1u << kMaxDims) - 1);
 }
 
-/// The channel that a flit takes of those that are free: of the productive ones that of the lowest dimension, and if
-/// both ways around are as short, the one it prefers. If none of these is free, the first of the others, counted from a
-/// channel that is the next one in every cycle. `free` must not be empty.
+/// Returns the free channel that a flit takes: the productive one of the lowest dimension, and the preferred one if
+/// both channels of that dimension are productive. If no productive channel is free, the flit is deflected to the first
+/// free channel from number `now` modulo `channels` on; the rotation keeps deflections from favouring one direction.
+/// `free` must not be empty.
 FLITLAB_HD inline u32 choose_channel(const Flit& flit, u32 productive, u32 free, u32 channels, Cycle now) {
   const u32 good = productive & free;
   if (!good) return first_at_or_after(free, now % channels);

@@ -1,10 +1,10 @@
 #pragma once
-/// A cycle of the router (BLESS, FLIT-BLESS). All flits that arrive leave again, in this order:
-///   of those that are for the terminal here the oldest are ejected, `router.ejection_width` at most;
-///   if fewer flits than the router has channels are left, an input is free, and the terminal injects a flit;
-///   all of them, the oldest first, take an output: a productive one that is still free, or else any other.
-/// A router has as many outputs as inputs, so every flit gets one. What is sent in cycle t is decided upon anew in
-/// t + `router.delay` + `topology.channel_delay`, by the router where it then is.
+/// One cycle of the router (BLESS, FLIT-BLESS). All arriving flits leave in the cycle in which they arrive:
+///   1. the router ejects the oldest flits that are addressed to its terminal, at most `router.ejection_width`;
+///   2. if an input is now free, the terminal injects one flit;
+///   3. oldest first, each flit takes a free productive output, or any free output if no productive one is left.
+/// A router has as many outputs as inputs, so every flit gets one. A flit sent in cycle t is routed by the next router
+/// in t + `router.delay` + `topology.channel_delay`.
 #include "kernels/engines/phases.hpp"
 #include "kernels/routers/bless/interface.hpp"
 #include "kernels/routers/bless/rank.hpp"
@@ -16,23 +16,23 @@ namespace flitlab::bless {
 
 template <class V>
 struct RouterCycle {
-  using Order = unsigned __int128;      ///< a place each: in registers, where an array could not be on a GPU
-  static constexpr u32 kPlaceBits = 6;  ///< for an input
-  static constexpr u32 kFresh = (1u << kPlaceBits) - 1;  ///< in the place of an input: the flit that is being injected
+  using Order = unsigned __int128;      ///< packed ranks: stay in registers, an array would not on a GPU
+  static constexpr u32 kPlaceBits = 6;  ///< bits of one rank, which holds an input number
+  static constexpr u32 kFresh = (1u << kPlaceBits) - 1;  ///< input number of the flit that is being injected
 
   const V& v;
   u32 index;
   Cycle now;
   Item<V::width> node;
   Item<V::width> terminal;
-  Order order = 0;  ///< inputs of the flits that are here, the oldest first
+  Order order = 0;  ///< inputs of this router's flits, the oldest first
   u32 flits = 0;
   Flit fresh{};
 
   FLITLAB_INLINE RouterCycle(const V& view, u32 router, Cycle cycle)
       : v(view), index(router), now(cycle), node(view.routers[router]), terminal(view.terminals[router]) {}
 
-  /// By value, so that `fresh` needs no address.
+  /// Returns the flit by value, so that `fresh` needs no address and stays in registers.
   FLITLAB_INLINE Flit flit_of(u32 input) const {
     if (input == kFresh) return fresh;
     return node.at(v.t.router_fields.mail, (now & v.t.slot_mask) * v.t.channels + input);
@@ -139,7 +139,7 @@ struct RouterPhase {
     RouterCycle<V>(v, index, now).work();
   }
 
-  /// Whether a flit comes, or the terminal has anything to do.
+  /// Returns whether a flit arrives, or the terminal creates or sends one.
   template <class V>
     requires(!V::traced && (V::Table::kPlane || V::width != 1))
   FLITLAB_INLINE static bool due(const V& v, u32 index, Cycle now) {
@@ -160,7 +160,7 @@ struct RouterPhase {
 #if !defined(__CUDACC__)
   static constexpr u32 batch = kRouters;
 
-  /// `run` for up to `batch` routers.
+  /// Does `run` in bulk for up to `batch` routers.
   template <class V>
     requires(V::Table::kPlane && !V::traced && V::width == 1)
   FLITLAB_INLINE static void work_many(const V& v, const u32* list, u32 n, Cycle now) {

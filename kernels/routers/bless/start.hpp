@@ -1,5 +1,5 @@
 #pragma once
-/// State before cycle 0: no flit anywhere, the first creations.
+/// State before cycle 0: an empty network, and each terminal's first packet creation.
 #include "kernels/routers/bless/interface.hpp"
 
 namespace flitlab::bless {

@@ -1,6 +1,6 @@
 #pragma once
-/// State of a network of bufferless deflection routers. Items: routers, terminals. A router has no buffers: all of its
-/// flits are on their way to it. A terminal's state is read and changed by its router alone.
+/// State of a network of bufferless deflection routers. Items: routers, terminals. A router has no buffers: its state
+/// is its inbox, the flits that are on their way to it. Only its own router reads or changes a terminal's state.
 #include "kernels/common/bits.hpp"
 #include "kernels/common/counters.hpp"
 #include "kernels/common/events.hpp"
@@ -16,7 +16,7 @@ namespace flitlab::bless {
 inline constexpr u32 kMaxDims = 10;
 inline constexpr u32 kMaxChannels = 2 * kMaxDims;
 
-/// A flit carries all that is known of its packet; `via` is its number in it, from 0.
+/// A flit carries the complete description of its packet; `via` is the flit's number in the packet, from 0.
 using Flit = Packet;
 
 FLITLAB_HD inline bool is_last(const Flit& flit) { return flit.via + 1 == flit.flits; }
@@ -30,34 +30,34 @@ static_assert(sizeof(RouterControl) == 4);
 /// Fields of a router; `t` is a Table.
 struct RouterFields {
   FLITLAB_FIELDS(RouterFields,
-    (RouterControl, control, 1, "", "what has gone wrong"),
-    (u8, came, (t.slot_mask + 1) * t.channels, "", "[slot][channel] whether a flit arrives"),
-    (u32, sent, t.channels, "flits", "[channel] sent"),
-    (Flit, mail, (t.slot_mask + 1) * t.channels, "", "[slot][channel] flits that arrive"))
+    (RouterControl, control, 1, "", "fault bits of the router"),
+    (u8, came, (t.slot_mask + 1) * t.channels, "", "[slot][channel] whether the slot holds a flit"),
+    (u32, sent, t.channels, "flits", "[channel] flits sent on it"),
+    (Flit, mail, (t.slot_mask + 1) * t.channels, "", "[slot][channel] inbox: one slot for each arrival cycle"))
 };
 
 struct Reassembly {
   FLITLAB_MEMBERS(Reassembly,
-    (u32, open, "packets", "of which some flits have come"))
+    (u32, open, "packets", "incomplete: some of their flits have arrived"))
 };
 static_assert(sizeof(Reassembly) == 4);
 
-/// A packet of which some flits have come.
+/// A packet in reassembly: some of its flits have arrived, others have not.
 struct Partial {
   FLITLAB_MEMBERS(Partial,
-    (u32, src, "", "its source"),
-    (u32, id, "", "its number there"),
-    (u16, left, "flits", "that have not come"),
-    (u16, last_here, "", "whether its last flit has"))
+    (u32, src, "", "source terminal"),
+    (u32, id, "", "packet number at its source"),
+    (u16, left, "flits", "not yet arrived"),
+    (u16, last_here, "", "whether its last flit has arrived"))
 };
 static_assert(sizeof(Partial) == 12);
 
-/// What a terminal has beside the fields of all terminals; `t` is a Table.
+/// Fields of a terminal beyond those of every model's terminals; `t` is a Table.
 struct InterfaceFields {
   FLITLAB_FIELDS(InterfaceFields,
     (Flit, sending, 1, "", "the next flit of the packet that is being injected"),
-    (Reassembly, reassembly, 1, "", "packets of which parts have come"),
-    (Partial, partial, t.places, "", "[place] each of them; those in use come first"))
+    (Reassembly, reassembly, 1, "", "incomplete packets"),
+    (Partial, partial, t.places, "", "[index] reassembly buffers; the first `open` are in use"))
 };
 
 struct Table {
@@ -66,22 +66,22 @@ struct Table {
 
   u32 routers = 0;
   u32 terminals = 0;
-  u32 channels = 0;  ///< of a router that has all
-  u32 ports = 0;     ///< channels and the terminal
+  u32 channels = 0;  ///< of an inner router; routers at the edges of a mesh have fewer
+  u32 ports = 0;     ///< channels and the terminal's port
   u32 dims = 0;
   u32 wraps = 0;  ///< 1: torus
   u32 radix[kMaxDims]{};
-  u32 dim_shift[kMaxDims]{};  ///< of a coordinate in an address
+  u32 dim_shift[kMaxDims]{};  ///< position of a coordinate in a packed address, bits
   u32 dim_mask[kMaxDims]{};
-  u32 delay = 2;      ///< of a router, cycles
-  u32 hop_delay = 3;  ///< of a router and a channel
+  u32 delay = 2;      ///< of a router, cycles (BLESS: 2)
+  u32 hop_delay = 3;  ///< of a router and a channel, cycles
   u32 slot_mask = 0;
   u32 ejection_width = 1;  ///< flits that a terminal takes in a cycle
-  u32 places = 1;          ///< for reassembly at each terminal
+  u32 places = 1;          ///< reassembly buffers of a terminal, packets
   TrafficMode mode = TrafficMode::kOpen;
   const Peer* peers = nullptr;   ///< [routers][ports]
   const u32* address = nullptr;  ///< [routers] packed coordinates
-  const u32* wired = nullptr;    ///< [routers] channels that are there, as a set
+  const u32* wired = nullptr;    ///< [routers] set of the channels that exist
   TrafficTable traffic;
   RouterFields router_fields;
   TerminalFields terminal_fields;
@@ -95,7 +95,7 @@ void for_each_array(Table& t, F f) {
   f(t.wired, std::size_t{t.routers});
 }
 
-/// Networks of two dimensions, in an open loop: what is known of them at compile time.
+/// Table of a two-dimensional network in an open loop, with constants that hide the members of the same name.
 template <u32 kWraps>
 struct PlaneTable : Table {
   PlaneTable() = default;

@@ -1,6 +1,6 @@
 #pragma once
-/// Who gets which backward port (METRO, 4, Stochastic Path Selection): a random one of those that are free and lead in
-/// the direction asked for, without any memory. Requests of one cycle are served from a random one of them on.
+/// Allocation of backward ports (METRO, 4, Stochastic Path Selection): a random free port in the requested direction,
+/// without state. Requests of one cycle are served in cyclic order from a randomly chosen one.
 #include "kernels/common/bits.hpp"
 #include "kernels/common/philox.hpp"
 #include "kernels/routers/metro/state.hpp"
@@ -8,35 +8,35 @@
 
 namespace flitlab::metro {
 
-/// The random inputs of a router in a cycle. Those of cascaded routers are shared.
+/// Random inputs of a router in one cycle. Cascaded routers share them unless `shared_random` is 0.
 struct RandomInputs {
   u64 seed;
   u32 item;
   Cycle now;
 
-  /// Draws of input n.
+  /// Returns the draws of input n.
   FLITLAB_HD Random4 operator()(u32 n) const { return philox(seed, metro::stream::kChoice, item, u64{now} << 8 | n); }
 };
 
-inline constexpr u32 kOrderInput = 255;  ///< beside the inputs: where serving starts
+inline constexpr u32 kOrderInput = 255;  ///< pseudo-input that draws the first request to serve
 
 template <class V>
 FLITLAB_INLINE RandomInputs random_inputs(const V& v, u32 index, Cycle now) {
   return {v.row->seed, v.t.shared_random ? index / v.t.slices : index, now};
 }
 
-/// The n-th member of a set.
+/// Returns the n-th member of a set, from 0.
 FLITLAB_HD inline u32 nth_member(u32 set, u32 n) {
   FLITLAB_ROLLED for (; n; --n) set &= set - 1;
   return lowest_bit(set);
 }
 
-/// Backward port for a request of a forward port; kNone: blocked.
+/// Returns a backward port for the request of a forward port; kNone: the request is blocked.
 template <class T>
 FLITLAB_INLINE u32 choose_port(const T& t, const RouterControl& control, u32 forward, u32 direction,
                                const RandomInputs& random) {
   const u32 dilation = 1u << control.log_dilation;
-  if (direction >> control.log_radix) return kNone;  // the dilation has been changed meanwhile
+  if (direction >> control.log_radix) return kNone;  // scan has changed the dilation since the header arrived
   const u32 group = static_cast<u32>(((u64{1} << dilation) - 1) << direction * dilation);
   u32 free = group & control.backward_on & ~control.used;
   if (control.misallocate) {

@@ -1,6 +1,6 @@
 #pragma once
-/// The two checksums: a router's of what it passes on in a stream (METRO, 4, Overview), and the endpoints' of a message
-/// from end to end.
+/// The two checksums: that of a router over the words it passes on (METRO, 4, Overview), and the end-to-end check of a
+/// message.
 #include <array>
 #include <iterator>
 
@@ -8,32 +8,33 @@
 
 namespace flitlab::metro {
 
-/// One more word of a stream, in w bits: turned by a bit, so that the order of words counts.
+/// Adds a word of w bits to a router's checksum. The sum is rotated by one bit first, so that the order of words
+/// counts.
 FLITLAB_HD constexpr u32 add_to_checksum(u32 sum, u32 payload, u32 width) {
   const u32 mask = (1u << width) - 1;
   return ((sum << 1 | sum >> (width - 1)) ^ payload) & mask;
 }
 
-/// A checksum after `words` words of zero.
+/// Returns a router's checksum after `words` more words of zero.
 FLITLAB_HD constexpr u32 turned_checksum(u32 sum, u32 words, u32 width) {
   const u32 turns = words % width, mask = (1u << width) - 1;
   return (sum << turns | sum >> (width - turns)) & mask;
 }
 
-/// A cyclic redundancy check of some bits.
+/// A cyclic redundancy check.
 struct Crc {
-  u32 bits;        ///< 0: none
+  u32 bits;        ///< length; 0: no check
   u32 polynomial;  ///< without its highest term
 };
 
 inline constexpr Crc kCrcs[] = {{0, 0}, {8, 0x07}, {16, 0x1021}, {32, 0x04C11DB7}};
 
-/// A check moved to the highest bits of a word, where checks of all lengths take the same steps.
+/// Checks are shifted to the highest bits of a word, where checks of all lengths take the same steps.
 namespace detail {
 
 FLITLAB_HD constexpr u32 crc_step(u32 state, u32 polynomial) { return state << 1 ^ (state >> 31 ? polynomial : 0); }
 
-/// [check][highest 8 bits of a state]: what eight steps make of them; of k bits, k steps.
+/// `kCrcSteps[check][highest 8 bits of a state]`: their contribution after eight steps; k bits give that of k steps.
 inline constexpr auto kCrcSteps = [] {
   std::array<std::array<u32, 256>, std::size(kCrcs)> table{};
   for (std::size_t c = 1; c < std::size(kCrcs); ++c)
@@ -47,7 +48,7 @@ inline constexpr auto kCrcSteps = [] {
 
 }  // namespace detail
 
-/// `bits` more bits of a message, the highest first. What a message and its check leave is 0.
+/// Adds `bits` bits of a message to a check, the highest first. A message followed by its check gives 0.
 FLITLAB_HD FLITLAB_ONE_COPY constexpr u32 add_to_crc(Crc crc, u32 state, u64 content, u32 bits) {
   if (!crc.bits) return 0;
 #if defined(__CUDA_ARCH__)
@@ -63,7 +64,7 @@ FLITLAB_HD FLITLAB_ONE_COPY constexpr u32 add_to_crc(Crc crc, u32 state, u64 con
   const auto& steps = detail::kCrcSteps[crc.bits == 32 ? 3 : crc.bits / 8];
   state <<= 32 - crc.bits;
   for (u32 left = bits; left;) {
-    const u32 n = (left - 1) % 8 + 1;  // the rest first, then bytes
+    const u32 n = (left - 1) % 8 + 1;  // an incomplete byte first, then whole bytes
     left -= n;
     const u32 next = static_cast<u32>(content >> left) & (0xFFu >> (8 - n));
     state = state << n ^ steps[state >> (32 - n) ^ next];

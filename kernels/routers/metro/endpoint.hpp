@@ -1,7 +1,7 @@
 #pragma once
-/// A clock of an endpoint: its source, and its sinks. A word that it sends in cycle t is on the wire, and read by the
-/// router, in cycle t + 1. A message's latency runs from its first word to its acknowledgment on the source's wire; if
-/// it is created in cycle c and sent at once, from c + 1.
+/// One cycle of an endpoint: its source and its sinks. A word sent in cycle t is on the wire, and read by the router,
+/// in cycle t + 1. A message's latency runs from its first word to its acknowledgment on the source's wire. If a
+/// message is created in cycle c and sent at once, the latency runs from cycle c + 1.
 #include "kernels/engines/phases.hpp"
 #include "kernels/routers/metro/sink.hpp"
 
@@ -15,7 +15,7 @@ struct EndpointPhase {
     return v.t.terminals;
   }
 
-  /// Processors that stall create one message, and the next when it is through.
+  /// Creates the messages of this cycle. A processor that stalls creates the next one when the last one is done.
   template <class V>
   FLITLAB_INLINE static void create(const V& v, const Item<V::width>& terminal, u32 index, TerminalControl& control,
                                     Cycle now) {

@@ -1,12 +1,13 @@
 #pragma once
-/// What a message is made of. Words of the header lead it to its destination; the body's are the number of its source,
-/// a serial number among the messages from there to here, data, and a check. The destination's number is not sent, but
-/// the check begins with it, so that a message that has gone astray is refused.
+/// Contents of messages. Header words route a message to its destination. The body consists of the source's number, a
+/// serial number (per source and destination), data, and an end-to-end check. The check starts from the destination's
+/// number, which is not sent, so that a wrong endpoint rejects the message.
 #include "kernels/common/bits.hpp"
 #include "kernels/routers/metro/state.hpp"
 
 namespace flitlab::metro {
 
+/// Returns a mask of the bits of a channel's word, all slices together.
 template <class T>
 FLITLAB_INLINE u64 channel_mask(const T& t) {
   return ~u64{0} >> (64 - t.word_bits());
@@ -21,40 +22,41 @@ FLITLAB_CALLED u64 data(u64 seed, u32 source, u32 destination, u32 serial, u32 w
 
 }  // namespace detail
 
-/// Data of a message, which both ends know: what the source sends, and what is compared to find out whether a
-/// destination has been taken in by a check that fits by chance.
+/// Returns a data word of a message. Both ends can compute it: the source sends it, and the destination compares, so
+/// that damaged messages whose check fits by chance are counted.
 template <class T>
 FLITLAB_INLINE u64 data_word(const T& t, u64 seed, u32 source, u32 destination, u32 serial, u32 word) {
   return detail::data(seed, source, destination, serial, word) & channel_mask(t);
 }
 
-/// A check before the first word of a message to an endpoint: another one for each, as long as it has enough bits.
+/// Returns the initial check of a message to an endpoint. It differs between endpoints if the check has enough bits.
 template <class T>
 FLITLAB_INLINE u32 first_crc(const T& t, u32 destination) {
   return t.crc.bits ? ~destination & (~u32{0} >> (32 - t.crc.bits)) : 0;
 }
 
-/// A check before the first word of an answer that acknowledges a message, and no other one. Who refuses a message may
-/// not know whose it is, so a refusal's begins with first_crc(t, 0).
+/// Returns the initial check of an acknowledgment; it depends on the message. A rejection starts from first_crc(t, 0),
+/// because the destination of a damaged message may not know its source.
 template <class T>
 FLITLAB_INLINE u32 first_answer_crc(const T& t, u32 source, u32 destination, u32 serial) {
   return add_to_crc(t.crc, first_crc(t, source), u64{destination} << 8 | serial, 40);
 }
 
-/// Bits of the check's words that are zero, before those of the check itself.
+/// Returns the number of zero bits in front of the check in its words.
 template <class T>
 FLITLAB_INLINE u32 crc_padding(const T& t) {
   return t.crc_words * t.word_bits() - t.crc.bits;
 }
 
-/// Word n of a check's words.
+/// Returns word n of the words that hold a check.
 template <class T>
 FLITLAB_INLINE u64 crc_word(const T& t, u32 crc, u32 n) {
   const u32 shift = (t.crc_words - 1 - n) * t.word_bits();
   return shift >= 32 ? 0 : (u64{crc} >> shift) & channel_mask(t);
 }
 
-/// Takes the next word of a body or a reply into a check, or the padding if what follows is the check itself.
+/// Adds the next word of a body or a reply to the check, or returns the check's own word where these follow. The
+/// padding is added in front of them.
 template <class T>
 FLITLAB_INLINE u64 checked_word(const T& t, u32& crc, u32 word, u32 words, u64 content) {
   const u32 check = words - t.crc_words;
@@ -64,7 +66,7 @@ FLITLAB_INLINE u64 checked_word(const T& t, u32& crc, u32 word, u32 words, u64 c
   return content;
 }
 
-/// Word n of a message's body, in order from 0; `crc` goes along.
+/// Returns word n of a message's body and updates `crc`; words must be generated in order from 0.
 template <class V>
 FLITLAB_INLINE u64 body_word(const V& v, u32 index, u32 destination, u32 serial, u32 word, u32 words, u32& crc) {
   const auto& t = v.t;
@@ -81,31 +83,32 @@ FLITLAB_INLINE u64 body_word(const V& v, u32 index, u32 destination, u32 serial,
   return checked_word(t, crc, word, words, content);
 }
 
-/// Word n of a reply: data and a check. Its key is the message's, from the other end.
+/// Returns word n of a reply, which is data and a check. The serial number is marked, so that the data differ from a
+/// message's.
 template <class V>
 FLITLAB_INLINE u64 reply_word(const V& v, u32 index, u32 source, u32 serial, u32 word, u32 words, u32& crc) {
   const auto& t = v.t;
   return checked_word(t, crc, word, words, data_word(t, v.row->seed, index, source, serial | 1u << 16, word));
 }
 
-/// The first word of an answer; its check follows.
-inline constexpr u64 kAcknowledged = 0x6666666666666666ull;  ///< as many bits of it as a channel has
+/// The first word of an answer, which its check follows.
+inline constexpr u64 kAcknowledged = 0x6666666666666666ull;  ///< truncated to the width of a channel
 inline constexpr u64 kRefused = ~kAcknowledged;
 
-/// Word n of an answer of 1 + crc_words words.
+/// Returns word n of an answer of 1 + crc_words words.
 template <class T>
 FLITLAB_INLINE u64 answer_word(const T& t, u32& crc, u32 word, bool accepted) {
   return checked_word(t, crc, word, 1 + t.crc_words, (accepted ? kAcknowledged : kRefused) & channel_mask(t));
 }
 
-/// What all cascaded wires of a link bring, as one; their kinds should be the same.
+/// A word of a link, combined from all slices. `agree`: the slices' words are of one kind, as they should be.
 struct Arrived {
   Kind kind;
   bool agree;
   u64 content;
 };
 
-/// `in`: an endpoint's words of this cycle, [link][cascaded router].
+/// Combines the words of a link. `in[link][slice]`: an endpoint's words of this cycle.
 template <class T, class Words>
 FLITLAB_INLINE Arrived arrived_at(const T& t, Words in, u32 link) {
   const Words words = in + link * t.slices;
@@ -114,7 +117,7 @@ FLITLAB_INLINE Arrived arrived_at(const T& t, Words in, u32 link) {
     const Word word = words[s];
     a.agree = a.agree && kind_of(word) == a.kind;
     a.content |= u64{payload_of(word)} << s * t.width;
-    if (kind_of(word) == Kind::kBackDrop) a.kind = Kind::kBackDrop;  // one is enough
+    if (kind_of(word) == Kind::kBackDrop) a.kind = Kind::kBackDrop;  // of one slice is enough
   }
   if (a.kind == Kind::kBackDrop) a.agree = true;
   return a;

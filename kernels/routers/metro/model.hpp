@@ -1,5 +1,5 @@
 #pragma once
-/// METRO as a model: its state's start, its cycle, its audit.
+/// METRO model for the engines: start of the state, phases of a cycle, audit.
 #include "kernels/engines/phases.hpp"
 #include "kernels/routers/metro/audit.hpp"
 #include "kernels/routers/metro/endpoint.hpp"

@@ -1,15 +1,15 @@
 #pragma once
-/// A clock of a METRO router (METRO, 4 and 5.1). In cycle t it reads the words on its wires and answers them; what it
-/// sends leaves after dp cycles and is on the next router's wire after those of the wire itself, so a word takes
-/// dp + vtd cycles from router to router.
+/// One cycle of a METRO router (METRO, 4 and 5.1). In cycle t the router reads the words on its wires and reacts to
+/// them. Its own words take dp cycles through the router and vtd cycles through the wire, dp + vtd cycles from router
+/// to router.
 ///
-///   header   the leading bits of the first word, and of the second where they straddle both (hw = 0), or hw words of
-///            its own, say the direction; a port is chosen
-///   data     forward port to backward port of the connection, or back once it is turned
-///   TURN     goes on; the router answers with STATUS and its checksum, then DATA-IDLE until the far end's words are
-///            there, 2 (dp + vtd) cycles later
-///   DROP     goes on and closes the connection; so does a wire that nobody drives
-///   blocked  the rest is thrown away; fast: the backward control bit goes back at once; detailed: TURN is awaited
+///   header   gives the direction: the leading bits of the first word, and of the second where they straddle both
+///            (hw = 0), or the first of hw words that the router consumes; the router then allocates a backward port
+///   data     passes from the forward port to the backward port of its connection, or the other way after a turn
+///   TURN     is passed on; the router sends STATUS and its checksum, then DATA-IDLE until words from the far end
+///            arrive, 2 (dp + vtd) cycles later
+///   DROP     is passed on and closes the connection; so does an undriven wire
+///   blocked  the router discards the rest; fast: it sends the backward control bit at once; detailed: it awaits TURN
 #include <type_traits>
 #include <utility>
 
@@ -20,17 +20,17 @@
 
 namespace flitlab::metro {
 
-/// What becomes of a router in a cycle.
+/// Results of the steps of a router's ports in one cycle, as sets of ports.
 struct RouterResult {
-  u32 requests;  ///< forward ports that ask for a direction
-  u32 freed;     ///< backward ports that are free from the next cycle on
-  u32 done;      ///< forward ports that do no more in this cycle
+  u32 requests;  ///< forward ports that request a backward port
+  u32 freed;     ///< backward ports that become free in the next cycle
+  u32 done;      ///< forward ports that are finished for this cycle
 
   FLITLAB_INLINE void clear() { requests = freed = done = 0; }
 };
 
-/// What a router has before it while it works off a cycle. No port's step changes what another one's does, but for
-/// what ports ask for, which is granted at the end (`allocate`).
+/// One cycle of a router. The steps of its ports are independent of each other. Their requests are granted after all
+/// steps, by `allocate`.
 template <class V, class Far, class Words = const Word*>
 struct RouterCycle {
   static constexpr bool kKeeps = std::is_same_v<Far, KeptWords>;
@@ -41,8 +41,8 @@ struct RouterCycle {
   RouterName name;
   Cycle now;
   RouterControl& control;
-  Words in;    ///< [I] words of this cycle at forward ports
-  Words back;  ///< [O] at backward ones
+  Words in;    ///< `in[forward port]`: words of this cycle
+  Words back;  ///< `back[backward port]`: words of this cycle
   RouterResult& result;
 
   FLITLAB_INLINE ForwardPort& forward(u32 p) const { return node.at(v.t.router_fields.forward, p); }
@@ -58,7 +58,7 @@ struct RouterCycle {
     else
       drive_port(v, far, node, name, p, word, now);
   }
-  /// Drives what has been kept.
+  /// Drives the wires with the words that the last step has stored.
   FLITLAB_INLINE void drive() const {
     if constexpr (kKeeps) {
       FLITLAB_ROLLED for (u32 turn = 0; turn < 2; ++turn) {
@@ -75,19 +75,19 @@ struct RouterCycle {
     control.active &= ~(1u << p);
   }
 
-  /// The backward port is free again; its far end is told.
+  /// Releases the backward port and sends DROP to its far end.
   FLITLAB_INLINE void let_go(ForwardPort& f) const {
     send_forward(f.out, make_word(Kind::kDrop));
     forget(f);
   }
-  /// It has told itself.
+  /// Releases the backward port without DROP, because its far end has closed the connection.
   FLITLAB_INLINE void forget(ForwardPort& f) const {
     node.at(v.t.router_fields.carried, f.out) += f.words;
     result.freed |= 1u << f.out;
   }
 
-  /// A connection is given up. The far end is told by DROP, and so is a source that listens; one that sends, by the
-  /// backward control bit.
+  /// Closes a connection. The far end gets DROP. The source gets DROP if it receives, the backward control bit if it
+  /// sends.
   FLITLAB_INLINE void shut(u32 p, ForwardPort& f) const {
     if (f.state != PortState::kReverse) return give_up(p, f);
     let_go(f);
@@ -95,45 +95,49 @@ struct RouterCycle {
     set_idle(p, f);
   }
 
-  /// The same when the backward control bit has come from the far end: it goes on.
+  /// Closes a connection by the backward control bit to the source, whether the bit has come from the far end or the
+  /// router itself closes the connection. The rest of the stream is discarded.
   FLITLAB_INLINE void give_up(u32 p, ForwardPort& f) const {
     let_go(f);
     send_back(p, make_word(Kind::kBackDrop));
     f.state = PortState::kDiscard;
   }
 
-  /// Words of the router's own after a turn; how many there have been is counted.
+  /// Returns the router's own next word after a turn: STATUS, its checksum, then DATA-IDLE. Counts them.
   FLITLAB_INLINE Word own_word(ForwardPort& f) const {
     const u32 n = f.count++;
     if (n == 0) return make_word(Kind::kStatus, f.out);
     if (n > 1) return make_word(Kind::kIdle);
     return make_word(Kind::kStatus, std::exchange(f.checksum, 0));
   }
-  /// Cycles from a turn to the far end's first word.
+  /// Returns the cycles from a turn to the first word from the far end of a port.
   FLITLAB_INLINE u32 wait(u32 port) const { return 2 * (v.t.stages + node.at(v.t.router_fields.turn_delay, port)); }
 
+  /// Counts a word of a stream and adds its data to the checksum.
   FLITLAB_INLINE void pass(ForwardPort& f, Word word) const {
     const bool data = kind_of(word) == Kind::kData;
     f.checksum = static_cast<u16>(select(data, add_to_checksum(f.checksum, payload_of(word), v.t.width), f.checksum));
     f.words += data;
   }
 
-  /// Bits of a direction that the word which brings a header has not.
+  /// Returns how many bits of the direction are not in the first header word but in the second.
   FLITLAB_INLINE u32 missing_bits() const {
     const u32 bits = v.t.setup[name.wide].header_bits;
     return control.log_radix > bits ? control.log_radix - bits : 0;
   }
 
-  /// Takes so many leading bits of a word into the direction.
+  /// Appends the leading `bits` bits of a word to the direction.
   FLITLAB_INLINE void take_bits(ForwardPort& f, Word word, u32 bits) const {
     f.direction = static_cast<u8>(u32{f.direction} << bits | payload_of(word) >> (v.t.width - bits));
   }
-  /// What they leave of the word that has brought the last of them: of the first word, or of the second.
+  /// Returns the first word that the router passes on: the word with the direction's last bits, without the bits that
+  /// the router has taken from it.
   FLITLAB_INLINE Word opening(u32 p, const ForwardPort& f) const {
     const u32 missing = missing_bits(), bits = f.count == 1 ? control.log_radix - missing : missing;
     return make_word(Kind::kData, payload_of(in[p]) << bits & ((1u << v.t.width) - 1));
   }
 
+  /// Takes the first header word of a new connection.
   FLITLAB_INLINE void begin(u32 p, ForwardPort& f, Word word) const {
     const u32 missing = missing_bits();
     control.active |= 1u << p;
@@ -144,15 +148,17 @@ struct RouterCycle {
     if (v.t.header_words <= 1 && !missing) result.requests |= 1u << p;
   }
 
+  /// Takes a further header word.
   FLITLAB_INLINE void set_up(u32 p, ForwardPort& f, Word word) const {
     if (kind_of(word) != Kind::kData) return set_idle(p, f);
     if (v.t.header_words == 0) take_bits(f, word, missing_bits());
     if (++f.count >= v.t.header_words) result.requests |= 1u << p;
   }
 
+  /// Step of a connection whose words flow toward the destination.
   FLITLAB_INLINE void flow_forward(u32 p, ForwardPort& f, Word word) const {
     if (kind_of(from_far(f.out)) == Kind::kBackDrop) return give_up(p, f);
-    if (f.count < wait(p)) {  // turned toward the destination: what is on the wire is not the source's yet
+    if (f.count < wait(p)) {  // turned toward the destination: the source's words are not here yet
       send_forward(f.out, own_word(f));
       return;
     }
@@ -170,6 +176,7 @@ struct RouterCycle {
     }
   }
 
+  /// Step of a connection whose words flow toward the source.
   FLITLAB_INLINE void flow_back(u32 p, ForwardPort& f, Word from_source) const {
     if (kind_of(from_far(f.out)) == Kind::kBackDrop) return give_up(p, f);
     if (kind_of(from_source) == Kind::kDrop) {
@@ -196,6 +203,7 @@ struct RouterCycle {
     }
   }
 
+  /// Step of a forward port in any state.
   FLITLAB_INLINE void step(u32 p) const {
     ForwardPort& f = forward(p);
     const Word word = in[p];
@@ -228,6 +236,7 @@ struct RouterCycle {
     }
   }
 
+  /// Denies the port's request.
   FLITLAB_INLINE void block(u32 p, ForwardPort& f) const {
     f.checksum = 0;
     if (control.fast >> p & 1) {
@@ -238,6 +247,7 @@ struct RouterCycle {
     }
   }
 
+  /// Connects the port with a backward port.
   FLITLAB_INLINE void open(u32 p, ForwardPort& f, u32 out) const {
     if (v.t.header_words == 0 && !(control.swallow >> p & 1)) send_forward(out, opening(p, f));
     f.state = PortState::kForward;
@@ -248,6 +258,7 @@ struct RouterCycle {
     control.used |= 1u << out;
   }
 
+  /// Grants or denies all requests of the cycle.
   FLITLAB_INLINE void allocate() const {
     const RandomInputs random = random_inputs(v, name.index, now);
     u32 p = lowest_bit(result.requests);
@@ -265,7 +276,7 @@ struct RouterCycle {
     }
   }
 
-  /// Connections on backward ports that the cascaded routers do not agree about, or that have been switched off.
+  /// Shuts the connections on the backward ports in `wrong`: the slices disagree about them, or they are switched off.
   FLITLAB_INLINE void shut_ports(u32 wrong) const {
     for (u32 left = control.active & ~result.done; left && wrong; left &= left - 1) {
       const u32 p = lowest_bit(left);
@@ -282,10 +293,10 @@ struct RouterCycle {
     return f.state == PortState::kForward || f.state == PortState::kReverse;
   }
 
-  static constexpr u8 kNoTurn = 0xFF;  ///< count of a connection that has not been turned: it waits for nothing
+  static constexpr u8 kNoTurn = 0xFF;  ///< ForwardPort::count of a connection that has not been turned
 };
 
-/// Backward ports about which the routers that are cascaded with this one have disagreed at the end of the last cycle.
+/// Returns the backward ports about whose use this slice and the others disagreed at the end of the last cycle.
 template <class V, int W>
 FLITLAB_INLINE u32 disagreement(const V& v, const Item<W>& node, const RouterName& name, Cycle now) {
   const auto& t = v.t;
@@ -296,7 +307,7 @@ FLITLAB_INLINE u32 disagreement(const V& v, const Item<W>& node, const RouterNam
   return wrong;
 }
 
-/// Tells them which ones this router uses.
+/// Publishes to the other slices which backward ports this one uses.
 template <class V, int W>
 FLITLAB_INLINE void tell_cascade(const V& v, const Item<W>& node, const RouterName& name, Cycle now) {
   const auto& t = v.t;
@@ -307,7 +318,7 @@ FLITLAB_INLINE void tell_cascade(const V& v, const Item<W>& node, const RouterNa
     if (s != name.slice) v.routers[first + s].at(t.router_fields.in_use, place) = used;
 }
 
-/// Ports that are off: their connections are shut, they drive what scan has set, and keep what comes.
+/// Handles ports that are off: shuts their connections, drives the words that scan has set, captures arriving words.
 template <class C>
 FLITLAB_INLINE void scan(const C& cycle) {
   const auto& t = cycle.v.t;
@@ -331,7 +342,8 @@ FLITLAB_INLINE void scan(const C& cycle) {
   }
 }
 
-/// What comes before the steps of ports. Returns the forward ports that have one; words have come to `arrived`.
+/// Does the work that precedes the ports' steps. Returns the forward ports that have a step. `arrived`: forward ports
+/// with an arriving word.
 template <class C>
 FLITLAB_INLINE u32 begin_router(const C& cycle, u32 arrived) {
   const auto& t = cycle.v.t;

@@ -1,5 +1,5 @@
 #pragma once
-/// A cycle of a router, from the words that have come to those that leave. CPUs have another way to the same end
+/// Phase that runs one router for one cycle. CPUs use bulk phases with the same results instead
 /// (kernels/routers/metro/lanes).
 #include "kernels/engines/phases.hpp"
 #include "kernels/routers/metro/router.hpp"

@@ -1,24 +1,25 @@
 #pragma once
-/// The receiving half of an endpoint at one of its links: it takes a message, and when the connection is turned says
-/// whether it is whole. What it has taken before, because its acknowledgment was lost, it acknowledges again.
+/// The receiving half of an endpoint at one of its links. It receives a message and, after TURN, answers whether it is
+/// intact. A message that it has accepted before, and whose acknowledgment was lost, is acknowledged again.
 #include "kernels/routers/metro/source.hpp"
 #include "kernels/routers/metro/totals.hpp"
 
 namespace flitlab::metro {
 
+/// One cycle of a sink.
 template <class V, class Far, class Words = const Word*>
 struct SinkCycle {
   const V& v;
   const Far& far;
   Item<V::width> terminal;
-  Words in;  ///< [2L][c] words of this cycle
+  Words in;  ///< `in[link][slice]`: words of this cycle, at 2L links
   u32 index;
-  u32 link;  ///< leaving ones first
+  u32 link;  ///< of 2L links; leaving ones come first
   Cycle now;
   Sink& s;
 
   FLITLAB_INLINE void send(Kind kind, u64 content = 0) const {
-    if constexpr (std::is_same_v<Far, KeptSignal>)  // it is driven at the end
+    if constexpr (std::is_same_v<Far, KeptSignal>)  // the caller drives it
       far.one = {kind, content};
     else
       drive_link(v, far, terminal, index, link, kind, content, now);
@@ -31,6 +32,7 @@ struct SinkCycle {
     s.crc = first_crc(v.t, index);
   }
 
+  /// Takes a word of the body.
   FLITLAB_INLINE void take(const Arrived& word) {
     const auto& t = v.t;
     const u32 n = s.words, first_data = t.source_words + t.serial_words;
@@ -44,7 +46,7 @@ struct SinkCycle {
     if (s.words < 0xFFFE) ++s.words;
   }
 
-  /// The connection has been turned: the answer is decided.
+  /// Decides on the answer when the connection is turned.
   FLITLAB_INLINE void decide() {
     const auto& t = v.t;
     const u32 least = t.source_words + t.serial_words + t.crc_words;
@@ -67,7 +69,7 @@ struct SinkCycle {
     s.pause = t.traffic.reply_delay;
   }
 
-  /// The answer, word by word: whether the message has been taken, the reply when it is ready, and the end.
+  /// Sends the next word: the answer and its check, DATA-IDLE until the reply is ready, the reply, and DROP or TURN.
   FLITLAB_INLINE void answer() {
     const auto& t = v.t;
     if (now < s.from) return;
@@ -90,7 +92,7 @@ struct SinkCycle {
     s.from = now + 1 + t.stages + 2 * wire.delay;
   }
 
-  /// A message's next word, or that it has ended. Returns whether its answer is next.
+  /// Takes a message's next word or its end. Returns whether the sink must answer in this cycle.
   FLITLAB_INLINE bool go_on_taking(const Arrived& word) {
     if (!word.agree) s.refuse = 1;
     if (word.kind == Kind::kData) take(word);
@@ -102,6 +104,7 @@ struct SinkCycle {
 
   FLITLAB_INLINE Arrived arrived() const { return arrived_at(v.t, in, link); }
 
+  /// Runs the cycle in any state.
   FLITLAB_INLINE void work() {
     const Arrived word = arrived();
     if (s.state == SinkState::kIdle) {

@@ -1,7 +1,7 @@
 #pragma once
-/// The sending half of an endpoint (METRO, 4): it sends a message over a link of its choice, turns the connection,
-/// reads what the routers and the destination say, and tries again until the destination has acknowledged it. It has
-/// one message under way at a time.
+/// The sending half of an endpoint (METRO, 4). It sends a message over a randomly chosen link, turns the connection,
+/// reads the replies of routers and destination, and retries until the destination acknowledges. It has one message in
+/// flight.
 #include <type_traits>
 
 #include "kernels/common/philox.hpp"
@@ -14,8 +14,8 @@
 
 namespace flitlab::metro {
 
-/// What sources ask of a model (kernels/traffic/injection.hpp). That a message is where it should be its destination
-/// has seen to before it acknowledged it.
+/// Functions that kernels/traffic/injection.hpp requires of a model. They are constant, because a METRO destination
+/// checks the address before it acknowledges a message.
 template <class V>
 FLITLAB_INLINE bool is_destination(const V&, u32, const Packet&) {
   return true;
@@ -25,20 +25,22 @@ FLITLAB_INLINE bool is_misdelivered(const V&, u32, const Packet&) {
   return false;
 }
 
-inline constexpr u32 kCountedStages = 8;  ///< totals by stage; the last is for all that follow
+inline constexpr u32 kCountedStages = 8;  ///< elements of a total by stage; the last one also counts later stages
 
+/// Counts in a total that has an element for each stage.
 template <class V>
 FLITLAB_INLINE void count_stage(const V& v, Count total, u32 stage) {
   const u32 place = stage < kCountedStages ? stage : kCountedStages - 1;
   count(*v.shard, total, 1, place);
 }
 
+/// One cycle of a source.
 template <class V, class Far, class Words = const Word*>
 struct SourceCycle {
   const V& v;
   const Far& far;
   Item<V::width> terminal;
-  Words in;  ///< [2L][c] words of this cycle
+  Words in;  ///< `in[link][slice]`: words of this cycle, at 2L links
   u32 index;
   Cycle now;
   TerminalControl& control;
@@ -46,14 +48,14 @@ struct SourceCycle {
 
   FLITLAB_INLINE u32 route() const { return v.t.route_by_pair ? index * v.t.terminals + s.destination : s.destination; }
   FLITLAB_INLINE void send(Kind kind, u64 content = 0) const {
-    if constexpr (std::is_same_v<Far, KeptSignal>)  // it is driven at the end
+    if constexpr (std::is_same_v<Far, KeptSignal>)  // the caller drives it
       far.one = {kind, content};
     else
       drive_link(v, far, terminal, index, s.link, kind, content, now);
   }
   FLITLAB_INLINE const Wire& wire() const { return v.t.endpoint_wires[index * 2 * v.t.links + s.link]; }
 
-  /// The next message of the queue.
+  /// Takes the next message from the queue.
   FLITLAB_INLINE void load() {
     const auto& t = v.t;
     const QueuedPacket oldest = oldest_packet(v, terminal, index, control);
@@ -72,6 +74,7 @@ struct SourceCycle {
       v.log.write(t.routers + index, Event{index, s.id, EventKind::kInjected, 0, 0, 0, 0, head_of(s.body), s.body});
   }
 
+  /// Begins an attempt on a random link. Returns false if all links are switched off.
   FLITLAB_INLINE bool begin_attempt() {
     const auto& t = v.t;
     const u32 links = terminal.at(t.endpoint_fields.links_on), n = bit_count(links);
@@ -89,6 +92,7 @@ struct SourceCycle {
     return true;
   }
 
+  /// Sends the next word of header or body, or TURN behind them.
   FLITLAB_INLINE void send_next() {
     const auto& t = v.t;
     const u32 n = s.sent++;
@@ -111,7 +115,7 @@ struct SourceCycle {
     }
   }
 
-  /// Whether the router of a stage has passed on what was sent, by the checksum it returns.
+  /// Returns whether the checksum from the router of a stage matches the words that the source has sent.
   FLITLAB_INLINE bool checksum_fits(u32 stage, u64 content) const {
     const auto& t = v.t;
     const u32 mask = (1u << t.width) - 1;
@@ -134,13 +138,14 @@ struct SourceCycle {
     if (s.status < 0xFF) ++s.status;
   }
 
-  /// Routers on the way.
+  /// Returns the number of routers on the path.
   FLITLAB_INLINE u32 stages() const {
     const auto& t = v.t;
     return t.route_by_pair ? s.header / (t.header_words ? t.header_words : 1) : t.most_stages;
   }
 
-  /// The destination's answer and its check, behind STATUS of all routers; then, if one was asked for, the reply.
+  /// Takes a data word from the destination: its answer and the answer's check, which follow STATUS of all routers,
+  /// then the reply if there is one.
   FLITLAB_INLINE void take_answer(const Arrived& word) {
     const auto& t = v.t;
     const u64 refusal = kRefused & channel_mask(t);
@@ -162,7 +167,8 @@ struct SourceCycle {
     if (s.acked && t.mode != TrafficMode::kRequestReply) complete(s.answered);
   }
 
-  /// The message has been acknowledged; a reply, if one was wanted, is whole. `at`: when the answer was on the wire.
+  /// Counts a message that is acknowledged and whose reply, if any, is complete. `at`: cycle in which the answer (or
+  /// the reply's end) was on the wire.
   FLITLAB_INLINE void complete(Cycle at) {
     const auto& t = v.t;
     Packet packet{};
@@ -173,7 +179,7 @@ struct SourceCycle {
     packet.id = s.id;
     packet.flits = s.body;
     packet.hops = static_cast<u16>(s.status / 2);
-    deliver(v, index, control, packet, at - 1);  // its first word was on the wire a cycle after `created`, too
+    deliver(v, index, control, packet, at - 1);  // as injection, too, is one cycle before the word is on the wire
     count(*v.shard, Total::kFlitsDelivered, s.body);
     if (t.mode == TrafficMode::kTrace) note_arrival(v, terminal, packet, now);
     if (t.mode == TrafficMode::kRequestReply) {
@@ -189,7 +195,7 @@ struct SourceCycle {
     create_after();
   }
 
-  /// A processor that stalls goes on, and thinks before it creates the next message.
+  /// Schedules the next message of a processor that stalls, after its time to work.
   FLITLAB_INLINE void create_after() {
     if (!v.t.stalls) return;
     ++control.next.index;
@@ -200,7 +206,8 @@ struct SourceCycle {
     control.oldest = control.next;
   }
 
-  /// The connection is closed. What may find it so says whether it is, so that there is one copy of this.
+  /// Ends an attempt whose connection is closed. Functions that detect this return true and their caller calls end(),
+  /// so that this code exists once.
   FLITLAB_INLINE void end() {
     const auto& t = v.t;
     s.state = SourceState::kIdle;
@@ -223,13 +230,14 @@ struct SourceCycle {
     s.from += below(r.word[0], (t.backoff_cycles << doublings) + 1);
   }
 
-  /// Stage of the router that has given the connection up, from the time that its answer has taken.
+  /// Returns the stage of the router that released the connection, by the cycles that its backward control bit took.
   FLITLAB_INLINE u32 stage_of_back_drop() const {
     u32 stage = 0;
     while (stage + 1 < v.t.most_stages && s.started + v.t.back_drop_at[stage + 1] <= now) ++stage;
     return stage;
   }
 
+  /// Reads a word after TURN. Returns whether the connection is closed.
   FLITLAB_INLINE bool read_answer(const Arrived& word) {
     if (now < s.from) return false;
     const bool endless = now - s.from > v.t.patience;
@@ -248,42 +256,45 @@ struct SourceCycle {
           count_stage(v, Count::kBlocked, (s.status - 1) / 2);
         else if (!s.acked && !s.refused)
           count_stage(v, Count::kLost, s.status / 2);
-        if (!word.agree || endless) send(Kind::kDrop);  // some of the connection may still be there
+        if (!word.agree || endless) send(Kind::kDrop);  // part of the connection may still be open
         return true;
     }
   }
 
+  /// Sends DROP when the turned connection's wire is the source's to drive. Returns whether it has.
   FLITLAB_INLINE bool close() {
     if (now < s.from) return false;
     send(Kind::kDrop);
     return true;
   }
 
-  /// A new message, or another attempt: whether there is one whose first word is next.
+  /// Begins an attempt for a new or a pending message. Returns whether its first word is to be sent in this cycle.
   FLITLAB_INLINE bool start() {
     if (!s.body && control.sent != control.created) load();
     return s.body && s.from <= now && begin_attempt();
   }
 
-  /// A router has given the connection up.
+  /// Reacts to the backward control bit, by which a router has released the connection.
   FLITLAB_INLINE bool drop() {
     count_stage(v, Count::kBlocked, stage_of_back_drop());
     send(Kind::kDrop);
     return true;
   }
 
+  /// Runs the cycle in state kSending.
   FLITLAB_INLINE void go_on_sending() {
     if (arrived_at(v.t, in, s.link).kind != Kind::kBackDrop) return send_next();
     drop();
     end();
   }
 
+  /// Runs the cycle in state kTurned.
   FLITLAB_INLINE void go_on_hearing() {
     const Arrived word = arrived_at(v.t, in, s.link);
     if (word.kind == Kind::kBackDrop ? drop() : read_answer(word)) end();
   }
 
-  /// What there is to do, whatever it is.
+  /// Runs the cycle in any state.
   FLITLAB_INLINE void work() {
     const bool begins = s.state == SourceState::kIdle;
     if (begins && !start()) return;

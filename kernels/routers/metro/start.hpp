@@ -1,5 +1,5 @@
 #pragma once
-/// State before cycle 0: routers as they are set, nothing on the wires, the first creations.
+/// State before cycle 0: routers as configured, wires undriven, first messages scheduled.
 #include "kernels/routers/metro/endpoint.hpp"
 
 namespace flitlab::metro {

@@ -1,34 +1,36 @@
 #pragma once
-/// What METRO counts beside the totals of all models.
+/// Totals of METRO, in addition to those of all models.
 #include "kernels/common/counters.hpp"
 
 namespace flitlab::metro {
 
 FLITLAB_TOTALS(
     Count, kTotalTable, kCommonTotals,
-    (kAttempts, 1, .name = "attempts", .unit = "connections", .help = "Connections that sources have asked for.",
+    (kAttempts, 1, .name = "attempts", .unit = "connections", .help = "Connections that sources have requested.",
      .figure = "attempts"),
-    (kRefused, 1, .name = "refused", .unit = "connections", .help = "Attempts whose message came damaged.",
-     .figure = "refused"),
+    (kRefused, 1, .name = "refused", .unit = "connections",
+     .help = "Attempts whose message arrived damaged and was rejected.", .figure = "refused"),
     (kShut, 1, .name = "connections_shut", .unit = "connections",
-     .help = "Shut by routers: cascaded ones that disagreed, or a backward port switched off.",
+     .help = "Connections shut by routers, because cascaded routers disagreed or a backward port was switched off.",
      .cite = "METRO, 5.1, Router Width Cascading", .figure = "shut"),
-    (kAccepted, 1, .name = "messages_accepted", .unit = "messages", .help = "That destinations have taken.",
+    (kAccepted, 1, .name = "messages_accepted", .unit = "messages", .help = "Messages that destinations have accepted.",
      .figure = "accepted"),
-    (kDuplicates, 1, .name = "duplicates", .unit = "messages", .help = "That destinations had taken already.",
-     .figure = "duplicates"),
+    (kDuplicates, 1, .name = "duplicates", .unit = "messages",
+     .help = "Messages that destinations had accepted before.", .figure = "duplicates"),
     (kAcceptedWrong, 1, .name = "messages_accepted_wrong", .unit = "messages",
-     .help = "Taken though they were damaged, since their check fitted by chance.", .figure = "accepted_wrong"),
-    (kReplyWords, 1, .name = "reply_words", .unit = "words", .help = "Of replies that have come whole.",
+     .help = "Damaged messages that destinations accepted because the check fitted by chance.",
+     .figure = "accepted_wrong"),
+    (kReplyWords, 1, .name = "reply_words", .unit = "words", .help = "Words of replies that arrived complete.",
      .figure = "reply_words"),
     (kBlocked, 8, .name = "blocked_stage_#", .unit = "connections",
-     .help = "Attempts blocked by a router of this stage; 7: or of a later one.",
+     .help = "Attempts blocked by a router of this stage; 7: of this or a later stage.",
      .cite = "METRO, 5.1, Path Reclamation", .figure = "blocked_stage_#"),
     (kLost, 8, .name = "lost_stage_#", .unit = "connections",
-     .help = "Attempts from which no more was heard than from so many routers; 7: or more.", .figure = "lost_stage_#"),
+     .help = "Attempts without a valid answer from which only so many routers returned STATUS; 7: or more.",
+     .figure = "lost_stage_#"),
     (kDamaged, 8, .name = "damaged_stage_#", .unit = "connections",
-     .help =
-         "Attempts in which the checksum of the router of this stage was the first not to fit; 7: or of a later one.",
+     .help = "Attempts in which the router of this stage was the first to return a wrong checksum; 7: of this or a "
+             "later stage.",
      .figure = "damaged_stage_#"))
 
 static_assert(totals_in_use(kTotalTable) <= kTotals);

@@ -1,13 +1,13 @@
 #pragma once
-/// Words on wires: into the mail of the far end, in the slot of the cycle in which it reads them, unless a fault of the
-/// wire has it otherwise. The wire belongs to the sender, of both directions.
+/// Transmission of words over wires. The sender writes a word into the inbox of the far end, in the slot of the cycle
+/// in which the receiver reads it. A wire's faults are stored at the sender, separately for each direction.
 #include "kernels/common/philox.hpp"
 #include "kernels/routers/metro/state.hpp"
 #include "kernels/routers/metro/streams.hpp"
 
 namespace flitlab::metro {
 
-/// What a faulty wire makes of a word.
+/// Returns the word that leaves a wire, which may have a fault.
 FLITLAB_INLINE Word through_fault(WireState state, Word word, u32 width, u64 seed, u32 sender, Cycle now) {
   if (state.fault == WireFault::kNone || word == 0) return word;
   switch (state.fault) {
@@ -23,7 +23,7 @@ FLITLAB_INLINE Word through_fault(WireState state, Word word, u32 width, u64 see
   return word;
 }
 
-/// A router by its number among all, that of the wide router, and its own among those that are cascaded.
+/// Numbers of a router: among all items, of its wide router, and of its slice within the wide router.
 struct RouterName {
   u32 index, wide, slice;
 };
@@ -33,7 +33,7 @@ FLITLAB_INLINE RouterName router_name(const T& t, u32 index) {
   return {index, index / t.slices, index % t.slices};
 }
 
-/// Puts words into the mail of the far ends of wires. A word is on the wire, and read, at the earliest a cycle later.
+/// Writes words into the inboxes at the far ends of wires. A word is read one cycle later at the earliest.
 template <class V>
 struct FarMail {
   const V& v;
@@ -60,8 +60,8 @@ struct FarMail {
   }
 };
 
-/// Takes the place of FarMail where words are kept until all of a step is done, so that there is one copy of the code
-/// that drives them (FLITLAB_ONE_COPY says why): a port's step drives the port and its backward port at most once.
+/// Replaces FarMail where a step stores its words and drives them at its end, so that the code that drives wires is
+/// compiled once (see FLITLAB_ONE_COPY). A port's step drives the port and its backward port at most once each.
 struct KeptWords {
   struct One {
     u32 port = 0;
@@ -71,7 +71,7 @@ struct KeptWords {
   One& forward;
 };
 
-/// The same for half of an endpoint, which drives its link at most once.
+/// The same for one half of an endpoint, which drives its link at most once in a cycle.
 struct KeptSignal {
   struct One {
     Kind kind = Kind::kNothing;
@@ -80,7 +80,7 @@ struct KeptSignal {
   One& one;
 };
 
-/// A router drives a port: a forward one, or I + a backward one. `far`: FarMail, or another way to the same place.
+/// Drives a router's port: forward port p, or I + p for backward port p. `far`: FarMail, or a class with its functions.
 template <class V, class Far, int W>
 FLITLAB_INLINE void drive_port(const V& v, const Far& far, const Item<W>& node, const RouterName& name, u32 port,
                                Word word, Cycle now) {
@@ -90,7 +90,7 @@ FLITLAB_INLINE void drive_port(const V& v, const Far& far, const Item<W>& node, 
   far.from_port(name, port, word, now);
 }
 
-/// An endpoint drives one of its links, all bits of it: leaving ones first. It has no pipeline.
+/// Drives all slices of an endpoint's link; leaving links come first. Endpoints have no pipeline, so dp is not added.
 template <class V, class Far, int W>
 FLITLAB_INLINE void drive_link(const V& v, const Far& far, const Item<W>& terminal, u32 index, u32 link, Kind kind,
                                u64 content, Cycle now) {

@@ -1,23 +1,23 @@
 #pragma once
-/// What a wire carries in a clock: a word of w bits, and outside of them what kind of word it is. The paper names the
-/// words and leaves their encoding open (METRO, 4 and 5.1); here three bits beside the word tell them apart, and the
-/// backward control bit is the eighth kind, which only ever travels back.
+/// Words of a channel: w bits of payload, and the kind of the word. The paper names the kinds and leaves their encoding
+/// open (METRO, 4 and 5.1). Here three bits beside the payload encode the kind. The backward control bit is the eighth
+/// kind; it travels only toward the source.
 #include "kernels/common/types.hpp"
 
 namespace flitlab::metro {
 
-/// Bits of a word: payload in the lower 16, kind above.
+/// A word: the payload in the lower 16 bits, the kind above.
 using Word = u32;
 
 enum class Kind : u8 {
-  kNothing,  ///< nobody drives the wire
+  kNothing,  ///< the wire is not driven
   kData,
   kIdle,     ///< DATA-IDLE: holds a connection open
-  kTurn,     ///< TURN: reverses it
-  kDrop,     ///< DROP: closes it
-  kStatus,   ///< STATUS of a router that has switched a connection: first its backward port, then its checksum
-  kBlocked,  ///< STATUS of one that could not: first the direction, then its checksum
-  kBackDrop  ///< the backward control bit: the connection is given up
+  kTurn,     ///< TURN: reverses a connection
+  kDrop,     ///< DROP: closes a connection
+  kStatus,   ///< STATUS of a router with an open connection: first its backward port, then its checksum
+  kBlocked,  ///< STATUS of a router that blocked it: first the requested direction, then its checksum
+  kBackDrop  ///< backward control bit: the connection is released
 };
 
 inline constexpr u32 kKindShift = 16;
@@ -30,17 +30,17 @@ FLITLAB_HD constexpr Word make_word(Kind kind, u32 payload = 0) {
 FLITLAB_HD constexpr Kind kind_of(Word word) { return static_cast<Kind>(word >> kKindShift & 7); }
 FLITLAB_HD constexpr u32 payload_of(Word word) { return word & 0xFFFF; }
 
-/// Whether a connection ends with the word: it is dropped, or whoever should drive the wire no longer does.
+/// Returns whether the word ends a connection: DROP, or an undriven wire.
 FLITLAB_HD constexpr bool ends(Word word) { return kind_of(word) == Kind::kDrop || kind_of(word) == Kind::kNothing; }
 
-/// The words of an item's mail in one cycle, where they lie: W words further is the next.
+/// Words of an item's inbox in one cycle. Consecutive words are W words apart in memory.
 template <int W>
 struct MailWords {
   Word* first;
 
   FLITLAB_HD Word operator[](u32 i) const { return first[i * W]; }
   FLITLAB_HD MailWords operator+(u32 n) const { return {first + n * W}; }
-  /// Nobody hears them again.
+  /// Empties the first n words, so that they are not read again when the slot is reused.
   FLITLAB_HD void clear(u32 n) const { FLITLAB_ROLLED for (u32 i = 0; i < n; ++i) first[i * W] = 0; }
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Between cycles: every message is in one place, and what sums up buffers and queues agrees with them.
+/// Audit between cycles: every message is in exactly one location, and counts of buffers and queues are correct.
 #include "kernels/routers/sconnect/host_queues.hpp"
 #include "kernels/routers/sconnect/tic.hpp"
 
@@ -11,7 +11,7 @@ struct AuditTic {
     return v.t.routers;
   }
 
-  /// Whether the far end has taken what a slot holds on to, though the news is still on its way.
+  /// Returns whether the far end has accepted a slot's message whose acknowledgment has not arrived yet.
   template <class V>
   FLITLAB_HD static bool taken(const V& v, const Link& link, const Slot& slot, u32 place) {
     const auto& t = v.t;
@@ -37,7 +37,7 @@ struct AuditTic {
     u32 fault = 0, used = 0, reserved = 0, held[kQueues] = {}, held_control[2] = {};
 
     const auto see = [&](u32 buffer) {
-      if (buffer >= t.buffers) return void(fault |= kFaultBookkeeping);  // a damaged number leads nowhere
+      if (buffer >= t.buffers) return void(fault |= kFaultBookkeeping);  // index out of range: corrupted state
       if (seen >> buffer & 1 || control.free >> buffer & 1) fault |= kFaultBookkeeping;
       seen |= u64{1} << buffer;
     };
@@ -60,7 +60,7 @@ struct AuditTic {
         }
         const BufferState& b = item.at(t.fields.buffer, buffer);
         if (b.queue != q || !(b.flags & kWaiting)) fault |= kFaultBookkeeping;
-        // What is known to be bad is thrown away in the cycle to come, or everybody would have forgotten that it is.
+        // Its port must refer to a damaged message, in order to drop it in the next cycle.
         const Port& source = item.at(t.fields.port, b.source);
         if (b.flags & kBad && source.doubtful != buffer && source.spoiled != buffer) fault |= kFaultBookkeeping;
         see(buffer);

@@ -1,9 +1,9 @@
 #pragma once
-/// A routing cycle of many TICs at once, for one CPU thread: a step of one port of all of them before the next step of
-/// any, by sets that are made without branches (kernels/routers/vc/batch.hpp says why). Within a TIC the order is that
-/// of TicPhase::work. What is plain goes by these steps: single data messages that come whole, taken or refused. A port
-/// in which anything else happens is worked by the functions of a single TIC, and so is all of a TIC that software has
-/// changed or asks something of.
+/// A routing cycle of many TICs in bulk, for one CPU thread: each step of a port is executed for all TICs before the
+/// next step. Sets of TICs replace unpredictable branches (kernels/routers/vc/batch.hpp gives the reason). Within a TIC
+/// the order is that of TicPhase::work. These steps handle undamaged single data messages. A port in any other
+/// situation uses the functions of a single TIC. So does a TIC that software has changed or that handles control
+/// messages.
 #include "kernels/routers/sconnect/choice.hpp"
 #include "kernels/routers/sconnect/gather.hpp"
 #include "kernels/routers/sconnect/receive.hpp"
@@ -11,6 +11,7 @@
 
 namespace flitlab::sconnect {
 
+/// The TICs, and the steps of their ports.
 template <class V, class Phase>
 struct Batch : Gathered<V, Phase> {
   using Base = Gathered<V, Phase>;
@@ -21,7 +22,7 @@ struct Batch : Gathered<V, Phase> {
   using typename Base::List, typename Base::SingleTic;
   static constexpr int W = V::width;
 
-  u8 again[kTics];  ///< buffers of what has come back by a port, by asker
+  u8 again[kTics];  ///< [request] buffers of the messages that have returned by a port
   u64 sent = 0;
 
   FLITLAB_INLINE Batch(const V& view, Cycle cycle) : Base(view, cycle) {}
@@ -53,7 +54,7 @@ struct Batch : Gathered<V, Phase> {
     receive(todo.comes, p);
   }
 
-  /// What a slot holds on to has been taken.
+  /// Releases the buffer of a slot's message, which the far end has accepted.
   FLITLAB_INLINE void release(u32 i, u32 p) const {
     Slot& s = slot(i, slot_now[p][i]);
     const u32 buffer = s.buffer, q = item[i].at(v.t.fields.buffer, buffer).queue;
@@ -63,7 +64,7 @@ struct Batch : Gathered<V, Phase> {
     s.bits ^= kSending;
   }
 
-  /// The message that is served next leaves.
+  /// Sends the message that is served next.
   FLITLAB_INLINE void start(u32 i, u32 p) {
     Slot& s = slot(i, slot_now[p][i]);
     const SingleTic t = tic(i);
@@ -103,7 +104,7 @@ struct Batch : Gathered<V, Phase> {
     });
     count(*v.shard, Count::kDuplicates, known);
     choice.decide(p, [&](u32 i) __attribute__((always_inline)) { return tic(i); });
-    List taken;  // askers
+    List taken;  // requests
     u32 take_count = 0;
     for (u32 k = 0; k < choice.count; ++k) {
       const bool any = choice.best[k] != kNone;
@@ -167,7 +168,7 @@ struct Batch : Gathered<V, Phase> {
     }
   }
 
-  /// What has come back by a port is routed anew.
+  /// Routes the messages again that have returned by port p.
   FLITLAB_INLINE void route_again(u32 p) {
     Choice<V, kTics> choice;
     for_each(requeued[p], [&](u32 i) {
@@ -206,7 +207,7 @@ struct Batch : Gathered<V, Phase> {
   }
 };
 
-/// Up to kTics TICs, whose clocks are not emulated.
+/// Runs a routing cycle of the listed TICs. Their clocks must not be emulated.
 template <class Phase, class V>
 FLITLAB_INLINE void step_many(const V& v, const u32* list, u32 count, Cycle now) {
   const u32 most = is_far(v) ? kFarTics : kTics;

@@ -1,65 +1,66 @@
 #pragma once
-/// The channel protocol (S-Connect, 3.2): a conveyor of slots. A slot comes back to its transmitter after the round of
-/// the channel, delay + delay back + 2 routing cycles, with the receiver's answer to what it has carried; each slot of
-/// a round is a protocol engine of its own with a window of one bit. Each end counts routing cycles of its own, which
-/// may begin at other clocks than the far end's; a delay is from one count to the other, so those of the two directions
-/// differ (host/routers/sconnect/build.hpp). Time in routing cycles:
+/// The channel protocol (S-Connect, 3.2): a conveyor belt of slots. The round of a channel is delay + delay back + 2
+/// routing cycles. After a round, the transmitter has the acknowledgment of a slot and reuses the slot. Each slot of
+/// the round is an independent protocol engine with a window of one bit. Each end counts its own routing cycles; a
+/// delay converts one count to the other, so the delays of the two directions can differ
+/// (host/routers/sconnect/build.hpp). Time in routing cycles:
 ///
 ///     t                       the transmitter fills slot t mod round
-///     t + delay               the receiver has it, and decides
-///     t + delay + 1           its answer leaves with the slot that is sent then
-///     t + delay + back + 1    the answer is here, its check known at the end of the cycle
-///     t + round               the outcome is acted upon, and the slot is filled anew
+///     t + delay               the receiver reads it and accepts or rejects the message
+///     t + delay + 1           the receiver sends the acknowledgment with its next slot
+///     t + delay + back + 1    the acknowledgment arrives; its CRC is known at the end of the cycle
+///     t + round               the transmitter acts on it and refills the slot
 ///
-/// The answer is the sequence bit that the receiver expects next in that slot: unchanged, the message has not been
-/// taken (it came damaged, or there was no buffer) and can take another way; changed, it has. If the answer cannot be
-/// read the message goes again in the same slot, and a receiver that has it already discards it by its sequence bit.
+/// The acknowledgment is the sequence bit that the receiver expects next in that slot. Changed: the receiver has
+/// accepted the message. Unchanged: the message was damaged or found no buffer, and returns to the router. If the
+/// acknowledgment is unreadable, the transmitter repeats the message in the same slot; a receiver that has it discards
+/// the duplicate by its sequence bit.
 ///
-/// A quad goes in four slots in a row and is taken whole or not at all: the window of its first slot is its own, the
-/// other three ride in theirs without touching their windows, whatever these wait for. It has come a routing cycle
-/// before the second answer to its first slot, so the first one says nothing; no answer is asked for again with an
-/// empty slot.
+/// A quad takes four consecutive slots and is accepted whole or not at all, by the window of its first slot. The other
+/// three parts leave the windows of their slots untouched, even while these wait for acknowledgments. The first
+/// acknowledgment of the first slot precedes the last part, so the transmitter ignores it and waits for the second.
+/// While it waits, an otherwise empty slot repeats the request for an acknowledgment.
 ///
-/// Here is all that decides what becomes of messages; host/routers/sconnect/explore.hpp goes through everything that
-/// can happen to two ends that follow these functions.
+/// These functions contain every decision of the protocol; host/routers/sconnect/explore.hpp explores all states of two
+/// ends that execute them.
 #include "kernels/common/fields.hpp"
 #include "kernels/routers/sconnect/link.hpp"
 
 namespace flitlab::sconnect {
 
-/// What crosses a channel in a slot beside a message: the six bits of the protocol.
-inline constexpr u8 kPresent = 1;     ///< there is a message, or part of a quad
-inline constexpr u8 kSequence = 2;    ///< of the message, or of the quad
-inline constexpr u8 kAnswer = 4;      ///< to the slot that came a routing cycle before this one was sent
-inline constexpr u8 kAbort = 8;       ///< late abort: the message is void, the answer is not
+/// Bits that a slot carries besides the message: six of the protocol, two of the emulator.
+inline constexpr u8 kPresent = 1;     ///< the slot holds a message, or part of a quad
+inline constexpr u8 kSequence = 2;    ///< sequence bit of the message or quad
+inline constexpr u8 kAnswer = 4;      ///< acknowledgment of the slot received one routing cycle before
+inline constexpr u8 kAbort = 8;       ///< late abort: the message is void, the acknowledgment valid
 inline constexpr u8 kQuad = 16;       ///< part of a quad
-inline constexpr u8 kLast = 32;       ///< its last part; without a message: asks for an answer
-inline constexpr u8 kHit = 64;        ///< emulator: bits have been hit on the way
-inline constexpr u8 kOccupied = 128;  ///< emulator: something has been sent at all
+inline constexpr u8 kLast = 32;       ///< last part of a quad; without a message: requests an acknowledgment
+inline constexpr u8 kHit = 64;        ///< emulator: a bit error has damaged the slot
+inline constexpr u8 kOccupied = 128;  ///< emulator: the slot has been sent
 
 inline constexpr u8 kNoBuffer = 0xFF;
 inline constexpr u32 kQuadParts = 4;
 
-/// Round of a channel, routing cycles.
+/// Returns the round of a channel in routing cycles, from its delays in both directions.
 FLITLAB_HD constexpr u32 round_of(u32 delay, u32 back) { return delay + back + 2; }
 
-/// One slot of a channel at one of its ends: what has been sent in it, and what is expected.
+/// State of one slot at one end of a channel.
 struct Slot {
   FLITLAB_MEMBERS(Slot,
-    (u8, buffer, "", "buffer of the message that it holds on to; kNoBuffer: none"),
+    (u8, buffer, "", "buffer of the unacknowledged message; kNoBuffer: none"),
     (u8, bits, "", "kSending, kExpected, kHoldsQuad, kTooEarly"))
 };
 static_assert(sizeof(Slot) == 2);
 
-inline constexpr u8 kSending = 1;   ///< sequence bit of what is sent
-inline constexpr u8 kExpected = 2;  ///< sequence bit that is expected of what comes
-inline constexpr u8 kHoldsQuad = 4;
-inline constexpr u8 kTooEarly = 8;  ///< the next answer comes before the quad
+inline constexpr u8 kSending = 1;   ///< sequence bit of the message sent
+inline constexpr u8 kExpected = 2;  ///< sequence bit expected of the next message received
+inline constexpr u8 kHoldsQuad = 4;  ///< the unacknowledged message is a quad
+inline constexpr u8 kTooEarly = 8;  ///< the next acknowledgment precedes the quad's last part
 
 enum class Outcome : u8 { kFree, kTaken, kFailed, kUnknown, kWaits };
 
-/// Transmitter: what has become of a slot's message, by what came in the routing cycle before (0: nothing could be
-/// read).
+/// Transmitter: returns the outcome of a slot's message, from the protocol bits received in the previous routing cycle
+/// (0: none), and updates the slot.
 FLITLAB_HD inline Outcome settle(Slot& slot, u8 heard) {
   if (slot.buffer == kNoBuffer) return Outcome::kFree;
   if (slot.bits & kTooEarly) {
@@ -75,14 +76,14 @@ FLITLAB_HD inline Outcome settle(Slot& slot, u8 heard) {
   return taken ? Outcome::kTaken : Outcome::kFailed;
 }
 
-/// Transmitter: a message, or a quad, enters a slot, which must be free.
+/// Transmitter: assigns a message or quad to a free slot.
 FLITLAB_HD inline void hold(Slot& slot, u8 buffer, bool quad) {
   slot.buffer = buffer;
   if (quad) slot.bits |= kHoldsQuad | kTooEarly;
 }
 
-/// Transmitter: what it does with a slot whose outcome it knows. A quad that is going out goes on in whatever slot
-/// comes.
+/// Transmitter: returns how it uses a slot: next part of the quad in transmission, retransmission, new message, or
+/// request for an acknowledgment. A quad in transmission takes every slot.
 enum class Turn : u8 { kPart, kAgain, kStart, kAsk };
 FLITLAB_HD inline Turn turn_of(const Slot& slot, Outcome outcome, bool quad_goes) {
   if (quad_goes) return Turn::kPart;
@@ -94,43 +95,45 @@ inline constexpr u8 kAskBits = kLast;
 
 FLITLAB_HD inline u8 sequence_of(const Slot& slot) { return slot.bits & kSending ? kSequence : u8{0}; }
 
-/// Bits of a single message sent in a slot, or sent again.
+/// Returns the protocol bits of a single message, for its first transmission and for retransmissions.
 FLITLAB_HD inline u8 single_bits(const Slot& slot) { return static_cast<u8>(kPresent | sequence_of(slot)); }
 
-/// Bits of a quad's part 0 to 3, by the slot of its first one.
+/// Returns the protocol bits of a quad's part 0 to 3; `first` is the slot of part 0.
 FLITLAB_HD inline u8 part_bits(const Slot& first, u32 part) {
   return static_cast<u8>(kPresent | kQuad | sequence_of(first) | (part + 1 == kQuadParts ? kLast : 0));
 }
 
-/// Transmitter: what is sent in a slot. `due`: kOccupied if an answer has been asked for; `answer`: answer_of the slot
-/// before. That bit says the same in every slot, asked for or not: who has lost slots may listen to any.
+/// Transmitter: returns the protocol bits to send; 0: nothing is sent. `due`: kOccupied if an acknowledgment is due;
+/// `answer`: answer_of the previous slot. Every slot that is sent carries a valid acknowledgment, so a transmitter that
+/// has lost one can use a later one.
 FLITLAB_HD inline u8 sent_bits(u8 bits, u8 due, u8 answer) {
   bits |= due;
   return bits ? static_cast<u8>(bits | kOccupied | answer) : u8{0};
 }
 
-/// Transmitter: the quad that is going out is void, so nobody will ask what has become of it.
+/// Transmitter: frees the slot of a quad that is sent void, because its acknowledgment does not matter.
 FLITLAB_HD inline void let_go(Slot& first) {
   first.buffer = kNoBuffer;
   first.bits = static_cast<u8>(first.bits & ~(kHoldsQuad | kTooEarly));
 }
 
-/// Receiver: whether a message of this sequence bit is new in its slot.
+/// Receiver: returns whether a message with these bits is new in its slot.
 FLITLAB_HD inline bool is_new(const Slot& slot, u8 bits) {
   return bool(bits & kSequence) == bool(slot.bits & kExpected);
 }
 
-/// Receiver: the message in this slot has been taken.
+/// Receiver: accepts the message in this slot.
 FLITLAB_HD inline void take(Slot& slot) { slot.bits ^= kExpected; }
 
-/// Receiver: the answer to a slot.
+/// Receiver: returns the acknowledgment of a slot.
 FLITLAB_HD inline u8 answer_of(const Slot& slot) { return slot.bits & kExpected ? kAnswer : u8{0}; }
 
-/// Receiver: whether what came asks for an answer. An answer to an answer alone would never end.
+/// Receiver: returns whether it must acknowledge a slot. A bare acknowledgment is not acknowledged, so that the
+/// exchange ends.
 FLITLAB_HD inline bool wants_answer(u8 bits) { return bits & (kPresent | kLast | kHit); }
 
-/// Receiver: what a slot means for single messages. kNone: nothing; kVoid: late abort; kKnown: had already; kDamaged:
-/// it will turn out so at the end of the cycle; kNew: to be taken if there is a buffer.
+/// Receiver: classifies the single message of a slot. kNone: no single message; kVoid: late abort; kKnown: duplicate;
+/// kDamaged: the CRC will fail at the end of the cycle; kNew: to be accepted if there is a buffer.
 enum class Single : u8 { kNone, kVoid, kKnown, kDamaged, kNew };
 FLITLAB_HD inline Single note_single(const Slot& slot, u8 bits) {
   if (!(bits & kPresent) || bits & kQuad) return Single::kNone;
@@ -139,27 +142,27 @@ FLITLAB_HD inline Single note_single(const Slot& slot, u8 bits) {
   return bits & kHit ? Single::kDamaged : Single::kNew;
 }
 
-/// A quad that is coming in.
+/// A quad in reception.
 struct Train {
   FLITLAB_MEMBERS(Train,
     (u8, slot, "", "slot of its first part"),
-    (u8, parts, "", "slots since, damaged ones included; 0: none is coming"),
-    (u8, buffer, "", "that it goes to; kNoBuffer: there was none"),
-    (u8, spoiled, "", "1: a part came damaged"))
+    (u8, parts, "", "slots since its first part, damaged ones included; 0: no quad in reception"),
+    (u8, buffer, "", "buffer that stores it; kNoBuffer: rejected"),
+    (u8, spoiled, "", "1: a part arrived damaged"))
 };
 static_assert(sizeof(Train) == 4);
 
-/// Receiver: whether a slot is to be noted for quads.
+/// Receiver: returns whether note_part must process a slot.
 FLITLAB_HD inline bool concerns_quads(const Train& train, u8 bits) { return train.parts || bits & kQuad; }
 
 enum class Part : u8 { kNone, kFirst, kMiddle, kWhole, kSpoiled };
 
-/// Receiver: notes what a slot means for the quad that is coming in. kFirst: a quad begins, and the caller sets its
-/// buffer; kWhole: its last part is here and none was hit; kSpoiled: it has ended otherwise.
+/// Receiver: updates the quad in reception with a slot. kFirst: a quad begins, and the caller sets its buffer; kWhole:
+/// the last part has arrived and all parts are undamaged; kSpoiled: it has ended otherwise.
 FLITLAB_HD inline Part note_part(Train& train, u8 bits, u32 slot) {
   const bool readable = !(bits & kHit), part = readable && (bits & kPresent) && (bits & kQuad);
   if (!train.parts) {
-    if (!part || (bits & kLast)) return Part::kNone;  // of a last part alone all before it have been lost
+    if (!part || (bits & kLast)) return Part::kNone;  // a last part without the others, which were lost
     train = Train{static_cast<u8>(slot), 1, kNoBuffer, 0};
     return Part::kFirst;
   }
@@ -172,7 +175,7 @@ FLITLAB_HD inline Part note_part(Train& train, u8 bits, u32 slot) {
   return whole ? Part::kWhole : Part::kSpoiled;
 }
 
-/// Receiver: whether a quad that has come whole, by its first slot and the bits of its last part, is new; it is taken.
+/// Receiver: accepts a complete quad, by its first slot and the bits of its last part. Returns false for a duplicate.
 FLITLAB_HD inline bool take_quad(Slot& first, u8 bits) {
   if (!is_new(first, bits)) return false;
   take(first);

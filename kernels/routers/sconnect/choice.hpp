@@ -1,24 +1,25 @@
 #pragma once
-/// The routing decisions of many TICs at once, for one CPU thread: what Tic::decide decides, for single data messages
-/// in TICs whose ports are all on (S-Connect, 3.1). The options of all messages are one list, which
-/// is gone through without a branch.
+/// Routing decisions of many TICs in bulk, for one CPU thread. They equal those of Tic::decide for single data messages
+/// in TICs whose ports are all on (S-Connect, 3.1). One loop without branches processes the options of all messages.
 #include "kernels/common/members.hpp"
 #include "kernels/common/select.hpp"
 #include "kernels/routers/sconnect/tic.hpp"
 
 namespace flitlab::sconnect {
 
+/// Requests for a routing decision, at most one from each TIC, and their results.
 template <class V, u32 kTics>
 struct Choice {
-  Members<kTics> ports;  ///< by asker: those of its options, as even bits, and its number in the batch
+  Members<kTics> ports;  ///< [request] ports of its options as even bits, and its TIC
   u32 options[kTics + 2];
   const Message* message[kTics + 2];
-  u32 best[kTics + 2];  ///< by asker: pending << 16 | turn << 8 | queue; kNone: there is no buffer
+  u32 best[kTics + 2];  ///< [request] pending << 16 | turn << 8 | queue; kNone: no buffer
   u32 count = 0;
 
+  /// Returns the TIC of a request.
   FLITLAB_INLINE u32 who(u32 asker) const { return ports.who[asker]; }
 
-  /// A message of TIC `who` of the batch asks, if `if_so`.
+  /// Adds a request for message m of TIC `who`, if `if_so`.
   FLITLAB_INLINE void ask(bool if_so, u32 who, const Message& m, Options entry) {
     const Options all = allowed(entry, m.vc), others = m.tried < kPorts ? all & ~(3u << kVcs * m.tried) : all;
     const Options o = others ? others : all;
@@ -30,12 +31,12 @@ struct Choice {
     count += if_so;
   }
 
-  /// `tic(who)`: a TIC of the batch. Messages have come by port `source`.
+  /// Decides all requests. `tic_of(i)` returns TIC i; the messages have arrived by port `source`.
   template <class TicOf>
   FLITLAB_INLINE void decide(u32 source, TicOf&& tic_of) {
     u32 without = 0;
     for (u32 k = 0; k < count; ++k) without += !options[k];
-    if (without) return decide_one_by_one(source, tic_of);  // a fault: it happens once
+    if (without) return decide_one_by_one(source, tic_of);  // rare: each raises a fault
     for_each_member(ports.set, count, [&](u32 k, u64 set) __attribute__((always_inline)) {
       const u32 bit = lowest_bit(set), p = bit / kVcs;
       const auto tic = tic_of(ports.who[k]);
@@ -43,7 +44,7 @@ struct Choice {
       const u8* held = tic.control.held + q;
       const auto& t = tic.v.t;
       const u32 taken = u32{tic.control.used} + tic.control.reserved;
-      const u32 promised = t.reserve[message[k]->priority];  // tables hold only options whose queues there are
+      const u32 promised = t.reserve[message[k]->priority];  // tables name existing queues only
       const bool room0 = (vcs & 1) & (taken - (held[0] < promised) < t.buffers);
       const bool room1 = (vcs >> 1 & 1) & (taken - (held[1] < promised) < t.buffers);
       const u32 first = tic.queue(q).messages, second = tic.queue(q + 1).messages;
@@ -58,7 +59,7 @@ struct Choice {
     });
   }
 
-  /// Queue of an asker; kNone: there is no buffer.
+  /// Returns the queue granted to a request; kNone: no buffer.
   FLITLAB_INLINE u32 queue(u32 asker) const { return best[asker] == kNone ? kNone : best[asker] & 0xFF; }
 
  private:

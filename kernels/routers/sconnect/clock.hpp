@@ -1,49 +1,50 @@
 #pragma once
-/// The distributed phase-locked loop (S-Connect, 2.5, 3.3), a step in each routing cycle. A receiver's fifo is filled
-/// at the far clock and emptied at the own, so its depth says how far the two phases are apart. An oscillator is pulled
-/// by the average of the depths of its active channels, more than in proportion where they are far from half full (the
-/// converter with two resistors). Time in routing cycles:
+/// The distributed phase-locked loop (S-Connect, 2.5, 3.3), a step in each routing cycle. The far clock
+/// fills a receive FIFO and the local clock empties it, so its depth measures the phase difference. The average depth
+/// of the active channels pulls the oscillator, with a higher gain far from half full (the converter with two
+/// resistors). Time in routing cycles:
 ///
-///     t           a transmitter sends, and with it its phase
-///     t + delay   the receiver compares that with its own; phase(t + delay + 1) = phase(t + delay) + rate
+///     t           a transmitter sends a word and with it its phase
+///     t + delay   the receiver compares that phase with its own; phase(t + delay + 1) = phase(t + delay) + rate
 ///
-/// A fifo that is full stays full: each word that comes beyond that is lost, so the comparator goes on saying "full"
-/// until the far clock is the slower one. An empty one repeats words. The slot on its way through is damaged.
+/// A full FIFO loses every further word, so the comparator stays at its limit until the far clock is the slower one. An
+/// empty FIFO repeats words. Both damage the slot that is being received.
 ///
-/// TICs of one node or switch share an oscillator. Each sends the sum of its comparators and the number of its active
-/// channels to the others, and a cycle later all know all sums and move their copies of the oscillator alike.
+/// TICs of one node or switch share an oscillator. Each sends the sum of its comparator outputs and the number of its
+/// active channels to the others. One cycle later all have all sums and advance their copies of the oscillator alike.
 #include "kernels/routers/sconnect/tic.hpp"
 #include "kernels/routers/sconnect/totals.hpp"
 
 namespace flitlab::sconnect {
 
+/// Returns x clamped to [-most, most].
 FLITLAB_HD constexpr i64 limited(i64 x, i64 most) { return x > most ? most : x < -most ? -most : x; }
 
-/// gain y, where gain counts in 2^-32, to the nearest integer, halves upward. 0 <= gain <= 2^30, |y| < 2^62.
+/// Returns gain * y / 2^32 rounded to the nearest integer, halves upward. 0 <= gain <= 2^30, |y| < 2^62.
 FLITLAB_HD constexpr i64 scaled(i64 gain, i64 y) {
   const i64 high = y >> 32, low = y & 0xFFFFFFFF;  // y = high 2^32 + low
   return gain * high + ((gain * low + (i64{1} << 31)) >> 32);
 }
 
-/// What a comparator says of a fifo whose depth is x from half full.
+/// Returns a comparator's output for a FIFO whose depth is x from half full, 2^-32 rad.
 FLITLAB_HD constexpr i64 compared(const ClockTable& c, i64 x) {
   const i64 d = limited(x, c.range), size = d < 0 ? -d : d;
   const i64 said = size <= c.knee ? size : c.knee + (size - c.knee) * c.outer_gain / 256;
   return d < 0 ? -said : said;
 }
 
-/// A phase as mail, which is never 0.
+/// Encodes a phase as an inbox word that is never 0.
 FLITLAB_HD constexpr u64 mail_of(u64 phase) { return 2 * phase + 1; }
 
-/// Depth of a fifo: the phase in the mail, plus an offset, minus the own phase. All of them go round, and the depth
-/// itself is far less than half of that.
+/// Returns a FIFO's depth: far phase (encoded) + offset - local phase. These wrap around; the depth is small against
+/// that.
 FLITLAB_HD constexpr i64 depth_of(u64 mail, u64 offset, u64 phase) {
   return static_cast<i64>(mail - 1 + 2 * (offset - phase)) / 2;
 }
 
-/// The far clock, heard by a fifo. Returns the words that it has lost by that, or repeated (negative).
+/// Updates a FIFO with the far clock's phase. Returns the words that it loses (positive) or repeats (negative).
 FLITLAB_HD constexpr i64 hear(const ClockTable& c, Fifo& fifo, u64 mail, u64 phase) {
-  if (fifo.stream == Stream::kStopped) {  // a fifo that is started anew is half full
+  if (fifo.stream == Stream::kStopped) {  // a restarted FIFO is half full
     fifo.offset -= static_cast<u64>(depth_of(mail, fifo.offset, phase));
     fifo.lost = 0;
   }
@@ -66,23 +67,26 @@ struct Clock {
   const Tic<V, W>& tic;
   ClockState& clock;
 
+  /// Inbox word of a port of this TIC.
   FLITLAB_INLINE u64& mail(u32 item_port, Cycle at) const {
     const auto& t = tic.v.t;
     return tic.item.at(t.fields.clock.mail, (at & t.slot_mask) * kPorts + item_port);
   }
+  /// Inbox word of the far end of a link.
   FLITLAB_INLINE u64& mail_at(const Link& link, Cycle at) const {
     const auto& t = tic.v.t;
     return tic.v.tics[link.far].at(t.fields.clock.mail, (at & t.slot_mask) * kPorts + link.port);
   }
 
-  /// Whether port p leads to a TIC with the same oscillator. Two TICs joined at both parallel ports talk over one.
+  /// Returns whether port p carries comparator sums to a TIC with the same oscillator. Two TICs that are joined by both
+  /// parallel ports use only the first.
   FLITLAB_INLINE bool shares(u32 p) const {
     const Link& link = tic.link(p);
     if (link.kind != LinkKind::kParallel) return false;
     return p == kSerial || tic.link(kSerial).kind != LinkKind::kParallel || tic.link(kSerial).far != link.far;
   }
 
-  /// What goes out now: the phase, and between TICs that share an oscillator what their comparators said.
+  /// Sends the phase over serial channels, and the comparator sum to TICs that share the oscillator.
   FLITLAB_INLINE void send(bool shared) const {
     for (u32 p = 0; p < kSerial; ++p) {
       const Link& link = tic.link(p);
@@ -90,12 +94,12 @@ struct Clock {
         mail_at(link, tic.now + link.delay) = mail_of(clock.phase);
     }
     if (!shared) return;
-    const u64 said = static_cast<u64>(clock.sum) * 8 + clock.active;  // 0: nothing said
+    const u64 said = static_cast<u64>(clock.sum) * 8 + clock.active;  // 0: no active channels
     for (u32 p = kSerial; p < kPorts; ++p)
       if (shares(p)) mail_at(tic.link(p), tic.now + 1) = said;
   }
 
-  /// The comparators of the active channels: the sum of what they say, and their number. Returns ports that slipped.
+  /// Sets the sum of the comparator outputs and the number of active channels. Returns the ports that slipped, as bits.
   FLITLAB_INLINE u8 compare() const {
     const auto& t = tic.v.t;
     u8 slipped = 0;
@@ -122,7 +126,7 @@ struct Clock {
     return slipped;
   }
 
-  /// Moves the oscillator on. Returns ports that slipped.
+  /// Advances the oscillator by a cycle. Returns the ports that slipped, as bits.
   FLITLAB_INLINE u8 work() const {
     const auto& c = tic.v.t.clock;
     const bool shared = shares(kSerial) || shares(kSerial + 1);

@@ -9,7 +9,9 @@ inline constexpr struct ClockParams {
       .path = "clock.emulated",
       .type = ParamType::kBool,
       .default_value = "false",
-      .help = "TICs have oscillators of their own, which pull one another into lock; false: all clocks run alike.",
+      .help =
+          "true: each node or switch has an oscillator, and these synchronise; false: all clocks have one "
+          "frequency.",
       .cite = "S-Connect, 2.5; 3.3"};
   ParamRecord spread{.path = "clock.spread",
                      .type = ParamType::kFloat,
@@ -17,24 +19,23 @@ inline constexpr struct ClockParams {
                      .min = 0,
                      .max = 10000,
                      .unit = "ppm",
-                     .help = "Free-running frequencies lie anywhere within this of the nominal frequency.",
+                     .help = "Largest deviation of a free-running frequency from nominal; drawn uniformly.",
                      .only_if = "clock.emulated=true"};
   ParamRecord seed{.path = "clock.seed",
                    .type = ParamType::kInt,
                    .default_value = "1",
                    .min = 0,
                    .max = 4294967295.0,
-                   .help = "Seed that draws frequencies, phases and cables.",
+                   .help = "Seed of the drawn frequencies, phases and cable delays.",
                    .only_if = "clock.emulated=true"};
-  ParamRecord phase_spread{
-      .path = "clock.phase_spread",
-      .type = ParamType::kFloat,
-      .default_value = "0.75",
-      .min = 0,
-      .max = 100,
-      .unit = "rad",
-      .help = "Phases at the start lie anywhere within this of the nominal phase; a clock is 2 pi.",
-      .only_if = "clock.emulated=true"};
+  ParamRecord phase_spread{.path = "clock.phase_spread",
+                           .type = ParamType::kFloat,
+                           .default_value = "0.75",
+                           .min = 0,
+                           .max = 100,
+                           .unit = "rad",
+                           .help = "Largest deviation of a phase at the start; drawn uniformly. A clock is 2 pi.",
+                           .only_if = "clock.emulated=true"};
   ParamRecord cable_phase{.path = "clock.cable_phase",
                           .type = ParamType::kFloat,
                           .default_value = "0.5",
@@ -42,8 +43,8 @@ inline constexpr struct ClockParams {
                           .max = 100,
                           .unit = "rad",
                           .help =
-                              "The part of a cable's delay beyond whole slots lies anywhere from 0 to this, the same "
-                              "both ways: d of equation 1.",
+                              "Largest part of a cable's delay beyond whole slots, drawn uniformly from 0, the same in "
+                              "both directions: d of equation 1.",
                           .cite = "S-Connect, 2.5",
                           .only_if = "clock.emulated=true"};
   ParamRecord gain{
@@ -53,7 +54,9 @@ inline constexpr struct ClockParams {
       .min = 0,
       .max = 0.25,
       .unit = "1/cycle",
-      .help = "Pull of an oscillator, rad per routing cycle, for each radian that its phase detector reports.",
+      .help =
+          "Frequency shift of an oscillator, rad per routing cycle, for each radian that its phase detector "
+          "reports.",
       .cite = "S-Connect, 2.5 (K)",
       .only_if = "clock.emulated=true"};
   ParamRecord detector{.path = "clock.detector",
@@ -61,8 +64,8 @@ inline constexpr struct ClockParams {
                        .default_value = "average",
                        .choices = "average|sum",
                        .help =
-                           "How a phase detector combines the comparators of a node's active channels: their average, "
-                           "as in the TIC, or their sum, as in equation 1.",
+                           "How a phase detector combines the comparators of a node's active channels. average: as in "
+                           "the TIC; sum: as in equation 1.",
                        .cite = "S-Connect, 3.3; 2.5",
                        .only_if = "clock.emulated=true"};
   ParamRecord range{.path = "clock.range",
@@ -71,7 +74,7 @@ inline constexpr struct ClockParams {
                     .min = 0.01,
                     .max = 1000,
                     .unit = "rad",
-                    .help = "Range of a comparator, from an empty FIFO to a full one; it saturates there.",
+                    .help = "Range of a comparator, from an empty FIFO to a full one; it saturates at both ends.",
                     .cite = "S-Connect, 3.3",
                     .only_if = "clock.emulated=true"};
   ParamRecord knee{.path = "clock.knee",
@@ -80,7 +83,7 @@ inline constexpr struct ClockParams {
                    .min = 0,
                    .max = 1000,
                    .unit = "rad",
-                   .help = "Deviation from half full beyond which a comparator has its higher gain.",
+                   .help = "Depth from half full beyond which a comparator has its higher gain.",
                    .cite = "S-Connect, 3.3 (R1, R2)",
                    .only_if = "clock.emulated=true"};
   ParamRecord outer_gain{.path = "clock.outer_gain",
@@ -88,7 +91,7 @@ inline constexpr struct ClockParams {
                          .default_value = "2",
                          .min = 1,
                          .max = 64,
-                         .help = "Gain beyond clock.knee, relative to that near half full; 1: linear.",
+                         .help = "Gain beyond clock.knee, relative to the gain near half full; 1: linear.",
                          .cite = "S-Connect, 3.3 (R1 > R2; the ratio is not given)",
                          .only_if = "clock.emulated=true"};
   ParamRecord tuning{.path = "clock.tuning",
@@ -97,15 +100,16 @@ inline constexpr struct ClockParams {
                      .min = 0,
                      .max = 100000,
                      .unit = "ppm",
-                     .help = "How far an oscillator can be pulled, either way.",
+                     .help = "Largest frequency shift of an oscillator in either direction.",
                      .cite = "S-Connect, 2.5; 2.6",
                      .only_if = "clock.emulated=true"};
   ParamRecord file{.path = "clock.file",
                    .type = ParamType::kFile,
                    .default_value = "",
                    .help =
-                       "Oscillators that are not drawn: CSV lines TIC,ppm[,rad], free-running frequency and phase at "
-                       "the start; one line for the TICs of a node or switch, which share an oscillator.",
+                       "CSV lines TIC,ppm[,rad] that replace drawn oscillators: free-running frequency and phase at "
+                       "the "
+                       "start. The TICs of a node or switch share an oscillator and need one line.",
                    .only_if = "clock.emulated=true"};
 } clock{};
 

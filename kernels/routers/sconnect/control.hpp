@@ -1,11 +1,12 @@
 #pragma once
-/// What a TIC does with a control message (S-Connect, 3.4): pass it on, or carry it out and send it back.
+/// Processing of control messages by a TIC (S-Connect, 3.4): it forwards a message, or executes it and returns a reply.
 #include "kernels/routers/sconnect/control_message.hpp"
 #include "kernels/routers/sconnect/tic.hpp"
 #include "kernels/routers/sconnect/totals.hpp"
 
 namespace flitlab::sconnect {
 
+/// Instead of a queue: the message is dropped.
 inline constexpr u32 kNowhere = kNone - 1;
 
 template <class V, int W>
@@ -14,27 +15,27 @@ struct ControlUnit {
 
   const Tics& tic;
 
-  /// Priority of a reply: above that of its request, so that requests that wait keep no reply from moving. Those to
-  /// requests of the highest priority have only that.
+  /// Returns the priority of a reply: one above its request's, so that waiting requests do not block replies; at most
+  /// the highest.
   FLITLAB_INLINE static u8 reply_priority(const Message& m) {
     return static_cast<u8>(m.priority + (m.priority + 1u < kPriorities));
   }
 
-  /// Where a message goes on: a queue that has a buffer for it; kNone: there is none; kNowhere: it is thrown away. A
-  /// control message's way is changed accordingly; `here`: it asks something of this TIC, and is the reply from now on.
+  /// Returns the queue for a message; kNone: no buffer; kNowhere: it is dropped. Advances the source route of a control
+  /// message. Sets `here` if this TIC is to execute the message, which has become the reply.
   FLITLAB_INLINE u32 place(Message& m, u32 source, bool& here) const {
     here = false;
     return m.control ? place_control(m, source, here) : tic.decide(m, source);
   }
 
-  /// Does what a message asked that is now the reply.
+  /// Executes the operation of a request that `place` has turned into a reply, and stores the result in it.
   FLITLAB_HD inline void carry_out(Message& m, u32 source) const {
     const auto& t = tic.v.t;
     const u32 number = number_of(m);
     count(*tic.v.shard, Count::kControlMessages);
     switch (static_cast<Operation>(m.control & ~kReply)) {
       case Operation::kReadTable: m.dst = number < t.nodes ? tic.item.at(t.fields.table, number) : 0; break;
-      // Replies to writing bear what is there now: nothing if there is no such entry.
+      // The reply to a write returns the stored value; 0 if the entry does not exist.
       case Operation::kWriteTable:
         m.dst = number < t.nodes ? entry_of(t, tic.index, m.dst) : 0;
         if (number < t.nodes) tic.item.at(t.fields.table, number) = static_cast<u16>(m.dst);
@@ -54,8 +55,8 @@ struct ControlUnit {
   }
 
  private:
-  /// The queue of a port, if that leads anywhere. Requests go on virtual channel 0 and replies on 1, so that requests
-  /// that wait do not keep replies, which always get home, from moving.
+  /// Returns the queue of port p; kNowhere if the port is unconnected or off. Requests use virtual channel 0 and
+  /// replies 1, so that waiting requests do not block replies.
   FLITLAB_INLINE u32 over(const Message& m, u32 p, bool reply) const {
     if (p >= kPorts || tic.link(p).kind == LinkKind::kNone || !tic.enabled(p)) return kNowhere;
     const u32 q = Tics::queue_of(p, m.priority, reply && vcs_of(tic.link(p).kind, tic.v.t.parallel_vcs) > 1);
@@ -67,7 +68,7 @@ struct ControlUnit {
     return tic.decide(m, source);
   }
 
-  /// Messages that lead nowhere are thrown away; whoever sent them waits in vain.
+  /// `place` for control messages. A message without a path is dropped, without notice to its sender.
   FLITLAB_HD inline u32 place_control(Message& m, u32 source, bool& here) const {
     Way way = way_of(m);
     if (!is_reply(m)) {
@@ -90,7 +91,7 @@ struct ControlUnit {
     }
     for (u32 p = kSerial; p < kPorts; ++p)
       if (tic.link(p).kind == LinkKind::kHost && tic.link(p).far == m.src) return over(m, p, true);
-    if (m.hops == tic.control.address)  // the port is at the other TIC of this node
+    if (m.hops == tic.control.address)  // the host's port is at the other TIC of this node
       for (u32 p = kSerial; p < kPorts; ++p)
         if (tic.link(p).kind == LinkKind::kParallel && p != source) return over(m, p, true);
     m.node = m.hops;

@@ -1,6 +1,6 @@
 #pragma once
-/// TICs that a CPU thread works at once (batch.hpp): which of them are plain, and which ports have something to do, as
-/// sets. A TIC is not plain if software has changed it or asks something of it.
+/// TICs that a CPU thread processes in bulk (batch.hpp), and sets of those that have work at each port. TICs that
+/// software has changed, or that handle control messages, are processed one by one.
 #include <array>
 #include <cstring>
 
@@ -10,11 +10,11 @@
 
 namespace flitlab::sconnect {
 
-/// TICs visited at once.
+/// Most TICs processed in bulk.
 inline constexpr u32 kTics = 64;
 
-/// Bytes of TICs beyond which the messages that leave are asked for early, and fewer TICs are visited at once: what
-/// memory brings for one port is still there for the next one.
+/// State bytes of all TICs beyond which departing messages are prefetched and fewer TICs are processed in bulk, so that
+/// the cache keeps their state from one port to the next.
 inline constexpr u64 kNear = u64{1} << 21;
 inline constexpr u32 kFarTics = 32;
 
@@ -23,19 +23,20 @@ FLITLAB_INLINE bool is_far(const V& v) {
   return u64{v.t.routers} * v.tics.item_bytes > kNear;
 }
 
-/// now % round without a division (Lemire, Kaser and Kurz, "Faster remainder by direct computation", 2019).
+/// [round] reciprocals for now % round without a division (Lemire, Kaser and Kurz, "Faster remainder by direct
+/// computation", 2019).
 inline constexpr std::array<u64, 256> kReciprocals = [] {
   std::array<u64, 256> reciprocals{};
   for (u32 round = 1; round < 256; ++round) reciprocals[round] = ~u64{0} / round + 1;
   return reciprocals;
 }();
 
-/// `Phase`: TicPhase, whose functions of a single TIC work what is not plain.
+/// The TICs. `Phase` is TicPhase, whose functions for a single TIC handle everything else.
 template <class V, class Phase>
 struct Gathered {
   static constexpr int W = V::width;
   using SingleTic = Tic<V, W>;
-  using List = u8[kTics + 1];  ///< TICs by their numbers in the batch, and one that is not kept
+  using List = u8[kTics + 1];  ///< indices into the bulk, with room for a discarded one
 
   const V& v;
   Cycle now;
@@ -45,17 +46,17 @@ struct Gathered {
   const Link* links[kTics];      ///< [port]
   const u16* slot_first[kTics];  ///< [port]
   u64 mail[kTics];
-  // Sets of TICs, as bits, by port.
-  u64 channels[kPorts], hosts[kPorts];  ///< those of which it leads to a TIC; to a host
-  u64 waits[kPorts];                    ///< those that have queues there which are not empty
-  u64 presents[kPorts];                 ///< those that are in the middle of giving a quad to the host
-  u64 offers[kPorts];                   ///< those whose host may have something to say
-  Work work[kPorts];                    ///< what there is to do in channels
-  u64 requeued[kPorts] = {};            ///< those to which a message has come back there
-  u64 special = 0;                      ///< TICs of which a port was not plain
-  u16 slot_now[kPorts][kTics];          ///< a channel's slot of this cycle, by its place in TicFields::slot
+  // Sets of TICs as bits, [port].
+  u64 channels[kPorts], hosts[kPorts];  ///< the port leads to a TIC; to a host
+  u64 waits[kPorts];                    ///< a queue of the port is not empty
+  u64 presents[kPorts];                 ///< a quad to the host is in transmission
+  u64 offers[kPorts];                   ///< the host may have a message
+  Work work[kPorts];                    ///< work of channels
+  u64 requeued[kPorts] = {};            ///< a message has returned to the router
+  u64 special = 0;                      ///< TICs with a port that needed functions of a single TIC
+  u16 slot_now[kPorts][kTics];          ///< this cycle's slot, index into TicFields::slot
   static constexpr u32 kShort = 16;
-  u8 place_of[kShort];  ///< by round; most are short
+  u8 place_of[kShort];  ///< [round] now % round, of short rounds
 
   FLITLAB_INLINE Gathered(const V& view, Cycle cycle) : v(view), now(cycle) {
     for (u32 round = 0; round < kShort; ++round) place_of[round] = static_cast<u8>(place_in_round(now, round));
@@ -66,7 +67,7 @@ struct Gathered {
     return static_cast<u32>(u128{kReciprocals[round] * now} * round >> 64);
   }
 
-  /// now % round. A round is the delays of both ways, and two.
+  /// Returns now % round.
   FLITLAB_INLINE u32 place(u32 round) const {
     const bool all_short = 2 * v.t.slot_mask + 2 < kShort;
     return all_short || round < kShort ? place_of[round] : place_in_round(now, round);
@@ -78,15 +79,15 @@ struct Gathered {
   FLITLAB_INLINE const Link& link(u32 i, u32 p) const { return links[i][p]; }
   FLITLAB_INLINE SingleTic tic(u32 i) const { return {v, item[i], index[i], now, control(i)}; }
   FLITLAB_INLINE HostPort<V, W> host(const SingleTic& t, u32 p) const { return Phase::host_port(t, p, t.link(p).far); }
-  /// Protocol bits that have come by a port.
+  /// Returns the protocol bits that arrive at a port.
   FLITLAB_INLINE u32 came_by(u32 i, u32 p) const { return reinterpret_cast<const u8*>(&mail[i])[p]; }
   FLITLAB_INLINE const Message& arriving(u32 i, u32 p) const {
     return item[i].at(v.t.fields.arriving, (now & v.t.slot_mask) * kPorts + p);
   }
   static_assert(kQueuesOfPort == 8);
-  /// Queues of a port that are not empty, as bits.
+  /// Returns the non-empty queues of a port, as bits.
   FLITLAB_INLINE u32 waiting_at(u32 i, u32 p) const { return reinterpret_cast<const u8*>(&control(i).waiting)[p]; }
-  /// Ports that have any.
+  /// Returns the ports with non-empty queues, as bits.
   FLITLAB_INLINE u8 ports_that_wait(u32 i) const {
     return static_cast<u8>((bytes_present(control(i).waiting) >> 7) * 0x0102040810204080ull >> 56);
   }
@@ -100,7 +101,7 @@ struct Gathered {
     ++n;
   }
 
-  /// Those of a list that are plain enough; the others are worked at once.
+  /// Gathers the TICs of a list, without those that must be processed one by one, which it processes now.
   FLITLAB_INLINE void gather(const u32* list, u32 size) {
     PortList<kTics / 2> coming[2];
     const bool far = is_far(v);
@@ -124,7 +125,7 @@ struct Gathered {
     find_work();
   }
 
-  /// Whether software has changed a TIC, or has asked something of it that is under way there.
+  /// Returns whether software has changed a TIC or control messages are in it.
   FLITLAB_INLINE u32 software_asks(u32 i) const {
     const TicControl& c = control(i);
     u32 any = u32{c.held_control[0]} | c.held_control[1] | (c.enabled ^ ((1u << kPorts) - 1)) |
@@ -134,12 +135,12 @@ struct Gathered {
     return any;
   }
 
-  /// Whether a message is a control message, or goes before those that wait.
+  /// Returns whether a message is a control message, or can enter a queue ahead of others.
   FLITLAB_INLINE u32 goes_before_others(const Message& m) const {
     return m.control | (v.t.age == Age::kAll ? m.age : 0u);
   }
 
-  /// TICs that are not plain are worked one by one.
+  /// Gathers again, without TICs that need functions of a single TIC, and processes those.
   void leave_others(const u32* list, u32 size) {
     n = 0;
     for (u32 i = 0; i < size; ++i) {
@@ -155,7 +156,7 @@ struct Gathered {
 
   using Bytes = BytesOf<kTics>;
 
-  /// Looks at every channel and host once, and says which have something to do. Hosts that create do it now.
+  /// Finds the channels and hosts that have work. Creates the due packets of hosts.
   FLITLAB_INLINE void find_work() {
     const auto& t = v.t;
     Bytes channel{}, host{}, waiting{}, offer[kPorts - kSerial]{}, going[kPorts - kSerial]{};
@@ -191,8 +192,8 @@ struct Gathered {
     for (u32 k = 0; k < create_count; ++k) Phase::create(tic(creating[k]));
   }
 
-  /// Nothing that is worked at other ports before a port's turn changes what there is to do at its channel, but for
-  /// what waits in its queues.
+  /// Classifies the work of all channels. Earlier ports of the cycle do not change it, except for the contents of the
+  /// port's queues.
   FLITLAB_INLINE void look_at_channels() {
     Looks<kTics> looks[kPorts];
     for (u32 i = 0; i < n; ++i) {
@@ -207,7 +208,7 @@ struct Gathered {
       for (u32 p = kSerial; p < kPorts; ++p) look_at(i, p, looks[p]);
     });
     for (u32 p = 0; p < kPorts; ++p) work[p] = channels[p] ? looks[p].work(n, channels[p]) : Work{};
-    // Ports that lead nowhere have heard nothing, and hear nothing.
+    // Unconnected ports receive nothing, so writing their bytes is harmless.
     for (u32 i = 0; i < n; ++i) {
 #ifndef __CUDACC__
 #pragma GCC unroll 4
@@ -223,7 +224,7 @@ struct Gathered {
   }
 
   FLITLAB_INLINE void look_at(u32 i, u32 p, Looks<kTics>& looks) {
-    constexpr u64 kQuiet = 0x000000FFFFFF0000;  // doubtful, spoiled, sending: no buffer
+    constexpr u64 kQuiet = 0x000000FFFFFF0000;  // bytes doubtful, spoiled and sending: kNoBuffer
     static_assert(offsetof(Port, heard) == 0 && offsetof(Port, reply) == 1 && offsetof(Port, sending) == 4);
     const Port& own = port(i, p);
     u64 state;
@@ -239,15 +240,15 @@ struct Gathered {
     looks.came.of[i] = static_cast<u8>(came_by(i, p));
   }
 
-  /// Calls f(TIC) for each of a set.
+  /// Calls f(TIC) for each TIC of a set.
   template <class F>
   FLITLAB_INLINE static void for_each(u64 set, F&& f) {
     for (; set; set &= set - 1) f(lowest_bit(set));
   }
 
-  /// What has entered a queue may leave by its port, if its turn is still to come.
+  /// Records that queue q is not empty, so that its port's turn, if it is still to come, serves it.
   FLITLAB_INLINE void note(u32 i, u32 q) { waits[q / kQueuesOfPort] |= u64{1} << i; }
-  /// The same, whatever has entered or left.
+  /// Updates the set of TICs with non-empty queues at every port.
   FLITLAB_INLINE void note_all(u32 i) {
     for (u32 p = 0; p < kPorts; ++p) waits[p] = (waits[p] & ~(u64{1} << i)) | u64{waiting_at(i, p) != 0} << i;
   }

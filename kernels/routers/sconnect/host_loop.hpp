@@ -1,14 +1,15 @@
 #pragma once
-/// A host's port in a closed loop (kernels/traffic/closed_loop.hpp). It answers the requests that come by it, which it
-/// takes while there is a place for the reply. A reply may come by any port of the host that asked; the port that sent
-/// the request hears of it in the next cycle, whichever TIC that is at.
+/// A host's port in a closed loop (kernels/traffic/closed_loop.hpp). It accepts a request while its reply queue has
+/// room, and replies by itself. A reply may arrive at any port of the requesting host; the port that sent the request
+/// is notified in the next cycle.
 #include "kernels/routers/sconnect/state.hpp"
 #include "kernels/traffic/closed_loop.hpp"
 
 namespace flitlab::sconnect {
 
-inline constexpr u32 kReplies = kPriorities;  ///< number of the queue of replies, behind those of priorities
+inline constexpr u32 kReplies = kPriorities;  ///< number of the reply queue, after those of the priorities
 
+/// Returns whether a message is a reply.
 FLITLAB_HD inline bool answers(const Message& m) { return m.id & kReplyId; }
 
 template <class V, int W>
@@ -25,14 +26,14 @@ struct HostLoop {
   }
   FLITLAB_INLINE bool has_place() const { return control().replies < v.t.traffic.reply_queue; }
 
-  /// Transaction of a request that waits.
+  /// Returns the transaction of a request that has no reply yet.
   FLITLAB_HD u32 tag_of(u32 id) const {
     u32 tag = 0;
     while (tag + 1 < v.t.traffic.window && transaction(tag).id != id) ++tag;
     return tag;
   }
 
-  /// A message has been taken in whole.
+  /// Processes a delivered request or reply.
   FLITLAB_HD void take(const Packet& packet, Cycle now) const {
     if (!(packet.id & kReplyId)) {
       ++control().promised;
@@ -42,7 +43,8 @@ struct HostLoop {
     }
   }
 
-  /// Ends transactions whose replies have come in the last cycle. `sent(id)`: whether a request has left.
+  /// Ends the transactions whose replies arrived in the previous cycle. `sent(id)`: whether request id has been
+  /// injected.
   template <class Sent>
   FLITLAB_HD void end_transactions(TerminalControl& source, Cycle now, Sent sent) const {
     const u32 first = index & (0u - v.t.host_ports);
@@ -55,7 +57,7 @@ struct HostLoop {
     terminal.at(v.t.host_fields.heard, now & 1).to = kNone;
   }
 
-  /// The oldest reply has entered the fabric.
+  /// Removes the oldest reply, which has been injected.
   FLITLAB_HD void remove() const {
     LoopControl& loop = control();
     ++loop.replies_sent;
@@ -64,7 +66,7 @@ struct HostLoop {
     loop.reply_first = static_cast<u16>(loop.reply_first + 1u == v.t.traffic.reply_queue ? 0 : loop.reply_first + 1);
   }
 
-  /// Whether a state can be: requests that wait have transactions, and the reply that is offered is the oldest.
+  /// Returns whether the state is consistent: open requests have transactions, and the offered reply is the oldest.
   template <class Sent>
   FLITLAB_HD bool sound(const TerminalControl& source, bool offered, Sent sent) const {
     const LoopControl& loop = control();

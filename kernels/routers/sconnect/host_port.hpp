@@ -1,7 +1,7 @@
 #pragma once
-/// A parallel port to a host (S-Connect, 3, 4.1): a message each way in a routing cycle, 5 of its 6 clocks. The host
-/// offers messages until one is accepted (valid, accept), that of the highest priority first, and takes what is
-/// presented unless it refuses the priority, or is to answer it and has no place for a reply.
+/// A parallel port to a host (S-Connect, 3, 4.1). It transfers one message in each direction per routing cycle, in 5 of
+/// its 6 clocks. The host offers messages, highest priority first, until the TIC accepts one (valid, accept). It
+/// accepts a presented message unless it refuses the priority, or the message is a request and its reply queue is full.
 #include "kernels/routers/sconnect/control.hpp"
 #include "kernels/routers/sconnect/host_queues.hpp"
 #include "kernels/routers/sconnect/totals.hpp"
@@ -9,8 +9,9 @@
 
 namespace flitlab::sconnect {
 
-/// What sources ask of a model (kernels/traffic/injection.hpp). A message to a host may come by any of its ports. Where
-/// software makes the tables, it is software's fault if a message goes elsewhere.
+/// Checks of a delivered packet (kernels/traffic/injection.hpp). A message may reach its host by any of the host's
+/// ports. With tables written by software, a delivery to another host counts as misdelivered and is not an emulator
+/// fault.
 template <class V>
 FLITLAB_INLINE bool is_misdelivered(const V& v, u32 index, const Packet& packet) {
   return !v.t.table_given && v.t.terminal_node[index] != v.t.terminal_node[packet.dst];
@@ -35,10 +36,11 @@ struct HostPort {
   FLITLAB_INLINE HostQueues<V, W> queues() const { return {tic.v, terminal, index, p, control, host}; }
   FLITLAB_INLINE void create() const { queues().create(tic.now); }
 
+  /// Offers the oldest control message. Returns whether the TIC has accepted it.
   FLITLAB_INLINE bool offer_control() const {
     if (!host.out_count) return false;
     Message m = terminal.at(tic.v.t.mailbox_fields.outbox, host.out_first);
-    m.hops = tic.control.address;  // the reply goes to who asks
+    m.hops = tic.control.address;  // address of the requester, for the reply
     const ControlUnit<V, W> unit{tic};
     bool here;
     const u32 q = unit.place(m, p, here);
@@ -51,6 +53,7 @@ struct HostPort {
     return true;
   }
 
+  /// Offers messages to the TIC, unless the rest of a quad is being transferred.
   FLITLAB_INLINE void offer() const {
     if (port.entering) {
       --port.entering;
@@ -67,7 +70,7 @@ struct HostPort {
     if (held_up && tic.control.counting == kInjectionHeldUp) ++tic.control.counter;
   }
 
-  /// Whether the TIC has a buffer for the next message of a queue; it takes it then.
+  /// Injects the next message of queue n if the TIC has a buffer for it. Returns whether it has.
   FLITLAB_INLINE bool accept(u32 n) const {
     const u32 q = tic.decide(queues().offered(n), p);
     if (!may_enter(q)) return false;
@@ -75,12 +78,13 @@ struct HostPort {
     return true;
   }
 
-  /// A queue that holds nothing has what it is promised, whatever else there is.
+  /// Returns whether a host's message may enter queue q. An empty queue is exempt from router.host_buffers, so that it
+  /// can use its reservation.
   FLITLAB_INLINE bool may_enter(u32 q) const {
     return q != kNone && !(tic.control.used >= tic.v.t.host_buffers && tic.control.held[q]);
   }
 
-  /// What a queue of the host offers enters the fabric, and a queue of the TIC.
+  /// Moves the message that the host's queue n offers into the TIC's queue q.
   FLITLAB_INLINE void enter(u32 n, u32 q) const {
     const auto& v = tic.v;
     Message& m = queues().offered(n);
@@ -98,10 +102,11 @@ struct HostPort {
 
   // Out of it.
 
+  /// Delivers a message to the host.
   FLITLAB_INLINE void hand_over(const Message& m) const {
     const auto& v = tic.v;
     if (m.control) {
-      if (!is_reply(m)) return;  // a request's way has led to a host, who knows no requests
+      if (!is_reply(m)) return;  // hosts drop control requests
       if (host.in_count < kMailbox)
         terminal.at(v.t.mailbox_fields.inbox, host.in_count++) = m;
       else
@@ -132,13 +137,14 @@ struct HostPort {
     count(*tic.v.shard, total, amount, priority);
   }
 
-  /// Whether the host leaves a message where it is.
+  /// Returns whether the host does not accept a message.
   FLITLAB_INLINE bool refuses(const Message& m, u32 priority) const {
     if (m.control) return false;
     if (tic.v.t.refuses >> priority & 1) return true;
     return tic.v.t.mode == TrafficMode::kRequestReply && !answers(m) && !queues().loop().has_place();
   }
 
+  /// Presents the next message, or the next part of a quad, to the host.
   FLITLAB_INLINE void present() const {
     if (port.sending != kNoBuffer) {
       if (++port.parts < kQuadParts) return;
@@ -160,7 +166,7 @@ struct HostPort {
     port.parts = 1;
   }
 
-  /// The last word is there. What has come in damaged is no message.
+  /// Ends the transfer of a message to the host; a damaged one is dropped.
   FLITLAB_INLINE void finish(u32 buffer) const {
     if (tic.state(buffer).flags & kBad) return tic.annihilate(buffer);
     hand_over(tic.message(buffer));

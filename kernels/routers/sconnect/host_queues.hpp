@@ -1,7 +1,7 @@
 #pragma once
-/// What a host has to send by a port: a queue for each priority (S-Connect, 2.3, 3), or one of all. Packets are drawn,
-/// not stored: a queue is a cursor over all that the port's host creates, at the oldest packet of its priority. In a
-/// closed loop those are requests, and replies have a queue of their own, which is offered first.
+/// Source queues of a host's port: one for each priority (S-Connect, 2.3, 3), or a single one. Packets are drawn, not
+/// stored: a queue is a cursor over the port's creations that points to the oldest unsent packet of its priority. In a
+/// closed loop these are requests; replies have another queue, which is offered first.
 #include "kernels/common/bits.hpp"
 #include "kernels/routers/sconnect/host_loop.hpp"
 #include "kernels/routers/sconnect/state.hpp"
@@ -11,7 +11,7 @@
 
 namespace flitlab::sconnect {
 
-/// Priority of a packet that a terminal sends by a port: one of the weights that the port's packets have.
+/// Returns the priority of a terminal's packet: that of quads, or drawn by the weights of the port.
 FLITLAB_HD inline u32 packet_priority(const Table& t, const ReplicaRow& row, u32 p, u32 terminal, u32 id, u32 flits) {
   if (flits > 1) return t.quad_priority;
   const u32* below = t.priority_below[p - kSerial];
@@ -31,7 +31,7 @@ struct HostQueues {
   TerminalControl& control;
   HostControl& host;
 
-  /// Priorities that have queues, as bits; 0: there is one.
+  /// Returns the priorities that have queues, as bits; 0: a single queue.
   FLITLAB_INLINE u32 queues() const { return v.t.queues[p - kSerial]; }
   FLITLAB_INLINE HostQueue& queue(u32 priority) const { return terminal.at(v.t.host_fields.queue, priority); }
   FLITLAB_INLINE Message& offered(u32 n) const {
@@ -39,7 +39,7 @@ struct HostQueues {
   }
   FLITLAB_INLINE HostLoop<V, W> loop() const { return {v, terminal, index}; }
 
-  /// Creates what is due. A queue that was empty has its first packet among that, or is still empty.
+  /// Creates the due packets, and moves the cursors of empty queues to their first packets.
   FLITLAB_INLINE void create(Cycle now) const {
     if (is_trace()) {
       const u32 before = end();
@@ -54,8 +54,8 @@ struct HostQueues {
     }
   }
 
-  /// Queues that have a message to offer, as bits; bit 0 of the only one, bit kReplies of replies. Where nothing waits
-  /// nothing changes: a host that rests may be asked, or may not.
+  /// Returns the queues that have a message to offer, as bits: bit 0 for a single queue, bit kReplies for replies. A
+  /// call does not change the state of a host without messages, so callers may omit it.
   FLITLAB_INLINE u32 offers() const {
     const u32 replies = is_loop() ? draw_reply() : 0;
     if (control.sent == control.created) return replies;
@@ -67,7 +67,7 @@ struct HostQueues {
     return host.ready;
   }
 
-  /// What a queue has offered has been accepted.
+  /// Removes the offered message of queue n, which the TIC has accepted.
   FLITLAB_INLINE void remove(u32 n) const {
     host.ready = static_cast<u8>(host.ready & ~(1u << n));
     if (n == kReplies) return loop().remove();
@@ -78,7 +78,7 @@ struct HostQueues {
       remove_oldest(v, terminal, index, control);
   }
 
-  /// Whether a state has queues that can be: what waits is in one of them, and what is offered stands first there.
+  /// Returns whether the queues are consistent: they hold the unsent packets, and offer the first of each queue.
   FLITLAB_INLINE bool sound() const {
     bool any = !queues() && control.sent != control.created;
     u32 known = queues() ? 0 : host.ready & 1;
@@ -136,7 +136,7 @@ struct HostQueues {
     }
   }
 
-  /// Draws the next message of each queue that has one.
+  /// Draws the next message of each non-empty queue. Returns these queues as bits.
   FLITLAB_HD u32 draw() const {
     for (u32 set = queues() & ~u32{host.ready}; set; set &= set - 1) {
       const u32 priority = lowest_bit(set), place = queue(priority).oldest.index;
@@ -162,7 +162,7 @@ struct HostQueues {
     seek(n);
   }
 
-  /// Queues that were empty when there was nothing behind a place move on from there.
+  /// Advances the cursors of queues that were empty when `place` was the end of the creations.
   FLITLAB_HD void settle(u32 place) const {
     for (u32 set = queues(); set; set &= set - 1)
       if (queue(lowest_bit(set)).oldest.index == place) seek(lowest_bit(set));
@@ -171,9 +171,10 @@ struct HostQueues {
   FLITLAB_INLINE bool is_trace() const { return v.t.mode == TrafficMode::kTrace; }
   FLITLAB_INLINE bool is_loop() const { return v.t.mode == TrafficMode::kRequestReply; }
 
-  // Places of packets in the order of creation: their numbers; of a trace, how many are before them in its ring.
+  // A packet's place is its position in the order of creation: its number; of a trace, its index in the circular
+  // buffer.
 
-  /// The place behind all that have been created.
+  /// Returns the place after the last created packet.
   FLITLAB_INLINE u32 end() const {
     return is_trace() ? terminal.at(v.t.terminal_fields.trace.control).created : control.next.index;
   }
@@ -205,7 +206,7 @@ struct HostQueues {
       next_creation(v.t.traffic, *v.row, index, cursor);
   }
 
-  /// Moves a queue's cursor on to the first packet of its priority, if it is not there.
+  /// Advances a queue's cursor to the first packet of its priority.
   FLITLAB_HD void seek(u32 priority) const {
     SourceCursor& cursor = queue(priority).oldest;
     while (cursor.index != end() && priority_of(packet(cursor.index, cursor.at)) != priority) step(cursor);

@@ -1,6 +1,6 @@
 #pragma once
-/// Ports of a TIC and what they lead to (S-Connect, 3, Figures 8 to 11): four serial channels, ports 0 to 3, and two
-/// parallel ports, 4 and 5, to a host or to another TIC of the same node or switch.
+/// Ports of a TIC and their far ends (S-Connect, 3, Figures 8 to 11). Ports 0 to 3 are serial channels; parallel ports
+/// 4 and 5 lead to a host or to another TIC of the same node or switch.
 #include "kernels/common/types.hpp"
 
 namespace flitlab::sconnect {
@@ -9,19 +9,19 @@ inline constexpr u32 kSerial = 4;  ///< serial channels of a TIC
 inline constexpr u32 kPorts = 6;
 inline constexpr u32 kVcs = 2;
 inline constexpr u32 kPriorities = 4;
-inline constexpr u32 kClocks = 6;                  ///< of a routing cycle
-inline constexpr u32 kMostTurn = 2 * kClocks - 2;  ///< of a port: its clock in a routing cycle, and its node's phase
-inline constexpr u32 kSlotBits = 96;               ///< of a serial channel: 80 of a message, 16 of check and handshake
+inline constexpr u32 kClocks = 6;                  ///< clocks of a routing cycle
+inline constexpr u32 kMostTurn = 2 * kClocks - 2;  ///< largest turn of a port: port number + phase of its node
+inline constexpr u32 kSlotBits = 96;               ///< bits of a serial slot: 80 of a message, 16 of CRC and handshake
 
 enum class LinkKind : u8 {
   kNone,
   kSerial,    ///< serial channel
-  kParallel,  ///< parallel ports of two TICs, joined
+  kParallel,  ///< parallel port of another TIC
   kHost
 };
 
-/// Virtual channels of a port: two of a serial channel, none, which counts as one, of a parallel port (S-Connect, 3),
-/// and as many as is asked for of those between two TICs.
+/// Returns the number of virtual channels of a port: two of a serial channel; one of a host's port, which has no
+/// virtual channels (S-Connect, 3); `between_tics` of a parallel port between two TICs.
 FLITLAB_HD constexpr u32 vcs_of(LinkKind kind, u32 between_tics) {
   return kind == LinkKind::kNone       ? 0
          : kind == LinkKind::kSerial   ? kVcs
@@ -31,11 +31,11 @@ FLITLAB_HD constexpr u32 vcs_of(LinkKind kind, u32 between_tics) {
 
 /// The far end of a port.
 struct Link {
-  u32 far = kNone;  ///< TIC, or the host's terminal
-  u8 port = 0;      ///< there
+  u32 far = kNone;  ///< TIC, or terminal of the host
+  u8 port = 0;      ///< port of the far TIC
   LinkKind kind = LinkKind::kNone;
-  u8 delay = 0;  ///< to there, routing cycles, counted by the two ends' own
-  u8 round = 0;  ///< of its slots: both ways, and two
+  u8 delay = 0;  ///< to the far end, routing cycles: cycle count there at arrival - count here at departure
+  u8 round = 0;  ///< slots per round = delay there + delay back + 2
 
   bool operator==(const Link&) const = default;
 };

@@ -1,6 +1,6 @@
 #pragma once
-/// What there is to do in the channels of many TICs in a cycle, by one port: a byte for each TIC, eight to a word, so
-/// that eight channels are looked at without a branch in the time of one.
+/// Branch-free classification of the work that one port of many TICs has in a cycle: a byte for each TIC, eight in a
+/// machine word, so that eight channels are examined in the time of one.
 #include <cstring>
 #if defined(__SSE2__) && !defined(__CUDACC__)
 #include <emmintrin.h>
@@ -11,7 +11,7 @@
 
 namespace flitlab::sconnect {
 
-/// A byte for each TIC of a batch.
+/// A byte for each TIC that is processed in bulk.
 template <u32 kTics>
 struct BytesOf {
   alignas(8) u8 of[kTics];  ///< [TIC]
@@ -26,10 +26,10 @@ struct BytesOf {
 
 inline constexpr u64 kEachByte = 0x0101010101010101;
 
-/// The lowest bits of eight bytes, whose others are 0, as a byte.
+/// Returns the lowest bits of eight bytes as a byte; the other bits must be 0.
 FLITLAB_INLINE u64 lowest_bits(u64 bytes) { return bytes * 0x0102040810204080ull >> 56; }
 
-/// One bit of each TIC's byte.
+/// Returns bit number `bit` of each TIC's byte, as a set of TICs.
 template <u32 kTics>
 FLITLAB_INLINE u64 set_of(const BytesOf<kTics>& bytes, u32 bit) {
   u64 set = 0;
@@ -47,29 +47,30 @@ FLITLAB_INLINE u64 set_of(const BytesOf<kTics>& bytes, u32 bit) {
   return set;
 }
 
-/// Channels of which a plain thing is to be done, as sets of TICs; several may be, in this order. `odd`: something
-/// else.
+/// Sets of TICs by the work of their channel, in the order of processing; a TIC may be in several. TICs in `odd` need
+/// the functions of a single TIC.
 struct Work {
-  u64 taken, failed;  ///< what the slot holds has been, or comes back
-  u64 due;            ///< an answer is
-  u64 comes;          ///< a message does
-  u64 odd;
+  u64 taken, failed;  ///< the slot's message has been accepted, or has failed
+  u64 due;            ///< an acknowledgment is due
+  u64 comes;          ///< a message arrives
+  u64 odd;            ///< anything else
 };
 
+/// State of one port of each TIC, gathered byte by byte.
 template <u32 kTics>
 struct Looks {
   using Bytes = BytesOf<kTics>;
-  Bytes heard, reply;  ///< Port
-  Bytes buffer, bits;  ///< Slot of this cycle
-  Bytes came;          ///< protocol bits
-  Bytes busy;          ///< 1: the port is in the middle of something, or no channel
+  Bytes heard, reply;  ///< of Port
+  Bytes buffer, bits;  ///< of this cycle's Slot
+  Bytes came;          ///< protocol bits that arrive
+  Bytes busy;          ///< 1: the port has a quad or damaged message in progress, or no channel
 
-  /// What there is to do at those of the first n TICs that have a channel there. From now on a plain port has heard
-  /// what has come, and owes an answer to that.
+  /// Returns the work of the first n TICs; `channels`: those with a channel at this port. Also sets `heard` and `reply`
+  /// of the ports that are not odd to the slots that arrive.
   FLITLAB_INLINE Work work(u32 n, u64 channels) {
     static_assert(kNoBuffer == 0xFF);
     constexpr u64 k1 = kEachByte;
-    const auto bit = [](u64 bytes, u32 mask) { return bytes / mask; };  // to the place of the lowest
+    const auto bit = [](u64 bytes, u32 mask) { return bytes / mask; };  // moves the mask's bit to bit 0 of each byte
     Work all{};
     for (u32 i = 0; i < n; i += 8) {
       const u64 h = heard.eight(i), r = reply.eight(i), b = bits.eight(i), c = came.eight(i);

@@ -1,5 +1,5 @@
 #pragma once
-/// S-Connect as a model: its state's start, its cycle, its audit.
+/// S-Connect as a model: the phases that start its state, run a cycle and audit it.
 #include "kernels/routers/sconnect/audit.hpp"
 #include "kernels/routers/sconnect/phases.hpp"
 #include "kernels/routers/sconnect/start.hpp"
@@ -14,7 +14,7 @@ struct SconnectModelOf {
   template <class T>
   using With = SconnectModelOf<T>;
   using Fast = FastTables<sconnect::PlainTable>;
-  static constexpr bool all_in_batches = true;  ///< mispredicted branches cost more than waiting for memory
+  static constexpr bool all_in_batches = true;  ///< mispredicted branches cost more than cache misses
   template <int W, bool Traced>
   using View = sconnect::View<W, Traced, Table>;
 

@@ -1,8 +1,8 @@
 #pragma once
-/// A routing cycle of a TIC (S-Connect, 2.2, 3): six clocks, one for each port. In the clock of a port its transmitter
-/// takes what it sends next, and then the header of what comes by it is read. So a message that finds its transmitter
-/// idle leaves 1 to 5 clocks after its header came, by any other port than it came by. Messages that have come back are
-/// routed anew at the end.
+/// A routing cycle of a TIC (S-Connect, 2.2, 3): six clocks, one for each port. In a port's clock the transmitter
+/// selects its next message; then the receiver reads the header of the arriving message. So a message that finds
+/// another port idle leaves 1 to 5 clocks after its header arrived. Returned messages are routed again at the end of
+/// the cycle.
 #include "kernels/engines/phases.hpp"
 #include "kernels/routers/sconnect/batch.hpp"
 #include "kernels/routers/sconnect/clock.hpp"
@@ -14,7 +14,7 @@ namespace flitlab::sconnect {
 
 struct TicPhase {
   static constexpr const char* name = "tic";
-  static constexpr bool listed = false;  ///< few are idle, and to find out who takes registers
+  static constexpr bool listed = false;  ///< few TICs are idle, and a list of active ones costs registers
 
   template <class V>
   FLITLAB_HD static u32 items(const V& v) {
@@ -33,14 +33,14 @@ struct TicPhase {
             terminal.at(tic.v.t.host_fields.host)};
   }
 
-  /// Creates what is due at the hosts.
+  /// Creates the due packets of the TIC's hosts.
   template <class V, int W>
   FLITLAB_INLINE static void create(const Tic<V, W>& tic) {
     for (u32 p = kSerial; p < kPorts; ++p)
       if (tic.link(p).kind == LinkKind::kHost) host_port(tic, p, tic.link(p).far).create();
   }
 
-  /// What waits for a port that has been switched off takes another way, a message a cycle.
+  /// Removes a message per cycle from the queues of a port that is switched off, so that it is routed again.
   template <class V, int W>
   FLITLAB_INLINE static void empty(const Tic<V, W>& tic, u32 p, Port& port) {
     const u32 waiting = static_cast<u32>(tic.control.waiting >> p * kQueuesOfPort & 0xFF);
@@ -61,7 +61,7 @@ struct TicPhase {
       host.offer();
       return;
     }
-    // A quad that is on its way out is ended first: its other parts must stand in the slots after the first one.
+    // A quad in transmission is completed first: its parts must be in consecutive slots.
     if (!tic.enabled(p) && port.sending == kNoBuffer) {
       empty(tic, p, port);
       Receiver<V, W>{tic, p, port}.work(0);
@@ -71,7 +71,7 @@ struct TicPhase {
     Receiver<V, W>{tic, p, port}.work(mail);
   }
 
-  /// Asks for the part of a TIC that it looks at in every cycle, and for its hosts'.
+  /// Prefetches the fields that every cycle of a TIC and its hosts reads.
   template <class V>
   FLITLAB_INLINE static void prefetch(const V& v, u32 index) {
 #if !defined(__CUDA_ARCH__)
@@ -87,7 +87,7 @@ struct TicPhase {
 #endif
   }
 
-  /// Asks for the entries of the routing table that the messages of this cycle need, all at once.
+  /// Prefetches the routing table entries of all messages that arrive in this cycle.
   template <class V, int W>
   FLITLAB_INLINE static void prefetch_entries(const Tic<V, W>& tic, u64 mail) {
 #if !defined(__CUDA_ARCH__)
@@ -100,7 +100,8 @@ struct TicPhase {
 #endif
   }
 
-  /// Whether a TIC has mail, messages, or something to say; or a host of it has.
+  /// Returns whether a TIC must be processed: its inbox or pool is not empty, it must acknowledge a slot, its clock or
+  /// counter runs, or one of its hosts has something to do.
   template <class V>
   FLITLAB_INLINE static bool due(const V& v, u32 index, Cycle now) {
     const auto& t = v.t;
@@ -142,7 +143,7 @@ struct TicPhase {
     control.awake = is_awake(tic);
   }
 
-  /// Whether a TIC has heard something, or is in the middle of something.
+  /// Returns whether a port has received a slot, must acknowledge one, or is receiving a quad.
   template <class V, int W>
   FLITLAB_INLINE static bool is_awake(const Tic<V, W>& tic) {
     u32 awake = 0;
@@ -153,7 +154,7 @@ struct TicPhase {
     return awake != 0;
   }
 
-  /// What has come back is routed anew.
+  /// Routes the returned messages again.
   template <class V, int W>
   FLITLAB_INLINE static void route_again(const Tic<V, W>& tic) {
     u32 again = 0;
@@ -167,7 +168,7 @@ struct TicPhase {
 
   static constexpr u32 batch = kTics;
 
-  /// `work` for up to `batch` TICs, step by step unless clocks are emulated.
+  /// Runs `work` for up to `batch` TICs; in bulk (batch.hpp) unless clocks are emulated.
   template <class V>
     requires(!V::traced && V::width == 1)
   FLITLAB_INLINE static void work_many(const V& v, const u32* list, u32 n, Cycle now) {
@@ -175,7 +176,7 @@ struct TicPhase {
     for (u32 i = 0; i < n; ++i) work(v, list[i], now);
   }
 
-  /// A slot that has slipped is lost: it counts as damaged.
+  /// Runs the phase-locked loop. Returns the inbox word, in which slots hit by a clock slip are marked as damaged.
   template <class V, int W>
   FLITLAB_INLINE static u64 keep_clock(const Tic<V, W>& tic, u64 mail) {
     ClockState& clock = tic.item.at(tic.v.t.fields.clock.state);

@@ -1,7 +1,6 @@
 #pragma once
-/// The receiver of a channel (S-Connect, 3.1, 3.2). What comes is stored, and can leave, before it is known whether it
-/// has come whole: a damaged message is a message until the cycle is over, and what of it is on its way out by then is
-/// made void. One that is still waiting is thrown away.
+/// The receiver of a channel (S-Connect, 3.1, 3.2). A message is stored, and can leave, before its CRC check ends with
+/// the routing cycle. If it is damaged, a late abort voids a copy that is leaving; otherwise the TIC drops the message.
 #include "kernels/routers/sconnect/control.hpp"
 #include "kernels/routers/sconnect/totals.hpp"
 
@@ -21,12 +20,12 @@ struct Receiver {
     return tic.item.at(tic.v.t.fields.arriving, (tic.now & tic.v.t.slot_mask) * kPorts + p);
   }
 
-  /// The check of a message of the last cycle is through: it was damaged.
+  /// Drops a message that the CRC check of the previous cycle found damaged, unless it has left its queue.
   FLITLAB_INLINE void resolve_doubt(u8& doubtful) const {
     const u32 buffer = doubtful;
     if (buffer == kNoBuffer) return;
     doubtful = kNoBuffer;
-    if (!(tic.state(buffer).flags & kWaiting)) return;  // on its way out: its transmitter makes it void
+    if (!(tic.state(buffer).flags & kWaiting)) return;  // leaving: its transmitter aborts it
     tic.unlink(buffer);
     tic.release(buffer);
   }
@@ -49,7 +48,7 @@ struct Receiver {
         if (!(bits & kHit)) count(*tic.v.shard, Count::kDuplicates);
         return;
       case Single::kDamaged: {
-        // A control message waits for its check.
+        // A damaged control message is not stored.
         const u32 q = arriving().control ? kNone : tic.decide(arriving(), p);
         if (q != kNone) port.doubtful = static_cast<u8>(store(arriving(), kBad, q));
         return;
@@ -88,18 +87,20 @@ struct Receiver {
     }
   }
 
+  /// Marks a quad as damaged; it is dropped in the next cycle.
   FLITLAB_INLINE void spoil(u32 buffer) const {
     if (buffer == kNoBuffer) return;
     tic.state(buffer).flags |= kBad;
     port.spoiled = static_cast<u8>(buffer);
   }
 
+  /// Processes the slot that arrives in this cycle; 0: none.
   FLITLAB_INLINE void work(u8 bits) const {
     resolve_doubt(port.doubtful);
     resolve_doubt(port.spoiled);
     port.heard = bits;
     if (!bits) {
-      if (port.train.parts) take_part(kHit, place());  // nothing comes from who has been switched off
+      if (port.train.parts) take_part(kHit, place());  // a switched-off far end sends nothing
       return;
     }
     if (bits & kHit) {

@@ -1,8 +1,8 @@
 #pragma once
 /// Entries of the routing table (S-Connect, 3.1): the ports and virtual channels that a message to a destination may
 /// take, bit 2 port + virtual channel. An entry is a mask of the 8 virtual channels of serial ports, or names parallel
-/// ports, of which both may be hosts' (3: a host is given two messages at once); these have no virtual channels and use
-/// the even bit of their port.
+/// ports. It names two of these only if both lead to the host, which can receive two messages at once (3). A parallel
+/// port without virtual channels uses its even bit.
 #include "kernels/routers/sconnect/link.hpp"
 
 namespace flitlab::sconnect {
@@ -14,17 +14,17 @@ inline constexpr Options kSerialOptions = 0xFF;
 
 FLITLAB_HD constexpr Options option(u32 port, u32 vc) { return 1u << (2 * port + vc); }
 
-/// What a message may take of a table's entry, having come on a virtual channel: one that has come on 1 stays there if
-/// it can. Injected messages have come on 0.
+/// Returns the options of an entry for a message that arrived on virtual channel `came_on`: after 1 it stays on 1 if
+/// the entry allows that. Injected messages count as arrived on 0.
 FLITLAB_HD constexpr Options allowed(Options entry, u32 came_on) {
   return came_on && (entry & kOnVc1) ? entry & kOnVc1 : entry;
 }
 
-/// Whether an entry is a mask of virtual channels and names a parallel port: none of the paper's is.
+/// Returns whether an entry has both virtual channels of serial ports and a parallel port; the paper's never do.
 FLITLAB_HD constexpr bool is_mixed(Options entry) { return (entry & kSerialOptions) && (entry & ~kSerialOptions); }
 
-/// Options that a TIC has: the virtual channels of each port. Tables hold no others: what went into the queue of
-/// another would stay there.
+/// Returns the options that a TIC has: the virtual channels of each port. Tables hold no others, because a message in
+/// the queue of a missing channel would never leave it.
 template <class Table>
 FLITLAB_HD inline Options options_there(const Table& t, u32 tic) {
   Options there = 0;
@@ -35,7 +35,8 @@ FLITLAB_HD inline Options options_there(const Table& t, u32 tic) {
   return there;
 }
 
-/// What of `options` a TIC's table can hold in an entry. Of a mask with parallel ports the mask.
+/// Returns the part of `options` that an entry of a TIC's table can hold. Of serial and parallel options it keeps the
+/// serial ones, unless mixed entries are allowed.
 template <class Table>
 FLITLAB_HD inline Options entry_of(const Table& t, u32 tic, Options options) {
   const Options held = options & options_there(t, tic);

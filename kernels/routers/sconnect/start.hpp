@@ -1,5 +1,5 @@
 #pragma once
-/// State before cycle 0: empty pools, tables as given, clocks running freely, the first creations.
+/// State before cycle 0: empty pools, initial routing tables, free-running clocks, and the first creations.
 #include "kernels/routers/sconnect/host_port.hpp"
 
 namespace flitlab::sconnect {

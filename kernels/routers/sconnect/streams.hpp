@@ -1,5 +1,5 @@
 #pragma once
-/// Random streams of S-Connect.
+/// Numbers of S-Connect's random streams.
 #include "kernels/common/streams.hpp"
 
 namespace flitlab::sconnect::stream {

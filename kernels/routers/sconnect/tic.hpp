@@ -1,5 +1,5 @@
 #pragma once
-/// A TIC in a routing cycle, as its parts see it: buffers, queues, and the routing decision (S-Connect, 3, 3.1).
+/// Operations on one TIC in a routing cycle: buffers, queues, and the routing decision (S-Connect, 3, 3.1).
 #include "kernels/common/select.hpp"
 #include "kernels/routers/sconnect/control_message.hpp"
 #include "kernels/routers/sconnect/state.hpp"
@@ -7,15 +7,16 @@
 
 namespace flitlab::sconnect {
 
-/// Sources of the event counter: what happens at port p is 5 p + one of these; 30 and 31 are the TIC's own.
+/// Event numbers of the programmable counter (S-Connect, 3.4): 5 p + PortEvent for port p; 30 and 31 concern the TIC.
 enum class PortEvent : u8 { kSent, kReceived, kDamaged, kRefused, kCameBack };
 inline constexpr u32 kEventsOfPort = 5;
-inline constexpr u8 kInjectionHeldUp = 30;  ///< a host's message found no buffer
+inline constexpr u8 kInjectionHeldUp = 30;  ///< a host's message was not accepted
 inline constexpr u8 kEveryCycle = 31;
 
+/// Increments a register that saturates at 65535.
 FLITLAB_HD inline void add_to_register(u16& error) { error = static_cast<u16>(error + (error < 0xFFFF)); }
 
-/// Buffers promised to a queue, if there is anything at its port.
+/// Returns the buffers reserved for a queue; 0 if its port has no such virtual channel.
 template <class Table>
 FLITLAB_INLINE u32 promise(const Table& t, u32 tic, u32 q) {
   if (q % kVcs >= vcs_of(t.links[tic * kPorts + q / kQueuesOfPort].kind, t.parallel_vcs)) return 0;
@@ -35,11 +36,11 @@ struct Tic {
   FLITLAB_INLINE Message& message(u32 buffer) const { return item.at(v.t.fields.message, buffer); }
   FLITLAB_INLINE Queue& queue(u32 q) const { return item.at(v.t.fields.queue, q); }
   FLITLAB_INLINE const Link& link(u32 p) const { return v.t.links[index * kPorts + p]; }
-  /// Clock of a port in which its header is read, from the first of a routing cycle in phase 0.
+  /// Returns the clock in which a port's header is read, counted from the start of a routing cycle of phase 0.
   FLITLAB_INLINE u32 turn(u32 p) const { return v.t.phase[index] + p; }
   FLITLAB_INLINE bool enabled(u32 p) const { return control.enabled >> p & 1; }
 
-  /// Whether the data stream of a channel has been switched off: the far end can make nothing of what is sent.
+  /// Returns whether the data stream of a channel is switched off, so that the far end cannot read its slots.
   FLITLAB_INLINE bool silent(u32 p) const {
     return v.t.clocks && link(p).kind == LinkKind::kSerial && !(item.at(v.t.fields.clock.state).sends >> p & 1);
   }
@@ -48,22 +49,23 @@ struct Tic {
     if (control.counting == kEventsOfPort * p + static_cast<u32>(event)) ++control.counter;
   }
 
-  // Buffers. A queue that holds fewer than it is promised leaves the rest reserved. A message counts for one promise,
-  // or none: gave it back two when it leaves, more would be reserved than there is.
+  // Buffers. The unused part of a queue's reservation is not available to others. A message counts for one reservation
+  // at most, so that its release returns a buffer to one reservation only.
 
+  /// Returns the unused buffers of a queue's reservation.
   FLITLAB_INLINE u32 owed(u32 q) const {
     const u32 promised = promise(v.t, index, q), held = control.held[q];
     return promised > held ? promised - held : 0;
   }
 
-  /// The same of control requests, or of replies, that have found nothing left of their queues' promises: a fabric that
-  /// is full, or stuck, can still be asked and put right.
+  /// Returns the unused buffers of the reservation for control requests, or for replies. They let software reach TICs
+  /// of a full or deadlocked fabric when the reservations of the queues are used up.
   FLITLAB_INLINE u32 owed_to_control(const Message& m) const {
     const u32 held = control.held_control[is_reply(m)];
     return v.t.control_buffers > held ? v.t.control_buffers - held : 0;
   }
 
-  /// Whether a queue has room for a message.
+  /// Returns whether a queue can accept a message without using buffers reserved for others.
   FLITLAB_INLINE bool can_take(u32 q, const Message& m) const {
     const u32 own = owed(q);
     u32 taken = u32{control.used} + control.reserved + m.flits - (own < m.flits ? own : m.flits);
@@ -71,10 +73,10 @@ struct Tic {
     return taken <= v.t.buffers;
   }
 
-  /// kApart: a message that enters a queue counts for what is kept for control messages; 0: for the queue's promise.
+  /// Returns kApart if a message that enters a queue counts for the control reservation, 0 if for the queue's.
   FLITLAB_INLINE u8 apart(u32 q, const Message& m) const { return m.control && !owed(q) ? kApart : u8{0}; }
 
-  /// Changes by `change` buffers what a message's queue holds, or, if it is apart, what its kind does.
+  /// Adds `change` buffers to the count of a message's queue or, with kApart, of the control reservation.
   FLITLAB_INLINE void hold_buffers(u32 q, const Message& m, u8 flags, u32 change) const {
     const bool own = flags & kApart;
     u8& held = own ? control.held_control[is_reply(m)] : control.held[q];
@@ -86,8 +88,8 @@ struct Tic {
 
   FLITLAB_INLINE static bool is_single(const Message& m) { return m.flits == 1 && !m.control; }
 
-  /// A single data message is one buffer more of its queue, or one less. Tables hold only options whose queues there
-  /// are.
+  /// Add or remove one buffer for a single data message. They do not check the port, because routing tables name
+  /// existing queues only.
   FLITLAB_INLINE void hold_single(u32 q) const {
     control.reserved = static_cast<u8>(control.reserved - (control.held[q] < v.t.reserve[q % kQueuesOfPort / kVcs]));
     ++control.held[q];
@@ -108,7 +110,7 @@ struct Tic {
     control.free |= u64{1} << buffer;
   }
 
-  /// A damaged message leaves: its buffer is free, and nobody is to look at it again.
+  /// Frees the buffer of a damaged message that has left void, and clears the references to it.
   FLITLAB_INLINE void annihilate(u32 buffer) const {
     Port& source = port(state(buffer).source);
     if (source.doubtful == buffer) source.doubtful = kNoBuffer;
@@ -121,7 +123,7 @@ struct Tic {
 
   FLITLAB_INLINE static u32 queue_of(u32 p, u32 priority, u32 vc) { return p * kQueuesOfPort + priority * kVcs + vc; }
 
-  /// Messages of a queue that go before one of its priority. They are its first ones, in all readings of age.
+  /// Returns how many messages of a queue stay ahead of an entering one. They are the first ones for every `Age`.
   FLITLAB_INLINE u32 ahead(u32 q, const Message& m) const {
     const Queue& list = queue(q);
     if (m.tried >= kPorts && (v.t.age != Age::kAll || !m.age)) return list.messages;
@@ -130,7 +132,7 @@ struct Tic {
     return n;
   }
 
-  /// A buffer's message enters a queue where its turn is.
+  /// Inserts a message into a queue at the position that its age gives it.
   FLITLAB_INLINE void push(u32 q, u32 buffer) const {
     Queue& list = queue(q);
     const u32 before = ahead(q, message(buffer));
@@ -150,7 +152,7 @@ struct Tic {
     ++list.messages;
   }
 
-  /// It is the last one. Whether it is the first one as well cannot be foreseen.
+  /// Appends a message to a queue. Branch-free, because whether the queue is empty is unpredictable.
   FLITLAB_INLINE void append(u32 q, u32 buffer) const {
     Queue& list = queue(q);
     const bool any = list.messages != 0;
@@ -162,6 +164,7 @@ struct Tic {
     control.waiting |= u64{1} << q;
   }
 
+  /// Removes the first message of a queue and returns its buffer.
   FLITLAB_INLINE u32 pop(u32 q) const {
     Queue& list = queue(q);
     const u32 buffer = list.head;
@@ -172,7 +175,7 @@ struct Tic {
     return buffer;
   }
 
-  /// Takes a message that waits out of its queue, wherever it is in there.
+  /// Removes a message from any position of its queue.
   FLITLAB_INLINE void unlink(u32 buffer) const {
     const u32 q = state(buffer).queue;
     Queue& list = queue(q);
@@ -188,7 +191,7 @@ struct Tic {
     state(buffer).flags &= static_cast<u8>(~kWaiting);
   }
 
-  /// Messages that go before another one over a port: all of higher priority, and of its own those that are ahead.
+  /// Returns the messages ahead of an entering one at a port: all of higher priority, and those ahead of it in its own.
   FLITLAB_INLINE u32 pending(u32 p, const Message& m) const {
     u32 sum = port(p).sending != kNoBuffer;
     u32 waiting = static_cast<u32>(control.waiting >> p * kQueuesOfPort & 0xFF) >> m.priority * kVcs;
@@ -201,7 +204,8 @@ struct Tic {
 
   // The routing decision.
 
-  /// Options of a message's table entry over ports that are on, without the one that it has tried if there is another.
+  /// Returns the options of a message's table entry. Prefers ports that are on, then ports other than the one last
+  /// tried.
   FLITLAB_INLINE Options options_of(const Message& m) const {
     const Options all = allowed(item.at(v.t.fields.table, m.node), m.vc);
     Options on = 0;
@@ -212,15 +216,14 @@ struct Tic {
     return others ? others : on;
   }
 
-  /// The table says nothing of a message's destination.
+  /// Raises a fault: the routing table has no entry for a message's destination.
   FLITLAB_INLINE void miss(const Message& m, u32 source) const {
     if (!(control.fault & kFaultNoRoute)) control.missed = m.node;
     raise_fault(control.fault, kFaultNoRoute, source);
   }
 
-  /// Queue for a message: of the ports that it may take, and that have a buffer for it, the one with the least pending;
-  /// of equals, the first whose turn comes after that of the port it came by, which is the shortest way through. kNone:
-  /// there is no buffer.
+  /// Returns the queue for a message: at the permitted port with a buffer for it and the fewest messages ahead. Of
+  /// equal ports it takes the first whose turn follows that of port `source`, for the lowest latency. kNone: no buffer.
   FLITLAB_INLINE u32 decide(const Message& m, u32 source) const {
     const Options options = options_of(m);
     if (!options) miss(m, source);
@@ -239,7 +242,7 @@ struct Tic {
     return best;
   }
 
-  /// Of a port's queues that a message may enter, the shorter one that has a buffer for it.
+  /// Returns the shorter of a port's permitted queues that have a buffer for a message; kNone: neither has.
   FLITLAB_INLINE u32 shorter_queue(u32 p, const Message& m, u32 vcs) const {
     const u32 q0 = queue_of(p, m.priority, 0), q1 = q0 + 1;
     const bool room0 = (vcs & 1) && can_take(q0, m), room1 = (vcs & 2) && can_take(q1, m);
@@ -247,7 +250,7 @@ struct Tic {
     return room0 ? q0 : room1 ? q1 : kNone;
   }
 
-  /// A message enters the pool, and a queue that has a buffer for it.
+  /// Stores a message in the pool and in queue q, which has a buffer for it. Returns the buffer.
   FLITLAB_INLINE u32 store(const Message& m, u32 source, u8 flags, u32 q) const {
     if (is_single(m)) {
       hold_single(q);
@@ -258,7 +261,7 @@ struct Tic {
     return put(m, source, flags, q);
   }
 
-  /// It enters buffers that have been counted as its own.
+  /// The same for a message whose buffers have been counted.
   FLITLAB_INLINE u32 put(const Message& m, u32 source, u8 flags, u32 q) const {
     const u32 buffer = lowest_bit(control.free);
     control.free &= control.free - 1;
@@ -268,15 +271,15 @@ struct Tic {
     return buffer;
   }
 
-  /// A message that has come back is routed anew, to the head of a queue, behind those only that are older.
+  /// Routes a returned message again; it enters a queue at the position that its age gives it.
   FLITLAB_INLINE void route_again(u32 buffer, u32 p) const {
-    // Taken out of a queue while it was in doubt, it would be forgotten that it is bad.
+    // A damaged message may have been removed from a queue before its CRC check ended: `empty` in phases.hpp.
     u8& flags = state(buffer).flags;
     if (flags & kBad) return annihilate(buffer);
     const Message& m = message(buffer);
     const u32 old = state(buffer).queue;
     hold_buffers(old, m, flags, 0u - m.flits);
-    // A control message that names its hops has no other way.
+    // A control message with a source route has no alternative.
     u32 q = m.control && m.node == kNoAddress ? old : decide(m, p);
     if (q == kNone) q = old;
     flags = static_cast<u8>((flags & ~kApart) | apart(q, m));

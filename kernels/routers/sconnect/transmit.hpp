@@ -1,6 +1,6 @@
 #pragma once
-/// The transmitter of a channel (S-Connect, 3, 3.2). Its turn in a routing cycle is the clock of its number: the order
-/// of the transmitters is that of the pipeline, and what has come by a port before it can leave at once.
+/// The transmitter of a channel (S-Connect, 3, 3.2). Port p's turn is clock p of the routing cycle, so a
+/// message that arrived at a port with a lower number can leave in the same cycle.
 #include "kernels/common/philox.hpp"
 #include "kernels/routers/sconnect/streams.hpp"
 #include "kernels/routers/sconnect/tic.hpp"
@@ -14,12 +14,13 @@ struct Transmitter {
   u32 p;
   Port& port;
 
+  /// Returns the slot of this cycle, or of `back` cycles ago.
   FLITLAB_INLINE Slot& slot(u32 back = 0) const {
     return tic.item.at(tic.v.t.fields.slot,
                        tic.v.t.slot_first[tic.index * kPorts + p] + (tic.now - back) % tic.link(p).round);
   }
 
-  /// The outcome of what went a round ago.
+  /// Determines the outcome of the message sent one round ago, and releases or returns it.
   FLITLAB_INLINE Outcome settle_slot(Slot& s) const {
     const u32 buffer = s.buffer;
     const Outcome outcome = settle(s, port.heard);
@@ -35,6 +36,7 @@ struct Transmitter {
     return outcome;
   }
 
+  /// Returns a message whose transmission failed to the router.
   FLITLAB_INLINE void come_back(u32 buffer) const {
     Message& m = tic.message(buffer);
     if (m.age < 0xFF) ++m.age;
@@ -45,9 +47,10 @@ struct Transmitter {
     count(*tic.v.shard, Count::kFailed);
   }
 
+  /// Returns the port's non-empty queues, as bits.
   FLITLAB_INLINE u32 waiting() const { return static_cast<u32>(tic.control.waiting >> p * kQueuesOfPort & 0xFF); }
 
-  /// Queue that is served, of those that wait: the highest priority; virtual channels in turns.
+  /// Returns which of the non-empty queues is served: of the highest priority; virtual channels alternate.
   FLITLAB_INLINE u32 next_queue(u32 waiting) const {
     const u32 priority = log2_floor(waiting) / kVcs, vcs = waiting >> priority * kVcs & 3;
     const u32 first = tic.control.next_vc >> p & 1, vc = first ^ (~vcs >> first & 1);
@@ -55,7 +58,7 @@ struct Transmitter {
     return tic.queue_of(p, priority, vc);
   }
 
-  /// The first message of a queue leaves.
+  /// Sends the first message of a queue. Returns its protocol bits.
   FLITLAB_INLINE u8 start(Slot& s, u32 q) const {
     const u32 buffer = tic.pop(q);
     const Message& m = tic.message(buffer);
@@ -63,7 +66,7 @@ struct Transmitter {
     send(buffer);
     const bool quad = m.flits > 1;
     const u8 bits = quad ? part_bits(s, 0) : single_bits(s);
-    // What has come in damaged goes out void. Its buffer is free at once: nobody will ask for it again.
+    // A damaged message is sent void. Its buffer is free at once, because it is never sent again.
     if (!quad && tic.state(buffer).flags & kBad) {
       tic.annihilate(buffer);
       return bits | kAbort;
@@ -76,7 +79,7 @@ struct Transmitter {
     return bits;
   }
 
-  /// The next part of a quad.
+  /// Sends the next part of a quad. Returns its protocol bits.
   FLITLAB_INLINE u8 go_on() const {
     Slot& first = slot(port.parts);
     const u8 bits = part_bits(first, port.parts);
@@ -90,7 +93,7 @@ struct Transmitter {
     return bits | kAbort;
   }
 
-  /// Puts a buffer's message into the far end's mail; each part of a quad does.
+  /// Writes a message to the far end's inbox; each part of a quad does.
   FLITLAB_INLINE void send(u32 buffer) const {
     const Message& m = tic.message(buffer);
     const Link& link = tic.link(p);
@@ -103,7 +106,7 @@ struct Transmitter {
     if (!m.control) ++there.hops;
   }
 
-  /// Whether bits of the slot are hit on the way. Channels between parallel ports are free of errors.
+  /// Returns whether a bit error damages the slot. Channels between parallel ports have no errors.
   FLITLAB_INLINE bool hit() const {
     const auto& t = tic.v.t;
     if (!t.hit_threshold || tic.link(p).kind != LinkKind::kSerial) return false;
@@ -117,6 +120,7 @@ struct Transmitter {
     return single_bits(s);
   }
 
+  /// Executes the port's turn.
   FLITLAB_INLINE void work() const {
     Slot& s = slot();
     const Outcome outcome = settle_slot(s);
@@ -138,7 +142,7 @@ struct Transmitter {
     if (bits) post(bits);
   }
 
-  /// Bits go to the far end.
+  /// Writes protocol bits to the far end's inbox.
   FLITLAB_INLINE void post(u8 bits) const {
     const auto& t = tic.v.t;
     if (hit() || tic.silent(p)) bits |= kHit;

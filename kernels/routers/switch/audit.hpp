@@ -1,6 +1,6 @@
 #pragma once
-/// Between cycles: what outputs hold is all that has been switched and not delivered, the sets of who wants an output
-/// agree with the inputs, and nobody waits for an output that has room.
+/// Audit between cycles. It counts the messages in outputs, and checks that each output's set of requesting inputs
+/// agrees with the inputs, and that no head waits for an output with room.
 #include "kernels/routers/switch/phases.hpp"
 
 namespace flitlab::sw {
@@ -10,7 +10,7 @@ struct AuditSwitch {
   FLITLAB_HD static u32 items(const V& v) {
     return v.t.routers;
   }
-  /// `now`: the cycle that comes next.
+  /// `now`: the next cycle.
   template <class V>
   FLITLAB_HD static void run(const V& v, u32 index, Cycle now) {
     const auto& t = v.t;

@@ -1,5 +1,5 @@
 #pragma once
-/// The single switch as a model: its state's start, its cycle, its audit.
+/// The single switch as a model: initial state, phases of a cycle, audit.
 #include "kernels/engines/phases.hpp"
 #include "kernels/routers/switch/audit.hpp"
 #include "kernels/routers/switch/phases.hpp"

@@ -11,7 +11,7 @@ inline constexpr struct TopologyParams {
                     .default_value = "8",
                     .min = 2,
                     .max = sw::kMaxPorts,
-                    .help = "Inputs of the switch, and as many outputs; a terminal is at each pair.",
+                    .help = "Inputs of the switch, and outputs. Each input and its output have one terminal.",
                     .cite = "S-Connect, 2 (Figure 1)"};
 } topology{};
 

@@ -1,13 +1,13 @@
 #pragma once
-/// One cycle of the switch. In order: outputs whose message has ended deliver it and begin the next one that they hold;
-/// messages are created; heads of input FIFOs move to outputs that have room, who has waited longest first.
+/// One cycle of the switch, in this order: outputs deliver messages that have ended and start their next message;
+/// terminals create messages; heads of input FIFOs move to outputs with room, the longest waiting first.
 ///
-/// The channel to an input brings a flit a cycle. With its head there in cycle a, a message of L flits can be switched
-/// in cycle a (buffer_pool) or, stored as a whole, a + L (crossbar). One that gets an idle output in cycle m is
-/// delivered in cycle m + L, in which the output is free again. S-Connect, 2, Figure 1.
+/// The channel to an input brings one flit a cycle. If its head arrives in cycle a, a message of L flits can be
+/// switched in cycle a (buffer_pool), or in a + L, after it has been stored as a whole (crossbar). A message that gets
+/// an idle output in cycle m is delivered in cycle m + L; the output is free in that cycle. S-Connect, 2, Figure 1.
 ///
-/// A move takes no time, so in a cycle with one the terminals' queues, inputs and outputs are one state: the switch is
-/// one item, and its phase alone touches the terminals.
+/// A move takes no time, so it changes source queues, inputs and outputs in the same cycle. Therefore the switch is one
+/// item, and only its phase accesses the terminals.
 #include "kernels/common/bits.hpp"
 #include "kernels/routers/switch/streams.hpp"
 #include "kernels/routers/switch/terminal_link.hpp"
@@ -29,7 +29,7 @@ struct SwitchCycle {
   }
   FLITLAB_INLINE TerminalControl& terminal(u32 i) const { return v.terminals[i].at(v.t.terminal_fields.control); }
 
-  /// The message in service has ended.
+  /// Delivers the message in service, and starts the output's next message.
   FLITLAB_INLINE void complete(u32 o) const {
     Output& out = output(o);
     const Packet& packet = message(o, out.first);
@@ -40,7 +40,7 @@ struct SwitchCycle {
     if (--out.held) out.done = now + message(o, out.first).flits;
   }
 
-  /// The ports, each a bit, for which `is(port)` holds. No branch: which ones they are cannot be foreseen.
+  /// Returns the set of ports for which `is(port)` holds. No branch: the ports are unpredictable.
   template <class Is>
   FLITLAB_INLINE u64 ports_where(Is&& is) const {
     u64 set = 0;
@@ -52,7 +52,7 @@ struct SwitchCycle {
     for (; set; set &= set - 1) visit(lowest_bit(set));
   }
 
-  /// Returns the inputs whose queues may have grown.
+  /// Creates messages. Returns the inputs whose source queues may have grown.
   FLITLAB_INLINE u64 create_all() const {
     if (v.t.mode == TrafficMode::kTrace) {
       for (u32 i = 0; i < v.t.terminals; ++i) create_from_trace(v, v.terminals[i], i, terminal(i), now);
@@ -65,7 +65,7 @@ struct SwitchCycle {
 
   FLITLAB_INLINE bool has_message(u32 i) const { return terminal(i).sent != terminal(i).created; }
 
-  /// The oldest message of a terminal, which has one, becomes the head of its input's FIFO.
+  /// Makes the oldest message of a terminal, whose source queue must not be empty, the head of its input's FIFO.
   FLITLAB_INLINE void load(u32 i) const {
     const auto& t = v.t;
     const TerminalControl& control = terminal(i);
@@ -85,7 +85,7 @@ struct SwitchCycle {
                   Event{i, in.id, EventKind::kArrived, u8(i), 0, 0, 0, head_of(in.flits), static_cast<u16>(in.flits)});
   }
 
-  /// The head of an input gets its output.
+  /// Moves the head of an input to its output.
   FLITLAB_INLINE void move(u32 i) const {
     const auto& t = v.t;
     Input& in = input(i);
@@ -116,7 +116,7 @@ struct SwitchCycle {
     in.output = kNone;
   }
 
-  /// The message behind one that has moved becomes the head. It moves in a later cycle.
+  /// Makes the message behind a moved one the head. It can move in a later cycle at the earliest.
   FLITLAB_INLINE void follow(u32 i) const {
     remove_oldest(v, v.terminals[i], i, terminal(i));
     if (has_message(i)) load(i);
@@ -124,7 +124,7 @@ struct SwitchCycle {
 
   FLITLAB_INLINE u32 draw(u32 i) const { return philox(v.row->seed, sw::stream::kTie, i, now).word[0]; }
 
-  /// Who of a set that is not empty has waited longest; of several that came in the same cycle, any.
+  /// Returns the input of a nonempty set that has waited longest; random draws break ties.
   FLITLAB_INLINE u32 longest_waiting(u64 set) const {
     if (!(set & (set - 1))) return lowest_bit(set);
     Cycle first = kNever;
@@ -141,7 +141,7 @@ struct SwitchCycle {
     return best;
   }
 
-  /// Outputs with room take in what waits for them.
+  /// Moves waiting heads to outputs with room.
   FLITLAB_INLINE void move_all() const {
     const auto& t = v.t;
     u64 waiting = 0, ready = 0, moved = 0;
@@ -157,16 +157,16 @@ struct SwitchCycle {
         move(i);
         ready &= ~(u64{1} << i);
         moved |= u64{1} << i;
-        if constexpr (V::traced) follow(i);  // where events are in the order of moves
+        if constexpr (V::traced) follow(i);  // so that events are in the order of moves
       }
     });
     if constexpr (!V::traced) for_each_port(moved, [&](u32 i) { follow(i); });
   }
 
-  /// First cycle in which something can happen after this one; 0: it is not known.
+  /// Returns the first later cycle in which the state can change; 0: unknown.
   FLITLAB_INLINE Cycle next_event() const {
-    if (v.t.mode == TrafficMode::kTrace) return 0;  // in every cycle: the host may bring more lines
-    Cycle soonest = kNever;                         // from the next cycle on; what is past is very far ahead
+    if (v.t.mode == TrafficMode::kTrace) return 0;  // the host may add lines in every cycle
+    Cycle soonest = kNever;  // cycles after the next one; past cycles wrap around to large values
     const auto at = [&](Cycle cycle, bool counts) {
       const Cycle ahead = (cycle - now - 1) | (u32{counts} - 1);
       soonest = ahead < soonest ? ahead : soonest;
@@ -197,7 +197,7 @@ struct SwitchPhase {
   FLITLAB_HD static u32 items(const V& v) {
     return v.t.routers;
   }
-  /// An engine that asked who is due would list one item.
+  /// There is no `due`, because a list of one item would save nothing.
   template <class V>
   FLITLAB_INLINE static void run(const V& v, u32 index, Cycle now) {
     const auto node = v.routers[index];

@@ -1,5 +1,5 @@
 #pragma once
-/// State before cycle 0: empty inputs and outputs, the first creations.
+/// State before cycle 0: empty inputs and outputs, the terminals' first creations.
 #include "kernels/routers/switch/phases.hpp"
 
 namespace flitlab::sw {

@@ -4,6 +4,6 @@
 
 namespace flitlab::sw::stream {
 
-inline constexpr u32 kTie = 45;  ///< ties; counter = cycle
+inline constexpr u32 kTie = 45;  ///< ties between inputs; item = input, counter = cycle
 
 }  // namespace flitlab::sw::stream

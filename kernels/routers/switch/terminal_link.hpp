@@ -1,5 +1,6 @@
 #pragma once
-/// What terminals ask of the switch (kernels/traffic/injection.hpp): a message's address is its terminal's number.
+/// Interface between terminals and the switch, as kernels/traffic/injection.hpp requires it. A message's address is the
+/// number of its terminal.
 #include "kernels/routers/switch/state.hpp"
 
 namespace flitlab::sw {
@@ -11,7 +12,7 @@ FLITLAB_INLINE bool is_destination(const V&, u32 index, const Packet& packet) {
 
 template <class V>
 FLITLAB_INLINE bool is_misdelivered(const V&, u32, const Packet&) {
-  return false;  // there are no tables that could be wrong
+  return false;  // the switch has no routing tables
 }
 
 }  // namespace flitlab::sw

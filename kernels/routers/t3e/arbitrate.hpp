@@ -1,22 +1,22 @@
 #pragma once
-/// The central arbiter (paper, section 7): every interface lets one of its virtual channels ask, output virtual
-/// channels choose who may have them, outputs choose which virtual channel sends, and an interface that has won both of
-/// its wishes takes the adaptive one.
+/// The central arbiter (paper, section 7). Every interface selects one VC that requests outputs: a deterministic VC
+/// and, if it may adapt, an adaptive one. Output VCs choose among their requesters, then each output port chooses the
+/// output VC that sends. An interface that wins both of its requests takes the adaptive one.
 #include "kernels/routers/t3e/receive.hpp"
 #include "kernels/traffic/injection.hpp"
 
 namespace flitlab::t3e {
 
-/// What the virtual channels of a router bid for in one clock.
+/// Requests and grants of a router in one clock.
 struct Bids {
-  u8 output[kPorts];            ///< output VCs that could send now, by output port
-  u8 vc[kPorts];                ///< the virtual channel that asks, by input port
-  u8 won[kPorts];               ///< output ports, by input port
-  u8 sender[kPorts];            ///< output VC that sends, by output port
-  u8 adaptive[kDirections][4];  ///< input ports that ask for an adaptive VC
+  u8 output[kPorts];            ///< [output port] output VCs that can send now (bits)
+  u8 vc[kPorts];                ///< [input port] VC with the right to request
+  u8 won[kPorts];               ///< [input port] output ports won (bits)
+  u8 sender[kPorts];            ///< [output port] output VC that sends
+  u8 adaptive[kDirections][4];  ///< [output port][adaptive VC] input ports that request it (bits)
 };
 
-/// A flit of a packet that was stopped at the dateline is thrown away. The packet is lost, and counted.
+/// Drops one flit of a stopped packet. The packet is counted as lost with its tail.
 template <class V, int W>
 FLITLAB_INLINE void throw_away(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 port, u32 vc,
                                InputVc& in, Cycle now) {
@@ -34,9 +34,9 @@ FLITLAB_INLINE void throw_away(const V& v, const Item<W>& router, RouterControl&
   if (tail || !in.flits) router.at(v.t.router_fields.port, port).asking = kNoVc;
 }
 
-/// Virtual channels of an interface that may have the right to ask, where I/O ports are slow: packets for one only
-/// while it is open, and then those first that have its virtual channel. Else those might always have their turn in the
-/// clocks between.
+/// Returns the VCs of an interface that may get the right to request, for a router with slow I/O ports. A packet for
+/// the I/O port gets the right only while the port is open, and VCs that own an output VC of that port come first.
+/// Otherwise such VCs could have their turns only in the clocks in which the port is closed.
 template <class V, int W>
 FLITLAB_INLINE u32 beside_slow_io(const V& v, const Item<W>& router, u32 port, u32 set, u32 closed) {
   u32 bound = 0, owners = 0;
@@ -51,8 +51,8 @@ FLITLAB_INLINE u32 beside_slow_io(const V& v, const Item<W>& router, u32 port, u
   return owners ? owners : set;
 }
 
-/// The virtual channel of an interface that asks: the one that has the right already, else the next one of a set that
-/// has flits.
+/// Returns the VC of an interface that requests: the one that has the right already, else the next one in `set`, the
+/// VCs with flits.
 FLITLAB_INLINE u32 take_turn(PortState& port, u32 set) {
   const u32 asking = port.asking, next = first_at_or_after(set, port.pick), pick = port.pick;
   const bool free = asking == kNoVc;
@@ -62,7 +62,7 @@ FLITLAB_INLINE u32 take_turn(PortState& port, u32 set) {
   return vc;
 }
 
-/// A packet of which nothing has left asks for its deterministic VC, which remembers it.
+/// Records the request of a packet, no flit of which has left, for its deterministic output VC.
 template <class V, int W>
 FLITLAB_INLINE void ask(const V& v, const Item<W>& router, RouterControl& control, u32 me, const InputVc& in) {
   OutputVc& out = output_vc(v, router, in.out_port, in.out_vc);
@@ -71,16 +71,16 @@ FLITLAB_INLINE void ask(const V& v, const Item<W>& router, RouterControl& contro
   control.asked |= u64{owner == kNoVc} << bit_of(in.out_port, in.out_vc);
 }
 
-/// Whether it asks for an adaptive VC as well.
+/// Returns whether the packet also requests an adaptive VC.
 FLITLAB_INLINE bool may_adapt(const InputVc& in) { return (in.wish != 0) & (in.adaptive_port == kNoVc); }
 
-/// It asks for one with room for all of it. Returns the bit_of() that output VC if it is the first to do so, else
-/// kNone.
+/// Requests an adaptive VC with room for the whole packet. Returns the bit_of() that output VC if this is its first
+/// request in this clock, else kNone.
 template <class V, int W>
 FLITLAB_INLINE u32 ask_adaptive(const V& v, const Item<W>& router, u32 port, const InputVc& in, Bids& bids) {
-  const u32 flits = in.left;  // nothing has left yet
+  const u32 flits = in.left;  // no flit has left yet
   u32 best_port = 0, best_vc = kNoVc, most = 0;
-  if (!v.t.any_direction) {  // then it wishes for one
+  if (!v.t.any_direction) {  // then `wish` has exactly one port
     best_port = lowest_bit(u32{in.wish});
     best_vc = free_adaptive_vc(v, router, best_port, flits);
   } else {
@@ -88,7 +88,7 @@ FLITLAB_INLINE u32 ask_adaptive(const V& v, const Item<W>& router, u32 port, con
       const u32 out_port = lowest_bit(set), out_vc = free_adaptive_vc(v, router, out_port, flits);
       if (out_vc == kNoVc) continue;
       const u32 room = output_vc(v, router, out_port, out_vc).credits;
-      if (best_vc != kNoVc && room < most) continue;  // of equals the highest direction
+      if (best_vc != kNoVc && room < most) continue;  // on a tie the highest direction wins
       best_port = out_port, best_vc = out_vc, most = room;
     }
   }
@@ -100,7 +100,7 @@ FLITLAB_INLINE u32 ask_adaptive(const V& v, const Item<W>& router, u32 port, con
   return first ? bit_of(best_port, vc) : kNone;
 }
 
-/// A deterministic output VC chooses among all who have asked for it.
+/// Grants a deterministic output VC to one of all pending requesters, round robin.
 template <class V, int W>
 FLITLAB_INLINE void grant(const V& v, const Item<W>& router, u32 bit) {
   OutputVc& out = output_vc(v, router, bit / 8, bit % 8);
@@ -110,7 +110,7 @@ FLITLAB_INLINE void grant(const V& v, const Item<W>& router, u32 bit) {
   out.asked_by &= ~(u64{1} << winner);
 }
 
-/// An adaptive one among those who ask now.
+/// Grants an adaptive output VC to one of this clock's requesters, round robin.
 template <class V, int W>
 FLITLAB_INLINE void grant_adaptive(const V& v, const Item<W>& router, u32 bit, const Bids& bids) {
   const u32 port = bit / 8, vc = bit % 8;
@@ -123,8 +123,8 @@ FLITLAB_INLINE void grant_adaptive(const V& v, const Item<W>& router, u32 bit, c
   in.adaptive_vc = static_cast<u8>(vc);
 }
 
-/// Output VCs whose owner asks, and that have a place free downstream, compete for their port. An input port whose
-/// packet has nothing to wait for lets another virtual channel ask.
+/// Enters the output VCs of this input VC that can send as competitors for their ports. A deterministic VC needs a
+/// credit. If the packet has no such VC, the input port passes on the right to request.
 template <class V, int W>
 FLITLAB_INLINE void compete(const V& v, const Item<W>& router, u32 port, u32 vc, u32 closed, Bids& bids) {
   const InputVc& in = input_vc(v, router, port, vc);
@@ -138,8 +138,8 @@ FLITLAB_INLINE void compete(const V& v, const Item<W>& router, u32 port, u32 vc,
   state.asking = vc_if(sends | adaptive, vc);
 }
 
-/// The virtual channel that an output port sends from: the one that holds it; else round robin, adaptive ones last
-/// unless their packet has begun. Returns the input port that it belongs to.
+/// Chooses the output VC that an output port sends from: the one that holds the port, else the next in round-robin
+/// order. Adaptive VCs come last unless their packet has begun. Returns the input port of the winner.
 template <class V, int W>
 FLITLAB_INLINE u32 choose_sender(const V& v, const Item<W>& router, u32 port, Bids& bids) {
   const PortState& state = router.at(v.t.router_fields.port, port);
@@ -152,41 +152,41 @@ FLITLAB_INLINE u32 choose_sender(const V& v, const Item<W>& router, u32 port, Bi
   }
   const u32 next = first_at_or_after(select(urgent != 0, urgent, set), state.pick_out), holder = state.sending % 32;
   const u32 vc = select(set >> holder & 1, holder,
-                        next);  // kNoVc % 32 is no virtual channel
+                        next);  // kNoVc % 32 is not in any set
   bids.sender[port] = static_cast<u8>(vc);
   const u32 winner = output_vc(v, router, port, vc).owner / 8u;
   bids.won[winner] = static_cast<u8>(bids.won[winner] | 1u << port);
   return winner;
 }
 
-/// Whether a virtual channel that has the right to ask holds its output port, from which it will therefore send.
+/// Returns whether an input VC holds its output port and has a credit, so that it sends without arbitration.
 template <class V, int W>
 FLITLAB_INLINE bool holds_output(const V& v, const Item<W>& router, const InputVc& in) {
   return (in.stage == Stage::kFlowing) & (router.at(v.t.router_fields.port, in.out_port).sending == in.out_vc) &
          (output_vc(v, router, in.out_port, in.out_vc).credits != 0);
 }
 
-/// The output port that a winner takes: of both its wishes the adaptive one.
+/// Returns the output port that a winner takes: the adaptive one if it has won both.
 FLITLAB_INLINE u32 output_taken(const InputVc& in, u32 won) {
   return select((won & (won - 1)) != 0, in.adaptive_port, lowest_bit(won));
 }
 
-/// Whether an input VC that holds no flit has one in the next clock: one that arrives then from the PE, or one from a
-/// link that will have waited long enough. Mail for the next clock is complete: check_t3e and the parameters' ranges
-/// allow no delay of one clock for it.
+/// Returns whether an input VC without flits has one in the next clock: one that arrives from the PE then, or one from
+/// a link that has waited long enough by then. The inbox of the next clock is complete already, because check_t3e and
+/// the parameters' ranges exclude delays of one clock.
 template <class V, int W>
 FLITLAB_INLINE bool has_flit_next(const V& v, const Item<W>& router, u32 port, u32 vc, Cycle now) {
   const Cycle arrival = now + 1 - (is_terminal_port(port) ? 0 : v.t.wait);
   return (mail_byte(router.at(v.t.router_fields.flit_mail, arrival & v.t.slot_mask), port) & kVcBits) == vc + 1;
 }
 
-/// Whether an output VC that has no credit has one in the next clock.
+/// Returns whether a credit for an output VC arrives in the next clock.
 template <class V, int W>
 FLITLAB_INLINE bool has_credit_next(const V& v, const Item<W>& router, u32 port, u32 vc, Cycle now) {
   return mail_byte(router.at(v.t.router_fields.credit_mail, (now + 1) & v.t.slot_mask), port) == vc + 1;
 }
 
-/// The packet of a head that leaves by output VC (out_port, out_vc) gives up its other wish.
+/// Cancels the other request of a packet whose head leaves by output VC (out_port, out_vc).
 template <class V, int W>
 FLITLAB_INLINE void settle_wishes(const V& v, const Item<W>& router, RouterControl& control, u32 me, InputVc& in,
                                   u32 out_port, u32 out_vc) {
@@ -197,7 +197,8 @@ FLITLAB_INLINE void settle_wishes(const V& v, const Item<W>& router, RouterContr
   in.adaptive_port = kNoVc;
 }
 
-/// A flit has crossed; who keeps which rights follows from what is left.
+/// After a flit has crossed: decides whether its input VC keeps the right to request and whether its output VC keeps
+/// the port.
 template <class V, int W>
 FLITLAB_INLINE void keep_rights(const V& v, const Item<W>& router, RouterControl& control, u32 port, u32 vc,
                                 InputVc& in, u32 out_port, u32 out_vc, bool tail, Cycle now) {
@@ -206,7 +207,7 @@ FLITLAB_INLINE void keep_rights(const V& v, const Item<W>& router, RouterControl
   const u32 flits = in.flits - 1u;
   in.flits = static_cast<u16>(flits);
   --control.buffered;
-  control.ready ^= u64{flits == 0} << bit_of(port, vc);  // it was set
+  control.ready ^= u64{flits == 0} << bit_of(port, vc);  // the bit was set
   const bool slow = v.t.io_interval > 1 && (out_port == kIoPort || port == kIoPort);
   const bool more = (flits != 0) | has_flit_next(v, router, port, vc, now);
   const bool room =
@@ -214,15 +215,15 @@ FLITLAB_INLINE void keep_rights(const V& v, const Item<W>& router, RouterControl
   const bool goes_on = !tail & !slow & more & room;
   out_state.pick_out = static_cast<u8>(out_vc + 1);
   out_state.sending = vc_if(goes_on, out_vc);
-  // If not, it has ended, has a bubble, or is blocked; so it is at a slow I/O port.
+  // Otherwise the packet has ended, has a bubble or is blocked; a slow I/O port counts as a bubble.
   state.asking = vc_if(goes_on, vc);
 }
 
-/// `busy`: output ports on which a flit has gone straight through in this cycle.
+/// Arbitrates one clock of a router. `busy`: output ports taken by other flits in this clock (bits).
 template <class V, int W>
 FLITLAB_INLINE void arbitrate(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 busy,
                               Cycle now) {
-  // Ports that take and give no flit in this clock, as bits: an I/O port works one clock of io_interval.
+  // Ports that neither accept nor send a flit in this clock (bits): an I/O port is open in one of io_interval clocks.
   const u32 closed = v.t.io_interval > 1 && now % v.t.io_interval ? 1u << kIoPort : 0;
   Bids bids{};
   u32 askers = 0, winners = 0;

@@ -1,7 +1,7 @@
 #pragma once
-/// Conservation, checked between cycles: on every channel and virtual channel, credits at the sender and on their way
-/// back, flits on their way and in the buffer add up to the buffer; packets are counted by their tails; and what the
-/// arbiter remembers agrees with the queues.
+/// Conservation checks between cycles. On every channel and VC, credits at the sender, credits in transit, flits in
+/// transit and buffered flits add up to the buffer size. Packets are counted by their tails. The arbiter's state must
+/// agree with the queues.
 #include "kernels/common/packet_queue.hpp"
 #include "kernels/routers/t3e/move.hpp"
 #include "kernels/routers/t3e/special.hpp"
@@ -15,7 +15,7 @@ struct AuditRouter {
     return v.t.routers;
   }
 
-  /// Checks the channels that enter this router and those that leave for PE and I/O device.
+  /// Checks the channels that enter this router and those from it to its PE and I/O device.
   template <class V>
   FLITLAB_HD static void run(const V& v, u32 index, Cycle) {
     const auto& t = v.t;
@@ -79,7 +79,7 @@ struct AuditRouter {
       const Peer peer = t.peers[index * kPorts + port];
       if (peer.item == kNone) continue;
       const auto terminal = v.terminals[peer.item];
-      packets += terminal.at(t.terminal_fields.control).lane.left != 0;  // some of its flits are still to come
+      packets += terminal.at(t.terminal_fields.control).lane.left != 0;  // its tail has not been sent
       if (t.mode == TrafficMode::kRequestReply) packets += terminal.at(t.terminal_fields.loop).lane.left != 0;
     }
     count(*v.shard, Total::kAuditedFlits, flits);

@@ -1,7 +1,8 @@
 #pragma once
-/// Barriers and eurekas (paper, section 6). A router combines what its children in the unit's tree say and tells its
-/// parent; the root's answer is handed down. A packet is one flit, goes before all others, and is always taken: it only
-/// changes the unit's register, which remembers what is still to be sent. So nothing is buffered and nothing can block.
+/// Barriers and eurekas (paper, section 6). A router combines the messages of its children in the unit's tree and sends
+/// the result to its parent; the root's answer goes down the tree. A barrier packet is one flit, goes before all others
+/// and is always accepted: it only changes the unit's register, which stores the messages still to be sent. Barrier
+/// packets therefore need no buffers and cannot block.
 #include "kernels/common/counters.hpp"
 #include "kernels/common/mail.hpp"
 #include "kernels/common/philox.hpp"
@@ -11,13 +12,14 @@
 
 namespace flitlab::t3e {
 
-/// Stores a eureka for all children. It follows a completion that is still to be sent: that one ends the last round.
+/// Stores a eureka for all children. If a completion is still to be sent to a child, the eureka follows it, because
+/// that completion ends the previous round.
 FLITLAB_HD inline void send_found(BarrierRegister& r) {
   r.send_found |= static_cast<u8>(r.children & ~r.send_done);
   r.found_after |= static_cast<u8>(r.children & r.send_done);
 }
 
-/// Stores a message that reaches a unit's register by a port.
+/// Processes a message that reaches a unit's register by a port.
 FLITLAB_HD inline void take_message(BarrierRegister& r, BarrierMessage message, u32 port) {
   switch (message) {
     case BarrierMessage::kJoin:
@@ -40,9 +42,9 @@ FLITLAB_HD inline void take_message(BarrierRegister& r, BarrierMessage message, 
   }
 }
 
-/// Takes the oldest message of a register for a port; false: there is none. Toward the parent a eureka is older than a
-/// join, because a PE joins after it has found. A child gets at most a eureka, the round's completion and the next
-/// round's eureka: the next completion needs a join that the child sends after this completion.
+/// Removes the oldest message for a port from a register. Returns false if there is no message. To the parent a eureka
+/// is older than a join, because a PE joins after it has signalled. A child gets at most a eureka, the round's
+/// completion and the next round's eureka: the next completion needs a join that the child sends after this completion.
 FLITLAB_HD inline bool next_message(BarrierRegister& r, u32 port, BarrierMessage& message) {
   const u8 bit = static_cast<u8>(1u << port);
   if (r.parent == port && r.send_eureka) {
@@ -69,8 +71,9 @@ FLITLAB_HD inline bool has_messages(const BarrierRegister& r) {
   return (r.send_join | r.send_eureka | r.send_done | r.send_found) != 0;
 }
 
-/// The barrier packets of this clock: those that have arrived, then one on every port that any unit has something for.
-/// `busy`: output ports that special packets have taken. Returns them and those that barrier packets take, as bits.
+/// Processes the barrier packets of this clock: the arrivals, then one packet for every port for which a unit has a
+/// message. `busy`: output ports that special packets have taken (bits). Returns these and the ports that barrier
+/// packets take.
 template <class V, int W>
 FLITLAB_INLINE u32 pass_barriers(const V& v, const Item<W>& router, u32 index, u32 busy, Cycle now) {
   const auto& t = v.t;
@@ -109,7 +112,8 @@ FLITLAB_INLINE u32 pass_barriers(const V& v, const Item<W>& router, u32 index, u
   return busy;
 }
 
-/// When a PE acts on a unit again, having last done so or heard of it at `now`: uniform from 0 to twice the mean later.
+/// Returns the cycle of a PE's next action on a unit, uniformly 0 to twice the mean after its last action or
+/// notification at `now`.
 template <class V>
 FLITLAB_INLINE Cycle next_action(const V& v, u32 index, u32 unit, u32 round, Cycle now) {
   if (v.t.barrier_program == BarrierProgram::kByHand) return kNever;
@@ -118,7 +122,7 @@ FLITLAB_INLINE Cycle next_action(const V& v, u32 index, u32 unit, u32 round, Cyc
   return now + below(r.word[0], 2 * v.t.barrier_work + 1);
 }
 
-/// A PE's units: their states, and a program that joins (and, in eureka mode, finds) over and over.
+/// Barrier units at a PE: their states, and the program that joins (in eureka mode: signals) repeatedly.
 struct BarrierPhase {
   static constexpr const char* name = "barrier";
 
@@ -161,7 +165,7 @@ struct BarrierPhase {
   }
 
  private:
-  /// OP_BAR, or OP_EUR_B by the PE whose turn it is; in eureka mode the others wait for that.
+  /// Performs OP_BAR, or OP_EUR_B at the PE drawn for the round; in eureka mode the other PEs wait for its eureka.
   template <class V>
   FLITLAB_INLINE static void act(const V& v, BarrierUnit& unit, u32 index, u32 number, Cycle now) {
     if (v.t.barrier_program == BarrierProgram::kEureka && unit.state == BarrierState::kBar) {

@@ -1,6 +1,6 @@
 #pragma once
-/// State of the virtual barrier and eureka networks (paper, section 6): a register of each unit in every router, and
-/// the unit itself at every PE.
+/// State of the virtual barrier and eureka networks (paper, section 6): a register per unit in every router, and the
+/// unit itself at every PE.
 #include "kernels/common/fields.hpp"
 #include "kernels/common/layout.hpp"
 #include "kernels/common/types.hpp"
@@ -10,30 +10,30 @@ namespace flitlab::t3e {
 
 inline constexpr u32 kBarrierUnits = 32;
 
-/// What a one-flit barrier packet says. In mail it is 0x80 | message << 5 | unit.
+/// Message of a one-flit barrier packet. In an inbox it is the byte 0x80 | message << 5 | unit.
 enum class BarrierMessage : u8 {
   kJoin,    ///< up: all PEs below have joined the barrier
-  kEureka,  ///< up: a PE below has found something
+  kEureka,  ///< up: a PE below has signalled a eureka
   kDone,    ///< down: all have joined
-  kFound    ///< down: somebody has found something
+  kFound    ///< down: a PE has signalled a eureka
 };
 inline constexpr u8 kBarrierMark = 0x80;
 FLITLAB_HD constexpr u8 barrier_mail(BarrierMessage message, u32 unit) {
   return static_cast<u8>(kBarrierMark | static_cast<u32>(message) << 5 | unit);
 }
 
-/// Register of a unit in a router: a node of the unit's spanning tree. Sets of ports are bits; the PE is a port as
-/// well.
+/// Register of a unit in a router: a node of the unit's spanning tree. Sets of ports are bits and include the PE's
+/// port.
 struct BarrierRegister {
   FLITLAB_MEMBERS(BarrierRegister,
-    (u8, children, "", "ports below in the tree"),
-    (u8, parent, "", "port; kNoParent: this is the root"),
-    (u8, joined, "", "children whose barrier signal has come"),
-    (u8, send_join, "", "1: a join is to go to the parent"),
-    (u8, send_eureka, "", "1: a eureka is to go to the parent"),
-    (u8, send_done, "", "children that a completion is to go to"),
-    (u8, send_found, "", "children that a eureka is to go to, before any completion"),
-    (u8, found_after, "", "children that a eureka is to go to after the completion in send_done"))
+    (u8, children, "", "ports to the children in the tree"),
+    (u8, parent, "", "port to the parent; kNoParent: root, or outside the tree"),
+    (u8, joined, "", "children whose join has arrived"),
+    (u8, send_join, "", "1: a join waits to be sent to the parent"),
+    (u8, send_eureka, "", "1: a eureka waits to be sent to the parent"),
+    (u8, send_done, "", "children to which a completion is to be sent"),
+    (u8, send_found, "", "children to which a eureka is to be sent, before any completion"),
+    (u8, found_after, "", "children to which a eureka is to be sent after the completion in send_done"))
 };
 static_assert(sizeof(BarrierRegister) == 8);
 inline constexpr u8 kNoParent = 7;
@@ -41,30 +41,30 @@ inline constexpr u8 kNoParent = 7;
 /// States of a unit at a PE (paper, Figure 6).
 enum class BarrierState : u8 { kBar, kArm, kEur };
 
-/// A unit at a PE, and the program that uses it.
+/// A unit at a PE, with the state of the program that uses it.
 struct BarrierUnit {
   FLITLAB_MEMBERS(BarrierUnit,
-    (Cycle, next, "cycle", "when the PE acts on the unit next"),
-    (Cycle, armed, "cycle", "when it joined last"),
+    (Cycle, next, "cycle", "the PE's next action on the unit"),
+    (Cycle, armed, "cycle", "the PE's last join"),
     (u32, round, "", "barriers completed"),
     (BarrierState, state, "", "BarrierState"),
-    (u8, send_join, "", "1: a join is to go to the router"),
-    (u8, send_eureka, "", "1: a eureka is to go to the router"),
+    (u8, send_join, "", "1: a join waits to be sent to the router"),
+    (u8, send_eureka, "", "1: a eureka waits to be sent to the router"),
     (u8, pad))
 };
 static_assert(sizeof(BarrierUnit) == 16);
 
-/// Of a router that has barrier units.
+/// Fields of a router, if barrier units are in use.
 struct BarrierFields {
   FLITLAB_FIELDS(BarrierFields,
     (u64, mail, t.barrier_units ? t.slot_mask + 1 : 0, "", "[slot] byte p: barrier packet arriving at port p",
       "barrier_mail"),
-    (u32, pending, t.barrier_units ? 1 : 0, "", "units with anything to send, as bits", "barrier_pending"),
-    (BarrierRegister, registers, t.barrier_units ? kBarrierUnits : 0, "", "[unit] nodes of the units' trees",
+    (u32, pending, t.barrier_units ? 1 : 0, "", "units with messages to send (bits)", "barrier_pending"),
+    (BarrierRegister, registers, t.barrier_units ? kBarrierUnits : 0, "", "[unit] registers: nodes of the units' trees",
       "barrier"))
 };
 
-/// Of a terminal of such a router.
+/// Fields of a terminal, if barrier units are in use.
 struct BarrierPeFields {
   FLITLAB_FIELDS(BarrierPeFields,
     (u8, mail, t.barrier_units ? t.slot_mask + 1 : 0, "", "[slot] barrier packet arriving", "barrier_mail"),

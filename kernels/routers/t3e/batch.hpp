@@ -1,7 +1,8 @@
 #pragma once
-/// One clock of many routers at once, for one CPU thread: a step of all of them before the next step of any, by lists
-/// that are made without branches (kernels/routers/vc/batch.hpp says why). The steps are those of a single router;
-/// within a step nothing that is done for one port or packet changes what is done for another one.
+/// One clock of many routers in bulk, for one CPU thread: one step of all routers before the next step of any. Lists
+/// are made without branches (kernels/routers/vc/batch.hpp gives the reason). The steps are those of a single router
+/// (phases.hpp). Within a step, work on one port or packet does not affect work on another, so the order does not
+/// change results.
 #include <cstring>
 
 #include "kernels/common/members.hpp"
@@ -10,27 +11,27 @@
 
 namespace flitlab::t3e {
 
-/// Routers visited at once: what a clock touches of them should fit a first-level cache.
+/// Routers visited in bulk: the state that a clock touches in them should fit a first-level cache.
 inline constexpr u32 kRouters = 32;
 
 template <class V>
 struct Batch {
   static constexpr int W = V::width;
-  static constexpr u32 kList = kRouters * kPorts + 1;  ///< one entry for each port, and one that is not kept
+  static constexpr u32 kList = kRouters * kPorts + 1;  ///< one entry per port, and one that is written but not kept
 
-  /// A virtual channel of a router: its number in the batch << 8 | bit_of.
+  /// An input or output VC of a router: index of the router in `router` << 8 | bit_of.
   using Channel = u32;
-  /// A flit that goes from an input to an output virtual channel: router << 16 | bit_of << 8 | bit_of.
+  /// A flit's move from an input to an output VC: router << 16 | bit_of << 8 | bit_of.
   using Move = u32;
 
   const V& v;
-  const u32* index;  ///< their numbers
+  const u32* index;  ///< [n] numbers of the routers
   u32 n;
   Cycle now;
   BatchOutbox<V> outbox;
   Item<W> router[kRouters];
-  u64 busy[kRouters];       ///< output ports that are taken: the highest bits of bytes
-  u32 awake[kRouters + 1];  ///< those with flits that may move
+  u64 busy[kRouters];       ///< output ports taken in this clock: bit 7 of the port's byte
+  u32 awake[kRouters + 1];  ///< routers with flits that may move
   u32 awake_count = 0;
   Channel fronts[kList];
   u32 front_count = 0;
@@ -47,7 +48,7 @@ struct Batch {
   using Bytes = PortBytes<kRouters>;
   using Rare = RareBytes<kRouters>;
 
-  /// A packet has come to the front of an input VC, if `if_so`.
+  /// Appends an input VC to `fronts` if `if_so`: a packet has become its front packet.
   FLITLAB_INLINE void note_front(bool if_so, Channel c) {
     fronts[front_count] = c;
     __builtin_prefetch(&front_packet(v, router[c >> 8], c >> 3 & 7, c & 7, input(c)));
@@ -94,14 +95,14 @@ struct Batch {
       receive_credit(v, router[who], control(who), port, byte - 1);
     });
     if (passing.count) pass(passing);
-    // Of other flits than heads buffers take no notice before they may move.
+    // Buffers need not record body flits before they may move.
     heads.for_each([&](u32 who, u32 port, u32 byte) __attribute__((always_inline)) { buffer(who, port, byte); });
     waking.for_each([&](u32 who, u32 port, u32 byte)
                         __attribute__((always_inline)) { wake_flit(v, router[who], control(who), port, byte); });
     start_fronts();
   }
 
-  /// Special packets and those of barriers go first.
+  /// Passes barrier packets and marks the output ports that special and barrier packets take: they go first.
   FLITLAB_INLINE void take_for_others() {
     for (u32 i = 0; i < n; ++i) {
       u32 taken = v.t.special ? router[i].at(v.t.special_fields.busy) : 0;
@@ -111,25 +112,25 @@ struct Batch {
   }
 
   FLITLAB_INLINE bool has_others() const { return v.t.special || v.t.barrier_units; }
-  /// Whether such a packet has taken an output port.
+  /// Returns whether a special or barrier packet has taken an output port.
   FLITLAB_INLINE bool is_taken(u32 who, u32 out_port) const {
     return has_others() && (busy[who] >> (out_port * 8 + 7) & 1);
   }
 
-  /// Output ports that are bid for, as such a set.
+  /// Returns the requested output ports, as bit 7 of their bytes.
   FLITLAB_INLINE static u64 outputs_of(const Bids& bids) {
     u64 word;
     std::memcpy(&word, bids.output, sizeof word);
     return bytes_present(word);
   }
 
-  /// Members of a set of highest bits of bytes.
+  /// Returns the number of members of a set in bits 7 of bytes.
   FLITLAB_INLINE static u32 bytes_in(u64 set) { return static_cast<u32>((set >> 7) * 0x0101010101010101ull >> 56); }
 
-  /// Flits in routers that hold none: each goes straight on, or into its buffer.
+  /// Flits that arrive at routers with empty buffers: each takes the short-circuit path or enters its buffer.
   FLITLAB_INLINE void pass(Rare& passing) {
     Move moves[kList];
-    u32 heads[kList], stay[kList];  // router << 16 | port << 8 | mail
+    u32 heads[kList], stay[kList];  // router << 16 | port << 8 | inbox byte
     u32 head_count = 0, move_count = 0, stay_count = 0;
     passing.for_each([&](u32 who, u32 port, u32 byte) __attribute__((always_inline)) {
       const u32 straight = opposite(port), vc = (byte & kVcBits) - 1u;
@@ -166,8 +167,8 @@ struct Batch {
     }
   }
 
-  /// Flits leave, `heads` among them. `sent(move, in, tail)` follows each; `starts(move, in)` comes before a head's
-  /// descriptor goes.
+  /// Sends the flits of `moves`, of which `heads` are heads. Calls `sent(move, in, tail)` after each flit and
+  /// `starts(move, in)` before a head's descriptor is sent.
   template <class Sent, class Starts>
   FLITLAB_INLINE void send(const Move* moves, u32 move_count, const Move* heads, u32 head_count, Sent&& sent,
                            Starts&& starts) {
@@ -218,8 +219,8 @@ struct Batch {
     }
     ready.for_each([&](u32 who, u32 port, u32) __attribute__((always_inline)) {
       const u32 asking = router[who].at(t.router_fields.port, port).asking, vc = asking % kMaxVcs;
-      const InputVc& in = input(who, port, vc);  // of some VC if none has the right yet
-      // Who holds an output port competes with nobody for it.
+      const InputVc& in = input(who, port, vc);  // of an arbitrary VC if no VC has the right to request
+      // A VC that holds its output port has no competitor.
       const bool holds = (asking != kNoVc) & holds_output(v, router[who], in) & !is_taken(who, in.out_port);
       moves[move_count] = who << 16 | bit_of(port, vc) << 8 | bit_of(in.out_port, in.out_vc);
       move_count += holds;
@@ -277,7 +278,8 @@ struct Batch {
     cross(bids, moves, move_count);
   }
 
-  /// Output ports choose who sends, and the flits of those who have won cross. `moves`: of those that hold ports.
+  /// Output ports choose the VCs that send, and the winners' flits cross. `moves`: flits whose VCs hold their output
+  /// ports.
   FLITLAB_INLINE void cross(Bids* bids, Move* moves, u32 move_count) {
     Bytes outputs;
     u32 winner_count = 0, head_count = 0;
@@ -290,7 +292,7 @@ struct Batch {
     outputs.for_each([&](u32 who, u32 out_port, u32) __attribute__((always_inline)) {
       const u32 port = choose_sender(v, router[who], out_port, bids[who]);
       winners[winner_count] = who << 8 | bit_of(port, bids[who].vc[port]);
-      winner_count += !(bids[who].won[port] & (bids[who].won[port] - 1u));  // at its first win
+      winner_count += !(bids[who].won[port] & (bids[who].won[port] - 1u));  // counted at its first win
     });
     for (u32 i = 0; i < winner_count; ++i) {
       const Channel c = winners[i];
@@ -301,7 +303,7 @@ struct Batch {
       moves[move_count++] = m;
       heads[head_count] = m;
       head_count += in.stage == Stage::kAsking;
-      // Descriptors are far apart; most winners are heads.
+      // Prefetched because descriptors are far apart and most winners are heads.
       const Peer& peer = v.t.peers[index[c >> 8] * kPorts + out_port];
       const u32 place = ring_start(v.t, 0, m & 7) + output_vc(v, router[c >> 8], out_port, m & 7).tail;
       __builtin_prefetch(&front_packet(v, router[c >> 8], c >> 3 & 7, c & 7, in));

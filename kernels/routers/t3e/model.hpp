@@ -1,5 +1,5 @@
 #pragma once
-/// The T3E's network as a model: its state's start, its cycle, its audit.
+/// The Cray T3E as a model: the phases of its start, its cycle and its audit.
 #include "kernels/engines/phases.hpp"
 #include "kernels/routers/t3e/audit.hpp"
 #include "kernels/routers/t3e/phases.hpp"
@@ -18,7 +18,7 @@ struct T3eModelOf {
   template <class T>
   using With = T3eModelOf<T>;
   using Fast = FastTables<t3e::PublishedTable>;
-  static constexpr bool all_in_batches = true;  ///< routers have much to do for each line of memory
+  static constexpr bool all_in_batches = true;  ///< a router does much work per cache line
   template <int W, bool Traced>
   using View = t3e::View<W, Traced, Table>;
 

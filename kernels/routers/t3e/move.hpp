@@ -1,5 +1,5 @@
 #pragma once
-/// What happens when a flit leaves a router, and when a packet comes to the front of its queue.
+/// Departure of a flit from a router, and promotion of a packet to the front of its input VC.
 #include "kernels/common/outbox.hpp"
 #include "kernels/common/philox.hpp"
 #include "kernels/routers/t3e/route.hpp"
@@ -23,14 +23,14 @@ FLITLAB_INLINE Packet& front_packet(const V& v, const Item<W>& router, u32 port,
   return router.at(v.t.router_fields.ring, ring_start(v.t, port, vc) + in.first);
 }
 
-/// Whether a packet that has come in by a port goes no further: it may not, it came over a broken link, or its tables
-/// lead it over one that is not there.
+/// Returns whether a packet that arrived at `port` is stopped: its choice forbids going on, it arrived over a broken
+/// link, or its tables lead it to an open link.
 template <class V>
 FLITLAB_INLINE bool is_stopped(const V& v, u32 index, u32 port, const Choice& choice, Cycle now) {
   return choice.stopped || v.t.peers[index * kPorts + choice.port].item == kNone || !link_works(v.t, index, port, now);
 }
 
-/// A packet is at the front, and its choices have been made.
+/// Stores the routing choice of a packet that has become the front packet.
 FLITLAB_INLINE void set_front(InputVc& in, const Packet& packet, const Choice& choice, bool stopped) {
   in.stage = stopped ? Stage::kStopped : Stage::kAsking;
   in.left = packet.flits;
@@ -40,7 +40,7 @@ FLITLAB_INLINE void set_front(InputVc& in, const Packet& packet, const Choice& c
   in.adaptive_port = kNoVc;
 }
 
-/// The front packet's choices are made as soon as its head is there.
+/// Routes a packet that becomes the front packet. Its head need not be ready to move yet.
 template <class V, int W>
 FLITLAB_INLINE void start_front(const V& v, const Item<W>& router, u32 index, u32 port, u32 vc, InputVc& in,
                                 Cycle now) {
@@ -49,7 +49,7 @@ FLITLAB_INLINE void start_front(const V& v, const Item<W>& router, u32 index, u3
   set_front(in, packet, choice, is_stopped(v, index, port, choice, now));
 }
 
-/// The front packet is gone. Returns whether another one comes to the front.
+/// Removes the front packet. Returns whether another packet becomes the front packet.
 template <class V>
 FLITLAB_INLINE bool end_front(const V& v, u32 vc, InputVc& in) {
   in.first = next_place(in.first, ring_of(v.t, vc));
@@ -57,34 +57,35 @@ FLITLAB_INLINE bool end_front(const V& v, u32 vc, InputVc& in) {
   return --in.packets != 0;
 }
 
-/// Where the mail of a cycle goes; `Out` is Outbox or BatchOutbox.
+/// Makes the outbox of a cycle, which writes into receivers' inboxes; `Out` is Outbox or BatchOutbox.
 template <class Out, class V>
 FLITLAB_INLINE Out outbox_of(const V& v, Cycle now) {
   return Out(v, ring_start(v.t, 1, 0), now);
 }
 
-/// An output VC has no owner any more; whoever has asked for it competes anew.
+/// Frees an output VC; pending requesters compete for it again.
 FLITLAB_INLINE void release(RouterControl& control, OutputVc& out, u32 port, u32 vc) {
   out.owner = kNoVc;
   if (out.asked_by) control.asked |= u64{1} << bit_of(port, vc);
 }
 
-/// The packet at the front of an input VC no longer wants its deterministic choice.
+/// Cancels the request of input VC `who` for its deterministic output VC, and frees that VC if `who` has won it.
 FLITLAB_INLINE void withdraw(RouterControl& control, OutputVc& out, u32 port, u32 vc, u32 who) {
   out.asked_by &= ~(u64{1} << who);
   if (out.owner == who) release(control, out, port, vc);
   if (!out.asked_by) control.asked &= ~(u64{1} << bit_of(port, vc));
 }
 
-/// Whether a flit of a packet is spoiled on the link of a hop: a pure function, so that the destination can tell again.
+/// Returns whether a flit of a packet is corrupted on the link of a hop. A pure function, so that the destination can
+/// evaluate it again.
 template <class V>
 FLITLAB_INLINE bool is_spoiled(const V& v, const Packet& packet, u32 flit, u32 hop) {
   const u64 counter = u64{packet.id} << 16 | hop << 4 | flit;
   return philox(v.row->seed, t3e::stream::kChannelError, packet.src, counter).word[0] < v.t.error_threshold;
 }
 
-/// The destination's router corrects all errors that routers on the way have detected (paper, section 9), on however
-/// many links a flit was hit.
+/// Counts the flits that the destination's router corrects. It corrects all errors that routers on the way have
+/// detected (paper, section 9), however many links corrupted a flit.
 template <class V>
 FLITLAB_INLINE void correct_errors(const V& v, const Packet& packet) {
   for (u32 flit = 0; flit < packet.flits; ++flit) {
@@ -95,8 +96,8 @@ FLITLAB_INLINE void correct_errors(const V& v, const Packet& packet) {
   }
 }
 
-/// One flit of input VC (port, vc) leaves by output VC (out_port, out_vc): the part that is the same for all flits.
-/// Returns its mail, whose marks say what is left: send_head, and after that send_tail.
+/// Sends one flit of input VC (port, vc) by output VC (out_port, out_vc): the part that all flits have in common.
+/// Returns the inbox byte, whose marks decide whether send_head and then send_tail must follow.
 template <class V, class Out, int W>
 FLITLAB_INLINE u32 send_flit(const V& v, const Out& outbox, const Item<W>& router, u32 index, u32 port, u32 vc,
                              InputVc& in, u32 out_port, u32 out_vc) {
@@ -124,7 +125,8 @@ FLITLAB_INLINE u32 send_flit(const V& v, const Out& outbox, const Item<W>& route
   return mail;
 }
 
-/// The descriptor goes ahead with the head, into a place of the next buffer that nobody looks at before it arrives.
+/// Sends a head's descriptor, which is written at once: the receiver does not read its position before the head
+/// arrives.
 template <class V, class Out, int W>
 FLITLAB_INLINE void send_head(const V& v, const Out& outbox, const Item<W>& router, u32 index, u32 port, u32 vc,
                               InputVc& in, u32 out_port, u32 out_vc) {
@@ -144,7 +146,7 @@ FLITLAB_INLINE void send_head(const V& v, const Out& outbox, const Item<W>& rout
   in.out_vc = static_cast<u8>(out_vc);
 }
 
-/// A tail gives the output VC back. Returns whether another packet comes to the front.
+/// Frees the output VC after a tail. Returns whether another packet becomes the front packet.
 template <class V, int W>
 FLITLAB_INLINE bool send_tail(const V& v, const Item<W>& router, RouterControl& control, u32 vc, InputVc& in,
                               u32 out_port, u32 out_vc) {
@@ -152,7 +154,7 @@ FLITLAB_INLINE bool send_tail(const V& v, const Item<W>& router, RouterControl& 
   return end_front(v, vc, in);
 }
 
-/// One flit of input VC (port, vc) leaves by output VC (out_port, out_vc). Returns its mail.
+/// Sends one flit of input VC (port, vc) by output VC (out_port, out_vc). Returns its inbox byte.
 template <class V, class Out, int W>
 FLITLAB_INLINE u32 send(const V& v, const Out& outbox, const Item<W>& router, RouterControl& control, u32 index,
                         u32 port, u32 vc, InputVc& in, u32 out_port, u32 out_vc, Cycle now) {

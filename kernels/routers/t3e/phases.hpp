@@ -1,10 +1,10 @@
 #pragma once
-/// One clock of a T3E router. An uncontended flit that arrives at clock t:
-///   goes straight on by the short-circuit path: leaves t, arrives at the next router t + 3;
-///   turns, or meets others: may ask from t + 3 on, leaves t + 3 at the earliest, arrives t + 6;
-///   has arrived: may ask from t + 3 on, leaves the router t + 3, reaches the PE's control chip t + 10.
-/// From the PE it takes 7 clocks to the router's arbiter and 3 to the next router (paper, Table 2). Body flits follow a
-/// clock apart.
+/// One clock of a T3E router. Timing of an uncontended flit that arrives at clock t (paper, Table 2):
+///   straight by the short-circuit path: leaves at t, arrives at the next router at t + 3;
+///   turn, or crossbar: requests from t + 3, leaves at t + 3 at the earliest, arrives at t + 6;
+///   at its destination: requests from t + 3, leaves the router at t + 3, reaches the PE's control chip at t + 10;
+///   from the PE: 7 clocks to the router's arbiter, 3 to the next router.
+/// Body flits follow one clock apart.
 #include "kernels/routers/t3e/batch.hpp"
 
 namespace flitlab::t3e {
@@ -17,8 +17,8 @@ struct RouterPhase {
     return v.t.routers;
   }
 
-  /// Asks for what a router that will be visited soon has for sure to be looked at: in a batch all but its virtual
-  /// channels, of which few are.
+  /// Prefetches the state that the visit of a router is sure to read. In bulk visits that excludes its VCs, few of
+  /// which are read.
   template <class V>
   FLITLAB_INLINE static void prefetch(const V& v, u32 index) {
 #if !defined(__CUDA_ARCH__)
@@ -29,7 +29,7 @@ struct RouterPhase {
 #endif
   }
 
-  /// Whether a router has mail or flits that may move.
+  /// Returns whether an inbox of the router has an entry for this clock, or a buffered flit may move.
   template <class V>
   FLITLAB_INLINE static bool due(const V& v, u32 index, Cycle now) {
     const auto& t = v.t;
@@ -65,7 +65,7 @@ struct RouterPhase {
 
   static constexpr u32 batch = kRouters;
 
-  /// `work` for up to `batch` routers, step by step unless they have slow I/O ports.
+  /// Does the work of up to `batch` routers in bulk; one by one if I/O ports are slow.
   template <class V>
     requires(V::Table::kSmall && !V::traced && V::width == 1)
   FLITLAB_INLINE static void work_many(const V& v, const u32* list, u32 n, Cycle now) {

@@ -1,16 +1,16 @@
 #pragma once
-/// Arrivals: credits, flits that pass straight through, flits that are buffered (paper, section 7).
+/// Arrivals: credits, flits on the short-circuit path and flits that are buffered (paper, section 7).
 #include "kernels/routers/t3e/move.hpp"
 
 namespace flitlab::t3e {
 
 template <class V, int W>
 FLITLAB_INLINE void receive_credit(const V& v, const Item<W>& router, RouterControl& control, u32 port, u32 vc) {
-  const u32 places = buffer_of(v.t, vc);  // terminals have no adaptive ones
+  const u32 places = buffer_of(v.t, vc);  // ports of terminals have no adaptive VCs
   if (++output_vc(v, router, port, vc).credits > places) raise_fault(control.fault, kFaultCreditOverflow, port);
 }
 
-/// An adaptive VC of an output port that nobody has and that has room for a whole packet, or kNoVc.
+/// Returns a free adaptive VC of an output port with room for a whole packet, or kNoVc.
 template <class V, int W>
 FLITLAB_INLINE u32 free_adaptive_vc(const V& v, const Item<W>& router, u32 port, u32 flits) {
   u32 free = kNoVc;
@@ -21,10 +21,10 @@ FLITLAB_INLINE u32 free_adaptive_vc(const V& v, const Item<W>& router, u32 port,
   return free;
 }
 
-/// The short-circuit path: a flit that goes on in its direction leaves in the cycle in which it arrives. It is open
-/// while no interface of the router holds anything that might come from the crossbar, and the output is not held by a
-/// packet from the PE, whose flits come one by one. So nobody competes with a flit that passes, and it need not hold
-/// the output. This is whether the output `straight` allows it.
+/// The short-circuit path: a flit that goes straight leaves in the cycle in which it arrives. The path is open while no
+/// interface of the router buffers a flit that could enter the crossbar, and no packet from the PE holds the output. A
+/// packet from the PE has its flits one by one, so it can hold an output while nothing is buffered. A flit on the path
+/// therefore has no competitor and need not hold the output. Returns whether the output `straight` allows the path.
 template <class V, int W>
 FLITLAB_INLINE bool is_path_open(const V& v, const Item<W>& router, u32 index, u32 straight) {
   const Registers& registers = router.at(v.t.router_fields.registers);
@@ -33,14 +33,15 @@ FLITLAB_INLINE bool is_path_open(const V& v, const Item<W>& router, u32 index, u
   return wired & fast & (router.at(v.t.router_fields.port, straight).sending == kNoVc);
 }
 
-/// Whether a flit behind a head goes straight on as its head has.
+/// Returns whether a body or tail flit follows its head on the short-circuit path.
 template <class V, int W>
 FLITLAB_INLINE bool body_passes(const V& v, const Item<W>& router, const InputVc& in, u32 straight) {
   const bool room = output_vc(v, router, straight, in.out_vc % kMaxVcs).credits != 0;
   return (in.stage == Stage::kFlowing) & (in.out_port == straight) & room;
 }
 
-/// The output VC on which a head goes straight on, or kNoVc. If it does, its packet is at the front.
+/// Returns the output VC on which a head takes the short-circuit path, or kNoVc. In the first case its packet becomes
+/// the front packet.
 template <class V, int W>
 FLITLAB_INLINE u32 head_passes(const V& v, const Item<W>& router, u32 index, u32 port, u32 vc, InputVc& in,
                                u32 straight, Cycle now) {
@@ -59,7 +60,7 @@ FLITLAB_INLINE u32 head_passes(const V& v, const Item<W>& router, u32 index, u32
   return out_vc;
 }
 
-/// Whether a flit that has come in by a link goes straight on, as it then does.
+/// Sends a flit from a link by the short-circuit path if possible. Returns whether it has left.
 template <class V, class Out, int W>
 FLITLAB_INLINE bool pass_straight(const V& v, const Out& outbox, const Item<W>& router, RouterControl& control,
                                   u32 index, u32 port, u32 mail, Cycle now) {
@@ -77,7 +78,7 @@ FLITLAB_INLINE bool pass_straight(const V& v, const Out& outbox, const Item<W>& 
   return true;
 }
 
-/// A flit enters the buffer of its virtual channel. Returns whether its packet comes to the front.
+/// Counts a flit into the buffer of its VC. Returns whether its packet becomes the front packet.
 FLITLAB_INLINE bool buffer_flit(InputVc& in, u32 mail) {
   const u32 head = mail / kHeadMark;
   const u32 packets = in.packets + head;
@@ -85,7 +86,7 @@ FLITLAB_INLINE bool buffer_flit(InputVc& in, u32 mail) {
   return head & u32{packets == 1};
 }
 
-/// A buffered flit may move from now on.
+/// Marks a buffered flit as ready to move.
 template <class V, int W>
 FLITLAB_INLINE void wake_flit(const V& v, const Item<W>& router, RouterControl& control, u32 port, u32 mail) {
   const u32 vc = (mail & kVcBits) - 1u;
@@ -94,7 +95,7 @@ FLITLAB_INLINE void wake_flit(const V& v, const Item<W>& router, RouterControl& 
   control.ready |= u64{1} << bit_of(port, vc);
 }
 
-/// Writes down that a head has arrived.
+/// Writes the event of a head's arrival.
 template <class V, int W>
 FLITLAB_INLINE void log_arrival(const V& v, const Item<W>& router, u32 index, u32 port, u8 mail) {
   if (!(mail & kHeadMark)) return;
@@ -106,12 +107,12 @@ FLITLAB_INLINE void log_arrival(const V& v, const Item<W>& router, u32 index, u3
                            u8(mail & kTailMark ? 3 : 1), packet.flits});
 }
 
-/// Bytes of a word of mail that are for the ports of PE and I/O device.
+/// Bytes of a slot that belong to the ports of PE and I/O device.
 inline constexpr u64 kTerminalBytes = ~u64{0} << (8 * kNodePort);
 
-/// The flits of this cycle. Network flits stay in their mail slot while they may not move yet; those of PE and I/O
-/// device may at once. `busy`: output ports that barrier packets have taken. Returns the ports that flits have gone
-/// straight through, as bits.
+/// Receives the flits of this cycle. A flit from a link stays in its inbox slot until it may move; a flit from PE or
+/// I/O device may move at once. `busy`: output ports taken by special and barrier packets (bits). Returns the output
+/// ports that the short-circuit path has used (bits).
 template <class V, int W>
 FLITLAB_INLINE u32 receive_flits(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 busy,
                                  Cycle now) {

@@ -1,7 +1,7 @@
 #pragma once
-/// The registers of a node by number, in the bit formats of the manual (HMM-146-0) where it gives them: for the host,
-/// and for special packets. The places of the bits of R_NET_LUT, R_LUT_OVERRIDE and R_SGET_RTRN are flitlab's, their
-/// tables being lost.
+/// Registers of a node by number, for the host and for special packets. Bit formats are the manual's (HMM-146-0) where
+/// it gives them. The bit positions in R_NET_LUT, R_LUT_OVERRIDE and R_SGET_RTRN are flitlab's, because the manual's
+/// tables of them are lost.
 #include "kernels/routers/t3e/state.hpp"
 
 namespace flitlab::t3e {
@@ -23,7 +23,7 @@ enum RegisterNumber : u32 {
 inline constexpr u32 kTagBits = (1u << 19) - 1;
 inline constexpr u32 kDeltas = 6;
 
-/// Bits that a register has.
+/// Returns the mask of the bits that a register has.
 FLITLAB_HD constexpr u64 register_bits(u32 number) {
   if (number >= kLut) return kTagBits;
   if (number == kScratch) return ~u64{0};
@@ -34,7 +34,8 @@ FLITLAB_HD constexpr u64 register_bits(u32 number) {
   return number == kPwho ? 0xF1F07 : number == kOrient ? 7 : 0xFFF;
 }
 
-/// `lut`: the R_NET_LUT register that is meant, if it is one; `wired`: the node's, of Table.
+/// Returns the value of register `number`. `lut`: the R_NET_LUT register if `number` names one; `wired`: the node's
+/// entry of Table::wired.
 FLITLAB_HD inline u64 read_register(const Registers& r, const SoftwareRegisters& software, Tag lut, u32 wired,
                                     u32 number) {
   if (number >= kLut) return lut;
@@ -49,7 +50,7 @@ FLITLAB_HD inline u64 read_register(const Registers& r, const SoftwareRegisters&
   return number == kPwho ? r.pwho : number == kOrient ? r.turned ^ wired : r.lwho;
 }
 
-/// Bits that the register does not have are not kept.
+/// Writes register `number`. Bits that the register does not have are dropped.
 FLITLAB_HD inline void write_register(Registers& r, SoftwareRegisters& software, Tag& lut, u32 wired, u32 number,
                                       u64 value) {
   value &= register_bits(number);

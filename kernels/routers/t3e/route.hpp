@@ -1,14 +1,14 @@
 #pragma once
-/// Where a packet may go: direction-order routing with initial and final hops, datelines and SELECT bits, and the
-/// directions in which it may adapt (paper, sections 2, 3 and 7; manual, Information Routing).
+/// Routing function: direction-order routing with initial and final hops, datelines and SELECT bits, and the directions
+/// in which a packet may adapt (paper, sections 2, 3 and 7; manual, Information Routing).
 #include "kernels/common/bits.hpp"
 #include "kernels/routers/t3e/state.hpp"
 
 namespace flitlab::t3e {
 
-/// The routing tag of a packet for a logical PE (manual, R_NET_LUT Registers); `lut(entry)` reads R_NET_LUT. In modes 1
-/// and 2 four PEs share an entry, and the two low bits of the logical number become bit 0 of X and Y, in this order in
-/// mode 1.
+/// Returns the routing tag of a packet for a logical PE (manual, R_NET_LUT Registers). `lut(entry)` reads R_NET_LUT. In
+/// modes 1 and 2 four PEs share an entry. The two low bits of the logical number replace bit 0 of X and of Y: bit 0 and
+/// bit 1 in mode 1, bit 1 and bit 0 in mode 2.
 template <class Lut>
 FLITLAB_HD inline Tag look_up(const Registers& registers, u32 logical, Lut lut) {
   if (registers.lut_mode == 3) return registers.override_tag;
@@ -18,14 +18,14 @@ FLITLAB_HD inline Tag look_up(const Registers& registers, u32 logical, Lut lut) 
   return (lut(logical >> 2) & ~(1u | 1u << 4)) | x | y << 4;
 }
 
-/// A packet gets a tag. Adaptive packets make no initial and no final hop (manual, Adaptive Routing).
+/// Stores a routing tag in a packet. Adaptive packets make no initial and no final hop (manual, Adaptive Routing).
 FLITLAB_HD inline void apply_tag(Packet& packet, Tag tag, bool adapt) {
   packet.dst = tag_address(tag);
   packet.route_bits = static_cast<u8>(tag_signs(tag) | (adapt ? kNoHop : tag_initial(tag)) << kInitialShift |
                                       (!adapt && tag_final(tag) ? kFinalBit : 0) | (adapt ? kAdaptBit : 0));
 }
 
-/// Directions a packet has still to go, as bits.
+/// Returns the directions that a packet still has to travel, as bits.
 FLITLAB_HD inline u32 directions_left(u32 here, const Packet& packet) {
   u32 set = 0;
   for (u32 d = 0; d < 3; ++d)
@@ -33,15 +33,15 @@ FLITLAB_HD inline u32 directions_left(u32 here, const Packet& packet) {
   return set;
 }
 
-/// SELECT: the virtual channel on which a packet enters a direction.
+/// Returns the SELECT bit: the set (0 or 1) on which a packet enters `direction`. `to`: the destination's ordinate.
 template <class T>
 FLITLAB_HD inline u32 selected_vc(const T& t, const Registers& registers, u32 index, u32 direction, u32 to) {
   if (t.full_select) return t.full_select[index * kDirections + direction] >> to & 1;
   return registers.vcsel[direction] >> (to & 7) & 1;
 }
 
-/// What a hop from one node to the next changes in a packet, besides its place: an initial hop is made once, and
-/// wherever the final hop leads is the destination.
+/// Updates the routing bits of a packet that hops from node address `here` to `next`. An initial hop is made once; the
+/// final hop makes the node that it leads to the destination.
 FLITLAB_HD inline void take_hop(Packet& packet, u32 here, u32 next) {
   if ((packet.route_bits & kInitialBits) >> kInitialShift != kNoHop) {
     packet.route_bits |= kInitialBits;
@@ -54,11 +54,11 @@ FLITLAB_HD inline void take_hop(Packet& packet, u32 here, u32 next) {
 struct Choice {
   u8 port;  ///< deterministic choice
   u8 vc;
-  u8 wish;       ///< ports on which an adaptive channel may be asked for (bits)
-  bool stopped;  ///< the packet is not passed on: it would pass a dateline on VC 1, or its channel is not to be used
+  u8 wish;       ///< ports on which the packet may request an adaptive channel (bits)
+  bool stopped;  ///< the packet is dropped: it would pass a dateline on VC 1, or its channel has IGNORE_NORMAL
 };
 
-/// The choices of a packet that has come in by `port` on `vc`.
+/// Returns the routing choice of a packet that has arrived at input port `port` on `vc`.
 template <class V>
 FLITLAB_INLINE Choice choose(const V& v, const Registers& registers, u32 index, const Packet& packet, u32 port,
                              u32 vc) {
@@ -67,7 +67,7 @@ FLITLAB_INLINE Choice choose(const V& v, const Registers& registers, u32 index, 
   const u32 left = directions_left(registers.pwho, packet),
             initial = (packet.route_bits & kInitialBits) >> kInitialShift;
   const u32 first_vc = 2 * packet.message_class;
-  const u32 came_by = oriented(registers.turned, port);  // as a channel
+  const u32 came_by = oriented(registers.turned, port);  // direction of the channel by R_ORIENT
   const bool from_link = deterministic && !is_terminal_port(port);
   u32 direction;
   if (initial != kNoHop) {
@@ -76,13 +76,13 @@ FLITLAB_INLINE Choice choose(const V& v, const Registers& registers, u32 index, 
     direction = lowest_bit(left);
   } else if (packet.route_bits & kFinalBit) {
     direction = kMinusZ;
-  } else {  // arrived: on the channel it came on
+  } else {  // arrived: keeps its set on the way to the terminal
     return {packet.dst_port, static_cast<u8>(first_vc + (from_link ? vc & 1 : 0)), 0, false};
   }
-  // Table 10: what has come into a direction-order buffer is not passed on to the next node.
+  // Table 10: packets in direction-order buffers of a channel with IGNORE_NORMAL do not go on to another node.
   if (deterministic && (registers.chan[came_by] & kIgnoreNormal)) return {static_cast<u8>(kNodePort), 0, 0, true};
   Choice choice{static_cast<u8>(oriented(registers.turned, direction)), 0, 0, false};
-  // On in the same direction VC 0 becomes 1 at the dateline, and 1 must not be there.
+  // A packet that goes straight changes from VC 0 to VC 1 at the dateline; on VC 1 it must not pass it.
   const bool straight = from_link & (opposite(came_by) == direction);
   const u32 dateline = (registers.vcsel[direction] & kDateline) != 0;
   const u32 to = ordinate(packet.dst, dimension_of(direction));

@@ -1,8 +1,8 @@
 #pragma once
-/// The special network: packets that name their way by six deltas, for software that sets a machine up or looks at a
-/// sick one (paper, section 8; manual, Special Routing). Nothing holds them up: they go before all others, and of two
-/// that want one port in the same clock, one is lost. They write registers that other items read, so this is a stage of
-/// its own, ahead of the rest of the cycle.
+/// The special network: packets routed by six deltas, with which software sets up a machine or examines a faulty one
+/// (paper, section 8; manual, Special Routing). It has no flow control: special packets go before all others, and of
+/// two that need one port in the same clock one is lost. They write registers that other items read, so they are
+/// processed ahead of the rest of the cycle, behind a barrier of the engine.
 #include "kernels/common/counters.hpp"
 #include "kernels/common/mail.hpp"
 #include "kernels/routers/t3e/registers.hpp"
@@ -10,7 +10,7 @@
 
 namespace flitlab::t3e {
 
-/// Direction of a packet's next hop, which is taken off its deltas; kNodePort if it has come to its end.
+/// Returns the direction of a packet's next hop and subtracts the hop from its deltas; kNodePort if no hop is left.
 FLITLAB_HD inline u32 next_direction(std::int8_t (&delta)[kDeltas]) {
   for (u32 i = 0; i < kDeltas; ++i) {
     if (delta[i] == 0) continue;
@@ -21,7 +21,7 @@ FLITLAB_HD inline u32 next_direction(std::int8_t (&delta)[kDeltas]) {
   return kNodePort;
 }
 
-/// R_SGET_RTRN: delta i in bits 8 i + 7 to 8 i.
+/// Unpacks R_SGET_RTRN: delta i is in bits 8 i + 7 to 8 i.
 FLITLAB_HD inline void unpack_deltas(u64 bits, std::int8_t (&delta)[kDeltas]) {
   for (u32 i = 0; i < kDeltas; ++i) delta[i] = static_cast<std::int8_t>(bits >> 8 * i);
 }
@@ -34,7 +34,7 @@ struct SpecialPhase {
     return v.t.special ? v.t.routers : 0;
   }
 
-  /// A node: its PE sends and takes, its router passes on what has arrived.
+  /// Processes a node: its PE sends and receives, its router forwards the packets that have arrived.
   template <class V>
   FLITLAB_INLINE static void run(const V& v, u32 index, Cycle now) {
     const auto& t = v.t;
@@ -75,8 +75,8 @@ struct SpecialPhase {
     count(*v.shard, Count::kSpecialSent);
   }
 
-  /// What software writes into one node's R_ORIENT the hardware tells all others: here from neighbour to neighbour.
-  /// Writes are numbered, so that each passes a node once, even if it changes nothing there.
+  /// Stores R_ORIENT in a node and propagates it to the neighbours: hardware sets R_ORIENT of all nodes after software
+  /// has written one. Writes are numbered, so that each passes a node once, even if it changes nothing there.
   template <class V, int W>
   FLITLAB_INLINE static void set_orientation(const V& v, const Item<W>& router, u32 index, u32 orient, u32 wave,
                                              Cycle now) {
@@ -93,7 +93,8 @@ struct SpecialPhase {
     }
   }
 
-  /// News of R_ORIENT, a byte a port: what is newer than all that the node has heard counts, from the lowest port.
+  /// Receives propagated values of R_ORIENT, one byte per port, from the lowest port on. A value counts if its write is
+  /// newer than the last one that the node has seen.
   template <class V, int W>
   FLITLAB_INLINE static void hear_orientation(const V& v, const Item<W>& router, u32 index, u64 heard, Cycle now) {
     while (heard) {
@@ -104,7 +105,7 @@ struct SpecialPhase {
     }
   }
 
-  /// A packet has come to the end of its deltas: its register is written or read.
+  /// Reads or writes the register that a packet names, at the node where its deltas end.
   template <class V, int W>
   FLITLAB_INLINE static void reach_register(const V& v, const Item<W>& router, u32 index, SpecialPacket& packet,
                                             Cycle now) {
@@ -122,7 +123,8 @@ struct SpecialPhase {
       write_register(registers, software, lut, t.wired[index], packet.number, packet.data);
   }
 
-  /// A packet in a router: to its register, to the PE, or on by the port of its next hop.
+  /// Handles a packet in a router: accesses the register, delivers the packet to the PE, or sends it by the port of its
+  /// next hop.
   template <class V, int W>
   FLITLAB_INLINE static void pass(const V& v, const Item<W>& router, u32 index, u32 port, SpecialPacket packet,
                                   u32& busy, Cycle now) {
@@ -161,7 +163,7 @@ struct SpecialPhase {
   }
 };
 
-/// Special packets on their way to a node, for the audit.
+/// Returns the special packets in transit to a node and its PE, for the audit.
 template <class V>
 FLITLAB_HD inline u32 special_packets(const V& v, u32 index) {
   const auto& t = v.t;

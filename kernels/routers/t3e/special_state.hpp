@@ -1,6 +1,6 @@
 #pragma once
-/// State of the special network (paper, section 8; manual, Special Routing): packets on their way, and what a PE has
-/// asked for. Nothing is buffered: a packet is in the mail of a router, at one input port, or it is lost.
+/// State of the special network (paper, section 8; manual, Special Routing): packets in transit and the requests of
+/// PEs. Special packets are not buffered: each is in the inbox of one router's input port.
 #include "kernels/common/fields.hpp"
 #include "kernels/common/layout.hpp"
 #include "kernels/common/types.hpp"
@@ -8,16 +8,16 @@
 namespace flitlab::t3e {
 
 enum class SpecialKind : u8 {
-  kPut,    ///< SPUT: writes a register of the node where it ends
-  kGet,    ///< SGET: reads one
-  kAnswer  ///< to an SGET
+  kPut,    ///< SPUT: writes a register of the node where the packet ends
+  kGet,    ///< SGET: reads a register of that node
+  kAnswer  ///< answer to an SGET
 };
 
 struct SpecialPacket {
   FLITLAB_MEMBERS(SpecialPacket,
-    (u64, data, "", "what is to be written, or has been read"),
-    (u32, ticket, "", "number of the SGET; its answer has the same"),
-    (u32, src, "", "PE that sent the packet, or asked for the answer"),
+    (u64, data, "", "value to be written, or read"),
+    (u32, ticket, "", "number of the SGET, also in its answer"),
+    (u32, src, "", "PE that sent the packet or, for an answer, the SGET"),
     (u16, number, "", "RegisterNumber"),
     (SpecialKind, kind, "", "SpecialKind"),
     (std::int8_t[6], delta, "", "hops still to go: primary X, Y, Z, secondary X, Y, Z; negative: in the - direction"),
@@ -25,56 +25,57 @@ struct SpecialPacket {
 };
 static_assert(sizeof(SpecialPacket) == 32);
 
-/// An answer that has reached a PE.
+/// An answer to an SGET that has reached a PE.
 struct SpecialAnswer {
   FLITLAB_MEMBERS(SpecialAnswer,
-    (u64, value, "", "of the register that was read"),
+    (u64, value, "", "value of the register"),
     (u32, ticket, "", "number of the SGET"),
-    (Cycle, at, "cycle", "when it arrived"))
+    (Cycle, at, "cycle", "cycle of arrival"))
 };
 static_assert(sizeof(SpecialAnswer) == 16);
 
-/// Places of a PE's lists of requests and of answers. It sends one packet a clock and takes one, so a host that looks
-/// every so many clocks keeps the one filled and the other from running over.
+/// Entries of a PE's circular buffers of requests and of answers. A PE sends and receives at most one packet per clock.
+/// A host that calls SpecialFeed::exchange every kSpecialRing clocks therefore keeps the requests supplied and the
+/// answers from overflowing.
 inline constexpr u32 kSpecialRing = 64;
 
-/// Numbers of requests and answers since cycle 0; they are in the rings at these modulo kSpecialRing.
+/// Counts of requests and answers since cycle 0. Entry n is at position n modulo kSpecialRing of its circular buffer.
 struct SpecialControl {
   FLITLAB_MEMBERS(SpecialControl,
-    (u32, queued, "", "requests that the PE has been given"),
-    (u32, sent, "", "of these, requests sent"),
-    (u32, answered, "", "answers that have come"))
+    (u32, queued, "", "requests that the host has queued"),
+    (u32, sent, "", "requests that the PE has sent"),
+    (u32, answered, "", "answers received"))
 };
 
-/// Of a router; with the special network only.
+/// Fields of a router, if the special network is emulated.
 struct SpecialFields {
   FLITLAB_FIELDS(SpecialFields,
     (u64, mail, t.special * (t.slot_mask + 1), "", "[slot] byte p: 1 if a packet arrives at port p", "special_mail"),
-    (u64, orientation, t.special * (t.slot_mask + 1), "", "[slot] byte p: R_ORIENT as port p hears it",
+    (u64, orientation, t.special * (t.slot_mask + 1), "", "[slot] byte p: R_ORIENT propagated to port p",
       "special_orientation"),
-    (u32, wave, t.special, "", "number of the last write into R_ORIENT that the node has heard of, modulo 16",
+    (u32, wave, t.special, "", "number of the last write into R_ORIENT that has reached the node, modulo 16",
       "special_wave"),
     (u32, busy, t.special, "", "output ports taken in this clock, as bits", "special_busy"),
     (SpecialPacket, packet, t.special * (t.slot_mask + 1) * t.ports, "", "[slot][port] packets arriving",
       "special_packet"))
 };
 
-/// R_ORIENT told to a neighbour: a mark, the number of the write in four bits, the value in three.
+/// R_ORIENT as propagated to a neighbour: a mark, the number of the write in four bits, the value in three.
 inline constexpr u8 kOrientMark = 0x80;
 inline constexpr u32 kWaves = 16;
 FLITLAB_HD constexpr u8 orient_mail(u32 wave, u32 orient) {
   return static_cast<u8>(kOrientMark | (wave % kWaves) << 3 | orient);
 }
 
-/// Of a terminal of such a router.
+/// Fields of a terminal, if the special network is emulated.
 struct SpecialPeFields {
   FLITLAB_FIELDS(SpecialPeFields,
-    (SpecialControl, control, t.special, "", "numbers of requests and answers", "special"),
+    (SpecialControl, control, t.special, "", "counts of requests and answers", "special"),
     (u8, mail, t.special * (t.slot_mask + 1), "", "[slot] 1 if an answer arrives", "special_mail"),
     (SpecialPacket, packet, t.special * (t.slot_mask + 1), "", "[slot] answers arriving", "special_packet"),
-    (SpecialPacket, queue, t.special * kSpecialRing, "", "[place] requests that the PE has been given",
+    (SpecialPacket, queue, t.special * kSpecialRing, "", "[position] requests that the host has queued",
       "special_queue"),
-    (SpecialAnswer, answers, t.special * kSpecialRing, "", "[place] answers that have come", "special_answers"))
+    (SpecialAnswer, answers, t.special * kSpecialRing, "", "[position] answers received", "special_answers"))
 };
 
 }  // namespace flitlab::t3e

@@ -1,5 +1,5 @@
 #pragma once
-/// State before cycle 0: empty buffers, full credits, registers and tables as the plan has them.
+/// State before cycle 0: empty buffers, full credits, registers and tables from the plan.
 #include "kernels/routers/t3e/barrier.hpp"
 #include "kernels/routers/t3e/move.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
-/// What terminals ask of this router (kernels/traffic/injection.hpp). Terminals bear the numbers
-/// of their nodes. Software addresses a PE by its logical number, and the source's R_NET_LUT says where that is.
+/// Functions through which terminals use this router (kernels/traffic/injection.hpp). A PE's terminal has the number of
+/// its node. Software addresses a PE by its logical number, which the source's R_NET_LUT translates into a routing tag.
 #include "kernels/routers/t3e/route.hpp"
 
 namespace flitlab::t3e {
@@ -25,7 +25,7 @@ FLITLAB_INLINE void address_packet(const V& v, u32 index, Packet& packet, u32 de
   const Registers& registers = v.routers[node_of(v.t, index)].at(v.t.router_fields.registers);
   const u32 logical = v.routers[node_of(v.t, destination)].at(v.t.router_fields.registers).lwho;
   const auto node = v.tables[node_of(v.t, index)];
-  const Tag tag = look_up(registers, logical, [&](u32 entry) {  // special packets may have written any number
+  const Tag tag = look_up(registers, logical, [&](u32 entry) {  // a special packet may have written any logical number
     return entry < kLutRegisters ? node.at(v.t.table_fields.lut, entry) : Tag{0};
   });
   packet.dst_port = static_cast<u8>(port_of(v.t, destination));
@@ -39,7 +39,8 @@ FLITLAB_INLINE bool is_destination(const V& v, u32 index, const Packet& packet) 
          packet.dst_port == port_of(v.t, index);
 }
 
-/// A packet bears the logical number that it was sent to; tables and numbers that do not fit each other lead elsewhere.
+/// Returns whether the packet carries another logical number than this PE's, which happens if tables and logical
+/// numbers disagree.
 template <class V>
 FLITLAB_INLINE bool is_misdelivered(const V& v, u32 index, const Packet& packet) {
   return packet.via != v.routers[node_of(v.t, index)].at(v.t.router_fields.registers).lwho;

@@ -1,6 +1,5 @@
 #pragma once
-/// Parameters of the Cray T3E that are about its upkeep: what breaks, and what software loads and looks at. Sources as
-/// in params.hpp.
+/// Parameters of the Cray T3E for registers, faults, the special network and boot. Sources as in params.hpp.
 #include "kernels/common/param.hpp"
 
 namespace flitlab::t3e::param {
@@ -10,8 +9,8 @@ inline constexpr struct RegistersParams {
                    .type = ParamType::kFile,
                    .default_value = "",
                    .help =
-                       "Registers to write before cycle 0, after those that follow from the configuration: CSV lines "
-                       "node,name,value; node * is every node; hexadecimal values as 0x1F.",
+                       "CSV file of registers to write before cycle 0, over the values that follow from the "
+                       "configuration. Lines: node,name,value; node * is every node; hexadecimal values as 0x1F.",
                    .cite = "manual; kernels/routers/t3e/README.md lists the registers"};
 } registers{};
 
@@ -22,8 +21,8 @@ inline constexpr struct FaultsParams {
                     .min = 0,
                     .max = 2175,
                     .help =
-                        "Links that break, two numbers each: a node, and the direction in which the link leaves it (0 "
-                        "to 5: +X +Y +Z -X -Y -Z). Both channels of the link break.",
+                        "Links that break, two numbers each: a node and the direction in which the link leaves it "
+                        "(0 to 5: +X +Y +Z -X -Y -Z). Both channels of the link break.",
                     .cite = "paper, section 9"};
   ParamRecord nodes{.path = "faults.nodes",
                     .type = ParamType::kIntList,
@@ -40,7 +39,7 @@ inline constexpr struct FaultsParams {
                     .unit = "clock",
                     .help =
                         "When links and nodes break. 0: before the run, with tables that route around them. Later: "
-                        "packets that come to a broken link are lost; packets half across still arrive.",
+                        "packets that reach a broken link are lost; packets already half across still arrive.",
                     .cite = "paper, section 9; manual, R_CHAN[7 : 0] Registers"};
   ParamRecord reroute_delay{
       .path = "faults.reroute_delay",
@@ -49,14 +48,16 @@ inline constexpr struct FaultsParams {
       .min = 0,
       .max = 4000000000,
       .unit = "clocks",
-      .help = "Time from the break to new tables, loaded in all nodes at once, that route around it.",
+      .help = "Time from the break to the loading of new tables, in all nodes at once, that route around it.",
       .cite = "paper, section 9"};
   ParamRecord unconnected{
       .path = "faults.unconnected",
       .type = ParamType::kChoice,
       .default_value = "refuse",
       .choices = "refuse|warn",
-      .help = "What to do if working PEs cannot reach one another, so that their packets would be lost.",
+      .help =
+          "If working PEs cannot reach one another, so that their packets would be lost: refuse rejects the "
+          "experiment, warn runs it with a warning.",
       .cite = "flitlab's own"};
   ParamRecord error_rate{
       .path = "faults.error_rate",
@@ -65,7 +66,9 @@ inline constexpr struct FaultsParams {
       .min = 0,
       .max = 1,
       .unit = "per flit and link",
-      .help = "Chance that a link spoils a flit. Routers detect the error; the destination's router corrects it.",
+      .help =
+          "Probability that a link corrupts a flit. Routers detect the error; the destination's router corrects "
+          "it.",
       .cite = "paper, section 9"};
 } faults{};
 
@@ -73,7 +76,9 @@ inline constexpr struct SpecialParams {
   ParamRecord enabled{.path = "special.enabled",
                       .type = ParamType::kBool,
                       .default_value = "false",
-                      .help = "Special packets, by which software reaches registers whatever state the machine is in.",
+                      .help =
+                          "Emulates the special network, by which software reaches the registers of nodes in "
+                          "any state.",
                       .cite = "paper, section 8; manual, Special Routing"};
   ParamRecord router_delay{.path = "special.router_delay",
                            .type = ParamType::kInt,
@@ -83,7 +88,7 @@ inline constexpr struct SpecialParams {
                            .unit = "clocks",
                            .help =
                                "From a router's input pins to the next router's, for a special packet. Unpublished; "
-                               "the default is that of a packet that needs no arbitration.",
+                               "the default is the delay without arbitration.",
                            .cite = "paper, section 8 and Table 2"};
 } special{};
 
@@ -94,7 +99,8 @@ inline constexpr struct BootParams {
       .default_value = "loaded",
       .choices = "loaded|cold",
       .help =
-          "Registers at cycle 0: as software would load them, or all zero, for software to load (flitlab.t3e.boot).",
+          "Registers at cycle 0. loaded: as software would load them; cold: all zero, for software to load "
+          "(flitlab.t3e.boot).",
       .cite = "manual, Direction Order Routing"};
 } boot{};
 

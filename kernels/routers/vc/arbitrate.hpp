@@ -5,14 +5,14 @@
 
 namespace flitlab::vc {
 
-/// Creation time of the front packet of an input VC, as an age in cycles (larger is older).
+/// Returns the age of the front packet of an input VC: cycles since its creation.
 template <class T, int W>
 FLITLAB_INLINE u32 front_age(const T& t, const Item<W>& router, u32 flat, Cycle now) {
   const InputVc& in = router.at(t.router_fields.input, flat);
   return now - router.at(t.router_fields.ring, flat * t.ring + in.first).created;
 }
 
-/// The member of `set` that beats all others in a matrix whose row i holds the members that i beats.
+/// Returns the member of `set` that beats all others. Row i of the matrix holds the members that i beats.
 template <int W>
 FLITLAB_INLINE u32 matrix_winner(const Item<W>& router, Field<u32> matrix, u32 row0, u32 set) {
   for (u32 rest = set; rest; rest &= rest - 1) {
@@ -22,14 +22,14 @@ FLITLAB_INLINE u32 matrix_winner(const Item<W>& router, Field<u32> matrix, u32 r
   return lowest_bit(set);
 }
 
-/// After a grant the winner falls behind everybody.
+/// Puts the winner of a grant behind all others.
 template <int W>
 FLITLAB_INLINE void matrix_update(const Item<W>& router, Field<u32> matrix, u32 row0, u32 n, u32 winner) {
   for (u32 i = 0; i < n; ++i) router.at(matrix, row0 + i) |= 1u << winner;
   router.at(matrix, row0 + winner) = 0;
 }
 
-/// Which VC of input port `port` speaks for it; `set` is not empty.
+/// Returns the VC with which input port `port` requests, a member of `set`, which must not be empty.
 template <class T, int W>
 FLITLAB_INLINE u32 pick_vc(const T& t, const Item<W>& router, u32 port, u32 set, Cycle now) {
   switch (t.arbiter) {
@@ -46,7 +46,7 @@ FLITLAB_INLINE u32 pick_vc(const T& t, const Item<W>& router, u32 port, u32 set,
   }
 }
 
-/// Which input port gets output port `out`; `vc_of[i]` is the VC that input i offers it.
+/// Returns the input port, a member of `set`, that wins output port `out`. `vc_of[i]`: VC with which input i requests.
 template <class T, int W>
 FLITLAB_INLINE u32 pick_input(const T& t, const Item<W>& router, u32 out, u32 set, const u8* vc_of, Cycle now) {
   switch (t.arbiter) {
@@ -64,11 +64,11 @@ FLITLAB_INLINE u32 pick_input(const T& t, const Item<W>& router, u32 out, u32 se
   }
 }
 
-/// Diagonal of a wavefront allocator that comes first in a cycle. Scattered, because one that moved on by one would
-/// beat in time with packets of fixed length and starve some inputs.
+/// Returns the first diagonal of a wavefront allocator in a cycle. It is pseudo-random: a step of one per cycle could
+/// stay in time with packets of fixed length and starve some inputs.
 FLITLAB_HD inline u32 first_diagonal(Cycle now, u32 diagonals) { return static_cast<u32>(mix64(now) % diagonals); }
 
-/// Tells the arbiters that VC `vc` of input `in` won output `out`.
+/// Updates the arbiters after VC `vc` of input `in` has won output `out`.
 template <class T, int W>
 FLITLAB_INLINE void arbiters_served(const T& t, const Item<W>& router, u32 in, u32 vc, u32 out) {
   PortState& input = router.at(t.router_fields.port, in);
@@ -82,7 +82,7 @@ FLITLAB_INLINE void arbiters_served(const T& t, const Item<W>& router, u32 in, u
   router.at(t.router_fields.port, out).pick_input = static_cast<u8>(in + 1);
 }
 
-/// For an output VC: does bidder `a` (an input VC) beat bidder `b`?
+/// Returns whether bidder `a` beats bidder `b` for an output VC; both are input VCs.
 template <class T, int W>
 FLITLAB_INLINE bool beats(const T& t, const Item<W>& router, const OutputVc& out, u32 out_port, u32 a, u32 b,
                           Cycle now) {

@@ -1,14 +1,14 @@
 #pragma once
-/// Conservation, checked between cycles: on every channel and VC, credits at the sender, credits on their way back,
-/// flits on their way and flits in the buffer add up to the buffer; packets are counted by their tails, wherever those
-/// are; and the sets that summarise the states of VCs agree with them.
+/// Audit of conservation between cycles. On every channel and VC, credits at the sender, credits and flits in transit
+/// and flits in the buffer add up to the buffer's size. Packets are counted by their tails. The sets in RouterControl
+/// must agree with the states of the VCs.
 #include "kernels/common/fault.hpp"
 #include "kernels/common/packet_queue.hpp"
 #include "kernels/routers/vc/state.hpp"
 
 namespace flitlab::vc {
 
-/// Whether the sets of VCs say of (port, vc) what its states say.
+/// Returns whether the sets in RouterControl agree with the state of (port, vc).
 template <class T, int W>
 FLITLAB_HD inline bool sets_agree(const T& t, const Item<W>& router, u32 port, u32 vc) {
   const InputVc& in = router.at(t.router_fields.input, port * t.vcs + vc);
@@ -28,7 +28,7 @@ struct AuditRouter {
     return v.t.routers;
   }
 
-  /// Checks the channels that enter this router and the one that leaves for each of its terminals.
+  /// Checks the channels that enter this router and its channels to terminals.
   template <class V>
   FLITLAB_HD static void run(const V& v, u32 index, Cycle) {
     const auto& t = v.t;
@@ -82,7 +82,7 @@ struct AuditRouter {
         if (in_sum != t.buffer_flits) raise_fault(fault, kFaultCreditLost, port);
       }
       if (!peer.is_terminal) continue;
-      const auto terminal = v.terminals[peer.item];  // whose packets may have some of their flits still to come
+      const auto terminal = v.terminals[peer.item];  // while it sends a packet, it still has the tail
       packets += terminal.at(t.terminal_fields.control).lane.left != 0;
       if (t.mode == TrafficMode::kRequestReply) packets += terminal.at(t.terminal_fields.loop).lane.left != 0;
     }

@@ -1,9 +1,9 @@
 #pragma once
-/// One cycle of many small routers at once, for one CPU thread: a step of all of them before the next step of any. The
-/// steps are those of a single router (phases.hpp); only the order of work differs, which nobody can see, since routers
-/// talk through mail of later cycles. What it buys: a router has one or two flits to move, so that every loop over its
-/// mail, ports or bids ends at a place that a processor cannot foresee, and a wrong guess costs as much as a flit's
-/// work. Over a batch these loops run long, and what differs between flits (heads, tails) gets loops of its own.
+/// Bulk router phase: one cycle of many small routers on one CPU thread, each step for all routers before the next
+/// step. The steps are the same as for one router (phases.hpp). Their order does not change results, because routers
+/// exchange flits and credits only through inbox slots of later cycles. A single router moves one or two flits a cycle,
+/// so each of its short loops ends with a mispredicted branch, which costs as much as the work on a flit. In bulk the
+/// loops are long, and head and tail flits have separate loops.
 #include <cstring>
 
 #include "kernels/common/members.hpp"
@@ -13,13 +13,13 @@
 
 namespace flitlab::vc {
 
-/// The routers of a batch.
+/// Up to kBatch routers that pass through a cycle together.
 template <class V>
 struct Batch {
   static constexpr int W = V::width;
 
   const V& v;
-  const u32* index;  ///< their numbers
+  const u32* index;  ///< `index[i]`: router number, i < n
   u32 n;
   Cycle now;
   Item<W> router[kBatch];
@@ -66,7 +66,7 @@ struct Batch {
     }
   }
 
-  /// VC allocation, separable and input first: one bid each, and the claims on output VCs stay with the routers.
+  /// VC allocation, separable and input-first: each input VC bids once, and `claim` keeps an output VC's best bidder.
   FLITLAB_INLINE void allocate_vcs() const {
     const auto& t = v.t;
     Members<kBatch> waiting;
@@ -108,17 +108,17 @@ struct Batch {
     }
   }
 
-  /// Switch allocation, separable and input first, and switch traversal.
+  /// Switch allocation, separable and input-first, and switch traversal.
   FLITLAB_INLINE void allocate_switch() const {
     const auto& t = v.t;
     Members<kBatch> ready;
     u32 with_ready = 0;
-    alignas(8) u8 contenders[kBatch * 8];  // by output port: input ports
+    alignas(8) u8 contenders[kBatch * 8];  // [router][output port] set of requesting inputs
     for (u32 i = 0; i < n; ++i) {
       with_ready = ready.add(with_ready, i, control(i).ready());
       std::memset(contenders + i * 8, 0, 8);
     }
-    // A request, a move: output port (8 for each router) << 8 | input VC.
+    // Requests and moves: (8 * router + output port) << 8 | input VC.
     u32 moves[kBatch * 8 + 1], heads[kBatch * 8 + 1], tails[kBatch * 8 + 1];
     u32 requests = 0, move_count = 0, head_count = 0, tail_count = 0;
     for_each_member(ready.set, with_ready, [&](u32 i, u64 set) __attribute__((always_inline)) {
@@ -127,7 +127,7 @@ struct Batch {
       const u32 out = who * 8 + router[who].at(t.router_fields.input, flat).out_port;
       contenders[out] = static_cast<u8>(contenders[out] | 1u << port);
       moves[requests++] = out << 8 | flat;
-      return set & (~u64{0} << t.vcs << bit_of(t, port, 0));  // all of a port at once
+      return set & (~u64{0} << t.vcs << bit_of(t, port, 0));  // one request per input port
     });
     for (u32 i = 0; i < requests; ++i) {
       const u32 m = moves[i], out = m >> 8;

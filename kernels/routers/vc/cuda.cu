@@ -9,7 +9,7 @@ template <u32 P, u32 V>
 using OpenLanes = DeviceLanes<OpenVcTable, Sizes<P, V, true>>;
 }  // namespace flitlab::vc::lanes
 
-// The first that fit are taken: those of which more is known at compile time.
+// The engine takes the first type that fits, so types with more compile-time constants come first.
 FLITLAB_CUDA_ENGINE(flitlab::VcModel, vc::lanes::FixedLanes<5, false>, vc::lanes::FixedLanes<7, false>,
                     vc::lanes::FixedLanes<5, true>, vc::lanes::FixedLanes<7, true>, vc::lanes::OpenLanes<5, 4>,
                     vc::lanes::OpenLanes<7, 4>, vc::lanes::OpenLanes<5, 8>, vc::lanes::OpenLanes<7, 8>)

@@ -1,5 +1,5 @@
 #pragma once
-/// The canonical virtual-channel router as a model: its state's start, its cycle, its audit.
+/// The canonical virtual-channel router as a model: initial state, phases of a cycle, audit.
 #include "kernels/common/fault.hpp"
 #include "kernels/common/layout.hpp"
 #include "kernels/engines/phases.hpp"
@@ -20,7 +20,7 @@ struct VcModelBase {
   using Table = TableType;
   template <class T>
   using With = VcModelOf<T>;
-  /// Two- and three-dimensional networks of plain routers with 4 VCs are what is run most.
+  /// Plans with compile-time constants. Plain routers with 4 VCs in two and three dimensions are the most common.
   using Fast = FastTables<vc::FixedVcTable<5, 4>, vc::FixedVcTable<7, 4>, vc::PlainVcTable>;
   template <int W, bool Traced>
   using View = vc::View<W, Traced, Table>;
@@ -35,7 +35,7 @@ struct VcModelBase {
     return {{table, row, shard, log}, place.items<W>(state, 0), place.items<W>(state, 1)};
   }
 
-  /// Fault bits of one item, of the kinds in the order of the layout.
+  /// Returns the fault bits of an item. `kind`: 0 router, 1 terminal.
   template <class V>
   FLITLAB_HD static u32 fault_of(const V& v, u32 kind, u32 item) {
     return kind == 0 ? v.routers[item].at(v.t.router_fields.control).fault
@@ -43,7 +43,7 @@ struct VcModelBase {
   }
 };
 
-/// What is small can be kept in lanes.
+/// Small routers can have lane state.
 template <class T>
 struct VcModelOf : VcModelBase<T> {
   using Lanes = vc::lanes::Lanes<T>;

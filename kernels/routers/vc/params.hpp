@@ -26,8 +26,9 @@ inline constexpr struct RouterParams {
                            .default_value = "wormhole",
                            .choices = words_of(FlowControl{}),
                            .help =
-                               "When a packet moves on. wormhole: flit by flit; virtual_cut_through: only into room "
-                               "for all of it; store_and_forward: the same, and only after all of it has arrived.",
+                               "When a packet advances. wormhole: flit by flit; virtual_cut_through: only into a "
+                               "buffer with room for the whole packet; store_and_forward: the same, and only after "
+                               "the whole packet has arrived.",
                            .cite = "Dally & Towles 13.1-13.2"};
   ParamRecord vc_allocator{.path = "router.vc_allocator",
                            .type = ParamType::kChoice,
@@ -52,13 +53,14 @@ inline constexpr struct RouterParams {
                       .type = ParamType::kChoice,
                       .default_value = "round_robin",
                       .choices = words_of(ArbiterKind{}),
-                      .help = "Arbiters that the allocators are made of.",
+                      .help = "Arbiters within the allocators.",
                       .cite = "Dally & Towles 18.4-18.5"};
-  ParamRecord speculative{.path = "router.speculative",
-                          .type = ParamType::kBool,
-                          .default_value = "false",
-                          .help = "A head bids for the crossbar in the cycle in which it bids for a virtual channel.",
-                          .cite = "Dally & Towles 16.3.2"};
+  ParamRecord speculative{
+      .path = "router.speculative",
+      .type = ParamType::kBool,
+      .default_value = "false",
+      .help = "A head flit requests the crossbar in the cycle in which it requests a virtual channel.",
+      .cite = "Dally & Towles 16.3.2"};
   ParamRecord routing_delay{.path = "router.routing_delay",
                             .type = ParamType::kInt,
                             .default_value = "1",
@@ -96,20 +98,19 @@ inline constexpr struct RouterParams {
                            .unit = "cycles",
                            .help =
                                "From the cycle in which a flit wins the switch to the first cycle in which the "
-                               "upstream router can use its place in the buffer.",
+                               "upstream router can use its buffer slot.",
                            .cite = "Dally & Towles 16.2"};
 } router{};
 
 inline constexpr struct RoutingParams {
-  ParamRecord algorithm{
-      .path = "routing.algorithm",
-      .type = ParamType::kChoice,
-      .default_value = "dimension_order",
-      .choices = words_of(Algorithm{}),
-      .help = "How a packet's route is found. Graphs use table, all other topologies the other algorithms.",
-      .cite =
-          "Dally & Towles ch. 8-11; O1TURN: Seo et al. 2005; ROMM: Nesson & Johnsson 1995; adaptive "
-          "with escape: Duato 1993"};
+  ParamRecord algorithm{.path = "routing.algorithm",
+                        .type = ParamType::kChoice,
+                        .default_value = "dimension_order",
+                        .choices = words_of(Algorithm{}),
+                        .help = "Routing algorithm. Graphs use table; all other topologies use the other algorithms.",
+                        .cite =
+                            "Dally & Towles ch. 8-11; O1TURN: Seo et al. 2005; ROMM: Nesson & Johnsson 1995; adaptive "
+                            "with escape: Duato 1993"};
   ParamRecord vc_assignment{
       .path = "routing.vc_assignment",
       .type = ParamType::kChoice,
@@ -125,8 +126,8 @@ inline constexpr struct RoutingParams {
                          .type = ParamType::kFile,
                          .default_value = "",
                          .help =
-                             "Routing table instead of computed shortest paths: CSV lines router,destination,port. A "
-                             "line for each of several channels to the next router lets packets take any of them.",
+                             "Routing table that replaces computed shortest paths: CSV lines router,destination,port. "
+                             "Several lines for parallel channels to the next router let packets take any of them.",
                          .only_if = "routing.algorithm=table"};
 } routing{};
 

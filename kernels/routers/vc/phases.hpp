@@ -1,11 +1,11 @@
 #pragma once
-/// One cycle of a router. In pipeline order, with the defaults of one cycle per stage, for a head flit arriving at
-/// cycle t: buffer write and route computation t, VC allocation t+1, switch allocation t+2, switch traversal t+3,
-/// link t+4, arrival at the next router t+5. Body flits skip the first two. A stage of delay 0 shares the cycle of
-/// the next one. Dally & Towles section 16.1, Figure 16.2.
+/// One cycle of a router. With the default delays, a head flit that arrives in cycle t passes: buffer write and route
+/// computation in t, VC allocation in t+1, switch allocation in t+2, switch traversal in t+3, link in t+4, arrival at
+/// the next router in t+5. Body flits skip route computation and VC allocation. A pipeline stage of delay 0 shares the
+/// cycle of the next one. Dally & Towles section 16.1, Figure 16.2.
 ///
-/// Routers talk only through mail with a delay of at least one cycle, so within a cycle no item reads what another
-/// one writes, and all routers and terminals may be visited in any order without a barrier between them.
+/// Routers exchange flits and credits only through inbox slots, with a delay of at least one cycle. So no item reads
+/// data that another item writes in the same cycle, and the order of routers and terminals is free, without barriers.
 #include "kernels/routers/vc/batch.hpp"
 
 namespace flitlab::vc {
@@ -18,7 +18,7 @@ struct RouterPhase {
     return v.t.routers;
   }
 
-  /// Asks for the hot part of a router that will be visited soon.
+  /// Prefetches the part of a router's state that every cycle uses. `index`: a router that will be visited soon.
   template <class V>
   FLITLAB_INLINE static void prefetch(const V& v, u32 index) {
 #if !defined(__CUDA_ARCH__)
@@ -28,7 +28,7 @@ struct RouterPhase {
 #endif
   }
 
-  /// Whether a router has mail or a packet that may go on.
+  /// Returns whether a flit or credit arrives at a router, or one of its packets may advance.
   template <class V>
   FLITLAB_INLINE static bool due(const V& v, u32 index, Cycle now) {
     const auto& t = v.t;
@@ -60,7 +60,7 @@ struct RouterPhase {
 
   static constexpr u32 batch = kBatch;
 
-  /// `work` for up to `batch` routers.
+  /// Does `work` for n routers in bulk, at most `batch`.
   template <class V>
     requires(V::Table::kSmall && !V::traced && V::width == 1)
   FLITLAB_INLINE static void work_many(const V& v, const u32* list, u32 n, Cycle now) {

@@ -1,10 +1,10 @@
 #pragma once
-/// What happens to a router's mail, and to packets whose delays are over.
+/// Arrival of flits and credits at a router, and the end of the VC allocation delay.
 #include "kernels/routers/vc/switch.hpp"
 
 namespace flitlab::vc {
 
-/// A credit arrives for output VC (port, vc).
+/// Adds an arriving credit to output VC (port, vc).
 template <class V, int W>
 FLITLAB_INLINE void receive_credit(const V& v, const Item<W>& router, RouterControl& control, u32 port, u32 vc) {
   const auto& t = v.t;
@@ -12,14 +12,14 @@ FLITLAB_INLINE void receive_credit(const V& v, const Item<W>& router, RouterCont
   if (++out.credits > t.buffer_flits) [[unlikely]]
     raise_fault(control.fault, kFaultCreditOverflow, port);
   if constexpr (V::Table::kSmall) {
-    control.credits |= u64{out.owner != kNoOwner} << (out.owner & 63);  // no branch: nobody can foresee who owns it
+    control.credits |= u64{out.owner != kNoOwner} << (out.owner & 63);  // no branch: owners are unpredictable
   } else if (out.owner != kNoOwner) {
     const u32 in_port = out.owner / t.vcs;
     word_of(t, router, control, in_port).credits |= u64{1} << bit_of(t, in_port, out.owner % t.vcs);
   }
 }
 
-/// A flit arrives. Returns true if it is the head of a packet that is now at the front of its virtual channel.
+/// Stores an arriving flit. Returns whether it is the head of a packet that is now at the front of its input VC.
 template <class V, int W>
 FLITLAB_INLINE bool receive_flit(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 port,
                                  u32 mail) {
@@ -43,7 +43,7 @@ FLITLAB_INLINE bool receive_flit(const V& v, const Item<W>& router, RouterContro
   return head & (in.packets == 1);
 }
 
-/// The packet whose head has just arrived is at the front.
+/// Starts route computation of the packet at the front, whose head has just arrived.
 template <class V, int W>
 FLITLAB_INLINE void start_arrived(const V& v, const Item<W>& router, RouterControl& control, u32 port, u32 mail,
                                   Cycle now) {
@@ -52,12 +52,12 @@ FLITLAB_INLINE void start_arrived(const V& v, const Item<W>& router, RouterContr
   start_front(t, word_of(t, router, control, port), port, vc, router.at(t.router_fields.input, port * t.vcs + vc), now);
 }
 
-/// Packets whose allocation delay is over join the switch allocation.
+/// Admits packets to switch allocation when their VC allocation delay is over.
 template <class V, int W>
 FLITLAB_INLINE void release_pending(const V& v, const Item<W>& router, RouterControl& control, Cycle now) {
   const auto& t = v.t;
   if constexpr (V::Table::kSmall) {
-    if (t.allocation_delay == 1) {  // whatever is pending was granted in the last cycle
+    if (t.allocation_delay == 1) {  // all pending packets got their VCs in the previous cycle
       control.granted |= control.pending;
       control.pending = 0;
       return;

@@ -1,13 +1,12 @@
 #pragma once
-/// Route computation: from (this router, packet, where it came from) to an output port and the virtual channels it
-/// may use there. Dally & Towles chapters 8 to 11 (routing), 14 (deadlock avoidance by datelines and by escape
-/// channels).
+/// Route computation: chooses an output port and the virtual channels allowed there, from router, packet and input VC.
+/// Dally & Towles chapters 8 to 11 (routing) and 14 (deadlock avoidance by datelines and escape channels).
 #include "kernels/routers/vc/state.hpp"
 
 namespace flitlab::vc {
 
-/// Packet::route_bits
-inline constexpr u8 kSecondPhase = 1;   ///< Valiant, ROMM: the intermediate router has been reached
+/// Bits of Packet::route_bits.
+inline constexpr u8 kSecondPhase = 1;   ///< Valiant, ROMM: the packet has passed its intermediate router
 inline constexpr u8 kReverseOrder = 2;  ///< O1TURN: highest dimension first
 
 struct Route {
@@ -15,19 +14,19 @@ struct Route {
   u16 allowed = 0;
 };
 
-/// Coordinate of an address along a dimension.
+/// Returns an address's coordinate in a dimension.
 template <class T>
 FLITLAB_INLINE u32 coordinate(const T& t, u32 address, u32 dim) {
   return (address >> t.dim_shift[dim]) & t.dim_mask[dim];
 }
 
-/// True to go in the - direction. Half-way around an even ring both are minimal: one bit of a hash of the packet's
-/// name decides, so ties split evenly and a packet never changes its mind.
+/// Returns whether the packet travels in the - direction. Half-way around an even ring both directions are minimal; a
+/// bit of a hash of (source, packet number) decides, so that ties split evenly and each packet keeps its direction.
 template <class T>
 FLITLAB_INLINE bool goes_minus(const T& t, const Packet& packet, u32 dim, u32 from, u32 to) {
   const bool below = to < from;
   if (!t.wraps) return below;
-  // Without branches, which no processor could foresee.
+  // Without branches, because they would be unpredictable.
   const u32 radix = t.dim_radix[dim];
   const u32 plus = to - from + (radix & (0 - u32{below}));
   const bool tie_break = (mix64((u64{packet.src} << 32) | packet.id) >> dim) & 1;
@@ -39,14 +38,14 @@ FLITLAB_INLINE u32 direction_port(const T& t, u32 dim, bool minus) {
   return t.one_port_per_dim ? dim : 2 * dim + u32{minus};
 }
 
-/// Dateline class of a hop: 0 while the packet still has to cross the wrap-around channel of this dimension (that
-/// channel included), 1 once it need not.
+/// Returns the dateline class of a hop: 0 if the packet has yet to cross the wrap-around channel of this dimension
+/// (that hop included), otherwise 1.
 FLITLAB_INLINE u32 dateline_class(bool minus, u32 from, u32 to) {
   return 1 - ((u32{minus} & u32{to > from}) | (u32{!minus} & u32{to < from}));  // no branch, as above
 }
 
-/// One step of dimension order toward `target`; where that is `here`, nothing of use. `first_class` is the first of the
-/// routing classes this phase may use.
+/// Returns one hop in dimension order toward `target`; undefined if `target` is `here`. `first_class`: the first of the
+/// routing classes that this part of the route may use.
 template <class T>
 FLITLAB_INLINE Route dimension_order(const T& t, const Packet& packet, u32 here, u32 target, bool reverse,
                                      u32 first_class, u32 in_port, u32 in_vc) {
@@ -62,15 +61,15 @@ FLITLAB_INLINE Route dimension_order(const T& t, const Packet& packet, u32 here,
     if (t.vc_assignment == VcAssignment::kAny) {
       route.allowed = t.message_mask[packet.message_class];
     } else if (t.vc_assignment == VcAssignment::kByCrossing) {
-      // Decided on entering the ring and kept: a minimal path over the wrap channel never crosses the middle.
-      // Valiant's second phase starts anew even if it goes on in the same dimension.
+      // Chosen on entering the ring and kept: a minimal path over the wrap channel never crosses the middle. After
+      // Valiant's intermediate router the choice is made again, even if the packet continues in the same dimension.
       const bool straight = in_port < t.network_ports && in_port / 2 == dim &&
                             (((masks[first_class] | masks[first_class + 1]) >> in_vc) & 1);
       const u32 crosses = straight ? (masks[first_class + 1] >> in_vc) & 1 : 1 - crossed;
       route.allowed = masks[first_class + crosses];
     } else if (t.vc_assignment == VcAssignment::kBalanced && crossed) {
-      // A packet that never crosses may use either class as long as it never goes back from 1 to 0; one that has
-      // crossed came from class 0 over the wrap channel, where `from` is the edge, and stays in class 1.
+      // A packet that never crosses may use either class, but must not return from 1 to 0. A packet that has just
+      // crossed came on class 0 over the wrap channel to the edge (`from`), and stays in class 1.
       const bool straight = in_port < t.network_ports && in_port / 2 == dim;
       const bool was_high = straight && ((masks[first_class + 1] >> in_vc) & 1);
       const bool just_crossed = straight && (minus ? from == t.dim_radix[dim] - 1 : from == 0);
@@ -80,7 +79,7 @@ FLITLAB_INLINE Route dimension_order(const T& t, const Packet& packet, u32 here,
   return route;
 }
 
-/// Output VCs among `allowed` of an output port that a packet may take now.
+/// Returns the output VCs among `allowed` of a port that are free and have at least `credits_needed` credits.
 template <class T, int W>
 FLITLAB_INLINE u32 free_vcs(const T& t, const Item<W>& router, RouterControl& control, u32 port, u32 allowed,
                             u32 credits_needed) {
@@ -94,14 +93,14 @@ FLITLAB_INLINE u32 free_vcs(const T& t, const Item<W>& router, RouterControl& co
   return enough;
 }
 
-/// What adaptive routing asks of a router's outputs.
+/// State of a router's outputs that adaptive routing reads.
 template <class T, int W>
 struct Outputs {
   const T& t;
   const Item<W>& router;
   RouterControl& control;
 
-  /// As free_vcs().
+  /// See free_vcs().
   FLITLAB_INLINE u32 free(u32 port, u32 allowed, u32 credits_needed) const {
     return free_vcs(t, router, control, port, allowed, credits_needed);
   }
@@ -115,8 +114,9 @@ FLITLAB_INLINE Outputs<T, W> outputs_of(const T& t, const Item<W>& router, Route
   return {t, router, control};
 }
 
-/// Minimal adaptive routing with escape channels (Duato): the productive port with a free adaptive VC and the most
-/// credits, ties to the lowest dimension; with none free, the escape VC in dimension order. Taken anew every cycle.
+/// Minimal adaptive routing with escape channels (Duato): chooses the productive port with a free adaptive VC and the
+/// most credits; ties go to the lowest dimension. If no adaptive VC is free, it chooses the escape VC in dimension
+/// order. The choice is made again in every cycle.
 template <class T, class Out>
 FLITLAB_INLINE Route minimal_adaptive(const T& t, const Packet& packet, const Out& outputs, u32 here, u32 in_port,
                                       u32 in_vc) {
@@ -145,8 +145,9 @@ FLITLAB_INLINE Route minimal_adaptive(const T& t, const Packet& packet, const Ou
   return dimension_order(t, packet, here, packet.dst, false, 0, in_port, in_vc);
 }
 
-/// Table routing. Of several channels to the next router a packet takes the one that has a free VC and the most
-/// credits; ties, and a choice where no VC is free, go by a hash of the packet's name. Taken anew every cycle.
+/// Table routing. If several channels lead to the next router, a packet takes the one with a free VC and the most
+/// credits. A hash of (source, packet number) decides ties, and the channel if no VC is free. The choice is made again
+/// in every cycle.
 template <class T, class Out>
 FLITLAB_INLINE Route table_route(const T& t, const Packet& packet, const Out& outputs, u32 router, u32 target) {
   const u32 source = packet.src / t.concentration, entry = t.next_port[std::size_t{router} * t.routers + target];
@@ -154,7 +155,7 @@ FLITLAB_INLINE Route table_route(const T& t, const Packet& packet, const Out& ou
   if (!(entry & kAnyParallel)) return Route{entry, allowed};
   const u32 parallel = t.parallel[router * t.network_ports + (entry ^ kAnyParallel)], ports = bit_count(parallel);
   const u32 needed = t.flow_control == FlowControl::kWormhole ? 0u : u32{packet.flits};
-  u32 first = parallel;  // without the ports before the one that the hash names, which come last
+  u32 first = parallel;  // from the hash's port on; the ports before it come last
   for (u64 skip = mix64((u64{packet.src} << 32) | packet.id) % ports; skip; --skip) first &= first - 1;
   u32 best = lowest_bit(first), most = 0;
   for (u32 pass = 0; pass < 2; ++pass)
@@ -171,7 +172,7 @@ FLITLAB_INLINE Route table_route(const T& t, const Packet& packet, const Out& ou
   return Route{best, allowed};
 }
 
-/// The route of the packet at the front of input VC (in_port, in_vc) of a router.
+/// Returns the route of the packet at the front of input VC (in_port, in_vc) of a router.
 template <class T, class Out>
 FLITLAB_INLINE Route compute_route(const T& t, const Out& outputs, u32 router_index, Packet& packet, u32 in_port,
                                    u32 in_vc) {
@@ -186,7 +187,7 @@ FLITLAB_INLINE Route compute_route(const T& t, const Out& outputs, u32 router_in
       target = packet.via;
   }
   const Route out{packet.dst_port, t.message_mask[packet.message_class]};
-  if constexpr (T::kDimensionOrder) {  // both, and no branch: no processor could foresee it
+  if constexpr (T::kDimensionOrder) {  // computes both routes: a branch would be unpredictable
     const Route on = dimension_order(t, packet, here, target, false, first_class, in_port, in_vc);
     const u32 here_mask = 0 - u32{here == target};
     return Route{(out.port & here_mask) | (on.port & ~here_mask),
@@ -204,7 +205,7 @@ FLITLAB_INLINE Route compute_route(const T& t, const Out& outputs, u32 router_in
   }
 }
 
-/// Choices made once, at the source: the intermediate router or the dimension order.
+/// Chooses, once and at the source, the intermediate router or the dimension order.
 template <class T>
 FLITLAB_INLINE void plan_route(const T& t, u64 seed, u32 source_address, Packet& packet) {
   packet.route_bits = 0;
@@ -217,10 +218,10 @@ FLITLAB_INLINE void plan_route(const T& t, u64 seed, u32 source_address, Packet&
   } else if (t.algorithm == Algorithm::kValiant) {
     packet.via = t.address[below(r.word[0], t.routers)];
   } else {
-    for (u32 dim = 0; dim < t.dims; ++dim) {  // ROMM: uniformly inside the minimal box
+    for (u32 dim = 0; dim < t.dims; ++dim) {  // ROMM: uniform inside the minimal box
       const u32 a = coordinate(t, source_address, dim), b = coordinate(t, packet.dst, dim);
       const u32 low = a < b ? a : b, high = a < b ? b : a;
-      // Four dimensions share a draw; each gets 32 fresh bits by rehashing it.
+      // Every fourth dimension shares a word; hashing it with the dimension gives each 32 fresh bits.
       const u32 draw = static_cast<u32>(mix64((u64{r.word[dim & 3]} << 32) | dim));
       packet.via |= (low + below(draw, high - low + 1)) << t.dim_shift[dim];
     }

@@ -22,7 +22,7 @@ struct StartRouter {
         router.at(t.router_fields.claim, port * t.vcs + vc) = kNoOwner;
       }
       if (t.arbiter == ArbiterKind::kMatrix) {
-        // Upper triangle: lower numbers beat higher ones until somebody has been served.
+        // Upper triangle: lower numbers beat higher ones until the first grant.
         for (u32 vc = 0; vc < t.vcs; ++vc) router.at(t.router_fields.input_matrix, port * t.vcs + vc) = ~0u << vc << 1;
         for (u32 in = 0; in < t.ports; ++in)
           router.at(t.router_fields.output_matrix, port * t.ports + in) = ~0u << in << 1;

@@ -1,26 +1,26 @@
 #pragma once
-/// Switch allocation: which flits cross the crossbar in this cycle, one per input port and one per output port (Dally &
-/// Towles sections 19.1 to 19.5).
+/// Switch allocation: chooses the flits that cross the crossbar in this cycle, at most one per input port and per
+/// output port (Dally & Towles sections 19.1 to 19.5).
 #include "kernels/routers/vc/traverse.hpp"
 
 namespace flitlab::vc {
 
-/// What a switch allocator has matched so far. On a GPU these are all the arrays that it has: one whose index the
-/// compiler does not know lies in memory there.
+/// Matches of a switch allocator so far. An allocator has no other arrays, because a GPU keeps an array with a run-time
+/// index in memory, not in registers.
 struct Matching {
   u32 inputs = 0, outputs = 0;  ///< matched ports
-  u8 output_of[kMaxPorts];      ///< of each matched (or bidding) input
-  u8 vc_of[kMaxPorts];          ///< VC of each of them
+  u8 output_of[kMaxPorts];      ///< `output_of[input]`: of matched and bidding inputs
+  u8 vc_of[kMaxPorts];          ///< `vc_of[input]`: the VC that requests, of the same
 };
 
-/// Those of `ports` that bid for output `out`.
+/// Returns the input ports among `ports` that request output `out`.
 FLITLAB_INLINE u32 contenders_for(const Matching& m, u32 ports, u32 out) {
   u32 set = 0;
   for (; ports; ports &= ports - 1) set |= u32{m.output_of[lowest_bit(ports)] == out} << lowest_bit(ports);
   return set;
 }
 
-/// VCs of an input port, out of `set`, whose packets leave through output `out`.
+/// Returns the VCs of an input port, among `set`, whose packets leave through output `out`.
 template <class T, int W>
 FLITLAB_INLINE u32 vcs_toward(const T& t, const Item<W>& router, u32 port, u32 set, u32 out) {
   u32 found = 0;
@@ -31,19 +31,19 @@ FLITLAB_INLINE u32 vcs_toward(const T& t, const Item<W>& router, u32 port, u32 s
   return found;
 }
 
-/// VCs of an input port that may send.
+/// Returns the VCs of an input port that are ready to send.
 template <class T, int W>
 FLITLAB_INLINE u32 ready_vcs(const T& t, const Item<W>& router, RouterControl& control, u32 port) {
   return vcs_of(t, word_of(t, router, control, port).ready(), port);
 }
 
-/// Input ports with VCs that may send.
+/// Returns the input ports that have a VC ready to send.
 template <class T, int W>
 FLITLAB_INLINE u32 ready_ports(const T& t, const Item<W>& router, RouterControl& control) {
   return ports_with(t, router, control, [](const RouterControl& word) { return word.ready(); });
 }
 
-/// Separable, input first: each input port puts forward one VC, each output port takes one input.
+/// Separable, input-first: each input port requests with one VC, and each output port grants one input.
 template <class T, int W>
 FLITLAB_INLINE void match_input_first(const T& t, const Item<W>& router, RouterControl& control, Matching& m,
                                       Cycle now) {
@@ -64,7 +64,7 @@ FLITLAB_INLINE void match_input_first(const T& t, const Item<W>& router, RouterC
   }
 }
 
-/// Outputs that input `port` has a ready VC for.
+/// Returns the outputs for which input `port` has a ready VC.
 template <class T, int W>
 FLITLAB_INLINE u32 outputs_wanted(const T& t, const Item<W>& router, RouterControl& control, u32 port) {
   u32 wanted = 0;
@@ -73,7 +73,7 @@ FLITLAB_INLINE u32 outputs_wanted(const T& t, const Item<W>& router, RouterContr
   return wanted;
 }
 
-/// The same of all bidders. A CPU remembers it.
+/// Requested outputs of all bidders. A CPU stores them; a GPU recomputes them (see Matching).
 template <class T, int W>
 class Wants {
  public:
@@ -99,7 +99,7 @@ class Wants {
   u32 of_[W == 1 ? kMaxPorts : 1];
 };
 
-/// Separable, output first; with more rounds it is iSLIP, whose pointers move only for first-round matches.
+/// Separable, output-first. With several rounds it is iSLIP, whose pointers move only for first-round matches.
 template <class T, int W>
 FLITLAB_INLINE void match_output_first(const T& t, const Item<W>& router, RouterControl& control, u32 rounds,
                                        Matching& m, u32& first_round_inputs, Cycle now) {
@@ -120,7 +120,7 @@ FLITLAB_INLINE void match_output_first(const T& t, const Item<W>& router, Router
       if (!contenders) continue;
       const u32 port = pick_input(t, router, out, contenders, m.vc_of, now);
       const u32 offers =
-          ((offered >> port) & 1 ? 1u << m.output_of[port] : 0) | 1u << out;  // the best by now, and this
+          ((offered >> port) & 1 ? 1u << m.output_of[port] : 0) | 1u << out;  // its best offer so far, and this one
       m.output_of[port] = static_cast<u8>(first_at_or_after(offers, router.at(t.router_fields.port, port).pick_output));
       offered |= 1u << port;
     }
@@ -131,7 +131,7 @@ FLITLAB_INLINE void match_output_first(const T& t, const Item<W>& router, Router
   }
 }
 
-/// Wavefront: ports on one diagonal of the request matrix never conflict; the first diagonal is another one every
+/// Wavefront: ports on one diagonal of the request matrix never conflict. The first diagonal changes from cycle to
 /// cycle.
 template <class T, int W>
 FLITLAB_INLINE void match_wavefront(const T& t, const Item<W>& router, RouterControl& control, Matching& m, Cycle now) {
@@ -150,8 +150,8 @@ FLITLAB_INLINE void match_wavefront(const T& t, const Item<W>& router, RouterCon
   }
 }
 
-/// Speculative bids: packets that bid for an output VC in this same cycle also bid for ports that nobody else
-/// wants. A win is wasted unless the output VC was granted and has a credit.
+/// Speculative requests: packets that bid for an output VC in this cycle also request the switch, if both ports are
+/// unmatched. A grant is wasted unless the packet got the output VC and that VC has a credit.
 template <class V, int W>
 FLITLAB_INLINE void speculate(const V& v, const Item<W>& router, RouterControl& control, u32 index, Matching& m,
                               Cycle now) {
@@ -184,12 +184,12 @@ FLITLAB_INLINE void speculate(const V& v, const Item<W>& router, RouterControl& 
   }
 }
 
-/// Separable input first for small routers, in one go: the contenders of all output ports are bytes of one word.
+/// Separable, input-first, for small routers: one word holds the requesting inputs, a byte for each output port.
 template <class V, int W>
 FLITLAB_INLINE void allocate_small(const V& v, const Item<W>& router, RouterControl& control, u32 index, Cycle now) {
   const auto& t = v.t;
-  u64 contenders = 0;  // by output port: input ports
-  u8 offered[8];       // by input port: the VC it puts forward
+  u64 contenders = 0;  // byte of each output port: requesting input ports
+  u8 offered[8];       // [input port] VC that requests
   for (u64 rest = control.ready(); rest;) {
     const u32 port = lowest_bit(rest) / t.vcs, set = vcs_of(t, rest, port);
     rest &= ~u64{(1u << t.vcs) - 1} << bit_of(t, port, 0);
@@ -211,8 +211,8 @@ FLITLAB_INLINE void allocate_small(const V& v, const Item<W>& router, RouterCont
   count(*v.shard, Total::kFlitMoves, moves);
 }
 
-/// The switch allocation and traversal stages of one router. `bidding`: there are packets that bid for an output VC in
-/// this cycle (speculation).
+/// Switch allocation and traversal of one router. `bidding`: a packet bids for an output VC in this cycle (for
+/// speculation).
 template <class V, int W>
 FLITLAB_INLINE void allocate_switch(const V& v, const Item<W>& router, RouterControl& control, u32 index, bool bidding,
                                     Cycle now) {

@@ -1,5 +1,5 @@
 #pragma once
-/// What terminals ask of this router (kernels/traffic/injection.hpp).
+/// Interface between terminals and this router, as kernels/traffic/injection.hpp requires it.
 #include "kernels/routers/vc/route.hpp"
 
 namespace flitlab::vc {
@@ -34,7 +34,7 @@ FLITLAB_INLINE bool is_destination(const V& v, u32 index, const Packet& packet) 
          packet.dst_port == t.network_ports + index % t.concentration;
 }
 
-/// Software names terminals as the network does.
+/// Always false: software and network number terminals alike.
 template <class V>
 FLITLAB_INLINE bool is_misdelivered(const V&, u32, const Packet&) {
   return false;
@@ -54,7 +54,7 @@ FLITLAB_INLINE void send_to_router(const V& v, u32 index, u8 mail, Cycle now) {
   post(v.routers[index / t.concentration].at(t.router_fields.flit_mail, arrival * t.port_words + port / 8), port, mail);
 }
 
-/// Tells the router that a place of ejection VC `vc` is free.
+/// Sends the router a credit for ejection VC `vc`.
 template <class V>
 FLITLAB_INLINE void credit_to_router(const V& v, u32 index, u32 vc, Cycle now) {
   const auto& t = v.t;

@@ -1,12 +1,12 @@
 #pragma once
-/// Switch traversal: what a flit's crossing does to both ends of it, and where its mail goes (Dally & Towles sections
-/// 16.1 and 17.2).
+/// Switch traversal: moves a flit from its input VC to its output VC, and sends the flit downstream and a credit
+/// upstream (Dally & Towles sections 16.1 and 17.2).
 #include "kernels/common/outbox.hpp"
 #include "kernels/routers/vc/arbitrate.hpp"
 
 namespace flitlab::vc {
 
-/// Makes the packet at the front of an input VC start its route computation; `word` holds the port's sets.
+/// Starts route computation of the packet at the front of an input VC. `word`: control word with the port's sets.
 template <class T>
 FLITLAB_INLINE void start_front(const T& t, RouterControl& word, u32 port, u32 vc, InputVc& in, Cycle from) {
   in.stage = Stage::kRouting;
@@ -14,9 +14,9 @@ FLITLAB_INLINE void start_front(const T& t, RouterControl& word, u32 port, u32 v
   word.waiting |= u64{1} << bit_of(t, port, vc);
 }
 
-/// One flit of input VC (port, vc) crosses to the VC of output port `out_port` that its packet owns: the part that is
-/// the same for all flits. Returns its mail, whose marks say what is left: take_descriptor for a head, and after that
-/// release_output for a tail.
+/// Moves one flit of input VC (port, vc) to the VC of output port `out_port` that its packet owns: the work common to
+/// all flits. Returns the flit as sent. If it has the head mark, the caller calls take_descriptor() next; if it has the
+/// tail mark, release_output() after that.
 template <class V, class Out, int W>
 FLITLAB_INLINE u32 cross(const V& v, const Out& outbox, const Item<W>& router, RouterControl& control, u32 index,
                          u32 port, u32 vc, u32 out_port) {
@@ -32,7 +32,7 @@ FLITLAB_INLINE u32 cross(const V& v, const Out& outbox, const Item<W>& router, R
   in.flits = static_cast<u16>(flits);
   out.credits = static_cast<u16>(credits);
   RouterControl& word = word_of(t, router, control, port);
-  word.flits ^= u64{flits == 0} << bit;  // both bits were set
+  word.flits ^= u64{flits == 0} << bit;  // a flit moves only if both bits are set
   word.credits ^= u64{credits == 0} << bit;
   const u32 mail = out_vc + 1 + u32{head} * kHeadMark + (((left - 1) >> 25) & kTailMark);
   if constexpr (V::traced) {
@@ -46,8 +46,8 @@ FLITLAB_INLINE u32 cross(const V& v, const Out& outbox, const Item<W>& router, R
   return mail;
 }
 
-/// A head's descriptor goes straight to its place in the downstream ring: credits guarantee that the place is free,
-/// and nobody looks at it before the head flit arrives.
+/// Copies the descriptor of a head's packet to the packet queue of the downstream VC. Credits guarantee a free
+/// position, and the receiver does not read it before the head flit arrives.
 template <class V, class Out, int W>
 FLITLAB_INLINE void take_descriptor(const V& v, const Out& outbox, const Item<W>& router, u32 index, u32 port, u32 vc,
                                     u32 out_port) {
@@ -63,7 +63,7 @@ FLITLAB_INLINE void take_descriptor(const V& v, const Out& outbox, const Item<W>
   in.stage = Stage::kBody;
 }
 
-/// A tail gives the output VC back, and the next packet moves to the front.
+/// After a tail, releases the output VC and moves the next packet of the input VC to the front.
 template <class V, int W>
 FLITLAB_INLINE void release_output(const V& v, const Item<W>& router, RouterControl& control, u32 port, u32 vc,
                                    u32 out_port, Cycle now) {
@@ -78,7 +78,7 @@ FLITLAB_INLINE void release_output(const V& v, const Item<W>& router, RouterCont
   if (--in.packets) start_front(t, word, port, vc, in, now + 1);
 }
 
-/// One flit of input VC (port, vc) crosses to output port `out_port`.
+/// Moves one flit of input VC (port, vc) to output port `out_port`, with the extra work for heads and tails.
 template <class V, int W>
 FLITLAB_INLINE void send_flit(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 port, u32 vc,
                               u32 out_port, Cycle now) {

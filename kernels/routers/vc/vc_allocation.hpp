@@ -1,19 +1,19 @@
 #pragma once
-/// Virtual-channel allocation (Dally & Towles sections 16.1 and 19): packets that have a route bid for an output VC
-/// of their output port. The request matrix has one block per output port, so all allocators work block by block.
+/// Virtual-channel allocation (Dally & Towles sections 16.1 and 19): packets with a route bid for an output VC of their
+/// output port. The request matrix has one block per output port, so all allocators work block by block.
 #include "kernels/routers/vc/arbitrate.hpp"
 #include "kernels/routers/vc/route.hpp"
 
 namespace flitlab::vc {
 
-/// Credits an output VC must have before a packet may take it: room for the whole packet, if it needs that downstream.
-/// Adaptive VCs that must be empty have been chosen as such, in this cycle (minimal_adaptive()).
+/// Returns the credits that an output VC must have before a packet may take it: 0 in wormhole flow control, otherwise
+/// the packet's length. Where adaptive VCs must be empty, minimal_adaptive() has already excluded the others.
 template <class T>
 FLITLAB_INLINE u32 credits_to_take(const T& t, const Packet& packet) {
   return t.flow_control == FlowControl::kWormhole ? 0u : u32{packet.flits};
 }
 
-/// Route computation where it is due. Returns true if the packet may bid for an output VC in this cycle.
+/// Computes the packet's route if it is due. Returns whether the packet may bid for an output VC in this cycle.
 template <class V, int W>
 FLITLAB_INLINE bool route_due(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 port, u32 vc,
                               InputVc& in, Cycle now) {
@@ -37,11 +37,11 @@ FLITLAB_INLINE bool route_due(const V& v, const Item<W>& router, RouterControl& 
     if (in.stage == Stage::kRouting) in.left = packet.flits;
     in.stage = Stage::kWaiting;
   }
-  // Store-and-forward: nothing moves before the tail is here.
+  // Store-and-forward: a packet bids only after its tail has arrived.
   return t.flow_control != FlowControl::kStoreAndForward || in.flits >= in.left;
 }
 
-/// Hands output VC `vc` of in.out_port to input VC (port, in_vc).
+/// Grants output VC `vc` of in.out_port to input VC (port, in_vc).
 template <class V, int W>
 FLITLAB_INLINE void grant_vc(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 port, u32 in_vc,
                              InputVc& in, u32 vc, Cycle now) {
@@ -70,8 +70,8 @@ FLITLAB_INLINE void grant_vc(const V& v, const Item<W>& router, RouterControl& c
   }
 }
 
-/// Bids of one round: every waiting input VC (input-first: for one free VC of its choice; otherwise for all of
-/// them) contends through the claims. Returns false if nobody bid.
+/// One round of bids. Each waiting input VC bids for free output VCs (input-first: for one of its choice; otherwise for
+/// all), and `claim` keeps the best bidder of each output VC. Returns whether any input VC bid.
 template <class V, int W>
 FLITLAB_INLINE bool bid_round(const V& v, const Item<W>& router, RouterControl& control, u32 index, bool one_choice,
                               bool first_round, Cycle now) {
@@ -102,7 +102,7 @@ FLITLAB_INLINE bool bid_round(const V& v, const Item<W>& router, RouterControl& 
   return any;
 }
 
-/// Bidders take one of the output VCs they won; the claims are cleared for the next round.
+/// Grants each bidder one of the output VCs that it won, and clears the claims for the next round.
 template <class V, int W>
 FLITLAB_INLINE void accept_round(const V& v, const Item<W>& router, RouterControl& control, u32 index, Cycle now) {
   const auto& t = v.t;
@@ -122,13 +122,13 @@ FLITLAB_INLINE void accept_round(const V& v, const Item<W>& router, RouterContro
   });
 }
 
-/// Input first for small routers: one bid each, and the output VCs that were asked for are bits of one word.
+/// Input-first allocation for small routers: each input VC bids once, and one word holds the requested output VCs.
 template <class V, int W>
 FLITLAB_INLINE void allocate_small_vcs(const V& v, const Item<W>& router, RouterControl& control, u32 index,
                                        Cycle now) {
   const auto& t = v.t;
   u64 claimed = 0;
-  u8 claim[64];  // by output VC: best bidder so far
+  u8 claim[64];  // [output VC] best bidder so far
   for (u64 set = control.waiting; set; set &= set - 1) {
     const u32 flat = lowest_bit(set), port = flat / t.vcs;
     InputVc& in = router.at(t.router_fields.input, flat);
@@ -148,8 +148,8 @@ FLITLAB_INLINE void allocate_small_vcs(const V& v, const Item<W>& router, Router
   }
 }
 
-/// Wavefront: cells (input VC, output VC) on one diagonal never conflict, so diagonals are served in turn, the
-/// first one being another every cycle.
+/// Wavefront: cells (input VC, output VC) on one diagonal never conflict, so diagonals are served one by one. The first
+/// diagonal changes from cycle to cycle.
 template <class V, int W>
 FLITLAB_INLINE void wavefront_vcs(const V& v, const Item<W>& router, RouterControl& control, u32 index, Cycle now) {
   const auto& t = v.t;
@@ -180,7 +180,7 @@ FLITLAB_INLINE void wavefront_vcs(const V& v, const Item<W>& router, RouterContr
   }
 }
 
-/// The VC allocation stage of one router.
+/// VC allocation of one router.
 template <class V, int W>
 FLITLAB_INLINE void allocate_vcs(const V& v, const Item<W>& router, RouterControl& control, u32 index, Cycle now) {
   const auto& t = v.t;

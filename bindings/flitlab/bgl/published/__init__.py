@@ -1,6 +1,6 @@
-"""What has been published of Blue Gene/L's torus: packets and all-to-alls, simulation studies, software."""
+"""Experiments of the paper on Blue Gene/L's torus: packets and all-to-alls, simulation studies, software."""
 
 from flitlab.bgl.published import alltoall, blocking, software, studies
 
-PLACE = 20  # in lists of experiments; its notebook has the same number
+PLACE = 20  # position in lists of experiments, and number of its notebook
 EXPERIMENTS = alltoall.EXPERIMENTS | blocking.EXPERIMENTS | studies.EXPERIMENTS | software.EXPERIMENTS

@@ -30,15 +30,15 @@ from flitlab.reproduction import once, row
 
 
 def packet(packets: int = 40) -> list[dict]:
-    """Cycles between the heads of packets of two streams that keep a link busy in both directions, so that each carries
-    the token packets of the other, and the payload that it carries."""
+    """Rows of the link time of a packet and the payload fraction. Two streams keep a link busy in both directions, so
+    each direction carries the token packets of the other; the rows give the cycles between heads of packets."""
     spacing = {}
     for chunks in range(1, FULL + 1):
         stream = machine([2], traffic__mode="batch", traffic__pattern="neighbour", traffic__batch_packets=packets,
                          traffic__packet_flits=chunks)
         events = Network(stream, trace=True).step(packets * (CHUNK * chunks + 60)).events()
         heads = [e["cycle"] for e in events if e["kind"] == "switch_granted" and e["index"] == 0 and e["out_port"] == 0]
-        gaps = {b - a for a, b in pairwise(heads[FULL:])}  # the first ones come from FIFOs that fill up
+        gaps = {b - a for a, b in pairwise(heads[FULL:])}  # without the first: FIFOs are filling up
         if len(gaps) != 1:
             raise RunError(f"bgl.packet: packets of {chunks} chunks follow each other in {sorted(gaps)} cycles.")
         spacing[chunks] = gaps.pop()
@@ -54,21 +54,21 @@ def packet(packets: int = 40) -> list[dict]:
 
 
 def arbiters() -> list[dict]:
-    """Arbiters of a node, counted from the parts that it has."""
+    """Rows of the number of arbiters of a node, counted from its parts."""
     ports = Network(machine([4, 4, 4])).router(0).ports
     receivers = [port for port in ports if port.name != "injection"]
-    alike = sum(len(port.vcs) for port in ports) + len(receivers)  # with a bypass channel each
+    alike = sum(len(port.vcs) for port in ports) + len(receivers)  # + a bypass channel for each receiver
     source = f"{PAPER}, Torus network"
     return [
         row("bgl.packet", "arbiters of one module", source, "a node", 38, alike, "", 0, check=True,
             reading="one for each VC and bypass channel of a receiver, and for each injection FIFO"),
         row("bgl.packet", "arbiters of receivers and injection", source, "a node", 44, alike + len(receivers), "", 0,
-            check=True, reading="and one for each receiver, which chooses among its own"),
+            check=True, reading="and one for each receiver, which chooses among its own heads"),
     ]
 
 
 def alltoall_512(shape: tuple[int, ...] = (8, 8, 8), few: int = 10, long: int = 20) -> list[dict]:
-    """All-to-alls of a midplane. few: full packets of a message; long: those of a long one."""
+    """Rows of all-to-alls of a midplane. few, long: full packets of a short and of a long message."""
     runs = {
         "short": all_to_all(shape, 1),
         "short, hardware": all_to_all(shape, 1, **HARDWARE),
@@ -94,23 +94,24 @@ def alltoall_512(shape: tuple[int, ...] = (8, 8, 8), few: int = 10, long: int = 
     return [
         line("one 32-byte packet, hardware", "short, hardware", None, 0, f"{ONE_OF_ITS_NUMBERS}: 71 %"),
         line("one 32-byte packet, software takes no time", "short", None, 0,
-             "what the network alone does: the rest of the hardware's 29 % is its software's"),
+             "the network alone; the rest of the hardware's 29 % is due to its software"),
         line("ten full packets, simulated", "ten, simulator", 94, 2,
-             f"{order}; infinite FIFOs; {turns}. The paper puts most of the difference between its simulator and its "
-             "hardware down to how software starts, which takes no time here"),
+             f"{order}; infinite FIFOs; {turns}. The paper attributes most of the difference between its simulator and "
+             "its hardware to the start of software, which takes no time here"),
         line("ten full packets, hardware", "ten, hardware", 96, 2, f"{software}; {turns}"),
         line("ten full packets, one a turn, hardware", "ten, one a turn", None, 0,
              "one a turn: a packet to each destination, ten times over, in a new order every time"),
         line(f"{long} full packets, one a turn, hardware", "long", 98, 0, "long messages, more than 98 %", more=True),
-        line("one 32-byte packet, hardware", "32-way, short", None, 0, "the curve is lost", "4x4x2"),
-        line(f"{10 * long} full packets, one a turn, hardware", "32-way, long", None, 0, "the curve is lost", "4x4x2"),
+        line("one 32-byte packet, hardware", "32-way, short", None, 0, "the source has no curve", "4x4x2"),
+        line(f"{10 * long} full packets, one a turn, hardware", "32-way, long", None, 0, "the source has no curve",
+             "4x4x2"),
     ]
 
 
 def alltoall_32k(shape: tuple[int, ...] = (16, 16, 16), windows: int = 12, keep: Path | None = None,
                  whole: tuple[int, ...] = (12, 12, 12)) -> list[dict]:
-    """Link utilisation of an all-to-all, and in the middle of one with 3 KB of buffers shared out in three ways.
-    whole: the machine for all of an all-to-all."""
+    """Rows of the link utilisation of an all-to-all, and in the middle of one with 3 KB of buffers divided in three
+    ways. whole: shape for the complete all-to-all."""
     shares = {
         "deterministic": {"routing__dynamic": 0.0, "router__dynamic_vcs": 0, "router__escape_flits": 96},
         "one dynamic VC": {"router__dynamic_vcs": 1, "router__dynamic_flits": 64, "router__escape_flits": 32},
@@ -133,25 +134,25 @@ def alltoall_32k(shape: tuple[int, ...] = (16, 16, 16), windows: int = 12, keep:
     rows += [
         row("bgl.alltoall-32k", "link utilisation", source, f"{times(whole)}, a packet to each", 98, average, "%", 1,
             reading="two dynamic VCs, the average until the last delivery; published for 32x32x32. The paper does not "
-                    "say what its average is taken over: in the middle of the pattern alone the links are fuller"),
+                    "define its average: in the middle of the pattern alone the links are fuller"),
         row("bgl.alltoall-32k", "payload of the links", source, f"{times(whole)}, a packet to each", None,
             lambda: average() * payload_part(machine(whole)), "%", 0,
             reading="link utilisation times 240 of 270 bytes; 87 % in the paper"),
         row("bgl.alltoall-32k", "dynamic over deterministic routing", source, setting, 1,
             lambda: use()["one dynamic VC"] / use()["deterministic"], "times", 0, higher_is_better=True,
-            reading="the paper shows that it is better, the figure's numbers are lost"),
+            reading="the paper shows that it is better; the source has no numbers of the figure"),
         row("bgl.alltoall-32k", "gain of the second dynamic VC", source, setting, 0.5,
             lambda: (use()[two] - use()["one dynamic VC"]) / (use()[two] - use()["deterministic"]), "of that of both",
-            0, lower_is_better=True, reading="marginal, says the paper: less than that of the first"),
+            0, lower_is_better=True, reading="the paper: marginal; read as less than that of the first"),
         row("bgl.alltoall-32k", "packets that use the escape VC", source, setting, None,
             lambda: 100 * samples()[two][-1]["vc2_flits"] / samples()[two][-1]["flit_moves"], "%", 0,
-            reading="a very low percentage, says the paper"),
+            reading="the paper: a very low percentage"),
     ]
     return rows
 
 
 def alltoall_asymmetric(shape: tuple[int, ...] = (16, 8, 8), rounds: int = 2, keep: Path | None = None) -> list[dict]:
-    """All-to-alls where one dimension is longer, and the bounds of the largest machine."""
+    """Rows of all-to-alls with one longer dimension, and the bounds of the largest machine."""
     e = machine(shape)
     pace = math.ceil(1.07 / e.derived()["saturation_load_bound"])
     runs = {
@@ -174,7 +175,7 @@ def alltoall_asymmetric(shape: tuple[int, ...] = (16, 8, 8), rounds: int = 2, ke
             lambda: peak()["simulator"] * most / 100, "%", 0, reading="of peak, times the bound; 49 % in the paper"),
         row("bgl.alltoall-asymmetric", "payload of the links, simulated", source, setting, None,
             lambda: peak()["simulator"] * most / 100 * payload_part(e), "%", 0,
-            reading="the same once more; 44 % in the paper"),
+            reading="the utilisation above, times the payload fraction; 44 % in the paper"),
     ]
     rows += [row("bgl.alltoall-asymmetric", f"of peak, {what}", source, setting, None,
                  partial(lambda name: peak()[name], name), "% of peak", 0, reading=reading)
@@ -190,7 +191,7 @@ def alltoall_asymmetric(shape: tuple[int, ...] = (16, 8, 8), rounds: int = 2, ke
             reading="mean hops and busiest links of the wiring, as flitlab inspect prints them"),
         row("bgl.alltoall-asymmetric", "most payload of the links", source, "64x32x32, computed", 59,
             bound * payload_part(largest), "%", 0.5, check=True,
-            reading="the paper takes off 12 %, 240 of 270 are 11.1 % off"),
+            reading="the paper subtracts 12 %; 240 of 270 is 11.1 % less"),
     ]
     return rows
 

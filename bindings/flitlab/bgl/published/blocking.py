@@ -1,4 +1,4 @@
-"""Experiments of the paper on Blue Gene/L's torus about packets in each other's way: hot spots, verification, the
+"""Experiments of the paper on Blue Gene/L's torus about packets that block one another: hot spots, verification and the
 bubble rule."""
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from flitlab.network import Network
 from flitlab.reproduction import once, row
 from flitlab.runner import run
 
-# What the paper does not say of a hot region's senders and receivers.
+# Settings of a hot region's senders and receivers that the paper does not give.
 IN_A_ROW = "all packets to a receiver in a row"
 TRIED = {
     "receivers in the order of their numbers": {"traffic.order": "same"},
@@ -44,8 +44,8 @@ TRIED = {
 
 
 def into_region(e: Experiment, each: int) -> tuple[Course, float]:
-    """A batch of `each` packets from every node outside a region to every node in it, and the cycles that the links
-    into the region need at the least. They carry no token packets, since nothing leaves the region."""
+    """Returns a batch of `each` packets from every node outside a region to every node in it, and a lower bound of its
+    cycles, given by the links into the region. These carry no token packets, since nothing leaves the region."""
     shape, extent = e["topology.shape"], e["traffic.hot_shape"]
     receivers = math.prod(extent)
     packets = (math.prod(shape) - receivers) * receivers * each
@@ -54,7 +54,7 @@ def into_region(e: Experiment, each: int) -> tuple[Course, float]:
 
 
 def hotspot(shape: tuple[int, ...] = (8, 8, 8), packets: tuple[int, ...] = (10, 40)) -> list[dict]:
-    """All nodes outside a region send to all nodes in it. packets: to each receiver."""
+    """Rows of traffic from all nodes outside a region to all nodes in it. packets: per sender and receiver."""
     published = {(1, 1, 1): None, (2, 2, 2): 95, (4, 4, 4): 95}
     runs = {}
     for extent, wanted in published.items():
@@ -71,7 +71,7 @@ def hotspot(shape: tuple[int, ...] = (8, 8, 8), packets: tuple[int, ...] = (10, 
     def of(name: str) -> Callable[[], float]:
         return lambda: measured()[name]
 
-    reading = ("the paper does not say how many packets; the more, the less beginning and end cost; FIFOs of 1 KB, "
+    reading = ("the paper does not give the number of packets; with more, start and end cost less; FIFOs of 1 KB, "
                "receivers in random order; nothing leaves the region, so links into it carry no token packets, and a "
                f"packet takes {machine(shape).derived()['link_cycles_one_way']:.0f} byte times of them")
     rows = [row("bgl.hotspot", f"receivers {times(extent)}, {each} packets to each", f"{PAPER}, Hot region",
@@ -82,19 +82,19 @@ def hotspot(shape: tuple[int, ...] = (8, 8, 8), packets: tuple[int, ...] = (10, 
     return rows + [row("bgl.hotspot", f"receivers {times(extent)}, {packets[0]} packets to each, {name}",
                        f"{PAPER}, Hot region", times(shape), None,
                        of(f"{times(extent)} {packets[0]}, {name}"), "% of peak", 0,
-                       reading="what the paper leaves open, one thing at a time")
+                       reading="settings that the paper does not give, changed one at a time")
                    for extent, wanted in published.items() if wanted for name in TRIED]
 
 
 def held_chunks(network: Network) -> dict:
-    """Chunks in the VC buffers of all receivers."""
+    """Observes the chunks in the VC buffers of all receivers."""
     nodes = range(int(network.experiment.derived()["routers"]))
     return {"held": sum(vc.flits for n in nodes for port in network.router(n).ports if port.name != "injection"
                         for vc in port.vcs)}
 
 
 def regimes(shape: tuple[int, ...], seeds: tuple[int, ...] = (1, 2)) -> list[dict]:
-    """The gap in an all-to-all of one packet to each, FIFOs full at once: in its first quarter, and in its middle."""
+    """Rows of the gap's effect in the first quarter and the middle half of an all-to-all of one packet to each node."""
     runs = {(seed, gap): all_to_all(shape, router__arbitration_gap=gap, run__seed=seed) for seed in seeds
             for gap in (False, True)}
     courses = {str(key): Course(course.experiment, max(100, round(least / 40)), 4000, all_delivered, held_chunks)
@@ -119,13 +119,13 @@ def regimes(shape: tuple[int, ...], seeds: tuple[int, ...] = (1, 2)) -> list[dic
     return rows
 
 
-# Cycles in which workload drivers put a chunk, from 86 % of what the links carry on; 0: FIFOs that are always full.
+# Cycles per chunk of the workload drivers, from 86 % of the links' capacity on; 0: FIFOs that are always full.
 PACES = {(4, 4, 4): (20, 19, 18, 0), (8, 8, 1): (40, 38, 37, 36, 0)}
 
 
 def verification(shapes: dict[tuple[int, ...], tuple[int, ...]] | None = None, rounds: int = 20) -> list[dict]:
-    """All-to-alls with and without the gap in the receivers' arbitration. shapes: with their drivers' paces, of which
-    the first and 0 are judged."""
+    """Rows of all-to-alls with and without the gap in the receivers' arbitration. shapes: drivers' paces by shape; the
+    first pace and 0 are compared with the paper."""
     shapes = shapes or PACES
     courses = {}
     for shape, paces in shapes.items():
@@ -156,9 +156,9 @@ def verification(shapes: dict[tuple[int, ...], tuple[int, ...]] | None = None, r
         for pace in paces:
             published = 1 if pace in (paces[0], 0) else None
             setting = f"{times(shape)}, {f'a chunk in {pace} cycles' if pace else 'FIFOs always full'}"
-            reading = ("the paper does not say what load its workload drivers offer" if pace else
-                       "the paper does not say what load its drivers offer; with FIFOs that are always full the gap "
-                       "gives way to so many packets that the network chokes")
+            reading = ("the paper does not give the load of its workload drivers" if pace else
+                       "the paper does not give the load of its drivers; with FIFOs that are always full the gap "
+                       "admits so many packets that the network saturates")
             rows += [
                 row("bgl.verification", "link utilisation without the gap", source, setting, None,
                     partial(use, shape, pace, False), "%", 0),
@@ -166,24 +166,24 @@ def verification(shapes: dict[tuple[int, ...], tuple[int, ...]] | None = None, r
                     partial(ratio, use, shape, pace), "times", 0.02, reading=reading),
                 row("bgl.verification", "chunks in the VCs with it, over without", source, setting, published,
                     partial(ratio, held, shape, pace), "times", 0, higher_is_better=True,
-                    reading="the paper says that they are fuller, not by how much"),
+                    reading="the paper states that they are fuller, not by how much"),
             ]
         rows += regimes(shape)
     return rows
 
 
 def fragmented_ring() -> list[tuple[int, int, int, int]]:
-    """Cycle, sender, receiver and chunks of packets that all go to the right in a ring of seven, whose nodes have 16
-    chunks of bubble VC. The gap lets what a node sends get in before what waits in the ring. In each buffer a packet
-    that cannot go on comes to lie first, and then one of another size, until nowhere is room for eight chunks, but
-    together for 49."""
+    """Returns cycle, sender, receiver and chunks of packets that all move in the plus direction in a ring of seven
+    nodes with 16 chunks of bubble VC. The gap lets injected packets enter before packets that wait in the ring. Each
+    buffer ends up with a blocked packet at its head and one of another size behind it. Then no buffer has space for
+    eight chunks, although all together have space for 49."""
     start = [(0, 6, 1, 1), (0, 5, 1, 1), (0, 5, 1, 8), (0, 5, 0, 1)] + 6 * [(0, 0, 1, 8)]
     round_the_ring = [(400 + 300 * n, 4 - n, 6 - n, chunks) for n in range(4) for chunks in (8, 1)]
     return start + round_the_ring + 2 * [(1500, 0, 2, 8)]
 
 
 def deadlock_of(e: Experiment) -> str:
-    """What a run says of its deadlock; nothing if it has none."""
+    """Returns the first line of a run's deadlock message; "" if it does not deadlock."""
     try:
         run(e, threads=1)
     except RunError as error:
@@ -194,27 +194,27 @@ def deadlock_of(e: Experiment) -> str:
 
 
 def deadlocks(e: Experiment, seeds: int) -> list[str]:
-    """What runs with seeds 1, 2, ... say of their deadlocks."""
+    """Returns the deadlock messages of runs with seeds 1 to `seeds`."""
     found = [deadlock_of(e.set("run.seed", seed)) for seed in range(1, seeds + 1)]
     return [text for text in found if text]
 
 
 def first_of(stuck: Callable[[], list[str]], acks: str) -> str:
-    """How rings are read, with the first deadlock."""
-    return (f"{acks}; the paper says that it can happen, not how often; the first one: {stuck()[0]}" if stuck() else
+    """Returns the reading of a row of rings, with the first deadlock."""
+    return (f"{acks}; the paper states that it can happen, not how often; the first one: {stuck()[0]}" if stuck() else
             f"{acks}; the same runs with the same seeds")
 
 
-# Rings of packets of one and of eight chunks: router.acks, nodes, cycles that they are loaded, whether they are judged.
-# That it can happen takes one ring to show; of 48 settings with token packets that were tried this one of five did it.
+# Rings with packets of one and of eight chunks: router.acks, nodes, cycles under load, whether the row is judged. One
+# ring shows that deadlock can happen; of 48 settings tried with token packets, this ring of five did.
 RINGS = (("packets", 5, 1_000_000, True), ("packets", 8, 1_000_000, False), ("charged", 8, 400_000, True))
-ACKS = {"packets": "token packets wait for the link, as they do in the machine",
+ACKS = {"packets": "token packets wait for the link, as in the machine",
         "charged": "the time of token packets is charged to every packet, and tokens never wait (router.acks)"}
 
 
 def bubble_deadlock(seeds: int = 10, rings: Iterable[tuple[str, int, int, bool]] = RINGS) -> list[dict]:
-    """Rings whose nodes send packets of one and of eight chunks, under the earlier bubble rule and the correct one.
-    rings: as in RINGS."""
+    """Rows of rings whose nodes send packets of one and of eight chunks, with the earlier bubble rule and the correct
+    one. rings: as in RINGS."""
     rules = {"accounted for by size": "actual_size", "accounted for as full": "full_size"}
     source, rows = f"{PAPER}, Torus network", []
     for acks, nodes, cycles, is_judged in rings:
@@ -233,7 +233,7 @@ def bubble_deadlock(seeds: int = 10, rings: Iterable[tuple[str, int, int, bool]]
 
 
 def fragmented(rules: dict[str, str]) -> list[dict]:
-    """The ring of seven in which free space breaks up."""
+    """Rows of the ring of seven in which free space fragments."""
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "ring.csv"
@@ -249,8 +249,8 @@ def fragmented(rules: dict[str, str]) -> list[dict]:
             room = [network.router(n).ports[0].vcs[2].credits for n in range(7)]
             rows.append(row("bgl.bubble-deadlock", f"runs that deadlock, packets {packets}", f"{PAPER}, Torus network",
                             "fragmented ring of 7, charged", int(earlier), int(bool(text)), "of 1", 0,
-                            reading=f"{ACKS['charged']}; made so that free space breaks up: chunks of room in the "
-                                    f"buffers {room}; {text}" if earlier else "the same packets"))
+                            reading=f"{ACKS['charged']}; constructed so that free space fragments: chunks of room in "
+                                    f"the buffers {room}; {text}" if earlier else "the same packets"))
     return rows
 
 

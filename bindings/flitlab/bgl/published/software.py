@@ -1,4 +1,4 @@
-"""Experiments of the paper on Blue Gene/L's torus that measure what software does with it: ping-pong and fills."""
+"""Experiments of the paper on Blue Gene/L's torus that measure software: ping-pong, line fill and plane fill."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from flitlab.programs import Program
 from flitlab.reproduction import once, row
 from flitlab.runner import run
 
-MEGABYTES = 175  # a second, on a link
+MEGABYTES = 175  # per second, on a link
 FILL = f"{PAPER}, Line and plane fill"
 PROCESSOR = 4  # processor cycles in a byte time
 
 
 def fill(shape: tuple[int, ...], dimensions: list[int], packets: int, **settings) -> float:
-    """Part of the time until the last delivery that the busiest links need for what they carry, in percent: those
-    between two nodes that send on packets to each other, round the ring both ways."""
+    """Returns the utilisation in percent of the busiest links until the last delivery. These are the links between
+    nodes that forward packets to each other, round the ring both ways."""
     result = run(Experiment.from_dict({"router.kind": "bgl", "topology.shape": list(shape),
                                        "traffic.mode": "broadcast", "broadcast.dimensions": dimensions,
                                        "broadcast.packets": packets}
@@ -26,29 +26,29 @@ def fill(shape: tuple[int, ...], dimensions: list[int], packets: int, **settings
     return 100 * packets * each / result.model.batch_cycles
 
 
-PEAK = ("peak: the links of the sender are busy all the time; processors take 116 cycles a packet and 10 a chunk, as "
-        "in bgl.alltoall-512")
+PEAK = ("peak: the links of the sender are always busy; processors take 116 cycles a packet and 10 a chunk, as in "
+        "bgl.alltoall-512")
 
 
 def linefill(shape: tuple[int, ...] = (8, 8, 8), packets: int = 2000) -> list[dict]:
-    """A large message from one node to a row of the torus, half of it round each way."""
+    """Rows of line fill: a large message from one node to a line of the torus, half of it round each way."""
     return [row("bgl.linefill", "part of peak", FILL, f"{times(shape)}, {packets} packets a way", 99,
                 once(fill, shape, [0], packets, **HARDWARE), "%", 1, higher_is_better=True,
                 reading=f"{PEAK}; the paper says more than 99 %")]
 
 
 def planefill(shape: tuple[int, ...] = (8, 8, 8), packets: int = 1000) -> list[dict]:
-    """A large message from one node to a plane of the torus, in four colours."""
+    """Rows of plane fill: a large message from one node to a plane of the torus, in four colours."""
     setting = f"{times(shape)}, {packets} packets a colour"
-    reading = ("the sender's four links carry a colour each, which software sends on in two more legs; one processor "
+    reading = ("the sender's four links carry a colour each, which software forwards on two more legs; one processor "
                f"serves the plus directions, the other minus. {PEAK}")
     part = once(fill, shape, [0, 1], packets, software__processors=2, **HARDWARE)
     return [
         row("bgl.planefill", "part of peak", FILL, setting, 96, part, "%", 2, reading=reading),
         row("bgl.planefill", "broadcast of payload", FILL, setting, None,
             lambda: MEGABYTES * 4 * payload_part(machine(shape)) * part() / 100, "MB/s", 0,
-            reading="the part of peak in other units: 585 MB/s in the paper, which multiplies with 0.87 of payload, "
-                    f"this with {payload_part(machine(shape)):.3f}"),
+            reading="the part of peak in other units: 585 MB/s in the paper, which assumes 0.87 of payload; here it is "
+                    f"{payload_part(machine(shape)):.3f}"),
         row("bgl.planefill", "part of peak, software takes no time", FILL, setting, None,
             once(fill, shape, [0, 1], packets), "%", 0),
         row("bgl.planefill", "part of peak, one processor", FILL, setting, None,
@@ -57,8 +57,8 @@ def planefill(shape: tuple[int, ...] = (8, 8, 8), packets: int = 1000) -> list[d
 
 
 def round_trip(hops: int, size: int, shape: tuple[int, ...]) -> float:
-    """Cycles of a message to a node `hops` dimensions away and back. Hint bits keep it to the links of a mesh: a torus
-    of two nodes has a second link between them."""
+    """Returns the cycles of a message to a node `hops` dimensions away and back. Hint bits restrict it to the links of
+    a mesh, since a dimension of two nodes has two links between them."""
     plus = sum(0b100000 >> 2 * d for d in range(hops))
     peer = sum(math.prod(shape[:d]) for d in range(hops))
 
@@ -77,9 +77,9 @@ def round_trip(hops: int, size: int, shape: tuple[int, ...]) -> float:
 
 
 def pingpong(shape: tuple[int, ...] = (2, 2, 2), sizes: tuple[int, ...] = (16, 240, 960, 3840)) -> list[dict]:
-    """Half the time of a message's way to and fro, over one, two and three hops."""
-    reading = ("Figure 10's curves are lost; what the network alone takes, as the figure's network bound: software of "
-               f"the emulator takes no time. Links of a mesh only. A message of n bytes has n/{PAYLOAD} packets of "
+    """Rows of ping-pong latency, half of a message's round trip, over one, two and three hops."""
+    reading = ("the source has no curves of Figure 10; the latency of the network alone, as in the figure's network "
+               f"bound: software takes no time. Links of a mesh only. A message of n bytes has n/{PAYLOAD} packets of "
                f"up to {FULL} chunks")
     return [row("bgl.pingpong", f"one-way latency of {size} bytes", f"{PAPER}, Figure 10",
                 f"{times(shape)}, {hops} hops", None, PROCESSOR * round_trip(hops, size, shape) / 2, "processor cycles",

@@ -1,5 +1,5 @@
-"""The simulation studies of the paper on Blue Gene/L's torus, Figures 2 to 5 and 7 to 9. The figures themselves are
-lost: what is compared is what the text says of them."""
+"""Simulation studies of the paper on Blue Gene/L's torus, Figures 2 to 5 and 7 to 9. The source has no images of the
+figures, so the rows compare with statements in its text."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ LARGE = (32, 32, 32)
 
 
 def response(shape: tuple[int, ...], use: float, dynamic_vcs: int, paths: int, **settings) -> Course:
-    """Uniform traffic at a part of what the links carry; 4 KB of buffers a link for its dynamic VCs, and 1 KB for the
-    escape VC. dynamic_vcs: 0 for deterministic routing, which has 4 KB for its VC."""
+    """Returns a course of uniform traffic at the fraction `use` of the links' capacity, with 4 KB of buffers a link for
+    its dynamic VCs and 1 KB for the escape VC. dynamic_vcs: 0 for deterministic routing, which has 4 KB for its VC."""
     vcs = {"router__dynamic_flits": 128 // dynamic_vcs, "router__escape_flits": 32} if dynamic_vcs else \
         {"router__escape_flits": 128, "routing__dynamic": 0.0}
     e = machine(shape, router__dynamic_vcs=dynamic_vcs, router__paths=paths, **SIMULATOR, **vcs, **settings)
@@ -34,21 +34,21 @@ def response(shape: tuple[int, ...], use: float, dynamic_vcs: int, paths: int, *
 
 
 def response_time(samples: list[Sample]) -> float:
-    """Mean time from creation to arrival, cycles, without the first 60000 cycles."""
+    """Returns the mean latency from creation to arrival in cycles, without the first 60000 cycles."""
     begin, end = samples[5], samples[-1]
     return (end["latency_sum"] - begin["latency_sum"]) / (end["packets_delivered"] - begin["packets_delivered"])
 
 
 def interval(values: list[float]) -> tuple[float, float]:
-    """Mean, and half of its 95 % interval; 0 of one value."""
+    """Returns the mean and the half-width of its 95 % interval, 0 for a single value."""
     mean = statistics.mean(values)
     return mean, student(len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values)) if values[1:] else 0.0
 
 
 def figure_2(shape: tuple[int, ...] = (8, 8, 8), uses: tuple[float, ...] = (0.5, 0.8, 0.9),
              keep: Path | None = None, seeds: int = 5) -> list[dict]:
-    """Response times of routing, numbers of dynamic VCs and of paths. seeds: at the lowest use, where designs differ
-    least; one elsewhere."""
+    """Rows of response times by routing and numbers of dynamic VCs and paths. seeds: for the lowest use, where designs
+    differ least; one elsewhere."""
     designs = {"deterministic": (0, 1), "1 VC, 1 path": (1, 1), "2 VCs, 1 path": (2, 1), "2 VCs, 2 paths": (2, 2),
                "4 VCs, 1 path": (4, 1), "4 VCs, 2 paths": (4, 2), "4 VCs, 4 paths": (4, 4)}
     seeds_at = {use: range(1, 1 + (seeds if use == uses[0] else 1)) for use in uses}
@@ -67,7 +67,7 @@ def figure_2(shape: tuple[int, ...] = (8, 8, 8), uses: tuple[float, ...] = (0.5,
         setting = f"{times(shape)}, use {use:g}"
         rows += [row("bgl.response", f"response time, {name}", source, setting, None,
                      partial(lambda name, use: statistics.mean(time(name, use)), name, use), "cycles", 0,
-                     reading=f"{EARLY}; cycles 60000 to 140000; what the links cannot carry waits, and its time grows")
+                     reading=f"{EARLY}; cycles 60000 to 140000; load above the links' capacity waits, so latency grows")
                  for name in designs]
         for quantity, published, of, names, better, said in (
                 ("deterministic over dynamic with 1 VC", 1, truediv, ("deterministic", "1 VC, 1 path"),
@@ -83,7 +83,7 @@ def figure_2(shape: tuple[int, ...] = (8, 8, 8), uses: tuple[float, ...] = (0.5,
 
 def over_seeds(ratios: Callable[[], list[float]], quantity: str, source: str, setting: str, published: float, said: str,
                better: dict) -> dict:
-    """A row of a mean over seeds, with its interval."""
+    """Returns a row of a mean over seeds, with its interval."""
     found = once(lambda: interval(ratios()))
 
     def reading() -> str:
@@ -97,50 +97,50 @@ def over_seeds(ratios: Callable[[], list[float]], quantity: str, source: str, se
 
 
 def hot_region(shape: tuple[int, ...], flits: int, **settings) -> Experiment:
-    """25 % of the packets go to an eighth of the machine at the origin, the others anywhere; every node always has
-    packets to send. flits: buffer of each of three VCs, chunks."""
+    """Returns an experiment in which 25 % of the packets go to an eighth of the machine at the origin, the others
+    anywhere, and every node always has packets to send. flits: buffer of each of three VCs, chunks."""
     return machine(shape, traffic__pattern="hot_region", traffic__hot_shape=[k // 2 for k in shape],
                    traffic__hot_fraction=0.25, traffic__load=1.0, router__dynamic_flits=flits,
                    router__escape_flits=flits, **SIMULATOR, **settings)
 
 
 def entering(shape: tuple[int, ...]) -> Callable[[Network], dict]:
-    """Observes how long the links into the hot region have been taken."""
+    """Returns an observer of the mean cycles in which the links into the hot region were busy."""
     links = links_into(shape, tuple(k // 2 for k in shape))
     return lambda network: {"entering": sum(cycles for *link, cycles in network.channels() if tuple(link) in links)
                             / len(links)}
 
 
 def throughput(course: Course, samples: list[Sample]) -> list[float]:
-    """Chunks delivered per cycle and node in each window."""
+    """Returns the chunks delivered per cycle and node in each window."""
     delivered = [0, *(s["flits_delivered"] for s in samples)]
     return [(b - a) / course.cycles / course.nodes() for a, b in pairwise(delivered)]
 
 
 def level(values: list[float]) -> float:
-    """The last third, on average."""
+    """Returns the mean of the last third."""
     return statistics.mean(values[-len(values) // 3:])
 
 
 def smoothed(values: list[float]) -> list[float]:
-    """Means over three windows."""
+    """Returns the moving average over three windows."""
     return [statistics.mean(values[i:i + 3]) for i in range(len(values) - 2)]
 
 
 def half_way(values: list[float]) -> float:
-    """Between the peak and the last level."""
+    """Returns the mid-point between the peak and the level of the last third."""
     return (max(smoothed(values)) + level(values)) / 2
 
 
 def decline(values: list[float], threshold: float) -> int:
-    """Windows until throughput has risen to its peak and then fallen below a threshold."""
+    """Returns the number of windows until throughput has passed its peak and fallen below a threshold."""
     smooth = smoothed(values)
     peak = smooth.index(max(smooth))
     return next((i for i in range(peak, len(smooth)) if smooth[i] < threshold), len(smooth)) + 3
 
 
 def falls(values: list[float], part: float = 0.15) -> int:
-    """How often throughput falls by a part of its last high, having risen by as much in between."""
+    """Returns how often throughput falls by the fraction `part` of its last high, with equal rises in between."""
     count, falling, turn = 0, False, values[0]
     for v in values:
         turn = min(turn, v) if falling else max(turn, v)
@@ -153,7 +153,7 @@ def falls(values: list[float], part: float = 0.15) -> int:
 
 def figure_3(shape: tuple[int, ...] = HOT_16, cycles: int = 1500, windows: int = 100,
              keep: Path | None = None) -> list[dict]:
-    """Throughput in time under hot-region traffic, for three sizes of buffers."""
+    """Rows of throughput over time under hot-region traffic, for three buffer sizes."""
     sizes = {"2 KB": 64, "1 KB": 32, "512 B": 16}
     courses = {name: Course(hot_region(shape, flits, **RANDOM), cycles, windows, observe=entering(shape))
                for name, flits in sizes.items()}
@@ -201,7 +201,7 @@ POLICIES = {"base": RANDOM, "JSQ": {"router__slq": 0.0}, "SLQ": {"router__jsq": 
 
 def figures_4_5(uniform: tuple[int, ...] = (8, 8, 8), hot: tuple[int, ...] = (8, 8, 8), cycles: int = 2000,
                 windows: int = 100, keep: Path | None = None) -> list[dict]:
-    """What JSQ and SLQ do for response times in light traffic, and for throughput under hot-region traffic."""
+    """Rows of the effects of JSQ and SLQ on response times in light traffic, and on throughput to a hot region."""
     light = {(name, use, first): response(uniform, use, 2, 2, router__network_first=first, **policy)
              for use in (0.8, 0.95) for first in (0.0, 1.0) for name, policy in POLICIES.items()}
     heavy = {name: Course(hot_region(hot, 64, **policy), cycles, windows) for name, policy in POLICIES.items()}
@@ -213,7 +213,7 @@ def figures_4_5(uniform: tuple[int, ...] = (8, 8, 8), hot: tuple[int, ...] = (8,
         return lambda: 100 - 100 * (response_time(samples()[name, use, first])
                                     / response_time(samples()["base", use, first]))
 
-    equal = "senders choose at random between the network and injection FIFOs, as random arbitration has it"
+    equal = "senders choose at random between the network and injection FIFOs, as in random arbitration"
     favour = "senders favour packets in the network, as in the studies of hot regions"
     source, setting = f"{PAPER}, Figure 4", f"{times(uniform)}, use "
     rows = [
@@ -226,7 +226,7 @@ def figures_4_5(uniform: tuple[int, ...] = (8, 8, 8), hot: tuple[int, ...] = (8,
         row("bgl.arbitration", "response time saved by SLQ, network first", source, setting + "0.8", None,
             saved("SLQ", 0.8, 1.0), "%", 0, reading=favour),
         row("bgl.arbitration", "response time saved by SLQ", source, setting + "0.95", None, saved("SLQ", 0.95, 0.0),
-            "%", 0, reading="the paper has no number"),
+            "%", 0, reading="the paper gives no number"),
     ]
 
     @cache
@@ -252,8 +252,8 @@ def figures_4_5(uniform: tuple[int, ...] = (8, 8, 8), hot: tuple[int, ...] = (8,
 
 def figures_7_to_9(shape: tuple[int, ...] = (10, 10, 10), flits: int = 16, cycles: int = 5000, windows: int = 150,
                    keep: Path | None = None, orders: tuple[str, ...] = ("dimension",)) -> list[dict]:
-    """Throughput in time under hot-region traffic, for ways to build the escape VCs; and how often a token message
-    frees a blocked packet. orders: of the hops on escape VCs; the rows that are judged are of the dimensions'."""
+    """Rows of throughput over time under hot-region traffic, for kinds of escape VCs, and of how often a token message
+    unblocks a packet. orders: of the hops on escape VCs; rows of dimension order are judged."""
     courses = {
         f"{kind}, {order} order": Course(
             hot_region(shape, flits, router__escape=kind, router__escape_order=order, router__count_unblocking=True,
@@ -265,7 +265,7 @@ def figures_7_to_9(shape: tuple[int, ...] = (10, 10, 10), flits: int = 16, cycle
     setting = f"{times(shape)}, {flits * CHUNK} B a VC, {million(cycles * windows)}"
     wild, calm = (f"{kind}, dimension order" for kind in ("dateline", "bubble"))
 
-    later = slice(windows // 20, None)  # after throughput has risen
+    later = slice(windows // 20, None)  # after the initial rise of throughput
 
     @cache
     def curve(name: str) -> list[float]:
@@ -297,7 +297,7 @@ def figures_7_to_9(shape: tuple[int, ...] = (10, 10, 10), flits: int = 16, cycle
                  "a steep decline, a rise and another decline with the dimension-ordered dateline pair", name == calm),
             line(f"least throughput after the peak, {name}", None, partial(least, name), "of the peak"),
             line(f"hops on escape VCs, {name}", None, partial(on_escape, name), "%",
-                 "an appreciable fraction with the dateline pair, says the paper"),
+                 "the paper: an appreciable fraction with the dateline pair"),
         ]
     rows += [
         line("variation of throughput, dateline pair over bubble", 1,
@@ -306,7 +306,7 @@ def figures_7_to_9(shape: tuple[int, ...] = (10, 10, 10), flits: int = 16, cycle
         line("unblocking and throughput, dateline pair", 0,
              lambda: statistics.correlation(unblocked(wild)["probability"], curve(wild)[later]), "correlation",
              "the paper: they rise and fall together. Unblocking probability: of the token messages to a node where "
-             "the head of a receiver's queue can enter no VC, those that let one move"),
+             "the head of a receiver's queue can enter no VC, the fraction that lets one move"),
         line("variation of unblocking, dateline pair over bubble", 1,
              lambda: variation(unblocked(wild)["probability"]) / variation(unblocked(calm)["probability"]), "times",
              "the paper: relatively constant for the bubble"),
@@ -319,8 +319,8 @@ def figures_7_to_9(shape: tuple[int, ...] = (10, 10, 10), flits: int = 16, cycle
         rows += [line(f"unblocking {reading} and throughput, dateline pair", None,
                       partial(lambda of: statistics.correlation(unblocked(wild)[of], curve(wild)[later]), reading),
                       "correlation",
-                      "other ways to read the paper: freeing messages in a time, or over all messages, one for every "
-                      "hop of a packet; the more are blocked, the more of all messages free one")]
+                      "other interpretations: unblocking messages per cycle, or over all token messages, one for every "
+                      "hop of a packet; with more blocked packets, more of all messages unblock one")]
     return rows
 
 
@@ -329,7 +329,7 @@ def variation(values: list[float]) -> float:
 
 
 def unblocking(samples: list[Sample]) -> dict[str, list[float]]:
-    """How often token messages free a packet, in each window after the first sample."""
+    """Returns how often token messages unblock a packet, in each window after the first sample."""
     keys = {"probability": "token_messages", "per cycle": "cycle", "of all token messages": "flit_moves"}
     scale = {"of all token messages": FULL}
     return {name: [scale.get(name, 1) * (b["unblocking"] - a["unblocking"]) / max(1, b[key] - a[key])

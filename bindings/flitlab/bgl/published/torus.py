@@ -1,5 +1,5 @@
-"""What the experiments of the paper on Blue Gene/L's torus have in common: machines, use of links, all-to-alls. A cycle
-is a byte time of a link, a flit a chunk of 32 bytes."""
+"""Common parts of the experiments of the paper on Blue Gene/L's torus: machines, link utilisation, all-to-alls. A cycle
+is the time of a byte on a link, a flit is a chunk of 32 bytes."""
 
 from __future__ import annotations
 
@@ -12,18 +12,17 @@ from flitlab.courses import Course, Sample, all_delivered, follow
 from flitlab.experiment import Experiment
 
 PAPER = "Blue Gene/L torus interconnection network"
-CHUNK, FULL, PAYLOAD = 32, 8, 240  # bytes of a chunk; chunks of a full packet; bytes of these that are not software's
-SIMULATOR = {"injection__infinite": True}  # FIFOs without end, as in the paper's simulator; software takes no time
-# The paper gives no times of its hardware's software. These two make one of its numbers, 71 % of peak for one packet of
-# 32 bytes to each of 512 nodes, and come near another, 92 % for a single receiver. Whatever else hardware is compared
-# with has them.
+CHUNK, FULL, PAYLOAD = 32, 8, 240  # bytes of a chunk; chunks of a full packet; payload bytes of a full packet
+SIMULATOR = {"injection__infinite": True}  # infinite FIFOs, as in the paper's simulator; software takes no time
+# The paper gives no times for the software of its hardware. These two are chosen for 71 % of peak with one packet of 32
+# bytes to each of 512 nodes, and come near the 92 % of a single receiver. All comparisons with hardware use them.
 HARDWARE = {"software__packet_time": 116, "software__chunk_time": 10}
 ONE_OF_ITS_NUMBERS = ("software's times, 116 processor cycles a packet and 10 a chunk, are chosen so that this is "
                       "about what the hardware reached")
 
 
 def machine(shape: Iterable[int], **settings) -> Experiment:
-    """A torus with packets of full size. Settings are dotted paths, with ``__`` for the dot."""
+    """Returns a torus with full packets. Settings are dotted paths, with ``__`` for the dot."""
     flat = {key.replace("__", "."): value for key, value in settings.items()}
     return Experiment.from_dict({"router.kind": "bgl", "topology.shape": list(shape), "traffic.packet_flits": FULL,
                                  "traffic.self": False} | flat)
@@ -38,32 +37,32 @@ def million(cycles: float) -> str:
 
 
 def chunks_of(e: Experiment) -> int:
-    """Length of its packets, which all have the same."""
+    """Returns the length of an experiment's packets in chunks. All packets must have the same length."""
     ((chunks, _),) = e["traffic.packet_flits"]
     return chunks
 
 
 def payload_part(e: Experiment) -> float:
-    """Part of a link's time in which it carries software's bytes of full packets, with traffic both ways."""
+    """Returns the payload fraction of a fully used link, with full packets both ways."""
     return PAYLOAD / e.derived()["link_cycles_per_packet"]
 
 
 def link_use(e: Experiment, begin: Sample, end: Sample) -> float:
-    """Mean use of the links between two samples: cycles in which they are taken, overhead included, in percent."""
+    """Returns the mean utilisation of the links between two samples in percent, overhead included."""
     d = e.derived()
     packets = (end["flit_moves"] - begin["flit_moves"]) / chunks_of(e)
     return 100 * packets * d["link_cycles_per_packet"] / d["channels"] / (end["cycle"] - begin["cycle"])
 
 
 def most_link_use(e: Experiment) -> float:
-    """Mean use of the links in percent when the busiest ones are always taken, under uniform traffic."""
+    """Returns the mean link utilisation in percent under uniform traffic when the busiest links are always busy."""
     d = e.derived()
     packets = d["saturation_load_bound"] / chunks_of(e) * d["terminals"]  # per cycle
     return 100 * packets * d["hops_mean"] * d["link_cycles_per_packet"] / d["channels"]
 
 
 def links_into(shape: tuple[int, ...], extent: tuple[int, ...]) -> set[tuple[int, int]]:
-    """Node and port where links begin that enter the region at the origin."""
+    """Returns (node, port) of all links that enter the region of size `extent` at the origin."""
     strides = [math.prod(shape[:d]) for d in range(len(shape))]
 
     def inside(node: int) -> bool:
@@ -80,14 +79,14 @@ def links_into(shape: tuple[int, ...], extent: tuple[int, ...]) -> set[tuple[int
 
 
 def batch(e: Experiment, least: float) -> Course:
-    """A course until all packets of a batch have arrived, which takes `least` cycles at the least."""
+    """Returns a course until all packets of a batch have arrived. `least`: lower bound of its cycles."""
     window = max(1000, round(least / 50))
     return Course(e, window, math.ceil(10 * least / window), until=all_delivered)
 
 
 def all_to_all(shape: Iterable[int], chunks: int = FULL, rounds: int = 1, in_a_row: int = 1,
                **settings) -> tuple[Course, float]:
-    """An all-to-all, and the cycles that it takes at the least, for the busiest links' sake."""
+    """Returns an all-to-all and a lower bound of its cycles, given by the busiest links."""
     e = machine(shape, traffic__mode="batch", traffic__pattern="all_to_all", traffic__packet_flits=chunks,
                 traffic__rounds=rounds, traffic__in_a_row=in_a_row, **settings)
     least = (math.prod(shape) - 1) * rounds * in_a_row * chunks / e.derived()["saturation_load_bound"]
@@ -95,13 +94,13 @@ def all_to_all(shape: Iterable[int], chunks: int = FULL, rounds: int = 1, in_a_r
 
 
 def percent_of_peak(samples: list[Sample], least: float) -> float:
-    """The least time over the time until the last delivery, in percent."""
+    """Returns `least` over the time until the last delivery, in percent. RunError if the batch is not complete."""
     if not all_delivered(samples[-1]):
-        raise RunError("a batch is not at its end after ten times the least that it takes.")
+        raise RunError("the batch is not complete after ten times its lower bound.")
     return 100 * least / (samples[-1]["last_delivery"] + 1)
 
 
 def follow_batches(runs: dict[str, tuple[Course, float]], keep: Path | None = None) -> dict[str, float]:
-    """Percent of peak of each."""
+    """Runs batches and returns the percent of peak of each."""
     samples = follow({name: course for name, (course, _) in runs.items()}, keep)
     return {name: percent_of_peak(samples[name], least) for name, (_, least) in runs.items()}

@@ -1,6 +1,6 @@
-"""What has been published of METRO."""
+"""Published experiments of METRO."""
 
 from flitlab.metro.published import paper, stages
 
-PLACE = 30  # in lists of experiments; its notebook has the same number
+PLACE = 30  # position in lists of experiments, and number of the notebook
 EXPERIMENTS = paper.EXPERIMENTS | stages.EXPERIMENTS

@@ -1,5 +1,5 @@
-"""Networks of the METRO paper: Table 3's implementations, Figures 1 and 3, and a message alone in one of them. A cycle
-is a clock, a flit a word of a channel."""
+"""Networks of the METRO paper (Table 3, Figures 1 and 3), and the measurement of a single message in one of them. A
+cycle is a clock, a flit a word of a channel."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from flitlab.network import Network
 
 PAPER = "METRO: A Router Architecture for High-Performance, Short-Haul Routing Networks"
 BYTES = 20
-START = 10  # cycle in which the message of a quiet network is created
+START = 10  # cycle in which the single message is created
 
 
 @dataclass(frozen=True)
@@ -34,16 +34,16 @@ class Instance:
     header_words: int = 0
     pipeline: int = 1
     straddles: bool = True
-    wire_clocks: int | None = None  # instead of Table 4's
+    wire_clocks: int | None = None  # replaces Table 4's value
 
     @property
     def bits(self) -> int:
-        """Of a channel."""
+        """Width of a channel, bits."""
         return self.width * self.cascade
 
     @property
     def wire(self) -> int:
-        """Table 4: interconnect delay in clocks, with 3 ns of wire."""
+        """Interconnect delay in clocks, with 3 ns of wire (Table 4)."""
         return math.ceil((self.io + 3) / self.clock) if self.wire_clocks is None else self.wire_clocks
 
     def experiment(self, trace: Path) -> Experiment:
@@ -79,7 +79,7 @@ TABLE3 = (
 
 @dataclass(frozen=True)
 class Alone:
-    """A message in an empty network, in clocks from its first word on the wire."""
+    """Times of a message in an empty network, in clocks from its first word on the source's wire."""
 
     delivered: int  # to the end of its last word at the destination
     acknowledged: int  # to the start of the acknowledgment on the source's wire
@@ -87,15 +87,16 @@ class Alone:
 
     @property
     def stage(self) -> int:
-        """From each stage to the next."""
+        """Clocks from each stage to the next. RunError if the stages differ."""
         apart = {b - a for a, b in pairwise(self.turned[s] for s in sorted(self.turned))}
         if len(apart) != 1:
-            raise RunError(f"stages are {sorted(apart)} clocks apart, and should be as far as one another.")
+            raise RunError(f"stages are {sorted(apart)} clocks apart; the distances should be equal.")
         return apart.pop()
 
 
 def alone(make: Callable[[Path], Experiment], words: int, source: int = 3, destination: int = 17) -> Alone:
-    """Sends one message of so many words. ``make`` builds the experiment for the name of its trace."""
+    """Sends one message of ``words`` words and returns its times. ``make`` builds the experiment from the path of a
+    trace file."""
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "one.csv"
         trace.write_text(f"{START},{source},{destination},{words}\n", encoding="utf-8")
@@ -103,10 +104,10 @@ def alone(make: Callable[[Path], Experiment], words: int, source: int = 3, desti
         delivered, turned, stages = 0, {}, {}
         for r in range(int(net.experiment.derived()["routers"])):
             stages.setdefault(int(net.router(r).name.split(".")[0]), []).append(r)
-        ahead = sorted(stages)  # stages that TURN has not come to; it comes to them in this order
+        ahead = sorted(stages)  # stages that TURN has not reached, in the order in which it does
         while not net.totals["packets_delivered"]:
             net.step()
-            clock = net.cycle - 1 - (START + 1)  # the one that has just been worked off
+            clock = net.cycle - 1 - (START + 1)  # of the cycle that has just ended
             if not delivered and net.totals["messages_accepted"]:
                 delivered = clock  # TURN, on which the destination decides, comes one clock after the last word
             while ahead and any(port.vcs[0].stage == "reverse"
@@ -124,7 +125,8 @@ def dotted(settings: dict) -> dict:
 
 
 def figure3_network(**settings) -> Experiment:
-    """The network of Figure 3: 8-bit routers of radix 4, two links each way. Settings are dotted paths, with ``__``."""
+    """The network of Figure 3: 8-bit routers of radix 4, two links in each direction. Settings are parameter paths with
+    ``__`` for the dot."""
     return Experiment.from_dict(NETWORK3 | {"traffic.packet_flits": BYTES} | dotted(settings))
 
 

@@ -1,4 +1,4 @@
-"""Experiments of the METRO paper: latencies of its implementations, loading, paths, faults, reclamation, cascading. A
+"""Experiments of the METRO paper: latency of implementations and under load, paths, faults, reclamation, cascading. A
 cycle is a clock, a flit a word of a channel."""
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from flitlab.sweeps import sweep
 
 
 def table3() -> list[dict]:
-    """Each row of the table from a message through its network."""
+    """Table 3: each row is measured with one message through its network."""
     rows = []
     for i in TABLE3:
         measured = alone(i.experiment, 8 * BYTES // i.bits)
@@ -33,13 +33,13 @@ def table3() -> list[dict]:
     return rows
 
 
-FIGURE3 = ("64 endpoints (4 x 4 x 4; the paper does not say how many). The unloaded latency is from the first word on "
-           "the source's wire to the start of the acknowledgment there, wires being part of the routers' single "
+FIGURE3 = ("64 endpoints (4 x 4 x 4; the paper does not give the number). The unloaded latency runs from the first "
+           "word on the source's wire to the start of the acknowledgment there. Wires are part of the routers' single "
            "pipeline stage (vtd = 0), as in RN1: 1 header + 20 bytes + TURN + 3 clocks forward + 3 back.")
 
 
 def unloaded() -> list[dict]:
-    """The 28 clocks of Figure 3, and where they go."""
+    """Figure 3: the 28 clocks of the unloaded latency, and their parts."""
     def make(trace: Path) -> Experiment:
         return Experiment.from_dict(NETWORK3 | {"traffic.mode": "trace", "traffic.trace_file": str(trace)})
 
@@ -47,7 +47,7 @@ def unloaded() -> list[dict]:
     header = int(figure3_network().derived()["header_words"])
     common = {"experiment": "metro.unloaded", "source": f"{PAPER}, Figure 3", "setting": "64 endpoints, 20 bytes",
               "unit": "clocks", "tolerance": 0.0}
-    at_last = measured.turned[max(measured.turned)]  # clocks before TURN is at the last stage's router
+    at_last = measured.turned[max(measured.turned)]  # clocks until TURN is at the last stage's router
     through = measured.delivered - measured.turned[0]
     parts = {"header": header, "body": BYTES, "TURN": measured.turned[0] + 1 - header - BYTES,
              "TURN through the routers": through, "acknowledgment through the routers":
@@ -60,12 +60,12 @@ def unloaded() -> list[dict]:
     return rows
 
 
-LOADS = (0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0)  # of a processor that does not stall, words/cycle
+LOADS = (0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0)  # while the processor does not stall, words/cycle
 RESTLESS = "no time to work"  # the next message is created when the last one has been acknowledged
 
 
 def figure3(loads: tuple[float, ...] = LOADS) -> list[dict]:
-    """Latency against loading with processors that stall: 28 clocks at the beginning, then a smooth rise."""
+    """Figure 3: latency against load with processors that stall. It starts at 28 clocks and rises smoothly."""
     e = figure3_network(endpoint__stalls=True, run__measure_cycles=12000)
     points = sweep(e, {"traffic.load": loads}, progress=False).rows
     restless = run(e.set("endpoint.think_cycles", 0))
@@ -76,7 +76,7 @@ def figure3(loads: tuple[float, ...] = LOADS) -> list[dict]:
     most = max(b / a for a, b in pairwise(latency))
     common = {"experiment": "metro.figure3", "source": f"{PAPER}, Figure 3", "reading": FIGURE3 + READING3}
     return [
-        # The published number is judged in metro.unloaded; here the curve has to begin there.
+        # metro.unloaded judges the published number; here the curve must start at it.
         row(quantity="latency at almost no load", setting=f"load {loads[0]:g}", published=28, measured=latency[0],
             unit="clocks", tolerance=1, check=True, **common),
         row(quantity="loads at which throughput or latency falls", setting="all", published=0, measured=falls, unit="",
@@ -88,15 +88,14 @@ def figure3(loads: tuple[float, ...] = LOADS) -> list[dict]:
           for setting, u, t in zip(settings, through, latency, strict=True))]
 
 
-READING3 = (" Processors draw a time to work from a geometric law, send a message to a random endpoint, and stall"
-            " until it has been acknowledged. The paper does not give the time; without any (endpoint.think_cycles = 0)"
-            " the curve has its steep end; blocked ones try again after a random time "
-            "(endpoint.backoff_cycles), with fast reclamation. The curve itself is a picture in the paper, so its"
-            " points are not compared.")
+READING3 = (" Processors work for a geometric random time, send a message to a random endpoint, and stall until it is "
+            "acknowledged. The paper does not give the time to work; a time of 0 (endpoint.think_cycles = 0) gives the "
+            "steep end of the curve. Blocked messages are retried after a random time (endpoint.backoff_cycles), with "
+            "fast reclamation. The paper shows the curve only as a picture, so its points are not compared.")
 
 
 def figure1() -> list[dict]:
-    """Ways between all pairs, and what is left of them without a router of the last stage or any link."""
+    """Figure 1: paths between all pairs, also after the loss of a last-stage router or a link."""
     net = Network(figure1_network())
     wiring = metro.Wiring(net)
     ways = [len(list(wiring.paths(s, d))) for s in range(16) for d in range(16)]
@@ -119,7 +118,7 @@ def figure1() -> list[dict]:
               "setting": "16 endpoints", "tolerance": 0}
     return [
         row(quantity="fewest ways between two endpoints", published=None, measured=min(ways), unit="ways",
-            reading="2 links into the network x 2 equivalent ports x 2 x 1 make 8: the paper says many and draws them.",
+            reading="2 leaving links x 2 equivalent ports x 2 x 1 give 8. The paper draws them and says: many.",
             **common),
         row(quantity="most ways between two endpoints", published=None, measured=max(ways), unit="ways", **common),
         row(quantity="routers of the last stage", published=None, measured=len(last), unit="", **common),
@@ -138,7 +137,7 @@ FRACTIONS = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2)
 
 
 def faults(fractions: tuple[float, ...] = FRACTIONS, seeds: int = 4) -> list[dict]:
-    """Latency and throughput against the part of the routers, and of the links, that are dead."""
+    """Latency and throughput against the fraction of dead routers, and of dead links."""
     rows = []
     for what, masked in (("routers", False), ("links", False), ("routers", True)):
         latency, through = [], []
@@ -158,14 +157,14 @@ def faults(fractions: tuple[float, ...] = FRACTIONS, seeds: int = 4) -> list[dic
     return rows + retries(tuple(f for f in (0.05, 0.1, 0.2) if f in fractions), max(1, seeds // 2))
 
 
-READING_FAULTS = ("The paper says that performance degrades robustly and gives no numbers. Dead parts are drawn so that"
-                  " everybody still reaches everybody, means of several draws. Nobody is told of them, sources find "
-                  "ways by trying; masked: the ports that lead to them are switched off.")
+READING_FAULTS = ("The paper says that performance degrades robustly and gives no numbers. Means of several draws of "
+                  "dead parts; every endpoint still reaches every other. Dead parts are not announced, so sources find "
+                  "paths by retrying; masked: the ports that lead to dead parts are switched off.")
 
 
 def success(wiring: metro.Wiring, dead: set[int], masked: bool) -> list[float]:
-    """Probability that an attempt finds its way, for each pair of endpoints: sources draw a link, routers one of the
-    equivalent ports; those that lead to a dead router are out of the draw if they are masked."""
+    """Returns the probability that an attempt reaches its destination, for each pair of endpoints. Sources draw a link,
+    routers one of the equivalent ports. Masked links and ports, which lead to a dead router, are not drawn."""
     @cache
     def through(router: int, destination: int) -> float:
         if router in dead:
@@ -187,8 +186,8 @@ def success(wiring: metro.Wiring, dead: set[int], masked: bool) -> list[float]:
 
 
 def retries(fractions: tuple[float, ...] = (0.05, 0.1, 0.2), seeds: int = 2) -> list[dict]:
-    """Attempts that a message takes in a nearly idle network with dead routers, against the mean of 1 / (probability
-    that an attempt finds its way) over all pairs: what ways of equal rank promise."""
+    """Attempts per message in a nearly idle network with dead routers, against the expected number: the mean over all
+    pairs of 1 / (probability that an attempt reaches its destination)."""
     rows = []
     wiring = metro.Wiring(Network(figure3_network()))
     for masked in (False, True):
@@ -210,8 +209,8 @@ def retries(fractions: tuple[float, ...] = (0.05, 0.1, 0.2), seeds: int = 2) -> 
     return rows
 
 
-READING_RETRIES = ("What must be: the mean over all pairs of 1 / (probability that a random way has no dead router). "
-                   "Load 0.01, so that hardly anything else blocks; means of several draws.")
+READING_RETRIES = ("Expected: the mean over all pairs of 1 / (probability that a random path has no dead router). "
+                   "Load 0.01, so that hardly any attempt is blocked by others; means of several draws.")
 
 
 def reclamation(seeds: int = 5) -> list[dict]:
@@ -229,13 +228,13 @@ def reclamation(seeds: int = 5) -> list[dict]:
         half = student(seeds - 1) * statistics.stdev(ratios) / math.sqrt(seeds)
         rows.append(row(quantity="latency, fast over detailed", published=1, measured=statistics.mean(ratios), unit="",
                         lower_is_better=True, uncertainty=half,
-                        reading="The paper says that resources are released rapidly, without a number: all of the 95 % "
-                                f"interval must be below 1; +- {half:.4f} over {seeds} seeds.", **common))
+                        reading="The paper says that resources are released rapidly, without a number, so the whole "
+                                f"95 % interval must be below 1: +- {half:.4f} over {seeds} seeds.", **common))
     return rows
 
 
 def cascade(seeds: int = 3) -> list[dict]:
-    """A slice that often chooses another port than the one that it is cascaded with: what IN-USE is for."""
+    """Effect of the IN-USE check when one slice often chooses another port than the other slice."""
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         faulty = Path(folder) / "slice.csv"
@@ -268,8 +267,8 @@ def cascade(seeds: int = 3) -> list[dict]:
     return rows
 
 
-READING_CASCADE = ("The paper says that IN-USE finds a slice that has chosen another port, and shuts the connection at "
-                   "once: with the check no answer may break off in the middle; without it they do.")
+READING_CASCADE = ("The paper says that IN-USE detects a slice that has chosen another port and shuts the connection "
+                   "at once. With the check, no answer may break off in the middle; without it, answers do.")
 
 
 CONTEMPORARIES = (("DEC GIGAswitch", 16000, 16000), ("KSR-1", 3500, 3500), ("CM-5", 1500, 3500),
@@ -277,12 +276,12 @@ CONTEMPORARIES = (("DEC GIGAswitch", 16000, 16000), ("KSR-1", 3500, 3500), ("CM-
                   ("Mercury RACE", 500, 500))  # ns, ranges in Table 5
 
 
-CONTEXT = ("The others' times are the paper's estimates, and nothing of them is emulated. Above 1 the minimal "
+CONTEXT = ("The times of the other networks are the paper's estimates; they are not emulated. Above 1, the minimal "
            "gate-array METRO is faster.")
 
 
 def compare() -> list[dict]:
-    """Table 5: the same 20 bytes among 32 processors, over its contemporaries' networks and over METRO's."""
+    """Table 5: 20 bytes among 32 processors, over networks of other machines of the time and over METRO."""
     ours = {i.name: alone(i.experiment, 8 * BYTES // i.bits).delivered * i.clock
             for i in (TABLE3[0], TABLE3[4], TABLE3[-1])}
     common = {"experiment": "metro.compare", "source": f"{PAPER}, Table 5", "published": None, "tolerance": 0}
@@ -296,12 +295,12 @@ def compare() -> list[dict]:
 
 
 EXPERIMENTS = {
-    "metro.table3": ("16 implementations (Table 3): a stage, and 20 bytes among 32 (5 s)", table3),
-    "metro.unloaded": ("the 28 clocks of a message alone, and where they go (1 s)", unloaded),
+    "metro.table3": ("16 implementations (Table 3): delay of a stage and of a 20-byte message (5 s)", table3),
+    "metro.unloaded": ("the 28 clocks of an unloaded message, and their parts (1 s)", unloaded),
     "metro.figure3": ("latency against load with processors that stall (1 s)", figure3),
-    "metro.figure1": ("ways through the 16x16 network, all and with a router or link lost (1 s)", figure1),
+    "metro.figure1": ("paths through the 16x16 network, also without a router or a link (1 s)", figure1),
     "metro.faults": ("latency and throughput with dead routers and links (5 s)", faults),
     "metro.reclamation": ("fast path reclamation against detailed replies (1 s)", reclamation),
     "metro.cascade": ("a faulty slice among cascaded routers (1 s)", cascade),
-    "metro.compare": ("Table 5's contemporaries beside METRO (1 s)", compare),
+    "metro.compare": ("METRO and the networks of Table 5 (1 s)", compare),
 }

@@ -1,4 +1,4 @@
-"""How long words take through a stage, and how many of them are a header (METRO, 6.1 and Table 4)."""
+"""Delay of a stage, and length of headers (METRO, 6.1 and Table 4)."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from dataclasses import replace
 from flitlab.metro.published.networks import BYTES, PAPER, TABLE3, Instance, alone
 from flitlab.reproduction import row
 
-# i = o = w = 8, and a routing stage with its wire is one clock; 50 MHz. 64 endpoints in two stages: dilation 2, then 1.
+# i = o = w = 8; a routing stage and its wire take one clock at 50 MHz. 64 endpoints, two stages of dilation 2 and 1.
 RN1 = Instance("RN1", 20, math.nan, math.nan, math.nan, width=8, radix=(8, 8), wire_clocks=0)
 
 
 def clocks_of_a_word(instance: Instance) -> float:
-    """From the difference of a message and one that is three times as long."""
+    """Returns the clocks per word, from two messages of which one is three times as long as the other."""
     short, long = (alone(instance.experiment, n).delivered for n in (BYTES, 3 * BYTES))
     return (long - short) / (2 * BYTES)
 
 
 def single_router() -> list[dict]:
-    """Section 6.1: METROJR-ORBIT at 40 MHz, and RN1, whose stage is a clock."""
+    """Section 6.1: METROJR-ORBIT at 40 MHz, and RN1, whose stage takes one clock."""
     orbit, rn1_stage = TABLE3[0], alone(RN1.experiment, BYTES).stage
     common = {"experiment": "metro.single_router", "source": f"{PAPER}, 6.1", "tolerance": 0}
     return [
@@ -34,25 +34,25 @@ def single_router() -> list[dict]:
     ]
 
 
-# Widths and radices whose directions fill words badly: a stage's bits are at a word's end and the next one's beginning.
+# Widths and radices for which the bits of a direction do not fit in what is left of a word.
 STRADDLING = ((4, (4, 8, 8)), (4, (8, 8, 4)), (3, (4, 4, 4)))
 
 
 def by_table4(i: Instance) -> float:
-    """The equation of t_20,32 for any network, ns."""
+    """Returns t_20,32 by Table 4's equation for any network, ns."""
     bits = sum(math.log2(radix) for radix in i.radix)
     header = math.ceil(bits / i.width) * i.width * i.cascade
     return len(i.radix) * (i.pipeline + i.wire) * i.clock + (8 * BYTES + header) * i.clock / i.bits
 
 
 def headers() -> list[dict]:
-    """Table 4's equation for headers that are dense: bits of a direction may straddle two words."""
+    """Table 4's equation for dense headers, in which the bits of a direction may straddle two words."""
     rows = []
     common = {"experiment": "metro.headers", "source": f"{PAPER}, Table 4", "tolerance": 0, "unit": "ns"}
     for width, radix in STRADDLING:
         i = replace(TABLE3[0], width=width, radix=radix)
         words = -(-8 * BYTES // width)
-        body = (words * width - 8 * BYTES) * i.clock / width  # what the last word has beyond 20 bytes
+        body = (words * width - 8 * BYTES) * i.clock / width  # bits of the last word beyond 20 bytes
         name = f"radices {', '.join(map(str, radix))}; w = {width}"
         for straddles in (True, False):
             setting = replace(i, straddles=straddles)
@@ -62,11 +62,11 @@ def headers() -> list[dict]:
     return rows
 
 
-READING_HEADERS = ("The paper prints no such example, but its equation takes the bits of all stages together before it "
-                   "rounds up: so a direction's bits must be in two words where they do not fit. Clocks of "
-                   "METROJR-ORBIT, 20 bytes in whole words.")
+READING_HEADERS = ("The paper gives no such example. Its equation adds the bits of all stages before it rounds up, so "
+                   "the bits of a direction must straddle two words where they do not fit in one. Clocks of "
+                   "METROJR-ORBIT; 20 bytes in whole words.")
 
 EXPERIMENTS = {
-    "metro.single_router": ("a stage and a word of METROJR-ORBIT, and a stage of RN1 (1 s)", single_router),
+    "metro.single_router": ("delay of a stage and a word of METROJR-ORBIT, and of a stage of RN1 (1 s)", single_router),
     "metro.headers": ("headers whose directions straddle words, by Table 4's equation (4 s)", headers),
 }

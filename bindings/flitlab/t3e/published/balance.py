@@ -1,4 +1,4 @@
-"""Table 1 of the Cray T3E network paper: how evenly traffic uses the two virtual channels of the links of a ring."""
+"""Table 1 of the Cray T3E network paper: balance of the two virtual channels on the links of a ring."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ ROUNDED = 0.0005  # the table has three decimals
 
 
 BEYOND = "optimised T3E beyond 544 PEs"
-# Machines whose registers have each of Table 1's kinds of tables, for a ring in Y; full ones are an extension.
+# Settings of machines with each kind of Table 1's tables in their registers, for a ring in Y. Full tables are an
+# extension.
 LOADED = {
     "time of crossing": ((2, 1), {"routing__vc_select": "time_of_crossing"}),
     "optimised T3E": ((2, 1), {}),
@@ -41,14 +42,14 @@ LOADED = {
 }
 MEDIANS = ("optimised T3E", "optimised full table")
 SEEDS = range(1, 11)
-SEARCHED = (f"; tables come from a search that ends when it has the paper's balances: the median of its seeds 1 to "
-            f"{len(SEEDS)}, each in a machine of its own (routing.vc_seed)")
-ONCE_MORE = ("; the paper has one column for its limited tables, with which those of the smaller machine are compared; "
-             "the seed is the machine's own, 52")
+SEARCHED = (f"; tables come from a search that ends when it reaches the paper's balances; the value is the median over "
+            f"seeds 1 to {len(SEEDS)} (routing.vc_seed), each in a separate machine")
+ONCE_MORE = ("; the paper's one column for limited tables is compared with the machine of up to 544 PEs; the seed is "
+             "the default, 52")
 
 
 def balance_of_traffic(shape: tuple[int, int, int], subring: int, **settings) -> tuple[float, float]:
-    """Average and maximum over the + links of a ring in Y of |VC0 - VC1 packets| / most packets on any of them, when
+    """Returns average and maximum over the + links of a ring in Y of |VC0 - VC1 packets| / most packets on any link, if
     every node of the ring sends one packet to every other node of its subring through the emulated machine."""
     x, ring, _ = shape
     pairs = [(x * s, x * d) for s in range(ring) for d in range(ring) if s != d and s // subring == d // subring]
@@ -59,7 +60,7 @@ def balance_of_traffic(shape: tuple[int, int, int], subring: int, **settings) ->
                                    routing__adaptive=False, **settings), trace=True)
         network.step(len(pairs) + 20 * ring)
     if network.totals["packets_delivered"] != len(pairs):
-        raise RunError(f"{len(pairs) - network.totals['packets_delivered']} packets of a ring are still under way.")
+        raise RunError(f"{len(pairs) - network.totals['packets_delivered']} packets of a ring are still in transit.")
     sent = Counter((e["index"] // x, e["out_vc"]) for e in network.events()
                    if e["kind"] == "switch_granted" and e["out_port"] == PLUS_Y)
     most = max(sent[node, 0] + sent[node, 1] for node in range(ring))
@@ -68,14 +69,14 @@ def balance_of_traffic(shape: tuple[int, int, int], subring: int, **settings) ->
 
 
 def medians(shape: tuple[int, int, int], subring: int, searched: bool, settings: dict) -> list[float]:
-    """Average and maximum of the balance; of tables that come from a search, the medians over its seeds."""
+    """Returns average and maximum of the balance; for tables from a search, the medians over its seeds."""
     found = [balance_of_traffic(shape, subring, **settings, **seed)
              for seed in ([{"routing__vc_seed": s} for s in SEEDS] if searched else [{}])]
     return [statistics.median(values) for values in zip(*found, strict=True)]
 
 
 def table1(rings: Iterable[int] = (4, 8, 16, 32)) -> list[dict]:
-    """Virtual channel balance of traffic through emulated machines with each kind of table in their registers."""
+    """Measures the VC balance of traffic through emulated machines with each kind of table in their registers."""
     reading = ("one direction; half-way routes from sources at an even distance from the dateline, which is at an edge "
                "of the subrings; average over all links of the ring; one table for all subrings; packets counted on "
                "the links of the machine")
@@ -83,7 +84,7 @@ def table1(rings: Iterable[int] = (4, 8, 16, 32)) -> list[dict]:
     for ring in rings:
         for name, ((x, z), settings) in LOADED.items():
             if x * z > 2 and ring < 16:
-                continue  # no more than 544 PEs
+                continue  # at most 544 PEs
             column = min(list(LOADED).index(name), 2) if z == 1 else 1
             for (k, subring), values in TABLE1.items():
                 if k != ring:
@@ -100,12 +101,12 @@ def table1(rings: Iterable[int] = (4, 8, 16, 32)) -> list[dict]:
 
 
 def searches(ring: int) -> list[dict]:
-    """Whether the search for tables depends on its seed: of ten, those whose table has all of Table 1's balances."""
+    """Counts the seeds whose search reaches all of Table 1's balances."""
     rows = []
     for what, limited, column in (("8 entries", True, 1), ("full", False, 2)):
         goals = {subring: tuple(value + ROUNDED for value in values[column])
                  for (k, subring), values in TABLE1.items() if k == ring}
-        restarts, steps = (200, 20_000) if limited else (60, 100_000)  # as for the machine's own tables
+        restarts, steps = (200, 20_000) if limited else (60, 100_000)  # as for the tables of machines
         misses = once(search, ring, limited, goals, restarts, steps)
         common = {"experiment": "t3e.table1", "source": f"{PAPER}, section 4, Table 1", "setting": f"ring {ring}",
                   "published": None, "tolerance": 0,
@@ -120,7 +121,7 @@ def searches(ring: int) -> list[dict]:
 
 
 def search(ring: int, limited: bool, goals: dict, restarts: int, steps: int) -> list[float]:
-    """By how much the table of each seed misses the balances."""
+    """Returns, for each seed, the largest amount by which its table misses a balance."""
     misses = []
     for seed in SEEDS:
         table = t3e.optimise(ring, limited, goals, seed=seed, restarts=restarts, steps=steps)

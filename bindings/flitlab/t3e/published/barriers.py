@@ -15,8 +15,8 @@ from flitlab.t3e.published.paper import GAP, PAPER, _latencies, _machine
 
 
 def reference(shape: tuple[int, int, int], others: range, name: str = "get") -> dict[int, int]:
-    """Clocks of an operation of PE 0 on each of some PEs, in an idle machine: both ways, and the flits that follow the
-    first one."""
+    """Returns the clocks of an operation of PE 0 on each of `others`, in an idle machine: both head latencies, and the
+    flits that follow the heads."""
     operation = t3e.OPERATIONS[name]
     there, back = [(0, pe) for pe in others], [(pe, 0) for pe in others]
     return {pe: a + b + operation.request_flits + operation.response_flits - 2
@@ -24,16 +24,16 @@ def reference(shape: tuple[int, int, int], others: range, name: str = "get") -> 
 
 
 def of_a_barrier(shape: tuple[int, int, int], cycles: int, **settings) -> float:
-    """Clocks from one completion to the next, when every PE joins again at once."""
+    """Returns the clocks from one completion to the next, if every PE joins again at once."""
     network = Network(_machine(shape, barrier__units=1, **settings)).step(3000)
     before = network.totals["barriers"]
     return cycles * math.prod(shape) / (network.step(cycles).totals["barriers"] - before)
 
 
 def barrier(each: int = 1, cycles: int = 20000) -> list[dict]:
-    """Global barriers, one after the other over all PEs. In an idle machine, against a Get of one word from the
-    farthest PE, and from the mean one of every `each`-th; in one where every PE issues Gets, against the mean of
-    those. cycles: in which barriers are counted, in an idle machine; half as many where there are Gets."""
+    """Compares global barriers, repeated over all PEs, with single-word Gets. In an idle machine the Get goes to the
+    farthest PE, or is the mean over every `each`-th PE; in a machine where every PE issues Gets it is their mean.
+    cycles: length of the barrier measurement in an idle machine; half of it with Gets."""
     nodes, shape = 512, t3e.SHAPES[512]
     farthest = 4 + 8 * (4 + 8 * 4)
     get = t3e.OPERATIONS["get"]
@@ -57,12 +57,12 @@ def barrier(each: int = 1, cycles: int = 20000) -> list[dict]:
 
 
 def round_trip(shape: tuple[int, int, int], **settings) -> float:
-    """Mean clocks of a Get where all PEs issue them."""
+    """Returns the mean clocks of a Get if all PEs issue Gets."""
     return run(_machine(shape, barrier__units=1, **settings)).model.round_trip_cycles_mean
 
 
 def from_the_last_join(shape: tuple[int, int, int], last: list[int]) -> list[int]:
-    """Clocks from a PE's join, all others having joined, until that PE's unit says that the barrier is complete."""
+    """Returns the clocks from the last PE's join until its own unit leaves S_ARM, for each PE of `last`."""
     network = Network(_machine(shape, barrier__units=1, barrier__operation="by_hand", traffic__load=0.0))
     machine, clocks = t3e.Machine(network), []
     for pe in last:
@@ -75,16 +75,16 @@ def from_the_last_join(shape: tuple[int, int, int], last: list[int]) -> list[int
         while machine.barrier_state(pe) == "S_ARM":
             network.step(1)
         clocks.append(network.cycle - start)
-        network.step(GAP)  # until all others know
+        network.step(GAP)  # until all other PEs are notified
     return clocks
 
 
 def tried(others: range, cycles: int) -> list[dict]:
-    """What could make the mean reference of an idle machine the longer one."""
+    """Compares the barrier with other references, which could explain the paper's statement for the mean reference."""
     def line(setting: str, quantity: str, clocks: Callable[[], float], ways: Callable[[], dict[int, int]]) -> dict:
         return row("t3e.barrier", f"barrier over {quantity}", f"{PAPER}, section 6", f"{setting}, idle", None,
                    lambda: clocks() / statistics.mean(ways().values()), "times", 0,
-                   reading="what could explain the mean reference: other operations and sizes, and what is counted")
+                   reading="other operations, sizes and ways of counting that could explain the mean reference")
 
     shape = t3e.SHAPES[512]
     gets, clocks = once(reference, shape, others), once(of_a_barrier, shape, cycles, traffic__load=0.0)
@@ -103,10 +103,10 @@ def tried(others: range, cycles: int) -> list[dict]:
 MEMORY = 8  # clocks, 107 ns
 LAST = 16  # PEs that join last
 READING_BARRIER = (
-    "a barrier packet passes a router in the 3 clocks of one that needs no arbitration, and goes before all others, so "
-    "that load hardly holds it up; references are Gets of one word, without memory, in a machine that is idle but for "
-    "them, or in which every PE has up to 16 outstanding; the paper does not say whether it means the mean or the "
-    "farthest, nor under which load")
+    "a barrier packet passes a router in 3 clocks, as without arbitration, and goes before all others, so load hardly "
+    "delays it; references are single-word Gets without memory time, in an otherwise idle machine, or in one where "
+    "every PE has up to 16 outstanding; the paper does not say whether it means the mean or the farthest reference, "
+    "nor under which load")
 
 
 EXPERIMENTS = {"t3e.barrier": ("global barriers against remote references (section 6)", barrier)}

@@ -1,4 +1,4 @@
-"""What the T3E's network does about broken links and nodes, and about spoiled flits (paper, section 9)."""
+"""Broken links and nodes, spares, and corrupted flits in the T3E's network (paper, section 9)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _row(quantity: str, where: str, published: float | None, measured: float | C
 
 
 def _lost(experiment: Experiment, pairs: list[tuple[int, int]]) -> int:
-    """Packets of pairs, one a clock, that do not arrive in the emulated machine."""
+    """Sends a packet for each pair, one per clock; returns the number that do not arrive."""
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "trace.csv"
         trace.write_text("".join(f"{n},{src},{dst},2\n" for n, (src, dst) in enumerate(pairs)))
@@ -41,22 +41,21 @@ def _lost(experiment: Experiment, pairs: list[tuple[int, int]]) -> int:
 
 
 def _most(experiment: Experiment, loads: tuple[float, ...]) -> float:
-    """Most that is accepted at any of some loads."""
+    """Returns the highest accepted traffic over some loads."""
     loaded = experiment.set({"traffic.packet_flits": 10, "run.warmup_cycles": 2000, "run.measure_cycles": 2000})
     return max(run(loaded.set("traffic.load", load)).accepted for load in loads)
 
 
 def faults(draws: int = 3, seed: int = 1, breaks: tuple[int, ...] = (1, 4, 16)) -> list[dict]:
-    """Broken links and nodes at random: whether tables exist, lose nothing and cannot deadlock, and what they cost.
-
-    draws: of each number of broken links in `breaks`.
+    """Breaks links and nodes at random, and measures whether tables exist, lose no packets and cannot deadlock, and
+    their cost in throughput. draws: random draws for each number of broken links in `breaks`.
     """
     nodes = SHAPE[0] * SHAPE[1] * SHAPE[2]
     setting = f"{nodes} PEs"
     whole = once(_most, _machine(), (0.5, 0.6, 0.7))
     choose = random.Random(seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of pairs that are not connected: they are counted
+        warnings.simplefilter("ignore")  # about unconnected pairs, which are counted
         rows = _broken_links(setting, whole, draws, breaks, choose)
     return rows + _during_a_run(nodes) + _spare(nodes) + _errors(setting)
 
@@ -85,7 +84,7 @@ def _broken_links(setting: str, whole: Callable[[], float], draws: int, breaks: 
             lost.append(once(_lost, experiment, connected))
             best.append(once(_most, experiment, (0.4, 0.5, 0.6, 0.7)))
         where = f"{setting}, {count} broken links"
-        reading = f"links at random, {draws} draws; the paper says that such failures are routed around, not how many"
+        reading = f"links at random, {draws} draws; the paper says that routes avoid such failures, but not how many"
         rows += [
             _row("pairs of PEs that are not connected", where, None, apart, reading=reading),
             _row(f"packets lost of {pairs_tried} connected pairs", where, 0, partial(_sum, lost), reading=reading),
@@ -98,7 +97,7 @@ def _broken_links(setting: str, whole: Callable[[], float], draws: int, breaks: 
 
 
 def _during_a_run(nodes: int) -> list[dict]:
-    """A node breaks while the machine works; new tables follow 500 clocks later."""
+    """Breaks a node during a run; new tables follow 500 clocks later."""
     victim, at, delay = nodes // 2 + 3, 2000, 500
     network = Network(_machine(faults__nodes=[victim], faults__cycle=at, faults__reroute_delay=delay,
                                traffic__load=0.2))
@@ -110,16 +109,16 @@ def _during_a_run(nodes: int) -> list[dict]:
     return [
         _row("packets lost before the break", where, 0, before, check=True),
         _row("packets lost until the new tables", where, None, between, "", 0,
-             reading="the paper gives no number; packets come whole or not at all, those half across still make it"),
+             reading="the paper gives no number; packets arrive whole or not at all; packets half across still arrive"),
         _row("packets that arrive with the new tables", where, 1 - 1 / (nodes - 1),
              arrived / sent * nodes / (nodes - 1), "of all", 0.01,
-             reading="of those not from the broken node; those for it are lost: nobody has taken its number",
+             reading="of packets not from the broken node; packets to it are lost, as no spare has its number",
              check=True),
     ]
 
 
 def _spare(nodes: int) -> list[dict]:
-    """A spare takes the logical number of a broken node; virtual numbers stay contiguous."""
+    """Breaks a node that a spare replaces: it takes the logical number, and virtual numbers stay contiguous."""
     spare, victim = nodes - 1, 17
     machine = t3e.machine(_machine(topology__spares=[spare], faults__nodes=[victim]))
     numbers = sorted(pe.virtual for pe in machine.pes if pe.virtual is not None)
@@ -134,7 +133,7 @@ def _spare(nodes: int) -> list[dict]:
 
 
 def _errors(setting: str) -> list[dict]:
-    """Spoiled flits, counted on the way and corrected at the destination."""
+    """Counts corrupted flits, detected on the way and corrected at the destination."""
     rate = 0.001
     network = Network(_machine(faults__error_rate=rate, traffic__load=0.2)).step(5000)
     totals = network.totals
@@ -143,11 +142,11 @@ def _errors(setting: str) -> list[dict]:
     return [
         _row("errors detected on the way, per flit and link", where, rate,
              totals["channel_errors"] / crossings, "", 0.1 * rate, check=True,
-             reading="the emulator's own errors, counted against how often they were to come"),
+             reading="errors that the emulator generates, compared with the configured rate"),
         _row("corrected flits that were hit once", where, None,
              1 - totals["flits_hit_again"] / totals["flits_corrected"], "of all", 0,
-             reading="the code is not published; the paper names no limit to what it corrects, so a flit that was hit "
-                     "on several links is corrected as well"),
+             reading="the code is not published; the paper gives no limit on the correction, so a flit that was hit on "
+                     "several links is corrected as well"),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Tables and routes of the T3E's hardware manual, HMM-146-0, read from and measured in an emulated 16-PE machine."""
+"""Tables and routes of the T3E's hardware manual, HMM-146-0, read and measured in an emulated 16-PE machine."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ TABLE6 = {
 # Logical PE: (partition, virtual PE number).
 TABLE7 = dict.fromkeys(range(16)) | {n: (0, n) for n in range(4)} | {n: (1, n - 4) for n in range(4, 10)} | {
     n: (2, n - 13) for n in range(13, 16)}
-# R_NET_LUT of R_PWHO 000100: X, Y and Z addresses; Y is - for Y = 0, all other directions are +.
+# R_NET_LUT of node 000100 (R_PWHO): X, Y and Z addresses; Y is - for Y = 0, all other directions are +.
 TABLE13 = [(x, y, z) for y_high, z, y_low, x in product((0, 2), (0, 1), (0, 1), (0, 1)) for y in [y_high + y_low]]
-TABLE14 = [(0, 0, 0), (0, 0, 1), (0, 2, 0), (0, 2, 1)]  # and 15: X and Y without their lowest bits
+TABLE14 = [(0, 0, 0), (0, 0, 1), (0, 2, 0), (0, 2, 1)]  # also Table 15: X and Y without their lowest bits
 
 
 def _machine(**settings) -> Experiment:
@@ -47,7 +47,7 @@ def _differing(table: str, what: str, entries: Iterable, measured: Iterable, rea
 
 
 def numbers() -> list[dict]:
-    """Table 6, read from R_LWHO of every node; Table 7, from the partitions of the machine."""
+    """Checks Table 6, read from L_WHOAMI of every node, and Table 7, from the partitions of the machine."""
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "random.csv"
@@ -71,12 +71,12 @@ def numbers() -> list[dict]:
 
 
 def lookup_tables() -> list[dict]:
-    """Tables 13 to 15, read from R_NET_LUT of R_PWHO 000100; Table 11, by which register changes a packet's way."""
+    """Checks Tables 13 to 15, read from R_NET_LUT of node 000100, and Table 11, by the register that changes a path."""
     def expected(address: tuple[int, int, int]) -> t3e.Tag:
         return t3e.Tag(*address, "+-+" if address[1] == 0 else "+++", adapt=False)
 
     rows = []
-    reading = "the bits' places are flitlab's, Table 12 being lost; half-way round +, as in the tables"
+    reading = "the bit positions are flitlab's because Table 12 is lost; half-way routes go +, as in the tables"
     for table, mode, wanted in (("Table 13", 0, TABLE13), ("Table 14", 1, TABLE14), ("Table 15", 2, TABLE14)):
         # In mode 2 PE 1 is the Y neighbour: bit 0 of the logical number is Y's.
         bits = {0: FORMAT1, 1: FORMAT1, 2: [9, 16, 0, 8]}[mode]
@@ -95,7 +95,8 @@ def lookup_tables() -> list[dict]:
 
 
 def _register_used(mode: int, pe: t3e.Pe) -> int:
-    """The register whose change turns a packet to a PE away: its entry for a source is pointed at the source itself."""
+    """Returns the register whose change diverts a packet to `pe`, by pointing entries of the source to another node; -1
+    if it is not exactly one register."""
     source = 0 if pe.node else 1
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "trace.csv"
@@ -115,7 +116,7 @@ def _register_used(mode: int, pe: t3e.Pe) -> int:
 
 
 def _way(src: int, dst: int, **settings) -> list[int]:
-    """R_PWHO of the nodes whose routers a packet arrives at, in order; src and dst are logical numbers."""
+    """Returns R_PWHO of the routers at which a packet arrives, in order. src, dst: logical numbers."""
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "trace.csv"
         experiment = _machine(traffic__mode="trace", traffic__trace_file=str(trace), **settings)
@@ -129,7 +130,7 @@ def _way(src: int, dst: int, **settings) -> list[int]:
 
 
 def routes() -> list[dict]:
-    """Figures 46 to 49: a packet's way through the emulated routers, from its events."""
+    """Checks Figures 46 to 49: a packet's path through the emulated routers, from its events."""
     rows = []
     for figure, mode, pe, numbering in (("Figure 46", "0", 2, FORMAT1), ("Figure 47", "1", 2, FORMAT1),
                                         ("Figure 48", "2", 1, [9, 16, 0, 8])):
@@ -141,7 +142,7 @@ def routes() -> list[dict]:
                            _way(2, 0xF, routing__adaptive=False)))
     way = _way(2, 0xF)
     rows.append(row("t3e.manual", "PE 2 to F, adaptive: hops", f"{MANUAL}, Figure 49", "16 PEs", 4, len(way) - 1,
-                    "hops", 0, reading="one of twelve shortest ways; the list's Z_SGN = 1 contradicts its + and is "
+                    "hops", 0, reading="one of twelve shortest paths; the list's Z_SGN = 1 contradicts its + and is "
                     "read as 0"))
     rows.append(row("t3e.manual", "PE 2 to F, adaptive: ends at 010301", f"{MANUAL}, Figure 49", "16 PEs", 0x010301,
                     way[-1], "", 0))
@@ -149,16 +150,16 @@ def routes() -> list[dict]:
 
 
 def _special_way(network: Network) -> list[int]:
-    """Physical numbers of the nodes that a special packet comes to, hop by hop."""
+    """Returns the physical numbers of the nodes that a special packet reaches, hop by hop."""
     ends = [network.router(e["index"]).ports[e["out_port"]].peer for e in network.events() if e["kind"] == "special"]
     return [t3e.Machine(network).read_register(node, "R_PWHO") for node in ends]
 
 
 def special_rows() -> list[dict]:
-    """Special routing: the way of Figure 45, and what becomes of two packets at one port."""
+    """Checks special routing: the path of Figure 45, and the collision of two packets at one port."""
     source = f"{MANUAL}, Special Routing Path, Figure 45"
     setting = "20 PEs, (0,+2,+1) (+1,-1,+1)"
-    reading = "the figure is lost: the way follows from the deltas and their order, from node 000000"
+    reading = "the figure is lost; the path follows from the deltas and their order, from node 000000"
     wanted = [0x000100, 0x000200, 0x010200, 0x010201, 0x010101, 0x020101]
     network = Network(_machine(special__enabled=True, traffic__load=0.0, **AC20), trace=True)
     t3e.Machine(network).special_put(0, (0, 2, 1, 1, -1, 1), "R_SW", 45)
@@ -177,7 +178,7 @@ def special_rows() -> list[dict]:
         network = Network(_machine(special__enabled=True, traffic__load=0.0, topology__shape=[4, 4, 2],
                                    topology__logical_format=[]))
         software = t3e.Machine(network)
-        software.special_put(0, (2, 0, 0, 0, 0, 0), "R_SW", 1)  # at node 1 three clocks after its own PE's
+        software.special_put(0, (2, 0, 0, 0, 0, 0), "R_SW", 1)  # at node 1 three clocks after its PE's packet
         network.step(clocks)
         software.special_put(1, (1, 1, 0, 0, 0, 0), "R_SW", 1)
         network.step(60)
@@ -188,11 +189,11 @@ def special_rows() -> list[dict]:
 
 
 def datelines() -> list[dict]:
-    """What becomes of packets that software's SELECT bits have put on set 1 before they pass a dateline."""
+    """Counts the packets lost because software's SELECT bits put them on set 1 before they pass a dateline."""
     ring, dateline = 8, 4  # nodes of a ring in Y; datelines of +Y are at nodes 0 to 3 of the first row in X
     x = 4
-    passing = [(x * a, x * b) for a, b in ((6, 1), (7, 1), (7, 2))]  # Y: from above through 0 and beyond
-    ending = [(x * 5, 0), (0, x * 3), (x, x * 4 + 1)]  # that end at the dateline, begin there, or never come to it
+    passing = [(x * a, x * b) for a, b in ((6, 1), (7, 1), (7, 2))]  # Y: through the dateline and beyond
+    ending = [(x * 5, 0), (0, x * 3), (x, x * 4 + 1)]  # end at the dateline, begin there, or never reach it
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         registers, trace = Path(folder) / "written.csv", Path(folder) / "trace.csv"
@@ -202,7 +203,7 @@ def datelines() -> list[dict]:
                                     ("to the dateline, from it, or elsewhere, lost", ending, 0)):
             trace.write_text("".join(f"{50 * n},{src},{dst},1\n" for n, (src, dst) in enumerate(pairs)))
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # that software loses packets: they are counted here
+                warnings.simplefilter("ignore")  # about lost packets, which are counted here
                 network = Network(Experiment.from_dict({
                     "router.kind": "t3e", "topology.shape": [x, ring, 1], "registers.file": str(registers),
                     "routing.adaptive": False, "traffic.mode": "trace", "traffic.trace_file": str(trace)})).step(400)

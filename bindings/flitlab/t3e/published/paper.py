@@ -21,8 +21,8 @@ from flitlab.sweeps import sweep
 
 PAPER = "The Cray T3E Network"
 
-NS = 1000 / t3e.CLOCK_MHZ  # a clock
-GAP = 130  # clocks between packets that must not meet; longer than the longest way
+NS = 1000 / t3e.CLOCK_MHZ  # ns per clock
+GAP = 130  # clocks between packets that must not meet; more than the longest latency
 
 
 def _machine(shape: Iterable[int], **settings) -> Experiment:
@@ -33,7 +33,7 @@ def _machine(shape: Iterable[int], **settings) -> Experiment:
 
 def _one_by_one(shape: tuple[int, int, int], packets: list[tuple[int, int]], folder: str, trace_events: bool,
                 **settings) -> Network:
-    """A machine in which one-flit packets are sent one after the other, `GAP` clocks apart."""
+    """Returns a machine in which one-flit packets are sent one after the other, `GAP` clocks apart."""
     trace = Path(folder) / "trace.csv"
     trace.write_text("".join(f"{GAP * n},{src},{dst},1\n" for n, (src, dst) in enumerate(packets)))
     return Network(_machine(shape, traffic__mode="trace", traffic__trace_file=str(trace), **settings),
@@ -41,7 +41,7 @@ def _one_by_one(shape: tuple[int, int, int], packets: list[tuple[int, int]], fol
 
 
 def _latencies(shape: tuple[int, int, int], pairs: list[tuple[int, int]], **settings) -> list[int]:
-    """Clocks of a one-flit packet of each pair, sent one after the other through the emulated machine."""
+    """Returns the latency in clocks of a one-flit packet of each pair, sent one after the other."""
     with tempfile.TemporaryDirectory() as folder:
         network = _one_by_one(shape, pairs, folder, False, **settings)
         sums = [0]
@@ -52,14 +52,14 @@ def _latencies(shape: tuple[int, int, int], pairs: list[tuple[int, int]], **sett
 
 
 def table2(**settings) -> list[dict]:
-    """Latencies of a router: the clocks at which a packet's head is at the pins of the routers on its way."""
+    """Measures latencies of a router, from the clocks at which a packet's head reaches the pins of the routers."""
     shape = (8, 8, 8)
-    straight, turn = 2, 1 + 8  # nodes two hops from node 0 by way of node 1: on in X, and round the corner in Y
+    straight, turn = 2, 1 + 8  # nodes two hops from node 0, through node 1: straight in X, and with a turn into Y
     with tempfile.TemporaryDirectory() as folder:
         network = _one_by_one(shape, [(0, straight), (0, turn)], folder, True, routing__adaptive=False, **settings)
         events = network.step(2 * GAP).events()
     at = {(e["id"], e["kind"], e["index"]): e["cycle"] for e in events if e["kind"] != "switch_granted"}
-    reading = "End-point: either end by itself, 10 clocks each; the paper says approximately 10"
+    reading = "End-point is the latency of each end, 10 clocks; the paper says approximately 10"
     measured = [
         ("straight through", 3, at[0, "arrived", straight] - at[0, "arrived", 1]),
         ("turn", 6, at[1, "arrived", turn] - at[1, "arrived", 1]),
@@ -71,7 +71,7 @@ def table2(**settings) -> list[dict]:
 
 
 def sizes() -> list[dict]:
-    """Numbers of the paper that the emulator takes as they are: what its parts show of them when they run."""
+    """Measures rates and sizes that the emulator takes from the paper unchanged."""
     with tempfile.TemporaryDirectory() as folder:
         result = run(_between(folder, THERE).set({"traffic.packet_flits": 10, "traffic.load": 1.0,
                                                   "run.warmup_cycles": 1000, "run.measure_cycles": 8000,
@@ -102,7 +102,7 @@ def sizes() -> list[dict]:
 
 
 def table3() -> list[dict]:
-    """Flits of each packet that leave the network when one PE issues one operation at a time to its neighbour."""
+    """Counts the flits of each packet that leave the network, while a PE issues one operation at a time."""
     published = {"get": (2, 2), "vector get": (2, 10), "put": (4, 2), "vector put": (10, 2)}
     rows = []
     for name, lengths in published.items():
@@ -125,7 +125,7 @@ PE_PORT = 6
 
 def _between(folder: str, destinations: dict[int, int], shape: tuple[int, int, int] = (8, 2, 1),
              **settings) -> Experiment:
-    """A machine in which only some PEs send, each to one other."""
+    """Returns an experiment in which only the PEs in `destinations` send, each to one other PE."""
     matrix = Path(folder) / "matrix.csv"
     nodes = math.prod(shape)
     matrix.write_text("".join(f"{pe},{destinations.get(pe, (pe + 1) % nodes)},{int(pe in destinations)}\n"
@@ -137,7 +137,7 @@ THERE, BACK = {0: 3, 1: 2}, {3: 0, 2: 1}  # across the link between nodes 1 and 
 
 
 def table4() -> list[dict]:
-    """Payload that crosses the link between nodes 1 and 2 of a row when two PEs on either side talk across it."""
+    """Measures the payload over the link between nodes 1 and 2 of a row, with two communicating PEs on either side."""
     published = {"get": (300, 150), "vector get": (480, 400), "put": (150, 100), "vector put": (480, 400)}
     rows = []
     for name, wanted in published.items():
@@ -147,7 +147,7 @@ def table4() -> list[dict]:
                 result = run(_between(folder, destinations).set(operation.settings() | {
                     "traffic.load": 1.0, "traffic.window": 256, "traffic.reply_queue": 256,
                     "run.warmup_cycles": 4000, "run.measure_cycles": 40000}))
-            # One-way payload of all PEs crosses in one direction; symmetrical, half of it in each.
+            # One-way: the payload of all PEs crosses in one direction. Symmetrical: half of it in each direction.
             rate = result.model.transactions_per_cycle_per_terminal * result.terminals * 2 / len(destinations)
             rows.append(row("t3e.table4", f"{name}, {what}", f"{PAPER}, section 11, Table 4",
                             "four PEs across one link", bandwidth, rate * operation.payload_words * t3e.LINK_MB_PER_S,
@@ -159,7 +159,7 @@ def table4() -> list[dict]:
 
 
 def _formula(shape: tuple[int, int, int], src: int, dst: int, ends: int) -> int:
-    """Clocks one way by Table 2: both ends, routers passed straight and turned in."""
+    """Returns the one-way latency in clocks by Table 2: both ends, straight hops and turns."""
     hops = dims = 0
     for k, ring in zip(shape, (True, shape[1] > 2, shape[2] > 1), strict=True):
         a, b = src % k, dst % k
@@ -169,7 +169,7 @@ def _formula(shape: tuple[int, int, int], src: int, dst: int, ends: int) -> int:
     return ends + 3 * (hops - dims) + 6 * (dims - 1)
 
 
-# Of the 10 clocks of an end-point: keys of the machine, and clocks of both ends together.
+# Readings of the 10 clocks of an end-point: keys of the machine, and clocks of both ends together.
 END_POINTS = {
     "10 clocks at either end": ({}, 20),
     "10 clocks for both ends together": ({"router__source_delay": 5, "router__destination_delay": 5}, 10),
@@ -177,7 +177,7 @@ END_POINTS = {
 
 
 def figure7(sizes: Iterable[int] = tuple(t3e.SHAPES)) -> list[dict]:
-    """Round trips without contention: the mean and the longest over all destinations of some PEs."""
+    """Measures round trips without contention: mean and longest over all destinations of some PEs."""
     rows = []
     source = f"{PAPER}, section 11, Figure 7 and Table 2"
     for nodes in sizes:
@@ -197,7 +197,7 @@ def figure7(sizes: Iterable[int] = tuple(t3e.SHAPES)) -> list[dict]:
 
 
 def bisection(shape: tuple[int, int, int]) -> float:
-    """GB/s through the narrowest plane that halves a machine, both ways, when every PE beside it sends across."""
+    """Returns the GB/s through the narrowest bisection, both directions together, if all PEs beside it send across."""
     nodes = math.prod(shape)
     rings = (True, shape[1] > 2, shape[2] > 1)
     dim = min((d for d in range(3) if shape[d] > 1), key=lambda d: nodes // shape[d] * (1 + rings[d]))
@@ -212,30 +212,29 @@ def bisection(shape: tuple[int, int, int]) -> float:
 
 
 COLLAPSE = (
-    "past the peak long rings collapse. Not for want of balance: with full tables they do too, and flitlab's canonical "
-    "router does the same on a ring of 32. In 2x32x2 the deterministic channels alone carry a sixth of the bound, "
-    "nearly all of it from the nodes just before the end of a chain of full buffers, which fits nodes that let joining "
-    "packets take turns with those on the ring, so that those from afar starve. Few outstanding references "
-    "keep it away")
+    "beyond the peak the throughput of long rings collapses. VC balance is not the cause: it also happens with full "
+    "tables, and in flitlab's canonical router on a ring of 32. In 2x32x2 the deterministic channels alone carry a "
+    "sixth of the bound, nearly all of it from the nodes just before the end of a chain of full buffers. This fits "
+    "nodes that let joining packets take turns with packets on the ring, so that packets from afar starve. Few "
+    "outstanding references prevent it")
 
 
 def figure8(sizes: Iterable[int] = tuple(t3e.SHAPES), cycles: int = 2500) -> list[dict]:
-    """Global bandwidth of a PE: what port and links allow, and how much of it uniform traffic reaches. cycles: of
-    warm-up, and of measurement, at each load."""
+    """Compares the global bandwidth of a PE under uniform traffic with the bound of port and links. cycles: length of
+    warm-up and of measurement at each load."""
     return [line for nodes in sizes for line in bandwidth(nodes, cycles)]
 
 
 def bandwidth(nodes: int, cycles: int) -> list[dict]:
-    """Figure 8's rows of one size."""
+    """Returns Figure 8's rows for one size."""
     source, shape, setting = f"{PAPER}, section 11, Figure 8", t3e.SHAPES[nodes], f"{nodes} PEs"
     half = once(bisection, shape)
-    port = t3e.LINK_MB_PER_S * nodes / (nodes - 1)  # 1 / nodes of uniform traffic stays at home
+    port = t3e.LINK_MB_PER_S * nodes / (nodes - 1)  # 1 / nodes of uniform traffic goes to the sender itself
     bound = once(lambda: min(port, 2000 * half() / nodes))
     rows = [
         row("t3e.figure8", "bisection bandwidth", source, setting, 153.6 if nodes >= 512 else None, half, "GB/s",
             0.01 * 153.6, reading="all PEs beside the narrowest cut send across it; published for 512 and more"),
-        # The paper says of machines of 128 to 512 PEs alone what their links allow. That of 512 is the bisection
-        # above in other units.
+        # The paper gives the bound of links only for 128 to 512 PEs. At 512 it is the bisection above in other units.
         row("t3e.figure8", "bandwidth per PE, computed", source, setting, 600 if 128 <= nodes < 512 else None,
             bound, "MB/s", 6,
             reading="N / (N - 1) of the port or twice the measured bisection over N, whichever is less; "
@@ -243,7 +242,7 @@ def bandwidth(nodes: int, cycles: int) -> list[dict]:
     ]
     machine = _machine(shape, traffic__packet_flits=10, run__warmup_cycles=cycles, run__measure_cycles=cycles,
                        run__drain_cycles=0)
-    most = once(lambda: bound() / port)  # as a load of what leaves a PE
+    most = once(lambda: bound() / port)  # bound as a load, in flits per clock and PE
 
     def uniform() -> tuple[dict, dict]:
         parts = (0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.9, 1.0)
@@ -271,7 +270,7 @@ def bandwidth(nodes: int, cycles: int) -> list[dict]:
 
 
 def sustained(shape: Iterable[int], pattern: str, seeds: int, cycles: int, **settings) -> list[float]:
-    """The most that is accepted over loads up to 1, for each seed."""
+    """Returns the highest accepted traffic over loads up to 1, for each seed."""
     experiment = _machine(shape, traffic__pattern=pattern, traffic__packet_flits=[[2, 1], [10, 1]],
                           run__warmup_cycles=cycles, run__measure_cycles=cycles, run__drain_cycles=0, **settings)
     rows = sweep(experiment, over={"traffic.load": [0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 1.0]}, seeds=seeds,
@@ -283,7 +282,7 @@ def sustained(shape: Iterable[int], pattern: str, seeds: int, cycles: int, **set
 
 
 def gain(ours: list[float], others: list[float]) -> tuple[float, float]:
-    """Mean of the ratios of runs of the same seeds, and half of its 95 % confidence interval."""
+    """Returns the mean ratio of runs with the same seeds, and half of its 95 % confidence interval."""
     ratios = [a / b for a, b in zip(ours, others, strict=True)]
     half = student(len(ratios) - 1) * statistics.stdev(ratios) / math.sqrt(len(ratios))
     return statistics.mean(ratios), half
@@ -291,8 +290,8 @@ def gain(ours: list[float], others: list[float]) -> tuple[float, float]:
 
 def adaptive(large: tuple[int, int, int] = (8, 8, 4), small: tuple[int, int, int] = (4, 4, 4), seeds: int = 3,
              cycles: int = 2000) -> list[dict]:
-    """Sustained throughput of ways to build and use the router, as ratios over several seeds. large: for what the paper
-    says; small: for what it does not."""
+    """Compares sustained throughput of router variants, as ratios over several seeds. large: shape for variants in the
+    paper; small: shape for other variants."""
     def ratio(what, shape, pattern, ours, others, published, reading):
         both = once(lambda: gain(ours(), others()))
         return row("t3e.adaptive", f"throughput, {what}", f"{PAPER}, sections 4 and 5",
@@ -329,5 +328,5 @@ EXPERIMENTS = {
     "t3e.table4": ("payload bandwidth of a saturated link (Table 4)", table4),
     "t3e.figure7": ("round trips by size of the machine (Figure 7)", figure7),
     "t3e.figure8": ("global bandwidth of a PE by size of the machine (Figure 8)", figure8),
-    "t3e.adaptive": ("what adaptive routing and optimised virtual channels buy (sections 4 and 5)", adaptive),
+    "t3e.adaptive": ("throughput gain of adaptive routing and optimised virtual channels (sections 4 and 5)", adaptive),
 }

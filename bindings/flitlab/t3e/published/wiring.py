@@ -1,4 +1,4 @@
-"""Which port leads where by the T3E's hardware manual, HMM-146-0, and R_ORIENT, which software writes in one node."""
+"""Wiring of ports by the T3E's hardware manual, HMM-146-0, and R_ORIENT, which software writes in one node."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from flitlab.network import Network
 from flitlab.reproduction import row
 
 MANUAL = "HMM-146-0"
-NODES = 64  # 4 x 4 x 4: in rings of four a port's far end is no other port's
+NODES = 64  # 4 x 4 x 4: in rings of four no two ports of a node lead to the same node
 HERE, PLUS_Y = (0,) * 6, 0b010
 READING = "the figure is lost: the text beside it names the ports"
-PROPAGATION = ("the manual only says that hardware sets R_ORIENT of all other nodes: + must go on as +, so the bit of "
-               "a dimension is inverted over a link of like ports")
+PROPAGATION = ("the manual says only that hardware sets R_ORIENT of all other nodes; a hop in + must continue in +, so "
+               "the bit of a dimension is inverted over a link of like ports")
 
 
 def _boards(wiring: str, **settings: object) -> Network:
@@ -23,29 +23,29 @@ def _boards(wiring: str, **settings: object) -> Network:
 
 
 def _far_end(network: Network, port: str) -> tuple[int, int]:
-    """Physical number of the node that a port of router 00 leads to, and the number of the port there."""
+    """Returns the physical number of the node that a port of router 00 leads to, and the number of the port there."""
     node = next(p.peer for p in network.router(0).ports if p.name.startswith(port))
     back = next(p.name for p in network.router(node).ports if p.peer == 0)
     return t3e.Machine(network).read_register(node, "R_PWHO"), int(back[1])
 
 
 def _marked(software: t3e.Machine, numbers: t3e.Machine | None = None) -> int:
-    """Physical number of the node that has something in R_SW; numbers: a machine that has them, if this one is cold."""
+    """Returns the physical number of the node with a nonzero R_SW. numbers: a loaded machine, if this one is cold."""
     return max(((numbers or software).read_register(n, "R_PWHO") for n in range(NODES)
                 if software.read_register(n, "R_SW")), default=-1)
 
 
 def ports() -> list[dict]:
-    """Figures 4 to 6: the far end of a port of router 00 on the board at the origin."""
+    """Checks figures 4 to 6: the far end of a port of router 00 on the board at the origin."""
     rows = []
     for figure, port, wiring, place, far_port in (
             ("Figure 4", "X0", "through", 0x000001, 1), ("Figure 5", "Y1", "through", 0x000100, 0),
             ("Figure 6", "Z0", "through", 0x010000, 1), ("Figure 6", "Z0", "alternating", 0x010000, 0)):
         node, back = _far_end(_boards(wiring), port)
         source, setting = f"{MANUAL}, Network Router Ports, {figure}", f"4x4x4, Z {wiring}"
-        # The manual says Z0 or Z1 of a router on another board.
-        reading = "the manual leaves open which of the two is where" if port == "Z0" else READING
-        # What the plan was told, read back: a check, however true to the manual.
+        # The manual: Z0 or Z1 of a router on another board.
+        reading = "the manual does not say which shapes use which of the two" if port == "Z0" else READING
+        # A check only: the plan's own wiring is read back.
         rows += [row("t3e.manual", f"{port} Out of router 00: node", source, setting, place, node, "", 0, check=True,
                      reading=reading),
                  row("t3e.manual", f"{port} Out of router 00: number of the port In", source, setting, far_port, back,
@@ -57,19 +57,19 @@ def ports() -> list[dict]:
     network.step(60)
     rows.append(row("t3e.manual", "a hop in -Y from router 00, PLUS_Y = 0: node", f"{MANUAL}, Figure 5 and Table 2",
                     "4x4x4", 0x000100, _marked(software), "", 0,
-                    reading="Y1 is -Y then, so + towards router 10 takes PLUS_Y = 1"))
+                    reading="Y1 is then -Y, so + towards router 10 needs PLUS_Y = 1"))
     return rows
 
 
 def orientation() -> list[dict]:
-    """Direction Assignments: what one write of R_ORIENT makes of a cold machine."""
+    """Checks Direction Assignments: the effect of one write of R_ORIENT in a cold machine."""
     rows = []
     for wiring, inverts, turned, end in (("through", True, 0, 0x030000), ("alternating", True, 0, 0x030000),
                                          ("alternating", False, NODES // 2, 0x010000)):
         network = _boards(wiring, boot__state="cold", router__orient_inverts=inverts)
         software = t3e.Machine(network).special_put(0, HERE, "R_ORIENT", PLUS_Y)
         network.step(60)
-        wanted = t3e.Machine(_boards(wiring))  # + leads to higher physical numbers in it
+        wanted = t3e.Machine(_boards(wiring))  # here + leads to higher physical numbers
         wrong = sum(software.read_register(n, "R_ORIENT") != wanted.read_register(n, "R_ORIENT") for n in range(NODES))
         software.special_put(0, (0, 0, 3, 0, 0, 0), "R_SW", 1)
         network.step(60)

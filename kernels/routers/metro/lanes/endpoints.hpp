@@ -1,5 +1,5 @@
 #pragma once
-/// A cycle of many endpoints at once, for one CPU thread: sources and sinks that do the same are listed, without
+/// Bulk phase of endpoints, for one CPU thread. Sources and sinks in the same state are collected in lists, without
 /// branches, as ports of routers are (routers.hpp).
 #include "kernels/engines/phases.hpp"
 #include "kernels/routers/metro/endpoint.hpp"
@@ -7,7 +7,7 @@
 
 namespace flitlab::metro::lanes {
 
-/// The first cycle after this one in which an endpoint without a connection has something to do though nothing comes.
+/// Returns the first cycle after this one in which an endpoint without a connection must run even if no word arrives.
 template <class V>
 FLITLAB_INLINE Cycle next_wake(const V& v, u32 index, Cycle now) {
   const auto& t = v.t;
@@ -20,7 +20,7 @@ FLITLAB_INLINE Cycle next_wake(const V& v, u32 index, Cycle now) {
   return source.body && source.from < control.next.at ? source.from : control.next.at;
 }
 
-/// Up to kBlock endpoints.
+/// One cycle of up to kBlock endpoints. In its functions, `who` is an endpoint's position among the active ones.
 template <class V>
 struct EndpointBatch {
   using SourceStep = SourceCycle<V, Outbox>;
@@ -29,9 +29,9 @@ struct EndpointBatch {
   const V& v;
   const Outbox& outbox;
   Cycle* wake;       ///< Memory::wake
-  const Word* mail;  ///< [endpoint][2L][c] words of this cycle
+  const Word* mail;  ///< `mail[endpoint][link][slice]`: words of this cycle, at 2L links
   Cycle now;
-  u32 n = 0;              ///< endpoints that have something to do:
+  u32 n = 0;              ///< active endpoints
   u32 index[kBlock + 1];  ///< their numbers
 
   FLITLAB_INLINE EndpointBatch(const V& view, const Outbox& words, Cycle* wake_at, const Word* words_in, Cycle cycle)
@@ -50,7 +50,7 @@ struct EndpointBatch {
     return {v, outbox, terminal(who), in(who), index[who], v.t.links + link, now, sink(who, link)};
   }
 
-  /// Members of the batch, or of their links << 8.
+  /// A list of active endpoints (their positions), or of their links: link << 8 | position.
   struct List {
     u16 entry[kBlock * kMaxLinks + 1];
     u32 count = 0;
@@ -64,11 +64,11 @@ struct EndpointBatch {
       for (u32 i = 0; i < count; ++i) act(entry[i]);
     }
   };
-  List starting, sending, hearing, closing;  ///< sources by what they do
-  List taking, other_sinks;
-  List alone;  ///< without a connection
+  List starting, sending, hearing, closing;  ///< sources by state
+  List taking, other_sinks;                  ///< sinks by state
+  List alone;                                ///< endpoints without a connection
 
-  /// Creates messages, and lists what there is to do.
+  /// Creates messages and fills the lists.
   FLITLAB_INLINE void list() {
     const auto& t = v.t;
     for (u32 i = 0; i < n; ++i) {
@@ -94,6 +94,7 @@ struct EndpointBatch {
     }
   }
 
+  /// Runs the cycle for endpoints `first` to `last - 1`.
   FLITLAB_INLINE void work(u32 first, u32 last) {
     const u32 words = 2 * v.t.links * v.t.slices;
     for (u32 i = first; i < last; ++i) {
@@ -116,7 +117,7 @@ struct EndpointBatch {
       if (step.go_on_taking(step.arrived())) step.answer();
     });
     other_sinks.for_each([&](u32 entry) __attribute__((always_inline)) { sink_step(entry & 0xFF, entry >> 8).work(); });
-    // Others are looked at again in the next cycle anyway.
+    // Endpoints with a connection run in the next cycle in any case.
     alone.for_each([&](u32 who) __attribute__((always_inline)) { wake[index[who]] = next_wake(v, index[who], now); });
   }
 };

@@ -1,6 +1,6 @@
 #pragma once
-/// METRO networks with the mail of all items side by side, as kernels/engines/lane_engine.hpp wants them. Everything
-/// else stays in the canonical state, and is changed there.
+/// METRO's state for kernels/engines/lane_engine.hpp: the inboxes of all items are one array. All other state stays in
+/// the scalar state and is changed there.
 #include <algorithm>
 #include <span>
 
@@ -14,7 +14,7 @@ class Lanes {
   using V = View<1, false, T>;
 
  public:
-  double busy() const { return -1; }  ///< they always pay
+  double busy() const { return -1; }  ///< this form is faster at every load
 
   static bool fits(const T&) { return true; }
 
@@ -52,7 +52,7 @@ class Lanes {
   void run(std::byte* memory, std::byte* canonical, const Placement& place, const ReplicaRow& row, CounterShard& shard,
            u32 begin, u32 end, Cycle now, u32 cycles) const {
     const Memory m(table_, memory);
-    // Two, since the address of one goes to functions that create messages: the other's members stay in registers.
+    // Two views: functions that create messages take the address of one, so the other's members stay in registers.
     const V endpoint_view = view(canonical, place, row, &shard), router_view = view(canonical, place, row, &shard);
     for (const Cycle last = now + cycles; now != last; ++now) {
       run_endpoints(endpoint_view, m, begin, end, now);
@@ -65,7 +65,7 @@ class Lanes {
     return {{table_, &row, shard, {}}, place.items<1>(canonical, 0), place.items<1>(canonical, 1)};
   }
 
-  /// Calls move(here, there) for all words of mail, here and in the canonical state.
+  /// Calls move(here, there) for all inbox words: `here` in `m`, `there` in the scalar state.
   template <class Move>
   void exchange(const V& v, const Memory& m, Move&& move) const {
     const T& t = table_;
@@ -101,7 +101,7 @@ class Lanes {
     }
   }
 
-  /// As large a part of the endpoints as those blocks are of the routers.
+  /// Runs the share of the endpoints that blocks `begin` to `end` are of the routers' blocks.
   FLITLAB_INLINE void run_endpoints(const V& v, const Memory& m, u32 begin, u32 end, Cycle now) const {
     const u32 blocks = Memory::blocks(v.t);
     const Outbox out = outbox(m);

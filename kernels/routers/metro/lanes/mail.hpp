@@ -1,6 +1,6 @@
 #pragma once
-/// Mail of a whole network side by side: what is on all wires in a cycle is one array, in which who hears something is
-/// soon found, and where a port's words go is one number.
+/// Inboxes of a whole network in one array. All words of a cycle are contiguous, so items with arriving words are found
+/// quickly, and the far end of a port is one index.
 #include <vector>
 
 #include "kernels/routers/metro/wire.hpp"
@@ -11,12 +11,12 @@
 
 namespace flitlab::metro::lanes {
 
-/// Routers, and endpoints, that are worked on at once. The more, the fewer loops end where a processor does not foresee
-/// it.
+/// Routers, or endpoints, of a block. Larger blocks have fewer loop exits per item, which the processor mispredicts.
 inline constexpr u32 kBlock = 128;
-static_assert(kBlock <= 256);  // a byte says which one
+static_assert(kBlock <= 256);  // a position in a block fits in a byte
 
-/// Where the words of a slot lie: [router][I] at forward ports, [router][O] at backward ones, [endpoint][2L][c].
+/// Layout of a slot: `[router][forward port]`, then `[router][backward port]` from `backward` on, then
+/// `[endpoint][link][slice]` from `endpoints` on.
 struct Places {
   u32 backward, endpoints, slot_words;
 
@@ -29,14 +29,14 @@ struct Places {
 
 /// The far end of a wire.
 struct FarEnd {
-  u32 place = kNone;  ///< in a slot; kNone: there is none
-  u32 delay = 0;      ///< cycles from its sender's to its reader's
+  u32 place = kNone;  ///< index in a slot; kNone: not wired
+  u32 delay = 0;      ///< from the sender's cycle to the receiver's, cycles
 };
 
 /// The far ends of all wires.
 struct Wiring {
-  std::vector<FarEnd> port;  ///< [router][I + O]
-  std::vector<FarEnd> link;  ///< [endpoint][2L][c]
+  std::vector<FarEnd> port;  ///< `port[router][port]`, I + O ports
+  std::vector<FarEnd> link;  ///< `link[endpoint][link][slice]`, 2L links
 
   template <class T>
   explicit Wiring(const T& t) {
@@ -60,11 +60,11 @@ struct Wiring {
   }
 };
 
-/// Puts words into mail; see FarMail.
+/// Writes words into inboxes; see FarMail.
 struct Outbox {
   const FarEnd* port;
   const FarEnd* link;
-  u32 ports, link_words;  ///< of a router, of an endpoint
+  u32 ports, link_words;  ///< ports of a router, words of an endpoint's links
   Word* mail;
   u32 slot_words, slot_mask;
 
@@ -80,13 +80,14 @@ struct Outbox {
   FLITLAB_INLINE void put(const FarEnd& end, Word word, Cycle now) const {
     if (end.place != kNone) put_surely(end, word, now);
   }
+  /// The same for a wire that is known to have a far end.
   FLITLAB_INLINE void put_surely(const FarEnd& end, Word word, Cycle now) const {
     mail[std::size_t{((now + end.delay) & slot_mask) * slot_words + end.place}] = word;
   }
 };
 
-/// Which of up to 32 words are not 0. Reads up to seven words more, of which there always are some behind mail;
-/// they may be those of another thread, but then nothing is made of them.
+/// Returns which of up to 32 words are not 0. It reads up to seven words beyond them. The memory behind the inboxes
+/// makes this safe; another thread may write these words, but they do not affect the result.
 FLITLAB_INLINE u32 words_present(const Word* words, u32 n) {
 #if defined(__SSE2__) && !defined(__SANITIZE_THREAD__)
   u32 absent = 0;
@@ -105,7 +106,7 @@ FLITLAB_INLINE u32 words_present(const Word* words, u32 n) {
 #endif
 }
 
-/// Whether any of some words is not 0.
+/// Returns whether any of n words is not 0.
 FLITLAB_INLINE bool any_present(const Word* words, u32 n) {
   u32 i = 0;
   bool any = false;

@@ -1,6 +1,5 @@
 #pragma once
-/// What a replica has beside its canonical state: its mail, who has something to do though nothing comes, and what just
-/// flows.
+/// Memory of a replica in addition to its scalar state: inboxes, active ports and endpoints, streams.
 #include "kernels/engines/phases.hpp"
 #include "kernels/routers/metro/lanes/streams.hpp"
 
@@ -8,20 +7,19 @@ namespace flitlab::metro::lanes {
 
 /// Forward ports of a router that are not idle.
 struct BusyPorts {
-  u32 streaming;  ///< those in Streams
-  u32 other;
-  u8 special;    ///< 1: the router is visited in every cycle, and nothing flows, since it is dead or has ports that are
-                 ///< off
-  u8 disagrees;  ///< 1: with those that it is cascaded with, in this cycle
+  u32 streaming;  ///< ports in Streams
+  u32 other;      ///< the other ones
+  u8 special;     ///< 1: the router is dead or has ports that are off; it runs in every cycle, without streams
+  u8 disagrees;   ///< 1: its ports in use differ from those of another slice in this cycle
   u8 pad[2];
 };
 
 struct Memory {
   Word* mail;       ///< [slot][Places::slot_words]
   BusyPorts* busy;  ///< [router]
-  Cycle* wake;      ///< [endpoint] the first cycle in which it has something to do though nothing comes
-  Stream* stream;   ///< [block][kBlock I]
-  u32* streams;     ///< [block] how many there are
+  Cycle* wake;      ///< [endpoint] first cycle in which it must run even if no word arrives
+  Stream* stream;   ///< [block][kBlock * I]
+  u32* streams;     ///< [block] number of streams
 
   template <class T>
   static u32 blocks(const T& t) {

@@ -1,20 +1,19 @@
 #pragma once
-/// A cycle of many routers at once, for one CPU thread: each step of all of them before the next step of any
-/// (kernels/routers/vc/batch.hpp says why). The steps are those of a single router, but for connections through which
-/// words just flow (streams.hpp); ports that do the same are listed, without branches, so that what a port is doing
-/// need not be guessed.
+/// Bulk phase of routers, for one CPU thread: each step runs for all routers of a block before the next step begins
+/// (for the reason see kernels/routers/vc/batch.hpp). The steps are those of a single router, except for streams
+/// (streams.hpp). Ports in the same state are collected in lists, without branches that depend on a port's state.
 #include "kernels/common/members.hpp"
 #include "kernels/routers/metro/lanes/memory.hpp"
 #include "kernels/routers/metro/router.hpp"
 
 namespace flitlab::metro::lanes {
 
-/// The routers of a block.
+/// One cycle of the routers of a block. In its functions, `who` is a router's position among the active ones.
 template <class V>
 struct RouterBatch {
   using Step = RouterCycle<V, Outbox>;
 
-  /// Forward ports: place of the router in the batch << 8 | port.
+  /// A list of forward ports: position of the router << 8 | port.
   struct PortList {
     u16 entry[kBlock * kMaxPorts + 1];
     u32 count = 0;
@@ -31,13 +30,13 @@ struct RouterBatch {
   Streams streams;
   const Word* slot;  ///< words of this cycle
   u32 backward;      ///< Places::backward
-  u32 first, last;   ///< the routers
+  u32 first, last;   ///< routers of the block: `first` to `last - 1`
   Cycle now;
-  u32 n = 0;              ///< routers that have something else to do:
+  u32 n = 0;              ///< active routers: they have work other than streams
   u32 index[kBlock + 1];  ///< their numbers
   RouterName name[kBlock];
   RouterResult result[kBlock];
-  PortList listed, sending, hearing, other;  ///< all, and by what they do
+  PortList listed, sending, hearing, other;  ///< all ports with a step, and the same by state
 
   FLITLAB_INLINE RouterBatch(const V& view, const Outbox& words, BusyPorts* busy_ports, const Streams& flows,
                              const Word* mail, u32 at_backward, u32 begin, u32 end, Cycle cycle)
@@ -70,7 +69,7 @@ struct RouterBatch {
             result[who]};
   }
 
-  /// What is counted of a connection goes back to its port.
+  /// Copies the counts of a stream back to its port, and makes the port an ordinary one.
   FLITLAB_INLINE void recall(const Stream& s) const {
     const u32 router = first + s.router;
     ForwardPort& f = port_of(router, s.port);
@@ -80,7 +79,7 @@ struct RouterBatch {
     busy[router].other |= 1u << s.port;
   }
 
-  /// Calls act(name) for all routers of the block; those that are cascaded have numbers in a row.
+  /// Calls act(name) for all routers of the block. The slices of a wide router have consecutive numbers.
   template <class Act>
   FLITLAB_INLINE void for_each_router(Act&& act) const {
     for (RouterName r = router_name(v.t, first); r.index < last; ++r.index) {
@@ -91,7 +90,7 @@ struct RouterBatch {
     }
   }
 
-  /// Routers that disagree with those that they are cascaded with shut connections, whatever flows through them.
+  /// Ends the streams of routers that disagree with another slice, because these routers shut connections.
   FLITLAB_INLINE void compare_cascades() const {
     for_each_router([&](const RouterName& r) __attribute__((always_inline)) {
       BusyPorts& ports = busy[r.index];
@@ -101,6 +100,7 @@ struct RouterBatch {
     });
   }
 
+  /// Moves the words of all streams.
   FLITLAB_INLINE void flow() const {
     streams.flow(
         slot, v.t.width,
@@ -108,6 +108,7 @@ struct RouterBatch {
         [&](const Stream& s) __attribute__((always_inline)) { recall(s); });
   }
 
+  /// Finds the active routers and fills the lists of ports.
   FLITLAB_INLINE void list_ports() {
     const auto& t = v.t;
     u32 sets[kBlock + 1];
@@ -145,7 +146,7 @@ struct RouterBatch {
     }
   }
 
-  /// From the next cycle on words just flow through ports that are open, and have said all words of their own.
+  /// Makes streams of the open connections whose routers have sent all of their own words.
   FLITLAB_INLINE void let_flow() {
     const auto& t = v.t;
     PortList flowing;
@@ -173,6 +174,7 @@ struct RouterBatch {
     });
   }
 
+  /// Runs the cycle.
   FLITLAB_INLINE void work() {
     const bool compares = v.t.slices > 1 && v.t.in_use_check;
     if (compares) compare_cascades();

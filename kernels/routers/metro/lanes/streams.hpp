@@ -1,33 +1,35 @@
 #pragma once
-/// Connections through which words just flow, either way. Nearly all that routers do is this, so it has a list of its
-/// own that says where words come from and where they go; a port leaves the list when anything else happens to it.
+/// Streams: open connections through which a router only passes words, in either direction. This is most of a router's
+/// work, so these connections have a list with the indices of their source and far end. A connection leaves the list as
+/// soon as it needs any other action.
 #include "kernels/common/select.hpp"
 #include "kernels/routers/metro/lanes/mail.hpp"
 
 namespace flitlab::metro::lanes {
 
-/// A connection of a forward port, with what is counted of it in the place of ForwardPort's members.
+/// A connection of a forward port. Its counts replace the members of ForwardPort while it is in the list.
 struct Stream {
-  u32 from;     ///< place of the words that flow
-  u32 against;  ///< place of those that come from where they flow to
+  u32 from;     ///< index, in a slot, of the words that flow
+  u32 against;  ///< index, in a slot, of the words from the other side
   FarEnd to;
-  u32 words;     ///< of its ForwardPort, while it is here
-  u16 checksum;  ///< the same
-  u8 router;     ///< in its block
+  u32 words;     ///< in place of ForwardPort::words
+  u16 checksum;  ///< in place of ForwardPort::checksum
+  u8 router;     ///< position in its block
   u8 port;
-  Kind stop;  ///< ends the flow if it comes against it
+  Kind stop;  ///< kind of word from the other side that ends the stream
 };
 
-/// Words that flow without doing anything.
+/// Kinds of words that a router only passes on.
 inline constexpr u32 kFlowing = 1u << static_cast<u32>(Kind::kData) | 1u << static_cast<u32>(Kind::kIdle) |
                                 1u << static_cast<u32>(Kind::kStatus) | 1u << static_cast<u32>(Kind::kBlocked);
 
-/// Those of the routers of a block.
+/// Streams of the routers of a block.
 struct Streams {
   Stream* stream;
   u32* count;
 
-  /// A cycle of all of them. recall(stream) is told of those that leave the list, before their cycle.
+  /// Runs one cycle of all streams: calls send(stream, word) for each, or recall(stream) for one that leaves the list
+  /// and must run this cycle as an ordinary port.
   template <class Send, class Recall>
   FLITLAB_INLINE void flow(const Word* slot, u32 width, Send&& send, Recall&& recall) const {
     Stream* end = stream + *count;
@@ -47,7 +49,7 @@ struct Streams {
     *count = static_cast<u32>(end - stream);
   }
 
-  /// Takes those of a router out of the list.
+  /// Removes the streams of a router from the list, with recall(stream) for each.
   template <class Recall>
   FLITLAB_INLINE void leave(u32 router, Recall&& recall) const {
     for (u32 i = 0; i < *count;) {

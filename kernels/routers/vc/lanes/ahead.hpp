@@ -1,6 +1,6 @@
 #pragma once
-/// The draws of a terminal's next packets, several at a time: one after the other they would wait for their own
-/// results, side by side they take little longer than one. They are those of kernels/traffic/traffic.hpp, bit by bit.
+/// Random draws for a terminal's next packets, several at a time. One draw is a chain of dependent operations, so
+/// several in a vector take little longer. Results equal kernels/traffic/traffic.hpp bit by bit.
 #include "kernels/common/byte_lanes.hpp"
 #include "kernels/traffic/traffic.hpp"
 
@@ -8,7 +8,7 @@ namespace flitlab::vc::lanes {
 
 using namespace flitlab::lanes;
 
-/// A few 64-bit numbers side by side, in vectors of L bytes.
+/// Operations on 64-bit numbers in vectors of L bytes.
 template <int L>
 struct Side {
   using Words = typename Types<L>::Words;
@@ -16,7 +16,7 @@ struct Side {
   using Reals = typename Types<L>::Reals;
   static constexpr u32 lanes = L / 8;
 
-  /// The product of the lower halves.
+  /// Returns the products of the lower halves.
   static FLITLAB_INLINE Words product(Words a, u32 b) {
 #if defined(__AVX512F__)
     if constexpr (L == 64) return (Words)_mm512_maskz_mul_epu32(0xFF, (__m512i)a, _mm512_set1_epi64(b));
@@ -30,7 +30,7 @@ struct Side {
     return (a & 0xFFFFFFFFu) * b;
   }
 
-  /// First words of draws `counter`, `counter` + 1, ... of a stream: philox().
+  /// Returns the first words of draws `counter`, `counter` + 1, ... of a stream, as philox().
   static FLITLAB_INLINE Words draws(u64 seed, u32 stream, u32 item, u32 counter) {
     Words c0{}, c1{}, c2 = Words{} + item, c3 = Words{} + stream;
     for (u32 i = 0; i < lanes; ++i) c0[i] = counter + i;
@@ -39,7 +39,7 @@ struct Side {
       const Words p0 = product(c0, 0xD2511F53u), p1 = product(c2, 0xCD9E8D57u);
       c0 = (p1 >> 32) ^ c1 ^ k0;
       c2 = (p0 >> 32) ^ c3 ^ k1;
-      c1 = p1;  // of which the lower half counts, as of all four
+      c1 = p1;  // only the lower half is used, as in c0, c2 and c3
       c3 = p0;
       k0 += 0x9E3779B9u;
       k1 += 0xBB67AE85u;
@@ -47,7 +47,7 @@ struct Side {
     return c0 & 0xFFFFFFFFu;
   }
 
-  /// geometric_trials() of uniform draws.
+  /// Returns geometric_trials() of uniform draws.
   static FLITLAB_INLINE Words trials(Words words, double inverse_log_miss) {
     constexpr u64 kMantissa = (u64{1} << 52) - 1, kOne = u64{1023} << 52, kFourThirds = 0x3FF5555555555555ull;
     const Words bits = (Words)((__builtin_convertvector(words, Reals) + 1.0) * 0x1p-32);
@@ -63,12 +63,12 @@ struct Side {
   }
 };
 
-/// A cache line of what is known of a terminal's packets.
+/// Draws for a terminal's next packets, in one cache line.
 struct Ahead {
   static constexpr u32 kPackets = 7;
-  u32 first;             ///< packet
-  u32 known;             ///< packets from there on
-  u32 gap[kPackets];     ///< Bernoulli: trials up to the creation, from the one before
+  u32 first;             ///< number of the first packet
+  u32 known;             ///< packets from `first` on
+  u32 gap[kPackets];     ///< Bernoulli: cycles from the previous creation to this one
   u32 target[kPackets];  ///< first word of packet_draws()
 
   FLITLAB_INLINE bool knows(u32 packet) const { return packet - first < known; }

@@ -1,20 +1,19 @@
 #pragma once
-/// The state of lanes from the state that everybody else sees, and back: for hashes, checkpoints, inspection and
-/// audits.
+/// Conversion between scalar state and lane state, for hashes, checkpoints, inspection and audits.
 #include "kernels/routers/vc/lanes/state.hpp"
 
 namespace flitlab::vc::lanes {
 
-/// Round-robin pointers as the set of those that are asked first, and back. A pointer may be one past the last.
+/// Convert a round-robin pointer to the set of indices from it on, and back. A pointer may be one past the last index.
 FLITLAB_INLINE u8 asked_first(u32 pointer) { return static_cast<u8>(0xFFu << pointer); }
 FLITLAB_INLINE u8 pointer_of(u32 asked_first) { return static_cast<u8>(lowest_bit(asked_first | 0x100u)); }
-/// The member of a set of one; 0 of an empty one, as before anything has been chosen.
+/// Returns the member of a set of one; 0 for an empty set, as before the first choice.
 FLITLAB_INLINE u8 only_member(u32 set) { return static_cast<u8>(set ? lowest_bit(set) : 0); }
 
-/// One router and its terminal in both forms.
+/// One router and its terminal in scalar state and in lane state.
 template <class C, class S, class V>
 struct Pair {
-  const V& v;  ///< of the state that everybody sees
+  const V& v;  ///< of the scalar state
   const State<C, S>& s;
   u32 index;
   Cycle now;
@@ -23,13 +22,13 @@ struct Pair {
   Item<V::width> router = v.routers[index], terminal = v.terminals[index];
 
   FLITLAB_HD const Peer& peer(u32 port) const { return v.t.peers[std::size_t{index} * S::ports + port]; }
-  /// Slots of mail that arrives so many cycles from now: there, and in lanes.
+  /// Return the inbox slot of the cycle `ahead` cycles from now, in scalar state (there) and in lane state (here).
   FLITLAB_HD u32 there(u32 ahead) const { return (now + ahead) & v.t.slot_mask; }
   FLITLAB_HD u32 here(u32 ahead) const { return s.slot(now + ahead); }
-  /// Cycles of mail that a state has room for.
+  /// Returns the number of inbox slots in scalar state.
   FLITLAB_HD u32 cycles() const { return v.t.slot_mask + 1; }
   using Place = FlitPlace<FlitsOf<C, S>::planes>;
-  /// Where the mail that arrives at a port lies.
+  /// Return the location of the flit, or credit, that arrives at a port.
   FLITLAB_HD Place flit_to(u32 port, u32 slot) const {
     if (port == S::network_ports) return s.terminal_flit(s.inject_mail, slot, index);
     return {peer(port).item == kNone ? nullptr : s.flit_row(slot, peer(port).port) + peer(port).item, s.planes};
@@ -39,13 +38,14 @@ struct Pair {
     return peer(port).item == kNone ? nullptr : s.credit_row(slot, peer(port).port) + peer(port).item;
   }
 
-  /// Input VCs are numbered port by port: here with room for S::vcs at each.
+  /// Convert the number of an input VC, port by port. Lane state numbers S::vcs for each port.
   FLITLAB_HD u32 to_lanes(u32 flat) const { return flat / v.t.vcs * S::vcs + flat % v.t.vcs; }
   FLITLAB_HD u32 from_lanes(u32 flat) const { return flat / S::vcs * v.t.vcs + flat % S::vcs; }
-  /// A pointer over them is one past the one served last, 0 at first.
+  /// Convert a round-robin pointer over input VCs: one past the VC served last, initially 0.
   FLITLAB_HD u32 pointer_to_lanes(u32 pointer) const { return pointer ? to_lanes(pointer - 1) + 1 : 0; }
   FLITLAB_HD u32 pointer_from_lanes(u32 pointer) const { return pointer ? from_lanes(pointer - 1) + 1 : 0; }
-  /// Packets queued in (port, vc), in both forms, and those that arrive at the terminal.
+  /// Return the packet queue of (port, vc) in lane state and in scalar state, and the terminal's queue of arriving
+  /// packets.
   FLITLAB_HD Packet* ring_here(u32 port, u32 vc) const {
     return &s.ring[queue_of<C, S>(index, port, vc) * S::places(v.t.ring)];
   }
@@ -162,7 +162,7 @@ struct Pair {
       state.flits_sent = s.flits_sent[std::size_t{index} * S::ports + port] + lane_of(k.sent[port], lane);
       for (u32 vc = 0; vc < t.vcs; ++vc) store(port, vc);
       const bool to_terminal = port == S::network_ports;
-      // Slots are not emptied, but written again: what is in others than these has arrived.
+      // Slots are overwritten, not cleared, so slots beyond the delay hold flits that have already arrived.
       for (u32 ahead = 0; ahead < (to_terminal ? t.inject_delay : t.link_delay); ++ahead)
         if (const u8 flit = flit_to(port, here(ahead)).read())
           post(router.at(t.router_fields.flit_mail, there(ahead)), port, flit);

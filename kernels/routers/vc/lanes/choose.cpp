@@ -1,4 +1,4 @@
-/// Which lanes this processor has.
+/// Choice of the lane code for this processor, at run time.
 #include "kernels/engines/processor.hpp"
 #include "kernels/routers/vc/lanes/lanes.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
-/// What the engine calls of lanes, by pointers: each width is compiled for the processors that have its registers, and
-/// the one for this machine is chosen when it runs (kernels/routers/vc/lanes/lanes.hpp).
+/// Functions of lane state that the engine calls by pointers. Each width is compiled for processors with registers of
+/// that width, and flitlab chooses one at run time (kernels/routers/vc/lanes/lanes.hpp).
 #include "kernels/common/counters.hpp"
 #include "kernels/common/layout.hpp"
 #include "kernels/common/replica.hpp"
@@ -8,15 +8,15 @@
 
 namespace flitlab::vc::lanes {
 
-/// A replica in lanes.
+/// Arguments of these functions: a replica with lane state.
 struct Replica {
-  const void* table;  ///< of the type that the code was asked for
+  const void* table;  ///< plan, of the type that the code was chosen for (TableKind)
   const Wiring* wiring;
   std::byte* memory;
   const ReplicaRow* row;
 };
 
-/// Tables that there is code for.
+/// Plan types that code is compiled for.
 enum class TableKind : int {
   kFixed,      ///< FixedVcTable
   kOpen,       ///< OpenVcTable
@@ -24,14 +24,14 @@ enum class TableKind : int {
 };
 
 struct Code {
-  u32 width;  ///< routers to a block
-  u32 vcs;    ///< that there is room for at each port
+  u32 width;  ///< routers per block
+  u32 vcs;    ///< room for virtual channels at each port
   std::size_t (*bytes)(u32 routers, u32 slots, u32 ring);
-  /// From a state in canonical order, and back.
+  /// Convert the scalar state (`canonical`) to lane state, and back.
   void (*load)(const Replica&, std::byte* canonical, const Placement&, Cycle now);
   void (*store)(const Replica&, std::byte* canonical, const Placement&, Cycle now);
-  /// Blocks `begin` to `end` for some cycles; all blocks if that is more than one. The state in canonical order is
-  /// where terminals are that are not in lanes.
+  /// Runs blocks `begin` to before `end` for `cycles` cycles; more than one cycle needs all blocks. `canonical` holds
+  /// terminals without lane state.
   void (*run)(const Replica&, std::byte* canonical, const Placement&, CounterShard&, u32 begin, u32 end, Cycle now,
               u32 cycles);
 };

@@ -1,6 +1,6 @@
 #pragma once
-/// Plain routers in lanes on a GPU, as kernels/engines/cuda_lane_engine.cuh wants them: what is done for a block of
-/// routers is that of CPUs, with another crew.
+/// Lane state of plain routers on a GPU, with the interface that kernels/engines/cuda_lane_engine.cuh requires. The
+/// code for a block is the same as on a CPU; a warp group (kernels/common/byte_slices.cuh) executes it.
 #include "kernels/common/byte_slices.cuh"
 #include "kernels/engines/cuda_lane_engine.cuh"
 #include "kernels/routers/vc/lanes/canonical.hpp"
@@ -10,7 +10,7 @@
 
 namespace flitlab::vc::lanes {
 
-/// What a thread sees of the plan and of a replica.
+/// A thread's view of the plan and of a replica.
 template <class T, class Counts>
 struct TeamView {
   using Table = T;
@@ -21,13 +21,13 @@ struct TeamView {
   Counts* shard;
 };
 
-/// Shared memory of the largest of some.
+/// Returns the shared memory that holds the largest of the types, bytes.
 template <class... T>
 constexpr u32 room_for() {
   return static_cast<u32>((std::max({sizeof(T)...}) + 15) / 16 * 16);
 }
 
-/// The crew for routers of these sizes, with room for its desks, and for what all of its members see.
+/// Warp group for routers of sizes `S`, with shared memory for its scratch and exchanges.
 template <class S>
 struct CrewOf {
   using Unsized = Slices<S::ports, 0, 0, 0>;
@@ -37,13 +37,13 @@ struct CrewOf {
                       room_for<SharedTally<Unsized::threads>>()>;
 };
 
-/// `T`: a table of plain routers whose terminals are in lanes too; S: Sizes that it has room in.
+/// `T`: plan of plain routers whose terminals have lane state, too. `S`: Sizes that hold it.
 template <class T, class S>
 struct DeviceLanes {
   using C = typename CrewOf<S>::Crew;
   static constexpr u32 crew = 32 * C::warps, team = C::threads, width = C::lanes;
-  /// Four crews of six warps have 80 registers for each thread, three 96, two of eight 128. What is held leaves room
-  /// for four.
+  /// A thread has 80 registers if four warp groups of six warps share a multiprocessor, 96 if three do, 128 if two
+  /// groups of eight do. With resident state, shared memory has room for four.
   static constexpr u32 most_threads = (C::warps > 6 || !kIsFixed<T> ? 2 : 3) * crew;
   static constexpr u32 most_threads_holding = (C::warps > 6 ? 2 : 4) * crew;
   static constexpr u32 desk_bytes = C::bytes, held_bytes = sizeof(Block<C, S>);
@@ -58,20 +58,21 @@ struct DeviceLanes {
     return T::fits(t) && fits_lanes(t) && t.ports == S::ports && t.vcs <= S::vcs && (S::roomy || !is_roomy(t));
   }
 
-  /// Blocks of a network: one, or an even number, since a warp has two teams. The last may have no routers.
+  /// Returns the lane blocks of a network: one, or an even number, since a warp has two thread groups. The last may be
+  /// empty.
   static FLITLAB_HD u32 blocks(u32 routers) { return routers > width ? 2 * blocks_of(routers, 2 * width) : 1; }
 
-  /// Memory of a replica.
+  /// Returns the bytes of a replica's lane state.
   static std::size_t replica_bytes(const VcTable& t) {
     State<C, S> s;
     return State<C, S>::place(s, nullptr, blocks(t.routers) * width, lookahead_of(t).slots, t.ring);
   }
 
-  /// What kernels are given.
+  /// Arguments of kernels.
   struct Job {
     T table;
     Wiring wiring;
-    State<C, S> first;  ///< replica's, so that threads need not work out where its arrays lie
+    State<C, S> first;  ///< of replica 0, so that threads need not compute where arrays lie
     std::byte* memory;
     std::size_t replica_bytes;
     u32 spare;

@@ -1,6 +1,6 @@
 #pragma once
-/// Flits on their way, one to a lane: the virtual channel as a set of one, and the marks of heads and tails. Up to four
-/// virtual channels fit into a byte with the marks; more take a plane of bytes for the marks.
+/// Flits in transit, one per lane: the virtual channel as a set of one, with marks of heads and tails. Up to four
+/// virtual channels fit into a byte with the marks; more need a second plane of bytes for the marks.
 #include "kernels/common/byte_vectors.hpp"
 #include "kernels/common/mail.hpp"
 
@@ -25,12 +25,12 @@ struct Flits<C, false> {
 
   static FLITLAB_INLINE Flits of(B vcs, B heads, B tails) { return {vcs | (heads & kHeadMark) | (tails & kTailMark)}; }
   FLITLAB_INLINE Flits operator&(B mask) const { return {bytes & mask}; }
-  /// Takes others' flits in the lanes whose set has a member.
+  /// Copies `flits` in the lanes whose set has `member`.
   FLITLAB_INLINE void put_where(B set, u32 member, const Flits& flits) {
     flitlab::lanes::put_where(bytes, set, member, flits.bytes);
   }
 
-  /// `plane(n)` gives the bytes of a plane; `put(n, bytes)` takes them.
+  /// `plane(n)` returns the bytes of plane n; `put(n, bytes)` stores them.
   template <class Plane>
   static FLITLAB_INLINE Flits read(Plane&& plane) {
     return {plane(0)};
@@ -70,16 +70,16 @@ struct Flits<C, true> {
   }
 };
 
-/// Mail of routers that are not in lanes has the number + 1 of the virtual channel.
+/// In scalar state, flits and credits hold the number of the virtual channel + 1 (kernels/common/mail.hpp).
 inline constexpr u32 kMarks = kHeadMark | kTailMark;
 FLITLAB_INLINE u8 to_set(u32 mail) { return static_cast<u8>(mail ? 1u << ((mail & kVcBits) - 1) : 0); }
 FLITLAB_INLINE u8 to_number(u32 set) { return static_cast<u8>(set ? lowest_bit(set) + 1 : 0); }
 
-/// Where a flit lies, or will.
+/// Slot of one flit.
 template <u32 kPlanes>
 struct FlitPlace {
-  u8* byte;  ///< null: nothing arrives there
-  std::size_t planes;
+  u8* byte;            ///< null: the port is not connected
+  std::size_t planes;  ///< bytes to the next plane
 
   FLITLAB_INLINE void write(u32 mail) const {
     if (!byte) return;

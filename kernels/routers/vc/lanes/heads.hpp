@@ -1,6 +1,6 @@
 #pragma once
-/// What the heads of packets do, head by head: routes, virtual-channel allocation, descriptors. It is what route.hpp
-/// and vc_allocation.hpp do for one router, on the state of lanes.
+/// Work on heads of packets in lane state, one by one: route computation, VC allocation, descriptors. The rules are the
+/// same as in route.hpp and vc_allocation.hpp.
 #include <bit>
 
 #include "kernels/routers/vc/lanes/state.hpp"
@@ -8,11 +8,10 @@
 
 namespace flitlab::vc::lanes {
 
-/// While output VCs are asked for, the owner of one that is asked for is the best bidder so far, with this mark. It is
-/// free, so that it has none.
+/// During VC allocation, marks the best bidder so far in `owner` of a free output VC.
 inline constexpr u8 kClaimed = 0x80;
 
-/// Who asks for an output VC, in one number: the place among those of the member's ports, and the output (port, VC).
+/// A bid for an output VC in one number: the bidder's index among the thread's ports, and the output (port, VC).
 template <class C, class S>
 struct Bid {
   static constexpr u32 kPlaces = C::lanes * C::ports_of(S::ports) * S::vcs;
@@ -30,7 +29,7 @@ struct Bid {
 template <class C, class S>
 struct AllocationDesk {
   static constexpr u32 kMost = C::lanes * C::ports_of(S::ports) * S::vcs;
-  typename C::Place places[kMost + C::kMargin];  ///< of heads; of those that bid, with what they ask for (Bid)
+  typename C::Place places[kMost + C::kMargin];  ///< indices of heads; later bids (Bid)
   typename C::template ByPort<typename C::Row, S::ports> won;
 };
 
@@ -40,20 +39,20 @@ struct CrossingDesk {
   typename C::template Shown<S::ports> sets;
 };
 
-/// Whether of two bidders for an output VC `a` is served before `b`: round robin over all input VCs.
+/// Returns whether bidder `a` precedes `b` in the round-robin order over all input VCs from `first` on.
 template <class S>
 FLITLAB_INLINE bool is_before(u32 a, u32 b, u32 first) {
   const auto distance = [first](u32 flat) { return flat >= first ? flat - first : flat + S::flats - first; };
   return distance(a) < distance(b);
 }
 
-/// What arrives in a cycle, by port. Counts of flits and credits take it in when flits leave: one change, not two.
+/// Arrivals of a cycle, by port. They are added to the counts when flits leave, so that counts change once a cycle.
 template <class C, class S>
 struct Arrivals {
   typename C::template ByPort<typename C::Value, S::ports> flits, credits;
 };
 
-/// The same, for those who look at other ports than their own.
+/// The same, readable by the threads of all ports.
 template <class C, class S>
 struct Counted {
   typename C::template Board<S::ports> flits, credits;
@@ -77,18 +76,18 @@ struct Heads {
   FLITLAB_INLINE Heads(const V& view, const State<C, S>& state, const Wiring& w, u32 block, Cycle cycle)
       : v(view), s(state), wiring(w), k(state.block[block]), b(block), now(cycle) {}
 
-  /// A byte of an array [port][VC] or [port] of vectors.
+  /// Returns a byte of an array [port][VC] or [port] of rows.
   template <class Array>
   static FLITLAB_INLINE u8& byte(Array& array, u32 place) {
     return reinterpret_cast<u8*>(array)[place];
   }
   static FLITLAB_INLINE u32 place_of(u32 port, u32 vc, u32 lane) { return (port * S::vcs + vc) * L + lane; }
-  /// In [port][lane], the port that a place in [port][VC][lane] is of.
+  /// Converts an index in [port][VC][lane] to an index in [port][lane].
   static FLITLAB_INLINE u32 port_of(u32 place) { return place / (S::vcs * L) * L + place % L; }
   FLITLAB_INLINE std::size_t queue(u32 place) const { return std::size_t{b} * (S::queues * L) + place; }
 
-  /// Descriptors of the packets in a block. Like all that loops here use again and again it is a value, not a member:
-  /// bytes that are written might be anybody's, so that a compiler would look members up anew each time.
+  /// Descriptors of the packets in a block. Loops use local copies such as this one, not members: a written byte may
+  /// alias any member, so the compiler would reload members in every iteration.
   struct Rings {
     Packet* base;
     u32 size;
@@ -98,13 +97,13 @@ struct Heads {
   };
   FLITLAB_INLINE Rings rings() const { return {s.ring + queue(0) * S::places(v.t.ring), v.t.ring, k}; }
 
-  /// Whether all packets are of one length.
+  /// Returns whether all packets have the same length.
   FLITLAB_INLINE bool same_length() const {
     return v.t.mode == TrafficMode::kOpen && v.t.traffic.length_law == LengthLaw::kTable &&
            v.t.traffic.packets.count == 1;
   }
 
-  /// What adaptive routing asks of a router's outputs, as vc::Outputs.
+  /// State of a router's outputs that adaptive routing reads, as vc::Outputs.
   struct Outputs {
     const Heads& heads;
     u32 lane;
@@ -122,7 +121,7 @@ struct Heads {
     return k.flits[port].get(lane, vc) + (counted->flits.byte(port * L + lane) >> vc & 1);
   }
 
-  /// As free_vcs().
+  /// See free_vcs().
   FLITLAB_INLINE u32 free(u32 port, u32 lane, u32 allowed, u32 credits_needed) const {
     u32 free = allowed & ~u32{lane_of(k.taken[port], lane)};
     if (credits_needed)
@@ -133,11 +132,11 @@ struct Heads {
 
   FLITLAB_INLINE bool is_wormhole() const { return v.t.flow_control == FlowControl::kWormhole; }
   FLITLAB_INLINE bool stores_first() const { return v.t.flow_control == FlowControl::kStoreAndForward; }
-  /// Routes are computed in every cycle until there is an output VC.
+  /// Returns whether packets recompute their routes in every cycle until they get an output VC.
   FLITLAB_INLINE bool adapts() const { return v.t.adapts; }
 
-  /// VC allocation, separable and input first, of all that are due. Each step is done for all before the next of any,
-  /// with few branches, so that a processor works on several heads at once.
+  /// VC allocation, separable and input-first, of all packets that are due. Each step handles all of them before the
+  /// next step, with few branches, so that a processor overlaps the work on several heads.
   FLITLAB_APART void allocate_vcs(const Arrivals<C, S>& arrivals) {
     ByPort new_ones, old_ones;
     B any{}, any_old{};
@@ -148,7 +147,7 @@ struct Heads {
       any |= due;
       any_old |= old_ones[port];
     }
-    if constexpr (!kPlain) {  // plain ones do not ask for counts
+    if constexpr (!kPlain) {  // plain routers do not read counts
       FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) {
         counted->flits.put(port, arrivals.flits[port]);
         counted->credits.put(port, arrivals.credits[port]);
@@ -169,7 +168,7 @@ struct Heads {
     if (C::any(n)) grant(desk->places, n, desk->won);
   }
 
-  /// Route computation of packets; returns how many have one, and lists these.
+  /// Computes routes of listed packets. Keeps in `places` the packets that have one, and returns their number.
   template <bool kFirst>
   FLITLAB_INLINE u32 compute_routes(Place* places, u32 n) const {
     const auto& t = v.t;
@@ -195,7 +194,7 @@ struct Heads {
     });
   }
 
-  /// The first routes of packets that have just come to the front.
+  /// Computes the first routes of packets that have come to the front; lists and returns as compute_routes().
   FLITLAB_INLINE u32 compute_first_routes(const ByPort& new_ones, Place* places) const {
     const u32 listed = C::template list_members<S::vcs>(new_ones, places);
     const Rings rings = this->rings();
@@ -204,7 +203,7 @@ struct Heads {
       const u32 place = places[i], flat = place / L;
       const u32 passed = byte(k.passed, flat / S::vcs * L + place % L) >> flat % S::vcs & 1;
       u8& first = byte(rings.k.first, place);
-      const u32 next = first + passed;  // no branch: nobody could foresee it
+      const u32 next = first + passed;  // no branch: it would be unpredictable
       first = static_cast<u8>(next & (0 - u32{next != ring}));
       C::prefetch(&rings.front(place));
     });
@@ -228,8 +227,8 @@ struct Heads {
     return n;
   }
 
-  /// Packets that have a route bid for an output VC. Lists those that do, and returns how many: not those that may take
-  /// none now.
+  /// Bids for packets that have a route. Keeps in `places` the bids of packets that found a free output VC, and returns
+  /// their number.
   FLITLAB_INLINE u32 bid(Place* places, u32 n) const {
     Block<C, S>& k = this->k;
     const bool sleepy = is_wormhole() && !adapts();
@@ -239,7 +238,7 @@ struct Heads {
       const u32 out = lowest_bit(u32{byte(k.out_port, place)});
       const u32 free =
           this->free(out, lane, byte(k.allowed, place), is_wormhole() ? 0 : u32{rings().front(place).flits});
-      if (!free) {  // an output VC that is freed will wake it; room in one that is free, or elsewhere, would not
+      if (!free) {  // sleeps until an output VC is released, if neither credits nor other ports can help
         if (sleepy) C::or_bits(byte(k.asleep, port * L + lane), only(vc));
         return false;
       }
@@ -254,7 +253,7 @@ struct Heads {
     });
   }
 
-  /// Bidders that have won get their output VCs.
+  /// Grants output VCs to the winning bids.
   FLITLAB_INLINE void grant(const Place* bids, u32 n,
                             typename C::template ByPort<typename C::Row, S::ports>& won) const {
     FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) won[port] = B{};
@@ -284,7 +283,7 @@ struct Heads {
     }
   }
 
-  /// Heads that cross take their descriptors along: to a queue of the next router, or of the terminal.
+  /// Copies descriptors of departing heads to the packet queues of the next routers or of terminals.
   FLITLAB_APART void take_descriptors(const ByPort& heads) const {
     const auto& t = v.t;
     const Rings rings = this->rings();
@@ -292,7 +291,7 @@ struct Heads {
     const u32* const leads_to = wiring.to + std::size_t{b} * (S::ports * L);
     Packet* const ring = s.ring;
     typename C::template Desk<CrossingDesk<C, S>> desk;
-    const auto sets = C::template show<S::ports>(desk->sets, heads);  // of one
+    const auto sets = C::template show<S::ports>(desk->sets, heads);  // sets of one VC
     const u32 n = C::list(heads, desk->list);
     struct Copy {
       const Packet* from;

@@ -1,5 +1,5 @@
 #pragma once
-/// Plain routers in lanes, as kernels/engines/lane_engine.hpp wants them.
+/// Lane state of plain routers, with the interface that kernels/engines/lane_engine.hpp requires.
 #include <algorithm>
 #include <bit>
 
@@ -8,11 +8,11 @@
 
 namespace flitlab::vc::lanes {
 
-/// Lanes of the width that this processor has (kernels/engines/processor.hpp) for routers of so many ports and virtual
-/// channels; null: there are none. `roomy`: see Sizes.
+/// Returns the lane code for this processor's width (kernels/engines/processor.hpp) and for routers of `ports` ports
+/// and `vcs` virtual channels; null if no such code is compiled. `roomy`: see Sizes.
 const Code* code_for(u32 ports, u32 vcs, TableKind table, bool roomy);
 
-/// The longest packet or reply of a plan's traffic, flits.
+/// Returns the longest packet or reply of a plan's traffic, flits.
 inline u32 longest_packet(const TrafficTable& traffic) {
   if (traffic.length_law == LengthLaw::kGeometric) return traffic.max_flits;
   u32 longest = 0;
@@ -22,8 +22,8 @@ inline u32 longest_packet(const TrafficTable& traffic) {
   return longest;
 }
 
-/// Whether routers can be in lanes, of any width. Counts have a few bits, delays one cycle where lanes know no other,
-/// and routers have few neighbours. Traces are handed to terminals too often.
+/// Returns whether a plan's routers can have lane state of any width. Counts have few bits, some delays must be one
+/// cycle, and routers have few ports. Traces are excluded, because the host hands them to terminals too often.
 inline bool fits_lanes(const VcTable& t) {
   if (!RoundRobinVcTable::fits(t) || t.one_port_per_dim || t.concentration != 1 || t.routers < 16) return false;
   if (t.mode != TrafficMode::kOpen && t.mode != TrafficMode::kRequestReply) return false;
@@ -31,22 +31,22 @@ inline bool fits_lanes(const VcTable& t) {
   return longest_packet(t.traffic) <= 255;
 }
 
-/// See Sizes.
+/// Returns whether a plan needs roomy sizes (Sizes).
 inline bool is_roomy(const VcTable& t) { return longest_packet(t.traffic) > 7 || t.ring > 3 || t.buffer_flits > 15; }
 
-/// How far routers may go on without one another.
+/// Cycles that a block may run ahead of other blocks.
 struct Lookahead {
-  u32 cycles;  ///< what is sent in one of them is read after all of them
-  u32 slots;   ///< of mail, so that nobody writes where another one, so far behind, has still to read
+  u32 cycles;  ///< flits and credits sent during these are read only after them
+  u32 slots;   ///< arrival cycles to keep, so that a block ahead does not overwrite unread flits and credits
 };
 inline Lookahead lookahead_of(const VcTable& t) {
-  constexpr u32 kMostSlots = 16;  // what they save is small where links are long, and they take memory
+  constexpr u32 kMostSlots = 16;  // more take memory and save little where links are long
   const u32 first = std::min(t.link_delay, t.credit_delay), last = std::max(t.link_delay, t.credit_delay);
   const u32 slots = std::max(t.slot_mask + 1, std::min(std::bit_ceil(first + last), kMostSlots));
   return {std::min(first, slots - last), slots};
 }
 
-/// Whether a GPU has lanes for a table (kernels/routers/vc/cuda.cu).
+/// Returns whether the GPU engine has lane state for a plan (kernels/routers/vc/cuda.cu).
 inline bool fits_device_lanes(const VcTable& t) {
   return OpenVcTable::fits(t) && fits_lanes(t) && t.vcs <= 8 && (t.ports == 5 || t.ports == 7);
 }
@@ -56,7 +56,7 @@ inline constexpr bool kIsFixed = false;
 template <u32 P, u32 V>
 inline constexpr bool kIsFixed<FixedVcTable<P, V>> = true;
 
-/// `T`: FixedVcTable, PlainVcTable or VcTable.
+/// Lane state for the CPU engine. `T`: FixedVcTable, PlainVcTable or VcTable.
 template <class T>
 class Lanes {
   static constexpr bool kFixed = kIsFixed<T>;
@@ -75,8 +75,8 @@ class Lanes {
   Lanes& operator=(const Lanes&) = delete;
 
   u32 width() const { return code_.width; }
-  /// Wide lanes pay as soon as anything moves. Where nothing of a router is known at compile time, other engines are
-  /// slow, and lanes pay earlier.
+  /// Returns the flit moves per item and cycle above which lane state pays. It is lower for wide lanes, and for plans
+  /// without compile-time constants, whose scalar code is slow.
   double busy() const { return (std::is_same_v<T, VcTable> ? 0.02 : 0.06) / (code_.width == 64 ? 4 : 1); }
   std::size_t bytes() const { return code_.bytes(table_.routers, table_.slot_mask + 1, table_.ring); }
   void load(std::byte* memory, std::byte* canonical, const Placement& place, const ReplicaRow& row, Cycle now) const {

@@ -1,5 +1,5 @@
 #pragma once
-/// A cycle of a block of routers at once: the stages of phases.hpp, in their order.
+/// One cycle of a lane block of routers: the steps of phases.hpp, in the same order.
 #include "kernels/routers/vc/lanes/heads.hpp"
 
 namespace flitlab::vc::lanes {
@@ -10,16 +10,16 @@ struct CreditDesk {
   typename C::template Shown<S::ports> sets;
 };
 
-/// What inputs and outputs tell one another about the switch.
+/// Exchange between input and output ports during switch allocation.
 template <class C, class S>
 struct SwitchBoard {
   using Board = typename C::template Board<S::ports>;
   using Union = typename C::template Union<S::ports>;
-  Board asks;                         ///< by input: the output port that it asks for
-  Board mail[FlitsOf<C, S>::planes];  ///< by input: the flit that would go there
-  Union wins;                         ///< by output: the input port that it takes
-  Union spent;                        ///< by output: the same, if its flit has taken the last credit of its VC
-  Union freed;                        ///< by output: itself, if it has a free VC more
+  Board asks;                         ///< [input] requested output port, a set of one
+  Board mail[FlitsOf<C, S>::planes];  ///< [input] flit to send if granted
+  Union wins;                         ///< [output] granted input port, a set of one
+  Union spent;                        ///< [output] the same, if its flit used the last credit of its VC
+  Union freed;                        ///< [output] the output port itself, if a VC became free
 };
 
 template <class C, class S, class V>
@@ -38,7 +38,7 @@ struct Routers {
   FLITLAB_INLINE Routers(const V& view, const State<C, S>& state, const Wiring& w, u32 block, Cycle cycle)
       : v(view), s(state), wiring(w), k(state.block[block]), b(block), now(cycle) {}
 
-  /// Mail for a port.
+  /// Reads the credits and flits that arrive at a port.
   FLITLAB_INLINE void look_up(u32 port, B& credits, F& flits) const {
     const u32 slot = s.slot(now);
     if (port == S::network_ports) {
@@ -60,10 +60,10 @@ struct Routers {
     flits = F::read([&](u32 plane) { return planes[plane]; });
   }
 
-  /// Credits and flits arrive. Returns, in `fresh`, the packets that have come to the front and will be due in the next
-  /// cycle.
+  /// Stores arriving credits and flits. Sets `fresh` to the packets that came to the front, which are due for VC
+  /// allocation in the next cycle.
   FLITLAB_INLINE void receive(Arrivals<C, S>& arrivals, ByPort& fresh) const {
-    ByPort first;  // credits of output VCs that had none, and have owners: these may go on
+    ByPort first;  // credits of owned output VCs that had no credits: their packets may advance
     B any{};
     FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) {
       B credits;
@@ -84,17 +84,17 @@ struct Routers {
     }
     if (!C::any(any)) return;
     typename C::template Desk<CreditDesk<C, S>> desk;
-    const auto sets = C::template show<S::ports>(desk->sets, first);  // of one
+    const auto sets = C::template show<S::ports>(desk->sets, first);  // sets of one VC
     const u32 n = C::list(first, desk->list);
     C::each(n, [&](u32 i) {
       const u32 at = desk->list[i], port = at / C::lanes, lane = at % C::lanes;
-      // Others may bid already: for free VCs, whose owners share words with this one's.
+      // Other threads may already bid for free VCs, whose owners share a machine word with this one.
       const u32 flat = C::peek(lane_of(k.owner[port][lowest_bit(u32{sets[at]})], lane));
       C::or_bits(lane_of(k.credited[flat / S::vcs], lane), only(flat % S::vcs));
     });
   }
 
-  /// Switch allocation, separable and input first, and traversal.
+  /// Switch allocation, separable and input-first, and switch traversal.
   FLITLAB_INLINE void allocate_switch(const Arrivals<C, S>& arrivals) const {
     typename C::template Common<SwitchBoard<C, S>> board;
     ByPort vcs, heads, tails;
@@ -119,7 +119,7 @@ struct Routers {
     move(arrivals, *board.operator->(), vcs, heads, tails);
   }
 
-  /// Outputs choose among the inputs that ask for them, and send their flits.
+  /// Output ports grant one of their requesting input ports each, and send its flit.
   FLITLAB_INLINE void send_winners(const Arrivals<C, S>& arrivals, SwitchBoard<C, S>& board) const {
     const auto& t = v.t;
     ByPort asked;
@@ -149,7 +149,7 @@ struct Routers {
     }
   }
 
-  /// Inputs that have won lose a flit each, and return its credit.
+  /// Granted input ports remove the sent flit and return its credit.
   FLITLAB_INLINE void move(const Arrivals<C, S>& arrivals, const SwitchBoard<C, S>& board, const ByPort& asked,
                            ByPort& heads, ByPort& tails) const {
     const B winners = board.wins.all(), spent = board.spent.all(), freed = board.freed.all();
@@ -181,7 +181,7 @@ struct Routers {
     count(*v.shard, Total::kFlitMoves, moves);
   }
 
-  /// Behind tails that have left, the next packets come to the front.
+  /// Moves the packets behind departed tails to the front.
   FLITLAB_INLINE void next_packets(const ByPort& tails) const {
     FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) {
       k.packets[port].subtract(tails[port]);
@@ -190,7 +190,7 @@ struct Routers {
     }
   }
 
-  /// Packets that wait for output ports of a set ask again.
+  /// Lets sleeping packets bid again if their output port is in `freed`.
   FLITLAB_INLINE void wake(B freed) const {
     B any{};
     FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) any |= k.asleep[port];
@@ -199,8 +199,8 @@ struct Routers {
         k.asleep[port] &= ~(nonzero(k.out_port[port][vc] & freed) & only(vc));
   }
 
-  /// A network that is larger than a cache is read from memory in every cycle, in too many pieces for a processor to
-  /// see what comes next.
+  /// Prefetches the next block. A network larger than a cache is read from memory in every cycle, in too many pieces
+  /// for a hardware prefetcher.
   FLITLAB_INLINE void prefetch_next() const {
     const auto fetch = [](const void* p) { C::template prefetch<true>(p); };
     const char* block = reinterpret_cast<const char*>(&k + 1);
@@ -225,7 +225,7 @@ struct Routers {
     if (now % 128 == 127) keep_sent();
   }
 
-  /// Counts of sent flits would pass a byte's end.
+  /// Adds the counts of sent flits to `flits_sent` before a byte overflows.
   FLITLAB_INLINE void keep_sent() const {
     FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) {
       C::for_each_own([&](u32 lane) {

@@ -1,6 +1,5 @@
 #pragma once
-/// Terminals beside lanes of routers: what kernels/traffic/terminal.hpp does in an open loop, for a block of them at
-/// once.
+/// Terminals with lane state: the open-loop work of kernels/traffic/terminal.hpp for a whole block at once.
 #include "kernels/routers/vc/lanes/state.hpp"
 #include "kernels/routers/vc/terminal_link.hpp"
 #include "kernels/traffic/source_queue.hpp"
@@ -8,7 +7,7 @@
 
 namespace flitlab::vc::lanes {
 
-/// Flits that arrive at terminals: their places are free again, and packets whose tails they are have been delivered.
+/// Takes flits that arrive at terminals, returns their credits, and delivers the packets of tail flits.
 template <class C, class S, class V>
 FLITLAB_INLINE void take_arrivals(const V& v, const State<C, S>& s, u32 b, Cycle now) {
   const auto& t = v.t;
@@ -37,7 +36,7 @@ FLITLAB_INLINE void advance(const V& v, const State<C, S>& s, u32 index, SourceC
     Ahead& ahead = s.ahead[index];
     ++cursor.index;
     if (!ahead.knows(cursor.index)) {
-      const u32 oldest = s.terminal[index].oldest.index;  // it is asked for next, unless the queue is long
+      const u32 oldest = s.terminal[index].oldest.index;  // needed next, unless the queue is long
       ahead.template draw<C::lanes>(*v.row, rate_of(traffic, *v.row, index), index,
                                     cursor.index - oldest < Ahead::kPackets ? oldest : cursor.index);
     }
@@ -45,7 +44,7 @@ FLITLAB_INLINE void advance(const V& v, const State<C, S>& s, u32 index, SourceC
   }
 }
 
-/// As packet_destination().
+/// As packet_destination(), from stored draws where possible.
 template <class C, class S, class V>
 FLITLAB_INLINE u32 destination_of(const V& v, const State<C, S>& s, u32 index, u32 packet) {
   const auto& traffic = v.t.traffic;
@@ -57,7 +56,7 @@ FLITLAB_INLINE u32 destination_of(const V& v, const State<C, S>& s, u32 index, u
   return packet_destination(traffic, *v.row, index, packet);
 }
 
-/// As create_packets().
+/// As flitlab::create_packets(), from stored draws where possible.
 template <class C, class S, class V>
 FLITLAB_INLINE void create_packets(const V& v, const State<C, S>& s, u32 index, Cycle now) {
   const auto& traffic = v.t.traffic;
@@ -83,7 +82,7 @@ FLITLAB_INLINE void create(const V& v, const State<C, S>& s, u32 b, Cycle now) {
   });
 }
 
-/// The oldest packet of a terminal's queue starts on a virtual channel (a set of one).
+/// Starts the oldest packet of a terminal's source queue on virtual channel `vc`.
 template <class C, class S, class V>
 FLITLAB_INLINE void start_oldest(const V& v, const State<C, S>& s, u32 b, u32 lane, u32 vc, Cycle now) {
   const auto& t = v.t;
@@ -114,8 +113,8 @@ FLITLAB_INLINE void start_oldest(const V& v, const State<C, S>& s, u32 b, u32 la
   }
 }
 
-/// Of VCs with credits, those that the oldest packet of each queue may start on: in a wormhole all, else those with
-/// room for all of it.
+/// Returns the VCs of `free` on which the oldest packet of each source queue may start: in wormhole flow control all,
+/// otherwise the VCs with credits for the whole packet. `returned`: credits that arrive in this cycle.
 template <class C, class S, class V>
 FLITLAB_INLINE typename C::Value free_to_start(const V& v, const State<C, S>& s, u32 b, typename C::Value free,
                                                typename C::Value returned) {
@@ -133,7 +132,7 @@ FLITLAB_INLINE typename C::Value free_to_start(const V& v, const State<C, S>& s,
   return free;
 }
 
-/// Packets start where nothing is being sent, and every terminal that can sends a flit.
+/// Idle terminals start their oldest packet; then each terminal with a packet and a credit sends a flit.
 template <class C, class S, class V>
 FLITLAB_INLINE void send(const V& v, const State<C, S>& s, u32 b, Cycle now) {
   const auto& t = v.t;
@@ -158,7 +157,7 @@ FLITLAB_INLINE void send(const V& v, const State<C, S>& s, u32 b, Cycle now) {
   count(*v.shard, Total::kFlitsInjected, C::count(sends));
 }
 
-/// A cycle of the terminals of a block.
+/// One cycle of the terminals of a block.
 template <class C, class S, class V>
 FLITLAB_INLINE void step_terminals(const V& v, const State<C, S>& s, u32 b, Cycle now) {
   take_arrivals(v, s, b, now);

@@ -1,14 +1,13 @@
 #pragma once
-/// Terminals that stay as everybody sees them, beside lanes of routers: those of a closed loop, which do more than
-/// their routers. They work one by one (kernels/traffic/terminal.hpp), and only their mail goes into lanes and out of
-/// them.
+/// Terminals with scalar state at routers with lane state: in closed-loop traffic, where terminals do more work than
+/// routers. They run one by one (kernels/traffic/terminal.hpp), and only their flits and credits are converted.
 #include "kernels/routers/vc/lanes/state.hpp"
 #include "kernels/routers/vc/terminal_link.hpp"
 #include "kernels/traffic/terminal.hpp"
 
 namespace flitlab::vc::lanes {
 
-/// What a terminal sees whose router is in lanes.
+/// View for a terminal whose router has lane state.
 template <class C, class S, class T>
 struct OutsideView : vc::View<1, false, T> {
   const State<C, S>& lanes;
@@ -17,7 +16,7 @@ struct OutsideView : vc::View<1, false, T> {
       : vc::View<1, false, T>(view), lanes(state) {}
 };
 
-// What terminals ask of a router (kernels/traffic/injection.hpp).
+// Interface between terminals and routers, as kernels/traffic/injection.hpp requires it.
 
 template <class C, class S, class T>
 FLITLAB_INLINE Packet& injection_place(const OutsideView<C, S, T>& v, u32 index, u32 vc, u32 place) {
@@ -34,7 +33,7 @@ FLITLAB_INLINE void credit_to_router(const OutsideView<C, S, T>& v, u32 index, u
   v.lanes.terminal_byte(v.lanes.eject_credits, (now + v.t.credit_delay) & v.t.slot_mask, index) = only(vc);
 }
 
-/// A cycle of the terminals of a block.
+/// One cycle of the terminals of a block.
 template <class C, class S, class V>
 FLITLAB_INLINE void step_terminals_outside(const V& v, const State<C, S>& s, u32 b, Cycle now) {
   const auto& t = v.t;

@@ -1,9 +1,8 @@
-/// The code of lanes of one width, compiled for the processors that have it. FLITLAB_LANES is the width,
-/// FLITLAB_LANES_NAME the function to ask.
+/// Lane code of one width, compiled for processors with registers of that width. FLITLAB_LANES is the width,
+/// FLITLAB_LANES_NAME the exported function.
 ///
-/// The build gives the namespace flitlab another name here, so that a function of a header that is compiled in this
-/// file as well as elsewhere is two functions: else the linker would keep one of them, and processors that do not have
-/// these instructions might get it.
+/// The build renames the namespace flitlab in this file, so that its header functions differ from other files' copies.
+/// Otherwise the linker would keep one copy, and processors without these instructions might run it.
 #include "kernels/routers/vc/lanes/unit.hpp"
 
 /// See code_for() in choose.cpp.

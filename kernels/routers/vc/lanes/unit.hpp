@@ -1,5 +1,5 @@
 #pragma once
-/// The code of lanes of a width.
+/// Lane code of one width (code.hpp).
 #include "kernels/routers/vc/lanes/canonical.hpp"
 #include "kernels/routers/vc/lanes/code.hpp"
 #include "kernels/routers/vc/lanes/routers.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-/// Which routers' mail the routers of a block look up, as lists of (offset, port, lanes).
+/// Construction of Wiring: the rows of senders that each port of a block reads, as lists of (offset, mask of lanes).
 #include <cstring>
 #include <map>
 #include <vector>
@@ -14,11 +14,12 @@ struct Wires {
   std::vector<Pull> pull;
   std::vector<u8> masks;
 
-  /// `masks` must start a cache line, which a vector does not say: `mask_base` is inside.
+  /// Start of the masks inside `masks`, aligned to a cache line, which a vector does not guarantee.
   const u8* mask_base = nullptr;
 };
 
-/// `vcs`: what lanes have room for at each port. `blocks`: at least those that have routers.
+/// Returns the wiring for blocks of `width` routers. `vcs`: room at each port. `blocks`: at least enough for all
+/// routers.
 inline Wires wire(const VcTable& t, u32 width, u32 vcs, u32 blocks) {
   Wires w;
   const u32 queues = (t.ports + 1) * vcs;
