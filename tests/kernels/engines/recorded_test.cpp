@@ -1,9 +1,9 @@
-/// What every variation of every model ended with when it was last looked at: state, counters and events. A change that
-/// should change no behaviour leaves all of it as it is. After one that should,
+/// Final state, counters and events of every variation of every model, compared with a recording. A change that
+/// preserves behaviour leaves all of them as they are. After one that does not,
 ///
 ///     FLITLAB_RECORD=1 build/release/flitlab_tests --gtest_filter='RecordedList.*'
 ///
-/// writes recorded.csv anew. That what is on record is right is for other tests to say.
+/// writes recorded.csv again. Other tests check that the recorded results are right.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -68,7 +68,7 @@ std::string found(const Experiment& e) {
   return line.str();
 }
 
-/// What is on record: model and number of the variation, and its hashes.
+/// A recorded line: model and number of the variation, and its hashes.
 struct Line {
   std::string kind;
   u32 number;
