@@ -1,5 +1,5 @@
 #pragma once
-/// JSON text, as JavaScript and Python read it.
+/// JSON writer for values, inspected items and state layouts.
 #include <charconv>
 #include <string>
 #include <string_view>
@@ -11,26 +11,26 @@
 
 namespace flitlab {
 
-/// Puts commas where they belong: `Json j; j.open('[').put(3).put("x").close(']');`.
+/// Writes JSON and inserts the commas: `Json j; j.open('[').put(3).put("x").close(']');`.
 class Json {
  public:
   Json& open(char bracket);
   Json& close(char bracket);
-  /// The next value's name, inside of { }.
+  /// Writes the name of the next value inside { }.
   Json& key(std::string_view name);
 
   Json& put(std::string_view text);
   Json& put(const char* text) { return put(std::string_view(text)); }
   Json& put(const std::string& text) { return put(std::string_view(text)); }
   Json& put(bool x) { return raw(x ? "true" : "false"); }
-  Json& put(double x);  ///< null for not-a-number
+  Json& put(double x);  ///< null for NaN and infinity
   Json& put(u32 x) { return whole(x); }
   Json& put(std::int64_t x) { return whole(x); }
-  Json& put(u64 x);  ///< as text beyond 2^53, where JavaScript's numbers are not whole any more
+  Json& put(u64 x);  ///< as text above 2^53, which JavaScript's numbers cannot represent exactly
   Json& put(const Value& value);
   Json& put(const Datum& value);
   Json& null() { return raw("null"); }
-  /// What is JSON already.
+  /// Appends text that is JSON already.
   Json& raw(std::string_view written);
 
   template <class T>
@@ -42,7 +42,7 @@ class Json {
 
  private:
   void comma();
-  /// Most of a recording is such numbers: a comma and digits are added at once.
+  /// Appends comma and digits in one call, because most of a recording consists of such numbers.
   template <class Whole>
   Json& whole(Whole x) {
     char written[24] = {','};
@@ -55,12 +55,13 @@ class Json {
   bool first_ = true;
 };
 
-/// An inspected item, short: kind, name, values (name, value, unit, help) and parts.
+/// Writes an inspected item as [kind, name, [[name, value, unit, help], ...], [part, ...]].
 void put_tree(Json& json, const InspectNode& node);
-/// How such a tree is read out of the bytes of an item: its fields, each [name, unit, help, offset, elements, whether
-/// they are a list, lowest bit, bits or 0, bytes of an element, whether it is signed, what it consists of or []].
+/// Writes how to read such a tree from the bytes of an item: a list of its fields, each [name, unit, help, offset in
+/// bytes, number of elements, 1 if they are a list, lowest bit, number of bits (0: all), bytes per element, 1 if it is
+/// signed, list of its members].
 void put_schema(Json& json, const ItemKind& kind);
-/// Of a router in the machine's words: [note, [[name, note], ...]] for each port.
+/// Writes the texts of a router in the machine's terms: per port [note, [[name, note] per virtual channel]].
 void put_words(Json& json, const InspectNode& router);
 
 }  // namespace flitlab

@@ -25,7 +25,7 @@ Recorder::Recorder(SteppedNetwork& network, std::vector<u32> routers, u32 window
 }
 
 void Recorder::restart() {
-  network_.take_events();  // those of the past are not this recording's
+  network_.take_events();  // discard the events before the recording
   deadlock_.clear();
   words_.clear();
   state_.clear();
@@ -42,7 +42,7 @@ void Recorder::restart() {
 }
 
 void Recorder::put_steps(Json& json, u32 cycles) {
-  const u32 period = std::max(1u, network_.routers() / 64);  // the search takes its time
+  const u32 period = std::max(1u, network_.routers() / 64);  // a deadlock search takes longer than a cycle
   json.open('[');
   for (u32 i = 0; i < cycles; ++i) {
     network_.step(1);
@@ -136,7 +136,7 @@ void Recorder::look_for_deadlock() {
   }
 }
 
-// What frames are made of.
+// Contents of frames.
 
 Recorder::Frame& Recorder::take(const std::vector<TimedEvent>& events) {
   Frame frame{};
@@ -182,7 +182,7 @@ void Recorder::put(Json& json, const Frame& frame) const {
   }
   if (!frame.state.empty()) {
     json.key("s").open('{');
-    u32 drawn = kNone, before = 0;  // differences are short, and so are those of places
+    u32 drawn = kNone, before = 0;  // positions as differences: fewer digits
     for (const Change& change : frame.state) {
       if (drawn != change.drawn) {
         if (drawn != kNone) json.close(']');
@@ -206,7 +206,7 @@ void Recorder::Known::apply(const Frame& next) {
   for (const Change& change : next.state) state[change.drawn][change.place] += change.more;
 }
 
-/// The window moves on.
+/// Drops the oldest frame and applies the next one to the state before it.
 void Recorder::forget_first() {
   frames_.pop_front();
   first_.apply(frames_.front());
@@ -219,8 +219,8 @@ u32 Recorder::stage(const std::string& name) {
   return place;
 }
 
-/// One row for each virtual channel of the drawn routers, whose columns are those of an inspected one; none is -1.
-/// Notes in the frame how full these routers are, where that has changed.
+/// Returns one row per virtual channel of the drawn routers; its columns are those of an inspected channel, kNone where
+/// there is no value. Also records the occupancy of these routers in the frame where it has changed.
 std::vector<Recorder::Row> Recorder::look_at_routers(Frame& frame) {
   std::vector<Row> rows;
   rows.reserve(rows_.size());
@@ -243,7 +243,7 @@ std::vector<Recorder::Row> Recorder::look_at_routers(Frame& frame) {
   return rows;
 }
 
-/// Rows that are not as they were; all of them if there are others than before.
+/// Records the rows that have changed; all rows if the set of virtual channels has changed.
 void Recorder::find_changes(Frame& frame) {
   std::vector<Row> before = std::exchange(rows_, look_at_routers(frame));
   const auto same_place = [](const Row& a, const Row& b) {
@@ -261,7 +261,7 @@ void Recorder::find_changes(Frame& frame) {
     }
 }
 
-/// Source queues that have changed.
+/// Records the lengths of source queues that have changed.
 void Recorder::look_at_queues(Frame& frame, const std::vector<TimedEvent>& events) {
   std::set<u32> touched;
   for (const TimedEvent& e : events)
@@ -272,7 +272,7 @@ void Recorder::look_at_queues(Frame& frame, const std::vector<TimedEvent>& event
   }
 }
 
-/// What the machine calls and says of its ports, where that is not as it was.
+/// Records the names and notes of ports in the machine's terms where they have changed.
 void Recorder::look_at_words(Frame& frame) {
   if (!has_words_) return;
   const auto look = [&](u32 router) {
@@ -286,7 +286,7 @@ void Recorder::look_at_words(Frame& frame) {
     for (const u32 router : inspected) look(router);
 }
 
-/// What has changed in the state of each router; at first all that is not 0.
+/// Records the changes in the state of each router; in the first frame all words that are not 0.
 void Recorder::look_at_state(Frame& frame) {
   if (routers_.size() > kTold) return;
   state_.resize(routers_.size());
@@ -295,7 +295,7 @@ void Recorder::look_at_state(Frame& frame) {
     const std::span<const std::byte> bytes = network_.router_bytes(routers_[drawn]);
     std::vector<u32>& known = state_[drawn];
     known.resize(bytes.size() / sizeof(u32));
-    for (u32 i = 0; i < known.size(); i += 2) {  // most pairs of words, of which items are made up, stay as they are
+    for (u32 i = 0; i < known.size(); i += 2) {  // items consist of pairs of words, most of which do not change
       u32 now[2];
       std::memcpy(now, &bytes[i * sizeof(u32)], sizeof now);
       if (now[0] == known[i] && now[1] == known[i + 1]) continue;
@@ -320,7 +320,7 @@ void Recorder::put_events(Json& json, const std::vector<TimedEvent>& events) con
   json.close(']');
 }
 
-/// Flits that each channel has carried in the cycle, where it has.
+/// Writes the flits that each channel has carried in the cycle, if any.
 void Recorder::put_use(Json& json) {
   std::vector<ChannelUse> now = network_.channels();
   json.key("u").open('[');
@@ -330,7 +330,7 @@ void Recorder::put_use(Json& json) {
   carried_ = std::move(now);
 }
 
-/// Flits created and delivered in the cycle.
+/// Writes the numbers of flits created and delivered in the cycle.
 void Recorder::put_loads(Json& json) {
   const auto totals = network_.totals();
   const u64 created = totals.at("flits_created"), delivered = totals.at("flits_delivered");
@@ -339,7 +339,7 @@ void Recorder::put_loads(Json& json) {
   flits_delivered_ = delivered;
 }
 
-/// Of each packet delivered in the cycle: from its creation, whenever that was, to its tail's arrival.
+/// Writes the latency of each packet delivered in the cycle, from its creation to the arrival of its tail.
 void Recorder::put_latencies(Json& json, const std::vector<TimedEvent>& events) {
   json.key("l").open('[');
   for (const TimedEvent& e : events)

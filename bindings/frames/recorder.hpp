@@ -1,7 +1,7 @@
 #pragma once
-/// Frames of a network, cycle by cycle, from its inspector and its events; what the scope replays, in a notebook and in
-/// a page. Frame c has the state before cycle c, as SteppedNetwork shows it then, and the events of cycle c - 1, which
-/// led there. No machine is known here: ports, virtual channels and values are what inspectors name.
+/// Recorder of a network, cycle by cycle, for the scope in a notebook or a page. Frame c has the state before cycle c
+/// and the events of cycle c - 1. The recorder is independent of the router model: the model's inspector names ports,
+/// virtual channels and values.
 #include <array>
 #include <deque>
 #include <map>
@@ -15,36 +15,38 @@
 
 namespace flitlab {
 
-/// Steps a traced network, writes every cycle down and keeps the last frames.
+/// Steps a traced network, records every cycle and keeps the last frames.
 class Recorder {
  public:
-  static constexpr u32 kDrawn = 1024;  ///< routers at most
-  static constexpr u32 kTold = 64;  ///< of so few all state is recorded, and words of machines, else of those inspected
+  static constexpr u32 kDrawn = 1024;  ///< largest number of drawn routers
+  /// Most drawn routers of which all state and texts are recorded; with more, only those of inspected routers.
+  static constexpr u32 kTold = 64;
 
-  /// Begins with the network as it is, whose events are the recorder's from now on. routers: those that are drawn,
-  /// ascending; the others run unseen. window: frames that are kept, one at least.
+  /// Begins a recording at the network's current cycle. From now on the recorder consumes the network's events.
+  /// `routers`: routers to draw, ascending; the others run without being recorded. `window`: frames to keep, at least
+  /// 1.
   Recorder(SteppedNetwork& network, std::vector<u32> routers, u32 window);
 
-  /// Begins anew with the network as it is now.
+  /// Begins a new recording at the network's current cycle.
   void restart();
-  /// Whether the network is where the last frame is; it is not if somebody else has stepped it.
+  /// Returns whether the network is at the cycle of the last frame; false if another caller has stepped it.
   bool in_step() const { return network_.cycle() == cycle_; }
-  /// Advances by so many cycles and puts a list of their frames.
+  /// Advances the network by `cycles` and writes a list of the new frames.
   void put_steps(Json& json, u32 cycles);
-  /// Puts a list of the last frames, of those that are kept, `most` of them. The first one is complete: it has every
-  /// virtual channel, every queue, all words and all state.
+  /// Writes a list of the last frames, at most `most`. The first one is complete: every virtual channel, every queue,
+  /// all texts and all recorded state.
   void put_frames(Json& json, u32 most = kNone) const;
-  /// Puts what does not change: names of the routers, their ports and peers, links, terminals, and
-  /// how a router's state is read.
+  /// Writes the constant data of the network: names of the routers, their ports and peers, links, number of terminals,
+  /// and the layout of a router's state.
   void put_network(Json& json) const;
-  /// Puts members of an object: all of a router's state, and what its machine calls and says of its ports, now.
+  /// Writes members of an object: the whole state of a router, and its texts in the machine's terms, now.
   void put_inspection(Json& json, u32 router) const;
 
-  /// Routers of which every frame is to have all of the state too.
+  /// Routers whose whole state every frame contains.
   std::set<u32> inspected;
-  /// What the stages of rows are called, by number.
+  /// Returns the names of the pipeline stages in rows, by number.
   const std::vector<std::string>& stages() const { return stages_; }
-  /// What the network says of a deadlock or damage, and the cycle in which it was found; "": there is none.
+  /// Returns the description of a deadlock or fault, and the cycle in which it was found; "": none found.
   const std::string& deadlock() const { return deadlock_; }
   u64 deadlocked() const { return deadlocked_; }
   u64 last() const { return cycle_; }                            ///< cycle of the last frame
@@ -52,27 +54,27 @@ class Recorder {
   void look_for_deadlock();
 
  private:
-  static constexpr std::size_t kColumns = 15, kPlace = 3;  ///< of a row, and of it what names the virtual channel
+  static constexpr std::size_t kColumns = 15, kPlace = 3;  ///< columns of a row; the first 3 name the virtual channel
   using Row = std::array<u32, kColumns>;
-  /// A word of 4 bytes of a router's state that has changed.
+  /// A change of a 4-byte word in a router's state.
   struct Change {
-    u32 drawn;  ///< the router's place among those that are drawn
-    u32 place;  ///< of the word
-    u32 more;   ///< than before, modulo 2^32
+    u32 drawn;  ///< index of the router among the drawn routers
+    u32 place;  ///< index of the word
+    u32 more;   ///< difference to the value before, modulo 2^32
   };
 
   struct Frame {
-    std::string rest;         ///< its other members, in JSON
-    bool whole;               ///< rows are all that there are
-    std::vector<u32> places;  ///< not whole: of the rows that have changed
+    std::string rest;         ///< the other members, in JSON
+    bool whole;               ///< `rows` has all rows
+    std::vector<u32> places;  ///< not whole: indices of the rows that have changed
     std::vector<Row> rows;
-    std::map<u32, u32> queues;         ///< packets by terminal, where that has changed
-    std::map<u32, u32> held;           ///< Fill::held by router, where that has changed
-    std::map<u32, std::string> words;  ///< the machine's, of its routers, in JSON, where they have changed
-    std::vector<Change> state;         ///< in their order
+    std::map<u32, u32> queues;         ///< by terminal: packets in the source queue, where it has changed
+    std::map<u32, u32> held;           ///< by router: Fill::held, where it has changed
+    std::map<u32, std::string> words;  ///< by router: texts in the machine's terms, in JSON, where they have changed
+    std::vector<Change> state;         ///< ordered by router and word
   };
 
-  /// What is known of a frame, whatever has changed in it.
+  /// The complete state of a frame: values that have changed in it and values that have not.
   struct Known {
     std::vector<Row> rows;
     std::map<u32, u32> queues, held;
@@ -98,20 +100,20 @@ class Recorder {
 
   SteppedNetwork& network_;
   std::vector<u32> routers_;
-  std::vector<bool> drawn_;  ///< by router
+  std::vector<bool> drawn_;  ///< `[router]`: whether it is drawn
   u32 window_;
-  u64 cycle_ = 0;  ///< of the last frame
+  u64 cycle_ = 0;  ///< cycle of the last frame
   std::deque<Frame> frames_;
-  Known first_;                ///< of the first frame
-  std::vector<Row> rows_;      ///< of the last frame
-  std::map<u32, u32> queued_;  ///< there, packets by terminal of a drawn router
-  std::map<u32, u32> held_;    ///< there, Fill::held by drawn router
+  Known first_;                ///< state of the first frame
+  std::vector<Row> rows_;      ///< rows of the last frame
+  std::map<u32, u32> queued_;  ///< by terminal of a drawn router: packets in the source queue, in the last frame
+  std::map<u32, u32> held_;    ///< by drawn router: Fill::held in the last frame
   std::vector<std::string> stages_;
   std::vector<ChannelUse> carried_;
   u64 flits_created_ = 0, flits_delivered_ = 0;
-  bool has_words_ = false;  ///< the machine calls things by names of its own, or says something of them
+  bool has_words_ = false;  ///< the inspector gives names or notes in the machine's terms
   std::map<u32, std::string> words_;
-  std::vector<std::vector<u32>> state_;  ///< words of each drawn router; of large networks none
+  std::vector<std::vector<u32>> state_;  ///< `[drawn][word]`: state of routers; empty above kTold routers
   std::string deadlock_;
   u64 deadlocked_ = 0;
 };

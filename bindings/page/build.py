@@ -1,4 +1,4 @@
-"""Makes the page: the core compiled to WebAssembly, the scope, and configurations to choose from, in one HTML file.
+"""Builds the web page: the core as WebAssembly, the scope, and the shipped configurations, in one HTML file.
 
 `make page` calls it. It needs Emscripten (on Debian: apt-get install emscripten) and no Python package.
 """
@@ -22,9 +22,9 @@ except ModuleNotFoundError:  # Python 3.10
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
 BUILD = ROOT / "build" / "page"
-MOST_ROUTERS = 1024  # of a configuration in the page: larger ones take a browser long
-FIRST = "vc-mesh-8x8"  # what the page shows first
-WORKER, PAGE = ("places", "meta", "worker"), ("toml", "curve", "start")  # JavaScript of the two
+MOST_ROUTERS = 1024  # largest configuration in the page; larger ones are too slow in a browser
+FIRST = "vc-mesh-8x8"  # configuration that the page shows first
+WORKER, PAGE = ("places", "meta", "worker"), ("toml", "curve", "start")  # JavaScript files of worker and page
 
 
 def flatten(tree: dict, prefix: str = "") -> dict:
@@ -35,7 +35,7 @@ def flatten(tree: dict, prefix: str = "") -> dict:
 
 
 def configurations() -> list[dict]:
-    """Each with its name, what it is, its values by dotted path, and the texts of files that it names."""
+    """Returns the shipped configurations: name, description, values by dotted path, texts of the files they name."""
     found = []
     for path in sorted((ROOT / "configs").glob("*.toml")):
         text = path.read_text(encoding="utf-8")
@@ -52,7 +52,7 @@ def configurations() -> list[dict]:
 
 
 def scope_texts() -> tuple[str, str]:
-    """The scope's module and its style, which need nothing of the package."""
+    """Returns the scope's module and style sheet; these do not need the compiled package."""
     sys.path.insert(0, str(ROOT / "bindings" / "flitlab"))
     from scope import module_text, style_text
 
@@ -64,7 +64,7 @@ def script(name: str) -> str:
 
 
 def inline(text: str) -> str:
-    """As it may stand in a script element."""
+    """Returns a text escaped for a script element."""
     return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
@@ -86,7 +86,7 @@ def compile_core() -> None:
     missing = next((tool for tool in ("emcmake", "cmake", "ninja") if shutil.which(tool) is None), None)
     if missing:
         sys.exit(f"make page: {missing} is not on PATH. On Debian: apt-get install emscripten cmake ninja-build.")
-    # Debian's Emscripten finds its parser beside Debian's Node; another Node on PATH does not.
+    # Debian's Emscripten needs the JavaScript parser of Debian's Node, also if another Node is on PATH.
     environment = {"NODE_PATH": "/usr/share/nodejs", **os.environ}
     for command in (["emcmake", "cmake", "-G", "Ninja", "-S", ROOT, "-B", BUILD, "-DFLITLAB_CUDA=OFF"],
                     ["ninja", "-C", BUILD, *sys.argv[2:]]):

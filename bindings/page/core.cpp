@@ -1,5 +1,5 @@
-/// The core as a page's worker sees it (embind): one network that the scope shows, and runs for points of a curve. All
-/// functions answer with JSON; what is wrong with the input is { "error": text }, in the core's own words.
+/// Interface of the core to a page's worker (embind): one network that the scope shows, and runs for points of a curve.
+/// All functions return JSON. For wrong input they return { "error": text } with the core's message.
 #include <emscripten/bind.h>
 
 #include <algorithm>
@@ -20,11 +20,12 @@ namespace {
 
 [[noreturn]] void no_type(const std::string& path) {
   throw ConfigError(path +
-                    " has a type that no parameter has: use a number, a word, true or false, a list of integers, " +
+                    " has a type that no parameter has: use a number, a string, true or false, a list of integers, " +
                     "or a list of [flits, weight] pairs.");
 }
 
-/// JavaScript has one type of numbers: whole ones are integers, which parameters with fractions take as well.
+/// Converts a number of JavaScript, which has one type: whole numbers become integers, which real-valued parameters
+/// also accept.
 Value number_from(double x) {
   constexpr double kMostExact = 9007199254740992.0;
   if (x == static_cast<double>(static_cast<std::int64_t>(x)) && x >= -kMostExact && x <= kMostExact)
@@ -58,7 +59,7 @@ Value value_from(const std::string& path, const val& x) {
   return lengths;
 }
 
-/// config: dotted paths and values; texts: what is in the files that it names, by path.
+/// Resolves an experiment. `config`: values by dotted path. `texts`: contents of the files it names, by dotted path.
 Experiment experiment_from(const val& config, const val& texts) {
   RawConfig raw;
   for (const std::string& path :
@@ -73,7 +74,7 @@ Experiment experiment_from(const val& config, const val& texts) {
   return Experiment::resolve(raw, ".", std::move(shared));
 }
 
-/// What `work` puts, or what has gone wrong.
+/// Returns the JSON object that `work` writes, or { "error": text }.
 template <class Work>
 std::string answer(Work&& work) {
   Json json;
@@ -83,17 +84,13 @@ std::string answer(Work&& work) {
     json.close('}');
     return json.text;
   } catch (const std::bad_alloc&) {
-    return Json()
-        .open('{')
-        .member("error", "the network does not fit into the memory that a page has.")
-        .close('}')
-        .text;
+    return Json().open('{').member("error", "the network does not fit into the memory of a page.").close('}').text;
   } catch (const std::exception& error) {
     return Json().open('{').member("error", std::string_view(error.what())).close('}').text;
   }
 }
 
-/// Every resolved parameter: path, value, type, range, choices, unit and help.
+/// Writes every resolved parameter: path, value, type, range, choices, unit and help.
 void put_parameters(Json& json, const Experiment& experiment) {
   static constexpr const char* kTypes[] = {"bool",   "int",      "float",   "string",
                                            "choice", "int list", "lengths", "int or auto"};
@@ -110,12 +107,12 @@ void put_parameters(Json& json, const Experiment& experiment) {
   json.close(']');
 }
 
-/// The network that is shown, of which the first routers are drawn.
+/// The network that the scope shows; it draws the first Recorder::kDrawn routers.
 struct Shown {
   Experiment experiment;
   SteppedNetwork network;
   Recorder recorder;
-  std::unique_ptr<SteppedNetwork> fast;  ///< the same without events, which skips; null until it is asked for
+  std::unique_ptr<SteppedNetwork> fast;  ///< the same network without events, for skip(); null until first used
 
   explicit Shown(const Experiment& e)
       : experiment(e), network(e, "cpu", 1, true), recorder(network, first_routers(network), 1) {}
@@ -127,10 +124,10 @@ struct Shown {
   }
 };
 
-std::unique_ptr<Shown> current;  ///< null until a network has begun
+std::unique_ptr<Shown> current;  ///< null before begin()
 
 Shown& shown() {
-  if (!current) throw ConfigError("no network has begun.");
+  if (!current) throw ConfigError("no network has been started.");
   return *current;
 }
 
@@ -141,13 +138,13 @@ void put_state(Json& json) {
   json.close(']').member("deadlock", recorder.deadlock()).member("deadlocked", recorder.deadlocked());
 }
 
-/// A recording that begins anew.
+/// Writes the frames of a recording that has just been restarted.
 void put_anew(Json& json) {
   shown().recorder.put_frames(json.key("frames"));
   put_state(json);
 }
 
-/// The old network stays if the new one is refused.
+/// Makes a new network. If it is invalid, the old network stays.
 std::string begin(const val& config, const val& texts) {
   return answer([&](Json& json) {
     const Experiment experiment = experiment_from(config, texts);
@@ -169,10 +166,10 @@ std::string step(u32 cycles) {
   });
 }
 
-/// How soon a user can stop.
+/// Longest time of an answer, so that the user can stop.
 constexpr auto kMostOfAnAnswer = std::chrono::milliseconds(300);
 
-/// Goes on without recording, some of the cycles; the recording begins anew.
+/// Advances by up to `cycles` without recording, as far as the time permits, and restarts the recording.
 std::string skip(u32 cycles) {
   return answer([&](Json& json) {
     Shown& now = shown();
@@ -199,7 +196,7 @@ std::string reset() {
   });
 }
 
-/// Of a router, and of it in every frame from now on.
+/// Returns the whole state of a router, and records it in every frame from now on.
 std::string inspect(u32 router) {
   return answer([&](Json& json) {
     shown().recorder.put_inspection(json, router);
@@ -207,7 +204,7 @@ std::string inspect(u32 router) {
   });
 }
 
-/// The state's hash, which is the native one.
+/// Returns cycle and state hash, which are those of a native build.
 std::string hash() {
   return answer(
       [&](Json& json) { json.member("cycle", shown().network.cycle()).member("hash", shown().network.state_hash()); });
@@ -218,7 +215,7 @@ void put_latency(Json& json, const LatencyStats& s) {
   json.member("max", s.max).close('}');
 }
 
-/// A run with warm-up, measurement and drain: a point of a curve. progress(cycle) is called now and then.
+/// Runs a point of a curve: warm-up, measurement window and drain. Calls progress(cycle) after every epoch.
 std::string run(const val& config, const val& texts, const val& progress) {
   return answer([&](Json& json) {
     const Experiment experiment = experiment_from(config, texts);

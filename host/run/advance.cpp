@@ -10,12 +10,12 @@ namespace flitlab {
 void require_time(Cycle now, u64 cycles) {
   if (now > kEndOfTime || cycles > kEndOfTime - now)
     throw RunError("cycle " + std::to_string(now + cycles) + " cannot be reached: emulated time ends at " +
-                   std::to_string(kEndOfTime) + ", since clocks have 32 bits. Divide the work into several runs.");
+                   std::to_string(kEndOfTime) + ", because clocks have 32 bits. Divide the work into several runs.");
 }
 
 namespace {
 
-/// Whatever engine does the cycles and however large the network is, a stop is heard soon.
+/// Advances in pieces of at most a fraction of a second, so that every engine stops soon after an interrupt.
 void advance_in_pieces(Engine& engine, WorkPace& pace, u32 cycles, std::span<const u32> active) {
   const u64 routers = u64{engine.layout().kinds[0].count} * active.size();
   for (u32 left = cycles; left;) {
@@ -39,7 +39,7 @@ void advance(Engine& engine, const Plan& plan, std::vector<TraceFeed>& feeds, Id
              std::span<const u32> active, WorkPace& pace) {
   require_time(engine.now(), cycles);
   while (cycles) {
-    pace.ask_if_due();  // before anything of this cycle has been done, which must not be done twice
+    pace.ask_if_due();  // before the host changes anything in this cycle, so that a resumed run changes it once
     const u64 now = engine.now();
     u64 step = cycles;
     if (!feeds.empty()) {

@@ -1,5 +1,5 @@
 #pragma once
-/// Emulated time goes on: cycles of the engine, and between them what the host does to a running network.
+/// Advance of a running network: cycles of the engine, and the work of the host between them.
 #include <span>
 #include <vector>
 
@@ -11,15 +11,15 @@
 
 namespace flitlab {
 
-/// RunError if so many cycles more would lead past the end of emulated time.
+/// Throws RunError if `now + cycles` exceeds the end of emulated time.
 void require_time(Cycle now, u64 cycles);
 
-/// Advances an engine whose replicas may have feeds (one each, or none at all), with the changes that the plan makes.
-/// Idle time is skipped. Between two cycles, two to four times a second, the user is asked (check_interrupt), also if
-/// every call is for a few cycles: `pace` is kept from call to call.
+/// Advances the `active` replicas of an engine by `cycles`. Applies the plan's changes (dead links, for example), feeds
+/// traces and skips idle time. `feeds`: one per replica, or empty. Between two cycles it calls check_interrupt() two to
+/// four times a second. `pace` is kept from call to call, so that this holds for calls of a few cycles, too.
 void advance(Engine& engine, const Plan& plan, std::vector<TraceFeed>& feeds, Idle& idle, u32 cycles,
              std::span<const u32> active, WorkPace& pace);
-/// The same, for who calls it once.
+/// The same with a new `pace`, for a single call.
 void advance(Engine& engine, const Plan& plan, std::vector<TraceFeed>& feeds, Idle& idle, u32 cycles,
              std::span<const u32> active);
 

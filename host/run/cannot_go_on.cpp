@@ -16,7 +16,8 @@ std::vector<T> of_terminals(const Engine& engine, u32 replica, std::string_view 
   return values;
 }
 
-/// A terminal goes on if it owes a reply, or its window is open and it has another request to create.
+/// Returns why a closed loop has stopped; "": it continues. A terminal continues while it has a reply to send, or while
+/// its window is open and it has another request to create.
 std::string lost_transactions(const Experiment& e, const Engine& engine, u32 replica, const std::string& lost) {
   const auto has_loops = [](const FieldInfo& field) { return field.name == "loop"; };
   const auto& fields = engine.layout().kinds[1].fields;
@@ -31,9 +32,9 @@ std::string lost_transactions(const Experiment& e, const Engine& engine, u32 rep
     if (full && !waiting++) first = i;
   }
   if (!waiting) return "";
-  return "the closed loop cannot go on: " + std::to_string(waiting) + " terminals (terminal " + std::to_string(first) +
-         (waiting > 1 ? ", ..." : "") + ") have " + std::to_string(window) +
-         " requests without a reply each, as many as traffic.window allows, and " + lost + ".";
+  return "the closed loop cannot continue: " + std::to_string(waiting) + " terminals (terminal " +
+         std::to_string(first) + (waiting > 1 ? ", ..." : "") + ") have " + std::to_string(window) +
+         " requests without a reply each, the limit of traffic.window, and " + lost + ".";
 }
 
 }  // namespace
@@ -45,17 +46,17 @@ std::string cannot_go_on(const Experiment& e, const Plan& plan, const Engine& en
   if (created != total_of(totals, Total::kPacketsDelivered) + dropped) return "";
   const std::string& mode = e.str(param::traffic.mode);
   if (mode == "program" && dropped && total_of(totals, Total::kProgramsFinished) < plan.topology().terminals)
-    return "the program cannot go on: " + std::to_string(dropped) + " packets of its messages were lost.";
+    return "the program cannot continue: " + std::to_string(dropped) + " packets of its messages were lost.";
   if (feed && !feed->finished(created) &&
       feed->waits_for_ever(created, total_of(totals, Total::kLastDelivery), engine.now()))
-    return "the trace cannot go on: " + std::to_string(feed->packets() - created) +
-           " packets need others that were lost (" + std::to_string(dropped) + ") or went elsewhere (" +
+    return "the trace cannot continue: " + std::to_string(feed->packets() - created) +
+           " packets need others that were lost (" + std::to_string(dropped) + ") or misdelivered (" +
            std::to_string(misdelivered) + ").";
-  // A terminal may learn of a reply in the cycle after its arrival.
+  // A terminal may process a reply in the cycle after its arrival.
   if (mode == "request_reply" && dropped + misdelivered && engine.now() > total_of(totals, Total::kLastDelivery) + 2)
     return lost_transactions(
         e, engine, replica,
-        std::to_string(dropped) + " packets were lost and " + std::to_string(misdelivered) + " went elsewhere");
+        std::to_string(dropped) + " packets were lost and " + std::to_string(misdelivered) + " misdelivered");
   return "";
 }
 

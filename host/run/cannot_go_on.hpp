@@ -1,5 +1,5 @@
 #pragma once
-/// Traffic that can never go on, because it needs packets that were lost: programs, traces and closed loops.
+/// Detection of traffic that has stopped because packets were lost: programs, traces and closed loops.
 #include <string>
 
 #include "host/plan/plan.hpp"
@@ -7,8 +7,8 @@
 
 namespace flitlab {
 
-/// "" if the traffic of a replica may go on, else a line that says what waits for which packets. `feed`: null unless a
-/// trace is replayed.
+/// Returns "" if the traffic of a replica can continue, else a sentence with the cause. `feed`: the replayed trace, or
+/// null.
 std::string cannot_go_on(const Experiment& experiment, const Plan& plan, const Engine& engine, u32 replica,
                          const Totals& totals, const TraceFeed* feed);
 

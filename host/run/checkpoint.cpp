@@ -17,8 +17,8 @@ constexpr char kMagic[8] = {'f', 'l', 'i', 't', 'l', 'a', 'b', '6'};
 struct Header {
   char magic[8];
   u64 configuration;
-  u64 bytes;     ///< of what follows the header
-  u64 checksum;  ///< of it
+  u64 bytes;     ///< length of the data after the header
+  u64 checksum;  ///< of these data
 };
 
 }  // namespace
@@ -32,11 +32,11 @@ void Saver::bytes(const void* data, std::size_t n) {
 void Loader::bytes(void* data, std::size_t n) {
   if (!n) return;
   in_.read(static_cast<char*>(data), static_cast<std::streamsize>(n));
-  if (!in_) throw ConfigError("checkpoint: it ends too early; it was written by another version of flitlab.");
+  if (!in_) throw ConfigError("checkpoint: the file ends too early; another version of flitlab wrote it.");
 }
 
 void Loader::require(bool makes_sense) {
-  if (!makes_sense) throw ConfigError("checkpoint: it does not fit; it was written by another version of flitlab.");
+  if (!makes_sense) throw ConfigError("checkpoint: its contents disagree; another version of flitlab wrote it.");
 }
 
 u64 Loader::count(std::size_t element_bytes) {
@@ -54,7 +54,7 @@ u64 configuration_hash(const std::vector<Experiment>& experiments) {
   std::string text = FLITLAB_VERSION "\n";
   for (const Experiment& e : experiments) {
     for (const auto& [path, value] : e.flat())
-      if (path != param::run.stall_cycles.path)  // how patient somebody is changes nothing
+      if (path != param::run.stall_cycles.path)  // a time limit does not change results
         text += path + "=" + to_text(value) + "\n";
     text += std::to_string(e.files_hash()) + "\n";
   }
@@ -73,13 +73,13 @@ void load_replica(Loader& loader, Engine& engine, const Plan& plan, u32 replica)
   ReplicaRow row;
   loader(state, counters, row);
   if (state.size() != engine.layout().bytes(1))
-    throw ConfigError("checkpoint: its state has another size; it was written by another version of flitlab.");
+    throw ConfigError("checkpoint: its state has another size; another version of flitlab wrote it.");
   check_bounds(plan.layout(), plan.bounds(), state);
-  ReplicaRow expected = engine.row(replica);  // but for the window the configuration says it all
+  ReplicaRow expected = engine.row(replica);  // the configuration determines all but the window
   expected.window_begin = row.window_begin;
   expected.window_end = row.window_end;
   if (std::memcmp(&row, &expected, sizeof row) != 0)
-    throw ConfigError("checkpoint: its seed or load is not that of the configuration; somebody has changed it.");
+    throw ConfigError("checkpoint: its seed or load differs from the configuration; the file has been modified.");
   engine.set_state(replica, state);
   engine.set_counters(replica, counters);
   engine.set_row(replica, row);
@@ -87,8 +87,8 @@ void load_replica(Loader& loader, Engine& engine, const Plan& plan, u32 replica)
 
 void save_checkpoint(const std::string& path, u64 configuration, const std::function<void(Saver&)>& save) {
   const std::string partial = path + ".partial";
-  std::remove(partial.c_str());  // of a crash, or somebody's link: what it points to is not ours to write over
-  struct Rest {                  // removed however this ends
+  std::remove(partial.c_str());  // left by a crash, or a link to a file that must not be overwritten
+  struct Rest {                  // removes the partial file on every exit
     const std::string& path;
     ~Rest() { std::remove(path.c_str()); }
   } rest{partial};
@@ -104,7 +104,7 @@ void save_checkpoint(const std::string& path, u64 configuration, const std::func
   file.write(reinterpret_cast<const char*>(&header), sizeof header);
   file.close();
   if (!file || std::rename(partial.c_str(), path.c_str()) != 0) {
-    const int why = errno;  // before anything else changes it
+    const int why = errno;  // saved before another call changes it
     throw ConfigError("checkpoint \"" + path + "\" cannot be written: " + std::strerror(why) + ".");
   }
 }
@@ -127,15 +127,14 @@ void load_checkpoint(const std::string& path, u64 configuration, const std::func
     hash.add(part.data(), static_cast<std::size_t>(file.gcount()));
     left -= static_cast<u64>(file.gcount());
   }
-  if (file.peek() != std::ifstream::traits_type::eof())
-    throw ConfigError(name + "is damaged: something follows its end.");
+  if (file.peek() != std::ifstream::traits_type::eof()) throw ConfigError(name + "is damaged: data follow its end.");
   if (hash.value() != header.checksum) throw ConfigError(name + "is damaged: its checksum does not match.");
   file.clear();
   file.seekg(sizeof header);
   Loader loader(file);
   load(loader);
   if (static_cast<u64>(file.tellg()) != sizeof header + header.bytes)
-    throw ConfigError(name + "does not fit; it was written by another version of flitlab.");
+    throw ConfigError(name + "has another layout; another version of flitlab wrote it.");
 }
 
 }  // namespace flitlab

@@ -1,5 +1,5 @@
 #pragma once
-/// Checkpoint files: a header that says what wrote them, values in the order in which they were saved, a checksum.
+/// Checkpoint files: a header with format and configuration, the values in the order of saving, a checksum.
 /// `Saver` and `Loader` take the same calls, so that one `visit(archive)` per class describes both directions.
 #include <deque>
 #include <functional>
@@ -71,7 +71,7 @@ class Loader {
 
   explicit Loader(std::istream& in) : in_(in) {}
 
-  /// ConfigError unless what has been read makes sense together.
+  /// Throws ConfigError unless `makes_sense`: the values that have been read are consistent.
   static void require(bool makes_sense);
 
   template <class... T>
@@ -81,7 +81,8 @@ class Loader {
 
  private:
   void bytes(void* data, std::size_t n);
-  /// The number of elements that follow; a file of another build must not make us ask for all memory there is.
+  /// Reads the number of elements that follow. ConfigError if the rest of the file is shorter, so that a damaged file
+  /// cannot cause a huge allocation.
   u64 count(std::size_t element_bytes);
 
   template <class T>
@@ -129,21 +130,22 @@ class Loader {
   std::istream& in_;
 };
 
-/// What a checkpoint belongs to: all parameters of the experiments.
+/// Returns a hash of all parameters that determine the results of the experiments, and of the flitlab version.
 u64 configuration_hash(const std::vector<Experiment>& experiments);
 
-/// State, counters and run parameters of one replica; the clock belongs to the engine.
+/// Saves state, counters and run parameters of one replica. The caller saves the clock, which all replicas share.
 void save_replica(Saver& saver, Engine& engine, u32 replica);
-/// ConfigError if it is no state of that plan. Whether it is a network's in a certain cycle, check_loaded() asks.
+/// Throws ConfigError if the data are not a state of that plan. check_loaded() checks that the state is possible in its
+/// cycle.
 void load_replica(Loader& loader, Engine& engine, const Plan& plan, u32 replica);
 
-/// Writes a checkpoint beside an older one and moves it into place, so that a crash damages neither. ConfigError if it
+/// Writes a checkpoint to `path`.partial and renames it, so that a crash leaves the old file intact. ConfigError if it
 /// cannot be written.
 void save_checkpoint(const std::string& path, u64 configuration, const std::function<void(Saver&)>& save);
 
-/// Reads a checkpoint, after a first pass that finds out whether it is whole. ConfigError if it is not, or belongs to
-/// another configuration: nothing has been loaded then. What does not fit when it is loaded ends in ConfigError too,
-/// and what was being loaded into is of no use any more.
+/// Reads a checkpoint. A first pass verifies its length and checksum. ConfigError if it is damaged or belongs to
+/// another configuration; `load` has not been called then. `load` throws ConfigError if a value is impossible; the
+/// object that was being loaded is unusable then.
 void load_checkpoint(const std::string& path, u64 configuration, const std::function<void(Loader&)>& load);
 
 }  // namespace flitlab

@@ -13,13 +13,13 @@ std::string fault_text(u32 bits) {
     if (bits & bit) text += (text.empty() ? "" : "; ") + std::string(what);
   };
   add(kFaultBufferOverflow, "a flit arrived at a full buffer");
-  add(kFaultCreditOverflow, "more credits than buffer places");
+  add(kFaultCreditOverflow, "more credits than buffer slots");
   add(kFaultMisrouted, "a packet reached the wrong terminal");
   add(kFaultNoRoute, "no route toward a destination");
   add(kFaultCreditLost, "credits and flits of a channel do not add up to its buffer");
   add(kFaultQueueOverflow, "a terminal's queue overflowed");
-  add(kFaultBookkeeping, "the sets of virtual channels do not fit their states");
-  add(kFaultLostMessage, "a message was lost, or taken twice");
+  add(kFaultBookkeeping, "the sets of virtual channels disagree with their states");
+  add(kFaultLostMessage, "a message was lost or received twice");
   return text;
 }
 
@@ -35,7 +35,8 @@ std::string explained(const FaultReport& fault, const Engine& engine, const Plan
          kDefect;
 }
 
-/// What has entered and not left must be what the audit between `before` and `after` has seen.
+/// Throws RunError unless the audit, which ran between `before` and `after`, counted all that has entered the network
+/// and not left it.
 void compare(const PlanFacts& facts, const Totals& before, const Totals& after, const auto& where) {
   const auto check = [&](const Conserved& law) {
     u64 expected = after[law.entered];
@@ -79,9 +80,9 @@ void check_loaded(Engine& engine, const Plan& plan, u32 replica) {
   } catch (const RunError& error) {
     std::string what = error.what();
     if (what.ends_with(kDefect)) what.resize(what.size() - std::string_view(kDefect).size());
-    throw ConfigError("checkpoint: no network comes to be as it says; somebody has changed it. Of its state: " + what);
+    throw ConfigError("checkpoint: its state is impossible; the file has been modified. The check found: " + what);
   }
-  engine.set_state(replica, state);  // audits write what they find into state and counters
+  engine.set_state(replica, state);  // audits write their counts into state and counters
   engine.set_counters(replica, counters);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// What has to hold of any state between two cycles: nothing is lost, and nothing says what cannot be.
+/// Checks that every state between two cycles must pass: flits and packets are conserved, and no item reports a fault.
 #include <span>
 #include <vector>
 
@@ -8,12 +8,12 @@
 
 namespace flitlab {
 
-/// Throws RunError if the audit of a replica finds a fault or flits are missing. Returns their totals, in order: who
-/// looks at them next need not ask again.
+/// Audits the replicas. Throws RunError if a replica has a fault or flits are missing. Returns the totals of each, in
+/// the order of `replicas`, so that the caller need not copy them again.
 std::vector<Totals> check_conservation(Engine& engine, const Plan& plan, std::span<const u32> replicas);
 void check_conservation(Engine& engine, const Plan& plan, u32 replica);
 
-/// The same for a state that comes from a file, whose writer is to blame: throws ConfigError.
+/// The same for a state from a file: throws ConfigError, because the file is at fault and not flitlab.
 void check_loaded(Engine& engine, const Plan& plan, u32 replica);
 
 }  // namespace flitlab

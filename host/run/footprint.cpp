@@ -9,15 +9,15 @@
 namespace flitlab {
 namespace {
 
-/// Of a channel and replica: flits at the begin and the end of the window and between them, in results and their
-/// copies, and the list that Python makes of them.
+/// Memory per channel and replica, bytes: flit counts at the begin and end of the window, in results and their copies,
+/// and in the list that Python makes of them.
 constexpr u64 kChannelBytes = 64;
-/// Of a port: what engines with lanes look up, whether there is room for lanes or not.
+/// Memory per port, bytes: the wiring table that engines with lanes build even if lanes do not fit.
 constexpr u64 kWireBytes = 16;
-/// Of everything that does not depend on the network: files, numbers of a run.
+/// Memory that does not depend on the network, bytes: files, measurements.
 constexpr u64 kRestBytes = u64{4} << 20;
 
-/// Events that a CPU engine keeps of an item until the host takes them.
+/// Memory for the events of an item that a CPU engine keeps until the host takes them, bytes.
 constexpr u64 kEventBytes = 512 * sizeof(Event) + sizeof(u32);
 
 }  // namespace
@@ -33,7 +33,7 @@ Footprint footprint_of(const Plan& plan, u32 replicas, const EngineChoice& choic
   const u64 state = layout.bytes(1), threads = std::max(choice.threads, 1u);
   u64 items = 0;
   for (const ItemKind& kind : layout.kinds) items += kind.count;
-  // Results, checkpoints and the search for deadlock copy states.
+  // Results, checkpoints and deadlock searches copy states.
   const u64 copies =
       state * (u64{std::min(searched_together(state, threads), replicas)} * plan.facts().search_copies + kept_states);
   Footprint f;

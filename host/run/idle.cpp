@@ -8,9 +8,9 @@
 namespace flitlab {
 namespace {
 
-/// More than all delays of a configuration together: every parameter of cycles or clocks, and as much again as the
-/// fixed delays of any model come to. A point in time, whose unit is a cycle or a clock, is no delay:
-/// Plan::next_change knows it.
+/// Returns an upper bound of the sum of all delays of a configuration: every parameter in cycles or clocks, and a bound
+/// of the fixed delays of any model. Parameters that name a point in time (unit "cycle" or "clock") are not delays:
+/// Plan::next_change covers them.
 u64 sum_of_delays(const Experiment& e) {
   constexpr u64 kFixed = 4096;
   u64 sum = kFixed;
@@ -58,12 +58,12 @@ u32 Idle::skip(Engine& engine, const Plan& plan, const std::vector<TraceFeed>& f
   u64 next = std::min<u64>(kEndOfTime, plan.next_change(now));
   for (u32 replica : active) next = std::min(next, feeds[replica].next_cycle());
   until_ = 0;
-  if (next < now + 2 * delays_ || !settled(engine, feeds, active)) {  // finding out would take longer; or it is not so
+  if (next < now + 2 * delays_ || !settled(engine, feeds, active)) {  // the gap is too short, or packets are in flight
     since_ = kNever;
     return 0;
   }
   const u64 found = fingerprint(engine, active);
-  if (found != fingerprint_ || now < since_) since_ = now;  // a checkpoint may set the clock back
+  if (found != fingerprint_ || now < since_) since_ = now;  // loading a checkpoint may set the clock back
   fingerprint_ = found;
   if (now - since_ < delays_) return 0;
   until_ = next / kTraceRing * kTraceRing;

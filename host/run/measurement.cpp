@@ -16,20 +16,20 @@
 namespace flitlab {
 namespace {
 
-/// Packets of the window that are no longer under way.
+/// Returns the packets of the window that have been delivered or dropped.
 u64 settled_packets(const Totals& c) { return get(c, Total::kMeasuredDelivered) + get(c, Total::kMeasuredDropped); }
 
-/// Warm-up before a window of fixed length: halves of the last 16 epochs must agree; given up after 200 epochs.
+/// Warm-up before a window of fixed length ends when the two halves of the last 16 epochs agree, or after 200 epochs.
 constexpr std::size_t kSteadyWindow = 8;
 constexpr std::size_t kLongestWarmup = 200;
 constexpr double kSteadyTolerance = 0.01;
-/// Automatic windows: precision is looked at after sixteen epochs, and then whenever there are a quarter more. It is
-/// believed when the window has lasted ten times as long as packets take and as bursts recur, and a hundred packets
+/// Automatic windows: precision is judged after 16 epochs, then each time that their number has grown by a quarter. The
+/// judgement counts only if the window is ten times as long as the mean latency and the burst period, and 100 packets
 /// have arrived.
 constexpr std::size_t kFirstLook = 16;
 constexpr double kLatenciesOfWindow = 10, kBurstsOfWindow = 10, kPacketsOfWindow = 100;
 
-/// Whether sources create packets without end, so that there is a window.
+/// Returns whether sources create packets without end, so that the run has a measurement window.
 bool has_window(const Experiment& e) {
   const std::string& mode = e.str(param::traffic.mode);
   return mode == "open" || mode == "request_reply";
@@ -45,8 +45,8 @@ double mean_network_latency(const Totals& c) {
   return number(c, Total::kMeasuredNetworkLatencySum) / number(c, Total::kMeasuredDelivered);
 }
 
-/// Mean cycles from one burst of an on-off source to its next; 0: sources have no bursts. Sources of a matrix of rates
-/// differ; it is the length of a burst then, which is the least that it can be.
+/// Returns the mean cycles from one burst of an on-off source to its next; 0: sources have no bursts. With a traffic
+/// matrix, sources have different periods; it returns their lower bound then, the length of a burst.
 double burst_period(const Experiment& e) {
   if (!e.has(param::traffic.burst_load)) return 0;
   const double burst_load = e.f64(param::traffic.burst_load);
@@ -113,10 +113,10 @@ void Measurement::look(const Totals& now) {
   last_ = now;
 }
 
-/// The epoch that has just ended began before sources create packets.
+/// Returns whether the epoch that has just ended began before sources create packets.
 bool Measurement::before_traffic() const { return engine_.now() < start_ + epoch_; }
 
-/// An epoch of traffic, in the warm-up or in the window.
+/// Records an epoch with traffic, in the warm-up or in the window.
 void Measurement::record_epoch(const Totals& now) {
   packets_.push_back(delta(now, Total::kPacketsDelivered));
   latency_sums_.push_back(delta(now, Total::kLatencySum));
@@ -135,7 +135,7 @@ void Measurement::look_in_window(const Totals& now) {
   if (window_over(now)) end_window(now);
 }
 
-/// Whether all packets of a batch or broadcast, trace or program have been created and have arrived or been lost.
+/// Returns whether all packets of a batch, broadcast, trace or program have been created, and delivered or dropped.
 bool Measurement::complete(const Totals& now) const {
   const u64 settled = get(now, Total::kPacketsDelivered) + get(now, Total::kPacketsDropped);
   if (runs_program()) return get(now, Total::kProgramsFinished) == plan_.topology().terminals;
@@ -166,7 +166,7 @@ bool Measurement::warm() {
   if (!experiment_.is_auto(param::run.warmup_cycles))
     return cycles >= static_cast<u64>(experiment_.i64(param::run.warmup_cycles));
   if (steady()) {
-    // `Transient` has compared the two halves of what follows a cut, `settled` the last sixteen epochs.
+    // Epochs that the test found steady: `Transient` compares the halves after a cut, `settled` the last 16 epochs.
     steady_epochs_ = automatic_ ? packets_.size() / 2 : kSteadyWindow;
     return true;
   }
@@ -183,7 +183,7 @@ void Measurement::observe(const Totals& now) {
   if (transient_.due()) transient_.judge();
 }
 
-/// Whether throughput and latency have settled; on-off sources must have had the time for a burst.
+/// Returns whether throughput and latency have settled; with on-off sources, not before a burst period has passed.
 bool Measurement::steady() const {
   if (static_cast<double>(engine_.now() - start_) < burst_period(experiment_)) return false;
   if (automatic_) {
@@ -191,7 +191,7 @@ bool Measurement::steady() const {
     return transient_.throughput_settled() && (transient_.latency_settled() || !latency_matters);
   }
   if (!settled(throughput_, kSteadyWindow, kSteadyTolerance)) return false;
-  // Past saturation latency grows without end, while throughput is steady and below the load.
+  // Past saturation, latency grows without limit, while throughput is steady and below the offered load.
   const double backlog = static_cast<double>(get(last_, Total::kFlitsCreated) - get(last_, Total::kFlitsDelivered) -
                                              get(last_, Total::kFlitsDropped));
   const bool falling_behind = backlog > 0.1 * static_cast<double>(get(last_, Total::kFlitsCreated));
@@ -214,7 +214,7 @@ void Measurement::begin_window(const Totals& now) {
   channel_start_ = channel_flits(plan_, engine_.state(index_));
 }
 
-/// Packets of a batch that are still to be created are missing, too.
+/// Notes the cycle of the last progress. Packets of a batch that are still to be created count as missing, too.
 void Measurement::note_progress(const Totals& now) {
   const u64 settled = get(now, Total::kPacketsDelivered) + get(now, Total::kPacketsDropped);
   const bool none_missing = settled == std::max(get(now, Total::kPacketsCreated), plan_.facts().batch_packets);
@@ -222,9 +222,9 @@ void Measurement::note_progress(const Totals& now) {
   settled_ = settled;
 }
 
-/// Raises an error if packets are missing and none has arrived for as long as the parameter `patience` says, or for
-/// `least` cycles if these are more: something refuses or loses them, or they circle. Deadlocks are found by a search
-/// of their own.
+/// Throws RunError if packets are missing and none has arrived for `patience` (a parameter, cycles) or for `least`
+/// cycles, whichever is longer: a terminal does not accept them, a router loses them, or they circle. Deadlocks are
+/// found by the deadlock search.
 void Measurement::give_up_if_stalled(const Totals& now, const ParamRecord& patience, u64 least) const {
   const u64 quiet = engine_.now() - progress_at_, created = get(now, Total::kPacketsCreated);
   if (quiet < std::max<u64>(experiment_.u32_of(patience), least)) return;
@@ -232,7 +232,7 @@ void Measurement::give_up_if_stalled(const Totals& now, const ParamRecord& patie
   throw RunError("no packet has arrived for " + std::to_string(quiet) + " cycles (since cycle " +
                  std::to_string(progress_at_) + "), and " + std::to_string(created - settled_) + " are under way" +
                  (expected > created ? " and " + std::to_string(expected - created) + " still to be created" : "") +
-                 ": something refuses them, loses them or sends them in circles. If they only need more time, raise " +
+                 ": they are blocked, lost or circling. If they only need more time, raise " +
                  std::string(patience.path) + ".");
 }
 
@@ -244,7 +244,8 @@ double Measurement::half_width_of(const std::vector<double>& sums) const {
   return half_width(last(sums), last(packets_), steady_epochs_);
 }
 
-/// Past saturation the precision of a window is that of the accepted load, else that of the mean latency.
+/// Returns whether the window ends now. An automatic window ends at its precision: past saturation of the accepted
+/// load, else of the mean latency.
 bool Measurement::window_over(const Totals& now) {
   const u64 cycles = engine_.now() - window_begin_;
   const bool longest = cycles >= window_cycles();
@@ -275,14 +276,14 @@ void Measurement::end_window(const Totals& now) {
     half_width_ = half_width_of(latency_sums_);
     network_half_width_ = half_width_of(network_sums_);
   }
-  // An automatic window that reached its precision is short. Its few epochs tell less than all epochs before.
+  // An automatic window that reached its precision is short, so `transient_` judges saturation from all epochs.
   const bool ended_early = automatic_ && !result.window_capped;
   Verdict verdict = Verdict::kSteady;
   if (transient_.saturated())
     verdict = Verdict::kSaturated;
   else if (!ended_early)
     verdict = window_.verdict(cycles, mean_network_latency(now));
-  // A few bursts overload a network that carries the load of many.
+  // A few bursts can overload a network that carries the mean load.
   if (!sees_bursts && verdict == Verdict::kSaturated) verdict = Verdict::kTooShort;
   set_verdict(verdict);
   phase_ = Phase::kDrain;
@@ -290,7 +291,7 @@ void Measurement::end_window(const Totals& now) {
   end_drain(now);
 }
 
-/// Finishes when all packets of the window have arrived or been lost, or when the wait for them is over.
+/// Finishes when all packets of the window have been delivered or dropped, or after run.drain_cycles.
 void Measurement::end_drain(const Totals& now) {
   const bool settled = settled_packets(now) == get(now, Total::kMeasuredCreated);
   if (!settled && drain_cycles_ < static_cast<u64>(experiment_.i64(param::run.drain_cycles))) return;

@@ -1,7 +1,7 @@
 #pragma once
-/// One replica on its way through warm-up, measurement window and drain. Warm-up begins when traffic does
-/// (traffic.start). With a window of fixed length the warm-up ends when the last epochs agree with the epochs before
-/// them. `Transient` ends the warm-up before an automatic window, and the interval of the mean ends that window.
+/// Measurement of one replica: warm-up, measurement window and drain. Warm-up begins with the traffic (traffic.start).
+/// Before a window of fixed length, warm-up ends when the last epochs agree with the epochs before them. Before an
+/// automatic window, `Transient` ends it; the confidence interval of the mean ends that window.
 #include <vector>
 
 #include "host/plan/plan.hpp"
@@ -14,13 +14,13 @@ namespace flitlab {
 
 class Measurement {
  public:
-  /// `feed`: where the packets come from if a trace is replayed, else null. `totals`: what has been counted by now. All
-  /// other references must outlive the object.
+  /// `feed`: the replayed trace, or null. `totals`: the replica's totals now. All other references must outlive the
+  /// object.
   Measurement(const Experiment& experiment, u32 replica, Engine& engine, const Plan& plan, const TraceFeed* feed,
               const Totals& totals);
 
-  /// Looks at what the epoch that has just ended brought, and those before it in which nothing happened; `now`: the
-  /// replica's totals.
+  /// Evaluates the epoch that has just ended, including idle epochs skipped before it. `now`: the replica's totals.
+  /// Throws RunError if the traffic cannot continue or has stalled.
   void look(const Totals& now);
   bool done() const { return phase_ == Phase::kDone; }
   Result result;  ///< complete when done
@@ -77,16 +77,16 @@ class Measurement {
   std::vector<double> latency_, throughput_;         ///< per epoch of the warm-up: mean latency, flits delivered
   std::vector<double> packets_;                      ///< per epoch of traffic up to the window's end: packets delivered
   std::vector<double> latency_sums_, network_sums_;  ///< and the sums of their latencies, cycles
-  std::size_t steady_epochs_ = 0;                    ///< epochs at the end of the warm-up that were found steady
-  std::size_t next_judgement_ = 0;                   ///< epochs of the window at which its precision is looked at next
+  std::size_t steady_epochs_ = 0;                    ///< epochs at the end of the warm-up that are steady
+  std::size_t next_judgement_ = 0;                   ///< epochs of the window at which its precision is judged next
   Transient transient_;                              ///< of automatic windows
   WindowLoad window_;
-  double half_width_ = kNotMeasured, network_half_width_ = kNotMeasured;  ///< of the mean latencies' intervals, cycles
+  double half_width_ = kNotMeasured, network_half_width_ = kNotMeasured;  ///< of the mean latencies, cycles
   double transactions_ = 0;                                               ///< completed in the window
   u64 start_;                                                             ///< traffic.start
   u64 window_begin_ = 0, measured_cycles_ = 0, drain_cycles_ = 0;
-  u64 settled_ = 0;      ///< packets that have arrived or are lost
-  u64 progress_at_ = 0;  ///< cycle in which this number last grew, or in which no packet was missing
+  u64 settled_ = 0;      ///< packets delivered or dropped
+  u64 progress_at_ = 0;  ///< last cycle in which `settled_` grew or no packet was missing
   std::vector<u32> channel_start_, channel_end_;
 };
 

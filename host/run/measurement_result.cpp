@@ -1,4 +1,4 @@
-/// What a measurement reports when it is complete.
+/// Result of a complete measurement.
 #include <algorithm>
 #include <numeric>
 
@@ -13,8 +13,8 @@ namespace flitlab {
 
 void Measurement::finish(const Totals& c) {
   const bool batch = phase_ == Phase::kToTheEnd;
-  // A network that has stopped is not saturated, and in a closed loop, whose sources stop too, it looks idle.
-  constexpr u64 kPacketTimes = 100;  // that the longest packet may take to cross the network
+  // A stopped network is not saturated. In a closed loop, whose sources stop as well, it would look idle.
+  constexpr u64 kPacketTimes = 100;  // limit for a packet to cross the network, in lengths of the longest packet
   if (!batch)
     give_up_if_stalled(c, param::run.watchdog_cycles,
                        std::max(measured_cycles_, kPacketTimes * plan_.facts().longest_packet));
@@ -94,7 +94,7 @@ void Measurement::finish(const Totals& c) {
   r.channel_utilization_max = most;
 }
 
-/// `sum`: of all packets of the histogram, cycles.
+/// `sum`: latencies of all packets of the histogram, cycles. `most`: the largest.
 LatencyStats Measurement::stats(u64 sum, double half_width, const u64* histogram, u64 most) const {
   const auto quantile = [&](double q) { return histogram_quantile(histogram, q, sum, most); };
   const double packets = static_cast<double>(std::accumulate(histogram, histogram + kHistogramBins, u64{0}));

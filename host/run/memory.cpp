@@ -17,7 +17,7 @@ namespace flitlab {
 
 #if defined(__EMSCRIPTEN__)
 
-/// A page's memory grows up to its maximum.
+/// The memory of a web page grows up to a fixed maximum.
 u64 free_memory() { return emscripten_get_heap_max() - mallinfo().uordblks; }
 u64 stack_bytes() { return 0; }
 
@@ -27,7 +27,7 @@ namespace {
 
 constexpr u64 kUnlimited = ~u64{0};
 
-/// The number in a file, or kUnlimited ("max", no such file).
+/// Returns the number in a file; kUnlimited if the file holds "max" or does not exist.
 u64 number_in(const char* path) {
   std::ifstream file(path);
   u64 number = 0;

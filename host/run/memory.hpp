@@ -1,21 +1,22 @@
 #pragma once
+/// Free memory of the machine, and the check that a job fits into it.
 #include <string>
 
 #include "kernels/common/types.hpp"
 
 namespace flitlab {
 
-/// Bytes that this process can still take: what the machine has free, or less where a control group or a limit of the
-/// process (ulimit -v) says so.
+/// Returns the bytes that this process can still allocate: the machine's free memory, or less if a control group or a
+/// limit of the process (ulimit -v) is lower.
 u64 free_memory();
 
-/// Address space that the stack of a thread takes where a limit of the process counts it; 0 where only memory in use
-/// counts.
+/// Returns the address space of a thread's stack, bytes, if the process has a limit of address space (ulimit -v);
+/// else 0.
 u64 stack_bytes();
 
-/// Throws ConfigError naming `what` (and what else the user should know) if `bytes` are more than there are.
+/// Throws ConfigError if `bytes` exceed the free memory. The message starts with `what` and ends with `advice`.
 void require_memory(std::string_view what, u64 bytes, const std::string& advice);
-/// The same where something else is free: `where`, " on the device".
+/// The same for `available` bytes elsewhere; `where`: " on the device", for example.
 void require_memory(std::string_view what, u64 bytes, u64 available, std::string_view where, const std::string& advice);
 
 }  // namespace flitlab

@@ -1,5 +1,5 @@
 #pragma once
-/// How many cycles an engine does at a time, and when the user is asked whether the work goes on.
+/// Division of long calls into pieces of cycles, and the times at which the host checks for an interrupt.
 #include <algorithm>
 #include <chrono>
 
@@ -8,35 +8,35 @@
 
 namespace flitlab {
 
-/// Belongs to whoever advances a network, and is kept from call to call: how long pieces may be is learnt once, and
-/// calls that are short are together as long as others.
+/// A caller that advances a network keeps its WorkPace from call to call. So the length of pieces is learnt once, and a
+/// sequence of short calls checks for an interrupt as often as one long call.
 class WorkPace {
   using Clock = std::chrono::steady_clock;
   static constexpr auto kLong = std::chrono::milliseconds(250);
 
  public:
-  /// The first piece takes a core about a millisecond. A device may take fifty times as long for a small network.
+  /// The first piece takes about a millisecond on a core; a GPU may take fifty times as long for a small network.
   explicit WorkPace(const EngineCost& cost) : WorkPace(static_cast<u64>(1e6 / cost.cpu_ns)) {}
-  /// `first`: router-cycles of the first piece. `goal`: how long a piece shall take, a quarter of a second for users.
+  /// `first`: router-cycles of the first piece. `goal`: duration of a piece, by default a quarter of a second.
   explicit WorkPace(u64 first, std::chrono::milliseconds goal = kLong) : first_(first), goal_(goal) {}
 
-  /// Cycles of the next piece at most, if a cycle visits so many routers.
+  /// Returns the cycles of the next piece and starts its clock. `routers`: routers that a cycle visits. `left`: limit.
   u32 piece(u64 routers, u32 left) {
     if (!most_) most_ = std::max<u64>(1, first_ / std::max<u64>(1, routers));
     began_ = Clock::now();
     return static_cast<u32>(std::min<u64>(left, most_));
   }
 
-  /// A piece has been done. Pieces grow until they take the goal, and shrink if they take twice that.
+  /// Call it after each piece. Pieces double until they take `goal_`, and halve if they take more than twice that.
   void done(u32 piece) {
     const auto taken = Clock::now() - began_;
     if (taken > 2 * goal_) most_ = std::max<u64>(1, piece / 2);
     if (taken < goal_ && piece == most_) most_ *= 2;
   }
 
-  /// Asks the user (check_interrupt), which may throw. To be called where work can stop and go on later.
+  /// Calls check_interrupt(), which may throw. Call it between cycles, where the work can stop and be resumed.
   void ask() {
-    stopped_ = true;  // unless the answer returns
+    stopped_ = true;  // stays true if check_interrupt() throws
     check_interrupt();
     stopped_ = false;
     asked_ = Clock::now();
@@ -45,11 +45,11 @@ class WorkPace {
     if (Clock::now() - asked_ >= kLong) ask();
   }
 
-  /// The user has stopped the work, between two cycles: an error in the middle of one is none of this.
+  /// Returns whether an interrupt stopped the work between two cycles; false after any other error.
   bool stopped() const { return stopped_; }
 
  private:
-  u64 first_, most_ = 0;  ///< router-cycles; cycles, 0: nothing has been done yet
+  u64 first_, most_ = 0;  ///< router-cycles of the first piece; cycles of the next, 0: first piece
   std::chrono::milliseconds goal_;
   Clock::time_point began_{}, asked_ = Clock::now();
   bool stopped_ = false;

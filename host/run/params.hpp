@@ -1,5 +1,5 @@
 #pragma once
-/// Parameters of a run: randomness, phases of measurement, watchdog.
+/// Parameters of a run: seed, warm-up, window and drain, time limits.
 #include "kernels/common/param.hpp"
 
 namespace flitlab::param {
@@ -10,7 +10,7 @@ inline constexpr struct RunParams {
                    .default_value = "1",
                    .min = 0,
                    .max = 9007199254740991.0,
-                   .help = "Seed of all randomness.",
+                   .help = "Seed of all random draws.",
                    .per_replica = true};
   ParamRecord warmup_cycles{
       .path = "run.warmup_cycles",
@@ -19,7 +19,7 @@ inline constexpr struct RunParams {
       .min = 0,
       .max = 1e9,
       .unit = "cycles",
-      .help = "Cycles from traffic.start to the measurement; auto: until latency and throughput have settled.",
+      .help = "Cycles from traffic.start to the measurement window; auto: until latency and throughput are steady.",
       .cite = "Dally & Towles 24.4"};
   ParamRecord measure_cycles{.path = "run.measure_cycles",
                              .type = ParamType::kIntOrAuto,
@@ -29,7 +29,7 @@ inline constexpr struct RunParams {
                              .unit = "cycles",
                              .help =
                                  "Measurement window: packets created in it are measured. auto: until their mean "
-                                 "latency is known to run.precision; past saturation, the accepted load.",
+                                 "latency is known to run.precision; past saturation, until the accepted load is.",
                              .cite = "Law & Kelton 9.5.3"};
   ParamRecord precision{.path = "run.precision",
                         .type = ParamType::kFloat,
@@ -37,18 +37,17 @@ inline constexpr struct RunParams {
                         .min = 0.0001,
                         .max = 1,
                         .help =
-                            "An automatic window ends when half of the 95 % confidence interval is at most this "
-                            "part of the mean."};
-  ParamRecord longest_window{
-      .path = "run.longest_window",
-      .type = ParamType::kInt,
-      .default_value = "20000",
-      .min = 1,
-      .max = 1e9,
-      .unit = "cycles",
-      .help =
-          "An automatic window ends here at the latest; the result names the precision reached if "
-          "it is not run.precision (window_capped)."};
+                            "Relative precision: an automatic window ends when the half width of the 95 % "
+                            "confidence interval, divided by the mean, is at most this."};
+  ParamRecord longest_window{.path = "run.longest_window",
+                             .type = ParamType::kInt,
+                             .default_value = "20000",
+                             .min = 1,
+                             .max = 1e9,
+                             .unit = "cycles",
+                             .help =
+                                 "Longest automatic window. If it ends short of run.precision, the result has "
+                                 "window_capped = true."};
   ParamRecord longest_warmup{.path = "run.longest_warmup",
                              .type = ParamType::kInt,
                              .default_value = "100000",
@@ -56,15 +55,15 @@ inline constexpr struct RunParams {
                              .max = 1e9,
                              .unit = "cycles",
                              .help =
-                                 "An automatic warm-up before an automatic window is given up here; the result says "
-                                 "so (warmup_steady). Before a window of fixed length it is after 200 epochs."};
+                                 "Longest automatic warm-up before an automatic window; if it ends here, the result "
+                                 "has warmup_steady = false. Before a window of fixed length the limit is 200 epochs."};
   ParamRecord drain_cycles{.path = "run.drain_cycles",
                            .type = ParamType::kInt,
                            .default_value = "50000",
                            .min = 0,
                            .max = 1e9,
                            .unit = "cycles",
-                           .help = "Longest wait for measured packets to arrive; load goes on meanwhile."};
+                           .help = "Longest wait after the window for measured packets to arrive; sources continue."};
   ParamRecord epoch_cycles{.path = "run.epoch_cycles",
                            .type = ParamType::kIntOrAuto,
                            .default_value = "auto",
@@ -72,8 +71,8 @@ inline constexpr struct RunParams {
                            .max = 1e6,
                            .unit = "cycles",
                            .help =
-                               "Cycles between two looks of the host; windows are rounded up to whole epochs. auto: "
-                               "100 with an automatic window, else 500."};
+                               "Cycles between two evaluations by the host; windows are rounded up to whole epochs. "
+                               "auto: 100 with an automatic window, else 500."};
   ParamRecord watchdog_cycles{
       .path = "run.watchdog_cycles",
       .type = ParamType::kInt,
@@ -82,8 +81,8 @@ inline constexpr struct RunParams {
       .max = 1e9,
       .unit = "cycles",
       .help =
-          "Cycles until the first search for deadlock; the next are at two, four, eight times as "
-          "many, and where a run ends. A run with a window fails there if no packet has arrived for so long."};
+          "Cycles until the first deadlock search; the next are at 2, 4, 8, ... times as many, and at "
+          "the end. A run with a window fails at its end if no packet has arrived for this long."};
   ParamRecord stall_cycles{.path = "run.stall_cycles",
                            .type = ParamType::kInt,
                            .default_value = "1000000",
@@ -91,8 +90,8 @@ inline constexpr struct RunParams {
                            .max = 2e9,
                            .unit = "cycles",
                            .help =
-                               "A batch, trace, program or broadcast is given up when packets have been under way "
-                               "for so long and none has arrived.",
+                               "A batch, trace, program or broadcast fails if packets are missing and none has "
+                               "arrived for this long.",
                            .only_if = "traffic.mode=batch|trace|program|broadcast"};
 } run{};
 

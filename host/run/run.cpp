@@ -58,8 +58,7 @@ EngineChoice choose_engine(const Plan& plan, u32 replicas, const EngineChoice& a
   const Footprint needed = footprint_of(plan, replicas, choice, kept_states),
                   one = footprint_of(plan, 1, choice, kept_states), two = footprint_of(plan, 2, choice, kept_states);
   const auto require = [&](u64 all, u64 first, u64 further, u64 available, const char* where) {
-    const u64 more =
-        further ? (available - first) / further : replicas;  // on the host a device's replicas take nothing
+    const u64 more = further ? (available - first) / further : replicas;  // replicas on a GPU need no host memory
     const u64 fit = available < first ? 0 : 1 + more;
     require_memory(
         plan.size, all, available, where,
@@ -76,13 +75,13 @@ EngineChoice choose_engine(const Plan& plan, u32 replicas, const EngineChoice& a
 
 namespace {
 
-/// Everything that a job is made of while it runs.
+/// A running job: plan, engine, feeds and the measurements of its replicas.
 class Job {
  public:
   Job(const std::vector<Experiment>& experiments, const EngineChoice& choice)
       : experiments_(experiments), plan_(make_plan(experiments.front())), pace_(plan_->facts().cost) {
     if (const std::string& why = plan_->facts().waits_for_software; !why.empty())
-      throw ConfigError(why + " A run by itself has no such software.");
+      throw ConfigError(why + " A run has no such software.");
     idle_ = std::make_unique<Idle>(experiments.front(), *plan_);
     const EngineChoice chosen = choose_engine(*plan_, u32(experiments.size()), choice);
     engine_ = plan_->make_engine(experiments, chosen);
@@ -97,12 +96,12 @@ class Job {
   }
 
   bool done() const { return active().empty(); }
-  /// The user has stopped it within an epoch, which can go on from there.
+  /// Returns whether an interrupt has stopped it within an epoch; the epoch can be resumed.
   bool stopped() const { return pace_.stopped(); }
   std::vector<std::string> warnings() const { return plan_->facts().warnings; }
 
-  /// Advances all unfinished replicas by an epoch (by all the epochs in which nothing happens), checks them, and says
-  /// which have finished.
+  /// Advances all unfinished replicas by an epoch (or over all idle epochs), checks and measures them. Returns the
+  /// progress with the results of the replicas that have finished.
   Progress advance() {
     const u32 epoch = cycles_of_epoch(experiments_.front());
     const std::vector<u32> running = active();
@@ -118,7 +117,7 @@ class Job {
     std::vector<u32> finished;
     for (u32 i : running)
       if (replicas_[i].done()) finished.push_back(i);
-    const std::vector<u32>& searched = search_is_due() ? running : finished;  // nobody gets the results of a deadlock
+    const std::vector<u32>& searched = search_is_due() ? running : finished;  // no results of a deadlocked replica
     if (!searched.empty()) check_deadlock(*engine_, *plan_, searched, threads_);
     Progress progress;
     for (u32 i : finished) {
@@ -157,7 +156,7 @@ class Job {
       for (u32 i = 0; i < replicas_.size(); ++i) {
         load_replica(loader, *engine_, *plan_, i);
         replicas_[i].load(loader);
-        // Of one that is done the state is that of its last cycle, whatever others have gone on to.
+        // A finished replica keeps the state of its last cycle, while others advance.
         const u64 at = replicas_[i].done() ? replicas_[i].result.cycles : now;
         Loader::require(at <= now);
         engine_->set_now(static_cast<Cycle>(at));
@@ -171,16 +170,16 @@ class Job {
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// To search takes time: on a GPU, in which thousands of cycles could be done. So each search comes after as many
-  /// cycles as there were before the last one, and what stands still is not carried on for longer than what went
-  /// before.
+  /// Returns whether a deadlock search is due, and schedules the next one at twice the cycle. A search takes as long as
+  /// thousands of cycles on a GPU. Doubling keeps searches few, and a deadlock at most doubles the length of a run.
   bool search_is_due() {
     const bool due = engine_->now() >= next_search_;
     while (next_search_ <= engine_->now()) next_search_ *= 2;
     return due;
   }
 
-  /// Nobody is told of a stall where it was a deadlock.
+  /// Evaluates an epoch of a replica. If that fails because of a deadlock, the error reports the deadlock, not the
+  /// stall.
   void look(u32 replica, const Totals& totals) {
     try {
       replicas_[replica].look(totals);
@@ -203,12 +202,12 @@ class Job {
   std::unique_ptr<Plan> plan_;
   WorkPace pace_;
   std::unique_ptr<Engine> engine_;
-  u32 threads_ = 1;  ///< of the host
+  u32 threads_ = 1;  ///< threads of the host
   std::vector<TraceFeed> feeds_;
   std::unique_ptr<Idle> idle_;
   std::vector<Measurement> replicas_;
   u64 next_search_ = 0;
-  u64 end_of_epoch_ = 0;  ///< the one that is under way, if any
+  u64 end_of_epoch_ = 0;  ///< cycle at which the current epoch ends; at most now: none has begun
   double router_cycles_ = 0;
 };
 
@@ -223,13 +222,13 @@ std::vector<Result> run_job(const std::vector<Experiment>& experiments, const En
   if (saves && std::filesystem::exists(checkpoint.path, unused))
     job.load(checkpoint.path);
   else if (saves)
-    job.save(checkpoint.path);  // a path that cannot be written is better known now than at the end of a long run
+    job.save(checkpoint.path);  // so that a path that cannot be written fails now and not after a long run
   auto last_saved = Clock::now();
   std::vector<std::string> warnings = job.warnings();
   const auto advance = [&] {
     try {
       return job.advance();
-    } catch (...) {  // of anything but a stop the state may be half done: what was saved before is worth more
+    } catch (...) {  // after another error the state may be inconsistent: keep the older checkpoint
       if (saves && job.stopped()) job.save(checkpoint.path);
       throw;
     }
@@ -244,15 +243,15 @@ std::vector<Result> run_job(const std::vector<Experiment>& experiments, const En
     if (!report) continue;
     try {
       report(progress);
-    } catch (...) {  // the user stops the run
+    } catch (...) {  // the caller stops the run
       if (saves) job.save(checkpoint.path);
       throw;
     }
   }
-  if (saves) {  // who has the results in a safe place removes it
+  if (saves) {  // the caller removes the file once it has stored the results
     try {
       job.save(checkpoint.path);
-    } catch (const ConfigError&) {  // the one before is still there, and the results are at hand
+    } catch (const ConfigError&) {  // the older checkpoint remains, and the results are complete
     }
   }
   return job.results();

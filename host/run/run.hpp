@@ -1,5 +1,5 @@
 #pragma once
-/// Run control: warm-up until steady, a measurement window, drain; for all replicas of a job side by side.
+/// Control of a job: all its replicas run side by side through warm-up, measurement window and drain.
 #include <functional>
 #include <map>
 #include <span>
@@ -15,38 +15,40 @@ namespace flitlab {
 struct Progress {
   std::vector<std::string> warnings;  ///< of the plan, with the first report
   u64 cycle = 0;
-  u32 running = 0;                 ///< replicas not finished
-  std::map<u32, Result> finished;  ///< newly finished, by position in the job
+  u32 running = 0;                 ///< unfinished replicas
+  std::map<u32, Result> finished;  ///< newly finished replicas, by index in the job
 };
 
-/// Where a long run keeps what it has done.
+/// Checkpoint file of a long run.
 struct CheckpointChoice {
-  std::string path;  ///< empty: nowhere
+  std::string path;  ///< empty: no checkpoints
   double every_seconds = 60;
 };
 
-/// Runs experiments that share a structure as the replicas of one job. `report` is called after every epoch; what
-/// it throws stops the run. A replica's result does not depend on which others share its job. With a checkpoint path
-/// the job goes on from the file if there is one, and saves itself now and then, when it is stopped and at its end: who
-/// has the results in a safe place removes the file. A run that was interrupted gives the same results bit by bit.
-/// Throws RunError on deadlock, a broken conservation law or a device fault.
+/// Runs experiments of the same structure as the replicas of one job. Returns their results in order. A replica's
+/// result does not depend on the other replicas of its job. `report` is called after every epoch; an exception from it
+/// stops the run. With a checkpoint path, the job resumes from the file if it exists, and saves itself every
+/// `every_seconds`, when it is stopped and at its end; the caller removes the file once it has stored the results.
+/// Results after an interruption are bit by bit the same. Throws RunError on a deadlock, a violated conservation law or
+/// a device fault.
 std::vector<Result> run_job(const std::vector<Experiment>& experiments, const EngineChoice& choice,
                             const std::function<void(const Progress&)>& report,
                             const CheckpointChoice& checkpoint = {});
 
-/// Cycles of an epoch, between two looks of the host: run.epoch_cycles. Automatic ones are short where a window ends by
-/// itself, so that it need not be long.
+/// Returns the cycles of an epoch, between two evaluations by the host: run.epoch_cycles. "auto" is shorter with an
+/// automatic window, so that the window can end early.
 u32 cycles_of_epoch(const Experiment& experiment);
 
-/// One feed per experiment that replays a trace; none otherwise. Throws ConfigError if a file cannot be read.
+/// Returns one feed per experiment if they replay traces, else an empty list. ConfigError if a file cannot be read.
 std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, const Plan& plan);
 
-/// Throws RunError if channels of a replica wait for one another for ever, or other units of its model have stopped.
+/// Throws RunError if a replica is deadlocked (channels wait for one another in a cycle), or if other units of its
+/// model have stopped. `threads`: threads of the host for the search.
 void check_deadlock(const Engine& engine, const Plan& plan, std::span<const u32> replicas, u32 threads);
 
-/// The engine for a job of `replicas`: the backend that "auto" means for it, and how much memory is left beside what it
-/// takes at its peak. Throws ConfigError if that is more than is free in the machine or on the device.
-/// `kept_states`: copies of a state that the caller keeps.
+/// Returns the engine for a job of `replicas`: the backend ("auto" resolved) and the memory that is free beside the
+/// job's peak, in which lane state may fit. Throws ConfigError if the peak exceeds the free memory of the machine or
+/// the GPU. `kept_states`: copies of a state that the caller keeps.
 EngineChoice choose_engine(const Plan& plan, u32 replicas, const EngineChoice& asked, u32 kept_states = 0);
 
 }  // namespace flitlab

@@ -19,19 +19,19 @@ Moments moments(const double* x, std::size_t n) {
   return m;
 }
 
-/// Whether two means of neighbouring parts of a series differ by no more than chance or a relative tolerance explains;
-/// Welch's t at 95 %.
+/// Returns whether the means of two neighbouring parts of a series agree: they differ by at most a relative tolerance,
+/// or not significantly (Welch's t at 95 %).
 bool agree(const Moments& a, const Moments& b, std::size_t degrees, double tolerance) {
   const double difference = std::fabs(a.mean - b.mean);
   if (difference <= tolerance * std::fabs(b.mean)) return true;
   return difference <= student_t95(degrees) * std::sqrt(a.variance + b.variance);
 }
 
-/// The straight line that fits a series best.
+/// Least-squares line of a series.
 struct Line {
   double slope;  ///< per sample
-  double error;  ///< standard error of the slope, which allows for neighbours that resemble each other
-  double alike;  ///< correlation of neighbours about the line, 0 to 0.95
+  double error;  ///< standard error of the slope, corrected for autocorrelation
+  double alike;  ///< lag-1 autocorrelation of the residuals, 0 to 0.95
 };
 
 Line line_of(const double* x, std::size_t count) {
@@ -43,14 +43,14 @@ Line line_of(const double* x, std::size_t count) {
     slope += time * (x[i] - mean);
   }
   slope /= spread;
-  double squares = 0, products = 0, before = 0;  // of what the line leaves over
+  double squares = 0, products = 0, before = 0;  // of the residuals
   for (std::size_t i = 0; i < count; ++i) {
     const double rest = x[i] - mean - slope * (static_cast<double>(i) - middle);
     squares += rest * rest;
     products += rest * before;
     before = rest;
   }
-  // Neighbours that resemble each other make the samples worth fewer: the variance of a first-order process.
+  // Autocorrelated samples carry less information: the variance of a first-order autoregressive process.
   const double alike = squares > 0 ? std::clamp(products / squares, 0.0, 0.95) : 0;
   return {slope, std::sqrt(squares / (n - 2) / spread * (1 + alike) / (1 - alike)), alike};
 }
@@ -80,7 +80,7 @@ double histogram_quantile(const u64* bins, double q, u64 sum, u64 largest) {
   u64 total = 0;
   for (u32 i = 0; i < kHistogramBins; ++i) total += bins[i];
   if (total && sum == total * largest) return static_cast<double>(largest);
-  return std::min(histogram_quantile(bins, q), static_cast<double>(largest));  // NaN, if it is first, stays NaN
+  return std::min(histogram_quantile(bins, q), static_cast<double>(largest));  // a NaN in front is kept
 }
 
 double student_t95(std::size_t degrees) {
@@ -92,7 +92,7 @@ double student_t95(std::size_t degrees) {
 
 double half_width(const std::vector<double>& sums, const std::vector<double>& counts, std::size_t first) {
   constexpr std::size_t kFewest = 5, kMostBatches = 100;
-  const std::size_t each = (sums.size() + kMostBatches - 1) / kMostBatches;  // samples of a batch
+  const std::size_t each = (sums.size() + kMostBatches - 1) / kMostBatches;  // samples per batch
   const std::size_t batches = each ? sums.size() / each : 0, begin = sums.size() - batches * each;
   const double window_count = std::accumulate(counts.begin() + static_cast<std::ptrdiff_t>(first), counts.end(), 0.0);
   if (batches < kFewest || !(window_count > 0)) return std::numeric_limits<double>::quiet_NaN();
@@ -127,7 +127,7 @@ std::size_t mser_truncation(const std::vector<double>& series) {
   constexpr std::size_t kLeast = 5;
   if (series.size() <= kLeast) return 0;
   std::size_t best = 0;
-  double least = std::numeric_limits<double>::infinity(), mean = 0, squares = 0;  // of what follows the cut (Welford)
+  double least = std::numeric_limits<double>::infinity(), mean = 0, squares = 0;  // after the cut (Welford)
   for (std::size_t cut = series.size(); cut-- > 0;) {
     const double n = static_cast<double>(series.size() - cut), away = series[cut] - mean;
     mean += away / n;
@@ -146,8 +146,8 @@ bool steady_from_first_half(const std::vector<double>& series, double tolerance)
   const std::size_t half = (series.size() - cut) / 2;
   const double* last = series.data() + series.size() - half;
   Moments a = moments(last - half, half), b = moments(last, half);
-  // Neighbours that resemble each other make the samples worth fewer (first-order autoregression).
-  // Not by more than a half: a slow approach to the steady state makes them resemble each other too.
+  // Autocorrelated samples carry less information (first-order autoregression). The correction uses at most 0.5,
+  // because a slow approach to the steady state also raises the autocorrelation.
   const double alike = std::min(0.5, line_of(last - half, 2 * half).alike), fewer = (1 + alike) / (1 - alike);
   a.variance *= fewer;
   b.variance *= fewer;

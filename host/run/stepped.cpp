@@ -51,7 +51,7 @@ void SteppedNetwork::step(u64 cycles) {
   require_time(engine_->now(), cycles);
   if (!trace_) {
     advance(static_cast<u32>(cycles));
-    return state_.clear();  // another thread may have looked meanwhile
+    return state_.clear();  // another thread may have copied the state meanwhile
   }
   const u32 routers = plan_->topology().routers;
   for (u64 i = 0; i < cycles; ++i) {
@@ -89,7 +89,7 @@ const std::vector<RegisterRecord>& SteppedNetwork::registers() const {
 Datum SteppedNetwork::call(std::string_view operation, Datum::Map arguments) {
   if (!console_)
     throw ConfigError(std::string(operation) + ": router.kind = \"" + experiment_.kind() +
-                      "\" has no console: its routers have no registers, and take no operations.");
+                      "\" has no console: its routers have no registers and no operations.");
   state_.clear();
   return console_->call(*engine_, operation, std::move(arguments));
 }
@@ -156,8 +156,7 @@ std::string SteppedNetwork::router_name(u32 index) const { return plan_->router_
 
 std::map<std::string, u64> SteppedNetwork::totals() {
   const CounterShard c = engine_->counters(0);
-  std::vector<u32> audits{u32(Total::kAuditedFlits),
-                          u32(Total::kAuditedPackets)};  // what they say depends on who looks
+  std::vector<u32> audits{u32(Total::kAuditedFlits), u32(Total::kAuditedPackets)};  // only an audit writes these
   for (const Conserved& law : plan_->facts().conserved) audits.push_back(law.audited);
   std::map<std::string, u64> totals;
   for (TotalTable table : {kCommonTotalTable, model_of(experiment_.kind()).totals})
@@ -187,7 +186,7 @@ std::vector<ChannelEnds> SteppedNetwork::links() const {
 }
 
 void SteppedNetwork::check() {
-  state_.clear();  // audits write what they find into it
+  state_.clear();  // audits write their counts into the state
   check_conservation(*engine_, *plan_, 0);
   const u32 only[] = {0};
   check_deadlock(*engine_, *plan_, only, 1);
@@ -202,9 +201,9 @@ std::vector<TimedEvent> SteppedNetwork::take_events() { return std::exchange(eve
 std::string_view SteppedNetwork::own_event() const { return model_of(experiment_.kind()).own_event; }
 
 void SteppedNetwork::require_room_to_load() const {
-  constexpr u64 kStates = 4;  // the present one in a stream that grows by doubling, and the new one
+  constexpr u64 kStates = 4;  // the current one in a stream that grows by doubling, and the new one
   require_memory(plan_->size, kStates * layout().bytes(1),
-                 "A network that takes over another state keeps its own until the new one has been checked.");
+                 "A network that loads a state keeps the old one until the new one has been checked.");
 }
 
 void SteppedNetwork::save_state(Saver& saver) const {
@@ -230,7 +229,7 @@ void SteppedNetwork::save(const std::string& path) {
   save_checkpoint(path, configuration_hash({experiment_}), [this](Saver& saver) { save_state(saver); });
 }
 
-/// A file that turns out to be none of this network leaves it as it was.
+/// If the file turns out to be invalid, the network keeps its old state.
 void SteppedNetwork::load(const std::string& path) {
   require_room_to_load();
   load_checkpoint(path, configuration_hash({experiment_}), [this](Loader& loader) {
@@ -249,7 +248,7 @@ void SteppedNetwork::load(const std::string& path) {
 
 void SteppedNetwork::go_on_from(const SteppedNetwork& other) {
   if (configuration_hash({experiment_}) != configuration_hash({other.experiment_}))
-    throw ConfigError("the other network has another configuration; go on from one of the same.");
+    throw ConfigError("the other network has another configuration; use a network with the same configuration.");
   require_room_to_load();
   std::stringstream memory;
   Saver saver(memory);

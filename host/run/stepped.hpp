@@ -1,5 +1,5 @@
 #pragma once
-/// A network that is advanced by hand: looked into between steps, traced, saved and restored.
+/// A network that the caller steps: it can be inspected between steps, traced, saved and restored.
 #include <map>
 #include <memory>
 #include <span>
@@ -15,84 +15,87 @@ namespace flitlab {
 
 struct TimedEvent {
   u64 cycle;
-  bool terminal;  ///< written by a terminal, else by a router
+  bool terminal;  ///< true: event of a terminal; false: of a router
   u32 index;
   Event event;
 };
 
 struct ChannelUse {
-  u32 router, port;  ///< where it begins
-  u32 flits;
+  u32 router, port;  ///< output port where the channel begins
+  u32 flits;         ///< carried since cycle 0, modulo 2^32
 };
 
-/// A channel between two routers: where it begins and where it ends.
+/// A channel between two routers: output port where it begins, input port where it ends.
 struct ChannelEnds {
   u32 router, port, to_router, to_port;
 };
 
 class SteppedNetwork {
  public:
-  /// `trace`: keep the events of every cycle stepped (slower; CPU only).
+  /// `trace`: record the events of every stepped cycle (slower; CPU only).
   SteppedNetwork(const Experiment& experiment, const std::string& backend, u32 threads, bool trace);
 
   void step(u64 cycles);
   u64 cycle() const { return engine_->now(); }
   std::string state_hash() const;
   std::vector<std::string> warnings() const { return plan_->facts().warnings; }
-  /// Ports of a router and their virtual channels, or a terminal. Throws ConfigError if there is none of that number.
+  /// Returns the ports of a router with their virtual channels, or a terminal. ConfigError if the index does not exist.
   InspectNode router(u32 index) const;
   InspectNode terminal(u32 index) const;
-  /// The same as plain numbers, without the machine's words: for whoever looks at all of them.
+  /// The same as plain numbers, without names and notes in the machine's terms: faster for a caller that reads all
+  /// routers.
   std::vector<PortSnapshot> ports(u32 router) const;
-  /// How full a router is; `ports` are what ports(router) returns.
+  /// Returns the occupancy of a router; `ports`: the result of ports(router).
   Fill fill(u32 router, const std::vector<PortSnapshot>& ports) const;
-  std::string_view fill_of() const;  ///< what is counted there
-  u32 queued(u32 terminal) const;    ///< packets in its source queue
+  std::string_view fill_of() const;  ///< unit of fill()
+  u32 queued(u32 terminal) const;    ///< packets in the source queue
   const StateLayout& layout() const { return plan_->layout(); }
-  /// All that an item's state consists of: one of a kind of the layout, "router" for example.
+  /// Returns the whole state of an item. `kind`: a kind of the layout, "router" for example.
   InspectNode item(const std::string& kind, u32 index) const;
-  /// The bytes of the same of a router, in canonical order, up to the next step or operation.
+  /// Returns the state of a router as bytes in canonical order; valid up to the next step or operation.
   std::span<const std::byte> router_bytes(u32 index) const;
   std::string router_name(u32 index) const;
   u32 routers() const { return plan_->topology().routers; }
   u32 terminals() const { return plan_->topology().terminals; }
-  /// What this machine offers software between cycles; empty: nothing.
+  /// Operations that the machine offers to software between cycles, and its registers; empty: none.
   const std::vector<Operation>& operations() const;
   const std::vector<RegisterRecord>& registers() const;
-  /// Carries out an operation. ConfigError if there is none of that name, or the arguments are wrong.
+  /// Executes an operation between cycles. ConfigError if the name or an argument is wrong.
   Datum call(std::string_view operation, Datum::Map arguments);
-  /// What users should know about operations since the last call of this, though they have been carried out.
+  /// Returns warnings about operations since the last call; these operations have been executed.
   std::vector<std::string> take_warnings();
-  /// Cycle in which each program ended; see Inspector.
+  /// Returns the cycle in which each program ended; see Inspector.
   std::vector<u32> program_ends() const {
     return plan_->inspector() ? plan_->inspector()->program_ends(state()) : std::vector<u32>{};
   }
-  /// What has been counted since cycle 0, by name.
+  /// Returns the totals since cycle 0 by name, without the totals that only audits write.
   std::map<std::string, u64> totals();
-  /// What every channel has carried since cycle 0, modulo 2^32; see Inspector::channel_flits.
+  /// Returns the flits that every router-to-router channel has carried; see Inspector::channel_flits.
   std::vector<ChannelUse> channels() const;
-  /// Both ends of every channel, in the same order.
+  /// Returns both ends of every such channel, in the same order.
   std::vector<ChannelEnds> links() const;
-  /// Throws RunError if flits have been lost, the state is damaged or channels wait for one another for ever.
+  /// Throws RunError if flits have been lost, the state is damaged, the network is deadlocked or its traffic cannot
+  /// continue.
   void check();
   std::vector<TimedEvent> take_events();
-  /// Name of the events that only its router model has.
+  /// Returns the name of the event kind that only this router model has.
   std::string_view own_event() const;
 
-  /// Writes a checkpoint; resuming from it continues bit by bit as if there had been no pause.
+  /// Writes a checkpoint. A network that loads it continues bit by bit as this one. ConfigError if it cannot be
+  /// written.
   void save(const std::string& path);
-  /// Throws ConfigError if the file is not a whole, undamaged checkpoint of this very configuration.
+  /// Loads a checkpoint. ConfigError unless the file is an undamaged checkpoint of the same configuration.
   void load(const std::string& path);
-  /// Takes over the state, counters and clock of a network of this very configuration, traced or not.
+  /// Copies state, counters and clock from a network of the same configuration, traced or not.
   void go_on_from(const SteppedNetwork& other);
 
  private:
   void require_router(u32 index) const;
   void require_terminal(u32 index) const;
   void advance(u32 cycles);
-  /// The canonical state. Whoever looks at all routers, one by one, copies it once.
+  /// Returns the canonical state. It is copied once between two steps, also if the caller reads all routers one by one.
   const std::vector<std::byte>& state() const;
-  static constexpr u32 kKeptStates = 1;  ///< `state_`, whose memory is not freed when the state changes
+  static constexpr u32 kKeptStates = 1;  ///< `state_`, which keeps its memory when the state changes
   void require_room_to_load() const;
   void save_state(Saver& saver) const;
   void load_state(Loader& loader);
@@ -100,11 +103,11 @@ class SteppedNetwork {
   Experiment experiment_;
   std::unique_ptr<Plan> plan_;
   std::unique_ptr<Engine> engine_;
-  mutable std::vector<std::byte> state_;  ///< as it was when last looked at; empty: it may have changed since
+  mutable std::vector<std::byte> state_;  ///< copy of the state; empty: out of date
   std::vector<TraceFeed> feeds_;          ///< one if a trace is replayed
   Idle idle_;
   WorkPace pace_;
-  std::unique_ptr<Console> console_;  ///< null: the machine has none
+  std::unique_ptr<Console> console_;  ///< null: the machine has no console
   bool trace_;
   std::vector<TimedEvent> events_;
 };

@@ -1,5 +1,5 @@
 #pragma once
-/// Totals as numbers to reckon with.
+/// Arithmetic on totals.
 #include <numeric>
 #include <vector>
 

@@ -29,7 +29,7 @@ TraceFeed::TraceFeed(std::string path, u32 terminals, u32 max_flits, bool to_its
 
 void TraceFeed::open() {
   file_.open(path_, std::ios::binary | std::ios::ate);
-  // A directory opens, but has no size.
+  // Opening a directory succeeds, but it has no size.
   const auto size = file_ ? static_cast<std::streamoff>(file_.tellg()) : -1;
   file_.seekg(0);
   if (!file_ || size < 0 || size == std::numeric_limits<std::streamoff>::max())
@@ -49,7 +49,7 @@ bool TraceFeed::read_line() {
   for (;;) {
     line_start_ = static_cast<u64>(file_.tellg());
     if (!std::getline(file_, text_)) {
-      if (file_.bad()) fail("the file cannot be read any further.");
+      if (file_.bad()) fail("the rest of the file cannot be read.");
       return false;
     }
     ++line_;
@@ -87,7 +87,7 @@ bool TraceFeed::read_line() {
   for (u32 i = 1; i <= 2; ++i)
     if (std::count(dead_.begin(), dead_.end(), numbers[i]))
       fail("terminal " + std::to_string(numbers[i]) +
-           " is at a dead node, which nothing leads to. Leave the line out.");
+           " is at a dead node, which no channel reaches. Leave the line out.");
   if (numbers[1] == numbers[2] && !to_itself_)
     fail("terminal " + std::to_string(numbers[1]) +
          " sends to itself, and traffic.self = false. Leave the line out, or set traffic.self = true.");
@@ -98,8 +98,8 @@ bool TraceFeed::read_line() {
   next_.entry = {packets_, static_cast<u32>(numbers[2]), next_.cycle, kNone, static_cast<u32>(numbers[3])};
   if (count == 5 && !knows_arrivals_)
     fail(
-        "terminals of this network are not told which packet has arrived, so none can need another. Leave the fifth "
-        "number out.");
+        "terminals of this network cannot identify the packet that has arrived, so a packet cannot need another. Leave "
+        "the fifth number out.");
   if (count == 5) {
     const u64 needed = numbers[4];
     if (needed >= packets_)
@@ -110,7 +110,7 @@ bool TraceFeed::read_line() {
     if (goes_to != next_.source)
       fail("packet " + std::to_string(needed) + " goes to terminal " + std::to_string(goes_to) + ", and terminal " +
            std::to_string(next_.source) +
-           " cannot know of its arrival: a packet may only need one that arrives at "
+           " does not see its arrival: a packet may only need one that arrives at "
            "its source.");
     next_.entry.needs = static_cast<u32>(needed);
   }
@@ -118,7 +118,7 @@ bool TraceFeed::read_line() {
   return true;
 }
 
-/// Hands over all lines before `cycle` to the queues of their sources.
+/// Reads all lines before `cycle` into the queues of their sources.
 void TraceFeed::read_until(u64 cycle) {
   while (!at_end_) {
     if (!pending_) pending_ = read_line();
@@ -144,11 +144,11 @@ void TraceFeed::read_until(u64 cycle) {
 
 void TraceFeed::collect(u32 terminal, const TraceArrival& arrival) {
   if (arrival.id < first_open_ || arrival.id >= packets_)
-    throw RunError("terminal " + std::to_string(terminal) + " says that packet " + std::to_string(arrival.id) +
-                   " has arrived, which is not under way: its state is damaged.");
+    throw RunError("terminal " + std::to_string(terminal) + " lists the arrival of packet " +
+                   std::to_string(arrival.id) + ", which is not in flight: its state is damaged.");
   arrived_[arrival.id - first_open_] = 1;
   if (!awaited_.erase(arrival.id)) return;
-  // The terminal itself has released what was in its ring.
+  // The terminal itself has released the entries of its own queue.
   for (TraceEntry& entry : queues_[terminal]) {
     if (entry.needs != arrival.id) continue;
     entry.needs = kNone;
@@ -165,8 +165,8 @@ void TraceFeed::exchange(Engine& engine, u32 replica) {
   engine.get_field(replica, 1, arrival, arrivals_.data());
   for (u32 t = 0; t < terminals_; ++t) {
     if (controls_[t].arrivals > kTraceRing)
-      throw RunError("terminal " + std::to_string(t) + " says that " + std::to_string(controls_[t].arrivals) +
-                     " packets have arrived at once: its state is damaged.");
+      throw RunError("terminal " + std::to_string(t) + " lists " + std::to_string(controls_[t].arrivals) +
+                     " arrivals, more than it can store: its state is damaged.");
     for (u32 i = 0; i < controls_[t].arrivals; ++i) collect(t, arrivals_[std::size_t{t} * kTraceRing + i]);
     controls_[t].arrivals = 0;
   }
@@ -198,8 +198,8 @@ void TraceFeed::load(Loader& loader) {
   loader(size, offset, line_);
   if (size != size_)
     throw ConfigError("traffic.trace_file = \"" + path_ +
-                      "\" is not the file it was when the checkpoint was saved: its "
-                      "size has changed.");
+                      "\" has changed since the checkpoint was saved: its size "
+                      "is different.");
   visit(loader, *this);
   bool sound = offset <= size_ && destinations_.size() == std::min(packets_, kReach) && queues_.size() == terminals_ &&
                first_open_ <= packets_ && arrived_.size() == packets_ - first_open_;

@@ -1,7 +1,7 @@
 #pragma once
-/// Replay of a trace file, on the host's side: reads the file line by line, a little ahead of the clock, hands each
-/// terminal its next packets, and collects what has arrived. Memory does not depend on the length of the file, only
-/// on how many packets wait at their sources.
+/// Host side of the replay of a trace file. It reads the file line by line, a little ahead of the clock, writes each
+/// terminal's next packets into its state, and collects the arrivals. Memory depends on the number of packets that wait
+/// at their sources, not on the length of the file.
 #include <algorithm>
 #include <deque>
 #include <fstream>
@@ -18,31 +18,32 @@ namespace flitlab {
 
 class TraceFeed {
  public:
-  /// Opens `path`. Packets may have `min_flits` to `max_flits` flits; terminals are numbered below `terminals`, and
-  /// lines must not name `dead` ones, nor packets that they need unless `knows_arrivals`. ConfigError if it cannot be
-  /// read; errors in a line are found when the clock comes near it.
+  /// Opens `path`. Packets must have `min_flits` to `max_flits` flits. Terminals must be below `terminals` and not in
+  /// `dead`; source and destination may be the same if `to_itself`; a packet may need another one if `knows_arrivals`.
+  /// ConfigError if the file cannot be read. exchange() throws ConfigError for a wrong line, shortly before its cycle.
   TraceFeed(std::string path, u32 terminals, u32 max_flits, bool to_itself, std::vector<u32> dead = {},
             u32 min_flits = 1, bool knows_arrivals = true);
 
-  /// To be called between cycles, whenever the clock is a multiple of kTraceRing.
+  /// Fills the terminals' queues and reads their arrivals. Call it between cycles, whenever the clock is a multiple of
+  /// kTraceRing.
   void exchange(Engine& engine, u32 replica);
 
-  /// True once every packet of the file has arrived or is lost, given how many have and are.
+  /// Returns whether every packet of the file has been delivered or dropped; `settled`: packets delivered or dropped.
   bool finished(u64 settled) const { return at_end_ && settled == packets_; }
-  /// Whether packets are still to be created though the time of all lines has come, and that of all that arrivals until
-  /// `last_arrival` have set free: if nothing is under way, they never will be.
+  /// Returns whether packets that are still to be created wait for packets that will never arrive, if no packet is in
+  /// flight: the cycles of all lines have passed, and packets that needed an arrival up to `last_arrival` were created.
   bool waits_for_ever(u64 created, u64 last_arrival, u64 now) const {
     return at_end_ && created < packets_ && now > std::max<u64>(last_cycle_, last_arrival) + 2 * kTraceRing;
   }
 
-  /// Whether all packets read so far have arrived or are lost.
+  /// Returns whether all packets read so far have been delivered or dropped.
   bool settled(u64 settled) const { return settled == packets_; }
-  /// Cycle of the next packet that has not been read yet; kNever: none.
+  /// Returns the cycle of the next packet that has not been read yet; kNever: end of file; 0: unknown.
   u64 next_cycle() const { return at_end_ ? kNever : pending_ ? next_.cycle : 0; }
 
   u64 packets() const { return packets_; }  ///< read so far
 
-  /// Everything but the file, for checkpoints. ConfigError if the file is not the one it was.
+  /// Checkpoints, without the file. load() throws ConfigError if the size of the file has changed.
   void save(Saver& saver) const;
   void load(Loader& loader);
 
@@ -53,7 +54,7 @@ class TraceFeed {
     TraceEntry entry;
   };
 
-  /// How far back a line may name a packet: destinations are remembered that long.
+  /// How many packets back a line may name a needed packet; destinations are kept that long.
   static constexpr u32 kReach = 1u << 20;
 
   template <class Archive, class Self>
@@ -71,8 +72,8 @@ class TraceFeed {
 
   std::string path_;
   u32 terminals_, min_flits_, max_flits_;
-  bool to_itself_;       ///< a packet may be for its own source
-  bool knows_arrivals_;  ///< and may need another one
+  bool to_itself_;       ///< a packet may be addressed to its source
+  bool knows_arrivals_;  ///< a packet may need another one
   std::vector<u32> dead_;
   std::ifstream file_;
   std::string text_;    ///< the line being read
@@ -80,15 +81,15 @@ class TraceFeed {
   u64 line_start_ = 0;  ///< its byte offset
   u64 size_ = 0;        ///< of the file, bytes
   bool at_end_ = false, pending_ = false;
-  Line next_{};  ///< read, but not due yet
+  Line next_{};  ///< read, but not yet in `queues_`
   Cycle last_cycle_ = 0;
-  u32 packets_ = 0;                             ///< lines handed over
-  std::vector<u32> destinations_;               ///< of packet id, at id % kReach; no longer than it needs be
-  std::vector<std::deque<TraceEntry>> queues_;  ///< per terminal: due, but not yet in its ring
-  std::deque<char> arrived_;                    ///< of packets from first_open_ on
+  u32 packets_ = 0;                             ///< packets in `queues_` so far
+  std::vector<u32> destinations_;               ///< `[id % kReach]`: destination of a packet
+  std::vector<std::deque<TraceEntry>> queues_;  ///< `[terminal]`: packets not yet in the terminal's own queue
+  std::deque<char> arrived_;                    ///< `[id - first_open_]`: whether the packet has arrived
   u32 first_open_ = 0;                          ///< all packets before this one have arrived
   std::unordered_set<u32> awaited_;             ///< packets that entries in queues_ wait for
-  std::vector<TraceControl> controls_;          ///< scratch for exchange()
+  std::vector<TraceControl> controls_;          ///< temporary buffers of exchange()
   std::vector<TraceEntry> entries_;
   std::vector<TraceArrival> arrivals_;
 };

@@ -7,11 +7,11 @@
 namespace flitlab {
 namespace {
 
-constexpr double kMeansAgree = 0.01;       ///< of means that agree
-constexpr double kLatenciesToSettle = 25;  ///< a steady state has lasted so many times as long as packets take
-constexpr double kBehind = 0.1;            ///< of the flits created, when a network falls behind
-constexpr double kPacketsToKnow = 100;     ///< a mean latency from fewer packets is not believed
-constexpr double kExcursion = 400;         ///< squared latencies; a stable network's waits times duration stay below
+constexpr double kMeansAgree = 0.01;       ///< relative difference of means that agree
+constexpr double kLatenciesToSettle = 25;  ///< mean latencies that a steady state must have lasted
+constexpr double kBehind = 0.1;            ///< backlog of a network that falls behind, per flit created
+constexpr double kPacketsToKnow = 100;     ///< packets that a mean latency needs
+constexpr double kExcursion = 400;         ///< limit of wait x duration in a stable network, squared latencies
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 #pragma once
-/// How a network comes to its steady state, or shows that it has none, as its epochs go by. It is asked before an
-/// automatic window begins and while it lasts; windows of fixed length never ask.
+/// Detection of the steady state and of saturation, epoch by epoch, before and in an automatic window. Windows of fixed
+/// length do not use it.
 #include <cstddef>
 #include <vector>
 
@@ -8,31 +8,30 @@ namespace flitlab {
 
 class Transient {
  public:
-  /// What an epoch brought; `backlog`: flits created by its end that have neither arrived nor been lost.
+  /// Measurements of an epoch; `backlog`: flits created by its end that have been neither delivered nor dropped.
   struct Epoch {
     double cycles, created_flits, delivered_flits, packets, latency_sum, backlog;
   };
 
   void add(const Epoch& epoch);
 
-  /// Whether there is so much more to see than last time that it is worth judging anew: after 16 epochs, and then
-  /// whenever there are a quarter more. So the judgements, each of which may err, are few: their number grows with the
-  /// logarithm of time.
+  /// Returns whether a new judgement is due: after 16 epochs, then each time that their number has grown by a quarter.
+  /// Each judgement may err; their number grows only with the logarithm of time.
   bool due() const { return epochs_.size() >= next_; }
   void judge();
 
-  /// As judged last. Throughput and latency have settled if they are steady from the first half on
-  /// (`steady_from_first_half`), latency only if that has lasted for twenty-five times as long as packets take.
+  /// Results of the last judgement. Throughput and latency have settled if they are steady from the first half on
+  /// (`steady_from_first_half`); latency only after 25 mean latencies.
   bool throughput_settled() const { return verdict_.throughput; }
   bool latency_settled() const { return verdict_.latency; }
-  /// Whether a tenth of all that has been created is still to arrive: the latency of what has arrived says nothing
-  /// then.
+  /// Returns whether the backlog exceeds a tenth of the flits created. The latency of the packets that have arrived is
+  /// not representative then.
   bool falls_behind() const { return verdict_.behind; }
-  /// Whether the backlog grows for ever. It has grown over the second half by more than chance explains (`rise`), and
-  /// by Little's law packets wait longer at the end than they did at the beginning. A stable network's backlog goes up
-  /// and down too, higher the longer one looks, as a random walk that is held back: an excursion by w cycles of waiting
-  /// takes about w^2 / l cycles, l the latency without load. So the growth counts only if waiting times duration exceed
-  /// 400 l^2. For l the least mean latency of all packets so far is taken, known from 100 packets.
+  /// Returns whether the backlog grows without limit. Its growth over the second half is significant (`rise`); by
+  /// Little's law it is an increase of the waiting time by w cycles. The backlog of a stable network also fluctuates,
+  /// like a random walk with a restoring force: an excursion by w cycles of waiting takes about w^2 / l cycles, where l
+  /// is the zero-load latency. So the growth counts only if w times the duration exceeds 400 l^2. l is estimated by the
+  /// smallest mean latency so far, from 100 packets on.
   bool saturated() const { return verdict_.saturated; }
 
   template <class Archive, class Self>
@@ -50,9 +49,9 @@ class Transient {
   static constexpr std::size_t kFirst = 16;
 
   std::vector<Epoch> epochs_;
-  std::size_t next_ = kFirst;  ///< epochs, when to judge
+  std::size_t next_ = kFirst;  ///< epochs at which to judge next
   double packets_ = 0, latency_sum_ = 0;
-  double least_latency_ = 0;  ///< cycles; 0: not known yet
+  double least_latency_ = 0;  ///< smallest mean latency so far, cycles; 0: not known yet
   Verdict verdict_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-/// The load of a measurement window, epoch by epoch, and what it says about saturation.
+/// Load of a measurement window, epoch by epoch, and the saturation test on it.
 #include <cstddef>
 #include <vector>
 
@@ -9,7 +9,7 @@ namespace flitlab {
 
 class WindowLoad {
  public:
-  /// What an epoch brought; `queued`: packets in source queues at its end.
+  /// Measurements of an epoch; `queued`: packets in source queues at its end.
   struct Epoch {
     double created_flits, delivered_flits, created_packets, queued;
   };
@@ -22,21 +22,20 @@ class WindowLoad {
   const std::vector<double>& accepted() const { return accepted_; }  ///< flits, per epoch
   std::size_t epochs() const { return accepted_.size(); }
 
-  /// kSaturated, kTooShort or kSteady. A window is saturated if one of these holds:
+  /// Returns kSaturated, kTooShort or kSteady. A window is saturated if one of these holds:
   ///
   /// - The source queues grow in the second half of the window by more than 2 % of the packets created there, and along
   ///   the whole window by more than three standard errors of an epoch's growth. From four epochs on.
-  /// - A few sources alone cannot keep up, which the total hardly shows: the source queues rise along the window
+  /// - Only a few sources cannot keep up, which the total hardly shows: the source queues rise along the window
   ///   (`rise`), and by Little's law packets wait longer at its end, by more than a tenth of the network latency. A
   ///   quarter of the growth must lie in the second half. From six epochs on.
   ///
-  /// A network that fills, since the window begins with an empty one, grows in the first half alone. Both need source
-  /// queues that have grown by ten packets or more: fewer may be chance. With fewer than four epochs growth cannot be
-  /// told from chance. The window is kTooShort then if source queues show that it may be saturated
-  /// (`may_be_saturated`), and kSteady if they do not. With fewer than eight it is kTooShort, too, if they grew in the
-  /// second half; and in any window if packets wait in them and none arrived in the second half.
+  /// If the window begins with an empty network, queues grow only in the first half. Both conditions need a growth of
+  /// about ten packets or more, because less is not significant. A window of fewer than four epochs is kTooShort if
+  /// `may_be_saturated`, else kSteady. A window of fewer than eight epochs is also kTooShort if the source queues grew
+  /// in the second half. Any window is kTooShort if packets wait in source queues and none arrived in the second half.
   ///
-  /// `cycles`: of the window. `network_latency`: mean of the window's packets, cycles.
+  /// `cycles`: length of the window. `network_latency`: mean of the window's packets, cycles.
   Verdict verdict(double cycles, double network_latency) const;
 
   template <class Archive, class Self>

@@ -11,8 +11,8 @@
 
 namespace flitlab::testing {
 
-/// A 4x4 torus (a T3E of 4x4x2 nodes, a METRO network of 16 endpoints, a switch of 8 ports) with everything else at its
-/// default, changed by `changes`.
+/// Returns a 4x4 torus (a T3E of 4x4x2 nodes, a METRO network of 16 endpoints, a switch of 8 ports) with `changes` to
+/// the defaults.
 inline Experiment experiment(const RawConfig& changes = {}) {
   RawConfig raw{{"topology.shape", IntList{4, 4}}};
   if (const auto kind = changes.find("router.kind"); kind != changes.end() && kind->second == Value{std::string("t3e")})
@@ -30,7 +30,7 @@ inline Experiment experiment(const RawConfig& changes = {}) {
   return Experiment::resolve(raw, ".");
 }
 
-/// Of `all` random cases those that a test tries: a fifth of them where a sanitizer makes each several times as slow.
+/// Number of random cases to run of `all`: a fifth of them if a sanitizer makes each several times slower.
 constexpr u32 trials(u32 all) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   return (all + 4) / 5;
@@ -39,7 +39,7 @@ constexpr u32 trials(u32 all) {
 #endif
 }
 
-/// The width of the layout of GPUs. Builds with sanitizers have no engine for it.
+/// Width of the layout of GPUs; 1 in builds with sanitizers, which have no engine for it.
 #ifdef FLITLAB_WIDE
 inline constexpr u32 kWide = 32;
 #else

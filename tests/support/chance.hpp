@@ -1,5 +1,5 @@
 #pragma once
-/// Counts of random choices.
+/// Statistical check of counts of random choices.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,8 +9,8 @@
 
 namespace flitlab::testing {
 
-/// Whether `count` of `n` is what throws with chance `p` each give, but for one case in a million; if p is 0 or 1,
-/// exactly.
+/// Expects that `count` is consistent with n draws of probability `p`, except in one case in a million; exact if p is 0
+/// or 1.
 inline void expect_share(u32 count, u32 n, double p, const std::string& what) {
   EXPECT_LE(std::abs(count - n * p), 5 * std::sqrt(n * p * (1 - p))) << what << ": " << count << " of " << n;
 }

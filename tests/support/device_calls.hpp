@@ -1,5 +1,5 @@
 #pragma once
-/// What the emulated device was asked for (tests/cuda_on_host), where the build has it.
+/// Counts of calls to the emulated device (tests/cuda_on_host), in builds that have it.
 #include <dlfcn.h>
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace flitlab::testing {
 
-/// Since the last call of this. Nothing: the device is another one, which does not count, or there is none.
+/// Returns the calls since the last call of this function; empty if there is no device or it does not count.
 inline std::optional<CudaOnHostCalls> device_calls() {
   const auto calls = reinterpret_cast<CudaOnHostCalls (*)()>(dlsym(RTLD_DEFAULT, "cuda_on_host_calls"));
   if (!calls) return {};

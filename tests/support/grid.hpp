@@ -33,7 +33,7 @@ struct Grid {
     for (; from[direction / 2] != to[direction / 2]; ++n) from = step(from, direction);
     return n;
   }
-  /// Directions that bring a packet nearer: both of a dimension if it is half-way round.
+  /// Directions that bring a packet nearer; both of a dimension if it is half-way round.
   u32 nearer(const Place& from, const Place& to) const {
     u32 set = 0;
     for (u32 d = 0; d < 2 * shape.size(); ++d)

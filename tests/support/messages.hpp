@@ -1,5 +1,5 @@
 #pragma once
-/// What refused input is told.
+/// Error messages of rejected input.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace flitlab::testing {
 
-/// The message of the ConfigError that `make` ends with; empty if it ends well.
+/// Returns the message of the ConfigError that `make` throws; empty if it throws none.
 inline std::string message_of(const std::function<void()>& make) {
   try {
     make();

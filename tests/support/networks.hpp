@@ -1,5 +1,5 @@
 #pragma once
-/// Networks of each model for counts and rates of the CUDA engine.
+/// Networks of each model for call counts and rates of the CUDA engine.
 #include <numeric>
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace flitlab::testing {
 
-/// Kinds of routers: of all models, or of those that have networks, which a switch is not.
+/// Router kinds of all models, or only of those that form networks (all but the switch).
 inline std::vector<std::string> kinds(bool networks = false) {
   std::vector<std::string> list;
   for (const ModelRecord& m : models())
@@ -17,7 +17,7 @@ inline std::vector<std::string> kinds(bool networks = false) {
   return list;
 }
 
-/// More routers than blocks of 32 threads take: on the emulated device the grid's.
+/// More routers than a block of 32 threads takes: on the emulated device they need the grid.
 inline RawConfig network_of_a_grid(const std::string& kind) {
   RawConfig config{{"router.kind", kind}, {"topology.shape", IntList{17, 17}}};
   if (kind == "t3e") config["topology.shape"] = IntList{8, 8, 5};
@@ -43,11 +43,11 @@ inline RawConfig network_of_64(const std::string& kind) {
   return config;
 }
 
-/// 32768 routers; empty: not of this model, whose tables grow with the square of its size, or which has no machine so
-/// large, or another shape.
+/// 32768 routers. Empty for a model whose tables grow with the square of its size, and for one without a machine so
+/// large or with another shape.
 inline RawConfig network_of_32768(const std::string& kind) {
   if (kind == "vc" || kind == "bgl") return {{"router.kind", kind}, {"topology.shape", IntList{32, 32, 32}}};
-  if (kind == "bless")  // with less room at terminals than its model has by default, which would be 170 GB
+  if (kind == "bless")  // smaller terminals than the model's default, which needs 170 GB
     return {
         {"router.kind", kind}, {"topology.shape", IntList{256, 128}}, {"router.reassembly_packets", std::int64_t{64}}};
   return {};
@@ -64,7 +64,7 @@ inline std::vector<Experiment> replicas_of(RawConfig config, double load, u32 re
   return jobs;
 }
 
-/// The numbers 0 to before n.
+/// The numbers 0 to n - 1.
 inline std::vector<u32> first(u32 n) {
   std::vector<u32> numbers(n);
   std::iota(numbers.begin(), numbers.end(), 0u);

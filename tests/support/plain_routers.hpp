@@ -1,5 +1,5 @@
 #pragma once
-/// Networks that lanes are tried on (kernels/routers/vc/lanes).
+/// Networks for tests of lane state (kernels/routers/vc/lanes).
 #include <array>
 #include <random>
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace flitlab::testing {
 
-/// A network of any shape, load, length of packets, delays and kind of traffic, of plain routers with 4 VCs or of those
-/// with other choices that lanes know.
+/// Returns a network of any shape, load, packet length, delays and traffic, of plain routers with 4 VCs or with other
+/// choices that lane state supports.
 inline RawConfig plain_routers(u32 seed) {
   std::mt19937 random(seed);
   const auto below = [&](u32 n) { return static_cast<std::int64_t>(random() % n); };

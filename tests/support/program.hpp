@@ -16,8 +16,8 @@ inline Program program(const std::string& text, u32 terminals, const PacketForma
   return read_program(TextSource("p.csv", {owner, *owner}), terminals, format);
 }
 
-/// Terminals whose network interface takes a packet a cycle, and between which every packet takes `delay` cycles. A
-/// terminal is only visited when something arrives, when it has a packet to hand over, and when it wakes.
+/// Terminals whose network interface accepts a packet a cycle and between which every packet takes `delay` cycles. A
+/// terminal is visited only when a packet arrives, when it has a packet to send, and when it wakes.
 template <int W = 1>
 class FixedDelay {
  public:

@@ -1,5 +1,5 @@
 #pragma once
-/// Whether two jobs have had the same results, in all that does not tell of the machine they ran on.
+/// Comparison of the results of two jobs, without the parts that depend on the machine they ran on.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -11,7 +11,7 @@
 
 namespace flitlab::testing {
 
-/// All bytes of a result but those of the machine: not-a-number is the same as itself.
+/// All bytes of a result except the machine's; NaN equals itself.
 inline std::string bytes_of(Result result) {
   result.backend = result.device = "";
   result.threads = 1;

@@ -1,14 +1,12 @@
 #pragma once
-/// Whether two engines, of the CPU and of a GPU, have done the same: all of a replica's state, and all that was
-/// counted.
+/// Comparison of two engines, one of them of a GPU: all of a replica's state and all counters.
 #include <gtest/gtest.h>
 
 #include "kernels/engines/engine.hpp"
 
 namespace flitlab::testing {
 
-/// From now on packets are measured, until `end`: what engines count of them is compared, too, and histograms are not
-/// empty.
+/// Measures packets from now until `end`, so that their counters are compared, too, and histograms are not empty.
 inline void measure_until(Cycle end, std::initializer_list<Engine*> engines) {
   for (Engine* engine : engines)
     for (u32 replica = 0; replica < engine->replicas(); ++replica) {
@@ -19,7 +17,7 @@ inline void measure_until(Cycle end, std::initializer_list<Engine*> engines) {
     }
 }
 
-/// To be called by ASSERT_NO_FATAL_FAILURE, or last.
+/// Call it in ASSERT_NO_FATAL_FAILURE, or last.
 inline void expect_the_same(Engine& a, Engine& b, u32 replica = 0) {
   ASSERT_EQ(a.state_hash(replica), b.state_hash(replica)) << "replica " << replica << ", cycle " << b.now();
   ASSERT_EQ(a.state(replica), b.state(replica)) << "replica " << replica;
@@ -31,7 +29,7 @@ inline void expect_the_same(Engine& a, Engine& b, u32 replica = 0) {
   }
 }
 
-/// Packets that a replica has measured from creation to arrival: without any, histograms would be compared empty.
+/// Packets that a replica has measured from creation to arrival; if there are none, histograms would be compared empty.
 inline u64 measured(Engine& engine, u32 replica = 0) {
   return engine.counters(replica).total[static_cast<u32>(Total::kMeasuredDelivered)];
 }

@@ -15,7 +15,7 @@
 
 namespace flitlab::testing {
 
-/// Files to remove when the process ends; their names are its own, so nobody would overwrite them.
+/// Files to remove when the process ends; their names are unique to it, so no other process overwrites them.
 struct Leftovers {
   ~Leftovers() {
     for (const std::string& path : paths) std::remove(path.c_str());
@@ -23,7 +23,7 @@ struct Leftovers {
   std::set<std::string> paths;
 };
 
-/// A file of this test's own in the folder for such files; runs at the same time do not meet in it.
+/// Name of a file of this test in the folder for temporary files; concurrent runs use different names.
 inline std::string temporary(const std::string& suffix) {
   static Leftovers leftovers;
   const ::testing::TestInfo* test = ::testing::UnitTest::GetInstance()->current_test_info();

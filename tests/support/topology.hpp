@@ -1,5 +1,5 @@
 #pragma once
-/// What must hold for the wiring of any network.
+/// Invariants of the wiring of any network.
 #include <gtest/gtest.h>
 
 #include "host/topology/topology.hpp"

@@ -11,9 +11,9 @@
 
 namespace flitlab::testing {
 
-/// Variations that reach all code of a model; every model gets its defaults, and more where it is known.
+/// Variations that reach all code of a model; every model gets its defaults, and more if they are listed here.
 inline std::vector<Experiment> variations(std::string_view kind) {
-  // What is on record of these models was recorded when they excluded the sender; a variation with the sender follows.
+  // Records of these models were made when they excluded the sender; a variation with the sender follows.
   const bool excludes = kind == "t3e" || kind == "bgl" || kind == "bless";
   const auto experiment = [=](RawConfig changes) {
     if (excludes) changes.emplace("traffic.self", false);
@@ -86,7 +86,7 @@ inline std::vector<Experiment> variations(std::string_view kind) {
     for (u32 n = 0; n < 600; ++n) long_trace << n << ',' << n * 7 % 16 << ',' << (n * 7 + 1 + n % 15) % 16 << ",20\n";
     long_trace.close();
     add({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}});
-    add({{"topology.radix", IntList{2, 4, 4, 2}},  // header bits that straddle words, and processors that think
+    add({{"topology.radix", IntList{2, 4, 4, 2}},  // header bits that straddle words, and processors with a think time
          {"topology.dilation", IntList{2, 1, 1, 1}},
          {"router.width", integer(2)},
          {"router.cascade", integer(2)},
@@ -168,7 +168,7 @@ inline std::vector<Experiment> variations(std::string_view kind) {
          {"host.queues", word("single")},
          {"host.priorities", priorities},
          {"router.host_buffers", integer(20)}});
-    // Hosts that ask and answer: one port, two of dual nodes, one queue of several priorities.
+    // Closed loops: one port, two of dual nodes, one queue of several priorities.
     add({{"traffic.mode", word("request_reply")},
          {"traffic.load", 0.6},
          {"traffic.reply_flits", mixed},
@@ -258,13 +258,13 @@ inline std::vector<Experiment> variations(std::string_view kind) {
          {"topology.partitions", IntList{0, 9, 12, 7}},
          {"barrier.units", integer(2)}});
     add({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}, {"io.nodes", IntList{0, 9}}});
-    add({{"traffic.load", 0.3},  // nobody has written R_ORIENT: packets go astray
+    add({{"traffic.load", 0.3},  // R_ORIENT has not been written: packets are misrouted
          {"topology.shape", IntList{4, 4, 3}},
          {"topology.wiring_z", word("alternating")},
          {"topology.plus_ports", IntList{1, 0, 1}},
          {"special.enabled", true},
          {"boot.state", word("cold")}});
-    add({{"traffic.load", 0.1},  // eurekas that come to a router before older completions have left it
+    add({{"traffic.load", 0.1},  // eurekas that reach a router before older completions have left it
          {"topology.shape", IntList{8, 2, 1}},
          {"topology.partitions", IntList{0, 1, 2, 13}},
          {"barrier.units", integer(32)},
@@ -279,7 +279,7 @@ inline std::vector<Experiment> variations(std::string_view kind) {
                                  {"router.allocator_iterations", integer(2)},
                                  {"router.arbiter", word(arbiter)},
                                  {"traffic.load", 0.5}}));
-  // The tables with sizes known at compile time (default above), without them, and in three dimensions.
+  // Routing tables with sizes known at compile time (default above), without them, and in three dimensions.
   list.push_back(experiment({{"router.vcs", integer(3)}, {"traffic.load", 0.35}}));
   list.push_back(experiment({{"topology.shape", IntList{3, 4, 2}}, {"traffic.load", 0.35}}));
   list.push_back(

@@ -1,5 +1,5 @@
 #pragma once
-/// A router in its machine's words, out of a state that a test has written by hand.
+/// Inspection of a router from a state that a test has written by hand.
 #include <vector>
 
 #include "host/plan/inspector.hpp"

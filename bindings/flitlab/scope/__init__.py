@@ -1,8 +1,8 @@
-"""The router scope: a network drawn by its topology that moves cycle by cycle, and everything in it can be clicked.
+"""The router scope: an animated drawing of a network, cycle by cycle, in which routers and packets can be clicked.
 
-``recorder`` writes down frames of a network, ``places`` says where its routers are drawn, ``widget`` is the view in a
-notebook (anywidget), ``page`` a file that replays a recording without Python. What shows them is in ``js``: plain
-JavaScript that a widget and a page share; the files are joined to one ES module, in the order of ``MODULES``.
+``recorder`` records the frames of a network, ``places`` computes the positions of its routers, ``widget`` is the view
+in a notebook (anywidget), ``page`` writes a file that replays a recording without Python. The display is in ``js``,
+plain JavaScript that widget and page share: its files are joined to one ES module, in the order of ``MODULES``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MODULES = ("recording", "state", "arbitration", "journey", "network", "router", 
 
 @cache
 def module_text() -> str:
-    """The ES module: exports render, as anywidget wants it, and show_page."""
+    """Returns the ES module, which exports render (for anywidget) and show_page."""
     return "\n".join((FOLDER / "js" / f"{name}.js").read_text(encoding="utf-8") for name in MODULES)
 
 

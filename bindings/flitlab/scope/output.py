@@ -1,6 +1,5 @@
-"""What a cell's output holds beside the widget: the recording as a page of its own, so that a notebook that is saved
-keeps a replay, whatever its front end saves of widgets. Where the widget runs it hides this (scope.js,
-``hide_replay``)."""
+"""Output of a notebook cell beside the widget: the recording as a separate page, so that a saved notebook keeps a
+replay even if its front end does not save widgets. A running widget hides it (scope.js, ``hide_replay``)."""
 
 from __future__ import annotations
 
@@ -13,16 +12,16 @@ from flitlab.scope.recorder import packed
 if TYPE_CHECKING:
     from flitlab.scope.recorder import Recorder
 
-MOST_BYTES = 4_000_000  # of a packed recording in an output, so that a notebook stays handy
+MOST_BYTES = 4_000_000  # largest packed recording in an output, so that notebooks stay small
 OUTPUT = """<div data-flitlab-replay="{name}" class="flitlab-replay-{name}">
-<p>{about}, cycles {first} to {last}. If none follows, this notebook is not trusted yet, or is shown where scripts do
-not run.</p>
+<p>{about}, cycles {first} to {last}. If no replay appears below, trust this notebook, or open it in a viewer that runs
+scripts.</p>
 <iframe title="replay" style="width: 100%; height: 780px; border: 0" loading="lazy" srcdoc="{page}"></iframe>
 </div>"""
 
 
 def fitting(recorder: Recorder, whole: str) -> tuple[str, int]:
-    """As many of the last frames as an output may hold, packed, and how many these are. whole: all that are kept."""
+    """Returns the last frames that fit an output, packed, and their number. whole: all kept frames, packed."""
     frames, text = recorder.kept, whole
     while len(text) > MOST_BYTES and frames > 1:
         frames = max(1, min(frames - 1, int(0.9 * frames * MOST_BYTES / len(text))))
@@ -31,7 +30,7 @@ def fitting(recorder: Recorder, whole: str) -> tuple[str, int]:
 
 
 def output_of(recorder: Recorder, whole: str, name: str) -> dict[str, Any]:
-    """The output by kinds of text; ``name`` is the view's. whole: all that is kept, packed."""
+    """Returns the output by MIME type. name: the view's ``replay``. whole: all kept frames, packed."""
     text, frames = fitting(recorder, whole)
     experiment, last = recorder.network.experiment, recorder.last
     first, about = last - frames + 1, f"A replay of {experiment.name}"

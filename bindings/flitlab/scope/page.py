@@ -1,4 +1,4 @@
-"""A recording as one HTML file that needs neither Python nor a server nor the web."""
+"""A recording as one HTML file that replays without Python, a server or the web."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ body {{ margin: 0; padding: 8px; background: Canvas; color: CanvasText; }}
 </head>
 <body>
 <main id="scope"></main>
-<noscript>This page replays a recording with JavaScript, which is switched off.</noscript>
+<noscript>This page needs JavaScript to replay its recording, and JavaScript is switched off.</noscript>
 <script type="text/plain" id="recording">{recording}</script>
 <script type="module">
 {module}
@@ -40,7 +40,7 @@ def page_text(name: str, packed_recording: str) -> str:
 
 
 def write_page(name: str, recording: str, path: str | os.PathLike) -> None:
-    """Raises ConfigError if the file cannot be written."""
+    """Writes a recording (JSON) as a page. Raises ConfigError if the file cannot be written."""
     text = page_text(name, packed(recording))
     with writing("save", path, "an HTML file"), open(path, "w", encoding="utf-8") as file:
         file.write(text)

@@ -1,5 +1,5 @@
-"""Where routers are drawn: meshes and tori as grids and rings, more dimensions as planes, stages as columns, graphs by
-their channels."""
+"""Positions of routers in a drawing: meshes and tori as grids and rings, more dimensions as planes, multistage networks
+as columns, graphs by their channels."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from flitlab.layouts import Places, circle, graph_places
 
 _COORDINATES = re.compile(r"\((\d+(?:,\d+)*)\)")
-_NODE = re.compile(r"^(\d+)([ab]?)$")  # of a fabric: a node, and which of its two TICs
+_NODE = re.compile(r"^(\d+)([ab]?)$")  # S-Connect: a node, and which of its two TICs
 _STAGE = re.compile(r"^(\d+)\.(\d+)(?::(\d+))?$")
 
 
 def planes_of(names: Sequence[str]) -> list[int]:
-    """The plane in which each router is drawn: its third coordinate if it has three."""
+    """Returns the plane of each router: its third coordinate if it has three, else 0."""
     found = [_COORDINATES.search(name) for name in names]
     if not all(match and match[1].count(",") == 2 for match in found):
         return [0] * len(names)
@@ -24,9 +24,10 @@ def planes_of(names: Sequence[str]) -> list[int]:
 
 def places_of(names: Sequence[str], kind: str, links: Sequence[tuple[int, int, int, int]],
               shape: Sequence[int] = ()) -> tuple[Places, str]:
-    """Places of the routers of these names, and one sentence that says how they are laid out.
+    """Returns the positions of the routers with these names, and a phrase for the layout.
 
-    kind, shape: the topology's. links: both ends of every channel, as places in ``names``.
+    Positions are (x, y), with about one unit between neighbours. kind, shape: of the topology. links: (router, port,
+    router, port) of every channel; routers are indices of ``names``.
     """
     nodes = [_NODE.match(name) for name in names]
     if kind == "mesh" and shape and len(names) > 1 and all(nodes):
@@ -44,7 +45,7 @@ def places_of(names: Sequence[str], kind: str, links: Sequence[tuple[int, int, i
 
 
 def _node_grid(nodes: list[tuple[int, bool]], shape: Sequence[int]) -> tuple[Places, str]:
-    """Nodes of a mesh by their numbers, the first dimension counting fastest; a node's second TIC beside its first."""
+    """Places nodes of a mesh by number, the first dimension fastest; a node's second TIC is beside its first."""
     def coordinates(node: int) -> list[int]:
         found = []
         for k in shape:
@@ -62,8 +63,8 @@ def _line(coordinates: list[list[int]]) -> Places:
 
 
 def _grid(coordinates: list[list[int]]) -> tuple[Places, str]:
-    """Two dimensions are a grid, three are planes; of more, each odd one puts such grids side by side, each even one
-    above one another."""
+    """Draws two dimensions as a grid and three as planes. With more, odd dimensions put such grids side by side, even
+    dimensions above one another."""
     dimensions = len(coordinates[0])
     extent = [max(c[d] for c in coordinates) + 1 for d in range(dimensions)]
     if dimensions == 3:
@@ -80,7 +81,7 @@ def _grid(coordinates: list[list[int]]) -> tuple[Places, str]:
 
 
 def _columns(routers: list[tuple[int, int, int]]) -> tuple[Places, str]:
-    """Stages from left to right, each as tall as the tallest."""
+    """Places stages from left to right, each as tall as the tallest."""
     most: dict[int, int] = {}
     for stage, number, _ in routers:
         most[stage] = max(most.get(stage, 0), number + 1)

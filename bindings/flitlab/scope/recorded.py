@@ -1,4 +1,4 @@
-"""A network that is recorded cycle by cycle and saved as a page. It needs no widget; widget.py shows it live."""
+"""A view that records a network cycle by cycle and saves pages. It needs no widget; widget.py adds the live display."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ if TYPE_CHECKING:
 
     from flitlab.network import Network
 
-MOST_AT_ONCE = 200  # frames of one answer
-RECORDED_TO_SAVE = 100  # cycles, where there are none
+MOST_AT_ONCE = 200  # frames per answer
+RECORDED_TO_SAVE = 100  # cycles that save() records if none are recorded
 
 
 class Recorded:
-    """What :meth:`flitlab.Network.view` returns where anywidget is not installed: it records and saves pages, and a
-    notebook shows a replay."""
+    """View that :meth:`flitlab.Network.view` returns if anywidget is not installed. It records and saves pages; a
+    notebook shows a replay.
+
+    window: cycles to keep, 2 to 100000. routers: numbers of the routers to draw. Raises ConfigError if one is wrong."""
 
     def __init__(self, network: Network, window: int | None = None, routers: Iterable[int] | None = None):
         if window is not None and not (is_whole(window) and 2 <= window <= 100_000):
@@ -44,33 +46,35 @@ class Recorded:
         return self.network.cycle
 
     def step(self, cycles: int = 1) -> Self:
-        """Advances the network and records it; what is shown follows."""
+        """Advances the network by ``cycles`` and records them; the display follows. Raises ConfigError if ``cycles`` is
+        not a whole number from 0."""
         if not is_whole(cycles) or cycles < 0:
-            raise ConfigError(f"step({shown(cycles)}): the number of cycles must be whole, and not negative.")
+            raise ConfigError(f"step({shown(cycles)}): the number of cycles must be a whole number from 0.")
         in_step = self._recorder.in_step()
         frames = self._recorder.step(cycles)
-        # in_step: no other caller has stepped the network in between
+        # in_step: no other caller has stepped the network since the last frame
         self._follow(frames if in_step and cycles <= MOST_AT_ONCE else None)
         return self
 
     def inspect(self, router: int) -> Self:
-        """Records the whole state of a router too from now on, so that a saved page shows it."""
-        self.network.router(router)  # refuses one that there is not
+        """Also records the whole state of a router from now on, so that a saved page shows it. Raises ConfigError if
+        the router is not drawn."""
+        self.network.router(router)  # raises ConfigError if it does not exist
         if router not in self._recorder.routers:
-            raise ConfigError(f"inspect({router}): this router is not drawn; view(routers=...) chooses others.")
+            raise ConfigError(f"inspect({router}): this router is not drawn; view(routers=...) selects others.")
         self._recorder.inspected |= {router}
         return self
 
     def save(self, path: str | os.PathLike) -> None:
-        """Writes the recording as one HTML file that replays it anywhere; :meth:`step` records. If nothing has been
-        recorded, the network goes on by 100 cycles that are. Raises ConfigError if the file cannot be written."""
+        """Writes the recording as one HTML file that replays it anywhere. If no cycles have been recorded, it first
+        advances the network by 100 cycles and records them. Raises ConfigError if the file cannot be written."""
         check_path(f"save({shown(path)})", path, "an HTML file")
         if self._recorder.kept == 1:
             self.step(RECORDED_TO_SAVE)
         write_page(self.network.experiment.name, self._recorder.recording(), path)
 
     def _follow(self, frames: str | None) -> None:
-        """Shows the new frames; None: the recording as a whole."""
+        """Displays new frames; None: the whole recording."""
 
     def _ipython_display_(self) -> None:
         from IPython.display import display

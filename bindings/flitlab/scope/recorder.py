@@ -1,7 +1,7 @@
-"""A recording: what the scope replays of a network, cycle by cycle.
+"""A recording of a network, cycle by cycle, which the scope replays.
 
-It is one object of plain numbers and words, in JSON: ``meta`` says what does not change, ``frames`` what changes from
-cycle to cycle (bindings/frames/recorder.hpp).
+It is one JSON object of plain numbers and strings: ``meta`` has the constant data, ``frames`` the changes from cycle to
+cycle (bindings/frames/recorder.hpp).
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from flitlab.network import Network
 
 FORMAT = 1
-DRAWN = 1024  # routers; of more a region is drawn
-WINDOW = 300  # frames that are kept; of more than KEPT routers fewer, so that a page stays below some 10 MB
+DRAWN = 1024  # largest number of drawn routers; of a larger network, a region is drawn
+WINDOW = 300  # kept frames; fewer with more than KEPT routers, so that a page stays below about 10 MB
 KEPT = 200
 MOST_FRAMES = 2**32 - 1
-NOT_IN_ROWS = ("name", "note", "capacity")  # words, which only routers that are inspected have; what does not change
+NOT_IN_ROWS = ("name", "note", "capacity")  # texts, which have a separate list in frames; constants
 COLUMNS = [f.name for f in fields(VirtualChannel) if f.name not in NOT_IN_ROWS]  # of a row, after router, port and VC
 KINDS = ["created", "injected", "arrived", "routed", "vc_granted", "switch_granted", "delivered"]
 
@@ -36,7 +36,7 @@ KINDS = ["created", "injected", "arrived", "routed", "vc_granted", "switch_grant
 class Recorder:
     """Steps a traced network and keeps the last ``window`` frames.
 
-    routers: those that are drawn; the others are as they are, unseen.
+    routers: routers to draw; the others run without being recorded.
     """
 
     def __init__(self, network: Network, window: int | None = None, routers: Iterable[int] | None = None):
@@ -44,25 +44,26 @@ class Recorder:
         self.routers, self._note = _region(network, routers)
         window = window or WINDOW * KEPT // max(KEPT, len(self.routers))
         self._core = _core.Recorder(network._core, self.routers, window)
-        self._fast: Network | None = None  # the same without events
+        self._fast: Network | None = None  # the same network without events
         self._meta = self._unchanging(window)
 
     def restart(self) -> None:
-        """Begins anew with the network as it is now."""
+        """Begins a new recording at the network's current cycle."""
         self._core.restart()
 
     def in_step(self) -> bool:
-        """Whether the network is where the last frame is; it is not if somebody else has stepped it."""
+        """Returns whether the network is at the cycle of the last frame; False if another caller has stepped it."""
         return self._core.in_step()
 
     def step(self, cycles: int) -> str:
-        """Advances by that many cycles. A list of their frames, in JSON."""
+        """Advances by ``cycles``. Returns a list of the new frames, in JSON."""
         if not self.in_step():
             self.restart()
         return self._core.steps(cycles)
 
     def skip(self, cycles: int, seconds: float = math.inf) -> None:
-        """Advances without frames, by the fast engine, and begins anew there. seconds: about so long at most."""
+        """Advances with the fast engine, without frames, and begins a new recording there. seconds: approximate
+        limit of the time, at which it stops early."""
         from flitlab.network import Network
 
         if self._fast is None:
@@ -79,7 +80,7 @@ class Recorder:
 
     @property
     def kept(self) -> int:
-        """Frames that are kept."""
+        """Number of kept frames."""
         return self._core.kept
 
     @property
@@ -89,7 +90,7 @@ class Recorder:
 
     @property
     def inspected(self) -> set[int]:
-        """Routers whose whole state is written down too."""
+        """Routers whose whole state is recorded, too."""
         return self._core.inspected
 
     @inspected.setter
@@ -97,15 +98,15 @@ class Recorder:
         self._core.inspected = routers
 
     def inspection(self, router: int) -> str:
-        """All of a router's state, and what its machine calls and says of its ports, now: an object in JSON."""
+        """Returns the whole state of a router and its texts in the machine's terms, now: a JSON object."""
         return self._core.inspection(router)
 
     def state(self) -> dict[str, Any]:
-        """What is known of the recording besides its frames: names of stages by number, a deadlock and its cycle."""
+        """Returns the names of the pipeline stages by number, and the description of a deadlock with its cycle."""
         return {name: getattr(self._core, name) for name in ("stages", "deadlock", "deadlocked")}
 
     def recording(self, most: int = MOST_FRAMES) -> str:
-        """The frames that are kept, the last ``most`` of them, and what they are of; in JSON."""
+        """Returns the last ``most`` of the kept frames with their ``meta``, in JSON."""
         meta = json.dumps({**self._meta, **self.state()})
         return f'{{"format":{FORMAT},"meta":{meta},"frames":{self._core.frames(most)}}}'
 
@@ -127,23 +128,23 @@ class Recorder:
 
 
 def _region(network: Network, chosen: Iterable[int] | None) -> tuple[list[int], str]:
-    """Routers to draw, and what to say if these are not all."""
+    """Returns the routers to draw, and a note if these are not all."""
     count = int(network.experiment.derived()["routers"])
     if chosen is not None:
         routers = sorted(set(chosen))
         if not routers or routers[0] < 0 or routers[-1] >= count or len(routers) > DRAWN:
-            raise ConfigError(f"routers: view() draws 1 to {DRAWN} routers, of those numbered 0 to {count - 1}.")
+            raise ConfigError(f"routers: view() draws 1 to {DRAWN} routers, with numbers from 0 to {count - 1}.")
     else:
         routers = list(range(min(count, DRAWN)))
     if len(routers) == count:
         return routers, ""
-    which = f"{routers[0]} to {routers[-1]}" if routers[-1] - routers[0] + 1 == len(routers) else "as chosen"
-    return routers, (f"{len(routers)} of {count} routers are drawn ({which}); the others run unseen. "
-                     f"view(routers=...) chooses a region of up to {DRAWN}.")
+    which = f"{routers[0]} to {routers[-1]}" if routers[-1] - routers[0] + 1 == len(routers) else "as selected"
+    return routers, (f"{len(routers)} of {count} routers are drawn ({which}); the others run but are not shown. "
+                     f"view(routers=...) selects a region of up to {DRAWN}.")
 
 
 def settings_of(network: Network) -> dict[str, Any]:
-    """Load, pattern and routing, as far as this configuration has them, with what they may be."""
+    """Returns load, pattern and routing, if the configuration has them: value, choices and help text by path."""
     from flitlab import _core
 
     flat = network.experiment.flat()
@@ -157,5 +158,5 @@ def settings_of(network: Network) -> dict[str, Any]:
 
 
 def packed(recording: str) -> str:
-    """As text: compressed by gzip, in base64."""
+    """Returns a recording as text: compressed by gzip, in base64."""
     return base64.b64encode(gzip.compress(recording.encode(), 6, mtime=0)).decode()

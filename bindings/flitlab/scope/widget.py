@@ -1,8 +1,8 @@
 """The scope as a widget: JupyterLab, Notebook 7, VS Code, Colab and marimo show it (anywidget).
 
-The page asks by messages, and Python answers with frames; nothing runs in between, so a kernel is never busy for longer
-than one answer takes. A cell's output has the recording too, and replays without a kernel (output.py); ``recording``
-does so where a notebook is saved with its widgets' state.
+The front end sends messages, and Python answers with frames. Nothing runs between messages, so the kernel is busy only
+while it prepares an answer. The cell's output has the recording, too, and replays without a kernel (output.py);
+``recording`` does the same if a notebook is saved with the state of its widgets.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from flitlab.scope.recorder import Recorder, packed
 if TYPE_CHECKING:
     from flitlab.network import Network
 
-MOST_SECONDS = 0.5  # of one answer that goes on without frames: how soon a user can stop
+MOST_SECONDS = 0.5  # longest answer without frames: how soon a user can stop
 SETTINGS = ("traffic.load", "traffic.pattern", "routing.algorithm")
 
 
 class View(Recorded, anywidget.AnyWidget):
-    """What :meth:`flitlab.Network.view` returns. ``network`` is the network that is shown; a change of load, pattern or
-    routing makes a new one of the same seed."""
+    """View that :meth:`flitlab.Network.view` returns. ``network`` is the network that it shows; a change of load,
+    pattern or routing makes a new network with the same seed."""
 
     recording = traitlets.Unicode().tag(sync=True)
-    replay = traitlets.Unicode().tag(sync=True)  # names the replays in outputs, which the widget hides
+    replay = traitlets.Unicode().tag(sync=True)  # name of the replays in outputs, which the widget hides
     _esm = traitlets.Unicode().tag(sync=True)
     _css = traitlets.Unicode().tag(sync=True)
 
@@ -45,7 +45,7 @@ class View(Recorded, anywidget.AnyWidget):
         self.on_msg(self._answer)
 
     def keep(self) -> None:
-        """Puts the recording into the widget's state and into the outputs that show the view: a notebook saves them."""
+        """Copies the recording into the widget's state and into the outputs of the view, which the notebook saves."""
         self.recording = packed(self._recorder.recording())
         if self._displayed:
             self._display_replay(update=True)
@@ -58,7 +58,7 @@ class View(Recorded, anywidget.AnyWidget):
         self.keep()
 
     def _ipython_display_(self) -> None:
-        """The widget, and a replay that the notebook keeps."""
+        """Displays the widget, and a replay that the notebook keeps."""
         from IPython.display import display
 
         self.keep()
@@ -76,7 +76,7 @@ class View(Recorded, anywidget.AnyWidget):
     # Messages.
 
     def _send_frames(self, frames: str, more: bool = False) -> None:
-        """more: not all that were asked for."""
+        """more: the request was for more frames than one answer has."""
         state = json.dumps({"more": more, **self._recorder.state()})
         self._send_json(f'{{"frames":{frames},{state[1:]}')
 
@@ -84,7 +84,7 @@ class View(Recorded, anywidget.AnyWidget):
         self._send_json(f'{{"anew":{self._recorder.recording()}}}')
 
     def _send_json(self, message: str) -> None:
-        """Recordings are long, and the core has written them as JSON already."""
+        """Sends a message as text, because recordings are long and the core has written them as JSON already."""
         self.send({"json": message})
 
     def _answer(self, _: Any, message: Any, __: Any) -> None:
@@ -118,7 +118,7 @@ class View(Recorded, anywidget.AnyWidget):
             self.keep()
 
     def _begin(self, changes: dict[str, Any]) -> None:
-        """A new network at cycle 0, of the same seed."""
+        """Makes a new network at cycle 0 with the same seed."""
         from flitlab.network import Network
 
         new = Network(self.network.experiment.set(changes), trace=True)

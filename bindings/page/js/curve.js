@@ -1,10 +1,10 @@
-// Load-latency curves that grow point by point, while their runs go on in a worker of their own.
+// Curves of latency against load, which grow point by point. Their runs execute in a separate worker.
 
 const CHART = { wide: 640, high: 300, left: 46, right: 12, low: 34, top: 12 };
-const DASHES = ["", "6 3", "2 3", "8 3 2 3", "4 4", "1 3", "10 4"]; // beside colours, for those who tell few of them apart
+const DASHES = ["", "6 3", "2 3", "8 3 2 3", "4 4", "1 3", "10 4"]; // in addition to colours, for colour-blind readers
 
 class Curves {
-  // given(): name, config and texts of the network that is shown; worker(): a new worker with the core in it.
+  // given(): returns name, config and texts of the shown network; worker(): starts a worker with the core.
   constructor(el, given, worker) {
     Object.assign(this, { el, given, worker, curves: [] });
     const number = (id, label, value, step) => make("label", {}, `${label} `,
@@ -13,8 +13,8 @@ class Curves {
     this.chart = make("div", { class: "page-chart" });
     this.table = make("div", { class: "page-points" });
     el.replaceChildren(make("h2", {}, "Load and latency"),
-      make("p", {}, "Runs of the configuration above, each with warm-up, measurement and drain, from one load to another. " +
-        "Bars are 95 % confidence intervals of the mean; a triangle is a load that the network does not carry."),
+      make("p", {}, "Runs of the configuration above over a range of loads, each with warm-up, measurement and drain. " +
+        "Bars are 95 % confidence intervals of the mean latency; a triangle marks a load at which the network is saturated."),
       make("div", { class: "scope-settings" }, number("from", "load from", 0.05, 0.01), number("to", "to", 0.6, 0.01),
         number("step", "in steps of", 0.05, 0.01),
         make("button", { type: "button", "data-do": "curve", onclick: () => (this.running ? this.stop() : this.start()) }, "draw the curve"),
@@ -27,7 +27,7 @@ class Curves {
   loads() {
     const [from, to, step] = ["from", "to", "step"].map((id) => Number(this.el.querySelector(`[data-curve=${id}]`).value));
     if (!(step > 0 && from >= 0 && to >= from && (to - from) / step < 200))
-      throw new Error(`loads from ${from} to ${to} in steps of ${step}: the steps must lead upwards, in at most 200.`);
+      throw new Error(`loads from ${from} to ${to} in steps of ${step}: the loads must increase, in at most 200 steps.`);
     return Array.from({ length: Math.floor((to - from) / step + 1e-9) + 1 }, (_, i) => Number((from + i * step).toFixed(6)));
   }
 
@@ -44,12 +44,12 @@ class Curves {
     }
   }
 
-  // By what a curve's configuration differs from others; of other networks their names are enough.
+  // Returns the label of a curve: the network's name, and the parameters in which curves of that network differ.
   label({ name, config }) {
     const alike = this.curves.filter((c) => c.name === name), paths = new Set(alike.flatMap((c) => Object.keys(c.config)));
     const differ = (p) => new Set(alike.map((c) => JSON.stringify(c.config[p]))).size > 1;
     const parts = [...paths].filter((p) => p !== "traffic.load" && differ(p))
-      .map((p) => `${p} = ${config[p] === undefined ? "its default" : JSON.stringify(config[p])}`);
+      .map((p) => `${p} = ${config[p] === undefined ? "default" : JSON.stringify(config[p])}`);
     return [alike.length === this.curves.length && parts.length ? "" : name, ...parts].filter((t) => t).join(", ");
   }
 
@@ -66,9 +66,9 @@ class Curves {
       run.saturated = data.point.saturated ? run.saturated + 1 : 0;
       this.draw();
     }
-    if (run.next === run.loads.length || run.saturated === 2) { // beyond saturation there is nothing new
+    if (run.next === run.loads.length || run.saturated === 2) { // two saturated points end the curve
       this.stop();
-      return this.say(run.saturated === 2 ? "saturated: higher loads are left out" : "done");
+      return this.say(run.saturated === 2 ? "saturated; higher loads are skipped" : "done");
     }
     run.worker.postMessage({ do: "point", load: run.loads[run.next++], config: run.config, texts: run.texts });
   }
@@ -124,7 +124,7 @@ function chart_of(curves) {
 
 function draw_curve(svg, points, i, x, y, y_most) {
   const colour = PALETTE[i % PALETTE.length], latency = (p) => (p.saturated ? y_most : p.latency_cycles.mean);
-  points = points.filter((p) => p.saturated || p.latency_cycles.mean !== null); // load 0 has no packets
+  points = points.filter((p) => p.saturated || p.latency_cycles.mean !== null); // at load 0 there are no packets
   const way = points.map((p) => `${x(p.offered).toFixed(1)},${y(latency(p)).toFixed(1)}`).join(" ");
   svg.append(svg_part("polyline", { points: way, fill: "none", stroke: colour, "stroke-width": 1.6, "stroke-dasharray": DASHES[i % DASHES.length] }));
   for (const p of points) {
@@ -139,7 +139,7 @@ function draw_curve(svg, points, i, x, y, y_most) {
 }
 
 function said_of(p) {
-  if (p.saturated) return `load ${p.load}: saturated, accepts ${p.accepted.toFixed(3)} flits/cycle/terminal`;
+  if (p.saturated) return `load ${p.load}: saturated; accepted ${p.accepted.toFixed(3)} flits/cycle/terminal`;
   return `load ${p.load}: ${p.latency_cycles.mean?.toFixed(2)} ± ${p.latency_cycles.ci95?.toFixed(2) ?? "?"} cycles`;
 }
 

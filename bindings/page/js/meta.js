@@ -1,10 +1,10 @@
-// What does not change about a network, as the scope wants it (bindings/flitlab/scope/recorder.py, `_meta`), from what the
-// core says when a network begins.
+// Constant data of a network in the scope's format (`_meta` of bindings/flitlab/scope/recorder.py), from the core's
+// answer to "begin".
 
 const COLUMNS = ["stage", "flits", "packets", "left", "out_port", "out_vc", "src", "id", "dst_router", "credits", "owner_port", "owner_vc"];
 const KINDS = ["created", "injected", "arrived", "routed", "vc_granted", "switch_granted", "delivered"];
-const WINDOW = 300; // cycles that can be gone back to
-// What the page changes with a control of its own; everything else is in the text of the configuration.
+const WINDOW = 300; // cycles kept in the recording
+// Parameters that have a control in the page; the others are changed in the text of the configuration.
 const SETTINGS = ["topology.kind", "topology.shape", "router.vcs", "router.buffer_flits", "routing.algorithm", "traffic.pattern",
   "traffic.load"];
 
@@ -15,7 +15,7 @@ function meta_of(name, begun) {
   const [places, layout] = places_of(network.names, values["topology.kind"] ?? "",
     network.links.map(([, a, p, b, q]) => [place.get(a), p, place.get(b), q]), values["topology.shape"] ?? []);
   const drawn = network.routers.length;
-  const note = drawn === network.all ? "" : `${drawn} of ${network.all} routers are drawn (0 to ${drawn - 1}); the others run unseen.`;
+  const note = drawn === network.all ? "" : `${drawn} of ${network.all} routers are drawn (0 to ${drawn - 1}); the others run but are not shown.`;
   const settings = {};
   for (const p of parameters) if (SETTINGS.includes(p.path)) settings[p.path] = p;
   return { name, kind: values["router.kind"], about: about(name, values), seed: values["run.seed"],
@@ -25,7 +25,7 @@ function meta_of(name, begun) {
     state: network.state, full: network.full, places: network.places, capacity: network.capacity, settings };
 }
 
-// As Python's repr(experiment).
+// Returns the same text as Python's repr(experiment).
 function about(name, values) {
   const shape = values["topology.shape"]?.join("x") ?? "", mode = values["traffic.mode"];
   const file = { trace: "traffic.trace_file", program: "traffic.program_file" }[mode];

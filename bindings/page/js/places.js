@@ -1,5 +1,6 @@
-// Where routers are drawn, as bindings/flitlab/scope/places.py has it: meshes and tori as grids and rings, more dimensions
-// as planes, stages as columns; graphs by springs. Units are the distance between neighbours; y points up.
+// Positions of routers in a drawing, as in bindings/flitlab/scope/places.py: meshes and tori as grids and rings, more
+// dimensions as planes, multistage networks as columns, graphs by a force-directed layout. The unit is the distance
+// between neighbours; y points up.
 
 function coordinates_of(name) {
   const found = /\((\d+(?:,\d+)*)\)/.exec(name);
@@ -11,7 +12,8 @@ function planes_of(names) {
   return all.every((c) => c?.length === 3) ? all.map((c) => c[2]) : names.map(() => 0);
 }
 
-// links: both ends of every channel, as places in `names`. Gives places, and one phrase that says how they are laid out.
+// Returns positions, and a phrase for the layout. links: [router, port, router, port] of every channel; routers are
+// indices of `names`.
 function places_of(names, kind, links, shape = []) {
   const nodes = names.map((name) => /^(\d+)([ab]?)$/.exec(name));
   if (kind === "mesh" && shape.length && names.length > 1 && nodes.every((n) => n))
@@ -25,10 +27,11 @@ function places_of(names, kind, links, shape = []) {
   const stages = names.map((name) => /^(\d+)\.(\d+)(?::(\d+))?$/.exec(name));
   if (stages.every((s) => s)) return columns(stages.map((s) => [s[1], s[2], s[3] ?? 0].map(Number)));
   if (names.length === 1) return [[[0, 0]], "one switch"];
-  return [springs(names.length, links), "a graph, by springs"];
+  return [springs(names.length, links), "a graph, force-directed"];
 }
 
-// Nodes of a mesh by their numbers, the first dimension counting fastest; a node's second TIC `aside` of its first.
+// Places nodes of a mesh by number, the first dimension fastest. nodes: [number, offset]; a node's second TIC is drawn
+// beside its first by the offset.
 function node_grid(nodes, shape) {
   const all = nodes.map(([node]) => {
     const found = [];
@@ -48,8 +51,8 @@ function circle(count) {
   return Array.from({ length: count }, (_, i) => [radius * Math.sin((2 * Math.PI * i) / count), radius * Math.cos((2 * Math.PI * i) / count)]);
 }
 
-// Two dimensions are a grid, three are planes; of more, each odd one puts such grids side by side, each even one above one
-// another.
+// Draws two dimensions as a grid and three as planes. With more, odd dimensions put such grids side by side, even
+// dimensions above one another.
 function grid(all) {
   const dimensions = all[0].length;
   const extent = all[0].map((_, d) => Math.max(...all.map((c) => c[d])) + 1);
@@ -64,7 +67,7 @@ function grid(all) {
   return [all.map((c) => [along(c, 0), along(c, 1)]), dimensions === 2 ? "a grid" : `${dimensions} dimensions as grids of grids`];
 }
 
-// Stages from left to right, each as tall as the tallest.
+// Places stages from left to right, each as tall as the tallest.
 function columns(routers) {
   const most = new Map();
   for (const [stage, number] of routers) most.set(stage, Math.max(most.get(stage) ?? 0, number + 1));
@@ -73,7 +76,8 @@ function columns(routers) {
   return [routers.map(place), `${most.size} stages as columns`];
 }
 
-// Fruchterman and Reingold, "Graph drawing by force-directed placement", 1991, from a spiral, so that it is always the same.
+// Fruchterman and Reingold, "Graph drawing by force-directed placement", 1991, started from a spiral, so that
+// the result is always the same.
 function springs(count, links) {
   const side = Math.sqrt(count), at = Array.from({ length: count }, (_, i) =>
     [Math.cos(i * 2.399963) * Math.sqrt(i + 0.5), Math.sin(i * 2.399963) * Math.sqrt(i + 0.5)].map((x) => (x * side) / Math.sqrt(count)));

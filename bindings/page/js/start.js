@@ -1,5 +1,5 @@
-// The page: a network that is chosen, its configuration as text, the scope on it, and curves. The core runs in workers, made
-// of texts in this page, so that the page works from disk too.
+// The page: choice of a network, its configuration as text, the scope, and curves. The core runs in workers, which are
+// started from texts in this page, so that the page also works from disk.
 
 async function start_page(page) {
   const text = (id) => document.getElementById(id).textContent, status = page.querySelector(".page-status");
@@ -13,7 +13,7 @@ async function start_page(page) {
     };
     return new Page(page, configs, worker);
   } catch (error) {
-    status.textContent = `This page cannot start here: ${error.message}. It needs a browser of 2023 or later, with WebAssembly and workers.`;
+    status.textContent = `This page cannot start in this browser: ${error.message}. It needs a browser of 2023 or later, with WebAssembly and workers.`;
     throw error;
   }
 }
@@ -23,7 +23,7 @@ async function unpacked_bytes(text) {
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
 }
 
-const OWN = "your own"; // a configuration that is none of those to choose from
+const OWN = "your own"; // name of a configuration that is not shipped
 
 function alike(a, b) {
   const text = (config) => JSON.stringify(Object.entries(config).sort(([p], [q]) => (p < q ? -1 : 1)));
@@ -37,7 +37,7 @@ class Page {
     this.hash = page.querySelector("[data-page=hash]");
     this.kernel = worker();
     this.kernel.onmessage = ({ data }) => this.receive(data);
-    this.kernel.onerror = (event) => this.say(`The core has stopped: ${event.message}. Load the page again.`);
+    this.kernel.onerror = (event) => this.say(`The emulator has stopped: ${event.message}. Reload the page.`);
     const choice = (this.choice = page.querySelector("[data-page=network]"));
     for (const { name } of configs) choice.append(make("option", { value: name }, name));
     choice.append(make("option", { value: OWN, hidden: true }, OWN));
@@ -53,7 +53,7 @@ class Page {
     this.begin({ name, config, texts });
   }
 
-  // The configuration as it stands in the text.
+  // Builds the network of the configuration in the text.
   apply() {
     try {
       const config = read_toml(this.text.value), same = this.configs.find((c) => alike(c.config, config));
@@ -70,7 +70,7 @@ class Page {
     this.kernel.postMessage({ do: "begin", ...given });
   }
 
-  // What the scope asks for.
+  // Passes a message of the scope to the worker.
   ask(message) {
     this.say("");
     if (message.do !== "keep") this.forget_hash();
@@ -82,12 +82,12 @@ class Page {
     if (data.hash) return this.show_hash(data);
     this.ask_hash();
     if (data.given) this.began(data);
-    else if (data.error && data.chosen) this.say(data.error); // nothing of the old network has changed
+    else if (data.error && data.chosen) this.say(data.error); // the old network stays
     else this.scope?.receive(data);
   }
 
-  // A network has begun. One that was chosen, or has other settings, gets a scope of its own; a change of one setting leaves
-  // what is selected.
+  // Shows a new network. If the user chose it, or if its set of controls differs, it gets a new scope; after a change
+  // of one setting the scope stays, with its selection.
   began(data) {
     this.given = data.given;
     this.choice.value = this.given.name;
@@ -104,14 +104,14 @@ class Page {
     this.scope = new Scope(place, new Recording(data.anew), (message) => this.ask(message));
   }
 
-  // When nothing has come for a moment: while a network plays, a hash of every cycle would only cost time.
+  // Requests the hash after 150 ms without messages, because a hash of every cycle would slow down playing.
   ask_hash() {
     this.forget_hash();
     const of = this.asked;
     this.idle = setTimeout(() => this.kernel.postMessage({ do: "hash", of }), 150);
   }
 
-  // A hash that has been asked for of a state that is gone is not shown either.
+  // Clears the hash; the answer to an earlier request will be ignored.
   forget_hash() {
     this.asked = (this.asked ?? 0) + 1;
     clearTimeout(this.idle);

@@ -1,6 +1,6 @@
-// The part of TOML that configurations use: tables, and keys with numbers, words, true or false, and lists.
+// Reader and writer of the part of TOML that configurations use: tables, numbers, strings, booleans and lists.
 
-// Dotted paths and their values. Throws Error with the line of what is wrong.
+// Returns values by dotted path. Throws Error with the line number of the mistake.
 function read_toml(text) {
   const flat = {};
   let table = "", unfinished = "", first = 0;
@@ -15,7 +15,7 @@ function read_toml(text) {
     else if (opened(line) > 0) unfinished = `${line} `;
     else {
       const path = table + pair[1];
-      if (path in flat) throw new Error(`line ${first}: ${path} is there twice. Leave one of them out.`);
+      if (path in flat) throw new Error(`line ${first}: ${path} is given twice. Remove one of them.`);
       flat[path] = value_of(pair[2], first);
     }
   });
@@ -52,11 +52,11 @@ function value_of(text, line) {
   try {
     return JSON.parse(json);
   } catch {
-    throw new Error(`line ${line}: ${text} is no value: write a number, "a word", true, false or a list.`);
+    throw new Error(`line ${line}: ${text} is not a value: write a number, "text", true, false or a list.`);
   }
 }
 
-// The text of a configuration, as a file would have it.
+// Returns the text of a configuration in the format of a file.
 function toml_text(flat) {
   const lines = [];
   let section = null;

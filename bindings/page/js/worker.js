@@ -1,14 +1,15 @@
-// A worker with the core in it. It answers the scope's messages as a notebook's kernel does (bindings/flitlab/scope/
-// widget.py), and runs the points of a curve. `core` is what core.cpp offers.
+// Worker that runs the core. It answers the scope's messages as a notebook's kernel does
+// (bindings/flitlab/scope/widget.py), and runs the points of a curve. `core`: the functions of core.cpp.
 
-const MOST_AT_ONCE = 200; // frames of one answer
+const MOST_AT_ONCE = 200; // frames per answer
 
 class Kernel {
   constructor(core) {
     this.core = core;
   }
 
-  // What the scope is to receive for a message. `begin` and `set` make a new network; one that is refused leaves the old one.
+  // Returns the answer to a message, for the scope. `begin` and `set` make a new network; if it is invalid, the old one
+  // stays.
   answer(message) {
     const cycles = Math.max(1, Math.floor(message.cycles ?? 1));
     switch (message.do) {
@@ -19,7 +20,7 @@ class Kernel {
       case "reset": return this.anew(this.asked("reset"));
       case "inspect": return this.asked("inspect", message.router);
       case "hash": return { ...this.asked("hash"), of: message.of };
-      default: return null; // "keep" is a notebook's
+      default: return null; // "keep" has a meaning only in a notebook
     }
   }
 
@@ -42,7 +43,7 @@ class Kernel {
     return said.error ? said : { frames: said.frames, more, ...state_of(said) };
   }
 
-  // A point of a curve, at one load; progress(cycle) is called now and then.
+  // Returns a point of a curve, at one load. Calls progress(cycle) after every epoch.
   point(message, progress) {
     const config = { ...message.config, "traffic.load": message.load };
     return { ...JSON.parse(this.core.run(config, message.texts, progress)), load: message.load };
@@ -53,7 +54,7 @@ function state_of({ stages, deadlock, deadlocked }) {
   return { stages, deadlock, deadlocked };
 }
 
-// In a worker; tests call Kernel without one.
+// Entry point of the worker; tests use Kernel without a worker.
 function serve(make_core) {
   let kernel = null;
   self.onmessage = async ({ data }) => {
@@ -71,8 +72,8 @@ function serve(make_core) {
         const said = kernel.answer(data);
         if (said) self.postMessage(said);
       }
-    } catch (error) { // the core's own errors come as answers: this is a fault, or memory has run out
-      self.postMessage({ error: `the core has failed: ${error.message ?? error}` });
+    } catch (error) { // the core returns its errors as answers; this is a crash, or memory has run out
+      self.postMessage({ error: `the emulator has failed: ${error.message ?? error}` });
     }
   };
 }

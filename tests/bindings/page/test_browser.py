@@ -1,4 +1,4 @@
-"""The page in Chromium, from disk and from a static server: what it shows is what native networks and runs say."""
+"""The page in Chromium, from disk and from a static server: its display agrees with native networks and runs."""
 
 import functools
 import http.server
@@ -44,7 +44,7 @@ def do(page, action, cycle):
 
 
 def change(page, path, value):
-    """A control of the scope; a new network begins."""
+    """Sets a control of the scope, which starts a new network."""
     control = page.locator(f'[data-setting="{path}"]')
     if control.evaluate("(e) => e.tagName") == "SELECT":
         control.select_option(value)
@@ -80,7 +80,7 @@ def test_steps_show_what_python_says(opened):
 
 
 def test_load_vcs_routing_and_pattern_are_pythons(opened):
-    """Each change makes a new network of the same seed; all of them together, too."""
+    """Each single change, and all together, start a new network with the same seed."""
     exp = fl.load("vc-mesh-8x8")
     for path, value, shown in (("traffic.load", 0.37, 0.37), ("router.vcs", 5, 5), ("router.buffer_flits", 3, 3),
                                ("routing.algorithm", "valiant", "valiant"),
@@ -167,9 +167,9 @@ def test_a_curve_grows_by_the_points_of_native_runs(opened):
     exp = fl.load("vc-mesh-8x8").set("router.vcs", 2)
     change(opened, "router.vcs", 2)
     points = check_curve(opened, exp, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7])
-    assert [p["saturated"] for p in points][-2:] == ["true", "true"] and len(points) < 7  # and no more beyond
+    assert [p["saturated"] for p in points][-2:] == ["true", "true"] and len(points) < 7  # no points beyond saturation
     assert opened.locator(".page-chart circle").count() == len(points) - 2
-    do(opened, "step10", 10)  # the network above is as it was
+    do(opened, "step10", 10)  # the curve has not changed the network above
     check_hash(opened, fl.Network(exp).step(10))
 
 
@@ -188,7 +188,7 @@ def test_curves_of_two_configurations_are_told_apart(opened):
 
 
 def test_the_page_answers_while_a_curve_runs(opened):
-    """A long point in its worker; the network above goes on meanwhile."""
+    """A worker simulates a long point; the network above remains responsive."""
     opened.locator("summary").first.click()
     opened.fill("[data-page=text]", "[topology]\nkind = 'mesh'\nshape = [16, 16]\n[run]\nmeasure_cycles = 4_000_000\n")
     opened.click("[data-page=apply]")
@@ -241,7 +241,7 @@ def test_bad_input_gets_the_cores_own_message(opened):
         opened.wait_for_function("(path) => document.querySelector('.scope-note').textContent.includes(path)", arg=path)
         if said:
             assert said in opened.locator(".scope-note").inner_text()
-        assert control.input_value() == before  # as the network still has it
+        assert control.input_value() == before  # the value that the network still uses
     do(opened, "step1", 11)
     check_hash(opened, fl.Network("vc-mesh-8x8").step(11))
 
@@ -267,7 +267,7 @@ def test_shipped_files_can_be_pasted(opened):
 
 
 def test_a_text_of_ones_own_has_no_shipped_name(opened):
-    """A text that is one of the shipped files has that one's name again, and the texts of its files."""
+    """A text equal to a shipped file gets the file's name and its data files again."""
     opened.locator("summary").first.click()
     chosen, about = opened.locator("[data-page=network]"), opened.locator(".scope-about")
     wiring = (wasm_page.ROOT / "configs" / "metro-wiring.toml").read_text(encoding="utf-8")
@@ -276,7 +276,7 @@ def test_a_text_of_ones_own_has_no_shipped_name(opened):
         opened.click("[data-page=apply]")
         opened.wait_for_function("(n) => document.querySelector('.scope-about').textContent.includes(n)", arg=name)
         assert chosen.input_value() == name and about.inner_text().startswith(f"Experiment {name}: ")
-    opened.click("[data-page=apply]")  # as it is
+    opened.click("[data-page=apply]")  # unchanged
     check_hash(opened, fl.Network("metro-wiring"))
     assert chosen.input_value() == "metro-wiring"
 
@@ -288,7 +288,7 @@ def check_hash_text(page, state_hash):
 @pytest.mark.parametrize("loads", [("0.5", "0.1", "0.1"), ("0.1", "0.5", "0"), ("0", "1", "0.001")])
 def test_loads_that_lead_nowhere_are_refused(opened, loads):
     assert draw_curve(opened, *loads) == []
-    assert "the steps must lead upwards" in opened.locator("[data-page=curves] .page-status").inner_text()
+    assert "the loads must increase" in opened.locator("[data-page=curves] .page-status").inner_text()
 
 
 def test_any_static_server_will_do(browser, text, tmp_path):

@@ -1,4 +1,4 @@
-"""What `make page` puts into the page, and what it says where it cannot."""
+"""The contents of the page that `make page` builds, and its message without Emscripten."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The core as WebAssembly, in Node: every model's states, frames and runs are those of the native core."""
+"""The core as WebAssembly, in Node: states, frames and runs of every model equal those of the native core."""
 
 import json
 
@@ -9,7 +9,7 @@ import flitlab as fl
 from flitlab.scope.recorder import Recorder
 
 CONFIGURATIONS = wasm_page.configurations()
-# One of every model that moves packets in a way of its own.
+# One or two configurations of each model, to cover all packet mechanisms.
 MODELS = ["vc-mesh-8x8", "vc-torus-8x8", "t3e-16", "bgl-figure10", "metro-figure3", "metro-wiring", "sconnect-protocol",
           "sconnect-figure5", "sconnect-figure1", "bless-mesh-8x8"]
 
@@ -30,8 +30,8 @@ def test_the_page_has_every_model():
 
 
 def test_every_configuration_has_the_native_state_hash(tmp_path):
-    """Traced for the first cycles, then by the fast engine. Two, whose tables take long to make, are left out: others
-    are of their model."""
+    """Traced for the first cycles, then with the fast engine. Two configurations whose tables take long to compute are
+    left out; others cover their model."""
     names = [name for name in CONFIGURATIONS if name not in ("sconnect-random-1024", "sconnect-figure18")]
     messages = [m for name in names
                 for m in (begin(name), {"do": "step", "cycles": 3}, {"do": "skip", "cycles": 200}, {"do": "hash"})]
@@ -43,7 +43,7 @@ def test_every_configuration_has_the_native_state_hash(tmp_path):
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("name", MODELS)
 def test_frames_are_those_of_a_notebook(name, seed, tmp_path):
-    """What the scope is told, cycle by cycle, also of a router whose whole state is asked for."""
+    """Frames sent to the scope, cycle by cycle, including the whole state of an inspected router."""
     inspected = {"do": "inspect", "router": 3} if name != "sconnect-figure1" else {"do": "inspect", "router": 0}
     messages = [begin(name, **{"run.seed": seed}), {"do": "step", "cycles": 40}, inspected, {"do": "step", "cycles": 5}]
     begun, first, tree, second = wasm_page.answers(messages, tmp_path)
@@ -104,7 +104,7 @@ def test_a_worker_that_says_something_else_is_caught(mutant, tmp_path):
     {"router.vcs": 0}, {"routing.algorithm": "xy"}, {"traffic.lod": 0.2}, {"topology.shape": "8 by 8"},
     {"router.vcs": 1.5}, {"traffic.packet_flits": [[4, 0.5], [8, -1]]}, {"topology.shape": []}])
 def test_bad_input_gets_the_cores_own_message(changes, tmp_path):
-    """And the old network goes on."""
+    """The previous network continues."""
     said = wasm_page.answers([begin("vc-mesh-8x8"), {"do": "set", "changes": changes}, {"do": "step"}, {"do": "hash"}],
                              tmp_path)
     with pytest.raises(fl.ConfigError) as error:

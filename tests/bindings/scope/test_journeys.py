@@ -1,4 +1,5 @@
-"""A packet's way: its stages fill the time from its creation to its delivery on every machine, and say what was."""
+"""A packet's path in the scope: its steps cover the time from creation to delivery on every machine, and agree with the
+events."""
 
 import re
 from collections import Counter
@@ -10,29 +11,29 @@ from scope_pages import check_stages, journeys, show_parts
 import flitlab as fl
 
 VC = "queue, inject, behind others, route, VC allocation, switch allocation, link, tail"
-KINDS = {  # configuration: changes, cycles, the stages that packets of it spend time in
+KINDS = {  # configuration: changes, cycles, the steps in which its packets spend time
     "vc-mesh-8x8": ({}, 120, VC),
     "vc-torus-8x8": ({}, 150, VC),
     "t3e-16": ({}, 250, "queue, inject, behind others, router, link, tail"),
     "bgl-midplane": ({"topology.shape": [4, 4, 4], "traffic.load": 0.02}, 1200,
                      "queue, behind others, router, link, reception"),
     "metro-figure3": ({"traffic.load": 0.6}, 250, "queue, circuit"),
-    "sconnect-protocol": ({}, 500, "router, sent in vain, link"),
-    "sconnect-figure5": ({"traffic.load": 0.05}, 60, "router"),  # a channel takes one cycle, which is the switch's
+    "sconnect-protocol": ({}, 500, "router, retransmission, link"),
+    "sconnect-figure5": ({"traffic.load": 0.05}, 60, "router"),  # the channel's one cycle is part of the switch
     "sconnect-figure1": ({}, 600, "queue, router, tail"),
     "bless-mesh-8x8": ({}, 150, "queue, router, link, tail"),
 }
 
 
 def recorded(name, changes, cycles, start=0, **how):
-    """A view of some cycles, and the events of a twin in them."""
+    """Returns a view of some cycles, and a twin network's events in them."""
     network = fl.Network(fl.load(name).set(changes)).step(start)
     twin = fl.Network(network.experiment, trace=True).go_on_from(network)
     return network.view(window=cycles + 1, **how).step(cycles), twin.step(cycles).events()
 
 
 def check_ways(ways, events, last):
-    """Stages follow one another without gaps, and are as long together as the packet takes. How long each is in all."""
+    """Checks that a packet's steps are contiguous and add up to its latency. Returns the total time of each step."""
     cycles = {kind: {(e["src"], e["id"]): e["cycle"] for e in events if e["kind"] == kind}
               for kind in ("created", "injected", "delivered")}
     sums = Counter()
@@ -79,7 +80,7 @@ def test_what_was_created_before_the_recording_is_followed_from_there(page, name
 
 @pytest.mark.parametrize("name", ["vc-mesh-8x8", "bless-mesh-8x8", "t3e-16", "sconnect-protocol"])
 def test_hops_are_joined_by_channels(page, name):
-    """Of what is followed: from each router over a channel to the next, and no faster than a channel is."""
+    """Each hop leads over a channel to the next router, in the channel's fixed time."""
     view, _ = recorded(name, {}, 600 if name == "sconnect-protocol" else 200)
     ways = journeys(page, view)
     network = view.network

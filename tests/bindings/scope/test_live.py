@@ -1,4 +1,4 @@
-"""The scope with a network behind it, in a browser: what it shows is what the network says of itself."""
+"""The scope in a browser, with a live network: its display agrees with the network's state."""
 
 import time
 from itertools import pairwise
@@ -12,7 +12,7 @@ ROUTER = 9
 
 
 def busy(seed=1, **changes):
-    """A mesh of 4x4 near saturation, at cycle 200, and a twin that nobody looks at."""
+    """A 4x4 mesh near saturation, at cycle 200, and an identical twin without a view."""
     exp = fl.Experiment.from_dict({"topology.kind": "mesh", "topology.shape": [4, 4], "traffic.load": 0.6,
                                    "run.seed": seed, "router.vcs": 2, "router.buffer_flits": 4, **changes})
     network = fl.Network(exp).step(200)
@@ -68,7 +68,7 @@ def test_a_widget_that_shows_something_else_is_caught(page, mutant):
 
 
 def test_who_has_not_won_is_told_why(page):
-    """Of every virtual channel that could have sent a flit and has not: no credit, or the port taken."""
+    """Each virtual channel that has a flit and does not send it shows the reason: no credit, or the output is taken."""
     network, twin = busy()
     live = Live(page, network.view())
     choose(page, ROUTER)
@@ -114,7 +114,7 @@ def test_it_plays_and_pauses(page):
 
 
 def test_a_short_window_plays_without_gaps(page):
-    """What is recorded ahead does not push out what has not been shown yet."""
+    """Recording ahead does not discard frames that have not been shown yet."""
     network, _ = busy()
     live = Live(page, network.view(window=24))
     page.locator("[data-do=speed]").evaluate("(e) => { e.value = e.max; e.dispatchEvent(new Event('input')); }")
@@ -141,7 +141,7 @@ def test_back_and_forth_and_by_hundreds(page):
     page.keyboard.press("Shift+ArrowLeft")
     page.keyboard.press("ArrowLeft")
     live.wait_for(289)
-    assert network.cycle == 300  # the past is replayed
+    assert network.cycle == 300  # the view replays the past
     page.keyboard.press("Shift+ArrowRight")
     live.wait_for(299)
     for _ in range(3):
@@ -168,7 +168,7 @@ def test_load_pattern_and_routing_make_a_new_network_of_the_same_seed(page):
     exp = view.network.experiment
     assert (exp["traffic.pattern"], exp["routing.algorithm"], exp["run.seed"]) == ("transpose", "o1turn", 7)
     assert view.cycle == 10 and network.cycle == 200
-    page.select_option('[data-setting="routing.algorithm"]', "table")  # which needs a file: refused, with what is wrong
+    page.select_option('[data-setting="routing.algorithm"]', "table")  # it needs a file: an error message appears
     page.wait_for_function("() => document.querySelector('.scope-note').textContent.includes('routing.algorithm')")
     assert view.network.experiment["routing.algorithm"] == "o1turn"
 
@@ -180,7 +180,7 @@ def test_many_cycles_run_on_with_progress_and_can_be_stopped(page):
     live.do("run")
     page.wait_for_function("() => Number(document.querySelector('.flitlab-scope').dataset.cycle) > 50000")
     assert page.locator("progress").is_visible()
-    live.do("run")  # which is called stop now
+    live.do("run")  # the button now reads "stop"
     page.wait_for_function("() => document.querySelector('progress').hidden")
     settle(page, 500)
     stopped = network.cycle
@@ -207,11 +207,11 @@ def test_whoever_steps_the_network_is_followed(page):
     view.step(5)
     page.evaluate("(messages) => window.deliver(messages)", live.waiting())
     live.wait_for(205)
-    network.step(3)  # by hand: the recording begins anew there
+    network.step(3)  # not through the view: recording restarts there
     live.do("step1")
     live.wait_for(209)
     assert network.cycle == 209
-    live.do("back1")  # whoever looks back is left there
+    live.do("back1")  # a reader who steps back stays there
     live.wait_for(208)
     view.step(5)
     page.evaluate("(messages) => window.deliver(messages)", live.waiting())
@@ -234,7 +234,7 @@ def test_what_begins_anew_ends_a_run(page, action):
     if action == "play":
         live.do("play")
     page.wait_for_function("() => document.querySelector('progress').hidden")
-    settle(page, 1500)  # the answer that was on its way
+    settle(page, 1500)  # the reply that was in flight
     stopped = view.cycle
     settle(page, 700)
     assert view.cycle == stopped and (action == "play" or stopped == 0)
@@ -254,7 +254,7 @@ def test_an_answer_takes_less_than_a_second_however_large_the_network(page):
     network = fl.Network({"topology.kind": "mesh", "topology.shape": [48, 48], "traffic.load": 0.05}).step(10)
     view = network.view(routers=range(16))
     view.send = lambda content, buffers=None: None
-    view._handle_custom_msg({"do": "skip", "cycles": 20}, [])  # the fast network is made
+    view._handle_custom_msg({"do": "skip", "cycles": 20}, [])  # builds the fast network
     started = time.process_time()
     view._handle_custom_msg({"do": "skip", "cycles": 10_000_000}, [])
     assert 30 < network.cycle < 10_000_000 and time.process_time() - started < 5

@@ -1,4 +1,4 @@
-"""Latencies and fill of routers in a recording, for every model, against the network's totals and fl.run."""
+"""Latencies and occupancy of routers in a recording, for every model, against the network's totals and fl.run."""
 
 import json
 from itertools import pairwise
@@ -29,7 +29,7 @@ def recorded(network, cycles):
 
 
 def held(recording):
-    """How full each router is in each frame, by router."""
+    """Yields for each frame its cycle and the flits held by each router."""
     known = {}
     for frame in recording["frames"]:
         known.update(zip(frame["f"][::2], frame["f"][1::2], strict=True))
@@ -40,7 +40,7 @@ def held(recording):
                          ids=["open", "closed loop"])
 @pytest.mark.parametrize("model", MODELS)
 def test_every_delivered_packet_counts_with_its_latency(model, changes):
-    """Those too that were created before the recording began, and before the network was traced."""
+    """Includes packets created before the recording began, and before tracing was turned on."""
     try:
         exp = fl.Experiment.from_dict(MODELS[model]).set(changes)
     except fl.ConfigError as error:
@@ -85,13 +85,13 @@ def test_a_recording_that_has_forgotten_its_first_frames_knows_how_full_routers_
 
 @pytest.mark.parametrize(("model", "router", "places"), [
     ("vc", 5, 5 * 4 * 8),  # ports, VCs, flits
-    ("vc", 0, 3 * 4 * 8),  # two channels and the terminal in the corner
-    ("bless", 5, 4 * 3),  # channels, and cycles of a flit's way from router to router
+    ("vc", 0, 3 * 4 * 8),  # the corner has two channels and the terminal
+    ("bless", 5, 4 * 3),  # channels, and cycles of a flit's hop
     ("t3e", 0, 6 * (4 * 12 + 22) + 4 * 12),
     ("bgl", 0, 6 * 4 * 32 + 6 * 32),  # receivers' VCs and injection FIFOs, chunks
     ("sconnect", 0, 64),
-    ("adaptive", 5, 4 + 4),  # a buffer for each channel, and spare ones
-    ("switch", 0, 8 * 2),  # for each of 8 ports a message at the input and one at the output
+    ("adaptive", 5, 4 + 4),  # a buffer per channel, and spare ones
+    ("switch", 0, 8 * 2),  # 8 ports, each with one message at the input and one at the output
 ])
 def test_places_are_those_of_the_hardware(model, router, places):
     assert fl.Network(fl.Experiment.from_dict(MODELS[model])).router(router).places == places

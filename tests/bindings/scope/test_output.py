@@ -1,4 +1,4 @@
-"""What a notebook keeps of a view without any setting: an output that replays in a browser, without a kernel."""
+"""The output of a view that a notebook saves by default: it replays in a browser without a kernel."""
 
 import nbformat
 from nbclient import NotebookClient
@@ -21,7 +21,7 @@ def html_outputs(notebook):
 
 
 def test_a_notebook_replays_what_a_later_cell_has_recorded(page, tmp_path):
-    """Without the state of widgets, which not every front end saves: what the cell shows follows the recording."""
+    """Not every front end saves widget state, so the saved cell output itself must contain the later recording."""
     first = "import flitlab as fl\nview = fl.Network('vc-mesh-8x8').view().step(12)\nview"
     notebook = executed(first, "view.step(20);")
     assert "widgets" not in notebook.metadata
@@ -38,7 +38,7 @@ def test_a_notebook_replays_what_a_later_cell_has_recorded(page, tmp_path):
 
 
 def test_a_widget_that_runs_hides_the_replay(page):
-    """In the same page: only one of them is to be seen."""
+    """On one page only one of them is visible."""
     view = fl.Network("vc-mesh-8x8").view().step(2)
     text = LIVE.replace('recording: "{recording}"', 'recording: "{recording}", replay: "{replay}"')
     replays = [output.output_of(view._recorder, view.recording, name)["text/html"] for name in (view.replay, "another")]

@@ -1,4 +1,4 @@
-"""The saved page, opened from disk: it replays what was recorded, and a packet can be followed to its end."""
+"""The saved page, opened from disk: it replays the recording, and a packet can be followed to its end."""
 
 import json
 import re
@@ -10,7 +10,7 @@ import flitlab as fl
 
 
 def recorded(tmp_path, exp, start, cycles, **how):
-    """A page of cycles start to start + cycles, and a twin of the network at its start."""
+    """Returns a page of the cycles start to start + cycles, and a twin of the network at its start."""
     network = fl.Network(exp).step(start)
     twin = fl.Network(exp, trace=True).go_on_from(network)
     network.view(**how).step(cycles).save(tmp_path / "demo.html")
@@ -39,7 +39,7 @@ def test_every_recorded_cycle_is_the_networks(page, tmp_path):
 
 
 def test_a_packet_is_followed_to_its_end(page, tmp_path):
-    """Alone in the network: 5 cycles a hop, its length, and 5, as notebook 02 and the router's README say."""
+    """Alone in the network: 5 cycles per hop, its length, and 5, as in notebook 02 and the router's README."""
     exp = fl.load("vc-mesh-8x8").set("traffic.load", 0.002)
     path, twin = recorded(tmp_path, exp, 0, 250)
     events = twin.step(250).events()
@@ -113,7 +113,7 @@ def test_the_whole_state_of_an_inspected_router_is_in_the_page(page, tmp_path):
 
 @pytest.mark.parametrize(("name", "router"), [("bgl-midplane", 9), ("metro-figure1", 5)])
 def test_a_router_is_shown_in_its_machines_words(page, tmp_path, name, router):
-    """Names and notes of every virtual channel, in the last frames; of a large network one that was inspected."""
+    """Names and notes of every virtual channel, in the last frames; of a large network, for one inspected router."""
     network = fl.Network(name, trace=True).step(150)
     twin = fl.Network(name).step(160)
     drawn = range(12) if name == "metro-figure1" else None
@@ -154,7 +154,7 @@ def test_a_deadlock_is_shown_from_its_cycle_on(page, tmp_path):
 
 
 def test_a_connection_that_is_given_up_is_crossed_out(page, tmp_path):
-    """In the picture and in the router's table, in the cycles in which there is one."""
+    """The picture and the router's table show it in the cycles in which such a connection exists."""
     exp = fl.load("metro-figure3").set("traffic.load", 0.5)
     path, twin = recorded(tmp_path, exp, 200, 24)
     open_page(page, path)
@@ -176,8 +176,8 @@ def test_a_connection_that_is_given_up_is_crossed_out(page, tmp_path):
         twin.step(1)
     assert seen == {False, True}
     choose(page, 7)  # a router of the first stage, in cycle 224
-    assert page.locator(".scope-lost .scope-why").inner_text() == "✗ given up: blocked here or further on"
-    assert "1 connection blocked or given up." in page.locator(".scope-panel").inner_text()
+    assert page.locator(".scope-lost .scope-why").inner_text() == "✗ released: blocked in this router or in a later one"
+    assert "1 connection blocked or released." in page.locator(".scope-panel").inner_text()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -213,8 +213,8 @@ def test_a_page_of_nothing_recorded_has_a_hundred_cycles(page, tmp_path):
         return shown_cycle(page), last
 
     assert pages_cycles() == (50, 150) and net.cycle == 150
-    assert pages_cycles() == (50, 150) and net.cycle == 150  # there is a recording
-    net.step(30)  # not by the view: what it has recorded stays
+    assert pages_cycles() == (50, 150) and net.cycle == 150  # a recording exists
+    net.step(30)  # not through the view: its recording stays
     assert pages_cycles() == (50, 150) and net.cycle == 180
     untouched = fl.Network("vc-mesh-8x8")
     for nowhere in (None, "", 1):
@@ -243,7 +243,7 @@ def test_routers_are_chosen_by_keys_of_every_keyboard(page, tmp_path, following,
 
 
 def test_a_bracket_that_needs_a_third_key_is_one(page, tmp_path):
-    """AltGr, which Windows reports as Ctrl and Alt; Ctrl alone is the browser's."""
+    """AltGr, which Windows reports as Ctrl and Alt. Ctrl alone belongs to the browser."""
     path, _ = recorded(tmp_path, fl.load("vc-mesh-8x8"), 10, 3)
     open_page(page, path)
     press = """(third) => document.querySelector(".flitlab-scope").dispatchEvent(new KeyboardEvent("keydown",
@@ -279,7 +279,7 @@ def test_credits_are_shown_where_a_router_has_some(page, tmp_path, name, column)
 
 
 def test_a_packet_that_does_nothing_in_the_recording_is_where_it_is(page, tmp_path):
-    """Of a packet that stands still its length is not known, and is not said to be 0."""
+    """The length of a packet that stands still is unknown, and is not shown as 0."""
     ring = {"router.vcs": 1, "routing.vc_assignment": "any", "traffic.load": 1, "router.buffer_flits": 2,
             "traffic.packet_flits": 8}
     path, twin = recorded(tmp_path, fl.load("vc-torus-8x8").set(ring), 400, 3)

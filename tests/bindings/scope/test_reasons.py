@@ -1,4 +1,4 @@
-"""Blue Gene/L: why packets wait, against the events of a busy torus, and as the scope shows it."""
+"""Blue Gene/L: the reasons that a packet waits, checked against the events of a busy torus and in the scope."""
 
 import re
 from collections import Counter
@@ -28,7 +28,7 @@ SENDS = r"([+-][xyz]) sends (.+?), whose tail leaves in cycle (\d+)"
 @pytest.mark.parametrize("changes", [{}, SMALL, {"router.escape": "dateline", "router.dynamic_vcs": 1}],
                          ids=["", "small", "dateline"])
 def test_what_is_said_of_links_and_arbiters_is_in_the_events(changes):
-    """Who has got a link, and when its tail leaves: 32 cycles for each chunk after its head."""
+    """Checks which queue was granted a link, and when its tail leaves: 32 cycles per chunk after the head."""
     network = fl.Network(busy(**changes), trace=True).step(2500)
     seen, sends = Counter(), {}
     names = [vc.name for vc in network.router(0).ports[0].vcs]
@@ -50,11 +50,11 @@ def test_what_is_said_of_links_and_arbiters_is_in_the_events(changes):
                         begun, e, name = sends[r, link]
                         assert begun < cycle and name == queue and begun + 32 * e["flits"] == int(end)
                         seen["link"] += 1
-                    if lost := re.fullmatch(r"lost: .+ its receiver put (.+) forward, which got (\S\S)", why):
+                    if lost := re.fullmatch(r"denied: .+ its receiver presented (.+), which was granted (\S\S)", why):
                         begun, e, name = sends[r, lost[2]]
                         assert begun == cycle and name == lost[1] and PORTS[e["port"]] == port.name
                         seen["sibling"] += 1
-                    elif lost := re.fullmatch(r"lost: wanted (\S\S) .+, but (.+) got (\S\S)", why):
+                    elif lost := re.fullmatch(r"denied: requested (\S\S) .+, but (.+) was granted (\S\S)", why):
                         begun, e, name = sends[r, lost[1]]
                         assert begun == cycle and name == lost[2] and lost[1] == lost[3]
                         assert PORTS[e["port"]] != port.name
@@ -73,14 +73,15 @@ def test_what_is_said_of_links_and_arbiters_is_in_the_events(changes):
 
 
 def test_no_winner_is_named_where_a_head_may_not_have_asked():
-    """With a gap a head that was blocked asks a cycle late; afterwards nobody knows which did."""
+    """With the arbitration gap, a blocked head requests one cycle late, so the winner among requesters is unknown
+    afterwards."""
     network, said = fl.Network(busy(**{"router.arbitration_gap": True})).step(2500), Counter()
     for _ in range(250):
         network.step(1)
         for router in range(0, 32, 2):
             for port in network.router(router).ports[:6]:
                 said.update(vc.note.partition("\n")[2].partition(" ")[0] for vc in port.vcs)
-    assert said["can"] > 10 and said["lost:"] == 0, said
+    assert said["can"] > 10 and said["denied:"] == 0, said
 
 
 def test_the_scope_says_why_a_packet_waits(page):
@@ -105,7 +106,7 @@ def test_the_scope_says_why_a_packet_waits(page):
 
 
 def test_a_channel_is_in_use_as_long_as_a_packet_takes_it(page):
-    """32 cycles for each chunk, and 14: not only in the cycle in which that is counted."""
+    """The channel is in use for 32 cycles per chunk plus 14, not only in the cycle in which the packet is counted."""
     exp = busy(**{"router.acks": "charged", "traffic.load": 0.02})
     network = fl.Network(exp).step(1000)
     twin = fl.Network(exp, trace=True).go_on_from(network)

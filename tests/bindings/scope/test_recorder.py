@@ -1,4 +1,5 @@
-"""Frames without a browser: they say the network's state, whatever has been forgotten; places; what is refused."""
+"""Frames, without a browser: they equal the network's state, even after early frames were discarded. Positions of
+routers, and rejected input."""
 
 import base64
 import gzip
@@ -20,7 +21,7 @@ def unpacked(text):
 
 
 def replayed(recording):
-    """Rows of virtual channels in each frame, by a second reading of the format."""
+    """Returns the rows of virtual channels in each frame, from a second decoder of the format."""
     rows = []
     for frame in recording["frames"]:
         rows = [list(r) for r in frame["rows"]] if "rows" in frame else rows
@@ -30,7 +31,7 @@ def replayed(recording):
 
 
 def rows_of(network, recording):
-    """The same out of net.router(i)."""
+    """Returns the same rows from net.router(i)."""
     columns, stages = recording["meta"]["columns"], recording["meta"]["stages"]
     for r in range(int(network.experiment.derived()["routers"])):
         for p, port in enumerate(network.router(r).ports):
@@ -114,7 +115,7 @@ def test_a_network_that_is_viewed_goes_on_as_before():
     network, other = fl.Network(exp).step(50), fl.Network(exp).step(50)
     view = network.view()
     view.step(30)
-    network.step(20)  # by hand: the recording begins anew there
+    network.step(20)  # not through the view: recording restarts there
     view.step(5)
     assert network.cycle == view.cycle == 105 and network.state_hash == other.step(55).state_hash
     assert [f["c"] for f in unpacked(view.recording)["frames"]] == list(range(100, 106))
@@ -153,7 +154,7 @@ def test_of_a_large_network_a_region_is_drawn():
     meta = unpacked(network.view(routers=[0, 1, 40, 41]).step(2).recording)["meta"]
     assert meta["routers"] == [0, 1, 40, 41] and meta["names"][2] == "40 (0,1)" and len(meta["links"]) == 8
     for wrong in ([], [1600], range(1025)):
-        with pytest.raises(fl.ConfigError, match=r"1 to 1024 routers, of those numbered 0 to 1599"):
+        with pytest.raises(fl.ConfigError, match=r"1 to 1024 routers, with numbers from 0 to 1599"):
             network.view(routers=wrong)
 
 
@@ -179,7 +180,7 @@ def test_places():
     names = [f"{i} ({i % 2},{i // 2 % 2},{i // 4})" for i in range(8)]
     places, said = places_of(names, "torus", [])
     assert "2 planes" in said and len(set(places)) == 8 and planes_of(names) == [0] * 4 + [1] * 4
-    for shape in ([4], [1, 4]):  # a fabric, whose nodes have numbers
+    for shape in ([4], [1, 4]):  # a fabric, whose nodes are numbered
         assert places_of([str(i) for i in range(4)], "mesh", [], shape) == ([(i, 0) for i in range(4)], "a row")
     twos, said = places_of(["0a", "0b", "1a", "1b", "2a", "2b"], "mesh", [], [3, 1])
     assert said == "a row" and twos == [(0, 0), (0.3, -0.3), (1, 0), (1.3, -0.3), (2, 0), (2.3, -0.3)]
@@ -205,7 +206,7 @@ def test_a_notebook_keeps_a_replay():
 @pytest.mark.parametrize("window", [300, 12])
 @pytest.mark.parametrize("name", ["t3e-16", "bgl-midplane", "metro-figure1", "sconnect-priority"])
 def test_routers_are_recorded_in_their_machines_words(name, window):
-    """All of a small network; of a large one those that are inspected, from then on."""
+    """All routers of a small network; of a large one the inspected routers, from their inspection on."""
     network = fl.Network(name, trace=True)
     twin = fl.Network(name)
     small = int(network.experiment.derived()["routers"]) <= 64

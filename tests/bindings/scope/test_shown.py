@@ -1,4 +1,4 @@
-"""What the scope displays of a busy network, against a twin; and displays that say something else are caught."""
+"""The scope's display of a busy network, compared with a twin; modified displays must fail the comparison."""
 
 import re
 from collections import Counter, defaultdict
@@ -12,13 +12,13 @@ from flitlab.inspection import packet_name
 
 ROUTER = 9
 SIDE = 4
-FLIGHT = 3  # cycles from the grant of the switch to the arrival
+FLIGHT = 3  # cycles from the switch grant to the arrival
 
 
 class Watched:
-    """A mesh of 4x4 near saturation whose recording begins in cycle 0, in a page; and a twin with all that it has said.
+    """A page with a 4x4 mesh near saturation, recorded from cycle 0, and a twin with all of its events.
 
-    ``buffers`` hold several packets: by router, port and VC, in order of arrival: [name, flits, flits gone].
+    ``buffers[router, port, vc]``: packets in order of arrival, each [name, flits, flits sent].
     """
 
     def __init__(self, page, mutant=("", ""), cycles=100):
@@ -58,13 +58,14 @@ class Watched:
         self.live.wait_for(self.twin.cycle)
 
     def contents(self, port, vc, flits):
-        """Names of packets of a buffer's flits, front first: all of each packet are there but of the last."""
+        """Returns the packet name of each flit in a buffer, front first; only the last packet may be incomplete."""
         names = [name for name, length, gone in self.buffers[ROUTER, port, vc] for _ in range(length - gone)]
         return names[:flits]
 
 
 def check_cells(page, mutant):
-    """Whose flits a buffer holds, front on the right; a packet has one colour, in buffers and where it is named."""
+    """Checks each buffer's flits, front on the right. A packet has the same colour in buffers and wherever it is
+    named."""
     watched, most, colours = Watched(page, mutant), 0, defaultdict(set)
     choose(page, ROUTER)
     for _ in range(25):
@@ -88,7 +89,7 @@ def check_cells(page, mutant):
 
 
 def check_reasons(page, mutant):
-    """All that is said of an output that somebody else has taken, and of VCs that went to others."""
+    """Checks the reasons for an output that is taken, and for VCs that were granted to others."""
     watched, seen = Watched(page, mutant), Counter()
     choose(page, ROUTER)
     for _ in range(60):
@@ -130,7 +131,7 @@ def check_source_queue(page, mutant):
 
 
 def check_flits(page, mutant):
-    """Flits between their routers: as far on their way as the time that has passed since they were sent."""
+    """Checks that flits between routers are as far along the channel as the time since they were sent."""
     watched = Watched(page, mutant)
     for part in (0, 0.25, 0.9):
         watched.step()
@@ -152,21 +153,21 @@ def check_flits(page, mutant):
             assert aside < 0.25 * size
             among_routers += not port.to_terminal
         assert among_routers > 10
-    # Routers are where the mesh has them: x to the right, y upwards.
+    # The picture shows routers at their mesh coordinates: x to the right, y upwards.
     for r, (x, y) in enumerate(places):
         unit = places[1][0] - places[0][0]
         assert (x - places[0][0], places[0][1] - y) == pytest.approx((r % SIDE * unit, r // SIDE * unit))
 
 
 def check_ranks(pairs):
-    """What is more is drawn as more: (what is so, what is drawn)."""
+    """Checks that larger values are drawn larger; pairs: (value, drawn size)."""
     for a, drawn_a in pairs:
         for b, drawn_b in pairs:
             assert drawn_a > drawn_b if a > b else drawn_a == drawn_b if a == b else True, (a, drawn_a, b, drawn_b)
 
 
 def check_use(page, mutant):
-    """The share of the last 32 cycles in which a channel carries a flit: as a number, and as a line's width."""
+    """Checks the share of the last 32 cycles in which a channel carries a flit, as a number and as a line's width."""
     watched = Watched(page, mutant, cycles=20)
     for _ in range(2):
         cycle = watched.twin.cycle
@@ -184,7 +185,8 @@ def check_use(page, mutant):
 
 
 def check_fill(page, mutant):
-    """A router's box is filled from below, as far as its buffers are full; the legend says what is full."""
+    """Checks that a router's box is filled from below in proportion to its buffers' occupancy, and the legend's full
+    scale."""
     watched = Watched(page, mutant, cycles=12)
     for _ in range(3):
         picture = Picture(page)
@@ -195,14 +197,15 @@ def check_fill(page, mutant):
             wired = sum(port.peer is not None for port in routers[r].ports)
             assert box["height"] == pytest.approx(picture.size * routers[r].flits / (wired * 2 * 8), abs=1e-3)
             assert box["y"] + box["height"] == pytest.approx(picture.places[r][1] + picture.size / 2)
-        legend = "A router fills with its flits in buffers, up to the top at all its places (48 to 80, by router)."
+        legend = ("The fill of a router shows the number of flits in buffers; "
+                  "a full box means the router's capacity (48 to 80).")
         assert page.locator(".scope-scale").inner_text().startswith(legend)
         for _ in range(8):
             watched.step()
 
 
 def check_way(page, mutant):
-    """Of a packet that is followed: the channels that its head has been sent over up to the shown cycle."""
+    """Checks, for a followed packet, the channels over which its head was sent up to the displayed cycle."""
     watched = Watched(page, mutant)
     sent = defaultdict(list)
     for events in watched.events:
@@ -228,7 +231,7 @@ def check_way(page, mutant):
 
 
 def check_plots(page, mutant):
-    """Latencies as a histogram with their mean, offered and accepted load, and flits in buffers."""
+    """Checks the latency histogram and mean, offered and accepted load, and flits in buffers."""
     watched = Watched(page, mutant, cycles=150)
     for back in (0, 10, 10):
         page.evaluate("(cycle) => scope.go_to(cycle)", watched.twin.cycle - back)
@@ -253,20 +256,20 @@ def check_plots(page, mutant):
             assert curve(load.locator(shown), most) == pytest.approx(expected, abs=most / 500)
         held = watched.held[: cycle + 1]
         buffers = page.locator(".scope-plots svg").nth(2)
-        places = (4 * 3 + 8 * 4 + 4 * 5) * 2 * 8  # ports that are wired, VCs, flits
+        places = (4 * 3 + 8 * 4 + 4 * 5) * 2 * 8  # ports with a channel, VCs, flits
         assert buffers.get_attribute("aria-label") == f"flits in buffers: {held[-1]} of {places}"
         assert curve(buffers.locator(".scope-line"), max(held)) == pytest.approx(held, abs=max(held) / 500)
 
 
 def curve(line, most):
-    """Values of a line, of which the highest place in the plot is `most`."""
+    """Returns the values of a line whose highest point in the plot stands for `most`."""
     heights = [float(point.split(",")[1]) for point in line.get_attribute("points").split()]
     top, bottom = 16, 110 - 18
     return [(bottom - y) / (bottom - top) * most for y in heights]
 
 
 def check_deadlock(page, mutant):
-    """Routers that the description of a deadlock names have a thick frame in orange, and no others."""
+    """Checks that exactly the routers named in the deadlock's description have a thick orange frame."""
     exp = fl.load("vc-torus-8x8").set({"router.vcs": 1, "routing.vc_assignment": "any", "traffic.load": 1,
                                        "router.buffer_flits": 2, "traffic.packet_flits": 8})
     live = Live(page, fl.Network(exp).step(280).view(), mutant)
@@ -279,7 +282,7 @@ def check_deadlock(page, mutant):
 
 
 def check_followed(page, mutant):
-    """The stages of packets in a network that is full."""
+    """Checks the steps of packets in a full network."""
     exp = fl.load("vc-mesh-8x8").set({"traffic.load": 0.6, "topology.shape": [SIDE, SIDE], "router.vcs": 2})
     view, twin = fl.Network(exp, trace=True).view().step(120), fl.Network(exp, trace=True)
     assert "behind others" in check_stages(page, view, twin.step(120).events(), mutant)

@@ -1,5 +1,5 @@
-"""All state of every router of a small network is in its recording, also of frames that a window has pushed out, and a
-page reads it as net.inspect does."""
+"""The recording of a small network contains all state of every router, including frames outside the window. A page
+decodes it as net.inspect does."""
 
 import pytest
 from scope_pages import choose, mutated, value_of
@@ -46,7 +46,7 @@ def test_state_that_is_read_wrongly_is_caught(page, mutant):
 
 
 def test_a_page_that_runs_on_forgets_nothing_of_the_state(page):
-    """Frames that a live page drops, since its window is short, leave behind what they have changed."""
+    """A live page with a short window discards frames; their changes remain in its state."""
     network = fl.Network("vc-mesh-8x8").step(100)
     view = network.view(12)
     page.set_content(PAGE.format(module=module_text(), recording=view.recording))
@@ -64,7 +64,7 @@ def test_a_saved_page_shows_the_state_of_a_router_that_nobody_named(page, tmp_pa
     network.view().step(5).save(tmp_path / "demo.html")
     page.goto((tmp_path / "demo.html").as_uri())
     choose(page, 3)
-    assert page.locator(".scope-tree h4").inner_text() == "All of its state at cycle 105"
+    assert page.locator(".scope-tree h4").inner_text() == "Complete state at cycle 105"
     assert page.locator(".scope-tree dt").count() > 20
 
 

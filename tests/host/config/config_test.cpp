@@ -1,4 +1,4 @@
-/// What is wrong with a configuration is said in one message: path, value, what is allowed, the fix.
+/// Messages about configuration errors: each names the path, the value, the allowed values and the fix.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -31,7 +31,7 @@ struct Wrong {
   std::vector<std::string> said;
 };
 
-/// A suggestion helps only if the word can be a slip of it.
+/// A name is suggested only if it resembles the input.
 TEST(Nearest, NeedsALikeness) {
   const std::vector<std::string> kinds{"mesh", "torus", "ring", "hypercube", "graph"};
   EXPECT_EQ(nearest("torsu", kinds), "torus");
@@ -51,7 +51,7 @@ TEST(Nearest, PathGoesByItsName) {
   for (const char* path : {"traffic.priority", "router.stages", "traffic"}) EXPECT_EQ(nearest(path, paths), "");
 }
 
-/// Editors put a mark in front of UTF-8 text; what lies behind it is the text.
+/// Editors may put a byte-order mark in front of UTF-8 text; it is skipped.
 TEST(Text, MayBeginWithAByteOrderMark) {
   const auto read = [](std::string text) {
     const auto owner = std::make_shared<const std::string>(std::move(text));
@@ -125,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"few_vcs", {{"router.vcs", integer(1)}}, {"router.vcs = 1", "at least 2", "deadlock"}},
         Wrong{"valiant", {{"router.vcs", integer(3)}, {"routing.algorithm", word("valiant")}}, {"at least 4"}},
         Wrong{"huge", {{"topology.shape", IntList(3, 65535)}}, {"topology.shape = [65535, 65535, 65535]", "16777216"}},
-        // 2^64 terminals, which 64 bits count as none.
+        // 2^64 terminals, which is 0 in 64 bits.
         Wrong{"overflow", {{"topology.shape", IntList(8, 256)}, {"traffic.pattern", word("hot_spot")}}, {"16777216"}},
         Wrong{"shuffle",
               {{"topology.shape", IntList{6, 2}}, {"traffic.pattern", word("shuffle")}},
@@ -185,7 +185,7 @@ INSTANTIATE_TEST_SUITE_P(
               {{"traffic.packet_flits", Lengths{{1, 0.5}, {5, 0.5}}}, {"traffic.packet_length", word("geometric")}},
               {"traffic.packet_flits = [[1, 0.5], [5, 0.5]]", "\"geometric\"", "one number, the mean"}},
         Wrong{"flag", {{"router.speculative", integer(1)}}, {"router.speculative = 1", "true or false"}},
-        Wrong{"quoted_flag", {{"router.speculative", word("true")}}, {"\"true\"", "Leave out the quotes"}},
+        Wrong{"quoted_flag", {{"router.speculative", word("true")}}, {"\"true\"", "Remove the quotes"}},
         Wrong{"string",
               {{"topology.kind", word("graph")}, {"topology.file", integer(3)}},
               {"topology.file = 3", "a string"}},
@@ -285,7 +285,7 @@ TEST(Models, AreTheChoicesOfRouterKind) {
   EXPECT_EQ(experiment().kind(), kinds.front());
 }
 
-/// The packet rate is the load over the mean length, which must be that of the lengths really drawn.
+/// The packet rate is the load divided by the mean length, which must be the mean of the lengths that are drawn.
 TEST(GeometricLengths, HaveTheMeanThatTheLoadIsDividedBy) {
   for (const std::int64_t asked : {1, 2, 4, 100, 1000, 4095}) {
     const Experiment e = experiment({{"traffic.packet_length", word("geometric")},
@@ -303,7 +303,7 @@ TEST(GeometricLengths, HaveTheMeanThatTheLoadIsDividedBy) {
     EXPECT_NEAR(mean_packet(e), mean, 4 * deviation / std::sqrt(n) + 1e-9) << asked;
     EXPECT_DOUBLE_EQ(make_row(e).period, mean_packet(e) / 0.5);
     if (asked == 4095) {
-      EXPECT_LT(mean_packet(e), 2600);  // cut at 4095
+      EXPECT_LT(mean_packet(e), 2600);  // lengths are limited to 4095
     }
   }
 }

@@ -1,4 +1,4 @@
-/// Derived numbers against runs, and input files whose content changes.
+/// Derived numbers compared with runs, and input files whose contents change.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -24,7 +24,7 @@ double derived(const Experiment& e, const std::string& name) {
   return -1;
 }
 
-/// The printed zero-load latency is what a nearly idle network shows.
+/// The printed zero-load latency is that of a nearly idle network.
 TEST(Derived, ZeroLoadLatencyIsMeasured) {
   const std::vector<RawConfig> settings{
       {},
@@ -59,12 +59,12 @@ TEST(Derived, ZeroLoadLatencyOfAT3eIsMeasured) {
   }
 }
 
-/// Hops and latency of the experiment, whatever its pattern, routing, packets and model: against runs at a low load.
+/// Hops and latency of the experiment, for any pattern, routing, packet length and model, against runs at low load.
 TEST(Derived, HopsAndLatencyAreThoseOfTheExperiment) {
   std::string clockwise, ring;
   for (u32 r = 0; r < 8; ++r) {
     ring += std::to_string(r) + "," + std::to_string((r + 1) % 8) + "\n";
-    for (u32 to = 0; to < 8; ++to)  // edge n of the list is port 1 of router n, but for the first and the last
+    for (u32 to = 0; to < 8; ++to)  // edge n of the list is port 1 of router n, except the first and the last
       if (r != to) clockwise += std::to_string(r) + "," + std::to_string(to) + "," + (r == 0 ? "0" : "1") + "\n";
   }
   const testing::TextFile edges(ring), routes(clockwise);
@@ -111,7 +111,7 @@ TEST(Derived, HopsAndLatencyAreThoseOfTheExperiment) {
   }
 }
 
-/// 65,536 routers: no walk over all pairs.
+/// 65,536 routers: computed without visiting all pairs.
 TEST(Derived, LargeNetworksAreSummedByCoordinates) {
   const Experiment e = experiment({{"topology.shape", IntList{256, 256}},
                                    {"traffic.pattern", word("hot_region")},
@@ -133,7 +133,7 @@ TEST(Derived, ZeroLoadLatencyIsNotGuessed) {
   EXPECT_TRUE(std::isnan(derived(experiment({{"router.buffer_flits", integer(3)}}), "zero_load_latency_cycles")));
 }
 
-/// A matrix of the same name and size, but with other contents, is another configuration.
+/// A matrix of the same name and size but with other contents is another configuration.
 TEST(Files, ContentsBelongToTheConfiguration) {
   const std::string path = std::filesystem::absolute(testing::temporary(".csv")).string();
   const auto write = [&](int distance) {

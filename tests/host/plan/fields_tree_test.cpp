@@ -1,4 +1,4 @@
-/// The tree that follows from the lists of fields, beside what the model itself says of its state.
+/// The tree built from the lists of fields, compared with the model's own inspector.
 #include "host/plan/fields_tree.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ const InspectNode& part(const InspectNode& node, std::string_view kind, u32 plac
   throw std::out_of_range(node.kind + " has no part " + std::string(kind));
 }
 
-/// Arrays, records in records, bit fields, numbers below zero; padding is not shown.
+/// Arrays, nested records, bit fields, negative numbers; padding is not shown.
 struct Inner {
   FLITLAB_MEMBERS(Inner,
     (u16, near, "flits", "first"),
@@ -130,7 +130,7 @@ TEST(FieldsTree, ARouterAsItsInspectorShowsIt) {
   }
 }
 
-/// Whatever the model: every field has a meaning, fields do not overlap, and all items can be shown.
+/// In every model each field has a meaning, fields do not overlap, and all items can be shown.
 TEST(FieldsTree, EveryFieldOfEveryModelIsDescribed) {
   for (const ModelRecord& model : models()) {
     const std::string kind(model.kind);

@@ -1,4 +1,4 @@
-/// Means over the packets of an experiment, against packets drawn one by one and against routes followed one by one.
+/// Means over the packets of an experiment, compared with packets drawn one by one and with routes followed one by one.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,12 +20,12 @@ using testing::experiment;
 using testing::integer;
 using testing::word;
 
-/// A quantity that differs in every pair and in every direction.
+/// A quantity that differs between pairs and between directions.
 const ValueOf kPair([](u32 source, u32 destination) {
   return std::fmod(source * 7.3 + destination * destination, 11.0);
 });
 
-/// The mean of kPair over packets that terminals draw, `each` of every terminal that sends.
+/// Returns the mean of kPair over drawn packets, `each` from every terminal that sends.
 double drawn(const TerminalPlan& traffic, u32 each) {
   const TrafficTable& t = traffic.table;
   ReplicaRow row{};
@@ -68,7 +68,7 @@ TEST(Flows, WeighDestinationsAsTerminalsDrawThem) {
       }
 }
 
-/// Terminals of a batch count by their packets, replies as much as requests; nothing is known of a trace.
+/// Terminals of a batch have weights by their packets, and replies have the weight of requests; a trace gives no mean.
 TEST(Flows, CountPacketsOfEveryMode) {
   const TerminalPlan::Groups groups{{0, 1, 2}, {3, 4}};
   const ValueOf source([](u32 s, u32) { return s; });
@@ -77,10 +77,10 @@ TEST(Flows, CountPacketsOfEveryMode) {
     const Topology topology = make_topology(e);
     return TerminalPlan(e, topology, g).mean_over(source);
   };
-  // Two packets each of 0, 1 and 2, one each of 3 and 4.
+  // Terminals 0, 1 and 2 send two packets each, 3 and 4 one each.
   EXPECT_DOUBLE_EQ(mean({{"traffic.mode", word("batch")}, {"traffic.pattern", word("all_to_all")}}, groups), 13 / 8.0);
   EXPECT_DOUBLE_EQ(mean({{"traffic.pattern", word("all_to_all")}}, groups), 2);
-  // Half of the packets, the replies, begin at hot terminal 9.
+  // Half of the packets are replies, which start at hot terminal 9.
   EXPECT_NEAR(mean({{"traffic.mode", word("request_reply")},
                     {"traffic.pattern", word("hot_spot")},
                     {"traffic.hot_terminals", IntList{9}},
@@ -101,7 +101,7 @@ TEST(Flows, MeansOverLengthsAreOverPackets) {
                           {"traffic.packet_flits", Lengths{{1, 1.0}}},
                           {"traffic.reply_flits", Lengths{{6, 1.0}}}}),
                    2);
-  // Geometric with mean 2, cut at 32: the sum of P(L >= n) for n from 3.
+  // Geometric with mean 2, limited to 32: the sum of P(L >= n) for n from 3.
   double longer = 0;
   for (u32 n = 3; n <= 32; ++n) longer += std::pow(0.5, n - 1);
   EXPECT_NEAR(tails({{"traffic.packet_length", word("geometric")}, {"traffic.packet_flits", Lengths{{2, 1.0}}}}),

@@ -1,4 +1,5 @@
-/// Collectives by what members know: messages carry sets, and at the end everybody must know what the collective says.
+/// Collectives as flows of data: messages carry sets, and at the end each member must have the data that the collective
+/// specifies.
 #include "host/programs/collectives.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,7 @@
 namespace flitlab::programs_collectives_test {
 namespace {
 
-/// A piece of data: who contributes it, and for whom it is (alltoall only).
+/// A piece of data: its contributor and, for alltoall only, its receiver.
 using Piece = std::pair<u32, u32>;
 using Known = std::multiset<Piece>;
 
@@ -31,8 +32,8 @@ std::vector<std::vector<Step>> steps_of(const Collective& c, u32 members) {
   return steps;
 }
 
-/// Carries out all steps in any order that works. `give(from, to, amount, known)` says what a message carries, `take`
-/// what its receiver then knows. Returns false if they wait for one another for ever.
+/// Carries out all steps in any possible order. `give(from, to, amount, known)` returns a message's data, `take` adds
+/// it to the receiver's data. Returns false if the steps wait for each other.
 template <class Give, class Take>
 bool carry_out(const std::vector<std::vector<Step>>& steps, std::vector<Known>& known, Give give, Take take) {
   const u32 n = static_cast<u32>(steps.size());
@@ -64,7 +65,7 @@ bool carry_out(const std::vector<std::vector<Step>>& steps, std::vector<Known>& 
 const auto everything = [](u32, u32, u64, const Known& known) { return known; };
 const auto add = [](Known& known, const Known& more) { known.insert(more.begin(), more.end()); };
 const auto replace = [](Known& known, const Known& more) { known = more; };
-/// Who combines contributions must not count any twice.
+/// A member that combines contributions must count each only once.
 const auto combine_or_replace = [](Known& known, const Known& more) {
   if (std::includes(more.begin(), more.end(), known.begin(), known.end()))
     known = more;
@@ -137,7 +138,7 @@ TEST_P(Collectives, AllreduceGivesEverybodyTheWholeSum) {
   const u32 rounds = static_cast<u32>(std::bit_width(n) - 1);
   u32 combines = 0;
   for (u32 me = 0; me < n; ++me) {
-    EXPECT_EQ(known[me], all(n)) << me;  // a multiset: nobody is counted twice
+    EXPECT_EQ(known[me], all(n)) << me;  // a multiset: each member is counted once
     EXPECT_LE(steps[me].size(), 3 * rounds + 3);
     for (const Step& s : steps[me]) combines += s.kind == CallKind::kCompute && s.amount == 7;
   }
@@ -148,7 +149,7 @@ TEST_P(Collectives, AllreduceGivesEverybodyTheWholeSum) {
 TEST_P(Collectives, AllgatherGivesEverybodyEveryBlock) {
   const auto steps = steps_of({CollectiveKind::kAllgather, 0, 100}, n);
   auto known = own(n);
-  // A message carries as many blocks as its bytes say: the sender's, then those it got in the order of places.
+  // A message's bytes give its number of blocks: first the sender's own, then received ones in the order of positions.
   std::vector<std::vector<u32>> blocks(n);
   for (u32 i = 0; i < n; ++i) blocks[i] = {i};
   std::vector<Known> unused(n);
@@ -208,7 +209,8 @@ TEST(CollectivesOfPrograms, RunOneAfterAnotherOnGroups) {
 }
 
 TEST(CollectivesOfPrograms, GroupsKeepToTheirRanksAndOrder) {
-  // Of group 5,0,3 the root 5 is member 0: its children in a binomial tree are members 2 and 1, ranks 3 and 0.
+  // In group 5,0,3 the root 5 is member 0: its children in a binomial tree are members 2 and 1, which are ranks 3 and
+  // 0.
   const Program p =
       testing::program("group,1,5,0,3\n5,broadcast,5,100,1\n0,broadcast,5,100,1\n3,broadcast,5,100,1\n", 6);
   ASSERT_EQ(p.first[6] - p.first[5], 2u);

@@ -1,4 +1,4 @@
-/// Reading programs: what they become, and one message for each thing that can be wrong.
+/// Reading of programs: the resulting calls, and one message for each possible error.
 #include "host/programs/program.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 using testing::program;
 
-/// Calls of a rank as text: kind, peer, amount, slot.
+/// Returns a rank's calls as text: kind, peer, amount, slot.
 std::string calls(const Program& p, u32 rank) {
   std::string text;
   for (u32 i = p.first[rank]; i < p.first[rank + 1]; ++i) {
@@ -37,7 +37,7 @@ TEST(Programs, BecomeMatchedCalls) {
       "2,send,1,9,7\n"
       "0,send,1,1\n"
       "1,recv,0\n"
-      "1,recv,0,241,7",  // the last line has no end
+      "1,recv,0,241,7",  // the last line has no newline
       8);
   EXPECT_EQ(calls(p, 0), "C0/5/0 S1/241/2 S1/1/1");
   EXPECT_EQ(calls(p, 1), "R2/1/0 R0/1/1 R0/2/2");
@@ -58,7 +58,7 @@ TEST(Programs, WaitsNameWhatTheyWaitFor) {
       "0,isend,1,1,,4\n0,isend,1,1,,5\n0,wait,4\n0,irecv,1,,,4\n0,irecv,1\n0,waitall\n0,isend,1,1,,4\n"
       "1,recv,0\n1,recv,0\n1,send,0,1\n1,send,0,500\n1,recv,0\n",
       2);
-  // Calls 3 and 4 are the irecvs; waitall waits for both, then for isend 1; the end of the program for isend 8.
+  // Calls 3 and 4 are the irecvs; waitall waits for both and for isend 1; the end of the program waits for isend 8.
   EXPECT_EQ(calls(p, 0), "I1/1/0 I1/1/1 W0/0/0 P1/1/0 P1/3/1 R1/1/0 R1/3/1 W0/1/0 I1/1/2 W0/8/0");
 }
 
@@ -76,7 +76,7 @@ TEST(Programs, OfAFileAndOfATextAreTheSame) {
 }
 
 struct Wrong {
-  std::string text, message;  ///< what the message contains
+  std::string text, message;  ///< the program, and a part of the message
   u32 line;
 };
 
@@ -128,13 +128,13 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"1,irecv,0\n", "rank 0 sends no message with tag 0 to rank 1", 1},
         Wrong{"2,send,0,1\n2,send,1,1\n", "rank 0 has no receive left for this message from rank 2", 1},
         Wrong{"0,recv,1\n1,recv,2\n1,send,0,1\n2,recv,1\n2,send,1,1\n1,send,2,1\n",
-              "whatever the network does: rank 1 waits for rank 2 in line 2 (\"1,recv,2\"), rank 2 waits for rank 1",
+              "on any network: rank 1 waits for rank 2 in line 2 (\"1,recv,2\"), rank 2 waits for rank 1",
               2},
         Wrong{"0,send,1,100\n1,recv,0,10\n",
               "the message that rank 1 receives here has 100 bytes (line 1 (\"0,send,1,100\")). Give that", 2},
         Wrong{
             "0,recv,1\n0,send,1,1\n1,recv,0,1,0\n1,send,0,1\n",
-            "the program cannot end, whatever the network does: rank 0 waits for rank 1 in line 1 (\"0,recv,1\"), rank "
+            "the program cannot end on any network: rank 0 waits for rank 1 in line 1 (\"0,recv,1\"), rank "
             "1 waits for rank 0 in line 3 (\"1,recv,0,1,0\"). Let one of them send before it receives",
             1},
         Wrong{"0,irecv,1,,,8\n0,wait,8\n0,send,1,1\n1,recv,0\n1,send,0,1\n",
@@ -148,26 +148,27 @@ INSTANTIATE_TEST_SUITE_P(
               "rank 0 waits for rank 1 in line 2 (\"0,barrier\")", 2},
         Wrong{"ranks,2\n0,barrier\n",
               "rank 1 never makes this call, which is collective 0 of all ranks (counted from 0): all members", 2},
-        Wrong{"0,barrier\n1,barrier\n", "let it begin with a line ranks,NUMBER", 1},
+        Wrong{"0,barrier\n1,barrier\n", "start the program with a line ranks,NUMBER", 1},
         Wrong{"ranks,2\n0,allreduce,8\n1,allreduce,9\n",
-              "this is collective 0 of all ranks (counted from 0), which is another one in line 2 (\"0,allreduce,8\")",
+              "this is collective 0 of all ranks (counted from 0), which is a different one in line 2 "
+              "(\"0,allreduce,8\")",
               3},
-        Wrong{"ranks,2\n0,broadcast,0,8\n1,broadcast,1,8\n", "which is another one in line 2", 3},
+        Wrong{"ranks,2\n0,broadcast,0,8\n1,broadcast,1,8\n", "which is a different one in line 2", 3},
         Wrong{"0,barrier,1\n", "there is no group 1 yet", 1}, Wrong{"group,1\n", "group,NUMBER,RANK[,RANK...]", 1},
-        Wrong{"group,1,0,4\n", "rank 4 does not exist", 1}, Wrong{"group,1,0,0\n", "rank 0 is in it twice", 1},
+        Wrong{"group,1,0,4\n", "rank 4 does not exist", 1}, Wrong{"group,1,0,0\n", "rank 0 is in the group twice", 1},
         Wrong{"group,1,0\ngroup,1,0\n", "group 1 has been given before", 2},
         Wrong{"group,1,0,2\n1,barrier,1\n", "rank 1 is not in group 1", 2},
         Wrong{"group,1,0,2\n0,reduce,1,8,,1\n", "rank 1 is not in group 1", 2},
         Wrong{"0,allgather,15728400\n", "it would send messages of 31456800 bytes; at most 15728400 are possible.",
               1}));
 
-/// A call of a rank: a send or, if `receives`, a receive; of the messages from a to b the next one.
+/// A rank's call: a send or, if `receives`, a receive of the next message from a to b.
 struct Move {
   bool receives;
   u32 peer;
 };
 
-/// Whether all ranks come to their ends, in whatever order their calls are made.
+/// Returns whether all ranks finish; the order of execution between ranks does not matter.
 bool ends(const std::vector<std::vector<Move>>& ranks) {
   std::map<std::pair<u32, u32>, int> under_way;
   std::vector<std::size_t> next(ranks.size(), 0);
@@ -197,7 +198,7 @@ TEST(Programs, ThatCannotEndAreThoseThatCannotEnd) {
       const u32 a = r.word[0] % n, b = (a + 1 + r.word[1] % (n - 1)) % n;
       ranks[a].push_back({false, b});
       ranks[b].push_back({true, a});
-      for (u32 rank : {a, b}) {  // until here the order is one that works
+      for (u32 rank : {a, b}) {  // the current order works
         const std::size_t last = ranks[rank].size() - 1;
         if (r.word[2] % 3) std::swap(ranks[rank][last], ranks[rank][r.word[3] % (last + 1)]);
       }

@@ -1,4 +1,4 @@
-/// Tables of routes through any graph: shortest, free of cycles by a search of its own, and those of the user.
+/// Routing tables for any graph: shortest paths, free of cycles by an independent search, and tables from users.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ using testing::expect_consistent;
 using testing::graph_text;
 using testing::TextFile;
 
-/// Independent check: depth-first search with colours over all dependencies of a layer.
+/// Independent check: a depth-first search with colours over all dependencies of a layer.
 bool naive_has_cycle(const std::vector<std::set<u32>>& after) {
   std::vector<int> colour(after.size(), 0);
   const auto visit = [&](auto&& self, u32 c) -> bool {
@@ -46,14 +46,14 @@ void expect_good_table(const Topology& t, const RouteTable& table) {
       u32 r = s, count = 0;
       std::vector<u32> before;
       while (r != d) {
-        std::vector<u32> channels;  // all that a packet may take here
+        std::vector<u32> channels;  // all channels that a packet may take here
         u32 next = kNone;
         for (u32 set = ports_toward(t, table, r, d); set; set &= set - 1) {
           channels.push_back(r * t.network_ports + lowest_bit(set));
           ASSERT_TRUE(next == kNone || t.peer(r, lowest_bit(set)).item == next);
           next = t.peer(r, lowest_bit(set)).item;
         }
-        for (u32 p = 0; p < t.network_ports; ++p)  // no channel to the next router is left out
+        for (u32 p = 0; p < t.network_ports; ++p)  // every channel to the next router is included
           ASSERT_EQ(std::count(channels.begin(), channels.end(), r * t.network_ports + p), t.peer(r, p).item == next);
         for (u32 from : before)
           for (u32 to : channels) layers[table.layer[s * t.routers + d]][from].insert(to);
@@ -109,13 +109,13 @@ TEST(Tables, UseAllOfSeveralChannelsBetweenTwoRouters) {
   EXPECT_EQ(ports_toward(t, table, 1, 0), 0b1011u);
   EXPECT_EQ(ports_toward(t, table, 1, 2), 0b0100u);
   EXPECT_TRUE(has_parallel_ports(table));
-  // A ring of three with a second channel each way between two of the routers: paths over either need a second layer.
+  // A ring of three with a second channel in each direction between two routers: paths over either need a second layer.
   const TextFile ring(graph_text({{0, 1}, {1, 2}, {2, 3}, {3, 0}, {0, 1}}));
   const Topology r = make_graph(TextSource(ring.path), 1);
   expect_good_table(r, shortest_path_table(r, 4));
 }
 
-/// A user's line is one port; lines for all channels to a router make one entry of them.
+/// A line of a user's table names one port; lines for all channels to a router are combined into one entry.
 TEST(Tables, OfTheUserNameOnePortOrAllParallelOnes) {
   const TextFile file(graph_text({{0, 1}, {0, 1}, {1, 2}, {0, 1}}));
   const Topology t = make_graph(TextSource(file.path), 1);
@@ -161,7 +161,7 @@ TEST(Tables, NeedOneLayerOnATreeAndTwoOnARing) {
 TEST(Tables, OfTheUserAreChecked) {
   const TextFile ring(graph_text({{0, 1}, {1, 2}, {2, 3}, {3, 0}}));
   const Topology t = make_graph(TextSource(ring.path), 1);
-  // Port toward the next higher router (mod 4), by peer.
+  // Returns the port toward the next higher router (mod 4), by its peer.
   const auto port_to = [&](u32 r, u32 next) {
     for (u32 p = 0; p < t.network_ports; ++p)
       if (t.peer(r, p).item == next) return p;
@@ -177,7 +177,7 @@ TEST(Tables, OfTheUserAreChecked) {
       layered += line + ",0\n";
     }
   const TextFile good(clockwise), bad(layered), partial("0,1,0\n");
-  const RouteTable table = read_table("routing.table_file", TextSource(good.path), t, 4);  // the tool finds the layers
+  const RouteTable table = read_table("routing.table_file", TextSource(good.path), t, 4);  // flitlab assigns the layers
   EXPECT_EQ(table.layers, 2u);
   const auto message = [&](const std::string& path) -> std::string {
     try {
@@ -194,7 +194,7 @@ TEST(Tables, OfTheUserAreChecked) {
   looping.replace(looping.find("1,3,"), 5, "1,3," + std::to_string(port_to(1, 0)));
   const TextFile loop(looping);
   EXPECT_NE(message(loop.path).find("loop"), std::string::npos) << message(loop.path);
-  // The first router and the first port that do not exist.
+  // The lowest router and port numbers that do not exist.
   const TextFile router("4,0,0\n"), destination("0,4,0\n"), port("0,1," + std::to_string(t.network_ports) + "\n");
   for (const std::string& path : {router.path, destination.path})
     EXPECT_NE(message(path).find("routers are numbered 0 to 3"), std::string::npos) << message(path);

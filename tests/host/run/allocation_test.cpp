@@ -1,4 +1,4 @@
-/// Memory that runs out at any moment: the error reaches the caller, nothing hangs, leaks or is half done.
+/// Memory that runs out at any moment: the error reaches the caller, without hangs, leaks or partial changes.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -20,11 +20,11 @@ namespace flitlab::run_allocation_test {
 std::atomic<bool> counts{false};
 std::atomic<std::int64_t> made{0}, refused{-1};
 
-/// Smaller ones are not refused. GCC's library (12) ends the process when a copy of a std::variant of strings and
-/// vectors finds no memory for a string: it destroys what it has not made.
+/// Smaller allocations never fail here. GCC 12's library terminates if a copy of a std::variant of strings and vectors
+/// finds no memory for a string: it destroys an object that it has not constructed.
 constexpr std::size_t kLeast = 256;
 
-/// Memory for any `operator new` of this process; none if it is the refused one since counting began.
+/// Allocates memory for any `operator new` of this process; throws for the chosen allocation since counting began.
 void* memory(std::size_t bytes, std::size_t alignment) {
   if (bytes >= kLeast && counts.load(std::memory_order_relaxed) && made.fetch_add(1) == refused) throw std::bad_alloc();
   bytes = std::max<std::size_t>(bytes, 1);
@@ -37,7 +37,7 @@ void* memory(std::size_t bytes, std::size_t alignment) {
 
 }  // namespace flitlab::run_allocation_test
 
-// Inlined, they would make GCC warn that what `new` gave is freed.
+// If these were inlined, GCC would warn that memory from `new` is passed to free().
 [[gnu::noinline]] void* operator new(std::size_t n) { return flitlab::run_allocation_test::memory(n, 1); }
 [[gnu::noinline]] void* operator new[](std::size_t n) { return flitlab::run_allocation_test::memory(n, 1); }
 [[gnu::noinline]] void* operator new(std::size_t n, std::align_val_t a) {
@@ -64,7 +64,7 @@ using testing::experiment;
 using testing::integer;
 using testing::word;
 
-/// Counts allocations while it lives, and refuses one of them.
+/// Counts allocations during its lifetime, and makes one of them fail.
 struct Refusal {
   explicit Refusal(std::int64_t which) {
     made = 0;
@@ -81,7 +81,7 @@ TEST_P(AllocationOf, NetworksAndRuns) {
                          {"traffic.mode", word("batch")},
                          {"traffic.batch_packets", integer(2)}};
   const std::string path = testing::temporary(".checkpoint");
-  // The end of a batch, stepped, saved, loaded and run on three threads that share it.
+  // A batch that is stepped, saved, loaded, and run to its end on three threads that share it.
   const auto work = [&] {
     const Experiment e = experiment(config);
     SteppedNetwork first(e, "cpu", 1, false), second(e, "cpu", 2, false);
@@ -108,7 +108,7 @@ TEST_P(AllocationOf, NetworksAndRuns) {
       work();
     } catch (const std::bad_alloc&) {
       ++seen;
-    } catch (const ConfigError& error) {  // a checkpoint that a stream without memory did not write or read
+    } catch (const ConfigError& error) {  // a checkpoint stream that ran out of memory
       EXPECT_NE(std::string(error.what()).find("checkpoint"), std::string::npos) << error.what();
       ++seen;
     } catch (const RunError& error) {

@@ -1,4 +1,4 @@
-/// Windows that end by themselves: what they measure, when they end, and that windows of fixed length are as ever.
+/// Windows of automatic length: their measurements, their ends; and windows of fixed length, which must not change.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -35,11 +35,10 @@ void expect_same(const Result& a, const Result& b) {
 
 class AutomaticWindowOf : public ::testing::TestWithParam<const char*> {};
 
-/// The end of the window is known only when it has come. What was measured is what a run of fixed lengths measures that
-/// knows it from its beginning.
+/// An automatic window gives the same results as a run with fixed lengths of the same warm-up and window.
 TEST_P(AutomaticWindowOf, MeasuresWhatWasCreatedInIt) {
   RawConfig config{{"router.kind", word(GetParam())}, {"traffic.load", 0.05}, {"run.precision", 0.04}};
-  if (GetParam() == std::string("bgl")) {  // its packets are many flits, and few at a load that it can take
+  if (GetParam() == std::string("bgl")) {  // its packets have many flits, and it carries few of them
     config["run.precision"] = 0.3;
     config["traffic.load"] = 0.01;
   }
@@ -51,7 +50,7 @@ TEST_P(AutomaticWindowOf, MeasuresWhatWasCreatedInIt) {
   config["run.measure_cycles"] = integer(static_cast<std::int64_t>(r.measured_cycles));
   config["run.epoch_cycles"] = integer(100);
   Result fixed = run(config);
-  EXPECT_NEAR(r.latency.ci95, fixed.latency.ci95, 0.3 * r.latency.ci95);  // which knows nothing of the warm-up
+  EXPECT_NEAR(r.latency.ci95, fixed.latency.ci95, 0.3 * r.latency.ci95);  // a fixed window ignores the warm-up
   fixed.latency.ci95 = r.latency.ci95;
   expect_same(r, fixed);
   EXPECT_EQ(r.network_latency.mean, fixed.network_latency.mean);
@@ -67,14 +66,14 @@ TEST(AutomaticWindow, EndsWhenItsMeanIsKnownSoWell) {
   for (const double precision : {0.1, 0.02, 0.005}) {
     const Result r = run({{"topology.shape", IntList{8, 8}}, {"traffic.load", 0.3}, {"run.precision", precision}});
     EXPECT_FALSE(r.window_capped);
-    EXPECT_LE(r.latency.ci95, 1.1 * precision * r.latency.mean);  // what arrives in the drain may widen it
+    EXPECT_LE(r.latency.ci95, 1.1 * precision * r.latency.mean);  // packets that arrive in the drain may widen it
     EXPECT_GE(r.measured_cycles, std::max<u64>(before, 1000));
     before = r.measured_cycles;
   }
   EXPECT_GT(before, 2000u);
 }
 
-/// Packets of long latency: the window lasts ten times as long, though they all take about as long.
+/// Packets of long latency: the window lasts ten latencies although all are about equal.
 TEST(AutomaticWindow, LastsForTenLatencies) {
   const Result r = run({{"topology.channel_delay", integer(64)}, {"traffic.load", 0.05}, {"run.precision", 0.5}});
   EXPECT_GT(r.latency.mean, 140);
@@ -88,7 +87,7 @@ TEST(AutomaticWindow, SaysWhenItWasCapped) {
   EXPECT_TRUE(r.window_capped);
   EXPECT_EQ(r.measured_cycles, 2400u);  // whole epochs
   EXPECT_GT(r.latency.ci95, 0.0001 * r.latency.mean);
-  config["run.measure_cycles"] = integer(2500);  // who asks for a length has it
+  config["run.measure_cycles"] = integer(2500);  // a requested length is used
   EXPECT_FALSE(run(config).window_capped);
   EXPECT_EQ(run(config).measured_cycles, 2500u);
 }
@@ -99,7 +98,7 @@ TEST(AutomaticWindow, SaysWhenItsWarmupWasGivenUp) {
   EXPECT_EQ(r.warmup_cycles, 700u);
 }
 
-/// No packet, no mean: it is not known, however long the window.
+/// Without packets there is no mean, however long the window.
 TEST(AutomaticWindow, OfNoPacketsIsCapped) {
   const Result r = run({{"traffic.load", 0.0}});
   EXPECT_FALSE(r.saturated);
@@ -108,7 +107,7 @@ TEST(AutomaticWindow, OfNoPacketsIsCapped) {
   EXPECT_TRUE(std::isnan(r.latency.mean));
 }
 
-/// Past saturation nothing waits for a latency that never settles: warm-up and window are those of the throughput.
+/// Past saturation latency never settles, so only the throughput decides the end of warm-up and window.
 TEST(AutomaticWindow, PastSaturationIsThatOfTheAcceptedLoad) {
   for (const double load : {0.42, 0.5, 0.8}) {
     const Result r = run({{"topology.kind", word("mesh")},
@@ -132,7 +131,7 @@ std::vector<Experiment> several_loads() {
   return list;
 }
 
-/// Each replica ends its own window, whatever runs beside it, in whatever order, on however many threads.
+/// Each replica ends its own window, independent of other replicas, their order, and the number of threads.
 TEST(AutomaticWindow, IsTheSameBesideOthers) {
   const std::vector<Experiment> loads = several_loads();
   const std::vector<Result> together = run_job(loads, {"cpu", 1, false}, nullptr),
@@ -145,7 +144,7 @@ TEST(AutomaticWindow, IsTheSameBesideOthers) {
 
 struct Stop {};
 
-/// Stopped and gone on from its checkpoint after every few epochs.
+/// Stopped after every few epochs and resumed from its checkpoint.
 TEST(AutomaticWindow, IsTheSameResumed) {
   const std::vector<Experiment> loads = several_loads();
   const std::string path = testing::temporary(".checkpoint");
@@ -173,8 +172,8 @@ struct Fixed {
   double latency, ci95, accepted;
 };
 
-/// Windows whose length is given, and the warm-up before them, are judged as before there were automatic ones; the
-/// numbers are those of flitlab then, but for the intervals.
+/// Fixed windows and the warm-up before them give the results of the version before automatic windows existed, except
+/// the confidence intervals.
 TEST(FixedWindow, IsAsEver) {
   const double none = kNotMeasured;
   const RawConfig mesh{{"topology.kind", word("mesh")}, {"topology.shape", IntList{8, 8}}};

@@ -1,4 +1,4 @@
-/// A job that is stopped again and again gives the same results, bit by bit; damaged files are refused whole.
+/// Jobs that are stopped repeatedly give the same results, bit by bit; damaged files are rejected as a whole.
 #include "host/run/checkpoint.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ using testing::word;
 
 struct Stop {};
 
-/// Runs a job, stopped after every `epochs` epochs and started anew from its file.
+/// Runs a job that is stopped after every `epochs` epochs and restarted from its file.
 std::vector<Result> in_pieces(const std::vector<Experiment>& experiments, int epochs, int* pieces = nullptr) {
   const std::string path = testing::temporary(".checkpoint");
   for (int piece = 1;; ++piece) {
@@ -38,7 +38,7 @@ std::vector<Result> in_pieces(const std::vector<Experiment>& experiments, int ep
                                if (--left == 0) throw Stop{};
                              },
                              {path, 1e9});
-      // The end is in the file as well, for who has lost the results.
+      // The file also contains the end, for a caller that has lost the results.
       const auto again = run_job(experiments, {"cpu", 1, false}, nullptr, {path, 1e9});
       EXPECT_EQ(again.front().state_hash, results.front().state_hash);
       EXPECT_EQ(again.front().cycles, results.front().cycles);
@@ -54,8 +54,8 @@ std::vector<Result> in_pieces(const std::vector<Experiment>& experiments, int ep
 
 u32 asked = 0;
 
-/// Long epochs are not waited for: a user is heard between two cycles, and the run goes on from there. An epoch takes
-/// more than the first piece, which is 636 cycles of a switch (EngineCost), whatever the machine's speed.
+/// A user's stop takes effect between two cycles, without waiting for a long epoch, and the run resumes there. An epoch
+/// is longer than the first piece, which is 636 cycles of a switch (EngineCost) on any machine.
 TEST(Checkpoint, AStopWithinAnEpochIsHeardAndKept) {
   const std::string path = testing::temporary(".checkpoint");
   const std::vector<Experiment> jobs{experiment({{"router.kind", word("switch")},
@@ -86,7 +86,7 @@ TEST(Checkpoint, AStopWithinAnEpochIsHeardAndKept) {
   expect_the_same(whole, pieces);
 }
 
-/// Replicas in different phases: one is saturated and done early, others still warm up or drain.
+/// Replicas at different points of the run: one is saturated and done early, others still warm up or drain.
 TEST(Checkpoint, InterruptedJobsEndTheSame) {
   std::vector<Experiment> replicas;
   for (double load : {0.05, 0.3, 0.9})
@@ -96,7 +96,7 @@ TEST(Checkpoint, InterruptedJobsEndTheSame) {
   EXPECT_GT(pieces, 5);
 }
 
-/// States of those that are done are of cycles long past: past saturation a window without a drain is all.
+/// Finished replicas keep the state of an earlier cycle: past saturation a run ends with its window, without a drain.
 TEST(Checkpoint, InterruptedJobsOfEveryModelEndTheSame) {
   for (const ModelRecord& model : models()) {
     std::vector<Experiment> replicas;
@@ -116,7 +116,7 @@ TEST(Checkpoint, InterruptedJobsOfEveryModelEndTheSame) {
     const auto [first, last] =
         std::ranges::minmax_element(whole, {}, [](const Result& result) { return result.cycles; });
     if (model.kind == "switch") {
-      EXPECT_GT(last->cycles, first->cycles);  // its audit knows what cycle it is
+      EXPECT_GT(last->cycles, first->cycles);  // the audit uses the replica's own cycle
     }
   }
 }
@@ -126,7 +126,7 @@ TEST(Checkpoint, InterruptedClosedLoopsAndTracesEndTheSame) {
   expect_the_same(run_job({loop}, {"cpu", 1, false}, nullptr), in_pieces({loop}, 7));
   const std::string path = testing::temporary(".csv");
   std::ofstream file(path);
-  for (u32 n = 0; n < 4000; ++n)  // every third packet needs the one that came to its source seven lines before
+  for (u32 n = 0; n < 4000; ++n)  // every third packet depends on the packet to its source seven lines earlier
     file << n / 2 << ',' << n % 16 << ',' << (n + 7) % 16 << ',' << 1 + n % 5
          << (n % 3 == 0 && n >= 7 ? "," + std::to_string(n - 7) : "") << '\n';
   file.close();
@@ -134,7 +134,7 @@ TEST(Checkpoint, InterruptedClosedLoopsAndTracesEndTheSame) {
   expect_the_same(run_job({trace, trace}, {"cpu", 1, false}, nullptr), in_pieces({trace, trace}, 1));
 }
 
-/// Blue Gene/L's torus: what the calendar holds is kept too.
+/// Blue Gene/L's torus: the file includes the calendar.
 TEST(Checkpoint, InterruptedTorusesOfBlueGeneEndTheSame) {
   const std::string path = testing::temporary(".csv");
   std::ofstream file(path);
@@ -156,7 +156,7 @@ TEST(Checkpoint, InterruptedTorusesOfBlueGeneEndTheSame) {
   }
 }
 
-/// The error that a job ends with, stopped after every epoch or not at all.
+/// Returns the error that ends a job, which is stopped after every epoch or not at all.
 std::string error_of(const Experiment& e, bool stopped) {
   const std::string path = testing::temporary(".checkpoint");
   for (;;) {
@@ -175,7 +175,7 @@ std::string error_of(const Experiment& e, bool stopped) {
   }
 }
 
-/// The next search is when it would have been: not in every epoch of a job that is stopped often.
+/// A job that is stopped often searches for deadlock at the same cycles as others, not in every epoch.
 TEST(Checkpoint, DeadlockIsFoundAtTheSameCycle) {
   const auto deadlock = [](int watchdog) {
     return experiment({{"topology.kind", word("mesh")},
@@ -191,14 +191,14 @@ TEST(Checkpoint, DeadlockIsFoundAtTheSameCycle) {
   const std::string whole = error_of(deadlock(150), false);
   EXPECT_NE(whole.find("found at cycle"), std::string::npos) << whole;
   const auto cycle = [](const std::string& text) { return std::stoi(text.substr(text.find("found at cycle ") + 15)); };
-  // It comes between two searches: those at other cycles find it earlier (7, 14, 28, ..., 224).
+  // The deadlock begins between two searches: other search cycles find it earlier (7, 14, 28, ..., 224).
   const int earliest = cycle(error_of(deadlock(7), false));
   EXPECT_GT(earliest, 150);
   EXPECT_LT(earliest, cycle(whole));
   EXPECT_EQ(error_of(deadlock(150), true), whole);
 }
 
-/// Lines are counted on: a bad one is named by its number in the file.
+/// Line numbers continue after a restart, so that a message names a bad line by its number in the file.
 TEST(Checkpoint, TraceLinesKeepTheirNumbers) {
   std::string text = "# cycle,source,destination,flits\n\n";
   for (u32 n = 0; n < 300; ++n) text += std::to_string(20 * n) + ",0,1,1\n";
@@ -209,7 +209,7 @@ TEST(Checkpoint, TraceLinesKeepTheirNumbers) {
   EXPECT_EQ(error_of(e, true), whole);
 }
 
-/// Every byte counts: a checkpoint with any one of them changed, or any of its ends missing, is refused.
+/// A checkpoint with any byte changed, or cut at any point, is rejected.
 TEST(Checkpoint, DamageIsFound) {
   const std::string path = testing::temporary(".checkpoint");
   save_checkpoint(path, 7, [](Saver& saver) {
@@ -241,8 +241,8 @@ TEST(Checkpoint, DamageIsFound) {
 
 class ForgedCheckpoint : public ::testing::TestWithParam<std::string> {};
 
-/// With a right checksum, and one packet more in the books than in the network: it is refused, and the network that
-/// should have gone on from it is as before.
+/// The checksum is valid, but the state counts one packet more than it contains: the checkpoint is rejected, and the
+/// network that loads it stays unchanged.
 TEST_P(ForgedCheckpoint, OfAStateThatLosesPacketsIsRefused) {
   const Experiment e = experiment({{"router.kind", GetParam()}, {"traffic.load", 0.3}});
   testing::Network net(e);

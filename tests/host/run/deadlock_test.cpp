@@ -1,4 +1,4 @@
-/// Searches for deadlock become rare in a long job, but nobody gets the results of one.
+/// Searches for deadlock become rare in a long job, but a deadlocked job never returns results.
 #include <gtest/gtest.h>
 
 #include "host/run/run.hpp"
@@ -44,7 +44,7 @@ TEST(RunDeadlock, IsFoundAtTheLatestWhereARunEnds) {
   EXPECT_NE(error_of({experiment(config)}).find("found at cycle 320)"), std::string::npos);
 }
 
-/// Who has waited for so long that it is a stall is told of the deadlock that it was.
+/// A stall that is a deadlock is reported as a deadlock.
 TEST(RunDeadlock, IsNoStall) {
   const Experiment ring = experiment({{"topology.shape", IntList{8, 8}},
                                       {"router.vcs", integer(1)},
@@ -59,7 +59,7 @@ TEST(RunDeadlock, IsNoStall) {
   EXPECT_EQ(error_of({ring}).rfind("deadlock (replica 0", 0), 0u) << error_of({ring});
 }
 
-/// Threads share the replicas that are searched; the first in deadlock is named.
+/// Threads divide the replicas to search; the error names the first deadlocked one.
 TEST(RunDeadlock, IsTheSameOnAnyNumberOfThreads) {
   std::vector<Experiment> replicas;
   for (int seed = 1; seed <= 9; ++seed) {

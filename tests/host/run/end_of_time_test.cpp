@@ -30,7 +30,7 @@ std::string told(const std::function<void()>& act) {
   return "";
 }
 
-/// Latencies of a packet every 40 cycles from `start` on, in a network whose clock is set there.
+/// Returns the latency sum of a packet every 40 cycles from `start` on, in a network whose clock is set there.
 u64 latencies(const char* kind, Cycle start) {
   const std::string path = testing::temporary(".csv");
   std::ofstream file(path);
@@ -50,9 +50,9 @@ u64 latencies(const char* kind, Cycle start) {
   return net.total(Total::kLatencySum);
 }
 
-/// Right up to the end everything is as it is at the beginning.
+/// Networks behave the same right up to the end of time.
 TEST(EndOfTime, NetworksWorkUpToIt) {
-  const Cycle late = (kEndOfTime - 2990) / 61440 * 61440;  // whatever goes by the clock goes by its low bits
+  const Cycle late = (kEndOfTime - 2990) / 61440 * 61440;  // cycle-dependent rules use low bits of the clock
   for (const char* kind : {"vc", "t3e", "bgl", "metro", "sconnect", "adaptive", "bless", "switch"}) {
     SCOPED_TRACE(kind);
     EXPECT_EQ(latencies(kind, 0), latencies(kind, late));
@@ -68,7 +68,7 @@ TEST(EndOfTime, AStepPastItDoesNothing) {
   EXPECT_EQ(net.state_hash(), before);
 }
 
-/// A checkpoint sets the clock: close to the end, a network goes on to it and no further; past it, none begins.
+/// A checkpoint sets the clock. Close to the end a network continues up to it and no further; past it, none starts.
 TEST(EndOfTime, CheckpointsLeadUpToIt) {
   const testing::TextFile trace(std::to_string(kEndOfTime - 400) + ",0,5,3\n");
   const Experiment e = experiment({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace.path}});
@@ -109,7 +109,7 @@ TEST(EndOfTime, ProgramsThatComputeForLongerAreRefused) {
   testing::expect_in("rank 0 has computed 2999999997 cycles by now, and emulated time ends at 2000000000", program(3));
 }
 
-/// What would come after the end of time never comes; what should come before it is not lost.
+/// Events after the end of time never occur; events before it are not lost.
 TEST(EndOfTime, OnOffSourcesOfTinyLoadsOfferWhatIsAsked) {
   for (double load : {1e-9, 1e-7, 1e-6}) {
     const Experiment e = experiment({{"topology.shape", IntList{16, 16}},
@@ -127,7 +127,7 @@ TEST(EndOfTime, OnOffSourcesOfTinyLoadsOfferWhatIsAsked) {
       for (; cursor.at < kEndOfTime; next_creation(table, row, terminal, cursor)) ++packets;
     }
     const double expected = load * kEndOfTime * terminals;
-    // Bursts hold few packets each, so these are nearly independent.
+    // Bursts contain few packets each, so packets are nearly independent.
     EXPECT_NEAR(packets, expected, 6 * std::sqrt(expected)) << load;
   }
 }

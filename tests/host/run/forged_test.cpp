@@ -1,6 +1,6 @@
-/// Checkpoints that somebody has changed, with a right checksum: numbers that say where something lies are looked at
-/// before any router believes them (host/plan/bounds.hpp). Whatever is left may be refused, or run, or end in an error,
-/// and never reads or writes outside of the state; sanitizers watch this test.
+/// Checkpoints with changed numbers and a valid checksum. flitlab checks all indices before a router uses them
+/// (host/plan/bounds.hpp). Any other change may be rejected, run, or end in an error, but never accesses memory outside
+/// the state; sanitizers run this test.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -26,12 +26,12 @@ using testing::Network;
 
 class Forged : public ::testing::TestWithParam<std::string> {};
 
-/// A network whose state can be given to another of the same configuration by way of a checkpoint.
+/// A network whose state can be transferred by checkpoint to another of the same configuration.
 struct Source {
   explicit Source(const Experiment& e) : net(e) { net.step(300); }
 
   std::vector<std::byte> state() { return net.engine->state(0); }
-  /// ConfigError if it is refused.
+  /// Throws ConfigError if the checkpoint is rejected.
   void load_into(Network& other, const std::vector<std::byte>& state) {
     std::stringstream file;
     Saver saver(file);
@@ -47,7 +47,7 @@ struct Source {
   Network net;
 };
 
-/// Changes one number, or a few bytes, of a field of an item, and says which.
+/// Changes one number or a few bytes in a field of an item, and returns a description.
 std::string forge(const StateLayout& layout, std::vector<std::byte>& state, std::mt19937_64& random) {
   const auto below = [&](u64 n) { return random() % n; };
   const u32 k = static_cast<u32>(below(layout.kinds.size()));
@@ -67,7 +67,7 @@ std::string forge(const StateLayout& layout, std::vector<std::byte>& state, std:
 }
 
 TEST_P(Forged, IsRefusedOrRuns) {
-  const char* more = std::getenv("FLITLAB_FORGED");  // so many times as many, each named before it is tried
+  const char* more = std::getenv("FLITLAB_FORGED");  // factor for the trials; each is then printed first
   const char* seed = std::getenv("FLITLAB_FORGED_SEED");
   const u32 trials = testing::trials(more ? 60 * static_cast<u32>(std::atoi(more)) : 60);
   u32 number = 0, refused = 0, ran = 0;
@@ -76,7 +76,7 @@ TEST_P(Forged, IsRefusedOrRuns) {
     Source source(e);
     const std::vector<std::byte> good = source.state();
     Network other(e);
-    source.load_into(other, good);  // which is not refused
+    source.load_into(other, good);  // the unchanged state is accepted
     EXPECT_EQ(other.engine->state_hash(0), source.net.engine->state_hash(0)) << number;
     std::mt19937_64 random(first_seed << 8 | ++number);
     for (u32 i = 0; i < trials; ++i) {
@@ -105,10 +105,10 @@ TEST_P(Forged, IsRefusedOrRuns) {
   RecordProperty("ran", static_cast<int>(ran));
 }
 
-/// Where a number of a field, or of a member of its record, lies in the last element of an item.
+/// Position of a field's number, or of a member of its record, in the last element of an item.
 struct Place {
   std::size_t offset = 0;
-  u32 bytes = 0;  ///< 0: there is none of that name, or it is bits of a number
+  u32 bytes = 0;  ///< 0: no such name, or a bit field
   u32 element = 0;
 };
 
@@ -124,7 +124,7 @@ Place last_of(const ItemKind& kind, const std::string& where) {
   return {};
 }
 
-/// A number that a bound forbids is found in the first item and in the last, and the message says where.
+/// A number out of bounds is found in the first item and in the last, and the message gives its location.
 TEST_P(Forged, WhatIsOutOfBoundsIsNamed) {
   const Experiment e = testing::variations(GetParam()).front();
   Source source(e);
@@ -154,7 +154,7 @@ TEST_P(Forged, WhatIsOutOfBoundsIsNamed) {
   EXPECT_GT(tried, 6u);
 }
 
-/// S-Connect's buffers are in queues by lists: a buffer that says that it waits is in one.
+/// S-Connect's queues are linked lists of buffers: a buffer marked as waiting must be in one.
 TEST(ForgedQueues, BufferThatWaitsIsInAQueue) {
   const Experiment e = testing::variations("sconnect").front();
   Source source(e);
@@ -177,7 +177,7 @@ TEST(ForgedQueues, BufferThatWaitsIsInAQueue) {
   EXPECT_GT(tried, 0u);
 }
 
-/// Cursors of S-Connect's hosts go on until they meet the next creation: one behind it never would.
+/// Cursors of S-Connect's hosts advance until they reach the next creation; a cursor beyond it would never stop.
 TEST(ForgedQueues, CursorsAreNotBehindTheNextCreation) {
   const Experiment e = testing::variations("sconnect")[2];
   Source source(e);
@@ -200,7 +200,7 @@ TEST(ForgedQueues, CursorsAreNotBehindTheNextCreation) {
     }
 }
 
-/// Hosts of S-Connect in a closed loop look for an unused transaction until they find one.
+/// Hosts of S-Connect in a closed loop search for an unused transaction until they find one.
 TEST(ForgedQueues, TransactionsAreThoseOutstanding) {
   const Experiment e = testing::experiment({{"router.kind", testing::word("sconnect")},
                                             {"traffic.mode", testing::word("request_reply")},
@@ -227,7 +227,7 @@ TEST(ForgedQueues, TransactionsAreThoseOutstanding) {
   }
 }
 
-/// A source looks for its next request among its transactions: two of one number would leave another one out.
+/// A source searches its transactions for the next request: a duplicate number would mean that another one is missing.
 TEST(ForgedQueues, RequestsThatWaitHaveNumbersOfTheirOwn) {
   const Experiment e = testing::experiment({{"traffic.mode", testing::word("request_reply")},
                                             {"traffic.load", 1.0},
@@ -289,7 +289,7 @@ TEST(Bounds, OfWhatNoStateHasAreAMistakeOfTheModel) {
   EXPECT_THROW(check_bounds(layout, {{"router.input", below(1)}}, state), std::logic_error);
   EXPECT_THROW(check_bounds(layout, {record_bound<u8>("router.input.first", [](u8, u32, u32) { return true; })}, state),
                std::logic_error);
-  EXPECT_NO_THROW(check_bounds(layout, {{"router.input_matrix", below(1)}}, state));  // this router has none
+  EXPECT_NO_THROW(check_bounds(layout, {{"router.input_matrix", below(1)}}, state));  // this router has no such field
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, Forged, ::testing::ValuesIn(testing::kinds()),

@@ -1,4 +1,4 @@
-/// Skipped idle time leaves every bit as if it had been stepped.
+/// Skipping idle time gives bit for bit the state of stepping through it.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -18,7 +18,7 @@ using testing::integer;
 using testing::Network;
 using testing::word;
 
-/// Bursts of packets at these cycles, among eight terminals.
+/// Bursts of packets at these cycles, between eight terminals.
 Experiment bursts(std::string_view kind, const std::vector<u32>& at,
                   std::vector<std::pair<std::string, Value>> more = {}) {
   const std::string path = testing::temporary(".csv");
@@ -70,7 +70,7 @@ TEST_P(IdleOf, APacketABillionCyclesAwayIsReached) {
 INSTANTIATE_TEST_SUITE_P(Models, IdleOf, ::testing::ValuesIn(testing::kinds()),
                          [](const auto& info) { return info.param; });
 
-/// What a run says of a trace does not depend on how it got over the idle time: the same bursts, near and far.
+/// Results of a trace do not depend on skipped idle time: the same bursts, close together and far apart.
 TEST(Idle, ARunMeasuresWhatItWouldWithoutTheGap) {
   const Result near = run({bursts("vc", {0, 4'000})}, 1).front();
   const Result far = run({bursts("vc", {0, 4'000'000})}, 1).front();
@@ -79,8 +79,8 @@ TEST(Idle, ARunMeasuresWhatItWouldWithoutTheGap) {
   EXPECT_EQ(far.measured_cycles, near.measured_cycles + 3'996'000);
 }
 
-/// Epochs that were skipped change nothing in what is said of the others: the mean is that of all epochs, stepped. All
-/// packets of a trace are counted, so its mean has no interval.
+/// Skipped epochs do not change the results of others: the mean equals that of all epochs, stepped. All packets of a
+/// trace are counted, so its mean has no interval.
 TEST(Idle, SkippedEpochsDoNotCount) {
   const Experiment e =
       bursts("vc", {0, 40'000, 60'480, 61'490, 62'470, 63'485, 64'495}, {{"run.epoch_cycles", integer(500)}});
@@ -93,7 +93,7 @@ TEST(Idle, SkippedEpochsDoNotCount) {
   EXPECT_TRUE(std::isnan(skipped.latency.ci95));
 }
 
-/// Replicas are idle together: the one that still has packets under way is waited for.
+/// Time is skipped only if all replicas are idle, so a replica with packets in flight delays the others.
 TEST(Idle, AReplicaWithPacketsHoldsTheOthers) {
   const Experiment late = bursts("vc", {900'000}), busy = bursts("vc", {0, 50'000, 100'000, 899'000});
   const std::vector<Result> both = run({late, busy}, 2);
@@ -102,7 +102,7 @@ TEST(Idle, AReplicaWithPacketsHoldsTheOthers) {
   EXPECT_EQ(both[1].state_hash, run({busy}, 1).front().state_hash);
 }
 
-/// A packet in a long channel does not change the state while it is under way.
+/// A packet in a long channel does not change the state while it is in flight.
 TEST(Idle, ALongChannelIsNotIdle) {
   const Experiment e = bursts("vc", {0, 600'000}, {{"topology.channel_delay", integer(64)}});
   Network skips(e), steps(e);

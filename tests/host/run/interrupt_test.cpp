@@ -1,4 +1,4 @@
-/// Ctrl-C is heard however short the parts are in which a network is advanced, and nothing is half done then.
+/// Ctrl-C takes effect in steps of any length, and leaves no partial work.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -26,7 +26,7 @@ class Interrupt : public ::testing::Test {
  protected:
   void TearDown() override { set_interrupt_check(nullptr); }
 
-  /// Longer than the user is left unasked.
+  /// Waits longer than the interval between interrupt checks.
   static void wait() { std::this_thread::sleep_for(std::chrono::milliseconds(300)); }
   static void stop() {
     set_interrupt_check([] { throw Stop{}; });
@@ -43,7 +43,7 @@ Experiment trace(const std::string& path) {
       {{"traffic.mode", word("trace")}, {"traffic.trace_file", path}, {"run.epoch_cycles", integer(1000)}});
 }
 
-/// A network whose user steps it cycle by cycle, one that is traced, and one that a trace feeds every 64 cycles.
+/// A network that is stepped cycle by cycle, a traced one, and one that a trace feeds every 64 cycles.
 TEST_F(Interrupt, IsHeardInShortSteps) {
   const testing::TextFile file("0,0,5,1\n70,1,6,2\n900,2,7,3\n");
   for (bool traced : {false, true})
@@ -54,7 +54,7 @@ TEST_F(Interrupt, IsHeardInShortSteps) {
       stop();
       wait();
       EXPECT_THROW(network.step(1), Stop);
-      EXPECT_EQ(network.cycle(), 40u);  // before the cycle, none of which has been done
+      EXPECT_EQ(network.cycle(), 40u);  // before the cycle, which has not started
       EXPECT_THROW(network.step(160), Stop);
       set_interrupt_check(nullptr);
       network.step(160);
@@ -66,11 +66,11 @@ TEST_F(Interrupt, IsHeardInShortSteps) {
     }
 }
 
-/// What a run has saved is worth more than the state that an error leaves in the middle of a cycle's work.
+/// An error in the middle of a cycle must not overwrite the run's last checkpoint.
 TEST_F(Interrupt, OnlyAStopSavesWithinAnEpoch) {
   std::string text;
   for (u32 n = 0; n < 400; ++n) text += std::to_string(10 * n) + ",0,5,1\n";
-  const testing::TextFile file(text + "4000,0,99,1\n");  // 99 is no terminal: found late in an epoch
+  const testing::TextFile file(text + "4000,0,99,1\n");  // terminal 99 does not exist; found late in an epoch
   const std::string path = testing::temporary(".checkpoint");
   std::string saved;
   u64 cycle = 0;
@@ -87,20 +87,20 @@ TEST_F(Interrupt, OnlyAStopSavesWithinAnEpoch) {
   std::filesystem::remove(path);
 }
 
-/// Pieces are learnt once: short calls after long ones are not cut again.
+/// The piece length is learnt once: short calls after long ones are not divided again.
 TEST_F(Interrupt, PiecesGrowOnceAndStayLong) {
   static u32 asked;
   asked = 0;
   set_interrupt_check([] { ++asked; });
   const Experiment e = experiment({{"traffic.load", 0.1}});
   testing::Network net(e);
-  WorkPace pace(16, std::chrono::hours(1));  // first a cycle of 16 routers; as long as it likes
+  WorkPace pace(16, std::chrono::hours(1));  // first a cycle of 16 routers; without a time limit
   const u32 only[] = {0};
   advance(*net.engine, *net.plan, net.feeds, net.idle, 100, only, pace);
   EXPECT_GE(asked, 6u);  // after 1, 2, 4, 8, 16 and 32 cycles more
   const u32 before = asked;
   advance(*net.engine, *net.plan, net.feeds, net.idle, 64, only, pace);
-  EXPECT_LE(asked, before + 1);  // once if the machine was busy with something else
+  EXPECT_LE(asked, before + 1);  // once if the machine was busy
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-/// What a run reports, against numbers derived by hand: the window, hops, quantiles, channels, warm-up and drain.
+/// Results of a run compared with numbers derived by hand: the window, hops, quantiles, channels, warm-up and drain.
 #include "host/run/measurement.hpp"
 
 #include <gtest/gtest.h>
@@ -51,16 +51,16 @@ TEST(Hops, AreTheChannelsOnTheWay) {
   ring["run.measure_cycles"] = integer(2000);
   EXPECT_EQ(run(ring).hops_mean, 1);
   ring["topology.shape"] = integer(9);
-  ring["traffic.pattern"] = word("tornado");  // 4 of 9 routers on
+  ring["traffic.pattern"] = word("tornado");  // 4 of 9 routers further
   EXPECT_EQ(run(ring).hops_mean, 4);
   ring["topology.kind"] = word("torus");
   ring["topology.shape"] = IntList{4, 4};
-  ring["traffic.pattern"] = word("neighbour");  // one on in each dimension
+  ring["traffic.pattern"] = word("neighbour");  // one further in each dimension
   EXPECT_EQ(run(ring).hops_mean, 2);
 }
 
 /// Packets of 1, 11, 21 and 31 flits that never meet, over one channel: a packet of L flits takes L + 10 cycles
-/// (docs/architecture.md). Of 200 packets the half is reached among the shortest, 95 % (190) among the second, 99 %
+/// (docs/architecture.md). Of 200 packets, the median is among the shortest, 95 % (190) among the second length, 99 %
 /// (198) among the third.
 TEST(Quantiles, AreThoseOfTheDistribution) {
   std::string text;
@@ -77,7 +77,7 @@ TEST(Quantiles, AreThoseOfTheDistribution) {
                         {"traffic.mode", word("trace")},
                         {"traffic.trace_file", word(trace.path.c_str())}});
   ASSERT_EQ(r.delivered, 200u);
-  for (const LatencyStats& latency : {r.latency, r.network_latency}) {  // nobody waits at the source
+  for (const LatencyStats& latency : {r.latency, r.network_latency}) {  // no packet waits at the source
     EXPECT_DOUBLE_EQ(latency.mean, sum / 200);
     EXPECT_EQ(latency.p50, 11);
     EXPECT_EQ(latency.p95, 21);
@@ -86,7 +86,7 @@ TEST(Quantiles, AreThoseOfTheDistribution) {
   }
 }
 
-/// Packets of 336 flits that never meet all take 346 cycles. Bins of latencies from 256 on hold four cycles each.
+/// Packets of 336 flits that never meet all take 346 cycles. From 256 on, a bin of the histogram holds four latencies.
 TEST(Quantiles, AreExactIfAllPacketsTakeTheSameTime) {
   std::string text;
   for (u32 n = 0; n < 100; ++n) text += std::to_string(1000 * n) + ",0,1,336\n";
@@ -98,12 +98,12 @@ TEST(Quantiles, AreExactIfAllPacketsTakeTheSameTime) {
     for (const double percentile : {latency.p50, latency.p95, latency.p99, latency.max}) EXPECT_EQ(percentile, 346);
 }
 
-/// Of two packets created in the same cycle at one source the second waits there until the first has left: the network
-/// takes as long for both. Deliveries are at terminals of several threads, whose histograms are summed.
+/// Of two packets created at one source in the same cycle, the second waits there for the first; both have the same
+/// network latency. Terminals of several threads receive them, whose histograms are summed.
 TEST(Quantiles, OfTheNetworkLeaveOutTheWaitAtTheSource) {
   std::string text;
   for (u32 n = 0; n < 200; ++n) {
-    const u32 from = n / 2 % 64 / 2 * 2;  // every router of an even number in turn sends two to its neighbour
+    const u32 from = n / 2 % 64 / 2 * 2;  // each even router in turn sends two packets to its neighbour
     text += std::to_string(100 * (n / 2)) + "," + std::to_string(from) + "," + std::to_string(from + 1) + ",20\n";
   }
   const testing::TextFile trace(text);
@@ -123,7 +123,7 @@ TEST(Quantiles, OfTheNetworkLeaveOutTheWaitAtTheSource) {
   }
 }
 
-/// Latencies that differ between the threads' parts of the network: the histogram of one alone has another middle.
+/// Latencies differ between the threads' parts of the network, so one thread's histogram has another median.
 TEST(Quantiles, AreOfAllThreads) {
   std::string text;
   for (u32 n = 0; n < 300; ++n) {
@@ -146,8 +146,8 @@ TEST(Quantiles, AreOfAllThreads) {
   }
 }
 
-/// 2 sources send 0.6 each to one port of a switch, which takes 1: 0.2 of all that is offered, which is 0.6 for each of
-/// the other sources too, who have a port each. With five epochs alone queues are too few to be seen growing.
+/// Two sources send 0.6 flits/cycle each to one port of a switch, which accepts 1, so 0.2 are missing. Each of the
+/// other sources sends 0.6 to a separate port. Five epochs are too few to detect growing queues.
 TEST(Shortfall, CountsFromTwoInAHundred) {
   for (const auto& [sources, saturated] : {std::pair{9u, true}, {15u, true}, {19u, false}, {32u, false}}) {
     std::string text;  // shortfall 0.2 / (0.6 sources): 3.7 %, 2.2 %, 1.8 %, 1.0 %
@@ -168,7 +168,7 @@ TEST(Shortfall, CountsFromTwoInAHundred) {
   }
 }
 
-/// A flit every four cycles over each of the eight channels of one direction, none over the others.
+/// A flit every four cycles over each of the eight channels of one direction; the other channels are idle.
 TEST(ChannelUtilization, LeavesOutTheWarmup) {
   RawConfig config = neighbours(0.25);
   config["run.warmup_cycles"] = integer(3000);
@@ -183,9 +183,9 @@ TEST(ChannelUtilization, LeavesOutTheWarmup) {
   EXPECT_EQ(r.channels, 16u);
 }
 
-/// Packets take 1 + 5 * 4 + 4 * 64 + 1 = 278 cycles over four long channels, and the last are created in the last 100
-/// cycles of the window (a packet every 100 cycles): the drain takes more than 178 cycles and about 278 at most, since
-/// packets hardly ever meet.
+/// Packets take 1 + 5 * 4 + 4 * 64 + 1 = 278 cycles over four long channels. The last are created in the last 100
+/// cycles of the window (a packet every 100 cycles), so the drain takes between 178 and about 278 cycles, since packets
+/// rarely meet.
 TEST(Drain, EndsAtItsLimit) {
   RawConfig config = neighbours(0.01);
   config["topology.shape"] = integer(9);
@@ -208,7 +208,7 @@ TEST(Drain, EndsAtItsLimit) {
   EXPECT_TRUE(std::isnan(cut.latency.mean));
 }
 
-/// Where no packet is measured nothing is said of latencies.
+/// Without measured packets the result has no latency.
 TEST(Latency, OfNoPacketsIsUnknown) {
   const Result r = run({{"traffic.load", 0.0}, {"run.measure_cycles", integer(1000)}});
   EXPECT_FALSE(r.saturated);
@@ -217,7 +217,7 @@ TEST(Latency, OfNoPacketsIsUnknown) {
   EXPECT_TRUE(std::isnan(r.hops_mean));
 }
 
-/// Hosts refuse what has priority 0: packets are under way for ever, and the run is given up when none has arrived for
+/// Hosts refuse priority 0, so packets never arrive. The run ends with an error when none has arrived for
 /// run.stall_cycles, not before.
 TEST(Batch, ThatCannotEndIsGivenUp) {
   const RawConfig config{{"router.kind", word("sconnect")},      {"topology.kind", word("mesh")},
@@ -235,7 +235,7 @@ TEST(Batch, ThatCannotEndIsGivenUp) {
   }
 }
 
-/// Far past saturation latency grows for ever, and nobody waits for it to settle: throughput has.
+/// Far past saturation latency grows without end; the warm-up ends when the throughput has settled.
 TEST(Warmup, EndsPastSaturation) {
   const Result r = run({{"topology.kind", word("mesh")}, {"traffic.load", 1.0}, {"run.measure_cycles", integer(2500)}});
   EXPECT_TRUE(r.warmup_steady);

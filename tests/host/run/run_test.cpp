@@ -1,4 +1,4 @@
-/// Run control: which runs are called saturated, and which warm-ups steady.
+/// Run control: detection of saturation and of a steady warm-up.
 #include "host/run/run.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ struct Load {
   double saturation;  ///< flits/cycle/terminal
 };
 
-/// The saturation loads were found by bisection with windows of 40000 cycles (`find_saturation` in Python).
+/// Saturation loads from a bisection with windows of 40000 cycles (`find_saturation` in Python).
 class Saturation : public ::testing::TestWithParam<Load> {
  protected:
   static Result at(double part, std::int64_t seed, const Value& warmup) {
@@ -65,8 +65,8 @@ INSTANTIATE_TEST_SUITE_P(Grids, Saturation,
                                            Load{"torus_hot_spot", "torus", "hot_spot", 0.134}),
                          [](const auto& p) { return p.param.name; });
 
-/// Terminals 0 and 1 of a 4x4 mesh send to terminal 3, which takes one flit a cycle; all others send to themselves,
-/// terminal 3 too. From a load of a third on, the two fall short, but by little against the total of sixteen.
+/// Terminals 0 and 1 of a 4x4 mesh send to terminal 3, which accepts one flit per cycle; all others, including terminal
+/// 3, send to themselves. Above a load of a third, the two fall short, but by little relative to the total of sixteen.
 struct TwoToOne {
   TwoToOne() : matrix(rows()) {}
 
@@ -107,7 +107,7 @@ TEST(Warmup, SaysWhenItWasGivenUp) {
   EXPECT_LT(steady.warmup_cycles, 200u * 500);
 }
 
-/// Before an automatic window growth for ever is seen for what it is, and nobody waits for latency to settle.
+/// Before an automatic window, unbounded growth is recognised, and the run does not wait for latency to settle.
 TEST(Warmup, IsNotGivenUpWhereGrowthIsSeen) {
   const TwoToOne network;
   const Result r = run(network.at(0.36, {{"traffic.injection", word("periodic")}}));
@@ -116,7 +116,7 @@ TEST(Warmup, IsNotGivenUpWhereGrowthIsSeen) {
   EXPECT_LT(r.cycles, 20000u);
 }
 
-/// Bursts fill queues for a while, and no growth must be read into that.
+/// Bursts fill queues temporarily, which must not be taken for growth.
 TEST(Bursts, AreNoSaturation) {
   for (std::int64_t seed = 1; seed <= 10; ++seed)
     EXPECT_FALSE(run(testing::experiment({{"traffic.load", 0.2},
@@ -127,7 +127,7 @@ TEST(Bursts, AreNoSaturation) {
         << seed;
 }
 
-/// A machine that loses what is on a link when it breaks.
+/// A machine that loses packets on a link when it breaks.
 TEST(Losses, AreInTheResult) {
   const Result r = run(testing::experiment({{"router.kind", word("t3e")},
                                             {"traffic.load", 0.9},

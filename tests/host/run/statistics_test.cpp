@@ -29,7 +29,7 @@ TEST(Quantiles, AreWithinABinForLargeOnes) {
     EXPECT_NEAR(histogram_quantile(bins.data(), q), values[static_cast<std::size_t>(q * 20000) - 1], 100000.0 / 64);
 }
 
-/// Above 127 a bin holds several values, so that the middle of a bin would be a value that never occurred.
+/// Above 127 a bin holds several values, so the middle of a bin might be a value that never occurred.
 TEST(Quantiles, AreExactIfAllValuesAreEqual) {
   for (u32 value : {5u, 127u, 128u, 346u, 100001u, 4000000000u}) {
     std::vector<u64> bins(kHistogramBins, 0);
@@ -39,7 +39,7 @@ TEST(Quantiles, AreExactIfAllValuesAreEqual) {
   }
 }
 
-/// Otherwise a quantile is at most 1/64 away, and never above the largest value.
+/// Otherwise a quantile is within 1/64, and never above the largest value.
 TEST(Quantiles, AreAtMostTheLargestValue) {
   std::vector<u64> bins(kHistogramBins, 0);
   bins[histogram_bin(344)] = bins[histogram_bin(600)] = 1;
@@ -52,7 +52,7 @@ TEST(Quantiles, OfNothingAreNotANumber) {
   EXPECT_TRUE(std::isnan(histogram_quantile(bins.data(), 0.5, 0, 0)));
 }
 
-/// The tail beyond the table, to the second decimal of printed tables of Student's t.
+/// The tail beyond the table, compared with printed tables of Student's t to the second decimal.
 TEST(StudentT, IsThatOfPrintedTables) {
   EXPECT_EQ(student_t95(1), 12.706);
   EXPECT_EQ(student_t95(20), 2.086);
@@ -61,16 +61,16 @@ TEST(StudentT, IsThatOfPrintedTables) {
     EXPECT_NEAR(student_t95(static_cast<std::size_t>(degrees)), t, 0.0025) << degrees;
 }
 
-/// Twenty values by hand: their mean is 4.85, the sum of squared deviations 138.55, the correlation of neighbours
-/// 0.17306, and with its bias of 1/20 removed 0.22306. The interval of their mean is that of 20 independent values,
-/// with t of 19 degrees = 2.093, widened by the root of (1 + 0.22306) / (1 - 0.22306).
+/// Twenty values by hand: their mean is 4.85, the sum of squared deviations 138.55, the lag-1 correlation 0.17306, and
+/// with its bias of 1/20 removed 0.22306. The interval is that of 20 independent values, with t = 2.093 for 19 degrees
+/// of freedom, widened by the square root of (1 + 0.22306) / (1 - 0.22306).
 TEST(HalfWidth, IsWidenedByTheCorrelationOfNeighbours) {
   const std::vector<double> values{3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3, 2, 3, 8, 4}, ones(20, 1.0);
   const double independent = 2.093 * std::sqrt(138.55 / 19 / 20);
   EXPECT_NEAR(half_width(values, ones), independent * std::sqrt(1.2230602670516059 / 0.7769397329483941), 1e-9);
 }
 
-/// Counts that differ: the deviation of a sum is taken from the mean times its count, so equal packets have no width.
+/// Unequal counts: deviations are those of a sum from the mean times its count, so equal packets have width 0.
 TEST(HalfWidth, OfEqualPacketsIsZero) { EXPECT_EQ(half_width({10, 30, 20, 0, 50, 10}, {1, 3, 2, 0, 5, 1}), 0); }
 
 TEST(HalfWidth, IsUnknownForFewSamplesOrNoPackets) {
@@ -81,7 +81,7 @@ TEST(HalfWidth, IsUnknownForFewSamplesOrNoPackets) {
   EXPECT_TRUE(std::isnan(half_width({}, {})));
 }
 
-/// Four times as many samples before the window: the variance is the same, and the window is a fifth of all samples.
+/// Four times as many samples precede the window: the variance is the same, and the window is a fifth of all samples.
 TEST(HalfWidth, KnowsTheVarianceFromBeforeTheWindow) {
   std::vector<double> sums, ones(100, 1.0);
   for (u32 i = 0; i < 100; ++i) sums.push_back(philox(3, 0, 0, i).word[0] / 4294967296.0);
@@ -89,19 +89,19 @@ TEST(HalfWidth, KnowsTheVarianceFromBeforeTheWindow) {
 }
 
 struct Process {
-  double memory;  ///< what of a sample's deviation carries over to the next
+  double memory;  ///< part of a sample's deviation that carries over to the next sample
   std::size_t samples;
 };
 
 class HalfWidthOf : public ::testing::TestWithParam<Process> {};
 
 /// Series of known variance, 500 seeds: the half width is within a factor of two of 1.96 true standard deviations of
-/// the mean in 99 % of the series, and the interval holds the true mean in 92 to 98 %.
+/// the mean in 99 % of the series, and the interval contains the true mean in 92 to 98 %.
 TEST_P(HalfWidthOf, IsHonest) {
   const auto [memory, samples] = GetParam();
   constexpr u32 kSeries = 500;
   const double n = static_cast<double>(samples);
-  // Of a stationary first-order process with innovations of variance 1/12.
+  // For a stationary first-order process with innovations of variance 1/12.
   const double honest = 1.96 * std::sqrt(1.0 / 12 / n) / (1 - memory);
   u32 near = 0, covered = 0;
   for (u32 seed = 0; seed < kSeries; ++seed) {
@@ -139,10 +139,10 @@ TEST(Settled, SeesATrendThroughNoise) {
   }
   EXPECT_TRUE(settled(flat, 8, 0.0));
   EXPECT_FALSE(settled(rising, 8, 0.01));
-  EXPECT_FALSE(settled({1, 1, 1}, 8, 0.01));  // too short to tell
+  EXPECT_FALSE(settled({1, 1, 1}, 8, 0.01));  // too short to decide
 }
 
-/// MSER by its definition: for every cut the squared standard error of what follows, taken anew.
+/// MSER by its definition: for each cut, the squared standard error of the rest, computed from scratch.
 std::size_t naive_truncation(const std::vector<double>& series) {
   std::size_t best = 0;
   double least = 1e300;
@@ -163,7 +163,7 @@ TEST(Mser, LeavesOutTheBeginning) {
   EXPECT_EQ(mser_truncation({9, 7, 1, 1, 1, 1, 1, 1, 1, 1}), 2u);
   EXPECT_EQ(mser_truncation({1, 1, 1, 1, 1, 1, 1, 1, 1, 1}), 0u);
   EXPECT_EQ(mser_truncation({9, 9, 9, 9, 9, 1, 1, 1, 1, 1}), 5u);
-  EXPECT_EQ(mser_truncation({9, 1, 1, 1, 1}), 0u);  // the last five stay
+  EXPECT_EQ(mser_truncation({9, 1, 1, 1, 1}), 0u);  // the last five are always kept
   for (u32 seed = 0; seed < 200; ++seed) {
     std::vector<double> series;
     for (u32 i = 0; i < 12 + seed; ++i)
@@ -172,22 +172,21 @@ TEST(Mser, LeavesOutTheBeginning) {
   }
 }
 
-/// A beginning that ends before the middle does not matter; one that ends after it does, and so does a slow rise.
+/// An initial transient that ends before the middle does not matter; one that ends later does, and so does a slow rise.
 TEST(SteadyFromFirstHalf, ForgivesTheBeginningAlone) {
   for (const auto& [until, steady] : {std::pair{0u, true}, {12u, true}, {28u, false}}) {
     std::vector<double> series;
     for (u32 i = 0; i < 40; ++i) series.push_back((i < until ? 10 : 50) + i % 2);
     EXPECT_EQ(steady_from_first_half(series, 0.01), steady) << until;
   }
-  std::vector<double> rising;  // by 0.4 from one half to the next, of 50, and 2 standard errors are 0.32
+  std::vector<double> rising;  // by 0.4 between the halves, of 50; 2 standard errors are 0.32
   for (u32 i = 0; i < 40; ++i) rising.push_back(50 + 0.02 * i + i % 2);
   EXPECT_FALSE(steady_from_first_half(rising, 0.005));
   EXPECT_TRUE(steady_from_first_half(rising, 0.01));
-  EXPECT_FALSE(steady_from_first_half(std::vector<double>(9, 1.0), 0.01));  // too short to tell
+  EXPECT_FALSE(steady_from_first_half(std::vector<double>(9, 1.0), 0.01));  // too short to decide
 }
 
-/// Noise that carries over from each sample to the next: halves differ by more than independent samples explain, and
-/// are steady all the same.
+/// Correlated noise: the halves differ by more than independent samples would explain, but the series is steady.
 TEST(SteadyFromFirstHalf, AllowsForNeighboursThatResembleEachOther) {
   u32 steady = 0;
   for (u32 seed = 0; seed < 400; ++seed) {
@@ -202,8 +201,8 @@ TEST(SteadyFromFirstHalf, AllowsForNeighboursThatResembleEachOther) {
   EXPECT_GT(steady, 320u);
 }
 
-/// Windows that end as soon as the interval is narrow, looked at after sixteen epochs and then whenever there are a
-/// quarter more: of 5000 such runs the true mean is in the interval of 93 %, and of 500 in 90 to 98 %.
+/// Windows that end as soon as the interval is narrow, checked after sixteen epochs and then after each increase by a
+/// quarter. In 5000 such runs 93 % of the intervals contain the true mean; of 500, 90 to 98 %.
 TEST(HalfWidth, CoversTheMeanOfWindowsThatItEnds) {
   constexpr u32 kRuns = 500;
   u32 covered = 0;
@@ -228,7 +227,7 @@ TEST(HalfWidth, CoversTheMeanOfWindowsThatItEnds) {
   EXPECT_LE(covered, kRuns * 98 / 100);
 }
 
-/// A series of 20 samples whose noise carries over from each to the next by `memory`, and that rises by `slope`.
+/// Returns 20 samples with noise of correlation `memory` between neighbours, rising by `slope` per sample.
 std::vector<double> noisy_line(u32 seed, double memory, double slope) {
   std::vector<double> series;
   double noise = 0;
@@ -247,14 +246,14 @@ TEST(Rise, IsSeenAndNotImagined) {
       const double found = rise(noisy_line(seed, memory, 1));
       seen += found > 0.8 * 20 && found < 1.2 * 20;
     }
-    // 4 by design; more if samples resemble each other much, which twenty of them do not tell exactly.
+    // 4 by design; more if samples are strongly correlated, which twenty of them cannot show exactly.
     EXPECT_LE(imagined, memory == 0 ? 10 : memory < 0.8 ? 30 : 90) << memory;
     EXPECT_EQ(seen, 1000) << memory;
   }
   EXPECT_DOUBLE_EQ(rise({0, 1, 2, 3, 4, 5}), 6);
   EXPECT_EQ(rise({6, 5, 4, 3, 2, 1}), 0);
   EXPECT_EQ(rise({2, 2, 2, 2, 2, 2}), 0);
-  EXPECT_EQ(rise({0, 10, 20}), 0);  // too short to tell
+  EXPECT_EQ(rise({0, 10, 20}), 0);  // too short to decide
 }
 
 }  // namespace

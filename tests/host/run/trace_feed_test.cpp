@@ -1,4 +1,4 @@
-/// Trace replay against a naive model of when packets are created, streaming, checkpoints, and bad files.
+/// Trace replay compared with a naive model of creation times; streaming, checkpoints, and bad files.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -44,7 +44,7 @@ std::string text_of(const std::vector<Line>& lines) {
 
 std::string write_trace(const std::vector<Line>& lines) { return write_trace(text_of(lines)); }
 
-/// Random packets between 16 terminals; every other one needs an earlier packet that arrives at its source.
+/// Random packets between 16 terminals; every other one depends on an earlier packet that arrives at its source.
 std::vector<Line> random_lines(u32 count, u32 spacing, u64 seed) {
   std::vector<Line> lines;
   u32 cycle = 0;
@@ -70,7 +70,7 @@ Experiment replay(const std::string& path, RawConfig more = {}) {
   return experiment(more);
 }
 
-/// When each packet must have been created, given when packets arrived.
+/// Returns each packet's correct creation cycle for the given arrival cycles.
 std::vector<u64> creations(const std::vector<Line>& lines, const std::vector<u64>& arrived) {
   std::vector<u64> created(lines.size()), last(16, 0);
   for (std::size_t n = 0; n < lines.size(); ++n) {
@@ -113,12 +113,12 @@ void expect_naive_creations(const std::vector<Line>& lines) {
 
 class Replay : public ::testing::TestWithParam<u32> {};
 
-/// From nearly idle (spacing 12) to far past saturation (0: everything at once, long queues at the sources).
+/// From nearly idle (spacing 12) to far past saturation (0: all at once, with long queues at the sources).
 TEST_P(Replay, CreatesPacketsWhenItShould) { expect_naive_creations(random_lines(3000, GetParam(), 7)); }
 
 INSTANTIATE_TEST_SUITE_P(Spacings, Replay, ::testing::Values(0u, 1u, 3u, 12u));
 
-/// The last packet needs one that arrives while it is still far back in a long queue.
+/// The last packet depends on one that arrives while the last is still far back in a long queue.
 TEST(Trace, ReleasesPacketsThatAreStillQueuedOnTheHost) {
   std::vector<Line> lines{{0, 2, 0, 1, kNone}};
   for (int i = 0; i < 150; ++i) lines.push_back({0, 0, 1, 1, kNone});
@@ -135,11 +135,11 @@ TEST(Trace, RunsToItsEnd) {
   EXPECT_GT(r.model.at("trace_cycles"), lines.back().cycle);
 }
 
-/// An early end of the creations must not be taken for the end of the trace.
+/// A long gap between creations must not be taken for the end of the trace.
 TEST(Trace, WaitsThroughSilence) {
   const Result r = run_job({replay(write_trace("0,0,1,1\n20000,1,0,1\n"))}, {"cpu", 1, false}, nullptr).front();
   EXPECT_EQ(r.delivered, 2u);
-  EXPECT_EQ(r.model.at("trace_cycles"), 20012);  // 11 cycles for one flit over one channel, and cycle 0 counts
+  EXPECT_EQ(r.model.at("trace_cycles"), 20012);  // 11 cycles for one flit over one channel, plus cycle 0
 }
 
 TEST(Trace, StepsInAnyPortionsAreTheSame) {
@@ -168,7 +168,7 @@ TEST(Trace, CheckpointsGoOn) {
   EXPECT_THROW(third.load(file), ConfigError);
 }
 
-/// A checkpoint says of a packet that waits on the host, behind a full ring, that it needs this one.
+/// In a checkpoint, a packet that waits on the host behind a full buffer is changed to depend on packet `needs`.
 TEST(Trace, NoPacketNeedsOneThatIsNotReadYet) {
   constexpr u32 kLast = kTraceRing + 1;
   std::string text = "0,0,1,1\n";
@@ -194,7 +194,7 @@ TEST(Trace, NoPacketNeedsOneThatIsNotReadYet) {
   }
 }
 
-/// Text that the message must hold; a bad line is found when the clock comes near it.
+/// Returns the message of a run; a bad line is found when the clock approaches it.
 std::string message_of(const std::string& trace, RawConfig more = {}) {
   try {
     run_job({replay(write_trace(trace), more)}, {"cpu", 1, false}, nullptr);
@@ -204,7 +204,7 @@ std::string message_of(const std::string& trace, RawConfig more = {}) {
   return "";
 }
 
-/// A network that has come to the end of its trace goes back to a checkpoint in the middle of it.
+/// A network at the end of its trace returns to a checkpoint in the middle.
 TEST(Trace, GoesBackFromItsEnd) {
   const std::string path = write_trace(random_lines(300, 4, 5)), checkpoint = testing::temporary(".checkpoint");
   SteppedNetwork net(experiment({{"traffic.mode", word("trace")}, {"traffic.trace_file", word(path.c_str())}}), "cpu",
@@ -221,8 +221,8 @@ TEST(Trace, GoesBackFromItsEnd) {
   EXPECT_EQ(net.totals(), totals);
 }
 
-/// A text as a whole, without its last newline and behind a byte-order mark is the same trace, from a checkpoint at the
-/// beginning, in the middle and behind the last line too.
+/// The whole text, the text without its last newline, and the text behind a byte-order mark are the same trace, also
+/// from a checkpoint at the beginning, in the middle and after the last line.
 TEST(Trace, EndsWithoutANewlineAndBeginsWithAMark) {
   const std::string text = text_of(random_lines(200, 4, 6));
   std::string end;
@@ -263,7 +263,7 @@ TEST(Trace, BadFilesAreNamed) {
   has(message_of("0,0,1,0\n"), "1 to 4095 flits");
   has(message_of("0,0,1,9\n", {{"router.flow_control", word("virtual_cut_through")}}), "1 to 8 flits");
   has(message_of("0,0,1,1,0\n"), "it can only need an earlier one");
-  has(message_of("0,0,1,1\n0,2,1,1,0\n"), "packet 0 goes to terminal 1, and terminal 2 cannot know of its arrival");
+  has(message_of("0,0,1,1\n0,2,1,1,0\n"), "packet 0 goes to terminal 1, and terminal 2 does not see its arrival");
   has(message_of("99999999999,0,1,1\n"), "the cycle must be below 2000000000");
   has(message_of(std::string("\x1f\x8b\x08\x00garbage\n", 12)), "a line is");
 }

@@ -1,5 +1,5 @@
-/// What a run says of its load: steady, saturated, too short to tell, not drained; and that idle time before
-/// traffic.start is no part of a measurement.
+/// A run's verdict on its load: steady, saturated, too short to tell, not drained. Idle time before traffic.start is
+/// not part of a measurement.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -28,7 +28,8 @@ Result run(const RawConfig& config) { return run_job({experiment(config)}, {"cpu
 
 const RawConfig kMesh{{"topology.kind", word("mesh")}, {"topology.shape", IntList{8, 8}}};
 
-/// A window of epochs with these packets in source queues at their ends, `created` packets of one flit in each.
+/// Returns the verdict of a window whose epochs end with these packets in source queues; each creates `created`
+/// one-flit packets.
 Verdict verdict_of(double first, const std::vector<double>& queued, double created = 100, double network_latency = 30) {
   WindowLoad window;
   window.begin(first);
@@ -40,8 +41,8 @@ Verdict verdict_of(double first, const std::vector<double>& queued, double creat
   return window.verdict(100.0 * static_cast<double>(queued.size()), network_latency);
 }
 
-/// One epoch has no standard error. Its queues grew by 1 packet, by 9, which chance may do, by 20; or they did not
-/// grow, but 40 packets at one a cycle wait for 40 cycles, longer than 30 in the network.
+/// One epoch has no standard error. Its queues grew by 1 packet; by 9, which may be chance; or by 20. Or they did not
+/// grow, but 40 packets at one per cycle wait for 40 cycles, longer than the 30 in the network.
 TEST(WindowLoad, OfFewEpochsIsTooShortWhereQueuesGrow) {
   EXPECT_EQ(verdict_of(0, {0}), Verdict::kSteady);
   EXPECT_EQ(verdict_of(0, {1}), Verdict::kSteady);
@@ -53,8 +54,8 @@ TEST(WindowLoad, OfFewEpochsIsTooShortWhereQueuesGrow) {
   EXPECT_EQ(verdict_of(0, {5, 10, 15, 20}), Verdict::kSaturated);
 }
 
-/// Five epochs whose queues grow by 2.4 and by 1.6 packets of 100; a growth in the first epoch alone is none. Of 40
-/// packets an epoch, 5 that are added are 2.5 %, and may be chance.
+/// Five epochs whose queues grow by 2.4 and by 1.6 packets of 100; growth only in the first epoch does not count. Of 40
+/// packets per epoch, 5 more are 2.5 %, which may be chance.
 TEST(WindowLoad, FallsShortFromTwoInAHundredOn) {
   EXPECT_EQ(verdict_of(0, {2, 5, 7, 10, 12}), Verdict::kSaturated);
   EXPECT_EQ(verdict_of(0, {3, 6, 9, 12, 16}, 200), Verdict::kSteady);
@@ -62,12 +63,13 @@ TEST(WindowLoad, FallsShortFromTwoInAHundredOn) {
   EXPECT_EQ(verdict_of(0, {1, 2, 3, 4, 5}, 40), Verdict::kSteady);
 }
 
-/// Few packets in source queues that rise by chance: at 0.2 packets a cycle one of them is a wait of five cycles.
+/// A few packets in source queues that grow by chance: at 0.2 packets per cycle, one packet is a wait of five cycles.
 TEST(WindowLoad, OfAFewPacketsThatWaitIsSteady) {
   EXPECT_EQ(verdict_of(0, {0, 0, 0, 1, 1, 1, 2, 2}, 20), Verdict::kSteady);
 }
 
-/// Of 10,000 packets a cycle's worth of waiting is 100: 300 of growth are 3 cycles, a tenth of 30.
+/// With 10,000 packets per epoch, 100 waiting packets are one cycle of waiting: growth by 300 is 3 cycles, a tenth of
+/// 30.
 TEST(WindowLoad, IsSaturatedWhereAFewSourcesWaitLonger) {
   const auto rising = [](double slope) {
     return std::vector<double>{slope, 2 * slope, 3 * slope, 4 * slope, 5 * slope, 6 * slope, 7 * slope, 8 * slope};
@@ -76,19 +78,21 @@ TEST(WindowLoad, IsSaturatedWhereAFewSourcesWaitLonger) {
   EXPECT_EQ(verdict_of(0, rising(30), 10000), Verdict::kSteady);     // 240
 }
 
-/// Source queues that fill at first, when the window begins with an empty network, do not grow in the second half.
+/// Source queues that fill only at first, because the window begins with an empty network, do not grow in its second
+/// half.
 TEST(WindowLoad, OfAColdStartIsSteady) {
   EXPECT_EQ(verdict_of(0, {20, 30, 34, 36, 36, 37, 36, 36, 35, 36}), Verdict::kSteady);
   EXPECT_EQ(verdict_of(0, {20, 30, 34, 36, 40, 44, 48, 52, 56, 60}), Verdict::kSaturated);
 }
 
-/// The same for the waits: a rise that is over by the middle does not go on.
+/// The same for waiting times: a rise that has ended by the middle does not count.
 TEST(WindowLoad, OfQueuesThatHaveStoppedRisingIsSteady) {
   EXPECT_EQ(verdict_of(0, {95, 138, 177, 181, 189, 189, 201, 198}, 2000), Verdict::kSteady);
   EXPECT_EQ(verdict_of(0, {10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 120}, 1000), Verdict::kSaturated);
 }
 
-/// Packets that fill the network at first are no shortfall: sources are empty, and delivered is less than created.
+/// Packets that fill the network at first are no shortfall: sources are empty although fewer are delivered than
+/// created.
 TEST(WindowLoad, OfANetworkThatFillsIsSteady) {
   WindowLoad window;
   window.begin(0);
@@ -96,7 +100,7 @@ TEST(WindowLoad, OfANetworkThatFillsIsSteady) {
   EXPECT_EQ(window.verdict(800, 30), Verdict::kSteady);
 }
 
-/// A closed loop that has stopped: no packet is created any more, and none arrives.
+/// A closed loop that has stopped: no packets are created or arrive.
 TEST(WindowLoad, OfANetworkThatStandsStillIsNotSteady) {
   WindowLoad window;
   window.begin(10);
@@ -122,7 +126,7 @@ TEST_P(ShortWindowAt, IsNotSaturated) {
 
 INSTANTIATE_TEST_SUITE_P(Loads, ShortWindowAt, ::testing::Values(0.01, 0.05, 0.2));
 
-/// The mesh carries 0.4. One epoch cannot tell; five can.
+/// The mesh carries 0.4. One epoch is too short to tell; five suffice.
 TEST(ShortWindow, PastSaturationIsTooShortOrSaturated) {
   for (const double load : {0.45, 0.9})
     for (std::int64_t warmup : {0, 2000}) {
@@ -137,8 +141,7 @@ TEST(ShortWindow, PastSaturationIsTooShortOrSaturated) {
     }
 }
 
-/// Packets that were created at the window's end are still under way when it ends, and run.drain_cycles = 0 allows no
-/// wait.
+/// Packets created at the end of the window are still in flight, and run.drain_cycles = 0 leaves no time.
 TEST(Drain, ThatIsTooShortIsNoSaturation) {
   const Result r = run({{"traffic.load", 0.1},
                         {"topology.channel_delay", integer(20)},
@@ -157,8 +160,8 @@ class StartOf : public ::testing::TestWithParam<std::string> {
   RawConfig config(const RawConfig& more) const { return with({{"router.kind", word(GetParam().c_str())}}, more); }
 };
 
-/// Windows of both kinds: the load is what was asked for. Most models do the same, so many cycles later. The software
-/// of Blue Gene/L and the routers of METRO draw by the cycle.
+/// Windows of both kinds: the load is the configured one. Most models behave the same, shifted by the start; the
+/// software of Blue Gene/L and METRO's routers draw by the cycle.
 TEST_P(StartOf, IsNoPartOfTheMeasurement) {
   const bool same = GetParam() != "bgl" && GetParam() != "metro";
   const double load = GetParam() == "bgl" ? 0.01 : 0.05;
@@ -181,7 +184,7 @@ TEST_P(StartOf, IsNoPartOfTheMeasurement) {
   }
 }
 
-/// A start within an epoch: the epoch in which traffic starts is no part of the series.
+/// A start within an epoch: that epoch is not part of the series.
 TEST_P(StartOf, MayLieWithinAnEpoch) {
   const double load = GetParam() == "bgl" ? 0.01 : 0.05;
   const Result r = run(config({{"traffic.load", load}, {"traffic.start", integer(29'970)}, {"run.precision", 0.05}}));
@@ -208,18 +211,19 @@ TEST_P(StartOf, OfABatchIsNotItsEnd) {
 INSTANTIATE_TEST_SUITE_P(Models, StartOf, ::testing::ValuesIn(testing::kinds()),
                          [](const auto& info) { return info.param; });
 
-/// The case that ended in cycle 1 with no packet: 64 terminals of ten packets on a mesh that is idle for 5000 cycles.
+/// Once such a batch ended in cycle 1 without packets: 64 terminals of ten packets on a mesh that is idle for 5000
+/// cycles.
 TEST(Batch, EndsAfterItHasStarted) {
   const Result r = run(with(
       kMesh,
       {{"traffic.mode", word("batch")}, {"traffic.batch_packets", integer(10)}, {"traffic.start", integer(5000)}}));
   EXPECT_EQ(r.delivered, 640u);
   EXPECT_EQ(r.measured_cycles, 181u);
-  EXPECT_TRUE(std::isnan(r.latency.ci95));  // all packets are counted: there is no sample
+  EXPECT_TRUE(std::isnan(r.latency.ci95));  // all packets are counted, so there is no sample
 }
 
-/// One source, looked at after every cycle: processors of Blue Gene/L create a packet when they can put it into a FIFO,
-/// so between two of them all packets that were created may have arrived, and the batch goes on.
+/// One source, checked after every cycle. A Blue Gene/L processor creates a packet when a FIFO has room, so between two
+/// creations all created packets may have arrived, but the batch continues.
 TEST_P(StartOf, OfTheNextPacketIsWaitedFor) {
   std::string rows = "0,5,1\n";
   const u32 terminals = make_plan(experiment(config({})))->topology().terminals;
@@ -233,7 +237,7 @@ TEST_P(StartOf, OfTheNextPacketIsWaitedFor) {
   EXPECT_EQ(r.delivered, 7u);
 }
 
-/// Windows that begin with an empty network, short of what it takes to fill it several times.
+/// Windows that begin with an empty network and are shorter than several times its fill time.
 TEST(ColdStart, IsNotSaturated) {
   for (std::int64_t seed = 1; seed <= 5; ++seed) {
     const Result r = run({{"router.kind", word("bgl")},
@@ -249,8 +253,8 @@ TEST(ColdStart, IsNotSaturated) {
   }
 }
 
-/// Bursts of 50,000 cycles that overload the mesh while they last, two of nine terminals at a time: the window of
-/// 20,000 cycles sees less than one period, so what it sees is no saturation.
+/// Bursts of 50,000 cycles that overload the mesh while they last, two of nine terminals at a time. A window of 20,000
+/// cycles covers less than one period, so this is not saturation.
 TEST(Bursts, OfWhichAWindowSeesOneAreNoSaturation) {
   for (std::int64_t seed = 1; seed <= 3; ++seed) {
     const Result r = run(with(kMesh, {{"traffic.load", 0.2},
@@ -263,8 +267,8 @@ TEST(Bursts, OfWhichAWindowSeesOneAreNoSaturation) {
   }
 }
 
-/// Bursts that recur every 8000 cycles: the warm-up lasts for one period and the window for ten, or the result says
-/// that it was capped and gives no interval.
+/// Bursts recur every 8000 cycles: the warm-up lasts one period and the window ten, or the result is marked as capped
+/// and has no interval.
 TEST(Bursts, AreNotTakenForSteadyTraffic) {
   const RawConfig bursts{{"traffic.load", 0.05},
                          {"traffic.injection", word("on_off")},

@@ -1,4 +1,5 @@
-/// Patterns of traffic: permutations of the textbook, exchanges with several partners, and what is no permutation.
+/// Traffic patterns: textbook permutations, exchanges with several partners, and networks on which a pattern is no
+/// permutation.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +31,7 @@ TEST(Patterns, AreThoseOfTheTextbook) {
   EXPECT_EQ(make_permutation("bit_reverse", t, 1)[1], 8u);
   EXPECT_EQ(make_permutation("shuffle", t, 1)[9], 3u);
   EXPECT_EQ(make_permutation("transpose", t, 1)[1], 4u);  // (1,0) -> (0,1)
-  EXPECT_EQ(make_permutation("tornado", t, 1)[0], 5u);    // one on in both dimensions
+  EXPECT_EQ(make_permutation("tornado", t, 1)[0], 5u);    // one further in both dimensions
   EXPECT_EQ(make_permutation("neighbour", t, 1)[15], 0u);
   EXPECT_EQ(make_permutation("tornado", make_torus({8}, 1), 1)[6], 1u);  // +3
   for (const char* name :
@@ -64,7 +65,7 @@ TEST(Patterns, ThatExchangeHaveSeveralDestinations) {
   for (const char* name : {"fft", "divide"}) EXPECT_THROW(exchange_partners(name, 6), ConfigError);
 }
 
-/// Packets go to all partners equally often, in the partitions of a machine too.
+/// Packets go to all partners equally often, also in a machine's partitions.
 TEST(Patterns, ThatExchangeAreDrawnEvenly) {
   const Experiment whole = experiment({{"traffic.pattern", word("fft")}});
   const Experiment parts = experiment({{"router.kind", word("t3e")},

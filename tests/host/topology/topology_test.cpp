@@ -1,4 +1,4 @@
-/// Networks as they are wired, by hand and against searches; and what is no network.
+/// Wiring of networks, by hand and compared with searches; and rejected inputs.
 #include <gtest/gtest.h>
 
 #include <algorithm>

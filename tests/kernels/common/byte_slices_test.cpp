@@ -1,4 +1,4 @@
-/// Slices do with four bytes of a word what is done with each byte alone.
+/// Operations on four bytes of a machine word against the same operations byte by byte.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -13,7 +13,7 @@ using namespace lanes;
 
 u8 byte(Slice x, u32 i) { return static_cast<u8>(x.word >> (8 * i)); }
 
-/// All pairs of bytes that carries and signs depend on, side by side with random ones.
+/// Calls `work` with all pairs of bytes that matter for carries and signs, side by side with random ones.
 template <class Work>
 void for_pairs(Work work) {
   std::mt19937 random(3);

@@ -1,4 +1,4 @@
-/// Layouts that are known at compile time are those that plans make: the engines' fast code depends on it.
+/// Layouts known at compile time equal the plans' layouts, as the engines' fast code requires.
 #include "kernels/common/fields.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ struct Fields {
     (u32, three, 1, "", ""))
 };
 
-/// Fields that are not there take no place.
+/// Absent fields take no space.
 TEST(ConstantFields, OrderAlignmentAndAbsence) {
   constexpr Fields f = place_fields<Fields>(3u);
   EXPECT_EQ(f.one.offset, 0u);

@@ -1,4 +1,4 @@
-/// Lists without branches against loops with them.
+/// Branch-free lists of set members against loops with branches.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -15,7 +15,7 @@ namespace {
 constexpr u32 kItems = 32;
 using Pairs = std::vector<std::pair<u32, u32>>;
 
-/// Words of which some, or all, bytes are 0.
+/// Machine words in which some or all bytes are 0.
 std::vector<u64> words(u32 seed) {
   std::mt19937_64 random(seed);
   std::vector<u64> list(1 + random() % kItems);
@@ -25,7 +25,7 @@ std::vector<u64> words(u32 seed) {
   return list;
 }
 
-/// The bytes that are not 0, in order: item and byte.
+/// Bytes other than 0, in order: item and byte.
 Pairs bytes_of(const std::vector<u64>& words) {
   Pairs list;
   for (u32 i = 0; i < words.size(); ++i)

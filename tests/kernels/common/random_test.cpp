@@ -35,7 +35,7 @@ TEST(ExactLog, AgreesWithTheLibrary) {
   EXPECT_NEAR(exact_log(0x1p-32), -32 * std::log(2.0), 1e-11);
 }
 
-/// The same series, scaled by doubling.
+/// The same logarithm series, scaled by doubling.
 double log_by_doubling(double x) {
   int exponent = 0;
   for (; x < 2.0 / 3.0; --exponent) x *= 2.0;
@@ -104,7 +104,7 @@ TEST(RoundRobin, IsTheNextMemberAfterThePointer) {
     }
 }
 
-/// Creation cycles of a source, walked naively.
+/// Creation cycles of a source, listed one by one.
 std::vector<Cycle> creations(const TrafficTable& t, const ReplicaRow& row, u32 terminal, Cycle end) {
   std::vector<Cycle> at;
   for (SourceCursor c = first_creation(t, row, terminal); c.at < end; next_creation(t, row, terminal, c))

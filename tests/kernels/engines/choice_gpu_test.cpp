@@ -1,5 +1,5 @@
-/// What `backend = auto` and memory mean where there is a device. On the one that the host emulates
-/// (tests/cuda_on_host); skipped elsewhere, since a GPU's memory is not for tests to set.
+/// `backend = auto` and memory limits on a machine with a device. Runs on the device that the host emulates
+/// (tests/cuda_on_host); skipped elsewhere, since a test cannot set a GPU's memory.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -39,7 +39,7 @@ TEST_F(GpuChoice, AutoGoesByTheSizeOfAJob) {
   EXPECT_EQ(resolve_backend(asked, {64, 100}, 0, quick).backend, "cpu");
   EXPECT_EQ(resolve_backend(asked, {64, 100}, 2000000000, slow).backend, "cpu");  // more than the device has
   EXPECT_EQ(resolve_backend({.backend = "auto", .traced = true}, {64, 100}, 0, slow).backend, "cpu");
-  EXPECT_EQ(resolve_backend({.backend = "cuda"}, {64, 1}, 0, quick).backend, "cuda");  // who asks for it gets it
+  EXPECT_EQ(resolve_backend({.backend = "cuda"}, {64, 1}, 0, quick).backend, "cuda");  // cuda, if requested, is used
   const std::vector<CudaDevice> devices = cuda_devices();
   ASSERT_EQ(devices.size(), 1u);
   EXPECT_EQ(devices[0].multiprocessors, 3u);
@@ -58,12 +58,12 @@ TEST_F(GpuChoice, ADeviceThatIsTooSmallIsNamed) {
   const std::string many = error_of([&] { choose_engine(*plan, 9, {"cuda"}); });
   EXPECT_NE(many.find("MB are needed on the device, and 3 MB are free."), std::string::npos) << many;
   EXPECT_NE(error_of([&] { SteppedNetwork(e, "cuda", 1, false); }).find("routers would fit."), std::string::npos);
-  EXPECT_EQ(choose_engine(*plan, 9, {"cpu"}).backend, "cpu");  // what the device has does not matter to a CPU
+  EXPECT_EQ(choose_engine(*plan, 9, {"cpu"}).backend, "cpu");  // device memory does not limit a CPU
   unsetenv("CUDA_ON_HOST_MEMORY");
   EXPECT_EQ(error_of([&] { choose_engine(*plan, 9, {"cuda"}); }), "no error");
 }
 
-/// Blocks of 32 items and counters of each replica count too: 16 routers take as much of a device as 32.
+/// Blocks of 32 items and each replica's counters count too: 16 routers take as much of a device as 32.
 TEST_F(GpuChoice, MemoryIsWhatTheDeviceAllocates) {
   const Experiment e = testing::experiment();
   const auto plan = make_plan(e);
@@ -79,7 +79,7 @@ TEST_F(GpuChoice, MemoryIsWhatTheDeviceAllocates) {
   EXPECT_NE(more.find(": " + std::to_string(fit) + " replicas would fit."), std::string::npos) << more;
 }
 
-/// What a job takes of the device, bytes.
+/// Device memory of a job, bytes.
 u64 taken(const Experiment& e, u32 replicas) {
   const u64 before = cuda_free_memory();
   const auto plan = make_plan(e);
@@ -87,8 +87,8 @@ u64 taken(const Experiment& e, u32 replicas) {
   return before - cuda_free_memory();
 }
 
-/// Lanes are one more form of the state. However little room there is beside the first, a job runs. Tables may be
-/// large: here those of a traffic matrix are.
+/// Lane state is a second form of the state. A job runs without it if it does not fit beside the scalar state. Tables
+/// may be large: here a traffic matrix is.
 TEST_F(GpuChoice, ANetworkThatHasNoRoomForLanesGoesWithoutThem) {
   constexpr u32 kReplicas = 4;
   std::string lines;
@@ -101,7 +101,7 @@ TEST_F(GpuChoice, ANetworkThatHasNoRoomForLanesGoesWithoutThem) {
                    {"traffic.pattern", testing::word("matrix")},
                    {"traffic.matrix_file", matrix.path}};
   const Experiment e = testing::experiment(config);
-  config["router.routing_delay"] = std::int64_t{2};  // lanes do not know it
+  config["router.routing_delay"] = std::int64_t{2};  // not supported in lane state
   const u64 with = taken(e, kReplicas), without = taken(testing::experiment(config), kReplicas);
   ASSERT_GT(with, without + 3000000);
   testing::Network cpu(e);
@@ -124,7 +124,7 @@ TEST_F(GpuChoice, AJobThatOutgrowsTheDeviceSaysSo) {
   const auto plan = make_plan(e);
   setenv("CUDA_ON_HOST_MEMORY", "1", 1);
   try {
-    plan->make_engine({e}, {"cuda"});  // without choose_engine, which asks for the state, but not for tables
+    plan->make_engine({e}, {"cuda"});  // without choose_engine, which checks the size of the state, but not of tables
     FAIL() << "no error";
   } catch (const RunError& error) {
     EXPECT_STREQ(error.what(),

@@ -1,4 +1,4 @@
-/// Which engine is made of what a user asks for.
+/// The engine that results from a user's choice of backend.
 #include <gtest/gtest.h>
 
 #include "kernels/common/error.hpp"
@@ -7,7 +7,7 @@
 namespace flitlab {
 namespace {
 
-/// The CUDA engine writes no events: a trace by it would be empty, without a word.
+/// The CUDA engine writes no events, so a trace by it would silently be empty.
 TEST(EngineChoice, NoTraceOnADevice) {
   try {
     resolve_backend({.backend = "cuda", .traced = true});

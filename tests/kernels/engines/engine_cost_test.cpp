@@ -1,5 +1,5 @@
-/// Which engine a job gets, and how the CUDA engine spreads it: hand-derived times of round numbers, and the choices
-/// that users would notice if they were wrong.
+/// The engine that a job gets, and how the CUDA engine distributes it: hand-derived times of round numbers, and choices
+/// whose errors users would notice.
 #include "kernels/engines/engine_cost.hpp"
 
 #include <gtest/gtest.h>
@@ -30,13 +30,13 @@ TEST(EngineCost, OfCpusIsDividedAmongThreads) {
   EXPECT_DOUBLE_EQ(cpu_cycle_ns({8192, 2}, 16, cost), 2 * 81920.0 / 4);  // one replica after the other
 }
 
-/// Two multiprocessors with blocks of 64 threads; a router has 10 loads in line, 500 ns, and moves 420 bytes, 10 ns.
+/// Two multiprocessors with blocks of 64 threads; a router has 10 dependent loads, 500 ns, and moves 420 bytes, 10 ns.
 TEST(EngineCost, OfResidentJobsIsDerivedByHand) {
   const EngineCost cost{.loads = 10, .blocks = 0, .bytes = 420};
   EXPECT_EQ(replicas_of_block({64, 1000}, kTwo), 1u);
   EXPECT_EQ(replicas_of_block({10, 1000}, kTwo), 3u);
-  EXPECT_EQ(replicas_of_block({1, 5}, kTwo), 1u);      // before there are eight warps on each multiprocessor
-  EXPECT_EQ(replicas_of_block({1, 100}, kTwo), 6u);    // as soon as there are
+  EXPECT_EQ(replicas_of_block({1, 5}, kTwo), 1u);      // fewer than eight warps for each multiprocessor
+  EXPECT_EQ(replicas_of_block({1, 100}, kTwo), 6u);    // eight warps or more
   EXPECT_EQ(replicas_of_block({1, 1000}, kTwo), 32u);  // a warp
   EXPECT_EQ(threads_of_block({64, 5}, kTwo), 64u);
   EXPECT_EQ(threads_of_block({10, 1000}, kTwo), 32u);
@@ -65,7 +65,7 @@ TEST(EngineCost, OfAMultiprocessorIsItsSlowestPart) {
   EXPECT_DOUBLE_EQ(busy_ns({.blocks = 35.1, .bytes = 8400}), 200);
 }
 
-/// A warp that is alone goes through 32 times 0.1755 blocks of 80 clocks: 256 ns.
+/// A warp alone executes 32 times 0.1755 blocks of 80 clocks: 256 ns.
 TEST(EngineCost, AWarpWaitsForItsInstructions) {
   const EngineCost cost{.loads = 2, .blocks = 0.1755, .bytes = 0};
   EXPECT_DOUBLE_EQ(waiting_ns(cost), 256);
@@ -74,26 +74,26 @@ TEST(EngineCost, AWarpWaitsForItsInstructions) {
   EXPECT_DOUBLE_EQ(grid_cycle_ns({64, 1}, kTwo, cost), 256 + 2000);
 }
 
-/// A crew has 128 routers by 10 ns, which outlast 1000 ns of waiting, as two networks of 64, or as a part of a large
-/// one.
+/// A warp group has 128 routers at 10 ns, which exceeds 1000 ns of waiting; they are two networks of 64, or a part of a
+/// large one.
 TEST(EngineCost, InLanesACrewHasRouters) {
   const EngineCost cost{.loads = 20, .blocks = 0, .bytes = 420, .crew = 128, .crews = 4};
   EXPECT_DOUBLE_EQ(lanes_cycle_ns({64, 1}, kTwo, cost), 1280 + 50);
   EXPECT_DOUBLE_EQ(lanes_cycle_ns({61, 4}, kTwo, cost), 1280 + 50);                // two networks on each
-  EXPECT_DOUBLE_EQ(lanes_cycle_ns({61, 5}, kTwo, cost), 2 * 1280 + 50);            // three crews, two of them on one
-  EXPECT_DOUBLE_EQ(lanes_cycle_ns({65, 2}, kTwo, cost), 1280 + 50);                // too large for two to a crew
-  EXPECT_DOUBLE_EQ(lanes_cycle_ns({512, 1}, kTwo, cost), 2 * 1280 + 50);           // four crews: one block's
+  EXPECT_DOUBLE_EQ(lanes_cycle_ns({61, 5}, kTwo, cost), 2 * 1280 + 50);            // three groups, two of them on one
+  EXPECT_DOUBLE_EQ(lanes_cycle_ns({65, 2}, kTwo, cost), 1280 + 50);                // too large for two in a warp group
+  EXPECT_DOUBLE_EQ(lanes_cycle_ns({512, 1}, kTwo, cost), 2 * 1280 + 50);           // four warp groups: one block's
   EXPECT_DOUBLE_EQ(lanes_cycle_ns({1024, 1}, kTwo, cost), 4 * 1280 + 2000 / 3.0);  // eight: a grid
   EXPECT_DOUBLE_EQ(lanes_cycle_ns({64, 17}, kTwo, cost), 2 * (4 * 1280 + 50));     // nine, the last of which waits
   EXPECT_DOUBLE_EQ(lanes_cycle_ns({64, 1}, kTwo, {.loads = 40, .blocks = 0, .bytes = 420, .crew = 128, .crews = 4}),
                    2000 + 50);
   EXPECT_DOUBLE_EQ(lanes_cycle_ns({64, 13}, kTwo, {.loads = 20, .blocks = 0, .bytes = 420, .crew = 128, .crews = 3}),
-                   2 * (3 * 1280 + 50));  // seven crews, of which six have room
+                   2 * (3 * 1280 + 50));  // seven warp groups; six run at once
   EXPECT_DOUBLE_EQ(cuda_cycle_ns({64, 1}, kTwo, cost), kHostNs + 1280 + 50);
 }
 
-/// A line of docs/gpu_h200.json: a job that was measured on both, T3E's with its first kernels only; no model: another
-/// line.
+/// A line of docs/gpu_h200.json about a job measured on CPU and GPU; of a T3E job the first kernels count. `model` is
+/// empty for other lines.
 struct Measured {
   std::string model;
   JobSize job{};
@@ -122,8 +122,8 @@ EngineCost cost_of(const Measured& m) {
   return make_plan(testing::replicas_of(config, 0.2, 1).front())->facts().cost;
 }
 
-/// What was faster on an H200 beside 16 cores by more than a quarter is chosen, whatever model, load and size.
-/// Estimates of lanes, whose constants are measured, are right to a factor of 1.7.
+/// The model chooses the engine that was faster by more than a quarter on an H200 beside 16 cores, for every model,
+/// load and size. Estimates for lane state, whose constants are measured, are right to a factor of 1.7.
 TEST(EngineCost, ChoosesWhatWasFaster) {
   std::ifstream file(std::filesystem::path(__FILE__).parent_path() / "../../../docs/gpu_h200.json");
   u32 jobs = 0, on_the_device = 0;
@@ -137,7 +137,7 @@ TEST(EngineCost, ChoosesWhatWasFaster) {
     if (std::max(m.cuda, m.cpu) > 1.25 * std::min(m.cuda, m.cpu)) {
       EXPECT_EQ(chosen, faster) << line;
     }
-    // Ctrl-C is heard after the first launch, of whatever job.
+    // Ctrl-C takes effect after the first launch, so that must be short for every job.
     const u32 first = WorkPace(cost).piece(u64{m.job.items} * m.job.replicas, kNone);
     EXPECT_LT(first * m.cuda, 0.1e9) << line;
     if (cost.crew) {
@@ -150,7 +150,7 @@ TEST(EngineCost, ChoosesWhatWasFaster) {
   EXPECT_LT(on_the_device, jobs - 20);
 }
 
-/// By the same constants, between what was measured: sixteen meshes have a core each, a hundred are the device's.
+/// The same constants between measured sizes: sixteen meshes run on a core each, a hundred on the device.
 TEST(EngineCost, SomeMeshesInLanesAreTheDevices) {
   const auto on_the_device = [](u32 replicas) {
     return cuda_cycle_ns({64, replicas}, kH200, kLanes) < cpu_cycle_ns({64, replicas}, kCores, kLanes);
@@ -164,7 +164,7 @@ TEST(EngineCost, OneSmallMeshStaysOnTheCpu) {
   EXPECT_GT(cpu_cycle_ns({64, 1000}, kCores, kVc), cuda_cycle_ns({64, 1000}, kH200, kVc));  // a thousand do not
 }
 
-/// Of S-Connect both ways take about as long but for that: in blocks a thousand networks were faster on an H200.
+/// For S-Connect both distributions are estimated alike, but a thousand networks ran faster in blocks on an H200.
 TEST(EngineCost, ManySmallNetworksHaveBlocksOfTheirOwn) {
   for (u32 replicas : {132u, 1000u, 5000u})
     EXPECT_TRUE(is_resident({64, replicas}, kH200, sconnect::Table::cost)) << replicas;
@@ -177,7 +177,7 @@ TEST(EngineCost, ALargeTorusIsNotOneMultiprocessors) {
   EXPECT_LT(grid_cycle_ns({4096, 1}, kH200, kVc), resident_cycle_ns({4096, 1}, kH200, kVc) / 5);
 }
 
-/// A hundred networks of 5000 routers: together they take little longer than their routers in one network, and not a
+/// A hundred networks of 5000 routers together take little longer than one network of all these routers, far from a
 /// hundred times as long as one.
 TEST(EngineCost, ManyNetworksAreNotRunOneAfterTheOther) {
   const double all = cuda_cycle_ns({5000, 100}, kH200, kVc), one = cuda_cycle_ns({5000, 1}, kH200, kVc);
@@ -186,7 +186,7 @@ TEST(EngineCost, ManyNetworksAreNotRunOneAfterTheOther) {
   EXPECT_LT(all, cpu_cycle_ns({5000, 100}, kCores, kVc) / 2);
 }
 
-/// More work never takes less time, and more multiprocessors never more.
+/// More work never takes less time, and more multiprocessors never take more.
 TEST(EngineCost, IsMonotonous) {
   for (u32 items : {1u, 8u, 64u, 500u, 4096u, 32768u})
     for (u32 replicas : {1u, 3u, 32u, 131u, 132u, 133u, 1000u}) {

@@ -1,5 +1,5 @@
-/// The CUDA engine does what the CPU engine does: on a GPU, and on the device that the host emulates
-/// (tests/cuda_on_host). Skipped, with the reason, where neither is there.
+/// The CUDA engine against the CPU engine, on a GPU and on the device that the host emulates (tests/cuda_on_host).
+/// Skipped, with the reason, if neither exists.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -29,7 +29,7 @@ using testing::word;
 
 const EngineChoice kGpu{"cuda", 1, false, 1};
 
-/// Settings of the emulated device while it lives; a GPU does not look at them.
+/// A setting of the emulated device for the lifetime of this object; a GPU ignores it.
 struct OnDeviceWith {
   OnDeviceWith(const char* setting, const char* value) : name(setting) { setenv(name, value, 1); }
   ~OnDeviceWith() { unsetenv(name); }
@@ -56,7 +56,7 @@ TEST_P(Gpu, CountsWhatTheCpuCounts) {
       cpu.step(150);
       gpu.step(150);
       ASSERT_NO_FATAL_FAILURE(expect_the_same(*gpu.engine, *cpu.engine)) << e.structure_key();
-      // Both, since audits count what they see.
+      // On both, since audits change counters.
       ASSERT_EQ(gpu.engine->audit(0).bits, cpu.engine->audit(0).bits) << e.structure_key();
     }
     ASSERT_GT(cpu.total(Total::kFlitsCreated), 0u);
@@ -65,7 +65,7 @@ TEST_P(Gpu, CountsWhatTheCpuCounts) {
   EXPECT_GT(measured_packets, 100u);
 }
 
-/// Networks of one router share warps where there are many of them: here three multiprocessors have 120.
+/// Many networks of one router share warps: here three multiprocessors have 120 of them.
 TEST(GpuSmall, ReplicasThatShareAWarpAreTheSame) {
   if (const std::string why = cuda_unavailable(); !why.empty()) GTEST_SKIP() << "needs a GPU: " << why;
   std::vector<Experiment> replicas;
@@ -90,7 +90,7 @@ TEST(GpuSmall, ReplicasThatShareAWarpAreTheSame) {
   for (u32 r : all) ASSERT_NO_FATAL_FAILURE(expect_the_same(*gpu, *cpu, r)) << "replica " << r;
 }
 
-/// More routers than a block takes: barriers are those of the whole grid.
+/// Networks with more routers than a block takes, which need barriers of the whole grid.
 class GpuGrid : public Gpu {};
 
 TEST_P(GpuGrid, Agrees) {
@@ -99,7 +99,7 @@ TEST_P(GpuGrid, Agrees) {
   changes["traffic.load"] = 0.2;
   const Experiment e = model(changes);
   Network cpu(e), gpu(e, kGpu);
-  ASSERT_GT(cpu.engine->layout().kinds[0].count, 256u);  // what a block of 32 threads takes
+  ASSERT_GT(cpu.engine->layout().kinds[0].count, 256u);  // capacity of a block of 32 threads
   const u32 part = GetParam() == "bgl" ? 200 : 50;       // its packets take hundreds of cycles
   measure_until(2 * part, {cpu.engine.get(), gpu.engine.get()});
   device_calls();  // from here on
@@ -131,7 +131,7 @@ TEST_P(Gpu, ReplicasAdvanceAloneAndTogether) {
   EXPECT_GT(measured(*gpu, 1), 10u);
 }
 
-/// A thread has one router, or several; threads come in other orders each time.
+/// A thread has one router or several; threads run in a different order each time.
 TEST_P(Gpu, BlocksOfAnySizeAgree) {
   const Experiment e = model({{"traffic.load", 0.4}});
   for (const auto& [threads, seed] : {std::pair("32", "11"), {"64", "12"}, {"512", "13"}}) {
@@ -145,7 +145,7 @@ TEST_P(Gpu, BlocksOfAnySizeAgree) {
   }
 }
 
-/// Blocks of 32 threads look at a hundred routers in several rounds, of which some fill a list together.
+/// Blocks of 32 threads examine a hundred routers in several rounds, some of which fill a list together.
 TEST_P(Gpu, ListsOfSeveralRoundsAgree) {
   const OnDeviceWith setting("CUDA_ON_HOST_THREADS", "32");
   RawConfig changes{{"topology.shape", IntList{10, 10}}, {"traffic.load", 0.04}};
@@ -164,7 +164,7 @@ TEST_P(Gpu, ListsOfSeveralRoundsAgree) {
   for (u32 r : all) ASSERT_NO_FATAL_FAILURE(expect_the_same(*gpu, *cpu, r));
 }
 
-/// A router is due if nothing but a barrier comes to it.
+/// A router is due even if only a barrier packet arrives.
 TEST(GpuLists, BarriersOfT3ePassRoutersWithoutPackets) {
   if (const std::string why = cuda_unavailable(); !why.empty()) GTEST_SKIP() << "needs a GPU: " << why;
   const Experiment e = experiment({{"router.kind", word("t3e")}, {"barrier.units", integer(2)}, {"traffic.load", 0.0}});
@@ -205,7 +205,7 @@ TEST_P(Gpu, StatesAndFieldsMoveBetweenEngines) {
   EXPECT_EQ(gpu.engine->state_hash(0), whole.engine->state_hash(0));
 }
 
-/// An engine has all of its plan: nothing that it reads lies with the host.
+/// An engine holds all of its plan: it reads no host memory.
 TEST_P(Gpu, APlanMayEndBeforeItsEngine) {
   const Experiment e = model({{"traffic.load", 0.3}});
   Network cpu(e);
@@ -218,7 +218,7 @@ TEST_P(Gpu, APlanMayEndBeforeItsEngine) {
   EXPECT_EQ(gpu->state_hash(0), cpu.engine->state_hash(0));
 }
 
-/// A fault that an audit of the CPU engine finds, that of the CUDA engine finds at the same place.
+/// The CUDA engine's audit reports the same fault at the same location as the CPU engine's.
 TEST_P(Gpu, AuditsFindTheSameFault) {
   const Experiment e = model({{"traffic.load", 0.4}});
   Network cpu(e), gpu(e, kGpu);

@@ -1,4 +1,4 @@
-/// Bit identity, for every registered model: threads, replica batching and memory layout must not show in the state.
+/// Bit identity for every registered model: threads, grouping of replicas and memory layout do not change the state.
 #include <gtest/gtest.h>
 
 #include "host/config/registry.hpp"
@@ -25,8 +25,8 @@ TEST_P(Identity, OfThreadsAndLayouts) {
         wide(e, {"cpu", 2, false, 1, testing::kWide}), traced(e, {"cpu", 1, true, 1});
     for (u32 epoch = 0; epoch < trials(6); ++epoch) {
       std::vector<Network*> others{&two};
-      if (epoch < trials(2)) others.push_back(&three);  // slow: more threads than cores
-      if (trials(5) == 5) others.push_back(&wide);      // sanitizers look at threads and memory, not at values
+      if (epoch < trials(2)) others.push_back(&three);             // slow: more threads than cores
+      if (trials(5) == 5) others.push_back(&wide);                 // sanitizers check threads and memory, not values
       if (trials(5) == 5 && epoch < 2) others.push_back(&traced);  // slow: events
       one.step(150);
       const u64 hash = one.engine->state_hash(0);
@@ -42,14 +42,13 @@ TEST_P(Identity, OfThreadsAndLayouts) {
   }
 }
 
-/// Engines look which items have something to do, but for a while not if nearly all have. Cycle by cycle they look
-/// every time: an item that is worked on for nothing must be as it was. Loads are low, so that some rest among many
-/// that work.
+/// Engines select the active items, but skip the selection for a while if nearly all are active. In single cycles they
+/// select every time; processing an idle item must not change it. Loads are low, so that idle and active items mix.
 TEST_P(Identity, OfCyclesOneByOne) {
   for (double load : {0.02, 0.05, 0.1, 0.2})
     for (const char* pattern : {"uniform", "neighbour"}) {
       RawConfig config{{"router.kind", GetParam()}, {"traffic.pattern", word(pattern)}, {"traffic.load", load}};
-      if (GetParam() == "sconnect") config["topology.host_ports"] = integer(2);  // one may rest while the other works
+      if (GetParam() == "sconnect") config["topology.host_ports"] = integer(2);  // one may be idle alone
       const Experiment e = experiment(config);
       Network whole(e), pieces(e);
       for (u32 epoch = 0; epoch < trials(5); ++epoch) {
@@ -78,7 +77,7 @@ TEST_P(Identity, OfReplicaBatching) {
   }
 }
 
-/// A state survives a trip through a file's bytes and goes on identically.
+/// A state continues identically after it was written to a file's bytes and read back.
 TEST_P(Identity, OfSavedStates) {
   const Experiment e = experiment({{"router.kind", GetParam()}, {"traffic.load", 0.3}});
   Network whole(e), first(e), second(e);
@@ -104,7 +103,7 @@ TEST_P(Identity, IsNotTrivial) {
   EXPECT_NE(x.engine->state_hash(0), before);
 }
 
-/// A network too large for caches goes router by router, small ones in batches.
+/// A network too large for caches is processed router by router, small ones in bulk.
 TEST(IdentityOfLarge, RoutersOneByOne) {
   if (testing::kWide == 1) GTEST_SKIP() << "no engine for wide layouts in this build";
   const Experiment e = experiment({{"topology.shape", IntList{80, 80}},

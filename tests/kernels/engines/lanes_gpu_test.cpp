@@ -1,4 +1,4 @@
-/// Plain routers in lanes on a GPU, or on the device that the host emulates, do what they do one by one on a CPU.
+/// Plain routers in lane state on a GPU, or on the device that the host emulates, against scalar state on a CPU.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -31,7 +31,7 @@ EngineChoice one_by_one() {
   return choice;
 }
 
-/// Which lanes of a GPU take a plan (kernels/routers/vc/cuda.cu).
+/// The GPU form of lane state that takes a plan (kernels/routers/vc/cuda.cu).
 std::string lanes_of(const Plan& plan) {
   const vc::VcTable& t = dynamic_cast<const VcPlan&>(plan).table();
   EXPECT_EQ(plan.facts().cost.crew, vc::lanes::fits_device_lanes(t) ? 128u : 0u);
@@ -49,8 +49,8 @@ class GpuLanes : public ::testing::Test {
   void TearDown() override { unsetenv("CUDA_ON_HOST_THREADS"); }
 };
 
-/// Blocks of all sizes: one team, several of a block, and with few threads the whole grid. Where a sanitizer makes them
-/// slow, one network of each kind.
+/// Blocks of all sizes: one thread group, several in a block, and with few threads the whole grid. Where a sanitizer
+/// makes them slow, one network of each kind.
 TEST_F(GpuLanes, AnyNetworkIsTheSame) {
   std::map<std::string, u64> moves, packets;
   for (u32 seed = 0; seed < 40; ++seed) {
@@ -77,7 +77,7 @@ TEST_F(GpuLanes, AnyNetworkIsTheSame) {
     }
 }
 
-/// A network of more blocks than a block of threads has teams: on any device the grid's.
+/// A network with more lane blocks than a block of threads has thread groups: on any device it uses the grid.
 TEST_F(GpuLanes, OneThatNoBlockHoldsIsTheSame) {
   const Experiment e =
       experiment({{"topology.shape", IntList{35, 33}}, {"router.vcs", integer(4)}, {"traffic.load", 0.05}});
@@ -88,7 +88,7 @@ TEST_F(GpuLanes, OneThatNoBlockHoldsIsTheSame) {
   for (u32 cycles : {1u, 2u, 60u}) {
     for (Network* net : {&cpu, &gpu}) net->engine->advance(cycles, std::vector<u32>{0});
     if (const auto calls = testing::device_calls()) {
-      EXPECT_EQ(calls->grid_barriers, (cycles + 2) / 3);  // each lookahead
+      EXPECT_EQ(calls->grid_barriers, (cycles + 2) / 3);  // one for each lookahead
     }
     ASSERT_NO_FATAL_FAILURE(expect_the_same(*gpu.engine, *cpu.engine));
   }
@@ -96,7 +96,7 @@ TEST_F(GpuLanes, OneThatNoBlockHoldsIsTheSame) {
   EXPECT_GT(gpu.total(Total::kFlitMoves), 1000u);
 }
 
-/// Replicas that are done stand still, and keep what was to come, while others go on.
+/// Finished replicas are frozen and keep their pending events while others continue.
 TEST_F(GpuLanes, ReplicasStandStill) {
   for (const IntList& shape : {IntList{6, 5}, IntList{12, 11}}) {
     std::vector<Experiment> replicas;
@@ -121,7 +121,7 @@ TEST_F(GpuLanes, ReplicasStandStill) {
   }
 }
 
-/// What an audit counts and finds is of the state as it is now.
+/// An audit counts and checks the current state.
 TEST_F(GpuLanes, AuditsSeeWhatLanesDid) {
   const Experiment e =
       experiment({{"topology.shape", IntList{9, 9}}, {"router.vcs", integer(4)}, {"traffic.load", 0.3}});
@@ -140,7 +140,7 @@ TEST_F(GpuLanes, AuditsSeeWhatLanesDid) {
   expect_the_same(*gpu.engine, *cpu.engine);
   EXPECT_EQ(gpu.engine->audit(0).bits, kFaultCreditLost);
   EXPECT_EQ(cpu.engine->audit(0).bits, kFaultCreditLost);
-  for (Network* net : {&gpu, &cpu}) net->step(5);  // lanes know of the fault, too
+  for (Network* net : {&gpu, &cpu}) net->step(5);  // the lane state contains the fault, too
   expect_the_same(*gpu.engine, *cpu.engine);
 }
 

@@ -1,5 +1,5 @@
-/// A device gets copies of the arrays that a plan's table points to. Here they are copied as for a device, the plan is
-/// destroyed, and an engine runs on: an array that was forgotten would be read after it is gone.
+/// Copies of the arrays that a plan's table points to. They are copied as for a device, the plan is destroyed and an
+/// engine continues: an array that was not copied would be read after its destruction.
 #include <gtest/gtest.h>
 
 #include <list>

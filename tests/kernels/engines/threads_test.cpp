@@ -1,4 +1,4 @@
-/// Threads that work together all start, or the error says why not and those that started go home.
+/// Threads of a group either all start, or the error gives the reason and the started ones end without work.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -23,7 +23,7 @@ TEST(Threads, EachRunsOnce) {
   EXPECT_EQ(runs[0], 2);
 }
 
-/// Whether all spin, or some have gone to sleep since one is late: nobody goes on before all have come, and all do.
+/// No thread passes a barrier before all have arrived, and then all do, whether they spin or sleep because one is late.
 TEST(Threads, ABarrierWaitsForALateOne) {
   constexpr u32 kThreads = 3, kRounds = 300;
   SpinBarrier barrier(kThreads);
@@ -43,7 +43,7 @@ TEST(Threads, ABarrierWaitsForALateOne) {
 
 TEST(Threads, NobodyWorksWhereOneCannotStart) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers take all addresses";
+  GTEST_SKIP() << "sanitizers reserve the whole address space";
 #endif
   u64 pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
@@ -55,7 +55,7 @@ TEST(Threads, NobodyWorksWhereOneCannotStart) {
   ASSERT_EQ(setrlimit(RLIMIT_AS, &tight), 0);
   if (mmap(nullptr, std::size_t{1} << 30, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED) {
     setrlimit(RLIMIT_AS, &before);
-    GTEST_SKIP() << "limits of memory do not hold here; emulators of processors pass over them";
+    GTEST_SKIP() << "memory limits have no effect here, as under a processor emulator";
   }
   std::atomic<u32> ran{0};
   std::string why;

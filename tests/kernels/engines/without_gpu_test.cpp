@@ -1,6 +1,6 @@
-/// Barriers and atomics of the CUDA engine are there for something: without any kind of them, on the device that the
-/// host emulates (tests/cuda_on_host), the state or what is counted is not the CPU's. So the tests that compare them
-/// would see a barrier that is missing.
+/// Every kind of barrier and atomic of the CUDA engine is needed: without one of them, on the device that the host
+/// emulates (tests/cuda_on_host), state or counters differ from the CPU's. So tests that compare them detect a missing
+/// barrier.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -21,13 +21,13 @@ class GpuWithout : public ::testing::TestWithParam<std::string> {
   void SetUp() override {
     if (!testing::device_calls()) GTEST_SKIP() << "needs a build with FLITLAB_CUDA=HOST";
 #if defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "races are what is missing here";
+    GTEST_SKIP() << "this test causes data races";
 #endif
   }
 };
 
-/// Whether the engines disagree, `what` being left out. What is done without a barrier may end in anything, so it is
-/// done in a process of its own. If nothing is left out they agree.
+/// Expects that the engines differ without `what` and agree with everything. The result without a barrier is undefined,
+/// so it runs in a process of its own.
 void expect_another(const RawConfig& config, const char* what, const char* threads = "512") {
   const Experiment e = experiment(config);
   testing::Network cpu(e);
@@ -43,13 +43,13 @@ void expect_another(const RawConfig& config, const char* what, const char* threa
     std::_Exit(same ? 0 : 1);
   };
   EXPECT_EXIT(compare("nothing"), ::testing::ExitedWithCode(0), "");
-  EXPECT_EXIT(compare(what), [](int status) { return status != 0; }, "") << "nothing is missed without " << what;
+  EXPECT_EXIT(compare(what), [](int status) { return status != 0; }, "") << "no difference without " << what;
   EXPECT_GT(cpu.total(Total::kFlitsCreated), 0u);
 }
 
 RawConfig model(const std::string& kind) {
   RawConfig config{{"router.kind", kind}, {"traffic.load", 0.3}};
-  if (kind == "vc") config["router.routing_delay"] = integer(2);  // not in lanes
+  if (kind == "vc") config["router.routing_delay"] = integer(2);  // not in lane state
   return config;
 }
 
@@ -63,8 +63,8 @@ TEST_P(GpuWithout, TheBarrierOfTheGrid) {
 
 TEST_P(GpuWithout, Atomics) { expect_another(model(GetParam()), "atomics"); }
 
-/// Of lanes: barriers of a crew have the numbers 1, of the warps for ports, and 2. Two crews are in a block, or in a
-/// grid.
+/// The same for lane state: barriers of a warp group have the numbers 1 (of the warps for ports) and 2. Two warp groups
+/// are in a block, or in a grid.
 class GpuLanesWithout : public GpuWithout {};
 
 TEST_P(GpuLanesWithout, What) {

@@ -1,4 +1,4 @@
-/// All-to-all traffic: every round is a permutation of the others, in the order that was asked for.
+/// All-to-all traffic: every round is a permutation of the other terminals in the configured order.
 #include "kernels/traffic/all_to_all.hpp"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ std::vector<u32> destinations(const TrafficTable& t, u32 terminal, u32 first, u3
   return to;
 }
 
-/// Checks some rounds of a terminal that sends to `others` (rising).
+/// Checks three rounds of a terminal that sends to `others` (ascending).
 void expect_permutations(const TrafficTable& t, u32 terminal, const std::vector<u32>& others) {
   const u32 packets = static_cast<u32>(others.size()) * t.in_a_row;
   for (u32 round = 0; round < 3; ++round) {
@@ -72,7 +72,8 @@ TEST(AllToAll, EveryRoundIsAPermutationOfTheOthers) {
         }
 }
 
-/// Terminals of a group send to its other members, whatever their numbers; one that is alone, or in none, never sends.
+/// Terminals of a group send to its other members, whatever their numbers; a terminal alone or without a group never
+/// sends.
 TEST(AllToAll, GroupsKeepToThemselves) {
   const std::vector<std::vector<u32>> groups{{7, 2, 11, 3, 5}, {0}, {12, 4}, {1, 10, 6, 8}};  // 9 is in none
   std::vector<TrafficGroup> place(13, TrafficGroup{0, 0, 0});
@@ -128,7 +129,7 @@ TEST(AllToAll, RandomOrdersDependOnRoundTerminalAndSeed) {
   EXPECT_NE(destinations(t, 5, 63, 63), first);
   EXPECT_NE(destinations(t, 5, 0, 63, 2), first);
   EXPECT_NE(destinations(t, 5, 0, 63, u64{1} << 32 | 1), first);
-  std::vector<u32> other = destinations(t, 6, 0, 63);  // 5 and 6 lead to the same places otherwise
+  std::vector<u32> other = destinations(t, 6, 0, 63);  // otherwise 5 and 6 have the same destinations
   std::replace(other.begin(), other.end(), 5u, 6u);
   EXPECT_NE(other, first);
 }
@@ -144,7 +145,7 @@ TEST(AllToAll, AllRandomOrdersAreEquallyLikely) {
   EXPECT_LT(chi, 60);
 }
 
-/// In a random order of n numbers one is followed by the next in one place on average, with a variance of one.
+/// In a random order of n numbers on average one is followed by its successor, with a variance of one.
 TEST(AllToAll, LongRandomOrdersHaveNoRuns) {
   for (u32 others : {100, 511, 1000}) {
     const TrafficTable t = all_to_all(others + 1, Order::kRandom);
@@ -157,7 +158,7 @@ TEST(AllToAll, LongRandomOrdersHaveNoRuns) {
   }
 }
 
-/// Terminals whose turn it is choose as if by lot: 1 - 1/e of 10000 are chosen, give or take 5 * 0.3 / sqrt(10000).
+/// In a given round 1 - 1/e of 10000 terminals are chosen, as in independent draws, within 5 * 0.3 / sqrt(10000).
 TEST(AllToAll, RandomOrdersOfTerminalsAreIndependent) {
   const u32 terminals = 10000;
   const TrafficTable t = all_to_all(terminals, Order::kRandom);
@@ -168,7 +169,7 @@ TEST(AllToAll, RandomOrdersOfTerminalsAreIndependent) {
   }
 }
 
-/// Numbers of packets and terminals may be as large as they are counted.
+/// Numbers of packets and terminals may use their types' whole range.
 TEST(AllToAll, HoldsForAMillionTerminals) {
   const u32 terminals = 1u << 20, last = terminals - 1;
   for (Order order : kOrders) {
@@ -186,7 +187,7 @@ TEST(AllToAll, HoldsForAMillionTerminals) {
   }
 }
 
-/// Packets delivered from each terminal (row) to each.
+/// `[source][destination]`: packets delivered.
 std::vector<std::vector<u32>> deliveries(Network& net, u32 cycles) {
   const u32 terminals = net.plan->topology().terminals, routers = net.plan->topology().routers;
   std::vector<std::vector<u32>> count(terminals, std::vector<u32>(terminals, 0));
@@ -239,7 +240,7 @@ TEST(AllToAll, ToARegionGoWhoAreOutsideOfIt) {
   }
 }
 
-/// A T3E with partitions of 5, 1 and 10 PEs, the others idle.
+/// A T3E with partitions of 5, 1 and 10 PEs, the other PEs idle.
 TEST(AllToAll, ABatchStaysInItsPartition) {
   Network net(experiment({{"router.kind", word("t3e")},
                           {"topology.partitions", IntList{0, 4, 8, 0, 16, 9}},
@@ -263,7 +264,7 @@ TEST(AllToAll, ABatchStaysInItsPartition) {
   EXPECT_EQ(net.total(Total::kPacketsDelivered), 2u * (5 * 4 + 10 * 9));
 }
 
-/// Loads and closed loops go round without end; packet n of a rotated order goes n % 15 + 1 places on.
+/// Open and closed loops repeat rounds without end; packet n of a rotated order goes n % 15 + 1 terminals on.
 TEST(AllToAll, OtherModesGoRoundAndRound) {
   for (const char* mode : {"open", "request_reply"}) {
     Network net(experiment({{"traffic.mode", word(mode)},

@@ -1,4 +1,4 @@
-/// Request-reply traffic: round trips by hand, the window, conservation, and the deadlock that two message classes
+/// Request-reply traffic: hand-derived round trips, the window, conservation, and the deadlock that two message classes
 /// avoid.
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ using testing::integer;
 using testing::Network;
 using testing::word;
 
-/// Two routers, one terminal each, talking to one another only: requests of 1 flit, replies of 3.
+/// Two routers, one terminal each, that send only to each other: requests of 1 flit, replies of 3.
 RawConfig pair() {
   return {{"topology.kind", word("hypercube")},
           {"topology.dimensions", integer(1)},
@@ -27,8 +27,8 @@ RawConfig pair() {
           {"traffic.window", integer(1)}};
 }
 
-/// A packet of L flits over H channels takes 5 H + L + 5 cycles (docs/architecture.md), so the request takes 11, its
-/// reply is created `reply_delay` cycles later and takes 13. The next request is created when the reply is here.
+/// A packet of L flits over H channels takes 5 H + L + 5 cycles (docs/architecture.md), so the request takes 11; its
+/// reply is created `reply_delay` cycles later and takes 13. The next request is created when the reply has arrived.
 TEST(ClosedLoop, RoundTripByHand) {
   for (int delay : {0, 1, 7}) {
     RawConfig config = pair();
@@ -66,8 +66,8 @@ TEST(ClosedLoop, TheWindowLimitsRequests) {
   }
 }
 
-/// A full window stops the source: after a reply the next request comes a fresh gap later, 1 / 0.05 - 1 cycles in the
-/// mean, so that a transaction takes 25 cycles and a gap. A source that went on in the meantime would have one waiting.
+/// A full window stops the source: after a reply the next request follows a newly drawn gap, 1 / 0.05 - 1 cycles in the
+/// mean, so that a transaction takes 25 cycles and a gap. If the source did not stop, a request would be waiting.
 TEST(ClosedLoop, AFullWindowStopsTheSource) {
   RawConfig config = pair();
   config["traffic.load"] = 0.05;
@@ -96,18 +96,18 @@ TEST(ClosedLoop, OneMessageClassDeadlocksAndTwoDoNot) {
   EXPECT_NE(cycle.find("reply queue"), std::string::npos) << cycle;
   const u64 stuck = one.total(Total::kFlitMoves);
   one.step(1000);
-  EXPECT_EQ(one.total(Total::kFlitMoves), stuck);  // the search was right: nothing moves any more
+  EXPECT_EQ(one.total(Total::kFlitMoves), stuck);  // the deadlock search was right: no flit moves any more
   EXPECT_EQ(two.plan->find_deadlock(two.engine->state(0)), "");
   const u64 before = two.total(Total::kTransactions);
   two.step(1000);
   EXPECT_GT(two.total(Total::kTransactions), before + 100);
 }
 
-/// The search never cries wolf: what it calls blocked stays blocked, and what it calls alive goes on.
+/// The deadlock search reports no false deadlock: what it reports as blocked stays blocked, and otherwise flits move.
 TEST(ClosedLoop, TheSearchAgreesWithWhatHappens) {
   int dead = 0;
   for (int seed = 1; seed <= 12; ++seed)
-    for (int queue : {1, 192}) {  // 192: all requests of all terminals have a place
+    for (int queue : {1, 192}) {  // 192: space for all requests of all terminals
       RawConfig config = busy(1);
       config["run.seed"] = integer(seed);
       config["traffic.reply_queue"] = integer(queue);
@@ -119,7 +119,7 @@ TEST(ClosedLoop, TheSearchAgreesWithWhatHappens) {
         const u64 before = net.total(Total::kPacketsDelivered);
         if (deadlocked) {
           ++dead;
-          net.step(2000);  // the rest of the network may go on for a while
+          net.step(2000);  // the rest of the network may move for a while
           EXPECT_NE(net.plan->find_deadlock(net.engine->state(0)), "") << seed;
           break;
         }
@@ -153,7 +153,7 @@ TEST(ClosedLoop, ConservesFlitsAndCredits) {
       }
 }
 
-/// While a terminal is in the middle of a request and of a reply, and both have credits, their flits alternate.
+/// While a terminal sends a request and a reply and both have credits, their flits alternate.
 TEST(ClosedLoop, RequestsAndRepliesTakeTurns) {
   RawConfig config = pair();
   config["traffic.packet_flits"] = Lengths{{16, 1.0}};
@@ -195,7 +195,7 @@ TEST(ClosedLoop, RequestsAndRepliesTakeTurns) {
   EXPECT_GT(times, 500u);
 }
 
-/// A closed loop that has to wait for its replies ends by itself: created packets are all delivered or under way.
+/// A closed loop ends by itself: every created packet is delivered or in transit.
 TEST(ClosedLoop, RunReportsRoundTrips) {
   RawConfig config = pair();
   config["run.measure_cycles"] = integer(5000);

@@ -1,4 +1,4 @@
-/// Periodic sources: one packet a period, at a phase of the terminal's own.
+/// Periodic sources: one packet a period, at a phase drawn for each terminal.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -9,7 +9,7 @@
 namespace flitlab::traffic_periodic_test {
 namespace {
 
-/// 20 terminals for each of the 64 phases on average: none is left out by chance (that has a probability of e^-20).
+/// On average 20 terminals have each of the 64 phases; the probability that a phase is missing is e^-20.
 TEST(Periodic, PhasesAreSpreadOverThePeriod) {
   TrafficTable table;
   table.injection = Injection::kPeriodic;

@@ -1,6 +1,7 @@
 #pragma once
-/// A second adaptive router, written from S-Connect, Figure 4, and the page of the model (kernels/routers/adaptive/
-/// README.md), with lists and sorting: shares the random numbers and what terminals create, nothing else.
+/// A second adaptive router, written from S-Connect, Figure 4, and the model's README
+/// (kernels/routers/adaptive/README.md) with lists and sorting. It shares only the random numbers and the created
+/// messages.
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -41,7 +42,7 @@ class NaiveAdaptive {
     for (u32 i = 0; i < top_.terminals; ++i) next_[i] = first_creation(traffic_, row_, i);
     distance_.assign(top_.routers, std::vector<u32>(top_.routers, 1000000));
     for (u32 r = 0; r < top_.routers; ++r) distance_[r][r] = 0;
-    for (bool changed = true; changed;) {  // relaxation, until nothing gets shorter
+    for (bool changed = true; changed;) {  // relaxation, until no distance gets shorter
       changed = false;
       for (u32 r = 0; r < top_.routers; ++r)
         for (u32 c : channels(r))

@@ -7,7 +7,7 @@
 
 namespace flitlab::testing {
 
-/// A connected graph: a random tree and some more edges, some of them parallel.
+/// Returns a connected graph: a random tree and additional edges, some of them parallel.
 inline std::string random_graph(std::mt19937& random) {
   const u32 n = 3 + random() % 12;
   std::string text;

@@ -1,5 +1,5 @@
 #pragma once
-/// A small Blue Gene/L torus that replays a trace and is watched cycle by cycle.
+/// A small Blue Gene/L torus that replays a trace, with every departure and delivery recorded cycle by cycle.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -11,25 +11,25 @@
 
 namespace flitlab::testing {
 
-/// A packet of a trace, and what software sets in its header beyond what the configuration would.
+/// A packet of a trace, and header bits that software sets in addition to the configuration.
 struct BglLine {
   u32 cycle, src, dst, chunks;
   u32 route = 0;  ///< bits of bgl::Route
 };
 
-/// A packet starts to leave a queue on a link.
+/// The start of a packet's departure from a queue to a link.
 struct BglGrant {
   u32 cycle, node, in, in_vc, out, out_vc;  ///< `in` is a receiver, or 6: an injection FIFO
   u32 id, chunks, hints;                    ///< hint bits before the hop
   bool operator==(const BglGrant&) const = default;
 };
 
-/// Directions, as ports are numbered; bgl::kReception is where packets of this node come from.
+/// Directions, numbered like ports; bgl::kReception is the input of this node's own packets.
 enum BglDirection : u32 { kPlusX, kMinusX, kPlusY, kMinusY, kPlusZ, kMinusZ };
 
-/// Deterministic packets of normal priority in a torus with the default delays, unless a test says otherwise, and with
-/// token packets charged to packets: these take a link for 32 n + 14 cycles. A packet of n chunks that is created in
-/// cycle c, alone, asks in c + 3, in the next node 21 cycles later, and so on.
+/// A torus with deterministic packets of normal priority and the default delays, unless a test changes them. Token
+/// packets are charged to data packets, which take a link for 32 n + 14 cycles. A packet of n chunks that is created in
+/// cycle c and meets no other requests in c + 3, in the next node 21 cycles later, and so on.
 class BglTorus {
  public:
   explicit BglTorus(IntList shape, std::vector<BglLine> lines, RawConfig changes = {}) : lines_(std::move(lines)) {
@@ -49,7 +49,7 @@ class BglTorus {
     net_ = std::make_unique<Network>(experiment(changes), EngineChoice{"cpu", 1, true, 1});
   }
 
-  /// Lines are numbered in the order of their cycles; those of a cycle as they were given.
+  /// Lines are numbered by cycle; lines of one cycle keep their given order.
   const BglLine& line(u32 id) const { return lines_[id]; }
   const bgl::Table& table() const { return dynamic_cast<const BglPlan&>(*net_->plan).table(); }
   Network& net() { return *net_; }
@@ -64,7 +64,7 @@ class BglTorus {
     }
     check_conservation(*net_->engine, *net_->plan, 0);
   }
-  /// Until all packets have arrived. Throws std::runtime_error if that takes longer than `most` cycles.
+  /// Runs until all packets have arrived. Throws std::runtime_error if that takes more than `most` cycles.
   void drain(u32 most = 100000) {
     while (delivered_.size() < lines_.size()) {
       if (now() > most) throw std::runtime_error("packets are still under way");
@@ -79,17 +79,17 @@ class BglTorus {
       if (g.id == id) list.push_back(g);
     return list;
   }
-  /// Cycle in which a packet leaves a node; kNone: it has not.
+  /// Cycle in which a packet leaves a node; kNone if it has not.
   u32 leaves(u32 id, u32 node) const {
     const auto at = leaves_.find({id, node});
     return at == leaves_.end() ? kNone : at->second;
   }
-  /// Cycle in which software takes a packet at its destination; kNone: it has not.
+  /// Cycle in which software takes a packet at its destination; kNone if it has not.
   u32 delivered(u32 id) const {
     const auto at = delivered_.find(id);
     return at == delivered_.end() ? kNone : at->second;
   }
-  /// Who leaves a node in a direction, in order.
+  /// Packets that leave a node in a direction, in order.
   std::vector<u32> order(u32 node, u32 direction) const {
     std::vector<u32> ids;
     for (const BglGrant& g : grants_)
@@ -100,7 +100,7 @@ class BglTorus {
   VcSnapshot vc(u32 node, u32 port, u32 vc) const {
     return net_->plan->inspector()->inspect_router(net_->engine->state(0), node)[port].vcs[vc];
   }
-  /// Tokens of a sender.
+  /// Tokens of a sender for a VC.
   u32 tokens(u32 node, u32 direction, u32 vc_) const { return vc(node, direction, vc_).credits; }
 
   template <class T>
@@ -113,7 +113,7 @@ class BglTorus {
   }
 
  private:
-  /// Software has put this cycle's packets into FIFOs, and their requests come later.
+  /// Sets headers when software has put this cycle's packets into FIFOs, before they request.
   void set_headers(u32 cycle) {
     std::map<u32, u32> wanted;
     for (; next_ < lines_.size() && lines_[next_].cycle == cycle; ++next_)
@@ -149,7 +149,7 @@ class BglTorus {
   std::vector<BglLine> lines_;
   std::unique_ptr<TextFile> trace_;
   std::unique_ptr<Network> net_;
-  u32 next_ = 0;  ///< line whose cycle has not come
+  u32 next_ = 0;  ///< first line that has not been created yet
   std::vector<BglGrant> grants_;
   std::map<std::pair<u32, u32>, u32> leaves_;  ///< by packet and node
   std::map<u32, u32> delivered_;

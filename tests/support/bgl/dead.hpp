@@ -20,7 +20,7 @@ inline RawConfig machine(const IntList& shape, const Nodes& dead, RawConfig chan
   return changes;
 }
 
-/// Dead nodes of which no two are on a line along a dimension.
+/// Draws dead nodes of which no two are on a line along a dimension.
 class Draw {
  public:
   explicit Draw(u64 seed) : engine_(seed) {}
@@ -46,7 +46,7 @@ class Draw {
   std::mt19937_64 engine_;
 };
 
-/// What is wrong with a configuration; "none": nothing is.
+/// Returns the error message of a configuration; "none" if it is valid.
 inline std::string error_of(const RawConfig& config) {
   try {
     make_plan(experiment(config));

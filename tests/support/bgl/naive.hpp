@@ -1,7 +1,7 @@
 #pragma once
-/// Blue Gene/L's torus written a second time, as the paper and the parameters describe it, without any of the router's
-/// code: queues of packets, things that will happen by the cycle in which they do, and a look at everything in every
-/// cycle. Random choices are drawn with the same keys.
+/// A second implementation of Blue Gene/L's torus, written from the paper and the parameters without the router's code:
+/// queues of packets, future events by cycle, and a scan of every queue in every cycle. Random choices use the same
+/// keys.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ class NaiveTorus : public NaiveLinks {
   // Software.
   static u32 fifo_of(u32 receiver, const NaivePacket& p) { return 7 * p.group + (p.high ? 6 : receiver); }
 
-  /// The processor of a FIFO, 0 for what moves in plus directions: such packets arrive at the odd ports.
+  /// The processor of a FIFO: 0 for packets in plus directions, which arrive at the odd ports.
   static u32 hand_of(u32 fifo, u32 workers, bool takes) { return workers < 2 ? 0 : (takes ? fifo % 7 + 1 : fifo) % 2; }
   bool has_hand(u32 n, u32 fifo, bool takes) const {
     return !workers_ || !nodes_[n].worker[hand_of(fifo, workers_, takes)].task;
@@ -100,7 +100,7 @@ class NaiveTorus : public NaiveLinks {
       u32 fifo = 8;
       if (infinite_) {
         fifo = *next % fifos_;
-        // Those behind it in its FIFO wait for it.
+        // Packets behind it in its FIFO wait for it.
         if (!used.insert(fifo).second || node.fifo_room[fifo] < p.chunks) {
           if (used.size() == fifos_) return;
           ++next;
@@ -217,7 +217,7 @@ class NaiveTorus : public NaiveLinks {
     requests.push_back(serve(n, onward, 64 + receiver));
   }
 
-  /// Phase 1 for a packet that has hops to make.
+  /// Phase 1 for a packet that has hops to make: its output. Returns false if it is blocked.
   bool choose(u32 n, Request& r) const {
     const Node& node = nodes_[n];
     const NaivePacket& p = node.line[r.in][r.vc].places.front().packet;

@@ -1,6 +1,6 @@
 #pragma once
-/// Links of the second Blue Gene/L torus (naive.hpp): who says what to the other end, and when. With the protocol, but
-/// without errors: copies that senders keep, and acknowledgments, with tokens or without, that wait for the link back.
+/// Links of the second Blue Gene/L torus (naive.hpp): what each end sends to the other, and when. With the protocol but
+/// without errors: senders keep copies, and acknowledgments, with tokens or without, wait for the reverse link.
 #include <algorithm>
 #include <array>
 #include <deque>
@@ -23,14 +23,14 @@ class NaiveLinks : public NaiveNodes {
   }
 
  protected:
-  /// Whether a link can take a packet: if it is free, and has space for a copy of one of full size.
+  /// Whether a link can take a packet: it is free and has space for a copy of full size.
   bool takes(u32 n, u32 d) const {
     const std::deque<u32>& kept = ends_[n][d].kept;
     return nodes_[n].link_free[d] <= now_ &&
            (!protocol_ || std::accumulate(kept.begin(), kept.end(), 0u) + 8 <= most_kept_);
   }
 
-  /// A packet goes out: its copy is kept until the other end, which will have all of it in a cycle, has said so.
+  /// Keeps a copy of a packet until the other end, which has the whole packet in cycle `whole`, acknowledges it.
   void keep_copy(u32 n, u32 d, u32 chunks, Cycle whole) {
     if (!protocol_) return;
     ends_[n][d].kept.push_back(chunks);
@@ -45,8 +45,8 @@ class NaiveLinks : public NaiveNodes {
     });
   }
 
-  /// An acknowledgment goes before all packets: tokens of the lowest VC that has some for the other end; else what one
-  /// has said that has been silent for long; else that a packet has come.
+  /// Sends an acknowledgment before all packets. It carries tokens of the lowest VC that has some for the other end;
+  /// otherwise the last count of a VC that has been silent for long; otherwise only that a packet has arrived.
   void acknowledge(u32 n, u32 d) {
     Node& node = nodes_[n];
     End& end = ends_[n][d];
@@ -78,16 +78,16 @@ class NaiveLinks : public NaiveNodes {
   struct Report {
     bool ever = false, lately = false, overdue = false;
   };
-  /// Both ends that a node has in a direction.
+  /// The two ends of links that a node has in a direction.
   struct End {
     std::deque<u32> kept;  // chunks of packets that have not been acknowledged
-    u32 forgotten = 0;     // packets that have been
-    u32 taken = 0;         // packets from the other end
-    bool owes = false;     // an acknowledgment
+    u32 forgotten = 0;     // packets that have been acknowledged
+    u32 taken = 0;         // packets taken from the other end
+    bool owes = false;     // an acknowledgment is due
     std::array<Report, 8> reported{};
   };
 
-  /// The other end hears how many packets have been taken until now.
+  /// Sends the number of packets taken until now to the other end.
   void tell(u32 n, u32 d) {
     if (!protocol_) return;
     const u32 to = neighbour(n, d), taken = ends_[n][d].taken;

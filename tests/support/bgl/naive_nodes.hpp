@@ -1,6 +1,6 @@
 #pragma once
-/// Nodes of the second Blue Gene/L torus (naive.hpp): packets, queues and tokens, coordinates, chance, and what will
-/// happen later.
+/// Nodes of the second Blue Gene/L torus (naive.hpp): packets, queues, tokens, coordinates, random draws and future
+/// events.
 #include <algorithm>
 #include <array>
 #include <deque>
@@ -29,10 +29,10 @@ struct NaivePacket {
 /// A packet in a queue.
 struct Place {
   NaivePacket packet;
-  Cycle ready;      // from when on it may ask
-  Cycle passes_by;  // the cycle in which it may ask through the bypass channel
+  Cycle ready;      // first cycle in which it may request
+  Cycle passes_by;  // cycle in which it may request through the bypass channel
   bool leaving = false, to_here = false, passed_by = false;
-  Cycle tail = 0;  // its tail has left
+  Cycle tail = 0;  // cycle in which its tail has left
 };
 
 struct Line {
@@ -50,7 +50,7 @@ struct Creation {
   NaivePacket packet;
 };
 
-/// A processor with a packet that it puts (`task` 1) or takes (2).
+/// A processor and the packet that it puts (`task` 1) or takes (2).
 struct Worker {
   u32 task, fifo;
   NaivePacket packet;
@@ -124,8 +124,8 @@ class NaiveNodes {
     // Software.
     std::array<u32, 8> fifo_room;
     std::array<std::deque<NaivePacket>, 14> received;
-    u32 created = 0;        // of `creations_`
-    std::set<u32> not_put;  // of these
+    u32 created = 0;        // entries of `creations_` that exist by now
+    std::set<u32> not_put;  // of these, entries that wait for a FIFO
     Cycle next_put = 0, next_take = 0;
     u32 put_turn = 0, take_turn = 0;
     std::array<Worker, 2> worker{};
@@ -160,7 +160,7 @@ class NaiveNodes {
     return direction % 2 ? there > here || shape_[direction / 2] == 1 : there < here;
   }
 
-  // Chance.
+  // Random draws.
   u32 dice(u32 node, u32 arbiter) const {
     const Random4 r = philox(seed(), 20, node, now_);
     return static_cast<u32>(mix64((u64{r.word[0]} << 32 | r.word[1]) + arbiter * 0x9E3779B97F4A7C15ull) >> 32);

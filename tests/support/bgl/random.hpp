@@ -1,5 +1,5 @@
 #pragma once
-/// Random small Blue Gene/L tori: any parameters that fit together, a few nodes, short buffers.
+/// Random small Blue Gene/L tori: any valid parameters, a few nodes, short buffers.
 #include <random>
 
 #include "tests/support/build.hpp"
@@ -47,7 +47,7 @@ inline void random_router(RawConfig& c, BglDraw& draw, bool bubble) {
   c["router.count_unblocking"] = draw.coin();
 }
 
-/// All but the traffic's mode and load. Of five, one has the published router.
+/// Returns all parameters but the traffic's mode and load. One in five has the published router.
 inline RawConfig random_bgl(u64 seed) {
   BglDraw draw(seed);
   const bool bubble = draw.below(3), infinite = draw.below(4) == 0, published = draw.below(5) == 0;
@@ -91,16 +91,16 @@ inline RawConfig random_bgl(u64 seed) {
   return c;
 }
 
-/// Links with the protocol that would notice if they spoiled packets.
+/// Adds the link protocol, without errors.
 inline void add_protocol(RawConfig& c, u64 seed) {
   BglDraw draw(seed + 2);
   c["router.link_protocol"] = true;
   c["router.retransmission_flits"] = draw.one_of<std::int64_t>({8, 20, 64, 128});
-  c["router.retransmission_timeout"] = draw.one_of<std::int64_t>({730, 800, 1024});  // an answer may take 729
+  c["router.retransmission_timeout"] = draw.one_of<std::int64_t>({730, 800, 1024});  // an acknowledgment may take 729
   c["router.idle_acks"] = draw.one_of<std::int64_t>({1024, 1500, 4096});
 }
 
-/// Links that spoil packets, in two of three cases.
+/// Adds links that corrupt packets, in two of three cases.
 inline void add_errors(RawConfig& c, u64 seed) {
   BglDraw draw(seed + 1);
   if (!draw.below(3)) return;

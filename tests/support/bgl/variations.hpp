@@ -1,5 +1,5 @@
 #pragma once
-/// Experiments of Blue Gene/L that reach all of its code, for tests that run over all models.
+/// Experiments of Blue Gene/L that together reach all of its code, for tests over all models.
 #include <string>
 
 #include "tests/support/build.hpp"
@@ -9,7 +9,7 @@ namespace flitlab::testing {
 /// Calls `add(changes)` for each. `trace`: a file of packets for 16 terminals.
 template <class Add>
 void add_bgl_variations(Add add, const std::string& trace) {
-  // Groups of 64 nodes that threads share or do not; the published router, compiled for itself, and others.
+  // Groups of 64 nodes, shared by threads or not; the published router, which has compiled-in parameters, and others.
   const Lengths mixed{{1, 1.0}, {3, 1.0}, {8, 1.0}};
   add({{"topology.shape", IntList{5, 5, 3}}, {"traffic.load", 0.05}, {"traffic.packet_flits", mixed}});
   add({{"topology.shape", IntList{8, 8, 3}},

@@ -1,7 +1,6 @@
 #pragma once
-/// A second network of bufferless deflection routers, written from the page of the model
-/// (kernels/routers/bless/README.md) with lists, maps and sorting: shares the random numbers and what terminals create,
-/// nothing else.
+/// A second network of bufferless deflection routers, written from the model's README (kernels/routers/bless/README.md)
+/// with lists, maps and sorting. It shares only the random numbers and the created packets.
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -27,7 +26,7 @@ class NaiveBless {
     auto age() const { return std::make_tuple(injected, source, packet, number); }
   };
 
-  /// `places`: for reassembly; the largest number for as many as are wanted.
+  /// `places`: reassembly buffers of a terminal; the largest number means no limit.
   NaiveBless(const Experiment& e, const TrafficTable& traffic, const ReplicaRow& row, u32 places)
       : mesh_(e.str(param::topology.kind) == "mesh"),
         shape_(e.ints(param::topology.shape)),
@@ -69,7 +68,7 @@ class NaiveBless {
     }
     return sum;
   }
-  /// Router at the far end of a channel; itself if there is no such channel.
+  /// Router at the far end of a channel; `r` itself if the channel does not exist.
   u32 neighbour(u32 r, u32 channel) const {
     Place place = place_[r];
     u32& x = place[channel / 2];
@@ -79,14 +78,14 @@ class NaiveBless {
     return router_of(place);
   }
 
-  /// [cycle of arrival][router and its input]
+  /// `[cycle of arrival][router and its input]`: flits in transit.
   std::map<Cycle, std::map<std::pair<u32, u32>, Flit>> flying;
   u64 delivered = 0, latency_sum = 0, sent = 0, deflected = 0, refused = 0, blocked = 0, ejected = 0, injected = 0;
   std::size_t most_parts = 0;
 
  private:
   bool take(u32 r, const Flit& f) {
-    std::set<u32>& parts = parts_[r][{f.source, f.packet}];  // numbers of flits that are there
+    std::set<u32>& parts = parts_[r][{f.source, f.packet}];  // numbers of the flits that have arrived
     if (parts.empty() && f.length > 1 && parts_[r].size() > places_) {
       parts_[r].erase({f.source, f.packet});
       ++refused;
@@ -139,7 +138,7 @@ class NaiveBless {
     std::sort(left.begin(), left.end(), by_age);
     for (Flit f : left) {
       u32 best = kNone;
-      for (u32 c : free) {  // rising: dimension by dimension, + before -
+      for (u32 c : free) {  // ascending: dimension by dimension, + before -
         if (distance(neighbour(r, c), f.destination) >= distance(r, f.destination)) continue;
         const bool tie = best != kNone && best / 2 == c / 2;  // half-way around
         if (best == kNone || (tie && (mix64((u64{f.source} << 32) + f.packet) >> (c / 2)) % 2)) best = c;

@@ -1,5 +1,5 @@
 #pragma once
-/// Configurations of METRO networks, and what is wrong with them.
+/// Configurations of METRO networks, and their error messages.
 #include <string>
 #include <utility>
 

@@ -1,5 +1,5 @@
 #pragma once
-/// A small METRO network that is watched, and interfered with, word by word.
+/// A small METRO network whose words a test can read and overwrite.
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,8 +11,8 @@
 
 namespace flitlab::testing {
 
-/// Endpoint `source` sends one message of `words` words to `destination`, created in cycle `start`; nobody else sends.
-/// Figure 3's routers with two stages, 16 endpoints, unless a test says otherwise.
+/// Endpoint `source` sends the only message, of `words` words, to `destination`; it is created in cycle `start`. By
+/// default Figure 3's routers with two stages and 16 endpoints.
 class MetroNet {
  public:
   explicit MetroNet(RawConfig changes = {}, u32 source = 0, u32 destination = 5, u32 start = 10, u32 words = 20)
@@ -48,7 +48,7 @@ class MetroNet {
     net_->engine->set_field(0, kind, net_->plan->layout().kinds[kind].field(name), all.data());
   }
 
-  /// The word that a router's port (flat) reads in the cycle to come, and one put there.
+  /// Reads or writes the word that a router's port (flat number) will read in the next cycle.
   metro::Word at_router(u32 router, u32 port) const {
     return field<metro::Word>(0, "mail")[router_place(router, port)];
   }
@@ -57,7 +57,7 @@ class MetroNet {
     mail[router_place(router, port)] = word;
     set_field(0, "mail", mail);
   }
-  /// The same at an endpoint's link: leaving ones first.
+  /// The same at an endpoint's link; leaving links are numbered first.
   metro::Word at_endpoint(u32 terminal, u32 link, u32 slice = 0) const {
     const metro::Table& t = table();
     return field<metro::Word>(

@@ -1,10 +1,10 @@
 #pragma once
-/// METRO written a second time, as its description has it, without any of the emulator's routers or endpoints: wires
-/// are queues of words, a router is its ports, an endpoint its message and what its links bring, and everybody looks at
-/// everything in every cycle. Random choices are drawn with the same keys, and what data consists of and when messages
-/// are created is asked of the emulator; all else is thought out again. Every word on every wire must agree, what every
-/// port does, and the totals. Of what the description leaves open - what becomes of connections that cascaded routers
-/// see differently, and of words that faults have made - this is a second account, so that it cannot change unnoticed.
+/// A second implementation of METRO, written from its description without the emulator's routers and endpoints: wires
+/// are queues of words, a router is its ports, an endpoint its message and its links' words, and everything is
+/// evaluated in every cycle. Random choices use the same keys; the content of data and the creation times come from the
+/// emulator. Every word on every wire, the state of every port and the totals must agree. Where the description is open
+/// (connections that cascaded routers see differently, words made by faults), the second implementation fixes the
+/// behaviour against change.
 #include <utility>
 #include <vector>
 
@@ -21,10 +21,10 @@ struct NaiveFault {
   Cycle cycle;
   std::string what;
   bool endpoint;   // `item` is an endpoint and `port` a leaving link; else a wide router and its flat port
-  u32 item, port;  // port: kNone for all of a router
-  u32 slice;       // kNone: all of them
-  u32 bit;         // stuck
-  double part;     // noise, misallocation
+  u32 item, port;  // port: kNone for the whole router
+  u32 slice;       // kNone: all slices
+  u32 bit;         // stuck bit
+  double part;     // probability of noise or misallocation
 };
 
 class NaiveMetro {
@@ -49,7 +49,7 @@ class NaiveMetro {
   std::vector<NaiveRouter>& routers() { return routers_.all(); }
   std::vector<NaiveEndpoint>& endpoints() { return endpoints_.all(); }
 
-  /// Faults of the cycle to come.
+  /// Applies the faults of the next cycle.
   void apply_faults() {
     for (const NaiveFault& f : faults_)
       if (f.cycle == common_.now) apply(f);
@@ -102,7 +102,7 @@ class NaiveMetro {
         if (f.what != "dead" && f.what != "repair") continue;
         r.dead = f.what == "dead";
         r.used.assign(r.backward, false);
-        for (NaivePort& p : r.port) p = {};  // it comes back without connections
+        for (NaivePort& p : r.port) p = {};  // repaired: starts without connections
         continue;
       }
       if (f.what == "on" || f.what == "off") {

@@ -1,6 +1,6 @@
 #pragma once
-/// Endpoints of the second METRO (naive.hpp): a source is its message and what the link that it has taken brings. Sinks
-/// are in naive_sinks.hpp.
+/// Endpoints of the second METRO (naive.hpp): a source is its message and the words of the link that it uses. Sinks are
+/// in naive_sinks.hpp.
 #include <algorithm>
 #include <vector>
 
@@ -111,7 +111,7 @@ class NaiveEndpoints : public NaiveSinks {
       return;
     }
     if (s.state != NaiveSource::kTurned) return;
-    if (c_.now < s.from) return;  // what comes now is not for this attempt
+    if (c_.now < s.from) return;  // words that arrive now belong to an earlier attempt
     if (!h.agree || c_.now - s.from > t_.patience) {
       send(all_[n].link[s.link], Kind::kDrop);
       return falls_silent(n);
@@ -141,7 +141,7 @@ class NaiveEndpoints : public NaiveSinks {
     }
   }
 
-  /// The destination's answer has come, with its check.
+  /// Evaluates the destination's answer, complete with its check.
   void judge_answer(u32 n) {
     NaiveSource& s = all_[n].source;
     const u32 to = s.queue.front().destination;
@@ -154,7 +154,7 @@ class NaiveEndpoints : public NaiveSinks {
     if (s.acked && !replies_) delivered(n, s.answered);
   }
 
-  /// `at`: when what says so was on the wire.
+  /// Counts a delivery. `at`: cycle in which the word that proves it was on the wire.
   void delivered(u32 n, Cycle at) {
     NaiveSource& s = all_[n].source;
     ++c_.count(Total::kPacketsDelivered);
@@ -162,7 +162,7 @@ class NaiveEndpoints : public NaiveSinks {
     goes_on(n);
   }
 
-  /// The processor does, if it has been waiting.
+  /// Lets a processor that waited for this transaction create its next message.
   void goes_on(u32 n) {
     if (!stalls_) return;
     SourceCursor& next = all_[n].source.next;
@@ -173,7 +173,7 @@ class NaiveEndpoints : public NaiveSinks {
       seek_creation(t_.traffic, c_.row, n, next, c_.now + 1);
   }
 
-  /// DROP, or nothing more.
+  /// Counts the outcome when DROP has arrived or words have ceased.
   void falls_silent(u32 n) {
     const NaiveSource& s = all_[n].source;
     if (s.blocked)
@@ -183,7 +183,7 @@ class NaiveEndpoints : public NaiveSinks {
     ended(n);
   }
 
-  /// The attempt is over.
+  /// Ends an attempt: retry, delivery or giving up.
   void ended(u32 n) {
     NaiveSource& s = all_[n].source;
     s.state = NaiveSource::kIdle;
@@ -215,7 +215,7 @@ class NaiveEndpoints : public NaiveSinks {
 
   u32 back_drop_at(u32 stage) const { return 2 * entry_ + headers_.decides(stage) + 2 * stage * hop_ + c_.dp; }
 
-  /// Of the words that the router of a stage has passed on as they are.
+  /// Checksum of the words that the router of a stage forwards unchanged.
   u64 expected_sum(const NaiveSource& s, u32 stage) const {
     u64 all = 0;
     for (u32 c = 0; c < c_.slices; ++c) {

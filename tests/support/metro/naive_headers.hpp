@@ -1,6 +1,6 @@
 #pragma once
-/// Headers of the second METRO (naive.hpp): which words lead from one endpoint to another, and where in them the
-/// router of a stage reads its direction.
+/// Headers of the second METRO (naive.hpp): the words that lead from one endpoint to another, and the position in them
+/// at which the router of a stage reads its direction.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -27,15 +27,15 @@ class NaiveHeaders {
   bool last(u32 stage) const {
     return own_words_ || stage + 1 == net_.stages || place_[stage + 1] / c_.width > decides(stage);
   }
-  /// Place of the word with which the router of a stage knows where to.
+  /// Index of the word with which the router of a stage knows its direction.
   u32 decides(u32 stage) const {
     return own_words_ ? (stage + 1) * own_words_ - 1 : (place_[stage] + bits_[stage] - 1) / c_.width;
   }
-  /// How many bits of the word that comes first have been left for the router of a stage and those behind it.
+  /// Number of bits in the first word that are left for the router of a stage and those behind it.
   u32 left(u32 stage) const { return divided_ ? c_.width - place_[stage] % c_.width : c_.width; }
 
  private:
-  /// Words of the header, if the bits of all directions follow one another or not.
+  /// Lays the directions out, with or without straddling. Returns the words of the header.
   u32 lay_out(bool divided) {
     place_.clear();
     u32 at = 0;
@@ -68,7 +68,7 @@ class NaiveHeaders {
     while (header.size() % (c_.width * std::max(own_words_, 1u))) header += '0';
     std::vector<u64> words;
     for (std::size_t w = 0; w < header.size(); w += c_.width) {
-      u64 everywhere = 0;  // each of cascaded routers has it
+      u64 everywhere = 0;  // each of the cascaded routers receives it
       for (u32 c = 0; c < c_.slices; ++c)
         everywhere |= u64{std::stoul(header.substr(w, c_.width), nullptr, 2)} << c * c_.width;
       words.push_back(everywhere);
@@ -78,9 +78,9 @@ class NaiveHeaders {
 
   const MetroNetwork& net_;
   const NaiveCommon& c_;
-  std::vector<u32> bits_;   // that a stage takes
-  std::vector<u32> place_;  // of the first of them
-  u32 own_words_;           // of each router; 0: all share them
+  std::vector<u32> bits_;   // bits that a stage uses
+  std::vector<u32> place_;  // index of the first of them
+  u32 own_words_;           // words of the header for each router; 0: routers share words
   bool divided_ = false;
   std::vector<std::vector<u64>> headers_;
 };

@@ -1,6 +1,5 @@
 #pragma once
-/// What the messages of the second METRO (naive.hpp) consist of, in words of a channel: numbers, data and a
-/// check.
+/// Contents of the second METRO's messages (naive.hpp), in channel words: numbers, data and a check.
 #include <bit>
 #include <string>
 #include <utility>
@@ -28,7 +27,7 @@ class NaiveMessages {
   u32 serial_words() const { return words_for(8); }
   u32 source_words() const { return words_for(static_cast<u32>(std::bit_width(terminals_ - 1))); }
 
-  /// What is left when the words' bits, with a check before them, are divided by the check's polynomial.
+  /// Remainder of the words' bits, with the check `before` ahead of them, divided by the check's polynomial.
   u32 remainder(u32 before, const std::vector<u64>& words, u32 zeros) const {
     if (!check_bits_) return 0;
     std::vector<u8> bits;
@@ -45,7 +44,7 @@ class NaiveMessages {
     return left;
   }
 
-  /// Words and their check for an endpoint.
+  /// Returns the words followed by their check for an endpoint.
   std::vector<u64> checked(std::vector<u64> words, u32 destination) const {
     return checked_from(metro::first_crc(t_, destination), std::move(words));
   }

@@ -1,6 +1,5 @@
 #pragma once
-/// Routers of the second METRO (naive.hpp): a router is its ports, each of which looks at its wire in every
-/// cycle.
+/// Routers of the second METRO (naive.hpp): a router is its ports, each of which evaluates its wire in every cycle.
 #include <algorithm>
 #include <deque>
 #include <vector>
@@ -22,23 +21,23 @@ struct NaivePort {
   u32 out = 0;
   u32 header = 0;  // words taken
   u32 direction = 0;
-  u32 bits = 0;   // of the direction that have come
+  u32 bits = 0;   // of the direction, received so far
   u32 taken = 0;  // of these, from the last word
   u32 sum = 0;
-  std::deque<Word> own;  // that the router has still to send by itself
+  std::deque<Word> own;  // words that the router has yet to send itself
 };
 
 struct NaiveRouter {
   u32 wide = 0, slice = 0;
   u32 forward = 0, backward = 0, radix = 0, dilation = 0;
-  u32 left = 0;  // bits of a header that are in the word which comes first
+  u32 left = 0;  // unused header bits in the first word
   bool swallow = false, fast = false, dead = false;
   double misallocate = 0;
   std::vector<NaivePort> port;
   std::vector<NaiveEnd> end;  // forward ports, then backward ones
   std::vector<bool> on;
   std::vector<bool> used;  // backward ports
-  std::vector<bool> said;  // of these, what the cascaded routers have been told at the end of the last cycle
+  std::vector<bool> said;  // backward ports: in use at the end of the last cycle, as published to the cascaded routers
   NaiveEnd& back(u32 out) { return end[forward + out]; }
 };
 
@@ -87,7 +86,7 @@ class NaiveRouters {
  private:
   void router_cycle(NaiveRouter& r, u32 index) {
     if (r.dead) return;
-    std::vector<bool> busy = r.used;  // what is let go is free in the next cycle
+    std::vector<bool> busy = r.used;  // a released port is free in the next cycle
     shut_what_disagrees(r);
     std::vector<u32> asking;
     for (u32 p = 0; p < r.forward; ++p)
@@ -120,11 +119,11 @@ class NaiveRouters {
 
   static bool open(const NaivePort& f) { return f.state == PortState::kForward || f.state == PortState::kReverse; }
 
-  /// Connections over ports that have been switched off, or that not all cascaded routers used after the last cycle.
+  /// Closes connections over disabled ports, and over ports that not all cascaded routers used after the last cycle.
   void shut_what_disagrees(NaiveRouter& r) {
     for (u32 p = 0; p < r.forward; ++p)
       if (open(r.port[p]) && !r.on[r.forward + r.port[p].out]) shut(r, p);
-    for (u32 p = 0; p < r.forward; ++p) {  // one that is off says nothing to where it hears from
+    for (u32 p = 0; p < r.forward; ++p) {  // a disabled port sends nothing to its own end
       if (r.on[p]) continue;
       if (open(r.port[p])) {
         r.back(r.port[p].out).sent = make_word(Kind::kDrop);
@@ -140,7 +139,7 @@ class NaiveRouters {
     }
   }
 
-  /// Its ends are told: the source by the backward control bit if it sends, everybody else by DROP.
+  /// Closes a connection: the source gets the backward control bit if it is sending; any other end gets DROP.
   void shut(NaiveRouter& r, u32 p) {
     NaivePort& f = r.port[p];
     const bool from_source = f.state == PortState::kForward;
@@ -151,12 +150,12 @@ class NaiveRouters {
     if (from_source) f.state = PortState::kDiscard;
   }
 
-  /// Whether the port asks for a backward one.
+  /// Returns whether the port requests a backward port.
   bool port_cycle(NaiveRouter& r, u32 p) {
     NaivePort& f = r.port[p];
     NaiveEnd& end = r.end[p];
     const Kind kind = kind_of(end.word);
-    if (!r.on[p] || end.sent) return false;  // off, or just shut
+    if (!r.on[p] || end.sent) return false;  // disabled, or just closed
     const bool over = kind == Kind::kNothing || kind == Kind::kDrop;
     switch (f.state) {
       case PortState::kIdle:
@@ -227,7 +226,7 @@ class NaiveRouters {
     f.own.clear();
   }
 
-  /// A connection whose words come at one end and leave at the other.
+  /// An open connection: words arrive at one end and leave at the other.
   void flow(NaiveRouter& r, u32 p, NaiveEnd& from, NaiveEnd& to) {
     NaivePort& f = r.port[p];
     const bool is_forward = f.state == PortState::kForward;
@@ -239,7 +238,7 @@ class NaiveRouters {
       r.back(f.out).sent = make_word(Kind::kDrop);
       return;
     }
-    if (!is_forward && kind_of(to.word) == Kind::kDrop) {  // the source has given up meanwhile
+    if (!is_forward && kind_of(to.word) == Kind::kDrop) {  // the source has sent DROP meanwhile
       release(r, f);
       from.sent = make_word(Kind::kDrop);
       return;

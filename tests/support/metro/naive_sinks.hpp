@@ -1,6 +1,5 @@
 #pragma once
-/// What the second METRO's endpoints (naive_endpoints.hpp) consist of, and their sinks: what they have heard and have
-/// to answer.
+/// Parts of the second METRO's endpoints (naive_endpoints.hpp), and their sinks: received words and pending answers.
 #include <algorithm>
 #include <deque>
 #include <utility>
@@ -16,7 +15,7 @@
 
 namespace flitlab::testing {
 
-/// What all cascaded wires of a link bring.
+/// The word that the cascaded wires of a link bring together.
 struct Heard {
   Kind kind = Kind::kNothing;
   bool agree = true;
@@ -30,8 +29,8 @@ struct NaiveMetroMessage {
 
 struct NaiveSource {
   enum { kIdle, kSending, kTurned, kClosing } state = kIdle;
-  std::deque<NaiveMetroMessage> queue;  // its first is under way once it has been tried
-  bool open = false;                    // it has been
+  std::deque<NaiveMetroMessage> queue;  // the first is under way once it has been tried
+  bool open = false;                    // the first message has been tried
   u32 serial = 0;
   u32 attempts = 0;
   u32 link = 0;
@@ -42,7 +41,7 @@ struct NaiveSource {
   Cycle from = 0;
   u32 status = 0;
   bool acked = false, refused = false, blocked = false;
-  u32 damaged = kNone;  // stage
+  u32 damaged = kNone;  // first stage with a wrong checksum
   std::vector<u64> answer, reply;
   Cycle answered = 0;
   SourceCursor next;
@@ -137,13 +136,13 @@ class NaiveSinks {
     s.from = c_.now + 1 + link[0].delay + c_.dp + link[0].delay;
   }
 
-  /// TURN has come.
+  /// Decides on the message when TURN has arrived.
   void decide(u32 n, NaiveSink& s) {
     NaiveEndpoint& e = all_[n];
     s.state = NaiveSink::kAnswering;
     s.from = c_.now + c_.dp - 1;
     const u32 numbers = messages_.source_words() + messages_.serial_words(), check = messages_.check_words();
-    // Of a number's words only as many bits count as it has.
+    // Only as many bits of a number's words count as the number has.
     u32 source = 0;
     u8 serial = 0;
     bool good = !s.refuse && s.words.size() >= numbers + check;

@@ -1,5 +1,5 @@
 #pragma once
-/// Wires of the second METRO (naive.hpp), which are queues of words, and what routers and endpoints both know.
+/// Wires of the second METRO (naive.hpp), which are queues of words, and data shared by its routers and endpoints.
 #include <deque>
 #include <memory>
 #include <string>
@@ -19,30 +19,30 @@ using metro::make_word;
 using metro::payload_of;
 using metro::Word;
 
-/// The sizes of words, the clock, and the totals.
+/// Word sizes, the clock, and the totals.
 struct NaiveCommon {
   const ReplicaRow& row;
   u32 width, slices;  // bits of a word, cascaded routers
   u32 header_words;
-  u32 dp;  // stages of a router's pipeline
+  u32 dp;  // pipeline stages of a router
   Cycle now = 0;
   u64 total[kTotals] = {};
 
   u64& count(TotalIndex first, u32 i = 0) { return total[first.value + i]; }
-  /// A checksum that takes one more word in.
+  /// Returns the checksum with one more word included.
   u32 added(u32 sum, u32 payload) const { return ((sum << 1) % (1u << width) + (sum >> (width - 1))) ^ payload; }
 };
 
-/// One direction of a wire, with the pipeline of whoever drives it.
+/// One direction of a wire, including the driver's pipeline.
 struct NaiveMetroWire {
   std::deque<Word> words;
   std::string fault;  // "", "dead", "stuck0", "stuck1", "noise"
   u32 bit = 0;
   double part = 0;
-  u32 sender = 0;  // what its noise is drawn for
+  u32 sender = 0;  // key of the noise's random draws
 };
 
-/// The two directions between a port and what it is joined to.
+/// The two directions between a port and its peer.
 struct NaiveEnd {
   NaiveMetroWire* in = nullptr;
   NaiveMetroWire* out = nullptr;
@@ -55,7 +55,7 @@ class NaiveWires {
  public:
   explicit NaiveWires(const NaiveCommon& common) : c_(common) {}
 
-  /// Two ends, what noise on what they drive is drawn for, and the time that their words take to be on the wire.
+  /// Joins two ends. `*_name`: key for noise on the words that the end drives; `*_time`: cycles from driver to wire.
   void join(NaiveEnd& a, u32 a_name, u32 a_time, NaiveEnd& b, u32 b_name, u32 b_time, u32 delay) {
     const auto make = [&](u32 name, u32 time) {
       wires_.push_back(std::make_unique<NaiveMetroWire>());
@@ -68,7 +68,7 @@ class NaiveWires {
     a.delay = b.delay = delay;
   }
 
-  /// The first half of a cycle: what comes.
+  /// First half of a cycle: reads the arriving word.
   static void listen(NaiveEnd& end) {
     end.sent = end.word = 0;
     if (!end.in) return;
@@ -76,7 +76,7 @@ class NaiveWires {
     end.in->words.pop_front();
   }
 
-  /// The second half: what has been sent goes.
+  /// Second half: puts the sent word on the wire.
   void speak(NaiveEnd& end) {
     if (!end.out) return;
     NaiveMetroWire& w = *end.out;

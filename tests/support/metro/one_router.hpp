@@ -1,5 +1,5 @@
 #pragma once
-/// A METRO router by itself, with words put on its wires by hand.
+/// A single METRO router, with words written to its wires by hand.
 #include <utility>
 
 #include "tests/support/metro/metro.hpp"
@@ -10,21 +10,21 @@ using metro::Kind;
 using metro::make_word;
 using metro::Word;
 
-/// First cycle of a message that nobody waits for.
+/// Creation cycle of a message, later than any test runs.
 inline constexpr u32 kNobody = 1000000;
 
-/// One 4x2 router of dilation 2 next to the endpoints of a network of four, and words put on its wires by hand.
+/// One 4x2 router of dilation 2 next to the endpoints of a network of four, with words written to its wires by hand.
 class OneRouter {
  public:
   explicit OneRouter(RawConfig changes = {})
       : net_(with({{"topology.radix", IntList{2, 2}}, {"topology.dilation", IntList{2, 1}}}, std::move(changes)), 0, 1,
              kNobody) {}
 
-  /// A word is read by a port in the next cycle.
+  /// Writes a word that a port reads in the next cycle.
   void put(u32 port, Word w) { net_.put_at_router(0, port, w); }
   void data(u32 port, u32 payload) { put(port, make_word(Kind::kData, payload)); }
   void step(u32 n = 1) { net_.step(n); }
-  /// The word on the wire that a port drives, which its far end reads in the next cycle.
+  /// Word on the wire that a port drives; its far end reads it in the next cycle.
   Word sent(u32 port) const {
     const metro::Wire& wire = net_.network().wire(0, port);
     return wire.to_endpoint ? net_.at_endpoint(wire.item, wire.port) : net_.at_router(wire.item, wire.port);

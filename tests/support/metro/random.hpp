@@ -1,5 +1,5 @@
 #pragma once
-/// Random small METRO networks: any parameters that fit together, and faults of all kinds.
+/// Random small METRO networks: any valid parameters, and faults of all kinds.
 #include <algorithm>
 #include <fstream>
 #include <sstream>
@@ -16,7 +16,7 @@
 
 namespace flitlab::testing {
 
-/// Four endpoints, two stages, and no two wires alike: the name of its file.
+/// Writes a network of four endpoints and two stages in which all wires differ. Returns the file's name.
 inline std::string uneven_network(BglDraw& draw) {
   std::ostringstream text;
   const auto wire = [&](const std::string& from, const std::string& to) {
@@ -38,7 +38,7 @@ inline std::string uneven_network(BglDraw& draw) {
   return path;
 }
 
-/// Any parameters that fit together.
+/// Any valid parameters.
 inline RawConfig random_metro(u64 seed) {
   BglDraw draw(seed);
   RawConfig c{{"router.kind", word("metro")}, {"run.seed", static_cast<std::int64_t>(seed)}};
@@ -114,7 +114,7 @@ inline RawConfig random_metro(u64 seed) {
   return c;
 }
 
-/// The same, with headers whose bits straddle words, and with processors that think for so many cycles.
+/// The same, with headers whose bits straddle words and with think times.
 inline RawConfig random_straddling_metro(u64 seed) {
   RawConfig c = random_metro(seed);
   BglDraw draw(seed + 5000);
@@ -125,7 +125,7 @@ inline RawConfig random_straddling_metro(u64 seed) {
     IntList radix, dilation;
   };
   const Shape shape =
-      draw.one_of<Shape>({{2, {2, 4, 2}, {2, 1, 1}},  // of a word of two bits, one and one; of one, one and one
+      draw.one_of<Shape>({{2, {2, 4, 2}, {2, 1, 1}},  // the second direction has a bit in either word
                           {2, {2, 4, 4, 2}, {2, 1, 1, 1}},
                           {3, {4, 4, 4}, {2, 2, 1}},
                           {3, {4, 8, 2}, {2, 1, 2}},
@@ -147,7 +147,7 @@ inline RawConfig random_straddling_metro(u64 seed) {
   return c;
 }
 
-/// Faults of all kinds while a network runs.
+/// Faults of all kinds during a run.
 inline std::vector<NaiveFault> random_faults(const RawConfig& config, BglDraw& draw, u32 cycles) {
   const Network net(experiment(config));
   const auto& plan = dynamic_cast<const MetroPlan&>(*net.plan);
@@ -210,7 +210,7 @@ inline std::vector<NaiveFault> random_faults(const RawConfig& config, BglDraw& d
   return faults;
 }
 
-/// Lines of a fault file.
+/// Returns the lines of a fault file.
 inline std::string written(const std::vector<NaiveFault>& faults, const MetroNetwork& n) {
   std::ostringstream text;
   for (const NaiveFault& f : faults) {
@@ -232,7 +232,7 @@ inline std::string written(const std::vector<NaiveFault>& faults, const MetroNet
   return text.str();
 }
 
-/// Random faults for a configuration that leave nobody cut off, and the text of their file.
+/// Random faults that leave every endpoint connected, and the text of their file.
 struct AllowedFaults {
   std::vector<NaiveFault> list;
   std::string text;
@@ -249,7 +249,7 @@ inline AllowedFaults allowed_faults(const RawConfig& config, u32 seed, u32 cycle
     try {
       Network(experiment(broken));
       return faults;
-    } catch (const ConfigError&) {  // nobody may be cut off
+    } catch (const ConfigError&) {  // these would disconnect an endpoint
     }
   }
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// Fabrics whose clocks are emulated, and numbers drawn for them.
+/// Fabrics with emulated clocks, and random numbers for them.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -18,7 +18,7 @@ inline RawConfig clocks(RawConfig changes) {
   return changes;
 }
 
-/// Without the shape that other models' tests want.
+/// Without the default shape of other models' tests.
 inline Experiment resolved(const RawConfig& changes) { return Experiment::resolve(clocks(changes), "."); }
 
 struct Clocks : Network {
@@ -30,7 +30,7 @@ struct Clocks : Network {
   void set(u32 tic, const std::string& name, u64 value) { set_sconnect_register(*engine, table(), tic, name, value); }
   const sconnect::Table& table() const { return dynamic_cast<const SconnectPlan&>(*plan).table(); }
 
-  /// Largest frequency less the least, ppm, of all TICs but one.
+  /// Largest minus smallest frequency, ppm, of all TICs but one.
   double spread(u32 without = kNone) const {
     double least = INFINITY, most = -INFINITY;
     for (u32 tic = 0; tic < fabric.tics; ++tic) {

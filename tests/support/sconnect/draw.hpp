@@ -1,5 +1,5 @@
 #pragma once
-/// Random small fabrics of TICs, and a book of what their hosts have got.
+/// Random small fabrics of TICs, and a record of their hosts' deliveries.
 #include <algorithm>
 #include <map>
 #include <random>
@@ -25,7 +25,7 @@ class SconnectDraw {
   std::mt19937_64 engine_;
 };
 
-/// All but the traffic's mode. `ring`: a graph file of five nodes in a circle.
+/// Returns all parameters but the traffic's mode. `ring`: a graph file of five nodes in a circle.
 inline RawConfig random_small_sconnect(u64 seed, const std::string& ring) {
   SconnectDraw draw(seed);
   RawConfig c{{"router.kind", word("sconnect")}, {"run.seed", static_cast<std::int64_t>(seed)}};
@@ -42,7 +42,7 @@ inline RawConfig random_small_sconnect(u64 seed, const std::string& ring) {
   c["topology.channel_delay"] = draw.between(6, 30);
   c["topology.phase_seed"] = draw.between(0, 99);
   c["channel.error_rate"] = draw.one_of({1e-5, 1e-4, 1e-3, 1e-3, 5e-3});
-  // With quads of one priority each queue can count on a quad's buffers.
+  // With quads of one priority each queue has a quad's buffers reserved.
   const bool quads = draw.coin();
   const IntList weights =
       quads ? IntList{1, 0, 0, 0} : draw.one_of<IntList>({{1, 0, 0, 0}, {3, 2, 1, 1}, {1, 1, 0, 0}});
@@ -53,10 +53,10 @@ inline RawConfig random_small_sconnect(u64 seed, const std::string& ring) {
   return c;
 }
 
-/// What hosts have got, message by message.
+/// Delivered messages.
 class Deliveries {
  public:
-  /// The events of the cycle that has just been stepped.
+  /// Adds the events of the last cycle.
   void note(Engine& engine) {
     for (const auto& item : engine.take_events(0))
       for (const Event& event : item) {
@@ -64,7 +64,7 @@ class Deliveries {
         if (event.kind == EventKind::kDelivered) ++got_[{event.src, event.id}];
       }
   }
-  /// Messages that have come more than once, or that nobody has sent.
+  /// Number of messages that arrived more than once or were never sent.
   u64 wrong() const {
     u64 n = 0;
     for (const auto& [message, times] : got_) n += times != 1 || !sent_.contains(message);

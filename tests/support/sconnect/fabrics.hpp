@@ -1,5 +1,5 @@
 #pragma once
-/// Fabrics of TICs of all kinds, small.
+/// Small fabrics of TICs of all kinds.
 #include <string>
 #include <utility>
 #include <vector>

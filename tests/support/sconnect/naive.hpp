@@ -1,9 +1,8 @@
 #pragma once
-/// S-Connect written a second time, from the paper and the emulator's descriptions, without any of its TICs: channels
-/// are conveyors of parcels, a slot has a record at each of its ends, buffers are messages in a list, and what is in
-/// use is counted whenever somebody asks. When messages are created and where they go is asked of the emulator's
-/// sources, and errors are drawn with its keys; all else is thought out again. Control messages and clocks are left
-/// out.
+/// A second implementation of S-Connect, written from the paper and the emulator's descriptions without its TICs:
+/// channels are conveyors of parcels, a slot has a state at each end, buffers are messages in a list, and used buffers
+/// are counted whenever the number is needed. Creation times and destinations come from the emulator's sources, and
+/// errors use its keys. Control messages and clocks are left out.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -48,7 +47,7 @@ class NaiveSconnect : public NaiveChannels {
   }
 
   std::vector<NaiveHost>& hosts() { return hosts_; }
-  /// Of all delivered messages, from the clock in which the fabric took them to that in which they left it.
+  /// Sum over delivered messages of the clocks from entry into the fabric to exit.
   u64 clocks() const { return clocks_; }
 
   void step() {
@@ -68,7 +67,7 @@ class NaiveSconnect : public NaiveChannels {
         to_host(tic, p);
         from_host(tic, p);
       } else if (port.is_channel()) {
-        // A quad that has begun to leave a port that is then switched off leaves whole.
+        // A quad that has started to leave a port that is then switched off leaves completely.
         const bool on = port.on || port.leaving;
         if (on)
           transmit(n, p);
@@ -88,10 +87,10 @@ class NaiveSconnect : public NaiveChannels {
     }
   }
 
-  /// Clocks since the start of the machine in which the header of a port comes, in this routing cycle of its TIC.
+  /// Clocks since the machine's start at which a port's header arrives in this routing cycle of its TIC.
   u32 clock(const NaiveTic& tic, u32 p) const { return 6 * now_ + phase_[&tic - tics_.data()] + p; }
 
-  /// Routing cycles over a channel: as many as the clocks of both ends take to be far enough apart.
+  /// Routing cycles over a channel: the fewest that span the delay between the clocks of both ends.
   u32 way(const SconnectFabric& f, u32 n, u32 p) const {
     const sconnect::Link& link = f.link(n, p);
     const bool serial = link.kind == LinkKind::kSerial;
@@ -129,7 +128,7 @@ class NaiveSconnect : public NaiveChannels {
     return m;
   }
 
-  /// The host offers the oldest message of every priority, the highest first, or the oldest of all.
+  /// Offers the oldest message of every priority, the highest first, or the oldest of all.
   void from_host(NaiveTic& tic, u32 p) {
     NaiveTicPort& port = tic.port[p];
     NaiveHost& host = hosts_[port.link.far];
@@ -168,7 +167,7 @@ class NaiveSconnect : public NaiveChannels {
     for (u32 priority = 4; priority-- > 0;) {
       auto& queue = port.queue[priority][0];
       if (queue.empty()) continue;
-      // What has less priority waits behind what is refused.
+      // Messages of lower priority wait behind a refused one.
       if (t_.refuses >> priority & 1) return;
       if (loop_ && !queue.front()->reply && answers(port).size() == t_.traffic.reply_queue) return;
       const MessageRef m = take(queue);
@@ -206,7 +205,7 @@ class NaiveSconnect : public NaiveChannels {
 
   std::deque<NaiveLoop::Answer>& answers(const NaiveTicPort& port) { return hosts_[port.link.far].loop.answers; }
 
-  /// A host hears of an answer in the cycle after its arrival.
+  /// Processes answers; a host receives one in the cycle after its arrival.
   void hear(u32 h) {
     NaiveLoop& loop = hosts_[h].loop;
     while (!loop.arrivals.empty() && loop.arrivals.front().cycle < now_) {
@@ -219,12 +218,12 @@ class NaiveSconnect : public NaiveChannels {
     }
   }
 
-  /// Offers the oldest answer if it is time; whether the TIC has taken it.
+  /// Offers the oldest answer if it is due. Returns whether the TIC has accepted it.
   bool answer(NaiveTic& tic, u32 p) {
     NaiveTicPort& port = tic.port[p];
     const u32 h = port.link.far;
     NaiveLoop& loop = hosts_[h].loop;
-    // What has arrived in this cycle is answered in the next one at the earliest.
+    // An arrival of this cycle is answered in the next one at the earliest.
     if (loop.answers.empty() || loop.answers.front().due > now_ || fresh(loop.answers.front())) return false;
     NaiveMessage m{};
     m.name = {h, kReplyId | loop.given};

@@ -1,5 +1,5 @@
 #pragma once
-/// Channels of the second S-Connect (naive.hpp): what a TIC's ports send, and what they do with what comes.
+/// Channels of the second S-Connect (naive.hpp): transmitters and receivers of a TIC's ports.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -28,7 +28,7 @@ class NaiveChannels : public NaiveQueues {
 
   // Transmitters.
 
-  /// The next message of a port: highest priority, virtual channels in turns.
+  /// Returns the next message of a port: highest priority, virtual channels in turns.
   static MessageRef serve(NaiveTicPort& port) {
     for (u32 priority = 4; priority-- > 0;) {
       auto& queues = port.queue[priority];
@@ -48,7 +48,7 @@ class NaiveChannels : public NaiveQueues {
     count(sconnect::Count::kFailed);
   }
 
-  /// What waits for a port that is off goes elsewhere, one message a cycle.
+  /// Reroutes messages that wait for a port that is off, one a cycle.
   static void turn_away(NaiveTicPort& port, u32 p) {
     port.heard.reset();
     for (u32 priority = 4; priority-- > 0;)
@@ -61,7 +61,7 @@ class NaiveChannels : public NaiveQueues {
       }
   }
 
-  /// What has become of what the slot carried a round ago. Returns whether it goes again.
+  /// Processes the answer to the slot's message of a round ago. Returns whether it is sent again in this slot.
   bool settle(NaiveTic& tic, NaiveTicPort& port, u32 p, NaiveSlot& slot) {
     if (!slot.held) return false;
     const bool quad = slot.held->flits == 4;
@@ -85,8 +85,8 @@ class NaiveChannels : public NaiveQueues {
     return false;
   }
 
-  /// What the far end gets. That it came damaged does not cross the channel: only a late abort says so, and of a quad
-  /// only the one in its last part.
+  /// The message as the far end receives it. Damage does not cross the channel as such: only a late abort shows it,
+  /// which a quad carries in its last part.
   static NaiveMessage on_its_way(const NaiveMessage& m) {
     NaiveMessage copy = m;
     copy.damaged = false;

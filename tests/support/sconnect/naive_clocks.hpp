@@ -1,6 +1,6 @@
 #pragma once
-/// The clocks of a fabric once more, in floating point and from the equations (S-Connect, 2.5, 3.3): all phases that
-/// there have been, and comparators that look them up. TICs that share an oscillator are one here.
+/// The clocks of a fabric in floating point, from the equations (S-Connect, 2.5, 3.3): all past phases are kept, and
+/// comparators look them up. TICs that share an oscillator are one here.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -19,7 +19,7 @@ inline double radians(u64 value) { return static_cast<double>(static_cast<std::i
 struct NaiveChannel {
   u32 tic = 0, port = 0, to = 0, from = 0, delay = 0;  ///< oscillators `to` and `from`
   double d = 0, depth = 0;
-  double full = 0;  ///< words by which the fifo would have run over: integers are passed when words are lost
+  double full = 0;  ///< overflow of the fifo in words; passing an integer loses or repeats a word
   std::int64_t words = 0;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-/// What the second S-Connect (naive.hpp) consists of: messages, what crosses channels, TICs and hosts.
+/// Parts of the second S-Connect (naive.hpp): messages, channel contents, TICs and hosts.
 #include <array>
 #include <deque>
 #include <list>
@@ -18,37 +18,37 @@ struct NaiveMessage {
   Cycle created, injected = 0;
   u32 entered = 0;  // clock since the start of the machine
   u32 hops = 0;
-  u32 failures = 0;         // since it was sent first
-  u32 vc = 0;               // that it has come to this TIC on
-  u32 next_port = 0;        // queue that it is in, or has left
-  u32 next_vc = 0;          // that it has been given here
-  std::optional<u32> back;  // port that it has come back from
-  bool damaged = false;     // that will be known when it has come
+  u32 failures = 0;         // requeues since it was first sent
+  u32 vc = 0;               // VC on which it came to this TIC
+  u32 next_port = 0;        // port of the queue that it is in or has left
+  u32 next_vc = 0;          // VC that it was given here
+  std::optional<u32> back;  // port from which it was requeued
+  bool damaged = false;     // known when all of it has arrived
   bool waiting = false;     // in a queue
   bool reply = false;       // of a closed loop
   u32 request = 0;          // number of the request that it answers
 };
 using MessageRef = std::shared_ptr<NaiveMessage>;
 
-/// What crosses a channel in a slot.
+/// Content of a channel's slot.
 struct NaiveParcel {
   bool carries = false;  // a message, or a part of a quad
   bool quad = false, last = false, abort = false, hit = false;
   u32 sequence = 0;
-  u32 answer = 0;     // number of messages taken in the slot that came a cycle before, modulo 2
-  bool asks = false;  // for an answer, without a message
+  u32 answer = 0;     // messages accepted in the slot that arrived a cycle before, modulo 2
+  bool asks = false;  // requests an answer, without a message
   NaiveMessage message{};
 };
 
-/// One way of a channel: what is in its slots, the one that arrives first.
+/// One direction of a channel: the contents of its slots, the next arrival first.
 using NaiveWire = std::deque<std::optional<NaiveParcel>>;
 
 /// One end of a slot: a window of one message each way.
 struct NaiveSlot {
-  MessageRef held;        // sent, and nobody knows yet whether it has come
-  bool too_soon = false;  // the answer that comes next was given before all of the quad was there
-  u32 sent = 0;           // messages that the far end has taken, modulo 2
-  u32 taken = 0;          // messages taken from it, modulo 2
+  MessageRef held;        // sent, outcome not yet known
+  bool too_soon = false;  // the next answer was sent before all of the quad had arrived
+  u32 sent = 0;           // messages that the far end has accepted, modulo 2
+  u32 taken = 0;          // messages accepted from it, modulo 2
 };
 
 /// A quad on its way into a TIC.
@@ -56,7 +56,7 @@ struct NaiveTrain {
   u32 slot;
   u32 parts;
   bool spoiled;
-  MessageRef message;  // null: there was no buffer for it
+  MessageRef message;  // null: no buffer was free
 };
 
 struct NaiveTicPort {
@@ -67,14 +67,14 @@ struct NaiveTicPort {
   std::array<std::array<std::list<MessageRef>, 2>, 4> queue;  // [priority][VC]
   u32 turn = 0;                                               // VC that is served first
   bool on = true;
-  std::optional<NaiveParcel> heard;  // in the last cycle
-  bool reply = false;                // an answer is to go out with the next slot
-  MessageRef leaving;                // quad of which parts are still to go
+  std::optional<NaiveParcel> heard;  // arrived in the last cycle
+  bool reply = false;                // an answer is due with the next slot
+  MessageRef leaving;                // quad of which parts are still to be sent
   u32 parts = 0, leaving_slot = 0;
   std::optional<NaiveTrain> train;
-  std::vector<MessageRef> doubtful;  // came damaged in the last cycle
-  MessageRef back;                   // to be routed anew
-  u32 entering = 0;                  // cycles for which the host still gives parts of a quad
+  std::vector<MessageRef> doubtful;  // arrived damaged in the last cycle
+  MessageRef back;                   // to be routed again
+  u32 entering = 0;                  // cycles for which the host still sends parts of a quad
   u32 carried = 0, damaged = 0, refused = 0, failed = 0, lost = 0;
 
   bool is_channel() const { return link.kind == LinkKind::kSerial || link.kind == LinkKind::kParallel; }
@@ -85,7 +85,7 @@ struct NaiveTic {
   std::list<MessageRef> pool;
   bool no_route = false;
 
-  /// Buffers of the messages of a queue, those included that have left it and are held.
+  /// Buffers of a queue's messages, including those that have left and are kept until their answer.
   u32 held(u32 p, u32 priority, u32 vc) const {
     u32 n = 0;
     for (const MessageRef& m : pool)
@@ -99,17 +99,17 @@ struct NaiveTic {
   }
 };
 
-/// What a host's port does in a closed loop.
+/// Closed-loop state of a host's port.
 struct NaiveLoop {
-  struct Answer {  // to be given
+  struct Answer {  // due
     MessageName request;
     Cycle due;
   };
-  struct Arrival {  // of an answer to a request of this port, by any port of its host
+  struct Arrival {  // of an answer to a request of this port, at any port of its host
     u32 request;
     Cycle cycle;
   };
-  std::map<u32, Cycle> open;  // requests without an answer, and when they were created
+  std::map<u32, Cycle> open;  // creation cycles of requests without an answer
   std::deque<Answer> answers;
   std::deque<Arrival> arrivals;
   u32 given = 0;  // answers that have left

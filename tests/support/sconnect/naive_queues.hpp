@@ -1,6 +1,5 @@
 #pragma once
-/// Buffers and queues of the second S-Connect (naive.hpp): whether there is a buffer for a message, and for which
-/// queue.
+/// Buffers and queues of the second S-Connect (naive.hpp): whether a message gets a buffer, and its queue.
 #include <algorithm>
 #include <list>
 #include <map>
@@ -32,14 +31,14 @@ class NaiveQueues {
  protected:
   void count(TotalIndex t, u64 amount = 1, u32 i = 0) { totals_[t.value + i] += amount; }
 
-  /// Buffers promised to a queue.
+  /// Buffers reserved for a queue.
   u32 promised(const NaiveTic& tic, u32 p, u32 priority, u32 vc) const {
     const LinkKind kind = tic.port[p].link.kind;
     const bool one = kind == LinkKind::kHost || (kind == LinkKind::kParallel && parallel_ == 1);
     return kind == LinkKind::kNone || (one && vc == 1) ? 0 : t_.reserve[priority];
   }
 
-  /// All queues must still be able to get what they are promised, and control messages, of which there are none here.
+  /// Returns whether all reservations can still be met with the message added, those for control messages included.
   bool room(const NaiveTic& tic, u32 p, u32 priority, u32 vc, u32 flits) const {
     u32 all = 0;
     for (u32 port = 0; port < 6; ++port)
@@ -52,7 +51,7 @@ class NaiveQueues {
 
   static void free(NaiveTic& tic, const MessageRef& m) { tic.pool.remove(m); }
 
-  /// Null: there is no buffer.
+  /// Returns null if no buffer is free.
   MessageRef store(NaiveTic& tic, const NaiveMessage& message, u32 source, bool from_host = false) {
     const MessageRef m = std::make_shared<NaiveMessage>(message);
     const auto place = choose(tic, *m, source);
@@ -70,8 +69,8 @@ class NaiveQueues {
     return m;
   }
 
-  /// Where a message stands in its queue: the lower, the earlier. Of those that stand alike, what has come back is
-  /// put before the others, and what has not behind them.
+  /// Rank of a message in its queue; lower ones leave first. Among equals, requeued messages go before the others and
+  /// new ones behind them.
   int rank(const NaiveMessage& m) const {
     if (age_ == "all") return -static_cast<int>(m.failures);
     if (!m.back) return 1;
@@ -83,7 +82,7 @@ class NaiveQueues {
     });
   }
 
-  /// Messages ahead of one at a port, if it were sent there.
+  /// Number of messages that would be ahead of this one at a port.
   u32 ahead(NaiveTicPort& port, const NaiveMessage& m) const {
     u32 n = port.leaving ? 1 : 0;
     for (u32 priority = m.priority; priority < 4; ++priority)
@@ -96,7 +95,7 @@ class NaiveQueues {
     u32 port, vc;
   };
 
-  /// The queue for a message, among those that have a buffer for it.
+  /// Returns the queue for a message, among those with a free buffer for it.
   std::optional<Place> choose(NaiveTic& tic, const NaiveMessage& message, u32 source) {
     const NaiveMessage* m = &message;
     const std::size_t tic_number = static_cast<std::size_t>(&tic - tics_.data());
@@ -153,7 +152,7 @@ class NaiveQueues {
     m->waiting = true;
   }
 
-  /// What has come back, or waited for a port that is off. It keeps its place in the pool, if for another queue.
+  /// Routes a requeued message, or one that waited for a port that is off. It keeps its buffer, maybe in another queue.
   void route_again(NaiveTic& tic, const MessageRef& m, u32 p) {
     if (m->damaged) return annihilate(tic, m);
     tic.pool.remove(m);

@@ -1,5 +1,5 @@
 #pragma once
-/// Random small fabrics: any parameters that fit together.
+/// Random small fabrics with any valid parameters.
 #include "kernels/common/error.hpp"
 #include "tests/support/bgl/random.hpp"
 #include "tests/support/sconnect/fabrics.hpp"
@@ -65,7 +65,7 @@ inline RawConfig random_sconnect(u64 seed, const std::string& graph) {
   const IntList weights = draw.one_of<IntList>({{1, 0, 0, 0}, {1, 1, 1, 1}, {5, 0, 2, 1}, {0, 0, 0, 1}, {8, 1, 0, 0}});
   c["host.priorities"] = weights;
   const u32 used = static_cast<u32>(4 - std::count(weights.begin(), weights.end(), 0));
-  // A buffer for each queue, four if there are quads in it.
+  // A buffer for each queue, four for queues with quads.
   const u32 quads = lengths == 0 ? 4 : draw.one_of<u32>({0, 1, 2, 3});
   const bool one_more = quads < 4 && !weights[quads];
   const u32 least_each = used + one_more + (quads < 4 ? 3 : 0), least = 12 * least_each;
@@ -103,7 +103,7 @@ inline RawConfig random_sconnect(u64 seed, const std::string& graph) {
   return c;
 }
 
-/// The same with hosts that ask and answer.
+/// The same with closed loops.
 inline RawConfig random_sconnect_loop(u64 seed, const std::string& graph) {
   BglDraw draw(seed);
   RawConfig c = random_sconnect(seed, graph);

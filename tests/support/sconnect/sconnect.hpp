@@ -1,5 +1,5 @@
 #pragma once
-/// A small S-Connect fabric that is watched, and interfered with, from one routing cycle to the next.
+/// A small S-Connect fabric whose state a test can read and change between routing cycles.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -16,7 +16,7 @@ using sconnect::kPorts;
 using sconnect::LinkKind;
 using sconnect::option;
 
-/// An experiment with a fabric, everything else at its default; no shape unless the topology has one.
+/// An experiment with a fabric and defaults for the rest; no shape unless the topology has one.
 inline Experiment sconnect_experiment(RawConfig changes) {
   changes.insert({"router.kind", word("sconnect")});
   return Experiment::resolve(changes, ".");
@@ -54,13 +54,13 @@ struct SconnectEvent {
   u32 item;  ///< TIC, or TICs + terminal
   Event event;
   MessageName name() const { return {event.src, event.id}; }
-  /// Clock since cycle 0 of an event at a port; of a node with a phase, that is to be added.
+  /// Clock of an event at a port since cycle 0; add the node's phase if it has one.
   u32 clock(u32 port) const { return sconnect::kClocks * cycle + port; }
 };
 
-/// Runs a fabric cycle by cycle and keeps all events. With a trace of lines cycle,source,destination,flits, only these
-/// messages are sent. Nodes are in phase and channels take two routing cycles, unless `changes` say otherwise, so that
-/// cycles can be counted.
+/// Runs a fabric cycle by cycle and keeps all events. With a trace (lines cycle,source,destination,flits) only its
+/// messages are sent. By default nodes are in phase and channels take two routing cycles, so that cycles can be
+/// counted.
 class SconnectNet {
  public:
   explicit SconnectNet(RawConfig changes, const std::string& trace = "") : trace_(trace) {
@@ -87,28 +87,28 @@ class SconnectNet {
         for (const Event& e : all[item]) events_.push_back({cycle, item, e});
     }
   }
-  /// Steps until so many have been delivered, at most `most` cycles.
+  /// Steps until `messages` have been delivered, at most `most` cycles.
   void deliver(u64 messages, u32 most = 2000) {
     while (total(Total::kPacketsDelivered) < messages && most--) step();
   }
 
   const std::vector<SconnectEvent>& events() const { return events_; }
   void forget_events() { events_.clear(); }
-  /// Events of a kind and a message, in order.
+  /// Events of a kind for a message, in order.
   std::vector<SconnectEvent> events(EventKind kind, MessageName name) const {
     std::vector<SconnectEvent> some;
     for (const SconnectEvent& e : events_)
       if (e.event.kind == kind && e.name() == name) some.push_back(e);
     return some;
   }
-  /// The same of all messages at a TIC.
+  /// Events of a kind at a TIC, for all messages.
   std::vector<SconnectEvent> events_at(EventKind kind, u32 tic) const {
     std::vector<SconnectEvent> some;
     for (const SconnectEvent& e : events_)
       if (e.event.kind == kind && e.item == tic) some.push_back(e);
     return some;
   }
-  /// Cycle of a message's delivery; kNever: not yet.
+  /// Cycle of a message's delivery; kNever if it has not been delivered.
   Cycle delivered(MessageName name) const {
     const auto some = events(EventKind::kDelivered, name);
     return some.empty() ? kNever : some.front().cycle;
@@ -136,7 +136,7 @@ class SconnectNet {
   void disable(u32 tic, u32 p) { set_register(tic, "enabled", control(tic).enabled & ~(1u << p)); }
   void enable(u32 tic, u32 p) { set_register(tic, "enabled", control(tic).enabled | 1u << p); }
 
-  /// What waits in a queue, its head first.
+  /// Messages in a queue, its head first.
   std::vector<sconnect::Message> queue(u32 tic, u32 p, u32 priority, u32 vc) const {
     const auto list =
         fields<sconnect::Queue>(0, "queue")(tic, p * sconnect::kQueuesOfPort + priority * sconnect::kVcs + vc);
@@ -147,8 +147,7 @@ class SconnectNet {
     return all;
   }
 
-  /// Protocol bits that a port has sent in the cycle before this one, and the message; 0: none. Only while they are on
-  /// their way.
+  /// Protocol bits (0: none) and message that a port sent in the previous cycle. Valid while they are in transit.
   std::pair<u8, sconnect::Message> sent(u32 tic, u32 p) const { return arriving(tic, p, now() - 1); }
   std::pair<u8, sconnect::Message> arriving(u32 tic, u32 p, Cycle sent) const {
     const sconnect::Link& link = fabric().link(tic, p);
@@ -156,7 +155,7 @@ class SconnectNet {
     return {static_cast<u8>(fields<u64>(0, "mail")(link.far, place) >> 8 * link.port),
             fields<sconnect::Message>(0, "arriving")(link.far, place * kPorts + link.port)};
   }
-  /// Hits the slot that a port has just sent, whatever it carries.
+  /// Damages the slot that a port has just sent, whatever it carries.
   void hit(u32 tic, u32 p) {
     const sconnect::Link& link = fabric().link(tic, p);
     auto mail = fields<u64>(0, "mail");
@@ -165,7 +164,7 @@ class SconnectNet {
     mail.write();
   }
 
-  /// Places of the terminals: TIC and port.
+  /// TIC and port of a terminal.
   std::pair<u32, u32> place(u32 terminal) const {
     for (u32 tic = 0; tic < fabric().tics; ++tic)
       for (u32 p = 0; p < kPorts; ++p)
@@ -185,8 +184,8 @@ inline std::string sends(u32 cycle, u32 source, u32 destination, u32 flits = 1) 
          std::to_string(flits) + "\n";
 }
 
-/// A seed with which messages of a trace have these priorities, the first `kinds` (2 or 4) of which are equally likely
-/// (host.priorities): the draws are functions of the seed, so any pattern can be had by trying.
+/// Finds a seed with which messages of a trace have given priorities, the first `kinds` (2 or 4) of which are equally
+/// likely (host.priorities): draws are functions of the seed, so trying seeds finds any pattern.
 struct Priority {
   MessageName name;
   u32 priority;
@@ -209,7 +208,7 @@ struct ScriptLine {
 };
 class SconnectScript {
  public:
-  /// Makes `changes` send the lines, two or four priorities being in use. Lines are in order of their cycles.
+  /// Makes `changes` send the lines with two or four priorities in use. Lines are in order of their cycles.
   SconnectScript(RawConfig& changes, const std::vector<ScriptLine>& lines, u32 kinds = 4) {
     std::vector<Priority> wanted;
     for (const ScriptLine& line : lines) {

@@ -1,12 +1,12 @@
 #pragma once
-/// Fabrics whose nodes have two host ports each, and what their TICs have sent and hold.
+/// Fabrics whose nodes have two host ports each, with access to the messages that their TICs have sent and hold.
 #include <vector>
 
 #include "tests/support/sconnect/sconnect.hpp"
 
 namespace flitlab::testing::two_hosts {
 
-/// Nodes in a line, two host ports each (terminals 2 n and 2 n + 1): port 0 leads on, port 1 back.
+/// Nodes in a line, two host ports each (terminals 2 n and 2 n + 1): port 0 leads forward, port 1 back.
 inline RawConfig line(std::int64_t nodes, std::int64_t delay = 2) {
   return {
       {"topology.shape", IntList{nodes}}, {"topology.host_ports", integer(2)}, {"topology.channel_delay", 6 * delay}};
@@ -19,7 +19,7 @@ inline RawConfig graph(const TextFile& file, std::int64_t delay = 2) {
           {"topology.channel_delay", 6 * delay}};
 }
 
-/// Numbers of the messages that a TIC has begun to send by a port, in order.
+/// Numbers of the messages that a TIC has started to send by a port, in order.
 inline std::vector<u32> sent_by(const SconnectNet& net, u32 tic, u32 p) {
   std::vector<u32> ids;
   for (const auto& e : net.events_at(EventKind::kSwitchGranted, tic))
@@ -27,7 +27,7 @@ inline std::vector<u32> sent_by(const SconnectNet& net, u32 tic, u32 p) {
   return ids;
 }
 
-/// Buffers of the messages to a TIC's two hosts' ports.
+/// Buffers of the messages to a TIC's two host ports.
 inline u32 held_for_hosts(const SconnectNet& net, u32 tic) {
   return u32{net.control(tic).held[4 * 8]} + net.control(tic).held[5 * 8];
 }

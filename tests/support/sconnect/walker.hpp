@@ -1,5 +1,5 @@
 #pragma once
-/// Messages led by S-Connect's tables, without the code that makes and judges these.
+/// Follows messages by S-Connect's tables, independently of the code that builds and checks these.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,14 +22,14 @@ struct Place {
   auto operator<=>(const Place&) const = default;
 };
 
-/// A queue of a TIC: what is in it waits for a buffer at the far end of its channel.
+/// A queue of a TIC whose messages wait for a buffer at the far end of its channel.
 struct Queue {
   u32 tic, bit;
   auto operator<=>(const Queue&) const = default;
 };
 
-/// Messages as the router moves them, one source and one destination after another; and the circles they make, found
-/// by taking queues away in which nothing has to wait.
+/// Follows messages as the router moves them, for every source and destination, and finds cyclic waits by removing
+/// queues whose messages need not wait.
 struct Walker {
   const SconnectFabric& f;
   const std::vector<u16>& entry;

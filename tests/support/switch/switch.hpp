@@ -1,5 +1,5 @@
 #pragma once
-/// A switch that is watched message by message.
+/// A switch whose messages are recorded one by one.
 #include <map>
 #include <memory>
 #include <random>
@@ -27,7 +27,7 @@ struct SwitchLine {
   u32 cycle, src, dst, flits;
 };
 
-/// What happened to a message; kNone: it has not yet.
+/// Times of a message; kNone if the event has not occurred.
 struct SwitchTimes {
   u32 flits = 0, dst = kNone;
   u32 created = kNone, moved = kNone, delivered = kNone;

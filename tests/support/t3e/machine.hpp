@@ -19,7 +19,7 @@ namespace flitlab::testing::t3e_machine {
 
 constexpr u32 at(u32 x, u32 y, u32 z) { return x + 8 * (y + 8 * z); }
 inline constexpr u32 kHere = at(2, 2, 2);
-/// Neighbours, named by where they lie if +X is east, +Y north and +Z up.
+/// Neighbours, named by their position if +X is east, +Y north and +Z up.
 inline constexpr u32 kWest = at(1, 2, 2), kEast = at(3, 2, 2), kSouth = at(2, 1, 2), kBelow = at(2, 2, 1),
                      kTwoBelow = at(2, 2, 0);
 /// Output ports, and the adaptive virtual channel.
@@ -29,7 +29,7 @@ struct Line {
   u32 clock, src, dst, flits;
 };
 
-/// One flit leaves a router.
+/// The departure of a flit from a router.
 struct Departure {
   u32 clock, node;
   Event event;
@@ -44,7 +44,7 @@ inline Clocks from(u32 first, u32 flits) {
   return list;
 }
 
-/// A machine that runs a trace. Packets do not adapt and every SELECT bit is 0 unless a test says otherwise.
+/// A machine that runs a trace. By default packets do not adapt and every SELECT bit is 0.
 class Machine {
  public:
   explicit Machine(std::vector<Line> lines, RawConfig changes = {}) : trace_(text(std::move(lines))) {
@@ -90,7 +90,7 @@ class Machine {
     check_conservation(*net_->engine, *net_->plan, 0);
   }
 
-  /// When the flits of a PE's n-th packet leave this node.
+  /// Clocks in which the flits of a PE's n-th packet leave this node.
   Clocks clocks(u32 src, u32 n = 0) const {
     std::map<u32, Clocks> packets;  // by number, which rises along the trace
     for (const Departure& d : departures)
@@ -100,7 +100,7 @@ class Machine {
       }
     return n < packets.size() ? std::next(packets.begin(), n)->second : Clocks{};
   }
-  /// By what the heads of a PE's packets leave a node, in the order of their departure.
+  /// Outputs by which the heads of a PE's packets leave a node, in the order of their departure.
   Outputs outputs(u32 src, u32 node = kHere) const {
     Outputs list;
     for (const Departure& d : departures)

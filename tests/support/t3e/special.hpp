@@ -14,7 +14,7 @@ namespace flitlab::testing::t3e_special {
 
 using t3e::Deltas;
 
-/// 4 x 4 x 2 nodes without traffic unless it is asked for.
+/// 4 x 4 x 2 nodes, by default without traffic.
 inline Experiment special_machine(RawConfig changes = {}) {
   changes["router.kind"] = std::string("t3e");
   changes["special.enabled"] = true;

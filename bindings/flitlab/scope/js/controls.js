@@ -1,4 +1,4 @@
-// Buttons, sliders and keys. They only say what is wished; scope.js carries it out.
+// Buttons, sliders and keys. They pass the user's commands to scope.js, which executes them.
 
 const SPEEDS = [0.5, 1, 2, 5, 10, 15, 30, 60, 120];
 
@@ -10,7 +10,7 @@ function make_controls(wish, live) {
     button("◀ 1", "back by 1", "back1", "←"), button("▶ play", "play", "play", "Space"), button("1 ▶", "step by 1", "step1", "→"),
     button("10 ▶", "step by 10", "step10", "Shift+→"), button("100 ▶", "step by 100", "step100", "PageDown"),
     button("▶|", "last recorded cycle", "last", "End"),
-    button("↺ reset", live ? "reset: a network at cycle 0" : "reset: the first recorded cycle", "reset", "R"));
+    button("↺ reset", live ? "reset: back to cycle 0" : "reset: first recorded cycle", "reset", "R"));
   const speed = make("input", { type: "range", min: 0, max: SPEEDS.length - 1, value: 3, "aria-label": "speed", "data-do": "speed" });
   const speed_text = make("output", {}, "5 cycles/s");
   speed.addEventListener("input", () => {
@@ -25,8 +25,8 @@ function make_controls(wish, live) {
 
 const TITLES = { "topology.kind": "topology", "router.vcs": "VCs", "router.buffer_flits": "buffer", "routing.algorithm": "routing" };
 
-// Load, pattern, routing and what else the network behind the scope lets be changed, and many cycles at once; only a live
-// network has them.
+// Settings of a live network that can be changed (load, pattern, routing, ...), and the control that advances it by
+// many cycles.
 function make_settings(meta, wish) {
   const bar = make("div", { class: "scope-settings" });
   for (const [path, setting] of Object.entries(meta.settings)) {
@@ -34,8 +34,8 @@ function make_settings(meta, wish) {
     if (shown) input.addEventListener("input", () => (shown.textContent = input.value));
     bar.append(make("label", { title: setting.help }, `${TITLES[path] ?? path.split(".").pop()} `, input, shown));
   }
-  const many = make("input", { type: "number", min: 1, max: 1e9, value: 10000, "aria-label": "cycles to run on", "data-do": "cycles" });
-  bar.append(make("span", {}, many, make("button", { type: "button", "data-do": "run", title: "run on without recording",
+  const many = make("input", { type: "number", min: 1, max: 1e9, value: 10000, "aria-label": "cycles to advance", "data-do": "cycles" });
+  bar.append(make("span", {}, many, make("button", { type: "button", "data-do": "run", title: "advance by this many cycles without recording",
     onclick: () => wish("run", Number(many.value)) }, "run on"), make("progress", { max: 1, value: 0, hidden: true })));
   show_settings(bar, meta);
   return bar;
@@ -50,13 +50,13 @@ function setting_input(path, { type, choices, min, max }, wish) {
   return make("input", { ...is, type: "range", min: 0, max: 1, step: 0.01, onchange: (e) => changed(Number(e.target.value)) });
 }
 
-// "8x8" or "8, 8"; what is no list of numbers goes on as it is, so that the core says what is wrong.
+// Returns the list of "8x8" or "8, 8". Other text is returned unchanged, so that the core reports the error.
 function list_of(text) {
   const parts = text.trim().split(/[x,\s]+/);
   return parts.every((p) => /^-?\d+$/.test(p)) ? parts.map(Number) : text;
 }
 
-// As the network has them: after a change that was refused, too.
+// Shows the settings of the network, also after it has rejected a change.
 function show_settings(bar, meta) {
   for (const [path, { value }] of Object.entries(meta.settings)) {
     const input = bar.querySelector(`[data-setting="${path}"]`);
@@ -66,18 +66,18 @@ function show_settings(bar, meta) {
   }
 }
 
-// Brackets need a third key on many keyboards, on which letters and the comma are at hand.
+// Letters and comma are alternatives to brackets, which need AltGr on many keyboards.
 const KEYS = { " ": "play", ArrowRight: "step1", "Shift+ArrowRight": "step10", PageDown: "step100", ArrowLeft: "back1",
   "Shift+ArrowLeft": "back10", PageUp: "back100", Home: "first", End: "last", r: "reset", Escape: "close", n: "next_router",
   p: "previous_router", ".": "next_router", ",": "previous_router", "]": "next_router", "[": "previous_router" };
 
 function listen_to_keys(el, wish) {
   el.addEventListener("keydown", (event) => {
-    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key; // Caps Lock or not
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key; // independent of Caps Lock
     const name = (event.shiftKey && key.startsWith("Arrow") ? "Shift+" : "") + key;
-    const shortcut = event.ctrlKey || event.metaKey || event.altKey; // the browser's; with AltGr a bracket is one of ours
+    const shortcut = event.ctrlKey || event.metaKey || event.altKey; // a key of the browser, except AltGr, with which a bracket is typed
     if (event.target.closest("input, select") || (shortcut && !event.getModifierState("AltGraph")) || !KEYS[name]) return;
-    if (event.key === " " && event.target.closest("button, summary")) return; // a focused button is what Space means
+    if (event.key === " " && event.target.closest("button, summary")) return; // Space presses a focused button
     event.preventDefault();
     event.stopPropagation();
     wish(KEYS[name]);

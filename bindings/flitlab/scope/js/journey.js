@@ -1,11 +1,13 @@
-// A packet's way: its events in the recording, and the time that it spends in each stage. The stages follow one another from
-// its creation to its delivery, on every machine: what no event explains is "under way".
+// Path of a packet through the network, from its events in the recording, and the time that it spends in each step. The
+// steps follow one another without gaps from creation to delivery, on every machine. A time without events is "under
+// way".
 
 const STAGES = ["queue", "inject", "circuit", "behind others", "route", "VC allocation", "switch allocation", "router",
-  "sent in vain", "link", "tail", "reception", "under way"];
-const NO_ORDER = ["adaptive", "sconnect"]; // routers in which what has come by one input does not wait in one line
+  "retransmission", "link", "tail", "reception", "under way"];
+const NO_ORDER = ["adaptive", "sconnect"]; // routers whose inputs are not FIFOs
 
-// hops of the head: { router, port, vc, out_port, out_vc, ... }; spans: { stage, from, to, hop }, one after the other.
+// Returns the path of a packet. hops: routers that the head visits, { router, port, vc, out_port, out_vc, ... }; spans:
+// consecutive times, { stage, from, to, hop }, in cycles; hop -1: before the first router.
 function journey(recording, src, id) {
   const way = { src, id, hops: [], spans: [], created: null, injected: null, delivered: null, length: 0 };
   const movers = new Movers(recording), in_line = !NO_ORDER.includes(recording.meta.kind);
@@ -22,7 +24,7 @@ function journey(recording, src, id) {
       else if (e.kind === "delivered") way.delivered = cycle;
       else if (e.kind === "injected") {
         way.injected ??= cycle;
-        if (!e.at_terminal) movers.leave(e, cycle); // straight out of a queue of its router
+        if (!e.at_terminal) movers.leave(e, cycle); // the packet leaves directly from a queue of its router
       } else if (e.at_terminal) continue;
       else if (e.kind === "arrived") movers.arrive(e, cycle);
       else if (e.kind === "switch_granted") {
@@ -41,20 +43,20 @@ function journey(recording, src, id) {
   return way;
 }
 
-// Whether an event is the last of a packet that was ahead in the same buffer.
+// Returns whether an event is the departure of the tail of a packet that was ahead in the same buffer.
 function leaves_before(e, hop) {
   return e.kind === "switch_granted" && e.flit & TAIL && hop.routed == null && hop.granted == null && e.index === hop.router &&
     e.port === hop.port && e.vc === hop.vc;
 }
 
-// The hops of what moves by itself: a packet behind its head, or each flit where flits are deflected, of which the first is
-// the head. What leaves by a channel comes out at its other end, in the same order.
+// Hops of the units that move independently: a packet behind its head, or each flit where flits are deflected; the
+// first flit counts as the head. Channels preserve order, which matches departures with arrivals.
 class Movers {
   constructor(recording) {
     this.recording = recording;
     this.head = null;
-    this.at = new Map(); // lists of hops: "router.port" at an input, "> router.port" on their way there
-    this.left = new Map(); // by input: the hops of what has left it last
+    this.at = new Map(); // lists of hops by position: "router.port" at an input, "> router.port" on the channel to it
+    this.left = new Map(); // by input: hops of the last unit that left it
   }
 
   put(place, hops) { this.at.set(place, [...(this.at.get(place) ?? []), hops]); }
@@ -80,7 +82,7 @@ class Movers {
     if (!to_terminal) this.put(`> ${this.recording.place.has(peer) ? this.far_end(index, out_port) : "elsewhere"}`, hops);
   }
 
-  // What has been sent in vain is still where it was, and what it did since does not count.
+  // A unit that must be sent again is still at its old input; its later hops are dropped.
   back(input, router, port) {
     const hops = this.left.get(input), i = hops?.findLastIndex((hop) => hop.router === router && hop.port === port) ?? -1;
     if (i < 0) return null;
@@ -95,7 +97,8 @@ class Movers {
   }
 }
 
-// A stage lasts from a cycle to another; what is not known is null. What has not been delivered is measured up to the last frame.
+// Divides the time of a packet into spans. Unknown cycles are null. A packet that has not been delivered is measured up
+// to the last frame.
 function measure(way, recording) {
   const end = way.delivered ?? recording.last;
   let now = way.created;
@@ -115,7 +118,7 @@ function measure(way, recording) {
   if (!hops.length && recording.has_circuits) add("circuit", way.injected, end);
   else if (hops[0]?.arrived > way.injected) add("inject", way.injected, hops[0].arrived);
   hops.forEach((hop, i) => {
-    const sent = hop.granted == null ? null : hop.granted + 1; // a stage's cycle is over when the next one begins
+    const sent = hop.granted == null ? null : hop.granted + 1; // a step ends when the next cycle begins
     const front = hop.front ?? hop.arrived ?? (i ? null : way.injected);
     add("behind others", hop.arrived, front, i);
     if (hop.routed != null || hop.vc_granted != null) {
@@ -126,7 +129,7 @@ function measure(way, recording) {
       add("switch allocation", allocated, sent ?? end, i);
     } else add("router", front, sent === null ? null : hop.first_granted + 1, i);
     if (sent === null) return way.delivered == null || i + 1 < hops.length ? null : add("reception", front, way.delivered, i);
-    add("sent in vain", hop.first_granted + 1, sent, i);
+    add("retransmission", hop.first_granted + 1, sent, i);
     const next = hops[i + 1]?.arrived ?? (i + 1 < hops.length ? null : head_there(way, sent));
     const [peer, to_terminal] = recording.peer(hop.router, hop.out_port), seen = to_terminal || recording.place.has(peer);
     add(seen ? "link" : "under way", sent, next ?? (i + 1 < hops.length ? null : end), i);
@@ -136,15 +139,15 @@ function measure(way, recording) {
   way.latency = way.created != null && way.delivered != null ? way.delivered - way.created : null;
 }
 
-// When the head is where the packet goes to: as long after it was sent as the tail needs; or, where a packet is sent as one,
-// its flits before the end.
+// Returns the cycle in which the head reaches the destination. The head takes as long as the tail on the last channel;
+// if the packet is sent as a whole, its flits arrive one per cycle up to the delivery.
 function head_there(way, sent) {
   if (way.delivered == null) return null;
   const { granted } = way.hops[way.hops.length - 1];
   return Math.max(sent, way.tail_left > granted ? way.delivered - (way.tail_left - granted) : way.delivered - (way.length - 1));
 }
 
-// Cycles by stage.
+// Returns pairs of step and cycles.
 function totals_by_stage(way) {
   const sums = new Map();
   for (const { stage, from, to } of way.spans) sums.set(stage, (sums.get(stage) ?? 0) + to - from);

@@ -1,19 +1,20 @@
-// The network on a canvas: routers by how full they are, channels by how much they carry, flits on their way.
+// Drawing of the network on a canvas: routers with their occupancy, channels with their utilisation, and flits on
+// channels.
 
-const PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6BB1"]; // Okabe & Ito, nearly
-const USE_WINDOW = 32; // cycles over which the use of channels is counted
-const USE_THICKEST = 5; // pixels by which a channel that is always in use is wider than one that is not in use
-const LONGEST = 300; // cycles for which a packet takes a channel that counts cycles, at most
+const PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6BB1"]; // similar to Okabe & Ito, for colour-blind readers
+const USE_WINDOW = 32; // cycles over which channel utilisation is averaged
+const USE_THICKEST = 5; // extra line width of a channel in use in every cycle, pixels
+const LONGEST = 300; // longest time that a packet occupies a Blue Gene/L channel, cycles
 
-// The scales of the drawing, in words. Both are linear and begin at 0.
+// Returns the legend of the drawing. Both scales are linear and start at 0.
 function scales(meta) {
   const places = meta.places.filter((n) => n), [least, most] = [Math.min(...places), Math.max(...places)];
-  const full = least === most ? `${most}` : `all its places (${least} to ${most}, by router)`;
-  const routers = places.length ? `A router fills with its ${meta.full}, up to the top at ${full}. ` : "";
+  const full = least === most ? `${most}` : `the router's capacity (${least} to ${most})`;
+  const routers = places.length ? `The fill of a router shows the number of ${meta.full}; a full box means ${full}. ` : "";
   if (!meta.links.length) return routers;
-  const use = meta.kind === "bgl" ? "the longer packets take it" : "the more flits it carries";
-  return `${routers}A channel is the wider and bluer ${use}: grey for none in the last ${USE_WINDOW} cycles, widest for ` +
-    (meta.kind === "bgl" ? "all of them." : "one in each of them.");
+  const use = meta.kind === "bgl" ? "the longer packets occupied it" : "the more flits it carried";
+  return `${routers}A channel is drawn wider and bluer ${use} in the last ${USE_WINDOW} cycles: grey if unused, widest if ` +
+    (meta.kind === "bgl" ? "it was occupied in all of them." : "it carried a flit in each of them.");
 }
 
 function packet_colour(src, id) {
@@ -25,7 +26,7 @@ class NetworkView {
     this.canvas = canvas;
   }
 
-  // Places of routers and channels on the canvas, in CSS pixels.
+  // Computes the positions of routers and channels on the canvas, in CSS pixels.
   fit(recording) {
     const { x, y, links, routers } = recording.meta;
     this.recording = recording;
@@ -45,7 +46,7 @@ class NetworkView {
     this.by_port = new Map(this.wires.map((w) => [`${w.a}.${w.p}`, w]));
   }
 
-  // Neighbours are joined by straight lines, one for each direction, others by bows.
+  // Returns the line of a channel: straight between neighbours, curved between distant routers, one line per direction.
   wire(channel, a, p, b, q) {
     const [from, to] = [this.places[this.recording.place.get(a)], this.places[this.recording.place.get(b)]];
     const [dx, dy] = [to[0] - from[0], to[1] - from[1]], length = Math.hypot(dx, dy) || 1;
@@ -59,7 +60,7 @@ class NetworkView {
     return { channel, a, p, b, q, start, end, bend, far };
   }
 
-  // Between planes a channel is two ends: one that leads away, and one that leads here.
+  // A channel between planes is drawn as two short ends, one at each router.
   stubs(wire, from, to) {
     const along = this.recording.place.get(wire.b) > this.recording.place.get(wire.a) ? 1 : -1;
     const [dx, dy] = [along * this.unit * 0.36, -along * this.unit * 0.36];
@@ -81,14 +82,15 @@ class NetworkView {
     return [x + this.size * 0.95, y - this.size * 0.95];
   }
 
-  // Flits that are under way `part` of a cycle after `cycle`: { src, id, at, head }.
+  // Returns the flits on channels at `cycle` plus a fraction `part` of a cycle: { src, id, at, head }.
   flits(cycle, part) {
     const flight = this.recording.flight;
     return this.under_way(cycle).map(({ sent, place, src, id, head }) => ({ src, id, head,
       at: place(Math.min(1, (cycle - sent - 1 + part) / flight)) }));
   }
 
-  // The same in any part of the cycle: when they were sent, and where they are after a share of their flight.
+  // The same for the whole cycle: `sent`: cycle of the switch grant; `place(t)`: position after a fraction t of the
+  // flight.
   under_way(cycle) {
     if (this.moving?.cycle === cycle && this.moving.places === this.places) return this.moving.found;
     const recording = this.recording, found = [];
@@ -117,7 +119,7 @@ class NetworkView {
     return sums;
   }
 
-  // Of channels that count the cycles for which they are taken, all of them when they begin.
+  // Utilisation of Blue Gene/L channels, which count all cycles of a packet when it starts.
   occupation(cycle) {
     const sums = new Map(), first = this.recording.first, from = Math.max(first, cycle - USE_WINDOW);
     for (let c = Math.max(first + 1, from - LONGEST); c <= cycle; ++c) {
@@ -130,7 +132,7 @@ class NetworkView {
     return sums;
   }
 
-  // What does not move within a cycle is drawn once.
+  // Draws a frame. Routers and channels do not change within a cycle and are drawn once, by draw_still().
   draw(cycle, part, selected) {
     const css = getComputedStyle(this.canvas);
     const [ink, quiet, used, paper, alarm] = ["ink", "quiet", "used", "paper", "alarm"].map((name) =>
@@ -158,10 +160,10 @@ class NetworkView {
     }
   }
 
-  // Channels and routers, on a canvas of their own.
+  // Draws channels and routers on a separate canvas.
   draw_still(now, { ink, quiet, used, paper, alarm }, { router, packet, way, deadlock }) {
     const canvas = this.still?.canvas ?? document.createElement("canvas"), cycle = now[2];
-    Object.assign(canvas, { width: this.canvas.width, height: this.canvas.height }); // and empty
+    Object.assign(canvas, { width: this.canvas.width, height: this.canvas.height }); // which also clears it
     const draw = canvas.getContext("2d");
     draw.setTransform(this.pixels, 0, 0, this.pixels, 0, 0);
     const use = this.use(cycle), state = this.recording.state(cycle), { meta } = this.recording;
@@ -213,7 +215,7 @@ class NetworkView {
       if (this.size >= 22) {
         draw.fillStyle = ink;
         draw.font = "9px sans-serif";
-        draw.textAlign = "left"; // beside the channels to the router below, with the flits that they carry
+        draw.textAlign = "left"; // right of the channels to the router below
         draw.strokeStyle = paper;
         draw.lineWidth = 3;
         const left = x + this.size * 0.34, below = y + half + 10;
@@ -224,7 +226,7 @@ class NetworkView {
     return { now, canvas };
   }
 
-  // On a router in which a connection is blocked or given up.
+  // Marks a router in which a connection is blocked or released.
   cross(draw, x, y, colour) {
     const arm = Math.max(4, this.size * 0.5);
     draw.strokeStyle = colour;
@@ -237,7 +239,8 @@ class NetworkView {
     draw.stroke();
   }
 
-  // What is at a place of the canvas: a flit first, then a router.
+  // Returns the router or the packet at a position of the canvas: a router whose box it hits, else a near flit, else a
+  // near router.
   hit(x, y, cycle, part) {
     const near = (at) => Math.hypot(at[0] - x, at[1] - y);
     const flit = this.flits(cycle, part).map((f) => [near(f.at), f]).sort((a, b) => a[0] - b[0])[0];

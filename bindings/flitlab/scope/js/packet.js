@@ -1,22 +1,22 @@
-// A packet that is followed: where it has been, and its time by stage as a Gantt line.
+// Panel of a followed packet: its path, and its time per step as a Gantt chart.
 
 const STAGE_COLOURS = { queue: "#999999", inject: "#CC79A7", circuit: "#56B4E9", "behind others": "#F0E442", route: "#56B4E9",
-  "VC allocation": "#E69F00", "switch allocation": "#D55E00", router: "#E69F00", "sent in vain": "#D55E00", link: "#009E73",
+  "VC allocation": "#E69F00", "switch allocation": "#D55E00", router: "#E69F00", "retransmission": "#D55E00", link: "#009E73",
   tail: "#0072B2", reception: "#8C6BB1", "under way": "#BBBBBB" };
 
 function draw_packet(el, recording, way, cycle, choose) {
   const name = packet_name(way.src, way.id), past = way.spans.filter((s) => s.from < cycle);
   const from = way.created ?? past[0]?.from ?? cycle, to = Math.max(from + 1, Math.min(cycle, way.delivered ?? cycle));
   const facts = make("p", { "data-latency": way.latency !== null && cycle > way.delivered ? way.latency : "" });
-  const since = way.created === null ? "created before the recording begins" : `created in cycle ${way.created}`;
+  const since = way.created === null ? "created before the recording" : `created in cycle ${way.created}`;
   const done = way.delivered !== null && cycle > way.delivered;
-  facts.append(`${since}; ${done ? `tail delivered in cycle ${way.delivered}` : "under way"}` +
+  facts.append(`${since}; ${done ? `tail delivered in cycle ${way.delivered}` : "not delivered yet"}` +
     (done && way.latency !== null ? `: latency ${counted(way.latency, "cycle")}` : ""));
-  // Its length is that of its events: one that has done nothing since the recording began has none.
+  // The length comes from events; it is unknown if the packet has not moved since the recording began.
   el.replaceChildren(make("h3", {}, "Packet ", packet_button(way.src, way.id, () => {}),
     way.length ? ` of ${counted(way.length, "flit")}` : ""), facts);
   if (done && way.latency !== null) {
-    const sums = totals_by_stage(way), channels = way.hops.length - 1; // a circuit's way is not known
+    const sums = totals_by_stage(way), channels = way.hops.length - 1; // the path of a circuit is not recorded
     el.append(make("p", { class: "scope-sum" }, (sums.map(([s, n]) => `${s} ${n}`).join(" + ") || "0") +
       ` = ${counted(way.latency, "cycle")}` + (channels < 0 ? "" : `, over ${counted(channels, "channel")} between routers`)));
   }
@@ -28,7 +28,7 @@ function draw_packet(el, recording, way, cycle, choose) {
 function gantt(recording, spans, from, to, cycle) {
   const lines = Math.max(1, ...spans.map((s) => s.hop + 2)), high = 14, wide = 560;
   const x = (c) => ((c - from) / (to - from)) * (wide - 10) + 5;
-  const svg = svg_of(wide, lines * high + 18, `time by stage, cycles ${from} to ${to}`);
+  const svg = svg_of(wide, lines * high + 18, `time of the packet per step, cycles ${from} to ${to}`);
   for (const { stage, from: begin, to: end, hop } of spans) {
     const bar = svg_part("rect", { x: x(begin), y: (hop + 1) * high + 1, width: Math.max(1, x(Math.min(end, cycle)) - x(begin)),
       height: high - 2, fill: STAGE_COLOURS[stage], "data-stage": stage, "data-cycles": end - begin });
@@ -63,7 +63,7 @@ function steps(recording, way, cycle, choose) {
   return list;
 }
 
-// Virtual channels with a packet in front.
+// Returns the rows of virtual channels whose front packet is this one.
 function rows_with(recording, { src, id }, cycle) {
   return recording.state(cycle).rows.filter((row) => row[SRC] === src && row[ID] === id);
 }

@@ -1,4 +1,4 @@
-// Pictures of what has been counted up to the shown cycle: latencies, load, and how full all routers are.
+// Plots up to the shown cycle: latencies, load, and the occupancy of all routers.
 
 function svg_part(tag, attributes = {}, text = "") {
   const node = document.createElementNS("http://www.w3.org/2000/svg", tag);

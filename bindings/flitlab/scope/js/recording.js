@@ -1,12 +1,12 @@
-// A recording: frames that hold what has changed, and the state in any of them. Frame c has the state before cycle c and
-// the events of cycle c - 1. See recorder.py, which writes them.
+// A recording: frames with the changes of each cycle, and the complete state of any frame. Frame c has the state before
+// cycle c and the events of cycle c - 1. recorder.py and recorder.hpp write them.
 
-const KEY_EVERY = 16; // frames between two states that are kept whole; between them changes are applied again
+const KEY_EVERY = 16; // frames between two complete states; changes are applied from the nearest one
 const [ROUTER, PORT, VC, STAGE, FLITS, PACKETS, LEFT, OUT_PORT, OUT_VC, SRC, ID, DST, CREDITS, OWNER_PORT, OWNER_VC] =
   Array.from({ length: 15 }, (_, i) => i);
-const TOLD = 64; // routers; recorder.hpp: kTold
-const CREDITED = ["vc", "t3e", "bgl", "switch"]; // routers that know how much space there is behind an output
-const HEAD = 1, TAIL = 2; // bits of an event's flit
+const TOLD = 64; // drawn routers; kTold of recorder.hpp
+const CREDITED = ["vc", "t3e", "bgl", "switch"]; // router models with credits
+const HEAD = 1, TAIL = 2; // bits of the flit in an event
 const FIRST_REPLY = 2 ** 31;
 
 function packet_name(src, id) {
@@ -19,12 +19,12 @@ async function unpack(text) {
   return JSON.parse(await new Response(stream).text());
 }
 
-// Virtual channels by router, and packets behind the front one of each, in the order of their arrival.
+// State of one frame: virtual channels by router, and the packets behind the front packet of each, in order of arrival.
 class State {
   constructor(rows, queues) {
     this.queues = queues;
-    this.held = new Map(); // how full a router is, in what meta.full names
-    this.words = new Map(); // the machine's, by router
+    this.held = new Map(); // by router: occupancy, in the unit meta.full
+    this.words = new Map(); // by router: texts in the machine's terms
     this.behind = new Map();
     this.set_rows(rows);
   }
@@ -67,12 +67,13 @@ class State {
     return this.held.get(router) ?? 0;
   }
 
-  // Whether a virtual channel of a router is in one of some stages, which are given by number.
+  // Returns whether a virtual channel of a router is in one of `stages` (numbers).
   any_in(router, stages) {
     return (this.of_router.get(router) ?? []).some((i) => stages.includes(this.rows[i][STAGE]));
   }
 
-  // The flits of an input buffer, front first: runs of { src, id, flits }; src is -1 where the packet is not known.
+  // Returns the flits of an input buffer, front first, as runs of { src, id, flits }; src is -1 if the packet is
+  // unknown.
   runs(row) {
     const runs = [];
     let rest = row[FLITS];
@@ -96,8 +97,8 @@ class Recording {
   constructor({ meta, frames }) {
     this.meta = meta;
     this.frames = [];
-    this.keys = new Map(); // state by cycle
-    this.full = []; // sum over the drawn routers of what meta.full names, by frame
+    this.keys = new Map(); // complete states by cycle
+    this.full = []; // by frame: occupancy of all drawn routers together, in the unit meta.full
     this.places = meta.places.reduce((sum, places) => sum + places, 0);
     this.place = new Map(meta.routers.map((r, i) => [r, i]));
     this.states = new RouterStates(this);
@@ -117,7 +118,7 @@ class Recording {
       this.tip.apply(frame, this.meta);
       if (this.frames.length === 1 || frame.c % KEY_EVERY === 0) this.keys.set(frame.c, this.tip.copy());
     }
-    // Only up to a state that is kept whole can the past be forgotten.
+    // Frames can be dropped only up to a complete state.
     while (this.frames.length > window + KEY_EVERY) {
       const next = [...this.keys.keys()].find((c) => c > this.first);
       if (next === undefined || this.last - next + 1 < window) break;
@@ -127,20 +128,20 @@ class Recording {
     }
   }
 
-  // Called before the frame is applied to the state of the frame before it.
+  // Adds the total occupancy of a frame; call it before the frame is applied to `tip`.
   count(frame) {
     let sum = this.full.at(-1) ?? 0;
     for (let i = 0; i < frame.f.length; i += 2) sum += frame.f[i + 1] - this.tip.held_in(frame.f[i]);
     this.full.push(sum);
   }
 
-  // The share of a router's places that are taken, from 0 to 1.
+  // Returns the occupancy of a router as a fraction of its capacity, 0 to 1.
   fill(cycle, router) {
     const places = this.meta.places[this.place.get(router)];
     return places ? this.state(cycle).held_in(router) / places : 0;
   }
 
-  // The size of the buffer of a virtual channel; 0: the channel has none of its own, or it has no limit.
+  // Returns the buffer size of a virtual channel in flits; 0: no separate buffer, or one without limit.
   capacity(router, port, vc) { return this.meta.capacity[this.place.get(router)]?.[port]?.[vc] ?? 0; }
 
   state(cycle) {
@@ -149,7 +150,7 @@ class Recording {
     while (from > this.first && !this.keys.has(from)) --from;
     let state = this.keys.get(from).copy();
     if (this.shown && this.shown.cycle < cycle && this.shown.cycle >= from) {
-      state = this.shown.state.copy(); // nearer than the kept one
+      state = this.shown.state.copy(); // nearer than the complete state
       from = this.shown.cycle;
     }
     for (let c = from + 1; c <= cycle; ++c) state.apply(this.frame(c), this.meta);
@@ -157,7 +158,7 @@ class Recording {
     return state;
   }
 
-  // Events of one cycle, by name.
+  // Returns the events of one cycle as objects.
   events(cycle) {
     const frame = cycle + 1 > this.first && cycle + 1 <= this.last ? this.frame(cycle + 1) : null;
     return (frame?.e ?? []).map(([kind, at_terminal, index, port, vc, out_port, out_vc, src, id, flit, flits]) => ({
@@ -165,13 +166,14 @@ class Recording {
     }));
   }
 
-  // What the machine calls and says of a router's ports. Of large networks only those that are inspected are told.
+  // Returns the texts of a router's ports in the machine's terms. Large networks have them only for inspected routers.
   words(router, cycle) {
     const told = this.meta.routers.length <= TOLD || this.frame(cycle).i?.[router];
     return told ? this.state(cycle).words.get(router) : undefined;
   }
 
-  // All of its state, if it is recorded: of an inspected one, and of all of a small network.
+  // Returns the complete state of a router as a tree, if it is recorded: if the router is inspected or the network
+  // small.
   tree(router, cycle) {
     return this.frame(cycle).i?.[router] ?? this.states.tree(router, cycle);
   }
@@ -183,7 +185,7 @@ class Recording {
   get has_credits() { return CREDITED.includes(this.meta.kind); }
   get has_circuits() { return CIRCUIT.some((stage) => this.meta.stages.includes(stage)); }
 
-  // Cycles from the grant of the switch to the arrival at the next router: the first that the recording shows.
+  // Cycles from the switch grant to the arrival at the next router, taken from the first such pair in the recording.
   get flight() {
     if (this.flight_) return this.flight_;
     const sent = new Map();

@@ -1,4 +1,4 @@
-// A router in full: its ports by name, virtual channels as buffers with their packets, credits, and who has won.
+// Panel of a router: its ports, virtual channels with their buffers and credits, and the results of arbitration.
 
 function make(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
@@ -16,7 +16,7 @@ function packet_button(src, id, follow) {
     style: `--packet: ${packet_colour(src, id)}`, onclick: () => follow({ src, id }) }, name);
 }
 
-// A buffer as cells, its front on the right, where packets leave.
+// Draws a buffer as cells; the front is on the right, where packets leave.
 function buffer_cells(runs, places, follow) {
   const cells = [];
   for (const { src, id, flits } of runs)
@@ -29,16 +29,16 @@ function buffer_cells(runs, places, follow) {
   return make("span", { class: "scope-buffer" }, ...cells);
 }
 
-// words: what the machine calls and says of each port and its virtual channels, [note, [[name, note], ...]]; or nothing.
+// words: texts in the machine's terms per port, [note, [[name, note] per virtual channel]]; or null.
 function draw_router(el, recording, router, cycle, follow, words) {
   const i = recording.place.get(router), state = recording.state(cycle), rows = state.rows_of(router);
   const called = (port, vc) => words?.[port]?.[1][vc]?.[0] || `VC ${vc}`;
-  const notes = (port, vc) => (words?.[port]?.[1][vc]?.[1] ?? "").split("\n"); // of the channel, and of the packet at its head
+  const notes = (port, vc) => (words?.[port]?.[1][vc]?.[1] ?? "").split("\n"); // [note of the channel, reason why its front packet waits]
   const past = cycle > recording.first ? arbitration(recording, router, cycle - 1, called, (port, vc) => notes(port, vc)[1])
     : { wins: [], vc_grants: [], fates: new Map() };
   const table = make("table", { class: "scope-ports" });
   const credits = recording.has_credits ? [recording.meta.kind === "bgl" ? "tokens out" : "credits out"] : [];
-  const columns = ["input VC", "buffer (front on the right)", "packet", "stage", "to", ...credits, `in cycle ${cycle - 1}`];
+  const columns = ["input VC", "buffer (front on the right)", "packet", "state", "output", ...credits, `in cycle ${cycle - 1}`];
   table.append(make("tr", {}, ...columns.map((text) => make("th", {}, text))));
   recording.meta.ports[i].forEach((name, port) => {
     const [peer, to_terminal] = recording.peer(router, port);
@@ -60,7 +60,8 @@ function counted(n, what) {
   return `${n} ${what}${n === 1 ? "" : "s"}`;
 }
 
-// Flits, or circuits where words pass without being buffered, or messages: others are in slots, until they are answered for.
+// Returns the contents of a router as text: flits; open circuits (METRO, which does not buffer data); or queued
+// messages (S-Connect, whose other messages wait in slots for their acknowledgement).
 function contents(recording, rows) {
   if (recording.meta.kind === "sconnect")
     return `${counted(rows.reduce((sum, row) => sum + row[PACKETS], 0), "message")} in its queues`;
@@ -91,8 +92,8 @@ function winners(recording, router, cycle, { wins, fates }, follow, called) {
   const lost = [...fates.values()].filter((f) => f.lost).length;
   const wholes = recording.meta.kind === "bgl";
   const text = cycle <= recording.first ? "The recording begins here."
-    : recording.has_circuits ? `${counted(lost, "connection")} blocked or given up.`
-    : `Cycle ${cycle - 1}: ${counted(wins.length, wholes ? "packet" : "flit")} crossed the switch, ${counted(lost, "virtual channel")} asked in vain.`;
+    : recording.has_circuits ? `${counted(lost, "connection")} blocked or released.`
+    : `Cycle ${cycle - 1}: ${counted(wins.length, wholes ? "packet" : "flit")} crossed the switch; ${counted(lost, "virtual channel")} waited without a grant.`;
   return make("div", {}, make("p", {}, text), list);
 }
 
@@ -100,7 +101,7 @@ function text_of(value) {
   return Array.isArray(value) ? value.slice(0, 32).join(", ") + (value.length > 32 ? " …" : "") : `${value}`;
 }
 
-// All that the inspector says of a router, in the machine's own terms.
+// Draws the complete state of a router as a tree, in the machine's terms.
 function draw_tree(el, tree, cycle) {
   if (!tree) return el.replaceChildren();
   const part = ([kind, name, values, parts], place, open) => make("details", { open },
@@ -108,5 +109,5 @@ function draw_tree(el, tree, cycle) {
     make("dl", {}, ...values.flatMap(([label, value, unit, help]) => [make("dt", { title: help }, label),
       make("dd", {}, `${text_of(value)} ${unit}`)])),
     ...parts.map((p, i) => part(p, i, false)));
-  el.replaceChildren(make("h4", {}, `All of its state at cycle ${cycle}`), part(tree, "", true));
+  el.replaceChildren(make("h4", {}, `Complete state at cycle ${cycle}`), part(tree, "", true));
 }

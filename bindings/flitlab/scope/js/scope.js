@@ -1,15 +1,15 @@
-// The scope: what is shown, what is asked of Python, and what the user wishes. `source` is { recording, ask }: ask sends a
-// message to the kernel, and is null for a page and for a notebook without one.
+// The scope: display, messages to the kernel, and the user's commands. `ask` sends a message to the kernel; it is null
+// in a saved page and in a notebook without a kernel. The kernel is Python, or the worker of a page (bindings/page).
 
-const AHEAD = 0.7; // seconds of frames that a network that plays keeps recorded ahead of what is shown
-const PATIENCE = 8000; // milliseconds without an answer, after which the kernel counts as gone
+const AHEAD = 0.7; // seconds of frames that are recorded ahead of the shown cycle while the network plays
+const PATIENCE = 8000; // milliseconds without an answer until the kernel counts as lost
 
 class Scope {
   constructor(el, recording, ask) {
     Object.assign(this, { el, ask, recording, cycle: recording.last, part: 0, speed: 5, playing: false, sel: {}, tree: null });
     el.classList.add("flitlab-scope");
     el.tabIndex = 0;
-    el.dataset.lmSuppressShortcuts = "true"; // JupyterLab's own keys
+    el.dataset.lmSuppressShortcuts = "true"; // disables JupyterLab's shortcuts
     const wish = (what, value) => this.wish(what, value);
     this.controls = make_controls(wish, !!ask);
     this.settings = ask ? make_settings(recording.meta, wish) : make("div");
@@ -47,7 +47,7 @@ class Scope {
     this.watch.disconnect();
   }
 
-  // What is wished.
+  // Commands.
 
   wish(what, value) {
     const [, verb, by] = /^(step|back)(\d+)$/.exec(what) ?? [];
@@ -81,10 +81,10 @@ class Scope {
 
   move(by) {
     this.play(false);
-    this.go_to((this.target ?? this.cycle) + by); // a second click before the answer to the first is one more step
+    this.go_to((this.target ?? this.cycle) + by); // a click before the answer to the last one adds a step
   }
 
-  // Shows a cycle; of a live network one that has not been yet is asked for.
+  // Shows a cycle. In a live network, a future cycle is requested from the kernel.
   go_to(cycle) {
     const { first, last } = this.recording;
     this.part = 0;
@@ -96,7 +96,7 @@ class Scope {
     this.show();
   }
 
-  // Frames up to a cycle, but for those that have been asked for already.
+  // Requests the frames up to a cycle that have not been requested yet.
   ask_up_to(cycle) {
     const asked = Math.max(this.recording.last, this.asked ?? 0);
     if (cycle > asked) this.request({ do: "step", cycles: cycle - asked });
@@ -106,7 +106,7 @@ class Scope {
   select(sel) {
     this.sel = sel;
     this.tree = null;
-    this.el.focus({ preventScroll: true }); // what was clicked may be gone, and keys with it
+    this.el.focus({ preventScroll: true }); // the clicked element may have been removed, and the focus with it
     if (sel.router !== undefined && this.ask) this.request({ do: "inspect", router: sel.router });
     this.show();
   }
@@ -117,10 +117,10 @@ class Scope {
     this.select(found);
   }
 
-  // A million cycles, in parts, so that they can be stopped.
+  // Advances by many cycles in parts, so that the user can stop it.
   run(cycles) {
     cycles = Math.floor(cycles);
-    if (!(cycles >= 1)) return this.say("run on: how many cycles? It must be a number from 1.");
+    if (!(cycles >= 1)) return this.say("run on: how many cycles? Enter a number of at least 1.");
     this.play(false);
     this.running = { from: this.recording.last, to: this.recording.last + cycles };
     this.request({ do: "skip", cycles });
@@ -140,7 +140,7 @@ class Scope {
     if (this.running) bar.value = (this.recording.last - this.running.from) / (this.running.to - this.running.from);
   }
 
-  // The kernel.
+  // Messages to and from the kernel.
 
   request(message) {
     if (!this.ask) return;
@@ -156,14 +156,14 @@ class Scope {
     }
   }
 
-  // Without a kernel what is recorded goes on to replay. One that was only busy is heard again when it answers.
+  // Switches to replay of the recorded cycles. The next answer of the kernel switches back (receive()).
   lose_kernel() {
     this.waiting = this.running = null;
     this.lost = true;
     if (this.playing && this.cycle >= this.recording.last) this.cycle = this.recording.first;
     this.target = this.asked = null;
     this.progress();
-    this.say("The kernel does not answer. What is recorded can still be replayed.");
+    this.say("The kernel does not answer. The recorded cycles can still be replayed.");
   }
 
   get live() { return this.ask && !this.lost; }
@@ -194,13 +194,13 @@ class Scope {
       this.view.fit(this.recording);
       show_settings(this.settings, this.recording.meta);
     } else if (message.frames) {
-      if (message.frames[0]?.c !== this.recording.last + 1) return; // of a recording that is gone
+      if (message.frames[0]?.c !== this.recording.last + 1) return; // frames of an older recording
       Object.assign(this.recording.meta, { stages: message.stages, deadlock: message.deadlock, deadlocked: message.deadlocked });
-      const at_the_end = !this.playing && this.cycle === this.recording.last; // whoever steps the network, it is followed
+      const at_the_end = !this.playing && this.cycle === this.recording.last; // follow the network, also if another caller steps it
       this.recording.append(message.frames, this.recording.meta.window);
       if (this.target) this.cycle = Math.min(this.target, this.recording.last);
       else if (at_the_end) this.cycle = this.recording.last;
-      if (message.more) { // an answer has so many frames at most
+      if (message.more) { // the number of frames per answer is limited
         this.asked = this.recording.last;
         this.ask_up_to(this.target);
       } else if (this.target <= this.recording.last) this.target = null;
@@ -216,7 +216,7 @@ class Scope {
     this.keep_soon();
   }
 
-  // What is shown.
+  // Display.
 
   tick(time) {
     const passed = Math.min(0.25, (time - (this.before ?? time)) / 1000);
@@ -225,7 +225,7 @@ class Scope {
     if (this.waiting && performance.now() - this.waiting > PATIENCE) this.lose_kernel();
     if (this.playing) {
       let place = Math.max(first, this.cycle + this.part + passed * this.speed);
-      const most = Math.min(100, Math.floor(this.recording.meta.window / 2)); // what is ahead must not push out what is shown
+      const most = Math.min(100, Math.floor(this.recording.meta.window / 2)); // so that frames ahead do not displace the shown one
       const wanted = Math.min(most, Math.ceil(this.speed * AHEAD) + 1);
       if (this.live && !this.waiting && last - place < wanted) this.ask_up_to(last + wanted);
       if (place >= last) {
@@ -246,7 +246,7 @@ class Scope {
     this.view.draw(this.cycle, this.part, { ...this.sel, way: this.way, deadlock: this.stuck });
   }
 
-  // Everything for the shown cycle. While it plays, pictures beside the network follow a few times a second.
+  // Updates the display for the shown cycle. While it plays, panels and plots are updated about eight times a second.
   show(time = null) {
     const { recording, cycle } = this;
     this.el.dataset.cycle = cycle;
@@ -269,15 +269,15 @@ class Scope {
     if (this.way) draw_packet(this.panel, recording, this.way, cycle, (router) => this.select({ router }));
     else if (sel.router !== undefined) draw_router(this.panel, recording, sel.router, cycle, follow, this.words());
     else this.panel.replaceChildren(make("p", { class: "scope-hint" }, "Click a router to see its ports, buffers and " +
-      "arbitrations, or a flit to follow its packet. Keys: Space plays, ← and → step, N and P (or . and , or ] and [) choose the next router and " +
-      "the one before, Escape closes."));
+      "arbitration, or a flit to follow its packet. Keys: Space plays and pauses, ← and → step, N and P (or . and , or ] and [) select the next " +
+      "and the previous router, Escape clears the selection."));
     const recorded = sel.router === undefined ? null : recording.tree(sel.router, cycle);
     const tree = recorded ?? (this.tree?.router === sel.router && this.tree?.cycle === cycle ? this.tree.tree : null);
     if (!this.inside.contains(document.activeElement)) draw_tree(this.inside, this.way ? null : tree, cycle);
     draw_plots(this.plots, recording, cycle);
   }
 
-  // The machine's own, of the router that is shown: recorded, or as a kernel has told them.
+  // Returns the shown router's texts in the machine's terms: recorded, or from the kernel's answer.
   words() {
     const { recording, cycle, sel, tree } = this;
     return recording.words(sel.router, cycle) ?? (tree?.router === sel.router && tree.cycle === cycle ? tree.words : null);
@@ -287,12 +287,12 @@ class Scope {
     const { meta } = this.recording;
     this.scale.textContent = scales(meta);
     this.about.textContent = `${meta.about}; seed ${meta.seed}; drawn as ${meta.layout}`;
-    this.note.replaceChildren(...[meta.note, this.ask ? "" : "A replay: nothing runs behind it.", text]
+    this.note.replaceChildren(...[meta.note, this.ask ? "" : "This is a replay of recorded cycles; no network is running.", text]
       .filter((t) => t).map((t) => make("span", {}, t, " ")));
     this.show_deadlock();
   }
 
-  // From the cycle on in which it was found.
+  // Shows the description of a deadlock from the cycle on in which it was found.
   show_deadlock() {
     const { meta } = this.recording, deadlock = this.cycle >= meta.deadlocked ? meta.deadlock : "";
     if (this.told_deadlock === deadlock) return;
@@ -303,12 +303,12 @@ class Scope {
   }
 }
 
-// Routers that a description of a deadlock names.
+// Returns the routers that a description of a deadlock names.
 function routers_in(text, meta) {
   return new Set(meta.routers.filter((r, i) => text.includes(` ${meta.names[i]} `)));
 }
 
-// Where a widget runs, the replay that its output keeps beside it is of no use.
+// Hides the replay in the cell's output while the widget runs. Returns a function that shows it again.
 function hide_replay(name) {
   if (!name) return () => {};
   const style = make("style", {}, `.flitlab-replay-${name} { display: none; }`);
@@ -316,7 +316,7 @@ function hide_replay(name) {
   return () => style.remove();
 }
 
-// anywidget calls this for each place in which the widget is shown.
+// anywidget calls this for each view of the widget.
 async function render({ model, el }) {
   const place = make("div");
   el.append(place);

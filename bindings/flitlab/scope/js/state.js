@@ -1,15 +1,15 @@
-// All state of a router, out of the words of 4 bytes that a recording has of it. meta.state says how they are read: what
-// a router is called, its bytes, and its fields, each as put_schema (bindings/frames/json.hpp) has it.
+// Complete state of a router, decoded from the 4-byte words in a recording. meta.state describes the layout: kind,
+// bytes, and fields as put_schema (bindings/frames/json.hpp) writes them.
 
 function number_at(view, at, [, , , , , , low, bits, bytes, signed]) {
   let word = 0n;
   for (let i = bytes - 1; i >= 0; --i) word = (word << 8n) | BigInt(view.getUint8(at + i));
   if (bits) word = (word >> BigInt(low)) & ((1n << BigInt(bits)) - 1n);
   if (signed) word = BigInt.asIntN(8 * bytes, word);
-  return word > 2n ** 53n ? `${word}` : Number(word); // as text where JavaScript's numbers are not whole any more
+  return word > 2n ** 53n ? `${word}` : Number(word); // as text if JavaScript's numbers are not exact
 }
 
-// [kind, name, [[name, value, unit, help], ...], parts]
+// Returns [kind, name, [[name, value, unit, help], ...], parts].
 function record_at(view, at, kind, name, members) {
   const values = [], parts = [];
   for (const member of members) {
@@ -24,16 +24,17 @@ function record_at(view, at, kind, name, members) {
   return [kind, name, values, parts];
 }
 
-// Changes are pairs: how far on from the one before the next word is that has changed, and by how much it is more.
+// Calls act(index, difference) for each changed word. Changes are pairs: distance from the previous changed word, and
+// the difference of the value.
 function each_change(changes, act) {
   for (let i = 0, place = 0; i < changes.length; i += 2) act((place += changes[i]), changes[i + 1]);
 }
 
-// Of the states of routers: what frames that are forgotten have changed, and a router's state in any cycle.
+// States of routers: the changes of dropped frames, and the state of a router in any cycle.
 class RouterStates {
   constructor(recording) {
     this.recording = recording;
-    this.past = new Map(); // by router: word by place
+    this.past = new Map(); // by router: words by index
   }
 
   forget(frames) {
@@ -44,7 +45,7 @@ class RouterStates {
       }
   }
 
-  // Nothing where all of the network's state is not recorded.
+  // Returns the state of a router as a tree; undefined if the recording does not have it.
   tree(router, cycle) {
     const { meta, frames, first } = this.recording;
     if (!meta.state || meta.routers.length > TOLD) return undefined;

@@ -1,6 +1,6 @@
-/// Why the head of each queue of a Blue Gene/L node is where it is: cases whose cycles follow from the delays (a packet
-/// of n chunks takes a link for 32 n + 14 cycles, asks 3 cycles after its creation, and in the next node 21 later), and
-/// states that are changed by hand to what is seldom.
+/// Reasons that the head of each queue of a Blue Gene/L node waits. The cycles follow from the delays: a packet of n
+/// chunks takes a link for 32 n + 14 cycles, requests 3 cycles after its creation, and in the next node 21 later. Rare
+/// states are set by hand.
 #include <gtest/gtest.h>
 
 #include "kernels/routers/bgl/tokens.hpp"
@@ -16,7 +16,7 @@ using testing::kMinusX;
 using testing::kPlusX;
 using testing::kPlusY;
 
-constexpr u32 kFifos = 4;  ///< their port, in two dimensions
+constexpr u32 kFifos = 4;  ///< port of the FIFOs, in two dimensions
 constexpr u32 kBubble = 2;
 
 class Watched {
@@ -39,7 +39,7 @@ class Watched {
   std::vector<std::byte> state;
 };
 
-/// Both packets of node 0 ask in the same cycle; one FIFO wins, and the other waits for the link.
+/// Both packets of node 0 request in the same cycle; one FIFO wins, and the other waits for the link.
 TEST(BglReasons, OfTwoFifosOneLoses) {
   Watched w({{0, 0, 1, 8}, {0, 0, 1, 8}}, 3);
   EXPECT_EQ(w.why(0, kFifos, 0), "");
@@ -48,20 +48,20 @@ TEST(BglReasons, OfTwoFifosOneLoses) {
   const u32 won = first ? 0 : 1, lost = 1 - won;
   const std::string winner = "FIFO " + std::to_string(won);
   EXPECT_EQ(w.why(0, kFifos, won), "leaves by +x bubble; its tail in cycle 259");
-  EXPECT_EQ(w.why(0, kFifos, lost), "lost: wanted +x bubble, but " + winner + " got +x");
+  EXPECT_EQ(w.why(0, kFifos, lost), "denied: requested +x bubble, but " + winner + " was granted +x");
   w.run_to(5);
   EXPECT_EQ(w.why(0, kFifos, lost), "+x sends " + winner + ", whose tail leaves in cycle 259");
   w.run_to(260);
   EXPECT_EQ(w.why(0, kFifos, won), "");
-  EXPECT_EQ(w.why(0, kFifos, lost), "+x ends a packet, up to cycle 273");
+  EXPECT_EQ(w.why(0, kFifos, lost), "+x finishes a packet, until cycle 273");
   w.run_to(273);
-  EXPECT_EQ(w.why(0, kFifos, lost), "+x ends a packet, up to cycle 273");
+  EXPECT_EQ(w.why(0, kFifos, lost), "+x finishes a packet, until cycle 273");
   w.run_to(274);
   EXPECT_EQ(w.why(0, kFifos, lost), "leaves by +x bubble; its tail in cycle 529");
 }
 
 TEST(BglReasons, APacketThatHasArrivedGoesIntoItsFifo) {
-  Watched w({{0, 0, 1, 8}}, 25);  // asks in node 1 in cycle 24
+  Watched w({{0, 0, 1, 8}}, 25);  // requests in node 1 in cycle 24
   EXPECT_EQ(w.why(1, kMinusX, kBubble), "goes into its reception FIFO; its tail in cycle 280");
   const bgl::Table& t = w.torus.table();
   const Item<1> node = item_of(w.state, w.torus.net().plan->layout(), 0, 1);
@@ -72,10 +72,10 @@ TEST(BglReasons, APacketThatHasArrivedGoesIntoItsFifo) {
   control.reception_room[kMinusX] = 3;
   EXPECT_EQ(w.why(1, kMinusX, kBubble), "its reception FIFO has space for 3 of 8 chunks");
   control.arriving = bgl::bit(bgl::queue_of(kMinusX, 0));
-  EXPECT_EQ(w.why(1, kMinusX, kBubble), "the way to its reception FIFO is taken by -x dynamic 0");
+  EXPECT_EQ(w.why(1, kMinusX, kBubble), "the bus to its reception FIFO is used by -x dynamic 0");
 }
 
-/// Node 1 sends from cycle 3 to 259; a packet of node 0 comes in cycle 24, and waits in its virtual channel.
+/// Node 1 sends from cycle 3 to 259; a packet of node 0 arrives in cycle 24 and waits in its virtual channel.
 class BglBehind : public ::testing::Test {
  protected:
   BglBehind()
@@ -88,7 +88,7 @@ class BglBehind : public ::testing::Test {
   void set_tokens(u32 vc, u32 tokens) {
     bgl::set_tokens(bgl::View<1, false, bgl::Table>{{t, nullptr, nullptr, {}}, {}, {}, {}}, node, kPlusX, vc, tokens);
   }
-  /// As if nothing had gone over the link to the right.
+  /// Resets the link in +x to unused.
   void free_link() {
     control.links |= 1u << kPlusX;
     control.sending &= static_cast<u8>(~(1u << kPlusX));
@@ -103,20 +103,20 @@ class BglBehind : public ::testing::Test {
 TEST_F(BglBehind, ItWaitsForTheLink) {
   EXPECT_EQ(why(), "+x sends FIFO 0, whose tail leaves in cycle 259");
   Watched before({{0, 1, 2, 8}, {0, 0, 2, 8}}, 26);
-  EXPECT_EQ(before.why(1, kMinusX, kBubble), "on its way to the arbiters: asks in cycle 28");
+  EXPECT_EQ(before.why(1, kMinusX, kBubble), "on its way to the arbiters: requests in cycle 28");
 }
 
 TEST_F(BglBehind, ItLacksTokens) {
   free_link();
   set_tokens(kBubble, 7);
-  EXPECT_EQ(why(), "+x bubble has 7 of 8 tokens to go on along its ring");
+  EXPECT_EQ(why(), "+x bubble has 7 of 8 tokens to advance along its ring");
   bgl::Queue& queue = node.at(t.node_fields.queue, kMinusX * t.vcs + kBubble);
   queue.route |= bgl::kDynamic;
   set_tokens(0, 3);
   set_tokens(1, 0);
   EXPECT_EQ(why(),
             "+x dynamic 0 has 3 of 8 tokens; +x dynamic 1 has 0 of 8 tokens; "
-            "+x bubble has 7 of 8 tokens to go on along its ring");
+            "+x bubble has 7 of 8 tokens to advance along its ring");
 }
 
 TEST_F(BglBehind, AnotherRingIsEnteredWithABubble) {
@@ -131,7 +131,7 @@ TEST_F(BglBehind, BothBusesAreTaken) {
   EXPECT_EQ(why(), "its receiver's 2 buses carry -x dynamic 0 and -x dynamic 1");
 }
 
-/// A packet of two chunks of the same receiver began to go to +y in the cycle before.
+/// A packet of two chunks of the same receiver started towards +y in the previous cycle.
 TEST_F(BglBehind, ItsReceiverPutsAnotherForward) {
   free_link();
   bgl::Queue& other = node.at(t.node_fields.queue, kMinusX * t.vcs);
@@ -147,10 +147,10 @@ TEST_F(BglBehind, ItsReceiverPutsAnotherForward) {
   bgl::Queue& queue = node.at(t.node_fields.queue, kMinusX * t.vcs + kBubble);
   queue.direction = kPlusX;
   queue.vc = kBubble;
-  EXPECT_EQ(why(), "lost: wanted +x bubble, but its receiver put -x dynamic 0 forward, which got +y");
+  EXPECT_EQ(why(), "denied: requested +x bubble, but its receiver presented -x dynamic 0, which was granted +y");
   control.sending &= static_cast<u8>(~(1u << kPlusY));
   control.leaving = 0;
-  EXPECT_EQ(why(), "lost: wanted +x bubble, but its receiver put another head forward, which lost");
+  EXPECT_EQ(why(), "denied: requested +x bubble, but its receiver presented another head, which was denied");
 }
 
 }  // namespace

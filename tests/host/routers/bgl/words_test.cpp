@@ -1,5 +1,5 @@
-/// Virtual channels of a Blue Gene/L node by name, and what their tokens allow (paper, "Torus network": a packet of
-/// full size is 8 chunks; the bubble rule asks for space for two of whoever enters).
+/// Names of a Blue Gene/L node's virtual channels, and what their tokens permit (paper, "Torus network": a full-size
+/// packet has 8 chunks; entering a ring requires space for two of them by the bubble rule).
 #include <gtest/gtest.h>
 
 #include "host/routers/bgl/plan.hpp"
@@ -30,7 +30,7 @@ TEST(BglWords, TokensOfEveryChannel) {
   EXPECT_EQ(y[3].name, "priority");
   EXPECT_EQ(y[0].note, "7 of 32 tokens: closed");
   EXPECT_EQ(y[1].note, "8 of 32 tokens: a full packet may enter");
-  EXPECT_EQ(y[2].note, "15 of 32 tokens: a packet may go on along its ring, none may enter");
+  EXPECT_EQ(y[2].note, "15 of 32 tokens: a packet may advance along its ring, but not enter");
   EXPECT_EQ(y[3].note, "16 of 32 tokens: a full packet may enter and leave the bubble");
   EXPECT_EQ(ports[0].vcs[2].note, "32 of 32 tokens: a full packet may enter and leave the bubble");
   EXPECT_EQ(ports[6].vcs[0].name, "FIFO 0");

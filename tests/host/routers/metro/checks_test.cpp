@@ -1,4 +1,4 @@
-/// What is refused of METRO networks, their traces and their faults; and faults that are drawn.
+/// Rejected METRO networks, traces and faults; and random faults.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -41,9 +41,9 @@ TEST(MetroChecks, BadInputIsRefused) {
        "traffic.hot_terminals contains 16"},
       {{{"router.detailed_stages", IntList{2}}}, "router.detailed_stages contains 2"},
       {{{"topology.kind", word("file")}}, "needs topology.file"},
-      {{{"endpoint.stalls", true}, {"traffic.mode", word("batch")}}, "endpoint.stalls = true is there for"},
+      {{{"endpoint.stalls", true}, {"traffic.mode", word("batch")}}, "endpoint.stalls = true applies to"},
       {{{"endpoint.think_cycles", integer(5)}},
-       "endpoint.think_cycles = 5: in traffic.mode = \"open\" only processors that stall think"},
+       "endpoint.think_cycles = 5: in traffic.mode = \"open\" only processors that stall have a time to work"},
       {{{"endpoint.think_cycles", integer(0)}, {"traffic.mode", word("batch")}},
        "endpoint.think_cycles = 0: in traffic.mode = \"batch\""},
       {{{"endpoint.think_cycles", integer(-1)}, {"endpoint.stalls", true}}, "endpoint.think_cycles = -1"},
@@ -55,7 +55,7 @@ TEST(MetroChecks, BadInputIsRefused) {
        "topology.arity: 3 is not a power of two"},
       {{{"topology.kind", word("fat_tree")}, {"topology.links", integer(1)}},
        "do not fill routers of topology.ports = 8"},
-      {{{"faults.dead_routers", 0.9}}, "without cutting anybody off"},
+      {{{"faults.dead_routers", 0.9}}, "can be dead without cutting off an endpoint"},
       {{{"traffic.mode", word("broadcast")}}, "broadcast"},
   };
   for (const auto& [changes, message] : cases) {
@@ -64,7 +64,7 @@ TEST(MetroChecks, BadInputIsRefused) {
   }
 }
 
-/// METRO, Table 1, holds for routers from a file too.
+/// METRO, Table 1, also applies to routers from a file.
 TEST(MetroChecks, RoutersOfAFileAreThoseOfTable1) {
   const TextFile file(
       "router,a,4,4,2\nwire,e0.0,a.0\nwire,e1.0,a.1\nwire,e2.0,a.2\nwire,e3.0,a.3,9\n"
@@ -85,20 +85,20 @@ TEST(MetroChecks, RoutersOfAFileAreThoseOfTable1) {
   }
 }
 
-/// What has been repaired cuts nobody off.
+/// A repaired part separates no endpoint.
 TEST(MetroFaultFile, JudgesWhatIsLeftInTheEnd) {
   const TextFile apart("10,dead,e0.0\n20,repair,e0.0\n30,dead,e0.1\n40,repair,e0.1\n");
   EXPECT_EQ(error_of({{"faults.file", apart.path}}), "");
   const TextFile unsorted("40,repair,e0.1\n30,dead,e0.1\n20,dead,e0.0\n");
   EXPECT_EQ(error_of({{"faults.file", unsorted.path}}), "");
   const TextFile last("10,dead,e0.0\n20,repair,e0.0\n30,dead,e0.1\n40,dead,e0.0\n");
-  EXPECT_NE(error_of({{"faults.file", last.path}}).find("no way from endpoint 0"), std::string::npos);
+  EXPECT_NE(error_of({{"faults.file", last.path}}).find("no path from endpoint 0"), std::string::npos);
 }
 
 TEST(MetroChecks, ATraceNamesOnlyWhatIsThere) {
   for (const auto& [line, message] :
        {std::pair{"0,0,16,20\n", "terminals are numbered 0 to 15"}, std::pair{"0,0,1,3\n", "must have 4 to 4095 flits"},
-        std::pair{"0,0,1,20\n1,1,0,20,0\n", "are not told which packet has arrived"}}) {
+        std::pair{"0,0,1,20\n1,1,0,20,0\n", "cannot identify the packet that has arrived"}}) {
     const TextFile trace(line);
     RawConfig c = metro({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace.path}});
     c.erase("traffic.packet_flits");
@@ -114,17 +114,17 @@ TEST(MetroChecks, ATraceNamesOnlyWhatIsThere) {
 
 TEST(MetroFaultFile, MistakesAreNamedWithTheirLine) {
   for (const auto& [line, message] :
-       {std::pair{"0,dead,9.9\n", "is no router, port or endpoint's link"},
+       {std::pair{"0,dead,9.9\n", "is not a router, a port or an endpoint's link"},
         std::pair{"0,dead,0.0.9\n", "has no such port"}, std::pair{"0,stuck1,0.0\n", "name a port"},
-        std::pair{"0,stuck1,0.0.1.0,11\n", "bit"}, std::pair{"0,noise,0.0.1.0,2\n", "a part from 0 to 1"},
-        std::pair{"0,deed,0.0\n", ":1: \"0,deed,0.0\": nothing that happens is \"deed\": did you mean dead?"},
-        std::pair{"0,melt,0.0\n", "What happens is dead, repair, stuck0"},
+        std::pair{"0,stuck1,0.0.1.0,11\n", "bit"}, std::pair{"0,noise,0.0.1.0,2\n", "a fraction from 0 to 1"},
+        std::pair{"0,deed,0.0\n", ":1: \"0,deed,0.0\": unknown event \"deed\": did you mean dead?"},
+        std::pair{"0,melt,0.0\n", "Events are dead, repair, stuck0"},
         std::pair{"0,on,e0.0\n5,dead,0.0,0.5\n",
                   ":2: \"5,dead,0.0,0.5\": field 4, \"0.5\", is one too many: the line is cycle,dead,ROUTER or PORT."},
         std::pair{"0,noise,0.0.1.0,0.5,1\n", "field 5, \"1\", is one too many: the line is cycle,noise,PORT,part."},
         std::pair{"0,stuck1,0.0.1.0,1,\n", "field 5, \"\", is one too many"}, std::pair{"x,dead,0.0\n", "cycle"},
         std::pair{"0,dead,0.0:1\n", "cascaded routers are numbered 0 to 0"},
-        std::pair{"0,dead,e0.0\n0,dead,e0.1\n", "no way from endpoint 0"}}) {
+        std::pair{"0,dead,e0.0\n0,dead,e0.1\n", "no path from endpoint 0"}}) {
     const TextFile faults(line);
     const std::string error = error_of({{"faults.file", faults.path}});
     EXPECT_NE(error.find(message), std::string::npos) << line << ": " << error;
@@ -132,7 +132,7 @@ TEST(MetroFaultFile, MistakesAreNamedWithTheirLine) {
   }
 }
 
-/// As many as asked for, others with another seed, and everybody still reaches everybody.
+/// The requested number of faults, different ones for another seed; all endpoints remain connected.
 TEST(MetroFaultDraw, IsOfTheSizeAskedFor) {
   std::set<std::set<u32>> draws;
   for (int seed : {1, 2, 3}) {

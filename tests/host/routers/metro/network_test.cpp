@@ -1,4 +1,4 @@
-/// Networks of METRO routers, made and from files, and the headers that lead through them.
+/// METRO networks, generated and from files, and the headers of their routes.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -23,7 +23,7 @@ using testing::word;
 using testing::metro_config::error_of;
 using testing::metro_config::metro;
 
-/// Every wire is known at both ends.
+/// Both ends of every wire name each other.
 void expect_whole(const MetroNetwork& n) {
   std::set<std::pair<u32, u32>> taken;
   for (u32 t = 0; t < n.terminals; ++t)
@@ -50,7 +50,7 @@ void expect_whole(const MetroNetwork& n) {
     for (u32 p = 0; p < n.setup[r].forward; ++p) EXPECT_TRUE(taken.count({r, p})) << n.names[r] << " " << p;
 }
 
-/// Whatever ports are taken, the directions lead to the destination and nowhere else.
+/// With any choice among equivalent ports, the directions lead to the destination only.
 void expect_routed(const MetroNetwork& n) {
   for (u32 s = 0; s < n.terminals; ++s)
     for (u32 d = 0; d < n.terminals; ++d) {
@@ -89,7 +89,7 @@ TEST(MetroNetworks, MultibutterfliesAreWiredThrough) {
         try {
           e = experiment(c);
         } catch (const ConfigError&) {
-          continue;  // as many links do not fill the routers
+          continue;  // this many links do not fill the routers
         }
         const MetroNetwork n = make_metro_network(e);
         expect_whole(n);
@@ -114,7 +114,8 @@ TEST(MetroNetworks, EqualPortsLeadToDifferentRouters) {
   }
 }
 
-/// METRO, Figure 1: 16 endpoints, eight routers a stage; no router of the last stage and no link cuts anybody off.
+/// METRO, Figure 1: 16 endpoints, eight routers per stage; losing any router of the last stage or any link separates no
+/// endpoint.
 TEST(MetroNetworks, Figure1SurvivesAnyLossBehindItsFirstStages) {
   const MetroNetwork n = make_metro_network(
       experiment(metro({{"topology.radix", IntList{2, 2, 4}}, {"topology.dilation", IntList{2, 2, 1}}})));
@@ -153,8 +154,8 @@ TEST(MetroNetworks, FatTreesAreWiredThrough) {
     }
 }
 
-/// METRO, Table 4: hbits; the paper's radices 2,2,2,4 in words of 4 take two words, 4,8 two, in words of 8 one. What
-/// takes a word more if the bits of a stage are in one word straddles two: 2, 3 and 3 bits in words of 4.
+/// METRO, Table 4, hbits: in words of 4 the paper's radices 2,2,2,4 take two words and 4,8 two; in words of 8 one. If
+/// each stage's bits must be in one word, 2, 3 and 3 bits in words of 4 take a word more than if they may straddle two.
 TEST(MetroRoutesTest, HeadersAreAsLongAsTable4Says) {
   const auto words = [](IntList radix, IntList dilation, u32 width, u32 header_words, bool straddles = true) {
     MetroNetwork n =
@@ -175,9 +176,9 @@ TEST(MetroRoutesTest, HeadersAreAsLongAsTable4Says) {
   EXPECT_EQ(words({4, 4, 4, 4, 4}, {2, 2, 2, 2, 1}, 3, 0), 4u);
 }
 
-/// Radices 4, 8, 8 in words of 4, to endpoint 2, 5, 3: 10 101 011 are the words 1010 and 1011. The second router finds
-/// two of its bits, and the third all of its, which are the last of their word. Where the header would be as long
-/// anyway, nothing straddles: 4 and 8 in words of 4.
+/// Radices 4, 8, 8 in words of 4, to endpoint 2, 5, 3: 10 101 011 are the words 1010 and 1011. The second router needs
+/// one bit of the next word; the third finds all of its bits, the last of their word. No bits straddle words if that
+/// does not shorten the header: 4 and 8 in words of 4.
 TEST(MetroRoutesTest, BitsStraddleWordsWhereTheHeaderIsShorterForIt) {
   MetroNetwork n = make_metro_network(
       experiment(metro({{"topology.radix", IntList{4, 8, 8}}, {"topology.dilation", IntList{2, 2, 1}}})));
@@ -262,20 +263,20 @@ TEST(MetroFile, MistakesAreNamedWithTheirLine) {
     EXPECT_NE(error.find(message), std::string::npos) << from << " -> " << to << ": " << error;
     EXPECT_NE(error.find("topology.file"), std::string::npos) << error;
   }
-  // Endpoints that cannot be told apart: both of d's directions lead to the same one.
+  // Endpoints that are not distinct: both of d's directions lead to the same one.
   const TextFile file(
       "router,a,1,2,1\nwire,e0.0,a.0\nwire,a.0.0,e0.0\nwire,a.1.0,e1.0\nrouter,b,1,2,1\nwire,e1.0,b.0\n"
       "wire,b.0.0,e1.1\nwire,b.1.0,e1.2\n");
-  EXPECT_NE(error_of(from_file(file)).find("no way leads from endpoint 1 to endpoint 0"), std::string::npos);
+  EXPECT_NE(error_of(from_file(file)).find("no path leads from endpoint 1 to endpoint 0"), std::string::npos);
 }
 
-/// Equal ports must lead to routers that read the same header.
+/// Equivalent ports must lead to routers that read the same header.
 TEST(MetroFile, EqualPortsLeadToEqualRadices) {
   const TextFile file(
       "router,a,2,2,2\nrouter,b,2,2,1\nrouter,c,2,4,1\nwire,e0.0,a.0\nwire,e1.0,a.1\n"
       "wire,a.0.0,b.0\nwire,a.0.1,c.0\nwire,a.1.0,b.1\nwire,a.1.1,c.1\n"
       "wire,b.0.0,e0.0\nwire,b.1.0,e1.0\nwire,c.0.0,e0.1\nwire,c.1.0,e1.1\nwire,c.2.0,e0.2\nwire,c.3.0,e1.2\n");
-  EXPECT_NE(error_of(from_file(file)).find("no way leads from endpoint 0 to endpoint 0"), std::string::npos);
+  EXPECT_NE(error_of(from_file(file)).find("no path leads from endpoint 0 to endpoint 0"), std::string::npos);
 }
 
 }  // namespace

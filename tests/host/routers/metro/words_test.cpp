@@ -1,4 +1,4 @@
-/// A METRO router in the machine's words: what comes in by each port, and its connections (METRO, 4 and 5.1).
+/// A METRO router in the machine's terms: arriving words of each port, and connections (METRO, 4 and 5.1).
 #include <gtest/gtest.h>
 
 #include "host/routers/metro/plan.hpp"
@@ -39,17 +39,17 @@ TEST(MetroWords, WordsOfThisCycleAndConnections) {
   blocked.direction = 3;
   const std::vector<PortSnapshot> ports = in_words(*net.plan, state, 0, now);
   EXPECT_EQ(ports[0].vcs[0].name, "forward");
-  EXPECT_EQ(ports[0].vcs[0].note, "DATA 42 comes in, connected to backward 2");
-  EXPECT_EQ(ports[1].vcs[0].note, "TURN comes in, blocked: no backward port free in direction 3");
-  EXPECT_EQ(ports[2].vcs[0].note, "nothing comes in");
+  EXPECT_EQ(ports[0].vcs[0].note, "DATA 42 arrives, connected to backward 2");
+  EXPECT_EQ(ports[1].vcs[0].note, "TURN arrives, blocked: no backward port free in direction 3");
+  EXPECT_EQ(ports[2].vcs[0].note, "nothing arrives");
   EXPECT_EQ(ports[t.inputs + 2].vcs[0].name, "backward");
-  EXPECT_EQ(ports[t.inputs + 2].vcs[0].note, "STATUS 3 comes in, connected to forward 0");
-  EXPECT_EQ(in_words(*net.plan, state, 0, now + 1)[0].vcs[0].note, "DROP comes in, connected to backward 2");
+  EXPECT_EQ(ports[t.inputs + 2].vcs[0].note, "STATUS 3 arrives, connected to forward 0");
+  EXPECT_EQ(in_words(*net.plan, state, 0, now + 1)[0].vcs[0].note, "DROP arrives, connected to backward 2");
   blocked.state = PortState::kDiscard;
   EXPECT_EQ(in_words(*net.plan, state, 0, now)[1].vcs[0].note,
-            "TURN comes in, given up: blocked in this router or in a later one");
+            "TURN arrives, released: blocked in this router or in a later one");
   connected.state = PortState::kReverse;
-  EXPECT_EQ(in_words(*net.plan, state, 0, now)[0].vcs[0].note, "DATA 42 comes in, connected to backward 2, turned");
+  EXPECT_EQ(in_words(*net.plan, state, 0, now)[0].vcs[0].note, "DATA 42 arrives, connected to backward 2, turned");
 }
 
 }  // namespace

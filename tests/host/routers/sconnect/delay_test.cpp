@@ -13,21 +13,21 @@ using sconnect::kSerial;
 using sconnect::Link;
 using sconnect::LinkKind;
 
-/// Sent in clock 1 of a cycle, a message with 12 clocks to go is there in clock 13: in time for clock 1 of the second
-/// cycle, or of any clock from 1 on, and for clock 0 of the third.
+/// A message sent in clock 1 of a cycle over 12 clocks arrives in clock 13: in time for clock 1, or any later clock, of
+/// the second cycle, and for clock 0 of the third.
 TEST(SconnectDelay, CoversTheDelayFromTurnToTurn) {
   EXPECT_EQ(sconnect_cycles(12, 1, 1), 2u);
   EXPECT_EQ(sconnect_cycles(12, 1, 6), 2u);
   EXPECT_EQ(sconnect_cycles(12, 1, 7), 1u);
   EXPECT_EQ(sconnect_cycles(12, 1, 0), 3u);
   EXPECT_EQ(sconnect_cycles(7, 0, 0), 2u);
-  EXPECT_EQ(sconnect_cycles(6, 0, 8), 1u);  // never in the same
+  EXPECT_EQ(sconnect_cycles(6, 0, 8), 1u);  // never in the same cycle
   EXPECT_EQ(sconnect_cycles(6, 0, 4), 1u);
   EXPECT_EQ(sconnect_cycles(360, 8, 0), 62u);
 }
 
-/// The TICs of a node or switch begin their routing cycles together, all clocks occur, and a message is read in the
-/// first turn that comes when it is there.
+/// The TICs of a node or switch begin their routing cycles together, all phases occur, and a message is read in the
+/// first turn after its arrival.
 TEST(SconnectDelay, WaitsForTheFirstTurn) {
   SconnectNodes nodes = testing::dual_nodes();
   for (u32 delay : {9u, 12u, 17u, 100u}) {

@@ -1,5 +1,4 @@
-/// The channel protocol of S-Connect explored: it keeps its promise in every state, and the exploration sees what is
-/// broken on purpose.
+/// Exploration of S-Connect's channel protocol: it holds in every state, and the exploration detects each defect.
 #include "host/routers/sconnect/explore.hpp"
 
 #include <gtest/gtest.h>
@@ -30,9 +29,9 @@ void expect_holds(const ChannelInstance& instance, u64 least_states) {
   EXPECT_GT(found.transitions, found.states);
 }
 
-/// One message, no errors, nobody else. A is told 4 cycles after it has sent, and the states are those of the cycles
-/// between: nothing sent yet, on its way, answer due, answer on its way, answer heard, done; and the last answer of
-/// nobody is none. With one way on from each but the first, in which A may wait.
+/// One message from A, no errors, no other traffic. A is notified 4 cycles after sending. The states: nothing sent,
+/// message in flight, answer due, answer in flight, answer read, done (the final state has no answer pending). Each has
+/// one successor, except the first, in which A may also wait.
 TEST(SconnectExplore, OfAMessageAloneByHand) {
   ChannelInstance alone = of({1, 0}, {0, 0});
   alone.hits = alone.refuses = alone.voids = Both{false, false};
@@ -55,8 +54,8 @@ TEST(SconnectExplore, OfALongerChannel) {
   expect_holds(quads, 10000);
 }
 
-/// Ends that count routing cycles from different clocks: the delays differ, and a round is odd. Others that differ are
-/// the same as two that do not: the counts may be shifted.
+/// Ends whose routing cycles begin at different clocks: the delays differ, and a round has an odd number of slots. All
+/// other unequal delays are equivalent to equal ones by a shift of the counts.
 TEST(SconnectExplore, OfUnequalDelays) {
   expect_holds(of({1, 1}, {0, 0}, 1, 2), 20000);
   ChannelInstance quads = of({0, 0}, {2, 0}, 2, 1);
@@ -64,7 +63,7 @@ TEST(SconnectExplore, OfUnequalDelays) {
   expect_holds(quads, 5000);
 }
 
-/// As many messages after one another as one likes, so that every slot goes on for ever.
+/// An unlimited number of messages, so that every slot sequence continues without end.
 TEST(SconnectExplore, WithoutAnEnd) {
   for (const ChannelInstance& finite : {of({4, 4}, {0, 0}), of({2, 1}, {2, 0}), of({1, 1}, {1, 1})}) {
     ChannelInstance instance = finite;
@@ -82,7 +81,7 @@ TEST(SconnectExplore, WithEndsSwitchedOff) {
   }
 }
 
-/// States that behave alike are one: with all of them apart nothing else is found.
+/// The reduction merges states that behave alike; exploring all states separately gives the same verdicts.
 TEST(SconnectExplore, ReductionChangesNoVerdict) {
   for (u32 defect = 0; defect < kChannelDefects; ++defect)
     for (const ChannelInstance& whole :
@@ -95,7 +94,7 @@ TEST(SconnectExplore, ReductionChangesNoVerdict) {
       instance.reduced = false;
       const Exploration all = explore_channel(instance);
       EXPECT_EQ(reduced.violation.empty(), all.violation.empty()) << defect << "\n" << all.violation;
-      // Both stop in the first state where something is wrong; what never ends is seen when all states are known.
+      // Both stop in the first wrong state; a failure to finish is only known when all states have been visited.
       if (!all.violation.empty() && instance.defect != ChannelDefect::kNeverAsks) {
         EXPECT_EQ(reduced.depth, all.depth) << defect;
       }
@@ -107,7 +106,7 @@ struct Broken {
   ChannelDefect defect;
   ChannelInstance instance;
   const char* what;
-  u32 depth;  ///< of the state in which it shows
+  u32 depth;  ///< of the state that shows the defect
 };
 
 std::vector<Broken> broken() {
@@ -116,22 +115,22 @@ std::vector<Broken> broken() {
   off.switches = true;
   ChannelInstance voids = singles;
   voids.voids = Both{true, false};
-  // A message sent in cycle 0 is taken in cycle 1, and its sender told in cycle 4; if it cannot read that, the same
-  // comes again in cycle 5. The last part of a quad is taken in cycle 4.
-  return {{ChannelDefect::kIgnoresSequence, singles, "taken twice", 5},
-          {ChannelDefect::kFailsUnreadable, singles, "told that it was not", 4},
-          {ChannelDefect::kReadsFirstAnswer, quad, "told that it was not", 4},
-          {ChannelDefect::kAnswersTooEarly, singles, "told that it was not", 4},
-          {ChannelDefect::kTakesPartialQuads, quad, "has not come whole", 4},
-          {ChannelDefect::kTakesVoid, voids, "a void message has been taken", 1},
-          {ChannelDefect::kAnswersIfAskedOnly, off, "told that it was", 8}};
+  // A message sent in cycle 0 is accepted in cycle 1, and its sender is notified in cycle 4. If the sender cannot read
+  // the notification, it repeats the message in cycle 5. The last part of a quad is accepted in cycle 4.
+  return {{ChannelDefect::kIgnoresSequence, singles, "accepted twice", 5},
+          {ChannelDefect::kFailsUnreadable, singles, "notified that it was rejected", 4},
+          {ChannelDefect::kReadsFirstAnswer, quad, "notified that it was rejected", 4},
+          {ChannelDefect::kAnswersTooEarly, singles, "notified that it was rejected", 4},
+          {ChannelDefect::kTakesPartialQuads, quad, "is incomplete", 4},
+          {ChannelDefect::kTakesVoid, voids, "a void message was accepted", 1},
+          {ChannelDefect::kAnswersIfAskedOnly, off, "notified that it was", 8}};
 }
 
-/// A quad of which nobody asks what has become: everything is as it should be, and stays so for ever.
+/// A quad whose sender never requests the outcome: no state is wrong, but the channel never comes to rest.
 TEST(SconnectExplore, FindsWhatNeverEnds) {
   ChannelInstance instance = of({0, 0}, {1, 0});
   instance.defect = ChannelDefect::kNeverAsks;
-  EXPECT_EQ(explore_channel(instance).violation, "without further errors this goes on for ever:\n");
+  EXPECT_EQ(explore_channel(instance).violation, "without further errors the channel never comes to rest:\n");
 }
 
 TEST(SconnectExplore, FindsWhatIsBroken) {

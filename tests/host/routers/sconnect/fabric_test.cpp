@@ -28,7 +28,7 @@ using testing::message_of;
 using testing::sconnect_graph;
 using testing::single_nodes;
 
-/// "5a.2": what is at the far end of a port.
+/// Returns the far end of a port, such as "5a.2".
 std::string far_end(const SconnectFabric& f, u32 tic, u32 port) {
   const Link& l = f.link(tic, port);
   if (l.kind == LinkKind::kNone) return "";
@@ -66,7 +66,7 @@ TEST(SconnectFabric, IsWiredBothWaysAndComplete) {
         EXPECT_EQ(back.far, tic);
         EXPECT_EQ(back.port, port);
         EXPECT_EQ(back.kind, l.kind);
-        EXPECT_EQ(back.delay, l.delay);  // all are in phase
+        EXPECT_EQ(back.delay, l.delay);  // all TICs have equal phases
         EXPECT_EQ(l.round, l.delay + back.delay + 2);
         if (l.kind == LinkKind::kParallel) {
           EXPECT_EQ(l.delay, 1);
@@ -89,7 +89,7 @@ TEST(SconnectFabric, MeshOfSingleNodes) {
   EXPECT_EQ(f.tics, 6u);
   EXPECT_EQ(far_end(f, 1, 0), "2.1");
   EXPECT_EQ(far_end(f, 1, 1), "0.0");
-  EXPECT_EQ(far_end(f, 1, 2), "4.2");  // one channel where there are two nodes
+  EXPECT_EQ(far_end(f, 1, 2), "4.2");  // one channel in a dimension of two nodes
   EXPECT_EQ(far_end(f, 1, 3), "");
   EXPECT_EQ(far_end(f, 0, 1), "");
   EXPECT_EQ(far_end(f, 4, 4), "host 8");
@@ -114,17 +114,17 @@ TEST(SconnectFabric, MeshOfDualNodesHasTwoDimensionsOnEachTic) {
   EXPECT_EQ(far_end(f, a, 5), "40b.5");
   EXPECT_EQ(far_end(f, b, 4), "");
   const SconnectFabric g = make_sconnect_mesh({3, 3}, dual_nodes(2));
-  EXPECT_EQ(far_end(g, 9, 4), "host 9");  // 4b: the second of node 4
+  EXPECT_EQ(far_end(g, 9, 4), "host 9");  // 4b: the second TIC of node 4
 }
 
 TEST(SconnectFabric, MeshesOfManyShortDimensionsFindRoom) {
   const SconnectFabric f = make_sconnect_mesh({2, 2, 2, 2}, single_nodes());
   EXPECT_EQ(far_end(f, 0, 3), "8.3");
   const SconnectFabric g = make_sconnect_mesh({3, 2, 3, 2, 2, 1}, dual_nodes());
-  EXPECT_EQ(far_end(g, 0, 0), "1a.1");   // dimension 0: ports 0 and 1 of the first
+  EXPECT_EQ(far_end(g, 0, 0), "1a.1");   // dimension 0: ports 0 and 1 of the first TIC
   EXPECT_EQ(far_end(g, 0, 2), "3a.2");   // dimension 1: port 2
-  EXPECT_EQ(far_end(g, 1, 0), "6b.1");   // dimension 2 has no room there
-  EXPECT_EQ(far_end(g, 0, 3), "18a.3");  // dimension 3 has
+  EXPECT_EQ(far_end(g, 1, 0), "6b.1");   // dimension 2 does not fit on the first TIC
+  EXPECT_EQ(far_end(g, 0, 3), "18a.3");  // dimension 3 does
   EXPECT_EQ(far_end(g, 1, 2), "36b.2");
 }
 
@@ -143,7 +143,7 @@ TEST(SconnectFabric, SwitchesAreRingsOfTics) {
   EXPECT_EQ(far_end(f, tic_named(f, "hubc"), 5), "huba.4");
   EXPECT_EQ(far_end(f, tic_named(f, "edgea"), 5), "edgeb.4");
   EXPECT_EQ(far_end(f, tic_named(f, "edgea"), 4), "edgeb.5");
-  // Channels go round the TICs.
+  // A switch spreads its channels over its TICs.
   EXPECT_EQ(far_end(f, tic_named(f, "huba"), 0), "edgea.0");
   EXPECT_EQ(far_end(f, tic_named(f, "hubb"), 0), "edgeb.0");
   EXPECT_EQ(far_end(f, tic_named(f, "hubc"), 0), "a.0");
@@ -173,12 +173,12 @@ TEST(SconnectMetrics, KnownDistances) {
   EXPECT_EQ(of(make_sconnect_mesh({4, 4}, single_nodes())).diameter, 6u);
   const SconnectMetrics mesh = of(make_sconnect_mesh({8, 8}, single_nodes()));
   EXPECT_EQ(mesh.diameter, 14u);
-  EXPECT_NEAR(mesh.mean_channels, 2 * 63.0 / 24 * 64 / 63, 1e-12);  // (k - 1/k) / 3 a dimension, but not to oneself
+  EXPECT_NEAR(mesh.mean_channels, 2 * 63.0 / 24 * 64 / 63, 1e-12);  // (k - 1/k) / 3 a dimension, not to oneself
   EXPECT_NEAR(mesh.mean_hops, mesh.mean_channels, 1e-12);
   const SconnectMetrics cube = of(make_sconnect_hypercube(6, dual_nodes()));
   EXPECT_EQ(cube.diameter, 6u);
   EXPECT_NEAR(cube.mean_channels, 3 * 64.0 / 63, 1e-12);
-  // Where either of dimensions 4 and 5 is crossed, the message goes to the second TIC and comes back.
+  // A message that crosses dimension 4 or 5 goes to the second TIC and returns.
   EXPECT_NEAR(cube.mean_hops, (3 + 2 * 0.75) * 64 / 63, 1e-12);
   EXPECT_EQ(of(make_sconnect_mesh({3, 3, 3, 3}, dual_nodes())).diameter, 8u);
   EXPECT_EQ(of(make_sconnect_tree(3, 4, false, single_nodes())).diameter, 6u);
@@ -197,13 +197,14 @@ TEST(SconnectMetrics, BisectionByFormulaAndBySearchAgree) {
   }
   EXPECT_EQ(sconnect_metrics(make_sconnect_mesh({8, 8}, single_nodes())).bisection, 8u);
   EXPECT_EQ(sconnect_metrics(make_sconnect_mesh({5, 5}, single_nodes())).bisection, 6u);
-  // A ring is cut twice; two halves that one channel joins, once; nodes around a hub can all be on one side but half.
+  // A ring is cut in two channels, two halves joined by one channel in one. Of nodes around a hub, up to half may be on
+  // the other side.
   EXPECT_EQ(sconnect_metrics(make_sconnect_random(30, 2, 1, single_nodes())).bisection, 2u);
   EXPECT_EQ(sconnect_metrics(sconnect_graph("0,1\n1,2\n2,0\n3,4\n4,5\n5,3\n0,3\n")).bisection, 1u);
   EXPECT_EQ(sconnect_metrics(make_sconnect_tree(6, 2, true, single_nodes())).bisection, 3u);
   const SconnectMetrics random = sconnect_metrics(make_sconnect_random(128, 4, 1, single_nodes()));
   EXPECT_FALSE(random.bisection_exact);
-  EXPECT_LE(random.bisection, 128u / 3 + 4);  // large ones: at most a third of the nodes (Diaz, Serna, Wormald 2007)
+  EXPECT_LE(random.bisection, 128u / 3 + 4);  // large graphs: at most a third of the nodes (Diaz, Serna, Wormald 2007)
   EXPECT_GE(random.bisection, 128u / 6);
 }
 
@@ -240,7 +241,7 @@ TEST(SconnectRandom, GraphsDependOnTheSeedAlone) {
 }
 
 TEST(SconnectRandom, EveryGraphIsAsLikely) {
-  // Rings of 5 nodes: 12 of them.
+  // There are 12 rings of 5 nodes.
   std::map<std::vector<std::pair<u32, u32>>, u32> count;
   constexpr u32 kDraws = 2400;
   for (u64 seed = 0; seed < kDraws; ++seed) ++count[make_random_regular(5, 2, seed)];
@@ -257,7 +258,7 @@ TEST(SconnectFabric, SaysWhatCannotBeBuilt) {
   expect_in("takes 10 channels", mesh({3, 3, 3, 3, 3}, dual_nodes()));
   EXPECT_EQ(mesh({3, 3, 2, 1}, dual_nodes()), "");
   EXPECT_EQ(mesh({3, 2, 2, 1}, single_nodes()), "");
-  expect_in("makes 1 nodes; from 2", mesh({1}, single_nodes()));
+  expect_in("makes 1 nodes; 2 to", mesh({1}, single_nodes()));
   expect_in("makes 40000 nodes", mesh({200, 200}, single_nodes()));
   expect_in("topology.dimensions = 5", message_of([] { make_sconnect_hypercube(5, single_nodes()); }));
   const auto random = [](u32 nodes, u32 degree) {
@@ -269,8 +270,8 @@ TEST(SconnectFabric, SaysWhatCannotBeBuilt) {
   const auto tree = [](u32 arity, u32 levels, bool switches) {
     return message_of([&] { make_sconnect_tree(arity, levels, switches, single_nodes()); });
   };
-  expect_in("topology.arity = 4 takes 5 channels of a router inside the tree, and it has 4", tree(4, 3, false));
-  EXPECT_EQ(tree(4, 2, false), "");  // its root has no parent
+  expect_in("topology.arity = 4 takes 5 channels of an inner node or switch, which has 4", tree(4, 3, false));
+  EXPECT_EQ(tree(4, 2, false), "");  // the root has no parent
   expect_in("makes a tree of 29524", tree(3, 10, false));
   EXPECT_EQ(tree(11, 3, true), "");
 }
@@ -280,19 +281,19 @@ TEST(SconnectGraphFile, SaysWhatIsWrong) {
   expect_in(
       ":6: \"0,5\": node 0 has more channels than the 4 of its TICs. Set topology.node = \"dual\", with which nodes "
       "have 8, "
-      "or take",
+      "or remove",
       wrong("#\n0,1\n0,2\n0,3\n0,4\n0,5\n"));
-  expect_in("the graph is in pieces: no channels lead from 0 to 2", wrong("0,1\n2,3\n"));
+  expect_in("the graph is disconnected: no path leads from 0 to 2", wrong("0,1\n2,3\n"));
   expect_in("from 0 to 1", wrong("0,2\n"));
   expect_in(":2: \"1,1\": 1 is joined to itself", wrong("0,1\n1,1\n"));
   expect_in("a node = \"x\" must be a whole number", wrong("0,x\n"));
   expect_in("a line is a,b (two node numbers), or node,NAME", wrong("0,1,2\n"));
   expect_in("fewer than two nodes", wrong("# nothing\n"));
   expect_in("fewer than two nodes", wrong("switch,s\nnode,a\nchannel,s,a\n"));
-  expect_in("do not mix", wrong("0,1\nnode,a\n"));
-  expect_in("do not mix", wrong("node,a\n0,1\n"));
+  expect_in("named nodes", wrong("0,1\nnode,a\n"));
+  expect_in("named nodes", wrong("node,a\n0,1\n"));
   expect_in("there is no node or switch \"c\"", wrong("node,a\nnode,b\nchannel,a,c\n"));
-  expect_in("the name \"a\" is there twice", wrong("node,a\nnode,a\n"));
+  expect_in("the name \"a\" is used twice", wrong("node,a\nnode,a\n"));
   expect_in("two TICs would have the name xa", wrong("node,xa\nnode,x,2\n"));
   expect_in("TICs = \"1\" must be a whole number from 2 to 3", wrong("switch,a,1\n"));
   expect_in("TICs = \"4\" must be a whole number from 2 to 3", wrong("switch,a,4\n"));
@@ -310,7 +311,7 @@ TEST(SconnectGraphFile, SaysWhatIsWrong) {
             wrong(star + "channel,a,b\nchannel,a,b\nchannel,a,h\nchannel,a,h\nchannel,a,h\n"));
   std::string many = "switch,h,3\n";
   for (u32 i = 0; i < 13; ++i) many += "node,n" + std::to_string(i) + "\nchannel,h,n" + std::to_string(i) + "\n";
-  expect_in("switch h has more channels than the 12 of its TICs. Take channels out.", wrong(many));
+  expect_in("switch h has more channels than the 12 of its TICs. Remove channels.", wrong(many));
   expect_in("clocks = \"5\" must be a whole number from 6 to 360", wrong("node,a\nnode,b\nchannel,a,b,5\n"));
   expect_in("the name is missing", wrong("node\n"));
 }

@@ -1,4 +1,4 @@
-/// Tables that are kept: those of an equal fabric, made in the same way, and no others.
+/// The cache of tables: it returns tables of an equal fabric made by the same function, and no others.
 #include "host/routers/sconnect/kept_tables.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 std::atomic<u32> made{0};
 
-/// Tables that say which fabric they are of, and how they were made.
+/// Makes tables that identify their fabric and this function.
 SconnectTables first_way(const SconnectFabric& f) {
   ++made;
   SconnectTables t;
@@ -51,7 +51,7 @@ TEST(SconnectKeptTables, AreOfTheFabricAndTheWay) {
   EXPECT_TRUE(kept.get(other, second_way).tree);
   EXPECT_FALSE(kept.get(other, first_way).tree);
   EXPECT_EQ(made, 1u);
-  // Whatever may decide over a table, and more.
+  // Changes each property that may affect a table.
   std::swap(other.links[0].far, other.links[1].far);
   std::swap(other.links[0].port, other.links[1].port);
   EXPECT_EQ(kept.get(other, first_way).entry[0], other.links[0].far);
@@ -77,12 +77,12 @@ TEST(SconnectKeptTables, GoWhenThereIsNoRoom) {
   };
   for (u64 seed : {1, 2, 3}) EXPECT_EQ(get(seed), 1u);
   EXPECT_EQ(get(1), 0u);
-  EXPECT_EQ(get(4), 1u);  // in the place of 2, which nobody has asked for since
+  EXPECT_EQ(get(4), 1u);  // replaces 2, the least recently used
   EXPECT_EQ(get(1), 0u);
   EXPECT_EQ(get(3), 0u);
   EXPECT_EQ(get(2), 1u);
   EXPECT_EQ(kept.bytes(), 3u * 16 * 16 * 2);
-  kept.get(random_fabric(32, 1), first_way);  // larger than all that may be kept
+  kept.get(random_fabric(32, 1), first_way);  // larger than the whole cache
   EXPECT_EQ(kept.bytes(), 3u * 16 * 16 * 2);
   EXPECT_EQ(get(2), 0u);
 }

@@ -1,4 +1,4 @@
-/// Loads of channels, by hand and by following every way of a random graph; and tables that are balanced.
+/// Loads of channels, by hand and by following every path of a random graph; and balanced tables.
 #include "host/routers/sconnect/loads.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ using testing::single_nodes;
 using testing::sconnect_walker::expect_good;
 
 TEST(SconnectLoads, OfALineByHand) {
-  // Four nodes: 1 x 3, 2 x 2 and 3 x 1 pairs go over its channels each way.
+  // Four nodes: 1 x 3, 2 x 2 and 3 x 1 pairs cross the channels in each direction.
   const SconnectFabric f = make_sconnect_mesh({4}, single_nodes());
   const SconnectTables t = shortest_sconnect_tables(f);
   const SconnectLoads loads(f, t.entry);
@@ -36,7 +36,7 @@ TEST(SconnectLoads, OfALineByHand) {
   EXPECT_DOUBLE_EQ(t.busiest, 1.2);
 }
 
-/// Every way of every pair, with the chance that a message takes it.
+/// Returns channel loads from every path of every pair, weighted by its probability.
 std::vector<double> naive_loads(const SconnectFabric& f, const std::vector<u16>& entry) {
   std::vector<double> load(std::size_t{f.tics} * kPorts);
   const auto hosts = sconnect_hosts(f);
@@ -71,7 +71,7 @@ TEST(SconnectLoads, AreThoseOfAllWays) {
 }
 
 TEST(SconnectLoads, OfTablesByQueuesAreBalanced) {
-  // Without balance, with as many options as the order of queues allows, the busiest has 1.52 and 1.56 times the mean.
+  // Without balancing, with all options that the order of queues allows, the busiest has 1.52 and 1.56 times the mean.
   for (u64 seed : {1, 2}) {
     const SconnectFabric f = make_sconnect_random(81, 8, seed, dual_nodes(2));
     const SconnectTables t = given_sconnect_tables(f, sconnect_tables_by_queues(f));

@@ -1,4 +1,4 @@
-/// The search for an order of queues, against ways that are found from scratch in the order it ends with.
+/// The search for an order of queues, compared with paths found from scratch in its final order.
 #include "host/routers/sconnect/queue_search.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ std::vector<u32> random_ranks(const SconnectFabric& f, u64 seed) {
   return rank;
 }
 
-/// Whether some shortest way of a TIC goes to later queues all along, by trying all: each way by itself.
+/// Returns whether a TIC has a shortest path through queues of increasing rank, by trying all paths.
 bool has_rising_way(const SconnectFabric& f, const std::vector<u32>& rank, const std::vector<u32>& hops, u32 tic,
                     u32 after) {
   if (hops[tic] == 0) return true;
@@ -46,7 +46,8 @@ bool has_rising_way(const SconnectFabric& f, const std::vector<u32>& rank, const
   return false;
 }
 
-/// The order leaves as many TICs with hosts without a way as the search says, and its labels are ways.
+/// Checks that the order leaves as many TICs with hosts without a path as the search reports, and that its labels are
+/// paths.
 void expect_right(const SconnectFabric& f, const SconnectQueueSearch& search) {
   std::vector<u32> rank = search.rank();
   for (u32& r : rank) ++r;
@@ -96,7 +97,7 @@ TEST(SconnectQueueSearch, FindsWhatPlacingOneAfterTheOtherMisses) {
     expect_good(f, t);
     EXPECT_EQ(t.kept, 1);
     EXPECT_EQ(t.stretch, 1);
-    for (u16 entry : t.entry) EXPECT_NE(entry, 0);  // TICs without hosts have ways as well
+    for (u16 entry : t.entry) EXPECT_NE(entry, 0);  // TICs without hosts have paths as well
   }
 }
 

@@ -1,4 +1,4 @@
-/// What is said of tables that are not good, of those in files above all.
+/// Messages about invalid tables, especially those from files.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -42,7 +42,7 @@ TEST(SconnectTableFault, AgreesWithANaiveWalkOnSpoiledTables) {
         switch (round % 3) {
           case 0: e ^= static_cast<u16>(1u << below(r.word[1], 12)); break;
           case 1: e = static_cast<u16>((e & 0xAAA) >> 1 | (e & 0x555) << 1); break;  // the other virtual channel
-          default: {                                                                 // any channels that are there
+          default: {                                                                 // any existing channels
             const u32 tic = static_cast<u32>(&e - entry.data()) / f.nodes;
             for (u32 port = 0; port < 4; ++port)
               if (leads_to_tic(f.link(tic, port)) && r.word[1] >> port & 1)
@@ -62,7 +62,7 @@ TEST(SconnectTableFault, AgreesWithANaiveWalkOnSpoiledTables) {
   EXPECT_GT(circles, 20u);
 }
 
-/// A ring, everybody going one way round on one virtual channel.
+/// Table lines of a ring in which all messages go in one direction on one virtual channel.
 std::string ring_lines(u32 nodes = 4) {
   std::string text;
   for (u32 s = 0; s < nodes; ++s)
@@ -72,7 +72,7 @@ std::string ring_lines(u32 nodes = 4) {
 }
 
 SconnectFabric ring(u32 nodes = 4) {
-  // Port 0 leads on, port 1 back.
+  // Port 0 leads to the next node, port 1 back.
   SconnectBuilder builder("graph", single_nodes());
   for (u32 n = 0; n < nodes; ++n) builder.add_node(std::to_string(n), 1);
   for (u32 n = 0; n < nodes; ++n) builder.join(n, 0, 0, (n + 1) % nodes, 0, 1);
@@ -82,7 +82,7 @@ SconnectFabric ring(u32 nodes = 4) {
 TEST(SconnectTableFile, ShowsTheCircle) {
   const TextFile file(ring_lines());
   const std::string text = message_of([&] { read_sconnect_tables(ring(), TextSource(file.path)); });
-  expect_in("routing.file: " + file.path + ": messages can wait for one another in a circle", text);
+  expect_in("routing.file: " + file.path + ": messages can deadlock in a cycle", text);
   expect_in("0 (0) -> 1 (0) -> 2 (0) -> 3 (0) -> 0 (0)", text);
 }
 
@@ -95,10 +95,10 @@ TEST(SconnectTableFile, LeavesOutTheMiddleOfALongCircle) {
 }
 
 TEST(SconnectTableFile, ShowsAWayThatNeverEnds) {
-  // Two hops on, or one back: from 0 to 2 by 1, from 1 to 2 by 0.
+  // Two hops forward or one back: from 0 to 2 by 1, from 1 to 2 by 0.
   std::string lines = "0,1,0,0\n0,3,1,0\n1,0,1,0\n2,3,0,0\n3,2,1,0\n2,1,1,0\n3,0,0,0\n1,3,0,0\n2,0,0,0\n3,1,0,0\n";
   const TextFile endless(lines + "0,2,0,0\n1,2,1,0\n");
-  expect_in("messages to node 2 may go round for ever: 0 (0) -> 1 (0) -> 0 (0).",
+  expect_in("messages to node 2 may circulate endlessly: 0 (0) -> 1 (0) -> 0 (0).",
             message_of([&] { read_sconnect_tables(ring(), TextSource(endless.path)); }));
 }
 
@@ -106,10 +106,10 @@ TEST(SconnectTableFile, NamesWhoCannotBeReached) {
   const std::string lines =
       "0,1,0,0\n0,2,0,0\n0,3,1,0\n1,0,1,1\n1,3,0,0\n2,3,0,0\n2,0,1,1\n2,1,1,1\n3,0,0,0\n3,1,0,0\n3,2,1,1\n";
   const TextFile file(lines);
-  expect_in("messages from node 1 to node 2 have no way on.",
+  expect_in("messages from node 1 to node 2 have no option to continue.",
             message_of([&] { read_sconnect_tables(ring(), TextSource(file.path)); }));
   const TextFile none("");
-  expect_in("messages from node 3 to node 0 have no way on.",
+  expect_in("messages from node 3 to node 0 have no option to continue.",
             message_of([&] { read_sconnect_tables(ring(), TextSource(none.path)); }));
 }
 
@@ -140,7 +140,7 @@ TEST(SconnectTableFile, FillsInTheWayToTheOtherTic) {
         text += std::to_string(n) + tic + "," + std::to_string(d) + "," + std::to_string(port) + "," +
                 std::to_string(vc) + "\n";
       };
-      // Up along the first dimension, over, along the second, over, down along the first.
+      // Up along the first dimension, across, along the second, across, down along the first.
       add("a", n ^ 1, 0, down0);
       add("a", n ^ 2, 5, 0);
       add("a", n ^ 3, down0 ? 5 : 0, 0);
@@ -155,11 +155,11 @@ TEST(SconnectTableFile, FillsInTheWayToTheOtherTic) {
   expect_good(f, t);
   EXPECT_EQ(t.stretch, 1);
   for (u32 n = 0; n < 4; ++n) EXPECT_EQ(t.entry[(2 * n + 1) * 4 + n], option(5, 0));
-  // Somebody who has come to a TIC without a host is told so.
+  // The message names the TIC without a host that a message has reached.
   std::string rest = lines();
   rest.erase(rest.find("2b,0,0,1\n"), 9);
   const TextFile cut(rest);
-  expect_in(" to node 0 (TIC 0a), having come to TIC 2b on virtual channel 0, have no way on.",
+  expect_in(" to node 0 (TIC 0a), after reaching TIC 2b on virtual channel 0, have no option to continue.",
             message_of([&] { read_sconnect_tables(f, TextSource(cut.path)); }));
 }
 
@@ -176,14 +176,14 @@ TEST(SconnectTableFile, SaysWhichLineIsWrong) {
   expect_in("virtual channel = \"2\"", wrong("0,1,0,2\n"));
   expect_in("port 2 of TIC 0 leads to no other TIC", wrong("0,1,2,0\n"));
   expect_in("port 4 of TIC 0 leads to no other TIC", wrong("0,1,4,0\n"));
-  expect_in("TIC 1 has a host of the destination", wrong("1,1,0,0\n"));
+  expect_in("TIC 1 has a port to the destination's host", wrong("1,1,0,0\n"));
   const auto dual = [](const std::string& text) {
     const TextFile file(text);
     return message_of(
         [&] { read_sconnect_tables(make_sconnect_mesh({2, 1, 2}, dual_nodes()), TextSource(file.path)); });
   };
-  expect_in("port 5 of TIC 0a is a parallel port, which has no virtual channels: write 0", dual("0a,3,5,1\n"));
-  expect_in("TIC 0a would have serial ports and a parallel one in its entry for node 3", dual("0a,3,5,0\n0a,3,0,0\n"));
+  expect_in("port 5 of TIC 0a is a parallel port without virtual channels. Write 0", dual("0a,3,5,1\n"));
+  expect_in("TIC 0a would have serial and parallel ports in its entry for node 3", dual("0a,3,5,0\n0a,3,0,0\n"));
 }
 
 TEST(SconnectTableFault, SeesWrongHostsAndPorts) {
@@ -194,11 +194,11 @@ TEST(SconnectTableFault, SeesWrongHostsAndPorts) {
     spoiled[tic * 3 + d] = static_cast<u16>(entry);
     return sconnect_table_fault(f, spoiled);
   };
-  EXPECT_EQ(fault(0, 2, option(4, 0)), "messages from node 0 to node 2 may be taken by the host of node 0.");
+  EXPECT_EQ(fault(0, 2, option(4, 0)), "messages from node 0 to node 2 may be delivered to the host of node 0.");
   EXPECT_EQ(fault(2, 2, option(4, 1)),
             "messages from node 2 to node 2 may take port 4 on virtual channel 1, which hosts do not have.");
-  EXPECT_EQ(fault(0, 1, option(3, 0)), "messages from node 0 to node 1 may take port 3, which leads nowhere.");
-  EXPECT_EQ(fault(0, 1, 1u << 13), "messages from node 0 to node 1 may take port 6, which leads nowhere.");
+  EXPECT_EQ(fault(0, 1, option(3, 0)), "messages from node 0 to node 1 may take port 3, which is unconnected.");
+  EXPECT_EQ(fault(0, 1, 1u << 13), "messages from node 0 to node 1 may take port 6, which is unconnected.");
 }
 
 }  // namespace

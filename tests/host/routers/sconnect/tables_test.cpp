@@ -1,4 +1,5 @@
-/// Tables that are made: good for all kinds of fabrics by a naive walk, short, and by hand where they can be.
+/// Computed tables: free of faults in all kinds of fabrics by a naive walk, with short paths, and by hand for small
+/// ones.
 #include "host/routers/sconnect/tables.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +26,7 @@ using testing::sconnect_walker::expect_good;
 TEST(SconnectTables, OfALineByHand) {
   const SconnectFabric f = make_sconnect_mesh({3}, single_nodes());
   const SconnectTables t = shortest_sconnect_tables(f);
-  // Nothing turns round, so both virtual channels are free.
+  // No path reverses direction, so both virtual channels can be used.
   const u32 up = option(0, 0) | option(0, 1), down = option(1, 0) | option(1, 1);
   EXPECT_EQ(t.entry[0 * 3 + 0], option(4, 0));
   EXPECT_EQ(t.entry[0 * 3 + 1], up);
@@ -36,8 +37,8 @@ TEST(SconnectTables, OfALineByHand) {
   EXPECT_DOUBLE_EQ(t.mean_hops, 4.0 / 3);
   EXPECT_DOUBLE_EQ(t.stretch, 1);
   EXPECT_FALSE(t.tree);
-  // On the way: to each end from the other, and in the middle on 0 and on 1, where only 1 is left; to the middle from
-  // both sides.
+  // Options per entry on the way: to an end, 2 at the far end, and in the middle 2 after VC 0 and 1 after VC 1; to the
+  // middle, 2 from each side.
   EXPECT_DOUBLE_EQ(t.alternates, (2 * (2 + 2 + 1) + 2 + 2) / 8.0);
 }
 
@@ -91,7 +92,7 @@ TEST(SconnectTables, TreeWaysAreNoLongerThanThroughTheRoot) {
 TEST(SconnectTables, GridsOfTwoDimensionsOfferAllShortestWays) {
   const SconnectFabric f = make_sconnect_mesh({4, 4}, single_nodes());
   const SconnectTables t = shortest_sconnect_tables(f);
-  // Ports 0 and 1 lead up and down in the first dimension, 2 and 3 in the second.
+  // Ports 0 and 1 lead up and down in the first dimension, ports 2 and 3 in the second.
   EXPECT_EQ(t.entry[0 * 16 + 15], option(0, 1) | option(2, 0) | option(2, 1));
   EXPECT_EQ(t.entry[15 * 16 + 0], option(1, 0) | option(3, 0));
   EXPECT_EQ(t.entry[12 * 16 + 3], option(0, 1) | option(3, 0) | option(3, 1));
@@ -114,7 +115,7 @@ TEST(SconnectTables, DualNodesCrossOnce) {
   f.parallel_vcs = 2;
   const SconnectTables t = shortest_sconnect_tables(f);
   const auto entry = [&](u32 tic, u32 d) { return u32{t.entry[tic * f.nodes + d]}; };
-  const u32 far = 80;  // 2, 2, 2, 2, seen from 0, 0, 0, 0
+  const u32 far = 80;  // 2, 2, 2, 2 as seen from 0, 0, 0, 0
   EXPECT_EQ(entry(0, far), option(0, 0) | option(2, 0));
   EXPECT_EQ(entry(1, far), option(0, 0) | option(2, 0) | option(0, 1) | option(2, 1));
   EXPECT_EQ(entry(0, 72) & 0xFF, 0u);  // 0, 0, 2, 2
@@ -123,8 +124,9 @@ TEST(SconnectTables, DualNodesCrossOnce) {
   EXPECT_EQ(entry(1, 8) & (option(4, 0) | option(5, 0)), 0u);
 }
 
-/// Without virtual channels of the parallel port a message that has come back to the first TIC is not told from one
-/// that begins there: 0 is for those that cross, before, and 1 for those that do not.
+/// If the parallel port has no virtual channels, the first TIC cannot distinguish a message that has returned from one
+/// that starts there. VC 0 is then for messages before they cross to the other TIC, VC 1 for messages that do not
+/// cross.
 TEST(SconnectTables, DualNodesCrossOnceWithOneQueue) {
   const SconnectFabric f = make_sconnect_mesh({3, 3, 3, 3}, dual_nodes(2));
   const SconnectTables t = shortest_sconnect_tables(f);
@@ -135,7 +137,7 @@ TEST(SconnectTables, DualNodesCrossOnceWithOneQueue) {
   EXPECT_EQ(entry(1, 8), option(5, 0));
 }
 
-/// Entries are masks of virtual channels or name a parallel port, unless they may be both.
+/// An entry is a mask of serial options or names a parallel port, unless mixed entries are allowed.
 TEST(SconnectTables, EntriesMixPortsIfTheyMay) {
   SconnectFabric f = make_sconnect_random(20, 7, 5, dual_nodes());
   const auto mixed = [&] {
@@ -190,7 +192,7 @@ TEST(SconnectTables, OfLargeRandomGraphsKeepNearlyAllShortestWays) {
   expect_good(f, t);
   EXPECT_GT(t.kept, 0.98);
   EXPECT_LT(t.stretch, 1.005);
-  // Options that load the busiest channel are gone: 1.53 with all, and 1.31 options.
+  // Options that load the busiest channel are removed: 1.53 with all of them, and 1.31 options.
   EXPECT_LT(t.busiest, 1.25);
   EXPECT_GT(t.alternates, 1.1);
 }
@@ -198,7 +200,7 @@ TEST(SconnectTables, OfLargeRandomGraphsKeepNearlyAllShortestWays) {
 TEST(SconnectTables, StretchIsThatOfTheWays) {
   const SconnectFabric f = make_sconnect_random(40, 4, 2, single_nodes());
   const SconnectTables t = tree_sconnect_tables(f);
-  // One option an entry, so there is one way.
+  // Entries have one option, so there is one path.
   u64 hops = 0, direct = 0;
   for (u32 d = 0; d < f.nodes; ++d)
     for (u32 s = 0; s < f.nodes; ++s) {
@@ -219,7 +221,7 @@ TEST(SconnectTables, TreeTurnsAtTheLowestCommonAncestor) {
   const SconnectFabric f = make_sconnect_tree(3, 3, false, single_nodes());
   const SconnectTables t = tree_sconnect_tables(f);
   EXPECT_EQ(t.stretch, 1);
-  // From leaf 4 to its sister 5: up to 1 on virtual channel 0, and down from there on 1.
+  // From leaf 4 to its sibling 5: up to 1 on virtual channel 0, then down on 1.
   EXPECT_EQ(t.entry[4 * 13 + 5], option(0, 0));
   EXPECT_EQ(t.entry[1 * 13 + 5], option(2, 1));
   EXPECT_EQ(t.entry[1 * 13 + 7], option(0, 0));

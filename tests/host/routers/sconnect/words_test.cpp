@@ -1,4 +1,4 @@
-/// A TIC in the machine's words: its pool, promises and slots (S-Connect, 2.4 and 3.2).
+/// A TIC in the machine's terms: its pool, reservations and slots (S-Connect, 2.4 and 3.2).
 #include <gtest/gtest.h>
 
 #include "host/routers/sconnect/plan.hpp"
@@ -14,7 +14,7 @@ using testing::integer;
 using testing::Network;
 using testing::word;
 
-/// A channel of 8 clocks takes 2 routing cycles each way where all begin together, so a round has 2 + 2 + 2 slots.
+/// With equal phases a channel of 8 clocks takes 2 routing cycles in each direction, so a round has 2 + 2 + 2 slots.
 TEST(SconnectWords, PoolPromisesAndSlots) {
   Network net(experiment({{"router.kind", word("sconnect")},
                           {"topology.shape", IntList{3, 3}},
@@ -32,11 +32,11 @@ TEST(SconnectWords, PoolPromisesAndSlots) {
   const std::vector<PortSnapshot> ports = in_words(*net.plan, state, 4, 20);
   EXPECT_EQ(
       ports[1].note,
-      "pool: 12 of 64 buffers in use, 31 of the others promised; of 6 slots 2 hold messages, and slot 2 goes next");
+      "pool: 12 of 64 buffers in use, 31 reserved; of 6 slots 2 hold messages, and slot 2 is next");
   EXPECT_EQ(ports[1].vcs[0].name, "queues, VC 0");
   EXPECT_EQ(ports[1].vcs[1].name, "queues, VC 1");
-  EXPECT_EQ(ports[1].vcs[0].note, "priority 0: 0 held of 5 promised");
-  EXPECT_EQ(ports[1].vcs[1].note, "priority 0: 3 held of 5 promised");
+  EXPECT_EQ(ports[1].vcs[0].note, "priority 0: 0 buffered, 5 reserved");
+  EXPECT_EQ(ports[1].vcs[1].note, "priority 0: 3 buffered, 5 reserved");
 }
 
 }  // namespace

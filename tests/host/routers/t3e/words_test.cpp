@@ -1,4 +1,4 @@
-/// A T3E router in the machine's words: sets of virtual channels, datelines (paper, 3.2) and the short-circuit path.
+/// A T3E router in the machine's terms: sets of virtual channels, datelines (paper, 3.2) and the short-circuit path.
 #include <gtest/gtest.h>
 
 #include "host/routers/t3e/plan.hpp"
@@ -16,7 +16,7 @@ using testing::word;
 
 constexpr u32 kPlusX = 0, kMinusX = 3;
 
-/// Node (1,0,0) of 4 x 4 x 1. A packet for (3,0,0) has come from (0,0,0), by the port of -X, and asks for +X.
+/// Node (1,0,0) of 4 x 4 x 1. A packet for (3,0,0) has arrived from (0,0,0) by the port of -X, and requests +X.
 struct Node {
   Network net{experiment({{"router.kind", word("t3e")}, {"topology.shape", IntList{4, 4, 1}}})};
   std::vector<std::byte> state = net.engine->state(0);
@@ -52,7 +52,7 @@ TEST(T3eWords, WhereAPacketStandsToTheDateline) {
     const std::vector<VcSnapshot> vcs = n.words()[kMinusX].vcs;
     EXPECT_EQ(vcs[0].note, dateline ? "on to +x past the dateline: set 0 becomes 1"
                                     : "on to +x on set 0, before a dateline or on a way without one");
-    EXPECT_EQ(vcs[1].note, dateline ? "would pass a dateline on set 1, or by a channel that is off: thrown away"
+    EXPECT_EQ(vcs[1].note, dateline ? "stopped: on set 1 at a dateline, or the channel has IGNORE_NORMAL"
                                     : "on to +x on set 1, beyond the dateline or on a way without one");
     EXPECT_EQ(vcs[2].note, "");
   }
@@ -61,8 +61,8 @@ TEST(T3eWords, WhereAPacketStandsToTheDateline) {
 TEST(T3eWords, ATurnTakesTheSetThatSelectSays) {
   Node n;
   n.registers.vcsel[kPlusX] = 1u << 3;  // for X = 3
-  n.asks(4, 0);                         // has come by -Y
-  EXPECT_EQ(n.words()[4].vcs[0].note, "turns into +x on request 1, as SELECT says");
+  n.asks(4, 0);                         // arrived by -Y
+  EXPECT_EQ(n.words()[4].vcs[0].note, "turns into +x on request 1 by its SELECT bit");
 }
 
 TEST(T3eWords, AdaptiveChannelsThatMayBeAskedFor) {
@@ -78,7 +78,7 @@ TEST(T3eWords, TheShortCircuitPathIsClosedWhileAnythingIsBuffered) {
   EXPECT_EQ(n.words()[kPlusX].note, "short-circuit path open");
   EXPECT_EQ(n.words()[t3e::kNodePort].note, "");
   n.item.at(n.t.router_fields.control).buffered = 3;
-  EXPECT_EQ(n.words()[kPlusX].note, "short-circuit path closed: 3 flits in buffers or on their way in");
+  EXPECT_EQ(n.words()[kPlusX].note, "short-circuit path closed: 3 flits in input buffers");
 }
 
 }  // namespace

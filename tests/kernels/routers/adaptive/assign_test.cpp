@@ -1,4 +1,4 @@
-/// Which message goes to which channel: Figure 4 by hand, and against implementations written from its text.
+/// Assignment of messages to channels: Figure 4 by hand, and against implementations written from its text.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ std::vector<int> naive(const Sets& options, u32 channels, bool sorted) {
   return result;
 }
 
-/// Whether all messages of a set can be sent at once, by trying everything.
+/// Returns whether all messages of a set can be sent at once, by exhaustive search.
 bool all_can_be_sent(const Sets& options, const std::vector<std::size_t>& messages, std::size_t from, u32 free) {
   if (from == messages.size()) return true;
   for (int c = 0; c < 32; ++c)
@@ -60,8 +60,8 @@ Sets random_sets(std::mt19937& random, u32 messages, u32 channels, double densit
   return sets;
 }
 
-/// Three messages want channel 0, one of them may take channel 1 as well: in the order of numbers, channel 0 would take
-/// it, and channel 1 would go out empty.
+/// Three messages request channel 0; one of them may also take channel 1. In numerical order it would take channel 0,
+/// and channel 1 would stay unused.
 TEST(AdaptiveAssign, ChannelsThatFewWaitForChooseFirst) {
   const Sets options{0b011, 0b001, 0b001};
   EXPECT_EQ(assigned(Assignment::kGreedy, options, 0b111), (std::vector<int>{1, 0, -1}));
@@ -69,7 +69,7 @@ TEST(AdaptiveAssign, ChannelsThatFewWaitForChooseFirst) {
   EXPECT_EQ(assigned(Assignment::kOptimal, options, 0b111), (std::vector<int>{1, 0, -1}));
 }
 
-/// Messages with several options are counted at each: 2 for channel 0, 3 for channel 1, 1 for channel 2.
+/// A message with several options counts at each of them: 2 for channel 0, 3 for channel 1, 1 for channel 2.
 TEST(AdaptiveAssign, MessagesAreCountedAtEachOfTheirChannels) {
   Waiting waiting;
   for (u32 options : {0b011, 0b110, 0b010, 0b001}) waiting.add(options);
@@ -78,7 +78,7 @@ TEST(AdaptiveAssign, MessagesAreCountedAtEachOfTheirChannels) {
   EXPECT_EQ(sorted, (std::vector<u32>{3, 2, 0, 1}));
 }
 
-/// Of 160 messages there may be as many for a channel.
+/// All of 160 messages may wait for one channel.
 TEST(AdaptiveAssign, AllMessagesMayWaitForAChannel) {
   Waiting waiting;
   for (u32 m = 0; m < kMaxMessages; ++m) waiting.add(m < 127 ? 0b111 : m < 128 ? 0b011 : 0b001);
@@ -86,13 +86,13 @@ TEST(AdaptiveAssign, AllMessagesMayWaitForAChannel) {
   EXPECT_EQ(waiting.fewest(0b011), 1u);
 }
 
-/// The order of channels is found once: with 3 for channel 0, 2 for 1 and 2, 1 takes message 0 and 2 takes message 2
-/// though by then as many wait for channel 0 as for channel 2.
+/// The order of channels is computed once: with 3 for channel 0 and 2 for channels 1 and 2, channel 1 takes message 0
+/// and channel 2 takes message 2, although by then channels 0 and 2 have equally many.
 TEST(AdaptiveAssign, TheOrderOfChannelsStaysWhatItWas) {
   EXPECT_EQ(assigned(Assignment::kGreedy, {0b011, 0b011, 0b100, 0b101}, 0b111), (std::vector<int>{1, 0, 2, -1}));
 }
 
-/// Greedy is maximal, but not the best: two channels that as many wait for, and the first in order may take both.
+/// Greedy is maximal, not optimal: two channels have equally many messages, and the first may take one that both could.
 TEST(AdaptiveAssign, OptimalSendsWhatGreedyLeaves) {
   const Sets options{0b011, 0b001, 0b110, 0b110};
   const std::vector<int> greedy = assigned(Assignment::kGreedy, {0b011, 0b101, 0b010, 0b010, 0b001}, 0b011);
@@ -118,8 +118,8 @@ TEST(AdaptiveAssign, IsWhatFigure4Says) {
   }
 }
 
-/// As many as can be, and the first in order that can: each message is sent if it can be sent with those before it that
-/// are.
+/// The largest possible set, and the first such set in order: a message is sent if it can be sent together with the
+/// sent ones before it.
 TEST(AdaptiveAssign, OptimalIsWhatTryingEverythingFinds) {
   std::mt19937 random(2);
   for (int i = 0; i < 3000; ++i) {

@@ -1,4 +1,5 @@
-/// Many routers at once against one by one: the layout of GPUs has no batches, and no vectors, so both forms run here.
+/// The bulk phase over many routers against the phase for one router. GPU layouts have neither bulk phases nor vectors,
+/// so both forms run here.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +18,7 @@ using testing::integer;
 using testing::Network;
 using testing::word;
 
-/// Networks of more routers than a batch, of routers of more than eight channels, and any.
+/// Networks with more routers than a bulk call, with routers of more than eight channels, and of any kind.
 RawConfig random_network(u32 seed, std::mt19937& random, const std::string& graph) {
   RawConfig c = testing::random_adaptive(random, graph);
   c["router.assignment"] = word(seed % 3 ? "greedy" : "fixed");
@@ -105,7 +106,7 @@ TEST(AdaptiveChoose, KeysAreInTheOrderOfPreference) {
   for (u32 trial = 0; trial < 20000; ++trial) {
     Packet packet[2]{};
     u32 options[2];
-    for (u32 i = 0; i < 2; ++i) {  // often equal in all but one of what is compared
+    for (u32 i = 0; i < 2; ++i) {  // often equal in all but one of the compared parts
       packet[i].message_class = static_cast<u8>(random() % 4);
       if (random() % 2) packet[i].message_class = 1;
       packet[i].injected = random() % 2 ? 1999999998 + random() % 2 : random() % 3;

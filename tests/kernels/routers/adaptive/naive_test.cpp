@@ -1,4 +1,4 @@
-/// Whole networks against a second implementation, and conservation whatever the topology and the load.
+/// Whole networks against a second implementation, and conservation for all topologies and loads.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -71,7 +71,7 @@ TEST(AdaptiveConservation, HoldsForAllTopologiesAndLoads) {
   }
 }
 
-/// Nothing is lost at saturation, and nothing goes astray for ever: batches end.
+/// At saturation no message is lost and none is misrouted without end: batches end.
 TEST(AdaptiveConservation, BatchesEnd) {
   for (const char* assignment : {"greedy", "fixed", "optimal"})
     for (u32 trial = 0; trial < 12; ++trial) {

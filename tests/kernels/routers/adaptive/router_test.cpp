@@ -1,4 +1,4 @@
-/// The adaptive router by hand: times, the order among messages, misrouting; and what it refuses.
+/// The adaptive router by hand: times, order of messages, misrouting; and rejected inputs.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -29,8 +29,8 @@ RawConfig line(const TextFile& trace, RawConfig changes = {}) {
   return changes;
 }
 
-/// Created in c, in a buffer at the end of c; on the first channel in c + 1; on the last in c + 1 + (H - 1) delay;
-/// there `delay` later, and at the terminal at the end of that cycle.
+/// Created in c and in a buffer at the end of c; on the first channel in c + 1, on the last in c + 1 + (H - 1) delay;
+/// `delay` later at the last router, and at the terminal at the end of that cycle.
 TEST(AdaptiveTiming, OfAMessageAlone) {
   for (u32 hops = 0; hops < 5; ++hops)
     for (u32 delay : {1u, 2u, 5u}) {
@@ -45,7 +45,7 @@ TEST(AdaptiveTiming, OfAMessageAlone) {
     }
 }
 
-/// Two terminals of a router send to the same neighbour at once: there is one channel.
+/// Two terminals of a router send to the same neighbour at once over its one channel.
 TEST(AdaptiveTiming, OfTwoThatWantTheSameChannel) {
   const TextFile trace("7,0,2,1\n7,1,2,1\n");
   Network net(experiment(line(trace, {{"topology.concentration", integer(2)}})));
@@ -54,7 +54,7 @@ TEST(AdaptiveTiming, OfTwoThatWantTheSameChannel) {
   EXPECT_EQ(net.total(Total::kLatencySum), 3u + 4u);
 }
 
-/// Both neighbours send to a router at once, whose terminals take so many messages in a cycle.
+/// Both neighbours send to a router at once, whose terminals accept a limited number of messages per cycle.
 TEST(AdaptiveTiming, OfTwoThatArriveTogether) {
   const TextFile trace("7,0,2,1\n7,4,2,1\n");
   Network one(experiment(line(trace)));
@@ -71,7 +71,7 @@ TEST(AdaptiveTiming, OfTwoThatArriveTogether) {
                               {"traffic.hot_terminals", IntList{1}},
                               {"traffic.hot_fraction", 1.0}}));
     batch.step(40);
-    // That of terminal 1 itself is there in cycle 1, those of its neighbours in cycle 2.
+    // The message from terminal 1 itself arrives in cycle 1, those of its neighbours in cycle 2.
     EXPECT_EQ(batch.total(Total::kLatencySum), 2u + 3u + (ejection == 1 ? 4u : 3u)) << ejection;
   }
 }
@@ -85,7 +85,7 @@ Packet packet(u32 priority, Cycle injected, u32 src, u32 id) {
   return p;
 }
 
-/// Figure 4, step 2.1: each rule decides only where those before it do not.
+/// Figure 4, step 2.1: each rule decides only if those before it leave a tie.
 TEST(AdaptiveOrder, GoesByPriorityThenAgeThenOptionsThenSource) {
   using adaptive::preferred;
   EXPECT_TRUE(preferred(packet(1, 90, 9, 9), 0b111, packet(0, 10, 1, 1), 0b001));
@@ -93,28 +93,28 @@ TEST(AdaptiveOrder, GoesByPriorityThenAgeThenOptionsThenSource) {
   EXPECT_TRUE(preferred(packet(1, 10, 9, 9), 0b001, packet(1, 10, 1, 1), 0b011));
   EXPECT_TRUE(preferred(packet(1, 10, 1, 9), 0b100, packet(1, 10, 2, 1), 0b001));
   EXPECT_TRUE(preferred(packet(1, 10, 1, 1), 0b100, packet(1, 10, 1, 2), 0b001));
-  EXPECT_TRUE(preferred(packet(0, 0xFFFFFFF0u, 9, 9), 0b111, packet(0, 5, 1, 1), 0b001)) << "time has wrapped around";
+  EXPECT_TRUE(preferred(packet(0, 0xFFFFFFF0u, 9, 9), 0b111, packet(0, 5, 1, 1), 0b001)) << "after wrap-around";
   EXPECT_FALSE(preferred(packet(1, 10, 1, 1), 1, packet(1, 10, 1, 1), 1));
 }
 
-/// Rule b in a network: of two that wait for a channel, the one that has been there longer goes first, although the
-/// other has the lower source. Terminals 6 and 7 are at router 3, 8 and 9 at router 4.
+/// Rule b in a network: of two messages that wait for a channel, the one that was injected first goes first, although
+/// the other has the lower source. Terminals 6 and 7 are at router 3, 8 and 9 at router 4.
 TEST(AdaptiveOrder, OfAgeDecidesWhoGoesOnFirst) {
-  // Message of terminal 8 enters in 5, is at router 3 in 7; that of terminal 6 enters at router 3 in 6: both may go to
-  // router 2 in 7. The older one does, and is there a cycle earlier.
+  // The message of terminal 8 enters in 5 and is at router 3 in 7; that of terminal 6 enters at router 3 in 6: both may
+  // go to router 2 in 7. The older one goes and arrives a cycle earlier.
   const TextFile trace("5,8,4,1\n6,6,4,1\n");
   Network net(experiment(line(trace, {{"topology.concentration", integer(2)}})));
   net.step(8);  // cycle 7 is over
   const std::vector<PortSnapshot> ports = net.plan->inspector()->inspect_router(net.engine->state(0), 3);
   ASSERT_EQ(ports.back().name, "buffers");
   EXPECT_EQ(ports.back().vcs[0].stage, "stored");
-  EXPECT_EQ(ports.back().vcs[0].src, 6u) << "the younger one still waits";
+  EXPECT_EQ(ports.back().vcs[0].src, 6u) << "the younger message still waits";
   EXPECT_EQ(ports.back().vcs[1].stage, "idle");
   net.step(10);
   EXPECT_EQ(net.total(Total::kLatencySum), (2 + 2) + (2 + 1 + 1));
 }
 
-/// Rule a in a network: all channels are full, and messages of the highest priority do not notice.
+/// Rule a in a network: all channels are full, but messages of the highest priority are not delayed.
 TEST(AdaptiveOrder, OfPriorityDecidesBelowAFullLoad) {
   Network net(experiment({{"router.kind", word("adaptive")},
                           {"topology.concentration", integer(4)},
@@ -129,10 +129,10 @@ TEST(AdaptiveOrder, OfPriorityDecidesBelowAFullLoad) {
   EXPECT_EQ(delivered(0) + delivered(3), net.total(Total::kPacketsDelivered));
 }
 
-/// Three routers around a fourth send to it, faster than its terminal takes what comes.
+/// Three routers around a fourth send to it faster than its terminal accepts messages.
 TEST(AdaptiveMisrouting, SendsExcessToAFreeChannel) {
-  // Router 0 has three buffers. In each of cycles 12 to 14 three messages come: 1 is taken, 2 stay; of 5, 1 is taken, 3
-  // stay and 1 is sent astray, on any of three free channels; of 6, 2 are.
+  // Router 0 has three buffers. In each of cycles 12 to 14 three messages arrive: 1 is delivered, 2 are stored; of 5, 1
+  // is delivered, 3 are stored and 1 is misrouted to any of three free channels; of 6, 2 are misrouted.
   const TextFile star("0,1\n0,2\n0,3\n");
   std::string text;
   for (int cycle = 10; cycle < 13; ++cycle)
@@ -147,9 +147,9 @@ TEST(AdaptiveMisrouting, SendsExcessToAFreeChannel) {
   net.step(12 + 1);  // arrivals of cycle 12
   EXPECT_EQ(net.total(adaptive::Count::kMisrouted), 0u);
   EXPECT_EQ(net.total(Total::kPacketsDelivered), 1u);
-  net.step(1);  // 5 there, 1 taken, 3 buffers
+  net.step(1);  // 5 present, 1 delivered, 3 buffers
   EXPECT_EQ(net.total(adaptive::Count::kMisrouted), 1u);
-  net.step(1);  // 6 there, 1 taken
+  net.step(1);  // 6 present, 1 delivered
   EXPECT_EQ(net.total(adaptive::Count::kMisrouted), 3u);
   net.step(60);
   EXPECT_EQ(net.total(Total::kPacketsDelivered), 9u);
@@ -196,7 +196,7 @@ TEST(AdaptiveChecks, BadInputIsRefused) {
     c["router.kind"] = word("adaptive");
     try {
       make_plan(experiment(c));
-      ADD_FAILURE() << "should have been refused: " << what;
+      ADD_FAILURE() << "should have been rejected: " << what;
     } catch (const ConfigError& error) {
       EXPECT_NE(std::string(error.what()).find(what), std::string::npos) << error.what();
     }

@@ -1,5 +1,5 @@
-/// Acknowledgments of links that may spoil packets, as packets of their own: when they go, what they cost the link
-/// back, and what becomes of those that are lost. All cycles are derived by hand.
+/// Acknowledgments as packets of their own, on links with the retransmission protocol: when they are sent, their
+/// cost to the reverse link, and how the loss of one is repaired. All cycles are derived by hand.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -25,9 +25,9 @@ using testing::kPlusX;
 using testing::Network;
 using testing::word;
 
-/// A packet of a chunk that is created in cycle 0 leaves node 0 in cycle 3, is in node 1 in cycle 24 and whole there,
-/// and in its reception FIFO, in cycle 56. It takes a link for 38 cycles, an acknowledgment for 8, and what that says
-/// is known 18 cycles after it has begun to go.
+/// A packet of one chunk that is created in cycle 0 leaves node 0 in cycle 3, its head is in node 1 in cycle 24, and
+/// its tail is there, in the reception FIFO, in cycle 56. It takes a link for 38 cycles, an acknowledgment takes it for
+/// 8. The acknowledgment has its effect 18 cycles after it starts.
 constexpr u32 kTimeout = 1000, kWhole = 56, kKnown = 18;
 
 RawConfig packets(const RawConfig& changes = {}) {
@@ -45,7 +45,7 @@ u32 bubble_tokens(const BglTorus& torus, u32 node, u32 direction) {
   return torus.tokens(node, direction, torus.table().dynamic_vcs);
 }
 
-/// Words of a node's field that are changed by hand.
+/// Changes the elements of a node's field by hand. Returns how many `change` changed.
 u32 edit(BglTorus& torus, const char* name, u32 node, const std::function<bool(u32&)>& change) {
   const FieldInfo& field = torus.net().plan->layout().kinds[0].field(name);
   std::vector<u32> all = torus.field<u32>(0, name);
@@ -55,13 +55,13 @@ u32 edit(BglTorus& torus, const char* name, u32 node, const std::function<bool(u
   return changed;
 }
 
-/// The acknowledgment that is on its way to a node is lost.
+/// Drops the acknowledgment that is on its way to a node.
 void lose(BglTorus& torus, u32 node) {
   ASSERT_EQ(edit(torus, "acknowledged", node, [](u32& mail) { return std::exchange(mail, 0u) != 0; }), 1u);
 }
 
-/// A packet that went by the bypass channel is acknowledged with its tokens. One that takes four cycles longer, through
-/// a FIFO, is acknowledged without; tokens follow, unless both had to wait for the link and go in one packet.
+/// A packet that took the bypass channel is acknowledged together with its tokens. One that went through a FIFO, four
+/// cycles more, is acknowledged first and its tokens follow, unless both had to wait for the link and share one packet.
 TEST(BglAcknowledge, TakesTheLinkBack) {
   for (bool bypass : {true, false})
     for (u32 asks = 10; asks < 80; ++asks) {
@@ -76,7 +76,7 @@ TEST(BglAcknowledge, TakesTheLinkBack) {
     }
 }
 
-/// The sender forgets its copy, and has its tokens again, when the packet that says so is there.
+/// The sender frees its copy and has its tokens again when the acknowledgment arrives.
 TEST(BglAcknowledge, IsKnownWhenItIsThere) {
   for (bool bypass : {true, false}) {
     BglTorus torus({5}, {{0, 0, 1, 1}}, packets({{"router.bypass", bypass}}));
@@ -84,7 +84,7 @@ TEST(BglAcknowledge, IsKnownWhenItIsThere) {
     EXPECT_EQ(kept(torus, 0, kPlusX), 1u);
     torus.run(1);
     EXPECT_EQ(kept(torus, 0, kPlusX), 0u);
-    if (!bypass) {  // the tokens have waited for the ack-only packet
+    if (!bypass) {  // the tokens waited for the ack-only packet
       EXPECT_EQ(bubble_tokens(torus, 0, kPlusX), 24u);
       torus.run(7);
       EXPECT_EQ(bubble_tokens(torus, 0, kPlusX), 24u);
@@ -94,7 +94,8 @@ TEST(BglAcknowledge, IsKnownWhenItIsThere) {
   }
 }
 
-/// It waits for a packet of n chunks that leaves node 1 in cycle 50, and goes before two that wait as well.
+/// An acknowledgment waits for a packet of n chunks that leaves node 1 in cycle 50, and goes before two waiting
+/// packets.
 TEST(BglAcknowledge, WaitsForTheLinkAndGoesFirst) {
   for (u32 n = 1; n <= 8; ++n) {
     BglTorus torus({5}, {{0, 0, 1, 1}, {47, 1, 0, n}, {48, 1, 0, 1}, {48, 1, 0, 1}}, packets());
@@ -109,8 +110,8 @@ TEST(BglAcknowledge, WaitsForTheLinkAndGoesFirst) {
   }
 }
 
-/// A packet that stays in its VC, since the link that it needs carries another from cycle 10 to 272, is acknowledged
-/// when it has come; its tokens come back when it has left.
+/// A packet that stays in its VC, since another one holds the link that it needs from cycle 10 to 272, is acknowledged
+/// on arrival; its tokens return when it has left.
 TEST(BglAcknowledge, DoesNotWaitForTokens) {
   BglTorus torus({5}, {{0, 0, 2, 1}, {7, 1, 2, 8}}, packets());
   torus.run(kWhole + kKnown);
@@ -127,7 +128,7 @@ TEST(BglAcknowledge, DoesNotWaitForTokens) {
   EXPECT_EQ(torus.net().total(Count::kTokenPackets), 3u);
 }
 
-/// A lost one is made up for by the next one of the same VC, tokens and all.
+/// The next acknowledgment of the same VC repairs the loss of one, tokens included.
 TEST(BglAcknowledge, ALaterOneMakesUpForALostOne) {
   BglTorus torus({5}, {{0, 0, 1, 1}, {200, 0, 1, 1}}, packets());
   torus.run(kWhole + 1);
@@ -141,9 +142,9 @@ TEST(BglAcknowledge, ALaterOneMakesUpForALostOne) {
   EXPECT_EQ(torus.net().total(Count::kRepeated), 0u);
 }
 
-/// If nothing follows, the packet comes again after the time-out, in cycle 3 + 38 + 1000 + 21, and is acknowledged at
-/// once, without tokens. What was said of those is said again in the second round in which the VC is silent, and so on,
-/// in every other one.
+/// If no packet follows, the sender retransmits after the time-out. The copy arrives in cycle 3 + 38 + 1000 + 21 and is
+/// acknowledged at once, without tokens. The token count is repeated in the second idle period in which the VC sent
+/// none, and from then on in every second one.
 TEST(BglAcknowledge, IsRepeatedIfNothingFollows) {
   const u32 idle = 2000, again = 3 + 38 + kTimeout + 21;
   BglTorus torus({5}, {{0, 0, 1, 1}}, packets({{"router.idle_acks", integer(idle)}}));
@@ -166,9 +167,9 @@ TEST(BglAcknowledge, IsRepeatedIfNothingFollows) {
   EXPECT_EQ(torus.delivered(0), kWhole + 1);
 }
 
-/// Three packets leave in cycles 3, 988 and 1026; the acknowledgment of the first is lost, so all that is kept is to be
-/// sent again from 3 + 38 + 1000 on, once the link is free, in 1026 + 38. The second's comes in 985 + 56 + 18, and is
-/// the first's too: what goes again begins behind both.
+/// Three packets leave in cycles 3, 988 and 1026. The acknowledgment of the first is lost, so retransmission of all
+/// kept packets is due at 3 + 38 + 1000 and starts when the link is free, at 1026 + 38. The acknowledgment of the
+/// second arrives in 985 + 56 + 18 and covers the first too, so retransmission starts behind both.
 TEST(BglAcknowledge, MovesWhatIsSentAgain) {
   BglTorus torus({5}, {{0, 0, 1, 1}, {985, 0, 1, 1}, {1000, 0, 1, 1}}, packets());
   torus.run(kWhole + 1);
@@ -178,19 +179,19 @@ TEST(BglAcknowledge, MovesWhatIsSentAgain) {
   torus.run(1);
   EXPECT_EQ(kept(torus, 0, kPlusX), 1u);
   torus.run(1026 + 53 + 1 - 1060);
-  lose(torus, 0);  // of the third packet, which goes again
+  lose(torus, 0);  // the acknowledgment of the third packet, which is sent again
   torus.run(200);
   EXPECT_EQ(kept(torus, 0, kPlusX), 0u);
   EXPECT_EQ(torus.net().total(Count::kRepeated), 1u);
   EXPECT_EQ(torus.net().total(Count::kOutOfSequence), 1u);
 }
 
-/// What is sent again waits for an acknowledgment like any packet: one of 8 cycles that begins when the link is wanted,
-/// or less than 8 cycles before.
+/// A retransmission waits for an acknowledgment like any packet: for one of 8 cycles that starts in the cycle in which
+/// the retransmission is due or less than 8 cycles before.
 TEST(BglAcknowledge, GoesBeforeWhatIsSentAgain) {
   const u32 again = 3 + 38 + kTimeout;
   for (u32 due = again - 12; due < again + 6; ++due) {
-    BglTorus torus({5}, {{0, 0, 1, 1}, {due - 56, 1, 0, 1}}, packets());  // the second is whole in cycle `due`
+    BglTorus torus({5}, {{0, 0, 1, 1}, {due - 56, 1, 0, 1}}, packets());  // the second is complete in cycle `due`
     torus.run(10);
     ASSERT_EQ(edit(torus, "head", 1,
                    [](u32& head) {
@@ -204,8 +205,8 @@ TEST(BglAcknowledge, GoesBeforeWhatIsSentAgain) {
   }
 }
 
-/// Two streams against one another: 32 n + 14 cycles for each packet, of which 8 are those of the acknowledgment with
-/// tokens of one that came.
+/// Two streams in opposite directions: each packet takes 32 n + 14 cycles, 8 of them for the acknowledgment, with
+/// tokens, of a packet of the other stream.
 TEST(BglAcknowledge, CostsEveryPacketOfTwoStreamsEightCycles) {
   for (u32 n : {1u, 8u}) {
     const u32 count = 40;
@@ -226,7 +227,7 @@ TEST(BglAcknowledge, CostsEveryPacketOfTwoStreamsEightCycles) {
   }
 }
 
-/// Acknowledgments of 8 bytes are hit as often as asked, and every token comes back all the same.
+/// Acknowledgments of 8 bytes are hit at the given rate, and every token still returns.
 TEST(BglAcknowledge, IsHitAsOftenAsAsked) {
   const double rate = 2e-3;
   Network net(experiment({{"router.kind", word("bgl")},
@@ -253,7 +254,7 @@ TEST(BglAcknowledge, IsHitAsOftenAsAsked) {
         EXPECT_EQ(net.plan->inspector()->inspect_router(net.engine->state(0), node)[d].vcs[vc].credits, 32u);
 }
 
-/// Tokens that nobody counts any more are found.
+/// The audit finds tokens that have disappeared.
 TEST(BglAcknowledge, AuditFindsALostToken) {
   BglTorus torus({5}, {{0, 0, 1, 1}}, packets());
   torus.run(kWhole + 10);

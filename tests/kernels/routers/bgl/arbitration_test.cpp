@@ -1,5 +1,5 @@
-/// The rules of arbitration in Blue Gene/L's torus (paper, "Torus network"), one by one: who of several packets that
-/// want a link gets it. Scenes are played again and again in one run, so that chances can be counted.
+/// The arbitration rules of Blue Gene/L's torus (paper, "Torus network"), one by one: which of several packets that
+/// request a link gets it. Each scene is repeated within one run, so that frequencies can be counted.
 #include <gtest/gtest.h>
 
 #include "tests/support/bgl/bgl.hpp"
@@ -18,10 +18,10 @@ using testing::kPlusX;
 using testing::kPlusY;
 using testing::word;
 
-/// Packets meet at node (2,1) of a 5x3 torus; all want to go left. In the order of directions, a packet that has come
-/// from the south may turn there.
+/// Packets meet at node (2,1) of a 5x3 torus; all want to go left. In direction order a packet from the south may turn
+/// there.
 constexpr u32 kHere = 7, kEast = 8, kWest = 6, kSouth = 2;
-/// A packet of this node takes the link to the west from cycle 3 on; it is free again in this cycle.
+/// A packet of this node that takes the link to the west from cycle 3 on; the link is free again in cycle `kFree`.
 constexpr BglLine kHolder{0, kHere, kWest, 8};
 constexpr u32 kFree = 273;
 constexpr u32 kTimes = 100, kFewTimes = 12;
@@ -34,7 +34,7 @@ RawConfig with(RawConfig more) {
   return more;
 }
 
-/// A scene, given in order of cycles, played `times` over.
+/// Packets in the order of their cycles, replayed `times` times.
 class Scene {
  public:
   Scene(const std::vector<BglLine>& lines, const RawConfig& changes, u32 times = kFewTimes)
@@ -51,7 +51,7 @@ class Scene {
     return count;
   }
   bool always_first(u32 a, u32 b) const { return first(a, b) == times_; }
-  /// Cycle of the scene in which a line leaves this node; the same every time.
+  /// Cycle of the scene in which a line leaves this node; the same in every repetition.
   u32 leaves(u32 a) const {
     const u32 at = leaves(a, 0);
     for (u32 n = 1; n < times_; ++n) EXPECT_EQ(leaves(a, n), at) << "line " << a;
@@ -59,7 +59,7 @@ class Scene {
   }
 
  private:
-  /// Long enough for all to go one after the other.
+  /// Cycles that suffice for all packets to go one after the other.
   static u32 length(const std::vector<BglLine>& lines) {
     u32 cycles = 300;
     for (const BglLine& l : lines) cycles += 32 * l.chunks + 14;
@@ -81,13 +81,13 @@ class Scene {
   BglTorus torus_;
 };
 
-/// Two channels of one receiver. The dynamic one holds 2 of 8 chunks: range 1 of 0 to 3. On the bubble, of 16, 3 are
-/// range 0, 4 and 7 range 1, 8 range 2. In cycles that are not for the longest queue, and between equals, chance
-/// decides.
+/// Two channels of one receiver. The dynamic one holds 2 of 8 chunks: range 1 of 0 to 3. On the bubble, of 16, 3 chunks
+/// are range 0, 4 and 7 range 1, 8 range 2. Ties, and cycles that do not serve the longest queue, are decided at
+/// random.
 TEST(BglReceiver, ServesTheLongestQueueInAFractionOfCycles) {
   const struct {
     u32 bubble;
-    double share;  ///< of cycles in which the bubble goes first if all are for the longest queue
+    double share;  ///< share of cycles in which the bubble goes first if all cycles serve the longest queue
   } kCases[] = {{3, 0}, {4, 0.5}, {7, 0.5}, {8, 1}};
   for (const auto& [chunks, share] : kCases)
     for (double slq : {0.0, 0.5, 1.0}) {
@@ -110,8 +110,8 @@ TEST(BglSender, ServesTheLongestQueueInAFractionOfCycles) {
   }
 }
 
-/// And between injection FIFOs of 16 chunks. The holder and line 2 are in one, lines 1 and 3 in the other, 9 chunks;
-/// when the link is free again, the holder has left its FIFO.
+/// The same between injection FIFOs of 16 chunks. The holder and line 2 are in one; lines 1 and 3 are in the other, 9
+/// chunks together. When the link is free again, the holder has left its FIFO.
 TEST(BglSender, ServesTheLongestFifo) {
   for (u32 chunks : {7u, 8u}) {
     const Scene scene({kHolder, {10, kHere, kWest, 8}, {11, kHere, kWest, chunks}, {12, kHere, kWest, 1}},
@@ -121,8 +121,8 @@ TEST(BglSender, ServesTheLongestFifo) {
   }
 }
 
-/// A packet of high priority goes first wherever it is: in the receiver, in another one, in an injection FIFO, however
-/// long the other queue is; the normal one on the bypass, or in the network, or not.
+/// A packet of high priority goes first wherever it is: in the same receiver, in another one or in an injection FIFO,
+/// and however long the other queue is; the normal packet may be on the bypass, in the network or in a FIFO.
 TEST(BglPriority, WinsEverywhere) {
   for (double slq : {0.0, 1.0}) {
     const RawConfig config{{"router.slq", slq}};
@@ -135,8 +135,8 @@ TEST(BglPriority, WinsEverywhere) {
   }
 }
 
-/// In a fraction of cycles senders take packets in the network first, even against a longer injection FIFO; in the
-/// others it is as between queues of one kind.
+/// In the given fraction of cycles senders prefer packets in the network, even to a longer injection FIFO; in the other
+/// cycles they compare queues as usual.
 TEST(BglSender, FavoursTheNetworkInAFractionOfCycles) {
   for (double first : {0.0, 0.5, 1.0}) {
     const Scene shorter({kHolder, {0, kEast, kWest, 1}, {10, kHere, kWest, 8}},
@@ -148,8 +148,8 @@ TEST(BglSender, FavoursTheNetworkInAFractionOfCycles) {
   }
 }
 
-/// Not so if the only packet of high priority is in an injection FIFO. If there is one in the network too, that one is
-/// first.
+/// That preference does not apply if the only packet of high priority is in an injection FIFO. If the network has one
+/// too, that one goes first.
 TEST(BglSender, FavoursTheNetworkUnlessTheOnlyHighPriorityIsInAFifo) {
   const u32 high = bgl::kHighPriority;
   const Scene only({kHolder, {0, kEast, kWest, 4}, {10, kHere, kWest, 1, high}}, {});
@@ -158,9 +158,9 @@ TEST(BglSender, FavoursTheNetworkUnlessTheOnlyHighPriorityIsInAFifo) {
   EXPECT_TRUE(both.always_first(1, 2));
 }
 
-/// A packet that comes just when the link is free could pass by, but those that wait in the receiver go before it,
-/// unless it is of high priority. To other receivers it is a packet like others. One that comes with nobody waiting
-/// goes at once.
+/// A packet that arrives just when the link becomes free could use the bypass, but packets that wait in the same
+/// receiver go before it, unless it has high priority. Against packets of other receivers it has no disadvantage. A
+/// packet that arrives at an empty receiver goes at once.
 TEST(BglReceiver, TakesTheBypassLast) {
   const u32 comes = kFree - 24;
   for (double slq : {0.0, 1.0}) {
@@ -178,8 +178,8 @@ TEST(BglReceiver, TakesTheBypassLast) {
   expect_share(other.first(2, 1), kTimes, 0.5, "a packet of another receiver");
 }
 
-/// The gap: a receiver whose packet had nowhere to go asks a cycle after the link is free, and a packet in an injection
-/// FIFO gets in before it. One that has not asked in vain loses nothing.
+/// The arbitration gap: a receiver whose packet was blocked requests one cycle after the link is free, so a packet in
+/// an injection FIFO goes before it. A receiver that was not blocked loses nothing.
 TEST(BglGap, LetsInjectionFifosIn) {
   const BglLine waits{10, kEast, kWest, 2}, own{20, kHere, kWest, 2};
   for (bool gap : {false, true}) {

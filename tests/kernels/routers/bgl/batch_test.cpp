@@ -1,4 +1,5 @@
-/// Many nodes at once against one by one: the layout of GPUs has no batches, and no vectors, so both forms run here.
+/// The bulk phase over many nodes against the phase for one node. GPU layouts have neither bulk phases nor vectors, so
+/// both forms run here.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -18,7 +19,7 @@ using testing::word;
 
 constexpr u32 kCalendar = 2;
 
-/// Wakes nodes that may have nothing to do, the same in all networks: with `parts` of 16 each.
+/// Wakes the same random nodes, active or not, in all networks, in `parts` parts of 16 nodes each.
 void wake_some(std::initializer_list<Network*> nets, std::mt19937_64& random, u32 parts) {
   const StateLayout& layout = (*nets.begin())->plan->layout();
   const u32 nodes = layout.kinds[0].count;
@@ -34,7 +35,7 @@ void wake_some(std::initializer_list<Network*> nets, std::mt19937_64& random, u3
   }
 }
 
-/// Any torus, with errors or without, and as many nodes woken as make one batch, a part of one, or several.
+/// Any torus, with errors or without; the woken nodes fill one bulk call, a part of one, or several.
 TEST(BglBatch, IsLikeNodesOneByOne) {
   if (testing::kWide == 1) GTEST_SKIP() << "no engine for wide layouts in this build";
   u64 acks = 0, delivered = 0;
@@ -55,7 +56,7 @@ TEST(BglBatch, IsLikeNodesOneByOne) {
       if (seed % 2) wake_some({&many, &one}, random, cycle % 17);
       many.step(1);
       one.step(1);
-      if (cycle % 8) continue;  // a difference stays
+      if (cycle % 8) continue;  // a difference would remain
       ASSERT_EQ(many.engine->state_hash(0), one.engine->state_hash(0)) << "cycle " << cycle << "\n"
                                                                        << described(config);
     }
@@ -91,11 +92,11 @@ TEST(BglBatch, OfThePublishedMachineIsToo) {
   }
 }
 
-/// Vectors against loops, over values that differ little, so that both answers occur.
+/// Vector instructions against loops, over values that differ little, so that both answers occur.
 TEST(BglDirections, AreFoundAtOnce) {
   struct Values {
     u16 halves[bgl::kDirections];
-    u16 others[2];  // whose these are is not asked
+    u16 others[2];  // values behind the array, which must not matter
     u32 words[bgl::kDirections];
   };
   std::mt19937_64 random(1);
@@ -128,7 +129,7 @@ TEST(BglDirections, AreFoundAtOnce) {
   }
 }
 
-/// The member of each rank has its share of the draws, in order.
+/// Each member of a set is drawn with equal frequency, in order of its rank.
 TEST(BglDirections, AnyMemberIsDrawn) {
   std::mt19937_64 random(2);
   for (u32 trial = 0; trial < 5000; ++trial) {

@@ -1,4 +1,4 @@
-/// Line and plane fill on Blue Gene/L: who gets what, how long it takes, and bit identity.
+/// Line and plane fill on Blue Gene/L: which node receives which packets, how long it takes, and bit identity.
 #include <gtest/gtest.h>
 
 #include "kernels/common/error.hpp"
@@ -13,7 +13,7 @@ using testing::integer;
 using testing::Network;
 using testing::word;
 
-/// Times by hand are those of links that are charged for token packets: 270 cycles a packet.
+/// Hand-derived times assume links that charge token packets to data packets: 270 cycles a packet.
 Experiment broadcast(IntList shape, IntList dimensions, u32 root, u32 packets, RawConfig changes = {}) {
   changes.insert({{"router.kind", word("bgl")},
                   {"topology.shape", shape},
@@ -52,8 +52,8 @@ TEST(BglBroadcast, EveryNodeOfAPlaneGetsEveryColour) {
   }
 }
 
-/// But for links to the root, which carry no packets. A token packet of 8 bytes goes against every packet, if it goes
-/// by itself: the root sends none.
+/// Every link of the plane carries one colour, except links to the root, which carry no packets. Separate token packets
+/// of 8 bytes go against every packet; the root sends none, since it receives no packets.
 TEST(BglBroadcast, EveryLinkOfAPlaneCarriesOneColour) {
   for (bool charged : {true, false}) {
     Network net(broadcast({4, 4, 2}, {0, 1}, 5, 30, {{"router.acks", word(charged ? "charged" : "packets")}}));
@@ -78,7 +78,7 @@ TEST(BglBroadcast, SlowSoftwareLosesNothing) {
   Network one(e), three(e, {"cpu", 3, false, 1}), wide(e, {"cpu", 2, false, 1, testing::kWide});
   for (u32 i = 0; i < 50; ++i) {
     one.step(2000);
-    if (i < 3)  // barriers of more threads than cores take their time, and so do wide blocks
+    if (i < 3)  // barriers of more threads than cores are slow, and so are wide layouts
       for (Network* net : {&three, &wide}) {
         net->step(2000);
         ASSERT_EQ(one.engine->state_hash(0), net->engine->state_hash(0));

@@ -1,6 +1,6 @@
 /// The earlier bubble rule, which counted packets by their actual size, deadlocks with packets of different sizes: the
-/// space for one packet of full size that it keeps in a ring breaks up into pieces (paper, "Torus network"). The rule
-/// that counts every packet as one of full size does not.
+/// reserved space for one packet of full size in a ring breaks up into pieces (paper, "Torus network"). The rule that
+/// counts every packet as one of full size does not.
 #include <gtest/gtest.h>
 
 #include "kernels/common/error.hpp"
@@ -17,9 +17,9 @@ using testing::kMinusX;
 using testing::kPlusX;
 using testing::word;
 
-/// A ring of seven nodes with 16 chunks of bubble channel each, in which everybody sends to the right. Let buffer i be
-/// the one at node i that node i - 1 fills. The gap lets packets from injection FIFOs get in before those that wait in
-/// the ring, so a node that has many to send keeps others waiting; each node has one FIFO.
+/// A ring of seven nodes with 16 chunks of bubble channel each, in which every node sends to the right. Buffer i is the
+/// one at node i that node i - 1 fills. The arbitration gap lets packets from injection FIFOs go before those that wait
+/// in the ring, so a node with many packets to send keeps others waiting; each node has one FIFO.
 ///
 ///   Buffer 0: one chunk (0), one (1) and eight (2) from nodes 6 and 5. Node 0 sends seven packets of its own to its
 ///   neighbour, so they wait, and there is room for six.
@@ -28,11 +28,12 @@ using testing::word;
 ///   The eight chunks for buffer 2 are node 0's seventh packet. Its last one, of eight chunks, stays in buffer 1.
 ///   Behind it comes packet 0, which leaves room for seven in buffer 1, and in buffer 0.
 ///
-/// Nobody has arrived, everybody has a hop to make, and nowhere is room for eight chunks; but together it is for 49.
+/// No packet has arrived and each still has a hop to make. No buffer has room for eight chunks, but all together have
+/// room for 49.
 std::vector<BglLine> fragmented_ring() {
   std::vector<BglLine> lines{{0, 6, 1, 1}, {0, 5, 1, 1}, {0, 5, 1, 8}, {0, 5, 0, 1}};
   for (u32 n = 0; n < 6; ++n) lines.push_back({0, 0, 1, 8});
-  // From node 4 to buffer 6 by way of 5, then to buffer 5; 300 cycles later the same for the node before.
+  // From node 4 through 5 to buffer 6, then to buffer 5; 300 cycles later the same for the node before.
   for (u32 n = 0; n < 4; ++n) {
     lines.push_back({400 + 300 * n, 4 - n, 6 - n, 8});
     lines.push_back({400 + 300 * n, 4 - n, 6 - n, 1});
@@ -65,7 +66,7 @@ TEST(BglBubbleRule, TheEarlierOneFragmentsARing) {
   }
   EXPECT_EQ(together, 49u);
   const std::string found = torus.net().plan->find_deadlock(torus.net().engine->state(0));
-  EXPECT_NE(found.find("7 virtual channels are blocked for ever; 7 of them wait for one another in a cycle"),
+  EXPECT_NE(found.find("7 virtual channels are deadlocked; 7 of them wait for one another in a cycle"),
             std::string::npos)
       << found;
   EXPECT_NE(found.find("node 0 (0) receiver -x VC 2 waits for"), std::string::npos) << found;
@@ -83,8 +84,8 @@ TEST(BglBubbleRule, TheCorrectOneDoesNot) {
   EXPECT_EQ(torus.net().total(Total::kPacketsDelivered), fragmented_ring().size());
 }
 
-/// Rings of 24 fill up with packets of one chunk and of eight. With the earlier rule most seeds end in the report of a
-/// deadlock, before a run is over; with the correct one, and with a dateline pair, all run to their end.
+/// Rings of 24 nodes fill up with packets of one and eight chunks. With the earlier rule most seeds end with a deadlock
+/// error before the run ends; with the correct rule, and with a dateline pair, all runs finish.
 TEST(BglBubbleRule, TheEarlierOneDeadlocksUnderLoad) {
   const auto run = [](std::int64_t seed, RawConfig changes) {
     changes.insert({{"router.kind", word("bgl")},

@@ -1,5 +1,5 @@
-/// The calendar of Blue Gene/L's torus says who has something to do. A note too many does no harm; one too few would:
-/// a run in which every node and all software is woken in every cycle must be the same run.
+/// Blue Gene/L's calendar, which records which items are active in which cycle. An extra entry is harmless, a missing
+/// one is an error: a run in which every node and all software is woken in every cycle must give the same results.
 #include <gtest/gtest.h>
 
 #include "kernels/routers/bgl/totals.hpp"
@@ -19,7 +19,7 @@ using testing::word;
 
 constexpr u32 kNode = 0, kTerminal = 1, kCalendar = 2;
 
-/// Notes for all items that there are, in all cycles.
+/// Writes calendar entries for all items in all cycles.
 void wake_all(Network& net) {
   const StateLayout& layout = net.plan->layout();
   const ItemKind& calendar = layout.kinds[kCalendar];
@@ -55,7 +55,7 @@ TEST(BglCalendar, NobodySleepsThroughAnything) {
   for (u32 seed = 1; seed <= trials(12); ++seed) {
     RawConfig config = random_bgl(seed);
     testing::add_errors(config, seed);
-    if (seed % 3 == 0) config["topology.shape"] = IntList{5, 5, 3};  // two groups of 64
+    if (seed % 3 == 0) config["topology.shape"] = IntList{5, 5, 3};  // two groups of 64 nodes
     if (seed % 2) {
       config["traffic.mode"] = word("batch");
       config["traffic.batch_packets"] = integer(8);
@@ -78,7 +78,8 @@ TEST(BglCalendar, NobodySleepsThroughAnything) {
   }
 }
 
-/// Tokens for a link that is taken are handed over at its end, but where it is counted whom they free. Nobody can tell.
+/// Tokens for a busy link are delivered when it is free, unless `router.count_unblocking` is set. Results do not
+/// change.
 TEST(BglCalendar, TokensThatWaitForTheirLinkChangeNothing) {
   u32 waited = 0;
   for (u32 seed = 1; seed <= trials(40); ++seed) {
@@ -107,7 +108,7 @@ TEST(BglCalendar, TokensThatWaitForTheirLinkChangeNothing) {
   EXPECT_GT(waited, 1000u);
 }
 
-/// Creations beyond the end of the calendar, which has 512 cycles, are not forgotten.
+/// Creations beyond the 512 cycles of the calendar still wake their terminals.
 TEST(BglCalendar, WakesForADistantCreation) {
   for (int start : {0, 511, 512, 513, 5000}) {
     Network net(experiment({{"router.kind", word("bgl")},

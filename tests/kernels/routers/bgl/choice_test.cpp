@@ -1,7 +1,7 @@
-/// Which direction and virtual channel the head of a queue asks for, and when none: tokens, join the shortest queue,
-/// the bubble. With the slow links of these tests tokens stay away longer than the link is busy: a packet of n chunks
-/// that leaves in cycle t to a neighbour, its destination, frees the link at t + 32 n + 38, and its tokens are back at
-/// t + 79 + 32 n + 96. In between they are what the next packet finds.
+/// Output selection of the head of a queue: which direction and virtual channel it requests, and when it requests none.
+/// Covers tokens, join the shortest queue and the bubble rule. With the slow links of these tests tokens return later
+/// than the link becomes free: a packet of n chunks that leaves in cycle t to a neighbour, its destination, frees the
+/// link at t + 32 n + 38, and its tokens are back at t + 79 + 32 n + 96. The next packet is sent in between.
 #include <gtest/gtest.h>
 
 #include "kernels/routers/bgl/totals.hpp"
@@ -20,20 +20,20 @@ using testing::kPlusX;
 using testing::kPlusY;
 using testing::word;
 
-constexpr u32 kAsks = 3, kHop = 79;  // from software to the first request, and on to the next node's, by its FIFO
-constexpr u32 kLinkFree = 38, kTokensBack = kHop + 96;  // beyond 32 cycles a chunk
+constexpr u32 kAsks = 3, kHop = 79;  // creation to first request; request to the next node's request, through its FIFO
+constexpr u32 kLinkFree = 38, kTokensBack = kHop + 96;  // after the 32 cycles of each chunk
 
 RawConfig slow(RawConfig more) {
   more.insert({{"topology.channel_delay", integer(64)}, {"router.ack_bytes", integer(32)}, {"router.bypass", false}});
   return more;
 }
 
-/// Node 4 of a 3x7 torus is (1,1). Packets go to the north from it: those that come from the south go straight on,
-/// those from the west turn.
+/// Node 4 of a 3x7 torus is (1,1). Packets go north from it: those from the south go straight on, packets from the west
+/// turn.
 constexpr u32 kHere = 4, kSouth = 1, kWest = 3, kNorth = 7, kEast = 5, kNorthEast = 8, kFarSouth = 19;
 
-/// How often a packet leaves this node by each direction and channel (8 * direction + channel), when an earlier one, of
-/// 8 chunks, is away to the east on a dynamic channel: of that, `same` counts the choices of its channel.
+/// `count[8 * direction + channel]`: times that a packet leaves this node by that channel while an earlier one, of 8
+/// chunks, holds tokens of a dynamic channel to the east. `same`: times that it chose the earlier packet's channel.
 struct Choices {
   std::map<u32, u32> count;
   u32 same = 0;
@@ -58,8 +58,8 @@ Choices choices(u32 to, RawConfig changes, u32 times = 100) {
   return c;
 }
 
-/// One of two channels has 8 tokens less than the other. Of 23 tokens that is a range less, and joining the shortest
-/// queue avoids it; of 32 it is not.
+/// One of two channels has 8 tokens fewer than the other. With buffers of 31 chunks that is a lower range, which join
+/// the shortest queue avoids; with 32 both counts fall into the same range.
 TEST(BglJsq, JoinsTheShortestQueueAsFarAsTwoBitsTell) {
   for (bool jsq : {true, false})
     for (int flits : {31, 32, 16}) {
@@ -68,7 +68,7 @@ TEST(BglJsq, JoinsTheShortestQueueAsFarAsTwoBitsTell) {
     }
 }
 
-/// Among equals, of all directions in which the packet may go, chance decides.
+/// Ties between channels, over all directions in which the packet may go, are broken at random with equal probability.
 TEST(BglJsq, BreaksTiesEvenly) {
   for (bool jsq : {true, false}) {
     const Choices c = choices(kNorthEast, {{"router.jsq", jsq}, {"router.dynamic_flits", integer(16)}}, 200);
@@ -82,7 +82,7 @@ TEST(BglJsq, BreaksTiesEvenly) {
   }
 }
 
-/// A channel without tokens for a packet of full size is closed, even to one chunk.
+/// A channel with fewer tokens than a packet of full size needs (8) is closed, even to a packet of one chunk.
 TEST(BglTokens, NobodyEntersWithoutEight) {
   for (int flits : {15, 16}) {
     const Choices c = choices(kEast, {{"router.jsq", false}, {"router.dynamic_flits", integer(flits)}});
@@ -90,7 +90,7 @@ TEST(BglTokens, NobodyEntersWithoutEight) {
   }
   for (int flits : {8, 9})
     for (u32 chunks : {1u, 2u}) {
-      // On the lower channel of a dateline pair; the higher one is free, but not for this packet.
+      // On the lower channel of a dateline pair; the higher one is free, but this packet may not use it.
       BglTorus torus({3, 7}, {{0, kHere, kNorth, chunks}, {1, kHere, kNorth, 1}},
                      slow({{"router.escape", word("dateline")}, {"router.escape_flits", integer(flits)}}));
       torus.run(1000);
@@ -99,9 +99,10 @@ TEST(BglTokens, NobodyEntersWithoutEight) {
     }
 }
 
-/// The one dynamic channel to the east is closed until 434. A dynamic packet that wants to go there takes the bubble.
-/// If it may go north as well it goes north; but if that link is busy it does not wait for it; and if the link to the
-/// east, the first in order, is the busy one and the channel to the north is closed, it has nowhere to go.
+/// The one dynamic channel to the east is closed until cycle 434. A dynamic packet that must go east takes the bubble
+/// channel. If it may go north as well, it goes north. If the link to the north is busy, it takes the bubble channel to
+/// the east instead of waiting. If the link to the east, first in order, is busy and the channel to the north is
+/// closed, it waits.
 TEST(BglBubble, IsForThoseWithoutADynamicChannel) {
   const RawConfig config = slow({{"router.dynamic_vcs", integer(1)}, {"router.dynamic_flits", integer(15)}});
   const u32 east = 8 * kPlusX, north = 8 * kPlusY, bubble = 1, dynamic = bgl::kDynamic;
@@ -121,24 +122,24 @@ TEST(BglBubble, IsForThoseWithoutADynamicChannel) {
             (std::pair{343u + 70, east}));
 }
 
-/// Who asks for the bubble channel to the north in cycle 170, when one or two packets of one chunk are away on it, or
-/// one there and one on the dynamic channel, which is therefore closed.
+/// Kinds of packets that request the bubble channel to the north in cycle 170. One or two packets of one chunk hold
+/// tokens of that channel; or one does, and another one holds tokens of the dynamic channel, which is therefore closed.
 enum class Who { kInjected, kStraight, kTurning, kDynamicInjected, kDynamicStraight, kDynamicInTheBubble };
 
 struct Bubble {
-  int tokens;  ///< of the channel
+  int tokens;  ///< of the bubble channel
   u32 away;
   const char* rule;
-  bool high;  ///< all are of high priority, on the channel of that
+  bool high;  ///< all packets have high priority and use its channel
 };
 
-/// Cycle in which it leaves.
+/// Returns the cycle in which the packet of 8 chunks leaves this node.
 u32 enters(Who who, const Bubble& b) {
   constexpr u32 kAsk = 170, here = kAsk - kAsks, there = kAsk - kHop - kAsks;
   const u32 route = b.high ? bgl::kHighPriority : 0, dynamic = bgl::kDynamic;
   std::vector<BglLine> lines;
   lines.push_back({0, kHere, kNorth, 1, route});
-  if (b.away == 2) lines.push_back({0, kSouth, kNorth, 1, route});  // comes along the ring, in cycle 82
+  if (b.away == 2) lines.push_back({0, kSouth, kNorth, 1, route});  // arrives along the ring in cycle 82
   if (b.away == 1) lines.push_back({5, kHere, kNorth, 1, dynamic});
   u32 asks = kAsk;
   switch (who) {
@@ -173,10 +174,10 @@ u32 enters(Who who, const Bubble& b) {
 
 constexpr Who kEntering[] = {Who::kInjected, Who::kTurning, Who::kDynamicInjected, Who::kDynamicStraight};
 constexpr Who kAlong[] = {Who::kStraight, Who::kDynamicInTheBubble};
-constexpr u32 kNow = 170, kLater = 3 + 32 + kTokensBack;  // when the first token message has come
+constexpr u32 kNow = 170, kLater = 3 + 32 + kTokensBack;  // arrival of the first token message
 
-/// A packet enters the bubble channel, from an injection FIFO, from a turn or from a dynamic channel, only if there are
-/// 16 tokens. Each packet that is away has taken 8, whatever its length.
+/// A packet enters the bubble channel (from an injection FIFO, a turn or a dynamic channel) only if 16 tokens are
+/// there. Each packet whose tokens have not returned has taken 8, whatever its length.
 TEST(BglBubble, IsEnteredWithSixteenTokens) {
   for (Who who : kEntering) {
     EXPECT_EQ(enters(who, {24, 1, "full_size", false}), kNow);
@@ -184,7 +185,7 @@ TEST(BglBubble, IsEnteredWithSixteenTokens) {
   }
 }
 
-/// One that is in the ring already, dynamic or not, needs 8.
+/// A packet that already is in the ring's bubble channel, dynamic or not, needs 8 tokens.
 TEST(BglBubble, IsFollowedWithEight) {
   for (Who who : kAlong) {
     EXPECT_EQ(enters(who, {23, 1, "full_size", false}), kNow);
@@ -194,7 +195,7 @@ TEST(BglBubble, IsFollowedWithEight) {
   EXPECT_EQ(enters(Who::kStraight, {23, 2, "full_size", false}), kLater);
 }
 
-/// The earlier rule took as many as the packet has chunks.
+/// Under the earlier rule a packet takes as many tokens as it has chunks.
 TEST(BglBubble, EarlierRuleCountsChunks) {
   for (Who who : kEntering) {
     EXPECT_EQ(enters(who, {17, 1, "actual_size", false}), kNow);
@@ -204,7 +205,7 @@ TEST(BglBubble, EarlierRuleCountsChunks) {
   EXPECT_EQ(enters(Who::kStraight, {16, 2, "actual_size", false}), kNow);
 }
 
-/// The channel of high priority is a bubble channel with the correct rule in any case.
+/// The channel of high priority is a bubble channel with the correct rule, whatever `router.bubble_rule` is.
 TEST(BglBubble, HighPriorityHasItsOwn) {
   for (const char* rule : {"full_size", "actual_size"}) {
     for (Who who : {Who::kInjected, Who::kTurning}) {
@@ -217,8 +218,8 @@ TEST(BglBubble, HighPriorityHasItsOwn) {
   }
 }
 
-/// Token messages that come while a packet in a receiver has nowhere to go, and those that let it move. Packets in
-/// injection FIFOs do not matter.
+/// Counts of token messages that arrive while a packet in a receiver is blocked, and of those that unblock it. Packets
+/// in injection FIFOs do not count.
 TEST(BglTokens, ThatFreeAPacketAreCounted) {
   for (bool injected : {false, true})
     for (int flits : {23, 24}) {
@@ -233,7 +234,7 @@ TEST(BglTokens, ThatFreeAPacketAreCounted) {
     }
 }
 
-/// A dynamic packet that was on the bubble channel goes back to a dynamic one where it can.
+/// A dynamic packet on the bubble channel returns to a dynamic channel if one is open.
 TEST(BglBubble, IsLeftAgain) {
   BglTorus torus({3, 7}, {{0, kSouth, kHere, 1, bgl::kDynamic}, {73, kSouth, kNorth, 8, bgl::kDynamic}},
                  slow({{"router.dynamic_vcs", integer(1)}, {"router.dynamic_flits", integer(8)}}));

@@ -1,5 +1,5 @@
-/// Dead nodes in Blue Gene/L's torus, and hint bits that software sets: what is refused, detours by hand, and runs
-/// beyond saturation. The ways themselves are in dead_ways_test.cpp.
+/// Dead nodes in Blue Gene/L's torus, and hint bits that software sets: rejected inputs, detours by hand, and runs
+/// beyond saturation. Routes are tested in dead_ways_test.cpp.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -34,17 +34,18 @@ using testing::bgl_dead::error_of;
 using testing::bgl_dead::machine;
 using testing::bgl_dead::Nodes;
 
-/// Two on a line cut nodes between them off from others of the line; next to each other they do not.
+/// Two dead nodes on a line cut the nodes between them off from the rest of the line; two neighbours do not.
 TEST(BglDead, TwoOnALineAreRefusedByName) {
   EXPECT_EQ(error_of(machine({8, 1, 1}, {1, 7})),
-            "faults.nodes: no hint bits lead from node 0 (0,0,0) to node 2 (2,0,0); in the way: 1 (1,0,0), 7 (7,0,0). "
-            "Take other nodes: up to three are no obstacle if no two of them are on a line along a dimension.");
+            "faults.nodes: no hint bits lead from node 0 (0,0,0) to node 2 (2,0,0); dead nodes in the way: 1 (1,0,0), "
+            "7 (7,0,0). Choose other nodes: up to three are no obstacle if no two of them are on a line along a "
+            "dimension.");
   EXPECT_NE(error_of(machine({32, 32, 32}, {0, 5 * 1024})).find("in the way: 0 (0,0,0), 5120 (0,0,5)"),
             std::string::npos);
   EXPECT_EQ(error_of(machine({8, 8, 8}, {1, 2})), "none");
   EXPECT_EQ(error_of(machine({4, 4}, {5}, {{"router.dynamic_vcs", integer(0)}})),
-            "faults.nodes: no hint bits lead from node 6 (2,1) to node 9 (1,2); in the way: 5 (1,1). Set "
-            "router.dynamic_vcs to 1 or more, since only dynamic packets get round them.");
+            "faults.nodes: no hint bits lead from node 6 (2,1) to node 9 (1,2); dead nodes in the way: 5 (1,1). Set "
+            "router.dynamic_vcs to 1 or more, since only dynamic packets go round them.");
 }
 
 TEST(BglDead, BadInputIsRefused) {
@@ -57,13 +58,13 @@ TEST(BglDead, BadInputIsRefused) {
   } cases[] = {
       {machine({4, 4}, {16}), "faults.nodes contains 16: nodes are numbered 0 to 15."},
       {machine({4, 4}, {3, 3}), "faults.nodes contains 3 twice"},
-      {machine({3}, {0, 1}), "faults.nodes = [0, 1] leaves 1 of 3 nodes: at least two have to live."},
-      {machine({8, 8}, {0, 1, 2, 3, 4, 5, 6, 8, 9}), "faults.nodes names 9 nodes; at most 8 can be dead."},
+      {machine({3}, {0, 1}), "faults.nodes = [0, 1] leaves 1 of 3 nodes. At least two must be live."},
+      {machine({8, 8}, {0, 1, 2, 3, 4, 5, 6, 8, 9}), "faults.nodes names 9 nodes; at most 8 are supported."},
       {machine({4, 4}, {3}, {{"router.escape_order", word("direction")}}),
-       "set router.escape_order = \"direction\" to"},
+       "Set router.escape_order = \"direction\" to"},
       {machine({4, 4}, {5}, fill), "broadcast.root = 5 is dead (faults.nodes). Choose a live node."},
-      {machine({4, 4}, {7}, fill), "node 7 is among those to be reached, and it is dead"},
-      {machine({4, 4}, {8}, plane), "node 8 is among those to be reached, and it is dead"},
+      {machine({4, 4}, {7}, fill), "node 7 has to be reached, but is dead"},
+      {machine({4, 4}, {8}, plane), "node 8 has to be reached, but is dead"},
       {machine({4, 4}, {5}, {{"traffic.pattern", word("hot_spot")}, {"traffic.hot_terminals", IntList{5}}}),
        "traffic.hot_terminals: terminal 5 takes no part"},
   };
@@ -93,8 +94,8 @@ TEST(BglDead, BadInputIsRefused) {
   }
 }
 
-/// In a ring the other way round: three cycles to the first request, 21 for each of 6 hops, 256 for the packet, one to
-/// be taken.
+/// The other way round in a ring: three cycles to the first request, 21 for each of 6 hops, 256 for the packet, one
+/// until software takes it.
 TEST(BglDead, ADetourTakesItsHops) {
   BglTorus ring({8}, {{0, 0, 2, 8}}, {{"faults.nodes", IntList{1}}});
   ring.drain();
@@ -103,8 +104,8 @@ TEST(BglDead, ADetourTakesItsHops) {
   EXPECT_EQ(ring.delivered(0), 3 + 6 * 21 + 256 + 1u);
 }
 
-/// With a dead corner a packet is dynamic though others are not, and goes the other way round the square, which costs
-/// nothing. From further off its first hop may be in either dimension, but the dead node is never entered.
+/// With a dead corner a packet is dynamic even if others are not, and goes the other way round the square, with no
+/// extra hops. From further away its first hop may be in either dimension, but it never enters the dead node.
 TEST(BglDead, ACornerIsAvoidedDynamically) {
   BglTorus plane({6, 6}, {{0, 0, 7, 8}, {0, 13, 7, 8}, {1000, 5, 7, 1}, {1000, 5, 7, 1, bgl::kHighPriority}},
                  {{"faults.nodes", IntList{1}}});
@@ -117,8 +118,8 @@ TEST(BglDead, ACornerIsAvoidedDynamically) {
   EXPECT_EQ(plane.way(1)[0].out_vc, 2u);  // a pair without dead nodes stays deterministic
 }
 
-/// Hint bits of pairs without a dead node between them are those of the hardware; among equally good ones that software
-/// finds, each is as likely.
+/// Hint bits of pairs without a dead node between them are those of the hardware. Among equally good ones found by
+/// software, each is equally likely.
 TEST(BglDead, TiesAreStillSplitEvenly) {
   const u32 each = 1000;
   std::vector<testing::BglLine> lines;
@@ -129,7 +130,8 @@ TEST(BglDead, TiesAreStillSplitEvenly) {
   std::map<u32, u32> of_blocked, of_free;
   for (const BglGrant& g : plane.grants())
     if (g.in == bgl::kReception) ++(plane.line(g.id).src ? of_free : of_blocked)[g.hints];
-  // (0,0) to (2,2): not by (1,1). (1,0) to (3,2): two of four boxes hold it, for the others it is on no line.
+  // (0,0) to (2,2): not by (1,1). (1,0) to (3,2): the node is inside two of four boxes; for the other two it is on no
+  // line.
   EXPECT_EQ(of_blocked.size(), 3u);
   EXPECT_FALSE(of_blocked.count(1u << kPlusX | 1u << kPlusY));
   for (const auto& [hints, count] : of_blocked) expect_share(count, each, 1 / 3.0, "a set of hint bits");
@@ -140,7 +142,7 @@ TEST(BglDead, TiesAreStillSplitEvenly) {
   }
 }
 
-/// What the configuration says is done: written as in a packet, x+ first.
+/// Configured hint bits are used as given, written as in a packet, x+ first.
 TEST(BglHintsGiven, AreUsedForTheirPairsOnly) {
   const IntList hints{0, 5, 0b011000, 5, 0, 0b100100};
   for (double dynamic : {0.0, 1.0}) {
@@ -153,7 +155,7 @@ TEST(BglHintsGiven, AreUsedForTheirPairsOnly) {
     EXPECT_EQ(plane.way(2).size(), 2u);
     EXPECT_EQ(plane.way(0)[0].out_vc, dynamic ? plane.way(0)[0].out_vc & 1 : 2u);
   }
-  // A dead corner makes them dynamic.
+  // A dead corner makes packets with given hint bits dynamic.
   BglTorus corner({4, 4}, {{0, 0, 5, 1}}, {{"routing.hints", IntList{0, 5, 0b011000}}, {"faults.nodes", IntList{1}}});
   corner.drain();
   EXPECT_EQ(corner.way(0).size(), 4u);
@@ -167,7 +169,7 @@ TEST(BglHintsGiven, BadOnesAreRefused) {
   } cases[] = {
       {{0, 5}, "routing.hints has 2 numbers: give three"},
       {{0, 16, 0b101000}, "entry 1, from node 0 to node 16, names a node that does not exist: nodes are numbered 0 to"},
-      {{0, 5, 0b101000, 3, 3, 0}, "entry 2, from node 3 to node 3, leads nowhere"},
+      {{0, 5, 0b101000, 3, 3, 0}, "entry 2, from node 3 to node 3, has the same source and destination"},
       {{0, 5, 64}, "at most 63 = 0b111111"},
       {{0, 5, 0b111000}, "has hint bits 111000, both directions of x: set x+ or x-."},
       {{0, 5, 0b101011}, "has hint bits 101011, both directions of z: set z+ or z-."},
@@ -175,7 +177,7 @@ TEST(BglHintsGiven, BadOnesAreRefused) {
       {{0, 1, 0b101000}, "has hint bits 101000, but no hops in y are required: leave y out."},
       {{0, 5, 0b101000, 0, 5, 0b100100}, "names the pair of nodes 0 and 5 twice"},
       {{10, 0, 0b101000}, "names a dead node (faults.nodes)"},
-      {{8, 11, 0b100000}, "from node 8 to node 11, has hint bits 100000, which lead packets to where only dead nodes"},
+      {{8, 11, 0b100000}, "from node 8 to node 11, has hint bits 100000, which lead packets to nodes where only dead"},
   };
   for (const auto& c : cases) {
     const std::string text = error_of(machine({4, 4}, {10}, {{"routing.hints", c.hints}}));
@@ -184,8 +186,8 @@ TEST(BglHintsGiven, BadOnesAreRefused) {
   EXPECT_EQ(error_of(machine({4, 4}, {10}, {{"routing.hints", IntList{8, 11, 0b010000}}})), "none");
 }
 
-/// More than the network can carry, on several placements: dead nodes stay silent, all that others send arrives, and
-/// nobody waits in a circle at any time.
+/// Load beyond saturation, on several placements: dead nodes stay silent, all packets of the others arrive, and no
+/// cyclic wait occurs at any time.
 TEST(BglDeadRuns, BeyondSaturationEverythingArrives) {
   Draw draw(5);
   for (u32 i = 0; i < 12; ++i) {
@@ -220,7 +222,7 @@ TEST(BglDeadRuns, BeyondSaturationEverythingArrives) {
   }
 }
 
-/// Everybody on a dead node's line sends to the nodes of the plane behind it, so that all packets go round it, on
+/// Every node on a dead node's line sends to the nodes of the plane behind it, so that all packets go round it, on
 /// dynamic channels of one packet each.
 TEST(BglDeadRuns, WhereAllHaveToGoRoundTheDeadNode) {
   std::string text;

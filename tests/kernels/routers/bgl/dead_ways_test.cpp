@@ -1,5 +1,5 @@
-/// The ways round dead nodes in Blue Gene/L's torus: who reaches whom, and whether packets can wait in a circle. Ways
-/// are followed step by step on coordinates, without the code under test but for the hint bits that it chose.
+/// Routes round dead nodes in Blue Gene/L's torus: connectivity and absence of cyclic waits. Routes are followed step
+/// by step on coordinates; of the code under test only the hint bits that it chose are used.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ using testing::bgl_dead::Draw;
 using testing::bgl_dead::machine;
 using testing::bgl_dead::Nodes;
 
-/// Follows packets wherever they may go, and notes what can be at the head of each channel.
+/// Follows packets along all routes that they may take, and records which hint bits can be at the head of each channel.
 class Walker {
  public:
   Walker(const IntList& shape, const Nodes& dead) : grid_(shape), dims_(static_cast<u32>(shape.size())) {
@@ -43,7 +43,7 @@ class Walker {
   const Grid& grid() const { return grid_; }
   bool lives(u32 node) const { return !dead_[node]; }
 
-  /// What can go wrong with a packet; "" if it always arrives.
+  /// Returns what can go wrong with a packet; "" if it always arrives.
   std::string walk(u32 from, u32 to, u32 route) {
     const u32 hints = route & bgl::kHints;
     const bool dynamic = route & bgl::kDynamic;
@@ -80,9 +80,9 @@ class Walker {
     return arrives ? "" : "it does not arrive";
   }
 
-  /// Whether nobody can wait in a circle: from channels whose heads have all arrived back to those whose every head can
-  /// enter one of those, all channels are reached. The escape channels of a line in a direction are taken as one:
-  /// within it the bubble rule keeps packets moving that go on along the line.
+  /// Returns whether cyclic waits are impossible. A channel can drain if every head in it has arrived or can enter a
+  /// channel that can drain; all channels must be reached by this rule. The escape channels of a line in a direction
+  /// count as one: the bubble rule keeps packets moving that continue along the line.
   bool drains() const {
     std::vector<bool> dynamic(grid_.nodes * 6), line(grid_.nodes * 6);
     const auto line_of = [&](u32 node, u32 d) {
@@ -138,7 +138,7 @@ class Walker {
   std::vector<Place> place_;
   std::vector<bool> dead_;
   Nodes next_, seen_;
-  std::vector<u64> dynamic_, escape_[2];  ///< hint bits of heads, as sets; ordered packets have escapes of their own
+  std::vector<u64> dynamic_, escape_[2];  ///< sets of heads' hint bits; [1]: deterministic packets
 };
 
 struct Ways {
@@ -147,7 +147,7 @@ struct Ways {
   std::vector<std::string> warnings;
 };
 
-/// Follows packets of all kinds between all live pairs.
+/// Follows packets of all kinds between all pairs of live nodes.
 Ways follow_all(const IntList& shape, const Nodes& dead, Draw& draw) {
   const auto plan = make_plan(experiment(machine(shape, dead)));
   const bgl::Table& t = dynamic_cast<const BglPlan&>(*plan).table();
@@ -172,8 +172,8 @@ Ways follow_all(const IntList& shape, const Nodes& dead, Draw& draw) {
   return ways;
 }
 
-/// The walker itself sees what is wrong: of all hint bits from one corner of a plane to another, those through the dead
-/// node, and those that end next to it.
+/// The walker itself detects faults: among all hint bits from one corner of a plane to another it rejects those that
+/// lead through the dead node or end next to it.
 TEST(BglDead, TheWalkerSeesTrapsAndDeadNodes) {
   Walker walker({5, 5}, {6});                                                   // (1,1)
   EXPECT_EQ(walker.walk(0, 12, 0b000101 | bgl::kDynamic), "");                  // (0,0) to (2,2): round it
@@ -186,8 +186,8 @@ TEST(BglDead, TheWalkerSeesTrapsAndDeadNodes) {
   EXPECT_EQ(narrow.walk(1, 4, 0b000110 | bgl::kDynamic), "it cannot leave 1");  // (1,0) to (0,1): both are dead
 }
 
-/// Wherever up to three nodes are dead, no two of them on a line: everybody reaches everybody, whatever dynamic packets
-/// choose, and nobody waits in a circle.
+/// With up to three dead nodes, no two of them on a line, every node reaches every other one whatever dynamic packets
+/// choose, and no cyclic wait is possible.
 TEST(BglDead, UpToThreeLeaveAllConnected) {
   Draw draw(1);
   u32 round = 0, ordered = 0;
@@ -217,17 +217,17 @@ TEST(BglDead, UpToThreeLeaveAllConnected) {
   EXPECT_GT(ordered, 1000u);
 }
 
-/// Where every layer of a dimension has a dead node there is no layer to wait for, and that is said; still everybody
-/// reaches everybody.
+/// If every layer of a dimension has a dead node, no layer is left to wait for, and flitlab warns; still every node
+/// reaches every other one.
 TEST(BglDead, WithoutALayerThatIsWholeAWarningIsGiven) {
   Draw draw(2);
   const Ways ways = follow_all({3, 3, 3}, {0, 13, 26}, draw);
   ASSERT_EQ(ways.warnings.size(), 1u);
-  EXPECT_NE(ways.warnings[0].find("may wait for one another in a circle"), std::string::npos);
+  EXPECT_NE(ways.warnings[0].find("may deadlock"), std::string::npos);
   EXPECT_FALSE(ways.drains);
 }
 
-/// Whether some hint bits lead all packets of a pair there.
+/// Returns whether some hint bits lead all packets of a pair to their destination.
 bool is_connected(Walker& walker, u32 from, u32 to) {
   for (u32 hints = 1; hints < 64; ++hints)
     for (u32 kind : {0u, u32{bgl::kDynamic}})
@@ -235,15 +235,15 @@ bool is_connected(Walker& walker, u32 from, u32 to) {
   return false;
 }
 
-/// More dead nodes are taken if all pairs are still connected, and what is said about them holds; else the pair that is
-/// named is not connected, but for traps that cannot be reached.
+/// flitlab accepts more dead nodes if all pairs are still connected, and its warnings hold; otherwise the pair that the
+/// error names is not connected.
 TEST(BglDead, MoreThanThreeAreTakenOrRefused) {
   Draw draw(3);
   u32 taken = 0, refused = 0, cut_off = 0;
   for (u32 i = 0; i < 120; ++i) {
     const IntList shape = i % 2 ? IntList{7, 7} : IntList{4, 4, 3};
     Nodes dead = draw.dead(Grid(shape), i % 2 ? 4 + i / 2 % 3 : 3);
-    const u32 beside = (dead[0] + 1) % 48;  // mostly on a line with another one
+    const u32 beside = (dead[0] + 1) % 48;  // mostly on a line with another dead node
     if (i % 2 == 0 && !std::count(dead.begin(), dead.end(), beside)) dead.push_back(beside);
     try {
       const Ways ways = follow_all(shape, dead, draw);
@@ -262,7 +262,7 @@ TEST(BglDead, MoreThanThreeAreTakenOrRefused) {
   EXPECT_EQ(cut_off, refused);
 }
 
-/// Four are no obstacle in a plane; five can be: from (0,3) to (4,6) with dead nodes on the last lines or at the
+/// Four dead nodes never disconnect a plane; five can: from (0,3) to (4,6) with dead nodes on the last lines or at the
 /// corner, whatever the directions.
 TEST(BglDead, FiveCanCutAPairOff) {
   Draw draw(4);

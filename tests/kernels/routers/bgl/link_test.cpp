@@ -1,5 +1,5 @@
-/// Links of Blue Gene/L's torus that spoil packets: hand-derived retransmissions, what each CRC notices, and that the
-/// protocol by itself changes nothing. That nothing is lost and nothing comes twice is in BglConservation.
+/// Blue Gene/L links that corrupt packets: hand-derived retransmissions, which errors each CRC detects, and that the
+/// protocol alone changes nothing. Loss and duplication are covered by BglConservation.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +27,8 @@ using testing::kPlusX;
 using testing::Network;
 using testing::word;
 
-/// With the default delays: a hop takes 21 cycles, a link 32 n + 14, an acknowledgment 18 from the tail on.
+/// With the default delays: a hop takes 21 cycles, a link 32 n + 14; an acknowledgment arrives 18 cycles after the
+/// tail.
 constexpr u32 kTimeout = 1000, kHop = 21, kFull = 256, kLink = 270;
 const RawConfig kProtocol{{"router.link_protocol", true}, {"router.retransmission_timeout", integer(kTimeout)}};
 
@@ -40,7 +41,7 @@ void edit(BglTorus& torus, const char* name, const std::function<void(T*)>& chan
   net.engine->set_field(0, 0, field, all.data());
 }
 
-/// The only head on its way to a node's receiver is hit.
+/// Corrupts the only head on its way to a node's receiver.
 void hit(BglTorus& torus, u32 node, u32 receiver, Hit how) {
   u32 heads = 0;
   edit<u32>(
@@ -57,8 +58,8 @@ void hit(BglTorus& torus, u32 node, u32 receiver, Hit how) {
   ASSERT_EQ(heads, 1u);
 }
 
-/// A full packet goes two hops, from node 0 to 2, and is spoiled on the first. It leaves in cycle 3 for good 1 + 270 +
-/// timeout later than it could have; the spoiled copy has gone on by then, or not.
+/// A full packet goes two hops, from node 0 to 2, and is corrupted on the first. The good copy leaves 1 + 270 + timeout
+/// cycles after the first one left in cycle 3; by then the corrupted copy may have been forwarded.
 TEST(BglLink, SendsASpoiledPacketAgain) {
   for (Hit how : {Hit::kHeader, Hit::kBody}) {
     BglTorus torus({8, 2}, {{0, 0, 2, 8}}, kProtocol);
@@ -83,7 +84,8 @@ TEST(BglLink, SendsASpoiledPacketAgain) {
   }
 }
 
-/// What is sent after a spoiled packet is out of sequence, and all of it comes again, in order; other links go on.
+/// Packets sent after a corrupted one are out of sequence and are all retransmitted in order; other links are
+/// unaffected.
 TEST(BglLink, SendsAllThatFollowedAgain) {
   BglTorus torus({8, 2}, {{0, 0, 1, 8}, {0, 0, 1, 4}, {0, 0, 1, 1}, {0, 0, 8, 8}}, kProtocol);
   torus.run(10);
@@ -100,14 +102,14 @@ TEST(BglLink, SendsAllThatFollowedAgain) {
   EXPECT_EQ(net.total(bgl::Count::kNotValid), 0u);
 }
 
-/// A packet whose acknowledgment is lost comes twice, is taken once, and is acknowledged again. A later one does as
-/// well.
+/// A packet whose acknowledgment is lost arrives twice, is accepted once and is acknowledged again. A later packet's
+/// acknowledgment covers it as well.
 TEST(BglLink, TakesARepeatedPacketOnce) {
   for (bool another : {false, true}) {
     std::vector<BglLine> lines{{0, 0, 1, 8}};
     if (another) lines.push_back({0, 0, 1, 8});
     BglTorus torus({8, 2}, lines, kProtocol);
-    torus.run(3 + kHop + kFull + 1);  // the tail has come, the acknowledgment is under way
+    torus.run(3 + kHop + kFull + 1);  // the tail has arrived, the acknowledgment is under way
     u32 found = 0;
     edit<u32>(
         torus, "acknowledged",
@@ -127,7 +129,7 @@ TEST(BglLink, TakesARepeatedPacketOnce) {
   }
 }
 
-/// Rings at full load whose links spoil a quarter of the packets: copies that are not valid never take the last bubble.
+/// Rings at full load whose links corrupt a quarter of the packets: invalid copies never take the last bubble.
 TEST(BglLink, SpoiledCopiesLeaveTheBubbleAlone) {
   for (u32 seed = 1; seed <= 6; ++seed) {
     RawConfig config{{"router.kind", word("bgl")},
@@ -149,7 +151,8 @@ TEST(BglLink, SpoiledCopiesLeaveTheBubbleAlone) {
   }
 }
 
-/// Timeouts just longer than an answer takes, so that packets come again while their spoiled copies still leave.
+/// Timeouts just longer than an acknowledgment takes, so that packets are sent again while their corrupted copies still
+/// leave.
 TEST(BglLink, TimesOutEarly) {
   for (u32 seed = 1; seed <= 40; ++seed) {
     testing::BglDraw draw(seed);
@@ -177,7 +180,8 @@ TEST(BglLink, TimesOutEarly) {
   }
 }
 
-/// With space for one packet a sender waits for each acknowledgment: until the tail has come, 21 + 256, and 18 more.
+/// With space for one copy a sender waits for each acknowledgment: 21 + 256 cycles until the tail has arrived, and 18
+/// more.
 TEST(BglLink, KeepsNoMoreThanThereIsSpaceFor) {
   RawConfig config = kProtocol;
   config["router.retransmission_flits"] = integer(8);
@@ -187,7 +191,7 @@ TEST(BglLink, KeepsNoMoreThanThereIsSpaceFor) {
   for (u32 id = 0; id < 3; ++id) EXPECT_EQ(torus.leaves(id, 0), 3 + id * (kHop + kFull + 18));
 }
 
-/// Where nothing is spoiled and copies find space, the network does exactly what it does without the protocol.
+/// If no packet is corrupted and copies find space, the network behaves exactly as without the protocol.
 TEST(BglLink, ProtocolAloneChangesNothing) {
   for (u32 seed = 1; seed <= 12; ++seed) {
     RawConfig config = testing::random_bgl(seed);
@@ -224,19 +228,19 @@ Result run_with(const RawConfig& changes, u32 seed = 1) {
   return run_job({experiment(config)}, {"cpu", 1, false}, nullptr).front();
 }
 
-/// The share of packets that are hit is that of 32 n + 4 bytes.
+/// The share of packets that are hit matches 32 n + 4 bytes at the given error rate.
 TEST(BglLink, HitsAsOftenAsAsked) {
   const double rate = 2e-4;
   const Result r = run_with({{"faults.error_rate", rate}, {"traffic.packet_flits", integer(8)}});
   EXPECT_EQ(r.delivered, 18 * 200u);
-  // Of those in sequence: every hop that was good, those of copies that were spoiled before, and those spoiled.
+  // Packets in sequence: good hops, hops of copies that were corrupted earlier, and packets corrupted on this hop.
   const double good = r.delivered * r.hops_mean + r.model.at("packets_not_valid");
   const double hit = r.model.at("packets_hit"), expected = 1 - std::pow(1 - rate, 260);
   EXPECT_NEAR(hit / (good + hit), expected, 0.15 * expected);
   EXPECT_GE(r.model.at("packets_repeated"), hit);
 }
 
-/// Short CRCs let spoiled packets through: only the running CRCs of the link tell. With those of 24 bits they agree.
+/// Short CRCs of packets miss errors, which only the link's running CRCs then show. With 24 bits both agree.
 TEST(BglLink, RunningCrcsTellWhatPacketsCrcsDoNot) {
   const Result good = run_with({{"faults.error_rate", 5e-4}});
   EXPECT_EQ(good.delivered, 18 * 200u);
@@ -250,7 +254,7 @@ TEST(BglLink, RunningCrcsTellWhatPacketsCrcsDoNot) {
   EXPECT_LT(bad.model.at("links_with_different_crcs"), 18 * 6);
 }
 
-/// Checksums of injection FIFOs are those of the data, whatever the links do to it; other data has others.
+/// Checksums of injection FIFOs depend on the sent data only, not on what links do to it; other data gives other sums.
 TEST(BglLink, ChecksumsTellWhetherANodeSendsTheSame) {
   const auto sums = [](double rate, u32 seed) {
     RawConfig config{{"router.kind", word("bgl")},           {"topology.shape", IntList{3, 2, 2}},
@@ -270,7 +274,7 @@ TEST(BglLink, ChecksumsTellWhetherANodeSendsTheSame) {
   for (u32 node = 0; node < 12; ++node) EXPECT_NE(quiet[node], other[node]);
 }
 
-/// Both ends of every link say the same when all is quiet, and something: every link was used.
+/// When the network is idle, both ends of every link have the same running CRC, not zero since every link was used.
 TEST(BglLink, RegistersShowTheRunningCrcs) {
   BglTorus torus({4, 1, 1}, {{0, 0, 1, 8}, {0, 1, 2, 3}}, kProtocol);
   torus.run(1000);
@@ -286,14 +290,15 @@ TEST(BglLink, RegistersShowTheRunningCrcs) {
   EXPECT_THROW(crc(0, "SENT_CRC +y"), ConfigError);
 }
 
-/// CRC-32 of IEEE 802.3, of words from 0 without the final inversion: the polynomial itself after a single one bit.
+/// CRC-32 of IEEE 802.3 over words, from 0 and without the final inversion: a single one bit gives the polynomial
+/// itself.
 TEST(BglLink, CrcIsTheStandardOne) {
   EXPECT_EQ(bgl::add_to_crc(0, 0x80000000u), 0xEDB88320u);
   // "1234" in a register of ones, inverted at the end, is 0x9BE3E0A3.
   EXPECT_EQ(~bgl::add_to_crc(0xFFFFFFFFu, 0x34333231u), 0x9BE3E0A3u);
 }
 
-/// A sender that forgets a packet, or a receiver that skips one, is found.
+/// The audit finds a sender that dropped a copy and a receiver that skipped a packet.
 TEST(BglLink, AuditFindsWhatIsForgotten) {
   for (bool sender : {true, false}) {
     BglTorus torus({8, 2}, {{0, 0, 2, 8}}, kProtocol);

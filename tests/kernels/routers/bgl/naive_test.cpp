@@ -1,5 +1,5 @@
-/// Blue Gene/L's torus against a second one (tests/support/bgl/naive.hpp): every departure and every delivery must
-/// agree, so nobody sleeps through anything.
+/// Blue Gene/L's torus against a second implementation (tests/support/bgl/naive.hpp): every departure and every
+/// delivery must agree, so no node may miss a cycle in which it is active.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ using testing::bgl_naive::Happening;
 using testing::bgl_naive::NaivePacket;
 using testing::bgl_naive::NaiveTorus;
 
-/// What terminals create before a cycle, with headers as hardware and software fill them in.
+/// Returns the packets that terminals create before a cycle, with headers as hardware and software fill them in.
 std::vector<std::vector<Creation>> creations(const Experiment& e, const BglPlan& plan, const ReplicaRow& row,
                                              Cycle until) {
   const TrafficTable& traffic = plan.table().traffic;
@@ -54,9 +54,9 @@ std::vector<std::vector<Creation>> creations(const Experiment& e, const BglPlan&
   return all;
 }
 
-/// Runs both side by side. Returns how many packets have been delivered.
+/// Runs both side by side. Returns the number of delivered packets.
 u32 compare(RawConfig config, u32 cycles) {
-  config.insert({"traffic.self", false});  // the naive torus has links alone
+  config.insert({"traffic.self", false});  // the naive torus has no way for a node's packets to itself
   const Experiment e = experiment(config);
   Network net(e, {"cpu", 1, true, 1});
   const auto& plan = dynamic_cast<const BglPlan&>(*net.plan);
@@ -84,11 +84,11 @@ u32 compare(RawConfig config, u32 cycles) {
     }
   }
   check_conservation(*net.engine, *net.plan, 0);
-  Network untraced(e);  // for the published machine, phases of its own
+  Network untraced(e);  // the published machine has phases of its own when it is not traced
   untraced.step(cycles);
   EXPECT_EQ(untraced.engine->state_hash(0), net.engine->state_hash(0)) << described(config);
   const u32 vcs = plan.table().vcs;
-  // Tokens for a link that is taken may be on their way, or wait for its end.
+  // Tokens for a busy link are on their way, or wait until it is free.
   constexpr u32 kPorts = bgl::kDirections;
   std::vector<u64> returned(std::size_t{plan.table().routers} * kPorts);
   if (plan.table().defer) net.engine->get_field(0, 0, plan.layout().kinds[0].field("returned"), returned.data());
@@ -104,7 +104,7 @@ u32 compare(RawConfig config, u32 cycles) {
   return delivered;
 }
 
-/// A batch on 3x3x2 with everything as it is by default, from the first packet to the last.
+/// A batch on 3x3x2 with all defaults, from the first packet to the last.
 TEST(BglNaive, ABatchEndsInTheSameCycles) {
   Lengths lengths;
   for (std::int64_t n = 1; n <= 8; ++n) lengths.emplace_back(n, 1.0);
@@ -122,7 +122,7 @@ TEST(BglNaive, ABatchEndsInTheSameCycles) {
 
 class BglNaive : public ::testing::TestWithParam<u32> {};
 
-/// Random parameters, under loads far beyond saturation, at it, or below.
+/// Random parameters under loads far beyond saturation, at it, or below.
 TEST_P(BglNaive, AgreesWhateverTheParameters) {
   for (u32 i = 0; i < 10; ++i) {
     const u32 seed = GetParam() * 10 + i;
@@ -139,8 +139,8 @@ TEST_P(BglNaive, AgreesWhateverTheParameters) {
   }
 }
 
-/// The same with the protocol of links that may spoil packets, while none is spoiled: copies are kept, and
-/// acknowledgments wait for links, go first, and take their time.
+/// The same with the retransmission protocol on links without errors: senders keep copies, and acknowledgments wait for
+/// links, go first and take time on them.
 TEST_P(BglNaive, AgreesWithTheLinkProtocol) {
   for (u32 i = 0; i < 8; ++i) {
     const u32 seed = 500 + GetParam() * 8 + i;

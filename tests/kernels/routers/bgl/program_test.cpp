@@ -25,7 +25,7 @@ Experiment program(const std::string& calls, RawConfig changes = {}) {
 }
 
 /// One way over `hops` hops: 3 cycles to the first request, 21 for each hop, 32 a chunk until the tail is in the
-/// reception FIFO, and one more until software has it.
+/// reception FIFO, and one more until software takes it.
 u32 one_way(u32 hops, u32 chunks) { return 3 + 21 * hops + 32 * chunks + 1; }
 
 TEST(BglProgram, PingPongTakesTheSumOfItsParts) {
@@ -33,13 +33,13 @@ TEST(BglProgram, PingPongTakesTheSumOfItsParts) {
     for (u32 bytes : {0u, 16u, 17u, 240u}) {
       const u32 x = peer % 8, y = peer / 8 % 4, z = peer / 32, chunks = (bytes + 16 + 31) / 32;
       const std::string to = std::to_string(peer), size = "," + std::to_string(bytes) + "\n";
-      // Token packets of their own might hold up the answer.
+      // Separate token packets could delay the answer.
       Network net(program("0,send," + to + size + "0,recv," + to + "\n" + to + ",recv,0\n" + to + ",send,0" + size,
                           {{"router.acks", word("charged")}}));
       net.step(2000);
       const std::vector<u32> ends = net.plan->inspector()->program_ends(net.engine->state(0));
       const u32 way = one_way(x + y + z, chunks);
-      EXPECT_EQ(ends[peer], way + 1) << peer << ' ' << bytes;  // a send is over in the cycle after its last packet
+      EXPECT_EQ(ends[peer], way + 1) << peer << ' ' << bytes;  // a send ends in the cycle after its last packet
       EXPECT_EQ(ends[0], 2 * way) << peer << ' ' << bytes;
       EXPECT_EQ(ends[63], 0u);
       EXPECT_EQ(net.total(Total::kProgramsFinished), 64u);
@@ -56,15 +56,15 @@ TEST(BglProgram, ComputesAndPaysForMessages) {
 }
 
 TEST(BglProgram, ALongMessageStreamsOverOneLink) {
-  // 100 full packets to a neighbour: each takes the only shortest link for 262 cycles; token packets go back on the
-  // other.
+  // 100 full packets to a neighbour: each takes the only shortest link for 262 cycles; token packets use the reverse
+  // link.
   Network net(program("0,send,1,24000\n1,recv,0\n"));
   net.step(40000);
   EXPECT_EQ(net.plan->inspector()->program_ends(net.engine->state(0))[1], one_way(1, 8) + 99 * 262);
 }
 
 TEST(BglProgram, DistantEndsOfBurstsAreNotSleptThrough) {
-  // Bursts far beyond the calendar, with messages coming in meanwhile.
+  // Bursts far beyond the calendar, while messages arrive.
   std::string calls = "0,compute,10007\n0,send,1,16\n";
   for (u32 i = 0; i < 20; ++i) calls += "2,compute,333\n2,send,0,16,1\n0,recv,2,16,1\n";
   Network net(program(calls + "1,recv,0\n"));
@@ -82,7 +82,7 @@ TEST(BglProgram, CollectivesAreTheSameWhateverRunsThem) {
   Network one(e), three(e, {"cpu", 3, false, 1}), wide(e, {"cpu", 2, false, 1, testing::kWide});
   for (u32 i = 0; i < 32; ++i) {
     for (Network* net : {&one, &wide}) net->step(3000);
-    if (i < 3) {  // barriers of more threads than cores take their time
+    if (i < 3) {  // barriers of more threads than cores are slow
       three.step(3000);
       ASSERT_EQ(one.engine->state_hash(0), three.engine->state_hash(0));
     }

@@ -1,4 +1,4 @@
-/// Where Blue Gene/L's packets go: hint bits, the order of the escape channels, datelines. Expectations are counted
+/// Routes of Blue Gene/L's packets: hint bits, the order of the escape channels, datelines. Expectations are counted
 /// step by step on coordinates, without the code under test.
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ using testing::Network;
 using testing::Place;
 using testing::word;
 
-/// One packet from everybody to everybody; with at most 63 others their queues stay short enough for the trace.
+/// Returns one packet for every pair; with at most 63 other nodes the queues stay short enough for the trace.
 std::vector<BglLine> all_pairs(const Grid& grid, u32 route = 0) {
   std::vector<BglLine> lines;
   for (u32 s = 0; s < grid.nodes; ++s)
@@ -86,9 +86,9 @@ struct Routing {
 
 class BglRoutes : public ::testing::TestWithParam<Routing> {};
 
-/// Every packet between all pairs takes a shortest way, in order if it is deterministic; at every node its hint bits
-/// are the ways that are left; of a dateline pair it uses the lower channel until it crosses from the largest
-/// coordinate to 0 or back in a dimension, and from that hop on the higher one.
+/// Every packet of all pairs takes a shortest route, in order if it is deterministic. At every node its hint bits are
+/// the directions that are left. Of a dateline pair it uses the lower channel until it crosses from the largest
+/// coordinate to 0 or back in a dimension, and the higher one from that hop on.
 TEST_P(BglRoutes, LeadEverybodyToEverybody) {
   const Routing& p = GetParam();
   const bool pair = p.escape == std::string("dateline");
@@ -123,7 +123,7 @@ TEST_P(BglRoutes, LeadEverybodyToEverybody) {
         const u32 dynamic_vcs = p.dynamic ? 1 : 2;
         if (!p.dynamic || hop.out_vc >= dynamic_vcs) {
           ++escapes;
-          // The first in order: x before y before z, or all plus directions before all minus ones.
+          // The first direction in order: x before y before z, or all plus directions before all minus ones.
           for (u32 d = 0; d < 6; ++d) {
             const bool by_direction = p.order == std::string("direction");
             const bool before =
@@ -155,7 +155,7 @@ INSTANTIATE_TEST_SUITE_P(All, BglRoutes,
                                            Routing{"dynamic_pair", true, "dateline", "direction"}),
                          [](const auto& p) { return p.param.name; });
 
-/// Packets of high priority go in order on a channel of their own, whatever the escape channels are.
+/// Packets of high priority are deterministic and use a channel of their own, whatever the escape channels are.
 TEST(BglRoutes, OfHighPriority) {
   for (const char* escape : {"bubble", "dateline"}) {
     const Grid grid({4, 3, 2});
@@ -169,7 +169,7 @@ TEST(BglRoutes, OfHighPriority) {
   }
 }
 
-/// Half-way round, a node sends by its registers: always in one direction, the other one than its neighbours.
+/// Half-way round, a node's register decides: always the same direction, opposite to its neighbours' choice.
 TEST(BglTies, AreDecidedByTheNode) {
   const Grid grid({4, 6, 2});
   std::vector<BglLine> lines;
@@ -190,7 +190,7 @@ TEST(BglTies, AreDecidedByTheNode) {
   EXPECT_EQ(counted, lines.size());
 }
 
-/// What the busiest link carries under uniform traffic, by following all pairs in order of the dimensions.
+/// Load of the busiest link under uniform traffic, found by following all pairs in dimension order.
 TEST(BglTies, SetTheBoundOfTheLoad) {
   for (const IntList& shape : {IntList{8}, {7}, {6}, {2}, {10, 3}, {4, 4, 2}, {6, 6, 6}, {1, 5, 2}})
     for (const char* ties : {"registers", "random"}) {
@@ -220,7 +220,7 @@ TEST(BglTies, SetTheBoundOfTheLoad) {
     }
 }
 
-/// Half-way round, either direction is as likely, in each dimension by itself, and packet by packet.
+/// Half-way round, either direction is equally likely, independently in each dimension and for each packet.
 TEST(BglTies, AreSplitEvenlyPerPacket) {
   const Grid grid({4, 6, 2});
   const u32 each = 60;
@@ -253,8 +253,8 @@ TEST(BglTies, AreSplitEvenlyPerPacket) {
   EXPECT_EQ(sequences.size(), 2u);
 }
 
-/// A part of the packets is dynamic, a part of high priority (these are deterministic), and with two groups half of
-/// them are for each group's FIFOs; each by itself.
+/// A share of the packets is dynamic, a share has high priority (these are deterministic), and with two groups half of
+/// them are for each group's FIFOs; all three are independent.
 TEST(BglTies, SoAreTheKindsOfPackets) {
   const Grid grid({4, 3, 2});
   std::vector<BglLine> lines;

@@ -1,4 +1,4 @@
-/// How fast the software of Blue Gene/L's nodes takes and puts packets, counted by hand.
+/// Rates at which the software of Blue Gene/L's nodes takes and puts packets, counted by hand.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ using testing::BglLine;
 using testing::BglTorus;
 using testing::integer;
 
-/// Six packets come from six neighbours at once. Software takes one from every FIFO in a cycle, or one in an interval.
+/// Six packets arrive from six neighbours at once. Software takes one from every FIFO per cycle, or one per interval.
 TEST(BglSoftware, TakesAPacketInAnInterval) {
   for (u32 interval : {0u, 1u, 100u}) {
     const u32 here = 13;  // (1,1,1) of 3x3x3
@@ -29,19 +29,19 @@ TEST(BglSoftware, TakesAPacketInAnInterval) {
   }
 }
 
-/// Those of high priority are taken first.
+/// Software takes packets of high priority first.
 TEST(BglSoftware, TakesHighPriorityFirst) {
   BglTorus torus(
       {3, 3, 3},
       {{0, 12, 13, 2}, {0, 14, 13, 2}, {0, 10, 13, 2}, {100, 16, 13, 2, bgl::kHighPriority}, {100, 4, 13, 2}},
       {{"reception.take_interval", integer(100)}});
   torus.drain();
-  EXPECT_EQ(torus.delivered(3), 189u);  // 89 + 100: whole since 188
+  EXPECT_EQ(torus.delivered(3), 189u);  // 89 + 100: complete since 188
   EXPECT_LT(torus.delivered(3), torus.delivered(4));
 }
 
-/// Packets for six neighbours are put into six FIFOs in one cycle, or one after the other at the pace of software: an
-/// interval for each chunk.
+/// Software puts packets for six neighbours into six FIFOs in one cycle, or one after the other with an interval for
+/// each chunk.
 TEST(BglSoftware, PutsAChunkInAnInterval) {
   for (u32 interval : {0u, 1u, 60u, 1000u}) {
     const u32 chunks[] = {8, 1, 5, 3, 2, 7};
@@ -54,8 +54,8 @@ TEST(BglSoftware, PutsAChunkInAnInterval) {
   }
 }
 
-/// One packet goes into a FIFO in a cycle, and FIFOs take turns: a seventh packet waits a cycle, and leaves after the
-/// first one.
+/// A FIFO accepts one packet a cycle, and FIFOs take turns: a seventh packet waits a cycle and leaves after the first
+/// one.
 TEST(BglSoftware, FillsItsFifosInTurn) {
   const u32 to[] = {12, 14, 10, 16, 4, 22};
   for (int fifos : {1, 4, 6}) {
@@ -68,8 +68,9 @@ TEST(BglSoftware, FillsItsFifosInTurn) {
   }
 }
 
-/// A processor that needs time: of six packets that are there in cycle 89 it takes one after the other, 12 cycles each
-/// (40 and 2 x 4 processor cycles, of which there are 4 in a cycle). Two have a hand free for three receivers each.
+/// A processor that needs time: of six packets that are complete in cycle 89 it takes one after the other, 12 cycles
+/// each (40 and 2 x 4 processor cycles, 4 of them to a cycle). With two processors each takes the packets of three
+/// receivers.
 TEST(BglSoftware, AProcessorTakesOnePacketAtATime) {
   for (u32 processors : {1u, 2u}) {
     BglTorus torus({3, 3, 3},
@@ -81,7 +82,7 @@ TEST(BglSoftware, AProcessorTakesOnePacketAtATime) {
     std::vector<u32> times;
     for (u32 id = 0; id < 6; ++id) times.push_back(torus.delivered(id));
     std::sort(times.begin(), times.end());
-    // They were put into FIFOs 12 cycles late themselves.
+    // The sources put them into FIFOs 12 cycles late as well.
     for (u32 i = 0; i < 6; ++i) EXPECT_EQ(times[i], 12u + 89 + 12 * (i / processors + 1)) << processors;
   }
 }
@@ -94,19 +95,19 @@ TEST(BglSoftware, AProcessorPutsOnePacketAtATime) {
     BglTorus torus({3, 3, 3}, lines,
                    {{"software.packet_time", integer(41)}, {"software.processors", integer(processors)}});
     torus.drain();
-    // 41 processor cycles are 11 whole ones.
+    // 41 processor cycles round up to 11 cycles.
     for (u32 i = 0; i < 6; ++i) EXPECT_EQ(torus.leaves(i, 13), 3u + 11 * (i / processors + 1)) << processors;
   }
 }
 
-/// One processor does both: what has arrived comes first. A packet of 32 cycles comes whole in cycle 3 + 21 + 32 + 1 +
-/// 10, while the second of three packets is being put, and is taken before the third.
+/// One processor does both and takes before it puts. A packet of 32 cycles is complete in cycle 3 + 21 + 32 + 1 + 10,
+/// while the second of three packets is being put, and is taken before the third is put.
 TEST(BglSoftware, AProcessorTakesBeforeItPuts) {
   BglTorus torus({3, 3, 3}, {{0, 13, 14, 1}, {0, 13, 14, 1}, {0, 13, 14, 1}, {0, 12, 13, 1}},
                  {{"software.packet_time", integer(200)}});
   torus.drain();
-  // 50 cycles a packet: node 12 puts its own until 50; it leaves in 53, is whole in node 13 in 53 + 21 + 32 + 1 = 107,
-  // where the third packet is being put until 150. Created at 0: puts end in 50, 100, 150.
+  // 50 cycles a packet: node 12 puts its packet until 50; it leaves in 53 and is complete in node 13 in 53 + 21 + 32 +
+  // 1 = 107, while the third packet is being put until 150. Created at 0: puts end in 50, 100, 150.
   EXPECT_EQ(torus.leaves(0, 13), 53u);
   EXPECT_EQ(torus.leaves(1, 13), 103u);
   EXPECT_EQ(torus.leaves(2, 13), 153u);
@@ -115,10 +116,10 @@ TEST(BglSoftware, AProcessorTakesBeforeItPuts) {
                 {{"software.packet_time", integer(200)}});
   busy.drain();
   EXPECT_EQ(busy.delivered(4), 200u);
-  EXPECT_EQ(busy.leaves(3, 13), 253u);  // begun in 200, behind the one that came
+  EXPECT_EQ(busy.leaves(3, 13), 253u);  // put from 200 on, after the packet that arrived was taken
 }
 
-/// Nodes begin at random within an interval, and only then.
+/// Nodes start at random cycles within `software.start_spread`.
 TEST(BglSoftware, BeginsWithinASpread) {
   std::vector<BglLine> lines;
   for (u32 node = 0; node < 27; ++node) lines.push_back({0, node, (node + 1) % 27, 1});
@@ -135,8 +136,8 @@ TEST(BglSoftware, BeginsWithinASpread) {
   EXPECT_GT(begins.back() - begins.front(), 700u);
 }
 
-/// Software puts packets into a FIFO with room only: into one of eight chunks with five in it, only when these have
-/// left, a cycle after their tail.
+/// Software puts packets only into a FIFO with room: a FIFO of eight chunks that holds five has room one cycle after
+/// their tail has left.
 TEST(BglSoftware, WaitsForRoomInAFifo) {
   for (u32 second : {3u, 4u}) {
     BglTorus torus({3, 3, 3}, {{0, 13, 12, 5}, {0, 13, 14, second}},

@@ -16,7 +16,7 @@ using testing::kMinusX;
 using testing::kPlusX;
 using testing::word;
 
-/// No delay is what it is by default: a hop takes 17 + 5 + 6, a virtual channel's FIFO 9 more, a link 32 n + 15, a
+/// Every delay differs from its default: a hop takes 17 + 5 + 6, a virtual channel's FIFO 9 more, a link 32 n + 15, a
 /// token message 17 + 11.
 const RawConfig kOdd{{"topology.channel_delay", integer(17)},  {"router.pipeline_delay", integer(5)},
                      {"router.arbitration_delay", integer(6)}, {"router.fifo_delay", integer(9)},
@@ -29,7 +29,7 @@ RawConfig odd(RawConfig more) {
   return more;
 }
 
-/// Hops by counting steps.
+/// Returns the hops of a shortest path, found by counting steps.
 u32 distance(const IntList& shape, u32 from, u32 to) {
   u32 hops = 0;
   for (const std::int64_t k : shape) {
@@ -46,7 +46,7 @@ u32 distance(const IntList& shape, u32 from, u32 to) {
 
 class BglLatency : public ::testing::TestWithParam<std::tuple<bool, double, const char*>> {};
 
-/// From the source's software through the phases of arbitration, over H hops, the chunks behind the head, and a cycle
+/// Latency is the sum of: source software and the arbitration phases, H hops, the chunks behind the head, and one cycle
 /// to the software at the destination. Packets are so far apart that no two meet.
 TEST_P(BglLatency, IsTheSumOfItsParts) {
   const auto [bypass, dynamic, escape] = GetParam();
@@ -74,7 +74,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, BglLatency,
                          ::testing::Combine(::testing::Bool(), ::testing::Values(0.0, 1.0),
                                             ::testing::Values("bubble", "dateline")));
 
-/// What `inspect` prints is the mean over all pairs.
+/// The zero-load latency that `inspect` prints is the mean over all pairs.
 TEST(BglTiming, ZeroLoadLatencyIsDerived) {
   for (bool bypass : {true, false}) {
     const IntList shape{5, 4, 2};
@@ -93,7 +93,8 @@ TEST(BglTiming, ZeroLoadLatencyIsDerived) {
   }
 }
 
-/// The paper's 44: 38 of one kind, for the VCs, the bypass channels and the injection FIFOs, and one for each receiver.
+/// The paper's 44 arbiters: 38 of one kind, for the VCs, the bypass channels and the injection FIFOs, and one for each
+/// receiver.
 TEST(BglTiming, CountsThePapersArbiters) {
   const auto plan =
       make_plan(testing::experiment({{"router.kind", word("bgl")}, {"topology.shape", IntList{8, 8, 8}}}));
@@ -104,7 +105,7 @@ TEST(BglTiming, CountsThePapersArbiters) {
   EXPECT_EQ(derived["sender_arbiters"], 6);
 }
 
-/// Two packets in a row, whether from one FIFO or from two: the second one leaves when the link has carried the first.
+/// Two packets in a row, from one FIFO or from two: the second one leaves when the link has carried the first.
 TEST(BglTiming, APacketTakesALinkFor32NPlus14Cycles) {
   for (int fifos : {1, 6})
     for (u32 n = 1; n <= 8; ++n) {
@@ -119,7 +120,7 @@ TEST(BglTiming, APacketTakesALinkFor32NPlus14Cycles) {
   EXPECT_EQ(full.leaves(1, 0) - full.leaves(0, 0), 270u);
 }
 
-/// The 14 are trailer, acknowledgment and gap.
+/// The 14 cycles are trailer, acknowledgment and gap.
 TEST(BglTiming, TheOverheadOfALinkIsThreeParts) {
   const struct {
     int trailer, ack, gap;
@@ -134,7 +135,7 @@ TEST(BglTiming, TheOverheadOfALinkIsThreeParts) {
   }
 }
 
-/// Where token packets are packets of their own, nobody is charged for them: a one-way stream takes 8 cycles less.
+/// With separate token packets a data packet is not charged for them: a one-way stream takes 8 cycles less per packet.
 TEST(BglTiming, TokenPacketsOfTheirOwnCostTheOtherDirection) {
   for (u32 n = 1; n <= 8; ++n) {
     BglTorus torus({5}, {{0, 0, 1, n}, {1, 0, 1, 9 - n}}, {{"router.acks", word("packets")}});
@@ -143,23 +144,23 @@ TEST(BglTiming, TokenPacketsOfTheirOwnCostTheOtherDirection) {
   }
 }
 
-/// A packet that leaves node 0 in cycle 3 is passed to node 1's reception FIFO in cycle 24, and all of it is there in
-/// 56: its token packet takes the link back until 64. A packet that asks for that link before goes before, one that
-/// asks then or later waits.
+/// A packet that leaves node 0 in cycle 3 is passed to node 1's reception FIFO in cycle 24, and its tail is there in
+/// 56: its token packet takes the reverse link until 64. A packet that requests that link earlier goes first; one that
+/// requests it in 56 or later waits.
 TEST(BglTiming, ATokenPacketTakesTheLinkBack) {
   for (bool bypass : {true, false})
     for (u32 asks = 10; asks < 70; ++asks) {
       BglTorus torus({5}, {{0, 0, 1, 1}, {asks - 3, 1, 0, 1}},
                      {{"router.acks", word("packets")}, {"router.bypass", bypass}});
       torus.drain();
-      const u32 whole = bypass ? 56 : 60;  // four cycles later out of a VC's FIFO
+      const u32 whole = bypass ? 56 : 60;  // four cycles later through a VC's FIFO
       EXPECT_EQ(torus.leaves(1, 1), asks < whole || asks > whole + 8 ? asks : whole + 8) << asks;
     }
 }
 
-/// It waits for the link, and then goes first: the tokens of a packet of a chunk are known again when the packet of n
-/// chunks that leaves node 1 in cycle 50 is gone, 32 n + 6 cycles later, and 8 + 10 after that. Two packets that wait
-/// for the link go behind.
+/// A token packet waits for the link and then goes first. The packet of n chunks that leaves node 1 in cycle 50 frees
+/// the link 32 n + 6 cycles later, and 8 + 10 cycles after that the tokens are back. Two packets that wait for the link
+/// go behind.
 TEST(BglTiming, ATokenPacketWaitsAndGoesFirst) {
   for (u32 n = 1; n <= 8; ++n) {
     BglTorus torus({5}, {{0, 0, 1, 1}, {47, 1, 0, n}, {48, 1, 0, 1}, {48, 1, 0, 1}},
@@ -181,8 +182,8 @@ TEST(BglTiming, ATokenPacketWaitsAndGoesFirst) {
   }
 }
 
-/// A FIFO passes packets on at the speed of a link, one after the other: to another link the second one leaves as soon
-/// as the first one's tail has left. From another FIFO it leaves at once.
+/// A FIFO forwards packets at the speed of a link, one at a time: to another link the second one leaves as soon as the
+/// first one's tail has left. From another FIFO it leaves at once.
 TEST(BglTiming, AFifoIsFreeWhenTheTailHasLeft) {
   for (int fifos : {1, 2})
     for (u32 n : {1u, 8u}) {
@@ -192,7 +193,7 @@ TEST(BglTiming, AFifoIsFreeWhenTheTailHasLeft) {
     }
 }
 
-/// A stream through a node is as dense behind it as before it.
+/// A stream is as dense behind a node as before it.
 TEST(BglTiming, AStreamThroughANodeIsNotSlowed) {
   for (bool bypass : {true, false})
     for (double dynamic : {0.0, 1.0})
@@ -211,10 +212,10 @@ TEST(BglTiming, AStreamThroughANodeIsNotSlowed) {
       }
 }
 
-/// Tokens at the sender while a packet passes: gone when it leaves; back when, at the next node, it has begun to pass
-/// by (bypass) or its tail has left, plus a token message. On dynamic channels a packet takes as many tokens as it has
-/// chunks, on the bubble eight. Unless it is counted whom they free, tokens that come before the end of their link wait
-/// for it.
+/// Tokens at the sender while a packet passes: taken when it leaves; back when it has started on the bypass channel of
+/// the next node, or when its tail has left there, plus a token message. On dynamic channels a packet takes as many
+/// tokens as it has chunks, on the bubble channel eight. Tokens that arrive while their link is busy wait until it is
+/// free, unless `router.count_unblocking` is set.
 TEST(BglTokens, ComeBackWhenThePacketHasGone) {
   u32 waited = 0, others = 0;
   for (bool counted : {true, false})
@@ -242,9 +243,9 @@ TEST(BglTokens, ComeBackWhenThePacketHasGone) {
   EXPECT_GT(others, 8u);
 }
 
-/// A packet that cannot pass by at once enters its virtual channel: 9 cycles later it may ask, and its tokens come
-/// back after its tail. Node 1's own packet holds the link from 1 to 2 for 271 cycles; packet 1 asks at its end, in
-/// the cycle before, or 8 or 9 cycles before.
+/// A packet that cannot use the bypass channel at once enters its virtual channel: it may request 9 cycles later, and
+/// its tokens return after its tail. Node 1's own packet holds the link from 1 to 2 for 271 cycles; packet 1 requests
+/// it at the end of that, in the cycle before, or 8 to 10 cycles before.
 TEST(BglTokens, OfAPacketThatHadToWaitComeBackLater) {
   for (u32 early : {0u, 1u, 8u, 9u, 10u}) {
     const u32 free = kArbitration + 256 + kOverhead, asks = free - early;
@@ -260,9 +261,9 @@ TEST(BglTokens, OfAPacketThatHadToWaitComeBackLater) {
   }
 }
 
-/// Node 6 sends a long packet to the right, one upwards and one ahead. Three packets come from the left meanwhile, wait
-/// on virtual channels of their own for one of these links each, and all of these are free in cycle 273. A receiver
-/// makes one request a cycle; when all its paths are taken, the next packet waits for a tail to leave.
+/// Node 6 sends a long packet to the right, one upwards and one ahead. Meanwhile three packets come from the left and
+/// each wait, on virtual channels of their own, for one of these links; all three are free in cycle 273. A receiver
+/// makes one request a cycle; when all its paths are in use, the next packet waits for a tail to leave.
 TEST(BglBuses, AReceiverHasAsManyAsItHasPaths) {
   for (u32 paths : {1u, 2u, 3u}) {
     BglTorus torus({5, 5, 3},
@@ -284,7 +285,7 @@ TEST(BglBuses, AReceiverHasAsManyAsItHasPaths) {
   }
 }
 
-/// First cycle after which a packet on a virtual channel is on its way to a reception FIFO.
+/// First cycle after which a packet on a virtual channel moves to a reception FIFO.
 u32 arrives(BglTorus& torus, u32 node, u32 port, u32 vc, u32 most) {
   while (torus.vc(node, port, vc).stage != "arriving") {
     if (torus.now() > most) return kNone;
@@ -293,10 +294,10 @@ u32 arrives(BglTorus& torus, u32 node, u32 port, u32 vc, u32 most) {
   return torus.now() - 1;
 }
 
-/// A receiver has one bus to the reception FIFO of its direction and one to that of high priority. Packet 0 comes in
-/// cycle 24, is whole in 280 and taken in 281; so packet 1 is taken in 781, and until then fills the FIFO. Packets 2
-/// and 3 wait for its place, which the node knows of a cycle later, and one of them then for the other's tail. Packet
-/// 4, of high priority, waits for nothing, and is taken first.
+/// A receiver has one bus to the reception FIFO of its direction and one to the FIFO of high priority. Packet 0 comes
+/// in cycle 24, is complete in 280 and taken in 281; so packet 1 is taken in 781, and until then fills the FIFO.
+/// Packets 2 and 3 wait for its space, which the node sees a cycle later; one of them then waits for the other's tail.
+/// Packet 4, of high priority, waits for nothing and is taken first.
 TEST(BglBuses, OneToEachReceptionFifo) {
   BglTorus torus(
       {5},
@@ -322,7 +323,7 @@ TEST(BglBuses, OneToEachReceptionFifo) {
   EXPECT_EQ(torus.delivered(4), 1281u);
 }
 
-/// The published router is run by code that knows its numbers; other routers are not.
+/// The published router runs code that is compiled with its parameters; other routers do not.
 TEST(BglPublished, IsRecognized) {
   const auto fits = [](const RawConfig& changes) {
     RawConfig config{{"router.acks", word("auto")}};

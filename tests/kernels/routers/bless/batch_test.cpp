@@ -1,4 +1,5 @@
-/// Many routers at once against one by one: the layout of GPUs has no batches, and no vectors, so both forms run here.
+/// The bulk phase over many routers against the phase for one router. GPU layouts have neither bulk phases nor vectors,
+/// so both forms run here.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +18,7 @@ using testing::integer;
 using testing::Network;
 using testing::word;
 
-/// A network of two dimensions: less than a batch, or several.
+/// A network of two dimensions: less than one bulk call, or several.
 RawConfig random_plane(u32 seed) {
   std::mt19937 random(seed);
   RawConfig c = testing::random_bless(random);
@@ -63,7 +64,7 @@ TEST(BlessBatch, IsLikeRoutersOneByOne) {
   EXPECT_GT(delivered, 1000u);
 }
 
-/// More flits than channels cannot be; if there are, both forms say so and send the oldest.
+/// More flits than channels are impossible; in such a state both forms report a fault and send the oldest flits.
 TEST(BlessBatch, SaysThatThereAreTooManyFlitsAsOneByOneDoes) {
   if (testing::kWide == 1) GTEST_SKIP() << "no engine for wide layouts in this build";
   const Experiment e = experiment({{"router.kind", word("bless")},
@@ -77,7 +78,7 @@ TEST(BlessBatch, SaysThatThereAreTooManyFlitsAsOneByOneDoes) {
     const FieldInfo& came = routers.field("came");
     std::vector<u8> all(std::size_t{routers.count} * came.count);
     net->engine->get_field(0, 0, came, all.data());
-    for (u32 i = 0; i < came.count; ++i) all[i] = 1;  // router 0 is in a corner: two of its channels are there
+    for (u32 i = 0; i < came.count; ++i) all[i] = 1;  // router 0 is in a corner: it has two channels
     net->engine->set_field(0, 0, came, all.data());
     net->step(1);
   }
@@ -106,7 +107,7 @@ TEST(BlessQuad, OrdersFlitsByAge) {
   for (u32 trial = 0; trial < 20000; ++trial) {
     Flit flits[4]{};
     u32 there = 1 + random() % 15;
-    for (Flit& flit : flits) {  // often equal in all but one of what is compared
+    for (Flit& flit : flits) {  // often equal in all but one of the compared parts
       flit.injected = 1999999990 + random() % 2;
       flit.src = random() % 2;
       flit.id = random() % 2;

@@ -1,4 +1,4 @@
-/// Nothing is lost or doubled, whatever the network and the load.
+/// Conservation of flits and packets, whatever the network and the load.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -18,8 +18,8 @@ using testing::word;
 
 using Name = std::pair<u32, u32>;  // source and number of a packet
 
-/// Every packet that has been started and not delivered has each of its flits in one place: on a channel, still at its
-/// source, or among those that its destination has.
+/// Every packet that was started and not delivered has each of its flits at one location: on a channel, still at its
+/// source, or in reassembly at its destination.
 void expect_whole_packets(BlessNetwork& net) {
   std::map<Name, std::set<u32>> flying;
   std::map<Name, u32> length, waiting;
@@ -38,10 +38,10 @@ void expect_whole_packets(BlessNetwork& net) {
     }
     for (u32 p = 0; p < terminal.at(net.t.interface_fields.reassembly).open; ++p) {
       const bless::Partial& partial = terminal.at(net.t.interface_fields.partial, p);
-      EXPECT_TRUE(missing.emplace(Name(partial.src, partial.id), partial.left).second) << "a packet in two places";
+      EXPECT_TRUE(missing.emplace(Name(partial.src, partial.id), partial.left).second) << "a packet at two locations";
     }
   }
-  for (const auto& [name, left] : missing) EXPECT_TRUE(length.count(name)) << "a packet that will never be whole";
+  for (const auto& [name, left] : missing) EXPECT_TRUE(length.count(name)) << "a packet that can never be complete";
   for (const auto& [name, flits] : length)
     EXPECT_EQ(flying[name].size() + waiting[name], missing.count(name) ? missing[name] : flits)
         << name.first << '#' << name.second;
@@ -61,12 +61,12 @@ TEST(BlessConservation, HoldsForAllNetworksAndLoads) {
       ASSERT_FALSE(::testing::Test::HasFailure()) << trial;
     }
     if (!config.count("router.reassembly_packets")) {
-      EXPECT_EQ(net.counted(bless::Count::kRefused), 0u) << "places suffice";
+      EXPECT_EQ(net.counted(bless::Count::kRefused), 0u) << "there are enough reassembly buffers";
     }
   }
 }
 
-/// A batch ends, and every terminal has received what the others have sent to it: each packet once.
+/// A batch ends, and every terminal has received each packet for it once.
 TEST(BlessConservation, EveryPacketIsDeliveredOnce) {
   for (u32 trial = 0; trial < 40; ++trial) {
     std::mt19937 random(2000 + trial);

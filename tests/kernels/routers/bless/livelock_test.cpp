@@ -1,5 +1,5 @@
-/// The oldest flit in a full network comes nearer with every hop, so it arrives in time, and then another one is the
-/// oldest.
+/// Freedom from livelock: the oldest flit in a full network gets nearer with every hop, so it arrives within a bound,
+/// and then another one is the oldest.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using testing::FlyingFlit;
 using testing::integer;
 using testing::word;
 
-/// By the README: the packet injected first; then source, packet, flit.
+/// Age order of the README: the packet injected first; then source, packet, flit.
 auto age(const FlyingFlit& f) { return std::make_tuple(f.flit.injected, f.flit.src, f.flit.id, f.flit.via); }
 
 std::vector<RawConfig> full_networks() {
@@ -58,7 +58,7 @@ TEST(BlessLivelock, TheOldestFlitComesNearerWithEveryHop) {
       net.step(1);
       before = oldest;
       if (oldest.arrives != cycle) continue;
-      // It has been at a router. Whatever happened there, it is the oldest one unless a still older one was injected.
+      // It has been at a router. It must still be the oldest flit, unless a still older one was injected.
       const std::vector<FlyingFlit> after = net.flits();
       const auto same = std::find_if(after.begin(), after.end(), [&](const auto& f) { return age(f) == age(oldest); });
       const u32 destination = top.router_at(oldest.flit.dst);
@@ -76,11 +76,11 @@ TEST(BlessLivelock, TheOldestFlitComesNearerWithEveryHop) {
     }
     EXPECT_GT(moves, 100u);
     EXPECT_GT(ejections, 100u);
-    EXPECT_GT(net.counted(bless::Count::kDeflections), 1000u) << "others were";
+    EXPECT_GT(net.counted(bless::Count::kDeflections), 1000u) << "other flits were deflected";
   }
 }
 
-/// Nor does any flit stay for long: with so many older ones before it, each of which leaves within the bound.
+/// No flit stays long: a limited number of older ones goes before it, each of which leaves within the bound.
 TEST(BlessLivelock, NoFlitTravelsForEver) {
   for (RawConfig config : full_networks()) {
     config["router.kind"] = word("bless");
@@ -99,7 +99,7 @@ TEST(BlessLivelock, NoFlitTravelsForEver) {
   }
 }
 
-/// What the README says of too few places, and a run warns of: the flits that are there go around for ever.
+/// With too few reassembly buffers, as the README and a warning state, the remaining flits circulate without end.
 TEST(BlessLivelock, WithTooFewPlacesThereIsOne) {
   BlessNetwork net(experiment({{"router.kind", word("bless")},
                                {"topology.kind", word("mesh")},

@@ -1,5 +1,4 @@
-/// The bufferless deflection router by hand: times, who is deflected and where to, injection, ejection, reassembly; and
-/// what it refuses.
+/// The bufferless deflection router by hand: times, deflections, injection, ejection, reassembly; and rejected inputs.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -29,7 +28,7 @@ Experiment mesh(const TextFile& trace, IntList shape, RawConfig changes = {}) {
   return experiment(changes);
 }
 
-/// What has happened so far.
+/// Checks the totals so far.
 void expect(BlessNetwork& net, u64 delivered, u64 latency, u64 deflections, u64 sent) {
   EXPECT_EQ(net.total(Total::kPacketsDelivered), delivered);
   EXPECT_EQ(net.total(Total::kLatencySum), latency);
@@ -38,7 +37,7 @@ void expect(BlessNetwork& net, u64 delivered, u64 latency, u64 deflections, u64 
 }
 
 /// Created and injected in c; over H channels by c + H (router + channel), at the terminal a router's delay later; each
-/// flit follows the one before it in the next cycle.
+/// flit follows the one before it a cycle later.
 TEST(BlessTiming, OfAPacketAlone) {
   for (u32 hops : {1u, 2u, 4u})
     for (u32 router : {1u, 2u, 5u})
@@ -54,7 +53,7 @@ TEST(BlessTiming, OfAPacketAlone) {
         }
 }
 
-/// x before y, the shorter way around, and half-way around either way.
+/// x before y, the shorter way around; half-way around either direction.
 TEST(BlessTiming, OfWaysOnATorus) {
   const auto sent = [](const char* line, IntList shape) {
     const TextFile trace(line);
@@ -71,7 +70,7 @@ TEST(BlessTiming, OfWaysOnATorus) {
   xy[0] = xy[4 + 2] = 1;
   EXPECT_EQ(sent("3,0,4,1\n", {3, 3}), xy);
   u32 plus = 0;
-  for (u32 cycle = 0; cycle < 60; ++cycle) {  // numbers in the trace are the packets' names
+  for (u32 cycle = 0; cycle < 60; ++cycle) {  // packet numbers in the trace
     std::string text;
     for (u32 n = 0; n < cycle; ++n) text += "0,3,2,1\n";
     const TextFile trace(text + "500,0,2,1\n");
@@ -87,9 +86,9 @@ TEST(BlessTiming, OfWaysOnATorus) {
   EXPECT_LT(plus, 45u);
 }
 
-/// Both are at router 4 in cycle 13, the one by x, the other by y, and want +y. They are of the same age, so that of
+/// Both flits are at router 4 in cycle 13, one by x, the other by y, and want +y. They are equally old, so that of
 /// terminal 1 goes first, 2 x 3 + 2 cycles. The other takes the first free channel from 13 mod 4 on, -x, back to router
-/// 3; from there by 4 to 7: it leaves 3 in 16, 4 in 19, and is at terminal 7 in 22 + 2.
+/// 3; from there it goes by 4 to 7: it leaves 3 in 16, 4 in 19, and is at terminal 7 in 22 + 2.
 TEST(BlessTiming, OfTwoThatWantTheSameChannel) {
   const TextFile trace("10,3,7,1\n10,1,7,1\n");
   BlessNetwork net(mesh(trace, {3, 3}));
@@ -101,9 +100,9 @@ TEST(BlessTiming, OfTwoThatWantTheSameChannel) {
   expect(net, 2, 8 + 14, 1, 2 + 4);
 }
 
-/// Of 5 columns. From (0, 1) in 10, from (2, 0) in 13: both are at (2, 1) in 16 and want +y to (2, 2). The first one is
-/// older, though its source, 5, is the higher one: it is there after 3 hops. The other is deflected by channel 16 mod
-/// 4, +x, to (3, 1), goes back in 19, on in 22, and is ejected in 25.
+/// A mesh of 5 columns. From (0, 1) in 10, from (2, 0) in 13: both are at (2, 1) in 16 and want +y to (2, 2). The first
+/// is older, although its source, 5, has the higher number: it arrives after 3 hops. The other is deflected by channel
+/// 16 mod 4, +x, to (3, 1), goes back in 19, on in 22, and is ejected in 25.
 TEST(BlessTiming, TheYoungerIsDeflected) {
   const TextFile trace("10,5,12,1\n13,2,12,1\n");
   BlessNetwork net(mesh(trace, {5, 3}));
@@ -113,8 +112,8 @@ TEST(BlessTiming, TheYoungerIsDeflected) {
   expect(net, 2, 11 + 14, 1, 3 + 4);
 }
 
-/// Three flits each way pass router 1 of a line of three in 13, 14 and 15, and both of its inputs are taken. What it
-/// creates in 13 enters in 16.
+/// Three flits each way pass router 1 of a line of three in 13, 14 and 15 and take both of its inputs. The packet that
+/// it creates in 13 enters in 16.
 TEST(BlessTiming, OfInjectionThatHasToWait) {
   for (u32 flits : {1u, 3u}) {
     const std::string length = std::to_string(flits);
@@ -126,7 +125,7 @@ TEST(BlessTiming, OfInjectionThatHasToWait) {
   }
 }
 
-/// What is ejected leaves its input free in the same cycle.
+/// An ejected flit frees its input for injection in the same cycle.
 TEST(BlessTiming, OfInjectionBesideAnEjection) {
   const TextFile trace("10,0,1,1\n10,2,0,1\n13,1,2,1\n");
   BlessNetwork net(mesh(trace, {3}));
@@ -135,7 +134,7 @@ TEST(BlessTiming, OfInjectionBesideAnEjection) {
   EXPECT_EQ(net.counted(Count::kBlocked), 0u);
 }
 
-/// An older flit takes the channel of one that is just injected: it starts in the other direction and comes back.
+/// An older flit takes the channel of a flit just injected, which starts in the other direction and comes back.
 TEST(BlessTiming, OfAFlitDeflectedAtItsSource) {
   const TextFile trace("10,0,2,1\n13,1,2,1\n");
   BlessNetwork net(mesh(trace, {3}));
@@ -143,8 +142,8 @@ TEST(BlessTiming, OfAFlitDeflectedAtItsSource) {
   expect(net, 2, 8 + 11, 1, 2 + 3);
 }
 
-/// Two arrive at router 1 in 13. That of the lower source is ejected; the other goes by channel 13 mod 2, -x, to router
-/// 0, and is there again in 19.
+/// Two flits arrive at router 1 in 13. That of the lower source is ejected; the other goes by channel 13 mod 2, -x, to
+/// router 0, and is back in 19.
 TEST(BlessTiming, OfTwoThatAreEjected) {
   const TextFile trace("10,0,1,1\n10,2,1,1\n");
   BlessNetwork net(mesh(trace, {3}));
@@ -156,7 +155,7 @@ TEST(BlessTiming, OfTwoThatAreEjected) {
   expect(net, 2, 5 + 11, 1, 4);
 }
 
-/// A wider ejection takes both, and the flit that terminal 1 has sent, to either side, arrives as well.
+/// A wider ejection takes both; the flit that terminal 1 has sent, in either direction, arrives as well.
 TEST(BlessTiming, OfWiderEjection) {
   for (u32 width : {1u, 2u}) {
     BlessNetwork net(experiment({{"router.kind", word("bless")},
@@ -175,10 +174,10 @@ TEST(BlessTiming, OfWiderEjection) {
   }
 }
 
-/// A line of four, in which two flits pass router 1 in 11, so that the flits of its packet to router 2, A, are there in
-/// 13 and 15. In between, in 14, comes the first one of B from router 3, and with one place it is refused: with a flit
-/// on the way to router 3 that has gone first, it goes to router 1, and is back in 20. In 15 the second one of B meets
-/// the last of A, which is older, and goes to router 1 by 15 mod 2, -x; it is back in 21.
+/// A line of four. Two flits pass router 1 in 11, so the flits of its packet A to router 2 arrive in 13 and 15. The
+/// first flit of B, from router 3, arrives in 14; with one reassembly buffer it is refused. Its channel to router 3 has
+/// gone to an earlier flit, so it goes to router 1 and is back in 20. In 15 the second flit of B meets the last of A,
+/// which is older, and goes to router 1 by 15 mod 2, -x; it is back in 21.
 TEST(BlessTiming, APacketWithoutAPlaceIsRefused) {
   const TextFile trace("8,0,3,1\n8,2,0,1\n10,1,2,2\n11,3,2,2\n");
   for (bool one : {false, true}) {
@@ -235,7 +234,7 @@ TEST(BlessChecks, BadInputIsRefused) {
     c["router.kind"] = word("bless");
     try {
       make_plan(experiment(c));
-      ADD_FAILURE() << "should have been refused: " << what;
+      ADD_FAILURE() << "should have been rejected: " << what;
     } catch (const ConfigError& error) {
       EXPECT_NE(std::string(error.what()).find(what), std::string::npos) << error.what();
     }

@@ -1,4 +1,4 @@
-/// Every message is taken exactly once or is still being sent, whatever breaks.
+/// Conservation in METRO: whatever breaks, every message is accepted exactly once or is still being sent.
 #include <gtest/gtest.h>
 
 #include "kernels/common/philox.hpp"
@@ -24,7 +24,7 @@ RawConfig loaded(RawConfig changes = {}) {
   return changes;
 }
 
-/// Runs a batch until everybody has what was sent, with an audit every so often.
+/// Runs a batch until all messages are delivered, with an audit every 500 cycles.
 void deliver_all(RawConfig changes, u32 packets, u32 most = 400000) {
   changes.erase("traffic.load");
   changes["traffic.mode"] = word("batch");
@@ -85,7 +85,7 @@ TEST(MetroConservation, OfAFatTree) {
   }
 }
 
-/// Wires die, stick and make noise while traffic flows; a router dies and comes back; a slice misallocates.
+/// Wires die, stick and make noise under traffic; a router dies and is repaired; a slice misallocates.
 TEST(MetroConservation, WithFaultsThatAppearAndGo) {
   const TextFile faults(
       "0,noise,0.1.0.1,0.02\n"
@@ -107,7 +107,7 @@ TEST(MetroConservation, WithFaultsThatAppearAndGo) {
           150);
 }
 
-/// Any bit of a word's kind, stuck at any router's wire either way: words turn into others, and still nothing is lost.
+/// Any bit of a word's kind, stuck at 0 or 1 at any router's wire: words change their kind, but no message is lost.
 TEST(MetroConservation, WithStuckKinds) {
   for (u32 bit = 0; bit < 3; ++bit)
     for (const char* stuck : {"stuck0", "stuck1"})
@@ -125,8 +125,8 @@ TEST(MetroConservation, WithStuckKinds) {
       }
 }
 
-/// A stuck bit makes DATA of STATUS, and port 6 reads like an acknowledgment in words of 4: it must not be taken for
-/// one.
+/// A stuck bit turns STATUS into DATA, and in 4-bit words port 6 reads like an acknowledgment: the source must not
+/// accept it as one.
 TEST(MetroConservation, StatusIsNoAcknowledgment) {
   const TextFile faults("0,stuck0,1.0.0,6\n");
   Network net(experiment(loaded({{"faults.file", faults.path},
@@ -142,7 +142,7 @@ TEST(MetroConservation, StatusIsNoAcknowledgment) {
   }
 }
 
-/// In words of one bit an acknowledgment and a refusal differ by a single one.
+/// In words of one bit an acknowledgment and a refusal differ in a single bit.
 TEST(MetroConservation, OfNarrowWordsWithNoise) {
   const TextFile faults("0,noise,0.0.0.0,0.02\n0,noise,0.1.0.0,0.02\n0,noise,1.0.0,0.02\n0,noise,e1.0,0.02\n");
   deliver_all(loaded({{"faults.file", faults.path},
@@ -153,7 +153,7 @@ TEST(MetroConservation, OfNarrowWordsWithNoise) {
               60, 2000000);
 }
 
-/// Slices that disagree, with nothing that shuts their connections, and faults that have passed.
+/// Slices that disagree, also without the check that closes their connections, and faults that end.
 TEST(MetroConservation, OfSlicesThatDisagreeForAWhile) {
   const TextFile faults(
       "0,misallocate,0.0:1,0.5\n0,misallocate,1.1:2,0.5\n100,dead,1.2:0\n2000,repair,1.2:0\n"
@@ -168,7 +168,7 @@ TEST(MetroConservation, OfSlicesThatDisagreeForAWhile) {
                     100);
 }
 
-/// Checks that promise less: what is damaged may be taken, and is counted; the run goes on.
+/// Weaker checksums: a damaged message may be accepted and is counted; the run continues.
 TEST(MetroConservation, WeakChecksAreNoDefect) {
   const TextFile faults("0,misallocate,0.0,0.5\n0,misallocate,0.1,0.5\n0,noise,1.0.0.0,0.1\n");
   for (const char* check : {"none", "crc8", "crc16"}) {
@@ -181,7 +181,7 @@ TEST(MetroConservation, WeakChecksAreNoDefect) {
   }
 }
 
-/// A word that scan drives for ever onto a wire whose far end is on: its source is not held up for good.
+/// A scan register drives a data word onto a wire without end while the far end is on: the source is not blocked by it.
 TEST(MetroConservation, ABabblingWireHoldsNobodyForEver) {
   testing::MetroNet net({}, 0, 5, 10);
   net.step(12);
@@ -206,8 +206,8 @@ TEST(MetroConservation, WithRandomDeadRoutersAndLinks) {
                 60);
 }
 
-/// A slice that often chooses another port than the others: the check shuts those connections, and nothing wrong is
-/// taken. Without the check the end-to-end checksums refuse it.
+/// A slice that often chooses another port than the others: the in-use check closes those connections, and no damaged
+/// message is accepted. Without that check the end-to-end checksums reject them.
 TEST(MetroCascade, AFaultySliceIsContained) {
   const TextFile faults("0,misallocate,0.2:1,0.5\n");
   for (bool check : {true, false}) {
@@ -242,7 +242,7 @@ TEST(MetroCascade, NeedsSharedRandomness) {
   check_conservation(*net.engine, *net.plan, 0);
 }
 
-/// The first checksum that does not fit says behind which stage the wire is that hits words.
+/// The first wrong checksum shows behind which stage the faulty wire is.
 TEST(MetroFaults, ChecksumsSayWhere) {
   for (u32 stage = 0; stage < 3; ++stage) {
     const TextFile faults("0,stuck1," + std::to_string(stage) + ".0.0.0,2\n");
@@ -261,17 +261,17 @@ TEST(MetroFaults, ChecksumsSayWhere) {
   }
 }
 
-/// Noise on the way back damages no message, and is not taken for it.
+/// Noise on the way back damages no message and is not counted as damage to one.
 TEST(MetroFaults, DamageOnTheWayBackIsNotTheMessages) {
   const TextFile faults("0,noise,1.0.0,0.05\n0,noise,1.1.1,0.05\n");
   Network net(experiment(loaded({{"faults.file", faults.path}, {"traffic.load", 0.1}})));
   net.step(20000);
   EXPECT_EQ(net.total(metro::Count::kRefused), 0u);
-  EXPECT_GT(net.total(metro::Count::kDuplicates), 10u);  // whose acknowledgment was hit
+  EXPECT_GT(net.total(metro::Count::kDuplicates), 10u);  // messages whose acknowledgment was hit
   check_conservation(*net.engine, *net.plan, 0);
 }
 
-/// Nothing is heard from a dead router, nor from those after it.
+/// Neither a dead router nor the routers behind it return STATUS, which locates the fault.
 TEST(MetroFaults, SilenceSaysWhere) {
   for (u32 stage = 0; stage < 3; ++stage) {
     const TextFile faults("0,dead," + std::to_string(stage) + ".1\n");
@@ -289,7 +289,8 @@ TEST(MetroFaults, SilenceSaysWhere) {
   }
 }
 
-/// Where messages were blocked, told by the time of the backward control bit and by STATUS, is the same.
+/// Both ways to locate where messages were blocked, the time of the backward control bit and STATUS, give the same
+/// result.
 TEST(MetroFaults, BothModesSayWhereItWasBlocked) {
   u64 counts[2][3] = {};
   for (bool fast : {true, false}) {

@@ -1,5 +1,5 @@
-/// METRO against a second one (tests/support/metro/naive.hpp): every word on every wire must agree in every cycle, what
-/// every port does, and the totals, whatever the parameters and whatever breaks.
+/// METRO against a second implementation (tests/support/metro/naive.hpp): every word on every wire, the state of every
+/// port and the totals must agree in every cycle, whatever the parameters and the faults.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -36,7 +36,7 @@ constexpr std::pair<TotalIndex, const char*> kCompared[] = {{Total::kPacketsCrea
                                                             {Total::kLatencySum, "latency"},
                                                             {metro::Count::kRefused, "refused"},
                                                             {metro::Count::kShut, "shut"},
-                                                            {Total::kPacketsDropped, "given up"},
+                                                            {Total::kPacketsDropped, "dropped"},
                                                             {metro::Count::kReplyWords, "words of replies"}};
 constexpr std::pair<TotalIndex, const char*> kComparedByStage[] = {
     {metro::Count::kBlocked, "blocked"}, {metro::Count::kLost, "lost"}, {metro::Count::kDamaged, "damaged"}};
@@ -89,7 +89,7 @@ class Comparison {
       return;
     }
     EXPECT_GT(naive_.total(metro::Count::kAttempts), 0u) << testing::described(config_);
-    // What is taken though it is damaged may pass for another message.
+    // A damaged message that is accepted may be taken for another one, so the audit does not apply.
     if (naive_.total(metro::Count::kAcceptedWrong) == 0) check_conservation(*net_.engine, *net_.plan, 0);
   }
 
@@ -116,7 +116,7 @@ class Comparison {
         const u32 flat = p < r.forward ? p : t.inputs + p - r.forward;
         const Word expected = r.end[p].in ? r.end[p].in->words.front() : 0, comes = mail_(n, slot * t.ports() + flat);
         if (differ(expected, comes))
-          text_ << name() << plan_.port_name(flat) << " hears " << described_word(comes) << ", not "
+          text_ << name() << plan_.port_name(flat) << " reads " << described_word(comes) << ", not "
                 << described_word(expected);
         if (p >= r.forward) continue;
         const metro::ForwardPort& f = forward_(n, p);
@@ -190,7 +190,8 @@ TEST_P(MetroNaiveStraddling, AgreesWhateverBreaks) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, MetroNaiveStraddling, ::testing::Range(0u, 16u));
 
-// In which a source gives up while the destination answers, and a header breaks off in words that are no data.
+// Seeds with rare cases: a source ends its attempt while the destination answers; a word that is not data cuts a header
+// short.
 INSTANTIATE_TEST_SUITE_P(Rare, MetroNaive, ::testing::Values(46u, 56u, 177u, 447u));
 
 }  // namespace

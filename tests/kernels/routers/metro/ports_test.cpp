@@ -1,5 +1,4 @@
-/// Which port of a METRO router a connection gets (METRO, 4 and 5.1): blocking, ports that are off, dilation, and
-/// chance.
+/// Port allocation in a METRO router (METRO, 4 and 5.1): blocking, disabled ports, dilation and random choice.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -17,7 +16,7 @@ using metro::make_word;
 using metro::PortState;
 using testing::OneRouter;
 
-/// Three ask for a direction with two ports in the same cycle.
+/// Three connections request a direction with two ports in the same cycle.
 TEST(MetroRouter, BlocksWhoFindsNoPort) {
   for (bool fast : {true, false}) {
     OneRouter r({{"router.fast_reclaim", fast}});
@@ -42,7 +41,7 @@ TEST(MetroRouter, BlocksWhoFindsNoPort) {
     r.step();
     r.put(blocked, make_word(fast ? Kind::kDrop : Kind::kTurn));
     r.step();
-    if (!fast) {  // STATUS with the direction, the checksum of what was thrown away, DROP
+    if (!fast) {  // STATUS with the direction, the checksum of the discarded words, DROP
       EXPECT_EQ(r.sent(blocked), make_word(Kind::kBlocked, 0));
       r.step();
       EXPECT_EQ(r.sent(blocked), make_word(Kind::kBlocked, (0x21 << 1) ^ 0x42));
@@ -53,7 +52,7 @@ TEST(MetroRouter, BlocksWhoFindsNoPort) {
   }
 }
 
-/// Of the two modes that of the forward port counts at which the blocking is.
+/// The reclamation mode of the blocked connection's forward port applies.
 TEST(MetroRouter, ReclamationIsAForwardPortsOwn) {
   OneRouter r;
   MetroRegisters registers(r.net().engine(), 0, r.net().table());
@@ -71,7 +70,7 @@ TEST(MetroRouter, ReclamationIsAForwardPortsOwn) {
   EXPECT_EQ(r.port(1).state, PortState::kBlocked);
 }
 
-/// A port that is let go can be taken in the next cycle, not in the same.
+/// A released port can be allocated in the next cycle, not in the same one.
 TEST(MetroRouter, AFreePortIsFreeInTheNextCycle) {
   OneRouter r;
   r.data(0, 0);
@@ -105,7 +104,7 @@ TEST(MetroRouter, DisabledPortsTakeNoPart) {
   EXPECT_EQ(r.port(1).state, PortState::kDiscard);  // only one port is left
 }
 
-/// A port that is switched off while it is used: its connection is shut toward both ends.
+/// A port that is disabled while in use: the router closes its connection toward both ends.
 TEST(MetroRouter, APortInUseCanBeDisabled) {
   OneRouter r;
   r.data(0, 0);
@@ -121,7 +120,7 @@ TEST(MetroRouter, APortInUseCanBeDisabled) {
   EXPECT_EQ(r.net().total(metro::Count::kShut), 1u);
 }
 
-/// With both ends of a wire off, one drives and the other keeps what comes; other connections do not notice.
+/// With both ends of a wire disabled, scan drives one end and captures at the other; other connections are unaffected.
 TEST(MetroRouter, ADisabledWireCanBeTested) {
   OneRouter r;
   const metro::Wire wire = r.net().network().wire(0, r.backward(0));
@@ -144,7 +143,8 @@ TEST(MetroRouter, ADisabledWireCanBeTested) {
   EXPECT_EQ(all.at("state.f" + std::to_string(wire.port)), 0u);
 }
 
-/// Any power of two up to what the router has, while it runs: dilation 1 makes four directions of one port each.
+/// Dilation may be set, at run time, to any power of two up to the router's: dilation 1 makes four directions of one
+/// port.
 TEST(MetroRouter, DilationCanBeChanged) {
   OneRouter r;
   MetroRegisters registers(r.net().engine(), 0, r.net().table());
@@ -155,7 +155,7 @@ TEST(MetroRouter, DilationCanBeChanged) {
   for (u32 p = 0; p < 4; ++p) EXPECT_EQ(r.port(p).out, 3 - p) << p;
 }
 
-/// All free equivalent ports are as likely: chi-square over many cycles, below its 99.9 % quantile.
+/// All free equivalent ports are equally likely: chi-square over many cycles, below its 99.9 % quantile.
 TEST(MetroChoice, IsUniform) {
   metro::RouterControl control{};
   control.backward_on = ~0u;
@@ -180,7 +180,7 @@ TEST(MetroChoice, IsUniform) {
   }
 }
 
-/// Ports that share a random input choose the same place in a cycle, others do not always.
+/// Ports with the same random input choose the same equivalent port in a cycle; others sometimes differ.
 TEST(MetroChoice, FollowsItsRandomInput) {
   metro::RouterControl control{};
   control.backward_on = ~0u;

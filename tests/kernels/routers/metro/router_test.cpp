@@ -1,4 +1,4 @@
-/// What a METRO router does with words, word by word (METRO, 4 and 5.1).
+/// Word-level behaviour of a METRO router (METRO, 4 and 5.1).
 #include <gtest/gtest.h>
 
 #include "tests/support/build.hpp"
@@ -13,7 +13,7 @@ using metro::PortState;
 using testing::integer;
 using testing::OneRouter;
 
-/// In two stages of radix 2 the header's two bits are the top ones of its word: the first router takes the first.
+/// In two stages of radix 2 the header's two bits are the top ones of its word; the first router uses the first.
 TEST(MetroRouter, TakesLeadingBitsAndPassesTheRestOn) {
   for (u32 direction : {0u, 1u}) {
     OneRouter r;
@@ -21,7 +21,7 @@ TEST(MetroRouter, TakesLeadingBitsAndPassesTheRestOn) {
     r.step();
     ASSERT_EQ(r.port(0).state, PortState::kForward);
     EXPECT_EQ(r.port(0).out / 2, direction);
-    EXPECT_EQ(r.sent_forward(r.port(0).out), make_word(Kind::kData, 1 << 7 | 0b101010));  // moved up by a bit
+    EXPECT_EQ(r.sent_forward(r.port(0).out), make_word(Kind::kData, 1 << 7 | 0b101010));  // shifted up by a bit
   }
 }
 
@@ -41,7 +41,7 @@ TEST(MetroRouter, SwallowsTheWordWhoseLastBitsItTakes) {
   EXPECT_EQ(r.sent_forward(3), make_word(Kind::kData, 2));
 }
 
-/// hw = 3: the direction is in the first word; the port is there with the third, and the fourth goes on.
+/// hw = 3: the direction is in the first word; the port is allocated with the third, and the fourth is forwarded.
 TEST(MetroRouter, ConsumesHeaderWordsWhileItSetsUp) {
   OneRouter r({{"router.header_words", integer(3)}});
   r.data(0, 1 << 7);
@@ -61,7 +61,7 @@ TEST(MetroRouter, ConsumesHeaderWordsWhileItSetsUp) {
   EXPECT_EQ(r.sent_forward(out), make_word(Kind::kData, 0x5A));
 }
 
-/// A connection that ends while it is being set up leaves nothing behind.
+/// A connection that ends during setup leaves no state behind.
 TEST(MetroRouter, ForgetsAHeaderThatBreaksOff) {
   OneRouter r({{"router.header_words", integer(3)}});
   r.data(0, 1 << 7);
@@ -70,8 +70,8 @@ TEST(MetroRouter, ForgetsAHeaderThatBreaksOff) {
   EXPECT_EQ(r.port(0).state, PortState::kIdle);
 }
 
-/// TURN in cycle t: STATUS with the port, then the checksum; two cycles later, with dp = 1 and no wire, what comes from
-/// the far end. Turned again from there, the same the other way; and so on as often as one likes.
+/// TURN in cycle t: STATUS with the port, then the checksum; two cycles later, with dp = 1 and a wire without stages,
+/// the words of the far end. A TURN from there reverses the connection again, any number of times.
 TEST(MetroRouter, TurnsAnyNumberOfTimes) {
   OneRouter r;
   r.data(0, 0);
@@ -115,7 +115,7 @@ TEST(MetroRouter, TurnsAnyNumberOfTimes) {
   EXPECT_EQ(r.port(0).state, PortState::kIdle);
 }
 
-/// dp = 2 and wires of 3 stages: 2 (2 + 3) words of the router's own.
+/// dp = 2 and wires of 3 stages: the router itself sends 2 (2 + 3) words.
 TEST(MetroRouter, WaitsAsLongAsItsWireIs) {
   OneRouter r({{"router.pipeline_stages", integer(2)}, {"topology.wire_delay", integer(3)}});
   r.data(0, 0);
@@ -146,7 +146,8 @@ TEST(MetroRouter, AnUndrivenWireClosesAConnection) {
   EXPECT_EQ(r.port(0).state, PortState::kIdle);
 }
 
-/// The backward control bit: DROP goes on to the far end, the bit to the source, and the rest is thrown away.
+/// On the backward control bit the router sends DROP to the far end and the bit to the source, and discards what
+/// follows.
 TEST(MetroRouter, PassesTheBackwardControlBitOn) {
   OneRouter r;
   r.data(0, 0);

@@ -18,14 +18,14 @@ using testing::integer;
 using testing::kNobody;
 using testing::MetroNet;
 
-/// Radices 2, 4 and 2 in words of two bits: the router of the second stage finds a bit of its direction in either word.
+/// Radices 2, 4 and 2 in words of two bits: the second stage's router finds one bit of its direction in each word.
 RawConfig narrow(RawConfig changes = {}) {
   changes.insert(
       {{"topology.radix", IntList{2, 4, 2}}, {"topology.dilation", IntList{2, 1, 1}}, {"router.width", integer(2)}});
   return changes;
 }
 
-/// That router, and words put on its wires by hand.
+/// That router, with words written to its wires by hand.
 class SecondStage {
  public:
   explicit SecondStage(RawConfig changes = {}) : net_(narrow(std::move(changes)), 0, 1, kNobody, 30) {
@@ -60,14 +60,14 @@ TEST(MetroStraddle, TheRestOfADirectionIsInTheNextWord) {
     r.step();
     ASSERT_EQ(r.port(0).state, PortState::kForward);
     EXPECT_EQ(r.port(0).out, direction);
-    EXPECT_EQ(r.sent_forward(direction), make_word(Kind::kData, 0b10));  // moved up by the bit that has been taken
+    EXPECT_EQ(r.sent_forward(direction), make_word(Kind::kData, 0b10));  // shifted up by the bit that the router used
     r.data(0, 0b01);
     r.step();
     EXPECT_EQ(r.sent_forward(direction), make_word(Kind::kData, 0b01));
   }
 }
 
-/// What is no data instead of the second word leaves nothing behind.
+/// If a word other than data follows the first one, no state is left behind.
 TEST(MetroStraddle, ForgetsAHeaderThatBreaksOffBetweenTheWords) {
   for (Word second : {Word{0}, make_word(Kind::kDrop), make_word(Kind::kTurn), make_word(Kind::kIdle)}) {
     SecondStage r;
@@ -82,7 +82,7 @@ TEST(MetroStraddle, ForgetsAHeaderThatBreaksOffBetweenTheWords) {
   }
 }
 
-/// A port is chosen with the second word, whoever came with the first one before.
+/// A port is allocated with the second word, whatever the order of the first words.
 TEST(MetroStraddle, WhoComesSecondIsBlockedWithItsSecondWord) {
   SecondStage r;
   r.data(0, 0b10);
@@ -100,7 +100,7 @@ TEST(MetroStraddle, WhoComesSecondIsBlockedWithItsSecondWord) {
   EXPECT_EQ(r.sent(1), make_word(Kind::kBackDrop));
 }
 
-/// STATUS names the whole direction; the checksum is of what has come behind the word with its last bit.
+/// STATUS gives the whole direction; the checksum covers the words behind the one with the direction's last bit.
 TEST(MetroStraddle, ABlockedConnectionIsAnsweredInDetail) {
   SecondStage r({{"router.fast_reclaim", false}});
   for (u32 p : {0u, 1u}) r.data(p, 0b11);
@@ -118,7 +118,7 @@ TEST(MetroStraddle, ABlockedConnectionIsAnsweredInDetail) {
   EXPECT_EQ(r.sent(blocked), make_word(Kind::kBlocked, 0b11));
 }
 
-/// A port that is switched off between the words forgets the first one.
+/// A port that is disabled between the two words discards the first one.
 TEST(MetroStraddle, APortCanBeSwitchedOffBetweenTheWords) {
   SecondStage r;
   r.data(0, 0b10);
@@ -135,7 +135,7 @@ TEST(MetroStraddle, APortCanBeSwitchedOffBetweenTheWords) {
   EXPECT_EQ(r.port(0).state, PortState::kIdle);
   EXPECT_EQ(r.used(), 0u);
   switch_port(1);
-  r.data(0, 0b01);  // the first word of another
+  r.data(0, 0b01);  // the first word of another message
   r.step();
   EXPECT_EQ(r.port(0).state, PortState::kSetup);
   r.data(0, 0b11);
@@ -143,7 +143,8 @@ TEST(MetroStraddle, APortCanBeSwitchedOffBetweenTheWords) {
   EXPECT_EQ(r.port(0).out, 0b01u);
 }
 
-/// To endpoint 1, 10, 1: the words 11 and 01. The first router passes 10 on; the second waits, and passes 10 on, too.
+/// The header to endpoint 1 is 10, 1: words 11 and 01. The first router forwards 10; the second waits for a word and
+/// then forwards 10 as well.
 TEST(MetroStraddle, OfTheWordsOnTheWires) {
   MetroNet net(narrow(), 0, 0b1101, 10, 30);
   net.step(net.start() + 1);
@@ -184,7 +185,7 @@ TEST(MetroStraddle, AWordLessIsAClockLess) {
                  3, 171, 10, 40);
     net.step(net.start() + 1 + ns / 25);
     EXPECT_EQ(net.total(metro::Count::kAccepted), 0u) << ns;
-    net.step();  // TURN, with which the destination decides, is a clock behind the last word
+    net.step();  // TURN, which makes the destination decide, is a clock behind the last word
     EXPECT_EQ(net.total(metro::Count::kAccepted), 1u) << ns;
     net.step(100);
     EXPECT_EQ(net.total(Total::kPacketsDelivered), 1u);

@@ -1,4 +1,4 @@
-/// Processors that think (endpoint.think_cycles), clock by clock.
+/// Processors with a think time (endpoint.think_cycles), clock by clock.
 #include <gtest/gtest.h>
 
 #include "kernels/routers/metro/state.hpp"
@@ -11,7 +11,7 @@ namespace {
 using testing::integer;
 using testing::word;
 
-/// One router between four endpoints, each of which sends 20 words to another one: nobody is blocked.
+/// One router between four endpoints, each of which sends 20 words to another one: no connection is blocked.
 RawConfig pairs(const char* mode, Value think) {
   RawConfig c{{"router.kind", word("metro")},
               {"topology.radix", IntList{4}},
@@ -40,10 +40,10 @@ std::vector<u32> created(testing::Network& net, u32 cycles) {
   return times;
 }
 
-/// A message that is created in cycle 0 is on the wire from cycle 1 on: header, 20 words, TURN through one router and
-/// the acknowledgment back make 1 + 20 + 1 + 2 = 24 clocks, so it is there in cycle 25, and its check of two words has
-/// come in cycle 27. The processor goes on in cycle 28, in which DROP comes: what it creates then waits a cycle more
-/// for its first word, and what it creates later does not.
+/// A message created in cycle 0 is on the wire from cycle 1 on. Header, 20 words, TURN through one router and the
+/// acknowledgment back take 1 + 20 + 1 + 2 = 24 clocks, so the acknowledgment arrives in cycle 25 and its check of two
+/// words is complete in cycle 27. The processor resumes in cycle 28, in which DROP arrives: the first word of a message
+/// created then waits a cycle more; that of a later message does not.
 TEST(MetroThink, TimeIsFromTheEndOfATransactionToTheNextMessage) {
   for (const auto& [think, period, latency] :
        {std::tuple{0, 29u, 25u}, std::tuple{1, 29u, 24u}, std::tuple{2, 30u, 24u}, std::tuple{50, 78u, 24u}}) {
@@ -60,7 +60,7 @@ TEST(MetroThink, TimeIsFromTheEndOfATransactionToTheNextMessage) {
   }
 }
 
-/// The next request follows the reply, when its connection has been closed.
+/// The next request follows the reply, after its connection has closed.
 TEST(MetroThink, AfterARoundTrip) {
   u32 alone = 0;
   for (u32 think : {0u, 7u}) {
@@ -76,12 +76,12 @@ TEST(MetroThink, AfterARoundTrip) {
     EXPECT_EQ(period, alone + think);
     check_conservation(*net.engine, *net.plan, 0);
   }
-  // The acknowledgment is there in cycle 25, its check in 26 and 27, DATA-IDLE for a reply delay of one cycle in 28,
-  // the reply's five words until 33, and DROP in 34.
+  // The acknowledgment arrives in cycle 25, its check in 26 and 27, DATA-IDLE for a reply delay of one cycle in 28, the
+  // reply's five words until 33, and DROP in 34.
   EXPECT_EQ(alone, 35u);
 }
 
-/// Without a number it is the load that says when.
+/// With `auto` the load determines when messages are created.
 TEST(MetroThink, AutoIsByTheLoad) {
   testing::Network net(testing::experiment(pairs("open", word("auto"))));
   const std::vector<u32> times = created(net, 4000);

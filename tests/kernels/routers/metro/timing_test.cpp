@@ -17,9 +17,8 @@ char letter(metro::Word word) { return ".ditDsbB"[static_cast<u32>(kind_of(word)
 
 RawConfig figure3() { return {{"topology.radix", IntList{4, 4, 4}}, {"topology.dilation", IntList{2, 2, 1}}}; }
 
-/// Header in clock 1, body in 2 to 21, TURN in 22; from 23 on, what comes back on the source's wire: STATUS and
-/// checksum of three routers, and the acknowledgment in clock 29, 28 clocks after the header, with its check of two
-/// words.
+/// Header in clock 1, body in 2 to 21, TURN in 22. From 23 on the source's wire brings STATUS and checksum of three
+/// routers, and the acknowledgment in clock 29, 28 clocks after the header, with its check of two words.
 TEST(MetroTiming, OfTheWordsOnTheSourcesWire) {
   MetroNet net(figure3());
   net.step(net.start() + 1);
@@ -38,7 +37,7 @@ TEST(MetroTiming, OfTheWordsOnTheSourcesWire) {
   net.check();
 }
 
-/// Each stage of wires adds two clocks a stage, one each way, in which routers send DATA-IDLE.
+/// Each register of a wire adds two clocks a stage, one each way, in which routers send DATA-IDLE.
 TEST(MetroTiming, DataIdleFillsTheTurn) {
   RawConfig c = figure3();
   c["topology.wire_delay"] = integer(1);
@@ -61,7 +60,7 @@ struct Instance {
 
 class MetroTable4 : public ::testing::TestWithParam<Instance> {};
 
-/// stages * (dp + vtd) + words, to the destination's last word; its TURN comes a clock later and decides.
+/// stages * (dp + vtd) + words, until the destination's last word; it decides on TURN, a clock later.
 TEST_P(MetroTable4, MessagesTakeWhatTheEquationsSay) {
   const Instance& i = GetParam();
   const u32 bits = static_cast<u32>(i.width * i.cascade), body = 160 / bits;
@@ -101,7 +100,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Instance{kJrRadix, kJrDilation, 4, 1, 1, 1, 3}, Instance{kJrRadix, kJrDilation, 4, 2, 1, 1, 3},
                       Instance{kJrRadix, kJrDilation, 8, 1, 1, 1, 3}, Instance{kRadix8, kDilation8, 4, 1, 2, 1, 3},
                       Instance{kRadix8, kDilation8, 4, 4, 2, 1, 3},
-                      // Bits that straddle words; of the second, those of the last stage do.
+                      // Direction bits that straddle words; in the second instance those of the last stage do.
                       Instance{{4, 8, 8}, {2, 2, 1}, 4, 1, 0, 1, 1}, Instance{{4, 8, 8}, {2, 2, 1}, 4, 2, 0, 2, 3},
                       Instance{{4, 4, 4, 4, 4}, {2, 2, 2, 2, 1}, 3, 1, 0, 1, 2}));
 
@@ -120,7 +119,7 @@ TEST(MetroTiming, OfAReplyOverTheReversedConnection) {
   const u64 done = net.total(Total::kTransactions);
   ASSERT_GT(done, 100u);
   EXPECT_EQ(net.total(metro::Count::kReplyWords), 7 * done);
-  // 20 words there, five DATA-IDLE, the reply and DROP behind the acknowledgment that takes 28 clocks, and its check.
+  // 20 words there; five DATA-IDLE, the reply and DROP behind the acknowledgment, which takes 28 clocks, and its check.
   EXPECT_GE(net.total(Total::kLatencySum), (28 + 2 + 5 + 7 + 1) * done);
   EXPECT_LT(net.total(Total::kLatencySum), (28 + 2 + 5 + 7 + 6) * done);
   check_conservation(*net.engine, *net.plan, 0);

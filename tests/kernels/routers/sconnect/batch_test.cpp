@@ -1,4 +1,4 @@
-/// Many TICs at once against one by one: the layout of GPUs has no batches, so both forms of a cycle run here.
+/// The bulk phase over many TICs against the phase for one TIC. GPU layouts have no bulk phases, so both run here.
 #include <gtest/gtest.h>
 
 #include "kernels/routers/sconnect/gather.hpp"
@@ -27,7 +27,7 @@ class NeedsTwoLayouts : public Test {
 class SconnectBatch : public NeedsTwoLayouts<::testing::TestWithParam<u32>> {};
 class SconnectLargeBatch : public NeedsTwoLayouts<::testing::Test> {};
 
-/// Two engines with one fabric, step by step in batches and TIC by TIC.
+/// Two engines with one fabric, one with bulk phases and one TIC by TIC.
 struct Pair {
   explicit Pair(const RawConfig& config, u32 threads = 1)
       : config_(config),
@@ -59,7 +59,7 @@ struct Pair {
   const sconnect::Table& table;
 };
 
-/// Of one priority, without errors, larger than a batch: what most fabrics are.
+/// Fabrics of one priority without errors, larger than a bulk call: the usual case.
 RawConfig plain_fabric(u64 seed) {
   BglDraw draw(seed);
   RawConfig c{{"run.seed", static_cast<std::int64_t>(seed)}, {"topology.host_ports", draw.between(1, 2)}};
@@ -95,7 +95,7 @@ TEST_P(SconnectBatch, IsLikeTicsOneByOneInClosedLoops) {
   for (u32 epoch = 0; epoch < 8; ++epoch) ASSERT_NO_FATAL_FAILURE(pair.step(50));
 }
 
-/// Hosts' software asks, changes registers, switches ports off and on, and counts events, while messages are under way.
+/// Hosts' software sends requests, changes registers, switches ports off and on and counts events under traffic.
 TEST_P(SconnectBatch, IsLikeTicsOneByOneWhateverSoftwareDoes) {
   const TextFile graph(testing::kSwitchedGraph);
   BglDraw draw(GetParam());
@@ -118,7 +118,7 @@ TEST_P(SconnectBatch, IsLikeTicsOneByOneWhateverSoftwareDoes) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, SconnectBatch, ::testing::Range(0u, testing::trials(40)));
 
-/// Beyond the cache fewer TICs are visited at once, and 529 are no multiple of them.
+/// Fabrics larger than the cache are visited in smaller groups of TICs, of which 529 is no multiple.
 TEST_F(SconnectLargeBatch, IsLikeTicsOneByOne) {
   for (double load : {0.02, 0.3}) {
     Pair pair({{"topology.shape", IntList{23, 23}}, {"traffic.load", load}}, 2);
@@ -127,7 +127,7 @@ TEST_F(SconnectLargeBatch, IsLikeTicsOneByOne) {
   }
 }
 
-/// What the fabrics above are to reach.
+/// Events that the fabrics above must cover.
 TEST(SconnectBatches, MeetRefusalsAndFullPools) {
   u64 refused = 0, came_back = 0;
   for (u32 seed = 0; seed < 10; ++seed) {

@@ -1,4 +1,4 @@
-/// Channels of TICs one case at a time (S-Connect, 3.1, 3.2): what is damaged, parallel ports, ports that are off.
+/// Channels of TICs one case at a time (S-Connect, 3.1, 3.2): damage, parallel ports, ports that are off.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -21,7 +21,7 @@ using testing::two_hosts::graph;
 using testing::two_hosts::line;
 using testing::two_hosts::sent_by;
 
-/// Damaged on the way: it comes back a round later and goes once more; nothing is lost or taken twice.
+/// A message damaged in transit is requeued a round later and sent once more; none is lost or accepted twice.
 TEST(SconnectRouter, ADamagedMessageGoesAgain) {
   SconnectNet net(line(2), sends(10, 0, 2));
   net.step(12);
@@ -37,8 +37,8 @@ TEST(SconnectRouter, ADamagedMessageGoesAgain) {
   net.check();
 }
 
-/// The answer is hit: the message goes again in the slot in which it went, with the same sequence bit, by which the
-/// receiver knows it.
+/// The answer is hit: the message is sent again in the same slot and with the same sequence bit, by which the receiver
+/// recognises it.
 TEST(SconnectRouter, AMessageWhoseAnswerIsLostGoesAgainInItsSlot) {
   SconnectNet net(line(2), sends(10, 0, 2) + sends(15, 0, 2) + sends(16, 0, 2));
   net.step(12);
@@ -59,14 +59,14 @@ TEST(SconnectRouter, AMessageWhoseAnswerIsLostGoesAgainInItsSlot) {
   EXPECT_EQ(net.total(sconnect::Count::kSentAgain), 1u);
   EXPECT_EQ(net.register_of(0, "lost.0"), 1u);
   EXPECT_EQ(net.register_of(0, "failed.0"), 0u);
-  EXPECT_EQ(net.delivered({0, 1}), 15u + 1 + 2);  // in 16, before the slot that is taken
+  EXPECT_EQ(net.delivered({0, 1}), 15u + 1 + 2);  // in 16, before the occupied slot
   EXPECT_EQ(net.delivered({0, 2}), 16u + 2 + 2);  // in 18, after it
   EXPECT_EQ(net.control(0).used, 0u);
   net.check();
 }
 
-/// A damaged message that has left before that was known is made void on its way out (S-Connect, 3.1, 3.2): node 1
-/// sends it with an abort bit, and node 2 does not take it.
+/// A damaged message that was forwarded before the damage was known is made void while leaving (S-Connect, 3.1, 3.2):
+/// node 1 sends it with an abort bit, and node 2 does not accept it.
 TEST(SconnectRouter, ADamagedMessageIsAbortedOnItsWayOut) {
   for (const bool back : {false, true})
     for (u32 flits : {1u, 4u}) {
@@ -74,24 +74,24 @@ TEST(SconnectRouter, ADamagedMessageIsAbortedOnItsWayOut) {
       const u32 first = back ? 2 : 0, in = back ? 0 : 1, out = back ? 1 : 0, last = back ? 0 : 2;
       net.step(11 + flits);
       net.hit(first, back ? 1 : 0);  // a message, or the last part of a quad
-      net.step(2 + !back);           // it is there in 11 + flits + 1, and leaves there, or in the next cycle
+      net.step(2 + !back);           // it is there in 11 + flits + 1 and leaves in that cycle or the next
       EXPECT_TRUE(net.sent(1, out).first & sconnect::kAbort);
       EXPECT_EQ(net.total(sconnect::Count::kAborted), 1u);
       EXPECT_EQ(net.control(1).used, 0u);
       EXPECT_EQ(net.register_of(1, "damaged." + std::to_string(in)), 1u);
       net.step();
-      EXPECT_EQ(net.control(last).used, flits == 1 ? 0u : 4u);  // three parts of the quad have come
+      EXPECT_EQ(net.control(last).used, flits == 1 ? 0u : 4u);  // three parts of the quad have arrived
       net.step();
       EXPECT_EQ(net.control(last).used, 0u);
       net.deliver(1);
       net.step(30);
       EXPECT_EQ(net.total(Total::kPacketsDelivered), 1u);
-      EXPECT_EQ(net.register_of(1, "failed." + std::to_string(out)), 0u);  // nobody asks for it
+      EXPECT_EQ(net.register_of(1, "failed." + std::to_string(out)), 0u);  // no retransmission is requested
       net.check();
     }
 }
 
-/// One that is still waiting when it is known is thrown away, and nothing of it leaves.
+/// A damaged message that still waits is discarded, and no part of it leaves.
 TEST(SconnectRouter, ADamagedMessageThatWaitsIsThrownAway) {
   std::string trace = sends(10, 0, 4);
   for (u32 cycle = 11; cycle < 14; ++cycle) trace += sends(cycle, 2, 4) + sends(cycle, 3, 4);
@@ -108,8 +108,8 @@ TEST(SconnectRouter, ADamagedMessageThatWaitsIsThrownAway) {
   net.check();
 }
 
-/// A quad that ended damaged and a damaged message that came in the slot after it are both thrown away: the quad's
-/// first part was hit, so its train ends with the slot after its last one.
+/// A damaged quad and a damaged message in the slot after it are both discarded: the quad's first part was hit, so its
+/// train ends with the slot after its last part.
 TEST(SconnectRouter, AQuadAndAMessageThatComeDamagedAreBothThrownAway) {
   const std::string trace = sends(10, 0, 4, 4) + sends(10, 1, 4);
   RawConfig c = line(3);
@@ -120,7 +120,7 @@ TEST(SconnectRouter, AQuadAndAMessageThatComeDamagedAreBothThrownAway) {
   net.step(12);
   net.hit(0, 0);  // the first part
   net.step(3);
-  net.hit(0, 0);  // the last one
+  net.hit(0, 0);  // the last part
   net.step();
   net.hit(0, 0);  // the message after it
   net.step();
@@ -134,7 +134,7 @@ TEST(SconnectRouter, AQuadAndAMessageThatComeDamagedAreBothThrownAway) {
 
 // Parallel ports.
 
-/// Between two TICs a parallel port is a channel of one routing cycle: a message a cycle, and no errors.
+/// A parallel port between two TICs is a channel of one routing cycle: a message a cycle, without errors.
 TEST(SconnectRouter, ParallelPortsJoinTics) {
   const TextFile file("node,a,2\nnode,b,2\nchannel,a,b\nchannel,a,b\nchannel,a,b\n");
   RawConfig c{{"topology.kind", word("graph")}, {"topology.file", file.path}, {"topology.node", word("dual")}};
@@ -169,7 +169,8 @@ TEST(SconnectRouter, ParallelPortsJoinTics) {
 
 // Ports that are switched off.
 
-/// What waits for one takes another way, in order of priority and one a cycle, and nothing goes by it.
+/// Messages that wait for a port that is switched off are rerouted, in order of priority and one a cycle; none leaves
+/// by it.
 TEST(SconnectRouter, APortThatIsOffIsAvoided) {
   const TextFile file("0,1\n0,1\n");
   std::string trace;
@@ -177,7 +178,7 @@ TEST(SconnectRouter, APortThatIsOffIsAvoided) {
   trace += sends(30, 0, 2);
   SconnectNet net(graph(file), trace);
   net.set_table(0, 1, option(0, 0));
-  net.step(16);  // 12 have come, 5 have gone
+  net.step(16);  // 12 have arrived, 5 have left
   ASSERT_EQ(net.queue(0, 0, 0, 0).size(), 7u);
   net.set_table(0, 1, option(0, 0) | option(1, 0));
   net.disable(0, 0);
@@ -196,7 +197,7 @@ TEST(SconnectRouter, APortThatIsOffIsAvoided) {
   net.check();
 }
 
-/// Whenever and for however long an end of a channel is switched off, no message is lost and none is taken twice.
+/// Whenever and for however long an end of a channel is off, no message is lost or accepted twice.
 TEST(SconnectRouter, SwitchingAPortOffLosesNothing) {
   std::string trace;
   for (u32 i = 0; i < 14; ++i) trace += sends(10, 0, 2) + sends(10, 2, 0);

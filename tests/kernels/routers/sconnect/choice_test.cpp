@@ -1,5 +1,4 @@
-/// A TIC's routing decision (S-Connect, 2.3, 3.2): which port and virtual channel a message takes, and one that has
-/// come back.
+/// A TIC's routing decision (S-Connect, 2.3, 3.2): port and virtual channel of a new message and of a requeued one.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -24,7 +23,8 @@ using testing::two_hosts::held_for_hosts;
 using testing::two_hosts::line;
 using testing::two_hosts::sent_by;
 
-/// Two channels lead on: the one where less waits, and of equals that whose turn comes first after the message's port.
+/// Two channels lead to the destination: a message takes the one with fewer waiting messages, among equals the one
+/// whose turn comes first after its arrival port.
 TEST(SconnectRouter, TheLeastPendingThenTheNextTurn) {
   const TextFile file("0,1\n0,1\n");
   SconnectNet net(graph(file), sends(10, 0, 2) + sends(10, 1, 2) + sends(50, 1, 2) + sends(90, 0, 2));
@@ -56,7 +56,7 @@ TEST(SconnectRouter, OfEqualsTheNextTurnAfterAnyPort) {
     }
 }
 
-/// What has a lower priority does not count; what has a higher or the same does.
+/// Waiting messages of lower priority do not count; equal and higher ones do.
 TEST(SconnectRouter, OnlyWhatGoesBeforeCounts) {
   const TextFile file("0,1\n0,2\n0,3\n0,4\n");
   RawConfig c = graph(file);
@@ -76,10 +76,10 @@ TEST(SconnectRouter, OnlyWhatGoesBeforeCounts) {
   EXPECT_EQ(net.queue(0, 0, 0, 0).size(), 3u);
   EXPECT_EQ(net.queue(0, 0, 1, 0).size(), 1u);  // 3 of a lower priority against one of its own
   EXPECT_EQ(net.queue(0, 1, 1, 0).size(), 1u);
-  EXPECT_EQ(net.queue(0, 1, 0, 0).size(), 1u);  // 4 that go before against one
+  EXPECT_EQ(net.queue(0, 1, 0, 0).size(), 1u);  // 4 ahead against one
 }
 
-/// The quad that is going out counts like a message that waits.
+/// A quad that is being sent counts like a waiting message.
 TEST(SconnectRouter, AQuadUnderWayCounts) {
   const TextFile file("0,1\n0,1\n");
   SconnectNet net(graph(file), sends(10, 0, 2, 4) + sends(12, 1, 2) + sends(20, 1, 2));
@@ -89,8 +89,8 @@ TEST(SconnectRouter, AQuadUnderWayCounts) {
   EXPECT_EQ(sent_by(net, 0, 1), (std::vector<u32>{1}));
 }
 
-/// On the port that is chosen, the virtual channel with less of the same priority; of equals 0. The first message has
-/// gone when the third one comes, so that there is one on 1 and none on 0; then there is one on each.
+/// On the chosen port a message takes the virtual channel with fewer of its priority, among equals 0. The first message
+/// has left when the third one comes, so that one waits on 1 and none on 0; then one waits on each.
 TEST(SconnectRouter, TheVirtualChannelWithLessWaiting) {
   SconnectNet net(line(2), sends(10, 0, 2) + sends(10, 1, 2) + sends(11, 0, 2) + sends(11, 1, 2));
   net.set_table(0, 1, option(0, 0) | option(0, 1));
@@ -101,7 +101,7 @@ TEST(SconnectRouter, TheVirtualChannelWithLessWaiting) {
   EXPECT_EQ(vcs, (std::vector<u32>{0, 1, 0, 0}));
 }
 
-/// What has come on virtual channel 1 stays there where the table lets it.
+/// A message on virtual channel 1 stays there if the table allows it.
 TEST(SconnectRouter, FromVirtualChannel1NoWayLeadsBack) {
   const auto vc_after = [](u32 came_on, sconnect::Options entry) {
     SconnectNet net(line(3), sends(10, 0, 4));
@@ -116,8 +116,8 @@ TEST(SconnectRouter, FromVirtualChannel1NoWayLeadsBack) {
   EXPECT_EQ(vc_after(1, option(0, 0)), 0u);
 }
 
-/// Three channels lead to a node that has no buffer left. Message X comes back from port 0. Port 1 has two of X's
-/// priority waiting, port 2 one of a higher one: X goes by port 1, before those that wait there.
+/// Three channels lead to a node without a free buffer. Message X is requeued from port 0. Two messages of X's priority
+/// wait at port 1, one of a higher priority at port 2: X leaves by port 1, before those two.
 TEST(SconnectRouter, WhatCameBackGoesBeforeItsPriorityElsewhere) {
   const TextFile file("0,1\n0,1\n0,1\n");
   RawConfig c = graph(file, 5);
@@ -155,7 +155,7 @@ TEST(SconnectRouter, WhatCameBackGoesBeforeItsPriorityElsewhere) {
   EXPECT_EQ(sent_by(net, 0, 1).back(), 8u);
 }
 
-/// A message that was damaged takes another port than it did, though more goes before it there.
+/// A damaged message is requeued to another port, even if more messages are ahead there.
 TEST(SconnectRouter, WhatCameBackPrefersAnotherPort) {
   const TextFile file("0,1\n0,1\n");
   RawConfig c = graph(file, 5);
@@ -174,7 +174,7 @@ TEST(SconnectRouter, WhatCameBackPrefersAnotherPort) {
   EXPECT_EQ(sent_by(net, 0, 1), (std::vector<u32>{1, 2, 0}));
 }
 
-/// Elsewhere it is a message like any other: it goes where less of its own priority waits, and to the end.
+/// In later TICs it is routed like any other message: to the port with fewer of its priority, at the end of the queue.
 TEST(SconnectRouter, WhatCameBackSomewhereElseDoesNot) {
   const TextFile file("0,1\n1,2\n1,2\n");  // node 1: port 0 to node 0, ports 1 and 2 to node 2
   std::string trace = sends(10, 0, 4);
@@ -195,8 +195,8 @@ TEST(SconnectRouter, WhatCameBackSomewhereElseDoesNot) {
   net.check();
 }
 
-/// A comes back twice, and then B once, while higher ones hold up both: A, which is older, goes first. At the head
-/// whatever its age B would.
+/// A is requeued twice and then B once, while messages of higher priority block both: the older A goes first. With
+/// routing.age = "head" B goes first, whatever its age.
 TEST(SconnectRouter, OfTwoThatCameBackTheOlderGoesFirst) {
   const TextFile file("0,1\n");
   for (const auto& [age, order] : {std::pair{"requeued", std::vector<u32>{0, 1}}, {"all", {0, 1}}, {"head", {1, 0}}}) {

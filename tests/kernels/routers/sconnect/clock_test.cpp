@@ -1,5 +1,5 @@
-/// The distributed phase-locked loop of S-Connect (2.5, 3.3): its arithmetic, a few steps by hand, its registers over
-/// control messages, and its files.
+/// The distributed phase-locked loop of S-Connect (2.5, 3.3): arithmetic, a few steps by hand, registers over control
+/// messages, and files.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -40,8 +40,8 @@ TEST(SconnectClock, ScalesExactly) {
     const i128 exact = (i128{gain} * y + (i64{1} << 31)) >> 32;
     ASSERT_EQ(sconnect::scaled(gain, y), static_cast<i64>(exact)) << gain << " " << y;
   }
-  EXPECT_EQ(sconnect::scaled(kRadian / 4, 2), 1);    // 0.5 upward
-  EXPECT_EQ(sconnect::scaled(kRadian / 4, -2), 0);   // -0.5 upward
+  EXPECT_EQ(sconnect::scaled(kRadian / 4, 2), 1);    // 0.5 rounds up
+  EXPECT_EQ(sconnect::scaled(kRadian / 4, -2), 0);   // -0.5 rounds up
   EXPECT_EQ(sconnect::scaled(kRadian / 4, -3), -1);  // -0.75
 }
 
@@ -50,7 +50,7 @@ TEST(SconnectClock, ComparesExactly) {
   for (u32 i = 0; i < 200000; ++i) {
     sconnect::ClockTable c;
     c.range =
-        1 + static_cast<i64>(draw.between(0, 500) * static_cast<double>(kRadian));  // the most that clock.range allows
+        1 + static_cast<i64>(draw.between(0, 500) * static_cast<double>(kRadian));  // up to the largest clock.range
     c.knee = static_cast<i64>(draw.between(0, 1) * static_cast<double>(c.range));
     c.outer_gain = 256 + draw.below(64 * 256 - 256 + 1);
     const i64 x = static_cast<i64>(draw.between(-1200, 1200) * static_cast<double>(kRadian));
@@ -61,7 +61,7 @@ TEST(SconnectClock, ComparesExactly) {
   }
 }
 
-/// Phases go round at 2^32 rad: a depth does not notice.
+/// Phases wrap at 2^32 rad, which does not affect depths.
 TEST(SconnectClock, DepthsAreRightWhereverPhasesAre) {
   Draw draw{3};
   for (u32 i = 0; i < 100000; ++i) {
@@ -73,9 +73,9 @@ TEST(SconnectClock, DepthsAreRightWhereverPhasesAre) {
   }
 }
 
-/// A fifo of 2 rad either way, words of 2 pi. The far clock goes to 3, 1 rad too much, and on by 3 rad a step: 1, 4, 7
-/// rad too much, which is a word and 0.72; 3.72, 6.72, the second word and 0.43. A step back by 5 rad, to -3, is 1 too
-/// much for an empty fifo: -0.57; -5.57; -10.57, which is a word repeated, and -4.28.
+/// A fifo of 2 rad either way, words of 2 pi. The far clock goes to 3, 1 rad too far, and then by 3 rad a step: 1, 4, 7
+/// rad too far, which is a word and 0.72; 3.72, 6.72, which is a second word and 0.43. A step back by 5 rad, to -3, is
+/// 1 rad beyond an empty fifo: -0.57; -5.57; -10.57, which is a repeated word, and -4.28.
 TEST(SconnectClock, AFullFifoStaysFullAndLosesWords) {
   sconnect::ClockTable c;
   c.range = 2 * kRadian;
@@ -94,7 +94,7 @@ TEST(SconnectClock, AFullFifoStaysFullAndLosesWords) {
   for (const Step& s : {Step{10, 0, -2}, {5, 0, -2}, {0, -1, -2}, {2, 0, 0}, {3, 0, 1}}) hear(s);
   EXPECT_EQ(fifo.underflows, 1u);
   EXPECT_NEAR(static_cast<double>(fifo.lost) / static_cast<double>(kRadian), 2 - 2 * kPi, 1e-8);
-  // Started anew it is half full, whatever came before.
+  // After a restart the fifo is half full, whatever its depth was.
   fifo.stream = sconnect::Stream::kStopped;
   for (const Step& s : {Step{100, 0, 0}, {101, 0, 1}}) hear(s);
 }
@@ -110,9 +110,9 @@ Experiment two_tics(const TextFile& file, RawConfig changes = {}) {
   return resolved(changes);
 }
 
-/// Phases 1 and 0, one frequency, a delay of one routing cycle, K = 1/4. Nothing has come in cycle 0. Cycle 1: TIC 0
-/// hears the phase that TIC 1 had in cycle 0, 0 - 1 = -1, and goes to 3/4; TIC 1 to 1/4. Cycle 2: 0 - 3/4, to 9/16, and
-/// 1 - 1/4, to 7/16. Cycle 3: 1/4 - 9/16 = -5/16, to 31/64, and 3/4 - 7/16, to 33/64.
+/// Phases 1 and 0, one frequency, a delay of one routing cycle, K = 1/4. No phase has arrived in cycle 0. Cycle 1: TIC
+/// 0 receives the phase that TIC 1 had in cycle 0, 0 - 1 = -1, and goes to 3/4; TIC 1 to 1/4. Cycle 2: 0 - 3/4, to
+/// 9/16, and 1 - 1/4, to 7/16. Cycle 3: 1/4 - 9/16 = -5/16, to 31/64, and 3/4 - 7/16, to 33/64.
 TEST(SconnectClock, TwoByHand) {
   const TextFile file("0,0,1\n1,0,0\n");
   Clocks net(two_tics(file));
@@ -123,9 +123,9 @@ TEST(SconnectClock, TwoByHand) {
   }
 }
 
-/// The same with a knee at 1/2 and three times the gain beyond, and cables of 0: |x| = 1 counts as 1/2 + 3/2 = 2, so
-/// the first step is 1/2, to 1/2 and 1/2; then 0 - 1/2 is at the knee, and the step 1/8. With a tuning range of 1000
-/// ppm, 0.012 pi, the first steps are that, and the flag is up.
+/// The same with a knee at 1/2, three times the gain beyond it, and cables of 0: |x| = 1 counts as 1/2 + 3/2 = 2, so
+/// the first step is 1/2, to 1/2 and 1/2; then 0 - 1/2 is at the knee, and the step is 1/8. A tuning range of 1000 ppm,
+/// 0.012 pi, limits the first steps to that and sets the flag.
 TEST(SconnectClock, TwoByHandBeyondTheKneeAndAtTheLimit) {
   const TextFile file("0,0,1\n1,0,0\n");
   Clocks steep(two_tics(file, {{"clock.knee", 0.5}, {"clock.outer_gain", 3.0}}));
@@ -144,8 +144,8 @@ TEST(SconnectClock, TwoByHandBeyondTheKneeAndAtTheLimit) {
   EXPECT_EQ(limited.get(1, "clock_limit"), 1u);
 }
 
-/// Open loops, one of them 20000 ppm or 0.12 words a routing cycle faster, range 4 rad. In cycle 100 TIC 0 has heard
-/// 99 cycles: 11.88 words, of which the fifo has kept 1 / pi = 0.318; TIC 1 has gone on by 12 words.
+/// Open loops, one of them 20000 ppm or 0.12 words a routing cycle faster, range 4 rad. By cycle 100 TIC 0 has received
+/// 99 cycles: 11.88 words, of which the fifo has kept 1 / pi = 0.318; TIC 1 has advanced by 12 words.
 TEST(SconnectClock, SlipsOfOpenLoopsByHand) {
   const TextFile file("0,0,0\n1,20000,0\n");
   Clocks net(two_tics(file));
@@ -164,7 +164,7 @@ TEST(SconnectClock, SlipsOfOpenLoopsByHand) {
   EXPECT_EQ(net.get(0, "overflows.0"), u32(0.12 * 1099 - 1 / kPi));
 }
 
-/// In-band: the registers of a fifo, over a control message.
+/// In-band access to the registers of a fifo by control message.
 TEST(SconnectClock, ControlMessagesReadFifos) {
   const TextFile file("0,0,0\n1,20000,0\n");
   Clocks net(two_tics(file));
@@ -195,11 +195,11 @@ TEST(SconnectClock, FilesAreChecked) {
   };
   fails("7,0\n", "there is no TIC \"7\"");
   fails("0\n", "a line is TIC,ppm");
-  fails("0,fast\n", "ppm is a number");
-  fails("0,100001\n", "ppm is a number from -100000 to 100000");
-  fails("0,nan\n", "ppm is a number");
-  fails("0,0,1e4\n", "rad is a number from -1000 to 1000");
-  fails("0,0\n0,1\n", "has a line already");
+  fails("0,fast\n", "ppm must be a number");
+  fails("0,100001\n", "ppm must be a number from -100000 to 100000");
+  fails("0,nan\n", "ppm must be a number");
+  fails("0,0,1e4\n", "rad must be a number from -1000 to 1000");
+  fails("0,0\n0,1\n", "already has a line");
   const TextFile twice("0a,0\n0b,1\n");
   EXPECT_THROW(make_plan(two_tics(twice, {{"topology.node", word("dual")}})), ConfigError);
 }

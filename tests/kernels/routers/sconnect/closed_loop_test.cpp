@@ -1,5 +1,5 @@
-/// Hosts that ask and answer: round trips by hand, either port of a host, places for replies, conservation, and the
-/// deadlock that a priority of their own keeps replies from.
+/// Closed loops of hosts: hand-derived round trips, both ports of a host, space for replies, conservation, and the
+/// deadlock that a separate priority for replies avoids.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -31,7 +31,7 @@ RawConfig loop(RawConfig more) {
   return more;
 }
 
-/// Counts everything as measured.
+/// Sets the measurement window to the whole run.
 void measure_all(Engine& engine) {
   ReplicaRow row = engine.row(0);
   row.window_begin = 0;
@@ -39,10 +39,10 @@ void measure_all(Engine& engine) {
   engine.set_row(0, row);
 }
 
-/// A message from one node to the next is delivered 3 cycles after it entered (two of the channel, one since it leaves
-/// by a port of a lower number than it came by), so a request of cycle c is there in c + 3. Its reply enters
-/// `reply_delay` cycles later, but not before the next one, and is there 3 cycles after that. The next request enters
-/// in the cycle in which the host has heard of it.
+/// A message from one node to the next is delivered 3 cycles after it entered: two of the channel, and one because it
+/// leaves by a port with a lower number than its arrival port. A request of cycle c arrives in c + 3. Its reply enters
+/// `reply_delay` cycles later, at the earliest in the next cycle, and arrives 3 cycles after that. The next request
+/// enters in the cycle in which the host receives the reply.
 TEST(SconnectLoop, RoundTripByHand) {
   for (u32 delay : {0u, 1u, 2u, 9u}) {
     SconnectNet net(loop({{"topology.shape", IntList{2}},
@@ -60,7 +60,7 @@ TEST(SconnectLoop, RoundTripByHand) {
   }
 }
 
-/// The parts of a quad take three cycles more.
+/// Quads take three cycles more each way.
 TEST(SconnectLoop, RoundTripOfQuads) {
   SconnectNet net(loop({{"topology.shape", IntList{2}},
                         {"traffic.pattern", word("neighbour")},
@@ -74,9 +74,9 @@ TEST(SconnectLoop, RoundTripOfQuads) {
   net.check();
 }
 
-/// Terminal 1 asks terminal 3. From port 1 or 0, port 4 comes before 5, so the request comes by the other port of the
-/// host, terminal 2, which answers it, and the reply by terminal 0: of a single node at the same TIC, of a dual one at
-/// the other, one TIC and a cycle farther each way.
+/// Terminal 1 sends requests to terminal 3. Behind ports 1 and 0, port 4 comes before 5, so the request arrives at the
+/// host's other port, terminal 2, which answers it; the reply arrives at terminal 0. In a single node that is the same
+/// TIC, in a dual one the other TIC, a cycle further each way.
 TEST(SconnectLoop, AHostHearsOfRepliesByItsOtherPort) {
   const TextFile matrix("0,0,0\n1,3,1\n2,0,0\n3,0,0\n");
   for (const char* node : {"single", "dual"}) {
@@ -99,8 +99,9 @@ TEST(SconnectLoop, AHostHearsOfRepliesByItsOtherPort) {
   }
 }
 
-/// Three hosts ask the one in the middle of a cross, whose replies take 20 cycles and which has two places: it takes
-/// two requests, then waits for a reply to leave. The others stay in the fabric; nothing is lost.
+/// Three hosts send requests to the one in the middle of a star, whose replies take 20 cycles and which has space for
+/// two: it accepts two requests, then waits until a reply has left. Other requests stay in the fabric; no message is
+/// lost.
 TEST(SconnectLoop, ARequestWaitsForAPlaceForItsReply) {
   const TextFile star("0,1\n0,2\n0,3\n"), matrix("0,1,0\n1,0,1\n2,0,1\n3,0,1\n");
   SconnectNet net(loop({{"topology.kind", word("graph")},
@@ -118,11 +119,11 @@ TEST(SconnectLoop, ARequestWaitsForAPlaceForItsReply) {
   std::map<u32, u32> answers;
   for (const SconnectEvent& e : net.events())
     if (e.event.kind == EventKind::kInjected && e.event.src == 0) ++answers[e.event.id & kReplyId];
-  EXPECT_EQ(answers.size(), 1u) << "host 0 asks nobody";
+  EXPECT_EQ(answers.size(), 1u) << "host 0 sends replies only";
   EXPECT_NEAR(answers[kReplyId], 420 * 2 / 21, 4);
 }
 
-/// A fabric that is stepped a cycle at a time ends as one that is not, with switches that rest and hosts that do not.
+/// Stepping one cycle at a time gives the same result as longer steps, while switches are idle and hosts are not.
 TEST(SconnectLoop, OfCyclesOneByOne) {
   for (double load : {0.02, 0.2})
     for (const char* node : {"single", "dual"}) {
@@ -144,14 +145,13 @@ TEST(SconnectLoop, OfCyclesOneByOne) {
 
 class SconnectLoops : public ::testing::TestWithParam<u32> {};
 
-/// Whatever the machine: what is asked is answered, once. When sources fall silent every transaction comes to its end,
-/// and nothing is left.
+/// In any machine every request is answered once. When sources stop, all transactions end and no buffer stays in use.
 TEST_P(SconnectLoops, EverythingIsAnswered) {
   const TextFile graph(testing::kSwitchedGraph);
   RawConfig c = random_sconnect_loop(4000 + GetParam(), graph.path);
   c.erase("host.refuses");
   c["traffic.load"] = 1.0;
-  if (c["channel.error_rate"] == Value{1e-2}) c["channel.error_rate"] = 3e-3;  // 62 % of the slots: few quads get by
+  if (c["channel.error_rate"] == Value{1e-2}) c["channel.error_rate"] = 3e-3;  // 1e-2 hits 62 % of the slots
   SCOPED_TRACE(testing::described(c));
   const Experiment e = sconnect_experiment(c);
   const bool apart = sconnect_reply_priority(e) > sconnect_request_priority(e);
@@ -189,7 +189,7 @@ TEST_P(SconnectLoops, EverythingIsAnswered) {
   EXPECT_EQ(outstanding(), 0u);
   EXPECT_EQ(net.total(Total::kPacketsDelivered), 2 * created());
   EXPECT_EQ(net.total(Total::kTransactions), created());
-  net.step(3000);  // answers of channels come back
+  net.step(3000);  // answers on channels return
   testing::ItemFields<sconnect::TicControl> tics(net, 0, "control");
   tics.read();
   for (u32 n = 0; n < net.plan->topology().routers; ++n) EXPECT_EQ(tics(n).used, 0u);
@@ -198,7 +198,7 @@ TEST_P(SconnectLoops, EverythingIsAnswered) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, SconnectLoops, ::testing::Range(0u, testing::trials(30)));
 
-/// A small fabric whose hosts ask much more than they can hold replies for.
+/// A small fabric whose hosts create far more requests than they have space for replies.
 RawConfig busy(const char* reply_priority, u32 seed = 1) {
   RawConfig c = loop({{"topology.shape", IntList{3, 3}},
                       {"topology.channel_delay", integer(12)},
@@ -213,7 +213,7 @@ RawConfig busy(const char* reply_priority, u32 seed = 1) {
   return c;
 }
 
-/// With the priority of requests, replies wait behind requests that wait for replies to leave.
+/// If replies have the requests' priority, they wait behind requests that wait for space for a reply.
 TEST(SconnectLoop, OfOnePriorityDeadlocksAndOfTwoDoesNot) {
   Network one(sconnect_experiment(busy("0"))), two(sconnect_experiment(busy("auto")));
   one.step(20000);
@@ -223,19 +223,19 @@ TEST(SconnectLoop, OfOnePriorityDeadlocksAndOfTwoDoesNot) {
   EXPECT_NE(circle.find("reply queue"), std::string::npos) << circle;
   const u64 stuck = one.total(Total::kPacketsDelivered);
   one.step(5000);
-  EXPECT_EQ(one.total(Total::kPacketsDelivered), stuck);  // the search was right
+  EXPECT_EQ(one.total(Total::kPacketsDelivered), stuck);  // the deadlock search was right
   EXPECT_EQ(two.plan->find_deadlock(two.engine->state(0)), "");
   const u64 before = two.total(Total::kTransactions);
   two.step(1000);
   EXPECT_GT(two.total(Total::kTransactions), before + 100);
 }
 
-/// The search never cries wolf: what it calls blocked stays blocked, and what it calls alive goes on. With
-/// routing.age = "requeued" it may call alive what older messages keep from being tried for ever.
+/// The deadlock search reports no false deadlock: what it reports as blocked stays blocked, and otherwise messages
+/// move. With routing.age = "requeued" it may miss messages that older ones keep from being tried.
 TEST(SconnectLoop, TheSearchAgreesWithWhatHappens) {
   u32 dead = 0, alive = 0;
   for (u32 seed = 1; seed <= 8; ++seed)
-    for (int queue : {1, 4, 600}) {  // 600: all requests of all hosts have a place
+    for (int queue : {1, 4, 600}) {  // 600: space for all requests of all hosts
       RawConfig c = busy("0", seed);
       c["routing.age"] = word("head");
       c["traffic.reply_queue"] = integer(queue);
@@ -245,7 +245,7 @@ TEST(SconnectLoop, TheSearchAgreesWithWhatHappens) {
         net.step(200);
         deadlocked = !net.plan->find_deadlock(net.engine->state(0)).empty();
         const u64 before = net.total(Total::kPacketsDelivered);
-        net.step(deadlocked ? 2000 : 50);  // the rest of the fabric may go on for a while
+        net.step(deadlocked ? 2000 : 50);  // the rest of the fabric may move for a while
         if (deadlocked)
           EXPECT_NE(net.plan->find_deadlock(net.engine->state(0)), "") << seed;
         else
@@ -258,7 +258,7 @@ TEST(SconnectLoop, TheSearchAgreesWithWhatHappens) {
   EXPECT_GT(alive, 0u);
 }
 
-/// What the parameters make of it, by default and where it cannot be.
+/// Priority of replies: the default, and rejected choices.
 TEST(SconnectLoop, PriorityOfReplies) {
   const auto of = [](RawConfig c) { return sconnect_reply_priority(sconnect_experiment(loop(std::move(c)))); };
   EXPECT_EQ(of({}), 1u);
@@ -275,20 +275,20 @@ TEST(SconnectLoop, PriorityOfReplies) {
     }
   };
   refused({{"host.priorities", IntList{1, 0, 1, 0}}, {"host.reply_priority", integer(1)}},
-          "host.reply_priority = 1: requests of priority 2 would keep replies from moving");
+          "host.reply_priority = 1: requests of priority 2 would block the replies");
   refused({{"traffic.mode", word("open")}, {"host.reply_priority", integer(1)}},
           "host.reply_priority = 1: in traffic.mode = \"open\" hosts send no replies");
   refused({{"traffic.reply_flits", Lengths{{3, 1.0}}}}, "traffic.reply_flits contains 3");
   refused({{"traffic.message_classes", integer(1)}}, "traffic.message_classes = 1");
   refused({{"traffic.reply_flits", Lengths{{4, 1.0}}}, {"router.reserve", IntList{1, 3, 0, 0}}},
-          "without the four buffers of a quad kept for each queue of priority 1");
+          "without the four buffers of a quad reserved for each queue of priority 1");
 }
 
-/// A transaction too many, a request that has none, and a reply that is not the oldest, are no state.
+/// The audit rejects a surplus transaction, a request without one, and a reply that is not the oldest.
 TEST(SconnectLoop, TheAuditLooksAtIt) {
   for (const IntList& priorities : {IntList{1, 0, 0, 0}, IntList{1, 1, 0, 0}})
     for (u32 broken = 0; broken < 6; ++broken) {
-      RawConfig c = busy(priorities[1] ? "1" : "0");  // which comes to stand still
+      RawConfig c = busy(priorities[1] ? "1" : "0");  // the latter deadlocks
       c["host.priorities"] = priorities;
       SconnectNet net(c);
       net.step(3000);
@@ -300,8 +300,8 @@ TEST(SconnectLoop, TheAuditLooksAtIt) {
       const auto host = net.fields<sconnect::HostControl>(1, "host");
       u32 h = 0, tag = 0;
       while (h < 9 && (!(host(h).ready >> sconnect::kReplies & 1) || source(h).created == source(h).sent)) ++h;
-      ASSERT_LT(h, 9u) << "no host has a reply and a request that wait";
-      while (transaction(h, tag).id != source(h).created - 1) ++tag;  // the request that waits last
+      ASSERT_LT(h, 9u) << "no host with a waiting reply and a waiting request";
+      while (transaction(h, tag).id != source(h).created - 1) ++tag;  // the last waiting request
       if (broken == 1) ++control(h).outstanding;
       if (broken == 2) transaction(h, tag).id = source(h).created;
       if (broken == 3) transaction(h, tag).id = transaction(h, !tag).id;

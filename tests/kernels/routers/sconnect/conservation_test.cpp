@@ -1,5 +1,5 @@
-/// No message is lost and none is taken twice, whatever the machine, the errors and the load; every buffer is accounted
-/// for at any time (the audit), and what was sent arrives in the end.
+/// Conservation in S-Connect whatever the machine, the errors and the load: no message is lost or accepted twice, every
+/// buffer is accounted for at any time (the audit), and every message arrives in the end.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -23,7 +23,7 @@ using testing::word;
 
 class SconnectConservation : public ::testing::TestWithParam<u32> {};
 
-/// At saturation for a while, audited in every seventh cycle.
+/// Runs at saturation, audited in every seventh cycle.
 TEST_P(SconnectConservation, HoldsAtSaturation) {
   const TextFile graph(testing::kSwitchedGraph);
   RawConfig c = random_sconnect(2000 + GetParam(), graph.path);
@@ -42,7 +42,7 @@ TEST_P(SconnectConservation, HoldsAtSaturation) {
   }
 }
 
-/// A batch arrives whole, each message once, and leaves nothing behind: no buffer in use, no slot that holds one.
+/// A batch arrives completely, each message once, and leaves no buffer in use and no slot that holds one.
 TEST_P(SconnectConservation, ABatchArrivesWhole) {
   const TextFile graph(testing::kSwitchedGraph);
   RawConfig c = random_sconnect(3000 + GetParam(), graph.path);
@@ -50,7 +50,7 @@ TEST_P(SconnectConservation, ABatchArrivesWhole) {
   c.erase("host.refuses");
   c["traffic.mode"] = word("batch");
   c["traffic.batch_packets"] = integer(40);
-  if (c["channel.error_rate"] == Value{1e-2}) c["channel.error_rate"] = 3e-3;  // 62 % of the slots: few quads get by
+  if (c["channel.error_rate"] == Value{1e-2}) c["channel.error_rate"] = 3e-3;  // 1e-2 hits 62 % of the slots
   SCOPED_TRACE(testing::described(c));
   const Experiment e = sconnect_experiment(c);
   const auto plan = make_plan(e);
@@ -71,7 +71,7 @@ TEST_P(SconnectConservation, ABatchArrivesWhole) {
   EXPECT_EQ(std::set<MessageName>(arrived.begin(), arrived.end()).size(), all);
   EXPECT_EQ(total(Total::kPacketsDelivered), all);
 
-  engine->advance(3000, only);  // answers come back, some of them more than once
+  engine->advance(3000, only);  // answers return, some of them more than once
   EXPECT_EQ(total(Total::kPacketsDelivered), all);
   const ItemKind& tics = plan->layout().kinds[0];
   std::vector<sconnect::TicControl> control(tics.count);
@@ -84,7 +84,7 @@ TEST_P(SconnectConservation, ABatchArrivesWhole) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, SconnectConservation, ::testing::Range(0u, 30u));
 
-/// Without router.reserve, what is reserved fits into any pool that has a buffer for every queue.
+/// The default reservation fits into any pool that has a buffer for every queue.
 TEST(SconnectReservation, FitsAnyPool) {
   for (const Lengths& lengths : {Lengths{{1, 1.0}}, Lengths{{1, 1.0}, {4, 1.0}}})
     for (const IntList& priorities :

@@ -1,4 +1,4 @@
-/// Control messages on their way (S-Connect, 3.4), registers that stop, and an audit that is shown spoiled states.
+/// Control messages in transit (S-Connect, 3.4), saturating registers, and audits of corrupted states.
 #include <gtest/gtest.h>
 
 #include "kernels/common/error.hpp"
@@ -18,7 +18,7 @@ constexpr u32 kAddress = 2;  // register
 
 RawConfig line(std::int64_t nodes) { return {{"topology.shape", IntList{nodes}}, {"traffic.load", 0.0}}; }
 
-/// The next reply that a port sends; steps until it has.
+/// Returns the next reply that a port sends, stepping until then.
 sconnect::Message reply_sent(SconnectNet& net, u32 tic, u32 p) {
   for (u32 i = 0; i < 100; ++i) {
     net.step();
@@ -43,7 +43,7 @@ TEST(SconnectControl, RepliesGoOnVirtualChannelOneAPriorityHigher) {
   }
 }
 
-/// A parallel port between TICs has one queue for each priority, and it is the first: there replies wait as well.
+/// A parallel port between TICs has one queue for each priority, on virtual channel 0; replies wait there as well.
 TEST(SconnectControl, RepliesOverAParallelPortWaitInItsQueue) {
   for (std::int64_t vcs : {1, 2}) {
     RawConfig c = line(2);
@@ -66,7 +66,7 @@ TEST(SconnectControl, RepliesOverAParallelPortWaitInItsQueue) {
   }
 }
 
-/// Its request has come on virtual channel 1, where it would have to stay. It is a new message: it takes the first.
+/// The request came on virtual channel 1, on which it would have to stay. The reply is a new message and starts on 0.
 TEST(SconnectControl, RepliesByTablesBeginOnVirtualChannelZero) {
   SconnectNet net(line(3));
   for (u32 tic : {0u, 1u}) net.set_table(tic, 2, option(0, 1));
@@ -76,7 +76,7 @@ TEST(SconnectControl, RepliesByTablesBeginOnVirtualChannelZero) {
   const sconnect::Message reply = reply_sent(net, 2, 1);
   EXPECT_EQ(reply.vc, 0);
   EXPECT_EQ(reply.priority, 2);
-  EXPECT_EQ(reply.dst, 2u);  // what it says is TIC 2's address
+  EXPECT_EQ(reply.dst, 2u);  // its content is TIC 2's address
 }
 
 TEST(SconnectRegisters, OfErrorsStopAt65535) {
@@ -108,9 +108,9 @@ TEST(SconnectRegisters, OfErrorsStopAt65535) {
 
 // The audit.
 
-constexpr const char* kFound = "the sets of virtual channels do not fit their states";
+constexpr const char* kFound = "the sets of virtual channels disagree with their states";
 
-/// What the audit says.
+/// Returns the audit's message; "" if it finds no fault.
 std::string audited(SconnectNet& net) {
   try {
     net.check();
@@ -120,7 +120,7 @@ std::string audited(SconnectNet& net) {
   return "";
 }
 
-/// TIC 1 of three, its pool of 9 empty: 5 buffers are promised, one for each queue of two channels and a host.
+/// TIC 1 of three, with an empty pool of 9: 5 buffers are reserved, one for each queue of two channels and a host.
 SconnectNet small_pool() {
   RawConfig c = line(3);
   c["router.buffers"] = integer(9);
@@ -129,7 +129,7 @@ SconnectNet small_pool() {
 }
 
 TEST(SconnectAudit, FindsPromisesThatCannotBeKept) {
-  for (u32 messages : {5u, 6u}) {  // 5 in one queue leave the 4 that the others are promised
+  for (u32 messages : {5u, 6u}) {  // 5 in one queue leave the 4 that are reserved for the others
     SconnectNet net = small_pool();
     auto control = net.fields<sconnect::TicControl>(0, "control");
     auto queue = net.fields<sconnect::Queue>(0, "queue");
@@ -159,9 +159,9 @@ TEST(SconnectAudit, FindsPromisesThatCannotBeKept) {
   }
 }
 
-/// A pool of 11: a buffer for each of 5 queues, one for requests and one for replies, 4 for anyone. The way to TIC 2 is
-/// off, so requests and then data fill its queue in TIC 1: a request and a message of data by what is promised, and 4
-/// more. When they leave, no more is promised than there is.
+/// A pool of 11: a buffer for each of 5 queues, one for requests and one for replies, 4 unreserved. The port to TIC 2
+/// is off, so requests and then data fill its queue in TIC 1: a request and a data message use reservations, 4 more use
+/// the rest. When they leave, reservations are back to their initial sum.
 TEST(SconnectControl, CountsForOnePromise) {
   struct Case {
     u32 requests, data;
@@ -202,7 +202,7 @@ TEST(SconnectControl, CountsForOnePromise) {
   }
 }
 
-/// One that its queue has a buffer for leaves what is kept for requests to others.
+/// A control message that its queue's reservation can hold leaves the reservation for requests to others.
 TEST(SconnectControl, TakesItsQueuesPromiseFirst) {
   RawConfig c = line(3);
   c["router.buffers"] = integer(11);
@@ -226,7 +226,7 @@ TEST(SconnectAudit, FindsControlMessagesThatAreNotThere) {
   }
 }
 
-/// A message is marked as damaged, and no port is going to throw it away.
+/// A message is marked as damaged, but no port has it in its list of messages to discard.
 TEST(SconnectAudit, FindsDamageThatNobodyRemembers) {
   RawConfig c = line(3);
   c["traffic.load"] = 1.0;

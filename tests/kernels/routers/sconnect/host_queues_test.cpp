@@ -1,4 +1,5 @@
-/// What a host offers to a TIC (S-Connect, 2.3, 3): the oldest packet of each priority, the highest first, or of all.
+/// Order in which a host offers packets to a TIC (S-Connect, 2.3, 3): the oldest of each priority, highest first, or
+/// the oldest of all.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,8 +26,8 @@ using testing::sends;
 using testing::word;
 using testing::two_hosts::line;
 
-/// Two nodes whose hosts refuse some priorities, and whose TICs take a second message for a queue when no other is
-/// there: so the first one of what is refused enters, stays, and holds up the others of its priority.
+/// Two nodes whose hosts refuse some priorities, and whose TICs accept a second message for a queue only when no other
+/// one is there: the first refused message enters, stays and blocks the others of its priority.
 RawConfig narrow(IntList refuses) {
   RawConfig c = line(2);
   c["router.host_buffers"] = integer(1);
@@ -39,8 +40,8 @@ struct OnePort : SconnectNet {
   OnePort(const RawConfig& c, const std::string& trace) : SconnectNet(c, trace) { set_table(0, 0, option(4, 0)); }
 };
 
-/// Priority 0 waits for ever, and whatever comes with a higher one enters at once, one message a cycle, the highest
-/// first. What has entered is presented in the next cycle, before the host offers something.
+/// Priority 0 stays blocked, and messages of higher priorities enter at once, one a cycle, the highest first. A message
+/// that has entered is presented in the next cycle, before the host offers another one.
 TEST(SconnectHostQueues, TheHighestPriorityGoesFirst) {
   RawConfig c = narrow({0});
   const SconnectScript script(
@@ -55,7 +56,7 @@ TEST(SconnectHostQueues, TheHighestPriorityGoesFirst) {
   net.check();
 }
 
-/// In one queue the second message of priority 0 holds up all others.
+/// With one queue the second message of priority 0 blocks all others.
 TEST(SconnectHostQueues, OneQueueKeepsTheOrder) {
   RawConfig c = narrow({0});
   const SconnectScript script(c, {{10, 0, 1, 0}, {10, 0, 1, 0}, {10, 0, 1, 1}, {20, 0, 1, 1}});
@@ -67,8 +68,9 @@ TEST(SconnectHostQueues, OneQueueKeepsTheOrder) {
   net.check();
 }
 
-/// The TIC takes the first for which it has a buffer: priority 3 has none, so 0 enters. Counter 30 counts a cycle in
-/// which a message found no buffer, once, whether another one entered and however many found none: cycles 11 to 20.
+/// The TIC accepts the first message for which it has a buffer: priority 3 has none, so 0 enters. Counter 30 counts a
+/// cycle in which a message found no buffer once, whether another one entered and however many found none: cycles 11 to
+/// 20.
 TEST(SconnectHostQueues, ALowerPriorityEntersWhereTheHighestFindsNoBuffer) {
   RawConfig c = narrow({3});
   const SconnectScript script(c, {{10, 0, 1, 3}, {10, 0, 1, 3}, {10, 0, 1, 0}, {10, 0, 1, 0}});
@@ -81,7 +83,7 @@ TEST(SconnectHostQueues, ALowerPriorityEntersWhereTheHighestFindsNoBuffer) {
   EXPECT_EQ(net.register_of(0, "counter"), 10u);
 }
 
-/// A quad enters for four cycles; then a message of a higher priority passes the quad that waits.
+/// A quad takes four cycles to enter; then a message of a higher priority overtakes the waiting quad.
 TEST(SconnectHostQueues, AQuadThatWaitsHoldsUpNothingElse) {
   RawConfig c = narrow({0});
   const SconnectScript script(c, {{10, 0, 1, 0, 4}, {10, 0, 1, 0, 4}, {11, 0, 1, 1}}, 2);
@@ -94,7 +96,7 @@ TEST(SconnectHostQueues, AQuadThatWaitsHoldsUpNothingElse) {
   net.check();
 }
 
-/// A host has the next 64 packets of a trace. Quads of priority 0 wait, but for the first; the message behind them has
+/// A host sees the next 64 packets of a trace. Quads of priority 0 wait, except the first; the message behind them has
 /// priority 1.
 TEST(SconnectHostQueues, OfATraceAHostKnows64Packets) {
   for (u32 waiting : {63u, 64u}) {
@@ -112,7 +114,7 @@ TEST(SconnectHostQueues, OfATraceAHostKnows64Packets) {
   }
 }
 
-/// Priorities of what a network's hosts send.
+/// Priorities of the messages of a network's hosts.
 class Priorities {
  public:
   explicit Priorities(SconnectNet& net) : net_(net) {}
@@ -122,8 +124,8 @@ class Priorities {
   SconnectNet& net_;
 };
 
-/// Whatever makes packets: those of a priority leave in the order in which they were created, each once, none is left
-/// out, and latency counts from its creation.
+/// For every source of packets: packets of one priority leave in the order of creation, each once and without gaps, and
+/// latency counts from creation.
 TEST(SconnectHostQueues, EachPriorityLeavesInOrder) {
   const std::vector<RawConfig> sources{
       {{"traffic.load", 0.8}},
@@ -176,8 +178,8 @@ TEST(SconnectHostQueues, EachPriorityLeavesInOrder) {
   }
 }
 
-/// A message of priority n + 1 is delivered though the fabric is full of messages of priorities up to n that nobody
-/// takes, and though its own port has more of them to send (S-Connect, 2.3). In one queue it is not.
+/// A message of priority n + 1 is delivered even if the fabric is full of messages of priorities up to n that hosts
+/// refuse, and its own port has more of them to send (S-Connect, 2.3). With one queue it is not delivered.
 TEST(SconnectHostQueues, APriorityIsNotHeldUpByLowerOnesOfItsPort) {
   for (u32 n = 0; n < 3; ++n)
     for (const char* queues : {"priorities", "single"}) {
@@ -206,7 +208,7 @@ TEST(SconnectHostQueues, APriorityIsNotHeldUpByLowerOnesOfItsPort) {
     }
 }
 
-/// A port with one priority has one queue, and a host's state no more.
+/// A port with one priority has one queue, and the host's state is no larger.
 TEST(SconnectHostQueues, OnePriorityHasOneQueue) {
   const auto queues = [](RawConfig c) {
     c.insert({{"topology.shape", IntList{2}}, {"topology.host_ports", integer(2)}});
@@ -230,7 +232,7 @@ TEST(SconnectHostQueues, OnePriorityHasOneQueue) {
   EXPECT_EQ(queues({{"host.priorities", IntList{1, 1, 1, 0}}, {"host.queues", word("single")}}), (Found{0, 0, 0}));
 }
 
-/// A cursor that does not stand at a packet of its priority, or a queue that has lost what waits, is no state.
+/// The audit rejects a cursor that is not at a packet of its priority, and a queue that has lost a waiting packet.
 TEST(SconnectHostQueues, TheAuditLooksAtThem) {
   RawConfig c = line(2);
   c["host.priorities"] = IntList{1, 1, 0, 0};

@@ -1,6 +1,5 @@
-/// S-Connect against a second one (tests/support/sconnect/naive.hpp): what every port sends, what waits in every queue,
-/// the buffers that queues hold, the registers of errors and the totals must agree in every cycle, whatever the
-/// machine and whatever is switched off.
+/// S-Connect against a second implementation (tests/support/sconnect/naive.hpp): sent words, queues, buffers of queues,
+/// error registers and totals must agree in every cycle, whatever the machine and the ports that are switched off.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -44,7 +43,7 @@ constexpr std::pair<TotalIndex, const char*> kCompared[] = {{Total::kPacketsInje
                                                             {sconnect::Count::kDuplicates, "duplicates"},
                                                             {sconnect::Count::kAborted, "aborted"}};
 
-/// What crosses a channel, as text.
+/// The content of a slot as text.
 std::string text_of(u8 bits, MessageName name, u32 priority, u32 vc, u32 hops, u32 age) {
   if (!bits) return "nothing";
   std::string text;
@@ -102,7 +101,7 @@ class Comparison {
 
   NaiveSconnect& naive() { return naive_; }
 
-  /// Switches ports off and on again while it runs if `toggles` is not 0: one port every so many cycles on average.
+  /// Switches ports off and on during the run if `toggles` is not 0: on average one port every `toggles` cycles.
   void run(u32 cycles, BglDraw* draw = nullptr, u32 toggles = 0) {
     while (naive_.now() < cycles) {
       if (toggles && naive_.now() < cycles * 2 / 3 && draw->below(toggles) == 0) toggle(*draw);

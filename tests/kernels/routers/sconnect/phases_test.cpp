@@ -1,6 +1,6 @@
-/// Clocks of messages between nodes whose routing cycles begin at different times, counted by hand (S-Connect, 4.1): a
-/// message waits where it arrives for the turn of the port that it comes by. Cycles are those of the node where
-/// something happens; cycle c of a node of phase f has its port p's turn in clock 6 c + f + p.
+/// Clocks of messages between nodes whose routing cycles start at different times, counted by hand (S-Connect, 4.1): an
+/// arriving message waits for the turn of its arrival port. Cycles are those of the node in question; in cycle c of a
+/// node of phase f, port p has its turn in clock 6 c + f + p.
 #include <gtest/gtest.h>
 
 #include "tests/support/sconnect/sconnect.hpp"
@@ -13,7 +13,7 @@ using testing::SconnectNet;
 using testing::sends;
 using testing::word;
 
-/// Nodes in a line that have these phases: port 0 leads on, port 1 back, the host is at port 4.
+/// Nodes in a line with these phases: port 0 leads forward, port 1 back, the host is at port 4.
 RawConfig line(const std::vector<u8>& phases, std::int64_t delay) {
   RawConfig c{{"topology.shape", IntList{static_cast<std::int64_t>(phases.size())}},
               {"topology.phases", word("random")},
@@ -24,7 +24,7 @@ RawConfig line(const std::vector<u8>& phases, std::int64_t delay) {
   }
 }
 
-/// Mean clocks from the way into the fabric to that out of it.
+/// Mean clocks from entry into the fabric to exit.
 double clocks_of(SconnectNet& net, u32 messages) {
   ReplicaRow row = net.engine().row(0);
   row.window_begin = 0;
@@ -59,8 +59,9 @@ TEST(SconnectPhases, OfBothInTheMean) {
   EXPECT_EQ(clocks_of(net, 2), (31 + 29) / 2.0);
 }
 
-/// From node 0 to node 1 it is one cycle by their counts and back three (11 to 12, 12 to 15), so slots come back after
-/// six, and with them a buffer; between nodes 1 and 2 it is two each way (13 to 15, and 11 to 12 and so one: three).
+/// From node 0 to node 1 it is one cycle by their counts and back three (11 to 12, 12 to 15), so a slot's answer and
+/// its buffer return after six; between nodes 1 and 2 it is two one way (13 to 15) and one back (11 to 12), so after
+/// five.
 TEST(SconnectPhases, OfABuffersReturn) {
   SconnectNet net(line(kPhases, 8), sends(10, 0, 2));
   EXPECT_EQ(net.fabric().link(0, 0).round, 1 + 3 + 2);
@@ -73,8 +74,8 @@ TEST(SconnectPhases, OfABuffersReturn) {
   net.check();
 }
 
-/// Whatever two nodes' phases and the delay, it is read in the first turn after its arrival, and not in the cycle by
-/// which both count when it left.
+/// For all pairs of phases and any delay, a message is read in the first turn after its arrival, which may not be the
+/// cycle that both nodes count when it left.
 TEST(SconnectPhases, OfAllPairsOfPhases) {
   for (u8 from = 0; from < 6; ++from)
     for (u8 to = 0; to < 6; ++to)

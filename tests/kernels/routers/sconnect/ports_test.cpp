@@ -16,8 +16,7 @@ using testing::integer;
 using testing::Network;
 using testing::word;
 
-/// In some cycles a TIC's ports are switched as the dice say. Every message and quad arrives once, whatever was on its
-/// way in that cycle.
+/// A TIC's ports are switched in random cycles. Every message and quad arrives once, whatever was in transit.
 TEST(SconnectPorts, SwitchingThemCostsNoMessage) {
   for (u32 seed = 0; seed < 20; ++seed) {
     Network net(experiment({{"router.kind", word("sconnect")},

@@ -1,5 +1,5 @@
-/// The channel protocol of S-Connect: its functions by hand, and whole fabrics whose channels damage slots, whose pools
-/// are too small, and whose ports are switched off and on: every message arrives exactly once.
+/// The channel protocol of S-Connect: its functions by hand, and whole fabrics with damaged slots, small pools and
+/// ports that are switched off and on; every message arrives exactly once.
 #include <gtest/gtest.h>
 
 #include "host/routers/sconnect/control.hpp"
@@ -31,7 +31,7 @@ TEST(SconnectSlot, TheAnswerIsTheBitExpectedNext) {
     const u8 bits = single_bits(sender);
     EXPECT_EQ(bool(bits & kSequence), round % 2 == 1);
     EXPECT_EQ(note_single(receiver, bits), Single::kNew);
-    // Refused: the answer has not changed, and the message comes back.
+    // Refused: the answer bit is unchanged, and the message is requeued.
     Slot refused = sender;
     EXPECT_EQ(settle(refused, kReadable | answer_of(receiver)), Outcome::kFailed);
     EXPECT_EQ(refused.buffer, kNoBuffer);
@@ -57,8 +57,8 @@ TEST(SconnectSlot, AnUnreadableAnswerLeavesEverythingAsItWas) {
 TEST(SconnectSlot, OfAQuadTheFirstAnswerIsNotRead) {
   Slot s{kNoBuffer, 0};
   hold(s, 9, true);
-  EXPECT_EQ(settle(s, kReadable | kAnswer), Outcome::kWaits);  // whatever it says
-  EXPECT_EQ(settle(s, 0), Outcome::kWaits);                    // unreadable: nothing goes again
+  EXPECT_EQ(settle(s, kReadable | kAnswer), Outcome::kWaits);  // whatever the answer
+  EXPECT_EQ(settle(s, 0), Outcome::kWaits);                    // unreadable: no part is sent again
   EXPECT_EQ(s.buffer, 9);
   EXPECT_EQ(settle(s, kReadable | kAnswer), Outcome::kTaken);
   EXPECT_EQ(s.bits, kSending);
@@ -87,14 +87,14 @@ TEST(SconnectBits, AreSix) {
   Slot s{kNoBuffer, kSending};
   u32 all = kAskBits | sent_bits(0, kOccupied, kAnswer) | single_bits(s) | kAbort;
   for (u32 part = 0; part < kQuadParts; ++part) all |= part_bits(s, part);
-  EXPECT_EQ(std::popcount(all & ~u32{kOccupied}), 6);  // kOccupied and kHit are the emulator's
+  EXPECT_EQ(std::popcount(all & ~u32{kOccupied}), 6);  // kOccupied and kHit exist in the emulator only
 }
 
 TEST(SconnectBits, TheAnswerGoesWithWhateverIsSent) {
   EXPECT_EQ(sent_bits(0, 0, kAnswer), 0);  // nothing to send
   EXPECT_EQ(sent_bits(0, kOccupied, 0), kOccupied);
   EXPECT_EQ(sent_bits(0, kOccupied, kAnswer), kOccupied | kAnswer);
-  EXPECT_EQ(sent_bits(kPresent, 0, kAnswer), kPresent | kOccupied | kAnswer);  // nobody asked
+  EXPECT_EQ(sent_bits(kPresent, 0, kAnswer), kPresent | kOccupied | kAnswer);  // without a request
 }
 
 TEST(SconnectBits, OnlyAnswersAskForNone) {
@@ -112,7 +112,7 @@ TEST(SconnectSingle, IsLookedAtByItsBits) {
   EXPECT_EQ(note_single(s, kPresent | kSequence), Single::kNew);
 }
 
-/// What becomes of slots that come one after the other, from `first` on.
+/// Outcomes of successive slots, from `first` on.
 std::vector<Part> noted(std::vector<u8> slots, bool room = true) {
   Train train{};
   std::vector<Part> parts;
@@ -134,11 +134,11 @@ TEST(SconnectTrain, IsTakenWholeOrNotAtAll) {
   EXPECT_EQ(noted({kP, kP, kP, kL | kAbort}), (Parts{first, middle, middle, spoiled}));
   EXPECT_EQ(noted({kP, kX, kP, kL}), (Parts{first, middle, middle, spoiled}));
   EXPECT_EQ(noted({kP, kP, kP, kL | kHit}), (Parts{first, middle, middle, spoiled}));
-  EXPECT_EQ(noted({kP, kP, 0, kHit}), (Parts{first, middle, middle, spoiled}));  // whoever sent it is off
+  EXPECT_EQ(noted({kP, kP, 0, kHit}), (Parts{first, middle, middle, spoiled}));  // the sender is off
   // Without its first part the rest is short.
   EXPECT_EQ(noted({kX, kP, kP, kL}), (Parts{none, first, middle, spoiled}));
   EXPECT_EQ(noted({kX, kX, kX, kL}), (Parts{none, none, none, none}));
-  // Without first and last it goes over into what follows, and is not taken for a part of it.
+  // Without first and last part the train extends into the following quad, without being taken for a part of it.
   EXPECT_EQ(noted({kX, kP, kP, kL | kHit, kP, kP, kP, kL}),
             (Parts{none, first, middle, middle, spoiled, first, middle, spoiled}));
   EXPECT_EQ(noted({kX, kP, kP, kX, kS}), (Parts{none, first, middle, middle, spoiled}));
@@ -156,7 +156,7 @@ TEST(SconnectTrain, AQuadThatIsKnownIsNotTakenAgain) {
 
 const char* const kRing = "0,1\n1,2\n2,3\n3,4\n4,0\n";
 
-/// Steps with a book of all messages, and an audit every few cycles.
+/// Steps with a record of all deliveries and an audit every few cycles.
 void step_audited(Network& net, Deliveries& book, u32 cycles, u32 every = 5) {
   for (u32 i = 0; i < cycles; ++i) {
     net.step(1);
@@ -166,7 +166,7 @@ void step_audited(Network& net, Deliveries& book, u32 cycles, u32 every = 5) {
   }
 }
 
-/// Until all that hosts have sent has arrived.
+/// Runs until all messages of hosts have arrived.
 void finish(Network& net, Deliveries& book, u64 all, u32 most = 200000) {
   for (u32 i = 0; i < most && (book.got() < all); i += 50) step_audited(net, book, 50);
   EXPECT_EQ(book.got(), all);
@@ -181,7 +181,7 @@ TEST(SconnectProtocol, EveryMessageArrivesOnce) {
   for (u64 seed = 1; seed <= trials(240); ++seed) {
     RawConfig c = random_small_sconnect(seed, ring.path);
     c["traffic.mode"] = word("batch");
-    // Of quads over the worst channels one of seven comes through.
+    // Of quads over the worst channels one in seven arrives undamaged.
     const bool quads = c.contains("traffic.packet_flits");
     const u32 packets = !quads ? 480 : std::get<double>(c["channel.error_rate"]) > 2e-3 ? 25 : 150;
     c["traffic.batch_packets"] = integer(packets);
@@ -189,7 +189,7 @@ TEST(SconnectProtocol, EveryMessageArrivesOnce) {
     Network net(experiment(c), {"cpu", 1, true, 1});
     Deliveries book;
     finish(net, book, u64{net.plan->topology().terminals} * packets);
-    // Nothing is left anywhere: neither messages nor copies.
+    // No messages and no copies are left.
     step_audited(net, book, 200);
     EXPECT_EQ(book.wrong(), 0u);
     const SconnectPlan& plan = dynamic_cast<const SconnectPlan&>(*net.plan);
@@ -205,12 +205,12 @@ TEST(SconnectProtocol, EveryMessageArrivesOnce) {
     came_back += net.total(sconnect::Count::kFailed);
     if (HasFatalFailure()) return;
   }
-  // All of it has happened, and often.
+  // Every case has occurred often.
   EXPECT_GT(slots, trials(2000000));
   for (u64 n : {hit, again, duplicates, refused, aborted, came_back}) EXPECT_GT(n, trials(10000));
 }
 
-/// A priority that hosts refuse fills its share of the buffers and stays; nothing else is disturbed or comes twice.
+/// Messages of a refused priority fill its share of the buffers and stay; others are neither disturbed nor duplicated.
 TEST(SconnectProtocol, WhatHostsRefuseStays) {
   const TextFile ring(kRing);
   for (u64 seed = 500; seed < 520; ++seed) {
@@ -234,8 +234,9 @@ TEST(SconnectProtocol, WhatHostsRefuseStays) {
   }
 }
 
-/// A quad that lacks its first and its last part ends in the slot of a message that comes after it. If that is damaged
-/// as well, a port has two at the same time that it must not keep; the audit asks for each that waits.
+/// A quad that lacks its first and its last part ends in the slot of the message after it. If that message is damaged
+/// as well, the port must discard two at the same time; the audit checks for each waiting one that it is in the port's
+/// list.
 TEST(SconnectProtocol, WhatCameDamagedIsNotForgotten) {
   for (u64 seed = 1; seed <= 4; ++seed) {
     Network net(experiment({{"router.kind", word("sconnect")},
@@ -254,7 +255,7 @@ TEST(SconnectProtocol, WhatCameDamagedIsNotForgotten) {
   }
 }
 
-/// Ports are switched off and on again while messages, quads and answers are on their way.
+/// Ports are switched off and on while messages, quads and answers are in transit.
 TEST(SconnectProtocol, SwitchingPortsOffAndOnLosesNothing) {
   const TextFile ring(kRing);
   for (u64 seed = 1000; seed < 1000 + trials(80); ++seed) {

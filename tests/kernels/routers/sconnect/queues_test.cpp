@@ -1,4 +1,4 @@
-/// Rules of a TIC one by one (S-Connect, 2.3, 3): which message leaves next, who gets a buffer, what hosts refuse.
+/// Rules of a TIC one by one (S-Connect, 2.3, 3): order of departure, allocation of buffers, and refusal by hosts.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,8 +25,8 @@ using testing::two_hosts::sent_by;
 
 // Transmitters.
 
-/// Two hosts' ports give two messages a cycle, of which one leaves: whatever came later with a higher priority goes
-/// first, and among equals who came first.
+/// Two host ports create two messages a cycle, of which one leaves: a higher priority goes first even if created later;
+/// among equals the earlier message goes first.
 TEST(SconnectRouter, HigherPrioritiesGoFirst) {
   RawConfig c = line(2);
   const SconnectScript script(
@@ -36,7 +36,7 @@ TEST(SconnectRouter, HigherPrioritiesGoFirst) {
   EXPECT_EQ(sent_by(net, 0, 0), (std::vector<u32>{0, 3, 4, 2, 1, 5}));
 }
 
-/// Under load: no message leaves while one of a higher priority waits for the same port.
+/// Under load no message leaves while one of a higher priority waits for the same port.
 TEST(SconnectRouter, NothingLeavesBeforeAHigherPriority) {
   RawConfig c = line(3);
   c["host.priorities"] = IntList{4, 3, 2, 1};
@@ -55,7 +55,7 @@ TEST(SconnectRouter, NothingLeavesBeforeAHigherPriority) {
     net.step();
     for (const auto& e : net.events_at(EventKind::kSwitchGranted, 1)) {
       if (e.event.out_port != 0) continue;
-      ASSERT_NE(highest, kNone);  // port 0 comes first in a cycle: what it sends was there before
+      ASSERT_NE(highest, kNone);  // port 0 comes first in a cycle: the messages that it sends were waiting before
       ASSERT_EQ(net.sent(1, 0).second.priority, highest);
       passed_over += lowest < highest;
     }
@@ -63,7 +63,7 @@ TEST(SconnectRouter, NothingLeavesBeforeAHigherPriority) {
   EXPECT_GT(passed_over, 50u);
 }
 
-/// One destination on virtual channel 0, one on 1, over the same channel.
+/// Two destinations over the same channel, one on virtual channel 0, the other on 1.
 void use_two_vcs(SconnectNet& net) {
   net.set_table(0, 1, option(0, 0));
   net.set_table(0, 2, option(0, 1));
@@ -81,7 +81,7 @@ TEST(SconnectRouter, VirtualChannelsTakeTurns) {
   EXPECT_EQ(sent_by(net, 0, 0), in_turns);
 }
 
-/// The one that has not been served last has the next turn, however long the other one was alone.
+/// The virtual channel that was not served last has the next turn, however long the other one was alone.
 TEST(SconnectRouter, AVirtualChannelThatIsAloneHasTheWholeChannel) {
   std::string trace;
   for (u32 i = 0; i < 10; ++i) trace += sends(10, 1, 4);
@@ -96,8 +96,8 @@ TEST(SconnectRouter, AVirtualChannelThatIsAloneHasTheWholeChannel) {
 
 // Buffers.
 
-/// Queues may have all that is not kept for others. At the end of the line these are two, of the channel back, with 3
-/// buffers each, and one each for control requests and replies. What is kept for a queue, that one gets.
+/// A queue may use all buffers that are not reserved for others. At the end of the line these are 3 for each of the two
+/// queues of the channel back, and one each for control requests and replies. A queue gets its own reservation.
 TEST(SconnectRouter, AQueueGetsWhatIsKeptForIt) {
   RawConfig c = line(2);
   c["router.buffers"] = integer(42);
@@ -117,8 +117,8 @@ TEST(SconnectRouter, AQueueGetsWhatIsKeptForIt) {
   net.check();
 }
 
-/// A quad needs four buffers at once, of its own queue or of nobody's: 44 less 2 times 4, and 2 for control messages,
-/// hold eight quads and two messages.
+/// A quad needs four buffers at once, from its queue's reservation or unreserved: 44 less 2 times 4, and 2 for control
+/// messages, hold eight quads and two messages.
 TEST(SconnectRouter, AQuadTakesFourBuffers) {
   RawConfig c = line(2);
   c["router.buffers"] = integer(44);
@@ -135,13 +135,13 @@ TEST(SconnectRouter, AQuadTakesFourBuffers) {
   net.check();
 }
 
-/// A host's message waits outside while host_buffers or more are in use, unless none of its queue is inside.
+/// A host's message waits outside while host_buffers or more are in use, unless its queue in the TIC is empty.
 TEST(SconnectRouter, HostsLeaveRoom) {
   RawConfig c = line(2);
   c["router.host_buffers"] = integer(7);
   c["host.refuses"] = IntList{0};
   std::vector<ScriptLine> lines;
-  for (u32 i = 0; i < 10; ++i) lines.push_back({10, 0, 1, 0});  // to the node itself
+  for (u32 i = 0; i < 10; ++i) lines.push_back({10, 0, 1, 0});  // to the same node
   lines.push_back({60, 1, 2, 1});
   lines.push_back({60, 1, 2, 1});
   const SconnectScript script(c, lines, 2);
@@ -151,13 +151,13 @@ TEST(SconnectRouter, HostsLeaveRoom) {
   net.step(12);
   EXPECT_EQ(net.control(0).used, 8u);
   EXPECT_EQ(net.injected({1, 10}), 60u);
-  net.deliver(2);  // the next one when the first has been taken
+  net.deliver(2);  // the next one enters when the first has been delivered
   EXPECT_EQ(net.injected({1, 11}), 61u + 6);
 }
 
 // Hosts.
 
-/// What a host refuses waits, and so does what has a lower priority behind it.
+/// A refused message waits, and so do messages of lower priority behind it.
 TEST(SconnectRouter, HostsRefusePriorities) {
   RawConfig c = line(2);
   c["host.refuses"] = IntList{1};
@@ -175,8 +175,8 @@ TEST(SconnectRouter, HostsRefusePriorities) {
   net.check();
 }
 
-/// A message of priority n + 1 is delivered though all TICs are full of messages of priority n that nobody takes
-/// (S-Connect, 2.3). Hosts with one queue, whose next message is made one of priority n + 1.
+/// A message of priority n + 1 is delivered even if all TICs are full of messages of priority n that hosts refuse
+/// (S-Connect, 2.3). Hosts have one queue; the next message is changed to priority n + 1.
 TEST(SconnectRouter, APriorityIsNotHeldUpByLowerOnes) {
   for (u32 n = 0; n < 3; ++n)
     for (const char* kind : {"mesh", "random"}) {
@@ -190,7 +190,7 @@ TEST(SconnectRouter, APriorityIsNotHeldUpByLowerOnes) {
         c["topology.nodes"] = integer(10);
       IntList weights{0, 0, 0, 0};
       weights[n] = 1000000;
-      weights[n + 1] = 1;  // so that buffers are promised to it
+      weights[n + 1] = 1;  // so that buffers are reserved for it
       c["host.priorities"] = weights;
       SconnectNet net(c);
       net.step(1500);

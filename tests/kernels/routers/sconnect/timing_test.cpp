@@ -1,7 +1,7 @@
-/// Routing cycles and clocks of messages, counted by hand from the order of a routing cycle (S-Connect, 2.2, 3.1;
-/// kernels/routers/sconnect/phases.hpp): in the clock of port p its transmitter takes what it sends, then the header of
-/// what comes by p is read. So a message that has come by port i leaves by an idle j > i in the same routing cycle and
-/// by j < i in the next one. Channels take D routing cycles, their round is 2 (D + 1).
+/// Routing cycles and clocks of messages, counted by hand from the order within a routing cycle (S-Connect, 2.2, 3.1;
+/// kernels/routers/sconnect/phases.hpp): in the clock of port p its transmitter selects a message, then its receiver
+/// reads the arriving header. So a message from port i leaves by an idle j > i in the same routing cycle and by j < i
+/// in the next one. Channels take D routing cycles, their round is 2 (D + 1).
 #include <gtest/gtest.h>
 
 #include "tests/support/sconnect/sconnect.hpp"
@@ -17,7 +17,7 @@ using testing::sends;
 using testing::TextFile;
 using testing::word;
 
-/// Nodes in a line: port 0 leads on, port 1 back, the host is at port 4.
+/// Nodes in a line: port 0 leads forward, port 1 back, the host is at port 4.
 RawConfig plain_line(std::int64_t nodes, std::int64_t delay = 2) {
   return {{"topology.shape", IntList{nodes}}, {"topology.channel_delay", 6 * delay}};
 }
@@ -32,7 +32,7 @@ RawConfig star(const std::string& file, std::int64_t delay = 2) {
           {"topology.channel_delay", 6 * delay}};
 }
 
-/// Cycles in which a TIC has begun to send messages by a port.
+/// Cycles in which a TIC started to send messages by a port.
 std::vector<Cycle> sending_cycles(const SconnectNet& net, u32 tic, u32 p) {
   std::vector<Cycle> cycles;
   for (const auto& e : net.events_at(EventKind::kSwitchGranted, tic))
@@ -52,8 +52,8 @@ std::vector<Cycle> from(Cycle first, u32 count, u32 step = 1) {
   return cycles;
 }
 
-/// Injected in cycle 10 at port 4, a message leaves by port 0 in 11 and comes by port 1: to go on by port 0 takes it
-/// the next cycle, D + 1 a hop, to the host at 4 the same.
+/// Injected in cycle 10 at port 4, a message leaves by port 0 in 11 and arrives by port 1: it leaves by port 0 a cycle
+/// later, D + 1 a hop, and reaches the host at 4 in the cycle of its arrival at the last node.
 TEST(SconnectTiming, OfALineForward) {
   for (u32 delay : {1u, 2u, 5u, 60u}) {
     SconnectNet net(plain_line(5, delay), sends(10, 0, 4));
@@ -64,7 +64,7 @@ TEST(SconnectTiming, OfALineForward) {
   }
 }
 
-/// Back it comes by port 0 and leaves by port 1 in the same cycle.
+/// In the other direction it arrives by port 0 and leaves by port 1 in the same cycle.
 TEST(SconnectTiming, OfALineBack) {
   for (u32 delay : {1u, 2u, 5u, 60u}) {
     SconnectNet net(plain_line(5, delay), sends(10, 4, 0));
@@ -73,7 +73,7 @@ TEST(SconnectTiming, OfALineBack) {
   }
 }
 
-/// A quad's header takes as long, and its last part comes three cycles later.
+/// A quad's header takes as long, and its last part arrives three cycles later.
 TEST(SconnectTiming, OfAQuad) {
   for (u32 delay : {1u, 2u, 5u, 60u}) {
     SconnectNet net(plain_line(5, delay), sends(10, 0, 4, 4) + sends(200 + delay, 4, 0, 4));
@@ -88,8 +88,7 @@ TEST(SconnectTiming, OfAQuad) {
   }
 }
 
-/// Less than 6 clocks from header to header (S-Connect, 3.1): j - i, or 6 more, from port i to port j, whichever these
-/// are.
+/// Less than 6 clocks from header to header (S-Connect, 3.1): j - i, or 6 more, from any port i to any port j.
 TEST(SconnectTiming, FromAnyPortToAnyOther) {
   const TextFile file(kStar);
   for (u32 i = 0; i < kPorts; ++i)
@@ -110,9 +109,9 @@ TEST(SconnectTiming, FromAnyPortToAnyOther) {
     }
 }
 
-/// The figure counts clocks from the header's entry into the first TIC to its way out of the last: what each TIC takes,
-/// and from port 0 to port 1 over a channel 6 D and one more, since the header is read in the clock of the port that it
-/// comes by; back from port 1 to port 0 one less.
+/// The figure counts clocks from the header's entry into the first TIC to its exit from the last: the time in each TIC,
+/// and from port 0 to port 1 over a channel 6 D plus one, since the header is read in the clock of its arrival port;
+/// back from port 1 to port 0 one less.
 TEST(SconnectTiming, TheFigureInClocks) {
   const auto clocks = [](RawConfig c, const std::string& trace, u32 messages) {
     SconnectNet net(std::move(c), trace);
@@ -134,7 +133,7 @@ TEST(SconnectTiming, TheFigureInClocks) {
   EXPECT_EQ(clocks(plain_line(5), sends(10, 0, 4, 4), 1), there + 3 * 6);
 }
 
-/// A buffer is free again when what has come a round after the message left says that it has been taken.
+/// A buffer is free again when the answer, a round after the message left, confirms that it was accepted.
 TEST(SconnectTiming, OfABuffersReturn) {
   for (u32 delay : {1u, 2u, 5u}) {
     SconnectNet net(plain_line(2, delay), sends(10, 0, 1));
@@ -145,7 +144,7 @@ TEST(SconnectTiming, OfABuffersReturn) {
   }
 }
 
-/// The first answer after a quad's header was given too early, so its buffers wait for a round more.
+/// The first answer after a quad's header was sent too early to cover it, so its buffers wait for another round.
 TEST(SconnectTiming, OfAQuadsBuffersReturn) {
   for (u32 delay : {1u, 2u, 5u}) {
     SconnectNet net(plain_line(2, delay), sends(10, 0, 1, 4));
@@ -157,8 +156,8 @@ TEST(SconnectTiming, OfAQuadsBuffersReturn) {
   }
 }
 
-/// With four buffers, the fifth message follows when that of the first is free: injected in the cycle in which the
-/// outcome is acted upon, sent in the next. So four in every round + 1 cycles.
+/// With four buffers, the fifth message follows when the buffer of the first is free: injected in the cycle in which
+/// the outcome is processed, sent in the next. So four leave in every round + 1 cycles.
 TEST(SconnectTiming, OfFourBuffers) {
   std::string trace;
   for (u32 i = 0; i < 12; ++i) trace += sends(10, 0, 1);
@@ -170,7 +169,8 @@ TEST(SconnectTiming, OfFourBuffers) {
   for (u32 i = 0; i < 12; ++i) EXPECT_EQ(net.injected({0, i}), 10 + 7 * (i / 4) + i % 4);
 }
 
-/// Each slot of a round carries a message of its own: a channel is full though a message holds its slot for a round.
+/// Each slot of a round carries its own message, so a channel is fully used although a message holds its slot for a
+/// round.
 TEST(SconnectTiming, MessagesInARow) {
   for (u32 delay : {1u, 2u, 5u}) {
     std::string trace;
@@ -182,9 +182,9 @@ TEST(SconnectTiming, MessagesInARow) {
   }
 }
 
-/// Quads follow one another without a gap where the slot of one is free again when the fourth part of another has
-/// gone. Of an odd delay the round is a multiple of 4, and the slot of the first one comes too early: it is passed by
-/// once in every round, with a request for an answer.
+/// Quads follow one another without a gap if the slot of one is free again when the fourth part of another has left.
+/// With an odd delay the round is a multiple of 4, and the slot of the first one comes too early: it is skipped once in
+/// every round, with a request for an answer.
 TEST(SconnectTiming, QuadsInARow) {
   const auto starts = [](u32 delay) {
     std::string trace;
@@ -202,9 +202,9 @@ TEST(SconnectTiming, QuadsInARow) {
   EXPECT_EQ(starts(5), (std::vector<Cycle>{11, 15, 19, 24, 28, 32, 37, 41, 45}));
 }
 
-/// Two channels lead to a node that takes eight messages and no more: 12 buffers less one for each of the four queues
-/// of its channels. The next one goes by port 0; a round later it is back, and is sent by port 1 in the cycle after;
-/// and so on to and fro.
+/// Two channels lead to a node that accepts only eight messages: 12 buffers less one for each of the four queues of its
+/// channels. The next message goes by port 0; a round later it is back, is sent by port 1 in the cycle after, and so on
+/// in turns.
 TEST(SconnectTiming, OfARefusedMessage) {
   const TextFile file("0,1\n0,1\n");
   RawConfig c{{"topology.kind", word("graph")},      {"topology.file", file.path},
@@ -230,8 +230,8 @@ TEST(SconnectTiming, OfARefusedMessage) {
   }
 }
 
-/// A quad is back after two rounds, though it was refused when its first part came: 48 buffers less four for each of
-/// the four queues of its channels take eight quads.
+/// A quad is back after two rounds, although it was refused with its first part: 48 buffers less four for each of the
+/// four queues of its channels hold eight quads.
 TEST(SconnectTiming, OfARefusedQuad) {
   const TextFile file("0,1\n0,1\n");
   std::string trace;
@@ -255,7 +255,7 @@ TEST(SconnectTiming, OfARefusedQuad) {
   net.check();
 }
 
-/// One message goes in in a cycle, and one comes out (S-Connect, 3: two of each by two ports).
+/// One message enters and one leaves per cycle (S-Connect, 3: two of each by two ports).
 TEST(SconnectTiming, AHostsPortTakesAndGivesOneMessageACycle) {
   const TextFile file(kStar);
   std::string trace;
@@ -268,7 +268,7 @@ TEST(SconnectTiming, AHostsPortTakesAndGivesOneMessageACycle) {
   EXPECT_EQ(delivery_cycles(one, 1), from(0, 0));
   for (u32 i = 0; i < 20; ++i) EXPECT_EQ(one.injected({2, 4 * i}), 10 + i);
 
-  // By either port of two, the host takes two messages in a cycle.
+  // By its two ports the host takes two messages a cycle.
   SconnectNet two(star(file.path), trace);
   two.deliver(80);
   EXPECT_EQ(delivery_cycles(two, 0).size() + delivery_cycles(two, 1).size(), 80u);

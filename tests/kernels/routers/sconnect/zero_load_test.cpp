@@ -1,4 +1,4 @@
-/// Latencies of messages alone in a fabric, as they are derived, against runs of all pairs.
+/// Derived latencies of messages alone in a fabric, against runs of all pairs.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -15,7 +15,7 @@ using testing::SconnectNet;
 using testing::sends;
 using testing::word;
 
-/// What is said of a message alone (host/routers/sconnect/zero_load.hpp) is what runs of all pairs show.
+/// The derivation (host/routers/sconnect/zero_load.hpp) agrees with runs of all pairs.
 void all_pairs(RawConfig c, const std::string& name) {
   c.insert({{"topology.phases", word("random")}, {"topology.channel_delay", integer(8)}});
   const Experiment e = testing::sconnect_experiment(c);
@@ -74,7 +74,7 @@ TEST(SconnectTiming, ZeroLoadOfAllPairs) {
             "tree under switches");
 }
 
-/// `flitlab inspect` shows the latency of runs at a low load, with quads and with other patterns.
+/// `flitlab inspect` shows the latency that runs have at a low load, also with quads and other patterns.
 TEST(SconnectTiming, TheLatencyThatInspectShows) {
   RawConfig c{{"topology.shape", IntList{4, 4}}, {"traffic.load", 0.02}};
   const auto shown = [&] {

@@ -1,4 +1,4 @@
-/// The single switch once more, driven by events over a list of messages, and compared message by message.
+/// The single switch against an event-driven second implementation, message by message.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,9 +19,9 @@ using testing::word;
 
 struct Message {
   u32 src, id;
-  SwitchTimes seen;              ///< what the emulator did with it
-  u64 ready = 0;                 ///< when it could be switched, were it alone
-  u64 moved = 0, delivered = 0;  ///< what should have happened
+  SwitchTimes seen;              ///< times in the emulator
+  u64 ready = 0;                 ///< earliest cycle in which it could be switched, were it alone
+  u64 moved = 0, delivered = 0;  ///< expected times
 };
 
 struct Rules {
@@ -30,12 +30,12 @@ struct Rules {
   u64 seed;
 };
 
-/// Messages of each input in their order; those whose destination the emulator has not shown yet are left out.
+/// Messages of each input in order, without those whose destination the emulator has not shown yet.
 std::vector<std::deque<Message*>> queues(std::vector<Message>& all, const Rules& rules) {
   std::vector<std::deque<Message*>> inputs(rules.ports);
   for (Message& m : all) inputs[m.src].push_back(&m);
   for (auto& queue : inputs) {
-    u64 end = 0;  // of what the channel has brought
+    u64 end = 0;  // of the messages that the channel has carried
     for (Message* m : queue) {
       const u64 begin = std::max<u64>(end, m->seen.created);
       end = begin + m->seen.flits;
@@ -47,8 +47,8 @@ std::vector<std::deque<Message*>> queues(std::vector<Message>& all, const Rules&
 
 void simulate(std::vector<Message>& all, const Rules& rules) {
   auto inputs = queues(all, rules);
-  std::vector<u64> gate(rules.ports, 0);            // no earlier than this is an input's next message switched
-  std::vector<std::vector<u64>> ends(rules.ports);  // when the messages that an output has taken in will have ended
+  std::vector<u64> gate(rules.ports, 0);            // earliest cycle in which an input's next message is switched
+  std::vector<std::vector<u64>> ends(rules.ports);  // end cycles of the messages that an output holds
   std::set<u64> times;
   for (const auto& queue : inputs)
     if (!queue.empty()) times.insert(queue.front()->ready);
@@ -110,7 +110,7 @@ TEST(SwitchNaive, DoesTheSameWithEveryMessage) {
   EXPECT_GT(compared, 20000u);
 }
 
-/// With events each message moves by itself, without them in sets, and in the layout of GPUs ports are far apart.
+/// Messages move one by one with events and in sets without them; in the layout of GPUs ports are far apart.
 TEST(SwitchNaive, IsTheSameWithEventsAndInAnyLayout) {
   if (testing::kWide == 1) GTEST_SKIP() << "no engine for wide layouts in this build";
   u64 delivered = 0;

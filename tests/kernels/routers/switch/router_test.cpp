@@ -1,5 +1,4 @@
-/// The single switch: cycles counted by hand, conservation, and throughputs that are known in closed form or from
-/// others.
+/// The single switch: hand-counted cycles, conservation, and throughputs known in closed form or from the literature.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -39,14 +38,14 @@ TEST(Switch, TakesOneMessageTimeOrTwo) {
   EXPECT_EQ(deliveries({{10, 3, 3, 1}}, kPool), Cycles{11});
 }
 
-/// The channel to an input brings one after the other: heads are there in cycles 10 and 14.
+/// An input channel carries one message after the other: heads arrive in cycles 10 and 14.
 TEST(Switch, MessagesOfAnInputArriveOneAfterTheOther) {
   EXPECT_EQ(deliveries({{10, 0, 1, 4}, {10, 0, 2, 3}}, kPool), (Cycles{14, 17}));
   EXPECT_EQ(deliveries({{10, 0, 1, 4}, {10, 0, 2, 3}}, {}), (Cycles{18, 20}));
 }
 
-/// The first holds its output, for which the second waits. The third is behind it, and switched in the cycle after it;
-/// or, where an input carries one message at a time, when its tail has left.
+/// The first message holds its output, for which the second waits. The third is behind the second and is switched a
+/// cycle after it, or, if an input carries one message at a time, when the second's tail has left.
 TEST(Switch, HeadsBlockThoseBehindThem) {
   EXPECT_EQ(deliveries({{9, 1, 0, 6}, {10, 0, 0, 4}, {10, 0, 2, 3}}, kPool), (Cycles{15, 19, 19}));
   const std::vector<SwitchLine> lines{{5, 1, 0, 8}, {10, 0, 0, 4}, {10, 0, 2, 3}};
@@ -54,13 +53,13 @@ TEST(Switch, HeadsBlockThoseBehindThem) {
   EXPECT_EQ(deliveries(lines, kTail), (Cycles{21, 25, 28}));  // switched in 13, 21, 25
 }
 
-/// The input is taken until cycle 30, though nothing waits behind its message when that is switched in 20.
+/// The input is busy until cycle 30, although no message waits behind the one that is switched in 20.
 TEST(Switch, InputsAreTakenUntilTheTailHasLeft) {
   EXPECT_EQ(deliveries({{10, 0, 1, 10}, {22, 0, 2, 3}}, kTail), (Cycles{30, 33}));
   EXPECT_EQ(deliveries({{10, 0, 1, 10}, {22, 0, 2, 3}}, {}), (Cycles{30, 28}));
 }
 
-/// With room for two messages the second moves at once, and the third is switched when it arrives.
+/// With room for two messages in the output the second moves at once, and the third is switched on arrival.
 TEST(Switch, OutputsHoldSoManyMessages) {
   RawConfig c = kPool;
   c["router.output_buffers"] = integer(2);
@@ -68,13 +67,14 @@ TEST(Switch, OutputsHoldSoManyMessages) {
             (Cycles{15, 19, 17, 20, 22}));
 }
 
-/// Output 0 is taken until cycle 20; then in the order in which they became heads, whatever their numbers.
+/// Output 0 is busy until cycle 20; then it serves messages in the order in which they became heads, whatever their
+/// inputs.
 TEST(Switch, OutputsServeFirstComeFirst) {
   EXPECT_EQ(deliveries({{10, 7, 0, 10}, {11, 5, 0, 2}, {12, 3, 0, 2}, {13, 6, 0, 2}, {14, 1, 0, 2}}, kPool),
             (Cycles{20, 22, 24, 26, 28}));
 }
 
-/// Of those who come in the same cycle any is first: each of three about a third of 300 times.
+/// Messages that arrive in the same cycle have equal chances: each of three is first in about a third of 300 cases.
 TEST(Switch, TiesAreFair) {
   std::vector<SwitchLine> lines;
   for (u32 n = 0; n < 300; ++n)
@@ -87,7 +87,7 @@ TEST(Switch, TiesAreFair) {
   for (u32 i : {1u, 4u, 6u}) testing::expect_share(first[i], 300, 1.0 / 3, "first of three");
 }
 
-/// Messages of an input are switched in their order, and so are delivered in order to each output.
+/// Messages of an input are switched, and delivered to each output, in order.
 TEST(Switch, PreservesOrder) {
   WatchedSwitch net({{"traffic.load", 0.6},
                      {"traffic.packet_length", word("geometric")},
@@ -144,7 +144,7 @@ TEST(SwitchConservation, OfBatches) {
   }
 }
 
-/// An audit finds a head that nobody knows of, and one that waits though its output has room.
+/// The audit finds a head that no set contains, and one that waits although its output has room.
 TEST(SwitchConservation, AuditSeesWhatIsWrong) {
   const Experiment e = experiment({{"router.kind", word("switch")}, {"traffic.load", 1.0}});
   for (const char* name : {"output", "input"}) {
@@ -162,7 +162,7 @@ TEST(SwitchConservation, AuditSeesWhatIsWrong) {
   }
 }
 
-/// Flits per cycle and output with sources that always have something to send, in lengths of messages.
+/// Flits per cycle and output with sources that always have a message; `messages`: run length in message times.
 double saturation(RawConfig c, u32 flits, u32 messages) {
   c["router.kind"] = word("switch");
   c["traffic.load"] = 1.0;
@@ -175,7 +175,7 @@ double saturation(RawConfig c, u32 flits, u32 messages) {
          net.plan->topology().terminals;
 }
 
-/// Messages of one flit are the slots of the textbook: Karol, Hluchyj, Morgan, "Input Versus Output Queueing on a
+/// Messages of one flit match the textbook's time slots: Karol, Hluchyj, Morgan, "Input Versus Output Queueing on a
 /// Space-Division Packet Switch", IEEE Trans. Comm. 35 (1987), Table I. Standard errors are below 0.001.
 TEST(SwitchSaturation, OfSlots) {
   const std::pair<u32, double> table[] = {{2, 0.75},   {3, 0.6825}, {4, 0.6553}, {5, 0.6399},
@@ -185,8 +185,8 @@ TEST(SwitchSaturation, OfSlots) {
   EXPECT_NEAR(saturation({{"topology.ports", integer(64)}}, 1, 20000), 2 - std::sqrt(2.0), 0.006);  // the limit
 }
 
-/// Inputs that carry one message of random length at a time: a closed network of N customers at N exponential servers
-/// among which they choose at random, whose throughput is N / (2 N - 1) a server.
+/// If an input carries one message of random length at a time, the switch is a closed network of N customers at N
+/// exponential servers with random choice, whose throughput is N / (2 N - 1) a server.
 TEST(SwitchSaturation, OfInputsThatAreHeld) {
   for (u32 ports : {2u, 4u, 8u})
     EXPECT_NEAR(saturation({{"topology.ports", integer(ports)},
@@ -197,7 +197,7 @@ TEST(SwitchSaturation, OfInputsThatAreHeld) {
         << ports;
 }
 
-/// S-Connect, 2, Figure 1: both organisations, and to which limit messages of more and more flits tend.
+/// S-Connect, 2, Figure 1: both organisations, and their limits for messages of many flits.
 TEST(SwitchSaturation, IsThatOfTheFigure) {
   for (const RawConfig& c : {RawConfig{}, kPool}) {
     RawConfig variable = c;
@@ -207,7 +207,7 @@ TEST(SwitchSaturation, IsThatOfTheFigure) {
   }
 }
 
-/// A law cut at 16 times its mean loses e^-16 of it.
+/// A geometric distribution cut at 16 times its mean loses e^-16.
 TEST(Switch, GeometricLengthsAreHardlyCut) {
   for (int mean : {2, 64, 250}) {
     const Experiment e = experiment({{"router.kind", word("switch")},
@@ -228,7 +228,7 @@ TEST(Switch, RefusesWhatItCannotDo) {
       EXPECT_NE(std::string(error.what()).find(says), std::string::npos) << error.what();
     }
   };
-  refused({{"traffic.mode", word("request_reply")}}, "whose terminals know \"open\", \"batch\" or \"trace\"");
+  refused({{"traffic.mode", word("request_reply")}}, "whose terminals support \"open\", \"batch\" or \"trace\"");
   refused({{"traffic.mode", word("program")}, {"traffic.program_file", word("x")}},
           "Use one of them, or router.kind = \"bgl\"");
   refused({{"traffic.mode", word("broadcast")}}, "router.kind = \"bgl\"");

@@ -1,4 +1,4 @@
-/// The rules of the T3E's arbiter (paper, section 7), one by one. Clocks are derived by hand, as said in
+/// The rules of the T3E's arbiter (paper, section 7), one by one. Clocks are derived by hand from the times in
 /// tests/support/t3e/machine.hpp.
 #include <gtest/gtest.h>
 
@@ -32,8 +32,8 @@ using testing::t3e_machine::kWest;
 using testing::t3e_machine::Machine;
 using testing::t3e_machine::Outputs;
 
-/// Two packets want one output on different virtual channels. The first holds it to its end, whether its flits come one
-/// a clock from a link or from the PE; if both ask at once, round robin begins at VC 0.
+/// Two packets request one output on different virtual channels. The first keeps it until its tail, whether its flits
+/// come from a link or from the PE; if both request at once, round robin starts at VC 0.
 TEST(T3eArbitration, APacketLeavesInOnePiece) {
   for (u32 created = 3; created <= 8; ++created) {
     Machine m({{0, kWest, kBelow, 10}, {created, kHere, kTwoBelow, 10}});
@@ -46,8 +46,8 @@ TEST(T3eArbitration, APacketLeavesInOnePiece) {
   }
 }
 
-/// A packet from the PE leaves from 7 to 16. One that comes straight on in between finds the output held, and the
-/// short-circuit path closed; from 17 on the path is open.
+/// A packet from the PE leaves from 7 to 16. A packet that goes straight on finds the output taken and the
+/// short-circuit path closed in that time; from 17 on the path is open.
 TEST(T3eArbitration, NothingPassesStraightIntoAPacketFromThePe) {
   for (u32 created = 0; created <= 8; ++created) {
     Machine m({{0, kHere, kEast, 10}, {created, kWest, at(4, 2, 2), 10}});
@@ -58,9 +58,9 @@ TEST(T3eArbitration, NothingPassesStraightIntoAPacketFromThePe) {
   }
 }
 
-/// A place in the next buffer is free again 3 + 3 + 3 clocks after a flit has left for it: with 9 places a credit comes
-/// in the very clock in which it is needed, and the packet is not blocked. With 8 it is, for a clock, and loses the
-/// output to the packet that waits. (The way from the PE is shortened, for its buffer has no more places.)
+/// A slot in the next buffer is free again 3 + 3 + 3 clocks after a flit has left for it: with 9 slots a credit arrives
+/// in the very clock in which it is needed, and the packet is not blocked. With 8 it is blocked for a clock and loses
+/// the output to the waiting packet. (The delay from the PE is shortened, since its buffer has no more slots.)
 TEST(T3eArbitration, ABlockedPacketLosesTheOutput) {
   for (int places : {9, 8}) {
     Machine m({{0, kHere, kBelow, 10}, {0, kWest, kTwoBelow, 4}},
@@ -72,7 +72,7 @@ TEST(T3eArbitration, ABlockedPacketLosesTheOutput) {
   }
 }
 
-/// To know a clock ahead what comes, the arbiter needs delays of two clocks.
+/// The arbiter looks one clock ahead, so delays must be at least two clocks.
 TEST(T3eArbitration, RefusesDelaysOfOneClock) {
   const auto machine = [](const char* path, int clocks) {
     return experiment({{"router.kind", word("t3e")}, {path, integer(clocks)}});
@@ -83,7 +83,7 @@ TEST(T3eArbitration, RefusesDelaysOfOneClock) {
   EXPECT_THROW(machine("router.credit_delay", 1), ConfigError);
 }
 
-/// After a packet on VC 0 it is VC 1's turn, and the other way about. The first packet leaves from 13 to 22.
+/// VCs 0 and 1 take turns at an output. The first packet leaves from 13 to 22.
 TEST(T3eArbitration, OutputVcsTakeTurns) {
   for (bool first_on_one : {false, true}) {
     Machine m({{0, kEast, first_on_one ? kTwoBelow : kBelow, 10}, {1, kSouth, kBelow, 10}, {1, kWest, kTwoBelow, 10}});
@@ -95,8 +95,8 @@ TEST(T3eArbitration, OutputVcsTakeTurns) {
   }
 }
 
-/// A virtual channel that two inputs want goes to each in turn. The second packet from the east may leave from 23 on,
-/// as the first one's tail has left.
+/// A virtual channel that two inputs request is granted to them in turn. The second packet from the east may leave from
+/// 23 on, when the first one's tail has left.
 TEST(T3eArbitration, OutputVcsServeInputsInTurn) {
   Machine m({{0, kEast, kBelow, 10}, {0, kEast, kBelow, 10}, {1, kSouth, kBelow, 10}});
   m.run(80);
@@ -105,8 +105,8 @@ TEST(T3eArbitration, OutputVcsServeInputsInTurn) {
   EXPECT_EQ(m.clocks(kEast, 1), from(33, 10));
 }
 
-/// So does an adaptive one: twice a packet from the south and one of this PE ask for it in the same clock, at 13 and at
-/// 53. Who does not get it leaves by its deterministic VC.
+/// An adaptive VC serves inputs in turn as well: a packet from the south and one of this PE request it in the same
+/// clock twice, at 13 and at 53. The packet that loses leaves by its deterministic VC.
 TEST(T3eArbitration, AdaptiveVcsServeInputsInTurn) {
   const u32 north = at(2, 3, 1), east = at(3, 2, 1);
   Machine m({{0, kSouth, north, 2}, {6, kHere, east, 2}, {40, kSouth, north, 2}, {46, kHere, east, 2}});
@@ -119,9 +119,9 @@ TEST(T3eArbitration, AdaptiveVcsServeInputsInTurn) {
   EXPECT_EQ(m.outputs(kHere), (Outputs{{kPlusX, 0}, {kMinusZ, kAdaptive}}));
 }
 
-/// Three packets from the west, on input VCs 0, 1 and 0. The first wants an output that another packet sends by from 13
-/// to 22, on a virtual channel of its own: it has won all but the output, and keeps the right to ask though the second
-/// could leave. Then the input VCs take turns.
+/// Three packets from the west, on input VCs 0, 1 and 0. The first requests an output that another packet uses from 13
+/// to 22, on a virtual channel of its own: it has won everything but the output, and keeps the right to request
+/// although the second packet could leave. Then the input VCs take turns.
 TEST(T3eArbitration, TheRightToAskIsKept) {
   Machine m({{0, kEast, kTwoBelow, 10}, {1, kWest, kBelow, 3}, {1, kWest, kEast, 3}, {1, kWest, kBelow, 3}});
   m.select_one(kHere, kMinusZ, 0);
@@ -133,8 +133,8 @@ TEST(T3eArbitration, TheRightToAskIsKept) {
   EXPECT_EQ(m.clocks(kWest, 2), from(29, 3));
 }
 
-/// The same, but the first wants the very virtual channel of the packet that sends: it does not win it, and gives up
-/// the right to ask, so that the second leaves as soon as it can, at 1 + 3 + 13.
+/// The same, but the first packet requests the very virtual channel that the sending packet holds: it does not win the
+/// VC and passes on the right to request, so that the second packet leaves as soon as it can, at 1 + 3 + 13.
 TEST(T3eArbitration, TheRightToAskIsGivenUp) {
   Machine m({{0, kEast, kBelow, 10}, {1, kWest, kBelow, 3}, {1, kWest, kEast, 3}, {1, kWest, kBelow, 3}});
   m.select_one(kWest, kPlusX, 3);
@@ -144,10 +144,10 @@ TEST(T3eArbitration, TheRightToAskIsGivenUp) {
   EXPECT_EQ(m.clocks(kWest, 2), from(26, 3));
 }
 
-/// Or if it is blocked: a packet from the east leaves 2 of 12 places below, and its first credit comes 3 + 3 + 20
-/// clocks after it began. The first packet from the west sends two flits and has to wait, and the second leaves at
-/// once. The credit that comes just then, 3 + 20 clocks after a flit left at 7 to go straight on, is for another
-/// virtual channel.
+/// A blocked packet passes on the right to request, too. A packet from the east leaves 2 of 12 slots below, and its
+/// first credit arrives 3 + 3 + 20 clocks after it began. The first packet from the west sends two flits and has to
+/// wait, and the second leaves at once. The credit that arrives just then, 3 + 20 clocks after a flit left straight on
+/// at 7, is for another virtual channel.
 TEST(T3eArbitration, ABlockedPacketGivesUpTheRightToAsk) {
   Machine m({{0, kHere, kTwoBelow, 1}, {5, kEast, kBelow, 10}, {6, kWest, kBelow, 10}, {6, kWest, kEast, 3}},
             {{"router.credit_delay", integer(20)}});
@@ -159,9 +159,9 @@ TEST(T3eArbitration, ABlockedPacketGivesUpTheRightToAsk) {
   EXPECT_EQ(m.clocks(kWest, 1), from(30, 3));
 }
 
-/// A packet from the west asks for a virtual channel at 14 and gives up its turn to another, which keeps it from 17 to
-/// 26, its flits coming one a clock. When the virtual channel is free, at 23, it remembers the first and waits for it,
-/// though a packet from the south asks for it all the time.
+/// A packet from the west requests a virtual channel at 14 and passes its turn on to another packet, whose flits leave
+/// from 17 to 26, one a clock. The virtual channel, free from 23 on, remembers the first packet and waits for it,
+/// although a packet from the south requests it all the time.
 TEST(T3eArbitration, AnOutputVcRemembersWhoAsked) {
   Machine m({{0, kEast, kBelow, 10}, {1, kWest, kBelow, 3}, {1, kWest, kEast, 10}, {5, kSouth, kBelow, 10}});
   m.select_one(kWest, kPlusX, 3);
@@ -172,8 +172,8 @@ TEST(T3eArbitration, AnOutputVcRemembersWhoAsked) {
   EXPECT_EQ(m.clocks(kSouth), from(30, 10));
 }
 
-/// The packet of this PE asks for VC 0 of +X, which one from the west has from 10 to 19, and leaves by the adaptive VC
-/// at once. VC 0 does not wait for it, but serves the PE's next packet.
+/// The packet of this PE requests VC 0 of +X, which a packet from the west holds from 10 to 19, and leaves by the
+/// adaptive VC at once. VC 0 drops its request and serves the PE's next packet.
 TEST(T3eArbitration, WhoGoesTheOtherWayIsForgotten) {
   Machine m({{0, kWest, kEast, 10}, {5, kHere, at(3, 2, 1), 10}, {5, kHere, kEast, 10}});
   m.adapt(kHere, at(3, 2, 1));
@@ -185,7 +185,7 @@ TEST(T3eArbitration, WhoGoesTheOtherWayIsForgotten) {
 }
 
 /// The adaptive packet of this PE, whose deterministic VC is taken until 28, and a deterministic one from the south
-/// wait for an output that is held until 22. Round robin would come to the adaptive VC next, but it is last.
+/// wait for an output that is held until 22. Round robin would grant the adaptive VC next, but adaptive VCs come last.
 TEST(T3eArbitration, AdaptiveVcsAreLast) {
   Machine m({{0, kEast, kBelow, 10}, {2, kSouth, kBelow, 10}, {6, kWest, kEast, 10}, {13, kHere, at(3, 2, 1), 10}});
   m.adapt(kHere, at(3, 2, 1));
@@ -197,9 +197,9 @@ TEST(T3eArbitration, AdaptiveVcsAreLast) {
   EXPECT_EQ(m.outputs(kHere), (Outputs{{kPlusX, 0}}));
 }
 
-/// Unless their packet has begun. The short-circuit path at the western node is closed by a packet that crosses there
-/// after three flits of the adaptive one, whose other flits come three clocks late: a bubble, in which a packet on VC 1
-/// takes the output. Then it is the adaptive VC's turn, not that of a packet on VC 0 which waits too.
+/// An adaptive VC whose packet has begun does not come last. A crossing packet closes the short-circuit path at the
+/// western node after three flits of the adaptive packet, whose other flits come three clocks late. In this gap a
+/// packet on VC 1 takes the output. Then the adaptive VC is next, before a packet on VC 0 that waits too.
 TEST(T3eArbitration, AnAdaptiveVcWhosePacketHasBegunIsNotLast) {
   const u32 far_west = at(0, 2, 2), to = at(3, 2, 1);
   Machine m(
@@ -216,8 +216,8 @@ TEST(T3eArbitration, AnAdaptiveVcWhosePacketHasBegunIsNotLast) {
   EXPECT_EQ(m.outputs(far_west), (Outputs{{kMinusZ, kAdaptive}}));
 }
 
-/// A packet goes to an adaptive buffer only if all of it has room. The first leaves `places` - 10, for credits take 64
-/// clocks.
+/// A packet enters an adaptive buffer only if all of it has room. The first leaves `places` - 10 slots, since credits
+/// take 64 clocks.
 TEST(T3eArbitration, AnAdaptiveBufferTakesWholePackets) {
   for (const auto& [places, flits, fits] : {std::tuple{20, 10u, true}, {19, 10u, false}, {19, 9u, true}}) {
     Machine m({{0, kHere, at(3, 2, 1), 10}, {0, kHere, at(3, 2, 1), flits}},
@@ -229,8 +229,8 @@ TEST(T3eArbitration, AnAdaptiveBufferTakesWholePackets) {
   }
 }
 
-/// A packet that has won both its outputs takes the adaptive one; if both are the same, the deterministic VC, even when
-/// it would be the adaptive one's turn.
+/// A packet that has won both its outputs takes the adaptive one. If both are the same port it takes the deterministic
+/// VC, even when the adaptive one is next in turn.
 TEST(T3eArbitration, TheAdaptiveOutputIsTakenUnlessItIsTheSame) {
   Machine m({{0, kHere, at(3, 2, 1), 10}, {30, kHere, kBelow, 10}, {30, kHere, kBelow, 10}});
   m.adapt(kHere, at(3, 2, 1));
@@ -239,8 +239,9 @@ TEST(T3eArbitration, TheAdaptiveOutputIsTakenUnlessItIsTheSame) {
   EXPECT_EQ(m.outputs(kHere), (Outputs{{kMinusZ, kAdaptive}, {kMinusZ, 0}, {kMinusZ, 0}}));
 }
 
-/// "any": the adaptive VC with most room, of equals the highest direction. Each of the first two packets leaves 12
-/// places where it goes, as no credit is back yet; the third finds most room in +X, where its deterministic VC is.
+/// "any": the adaptive VC with most room; among equals that of the highest direction. Each of the first two packets
+/// leaves 12 slots where it goes, as no credit is back yet; the third finds most room in +X, its deterministic
+/// direction.
 TEST(T3eArbitration, AnyTakesTheAdaptiveVcWithMostRoom) {
   const u32 to = at(3, 3, 1);
   Machine m({{0, kHere, to, 10}, {0, kHere, to, 10}, {0, kHere, to, 10}},
@@ -250,10 +251,10 @@ TEST(T3eArbitration, AnyTakesTheAdaptiveVcWithMostRoom) {
   EXPECT_EQ(m.outputs(kHere), (Outputs{{kMinusZ, kAdaptive}, {kPlusY, kAdaptive}, {kPlusX, 0}}));
 }
 
-/// With 4 places in every buffer a sender waits for credits: 4 flits in the time that a flit takes to the buffer and
-/// through it, and its credit back. The slowest of three senders sets the pace: the PE, if it is farthest from its
-/// router; the router, if both PEs are near; or the last router, whose credits come from the PE. The tenth flit is two
-/// rounds and a flit behind the first.
+/// With 4 slots in every buffer a sender waits for credits: it sends 4 flits in the time that a flit takes to the
+/// buffer and through it, plus its credit's way back. The slowest of three senders sets the rate: the PE, if it is
+/// farthest from its router; the router, if both PEs are near; or the last router, whose credits come from the PE. The
+/// tenth flit is two rounds and a flit behind the first.
 TEST(T3eArbitration, CreditsTakeTheirTime) {
   const struct {
     u32 source, destination, round;

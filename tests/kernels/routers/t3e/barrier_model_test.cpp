@@ -1,5 +1,5 @@
-/// Barrier and eureka units of the T3E beside a naive model of them, written from the paper's section 6 alone: every
-/// message waits in a queue for its port and leaves oldest first. And the watch that reports units which have stopped.
+/// Barrier and eureka units of the T3E against a naive model, written from the paper's section 6 alone: every message
+/// waits in a queue for its port, which serves the oldest first. Also tests the watch that reports stopped units.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -26,8 +26,8 @@ using testing::word;
 
 constexpr u32 kPe = t3e::kNodePort, kPorts = t3e::kPorts, kUnits = t3e::kBarrierUnits;
 
-/// The units of a machine. Clocks: 7 from a PE to its router, `router_delay` from router to router, and to the PE what
-/// is left of 10 from the router's pins.
+/// The units of a machine. Clocks: 7 from a PE to its router, `router_delay` from router to router; the last router's
+/// hop to the PE ends 10 clocks after its pins.
 class NaiveUnits {
   template <class Map>
   static typename Map::mapped_type take(Map& mail, u32 now) {
@@ -92,7 +92,7 @@ class NaiveUnits {
     return plan_.table().barrier[unit * plan_.table().routers + node];
   }
 
-  /// A register has one place for equal messages that follow each other.
+  /// Equal messages that follow each other share one slot of the register.
   void put(u32 node, u32 unit, u32 port, Message message) {
     std::deque<Message>& out = nodes_[node][unit].out[port];
     if (out.empty() || out.back() != message) out.push_back(message);
@@ -119,7 +119,7 @@ class NaiveUnits {
       put(node, unit, place.parent, message);
   }
 
-  /// Units take turns; a port carries one packet a clock.
+  /// Sends waiting messages: units take turns; a port carries one packet a clock.
   void send(u32 node, u32 now) {
     std::array<bool, 8> busy{};
     for (u32 i = 0; i < kUnits; ++i) {
@@ -171,7 +171,7 @@ std::string stopped(const Network& net) { return net.plan->find_stopped(net.engi
 using Random = std::mt19937;
 u32 draw(Random& random, u32 below) { return static_cast<u32>(random() % below); }
 
-/// One to three applications on neighbouring PEs: first and last one each.
+/// Returns one to three applications on neighbouring PEs: first and last PE of each.
 IntList partitions(Random& random, u32 nodes) {
   IntList list;
   for (u32 first = draw(random, 2); first < nodes && list.size() < 6;) {
@@ -182,8 +182,8 @@ IntList partitions(Random& random, u32 nodes) {
   return list;
 }
 
-/// PEs operate their units by hand at random times, also in the clock in which they may: emulator and naive model have
-/// the same states and rounds in every cycle, and the watch reports nothing.
+/// PEs operate their units by hand at random times, some as early as allowed: emulator and naive model have the same
+/// states and rounds in every cycle, and the watch reports nothing.
 TEST(T3eBarrierModel, UnitsDoWhatANaiveModelDoes) {
   u64 rounds = 0;
   for (u32 trial = 0; trial < testing::trials(40); ++trial) {
@@ -256,8 +256,8 @@ TEST(T3eBarrierModel, NoUnitStops) {
   }
 }
 
-/// One message of a program is lost on its way to a router or to a PE. The watch reports the unit and no other, or the
-/// unit goes on, because a PE that has joined needs no eureka.
+/// One message of a program is lost on its way to a router or to a PE. Either the watch reports that unit and no other,
+/// or the unit continues, because a PE that has joined needs no eureka.
 TEST(T3eBarrierModel, TheWatchReportsAnyLostMessage) {
   u32 lost[4][2] = {};
   for (u32 trial = 0; trial < testing::trials(60); ++trial) {
@@ -273,7 +273,7 @@ TEST(T3eBarrierModel, TheWatchReportsAnyLostMessage) {
     const FieldInfo& field = layout.kinds[to_pe].field("barrier_mail");
     std::vector<u8> mail(std::size_t{layout.kinds[to_pe].count} * field.count * (to_pe ? 1 : 8));
     u32 unit = 0;
-    for (bool found = false; !found;) {  // until there is any
+    for (bool found = false; !found;) {  // until there is a message
       net.step(1);
       net.engine->get_field(0, to_pe, field, mail.data());
       const std::size_t from = draw(random, static_cast<u32>(mail.size()));

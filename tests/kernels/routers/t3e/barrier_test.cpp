@@ -1,4 +1,4 @@
-/// Barriers and eurekas of the T3E: hand-derived times, and that nobody passes before all have come.
+/// Barriers and eurekas of the T3E: hand-derived times, and that no PE passes before all have joined.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ std::vector<BarrierUnit> units(const Network& net, u32 count) {
 }
 
 /// All PEs join at once, again and again. The farthest PE is D hops from the root: 7 clocks to its router, 3 for each
-/// hop up and down, 10 from the last router's pins to the PE. Data do not matter: barrier packets go first.
+/// hop up and down, 10 from the last router's pins to the PE. Data traffic has no influence: barrier packets go first.
 TEST(T3eBarrier, TakesTheWayToTheRootAndBack) {
   struct Case {
     IntList shape;
@@ -45,7 +45,7 @@ TEST(T3eBarrier, TakesTheWayToTheRootAndBack) {
       Network net(machine({{"topology.shape", shape}, {"traffic.load", load}}));
       const u32 period = 7 + 3 * depth + 3 * depth + 10, pes = net.plan->topology().terminals;
       net.step(10 * period);
-      EXPECT_LT(net.total(t3e::Count::kBarriers), 10u * pes) << load;  // the farthest hears of it in the next clock
+      EXPECT_LT(net.total(t3e::Count::kBarriers), 10u * pes) << load;  // the farthest PE is notified in the next clock
       net.step(1);
       EXPECT_EQ(net.total(t3e::Count::kBarriers), 10u * pes) << load;
       for (const BarrierUnit& unit : units(net, 1)) EXPECT_EQ(unit.round, 10u);
@@ -53,15 +53,15 @@ TEST(T3eBarrier, TakesTheWayToTheRootAndBack) {
     }
 }
 
-/// A slower router makes slower barriers: 2 D more for each clock.
+/// A slower router makes slower barriers: 2 D clocks more for each clock of delay.
 TEST(T3eBarrier, RouterDelayCountsAtEveryHop) {
   Network net(machine({{"barrier.router_delay", integer(6)}, {"traffic.load", 0.0}}));
   net.step(10 * (7 + 6 * 5 + 6 * 5 + 7) + 1);
   EXPECT_EQ(net.total(t3e::Count::kBarriers), 10u * 32);
 }
 
-/// PEs come at random times. At any time every PE has completed as many barriers as any other, or one less, and none
-/// has completed one that somebody has not joined.
+/// PEs join at random times. At any time all PEs have completed the same number of barriers or one less, and no PE has
+/// completed a barrier before every PE has joined it.
 TEST(T3eBarrier, NobodyPassesBeforeAllHaveCome) {
   constexpr u32 kUnits = 32;
   Network net(machine({{"barrier.units", integer(kUnits)}, {"barrier.work", integer(150)}, {"traffic.load", 0.4}}));
@@ -83,8 +83,8 @@ TEST(T3eBarrier, NobodyPassesBeforeAllHaveCome) {
   EXPECT_GT(net.total(t3e::Count::kBarriers), 32u * kUnits * 5);
 }
 
-/// In eureka mode nobody leaves S_BAR before somebody has found something, and then all do: rounds complete, and a PE
-/// in S_EUR always has a finder, in S_ARM, in its round.
+/// In eureka mode all PEs leave S_BAR once one has signalled, not earlier: rounds complete, and a PE in S_EUR always
+/// has a signalling PE, in S_ARM, in its round.
 TEST(T3eBarrier, AEurekaReachesEverybody) {
   Network net(machine({{"barrier.operation", word("eureka")}, {"barrier.work", integer(40)}, {"traffic.load", 0.2}}));
   u32 seen = 0;

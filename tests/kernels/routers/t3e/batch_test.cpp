@@ -1,4 +1,5 @@
-/// Many routers at once against one by one: the layout of GPUs has no batches, so both forms of a clock run here.
+/// The bulk phase over many routers against the phase for one router. GPU layouts have no bulk phases, so both run
+/// here.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -13,8 +14,8 @@ using testing::integer;
 using testing::Network;
 using testing::word;
 
-/// A machine of 48 to 96 nodes, two or three batches: plain ones of all loads, and what else a clock may meet, such as
-/// links that break, so that packets are thrown away.
+/// A machine of 48 to 96 nodes, two or three bulk calls: plain ones at all loads, and special cases such as links that
+/// break, so that packets are dropped.
 Experiment any_machine(u32 seed) {
   std::mt19937 random(seed);
   const auto one_in = [&](u32 n) { return random() % n == 0; };

@@ -1,5 +1,4 @@
-/// Where the T3E's packets go, one rule at a time: sets of virtual channels at injection, extra hops, the bits of
-/// SELECT.
+/// The T3E's routing rules, one at a time: sets of virtual channels at injection, extra hops, the SELECT bits.
 #include <gtest/gtest.h>
 
 #include "kernels/routers/t3e/route.hpp"
@@ -25,8 +24,8 @@ using testing::t3e_machine::kWest;
 using testing::t3e_machine::Machine;
 using testing::t3e_machine::Outputs;
 
-/// The PE's packets enter on set 0 and set 1 in turn, and on the other one if a set has no room: here the first packet
-/// takes all places of set 0 until its credits are back.
+/// The PE's packets enter on set 0 and set 1 in turn, or on the other set if one has no room: here the first packet
+/// takes all slots of set 0 until its credits are back.
 TEST(T3eInjection, UsesBothSets) {
   for (bool room : {true, false}) {
     const u32 flits = room ? 2 : 9;
@@ -40,7 +39,7 @@ TEST(T3eInjection, UsesBothSets) {
   }
 }
 
-/// Ordered requests do not adapt; their responses do (paper, section 5).
+/// Ordered requests are deterministic, their responses adaptive (paper, section 5).
 TEST(T3eInjection, OrderedRequestsDoNotAdapt) {
   for (bool ordered : {false, true}) {
     Machine m({}, {{"routing.adaptive", true},
@@ -55,8 +54,8 @@ TEST(T3eInjection, OrderedRequestsDoNotAdapt) {
   }
 }
 
-/// Adaptive packets make no initial and no final hop (manual, Adaptive Routing): the tag's +Y and -Z are
-/// for others.
+/// Adaptive packets make no initial and no final hop (manual, Adaptive Routing): the tag's +Y and -Z apply to
+/// deterministic ones only.
 TEST(T3eInjection, AdaptivePacketsMakeNoExtraHops) {
   for (bool adapt : {false, true}) {
     Machine m({{0, kHere, kEast, 1}});
@@ -67,7 +66,7 @@ TEST(T3eInjection, AdaptivePacketsMakeNoExtraHops) {
   }
 }
 
-/// SELECT decides at a turn, whatever set the packet came on; a packet that goes on straight stays on its set.
+/// SELECT decides at a turn, whatever set the packet came on; a packet that goes straight on stays on its set.
 TEST(T3eSelect, IsConsultedAtTurnsOnly) {
   for (u32 before : {0, 1})
     for (u32 after : {0, 1}) {
@@ -81,7 +80,7 @@ TEST(T3eSelect, IsConsultedAtTurnsOnly) {
     }
 }
 
-/// A packet comes from above on the adaptive VC and must leave it here: SELECT says for which set.
+/// A packet comes from above on the adaptive VC and must leave it here: SELECT gives its new set.
 TEST(T3eSelect, IsConsultedOnLeavingTheAdaptiveVc) {
   const u32 above = at(2, 2, 3), to = at(3, 2, 1);
   for (u32 set : {0, 1}) {
@@ -95,8 +94,8 @@ TEST(T3eSelect, IsConsultedOnLeavingTheAdaptiveVc) {
   }
 }
 
-/// Even one that goes on in its direction, which it does if its deterministic VC was taken where it turned to adapt: it
-/// asks the table. On a deterministic VC it would stay on its set.
+/// SELECT also applies to a packet that leaves the adaptive VC straight on, because its deterministic VC was taken
+/// where it turned. On a deterministic VC it would stay on its set.
 TEST(T3eSelect, IsConsultedOnLeavingTheAdaptiveVcStraightOn) {
   const Machine m({});
   const struct {
@@ -116,8 +115,8 @@ TEST(T3eSelect, IsConsultedOnLeavingTheAdaptiveVcStraightOn) {
   }
 }
 
-/// IGNORE_NORMAL: what has come into a direction-order buffer of the channel is not passed on to the next node; what is
-/// in the adaptive one, or has arrived, is (manual, Table 10).
+/// IGNORE_NORMAL: a router does not forward packets from the channel's direction-order buffers to the next node. It
+/// forwards those in the adaptive buffer and delivers those that have arrived (manual, Table 10).
 TEST(T3eSelect, IgnoresDirectionOrderPacketsThatGoOn) {
   const Machine m({});
   const struct {

@@ -1,4 +1,4 @@
-/// The special network of the T3E under load: nothing holds it up, nothing is lost but at ports, and bit identity.
+/// The special network of the T3E under load: independence of other traffic, losses at ports only, and bit identity.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -27,7 +27,7 @@ using testing::t3e_special::special_machine;
 using testing::t3e_special::Stepped;
 using testing::t3e_special::stepped;
 
-/// Neither a full network nor a deadlocked one holds special packets up (paper, section 8).
+/// Special packets pass through a full network and a deadlocked one without delay (paper, section 8).
 TEST(T3eSpecial, ADeadlockDoesNotStopIt) {
   Stepped net = stepped({{"topology.shape", IntList{8, 4, 2}},
                          {"routing.adaptive", false},
@@ -54,33 +54,33 @@ TEST(T3eSpecial, ADeadlockDoesNotStopIt) {
   EXPECT_EQ(asked(), 1u + 17 + 3 * 6);
 }
 
-/// A special packet takes its clock of the link from the flits.
+/// A special packet takes a clock of the link from the flits.
 TEST(T3eSpecial, ItTakesItsClockOfTheLink) {
-  for (u32 start : {0u, 5u, 30u}) {  // a put a clock from `start` on
+  for (u32 start : {0u, 5u, 30u}) {  // four puts, one a clock from `start` on
     const testing::TextFile trace("0,0,1,10\n");
     Stepped net =
         stepped({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace.path}, {"routing.adaptive", false}});
     net.step(start);
     for (u32 i = 0; i < 4; ++i) net.special_put(0, {1, 0, 0, 0, 0, 0}, "R_SW", 1);
     net.step(200);
-    // 29 clocks without them. The flits want the link in clocks 7 to 16.
+    // 29 clocks without special packets. The flits need the link in clocks 7 to 16.
     EXPECT_EQ(net.totals().at("latency_sum"), start == 30 ? 29u : 33u) << start;
   }
 }
 
-/// A machine whose PEs send puts and gets to random places, of registers that other nodes read.
+/// A machine whose PEs send puts and gets to random nodes, for registers that other nodes read.
 struct Storm {
   explicit Storm(EngineChoice choice)
       : plan(make_plan(machine())),
         engine(plan->make_engine({machine()}, choice)),
         feed(std::make_unique<t3e::SpecialFeed>(plan->topology().terminals)) {}
 
-  /// Links of Z join like ports, so that what R_ORIENT is told depends on the link.
+  /// Links of Z join like ports, so the R_ORIENT value that a node receives depends on the link.
   static Experiment machine() {
     return special_machine(
         {{"traffic.load", 0.4}, {"barrier.units", integer(2)}, {"topology.wiring_z", word("alternating")}});
   }
-  /// At most kSpecialRing cycles in one go, so that threads meet inside them.
+  /// At most kSpecialRing cycles in one call, so that threads synchronise inside it.
   void step(u32 cycles) {
     for (u32 i = 0; i < cycles; ++i)
       for (u32 pe = 0; pe < 32; ++pe) {
@@ -137,7 +137,7 @@ TEST(T3eSpecial, AStolenPacketIsFound) {
   EXPECT_THROW(check_conservation(*storm.engine, *storm.plan, 0), RunError);
 }
 
-/// Registers are written while other nodes read them; neither threads nor the layout may show.
+/// Registers are written while other nodes read them; neither threads nor the layout may change results.
 TEST(T3eSpecial, IdentityOfThreadsAndLayouts) {
   Storm one({"cpu", 1, false, 1}), two({"cpu", 2, false, 1}), three({"cpu", 3, false, 1}),
       wide({"cpu", 2, false, 1, testing::kWide}), traced({"cpu", 1, true, 1});
@@ -166,7 +166,7 @@ TEST(T3eSpecial, IdentityOfGpuAndCpu) {
   ASSERT_EQ(cpu.engine->state_hash(0), gpu.engine->state_hash(0));
 }
 
-/// More requests and answers than the rings hold, over a stop and a checkpoint.
+/// More requests and answers than the circular buffers hold, across a stop and a checkpoint.
 TEST(T3eSpecial, RequestsAndAnswersSurviveACheckpoint) {
   Stepped whole = stepped(), first = stepped(), second = stepped();
   for (Stepped* net : {&whole, &first})

@@ -1,4 +1,4 @@
-/// The special network of the T3E: hand-derived ways and clocks, what is lost, and the registers that it reaches.
+/// The special network of the T3E: hand-derived routes and clocks, losses, and the registers that it reaches.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -20,7 +20,7 @@ using testing::word;
 using testing::t3e_special::Stepped;
 using testing::t3e_special::stepped;
 
-/// Routers that special packets have left by a port to another router, in order.
+/// Routers that special packets have left for another router, in order.
 std::vector<u32> way(Stepped& net) {
   std::vector<u32> nodes;
   for (const TimedEvent& e : net.take_events())
@@ -28,7 +28,7 @@ std::vector<u32> way(Stepped& net) {
   return nodes;
 }
 
-/// From the PE to its router 7 clocks, 3 to each next one; the register is written in the clock of arrival.
+/// From the PE to its router 7 clocks, 3 for each hop; the register is written in the clock of arrival.
 TEST(T3eSpecial, APutTakesThreeClocksAHop) {
   for (int hops : {0, 1, 2, 5}) {
     Stepped net = stepped();
@@ -40,7 +40,8 @@ TEST(T3eSpecial, APutTakesThreeClocksAHop) {
   }
 }
 
-/// There and back by R_SGET_RTRN, and 10 clocks from the pins to the PE. A slower router counts at every hop.
+/// A get and its answer, which is routed by R_SGET_RTRN, and 10 clocks from the pins to the PE. A slower router adds
+/// clocks at every hop.
 TEST(T3eSpecial, AGetIsAnsweredByTheReturnRegister) {
   for (int delay : {3, 1, 8}) {
     Stepped net = stepped({{"special.router_delay", integer(delay)}});
@@ -78,8 +79,8 @@ TEST(T3eSpecial, DeltasAreTakenInTheirOrder) {
   EXPECT_EQ(net.read_register(node(1, 1, 2), "R_SW"), 45u);
 }
 
-/// Two packets want +X of node 1 in the same clock: the one from node 0 goes on, the one from the PE is lost. A clock
-/// earlier or later both go.
+/// Two packets request +X of node 1 in the same clock: the one from node 0 goes on, the one from the PE is lost. A
+/// clock earlier or later both go on.
 TEST(T3eSpecial, OfTwoAtAPortOneIsLost) {
   for (u32 wait : {2u, 3u, 4u}) {
     Stepped net = stepped();
@@ -94,7 +95,7 @@ TEST(T3eSpecial, OfTwoAtAPortOneIsLost) {
   }
 }
 
-/// Two answers for one PE in the same clock are two packets at one port.
+/// Two answers to one PE in the same clock are two packets at one port: one is lost.
 TEST(T3eSpecial, OfTwoAnswersAtAPeOneIsLost) {
   Stepped net = stepped();
   net.write_register(1, "R_SGET_RTRN", 0xFF);
@@ -119,13 +120,13 @@ TEST(T3eSpecial, OpenLinksLosePackets) {
   EXPECT_EQ(net.read_register(2, "R_SW"), 1u);
 }
 
-/// A broken link carries nothing from the cycle on in which it breaks, even if registers are zero and a packet ends at
-/// its far end. All links of a dead node are broken. The detour by Y - 1 works.
+/// A broken link carries nothing from the cycle in which it breaks, even to registers that are zero and to a packet
+/// whose destination is at its far end. All links of a dead node are broken. The detour by Y - 1 works.
 TEST(T3eSpecial, BrokenLinksLosePackets) {
   for (int cycle : {0, 20}) {
     const IntList links{0, 0}, nodes{4};  // +X of node 0; node (0,1,0)
     Stepped net = stepped({{"boot.state", word(cycle ? "loaded" : "cold")},
-                           {"topology.plus_ports", IntList{0, 0, 0}},  // R_ORIENT = 0 is the wiring's
+                           {"topology.plus_ports", IntList{0, 0, 0}},  // R_ORIENT = 0 matches the wiring
                            {"faults.links", links},
                            {"faults.nodes", nodes},
                            {"faults.cycle", integer(cycle)}});
@@ -151,7 +152,7 @@ TEST(T3eSpecial, BrokenLinksLosePackets) {
   }
 }
 
-/// What comes in on the channel is not passed on, but is taken by the node itself (manual, Table 10).
+/// A router does not forward packets that arrive on an ignored channel, but takes them itself (manual, Table 10).
 TEST(T3eSpecial, IgnoredChannelsPassNothingOn) {
   Stepped net = stepped();
   net.write_register(1, "R_CHAN3", 2);
@@ -164,22 +165,22 @@ TEST(T3eSpecial, IgnoredChannelsPassNothingOn) {
   EXPECT_EQ(net.read_register(2, "R_SW"), 2u);
   EXPECT_EQ(net.read_register(2, "R_LWHO"), 9u);
   EXPECT_EQ(net.totals().at("special_lost"), 1u);
-  net.write_register(0, "R_CHAN6", 2);  // the PE's
+  net.write_register(0, "R_CHAN6", 2);  // the PE's channel
   net.special_put(0, {-2, 0, 0, 0, 0, 0}, "R_SW", 3);
   net.step(40);
   EXPECT_EQ(net.read_register(2, "R_SW"), 2u);
   EXPECT_EQ(net.totals().at("special_lost"), 2u);
 }
 
-/// R_ORIENT turns a dimension round, in all nodes: the hardware tells them, 3 clocks a hop.
+/// R_ORIENT reverses a dimension in all nodes: the hardware propagates it, 3 clocks a hop.
 TEST(T3eSpecial, OrientationTurnsADimensionRound) {
   Stepped net = stepped();
   net.special_put(0, {0, 0, 0, 0, 0, 0}, "R_ORIENT", 3);
   net.step(7 + 3 * 5);                                            // the farthest node is 5 hops away
-  EXPECT_EQ(net.read_register(2 + 4 * (2 + 4), "R_ORIENT"), 2u);  // that of the wiring
+  EXPECT_EQ(net.read_register(2 + 4 * (2 + 4), "R_ORIENT"), 2u);  // the wiring's value
   net.step(1);
   for (u32 n = 0; n < 32; ++n) EXPECT_EQ(net.read_register(n, "R_ORIENT"), 3u);
-  net.write_register(3, "R_CHAN3", 2);  // -X is now port X0, by which a packet comes that travels +X
+  net.write_register(3, "R_CHAN3", 2);  // -X is now port X0, the arrival port of packets that travel +X
   net.special_put(0, {1, 1, 0, 0, 0, 0}, "R_SW", 1);
   net.special_put(0, {0, 1, 0, 1, 0, 0}, "R_SW", 2);
   net.step(40);
@@ -187,7 +188,7 @@ TEST(T3eSpecial, OrientationTurnsADimensionRound) {
   EXPECT_EQ(net.read_register(3 + 4, "R_SW"), 2u);
 }
 
-/// Bits that a register does not have are refused by the host; so are names and deltas that do not exist.
+/// The host rejects bits that a register does not have, and names and deltas that do not exist.
 TEST(T3eSpecial, BadRequestsAreNamed) {
   Stepped net = stepped();
   EXPECT_THROW(net.special_put(0, {}, "R_CHAN9", 0), ConfigError);
@@ -198,7 +199,7 @@ TEST(T3eSpecial, BadRequestsAreNamed) {
   EXPECT_THROW(none.special_get(0, {}, "R_SW"), ConfigError);
 }
 
-/// Every register can be written and read back from afar, and no other is touched.
+/// Every register can be written and read back from afar, without a change to any other.
 TEST(T3eSpecial, ReachesAllRegisters) {
   Stepped net = stepped();
   constexpr u32 kNode = 1 + 4 * (1 + 4);

@@ -15,7 +15,7 @@ using testing::Network;
 using testing::TextFile;
 using testing::word;
 
-/// A packet from every node of `sources` to every other node, `gap` cycles apart, so that no two meet.
+/// Trace with one packet for each pair, `gap` cycles apart, so that no two meet.
 std::string one_by_one(const std::vector<std::pair<u32, u32>>& pairs, u32 gap, u32 flits) {
   std::string text;
   u32 cycle = 0;
@@ -28,7 +28,7 @@ std::string one_by_one(const std::vector<std::pair<u32, u32>>& pairs, u32 gap, u
 }
 
 /// Clocks of a head flit: 10 at the source, 3 at each router it goes straight through, 6 where it turns, 10 at the
-/// destination. Written without the code under test: distances by counting steps, turns by counting dimensions.
+/// destination. Independent of the code under test: distances by counting steps, turns by counting dimensions.
 u32 by_hand(const std::vector<u32>& shape, u32 from, u32 to) {
   u32 hops = 0, dims = 0;
   for (u32 d = 0; d < 3; ++d) {
@@ -51,7 +51,7 @@ TEST_P(T3eTiming, EveryPairTakesTheSumOfItsParts) {
   const auto [extents, adaptive, flits] = GetParam();
   const std::vector<u32> shape(extents.begin(), extents.end());
   const u32 nodes = shape[0] * shape[1] * shape[2], gap = 90;
-  const bool large = nodes > 500;  // there, a third of the destinations of one node, and a ninth of the others'
+  const bool large = nodes > 500;  // then a third of the destinations of one node, and a ninth of the others'
   std::vector<std::pair<u32, u32>> pairs;
   for (u32 from : {0u, 1u, nodes / 2 + 1, nodes - 1})
     for (u32 to = 0; to < nodes; ++to)
@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(Large, T3eTiming,
                          ::testing::Values(std::tuple(IntList{8, 12, 9}, false, 1),
                                            std::tuple(IntList{4, 8, 9}, true, 10)));
 
-/// Without the short-circuit path a straight router costs what a turn does: five hops in X cost 3 x 4 more.
+/// Without the short-circuit path a straight router costs as much as a turn: five hops in X cost 3 x 4 more.
 TEST(T3eTiming, TheShortCircuitSavesThreeClocksARouter) {
   u64 latency[2];
   for (bool open : {false, true}) {

@@ -1,5 +1,5 @@
-/// Links of Z that join like ports, and R_ORIENT told over them, by hand (manual, Figures 4 to 6, Direction
-/// Assignments).
+/// Links of Z between like ports, and the propagation of R_ORIENT over them, derived by hand (manual, Figures 4 to 6,
+/// Direction Assignments).
 #include <gtest/gtest.h>
 
 #include <string>
@@ -32,16 +32,16 @@ std::vector<u64> orientations(Stepped& net, u32 nodes) {
   return values;
 }
 
-/// "Z0 +z" and the like, of the port of a node that leads to another, the first of them.
+/// Name ("Z0 +z" and the like) of the first port of a node that leads to another node.
 std::string port_to(const Stepped& net, u32 node, u32 peer) {
   for (const InspectNode& port : net.router(node).parts)
     if (const auto* far = std::get_if<u64>(&port.values[0].value.value); far && *far == peer) return port.name;
   return "";
 }
 
-/// Two boards, Z0 on Z0 and Z1 on Z1. An SPUT of PE 0 to its own node is at its register after 7 clocks, and a
-/// neighbour hears 3 clocks later: router 01 (node 1) and 10 (node 2) the value, the other board (node 4) the same with
-/// PLUS_Z inverted. Node 7 is three hops away.
+/// Two boards, Z0 on Z0 and Z1 on Z1. An SPUT of PE 0 to its own node reaches the register after 7 clocks and the
+/// neighbours 3 clocks later: nodes 1 (router 01) and 2 (router 10) get the value, node 4 on the other board gets it
+/// with PLUS_Z inverted. Node 7 is three hops away.
 TEST(T3eWiring, TwoBoardsJoinedByLikePorts) {
   Stepped net = boards(2);
   EXPECT_EQ(orientations(net, 8), (std::vector<u64>(8, 0)));
@@ -63,8 +63,8 @@ TEST(T3eWiring, TwoBoardsJoinedByLikePorts) {
   EXPECT_EQ(port_to(net, 4, 0), "Z1 +z");
 }
 
-/// A value that is there already is told on: before anybody has written, boards of an alternating ring disagree, and a
-/// write of the 0 that all have must change every other one.
+/// A write of the present value still propagates: before any write the boards of an alternating ring disagree, and a
+/// write of 0, which all of them hold, must change every other board.
 TEST(T3eWiring, AWriteThatChangesNothingHereIsTold) {
   Stepped net = boards(4);
   net.special_put(0, {0, 0, 0, 0, 0, 0}, "R_ORIENT", 0);
@@ -72,8 +72,8 @@ TEST(T3eWiring, AWriteThatChangesNothingHereIsTold) {
   for (u32 n = 0; n < 16; ++n) EXPECT_EQ(net.read_register(n, "R_ORIENT"), n / 4 % 2 ? kPlusZ : 0u) << n;
 }
 
-/// Two writes one behind the other: a node hears of the first again, from neighbours that heard later, when it has the
-/// second already. That is old news, and tells nobody anything.
+/// Two writes in succession: a node that already has the second value receives the first one again, from neighbours
+/// that were reached later. It ignores the older value and does not propagate it.
 TEST(T3eWiring, OfTwoWritesTheLaterStays) {
   for (u64 last : {0u, kPlusY, kPlusY | kPlusZ}) {
     Stepped net = boards(4);
@@ -85,8 +85,8 @@ TEST(T3eWiring, OfTwoWritesTheLaterStays) {
   }
 }
 
-/// Four boards: Z0-Z0, Z1-Z1, Z0-Z0, Z1-Z1. Without the inversion + is port 0 everywhere, and two boards throw a packet
-/// to and fro.
+/// Four boards: Z0-Z0, Z1-Z1, Z0-Z0, Z1-Z1. Without the inversion + is port 0 everywhere, and a packet bounces between
+/// two boards.
 TEST(T3eWiring, WithoutTheInversionPacketsGoAstray) {
   for (bool inverts : {true, false}) {
     Stepped net = boards(4, {{"router.orient_inverts", inverts}});
@@ -97,13 +97,13 @@ TEST(T3eWiring, WithoutTheInversionPacketsGoAstray) {
     for (int hops = 1; hops < 4; ++hops) net.special_put(0, {0, 0, hops, 0, 0, 0}, "R_SW", static_cast<u64>(hops));
     net.step(40);
     for (u32 plane = 0; plane < 4; ++plane) {
-      const u64 last = plane == 0 ? 2u : plane == 1 ? 3u : 0u;  // of those that have come here
+      const u64 last = plane == 0 ? 2u : plane == 1 ? 3u : 0u;  // of the packets that arrived here
       EXPECT_EQ(net.read_register(4 * plane, "R_SW"), inverts ? plane : last) << plane;
     }
   }
 }
 
-/// Three boards: Z0-Z0, Z1-Z1, and the ring is closed by Z0 of the third on Z1 of the first.
+/// Three boards: Z0-Z0, Z1-Z1; Z0 of the third joined to Z1 of the first closes the ring.
 TEST(T3eWiring, OddRingsHaveOneLinkOfUnlikePorts) {
   Stepped net = boards(3);
   net.write_register(0, "R_ORIENT", kPlusY);

@@ -18,7 +18,7 @@ using testing::integer;
 using testing::Network;
 using testing::word;
 
-/// A plan and the state of its network before cycle 0, to be changed by hand.
+/// A plan and its network's state before cycle 0, to be changed by hand.
 struct Bench {
   explicit Bench(const RawConfig& config)
       : net(experiment(config)),
@@ -28,7 +28,7 @@ struct Bench {
         routers{state.data(), plan.layout().kinds[0].item_bytes},
         terminals{state.data() + plan.layout().kind_offset(1, 1), plan.layout().kinds[1].item_bytes} {}
 
-  /// Takes over what the network has become.
+  /// Reads the network's current state.
   void reload() {
     const std::vector<std::byte> now = net.engine->state(0);
     std::copy(now.begin(), now.end(), state.begin());
@@ -46,7 +46,7 @@ struct Bench {
     vc::RouterControl& control = routers[router].at(t.router_fields.control);
     return vc::compute_route(t, vc::outputs_of(t, routers[router], control), router, p, in_port, 0);
   }
-  /// Routers that a packet passes; its route is drawn at the source.
+  /// Routers on a packet's route, which is drawn at the source.
   std::vector<u32> way(u32 source, u32 destination, u32 id) {
     Packet p = packet(source, destination, id);
     vc::plan_route(t, 1, t.address[source], p);
@@ -99,8 +99,8 @@ TEST(Valiant, TakesTwiceTheHopsOfMinimalRoutes) {
   EXPECT_NEAR(hops("valiant"), 8, 0.2);
 }
 
-/// All routes from (0,0) to (2,2) of a mesh are minimal, and they leave by both ports and pass all nine routers of the
-/// box between.
+/// All routes from (0,0) to (2,2) of a mesh are minimal, leave by both ports, and together visit all nine routers of
+/// the box.
 TEST(Romm, UsesTheWholeMinimalBox) {
   Bench bench({{"topology.kind", word("mesh")}, {"routing.algorithm", word("romm")}});
   std::set<u32> passed, second;
@@ -126,8 +126,8 @@ TEST(O1Turn, UsesBothOrdersEquallyOften) {
   EXPECT_NEAR(reversed, 200, 40);  // four standard deviations
 }
 
-/// From (0,0) to (2,2) of a mesh: ports +x (0) and +y (2), adaptive VCs 1 to 3. A VC can be taken when its buffer is
-/// empty; of two ports that have such a VC the one with more credits on all adaptive VCs wins.
+/// From (0,0) to (2,2) of a mesh: ports +x (0) and +y (2), adaptive VCs 1 to 3. A VC can be allocated when its buffer
+/// is empty; of two ports with such a VC, the one with more credits on all adaptive VCs wins.
 TEST(MinimalAdaptive, TakesThePortWithTheMostCredits) {
   Bench bench({{"topology.kind", word("mesh")}, {"routing.algorithm", word("minimal_adaptive")}});
   const auto credits = [&](u32 port, u16 one, u16 two, u16 three) {
@@ -158,7 +158,7 @@ TEST(OldestFirst, IsServedFirst) {
   const auto router = bench.routers[5];
   const auto created = [&](u32 port, u32 vc, Cycle at) {
     const u32 flat = port * t.vcs + vc;
-    router.at(t.router_fields.input, flat).first = static_cast<u8>(vc % 2);  // not always the ring's first place
+    router.at(t.router_fields.input, flat).first = static_cast<u8>(vc % 2);  // vary the buffer's first index
     router.at(t.router_fields.ring, flat * t.ring + vc % 2).created = at;
   };
   const Cycle of_port_1[] = {50, 20, 30, 20};
@@ -176,7 +176,7 @@ TEST(OldestFirst, IsServedFirst) {
 }
 
 /// Input 0 has packets for outputs 1 and 2, input 3 one for output 2. In the first round both outputs grant input 0,
-/// which accepts output 1; in the second, output 2 goes to input 3. Only the first match moves pointers (McKeown 1999).
+/// which accepts output 1; in the second, output 2 grants input 3. Only the first match moves pointers (McKeown 1999).
 TEST(Islip, PointersMoveOnlyForTheFirstRound) {
   Bench bench({{"router.switch_allocator", word("islip")}, {"router.allocator_iterations", integer(2)}});
   const auto& t = bench.t;
@@ -210,7 +210,7 @@ TEST(Islip, PointersMoveOnlyForTheFirstRound) {
   EXPECT_EQ(port(3).pick_vc, 0u);
 }
 
-/// A flit arrives at a buffer that holds all it can, or one less.
+/// A flit arrives at a buffer that is full or has one slot left.
 TEST(Fault, AFlitAtAFullBufferIsFound) {
   for (const u32 held : {7u, 8u}) {
     Bench bench({{"traffic.load", 0.0}});
@@ -229,7 +229,7 @@ TEST(Fault, AFlitAtAFullBufferIsFound) {
   }
 }
 
-/// All credits are home, and one more arrives.
+/// All credits are present, and one more arrives.
 TEST(Fault, OneCreditTooManyIsFound) {
   Bench bench({{"traffic.load", 0.0}});
   post(bench.routers[5].at(bench.t.router_fields.credit_mail, 0), 2, 1 + 1);
@@ -244,12 +244,12 @@ TEST(Fault, OneCreditTooManyIsFound) {
   EXPECT_EQ(other.terminals[5].at(other.t.terminal_fields.control).fault, u32{kFaultCreditOverflow});
 }
 
-/// Credits of the two directions of a terminal's channel, and flits that it holds, stolen one by one.
+/// The audit finds a missing credit in either direction of a terminal's channel, and a missing flit at the terminal.
 TEST(Audit, CoversTheTerminalsChannel) {
   enum Theft { kNothing, kInjection, kEjection, kHeld };
   for (const char* mode : {"open", "request_reply"})
     for (const Theft theft : {kNothing, kInjection, kEjection, kHeld}) {
-      if (theft == kHeld && word(mode) == word("open")) continue;  // an open loop takes every flit at once
+      if (theft == kHeld && word(mode) == word("open")) continue;  // an open loop consumes every flit at once
       Bench bench({{"traffic.load", 0.3}, {"traffic.mode", word(mode)}});
       bench.net.step(200);
       EXPECT_EQ(bench.net.engine->audit(0).bits, 0u);

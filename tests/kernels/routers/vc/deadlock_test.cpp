@@ -1,4 +1,5 @@
-/// Deadlock: routing functions proved free of it channel by channel, and the watchdog that finds it at run time.
+/// Deadlock: routing functions proved deadlock-free channel by channel, and the watchdog that detects deadlock in a
+/// run.
 #include <gtest/gtest.h>
 
 #include "host/routers/vc/plan.hpp"
@@ -16,8 +17,8 @@ using testing::integer;
 using testing::word;
 
 /// Follows every packet of every pair over every VC it may take and returns a cycle of channel dependencies, if any.
-/// `escape_only`: for adaptive routing, follows the escape function alone from every router (Duato's theorem asks
-/// that the escape channels be acyclic on their own).
+/// `escape_only`: for adaptive routing, follows only the escape function, from every router (Duato's theorem requires
+/// that the escape channels alone be acyclic).
 std::vector<u32> dependency_cycle(const Experiment& e, bool escape_only = false) {
   const VcPlan plan(e);
   vc::VcTable t = plan.table();
@@ -27,7 +28,7 @@ std::vector<u32> dependency_cycle(const Experiment& e, bool escape_only = false)
   const Items<1> routers{blank.data(), plan.layout().kinds[0].item_bytes};
   DependencyGraph graph(t.routers * t.ports * t.vcs);
   const auto number = [&](u32 r, u32 port, u32 v) { return (r * t.ports + port) * t.vcs + v; };
-  // Everything that routing draws at the source is tried: intermediate routers, orders, both ways of a tie.
+  // All choices that routing draws at the source: intermediate routers, orders, both directions of a tie.
   const u32 vias = t.algorithm == vc::Algorithm::kValiant || t.algorithm == vc::Algorithm::kRomm ? t.routers : 1;
   const u32 orders = t.algorithm == vc::Algorithm::kO1Turn ? 2 : 1;
   for (u32 source = 0; source < t.routers; ++source)
@@ -39,7 +40,7 @@ std::vector<u32> dependency_cycle(const Experiment& e, bool escape_only = false)
         };
         Packet packet{};
         packet.src = source;
-        packet.id = variant & 1 ? 11 : 4;  // two names that split ties differently
+        packet.id = variant & 1 ? 11 : 4;  // two packet numbers with different tie decisions
         packet.dst = t.address[destination];
         packet.dst_port = static_cast<u8>(t.network_ports);
         packet.via = t.address[variant / 2 % vias];

@@ -1,5 +1,4 @@
-/// Plain routers in byte lanes do in every cycle what they do one by one: the same state, bit by bit, and the same
-/// counts.
+/// Plain routers in lane state against scalar state: the same state after every cycle, bit by bit, and the same counts.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -25,7 +24,7 @@ using testing::Network;
 using testing::trials;
 using testing::word;
 
-/// The widths that this processor has, and 64 in any case.
+/// The vector widths of this processor; 64 is always included.
 std::vector<u32> widths() {
   std::vector<u32> list;
   for (u32 width : {16u, 32u, 64u}) {
@@ -36,7 +35,8 @@ std::vector<u32> widths() {
   return list;
 }
 
-/// What is sent in a lot of `cycles` is read after it, and nobody writes to a slot that one behind has still to read.
+/// Flits and credits sent within a lookahead of `cycles` are read after it, and no write hits a slot that a router
+/// behind has yet to read.
 TEST(VcLanes, RoutersGoOnWithoutOneAnotherForAsLongAsLinksTake) {
   const auto of = [](u32 link, u32 credit, u32 slots) {
     vc::VcTable t{};
@@ -49,7 +49,7 @@ TEST(VcLanes, RoutersGoOnWithoutOneAnotherForAsLongAsLinksTake) {
     return found.cycles == cycles && found.slots == slots;
   };
   EXPECT_TRUE(is(of(3, 3, 4), 3, 8));  // the defaults
-  EXPECT_TRUE(is(of(3, 1, 4), 1, 4));  // credits are there at once
+  EXPECT_TRUE(is(of(3, 1, 4), 1, 4));  // credits arrive at once
   EXPECT_TRUE(is(of(2, 5, 8), 2, 8));
   EXPECT_TRUE(is(of(10, 9, 16), 6, 16));  // twice as many slots are too many
   EXPECT_TRUE(is(of(40, 30, 64), 24, 64));
@@ -58,8 +58,8 @@ TEST(VcLanes, RoutersGoOnWithoutOneAnotherForAsLongAsLinksTake) {
       const vc::lanes::Lookahead found = of(link, credit, std::bit_ceil(std::max(link, credit) + 1));
       for (u32 delay : {link, credit})
         for (u32 sent = 0; sent < found.cycles; ++sent) {
-          ASSERT_GE(sent + delay, found.cycles);  // read in a later lot
-          // What lay in its slot was to be read in an earlier one.
+          ASSERT_GE(sent + delay, found.cycles);  // read in a later lookahead
+          // The previous content of its slot was due in an earlier one.
           ASSERT_LT(static_cast<i32>(sent + delay) - static_cast<i32>(found.slots), 0) << link << ", " << credit;
         }
       ASSERT_EQ(std::popcount(found.slots), 1);
@@ -95,7 +95,7 @@ class VcLanes : public ::testing::TestWithParam<u32> {
 TEST_P(VcLanes, EveryCycleIsTheSame) {
   u64 delivered = 0;
   u32 in_lanes = 0;
-  std::map<std::string, u64> moves;  // in lanes, by what the configuration has
+  std::map<std::string, u64> moves;  // in lane state, by feature of the configuration
   for (u32 seed = 0; seed < trials(60); ++seed) {
     const RawConfig config = testing::plain_routers(seed);
     const Experiment e = experiment(config);
@@ -105,7 +105,7 @@ TEST_P(VcLanes, EveryCycleIsTheSame) {
     for (u32 part = 0; part < 120 && !HasFatalFailure(); ++part) {
       single.step(part < 80 ? 1 : 29);
       lanes.step(part < 80 ? 1 : 29);
-      if (part % 16 == 9) lanes.engine->set_state(0, lanes.engine->state(0));  // out of lanes and in again
+      if (part % 16 == 9) lanes.engine->set_state(0, lanes.engine->state(0));  // out of lane state and back
       expect_same(single, lanes, where);
     }
     if (HasFatalFailure()) return;
@@ -126,7 +126,7 @@ TEST_P(VcLanes, EveryCycleIsTheSame) {
   }
 }
 
-/// Threads share a network by blocks; a network goes into lanes and out of them as it fills and empties.
+/// Threads share a network by lane blocks; a network changes between lane and scalar state as it fills and empties.
 TEST_P(VcLanes, ThreadsAndFormsDoNotShow) {
   for (double load : {0.02, 0.3}) {
     const Experiment e =
@@ -135,13 +135,13 @@ TEST_P(VcLanes, ThreadsAndFormsDoNotShow) {
         busy(e, with(LaneUse::kWhenBusy, 2, 16));
     for (u32 part = 0; part < 20 && !HasFatalFailure(); ++part) {
       for (Network* net : {&single, &team, &busy}) net->step(100);
-      expect_same(single, team, "a team");
+      expect_same(single, team, "a thread group");
       expect_same(single, busy, "when busy");
     }
   }
 }
 
-/// A replica that is done stands still, and keeps what was to come, while others go on.
+/// A finished replica is frozen and keeps its pending events while others continue.
 TEST_P(VcLanes, ReplicasStandStill) {
   std::vector<Experiment> replicas;
   for (u32 seed = 1; seed <= 3; ++seed)
@@ -159,7 +159,7 @@ TEST_P(VcLanes, ReplicasStandStill) {
   for (u32 r = 0; r < 3; ++r) EXPECT_EQ(single->state_hash(r), lanes->state_hash(r)) << r;
 }
 
-/// Tables of a graph, some of whose routers have ports that lead nowhere.
+/// Routing tables of a graph in which some routers have unconnected ports.
 TEST_P(VcLanes, GraphsToo) {
   const std::string edges = testing::temporary(".csv");
   {
@@ -186,7 +186,7 @@ TEST_P(VcLanes, GraphsToo) {
   }
 }
 
-/// A load that changes, as a search's does, holds from the next packet on: what lanes have drawn ahead is drawn anew.
+/// A change of the load, as in a saturation search, applies from the next packet on: draws made ahead are repeated.
 TEST_P(VcLanes, LoadsChange) {
   const Experiment e =
       experiment({{"topology.shape", IntList{8, 8}}, {"router.vcs", integer(4)}, {"traffic.load", 0.1}});
@@ -206,8 +206,8 @@ TEST_P(VcLanes, LoadsChange) {
   }
 }
 
-/// What lanes draw for several packets at once is what is drawn for one. In the narrowest vectors, which this file is
-/// compiled for; in others the states above would differ.
+/// Draws for several packets at once equal those for single packets. This file is compiled for the narrowest vectors;
+/// wider ones are covered by the states above.
 TEST(VcLanesAhead, DrawsAreThoseOfOneByOne) {
   std::mt19937_64 random(7);
   u32 long_gaps = 0;
@@ -234,7 +234,7 @@ TEST(VcLanesAhead, DrawsAreThoseOfOneByOne) {
   EXPECT_GT(long_gaps, 100u);
 }
 
-/// A state that is put in, as a checkpoint does, goes on as it would have; a field that the host changes is seen.
+/// A state that was set, as from a checkpoint, continues as it would have; a field that the host changes takes effect.
 TEST_P(VcLanes, StatesAndFieldsGoInAndOut) {
   const Experiment e =
       experiment({{"topology.shape", IntList{8, 8}}, {"router.vcs", integer(4)}, {"traffic.load", 0.3}});
@@ -252,7 +252,7 @@ TEST_P(VcLanes, StatesAndFieldsGoInAndOut) {
     net->engine->set_field(0, 0, output, outputs.data());
     net->step(77);
   }
-  expect_same(single, lanes, "in lanes");
+  expect_same(single, lanes, "in lane state");
   expect_same(single, later, "later");
   EXPECT_NE(lanes.engine->audit(0).bits, 0u);
 }

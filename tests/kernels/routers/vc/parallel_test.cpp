@@ -1,5 +1,4 @@
-/// Several channels between the same two routers: all carry traffic, no cycle of waiting forms, and every engine does
-/// the same.
+/// Several channels between the same two routers: all carry traffic, no cyclic wait occurs, and all engines agree.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +23,7 @@ using testing::Network;
 using testing::TextFile;
 using testing::word;
 
-/// A ring with chords, of which channels are doubled or tripled; routers have at most 6 channels.
+/// A ring with chords whose channels are doubled or tripled; a router has at most 6 channels.
 std::vector<std::pair<u32, u32>> edges(u32 seed, u32 routers) {
   std::vector<std::pair<u32, u32>> list;
   std::vector<u32> degree(routers, 0);

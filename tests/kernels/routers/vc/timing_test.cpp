@@ -51,7 +51,7 @@ INSTANTIATE_TEST_SUITE_P(Delays, ZeroLoad,
                                             ::testing::Values(1, 3, 4),
                                             ::testing::Values("wormhole", "virtual_cut_through", "store_and_forward")));
 
-/// Speculation saves the allocation cycle at each of the five routers, since nobody else wants the crossbar.
+/// Speculation saves the allocation cycle at each of the five routers, since no other packet requests the crossbar.
 TEST(Speculation, SavesTheAllocationStage) {
   for (bool speculative : {false, true}) {
     Network net(experiment({{"topology.kind", word("ring")},
@@ -66,8 +66,8 @@ TEST(Speculation, SavesTheAllocationStage) {
   }
 }
 
-/// A flit's place is usable again link_delay (3) + credit_delay (3) cycles after it was sent, so one VC of B flits
-/// carries B flits every 6 cycles at most, and a full rate from B = 6 on.
+/// A flit's buffer slot is free again link_delay (3) + credit_delay (3) cycles after it was sent, so one VC of B flits
+/// carries at most B flits every 6 cycles, and a flit per cycle from B = 6 on.
 TEST(CreditLoop, BoundsTheRateOfOneVc) {
   for (int buffer = 1; buffer <= 7; ++buffer) {
     Network net(experiment({{"topology.kind", word("ring")},
@@ -83,12 +83,12 @@ TEST(CreditLoop, BoundsTheRateOfOneVc) {
     const u64 before = net.total(Total::kFlitsDelivered);
     net.step(10000);
     const double rate = static_cast<double>(net.total(Total::kFlitsDelivered) - before) / (8.0 * 10000);
-    // Between two packets of a VC lie one cycle more and the stages of a head: under 1 % of a packet's time.
+    // Two packets of a VC are a cycle further apart, plus the pipeline stages of a head: under 1 % of a packet's time.
     EXPECT_NEAR(rate, std::min(1.0, buffer / 6.0), 0.01) << buffer;
   }
 }
 
-/// Two flows meet in one channel of a line: it carries one flit per cycle, and each flow gets half.
+/// Two flows share one channel of a line: it carries one flit per cycle, and each flow gets half.
 TEST(Channel, CarriesOneFlitPerCycle) {
   Network net(experiment({{"topology.kind", word("mesh")},
                           {"topology.shape", IntList{3}},
