@@ -39,10 +39,10 @@ Json& Json::key(std::string_view name) {
   return *this;
 }
 
-Json& Json::put(std::string_view words) {
+Json& Json::put(std::string_view texts) {
   comma();
   text += '"';
-  for (const char c : words) {
+  for (const char c : texts) {
     const auto byte = static_cast<unsigned char>(c);
     if (c == '"' || c == '\\') {
       text += '\\';
@@ -138,7 +138,7 @@ void put_schema(Json& json, const ItemKind& kind) {
   json.close(']');
 }
 
-void put_words(Json& json, const InspectNode& router) {
+void put_texts(Json& json, const InspectNode& router) {
   json.open('[');
   for (const InspectNode& port : router.parts) {
     json.open('[').put(port.note).open('[');

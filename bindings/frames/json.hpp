@@ -62,6 +62,6 @@ void put_tree(Json& json, const InspectNode& node);
 /// signed, list of its members].
 void put_schema(Json& json, const ItemKind& kind);
 /// Writes the texts of a router in the machine's terms: per port [note, [[name, note] per virtual channel]].
-void put_words(Json& json, const InspectNode& router);
+void put_texts(Json& json, const InspectNode& router);
 
 }  // namespace flitlab

@@ -20,25 +20,25 @@ Recorder::Recorder(SteppedNetwork& network, std::vector<u32> routers, u32 window
       if (port.to_terminal && port.peer != kNone) queued_[port.peer] = 0;
   }
   for (const InspectNode& port : routers_.empty() ? std::vector<InspectNode>{} : network_.router(routers_[0]).parts)
-    for (const InspectNode& vc : port.parts) has_words_ = has_words_ || !port.note.empty() || !vc.name.empty();
+    for (const InspectNode& vc : port.parts) has_texts_ = has_texts_ || !port.note.empty() || !vc.name.empty();
   restart();
 }
 
 void Recorder::restart() {
   network_.take_events();  // discard the events before the recording
   deadlock_.clear();
-  words_.clear();
+  texts_.clear();
   state_.clear();
   frames_.clear();
   rows_.clear();
   for (auto& [terminal, queued] : queued_) queued = 0;
-  held_.clear();
+  occupied_.clear();
   carried_ = network_.channels();
   const auto totals = network_.totals();
   flits_created_ = totals.at("flits_created");
   flits_delivered_ = totals.at("flits_delivered");
-  const Frame& first = take({});
-  first_ = {first.rows, first.queues, first.held, first.words, state_};
+  const Frame& first = record_frame({});
+  first_ = {first.rows, first.queues, first.held, first.texts, state_};
 }
 
 void Recorder::put_steps(Json& json, u32 cycles) {
@@ -47,7 +47,7 @@ void Recorder::put_steps(Json& json, u32 cycles) {
   for (u32 i = 0; i < cycles; ++i) {
     network_.step(1);
     if (network_.cycle() % period == 0) look_for_deadlock();
-    put(json, take(network_.take_events()));
+    put(json, record_frame(network_.take_events()));
   }
   json.close(']');
   look_for_deadlock();
@@ -55,7 +55,7 @@ void Recorder::put_steps(Json& json, u32 cycles) {
 
 void Recorder::put_frames(Json& json, u32 most) const {
   const std::size_t left_out = frames_.size() - std::min<std::size_t>(frames_.size(), std::max(1u, most));
-  Known known = first_;
+  FrameState known = first_;
   for (std::size_t i = 1; i <= left_out; ++i) known.apply(frames_[i]);
   std::vector<Change> state;
   for (u32 drawn = 0; drawn < known.state.size(); ++drawn)
@@ -68,7 +68,7 @@ void Recorder::put_frames(Json& json, u32 most) const {
              std::move(known.rows),
              std::move(known.queues),
              std::move(known.held),
-             std::move(known.words),
+             std::move(known.texts),
              std::move(state)});
   for (std::size_t i = left_out + 1; i < frames_.size(); ++i) put(json, frames_[i]);
   json.close(']');
@@ -120,9 +120,9 @@ void Recorder::put_network(Json& json) const {
 }
 
 void Recorder::put_inspection(Json& json, u32 router) const {
-  const InspectNode item = network_.item("router", router), words = network_.router(router);
+  const InspectNode item = network_.item("router", router), texts = network_.router(router);
   put_tree(json.key("tree"), item);
-  put_words(json.key("words"), words);
+  put_texts(json.key("words"), texts);
   json.member("router", router).member("cycle", network_.cycle());
 }
 
@@ -138,16 +138,16 @@ void Recorder::look_for_deadlock() {
 
 // Contents of frames.
 
-Recorder::Frame& Recorder::take(const std::vector<TimedEvent>& events) {
+Recorder::Frame& Recorder::record_frame(const std::vector<TimedEvent>& events) {
   Frame frame{};
   cycle_ = network_.cycle();
   Json json;
   json.member("c", cycle_);
   put_events(json, events);
   find_changes(frame);
-  look_at_queues(frame, events);
-  look_at_words(frame);
-  look_at_state(frame);
+  record_queues(frame, events);
+  record_texts(frame);
+  record_state(frame);
   put_use(json);
   put_loads(json);
   put_latencies(json, events);
@@ -158,7 +158,7 @@ Recorder::Frame& Recorder::take(const std::vector<TimedEvent>& events) {
   }
   frame.rest = std::move(json.text);
   frames_.push_back(std::move(frame));
-  if (frames_.size() > window_) forget_first();
+  if (frames_.size() > window_) drop_first();
   return frames_.back();
 }
 
@@ -167,7 +167,7 @@ void Recorder::put(Json& json, const Frame& frame) const {
   for (std::size_t i = 0; i < frame.rows.size(); ++i) {
     json.open('[');
     if (!frame.whole) json.put(frame.places[i]);
-    for (std::size_t k = frame.whole ? 0 : kPlace; k < kColumns; ++k) json.put(minus_one_if_none(frame.rows[i][k]));
+    for (std::size_t k = frame.whole ? 0 : kKeyColumns; k < kColumns; ++k) json.put(minus_one_if_none(frame.rows[i][k]));
     json.close(']');
   }
   json.close(']').key("q").open('[');
@@ -175,9 +175,9 @@ void Recorder::put(Json& json, const Frame& frame) const {
   json.close(']').key("f").open('[');
   for (const auto& [router, held] : frame.held) json.put(router).put(held);
   json.close(']');
-  if (!frame.words.empty()) {
+  if (!frame.texts.empty()) {
     json.key("w").open('{');
-    for (const auto& [router, words] : frame.words) json.key(std::to_string(router)).raw(words);
+    for (const auto& [router, texts] : frame.texts) json.key(std::to_string(router)).raw(texts);
     json.close('}');
   }
   if (!frame.state.empty()) {
@@ -190,24 +190,24 @@ void Recorder::put(Json& json, const Frame& frame) const {
         before = 0;
       }
       json.put(change.place - std::exchange(before, change.place));
-      json.put(std::int64_t{static_cast<std::int32_t>(change.more)});
+      json.put(std::int64_t{static_cast<std::int32_t>(change.difference)});
     }
     json.close(']').close('}');
   }
   json.close('}');
 }
 
-void Recorder::Known::apply(const Frame& next) {
+void Recorder::FrameState::apply(const Frame& next) {
   if (next.whole) rows = next.rows;
   for (std::size_t i = 0; i < next.places.size(); ++i) rows[next.places[i]] = next.rows[i];
   for (const auto& [terminal, queued] : next.queues) queues[terminal] = queued;
   for (const auto& [router, full] : next.held) held[router] = full;
-  for (const auto& [router, said] : next.words) words[router] = said;
-  for (const Change& change : next.state) state[change.drawn][change.place] += change.more;
+  for (const auto& [router, said] : next.texts) texts[router] = said;
+  for (const Change& change : next.state) state[change.drawn][change.place] += change.difference;
 }
 
 /// Drops the oldest frame and applies the next one to the state before it.
-void Recorder::forget_first() {
+void Recorder::drop_first() {
   frames_.pop_front();
   first_.apply(frames_.front());
 }
@@ -221,13 +221,13 @@ u32 Recorder::stage(const std::string& name) {
 
 /// Returns one row per virtual channel of the drawn routers; its columns are those of an inspected channel, kNone where
 /// there is no value. Also records the occupancy of these routers in the frame where it has changed.
-std::vector<Recorder::Row> Recorder::look_at_routers(Frame& frame) {
+std::vector<Recorder::Row> Recorder::record_routers(Frame& frame) {
   std::vector<Row> rows;
   rows.reserve(rows_.size());
   for (const u32 router : routers_) {
     const std::vector<PortSnapshot> ports = network_.ports(router);
     const u32 full = network_.fill(router, ports).held;
-    if (const auto [known, fresh] = held_.try_emplace(router); fresh || known->second != full)
+    if (const auto [known, fresh] = occupied_.try_emplace(router); fresh || known->second != full)
       frame.held[router] = known->second = full;
     for (u32 p = 0; p < ports.size(); ++p)
       for (u32 v = 0; v < ports[p].vcs.size(); ++v) {
@@ -245,11 +245,11 @@ std::vector<Recorder::Row> Recorder::look_at_routers(Frame& frame) {
 
 /// Records the rows that have changed; all rows if the set of virtual channels has changed.
 void Recorder::find_changes(Frame& frame) {
-  std::vector<Row> before = std::exchange(rows_, look_at_routers(frame));
-  const auto same_place = [](const Row& a, const Row& b) {
-    return std::equal(a.begin(), a.begin() + kPlace, b.begin());
+  std::vector<Row> before = std::exchange(rows_, record_routers(frame));
+  const auto same_channel = [](const Row& a, const Row& b) {
+    return std::equal(a.begin(), a.begin() + kKeyColumns, b.begin());
   };
-  frame.whole = !std::equal(rows_.begin(), rows_.end(), before.begin(), before.end(), same_place) || before.empty();
+  frame.whole = !std::equal(rows_.begin(), rows_.end(), before.begin(), before.end(), same_channel) || before.empty();
   if (frame.whole) {
     frame.rows = rows_;
     return;
@@ -262,7 +262,7 @@ void Recorder::find_changes(Frame& frame) {
 }
 
 /// Records the lengths of source queues that have changed.
-void Recorder::look_at_queues(Frame& frame, const std::vector<TimedEvent>& events) {
+void Recorder::record_queues(Frame& frame, const std::vector<TimedEvent>& events) {
   std::set<u32> touched;
   for (const TimedEvent& e : events)
     if (e.terminal) touched.insert(e.index);
@@ -273,22 +273,22 @@ void Recorder::look_at_queues(Frame& frame, const std::vector<TimedEvent>& event
 }
 
 /// Records the names and notes of ports in the machine's terms where they have changed.
-void Recorder::look_at_words(Frame& frame) {
-  if (!has_words_) return;
+void Recorder::record_texts(Frame& frame) {
+  if (!has_texts_) return;
   const auto look = [&](u32 router) {
     Json json;
-    put_words(json, network_.router(router));
-    if (std::string& known = words_[router]; known != json.text) frame.words[router] = known = std::move(json.text);
+    put_texts(json, network_.router(router));
+    if (std::string& known = texts_[router]; known != json.text) frame.texts[router] = known = std::move(json.text);
   };
-  if (routers_.size() <= kTold)
+  if (routers_.size() <= kDetailLimit)
     for (const u32 router : routers_) look(router);
   else
     for (const u32 router : inspected) look(router);
 }
 
 /// Records the changes in the state of each router; in the first frame all words that are not 0.
-void Recorder::look_at_state(Frame& frame) {
-  if (routers_.size() > kTold) return;
+void Recorder::record_state(Frame& frame) {
+  if (routers_.size() > kDetailLimit) return;
   state_.resize(routers_.size());
   frame.state.reserve(frames_.empty() ? 0 : 2 * frames_.back().state.size());
   for (u32 drawn = 0; drawn < routers_.size(); ++drawn) {
@@ -300,7 +300,7 @@ void Recorder::look_at_state(Frame& frame) {
       std::memcpy(now, &bytes[i * sizeof(u32)], sizeof now);
       if (now[0] == known[i] && now[1] == known[i + 1]) continue;
       for (u32 k = 0; k < 2; ++k)
-        if (const u32 more = now[k] - std::exchange(known[i + k], now[k])) frame.state.push_back({drawn, i + k, more});
+        if (const u32 difference = now[k] - std::exchange(known[i + k], now[k])) frame.state.push_back({drawn, i + k, difference});
     }
   }
   frame.state.shrink_to_fit();

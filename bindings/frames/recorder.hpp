@@ -18,9 +18,9 @@ namespace flitlab {
 /// Steps a traced network, records every cycle and keeps the last frames.
 class Recorder {
  public:
-  static constexpr u32 kDrawn = 1024;  ///< largest number of drawn routers
+  static constexpr u32 kMostDrawn = 1024;  ///< largest number of drawn routers
   /// Most drawn routers of which all state and texts are recorded; with more, only those of inspected routers.
-  static constexpr u32 kTold = 64;
+  static constexpr u32 kDetailLimit = 64;
 
   /// Begins a recording at the network's current cycle. From now on the recorder consumes the network's events.
   /// `routers`: routers to draw, ascending; the others run without being recorded. `window`: frames to keep, at least
@@ -54,13 +54,13 @@ class Recorder {
   void look_for_deadlock();
 
  private:
-  static constexpr std::size_t kColumns = 15, kPlace = 3;  ///< columns of a row; the first 3 name the virtual channel
+  static constexpr std::size_t kColumns = 15, kKeyColumns = 3;  ///< columns of a row; the first 3 name the virtual channel
   using Row = std::array<u32, kColumns>;
   /// A change of a 4-byte word in a router's state.
   struct Change {
     u32 drawn;  ///< index of the router among the drawn routers
     u32 place;  ///< index of the word
-    u32 more;   ///< difference to the value before, modulo 2^32
+    u32 difference;   ///< difference to the value before, modulo 2^32
   };
 
   struct Frame {
@@ -70,29 +70,29 @@ class Recorder {
     std::vector<Row> rows;
     std::map<u32, u32> queues;         ///< by terminal: packets in the source queue, where it has changed
     std::map<u32, u32> held;           ///< by router: Fill::held, where it has changed
-    std::map<u32, std::string> words;  ///< by router: texts in the machine's terms, in JSON, where they have changed
+    std::map<u32, std::string> texts;  ///< by router: texts in the machine's terms, in JSON, where they have changed
     std::vector<Change> state;         ///< ordered by router and word
   };
 
   /// The complete state of a frame: values that have changed in it and values that have not.
-  struct Known {
+  struct FrameState {
     std::vector<Row> rows;
     std::map<u32, u32> queues, held;
-    std::map<u32, std::string> words;
+    std::map<u32, std::string> texts;
     std::vector<std::vector<u32>> state;
 
     void apply(const Frame& next);
   };
 
-  Frame& take(const std::vector<TimedEvent>& events);
+  Frame& record_frame(const std::vector<TimedEvent>& events);
   void put(Json& json, const Frame& frame) const;
-  void forget_first();
-  std::vector<Row> look_at_routers(Frame& frame);
+  void drop_first();
+  std::vector<Row> record_routers(Frame& frame);
   u32 stage(const std::string& name);
   void find_changes(Frame& frame);
-  void look_at_queues(Frame& frame, const std::vector<TimedEvent>& events);
-  void look_at_words(Frame& frame);
-  void look_at_state(Frame& frame);
+  void record_queues(Frame& frame, const std::vector<TimedEvent>& events);
+  void record_texts(Frame& frame);
+  void record_state(Frame& frame);
   void put_events(Json& json, const std::vector<TimedEvent>& events) const;
   void put_use(Json& json);
   void put_loads(Json& json);
@@ -104,16 +104,16 @@ class Recorder {
   u32 window_;
   u64 cycle_ = 0;  ///< cycle of the last frame
   std::deque<Frame> frames_;
-  Known first_;                ///< state of the first frame
+  FrameState first_;                ///< state of the first frame
   std::vector<Row> rows_;      ///< rows of the last frame
   std::map<u32, u32> queued_;  ///< by terminal of a drawn router: packets in the source queue, in the last frame
-  std::map<u32, u32> held_;    ///< by drawn router: Fill::held in the last frame
+  std::map<u32, u32> occupied_;    ///< by drawn router: Fill::held in the last frame
   std::vector<std::string> stages_;
   std::vector<ChannelUse> carried_;
   u64 flits_created_ = 0, flits_delivered_ = 0;
-  bool has_words_ = false;  ///< the inspector gives names or notes in the machine's terms
-  std::map<u32, std::string> words_;
-  std::vector<std::vector<u32>> state_;  ///< `[drawn][word]`: state of routers; empty above kTold routers
+  bool has_texts_ = false;  ///< the inspector gives names or notes in the machine's terms
+  std::map<u32, std::string> texts_;
+  std::vector<std::vector<u32>> state_;  ///< `[drawn][word]`: state of routers; empty above kDetailLimit routers
   std::string deadlock_;
   u64 deadlocked_ = 0;
 };

@@ -18,7 +18,7 @@ using namespace flitlab;
 
 namespace {
 
-[[noreturn]] void no_type(const std::string& path) {
+[[noreturn]] void reject_type(const std::string& path) {
   throw ConfigError(path +
                     " has a type that no parameter has: use a number, a string, true or false, a list of integers, " +
                     "or a list of [flits, weight] pairs.");
@@ -34,17 +34,17 @@ Value number_from(double x) {
 }
 
 std::int64_t integer_from(const std::string& path, const val& x) {
-  if (!x.isNumber()) no_type(path);
+  if (!x.isNumber()) reject_type(path);
   const Value number = number_from(x.as<double>());
   if (const auto* integer = std::get_if<std::int64_t>(&number)) return *integer;
-  no_type(path);
+  reject_type(path);
 }
 
 Value value_from(const std::string& path, const val& x) {
   if (x.isTrue() || x.isFalse()) return x.isTrue();
   if (x.isNumber()) return number_from(x.as<double>());
   if (x.isString()) return x.as<std::string>();
-  if (!x.isArray()) no_type(path);
+  if (!x.isArray()) reject_type(path);
   const std::vector<val> items = emscripten::vecFromJSArray<val>(x);
   if (items.empty() || !items[0].isArray()) {
     IntList list;
@@ -53,7 +53,7 @@ Value value_from(const std::string& path, const val& x) {
   }
   Lengths lengths;
   for (const val& item : items) {
-    if (!item.isArray() || item["length"].as<u32>() != 2 || !item[1].isNumber()) no_type(path);
+    if (!item.isArray() || item["length"].as<u32>() != 2 || !item[1].isNumber()) reject_type(path);
     lengths.emplace_back(integer_from(path, item[0]), item[1].as<double>());
   }
   return lengths;
@@ -107,7 +107,7 @@ void put_parameters(Json& json, const Experiment& experiment) {
   json.close(']');
 }
 
-/// The network that the scope shows; it draws the first Recorder::kDrawn routers.
+/// The network that the scope shows; it draws the first Recorder::kMostDrawn routers.
 struct Shown {
   Experiment experiment;
   SteppedNetwork network;
@@ -118,7 +118,7 @@ struct Shown {
       : experiment(e), network(e, "cpu", 1, true), recorder(network, first_routers(network), 1) {}
 
   static std::vector<u32> first_routers(const SteppedNetwork& network) {
-    std::vector<u32> routers(std::min(network.routers(), Recorder::kDrawn));
+    std::vector<u32> routers(std::min(network.routers(), Recorder::kMostDrawn));
     std::iota(routers.begin(), routers.end(), 0u);
     return routers;
   }
@@ -139,7 +139,7 @@ void put_state(Json& json) {
 }
 
 /// Writes the frames of a recording that has just been restarted.
-void put_anew(Json& json) {
+void put_restarted(Json& json) {
   shown().recorder.put_frames(json.key("frames"));
   put_state(json);
 }
@@ -155,7 +155,7 @@ std::string begin(const val& config, const val& texts) {
     json.key("warnings").open('[');
     for (const std::string& text : current->network.warnings()) json.put(text);
     json.close(']');
-    put_anew(json);
+    put_restarted(json);
   });
 }
 
@@ -183,7 +183,7 @@ std::string skip(u32 cycles) {
     now.network.go_on_from(*now.fast);
     now.recorder.restart();
     now.recorder.look_for_deadlock();
-    put_anew(json);
+    put_restarted(json);
   });
 }
 
@@ -192,7 +192,7 @@ std::string reset() {
     Shown& now = shown();
     now.network.go_on_from(SteppedNetwork(now.experiment, "cpu", 1, false));
     now.recorder.restart();
-    put_anew(json);
+    put_restarted(json);
   });
 }
 

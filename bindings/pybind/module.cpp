@@ -129,11 +129,11 @@ py::dict backends() {
 SharedTexts shared_texts(const py::dict& texts) {
   SharedTexts shared;
   for (const auto& [path, value] : texts) {
-    const auto let_go = [](py::bytes* bytes) {
+    const auto release = [](py::bytes* bytes) {
       py::gil_scoped_acquire held;
       delete bytes;
     };
-    const std::shared_ptr<py::bytes> owner(new py::bytes(value.cast<py::bytes>()), let_go);
+    const std::shared_ptr<py::bytes> owner(new py::bytes(value.cast<py::bytes>()), release);
     shared[path.cast<std::string>()] = {owner, std::string_view(*owner)};
   }
   return shared;

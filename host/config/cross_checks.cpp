@@ -29,14 +29,14 @@ std::string choices_text(const std::vector<std::string_view>& words) {
 }
 
 void check_mode(const Experiment& e) {
-  const auto knows = [&](const ModelRecord& model) {
+  const auto supports = [&](const ModelRecord& model) {
     return std::find(model.modes.begin(), model.modes.end(), e.str(param::traffic.mode)) != model.modes.end();
   };
   const ModelRecord& model = model_of(e.kind());
-  if (knows(model)) return;
+  if (supports(model)) return;
   std::vector<std::string_view> others;
   for (const ModelRecord& other : models())
-    if (knows(other)) others.push_back(other.kind);
+    if (supports(other)) others.push_back(other.kind);
   throw ConfigError(quoted(e, param::traffic.mode) + " does not fit " + quoted_kind(e) + ", whose terminals support " +
                     choices_text(model.modes) + ". Use one of them, or router.kind = " + choices_text(others) + ".");
 }
@@ -61,9 +61,9 @@ void check_pattern(const Experiment& e) {
   }
   const std::string& pattern = e.str(param::traffic.pattern);
   const bool graph = is_graph(e);
-  const bool by_place =
+  const bool needs_coordinates =
       pattern == "tornado" || pattern == "neighbour" || pattern == "hot_region" || pattern == "all_to_region";
-  if (by_place && (graph || grid_shape(e).empty()))
+  if (needs_coordinates && (graph || grid_shape(e).empty()))
     throw ConfigError(quoted(e, param::traffic.pattern) +
                       " needs coordinates, which this network does not have; use uniform, "
                       "hot_spot, random_permutation or matrix.");

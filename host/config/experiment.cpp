@@ -38,7 +38,7 @@ struct Condition {
 };
 
 /// Returns the first condition of a record that does not hold; nothing if the record applies.
-std::optional<Condition> hindrance(const ParamRecord& record, const Experiment& e) {
+std::optional<Condition> failing_condition(const ParamRecord& record, const Experiment& e) {
   for (const std::string& text : split_words(record.only_if, '&'))
     if (const Condition condition(text); !condition.holds(e)) return condition;
   return {};
@@ -46,7 +46,7 @@ std::optional<Condition> hindrance(const ParamRecord& record, const Experiment& 
 
 /// Returns the reason why a record does not apply: the condition that fails, and the value of its key.
 std::string why_not(const ParamRecord& record, const Experiment& e, const std::vector<const ParamRecord*>& records) {
-  const Condition condition = *hindrance(record, e);
+  const Condition condition = *failing_condition(record, e);
   std::string text = "belongs to " + condition.key + (condition.other ? " other than " : " = ");
   for (std::size_t i = 0; i < condition.words.size(); ++i)
     text += (i == 0 ? "" : i + 1 < condition.words.size() ? ", " : " or ") + condition.words[i];
@@ -92,7 +92,7 @@ Experiment Experiment::resolve(const RawConfig& given, std::string base_dir, Sha
   for (const ParamRecord* record : records) {
     const std::string path(record->path);
     const auto mine = given.find(path);
-    if (hindrance(*record, e)) {
+    if (failing_condition(*record, e)) {
       if (mine != given.end())
         throw ConfigError(path + " = " + shown(mine->second) + " has no effect here: it " +
                           why_not(*record, e, records) + ". Remove it (--unset " + path + ") or change the other key.");

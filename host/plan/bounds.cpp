@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "kernels/common/error.hpp"
-#include "kernels/common/mail.hpp"
+#include "kernels/common/inbox.hpp"
 #include "kernels/traffic/trace.hpp"
 
 namespace flitlab {
@@ -18,79 +18,79 @@ struct Numbers {
   const ItemKind* kind = nullptr;
   std::size_t first_item = 0;   ///< bytes from the state's start
   bool absent = false;          ///< this configuration's items do not have them
-  std::vector<MemberInfo> way;  ///< path: the field as a member of its item, then members of records; empty: the item
+  std::vector<MemberInfo> path;  ///< path: the field as a member of its item, then members of records; empty: the item
                                 ///< itself
 };
 
-std::vector<std::string_view> words_of(std::string_view where) {
-  std::vector<std::string_view> words;
+std::vector<std::string_view> split_path(std::string_view where) {
+  std::vector<std::string_view> names;
   for (std::size_t dot; (dot = where.find('.')) != where.npos; where.remove_prefix(dot + 1))
-    words.push_back(where.substr(0, dot));
-  words.push_back(where);
-  return words;
+    names.push_back(where.substr(0, dot));
+  names.push_back(where);
+  return names;
 }
 
 Numbers find(const StateLayout& layout, const std::string& where) {
   const auto unknown = [&] { return std::logic_error("bounds: no state has \"" + where + "\""); };
   const auto named = [](std::string_view name) { return [name](const auto& info) { return info.name == name; }; };
-  const std::vector<std::string_view> words = words_of(where);
+  const std::vector<std::string_view> names = split_path(where);
   Numbers n;
-  const auto kind = std::find_if(layout.kinds.begin(), layout.kinds.end(), named(words[0]));
+  const auto kind = std::find_if(layout.kinds.begin(), layout.kinds.end(), named(names[0]));
   if (kind == layout.kinds.end()) throw unknown();
   n.kind = &*kind;
   n.first_item = layout.kind_offset(static_cast<u32>(kind - layout.kinds.begin()), 1);
-  if (words.size() == 1) return n;
-  const auto field = std::find_if(kind->fields.begin(), kind->fields.end(), named(words[1]));
+  if (names.size() == 1) return n;
+  const auto field = std::find_if(kind->fields.begin(), kind->fields.end(), named(names[1]));
   if (field == kind->fields.end()) {
-    if (std::none_of(kind->absent.begin(), kind->absent.end(), named(words[1]))) throw unknown();
+    if (std::none_of(kind->absent.begin(), kind->absent.end(), named(names[1]))) throw unknown();
     n.absent = true;
     return n;
   }
-  n.way.push_back({field->name, "", "", field->offset, field->count, field->count > 1, 0, field->element});
-  for (std::size_t i = 2; i < words.size(); ++i) {
-    const std::vector<MemberInfo>& members = n.way.back().element->members;
-    const auto member = std::find_if(members.begin(), members.end(), named(words[i]));
+  n.path.push_back({field->name, "", "", field->offset, field->count, field->count > 1, 0, field->element});
+  for (std::size_t i = 2; i < names.size(); ++i) {
+    const std::vector<MemberInfo>& members = n.path.back().element->members;
+    const auto member = std::find_if(members.begin(), members.end(), named(names[i]));
     if (member == members.end()) throw unknown();
-    n.way.push_back(*member);
+    n.path.push_back(*member);
   }
   return n;
 }
 
 /// Calls look(at, member) for each number or record at the end of a path, starting from `at` after `steps` steps of it.
 template <class Look>
-void for_each_end(const std::vector<MemberInfo>& way, std::size_t steps, const std::byte* at, const Look& look) {
-  if (steps == way.size()) return look(at, way.back());
-  const MemberInfo& member = way[steps];
+void for_each_end(const std::vector<MemberInfo>& path, std::size_t steps, const std::byte* at, const Look& look) {
+  if (steps == path.size()) return look(at, path.back());
+  const MemberInfo& member = path[steps];
   for (u32 i = 0; i < member.count; ++i)
-    for_each_end(way, steps + 1, at + member.offset + std::size_t{i} * member.element->bytes, look);
+    for_each_end(path, steps + 1, at + member.offset + std::size_t{i} * member.element->bytes, look);
 }
 
 /// Returns a number of the state, which is little-endian.
-u64 number_at(const std::byte* at, const MemberInfo& member) {
+u64 read_number(const std::byte* at, const MemberInfo& member) {
   u64 word = 0;
   std::memcpy(&word, at, member.element->bytes);
   return member.mask ? (word & member.mask) >> std::countr_zero(member.mask) : word;
 }
 
-[[noreturn]] void refuse(const std::string& what) {
+[[noreturn]] void reject(const std::string& what) {
   throw ConfigError("checkpoint: no network can have this state, so the file has been changed: " + what + ".");
 }
 
 void check_item(const Numbers& numbers, const Bound& bound, u32 item, const std::byte* at) {
   const auto name = [&] { return bound.where + " of " + numbers.kind->name + " " + std::to_string(item); };
-  if (numbers.way.empty()) {
+  if (numbers.path.empty()) {
     if (!bound.record_holds(at, item, 0))
-      refuse(numbers.kind->name + " " + std::to_string(item) + " has an impossible state");
+      reject(numbers.kind->name + " " + std::to_string(item) + " has an impossible state");
     return;
   }
-  const MemberInfo& field = numbers.way[0];
+  const MemberInfo& field = numbers.path[0];
   for (u32 element = 0; element < field.count; ++element)
-    for_each_end(numbers.way, 1, at + field.offset + std::size_t{element} * field.element->bytes,
+    for_each_end(numbers.path, 1, at + field.offset + std::size_t{element} * field.element->bytes,
                  [&](const std::byte* end, const MemberInfo& member) {
                    if (bound.record_holds) {
-                     if (!bound.record_holds(end, item, element)) refuse(name() + " has an impossible value");
-                   } else if (const u64 number = number_at(end, member); !bound.holds(number, item, element)) {
-                     refuse(name() + " cannot be " + std::to_string(number));
+                     if (!bound.record_holds(end, item, element)) reject(name() + " has an impossible value");
+                   } else if (const u64 number = read_number(end, member); !bound.holds(number, item, element)) {
+                     reject(name() + " cannot be " + std::to_string(number));
                    }
                  });
 }
@@ -114,26 +114,26 @@ bool transactions_fit(const Item<1>& terminal, const TerminalFields& fields, u32
 
 }  // namespace
 
-Holds below(u64 count) {
+Check below(u64 count) {
   return [=](u64 number, u32, u32) { return number < count; };
 }
-Holds below_or(u64 count, u64 none) {
+Check below_or(u64 count, u64 none) {
   return [=](u64 number, u32, u32) { return number < count || number == none; };
 }
-Holds at_most(u64 most) {
+Check at_most(u64 most) {
   return [=](u64 number, u32, u32) { return number <= most; };
 }
-Holds subset(u64 all) {
+Check subset(u64 all) {
   return [=](u64 set, u32, u32) { return (set & ~all) == 0; };
 }
-Holds bytes_at_most(u64 most) {
+Check bytes_at_most(u64 most) {
   return [=](u64 word, u32, u32) {
     for (; word; word >>= 8)
       if ((word & 0xFF) > most) return false;
     return true;
   };
 }
-Holds flits_of(u32 vcs) {
+Check flits_of(u32 vcs) {
   return [=](u64 word, u32, u32) {
     for (; word; word >>= 8) {
       const u64 vc = word & kVcBits;
@@ -142,7 +142,7 @@ Holds flits_of(u32 vcs) {
     return true;
   };
 }
-Holds arrives_by(const u32* wired, u32 channels) {
+Check arrives_by(const u32* wired, u32 channels) {
   return [=](u64 mark, u32 item, u32 element) { return mark <= (wired[item] >> element % channels & 1u); };
 }
 
@@ -160,8 +160,8 @@ void add_source(std::vector<Bound>& bounds, const TrafficTable& t, TrafficMode m
   for (const char* at : {"terminal.control.next.at", "terminal.control.oldest.at"})
     bounds.push_back({at, [=](u64 cycle, u32 item, u32) { return !silent[item] || cycle == kNever; }});
   bounds.push_back(record_bound<TraceControl>("terminal.trace", [](const TraceControl& trace, u32, u32) {
-    return trace.first < kTraceRing && trace.entries <= kTraceRing && trace.created <= trace.entries &&
-           trace.arrivals <= kTraceRing;
+    return trace.first < kTraceQueue && trace.entries <= kTraceQueue && trace.created <= trace.entries &&
+           trace.arrivals <= kTraceQueue;
   }));
   bounds.push_back(item_bound("terminal", [=, &fields](const Item<1>& terminal, u32 index) {
     const TerminalControl& control = terminal.at(fields.control);
@@ -206,7 +206,7 @@ void check_bounds(const StateLayout& layout, const std::vector<Bound>& bounds, c
   for (const Bound& bound : bounds) {
     const Numbers numbers = find(layout, bound.where);
     if (numbers.absent) continue;
-    const bool is_number = !numbers.way.empty() && numbers.way.back().element->members.empty();
+    const bool is_number = !numbers.path.empty() && numbers.path.back().element->members.empty();
     if (is_number == static_cast<bool>(bound.record_holds))
       throw std::logic_error("bounds: \"" + bound.where + "\" is a number with a bound for a record, or the reverse");
     const std::byte* items = state.data() + numbers.first_item;

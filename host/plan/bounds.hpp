@@ -16,15 +16,15 @@
 namespace flitlab {
 
 /// Whether a number is possible in an element of a field of an item.
-using Holds = std::function<bool(u64 number, u32 item, u32 element)>;
+using Check = std::function<bool(u64 number, u32 item, u32 element)>;
 
 /// The same for a record (a struct of the state) or item as a whole.
-using RecordHolds = std::function<bool(const std::byte* record, u32 item, u32 element)>;
+using RecordCheck = std::function<bool(const std::byte* record, u32 item, u32 element)>;
 
 struct Bound {
   std::string where;              ///< item, field and members by name: "router.input.out_port"
-  Holds holds;                    ///< checks each number of that name
-  RecordHolds record_holds = {};  ///< or checks each record; or an item as a whole, if `where` names no field
+  Check holds;                    ///< checks each number of that name
+  RecordCheck record_holds = {};  ///< or checks each record; or an item as a whole, if `where` names no field
 };
 
 /// Returns a bound of records in which the possible values of one number depend on another: holds(record, item,
@@ -47,19 +47,19 @@ Bound item_bound(std::string kind, F holds) {
 }
 
 /// Less than `count`; or also equal to `none`.
-Holds below(u64 count);
-Holds below_or(u64 count, u64 none);
+Check below(u64 count);
+Check below_or(u64 count, u64 none);
 /// At most `most`.
-Holds at_most(u64 most);
+Check at_most(u64 most);
 /// A bit set that is a subset of `all`.
-Holds subset(u64 all);
+Check subset(u64 all);
 /// Each byte of a word is at most `most`.
-Holds bytes_at_most(u64 most);
-/// Each byte is empty or a flit (kernels/common/mail.hpp) of one of `vcs` virtual channels.
-Holds flits_of(u32 vcs);
+Check bytes_at_most(u64 most);
+/// Each byte is empty or a flit (kernels/common/inbox.hpp) of one of `vcs` virtual channels.
+Check flits_of(u32 vcs);
 /// A mark of an arrival through a channel: 0, or 1 if the item has that channel. `wired[item]`: its channels, as bits.
 /// An element belongs to channel element % `channels`.
-Holds arrives_by(const u32* wired, u32 channels);
+Check arrives_by(const u32* wired, u32 channels);
 
 /// Exclusive upper bounds of numbers in a packet's descriptor.
 struct PacketBounds {

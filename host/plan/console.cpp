@@ -13,7 +13,7 @@ namespace flitlab {
 namespace {
 
 /// Returns a value as text for a message; long lists are cut.
-std::string in_brief(const Datum& d) {
+std::string short_text(const Datum& d) {
   struct Show {
     std::string operator()(std::monostate) const { return "none"; }
     std::string operator()(bool x) const { return x ? "true" : "false"; }
@@ -24,12 +24,12 @@ std::string in_brief(const Datum& d) {
     std::string operator()(const Datum::List& list) const {
       constexpr std::size_t kMost = 12;
       std::string text;
-      for (std::size_t i = 0; i < std::min(list.size(), kMost); ++i) text += (i ? ", " : "") + in_brief(list[i]);
+      for (std::size_t i = 0; i < std::min(list.size(), kMost); ++i) text += (i ? ", " : "") + short_text(list[i]);
       return "[" + text + (list.size() > kMost ? ", ...]" : "]");
     }
     std::string operator()(const Datum::Map& map) const {
       std::string text;
-      for (const auto& [name, item] : map) text += (text.empty() ? "" : ", ") + name + ": " + in_brief(item);
+      for (const auto& [name, item] : map) text += (text.empty() ? "" : ", ") + name + ": " + short_text(item);
       return "{" + text + "}";
     }
   };
@@ -81,11 +81,11 @@ void check_argument(const OperationRecord& operation, const ArgumentRecord& a, c
   if (const bool router = a.type == ArgumentType::kRouter; router || a.type == ArgumentType::kTerminal) {
     const u32 count = router ? routers : terminals;
     if (whole(d) && (negative(d) || as_double(d) >= count))
-      throw ConfigError(std::string(router ? "router " : "terminal ") + in_brief(d) + " does not exist: " +
+      throw ConfigError(std::string(router ? "router " : "terminal ") + short_text(d) + " does not exist: " +
                         (router ? "routers" : "terminals") + " are numbered 0 to " + std::to_string(count - 1) + ".");
   }
   const auto fail = [&](const std::string& what) {
-    throw ConfigError(std::string(operation.name) + ": " + std::string(a.name) + " = " + in_brief(d) + what);
+    throw ConfigError(std::string(operation.name) + ": " + std::string(a.name) + " = " + short_text(d) + what);
   };
   if (const std::string wanted = type_wanted(a, d); !wanted.empty())
     fail(" has the wrong type: it must be " + wanted + ".");
@@ -124,20 +124,20 @@ Arguments::Arguments(const OperationRecord& operation, Datum::Map given, u32 rou
       names.emplace_back(a.name);
     }
     if (names.size() == operation.arguments.size())
-      throw ConfigError(std::string(operation.name) + " has no argument " + name + " = " + in_brief(value) + "; " +
+      throw ConfigError(std::string(operation.name) + " has no argument " + name + " = " + short_text(value) + "; " +
                         (names.empty() ? "it takes none." : "it takes " + listed(names) + "."));
   }
   for (const ArgumentRecord& a : operation.arguments) {
-    const auto mine =
+    const auto passed =
         std::find_if(given.begin(), given.end(), [&](const auto& entry) { return entry.first == a.name; });
-    if (mine == given.end() || mine->second.nothing()) {
+    if (passed == given.end() || passed->second.nothing()) {
       if (!a.optional)
         throw ConfigError(std::string(operation.name) + " needs " + std::string(a.name) +
                           (a.help.empty() ? "." : ": " + std::string(a.help)));
       continue;
     }
-    check_argument(operation, a, mine->second, routers, terminals);
-    values_.push_back(std::move(*mine));
+    check_argument(operation, a, passed->second, routers, terminals);
+    values_.push_back(std::move(*passed));
   }
 }
 
@@ -257,7 +257,7 @@ Datum call_tool(const std::string& kind, const std::string& name, const Experime
   return tool->run(tool->wants_experiment ? experiment : nullptr, Arguments(tool->record, std::move(arguments)));
 }
 
-std::string families(const std::map<std::string, u64>& registers) {
+std::string register_ranges(const std::map<std::string, u64>& registers) {
   struct Family {
     u64 first, last;
   };

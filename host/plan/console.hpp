@@ -166,6 +166,6 @@ class Console {
 const RegisterRecord* record_of(const std::vector<RegisterRecord>& records, std::string_view name);
 
 /// Returns the names of registers for a message; registers that differ in a final number appear as a range.
-std::string families(const std::map<std::string, u64>& registers);
+std::string register_ranges(const std::map<std::string, u64>& registers);
 
 }  // namespace flitlab

@@ -13,7 +13,7 @@ u64 read_bytes(const std::byte* at, u32 bytes) {
   return word;
 }
 
-Datum number_at(const MemberInfo& member, const std::byte* at) {
+Datum read_number(const MemberInfo& member, const std::byte* at) {
   const u32 bits = 8 * member.element->bytes;
   u64 word = read_bytes(at, member.element->bytes);
   if (member.mask) return Datum{(word & member.mask) >> std::countr_zero(member.mask)};
@@ -27,7 +27,7 @@ void show(InspectNode& node, const MemberInfo& member, const std::byte* record) 
   const auto element = [&](u32 i) { return at + std::size_t{i} * member.element->bytes; };
   if (member.element->members.empty()) {
     Datum::List list;
-    for (u32 i = 0; i < member.count; ++i) list.push_back(number_at(member, element(i)));
+    for (u32 i = 0; i < member.count; ++i) list.push_back(read_number(member, element(i)));
     Datum value = member.array ? Datum{std::move(list)} : std::move(list.front());
     node.values.push_back({member.name, std::move(value), member.unit, member.meaning});
     return;

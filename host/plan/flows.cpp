@@ -28,7 +28,7 @@ class Destinations {
     find_groups();
     if (t_.pattern != Pattern::kHot && t_.pattern != Pattern::kAllToRegion) return;
     hot_.assign(t_.destination, t_.destination + t_.hot_count);
-    for (u32 i = 0; i < t_.hot_count; ++i) hot_place_.emplace(hot_[i], i);
+    for (u32 i = 0; i < t_.hot_count; ++i) hot_index_.emplace(hot_[i], i);
     // A device is in no group, so no random packet goes to it.
     one_group_ = sets_.size() == 1 &&
                  std::all_of(hot_.begin(), hot_.end(), [&](u32 hot) { return group_of(t_, hot).count > 0; });
@@ -37,7 +37,7 @@ class Destinations {
 
   /// Returns the packets that a terminal creates, up to a factor that is the same for all terminals.
   double rate(u32 source) const {
-    const bool silent = t_.pattern == Pattern::kAllToRegion ? hot_place_.count(source) > 0 : never_sends(t_, source);
+    const bool silent = t_.pattern == Pattern::kAllToRegion ? hot_index_.count(source) > 0 : never_sends(t_, source);
     if (silent) return 0;
     if (t_.rates) return t_.rates[source].period > 0 ? 1 / t_.rates[source].period : 0;
     return t_.injection == Injection::kAllAtOnce ? batch_size(t_, source) : 1.0;
@@ -97,9 +97,9 @@ class Destinations {
     if (one_group_) {  // any hot terminal may be chosen, except the sender itself
       sum = sum_of_hot_(source);
       if (!t_.others_only) return mean + each * sum;
-      const auto own = hot_place_.equal_range(source);
-      for (auto place = own.first; place != own.second; ++place)
-        sum += even_of_slice(source, place->second) - value_.of(source, source);
+      const auto own = hot_index_.equal_range(source);
+      for (auto index = own.first; index != own.second; ++index)
+        sum += even_of_slice(source, index->second) - value_.of(source, source);
       return mean + each * sum;
     }
     for (u32 i = 0; i < t_.hot_count; ++i) {
@@ -133,7 +133,7 @@ class Destinations {
   std::vector<std::function<double(u32 source)>> sum_of_set_;  ///< [groups]
   TerminalSet hot_;
   bool one_group_ = false;             ///< all hot terminals and all senders are in one group
-  std::multimap<u32, u32> hot_place_;  ///< terminal, its index in hot_
+  std::multimap<u32, u32> hot_index_;  ///< terminal, its index in hot_
   std::function<double(u32 source)> sum_of_hot_;
 };
 

@@ -174,15 +174,15 @@ void TerminalPlan::set_pattern(const Experiment& e, const Topology& topology, co
 
 void TerminalPlan::set_hot(const Experiment& e, const Topology& topology) {
   table.pattern = Pattern::kHot;
-  const bool by_name = e.is({param::traffic.pattern, "hot_spot"});
+  const bool by_number = e.is({param::traffic.pattern, "hot_spot"});
   destinations_ =
-      by_name ? e.ints(param::traffic.hot_terminals) : hot_region(topology, e.ints(param::traffic.hot_shape));
+      by_number ? e.ints(param::traffic.hot_terminals) : hot_region(topology, e.ints(param::traffic.hot_shape));
   for (u32 hot : destinations_)
     if (hot >= topology.terminals)
       throw ConfigError("traffic.hot_terminals contains " + std::to_string(hot) + ": terminals are numbered 0 to " +
                         std::to_string(topology.terminals - 1) + ".");
   for (u32 hot : destinations_)
-    require_active(by_name ? param::traffic.hot_terminals.path : param::traffic.hot_shape.path, hot);
+    require_active(by_number ? param::traffic.hot_terminals.path : param::traffic.hot_shape.path, hot);
   table.hot_count = static_cast<u32>(destinations_.size());
   table.hot_threshold = hot_threshold(e);
 }

@@ -85,7 +85,7 @@ struct TerminalPlan {
 
 /// Returns the most packets that a buffer can hold parts of: the end of one, the head of another, and whole packets
 /// between.
-inline u32 ring_places(u32 buffer_flits, u32 shortest) {
+inline u32 most_packets_in_buffer(u32 buffer_flits, u32 shortest) {
   return buffer_flits < 2 ? 1 : std::min(buffer_flits, (buffer_flits - 2) / shortest + 2);
 }
 

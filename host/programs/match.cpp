@@ -132,9 +132,9 @@ class Matcher {
 };
 
 /// Execution of a program without timing.
-class Untimed {
+class UntimedRun {
  public:
-  explicit Untimed(const Program& program)
+  explicit UntimedRun(const Program& program)
       : p_(program),
         ranks_(static_cast<u32>(program.first.size() - 1)),
         next_(program.first.begin(), program.first.end() - 1),
@@ -152,7 +152,7 @@ class Untimed {
     while (!ready.empty()) {
       const u32 rank = ready.back();
       ready.pop_back();
-      for (; !held(rank) && next_[rank] < p_.first[rank + 1]; ++next_[rank]) {
+      for (; !is_waiting(rank) && next_[rank] < p_.first[rank + 1]; ++next_[rank]) {
         const ProgramCall& call = p_.calls[next_[rank]];
         if (!is_send(call)) continue;
         const bool releases = next_[call.peer] < p_.first[call.peer + 1] && awaits(call.peer, call.slot);
@@ -194,7 +194,7 @@ class Untimed {
     const ProgramCall& call = p_.calls[next_[rank]];
     return call.kind == CallKind::kReceive && call.slot == slot && !sent_[message_start_[rank] + slot];
   }
-  bool held(u32 rank) const { return next_[rank] < p_.first[rank + 1] && awaits(rank, p_.calls[next_[rank]].slot); }
+  bool is_waiting(u32 rank) const { return next_[rank] < p_.first[rank + 1] && awaits(rank, p_.calls[next_[rank]].slot); }
 
   const Program& p_;
   u32 ranks_;
@@ -211,7 +211,7 @@ void match_messages(Draft& draft, const FieldFile& file, const PacketFormat& for
 
 void check_that_it_ends(const Draft& draft, const FieldFile& file) {
   constexpr std::size_t kMostShown = 8;
-  Untimed run(draft.program);
+  UntimedRun run(draft.program);
   run.run();
   const std::vector<u32> cycle = run.cycle();
   if (cycle.empty()) return;

@@ -16,14 +16,14 @@ void require_time(Cycle now, u64 cycles) {
 namespace {
 
 /// Advances in pieces of at most a fraction of a second, so that every engine stops soon after an interrupt.
-void advance_in_pieces(Engine& engine, WorkPace& pace, u32 cycles, std::span<const u32> active) {
+void advance_in_pieces(Engine& engine, WorkSlicer& slicer, u32 cycles, std::span<const u32> active) {
   const u64 routers = u64{engine.layout().kinds[0].count} * active.size();
   for (u32 left = cycles; left;) {
-    const u32 piece = pace.piece(routers, left);
+    const u32 piece = slicer.piece(routers, left);
     engine.advance(piece, active);
-    pace.done(piece);
+    slicer.done(piece);
     left -= piece;
-    if (left) pace.ask();
+    if (left) slicer.check();
   }
 }
 
@@ -31,27 +31,27 @@ void advance_in_pieces(Engine& engine, WorkPace& pace, u32 cycles, std::span<con
 
 void advance(Engine& engine, const Plan& plan, std::vector<TraceFeed>& feeds, Idle& idle, u32 cycles,
              std::span<const u32> active) {
-  WorkPace pace(plan.facts().cost);
-  advance(engine, plan, feeds, idle, cycles, active, pace);
+  WorkSlicer slicer(plan.facts().cost);
+  advance(engine, plan, feeds, idle, cycles, active, slicer);
 }
 
 void advance(Engine& engine, const Plan& plan, std::vector<TraceFeed>& feeds, Idle& idle, u32 cycles,
-             std::span<const u32> active, WorkPace& pace) {
+             std::span<const u32> active, WorkSlicer& slicer) {
   require_time(engine.now(), cycles);
   while (cycles) {
-    pace.ask_if_due();  // before the host changes anything in this cycle, so that a resumed run changes it once
+    slicer.check_if_due();  // before the host changes anything in this cycle, so that a resumed run changes it once
     const u64 now = engine.now();
     u64 step = cycles;
     if (!feeds.empty()) {
-      const u32 phase = now % kTraceRing;
-      if (phase == 0) {
+      const u32 offset = now % kTraceQueue;
+      if (offset == 0) {
         for (u32 replica : active) feeds[replica].exchange(engine, replica);
         if (const u32 skipped = idle.skip(engine, plan, feeds, cycles, active)) {
           cycles -= skipped;
           continue;
         }
       }
-      step = std::min<u64>(step, kTraceRing - phase);
+      step = std::min<u64>(step, kTraceQueue - offset);
     }
     u64 change = plan.next_change(now);
     if (change == now) {
@@ -59,7 +59,7 @@ void advance(Engine& engine, const Plan& plan, std::vector<TraceFeed>& feeds, Id
       change = plan.next_change(now + 1);
     }
     step = std::min(step, change - now);
-    advance_in_pieces(engine, pace, static_cast<u32>(step), active);
+    advance_in_pieces(engine, slicer, static_cast<u32>(step), active);
     cycles -= static_cast<u32>(step);
   }
 }

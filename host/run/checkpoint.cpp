@@ -35,8 +35,8 @@ void Loader::bytes(void* data, std::size_t n) {
   if (!in_) throw ConfigError("checkpoint: the file ends too early; another version of flitlab wrote it.");
 }
 
-void Loader::require(bool makes_sense) {
-  if (!makes_sense) throw ConfigError("checkpoint: its contents disagree; another version of flitlab wrote it.");
+void Loader::require(bool consistent) {
+  if (!consistent) throw ConfigError("checkpoint: its contents disagree; another version of flitlab wrote it.");
 }
 
 u64 Loader::count(std::size_t element_bytes) {
@@ -88,9 +88,9 @@ void load_replica(Loader& loader, Engine& engine, const Plan& plan, u32 replica)
 void save_checkpoint(const std::string& path, u64 configuration, const std::function<void(Saver&)>& save) {
   const std::string partial = path + ".partial";
   std::remove(partial.c_str());  // left by a crash, or a link to a file that must not be overwritten
-  struct Rest {                  // removes the partial file on every exit
+  struct PartialFile {                  // removes the partial file on every exit
     const std::string& path;
-    ~Rest() { std::remove(path.c_str()); }
+    ~PartialFile() { std::remove(path.c_str()); }
   } rest{partial};
   std::ofstream file(partial, std::ios::binary);
   Header header{{}, configuration, 0, 0};

@@ -71,8 +71,8 @@ class Loader {
 
   explicit Loader(std::istream& in) : in_(in) {}
 
-  /// Throws ConfigError unless `makes_sense`: the values that have been read are consistent.
-  static void require(bool makes_sense);
+  /// Throws ConfigError unless `consistent`: the values that have been read are consistent.
+  static void require(bool consistent);
 
   template <class... T>
   void operator()(T&... values) {

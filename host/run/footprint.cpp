@@ -15,14 +15,14 @@ constexpr u64 kChannelBytes = 64;
 /// Memory per port, bytes: the wiring table that engines with lanes build even if lanes do not fit.
 constexpr u64 kWireBytes = 16;
 /// Memory that does not depend on the network, bytes: files, measurements.
-constexpr u64 kRestBytes = u64{4} << 20;
+constexpr u64 kFixedBytes = u64{4} << 20;
 
 /// Memory for the events of an item that a CPU engine keeps until the host takes them, bytes.
 constexpr u64 kEventBytes = 512 * sizeof(Event) + sizeof(u32);
 
 }  // namespace
 
-u32 searched_together(u64 state_bytes, u32 threads) {
+u32 concurrent_searches(u64 state_bytes, u32 threads) {
   constexpr u64 kStateBytes = u64{1} << 28;
   return static_cast<u32>(std::clamp<u64>(kStateBytes / state_bytes, 1, threads));
 }
@@ -35,9 +35,9 @@ Footprint footprint_of(const Plan& plan, u32 replicas, const EngineChoice& choic
   for (const ItemKind& kind : layout.kinds) items += kind.count;
   // Results, checkpoints and deadlock searches copy states.
   const u64 copies =
-      state * (u64{std::min(searched_together(state, threads), replicas)} * plan.facts().search_copies + kept_states);
+      state * (u64{std::min(concurrent_searches(state, threads), replicas)} * plan.facts().search_copies + kept_states);
   Footprint f;
-  f.host = (threads - 1) * stack_bytes() + copies + replicas * topology.channels * kChannelBytes + kRestBytes;
+  f.host = (threads - 1) * stack_bytes() + copies + replicas * topology.channels * kChannelBytes + kFixedBytes;
   if (choice.backend == "cuda") {
     f.device = cuda_bytes(layout) * replicas;
     return f;

@@ -17,6 +17,6 @@ Footprint footprint_of(const Plan& plan, u32 replicas, const EngineChoice& choic
 
 /// Returns how many states the host copies at a time for deadlock searches: at most 256 MB, at most one per thread, at
 /// least one.
-u32 searched_together(u64 state_bytes, u32 threads);
+u32 concurrent_searches(u64 state_bytes, u32 threads);
 
 }  // namespace flitlab

@@ -66,8 +66,8 @@ u32 Idle::skip(Engine& engine, const Plan& plan, const std::vector<TraceFeed>& f
   if (found != fingerprint_ || now < since_) since_ = now;  // loading a checkpoint may set the clock back
   fingerprint_ = found;
   if (now - since_ < delays_) return 0;
-  until_ = next / kTraceRing * kTraceRing;
-  const u32 skipped = static_cast<u32>(std::min<u64>(cycles, until_ - now)) / kTraceRing * kTraceRing;
+  until_ = next / kTraceQueue * kTraceQueue;
+  const u32 skipped = static_cast<u32>(std::min<u64>(cycles, until_ - now)) / kTraceQueue * kTraceQueue;
   engine.set_now(static_cast<Cycle>(now + skipped));
   skipped_ += skipped;
   return skipped;

@@ -11,14 +11,14 @@
 namespace flitlab {
 
 /// Detects idle time: no packet is in flight, and neither states nor totals have changed for longer than the sum of all
-/// delays of the configuration. Such a state depends on the clock only modulo kTraceRing (positions in empty channels,
-/// priorities of idle arbiters), so the clock moves by multiples of kTraceRing.
+/// delays of the configuration. Such a state depends on the clock only modulo kTraceQueue (positions in empty channels,
+/// priorities of idle arbiters), so the clock moves by multiples of kTraceQueue.
 class Idle {
  public:
   Idle(const Experiment& experiment, const Plan& plan);
 
   /// Sets the clock of an engine forward by at most `cycles`. Returns the cycles skipped. Call it when the clock is a
-  /// multiple of kTraceRing, after all feeds (one per replica) have exchanged.
+  /// multiple of kTraceQueue, after all feeds (one per replica) have exchanged.
   u32 skip(Engine& engine, const Plan& plan, const std::vector<TraceFeed>& feeds, u32 cycles,
            std::span<const u32> active);
 

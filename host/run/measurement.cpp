@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "host/config/registry.hpp"
-#include "host/run/cannot_go_on.hpp"
+#include "host/run/stopped_traffic.hpp"
 #include "host/run/params.hpp"
 #include "host/run/run.hpp"
 #include "host/run/statistics.hpp"
@@ -26,7 +26,7 @@ constexpr double kSteadyTolerance = 0.01;
 /// Automatic windows: precision is judged after 16 epochs, then each time that their number has grown by a quarter. The
 /// judgement counts only if the window is ten times as long as the mean latency and the burst period, and 100 packets
 /// have arrived.
-constexpr std::size_t kFirstLook = 16;
+constexpr std::size_t kFirstJudgement = 16;
 constexpr double kLatenciesOfWindow = 10, kBurstsOfWindow = 10, kPacketsOfWindow = 100;
 
 /// Returns whether sources create packets without end, so that the run has a measurement window.
@@ -73,7 +73,7 @@ Measurement::Measurement(const Experiment& e, u32 index, Engine& engine, const P
       last_(totals),
       start_(e.has(param::traffic.start) ? e.u32_of(param::traffic.start) : 0) {
   if (!has_window(e)) {
-    phase_ = Phase::kToTheEnd;
+    period_ = Period::kUntilComplete;
     window_begin_ = start_;
     set_window(0, kNever - 1);
   } else if (start_ == 0 && warm()) {
@@ -85,36 +85,36 @@ void Measurement::load(Loader& loader) {
   visit(loader, *this);
   const std::size_t channels = channel_flits(plan_, engine_.state(index_)).size();
   const auto fits = [&](const std::vector<u32>& list) { return list.empty() || list.size() == channels; };
-  Loader::require(phase_ <= Phase::kDone && fits(channel_start_) && fits(channel_end_) &&
+  Loader::require(period_ <= Period::kDone && fits(channel_start_) && fits(channel_end_) &&
                   (channel_end_.empty() || channel_start_.size() == channels) &&
-                  (phase_ != Phase::kMeasure || channel_start_.size() == channels) &&
+                  (period_ != Period::kMeasure || channel_start_.size() == channels) &&
                   latency_sums_.size() == packets_.size() && network_sums_.size() == packets_.size() &&
                   window_.epochs() + steady_epochs_ <= packets_.size() && result.verdict <= Verdict::kNotDrained);
 }
 
-void Measurement::look(const Totals& now) {
+void Measurement::evaluate(const Totals& now) {
   note_progress(now);
-  if (phase_ != Phase::kDone)
-    if (const std::string why = cannot_go_on(experiment_, plan_, engine_, index_, now, feed_); !why.empty())
+  if (period_ != Period::kDone)
+    if (const std::string why = explain_stopped_traffic(experiment_, plan_, engine_, index_, now, feed_); !why.empty())
       throw RunError(why);
-  switch (phase_) {
-    case Phase::kWarmup:
-      if (!before_traffic()) record_epoch(now);
+  switch (period_) {
+    case Period::kWarmup:
+      if (!precedes_traffic()) record_epoch(now);
       if (engine_.now() >= start_ && warm()) begin_window(now);
       break;
-    case Phase::kMeasure: look_in_window(now); break;
-    case Phase::kDrain:
+    case Period::kMeasure: evaluate_window(now); break;
+    case Period::kDrain:
       drain_cycles_ += epoch_;
       end_drain(now);
       break;
-    case Phase::kToTheEnd: look_to_the_end(now); break;
-    case Phase::kDone: break;
+    case Period::kUntilComplete: evaluate_completion(now); break;
+    case Period::kDone: break;
   }
   last_ = now;
 }
 
 /// Returns whether the epoch that has just ended began before sources create packets.
-bool Measurement::before_traffic() const { return engine_.now() < start_ + epoch_; }
+bool Measurement::precedes_traffic() const { return engine_.now() < start_ + epoch_; }
 
 /// Records an epoch with traffic, in the warm-up or in the window.
 void Measurement::record_epoch(const Totals& now) {
@@ -122,12 +122,12 @@ void Measurement::record_epoch(const Totals& now) {
   latency_sums_.push_back(delta(now, Total::kLatencySum));
   network_sums_.push_back(delta(now, Total::kNetworkLatencySum));
   if (automatic_) observe(now);
-  if (phase_ != Phase::kWarmup) return;
+  if (period_ != Period::kWarmup) return;
   if (packets_.back() > 0) latency_.push_back(latency_sums_.back() / packets_.back());
   throughput_.push_back(delta(now, Total::kFlitsDelivered));
 }
 
-void Measurement::look_in_window(const Totals& now) {
+void Measurement::evaluate_window(const Totals& now) {
   record_epoch(now);
   transactions_ += delta(now, Total::kTransactions);
   window_.add({delta(now, Total::kFlitsCreated), delta(now, Total::kFlitsDelivered), delta(now, Total::kPacketsCreated),
@@ -144,9 +144,9 @@ bool Measurement::complete(const Totals& now) const {
   return created == settled && created >= plan_.facts().batch_packets;
 }
 
-void Measurement::look_to_the_end(const Totals& now) {
+void Measurement::evaluate_completion(const Totals& now) {
   if (complete(now)) return finish(now);
-  give_up_if_stalled(now, param::run.stall_cycles, 0);
+  fail_if_stalled(now, param::run.stall_cycles, 0);
 }
 
 bool Measurement::runs_program() const { return experiment_.is({param::traffic.mode, "program"}); }
@@ -156,9 +156,9 @@ double Measurement::delta(const Totals& now, Total total) const {
 }
 
 u64 Measurement::window_cycles() const {
-  const u64 asked =
+  const u64 requested =
       static_cast<u64>(experiment_.i64(automatic_ ? param::run.longest_window : param::run.measure_cycles));
-  return (asked + epoch_ - 1) / epoch_ * epoch_;
+  return (requested + epoch_ - 1) / epoch_ * epoch_;
 }
 
 bool Measurement::warm() {
@@ -206,11 +206,11 @@ void Measurement::set_window(Cycle begin, Cycle end) {
 }
 
 void Measurement::begin_window(const Totals& now) {
-  phase_ = Phase::kMeasure;
+  period_ = Period::kMeasure;
   window_begin_ = engine_.now();
   window_.begin(queued_packets(now));
   set_window(window_begin_, automatic_ ? kNever - 1 : static_cast<Cycle>(window_begin_ + window_cycles()));
-  next_judgement_ = kFirstLook;
+  next_judgement_ = kFirstJudgement;
   channel_start_ = channel_flits(plan_, engine_.state(index_));
 }
 
@@ -218,14 +218,14 @@ void Measurement::begin_window(const Totals& now) {
 void Measurement::note_progress(const Totals& now) {
   const u64 settled = get(now, Total::kPacketsDelivered) + get(now, Total::kPacketsDropped);
   const bool none_missing = settled == std::max(get(now, Total::kPacketsCreated), plan_.facts().batch_packets);
-  if (none_missing || settled != settled_ || before_traffic()) progress_at_ = engine_.now();
+  if (none_missing || settled != settled_ || precedes_traffic()) progress_at_ = engine_.now();
   settled_ = settled;
 }
 
 /// Throws RunError if packets are missing and none has arrived for `patience` (a parameter, cycles) or for `least`
 /// cycles, whichever is longer: a terminal does not accept them, a router loses them, or they circle. Deadlocks are
 /// found by the deadlock search.
-void Measurement::give_up_if_stalled(const Totals& now, const ParamRecord& patience, u64 least) const {
+void Measurement::fail_if_stalled(const Totals& now, const ParamRecord& patience, u64 least) const {
   const u64 quiet = engine_.now() - progress_at_, created = get(now, Total::kPacketsCreated);
   if (quiet < std::max<u64>(experiment_.u32_of(patience), least)) return;
   const u64 expected = plan_.facts().batch_packets;
@@ -286,7 +286,7 @@ void Measurement::end_window(const Totals& now) {
   // A few bursts can overload a network that carries the mean load.
   if (!sees_bursts && verdict == Verdict::kSaturated) verdict = Verdict::kTooShort;
   set_verdict(verdict);
-  phase_ = Phase::kDrain;
+  period_ = Period::kDrain;
   if (result.verdict != Verdict::kSteady) return finish(now);
   end_drain(now);
 }

@@ -21,19 +21,19 @@ class Measurement {
 
   /// Evaluates the epoch that has just ended, including idle epochs skipped before it. `now`: the replica's totals.
   /// Throws RunError if the traffic cannot continue or has stalled.
-  void look(const Totals& now);
-  bool done() const { return phase_ == Phase::kDone; }
+  void evaluate(const Totals& now);
+  bool done() const { return period_ == Period::kDone; }
   Result result;  ///< complete when done
 
   void save(Saver& saver) const { visit(saver, *this); }
   void load(Loader& loader);
 
  private:
-  enum class Phase : u8 { kWarmup, kMeasure, kDrain, kToTheEnd, kDone };
+  enum class Period : u8 { kWarmup, kMeasure, kDrain, kUntilComplete, kDone };
 
   template <class Archive, class Self>
   static void visit(Archive& archive, Self& self) {
-    archive(self.phase_, self.last_, self.latency_, self.throughput_, self.packets_, self.latency_sums_,
+    archive(self.period_, self.last_, self.latency_, self.throughput_, self.packets_, self.latency_sums_,
             self.network_sums_, self.steady_epochs_, self.half_width_, self.network_half_width_, self.transactions_,
             self.next_judgement_, self.window_begin_, self.measured_cycles_, self.drain_cycles_, self.settled_,
             self.progress_at_, self.channel_start_, self.channel_end_);
@@ -45,19 +45,19 @@ class Measurement {
   double delta(const Totals& now, Total total) const;
   u64 window_cycles() const;
   bool runs_program() const;
-  bool before_traffic() const;
+  bool precedes_traffic() const;
   bool warm();
   bool steady() const;
   void observe(const Totals& now);
   void record_epoch(const Totals& now);
-  void look_in_window(const Totals& now);
-  void look_to_the_end(const Totals& now);
+  void evaluate_window(const Totals& now);
+  void evaluate_completion(const Totals& now);
   bool window_over(const Totals& now);
   void set_window(Cycle begin, Cycle end);
   void begin_window(const Totals& now);
   bool complete(const Totals& now) const;
   void note_progress(const Totals& now);
-  void give_up_if_stalled(const Totals& now, const ParamRecord& patience, u64 least) const;
+  void fail_if_stalled(const Totals& now, const ParamRecord& patience, u64 least) const;
   double half_width_of(const std::vector<double>& sums) const;
   void end_window(const Totals& now);
   void end_drain(const Totals& now);
@@ -72,7 +72,7 @@ class Measurement {
   const TraceFeed* feed_;
   u32 epoch_;
   bool automatic_;  ///< the window ends by itself
-  Phase phase_ = Phase::kWarmup;
+  Period period_ = Period::kWarmup;
   Totals last_{};
   std::vector<double> latency_, throughput_;         ///< per epoch of the warm-up: mean latency, flits delivered
   std::vector<double> packets_;                      ///< per epoch of traffic up to the window's end: packets delivered

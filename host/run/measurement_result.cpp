@@ -12,13 +12,13 @@
 namespace flitlab {
 
 void Measurement::finish(const Totals& c) {
-  const bool batch = phase_ == Phase::kToTheEnd;
+  const bool batch = period_ == Period::kUntilComplete;
   // A stopped network is not saturated. In a closed loop, whose sources stop as well, it would look idle.
   constexpr u64 kPacketTimes = 100;  // limit for a packet to cross the network, in lengths of the longest packet
   if (!batch)
-    give_up_if_stalled(c, param::run.watchdog_cycles,
+    fail_if_stalled(c, param::run.watchdog_cycles,
                        std::max(measured_cycles_, kPacketTimes * plan_.facts().longest_packet));
-  phase_ = Phase::kDone;
+  period_ = Period::kDone;
   const Topology& topology = plan_.topology();
   const std::vector<std::byte> state = engine_.state(index_);
   const CounterShard counters = engine_.counters(index_);

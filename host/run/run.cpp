@@ -27,7 +27,7 @@ void check_deadlock(const Engine& engine, const Plan& plan, std::span<const u32>
     std::string deadlock, stopped;
   };
   std::vector<Found> found(replicas.size());
-  engine.each_state(replicas, searched_together(engine.layout().bytes(1), threads),
+  engine.each_state(replicas, concurrent_searches(engine.layout().bytes(1), threads),
                     [&](std::size_t i, const std::vector<std::byte>& state) {
                       found[i] = {plan.find_deadlock(state), plan.find_stopped(state, engine.now())};
                     });
@@ -46,15 +46,15 @@ std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, co
   for (const Experiment& e : experiments) {
     if (!e.is({param::traffic.mode, "trace"})) continue;
     feeds.emplace_back(e.file(param::traffic.trace_file), plan.topology().terminals, facts.longest_packet,
-                       e.flag(param::traffic.self), facts.dead_terminals, facts.shortest_packet, facts.knows_arrivals);
+                       e.flag(param::traffic.self), facts.dead_terminals, facts.shortest_packet, facts.identifies_arrivals);
   }
   return feeds;
 }
 
-EngineChoice choose_engine(const Plan& plan, u32 replicas, const EngineChoice& asked, u32 kept_states) {
+EngineChoice choose_engine(const Plan& plan, u32 replicas, const EngineChoice& requested, u32 kept_states) {
   const u64 on_device = cuda_bytes(plan.layout());
   const JobSize job{plan.layout().kinds[0].count, replicas};
-  EngineChoice choice = resolve_backend(asked, job, on_device * replicas, plan.facts().cost);
+  EngineChoice choice = resolve_backend(requested, job, on_device * replicas, plan.facts().cost);
   const Footprint needed = footprint_of(plan, replicas, choice, kept_states),
                   one = footprint_of(plan, 1, choice, kept_states), two = footprint_of(plan, 2, choice, kept_states);
   const auto require = [&](u64 all, u64 first, u64 further, u64 available, const char* where) {
@@ -79,8 +79,8 @@ namespace {
 class Job {
  public:
   Job(const std::vector<Experiment>& experiments, const EngineChoice& choice)
-      : experiments_(experiments), plan_(make_plan(experiments.front())), pace_(plan_->facts().cost) {
-    if (const std::string& why = plan_->facts().waits_for_software; !why.empty())
+      : experiments_(experiments), plan_(make_plan(experiments.front())), slicer_(plan_->facts().cost) {
+    if (const std::string& why = plan_->facts().software_prerequisite; !why.empty())
       throw ConfigError(why + " A run has no such software.");
     idle_ = std::make_unique<Idle>(experiments.front(), *plan_);
     const EngineChoice chosen = choose_engine(*plan_, u32(experiments.size()), choice);
@@ -97,7 +97,7 @@ class Job {
 
   bool done() const { return active().empty(); }
   /// Returns whether an interrupt has stopped it within an epoch; the epoch can be resumed.
-  bool stopped() const { return pace_.stopped(); }
+  bool stopped() const { return slicer_.stopped(); }
   std::vector<std::string> warnings() const { return plan_->facts().warnings; }
 
   /// Advances all unfinished replicas by an epoch (or over all idle epochs), checks and measures them. Returns the
@@ -108,12 +108,12 @@ class Job {
     const u64 now = engine_->now(), skipped = idle_->skipped();
     if (end_of_epoch_ <= now)
       end_of_epoch_ = now + (idle_->until() < now + epoch ? 1 : (idle_->until() - now) / epoch) * epoch;
-    flitlab::advance(*engine_, *plan_, feeds_, *idle_, static_cast<u32>(end_of_epoch_ - now), running, pace_);
+    flitlab::advance(*engine_, *plan_, feeds_, *idle_, static_cast<u32>(end_of_epoch_ - now), running, slicer_);
     const double stepped = static_cast<double>(end_of_epoch_ - now - (idle_->skipped() - skipped));
     router_cycles_ += static_cast<double>(running.size()) * stepped * plan_->topology().routers;
     const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
     const std::vector<Totals> totals = check_conservation(*engine_, *plan_, running);
-    for (std::size_t at = 0; at < running.size(); ++at) look(running[at], totals[at]);
+    for (std::size_t at = 0; at < running.size(); ++at) evaluate(running[at], totals[at]);
     std::vector<u32> finished;
     for (u32 i : running)
       if (replicas_[i].done()) finished.push_back(i);
@@ -180,9 +180,9 @@ class Job {
 
   /// Evaluates an epoch of a replica. If that fails because of a deadlock, the error reports the deadlock, not the
   /// stall.
-  void look(u32 replica, const Totals& totals) {
+  void evaluate(u32 replica, const Totals& totals) {
     try {
-      replicas_[replica].look(totals);
+      replicas_[replica].evaluate(totals);
     } catch (const RunError&) {
       const u32 only[] = {replica};
       check_deadlock(*engine_, *plan_, only, threads_);
@@ -200,7 +200,7 @@ class Job {
   const Clock::time_point start_ = Clock::now();
   const std::vector<Experiment>& experiments_;
   std::unique_ptr<Plan> plan_;
-  WorkPace pace_;
+  WorkSlicer slicer_;
   std::unique_ptr<Engine> engine_;
   u32 threads_ = 1;  ///< threads of the host
   std::vector<TraceFeed> feeds_;

@@ -49,6 +49,6 @@ void check_deadlock(const Engine& engine, const Plan& plan, std::span<const u32>
 /// Returns the engine for a job of `replicas`: the backend ("auto" resolved) and the memory that is free beside the
 /// job's peak, in which lane state may fit. Throws ConfigError if the peak exceeds the free memory of the machine or
 /// the GPU. `kept_states`: copies of a state that the caller keeps.
-EngineChoice choose_engine(const Plan& plan, u32 replicas, const EngineChoice& asked, u32 kept_states = 0);
+EngineChoice choose_engine(const Plan& plan, u32 replicas, const EngineChoice& requested, u32 kept_states = 0);
 
 }  // namespace flitlab

@@ -31,7 +31,7 @@ bool agree(const Moments& a, const Moments& b, std::size_t degrees, double toler
 struct Line {
   double slope;  ///< per sample
   double error;  ///< standard error of the slope, corrected for autocorrelation
-  double alike;  ///< lag-1 autocorrelation of the residuals, 0 to 0.95
+  double correlation;  ///< lag-1 autocorrelation of the residuals, 0 to 0.95
 };
 
 Line line_of(const double* x, std::size_t count) {
@@ -45,14 +45,14 @@ Line line_of(const double* x, std::size_t count) {
   slope /= spread;
   double squares = 0, products = 0, before = 0;  // of the residuals
   for (std::size_t i = 0; i < count; ++i) {
-    const double rest = x[i] - mean - slope * (static_cast<double>(i) - middle);
-    squares += rest * rest;
-    products += rest * before;
-    before = rest;
+    const double residual = x[i] - mean - slope * (static_cast<double>(i) - middle);
+    squares += residual * residual;
+    products += residual * before;
+    before = residual;
   }
   // Autocorrelated samples carry less information: the variance of a first-order autoregressive process.
-  const double alike = squares > 0 ? std::clamp(products / squares, 0.0, 0.95) : 0;
-  return {slope, std::sqrt(squares / (n - 2) / spread * (1 + alike) / (1 - alike)), alike};
+  const double correlation = squares > 0 ? std::clamp(products / squares, 0.0, 0.95) : 0;
+  return {slope, std::sqrt(squares / (n - 2) / spread * (1 + correlation) / (1 - correlation)), correlation};
 }
 
 }  // namespace
@@ -148,9 +148,9 @@ bool steady_from_first_half(const std::vector<double>& series, double tolerance)
   Moments a = moments(last - half, half), b = moments(last, half);
   // Autocorrelated samples carry less information (first-order autoregression). The correction uses at most 0.5,
   // because a slow approach to the steady state also raises the autocorrelation.
-  const double alike = std::min(0.5, line_of(last - half, 2 * half).alike), fewer = (1 + alike) / (1 - alike);
-  a.variance *= fewer;
-  b.variance *= fewer;
+  const double correlation = std::min(0.5, line_of(last - half, 2 * half).correlation), inflation = (1 + correlation) / (1 - correlation);
+  a.variance *= inflation;
+  b.variance *= inflation;
   return agree(a, b, 2 * half - 2, tolerance);
 }
 

@@ -9,7 +9,7 @@
 #include "host/config/registry.hpp"
 #include "host/plan/fields_tree.hpp"
 #include "host/run/advance.hpp"
-#include "host/run/cannot_go_on.hpp"
+#include "host/run/stopped_traffic.hpp"
 #include "host/run/checkpoint.hpp"
 #include "host/run/conservation.hpp"
 #include "host/run/memory.hpp"
@@ -22,7 +22,7 @@ SteppedNetwork::SteppedNetwork(const Experiment& experiment, const std::string& 
     : experiment_(experiment),
       plan_(make_plan(experiment)),
       idle_(experiment_, *plan_),
-      pace_(plan_->facts().cost),
+      slicer_(plan_->facts().cost),
       trace_(trace) {
   engine_ = plan_->make_engine({experiment_}, choose_engine(*plan_, 1, {backend, threads, trace}, kKeptStates));
   feeds_ = make_feeds({experiment_}, *plan_);
@@ -38,11 +38,11 @@ void SteppedNetwork::advance(u32 cycles) {
   state_.clear();
   const u32 only[] = {0};
   if (!console_ || console_->period() == kNever)
-    return flitlab::advance(*engine_, *plan_, feeds_, idle_, cycles, only, pace_);
+    return flitlab::advance(*engine_, *plan_, feeds_, idle_, cycles, only, slicer_);
   for (u32 part; cycles; cycles -= part) {
     part = std::min(cycles, console_->period());
     console_->exchange(*engine_);
-    flitlab::advance(*engine_, *plan_, feeds_, idle_, part, only, pace_);
+    flitlab::advance(*engine_, *plan_, feeds_, idle_, part, only, slicer_);
   }
   console_->exchange(*engine_);
 }
@@ -192,7 +192,7 @@ void SteppedNetwork::check() {
   check_deadlock(*engine_, *plan_, only, 1);
   const Totals totals = std::to_array(engine_->counters(0).total);
   const TraceFeed* feed = feeds_.empty() ? nullptr : &feeds_.front();
-  if (const std::string why = cannot_go_on(experiment_, *plan_, *engine_, 0, totals, feed); !why.empty())
+  if (const std::string why = explain_stopped_traffic(experiment_, *plan_, *engine_, 0, totals, feed); !why.empty())
     throw RunError(why);
 }
 

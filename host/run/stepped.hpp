@@ -8,7 +8,7 @@
 
 #include "host/plan/plan.hpp"
 #include "host/run/idle.hpp"
-#include "host/run/pace.hpp"
+#include "host/run/work_slicer.hpp"
 #include "host/run/trace_feed.hpp"
 
 namespace flitlab {
@@ -106,7 +106,7 @@ class SteppedNetwork {
   mutable std::vector<std::byte> state_;  ///< copy of the state; empty: out of date
   std::vector<TraceFeed> feeds_;          ///< one if a trace is replayed
   Idle idle_;
-  WorkPace pace_;
+  WorkSlicer slicer_;
   std::unique_ptr<Console> console_;  ///< null: the machine has no console
   bool trace_;
   std::vector<TimedEvent> events_;

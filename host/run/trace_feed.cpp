@@ -11,19 +11,19 @@
 
 namespace flitlab {
 
-TraceFeed::TraceFeed(std::string path, u32 terminals, u32 max_flits, bool to_itself, std::vector<u32> dead,
-                     u32 min_flits, bool knows_arrivals)
+TraceFeed::TraceFeed(std::string path, u32 terminals, u32 max_flits, bool allow_self, std::vector<u32> dead,
+                     u32 min_flits, bool identifies_arrivals)
     : path_(std::move(path)),
       terminals_(terminals),
       min_flits_(min_flits),
       max_flits_(max_flits),
-      to_itself_(to_itself),
-      knows_arrivals_(knows_arrivals),
+      allow_self_(allow_self),
+      identifies_arrivals_(identifies_arrivals),
       dead_(std::move(dead)),
       queues_(terminals),
       controls_(terminals),
-      entries_(std::size_t{terminals} * kTraceRing),
-      arrivals_(std::size_t{terminals} * kTraceRing) {
+      entries_(std::size_t{terminals} * kTraceQueue),
+      arrivals_(std::size_t{terminals} * kTraceQueue) {
   open();
 }
 
@@ -88,7 +88,7 @@ bool TraceFeed::read_line() {
     if (std::count(dead_.begin(), dead_.end(), numbers[i]))
       fail("terminal " + std::to_string(numbers[i]) +
            " is at a dead node, which no channel reaches. Leave the line out.");
-  if (numbers[1] == numbers[2] && !to_itself_)
+  if (numbers[1] == numbers[2] && !allow_self_)
     fail("terminal " + std::to_string(numbers[1]) +
          " sends to itself, and traffic.self = false. Leave the line out, or set traffic.self = true.");
   if (numbers[3] < min_flits_ || numbers[3] > max_flits_)
@@ -96,7 +96,7 @@ bool TraceFeed::read_line() {
   next_.cycle = last_cycle_ = static_cast<Cycle>(numbers[0]);
   next_.source = static_cast<u32>(numbers[1]);
   next_.entry = {packets_, static_cast<u32>(numbers[2]), next_.cycle, kNone, static_cast<u32>(numbers[3])};
-  if (count == 5 && !knows_arrivals_)
+  if (count == 5 && !identifies_arrivals_)
     fail(
         "terminals of this network cannot identify the packet that has arrived, so a packet cannot need another. Leave "
         "the fifth number out.");
@@ -164,22 +164,22 @@ void TraceFeed::exchange(Engine& engine, u32 replica) {
   engine.get_field(replica, 1, entry, entries_.data());
   engine.get_field(replica, 1, arrival, arrivals_.data());
   for (u32 t = 0; t < terminals_; ++t) {
-    if (controls_[t].arrivals > kTraceRing)
+    if (controls_[t].arrivals > kTraceQueue)
       throw RunError("terminal " + std::to_string(t) + " lists " + std::to_string(controls_[t].arrivals) +
                      " arrivals, more than it can store: its state is damaged.");
-    for (u32 i = 0; i < controls_[t].arrivals; ++i) collect(t, arrivals_[std::size_t{t} * kTraceRing + i]);
+    for (u32 i = 0; i < controls_[t].arrivals; ++i) collect(t, arrivals_[std::size_t{t} * kTraceQueue + i]);
     controls_[t].arrivals = 0;
   }
   while (!arrived_.empty() && arrived_.front()) {
     arrived_.pop_front();
     ++first_open_;
   }
-  read_until(u64{engine.now()} + kTraceRing);
+  read_until(u64{engine.now()} + kTraceQueue);
   for (u32 t = 0; t < terminals_; ++t) {
     TraceControl& c = controls_[t];
-    TraceEntry* ring = &entries_[std::size_t{t} * kTraceRing];
-    for (; c.entries < kTraceRing && !queues_[t].empty(); ++c.entries) {
-      ring[(c.first + c.entries) % kTraceRing] = queues_[t].front();
+    TraceEntry* ring = &entries_[std::size_t{t} * kTraceQueue];
+    for (; c.entries < kTraceQueue && !queues_[t].empty(); ++c.entries) {
+      ring[(c.first + c.entries) % kTraceQueue] = queues_[t].front();
       queues_[t].pop_front();
     }
   }

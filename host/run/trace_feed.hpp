@@ -19,21 +19,21 @@ namespace flitlab {
 class TraceFeed {
  public:
   /// Opens `path`. Packets must have `min_flits` to `max_flits` flits. Terminals must be below `terminals` and not in
-  /// `dead`; source and destination may be the same if `to_itself`; a packet may need another one if `knows_arrivals`.
+  /// `dead`; source and destination may be the same if `allow_self`; a packet may need another one if `identifies_arrivals`.
   /// ConfigError if the file cannot be read. exchange() throws ConfigError for a wrong line, shortly before its cycle.
-  TraceFeed(std::string path, u32 terminals, u32 max_flits, bool to_itself, std::vector<u32> dead = {},
-            u32 min_flits = 1, bool knows_arrivals = true);
+  TraceFeed(std::string path, u32 terminals, u32 max_flits, bool allow_self, std::vector<u32> dead = {},
+            u32 min_flits = 1, bool identifies_arrivals = true);
 
   /// Fills the terminals' queues and reads their arrivals. Call it between cycles, whenever the clock is a multiple of
-  /// kTraceRing.
+  /// kTraceQueue.
   void exchange(Engine& engine, u32 replica);
 
   /// Returns whether every packet of the file has been delivered or dropped; `settled`: packets delivered or dropped.
   bool finished(u64 settled) const { return at_end_ && settled == packets_; }
   /// Returns whether packets that are still to be created wait for packets that will never arrive, if no packet is in
   /// flight: the cycles of all lines have passed, and packets that needed an arrival up to `last_arrival` were created.
-  bool waits_for_ever(u64 created, u64 last_arrival, u64 now) const {
-    return at_end_ && created < packets_ && now > std::max<u64>(last_cycle_, last_arrival) + 2 * kTraceRing;
+  bool waits_for_lost_packets(u64 created, u64 last_arrival, u64 now) const {
+    return at_end_ && created < packets_ && now > std::max<u64>(last_cycle_, last_arrival) + 2 * kTraceQueue;
   }
 
   /// Returns whether all packets read so far have been delivered or dropped.
@@ -72,8 +72,8 @@ class TraceFeed {
 
   std::string path_;
   u32 terminals_, min_flits_, max_flits_;
-  bool to_itself_;       ///< a packet may be addressed to its source
-  bool knows_arrivals_;  ///< a packet may need another one
+  bool allow_self_;       ///< a packet may be addressed to its source
+  bool identifies_arrivals_;  ///< a packet may need another one
   std::vector<u32> dead_;
   std::ifstream file_;
   std::string text_;    ///< the line being read

@@ -10,7 +10,7 @@ namespace {
 constexpr double kMeansAgree = 0.01;       ///< relative difference of means that agree
 constexpr double kLatenciesToSettle = 25;  ///< mean latencies that a steady state must have lasted
 constexpr double kBehind = 0.1;            ///< backlog of a network that falls behind, per flit created
-constexpr double kPacketsToKnow = 100;     ///< packets that a mean latency needs
+constexpr double kFewestPackets = 100;     ///< packets that a mean latency needs
 constexpr double kExcursion = 400;         ///< limit of wait x duration in a stable network, squared latencies
 
 }  // namespace
@@ -19,7 +19,7 @@ void Transient::add(const Epoch& epoch) {
   epochs_.push_back(epoch);
   packets_ += epoch.packets;
   latency_sum_ += epoch.latency_sum;
-  if (packets_ < kPacketsToKnow) return;
+  if (packets_ < kFewestPackets) return;
   const double mean = latency_sum_ / packets_;
   least_latency_ = least_latency_ > 0 ? std::min(least_latency_, mean) : mean;
 }

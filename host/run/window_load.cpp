@@ -57,7 +57,7 @@ bool WindowLoad::waits_grow(double cycles, double network_latency) const {
          rise(queued_) * cycles / packets() > kLongerWait * network_latency;
 }
 
-bool WindowLoad::stands_still() const {
+bool WindowLoad::delivers_nothing() const {
   const auto middle = accepted_.begin() + static_cast<std::ptrdiff_t>((epochs() + 1) / 2);
   return queued_.back() > 0 && std::all_of(middle, accepted_.end(), [](double flits) { return flits == 0; });
 }
@@ -70,7 +70,7 @@ Verdict WindowLoad::verdict(double cycles, double network_latency) const {
   // packets.
   const bool grew = more_than_chance(0, queued_.back() - first_queued_);
   if (grew && (falls_short() || waits_grow(cycles, network_latency))) return Verdict::kSaturated;
-  if (stands_still()) return Verdict::kTooShort;
+  if (delivers_nothing()) return Verdict::kTooShort;
   const bool few = epochs() < 2 * kFewestEpochs;  // the second half is too short as well
   return few && more_than_chance(queued_[(epochs() - 1) / 2], queued_.back()) ? Verdict::kTooShort : Verdict::kSteady;
 }

@@ -48,7 +48,7 @@ class WindowLoad {
   double growth_in_second_half() const;
   bool may_be_saturated(double cycles, double network_latency) const;
   bool falls_short() const;
-  bool stands_still() const;
+  bool delivers_nothing() const;
   bool waits_grow(double cycles, double network_latency) const;
 
   std::vector<double> created_;   ///< per epoch: packets created

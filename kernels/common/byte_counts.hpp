@@ -36,7 +36,7 @@ struct Counts {
     }
   }
   /// Returns the counters that are not 0.
-  FLITLAB_INLINE B some() const {
+  FLITLAB_INLINE B nonzero_counts() const {
     B any = plane[0];
     for (int j = 1; j < kPlanes; ++j) any |= plane[j];
     return any;

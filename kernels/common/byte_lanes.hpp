@@ -19,7 +19,7 @@ namespace flitlab::lanes {
 template <int L>
 struct Types {
   typedef u8 Bytes __attribute__((vector_size(L)));
-  typedef u8 Loose __attribute__((vector_size(L), aligned(1), may_alias));  ///< may be unaligned
+  typedef u8 Unaligned __attribute__((vector_size(L), aligned(1), may_alias));  ///< may be unaligned
   typedef u64 Words __attribute__((vector_size(L)));
   typedef long long Signed __attribute__((vector_size(L)));
   typedef double Reals __attribute__((vector_size(L)));
@@ -72,11 +72,11 @@ FLITLAB_INLINE void put_where(B& to, B set, u32 member, B value) {
   to = select(has(set, member), value, to);
 }
 
-/// Round-robin arbitration in each lane. Returns the lowest member of `set` among `first_asked`, or, if there is none,
+/// Round-robin arbitration in each lane. Returns the lowest member of `set` among `first_priority`, or, if there is none,
 /// the lowest of all; 0 for an empty set.
 template <class B>
-FLITLAB_INLINE B pick(B set, B first_asked) {
-  B x = set & first_asked;
+FLITLAB_INLINE B pick(B set, B first_priority) {
+  B x = set & first_priority;
   x = select(nonzero(x), x, set);
   return x & (0 - x);
 }

@@ -21,9 +21,9 @@ struct SliceRow {
   SliceRow() = default;
   SliceRow(const SliceRow&) = delete;  // a value is a Slice, not a copy of the row
 
-  static __device__ __forceinline__ u32 me() { return threadIdx.x % threads; }
-  __device__ __forceinline__ operator Slice() const { return Slice::of(words[me()]); }
-  __device__ __forceinline__ SliceRow& operator=(Slice x) { return words[me()] = x.word, *this; }
+  static __device__ __forceinline__ u32 thread_in_group() { return threadIdx.x % threads; }
+  __device__ __forceinline__ operator Slice() const { return Slice::of(words[thread_in_group()]); }
+  __device__ __forceinline__ SliceRow& operator=(Slice x) { return words[thread_in_group()] = x.word, *this; }
   __device__ __forceinline__ SliceRow& operator=(const SliceRow& x) { return *this = Slice(x); }
   __device__ __forceinline__ SliceRow& operator&=(Slice x) { return *this = Slice(*this) & x; }
   __device__ __forceinline__ SliceRow& operator|=(Slice x) { return *this = Slice(*this) | x; }
@@ -33,19 +33,19 @@ struct SliceRow {
 };
 
 /// The interface for `kPorts` ports. Shared memory of a block of items: `kCommonBytes` for data that all warps see,
-/// then `kDeskBytes` of scratch for each warp, and `kMoreBytes` for the caller.
-template <u32 kPorts, u32 kCommonBytes, u32 kDeskBytes, u32 kMoreBytes>
+/// then `kScratchBytes` of scratch for each warp, and `kMoreBytes` for the caller.
+template <u32 kPorts, u32 kCommonBytes, u32 kScratchBytes, u32 kMoreBytes>
 struct Slices {
   static constexpr u32 threads = SliceRow::threads, lanes = 4 * threads, warps = kPorts + 1;
-  static constexpr u32 bytes = kCommonBytes + warps * kDeskBytes + kMoreBytes;
+  static constexpr u32 bytes = kCommonBytes + warps * kScratchBytes + kMoreBytes;
   static constexpr bool draws_ahead = false;
   static constexpr u32 kMargin = 0;
   using Value = Slice;
   using Row = SliceRow;
   using Set = Slice;
-  using Place = u16;
+  using Position = u16;
 
-  static __device__ __forceinline__ u32 me() { return SliceRow::me(); }
+  static __device__ __forceinline__ u32 thread_in_group() { return SliceRow::thread_in_group(); }
   static constexpr u32 kWarp = ~0u;
   /// Returns the mask of this thread group's threads in its warp.
   static __device__ __forceinline__ u32 mine() {
@@ -53,29 +53,29 @@ struct Slices {
   }
 
   /// Returns the port that this warp processes; kPorts: the terminals.
-  static __device__ __forceinline__ u32 my_port() { return threadIdx.x / 32 % warps; }
-  static __device__ __forceinline__ bool has_terminals() { return my_port() == kPorts; }
+  static __device__ __forceinline__ u32 warp_port() { return threadIdx.x / 32 % warps; }
+  static __device__ __forceinline__ bool has_terminals() { return warp_port() == kPorts; }
   /// Returns the index of this warp group in its block of threads.
-  static __device__ __forceinline__ u32 my_crew() { return threadIdx.x / (32 * warps); }
+  static __device__ __forceinline__ u32 warp_group_index() { return threadIdx.x / (32 * warps); }
 
   template <u32 P>
-  struct Mine {
+  struct OwnPort {
     struct At {
       u32 number;
       __device__ __forceinline__ u32 operator*() const { return number; }
       __device__ __forceinline__ At& operator++() { return ++number, *this; }
       __device__ __forceinline__ bool operator!=(At other) const { return number != other.number; }
     };
-    u32 port = my_port();
+    u32 port = warp_port();
     __device__ __forceinline__ At begin() const { return {port}; }
     __device__ __forceinline__ At end() const { return {port + 1}; }
   };
   template <u32 P>
-  static __device__ __forceinline__ Mine<P> ports() {
+  static __device__ __forceinline__ OwnPort<P> ports() {
     return {};
   }
   static constexpr u32 ports_of(u32) { return 1; }
-  static __device__ __forceinline__ u32 first_port() { return my_port(); }
+  static __device__ __forceinline__ u32 first_port() { return warp_port(); }
   template <class T, u32>
   struct ByPort {
     T mine;
@@ -87,7 +87,7 @@ struct Slices {
     return reinterpret_cast<u8*>(rows.mine.words)[place % lanes];
   }
   template <u32 P>
-  struct Board {
+  struct Exchange {
     Row of[P];
 
     __device__ __forceinline__ void put(u32 port, Value value) { of[port] = value; }
@@ -96,7 +96,7 @@ struct Slices {
   };
   template <u32 P>
   struct Union {
-    Board<P> each;
+    Exchange<P> each;
 
     __device__ __forceinline__ void put(u32 port, Value value) { each.put(port, value); }
     __device__ __forceinline__ Value all() const {
@@ -106,97 +106,97 @@ struct Slices {
     }
   };
   template <u32 P>
-  static __device__ __forceinline__ void turn(const Board<P>& board, ByPort<Value, P>& sets) {
+  static __device__ __forceinline__ void transpose_ports(const Exchange<P>& exchange, ByPort<Value, P>& sets) {
     u32 set = 0;
-    for (u32 other = 0; other < P; ++other) set |= (Value(board.of[other]).word >> my_port() & 0x01010101u) << other;
+    for (u32 other = 0; other < P; ++other) set |= (Value(exchange.of[other]).word >> warp_port() & 0x01010101u) << other;
     sets.mine = Slice::of(set);
   }
 
   /// Returns the shared memory of the block of items that this thread group processes.
   static __device__ __forceinline__ std::byte* memory() {
-    const u32 thread = anew(threadIdx.x);
+    const u32 thread = opaque(threadIdx.x);
     return shared_memory() + (2 * (thread / (32 * warps)) + thread % 32 / threads) * bytes;
   }
   template <class T>
-  struct Common {
+  struct GroupScratch {
     T* all = reinterpret_cast<T*>(memory());
     __device__ __forceinline__ T* operator->() { return all; }
   };
   /// Scratch memory of this warp's thread group. Its uses follow one another, because every operation on a list ends
   /// with a barrier of the warp.
   template <class T>
-  struct Desk {
-    T* all = reinterpret_cast<T*>(memory() + kCommonBytes + anew(threadIdx.x) / 32 % warps * kDeskBytes);
+  struct Scratch {
+    T* all = reinterpret_cast<T*>(memory() + kCommonBytes + opaque(threadIdx.x) / 32 % warps * kScratchBytes);
     __device__ __forceinline__ T* operator->() { return all; }
   };
   template <u32 P>
-  using Shown = ByPort<Row, P>;
+  using SharedRows = ByPort<Row, P>;
   struct Bytes {
     const u8* of_port;
     __device__ __forceinline__ u8 operator[](u32 place) const { return of_port[place % lanes]; }
   };
   template <u32 P>
-  static __device__ __forceinline__ Bytes show(Shown<P>& rows, const ByPort<Value, P>& values) {
+  static __device__ __forceinline__ Bytes share_rows(SharedRows<P>& rows, const ByPort<Value, P>& values) {
     rows.mine = values.mine;
     return {reinterpret_cast<const u8*>(rows.mine.words)};
   }
 
   static __device__ __forceinline__ void sync() { __syncwarp(); }
-  /// The barrier of the ports' warps. The terminals' warp does not take part, because until meet_terminals() neither
+  /// The barrier of the ports' warps. The terminals' warp does not take part, because until barrier_with_terminals() neither
   /// side reads what the other writes.
-  static __device__ __forceinline__ void meet() { __barrier_sync_count(2 * my_crew() + 1, 32 * kPorts); }
-  static __device__ __forceinline__ void meet_terminals() { __barrier_sync_count(2 * my_crew() + 2, 32 * warps); }
+  static __device__ __forceinline__ void group_barrier() { __barrier_sync_count(2 * warp_group_index() + 1, 32 * kPorts); }
+  static __device__ __forceinline__ void barrier_with_terminals() { __barrier_sync_count(2 * warp_group_index() + 2, 32 * warps); }
   static __device__ __forceinline__ Set members(Value x) { return nonzero(x); }
   static __device__ __forceinline__ bool any(u32 n) { return __any_sync(kWarp, n != 0); }
   static __device__ __forceinline__ bool any(Value x) { return any(x.word); }
   static __device__ __forceinline__ u32 count(Value x) { return count_members(x); }
   static __device__ __forceinline__ Set at_most(const u32* numbers, u32 limit) {
     u32 set = 0;
-    for (u32 i = 0; i < 4; ++i) set |= numbers[4 * me() + i] <= limit ? 0xFFu << (8 * i) : 0u;
+    for (u32 i = 0; i < 4; ++i) set |= numbers[4 * thread_in_group() + i] <= limit ? 0xFFu << (8 * i) : 0u;
     return Slice::of(set);
   }
   /// Loads a word that may straddle two aligned words; rows have a margin, so the second one is readable (kMargin in
   /// state.hpp).
-  static __device__ __forceinline__ Value loose(const u8* bytes) {
-    const std::size_t at = reinterpret_cast<std::size_t>(bytes) + 4 * me();
+  static __device__ __forceinline__ Value load_unaligned(const u8* bytes) {
+    const std::size_t at = reinterpret_cast<std::size_t>(bytes) + 4 * thread_in_group();
     const u32* words = reinterpret_cast<const u32*>(at & ~std::size_t{3});
     return Slice::of(__funnelshift_r(words[0], words[1], static_cast<u32>(at % 4) * 8));
   }
 
   /// Returns the sum of `mine` over the threads of the group before this one. `all`: the sum over all of them.
-  static __device__ __forceinline__ u32 before_me(u32 mine, u32& all) {
+  static __device__ __forceinline__ u32 sum_before(u32 mine, u32& all) {
     u32 sum = mine;
     for (u32 distance = 1; distance < threads; distance *= 2) {
       const u32 other = __shfl_up_sync(kWarp, sum, distance, threads);
-      if (me() >= distance) sum += other;
+      if (thread_in_group() >= distance) sum += other;
     }
     all = __shfl_sync(kWarp, sum, threads - 1, threads);
     return sum - mine;
   }
   /// Lists the bits of a word: bit b of byte j as first + b * lanes + the lane of the byte. Returns the number that the
   /// thread group listed.
-  static __device__ __forceinline__ u32 list_bits(u32 word, u32 first, Place* places) {
+  static __device__ __forceinline__ u32 list_bits(u32 word, u32 first, Position* positions) {
     u32 all;
-    Place* next = places + before_me(bit_count(word), all);
+    Position* next = positions + sum_before(bit_count(word), all);
     for (u32 set = word; set; set &= set - 1) {
       const u32 bit = lowest_bit(set);
-      *next++ = static_cast<Place>(first + bit % 8 * lanes + 4 * me() + bit / 8);
+      *next++ = static_cast<Position>(first + bit % 8 * lanes + 4 * thread_in_group() + bit / 8);
     }
     sync();
     return all;
   }
   template <u32 P>
-  static __device__ __forceinline__ u32 list(const ByPort<Value, P>& values, Place* places) {
-    return list_bits(nonzero(values.mine).word & 0x01010101u, my_port() * lanes, places);
+  static __device__ __forceinline__ u32 list(const ByPort<Value, P>& values, Position* positions) {
+    return list_bits(nonzero(values.mine).word & 0x01010101u, warp_port() * lanes, positions);
   }
   template <u32 kBits, u32 P>
-  static __device__ __forceinline__ u32 list_members(const ByPort<Value, P>& sets, Place* places) {
-    return list_bits(sets.mine.word, my_port() * kBits * lanes, places);
+  static __device__ __forceinline__ u32 list_members(const ByPort<Value, P>& sets, Position* positions) {
+    return list_bits(sets.mine.word, warp_port() * kBits * lanes, positions);
   }
 
   template <class Work>
   static __device__ __forceinline__ void each(u32 n, Work&& work) {
-    for (u32 i = me(); i < n; i += threads) work(i);
+    for (u32 i = thread_in_group(); i < n; i += threads) work(i);
     sync();
   }
   template <class Entry, class Result, class Work>
@@ -204,7 +204,7 @@ struct Slices {
     u32 kept = 0;
     for (u32 first = 0; __any_sync(kWarp, first < n); first += threads) {
       Result result;
-      const bool keep = first + me() < n && work(entries[first + me()], result);
+      const bool keep = first + thread_in_group() < n && work(entries[first + thread_in_group()], result);
       const u32 keeps = __ballot_sync(kWarp, keep) & mine();
       sync();  // every thread has read its entry of this round, so results may overwrite entries
       if (keep) results[kept + bit_count(keeps & ((1u << threadIdx.x % 32) - 1))] = result;
@@ -217,22 +217,22 @@ struct Slices {
   static __device__ __forceinline__ void in_two_steps(u32 n, First&& first, Second&& second) {
     each(n, [&](u32 i) { second(first(i)); });
   }
-  struct LaneDesk {
-    Place list[lanes];
+  struct LaneScratch {
+    Position list[lanes];
   };
   template <class Work>
   static __device__ __forceinline__ void for_each(Set set, Work&& work) {
-    Desk<LaneDesk> desk;
-    const u32 n = list_bits(nonzero(set).word & 0x01010101u, 0, desk->list);
-    each(n, [&](u32 i) { work(u32{desk->list[i]}); });
+    Scratch<LaneScratch> scratch;
+    const u32 n = list_bits(nonzero(set).word & 0x01010101u, 0, scratch->list);
+    each(n, [&](u32 i) { work(u32{scratch->list[i]}); });
   }
   template <class Work>
-  static __device__ __forceinline__ void for_each_own(Set set, Work&& work) {
-    for (u32 bits = set.word & 0x01010101u; bits; bits &= bits - 1) work(4 * me() + lowest_bit(bits) / 8);
+  static __device__ __forceinline__ void for_each_of_thread(Set set, Work&& work) {
+    for (u32 bits = set.word & 0x01010101u; bits; bits &= bits - 1) work(4 * thread_in_group() + lowest_bit(bits) / 8);
   }
   template <class Work>
-  static __device__ __forceinline__ void for_each_own(Work&& work) {
-    for (u32 i = 0; i < 4; ++i) work(4 * me() + i);
+  static __device__ __forceinline__ void for_each_of_thread(Work&& work) {
+    for (u32 i = 0; i < 4; ++i) work(4 * thread_in_group() + i);
   }
 
   /// The aligned word that holds a byte, and the byte's bit position in it.

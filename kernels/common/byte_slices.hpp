@@ -57,8 +57,8 @@ FLITLAB_INLINE Slice has(Slice set, u32 member) { return spread(Slice::of(set.wo
 FLITLAB_INLINE void put_where(Slice& to, Slice set, u32 member, Slice value) {
   to = select(has(set, member), value, to);
 }
-FLITLAB_INLINE Slice pick(Slice set, Slice first_asked) {
-  Slice x = set & first_asked;
+FLITLAB_INLINE Slice pick(Slice set, Slice first_priority) {
+  Slice x = set & first_priority;
   x = select(nonzero(x), x, set);
   return x & (Slice(u8{0}) - x);
 }

@@ -13,17 +13,17 @@
 ///   `at_most(n, limit)`  the items whose number is at most `limit`
 ///   `ports<P>()`         the ports, of P, that this thread processes: all, or one if other warps process the others
 ///   `ByPort<T, P>`       a T for each of these ports; `byte_of(rows, place)` is a byte of such rows
-///   `Board<P>`           a value for each of P ports that all threads see after the barrier `meet()`
+///   `Exchange<P>`           a value for each of P ports that all threads see after the barrier `group_barrier()`
 ///   `Union<P>`           the same if only the union of all values is needed
-///   `turn(board, sets)`  transposes sets of ports: sets[p] has the ports whose set on the board contains p
-///   `Desk<T>`            scratch memory shared by the threads of the same ports; `Common<T>`: shared by all threads
-///   `Place`              index of a byte in an array of rows; `list()` lists the non-zero bytes, in any order
+///   `transpose_ports(exchange, sets)`  transposes sets of ports: sets[p] has the ports whose set on the board contains p
+///   `Scratch<T>`            scratch memory shared by the threads of the same ports; `GroupScratch<T>`: shared by all threads
+///   `Position`              index of a byte in an array of rows; `list()` lists the non-zero bytes, in any order
 ///   `each`, `filter`, `for_each`, `in_two_steps`  process a list, whose entries are divided among the threads
 ///   `or_bits`, `and_bits`, `put_bits`, `update`  change a byte that other threads may change at the same time
 ///   `raise`              records a fault of an item
 ///   `peek`, `poke`       read or write a byte that other threads may write or read at the same time
 /// An operation on a list ends when all threads of the same ports have finished, with their writes visible. `sync()` is
-/// that barrier alone. Call it before a thread reads parts of rows that other threads wrote. `meet()` is the barrier of
+/// that barrier alone. Call it before a thread reads parts of rows that other threads wrote. `group_barrier()` is the barrier of
 /// all threads that process ports of the block; every one must call it.
 #include "kernels/common/byte_counts.hpp"
 #include "kernels/common/byte_lanes.hpp"
@@ -58,7 +58,7 @@ struct Vectors {
   using Value = Bytes<L>;
   using Row = Bytes<L>;
   using Set = u64;
-  using Place = u32;
+  using Position = u32;
   static constexpr u32 kMargin = kListMargin;  ///< spare entries at a list's end, which list() overwrites
 
   template <u32 P>
@@ -74,7 +74,7 @@ struct Vectors {
     return reinterpret_cast<u8*>(rows)[place];
   }
   template <u32 P>
-  struct Board {
+  struct Exchange {
     Value of[P];
 
     FLITLAB_INLINE void put(u32 port, Value value) { of[port] = value; }
@@ -89,30 +89,30 @@ struct Vectors {
     FLITLAB_INLINE Value all() const { return any; }
   };
   template <u32 P>
-  static FLITLAB_INLINE void turn(const Board<P>& board, Value (&sets)[P]) {
+  static FLITLAB_INLINE void transpose_ports(const Exchange<P>& exchange, Value (&sets)[P]) {
     Value rows[8];
-    for (u32 port = 0; port < 8; ++port) rows[port] = port < P ? board.of[port] : Value{};
+    for (u32 port = 0; port < 8; ++port) rows[port] = port < P ? exchange.of[port] : Value{};
     flitlab::lanes::transpose8<L>(rows);
     for (u32 port = 0; port < P; ++port) sets[port] = rows[port];
   }
 
   template <class T>
-  struct Desk {
+  struct Scratch {
     T all;
     FLITLAB_INLINE T* operator->() { return &all; }
   };
   template <class T>
-  using Common = Desk<T>;
+  using GroupScratch = Scratch<T>;
   /// Storage for values that show() makes readable byte by byte for the threads of the same ports; none is needed here.
   template <u32 P>
-  struct Shown {};
+  struct SharedRows {};
   template <u32 P>
-  static FLITLAB_INLINE const u8* show(Shown<P>&, const Value (&values)[P]) {
+  static FLITLAB_INLINE const u8* share_rows(SharedRows<P>&, const Value (&values)[P]) {
     return reinterpret_cast<const u8*>(values);
   }
 
   static FLITLAB_INLINE void sync() {}
-  static FLITLAB_INLINE void meet() {}
+  static FLITLAB_INLINE void group_barrier() {}
   static FLITLAB_INLINE Set members(Value x) { return flitlab::lanes::members(x); }
   static FLITLAB_INLINE bool any(Set set) { return set != 0; }
   static FLITLAB_INLINE bool any(Value x) { return flitlab::lanes::members(x) != 0; }
@@ -138,17 +138,17 @@ struct Vectors {
     return set;
   }
   /// Loads one byte per item from an unaligned address.
-  static FLITLAB_INLINE Value loose(const u8* bytes) {
-    return (Value) * reinterpret_cast<const typename Types<L>::Loose*>(bytes);
+  static FLITLAB_INLINE Value load_unaligned(const u8* bytes) {
+    return (Value) * reinterpret_cast<const typename Types<L>::Unaligned*>(bytes);
   }
 
   template <std::size_t n>
-  static FLITLAB_INLINE u32 list(const Value (&values)[n], Place* places) {
-    return list_lanes(values, places);
+  static FLITLAB_INLINE u32 list(const Value (&values)[n], Position* positions) {
+    return list_lanes(values, positions);
   }
   /// Lists the members of sets of `kBits` bits: member m in lane l of sets[i] as (i * kBits + m) * L + l.
   template <u32 kBits, std::size_t n>
-  static FLITLAB_INLINE u32 list_members(const Value (&sets)[n], Place* places) {
+  static FLITLAB_INLINE u32 list_members(const Value (&sets)[n], Position* positions) {
     constexpr u32 kSets = 8 / kBits, kBytes = (n + kSets - 1) / kSets;  // kSets: sets that share a byte
     Value bytes[kBytes];
     for (u32 i = 0; i < n; ++i) {
@@ -157,13 +157,13 @@ struct Vectors {
       else
         bytes[i / kSets] = sets[i];
     }
-    u32 count = list_lanes(bytes, places);
+    u32 count = list_lanes(bytes, positions);
     for (u32 i = 0; i < count; ++i) {
-      const u32 at = places[i], set = reinterpret_cast<u8*>(bytes)[at], rest = set & (set - 1);
+      const u32 at = positions[i], set = reinterpret_cast<u8*>(bytes)[at], rest = set & (set - 1);
       reinterpret_cast<u8*>(bytes)[at] = static_cast<u8>(rest);
-      places[count] = at;  // the entry is listed again for the set's other members
+      positions[count] = at;  // the entry is listed again for the set's other members
       count += rest != 0;
-      places[i] = at + at / L * (7 * L) + lowest_bit(set) * L;
+      positions[i] = at + at / L * (7 * L) + lowest_bit(set) * L;
     }
     return count;
   }
@@ -194,11 +194,11 @@ struct Vectors {
   }
   /// The same, where each thread processes only the items whose bytes it holds, so that it may change these bytes.
   template <class Work>
-  static FLITLAB_INLINE void for_each_own(Set set, Work&& work) {
+  static FLITLAB_INLINE void for_each_of_thread(Set set, Work&& work) {
     for_each_lane(set, work);
   }
   template <class Work>
-  static FLITLAB_INLINE void for_each_own(Work&& work) {
+  static FLITLAB_INLINE void for_each_of_thread(Work&& work) {
     for (u32 lane = 0; lane < lanes; ++lane) work(lane);
   }
 

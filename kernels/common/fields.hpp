@@ -67,7 +67,7 @@ namespace flitlab {
 
 /// Appends a field to an item that already has `item_bytes` bytes. Returns the field and advances `item_bytes`.
 template <class T>
-constexpr Field<T> place_field(u32& item_bytes, u32 count) {
+constexpr Field<T> append_field(u32& item_bytes, u32 count) {
   const Field<T> field{(item_bytes + u32{alignof(T)} - 1) / u32{alignof(T)} * u32{alignof(T)}};
   item_bytes = field.offset + count * static_cast<u32>(sizeof(T));
   return field;
@@ -75,11 +75,11 @@ constexpr Field<T> place_field(u32& item_bytes, u32 count) {
 
 /// Returns the offsets of an item's fields, for tables whose sizes are known at compile time.
 template <class Fields, class T>
-constexpr Fields place_fields(const T& t) {
+constexpr Fields lay_out_fields(const T& t) {
   Fields fields{};
   u32 item_bytes = 0;
   Fields::for_each_field(fields, t, [&]<class E>(Field<E>& field, const char*, u32 count, const char*, const char*) {
-    if (count) field = place_field<E>(item_bytes, count);
+    if (count) field = append_field<E>(item_bytes, count);
   });
   return fields;
 }

@@ -1,24 +1,24 @@
 #pragma once
-/// Lists of the items that have work in a bulk phase (`work_many`), and of their ports or bits. Adding to a list takes
+/// Lists of the items that have work in a bulk phase (`work_in_bulk`), and of their ports or bits. Adding to a list takes
 /// no branch, because a processor cannot predict which items have work.
 #include <array>
 
 #include "kernels/common/bits.hpp"
-#include "kernels/common/mail.hpp"
+#include "kernels/common/inbox.hpp"
 
 namespace flitlab {
 
-/// The items of a bulk call that have a non-empty bit set. `set[i]`: the bits of item `who[i]`, an index in the call.
+/// The items of a bulk call that have a non-empty bit set. `set[i]`: the bits of item `index[i]`, an index in the call.
 /// The arrays have two entries more, because add() also writes entries that it does not keep.
 template <u32 kItems>
 struct Members {
   u64 set[kItems + 2];
-  u32 who[kItems + 2];
+  u32 index[kItems + 2];
 
   /// Appends `item` as entry n if its set is not empty. Returns the number of entries. No branch.
   FLITLAB_INLINE u32 add(u32 n, u32 item, u64 its_set) {
     set[n] = its_set;
-    who[n] = item;
+    index[n] = item;
     return n + (its_set != 0);
   }
 };
@@ -105,7 +105,7 @@ struct RareBytes {
   FLITLAB_INLINE void for_each(Visit&& visit) {
     for_each_member(bytes.set, count, [&](u32 i, u64 set) __attribute__((always_inline)) {
       const u32 port = lowest_bit(set) / 8;
-      visit(bytes.who[i], port, mail_byte(word[i], port));
+      visit(bytes.index[i], port, byte_of_port(word[i], port));
       return set & (set - 1);
     });
   }

@@ -1,8 +1,8 @@
 #pragma once
 /// Writes flits, credits and packet descriptors into the inboxes of neighbours, for routers with network ports and
-/// terminal ports. `port_places`: packet descriptors that an input port holds, all virtual channels together.
+/// terminal ports. `port_descriptors`: packet descriptors that an input port holds, all virtual channels together.
 #include "kernels/common/layout.hpp"
-#include "kernels/common/mail.hpp"
+#include "kernels/common/inbox.hpp"
 #include "kernels/common/packet.hpp"
 #include "kernels/common/peer.hpp"
 
@@ -12,76 +12,76 @@ namespace flitlab {
 template <class V>
 struct Outbox {
   const V& v;
-  u32 port_places;
+  u32 port_descriptors;
   Cycle now;
 
-  FLITLAB_INLINE Outbox(const V& view, u32 places, Cycle cycle) : v(view), port_places(places), now(cycle) {}
+  FLITLAB_INLINE Outbox(const V& view, u32 positions, Cycle cycle) : v(view), port_descriptors(positions), now(cycle) {}
 
   /// Sends a flit to the far end of an output port.
-  FLITLAB_INLINE void flit(u32 port, const Peer& peer, u8 mail) const {
+  FLITLAB_INLINE void flit(u32 port, const Peer& peer, u8 arrival) const {
     const auto& t = v.t;
     if (port >= t.network_ports)
-      v.terminals[peer.item].at(t.terminal_fields.flit_mail, (now + t.eject_delay) & t.slot_mask) = mail;
+      v.terminals[peer.item].at(t.terminal_fields.flit_mail, (now + t.eject_delay) & t.slot_mask) = arrival;
     else
-      post(v.routers[peer.item].at(t.router_fields.flit_mail,
+      put_byte(v.routers[peer.item].at(t.router_fields.flit_mail,
                                    ((now + t.link_delay) & t.slot_mask) * t.port_words + peer.port / 8),
-           peer.port, mail);
+           peer.port, arrival);
   }
 
   /// Returns a credit for `vc` to the sender at the far end of an input port.
   FLITLAB_INLINE void credit(u32 port, const Peer& peer, u32 vc) const {
     const auto& t = v.t;
     const u32 slot = (now + t.credit_delay) & t.slot_mask;
-    const u8 mail = static_cast<u8>(vc + 1);
+    const u8 arrival = static_cast<u8>(vc + 1);
     if (port >= t.network_ports)
-      v.terminals[peer.item].at(t.terminal_fields.credit_mail, slot) = mail;
+      v.terminals[peer.item].at(t.terminal_fields.credit_mail, slot) = arrival;
     else
-      post(v.routers[peer.item].at(t.router_fields.credit_mail, slot * t.port_words + peer.port / 8), peer.port, mail);
+      put_byte(v.routers[peer.item].at(t.router_fields.credit_mail, slot * t.port_words + peer.port / 8), peer.port, arrival);
   }
 
   /// Returns descriptor `place` of the buffers that an output port's virtual channels feed.
   FLITLAB_INLINE Packet& descriptor(u32 port, const Peer& peer, u32 place) const {
     const auto& t = v.t;
     return port >= t.network_ports ? v.terminals[peer.item].at(t.terminal_fields.ring, place)
-                                   : v.routers[peer.item].at(t.router_fields.ring, peer.port * port_places + place);
+                                   : v.routers[peer.item].at(t.router_fields.ring, peer.port * port_descriptors + place);
   }
 };
 
 /// The same for many routers (W = 1) whose inbox is one word per arrival cycle. Addresses of routers and of terminals
 /// (port 0) are computed in the same way, so there is no branch to mispredict. Worth its set-up for a bulk call only.
 template <class V>
-struct BatchOutbox {
-  struct Place {
+struct BulkOutbox {
+  struct Position {
     std::byte *flits, *credits, *rings;
     std::size_t item_bytes;
   };
-  Place place[8];  ///< `place[port]`: item 0 of the kind (routers or terminals) that the port leads to
-  u32 port_places;
+  Position place[8];  ///< `place[port]`: item 0 of the kind (routers or terminals) that the port leads to
+  u32 port_descriptors;
 
-  FLITLAB_INLINE BatchOutbox(const V& v, u32 places, Cycle now) : port_places(places) {
+  FLITLAB_INLINE BulkOutbox(const V& v, u32 positions, Cycle now) : port_descriptors(positions) {
     const auto& t = v.t;
     const auto router = v.routers[0];
     const auto terminal = v.terminals[0];
     const u32 credit_slot = (now + t.credit_delay) & t.slot_mask;
     const auto bytes = [](auto& element) { return reinterpret_cast<std::byte*>(&element); };
-    const Place to_router{bytes(router.at(t.router_fields.flit_mail, (now + t.link_delay) & t.slot_mask)),
+    const Position to_router{bytes(router.at(t.router_fields.flit_mail, (now + t.link_delay) & t.slot_mask)),
                           bytes(router.at(t.router_fields.credit_mail, credit_slot)),
                           bytes(router.at(t.router_fields.ring)), v.routers.item_bytes};
-    const Place to_terminal{bytes(terminal.at(t.terminal_fields.flit_mail, (now + t.eject_delay) & t.slot_mask)),
+    const Position to_terminal{bytes(terminal.at(t.terminal_fields.flit_mail, (now + t.eject_delay) & t.slot_mask)),
                             bytes(terminal.at(t.terminal_fields.credit_mail, credit_slot)),
                             bytes(terminal.at(t.terminal_fields.ring)), v.terminals.item_bytes};
     for (u32 port = 0; port < t.ports; ++port) place[port] = port < t.network_ports ? to_router : to_terminal;
   }
 
-  FLITLAB_INLINE void flit(u32 port, const Peer& peer, u8 mail) const {
-    place[port].flits[peer.item * place[port].item_bytes + peer.port] = std::byte{mail};
+  FLITLAB_INLINE void flit(u32 port, const Peer& peer, u8 arrival) const {
+    place[port].flits[peer.item * place[port].item_bytes + peer.port] = std::byte{arrival};
   }
   FLITLAB_INLINE void credit(u32 port, const Peer& peer, u32 vc) const {
     place[port].credits[peer.item * place[port].item_bytes + peer.port] = static_cast<std::byte>(vc + 1);
   }
   FLITLAB_INLINE Packet& descriptor(u32 port, const Peer& peer, u32 at) const {
     std::byte* rings = place[port].rings + peer.item * place[port].item_bytes;
-    return reinterpret_cast<Packet*>(rings)[peer.port * port_places + at];
+    return reinterpret_cast<Packet*>(rings)[peer.port * port_descriptors + at];
   }
 };
 

@@ -2,7 +2,7 @@
 /// A flit buffer as a queue of packets: a circular buffer of descriptors, and a flit count. Flits belong to the packets
 /// in order.
 #include "kernels/common/layout.hpp"
-#include "kernels/common/mail.hpp"
+#include "kernels/common/inbox.hpp"
 #include "kernels/common/packet.hpp"
 
 namespace flitlab {
@@ -16,7 +16,7 @@ FLITLAB_HD inline u32 tails_among(const Item<W>& item, Field<Packet> field, u32 
   for (u32 place = first; tails < ring && flits && flits >= left; ++tails) {  // the bound on `tails` ends the loop even
                                                                               // if the state is corrupt
     flits -= left;
-    place = next_place(place, ring);
+    place = next_position(place, ring);
     left = item.at(field, ring0 + place).flits;
   }
   return tails;

@@ -37,8 +37,8 @@ class CpuEngine : public Engine {
       events_.resize(rows_.size() * items_ * kEventsPerItem);
       event_counts_.resize(rows_.size() * items_);
     }
-    Pace pace{0};
-    for (u32 r = 0; r < rows_.size(); ++r) run_stages<typename Model::Start, false>(view(r, 0), 0, 0, nullptr, pace);
+    VisitHistory history{0};
+    for (u32 r = 0; r < rows_.size(); ++r) run_steps<typename Model::Start, false>(view(r, 0), 0, 0, nullptr, history);
   }
 
   std::string backend() const override { return "cpu"; }
@@ -48,7 +48,7 @@ class CpuEngine : public Engine {
   Cycle now() const override { return now_; }
 
   void advance(u32 cycles, std::span<const u32> active) override {
-    divide(active, [&](u32 replica, u32 thread, Team* team) { run_cycles(replica, thread, cycles, team); });
+    divide(active, [&](u32 replica, u32 thread, ThreadGroup* thread_group) { run_cycles(replica, thread, cycles, thread_group); });
     now_ += cycles;
   }
 
@@ -84,8 +84,8 @@ class CpuEngine : public Engine {
 
   FaultReport audit(u32 replica) override {
     const View v = view(replica, 0);
-    Pace pace{0};
-    run_stages<typename Model::Audit, false>(v, 0, now_, nullptr, pace);
+    VisitHistory history{0};
+    run_steps<typename Model::Audit, false>(v, 0, now_, nullptr, history);
     for (u32 kind = 0; kind < place_.kinds; ++kind)
       for (u32 item = 0; item < place_.count[kind]; ++item)
         if (const u32 word = Model::fault_of(v, kind, item)) return {word & kFaultBits, fault_port(word), kind, item};
@@ -123,7 +123,7 @@ class CpuEngine : public Engine {
 
  protected:
   /// Calls work(replica, thread, team) for all active replicas. If there are enough of them, each thread takes replicas
-  /// alone (`team` is null); otherwise a thread group shares each.
+  /// alone (`thread_group` is null); otherwise a thread group shares each.
   template <class Work>
   void divide(std::span<const u32> active, Work&& work) {
     if (threads_ == 1 || active.empty()) {
@@ -132,9 +132,9 @@ class CpuEngine : public Engine {
       share_out(active.size(), threads_, [&](std::size_t i, u32 thread) { work(active[i], thread, nullptr); });
     } else {
       for (u32 replica : active) {
-        Team team(parts_);
+        ThreadGroup thread_group(parts_);
         run_on_threads(threads_, [&](u32 thread) {
-          if (thread < parts_) work(replica, thread, &team);
+          if (thread < parts_) work(replica, thread, &thread_group);
         });
       }
     }
@@ -151,12 +151,12 @@ class CpuEngine : public Engine {
   CounterShard& shard(u32 replica, u32 thread) { return shards_[std::size_t{replica} * threads_ + thread]; }
 
   /// Advances a replica by `cycles`, on this thread alone or as a member of a thread group.
-  void run_cycles(u32 replica, u32 thread, u32 cycles, Team* team) {
-    if constexpr (offers_batches<View>(static_cast<typename Model::Cycle*>(nullptr))) {
-      if (kAllInBatches || replica_bytes_ / (team ? team->parts() : 1) <= kBatchBytes)
-        return run_cycles_as<true>(replica, thread, cycles, team);
+  void run_cycles(u32 replica, u32 thread, u32 cycles, ThreadGroup* thread_group) {
+    if constexpr (has_bulk_phases<View>(static_cast<typename Model::Cycle*>(nullptr))) {
+      if (kAllInBulk || replica_bytes_ / (thread_group ? thread_group->parts() : 1) <= kBulkBytes)
+        return run_cycles_as<true>(replica, thread, cycles, thread_group);
     }
-    run_cycles_as<false>(replica, thread, cycles, team);
+    run_cycles_as<false>(replica, thread, cycles, thread_group);
   }
 
   typename Model::Table table_;
@@ -187,8 +187,8 @@ class CpuEngine : public Engine {
 
   /// Larger replicas wait for memory, and single items hide that latency better than bulk phases, unless the model
   /// requests bulk phases for all sizes (kernels/engines/phases.hpp).
-  static constexpr bool kAllInBatches = requires { Model::all_in_batches; };
-  static constexpr std::size_t kBatchBytes = std::size_t{1} << 23;
+  static constexpr bool kAllInBulk = requires { Model::all_in_bulk; };
+  static constexpr std::size_t kBulkBytes = std::size_t{1} << 23;
 
   View view(u32 replica, u32 thread) {
     EventLog log;
@@ -198,12 +198,12 @@ class CpuEngine : public Engine {
                                                 &shard(replica, thread), log);
   }
 
-  template <bool Batches>
-  void run_cycles_as(u32 replica, u32 thread, u32 cycles, Team* team) {
-    Pace pace{prefetch_ ? 2u : 0u};
+  template <bool Bulk>
+  void run_cycles_as(u32 replica, u32 thread, u32 cycles, ThreadGroup* thread_group) {
+    VisitHistory history{prefetch_ ? 2u : 0u};
     const View v = view(replica, thread);  // its address is never taken, so that its members stay in registers
     for (Cycle cycle = now_, end = now_ + cycles; cycle != end; ++cycle)
-      run_stages<typename Model::Cycle, Batches>(v, thread, cycle, team, pace);
+      run_steps<typename Model::Cycle, Bulk>(v, thread, cycle, thread_group, history);
   }
 
   std::size_t replica_bytes_;

@@ -36,21 +36,21 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
   const u32 me = together ? threadIdx.x : blockIdx.x * blockDim.x + threadIdx.x;
   const u32 threads = together ? blockDim.x : gridDim.x * blockDim.x;
   WorkList list(shared_memory());
-  u32 crowded = 0;  // one bit per phase: most items were due when last checked
+  u32 mostly_due = 0;  // one bit per phase: most items were due when last checked
   for (Cycle now = from; now != from + cycles; ++now) {
     [[maybe_unused]] u32 phase = 0;
-    List::for_each([&]<class OneStage>() __attribute__((always_inline)) {
+    List::for_each([&]<class OneStep>() __attribute__((always_inline)) {
       const auto any = job.view(job.active[first]);  // the number of items is the same in all replicas
-      if (!OneStage::has_items(any)) return;
-      OneStage::for_each([&]<class Phase>() __attribute__((always_inline)) {
+      if (!OneStep::has_items(any)) return;
+      OneStep::for_each([&]<class Phase>() __attribute__((always_inline)) {
         const u32 items = Phase::items(any), all = items * replicas;
         const auto view = [&](u32 i) __attribute__((always_inline)) { return job.view(job.active[first + i / items]); };
         if constexpr (kMayBeListed<Phase, typename DeviceJob<Model>::View>) {
           const auto due = [&](u32 i) __attribute__((always_inline)) { return Phase::due(view(i), i % items, now); };
           const auto work = [&](u32 i) __attribute__((always_inline)) { work_on<Phase>(view(i), i % items, now); };
-          const bool packs = kListed<Phase> || !(crowded >> phase & 1) || now % 16 == 0;
+          const bool packs = kListed<Phase> || !(mostly_due >> phase & 1) || now % 16 == 0;
           const bool most = list.visit(me - threadIdx.x, all, threads, packs, due, work);
-          if (!kListed<Phase> && packs) crowded = (crowded & ~(1u << phase)) | u32{most} << phase;
+          if (!kListed<Phase> && packs) mostly_due = (mostly_due & ~(1u << phase)) | u32{most} << phase;
           ++phase;
         } else {
           for (u32 i = me; i < all; i += threads) Phase::run(view(i), i % items, now);
@@ -249,7 +249,7 @@ class CudaEngine : public Engine {
     const auto kernel = step_kernel<Model, List>;
     const JobSize size{job_.place.count[0], job_.active_count};
     const DeviceSize device{multiprocessors(), most_threads(kernel)};
-    if (is_resident(size, device, Model::Table::cost)) {
+    if (runs_in_blocks(size, device, Model::Table::cost)) {
       const u32 together = replicas_of_block(size, device);
       const u32 threads = threads_of_block(size, device);
       launch_kernel(kernel, (size.replicas + together - 1) / together, threads, WorkList::bytes(threads), false, job_,

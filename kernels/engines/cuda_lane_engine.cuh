@@ -6,16 +6,16 @@
 /// A model with lanes on GPUs names types that are made from its table (host and device) and the number of replicas,
 /// with
 ///   `static bool fits(table)`   whether the lanes support a table
-///   `crew`, `team`              threads of a warp group; threads of a warp that share a block (a thread group)
-///   `most_threads`, `most_threads_holding`  largest block of threads, without and with resident state; it
+///   `warp_group`, `thread_group`              threads of a warp group; threads of a warp that share a block (a thread group)
+///   `most_threads`, `most_threads_resident`  largest block of threads, without and with resident state; it
 ///                               determines how many registers a thread may have
-///   `desk_bytes`, `held_bytes`  shared memory per block of items: scratch, and resident state
+///   `scratch_bytes`, `resident_bytes`  shared memory per block of items: scratch, and resident state
 ///   `meet()`                    barrier of a warp group
 ///   `by_part(work)`             calls work(tally) with the tally for this warp's part of the work
 ///   `job`                       kernel argument:
 ///     `blocks()`                blocks of items per network: one, or an even number
 ///     `memory`, `replica_bytes` memory of the replicas, one after the other; zero before `load`
-///     `spare`                   an idle replica, which thread groups without work process in lockstep with the others
+///     `idle_replica`                   an idle replica, which thread groups without work process in lockstep with the others
 ///     `load(view, replica, item, cycle)`, `store(...)`  convert an item from the canonical state, and back
 ///     `home(replica, block)`    address in global memory of the block state that no other block accesses
 ///     `step(tally, replica, block, state, row, cycle)`  this warp's part of one cycle of a block; `state`: at home or
@@ -39,44 +39,44 @@ struct LaneWork {
 };
 
 /// Threads that synchronise after `lookahead` cycles, because they share a network: a warp group, a block, the grid.
-enum class Meeting { kCrew, kBlock, kGrid };
+enum class BarrierScope { kWarpGroup, kBlock, kGrid };
 
 /// A separate function, so that its registers are not live in the callers' loops.
-__device__ inline __attribute__((noinline)) void meet_grid() { cooperative_groups::this_grid().sync(); }
+__device__ inline __attribute__((noinline)) void grid_barrier() { cooperative_groups::this_grid().sync(); }
 
 /// The thread groups that share a block of items copy its resident state together.
 template <class Lanes>
-__device__ void copy_held(const std::byte* from, std::byte* to) {
-  static_assert(Lanes::held_bytes % sizeof(uint4) == 0);
-  constexpr u32 kThreads = Lanes::crew / 32 * Lanes::team;
-  const u32 me = threadIdx.x % Lanes::crew / 32 * Lanes::team + threadIdx.x % Lanes::team;
-  for (u32 i = me; i < Lanes::held_bytes / sizeof(uint4); i += kThreads)
+__device__ void copy_resident(const std::byte* from, std::byte* to) {
+  static_assert(Lanes::resident_bytes % sizeof(uint4) == 0);
+  constexpr u32 kThreads = Lanes::warp_group / 32 * Lanes::thread_group;
+  const u32 me = threadIdx.x % Lanes::warp_group / 32 * Lanes::thread_group + threadIdx.x % Lanes::thread_group;
+  for (u32 i = me; i < Lanes::resident_bytes / sizeof(uint4); i += kThreads)
     reinterpret_cast<uint4*>(to)[i] = reinterpret_cast<const uint4*>(from)[i];
   Lanes::meet();
 }
 
 /// Advances the active replicas. A block of threads has one warp group, or one for each two blocks of items of a
-/// network; the blocks of a grid divide the work. `kHold`: each warp group has at most two blocks of items, whose state
+/// network; the blocks of a grid divide the work. `kResident`: each warp group has at most two blocks of items, whose state
 /// is resident in shared memory from the first cycle to the last; a template parameter, so that the compiler knows the
 /// memory space. A warp's thread groups run in lockstep; a group without work processes the spare replica.
-template <class Lanes, bool kHold>
-__global__ void __launch_bounds__(kHold ? Lanes::most_threads_holding : Lanes::most_threads, 1)
+template <class Lanes, bool kResident>
+__global__ void __launch_bounds__(kResident ? Lanes::most_threads_resident : Lanes::most_threads, 1)
     lane_kernel(const __grid_constant__ typename Lanes::Job job, const __grid_constant__ LaneWork work, Cycle from,
-                u32 cycles, Meeting meeting) {
+                u32 cycles, BarrierScope barrier_scope) {
   const u32 blocks = job.blocks(), all = work.active_count * blocks;
-  const u32 crews = blockDim.x / Lanes::crew, before_me = threadIdx.x % 32 / Lanes::team;
+  const u32 warp_groups = blockDim.x / Lanes::warp_group, group_in_warp = threadIdx.x % 32 / Lanes::thread_group;
   // Returns the index of this thread group's first block of items, among those of the block of threads, and among all.
-  const auto place = [&] { return 2 * (anew(threadIdx.x) / Lanes::crew) + before_me; };
-  const auto first = [&] { return 2 * crews * blockIdx.x + place(); };
-  const auto replica_of = [&](u32 i) { return i < all ? work.active[i / blocks] : job.spare; };
+  const auto place = [&] { return 2 * (opaque(threadIdx.x) / Lanes::warp_group) + group_in_warp; };
+  const auto first = [&] { return 2 * warp_groups * blockIdx.x + place(); };
+  const auto replica_of = [&](u32 i) { return i < all ? work.active[i / blocks] : job.idle_replica; };
   const auto home = [&](u32 i) { return job.home(replica_of(i), i % blocks); };
-  const auto held = [&] { return shared_memory() + 2 * crews * Lanes::desk_bytes + place() * Lanes::held_bytes; };
-  if (kHold && first() - before_me < all) copy_held<Lanes>(home(first()), held());
+  const auto resident = [&] { return shared_memory() + 2 * warp_groups * Lanes::scratch_bytes + place() * Lanes::resident_bytes; };
+  if (kResident && first() - group_in_warp < all) copy_resident<Lanes>(home(first()), resident());
   u32 counted = kNone;  // replica whose tally is open; the spare replica is not counted
   for (Cycle now = from, meet; now != from + cycles; now = meet) {
     meet = now + std::min(from + cycles - now, job.lookahead);
     Lanes::by_part([&](auto tally) __attribute__((always_inline)) {
-      for (u32 i = first(); i - before_me < all; i += gridDim.x * 2 * crews) {
+      for (u32 i = first(); i - group_in_warp < all; i += gridDim.x * 2 * warp_groups) {
         if (const u32 mine = work.active[i < all ? i / blocks : 0]; counted != mine) {
           if (counted != kNone) tally.end(work.shards + counted);
           tally.begin(work.shards + mine);
@@ -84,20 +84,20 @@ __global__ void __launch_bounds__(kHold ? Lanes::most_threads_holding : Lanes::m
         }
         Lanes::meet();
         FLITLAB_ROLLED for (Cycle cycle = now; cycle != meet; ++cycle) {
-          job.step(tally, replica_of(i), i % blocks, kHold ? held() : home(i), work.rows + counted, cycle);
+          job.step(tally, replica_of(i), i % blocks, kResident ? resident() : home(i), work.rows + counted, cycle);
           Lanes::meet();
         }
         tally.collect();
-        if (kHold) break;
+        if (kResident) break;
       }
     });
-    if (meeting == Meeting::kBlock)
+    if (barrier_scope == BarrierScope::kBlock)
       __syncthreads();
-    else if (meeting == Meeting::kGrid)
-      meet_grid();
+    else if (barrier_scope == BarrierScope::kGrid)
+      grid_barrier();
   }
   if (counted != kNone) Lanes::by_part([&](auto tally) { tally.end(work.shards + counted); });
-  if (kHold && first() - before_me < all) copy_held<Lanes>(held(), home(first()));
+  if (kResident && first() - group_in_warp < all) copy_resident<Lanes>(resident(), home(first()));
 }
 
 /// Converts items of replicas to lane state, or back.
@@ -129,14 +129,14 @@ class CudaLaneEngine final : public TwoForms<CudaEngine<Model>> {
 
   /// Returns whether a block of threads on the device has room for a warp group.
   static bool has_room() {
-    return std::min(most_threads(lane_kernel<Lanes, false>), most_threads(lane_kernel<Lanes, true>)) >= Lanes::crew;
+    return std::min(most_threads(lane_kernel<Lanes, false>), most_threads(lane_kernel<Lanes, true>)) >= Lanes::warp_group;
   }
 
   void advance(u32 cycles, std::span<const u32> active) override {
     if (active.empty() || !cycles) return;
     std::vector<u32> old;
     for (u32 replica : active) {
-      if (!this->forms_[replica].lanes_are_old) continue;
+      if (!this->forms_[replica].lanes_outdated) continue;
       const auto& job = lanes_.job;
       FLITLAB_CUDA_CHECK(cudaMemset(job.memory + job.replica_bytes * replica, 0, job.replica_bytes));
       old.push_back(replica);
@@ -166,27 +166,27 @@ class CudaLaneEngine final : public TwoForms<CudaEngine<Model>> {
   /// fit into one block of threads, the network has that block to itself; else the whole grid processes it.
   void step(u32 cycles, std::span<const u32> active) {
     this->choose(active);
-    const u32 count = this->job_.active_count, blocks = lanes_.job.blocks(), crews = (blocks + 1) / 2;
+    const u32 count = this->job_.active_count, blocks = lanes_.job.blocks(), warp_groups = (blocks + 1) / 2;
     const LaneWork work{this->job_.rows, this->job_.shards, this->job_.active, count};
-    const auto kernel = lane_kernel<Lanes, false>, holding = lane_kernel<Lanes, true>;
-    const auto run = [&](u32 grid, u32 block, Meeting meeting) {
-      const bool hold =
-          grid * (block / Lanes::crew) * 2 >= count * blocks && shared_bytes(block, true) <= shared_limit_ &&
-          (meeting != Meeting::kGrid || grid <= blocks_at_once(holding, block, shared_bytes(block, true)));
-      launch_kernel(hold ? holding : kernel, grid, block, shared_bytes(block, hold), meeting == Meeting::kGrid,
-                    lanes_.job, work, this->now_, cycles, meeting);
+    const auto kernel = lane_kernel<Lanes, false>, resident_kernel = lane_kernel<Lanes, true>;
+    const auto run = [&](u32 grid, u32 block, BarrierScope barrier_scope) {
+      const bool resident_launch =
+          grid * (block / Lanes::warp_group) * 2 >= count * blocks && shared_bytes(block, true) <= shared_limit_ &&
+          (barrier_scope != BarrierScope::kGrid || grid <= blocks_at_once(resident_kernel, block, shared_bytes(block, true)));
+      launch_kernel(resident_launch ? resident_kernel : kernel, grid, block, shared_bytes(block, resident_launch), barrier_scope == BarrierScope::kGrid,
+                    lanes_.job, work, this->now_, cycles, barrier_scope);
     };
-    if (blocks == 1) return run((count + 1) / 2, Lanes::crew, Meeting::kCrew);
-    const u32 most = std::min(most_threads(kernel), most_threads(holding));
-    if (crews * Lanes::crew <= most && shared_bytes(crews * Lanes::crew, false) <= shared_limit_)
-      return run(count, crews * Lanes::crew, Meeting::kBlock);
-    const u32 at_once = blocks_at_once(kernel, Lanes::crew, shared_bytes(Lanes::crew, false));
-    run(std::min(count * crews, at_once), Lanes::crew, Meeting::kGrid);
+    if (blocks == 1) return run((count + 1) / 2, Lanes::warp_group, BarrierScope::kWarpGroup);
+    const u32 most = std::min(most_threads(kernel), most_threads(resident_kernel));
+    if (warp_groups * Lanes::warp_group <= most && shared_bytes(warp_groups * Lanes::warp_group, false) <= shared_limit_)
+      return run(count, warp_groups * Lanes::warp_group, BarrierScope::kBlock);
+    const u32 at_once = blocks_at_once(kernel, Lanes::warp_group, shared_bytes(Lanes::warp_group, false));
+    run(std::min(count * warp_groups, at_once), Lanes::warp_group, BarrierScope::kGrid);
   }
 
   /// Returns the shared memory of a block of threads, bytes.
-  static u32 shared_bytes(u32 threads, bool hold) {
-    return threads / Lanes::crew * 2 * (Lanes::desk_bytes + (hold ? Lanes::held_bytes : 0));
+  static u32 shared_bytes(u32 threads, bool resident_launch) {
+    return threads / Lanes::warp_group * 2 * (Lanes::scratch_bytes + (resident_launch ? Lanes::resident_bytes : 0));
   }
 
   const Lanes lanes_;

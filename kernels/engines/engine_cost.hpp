@@ -14,8 +14,8 @@ struct EngineCost {
   double loads = 150;   ///< consecutive loads from device memory by the thread that has most; counted ("longest")
   double blocks = 12;   ///< basic blocks that warps execute; counted
   double bytes = 2500;  ///< bytes moved by sectors of device memory; counted
-  u32 crew = 0;         ///< routers per warp group in lanes (cuda_lane_engine.cuh); 0: one thread per router
-  u32 crews = 0;        ///< warp groups that run on a multiprocessor at the same time
+  u32 warp_group = 0;         ///< routers per warp group in lanes (cuda_lane_engine.cuh); 0: one thread per router
+  u32 warp_groups = 0;        ///< warp groups that run on a multiprocessor at the same time
 };
 
 /// The size of a job.
@@ -91,7 +91,7 @@ constexpr u32 threads_of_block(const JobSize& job, const DeviceSize& device) {
 
 /// Returns the cycle time if each block of threads has one or several replicas: its threads process their routers in
 /// turns, and other blocks run at the same time.
-constexpr double resident_cycle_ns(const JobSize& job, const DeviceSize& device, const EngineCost& cost) {
+constexpr double block_cycle_ns(const JobSize& job, const DeviceSize& device, const EngineCost& cost) {
   const u32 together = replicas_of_block(job, device), threads = threads_of_block(job, device);
   const double blocks = ceil_of(job.replicas, together);
   const u32 at_once = device.multiprocessors * std::max(1u, device.block_threads / threads);
@@ -117,8 +117,8 @@ constexpr double grid_cycle_ns(const JobSize& job, const DeviceSize& device, con
   return std::max(waiting, kGridWaits * items / busy * busy_ns(cost)) + kGridBarrierNs;
 }
 
-constexpr bool is_resident(const JobSize& job, const DeviceSize& device, const EngineCost& cost) {
-  return resident_cycle_ns(job, device, cost) <= grid_cycle_ns(job, device, cost);
+constexpr bool runs_in_blocks(const JobSize& job, const DeviceSize& device, const EngineCost& cost) {
+  return block_cycle_ns(job, device, cost) <= grid_cycle_ns(job, device, cost);
 }
 
 /// Default cycles between two barriers of warp groups; a grid barrier then costs a third of its time per cycle.
@@ -127,17 +127,17 @@ inline constexpr double kLookahead = 3;
 /// Returns the cycle time in lanes. A warp group has two small networks, or a part of a large one. `cost.loads` applies
 /// to a warp group that runs alone.
 constexpr double lanes_cycle_ns(const JobSize& job, const DeviceSize& device, const EngineCost& cost) {
-  const double of_network = ceil_of(job.items, cost.crew);
-  const double crews = 2 * job.items <= cost.crew ? ceil_of(job.replicas, 2) : job.replicas * of_network;
-  const double at_once = static_cast<double>(device.multiprocessors) * cost.crews;
-  const double of_one = ceil_of(std::min(crews, at_once), device.multiprocessors);
-  const double barrier = of_network > cost.crews ? kGridBarrierNs / kLookahead : kBlockBarrierNs;
-  return ceil_of(crews, at_once) * (std::max(cost.loads * kLoadNs, of_one * cost.crew * busy_ns(cost)) + barrier);
+  const double of_network = ceil_of(job.items, cost.warp_group);
+  const double warp_groups = 2 * job.items <= cost.warp_group ? ceil_of(job.replicas, 2) : job.replicas * of_network;
+  const double at_once = static_cast<double>(device.multiprocessors) * cost.warp_groups;
+  const double of_one = ceil_of(std::min(warp_groups, at_once), device.multiprocessors);
+  const double barrier = of_network > cost.warp_groups ? kGridBarrierNs / kLookahead : kBlockBarrierNs;
+  return ceil_of(warp_groups, at_once) * (std::max(cost.loads * kLoadNs, of_one * cost.warp_group * busy_ns(cost)) + barrier);
 }
 
 constexpr double cuda_cycle_ns(const JobSize& job, const DeviceSize& device, const EngineCost& cost) {
-  if (cost.crew) return kHostNs + lanes_cycle_ns(job, device, cost);
-  return kHostNs + std::min(resident_cycle_ns(job, device, cost), grid_cycle_ns(job, device, cost));
+  if (cost.warp_group) return kHostNs + lanes_cycle_ns(job, device, cost);
+  return kHostNs + std::min(block_cycle_ns(job, device, cost), grid_cycle_ns(job, device, cost));
 }
 
 }  // namespace flitlab

@@ -34,27 +34,27 @@ class LaneEngine final : public TwoForms<CpuEngine<Model, 1, false>> {
         replicas_(this->rows_.size()) {}
 
   void advance(u32 cycles, std::span<const u32> active) override {
-    const bool teams = this->threads_ > 1 && active.size() < this->threads_ && this->parts_ > 1;
-    if (teams)
+    const bool thread_groups = this->threads_ > 1 && active.size() < this->threads_ && this->parts_ > 1;
+    if (thread_groups)
       for (u32 replica : active) prepare(replica);
-    this->divide(active, [&](u32 replica, u32 thread, Team* team) {
-      if (!teams) prepare(replica);
+    this->divide(active, [&](u32 replica, u32 thread, ThreadGroup* thread_group) {
+      if (!thread_groups) prepare(replica);
       if (!replicas_[replica].in_lanes)
-        this->run_cycles(replica, thread, cycles, team);
+        this->run_cycles(replica, thread, cycles, thread_group);
       else
-        run_lanes(replica, thread, cycles, team);
+        run_lanes(replica, thread, cycles, thread_group);
     });
     for (u32 replica : active) {
       auto& forms = this->forms_[replica];
-      (replicas_[replica].in_lanes ? forms.canonical_is_old : forms.lanes_are_old) = true;
+      (replicas_[replica].in_lanes ? forms.canonical_outdated : forms.lanes_outdated) = true;
       forms.stopped = this->now_ + cycles;
     }
     this->now_ += cycles;
   }
 
   void set_row(u32 replica, const ReplicaRow& row) override {
-    this->settle(replica);
-    this->forms_[replica].lanes_are_old = true;  // lane state may contain random numbers drawn in advance
+    this->update_canonical(replica);
+    this->forms_[replica].lanes_outdated = true;  // lane state may contain random numbers drawn in advance
     Base::set_row(replica, row);
   }
 
@@ -62,32 +62,32 @@ class LaneEngine final : public TwoForms<CpuEngine<Model, 1, false>> {
   struct Replica {
     Arena memory;
     bool in_lanes = false;
-    Cycle looked_at = 0;  ///< cycle in which the form was last chosen
+    Cycle form_chosen = 0;  ///< cycle in which the form was last chosen
     u64 moves = 0;        ///< flit moves up to that cycle
   };
-  static constexpr Cycle kLookEvery = 64;  ///< cycles
+  static constexpr Cycle kChoicePeriod = 64;  ///< cycles
 
   /// Chooses the form of a replica for the next cycles, and converts its state.
   void prepare(u32 replica) {
     Replica& r = replicas_[replica];
-    const Cycle passed = this->now_ - r.looked_at;
+    const Cycle passed = this->now_ - r.form_chosen;
     if (!room_) return;
     if (always_) {
       r.in_lanes = true;
-    } else if (passed >= kLookEvery) {
+    } else if (passed >= kChoicePeriod) {
       const u64 moves = this->total(replica, Total::kFlitMoves);
       const double activity = static_cast<double>(moves - r.moves) / passed / items_;
       r.in_lanes = activity > (r.in_lanes ? lanes_.busy() / 2 : lanes_.busy());
-      r.looked_at = this->now_;
+      r.form_chosen = this->now_;
       r.moves = moves;
     }
-    bool& lanes_are_old = this->forms_[replica].lanes_are_old;
+    bool& lanes_outdated = this->forms_[replica].lanes_outdated;
     if (!r.in_lanes) {
-      this->settle(replica);
-    } else if (lanes_are_old) {
+      this->update_canonical(replica);
+    } else if (lanes_outdated) {
       if (!r.memory.get()) r.memory = Arena(lanes_.bytes());
       lanes_.load(r.memory.get(), this->replica_state(replica), this->place_, this->rows_[replica], this->now_);
-      lanes_are_old = false;
+      lanes_outdated = false;
     }
   }
 
@@ -97,19 +97,19 @@ class LaneEngine final : public TwoForms<CpuEngine<Model, 1, false>> {
                    stopped);
   }
 
-  void run_lanes(u32 replica, u32 thread, u32 cycles, Team* team) {
+  void run_lanes(u32 replica, u32 thread, u32 cycles, ThreadGroup* thread_group) {
     const u32 width = lanes_.width(), blocks = (items_ + width - 1) / width;
     std::byte* memory = replicas_[replica].memory.get();
     const ReplicaRow& row = this->rows_[replica];
     CounterShard& shard = this->shard(replica, thread);
     std::byte* canonical = this->replica_state(replica);
-    if (!team) return lanes_.run(memory, canonical, this->place_, row, shard, 0, blocks, this->now_, cycles);
+    if (!thread_group) return lanes_.run(memory, canonical, this->place_, row, shard, 0, blocks, this->now_, cycles);
     for (Cycle now = this->now_, last = now + cycles; now != last; ++now) {
-      team->start_cycle(thread, now);
-      Team::Shares shares(team, thread, now, 0, blocks * width, width);
+      thread_group->start_cycle(thread, now);
+      ThreadGroup::Shares shares(thread_group, thread, now, 0, blocks * width, width);
       for (u32 begin, end; shares.next(begin, end);)
         lanes_.run(memory, canonical, this->place_, row, shard, begin / width, end / width, now, 1);
-      team->wait();
+      thread_group->wait();
     }
   }
 

@@ -5,7 +5,7 @@
 ///   `Table`                  trivially copyable plan: sizes, parameters, pointers to tables, field handles
 ///   `View<W, Traced>`        a phase's access to one replica; built by `make_view`
 ///   `fault_of(view, kind, item)`  fault word of an item
-///   `all_in_batches`         optional constant: the CPU engine uses bulk phases (`work_many`) for replicas of any size
+///   `all_in_bulk`         optional constant: the CPU engine uses bulk phases (`work_in_bulk`) for replicas of any size
 ///   `Start`, `Cycle`, `Audit`  lists of steps: run once before cycle 0, in every cycle, and between cycles
 /// and a phase is a type with
 ///   `static u32 items(const View&)`                   number of items
@@ -24,8 +24,8 @@
 ///   `static void work_groups(const View&, u32 first, u32 last, Cycle, bool prefetch)`
 ///                                                     selects the items that are due in groups `first` to before
 ///                                                     `last`, and processes them in bulk
-///   `static constexpr u32 batch`                      most items of one call of work_many
-///   `static void work_many(const View&, const u32* list, u32 n, Cycle)`
+///   `static constexpr u32 batch`                      most items of one call of work_in_bulk
+///   `static void work_in_bulk(const View&, const u32* list, u32 n, Cycle)`
 ///                                                     `run` for n items that are due; for views for which this is
 ///                                                     faster on a CPU; needs `due`
 /// Phases of one step run concurrently and in any order, over all items; a barrier separates steps and cycles.
@@ -40,12 +40,12 @@ namespace flitlab {
 template <class... Tables>
 struct FastTables {};
 
-/// Most items of a call of `work_many`; their state should fit a first-level cache.
-inline constexpr u32 kBatch = 64;
+/// Most items of a call of `work_in_bulk`; their state should fit a first-level cache.
+inline constexpr u32 kMostBulkItems = 64;
 
 /// A step: phases that need no barrier between them.
 template <class... Phases>
-struct Stage {
+struct Step {
   template <class F>
   FLITLAB_INLINE static void for_each(F&& f) {
     (f.template operator()<Phases>(), ...);
@@ -59,13 +59,13 @@ struct Stage {
 };
 
 /// The steps of a cycle, in order.
-template <class... Stages>
-struct StageList {
-  static constexpr u32 size = sizeof...(Stages);
+template <class... Steps>
+struct StepList {
+  static constexpr u32 size = sizeof...(Steps);
 
   template <class F>
   FLITLAB_INLINE static void for_each(F&& f) {
-    (f.template operator()<Stages>(), ...);
+    (f.template operator()<Steps>(), ...);
   }
 };
 

@@ -14,10 +14,10 @@ bool has_vectors(u32 bytes) {
 }
 
 u32 lane_width() {
-  const char* asked = std::getenv("FLITLAB_LANES");
-  const u64 most = asked ? std::strtoul(asked, nullptr, 10) : 64;
+  const char* requested = std::getenv("FLITLAB_LANES");
+  const u64 most = requested ? std::strtoul(requested, nullptr, 10) : 64;
 #ifdef FLITLAB_SLOW_LANES
-  if (asked && most == 64) return 64;
+  if (requested && most == 64) return 64;
 #endif
   for (u32 width : {64u, 32u, 16u})
     if (width <= most && has_vectors(width)) return width;

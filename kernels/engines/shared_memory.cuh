@@ -19,7 +19,7 @@ __device__ inline std::byte* shared_memory() {
 
 /// Returns `number`, opaque to the compiler. Values derived from it (mostly addresses) are then recomputed where they
 /// are needed, instead of being kept in registers, which are scarce.
-__device__ __forceinline__ u32 anew(u32 number) {
+__device__ __forceinline__ u32 opaque(u32 number) {
 #if defined(__CUDA_ARCH__)
   asm volatile("" : "+r"(number));
 #endif

@@ -39,7 +39,7 @@ struct ItemKind {
   template <class E>
   void add_field(Field<E>& field, const char* field_name, u32 elements, const char* unit, const char* meaning) {
     static_assert(std::has_unique_object_representations_v<E> && std::is_trivially_copyable_v<E>);
-    if (elements) field = place_field<E>(item_bytes, elements);
+    if (elements) field = append_field<E>(item_bytes, elements);
     (elements ? fields : absent)
         .push_back({field_name, field.offset, elements, sizeof(E), unit, meaning, &record_info<E>()});
   }

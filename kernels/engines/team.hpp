@@ -51,9 +51,9 @@ class SpinBarrier {
 /// started (no memory, a system limit), those already started end, and run_on_threads throws the error.
 template <class F>
 void run_on_threads(u32 threads, F&& work) {
-  enum : u32 { kWait, kGo, kLeave };
+  enum : u32 { kWait, kGo, kCancel };
   std::atomic<u32> signal{kWait};
-  const auto say = [&](u32 what) {
+  const auto send_signal = [&](u32 what) {
     signal = what;
     signal.notify_all();
   };
@@ -66,24 +66,24 @@ void run_on_threads(u32 threads, F&& work) {
         if (signal == kGo) work(thread);
       });
   } catch (const std::system_error& error) {
-    say(kLeave);
+    send_signal(kCancel);
     throw RunError(std::to_string(threads) + " threads cannot be started: " + error.code().message() +
                    ". Set a smaller number of threads.");
   } catch (...) {
-    say(kLeave);
+    send_signal(kCancel);
     throw;
   }
-  say(kGo);
+  send_signal(kGo);
   work(0u);
 }
 
 /// The threads that share a replica. Each thread has a part of a phase's items, which it visits in shares; when it has
 /// finished its part, it takes shares of others. So a core that other work slows down does not delay the rest.
-class Team {
+class ThreadGroup {
  public:
   static constexpr u32 kMaxPhases = 16, kShare = 512;
 
-  explicit Team(u32 parts) : parts_(parts), barrier_(parts), next_(2 * kMaxPhases * parts) {}
+  explicit ThreadGroup(u32 parts) : parts_(parts), barrier_(parts), next_(2 * kMaxPhases * parts) {}
 
   u32 parts() const { return parts_; }
   void wait() { barrier_.wait(); }
@@ -97,9 +97,9 @@ class Team {
   /// The shares of `n` items that a thread takes in a phase, one after another. They begin at multiples of `group`.
   class Shares {
    public:
-    /// `team`: null for a thread that processes a replica alone; its only share is all items.
-    FLITLAB_INLINE Shares(Team* team, u32 part, Cycle cycle, u32 phase, u32 n, u32 group)
-        : team_(team), part_(part), phase_(phase), n_(n), group_(group), cycle_(cycle) {}
+    /// `thread_group`: null for a thread that processes a replica alone; its only share is all items.
+    FLITLAB_INLINE Shares(ThreadGroup* thread_group, u32 part, Cycle cycle, u32 phase, u32 n, u32 group)
+        : team_(thread_group), part_(part), phase_(phase), n_(n), group_(group), cycle_(cycle) {}
 
     /// Writes the next share to `begin` and `end`. Returns false after the last one.
     FLITLAB_INLINE bool next(u32& begin, u32& end) {
@@ -111,8 +111,8 @@ class Team {
     }
 
    private:
-    friend class Team;
-    Team* team_;
+    friend class ThreadGroup;
+    ThreadGroup* team_;
     u32 part_, phase_, n_, group_;
     u32 tried_ = 0;  ///< parts whose shares are all taken
     Cycle cycle_;

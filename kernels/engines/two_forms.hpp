@@ -17,24 +17,24 @@ template <class Base>
 class TwoForms : public Base {
  public:
   FaultReport audit(u32 replica) override {
-    settle(replica);
+    update_canonical(replica);
     const FaultReport report = Base::audit(replica);
-    if (report.bits) forms_[replica].lanes_are_old = true;
+    if (report.bits) forms_[replica].lanes_outdated = true;
     return report;
   }
   std::vector<FaultReport> audits(std::span<const u32> replicas) override {
-    settle(replicas);
+    update_canonical(replicas);
     const std::vector<FaultReport> reports = Base::audits(replicas);
     for (std::size_t i = 0; i < replicas.size(); ++i)
-      if (reports[i].bits) forms_[replicas[i]].lanes_are_old = true;
+      if (reports[i].bits) forms_[replicas[i]].lanes_outdated = true;
     return reports;
   }
   std::vector<std::byte> state(u32 replica) const override {
-    settle(replica);
+    update_canonical(replica);
     return Base::state(replica);
   }
   void each_state(std::span<const u32> replicas, u32 threads, const Engine::Show& show) const override {
-    settle(replicas);
+    update_canonical(replicas);
     Base::each_state(replicas, threads, show);
   }
   void set_state(u32 replica, const std::vector<std::byte>& canonical) override {
@@ -42,30 +42,30 @@ class TwoForms : public Base {
     forms_[replica] = {};
   }
   void get_field(u32 replica, u32 kind, const FieldInfo& field, void* out) const override {
-    settle(replica);
+    update_canonical(replica);
     Base::get_field(replica, kind, field, out);
   }
   void set_field(u32 replica, u32 kind, const FieldInfo& field, const void* in) override {
-    settle(replica);
+    update_canonical(replica);
     Base::set_field(replica, kind, field, in);
-    forms_[replica].lanes_are_old = true;
+    forms_[replica].lanes_outdated = true;
   }
   u64 state_hash(u32 replica) const override {
-    settle(replica);
+    update_canonical(replica);
     return Base::state_hash(replica);
   }
   void set_now(Cycle now) override {
     for (u32 replica = 0; replica < forms_.size(); ++replica) {
-      settle(replica);
-      forms_[replica].lanes_are_old = true;
+      update_canonical(replica);
+      forms_[replica].lanes_outdated = true;
     }
     Base::set_now(now);
   }
 
  protected:
   struct Forms {
-    bool lanes_are_old = true;
-    bool canonical_is_old = false;  ///< never both
+    bool lanes_outdated = true;
+    bool canonical_outdated = false;  ///< never both
     Cycle stopped = 0;              ///< cycle up to which the replica was advanced; other replicas may be further
   };
 
@@ -76,18 +76,18 @@ class TwoForms : public Base {
   virtual void store(std::span<const u32> replicas, Cycle stopped) const = 0;
 
   /// Brings the canonical state of replicas up to date.
-  void settle(std::span<const u32> which) const {
+  void update_canonical(std::span<const u32> which) const {
     std::map<Cycle, std::vector<u32>> old;  // by the cycle at which they stopped
     for (u32 replica : which) {
       Forms& forms = forms_[replica];
-      if (forms.canonical_is_old) old[forms.stopped].push_back(replica);
-      forms.canonical_is_old = false;
+      if (forms.canonical_outdated) old[forms.stopped].push_back(replica);
+      forms.canonical_outdated = false;
     }
     for (const auto& [cycle, list] : old) store(list, cycle);
   }
-  void settle(u32 replica) const {
+  void update_canonical(u32 replica) const {
     const u32 only[] = {replica};
-    settle(only);
+    update_canonical(only);
   }
 
   mutable std::vector<Forms> forms_;

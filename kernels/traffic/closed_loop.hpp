@@ -126,22 +126,22 @@ FLITLAB_INLINE void end_transaction(const V& v, const Item<W>& terminal, u32 ind
 
 /// Consumes one flit from the ejection buffers if one may be consumed; round robin over VCs.
 template <class V, int W>
-FLITLAB_INLINE void take_flit(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
+FLITLAB_INLINE void consume_flit(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                               LoopControl& loop, Cycle now) {
   const auto& t = v.t;
-  const bool room = u32{loop.replies} + loop.promised < t.traffic.reply_queue;
+  const bool accepts_request = u32{loop.replies} + loop.promised < t.traffic.reply_queue;
   const auto front = [&](u32 vc) -> const Packet& {
     return terminal.at(t.terminal_fields.ring, vc * t.ring + terminal.at(t.terminal_fields.first, vc));
   };
   u32 candidates = 0;
   for (u32 vc = 0; vc < t.vcs; ++vc) {
-    const HeldVc& held = terminal.at(t.terminal_fields.held, vc);
-    if (held.flits && (held.left || room || (front(vc).id & kReplyId))) candidates |= 1u << vc;
+    const EjectionVc& held = terminal.at(t.terminal_fields.held, vc);
+    if (held.flits && (held.left || accepts_request || (front(vc).id & kReplyId))) candidates |= 1u << vc;
   }
   if (!candidates) return;
   const u32 vc = first_at_or_after(candidates, loop.take);
   loop.take = static_cast<u8>(vc + 1 == t.vcs ? 0 : vc + 1);
-  HeldVc& held = terminal.at(t.terminal_fields.held, vc);
+  EjectionVc& held = terminal.at(t.terminal_fields.held, vc);
   const bool is_reply = front(vc).id & kReplyId;
   if (!held.left) {
     held.left = front(vc).flits;
@@ -152,7 +152,7 @@ FLITLAB_INLINE void take_flit(const V& v, const Item<W>& terminal, u32 index, Te
   if (!--held.left) {
     const Packet packet = front(vc);
     u8& first = terminal.at(t.terminal_fields.first, vc);
-    first = next_place(first, t.ring);
+    first = next_position(first, t.ring);
     deliver(v, index, control, packet, now);
     if (is_reply)
       end_transaction(v, terminal, index, control, loop, packet, now);
@@ -168,7 +168,7 @@ FLITLAB_INLINE void send_in_turns(const V& v, const Item<W>& terminal, u32 index
                                   LoopControl& loop, Cycle now) {
   for (u32 turn = 0; turn < 2; ++turn) {
     const u32 which = loop.served ^ 1 ^ turn;
-    InjectionLane& lane = which ? loop.lane : control.lane;
+    PacketInInjection& lane = which ? loop.lane : control.lane;
     u8 mark = 0;
     if (!lane.left) {
       // With one message class both use the same VCs, and flits of two packets must not mix in one VC.
@@ -178,7 +178,7 @@ FLITLAB_INLINE void send_in_turns(const V& v, const Item<W>& terminal, u32 index
       if (!started) continue;
       mark = kHeadMark;
     }
-    if (send_from_lane(v, terminal, index, lane, mark, now)) {
+    if (send_next_flit(v, terminal, index, lane, mark, now)) {
       loop.served = static_cast<u8>(which);
       return;
     }

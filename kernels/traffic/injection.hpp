@@ -7,15 +7,15 @@
 ///   `credits_to_start(v, packet)`         credits that such a VC needs before the packet's head may leave
 ///   `address_packet(v, index, packet, destination)`  sets dst, dst_port and the routing state
 ///   `injection_port(v, index)`            the router's port to which a terminal is attached
-///   `injection_place(v, index, vc, place)`  descriptor `place` of the router's buffer that a terminal sends to
-///   `send_to_router(v, index, mail, now)`, `credit_to_router(v, index, vc, now)`  send a flit or a credit
+///   `injection_descriptor(v, index, vc, place)`  descriptor `place` of the router's buffer that a terminal sends to
+///   `send_to_router(v, index, arrival, now)`, `credit_to_router(v, index, vc, now)`  send a flit or a credit
 ///   `is_destination(v, index, packet)`    whether a packet's address is that of this terminal
 ///   `is_misdelivered(v, index, packet)`   whether software intended another terminal; the two may differ if the
 ///                                         routing tables are wrong
 #include "kernels/common/counters.hpp"
 #include "kernels/common/events.hpp"
 #include "kernels/common/fault.hpp"
-#include "kernels/common/mail.hpp"
+#include "kernels/common/inbox.hpp"
 #include "kernels/traffic/terminal_state.hpp"
 
 namespace flitlab {
@@ -70,7 +70,7 @@ FLITLAB_INLINE void deliver(const V& v, u32 index, TerminalControl& control, con
 /// length, class, number and creation; this function sets the rest. It calls `destination()` only for a packet that
 /// starts, because a waiting packet would compute it in every cycle.
 template <class V, int W, class Destination>
-FLITLAB_INLINE bool start_packet(const V& v, const Item<W>& terminal, u32 index, InjectionLane& lane, Packet& packet,
+FLITLAB_INLINE bool start_packet(const V& v, const Item<W>& terminal, u32 index, PacketInInjection& lane, Packet& packet,
                                  Destination destination, Cycle now) {
   const auto& t = v.t;
   const u32 needed = credits_to_start(v, packet);
@@ -86,8 +86,8 @@ FLITLAB_INLINE bool start_packet(const V& v, const Item<W>& terminal, u32 index,
   packet.hops = 0;
   address_packet(v, index, packet, destination());
   InjectionVc& out = terminal.at(t.terminal_fields.output, vc);
-  injection_place(v, index, vc, out.tail) = packet;
-  out.tail = next_place(out.tail, t.ring);
+  injection_descriptor(v, index, vc, out.tail) = packet;
+  out.tail = next_position(out.tail, t.ring);
   lane.vc = static_cast<u8>(vc);
   lane.left = packet.flits;
   count(*v.shard, Total::kPacketsInjected);
@@ -100,15 +100,15 @@ FLITLAB_INLINE bool start_packet(const V& v, const Item<W>& terminal, u32 index,
 /// Sends the next flit of the packet being injected if there is a credit for it; returns whether it did. `mark`:
 /// kHeadMark for a head flit.
 template <class V, int W>
-FLITLAB_INLINE bool send_from_lane(const V& v, const Item<W>& terminal, u32 index, InjectionLane& lane, u8 mark,
+FLITLAB_INLINE bool send_next_flit(const V& v, const Item<W>& terminal, u32 index, PacketInInjection& lane, u8 mark,
                                    Cycle now) {
   const auto& t = v.t;
   InjectionVc& out = terminal.at(t.terminal_fields.output, lane.vc);
   if (!out.credits) return false;
   --out.credits;
-  u8 mail = static_cast<u8>(mark | (lane.vc + 1));
-  if (!--lane.left) mail |= kTailMark;
-  send_to_router(v, index, mail, now);
+  u8 arrival = static_cast<u8>(mark | (lane.vc + 1));
+  if (!--lane.left) arrival |= kTailMark;
+  send_to_router(v, index, arrival, now);
   count(*v.shard, Total::kFlitsInjected);
   return true;
 }

@@ -12,7 +12,7 @@ FLITLAB_INLINE void create_from_trace(const V& v, const Item<W>& terminal, u32 i
   const TraceFields& f = v.t.terminal_fields.trace;
   TraceControl& trace = terminal.at(f.control);
   while (trace.created < trace.entries) {
-    TraceEntry& entry = terminal.at(f.entry, (trace.first + trace.created) % kTraceRing);
+    TraceEntry& entry = terminal.at(f.entry, (trace.first + trace.created) % kTraceQueue);
     if (entry.needs != kNone || entry.cycle > now) return;
     if (entry.cycle < trace.last_created) entry.cycle = trace.last_created;
     trace.last_created = entry.cycle;
@@ -24,13 +24,13 @@ FLITLAB_INLINE void create_from_trace(const V& v, const Item<W>& terminal, u32 i
 
 /// Lists an arrival for the host, and releases the queued packets that need it.
 template <class V, int W>
-FLITLAB_INLINE void note_arrival(const V& v, const Item<W>& terminal, const Packet& packet, Cycle now) {
+FLITLAB_INLINE void record_arrival(const V& v, const Item<W>& terminal, const Packet& packet, Cycle now) {
   const TraceFields& f = v.t.terminal_fields.trace;
   TraceControl& trace = terminal.at(f.control);
-  if (trace.arrivals < kTraceRing) terminal.at(f.arrival, trace.arrivals) = TraceArrival{packet.id, now};
+  if (trace.arrivals < kTraceQueue) terminal.at(f.arrival, trace.arrivals) = TraceArrival{packet.id, now};
   ++trace.arrivals;
   for (u32 i = trace.created; i < trace.entries; ++i) {
-    TraceEntry& entry = terminal.at(f.entry, (trace.first + i) % kTraceRing);
+    TraceEntry& entry = terminal.at(f.entry, (trace.first + i) % kTraceQueue);
     if (entry.needs != packet.id) continue;
     entry.needs = kNone;
     if (entry.cycle <= now) entry.cycle = now + 1;

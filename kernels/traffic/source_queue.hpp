@@ -45,8 +45,8 @@ FLITLAB_INLINE void remove_of_trace(const V& v, const Item<W>& terminal, u32 old
   const TraceFields& f = v.t.terminal_fields.trace;
   TraceControl& trace = terminal.at(f.control);
   for (u32 i = older; i > 0; --i)
-    terminal.at(f.entry, (trace.first + i) % kTraceRing) = terminal.at(f.entry, (trace.first + i - 1) % kTraceRing);
-  trace.first = (trace.first + 1) % kTraceRing;
+    terminal.at(f.entry, (trace.first + i) % kTraceQueue) = terminal.at(f.entry, (trace.first + i - 1) % kTraceQueue);
+  trace.first = (trace.first + 1) % kTraceQueue;
   --trace.entries;
   --trace.created;
 }

@@ -10,22 +10,22 @@ namespace flitlab {
 
 /// Adds a credit to a virtual channel of the injection channel.
 template <class V, int W>
-FLITLAB_INLINE void receive_injection_credit(const V& v, const Item<W>& terminal, TerminalControl& control, u32 mail) {
-  if (++terminal.at(v.t.terminal_fields.output, mail - 1u).credits > v.t.buffer_flits)
+FLITLAB_INLINE void receive_injection_credit(const V& v, const Item<W>& terminal, TerminalControl& control, u32 arrival) {
+  if (++terminal.at(v.t.terminal_fields.output, arrival - 1u).credits > v.t.buffer_flits)
     raise_fault(control.fault, kFaultCreditOverflow, kNoFaultPort);
 }
 
 /// Open loop: delivers the packet whose tail has arrived.
 template <class V, int W>
-FLITLAB_INLINE void take_packet(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control, u32 mail,
+FLITLAB_INLINE void take_packet(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control, u32 arrival,
                                 Cycle now) {
   const auto& t = v.t;
-  const u32 vc = (mail & kVcBits) - 1u;
+  const u32 vc = (arrival & kVcBits) - 1u;
   u8& first = terminal.at(t.terminal_fields.first, vc);
   const Packet& packet = terminal.at(t.terminal_fields.ring, vc * t.ring + first);
   deliver(v, index, control, packet, now);
-  if (t.mode == TrafficMode::kTrace) note_arrival(v, terminal, packet, now);
-  first = next_place(first, t.ring);
+  if (t.mode == TrafficMode::kTrace) record_arrival(v, terminal, packet, now);
+  first = next_position(first, t.ring);
 }
 
 /// Adds all packets of a batch, which have the same length, to the source queue at once: an all-to-all of 32768 nodes
@@ -125,7 +125,7 @@ struct TerminalPhase {
           raise_fault(control.fault, kFaultBufferOverflow, kNoFaultPort);
         flit = 0;
       }
-      take_flit(v, terminal, index, control, loop, now);
+      consume_flit(v, terminal, index, control, loop, now);
       create_replies(v, terminal, index, loop, now);
       create_requests(v, terminal, index, control, loop, now);
       send_in_turns(v, terminal, index, control, loop, now);
@@ -147,7 +147,7 @@ struct TerminalPhase {
       if (!start_oldest(v, terminal, index, control, now)) return;
       mark = kHeadMark;
     }
-    send_from_lane(v, terminal, index, control.lane, mark, now);
+    send_next_flit(v, terminal, index, control.lane, mark, now);
   }
 
   /// Whether a terminal has flits or credits in its inboxes, or something to create or send. In other modes than the
@@ -160,16 +160,16 @@ struct TerminalPhase {
     const auto terminal = v.terminals[index];
     const u32 slot = now & t.slot_mask;
     const TerminalControl& control = terminal.at(t.terminal_fields.control);
-    const u32 mail = terminal.at(t.terminal_fields.credit_mail, slot) | terminal.at(t.terminal_fields.flit_mail, slot);
-    return (mail | control.lane.left | (control.sent ^ control.created) | u32{control.next.at <= now}) != 0;
+    const u32 arrival = terminal.at(t.terminal_fields.credit_mail, slot) | terminal.at(t.terminal_fields.flit_mail, slot);
+    return (arrival | control.lane.left | (control.sent ^ control.created) | u32{control.next.at <= now}) != 0;
   }
 
-  static constexpr u32 batch = kBatch;
+  static constexpr u32 batch = kMostBulkItems;
 
-  /// `run` for up to `batch` terminals; in an open loop in separate loops (see kernels/routers/vc/batch.hpp).
+  /// `run` for up to `batch` terminals; in an open loop in separate loops (see kernels/routers/vc/bulk.hpp).
   template <class V>
     requires(V::Table::kSmall && !V::traced && V::width == 1)
-  FLITLAB_INLINE static void work_many(const V& v, const u32* list, u32 n, Cycle now) {
+  FLITLAB_INLINE static void work_in_bulk(const V& v, const u32* list, u32 n, Cycle now) {
     const auto& t = v.t;
     if (t.mode != TrafficMode::kOpen) {
       for (u32 i = 0; i < n; ++i) run(v, list[i], now);
@@ -179,11 +179,11 @@ struct TerminalPhase {
     const auto control = [&](u32 index) -> TerminalControl& {
       return v.terminals[index].at(t.terminal_fields.control);
     };
-    struct Mail {
+    struct Arrival {
       u32 index, byte;
     };
-    Mail credits[kBatch + 1], flits[kBatch + 1], tails[kBatch + 1];
-    u32 creating[kBatch + 1], starting[kBatch + 1], sending[kBatch + 1];
+    Arrival credits[kMostBulkItems + 1], flits[kMostBulkItems + 1], tails[kMostBulkItems + 1];
+    u32 creating[kMostBulkItems + 1], starting[kMostBulkItems + 1], sending[kMostBulkItems + 1];
     u32 credit_count = 0, flit_count = 0, tail_count = 0, create_count = 0, start_count = 0, send_count = 0;
     for (u32 i = 0; i < n; ++i) {
       const auto terminal = v.terminals[list[i]];
@@ -218,11 +218,11 @@ struct TerminalPhase {
       start_count += !busy & (c.sent != c.created);
     }
     for (u32 i = 0; i < send_count; ++i)
-      send_from_lane(v, v.terminals[sending[i]], sending[i], control(sending[i]).lane, 0, now);
+      send_next_flit(v, v.terminals[sending[i]], sending[i], control(sending[i]).lane, 0, now);
     for (u32 i = 0; i < start_count; ++i) {
       const u32 index = starting[i];
       if (start_oldest(v, v.terminals[index], index, control(index), now))
-        send_from_lane(v, v.terminals[index], index, control(index).lane, kHeadMark, now);
+        send_next_flit(v, v.terminals[index], index, control(index).lane, kHeadMark, now);
     }
   }
 };

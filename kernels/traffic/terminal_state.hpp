@@ -20,8 +20,8 @@ struct InjectionVc {
 static_assert(sizeof(InjectionVc) == 4);
 
 /// The packet that a terminal is injecting.
-struct InjectionLane {
-  FLITLAB_MEMBERS(InjectionLane,
+struct PacketInInjection {
+  FLITLAB_MEMBERS(PacketInInjection,
     (u16, left, "flits", "of the packet, still to be sent; 0: no packet"),
     (u8, vc, "", "virtual channel of the packet"),
     (u8, pick, "", "round-robin pointer over injection VCs"))
@@ -35,14 +35,14 @@ struct TerminalControl {
     (u32, sent, "packets", "packets whose head has been injected; created - sent are queued"),
     (u32, received, "packets", "packets whose tail has arrived"),
     (u32, fault, "", "Fault bits"),
-    (InjectionLane, lane, "", "packet being injected; in a closed loop, the request"))
+    (PacketInInjection, lane, "", "packet being injected; in a closed loop, the request"))
 };
 static_assert(sizeof(TerminalControl) == 52);
 
 /// Closed loop only: the state for replies.
 struct LoopControl {
   FLITLAB_MEMBERS(LoopControl,
-    (InjectionLane, lane, "", "reply being injected"),
+    (PacketInInjection, lane, "", "reply being injected"),
     (u32, outstanding, "packets", "requests without a reply"),
     (u32, replies_sent, "packets", "replies whose head has been injected; also the number of the oldest queued reply"),
     (u16, reply_first, "", "position of the oldest queued reply"),
@@ -71,8 +71,8 @@ struct QueuedReply {
 };
 
 /// Flits of one VC that have arrived in the ejection buffer and that the terminal has not consumed.
-struct HeldVc {
-  FLITLAB_MEMBERS(HeldVc,
+struct EjectionVc {
+  FLITLAB_MEMBERS(EjectionVc,
     (u16, flits, "flits", "in the ejection buffer"),
     (u16, left, "flits", "of the front packet, still to be consumed; 0: the packet has not been accepted"))
 };
@@ -103,7 +103,7 @@ struct TerminalFields {
     (LoopControl, loop, t.loops(), "", "closed loop: state for replies"),
     (Transaction, transaction, t.loops() * t.window, "", "closed loop: requests without a reply"),
     (QueuedReply, reply, t.loops() * t.reply_queue, "", "[position] closed loop: queued replies"),
-    (HeldVc, held, t.loops() * t.vcs, "", "[VC] closed loop: flits in the ejection buffers"),
+    (EjectionVc, held, t.loops() * t.vcs, "", "[VC] closed loop: flits in the ejection buffers"),
     (TraceFields, trace),
     (ProgramFields, program),
     (Packet, ring, t.vcs * t.ring, "", "[VC][position] descriptors of arriving packets"))

@@ -1,13 +1,13 @@
 #pragma once
 /// State for the replay of a trace: each terminal has a short queue of the packets that it sends next and a short list
-/// of the packets that it has received. At least every kTraceRing cycles the host fills the queue from the file and
+/// of the packets that it has received. At least every kTraceQueue cycles the host fills the queue from the file and
 /// empties the list. A terminal sends and receives at most one packet per cycle, so neither runs empty or overflows.
 #include "kernels/common/fields.hpp"
 #include "kernels/common/layout.hpp"
 
 namespace flitlab {
 
-inline constexpr u32 kTraceRing = 64;
+inline constexpr u32 kTraceQueue = 64;
 
 /// A packet to send.
 struct TraceEntry {
@@ -39,8 +39,8 @@ struct TraceControl {
 struct TraceFields {
   FLITLAB_FIELDS(TraceFields,
     (TraceControl, control, t.traces(), "", "progress of the trace", "trace"),
-    (TraceEntry, entry, t.traces() * kTraceRing, "", "[position] packets to send", "trace_entry"),
-    (TraceArrival, arrival, t.traces() * kTraceRing, "", "[index] packets that have arrived", "trace_arrival"))
+    (TraceEntry, entry, t.traces() * kTraceQueue, "", "[position] packets to send", "trace_entry"),
+    (TraceArrival, arrival, t.traces() * kTraceQueue, "", "[index] packets that have arrived", "trace_arrival"))
 };
 
 }  // namespace flitlab

@@ -124,7 +124,7 @@ class Naive:
         ejected = []
         for flit in here:
             if flit.packet.dst == router and len(ejected) < self.ejection_width:
-                if self.has_place(terminal, flit.packet):
+                if self.has_room(terminal, flit.packet):
                     ejected.append(flit)
                     self.eject(router, terminal, flit)
                     self.note("switch_granted", router, came_by[id(flit)], self.ports, flit)
@@ -156,7 +156,7 @@ class Naive:
             flit.hops += 1
             self.mail[free.pop(port)][now + self.delay + self.channel_delay, port ^ 1] = flit
 
-    def has_place(self, terminal, packet):
+    def has_room(self, terminal, packet):
         return packet.flits == 1 or packet.name in terminal.partial or len(terminal.partial) < self.places
 
     def eject(self, router, terminal, flit):

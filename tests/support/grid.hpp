@@ -7,34 +7,34 @@
 
 namespace flitlab::testing {
 
-using Place = std::vector<u32>;  // coordinates
+using Coordinates = std::vector<u32>;  // coordinates
 
 struct Grid {
   explicit Grid(const IntList& s) : shape(s.begin(), s.end()) {
     for (u32 k : shape) nodes *= k;
   }
-  Place at(u32 node) const {
-    Place place;
+  Coordinates at(u32 node) const {
+    Coordinates place;
     for (u32 k : shape) place.push_back(node % k), node /= k;
     return place;
   }
-  u32 node(const Place& place) const {
+  u32 node(const Coordinates& place) const {
     u32 n = 0;
     for (u32 d = static_cast<u32>(shape.size()); d-- > 0;) n = n * shape[d] + place[d];
     return n;
   }
-  Place step(Place from, u32 direction) const {
+  Coordinates step(Coordinates from, u32 direction) const {
     const u32 k = shape[direction / 2];
     from[direction / 2] = (from[direction / 2] + (direction % 2 ? k - 1 : 1)) % k;
     return from;
   }
-  u32 steps(Place from, const Place& to, u32 direction) const {
+  u32 steps(Coordinates from, const Coordinates& to, u32 direction) const {
     u32 n = 0;
     for (; from[direction / 2] != to[direction / 2]; ++n) from = step(from, direction);
     return n;
   }
   /// Directions that bring a packet nearer; both of a dimension if it is half-way round.
-  u32 nearer(const Place& from, const Place& to) const {
+  u32 nearer(const Coordinates& from, const Coordinates& to) const {
     u32 set = 0;
     for (u32 d = 0; d < 2 * shape.size(); ++d)
       if (const u32 n = steps(from, to, d); n && n <= steps(from, to, d ^ 1)) set |= 1u << d;

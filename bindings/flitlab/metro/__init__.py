@@ -122,26 +122,26 @@ def attempts(net: Network, source: int, cycles: int, member: int = 0) -> list[At
         raise ConfigError(f"endpoint {source} does not exist: endpoints are numbered 0 to {terminals - 1}.")
     if not 0 <= member < cascade:
         raise ConfigError(f"cascaded router {member} does not exist: there are {cascade}, from 0 on.")
-    doors = [(r, i) for r in range(member, int(e.derived()["routers"]), cascade)
+    entry_ports = [(r, i) for r in range(member, int(e.derived()["routers"]), cascade)
              for i, port in enumerate(net.router(r).ports)
              if port.to_terminal and port.peer == source and port.name.startswith("forward")]
     found: list[Attempt] = []
-    driven = {door: False for door in doors}
+    driven = {entry_port: False for entry_port in entry_ports}
     for _ in range(cycles):
-        look = functools.cache(Scan(net).registers)  # within a cycle
-        for door in doors:
-            registers = look(door[0])
+        read_registers = functools.cache(Scan(net).registers)  # within a cycle
+        for entry_port in entry_ports:
+            registers = read_registers(entry_port[0])
             data = registers[f"word.f{door[1]}"] >> 16 == 1
-            if data and not driven[door] and registers[f"state.f{door[1]}"] == 0:
-                found.append(Attempt(net.cycle, [Hop(*door)], width=e["router.width"]))
-            driven[door] = data
+            if data and not driven[entry_port] and registers[f"state.f{door[1]}"] == 0:
+                found.append(Attempt(net.cycle, [Hop(*entry_port)], width=e["router.width"]))
+            driven[entry_port] = data
         for attempt in found[-2:]:  # the end of one attempt may still travel when the next one begins
-            _read(net, look, attempt, e["router.pipeline_stages"], attempt is found[-1])
+            _read(net, read_registers, attempt, e["router.pipeline_stages"], attempt is found[-1])
         net.step()
     return found
 
 
-def _read(net: Network, look: Callable[[int], dict[str, int]], attempt: Attempt, stages: int, current: bool) -> None:
+def _read(net: Network, read_registers: Callable[[int], dict[str, int]], attempt: Attempt, stages: int, current: bool) -> None:
     """Records the words that are read in the next cycle, and the connection's progress. Words on the source's link
     belong to the current attempt."""
     def note(wire: int, back: bool, word: int) -> None:
@@ -152,7 +152,7 @@ def _read(net: Network, look: Callable[[int], dict[str, int]], attempt: Attempt,
         over = hop.closed is not None and net.cycle > hop.closed
         if over and (place > 0 or not current):
             continue
-        registers = look(hop.router)
+        registers = read_registers(hop.router)
         port = f"f{hop.forward}"
         if place == 0 and current:
             note(0, False, registers[f"word.{port}"])
@@ -185,7 +185,7 @@ def _read(net: Network, look: Callable[[int], dict[str, int]], attempt: Attempt,
             note(place + 1, True, registers.get(f"word.{out}", 0))
         if place + 1 == len(attempt.hops) and word >> 16 == 1:
             ends = [end for end in far_ports(net, hop.router, hop.backward)
-                    if look(end[0])[f"word.f{end[1]}"] == word]
+                    if read_registers(end[0])[f"word.f{end[1]}"] == word]
             attempt.hops += [Hop(*ends[0])] if len(ends) == 1 else []
 
 

@@ -22,7 +22,7 @@ def planes_of(names: Sequence[str]) -> list[int]:
     return [int(match[1].split(",")[2]) for match in found if match]
 
 
-def places_of(names: Sequence[str], kind: str, links: Sequence[tuple[int, int, int, int]],
+def positions_of(names: Sequence[str], kind: str, links: Sequence[tuple[int, int, int, int]],
               shape: Sequence[int] = ()) -> tuple[Places, str]:
     """Returns the positions of the routers with these names, and a phrase for the layout.
 
@@ -54,8 +54,8 @@ def _node_grid(nodes: list[tuple[int, bool]], shape: Sequence[int]) -> tuple[Pla
         return [c for c, k in zip(found, shape, strict=True) if k > 1]
 
     all_of = [coordinates(node) for node, _ in nodes]
-    places, said = (_line(all_of), "a row") if len(all_of[0]) == 1 else _grid(all_of)
-    return [(x + 0.3 * second, y - 0.3 * second) for (x, y), (_, second) in zip(places, nodes, strict=True)], said
+    places, layout = (_line(all_of), "a row") if len(all_of[0]) == 1 else _grid(all_of)
+    return [(x + 0.3 * second, y - 0.3 * second) for (x, y), (_, second) in zip(places, nodes, strict=True)], layout
 
 
 def _line(coordinates: list[list[int]]) -> Places:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from flitlab import _core
 from flitlab._core import ConfigError
 from flitlab.inspection import VirtualChannel
-from flitlab.scope.places import places_of, planes_of
+from flitlab.scope.places import positions_of, planes_of
 
 if TYPE_CHECKING:
     from flitlab.network import Network
@@ -45,7 +45,7 @@ class Recorder:
         window = window or WINDOW * KEPT // max(KEPT, len(self.routers))
         self._core = _core.Recorder(network._core, self.routers, window)
         self._fast: Network | None = None  # the same network without events
-        self._meta = self._unchanging(window)
+        self._meta = self._constant_data(window)
 
     def restart(self) -> None:
         """Begins a new recording at the network's current cycle."""
@@ -110,11 +110,11 @@ class Recorder:
         meta = json.dumps({**self._meta, **self.state()})
         return f'{{"format":{FORMAT},"meta":{meta},"frames":{self._core.frames(most)}}}'
 
-    def _unchanging(self, window: int) -> dict[str, Any]:
+    def _constant_data(self, window: int) -> dict[str, Any]:
         net, flat = self.network, self.network.experiment.flat()
         found = json.loads(self._core.network())
         place = {r: i for i, r in enumerate(self.routers)}
-        places, layout = places_of(found["names"], flat.get("topology.kind", ""),
+        places, layout = positions_of(found["names"], flat.get("topology.kind", ""),
                                    [(place[a], p, place[b], q) for _, a, p, b, q in found["links"]],
                                    flat.get("topology.shape", ()))
         return {

@@ -52,7 +52,7 @@ class View(Recorded, anywidget.AnyWidget):
 
     def _follow(self, frames: str | None) -> None:
         if frames is None:
-            self._send_anew()
+            self._send_recording()
         else:
             self._send_frames(frames)
         self.keep()
@@ -80,7 +80,7 @@ class View(Recorded, anywidget.AnyWidget):
         state = json.dumps({"more": more, **self._recorder.state()})
         self._send_json(f'{{"frames":{frames},{state[1:]}')
 
-    def _send_anew(self) -> None:
+    def _send_recording(self) -> None:
         self._send_json(f'{{"anew":{self._recorder.recording()}}}')
 
     def _send_json(self, message: str) -> None:
@@ -89,35 +89,35 @@ class View(Recorded, anywidget.AnyWidget):
 
     def _answer(self, _: Any, message: Any, __: Any) -> None:
         try:
-            self._carry_out(message)
+            self._execute(message)
         except (ConfigError, RunError) as error:
             self.send({"error": str(error)})
 
-    def _carry_out(self, message: dict[str, Any]) -> None:
-        wish, recorder = message.get("do"), self._recorder
+    def _execute(self, message: dict[str, Any]) -> None:
+        command, recorder = message.get("do"), self._recorder
         cycles = max(1, int(message.get("cycles", 1)))
-        if wish == "step":
+        if command == "step":
             if not recorder.in_step():
                 recorder.restart()
-                self._send_anew()
+                self._send_recording()
             self._send_frames(recorder.step(min(cycles, MOST_AT_ONCE)), more=cycles > MOST_AT_ONCE)
-        elif wish == "skip":
+        elif command == "skip":
             recorder.skip(cycles, MOST_SECONDS)
-            self._send_anew()
-        elif wish == "inspect":
+            self._send_recording()
+        elif command == "inspect":
             recorder.inspected = {int(message["router"])} & set(recorder.routers)
             self._send_json(recorder.inspection(int(message["router"])))
-        elif wish == "set":
+        elif command == "set":
             changes = {k: v for k, v in message.get("changes", {}).items() if k in SETTINGS}
-            self._begin(changes)
-        elif wish == "reset":  # the same network, at cycle 0 again
+            self._new_network(changes)
+        elif command == "reset":  # the same network, at cycle 0 again
             self.network.go_on_from(type(self.network)(self.network.experiment))
             recorder.restart()
-            self._send_anew()
-        elif wish == "keep":
+            self._send_recording()
+        elif command == "keep":
             self.keep()
 
-    def _begin(self, changes: dict[str, Any]) -> None:
+    def _new_network(self, changes: dict[str, Any]) -> None:
         """Makes a new network at cycle 0 with the same seed."""
         from flitlab.network import Network
 
@@ -125,4 +125,4 @@ class View(Recorded, anywidget.AnyWidget):
         inspected = self._recorder.inspected
         self._recorder = Recorder(new, self._window, self._chosen)
         self._recorder.inspected = inspected
-        self._send_anew()
+        self._send_recording()

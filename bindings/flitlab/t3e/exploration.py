@@ -227,7 +227,7 @@ def _improve(ways: Ways, others: Ways) -> bool:
     return bool(better)
 
 
-def _joined(nodes: list[Node], directions: Sequence[int]) -> dict[Node, Node]:
+def _representatives(nodes: list[Node], directions: Sequence[int]) -> dict[Node, Node]:
     """Returns for every node a representative of the nodes with which it is connected in some directions."""
     whose: dict[Node, Node] = {}
     for first in nodes:
@@ -244,8 +244,8 @@ def _ordinates(root: Node, nodes: list[Node], dim: int) -> dict[Node, int]:
     """Returns the ordinates of all nodes in a dimension. Nodes connected in the other two dimensions form a slab, which
     has one ordinate. The lines through the explorer's slab, the first one, give the order: where one line skips a slab,
     others do not."""
-    slab = _joined(nodes, [d for d in range(6) if d % 3 != dim])
-    line = _joined(nodes, [dim, dim + 3])
+    slab = _representatives(nodes, [d for d in range(6) if d % 3 != dim])
+    line = _representatives(nodes, [dim, dim + 3])
     first, lines = slab[root], {line[n] for n in nodes if slab[n] is slab[root]}
     before: dict[Node, set[Node]] = {s: set() for s in slab.values()}
     for node in nodes:

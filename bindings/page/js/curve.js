@@ -40,7 +40,7 @@ class Curves {
       this.button.textContent = "stop";
       this.draw();
     } catch (error) {
-      this.say(error.message);
+      this.set_status(error.message);
     }
   }
 
@@ -58,9 +58,9 @@ class Curves {
     if (!run) return;
     if (data.error || data.point?.error) {
       this.stop();
-      return this.say(data.error ?? data.point.error);
+      return this.set_status(data.error ?? data.point.error);
     }
-    if (data.cycle !== undefined) return this.say(`load ${data.load}: cycle ${data.cycle}`);
+    if (data.cycle !== undefined) return this.set_status(`load ${data.load}: cycle ${data.cycle}`);
     if (data.point) {
       run.points.push(data.point);
       run.saturated = data.point.saturated ? run.saturated + 1 : 0;
@@ -68,7 +68,7 @@ class Curves {
     }
     if (run.next === run.loads.length || run.saturated === 2) { // two saturated points end the curve
       this.stop();
-      return this.say(run.saturated === 2 ? "saturated; higher loads are skipped" : "done");
+      return this.set_status(run.saturated === 2 ? "saturated; higher loads are skipped" : "done");
     }
     run.worker.postMessage({ do: "point", load: run.loads[run.next++], config: run.config, texts: run.texts });
   }
@@ -77,17 +77,17 @@ class Curves {
     this.running?.worker.terminate();
     this.running = null;
     this.button.textContent = "draw the curve";
-    this.say("stopped");
+    this.set_status("stopped");
   }
 
   clear() {
     if (this.running) this.stop();
     this.curves = [];
-    this.say("");
+    this.set_status("");
     this.draw();
   }
 
-  say(text) {
+  set_status(text) {
     this.status.textContent = text;
   }
 
@@ -133,12 +133,12 @@ function draw_curve(svg, points, i, x, y, y_most) {
       d: `M${cx - 3} ${y(latency(p) - ci)}h6m-3 0V${y(latency(p) + ci)}m-3 0h6` }));
     const mark = p.saturated ? svg_part("path", { d: `M${cx - 5} ${cy + 7}L${cx} ${cy}L${cx + 5} ${cy + 7}Z`, fill: "none", stroke: colour, "stroke-width": 1.6 })
       : svg_part("circle", { cx, cy, r: 3, fill: colour });
-    mark.append(svg_part("title", {}, said_of(p)));
+    mark.append(svg_part("title", {}, point_text(p)));
     svg.append(mark);
   }
 }
 
-function said_of(p) {
+function point_text(p) {
   if (p.saturated) return `load ${p.load}: saturated; accepted ${p.accepted.toFixed(3)} flits/cycle/terminal`;
   return `load ${p.load}: ${p.latency_cycles.mean?.toFixed(2)} ± ${p.latency_cycles.ci95?.toFixed(2) ?? "?"} cycles`;
 }

@@ -12,7 +12,7 @@ function meta_of(name, begun) {
   const { parameters, network, warnings, stages, deadlock, deadlocked } = begun;
   const values = Object.fromEntries(parameters.map((p) => [p.path, p.value]));
   const place = new Map(network.routers.map((r, i) => [r, i]));
-  const [places, layout] = places_of(network.names, values["topology.kind"] ?? "",
+  const [places, layout] = positions_of(network.names, values["topology.kind"] ?? "",
     network.links.map(([, a, p, b, q]) => [place.get(a), p, place.get(b), q]), values["topology.shape"] ?? []);
   const drawn = network.routers.length;
   const note = drawn === network.all ? "" : `${drawn} of ${network.all} routers are drawn (0 to ${drawn - 1}); the others run but are not shown.`;

@@ -14,7 +14,7 @@ function planes_of(names) {
 
 // Returns positions, and a phrase for the layout. links: [router, port, router, port] of every channel; routers are
 // indices of `names`.
-function places_of(names, kind, links, shape = []) {
+function positions_of(names, kind, links, shape = []) {
   const nodes = names.map((name) => /^(\d+)([ab]?)$/.exec(name));
   if (kind === "mesh" && shape.length && names.length > 1 && nodes.every((n) => n))
     return node_grid(nodes.map((n) => [Number(n[1]), n[2] === "b" ? 0.3 : 0]), shape);
@@ -42,8 +42,8 @@ function node_grid(nodes, shape) {
     }
     return found;
   });
-  const [places, said] = all[0].length === 1 ? [all.map(([x]) => [x, 0]), "a row"] : grid(all);
-  return [places.map(([x, y], i) => [x + nodes[i][1], y - nodes[i][1]]), said];
+  const [places, layout] = all[0].length === 1 ? [all.map(([x]) => [x, 0]), "a row"] : grid(all);
+  return [places.map(([x, y], i) => [x + nodes[i][1], y - nodes[i][1]]), layout];
 }
 
 function circle(count) {

@@ -37,7 +37,7 @@ class Page {
     this.hash = page.querySelector("[data-page=hash]");
     this.kernel = worker();
     this.kernel.onmessage = ({ data }) => this.receive(data);
-    this.kernel.onerror = (event) => this.say(`The emulator has stopped: ${event.message}. Reload the page.`);
+    this.kernel.onerror = (event) => this.set_status(`The emulator has stopped: ${event.message}. Reload the page.`);
     const choice = (this.choice = page.querySelector("[data-page=network]"));
     for (const { name } of configs) choice.append(make("option", { value: name }, name));
     choice.append(make("option", { value: OWN, hidden: true }, OWN));
@@ -60,29 +60,29 @@ class Page {
       if (same) this.choose(same.name);
       else this.begin({ ...this.given, name: alike(this.given.config, config) ? this.given.name : OWN, config });
     } catch (error) {
-      this.say(error.message);
+      this.set_status(error.message);
     }
   }
 
   begin(given) {
-    this.forget_hash();
-    this.say("building the network");
+    this.clear_hash();
+    this.set_status("building the network");
     this.kernel.postMessage({ do: "begin", ...given });
   }
 
   // Passes a message of the scope to the worker.
-  ask(message) {
-    this.say("");
-    if (message.do !== "keep") this.forget_hash();
+  post(message) {
+    this.set_status("");
+    if (message.do !== "keep") this.clear_hash();
     this.kernel.postMessage(message);
   }
 
   receive(data) {
     if (data.ready) return (this.page.querySelector("[data-page=version]").textContent = data.ready);
     if (data.hash) return this.show_hash(data);
-    this.ask_hash();
+    this.request_hash();
     if (data.given) this.began(data);
-    else if (data.error && data.chosen) this.say(data.error); // the old network stays
+    else if (data.error && data.chosen) this.set_status(data.error); // the old network stays
     else this.scope?.receive(data);
   }
 
@@ -94,38 +94,38 @@ class Page {
     this.page.querySelector("[data-page=about]").textContent =
       this.configs.find((c) => c.name === this.given.name)?.about ?? "The configuration below.";
     this.text.value = toml_text(this.given.config);
-    this.say("");
+    this.set_status("");
     const settings = Object.keys(data.anew.meta.settings).join();
     if (this.scope && !data.chosen && settings === this.settings) return this.scope.receive(data);
     this.scope?.close();
     this.settings = settings;
     const place = make("div");
     this.page.querySelector("[data-page=scope]").replaceChildren(place);
-    this.scope = new Scope(place, new Recording(data.anew), (message) => this.ask(message));
+    this.scope = new Scope(place, new Recording(data.anew), (message) => this.post(message));
   }
 
   // Requests the hash after 150 ms without messages, because a hash of every cycle would slow down playing.
-  ask_hash() {
-    this.forget_hash();
-    const of = this.asked;
+  request_hash() {
+    this.clear_hash();
+    const of = this.hash_request;
     this.idle = setTimeout(() => this.kernel.postMessage({ do: "hash", of }), 150);
   }
 
   // Clears the hash; the answer to an earlier request will be ignored.
-  forget_hash() {
-    this.asked = (this.asked ?? 0) + 1;
+  clear_hash() {
+    this.hash_request = (this.hash_request ?? 0) + 1;
     clearTimeout(this.idle);
     delete this.hash.dataset.cycle;
     this.hash.textContent = "";
   }
 
   show_hash({ cycle, hash, of }) {
-    if (of !== this.asked) return;
+    if (of !== this.hash_request) return;
     Object.assign(this.hash.dataset, { hash, cycle });
     this.hash.textContent = `cycle ${cycle}: ${hash}`;
   }
 
-  say(text) {
+  set_status(text) {
     this.status.textContent = text;
   }
 }

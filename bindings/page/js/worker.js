@@ -15,32 +15,32 @@ class Kernel {
     switch (message.do) {
       case "begin": return { ...this.begin(message.name, message.config, message.texts), chosen: true };
       case "set": return this.begin(this.name, { ...this.config, ...message.changes }, this.texts);
-      case "step": return this.steps(this.asked("step", Math.min(cycles, MOST_AT_ONCE)), cycles > MOST_AT_ONCE);
-      case "skip": return this.anew(this.asked("skip", Math.min(cycles, 2 ** 31)));
-      case "reset": return this.anew(this.asked("reset"));
-      case "inspect": return this.asked("inspect", message.router);
-      case "hash": return { ...this.asked("hash"), of: message.of };
+      case "step": return this.steps(this.call("step", Math.min(cycles, MOST_AT_ONCE)), cycles > MOST_AT_ONCE);
+      case "skip": return this.anew(this.call("skip", Math.min(cycles, 2 ** 31)));
+      case "reset": return this.anew(this.call("reset"));
+      case "inspect": return this.call("inspect", message.router);
+      case "hash": return { ...this.call("hash"), of: message.of };
       default: return null; // "keep" has a meaning only in a notebook
     }
   }
 
-  asked(name, ...given) {
+  call(name, ...given) {
     return JSON.parse(this.core[name](...given));
   }
 
   begin(name, config, texts) {
-    const begun = this.asked("begin", config, texts);
+    const begun = this.call("begin", config, texts);
     if (begun.error) return begun;
     Object.assign(this, { name, config, texts, meta: meta_of(name, begun) });
     return { ...this.anew(begun), given: { name, config, texts } };
   }
 
-  anew(said) {
-    return said.error ? said : { anew: { meta: { ...this.meta, ...state_of(said) }, frames: said.frames } };
+  anew(reply) {
+    return reply.error ? reply : { anew: { meta: { ...this.meta, ...state_of(reply) }, frames: reply.frames } };
   }
 
-  steps(said, more) {
-    return said.error ? said : { frames: said.frames, more, ...state_of(said) };
+  steps(reply, more) {
+    return reply.error ? reply : { frames: reply.frames, more, ...state_of(reply) };
   }
 
   // Returns a point of a curve, at one load. Calls progress(cycle) after every epoch.
@@ -69,8 +69,8 @@ function serve(make_core) {
       } else if (data.do === "point") {
         self.postMessage({ point: kernel.point(data, (cycle) => self.postMessage({ cycle, load: data.load })) });
       } else {
-        const said = kernel.answer(data);
-        if (said) self.postMessage(said);
+        const reply = kernel.answer(data);
+        if (reply) self.postMessage(reply);
       }
     } catch (error) { // the core returns its errors as answers; this is a crash, or memory has run out
       self.postMessage({ error: `the emulator has failed: ${error.message ?? error}` });

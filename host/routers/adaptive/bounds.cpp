@@ -10,7 +10,7 @@ std::vector<Bound> AdaptivePlan::bounds() const {
                                return stored <= bit_count(wired_[item]) * t.channel_buffers + t.spare;
                              }},
                             {"router.came", arrives_by(t.wired, t.channels)},
-                            {"router.order", below(t.places)},
+                            {"router.order", below(t.positions)},
                             {"router.options", below(u64{1} << t.channels)}};
   for (const char* packets : {"router.pool", "router.mail"})
     add_packet(bounds, packets, {t.routers, t.terminals, t.concentration, t.priorities});

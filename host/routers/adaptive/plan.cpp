@@ -23,7 +23,7 @@ AdaptivePlan::AdaptivePlan(const Experiment& e)
       traffic_(e, topology_),
       message_units_(e.u32_of(adaptive::param::router.message_units)) {
   set_parameters(e);
-  set_ways(e);
+  set_channels(e);
   set_layout();
   facts_ = {.active_terminals = topology_.terminals};
   facts_.batch_packets = traffic_.batch_packets();
@@ -64,7 +64,7 @@ void AdaptivePlan::set_priorities(const Experiment& e) {
   std::copy_n(below.begin(), t.priorities, t.priority_below);
 }
 
-void AdaptivePlan::set_ways(const Experiment& e) {
+void AdaptivePlan::set_channels(const Experiment& e) {
   adaptive::Table& t = table_;
   const std::size_t n = t.routers;
   require_memory(size_text(e), n * n * 4,
@@ -84,7 +84,7 @@ void AdaptivePlan::set_ways(const Experiment& e) {
   }
   t.wired = wired_.data();
   t.minimal = minimal_.data();
-  t.places = most_buffers() + t.channels;
+  t.positions = most_buffers() + t.channels;
 }
 
 u32 AdaptivePlan::most_buffers() const {
@@ -117,7 +117,7 @@ std::vector<std::pair<std::string, double>> AdaptivePlan::derived() const {
   const DistanceMetrics distance = distance_metrics(topology_);
   const bool uniform = t.traffic.pattern == Pattern::kUniform && t.mode == TrafficMode::kOpen;
   const double hops = mean_hops(), alone = 2 + hops * t.delay;
-  const double taken = t.ejection ? static_cast<double>(t.ejection) / t.concentration : 1.0;
+  const double delivered = t.ejection ? static_cast<double>(t.ejection) / t.concentration : 1.0;
   const double carried = static_cast<double>(topology_.channels) / (hops * t.terminals);
   return {{"routers", t.routers},
           {"terminals", t.terminals},
@@ -129,7 +129,7 @@ std::vector<std::pair<std::string, double>> AdaptivePlan::derived() const {
           {"topology_hops_mean", distance.mean_hops},
           {"hops_mean", hops},
           {"buffers", most_buffers()},
-          {"saturation_load_bound", uniform ? std::min({1.0, taken, carried}) : kNotMeasured},
+          {"saturation_load_bound", uniform ? std::min({1.0, delivered, carried}) : kNotMeasured},
           {"zero_load_latency_cycles", alone},
           {"zero_load_latency_units", alone * message_units_},
           {"state_bytes", static_cast<double>(layout_.bytes(1))},

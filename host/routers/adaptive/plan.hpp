@@ -36,7 +36,7 @@ class AdaptivePlan final : public Plan, public Inspector {
   void set_parameters(const Experiment& e);
   void set_priorities(const Experiment& e);
   /// Sets connected channels, and channels on shortest paths to each router.
-  void set_ways(const Experiment& e);
+  void set_channels(const Experiment& e);
   void set_layout();
   /// Returns the mean hops of shortest routes of the experiment's packets.
   double mean_hops() const;

@@ -15,14 +15,14 @@ u64 vc_bits(const Table& t) {
 }
 
 /// Returns the descriptors of a queue, by its index among [direction][VC], then the injection FIFOs.
-u32 places_of(const Table& t, u32 queue) {
+u32 descriptors_of(const Table& t, u32 queue) {
   return queue < kDirections * t.vcs ? t.ring[queue % t.vcs] : t.injection_ring;
 }
 u32 chunks_of_queue(const Table& t, u32 queue) {
   return queue < kDirections * t.vcs ? t.buffer[queue % t.vcs] : t.injection_flits;
 }
 
-Holds each(std::function<u64(u32 element)> count) {
+Check each(std::function<u64(u32 element)> count) {
   return [=](u64 number, u32, u32 element) { return number < count(element); };
 }
 
@@ -33,20 +33,20 @@ u64 nodes_of(const Table& t, u32 item) {
 }
 
 void add_calendar(std::vector<Bound>& bounds, const Table& t) {
-  const Holds node = [&t](u64 nodes, u32 item, u32) { return (nodes & ~nodes_of(t, item)) == 0; };
-  const Holds mark = [&t](u64 note, u32 item, u32 element) { return note <= (nodes_of(t, item) >> element % 64 & 1); };
+  const Check node = [&t](u64 nodes, u32 item, u32) { return (nodes & ~nodes_of(t, item)) == 0; };
+  const Check mark = [&t](u64 note, u32 item, u32 element) { return note <= (nodes_of(t, item) >> element % 64 & 1); };
   for (const char* marks : {"calendar.heads", "calendar.tokens"}) bounds.push_back({marks, mark});
   for (const char* sets : {"calendar.heard", "calendar.again", "calendar.queues", "calendar.software", "calendar.told"})
     bounds.push_back({sets, node});
 }
 
 void add_packets(std::vector<Bound>& bounds, const Table& t, u64 addresses) {
-  for (const std::string where : {"router.ring", "router.injection_ring", "router.kept.packet",
+  for (const std::string prefix : {"router.ring", "router.injection_ring", "router.kept.packet",
                                   "terminal.reception_ring", "terminal.processor.packet"}) {
-    if (where == "router.kept.packet" && !t.protocol) continue;
-    bounds.push_back({where + ".dst", below(addresses)});
-    bounds.push_back({where + ".src", below(t.terminals)});
-    bounds.push_back({where + ".flits", at_most(kFullPacket)});
+    if (prefix == "router.kept.packet" && !t.protocol) continue;
+    bounds.push_back({prefix + ".dst", below(addresses)});
+    bounds.push_back({prefix + ".src", below(t.terminals)});
+    bounds.push_back({prefix + ".flits", at_most(kFullPacket)});
   }
 }
 
@@ -65,7 +65,7 @@ void add_software(std::vector<Bound>& bounds, const Table& t) {
 }
 
 /// Returns whether every head that requests a link has a hint bit.
-bool heads_know_where(const Table& t, const Item<1>& node) {
+bool heads_have_hints(const Table& t, const Item<1>& node) {
   for (u64 left = node.at(t.node_fields.control).waiting; left; left &= left - 1) {
     const u32 queue = lowest_bit(left);
     if (!(node.at(t.node_fields.queue, (queue >> 3) * t.vcs + (queue & 7)).route & kHints)) return false;
@@ -81,7 +81,7 @@ std::vector<Bound> BglPlan::bounds() const {
   const Table& t = table_;
   const u64 vcs = vc_bits(t), queues = vcs | ((u64{1} << kInjectionFifos) - 1) << kInjectionQueue;
   const u64 addresses = *std::max_element(topology_.address.begin(), topology_.address.end()) + u64{1};
-  const Holds directions = below(1u << kDirections);
+  const Check directions = below(1u << kDirections);
   std::vector<Bound> bounds{{"router.control.links", directions},
                             {"router.control.sending", directions},
                             {"router.control.address", below(addresses)},
@@ -97,8 +97,8 @@ std::vector<Bound> BglPlan::bounds() const {
                             {"router.sender_takes", below(kInjectionQueue + kInjectionFifos)},
                             {"router.tokens", each([&t](u32 vc) { return t.buffer[vc % t.vcs] + u64{1}; })},
                             {"router.tail", each([&t](u32 vc) { return u64{t.ring[vc % t.vcs]}; })},
-                            {"router.queue.first", each([&t](u32 queue) { return u64{places_of(t, queue)}; })},
-                            {"router.queue.packets", each([&t](u32 queue) { return places_of(t, queue) + u64{1}; })},
+                            {"router.queue.first", each([&t](u32 queue) { return u64{descriptors_of(t, queue)}; })},
+                            {"router.queue.packets", each([&t](u32 queue) { return descriptors_of(t, queue) + u64{1}; })},
                             {"router.queue.held", each([&t](u32 queue) { return chunks_of_queue(t, queue) + u64{1}; })},
                             {"router.queue.direction", at_most(kReception)},
                             {"router.queue.vc", below(t.vcs)},
@@ -113,7 +113,7 @@ std::vector<Bound> BglPlan::bounds() const {
   for (const char* set : {"control.waiting", "control.wanting", "control.here", "control.entering", "control.leaving",
                           "control.arriving", "control.bypassing", "blocked"})
     bounds.push_back({std::string("router.") + set, subset(queues)});
-  bounds.push_back(item_bound("router", [&t](const Item<1>& node, u32) { return heads_know_where(t, node); }));
+  bounds.push_back(item_bound("router", [&t](const Item<1>& node, u32) { return heads_have_hints(t, node); }));
   for (const char* set : {"open", "roomy", "fuller"})
     bounds.push_back({std::string("router.levels.") + set, subset(vcs)});
   add_packets(bounds, t, addresses);

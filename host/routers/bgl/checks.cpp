@@ -78,14 +78,14 @@ void check_bgl(const Experiment& e) {
   if (e.flag(bgl::param::router.link_protocol)) {
     // Time of the packet, and, if acknowledgments are packets, of a full packet just started on the reverse link.
     const u32 packets = bgl::has_token_packets(e) ? 2 : 1;
-    const u32 answer = packets * bgl::kChunkBytes * bgl::kFullPacket + e.u32_of(bgl::param::router.trailer_bytes) +
+    const u32 round_trip = packets * bgl::kChunkBytes * bgl::kFullPacket + e.u32_of(bgl::param::router.trailer_bytes) +
                        2 * e.u32_of(bgl::param::router.ack_bytes) + e.u32_of(bgl::param::router.gap_bytes) +
                        2 * e.u32_of(bgl::param::topology.channel_delay) + e.u32_of(bgl::param::router.pipeline_delay) +
                        e.u32_of(bgl::param::router.arbitration_delay);
-    if (e.u32_of(bgl::param::router.retransmission_timeout) <= answer)
+    if (e.u32_of(bgl::param::router.retransmission_timeout) <= round_trip)
       throw ConfigError(
           "router.retransmission_timeout = " + std::to_string(e.u32_of(bgl::param::router.retransmission_timeout)) +
-          ": an acknowledgment can take " + std::to_string(answer) + " cycles; give more than that.");
+          ": an acknowledgment can take " + std::to_string(round_trip) + " cycles; give more than that.");
   }
   if (e.is({param::traffic.mode, "broadcast"})) {
     const std::vector<u32>& dims = e.ints(bgl::param::broadcast.dimensions);

@@ -26,7 +26,7 @@ struct Sketch {
         if (near) left.push_back(c);
       }
       shape.push_back(static_cast<u32>(left.size()));
-      place.push_back(std::move(left));
+      kept.push_back(std::move(left));
     }
     const Topology small = make_torus(shape, 1);
     for (u32 d = 0; d < t.dims; ++d) {
@@ -36,7 +36,7 @@ struct Sketch {
     }
     for (u32 n = 0; n < small.routers; ++n) {
       u32 address = 0;
-      for (u32 d = 0; d < t.dims; ++d) address |= place[d][small.coordinate(n, d)] << whole.dim_shift[d];
+      for (u32 d = 0; d < t.dims; ++d) address |= kept[d][small.coordinate(n, d)] << whole.dim_shift[d];
       node.push_back(whole.router_at(address));
       for (u32 i = 0; i < t.dead_count; ++i)
         if (address == table.dead[i]) t.dead[i] = small.address[n];
@@ -45,7 +45,7 @@ struct Sketch {
   }
 
   bgl::Table t;
-  std::vector<std::vector<u32>> place;  ///< [dims] kept coordinates
+  std::vector<std::vector<u32>> kept;  ///< [dims] kept coordinates
   std::vector<u32> address, node;       ///< [node] its address; its number in the large torus
 };
 
@@ -110,7 +110,7 @@ std::pair<Pair, Way> worst_pair(const Sketch& sketch, const std::vector<Pair>& p
 }
 
 /// Throws the ConfigError for a pair that dead nodes disconnect.
-[[noreturn]] void refuse(const Sketch& sketch, const Topology& topology, const Pair& pair) {
+[[noreturn]] void reject_pair(const Sketch& sketch, const Topology& topology, const Pair& pair) {
   const u32 from = sketch.address[pair.first], to = sketch.address[pair.second];
   u32 in_the_way = 0;
   for (u32 hints = 0; hints < 64; ++hints) {
@@ -191,7 +191,7 @@ std::vector<std::string> set_dead_nodes(bgl::Table& t, const Topology& topology,
   };
   for (u32 sides = 0; sides < 9; ++sides)
     if (try_sides(sides % 3, sides / 3)) break;
-  if (worst.second == Way::kNone) refuse(sketch, topology, worst.first);
+  if (worst.second == Way::kNone) reject_pair(sketch, topology, worst.first);
   if (worst.second != Way::kUnsafe) return {};
   try_sides(0, 0);
   return {"faults.nodes: packets, for instance from node " + shown_node(topology, sketch.node[worst.first.first]) +

@@ -175,12 +175,12 @@ std::vector<PortSnapshot> BglPlan::inspect_router(const std::vector<std::byte>& 
     for (u32 v = 0; v < (injection ? bgl::kInjectionFifos : t.vcs); ++v) {
       const u32 queue = injection ? bgl::kInjectionQueue + v : bgl::queue_of(p, v);
       const bgl::Queue& in = bgl::queue_at(view, node, queue);
-      const u64 me = bgl::bit(queue);
+      const u64 queue_bit = bgl::bit(queue);
       VcSnapshot s;
-      s.stage = (control.waiting | control.here) & me ? "waiting"
-                : control.entering & me               ? "entering"
-                : control.leaving & me                ? "leaving"
-                : control.arriving & me               ? "arriving"
+      s.stage = (control.waiting | control.here) & queue_bit ? "waiting"
+                : control.entering & queue_bit               ? "entering"
+                : control.leaving & queue_bit                ? "leaving"
+                : control.arriving & queue_bit               ? "arriving"
                                                       : "idle";
       s.flits = in.held;
       s.capacity = capacity(p, v);
@@ -191,7 +191,7 @@ std::vector<PortSnapshot> BglPlan::inspect_router(const std::vector<std::byte>& 
         s.src = packet.src;
         s.id = packet.id;
         s.dst_router = topology_.router_at(packet.dst);
-        if (control.leaving & me) {
+        if (control.leaving & queue_bit) {
           s.out_port = in.direction;
           s.out_vc = in.vc;
         }

@@ -43,7 +43,7 @@ u32 packet_overhead(const Experiment& e) {
   return e.u32_of(param::router.trailer_bytes) + charged + e.u32_of(param::router.gap_bytes);
 }
 
-u32 mail_slots(const Table& t, const Experiment& e) {
+u32 inbox_slots(const Table& t, const Experiment& e) {
   return std::bit_ceil(std::max(t.hop_delay, t.token_delay + token_wait(e)) + 1);
 }
 
@@ -141,7 +141,7 @@ void set_software(Table& t, const Experiment& e) {
 }
 
 void set_slots(Table& t, const Experiment& e) {
-  t.slot_mask = mail_slots(t, e) - 1;
+  t.slot_mask = inbox_slots(t, e) - 1;
   t.software_mask = software_slots(t) - 1;
   t.head_slots = head_slots(t);
   t.calendar_slots = calendar_slots(t);

@@ -18,7 +18,7 @@ u32 packet_overhead(const Experiment& e);
 
 /// Return the numbers of future cycles, all powers of two, covered by: the inboxes for tokens and heads' notes;
 /// software's inboxes; the inbox for a link's heads, whose slots must be free again when reused; the calendar.
-u32 mail_slots(const Table& t, const Experiment& e);
+u32 inbox_slots(const Table& t, const Experiment& e);
 u32 software_slots(const Table& t);
 u32 head_slots(const Table& t);
 u32 calendar_slots(const Table& t);

@@ -23,7 +23,7 @@ BlessPlan::BlessPlan(const Experiment& e)
       traffic_(e, topology_),
       longest_(traffic_.mode == TrafficMode::kTrace ? kLongestPacket : flitlab::longest_packet(e)) {
   set_network(e);
-  set_places(e);
+  set_reassembly(e);
   set_layout();
   facts_ = {.active_terminals = topology_.terminals, .longest_packet = kLongestPacket, .warnings = warnings()};
   facts_.batch_packets = traffic_.batch_packets();
@@ -63,17 +63,17 @@ u64 BlessPlan::most_partial() const {
   return longest_ == 1 ? 1 : topology_.channels * table_.hop_delay + topology_.terminals - table_.traffic.others_only;
 }
 
-void BlessPlan::set_places(const Experiment& e) {
+void BlessPlan::set_reassembly(const Experiment& e) {
   const ParamRecord& record = bless::param::router.reassembly_packets;
   u64 places = most_partial();
   if (!e.is_auto(record)) places = std::min<u64>(places, e.u32_of(record));
   constexpr u64 kMost = 1u << 24;
-  const std::string what = std::string(record.path) + (e.is_auto(record) ? " = \"auto\"" : "") + ", " +
+  const std::string subject = std::string(record.path) + (e.is_auto(record) ? " = \"auto\"" : "") + ", " +
                            std::to_string(places) + " packets for each of " + std::to_string(topology_.terminals) +
                            " terminals";
   const std::string advice = "Give a smaller number, such as 64; the model's README describes the consequences.";
-  if (places > kMost) throw ConfigError(what + ": at most " + std::to_string(kMost) + " are supported. " + advice);
-  require_memory(what, places * topology_.terminals * sizeof(bless::Partial), advice);
+  if (places > kMost) throw ConfigError(subject + ": at most " + std::to_string(kMost) + " are supported. " + advice);
+  require_memory(subject, places * topology_.terminals * sizeof(bless::Partial), advice);
   table_.places = static_cast<u32>(places);
 }
 
@@ -105,20 +105,20 @@ class BlessHops final : public PairValue {
  public:
   explicit BlessHops(const Topology& topology) : grid_(topology) {}
   double of(u32 source, u32 destination) const override {
-    return source == destination ? kToItself : grid_.of(source, destination);
+    return source == destination ? kSelfHops : grid_.of(source, destination);
   }
   std::function<double(u32)> sum_over(const TerminalSet& set) const override {
     std::map<u32, u32> times;
     for (u32 member : set) ++times[member];
     return [sum = grid_.sum_over(set), times = std::move(times)](u32 source) {
-      const auto own = times.find(source);
-      return sum(source) + (own == times.end() ? 0 : kToItself * own->second);
+      const auto self = times.find(source);
+      return sum(source) + (self == times.end() ? 0 : kSelfHops * self->second);
     };
   }
   bool symmetric() const override { return true; }
 
  private:
-  static constexpr double kToItself = 2;
+  static constexpr double kSelfHops = 2;
   GridHops grid_;
 };
 

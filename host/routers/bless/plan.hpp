@@ -42,7 +42,7 @@ class BlessPlan final : public Plan, public Inspector {
 
  private:
   void set_network(const Experiment& e);
-  void set_places(const Experiment& e);
+  void set_reassembly(const Experiment& e);
   void set_layout();
   std::vector<std::string> warnings() const;
   double mean_hops() const;

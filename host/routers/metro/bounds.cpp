@@ -6,7 +6,7 @@ namespace flitlab {
 namespace {
 
 /// Returns a test for a word: a payload of at most `width` bits, and a kind.
-Holds word_of(u32 width) {
+Check word_of(u32 width) {
   return [=](u64 word, u32, u32) {
     return metro::payload_of(static_cast<metro::Word>(word)) >> width == 0 &&
            word >> (metro::kKindShift + metro::kKindBits) == 0;
@@ -19,9 +19,9 @@ u64 ports(u32 count) { return (u64{1} << count) - 1; }
 
 std::vector<Bound> MetroPlan::bounds() const {
   const metro::Table& t = table_;
-  const Holds word = word_of(t.width), inputs = subset(ports(t.inputs)), outputs = subset(ports(t.outputs));
+  const Check word = word_of(t.width), inputs = subset(ports(t.inputs)), outputs = subset(ports(t.outputs));
   // Scan may change the dilation; radix times dilation is the router's number of backward ports.
-  const Holds log_of_outputs = [setup = t.setup, slices = t.slices](u64 log, u32 router, u32) {
+  const Check log_of_outputs = [setup = t.setup, slices = t.slices](u64 log, u32 router, u32) {
     const metro::RouterSetup& built = setup[router / slices];
     return log <= u64{built.log_radix} + built.log_dilation;
   };

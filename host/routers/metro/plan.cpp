@@ -56,7 +56,7 @@ MetroPlan::MetroPlan(const Experiment& e)
   facts_ = {.active_terminals = topology_.terminals,
             .shortest_packet = table_.source_words + table_.serial_words + table_.crc_words,
             .longest_packet = kLongestPacket,
-            .knows_arrivals = false};
+            .identifies_arrivals = false};
   facts_.batch_packets = traffic_.batch_packets();
   warn(traffic_.warnings);
   facts_.cost = decltype(table_)::cost;
@@ -76,8 +76,8 @@ void MetroPlan::set_parameters(const Experiment& e) {
   t.traffic = traffic_.table;
   set_routes(e);
   const u32 wire = metro::longest_wire(e, network_);
-  t.slot_mask = metro::mail_slots(t, wire) - 1;
-  t.patience = metro::patience(t, wire, metro::longest_reply(e));
+  t.slot_mask = metro::inbox_slots(t, wire) - 1;
+  t.answer_timeout = metro::answer_timeout(t, wire, metro::longest_reply(e));
 }
 
 void MetroPlan::set_routes(const Experiment& e) {

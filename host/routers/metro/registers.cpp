@@ -138,7 +138,7 @@ bool MetroRegisters::by_scan(const std::string& name) {
 }
 
 std::string MetroRegisters::unknown(const std::string& name, const std::map<std::string, u64>& all) {
-  return "register " + shown(Value{name}) + " does not exist in this router; it has " + families(all) + ".";
+  return "register " + shown(Value{name}) + " does not exist in this router; it has " + register_ranges(all) + ".";
 }
 
 std::vector<RegisterRecord> metro_register_records(const metro::Table& t, u32 max_turn_delay) {

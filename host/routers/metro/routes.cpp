@@ -7,17 +7,17 @@ namespace flitlab {
 namespace {
 
 /// Routers that a message may have reached, sorted.
-using Places = std::vector<u32>;
+using RouterSet = std::vector<u32>;
 
 /// Result of following a direction from all routers of a set: routers, or one endpoint. `ok` is false if the direction
 /// does not exist, or leads to several endpoints, or to routers that read the header differently.
 struct Step {
-  Places routers;
+  RouterSet routers;
   u32 terminal = kNone;
   bool ok = true;
 };
 
-Step step(const MetroNetwork& n, const Places& places, u32 direction) {
+Step step(const MetroNetwork& n, const RouterSet& places, u32 direction) {
   Step next;
   for (u32 r : places) {
     const metro::RouterSetup& setup = n.setup[r];
@@ -46,18 +46,18 @@ Step step(const MetroNetwork& n, const Places& places, u32 direction) {
 /// Returns, for each destination, the shortest sequence of directions from a source; empty if there is none.
 /// Breadth-first exploration of sets of routers.
 std::vector<std::vector<u32>> directions_from(const MetroNetwork& n, u32 source) {
-  Places start;
+  RouterSet start;
   for (u32 l = 0; l < n.links; ++l)
     if (n.leaving(source, l).item != kNone) start.push_back(n.leaving(source, l).item);
   std::sort(start.begin(), start.end());
   start.erase(std::unique(start.begin(), start.end()), start.end());
   std::vector<std::vector<u32>> found(n.terminals);
   struct Way {
-    Places places;
+    RouterSet places;
     std::vector<u32> directions;
   };
   std::vector<Way> ways{{start, {}}};
-  std::vector<Places> seen{start};
+  std::vector<RouterSet> seen{start};
   for (std::size_t w = 0; w < ways.size(); ++w) {
     const u32 depth = static_cast<u32>(ways[w].directions.size());
     if (depth == metro::kMaxStages) break;
@@ -176,7 +176,7 @@ MetroRoutes make_metro_routes(MetroNetwork& n, u32 width, u32 header_words, bool
                           std::to_string(d) + " whichever equivalent ports are taken. Check the wires.");
       // Bits of the routers on the path; equivalent routers have the same number.
       std::vector<u32> bits;
-      Places places;
+      RouterSet places;
       for (u32 l = 0; l < n.links; ++l)
         if (n.leaving(s, l).item != kNone) places.push_back(n.leaving(s, l).item);
       for (u32 direction : ways[d]) {

@@ -37,7 +37,7 @@ u32 longest_reply(const Experiment& e) {
   return longest;
 }
 
-u32 mail_slots(const Table& t, u32 longest_wire) { return std::bit_ceil(t.stages + longest_wire + 1); }
+u32 inbox_slots(const Table& t, u32 longest_wire) { return std::bit_ceil(t.stages + longest_wire + 1); }
 
 u32 back_drop_delay(const Table& t, const Experiment& e, u32 stage, u32 deciding_word) {
   const u32 hop = t.stages + e.u32_of(param::topology.wire_delay);
@@ -46,7 +46,7 @@ u32 back_drop_delay(const Table& t, const Experiment& e, u32 stage, u32 deciding
 
 /// The routers and the destination answer one after the other; 64 cycles are a margin for the ends of earlier
 /// connections.
-u32 patience(const Table& t, u32 longest_wire, u32 longest_reply) {
+u32 answer_timeout(const Table& t, u32 longest_wire, u32 longest_reply) {
   return 2 * (t.most_stages + 1) * (t.stages + longest_wire) + t.crc_words + longest_reply + t.traffic.reply_delay + 64;
 }
 

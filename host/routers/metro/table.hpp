@@ -13,12 +13,12 @@ u32 longest_wire(const Experiment& e, const MetroNetwork& network);
 /// Returns the length of the longest reply, words; 0 without replies.
 u32 longest_reply(const Experiment& e);
 /// Returns the number of inbox slots, a power of two.
-u32 mail_slots(const Table& t, u32 longest_wire);
+u32 inbox_slots(const Table& t, u32 longest_wire);
 /// Returns the delay from the first word of an attempt, on the source's wire, to the backward control bit of a router
 /// of `stage` there. `deciding_word`: header word with which that router chooses the port.
 u32 back_drop_delay(const Table& t, const Experiment& e, u32 stage, u32 deciding_word);
 /// Returns the cycles after TURN within which an answer must end.
-u32 patience(const Table& t, u32 longest_wire, u32 longest_reply);
+u32 answer_timeout(const Table& t, u32 longest_wire, u32 longest_reply);
 
 /// Sets sizes and wiring. `routers`: all slices. The table points into the network.
 void set_network(Table& t, const MetroNetwork& network, u32 routers);

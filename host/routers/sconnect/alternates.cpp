@@ -42,13 +42,13 @@ class Alternates {
 
   /// Returns whether all steps to and from an additional option of a TIC lead to later queues.
   bool fits(u32 tic, u32 bit, u32 d) {
-    const u32 mine = entry(tic, d) | 1u << bit, n = f_.link(tic, bit / 2).far, rank = rank_[kQueueBits * tic + bit];
+    const u32 new_entry = entry(tic, d) | 1u << bit, n = f_.link(tic, bit / 2).far, rank = rank_[kQueueBits * tic + bit];
     for (u32 p = 0; p < kPorts; ++p) {
       const sconnect::Link& back = f_.link(tic, p);
       if (!leads_to_tic(back) || !length(back.far, d)) continue;
       for (u32 vc = 0; vc < 2; ++vc) {
         const u32 from = 2 * back.port + vc;
-        if (!(entry(back.far, d) >> from & 1) || !(sconnect::allowed(mine, vc) >> bit & 1)) continue;
+        if (!(entry(back.far, d) >> from & 1) || !(sconnect::allowed(new_entry, vc) >> bit & 1)) continue;
         if (rank_[kQueueBits * back.far + from] >= rank) return false;
       }
     }

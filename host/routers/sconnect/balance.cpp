@@ -15,8 +15,8 @@ using sconnect::kPorts;
 
 namespace {
 
-constexpr u64 kMostPlaces = u64{1} << 25;  ///< limit of work: TICs whose loads are recomputed
-constexpr u32 kMostUpstream = 24;          ///< most TICs tried for one destination of a channel
+constexpr u64 kWorkLimit = u64{1} << 25;  ///< limit of work: TICs whose loads are recomputed
+constexpr u32 kUpstreamLimit = 24;          ///< most TICs tried for one destination of a channel
 
 class Balance {
  public:
@@ -30,17 +30,17 @@ class Balance {
   /// Relieves the busiest channel repeatedly, until that fails or the limit of work is reached.
   void run() {
     u64 places = 0;
-    for (bool better = true; better && places < kMostPlaces;) {
+    for (bool better = true; better && places < kWorkLimit;) {
       check_interrupt();
       better = false;
       const u32 busiest = *std::max_element(loads_.serial().begin(), loads_.serial().end(),
                                             [&](u32 a, u32 b) { return loads_.of(a) < loads_.of(b); });
       const u32 tic = busiest / kPorts, port = busiest % kPorts;
-      for (u32 d = 0; d < f_.nodes && places < kMostPlaces; ++d) {
+      for (u32 d = 0; d < f_.nodes && places < kWorkLimit; ++d) {
         if (!(entry(tic, d) >> 2 * port & 3)) continue;
         // Change the entry of this TIC, or of TICs upstream.
         upstream_.assign(1, {tic, port});
-        for (std::size_t i = 0; i < upstream_.size() && i < kMostUpstream; ++i) {
+        for (std::size_t i = 0; i < upstream_.size() && i < kUpstreamLimit; ++i) {
           const auto [x, on] = upstream_[i];
           better |= relieve(x, on, d, places);
           for (u32 p = 0; p < kPorts; ++p)
@@ -75,17 +75,17 @@ class Balance {
     const u32 rest = before & ~(3u << 2 * port);
     const double was = cost();
     for (u32 more = 0; more <= kQueueBits; ++more) {
-      u32 mine = rest;
+      u32 new_entry = rest;
       if (more) {
         const u32 bit = more - 1;
         if (bit / 2 == port || rest >> bit & 1 || !has_queue(f_, tic, bit)) continue;
         if (length(f_.link(tic, bit / 2).far, d) + 1 != length(tic, d)) continue;
-        mine |= 1u << bit;
+        new_entry |= 1u << bit;
       }
-      if (!mine || !fits(tic, mine, d)) continue;
+      if (!new_entry || !fits(tic, new_entry, d)) continue;
       places += 2 * u64{f_.tics};
       loads_.add(d, -1);
-      entry(tic, d) = static_cast<u16>(mine);
+      entry(tic, d) = static_cast<u16>(new_entry);
       loads_.add(d, 1);
       if (cost() < was * (1 - 1e-9)) return true;
       loads_.add(d, -1);
@@ -96,18 +96,18 @@ class Balance {
   }
 
   /// Returns whether messages through a TIC with this entry move to later queues only.
-  bool fits(u32 tic, u32 mine, u32 d) {
-    if (!f_.mixed_entries && sconnect::is_mixed(mine)) return false;
+  bool fits(u32 tic, u32 new_entry, u32 d) {
+    if (!f_.mixed_entries && sconnect::is_mixed(new_entry)) return false;
     for (u32 p = 0; p < kPorts; ++p) {
       const sconnect::Link& back = f_.link(tic, p);
       if (!leads_to_tic(back) || !length(back.far, d)) continue;
       for (u32 vc = 0; vc < 2; ++vc) {
         const u32 from = 2u * back.port + vc;
-        if (entry(back.far, d) >> from & 1 && !later(kQueueBits * back.far + from, tic, sconnect::allowed(mine, vc)))
+        if (entry(back.far, d) >> from & 1 && !later(kQueueBits * back.far + from, tic, sconnect::allowed(new_entry, vc)))
           return false;
       }
     }
-    for (u32 set = mine; set; set &= set - 1) {
+    for (u32 set = new_entry; set; set &= set - 1) {
       const u32 bit = lowest_bit(set), n = f_.link(tic, bit / 2).far;
       if (length(n, d) && !later(kQueueBits * tic + bit, n, sconnect::allowed(entry(n, d), bit % 2))) return false;
     }

@@ -76,8 +76,8 @@ std::vector<Bound> SconnectPlan::bounds() const {
   using namespace sconnect;
   const Table& t = table_;
   const u64 all_buffers = t.buffers < 64 ? (u64{1} << t.buffers) - 1 : ~u64{0};
-  const Holds buffer = below(t.buffers), buffer_or_none = below_or(t.buffers, kNoBuffer);
-  const Holds ports = below(1u << kPorts), count = at_most(t.buffers);
+  const Check buffer = below(t.buffers), buffer_or_none = below_or(t.buffers, kNoBuffer);
+  const Check ports = below(1u << kPorts), count = at_most(t.buffers);
   std::vector<Bound> bounds{
       {"router.control.free", subset(all_buffers)},
       {"router.control.waiting", below(u64{1} << kQueues)},

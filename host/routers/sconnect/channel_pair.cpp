@@ -19,38 +19,38 @@ class EndInACycle {
         end_(state.end[which]),
         which_(which),
         choice_(choice),
-        wrong_(wrong) {}
+        violation_(wrong) {}
 
-  SlotOnItsWay transmit() {
+  SlotInFlight transmit() {
     Slot& s = end_.slot[0];
     const Outcome outcome = settle_slot(s);
-    SlotOnItsWay out{kAskBits, kNoBuffer, 0};
+    SlotInFlight out{kRequestBits, kNoBuffer, 0};
     switch (turn_of(s, outcome, end_.sending != kNoBuffer)) {
-      case Turn::kPart: out = go_on(); break;
+      case Turn::kPart: out = send_next_part(); break;
       case Turn::kAgain: out = {single_bits(s), s.buffer, 0}; break;
       case Turn::kStart: out = start(s); break;
-      case Turn::kAsk:
-        if (has(ChannelDefect::kNeverAsks)) out.bits = 0;
+      case Turn::kRequest:
+        if (has(ChannelDefect::kNeverRequests)) out.bits = 0;
         break;
     }
-    u8 answer = answer_of(end_.slot[what_.round() - 1]);
-    if (has(ChannelDefect::kAnswersTooEarly)) answer = end_.reply & kAnswer;
+    u8 answer = acknowledgment_of(end_.slot[what_.round() - 1]);
+    if (has(ChannelDefect::kAnswersTooEarly)) answer = end_.reply & kAcknowledge;
     if (has(ChannelDefect::kAnswersIfAskedOnly) && !(end_.reply & kOccupied)) answer = 0;
     out.bits = sent_bits(out.bits, end_.reply & kOccupied, answer);
     end_.reply = 0;
-    if (choice_.tells()) tell_sent(out);
+    if (choice_.wants_description()) describe_sent(out);
     return out;
   }
 
   /// A cycle of an end that is switched off: it sends and receives nothing. Parts of a quad in transmission are lost.
   void pass() {
-    if (end_.sending != kNoBuffer) go_on();
+    if (end_.sending != kNoBuffer) send_next_part();
     end_.heard = 0;
-    if (choice_.tells()) say("is off");
+    if (choice_.wants_description()) describe_event("is off");
     if (end_.train.parts) take_part({kHit, kNoBuffer, 0});
   }
 
-  void receive(SlotOnItsWay in) {
+  void receive(SlotInFlight in) {
     end_.heard = 0;
     if (!in.bits) {
       if (end_.train.parts) take_part({kHit, kNoBuffer, 0});
@@ -59,24 +59,24 @@ class EndInACycle {
     }
     if (what_.hits[1 - which_] && choice_.of(2)) {
       in.bits |= kHit;
-      if (choice_.tells()) say("gets a damaged slot");
+      if (choice_.wants_description()) describe_event("gets a damaged slot");
     }
     if (has(ChannelDefect::kTakesVoid)) in.bits = static_cast<u8>(in.bits & ~kAbort);
-    if (!(in.bits & kHit)) end_.heard = in.bits & (kOccupied | kAnswer);
+    if (!(in.bits & kHit)) end_.heard = in.bits & (kOccupied | kAcknowledge);
     Slot& s = end_.slot[0];
-    const u8 early = answer_of(s);
+    const u8 early = acknowledgment_of(s);
     note_good(in);
     if (concerns_quads(end_.train, in.bits)) take_part(in);
     take_single(s, in);
-    if (wants_answer(in.bits)) end_.reply = kOccupied;
+    if (needs_acknowledgment(in.bits)) end_.reply = kOccupied;
     if (has(ChannelDefect::kAnswersTooEarly)) end_.reply |= early;
   }
 
  private:
   bool has(ChannelDefect defect) const { return what_.defect == defect; }
-  void say(const std::string& text) { choice_.tell(std::string(kEndName[which_]) + " " + text); }
-  void blame(u32 message, const char* text) {
-    if (wrong_.empty()) wrong_ = pair_.name(message) + " " + text;
+  void describe_event(const std::string& text) { choice_.describe(std::string(kEndName[which_]) + " " + text); }
+  void report_violation(u32 message, const char* text) {
+    if (violation_.empty()) violation_ = pair_.name(message) + " " + text;
   }
 
   Outcome settle_slot(Slot& s) {
@@ -87,15 +87,15 @@ class EndInACycle {
       s.buffer = kNoBuffer;
     }
     if (outcome == Outcome::kTaken) {
-      if (!state_.taken[message]) blame(message, "is lost: its sender was notified that it was accepted");
+      if (!state_.taken[message]) report_violation(message, "is lost: its sender was notified that it was accepted");
       finish(message);
-      if (choice_.tells()) say("is notified that " + pair_.name(message) + " was accepted");
+      if (choice_.wants_description()) describe_event("is notified that " + pair_.name(message) + " was accepted");
     }
     if (outcome == Outcome::kFailed) {
-      if (state_.taken[message]) blame(message, "was accepted, but its sender was notified that it was rejected");
-      if (choice_.tells()) say("is notified that " + pair_.name(message) + " was rejected");
+      if (state_.taken[message]) report_violation(message, "was accepted, but its sender was notified that it was rejected");
+      if (choice_.wants_description()) describe_event("is notified that " + pair_.name(message) + " was rejected");
     }
-    if (outcome == Outcome::kUnknown && choice_.tells()) say("misses the acknowledgment of " + pair_.name(message));
+    if (outcome == Outcome::kUnknown && choice_.wants_description()) describe_event("misses the acknowledgment of " + pair_.name(message));
     return outcome;
   }
 
@@ -104,9 +104,9 @@ class EndInACycle {
     state_.done[message] = !what_.endless;
     if (!what_.endless) return;
     state_.taken[message] = 0;
-    for (const SlotOnItsWay& slot : state_.way[which_])
+    for (const SlotInFlight& slot : state_.way[which_])
       if (slot.message == message)
-        blame(message, "is still in flight after its sender was notified that it was accepted");
+        report_violation(message, "is still in flight after its sender was notified that it was accepted");
   }
 
   static bool held(const ChannelEnd& end, u32 message) {
@@ -122,7 +122,7 @@ class EndInACycle {
   }
 
   /// Sends a single message, the first part of a quad, nothing, or a void message.
-  SlotOnItsWay start(Slot& s) {
+  SlotInFlight start(Slot& s) {
     const u32 single = next(false), quad = next(true);
     // If `endless`, the good alternative is to send nothing, so that the channel comes to rest.
     enum class Start { kNothing, kSingle, kQuad, kVoid };
@@ -149,20 +149,20 @@ class EndInACycle {
     return {static_cast<u8>(single_bits(s) | kAbort), kNoBuffer, 0};
   }
 
-  SlotOnItsWay go_on() {
+  SlotInFlight send_next_part() {
     Slot& first = end_.slot[what_.round() - end_.parts];
-    SlotOnItsWay out{part_bits(first, end_.parts), end_.sending, end_.parts};
+    SlotInFlight out{part_bits(first, end_.parts), end_.sending, end_.parts};
     if (++end_.parts < kQuadParts) return out;
     end_.sending = kNoBuffer;
     end_.parts = 0;
     if (!what_.voids[which_] || !choice_.of(2)) return out;
-    let_go(first);
+    release_void(first);
     out.bits |= kAbort;
     return out;
   }
 
   /// Tracks the undamaged parts of a quad, for checks.
-  void note_good(const SlotOnItsWay& in) {
+  void note_good(const SlotInFlight& in) {
     const bool part = in.bits & kQuad && !(in.bits & (kHit | kAbort));
     if (part && (in.part == end_.good || !in.part))
       end_.good = in.part + 1;
@@ -171,20 +171,20 @@ class EndInACycle {
   }
 
   void accept(u32 message) {
-    if (choice_.tells()) say("accepts " + (message == kNoBuffer ? "a void message" : pair_.name(message)));
+    if (choice_.wants_description()) describe_event("accepts " + (message == kNoBuffer ? "a void message" : pair_.name(message)));
     if (message == kNoBuffer) {
-      if (wrong_.empty()) wrong_ = "a void message was accepted";
+      if (violation_.empty()) violation_ = "a void message was accepted";
       return;
     }
-    if (state_.done[message] || state_.taken[message]) blame(message, "was accepted twice");
+    if (state_.done[message] || state_.taken[message]) report_violation(message, "was accepted twice");
     if (!held(state_.end[1 - which_], message))
-      blame(message, "was accepted after its sender was notified that it was rejected");
+      report_violation(message, "was accepted after its sender was notified that it was rejected");
     state_.taken[message] = 1;
   }
 
   bool room() {
     if (!what_.refuses[1 - which_] || !choice_.of(2)) return true;
-    if (choice_.tells()) say("has no buffer");
+    if (choice_.wants_description()) describe_event("has no buffer");
     return false;
   }
 
@@ -194,13 +194,13 @@ class EndInACycle {
     return static_cast<u8>((bits & ~kSequence) | (s.bits & kExpected ? kSequence : 0));
   }
 
-  void take_single(Slot& s, const SlotOnItsWay& in) {
+  void take_single(Slot& s, const SlotInFlight& in) {
     if (note_single(s, seen(s, in.bits)) != Single::kNew || !room()) return;
     take(s);
     accept(in.message);
   }
 
-  void take_part(const SlotOnItsWay& in) {
+  void take_part(const SlotInFlight& in) {
     if (has(ChannelDefect::kTakesPartialQuads)) end_.train.spoiled = 0;
     const Train before = end_.train;
     switch (note_part(end_.train, in.bits, 0)) {
@@ -211,7 +211,7 @@ class EndInACycle {
         Slot& first = end_.slot[before.slot];
         if (!take_quad(first, seen(first, in.bits))) break;
         if (end_.good != kQuadParts || in.message != before.buffer)
-          blame(before.buffer, "was accepted, but is incomplete");
+          report_violation(before.buffer, "was accepted, but is incomplete");
         accept(before.buffer);
         break;
       }
@@ -219,16 +219,16 @@ class EndInACycle {
     }
   }
 
-  void tell_sent(const SlotOnItsWay& out) {
+  void describe_sent(const SlotInFlight& out) {
     if (!(out.bits & kPresent)) {
-      if (out.bits) say(out.bits & kLast ? "requests an acknowledgment" : "sends an acknowledgment");
+      if (out.bits) describe_event(out.bits & kLast ? "requests an acknowledgment" : "sends an acknowledgment");
       return;
     }
     std::string text = "sends ";
     text += out.message == kNoBuffer ? "a void message" : pair_.name(out.message);
     if (out.bits & kQuad) text += ", part " + std::to_string(out.part);
     if (out.bits & kAbort && out.message != kNoBuffer) text += ", void";
-    say(text + ", sequence bit " + (out.bits & kSequence ? "1" : "0"));
+    describe_event(text + ", sequence bit " + (out.bits & kSequence ? "1" : "0"));
   }
 
   const ChannelPair& pair_;
@@ -237,7 +237,7 @@ class EndInACycle {
   ChannelEnd& end_;
   u32 which_;
   Choice& choice_;
-  std::string& wrong_;
+  std::string& violation_;
 };
 
 /// Moves to the next slot.
@@ -281,13 +281,13 @@ ChannelState ChannelPair::start() const {
     end.sending = end.train.buffer = kNoBuffer;
   }
   for (auto& way : state.way)
-    for (SlotOnItsWay& slot : way) slot.message = kNoBuffer;
+    for (SlotInFlight& slot : way) slot.message = kNoBuffer;
   return state;
 }
 
 std::string ChannelPair::step(ChannelState& state, Choice& choice) const {
   std::string wrong;
-  std::array<SlotOnItsWay, 2> out{SlotOnItsWay{0, kNoBuffer, 0}, SlotOnItsWay{0, kNoBuffer, 0}};
+  std::array<SlotInFlight, 2> out{SlotInFlight{0, kNoBuffer, 0}, SlotInFlight{0, kNoBuffer, 0}};
   for (u32 e = 0; e < 2; ++e) {
     EndInACycle end(*this, state, e, choice, wrong);
     if (instance_.switches && choice.of(2)) {

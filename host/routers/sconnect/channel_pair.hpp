@@ -30,7 +30,7 @@ enum class ChannelDefect : u8 {
   kTakesPartialQuads,   ///< a receiver accepts a quad if its last part is undamaged
   kTakesVoid,           ///< a receiver ignores late aborts
   kAnswersIfAskedOnly,  ///< the acknowledgment bit is invalid after an empty slot
-  kNeverAsks,           ///< a transmitter never requests the acknowledgment of a quad again
+  kNeverRequests,           ///< a transmitter never requests the acknowledgment of a quad again
 };
 inline constexpr u32 kChannelDefects = 9;
 
@@ -57,13 +57,13 @@ class Choice {
   virtual ~Choice() = default;
   /// Returns an alternative, 0 to ways - 1.
   virtual u32 of(u32 ways) = 0;
-  /// Receives a description of an event; called only if `tells` returns true.
-  virtual void tell(const std::string&) {}
-  virtual bool tells() const { return false; }
+  /// Receives a description of an event; called only if `wants_description` returns true.
+  virtual void describe(const std::string&) {}
+  virtual bool wants_description() const { return false; }
 };
 
 /// A slot between the ends.
-struct SlotOnItsWay {
+struct SlotInFlight {
   u8 bits;     ///< protocol bits; 0: nothing has been sent
   u8 message;  ///< kNoBuffer: none
   u8 part;     ///< part of a quad; used only by checks
@@ -83,9 +83,9 @@ struct ChannelEnd {
 /// State of the channel.
 struct ChannelState {
   std::array<ChannelEnd, 2> end;
-  std::array<std::array<SlotOnItsWay, kMostChannelDelay>, 2> way;  ///< [end] slots in flight, next to arrive first
-  std::array<u8, kMostChannelMessages> taken;                      ///< [message] 1: the receiver has accepted it
-  std::array<u8, kMostChannelMessages> done;                       ///< [message] 1: its sender knows that
+  std::array<std::array<SlotInFlight, kMostChannelDelay>, 2> in_flight;  ///< [end] slots in flight, next to arrive first
+  std::array<u8, kMostChannelMessages> accepted;                      ///< [message] 1: the receiver has accepted it
+  std::array<u8, kMostChannelMessages> acknowledged;                       ///< [message] 1: its sender knows that
 };
 
 /// The transitions of a channel. Messages are numbered: singles of end 0, its quads, singles of end 1, its quads.
@@ -113,7 +113,7 @@ class ChannelPair {
   void sort_messages(ChannelState& state) const;
   /// Inverts all sequence bits and acknowledgments of each window whose transmitter's bit is 1. The protocol only
   /// compares these bits with each other, so the result is equivalent.
-  void turn_windows_over(ChannelState& state) const;
+  void normalize_windows(ChannelState& state) const;
 
   ChannelInstance instance_;
   u32 messages_, first_of_1_, round_;

@@ -7,29 +7,29 @@ void ChannelPair::reduce(ChannelState& state) const {
   if (!instance_.reduced) return;
   sort_messages(state);
   // With this defect an acknowledgment that carries no information cannot be distinguished from a valid one.
-  if (instance_.defect != ChannelDefect::kAnswersIfAskedOnly) turn_windows_over(state);
+  if (instance_.defect != ChannelDefect::kAnswersIfAskedOnly) normalize_windows(state);
 }
 
-void ChannelPair::turn_windows_over(ChannelState& state) const {
+void ChannelPair::normalize_windows(ChannelState& state) const {
   for (u32 e = 0; e < 2; ++e) {
     const u32 delay = instance_.delay[e], back_delay = instance_.delay[1 - e];
     ChannelEnd &end = state.end[e], &far = state.end[1 - e];
-    const auto is_over = [&](u32 slot) { return end.slot[slot % round_].bits & kSending; };
+    const auto is_inverted = [&](u32 slot) { return end.slot[slot % round_].bits & kSending; };
     // A slot that arrives in i cycles was sent delay - i cycles before the next one.
     for (u32 i = 0; i < delay; ++i) {
-      SlotOnItsWay& out = state.way[e][i];
-      if (out.bits & kPresent && is_over(round_ + i - delay - out.part)) out.bits ^= kSequence;
+      SlotInFlight& out = state.way[e][i];
+      if (out.bits & kPresent && is_inverted(round_ + i - delay - out.part)) out.bits ^= kSequence;
     }
     // An acknowledgment that arrives in i cycles is used in the cycle after.
     for (u32 i = 0; i < back_delay; ++i) {
-      SlotOnItsWay& back = state.way[1 - e][i];
-      if (back.bits && is_over(i + 1)) back.bits ^= kAnswer;
+      SlotInFlight& back = state.way[1 - e][i];
+      if (back.bits && is_inverted(i + 1)) back.bits ^= kAcknowledge;
     }
-    if (end.heard && is_over(0)) end.heard ^= kAnswer;
+    if (end.heard && is_inverted(0)) end.heard ^= kAcknowledge;
     // The far end's acknowledgment of the last slot is used after the delay back and one cycle.
-    if (instance_.defect == ChannelDefect::kAnswersTooEarly && is_over(back_delay + 1)) far.reply ^= kAnswer;
+    if (instance_.defect == ChannelDefect::kAnswersTooEarly && is_inverted(back_delay + 1)) far.reply ^= kAcknowledge;
     for (u32 i = 0; i < round_; ++i)
-      if (is_over(i)) far.slot[(i + delay) % round_].bits ^= kExpected;
+      if (is_inverted(i)) far.slot[(i + delay) % round_].bits ^= kExpected;
     for (u32 i = 0; i < round_; ++i) end.slot[i].bits &= static_cast<u8>(~kSending);
   }
 }

@@ -64,7 +64,7 @@ u32 sconnect_reply_priority(const Experiment& e) {
   return std::min(sconnect_request_priority(e) + 1, sconnect::kPriorities - 1);
 }
 
-SconnectPromises sconnect_promises(const Experiment& e) {
+SconnectReservations sconnect_reservations(const Experiment& e) {
   const bool quads = has_quads(e, param::traffic.packet_flits), loop = is_loop(e),
              reply_quads = has_quads(e, param::traffic.reply_flits);
   const u32 buffers = e.u32_of(sconnect::param::router.buffers), hosts = e.u32_of(sconnect::param::topology.host_ports);
@@ -164,7 +164,7 @@ void check_sconnect(const Experiment& e) {
     throw ConfigError("host.second_priorities = " + list_text(e.ints(sconnect::param::host.second_priorities)) +
                       ": hosts have one port each. Set topology.host_ports = 2, or remove host.second_priorities.");
   check_loop(e);
-  sconnect_promises(e);
+  sconnect_reservations(e);
   if (!e.is_auto(sconnect::param::router.host_buffers) &&
       e.u32_of(sconnect::param::router.host_buffers) > e.u32_of(sconnect::param::router.buffers))
     throw ConfigError("router.host_buffers = " + std::to_string(e.u32_of(sconnect::param::router.host_buffers)) +

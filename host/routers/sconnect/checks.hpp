@@ -20,11 +20,11 @@ u32 sconnect_reply_priority(const Experiment& experiment);
 u32 sconnect_request_priority(const Experiment& experiment);
 
 /// Reserved buffers of a TIC.
-struct SconnectPromises {
+struct SconnectReservations {
   std::vector<u32> queue;  ///< [priority] buffers reserved for each queue
   u32 control;             ///< buffers reserved for control requests, and as many for replies
 };
 /// Returns the reservations. ConfigError if they exceed the pool, or are too small to prevent deadlock.
-SconnectPromises sconnect_promises(const Experiment& experiment);
+SconnectReservations sconnect_reservations(const Experiment& experiment);
 
 }  // namespace flitlab

@@ -41,13 +41,13 @@ void read_file(const Experiment& e, const SconnectFabric& fabric, SconnectClocks
     if (found == fabric.names.end())
       file.fail("there is no TIC \"" + name + "\"; the first is \"" + fabric.names.front() + "\", the last \"" +
                 fabric.names.back() + "\".");
-    const u32 mine = oscillator[static_cast<std::size_t>(found - fabric.names.begin())];
-    if (seen[mine]) file.fail("the oscillator of TIC \"" + name + "\" already has a line.");
-    seen[mine] = true;
+    const u32 first_tic = oscillator[static_cast<std::size_t>(found - fabric.names.begin())];
+    if (seen[first_tic]) file.fail("the oscillator of TIC \"" + name + "\" already has a line.");
+    seen[first_tic] = true;
     if (file.fields() < 2 || file.fields() > 3) file.fail("a line is TIC,ppm or TIC,ppm,rad.");
     const double ppm = number(file, 1, "ppm", kMostPpm);
-    for (u32 tic = mine; tic < fabric.tics; ++tic) {
-      if (oscillator[tic] != mine) continue;
+    for (u32 tic = first_tic; tic < fabric.tics; ++tic) {
+      if (oscillator[tic] != first_tic) continue;
       clocks.free[tic] = fixed(ppm * kRadiansPerPpm);
       if (file.fields() == 3) clocks.phase[tic] = fixed(number(file, 2, "rad", kMostRadians));
     }
@@ -83,8 +83,8 @@ void set_clocks(const Experiment& e, const SconnectFabric& fabric, SconnectClock
     for (u32 p = 0; p < sconnect::kSerial; ++p) {
       const sconnect::Link& link = fabric.link(tic, p);
       if (link.kind != sconnect::LinkKind::kSerial) continue;
-      const bool mine = tic < link.far || (tic == link.far && p < link.port);
-      const u32 end = mine ? tic * sconnect::kPorts + p : link.far * sconnect::kPorts + link.port;
+      const bool first_tic = tic < link.far || (tic == link.far && p < link.port);
+      const u32 end = first_tic ? tic * sconnect::kPorts + p : link.far * sconnect::kPorts + link.port;
       const Random4 r = philox(seed, sconnect::stream::kClock, end, 1);
       clocks.offset[tic * sconnect::kSerial + p] = fixed(unit_interval(r.word[0]) * cables);
     }

@@ -97,7 +97,7 @@ std::map<std::string, u64> sconnect_registers(const Engine& engine, const sconne
                                  {"phase", t.phase[tic]},
                                  {"timer", static_cast<u16>(engine.now() + c.timer)}};
   for (u32 q = 0; q < sconnect::kQueues; ++q)
-    if (sconnect::promise(t, tic, q)) all["held." + std::to_string(q)] = c.held[q];
+    if (sconnect::reserved_buffers(t, tic, q)) all["held." + std::to_string(q)] = c.held[q];
   for (u32 p = 0; p < kPorts; ++p) {
     const sconnect::Port& port = ports[tic * kPorts + p];
     const std::string suffix = "." + std::to_string(p);
@@ -146,7 +146,7 @@ u64 sconnect_register(const Engine& engine, const sconnect::Table& t, u32 tic, c
   const auto found = all.find(name);
   if (found != all.end()) return found->second;
   throw ConfigError("register " + shown(Value{name}) + " does not exist in this TIC; its registers are " +
-                    families(all) + ".");
+                    register_ranges(all) + ".");
 }
 
 void set_sconnect_register(Engine& engine, const sconnect::Table& t, u32 tic, const std::string& name, u64 value) {
@@ -234,7 +234,7 @@ sconnect::Message message_of(const ControlRequest& r, u32 terminal) {
   sconnect::Message m{};
   m.dst = r.value;
   m.src = terminal;
-  sconnect::set_way(m, sconnect::Way::of(hops, static_cast<u32>(r.hops.size()), 0));
+  sconnect::set_source_route(m, sconnect::SourceRoute::of(hops, static_cast<u32>(r.hops.size()), 0));
   m.id = r.number;
   m.node = r.address == kNone ? sconnect::kNoAddress : static_cast<u16>(r.address);
   m.flits = 1;

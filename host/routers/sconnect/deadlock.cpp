@@ -31,9 +31,9 @@ class Search final : public WaitsFor {
               Items<1>{state_.data(), layout.kinds[0].item_bytes},
               Items<1>{state_.data() + layout.kind_offset(1, 1), layout.kinds[1].item_bytes}},
         queues_(u64{t_.routers} * kQueues) {
-    place_.resize(t_.terminals);
+    port_of_terminal_.resize(t_.terminals);
     for (u32 i = 0; i < t_.routers * kPorts; ++i)
-      if (t_.links[i].kind == LinkKind::kHost) place_[t_.links[i].far] = i;
+      if (t_.links[i].kind == LinkKind::kHost) port_of_terminal_[t_.links[i].far] = i;
   }
 
   u64 size() const override { return queues_ + u64{t_.loops()} * t_.terminals; }
@@ -49,7 +49,7 @@ class Search final : public WaitsFor {
   /// and that software may switch on, or one of its messages has been accepted, is damaged or arriving, or would find a
   /// buffer.
   bool can_move(u64 i) const override {
-    if (i >= queues_) return host_goes_on(static_cast<u32>(i - queues_));
+    if (i >= queues_) return host_can_move(static_cast<u32>(i - queues_));
     const Tic at = tic(i / kQueues);
     const u32 q = static_cast<u32>(i % kQueues), p = q / kQueuesOfPort;
     const LinkKind kind = at.link(p).kind;
@@ -95,21 +95,21 @@ class Search final : public WaitsFor {
     if (!t_.loops() || !waiting || !at.enabled(p) || at.port(p).sending != sconnect::kNoBuffer) return true;
     const u32 priority = (bit_width(waiting) - 1) / kVcs;
     const Message& first = at.message(at.queue(Tic::queue_of(p, priority, 0)).head);
-    return first.control || t_.refuses >> priority & 1 || sconnect::answers(first) || loop(at.link(p).far).has_place();
+    return first.control || t_.refuses >> priority & 1 || sconnect::answers(first) || loop(at.link(p).far).has_room();
   }
 
   /// Returns whether a host's reply queue has room or will have: the oldest reply is not due, or finds a buffer.
-  bool host_goes_on(u32 terminal) const {
-    const Tic at = tic(place_[terminal] / kPorts);
-    const u32 p = place_[terminal] % kPorts;
+  bool host_can_move(u32 terminal) const {
+    const Tic at = tic(port_of_terminal_[terminal] / kPorts);
+    const u32 p = port_of_terminal_[terminal] % kPorts;
     const bool offered = view_.terminals[terminal].at(t_.host_fields.host).ready >> sconnect::kReplies & 1;
-    if (loop(terminal).has_place() || !offered || !at.enabled(p) || at.port(p).entering) return true;
+    if (loop(terminal).has_room() || !offered || !at.enabled(p) || at.port(p).entering) return true;
     const u32 q = at.decide(loop(terminal).reply(), p);
     return q != kNone && (at.control.used < t_.host_buffers || !at.control.held[q]);
   }
 
   std::vector<u64> host_waits_for(u32 terminal) const {
-    const Tic at = tic(place_[terminal] / kPorts);
+    const Tic at = tic(port_of_terminal_[terminal] / kPorts);
     const Message& m = loop(terminal).reply();
     std::vector<u64> waits;
     add_options(at, m, waits);
@@ -127,7 +127,7 @@ class Search final : public WaitsFor {
   void add_holders(const Tic& at, bool anything, std::vector<u64>& waits) const {
     for (u32 q = 0; q < kQueues; ++q) {
       const u32 held = at.control.held[q];
-      if (held && (anything || held > sconnect::promise(t_, at.index, q))) waits.push_back(u64{at.index} * kQueues + q);
+      if (held && (anything || held > sconnect::reserved_buffers(t_, at.index, q))) waits.push_back(u64{at.index} * kQueues + q);
     }
     for (bool reply : {false, true})
       if (anything || at.control.held_control[reply] > t_.control_buffers) add_apart(at, reply, waits);
@@ -181,11 +181,11 @@ class Search final : public WaitsFor {
     const Link& link = at.link(p);
     const Tic there = tic(link.far);
     for (u32 i = 0; i < link.round; ++i) {
-      const sconnect::Slot& mine = at.item.at(t_.fields.slot, t_.slot_first[at.index * kPorts + p] + i);
-      if (mine.buffer != buffer) continue;
+      const sconnect::Slot& near_slot = at.item.at(t_.fields.slot, t_.slot_first[at.index * kPorts + p] + i);
+      if (near_slot.buffer != buffer) continue;
       const u32 far = t_.slot_first[link.far * kPorts + link.port] + (i + link.delay) % link.round;
-      const sconnect::Slot& its = there.item.at(t_.fields.slot, far);
-      if (bool(its.bits & sconnect::kExpected) != bool(mine.bits & sconnect::kSending)) return true;
+      const sconnect::Slot& far_slot = there.item.at(t_.fields.slot, far);
+      if (bool(far_slot.bits & sconnect::kExpected) != bool(near_slot.bits & sconnect::kSending)) return true;
     }
     return false;
   }
@@ -233,7 +233,7 @@ class Search final : public WaitsFor {
   mutable std::vector<std::byte> state_;  ///< a copy, because routing decisions write to it
   View view_;
   u64 queues_;
-  std::vector<u32> place_;  ///< [terminals] TIC * kPorts + port
+  std::vector<u32> port_of_terminal_;  ///< [terminals] TIC * kPorts + port
 };
 
 }  // namespace

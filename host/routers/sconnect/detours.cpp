@@ -18,7 +18,7 @@ bool SconnectPlacing::make_detours() {
   if (!make_detours(true)) return false;
   for (u32 d = 0; d < f_.nodes; ++d)
     for (u32 tic = 0; tic < f_.tics; ++tic)
-      if (!has_way(tic, d)) squeeze_in(tic, d);
+      if (!has_path(tic, d)) add_path_for_hostless(tic, d);
   return make_detours(false);
 }
 
@@ -28,7 +28,7 @@ bool SconnectPlacing::make_detours(bool hosts_only) {
   for (u32 tries = 0; !todo.empty();) {
     check_interrupt();
     const u32 d = todo.back();
-    std::vector<u32> stuck = go_round(d);
+    std::vector<u32> stuck = find_longer_paths(d);
     if (hosts_only) std::erase_if(stuck, [&](u32 tic) { return !is_host_[tic]; });
     if (stuck.empty()) {
       todo.pop_back();
@@ -39,7 +39,7 @@ bool SconnectPlacing::make_detours(bool hosts_only) {
     const u32 tic = stuck[random(static_cast<u32>(stuck.size()))];
     std::vector<u32> ends, touched;
     for (u32 bit = 0; bit < kQueueBits; ++bit)
-      if (has_queue(f_, tic, bit) && has_way(far(tic, bit), d)) ends.push_back(bit);
+      if (has_queue(f_, tic, bit) && has_path(far(tic, bit), d)) ends.push_back(bit);
     if (ends.empty()) return false;
     const u32 bit = ends[random(static_cast<u32>(ends.size()))];
     std::vector<std::vector<u8>> old;
@@ -48,8 +48,8 @@ bool SconnectPlacing::make_detours(bool hosts_only) {
     } else {  // paths to the same destination block it: restart with some other destinations
       touched.insert(touched.begin(), d);
       for (u32 i = 0; i < kOthers; ++i) touched.push_back(random(f_.nodes));
-      for (u32 x : touched) rip_up(x);
-      order_.forget_refusals();
+      for (u32 x : touched) remove_paths(x);
+      order_.clear_rejected();
     }
     for (u32 x : touched) {
       complete(x, true);
@@ -64,17 +64,17 @@ std::pair<u64, u32> SconnectPlacing::cost() {
   std::pair<u64, u32> sum{0, 0};
   for (u32 d = 0; d < f_.nodes; ++d)
     for (u32 tic = 0; tic < f_.tics; ++tic) {
-      if (is_host_[tic]) sum.first += has_way(tic, d) ? length_[place(tic, d)] : kNoWay;
-      sum.second += !has_way(tic, d);
+      if (is_host_[tic]) sum.first += has_path(tic, d) ? length_[place(tic, d)] : kNoPath;
+      sum.second += !has_path(tic, d);
     }
   return sum;
 }
 
-void SconnectPlacing::squeeze_in(u32 tic, u32 d) {
+void SconnectPlacing::add_path_for_hostless(u32 tic, u32 d) {
   const auto before = std::tuple(order_, label_, length_);
   const auto [hops, without] = cost();
   for (u32 bit = 0; bit < kQueueBits; ++bit) {
-    if (!has_queue(f_, tic, bit) || !has_way(far(tic, bit), d)) continue;
+    if (!has_queue(f_, tic, bit) || !has_path(far(tic, bit), d)) continue;
     std::vector<u32> touched;
     std::vector<std::vector<u8>> old;
     if (force(tic, bit, d, touched, old)) {
@@ -82,7 +82,7 @@ void SconnectPlacing::squeeze_in(u32 tic, u32 d) {
       for (u32 x : touched) {
         complete(x, true);
         set_lengths(x);
-        go_round(x);
+        find_longer_paths(x);
       }
       if (const auto [now, still] = cost(); now <= hops && still < without) return;
     }
@@ -90,10 +90,10 @@ void SconnectPlacing::squeeze_in(u32 tic, u32 d) {
   }
 }
 
-std::vector<u32> SconnectPlacing::go_round(u32 d) {
+std::vector<u32> SconnectPlacing::find_longer_paths(u32 d) {
   std::vector<u32> left;
   for (u32 tic = 0; tic < f_.tics; ++tic)
-    if (!has_way(tic, d)) left.push_back(tic);
+    if (!has_path(tic, d)) left.push_back(tic);
   for (bool found = true; !left.empty() && found;) {
     found = false;
     // Shortest paths first.
@@ -102,7 +102,7 @@ std::vector<u32> SconnectPlacing::go_round(u32 d) {
       for (std::size_t i = 0; i < left.size() && !found; ++i) {
         const u32 tic = left[i];
         for (u32 bit = 0; bit < kQueueBits && !found; ++bit) {
-          if (!has_queue(f_, tic, bit) || !has_way(far(tic, bit), d)) continue;
+          if (!has_queue(f_, tic, bit) || !has_path(far(tic, bit), d)) continue;
           const u32 mine = length_[place(far(tic, bit), d)] + 1u;
           any |= mine >= length;
           if (mine != length || !use(tic, bit, d)) continue;

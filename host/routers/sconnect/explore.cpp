@@ -46,12 +46,12 @@ void pack_end(Packer& packer, ChannelEnd& end, u32 round) {
     packer.message(end.slot[i].buffer);
     packer.bits(end.slot[i].bits, 4);
   }
-  u8 heard = end.heard & kOccupied ? static_cast<u8>(1 + bool(end.heard & kAnswer)) : u8{0};
-  u8 reply = static_cast<u8>(bool(end.reply & kOccupied) + 2 * bool(end.reply & kAnswer));
+  u8 heard = end.heard & kOccupied ? static_cast<u8>(1 + bool(end.heard & kAcknowledge)) : u8{0};
+  u8 reply = static_cast<u8>(bool(end.reply & kOccupied) + 2 * bool(end.reply & kAcknowledge));
   packer.bits(heard, 2);
   packer.bits(reply, 2);
-  end.heard = static_cast<u8>((heard ? kOccupied : 0) | (heard == 2 ? kAnswer : 0));
-  end.reply = static_cast<u8>((reply & 1 ? kOccupied : 0) | (reply & 2 ? kAnswer : 0));
+  end.heard = static_cast<u8>((heard ? kOccupied : 0) | (heard == 2 ? kAcknowledge : 0));
+  end.reply = static_cast<u8>((reply & 1 ? kOccupied : 0) | (reply & 2 ? kAcknowledge : 0));
   packer.message(end.sending);
   packer.bits(end.parts, 2);
   packer.bits(end.train.slot, 3);
@@ -65,7 +65,7 @@ void pack_state(Packer& packer, ChannelState& state, const ChannelInstance& what
   for (u32 e = 0; e < 2; ++e) {
     pack_end(packer, state.end[e], what.round());
     for (u32 i = 0; i < what.delay[e]; ++i) {
-      SlotOnItsWay& slot = state.way[e][i];
+      SlotInFlight& slot = state.way[e][i];
       u8 bits = slot.bits & (kOccupied - 1);  // kHit is chosen on arrival; kOccupied takes its place
       bits = static_cast<u8>((bits & ~kHit) | (slot.bits & kOccupied ? kHit : 0));
       packer.bits(bits, 7);
@@ -84,32 +84,32 @@ void pack_state(Packer& packer, ChannelState& state, const ChannelInstance& what
 class AllChoices final : public Choice {
  public:
   u32 of(u32 ways) override {
-    if (at_ == made_.size()) made_.push_back({0, ways});
-    return made_[at_++].way;
+    if (at_ == choices_.size()) choices_.push_back({0, ways});
+    return choices_[at_++].way;
   }
   void begin() { at_ = 0; }
   /// Moves to the next sequence. Returns false if there is none.
   bool advance() {
-    while (!made_.empty() && made_.back().way + 1 == made_.back().ways) made_.pop_back();
-    if (made_.empty()) return false;
-    ++made_.back().way;
+    while (!choices_.empty() && choices_.back().way + 1 == choices_.back().ways) choices_.pop_back();
+    if (choices_.empty()) return false;
+    ++choices_.back().way;
     return true;
   }
-  void tell(const std::string& text) override { story_ += (story_.empty() ? "" : "; ") + text; }
-  bool tells() const override { return tells_; }
-  std::string tell_from_now_on() {
-    tells_ = true;
-    return std::exchange(story_, {});
+  void describe(const std::string& text) override { description_ += (description_.empty() ? "" : "; ") + text; }
+  bool wants_description() const override { return describes_; }
+  std::string start_description() {
+    describes_ = true;
+    return std::exchange(description_, {});
   }
 
  private:
-  struct Made {
+  struct MadeChoice {
     u32 way, ways;
   };
-  std::vector<Made> made_;
+  std::vector<MadeChoice> choices_;
   std::size_t at_ = 0;
-  bool tells_ = false;
-  std::string story_;
+  bool describes_ = false;
+  std::string description_;
 };
 
 /// Set of states, numbered in the order of insertion.
@@ -239,9 +239,9 @@ class Explorer {
   std::string line(const ChannelState& before, AllChoices& choices) const {
     ChannelState after = before;
     choices.begin();
-    choices.tell_from_now_on();
+    choices.start_description();
     pair_.step(after, choices);
-    const std::string story = choices.tell_from_now_on();
+    const std::string story = choices.start_description();
     return story.empty() ? "nothing happens" : story;
   }
 

@@ -23,7 +23,7 @@ struct Exits {
   u32 cross = kNone;        ///< port to the other TIC of a dual node
   bool second = false;      ///< it is the second TIC of its node
   bool two = false;         ///< the port `cross` has two virtual channels
-  bool comes_back = false;  ///< messages cross from the other TIC to this one, by a port without virtual channels
+  bool crosses_without_vcs = false;  ///< messages cross from the other TIC to this one, by a port without virtual channels
 };
 
 std::vector<u32> coordinates(const SconnectFabric& f, u32 node) {
@@ -39,7 +39,7 @@ Exits exits(const SconnectFabric& f, u32 tic) {
     const sconnect::Link& link = f.link(tic, port);
     if (link.kind == LinkKind::kParallel) {
       e.two = f.parallel_vcs == 2;
-      e.comes_back = f.parallel_vcs == 1 && f.host_ports == 2;
+      e.crosses_without_vcs = f.parallel_vcs == 1 && f.host_ports == 2;
       e.cross = port;
       e.second = link.far < tic;
     }
@@ -68,7 +68,7 @@ sconnect::Options ways(const Exits& e, const std::vector<u32>& here, const std::
     // Negative hops in the free dimension, and crossing to the second TIC, need virtual channel 0.
     if (up && ((has_free && there[0] < here[0]) || (crosses && !e.second))) continue;
     // If `cross` has no virtual channels and both TICs have hosts, 0 is for messages that cross to the second TIC.
-    if (!up && e.comes_back && !e.second && !crosses) continue;
+    if (!up && e.crosses_without_vcs && !e.second && !crosses) continue;
     const auto free = [&](const Hop& hop) { return has_free && hop.dimension == 0; };
     bool first = false;  // some hops must precede others
     for (const Hop& hop : wanted) first |= !free(hop) && hop.up == up;

@@ -51,7 +51,7 @@ u32 after_hop(u32 hops) { return hops == kNone ? kNone : hops + 1; }
 
 }  // namespace
 
-SconnectWays::SconnectWays(const SconnectFabric& fabric, const SconnectOrder& order)
+SconnectPaths::SconnectPaths(const SconnectFabric& fabric, const SconnectOrder& order)
     : fabric_(fabric),
       order_(order),
       hosts_(sconnect_hosts(fabric)),
@@ -60,7 +60,7 @@ SconnectWays::SconnectWays(const SconnectFabric& fabric, const SconnectOrder& or
       on0_(fabric.tics),
       on1_(fabric.tics) {}
 
-void SconnectWays::find(u32 destination) {
+void SconnectPaths::find(u32 destination) {
   direct_ = sconnect_hops(fabric_, hosts_[destination]);
   for (u32 tic : by_second_) {
     u32 best = direct_[tic] == 0 ? 0 : kNone;
@@ -82,7 +82,7 @@ void SconnectWays::find(u32 destination) {
   }
 }
 
-u16 SconnectWays::entry(u32 tic) const {
+u16 SconnectPaths::entry(u32 tic) const {
   sconnect::Options entry = 0;
   for (u32 port = 0; port < kPorts; ++port) {
     const Link& l = fabric_.link(tic, port);
@@ -99,7 +99,7 @@ u16 SconnectWays::entry(u32 tic) const {
 }
 
 SconnectLengths sconnect_lengths(const SconnectFabric& f, const SconnectOrder& order) {
-  SconnectWays ways(f, order);
+  SconnectPaths ways(f, order);
   SconnectLengths sum;
   std::vector<bool> source(f.tics, false);
   for (const auto& tics : sconnect_hosts(f))
@@ -109,7 +109,7 @@ SconnectLengths sconnect_lengths(const SconnectFabric& f, const SconnectOrder& o
     ways.find(d);
     for (u32 tic = 0; tic < f.tics; ++tic) {
       if (!source[tic]) continue;
-      sum.ways += std::min(ways.on0(tic), kNoWay);
+      sum.ways += std::min(ways.on0(tic), kNoPath);
       sum.direct += ways.direct(tic);
     }
   }

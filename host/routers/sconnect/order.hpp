@@ -44,9 +44,9 @@ std::vector<std::vector<u32>> sconnect_hosts(const SconnectFabric& fabric);
 std::vector<u32> sconnect_hops(const SconnectFabric& fabric, const std::vector<u32>& to);
 
 /// Paths from all TICs to one destination at a time.
-class SconnectWays {
+class SconnectPaths {
  public:
-  SconnectWays(const SconnectFabric& fabric, const SconnectOrder& order);
+  SconnectPaths(const SconnectFabric& fabric, const SconnectOrder& order);
 
   void find(u32 destination);
   /// Return the hops to the destination of the last find(): in the graph; of a message on virtual channel 0; of one on
@@ -66,11 +66,11 @@ class SconnectWays {
 };
 
 /// Sums of path lengths from TICs with hosts to all destinations: by an order, and in the graph. A pair without a path
-/// counts as kNoWay hops.
+/// counts as kNoPath hops.
 struct SconnectLengths {
   u64 ways = 0, direct = 0;
 };
-inline constexpr u32 kNoWay = 1'000'000;
+inline constexpr u32 kNoPath = 1'000'000;
 SconnectLengths sconnect_lengths(const SconnectFabric& fabric, const SconnectOrder& order);
 
 /// Returns a TIC in the middle of a long shortest path.

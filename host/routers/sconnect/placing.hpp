@@ -26,7 +26,7 @@ class SconnectPlacing {
  private:
   static constexpr u32 kMostAtOnce = 60;          ///< most destinations displaced by one forced step
   static constexpr u64 kMostWork = u64{1} << 21;  ///< limit of work, in calls of settle()
-  static constexpr u8 kNoWayYet = 0xFF;
+  static constexpr u8 kNoPathYet = 0xFF;
 
   std::size_t place(u32 tic, u32 d) const { return std::size_t{d} * f_.tics + tic; }
   u32 level(u32 tic, u32 d) const { return level_[place(tic, d)]; }
@@ -40,7 +40,7 @@ class SconnectPlacing {
   bool use(u32 tic, u32 bit, u32 d);
 
   /// Removes all paths to a destination.
-  void rip_up(u32 d);
+  void remove_paths(u32 d);
 
   /// Calls f(bit) for the queues of a TIC to neighbours that are nearer to a destination and have a path.
   template <class F>
@@ -48,7 +48,7 @@ class SconnectPlacing {
     for (u32 port = 0; port < sconnect::kPorts; ++port) {
       const sconnect::Link& link = f_.link(tic, port);
       if (!leads_to_tic(link) || level(link.far, d) + 1 != level(tic, d)) continue;
-      if (level(link.far, d) && label(link.far, d) == kNoWayYet) continue;
+      if (level(link.far, d) && label(link.far, d) == kNoPathYet) continue;
       for (u32 vc = 0; vc < f_.vcs(tic, port); ++vc) f(2 * port + vc);
     }
   }
@@ -79,7 +79,7 @@ class SconnectPlacing {
   bool force(u32 tic, u32 bit, u32 d, std::vector<u32>& touched, std::vector<std::vector<u8>>& old);
 
   /// Returns whether a TIC has a path to a destination.
-  bool has_way(u32 tic, u32 d) { return !level(tic, d) || label(tic, d) != kNoWayYet; }
+  bool has_path(u32 tic, u32 d) { return !level(tic, d) || label(tic, d) != kNoPathYet; }
 
   void set_lengths(u32 d) {
     for (u32 tic = 0; tic < f_.tics; ++tic) length_[place(tic, d)] = static_cast<u16>(level(tic, d));
@@ -92,10 +92,10 @@ class SconnectPlacing {
   std::pair<u64, u32> cost();
 
   /// Finds a path for a TIC without a host, used by its replies to control messages, if hosts' paths get no longer.
-  void squeeze_in(u32 tic, u32 d);
+  void add_path_for_hostless(u32 tic, u32 d);
 
   /// Finds paths of any length for TICs without one. Returns the TICs that have none.
-  std::vector<u32> go_round(u32 d);
+  std::vector<u32> find_longer_paths(u32 d);
 
   const SconnectFabric& f_;
   SconnectQueueOrder order_;

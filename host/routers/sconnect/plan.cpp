@@ -83,9 +83,9 @@ SconnectPlan::SconnectPlan(const Experiment& e)
   facts_ = {.active_terminals = topology_.terminals,
             .longest_packet = quads_fit_ ? sconnect::kQuadParts : 1,
             // With two host ports a message may arrive at either, so a trace line cannot depend on an arrival.
-            .knows_arrivals = fabric_.host_ports == 1,
+            .identifies_arrivals = fabric_.host_ports == 1,
             .warnings = warnings(e),
-            .waits_for_software = waits_for_software()};
+            .software_prerequisite = software_prerequisite()};
   facts_.batch_packets = traffic_.batch_packets();
   facts_.search_copies = 2;  // the deadlock search modifies one
   warn(traffic_.warnings);
@@ -114,7 +114,7 @@ void SconnectPlan::set_parameters(const Experiment& e) {
 void SconnectPlan::set_buffers(const Experiment& e) {
   sconnect::Table& t = table_;
   t.buffers = e.u32_of(sconnect::param::router.buffers);
-  const auto [reserve, control_buffers] = sconnect_promises(e);
+  const auto [reserve, control_buffers] = sconnect_reservations(e);
   std::copy(reserve.begin(), reserve.end(), t.reserve);
   t.control_buffers = static_cast<u8>(control_buffers);
   t.host_buffers = static_cast<u8>(host_buffers(e));
@@ -233,7 +233,7 @@ std::vector<std::pair<std::string, double>> SconnectPlan::derived() const {
           {"table_bytes", static_cast<double>(tables_.entry.size() * sizeof(u16))}};
 }
 
-std::string SconnectPlan::waits_for_software() const {
+std::string SconnectPlan::software_prerequisite() const {
   if (table_.table_given) return "";
   return "routing.tables = \"none\": software must write the routing tables before messages can be delivered. Bring "
          "the "

@@ -49,7 +49,7 @@ class SconnectPlan final : public Plan, public Inspector {
 
  private:
   std::vector<std::string> warnings(const Experiment& e) const;
-  std::string waits_for_software() const;
+  std::string software_prerequisite() const;
   void set_parameters(const Experiment& e);
   void set_buffers(const Experiment& e);
   void set_hosts(const Experiment& e);

@@ -36,7 +36,7 @@ SconnectQueueOrder::SconnectQueueOrder(const SconnectFabric& f, std::vector<u32>
       after_(2 * far_.size()),
       before_(after_.size()),
       users_(kQueueBits * after_.size()),
-      refused_(users_.size()),
+      rejected_(users_.size()),
       rank_(std::move(rank)),
       seen_(after_.size()) {
   for (u32 channel = 0; channel < far_.size(); ++channel) {
@@ -51,9 +51,9 @@ bool SconnectQueueOrder::use(u32 queue, u32 bit) {
   u32& users = users_[kQueueBits * queue + bit];
   if (!users) {
     if (rank_[to] <= rank_[queue]) {
-      u32& refused = refused_[kQueueBits * queue + bit];
+      u32& refused = rejected_[kQueueBits * queue + bit];
       if (refused == epoch_) return false;
-      if (!make_room(queue, to)) {
+      if (!reorder_queues(queue, to)) {
         refused = epoch_;
         return false;
       }
@@ -73,7 +73,7 @@ void SconnectQueueOrder::drop(u32 queue, u32 bit) {
 
 /// Swaps the successors of `next` up to the rank of `queue` with the predecessors of `queue` down to the rank of `next`
 /// (Pearce and Kelly, "A dynamic topological sort algorithm for directed acyclic graphs", 2006).
-bool SconnectQueueOrder::make_room(u32 queue, u32 next_queue) {
+bool SconnectQueueOrder::reorder_queues(u32 queue, u32 next_queue) {
   const u32 low = rank_[next_queue], high = rank_[queue];
   forward_.assign(1, next_queue);
   seen_[next_queue] = ++search_;

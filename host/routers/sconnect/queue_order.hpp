@@ -29,7 +29,7 @@ class SconnectQueueOrder {
   /// Adds a destination to the users of a step. Returns false if the step would close a cycle.
   bool use(u32 queue, u32 bit);
   /// Clears the cache of steps that would have closed a cycle; use() tries them again.
-  void forget_refusals() { ++epoch_; }
+  void clear_rejected() { ++epoch_; }
   /// Removes a destination from the users of a step.
   void drop(u32 queue, u32 bit);
 
@@ -38,13 +38,13 @@ class SconnectQueueOrder {
 
  private:
   /// Reorders queues so that `next` follows `queue`. Returns false if that would close a cycle.
-  bool make_room(u32 queue, u32 next);
+  bool reorder_queues(u32 queue, u32 next);
 
   std::vector<u32> far_;             ///< [channels] TIC where it ends
   std::vector<u32> near_;            ///< [channels] the channel in the opposite direction
   std::vector<u16> after_, before_;  ///< [queues] steps in use to next and from previous queues, as bits
   std::vector<u32> users_;           ///< [queues][bit] number of destinations
-  std::vector<u32> refused_;         ///< [queues][bit] epoch in which the step was rejected
+  std::vector<u32> rejected_;         ///< [queues][bit] epoch in which the step was rejected
   std::vector<u32> rank_, seen_;
   std::vector<u32> forward_, backward_, places_;
   u32 search_ = 0, epoch_ = 1;

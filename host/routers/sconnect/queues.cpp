@@ -19,7 +19,7 @@ SconnectPlacing::SconnectPlacing(const SconnectFabric& f)
       order_(f, sconnect_first_ranks(f)),
       hosts_(sconnect_hosts(f)),
       is_host_(f.tics),
-      label_(std::size_t{f.tics} * f.nodes, kNoWayYet),
+      label_(std::size_t{f.tics} * f.nodes, kNoPathYet),
       level_(label_.size()),
       by_level_(label_.size()),
       length_(label_.size()),
@@ -41,10 +41,10 @@ u32 SconnectPlacing::random(u32 n) { return below(philox(1, sconnect::stream::kF
 
 void SconnectPlacing::fill() {
   for (bool move : {false, true}) {
-    order_.forget_refusals();
+    order_.clear_rejected();
     for (u32 d = 0; d < f_.nodes; ++d) {
       check_interrupt();
-      rip_up(d);
+      remove_paths(d);
       missing_[d] = complete(d, move);
     }
   }
@@ -67,13 +67,13 @@ bool SconnectPlacing::use(u32 tic, u32 bit, u32 d) {
   return true;
 }
 
-void SconnectPlacing::rip_up(u32 d) {
+void SconnectPlacing::remove_paths(u32 d) {
   for (u32 tic = 0; tic < f_.tics; ++tic) {
     const u32 bit = label(tic, d);
-    if (bit == kNoWayYet) continue;
+    if (bit == kNoPathYet) continue;
     if (const u32 n = far(tic, bit); level(n, d)) order_.drop(kQueueBits * tic + bit, label(n, d));
   }
-  std::fill_n(label_.begin() + place(0, d), f_.tics, kNoWayYet);
+  std::fill_n(label_.begin() + place(0, d), f_.tics, kNoPathYet);
 }
 
 bool SconnectPlacing::settle(u32 tic, u32 d, bool move) {
@@ -100,7 +100,7 @@ u32 SconnectPlacing::complete(u32 d, bool move) {
   u32 missing = 0;
   for (u32 i = 0; i < f_.tics; ++i) {
     const u32 tic = by_level_[place(i, d)];
-    if (level(tic, d) && label(tic, d) == kNoWayYet) missing += !settle(tic, d, move);
+    if (level(tic, d) && label(tic, d) == kNoPathYet) missing += !settle(tic, d, move);
   }
   return missing;
 }
@@ -117,7 +117,7 @@ void SconnectPlacing::improve() {
     const u32 d = failing[random(static_cast<u32>(failing.size()))];
     std::vector<std::pair<u32, u32>> ends;
     for (u32 tic = 0; tic < f_.tics; ++tic)
-      if (level(tic, d) && label(tic, d) == kNoWayYet)
+      if (level(tic, d) && label(tic, d) == kNoPathYet)
         for_each_nearer(tic, d, [&](u32 bit) { ends.emplace_back(tic, bit); });
     const auto [tic, bit] = ends[random(static_cast<u32>(ends.size()))];
     const SconnectQueueOrder before = order_;
@@ -144,7 +144,7 @@ void SconnectPlacing::improve() {
 }
 
 bool SconnectPlacing::force(u32 tic, u32 bit, u32 d, std::vector<u32>& touched, std::vector<std::vector<u8>>& old) {
-  order_.forget_refusals();
+  order_.clear_rejected();
   while (!use(tic, bit, d)) {
     const auto [queue, on] =
         order_.weakest(order_.next(kQueueBits * tic + bit, label(far(tic, bit), d)), kQueueBits * tic + bit);
@@ -154,9 +154,9 @@ bool SconnectPlacing::force(u32 tic, u32 bit, u32 d, std::vector<u32>& touched, 
       if (x == d || touched.size() >= kMostAtOnce) return false;
       touched.push_back(x);
       old.push_back(labels(x));
-      rip_up(x);
+      remove_paths(x);
     }
-    order_.forget_refusals();
+    order_.clear_rejected();
   }
   return true;
 }
@@ -165,7 +165,7 @@ u32 SconnectPlacing::hosts_missing() {
   u32 count = 0;
   for (u32 d = 0; d < f_.nodes; ++d)
     for (const auto& tics : hosts_)
-      for (u32 tic : tics) count += !has_way(tic, d);
+      for (u32 tic : tics) count += !has_path(tic, d);
   return count;
 }
 
@@ -174,7 +174,7 @@ void SconnectPlacing::reorder() {
   search.run();
   if (search.missing() >= hosts_missing()) return;
   order_ = SconnectQueueOrder(f_, search.rank());
-  std::fill(label_.begin(), label_.end(), kNoWayYet);
+  std::fill(label_.begin(), label_.end(), kNoPathYet);
   for (u32 d = 0; d < f_.nodes; ++d) {
     for (u32 i = 0; i < f_.tics; ++i) {
       const u32 tic = by_level_[place(i, d)];

@@ -7,13 +7,13 @@
 #include "host/config/experiment.hpp"
 #include "host/plan/interrupt.hpp"
 #include "host/routers/sconnect/grid.hpp"
-#include "host/routers/sconnect/kept_tables.hpp"
+#include "host/routers/sconnect/table_cache.hpp"
 #include "host/routers/sconnect/loads.hpp"
 #include "host/routers/sconnect/make_tables.hpp"
 #include "host/routers/sconnect/order.hpp"
 #include "host/routers/sconnect/queues.hpp"
 #include "host/routers/sconnect/turns.hpp"
-#include "host/routers/sconnect/waits.hpp"
+#include "host/routers/sconnect/dependencies.hpp"
 #include "host/run/memory.hpp"
 #include "kernels/common/bits.hpp"
 #include "kernels/common/error.hpp"
@@ -31,7 +31,7 @@ namespace {
 /// Sets the properties of tables without a fault. In large fabrics it samples the destinations.
 void measure(const SconnectFabric& f, SconnectTables& t) {
   const auto hosts = sconnect_hosts(f);
-  const SconnectWaits waits(f, t.entry);
+  const SconnectDependencies waits(f, t.entry);
   u64 pairs = 0, kept = 0, hops = 0, direct_hops = 0, options = 0, places = 0;
   const u32 stride = (f.nodes + 2047) / 2048;
   for (u32 d = 0; d < f.nodes; d += stride) {
@@ -122,7 +122,7 @@ SconnectTables shortest_sconnect_tables(const SconnectFabric& f) {
     const SconnectLengths lengths = sconnect_lengths(f, order);
     if (lengths.ways > lengths.direct) continue;
     SconnectTables t = blank(f);
-    SconnectWays ways(f, order);
+    SconnectPaths ways(f, order);
     for (u32 d = 0; d < f.nodes; ++d) {
       ways.find(d);
       for (u32 tic = 0; tic < f.tics; ++tic) t.entry[std::size_t{tic} * f.nodes + d] = ways.entry(tic);
@@ -190,7 +190,7 @@ SconnectTables make_sconnect_tables(const Experiment& e, const SconnectFabric& f
     return t;
   }
   if (how == "file") return read_sconnect_tables(f, e.text(sconnect::param::routing.file));
-  static KeptSconnectTables kept(std::size_t{64} << 20);  // bytes: tables of two fabrics of 4096 TICs
+  static SconnectTableCache kept(std::size_t{64} << 20);  // bytes: tables of two fabrics of 4096 TICs
   return kept.get(f, how == "tree" ? tree_sconnect_tables : shortest_sconnect_tables);
 }
 

@@ -74,7 +74,7 @@ Datum explore(const Experiment*, const Arguments& a) {
 
 Datum protocol_bits(const Experiment*, const Arguments&) {
   using namespace sconnect;
-  return Datum::Map{{"present", kPresent}, {"sequence", kSequence}, {"answer", kAnswer},
+  return Datum::Map{{"present", kPresent}, {"sequence", kSequence}, {"answer", kAcknowledge},
                     {"abort", kAbort},     {"quad", kQuad},         {"last", kLast}};
 }
 

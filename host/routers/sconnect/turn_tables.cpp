@@ -105,7 +105,7 @@ class Filling {
   }
 
   /// Returns whether a TIC can use an option, and permits its turns.
-  bool may(u32 tic, u32 port, u32 vc, u32 d) {
+  bool can_use(u32 tic, u32 port, u32 vc, u32 d) {
     const u32 x = f_.link(tic, port).far;
     // After virtual channel 1 the rest of the path must be on it.
     if (vc && !home_[x] && !(entry(x, d) & kOnVc1)) return false;
@@ -122,7 +122,7 @@ class Filling {
           const sconnect::Link& link = f_.link(tic, port);
           if (!leads_to_tic(link) || level_[link.far] + 1 != level) continue;
           if (!fresh && !known(tic, port, vc, d)) continue;
-          if (!may(tic, port, vc, d)) continue;
+          if (!can_use(tic, port, vc, d)) continue;
           entry(tic, d) = static_cast<u16>(option(port, vc));
           return true;
         }
@@ -145,7 +145,7 @@ class Filling {
       const sconnect::Link& link = f_.link(tic, port);
       if (!leads_to_tic(link) || level_[link.far] == kNowhere) continue;
       const u32 x = link.far;
-      if (may(tic, port, 0, d)) {
+      if (can_use(tic, port, 0, d)) {
         take(tic, port, 0, d);
         return true;
       }
@@ -157,9 +157,9 @@ class Filling {
         for (u32 vc : {1u, 0u}) {
           if (!vc && !on0_.possible(tic * kPorts + port, q)) continue;
           if ((before & kOnVc1) && !vc) continue;  // messages arrive on 1
-          if (!fits_behind(x, q, vc, d, false) || !may(x, q, vc, d) || !fits_behind(x, q, vc, d, true)) continue;
+          if (!fits_behind(x, q, vc, d, false) || !can_use(x, q, vc, d) || !fits_behind(x, q, vc, d, true)) continue;
           take(x, q, vc, d);
-          if (may(tic, port, 0, d)) {
+          if (can_use(tic, port, 0, d)) {
             take(tic, port, 0, d);
             return true;
           }
@@ -184,7 +184,7 @@ class Filling {
     start(d);
     u32 missing = 1;
     for (attempt_ = 0; missing && attempt_ < kAttempts; ++attempt_) missing = spread(d);
-    if (missing) climb(d);
+    if (missing) use_tree(d);
     levels_.resize(std::size_t{f_.nodes} * f_.tics);
     std::copy(level_.begin(), level_.end(), levels_.begin() + std::size_t{d} * f_.tics);
     for (u32 level : level_) hops_ += level;
@@ -226,7 +226,7 @@ class Filling {
   }
 
   /// Uses the spanning tree's paths, whose turns are always permitted.
-  void climb(u32 d) {
+  void use_tree(u32 d) {
     for (u32 tic = 0; tic < f_.tics; ++tic)
       if (!home_[tic]) entry(tic, d) = tree_[std::size_t{tic} * f_.nodes + d];
     for (u32 tic = 0; tic < f_.tics; ++tic) {
@@ -258,7 +258,7 @@ class Filling {
         const sconnect::Link& link = f_.link(tic, port);
         if (!leads_to_tic(link) || level[link.far] + 1 != level[tic] || entry(tic, d) >> 2 * port & 3) continue;
         for (u32 vc : {1u, 0u}) {
-          if (!fits_behind(tic, port, vc, d, false) || !may(tic, port, vc, d)) continue;
+          if (!fits_behind(tic, port, vc, d, false) || !can_use(tic, port, vc, d)) continue;
           if (!fits_behind(tic, port, vc, d, true)) continue;
           entry(tic, d) |= static_cast<u16>(option(port, vc));
           break;

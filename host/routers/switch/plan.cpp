@@ -32,7 +32,7 @@ SwitchPlan::SwitchPlan(const Experiment& e)
   sw::Table& t = table_;
   t.terminals = topology_.terminals;
   t.output_buffers = e.u32_of(sw::param::router.output_buffers);
-  t.stored = e.is({sw::param::router.organisation, "crossbar"});
+  t.stores_messages = e.is({sw::param::router.organisation, "crossbar"});
   t.release_by_tail = e.has(sw::param::router.input_release) && e.is({sw::param::router.input_release, "tail"});
   t.mode = traffic_.mode;
   t.traffic = traffic_.table;
@@ -66,7 +66,7 @@ std::vector<std::pair<std::string, double>> SwitchPlan::derived() const {
           {"output_buffers", t.output_buffers},
           {"message_flits", open ? traffic_.mean_flits : kNotMeasured},
           // One message time at the output, and one more at the input if it stores the message.
-          {"zero_load_latency_cycles", open ? (1 + t.stored) * traffic_.mean_flits : kNotMeasured},
+          {"zero_load_latency_cycles", open ? (1 + t.stores_messages) * traffic_.mean_flits : kNotMeasured},
           {"state_bytes", static_cast<double>(layout_.bytes(1))},
           {"router_state_bytes", layout_.kinds[0].item_bytes},
           {"terminal_state_bytes", layout_.kinds[1].item_bytes}};

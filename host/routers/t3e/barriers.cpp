@@ -7,13 +7,13 @@
 namespace flitlab {
 
 void T3ePlan::set_barrier_trees(const Experiment& e) {
-  const auto& applications = machine_.staff.applications;
+  const auto& applications = machine_.assignment.applications;
   const u32 root = e.u32_of(t3e::param::barrier.root);
-  const std::vector<u8> sound(table_.routers, 0);
+  const std::vector<u8> no_faults(table_.routers, 0);
   for (u32 unit = 0; unit < table_.barrier_units; ++unit) {
     const t3e::Application& members = applications[unit % applications.size()];
     const auto tree =
-        t3e::make_barrier_tree(machine_.shape, machine_.break_cycle ? sound : machine_.broken, members, root);
+        t3e::make_barrier_tree(machine_.shape, machine_.break_cycle ? no_faults : machine_.broken, members, root);
     for (u32 member : members)
       if (member != root && tree[member].parent == t3e::kNoParent)
         throw ConfigError("barrier.root = " + std::to_string(root) + " has no working path to node " +

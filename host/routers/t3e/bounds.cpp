@@ -8,12 +8,12 @@ namespace t3e {
 namespace {
 
 /// Holds if a number is at most `most` of its VC, in a field [port][VC] of a link's VCs.
-Holds by_vc(u32 link_vcs, std::function<u64(u32 vc)> most) {
+Check by_vc(u32 link_vcs, std::function<u64(u32 vc)> most) {
   return [=](u64 number, u32, u32 channel) { return number <= most(channel % link_vcs); };
 }
 
 /// Holds for bit_of() a VC of any port, or kNoVc.
-Holds channel_or_none(u32 link_vcs) {
+Check channel_or_none(u32 link_vcs) {
   return [=](u64 bit, u32, u32) { return bit == kNoVc || (bit < 8 * kPorts && bit % 8 < link_vcs); };
 }
 
@@ -44,7 +44,7 @@ void add_registers(std::vector<Bound>& bounds) {
   bounds.push_back({"router.registers.vcsel", subset(0xFF | kDateline)});
   bounds.push_back({"router.registers.chan", at_most(15)});
   bounds.push_back({"tables.lut", subset(tag)});
-  bounds.push_back({"router.special_wave", below(kWaves)});
+  bounds.push_back({"router.special_wave", below(kWriteNumbers)});
   bounds.push_back({"router.special_packet.number", below(kRegisterCount)});
   bounds.push_back({"terminal.special_packet.number", below(kRegisterCount)});
   bounds.push_back({"terminal.special_queue.number", below(kRegisterCount)});
@@ -63,8 +63,8 @@ std::vector<Bound> T3ePlan::bounds() const {
   const u32 vcs = t.link_vcs;
   u64 channels = 0;
   for (u32 port = 0; port < kPorts; ++port) channels |= ((u64{1} << vcs) - 1) << bit_of(port, 0);
-  const Holds place = by_vc(vcs, [&t](u32 vc) { return ring_of(t, vc) - u64{1}; });
-  const Holds flits = by_vc(vcs, [&t](u32 vc) { return u64{buffer_of(t, vc)}; });
+  const Check place = by_vc(vcs, [&t](u32 vc) { return most_packets_of(t, vc) - u64{1}; });
+  const Check flits = by_vc(vcs, [&t](u32 vc) { return u64{buffer_of(t, vc)}; });
   std::vector<Bound> bounds{{"router.control.ready", subset(channels)},
                             {"router.control.asked", subset(channels)},
                             {"router.flit_mail", flits_of(vcs)},
@@ -75,7 +75,7 @@ std::vector<Bound> T3ePlan::bounds() const {
                             {"router.port.pick_out", at_most(8)},
                             {"router.input.flits", flits},
                             {"router.input.first", place},
-                            {"router.input.packets", by_vc(vcs, [&t](u32 vc) { return u64{ring_of(t, vc)}; })},
+                            {"router.input.packets", by_vc(vcs, [&t](u32 vc) { return u64{most_packets_of(t, vc)}; })},
                             {"router.input.stage", at_most(static_cast<u64>(Stage::kStopped))},
                             {"router.input.out_port", below(kPorts)},
                             {"router.input.out_vc", below(vcs)},

@@ -10,7 +10,7 @@ class T3eConsole final : public Console {
  public:
   explicit T3eConsole(const T3ePlan& plan);
 
-  u32 period() const override { return feed_ ? t3e::kSpecialRing : kNever; }
+  u32 period() const override { return feed_ ? t3e::kSpecialQueue : kNever; }
   void exchange(Engine& engine) override;
   void save(Saver& saver) const override;
   void load(Loader& loader) override;

@@ -11,9 +11,9 @@ using t3e::InputVc;
 using t3e::OutputVc;
 using t3e::Stage;
 
-class Search final : public WaitsFor {
+class DeadlockSearch final : public WaitsFor {
  public:
-  Search(const T3ePlan& plan, const StateLayout& layout, const std::vector<std::byte>& state)
+  DeadlockSearch(const T3ePlan& plan, const StateLayout& layout, const std::vector<std::byte>& state)
       : plan_(plan), t_(plan.table()), routers_{const_cast<std::byte*>(state.data()), layout.kinds[0].item_bytes} {}
 
   u64 size() const override { return u64{t_.routers} * t3e::kPorts * t_.link_vcs; }
@@ -25,7 +25,7 @@ class Search final : public WaitsFor {
 
   bool can_move(u64 i) const override {
     const InputVc& in = input(i);
-    if (in.stage == Stage::kIdle || mail(router(i), t_.router_fields.flit_mail, port_of(i), vc_of(i))) return true;
+    if (in.stage == Stage::kIdle || in_transit(router(i), t_.router_fields.flit_mail, port_of(i), vc_of(i))) return true;
     if (!in.flits) return t3e::is_terminal_port(port_of(i));
     if (in.stage == Stage::kStopped) return true;
     if (in.stage == Stage::kFlowing) return has_room(i, in.out_port, in.out_vc, 1);
@@ -56,7 +56,7 @@ class Search final : public WaitsFor {
         waits.push_back(number(peer.item, peer.port, vc));
     };
     wait_for(in.out_port, in.out_vc);
-    if (in.stage == Stage::kAsking) for_each_adaptive(i, wait_for);
+    if (in.stage == Stage::kRequesting) for_each_adaptive(i, wait_for);
     return waits;
   }
 
@@ -74,12 +74,12 @@ class Search final : public WaitsFor {
     return router.at(t_.router_fields.output, port * t_.link_vcs + vc);
   }
   const Packet& front(u64 i) const {
-    return router(i).at(t_.router_fields.ring, t3e::ring_start(t_, port_of(i), vc_of(i)) + input(i).first);
+    return router(i).at(t_.router_fields.ring, t3e::descriptor_start(t_, port_of(i), vc_of(i)) + input(i).first);
   }
 
-  bool mail(const Item<1>& router, Field<u64> field, u32 port, u32 vc) const {
+  bool in_transit(const Item<1>& router, Field<u64> field, u32 port, u32 vc) const {
     for (u32 slot = 0; slot <= t_.slot_mask; ++slot)
-      if ((mail_byte(router.at(field, slot), port) & kVcBits) == vc + 1) return true;
+      if ((byte_of_port(router.at(field, slot), port) & kVcBits) == vc + 1) return true;
     return false;
   }
 
@@ -91,7 +91,7 @@ class Search final : public WaitsFor {
   /// Returns whether an output VC has credits for `flits`, or a credit is in transit.
   bool has_room(u64 i, u32 port, u32 vc, u32 flits) const {
     return t3e::is_terminal_port(port) || output(router(i), port, vc).credits >= flits ||
-           mail(router(i), t_.router_fields.credit_mail, port, vc);
+           in_transit(router(i), t_.router_fields.credit_mail, port, vc);
   }
 
   template <class F>
@@ -108,7 +108,7 @@ class Search final : public WaitsFor {
 }  // namespace
 
 std::string T3ePlan::find_deadlock(const std::vector<std::byte>& state) const {
-  return describe_deadlock(Search(*this, layout_, state), "virtual channels");
+  return describe_deadlock(DeadlockSearch(*this, layout_, state), "virtual channels");
 }
 
 }  // namespace flitlab

@@ -75,11 +75,11 @@ Machine::Machine(const Experiment& e, bool checked)
   read_faults(e);
   read_io(e);
   const bool at_once = break_cycle == 0;
-  const std::vector<u8> sound(shape.nodes(), 0);
+  const std::vector<u8> no_faults(shape.nodes(), 0);
   software.resize(shape.nodes());
-  tables = make(e, at_once ? broken : sound, at_once ? broken_nodes : std::vector<u32>{}, false, staff);
+  tables = make(e, at_once ? broken : no_faults, at_once ? broken_nodes : std::vector<u32>{}, false, assignment);
   if (breaks() && !at_once) {
-    Staff later;
+    Assignment later;
     rerouted = make(e, broken, broken_nodes, true, later);
   }
 
@@ -108,11 +108,11 @@ Machine::Machine(const Experiment& e, bool checked)
   const bool any = e.is({flitlab::t3e::param::router.adaptive_choice, "any"});
   const bool refuse = e.is({flitlab::t3e::param::faults.unconnected, "refuse"});
   if (!shape.full() || (breaks() && at_once))
-    check_connected(check_ways(shape, tables, at_once ? broken : sound, any, staff.in_service), refuse);
+    check_connected(check_paths(shape, tables, at_once ? broken : no_faults, any, assignment.in_service), refuse);
   if (!rerouted.registers.empty()) {
-    std::vector<bool> in_service = staff.in_service;
+    std::vector<bool> in_service = assignment.in_service;
     for (u32 node : broken_nodes) in_service[node] = false;
-    check_connected(check_ways(shape, rerouted, broken, any, in_service), refuse);
+    check_connected(check_paths(shape, rerouted, broken, any, in_service), refuse);
   }
   if (cold) {
     for (u32 n = 0; n < shape.nodes(); ++n) {
@@ -121,11 +121,11 @@ Machine::Machine(const Experiment& e, bool checked)
     }
     std::fill(tables.lut.begin(), tables.lut.end(), Tag{});
   }
-  own_tables = !cold && e.file(flitlab::t3e::param::registers.file).empty();
+  has_plan_tables = !cold && e.file(flitlab::t3e::param::registers.file).empty();
   if (e.file(flitlab::t3e::param::registers.file).empty()) return;
   load_file(e);
   if (cold) return;
-  const WayReport report = check_ways(shape, tables, at_once ? broken : sound, any, staff.in_service);
+  const PathReport report = check_paths(shape, tables, at_once ? broken : no_faults, any, assignment.in_service);
   if (!report.stopped.empty())
     warnings.push_back("registers.file: packets of " + std::to_string(report.stopped.size()) +
                        " pairs of nodes reach a dateline on virtual channel set 1 and are lost there: " +
@@ -194,7 +194,7 @@ void Machine::read_io(const Experiment& e) {
 }
 
 Tables Machine::make(const Experiment& e, const std::vector<u8>& links, const std::vector<u32>& dead, bool later,
-                     Staff& who) const {
+                     Assignment& who) const {
   const std::string& select = e.str(flitlab::t3e::param::routing.vc_select);
   TableOptions options;
   options.adaptive = e.flag(flitlab::t3e::param::routing.adaptive);
@@ -209,17 +209,17 @@ Tables Machine::make(const Experiment& e, const std::vector<u8>& links, const st
   who = assign_pes(shape, options.lut_mode, options.logical, dead, e.ints(flitlab::t3e::param::topology.spares),
                    later ? std::vector<u32>{} : e.ints(flitlab::t3e::param::topology.partitions));
   Tables made = make_tables(shape, options);
-  const bool sound = std::all_of(links.begin(), links.end(), [](u8 set) { return set == 0; });
-  if (shape.full() && sound) return made;
+  const bool no_faults = std::all_of(links.begin(), links.end(), [](u8 set) { return set == 0; });
+  if (shape.full() && no_faults) return made;
   const bool any = e.is({flitlab::t3e::param::router.adaptive_choice, "any"});
   route_around(shape, made, options, any, who.in_service, true);
-  if (check_ways(shape, made, links, any, who.in_service).circle.empty()) return made;
+  if (check_paths(shape, made, links, any, who.in_service).circle.empty()) return made;
   made = make_tables(shape, options);  // without extra hops direction order alone excludes cycles
   route_around(shape, made, options, any, who.in_service, false);
   return made;
 }
 
-void Machine::check_connected(const WayReport& report, bool refuse) {
+void Machine::check_connected(const PathReport& report, bool refuse) {
   if (!checked_) return;
   if (!report.circle.empty())
     throw ConfigError("the routing tables of this machine can deadlock: " + report.circle +

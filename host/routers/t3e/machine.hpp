@@ -6,7 +6,7 @@
 #include "host/config/experiment.hpp"
 #include "host/routers/t3e/numbers.hpp"
 #include "host/routers/t3e/tables.hpp"
-#include "host/routers/t3e/ways.hpp"
+#include "host/routers/t3e/paths.hpp"
 
 namespace flitlab::t3e {
 
@@ -23,11 +23,11 @@ struct Machine {
   u64 break_cycle = 0;        ///< cycle of the break; 0: before the run
   u64 reroute_cycle = 0;      ///< cycle in which `rerouted` is loaded after a break in the run
   std::vector<u32> io_nodes;  ///< nodes with an I/O device
-  Staff staff;
+  Assignment assignment;
   Tables tables;                            ///< at cycle 0
   Tables rerouted;                          ///< tables after a break during the run; else empty
   std::vector<SoftwareRegisters> software;  ///< [nodes]
-  bool own_tables = true;                   ///< cycle 0 has flitlab's tables: no registers.file, no cold start
+  bool has_plan_tables = true;                   ///< cycle 0 has flitlab's tables: no registers.file, no cold start
   std::vector<std::string> warnings;
 
   bool breaks() const;
@@ -41,8 +41,8 @@ struct Machine {
   /// Makes tables that route around the broken `links`, with the PEs of `dead` nodes out of service. `later`: for the
   /// time after a break during the run. `who`: receives the PEs' assignment.
   Tables make(const Experiment& e, const std::vector<u8>& links, const std::vector<u32>& dead, bool later,
-              Staff& who) const;
-  void check_connected(const WayReport& report, bool refuse);
+              Assignment& who) const;
+  void check_connected(const PathReport& report, bool refuse);
   void load_file(const Experiment& e);
 
   bool checked_;

@@ -53,9 +53,9 @@ std::vector<std::string> write_register(Engine& engine, const Machine& machine, 
   all.put(node, registers);
   check_registers(shape, all.routing.of(0), node, name, registers);
   if (number == kOrient) {
-    const std::vector<u32> told = orientations(machine, node, static_cast<u32>(value), engine.now());
+    const std::vector<u32> propagated = orientations(machine, node, static_cast<u32>(value), engine.now());
     for (u32 n = 0; n < shape.nodes(); ++n)
-      if (told[n] != kNone) all.routing.of(n)->turned = static_cast<u8>(told[n] ^ machine.wired[n]);
+      if (propagated[n] != kNone) all.routing.of(n)->turned = static_cast<u8>(propagated[n] ^ machine.wired[n]);
   }
   all.write(engine);
   std::vector<std::string> warnings;

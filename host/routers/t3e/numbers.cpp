@@ -98,14 +98,14 @@ std::vector<u32> number_pes(const Shape& shape, u32 lut_mode, const std::vector<
   return logical;
 }
 
-Staff assign_pes(const Shape& shape, u32 lut_mode, std::vector<u32>& logical, const std::vector<u32>& broken_nodes,
+Assignment assign_pes(const Shape& shape, u32 lut_mode, std::vector<u32>& logical, const std::vector<u32>& broken_nodes,
                  const std::vector<u32>& spares, const std::vector<u32>& partitions) {
   const u32 nodes = shape.nodes();
-  Staff staff;
-  staff.in_service.assign(nodes, true);
-  for (u32 node : broken_nodes) staff.in_service[node] = false;
-  std::vector<u32> place(nodes);  // position in the application if there are no partitions
-  for (u32 n = 0; n < nodes; ++n) place[n] = n;
+  Assignment assignment;
+  assignment.in_service.assign(nodes, true);
+  for (u32 node : broken_nodes) assignment.in_service[node] = false;
+  std::vector<u32> position(nodes);  // position in the application if there are no partitions
+  for (u32 n = 0; n < nodes; ++n) position[n] = n;
   std::vector<u32> free;
   for (u32 node : spares) {
     if (node >= nodes)
@@ -113,7 +113,7 @@ Staff assign_pes(const Shape& shape, u32 lut_mode, std::vector<u32>& logical, co
                         std::to_string(nodes - 1) + ".");
     if (std::count(spares.begin(), spares.end(), node) > 1)
       throw ConfigError("topology.spares contains " + std::to_string(node) + " twice.");
-    if (staff.in_service[node]) free.push_back(node);
+    if (assignment.in_service[node]) free.push_back(node);
   }
   if (!spares.empty() && lut_mode != 0)
     throw ConfigError("topology.spares: in mode " + std::to_string(lut_mode) +
@@ -124,21 +124,21 @@ Staff assign_pes(const Shape& shape, u32 lut_mode, std::vector<u32>& logical, co
   auto next = free.begin();
   for (u32 n = 0; n < nodes; ++n) {
     const bool is_spare = std::find(spares.begin(), spares.end(), n) != spares.end();
-    if (staff.in_service[n] || is_spare || next == free.end()) continue;
+    if (assignment.in_service[n] || is_spare || next == free.end()) continue;
     std::swap(logical[n], logical[*next]);
-    std::swap(place[n], place[*next]);
+    std::swap(position[n], position[*next]);
     idle[*next++] = false;
   }
 
   if (partitions.empty()) {
     Application all;
     for (u32 n = 0; n < nodes; ++n)
-      if (staff.in_service[n] && !idle[n]) all.push_back(n);
+      if (assignment.in_service[n] && !idle[n]) all.push_back(n);
     if (all.empty()) throw ConfigError("faults.nodes and topology.spares leave no PE to work.");
-    staff.everybody = all.size() == nodes;
-    std::sort(all.begin(), all.end(), [&](u32 a, u32 b) { return place[a] < place[b]; });
-    staff.applications.push_back(all);
-    return staff;
+    assignment.all_nodes = all.size() == nodes;
+    std::sort(all.begin(), all.end(), [&](u32 a, u32 b) { return position[a] < position[b]; });
+    assignment.applications.push_back(all);
+    return assignment;
   }
   const std::string shown_partitions =
       "topology.partitions = " + shown(Value{IntList(partitions.begin(), partitions.end())}) + ": ";
@@ -154,14 +154,14 @@ Staff assign_pes(const Shape& shape, u32 lut_mode, std::vector<u32>& logical, co
       const std::string pe = "logical PE " + std::to_string(number) + " of partition " + std::to_string(i / 2 + 1);
       const auto node = node_of.find(number);
       if (node == node_of.end()) throw ConfigError(shown_partitions + pe + " is outside the machine.");
-      if (!staff.in_service[node->second]) throw ConfigError(shown_partitions + pe + " is broken. Add a spare.");
+      if (!assignment.in_service[node->second]) throw ConfigError(shown_partitions + pe + " is broken. Add a spare.");
       if (taken[node->second]) throw ConfigError(shown_partitions + pe + " is in another one as well.");
       taken[node->second] = true;
       members.push_back(node->second);
     }
-    staff.applications.push_back(members);
+    assignment.applications.push_back(members);
   }
-  return staff;
+  return assignment;
 }
 
 }  // namespace flitlab::t3e

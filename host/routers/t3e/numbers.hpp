@@ -17,17 +17,17 @@ std::vector<u32> number_pes(const Shape& shape, u32 lut_mode, const std::vector<
 using Application = std::vector<u32>;
 
 /// Assignment of PEs to applications.
-struct Staff {
+struct Assignment {
   std::vector<bool> in_service;           ///< [nodes] the PE and its router work
   std::vector<Application> applications;  ///< PEs in service outside all applications are idle
-  bool everybody = false;                 ///< true: one application of all nodes, in their order
+  bool all_nodes = false;                 ///< true: one application of all nodes, in their order
 };
 
 /// Assigns the PEs. Broken nodes, which must exist, are out of service. Each exchanges its logical number with the next
 /// spare in service (in `logical`). `partitions`: base logical number and virtual limit of each. Without partitions all
 /// PEs in service, except unused spares, form one application, in which a spare has the position of the node that it
 /// replaces. ConfigError for spares or partitions that do not fit the machine.
-Staff assign_pes(const Shape& shape, u32 lut_mode, std::vector<u32>& logical, const std::vector<u32>& broken_nodes,
+Assignment assign_pes(const Shape& shape, u32 lut_mode, std::vector<u32>& logical, const std::vector<u32>& broken_nodes,
                  const std::vector<u32>& spares, const std::vector<u32>& partitions);
 
 }  // namespace flitlab::t3e

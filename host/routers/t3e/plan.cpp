@@ -7,7 +7,7 @@
 #include "host/routers/t3e/console.hpp"
 #include "host/routers/t3e/node_registers.hpp"
 #include "host/routers/t3e/table.hpp"
-#include "host/routers/t3e/ways.hpp"
+#include "host/routers/t3e/paths.hpp"
 #include "host/routers/t3e/wiring.hpp"
 #include "host/run/result.hpp"
 #include "host/topology/metrics.hpp"
@@ -27,8 +27,8 @@ Topology wire_devices(Topology topology, const std::vector<u32>& nodes) {
 
 /// Returns the groups of PEs that send to one another: the applications. No groups means all terminals.
 TerminalPlan::Groups groups_of(const t3e::Machine& machine) {
-  if (machine.staff.everybody && machine.io_nodes.empty()) return {};
-  return machine.staff.applications;
+  if (machine.assignment.all_nodes && machine.io_nodes.empty()) return {};
+  return machine.assignment.applications;
 }
 
 /// Returns the terminals of the I/O devices.
@@ -111,32 +111,32 @@ u32 T3ePlan::node_of(u32 terminal) const {
   return terminal < table_.routers ? terminal : machine_.io_nodes[terminal - table_.routers];
 }
 
-T3ePlan::Way T3ePlan::shortest_way(u32 from, u32 to) const {
-  Way way;
+T3ePlan::Path T3ePlan::shortest_path(u32 from, u32 to) const {
+  Path path;
   for (u32 dim = 0; dim < 3; ++dim) {
     const u32 a = machine_.shape.at(from, dim), b = machine_.shape.at(to, dim);
-    way.hops += distance_along(a, b, machine_.shape.radix(dim), machine_.shape.ring(dim));
-    way.dims += a != b;
+    path.hops += distance_along(a, b, machine_.shape.radix(dim), machine_.shape.ring(dim));
+    path.dims += a != b;
   }
-  return way;
+  return path;
 }
 
 double T3ePlan::mean_hops() const {
-  if (goes_straight())
+  if (takes_shortest_paths())
     return traffic_.mean_over(ValueOf([&](u32 source, u32 destination) -> double {
-      return shortest_way(node_of(source), node_of(destination)).hops;
+      return shortest_path(node_of(source), node_of(destination)).hops;
     }));
   // Walks the paths of tables that may route around faults. An adaptive packet makes the hops of its deterministic path
   // in another order; the path is as long, unless planes are partial.
   constexpr u32 kWalked = 512;  // nodes; walking the paths of larger machines takes seconds
   if (table_.routers > kWalked || machine_.next_change(1) != kNever) return kNotMeasured;
-  const t3e::Ways ways(machine_.shape, machine_.tables, machine_.broken, table_.any_direction);
+  const t3e::Paths paths(machine_.shape, machine_.tables, machine_.broken, table_.any_direction);
   return traffic_.mean_over(ValueOf([&](u32 source, u32 destination) -> double {
     const u32 from = node_of(source), to = node_of(destination);
     if (from == to) return 0;
-    const t3e::Tag tag = ways.tag(from, machine_.tables.registers[to].lwho);
+    const t3e::Tag tag = paths.tag(from, machine_.tables.registers[to].lwho);
     if (!machine_.shape.full() && t3e::tag_adapt(tag)) return kNotMeasured;
-    const u32 hops = ways.hops(from, to, tag);
+    const u32 hops = paths.hops(from, to, tag);
     return hops == kNone ? kNotMeasured : hops;
   }));
 }
@@ -144,10 +144,10 @@ double T3ePlan::mean_hops() const {
 double T3ePlan::zero_load_latency() const {
   const t3e::Table& t = table_;
   const bool flows = t.buffer_flits >= traffic_.longest;  // in a shorter buffer a packet may wait for credits
-  if (!goes_straight() || !flows || !machine_.io_nodes.empty()) return kNotMeasured;
+  if (!takes_shortest_paths() || !flows || !machine_.io_nodes.empty()) return kNotMeasured;
   return traffic_.mean_length() - 1 + traffic_.mean_over(ValueOf([&](u32 source, u32 destination) -> double {
-    const Way way = shortest_way(source, destination);
-    return t3e::latency_formula(t, way.hops, way.dims);
+    const Path path = shortest_path(source, destination);
+    return t3e::latency_formula(t, path.hops, path.dims);
   }));
 }
 
@@ -197,7 +197,7 @@ Item<1> T3ePlan::router(const std::vector<std::byte>& state, u32 index) const {
 std::vector<PortSnapshot> T3ePlan::inspect_router(const std::vector<std::byte>& state, u32 index) const {
   const t3e::Table& t = table_;
   const Item<1> item = router(state, index);
-  static constexpr const char* kStages[] = {"idle", "asking", "flowing", "stopped"};
+  static constexpr const char* kStateNames[] = {"idle", "asking", "flowing", "stopped"};
   const u32 turned = item.at(t.router_fields.registers).turned;
   std::vector<PortSnapshot> ports(topology_.peer(index, t3e::kIoPort).item == kNone ? t3e::kIoPort : t3e::kPorts);
   for (u32 p = 0; p < ports.size(); ++p) {
@@ -209,12 +209,12 @@ std::vector<PortSnapshot> T3ePlan::inspect_router(const std::vector<std::byte>& 
       const t3e::InputVc& in = item.at(t.router_fields.input, p * t.link_vcs + v);
       const t3e::OutputVc& out = item.at(t.router_fields.output, p * t.link_vcs + v);
       VcSnapshot s;
-      s.stage = kStages[static_cast<u32>(in.stage)];
+      s.stage = kStateNames[static_cast<u32>(in.stage)];
       s.flits = in.flits;
       if (peer.item != kNone) s.capacity = t3e::buffer_of(t, v);
       s.packets = in.packets;
       if (in.packets) {
-        const Packet& packet = item.at(t.router_fields.ring, t3e::ring_start(t, p, v) + in.first);
+        const Packet& packet = item.at(t.router_fields.ring, t3e::descriptor_start(t, p, v) + in.first);
         s.left = in.left;
         s.src = packet.src;
         s.id = packet.id;

@@ -45,14 +45,14 @@ class T3ePlan final : public Plan, public Inspector {
   void set_machine();
   void set_layout();
   void set_barrier_trees(const Experiment& e);
-  struct Way {
+  struct Path {
     u32 hops = 0, dims = 0;  ///< dims: dimensions in which the path moves
   };
   u32 node_of(u32 terminal) const;
   /// Returns the shortest path between two nodes of a machine without partial planes.
-  Way shortest_way(u32 from, u32 to) const;
+  Path shortest_path(u32 from, u32 to) const;
   /// Returns whether all packets take shortest paths during the whole run.
-  bool goes_straight() const { return machine_.shape.full() && !machine_.breaks() && machine_.own_tables; }
+  bool takes_shortest_paths() const { return machine_.shape.full() && !machine_.breaks() && machine_.has_plan_tables; }
   /// Means over the experiment's packets; kNotMeasured if they cannot be computed.
   double mean_hops() const;
   double zero_load_latency() const;

@@ -101,11 +101,11 @@ void load_registers(const std::string& path, u32 nodes,
     line.erase(std::remove_if(line.begin(), line.end(), [](unsigned char c) { return std::isspace(c); }), line.end());
     if (line.empty() || line[0] == '#') continue;
     const std::string where = "registers.file: " + path + ":" + std::to_string(number) + ": ";
-    std::istringstream words(line);
+    std::istringstream fields(line);
     std::string node, name, value, rest;
-    std::getline(words, node, ',');
-    std::getline(words, name, ',');
-    std::getline(words, value, ',');
+    std::getline(fields, node, ',');
+    std::getline(fields, name, ',');
+    std::getline(fields, value, ',');
     const auto parse = [](std::string_view text, u64& x) {
       const bool hex = text.substr(0, 2) == "0x" || text.substr(0, 2) == "0X";
       if (hex) text.remove_prefix(2);
@@ -113,7 +113,7 @@ void load_registers(const std::string& path, u32 nodes,
       return error == std::errc() && end == text.data() + text.size();
     };
     u64 bits = 0, first = 0;
-    if (std::getline(words, rest, ',') || name.empty() || !parse(value, bits) || (node != "*" && !parse(node, first)))
+    if (std::getline(fields, rest, ',') || name.empty() || !parse(value, bits) || (node != "*" && !parse(node, first)))
       throw ConfigError(where + "a line must be node,name,value, for example 3,R_CHAN0,0x4; node * is every node.");
     if (node != "*" && first >= nodes)
       throw ConfigError(where + "nodes are numbered 0 to " + std::to_string(nodes - 1) + ".");

@@ -53,12 +53,12 @@ void SpecialFeed::exchange(Engine& engine) {
   bool any = false;
   for (u32 pe = 0; pe < pes; ++pe) any = any || answered(pe);
   if (any) {
-    std::vector<SpecialAnswer> rings(std::size_t{pes} * kSpecialRing);
+    std::vector<SpecialAnswer> rings(std::size_t{pes} * kSpecialQueue);
     engine.get_field(0, kPeKind, kind.field("special_answers"), rings.data());
     const std::size_t old = answers_.size();
     for (u32 pe = 0; pe < pes; ++pe)
       for (; answered(pe); ++taken_[pe]) {
-        const SpecialAnswer& a = rings[std::size_t{pe} * kSpecialRing + taken_[pe] % kSpecialRing];
+        const SpecialAnswer& a = rings[std::size_t{pe} * kSpecialQueue + taken_[pe] % kSpecialQueue];
         answers_.push_back({a.ticket, pe, a.value, a.at});
       }
     std::stable_sort(answers_.begin() + static_cast<std::ptrdiff_t>(old), answers_.end(),
@@ -66,11 +66,11 @@ void SpecialFeed::exchange(Engine& engine) {
   }
 
   if (!waiting_) return;
-  std::vector<SpecialPacket> rings(std::size_t{pes} * kSpecialRing);
+  std::vector<SpecialPacket> rings(std::size_t{pes} * kSpecialQueue);
   engine.get_field(0, kPeKind, kind.field("special_queue"), rings.data());
   for (u32 pe = 0; pe < pes; ++pe)
-    for (SpecialControl& c = controls[pe]; !queues_[pe].empty() && c.queued - c.sent < kSpecialRing; --waiting_) {
-      rings[std::size_t{pe} * kSpecialRing + c.queued++ % kSpecialRing] = queues_[pe].front();
+    for (SpecialControl& c = controls[pe]; !queues_[pe].empty() && c.queued - c.sent < kSpecialQueue; --waiting_) {
+      rings[std::size_t{pe} * kSpecialQueue + c.queued++ % kSpecialQueue] = queues_[pe].front();
       queues_[pe].pop_front();
     }
   engine.set_field(0, kPeKind, kind.field("special_queue"), rings.data());

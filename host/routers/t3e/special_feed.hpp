@@ -32,7 +32,7 @@ class SpecialFeed {
   /// The PE of `node` sends an SGET. Returns the ticket that the answer repeats.
   u32 get(u32 node, const Deltas& deltas, const std::string& name);
 
-  /// Exchanges requests and answers with the PEs. Must be called between cycles, at least every kSpecialRing cycles.
+  /// Exchanges requests and answers with the PEs. Must be called between cycles, at least every kSpecialQueue cycles.
   void exchange(Engine& engine);
 
   /// Returns the answers since the last call, in the order of arrival.

@@ -15,9 +15,9 @@ using t3e::BarrierState;
 using t3e::BarrierUnit;
 using t3e::kNodePort;
 
-class Watch {
+class StoppedSearch {
  public:
-  Watch(const T3ePlan& plan, const std::vector<std::byte>& state, Cycle now)
+  StoppedSearch(const T3ePlan& plan, const std::vector<std::byte>& state, Cycle now)
       : plan_(plan),
         t_(plan.table()),
         now_(now),
@@ -33,7 +33,7 @@ class Watch {
     std::vector<u32> members;
     for (u32 pe = 0; pe < t_.routers; ++pe)
       if (tree(unit, pe).children >> kNodePort & 1) members.push_back(pe);
-    if (members.empty() || std::any_of(members.begin(), members.end(), [&](u32 pe) { return acts(unit, pe); }))
+    if (members.empty() || std::any_of(members.begin(), members.end(), [&](u32 pe) { return will_act(unit, pe); }))
       return "";
     std::string why = lost_down(unit, members);
     if (why.empty()) why = lost_up(unit);
@@ -65,7 +65,7 @@ class Watch {
   }
 
   /// Returns whether a PE's program will act on a unit.
-  bool acts(u32 unit, u32 pe) const {
+  bool will_act(u32 unit, u32 pe) const {
     const BarrierUnit& u = unit_of(unit, pe);
     return u.state != BarrierState::kArm && u.next >= now_ && u.next != kNever;
   }
@@ -146,7 +146,7 @@ class Watch {
 
 std::string T3ePlan::find_stopped(const std::vector<std::byte>& state, Cycle now) const {
   if (!table_.barrier_units) return "";
-  const Watch watch(*this, state, now);
+  const StoppedSearch watch(*this, state, now);
   std::vector<StoppedUnit> units;
   for (u32 unit = 0; unit < table_.barrier_units; ++unit)
     if (std::string why = watch.stopped(unit); !why.empty()) units.push_back({std::to_string(unit), std::move(why)});

@@ -10,7 +10,7 @@ namespace flitlab::t3e {
 namespace {
 
 /// Delays of all writes into inboxes.
-std::vector<u32> mail_delays(const Table& t) {
+std::vector<u32> inbox_delays(const Table& t) {
   std::vector<u32> delays{t.link_delay + t.wait, t.link_delay, t.inject_delay, t.eject_delay, t.credit_delay};
   if (t.barrier_units) delays.insert(delays.end(), {t.link_delay + t.barrier_wait, t.barrier_eject});
   if (t.special) delays.insert(delays.end(), {t.special_delay, t.special_eject});
@@ -18,7 +18,7 @@ std::vector<u32> mail_delays(const Table& t) {
 }
 
 /// Cycles for which an entry may stay in its slot after its arrival.
-std::vector<u32> mail_stays(const Table& t) {
+std::vector<u32> inbox_stays(const Table& t) {
   return t.barrier_units ? std::vector{t.wait, t.barrier_wait} : std::vector{t.wait};
 }
 
@@ -37,8 +37,8 @@ u32 barrier_wait(const Experiment& e) { return e.u32_of(param::barrier.router_de
 u32 barrier_eject(const Experiment& e) { return e.u32_of(param::router.destination_delay) - barrier_wait(e); }
 
 /// A slot must not be written and cleared in the same cycle.
-u32 mail_slots(const Table& t) {
-  const std::vector<u32> delays = mail_delays(t), stays = mail_stays(t);
+u32 inbox_slots(const Table& t) {
+  const std::vector<u32> delays = inbox_delays(t), stays = inbox_stays(t);
   u32 slots = std::bit_ceil(*std::max_element(delays.begin(), delays.end()) + 1);
   const auto clash = [&] {
     for (u32 delay : delays)
@@ -80,9 +80,9 @@ void set_sizes(Table& t, const Experiment& e, u32 shortest) {
   t.link_vcs = kDeterministicVcs + e.u32_of(param::router.adaptive_vcs);
   t.buffer_flits = e.u32_of(param::router.deterministic_buffer_flits);
   t.adaptive_buffer_flits = e.u32_of(param::router.adaptive_buffer_flits);
-  t.ring = ring_places(t.buffer_flits, shortest);
-  t.adaptive_ring = ring_places(t.adaptive_buffer_flits, shortest);
-  t.slot_mask = mail_slots(t) - 1;
+  t.ring = most_packets_in_buffer(t.buffer_flits, shortest);
+  t.adaptive_ring = most_packets_in_buffer(t.adaptive_buffer_flits, shortest);
+  t.slot_mask = inbox_slots(t) - 1;
 }
 
 void set_choices(Table& t, const Experiment& e) {

@@ -21,7 +21,7 @@ u32 barrier_wait(const Experiment& e);
 u32 barrier_eject(const Experiment& e);
 
 /// Returns the slots of an inbox, a power of two. The delays must have been set.
-u32 mail_slots(const Table& t);
+u32 inbox_slots(const Table& t);
 
 void set_delays(Table& t, const Experiment& e);
 void set_barrier_delays(Table& t, const Experiment& e);

@@ -34,7 +34,7 @@ bool is_dateline(const Shape& shape, u32 node, u32 direction, bool last) {
 
 }  // namespace
 
-u32 shorter_way(const Shape& shape, u32 dim, u32 from, u32 to, bool plus_half_way) {
+u32 shorter_sign(const Shape& shape, u32 dim, u32 from, u32 to, bool plus_half_way) {
   if (!shape.ring(dim)) return to < from;
   const u32 k = shape.radix(dim), ahead = (to + k - from) % k;
   return 2 * ahead == k ? !plus_half_way : 2 * ahead > k;
@@ -112,7 +112,7 @@ Tables make_tables(const Shape& shape, const TableOptions& options) {
           if (own || 2 * ((aim + k - from) % k) == k) ++aim;
           if (own && aim == from) --aim;
         }
-        signs |= shorter_way(shape, d, from, aim, plus_half_way(d, from)) << d;
+        signs |= shorter_sign(shape, d, from, aim, plus_half_way(d, from)) << d;
       }
       tables.lut[std::size_t{n} * tables.entries + entry] =
           make_tag(target[entry], signs, kNoHop, false, options.adaptive);

@@ -43,7 +43,7 @@ constexpr Tag make_tag(u32 address, u32 signs, u32 initial, bool final, bool ada
 
 /// Returns the sign (0: +, 1: -) of the shorter path from `from` to `to` in a dimension. `plus_half_way`: a path
 /// half-way round the ring goes +.
-u32 shorter_way(const Shape& shape, u32 dim, u32 from, u32 to, bool plus_half_way);
+u32 shorter_sign(const Shape& shape, u32 dim, u32 from, u32 to, bool plus_half_way);
 
 /// Returns the clocks from the input of the source's router to the input of the destination's control chip, for a head
 /// flit without other traffic, by the latencies of the paper's Table 2. `dims`: dimensions in which the packet moves; 0

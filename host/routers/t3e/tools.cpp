@@ -61,13 +61,13 @@ Datum machine_of(const Experiment* experiment, const Arguments&) {
   const t3e::Machine machine(e, false);
   const t3e::Tables& tables = machine.rerouted.registers.empty() ? machine.tables : machine.rerouted;
   const u32 nodes = machine.shape.nodes();
-  std::vector<bool> in_service = machine.staff.in_service;
+  std::vector<bool> in_service = machine.assignment.in_service;
   for (u32 node : machine.broken_nodes) in_service[node] = false;
   std::vector<Datum> partition(nodes), number(nodes);
-  for (std::size_t p = 0; p < machine.staff.applications.size(); ++p)
-    for (std::size_t v = 0; v < machine.staff.applications[p].size(); ++v) {
-      partition[machine.staff.applications[p][v]] = u64{p};
-      number[machine.staff.applications[p][v]] = u64{v};
+  for (std::size_t p = 0; p < machine.assignment.applications.size(); ++p)
+    for (std::size_t v = 0; v < machine.assignment.applications[p].size(); ++v) {
+      partition[machine.assignment.applications[p][v]] = u64{p};
+      number[machine.assignment.applications[p][v]] = u64{v};
     }
   Datum::List list;
   for (u32 n = 0; n < nodes; ++n)
@@ -77,7 +77,7 @@ Datum machine_of(const Experiment* experiment, const Arguments&) {
                                  {"partition", partition[n]},
                                  {"virtual", number[n]},
                                  {"in_service", Datum{static_cast<bool>(in_service[n])}}});
-  const t3e::WayReport report = t3e::check_ways(machine.shape, tables, machine.broken,
+  const t3e::PathReport report = t3e::check_paths(machine.shape, tables, machine.broken,
                                                 e.is({t3e::param::router.adaptive_choice, "any"}), in_service);
   return Datum::Map{{"nodes", std::move(list)},
                     {"pairs", report.pairs},

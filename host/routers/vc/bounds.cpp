@@ -8,9 +8,9 @@ namespace flitlab {
 std::vector<Bound> VcPlan::bounds() const {
   const vc::VcTable& t = table_;
   const u64 channels = u64{t.ports} * t.vcs;
-  const Holds port = below(t.ports), vc = below(t.vcs), place = below(t.ring), owner = below_or(channels, vc::kNoOwner);
-  const Holds flits = at_most(t.buffer_flits), next_vc = at_most(t.vcs), next_port = at_most(t.ports);
-  const Holds set = [t = &t](u64 bits, u32, u32 word) {  // VCs of whole ports; the last word may have fewer
+  const Check port = below(t.ports), vc = below(t.vcs), position = below(t.ring), owner = below_or(channels, vc::kNoOwner);
+  const Check flits = at_most(t.buffer_flits), next_vc = at_most(t.vcs), next_port = at_most(t.ports);
+  const Check set = [t = &t](u64 bits, u32, u32 word) {  // VCs of whole ports; the last word may have fewer
     const u32 first = word << t->set_shift, ports = std::min(t->ports - first, 1u << t->set_shift);
     return ports * t->vcs == 64 || bits >> ports * t->vcs == 0;
   };
@@ -20,17 +20,17 @@ std::vector<Bound> VcPlan::bounds() const {
                             {"router.port.pick_input", next_port},
                             {"router.port.pick_output", next_port},
                             {"router.input.flits", flits},
-                            {"router.input.first", place},
+                            {"router.input.first", position},
                             {"router.input.packets", at_most(t.ring)},
                             {"router.input.out_port", port},
                             {"router.input.out_vc", vc},
-                            {"router.input.stage", at_most(static_cast<u64>(vc::Stage::kBody))},
+                            {"router.input.stage", at_most(static_cast<u64>(vc::VcState::kBody))},
                             {"router.input.pick", next_vc},
                             {"router.input.allowed", below(u64{1} << t.vcs)},
                             {"router.output.credits", flits},
                             {"router.output.owner", owner},
                             {"router.output.pick", at_most(channels)},
-                            {"router.output.tail", place},
+                            {"router.output.tail", position},
                             {"router.claim", owner}};
   for (const char* name : {"flits", "credits", "granted", "pending", "waiting", "bids", "taken"})
     bounds.push_back({std::string("router.control.") + name, set});

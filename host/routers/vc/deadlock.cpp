@@ -32,9 +32,9 @@ class Search final : public WaitsFor {
     const u32 index = router_of(i), flat = flat_of(i);
     const Item<1> router = routers_[index];
     const vc::InputVc& in = router.at(t_.router_fields.input, flat);
-    if (in.stage == vc::Stage::kIdle || in.stage == vc::Stage::kRouting) return true;
-    if (mail(router, t_.router_fields.flit_mail, port_of(i), vc_of(i))) return true;
-    if (in.stage == vc::Stage::kWaiting) {
+    if (in.stage == vc::VcState::kIdle || in.stage == vc::VcState::kRouting) return true;
+    if (in_transit(router, t_.router_fields.flit_mail, port_of(i), vc_of(i))) return true;
+    if (in.stage == vc::VcState::kWaiting) {
       const Packet& packet = router.at(t_.router_fields.ring, flat * t_.ring + in.first);
       if (t_.flow_control == vc::FlowControl::kStoreAndForward && in.flits < in.left) return false;
       for (u32 out : candidates(router, index, flat, in)) {
@@ -46,16 +46,16 @@ class Search final : public WaitsFor {
                            : empty_only                                  ? t_.buffer_flits
                                                                          : 0;
         if (o.owner == vc::kNoOwner && o.credits >= needed) return true;
-        if (mail(router, t_.router_fields.credit_mail, out / t_.vcs, out % t_.vcs)) return true;
-        if (out / t_.vcs >= t_.network_ports && takes(index, out)) return true;
+        if (in_transit(router, t_.router_fields.credit_mail, out / t_.vcs, out % t_.vcs)) return true;
+        if (out / t_.vcs >= t_.network_ports && accepts(index, out)) return true;
       }
       return false;
     }
     const u32 out = in.out_port * t_.vcs + in.out_vc;
     if (!in.flits) return topology_.peer(index, port_of(i)).is_terminal;
-    if (in.out_port >= t_.network_ports && takes(index, out)) return true;
+    if (in.out_port >= t_.network_ports && accepts(index, out)) return true;
     return router.at(t_.router_fields.output, out).credits > 0 ||
-           mail(router, t_.router_fields.credit_mail, in.out_port, in.out_vc);
+           in_transit(router, t_.router_fields.credit_mail, in.out_port, in.out_vc);
   }
 
   std::vector<u64> waits_for(u64 i) const override {
@@ -68,15 +68,15 @@ class Search final : public WaitsFor {
       const Peer& peer = topology_.peer(index, out / t_.vcs);
       waits.push_back(peer.is_terminal ? input_vcs_ + peer.item : number(peer.item, peer.port * t_.vcs + out % t_.vcs));
     };
-    const bool short_of_flits = in.stage == vc::Stage::kWaiting ? in.flits < in.left : !in.flits;
-    if (short_of_flits && (in.stage != vc::Stage::kWaiting || t_.flow_control == vc::FlowControl::kStoreAndForward)) {
+    const bool short_of_flits = in.stage == vc::VcState::kWaiting ? in.flits < in.left : !in.flits;
+    if (short_of_flits && (in.stage != vc::VcState::kWaiting || t_.flow_control == vc::FlowControl::kStoreAndForward)) {
       const Peer& peer = topology_.peer(index, port_of(i));
       if (peer.is_terminal) return waits;
       const vc::OutputVc& feeding = routers_[peer.item].at(t_.router_fields.output, peer.port * t_.vcs + vc_of(i));
       if (feeding.owner != vc::kNoOwner) waits.push_back(number(peer.item, feeding.owner));
       return waits;
     }
-    if (in.stage == vc::Stage::kWaiting) {
+    if (in.stage == vc::VcState::kWaiting) {
       for (u32 out : candidates(router, index, flat, in)) {
         const vc::OutputVc& o = router.at(t_.router_fields.output, out);
         if (o.owner != vc::kNoOwner)
@@ -100,7 +100,7 @@ class Search final : public WaitsFor {
   u32 flat_of(u64 i) const { return port_of(i) * t_.vcs + vc_of(i); }
 
   /// Returns whether a flit or credit for (port, vc) is in transit in an inbox.
-  bool mail(const Item<1>& router, Field<u64> field, u32 port, u32 vc) const {
+  bool in_transit(const Item<1>& router, Field<u64> field, u32 port, u32 vc) const {
     for (u32 slot = 0; slot <= t_.slot_mask; ++slot) {
       const u64 word = router.at(field, slot * t_.port_words + port / 8);
       if ((static_cast<u32>(word >> (port % 8 * 8)) & kVcBits) == vc + 1) return true;
@@ -143,11 +143,11 @@ class Search final : public WaitsFor {
 
   /// Returns whether the terminal at output VC `out` of a router accepts flits from it, now or soon. The exception is a
   /// terminal in closed-loop traffic with a full reply queue and a request at the front of the ejection buffer.
-  bool takes(u32 router, u32 out) const {
+  bool accepts(u32 router, u32 out) const {
     if (t_.mode != TrafficMode::kRequestReply) return true;
     const u32 terminal = topology_.peer(router, out / t_.vcs).item, vc = out % t_.vcs;
     const Item<1> item = terminals_[terminal];
-    const HeldVc& held = item.at(t_.terminal_fields.held, vc);
+    const EjectionVc& held = item.at(t_.terminal_fields.held, vc);
     if (!held.flits || held.left || !queue_is_full(terminal)) return true;
     const u32 first = item.at(t_.terminal_fields.first, vc);
     return item.at(t_.terminal_fields.ring, vc * t_.ring + first).id & kReplyId;
@@ -156,7 +156,7 @@ class Search final : public WaitsFor {
   /// Returns the injection VCs, each of which can carry the oldest reply of a terminal.
   u32 reply_vcs(u32 terminal) const {
     if (loop(terminal).lane.left) return 1u << loop(terminal).lane.vc;
-    const InjectionLane& requests = terminals_[terminal].at(t_.terminal_fields.control).lane;
+    const PacketInInjection& requests = terminals_[terminal].at(t_.terminal_fields.control).lane;
     if (t_.message_classes == 1 && requests.left) return 1u << requests.vc;
     return t_.message_mask[t_.message_classes - 1];
   }
@@ -169,7 +169,7 @@ class Search final : public WaitsFor {
     for (u32 slot = 0; slot <= t_.slot_mask; ++slot)
       if (item.at(t_.terminal_fields.credit_mail, slot) || item.at(t_.terminal_fields.flit_mail, slot)) return true;
     for (u32 vc = 0; vc < t_.vcs; ++vc) {
-      const HeldVc& held = item.at(t_.terminal_fields.held, vc);
+      const EjectionVc& held = item.at(t_.terminal_fields.held, vc);
       if (held.flits && held.left) return true;
     }
     return false;

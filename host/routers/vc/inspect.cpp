@@ -4,13 +4,13 @@
 namespace flitlab {
 namespace {
 
-const char* stage_name(vc::Stage stage) {
+const char* state_name(vc::VcState stage) {
   switch (stage) {
-    case vc::Stage::kIdle: return "idle";
-    case vc::Stage::kRouting: return "routing";
-    case vc::Stage::kWaiting: return "waiting";
-    case vc::Stage::kHead: return "head";
-    case vc::Stage::kBody: return "body";
+    case vc::VcState::kIdle: return "idle";
+    case vc::VcState::kRouting: return "routing";
+    case vc::VcState::kWaiting: return "waiting";
+    case vc::VcState::kHead: return "head";
+    case vc::VcState::kBody: return "body";
   }
   return "";
 }
@@ -30,20 +30,20 @@ std::vector<PortSnapshot> VcPlan::inspect_router(const std::vector<std::byte>& s
       const vc::InputVc& in = router.at(t.router_fields.input, p * t.vcs + v);
       const vc::OutputVc& out = router.at(t.router_fields.output, p * t.vcs + v);
       VcSnapshot s;
-      s.stage = stage_name(in.stage);
+      s.stage = state_name(in.stage);
       s.flits = in.flits;
       if (peer.item != kNone) s.capacity = t.buffer_flits;
       s.packets = in.packets;
-      s.left = in.stage >= vc::Stage::kWaiting ? in.left : 0u;
+      s.left = in.stage >= vc::VcState::kWaiting ? in.left : 0u;
       if (in.packets) {
         const Packet& packet = router.at(t.router_fields.ring, (p * t.vcs + v) * t.ring + in.first);
         s.src = packet.src;
         s.id = packet.id;
-        if (in.stage == vc::Stage::kRouting) s.left = packet.flits;
+        if (in.stage == vc::VcState::kRouting) s.left = packet.flits;
         s.dst_router = topology_.router_at(packet.dst);
       }
-      if (in.stage >= vc::Stage::kWaiting) s.out_port = in.out_port;
-      if (in.stage >= vc::Stage::kHead) s.out_vc = in.out_vc;
+      if (in.stage >= vc::VcState::kWaiting) s.out_port = in.out_port;
+      if (in.stage >= vc::VcState::kHead) s.out_vc = in.out_vc;
       s.credits = out.credits;
       if (out.owner != vc::kNoOwner) {
         s.owner_port = out.owner / t.vcs;

@@ -20,7 +20,7 @@ u32 link_delay(const Experiment& e) { return crossing_delay(e) + e.u32_of(flitla
 
 u32 eject_delay(const Experiment& e) { return crossing_delay(e) + 1; }
 
-u32 mail_slots(const VcTable& t) { return std::bit_ceil(std::max(t.link_delay, t.credit_delay) + 1); }
+u32 inbox_slots(const VcTable& t) { return std::bit_ceil(std::max(t.link_delay, t.credit_delay) + 1); }
 
 u32 set_shift(const VcTable& t) {
   return t.ports * t.vcs <= 64 ? 5u : static_cast<u32>(std::bit_width(64 / t.vcs) - 1);
@@ -67,8 +67,8 @@ void set_delays(VcTable& t, const Experiment& e) {
 void set_sizes(VcTable& t, const Experiment& e, u32 shortest) {
   t.vcs = e.u32_of(param::router.vcs);
   t.buffer_flits = e.u32_of(param::router.buffer_flits);
-  t.ring = ring_places(t.buffer_flits, shortest);
-  t.slot_mask = mail_slots(t) - 1;
+  t.ring = most_packets_in_buffer(t.buffer_flits, shortest);
+  t.slot_mask = inbox_slots(t) - 1;
   t.port_words = (t.ports + 7) / 8;
   t.set_shift = set_shift(t);
   t.set_words = set_words(t);

@@ -26,12 +26,12 @@ static_assert(kMaxMessages % 32 == 0);
 
 /// Assigned messages. The array is indexed by channel, because one over all messages would need a GPU's stack.
 struct Assigned {
-  MessageSet gone;           ///< messages that have a channel, or have left for their terminals
+  MessageSet departed;           ///< messages that have a channel, or have left for their terminals
   u32 channels = 0;          ///< assigned channels, as a set
   u8 message[kMaxChannels];  ///< `message[channel]`: rank of the assigned message
 
   FLITLAB_HD void give(u32 m, u32 channel) {
-    gone.add(m);
+    departed.add(m);
     channels |= 1u << channel;
     message[channel] = static_cast<u8>(m);
   }
@@ -71,7 +71,7 @@ struct Waiting {
 template <class Options>
 FLITLAB_HD inline void choose_message(Assigned& assigned, u32 count, const Options& options, u32 channel) {
   for (u32 m = 0; m < count; ++m)
-    if (!assigned.gone.has(m) && (options(m) >> channel & 1)) return assigned.give(m, channel);
+    if (!assigned.departed.has(m) && (options(m) >> channel & 1)) return assigned.give(m, channel);
 }
 
 template <class Options>
@@ -94,16 +94,16 @@ FLITLAB_HD inline void assign_fixed(Assigned& assigned, u32 count, const Options
 /// message may move to another channel but keeps one, so no set of equal size would be preferred to the result.
 template <class Options>
 FLITLAB_HD inline void assign_optimal(Assigned& assigned, u32 count, const Options& options, u32 channels) {
-  constexpr u8 kAsks = 0xFF;
-  u8 from[kMaxChannels];  // [channel] channel whose message would move here; kAsks: the requesting message
+  constexpr u8 kRequester = 0xFF;
+  u8 from[kMaxChannels];  // [channel] channel whose message would move here; kRequester: the requesting message
   u8 queue[kMaxChannels];
   u8* holder = assigned.message;
   for (u32 m = 0; m < count && channels & ~assigned.channels; ++m) {
     u32 unseen = channels, head = 0, tail = 0, found = kNone;
-    u8 via = kAsks;
-    u32 asks = m;
+    u8 via = kRequester;
+    u32 requester = m;
     for (;;) {
-      const u32 reached = options(asks) & unseen, free = reached & ~assigned.channels;
+      const u32 reached = options(requester) & unseen, free = reached & ~assigned.channels;
       unseen &= ~reached;
       for (u32 set = reached; set; set &= set - 1) {
         const u32 channel = lowest_bit(set);
@@ -116,13 +116,13 @@ FLITLAB_HD inline void assign_optimal(Assigned& assigned, u32 count, const Optio
       }
       if (head == tail) break;
       via = queue[head++];
-      asks = holder[via];
+      requester = holder[via];
     }
     if (found == kNone) continue;
-    assigned.gone.add(m);
+    assigned.departed.add(m);
     assigned.channels |= 1u << found;
     for (u32 channel = found;; channel = from[channel]) {
-      const u32 mover = from[channel] == kAsks ? m : holder[from[channel]];
+      const u32 mover = from[channel] == kRequester ? m : holder[from[channel]];
       holder[channel] = static_cast<u8>(mover);
       if (mover == m) break;
     }

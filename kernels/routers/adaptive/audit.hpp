@@ -22,15 +22,15 @@ struct AuditRouter {
     count(*v.shard, Total::kAuditedFlits, messages);
     if (control.stored > buffers(v, index)) raise_fault(control.fault, kFaultBufferOverflow, kNoFaultPort);
     bool fits = true;
-    for (u32 i = 0; i < t.places; ++i) {
-      const u8 place = node.at(f.order, i);
-      for (u32 j = 0; j < i; ++j) fits &= node.at(f.order, j) != place;
+    for (u32 i = 0; i < t.positions; ++i) {
+      const u8 position = node.at(f.order, i);
+      for (u32 j = 0; j < i; ++j) fits &= node.at(f.order, j) != position;
       if (i >= control.stored) continue;
-      const Packet& packet = node.at(f.pool, place);
-      fits &= node.at(f.options, place) == t.minimal[std::size_t{index} * t.routers + packet.dst];
+      const Packet& packet = node.at(f.pool, position);
+      fits &= node.at(f.options, position) == t.minimal[std::size_t{index} * t.routers + packet.dst];
       if (i == 0) continue;
       const u8 before = node.at(f.order, i - 1);
-      fits &= preferred(node.at(f.pool, before), node.at(f.options, before), packet, node.at(f.options, place));
+      fits &= preferred(node.at(f.pool, before), node.at(f.options, before), packet, node.at(f.options, position));
     }
     if (!fits) raise_fault(control.fault, kFaultBookkeeping, kNoFaultPort);
   }

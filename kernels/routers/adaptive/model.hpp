@@ -11,18 +11,18 @@ namespace flitlab {
 struct AdaptiveModel {
   using Table = adaptive::Table;
   static constexpr TotalTable totals = adaptive::kTotalTable;
-  static constexpr bool all_in_batches = true;
+  static constexpr bool all_in_bulk = true;
   template <int W, bool Traced>
   using View = adaptive::View<W, Traced>;
 
-  using Start = StageList<Stage<adaptive::StartRouter, adaptive::StartTerminal>>;
-  using Cycle = StageList<Stage<adaptive::RouterPhase>>;
-  using Audit = StageList<Stage<adaptive::AuditRouter>>;
+  using Start = StepList<Step<adaptive::StartRouter, adaptive::StartTerminal>>;
+  using Cycle = StepList<Step<adaptive::RouterPhase>>;
+  using Audit = StepList<Step<adaptive::AuditRouter>>;
 
   template <int W, bool Traced>
-  FLITLAB_HD static View<W, Traced> make_view(const Table& table, const Placement& place, std::byte* state,
+  FLITLAB_HD static View<W, Traced> make_view(const Table& table, const Placement& position, std::byte* state,
                                               const ReplicaRow* row, CounterShard* shard, const EventLog& log) {
-    return {{table, row, shard, log}, place.items<W>(state, 0), place.items<W>(state, 1)};
+    return {{table, row, shard, log}, position.items<W>(state, 0), position.items<W>(state, 1)};
   }
 
   template <class V>

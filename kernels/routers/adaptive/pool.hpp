@@ -19,18 +19,18 @@ FLITLAB_HD inline bool preferred(const Packet& a, u32 a_options, const Packet& b
 template <class V, int W>
 FLITLAB_INLINE void insert(const V& v, const Item<W>& node, u32 index, RouterControl& control, const Packet& packet) {
   const RouterFields& f = v.t.router_fields;
-  if (control.stored == v.t.places) return raise_fault(control.fault, kFaultBufferOverflow, kNoFaultPort);
+  if (control.stored == v.t.positions) return raise_fault(control.fault, kFaultBufferOverflow, kNoFaultPort);
   u32 rank = control.stored++;
-  const u8 place = node.at(f.order, rank);
+  const u8 position = node.at(f.order, rank);
   const u32 options = v.t.minimal[std::size_t{index} * v.t.routers + packet.dst];
-  node.at(f.pool, place) = packet;
-  node.at(f.options, place) = options;
+  node.at(f.pool, position) = packet;
+  node.at(f.options, position) = options;
   for (; rank; --rank) {
     const u8 other = node.at(f.order, rank - 1);
     if (!preferred(packet, options, node.at(f.pool, other), node.at(f.options, other))) break;
     node.at(f.order, rank) = other;
   }
-  node.at(f.order, rank) = place;
+  node.at(f.order, rank) = position;
 }
 
 }  // namespace flitlab::adaptive

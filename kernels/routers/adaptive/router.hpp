@@ -20,7 +20,7 @@
 #include "kernels/routers/adaptive/streams.hpp"
 #include "kernels/routers/adaptive/totals.hpp"
 #if !defined(__CUDACC__)
-#include "kernels/routers/adaptive/batch.hpp"
+#include "kernels/routers/adaptive/bulk.hpp"
 #endif
 
 namespace flitlab::adaptive {
@@ -55,10 +55,10 @@ struct RoutingCycle {
   /// Delivers messages for terminals of this router, at most `ejection`, in their order.
   FLITLAB_INLINE void deliver_here(Assigned& assigned) const {
     const u32 limit = v.t.ejection;
-    for (u32 rank = 0; rank < control.stored && (!limit || assigned.gone.size < limit); ++rank) {
+    for (u32 rank = 0; rank < control.stored && (!limit || assigned.departed.size < limit); ++rank) {
       const Packet& packet = message(rank);
       if (packet.dst != index) continue;
-      assigned.gone.add(rank);
+      assigned.departed.add(rank);
       eject(v, packet, now);
     }
   }
@@ -73,9 +73,9 @@ struct RoutingCycle {
     ++packet.hops;
     packet.route_bits = static_cast<u8>(peer.port);
     const auto next = v.routers[peer.item];
-    const u32 place = ((now + t.delay) & t.slot_mask) * t.channels + peer.port;
-    next.at(t.router_fields.mail, place) = packet;
-    next.at(t.router_fields.came, place) = 1;
+    const u32 position = ((now + t.delay) & t.slot_mask) * t.channels + peer.port;
+    next.at(t.router_fields.mail, position) = packet;
+    next.at(t.router_fields.came, position) = 1;
     ++node.at(t.router_fields.sent, channel);
     count(*v.shard, Total::kFlitMoves);
     count(*v.shard, Count::kSent);
@@ -103,27 +103,27 @@ struct RoutingCycle {
     const u32 room = buffers(v, index);
     u32 free = v.t.wired[index] & ~assigned.channels;
     Random4 random{};
-    for (u32 rank = control.stored, draws = 0; control.stored - assigned.gone.size > room && rank-- > 0;) {
-      if (assigned.gone.has(rank)) continue;
+    for (u32 rank = control.stored, draws = 0; control.stored - assigned.departed.size > room && rank-- > 0;) {
+      if (assigned.departed.has(rank)) continue;
       if (!free) return raise_fault(control.fault, kFaultBufferOverflow, kNoFaultPort);
       if (draws % 4 == 0) random = philox(v.row->seed, adaptive::stream::kMisroute, index, u64{draws / 4} << 32 | now);
       const u32 channel = nth_channel(free, below(random.word[draws++ % 4], bit_count(free)));
       free &= ~(1u << channel);
-      assigned.gone.add(rank);
+      assigned.departed.add(rank);
       send(rank, channel);
       count(*v.shard, Count::kMisrouted);
     }
   }
 
   /// Frees the positions of messages that have left. Positions of the others move to the front of `order`.
-  FLITLAB_INLINE void forget_gone(const Assigned& assigned) const {
+  FLITLAB_INLINE void remove_departed(const Assigned& assigned) const {
     const Field<u8> order = v.t.router_fields.order;
     u32 kept = 0;
     for (u32 rank = 0; rank < control.stored; ++rank) {
-      if (assigned.gone.has(rank)) continue;
-      const u8 place = node.at(order, rank);
+      if (assigned.departed.has(rank)) continue;
+      const u8 position = node.at(order, rank);
       for (u32 i = rank; i > kept; --i) node.at(order, i) = node.at(order, i - 1);
-      node.at(order, kept++) = place;
+      node.at(order, kept++) = position;
     }
     control.stored = kept;
   }
@@ -133,12 +133,12 @@ struct RoutingCycle {
     const auto& t = v.t;
     const u32 room = buffers(v, index);
     for (u32 i = 0; i < t.concentration; ++i) {
-      const u32 mine = index * t.concentration + (now + i) % t.concentration;
-      const auto terminal = v.terminals[mine];
+      const u32 terminal_index = index * t.concentration + (now + i) % t.concentration;
+      const auto terminal = v.terminals[terminal_index];
       TerminalControl& source = terminal.at(t.terminal_fields.control);
-      create(v, terminal, mine, source, now);
+      create(v, terminal, terminal_index, source, now);
       if (source.sent == source.created || control.stored >= room) continue;
-      insert(v, node, index, control, take_oldest(v, terminal, mine, source, now));
+      insert(v, node, index, control, take_oldest(v, terminal, terminal_index, source, now));
     }
   }
 
@@ -149,7 +149,7 @@ struct RoutingCycle {
       deliver_here(assigned);
       send_assigned(assigned);
       send_excess(assigned);
-      forget_gone(assigned);
+      remove_departed(assigned);
     }
     serve_terminals();
   }
@@ -190,9 +190,9 @@ struct RouterPhase {
   /// Runs n routers, at most `batch`; in bulk if they have few messages and channels.
   template <class V>
     requires(!V::traced && V::width == 1)
-  FLITLAB_INLINE static void work_many(const V& v, const u32* list, u32 n, Cycle now) {
+  FLITLAB_INLINE static void work_in_bulk(const V& v, const u32* list, u32 n, Cycle now) {
     const auto& t = v.t;
-    if (t.channels <= kFewChannels && t.places <= kFewMessages && t.terminals < kKeySources &&
+    if (t.channels <= kFewChannels && t.positions <= kFewMessages && t.terminals < kKeySources &&
         t.assignment != Assignment::kOptimal && t.mode != TrafficMode::kTrace)
       return step_many(v, list, n, now);
     for (u32 i = 0; i < n; ++i) run(v, list[i], now);

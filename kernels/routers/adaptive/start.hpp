@@ -11,8 +11,8 @@ struct StartRouter {
   }
   template <class V>
   FLITLAB_HD static void run(const V& v, u32 index, Cycle) {
-    for (u32 place = 0; place < v.t.places; ++place)
-      v.routers[index].at(v.t.router_fields.order, place) = static_cast<u8>(place);
+    for (u32 position = 0; position < v.t.positions; ++position)
+      v.routers[index].at(v.t.router_fields.order, position) = static_cast<u8>(position);
   }
 };
 

@@ -27,11 +27,11 @@ struct RouterFields {
   FLITLAB_FIELDS(RouterFields,
     (RouterControl, control, 1, "", "fault bits and stored messages"),
     (u8, came, (t.slot_mask + 1) * t.channels, "", "[slot][channel] whether a message arrives"),
-    (u8, order, t.places, "",
+    (u8, order, t.positions, "",
       "[rank] all positions in `pool`: of stored messages, the most preferred first, then free positions"),
-    (u32, options, t.places, "", "[position] set of channels that the message may take"),
+    (u32, options, t.positions, "", "[position] set of channels that the message may take"),
     (u32, sent, t.channels, "messages", "[channel] sent on it"),
-    (Packet, pool, t.places, "", "[position] messages"),
+    (Packet, pool, t.positions, "", "[position] messages"),
     (Packet, mail, (t.slot_mask + 1) * t.channels, "", "[slot][channel] messages that arrive"))
 };
 
@@ -43,7 +43,7 @@ struct Table {
   u32 concentration = 1;
   u32 channels = 0;         ///< C: most channels of a router
   u32 ports = 0;            ///< channels and terminals of a router
-  u32 places = 0;           ///< P: positions in a pool
+  u32 positions = 0;           ///< P: positions in a pool
   u32 channel_buffers = 1;  ///< buffers for each channel of a router
   u32 spare = 0;            ///< spare buffers of a router
   u32 ejection = 0;         ///< messages that a router delivers in a cycle; 0: no limit

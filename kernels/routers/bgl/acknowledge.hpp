@@ -19,7 +19,7 @@ inline constexpr u32 kTokenVcShift = 10, kTokenCountShift = 16;
 /// Processes the acknowledgment that arrives in this cycle, if any: the receiver has accepted all packets before its
 /// sequence number. Returns its tokens, a byte for each VC.
 template <class V, int W>
-FLITLAB_INLINE u64 take_acknowledgment(const V& v, const Item<W>& node, u32 direction, Cycle now) {
+FLITLAB_INLINE u64 receive_acknowledgment(const V& v, const Item<W>& node, u32 direction, Cycle now) {
   const auto& t = v.t;
   const u32 word =
       std::exchange(node.at(t.link_fields.acknowledged, (now & t.slot_mask) * kDirections + direction), 0u);
@@ -32,12 +32,12 @@ FLITLAB_INLINE u64 take_acknowledgment(const V& v, const Item<W>& node, u32 dire
     tokens = u64{static_cast<u8>(count - known)} << 8 * vc;
     known = count;
   }
-  const u8 before = static_cast<u8>(word);
+  const u8 next_expected = static_cast<u8>(word);
   LinkSender& s = sender_at(v, node, direction);
-  const u8 taken = static_cast<u8>(before - s.oldest);
+  const u8 taken = static_cast<u8>(next_expected - s.oldest);
   if (!taken) return tokens;
-  if (s.repeating && static_cast<u8>(s.again - s.oldest) < taken) s.again = before;
-  for (; s.oldest != before; ++s.oldest) {
+  if (s.repeating && static_cast<u8>(s.again - s.oldest) < taken) s.again = next_expected;
+  for (; s.oldest != next_expected; ++s.oldest) {
     const LinkEntry& entry = kept_at(v, node, direction, s.oldest);
     if (!(entry.packet.tag & kNotValid)) s.crc = add_to_crc(s.crc, content_of(entry.packet));
     s.kept = static_cast<u8>(s.kept - chunks_of(static_cast<u16>(entry.word >> 4)));
@@ -51,7 +51,7 @@ FLITLAB_INLINE u64 take_acknowledgment(const V& v, const Item<W>& node, u32 dire
 
 /// Sends an acknowledgment, with the token part `tokens` of the word, into the sender's inbox unless an error hits it.
 template <class V, int W>
-FLITLAB_INLINE void tell_sender(const V& v, const Item<W>& node, u32 index, u32 receiver, u32 tokens, Cycle now) {
+FLITLAB_INLINE void send_acknowledgment(const V& v, const Item<W>& node, u32 index, u32 receiver, u32 tokens, Cycle now) {
   const auto& t = v.t;
   if (t.acknowledgment_threshold &&
       philox(v.row->seed, bgl::stream::kLink, 16 * index + 8 + receiver, now).word[0] < t.acknowledgment_threshold) {
@@ -72,15 +72,15 @@ FLITLAB_INLINE void acknowledge(const V& v, const Item<W>& node, u32 index, u32 
   if (v.t.acks)
     node.at(v.t.link_fields.back).owes |= static_cast<u8>(1u << receiver);
   else
-    tell_sender(v, node, index, receiver, 0, now);
+    send_acknowledgment(v, node, index, receiver, 0, now);
 }
 
 /// Begins a new round when it is due: VCs that have returned tokens, but not in the last round, repeat their count.
 template <class V, int W>
 FLITLAB_INLINE void begin_round(const V& v, const Item<W>& node, u32 index, Cycle now) {
   LinkBack& back = node.at(v.t.link_fields.back);
-  if (!has_come(back.alarm, now)) return;
-  if (has_come(back.round, now)) {
+  if (!is_due(back.alarm, now)) return;
+  if (is_due(back.round, now)) {
     back.overdue |= back.ever & ~back.lately;
     back.lately = 0;
     back.round = now + v.t.idle_acks;
@@ -101,7 +101,7 @@ FLITLAB_INLINE void send_acknowledgments(const V& v, const Item<W>& node, u32 in
     const u32 overdue = back.overdue >> 8 * direction & 0xFF;
     if (!owed && !overdue && !(back.owes >> direction & 1)) continue;
     LinkSender& s = sender_at(v, node, direction);
-    if (!has_come(s.line_free, now)) continue;
+    if (!is_due(s.line_free, now)) continue;
     u32 word = 0;
     if (owed || overdue) {
       const u32 vc = owed ? lowest_bit(owed) / 8 : lowest_bit(overdue), all = owed >> 8 * vc & 0xFF;
@@ -110,25 +110,25 @@ FLITLAB_INLINE void send_acknowledgments(const V& v, const Item<W>& node, u32 in
       u8& given = node.at(t.link_fields.given_back, direction * t.vcs + vc);
       given = static_cast<u8>(given + tokens);
       word = kBearsTokens | vc << kTokenVcShift | u32{given} << kTokenCountShift;
-      const u64 who = bit(queue_of(direction, vc));
-      back.ever |= who;
-      back.lately |= who;
-      back.overdue &= ~who;
+      const u64 vc_set = bit(queue_of(direction, vc));
+      back.ever |= vc_set;
+      back.lately |= vc_set;
+      back.overdue &= ~vc_set;
       count(*v.shard, tokens ? Count::kTokenPackets : Count::kIdleAcks);
     } else {
       count(*v.shard, Count::kAckOnly);
     }
-    tell_sender(v, node, index, direction, word, now);
+    send_acknowledgment(v, node, index, direction, word, now);
     back.owes &= static_cast<u8>(~(1u << direction));
     s.line_free = now + t.ack_cycles;
-    look_again(v, index, s.line_free);
+    wake_links(v, index, s.line_free);
     node.at(t.node_fields.busy, direction) += t.ack_cycles;
   }
 }
 
 /// Processes an arriving head. Returns whether the receiver accepts the packet: no header error, and next in sequence.
 template <class V, int W>
-FLITLAB_INLINE bool lets_in(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 receiver, u32 arrival,
+FLITLAB_INLINE bool accept_head(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 receiver, u32 arrival,
                             Cycle now) {
   const auto& t = v.t;
   LinkReceiver& r = receiver_at(v, node, receiver);

@@ -10,9 +10,9 @@
 namespace flitlab::bgl {
 
 /// Random words of a node in a cycle, one for each arbiter, drawn at the first use.
-class Dice {
+class ArbiterDraws {
  public:
-  FLITLAB_HD Dice(u64 seed, u32 node, Cycle now) : seed_(seed), node_(node), now_(now) {}
+  FLITLAB_HD ArbiterDraws(u64 seed, u32 node, Cycle now) : seed_(seed), node_(node), now_(now) {}
 
   FLITLAB_INLINE u32 operator()(u32 arbiter) {
     if (!word_) {
@@ -40,7 +40,7 @@ inline constexpr u64 kReceivers = (u64{1} << kInjectionQueue) - 1;  ///< queues 
 inline constexpr u32 kReceiverDice = 64, kReceptionDice = 72, kSenderDice = 96, kShortestCoin = 112, kNetworkCoin = 113;
 
 /// Returns a random member of a set, all with equal probability.
-FLITLAB_HD FLITLAB_ONE_COPY inline u32 any_of(u64 set, u32 draw) {
+FLITLAB_HD FLITLAB_ONE_COPY inline u32 random_member(u64 set, u32 draw) {
   u32 skip = below(draw, bit_count64(set));
 #if defined(__CUDA_ARCH__)
   FLITLAB_ROLLED for (; skip; --skip) set &= set - 1;
@@ -59,8 +59,8 @@ FLITLAB_HD FLITLAB_ONE_COPY inline u32 any_of(u64 set, u32 draw) {
 }
 
 /// Returns whether this cycle belongs to the fraction of cycles with this threshold.
-FLITLAB_INLINE bool falls(Dice& dice, u32 coin, u32 threshold) {
-  return threshold == kNone || (threshold && dice(coin) < threshold);
+FLITLAB_INLINE bool is_selected_cycle(ArbiterDraws& draws, u32 coin, u32 threshold) {
+  return threshold == kNone || (threshold && draws(coin) < threshold);
 }
 
 /// Returns the longest queues of a set, compared by two-bit fullness.
@@ -80,10 +80,10 @@ FLITLAB_CALLED u64 longest_of(const T& t, Item<W> node, u64 set) {
 
 /// Returns the queue that an arbiter serves: in SLQ cycles one of the longest, in others any; ties are random.
 template <class V, int W>
-FLITLAB_INLINE u32 serve(const V& v, const Item<W>& node, u64 set, Dice& dice, u32 arbiter) {
+FLITLAB_INLINE u32 serve(const V& v, const Item<W>& node, u64 set, ArbiterDraws& draws, u32 arbiter) {
   if (!(set & (set - 1))) return lowest_bit(set);
-  if (falls(dice, kShortestCoin, v.t.slq_threshold)) set = longest_of(v.t, node, set);
-  return set & (set - 1) ? any_of(set, dice(arbiter)) : lowest_bit(set);
+  if (is_selected_cycle(draws, kShortestCoin, v.t.slq_threshold)) set = longest_of(v.t, node, set);
+  return set & (set - 1) ? random_member(set, draws(arbiter)) : lowest_bit(set);
 }
 
 /// Returns whether a head continues along its ring on its VC.
@@ -96,7 +96,7 @@ FLITLAB_HD inline bool stays_in_ring(u32 queue, u32 direction, u32 vc) {
 /// without a dynamic pair it takes the escape VC.
 template <class V, int W>
 FLITLAB_INLINE bool choose(const V& v, const Item<W>& node, u32 address, u32 queue, Queue& state, u32 links,
-                           Dice& dice) {
+                           ArbiterDraws& draws) {
   const auto& t = v.t;
   const u32 hints = state.route & kHints;
   if (!(hints & links)) return false;
@@ -109,7 +109,7 @@ FLITLAB_INLINE bool choose(const V& v, const Item<W>& node, u32 address, u32 que
         break;
       }
     if (best) {
-      const u32 pair = best & (best - 1) ? any_of(best, dice(queue)) : lowest_bit(best);
+      const u32 pair = best & (best - 1) ? random_member(best, draws(queue)) : lowest_bit(best);
       state.direction = pair >> 3 & 7;
       state.vc = pair & 7;
       return true;
@@ -144,7 +144,7 @@ FLITLAB_HD inline bool has_bus(const T& t, const NodeControl& control, u32 recei
 /// Starts, for each receiver and priority, the transfer of one head at its destination to its reception FIFO. Returns
 /// whether further heads were able to.
 template <class V, int W>
-FLITLAB_INLINE bool receive(const V& v, const Item<W>& node, NodeControl& control, u32 index, u64 bypass, Dice dice,
+FLITLAB_INLINE bool receive(const V& v, const Item<W>& node, NodeControl& control, u32 index, u64 bypass, ArbiterDraws draws,
                             Cycle now) {
   const u64 high_vcs = kEveryReceiver << v.t.high_vc;
   bool again = false;
@@ -158,7 +158,7 @@ FLITLAB_INLINE bool receive(const V& v, const Item<W>& node, NodeControl& contro
         if (can_arrive(v, control, receiver, queue_at(v, node, lowest_bit(rest)), high_vcs)) able |= rest & (~rest + 1);
       if (!able) continue;
       const u64 stored = able & ~bypass;
-      const u32 queue = serve(v, node, stored ? stored : able, dice, kReceptionDice + receiver + 8 * high);
+      const u32 queue = serve(v, node, stored ? stored : able, draws, kReceptionDice + receiver + 8 * high);
       arrive(v, node, control, index, queue, bypass & bit(queue), now);
       again |= (able & (able - 1)) != 0;
     }
@@ -198,9 +198,9 @@ struct Grants {
     __builtin_prefetch(&packet_at(v, next, queue_of(direction ^ 1, state.vc),
                                   node.at(t.node_fields.tail, direction * t.vcs + state.vc)),
                        1);
-    __builtin_prefetch(&next.at(t.node_fields.head, head_place(t, direction ^ 1, now + t.hop_delay)), 1);
-    __builtin_prefetch(&next.at(t.node_fields.head_comes, head_place(t, direction ^ 1, now + t.hop_delay)), 1);
-    __builtin_prefetch(&mail_note(v, t.calendar_fields.heads, peer, now + t.hop_delay), 1);
+    __builtin_prefetch(&next.at(t.node_fields.head, head_slot(t, direction ^ 1, now + t.hop_delay)), 1);
+    __builtin_prefetch(&next.at(t.node_fields.head_comes, head_slot(t, direction ^ 1, now + t.hop_delay)), 1);
+    __builtin_prefetch(&arrival_note(v, t.calendar_fields.heads, peer, now + t.hop_delay), 1);
     __builtin_prefetch(&notes_at(v, t.calendar_fields.queues, index, left), 1);
     __builtin_prefetch(&notes_at(v, t.calendar_fields.again, index, left + t.overhead), 1);
     if (!t.acks && bypass & bit(queue)) prefetch_return(v, node, queue >> 3, now + t.token_delay);
@@ -222,25 +222,25 @@ struct NodeGrants {
 
 /// Phases 1 to 3 for a node with a single candidate head, which needs no arbitration.
 template <class V, int W, class G>
-FLITLAB_INLINE void pass_alone(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue, u64 bypass,
-                               Dice dice, G& grants, Cycle now) {
+FLITLAB_INLINE void grant_uncontested(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue, u64 bypass,
+                               ArbiterDraws draws, G& grants, Cycle now) {
   Queue& state = queue_at(v, node, queue);
   if (queue < kInjectionQueue) {
     if (!has_bus(v.t, control, queue >> 3)) return;
     if (state.route & kDeposit && !can_arrive(v, control, queue >> 3, state, kEveryReceiver << v.t.high_vc)) return;
   }
-  if (choose(v, node, control.address, queue, state, control.links, dice))
+  if (choose(v, node, control.address, queue, state, control.links, draws))
     grants.add(v, node, control, index, queue, bypass, now);
 }
 
 /// Phases 1 to 3 for the heads that request links. Returns whether a denied request may be granted in the next cycle.
 template <class V, int W, class G>
-FLITLAB_INLINE bool pass(const V& v, const Item<W>& node, NodeControl& control, u32 index, u64 waiting, u64 bypass,
-                         Dice dice, G& grants, Cycle now) {
+FLITLAB_INLINE bool arbitrate(const V& v, const Item<W>& node, NodeControl& control, u32 index, u64 waiting, u64 bypass,
+                         ArbiterDraws draws, G& grants, Cycle now) {
   const auto& t = v.t;
-  u64 asked[kDirections] = {};
+  u64 requests[kDirections] = {};
   u64 high = 0;  // presented heads of high priority
-  u32 wishes = 0, granted = 0, directions = 0;
+  u32 requesting = 0, granted = 0, directions = 0;
   for (u64 left = waiting; left & kReceivers;) {
     const u32 receiver = lowest_bit(left) >> 3;
     u64 heads = left & u64{0xFF} << 8 * receiver;
@@ -251,18 +251,18 @@ FLITLAB_INLINE bool pass(const V& v, const Item<W>& node, NodeControl& control, 
       const u32 queue = lowest_bit(heads);
       Queue& state = queue_at(v, node, queue);
       if (state.route & kDeposit && !can_arrive(v, control, receiver, state, kEveryReceiver << t.high_vc)) continue;
-      const bool possible = choose(v, node, control.address, queue, state, control.links, dice);
+      const bool possible = choose(v, node, control.address, queue, state, control.links, draws);
       if (t.gap) {
         u64& blocked = node.at(t.node_fields.blocked);
         const bool was = blocked & bit(queue);
         blocked = possible ? blocked & ~bit(queue) : blocked | bit(queue);
         if (possible && was) {  // it presents its request a cycle later
-          ++wishes;
+          ++requesting;
           continue;
         }
       }
       if (!possible) continue;
-      ++wishes;
+      ++requesting;
       onward |= bit(queue);
       if (state.route & kHighPriority) onward_high |= bit(queue);
     }
@@ -271,31 +271,31 @@ FLITLAB_INLINE bool pass(const V& v, const Item<W>& node, NodeControl& control, 
       onward = onward_high;
     else if (onward & ~bypass)
       onward &= ~bypass;
-    const u32 queue = serve(v, node, onward, dice, kReceiverDice + receiver);
+    const u32 queue = serve(v, node, onward, draws, kReceiverDice + receiver);
     const u32 direction = queue_at(v, node, queue).direction;
-    asked[direction] |= bit(queue);
+    requests[direction] |= bit(queue);
     directions |= 1u << direction;
     high |= onward_high & bit(queue);
   }
   for (u64 heads = waiting & ~kReceivers; heads; heads &= heads - 1) {
     const u32 queue = lowest_bit(heads);
     Queue& state = queue_at(v, node, queue);
-    if (!choose(v, node, control.address, queue, state, control.links, dice)) continue;
-    asked[state.direction] |= bit(queue);
+    if (!choose(v, node, control.address, queue, state, control.links, draws)) continue;
+    requests[state.direction] |= bit(queue);
     directions |= 1u << state.direction;
     if (state.route & kHighPriority) high |= bit(queue);
-    ++wishes;
+    ++requesting;
   }
   for (; directions; directions &= directions - 1) {
     const u32 direction = lowest_bit(directions);
-    u64 set = asked[direction];
+    u64 set = requests[direction];
     if (set & high) set &= high;
-    if (set & kReceivers && set & ~kReceivers && falls(dice, kNetworkCoin, t.network_threshold)) set &= kReceivers;
-    const u32 queue = serve(v, node, set, dice, kSenderDice + direction);
+    if (set & kReceivers && set & ~kReceivers && is_selected_cycle(draws, kNetworkCoin, t.network_threshold)) set &= kReceivers;
+    const u32 queue = serve(v, node, set, draws, kSenderDice + direction);
     grants.add(v, node, control, index, queue, bypass, now);
     ++granted;
   }
-  return wishes > granted;
+  return requesting > granted;
 }
 
 /// Returns the heads that have a free link with tokens for a full packet on some VC. With the arbitration gap: all

@@ -56,8 +56,8 @@ FLITLAB_INLINE bool send_leg(const V& v, const Item<W>& terminal, u32 index, Sof
   const auto& t = v.t;
   const u32 direction = direction_of(t, colour, leg);
   const bool room = has_room(v, terminal, direction) && !(used >> direction & 1);
-  if (!room || !has_come(software.next_put, now)) return false;
-  if (!(injection_at_hand(v, terminal) >> direction & 1)) return false;
+  if (!room || !is_due(software.next_put, now)) return false;
+  if (!(injection_fifos_of_idle(v, terminal) >> direction & 1)) return false;
   const bool line = is_line(leg);
   Packet packet{};
   packet.dst = t.address[end_of_leg(t, index, colour, leg)];
@@ -91,26 +91,26 @@ FLITLAB_INLINE void send_colours(const V& v, const Item<W>& terminal, u32 index,
 
 /// Returns whether software has to forward an arrived packet on another leg.
 template <class T>
-FLITLAB_HD inline bool goes_on(const T& t, u32 index, const Packet& packet) {
+FLITLAB_HD inline bool must_forward(const T& t, u32 index, const Packet& packet) {
   const u32 colour = packet.tag / 3, leg = packet.tag % 3;
   return t.fill_dims == 2 && (leg == 0 || (leg == 1 && is_before_root(t, index, direction_of(t, colour, 2))));
 }
 
 /// Returns whether a processor may take a packet: it need not be forwarded, or there is room for that.
 template <class V, int W>
-FLITLAB_INLINE bool can_send_on(const V& v, const Item<W>& terminal, u32 index, const Packet& packet) {
+FLITLAB_INLINE bool can_forward(const V& v, const Item<W>& terminal, u32 index, const Packet& packet) {
   const auto& t = v.t;
-  return !goes_on(t, index, packet) || has_room(v, terminal, direction_of(t, packet.tag / 3, packet.tag % 3 + 1));
+  return !must_forward(t, index, packet) || has_room(v, terminal, direction_of(t, packet.tag / 3, packet.tag % 3 + 1));
 }
 
 /// Forwards an arrived packet if it has to be. Returns whether software can take it: false if it could not be
 /// forwarded.
 template <class V, int W>
-FLITLAB_INLINE bool send_on(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
+FLITLAB_INLINE bool forward(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                             SoftwareControl& software, const Packet& packet, u32& used, Cycle now) {
   const auto& t = v.t;
   const u32 colour = packet.tag / 3, leg = packet.tag % 3;
-  if (!goes_on(t, index, packet)) return true;
+  if (!must_forward(t, index, packet)) return true;
   if (!send_leg(v, terminal, index, software, colour, leg + 1, packet.id, now, used, now)) return false;
   count_creation(v, index, packet.id, now, kFullPacket, [&] { return end_of_leg(t, index, colour, leg + 1); });
   ++control.created;

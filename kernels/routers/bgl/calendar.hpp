@@ -15,7 +15,7 @@ namespace flitlab::bgl {
 /// Returns the note for an arrival from a neighbour. These notes are bytes, because several neighbours may write one at
 /// the same time; all of them write 1.
 template <class V>
-FLITLAB_INLINE u8& mail_note(const V& v, Field<u8> calendar, u32 node, Cycle at) {
+FLITLAB_INLINE u8& arrival_note(const V& v, Field<u8> calendar, u32 node, Cycle at) {
   return v.calendar[node / 64].at(calendar, (at & v.t.slot_mask) * 64 + node % 64);
 }
 
@@ -23,9 +23,9 @@ FLITLAB_INLINE u8& mail_note(const V& v, Field<u8> calendar, u32 node, Cycle at)
 template <class V>
 FLITLAB_INLINE void announce(const V& v, Field<u8> calendar, u32 node, Cycle at) {
 #if defined(__CUDA_ARCH__)
-  const_cast<volatile u8&>(mail_note(v, calendar, node, at)) = 1;
+  const_cast<volatile u8&>(arrival_note(v, calendar, node, at)) = 1;
 #else
-  portable::AtomicRef<u8>(mail_note(v, calendar, node, at)).store(1, std::memory_order_relaxed);
+  portable::AtomicRef<u8>(arrival_note(v, calendar, node, at)).store(1, std::memory_order_relaxed);
 #endif
 }
 
@@ -37,7 +37,7 @@ FLITLAB_INLINE u64& notes_at(const V& v, Field<u64> calendar, u32 item, Cycle at
 }
 
 template <class V>
-FLITLAB_INLINE u64& told_at(const V& v, u32 item, Cycle at) {
+FLITLAB_INLINE u64& node_notes_at(const V& v, u32 item, Cycle at) {
   return v.calendar[item / 64].at(v.t.calendar_fields.told, at & 1);
 }
 
@@ -60,26 +60,26 @@ FLITLAB_INLINE u64 read_notes(const u64& notes) {
 
 /// Clears a note and returns whether it was set.
 FLITLAB_INLINE bool take_note(u64& notes, u32 item) {
-  const u64 mine = u64{1} << item % 64;
+  const u64 own_bit = u64{1} << item % 64;
 #if defined(__CUDA_ARCH__)
-  const bool noted = read_notes(notes) & mine;
-  if (noted) atomicAnd(reinterpret_cast<unsigned long long*>(&notes), ~static_cast<unsigned long long>(mine));
+  const bool noted = read_notes(notes) & own_bit;
+  if (noted) atomicAnd(reinterpret_cast<unsigned long long*>(&notes), ~static_cast<unsigned long long>(own_bit));
 #else
-  const bool noted = notes & mine;
-  notes &= ~mine;
+  const bool noted = notes & own_bit;
+  notes &= ~own_bit;
 #endif
   return noted;
 }
 
 /// Returns the word with the notes that software has acted on 64 nodes.
 template <class V>
-FLITLAB_INLINE u64& heard_at(const V& v, u32 node, Cycle at) {
+FLITLAB_INLINE u64& software_actions_at(const V& v, u32 node, Cycle at) {
   return v.calendar[node / 64].at(v.t.calendar_fields.heard, at & v.t.software_mask);
 }
 
 /// Notes that a link of a node becomes free in cycle `at`, or that requests are to be repeated then.
 template <class V>
-FLITLAB_INLINE void look_again(const V& v, u32 node, Cycle at) {
+FLITLAB_INLINE void wake_links(const V& v, u32 node, Cycle at) {
   note(notes_at(v, v.t.calendar_fields.again, node, at), node);
 }
 
@@ -96,8 +96,8 @@ FLITLAB_INLINE void wake_software(const V& v, u32 terminal, Cycle at) {
 
 /// Notes that a node has a packet or free space for its software.
 template <class V>
-FLITLAB_INLINE void tell_software(const V& v, u32 node, Cycle at) {
-  note(told_at(v, node, at), node);
+FLITLAB_INLINE void notify_software(const V& v, u32 node, Cycle at) {
+  note(node_notes_at(v, node, at), node);
 }
 
 /// Wakes software for an event in any later cycle. If that is beyond the end of the calendar, software wakes at the end
@@ -120,25 +120,25 @@ FLITLAB_HD constexpr u64 all_of(const Notes& notes) {
   return notes.heads | notes.tokens | notes.heard | notes.again | notes.queues;
 }
 
-/// Returns the arrival notes of 64 nodes, which are bytes, as a set of bits. `cross_out`: clears them.
-template <bool cross_out, class V>
-FLITLAB_INLINE u64 mail_notes(const V& v, Field<u8> calendar, u32 group, Cycle now) {
+/// Returns the arrival notes of 64 nodes, which are bytes, as a set of bits. `clear`: clears them.
+template <bool clear, class V>
+FLITLAB_INLINE u64 arrival_notes(const V& v, Field<u8> calendar, u32 group, Cycle now) {
   u64 set = 0;
 #if FLITLAB_BGL_VECTORS
   if constexpr (V::width == 1) {
     for (u32 i = 0; i < 64; i += 16) {
-      __m128i* const notes = reinterpret_cast<__m128i*>(&mail_note(v, calendar, 64 * group + i, now));
+      __m128i* const notes = reinterpret_cast<__m128i*>(&arrival_note(v, calendar, 64 * group + i, now));
       const __m128i highest = _mm_slli_epi16(_mm_loadu_si128(notes), 7);  // a note is 1
       set |= u64{static_cast<u32>(_mm_movemask_epi8(highest))} << i;
-      if (cross_out) _mm_storeu_si128(notes, _mm_setzero_si128());
+      if (clear) _mm_storeu_si128(notes, _mm_setzero_si128());
     }
     return set;
   }
 #endif
   for (u32 i = 0; i < 64; ++i) {
-    u8& note = mail_note(v, calendar, 64 * group + i, now);
+    u8& note = arrival_note(v, calendar, 64 * group + i, now);
     set |= u64{note} << i;
-    if (cross_out) note = 0;
+    if (clear) note = 0;
   }
   return set;
 }
@@ -147,8 +147,8 @@ FLITLAB_INLINE u64 mail_notes(const V& v, Field<u8> calendar, u32 group, Cycle n
 template <class V>
 FLITLAB_INLINE Notes take_notes_of(const V& v, u32 group, Cycle now) {
   const auto& f = v.t.calendar_fields;
-  return {mail_notes<true>(v, f.heads, group, now), mail_notes<true>(v, f.tokens, group, now),
-          std::exchange(heard_at(v, 64 * group, now), 0), std::exchange(notes_at(v, f.again, 64 * group, now), 0),
+  return {arrival_notes<true>(v, f.heads, group, now), arrival_notes<true>(v, f.tokens, group, now),
+          std::exchange(software_actions_at(v, 64 * group, now), 0), std::exchange(notes_at(v, f.again, 64 * group, now), 0),
           std::exchange(notes_at(v, f.queues, 64 * group, now), 0)};
 }
 
@@ -156,25 +156,25 @@ FLITLAB_INLINE Notes take_notes_of(const V& v, u32 group, Cycle now) {
 template <class V>
 FLITLAB_INLINE u64 noted_nodes(const V& v, u32 group, Cycle now) {
   const auto& f = v.t.calendar_fields;
-  return mail_notes<false>(v, f.heads, group, now) | mail_notes<false>(v, f.tokens, group, now) |
-         heard_at(v, 64 * group, now) | notes_at(v, f.again, 64 * group, now) | notes_at(v, f.queues, 64 * group, now);
+  return arrival_notes<false>(v, f.heads, group, now) | arrival_notes<false>(v, f.tokens, group, now) |
+         software_actions_at(v, 64 * group, now) | notes_at(v, f.again, 64 * group, now) | notes_at(v, f.queues, 64 * group, now);
 }
 
 /// Returns whether a node has a note in this cycle.
 template <class V>
 FLITLAB_INLINE bool is_noted(const V& v, u32 node, Cycle now) {
   const auto& f = v.t.calendar_fields;
-  const u64 bits = read_notes(heard_at(v, node, now)) | read_notes(notes_at(v, f.again, node, now)) |
+  const u64 bits = read_notes(software_actions_at(v, node, now)) | read_notes(notes_at(v, f.again, node, now)) |
                    read_notes(notes_at(v, f.queues, node, now));
-  return mail_note(v, f.heads, node, now) | mail_note(v, f.tokens, node, now) | (bits >> node % 64 & 1);
+  return arrival_note(v, f.heads, node, now) | arrival_note(v, f.tokens, node, now) | (bits >> node % 64 & 1);
 }
 
 /// Returns and clears the notes of one node: each set is 0 or 1.
 template <class V>
 FLITLAB_INLINE Notes take_notes(const V& v, u32 node, Cycle now) {
   const auto& f = v.t.calendar_fields;
-  u8 &head = mail_note(v, f.heads, node, now), &tokens = mail_note(v, f.tokens, node, now);
-  return {std::exchange(head, u8{0}), std::exchange(tokens, u8{0}), take_note(heard_at(v, node, now), node),
+  u8 &head = arrival_note(v, f.heads, node, now), &tokens = arrival_note(v, f.tokens, node, now);
+  return {std::exchange(head, u8{0}), std::exchange(tokens, u8{0}), take_note(software_actions_at(v, node, now), node),
           take_note(notes_at(v, f.again, node, now), node), take_note(notes_at(v, f.queues, node, now), node)};
 }
 
@@ -182,7 +182,7 @@ FLITLAB_INLINE Notes take_notes(const V& v, u32 node, Cycle now) {
 template <class V>
 FLITLAB_INLINE u64 noted_software(const V& v, u32 group, Cycle now) {
   return read_notes(notes_at(v, v.t.calendar_fields.software, 64 * group, now)) |
-         read_notes(told_at(v, 64 * group, now));
+         read_notes(node_notes_at(v, 64 * group, now));
 }
 
 }  // namespace flitlab::bgl

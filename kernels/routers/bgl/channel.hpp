@@ -9,7 +9,7 @@ namespace flitlab::bgl {
 
 /// Returns the inbox slot of a head that arrives at a receiver in cycle `at`.
 template <class T>
-FLITLAB_HD constexpr u32 head_place(const T& t, u32 receiver, Cycle at) {
+FLITLAB_HD constexpr u32 head_slot(const T& t, u32 receiver, Cycle at) {
   return receiver * t.head_slots + (at / kChunkBytes & (t.head_slots - 1));
 }
 
@@ -17,9 +17,9 @@ FLITLAB_HD constexpr u32 head_place(const T& t, u32 receiver, Cycle at) {
 /// a reader that sees the word never pairs it with the stale cycle of an earlier head, whose lower half could match.
 template <class V>
 FLITLAB_INLINE void send_head(const V& v, u32 node, u32 receiver, u32 word, Cycle at) {
-  const u32 place = head_place(v.t, receiver, at);
-  u32& head = v.nodes[node].at(v.t.node_fields.head, place);
-  u16& comes = v.nodes[node].at(v.t.node_fields.head_comes, place);
+  const u32 slot = head_slot(v.t, receiver, at);
+  u32& head = v.nodes[node].at(v.t.node_fields.head, slot);
+  u16& comes = v.nodes[node].at(v.t.node_fields.head_comes, slot);
 #if defined(__CUDA_ARCH__)
   const_cast<volatile u16&>(comes) = static_cast<u16>(at);
   __threadfence();
@@ -36,7 +36,7 @@ template <class V, int W>
 FLITLAB_INLINE u32 receivers_with_head(const V& v, const Item<W>& node, Cycle now) {
   u32 set = 0;
   for (u32 receiver = 0; receiver < kDirections; ++receiver) {
-    u32& head = node.at(v.t.node_fields.head, head_place(v.t, receiver, now));
+    u32& head = node.at(v.t.node_fields.head, head_slot(v.t, receiver, now));
 #if defined(__CUDA_ARCH__)
     const u32 word = const_cast<volatile u32&>(head);
 #else
@@ -50,9 +50,9 @@ FLITLAB_INLINE u32 receivers_with_head(const V& v, const Item<W>& node, Cycle no
 /// Returns and clears the word of the head that arrives in cycle `now`; 0 if none does.
 template <class V, int W>
 FLITLAB_INLINE u32 take_head(const V& v, const Item<W>& node, u32 receiver, Cycle now) {
-  const u32 place = head_place(v.t, receiver, now);
-  u32& head = node.at(v.t.node_fields.head, place);
-  u16& comes = node.at(v.t.node_fields.head_comes, place);
+  const u32 slot = head_slot(v.t, receiver, now);
+  u32& head = node.at(v.t.node_fields.head, slot);
+  u16& comes = node.at(v.t.node_fields.head_comes, slot);
 #if defined(__CUDA_ARCH__)
   const u32 word = const_cast<volatile u32&>(head);
   __threadfence();
@@ -69,7 +69,7 @@ FLITLAB_INLINE u32 take_head(const V& v, const Item<W>& node, u32 receiver, Cycl
 /// Returns whether tokens that reach the sender in cycle `at` are deferred, because its link to this receiver is busy
 /// then.
 template <class V, int W>
-FLITLAB_INLINE bool can_wait(const V& v, const Item<W>& node, u32 receiver, Cycle at) {
+FLITLAB_INLINE bool is_deferred(const V& v, const Item<W>& node, u32 receiver, Cycle at) {
   return v.t.defer && at <= node.at(v.t.node_fields.engaged, receiver);
 }
 
@@ -83,7 +83,7 @@ FLITLAB_INLINE u32& tokens_back(const V& v, u32 node, u32 direction, Cycle at) {
 template <class V, int W>
 FLITLAB_INLINE void prefetch_return(const V& v, const Item<W>& node, u32 receiver, Cycle at) {
   const u32 peer = node.at(v.t.node_fields.neighbour, receiver);
-  __builtin_prefetch(can_wait(v, node, receiver, at)
+  __builtin_prefetch(is_deferred(v, node, receiver, at)
                          ? static_cast<void*>(&v.nodes[peer].at(v.t.node_fields.returned, receiver ^ 1))
                          : &tokens_back(v, peer, receiver ^ 1, at),
                      1);
@@ -93,10 +93,10 @@ FLITLAB_INLINE void prefetch_return(const V& v, const Item<W>& node, u32 receive
 /// Sends tokens to a sender, where they arrive in cycle `at`. A VC has one token message per cycle. With the link
 /// protocol two are possible; the second one then arrives later.
 template <class V, int W>
-FLITLAB_INLINE void hand_back(const V& v, const Item<W>& node, u32 receiver, u32 vc, u32 tokens, Cycle at) {
+FLITLAB_INLINE void send_tokens(const V& v, const Item<W>& node, u32 receiver, u32 vc, u32 tokens, Cycle at) {
   const auto& t = v.t;
   const u32 peer = node.at(t.node_fields.neighbour, receiver);
-  if (can_wait(v, node, receiver, at)) {
+  if (is_deferred(v, node, receiver, at)) {
     v.nodes[peer].at(t.node_fields.returned, receiver ^ 1) += u64{tokens} << 8 * vc;
     return;
   }
@@ -117,7 +117,7 @@ FLITLAB_INLINE void return_tokens(const V& v, const Item<W>& node, u32 queue, u3
     node.at(t.node_fields.owed, receiver) += u64{tokens} << 8 * vc;
     return;
   }
-  hand_back(v, node, receiver, vc, tokens, at);
+  send_tokens(v, node, receiver, vc, tokens, at);
 }
 
 /// Returns whether tokens wait for a token packet and the link is free.
@@ -135,11 +135,11 @@ FLITLAB_INLINE void send_ack(const V& v, const Item<W>& node, NodeControl& contr
   u64& owed = node.at(t.node_fields.owed, direction);
   const u32 vc = lowest_bit(owed) / 8, all = owed >> 8 * vc & 0xFF, tokens = all < kFullPacket ? all : kFullPacket;
   owed -= u64{tokens} << 8 * vc;
-  hand_back(v, node, direction, vc, tokens, now + t.token_delay);
+  send_tokens(v, node, direction, vc, tokens, now + t.token_delay);
   // Set as for a packet with a tail that leaves `overhead` cycles before the link is free.
   node.at(t.node_fields.tail_leaves, direction) = static_cast<u16>(now + t.ack_cycles - t.overhead);
   control.links = static_cast<u8>(control.links & ~(1u << direction));
-  look_again(v, index, now + t.ack_cycles);
+  wake_links(v, index, now + t.ack_cycles);
   node.at(t.node_fields.busy, direction) += t.ack_cycles;
   count(*v.shard, Count::kTokenPackets);
 }

@@ -88,14 +88,14 @@ FLITLAB_INLINE u64 union_of(const u64 (&sets)[kDirections], u32 directions) {
 }
 
 /// Makes a queue a member of the sets of `directions`, and of no others.
-FLITLAB_CALLED void put_into(u64 (&sets)[kDirections], u64 queue, u32 directions) {
+FLITLAB_CALLED void set_membership(u64 (&sets)[kDirections], u64 queue, u32 directions) {
 #if FLITLAB_BGL_VECTORS
   const auto& masks = kMasksOf[directions];
-  const __m128i who = _mm_set1_epi64x(static_cast<long long>(queue));
+  const __m128i queue_bits = _mm_set1_epi64x(static_cast<long long>(queue));
   for (u32 d = 0; d < kDirections; d += 2) {
     __m128i* const set = reinterpret_cast<__m128i*>(&sets[d]);
-    const __m128i in = _mm_and_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(&masks[d])), who);
-    _mm_storeu_si128(set, _mm_or_si128(_mm_andnot_si128(who, _mm_loadu_si128(set)), in));
+    const __m128i in = _mm_and_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(&masks[d])), queue_bits);
+    _mm_storeu_si128(set, _mm_or_si128(_mm_andnot_si128(queue_bits, _mm_loadu_si128(set)), in));
   }
 #else
   for (u32 d = 0; d < kDirections; ++d) sets[d] = (sets[d] & ~queue) | (mask_of(directions, d) & queue);

@@ -13,7 +13,7 @@
 namespace flitlab::bgl {
 
 /// How packets with given hint bits reach their destination, from best to worst.
-enum class Way : u8 {
+enum class RouteClass : u8 {
   kAny,      ///< in any order of hops
   kOrdered,  ///< only in the order of the escape channels
   kDynamic,  ///< round dead nodes, without deadlock
@@ -132,23 +132,23 @@ FLITLAB_HD inline bool has_exit(const T& t, u32 from, u32 to, u32 hints, u32 i) 
 }
 
 template <class T>
-FLITLAB_HD FLITLAB_ONE_COPY inline Way way_of(const T& t, u32 from, u32 to, u32 hints) {
+FLITLAB_HD FLITLAB_ONE_COPY inline RouteClass route_class_of(const T& t, u32 from, u32 to, u32 hints) {
   const u32 inside = dead_between(t, from, to, hints);
-  if (!inside) return Way::kAny;
-  if (is_clear_in_order(t, from, to, hints)) return Way::kOrdered;
-  if (!t.dynamic_vcs) return Way::kNone;
-  Way way = Way::kDynamic;
+  if (!inside) return RouteClass::kAny;
+  if (is_clear_in_order(t, from, to, hints)) return RouteClass::kOrdered;
+  if (!t.dynamic_vcs) return RouteClass::kNone;
+  RouteClass way = RouteClass::kDynamic;
   for (u32 left = inside; left; left &= left - 1) {
     const u32 i = lowest_bit(left);
-    if (has_trap(t, from, to, hints, t.dead[i])) return Way::kNone;
-    if (!has_exit(t, from, to, hints, i)) way = Way::kUnsafe;
+    if (has_trap(t, from, to, hints, t.dead[i])) return RouteClass::kNone;
+    if (!has_exit(t, from, to, hints, i)) way = RouteClass::kUnsafe;
   }
   return way;
 }
 
 struct SoftwareHints {
   u32 hints;
-  Way way;
+  RouteClass way;
 };
 
 /// Returns the best hint bits between two live addresses: the fewest hops among routes in any or in escape order, and
@@ -167,16 +167,16 @@ FLITLAB_HD inline SoftwareHints best_hints(const T& t, u32 from, u32 to, u32 dra
       hints |= 1u << direction;
       hops += hops_to(t, from, to, direction);
     }
-    const Way way = way_of(t, from, to, hints);
-    if (way == Way::kNone) continue;
-    const u32 cost = (way > Way::kOrdered ? static_cast<u32>(way) << 16 : 0) + 2 * hops + (way == Way::kOrdered);
+    const RouteClass way = route_class_of(t, from, to, hints);
+    if (way == RouteClass::kNone) continue;
+    const u32 cost = (way > RouteClass::kOrdered ? static_cast<u32>(way) << 16 : 0) + 2 * hops + (way == RouteClass::kOrdered);
     if (cost > best) continue;
     if (cost < best) best = cost, count = 0, equals = 0;
     equals |= u64{static_cast<u32>(way) << 6 | hints} << 8 * count++;
   }
-  if (!count) return {0, Way::kNone};
+  if (!count) return {0, RouteClass::kNone};
   const u32 one = static_cast<u32>(equals >> 8 * below(draw, count)) & 0xFF;
-  return {one & 0x3F, static_cast<Way>(one >> 6)};
+  return {one & 0x3F, static_cast<RouteClass>(one >> 6)};
 }
 
 /// Returns the hint bits that the configuration sets for a pair; 0 if it sets none.
@@ -200,12 +200,12 @@ FLITLAB_HD inline u32 given_hints(const T& t, u32 from, u32 to) {
 template <class T>
 FLITLAB_HD FLITLAB_ONE_COPY inline u32 software_route(const T& t, u32 from, u32 to, u32 route, u32 draw) {
   const u32 given = given_hints(t, from, to);
-  SoftwareHints chosen{given ? given : route & kHints, Way::kAny};
-  chosen.way = way_of(t, from, to, chosen.hints);
-  if (!given && chosen.way != Way::kAny) chosen = best_hints(t, from, to, draw);
+  SoftwareHints chosen{given ? given : route & kHints, RouteClass::kAny};
+  chosen.way = route_class_of(t, from, to, chosen.hints);
+  if (!given && chosen.way != RouteClass::kAny) chosen = best_hints(t, from, to, draw);
   route = (route & ~u32{kHints}) | chosen.hints;
-  if (chosen.way == Way::kOrdered) route &= ~u32{kDynamic};
-  if (chosen.way > Way::kOrdered) route = (route & ~u32{kHighPriority}) | kDynamic;
+  if (chosen.way == RouteClass::kOrdered) route &= ~u32{kDynamic};
+  if (chosen.way > RouteClass::kOrdered) route = (route & ~u32{kHighPriority}) | kDynamic;
   return route;
 }
 

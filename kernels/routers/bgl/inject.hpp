@@ -32,9 +32,9 @@ FLITLAB_INLINE void end_put(const V& v, const Item<W>& terminal, u32 index, u32 
   const auto node = v.nodes[index];
   node.at(t.injection_fields.ring, fifo * t.injection_ring + state.tail) = packet;
   state.tail = static_cast<u8>(state.tail + 1u == t.injection_ring ? 0 : state.tail + 1);
-  const Cycle asks = now + t.injection_delay;
-  node.at(t.node_fields.from_software, asks & t.software_mask).put |= u64{1} << fifo;
-  note(heard_at(v, index, asks), index);
+  const Cycle first_request = now + t.injection_delay;
+  node.at(t.node_fields.from_software, first_request & t.software_mask).put |= u64{1} << fifo;
+  note(software_actions_at(v, index, first_request), index);
 }
 
 /// Reserves room and puts a packet into an injection FIFO. The FIFO must have room, and its processor must be idle.
@@ -56,7 +56,7 @@ FLITLAB_INLINE u32 fifos_with_room(const V& v, const Item<W>& terminal, bool hig
   u32 set = 0;
   FLITLAB_ROLLED for (u32 f = high ? kNormalFifos : 0; f < (high ? kInjectionFifos : t.fifos); ++f) set |=
       u32{terminal.at(t.software_fields.injection, f).room >= chunks} << f;
-  return set & injection_at_hand(v, terminal);
+  return set & injection_fifos_of_idle(v, terminal);
 }
 
 /// Returns the next FIFO of `set` in round-robin order, and advances the pointer.

@@ -83,11 +83,11 @@ FLITLAB_INLINE void transmit(const V& v, const Item<W>& node, u32 index, u32 dir
   const auto& t = v.t;
   const u32 chunks = chunks_of(static_cast<u16>(word >> 4)), cycles = kChunkBytes * chunks + t.overhead;
   const u32 peer = node.at(t.node_fields.neighbour, direction);
-  const Cycle asks = now + t.hop_delay;
+  const Cycle first_request = now + t.hop_delay;
   word |= static_cast<u32>(hit_of(v, index, direction, chunks, now)) << kHitShift;
-  send_head(v, peer, direction ^ 1, word, asks);
+  send_head(v, peer, direction ^ 1, word, first_request);
   sender_at(v, node, direction).line_free = now + cycles;
-  look_again(v, index, now + cycles);
+  wake_links(v, index, now + cycles);
   node.at(t.node_fields.busy, direction) += cycles;
 }
 
@@ -96,7 +96,7 @@ template <class V, int W>
 FLITLAB_INLINE void set_links(const V& v, const Item<W>& node, NodeControl& control, Cycle now) {
   for (u32 d = 0; d < 2 * v.t.dims; ++d) {
     const LinkSender& s = sender_at(v, node, d);
-    const bool can = has_come(s.line_free, now) && !s.repeating && s.kept + kFullPacket <= v.t.kept_chunks;
+    const bool can = is_due(s.line_free, now) && !s.repeating && s.kept + kFullPacket <= v.t.kept_chunks;
     control.links = static_cast<u8>((control.links & ~(1u << d)) | u32{can} << d);
   }
 }
@@ -104,7 +104,7 @@ FLITLAB_INLINE void set_links(const V& v, const Item<W>& node, NodeControl& cont
 /// Schedules a check of the time-out, which may be beyond the end of the calendar.
 template <class V>
 FLITLAB_INLINE void set_link_alarm(const V& v, LinkSender& s, u32 index, Cycle now) {
-  if (!has_come(s.alarm, now)) return;
+  if (!is_due(s.alarm, now)) return;
   const u32 most = v.t.calendar_slots - 1;
   s.alarm = s.timeout - now > most ? now + most : s.timeout;
   wake_queues(v, index, s.alarm);
@@ -132,11 +132,11 @@ FLITLAB_INLINE void repeat(const V& v, const Item<W>& node, u32 index, Cycle now
   for (u32 d = 0; d < 2 * t.dims; ++d) {
     LinkSender& s = sender_at(v, node, d);
     if (s.oldest == s.next) continue;
-    if (!s.repeating && has_come(s.timeout, now)) {
+    if (!s.repeating && is_due(s.timeout, now)) {
       s.repeating = 1;
       s.again = s.oldest;
     }
-    if (s.repeating && has_come(s.line_free, now)) {
+    if (s.repeating && is_due(s.line_free, now)) {
       if (s.again == s.next) {
         s.repeating = 0;
       } else {

@@ -19,9 +19,9 @@ struct BglModelOf {
   template <int W, bool Traced>
   using View = bgl::View<W, Traced, Table>;
 
-  using Start = StageList<Stage<bgl::StartNode, bgl::StartSoftware>>;
-  using Cycle = StageList<Stage<bgl::SoftwarePhase, bgl::NodePhase>>;
-  using Audit = StageList<Stage<bgl::AuditNode>>;
+  using Start = StepList<Step<bgl::StartNode, bgl::StartSoftware>>;
+  using Cycle = StepList<Step<bgl::SoftwarePhase, bgl::NodePhase>>;
+  using Audit = StepList<Step<bgl::AuditNode>>;
 
   template <int W, bool Traced>
   FLITLAB_HD static View<W, Traced> make_view(const Table& table, const Placement& place, std::byte* state,

@@ -9,13 +9,13 @@
 namespace flitlab::bgl {
 
 /// Makes a head request a link, or its reception FIFO if it is at its destination.
-FLITLAB_INLINE void ask(NodeControl& control, u32 queue, u16 route) {
+FLITLAB_INLINE void begin_request(NodeControl& control, u32 queue, u16 route) {
   if (!(route & kHints)) {
     control.here |= bit(queue);
     return;
   }
   control.waiting |= bit(queue);
-  put_into(control.wanting, bit(queue), route & kHints);
+  set_membership(control.wanting, bit(queue), route & kHints);
 }
 
 /// Makes a packet the head of its queue; it requests from cycle `ready` on.
@@ -23,8 +23,8 @@ template <class V>
 FLITLAB_INLINE void become_head(const V& v, NodeControl& control, u32 index, u32 queue, Queue& state, u16 route,
                                 Cycle ready, Cycle now) {
   state.route = route;
-  if (has_come(ready, now)) {
-    ask(control, queue, route);
+  if (is_due(ready, now)) {
+    begin_request(control, queue, route);
   } else {
     control.entering |= bit(queue);
     state.until = static_cast<u16>(ready);
@@ -38,9 +38,9 @@ FLITLAB_INLINE void end_entering(const V& v, const Item<W>& node, NodeControl& c
   for (u64 left = control.entering; left; left &= left - 1) {
     const u32 queue = lowest_bit(left);
     const Queue& state = queue_at(v, node, queue);
-    if (!has_come(state.until, now)) continue;
+    if (!is_due(state.until, now)) continue;
     control.entering &= ~bit(queue);
-    ask(control, queue, state.route);
+    begin_request(control, queue, state.route);
   }
 }
 
@@ -89,8 +89,8 @@ FLITLAB_INLINE void leave(const V& v, const Item<W>& node, NodeControl& control,
   const u16 route = route_after_hop(t, state.route, packet.dst, control.address, direction);
   set_route(packet, route);
   ++packet.hops;
-  const Cycle asks = now + t.hop_delay;
-  packet.via = asks + t.fifo_delay;
+  const Cycle first_request = now + t.hop_delay;
+  packet.via = first_request + t.fifo_delay;
   const bool spoiled = is_spoiled(v, node, queue);
   if (spoiled) packet.tag |= kNotValid;
   const u32 word = u32{route} << 4 | (vc + 1);
@@ -102,8 +102,8 @@ FLITLAB_INLINE void leave(const V& v, const Item<W>& node, NodeControl& control,
     send(v, node, index, direction, word, packet, now);
   } else {
     tail = static_cast<u8>(tail + 1u == t.ring[vc] ? 0 : tail + 1);
-    send_head(v, peer, direction ^ 1, word, asks);
-    look_again(v, index, now + cycles + t.overhead);
+    send_head(v, peer, direction ^ 1, word, first_request);
+    wake_links(v, index, now + cycles + t.overhead);
     node.at(t.node_fields.busy, direction) += cycles + t.overhead;
   }
   set_tokens(v, node, direction, vc, node.at(t.node_fields.tokens, direction * t.vcs + vc) - token_cost(t, vc, chunks));
@@ -112,7 +112,7 @@ FLITLAB_INLINE void leave(const V& v, const Item<W>& node, NodeControl& control,
   node.at(t.node_fields.sender_takes, direction) = static_cast<u8>(queue);
   control.sending |= static_cast<u8>(1u << direction);
   wake_queues(v, index, now + cycles);
-  forget_gap(v, node, queue);
+  clear_blocked(v, node, queue);
   control.leaving |= bit(queue);
   if (state.route & kDeposit && queue < kInjectionQueue) {  // to a sender and to reception, on two buses
     control.reception_room[reception_fifo(queue >> 3, state.route)] -= static_cast<u8>(chunks);
@@ -152,7 +152,7 @@ FLITLAB_INLINE void arrive(const V& v, const Item<W>& node, NodeControl& control
 
 /// Writes a complete packet into its reception FIFO and notifies software, which sees it in the next cycle.
 template <class V>
-FLITLAB_INLINE void hand_over(const V& v, u32 index, u32 receiver, const Packet& packet, Cycle now) {
+FLITLAB_INLINE void deliver_to_reception(const V& v, u32 index, u32 receiver, const Packet& packet, Cycle now) {
   const auto& t = v.t;
   const auto terminal = v.terminals[index];
   const u32 fifo = reception_fifo(receiver, route_of(packet));
@@ -161,7 +161,7 @@ FLITLAB_INLINE void hand_over(const V& v, u32 index, u32 receiver, const Packet&
   terminal.at(t.reception_fields.ring, fifo * t.reception_ring + state.tail) = packet;
   state.tail = static_cast<u8>(state.tail + 1u == t.reception_ring ? 0 : state.tail + 1);
   terminal.at(t.software_fields.arrival_mail, (now + 1) & 1) += u64{1} << 4 * fifo;
-  tell_software(v, index, now + 1);
+  notify_software(v, index, now + 1);
 }
 
 /// Ends a transfer: the tail of the queue's head has left. Frees its space and makes the next packet the head.
@@ -176,12 +176,12 @@ FLITLAB_INLINE void end_leave(const V& v, const Item<W>& node, NodeControl& cont
       u8& room = control.reception_room[reception_fifo(queue >> 3, state.route)];
       room = static_cast<u8>(room + chunks);
     } else {
-      hand_over(v, index, queue >> 3, packet_at(v, node, queue, state.first), now);
+      deliver_to_reception(v, index, queue >> 3, packet_at(v, node, queue, state.first), now);
     }
   }
   if (queue >= kInjectionQueue) {
     v.terminals[index].at(t.software_fields.space_mail, (now + 1) & 1) |= chunks << 4 * (queue - kInjectionQueue);
-    tell_software(v, index, now + 1);
+    notify_software(v, index, now + 1);
   } else if (!ghost && !(control.bypassing & bit(queue))) {
     return_tokens(v, node, queue, chunks, now + t.token_delay);
   }
@@ -209,7 +209,7 @@ FLITLAB_INLINE void end_coming(const V& v, const Item<W>& node, NodeControl& con
   const auto& t = v.t;
   for (u32 receiver = 0; receiver < 2 * t.dims; ++receiver) {
     LinkReceiver& r = receiver_at(v, node, receiver);
-    if (!r.coming || !has_come(r.tail, now)) continue;
+    if (!r.coming || !is_due(r.tail, now)) continue;
     const u32 queue = queue_of(receiver, r.coming - 1u);
     Queue& state = queue_at(v, node, queue);
     const bool spoiled = static_cast<Hit>(r.hit) == Hit::kBody;
@@ -235,7 +235,7 @@ FLITLAB_INLINE void end_coming(const V& v, const Item<W>& node, NodeControl& con
       control.waiting &= ~bit(queue);
       control.here &= ~bit(queue);
       control.entering &= ~bit(queue);
-      forget_gap(v, node, queue);
+      clear_blocked(v, node, queue);
     }
   }
 }

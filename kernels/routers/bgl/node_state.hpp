@@ -73,8 +73,8 @@ struct Levels {
 };
 
 /// Inbox for software's actions, which reach the node in one cycle.
-struct SoftwareMail {
-  FLITLAB_MEMBERS(SoftwareMail,
+struct SoftwareActions {
+  FLITLAB_MEMBERS(SoftwareActions,
     (u64, taken, "", "a nibble for each reception FIFO: chunks that software took"),
     (u64, put, "", "set of injection FIFOs into which software put a packet"))
 };
@@ -120,7 +120,7 @@ struct NodeFields {
     (u8, tail, kDirections * t.vcs, "", "[direction][VC] index of the next packet in the neighbour's circular buffer"),
     (u32, busy, kDirections, "cycles", "[direction] in which the link was busy, modulo 2^32"),
     (Queue, queue, kDirections * t.vcs + kInjectionFifos, "", "[direction][VC], then the injection FIFOs"),
-    (SoftwareMail, from_software, t.software_mask + 1, "", "[cycle] inbox for software's actions"),
+    (SoftwareActions, from_software, t.software_mask + 1, "", "[cycle] inbox for software's actions"),
     (u32, tokens_back, (t.slot_mask + 1) * kDirections, "chunks",
       "[slot][direction] inbox, a nibble for each VC: tokens that arrive in the slot's cycle"),
     (Packet, ring, kDirections * t.rings, "", "[direction][index] descriptors in the receivers' VCs"),

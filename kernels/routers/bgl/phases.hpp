@@ -8,7 +8,7 @@
 /// A denied request is presented again in the next cycle, or, if it cannot be granted then, after a change in the node.
 #include "kernels/engines/phases.hpp"
 #include "kernels/routers/bgl/arbitrate.hpp"
-#include "kernels/routers/bgl/batch.hpp"
+#include "kernels/routers/bgl/bulk.hpp"
 #include "kernels/routers/bgl/totals.hpp"
 
 namespace flitlab::bgl {
@@ -56,13 +56,13 @@ template <class V>
 FLITLAB_INLINE void receive_from_software(const V& v, const Item<V::width>& node, u32 index, Cycle now) {
   const auto& t = v.t;
   NodeControl& control = node.at(t.node_fields.control);
-  SoftwareMail& mail = node.at(t.node_fields.from_software, now & t.software_mask);
-  for (; mail.taken; mail.taken &= ~(u64{0xF} << (lowest_bit(mail.taken) & ~3u))) {
-    const u32 fifo = lowest_bit(mail.taken) / 4;
-    control.reception_room[fifo] = static_cast<u8>(control.reception_room[fifo] + (mail.taken >> 4 * fifo & 0xF));
+  SoftwareActions& actions = node.at(t.node_fields.from_software, now & t.software_mask);
+  for (; actions.taken; actions.taken &= ~(u64{0xF} << (lowest_bit(actions.taken) & ~3u))) {
+    const u32 fifo = lowest_bit(actions.taken) / 4;
+    control.reception_room[fifo] = static_cast<u8>(control.reception_room[fifo] + (actions.taken >> 4 * fifo & 0xF));
   }
-  for (; mail.put; mail.put &= mail.put - 1) {
-    const u32 queue = kInjectionQueue + lowest_bit(mail.put);
+  for (; actions.put; actions.put &= actions.put - 1) {
+    const u32 queue = kInjectionQueue + lowest_bit(actions.put);
     const Queue& state = queue_at(v, node, queue);
     const u32 place = u32{state.first} + state.packets;
     const Packet& packet = packet_at(v, node, queue, place >= t.injection_ring ? place - t.injection_ring : place);
@@ -107,7 +107,7 @@ struct NodePhase {
   }
   template <class V>
   FLITLAB_INLINE static void prefetch(const V& v, u32 index) {
-    bring(v, v.nodes[index]);
+    prefetch_node(v, v.nodes[index]);
   }
 
   /// Bulk phase: groups of up to kAtOnce nodes. Granted transfers start after the next group's step, when their
@@ -118,16 +118,16 @@ struct NodePhase {
   FLITLAB_INLINE static void work_groups(const V& v, u32 first, u32 last, Cycle now, bool prefetch) {
     Grants::Grant granted[2][kAtOnce * kDirections];
     Grants before{granted[1]};
-    Batch<V::width, kAtOnce> batches[2];
+    NodeGroup<V::width, kAtOnce> node_groups[2];
     for (; first < last; first += kGroups) {
       DueNodes<kGroups> due(v, first, std::min(first + kGroups, last), now);
-      due.take(v, batches[0]);
-      for (u32 i = 0; prefetch && i < batches[0].count; ++i) bring(v, batches[0].node[i]);
-      for (u32 k = 0; batches[k % 2].count; ++k) {
-        const auto& next = batches[(k + 1) % 2];
-        due.take(v, batches[(k + 1) % 2]);
+      due.take(v, node_groups[0]);
+      for (u32 i = 0; prefetch && i < node_groups[0].count; ++i) prefetch_node(v, node_groups[0].node[i]);
+      for (u32 k = 0; node_groups[k % 2].count; ++k) {
+        const auto& next = node_groups[(k + 1) % 2];
+        due.take(v, node_groups[(k + 1) % 2]);
         Grants grants{granted[k % 2]};
-        step<kAtOnce>(v, batches[k % 2], next.node, prefetch ? next.count : 0, grants, now);
+        step<kAtOnce>(v, node_groups[k % 2], next.node, prefetch ? next.count : 0, grants, now);
         move_packets(v, before, now);
         before = grants;
       }
@@ -140,7 +140,7 @@ struct NodePhase {
   FLITLAB_INLINE static void run(const V& v, u32 index, Cycle now) {
     const Notes notes = take_notes(v, index, now);
     if (!all_of(notes)) return;
-    Batch<V::width, 1> batch;
+    NodeGroup<V::width, 1> batch;
     batch.set(v, 0, index);
     batch.count = 1;
     batch.with_head.add(0, notes.heads);
@@ -165,7 +165,7 @@ struct NodePhase {
 
   /// Prefetches a node's fields before its queues; of these it will use one or two.
   template <class V>
-  FLITLAB_INLINE static void bring(const V& v, const Item<V::width>& node) {
+  FLITLAB_INLINE static void prefetch_node(const V& v, const Item<V::width>& node) {
 #if !defined(__CUDA_ARCH__)
     for (u32 line = 0; line < v.t.node_fields.queue.offset; line += 64) __builtin_prefetch(node.block + line, 1);
 #endif
@@ -184,7 +184,7 @@ struct NodePhase {
   /// another within a cycle, and long loops of one kind have fewer mispredicted branches. `next`: the nodes processed
   /// next, the first `more` of which are prefetched.
   template <u32 kMost, class V, class G>
-  FLITLAB_INLINE static void step(const V& v, Batch<V::width, kMost>& batch, const Item<V::width>* next, u32 more,
+  FLITLAB_INLINE static void step(const V& v, NodeGroup<V::width, kMost>& batch, const Item<V::width>* next, u32 more,
                                   G& grants, Cycle now) {
     const auto& t = v.t;
     // References, not a structured binding, which Clang 14 cannot capture in lambdas.
@@ -196,11 +196,11 @@ struct NodePhase {
                &freed = batch.freed, &turning = batch.turning;
     const auto control = [&](u32 i) -> NodeControl& { return node[i].at(t.node_fields.control); };
     struct Tokens {
-      u32 who, direction;
+      u32 node_number, direction;
       u64 content;
     };
     const auto take_tokens = [&](const Tokens& a) __attribute__((always_inline)) {
-      receive_tokens(v, node[a.who], control(a.who), a.direction, a.content);
+      receive_tokens(v, node[a.node_number], control(a.node_number), a.direction, a.content);
     };
     auto tokens = later<kMost, 2 * kDirections, Tokens>(take_tokens);
     const auto add_tokens = [&](u32 i, u32 direction, u64 content)
@@ -221,7 +221,7 @@ struct NodePhase {
       if (t.acks)
         for (u32 i : turning) begin_round(v, node[i], index[i], now);
       for (u32 i : with_tokens)
-        for (u32 d = 0; d < 2 * t.dims; ++d) add_tokens(i, d, take_acknowledgment(v, node[i], d, now));
+        for (u32 d = 0; d < 2 * t.dims; ++d) add_tokens(i, d, receive_acknowledgment(v, node[i], d, now));
     } else {
       for (u32 i : freed) {
         const u16 left = static_cast<u16>(now - t.overhead);
@@ -246,7 +246,7 @@ struct NodePhase {
     for (u32 i : with_head) coming.add(i, receivers_with_head(v, node[i], now));
     coming.for_each([&](u32 i, u32 receiver) {
       const u32 word = take_head(v, node[i], receiver, now);
-      if (!word || (t.protocol && !lets_in(v, node[i], control(i), index[i], receiver, word, now))) return;
+      if (!word || (t.protocol && !accept_head(v, node[i], control(i), index[i], receiver, word, now))) return;
       const u32 queue = queue_of(receiver, (word & 0xF) - 1);
       const u16 route = static_cast<u16>(word >> 4);
       if constexpr (V::traced) {
@@ -261,8 +261,8 @@ struct NodePhase {
     });
     for (u32 i : heard) receive_from_software(v, node[i], index[i], now);
     // Ended transfers are listed first and processed afterwards, so that prefetches have time.
-    const auto end = [&](u32 who_and_queue) __attribute__((always_inline)) {
-      const u32 i = kMost == 1 ? 0 : who_and_queue >> 8, queue = who_and_queue & 0xFF;
+    const auto end = [&](u32 node_and_queue) __attribute__((always_inline)) {
+      const u32 i = kMost == 1 ? 0 : node_and_queue >> 8, queue = node_and_queue & 0xFF;
       end_leave(v, node[i], control(i), index[i], queue, now);
       if (sends_acks && queue < kInjectionQueue) add_ack(i, queue >> 3);
     };
@@ -273,22 +273,22 @@ struct NodePhase {
       arriving.add(i, control(i).arriving & ~control(i).leaving);
     }
     auto ended = later<kMost, kMostEnds, u32>(end);
-    const auto see = [&](u32 i, u32 queue, bool by_link) __attribute__((always_inline)) {
+    const auto visit_transfer = [&](u32 i, u32 queue, bool by_link) __attribute__((always_inline)) {
       const Queue& state = queue_at(v, node[i], queue);
 #if !defined(__CUDA_ARCH__)
       if (!by_link) __builtin_prefetch(&packet_at(v, node[i], queue, state.first));
 #endif
       prefetch_end(v, node[i], control(i), queue, now);
-      ended.add(by_link || has_come(state.until, now), i << 8 | queue);
+      ended.add(by_link || is_due(state.until, now), i << 8 | queue);
     };
     if constexpr (kMost == 1) {  // in one loop, so that a GPU has one copy of the code
       for (u64 left = leaving.set | arriving.set << kDirections; left; left &= left - 1) {
         const u32 k = lowest_bit(left);
-        see(0, k < kDirections ? node[0].at(t.node_fields.sender_takes, k) : k - kDirections, k < kDirections);
+        visit_transfer(0, k < kDirections ? node[0].at(t.node_fields.sender_takes, k) : k - kDirections, k < kDirections);
       }
     } else {
-      leaving.for_each([&](u32 i, u32 d) { see(i, node[i].at(t.node_fields.sender_takes, d), true); });
-      arriving.for_each([&](u32 i, u32 queue) { see(i, queue, false); });
+      leaving.for_each([&](u32 i, u32 d) { visit_transfer(i, node[i].at(t.node_fields.sender_takes, d), true); });
+      arriving.for_each([&](u32 i, u32 queue) { visit_transfer(i, queue, false); });
     }
     ended.run();
     for (u32 i : turning) end_entering(v, node[i], control(i), now);
@@ -302,29 +302,29 @@ struct NodePhase {
     }
     // Most woken nodes have zero or one head that can win a link; they are classified first, so that the arbitration
     // loop has no such branch.
-    Numbers<kMost> here, waiting, alone, several, stored;
+    Numbers<kMost> here, waiting, uncontested, contended, stored;
     u64 able[kMost];
     for (u32 i = 0; i < n; ++i) {
-      if (i < more) bring(v, next[i]);
+      if (i < more) prefetch_node(v, next[i]);
       here.add(i, control(i).here != 0);
       waiting.add(i, control(i).waiting != 0);
     }
     for (u32 i : waiting) {
       const u64 heads = able[i] = able_heads(v, node[i], control(i)), others = heads & (heads - 1);
       const bool contested = kMost == 1 || t.gap ? heads != 0 : others != 0;
-      alone.add(i, (heads != 0) & !contested);
-      several.add(i, contested);
+      uncontested.add(i, (heads != 0) & !contested);
+      contended.add(i, contested);
     }
-    const auto dice = [&](u32 i) { return Dice(v.row->seed, index[i], now); };
+    const auto draws = [&](u32 i) { return ArbiterDraws(v.row->seed, index[i], now); };
     for (u32 i : here)
-      if (receive(v, node[i], control(i), index[i], bypass[i], dice(i), now)) look_again(v, index[i], now + 1);
+      if (receive(v, node[i], control(i), index[i], bypass[i], draws(i), now)) wake_links(v, index[i], now + 1);
     if constexpr (kMost != 1)
-      for (u32 i : alone)
-        pass_alone(v, node[i], control(i), index[i], lowest_bit(able[i]), bypass[i], dice(i), grants, now);
-    for (u32 i : several)
-      if (pass(v, node[i], control(i), index[i], able[i], bypass[i], dice(i), grants, now) &&
+      for (u32 i : uncontested)
+        grant_uncontested(v, node[i], control(i), index[i], lowest_bit(able[i]), bypass[i], draws(i), grants, now);
+    for (u32 i : contended)
+      if (arbitrate(v, node[i], control(i), index[i], able[i], bypass[i], draws(i), grants, now) &&
           able_heads(v, node[i], control(i)))
-        look_again(v, index[i], now + 1);
+        wake_links(v, index[i], now + 1);
     if (t.fifo_delay)
       for (u32 i : with_head) stored.add(i, (bypass[i] & (control(i).waiting | control(i).here)) != 0);
     for (u32 i : stored) store(v, node[i], control(i), index[i], bypass[i], now);

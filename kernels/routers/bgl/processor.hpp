@@ -28,19 +28,19 @@ FLITLAB_INLINE Processor& processor_at(const V& v, const Item<W>& terminal, u32 
 /// Returns the FIFOs whose processor is idle; all FIFOs if software takes no time. `of`: the FIFOs of each of two
 /// processors.
 template <class V, int W>
-FLITLAB_INLINE u32 at_hand(const V& v, const Item<W>& terminal, const u32 (&of)[2]) {
+FLITLAB_INLINE u32 fifos_of_idle(const V& v, const Item<W>& terminal, const u32 (&of)[2]) {
   if (v.t.processors == 2)
     return (processor_at(v, terminal, 0).task == kIdle ? of[0] : 0) |
            (processor_at(v, terminal, 1).task == kIdle ? of[1] : 0);
   return !v.t.processors || processor_at(v, terminal, 0).task == kIdle ? of[0] | of[1] : 0;
 }
 template <class V, int W>
-FLITLAB_INLINE u32 injection_at_hand(const V& v, const Item<W>& terminal) {
-  return at_hand(v, terminal, {0x55, 0xAA});
+FLITLAB_INLINE u32 injection_fifos_of_idle(const V& v, const Item<W>& terminal) {
+  return fifos_of_idle(v, terminal, {0x55, 0xAA});
 }
 template <class V, int W>
-FLITLAB_INLINE u32 reception_at_hand(const V& v, const Item<W>& terminal) {
-  return at_hand(v, terminal, {0x152A, 0x2AD5});
+FLITLAB_INLINE u32 reception_fifos_of_idle(const V& v, const Item<W>& terminal) {
+  return fifos_of_idle(v, terminal, {0x152A, 0x2AD5});
 }
 
 /// Starts a processor's task for a packet of `chunks` chunks, and wakes software at its end. Returns the processor.

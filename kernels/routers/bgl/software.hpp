@@ -61,7 +61,7 @@ FLITLAB_INLINE void put_oldest(const V& v, const Item<W>& terminal, u32 index, T
       const u32 flits = packet_flits(t.traffic, *v.row, index, control.oldest.index);
       if (!fifos_with_room(v, terminal, false, flits)) return;
     }
-    if (!has_come(software.next_put, now)) {
+    if (!is_due(software.next_put, now)) {
       wake_software(v, index, software.next_put);
       return;
     }
@@ -106,12 +106,12 @@ FLITLAB_INLINE void fill_infinite(const V& v, const Item<W>& terminal, u32 index
 /// Puts a program's packets into FIFOs with room, as fast as pacing and processors allow. A packet's id is its
 /// message's slot at the receiver.
 template <class V, int W>
-FLITLAB_INLINE void put_of_program(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
+FLITLAB_INLINE void put_program_packets(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                                    SoftwareControl& software, Cycle now) {
   const auto& t = v.t;
   ProgramPacket next;
   for (u32 used = 0; next_program_packet(v, terminal, index, now, next);) {
-    if (!has_come(software.next_put, now)) {
+    if (!is_due(software.next_put, now)) {
       wake_software(v, index, software.next_put);
       return;
     }
@@ -140,20 +140,20 @@ FLITLAB_INLINE void put_of_program(const V& v, const Item<W>& terminal, u32 inde
 
 /// One cycle of a program: runs its calls, puts its packets, and schedules its next wake-up.
 template <class V, int W>
-FLITLAB_INLINE void go_on_with_program(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
+FLITLAB_INLINE void continue_program(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                                        SoftwareControl& software, Cycle now) {
   if (program_wakes(v, terminal, index, now) <= now) run_program(v, terminal, index, now);
-  put_of_program(v, terminal, index, control, software, now);
+  put_program_packets(v, terminal, index, control, software, now);
   // The next call may have waited for packets that were put just now.
   const Cycle wakes = program_wakes(v, terminal, index, now);
   if (wakes == kNever) return;
   const Cycle at = wakes > now ? wakes : now + 1;
-  if (has_come(software.alarm, now) || at < software.alarm) set_alarm(v, software, index, at, now);
+  if (is_due(software.alarm, now) || at < software.alarm) set_alarm(v, software, index, at, now);
 }
 
 /// Advances the round-robin pointer of the normal-priority reception FIFOs behind `fifo`.
 constexpr u32 kHighFifos = 1u << 6 | 1u << 13;
-FLITLAB_INLINE void pass_turn(SoftwareControl& software, u32 fifo) {
+FLITLAB_INLINE void advance_turn(SoftwareControl& software, u32 fifo) {
   if (!(kHighFifos >> fifo & 1)) software.take = static_cast<u8>(fifo + 1 == kReceptionFifos ? 0 : fifo + 1);
 }
 
@@ -164,22 +164,22 @@ FLITLAB_INLINE void take(const V& v, const Item<W>& terminal, u32 index, Termina
   const auto& t = v.t;
   ReceptionFifo& state = terminal.at(t.software_fields.reception, fifo);
   const Packet& packet = terminal.at(t.reception_fields.ring, fifo * t.reception_ring + state.first);
-  if (t.mode == TrafficMode::kBroadcast && !send_on(v, terminal, index, control, software, packet, used, now))
+  if (t.mode == TrafficMode::kBroadcast && !forward(v, terminal, index, control, software, packet, used, now))
     return;  // it stays in the FIFO
-  pass_turn(software, fifo);
+  advance_turn(software, fifo);
   state.first = static_cast<u8>(state.first + 1u == t.reception_ring ? 0 : state.first + 1);
   if (!--state.packets)
     software.arrived = static_cast<u16>(software.arrived & ~(1u << fifo));
   else
     wake_software(v, index, now + 1);
   v.nodes[index].at(t.node_fields.from_software, (now + 1) & t.software_mask).taken |= u64{packet.flits} << 4 * fifo;
-  note(heard_at(v, index, now + 1), index);
+  note(software_actions_at(v, index, now + 1), index);
   if (route_of(packet) & kHints) {
     count(*v.shard, Count::kCopies);
   } else {
     count(*v.shard, Total::kFlitsDelivered, packet.flits);
     deliver(v, index, control, packet, now);
-    if (t.mode == TrafficMode::kTrace) note_arrival(v, terminal, packet, now);
+    if (t.mode == TrafficMode::kTrace) record_arrival(v, terminal, packet, now);
     if (t.mode == TrafficMode::kProgram) program_packet_arrived(v, terminal, packet.id);
   }
   software.next_take = now + t.take_interval;
@@ -191,9 +191,9 @@ template <class V, int W>
 FLITLAB_INLINE void take_arrived(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                                  SoftwareControl& software, u32& used, Cycle now) {
   const auto& t = v.t;
-  u32 left = software.arrived & reception_at_hand(v, terminal);
+  u32 left = software.arrived & reception_fifos_of_idle(v, terminal);
   while (left) {
-    if (!has_come(software.next_take, now)) {
+    if (!is_due(software.next_take, now)) {
       wake_software(v, index, software.next_take);
       return;
     }
@@ -205,9 +205,9 @@ FLITLAB_INLINE void take_arrived(const V& v, const Item<W>& terminal, u32 index,
     }
     const ReceptionFifo& state = terminal.at(t.software_fields.reception, fifo);
     const Packet& packet = terminal.at(t.reception_fields.ring, fifo * t.reception_ring + state.first);
-    if (t.mode == TrafficMode::kBroadcast && !can_send_on(v, terminal, index, packet)) continue;
+    if (t.mode == TrafficMode::kBroadcast && !can_forward(v, terminal, index, packet)) continue;
     begin(v, terminal, index, processor_of_reception(t, fifo), kTakes, fifo, packet.flits, now);
-    left &= reception_at_hand(v, terminal);
+    left &= reception_fifos_of_idle(v, terminal);
   }
 }
 
@@ -217,7 +217,7 @@ FLITLAB_INLINE void end_tasks(const V& v, const Item<W>& terminal, u32 index, Te
                               SoftwareControl& software, u32& used, Cycle now) {
   for (u32 p = 0; p < v.t.processors; ++p) {
     Processor& processor = processor_at(v, terminal, p);
-    if (processor.task == kIdle || !has_come(processor.until, now)) continue;
+    if (processor.task == kIdle || !is_due(processor.until, now)) continue;
     const bool puts = processor.task == kPuts;
     processor.task = kIdle;
     if (puts)
@@ -229,7 +229,7 @@ FLITLAB_INLINE void end_tasks(const V& v, const Item<W>& terminal, u32 index, Te
 
 /// One cycle of a broadcast: puts the root's colours, and schedules the next attempt.
 template <class V, int W>
-FLITLAB_INLINE void go_on_with_broadcast(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
+FLITLAB_INLINE void continue_broadcast(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                                          SoftwareControl& software, u32 used, Cycle now) {
   const auto& t = v.t;
   if (index == t.fill_root) {
@@ -239,8 +239,8 @@ FLITLAB_INLINE void go_on_with_broadcast(const V& v, const Item<W>& terminal, u3
     send_colours(v, terminal, index, control, software, used, now);
   }
   // Without room, the node wakes software when space becomes free.
-  if ((software.arrived || control.sent != control.created) && (used || !has_come(software.next_put, now)))
-    wake_software(v, index, has_come(software.next_put, now + 1) ? now + 1 : software.next_put);
+  if ((software.arrived || control.sent != control.created) && (used || !is_due(software.next_put, now)))
+    wake_software(v, index, is_due(software.next_put, now + 1) ? now + 1 : software.next_put);
 }
 
 struct SoftwarePhase {
@@ -280,7 +280,7 @@ struct SoftwarePhase {
     const auto& t = v.t;
     const auto terminal = v.terminals[index];
     take_note(notes_at(v, t.calendar_fields.software, index, now), index);
-    take_note(told_at(v, index, now), index);
+    take_note(node_notes_at(v, index, now), index);
     TerminalControl& control = terminal.at(t.terminal_fields.control);
     SoftwareControl& software = terminal.at(t.software_fields.control);
     u32& space = terminal.at(t.software_fields.space_mail, now & 1);
@@ -300,11 +300,11 @@ struct SoftwarePhase {
     if (t.processors) end_tasks(v, terminal, index, control, software, used, now);
     take_arrived(v, terminal, index, control, software, used, now);
     if (t.mode == TrafficMode::kBroadcast) {
-      go_on_with_broadcast(v, terminal, index, control, software, used, now);
+      continue_broadcast(v, terminal, index, control, software, used, now);
       return;
     }
     if (t.mode == TrafficMode::kProgram) {
-      go_on_with_program(v, terminal, index, control, software, now);
+      continue_program(v, terminal, index, control, software, now);
       return;
     }
     if (t.mode == TrafficMode::kTrace) {

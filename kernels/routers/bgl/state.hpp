@@ -111,7 +111,7 @@ constexpr NodeFields published_fields() {
     u32 vcs = 4, slot_mask = 31, head_slots = 1, software_mask = 3, gap = 0, acks = 1, defer = 1;
     u32 rings = 1;  // any number: no field of the published machine follows them
   };
-  return place_fields<NodeFields>(Sizes{});
+  return lay_out_fields<NodeFields>(Sizes{});
 }
 
 static_assert(published_fields().queue.offset + kDirections * 4 * sizeof(Queue) <= 10 * 64);  // used by every visit
@@ -169,7 +169,7 @@ FLITLAB_INLINE Queue& queue_at(const V& v, const Item<W>& node, u32 queue) {
 
 /// Clears a queue's mark for the arbitration gap, because its head is no longer the one that was blocked.
 template <class V, int W>
-FLITLAB_INLINE void forget_gap(const V& v, const Item<W>& node, u32 queue) {
+FLITLAB_INLINE void clear_blocked(const V& v, const Item<W>& node, u32 queue) {
   if (v.t.gap) node.at(v.t.node_fields.blocked) &= ~bit(queue);
 }
 
@@ -199,8 +199,8 @@ FLITLAB_HD constexpr u32 token_cost(const T& t, u32 vc, u32 chunks) {
 }
 
 /// Returns whether cycle `at` is now or past. Of cycles within 2^15 the lower half suffices.
-FLITLAB_HD constexpr bool has_come(Cycle at, Cycle now) { return at <= now; }
-FLITLAB_HD constexpr bool has_come(u16 at, Cycle now) {
+FLITLAB_HD constexpr bool is_due(Cycle at, Cycle now) { return at <= now; }
+FLITLAB_HD constexpr bool is_due(u16 at, Cycle now) {
   return static_cast<std::int16_t>(static_cast<u16>(at - static_cast<u16>(now))) <= 0;
 }
 

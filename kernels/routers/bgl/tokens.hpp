@@ -16,8 +16,8 @@ template <class V, int W>
 FLITLAB_INLINE void set_tokens(const V& v, const Item<W>& node, u32 direction, u32 vc, u32 tokens) {
   const auto& f = v.t.node_fields;
   const u32 most = v.t.buffer[vc];
-  const u64 me = bit(8 * direction + vc);
-  const auto set = [&](u64& level, bool is_less) { level = (level | me) ^ (me & (0 - u64{is_less})); };
+  const u64 vc_bit = bit(8 * direction + vc);
+  const auto set = [&](u64& level, bool is_less) { level = (level | vc_bit) ^ (vc_bit & (0 - u64{is_less})); };
   node.at(f.tokens, direction * v.t.vcs + vc) = static_cast<u8>(tokens);
   Levels& levels = node.at(f.levels);
   set(levels.open, tokens < kFullPacket);

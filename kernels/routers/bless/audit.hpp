@@ -43,7 +43,7 @@ struct AuditTerminal {
     const Flit& sending = terminal.at(f.sending);
     const u32 open = terminal.at(f.reassembly).open;
     u32 packets = control.lane.left != 0;  // the packet being sent: its last flit has not left
-    bool fits = open <= t.places && sending.via + control.lane.left == sending.flits;
+    bool fits = open <= t.reassembly_buffers && sending.via + control.lane.left == sending.flits;
     for (u32 i = 0; fits && i < open; ++i) {
       const Partial& partial = terminal.at(f.partial, i);
       packets += partial.last_here;

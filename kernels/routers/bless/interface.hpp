@@ -66,7 +66,7 @@ FLITLAB_INLINE Flit take_flit(const V& v, const Item<W>& terminal, TerminalContr
 
 /// Returns the index of the flit's packet among the terminal's `open` incomplete packets, or `open` if it is a new one.
 template <class V, int W>
-FLITLAB_INLINE u32 place_of(const V& v, const Item<W>& terminal, const Flit& flit, u32 open) {
+FLITLAB_INLINE u32 index_of(const V& v, const Item<W>& terminal, const Flit& flit, u32 open) {
   u32 place = 0;
   for (; place < open; ++place) {
     const Partial& partial = terminal.at(v.t.interface_fields.partial, place);
@@ -83,8 +83,8 @@ FLITLAB_INLINE bool eject(const V& v, const Item<W>& terminal, u32 index, const 
   bool whole = flit.flits == 1;
   if (!whole) {
     u32& open = terminal.at(t.interface_fields.reassembly).open;
-    const u32 place = place_of(v, terminal, flit, open);
-    if (place == t.places) {
+    const u32 place = index_of(v, terminal, flit, open);
+    if (place == t.reassembly_buffers) {
       count(*v.shard, Count::kRefused);
       return false;
     }
@@ -102,7 +102,7 @@ FLITLAB_INLINE bool eject(const V& v, const Item<W>& terminal, u32 index, const 
   count(*v.shard, Total::kFlitMoves);
   if (!whole) return true;
   deliver(v, index, terminal.at(t.terminal_fields.control), flit, now + t.delay);
-  if (t.mode == TrafficMode::kTrace) note_arrival(v, terminal, flit, now + t.delay);
+  if (t.mode == TrafficMode::kTrace) record_arrival(v, terminal, flit, now + t.delay);
   return true;
 }
 

@@ -11,16 +11,16 @@ template <class TableType>
 struct BlessModelOf {
   using Table = TableType;
   static constexpr TotalTable totals = bless::kTotalTable;
-  static constexpr bool all_in_batches = true;
+  static constexpr bool all_in_bulk = true;
   template <class T>
   using With = BlessModelOf<T>;
   using Fast = FastTables<bless::PlaneTable<0>, bless::PlaneTable<1>>;
   template <int W, bool Traced>
   using View = bless::View<W, Traced, Table>;
 
-  using Start = StageList<Stage<bless::StartTerminal>>;
-  using Cycle = StageList<Stage<bless::RouterPhase>>;
-  using Audit = StageList<Stage<bless::AuditRouter, bless::AuditTerminal>>;
+  using Start = StepList<Step<bless::StartTerminal>>;
+  using Cycle = StepList<Step<bless::RouterPhase>>;
+  using Audit = StepList<Step<bless::AuditRouter, bless::AuditTerminal>>;
 
   template <int W, bool Traced>
   FLITLAB_HD static View<W, Traced> make_view(const Table& table, const Placement& place, std::byte* state,

@@ -22,9 +22,9 @@ FLITLAB_INLINE u32 members(Quad truth) {
 #endif
 }
 
-template <int kLanes>
+template <int kShift>
 FLITLAB_INLINE Quad rotate(Quad x) {
-  return __builtin_shufflevector(x, x, kLanes % 4, (kLanes + 1) % 4, (kLanes + 2) % 4, (kLanes + 3) % 4);
+  return __builtin_shufflevector(x, x, kShift % 4, (kShift + 1) % 4, (kShift + 2) % 4, (kShift + 3) % 4);
 }
 
 /// Four flits in structure-of-arrays form: element i of each member belongs to flit i. Members are fields of Packet.
@@ -63,10 +63,10 @@ struct Coordinates {
   }
 
   /// Returns productive_channels() of four flits.
-  FLITLAB_INLINE Quad productive(Quad here, Quad there) const {
+  FLITLAB_INLINE Quad productive(Quad here, Quad present) const {
     Quad set{};
     for (u32 dim = T::dims; dim-- > 0;) {
-      const Quad from = here & mask[dim], to = there & mask[dim];
+      const Quad from = here & mask[dim], to = present & mask[dim];
       Quad plus = to > from, minus = from > to;
       if constexpr (T::wraps != 0) {
         const Quad apart = plus | minus;
@@ -80,19 +80,19 @@ struct Coordinates {
   }
 };
 
-inline constexpr u32 kAll = 15, kChannel = 3, kAstray = 4;
+inline constexpr u32 kAll = 15, kChannel = 3, kDeflected = 4;
 
 /// `kChoiceOf[begin][productive][free]`: lookup table of choose_channel(). `begin`: channel from which deflections are
 /// tried; `productive`: set of productive channels, with the packet's preference() in the two bits above; `free`: set
-/// of free channels. An entry is the channel, plus kAstray if the flit is deflected.
+/// of free channels. An entry is the channel, plus kDeflected if the flit is deflected.
 inline constexpr auto kChoiceOf = [] {
   std::array<std::array<std::array<u8, 16>, 64>, 4> choices{};
   for (u32 begin = 0; begin < 4; ++begin)
     for (u32 wish = 0; wish < 64; ++wish)
       for (u32 free = 0; free < 16; ++free) {
-        u32 choice = kAstray | begin;
+        u32 choice = kDeflected | begin;
         for (u32 i = 4; i-- > 0;)
-          if (free >> (begin + i) % 4 & 1) choice = kAstray | (begin + i) % 4;
+          if (free >> (begin + i) % 4 & 1) choice = kDeflected | (begin + i) % 4;
         for (u32 dim = 2; dim-- > 0;) {
           const u32 good = (wish & kAll & free) >> 2 * dim & 3;
           if (good) choice = 2 * dim + (good == 3 ? wish >> (4 + dim) & 1 : good >> 1);
@@ -102,11 +102,11 @@ inline constexpr auto kChoiceOf = [] {
   return choices;
 }();
 
-/// Returns, for each of four flits, whether it is older() than the flit kLanes elements further on.
-template <int kLanes>
+/// Returns, for each of four flits, whether it is older() than the flit kShift elements further on.
+template <int kShift>
 FLITLAB_INLINE Quad older_than_next(const FourFlits& f) {
-  const Quad injected = rotate<kLanes>(f.injected), src = rotate<kLanes>(f.src), id = rotate<kLanes>(f.id),
-             via = rotate<kLanes>(f.via);
+  const Quad injected = rotate<kShift>(f.injected), src = rotate<kShift>(f.src), id = rotate<kShift>(f.id),
+             via = rotate<kShift>(f.via);
   return (f.injected < injected) |
          ((f.injected == injected) &
           ((f.src < src) | ((f.src == src) & ((f.id < id) | ((f.id == id) & (f.via < via))))));
@@ -116,20 +116,20 @@ FLITLAB_INLINE Quad older_than_next(const FourFlits& f) {
 /// 5 from the first two elements of older_than_next<2>.
 inline constexpr std::array<u32, 64> kOrderOf = [] {
   std::array<u32, 64> orders{};
-  for (u32 says = 0; says < 64; ++says) {
+  for (u32 comparisons = 0; comparisons < 64; ++comparisons) {
     u32 before[4]{};
-    const auto pair = [&](u32 bit, u32 a, u32 b) { ++before[says >> bit & 1 ? b : a]; };
-    for (u32 lane = 0; lane < 4; ++lane) pair(lane, lane, (lane + 1) % 4);
+    const auto pair = [&](u32 bit, u32 a, u32 b) { ++before[comparisons >> bit & 1 ? b : a]; };
+    for (u32 element = 0; element < 4; ++element) pair(element, element, (element + 1) % 4);
     pair(4, 0, 2);
     pair(5, 1, 3);
-    for (u32 seat = 0; seat < 4; ++seat) orders[says] |= seat << 8 * before[seat];
+    for (u32 input = 0; input < 4; ++input) orders[comparisons] |= input << 8 * before[input];
   }
   return orders;
 }();
 
-/// Returns the order of the flits whose `there` is set, as in kOrderOf; the other inputs come last.
-FLITLAB_INLINE u32 order_of(FourFlits f, Quad there) {
-  f.injected |= ~there & all_four(0x7FFFFFFF);
+/// Returns the order of the flits whose `present` is set, as in kOrderOf; the other inputs come last.
+FLITLAB_INLINE u32 order_of(FourFlits f, Quad present) {
+  f.injected |= ~present & all_four(0x7FFFFFFF);
   return kOrderOf[members(older_than_next<1>(f)) | (members(older_than_next<2>(f)) & 3) << 4];
 }
 

@@ -25,10 +25,10 @@ FLITLAB_HD inline bool older(const Flit& a, const Flit& b) { return older(age_of
 /// channels of the dimension are productive. Coordinates are compared in place, without shifting them out of the packed
 /// addresses.
 template <class T>
-FLITLAB_HD inline u32 productive_channels(const T& t, u32 here, u32 there) {
+FLITLAB_HD inline u32 productive_channels(const T& t, u32 here, u32 present) {
   u32 set = 0;
   for (u32 dim = 0; dim < t.dims; ++dim) {
-    const u32 mask = t.dim_mask[dim] << t.dim_shift[dim], from = here & mask, to = there & mask;
+    const u32 mask = t.dim_mask[dim] << t.dim_shift[dim], from = here & mask, to = present & mask;
     u32 plus = to > from, minus = to < from;
     if (t.wraps) {
       const u32 around = t.radix[dim] << t.dim_shift[dim], apart = plus | minus;

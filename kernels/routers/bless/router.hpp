@@ -9,7 +9,7 @@
 #include "kernels/routers/bless/interface.hpp"
 #include "kernels/routers/bless/rank.hpp"
 #if !defined(__CUDACC__)
-#include "kernels/routers/bless/batch.hpp"
+#include "kernels/routers/bless/bulk.hpp"
 #endif
 
 namespace flitlab::bless {
@@ -17,8 +17,8 @@ namespace flitlab::bless {
 template <class V>
 struct RouterCycle {
   using Order = unsigned __int128;      ///< packed ranks: stay in registers, an array would not on a GPU
-  static constexpr u32 kPlaceBits = 6;  ///< bits of one rank, which holds an input number
-  static constexpr u32 kFresh = (1u << kPlaceBits) - 1;  ///< input number of the flit that is being injected
+  static constexpr u32 kRankBits = 6;  ///< bits of one rank, which holds an input number
+  static constexpr u32 kInjected = (1u << kRankBits) - 1;  ///< input number of the flit that is being injected
 
   const V& v;
   u32 index;
@@ -27,24 +27,24 @@ struct RouterCycle {
   Item<V::width> terminal;
   Order order = 0;  ///< inputs of this router's flits, the oldest first
   u32 flits = 0;
-  Flit fresh{};
+  Flit injected{};
 
   FLITLAB_INLINE RouterCycle(const V& view, u32 router, Cycle cycle)
       : v(view), index(router), now(cycle), node(view.routers[router]), terminal(view.terminals[router]) {}
 
-  /// Returns the flit by value, so that `fresh` needs no address and stays in registers.
+  /// Returns the flit by value, so that `injected` needs no address and stays in registers.
   FLITLAB_INLINE Flit flit_of(u32 input) const {
-    if (input == kFresh) return fresh;
+    if (input == kInjected) return injected;
     return node.at(v.t.router_fields.mail, (now & v.t.slot_mask) * v.t.channels + input);
   }
-  FLITLAB_INLINE u32 input_at(u32 place) const { return static_cast<u32>(order >> place * kPlaceBits) & kFresh; }
+  FLITLAB_INLINE u32 input_at(u32 rank_position) const { return static_cast<u32>(order >> rank_position * kRankBits) & kInjected; }
 
   FLITLAB_INLINE void rank(u32 input) {
-    static_assert((kMaxChannels + 1) * kPlaceBits <= 128);
-    u32 place = flits++;
-    while (place && older(flit_of(input), flit_of(input_at(place - 1)))) --place;
-    const Order before = order & ((Order{1} << place * kPlaceBits) - 1);
-    order = before | Order{input} << place * kPlaceBits | (order - before) << kPlaceBits;
+    static_assert((kMaxChannels + 1) * kRankBits <= 128);
+    u32 rank_position = flits++;
+    while (rank_position && older(flit_of(input), flit_of(input_at(rank_position - 1)))) --rank_position;
+    const Order before = order & ((Order{1} << rank_position * kRankBits) - 1);
+    order = before | Order{input} << rank_position * kRankBits | (order - before) << kRankBits;
   }
 
   FLITLAB_INLINE void collect() {
@@ -69,7 +69,7 @@ struct RouterCycle {
         ++taken;
         if constexpr (V::traced) v.log.write(index, flit_event(v, flit, EventKind::kSwitchGranted, input, t.channels));
       } else {
-        remaining |= Order{input} << kept++ * kPlaceBits;
+        remaining |= Order{input} << kept++ * kRankBits;
       }
     }
     order = remaining;
@@ -83,10 +83,10 @@ struct RouterCycle {
     if (!has_flit(control)) return;
     if (flits == bit_count(t.wired[index])) return count(*v.shard, Count::kBlocked);
     if (!control.lane.left) begin_packet(v, terminal, index, control, now);
-    fresh = take_flit(v, terminal, control);
+    injected = take_flit(v, terminal, control);
     count(*v.shard, Total::kFlitsInjected);
-    rank(kFresh);
-    if constexpr (V::traced) v.log.write(index, flit_event(v, fresh, EventKind::kArrived, t.channels, 0));
+    rank(kInjected);
+    if constexpr (V::traced) v.log.write(index, flit_event(v, injected, EventKind::kArrived, t.channels, 0));
   }
 
   FLITLAB_INLINE void send(u32 input, u32 channel) const {
@@ -95,14 +95,14 @@ struct RouterCycle {
     Flit flit = flit_of(input);
     ++flit.hops;
     const auto next = v.routers[peer.item];
-    const u32 place = ((now + t.hop_delay) & t.slot_mask) * t.channels + peer.port;
-    next.at(t.router_fields.mail, place) = flit;
-    next.at(t.router_fields.came, place) = 1;
+    const u32 rank_position = ((now + t.hop_delay) & t.slot_mask) * t.channels + peer.port;
+    next.at(t.router_fields.mail, rank_position) = flit;
+    next.at(t.router_fields.came, rank_position) = 1;
     ++node.at(t.router_fields.sent, channel);
     count(*v.shard, Total::kFlitMoves);
     count(*v.shard, Count::kSent);
     if constexpr (V::traced)
-      v.log.write(index, flit_event(v, flit, EventKind::kSwitchGranted, input == kFresh ? t.channels : input, channel));
+      v.log.write(index, flit_event(v, flit, EventKind::kSwitchGranted, input == kInjected ? t.channels : input, channel));
   }
 
   FLITLAB_INLINE void send_all() const {
@@ -163,8 +163,8 @@ struct RouterPhase {
   /// Does `run` in bulk for up to `batch` routers.
   template <class V>
     requires(V::Table::kPlane && !V::traced && V::width == 1)
-  FLITLAB_INLINE static void work_many(const V& v, const u32* list, u32 n, Cycle now) {
-    step_many(v, list, n, now);
+  FLITLAB_INLINE static void work_in_bulk(const V& v, const u32* list, u32 n, Cycle now) {
+    bulk_step(v, list, n, now);
   }
 #endif
 };

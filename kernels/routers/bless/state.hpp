@@ -57,7 +57,7 @@ struct InterfaceFields {
   FLITLAB_FIELDS(InterfaceFields,
     (Flit, sending, 1, "", "the next flit of the packet that is being injected"),
     (Reassembly, reassembly, 1, "", "incomplete packets"),
-    (Partial, partial, t.places, "", "[index] reassembly buffers; the first `open` are in use"))
+    (Partial, partial, t.reassembly_buffers, "", "[index] reassembly buffers; the first `open` are in use"))
 };
 
 struct Table {
@@ -77,7 +77,7 @@ struct Table {
   u32 hop_delay = 3;  ///< of a router and a channel, cycles
   u32 slot_mask = 0;
   u32 ejection_width = 1;  ///< flits that a terminal takes in a cycle
-  u32 places = 1;          ///< reassembly buffers of a terminal, packets
+  u32 reassembly_buffers = 1;          ///< reassembly buffers of a terminal, packets
   TrafficMode mode = TrafficMode::kOpen;
   const Peer* peers = nullptr;   ///< [routers][ports]
   const u32* address = nullptr;  ///< [routers] packed coordinates

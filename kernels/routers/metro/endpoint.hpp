@@ -37,22 +37,22 @@ struct EndpointPhase {
     const auto terminal = v.terminals[index];
     TerminalControl& control = terminal.at(t.terminal_fields.control);
     const u32 words = 2 * t.links * t.slices, first = (now & t.slot_mask) * words;
-    using Words = MailWords<V::width>;
+    using Words = InboxWords<V::width>;
     const Words in{&terminal.at(t.endpoint_fields.mail, first)};
     create(v, terminal, index, control, now);
     Source& source = terminal.at(t.endpoint_fields.source);
     FLITLAB_ROLLED for (u32 half = 0; half <= t.links; ++half) {
-      KeptSignal::One out;
-      const KeptSignal far{out};
+      DeferredSignal::One out;
+      const DeferredSignal far{out};
       const u32 entering = half - 1;
       if (half == 0)
-        SourceCycle<V, KeptSignal, Words>{v, far, terminal, in, index, now, control, source}.work();
+        SourceCycle<V, DeferredSignal, Words>{v, far, terminal, in, index, now, control, source}.work();
       else
-        SinkCycle<V, KeptSignal, Words>{
+        SinkCycle<V, DeferredSignal, Words>{
             v, far, terminal, in, index, t.links + entering, now, terminal.at(t.endpoint_fields.sink, entering)}
             .work();
       const u32 link = half == 0 ? source.link : t.links + entering;
-      if (out.kind != Kind::kNothing) drive_link(v, FarMail<V>{v}, terminal, index, link, out.kind, out.content, now);
+      if (out.kind != Kind::kNothing) drive_link(v, FarInbox<V>{v}, terminal, index, link, out.kind, out.content, now);
     }
     in.clear(words);
   }

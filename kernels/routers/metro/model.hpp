@@ -25,9 +25,9 @@ struct MetroModelOf {
   using Lanes = metro::lanes::Lanes<Table>;
 #endif
 
-  using Start = StageList<Stage<metro::StartRouter, metro::StartEndpoint>>;
-  using Cycle = StageList<Stage<metro::EndpointPhase, metro::RouterPhase>>;
-  using Audit = StageList<Stage<metro::AuditRouter, metro::AuditEndpoint>>;
+  using Start = StepList<Step<metro::StartRouter, metro::StartEndpoint>>;
+  using Cycle = StepList<Step<metro::EndpointPhase, metro::RouterPhase>>;
+  using Audit = StepList<Step<metro::AuditRouter, metro::AuditEndpoint>>;
 
   template <int W, bool Traced>
   FLITLAB_HD static View<W, Traced> make_view(const Table& table, const Placement& place, std::byte* state,

@@ -33,7 +33,7 @@ struct RouterResult {
 /// steps, by `allocate`.
 template <class V, class Far, class Words = const Word*>
 struct RouterCycle {
-  static constexpr bool kKeeps = std::is_same_v<Far, KeptWords>;
+  static constexpr bool kDefers = std::is_same_v<Far, DeferredWords>;
 
   const V& v;
   const Far& far;
@@ -47,24 +47,24 @@ struct RouterCycle {
 
   FLITLAB_INLINE ForwardPort& forward(u32 p) const { return node.at(v.t.router_fields.forward, p); }
   FLITLAB_INLINE void send_forward(u32 out, Word word) const {
-    if constexpr (kKeeps)
+    if constexpr (kDefers)
       far.forward = {v.t.inputs + out, word};
     else
       drive_port(v, far, node, name, v.t.inputs + out, word, now);
   }
   FLITLAB_INLINE void send_back(u32 p, Word word) const {
-    if constexpr (kKeeps)
+    if constexpr (kDefers)
       far.back = {p, word};
     else
       drive_port(v, far, node, name, p, word, now);
   }
   /// Drives the wires with the words that the last step has stored.
   FLITLAB_INLINE void drive() const {
-    if constexpr (kKeeps) {
+    if constexpr (kDefers) {
       FLITLAB_ROLLED for (u32 turn = 0; turn < 2; ++turn) {
-        const KeptWords::One one = std::exchange(far.back, far.forward);
+        const DeferredWords::One one = std::exchange(far.back, far.forward);
         far.forward = {};
-        if (one.word) drive_port(v, FarMail<V>{v}, node, name, one.port, one.word, now);
+        if (one.word) drive_port(v, FarInbox<V>{v}, node, name, one.port, one.word, now);
       }
     }
   }
@@ -76,12 +76,12 @@ struct RouterCycle {
   }
 
   /// Releases the backward port and sends DROP to its far end.
-  FLITLAB_INLINE void let_go(ForwardPort& f) const {
+  FLITLAB_INLINE void release_with_drop(ForwardPort& f) const {
     send_forward(f.out, make_word(Kind::kDrop));
-    forget(f);
+    release(f);
   }
   /// Releases the backward port without DROP, because its far end has closed the connection.
-  FLITLAB_INLINE void forget(ForwardPort& f) const {
+  FLITLAB_INLINE void release(ForwardPort& f) const {
     node.at(v.t.router_fields.carried, f.out) += f.words;
     result.freed |= 1u << f.out;
   }
@@ -89,22 +89,22 @@ struct RouterCycle {
   /// Closes a connection. The far end gets DROP. The source gets DROP if it receives, the backward control bit if it
   /// sends.
   FLITLAB_INLINE void shut(u32 p, ForwardPort& f) const {
-    if (f.state != PortState::kReverse) return give_up(p, f);
-    let_go(f);
+    if (f.state != PortState::kReverse) return release_backward(p, f);
+    release_with_drop(f);
     send_back(p, make_word(Kind::kDrop));
     set_idle(p, f);
   }
 
   /// Closes a connection by the backward control bit to the source, whether the bit has come from the far end or the
   /// router itself closes the connection. The rest of the stream is discarded.
-  FLITLAB_INLINE void give_up(u32 p, ForwardPort& f) const {
-    let_go(f);
+  FLITLAB_INLINE void release_backward(u32 p, ForwardPort& f) const {
+    release_with_drop(f);
     send_back(p, make_word(Kind::kBackDrop));
     f.state = PortState::kDiscard;
   }
 
   /// Returns the router's own next word after a turn: STATUS, its checksum, then DATA-IDLE. Counts them.
-  FLITLAB_INLINE Word own_word(ForwardPort& f) const {
+  FLITLAB_INLINE Word status_word(ForwardPort& f) const {
     const u32 n = f.count++;
     if (n == 0) return make_word(Kind::kStatus, f.out);
     if (n > 1) return make_word(Kind::kIdle);
@@ -157,20 +157,20 @@ struct RouterCycle {
 
   /// Step of a connection whose words flow toward the destination.
   FLITLAB_INLINE void flow_forward(u32 p, ForwardPort& f, Word word) const {
-    if (kind_of(from_far(f.out)) == Kind::kBackDrop) return give_up(p, f);
+    if (kind_of(from_far(f.out)) == Kind::kBackDrop) return release_backward(p, f);
     if (f.count < wait(p)) {  // turned toward the destination: the source's words are not here yet
-      send_forward(f.out, own_word(f));
+      send_forward(f.out, status_word(f));
       return;
     }
     if (ends(word)) {
-      let_go(f);
+      release_with_drop(f);
       return set_idle(p, f);
     }
     send_forward(f.out, word);
     if (kind_of(word) == Kind::kTurn) {
       f.state = PortState::kReverse;
       f.count = 0;
-      send_back(p, own_word(f));
+      send_back(p, status_word(f));
     } else {
       pass(f, word);
     }
@@ -178,26 +178,26 @@ struct RouterCycle {
 
   /// Step of a connection whose words flow toward the source.
   FLITLAB_INLINE void flow_back(u32 p, ForwardPort& f, Word from_source) const {
-    if (kind_of(from_far(f.out)) == Kind::kBackDrop) return give_up(p, f);
+    if (kind_of(from_far(f.out)) == Kind::kBackDrop) return release_backward(p, f);
     if (kind_of(from_source) == Kind::kDrop) {
-      let_go(f);
+      release_with_drop(f);
       return set_idle(p, f);
     }
     if (f.count < wait(v.t.inputs + f.out)) {
-      send_back(p, own_word(f));
+      send_back(p, status_word(f));
       return;
     }
     const Word word = from_far(f.out);
     if (ends(word)) {
       send_back(p, make_word(Kind::kDrop));
-      forget(f);
+      release(f);
       return set_idle(p, f);
     }
     send_back(p, word);
     if (kind_of(word) == Kind::kTurn) {
       f.state = PortState::kForward;
       f.count = 0;
-      send_forward(f.out, own_word(f));
+      send_forward(f.out, status_word(f));
     } else {
       pass(f, word);
     }
@@ -309,7 +309,7 @@ FLITLAB_INLINE u32 disagreement(const V& v, const Item<W>& node, const RouterNam
 
 /// Publishes to the other slices which backward ports this one uses.
 template <class V, int W>
-FLITLAB_INLINE void tell_cascade(const V& v, const Item<W>& node, const RouterName& name, Cycle now) {
+FLITLAB_INLINE void publish_in_use(const V& v, const Item<W>& node, const RouterName& name, Cycle now) {
   const auto& t = v.t;
   const RouterControl& control = node.at(t.router_fields.control);
   const u32 first = name.index - name.slice, place = ((now + 1) & 1) * t.slices + name.slice;
@@ -326,7 +326,7 @@ FLITLAB_INLINE void scan(const C& cycle) {
   for (u32 left = cycle.control.active & ~cycle.control.forward_on; left; left &= left - 1) {
     const u32 p = lowest_bit(left);
     ForwardPort& f = cycle.forward(p);
-    if (cycle.is_open(f)) cycle.let_go(f);
+    if (cycle.is_open(f)) cycle.release_with_drop(f);
     cycle.drive();
     cycle.set_idle(p, f);
   }

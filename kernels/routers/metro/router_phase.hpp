@@ -20,7 +20,7 @@ struct RouterPhase {
     const auto node = v.routers[index];
     RouterControl& control = node.at(t.router_fields.control);
     const u32 ports = t.ports(), slot = (now & t.slot_mask) * ports;
-    using Words = MailWords<V::width>;
+    using Words = InboxWords<V::width>;
     const Words in{&node.at(t.router_fields.mail, slot)};
     u32 any = 0, arrived = 0;
     FLITLAB_BY_FOUR for (u32 p = 0; p < ports; ++p) {
@@ -29,11 +29,11 @@ struct RouterPhase {
       arrived |= u32{word != 0 && p < t.inputs} << p % 32;
     }
     if (!any && !control.active && t.slices == 1 && !control.some_off) return;
-    KeptWords::One back, forward;
-    const KeptWords far{back, forward};
+    DeferredWords::One back, forward;
+    const DeferredWords far{back, forward};
     RouterResult result;
     result.clear();
-    const RouterCycle<V, KeptWords, Words> cycle{v,  far,           node,  router_name(t, index), now, control,
+    const RouterCycle<V, DeferredWords, Words> cycle{v,  far,           node,  router_name(t, index), now, control,
                                                  in, in + t.inputs, result};
     FLITLAB_ROLLED for (u32 left = begin_router(cycle, arrived); left; left &= left - 1) {
       cycle.step(lowest_bit(left));
@@ -41,7 +41,7 @@ struct RouterPhase {
     }
     if (result.requests) cycle.allocate();
     control.used &= ~result.freed;
-    if (t.slices > 1) tell_cascade(v, node, cycle.name, now);
+    if (t.slices > 1) publish_in_use(v, node, cycle.name, now);
     if (any) in.clear(ports);
   }
 };

@@ -19,7 +19,7 @@ struct SinkCycle {
   Sink& s;
 
   FLITLAB_INLINE void send(Kind kind, u64 content = 0) const {
-    if constexpr (std::is_same_v<Far, KeptSignal>)  // the caller drives it
+    if constexpr (std::is_same_v<Far, DeferredSignal>)  // the caller drives it
       far.one = {kind, content};
     else
       drive_link(v, far, terminal, index, link, kind, content, now);
@@ -93,7 +93,7 @@ struct SinkCycle {
   }
 
   /// Takes a message's next word or its end. Returns whether the sink must answer in this cycle.
-  FLITLAB_INLINE bool go_on_taking(const Arrived& word) {
+  FLITLAB_INLINE bool take_next(const Arrived& word) {
     if (!word.agree) s.refuse = 1;
     if (word.kind == Kind::kData) take(word);
     if (word.kind == Kind::kDrop || word.kind == Kind::kNothing) s.state = SinkState::kIdle;
@@ -111,7 +111,7 @@ struct SinkCycle {
       if (word.kind != Kind::kData) return;
       begin();
     }
-    if (s.state == SinkState::kTaking) go_on_taking(word);
+    if (s.state == SinkState::kTaking) take_next(word);
     if (s.state == SinkState::kAnswering) {
       if (word.kind != Kind::kDrop) return answer();
       s.state = SinkState::kIdle;

@@ -48,7 +48,7 @@ struct SourceCycle {
 
   FLITLAB_INLINE u32 route() const { return v.t.route_by_pair ? index * v.t.terminals + s.destination : s.destination; }
   FLITLAB_INLINE void send(Kind kind, u64 content = 0) const {
-    if constexpr (std::is_same_v<Far, KeptSignal>)  // the caller drives it
+    if constexpr (std::is_same_v<Far, DeferredSignal>)  // the caller drives it
       far.one = {kind, content};
     else
       drive_link(v, far, terminal, index, s.link, kind, content, now);
@@ -181,7 +181,7 @@ struct SourceCycle {
     packet.hops = static_cast<u16>(s.status / 2);
     deliver(v, index, control, packet, at - 1);  // as injection, too, is one cycle before the word is on the wire
     count(*v.shard, Total::kFlitsDelivered, s.body);
-    if (t.mode == TrafficMode::kTrace) note_arrival(v, terminal, packet, now);
+    if (t.mode == TrafficMode::kTrace) record_arrival(v, terminal, packet, now);
     if (t.mode == TrafficMode::kRequestReply) {
       count(*v.shard, Total::kTransactions);
       count(*v.shard, Count::kReplyWords, s.reply);
@@ -240,7 +240,7 @@ struct SourceCycle {
   /// Reads a word after TURN. Returns whether the connection is closed.
   FLITLAB_INLINE bool read_answer(const Arrived& word) {
     if (now < s.from) return false;
-    const bool endless = now - s.from > v.t.patience;
+    const bool endless = now - s.from > v.t.answer_timeout;
     const Kind kind = word.agree && !endless ? word.kind : Kind::kNothing;
     switch (kind) {
       case Kind::kStatus:
@@ -282,14 +282,14 @@ struct SourceCycle {
   }
 
   /// Runs the cycle in state kSending.
-  FLITLAB_INLINE void go_on_sending() {
+  FLITLAB_INLINE void continue_sending() {
     if (arrived_at(v.t, in, s.link).kind != Kind::kBackDrop) return send_next();
     drop();
     end();
   }
 
   /// Runs the cycle in state kTurned.
-  FLITLAB_INLINE void go_on_hearing() {
+  FLITLAB_INLINE void continue_reply() {
     const Arrived word = arrived_at(v.t, in, s.link);
     if (word.kind == Kind::kBackDrop ? drop() : read_answer(word)) end();
   }

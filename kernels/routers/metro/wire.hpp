@@ -35,7 +35,7 @@ FLITLAB_INLINE RouterName router_name(const T& t, u32 index) {
 
 /// Writes words into the inboxes at the far ends of wires. A word is read one cycle later at the earliest.
 template <class V>
-struct FarMail {
+struct FarInbox {
   const V& v;
 
   FLITLAB_INLINE void from_port(const RouterName& name, u32 port, Word word, Cycle now) const {
@@ -60,9 +60,9 @@ struct FarMail {
   }
 };
 
-/// Replaces FarMail where a step stores its words and drives them at its end, so that the code that drives wires is
+/// Replaces FarInbox where a step stores its words and drives them at its end, so that the code that drives wires is
 /// compiled once (see FLITLAB_ONE_COPY). A port's step drives the port and its backward port at most once each.
-struct KeptWords {
+struct DeferredWords {
   struct One {
     u32 port = 0;
     Word word = 0;  ///< 0: none
@@ -72,7 +72,7 @@ struct KeptWords {
 };
 
 /// The same for one half of an endpoint, which drives its link at most once in a cycle.
-struct KeptSignal {
+struct DeferredSignal {
   struct One {
     Kind kind = Kind::kNothing;
     u64 content = 0;
@@ -80,7 +80,7 @@ struct KeptSignal {
   One& one;
 };
 
-/// Drives a router's port: forward port p, or I + p for backward port p. `far`: FarMail, or a class with its functions.
+/// Drives a router's port: forward port p, or I + p for backward port p. `far`: FarInbox, or a class with its functions.
 template <class V, class Far, int W>
 FLITLAB_INLINE void drive_port(const V& v, const Far& far, const Item<W>& node, const RouterName& name, u32 port,
                                Word word, Cycle now) {

@@ -35,11 +35,11 @@ FLITLAB_HD constexpr bool ends(Word word) { return kind_of(word) == Kind::kDrop 
 
 /// Words of an item's inbox in one cycle. Consecutive words are W words apart in memory.
 template <int W>
-struct MailWords {
+struct InboxWords {
   Word* first;
 
   FLITLAB_HD Word operator[](u32 i) const { return first[i * W]; }
-  FLITLAB_HD MailWords operator+(u32 n) const { return {first + n * W}; }
+  FLITLAB_HD InboxWords operator+(u32 n) const { return {first + n * W}; }
   /// Empties the first n words, so that they are not read again when the slot is reused.
   FLITLAB_HD void clear(u32 n) const { FLITLAB_ROLLED for (u32 i = 0; i < n; ++i) first[i * W] = 0; }
 };

@@ -36,7 +36,7 @@ struct AuditTic {
     u64 waiting = 0, seen = 0;
     u32 fault = 0, used = 0, reserved = 0, held[kQueues] = {}, held_control[2] = {};
 
-    const auto see = [&](u32 buffer) {
+    const auto mark_seen = [&](u32 buffer) {
       if (buffer >= t.buffers) return void(fault |= kFaultBookkeeping);  // index out of range: corrupted state
       if (seen >> buffer & 1 || control.free >> buffer & 1) fault |= kFaultBookkeeping;
       seen |= u64{1} << buffer;
@@ -63,7 +63,7 @@ struct AuditTic {
         // Its port must refer to a damaged message, in order to drop it in the next cycle.
         const Port& source = item.at(t.fields.port, b.source);
         if (b.flags & kBad && source.doubtful != buffer && source.spoiled != buffer) fault |= kFaultBookkeeping;
-        see(buffer);
+        mark_seen(buffer);
         count_inside(buffer);
         if (i + 1u == list.messages && list.tail != buffer) fault |= kFaultBookkeeping;
         buffer = b.next;
@@ -76,14 +76,14 @@ struct AuditTic {
       const Port& port = item.at(t.fields.port, p);
       if (link.kind == LinkKind::kHost) audit_host(v, link.far, p);
       if (link.kind == LinkKind::kHost && port.sending != kNoBuffer) {
-        see(port.sending);
+        mark_seen(port.sending);
         count_inside(port.sending);
       }
       if (link.kind != LinkKind::kSerial && link.kind != LinkKind::kParallel) continue;
       for (u32 s = 0; s < link.round; ++s) {
         const Slot& slot = item.at(t.fields.slot, t.slot_first[index * kPorts + p] + s);
         if (slot.buffer == kNoBuffer) continue;
-        see(slot.buffer);
+        mark_seen(slot.buffer);
         if (!taken(v, link, slot, s)) count_inside(slot.buffer);
       }
     }
@@ -101,9 +101,9 @@ struct AuditTic {
     }
     if (used != control.used || seen != (~control.free & ~u64{0} >> (64 - t.buffers))) fault |= kFaultBookkeeping;
     for (u32 q = 0; q < kQueues; ++q) {
-      const u32 promised = promise(t, index, q);
+      const u32 reservation = reserved_buffers(t, index, q);
       if (held[q] != control.held[q]) fault |= kFaultBookkeeping;
-      reserved += promised > held[q] ? promised - held[q] : 0;
+      reserved += reservation > held[q] ? reservation - held[q] : 0;
     }
     for (u32 kind : {0u, 1u}) {
       if (held_control[kind] != control.held_control[kind]) fault |= kFaultBookkeeping;

@@ -31,7 +31,7 @@ namespace flitlab::sconnect {
 /// Bits that a slot carries besides the message: six of the protocol, two of the emulator.
 inline constexpr u8 kPresent = 1;     ///< the slot holds a message, or part of a quad
 inline constexpr u8 kSequence = 2;    ///< sequence bit of the message or quad
-inline constexpr u8 kAnswer = 4;      ///< acknowledgment of the slot received one routing cycle before
+inline constexpr u8 kAcknowledge = 4;      ///< acknowledgment of the slot received one routing cycle before
 inline constexpr u8 kAbort = 8;       ///< late abort: the message is void, the acknowledgment valid
 inline constexpr u8 kQuad = 16;       ///< part of a quad
 inline constexpr u8 kLast = 32;       ///< last part of a quad; without a message: requests an acknowledgment
@@ -69,7 +69,7 @@ FLITLAB_HD inline Outcome settle(Slot& slot, u8 heard) {
   }
   const bool readable = (heard & kOccupied) && !(heard & kHit);
   if (!readable) return slot.bits & kHoldsQuad ? Outcome::kWaits : Outcome::kUnknown;
-  const bool taken = bool(heard & kAnswer) != bool(slot.bits & kSending);
+  const bool taken = bool(heard & kAcknowledge) != bool(slot.bits & kSending);
   if (taken) slot.bits ^= kSending;
   slot.buffer = kNoBuffer;
   slot.bits = static_cast<u8>(slot.bits & ~kHoldsQuad);
@@ -84,14 +84,14 @@ FLITLAB_HD inline void hold(Slot& slot, u8 buffer, bool quad) {
 
 /// Transmitter: returns how it uses a slot: next part of the quad in transmission, retransmission, new message, or
 /// request for an acknowledgment. A quad in transmission takes every slot.
-enum class Turn : u8 { kPart, kAgain, kStart, kAsk };
+enum class Turn : u8 { kPart, kAgain, kStart, kRequest };
 FLITLAB_HD inline Turn turn_of(const Slot& slot, Outcome outcome, bool quad_goes) {
   if (quad_goes) return Turn::kPart;
   if (outcome == Outcome::kUnknown) return Turn::kAgain;
-  return slot.buffer == kNoBuffer ? Turn::kStart : Turn::kAsk;
+  return slot.buffer == kNoBuffer ? Turn::kStart : Turn::kRequest;
 }
 
-inline constexpr u8 kAskBits = kLast;
+inline constexpr u8 kRequestBits = kLast;
 
 FLITLAB_HD inline u8 sequence_of(const Slot& slot) { return slot.bits & kSending ? kSequence : u8{0}; }
 
@@ -104,7 +104,7 @@ FLITLAB_HD inline u8 part_bits(const Slot& first, u32 part) {
 }
 
 /// Transmitter: returns the protocol bits to send; 0: nothing is sent. `due`: kOccupied if an acknowledgment is due;
-/// `answer`: answer_of the previous slot. Every slot that is sent carries a valid acknowledgment, so a transmitter that
+/// `answer`: acknowledgment_of the previous slot. Every slot that is sent carries a valid acknowledgment, so a transmitter that
 /// has lost one can use a later one.
 FLITLAB_HD inline u8 sent_bits(u8 bits, u8 due, u8 answer) {
   bits |= due;
@@ -112,7 +112,7 @@ FLITLAB_HD inline u8 sent_bits(u8 bits, u8 due, u8 answer) {
 }
 
 /// Transmitter: frees the slot of a quad that is sent void, because its acknowledgment does not matter.
-FLITLAB_HD inline void let_go(Slot& first) {
+FLITLAB_HD inline void release_void(Slot& first) {
   first.buffer = kNoBuffer;
   first.bits = static_cast<u8>(first.bits & ~(kHoldsQuad | kTooEarly));
 }
@@ -126,11 +126,11 @@ FLITLAB_HD inline bool is_new(const Slot& slot, u8 bits) {
 FLITLAB_HD inline void take(Slot& slot) { slot.bits ^= kExpected; }
 
 /// Receiver: returns the acknowledgment of a slot.
-FLITLAB_HD inline u8 answer_of(const Slot& slot) { return slot.bits & kExpected ? kAnswer : u8{0}; }
+FLITLAB_HD inline u8 acknowledgment_of(const Slot& slot) { return slot.bits & kExpected ? kAcknowledge : u8{0}; }
 
 /// Receiver: returns whether it must acknowledge a slot. A bare acknowledgment is not acknowledged, so that the
 /// exchange ends.
-FLITLAB_HD inline bool wants_answer(u8 bits) { return bits & (kPresent | kLast | kHit); }
+FLITLAB_HD inline bool needs_acknowledgment(u8 bits) { return bits & (kPresent | kLast | kHit); }
 
 /// Receiver: classifies the single message of a slot. kNone: no single message; kVoid: late abort; kKnown: duplicate;
 /// kDamaged: the CRC will fail at the end of the cycle; kNew: to be accepted if there is a buffer.

@@ -17,18 +17,18 @@ struct Choice {
   u32 count = 0;
 
   /// Returns the TIC of a request.
-  FLITLAB_INLINE u32 who(u32 asker) const { return ports.who[asker]; }
+  FLITLAB_INLINE u32 tic_of_request(u32 requester) const { return ports.tic_of_request[requester]; }
 
-  /// Adds a request for message m of TIC `who`, if `if_so`.
-  FLITLAB_INLINE void ask(bool if_so, u32 who, const Message& m, Options entry) {
+  /// Adds a request for message m of TIC `tic_of_request`, if `condition`.
+  FLITLAB_INLINE void add_request(bool condition, u32 tic_of_request, const Message& m, Options entry) {
     const Options all = allowed(entry, m.vc), others = m.tried < kPorts ? all & ~(3u << kVcs * m.tried) : all;
     const Options o = others ? others : all;
     options[count] = o;
     message[count] = &m;
     best[count] = kNone;
     ports.set[count] = (o | o >> 1) & 0x555;
-    ports.who[count] = who;
-    count += if_so;
+    ports.tic_of_request[count] = tic_of_request;
+    count += condition;
   }
 
   /// Decides all requests. `tic_of(i)` returns TIC i; the messages have arrived by port `source`.
@@ -39,14 +39,14 @@ struct Choice {
     if (without) return decide_one_by_one(source, tic_of);  // rare: each raises a fault
     for_each_member(ports.set, count, [&](u32 k, u64 set) __attribute__((always_inline)) {
       const u32 bit = lowest_bit(set), p = bit / kVcs;
-      const auto tic = tic_of(ports.who[k]);
+      const auto tic = tic_of(ports.tic_of_request[k]);
       const u32 vcs = options[k] >> bit, place = message[k]->priority * kVcs, q = p * kQueuesOfPort + place;
       const u8* held = tic.control.held + q;
       const auto& t = tic.v.t;
       const u32 taken = u32{tic.control.used} + tic.control.reserved;
-      const u32 promised = t.reserve[message[k]->priority];  // tables name existing queues only
-      const bool room0 = (vcs & 1) & (taken - (held[0] < promised) < t.buffers);
-      const bool room1 = (vcs >> 1 & 1) & (taken - (held[1] < promised) < t.buffers);
+      const u32 reservation = t.reserve[message[k]->priority];  // tables name existing queues only
+      const bool room0 = (vcs & 1) & (taken - (held[0] < reservation) < t.buffers);
+      const bool room1 = (vcs >> 1 & 1) & (taken - (held[1] < reservation) < t.buffers);
       const u32 first = tic.queue(q).messages, second = tic.queue(q + 1).messages;
       u32 load = u32{tic.port(p).sending != kNoBuffer} + first + second;
       const u32 higher = tic.control.waiting >> q & 0xFF >> place & ~3u;
@@ -60,12 +60,12 @@ struct Choice {
   }
 
   /// Returns the queue granted to a request; kNone: no buffer.
-  FLITLAB_INLINE u32 queue(u32 asker) const { return best[asker] == kNone ? kNone : best[asker] & 0xFF; }
+  FLITLAB_INLINE u32 queue(u32 requester) const { return best[requester] == kNone ? kNone : best[requester] & 0xFF; }
 
  private:
   template <class TicOf>
   void decide_one_by_one(u32 source, TicOf&& tic_of) {
-    for (u32 k = 0; k < count; ++k) best[k] = tic_of(ports.who[k]).decide(*message[k], source);
+    for (u32 k = 0; k < count; ++k) best[k] = tic_of(ports.tic_of_request[k]).decide(*message[k], source);
   }
 };
 

@@ -29,27 +29,27 @@ FLITLAB_HD constexpr i64 scaled(i64 gain, i64 y) {
 /// Returns a comparator's output for a FIFO whose depth is x from half full, 2^-32 rad.
 FLITLAB_HD constexpr i64 compared(const ClockTable& c, i64 x) {
   const i64 d = limited(x, c.range), size = d < 0 ? -d : d;
-  const i64 said = size <= c.knee ? size : c.knee + (size - c.knee) * c.outer_gain / 256;
-  return d < 0 ? -said : said;
+  const i64 output = size <= c.knee ? size : c.knee + (size - c.knee) * c.outer_gain / 256;
+  return d < 0 ? -output : output;
 }
 
 /// Encodes a phase as an inbox word that is never 0.
-FLITLAB_HD constexpr u64 mail_of(u64 phase) { return 2 * phase + 1; }
+FLITLAB_HD constexpr u64 inbox_word_of(u64 phase) { return 2 * phase + 1; }
 
 /// Returns a FIFO's depth: far phase (encoded) + offset - local phase. These wrap around; the depth is small against
 /// that.
-FLITLAB_HD constexpr i64 depth_of(u64 mail, u64 offset, u64 phase) {
-  return static_cast<i64>(mail - 1 + 2 * (offset - phase)) / 2;
+FLITLAB_HD constexpr i64 depth_of(u64 inbox, u64 offset, u64 phase) {
+  return static_cast<i64>(inbox - 1 + 2 * (offset - phase)) / 2;
 }
 
 /// Updates a FIFO with the far clock's phase. Returns the words that it loses (positive) or repeats (negative).
-FLITLAB_HD constexpr i64 hear(const ClockTable& c, Fifo& fifo, u64 mail, u64 phase) {
+FLITLAB_HD constexpr i64 receive_phase(const ClockTable& c, Fifo& fifo, u64 inbox, u64 phase) {
   if (fifo.stream == Stream::kStopped) {  // a restarted FIFO is half full
-    fifo.offset -= static_cast<u64>(depth_of(mail, fifo.offset, phase));
+    fifo.offset -= static_cast<u64>(depth_of(inbox, fifo.offset, phase));
     fifo.lost = 0;
   }
   fifo.stream = Stream::kRuns;
-  const i64 depth = depth_of(mail, fifo.offset, phase);
+  const i64 depth = depth_of(inbox, fifo.offset, phase);
   fifo.depth = limited(depth, c.range);
   fifo.offset -= static_cast<u64>(depth - fifo.depth);
   fifo.lost += depth - fifo.depth;
@@ -68,14 +68,14 @@ struct Clock {
   ClockState& clock;
 
   /// Inbox word of a port of this TIC.
-  FLITLAB_INLINE u64& mail(u32 item_port, Cycle at) const {
+  FLITLAB_INLINE u64& inbox(u32 item_port, Cycle at) const {
     const auto& t = tic.v.t;
-    return tic.item.at(t.fields.clock.mail, (at & t.slot_mask) * kPorts + item_port);
+    return tic.item.at(t.fields.clock.inbox, (at & t.slot_mask) * kPorts + item_port);
   }
   /// Inbox word of the far end of a link.
-  FLITLAB_INLINE u64& mail_at(const Link& link, Cycle at) const {
+  FLITLAB_INLINE u64& far_inbox(const Link& link, Cycle at) const {
     const auto& t = tic.v.t;
-    return tic.v.tics[link.far].at(t.fields.clock.mail, (at & t.slot_mask) * kPorts + link.port);
+    return tic.v.tics[link.far].at(t.fields.clock.inbox, (at & t.slot_mask) * kPorts + link.port);
   }
 
   /// Returns whether port p carries comparator sums to a TIC with the same oscillator. Two TICs that are joined by both
@@ -91,12 +91,12 @@ struct Clock {
     for (u32 p = 0; p < kSerial; ++p) {
       const Link& link = tic.link(p);
       if (link.kind == LinkKind::kSerial && tic.enabled(p) && clock.sends >> p & 1)
-        mail_at(link, tic.now + link.delay) = mail_of(clock.phase);
+        far_inbox(link, tic.now + link.delay) = inbox_word_of(clock.phase);
     }
     if (!shared) return;
-    const u64 said = static_cast<u64>(clock.sum) * 8 + clock.active;  // 0: no active channels
+    const u64 output = static_cast<u64>(clock.sum) * 8 + clock.active;  // 0: no active channels
     for (u32 p = kSerial; p < kPorts; ++p)
-      if (shares(p)) mail_at(tic.link(p), tic.now + 1) = said;
+      if (shares(p)) far_inbox(tic.link(p), tic.now + 1) = output;
   }
 
   /// Sets the sum of the comparator outputs and the number of active channels. Returns the ports that slipped, as bits.
@@ -105,15 +105,15 @@ struct Clock {
     u8 slipped = 0;
     clock.sum = clock.active = 0;
     for (u32 p = 0; p < kSerial; ++p) {
-      u64& word = mail(p, tic.now);
-      const u64 heard = tic.enabled(p) ? word : 0;
+      u64& word = inbox(p, tic.now);
+      const u64 far_phase = tic.enabled(p) ? word : 0;
       word = 0;
       Fifo& fifo = tic.item.at(t.fields.clock.fifo, p);
-      if (!heard) {
+      if (!far_phase) {
         if (fifo.stream == Stream::kRuns) fifo.stream = Stream::kStopped;
         continue;
       }
-      const i64 words = hear(t.clock, fifo, heard, clock.phase), slips = words < 0 ? -words : words;
+      const i64 words = receive_phase(t.clock, fifo, far_phase, clock.phase), slips = words < 0 ? -words : words;
       if (slips) {
         slipped |= static_cast<u8>(1u << p);
         clock.slips += static_cast<u32>(slips);
@@ -133,10 +133,10 @@ struct Clock {
     i64 sum = clock.sum;
     u32 active = clock.active;
     for (u32 p = kSerial; shared && p < kPorts; ++p) {
-      u64& said = mail(p, tic.now);
-      sum += static_cast<i64>(said) >> 3;
-      active += said & 7;
-      said = 0;
+      u64& output = inbox(p, tic.now);
+      sum += static_cast<i64>(output) >> 3;
+      active += output & 7;
+      output = 0;
     }
     const u8 slipped = compare();
     if (!shared) {

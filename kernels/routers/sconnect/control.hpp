@@ -23,12 +23,12 @@ struct ControlUnit {
 
   /// Returns the queue for a message; kNone: no buffer; kNowhere: it is dropped. Advances the source route of a control
   /// message. Sets `here` if this TIC is to execute the message, which has become the reply.
-  FLITLAB_INLINE u32 place(Message& m, u32 source, bool& here) const {
+  FLITLAB_INLINE u32 next_queue_for(Message& m, u32 source, bool& here) const {
     here = false;
-    return m.control ? place_control(m, source, here) : tic.decide(m, source);
+    return m.control ? next_queue_for_control(m, source, here) : tic.decide(m, source);
   }
 
-  /// Executes the operation of a request that `place` has turned into a reply, and stores the result in it.
+  /// Executes the operation of a request that `next_queue_for` has turned into a reply, and stores the result in it.
   FLITLAB_HD inline void carry_out(Message& m, u32 source) const {
     const auto& t = tic.v.t;
     const u32 number = number_of(m);
@@ -68,15 +68,15 @@ struct ControlUnit {
     return tic.decide(m, source);
   }
 
-  /// `place` for control messages. A message without a path is dropped, without notice to its sender.
-  FLITLAB_HD inline u32 place_control(Message& m, u32 source, bool& here) const {
-    Way way = way_of(m);
+  /// `next_queue_for` for control messages. A message without a path is dropped, without notice to its sender.
+  FLITLAB_HD inline u32 next_queue_for_control(Message& m, u32 source, bool& here) const {
+    SourceRoute way = source_route_of(m);
     if (!is_reply(m)) {
       if (m.node != kNoAddress && m.node != tic.control.address) return by_table(m, source);
       m.node = kNoAddress;
       if (way.left()) {
-        const u32 next = way.go_on(source);
-        set_way(m, way);
+        const u32 next = way.next_hop(source);
+        set_source_route(m, way);
         return over(m, next, false);
       }
       here = true;
@@ -85,8 +85,8 @@ struct ControlUnit {
       m.vc = 0;
       if (way.made()) return over(m, source, true);
     } else if (way.made()) {
-      const u32 next = way.go_back();
-      set_way(m, way);
+      const u32 next = way.previous_hop();
+      set_source_route(m, way);
       return over(m, next, true);
     }
     for (u32 p = kSerial; p < kPorts; ++p)

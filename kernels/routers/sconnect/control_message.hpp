@@ -31,23 +31,23 @@ inline constexpr u32 kMaxHops = 16;
 
 /// The source route of a control message: port numbers of three bits each. The next hop is in the lowest bits, the
 /// first hop of the way back in the highest.
-struct Way {
+struct SourceRoute {
   u64 bits;  ///< 48 bits of hops, then 5 bits: hops left, 5 bits: hops made
 
   FLITLAB_HD u32 left() const { return static_cast<u32>(bits >> 48 & 31); }
   FLITLAB_HD u32 made() const { return static_cast<u32>(bits >> 53 & 31); }
   FLITLAB_HD u64 hops() const { return bits & ((u64{1} << 48) - 1); }
 
-  FLITLAB_HD static Way of(u64 hops, u32 left, u32 made) { return {hops | u64{left} << 48 | u64{made} << 53}; }
+  FLITLAB_HD static SourceRoute of(u64 hops, u32 left, u32 made) { return {hops | u64{left} << 48 | u64{made} << 53}; }
 
   /// Returns the port of the next hop and records `came_by`, the port of the way back.
-  FLITLAB_HD u32 go_on(u32 came_by) {
+  FLITLAB_HD u32 next_hop(u32 came_by) {
     const u32 hop = static_cast<u32>(hops() & 7);
     *this = of(hops() >> 3 | u64{came_by} << 45, left() - 1, made() + 1);
     return hop;
   }
   /// Returns the port of the next hop of a reply.
-  FLITLAB_HD u32 go_back() {
+  FLITLAB_HD u32 previous_hop() {
     const u32 hop = static_cast<u32>(hops() >> 45);
     *this = of(hops() << 3 & ((u64{1} << 48) - 1), left() + 1, made() - 1);
     return hop;
@@ -56,8 +56,8 @@ struct Way {
 
 /// A control message reuses the fields of a data message: `created` and `injected` hold its source route, `id` a number
 /// (node or register) and a time stamp, `dst` a value, `hops` the requester's address.
-FLITLAB_HD inline Way way_of(const Message& m) { return {u64{m.injected} << 32 | m.created}; }
-FLITLAB_HD inline void set_way(Message& m, Way way) {
+FLITLAB_HD inline SourceRoute source_route_of(const Message& m) { return {u64{m.injected} << 32 | m.created}; }
+FLITLAB_HD inline void set_source_route(Message& m, SourceRoute way) {
   m.created = static_cast<u32>(way.bits);
   m.injected = static_cast<u32>(way.bits >> 32);
 }

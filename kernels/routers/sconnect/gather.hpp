@@ -1,12 +1,12 @@
 #pragma once
-/// TICs that a CPU thread processes in bulk (batch.hpp), and sets of those that have work at each port. TICs that
+/// TICs that a CPU thread processes in bulk (bulk.hpp), and sets of those that have work at each port. TICs that
 /// software has changed, or that handle control messages, are processed one by one.
 #include <array>
 #include <cstring>
 
 #include "kernels/common/members.hpp"
 #include "kernels/routers/sconnect/host_port.hpp"
-#include "kernels/routers/sconnect/look.hpp"
+#include "kernels/routers/sconnect/port_bytes.hpp"
 
 namespace flitlab::sconnect {
 
@@ -45,7 +45,7 @@ struct Gathered {
   Item<W> item[kTics];
   const Link* links[kTics];      ///< [port]
   const u16* slot_first[kTics];  ///< [port]
-  u64 mail[kTics];
+  u64 arriving_bits[kTics];
   // Sets of TICs as bits, [port].
   u64 channels[kPorts], hosts[kPorts];  ///< the port leads to a TIC; to a host
   u64 waits[kPorts];                    ///< a queue of the port is not empty
@@ -56,31 +56,31 @@ struct Gathered {
   u64 special = 0;                      ///< TICs with a port that needed functions of a single TIC
   u16 slot_now[kPorts][kTics];          ///< this cycle's slot, index into TicFields::slot
   static constexpr u32 kShort = 16;
-  u8 place_of[kShort];  ///< [round] now % round, of short rounds
+  u8 now_modulo_of[kShort];  ///< [round] now % round, of short rounds
 
   FLITLAB_INLINE Gathered(const V& view, Cycle cycle) : v(view), now(cycle) {
-    for (u32 round = 0; round < kShort; ++round) place_of[round] = static_cast<u8>(place_in_round(now, round));
+    for (u32 round = 0; round < kShort; ++round) now_modulo_of[round] = static_cast<u8>(modulo_round(now, round));
   }
 
-  FLITLAB_INLINE static u32 place_in_round(Cycle now, u32 round) {
+  FLITLAB_INLINE static u32 modulo_round(Cycle now, u32 round) {
     __extension__ using u128 = unsigned __int128;
     return static_cast<u32>(u128{kReciprocals[round] * now} * round >> 64);
   }
 
   /// Returns now % round.
-  FLITLAB_INLINE u32 place(u32 round) const {
+  FLITLAB_INLINE u32 now_modulo(u32 round) const {
     const bool all_short = 2 * v.t.slot_mask + 2 < kShort;
-    return all_short || round < kShort ? place_of[round] : place_in_round(now, round);
+    return all_short || round < kShort ? now_modulo_of[round] : modulo_round(now, round);
   }
 
   FLITLAB_INLINE TicControl& control(u32 i) const { return item[i].at(v.t.fields.control); }
   FLITLAB_INLINE Port& port(u32 i, u32 p) const { return item[i].at(v.t.fields.port, p); }
-  FLITLAB_INLINE Slot& slot(u32 i, u32 place) const { return item[i].at(v.t.fields.slot, place); }
+  FLITLAB_INLINE Slot& slot(u32 i, u32 now_modulo) const { return item[i].at(v.t.fields.slot, now_modulo); }
   FLITLAB_INLINE const Link& link(u32 i, u32 p) const { return links[i][p]; }
   FLITLAB_INLINE SingleTic tic(u32 i) const { return {v, item[i], index[i], now, control(i)}; }
   FLITLAB_INLINE HostPort<V, W> host(const SingleTic& t, u32 p) const { return Phase::host_port(t, p, t.link(p).far); }
   /// Returns the protocol bits that arrive at a port.
-  FLITLAB_INLINE u32 came_by(u32 i, u32 p) const { return reinterpret_cast<const u8*>(&mail[i])[p]; }
+  FLITLAB_INLINE u32 arrival_bits(u32 i, u32 p) const { return reinterpret_cast<const u8*>(&arriving_bits[i])[p]; }
   FLITLAB_INLINE const Message& arriving(u32 i, u32 p) const {
     return item[i].at(v.t.fields.arriving, (now & v.t.slot_mask) * kPorts + p);
   }
@@ -97,7 +97,7 @@ struct Gathered {
     item[n] = v.tics[router];
     links[n] = v.t.links + router * kPorts;
     slot_first[n] = v.t.slot_first + router * kPorts;
-    mail[n] = item[n].at(v.t.fields.mail, now & v.t.slot_mask);
+    arriving_bits[n] = item[n].at(v.t.fields.arriving_bits, now & v.t.slot_mask);
     ++n;
   }
 
@@ -108,8 +108,8 @@ struct Gathered {
     u32 any = 0;
     for (u32 i = 0; i < size; ++i) {
       add(list[i]);
-      any |= software_asks(i);
-      coming[i / (kTics / 2)].add(i % (kTics / 2), bytes_present(mail[i]));
+      any |= software_active(i);
+      coming[i / (kTics / 2)].add(i % (kTics / 2), bytes_present(arriving_bits[i]));
       if (!far) continue;
       for (u64 set = control(i).waiting; set; set &= set - 1)
         __builtin_prefetch(&tic(i).message(tic(i).queue(lowest_bit(set)).head));
@@ -118,15 +118,15 @@ struct Gathered {
       for (u32 k = 0; k < coming[half].count; ++k) {
         const u32 entry = coming[half].entry[k], i = half * (kTics / 2) + entry / 8;
         const Message& m = arriving(i, entry % 8);
-        any |= goes_before_others(m);
+        any |= needs_single_path(m);
         __builtin_prefetch(&item[i].at(v.t.fields.table, m.node));
       }
-    if (any) leave_others(list, size);
+    if (any) process_others_singly(list, size);
     find_work();
   }
 
   /// Returns whether software has changed a TIC or control messages are in it.
-  FLITLAB_INLINE u32 software_asks(u32 i) const {
+  FLITLAB_INLINE u32 software_active(u32 i) const {
     const TicControl& c = control(i);
     u32 any = u32{c.held_control[0]} | c.held_control[1] | (c.enabled ^ ((1u << kPorts) - 1)) |
               u32{c.counting <= kEveryCycle};
@@ -136,18 +136,18 @@ struct Gathered {
   }
 
   /// Returns whether a message is a control message, or can enter a queue ahead of others.
-  FLITLAB_INLINE u32 goes_before_others(const Message& m) const {
+  FLITLAB_INLINE u32 needs_single_path(const Message& m) const {
     return m.control | (v.t.age == Age::kAll ? m.age : 0u);
   }
 
   /// Gathers again, without TICs that need functions of a single TIC, and processes those.
-  void leave_others(const u32* list, u32 size) {
+  void process_others_singly(const u32* list, u32 size) {
     n = 0;
     for (u32 i = 0; i < size; ++i) {
       add(list[i]);
-      u32 other = software_asks(n - 1);
+      u32 other = software_active(n - 1);
       for (u32 p = 0; p < kPorts; ++p)
-        if (mail[n - 1] >> 8 * p & kPresent) other |= goes_before_others(arriving(n - 1, p));
+        if (arriving_bits[n - 1] >> 8 * p & kPresent) other |= needs_single_path(arriving(n - 1, p));
       if (!other) continue;
       --n;
       Phase::work(v, list[i], now);
@@ -163,7 +163,7 @@ struct Gathered {
     List creating;
     u32 create_count = 0;
     for (u32 i = 0; i < n; ++i) {
-      item[i].at(t.fields.mail, now & t.slot_mask) = 0;
+      item[i].at(t.fields.arriving_bits, now & t.slot_mask) = 0;
       channel.of[i] = t.channels[index[i]];
       host.of[i] = t.hosts[index[i]];
       waiting.of[i] = ports_that_wait(i);
@@ -188,56 +188,56 @@ struct Gathered {
       offers[p] = set_of(offer[p - kSerial], 0);
       presents[p] = set_of(going[p - kSerial], 0);
     }
-    look_at_channels();
+    classify_channels();
     for (u32 k = 0; k < create_count; ++k) Phase::create(tic(creating[k]));
   }
 
   /// Classifies the work of all channels. Earlier ports of the cycle do not change it, except for the contents of the
   /// port's queues.
-  FLITLAB_INLINE void look_at_channels() {
-    Looks<kTics> looks[kPorts];
+  FLITLAB_INLINE void classify_channels() {
+    PortBytesOf<kTics> gathered[kPorts];
     for (u32 i = 0; i < n; ++i) {
 #ifndef __CUDACC__
 #pragma GCC unroll 4
 #endif
-      for (u32 p = 0; p < kSerial; ++p) look_at(i, p, looks[p]);
+      for (u32 p = 0; p < kSerial; ++p) classify(i, p, gathered[p]);
     }
     u64 parallel = 0;
     for (u32 p = kSerial; p < kPorts; ++p) parallel |= channels[p];
     for_each(parallel, [&](u32 i) {
-      for (u32 p = kSerial; p < kPorts; ++p) look_at(i, p, looks[p]);
+      for (u32 p = kSerial; p < kPorts; ++p) classify(i, p, gathered[p]);
     });
-    for (u32 p = 0; p < kPorts; ++p) work[p] = channels[p] ? looks[p].work(n, channels[p]) : Work{};
+    for (u32 p = 0; p < kPorts; ++p) work[p] = channels[p] ? gathered[p].work(n, channels[p]) : Work{};
     // Unconnected ports receive nothing, so writing their bytes is harmless.
     for (u32 i = 0; i < n; ++i) {
 #ifndef __CUDACC__
 #pragma GCC unroll 4
 #endif
-      for (u32 p = 0; p < kSerial; ++p) hear(i, p, looks[p]);
+      for (u32 p = 0; p < kSerial; ++p) store_received(i, p, gathered[p]);
     }
-    for (u32 p = kSerial; p < kPorts; ++p) for_each(channels[p], [&](u32 i) { hear(i, p, looks[p]); });
+    for (u32 p = kSerial; p < kPorts; ++p) for_each(channels[p], [&](u32 i) { store_received(i, p, gathered[p]); });
   }
 
-  FLITLAB_INLINE void hear(u32 i, u32 p, const Looks<kTics>& looks) const {
-    port(i, p).heard = looks.heard.of[i];
-    port(i, p).reply = looks.reply.of[i];
+  FLITLAB_INLINE void store_received(u32 i, u32 p, const PortBytesOf<kTics>& gathered) const {
+    port(i, p).heard = gathered.heard.of[i];
+    port(i, p).reply = gathered.reply.of[i];
   }
 
-  FLITLAB_INLINE void look_at(u32 i, u32 p, Looks<kTics>& looks) {
+  FLITLAB_INLINE void classify(u32 i, u32 p, PortBytesOf<kTics>& gathered) {
     constexpr u64 kQuiet = 0x000000FFFFFF0000;  // bytes doubtful, spoiled and sending: kNoBuffer
     static_assert(offsetof(Port, heard) == 0 && offsetof(Port, reply) == 1 && offsetof(Port, sending) == 4);
     const Port& own = port(i, p);
     u64 state;
     std::memcpy(&state, &own, sizeof state);
-    const u32 here = slot_first[i][p] + place(link(i, p).round);
+    const u32 here = slot_first[i][p] + now_modulo(link(i, p).round);
     const Slot s = slot(i, here);
     slot_now[p][i] = static_cast<u16>(here);
-    looks.heard.of[i] = static_cast<u8>(state);
-    looks.reply.of[i] = static_cast<u8>(state >> 8);
-    looks.busy.of[i] = ((~state & kQuiet) | own.train.parts) != 0;
-    looks.buffer.of[i] = s.buffer;
-    looks.bits.of[i] = s.bits;
-    looks.came.of[i] = static_cast<u8>(came_by(i, p));
+    gathered.heard.of[i] = static_cast<u8>(state);
+    gathered.reply.of[i] = static_cast<u8>(state >> 8);
+    gathered.busy.of[i] = ((~state & kQuiet) | own.train.parts) != 0;
+    gathered.buffer.of[i] = s.buffer;
+    gathered.bits.of[i] = s.bits;
+    gathered.came.of[i] = static_cast<u8>(arrival_bits(i, p));
   }
 
   /// Calls f(TIC) for each TIC of a set.

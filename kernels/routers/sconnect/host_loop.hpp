@@ -10,7 +10,7 @@ namespace flitlab::sconnect {
 inline constexpr u32 kReplies = kPriorities;  ///< number of the reply queue, after those of the priorities
 
 /// Returns whether a message is a reply.
-FLITLAB_HD inline bool answers(const Message& m) { return m.id & kReplyId; }
+FLITLAB_HD inline bool is_host_reply(const Message& m) { return m.id & kReplyId; }
 
 template <class V, int W>
 struct HostLoop {
@@ -24,7 +24,7 @@ struct HostLoop {
   FLITLAB_INLINE const QueuedReply& oldest() const {
     return terminal.at(v.t.terminal_fields.reply, control().reply_first);
   }
-  FLITLAB_INLINE bool has_place() const { return control().replies < v.t.traffic.reply_queue; }
+  FLITLAB_INLINE bool has_room() const { return control().replies < v.t.traffic.reply_queue; }
 
   /// Returns the transaction of a request that has no reply yet.
   FLITLAB_HD u32 tag_of(u32 id) const {
@@ -36,10 +36,10 @@ struct HostLoop {
   /// Processes a delivered request or reply.
   FLITLAB_HD void take(const Packet& packet, Cycle now) const {
     if (!(packet.id & kReplyId)) {
-      ++control().promised;
+      ++control().reservation;
       queue_reply(v, terminal, control(), packet, now);
     } else if (!is_misdelivered(v, index, packet)) {
-      terminal.at(v.t.host_fields.heard, now & 1) = HeardReply{packet.dst, packet.tag};
+      terminal.at(v.t.host_fields.heard, now & 1) = ArrivedReply{packet.dst, packet.tag};
     }
   }
 
@@ -49,7 +49,7 @@ struct HostLoop {
   FLITLAB_HD void end_transactions(TerminalControl& source, Cycle now, Sent sent) const {
     const u32 first = index & (0u - v.t.host_ports);
     for (u32 other = first; other < first + v.t.host_ports; ++other) {
-      const HeardReply& heard = v.terminals[other].at(v.t.host_fields.heard, (now - 1) & 1);
+      const ArrivedReply& heard = v.terminals[other].at(v.t.host_fields.heard, (now - 1) & 1);
       if (heard.to != index) continue;
       Transaction& open = transaction(heard.tag);
       if (open.id != kNone && sent(open.id)) close_transaction(v, open, index, source, control(), now - 1, now);
@@ -79,7 +79,7 @@ struct HostLoop {
       waiting += !sent(id);
     }
     if (open != loop.outstanding || waiting != source.created - source.sent) return false;
-    if (loop.created > loop.replies || loop.replies > v.t.traffic.reply_queue || loop.promised) return false;
+    if (loop.created > loop.replies || loop.replies > v.t.traffic.reply_queue || loop.reservation) return false;
     if (!offered) return true;
     return loop.created && reply().id == (kReplyId | loop.replies_sent) && reply().dst == oldest().to &&
            reply().tag == oldest().tag;

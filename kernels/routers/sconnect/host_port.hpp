@@ -103,7 +103,7 @@ struct HostPort {
   // Out of it.
 
   /// Delivers a message to the host.
-  FLITLAB_INLINE void hand_over(const Message& m) const {
+  FLITLAB_INLINE void deliver_to_host(const Message& m) const {
     const auto& v = tic.v;
     if (m.control) {
       if (!is_reply(m)) return;  // hosts drop control requests
@@ -124,7 +124,7 @@ struct HostPort {
     packet.tag = m.tag;
     deliver(v, index, control, packet, tic.now);
     count(*v.shard, Total::kFlitsDelivered, m.flits);
-    if (v.t.mode == TrafficMode::kTrace) note_arrival(v, terminal, packet, tic.now);
+    if (v.t.mode == TrafficMode::kTrace) record_arrival(v, terminal, packet, tic.now);
     if (v.t.mode == TrafficMode::kRequestReply) queues().loop().take(packet, tic.now);
     count_of_priority(Count::kDelivered, m.priority, 1);
     if (!measured(v, m.created)) return;
@@ -141,7 +141,7 @@ struct HostPort {
   FLITLAB_INLINE bool refuses(const Message& m, u32 priority) const {
     if (m.control) return false;
     if (tic.v.t.refuses >> priority & 1) return true;
-    return tic.v.t.mode == TrafficMode::kRequestReply && !answers(m) && !queues().loop().has_place();
+    return tic.v.t.mode == TrafficMode::kRequestReply && !answers(m) && !queues().loop().has_room();
   }
 
   /// Presents the next message, or the next part of a quad, to the host.
@@ -168,8 +168,8 @@ struct HostPort {
 
   /// Ends the transfer of a message to the host; a damaged one is dropped.
   FLITLAB_INLINE void finish(u32 buffer) const {
-    if (tic.state(buffer).flags & kBad) return tic.annihilate(buffer);
-    hand_over(tic.message(buffer));
+    if (tic.state(buffer).flags & kBad) return tic.drop_void(buffer);
+    deliver_to_host(tic.message(buffer));
     tic.release(buffer);
   }
 };

@@ -181,7 +181,7 @@ struct HostQueues {
 
   FLITLAB_INLINE const TraceEntry& entry(u32 place) const {
     const TraceFields& f = v.t.terminal_fields.trace;
-    return terminal.at(f.entry, (terminal.at(f.control).first + place) % kTraceRing);
+    return terminal.at(f.entry, (terminal.at(f.control).first + place) % kTraceQueue);
   }
 
   FLITLAB_INLINE QueuedPacket packet(u32 place, Cycle created) const {

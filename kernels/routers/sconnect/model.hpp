@@ -14,13 +14,13 @@ struct SconnectModelOf {
   template <class T>
   using With = SconnectModelOf<T>;
   using Fast = FastTables<sconnect::PlainTable>;
-  static constexpr bool all_in_batches = true;  ///< mispredicted branches cost more than cache misses
+  static constexpr bool all_in_bulk = true;  ///< mispredicted branches cost more than cache misses
   template <int W, bool Traced>
   using View = sconnect::View<W, Traced, Table>;
 
-  using Start = StageList<Stage<sconnect::StartTic, sconnect::StartHost>>;
-  using Cycle = StageList<Stage<sconnect::TicPhase>>;
-  using Audit = StageList<Stage<sconnect::AuditTic>>;
+  using Start = StepList<Step<sconnect::StartTic, sconnect::StartHost>>;
+  using Cycle = StepList<Step<sconnect::TicPhase>>;
+  using Audit = StepList<Step<sconnect::AuditTic>>;
 
   template <int W, bool Traced>
   FLITLAB_HD static View<W, Traced> make_view(const Table& table, const Placement& place, std::byte* state,

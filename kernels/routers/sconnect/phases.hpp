@@ -4,7 +4,7 @@
 /// another port idle leaves 1 to 5 clocks after its header arrived. Returned messages are routed again at the end of
 /// the cycle.
 #include "kernels/engines/phases.hpp"
-#include "kernels/routers/sconnect/batch.hpp"
+#include "kernels/routers/sconnect/bulk.hpp"
 #include "kernels/routers/sconnect/clock.hpp"
 #include "kernels/routers/sconnect/host_port.hpp"
 #include "kernels/routers/sconnect/receive.hpp"
@@ -51,7 +51,7 @@ struct TicPhase {
   }
 
   template <class V, int W>
-  FLITLAB_INLINE static void work_port(const Tic<V, W>& tic, u32 p, u8 mail) {
+  FLITLAB_INLINE static void work_port(const Tic<V, W>& tic, u32 p, u8 arriving_bits) {
     const Link& link = tic.link(p);
     if (link.kind == LinkKind::kNone) return;
     Port& port = tic.port(p);
@@ -68,7 +68,7 @@ struct TicPhase {
       return;
     }
     Transmitter<V, W>{tic, p, port}.work();
-    Receiver<V, W>{tic, p, port}.work(mail);
+    Receiver<V, W>{tic, p, port}.work(arriving_bits);
   }
 
   /// Prefetches the fields that every cycle of a TIC and its hosts reads.
@@ -89,11 +89,11 @@ struct TicPhase {
 
   /// Prefetches the routing table entries of all messages that arrive in this cycle.
   template <class V, int W>
-  FLITLAB_INLINE static void prefetch_entries(const Tic<V, W>& tic, u64 mail) {
+  FLITLAB_INLINE static void prefetch_entries(const Tic<V, W>& tic, u64 arriving_bits) {
 #if !defined(__CUDA_ARCH__)
     const auto& t = tic.v.t;
     for (u32 p = 0; p < kPorts; ++p) {
-      if (!(mail >> 8 * p & kPresent)) continue;
+      if (!(arriving_bits >> 8 * p & kPresent)) continue;
       const Message& m = tic.item.at(t.fields.arriving, (tic.now & t.slot_mask) * kPorts + p);
       __builtin_prefetch(&tic.item.at(t.fields.table, m.control ? 0u : u32{m.node}));
     }
@@ -108,7 +108,7 @@ struct TicPhase {
     const auto item = v.tics[index];
     const TicControl& control = item.at(t.fields.control);
     bool any = t.clocks || control.used || control.awake || control.counting == kEveryCycle ||
-               item.at(t.fields.mail, now & t.slot_mask);
+               item.at(t.fields.arriving_bits, now & t.slot_mask);
     for (u32 p = kSerial; p < kPorts; ++p) {
       const Link& link = v.t.links[index * kPorts + p];
       if (link.kind != LinkKind::kHost) continue;
@@ -131,14 +131,14 @@ struct TicPhase {
     const auto item = v.tics[index];
     TicControl& control = item.at(t.fields.control);
     const Tic<V, V::width> tic{v, item, index, now, control};
-    u64& word = item.at(t.fields.mail, now & t.slot_mask);
-    u64 mail = word;
+    u64& word = item.at(t.fields.arriving_bits, now & t.slot_mask);
+    u64 arriving_bits = word;
     word = 0;
-    prefetch_entries(tic, mail);
-    if (t.clocks) mail = keep_clock(tic, mail);
+    prefetch_entries(tic, arriving_bits);
+    if (t.clocks) arriving_bits = keep_clock(tic, arriving_bits);
     if (control.counting == kEveryCycle) ++control.counter;
     create(tic);
-    for (u32 p = 0; p < kPorts; ++p) work_port(tic, p, static_cast<u8>(mail >> 8 * p));
+    for (u32 p = 0; p < kPorts; ++p) work_port(tic, p, static_cast<u8>(arriving_bits >> 8 * p));
     route_again(tic);
     control.awake = is_awake(tic);
   }
@@ -168,23 +168,23 @@ struct TicPhase {
 
   static constexpr u32 batch = kTics;
 
-  /// Runs `work` for up to `batch` TICs; in bulk (batch.hpp) unless clocks are emulated.
+  /// Runs `work` for up to `batch` TICs; in bulk (bulk.hpp) unless clocks are emulated.
   template <class V>
     requires(!V::traced && V::width == 1)
-  FLITLAB_INLINE static void work_many(const V& v, const u32* list, u32 n, Cycle now) {
+  FLITLAB_INLINE static void work_in_bulk(const V& v, const u32* list, u32 n, Cycle now) {
     if (!v.t.clocks) return step_many<TicPhase>(v, list, n, now);
     for (u32 i = 0; i < n; ++i) work(v, list[i], now);
   }
 
   /// Runs the phase-locked loop. Returns the inbox word, in which slots hit by a clock slip are marked as damaged.
   template <class V, int W>
-  FLITLAB_INLINE static u64 keep_clock(const Tic<V, W>& tic, u64 mail) {
+  FLITLAB_INLINE static u64 keep_clock(const Tic<V, W>& tic, u64 arriving_bits) {
     ClockState& clock = tic.item.at(tic.v.t.fields.clock.state);
     for (u32 set = Clock<V, W>{tic, clock}.work(); set; set &= set - 1) {
       const u32 p = lowest_bit(set);
-      if (mail >> 8 * p & 0xFF) mail |= u64{kHit} << 8 * p;
+      if (arriving_bits >> 8 * p & 0xFF) arriving_bits |= u64{kHit} << 8 * p;
     }
-    return mail;
+    return arriving_bits;
   }
 };
 

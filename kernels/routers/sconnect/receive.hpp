@@ -111,7 +111,7 @@ struct Receiver {
     const u32 r = place();
     if (concerns_quads(port.train, bits)) take_part(bits, r);
     take_single(bits, slot(r));
-    if (wants_answer(bits)) port.reply = kOccupied;
+    if (needs_acknowledgment(bits)) port.reply = kOccupied;
   }
 };
 

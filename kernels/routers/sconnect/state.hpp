@@ -132,12 +132,12 @@ struct HostQueue {
 static_assert(sizeof(HostQueue) == 48);
 
 /// A reply that arrived by a port, for the host's ports to read in the next cycle.
-struct HeardReply {
-  FLITLAB_MEMBERS(HeardReply,
+struct ArrivedReply {
+  FLITLAB_MEMBERS(ArrivedReply,
     (u32, to, "", "terminal that sent the request; kNone: no reply"),
     (u32, tag, "", "transaction of the request"))
 };
-static_assert(sizeof(HeardReply) == 8);
+static_assert(sizeof(ArrivedReply) == 8);
 
 /// Fields of a host's port that precede those of closed loops, traces and programs.
 struct HostFields {
@@ -145,7 +145,7 @@ struct HostFields {
     (HostControl, host, 1, "", "next message, and control of the mailboxes"),
     (HostQueue, queue, t.host_queues(), "", "[priority] source queues, if host.queues = priorities", "host_queue"),
     (Message, reply, t.loops(), "", "closed loop: next reply to inject", "offered_reply"),
-    (HeardReply, heard, 2 * t.loops(), "", "[cycle modulo 2] closed loop: reply that arrived by this port"))
+    (ArrivedReply, heard, 2 * t.loops(), "", "[cycle modulo 2] closed loop: reply that arrived by this port"))
 };
 
 /// Fields of a host's port that follow those.

@@ -18,7 +18,7 @@ FLITLAB_HD inline void add_to_register(u16& error) { error = static_cast<u16>(er
 
 /// Returns the buffers reserved for a queue; 0 if its port has no such virtual channel.
 template <class Table>
-FLITLAB_INLINE u32 promise(const Table& t, u32 tic, u32 q) {
+FLITLAB_INLINE u32 reserved_buffers(const Table& t, u32 tic, u32 q) {
   if (q % kVcs >= vcs_of(t.links[tic * kPorts + q / kQueuesOfPort].kind, t.parallel_vcs)) return 0;
   return t.reserve[q % kQueuesOfPort / kVcs];
 }
@@ -53,36 +53,36 @@ struct Tic {
   // at most, so that its release returns a buffer to one reservation only.
 
   /// Returns the unused buffers of a queue's reservation.
-  FLITLAB_INLINE u32 owed(u32 q) const {
-    const u32 promised = promise(v.t, index, q), held = control.held[q];
-    return promised > held ? promised - held : 0;
+  FLITLAB_INLINE u32 unused_reservation(u32 q) const {
+    const u32 reservation = reserved_buffers(v.t, index, q), held = control.held[q];
+    return reservation > held ? reservation - held : 0;
   }
 
   /// Returns the unused buffers of the reservation for control requests, or for replies. They let software reach TICs
   /// of a full or deadlocked fabric when the reservations of the queues are used up.
-  FLITLAB_INLINE u32 owed_to_control(const Message& m) const {
+  FLITLAB_INLINE u32 unused_control_reservation(const Message& m) const {
     const u32 held = control.held_control[is_reply(m)];
     return v.t.control_buffers > held ? v.t.control_buffers - held : 0;
   }
 
   /// Returns whether a queue can accept a message without using buffers reserved for others.
   FLITLAB_INLINE bool can_take(u32 q, const Message& m) const {
-    const u32 own = owed(q);
+    const u32 own = unused_reservation(q);
     u32 taken = u32{control.used} + control.reserved + m.flits - (own < m.flits ? own : m.flits);
-    if (m.control && !own) taken -= owed_to_control(m) > 0;
+    if (m.control && !own) taken -= unused_control_reservation(m) > 0;
     return taken <= v.t.buffers;
   }
 
   /// Returns kApart if a message that enters a queue counts for the control reservation, 0 if for the queue's.
-  FLITLAB_INLINE u8 apart(u32 q, const Message& m) const { return m.control && !owed(q) ? kApart : u8{0}; }
+  FLITLAB_INLINE u8 apart(u32 q, const Message& m) const { return m.control && !unused_reservation(q) ? kApart : u8{0}; }
 
   /// Adds `change` buffers to the count of a message's queue or, with kApart, of the control reservation.
   FLITLAB_INLINE void hold_buffers(u32 q, const Message& m, u8 flags, u32 change) const {
     const bool own = flags & kApart;
     u8& held = own ? control.held_control[is_reply(m)] : control.held[q];
-    const u32 before = own ? owed_to_control(m) : owed(q);
+    const u32 before = own ? unused_control_reservation(m) : unused_reservation(q);
     held = static_cast<u8>(held + change);
-    control.reserved = static_cast<u8>(control.reserved - before + (own ? owed_to_control(m) : owed(q)));
+    control.reserved = static_cast<u8>(control.reserved - before + (own ? unused_control_reservation(m) : unused_reservation(q)));
     control.used = static_cast<u8>(control.used + change);
   }
 
@@ -111,7 +111,7 @@ struct Tic {
   }
 
   /// Frees the buffer of a damaged message that has left void, and clears the references to it.
-  FLITLAB_INLINE void annihilate(u32 buffer) const {
+  FLITLAB_INLINE void drop_void(u32 buffer) const {
     Port& source = port(state(buffer).source);
     if (source.doubtful == buffer) source.doubtful = kNoBuffer;
     if (source.spoiled == buffer) source.spoiled = kNoBuffer;
@@ -275,7 +275,7 @@ struct Tic {
   FLITLAB_INLINE void route_again(u32 buffer, u32 p) const {
     // A damaged message may have been removed from a queue before its CRC check ended: `empty` in phases.hpp.
     u8& flags = state(buffer).flags;
-    if (flags & kBad) return annihilate(buffer);
+    if (flags & kBad) return drop_void(buffer);
     const Message& m = message(buffer);
     const u32 old = state(buffer).queue;
     hold_buffers(old, m, flags, 0u - m.flits);

@@ -28,7 +28,7 @@ struct Transmitter {
     if (outcome == Outcome::kTaken) {
       tic.release(buffer);
     } else if (outcome == Outcome::kFailed) {
-      come_back(buffer);
+      return_to_router(buffer);
     } else if (outcome == Outcome::kUnknown) {
       add_to_register(port.lost);
       count(*tic.v.shard, Count::kAnswersLost);
@@ -37,7 +37,7 @@ struct Transmitter {
   }
 
   /// Returns a message whose transmission failed to the router.
-  FLITLAB_INLINE void come_back(u32 buffer) const {
+  FLITLAB_INLINE void return_to_router(u32 buffer) const {
     Message& m = tic.message(buffer);
     if (m.age < 0xFF) ++m.age;
     m.tried = static_cast<u8>(p);
@@ -68,7 +68,7 @@ struct Transmitter {
     const u8 bits = quad ? part_bits(s, 0) : single_bits(s);
     // A damaged message is sent void. Its buffer is free at once, because it is never sent again.
     if (!quad && tic.state(buffer).flags & kBad) {
-      tic.annihilate(buffer);
+      tic.drop_void(buffer);
       return bits | kAbort;
     }
     hold(s, static_cast<u8>(buffer), quad);
@@ -80,7 +80,7 @@ struct Transmitter {
   }
 
   /// Sends the next part of a quad. Returns its protocol bits.
-  FLITLAB_INLINE u8 go_on() const {
+  FLITLAB_INLINE u8 send_next_part() const {
     Slot& first = slot(port.parts);
     const u8 bits = part_bits(first, port.parts);
     send(port.sending);
@@ -88,8 +88,8 @@ struct Transmitter {
     const u32 buffer = port.sending;
     port.sending = kNoBuffer;
     if (!(tic.state(buffer).flags & kBad)) return bits;
-    let_go(first);
-    tic.annihilate(buffer);
+    release_void(first);
+    tic.drop_void(buffer);
     return bits | kAbort;
   }
 
@@ -124,12 +124,12 @@ struct Transmitter {
   FLITLAB_INLINE void work() const {
     Slot& s = slot();
     const Outcome outcome = settle_slot(s);
-    u8 bits = kAskBits;
+    u8 bits = kRequestBits;
     switch (turn_of(s, outcome, port.sending != kNoBuffer)) {
-      case Turn::kPart: bits = go_on(); break;
+      case Turn::kPart: bits = send_next_part(); break;
       case Turn::kAgain: bits = send_again(s); break;
       case Turn::kStart: bits = waiting() ? start(s, next_queue(waiting())) : u8{0}; break;
-      case Turn::kAsk: break;
+      case Turn::kRequest: break;
     }
     if (bits & kPresent) {
       ++port.carried;
@@ -137,13 +137,13 @@ struct Transmitter {
       count(*tic.v.shard, Count::kSlotsSent);
       count(*tic.v.shard, Total::kFlitMoves);
     }
-    bits = sent_bits(bits, port.reply, answer_of(slot(1)));
+    bits = sent_bits(bits, port.reply, acknowledgment_of(slot(1)));
     port.reply = 0;
-    if (bits) post(bits);
+    if (bits) put_byte(bits);
   }
 
   /// Writes protocol bits to the far end's inbox.
-  FLITLAB_INLINE void post(u8 bits) const {
+  FLITLAB_INLINE void put_byte(u8 bits) const {
     const auto& t = tic.v.t;
     if (hit() || tic.silent(p)) bits |= kHit;
     const Link& link = tic.link(p);

@@ -12,9 +12,9 @@ struct SwitchModel {
   template <int W, bool Traced>
   using View = sw::View<W, Traced>;
 
-  using Start = StageList<Stage<sw::StartSwitch>>;
-  using Cycle = StageList<Stage<sw::SwitchPhase>>;
-  using Audit = StageList<Stage<sw::AuditSwitch>>;
+  using Start = StepList<Step<sw::StartSwitch>>;
+  using Cycle = StepList<Step<sw::SwitchPhase>>;
+  using Audit = StepList<Step<sw::AuditSwitch>>;
 
   template <int W, bool Traced>
   FLITLAB_HD static View<W, Traced> make_view(const Table& table, const Placement& place, std::byte* state,

@@ -24,8 +24,8 @@ struct SwitchCycle {
 
   FLITLAB_INLINE Output& output(u32 o) const { return node.at(v.t.fields.output, o); }
   FLITLAB_INLINE Input& input(u32 i) const { return node.at(v.t.fields.input, i); }
-  FLITLAB_INLINE Packet& message(u32 o, u32 place) const {
-    return node.at(v.t.fields.ring, o * v.t.output_buffers + place);
+  FLITLAB_INLINE Packet& message(u32 o, u32 position) const {
+    return node.at(v.t.fields.ring, o * v.t.output_buffers + position);
   }
   FLITLAB_INLINE TerminalControl& terminal(u32 i) const { return v.terminals[i].at(v.t.terminal_fields.control); }
 
@@ -35,8 +35,8 @@ struct SwitchCycle {
     const Packet& packet = message(o, out.first);
     count(*v.shard, Total::kFlitsDelivered, packet.flits);
     deliver(v, o, terminal(o), packet, now);
-    if (v.t.mode == TrafficMode::kTrace) note_arrival(v, v.terminals[o], packet, now);
-    out.first = next_place(out.first, v.t.output_buffers);
+    if (v.t.mode == TrafficMode::kTrace) record_arrival(v, v.terminals[o], packet, now);
+    out.first = next_position(out.first, v.t.output_buffers);
     if (--out.held) out.done = now + message(o, out.first).flits;
   }
 
@@ -117,7 +117,7 @@ struct SwitchCycle {
   }
 
   /// Makes the message behind a moved one the head. It can move in a later cycle at the earliest.
-  FLITLAB_INLINE void follow(u32 i) const {
+  FLITLAB_INLINE void load_next(u32 i) const {
     remove_oldest(v, v.terminals[i], i, terminal(i));
     if (has_message(i)) load(i);
   }
@@ -157,10 +157,10 @@ struct SwitchCycle {
         move(i);
         ready &= ~(u64{1} << i);
         moved |= u64{1} << i;
-        if constexpr (V::traced) follow(i);  // so that events are in the order of moves
+        if constexpr (V::traced) load_next(i);  // so that events are in the order of moves
       }
     });
-    if constexpr (!V::traced) for_each_port(moved, [&](u32 i) { follow(i); });
+    if constexpr (!V::traced) for_each_port(moved, [&](u32 i) { load_next(i); });
   }
 
   /// Returns the first later cycle in which the state can change; 0: unknown.

@@ -18,7 +18,7 @@ struct Bids {
 
 /// Drops one flit of a stopped packet. The packet is counted as lost with its tail.
 template <class V, int W>
-FLITLAB_INLINE void throw_away(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 port, u32 vc,
+FLITLAB_INLINE void drop_flit(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 port, u32 vc,
                                InputVc& in, Cycle now) {
   --in.flits;
   --control.buffered;
@@ -38,7 +38,7 @@ FLITLAB_INLINE void throw_away(const V& v, const Item<W>& router, RouterControl&
 /// the I/O port gets the right only while the port is open, and VCs that own an output VC of that port come first.
 /// Otherwise such VCs could have their turns only in the clocks in which the port is closed.
 template <class V, int W>
-FLITLAB_INLINE u32 beside_slow_io(const V& v, const Item<W>& router, u32 port, u32 set, u32 closed) {
+FLITLAB_INLINE u32 eligible_beside_slow_io(const V& v, const Item<W>& router, u32 port, u32 set, u32 closed) {
   u32 bound = 0, owners = 0;
   for (u32 left = set; left; left &= left - 1) {
     const u32 vc = lowest_bit(left);
@@ -53,7 +53,7 @@ FLITLAB_INLINE u32 beside_slow_io(const V& v, const Item<W>& router, u32 port, u
 
 /// Returns the VC of an interface that requests: the one that has the right already, else the next one in `set`, the
 /// VCs with flits.
-FLITLAB_INLINE u32 take_turn(PortState& port, u32 set) {
+FLITLAB_INLINE u32 select_requester(PortState& port, u32 set) {
   const u32 asking = port.asking, next = first_at_or_after(set, port.pick), pick = port.pick;
   const bool free = asking == kNoVc;
   const u32 vc = select(free, next, asking);
@@ -64,10 +64,10 @@ FLITLAB_INLINE u32 take_turn(PortState& port, u32 set) {
 
 /// Records the request of a packet, no flit of which has left, for its deterministic output VC.
 template <class V, int W>
-FLITLAB_INLINE void ask(const V& v, const Item<W>& router, RouterControl& control, u32 me, const InputVc& in) {
+FLITLAB_INLINE void request_deterministic(const V& v, const Item<W>& router, RouterControl& control, u32 input_bit, const InputVc& in) {
   OutputVc& out = output_vc(v, router, in.out_port, in.out_vc);
   const u32 owner = out.owner;
-  out.asked_by |= u64{owner != me} << me;
+  out.asked_by |= u64{owner != input_bit} << input_bit;
   control.asked |= u64{owner == kNoVc} << bit_of(in.out_port, in.out_vc);
 }
 
@@ -77,7 +77,7 @@ FLITLAB_INLINE bool may_adapt(const InputVc& in) { return (in.wish != 0) & (in.a
 /// Requests an adaptive VC with room for the whole packet. Returns the bit_of() that output VC if this is its first
 /// request in this clock, else kNone.
 template <class V, int W>
-FLITLAB_INLINE u32 ask_adaptive(const V& v, const Item<W>& router, u32 port, const InputVc& in, Bids& bids) {
+FLITLAB_INLINE u32 request_adaptive(const V& v, const Item<W>& router, u32 port, const InputVc& in, Bids& bids) {
   const u32 flits = in.left;  // no flit has left yet
   u32 best_port = 0, best_vc = kNoVc, most = 0;
   if (!v.t.any_direction) {  // then `wish` has exactly one port
@@ -177,21 +177,21 @@ FLITLAB_INLINE u32 output_taken(const InputVc& in, u32 won) {
 template <class V, int W>
 FLITLAB_INLINE bool has_flit_next(const V& v, const Item<W>& router, u32 port, u32 vc, Cycle now) {
   const Cycle arrival = now + 1 - (is_terminal_port(port) ? 0 : v.t.wait);
-  return (mail_byte(router.at(v.t.router_fields.flit_mail, arrival & v.t.slot_mask), port) & kVcBits) == vc + 1;
+  return (byte_of_port(router.at(v.t.router_fields.flit_mail, arrival & v.t.slot_mask), port) & kVcBits) == vc + 1;
 }
 
 /// Returns whether a credit for an output VC arrives in the next clock.
 template <class V, int W>
 FLITLAB_INLINE bool has_credit_next(const V& v, const Item<W>& router, u32 port, u32 vc, Cycle now) {
-  return mail_byte(router.at(v.t.router_fields.credit_mail, (now + 1) & v.t.slot_mask), port) == vc + 1;
+  return byte_of_port(router.at(v.t.router_fields.credit_mail, (now + 1) & v.t.slot_mask), port) == vc + 1;
 }
 
 /// Cancels the other request of a packet whose head leaves by output VC (out_port, out_vc).
 template <class V, int W>
-FLITLAB_INLINE void settle_wishes(const V& v, const Item<W>& router, RouterControl& control, u32 me, InputVc& in,
+FLITLAB_INLINE void cancel_other_request(const V& v, const Item<W>& router, RouterControl& control, u32 input_bit, InputVc& in,
                                   u32 out_port, u32 out_vc) {
   if (in.adaptive_port == out_port && in.adaptive_vc == out_vc)
-    withdraw(control, output_vc(v, router, in.out_port, in.out_vc), in.out_port, in.out_vc, me);
+    cancel_request(control, output_vc(v, router, in.out_port, in.out_vc), in.out_port, in.out_vc, input_bit);
   else if (in.adaptive_port != kNoVc)
     release(control, output_vc(v, router, in.adaptive_port, in.adaptive_vc), in.adaptive_port, in.adaptive_vc);
   in.adaptive_port = kNoVc;
@@ -200,7 +200,7 @@ FLITLAB_INLINE void settle_wishes(const V& v, const Item<W>& router, RouterContr
 /// After a flit has crossed: decides whether its input VC keeps the right to request and whether its output VC keeps
 /// the port.
 template <class V, int W>
-FLITLAB_INLINE void keep_rights(const V& v, const Item<W>& router, RouterControl& control, u32 port, u32 vc,
+FLITLAB_INLINE void update_rights(const V& v, const Item<W>& router, RouterControl& control, u32 port, u32 vc,
                                 InputVc& in, u32 out_port, u32 out_vc, bool tail, Cycle now) {
   PortState& state = router.at(v.t.router_fields.port, port);
   PortState& out_state = router.at(v.t.router_fields.port, out_port);
@@ -212,11 +212,11 @@ FLITLAB_INLINE void keep_rights(const V& v, const Item<W>& router, RouterControl
   const bool more = (flits != 0) | has_flit_next(v, router, port, vc, now);
   const bool room =
       (output_vc(v, router, out_port, out_vc).credits != 0) | has_credit_next(v, router, out_port, out_vc, now);
-  const bool goes_on = !tail & !slow & more & room;
+  const bool continues = !tail & !slow & more & room;
   out_state.pick_out = static_cast<u8>(out_vc + 1);
-  out_state.sending = vc_if(goes_on, out_vc);
+  out_state.sending = vc_if(continues, out_vc);
   // Otherwise the packet has ended, has a bubble or is blocked; a slow I/O port counts as a bubble.
-  state.asking = vc_if(goes_on, vc);
+  state.asking = vc_if(continues, vc);
 }
 
 /// Arbitrates one clock of a router. `busy`: output ports taken by other flits in this clock (bits).
@@ -226,37 +226,37 @@ FLITLAB_INLINE void arbitrate(const V& v, const Item<W>& router, RouterControl& 
   // Ports that neither accept nor send a flit in this clock (bits): an I/O port is open in one of io_interval clocks.
   const u32 closed = v.t.io_interval > 1 && now % v.t.io_interval ? 1u << kIoPort : 0;
   Bids bids{};
-  u32 askers = 0, winners = 0;
-  u64 wanted = 0;
+  u32 requesters = 0, winners = 0;
+  u64 adaptive_requests = 0;
   for (u64 left = closed ? control.ready & ~(u64{0xFF} << (8 * kIoPort)) : control.ready; left;) {
     const u32 port = lowest_bit(left) / 8;
     u32 set = static_cast<u32>(control.ready >> (port * 8)) & 0xFF;
     left &= ~(u64{0xFF} << (port * 8));
     PortState& state = router.at(v.t.router_fields.port, port);
-    if (v.t.io_interval > 1 && state.asking == kNoVc) set = beside_slow_io(v, router, port, set, closed);
+    if (v.t.io_interval > 1 && state.asking == kNoVc) set = eligible_beside_slow_io(v, router, port, set, closed);
     if (!set) continue;
-    const u32 vc = take_turn(state, set);
+    const u32 vc = select_requester(state, set);
     InputVc& in = input_vc(v, router, port, vc);
     if (in.stage == Stage::kStopped) {
-      throw_away(v, router, control, index, port, vc, in, now);
+      drop_flit(v, router, control, index, port, vc, in, now);
       continue;
     }
-    askers |= 1u << port;
+    requesters |= 1u << port;
     bids.vc[port] = static_cast<u8>(vc);
   }
-  for (u32 set = askers; set; set &= set - 1) {
+  for (u32 set = requesters; set; set &= set - 1) {
     const u32 port = lowest_bit(set), vc = bids.vc[port];
     const InputVc& in = input_vc(v, router, port, vc);
-    if (in.stage != Stage::kAsking) continue;
-    ask(v, router, control, bit_of(port, vc), in);
+    if (in.stage != Stage::kRequesting) continue;
+    request_deterministic(v, router, control, bit_of(port, vc), in);
     if (!may_adapt(in)) continue;
-    const u32 bit = ask_adaptive(v, router, port, in, bids);
-    if (bit != kNone) wanted |= u64{1} << bit;
+    const u32 bit = request_adaptive(v, router, port, in, bids);
+    if (bit != kNone) adaptive_requests |= u64{1} << bit;
   }
   for (u64 set = control.asked; set; set &= set - 1) grant(v, router, lowest_bit(set));
   control.asked = 0;
-  for (; wanted; wanted &= wanted - 1) grant_adaptive(v, router, lowest_bit(wanted), bids);
-  for (u32 set = askers; set; set &= set - 1) {
+  for (; adaptive_requests; adaptive_requests &= adaptive_requests - 1) grant_adaptive(v, router, lowest_bit(adaptive_requests), bids);
+  for (u32 set = requesters; set; set &= set - 1) {
     const u32 port = lowest_bit(set);
     compete(v, router, port, bids.vc[port], closed, bids);
   }
@@ -267,9 +267,9 @@ FLITLAB_INLINE void arbitrate(const V& v, const Item<W>& router, RouterControl& 
     const u32 port = lowest_bit(winners), vc = bids.vc[port];
     InputVc& in = input_vc(v, router, port, vc);
     const u32 out_port = output_taken(in, bids.won[port]), out_vc = bids.sender[out_port];
-    if (in.stage == Stage::kAsking) settle_wishes(v, router, control, bit_of(port, vc), in, out_port, out_vc);
+    if (in.stage == Stage::kRequesting) cancel_other_request(v, router, control, bit_of(port, vc), in, out_port, out_vc);
     const u32 mail = send(v, outbox, router, control, index, port, vc, in, out_port, out_vc, now);
-    keep_rights(v, router, control, port, vc, in, out_port, out_vc, (mail & kTailMark) != 0, now);
+    update_rights(v, router, control, port, vc, in, out_port, out_vc, (mail & kTailMark) != 0, now);
   }
 }
 

@@ -29,20 +29,20 @@ struct AuditRouter {
         const InputVc& in = input_vc(v, router, port, vc);
         const OutputVc& out = output_vc(v, router, port, vc);
         u32 sum = in.flits;
-        const u32 start = ring_start(t, port, vc);
+        const u32 start = descriptor_start(t, port, vc);
         const u32 left = in.stage != Stage::kIdle ? in.left : 1;
-        packets += tails_among(router, t.router_fields.ring, start, ring_of(t, vc), in.first, left, in.flits);
+        packets += tails_among(router, t.router_fields.ring, start, most_packets_of(t, vc), in.first, left, in.flits);
         u32 to_node = 0;
         for (u32 slot = 0; slot <= t.slot_mask; ++slot) {
-          const u8 flit = mail_byte(router.at(t.router_fields.flit_mail, slot), port);
+          const u8 flit = byte_of_port(router.at(t.router_fields.flit_mail, slot), port);
           if ((flit & kVcBits) == vc + 1) ++sum, ++flits, packets += (flit & kTailMark) != 0;
           if (is_terminal_port(port)) {
             const auto terminal = v.terminals[peer.item];
             if (terminal.at(t.terminal_fields.credit_mail, slot) == vc + 1) ++sum;
             const u8 leaving = terminal.at(t.terminal_fields.flit_mail, slot);
             if ((leaving & kVcBits) == vc + 1) ++to_node, ++flits, packets += (leaving & kTailMark) != 0;
-            if (mail_byte(router.at(t.router_fields.credit_mail, slot), port) == vc + 1) ++to_node;
-          } else if (mail_byte(v.routers[peer.item].at(t.router_fields.credit_mail, slot), peer.port) == vc + 1) {
+            if (byte_of_port(router.at(t.router_fields.credit_mail, slot), port) == vc + 1) ++to_node;
+          } else if (byte_of_port(v.routers[peer.item].at(t.router_fields.credit_mail, slot), peer.port) == vc + 1) {
             ++sum;
           }
         }
@@ -50,7 +50,7 @@ struct AuditRouter {
         if (is_terminal_port(port)) {
           const auto terminal = v.terminals[peer.item];
           if (t.mode == TrafficMode::kRequestReply) {
-            const HeldVc& held = terminal.at(t.terminal_fields.held, vc);
+            const EjectionVc& held = terminal.at(t.terminal_fields.held, vc);
             const u32 first = terminal.at(t.terminal_fields.first, vc);
             to_node += held.flits;
             flits += held.flits;
@@ -68,7 +68,7 @@ struct AuditRouter {
         const u32 me = bit_of(port, vc);
         bool agrees = (control.ready >> me & 1) == (in.flits > 0) && (in.packets > 0) == (in.stage != Stage::kIdle);
         if (in.stage == Stage::kFlowing) agrees &= output_vc(v, router, in.out_port, in.out_vc).owner == me;
-        if (in.stage == Stage::kAsking && in.adaptive_port != kNoVc)
+        if (in.stage == Stage::kRequesting && in.adaptive_port != kNoVc)
           agrees &= output_vc(v, router, in.adaptive_port, in.adaptive_vc).owner == me;
         const bool open = out.asked_by && out.owner == kNoVc;
         agrees &= (control.asked >> me & 1) == open;

@@ -4,7 +4,7 @@
 /// and is always accepted: it only changes the unit's register, which stores the messages still to be sent. Barrier
 /// packets therefore need no buffers and cannot block.
 #include "kernels/common/counters.hpp"
-#include "kernels/common/mail.hpp"
+#include "kernels/common/inbox.hpp"
 #include "kernels/common/philox.hpp"
 #include "kernels/routers/t3e/state.hpp"
 #include "kernels/routers/t3e/streams.hpp"
@@ -100,12 +100,12 @@ FLITLAB_INLINE u32 pass_barriers(const V& v, const Item<W>& router, u32 index, u
       if ((busy >> port & 1) || !next_message(r, port, message)) continue;
       busy |= 1u << port;
       if (!link_works(t, index, port, now)) continue;  // lost
-      const u8 mail = barrier_mail(message, unit);
+      const u8 mail = barrier_byte(message, unit);
       const Peer& peer = t.peers[index * kPorts + port];
       if (port == kNodePort)
         v.terminals[peer.item].at(t.barrier_pe_fields.mail, (now + t.barrier_eject) & t.slot_mask) = mail;
       else
-        post(v.routers[peer.item].at(t.barrier_fields.mail, (now + t.link_delay) & t.slot_mask), peer.port, mail);
+        put_byte(v.routers[peer.item].at(t.barrier_fields.mail, (now + t.link_delay) & t.slot_mask), peer.port, mail);
     }
     if (!has_messages(r)) pending &= ~(1u << unit);
   }
@@ -160,7 +160,7 @@ struct BarrierPhase {
       const BarrierMessage message = unit.send_eureka ? BarrierMessage::kEureka : BarrierMessage::kJoin;
       (unit.send_eureka ? unit.send_eureka : unit.send_join) = 0;
       const u32 slot = (now + t.inject_delay) & t.slot_mask;
-      post(v.routers[index].at(t.barrier_fields.mail, slot), kNodePort, barrier_mail(message, number));
+      put_byte(v.routers[index].at(t.barrier_fields.mail, slot), kNodePort, barrier_byte(message, number));
     }
   }
 

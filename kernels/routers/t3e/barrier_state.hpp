@@ -18,7 +18,7 @@ enum class BarrierMessage : u8 {
   kFound    ///< down: a PE has signalled a eureka
 };
 inline constexpr u8 kBarrierMark = 0x80;
-FLITLAB_HD constexpr u8 barrier_mail(BarrierMessage message, u32 unit) {
+FLITLAB_HD constexpr u8 barrier_byte(BarrierMessage message, u32 unit) {
   return static_cast<u8>(kBarrierMark | static_cast<u32>(message) << 5 | unit);
 }
 

@@ -18,18 +18,18 @@ struct T3eModelOf {
   template <class T>
   using With = T3eModelOf<T>;
   using Fast = FastTables<t3e::PublishedTable>;
-  static constexpr bool all_in_batches = true;  ///< a router does much work per cache line
+  static constexpr bool all_in_bulk = true;  ///< a router does much work per cache line
   template <int W, bool Traced>
   using View = t3e::View<W, Traced, Table>;
 
-  using Start = StageList<Stage<t3e::StartRouter, StartTerminal, t3e::StartBarriers>>;
-  using Cycle = StageList<Stage<t3e::SpecialPhase>, Stage<TerminalPhase, t3e::BarrierPhase, t3e::RouterPhase>>;
-  using Audit = StageList<Stage<t3e::AuditRouter>>;
+  using Start = StepList<Step<t3e::StartRouter, StartTerminal, t3e::StartBarriers>>;
+  using Cycle = StepList<Step<t3e::SpecialPhase>, Step<TerminalPhase, t3e::BarrierPhase, t3e::RouterPhase>>;
+  using Audit = StepList<Step<t3e::AuditRouter>>;
 
   template <int W, bool Traced>
-  FLITLAB_HD static View<W, Traced> make_view(const Table& table, const Placement& place, std::byte* state,
+  FLITLAB_HD static View<W, Traced> make_view(const Table& table, const Placement& position, std::byte* state,
                                               const ReplicaRow* row, CounterShard* shard, const EventLog& log) {
-    return {{table, row, shard, log}, place.items<W>(state, 0), place.items<W>(state, 1), place.items<W>(state, 2)};
+    return {{table, row, shard, log}, position.items<W>(state, 0), position.items<W>(state, 1), position.items<W>(state, 2)};
   }
 
   template <class V>

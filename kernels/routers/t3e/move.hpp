@@ -20,7 +20,7 @@ FLITLAB_INLINE OutputVc& output_vc(const V& v, const Item<W>& router, u32 port, 
 
 template <class V, int W>
 FLITLAB_INLINE Packet& front_packet(const V& v, const Item<W>& router, u32 port, u32 vc, const InputVc& in) {
-  return router.at(v.t.router_fields.ring, ring_start(v.t, port, vc) + in.first);
+  return router.at(v.t.router_fields.ring, descriptor_start(v.t, port, vc) + in.first);
 }
 
 /// Returns whether a packet that arrived at `port` is stopped: its choice forbids going on, it arrived over a broken
@@ -32,7 +32,7 @@ FLITLAB_INLINE bool is_stopped(const V& v, u32 index, u32 port, const Choice& ch
 
 /// Stores the routing choice of a packet that has become the front packet.
 FLITLAB_INLINE void set_front(InputVc& in, const Packet& packet, const Choice& choice, bool stopped) {
-  in.stage = stopped ? Stage::kStopped : Stage::kAsking;
+  in.stage = stopped ? Stage::kStopped : Stage::kRequesting;
   in.left = packet.flits;
   in.out_port = choice.port;
   in.out_vc = choice.vc;
@@ -52,15 +52,15 @@ FLITLAB_INLINE void start_front(const V& v, const Item<W>& router, u32 index, u3
 /// Removes the front packet. Returns whether another packet becomes the front packet.
 template <class V>
 FLITLAB_INLINE bool end_front(const V& v, u32 vc, InputVc& in) {
-  in.first = next_place(in.first, ring_of(v.t, vc));
+  in.first = next_position(in.first, most_packets_of(v.t, vc));
   in.stage = Stage::kIdle;
   return --in.packets != 0;
 }
 
-/// Makes the outbox of a cycle, which writes into receivers' inboxes; `Out` is Outbox or BatchOutbox.
+/// Makes the outbox of a cycle, which writes into receivers' inboxes; `Out` is Outbox or BulkOutbox.
 template <class Out, class V>
 FLITLAB_INLINE Out outbox_of(const V& v, Cycle now) {
-  return Out(v, ring_start(v.t, 1, 0), now);
+  return Out(v, descriptor_start(v.t, 1, 0), now);
 }
 
 /// Frees an output VC; pending requesters compete for it again.
@@ -69,10 +69,10 @@ FLITLAB_INLINE void release(RouterControl& control, OutputVc& out, u32 port, u32
   if (out.asked_by) control.asked |= u64{1} << bit_of(port, vc);
 }
 
-/// Cancels the request of input VC `who` for its deterministic output VC, and frees that VC if `who` has won it.
-FLITLAB_INLINE void withdraw(RouterControl& control, OutputVc& out, u32 port, u32 vc, u32 who) {
-  out.asked_by &= ~(u64{1} << who);
-  if (out.owner == who) release(control, out, port, vc);
+/// Cancels the request of input VC `input_bit` for its deterministic output VC, and frees that VC if `input_bit` has won it.
+FLITLAB_INLINE void cancel_request(RouterControl& control, OutputVc& out, u32 port, u32 vc, u32 input_bit) {
+  out.asked_by &= ~(u64{1} << input_bit);
+  if (out.owner == input_bit) release(control, out, port, vc);
   if (!out.asked_by) control.asked &= ~(u64{1} << bit_of(port, vc));
 }
 
@@ -103,7 +103,7 @@ FLITLAB_INLINE u32 send_flit(const V& v, const Out& outbox, const Item<W>& route
                              InputVc& in, u32 out_port, u32 out_vc) {
   const auto& t = v.t;
   const Peer* peers = t.peers + std::size_t{index} * kPorts;
-  const bool head = in.stage == Stage::kAsking;
+  const bool head = in.stage == Stage::kRequesting;
   if constexpr (V::traced) {
     const Packet& packet = front_packet(v, router, port, vc, in);
     v.log.write(index, Event{packet.src, packet.id, EventKind::kSwitchGranted, u8(port), u8(vc), u8(out_port),
@@ -119,10 +119,10 @@ FLITLAB_INLINE u32 send_flit(const V& v, const Out& outbox, const Item<W>& route
   in.left = static_cast<u16>(left);
   --output_vc(v, router, out_port, out_vc).credits;
   ++router.at(t.router_fields.port, out_port).flits_sent;
-  const u32 mail = out_vc + 1 + u32{head} * kHeadMark + ((left - 1) >> 25 & kTailMark);
-  outbox.flit(out_port, peers[out_port], static_cast<u8>(mail));
+  const u32 flit_byte = out_vc + 1 + u32{head} * kHeadMark + ((left - 1) >> 25 & kTailMark);
+  outbox.flit(out_port, peers[out_port], static_cast<u8>(flit_byte));
   outbox.credit(port, peers[port], vc);
-  return mail;
+  return flit_byte;
 }
 
 /// Sends a head's descriptor, which is written at once: the receiver does not read its position before the head
@@ -133,13 +133,13 @@ FLITLAB_INLINE void send_head(const V& v, const Out& outbox, const Item<W>& rout
   const auto& t = v.t;
   OutputVc& out = output_vc(v, router, out_port, out_vc);
   const Peer& peer = t.peers[index * kPorts + out_port];
-  Packet& copy = outbox.descriptor(out_port, peer, ring_start(t, 0, out_vc) + out.tail);
+  Packet& copy = outbox.descriptor(out_port, peer, descriptor_start(t, 0, out_vc) + out.tail);
   copy = front_packet(v, router, port, vc, in);
   if (!is_terminal_port(out_port)) {
     ++copy.hops;
     take_hop(copy, router.at(t.router_fields.registers).pwho, v.routers[peer.item].at(t.router_fields.registers).pwho);
   }
-  out.tail = next_place(out.tail, ring_of(t, out_vc));
+  out.tail = next_position(out.tail, most_packets_of(t, out_vc));
   out.owner = static_cast<u8>(bit_of(port, vc));
   in.stage = Stage::kFlowing;
   in.out_port = static_cast<u8>(out_port);
@@ -158,12 +158,12 @@ FLITLAB_INLINE bool send_tail(const V& v, const Item<W>& router, RouterControl& 
 template <class V, class Out, int W>
 FLITLAB_INLINE u32 send(const V& v, const Out& outbox, const Item<W>& router, RouterControl& control, u32 index,
                         u32 port, u32 vc, InputVc& in, u32 out_port, u32 out_vc, Cycle now) {
-  const u32 mail = send_flit(v, outbox, router, index, port, vc, in, out_port, out_vc);
+  const u32 flit_byte = send_flit(v, outbox, router, index, port, vc, in, out_port, out_vc);
   count(*v.shard, Total::kFlitMoves);
-  if (mail & kHeadMark) send_head(v, outbox, router, index, port, vc, in, out_port, out_vc);
-  if ((mail & kTailMark) && send_tail(v, router, control, vc, in, out_port, out_vc))
+  if (flit_byte & kHeadMark) send_head(v, outbox, router, index, port, vc, in, out_port, out_vc);
+  if ((flit_byte & kTailMark) && send_tail(v, router, control, vc, in, out_port, out_vc))
     start_front(v, router, index, port, vc, in, now);
-  return mail;
+  return flit_byte;
 }
 
 }  // namespace flitlab::t3e

@@ -5,7 +5,7 @@
 ///   at its destination: requests from t + 3, leaves the router at t + 3, reaches the PE's control chip at t + 10;
 ///   from the PE: 7 clocks to the router's arbiter, 3 to the next router.
 /// Body flits follow one clock apart.
-#include "kernels/routers/t3e/batch.hpp"
+#include "kernels/routers/t3e/bulk.hpp"
 
 namespace flitlab::t3e {
 
@@ -63,13 +63,13 @@ struct RouterPhase {
     if (control.ready) arbitrate(v, router, control, index, busy, now);
   }
 
-  static constexpr u32 batch = kRouters;
+  static constexpr u32 batch = kBulkRouters;
 
   /// Does the work of up to `batch` routers in bulk; one by one if I/O ports are slow.
   template <class V>
     requires(V::Table::kSmall && !V::traced && V::width == 1)
-  FLITLAB_INLINE static void work_many(const V& v, const u32* list, u32 n, Cycle now) {
-    if (v.t.io_interval == 1) return step_many(v, list, n, now);
+  FLITLAB_INLINE static void work_in_bulk(const V& v, const u32* list, u32 n, Cycle now) {
+    if (v.t.io_interval == 1) return step_in_bulk(v, list, n, now);
     for (u32 i = 0; i < n; ++i) work(v, list[i], now);
   }
 

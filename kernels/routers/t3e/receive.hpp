@@ -6,8 +6,8 @@ namespace flitlab::t3e {
 
 template <class V, int W>
 FLITLAB_INLINE void receive_credit(const V& v, const Item<W>& router, RouterControl& control, u32 port, u32 vc) {
-  const u32 places = buffer_of(v.t, vc);  // ports of terminals have no adaptive VCs
-  if (++output_vc(v, router, port, vc).credits > places) raise_fault(control.fault, kFaultCreditOverflow, port);
+  const u32 capacity = buffer_of(v.t, vc);  // ports of terminals have no adaptive VCs
+  if (++output_vc(v, router, port, vc).credits > capacity) raise_fault(control.fault, kFaultCreditOverflow, port);
 }
 
 /// Returns a free adaptive VC of an output port with room for a whole packet, or kNoVc.
@@ -88,10 +88,10 @@ FLITLAB_INLINE bool buffer_flit(InputVc& in, u32 mail) {
 
 /// Marks a buffered flit as ready to move.
 template <class V, int W>
-FLITLAB_INLINE void wake_flit(const V& v, const Item<W>& router, RouterControl& control, u32 port, u32 mail) {
+FLITLAB_INLINE void make_flit_ready(const V& v, const Item<W>& router, RouterControl& control, u32 port, u32 mail) {
   const u32 vc = (mail & kVcBits) - 1u;
-  const u32 places = buffer_of(v.t, vc);
-  if (++input_vc(v, router, port, vc).flits > places) raise_fault(control.fault, kFaultBufferOverflow, port);
+  const u32 capacity = buffer_of(v.t, vc);
+  if (++input_vc(v, router, port, vc).flits > capacity) raise_fault(control.fault, kFaultBufferOverflow, port);
   control.ready |= u64{1} << bit_of(port, vc);
 }
 
@@ -101,8 +101,8 @@ FLITLAB_INLINE void log_arrival(const V& v, const Item<W>& router, u32 index, u3
   if (!(mail & kHeadMark)) return;
   const u32 vc = (mail & kVcBits) - 1u;
   const InputVc& in = input_vc(v, router, port, vc);
-  const u32 place = (in.first + in.packets) % ring_of(v.t, vc);
-  const Packet& packet = router.at(v.t.router_fields.ring, ring_start(v.t, port, vc) + place);
+  const u32 position = (in.first + in.packets) % most_packets_of(v.t, vc);
+  const Packet& packet = router.at(v.t.router_fields.ring, descriptor_start(v.t, port, vc) + position);
   v.log.write(index, Event{packet.src, packet.id, EventKind::kArrived, u8(port), u8(vc), 0, 0,
                            u8(mail & kTailMark ? 3 : 1), packet.flits});
 }
@@ -142,7 +142,7 @@ FLITLAB_INLINE u32 receive_flits(const V& v, const Item<W>& router, RouterContro
   waited &= kTerminalBytes;
   for (u64 mail = waking; mail;) {
     const u32 shift = lowest_bit(mail) & 0x38u;
-    wake_flit(v, router, control, shift / 8, static_cast<u32>(mail >> shift) & 0xFF);
+    make_flit_ready(v, router, control, shift / 8, static_cast<u32>(mail >> shift) & 0xFF);
     mail &= ~(u64{0xFF} << shift);
   }
   return passed;

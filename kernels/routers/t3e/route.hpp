@@ -67,7 +67,7 @@ FLITLAB_INLINE Choice choose(const V& v, const Registers& registers, u32 index, 
   const u32 left = directions_left(registers.pwho, packet),
             initial = (packet.route_bits & kInitialBits) >> kInitialShift;
   const u32 first_vc = 2 * packet.message_class;
-  const u32 came_by = oriented(registers.turned, port);  // direction of the channel by R_ORIENT
+  const u32 arrival_direction = oriented(registers.turned, port);  // direction of the channel by R_ORIENT
   const bool from_link = deterministic && !is_terminal_port(port);
   u32 direction;
   if (initial != kNoHop) {
@@ -80,10 +80,10 @@ FLITLAB_INLINE Choice choose(const V& v, const Registers& registers, u32 index, 
     return {packet.dst_port, static_cast<u8>(first_vc + (from_link ? vc & 1 : 0)), 0, false};
   }
   // Table 10: packets in direction-order buffers of a channel with IGNORE_NORMAL do not go on to another node.
-  if (deterministic && (registers.chan[came_by] & kIgnoreNormal)) return {static_cast<u8>(kNodePort), 0, 0, true};
+  if (deterministic && (registers.chan[arrival_direction] & kIgnoreNormal)) return {static_cast<u8>(kNodePort), 0, 0, true};
   Choice choice{static_cast<u8>(oriented(registers.turned, direction)), 0, 0, false};
   // A packet that goes straight changes from VC 0 to VC 1 at the dateline; on VC 1 it must not pass it.
-  const bool straight = from_link & (opposite(came_by) == direction);
+  const bool straight = from_link & (opposite(arrival_direction) == direction);
   const u32 dateline = (registers.vcsel[direction] & kDateline) != 0;
   const u32 to = ordinate(packet.dst, dimension_of(direction));
   const u32 selected = selected_vc(t, registers, index, direction, to);

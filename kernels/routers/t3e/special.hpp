@@ -4,7 +4,7 @@
 /// two that need one port in the same clock one is lost. They write registers that other items read, so they are
 /// processed ahead of the rest of the cycle, behind a barrier of the engine.
 #include "kernels/common/counters.hpp"
-#include "kernels/common/mail.hpp"
+#include "kernels/common/inbox.hpp"
 #include "kernels/routers/t3e/registers.hpp"
 #include "kernels/routers/t3e/totals.hpp"
 
@@ -43,9 +43,9 @@ struct SpecialPhase {
     work_at_pe(v, pe, index, now);
     u32& busy = router.at(t.special_fields.busy);
     busy = 0;
-    if (u64& heard = router.at(t.special_fields.orientation, slot); heard) {
-      hear_orientation(v, router, index, heard, now);
-      heard = 0;
+    if (u64& propagated_values = router.at(t.special_fields.orientation, slot); propagated_values) {
+      receive_orientation(v, router, index, propagated_values, now);
+      propagated_values = 0;
     }
     u64& mail = router.at(t.special_fields.mail, slot);
     for (u64 left = mail; left; left &= left - 1) {
@@ -62,7 +62,7 @@ struct SpecialPhase {
     SpecialControl& control = pe.at(t.special_pe_fields.control);
     if (u8& mail = pe.at(t.special_pe_fields.mail, now & t.slot_mask); mail) {
       const SpecialPacket& packet = pe.at(t.special_pe_fields.packet, now & t.slot_mask);
-      pe.at(t.special_pe_fields.answers, control.answered++ % kSpecialRing) = {packet.data, packet.ticket, now};
+      pe.at(t.special_pe_fields.answers, control.answered++ % kSpecialQueue) = {packet.data, packet.ticket, now};
       count(*v.shard, Count::kSpecialArrived);
       mail = 0;
     }
@@ -70,8 +70,8 @@ struct SpecialPhase {
     const u32 slot = (now + t.inject_delay) & t.slot_mask;
     const auto router = v.routers[index];
     router.at(t.special_fields.packet, slot * kPorts + kNodePort) =
-        pe.at(t.special_pe_fields.queue, control.sent++ % kSpecialRing);
-    post(router.at(t.special_fields.mail, slot), kNodePort, 1);
+        pe.at(t.special_pe_fields.queue, control.sent++ % kSpecialQueue);
+    put_byte(router.at(t.special_fields.mail, slot), kNodePort, 1);
     count(*v.shard, Count::kSpecialSent);
   }
 
@@ -81,27 +81,27 @@ struct SpecialPhase {
   FLITLAB_INLINE static void set_orientation(const V& v, const Item<W>& router, u32 index, u32 orient, u32 wave,
                                              Cycle now) {
     const auto& t = v.t;
-    router.at(t.special_fields.wave) = wave % kWaves;
+    router.at(t.special_fields.wave) = wave % kWriteNumbers;
     router.at(t.router_fields.registers).turned = static_cast<u8>(orient ^ t.wired[index]);
     for (u32 port = 0; port < kDirections; ++port) {
       if (!link_works(t, index, port, now)) continue;
       const Peer& peer = t.peers[index * kPorts + port];
-      const u32 told =
-          told_orientation(orient, dimension_of(port), t.wired[index], t.wired[peer.item], t.orient_inverts);
-      post(v.routers[peer.item].at(t.special_fields.orientation, (now + t.special_delay) & t.slot_mask), peer.port,
-           orient_mail(wave, told));
+      const u32 propagated =
+          propagated_orientation(orient, dimension_of(port), t.wired[index], t.wired[peer.item], t.orient_inverts);
+      put_byte(v.routers[peer.item].at(t.special_fields.orientation, (now + t.special_delay) & t.slot_mask), peer.port,
+           orientation_byte(wave, propagated));
     }
   }
 
   /// Receives propagated values of R_ORIENT, one byte per port, from the lowest port on. A value counts if its write is
   /// newer than the last one that the node has seen.
   template <class V, int W>
-  FLITLAB_INLINE static void hear_orientation(const V& v, const Item<W>& router, u32 index, u64 heard, Cycle now) {
-    while (heard) {
-      const u32 shift = lowest_bit(heard) & 0x38u, byte = static_cast<u32>(heard >> shift) & 0xFF, wave = byte >> 3;
-      heard &= ~(u64{0xFF} << shift);
-      const u32 ahead = (wave - router.at(v.t.special_fields.wave)) % kWaves;
-      if (ahead && ahead < kWaves / 2) set_orientation(v, router, index, byte & 7, wave, now);
+  FLITLAB_INLINE static void receive_orientation(const V& v, const Item<W>& router, u32 index, u64 propagated_values, Cycle now) {
+    while (propagated_values) {
+      const u32 shift = lowest_bit(propagated_values) & 0x38u, byte = static_cast<u32>(propagated_values >> shift) & 0xFF, wave = byte >> 3;
+      propagated_values &= ~(u64{0xFF} << shift);
+      const u32 ahead = (wave - router.at(v.t.special_fields.wave)) % kWriteNumbers;
+      if (ahead && ahead < kWriteNumbers / 2) set_orientation(v, router, index, byte & 7, wave, now);
     }
   }
 
@@ -159,7 +159,7 @@ struct SpecialPhase {
     }
     const u32 slot = (now + t.special_delay) & t.slot_mask;
     v.routers[peer.item].at(t.special_fields.packet, slot * kPorts + peer.port) = packet;
-    post(v.routers[peer.item].at(t.special_fields.mail, slot), peer.port, 1);
+    put_byte(v.routers[peer.item].at(t.special_fields.mail, slot), peer.port, 1);
   }
 };
 

@@ -35,11 +35,11 @@ struct SpecialAnswer {
 static_assert(sizeof(SpecialAnswer) == 16);
 
 /// Entries of a PE's circular buffers of requests and of answers. A PE sends and receives at most one packet per clock.
-/// A host that calls SpecialFeed::exchange every kSpecialRing clocks therefore keeps the requests supplied and the
+/// A host that calls SpecialFeed::exchange every kSpecialQueue clocks therefore keeps the requests supplied and the
 /// answers from overflowing.
-inline constexpr u32 kSpecialRing = 64;
+inline constexpr u32 kSpecialQueue = 64;
 
-/// Counts of requests and answers since cycle 0. Entry n is at position n modulo kSpecialRing of its circular buffer.
+/// Counts of requests and answers since cycle 0. Entry n is at position n modulo kSpecialQueue of its circular buffer.
 struct SpecialControl {
   FLITLAB_MEMBERS(SpecialControl,
     (u32, queued, "", "requests that the host has queued"),
@@ -62,9 +62,9 @@ struct SpecialFields {
 
 /// R_ORIENT as propagated to a neighbour: a mark, the number of the write in four bits, the value in three.
 inline constexpr u8 kOrientMark = 0x80;
-inline constexpr u32 kWaves = 16;
-FLITLAB_HD constexpr u8 orient_mail(u32 wave, u32 orient) {
-  return static_cast<u8>(kOrientMark | (wave % kWaves) << 3 | orient);
+inline constexpr u32 kWriteNumbers = 16;
+FLITLAB_HD constexpr u8 orientation_byte(u32 wave, u32 orient) {
+  return static_cast<u8>(kOrientMark | (wave % kWriteNumbers) << 3 | orient);
 }
 
 /// Fields of a terminal, if the special network is emulated.
@@ -73,9 +73,9 @@ struct SpecialPeFields {
     (SpecialControl, control, t.special, "", "counts of requests and answers", "special"),
     (u8, mail, t.special * (t.slot_mask + 1), "", "[slot] 1 if an answer arrives", "special_mail"),
     (SpecialPacket, packet, t.special * (t.slot_mask + 1), "", "[slot] answers arriving", "special_packet"),
-    (SpecialPacket, queue, t.special * kSpecialRing, "", "[position] requests that the host has queued",
+    (SpecialPacket, queue, t.special * kSpecialQueue, "", "[position] requests that the host has queued",
       "special_queue"),
-    (SpecialAnswer, answers, t.special * kSpecialRing, "", "[position] answers received", "special_answers"))
+    (SpecialAnswer, answers, t.special * kSpecialQueue, "", "[position] answers received", "special_answers"))
 };
 
 }  // namespace flitlab::t3e

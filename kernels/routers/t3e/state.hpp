@@ -5,7 +5,7 @@
 #include "kernels/common/fault.hpp"
 #include "kernels/common/fields.hpp"
 #include "kernels/common/layout.hpp"
-#include "kernels/common/mail.hpp"
+#include "kernels/common/inbox.hpp"
 #include "kernels/common/packet.hpp"
 #include "kernels/common/peer.hpp"
 #include "kernels/common/select.hpp"
@@ -98,9 +98,9 @@ inline constexpr u8 kNoAdapt = 4;
 inline constexpr u8 kNoFast = 8;
 
 /// State of the packet at the front of an input VC.
-enum class Stage : u8 {
+enum class FrontState : u8 {
   kIdle,     ///< no packet
-  kAsking,   ///< requesting outputs: no flit has left
+  kRequesting,   ///< requesting outputs: no flit has left
   kFlowing,  ///< a flit has left, by out_port and out_vc
   kStopped   ///< the packet may not or cannot go on; its flits are dropped
 };
@@ -131,7 +131,7 @@ struct InputVc {
     (u16, left, "flits", "flits of the front packet still to leave"),
     (u8, first, "", "position of the front packet among the descriptors"),
     (u8, packets, "packets", "packets whose head has arrived and whose tail has not left"),
-    (Stage, stage, "", "Stage of the front packet"),
+    (FrontState, stage, "", "Stage of the front packet"),
     (u8, out_port, "", "kAsking: requested deterministic port; kFlowing: output port in use"),
     (u8, out_vc, "", "kAsking: requested deterministic output VC; kFlowing: output VC in use"),
     (u8, wish, "", "ports on which the packet may request an adaptive channel (bits)"),
@@ -162,7 +162,7 @@ struct RouterFields {
     (PortState, port, kPorts, "", "[port] input port and output port together"),
     (InputVc, input, kPorts * t.link_vcs, "", "[port][VC] input VCs"),
     (OutputVc, output, kPorts * t.link_vcs, "", "[port][VC] output VCs"),
-    (Packet, ring, ring_start(t, kPorts, 0), "",
+    (Packet, ring, descriptor_start(t, kPorts, 0), "",
       "[port][position] packet descriptors, of deterministic, then of adaptive VCs; the upstream sender writes one "
       "with each head flit"))
 };
@@ -189,7 +189,7 @@ struct Table {
   u32 link_vcs;      ///< VCs of a link
   u32 buffer_flits;  ///< buffer of a deterministic VC
   u32 adaptive_buffer_flits;
-  u32 ring, adaptive_ring;  ///< packets that a buffer can hold at the same time, wholly or in part
+  u32 ring, most_adaptive_packets;  ///< packets that a buffer can hold at the same time, wholly or in part
   u32 slot_mask;            ///< inbox slots per port - 1; the slot of a cycle is cycle & slot_mask
   u32 wait;                 ///< clocks from a flit's arrival to its first arbitration
   u32 link_delay;           ///< clocks from departure to arrival at the next router
@@ -257,7 +257,7 @@ FLITLAB_HD constexpr bool link_works(const T& t, u32 index, u32 port, Cycle now)
 /// Returns the value that a neighbour over a link of dimension `dim` stores in its R_ORIENT when this node's becomes
 /// `orient`. `wired`, `neighbour_wired`: Table::wired of the two nodes. Links join + to - by coordinates, so a link
 /// joins like ports exactly where the two wirings differ.
-FLITLAB_HD constexpr u32 told_orientation(u32 orient, u32 dim, u32 wired, u32 neighbour_wired, bool inverts) {
+FLITLAB_HD constexpr u32 propagated_orientation(u32 orient, u32 dim, u32 wired, u32 neighbour_wired, bool inverts) {
   return inverts ? orient ^ ((wired ^ neighbour_wired) & 1u << dim) : orient;
 }
 
@@ -277,24 +277,24 @@ FLITLAB_HD constexpr u32 buffer_of(const T& t, u32 vc) {
   return select(vc < kDeterministicVcs, t.buffer_flits, t.adaptive_buffer_flits);
 }
 template <class T>
-FLITLAB_HD constexpr u32 ring_of(const T& t, u32 vc) {
-  return select(vc < kDeterministicVcs, t.ring, t.adaptive_ring);
+FLITLAB_HD constexpr u32 most_packets_of(const T& t, u32 vc) {
+  return select(vc < kDeterministicVcs, t.ring, t.most_adaptive_packets);
 }
 /// Returns the index of an input VC's first descriptor in RouterFields::ring.
 template <class T>
-FLITLAB_HD constexpr u32 ring_start(const T& t, u32 port, u32 vc) {
-  const u32 of_port = kDeterministicVcs * t.ring + (t.link_vcs - kDeterministicVcs) * t.adaptive_ring;
+FLITLAB_HD constexpr u32 descriptor_start(const T& t, u32 port, u32 vc) {
+  const u32 of_port = kDeterministicVcs * t.ring + (t.link_vcs - kDeterministicVcs) * t.most_adaptive_packets;
   const u32 deterministic = vc < kDeterministicVcs ? vc : kDeterministicVcs;
-  return port * of_port + deterministic * t.ring + (vc - deterministic) * t.adaptive_ring;
+  return port * of_port + deterministic * t.ring + (vc - deterministic) * t.most_adaptive_packets;
 }
 
 /// Returns the field offsets in a router of the published machine.
 constexpr RouterFields published_fields() {
   struct Sizes {
     u32 slot_mask = 7, link_vcs = 5;
-    u32 ring = 1, adaptive_ring = 1;  // any number: no field follows them
+    u32 ring = 1, most_adaptive_packets = 1;  // any number: no field follows them
   };
-  return place_fields<RouterFields>(Sizes{});
+  return lay_out_fields<RouterFields>(Sizes{});
 }
 
 /// The published machine, whose parameters are known at compile time: the constants hide the members of the same name.

@@ -70,7 +70,7 @@ FLITLAB_HD inline u32 first_diagonal(Cycle now, u32 diagonals) { return static_c
 
 /// Updates the arbiters after VC `vc` of input `in` has won output `out`.
 template <class T, int W>
-FLITLAB_INLINE void arbiters_served(const T& t, const Item<W>& router, u32 in, u32 vc, u32 out) {
+FLITLAB_INLINE void update_arbiters(const T& t, const Item<W>& router, u32 in, u32 vc, u32 out) {
   PortState& input = router.at(t.router_fields.port, in);
   if (t.switch_allocator != Allocator::kInputFirst) input.pick_output = static_cast<u8>(out + 1);
   if (t.arbiter == ArbiterKind::kMatrix) {

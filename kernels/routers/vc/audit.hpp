@@ -15,9 +15,9 @@ FLITLAB_HD inline bool sets_agree(const T& t, const Item<W>& router, u32 port, u
   const OutputVc& out = router.at(t.router_fields.output, port * t.vcs + vc);
   const RouterControl& word = router.at(t.router_fields.control, port >> t.set_shift);
   const auto has = [&](u64 set) { return ((set >> bit_of(t, port, vc)) & 1) != 0; };
-  const bool owns = in.stage == Stage::kHead || in.stage == Stage::kBody;
+  const bool owns = in.stage == VcState::kHead || in.stage == VcState::kBody;
   if (has(word.flits) != (in.flits > 0) || has(word.taken) != (out.owner != kNoOwner)) return false;
-  if (has(word.waiting) != (in.stage == Stage::kRouting || in.stage == Stage::kWaiting)) return false;
+  if (has(word.waiting) != (in.stage == VcState::kRouting || in.stage == VcState::kWaiting)) return false;
   if ((has(word.granted) || has(word.pending)) != owns) return false;
   return !owns || has(word.credits) == (router.at(t.router_fields.output, in.out_port * t.vcs + in.out_vc).credits > 0);
 }
@@ -43,29 +43,29 @@ struct AuditRouter {
         u32 in_sum = in.flits;
         flits += in_sum;
         const u32 left =
-            in.stage >= Stage::kWaiting ? in.left : router.at(t.router_fields.ring, flat * t.ring + in.first).flits;
+            in.stage >= VcState::kWaiting ? in.left : router.at(t.router_fields.ring, flat * t.ring + in.first).flits;
         packets += tails_among(router, t.router_fields.ring, flat * t.ring, t.ring, in.first, left, in.flits);
         if (!sets_agree(t, router, port, vc)) raise_fault(fault, kFaultBookkeeping, port);
         u32 out_sum = 0;  // router to terminal
         for (u32 slot = 0; slot <= t.slot_mask; ++slot) {
           const u32 word = slot * t.port_words + port / 8;
-          const u8 flit = mail_byte(router.at(t.router_fields.flit_mail, word), port);
+          const u8 flit = byte_of_port(router.at(t.router_fields.flit_mail, word), port);
           if (flit && (flit & kVcBits) == vc + 1) ++in_sum, ++flits, packets += (flit & kTailMark) != 0;
           if (peer.is_terminal) {
             const auto terminal = v.terminals[peer.item];
             if (terminal.at(t.terminal_fields.credit_mail, slot) == vc + 1) ++in_sum;
             const u8 leaving = terminal.at(t.terminal_fields.flit_mail, slot);
             if (leaving && (leaving & kVcBits) == vc + 1) ++out_sum, ++flits, packets += (leaving & kTailMark) != 0;
-            if (mail_byte(router.at(t.router_fields.credit_mail, word), port) == vc + 1) ++out_sum;
+            if (byte_of_port(router.at(t.router_fields.credit_mail, word), port) == vc + 1) ++out_sum;
           } else {
             const u64 back = v.routers[peer.item].at(t.router_fields.credit_mail, slot * t.port_words + peer.port / 8);
-            if (mail_byte(back, peer.port) == vc + 1) ++in_sum;
+            if (byte_of_port(back, peer.port) == vc + 1) ++in_sum;
           }
         }
         if (peer.is_terminal) {
           if (t.mode == TrafficMode::kRequestReply) {
             const auto terminal = v.terminals[peer.item];
-            const HeldVc& held = terminal.at(t.terminal_fields.held, vc);
+            const EjectionVc& held = terminal.at(t.terminal_fields.held, vc);
             const u32 first = terminal.at(t.terminal_fields.first, vc);
             out_sum += held.flits;
             flits += held.flits;

@@ -25,9 +25,9 @@ struct VcModelBase {
   template <int W, bool Traced>
   using View = vc::View<W, Traced, Table>;
 
-  using Start = StageList<Stage<vc::StartRouter, StartTerminal>>;
-  using Cycle = StageList<Stage<TerminalPhase, vc::RouterPhase>>;
-  using Audit = StageList<Stage<vc::AuditRouter>>;
+  using Start = StepList<Step<vc::StartRouter, StartTerminal>>;
+  using Cycle = StepList<Step<TerminalPhase, vc::RouterPhase>>;
+  using Audit = StepList<Step<vc::AuditRouter>>;
 
   template <int W, bool Traced>
   FLITLAB_HD static View<W, Traced> make_view(const Table& table, const Placement& place, std::byte* state,

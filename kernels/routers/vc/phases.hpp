@@ -6,7 +6,7 @@
 ///
 /// Routers exchange flits and credits only through inbox slots, with a delay of at least one cycle. So no item reads
 /// data that another item writes in the same cycle, and the order of routers and terminals is free, without barriers.
-#include "kernels/routers/vc/batch.hpp"
+#include "kernels/routers/vc/bulk.hpp"
 
 namespace flitlab::vc {
 
@@ -49,7 +49,7 @@ struct RouterPhase {
   FLITLAB_INLINE static void work(const V& v, u32 index, Cycle now) {
     const auto router = v.routers[index];
     RouterControl& stored = router.at(v.t.router_fields.control);
-    if constexpr (V::Table::kSmall) {
+    if constexpr (V::Table::kOneWord) {
       RouterControl control = stored;
       step(v, router, control, index, now);
       stored = control;
@@ -58,12 +58,12 @@ struct RouterPhase {
     }
   }
 
-  static constexpr u32 batch = kBatch;
+  static constexpr u32 batch = kMostBulkItems;
 
   /// Does `work` for n routers in bulk, at most `batch`.
   template <class V>
-    requires(V::Table::kSmall && !V::traced && V::width == 1)
-  FLITLAB_INLINE static void work_many(const V& v, const u32* list, u32 n, Cycle now) {
+    requires(V::Table::kOneWord && !V::traced && V::width == 1)
+  FLITLAB_INLINE static void work_in_bulk(const V& v, const u32* list, u32 n, Cycle now) {
     step_many(v, list, n, now);
   }
 
@@ -79,23 +79,23 @@ struct RouterPhase {
     const u32 first_word = (now & t.slot_mask) * t.port_words;
     for (u32 w = 0; w < t.port_words; ++w) {
       u64& credits = router.at(t.router_fields.credit_mail, first_word + w);
-      if (u64 mail = credits) {
+      if (u64 arrivals = credits) {
         credits = 0;
         do {
-          const u32 shift = lowest_bit(mail) & 0x38u;
-          receive_credit(v, router, control, w * 8 + shift / 8, static_cast<u32>((mail >> shift) & 0xFF) - 1);
-          mail &= ~u64{0xFF} << shift;
-        } while (mail);
+          const u32 shift = lowest_bit(arrivals) & 0x38u;
+          receive_credit(v, router, control, w * 8 + shift / 8, static_cast<u32>((arrivals >> shift) & 0xFF) - 1);
+          arrivals &= ~u64{0xFF} << shift;
+        } while (arrivals);
       }
       u64& flits = router.at(t.router_fields.flit_mail, first_word + w);
-      if (u64 mail = flits) {
+      if (u64 arrivals = flits) {
         flits = 0;
         do {
-          const u32 shift = lowest_bit(mail) & 0x38u;
-          const u32 port = w * 8 + shift / 8, flit = static_cast<u32>((mail >> shift) & 0xFF);
+          const u32 shift = lowest_bit(arrivals) & 0x38u;
+          const u32 port = w * 8 + shift / 8, flit = static_cast<u32>((arrivals >> shift) & 0xFF);
           if (receive_flit(v, router, control, index, port, flit)) start_arrived(v, router, control, port, flit, now);
-          mail &= ~u64{0xFF} << shift;
-        } while (mail);
+          arrivals &= ~u64{0xFF} << shift;
+        } while (arrivals);
       }
     }
     u64 ready = 0, waiting = 0, pending = 0;
@@ -108,7 +108,7 @@ struct RouterPhase {
     if (waiting) allocate_vcs(v, router, control, index, now);
     for (u32 w = 0; w < t.set_words; ++w) ready |= word_of(t, router, control, w << t.set_shift).ready();
     if (ready || (t.speculative && waiting)) allocate_switch(v, router, control, index, waiting != 0, now);
-    if constexpr (!V::Table::kSmall) {
+    if constexpr (!V::Table::kOneWord) {
       for (u32 w = 0; waiting && w < t.set_words; ++w) word_of(t, router, control, w << t.set_shift).bids = 0;
     }
   }

@@ -11,7 +11,7 @@ FLITLAB_INLINE void receive_credit(const V& v, const Item<W>& router, RouterCont
   OutputVc& out = router.at(t.router_fields.output, port * t.vcs + vc);
   if (++out.credits > t.buffer_flits) [[unlikely]]
     raise_fault(control.fault, kFaultCreditOverflow, port);
-  if constexpr (V::Table::kSmall) {
+  if constexpr (V::Table::kOneWord) {
     control.credits |= u64{out.owner != kNoOwner} << (out.owner & 63);  // no branch: owners are unpredictable
   } else if (out.owner != kNoOwner) {
     const u32 in_port = out.owner / t.vcs;
@@ -22,33 +22,33 @@ FLITLAB_INLINE void receive_credit(const V& v, const Item<W>& router, RouterCont
 /// Stores an arriving flit. Returns whether it is the head of a packet that is now at the front of its input VC.
 template <class V, int W>
 FLITLAB_INLINE bool receive_flit(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 port,
-                                 u32 mail) {
+                                 u32 flit_byte) {
   const auto& t = v.t;
-  const u32 vc = (mail & kVcBits) - 1u, flat = port * t.vcs + vc;
+  const u32 vc = (flit_byte & kVcBits) - 1u, flat = port * t.vcs + vc;
   InputVc& in = router.at(t.router_fields.input, flat);
   RouterControl& word = word_of(t, router, control, port);
   if (++in.flits > t.buffer_flits) [[unlikely]]
     raise_fault(control.fault, kFaultBufferOverflow, port);
   word.flits |= u64{1} << bit_of(t, port, vc);
   if constexpr (V::traced) {
-    if (mail & kHeadMark) {
+    if (flit_byte & kHeadMark) {
       const Packet& packet = router.at(t.router_fields.ring, flat * t.ring + (in.first + in.packets) % t.ring);
       v.log.write(index, Event{packet.src, packet.id, EventKind::kArrived, u8(port), u8(vc), 0, 0,
-                               u8(mail & kTailMark ? 3 : 1), packet.flits});
+                               u8(flit_byte & kTailMark ? 3 : 1), packet.flits});
     }
   }
   (void)index;
-  const u32 head = mail / kHeadMark;
+  const u32 head = flit_byte / kHeadMark;
   in.packets = static_cast<u8>(in.packets + head);
   return head & (in.packets == 1);
 }
 
 /// Starts route computation of the packet at the front, whose head has just arrived.
 template <class V, int W>
-FLITLAB_INLINE void start_arrived(const V& v, const Item<W>& router, RouterControl& control, u32 port, u32 mail,
+FLITLAB_INLINE void start_arrived(const V& v, const Item<W>& router, RouterControl& control, u32 port, u32 flit_byte,
                                   Cycle now) {
   const auto& t = v.t;
-  const u32 vc = (mail & kVcBits) - 1u;
+  const u32 vc = (flit_byte & kVcBits) - 1u;
   start_front(t, word_of(t, router, control, port), port, vc, router.at(t.router_fields.input, port * t.vcs + vc), now);
 }
 
@@ -56,7 +56,7 @@ FLITLAB_INLINE void start_arrived(const V& v, const Item<W>& router, RouterContr
 template <class V, int W>
 FLITLAB_INLINE void release_pending(const V& v, const Item<W>& router, RouterControl& control, Cycle now) {
   const auto& t = v.t;
-  if constexpr (V::Table::kSmall) {
+  if constexpr (V::Table::kOneWord) {
     if (t.allocation_delay == 1) {  // all pending packets got their VCs in the previous cycle
       control.granted |= control.pending;
       control.pending = 0;

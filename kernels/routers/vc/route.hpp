@@ -6,7 +6,7 @@
 namespace flitlab::vc {
 
 /// Bits of Packet::route_bits.
-inline constexpr u8 kSecondPhase = 1;   ///< Valiant, ROMM: the packet has passed its intermediate router
+inline constexpr u8 kPastIntermediate = 1;   ///< Valiant, ROMM: the packet has passed its intermediate router
 inline constexpr u8 kReverseOrder = 2;  ///< O1TURN: highest dimension first
 
 struct Route {
@@ -180,8 +180,8 @@ FLITLAB_INLINE Route compute_route(const T& t, const Out& outputs, u32 router_in
   u32 target = packet.dst;
   u32 first_class = 0;
   if (t.algorithm == Algorithm::kValiant || t.algorithm == Algorithm::kRomm) {
-    if (here == packet.via) packet.route_bits |= kSecondPhase;
-    if (packet.route_bits & kSecondPhase)
+    if (here == packet.via) packet.route_bits |= kPastIntermediate;
+    if (packet.route_bits & kPastIntermediate)
       first_class = t.wraps ? 2 : 1;
     else
       target = packet.via;

@@ -6,7 +6,7 @@
 #include "kernels/common/fault.hpp"
 #include "kernels/common/fields.hpp"
 #include "kernels/common/layout.hpp"
-#include "kernels/common/mail.hpp"
+#include "kernels/common/inbox.hpp"
 #include "kernels/common/packet.hpp"
 #include "kernels/common/peer.hpp"
 #include "kernels/common/view.hpp"
@@ -24,7 +24,7 @@ inline constexpr u32 kMaxMessageClasses = 2;
 inline constexpr u16 kNoOwner = 0xFFFF;
 
 /// Progress of the packet at the front of an input virtual channel.
-enum class Stage : u8 {
+enum class VcState : u8 {
   kIdle,     ///< no packet
   kRouting,  ///< route computation until `ready_at`
   kWaiting,  ///< bids for an output virtual channel
@@ -71,7 +71,7 @@ struct InputVc {
     (u8, packets, "packets", "queued"),
     (u8, out_port, "", "output port that the front packet goes to"),
     (u8, out_vc, "", "output VC that the front packet owns"),
-    (Stage, stage, "", "Stage of the front packet"),
+    (VcState, stage, "", "Stage of the front packet"),
     (u8, pick, "", "round-robin pointer over output VCs"),
     (u16, allowed, "", "bit w: output VC w may be requested"))
 };
@@ -113,11 +113,11 @@ struct VcTable {
   /// Measured on an H200 (docs/gpu.md): a warp group alone on a multiprocessor takes 5.4 microseconds for a cycle; if
   /// four share it, each takes 2.2. Routers of more than 5 ports need more warps, and registers suffice for three
   /// groups. The CPU engine has lane state, too.
-  static constexpr EngineCost cost_in_lanes{
-      .cpu_ns = 25, .loads = 110, .blocks = 6, .bytes = 270, .crew = 128, .crews = 4};
-  static constexpr u32 kCrewsOfMorePorts = 3;
+  static constexpr EngineCost cost_of_lane_state{
+      .cpu_ns = 25, .loads = 110, .blocks = 6, .bytes = 270, .warp_group = 128, .warp_groups = 4};
+  static constexpr u32 kWarpGroupsOfMorePorts = 3;
 
-  static constexpr bool kSmall = false;           ///< known at compile time: at most 8 ports, 64 VCs
+  static constexpr bool kOneWord = false;           ///< known at compile time: at most 8 ports, 64 VCs
   static constexpr bool kDimensionOrder = false;  ///< known at compile time: dimension-order routing
 
   u32 routers, terminals, network_ports, ports, concentration;
@@ -175,7 +175,7 @@ void for_each_array(VcTable& t, F f) {
 /// A plan whose allocators and arbiters are the most common ones and known at compile time. The constants hide the
 /// members of the same name, so that generic code compiles without branches on them.
 struct RoundRobinVcTable : VcTable {
-  static constexpr bool kSmall = true;
+  static constexpr bool kOneWord = true;
 
   RoundRobinVcTable() = default;
   explicit RoundRobinVcTable(const VcTable& table) : VcTable(table) {}
@@ -241,9 +241,9 @@ struct FixedVcTable : PlainVcTable {
     u32 ports = P, vcs = V, slot_mask = 3, port_words = 1, set_words = 1, ring = 1;
     ArbiterKind arbiter = ArbiterKind::kRoundRobin;
   };
-  static constexpr RouterFields make_router_fields() { return place_fields<RouterFields>(Sizes{}); }
+  static constexpr RouterFields make_router_fields() { return lay_out_fields<RouterFields>(Sizes{}); }
   static constexpr TerminalFields make_terminal_fields() {
-    return place_fields<TerminalFields>(TerminalSize{TrafficMode::kOpen, V, 1, 4, 0, 0, 0});
+    return lay_out_fields<TerminalFields>(TerminalSize{TrafficMode::kOpen, V, 1, 4, 0, 0, 0});
   }
   static constexpr RouterFields router_fields = make_router_fields();
   static constexpr TerminalFields terminal_fields = make_terminal_fields();
@@ -259,7 +259,7 @@ struct FixedVcTable : PlainVcTable {
 /// word, which keeps the sets in registers.
 template <class T, int W>
 FLITLAB_INLINE RouterControl& word_of(const T& t, const Item<W>& router, RouterControl& control, u32 port) {
-  if constexpr (T::kSmall)
+  if constexpr (T::kOneWord)
     return control;
   else
     return router.at(t.router_fields.control, port >> t.set_shift);
@@ -268,7 +268,7 @@ FLITLAB_INLINE RouterControl& word_of(const T& t, const Item<W>& router, RouterC
 /// Returns the bit number of (port, vc) in its word.
 template <class T>
 FLITLAB_INLINE u32 bit_of(const T& t, u32 port, u32 vc) {
-  if constexpr (T::kSmall)
+  if constexpr (T::kOneWord)
     return port * t.vcs + vc;
   else
     return (port & ((1u << t.set_shift) - 1)) * t.vcs + vc;

@@ -66,28 +66,28 @@ FLITLAB_INLINE void match_input_first(const T& t, const Item<W>& router, RouterC
 
 /// Returns the outputs for which input `port` has a ready VC.
 template <class T, int W>
-FLITLAB_INLINE u32 outputs_wanted(const T& t, const Item<W>& router, RouterControl& control, u32 port) {
-  u32 wanted = 0;
+FLITLAB_INLINE u32 requested_outputs(const T& t, const Item<W>& router, RouterControl& control, u32 port) {
+  u32 requested = 0;
   for (u32 set = ready_vcs(t, router, control, port); set; set &= set - 1)
-    wanted |= 1u << router.at(t.router_fields.input, port * t.vcs + lowest_bit(set)).out_port;
-  return wanted;
+    requested |= 1u << router.at(t.router_fields.input, port * t.vcs + lowest_bit(set)).out_port;
+  return requested;
 }
 
 /// Requested outputs of all bidders. A CPU stores them; a GPU recomputes them (see Matching).
 template <class T, int W>
-class Wants {
+class RequestedOutputs {
  public:
-  FLITLAB_INLINE Wants(const T& t, const Item<W>& router, RouterControl& control, u32 bidders)
+  FLITLAB_INLINE RequestedOutputs(const T& t, const Item<W>& router, RouterControl& control, u32 bidders)
       : t_(t), router_(router), control_(control) {
     for (u32 ports = bidders; ports; ports &= ports - 1) {
-      const u32 port = lowest_bit(ports), wanted = outputs_wanted(t, router, control, port);
-      if constexpr (W == 1) of_[port] = wanted;
-      all_ |= wanted;
+      const u32 port = lowest_bit(ports), requested = requested_outputs(t, router, control, port);
+      if constexpr (W == 1) of_[port] = requested;
+      all_ |= requested;
     }
   }
   FLITLAB_INLINE u32 of(u32 port) const {
     if constexpr (W == 1) return of_[port];
-    return outputs_wanted(t_, router_, control_, port);
+    return requested_outputs(t_, router_, control_, port);
   }
   FLITLAB_INLINE u32 all() const { return all_; }
 
@@ -104,15 +104,15 @@ template <class T, int W>
 FLITLAB_INLINE void match_output_first(const T& t, const Item<W>& router, RouterControl& control, u32 rounds,
                                        Matching& m, u32& first_round_inputs, Cycle now) {
   const u32 bidders = ready_ports(t, router, control);
-  const Wants<T, W> wants(t, router, control, bidders);
+  const RequestedOutputs<T, W> requests(t, router, control, bidders);
   for (u32 round = 0; round < rounds; ++round) {
     u32 offered = 0;
-    for (u32 outs = wants.all() & ~m.outputs; outs; outs &= outs - 1) {
+    for (u32 outs = requests.all() & ~m.outputs; outs; outs &= outs - 1) {
       const u32 out = lowest_bit(outs);
       u32 contenders = 0;
       for (u32 ports = bidders & ~m.inputs; ports; ports &= ports - 1) {
         const u32 port = lowest_bit(ports);
-        if (!((wants.of(port) >> out) & 1)) continue;
+        if (!((requests.of(port) >> out) & 1)) continue;
         contenders |= 1u << port;
         const u32 set = vcs_toward(t, router, port, ready_vcs(t, router, control, port), out);
         m.vc_of[port] = static_cast<u8>(pick_vc(t, router, port, set, now));
@@ -136,13 +136,13 @@ FLITLAB_INLINE void match_output_first(const T& t, const Item<W>& router, Router
 template <class T, int W>
 FLITLAB_INLINE void match_wavefront(const T& t, const Item<W>& router, RouterControl& control, Matching& m, Cycle now) {
   const u32 bidders = ready_ports(t, router, control);
-  const Wants<T, W> wants(t, router, control, bidders);
+  const RequestedOutputs<T, W> requests(t, router, control, bidders);
   const u32 first = first_diagonal(now, t.ports);
   for (u32 d = 0; d < t.ports; ++d) {
     for (u32 ports = bidders & ~m.inputs; ports; ports &= ports - 1) {
       const u32 port = lowest_bit(ports);
       const u32 out = (d + first + t.ports - port) % t.ports;
-      if (((m.outputs >> out) & 1) || !((wants.of(port) >> out) & 1)) continue;
+      if (((m.outputs >> out) & 1) || !((requests.of(port) >> out) & 1)) continue;
       m.inputs |= 1u << port;
       m.outputs |= 1u << out;
       m.output_of[port] = static_cast<u8>(out);
@@ -173,12 +173,12 @@ FLITLAB_INLINE void speculate(const V& v, const Item<W>& router, RouterControl& 
     const u32 port = pick_input(t, router, out, contenders_for(m, bidders, out), m.vc_of, now);
     const u32 vc = m.vc_of[port];
     const InputVc& in = router.at(t.router_fields.input, port * t.vcs + vc);
-    if (in.stage != Stage::kHead || !router.at(t.router_fields.output, out * t.vcs + in.out_vc).credits) continue;
+    if (in.stage != VcState::kHead || !router.at(t.router_fields.output, out * t.vcs + in.out_vc).credits) continue;
     RouterControl& word = word_of(t, router, control, port);
     const u64 bit = u64{1} << bit_of(t, port, vc);
     word.pending &= ~bit;
     word.granted |= bit;
-    arbiters_served(t, router, port, vc, out);
+    update_arbiters(t, router, port, vc, out);
     send_flit(v, router, control, index, port, vc, out, now);
     count(*v.shard, Total::kFlitMoves);
   }
@@ -204,7 +204,7 @@ FLITLAB_INLINE void allocate_small(const V& v, const Item<W>& router, RouterCont
                                        router.at(t.router_fields.port, out).pick_input);
     const u32 vc = offered[port];
     contenders &= ~u64{0xFF} << shift;
-    arbiters_served(t, router, port, vc, out);
+    update_arbiters(t, router, port, vc, out);
     send_flit(v, router, control, index, port, vc, out, now);
     ++moves;
   }
@@ -217,7 +217,7 @@ template <class V, int W>
 FLITLAB_INLINE void allocate_switch(const V& v, const Item<W>& router, RouterControl& control, u32 index, bool bidding,
                                     Cycle now) {
   const auto& t = v.t;
-  if constexpr (V::Table::kSmall) {
+  if constexpr (V::Table::kOneWord) {
     allocate_small(v, router, control, index, now);
     return;
   }
@@ -237,7 +237,7 @@ FLITLAB_INLINE void allocate_switch(const V& v, const Item<W>& router, RouterCon
         const u32 set = vcs_toward(t, router, port, ready_vcs(t, router, control, port), out);
         vc = pick_vc(t, router, port, set, now);
       }
-      if ((pointer_inputs >> port) & 1) arbiters_served(t, router, port, vc, out);
+      if ((pointer_inputs >> port) & 1) update_arbiters(t, router, port, vc, out);
       send_flit(v, router, control, index, port, vc, out, now);
       count(*v.shard, Total::kFlitMoves);
     }

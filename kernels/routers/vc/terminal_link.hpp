@@ -41,17 +41,17 @@ FLITLAB_INLINE bool is_misdelivered(const V&, u32, const Packet&) {
 }
 
 template <class V>
-FLITLAB_INLINE Packet& injection_place(const V& v, u32 index, u32 vc, u32 place) {
+FLITLAB_INLINE Packet& injection_descriptor(const V& v, u32 index, u32 vc, u32 place) {
   const auto& t = v.t;
   const u32 port = injection_port(v, index);
   return v.routers[index / t.concentration].at(t.router_fields.ring, (port * t.vcs + vc) * t.ring + place);
 }
 
 template <class V>
-FLITLAB_INLINE void send_to_router(const V& v, u32 index, u8 mail, Cycle now) {
+FLITLAB_INLINE void send_to_router(const V& v, u32 index, u8 flit_byte, Cycle now) {
   const auto& t = v.t;
   const u32 arrival = (now + t.inject_delay) & t.slot_mask, port = injection_port(v, index);
-  post(v.routers[index / t.concentration].at(t.router_fields.flit_mail, arrival * t.port_words + port / 8), port, mail);
+  put_byte(v.routers[index / t.concentration].at(t.router_fields.flit_mail, arrival * t.port_words + port / 8), port, flit_byte);
 }
 
 /// Sends the router a credit for ejection VC `vc`.
@@ -59,7 +59,7 @@ template <class V>
 FLITLAB_INLINE void credit_to_router(const V& v, u32 index, u32 vc, Cycle now) {
   const auto& t = v.t;
   const u32 slot = (now + t.credit_delay) & t.slot_mask, port = injection_port(v, index);
-  post(v.routers[index / t.concentration].at(t.router_fields.credit_mail, slot * t.port_words + port / 8), port,
+  put_byte(v.routers[index / t.concentration].at(t.router_fields.credit_mail, slot * t.port_words + port / 8), port,
        static_cast<u8>(vc + 1));
 }
 

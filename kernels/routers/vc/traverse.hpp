@@ -9,7 +9,7 @@ namespace flitlab::vc {
 /// Starts route computation of the packet at the front of an input VC. `word`: control word with the port's sets.
 template <class T>
 FLITLAB_INLINE void start_front(const T& t, RouterControl& word, u32 port, u32 vc, InputVc& in, Cycle from) {
-  in.stage = Stage::kRouting;
+  in.stage = VcState::kRouting;
   in.ready_at = from + t.routing_delay;
   word.waiting |= u64{1} << bit_of(t, port, vc);
 }
@@ -26,7 +26,7 @@ FLITLAB_INLINE u32 cross(const V& v, const Out& outbox, const Item<W>& router, R
   const u32 out_vc = in.out_vc;
   OutputVc& out = router.at(t.router_fields.output, out_port * t.vcs + out_vc);
   const Peer* peers = t.peers + std::size_t{index} * t.ports;
-  const bool head = in.stage == Stage::kHead;
+  const bool head = in.stage == VcState::kHead;
   const u32 left = in.left - 1u, flits = in.flits - 1u, credits = out.credits - 1u;
   in.left = static_cast<u16>(left);
   in.flits = static_cast<u16>(flits);
@@ -34,16 +34,16 @@ FLITLAB_INLINE u32 cross(const V& v, const Out& outbox, const Item<W>& router, R
   RouterControl& word = word_of(t, router, control, port);
   word.flits ^= u64{flits == 0} << bit;  // a flit moves only if both bits are set
   word.credits ^= u64{credits == 0} << bit;
-  const u32 mail = out_vc + 1 + u32{head} * kHeadMark + (((left - 1) >> 25) & kTailMark);
+  const u32 flit_byte = out_vc + 1 + u32{head} * kHeadMark + (((left - 1) >> 25) & kTailMark);
   if constexpr (V::traced) {
     const Packet& packet = router.at(t.router_fields.ring, flat * t.ring + in.first);
     v.log.write(index, Event{packet.src, packet.id, EventKind::kSwitchGranted, u8(port), u8(vc), u8(out_port),
-                             u8(out_vc), u8(mail >> 6 & 1 ? (head ? 3 : 2) : (head ? 1 : 0)), packet.flits});
+                             u8(out_vc), u8(flit_byte >> 6 & 1 ? (head ? 3 : 2) : (head ? 1 : 0)), packet.flits});
   }
-  outbox.flit(out_port, peers[out_port], static_cast<u8>(mail));
+  outbox.flit(out_port, peers[out_port], static_cast<u8>(flit_byte));
   outbox.credit(port, peers[port], vc);
   ++router.at(t.router_fields.port, out_port).flits_sent;
-  return mail;
+  return flit_byte;
 }
 
 /// Copies the descriptor of a head's packet to the packet queue of the downstream VC. Credits guarantee a free
@@ -59,8 +59,8 @@ FLITLAB_INLINE void take_descriptor(const V& v, const Out& outbox, const Item<W>
   Packet& copy = outbox.descriptor(out_port, peer, in.out_vc * t.ring + out.tail);
   copy = router.at(t.router_fields.ring, flat * t.ring + in.first);
   copy.hops = static_cast<u16>(copy.hops + (out_port < t.network_ports));
-  out.tail = next_place(out.tail, t.ring);
-  in.stage = Stage::kBody;
+  out.tail = next_position(out.tail, t.ring);
+  in.stage = VcState::kBody;
 }
 
 /// After a tail, releases the output VC and moves the next packet of the input VC to the front.
@@ -73,8 +73,8 @@ FLITLAB_INLINE void release_output(const V& v, const Item<W>& router, RouterCont
   router.at(t.router_fields.output, out_port * t.vcs + in.out_vc).owner = kNoOwner;
   word_of(t, router, control, out_port).taken &= ~(u64{1} << bit_of(t, out_port, in.out_vc));
   word.granted &= ~(u64{1} << bit_of(t, port, vc));
-  in.first = next_place(in.first, t.ring);
-  in.stage = Stage::kIdle;
+  in.first = next_position(in.first, t.ring);
+  in.stage = VcState::kIdle;
   if (--in.packets) start_front(t, word, port, vc, in, now + 1);
 }
 
@@ -83,9 +83,9 @@ template <class V, int W>
 FLITLAB_INLINE void send_flit(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 port, u32 vc,
                               u32 out_port, Cycle now) {
   const Outbox<V> outbox(v, v.t.vcs * v.t.ring, now);
-  const u32 mail = cross(v, outbox, router, control, index, port, vc, out_port);
-  if (mail & kHeadMark) take_descriptor(v, outbox, router, index, port, vc, out_port);
-  if (mail & kTailMark) release_output(v, router, control, port, vc, out_port, now);
+  const u32 flit_byte = cross(v, outbox, router, control, index, port, vc, out_port);
+  if (flit_byte & kHeadMark) take_descriptor(v, outbox, router, index, port, vc, out_port);
+  if (flit_byte & kTailMark) release_output(v, router, control, port, vc, out_port, now);
 }
 
 }  // namespace flitlab::vc

@@ -21,7 +21,7 @@ FLITLAB_INLINE bool route_due(const V& v, const Item<W>& router, RouterControl& 
   if (static_cast<i32>(now - in.ready_at) < 0) return false;
   const u32 flat = port * t.vcs + vc;
   Packet& packet = router.at(t.router_fields.ring, flat * t.ring + in.first);
-  if (in.stage == Stage::kRouting || t.adapts) {
+  if (in.stage == VcState::kRouting || t.adapts) {
     const Route route = compute_route(t, outputs_of(t, router, control), index, packet, port, vc);
     if (route.port >= t.ports || !route.allowed) {
       raise_fault(control.fault, kFaultNoRoute, port);
@@ -30,12 +30,12 @@ FLITLAB_INLINE bool route_due(const V& v, const Item<W>& router, RouterControl& 
     in.out_port = static_cast<u8>(route.port);
     in.allowed = route.allowed;
     if constexpr (V::traced) {
-      if (in.stage == Stage::kRouting)
+      if (in.stage == VcState::kRouting)
         v.log.write(index, Event{packet.src, packet.id, EventKind::kRouted, u8(port), u8(vc), in.out_port, 0,
                                  head_of(packet.flits), packet.flits});
     }
-    if (in.stage == Stage::kRouting) in.left = packet.flits;
-    in.stage = Stage::kWaiting;
+    if (in.stage == VcState::kRouting) in.left = packet.flits;
+    in.stage = VcState::kWaiting;
   }
   // Store-and-forward: a packet bids only after its tail has arrived.
   return t.flow_control != FlowControl::kStoreAndForward || in.flits >= in.left;
@@ -52,7 +52,7 @@ FLITLAB_INLINE void grant_vc(const V& v, const Item<W>& router, RouterControl& c
   out.pick = static_cast<u16>(flat + 1);
   in.out_vc = static_cast<u8>(vc);
   in.pick = static_cast<u8>(vc + 1);
-  in.stage = Stage::kHead;
+  in.stage = VcState::kHead;
   in.ready_at = now + t.allocation_delay;
   word_of(t, router, control, in.out_port).taken |= u64{1} << bit_of(t, in.out_port, vc);
   RouterControl& word = word_of(t, router, control, port);
@@ -88,12 +88,12 @@ FLITLAB_INLINE bool bid_round(const V& v, const Item<W>& router, RouterControl& 
       return;
     }
     const Packet& packet = router.at(t.router_fields.ring, flat * t.ring + in.first);
-    u32 wanted = free_vcs(t, router, control, in.out_port, in.allowed, credits_to_take(t, packet));
-    if (!wanted) return;
+    u32 requested = free_vcs(t, router, control, in.out_port, in.allowed, credits_to_take(t, packet));
+    if (!requested) return;
     any = true;
-    if (one_choice) wanted = 1u << first_at_or_after(wanted, in.pick);
-    for (; wanted; wanted &= wanted - 1) {
-      const u32 out = in.out_port * t.vcs + lowest_bit(wanted);
+    if (one_choice) requested = 1u << first_at_or_after(requested, in.pick);
+    for (; requested; requested &= requested - 1) {
+      const u32 out = in.out_port * t.vcs + lowest_bit(requested);
       u16& claim = router.at(t.router_fields.claim, out);
       if (claim == kNoOwner || beats(t, router, router.at(t.router_fields.output, out), in.out_port, flat, claim, now))
         claim = static_cast<u16>(flat);
@@ -111,10 +111,10 @@ FLITLAB_INLINE void accept_round(const V& v, const Item<W>& router, RouterContro
     const u32 flat = port * t.vcs + vc;
     InputVc& in = router.at(t.router_fields.input, flat);
     u32 won = 0;
-    for (u32 wanted = in.allowed; wanted; wanted &= wanted - 1) {
-      u16& claim = router.at(t.router_fields.claim, in.out_port * t.vcs + lowest_bit(wanted));
+    for (u32 requested = in.allowed; requested; requested &= requested - 1) {
+      u16& claim = router.at(t.router_fields.claim, in.out_port * t.vcs + lowest_bit(requested));
       if (claim == flat) {
-        won |= 1u << lowest_bit(wanted);
+        won |= 1u << lowest_bit(requested);
         claim = kNoOwner;
       }
     }
@@ -184,7 +184,7 @@ FLITLAB_INLINE void wavefront_vcs(const V& v, const Item<W>& router, RouterContr
 template <class V, int W>
 FLITLAB_INLINE void allocate_vcs(const V& v, const Item<W>& router, RouterControl& control, u32 index, Cycle now) {
   const auto& t = v.t;
-  if constexpr (V::Table::kSmall) {
+  if constexpr (V::Table::kOneWord) {
     allocate_small_vcs(v, router, control, index, now);
     return;
   }

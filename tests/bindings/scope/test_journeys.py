@@ -32,7 +32,7 @@ def recorded(name, changes, cycles, start=0, **how):
     return network.view(window=cycles + 1, **how).step(cycles), twin.step(cycles).events()
 
 
-def check_ways(ways, events, last):
+def check_paths(ways, events, last):
     """Checks that a packet's steps are contiguous and add up to its latency. Returns the total time of each step."""
     cycles = {kind: {(e["src"], e["id"]): e["cycle"] for e in events if e["kind"] == kind}
               for kind in ("created", "injected", "delivered")}
@@ -58,7 +58,7 @@ def check_ways(ways, events, last):
 def test_stages_add_up_to_the_latency(page, name):
     changes, cycles, stages = KINDS[name]
     view, events = recorded(name, changes, cycles)
-    sums = check_ways(journeys(page, view), events, cycles)
+    sums = check_paths(journeys(page, view), events, cycles)
     assert sum(e["kind"] == "delivered" for e in events) > 10
     assert set(sums) == set(stages.split(", "))
 
@@ -67,14 +67,14 @@ def test_stages_add_up_to_the_latency(page, name):
     ("vc-mesh-8x8", range(20, 44)), ("bless-mesh-8x8", range(20, 44)), ("t3e-16", range(0, 16, 3))], ids=str)
 def test_a_packet_that_leaves_what_is_drawn_is_under_way(page, name, drawn):
     view, events = recorded(name, {}, 150, start=100, routers=drawn)
-    assert "under way" in check_ways(journeys(page, view), [e for e in events if e["index"] in drawn], 250)
+    assert "under way" in check_paths(journeys(page, view), [e for e in events if e["index"] in drawn], 250)
 
 
 @pytest.mark.parametrize("name", ["vc-mesh-8x8", "bless-mesh-8x8", "sconnect-protocol"])
 def test_what_was_created_before_the_recording_is_followed_from_there(page, name):
     view, events = recorded(name, {}, 100, start=200)
     ways = journeys(page, view)
-    check_ways(ways, events, 300)
+    check_paths(ways, events, 300)
     assert any(way["created"] is None and way["spans"] for way in ways.values())
 
 

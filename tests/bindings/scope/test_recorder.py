@@ -12,7 +12,7 @@ from nbclient import NotebookClient
 from scope_trees import short
 
 import flitlab as fl
-from flitlab.scope.places import places_of, planes_of
+from flitlab.scope.places import positions_of, planes_of
 from flitlab.scope.recorder import DRAWN, Recorder
 
 
@@ -173,24 +173,24 @@ def test_bad_input_is_refused(act, says):
 
 
 def test_places():
-    assert places_of(["0 (0,0)", "1 (1,0)", "2 (0,1)", "3 (1,1)"], "mesh", [])[0] == [(0, 0), (1, 0), (0, 1), (1, 1)]
-    ring, said = places_of([f"{i} ({i})" for i in range(8)], "ring", [])
+    assert positions_of(["0 (0,0)", "1 (1,0)", "2 (0,1)", "3 (1,1)"], "mesh", [])[0] == [(0, 0), (1, 0), (0, 1), (1, 1)]
+    ring, said = positions_of([f"{i} ({i})" for i in range(8)], "ring", [])
     assert said == "a ring" and all(abs(x * x + y * y - (8 / 6.283185) ** 2) < 1e-3 for x, y in ring)
-    assert places_of([f"{i} ({i})" for i in range(4)], "mesh", [])[0] == [(i, 0) for i in range(4)]
+    assert positions_of([f"{i} ({i})" for i in range(4)], "mesh", [])[0] == [(i, 0) for i in range(4)]
     names = [f"{i} ({i % 2},{i // 2 % 2},{i // 4})" for i in range(8)]
-    places, said = places_of(names, "torus", [])
+    places, said = positions_of(names, "torus", [])
     assert "2 planes" in said and len(set(places)) == 8 and planes_of(names) == [0] * 4 + [1] * 4
     for shape in ([4], [1, 4]):  # a fabric, whose nodes are numbered
-        assert places_of([str(i) for i in range(4)], "mesh", [], shape) == ([(i, 0) for i in range(4)], "a row")
-    twos, said = places_of(["0a", "0b", "1a", "1b", "2a", "2b"], "mesh", [], [3, 1])
+        assert positions_of([str(i) for i in range(4)], "mesh", [], shape) == ([(i, 0) for i in range(4)], "a row")
+    twos, said = positions_of(["0a", "0b", "1a", "1b", "2a", "2b"], "mesh", [], [3, 1])
     assert said == "a row" and twos == [(0, 0), (0.3, -0.3), (1, 0), (1.3, -0.3), (2, 0), (2.3, -0.3)]
-    assert places_of([str(i) for i in range(6)], "mesh", [], [3, 2])[0] == [(i % 3, i // 3) for i in range(6)]
+    assert positions_of([str(i) for i in range(6)], "mesh", [], [3, 2])[0] == [(i % 3, i // 3) for i in range(6)]
     assert fl.Network("sconnect-protocol").view()._recorder._meta["layout"] == "a row"
-    columns, said = places_of(["0.0", "0.1", "1.0", "1.1"], "", [])
+    columns, said = positions_of(["0.0", "0.1", "1.0", "1.1"], "", [])
     assert said == "2 stages as columns" and columns[0][0] == columns[1][0] < columns[2][0]
     square = [(0, 0, 1, 0), (1, 1, 2, 0), (2, 1, 3, 0), (3, 1, 0, 1)]
-    graph, said = places_of(["0", "1", "2", "3"], "graph", square)
-    assert len(set(graph)) == 4 and "networkx" in said and places_of(["0", "1", "2", "3"], "graph", square)[0] == graph
+    graph, said = positions_of(["0", "1", "2", "3"], "graph", square)
+    assert len(set(graph)) == 4 and "networkx" in said and positions_of(["0", "1", "2", "3"], "graph", square)[0] == graph
 
 
 def test_a_notebook_keeps_a_replay():

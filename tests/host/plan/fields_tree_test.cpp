@@ -66,7 +66,7 @@ TEST(FieldsTree, ShowsEveryKindOfMember) {
   AllFields f;
   kind.add_fields(f, 3u);
   kind.finish();
-  EXPECT_EQ(f, place_fields<AllFields>(3u));
+  EXPECT_EQ(f, lay_out_fields<AllFields>(3u));
   EXPECT_EQ(f.group.mail.offset, 2u);
   EXPECT_EQ(f.outer.offset, 8u);
   ASSERT_EQ(kind.fields.size(), 3u);

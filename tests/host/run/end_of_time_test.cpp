@@ -88,7 +88,7 @@ TEST(EndOfTime, CheckpointsLeadUpToIt) {
     EXPECT_EQ(net.totals().at("packets_delivered"), 1u);
     net.step(1);
   };
-  constexpr Cycle kLate = kEndOfTime / kTraceRing * kTraceRing - 8 * kTraceRing;
+  constexpr Cycle kLate = kEndOfTime / kTraceQueue * kTraceQueue - 8 * kTraceQueue;
   EXPECT_NE(told([&] { from(kLate); }).find("cycle 2000000001 cannot be reached"), std::string::npos);
   EXPECT_NE(told([&] { from(kEndOfTime + 7); }).find("cycle 2000000007 cannot be reached"), std::string::npos);
 }

@@ -221,7 +221,7 @@ TEST(ForgedQueues, TransactionsAreThoseOutstanding) {
   for (u32 item : {0u, kind.count - 1}) {
     EXPECT_THROW(source.load_into(other, forged(item, "loop", offsetof(LoopControl, outstanding), 0)), ConfigError);
     EXPECT_THROW(source.load_into(other, forged(item, "control", offsetof(TerminalControl, created), 0)), ConfigError);
-    EXPECT_THROW(source.load_into(other, forged(item, "heard", offsetof(sconnect::HeardReply, tag), 4)), ConfigError);
+    EXPECT_THROW(source.load_into(other, forged(item, "heard", offsetof(sconnect::ArrivedReply, tag), 4)), ConfigError);
     EXPECT_THROW(source.load_into(other, forged(item, "reply", offsetof(QueuedReply, tag), 4)), ConfigError);
     EXPECT_THROW(source.load_into(other, forged(item, "reply", offsetof(QueuedReply, to), kind.count)), ConfigError);
   }

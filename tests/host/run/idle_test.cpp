@@ -46,7 +46,7 @@ TEST_P(IdleOf, StateAndTotalsAreAsIfStepped) {
   for (const u32 cycles : {29'000u, 1'000u, 100u, 40'000u}) {
     skips.step(cycles);
     for (u32 left = cycles; left;) {
-      const u32 part = std::min(left, kTraceRing - 1);  // too few to skip
+      const u32 part = std::min(left, kTraceQueue - 1);  // too few to skip
       steps.step(part);
       left -= part;
     }

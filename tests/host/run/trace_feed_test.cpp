@@ -170,7 +170,7 @@ TEST(Trace, CheckpointsGoOn) {
 
 /// In a checkpoint, a packet that waits on the host behind a full buffer is changed to depend on packet `needs`.
 TEST(Trace, NoPacketNeedsOneThatIsNotReadYet) {
-  constexpr u32 kLast = kTraceRing + 1;
+  constexpr u32 kLast = kTraceQueue + 1;
   std::string text = "0,0,1,1\n";
   for (u32 n = 1; n < kLast; ++n) text += "0,1,2,1\n";
   const Experiment e = replay(write_trace(text + "0,1,2,3,0\n"));

@@ -37,7 +37,7 @@ void expect(const char* what, Slices slices, Bytes bytes) {
 
 u32 lowest(u32 set) { return set & (0 - set); }
 
-TEST(ByteSlices, OperationsAreThoseOfBytes) {
+TEST(ByteSlices, OperationsAgreeWithBytes) {
   expect("+", [](Slice a, Slice b) { return a + b; }, [](u32 a, u32 b) { return a + b; });
   expect("-", [](Slice a, Slice b) { return a - b; }, [](u32 a, u32 b) { return a - b; });
   expect("&", [](Slice a, Slice b) { return a & b; }, [](u32 a, u32 b) { return a & b; });

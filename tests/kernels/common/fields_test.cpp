@@ -13,7 +13,7 @@ namespace {
 using testing::experiment;
 using testing::integer;
 
-TEST(ConstantFields, AreThoseOfThePlan) {
+TEST(ConstantFields, AgreeWithThePlan) {
   const VcPlan torus(experiment({{"router.vcs", integer(4)}}));
   EXPECT_TRUE((vc::FixedVcTable<5, 4>::fits(torus.table())));
   EXPECT_FALSE((vc::FixedVcTable<5, 2>::fits(torus.table())));
@@ -36,7 +36,7 @@ struct Fields {
 
 /// Absent fields take no space.
 TEST(ConstantFields, OrderAlignmentAndAbsence) {
-  constexpr Fields f = place_fields<Fields>(3u);
+  constexpr Fields f = lay_out_fields<Fields>(3u);
   EXPECT_EQ(f.one.offset, 0u);
   EXPECT_EQ(f.none.offset, 0u);
   EXPECT_EQ(f.two.offset, 2u);

@@ -45,17 +45,17 @@ TEST(Portable, NumbersAreReadAsTheLibraryReadsThem) {
                                  "0x10",   "1,2", "1e400", "-1e400",    "1.2.3", "--1", "e5",   "12345678901234567890",
                                  "0.1e-1", "1 ",  "inf",   "-INFinity", "infin", "nan", "-NaN", "nano",
                                  "in",     "i",   "-n"}) {
-    double ours = -7, theirs = -7;
+    double ours = -7, of_library_text = -7;
     const char* last = text.data() + text.size();
     const auto [end, error] = fallback::from_chars(text.data(), last, ours);
-    const auto [expected_end, expected_error] = std::from_chars(text.data(), last, theirs);
+    const auto [expected_end, expected_error] = std::from_chars(text.data(), last, of_library_text);
     EXPECT_EQ(error, expected_error) << text;
     EXPECT_EQ(end - text.data(), expected_end - text.data()) << text;
-    EXPECT_TRUE(ours == theirs || (std::isnan(ours) && std::isnan(theirs))) << text;
+    EXPECT_TRUE(ours == of_library_text || (std::isnan(ours) && std::isnan(of_library_text))) << text;
   }
 }
 
-TEST(Portable, WhatIsWrittenIsReadAgain) {
+TEST(Portable, WrittenNumbersAreReadBack) {
   std::mt19937_64 random(2);
   for (int i = 0; i < 5000; ++i) {
     const double x = static_cast<double>(random()) / static_cast<double>(random() | 1);

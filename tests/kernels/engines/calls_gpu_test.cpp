@@ -77,7 +77,7 @@ TEST_P(GpuCalls, PiecesOfLaterEpochsAreNotCutAgain) {
 
 /// While few items are due they are listed, which takes two more barriers a cycle; while most are due, this is done in
 /// every 16th cycle only. METRO, S-Connect and the switch make no such list, and Blue Gene/L's nodes always do.
-TEST_P(GpuCalls, WhoIsDueIsListedWhileFewAre) {
+TEST_P(GpuCalls, DueItemsAreListedWhileFew) {
   const std::string kind = GetParam();
   const auto barriers = [&](double load) {
     RawConfig config{{"router.kind", kind}, {"traffic.load", load}, {"topology.shape", IntList{8, 8}}};
@@ -105,7 +105,7 @@ TEST_P(GpuCalls, WhoIsDueIsListedWhileFewAre) {
   }
 }
 
-TEST_P(GpuCalls, TotalsAndAuditsOfManyAreThoseOfEach) {
+TEST_P(GpuCalls, TotalsAndAuditsOfManyAgreeWithSingleOnes) {
   const std::vector<Experiment> replicas = jobs(5);
   const auto plan = make_plan(replicas.front());
   const auto gpu = plan->make_engine(replicas, {"cuda", 1}), cpu = plan->make_engine(replicas, {"cpu", 1});

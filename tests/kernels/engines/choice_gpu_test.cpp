@@ -32,12 +32,12 @@ std::string error_of(auto&& act) {
   return "no error";
 }
 
-TEST_F(GpuChoice, AutoGoesByTheSizeOfAJob) {
-  const EngineChoice asked{.backend = "auto", .threads = 2};
+TEST_F(GpuChoice, AutoChoosesByJobSize) {
+  const EngineChoice choice{.backend = "auto", .threads = 2};
   const EngineCost slow{.cpu_ns = 100000}, quick{.cpu_ns = 1};
-  EXPECT_EQ(resolve_backend(asked, {64, 100}, 0, slow).backend, "cuda");
-  EXPECT_EQ(resolve_backend(asked, {64, 100}, 0, quick).backend, "cpu");
-  EXPECT_EQ(resolve_backend(asked, {64, 100}, 2000000000, slow).backend, "cpu");  // more than the device has
+  EXPECT_EQ(resolve_backend(choice, {64, 100}, 0, slow).backend, "cuda");
+  EXPECT_EQ(resolve_backend(choice, {64, 100}, 0, quick).backend, "cpu");
+  EXPECT_EQ(resolve_backend(choice, {64, 100}, 2000000000, slow).backend, "cpu");  // more than the device has
   EXPECT_EQ(resolve_backend({.backend = "auto", .traced = true}, {64, 100}, 0, slow).backend, "cpu");
   EXPECT_EQ(resolve_backend({.backend = "cuda"}, {64, 1}, 0, quick).backend, "cuda");  // cuda, if requested, is used
   const std::vector<CudaDevice> devices = cuda_devices();
@@ -89,7 +89,7 @@ u64 taken(const Experiment& e, u32 replicas) {
 
 /// Lane state is a second form of the state. A job runs without it if it does not fit beside the scalar state. Tables
 /// may be large: here a traffic matrix is.
-TEST_F(GpuChoice, ANetworkThatHasNoRoomForLanesGoesWithoutThem) {
+TEST_F(GpuChoice, ANetworkWithoutRoomForLanesRunsScalar) {
   constexpr u32 kReplicas = 4;
   std::string lines;
   for (u32 n = 0; n < 36 * 36; ++n)
@@ -119,7 +119,7 @@ TEST_F(GpuChoice, ANetworkThatHasNoRoomForLanesGoesWithoutThem) {
   EXPECT_GE(one_by_one, 2u);
 }
 
-TEST_F(GpuChoice, AJobThatOutgrowsTheDeviceSaysSo) {
+TEST_F(GpuChoice, AJobLargerThanTheDeviceIsAnError) {
   const Experiment e = testing::experiment({{"topology.shape", IntList{64, 64}}});
   const auto plan = make_plan(e);
   setenv("CUDA_ON_HOST_MEMORY", "1", 1);

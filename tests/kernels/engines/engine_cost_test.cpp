@@ -8,7 +8,7 @@
 #include <fstream>
 #include <string>
 
-#include "host/run/pace.hpp"
+#include "host/run/work_slicer.hpp"
 #include "kernels/routers/sconnect/state.hpp"
 #include "kernels/routers/vc/state.hpp"
 #include "tests/support/build.hpp"
@@ -41,11 +41,11 @@ TEST(EngineCost, OfResidentJobsIsDerivedByHand) {
   EXPECT_EQ(threads_of_block({64, 5}, kTwo), 64u);
   EXPECT_EQ(threads_of_block({10, 1000}, kTwo), 32u);
   EXPECT_EQ(threads_of_block({1000, 5}, kTwo), 64u);
-  EXPECT_DOUBLE_EQ(resident_cycle_ns({64, 1}, kTwo, cost), 640 + 50);        // 64 routers by 10 ns outlast 500 ns
-  EXPECT_DOUBLE_EQ(resident_cycle_ns({32, 1}, kTwo, cost), 500 + 50);        // 320 ns do not
-  EXPECT_DOUBLE_EQ(resident_cycle_ns({32, 4}, kTwo, cost), 640 + 50);        // two blocks on each multiprocessor
-  EXPECT_DOUBLE_EQ(resident_cycle_ns({32, 5}, kTwo, cost), 2 * (640 + 50));  // the fifth waits
-  EXPECT_DOUBLE_EQ(resident_cycle_ns({128, 1}, kTwo, cost), 1280 + 50);      // threads have two routers each
+  EXPECT_DOUBLE_EQ(block_cycle_ns({64, 1}, kTwo, cost), 640 + 50);        // 64 routers by 10 ns outlast 500 ns
+  EXPECT_DOUBLE_EQ(block_cycle_ns({32, 1}, kTwo, cost), 500 + 50);        // 320 ns do not
+  EXPECT_DOUBLE_EQ(block_cycle_ns({32, 4}, kTwo, cost), 640 + 50);        // two blocks on each multiprocessor
+  EXPECT_DOUBLE_EQ(block_cycle_ns({32, 5}, kTwo, cost), 2 * (640 + 50));  // the fifth waits
+  EXPECT_DOUBLE_EQ(block_cycle_ns({128, 1}, kTwo, cost), 1280 + 50);      // threads have two routers each
 }
 
 TEST(EngineCost, OfGridsIsDerivedByHand) {
@@ -70,14 +70,14 @@ TEST(EngineCost, AWarpWaitsForItsInstructions) {
   const EngineCost cost{.loads = 2, .blocks = 0.1755, .bytes = 0};
   EXPECT_DOUBLE_EQ(waiting_ns(cost), 256);
   EXPECT_DOUBLE_EQ(waiting_ns({.loads = 6, .blocks = 0.1755, .bytes = 0}), 300);  // for loads longer
-  EXPECT_DOUBLE_EQ(resident_cycle_ns({32, 1}, kTwo, cost), 256 + 50);
+  EXPECT_DOUBLE_EQ(block_cycle_ns({32, 1}, kTwo, cost), 256 + 50);
   EXPECT_DOUBLE_EQ(grid_cycle_ns({64, 1}, kTwo, cost), 256 + 2000);
 }
 
 /// A warp group has 128 routers at 10 ns, which exceeds 1000 ns of waiting; they are two networks of 64, or a part of a
 /// large one.
-TEST(EngineCost, InLanesACrewHasRouters) {
-  const EngineCost cost{.loads = 20, .blocks = 0, .bytes = 420, .crew = 128, .crews = 4};
+TEST(EngineCost, OfWarpGroupsIsDerivedByHand) {
+  const EngineCost cost{.loads = 20, .blocks = 0, .bytes = 420, .warp_group = 128, .warp_groups = 4};
   EXPECT_DOUBLE_EQ(lanes_cycle_ns({64, 1}, kTwo, cost), 1280 + 50);
   EXPECT_DOUBLE_EQ(lanes_cycle_ns({61, 4}, kTwo, cost), 1280 + 50);                // two networks on each
   EXPECT_DOUBLE_EQ(lanes_cycle_ns({61, 5}, kTwo, cost), 2 * 1280 + 50);            // three groups, two of them on one
@@ -85,9 +85,9 @@ TEST(EngineCost, InLanesACrewHasRouters) {
   EXPECT_DOUBLE_EQ(lanes_cycle_ns({512, 1}, kTwo, cost), 2 * 1280 + 50);           // four warp groups: one block's
   EXPECT_DOUBLE_EQ(lanes_cycle_ns({1024, 1}, kTwo, cost), 4 * 1280 + 2000 / 3.0);  // eight: a grid
   EXPECT_DOUBLE_EQ(lanes_cycle_ns({64, 17}, kTwo, cost), 2 * (4 * 1280 + 50));     // nine, the last of which waits
-  EXPECT_DOUBLE_EQ(lanes_cycle_ns({64, 1}, kTwo, {.loads = 40, .blocks = 0, .bytes = 420, .crew = 128, .crews = 4}),
+  EXPECT_DOUBLE_EQ(lanes_cycle_ns({64, 1}, kTwo, {.loads = 40, .blocks = 0, .bytes = 420, .warp_group = 128, .warp_groups = 4}),
                    2000 + 50);
-  EXPECT_DOUBLE_EQ(lanes_cycle_ns({64, 13}, kTwo, {.loads = 20, .blocks = 0, .bytes = 420, .crew = 128, .crews = 3}),
+  EXPECT_DOUBLE_EQ(lanes_cycle_ns({64, 13}, kTwo, {.loads = 20, .blocks = 0, .bytes = 420, .warp_group = 128, .warp_groups = 3}),
                    2 * (3 * 1280 + 50));  // seven warp groups; six run at once
   EXPECT_DOUBLE_EQ(cuda_cycle_ns({64, 1}, kTwo, cost), kHostNs + 1280 + 50);
 }
@@ -124,7 +124,7 @@ EngineCost cost_of(const Measured& m) {
 
 /// The model chooses the engine that was faster by more than a quarter on an H200 beside 16 cores, for every model,
 /// load and size. Estimates for lane state, whose constants are measured, are right to a factor of 1.7.
-TEST(EngineCost, ChoosesWhatWasFaster) {
+TEST(EngineCost, ChoosesTheFasterEngine) {
   std::ifstream file(std::filesystem::path(__FILE__).parent_path() / "../../../docs/gpu_h200.json");
   u32 jobs = 0, on_the_device = 0;
   for (std::string line; std::getline(file, line);) {
@@ -140,7 +140,7 @@ TEST(EngineCost, ChoosesWhatWasFaster) {
     // Ctrl-C takes effect after the first launch, so that must be short for every job.
     const u32 first = WorkPace(cost).piece(u64{m.job.items} * m.job.replicas, kNone);
     EXPECT_LT(first * m.cuda, 0.1e9) << line;
-    if (cost.crew) {
+    if (cost.warp_group) {
       EXPECT_LT(std::max(cuda / m.cuda, m.cuda / cuda), 1.7) << line;
     }
     on_the_device += faster;
@@ -151,7 +151,7 @@ TEST(EngineCost, ChoosesWhatWasFaster) {
 }
 
 /// The same constants between measured sizes: sixteen meshes run on a core each, a hundred on the device.
-TEST(EngineCost, SomeMeshesInLanesAreTheDevices) {
+TEST(EngineCost, ManyMeshesInLanesRunOnTheDevice) {
   const auto on_the_device = [](u32 replicas) {
     return cuda_cycle_ns({64, replicas}, kH200, kLanes) < cpu_cycle_ns({64, replicas}, kCores, kLanes);
   };
@@ -167,14 +167,14 @@ TEST(EngineCost, OneSmallMeshStaysOnTheCpu) {
 /// For S-Connect both distributions are estimated alike, but a thousand networks ran faster in blocks on an H200.
 TEST(EngineCost, ManySmallNetworksHaveBlocksOfTheirOwn) {
   for (u32 replicas : {132u, 1000u, 5000u})
-    EXPECT_TRUE(is_resident({64, replicas}, kH200, sconnect::Table::cost)) << replicas;
+    EXPECT_TRUE(runs_in_blocks({64, replicas}, kH200, sconnect::Table::cost)) << replicas;
 }
 
-TEST(EngineCost, ALargeTorusIsNotOneMultiprocessors) {
-  EXPECT_FALSE(is_resident({4096, 1}, kH200, kVc));
-  EXPECT_TRUE(is_resident({64, 1}, kH200, kVc));
-  EXPECT_TRUE(is_resident({512, 132}, kH200, kVc));
-  EXPECT_LT(grid_cycle_ns({4096, 1}, kH200, kVc), resident_cycle_ns({4096, 1}, kH200, kVc) / 5);
+TEST(EngineCost, ALargeTorusUsesManyMultiprocessors) {
+  EXPECT_FALSE(runs_in_blocks({4096, 1}, kH200, kVc));
+  EXPECT_TRUE(runs_in_blocks({64, 1}, kH200, kVc));
+  EXPECT_TRUE(runs_in_blocks({512, 132}, kH200, kVc));
+  EXPECT_LT(grid_cycle_ns({4096, 1}, kH200, kVc), block_cycle_ns({4096, 1}, kH200, kVc) / 5);
 }
 
 /// A hundred networks of 5000 routers together take little longer than one network of all these routers, far from a
@@ -195,7 +195,7 @@ TEST(EngineCost, IsMonotonous) {
       EXPECT_LE(lanes_cycle_ns(job, {264, kBlockThreads}, kLanes), lanes_cycle_ns(job, kH200, kLanes));
       EXPECT_LE(grid_cycle_ns(job, kH200, kVc), grid_cycle_ns({2 * items, replicas}, kH200, kVc));
       EXPECT_LE(grid_cycle_ns({items, replicas}, {264, kBlockThreads}, kVc), grid_cycle_ns(job, kH200, kVc));
-      EXPECT_LE(resident_cycle_ns(job, {264, kBlockThreads}, kVc), resident_cycle_ns(job, kH200, kVc));
+      EXPECT_LE(block_cycle_ns(job, {264, kBlockThreads}, kVc), block_cycle_ns(job, kH200, kVc));
       EXPECT_LE(cpu_cycle_ns(job, kCores, kVc), cpu_cycle_ns({items, replicas + 1}, kCores, kVc));
     }
 }

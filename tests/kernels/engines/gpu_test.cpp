@@ -47,7 +47,7 @@ class Gpu : public ::testing::TestWithParam<std::string> {
   }
 };
 
-TEST_P(Gpu, CountsWhatTheCpuCounts) {
+TEST_P(Gpu, CountsAgreeWithTheCpu) {
   u64 measured_packets = 0;
   for (const Experiment& e : variations(GetParam())) {
     Network cpu(e), gpu(e, kGpu);

@@ -34,7 +34,7 @@ EngineChoice one_by_one() {
 /// The GPU form of lane state that takes a plan (kernels/routers/vc/cuda.cu).
 std::string lanes_of(const Plan& plan) {
   const vc::VcTable& t = dynamic_cast<const VcPlan&>(plan).table();
-  EXPECT_EQ(plan.facts().cost.crew, vc::lanes::fits_device_lanes(t) ? 128u : 0u);
+  EXPECT_EQ(plan.facts().cost.warp_group, vc::lanes::fits_device_lanes(t) ? 128u : 0u);
   if (!vc::lanes::fits_device_lanes(t)) return "";
   const bool fixed = vc::FixedVcTable<5, 4>::fits(t) || vc::FixedVcTable<7, 4>::fits(t);
   const std::string kind = fixed ? (vc::lanes::is_roomy(t) ? "fixed, roomy" : "fixed") : t.vcs > 4 ? "8 VCs" : "4 VCs";
@@ -51,7 +51,7 @@ class GpuLanes : public ::testing::Test {
 
 /// Blocks of all sizes: one thread group, several in a block, and with few threads the whole grid. Where a sanitizer
 /// makes them slow, one network of each kind.
-TEST_F(GpuLanes, AnyNetworkIsTheSame) {
+TEST_F(GpuLanes, AnyNetworkAgrees) {
   std::map<std::string, u64> moves, packets;
   for (u32 seed = 0; seed < 40; ++seed) {
     setenv("CUDA_ON_HOST_THREADS", seed % 3 ? "768" : "256", 1);
@@ -78,7 +78,7 @@ TEST_F(GpuLanes, AnyNetworkIsTheSame) {
 }
 
 /// A network with more lane blocks than a block of threads has thread groups: on any device it uses the grid.
-TEST_F(GpuLanes, OneThatNoBlockHoldsIsTheSame) {
+TEST_F(GpuLanes, ANetworkLargerThanABlockAgrees) {
   const Experiment e =
       experiment({{"topology.shape", IntList{35, 33}}, {"router.vcs", integer(4)}, {"traffic.load", 0.05}});
   Network cpu(e, one_by_one()), gpu(e, kGpu);
@@ -97,7 +97,7 @@ TEST_F(GpuLanes, OneThatNoBlockHoldsIsTheSame) {
 }
 
 /// Finished replicas are frozen and keep their pending events while others continue.
-TEST_F(GpuLanes, ReplicasStandStill) {
+TEST_F(GpuLanes, FinishedReplicasAreFrozen) {
   for (const IntList& shape : {IntList{6, 5}, IntList{12, 11}}) {
     std::vector<Experiment> replicas;
     for (int seed = 1; seed <= 5; ++seed)
@@ -122,7 +122,7 @@ TEST_F(GpuLanes, ReplicasStandStill) {
 }
 
 /// An audit counts and checks the current state.
-TEST_F(GpuLanes, AuditsSeeWhatLanesDid) {
+TEST_F(GpuLanes, AuditsCheckTheCurrentState) {
   const Experiment e =
       experiment({{"topology.shape", IntList{9, 9}}, {"router.vcs", integer(4)}, {"traffic.load", 0.3}});
   Network cpu(e, one_by_one()), gpu(e, kGpu);

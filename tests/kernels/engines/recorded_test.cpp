@@ -94,7 +94,7 @@ Hashes recorded(std::string_view of) {
 
 class Recorded : public ::testing::TestWithParam<std::string_view> {};
 
-TEST_P(Recorded, EndsAsItDid) {
+TEST_P(Recorded, AgreesWithTheRecord) {
   const std::vector<NamedExperiment> all = experiments(GetParam());
   const Hashes hashes = recorded(GetParam());
   EXPECT_EQ(all.size(), hashes.size());

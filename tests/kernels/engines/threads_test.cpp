@@ -24,7 +24,7 @@ TEST(Threads, EachRunsOnce) {
 }
 
 /// No thread passes a barrier before all have arrived, and then all do, whether they spin or sleep because one is late.
-TEST(Threads, ABarrierWaitsForALateOne) {
+TEST(Threads, ABarrierWaitsForALateThread) {
   constexpr u32 kThreads = 3, kRounds = 300;
   SpinBarrier barrier(kThreads);
   std::array<u32, kThreads> round{};  // read by all between two barriers, written by its thread before the first
@@ -41,7 +41,7 @@ TEST(Threads, ABarrierWaitsForALateOne) {
   EXPECT_EQ(wrong, 0u);
 }
 
-TEST(Threads, NobodyWorksWhereOneCannotStart) {
+TEST(Threads, NoThreadWorksIfOneCannotStart) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers reserve the whole address space";
 #endif

@@ -220,7 +220,7 @@ TEST(AllToAll, ABatchGoesFromEachToEachOther) {
   }
 }
 
-TEST(AllToAll, ToARegionGoWhoAreOutsideOfIt) {
+TEST(AllToAll, ToARegionSendAllTerminalsOutside) {
   for (const char* order : {"random", "rotated", "same"}) {
     Network net(experiment({{"topology.kind", word("mesh")},
                             {"topology.shape", IntList{3, 4}},

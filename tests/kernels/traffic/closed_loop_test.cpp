@@ -104,7 +104,7 @@ TEST(ClosedLoop, OneMessageClassDeadlocksAndTwoDoNot) {
 }
 
 /// The deadlock search reports no false deadlock: what it reports as blocked stays blocked, and otherwise flits move.
-TEST(ClosedLoop, TheSearchAgreesWithWhatHappens) {
+TEST(ClosedLoop, TheDeadlockSearchAgreesWithTheRun) {
   int dead = 0;
   for (int seed = 1; seed <= 12; ++seed)
     for (int queue : {1, 192}) {  // 192: space for all requests of all terminals
@@ -169,7 +169,7 @@ TEST(ClosedLoop, RequestsAndRepliesTakeTurns) {
   const auto look = [&] {
     std::vector<std::byte> state = net.engine->state(0);
     const Items<1> terminals{state.data() + plan.layout().kind_offset(1, 1), plan.layout().kinds[1].item_bytes};
-    const InjectionLane lanes[] = {terminals[0].at(fields.control).lane, terminals[0].at(fields.loop).lane};
+    const PacketInInjection lanes[] = {terminals[0].at(fields.control).lane, terminals[0].at(fields.loop).lane};
     Seen seen{};
     for (u32 i = 0; i < 2; ++i) {
       seen.left[i] = lanes[i].left;

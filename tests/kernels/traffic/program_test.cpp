@@ -67,7 +67,7 @@ TEST(ProgramTiming, TagsChooseTheMessage) {
   EXPECT_EQ(net.ends(), (Cycles{102, 1111}));
 }
 
-TEST(ProgramPackets, AreCutAsAsked) {
+TEST(ProgramPackets, FollowTheirFormat) {
   const PacketFormat format{100, 16, 32};
   FixedDelay net(program("0,send,1,250\n0,send,1,0\n0,send,1,100\n1,recv,0\n1,recv,0\n1,recv,0\n", 2, format), 1, 0, 0,
                  format);

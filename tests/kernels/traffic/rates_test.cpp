@@ -46,7 +46,7 @@ std::string message(const RawConfig& config) {
   return "";
 }
 
-TEST(Rates, AreWhatEverySourceOffers) {
+TEST(Rates, AreOfferedByEverySource) {
   const TextFile matrix(rows(16));
   constexpr u32 kCycles = 200000;
   for (const char* injection : {"bernoulli", "periodic", "on_off"}) {

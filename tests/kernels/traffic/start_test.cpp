@@ -11,7 +11,7 @@ using testing::integer;
 using testing::Network;
 using testing::word;
 
-TEST(TrafficStart, PutsAllCreationsOff) {
+TEST(TrafficStart, DelaysAllCreations) {
   constexpr u32 kStart = 700;
   const RawConfig open{{"traffic.load", 0.2}}, periodic{{"traffic.load", 0.2}, {"traffic.injection", word("periodic")}},
       on_off{{"traffic.load", 0.2}, {"traffic.injection", word("on_off")}},

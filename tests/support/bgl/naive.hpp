@@ -21,15 +21,15 @@ class NaiveTorus : public NaiveLinks {
  public:
   using NaiveLinks::NaiveLinks;
 
-  std::vector<Happening> step() {
-    happened_.clear();
-    for (const auto& happen : later_[now_]) happen();
+  std::vector<NaiveEvent> step() {
+    events_.clear();
+    for (const auto& action : later_[now_]) action();
     later_.erase(now_);
     for (u32 n = 0; n < nodes_.size(); ++n) software(n);
     for (u32 n = 0; n < nodes_.size(); ++n) torus_unit(n);
     ++now_;
-    std::sort(happened_.begin(), happened_.end());
-    return happened_;
+    std::sort(events_.begin(), events_.end());
+    return events_;
   }
 
  private:
@@ -37,18 +37,18 @@ class NaiveTorus : public NaiveLinks {
   static u32 fifo_of(u32 receiver, const NaivePacket& p) { return 7 * p.group + (p.high ? 6 : receiver); }
 
   /// The processor of a FIFO: 0 for packets in plus directions, which arrive at the odd ports.
-  static u32 hand_of(u32 fifo, u32 workers, bool takes) { return workers < 2 ? 0 : (takes ? fifo % 7 + 1 : fifo) % 2; }
-  bool has_hand(u32 n, u32 fifo, bool takes) const {
-    return !workers_ || !nodes_[n].worker[hand_of(fifo, workers_, takes)].task;
+  static u32 processor_of(u32 fifo, u32 workers, bool takes) { return workers < 2 ? 0 : (takes ? fifo % 7 + 1 : fifo) % 2; }
+  bool has_free_processor(u32 n, u32 fifo, bool takes) const {
+    return !workers_ || !nodes_[n].worker[processor_of(fifo, workers_, takes)].task;
   }
   void begin(u32 n, u32 task, u32 fifo, const NaivePacket& p) {
     const u32 clocks = packet_time_ + chunk_time_ * p.chunks;
-    nodes_[n].worker[hand_of(fifo, workers_, task == 2)] = {task, fifo, p, now_ + (clocks + 3) / 4};
+    nodes_[n].worker[processor_of(fifo, workers_, task == 2)] = {task, fifo, p, now_ + (clocks + 3) / 4};
   }
 
   void put(u32 n, u32 fifo, const NaivePacket& p) {
-    const Cycle asks = now_ + arbitration_;
-    at(asks, [=, this] { nodes_[n].line[kInjection][fifo].places.push_back({p, asks, kNever}); });
+    const Cycle may_request = now_ + arbitration_;
+    at(may_request, [=, this] { nodes_[n].line[kInjection][fifo].queue.push_back({p, may_request, kNever}); });
   }
 
   void take(u32 n, u32 fifo) {
@@ -57,7 +57,7 @@ class NaiveTorus : public NaiveLinks {
     node.received[fifo].pop_front();
     if (fifo % 7 != 6) node.take_turn = (fifo + 1) % 14;
     EXPECT_EQ(p.dst, n);
-    happened_.push_back({n, kNone, 0, 0, 0, p.src, p.id});
+    events_.push_back({n, kNone, 0, 0, 0, p.src, p.id});
     at(now_ + 1, [=, this] { nodes_[n].room[fifo] += p.chunks; });
     node.next_take = now_ + take_interval_;
   }
@@ -73,7 +73,7 @@ class NaiveTorus : public NaiveLinks {
     }
     std::set<u32> full;
     for (u32 f = 0; f < 14; ++f)
-      if (!node.received[f].empty() && has_hand(n, f, true)) full.insert(f);
+      if (!node.received[f].empty() && has_free_processor(n, f, true)) full.insert(f);
     while (!full.empty() && node.next_take <= now_) {
       u32 fifo;
       if (full.contains(6) || full.contains(13)) {
@@ -88,7 +88,7 @@ class NaiveTorus : public NaiveLinks {
         continue;
       }
       begin(n, 2, fifo, node.received[fifo].front());
-      std::erase_if(full, [&](u32 f) { return !has_hand(n, f, true); });
+      std::erase_if(full, [&](u32 f) { return !has_free_processor(n, f, true); });
     }
 
     const std::vector<Creation>& mine = creations_[n];
@@ -110,7 +110,7 @@ class NaiveTorus : public NaiveLinks {
         if (node.next_put > now_) return;
         for (u32 i = 0; i < 8 && fifo == 8; ++i) {
           const u32 f = p.high ? i : (node.put_turn + i) % fifos_;
-          if ((f >= 6) == p.high && !used.contains(f) && node.fifo_room[f] >= p.chunks && has_hand(n, f, false))
+          if ((f >= 6) == p.high && !used.contains(f) && node.fifo_room[f] >= p.chunks && has_free_processor(n, f, false))
             fifo = f;
         }
         if (fifo == 8) return;
@@ -131,8 +131,8 @@ class NaiveTorus : public NaiveLinks {
   void torus_unit(u32 n) {
     for (u32 in = 0; in <= kInjection; ++in)
       for (u32 vc = 0; vc < 8; ++vc) {
-        std::deque<Place>& places = nodes_[n].line[in][vc].places;
-        if (!places.empty() && places.front().leaving && places.front().tail == now_) tail_leaves(n, in, vc);
+        std::deque<QueueEntry>& queue = nodes_[n].line[in][vc].queue;
+        if (!queue.empty() && queue.front().leaving && queue.front().tail == now_) tail_leaves(n, in, vc);
       }
     for (u32 d = 0; d < 6 && ack_packets_; ++d) acknowledge(n, d);
     std::vector<Request> requests;
@@ -140,15 +140,15 @@ class NaiveTorus : public NaiveLinks {
     for (u32 fifo = 0; fifo < 8; ++fifo) {
       Request r{kInjection, fifo, 0, 0};
       const Line& l = line(n, r);
-      if (!l.places.empty() && !l.places.front().leaving && choose(n, r)) requests.push_back(r);
+      if (!l.queue.empty() && !l.queue.front().leaving && choose(n, r)) requests.push_back(r);
     }
     for (u32 d = 0; d < 6; ++d) send(n, d, requests);
   }
 
   void tail_leaves(u32 n, u32 in, u32 vc) {
-    std::deque<Place>& places = nodes_[n].line[in][vc].places;
-    const Place p = places.front();
-    places.pop_front();
+    std::deque<QueueEntry>& queue = nodes_[n].line[in][vc].queue;
+    const QueueEntry p = queue.front();
+    queue.pop_front();
     const u32 chunks = p.packet.chunks;
     if (p.to_here) {
       const u32 fifo = fifo_of(in, p.packet);
@@ -161,9 +161,9 @@ class NaiveTorus : public NaiveLinks {
     }
   }
 
-  bool asks(const Line& l) const {
-    if (l.places.empty() || l.places.front().leaving) return false;
-    return l.places.front().ready <= now_ || l.places.front().passes_by == now_;
+  bool may_request(const Line& l) const {
+    if (l.queue.empty() || l.queue.front().leaving) return false;
+    return l.queue.front().ready <= now_ || l.queue.front().passes_by == now_;
   }
 
   /// Phases 1 and 2 of a receiver.
@@ -172,9 +172,9 @@ class NaiveTorus : public NaiveLinks {
     u32 onward_buses = 0;
     bool here_buses[2] = {};  // in use for normal and for high priority
     for (const Line& l : node.line[receiver]) {
-      if (l.places.empty() || !l.places.front().leaving) continue;
-      if (l.places.front().to_here)
-        here_buses[l.places.front().packet.high] = true;
+      if (l.queue.empty() || !l.queue.front().leaving) continue;
+      if (l.queue.front().to_here)
+        here_buses[l.queue.front().packet.high] = true;
       else
         ++onward_buses;
     }
@@ -182,8 +182,8 @@ class NaiveTorus : public NaiveLinks {
     for (u32 vc = 0; vc < 8; ++vc) {
       Request r{receiver, vc, 0, 0};
       Line& l = line(n, r);
-      if (!asks(l)) continue;
-      const NaivePacket& p = l.places.front().packet;
+      if (!may_request(l)) continue;
+      const NaivePacket& p = l.queue.front().packet;
       if (p.ways.empty()) {
         if (!here_buses[p.high] && node.room[fifo_of(receiver, p)] >= p.chunks) here[p.high].push_back(r);
       } else if (onward_buses < paths_) {
@@ -196,20 +196,20 @@ class NaiveTorus : public NaiveLinks {
       }
     }
     const auto stored_first = [&](std::vector<Request>& list) {
-      const auto by = [&](const Request& r) { return line(n, r).places.front().passes_by == now_; };
+      const auto by = [&](const Request& r) { return line(n, r).queue.front().passes_by == now_; };
       if (!std::all_of(list.begin(), list.end(), by)) std::erase_if(list, by);
     };
     for (u32 priority : {0u, 1u}) {
       if (here[priority].empty()) continue;
       stored_first(here[priority]);
       const Request r = serve(n, here[priority], 72 + receiver + 8 * priority);
-      Place& place = line(n, r).places.front();
-      node.room[fifo_of(receiver, place.packet)] -= place.packet.chunks;
-      place.to_here = true;
-      start(n, r, place);
+      QueueEntry& entry = line(n, r).queue.front();
+      node.room[fifo_of(receiver, entry.packet)] -= entry.packet.chunks;
+      entry.to_here = true;
+      start(n, r, entry);
     }
     if (onward.empty()) return;
-    const auto high = [&](const Request& r) { return line(n, r).places.front().packet.high; };
+    const auto high = [&](const Request& r) { return line(n, r).queue.front().packet.high; };
     if (std::any_of(onward.begin(), onward.end(), high))
       std::erase_if(onward, [&](const Request& r) { return !high(r); });
     else
@@ -220,7 +220,7 @@ class NaiveTorus : public NaiveLinks {
   /// Phase 1 for a packet that has hops to make: its output. Returns false if it is blocked.
   bool choose(u32 n, Request& r) const {
     const Node& node = nodes_[n];
-    const NaivePacket& p = node.line[r.in][r.vc].places.front().packet;
+    const NaivePacket& p = node.line[r.in][r.vc].queue.front().packet;
     const auto link_free = [&](u32 d) { return takes(n, d); };
     if (p.dynamic && !p.high) {
       std::vector<std::pair<u32, u32>> pairs;
@@ -255,17 +255,17 @@ class NaiveTorus : public NaiveLinks {
       if (std::any_of(list.begin(), list.end(), wanted))
         std::erase_if(list, [&](const Request& r) { return !wanted(r); });
     };
-    keep([&](const Request& r) { return line(n, r).places.front().packet.high; });
-    if (falls(n, 113, e_.f64(bgl::param::router.network_first)))
+    keep([&](const Request& r) { return line(n, r).queue.front().packet.high; });
+    if (occurs(n, 113, e_.f64(bgl::param::router.network_first)))
       keep([](const Request& r) { return r.in != kInjection; });
     const Request r = serve(n, list, 96 + d);
 
     Node& node = nodes_[n];
-    Place& place = line(n, r).places.front();
-    NaivePacket p = place.packet;
-    happened_.push_back({n, r.in, r.vc, d, r.out_vc, p.src, p.id});
+    QueueEntry& entry = line(n, r).queue.front();
+    NaivePacket p = entry.packet;
+    events_.push_back({n, r.in, r.vc, d, r.out_vc, p.src, p.id});
     line(n, r).blocked = false;
-    start(n, r, place);
+    start(n, r, entry);
     node.tokens[d][r.out_vc] -= cost(r.out_vc, p.chunks);
     node.link_free[d] = now_ + 32 * p.chunks + overhead_;
     const u32 next = neighbour(n, d);
@@ -274,16 +274,16 @@ class NaiveTorus : public NaiveLinks {
     const Cycle comes = now_ + hop_;
     keep_copy(n, d, p.chunks, comes + 32 * p.chunks);
     at(comes, [=, this] {
-      std::deque<Place>& places = nodes_[next].line[d ^ 1][r.out_vc].places;
-      places.push_back({p, comes + fifo_, bypass_ && places.empty() ? comes : kNever});
+      std::deque<QueueEntry>& queue = nodes_[next].line[d ^ 1][r.out_vc].queue;
+      queue.push_back({p, comes + fifo_, bypass_ && queue.empty() ? comes : kNever});
     });
   }
 
-  void start(u32 n, const Request& r, Place& place) {
-    place.leaving = true;
-    place.tail = now_ + 32 * place.packet.chunks;
-    place.passed_by = place.passes_by == now_;
-    if (place.passed_by && !ack_packets_) return_tokens(n, r.in, r.vc, place.packet.chunks);
+  void start(u32 n, const Request& r, QueueEntry& entry) {
+    entry.leaving = true;
+    entry.tail = now_ + 32 * entry.packet.chunks;
+    entry.passed_by = entry.passes_by == now_;
+    if (entry.passed_by && !ack_packets_) return_tokens(n, r.in, r.vc, entry.packet.chunks);
   }
 };
 

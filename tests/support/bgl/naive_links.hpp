@@ -39,9 +39,9 @@ class NaiveLinks : public NaiveNodes {
       End& end = ends_[to][d ^ 1];
       ++end.taken;
       if (ack_packets_)
-        end.owes = true;
+        end.ack_due = true;
       else
-        tell(to, d ^ 1);
+        send_taken(to, d ^ 1);
     });
   }
 
@@ -57,21 +57,21 @@ class NaiveLinks : public NaiveNodes {
       }
     if (node.link_free[d] > now_) return;
     const auto vc = static_cast<u32>(
-        std::find_if(node.owed[d].begin(), node.owed[d].end(), [](u32 owed) { return owed; }) - node.owed[d].begin());
+        std::find_if(node.unreturned[d].begin(), node.unreturned[d].end(), [](u32 unreturned) { return unreturned; }) - node.unreturned[d].begin());
     const auto silent = std::find_if(end.reported.begin(), end.reported.end(), [](Report& r) { return r.overdue; });
     if (vc < 8) {
-      const u32 tokens = std::min(node.owed[d][vc], 8u), to = neighbour(n, d);
-      node.owed[d][vc] -= tokens;
+      const u32 tokens = std::min(node.unreturned[d][vc], 8u), to = neighbour(n, d);
+      node.unreturned[d][vc] -= tokens;
       at(now_ + token_, [=, this] { nodes_[to].tokens[d ^ 1][vc] += tokens; });
       end.reported[vc] = {true, true, false};
     } else if (silent != end.reported.end()) {
       *silent = {true, true, false};
-    } else if (!end.owes) {
+    } else if (!end.ack_due) {
       return;
     }
-    end.owes = false;
+    end.ack_due = false;
     node.link_free[d] = now_ + ack_;
-    tell(n, d);
+    send_taken(n, d);
   }
 
  private:
@@ -81,19 +81,19 @@ class NaiveLinks : public NaiveNodes {
   /// The two ends of links that a node has in a direction.
   struct End {
     std::deque<u32> kept;  // chunks of packets that have not been acknowledged
-    u32 forgotten = 0;     // packets that have been acknowledged
+    u32 acknowledged = 0;     // packets that have been acknowledged
     u32 taken = 0;         // packets taken from the other end
-    bool owes = false;     // an acknowledgment is due
+    bool ack_due = false;     // an acknowledgment is due
     std::array<Report, 8> reported{};
   };
 
   /// Sends the number of packets taken until now to the other end.
-  void tell(u32 n, u32 d) {
+  void send_taken(u32 n, u32 d) {
     if (!protocol_) return;
     const u32 to = neighbour(n, d), taken = ends_[n][d].taken;
     at(now_ + token_, [=, this] {
       End& end = ends_[to][d ^ 1];
-      for (; end.forgotten < taken; ++end.forgotten) end.kept.pop_front();
+      for (; end.acknowledged < taken; ++end.acknowledged) end.kept.pop_front();
     });
   }
 

@@ -27,7 +27,7 @@ struct NaivePacket {
 };
 
 /// A packet in a queue.
-struct Place {
+struct QueueEntry {
   NaivePacket packet;
   Cycle ready;      // first cycle in which it may request
   Cycle passes_by;  // cycle in which it may request through the bypass channel
@@ -36,11 +36,11 @@ struct Place {
 };
 
 struct Line {
-  std::deque<Place> places;
+  std::deque<QueueEntry> queue;
   bool blocked = false;
   u32 chunks() const {
     u32 sum = 0;
-    for (const Place& p : places) sum += p.packet.chunks;
+    for (const QueueEntry& p : queue) sum += p.packet.chunks;
     return sum;
   }
 };
@@ -58,12 +58,12 @@ struct Worker {
 };
 
 /// A departure (`out` and `out_vc`), or a delivery to software (`in` is kNone).
-struct Happening {
+struct NaiveEvent {
   u32 node, in, in_vc, out, out_vc, src, id;
-  auto operator<=>(const Happening&) const = default;
+  auto operator<=>(const NaiveEvent&) const = default;
 };
 
-inline std::ostream& operator<<(std::ostream& out, const Happening& h) {
+inline std::ostream& operator<<(std::ostream& out, const NaiveEvent& h) {
   if (h.in == kNone) return out << "node " << h.node << " takes " << h.src << "#" << h.id;
   return out << h.src << "#" << h.id << " leaves node " << h.node << " from " << h.in << "." << h.in_vc << " to "
              << h.out << "." << h.out_vc;
@@ -119,7 +119,7 @@ class NaiveNodes {
     std::array<std::array<Line, 8>, 7> line;  // [receiver][VC]; [6] injection FIFOs
     std::array<std::array<u32, 8>, 6> tokens{};
     std::array<Cycle, 6> link_free{};
-    std::array<std::array<u32, 8>, 6> owed{};  // tokens that have not been sent back
+    std::array<std::array<u32, 8>, 6> unreturned{};  // tokens that have not been sent back
     std::array<u32, 14> room;
     // Software.
     std::array<u32, 8> fifo_room;
@@ -136,7 +136,7 @@ class NaiveNodes {
     u32 number() const { return 8 * in + vc; }
   };
 
-  void at(Cycle cycle, std::function<void()> happen) { later_[cycle].push_back(std::move(happen)); }
+  void at(Cycle cycle, std::function<void()> action) { later_[cycle].push_back(std::move(action)); }
 
   u32 buffer(u32 vc) const {
     return e_.u32_of(vc < dynamic_vcs_ ? bgl::param::router.dynamic_flits
@@ -165,7 +165,7 @@ class NaiveNodes {
     const Random4 r = philox(seed(), 20, node, now_);
     return static_cast<u32>(mix64((u64{r.word[0]} << 32 | r.word[1]) + arbiter * 0x9E3779B97F4A7C15ull) >> 32);
   }
-  bool falls(u32 node, u32 coin, double probability) const {
+  bool occurs(u32 node, u32 coin, double probability) const {
     return probability >= 1 || dice(node, coin) < static_cast<u32>(probability * 4294967296.0);
   }
   template <class T>
@@ -180,7 +180,7 @@ class NaiveNodes {
 
   Request serve(u32 node, std::vector<Request> list, u32 arbiter) {
     if (list.size() == 1) return list[0];
-    if (falls(node, 112, e_.f64(bgl::param::router.slq))) {
+    if (occurs(node, 112, e_.f64(bgl::param::router.slq))) {
       const auto fullness = [&](const Request& r) {
         return quarter(line(node, r).chunks(),
                        r.in == kInjection ? e_.u32_of(bgl::param::injection.fifo_flits) : buffer(r.vc));
@@ -200,7 +200,7 @@ class NaiveNodes {
   void return_tokens(u32 node, u32 receiver, u32 vc, u32 chunks) {
     const u32 sender = neighbour(node, receiver);
     if (ack_packets_) {
-      nodes_[node].owed[receiver][vc] += cost(vc, chunks);
+      nodes_[node].unreturned[receiver][vc] += cost(vc, chunks);
       return;
     }
     at(now_ + token_, [=, this] { nodes_[sender].tokens[receiver ^ 1][vc] += cost(vc, chunks); });
@@ -215,7 +215,7 @@ class NaiveNodes {
   bool bubble_, by_direction_, actual_size_, bypass_, jsq_, gap_, infinite_;
   std::vector<Node> nodes_;
   std::map<Cycle, std::vector<std::function<void()>>> later_;
-  std::vector<Happening> happened_;
+  std::vector<NaiveEvent> events_;
   Cycle now_ = 0;
 };
 

@@ -17,7 +17,7 @@ namespace flitlab::testing {
 
 class NaiveBless {
  public:
-  using Place = std::vector<u32>;  // coordinates
+  using Coordinates = std::vector<u32>;  // coordinates
 
   struct Flit {
     u32 source, packet, number, length, destination;
@@ -26,22 +26,22 @@ class NaiveBless {
     auto age() const { return std::make_tuple(injected, source, packet, number); }
   };
 
-  /// `places`: reassembly buffers of a terminal; the largest number means no limit.
-  NaiveBless(const Experiment& e, const TrafficTable& traffic, const ReplicaRow& row, u32 places)
+  /// `reassembly_buffers`: reassembly buffers of a terminal; the largest number means no limit.
+  NaiveBless(const Experiment& e, const TrafficTable& traffic, const ReplicaRow& row, u32 reassembly_buffers)
       : mesh_(e.str(param::topology.kind) == "mesh"),
         shape_(e.ints(param::topology.shape)),
         router_delay_(e.u32_of(bless::param::router.delay)),
         hop_(router_delay_ + e.u32_of(param::topology.channel_delay)),
         width_(e.u32_of(bless::param::router.ejection_width)),
-        places_(places),
+        reassembly_buffers_(reassembly_buffers),
         traffic_(traffic),
         row_(row) {
     u32 routers = 1;
     for (u32 k : shape_) routers *= k;
     for (u32 r = 0; r < routers; ++r) {
-      Place place;
-      for (u32 rest = r, d = 0; d < shape_.size(); rest /= shape_[d++]) place.push_back(rest % shape_[d]);
-      place_.push_back(place);
+      Coordinates coordinates;
+      for (u32 rest = r, d = 0; d < shape_.size(); rest /= shape_[d++]) coordinates.push_back(rest % shape_[d]);
+      coordinates_.push_back(coordinates);
       next_.push_back(first_creation(traffic_, row_, r));
       if (never_sends(traffic_, r)) next_.back().at = kNever;
     }
@@ -52,30 +52,30 @@ class NaiveBless {
   void step() {
     std::map<u32, std::vector<Flit>> here;
     for (auto& [where, flit] : flying[now_]) here[where.first].push_back(flit);
-    for (u32 r = 0; r < place_.size(); ++r) route(r, here[r]);
+    for (u32 r = 0; r < coordinates_.size(); ++r) route(r, here[r]);
     flying.erase(now_);
     ++now_;
   }
 
-  u32 router_of(const Place& place) const {
-    return static_cast<u32>(std::find(place_.begin(), place_.end(), place) - place_.begin());
+  u32 router_of(const Coordinates& coordinates) const {
+    return static_cast<u32>(std::find(coordinates_.begin(), coordinates_.end(), coordinates) - coordinates_.begin());
   }
   u32 distance(u32 from, u32 to) const {
     u32 sum = 0;
     for (u32 d = 0; d < shape_.size(); ++d) {
-      const u32 apart = std::max(place_[from][d], place_[to][d]) - std::min(place_[from][d], place_[to][d]);
+      const u32 apart = std::max(coordinates_[from][d], coordinates_[to][d]) - std::min(coordinates_[from][d], coordinates_[to][d]);
       sum += mesh_ ? apart : std::min(apart, shape_[d] - apart);
     }
     return sum;
   }
   /// Router at the far end of a channel; `r` itself if the channel does not exist.
   u32 neighbour(u32 r, u32 channel) const {
-    Place place = place_[r];
-    u32& x = place[channel / 2];
+    Coordinates coordinates = coordinates_[r];
+    u32& x = coordinates[channel / 2];
     const u32 k = shape_[channel / 2], moved = channel % 2 ? x + k - 1 : x + 1;
     if (mesh_ && (channel % 2 ? x == 0 : x + 1 == k)) return r;
     x = moved % k;
-    return router_of(place);
+    return router_of(coordinates);
   }
 
   /// `[cycle of arrival][router and its input]`: flits in transit.
@@ -86,7 +86,7 @@ class NaiveBless {
  private:
   bool take(u32 r, const Flit& f) {
     std::set<u32>& parts = parts_[r][{f.source, f.packet}];  // numbers of the flits that have arrived
-    if (parts.empty() && f.length > 1 && parts_[r].size() > places_) {
+    if (parts.empty() && f.length > 1 && parts_[r].size() > reassembly_buffers_) {
       parts_[r].erase({f.source, f.packet});
       ++refused;
       return false;
@@ -158,11 +158,11 @@ class NaiveBless {
   bool mesh_;
   std::vector<u32> shape_;
   u32 router_delay_, hop_, width_;
-  std::size_t places_;
+  std::size_t reassembly_buffers_;
   const TrafficTable& traffic_;
   ReplicaRow row_;
   Cycle now_ = 0;
-  std::vector<Place> place_;
+  std::vector<Coordinates> coordinates_;
   std::vector<SourceCursor> next_;
   std::vector<std::deque<Flit>> source_;
   std::map<u32, Cycle> started_;

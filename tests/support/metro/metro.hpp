@@ -50,11 +50,11 @@ class MetroNet {
 
   /// Reads or writes the word that a router's port (flat number) will read in the next cycle.
   metro::Word at_router(u32 router, u32 port) const {
-    return field<metro::Word>(0, "mail")[router_place(router, port)];
+    return field<metro::Word>(0, "mail")[router_slot(router, port)];
   }
   void put_at_router(u32 router, u32 port, metro::Word word) {
     auto mail = field<metro::Word>(0, "mail");
-    mail[router_place(router, port)] = word;
+    mail[router_slot(router, port)] = word;
     set_field(0, "mail", mail);
   }
   /// The same at an endpoint's link; leaving links are numbered first.
@@ -72,7 +72,7 @@ class MetroNet {
   u32 start() const { return start_; }
 
  private:
-  std::size_t router_place(u32 router, u32 port) const {
+  std::size_t router_slot(u32 router, u32 port) const {
     const metro::Table& t = table();
     return (std::size_t{router} * (t.slot_mask + 1) + (now() & t.slot_mask)) * t.ports() + port;
   }

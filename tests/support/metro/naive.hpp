@@ -56,10 +56,10 @@ class NaiveMetro {
   }
 
   void step() {
-    for_each_end([](NaiveEnd& end) { NaiveWires::listen(end); });
+    for_each_end([](NaiveEnd& end) { NaiveWires::read_wire(end); });
     endpoints_.cycle();
     routers_.cycle();
-    for_each_end([&](NaiveEnd& end) { wires_.speak(end); });
+    for_each_end([&](NaiveEnd& end) { wires_.write_wire(end); });
     ++common_.now;
   }
 

@@ -50,7 +50,7 @@ class NaiveEndpoints : public NaiveSinks {
       else
         next_creation(t_.traffic, c_.row, n, s.next);
     }
-    if (s.state != NaiveSource::kIdle) hear_back(n, heard(e.link[s.link]));
+    if (s.state != NaiveSource::kIdle) read_answer(n, heard(e.link[s.link]));
     if (s.state == NaiveSource::kIdle && !s.queue.empty() && s.from <= c_.now) start(n);
     if (s.state == NaiveSource::kSending) {
       if (s.sent < s.words.size()) {
@@ -99,7 +99,7 @@ class NaiveEndpoints : public NaiveSinks {
     s.reply.clear();
   }
 
-  void hear_back(u32 n, const Heard& h) {
+  void read_answer(u32 n, const LinkWord& h) {
     NaiveSource& s = all_[n].source;
     if (s.state == NaiveSource::kClosing) return;
     if (h.kind == Kind::kBackDrop) {
@@ -112,9 +112,9 @@ class NaiveEndpoints : public NaiveSinks {
     }
     if (s.state != NaiveSource::kTurned) return;
     if (c_.now < s.from) return;  // words that arrive now belong to an earlier attempt
-    if (!h.agree || c_.now - s.from > t_.patience) {
+    if (!h.agree || c_.now - s.from > t_.answer_timeout) {
       send(all_[n].link[s.link], Kind::kDrop);
-      return falls_silent(n);
+      return end_of_answer(n);
     }
     switch (h.kind) {
       case Kind::kStatus:
@@ -137,7 +137,7 @@ class NaiveEndpoints : public NaiveSinks {
         s.from = c_.now + c_.dp - 1;
         return;
       case Kind::kIdle: return;
-      default: return falls_silent(n);
+      default: return end_of_answer(n);
     }
   }
 
@@ -159,11 +159,11 @@ class NaiveEndpoints : public NaiveSinks {
     NaiveSource& s = all_[n].source;
     ++c_.count(Total::kPacketsDelivered);
     c_.count(Total::kLatencySum) += at - 1 - s.queue.front().created;  // its first word was on the wire at created + 1
-    goes_on(n);
+    resume_processor(n);
   }
 
   /// Lets a processor that waited for this transaction create its next message.
-  void goes_on(u32 n) {
+  void resume_processor(u32 n) {
     if (!stalls_) return;
     SourceCursor& next = all_[n].source.next;
     ++next.index;
@@ -174,7 +174,7 @@ class NaiveEndpoints : public NaiveSinks {
   }
 
   /// Counts the outcome when DROP has arrived or words have ceased.
-  void falls_silent(u32 n) {
+  void end_of_answer(u32 n) {
     const NaiveSource& s = all_[n].source;
     if (s.blocked)
       ++c_.count(metro::Count::kBlocked, std::min((s.status - 1) / 2, 7u));
@@ -199,7 +199,7 @@ class NaiveEndpoints : public NaiveSinks {
     if (s.damaged != kNone && !s.acked) ++c_.count(metro::Count::kDamaged, std::min(s.damaged, 7u));
     if (most_attempts_ && s.attempts == most_attempts_) {
       ++c_.count(Total::kPacketsDropped);
-      goes_on(n);
+      resume_processor(n);
       return over(s);
     }
     if (!backoff_) return;

@@ -25,26 +25,26 @@ class NaiveHeaders {
   const std::vector<u64>& of(u32 from, u32 to) const { return headers_[from * net_.terminals + to]; }
   /// Whether the router of a stage is the last to take bits of a word.
   bool last(u32 stage) const {
-    return own_words_ || stage + 1 == net_.stages || place_[stage + 1] / c_.width > decides(stage);
+    return own_words_ || stage + 1 == net_.stages || first_bit_[stage + 1] / c_.width > decides(stage);
   }
   /// Index of the word with which the router of a stage knows its direction.
   u32 decides(u32 stage) const {
-    return own_words_ ? (stage + 1) * own_words_ - 1 : (place_[stage] + bits_[stage] - 1) / c_.width;
+    return own_words_ ? (stage + 1) * own_words_ - 1 : (first_bit_[stage] + bits_[stage] - 1) / c_.width;
   }
   /// Number of bits in the first word that are left for the router of a stage and those behind it.
-  u32 left(u32 stage) const { return divided_ ? c_.width - place_[stage] % c_.width : c_.width; }
+  u32 left(u32 stage) const { return divided_ ? c_.width - first_bit_[stage] % c_.width : c_.width; }
 
  private:
   /// Lays the directions out, with or without straddling. Returns the words of the header.
   u32 lay_out(bool divided) {
-    place_.clear();
+    first_bit_.clear();
     u32 at = 0;
     for (u32 bits : bits_) {
       if (own_words_)
-        at = static_cast<u32>(place_.size()) * own_words_ * c_.width;
+        at = static_cast<u32>(first_bit_.size()) * own_words_ * c_.width;
       else if (!divided && at % c_.width + bits > c_.width)
         at += c_.width - at % c_.width;
-      place_.push_back(at);
+      first_bit_.push_back(at);
       at += bits;
     }
     return (at + c_.width - 1) / c_.width;
@@ -61,7 +61,7 @@ class NaiveHeaders {
     std::string header;  // bit after bit
     u32 at = net_.leaving(from, 0).item;
     for (u32 s = 0; s < way.size(); ++s) {
-      header.resize(place_[s], '0');
+      header.resize(first_bit_[s], '0');
       for (u32 bit = 1u << net_.setup[at].log_radix >> 1; bit; bit >>= 1) header += way[s] & bit ? '1' : '0';
       at = net_.wire(at, net_.inputs + (way[s] << net_.setup[at].log_dilation)).item;
     }
@@ -79,7 +79,7 @@ class NaiveHeaders {
   const MetroNetwork& net_;
   const NaiveCommon& c_;
   std::vector<u32> bits_;   // bits that a stage uses
-  std::vector<u32> place_;  // index of the first of them
+  std::vector<u32> first_bit_;  // index of the first of them
   u32 own_words_;           // words of the header for each router; 0: routers share words
   bool divided_ = false;
   std::vector<std::vector<u64>> headers_;

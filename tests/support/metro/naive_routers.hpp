@@ -37,7 +37,7 @@ struct NaiveRouter {
   std::vector<NaiveEnd> end;  // forward ports, then backward ones
   std::vector<bool> on;
   std::vector<bool> used;  // backward ports
-  std::vector<bool> said;  // backward ports: in use at the end of the last cycle, as published to the cascaded routers
+  std::vector<bool> published_use;  // backward ports: in use at the end of the last cycle, as published to the cascaded routers
   NaiveEnd& back(u32 out) { return end[forward + out]; }
 };
 
@@ -68,7 +68,7 @@ class NaiveRouters {
         router.end.resize(setup.forward + setup.backward);
         router.on.resize(router.end.size(), true);
         router.used.resize(setup.backward);
-        router.said = router.used;
+        router.published_use = router.used;
         all_.push_back(router);
       }
   }
@@ -78,8 +78,8 @@ class NaiveRouters {
   void cycle() {
     for (u32 r = 0; r < all_.size(); ++r) router_cycle(all_[r], r);
     for (NaiveRouter& r : all_) {
-      r.said = r.used;
-      if (r.dead) r.said.assign(r.backward, false);
+      r.published_use = r.used;
+      if (r.dead) r.published_use.assign(r.backward, false);
     }
   }
 
@@ -88,16 +88,16 @@ class NaiveRouters {
     if (r.dead) return;
     std::vector<bool> busy = r.used;  // a released port is free in the next cycle
     shut_what_disagrees(r);
-    std::vector<u32> asking;
+    std::vector<u32> requesters;
     for (u32 p = 0; p < r.forward; ++p)
-      if (port_cycle(r, p)) asking.push_back(p);
+      if (port_cycle(r, p)) requesters.push_back(p);
     const u64 cycle = u64{c_.now} << 8;
     const u32 item = shared_ ? r.wide : index;
-    if (!asking.empty()) {
-      const u32 count = static_cast<u32>(asking.size());
+    if (!requesters.empty()) {
+      const u32 count = static_cast<u32>(requesters.size());
       const u32 start = below(philox(c_.row.seed, metro::stream::kChoice, item, cycle | 255).word[0], count);
       for (u32 k = 0; k < count; ++k) {
-        const u32 p = asking[(start + k) % count];
+        const u32 p = requesters[(start + k) % count];
         std::vector<u32> free;
         const bool wrong =
             r.misallocate > 0 &&
@@ -134,7 +134,7 @@ class NaiveRouters {
     for (u32 p = 0; in_use_check_ && p < r.forward; ++p) {
       bool agree = true;
       for (u32 s = 0; open(r.port[p]) && s < c_.slices; ++s)
-        agree = agree && (s == r.slice || all_[r.wide * c_.slices + s].said[r.port[p].out]);
+        agree = agree && (s == r.slice || all_[r.wide * c_.slices + s].published_use[r.port[p].out]);
       if (!agree) shut(r, p);
     }
   }
@@ -182,13 +182,13 @@ class NaiveRouters {
         if (kind == Kind::kData) f.sum = c_.added(f.sum, payload_of(end.word));
         if (over) f.state = PortState::kIdle;
         if (kind == Kind::kTurn) {
-          f.state = PortState::kAnswer;
+          f.state = PortState::kAcknowledge;
           f.own = {make_word(Kind::kBlocked, f.direction), make_word(Kind::kBlocked, f.sum), make_word(Kind::kDrop)};
-          say(f, end);
+          send_own_word(f, end);
         }
         return false;
-      case PortState::kAnswer:
-        say(f, end);
+      case PortState::kAcknowledge:
+        send_own_word(f, end);
         if (f.own.empty()) f.state = PortState::kIdle;
         return false;
       case PortState::kDiscard:
@@ -198,7 +198,7 @@ class NaiveRouters {
     return false;
   }
 
-  static void say(NaivePort& f, NaiveEnd& to) {
+  static void send_own_word(NaivePort& f, NaiveEnd& to) {
     to.sent = f.own.front();
     f.own.pop_front();
   }
@@ -243,7 +243,7 @@ class NaiveRouters {
       from.sent = make_word(Kind::kDrop);
       return;
     }
-    if (!f.own.empty()) return say(f, to);
+    if (!f.own.empty()) return send_own_word(f, to);
     if (kind == Kind::kNothing || kind == Kind::kDrop) {
       to.sent = make_word(Kind::kDrop);
       release(r, f);
@@ -257,7 +257,7 @@ class NaiveRouters {
     f.own[1] = make_word(Kind::kStatus, f.sum);
     f.sum = 0;
     f.state = is_forward ? PortState::kReverse : PortState::kForward;
-    say(f, from);
+    send_own_word(f, from);
   }
 
   NaiveCommon& c_;

@@ -16,7 +16,7 @@
 namespace flitlab::testing {
 
 /// The word that the cascaded wires of a link bring together.
-struct Heard {
+struct LinkWord {
   Kind kind = Kind::kNothing;
   bool agree = true;
   u64 content = 0;
@@ -85,8 +85,8 @@ class NaiveSinks {
   std::vector<NaiveEndpoint>& all() { return all_; }
 
  protected:
-  Heard heard(const std::vector<NaiveEnd>& link) const {
-    Heard h;
+  LinkWord heard(const std::vector<NaiveEnd>& link) const {
+    LinkWord h;
     h.kind = kind_of(link[0].word);
     bool given_up = false;
     for (u32 s = 0; s < c_.slices; ++s) {
@@ -107,7 +107,7 @@ class NaiveSinks {
     NaiveEndpoint& e = all_[n];
     NaiveSink& s = e.sink[l];
     auto& link = e.link[net_.links + l];
-    const Heard h = heard(link);
+    const LinkWord h = heard(link);
     switch (s.state) {
       case NaiveSink::kIdle:
         if (h.kind != Kind::kData) return;

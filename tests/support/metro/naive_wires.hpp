@@ -69,7 +69,7 @@ class NaiveWires {
   }
 
   /// First half of a cycle: reads the arriving word.
-  static void listen(NaiveEnd& end) {
+  static void read_wire(NaiveEnd& end) {
     end.sent = end.word = 0;
     if (!end.in) return;
     end.word = end.in->words.front();
@@ -77,7 +77,7 @@ class NaiveWires {
   }
 
   /// Second half: puts the sent word on the wire.
-  void speak(NaiveEnd& end) {
+  void write_wire(NaiveEnd& end) {
     if (!end.out) return;
     NaiveMetroWire& w = *end.out;
     Word sent = end.sent;

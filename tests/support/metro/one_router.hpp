@@ -11,14 +11,14 @@ using metro::make_word;
 using metro::Word;
 
 /// Creation cycle of a message, later than any test runs.
-inline constexpr u32 kNobody = 1000000;
+inline constexpr u32 kNeverCreated = 1000000;
 
 /// One 4x2 router of dilation 2 next to the endpoints of a network of four, with words written to its wires by hand.
 class OneRouter {
  public:
   explicit OneRouter(RawConfig changes = {})
       : net_(with({{"topology.radix", IntList{2, 2}}, {"topology.dilation", IntList{2, 1}}}, std::move(changes)), 0, 1,
-             kNobody) {}
+             kNeverCreated) {}
 
   /// Writes a word that a port reads in the next cycle.
   void put(u32 port, Word w) { net_.put_at_router(0, port, w); }

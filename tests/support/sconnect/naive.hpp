@@ -74,9 +74,9 @@ class NaiveSconnect : public NaiveChannels {
         else
           turn_away(port, p);
         if (!on) port.out->push_back(std::nullopt);
-        std::optional<NaiveParcel> came = port.in->front();
-        if (!on) came.reset();
-        receive(tic, p, came);
+        std::optional<NaiveParcel> arrival = port.in->front();
+        if (!on) arrival.reset();
+        receive(tic, p, arrival);
       }
     }
     for (u32 p = 0; p < 6; ++p) {
@@ -104,7 +104,7 @@ class NaiveSconnect : public NaiveChannels {
 
   void create(u32 h, u32 p) {
     NaiveHost& host = hosts_[h];
-    if (loop_) hear(h);
+    if (loop_) process_answers(h);
     while (host.next.at <= now_ && !(loop_ && host.loop.open.size() == t_.traffic.window)) {
       host.queue.push_back(message(h, p, host.next));
       if (loop_) host.queue.back().created = host.loop.open[host.next.index] = now_;
@@ -206,7 +206,7 @@ class NaiveSconnect : public NaiveChannels {
   std::deque<NaiveLoop::Answer>& answers(const NaiveTicPort& port) { return hosts_[port.link.far].loop.answers; }
 
   /// Processes answers; a host receives one in the cycle after its arrival.
-  void hear(u32 h) {
+  void process_answers(u32 h) {
     NaiveLoop& loop = hosts_[h].loop;
     while (!loop.arrivals.empty() && loop.arrivals.front().cycle < now_) {
       const auto [request, arrived] = loop.arrivals.front();

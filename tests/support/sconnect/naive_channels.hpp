@@ -40,7 +40,7 @@ class NaiveChannels : public NaiveQueues {
     return nullptr;
   }
 
-  void come_back(NaiveTicPort& port, u32 p, const MessageRef& m) {
+  void requeue(NaiveTicPort& port, u32 p, const MessageRef& m) {
     m->failures = std::min(m->failures + 1, 255u);
     m->back = p;
     port.back = m;
@@ -50,7 +50,7 @@ class NaiveChannels : public NaiveQueues {
 
   /// Reroutes messages that wait for a port that is off, one a cycle.
   static void turn_away(NaiveTicPort& port, u32 p) {
-    port.heard.reset();
+    port.last_arrival.reset();
     for (u32 priority = 4; priority-- > 0;)
       for (u32 vc = 2; vc-- > 0;) {
         auto& queue = port.queue[priority][vc];
@@ -69,17 +69,17 @@ class NaiveChannels : public NaiveQueues {
       slot.too_soon = false;
       return false;
     }
-    if (!port.heard || port.heard->hit) {
+    if (!port.last_arrival || port.last_arrival->hit) {
       if (quad) return false;
       error(port.lost);
       count(sconnect::Count::kAnswersLost);
       return true;
     }
-    if (port.heard->answer != slot.sent) {
+    if (port.last_arrival->answer != slot.sent) {
       slot.sent ^= 1;
       free(tic, slot.held);
     } else {
-      come_back(port, p, slot.held);
+      requeue(port, p, slot.held);
     }
     slot.held.reset();
     return false;
@@ -102,7 +102,7 @@ class NaiveChannels : public NaiveQueues {
     const u32 round = port.slots.size(), here = now_ % round;
     NaiveSlot& slot = port.slots[here];
     const bool again = settle(tic, port, p, slot);
-    port.heard.reset();
+    port.last_arrival.reset();
     NaiveParcel parcel;
     const auto carry = [&](const NaiveMessage& m, u32 sequence) {
       parcel.carries = true;
@@ -130,7 +130,7 @@ class NaiveChannels : public NaiveQueues {
       carry(*slot.held, slot.sent);
       count(sconnect::Count::kSentAgain);
     } else if (slot.held) {
-      parcel.asks = true;
+      parcel.answer_requested = true;
     } else if (const MessageRef m = serve(port)) {
       carry(*m, slot.sent);
       if (m->flits == 4) {
@@ -146,7 +146,7 @@ class NaiveChannels : public NaiveQueues {
         slot.held = m;
       }
     }
-    if (!parcel.carries && !parcel.asks && !port.reply) {
+    if (!parcel.carries && !parcel.answer_requested && !port.reply) {
       port.out->push_back(std::nullopt);
       return;
     }
@@ -159,9 +159,9 @@ class NaiveChannels : public NaiveQueues {
 
   // Receivers.
 
-  void receive(NaiveTic& tic, u32 p, const std::optional<NaiveParcel>& came) {
+  void receive(NaiveTic& tic, u32 p, const std::optional<NaiveParcel>& arrival) {
     NaiveTicPort& port = tic.port[p];
-    for (const MessageRef& m : port.doubtful) {
+    for (const MessageRef& m : port.damaged_arrivals) {
       if (!m->waiting) continue;
       for (NaiveTicPort& other : tic.port)
         for (auto& vcs : other.queue)
@@ -169,16 +169,16 @@ class NaiveChannels : public NaiveQueues {
       m->waiting = false;
       free(tic, m);
     }
-    port.doubtful.clear();
-    port.heard = came;
-    const bool hit = came && came->hit;
+    port.damaged_arrivals.clear();
+    port.last_arrival = arrival;
+    const bool hit = arrival && arrival->hit;
     if (hit) {
       error(port.damaged);
       count(sconnect::Count::kSlotsHit);
     }
-    receive_part(tic, p, came);
-    if (came && came->carries && !came->quad) receive_single(tic, p, *came);
-    port.reply = came && (came->carries || came->asks || hit);
+    receive_part(tic, p, arrival);
+    if (arrival && arrival->carries && !arrival->quad) receive_single(tic, p, *arrival);
+    port.reply = arrival && (arrival->carries || arrival->answer_requested || hit);
   }
 
   void refuse(NaiveTicPort& port) {
@@ -198,7 +198,7 @@ class NaiveChannels : public NaiveQueues {
     const MessageRef stored = store(tic, m, p);
     if (parcel.hit) {
       if (!stored) return;
-      port.doubtful.push_back(stored);
+      port.damaged_arrivals.push_back(stored);
       stored->damaged = true;
     } else if (!stored) {
       refuse(port);
@@ -207,33 +207,33 @@ class NaiveChannels : public NaiveQueues {
     }
   }
 
-  void receive_part(NaiveTic& tic, u32 p, const std::optional<NaiveParcel>& came) {
+  void receive_part(NaiveTic& tic, u32 p, const std::optional<NaiveParcel>& arrival) {
     NaiveTicPort& port = tic.port[p];
     const u32 here = now_ % port.slots.size();
-    const bool part = came && !came->hit && came->carries && came->quad;
+    const bool part = arrival && !arrival->hit && arrival->carries && arrival->quad;
     if (!port.train) {
-      if (!part || came->last) return;
+      if (!part || arrival->last) return;
       port.train = NaiveTrain{here, 1, false, nullptr};
-      port.train->message = store(tic, came->message, p);
+      port.train->message = store(tic, arrival->message, p);
       if (!port.train->message) refuse(port);
       return;
     }
     NaiveTrain& train = *port.train;
     ++train.parts;
-    train.spoiled |= !part || came->abort;
-    const bool last = part && came->last;
+    train.damaged_train |= !part || arrival->abort;
+    const bool last = part && arrival->last;
     if (!last && train.parts < 4) return;
     const MessageRef m = train.message;
     NaiveSlot& first = port.slots[train.slot];
-    const bool whole = last && train.parts == 4 && !train.spoiled;
+    const bool whole = last && train.parts == 4 && !train.damaged_train;
     port.train.reset();
     if (!m) return;
-    if (whole && came->sequence == first.taken) {
+    if (whole && arrival->sequence == first.taken) {
       first.taken ^= 1;
       return;
     }
     m->damaged = true;
-    port.doubtful.push_back(m);
+    port.damaged_arrivals.push_back(m);
   }
 
   ReplicaRow row_;

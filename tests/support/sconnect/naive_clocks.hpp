@@ -56,11 +56,11 @@ class NaiveClocks {
                                                    "cable." + std::to_string(p)));
         channels_.push_back({tic, p, of_[tic], of_[link.far], fabric.link(link.far, link.port).delay, d});
       }
-    said_.assign(free_.size(), {});
+    published_.assign(free_.size(), {});
   }
 
   void step() {
-    std::vector<Said> now(free_.size());
+    std::vector<Published> now(free_.size());
     for (NaiveChannel& c : channels_) {
       if (now_ < c.delay) continue;
       const double x = phase_[c.from][now_ - c.delay] + c.d - phase_[c.to][now_];
@@ -69,17 +69,17 @@ class NaiveClocks {
       c.full += (x - c.depth) / (2 * kPi);
       while (c.full >= 1) c.full -= 1, ++c.words;
       while (c.full <= -1) c.full += 1, --c.words;
-      const double size = std::abs(c.depth), said = size <= knee_ ? size : knee_ + outer_ * (size - knee_);
-      now[c.to].sum += c.depth < 0 ? -said : said;
+      const double size = std::abs(c.depth), published = size <= knee_ ? size : knee_ + outer_ * (size - knee_);
+      now[c.to].sum += c.depth < 0 ? -published : published;
       ++now[c.to].active;
     }
     for (u32 i = 0; i < free_.size(); ++i) {
-      const Said& s = shared_[i] ? said_[i] : now[i];
+      const Published& s = shared_[i] ? published_[i] : now[i];
       const double error = sums_ || !s.active ? s.sum : s.sum / s.active;
       const double wanted = gain_ * error;
       phase_[i].push_back(phase_[i].back() + free_[i] + std::clamp(wanted, -tuning_, tuning_));
     }
-    said_ = now;
+    published_ = now;
     ++now_;
   }
 
@@ -87,7 +87,7 @@ class NaiveClocks {
   const std::vector<NaiveChannel>& channels() const { return channels_; }
 
  private:
-  struct Said {
+  struct Published {
     double sum = 0;
     u32 active = 0;
   };
@@ -99,7 +99,7 @@ class NaiveClocks {
   std::vector<double> free_;
   std::vector<std::vector<double>> phase_;
   std::vector<NaiveChannel> channels_;
-  std::vector<Said> said_;
+  std::vector<Published> published_;
 };
 
 }  // namespace flitlab::testing

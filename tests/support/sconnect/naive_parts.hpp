@@ -36,7 +36,7 @@ struct NaiveParcel {
   bool quad = false, last = false, abort = false, hit = false;
   u32 sequence = 0;
   u32 answer = 0;     // messages accepted in the slot that arrived a cycle before, modulo 2
-  bool asks = false;  // requests an answer, without a message
+  bool answer_requested = false;  // requests an answer, without a message
   NaiveMessage message{};
 };
 
@@ -55,7 +55,7 @@ struct NaiveSlot {
 struct NaiveTrain {
   u32 slot;
   u32 parts;
-  bool spoiled;
+  bool damaged_train;
   MessageRef message;  // null: no buffer was free
 };
 
@@ -67,12 +67,12 @@ struct NaiveTicPort {
   std::array<std::array<std::list<MessageRef>, 2>, 4> queue;  // [priority][VC]
   u32 turn = 0;                                               // VC that is served first
   bool on = true;
-  std::optional<NaiveParcel> heard;  // arrived in the last cycle
+  std::optional<NaiveParcel> last_arrival;  // arrived in the last cycle
   bool reply = false;                // an answer is due with the next slot
   MessageRef leaving;                // quad of which parts are still to be sent
   u32 parts = 0, leaving_slot = 0;
   std::optional<NaiveTrain> train;
-  std::vector<MessageRef> doubtful;  // arrived damaged in the last cycle
+  std::vector<MessageRef> damaged_arrivals;  // arrived damaged in the last cycle
   MessageRef back;                   // to be routed again
   u32 entering = 0;                  // cycles for which the host still sends parts of a quad
   u32 carried = 0, damaged = 0, refused = 0, failed = 0, lost = 0;

@@ -32,7 +32,7 @@ class NaiveQueues {
   void count(TotalIndex t, u64 amount = 1, u32 i = 0) { totals_[t.value + i] += amount; }
 
   /// Buffers reserved for a queue.
-  u32 promised(const NaiveTic& tic, u32 p, u32 priority, u32 vc) const {
+  u32 reservation(const NaiveTic& tic, u32 p, u32 priority, u32 vc) const {
     const LinkKind kind = tic.port[p].link.kind;
     const bool one = kind == LinkKind::kHost || (kind == LinkKind::kParallel && parallel_ == 1);
     return kind == LinkKind::kNone || (one && vc == 1) ? 0 : t_.reserve[priority];
@@ -44,7 +44,7 @@ class NaiveQueues {
     for (u32 port = 0; port < 6; ++port)
       for (u32 c = 0; c < 8; ++c) {
         const bool mine = port == p && c == 2 * priority + vc;
-        all += std::max(tic.held(port, c / 2, c % 2) + (mine ? flits : 0), promised(tic, port, c / 2, c % 2));
+        all += std::max(tic.held(port, c / 2, c % 2) + (mine ? flits : 0), reservation(tic, port, c / 2, c % 2));
       }
     return all + 2 * t_.control_buffers <= buffers_;
   }
@@ -54,11 +54,11 @@ class NaiveQueues {
   /// Returns null if no buffer is free.
   MessageRef store(NaiveTic& tic, const NaiveMessage& message, u32 source, bool from_host = false) {
     const MessageRef m = std::make_shared<NaiveMessage>(message);
-    const auto place = choose(tic, *m, source);
-    if (!place) return nullptr;
-    if (from_host && tic.used() >= host_buffers_ && tic.held(place->port, m->priority, place->vc)) return nullptr;
+    const auto choice = choose(tic, *m, source);
+    if (!choice) return nullptr;
+    if (from_host && tic.used() >= host_buffers_ && tic.held(choice->port, m->priority, choice->vc)) return nullptr;
     tic.pool.push_back(m);
-    enqueue(tic, m, *place);
+    enqueue(tic, m, *choice);
     return m;
   }
 
@@ -91,12 +91,12 @@ class NaiveQueues {
     return n;
   }
 
-  struct Place {
+  struct QueueChoice {
     u32 port, vc;
   };
 
   /// Returns the queue for a message, among those with a free buffer for it.
-  std::optional<Place> choose(NaiveTic& tic, const NaiveMessage& message, u32 source) {
+  std::optional<QueueChoice> choose(NaiveTic& tic, const NaiveMessage& message, u32 source) {
     const NaiveMessage* m = &message;
     const std::size_t tic_number = static_cast<std::size_t>(&tic - tics_.data());
     const u32 entry = tables_.entry[tic_number * t_.nodes + m->node];
@@ -128,7 +128,7 @@ class NaiveQueues {
       tic.no_route = true;
       return {};
     }
-    std::optional<Place> best;
+    std::optional<QueueChoice> best;
     u32 least = 0;
     for (const Way& way : ways) {
       std::vector<u32> vcs;
@@ -137,17 +137,17 @@ class NaiveQueues {
       const u32 load = ahead(tic.port[way.port], *m);
       if (vcs.empty() || (best && load >= least)) continue;
       const auto& queues = tic.port[way.port].queue[m->priority];
-      best = Place{way.port, vcs.front()};
+      best = QueueChoice{way.port, vcs.front()};
       if (vcs.size() == 2 && queues[1].size() < queues[0].size()) best->vc = 1;
       least = load;
     }
     return best;
   }
 
-  void enqueue(NaiveTic& tic, const MessageRef& m, const Place& place) {
-    m->next_port = place.port;
-    m->next_vc = place.vc;
-    auto& queue = tic.port[place.port].queue[m->priority][place.vc];
+  void enqueue(NaiveTic& tic, const MessageRef& m, const QueueChoice& choice) {
+    m->next_port = choice.port;
+    m->next_vc = choice.vc;
+    auto& queue = tic.port[choice.port].queue[m->priority][choice.vc];
     queue.insert(place_in(queue, *m), m);
     m->waiting = true;
   }
@@ -156,9 +156,9 @@ class NaiveQueues {
   void route_again(NaiveTic& tic, const MessageRef& m, u32 p) {
     if (m->damaged) return annihilate(tic, m);
     tic.pool.remove(m);
-    const Place old{m->next_port, m->next_vc}, place = choose(tic, *m, p).value_or(old);
+    const QueueChoice old{m->next_port, m->next_vc}, choice = choose(tic, *m, p).value_or(old);
     tic.pool.push_back(m);
-    enqueue(tic, m, place);
+    enqueue(tic, m, choice);
   }
 
   void annihilate(NaiveTic& tic, const MessageRef& m) {

@@ -93,7 +93,7 @@ class SconnectNet {
   }
 
   const std::vector<SconnectEvent>& events() const { return events_; }
-  void forget_events() { events_.clear(); }
+  void discard_events() { events_.clear(); }
   /// Events of a kind for a message, in order.
   std::vector<SconnectEvent> events(EventKind kind, MessageName name) const {
     std::vector<SconnectEvent> some;
@@ -158,10 +158,10 @@ class SconnectNet {
   /// Damages the slot that a port has just sent, whatever it carries.
   void hit(u32 tic, u32 p) {
     const sconnect::Link& link = fabric().link(tic, p);
-    auto mail = fields<u64>(0, "mail");
-    u64& word = mail(link.far, (now() - 1 + link.delay) & table().slot_mask);
+    auto inbox = fields<u64>(0, "mail");
+    u64& word = inbox(link.far, (now() - 1 + link.delay) & table().slot_mask);
     if (word >> 8 * link.port & 0xFF) word |= u64{sconnect::kHit} << 8 * link.port;
-    mail.write();
+    inbox.write();
   }
 
   /// TIC and port of a terminal.

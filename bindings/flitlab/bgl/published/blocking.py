@@ -139,13 +139,13 @@ def verification(shapes: dict[tuple[int, ...], tuple[int, ...]] | None = None, r
                                     strict=True)))
 
     def use(shape: tuple[int, ...], pace: int, gap: bool) -> float:
-        mine = samples()[shape, pace, gap]
-        middle = mine[len(mine) // 4:-(len(mine) // 4)]
+        series = samples()[shape, pace, gap]
+        middle = series[len(series) // 4:-(len(series) // 4)]
         return link_use(courses[shape, pace, gap].experiment, middle[0], middle[-1])
 
     def held(shape: tuple[int, ...], pace: int, gap: bool) -> float:
-        mine = samples()[shape, pace, gap]
-        middle = mine[len(mine) // 4:-(len(mine) // 4)]
+        series = samples()[shape, pace, gap]
+        middle = series[len(series) // 4:-(len(series) // 4)]
         return statistics.mean(s["held"] for s in middle) / courses[shape, pace, gap].experiment.derived()["channels"]
 
     def ratio(of: Callable[..., float], shape: tuple[int, ...], pace: int) -> float:

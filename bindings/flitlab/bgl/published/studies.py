@@ -69,7 +69,7 @@ def figure_2(shape: tuple[int, ...] = (8, 8, 8), uses: tuple[float, ...] = (0.5,
                      partial(lambda name, use: statistics.mean(time(name, use)), name, use), "cycles", 0,
                      reading=f"{EARLY}; cycles 60000 to 140000; load above the links' capacity waits, so latency grows")
                  for name in designs]
-        for quantity, published, of, names, better, said in (
+        for quantity, published, of, names, better, statement in (
                 ("deterministic over dynamic with 1 VC", 1, truediv, ("deterministic", "1 VC, 1 path"),
                  {"higher_is_better": True}, "a clear benefit"),
                 ("4 VCs with 1 path over 2 VCs with 2 paths", 1, truediv, ("4 VCs, 1 path", "2 VCs, 2 paths"),
@@ -77,11 +77,11 @@ def figure_2(shape: tuple[int, ...] = (8, 8, 8), uses: tuple[float, ...] = (0.5,
                 ("saved by 4 VCs and paths instead of 2, over saved by 2 instead of 1", 0.5,
                  lambda a, b, c: (b - c) / (a - b), ("1 VC, 1 path", "2 VCs, 2 paths", "4 VCs, 4 paths"),
                  {"lower_is_better": True}, "a marginal benefit")):
-            rows.append(over_seeds(partial(ratios, of, names, use), quantity, source, setting, published, said, better))
+            rows.append(over_seeds(partial(ratios, of, names, use), quantity, source, setting, published, statement, better))
     return rows
 
 
-def over_seeds(ratios: Callable[[], list[float]], quantity: str, source: str, setting: str, published: float, said: str,
+def over_seeds(ratios: Callable[[], list[float]], quantity: str, source: str, setting: str, published: float, statement: str,
                better: dict) -> dict:
     """Returns a row of a mean over seeds, with its interval."""
     found = once(lambda: interval(ratios()))

@@ -9,24 +9,24 @@ const BUSY = { leaving: "is being sent; its head has left", entering: "its head 
   blocked: "blocked: no backward port of its direction is free" };
 
 // States of circuits: routers do not buffer their data, and no flit requests a switch.
-const CIRCUIT = ["forward", "reverse"], REFUSED = ["blocked", "discard"];
+const CIRCUIT = ["forward", "reverse"], BLOCKED_STATES = ["blocked", "discard"];
 
 // Returns { wins, vc_grants, fates }. wins: switch grants, by output port. fates: by "port.vc", { won, lost, why }.
 // called(port, vc): name of a virtual channel in the machine's terms; said(port, vc): the machine's reason why its
 // front packet waits, if it gives one.
-function arbitration(recording, router, cycle, called, said) {
+function arbitration(recording, router, cycle, name_of, reason_of) {
   const events = recording.events(cycle).filter((e) => !e.at_terminal && e.index === router);
   const wins = events.filter((e) => e.kind === "switch_granted").sort((a, b) => a.out_port - b.out_port);
   const vc_grants = events.filter((e) => e.kind === "vc_granted");
   const rows = recording.state(cycle + 1).rows_of(router);
-  const look = { recording, router, rows, wins, vc_grants, called, said };
+  const look = { recording, router, rows, wins, vc_grants, name_of, reason_of };
   const fates = new Map();
   for (const row of rows) {
     const fate = fate_of(look, row);
     if (fate) fates.set(`${row[PORT]}.${row[VC]}`, fate);
   }
   for (const e of wins) { // includes channels whose last flit has left
-    const to = `${recording.port_name(router, e.out_port)} ${called(e.out_port, e.out_vc)}`;
+    const to = `${recording.port_name(router, e.out_port)} ${name_of(e.out_port, e.out_vc)}`;
     fates.set(`${e.port}.${e.vc}`, { won: true, why: `won: ${flit_name(e)} of ${packet_name(e.src, e.id)} to ${to}` });
   }
   return { wins, vc_grants, fates };
@@ -37,36 +37,36 @@ function flit_name({ flit, flits }) {
   return ["body flit", "head", "tail", "only flit"][flit & 3];
 }
 
-function fate_of({ recording, router, rows, wins, vc_grants, called, said }, row) {
+function fate_of({ recording, router, rows, wins, vc_grants, name_of, reason_of }, row) {
   const stage = recording.stage(row), port = (p) => recording.port_name(router, p);
-  const told = said(row[PORT], row[VC]);
-  if (told) return { lost: stage === "waiting", why: told };
+  const reason = reason_of(row[PORT], row[VC]);
+  if (reason) return { lost: stage === "waiting", why: reason };
   if (recording.meta.kind === "bgl" && stage === "waiting") return { lost: true, why: "waits for a link, tokens or the arbiter" };
-  if (BUSY[stage] !== undefined) return { lost: REFUSED.includes(stage), why: BUSY[stage] };
+  if (BUSY[stage] !== undefined) return { lost: BLOCKED_STATES.includes(stage), why: BUSY[stage] };
   if (row[SRC] < 0 && !row[FLITS]) return stage === "idle" ? null : { why: "waits for its next flit" };
   if (stage === "routing") return { why: "its route is computed" };
   if (row[OUT_PORT] < 0) return { why: `${stage}: no output yet` };
   const to = port(row[OUT_PORT]), outputs = rows.filter((r) => r[PORT] === row[OUT_PORT]);
   const taker = wins.find((e) => e.out_port === row[OUT_PORT]);
-  const taken = taker && `output ${to} taken by ${port(taker.port)} ${called(taker.port, taker.vc)} (${packet_name(taker.src, taker.id)})`;
+  const taken = taker && `output ${to} taken by ${port(taker.port)} ${name_of(taker.port, taker.vc)} (${packet_name(taker.src, taker.id)})`;
   if (row[OUT_VC] < 0) {
     if (stage !== "waiting") return { lost: true, why: taken ?? `requests ${to}: not granted` };
     const rivals = vc_grants.filter((e) => e.out_port === row[OUT_PORT]);
     if (rivals.length) return { lost: true, why: `VC not granted: ${rivals.map((e) =>
-      `${called(e.out_port, e.out_vc)} of ${to} went to ${port(e.port)} ${called(e.port, e.vc)} (${packet_name(e.src, e.id)})`).join(", ")}` };
+      `${name_of(e.out_port, e.out_vc)} of ${to} went to ${port(e.port)} ${name_of(e.port, e.vc)} (${packet_name(e.src, e.id)})`).join(", ")}` };
     const held = outputs.every((r) => r[OWNER_PORT] >= 0);
     return { lost: true, why: held ? `VC not granted: all VCs of ${to} are allocated to other packets`
       : `VC not granted: no VC of ${to} that its routing permits is free` };
   }
   if (vc_grants.some((e) => e.port === row[PORT] && e.vc === row[VC]))
-    return { won: true, why: `${called(row[OUT_PORT], row[OUT_VC])} of ${to} granted; requests the switch next` };
+    return { won: true, why: `${name_of(row[OUT_PORT], row[OUT_VC])} of ${to} granted; requests the switch next` };
   if (!row[FLITS]) return { why: "waits for its next flit" };
   const output = outputs.find((r) => r[VC] === row[OUT_VC]);
-  if (recording.has_credits && output && output[CREDITS] === 0) return { lost: true, why: `no credit for ${to} ${called(row[OUT_PORT], row[OUT_VC])}` };
+  if (recording.has_credits && output && output[CREDITS] === 0) return { lost: true, why: `no credit for ${to} ${name_of(row[OUT_PORT], row[OUT_VC])}` };
   const mine = wins.find((e) => e.port === row[PORT]);
-  if (mine) return { lost: true, why: `its input port sent ${called(mine.port, mine.vc)} (${packet_name(mine.src, mine.id)})` };
+  if (mine) return { lost: true, why: `its input port sent ${name_of(mine.port, mine.vc)} (${packet_name(mine.src, mine.id)})` };
   if (taken) return { lost: true, why: taken };
   const rival = rows.find((r) => r[PORT] === row[PORT] && r[VC] !== row[VC] && r[FLITS] > 0 && r[OUT_VC] >= 0);
-  if (rival) return { lost: true, why: `its input port requested the switch for ${called(rival[PORT], rival[VC])}, which was denied` };
+  if (rival) return { lost: true, why: `its input port requested the switch for ${name_of(rival[PORT], rival[VC])}, which was denied` };
   return { why: "has just arrived; requests the switch next" };
 }

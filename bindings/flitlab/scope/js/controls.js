@@ -2,9 +2,9 @@
 
 const SPEEDS = [0.5, 1, 2, 5, 10, 15, 30, 60, 120];
 
-function make_controls(wish, live) {
+function make_controls(command, live) {
   const button = (label, title, action, key) => make("button", { type: "button", title: `${title}${key ? ` (${key})` : ""}`,
-    "aria-label": title, "data-do": action, onclick: () => wish(action) }, label);
+    "aria-label": title, "data-do": action, onclick: () => command(action) }, label);
   const bar = make("div", { class: "scope-bar-of-controls", role: "toolbar", "aria-label": "cycles" },
     button("|◀", "first recorded cycle", "first", "Home"), button("◀ 100", "back by 100", "back100", "PageUp"), button("◀ 10", "back by 10", "back10", "Shift+←"),
     button("◀ 1", "back by 1", "back1", "←"), button("▶ play", "play", "play", "Space"), button("1 ▶", "step by 1", "step1", "→"),
@@ -15,10 +15,10 @@ function make_controls(wish, live) {
   const speed_text = make("output", {}, "5 cycles/s");
   speed.addEventListener("input", () => {
     speed_text.textContent = `${SPEEDS[speed.value]} cycles/s`;
-    wish("speed", SPEEDS[speed.value]);
+    command("speed", SPEEDS[speed.value]);
   });
   const when = make("input", { type: "range", class: "scope-when", "aria-label": "cycle", "data-do": "seek" });
-  when.addEventListener("input", () => wish("seek", Number(when.value)));
+  when.addEventListener("input", () => command("seek", Number(when.value)));
   bar.append(make("label", {}, "speed ", speed, speed_text));
   return { bar, when, play: bar.querySelector("[data-do=play]") };
 }
@@ -27,22 +27,22 @@ const TITLES = { "topology.kind": "topology", "router.vcs": "VCs", "router.buffe
 
 // Settings of a live network that can be changed (load, pattern, routing, ...), and the control that advances it by
 // many cycles.
-function make_settings(meta, wish) {
+function make_settings(meta, command) {
   const bar = make("div", { class: "scope-settings" });
   for (const [path, setting] of Object.entries(meta.settings)) {
-    const input = setting_input(path, setting, wish), shown = input.type === "range" ? make("output") : null;
+    const input = setting_input(path, setting, command), shown = input.type === "range" ? make("output") : null;
     if (shown) input.addEventListener("input", () => (shown.textContent = input.value));
     bar.append(make("label", { title: setting.help }, `${TITLES[path] ?? path.split(".").pop()} `, input, shown));
   }
   const many = make("input", { type: "number", min: 1, max: 1e9, value: 10000, "aria-label": "cycles to advance", "data-do": "cycles" });
   bar.append(make("span", {}, many, make("button", { type: "button", "data-do": "run", title: "advance by this many cycles without recording",
-    onclick: () => wish("run", Number(many.value)) }, "run on"), make("progress", { max: 1, value: 0, hidden: true })));
+    onclick: () => command("run", Number(many.value)) }, "run on"), make("progress", { max: 1, value: 0, hidden: true })));
   show_settings(bar, meta);
   return bar;
 }
 
-function setting_input(path, { type, choices, min, max }, wish) {
-  const changed = (value) => wish("set", { [path]: value }), is = { "data-setting": path };
+function setting_input(path, { type, choices, min, max }, command) {
+  const changed = (value) => command("set", { [path]: value }), is = { "data-setting": path };
   if (choices.length) return make("select", { ...is, onchange: (e) => changed(e.target.value) },
     ...choices.map((c) => make("option", { value: c }, c)));
   if (type === "int") return make("input", { ...is, type: "number", min, max, onchange: (e) => changed(Number(e.target.value)) });
@@ -71,7 +71,7 @@ const KEYS = { " ": "play", ArrowRight: "step1", "Shift+ArrowRight": "step10", P
   "Shift+ArrowLeft": "back10", PageUp: "back100", Home: "first", End: "last", r: "reset", Escape: "close", n: "next_router",
   p: "previous_router", ".": "next_router", ",": "previous_router", "]": "next_router", "[": "previous_router" };
 
-function listen_to_keys(el, wish) {
+function listen_to_keys(el, command) {
   el.addEventListener("keydown", (event) => {
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key; // independent of Caps Lock
     const name = (event.shiftKey && key.startsWith("Arrow") ? "Shift+" : "") + key;
@@ -80,6 +80,6 @@ function listen_to_keys(el, wish) {
     if (event.key === " " && event.target.closest("button, summary")) return; // Space presses a focused button
     event.preventDefault();
     event.stopPropagation();
-    wish(KEYS[name]);
+    command(KEYS[name]);
   });
 }

@@ -2,7 +2,7 @@
 // steps follow one another without gaps from creation to delivery, on every machine. A time without events is "under
 // way".
 
-const STAGES = ["queue", "inject", "circuit", "behind others", "route", "VC allocation", "switch allocation", "router",
+const STEPS = ["queue", "inject", "circuit", "behind others", "route", "VC allocation", "switch allocation", "router",
   "retransmission", "link", "tail", "reception", "under way"];
 const NO_ORDER = ["adaptive", "sconnect"]; // routers whose inputs are not FIFOs
 
@@ -10,13 +10,13 @@ const NO_ORDER = ["adaptive", "sconnect"]; // routers whose inputs are not FIFOs
 // consecutive times, { stage, from, to, hop }, in cycles; hop -1: before the first router.
 function journey(recording, src, id) {
   const way = { src, id, hops: [], spans: [], created: null, injected: null, delivered: null, length: 0 };
-  const movers = new Movers(recording), in_line = !NO_ORDER.includes(recording.meta.kind);
+  const units = new Units(recording), in_line = !NO_ORDER.includes(recording.meta.kind);
   for (const frame of recording.frames.slice(1)) {
     const cycle = frame.c - 1;
     for (const e of recording.events(cycle)) {
       if (e.src !== src || e.id !== id) {
-        const hop = movers.head?.[movers.head.length - 1];
-        if (hop && in_line && leaves_before(e, hop)) hop.front = cycle + 1;
+        const hop = units.head?.[units.head.length - 1];
+        if (hop && in_line && departs_ahead(e, hop)) hop.front = cycle + 1;
         continue;
       }
       way.length = Math.max(way.length, e.flits);
@@ -24,34 +24,34 @@ function journey(recording, src, id) {
       else if (e.kind === "delivered") way.delivered = cycle;
       else if (e.kind === "injected") {
         way.injected ??= cycle;
-        if (!e.at_terminal) movers.leave(e, cycle); // the packet leaves directly from a queue of its router
+        if (!e.at_terminal) units.leave(e, cycle); // the packet leaves directly from a queue of its router
       } else if (e.at_terminal) continue;
-      else if (e.kind === "arrived") movers.arrive(e, cycle);
+      else if (e.kind === "arrived") units.arrive(e, cycle);
       else if (e.kind === "switch_granted") {
-        if (e.flit & HEAD) movers.leave(e, cycle);
+        if (e.flit & HEAD) units.leave(e, cycle);
         if (e.flit & TAIL && recording.peer(e.index, e.out_port)[1]) way.tail_left = cycle;
       } else {
-        const hop = movers.head?.[movers.head.length - 1];
+        const hop = units.head?.[units.head.length - 1];
         if (!hop || hop.router !== e.index || hop.port !== e.port || hop.granted != null) continue;
         if (e.kind === "routed") hop.routed ??= cycle;
         else if (e.kind === "vc_granted") hop.vc_granted = cycle;
       }
     }
   }
-  way.hops = movers.head ?? [];
+  way.hops = units.head ?? [];
   measure(way, recording);
   return way;
 }
 
 // Returns whether an event is the departure of the tail of a packet that was ahead in the same buffer.
-function leaves_before(e, hop) {
+function departs_ahead(e, hop) {
   return e.kind === "switch_granted" && e.flit & TAIL && hop.routed == null && hop.granted == null && e.index === hop.router &&
     e.port === hop.port && e.vc === hop.vc;
 }
 
 // Hops of the units that move independently: a packet behind its head, or each flit where flits are deflected; the
 // first flit counts as the head. Channels preserve order, which matches departures with arrivals.
-class Movers {
+class Units {
   constructor(recording) {
     this.recording = recording;
     this.head = null;
@@ -130,7 +130,7 @@ function measure(way, recording) {
     } else add("router", front, sent === null ? null : hop.first_granted + 1, i);
     if (sent === null) return way.delivered == null || i + 1 < hops.length ? null : add("reception", front, way.delivered, i);
     add("retransmission", hop.first_granted + 1, sent, i);
-    const next = hops[i + 1]?.arrived ?? (i + 1 < hops.length ? null : head_there(way, sent));
+    const next = hops[i + 1]?.arrived ?? (i + 1 < hops.length ? null : head_arrival(way, sent));
     const [peer, to_terminal] = recording.peer(hop.router, hop.out_port), seen = to_terminal || recording.place.has(peer);
     add(seen ? "link" : "under way", sent, next ?? (i + 1 < hops.length ? null : end), i);
     if (i + 1 === hops.length && way.delivered != null) add("tail", next, way.delivered, i);
@@ -141,15 +141,15 @@ function measure(way, recording) {
 
 // Returns the cycle in which the head reaches the destination. The head takes as long as the tail on the last channel;
 // if the packet is sent as a whole, its flits arrive one per cycle up to the delivery.
-function head_there(way, sent) {
+function head_arrival(way, sent) {
   if (way.delivered == null) return null;
   const { granted } = way.hops[way.hops.length - 1];
   return Math.max(sent, way.tail_left > granted ? way.delivered - (way.tail_left - granted) : way.delivered - (way.length - 1));
 }
 
 // Returns pairs of step and cycles.
-function totals_by_stage(way) {
+function cycles_by_step(way) {
   const sums = new Map();
   for (const { stage, from, to } of way.spans) sums.set(stage, (sums.get(stage) ?? 0) + to - from);
-  return STAGES.filter((s) => sums.has(s)).map((s) => [s, sums.get(s)]);
+  return STEPS.filter((s) => sums.has(s)).map((s) => [s, sums.get(s)]);
 }

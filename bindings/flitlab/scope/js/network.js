@@ -193,7 +193,7 @@ class NetworkView {
       stroke(wire);
     }
     const half = this.size / 2;
-    const refused = REFUSED.map((stage) => meta.stages.indexOf(stage));
+    const blocked_states = BLOCKED_STATES.map((stage) => meta.stages.indexOf(stage));
     meta.routers.forEach((r, i) => {
       const [x, y] = this.places[i], full = this.recording.fill(cycle, r);
       draw.fillStyle = paper;
@@ -206,7 +206,7 @@ class NetworkView {
       draw.strokeStyle = stuck ? alarm : ink;
       draw.lineWidth = stuck ? 4 : 1;
       draw.strokeRect(x - half, y - half, this.size, this.size);
-      if (state.any_in(r, refused)) this.cross(draw, x, y, alarm);
+      if (state.any_in(r, blocked_states)) this.cross(draw, x, y, alarm);
       if (r === router) {
         draw.strokeStyle = ink;
         draw.lineWidth = 3;

@@ -1,6 +1,6 @@
 // Panel of a followed packet: its path, and its time per step as a Gantt chart.
 
-const STAGE_COLOURS = { queue: "#999999", inject: "#CC79A7", circuit: "#56B4E9", "behind others": "#F0E442", route: "#56B4E9",
+const STEP_COLOURS = { queue: "#999999", inject: "#CC79A7", circuit: "#56B4E9", "behind others": "#F0E442", route: "#56B4E9",
   "VC allocation": "#E69F00", "switch allocation": "#D55E00", router: "#E69F00", "retransmission": "#D55E00", link: "#009E73",
   tail: "#0072B2", reception: "#8C6BB1", "under way": "#BBBBBB" };
 
@@ -16,7 +16,7 @@ function draw_packet(el, recording, way, cycle, choose) {
   el.replaceChildren(make("h3", {}, "Packet ", packet_button(way.src, way.id, () => {}),
     way.length ? ` of ${counted(way.length, "flit")}` : ""), facts);
   if (done && way.latency !== null) {
-    const sums = totals_by_stage(way), channels = way.hops.length - 1; // the path of a circuit is not recorded
+    const sums = cycles_by_step(way), channels = way.hops.length - 1; // the path of a circuit is not recorded
     el.append(make("p", { class: "scope-sum" }, (sums.map(([s, n]) => `${s} ${n}`).join(" + ") || "0") +
       ` = ${counted(way.latency, "cycle")}` + (channels < 0 ? "" : `, over ${counted(channels, "channel")} between routers`)));
   }
@@ -31,7 +31,7 @@ function gantt(recording, spans, from, to, cycle) {
   const svg = svg_of(wide, lines * high + 18, `time of the packet per step, cycles ${from} to ${to}`);
   for (const { stage, from: begin, to: end, hop } of spans) {
     const bar = svg_part("rect", { x: x(begin), y: (hop + 1) * high + 1, width: Math.max(1, x(Math.min(end, cycle)) - x(begin)),
-      height: high - 2, fill: STAGE_COLOURS[stage], "data-stage": stage, "data-cycles": end - begin });
+      height: high - 2, fill: STEP_COLOURS[stage], "data-stage": stage, "data-cycles": end - begin });
     bar.append(svg_part("title", {}, `${stage}: ${counted(end - begin, "cycle")} (${begin} to ${end - 1})`));
     svg.append(bar);
   }
@@ -41,9 +41,9 @@ function gantt(recording, spans, from, to, cycle) {
 }
 
 function legend(spans) {
-  const stages = STAGES.filter((s) => spans.some((span) => span.stage === s));
+  const stages = STEPS.filter((s) => spans.some((span) => span.stage === s));
   return make("p", { class: "scope-legend" }, ...stages.map((s) =>
-    make("span", {}, make("i", { style: `background: ${STAGE_COLOURS[s]}` }), s)));
+    make("span", {}, make("i", { style: `background: ${STEP_COLOURS[s]}` }), s)));
 }
 
 function steps(recording, way, cycle, choose) {

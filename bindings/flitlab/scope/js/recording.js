@@ -4,7 +4,7 @@
 const KEY_EVERY = 16; // frames between two complete states; changes are applied from the nearest one
 const [ROUTER, PORT, VC, STAGE, FLITS, PACKETS, LEFT, OUT_PORT, OUT_VC, SRC, ID, DST, CREDITS, OWNER_PORT, OWNER_VC] =
   Array.from({ length: 15 }, (_, i) => i);
-const TOLD = 64; // drawn routers; kTold of recorder.hpp
+const DETAIL_LIMIT = 64; // drawn routers; kTold of recorder.hpp
 const CREDITED = ["vc", "t3e", "bgl", "switch"]; // router models with credits
 const HEAD = 1, TAIL = 2; // bits of the flit in an event
 const FIRST_REPLY = 2 ** 31;
@@ -63,7 +63,7 @@ class State {
     return (this.of_router.get(router) ?? []).map((i) => this.rows[i]);
   }
 
-  held_in(router) {
+  occupied_in(router) {
     return this.held.get(router) ?? 0;
   }
 
@@ -124,21 +124,21 @@ class Recording {
       if (next === undefined || this.last - next + 1 < window) break;
       this.keys.delete(this.first);
       this.full.splice(0, next - this.first);
-      this.states.forget(this.frames.splice(0, next - this.first));
+      this.states.drop(this.frames.splice(0, next - this.first));
     }
   }
 
   // Adds the total occupancy of a frame; call it before the frame is applied to `tip`.
   count(frame) {
     let sum = this.full.at(-1) ?? 0;
-    for (let i = 0; i < frame.f.length; i += 2) sum += frame.f[i + 1] - this.tip.held_in(frame.f[i]);
+    for (let i = 0; i < frame.f.length; i += 2) sum += frame.f[i + 1] - this.tip.occupied_in(frame.f[i]);
     this.full.push(sum);
   }
 
   // Returns the occupancy of a router as a fraction of its capacity, 0 to 1.
   fill(cycle, router) {
     const places = this.meta.places[this.place.get(router)];
-    return places ? this.state(cycle).held_in(router) / places : 0;
+    return places ? this.state(cycle).occupied_in(router) / places : 0;
   }
 
   // Returns the buffer size of a virtual channel in flits; 0: no separate buffer, or one without limit.
@@ -168,8 +168,8 @@ class Recording {
 
   // Returns the texts of a router's ports in the machine's terms. Large networks have them only for inspected routers.
   words(router, cycle) {
-    const told = this.meta.routers.length <= TOLD || this.frame(cycle).i?.[router];
-    return told ? this.state(cycle).words.get(router) : undefined;
+    const recorded = this.meta.routers.length <= DETAIL_LIMIT || this.frame(cycle).i?.[router];
+    return recorded ? this.state(cycle).words.get(router) : undefined;
   }
 
   // Returns the complete state of a router as a tree, if it is recorded: if the router is inspected or the network

@@ -32,9 +32,9 @@ function buffer_cells(runs, places, follow) {
 // words: texts in the machine's terms per port, [note, [[name, note] per virtual channel]]; or null.
 function draw_router(el, recording, router, cycle, follow, words) {
   const i = recording.place.get(router), state = recording.state(cycle), rows = state.rows_of(router);
-  const called = (port, vc) => words?.[port]?.[1][vc]?.[0] || `VC ${vc}`;
+  const name_of = (port, vc) => words?.[port]?.[1][vc]?.[0] || `VC ${vc}`;
   const notes = (port, vc) => (words?.[port]?.[1][vc]?.[1] ?? "").split("\n"); // [note of the channel, reason why its front packet waits]
-  const past = cycle > recording.first ? arbitration(recording, router, cycle - 1, called, (port, vc) => notes(port, vc)[1])
+  const past = cycle > recording.first ? arbitration(recording, router, cycle - 1, name_of, (port, vc) => notes(port, vc)[1])
     : { wins: [], vc_grants: [], fates: new Map() };
   const table = make("table", { class: "scope-ports" });
   const credits = recording.has_credits ? [recording.meta.kind === "bgl" ? "tokens out" : "credits out"] : [];
@@ -49,11 +49,11 @@ function draw_router(el, recording, router, cycle, follow, words) {
     table.append(make("tr", { class: "scope-port", "data-note": said || null }, make("td", { colspan: columns.length }, make("b", {}, name),
       ` — ${where}${waiting}`, said ? make("span", { class: "scope-said" }, ` — ${said}`) : null)));
     for (const row of rows.filter((r) => r[PORT] === port))
-      table.append(channel_row(recording, state, row, past, follow, called, notes(port, row[VC])[0]));
+      table.append(channel_row(recording, state, row, past, follow, name_of, notes(port, row[VC])[0]));
   });
   el.replaceChildren(
     make("h3", {}, `Router ${recording.name(router)} at cycle ${cycle}: ${contents(recording, rows)}`),
-    winners(recording, router, cycle, past, follow, called), table);
+    winners(recording, router, cycle, past, follow, name_of), table);
 }
 
 function counted(n, what) {
@@ -69,23 +69,23 @@ function contents(recording, rows) {
   return circuits ? counted(circuits, "open circuit") : counted(rows.reduce((sum, row) => sum + row[FLITS], 0), "flit");
 }
 
-function channel_row(recording, state, row, { fates }, follow, called, note) {
+function channel_row(recording, state, row, { fates }, follow, name_of, note) {
   const key = `${row[PORT]}.${row[VC]}`, fate = fates.get(key), stage = recording.stage(row);
-  const to = row[OUT_PORT] < 0 ? "" : recording.port_name(row[ROUTER], row[OUT_PORT]) + (row[OUT_VC] < 0 ? "" : ` ${called(row[OUT_PORT], row[OUT_VC])}`);
+  const to = row[OUT_PORT] < 0 ? "" : recording.port_name(row[ROUTER], row[OUT_PORT]) + (row[OUT_VC] < 0 ? "" : ` ${name_of(row[OUT_PORT], row[OUT_VC])}`);
   const mark = fate?.won ? "✓ " : fate?.lost ? "✗ " : "";
   return make("tr", { class: fate?.won ? "scope-won" : fate?.lost ? "scope-lost" : "", "data-vc": key, "data-flits": row[FLITS],
     "data-stage": stage, "data-credits": row[CREDITS], "data-front": row[SRC] < 0 ? "" : packet_name(row[SRC], row[ID]) },
-  make("td", { class: "scope-name" }, called(row[PORT], row[VC]), note ? make("div", { class: "scope-said" }, note) : null),
+  make("td", { class: "scope-name" }, name_of(row[PORT], row[VC]), note ? make("div", { class: "scope-said" }, note) : null),
   make("td", {}, buffer_cells(state.runs(row), recording.capacity(row[ROUTER], row[PORT], row[VC]), follow)),
   make("td", {}, row[SRC] < 0 ? "" : packet_button(row[SRC], row[ID], follow)),
   make("td", {}, stage), make("td", {}, to), recording.has_credits ? make("td", { class: "scope-credits" }, `${row[CREDITS]}`) : null,
   make("td", { class: "scope-why" }, mark + (fate?.why ?? "")));
 }
 
-function winners(recording, router, cycle, { wins, fates }, follow, called) {
+function winners(recording, router, cycle, { wins, fates }, follow, name_of) {
   const list = make("ul", { class: "scope-winners" });
   for (const e of wins) {
-    const from = `${recording.port_name(router, e.port)} ${called(e.port, e.vc)}`, to = `${recording.port_name(router, e.out_port)} ${called(e.out_port, e.out_vc)}`;
+    const from = `${recording.port_name(router, e.port)} ${name_of(e.port, e.vc)}`, to = `${recording.port_name(router, e.out_port)} ${name_of(e.out_port, e.out_vc)}`;
     list.append(make("li", { "data-win": `${e.port}.${e.vc}>${e.out_port}.${e.out_vc} ${packet_name(e.src, e.id)}` },
       `${from} → ${to}: ${flit_name(e)} of `, packet_button(e.src, e.id, follow)));
   }

@@ -1,18 +1,18 @@
-// The scope: display, messages to the kernel, and the user's commands. `ask` sends a message to the kernel; it is null
+// The scope: display, messages to the kernel, and the user's commands. `post` sends a message to the kernel; it is null
 // in a saved page and in a notebook without a kernel. The kernel is Python, or the worker of a page (bindings/page).
 
 const AHEAD = 0.7; // seconds of frames that are recorded ahead of the shown cycle while the network plays
 const PATIENCE = 8000; // milliseconds without an answer until the kernel counts as lost
 
 class Scope {
-  constructor(el, recording, ask) {
-    Object.assign(this, { el, ask, recording, cycle: recording.last, part: 0, speed: 5, playing: false, sel: {}, tree: null });
+  constructor(el, recording, post) {
+    Object.assign(this, { el, post, recording, cycle: recording.last, part: 0, speed: 5, playing: false, sel: {}, tree: null });
     el.classList.add("flitlab-scope");
     el.tabIndex = 0;
     el.dataset.lmSuppressShortcuts = "true"; // disables JupyterLab's shortcuts
-    const wish = (what, value) => this.wish(what, value);
-    this.controls = make_controls(wish, !!ask);
-    this.settings = ask ? make_settings(recording.meta, wish) : make("div");
+    const command = (what, value) => this.command(what, value);
+    this.controls = make_controls(command, !!post);
+    this.settings = post ? make_settings(recording.meta, command) : make("div");
     this.canvas = make("canvas", { class: "scope-network", role: "img", "aria-label": "the network; click a router or a flit" });
     this.canvas.addEventListener("click", (event) => this.click(event));
     this.panel = make("section", { class: "scope-panel", "aria-live": "off" });
@@ -26,12 +26,12 @@ class Scope {
     const when = make("div", { class: "scope-time" }, this.now, this.controls.when);
     el.replaceChildren(this.about, this.controls.bar, when, this.settings, this.note, this.deadlock,
       make("div", { class: "scope-body" }, make("div", {}, this.canvas, this.scale, this.plots), make("div", {}, this.panel, this.inside)));
-    listen_to_keys(el, wish);
+    listen_to_keys(el, command);
     this.watch = new ResizeObserver(() => this.fit());
     this.watch.observe(this.canvas);
     this.view = new NetworkView(this.canvas);
     this.fit();
-    this.say();
+    this.set_note();
     this.show();
     this.clock = requestAnimationFrame((time) => this.tick(time));
   }
@@ -49,23 +49,23 @@ class Scope {
 
   // Commands.
 
-  wish(what, value) {
+  command(what, value) {
     const [, verb, by] = /^(step|back)(\d+)$/.exec(what) ?? [];
     if (verb) return this.move(verb === "step" ? Number(by) : -Number(by));
     const { first, last } = this.recording;
     const routers = this.recording.meta.routers, place = routers.indexOf(this.sel.router);
-    const wishes = {
+    const commands = {
       play: () => this.play(!this.playing),
       first: () => this.go_to(first), last: () => this.go_to(last), seek: () => this.go_to(value),
       speed: () => (this.speed = value),
-      reset: () => { this.stop(); this.play(false); this.ask ? this.request({ do: "reset" }) : this.go_to(first); },
+      reset: () => { this.stop(); this.play(false); this.post ? this.request({ do: "reset" }) : this.go_to(first); },
       set: () => { this.stop(); this.play(false); this.request({ do: "set", changes: value }); },
       run: () => (this.running ? this.stop() : this.run(value)),
       close: () => this.select({}),
       next_router: () => this.select({ router: routers[(place + 1) % routers.length] }),
       previous_router: () => this.select({ router: routers[(place <= 0 ? routers.length : place) - 1] }),
     };
-    wishes[what]();
+    commands[what]();
   }
 
   play(on) {
@@ -76,7 +76,7 @@ class Scope {
     this.controls.play.textContent = on ? "❚❚ pause" : "▶ play";
     this.controls.play.setAttribute("aria-pressed", on);
     this.show();
-    if (!on) this.keep_soon();
+    if (!on) this.schedule_keep();
   }
 
   move(by) {
@@ -88,26 +88,26 @@ class Scope {
   go_to(cycle) {
     const { first, last } = this.recording;
     this.part = 0;
-    if (cycle > last && this.ask) {
+    if (cycle > last && this.post) {
       this.target = cycle;
-      this.ask_up_to(cycle);
+      this.request_up_to(cycle);
     } else this.target = null;
     this.cycle = Math.min(last, Math.max(first, cycle));
     this.show();
   }
 
   // Requests the frames up to a cycle that have not been requested yet.
-  ask_up_to(cycle) {
-    const asked = Math.max(this.recording.last, this.asked ?? 0);
-    if (cycle > asked) this.request({ do: "step", cycles: cycle - asked });
-    this.asked = Math.max(asked, cycle);
+  request_up_to(cycle) {
+    const requested = Math.max(this.recording.last, this.requested ?? 0);
+    if (cycle > requested) this.request({ do: "step", cycles: cycle - requested });
+    this.requested = Math.max(requested, cycle);
   }
 
   select(sel) {
     this.sel = sel;
     this.tree = null;
     this.el.focus({ preventScroll: true }); // the clicked element may have been removed, and the focus with it
-    if (sel.router !== undefined && this.ask) this.request({ do: "inspect", router: sel.router });
+    if (sel.router !== undefined && this.post) this.request({ do: "inspect", router: sel.router });
     this.show();
   }
 
@@ -120,7 +120,7 @@ class Scope {
   // Advances by many cycles in parts, so that the user can stop it.
   run(cycles) {
     cycles = Math.floor(cycles);
-    if (!(cycles >= 1)) return this.say("run on: how many cycles? Enter a number of at least 1.");
+    if (!(cycles >= 1)) return this.set_note("run on: how many cycles? Enter a number of at least 1.");
     this.play(false);
     this.running = { from: this.recording.last, to: this.recording.last + cycles };
     this.request({ do: "skip", cycles });
@@ -143,32 +143,32 @@ class Scope {
   // Messages to and from the kernel.
 
   request(message) {
-    if (!this.ask) return;
+    if (!this.post) return;
     this.waiting = performance.now();
     this.send(message);
   }
 
   async send(message) {
     try {
-      await this.ask(message);
+      await this.post(message);
     } catch {
-      this.lose_kernel();
+      this.mark_kernel_lost();
     }
   }
 
   // Switches to replay of the recorded cycles. The next answer of the kernel switches back (receive()).
-  lose_kernel() {
+  mark_kernel_lost() {
     this.waiting = this.running = null;
     this.lost = true;
     if (this.playing && this.cycle >= this.recording.last) this.cycle = this.recording.first;
-    this.target = this.asked = null;
+    this.target = this.requested = null;
     this.progress();
-    this.say("The kernel does not answer. The recorded cycles can still be replayed.");
+    this.set_note("The kernel does not answer. The recorded cycles can still be replayed.");
   }
 
-  get live() { return this.ask && !this.lost; }
+  get live() { return this.post && !this.lost; }
 
-  keep_soon() {
+  schedule_keep() {
     clearTimeout(this.keeping);
     if (this.live) this.keeping = setTimeout(() => this.send({ do: "keep" }), 1500);
   }
@@ -178,7 +178,7 @@ class Scope {
     this.lost = false;
     if (message.error) {
       show_settings(this.settings, this.recording.meta);
-      return this.say(message.error);
+      return this.set_note(message.error);
     }
     if (message.tree) {
       this.tree = message;
@@ -186,10 +186,10 @@ class Scope {
     }
     if (message.anew) {
       this.recording = new Recording(message.anew);
-      this.told_deadlock = null;
+      this.shown_deadlock = null;
       this.cycle = this.recording.last;
       this.target = null;
-      this.asked = this.cycle;
+      this.requested = this.cycle;
       this.part = 0;
       this.view.fit(this.recording);
       show_settings(this.settings, this.recording.meta);
@@ -201,8 +201,8 @@ class Scope {
       if (this.target) this.cycle = Math.min(this.target, this.recording.last);
       else if (at_the_end) this.cycle = this.recording.last;
       if (message.more) { // the number of frames per answer is limited
-        this.asked = this.recording.last;
-        this.ask_up_to(this.target);
+        this.requested = this.recording.last;
+        this.request_up_to(this.target);
       } else if (this.target <= this.recording.last) this.target = null;
       if (!this.playing) this.cycle = Math.max(this.cycle, this.recording.first);
     }
@@ -211,9 +211,9 @@ class Scope {
       rest > 0 ? this.request({ do: "skip", cycles: rest }) : (this.running = null);
       this.progress();
     }
-    this.say();
+    this.set_note();
     this.show();
-    this.keep_soon();
+    this.schedule_keep();
   }
 
   // Display.
@@ -222,12 +222,12 @@ class Scope {
     const passed = Math.min(0.25, (time - (this.before ?? time)) / 1000);
     this.before = time;
     const { last, first } = this.recording;
-    if (this.waiting && performance.now() - this.waiting > PATIENCE) this.lose_kernel();
+    if (this.waiting && performance.now() - this.waiting > PATIENCE) this.mark_kernel_lost();
     if (this.playing) {
       let place = Math.max(first, this.cycle + this.part + passed * this.speed);
       const most = Math.min(100, Math.floor(this.recording.meta.window / 2)); // so that frames ahead do not displace the shown one
       const wanted = Math.min(most, Math.ceil(this.speed * AHEAD) + 1);
-      if (this.live && !this.waiting && last - place < wanted) this.ask_up_to(last + wanted);
+      if (this.live && !this.waiting && last - place < wanted) this.request_up_to(last + wanted);
       if (place >= last) {
         place = last;
         if (!this.live) this.play(false);
@@ -283,11 +283,11 @@ class Scope {
     return recording.words(sel.router, cycle) ?? (tree?.router === sel.router && tree.cycle === cycle ? tree.words : null);
   }
 
-  say(text = "") {
+  set_note(text = "") {
     const { meta } = this.recording;
     this.scale.textContent = scales(meta);
     this.about.textContent = `${meta.about}; seed ${meta.seed}; drawn as ${meta.layout}`;
-    this.note.replaceChildren(...[meta.note, this.ask ? "" : "This is a replay of recorded cycles; no network is running.", text]
+    this.note.replaceChildren(...[meta.note, this.post ? "" : "This is a replay of recorded cycles; no network is running.", text]
       .filter((t) => t).map((t) => make("span", {}, t, " ")));
     this.show_deadlock();
   }
@@ -295,8 +295,8 @@ class Scope {
   // Shows the description of a deadlock from the cycle on in which it was found.
   show_deadlock() {
     const { meta } = this.recording, deadlock = this.cycle >= meta.deadlocked ? meta.deadlock : "";
-    if (this.told_deadlock === deadlock) return;
-    this.told_deadlock = deadlock;
+    if (this.shown_deadlock === deadlock) return;
+    this.shown_deadlock = deadlock;
     this.stuck = deadlock ? routers_in(deadlock, meta) : null;
     this.deadlock.textContent = deadlock;
     this.deadlock.hidden = !deadlock;

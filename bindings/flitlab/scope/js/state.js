@@ -37,7 +37,7 @@ class RouterStates {
     this.past = new Map(); // by router: words by index
   }
 
-  forget(frames) {
+  drop(frames) {
     for (const { s } of frames)
       for (const [router, changes] of Object.entries(s ?? {})) {
         const known = this.past.get(router) ?? this.past.set(router, new Map()).get(router);
@@ -48,7 +48,7 @@ class RouterStates {
   // Returns the state of a router as a tree; undefined if the recording does not have it.
   tree(router, cycle) {
     const { meta, frames, first } = this.recording;
-    if (!meta.state || meta.routers.length > TOLD) return undefined;
+    if (!meta.state || meta.routers.length > DETAIL_LIMIT) return undefined;
     const [kind, bytes, fields] = meta.state, view = new DataView(new ArrayBuffer(bytes));
     for (const [place, word] of this.past.get(`${router}`) ?? []) view.setUint32(4 * place, word, true);
     for (let i = 0; i <= cycle - first; ++i) {

@@ -53,7 +53,7 @@ def barrier(each: int = 1, cycles: int = 20000) -> list[dict]:
                   lower_is_better=True,
                   reading=partial(lambda a, b: f"{a():.1f} and {b():.1f} clocks; {READING_BARRIER}", clocks, way))
               for name, which, clocks, way in rows]
-    return judged + tried(others, cycles)
+    return judged + alternatives(others, cycles)
 
 
 def round_trip(shape: tuple[int, int, int], **settings) -> float:
@@ -79,7 +79,7 @@ def from_the_last_join(shape: tuple[int, int, int], last: list[int]) -> list[int
     return clocks
 
 
-def tried(others: range, cycles: int) -> list[dict]:
+def alternatives(others: range, cycles: int) -> list[dict]:
     """Compares the barrier with other references, which could explain the paper's statement for the mean reference."""
     def line(setting: str, quantity: str, clocks: Callable[[], float], ways: Callable[[], dict[int, int]]) -> dict:
         return row("t3e.barrier", f"barrier over {quantity}", f"{PAPER}, section 6", f"{setting}, idle", None,

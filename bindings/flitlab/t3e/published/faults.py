@@ -40,7 +40,7 @@ def _lost(experiment: Experiment, pairs: list[tuple[int, int]]) -> int:
         return len(pairs) - network.step(len(pairs) + 2000).totals["packets_delivered"]
 
 
-def _most(experiment: Experiment, loads: tuple[float, ...]) -> float:
+def _highest_accepted(experiment: Experiment, loads: tuple[float, ...]) -> float:
     """Returns the highest accepted traffic over some loads."""
     loaded = experiment.set({"traffic.packet_flits": 10, "run.warmup_cycles": 2000, "run.measure_cycles": 2000})
     return max(run(loaded.set("traffic.load", load)).accepted for load in loads)
@@ -52,7 +52,7 @@ def faults(draws: int = 3, seed: int = 1, breaks: tuple[int, ...] = (1, 4, 16)) 
     """
     nodes = SHAPE[0] * SHAPE[1] * SHAPE[2]
     setting = f"{nodes} PEs"
-    whole = once(_most, _machine(), (0.5, 0.6, 0.7))
+    whole = once(_highest_accepted, _machine(), (0.5, 0.6, 0.7))
     choose = random.Random(seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about unconnected pairs, which are counted
@@ -82,7 +82,7 @@ def _broken_links(setting: str, whole: Callable[[], float], draws: int, breaks: 
             adaptive += machine.adaptive_pairs / machine.pairs / draws
             pairs_tried += len(connected)
             lost.append(once(_lost, experiment, connected))
-            best.append(once(_most, experiment, (0.4, 0.5, 0.6, 0.7)))
+            best.append(once(_highest_accepted, experiment, (0.4, 0.5, 0.6, 0.7)))
         where = f"{setting}, {count} broken links"
         reading = f"links at random, {draws} draws; the paper says that routes avoid such failures, but not how many"
         rows += [

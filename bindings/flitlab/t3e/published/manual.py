@@ -115,7 +115,7 @@ def _register_used(mode: int, pe: t3e.Pe) -> int:
     return found[0] if len(found) == 1 else -1
 
 
-def _way(src: int, dst: int, **settings) -> list[int]:
+def _path(src: int, dst: int, **settings) -> list[int]:
     """Returns R_PWHO of the routers at which a packet arrives, in order. src, dst: logical numbers."""
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "trace.csv"
@@ -134,13 +134,13 @@ def routes() -> list[dict]:
     rows = []
     for figure, mode, pe, numbering in (("Figure 46", "0", 2, FORMAT1), ("Figure 47", "1", 2, FORMAT1),
                                         ("Figure 48", "2", 1, [9, 16, 0, 8])):
-        way = _way(pe, 4, routing__lut_mode=mode, routing__adaptive=False, topology__logical_format=numbering)
+        way = _path(pe, 4, routing__lut_mode=mode, routing__adaptive=False, topology__logical_format=numbering)
         rows.append(_differing(figure, f"PE {pe} to 4, mode {mode}: nodes on the way", [0x000100, 0x010100, 0x010000],
                                way, "the figure is lost; direction order takes +Z before -Y"))
     wanted = [0x000100, 0x000101, 0x000201, 0x000301, 0x010301]
     rows.append(_differing("Figure 49", "PE 2 to F without adaptivity: nodes on the way", wanted,
-                           _way(2, 0xF, routing__adaptive=False)))
-    way = _way(2, 0xF)
+                           _path(2, 0xF, routing__adaptive=False)))
+    way = _path(2, 0xF)
     rows.append(row("t3e.manual", "PE 2 to F, adaptive: hops", f"{MANUAL}, Figure 49", "16 PEs", 4, len(way) - 1,
                     "hops", 0, reading="one of twelve shortest paths; the list's Z_SGN = 1 contradicts its + and is "
                     "read as 0"))
@@ -149,7 +149,7 @@ def routes() -> list[dict]:
     return rows
 
 
-def _special_way(network: Network) -> list[int]:
+def _special_path(network: Network) -> list[int]:
     """Returns the physical numbers of the nodes that a special packet reaches, hop by hop."""
     ends = [network.router(e["index"]).ports[e["out_port"]].peer for e in network.events() if e["kind"] == "special"]
     return [t3e.Machine(network).read_register(node, "R_PWHO") for node in ends]
@@ -164,7 +164,7 @@ def special_rows() -> list[dict]:
     network = Network(_machine(special__enabled=True, traffic__load=0.0, **AC20), trace=True)
     t3e.Machine(network).special_put(0, (0, 2, 1, 1, -1, 1), "R_SW", 45)
     network.step(60)
-    way = _special_way(network)
+    way = _special_path(network)
     end = way[-1]
     rows = [row("t3e.manual", "special route, hops", source, setting, 6, len(way), "hops", 0, reading=reading),
             row("t3e.manual", "special route, hops to other nodes than the figure's", source, setting, 0,

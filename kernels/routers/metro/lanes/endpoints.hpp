@@ -3,7 +3,7 @@
 /// branches, as ports of routers are (routers.hpp).
 #include "kernels/engines/phases.hpp"
 #include "kernels/routers/metro/endpoint.hpp"
-#include "kernels/routers/metro/lanes/mail.hpp"
+#include "kernels/routers/metro/lanes/inboxes.hpp"
 
 namespace flitlab::metro::lanes {
 
@@ -20,7 +20,7 @@ FLITLAB_INLINE Cycle next_wake(const V& v, u32 index, Cycle now) {
   return source.body && source.from < control.next.at ? source.from : control.next.at;
 }
 
-/// One cycle of up to kBlock endpoints. In its functions, `who` is an endpoint's position among the active ones.
+/// One cycle of up to kBlock endpoints. In its functions, `member` is an endpoint's position among the active ones.
 template <class V>
 struct EndpointBatch {
   using SourceStep = SourceCycle<V, Outbox>;
@@ -37,17 +37,17 @@ struct EndpointBatch {
   FLITLAB_INLINE EndpointBatch(const V& view, const Outbox& words, Cycle* wake_at, const Word* words_in, Cycle cycle)
       : v(view), outbox(words), wake(wake_at), mail(words_in), now(cycle) {}
 
-  FLITLAB_INLINE Item<1> terminal(u32 who) const { return v.terminals[index[who]]; }
-  FLITLAB_INLINE TerminalControl& control(u32 who) const { return terminal(who).at(v.t.terminal_fields.control); }
-  FLITLAB_INLINE Source& source(u32 who) const { return terminal(who).at(v.t.endpoint_fields.source); }
-  FLITLAB_INLINE Sink& sink(u32 who, u32 link) const { return terminal(who).at(v.t.endpoint_fields.sink, link); }
-  FLITLAB_INLINE const Word* in(u32 who) const { return mail + index[who] * 2 * v.t.links * v.t.slices; }
+  FLITLAB_INLINE Item<1> terminal(u32 member) const { return v.terminals[index[member]]; }
+  FLITLAB_INLINE TerminalControl& control(u32 member) const { return terminal(member).at(v.t.terminal_fields.control); }
+  FLITLAB_INLINE Source& source(u32 member) const { return terminal(member).at(v.t.endpoint_fields.source); }
+  FLITLAB_INLINE Sink& sink(u32 member, u32 link) const { return terminal(member).at(v.t.endpoint_fields.sink, link); }
+  FLITLAB_INLINE const Word* in(u32 member) const { return mail + index[member] * 2 * v.t.links * v.t.slices; }
 
-  FLITLAB_INLINE SourceStep source_step(u32 who) const {
-    return {v, outbox, terminal(who), in(who), index[who], now, control(who), source(who)};
+  FLITLAB_INLINE SourceStep source_step(u32 member) const {
+    return {v, outbox, terminal(member), in(member), index[member], now, control(member), source(member)};
   }
-  FLITLAB_INLINE SinkStep sink_step(u32 who, u32 link) const {
-    return {v, outbox, terminal(who), in(who), index[who], v.t.links + link, now, sink(who, link)};
+  FLITLAB_INLINE SinkStep sink_step(u32 member, u32 link) const {
+    return {v, outbox, terminal(member), in(member), index[member], v.t.links + link, now, sink(member, link)};
   }
 
   /// A list of active endpoints (their positions), or of their links: link << 8 | position.
@@ -55,8 +55,8 @@ struct EndpointBatch {
     u16 entry[kBlock * kMaxLinks + 1];
     u32 count = 0;
 
-    FLITLAB_INLINE void add(bool if_so, u32 who) {
-      entry[count] = static_cast<u16>(who);
+    FLITLAB_INLINE void add(bool if_so, u32 member) {
+      entry[count] = static_cast<u16>(member);
       count += if_so;
     }
     template <class Do>
@@ -64,9 +64,9 @@ struct EndpointBatch {
       for (u32 i = 0; i < count; ++i) act(entry[i]);
     }
   };
-  List starting, sending, hearing, closing;  ///< sources by state
+  List starting, sending, receiving, closing;  ///< sources by state
   List taking, other_sinks;                  ///< sinks by state
-  List alone;                                ///< endpoints without a connection
+  List unconnected_items;                                ///< endpoints without a connection
 
   /// Creates messages and fills the lists.
   FLITLAB_INLINE void list() {
@@ -78,7 +78,7 @@ struct EndpointBatch {
       const bool idle = s.state == SourceState::kIdle;
       starting.add(idle & ((s.body != 0) | (c.sent != c.created)), i);
       sending.add(s.state == SourceState::kSending, i);
-      hearing.add(s.state == SourceState::kTurned, i);
+      receiving.add(s.state == SourceState::kTurned, i);
       closing.add(s.state == SourceState::kClosing, i);
       bool unconnected = idle;
       for (u32 l = 0; l < t.links; ++l) {
@@ -90,7 +90,7 @@ struct EndpointBatch {
         unconnected &= waits;
       }
       wake[index[i]] = now + 1;
-      alone.add(unconnected, i);
+      unconnected_items.add(unconnected, i);
     }
   }
 
@@ -102,23 +102,23 @@ struct EndpointBatch {
       n += (wake[i] <= now) | any_present(mail + i * words, words);
     }
     list();
-    sending.for_each([&](u32 who) __attribute__((always_inline)) { source_step(who).go_on_sending(); });
-    hearing.for_each([&](u32 who) __attribute__((always_inline)) { source_step(who).go_on_hearing(); });
-    closing.for_each([&](u32 who) __attribute__((always_inline)) {
-      SourceStep step = source_step(who);
+    sending.for_each([&](u32 member) __attribute__((always_inline)) { source_step(member).continue_sending(); });
+    receiving.for_each([&](u32 member) __attribute__((always_inline)) { source_step(member).continue_reply(); });
+    closing.for_each([&](u32 member) __attribute__((always_inline)) {
+      SourceStep step = source_step(member);
       if (step.close()) step.end();
     });
-    starting.for_each([&](u32 who) __attribute__((always_inline)) {
-      SourceStep step = source_step(who);
+    starting.for_each([&](u32 member) __attribute__((always_inline)) {
+      SourceStep step = source_step(member);
       if (step.start()) step.send_next();
     });
     taking.for_each([&](u32 entry) __attribute__((always_inline)) {
       SinkStep step = sink_step(entry & 0xFF, entry >> 8);
-      if (step.go_on_taking(step.arrived())) step.answer();
+      if (step.take_next(step.arrived())) step.answer();
     });
     other_sinks.for_each([&](u32 entry) __attribute__((always_inline)) { sink_step(entry & 0xFF, entry >> 8).work(); });
     // Endpoints with a connection run in the next cycle in any case.
-    alone.for_each([&](u32 who) __attribute__((always_inline)) { wake[index[who]] = next_wake(v, index[who], now); });
+    unconnected_items.for_each([&](u32 member) __attribute__((always_inline)) { wake[index[member]] = next_wake(v, index[member], now); });
   }
 };
 

@@ -18,7 +18,7 @@ class Lanes {
 
   static bool fits(const T&) { return true; }
 
-  explicit Lanes(const T& table) : table_(table), places_(table), wiring_(table) {}
+  explicit Lanes(const T& table) : table_(table), inbox_layout_(table), wiring_(table) {}
 
   u32 width() const { return kBlock; }
   std::size_t bytes() const { return Memory::bytes(table_); }
@@ -71,33 +71,33 @@ class Lanes {
     const T& t = table_;
     const u32 words = link_words();
     for (u32 slot = 0; slot <= t.slot_mask; ++slot) {
-      Word* here = m.mail + std::size_t{slot} * places_.slot_words;
+      Word* here = m.mail + std::size_t{slot} * inbox_layout_.slot_words;
       for (u32 i = 0; i < t.routers; ++i) {
         Word* there = &v.routers[i].at(t.router_fields.mail, slot * t.ports());
         for (u32 p = 0; p < t.inputs; ++p) move(here[i * t.inputs + p], there[p]);
-        for (u32 p = 0; p < t.outputs; ++p) move(here[places_.backward + i * t.outputs + p], there[t.inputs + p]);
+        for (u32 p = 0; p < t.outputs; ++p) move(here[inbox_layout_.backward + i * t.outputs + p], there[t.inputs + p]);
       }
       for (u32 i = 0; i < t.terminals; ++i) {
         Word* there = &v.terminals[i].at(t.endpoint_fields.mail, slot * words);
-        for (u32 l = 0; l < words; ++l) move(here[places_.endpoints + i * words + l], there[l]);
+        for (u32 l = 0; l < words; ++l) move(here[inbox_layout_.endpoints + i * words + l], there[l]);
       }
     }
   }
 
   FLITLAB_INLINE Outbox outbox(const Memory& m) const {
     return {wiring_.port.data(), wiring_.link.data(), table_.ports(), link_words(), m.mail,
-            places_.slot_words,  table_.slot_mask};
+            inbox_layout_.slot_words,  table_.slot_mask};
   }
   FLITLAB_INLINE u32 link_words() const { return 2 * table_.links * table_.slices; }
 
   FLITLAB_INLINE void run_routers(const V& v, const Memory& m, u32 begin, u32 end, Cycle now) const {
     const Outbox out = outbox(m);
-    Word* slot = m.mail + std::size_t{now & v.t.slot_mask} * places_.slot_words;
+    Word* slot = m.mail + std::size_t{now & v.t.slot_mask} * inbox_layout_.slot_words;
     for (u32 block = begin; block < end; ++block) {
       const u32 first = block * kBlock, last = std::min(first + kBlock, v.t.routers);
-      RouterBatch<V>(v, out, m.busy, m.of_block(v.t, block), slot, places_.backward, first, last, now).work();
+      RouterBatch<V>(v, out, m.busy, m.of_block(v.t, block), slot, inbox_layout_.backward, first, last, now).work();
       std::fill(slot + first * v.t.inputs, slot + last * v.t.inputs, 0);
-      std::fill(slot + places_.backward + first * v.t.outputs, slot + places_.backward + last * v.t.outputs, 0);
+      std::fill(slot + inbox_layout_.backward + first * v.t.outputs, slot + inbox_layout_.backward + last * v.t.outputs, 0);
     }
   }
 
@@ -105,7 +105,7 @@ class Lanes {
   FLITLAB_INLINE void run_endpoints(const V& v, const Memory& m, u32 begin, u32 end, Cycle now) const {
     const u32 blocks = Memory::blocks(v.t);
     const Outbox out = outbox(m);
-    Word* mail = m.mail + std::size_t{now & v.t.slot_mask} * places_.slot_words + places_.endpoints;
+    Word* mail = m.mail + std::size_t{now & v.t.slot_mask} * inbox_layout_.slot_words + inbox_layout_.endpoints;
     const auto part = [&](u32 block) { return static_cast<u32>(u64{v.t.terminals} * block / blocks); };
     for (u32 first = part(begin), stop = part(end); first < stop; first += kBlock) {
       const u32 last = std::min(first + kBlock, stop);
@@ -115,7 +115,7 @@ class Lanes {
   }
 
   const T table_;
-  const Places places_;
+  const InboxLayout inbox_layout_;
   const Wiring wiring_;
 };
 

@@ -27,13 +27,13 @@ struct Memory {
   }
   template <class T>
   static std::size_t bytes(const T& t) {
-    return sizeof(Word) * (t.slot_mask + 1) * Places(t).slot_words + sizeof(BusyPorts) * t.routers +
+    return sizeof(Word) * (t.slot_mask + 1) * InboxLayout(t).slot_words + sizeof(BusyPorts) * t.routers +
            sizeof(Cycle) * t.terminals + (sizeof(Stream) * kBlock * t.inputs + sizeof(u32)) * blocks(t);
   }
   template <class T>
   Memory(const T& t, std::byte* memory)
       : mail(reinterpret_cast<Word*>(memory)),
-        busy(reinterpret_cast<BusyPorts*>(mail + (t.slot_mask + 1) * std::size_t{Places(t).slot_words})),
+        busy(reinterpret_cast<BusyPorts*>(mail + (t.slot_mask + 1) * std::size_t{InboxLayout(t).slot_words})),
         wake(reinterpret_cast<Cycle*>(busy + t.routers)),
         stream(reinterpret_cast<Stream*>(wake + t.terminals)),
         streams(reinterpret_cast<u32*>(stream + std::size_t{blocks(t)} * kBlock * t.inputs)) {}

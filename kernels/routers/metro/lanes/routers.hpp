@@ -1,6 +1,6 @@
 #pragma once
 /// Bulk phase of routers, for one CPU thread: each step runs for all routers of a block before the next step begins
-/// (for the reason see kernels/routers/vc/batch.hpp). The steps are those of a single router, except for streams
+/// (for the reason see kernels/routers/vc/bulk.hpp). The steps are those of a single router, except for streams
 /// (streams.hpp). Ports in the same state are collected in lists, without branches that depend on a port's state.
 #include "kernels/common/members.hpp"
 #include "kernels/routers/metro/lanes/memory.hpp"
@@ -8,7 +8,7 @@
 
 namespace flitlab::metro::lanes {
 
-/// One cycle of the routers of a block. In its functions, `who` is a router's position among the active ones.
+/// One cycle of the routers of a block. In its functions, `member` is a router's position among the active ones.
 template <class V>
 struct RouterBatch {
   using Step = RouterCycle<V, Outbox>;
@@ -18,8 +18,8 @@ struct RouterBatch {
     u16 entry[kBlock * kMaxPorts + 1];
     u32 count = 0;
 
-    FLITLAB_INLINE void add(bool if_so, u32 who, u32 port) {
-      entry[count] = static_cast<u16>(who << 8 | port);
+    FLITLAB_INLINE void add(bool if_so, u32 member, u32 port) {
+      entry[count] = static_cast<u16>(member << 8 | port);
       count += if_so;
     }
   };
@@ -36,7 +36,7 @@ struct RouterBatch {
   u32 index[kBlock + 1];  ///< their numbers
   RouterName name[kBlock];
   RouterResult result[kBlock];
-  PortList listed, sending, hearing, other;  ///< all ports with a step, and the same by state
+  PortList listed, sending, receiving, other;  ///< all ports with a step, and the same by state
 
   FLITLAB_INLINE RouterBatch(const V& view, const Outbox& words, BusyPorts* busy_ports, const Streams& flows,
                              const Word* mail, u32 at_backward, u32 begin, u32 end, Cycle cycle)
@@ -50,27 +50,27 @@ struct RouterBatch {
         last(end),
         now(cycle) {}
 
-  FLITLAB_INLINE Item<1> node(u32 who) const { return v.routers[index[who]]; }
+  FLITLAB_INLINE Item<1> node(u32 member) const { return v.routers[index[member]]; }
   FLITLAB_INLINE ForwardPort& port_of(u32 router, u32 port) const {
     return v.routers[router].at(v.t.router_fields.forward, port);
   }
-  FLITLAB_INLINE RouterControl& control(u32 who) const { return node(who).at(v.t.router_fields.control); }
-  FLITLAB_INLINE u32 in_place(u32 router) const { return router * v.t.inputs; }
-  FLITLAB_INLINE u32 back_place(u32 router) const { return backward + router * v.t.outputs; }
-  FLITLAB_INLINE Step step(u32 who) {
+  FLITLAB_INLINE RouterControl& control(u32 member) const { return node(member).at(v.t.router_fields.control); }
+  FLITLAB_INLINE u32 forward_index(u32 router) const { return router * v.t.inputs; }
+  FLITLAB_INLINE u32 backward_index(u32 router) const { return backward + router * v.t.outputs; }
+  FLITLAB_INLINE Step step(u32 member) {
     return {v,
             outbox,
-            node(who),
-            name[who],
+            node(member),
+            name[member],
             now,
-            control(who),
-            slot + in_place(index[who]),
-            slot + back_place(index[who]),
-            result[who]};
+            control(member),
+            slot + forward_index(index[member]),
+            slot + backward_index(index[member]),
+            result[member]};
   }
 
   /// Copies the counts of a stream back to its port, and makes the port an ordinary one.
-  FLITLAB_INLINE void recall(const Stream& s) const {
+  FLITLAB_INLINE void end_stream(const Stream& s) const {
     const u32 router = first + s.router;
     ForwardPort& f = port_of(router, s.port);
     f.checksum = s.checksum;
@@ -96,7 +96,7 @@ struct RouterBatch {
       BusyPorts& ports = busy[r.index];
       ports.disagrees = (ports.streaming | ports.other) && disagreement(v, v.routers[r.index], r, now);
       if (ports.disagrees)
-        streams.leave(r.index - first, [&](const Stream& s) __attribute__((always_inline)) { recall(s); });
+        streams.leave(r.index - first, [&](const Stream& s) __attribute__((always_inline)) { end_stream(s); });
     });
   }
 
@@ -104,8 +104,8 @@ struct RouterBatch {
   FLITLAB_INLINE void flow() const {
     streams.flow(
         slot, v.t.width,
-        [&](const Stream& s, Word word) __attribute__((always_inline)) { outbox.put_surely(s.to, word, now); },
-        [&](const Stream& s) __attribute__((always_inline)) { recall(s); });
+        [&](const Stream& s, Word word) __attribute__((always_inline)) { outbox.put_wired(s.to, word, now); },
+        [&](const Stream& s) __attribute__((always_inline)) { end_stream(s); });
   }
 
   /// Finds the active routers and fills the lists of ports.
@@ -114,7 +114,7 @@ struct RouterBatch {
     u32 sets[kBlock + 1];
     for (u32 r = first; r < last; ++r) {
       index[n] = r;
-      sets[n] = (words_present(slot + in_place(r), t.inputs) & ~busy[r].streaming) | busy[r].other;
+      sets[n] = (words_present(slot + forward_index(r), t.inputs) & ~busy[r].streaming) | busy[r].other;
       n += (sets[n] | busy[r].special | busy[r].disagrees) != 0;
     }
     Members<kBlock> ports;
@@ -127,13 +127,13 @@ struct RouterBatch {
       with_ports = ports.add(with_ports, i, sets[i]);
     }
     for_each_member(ports.set, with_ports, [&](u32 i, u64 set) __attribute__((always_inline)) {
-      const u32 who = ports.who[i], port = lowest_bit(set);
-      const PortState state = port_of(index[who], port).state;
-      const bool sends = state == PortState::kForward, hears = state == PortState::kReverse;
-      listed.add(true, who, port);
-      sending.add(sends, who, port);
-      hearing.add(hears, who, port);
-      other.add(!(sends | hears), who, port);
+      const u32 member = ports.member[i], port = lowest_bit(set);
+      const PortState state = port_of(index[member], port).state;
+      const bool sends = state == PortState::kForward, receives = state == PortState::kReverse;
+      listed.add(true, member, port);
+      sending.add(sends, member, port);
+      receiving.add(receives, member, port);
+      other.add(!(sends | receives), member, port);
       return set & (set - 1);
     });
   }
@@ -141,27 +141,27 @@ struct RouterBatch {
   template <class Do>
   FLITLAB_INLINE void for_each(const PortList& ports, Do&& act) {
     for (u32 i = 0; i < ports.count; ++i) {
-      const u32 who = ports.entry[i] >> 8, port = ports.entry[i] & 0xFF;
-      act(who, port, port_of(index[who], port));
+      const u32 member = ports.entry[i] >> 8, port = ports.entry[i] & 0xFF;
+      act(member, port, port_of(index[member], port));
     }
   }
 
   /// Makes streams of the open connections whose routers have sent all of their own words.
-  FLITLAB_INLINE void let_flow() {
+  FLITLAB_INLINE void add_streams() {
     const auto& t = v.t;
     PortList flowing;
-    for_each(listed, [&](u32 who, u32 port, const ForwardPort& f) __attribute__((always_inline)) {
-      const bool sends = f.state == PortState::kForward, hears = f.state == PortState::kReverse;
-      const u32 from = select(hears, t.inputs + f.out, port);
-      flowing.add((sends | hears) & (f.count >= step(who).wait(from)), who, port);
+    for_each(listed, [&](u32 member, u32 port, const ForwardPort& f) __attribute__((always_inline)) {
+      const bool sends = f.state == PortState::kForward, receives = f.state == PortState::kReverse;
+      const u32 from = select(receives, t.inputs + f.out, port);
+      flowing.add((sends | receives) & (f.count >= step(member).wait(from)), member, port);
     });
-    for_each(flowing, [&](u32 who, u32 port, const ForwardPort& f) __attribute__((always_inline)) {
-      const u32 router = index[who], in = in_place(router) + port, back = back_place(router) + f.out;
+    for_each(flowing, [&](u32 member, u32 port, const ForwardPort& f) __attribute__((always_inline)) {
+      const u32 router = index[member], in = forward_index(router) + port, back = backward_index(router) + f.out;
       const bool sends = f.state == PortState::kForward;
       const u32 driven = sends ? t.inputs + f.out : port;
       const FarEnd to = outbox.far_end(router, driven);
       if (to.place == kNone || busy[router].special) return;
-      if (t.faulty && node(who).at(t.router_fields.wire, driven).fault != WireFault::kNone) return;
+      if (t.faulty && node(member).at(t.router_fields.wire, driven).fault != WireFault::kNone) return;
       streams.stream[(*streams.count)++] = {sends ? in : back,
                                             sends ? back : in,
                                             to,
@@ -180,20 +180,20 @@ struct RouterBatch {
     if (compares) compare_cascades();
     flow();
     list_ports();
-    const auto word = [&](u32 who, u32 port)
-                          __attribute__((always_inline)) { return slot[in_place(index[who]) + port]; };
-    for_each(sending, [&](u32 who, u32 port, ForwardPort& f)
-                          __attribute__((always_inline)) { step(who).flow_forward(port, f, word(who, port)); });
-    for_each(hearing, [&](u32 who, u32 port, ForwardPort& f)
-                          __attribute__((always_inline)) { step(who).flow_back(port, f, word(who, port)); });
-    for_each(other, [&](u32 who, u32 port, ForwardPort&) __attribute__((always_inline)) { step(who).step(port); });
-    u32 asking[kBlock + 1], asking_count = 0;
+    const auto word = [&](u32 member, u32 port)
+                          __attribute__((always_inline)) { return slot[forward_index(index[member]) + port]; };
+    for_each(sending, [&](u32 member, u32 port, ForwardPort& f)
+                          __attribute__((always_inline)) { step(member).flow_forward(port, f, word(member, port)); });
+    for_each(receiving, [&](u32 member, u32 port, ForwardPort& f)
+                          __attribute__((always_inline)) { step(member).flow_back(port, f, word(member, port)); });
+    for_each(other, [&](u32 member, u32 port, ForwardPort&) __attribute__((always_inline)) { step(member).step(port); });
+    u32 requesting[kBlock + 1], requesting_count = 0;
     for (u32 i = 0; i < n; ++i) {
-      asking[asking_count] = i;
-      asking_count += result[i].requests != 0;
+      requesting[requesting_count] = i;
+      requesting_count += result[i].requests != 0;
     }
-    for (u32 i = 0; i < asking_count; ++i) step(asking[i]).allocate();
-    let_flow();
+    for (u32 i = 0; i < requesting_count; ++i) step(requesting[i]).allocate();
+    add_streams();
     for (u32 i = 0; i < n; ++i) {
       control(i).used &= ~result[i].freed;
       BusyPorts& ports = busy[index[i]];
@@ -201,7 +201,7 @@ struct RouterBatch {
     }
     if (v.t.slices > 1)
       for_each_router([&](const RouterName& r)
-                          __attribute__((always_inline)) { tell_cascade(v, v.routers[r.index], r, now); });
+                          __attribute__((always_inline)) { publish_in_use(v, v.routers[r.index], r, now); });
   }
 };
 

@@ -3,7 +3,7 @@
 /// work, so these connections have a list with the indices of their source and far end. A connection leaves the list as
 /// soon as it needs any other action.
 #include "kernels/common/select.hpp"
-#include "kernels/routers/metro/lanes/mail.hpp"
+#include "kernels/routers/metro/lanes/inboxes.hpp"
 
 namespace flitlab::metro::lanes {
 
@@ -31,12 +31,12 @@ struct Streams {
   /// Runs one cycle of all streams: calls send(stream, word) for each, or recall(stream) for one that leaves the list
   /// and must run this cycle as an ordinary port.
   template <class Send, class Recall>
-  FLITLAB_INLINE void flow(const Word* slot, u32 width, Send&& send, Recall&& recall) const {
+  FLITLAB_INLINE void flow(const Word* slot, u32 width, Send&& send, Recall&& end_stream) const {
     Stream* end = stream + *count;
     for (Stream* s = stream; s != end;) {
       const Word word = slot[s->from];
       if (!(kFlowing >> (word >> kKindShift) & 1) | (kind_of(slot[s->against]) == s->stop)) {
-        recall(*s);
+        end_stream(*s);
         *s = *--end;
         continue;
       }
@@ -51,10 +51,10 @@ struct Streams {
 
   /// Removes the streams of a router from the list, with recall(stream) for each.
   template <class Recall>
-  FLITLAB_INLINE void leave(u32 router, Recall&& recall) const {
+  FLITLAB_INLINE void leave(u32 router, Recall&& end_stream) const {
     for (u32 i = 0; i < *count;) {
       if (stream[i].router == router) {
-        recall(stream[i]);
+        end_stream(stream[i]);
         stream[i] = stream[--*count];
       } else {
         ++i;

@@ -5,8 +5,8 @@
 namespace flitlab::vc::lanes {
 
 /// Convert a round-robin pointer to the set of indices from it on, and back. A pointer may be one past the last index.
-FLITLAB_INLINE u8 asked_first(u32 pointer) { return static_cast<u8>(0xFFu << pointer); }
-FLITLAB_INLINE u8 pointer_of(u32 asked_first) { return static_cast<u8>(lowest_bit(asked_first | 0x100u)); }
+FLITLAB_INLINE u8 from_pointer_on(u32 pointer) { return static_cast<u8>(0xFFu << pointer); }
+FLITLAB_INLINE u8 pointer_of(u32 from_pointer_on) { return static_cast<u8>(lowest_bit(from_pointer_on | 0x100u)); }
 /// Returns the member of a set of one; 0 for an empty set, as before the first choice.
 FLITLAB_INLINE u8 only_member(u32 set) { return static_cast<u8>(set ? lowest_bit(set) : 0); }
 
@@ -27,10 +27,10 @@ struct Pair {
   FLITLAB_HD u32 here(u32 ahead) const { return s.slot(now + ahead); }
   /// Returns the number of inbox slots in scalar state.
   FLITLAB_HD u32 cycles() const { return v.t.slot_mask + 1; }
-  using Place = FlitPlace<FlitsOf<C, S>::planes>;
+  using Position = FlitSlot<FlitsOf<C, S>::planes>;
   /// Return the location of the flit, or credit, that arrives at a port.
-  FLITLAB_HD Place flit_to(u32 port, u32 slot) const {
-    if (port == S::network_ports) return s.terminal_flit(s.inject_mail, slot, index);
+  FLITLAB_HD Position flit_to(u32 port, u32 slot) const {
+    if (port == S::network_ports) return s.terminal_flit(s.inject_flits, slot, index);
     return {peer(port).item == kNone ? nullptr : s.flit_row(slot, peer(port).port) + peer(port).item, s.planes};
   }
   FLITLAB_HD u8* credit_to(u32 port, u32 slot) const {
@@ -46,10 +46,10 @@ struct Pair {
   FLITLAB_HD u32 pointer_from_lanes(u32 pointer) const { return pointer ? from_lanes(pointer - 1) + 1 : 0; }
   /// Return the packet queue of (port, vc) in lane state and in scalar state, and the terminal's queue of arriving
   /// packets.
-  FLITLAB_HD Packet* ring_here(u32 port, u32 vc) const {
+  FLITLAB_HD Packet* lane_queue(u32 port, u32 vc) const {
     return &s.ring[queue_of<C, S>(index, port, vc) * S::places(v.t.ring)];
   }
-  FLITLAB_HD Packet& ring_there(u32 port, u32 vc, u32 place) const {
+  FLITLAB_HD Packet& scalar_queue_entry(u32 port, u32 vc, u32 place) const {
     return router.at(v.t.router_fields.ring, (port * v.t.vcs + vc) * v.t.ring + place);
   }
   FLITLAB_HD Packet& arriving(u32 vc, u32 place) const {
@@ -71,14 +71,14 @@ struct Pair {
       set(k.pending[port], control.pending);
       set(k.taken[port], control.taken);
       const PortState& state = router.at(t.router_fields.port, port);
-      lane_of(k.first_vc[port], lane) = asked_first(state.pick_vc);
-      lane_of(k.first_input[port], lane) = asked_first(state.pick_input);
+      lane_of(k.first_vc[port], lane) = from_pointer_on(state.pick_vc);
+      lane_of(k.first_input[port], lane) = from_pointer_on(state.pick_input);
       s.flits_sent[std::size_t{index} * S::ports + port] = state.flits_sent;
       for (u32 vc = 0; vc < t.vcs; ++vc) load(port, vc);
       for (u32 ahead = 0; ahead < cycles(); ++ahead) {
-        flit_to(port, here(ahead)).write(mail_byte(router.at(t.router_fields.flit_mail, there(ahead)), port));
+        flit_to(port, here(ahead)).write(byte_of_port(router.at(t.router_fields.flit_mail, there(ahead)), port));
         if (u8* credit = credit_to(port, here(ahead)))
-          *credit = to_set(mail_byte(router.at(t.router_fields.credit_mail, there(ahead)), port));
+          *credit = to_set(byte_of_port(router.at(t.router_fields.credit_mail, there(ahead)), port));
       }
     }
     load_terminal();
@@ -87,7 +87,7 @@ struct Pair {
   FLITLAB_HD void load(u32 port, u32 vc) const {
     const auto& t = v.t;
     const u32 flat = port * t.vcs + vc, bit = 1u << vc;
-    for (u32 place = 0; place < t.ring; ++place) ring_here(port, vc)[place] = ring_there(port, vc, place);
+    for (u32 place = 0; place < t.ring; ++place) lane_queue(port, vc)[place] = scalar_queue_entry(port, vc, place);
     const InputVc& in = router.at(t.router_fields.input, flat);
     k.flits[port].set(lane, vc, in.flits);
     k.left[port].set(lane, vc, in.left);
@@ -98,15 +98,15 @@ struct Pair {
     lane_of(k.pick_out[port][vc], lane) = in.pick;
     lane_of(k.allowed[port][vc], lane) = static_cast<u8>(in.allowed);
     s.ready_at[queue_of<C, S>(index, port, vc)] = in.ready_at;
-    const bool later = in.stage == Stage::kRouting && in.ready_at == now + v.t.routing_delay;
-    const bool waits = in.stage == Stage::kRouting || in.stage == Stage::kWaiting;
+    const bool later = in.stage == VcState::kRouting && in.ready_at == now + v.t.routing_delay;
+    const bool waits = in.stage == VcState::kRouting || in.stage == VcState::kWaiting;
     const auto put = [&](typename C::Row& set, bool member) {
       lane_of(set, lane) = static_cast<u8>((lane_of(set, lane) & ~bit) | (member ? bit : 0));
     };
     put(k.fresh[port], later);
     put(k.due[port], waits && !later);
-    put(k.routed[port], in.stage == Stage::kWaiting);
-    put(k.heads[port], in.stage == Stage::kHead);
+    put(k.routed[port], in.stage == VcState::kWaiting);
+    put(k.heads[port], in.stage == VcState::kHead);
     const OutputVc& out = router.at(t.router_fields.output, flat);
     k.credits[port].set(lane, vc, out.credits);
     put(k.some_credits[port], out.credits);
@@ -119,17 +119,17 @@ struct Pair {
     const auto& t = v.t;
     for (u32 ahead = 0; ahead < cycles(); ++ahead) {
       const u32 to = here(ahead), from = there(ahead);
-      s.terminal_flit(s.eject_mail, to, index).write(terminal.at(t.terminal_fields.flit_mail, from));
+      s.terminal_flit(s.eject_flits, to, index).write(terminal.at(t.terminal_fields.flit_mail, from));
       s.terminal_byte(s.inject_credits, to, index) = to_set(terminal.at(t.terminal_fields.credit_mail, from));
     }
-    if constexpr (!kTerminalsInLanes<typename V::Table>) return;
+    if constexpr (!kLaneTerminals<typename V::Table>) return;
     const TerminalControl& control = terminal.at(t.terminal_fields.control);
     s.terminal[index] = control;
     s.next_creation[index] = control.next.at;
     lane_of(k.queued, lane) = control.sent != control.created ? 0xFF : 0;
     lane_of(k.left_to_send, lane) = static_cast<u8>(control.lane.left);
     lane_of(k.send_vc, lane) = static_cast<u8>(1u << control.lane.vc);
-    lane_of(k.first_send_vc, lane) = asked_first(control.lane.pick);
+    lane_of(k.first_send_vc, lane) = from_pointer_on(control.lane.pick);
     for (u32 vc = 0; vc < t.vcs; ++vc) {
       const InjectionVc& out = terminal.at(t.terminal_fields.output, vc);
       k.injection_credits.set(lane, vc, out.credits);
@@ -137,7 +137,7 @@ struct Pair {
       lane_of(k.arriving_first[vc], lane) = terminal.at(t.terminal_fields.first, vc);
     }
     for (u32 vc = 0; vc < t.vcs; ++vc)
-      for (u32 place = 0; place < t.ring; ++place) ring_here(S::ports, vc)[place] = arriving(vc, place);
+      for (u32 place = 0; place < t.ring; ++place) lane_queue(S::ports, vc)[place] = arriving(vc, place);
   }
 
   FLITLAB_HD void store() const {
@@ -165,39 +165,39 @@ struct Pair {
       // Slots are overwritten, not cleared, so slots beyond the delay hold flits that have already arrived.
       for (u32 ahead = 0; ahead < (to_terminal ? t.inject_delay : t.link_delay); ++ahead)
         if (const u8 flit = flit_to(port, here(ahead)).read())
-          post(router.at(t.router_fields.flit_mail, there(ahead)), port, flit);
+          put_byte(router.at(t.router_fields.flit_mail, there(ahead)), port, flit);
       for (u32 ahead = 0; ahead < t.credit_delay; ++ahead)
         if (const u8* credit = credit_to(port, here(ahead)))
-          post(router.at(t.router_fields.credit_mail, there(ahead)), port, to_number(*credit));
+          put_byte(router.at(t.router_fields.credit_mail, there(ahead)), port, to_number(*credit));
     }
     store_terminal();
   }
 
-  FLITLAB_HD Stage stage_of(u32 port, u32 vc) const {
+  FLITLAB_HD VcState stage_of(u32 port, u32 vc) const {
     const auto in = [&](const typename C::Row& set) { return (lane_of(set, lane) >> vc & 1) != 0; };
-    if (in(k.fresh[port]) || (in(k.due[port]) && !in(k.routed[port]))) return Stage::kRouting;
-    if (in(k.due[port])) return Stage::kWaiting;
-    if (in(k.heads[port])) return Stage::kHead;
-    return in(k.granted[port]) || in(k.pending[port]) ? Stage::kBody : Stage::kIdle;
+    if (in(k.fresh[port]) || (in(k.due[port]) && !in(k.routed[port]))) return VcState::kRouting;
+    if (in(k.due[port])) return VcState::kWaiting;
+    if (in(k.heads[port])) return VcState::kHead;
+    return in(k.granted[port]) || in(k.pending[port]) ? VcState::kBody : VcState::kIdle;
   }
 
   FLITLAB_HD void store(u32 port, u32 vc) const {
     const auto& t = v.t;
     const u32 flat = port * t.vcs + vc;
-    for (u32 place = 0; place < t.ring; ++place) ring_there(port, vc, place) = ring_here(port, vc)[place];
+    for (u32 place = 0; place < t.ring; ++place) scalar_queue_entry(port, vc, place) = lane_queue(port, vc)[place];
     InputVc& in = router.at(t.router_fields.input, flat);
     in.flits = static_cast<u16>(k.flits[port].get(lane, vc));
     in.left = static_cast<u16>(k.left[port].get(lane, vc));
     in.packets = static_cast<u8>(k.packets[port].get(lane, vc));
     in.first = lane_of(k.first[port][vc], lane);
-    if (lane_of(k.passed[port], lane) >> vc & 1) in.first = next_place(in.first, t.ring);
+    if (lane_of(k.passed[port], lane) >> vc & 1) in.first = next_position(in.first, t.ring);
     in.out_port = only_member(lane_of(k.out_port[port][vc], lane));
     in.out_vc = only_member(lane_of(k.out_vc[port][vc], lane));
     in.pick = lane_of(k.pick_out[port][vc], lane);
     in.allowed = lane_of(k.allowed[port][vc], lane);
     in.stage = stage_of(port, vc);
     in.ready_at = s.ready_at[queue_of<C, S>(index, port, vc)];
-    if (in.stage == Stage::kRouting) in.ready_at = now + (lane_of(k.fresh[port], lane) >> vc & 1);
+    if (in.stage == VcState::kRouting) in.ready_at = now + (lane_of(k.fresh[port], lane) >> vc & 1);
     OutputVc& out = router.at(t.router_fields.output, flat);
     out = OutputVc{};
     out.credits = static_cast<u16>(k.credits[port].get(lane, vc));
@@ -213,11 +213,11 @@ struct Pair {
     for (u32 ahead = 0; ahead < cycles(); ++ahead) {
       const u32 from = here(ahead), to = there(ahead);
       terminal.at(t.terminal_fields.flit_mail, to) =
-          ahead < t.eject_delay ? s.terminal_flit(s.eject_mail, from, index).read() : u8{0};
+          ahead < t.eject_delay ? s.terminal_flit(s.eject_flits, from, index).read() : u8{0};
       terminal.at(t.terminal_fields.credit_mail, to) =
           ahead < t.credit_delay ? to_number(s.terminal_byte(s.inject_credits, from, index)) : u8{0};
     }
-    if constexpr (!kTerminalsInLanes<typename V::Table>) return;
+    if constexpr (!kLaneTerminals<typename V::Table>) return;
     TerminalControl& control = terminal.at(t.terminal_fields.control);
     control = s.terminal[index];
     control.lane.left = lane_of(k.left_to_send, lane);
@@ -232,7 +232,7 @@ struct Pair {
       terminal.at(t.terminal_fields.first, vc) = lane_of(k.arriving_first[vc], lane);
     }
     for (u32 vc = 0; vc < t.vcs; ++vc)
-      for (u32 place = 0; place < t.ring; ++place) arriving(vc, place) = ring_here(S::ports, vc)[place];
+      for (u32 place = 0; place < t.ring; ++place) arriving(vc, place) = lane_queue(S::ports, vc)[place];
   }
 };
 

@@ -12,7 +12,7 @@ namespace flitlab::vc::lanes {
 
 /// A thread's view of the plan and of a replica.
 template <class T, class Counts>
-struct TeamView {
+struct ThreadView {
   using Table = T;
   static constexpr int width = 32;
   static constexpr bool traced = false;
@@ -23,35 +23,35 @@ struct TeamView {
 
 /// Returns the shared memory that holds the largest of the types, bytes.
 template <class... T>
-constexpr u32 room_for() {
+constexpr u32 largest_of() {
   return static_cast<u32>((std::max({sizeof(T)...}) + 15) / 16 * 16);
 }
 
 /// Warp group for routers of sizes `S`, with shared memory for its scratch and exchanges.
 template <class S>
-struct CrewOf {
+struct WarpGroupOf {
   using Unsized = Slices<S::ports, 0, 0, 0>;
-  using Crew = Slices<S::ports, room_for<SwitchBoard<Unsized, S>, Counted<Unsized, S>>(),
-                      room_for<AllocationDesk<Unsized, S>, CreditDesk<Unsized, S>, CrossingDesk<Unsized, S>,
-                               typename Unsized::LaneDesk>(),
-                      room_for<SharedTally<Unsized::threads>>()>;
+  using WarpGroup = Slices<S::ports, largest_of<SwitchExchange<Unsized, S>, SharedArrivals<Unsized, S>>(),
+                      largest_of<AllocationScratch<Unsized, S>, CreditScratch<Unsized, S>, CrossingScratch<Unsized, S>,
+                               typename Unsized::LaneScratch>(),
+                      largest_of<SharedTally<Unsized::threads>>()>;
 };
 
 /// `T`: plan of plain routers whose terminals have lane state, too. `S`: Sizes that hold it.
 template <class T, class S>
 struct DeviceLanes {
-  using C = typename CrewOf<S>::Crew;
-  static constexpr u32 crew = 32 * C::warps, team = C::threads, width = C::lanes;
+  using C = typename WarpGroupOf<S>::WarpGroup;
+  static constexpr u32 warp_group = 32 * C::warps, thread_group = C::threads, width = C::lanes;
   /// A thread has 80 registers if four warp groups of six warps share a multiprocessor, 96 if three do, 128 if two
   /// groups of eight do. With resident state, shared memory has room for four.
-  static constexpr u32 most_threads = (C::warps > 6 || !kIsFixed<T> ? 2 : 3) * crew;
-  static constexpr u32 most_threads_holding = (C::warps > 6 ? 2 : 4) * crew;
-  static constexpr u32 desk_bytes = C::bytes, held_bytes = sizeof(Block<C, S>);
+  static constexpr u32 most_threads = (C::warps > 6 || !kIsFixed<T> ? 2 : 3) * warp_group;
+  static constexpr u32 most_threads_resident = (C::warps > 6 ? 2 : 4) * warp_group;
+  static constexpr u32 scratch_bytes = C::bytes, resident_bytes = sizeof(Block<C, S>);
 
-  using Tally = SharedTally<team>;
+  using Tally = SharedTally<thread_group>;
   using OfTerminals = TallyOf<DeviceLanes, true>;
   static __device__ __forceinline__ Tally* tally() {
-    return reinterpret_cast<Tally*>(C::memory() + desk_bytes - room_for<Tally>());
+    return reinterpret_cast<Tally*>(C::memory() + scratch_bytes - largest_of<Tally>());
   }
 
   static bool fits(const VcTable& t) {
@@ -75,7 +75,7 @@ struct DeviceLanes {
     State<C, S> first;  ///< of replica 0, so that threads need not compute where arrays lie
     std::byte* memory;
     std::size_t replica_bytes;
-    u32 spare;
+    u32 idle_replica;
     u32 lookahead;  ///< cycles
 
     FLITLAB_HD u32 items() const { return table.routers; }
@@ -88,11 +88,11 @@ struct DeviceLanes {
     template <class Counts>
     __device__ __forceinline__ void step(Counts& tally, u32 replica, u32 b, std::byte* block, const ReplicaRow* row,
                                          Cycle now) const {
-      const TeamView<T, Counts> v{table, row, &tally};
+      const ThreadView<T, Counts> v{table, row, &tally};
       State<C, S> s = state(replica);
       s.block = reinterpret_cast<Block<C, S>*>(block) - b;
       if constexpr (!std::is_same_v<Counts, OfTerminals>)
-        Routers<C, S, TeamView<T, Counts>>(v, s, wiring, b, now).step();
+        Routers<C, S, ThreadView<T, Counts>>(v, s, wiring, b, now).step();
       else
         step_terminals(v, s, b, now);
     }
@@ -114,7 +114,7 @@ struct DeviceLanes {
     }
   };
 
-  static __device__ __forceinline__ void meet() { C::meet_terminals(); }
+  static __device__ __forceinline__ void group_barrier() { C::barrier_with_terminals(); }
   template <class Work>
   static __device__ __forceinline__ void by_part(Work&& work) {
     if (C::has_terminals())
@@ -132,10 +132,10 @@ struct DeviceLanes {
     job.table = T(device);
     copy(job.wiring.to, w.to.data(), w.to.size());
     copy(job.wiring.first, w.first.data(), w.first.size());
-    copy(job.wiring.pull, w.pull.data(), w.pull.size());
+    copy(job.wiring.sender_rows, w.sender_rows.data(), w.sender_rows.size());
     copy(job.wiring.masks, w.mask_base, w.masks.size() - static_cast<std::size_t>(w.mask_base - w.masks.data()));
     job.replica_bytes = replica_bytes(host);
-    job.spare = replicas;
+    job.idle_replica = replicas;
     job.lookahead = lookahead_of(host).cycles;
     memory = DeviceArray<std::byte>(job.replica_bytes * (replicas + 1));
     memory.zero();

@@ -2,7 +2,7 @@
 /// Flits in transit, one per lane: the virtual channel as a set of one, with marks of heads and tails. Up to four
 /// virtual channels fit into a byte with the marks; more need a second plane of bytes for the marks.
 #include "kernels/common/byte_vectors.hpp"
-#include "kernels/common/mail.hpp"
+#include "kernels/common/inbox.hpp"
 
 namespace flitlab::vc::lanes {
 
@@ -70,21 +70,21 @@ struct Flits<C, true> {
   }
 };
 
-/// In scalar state, flits and credits hold the number of the virtual channel + 1 (kernels/common/mail.hpp).
+/// In scalar state, flits and credits hold the number of the virtual channel + 1 (kernels/common/inbox.hpp).
 inline constexpr u32 kMarks = kHeadMark | kTailMark;
-FLITLAB_INLINE u8 to_set(u32 mail) { return static_cast<u8>(mail ? 1u << ((mail & kVcBits) - 1) : 0); }
+FLITLAB_INLINE u8 to_set(u32 flit_byte) { return static_cast<u8>(flit_byte ? 1u << ((flit_byte & kVcBits) - 1) : 0); }
 FLITLAB_INLINE u8 to_number(u32 set) { return static_cast<u8>(set ? lowest_bit(set) + 1 : 0); }
 
 /// Slot of one flit.
 template <u32 kPlanes>
-struct FlitPlace {
+struct FlitSlot {
   u8* byte;            ///< null: the port is not connected
   std::size_t planes;  ///< bytes to the next plane
 
-  FLITLAB_INLINE void write(u32 mail) const {
+  FLITLAB_INLINE void write(u32 flit_byte) const {
     if (!byte) return;
-    byte[0] = static_cast<u8>(to_set(mail) | (kPlanes == 1 ? mail & kMarks : 0));
-    if constexpr (kPlanes == 2) byte[planes] = static_cast<u8>(mail & kMarks);
+    byte[0] = static_cast<u8>(to_set(flit_byte) | (kPlanes == 1 ? flit_byte & kMarks : 0));
+    if constexpr (kPlanes == 2) byte[planes] = static_cast<u8>(flit_byte & kMarks);
   }
   FLITLAB_INLINE u8 read() const {
     if (!byte) return 0;

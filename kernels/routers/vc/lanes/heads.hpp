@@ -14,12 +14,12 @@ inline constexpr u8 kClaimed = 0x80;
 /// A bid for an output VC in one number: the bidder's index among the thread's ports, and the output (port, VC).
 template <class C, class S>
 struct Bid {
-  static constexpr u32 kPlaces = C::lanes * C::ports_of(S::ports) * S::vcs;
-  static constexpr u32 kBits = static_cast<u32>(std::bit_width(kPlaces - 1));
-  static_assert(u64{S::flats} << kBits <= u64{1} << 8 * sizeof(typename C::Place));
+  static constexpr u32 kPositions = C::lanes * C::ports_of(S::ports) * S::vcs;
+  static constexpr u32 kBits = static_cast<u32>(std::bit_width(kPositions - 1));
+  static_assert(u64{S::flats} << kBits <= u64{1} << 8 * sizeof(typename C::Position));
 
-  static FLITLAB_INLINE typename C::Place of(u32 place, u32 out_flat) {
-    return static_cast<typename C::Place>(out_flat << kBits | (place - first()));
+  static FLITLAB_INLINE typename C::Position of(u32 position, u32 out_flat) {
+    return static_cast<typename C::Position>(out_flat << kBits | (position - first()));
   }
   static FLITLAB_INLINE u32 from(u32 bid) { return first() + (bid & ((1u << kBits) - 1)); }
   static FLITLAB_INLINE u32 first() { return C::first_port() * (C::lanes * S::vcs); }
@@ -27,16 +27,16 @@ struct Bid {
 };
 
 template <class C, class S>
-struct AllocationDesk {
+struct AllocationScratch {
   static constexpr u32 kMost = C::lanes * C::ports_of(S::ports) * S::vcs;
-  typename C::Place places[kMost + C::kMargin];  ///< indices of heads; later bids (Bid)
+  typename C::Position positions[kMost + C::kMargin];  ///< indices of heads; later bids (Bid)
   typename C::template ByPort<typename C::Row, S::ports> won;
 };
 
 template <class C, class S>
-struct CrossingDesk {
-  typename C::Place list[C::lanes * C::ports_of(S::ports) + C::kMargin];
-  typename C::template Shown<S::ports> sets;
+struct CrossingScratch {
+  typename C::Position list[C::lanes * C::ports_of(S::ports) + C::kMargin];
+  typename C::template SharedRows<S::ports> sets;
 };
 
 /// Returns whether bidder `a` precedes `b` in the round-robin order over all input VCs from `first` on.
@@ -54,14 +54,14 @@ struct Arrivals {
 
 /// The same, readable by the threads of all ports.
 template <class C, class S>
-struct Counted {
-  typename C::template Board<S::ports> flits, credits;
+struct SharedArrivals {
+  typename C::template Exchange<S::ports> flits, credits;
 };
 
 template <class C, class S, class V>
 struct Heads {
   using B = typename C::Value;
-  using Place = typename C::Place;
+  using Position = typename C::Position;
   using ByPort = typename C::template ByPort<B, S::ports>;
   static constexpr u32 L = C::lanes;
   static constexpr bool kPlain = std::is_base_of_v<PlainVcTable, typename V::Table>;
@@ -71,20 +71,20 @@ struct Heads {
   Block<C, S>& k;
   u32 b;
   Cycle now;
-  mutable typename C::template Common<Counted<C, S>> counted;
+  mutable typename C::template GroupScratch<SharedArrivals<C, S>> shared_arrivals;
 
   FLITLAB_INLINE Heads(const V& view, const State<C, S>& state, const Wiring& w, u32 block, Cycle cycle)
       : v(view), s(state), wiring(w), k(state.block[block]), b(block), now(cycle) {}
 
   /// Returns a byte of an array [port][VC] or [port] of rows.
   template <class Array>
-  static FLITLAB_INLINE u8& byte(Array& array, u32 place) {
-    return reinterpret_cast<u8*>(array)[place];
+  static FLITLAB_INLINE u8& byte(Array& array, u32 position) {
+    return reinterpret_cast<u8*>(array)[position];
   }
   static FLITLAB_INLINE u32 place_of(u32 port, u32 vc, u32 lane) { return (port * S::vcs + vc) * L + lane; }
   /// Converts an index in [port][VC][lane] to an index in [port][lane].
-  static FLITLAB_INLINE u32 port_of(u32 place) { return place / (S::vcs * L) * L + place % L; }
-  FLITLAB_INLINE std::size_t queue(u32 place) const { return std::size_t{b} * (S::queues * L) + place; }
+  static FLITLAB_INLINE u32 port_of(u32 position) { return position / (S::vcs * L) * L + position % L; }
+  FLITLAB_INLINE std::size_t queue(u32 position) const { return std::size_t{b} * (S::queues * L) + position; }
 
   /// Descriptors of the packets in a block. Loops use local copies such as this one, not members: a written byte may
   /// alias any member, so the compiler would reload members in every iteration.
@@ -93,9 +93,9 @@ struct Heads {
     u32 size;
     Block<C, S>& k;
 
-    FLITLAB_INLINE Packet& front(u32 place) const { return base[place * S::places(size) + byte(k.first, place)]; }
+    FLITLAB_INLINE Packet& front(u32 position) const { return base[position * S::positions(size) + byte(k.first, position)]; }
   };
-  FLITLAB_INLINE Rings rings() const { return {s.ring + queue(0) * S::places(v.t.ring), v.t.ring, k}; }
+  FLITLAB_INLINE Rings rings() const { return {s.ring + queue(0) * S::positions(v.t.ring), v.t.ring, k}; }
 
   /// Returns whether all packets have the same length.
   FLITLAB_INLINE bool same_length() const {
@@ -115,10 +115,10 @@ struct Heads {
   };
 
   FLITLAB_INLINE u32 credits(u32 port, u32 vc, u32 lane) const {
-    return k.credits[port].get(lane, vc) + (counted->credits.byte(port * L + lane) >> vc & 1);
+    return k.credits[port].get(lane, vc) + (shared_arrivals->credits.byte(port * L + lane) >> vc & 1);
   }
   FLITLAB_INLINE u32 flits(u32 port, u32 vc, u32 lane) const {
-    return k.flits[port].get(lane, vc) + (counted->flits.byte(port * L + lane) >> vc & 1);
+    return k.flits[port].get(lane, vc) + (shared_arrivals->flits.byte(port * L + lane) >> vc & 1);
   }
 
   /// See free_vcs().
@@ -138,112 +138,112 @@ struct Heads {
   /// VC allocation, separable and input-first, of all packets that are due. Each step handles all of them before the
   /// next step, with few branches, so that a processor overlaps the work on several heads.
   FLITLAB_APART void allocate_vcs(const Arrivals<C, S>& arrivals) {
-    ByPort new_ones, old_ones;
+    ByPort unrouted, rerouted;
     B any{}, any_old{};
     FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) {
       const B due = k.due[port] & ~k.asleep[port];
-      new_ones[port] = due & ~k.routed[port];
-      old_ones[port] = due & k.routed[port];
+      unrouted[port] = due & ~k.routed[port];
+      rerouted[port] = due & k.routed[port];
       any |= due;
-      any_old |= old_ones[port];
+      any_old |= rerouted[port];
     }
     if constexpr (!kPlain) {  // plain routers do not read counts
       FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) {
-        counted->flits.put(port, arrivals.flits[port]);
-        counted->credits.put(port, arrivals.credits[port]);
+        shared_arrivals->flits.put(port, arrivals.flits[port]);
+        shared_arrivals->credits.put(port, arrivals.credits[port]);
       }
-      C::meet();
+      C::group_barrier();
     }
-    typename C::template Desk<AllocationDesk<C, S>> desk;
+    typename C::template Scratch<AllocationScratch<C, S>> scratch;
     u32 n = 0;
     if (C::any(any)) {
       if (C::any(any_old)) {
-        n = C::template list_members<S::vcs>(old_ones, desk->places);
-        if (adapts()) n = compute_routes<false>(desk->places, n);
+        n = C::template list_members<S::vcs>(rerouted, scratch->positions);
+        if (adapts()) n = compute_routes<false>(scratch->positions, n);
       }
-      n += compute_first_routes(new_ones, desk->places + n);
-      n = bid(desk->places, n);
+      n += compute_first_routes(unrouted, scratch->positions + n);
+      n = bid(scratch->positions, n);
     }
-    C::meet();
-    if (C::any(n)) grant(desk->places, n, desk->won);
+    C::group_barrier();
+    if (C::any(n)) grant(scratch->positions, n, scratch->won);
   }
 
-  /// Computes routes of listed packets. Keeps in `places` the packets that have one, and returns their number.
+  /// Computes routes of listed packets. Keeps in `positions` the packets that have one, and returns their number.
   template <bool kFirst>
-  FLITLAB_INLINE u32 compute_routes(Place* places, u32 n) const {
+  FLITLAB_INLINE u32 compute_routes(Position* positions, u32 n) const {
     const auto& t = v.t;
     const Rings rings = this->rings();
     Block<C, S>& k = rings.k;
     const u32 first_router = b * L;
     Cycle* const ready_at = s.ready_at + queue(0);
     const Cycle now = this->now;
-    return C::filter(places, n, places, [&](u32 place, Place& routed) {
-      const u32 flat = place / L, lane = place % L;
-      const Route route = vc::compute_route(t, Outputs{*this, lane}, first_router + lane, rings.front(place),
+    return C::filter(positions, n, positions, [&](u32 position, Position& routed) {
+      const u32 flat = position / L, lane = position % L;
+      const Route route = vc::compute_route(t, Outputs{*this, lane}, first_router + lane, rings.front(position),
                                             flat / S::vcs, flat % S::vcs);
       if (route.port >= S::ports || !route.allowed) [[unlikely]] {
         C::raise(s.fault[first_router + lane], kFaultNoRoute, flat / S::vcs);
         if (kFirst) C::and_bits(lane_of(k.routed[flat / S::vcs], lane), ~u32{only(flat % S::vcs)});
         return false;
       }
-      byte(k.out_port, place) = only(route.port);
-      byte(k.allowed, place) = static_cast<u8>(route.allowed);
-      if (kFirst) ready_at[place] = now;
-      routed = static_cast<Place>(place);
+      byte(k.out_port, position) = only(route.port);
+      byte(k.allowed, position) = static_cast<u8>(route.allowed);
+      if (kFirst) ready_at[position] = now;
+      routed = static_cast<Position>(position);
       return true;
     });
   }
 
   /// Computes the first routes of packets that have come to the front; lists and returns as compute_routes().
-  FLITLAB_INLINE u32 compute_first_routes(const ByPort& new_ones, Place* places) const {
-    const u32 listed = C::template list_members<S::vcs>(new_ones, places);
+  FLITLAB_INLINE u32 compute_first_routes(const ByPort& unrouted, Position* positions) const {
+    const u32 listed = C::template list_members<S::vcs>(unrouted, positions);
     const Rings rings = this->rings();
     const u32 ring = rings.size;
     C::each(listed, [&](u32 i) {
-      const u32 place = places[i], flat = place / L;
-      const u32 passed = byte(k.passed, flat / S::vcs * L + place % L) >> flat % S::vcs & 1;
-      u8& first = byte(rings.k.first, place);
+      const u32 position = positions[i], flat = position / L;
+      const u32 passed = byte(k.passed, flat / S::vcs * L + position % L) >> flat % S::vcs & 1;
+      u8& first = byte(rings.k.first, position);
       const u32 next = first + passed;  // no branch: it would be unpredictable
       first = static_cast<u8>(next & (0 - u32{next != ring}));
-      C::prefetch(&rings.front(place));
+      C::prefetch(&rings.front(position));
     });
     FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) {
-      k.passed[port] &= ~new_ones[port];
-      k.routed[port] |= new_ones[port];
+      k.passed[port] &= ~unrouted[port];
+      k.routed[port] |= unrouted[port];
     }
     C::sync();
-    const u32 n = compute_routes<true>(places, listed);
+    const u32 n = compute_routes<true>(positions, listed);
     if (same_length()) {
       const u32 flits = v.t.traffic.packets.flits[0];
       FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) k.left[port].set(
-          new_ones[port] & k.routed[port], flits);
+          unrouted[port] & k.routed[port], flits);
       C::sync();
     } else {
       C::each(n, [&](u32 i) {
-        const u32 place = places[i], flat = place / L;
-        rings.k.left[flat / S::vcs].set(place % L, flat % S::vcs, rings.front(place).flits);
+        const u32 position = positions[i], flat = position / L;
+        rings.k.left[flat / S::vcs].set(position % L, flat % S::vcs, rings.front(position).flits);
       });
     }
     return n;
   }
 
-  /// Bids for packets that have a route. Keeps in `places` the bids of packets that found a free output VC, and returns
+  /// Bids for packets that have a route. Keeps in `positions` the bids of packets that found a free output VC, and returns
   /// their number.
-  FLITLAB_INLINE u32 bid(Place* places, u32 n) const {
+  FLITLAB_INLINE u32 bid(Position* positions, u32 n) const {
     Block<C, S>& k = this->k;
-    const bool sleepy = is_wormhole() && !adapts();
-    return C::filter(places, n, places, [&](u32 place, Place& bids) {
-      const u32 flat = place / L, lane = place % L, port = flat / S::vcs, vc = flat % S::vcs;
+    const bool may_sleep = is_wormhole() && !adapts();
+    return C::filter(positions, n, positions, [&](u32 position, Position& bids) {
+      const u32 flat = position / L, lane = position % L, port = flat / S::vcs, vc = flat % S::vcs;
       if (stores_first() && flits(port, vc, lane) < k.left[port].get(lane, vc)) return false;
-      const u32 out = lowest_bit(u32{byte(k.out_port, place)});
+      const u32 out = lowest_bit(u32{byte(k.out_port, position)});
       const u32 free =
-          this->free(out, lane, byte(k.allowed, place), is_wormhole() ? 0 : u32{rings().front(place).flits});
+          this->free(out, lane, byte(k.allowed, position), is_wormhole() ? 0 : u32{rings().front(position).flits});
       if (!free) {  // sleeps until an output VC is released, if neither credits nor other ports can help
-        if (sleepy) C::or_bits(byte(k.asleep, port * L + lane), only(vc));
+        if (may_sleep) C::or_bits(byte(k.asleep, port * L + lane), only(vc));
         return false;
       }
-      const u32 out_vc = first_at_or_after(free, byte(k.pick_out, place)), to = place_of(out, out_vc, lane);
-      bids = Bid<C, S>::of(place, out * S::vcs + out_vc);
+      const u32 out_vc = first_at_or_after(free, byte(k.pick_out, position)), to = place_of(out, out_vc, lane);
+      bids = Bid<C, S>::of(position, out * S::vcs + out_vc);
       const u32 first = byte(k.pick_in, to);
       C::update(byte(k.owner, to), [&](u8 claim) {
         const bool better = !(claim & kClaimed) || is_before<S>(flat, claim & ~u32{kClaimed}, first);
@@ -254,7 +254,7 @@ struct Heads {
   }
 
   /// Grants output VCs to the winning bids.
-  FLITLAB_INLINE void grant(const Place* bids, u32 n,
+  FLITLAB_INLINE void grant(const Position* bids, u32 n,
                             typename C::template ByPort<typename C::Row, S::ports>& won) const {
     FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) won[port] = B{};
     C::sync();
@@ -262,18 +262,18 @@ struct Heads {
     Cycle* const ready_at = s.ready_at + queue(0);
     const Cycle ready = now + v.t.allocation_delay;
     C::each(n, [&](u32 i) {
-      const u32 place = Bid<C, S>::from(bids[i]), to = Bid<C, S>::to(bids[i]), flat = place / L;
+      const u32 position = Bid<C, S>::from(bids[i]), to = Bid<C, S>::to(bids[i]), flat = position / L;
       if (C::peek(byte(k.owner, to)) != (flat | kClaimed)) return;
       C::poke(byte(k.owner, to), static_cast<u8>(flat));
       byte(k.pick_in, to) = static_cast<u8>(flat + 1);
-      const u32 at = port_of(place), out_at = port_of(to), out_vc = to / L % S::vcs;
+      const u32 at = port_of(position), out_at = port_of(to), out_vc = to / L % S::vcs;
       const u8 bit = only(flat % S::vcs), out_bit = only(out_vc);
-      byte(k.pick_out, place) = static_cast<u8>(out_vc + 1);
-      byte(k.out_vc, place) = out_bit;
+      byte(k.pick_out, position) = static_cast<u8>(out_vc + 1);
+      byte(k.out_vc, position) = out_bit;
       C::or_bits(byte(k.taken, out_at), out_bit);
       C::put_bits(byte(k.credited, at), bit, byte(k.some_credits, out_at) & out_bit ? bit : u8{0});
       C::or_bits(C::template byte_of<S::ports>(won, at), bit);
-      ready_at[place] = ready;
+      ready_at[position] = ready;
     });
     FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) {
       k.due[port] &= ~won[port];
@@ -290,27 +290,27 @@ struct Heads {
     Block<C, S>& k = rings.k;
     const u32* const leads_to = wiring.to + std::size_t{b} * (S::ports * L);
     Packet* const ring = s.ring;
-    typename C::template Desk<CrossingDesk<C, S>> desk;
-    const auto sets = C::template show<S::ports>(desk->sets, heads);  // sets of one VC
-    const u32 n = C::list(heads, desk->list);
+    typename C::template Scratch<CrossingScratch<C, S>> scratch;
+    const auto sets = C::template share_rows<S::ports>(scratch->sets, heads);  // sets of one VC
+    const u32 n = C::list(heads, scratch->list);
     struct Copy {
       const Packet* from;
       Packet* to;
       u32 hops;
     };
     const auto prepare = [&](u32 i) {
-      const u32 at = desk->list[i], lane = at % L,
-                place = at + at / L * (L * (S::vcs - 1)) + lowest_bit(u32{sets[at]}) * L;
-      const u32 out = lowest_bit(u32{byte(k.out_port, place)}), out_vc = lowest_bit(u32{byte(k.out_vc, place)});
+      const u32 at = scratch->list[i], lane = at % L,
+                position = at + at / L * (L * (S::vcs - 1)) + lowest_bit(u32{sets[at]}) * L;
+      const u32 out = lowest_bit(u32{byte(k.out_port, position)}), out_vc = lowest_bit(u32{byte(k.out_vc, position)});
       u8& tail = byte(k.tail, place_of(out, out_vc, lane));
-      const Packet& packet = rings.front(place);
-      Packet* copy = ring + std::size_t{leads_to[out * L + lane] + out_vc * L} * S::places(rings.size) + tail;
-      if constexpr (!kTerminalsInLanes<typename V::Table>)
+      const Packet& packet = rings.front(position);
+      Packet* copy = ring + std::size_t{leads_to[out * L + lane] + out_vc * L} * S::positions(rings.size) + tail;
+      if constexpr (!kLaneTerminals<typename V::Table>)
         if (out == S::network_ports)
           copy = &v.terminals[b * L + lane].at(t.terminal_fields.ring, out_vc * rings.size + tail);
       C::prefetch(&packet);
       C::template prefetch<true>(copy);
-      tail = next_place(tail, rings.size);
+      tail = next_position(tail, rings.size);
       return Copy{&packet, copy, u32{out != S::network_ports}};
     };
     C::template in_two_steps<L * C::ports_of(S::ports)>(n, prepare, [](const Copy& copy) {

@@ -69,7 +69,7 @@ class Lanes {
       : table_(table),
         code_(*code(table)),
         wires_(wire(table, code_.width, code_.vcs, blocks_of(table.routers, code_.width))) {
-    wiring_ = {wires_.to.data(), wires_.first.data(), wires_.pull.data(), wires_.mask_base};
+    wiring_ = {wires_.to.data(), wires_.first.data(), wires_.sender_rows.data(), wires_.mask_base};
   }
   Lanes(const Lanes&) = delete;
   Lanes& operator=(const Lanes&) = delete;

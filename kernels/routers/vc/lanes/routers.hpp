@@ -5,18 +5,18 @@
 namespace flitlab::vc::lanes {
 
 template <class C, class S>
-struct CreditDesk {
-  typename C::Place list[C::lanes * C::ports_of(S::ports) + C::kMargin];
-  typename C::template Shown<S::ports> sets;
+struct CreditScratch {
+  typename C::Position list[C::lanes * C::ports_of(S::ports) + C::kMargin];
+  typename C::template SharedRows<S::ports> sets;
 };
 
 /// Exchange between input and output ports during switch allocation.
 template <class C, class S>
-struct SwitchBoard {
-  using Board = typename C::template Board<S::ports>;
+struct SwitchExchange {
+  using Exchange = typename C::template Exchange<S::ports>;
   using Union = typename C::template Union<S::ports>;
-  Board asks;                         ///< [input] requested output port, a set of one
-  Board mail[FlitsOf<C, S>::planes];  ///< [input] flit to send if granted
+  Exchange requests;                         ///< [input] requested output port, a set of one
+  Exchange flits_to_send[FlitsOf<C, S>::planes];  ///< [input] flit to send if granted
   Union wins;                         ///< [output] granted input port, a set of one
   Union spent;                        ///< [output] the same, if its flit used the last credit of its VC
   Union freed;                        ///< [output] the output port itself, if a VC became free
@@ -39,11 +39,11 @@ struct Routers {
       : v(view), s(state), wiring(w), k(state.block[block]), b(block), now(cycle) {}
 
   /// Reads the credits and flits that arrive at a port.
-  FLITLAB_INLINE void look_up(u32 port, B& credits, F& flits) const {
+  FLITLAB_INLINE void read_arrivals(u32 port, B& credits, F& flits) const {
     const u32 slot = s.slot(now);
     if (port == S::network_ports) {
       credits = s.of_terminals(s.eject_credits, slot, b);
-      flits = s.terminal_flits(s.inject_mail, slot, b);
+      flits = s.terminal_flits(s.inject_flits, slot, b);
       return;
     }
     const u8* const credit_row = s.credit_row(slot, 0) + std::size_t{b} * C::lanes;
@@ -51,9 +51,9 @@ struct Routers {
     const u32* first = wiring.first + b * S::network_ports + port;
     credits = B{};
     B planes[F::planes] = {};
-    FLITLAB_ROLLED for (const Pull* p = wiring.pull + first[0], *end = wiring.pull + first[1]; p != end; ++p) {
+    FLITLAB_ROLLED for (const SenderRow* p = wiring.sender_rows + first[0], *end = wiring.sender_rows + first[1]; p != end; ++p) {
       const B mask = *reinterpret_cast<const Row*>(wiring.masks + std::size_t{p->mask} * C::lanes);
-      const auto there = [&](const u8* row) { return C::loose(row + p->at) & mask; };
+      const auto there = [&](const u8* row) { return C::load_unaligned(row + p->at) & mask; };
       credits |= there(credit_row);
       for (u32 plane = 0; plane < F::planes; ++plane) planes[plane] |= there(flit_row + plane * s.planes);
     }
@@ -67,27 +67,27 @@ struct Routers {
     B any{};
     FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) {
       B credits;
-      F mail;
-      look_up(port, credits, mail);
+      F flits_to_send;
+      read_arrivals(port, credits, flits_to_send);
       first[port] = credits & ~k.some_credits[port] & k.taken[port];
       any |= first[port];
       k.some_credits[port] |= credits;
-      const B vcs = mail.vcs(), heads = vcs & mail.heads();
+      const B vcs = flits_to_send.vcs(), heads = vcs & flits_to_send.heads();
       arrivals.credits[port] = credits;
       arrivals.flits[port] = vcs;
       k.filled[port] |= vcs;
-      fresh[port] = k.fresh[port] | (heads & ~k.packets[port].some());
+      fresh[port] = k.fresh[port] | (heads & ~k.packets[port].nonzero_counts());
       k.packets[port].add(heads);
       k.granted[port] |= k.pending[port];
       k.pending[port] = B{};
       k.fresh[port] = B{};
     }
     if (!C::any(any)) return;
-    typename C::template Desk<CreditDesk<C, S>> desk;
-    const auto sets = C::template show<S::ports>(desk->sets, first);  // sets of one VC
-    const u32 n = C::list(first, desk->list);
+    typename C::template Scratch<CreditScratch<C, S>> scratch;
+    const auto sets = C::template share_rows<S::ports>(scratch->sets, first);  // sets of one VC
+    const u32 n = C::list(first, scratch->list);
     C::each(n, [&](u32 i) {
-      const u32 at = desk->list[i], port = at / C::lanes, lane = at % C::lanes;
+      const u32 at = scratch->list[i], port = at / C::lanes, lane = at % C::lanes;
       // Other threads may already bid for free VCs, whose owners share a machine word with this one.
       const u32 flat = C::peek(lane_of(k.owner[port][lowest_bit(u32{sets[at]})], lane));
       C::or_bits(lane_of(k.credited[flat / S::vcs], lane), only(flat % S::vcs));
@@ -96,51 +96,51 @@ struct Routers {
 
   /// Switch allocation, separable and input-first, and switch traversal.
   FLITLAB_INLINE void allocate_switch(const Arrivals<C, S>& arrivals) const {
-    typename C::template Common<SwitchBoard<C, S>> board;
+    typename C::template GroupScratch<SwitchExchange<C, S>> exchange;
     ByPort vcs, heads, tails;
     FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) {
       const B ready = k.filled[port] & k.credited[port] & k.granted[port];
       vcs[port] = pick(ready, k.first_vc[port]);
-      B asks{}, to_vc{};  // the output port and VC, as sets of one
+      B requests{}, to_vc{};  // the output port and VC, as sets of one
       for (u32 vc = 0; vc < S::vcs; ++vc) {
-        put_where(asks, vcs[port], vc, k.out_port[port][vc]);
+        put_where(requests, vcs[port], vc, k.out_port[port][vc]);
         put_where(to_vc, vcs[port], vc, k.out_vc[port][vc]);
       }
       heads[port] = vcs[port] & k.heads[port];
       tails[port] = k.left[port].ones(vcs[port]);
-      board->asks.put(port, asks);
+      exchange->requests.put(port, requests);
       F::of(to_vc, nonzero(heads[port]), nonzero(tails[port])).write([&](u32 plane, B bytes) {
-        board->mail[plane].put(port, bytes);
+        exchange->flits_to_send[plane].put(port, bytes);
       });
     }
-    C::meet();
-    send_winners(arrivals, *board.operator->());
-    C::meet();
-    move(arrivals, *board.operator->(), vcs, heads, tails);
+    C::group_barrier();
+    send_winners(arrivals, *exchange.operator->());
+    C::group_barrier();
+    move(arrivals, *exchange.operator->(), vcs, heads, tails);
   }
 
   /// Output ports grant one of their requesting input ports each, and send its flit.
-  FLITLAB_INLINE void send_winners(const Arrivals<C, S>& arrivals, SwitchBoard<C, S>& board) const {
+  FLITLAB_INLINE void send_winners(const Arrivals<C, S>& arrivals, SwitchExchange<C, S>& exchange) const {
     const auto& t = v.t;
-    ByPort asked;
-    C::template turn<S::ports>(board.asks, asked);
+    ByPort requested;
+    C::template transpose_ports<S::ports>(exchange.requests, requested);
     FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) {
-      const B winner = pick(asked[port], k.first_input[port]);
+      const B winner = pick(requested[port], k.first_input[port]);
       k.first_input[port] = select(nonzero(winner), above(winner), k.first_input[port]);
       F out;
       for (u32 input = 0; input < S::ports; ++input)
-        out.put_where(winner, input, F::read([&](u32 plane) { return board.mail[plane].get(input); }));
+        out.put_where(winner, input, F::read([&](u32 plane) { return exchange.flits_to_send[plane].get(input); }));
       const B vc = out.vcs();
       k.credits[port].change(arrivals.credits[port], vc);
-      k.some_credits[port] = k.credits[port].some();
+      k.some_credits[port] = k.credits[port].nonzero_counts();
       const B tails = vc & out.tails();
       k.taken[port] &= ~tails;
       k.sent[port] -= nonzero(out.any());
-      board.wins.put(port, winner);
-      board.spent.put(port, winner & nonzero(vc & ~k.some_credits[port]));
-      board.freed.put(port, nonzero(tails) & only(port));
+      exchange.wins.put(port, winner);
+      exchange.spent.put(port, winner & nonzero(vc & ~k.some_credits[port]));
+      exchange.freed.put(port, nonzero(tails) & only(port));
       if (port == S::network_ports)
-        s.put_terminal_flits(s.eject_mail, s.slot(now + t.eject_delay), b, out);
+        s.put_terminal_flits(s.eject_flits, s.slot(now + t.eject_delay), b, out);
       else
         out.write([&](u32 plane, B bytes) {
           u8* row = s.flit_row(s.slot(now + t.link_delay), port) + plane * s.planes;
@@ -150,19 +150,19 @@ struct Routers {
   }
 
   /// Granted input ports remove the sent flit and return its credit.
-  FLITLAB_INLINE void move(const Arrivals<C, S>& arrivals, const SwitchBoard<C, S>& board, const ByPort& asked,
+  FLITLAB_INLINE void move(const Arrivals<C, S>& arrivals, const SwitchExchange<C, S>& exchange, const ByPort& requested,
                            ByPort& heads, ByPort& tails) const {
-    const B winners = board.wins.all(), spent = board.spent.all(), freed = board.freed.all();
+    const B winners = exchange.wins.all(), spent = exchange.spent.all(), freed = exchange.freed.all();
     B any_head{}, any_tail{};
     u32 moves = 0;
     FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) {
-      const B won = has(winners, port), vc = asked[port] & won;
+      const B won = has(winners, port), vc = requested[port] & won;
       heads[port] &= won;
       tails[port] &= won;
       k.first_vc[port] = select(won, above(vc), k.first_vc[port]);
       k.flits[port].change(arrivals.flits[port], vc);
       k.left[port].subtract(vc);
-      k.filled[port] = k.flits[port].some();
+      k.filled[port] = k.flits[port].nonzero_counts();
       k.heads[port] ^= heads[port];
       k.granted[port] &= ~tails[port];
       k.credited[port] &= ~(vc & has(spent, port));
@@ -185,7 +185,7 @@ struct Routers {
   FLITLAB_INLINE void next_packets(const ByPort& tails) const {
     FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) {
       k.packets[port].subtract(tails[port]);
-      k.fresh[port] = tails[port] & k.packets[port].some();
+      k.fresh[port] = tails[port] & k.packets[port].nonzero_counts();
       k.passed[port] |= tails[port];
     }
   }
@@ -205,7 +205,7 @@ struct Routers {
     const auto fetch = [](const void* p) { C::template prefetch<true>(p); };
     const char* block = reinterpret_cast<const char*>(&k + 1);
     for (u32 at = 0; at < sizeof k; at += 64) fetch(block + at);
-    const auto row = [&](const u8* mail) { fetch(mail + std::size_t{b + 1} * C::lanes); };
+    const auto row = [&](const u8* flits_to_send) { fetch(flits_to_send + std::size_t{b + 1} * C::lanes); };
     for (u32 port = 0; port < S::network_ports; ++port) {
       row(s.credit_row(s.slot(now), port));
       row(s.credit_row(s.slot(now + v.t.credit_delay), port));
@@ -222,13 +222,13 @@ struct Routers {
     Heads<C, S, V>(v, s, wiring, b, now).allocate_vcs(arrivals);
     FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) k.due[port] |= fresh[port];
     allocate_switch(arrivals);
-    if (now % 128 == 127) keep_sent();
+    if (now % 128 == 127) flush_sent();
   }
 
   /// Adds the counts of sent flits to `flits_sent` before a byte overflows.
-  FLITLAB_INLINE void keep_sent() const {
+  FLITLAB_INLINE void flush_sent() const {
     FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) {
-      C::for_each_own([&](u32 lane) {
+      C::for_each_of_thread([&](u32 lane) {
         s.flits_sent[(std::size_t{b} * C::lanes + lane) * S::ports + port] += lane_of(k.sent[port], lane);
       });
       k.sent[port] = B{};

@@ -9,7 +9,7 @@
 /// the sender (flits.hpp); a receiver reads the rows of the routers to which its ports lead.
 #include <type_traits>
 
-#include "kernels/routers/vc/lanes/ahead.hpp"
+#include "kernels/routers/vc/lanes/stored_draws.hpp"
 #include "kernels/routers/vc/lanes/flits.hpp"
 #include "kernels/routers/vc/state.hpp"
 
@@ -33,12 +33,12 @@ struct Sizes {
   static constexpr u32 queues = flats + V;  ///< packet queues of a router and of its terminal's arrivals
   static constexpr u32 left_planes = kRoomy ? 8 : 3, packet_planes = kRoomy ? 5 : 2, flit_planes = kRoomy ? 6 : 4;
   /// Returns the descriptors that a packet queue has room for; it uses `ring` of them.
-  static FLITLAB_INLINE u32 places(u32 ring) { return kRoomy ? ring : 4; }
+  static FLITLAB_INLINE u32 descriptors(u32 ring) { return kRoomy ? ring : 4; }
 };
 /// Whether terminals have lane state, too: in open-loop traffic. Other terminals have scalar state, and only their
 /// flits and credits are here.
 template <class T>
-inline constexpr bool kTerminalsInLanes = std::is_base_of_v<OpenVcTable, T>;
+inline constexpr bool kLaneTerminals = std::is_base_of_v<OpenVcTable, T>;
 
 template <class C, class S>
 using FlitsOf = Flits<C, (S::vcs > 4)>;
@@ -80,14 +80,14 @@ struct Block {
   // Terminals.
   B valid;                                 ///< lanes that hold a router
   B queued;                                ///< terminals with packets in the source queue
-  B left_to_send, send_vc, first_send_vc;  ///< as in InjectionLane
+  B left_to_send, send_vc, first_send_vc;  ///< as in PacketInInjection
   Counts<C, S::flit_planes> injection_credits;
   B injection_tail[S::vcs], arriving_first[S::vcs];
 };
 
 /// Location of flits and credits that arrive at a port. The lanes in `mask` read a row of one of the senders' ports, at
 /// an offset.
-struct Pull {
+struct SenderRow {
   i32 at;    ///< bytes from the block's start in the row of port 0
   u32 mask;  ///< index in Wiring::masks
 };
@@ -101,8 +101,8 @@ FLITLAB_INLINE std::size_t queue_of(u32 router, u32 port, u32 vc) {
 /// Connections of the plan for lanes of one width; the host makes them (wire.hpp).
 struct Wiring {
   const u32* to;     ///< [block][port][lane] first packet queue at the other end of an output port
-  const u32* first;  ///< [block][port] first entry in `pull`; one more at the end
-  const Pull* pull;  ///< entries, ordered by block and port
+  const u32* first;  ///< [block][port] first entry in `sender_rows`; one more at the end
+  const SenderRow* sender_rows;  ///< entries, ordered by block and port
   const u8* masks;   ///< [mask][lane]
 };
 
@@ -117,20 +117,20 @@ struct State {
   Block<C, S>* block;
   u8* flit_mail;              ///< [plane][slot][port][router] flits that leave network ports, by arrival cycle
   u8* credit_mail;            ///< [slot][port][router] credits for the sender at the other end of an input port
-  u8* eject_mail;             ///< [plane][slot][router] flits for terminals
+  u8* eject_flits;             ///< [plane][slot][router] flits for terminals
   u8* eject_credits;          ///< [slot][router] credits from terminals
-  u8* inject_mail;            ///< [plane][slot][router] flits from terminals
+  u8* inject_flits;            ///< [plane][slot][router] flits from terminals
   u8* inject_credits;         ///< [slot][router] credits for terminals
   Cycle* next_creation;       ///< [router] copy of control.next.at, contiguous
   TerminalControl* terminal;  ///< [router] but for `lane`, which is in Block
-  Ahead* ahead;               ///< [router] random draws for the next packets
+  StoredDraws* stored_draws;               ///< [router] random draws for the next packets
   Packet* ring;               ///< [queue][position] descriptors
   Cycle* ready_at;            ///< [queue] as in InputVc
   u32* flits_sent;            ///< [router][port]
   u32* fault;                 ///< [router]
 
   /// Lays out the arrays from `base` on (aligned to a cache line; null: only measures). Returns the bytes.
-  FLITLAB_HD static std::size_t place(State& s, std::byte* base, u32 routers, u32 slots, u32 ring) {
+  FLITLAB_HD static std::size_t lay_out(State& s, std::byte* base, u32 routers, u32 slots, u32 ring) {
     constexpr u32 kPlanes = FlitsOf<C, S>::planes;
     s.routers = routers;
     s.slots = slots;
@@ -146,17 +146,17 @@ struct State {
     s.planes = std::size_t{slots} * S::network_ports * s.row;
     take(s.flit_mail, kPlanes * s.planes);
     take(s.credit_mail, s.planes);
-    take(s.eject_mail, std::size_t{kPlanes} * slots * lanes);
-    take(s.inject_mail, std::size_t{kPlanes} * slots * lanes);
+    take(s.eject_flits, std::size_t{kPlanes} * slots * lanes);
+    take(s.inject_flits, std::size_t{kPlanes} * slots * lanes);
     take(s.eject_credits, std::size_t{slots} * lanes);
     take(s.inject_credits, std::size_t{slots} * lanes);
     take(s.next_creation, lanes);
     take(s.terminal, lanes);
-    take(s.ahead, C::draws_ahead ? lanes : 0);
+    take(s.stored_draws, C::draws_ahead ? lanes : 0);
     take(s.ready_at, std::size_t{lanes} * S::queues);
     take(s.flits_sent, std::size_t{lanes} * S::ports);
     take(s.fault, lanes);
-    take(s.ring, std::size_t{lanes} * S::queues * S::places(ring));
+    take(s.ring, std::size_t{lanes} * S::queues * S::descriptors(ring));
     s.large = at > (std::size_t{2} << 20);
     return at;
   }
@@ -167,8 +167,8 @@ struct State {
     const auto move = [bytes]<class T>(T*& array) {
       array = reinterpret_cast<T*>(reinterpret_cast<std::byte*>(array) + bytes);
     };
-    move(s.block), move(s.flit_mail), move(s.credit_mail), move(s.eject_mail), move(s.eject_credits);
-    move(s.inject_mail), move(s.inject_credits), move(s.next_creation), move(s.terminal), move(s.ahead);
+    move(s.block), move(s.flit_mail), move(s.credit_mail), move(s.eject_flits), move(s.eject_credits);
+    move(s.inject_flits), move(s.inject_credits), move(s.next_creation), move(s.terminal), move(s.stored_draws);
     move(s.ring), move(s.ready_at), move(s.flits_sent), move(s.fault);
     return s;
   }
@@ -181,21 +181,21 @@ struct State {
     return credit_mail + (std::size_t{slot} * S::network_ports + port) * row + kMargin;
   }
   /// Returns a block's row in one of the terminals' arrays.
-  FLITLAB_INLINE typename C::Row& of_terminals(u8* mail, u32 slot, u32 b) const {
-    return *reinterpret_cast<typename C::Row*>(mail + (std::size_t{slot} * blocks + b) * C::lanes);
+  FLITLAB_INLINE typename C::Row& of_terminals(u8* row_of_slots, u32 slot, u32 b) const {
+    return *reinterpret_cast<typename C::Row*>(row_of_slots + (std::size_t{slot} * blocks + b) * C::lanes);
   }
-  FLITLAB_INLINE u8& terminal_byte(u8* mail, u32 slot, u32 index) const {
-    return mail[std::size_t{slot} * blocks * C::lanes + index];
+  FLITLAB_INLINE u8& terminal_byte(u8* row_of_slots, u32 slot, u32 index) const {
+    return row_of_slots[std::size_t{slot} * blocks * C::lanes + index];
   }
-  FLITLAB_INLINE FlitPlace<FlitsOf<C, S>::planes> terminal_flit(u8* mail, u32 slot, u32 index) const {
-    return {&terminal_byte(mail, slot, index), std::size_t{slots} * blocks * C::lanes};
+  FLITLAB_INLINE FlitSlot<FlitsOf<C, S>::planes> terminal_flit(u8* row_of_slots, u32 slot, u32 index) const {
+    return {&terminal_byte(row_of_slots, slot, index), std::size_t{slots} * blocks * C::lanes};
   }
-  FLITLAB_INLINE FlitsOf<C, S> terminal_flits(u8* mail, u32 slot, u32 b) const {
+  FLITLAB_INLINE FlitsOf<C, S> terminal_flits(u8* row_of_slots, u32 slot, u32 b) const {
     return FlitsOf<C, S>::read([&](u32 plane) ->
-                               typename C::Value { return of_terminals(mail, plane * slots + slot, b); });
+                               typename C::Value { return of_terminals(row_of_slots, plane * slots + slot, b); });
   }
-  FLITLAB_INLINE void put_terminal_flits(u8* mail, u32 slot, u32 b, const FlitsOf<C, S>& flits) const {
-    flits.write([&](u32 plane, typename C::Value bytes) { of_terminals(mail, plane * slots + slot, b) = bytes; });
+  FLITLAB_INLINE void put_terminal_flits(u8* row_of_slots, u32 slot, u32 b, const FlitsOf<C, S>& flits) const {
+    flits.write([&](u32 plane, typename C::Value bytes) { of_terminals(row_of_slots, plane * slots + slot, b) = bytes; });
   }
 };
 

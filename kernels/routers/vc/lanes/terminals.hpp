@@ -12,17 +12,17 @@ template <class C, class S, class V>
 FLITLAB_INLINE void take_arrivals(const V& v, const State<C, S>& s, u32 b, Cycle now) {
   const auto& t = v.t;
   Block<C, S>& k = s.block[b];
-  const FlitsOf<C, S> mail = s.terminal_flits(s.eject_mail, s.slot(now), b);
-  s.of_terminals(s.eject_credits, s.slot(now + t.credit_delay), b) = mail.vcs();
-  const auto arrived = C::members(mail.any());
+  const FlitsOf<C, S> arrivals = s.terminal_flits(s.eject_flits, s.slot(now), b);
+  s.of_terminals(s.eject_credits, s.slot(now + t.credit_delay), b) = arrivals.vcs();
+  const auto arrived = C::members(arrivals.any());
   if (!C::any(arrived)) return;
   count(*v.shard, Total::kFlitsDelivered, C::count(arrived));
-  C::for_each(C::members(mail.tails()), [&](u32 lane) {
+  C::for_each(C::members(arrivals.tails()), [&](u32 lane) {
     const u32 index = b * C::lanes + lane;
-    const u32 vc = lowest_bit(u32{s.terminal_byte(s.eject_mail, s.slot(now), index)});
+    const u32 vc = lowest_bit(u32{s.terminal_byte(s.eject_flits, s.slot(now), index)});
     u8& first = lane_of(k.arriving_first[vc], lane);
     deliver(v, index, s.terminal[index], s.ring[queue_of<C, S>(index, S::ports, vc) * S::places(t.ring) + first], now);
-    first = next_place(first, t.ring);
+    first = next_position(first, t.ring);
   });
 }
 
@@ -33,14 +33,14 @@ FLITLAB_INLINE void advance(const V& v, const State<C, S>& s, u32 index, SourceC
   if (!C::draws_ahead || traffic.injection != Injection::kBernoulli || v.row->silent)
     return next_creation(traffic, *v.row, index, cursor);
   if constexpr (C::draws_ahead) {
-    Ahead& ahead = s.ahead[index];
+    StoredDraws& stored_draws = s.stored_draws[index];
     ++cursor.index;
-    if (!ahead.knows(cursor.index)) {
+    if (!stored_draws.holds(cursor.index)) {
       const u32 oldest = s.terminal[index].oldest.index;  // needed next, unless the queue is long
-      ahead.template draw<C::lanes>(*v.row, rate_of(traffic, *v.row, index), index,
-                                    cursor.index - oldest < Ahead::kPackets ? oldest : cursor.index);
+      stored_draws.template draw<C::lanes>(*v.row, rate_of(traffic, *v.row, index), index,
+                                    cursor.index - oldest < StoredDraws::kPackets ? oldest : cursor.index);
     }
-    cursor.at += ahead.gap[cursor.index - ahead.first];
+    cursor.at += stored_draws.gap[cursor.index - stored_draws.first];
   }
 }
 
@@ -49,9 +49,9 @@ template <class C, class S, class V>
 FLITLAB_INLINE u32 destination_of(const V& v, const State<C, S>& s, u32 index, u32 packet) {
   const auto& traffic = v.t.traffic;
   if constexpr (C::draws_ahead) {
-    const Ahead& ahead = s.ahead[index];
-    if (traffic.pattern == Pattern::kUniform && ahead.knows(packet))
-      return uniform_destination(traffic, index, ahead.target[packet - ahead.first]);
+    const StoredDraws& stored_draws = s.stored_draws[index];
+    if (traffic.pattern == Pattern::kUniform && stored_draws.holds(packet))
+      return uniform_destination(traffic, index, stored_draws.target[packet - stored_draws.first]);
   }
   return packet_destination(traffic, *v.row, index, packet);
 }
@@ -102,7 +102,7 @@ FLITLAB_INLINE void start_oldest(const V& v, const State<C, S>& s, u32 b, u32 la
   packet.hops = 0;
   address_packet(v, index, packet, destination_of(v, s, index, id));
   s.ring[queue_of<C, S>(index, S::network_ports, vc) * S::places(t.ring) + tail] = packet;
-  tail = next_place(tail, t.ring);
+  tail = next_position(tail, t.ring);
   lane_of(k.left_to_send, lane) = static_cast<u8>(packet.flits);
   ++control.sent;
   if (control.sent == control.created) {
@@ -122,7 +122,7 @@ FLITLAB_INLINE typename C::Value free_to_start(const V& v, const State<C, S>& s,
   if (t.flow_control == FlowControl::kWormhole) return free;
   using B = typename C::Value;
   Block<C, S>& k = s.block[b];
-  C::for_each_own(C::members(k.queued & (B)(k.left_to_send == 0)), [&](u32 lane) {
+  C::for_each_of_thread(C::members(k.queued & (B)(k.left_to_send == 0)), [&](u32 lane) {
     const u32 index = b * C::lanes + lane;
     const u32 flits = packet_flits(t.traffic, *v.row, index, s.terminal[index].oldest.index);
     for (u32 vc = 0; vc < t.vcs; ++vc)
@@ -139,7 +139,7 @@ FLITLAB_INLINE void send(const V& v, const State<C, S>& s, u32 b, Cycle now) {
   using B = typename C::Value;
   Block<C, S>& k = s.block[b];
   const B returned = s.of_terminals(s.inject_credits, s.slot(now), b);
-  const B free = k.injection_credits.some() | returned;
+  const B free = k.injection_credits.nonzero_counts() | returned;
   const B may_start = free_to_start(v, s, b, free & static_cast<u8>(t.message_mask[0]), returned);
   const B starts = k.queued & (B)(k.left_to_send == 0) & nonzero(may_start);
   if (const auto set = C::members(starts); C::any(set)) {
@@ -151,9 +151,9 @@ FLITLAB_INLINE void send(const V& v, const State<C, S>& s, u32 b, Cycle now) {
   }
   const B sends = nonzero(k.left_to_send) & nonzero(free & k.send_vc);
   k.left_to_send += sends;  // minus 1
-  const FlitsOf<C, S> mail = FlitsOf<C, S>::of(k.send_vc, starts, (B)(k.left_to_send == 0)) & sends;
+  const FlitsOf<C, S> arrivals = FlitsOf<C, S>::of(k.send_vc, starts, (B)(k.left_to_send == 0)) & sends;
   k.injection_credits.change(returned, k.send_vc & sends);
-  s.put_terminal_flits(s.inject_mail, s.slot(now + t.inject_delay), b, mail);
+  s.put_terminal_flits(s.inject_flits, s.slot(now + t.inject_delay), b, arrivals);
   count(*v.shard, Total::kFlitsInjected, C::count(sends));
 }
 

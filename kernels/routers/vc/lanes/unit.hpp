@@ -4,7 +4,7 @@
 #include "kernels/routers/vc/lanes/code.hpp"
 #include "kernels/routers/vc/lanes/routers.hpp"
 #include "kernels/routers/vc/lanes/terminals.hpp"
-#include "kernels/routers/vc/lanes/terminals_outside.hpp"
+#include "kernels/routers/vc/lanes/scalar_terminals.hpp"
 
 namespace flitlab::vc::lanes {
 
@@ -48,10 +48,10 @@ struct Unit {
     const State<C, S> s = state_of(r);
     for (const Cycle last = now + cycles; now != last; ++now)
       for (u32 b = begin; b < end; ++b) {
-        if constexpr (kTerminalsInLanes<T>)
+        if constexpr (kLaneTerminals<T>)
           step_terminals(v, s, b, now);
         else
-          step_terminals_outside(v, s, b, now);
+          step_scalar_terminals(v, s, b, now);
         Routers<C, S, View>(v, s, *r.wiring, b, now).step();
       }
   }

@@ -11,7 +11,7 @@ namespace flitlab::vc::lanes {
 struct Wires {
   std::vector<u32> to;
   std::vector<u32> first;
-  std::vector<Pull> pull;
+  std::vector<SenderRow> sender_rows;
   std::vector<u8> masks;
 
   /// Start of the masks inside `masks`, aligned to a cache line, which a vector does not guarantee.
@@ -37,23 +37,23 @@ inline Wires wire(const VcTable& t, u32 width, u32 vcs, u32 blocks) {
   std::vector<std::vector<u8>> masks;
   for (u32 b = 0; b < blocks; ++b)
     for (u32 port = 0; port < t.network_ports; ++port) {
-      w.first.push_back(static_cast<u32>(w.pull.size()));
+      w.first.push_back(static_cast<u32>(w.sender_rows.size()));
       std::map<std::pair<u32, i32>, std::size_t> known;
       for (u32 lane = 0; lane < width && b * width + lane < t.routers; ++lane) {
         const u32 router = b * width + lane;
         const Peer& peer = t.peers[std::size_t{router} * t.ports + port];
         if (peer.item == kNone) continue;
         const i32 offset = static_cast<i32>(peer.item) - static_cast<i32>(router);
-        const auto [at, is_new] = known.try_emplace({peer.port, offset}, w.pull.size());
+        const auto [at, is_new] = known.try_emplace({peer.port, offset}, w.sender_rows.size());
         if (is_new) {
-          w.pull.push_back({static_cast<i32>(peer.port * row_bytes(blocks * width, width)) + offset,
+          w.sender_rows.push_back({static_cast<i32>(peer.port * row_bytes(blocks * width, width)) + offset,
                             static_cast<u32>(masks.size())});
           masks.emplace_back(width);
         }
-        masks[w.pull[at->second].mask][lane] = 0xFF;
+        masks[w.sender_rows[at->second].mask][lane] = 0xFF;
       }
     }
-  w.first.push_back(static_cast<u32>(w.pull.size()));
+  w.first.push_back(static_cast<u32>(w.sender_rows.size()));
   w.masks.resize(masks.size() * width + 64);
   u8* base = w.masks.data() + (64 - reinterpret_cast<std::uintptr_t>(w.masks.data()) % 64) % 64;
   for (std::size_t i = 0; i < masks.size(); ++i) std::memcpy(base + i * width, masks[i].data(), width);

@@ -23,7 +23,7 @@ using testing::word;
 using testing::metro_config::error_of;
 using testing::metro_config::metro;
 
-TEST(MetroChecks, BadInputIsRefused) {
+TEST(MetroChecks, BadInputIsRejected) {
   const std::vector<std::pair<RawConfig, const char*>> cases{
       {{{"topology.radix", IntList{3, 4}}}, "topology.radix: 3 is not a power of two"},
       {{{"topology.dilation", IntList{3, 1}}}, "topology.dilation: 3 is not a power of two"},

@@ -1,5 +1,5 @@
 /// The cache of tables: it returns tables of an equal fabric made by the same function, and no others.
-#include "host/routers/sconnect/kept_tables.hpp"
+#include "host/routers/sconnect/table_cache.hpp"
 
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ SconnectFabric random_fabric(u32 nodes, u64 seed, const SconnectNodes& of = {}) 
 }
 
 TEST(SconnectKeptTables, AreMadeOnce) {
-  KeptSconnectTables kept(1 << 20);
+  SconnectTableCache kept(1 << 20);
   const SconnectFabric f = random_fabric(16, 1);
   made = 0;
   const SconnectTables t = kept.get(f, first_way);
@@ -44,7 +44,7 @@ TEST(SconnectKeptTables, AreMadeOnce) {
 }
 
 TEST(SconnectKeptTables, AreOfTheFabricAndTheWay) {
-  KeptSconnectTables kept(1 << 20);
+  SconnectTableCache kept(1 << 20);
   SconnectFabric other = random_fabric(16, 1);
   kept.get(other, first_way);
   made = 0;
@@ -69,7 +69,7 @@ TEST(SconnectKeptTables, AreOfTheFabricAndTheWay) {
 }
 
 TEST(SconnectKeptTables, GoWhenThereIsNoRoom) {
-  KeptSconnectTables kept(3 * 16 * 16 * 2);
+  SconnectTableCache kept(3 * 16 * 16 * 2);
   const auto get = [&](u64 seed) {
     made = 0;
     kept.get(random_fabric(16, seed), first_way);
@@ -88,7 +88,7 @@ TEST(SconnectKeptTables, GoWhenThereIsNoRoom) {
 }
 
 TEST(SconnectKeptTables, ManyMayAsk) {
-  KeptSconnectTables kept(2 * 16 * 16 * 2);
+  SconnectTableCache kept(2 * 16 * 16 * 2);
   std::vector<std::thread> threads;
   for (u32 i = 0; i < 4; ++i)
     threads.emplace_back([&kept, i] {

@@ -62,7 +62,7 @@ Sets random_sets(std::mt19937& random, u32 messages, u32 channels, double densit
 
 /// Three messages request channel 0; one of them may also take channel 1. In numerical order it would take channel 0,
 /// and channel 1 would stay unused.
-TEST(AdaptiveAssign, ChannelsThatFewWaitForChooseFirst) {
+TEST(AdaptiveAssign, ChannelsWithFewMessagesChooseFirst) {
   const Sets options{0b011, 0b001, 0b001};
   EXPECT_EQ(assigned(Assignment::kGreedy, options, 0b111), (std::vector<int>{1, 0, -1}));
   EXPECT_EQ(assigned(Assignment::kFixed, options, 0b111), (std::vector<int>{0, -1, -1}));
@@ -88,12 +88,12 @@ TEST(AdaptiveAssign, AllMessagesMayWaitForAChannel) {
 
 /// The order of channels is computed once: with 3 for channel 0 and 2 for channels 1 and 2, channel 1 takes message 0
 /// and channel 2 takes message 2, although by then channels 0 and 2 have equally many.
-TEST(AdaptiveAssign, TheOrderOfChannelsStaysWhatItWas) {
+TEST(AdaptiveAssign, TheOrderOfChannelsIsComputedOnce) {
   EXPECT_EQ(assigned(Assignment::kGreedy, {0b011, 0b011, 0b100, 0b101}, 0b111), (std::vector<int>{1, 0, 2, -1}));
 }
 
 /// Greedy is maximal, not optimal: two channels have equally many messages, and the first may take one that both could.
-TEST(AdaptiveAssign, OptimalSendsWhatGreedyLeaves) {
+TEST(AdaptiveAssign, OptimalSendsMoreThanGreedy) {
   const Sets options{0b011, 0b001, 0b110, 0b110};
   const std::vector<int> greedy = assigned(Assignment::kGreedy, {0b011, 0b101, 0b010, 0b010, 0b001}, 0b011);
   EXPECT_EQ(greedy, (std::vector<int>{0, -1, 1, -1, -1}));
@@ -102,12 +102,12 @@ TEST(AdaptiveAssign, OptimalSendsWhatGreedyLeaves) {
   EXPECT_EQ(assigned(Assignment::kOptimal, options, 0b111), (std::vector<int>{1, 0, 2, -1}));
 }
 
-TEST(AdaptiveAssign, ChannelsThatAreNotThereAreNotTaken) {
+TEST(AdaptiveAssign, AbsentChannelsAreNotUsed) {
   for (Assignment how : {Assignment::kGreedy, Assignment::kFixed, Assignment::kOptimal})
     EXPECT_EQ(assigned(how, {0b0001, 0b0100}, 0b1011), (std::vector<int>{0, -1}));
 }
 
-TEST(AdaptiveAssign, IsWhatFigure4Says) {
+TEST(AdaptiveAssign, FollowsFigure4) {
   std::mt19937 random(1);
   for (int i = 0; i < 3000; ++i) {
     const u32 channels = 1 + random() % 32, messages = random() % 40;
@@ -120,7 +120,7 @@ TEST(AdaptiveAssign, IsWhatFigure4Says) {
 
 /// The largest possible set, and the first such set in order: a message is sent if it can be sent together with the
 /// sent ones before it.
-TEST(AdaptiveAssign, OptimalIsWhatTryingEverythingFinds) {
+TEST(AdaptiveAssign, OptimalAgreesWithExhaustiveSearch) {
   std::mt19937 random(2);
   for (int i = 0; i < 3000; ++i) {
     const u32 channels = 1 + random() % 6, messages = random() % 9;

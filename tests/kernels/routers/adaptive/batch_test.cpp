@@ -38,7 +38,7 @@ RawConfig random_network(u32 seed, std::mt19937& random, const std::string& grap
   return c;
 }
 
-TEST(AdaptiveBatch, IsLikeRoutersOneByOne) {
+TEST(AdaptiveBatch, AgreesWithSingleRouters) {
   if (testing::kWide == 1) GTEST_SKIP() << "no engine for wide layouts in this build";
   u64 misrouted = 0, delivered = 0;
   for (u32 seed = 1; seed <= testing::trials(40); ++seed) {
@@ -92,7 +92,7 @@ void check_choices(std::mt19937& random) {
   }
 }
 
-TEST(AdaptiveChoose, GivesChannelsAsOneByOne) {
+TEST(AdaptiveChoose, AssignsAsForSingleRouters) {
   std::mt19937 random(1);
   for (u32 trial = 0; trial < 5000; ++trial) {
     check_choices<1>(random);

@@ -22,7 +22,7 @@ using testing::TextFile;
 using testing::trials;
 using testing::word;
 
-TEST(AdaptiveNaive, DoesTheSame) {
+TEST(AdaptiveNaive, Agrees) {
   u64 misrouted = 0;
   for (u32 trial = 0; trial < trials(60); ++trial) {
     std::mt19937 random(trial);

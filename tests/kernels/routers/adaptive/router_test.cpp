@@ -46,7 +46,7 @@ TEST(AdaptiveTiming, OfAMessageAlone) {
 }
 
 /// Two terminals of a router send to the same neighbour at once over its one channel.
-TEST(AdaptiveTiming, OfTwoThatWantTheSameChannel) {
+TEST(AdaptiveTiming, OfTwoRequestsForAChannel) {
   const TextFile trace("7,0,2,1\n7,1,2,1\n");
   Network net(experiment(line(trace, {{"topology.concentration", integer(2)}})));
   net.step(40);
@@ -99,7 +99,7 @@ TEST(AdaptiveOrder, GoesByPriorityThenAgeThenOptionsThenSource) {
 
 /// Rule b in a network: of two messages that wait for a channel, the one that was injected first goes first, although
 /// the other has the lower source. Terminals 6 and 7 are at router 3, 8 and 9 at router 4.
-TEST(AdaptiveOrder, OfAgeDecidesWhoGoesOnFirst) {
+TEST(AdaptiveOrder, OfAgeDecidesWhichMessageGoesFirst) {
   // The message of terminal 8 enters in 5 and is at router 3 in 7; that of terminal 6 enters at router 3 in 6: both may
   // go to router 2 in 7. The older one goes and arrives a cycle earlier.
   const TextFile trace("5,8,4,1\n6,6,4,1\n");
@@ -191,7 +191,7 @@ TEST(AdaptiveDerived, LoadIsBoundedByChannelsAndByTerminals) {
   EXPECT_DOUBLE_EQ(bound({}), 1.0);
 }
 
-TEST(AdaptiveChecks, BadInputIsRefused) {
+TEST(AdaptiveChecks, BadInputIsRejected) {
   const auto refused = [](RawConfig c, const char* what) {
     c["router.kind"] = word("adaptive");
     try {

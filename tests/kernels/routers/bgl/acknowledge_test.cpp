@@ -57,27 +57,27 @@ u32 edit(BglTorus& torus, const char* name, u32 node, const std::function<bool(u
 
 /// Drops the acknowledgment that is on its way to a node.
 void lose(BglTorus& torus, u32 node) {
-  ASSERT_EQ(edit(torus, "acknowledged", node, [](u32& mail) { return std::exchange(mail, 0u) != 0; }), 1u);
+  ASSERT_EQ(edit(torus, "acknowledged", node, [](u32& inbox) { return std::exchange(inbox, 0u) != 0; }), 1u);
 }
 
 /// A packet that took the bypass channel is acknowledged together with its tokens. One that went through a FIFO, four
 /// cycles more, is acknowledged first and its tokens follow, unless both had to wait for the link and share one packet.
 TEST(BglAcknowledge, TakesTheLinkBack) {
   for (bool bypass : {true, false})
-    for (u32 asks = 10; asks < 80; ++asks) {
-      BglTorus torus({5}, {{0, 0, 1, 1}, {asks - 3, 1, 0, 1}}, packets({{"router.bypass", bypass}}));
+    for (u32 requested = 10; requested < 80; ++requested) {
+      BglTorus torus({5}, {{0, 0, 1, 1}, {requested - 3, 1, 0, 1}}, packets({{"router.bypass", bypass}}));
       torus.drain();
       torus.run(100);
       const u32 free = kWhole + (bypass ? 8 : 16);
-      EXPECT_EQ(torus.leaves(1, 1), asks < kWhole || asks > free ? asks : free) << asks;
-      const bool together = bypass || (asks + 38 >= kWhole + 4 && asks < kWhole);
+      EXPECT_EQ(torus.leaves(1, 1), requested < kWhole || requested > free ? requested : free) << requested;
+      const bool together = bypass || (requested + 38 >= kWhole + 4 && requested < kWhole);
       EXPECT_EQ(torus.net().total(Count::kTokenPackets), 2u);
-      EXPECT_EQ(torus.net().total(Count::kAckOnly), (together ? 0u : 1u) + !bypass) << asks;
+      EXPECT_EQ(torus.net().total(Count::kAckOnly), (together ? 0u : 1u) + !bypass) << requested;
     }
 }
 
 /// The sender frees its copy and has its tokens again when the acknowledgment arrives.
-TEST(BglAcknowledge, IsKnownWhenItIsThere) {
+TEST(BglAcknowledge, TakesEffectOnArrival) {
   for (bool bypass : {true, false}) {
     BglTorus torus({5}, {{0, 0, 1, 1}}, packets({{"router.bypass", bypass}}));
     torus.run(kWhole + kKnown);
@@ -129,7 +129,7 @@ TEST(BglAcknowledge, DoesNotWaitForTokens) {
 }
 
 /// The next acknowledgment of the same VC repairs the loss of one, tokens included.
-TEST(BglAcknowledge, ALaterOneMakesUpForALostOne) {
+TEST(BglAcknowledge, TheNextOneRepairsALoss) {
   BglTorus torus({5}, {{0, 0, 1, 1}, {200, 0, 1, 1}}, packets());
   torus.run(kWhole + 1);
   lose(torus, 0);
@@ -170,7 +170,7 @@ TEST(BglAcknowledge, IsRepeatedIfNothingFollows) {
 /// Three packets leave in cycles 3, 988 and 1026. The acknowledgment of the first is lost, so retransmission of all
 /// kept packets is due at 3 + 38 + 1000 and starts when the link is free, at 1026 + 38. The acknowledgment of the
 /// second arrives in 985 + 56 + 18 and covers the first too, so retransmission starts behind both.
-TEST(BglAcknowledge, MovesWhatIsSentAgain) {
+TEST(BglAcknowledge, ShortensARetransmission) {
   BglTorus torus({5}, {{0, 0, 1, 1}, {985, 0, 1, 1}, {1000, 0, 1, 1}}, packets());
   torus.run(kWhole + 1);
   lose(torus, 0);
@@ -188,7 +188,7 @@ TEST(BglAcknowledge, MovesWhatIsSentAgain) {
 
 /// A retransmission waits for an acknowledgment like any packet: for one of 8 cycles that starts in the cycle in which
 /// the retransmission is due or less than 8 cycles before.
-TEST(BglAcknowledge, GoesBeforeWhatIsSentAgain) {
+TEST(BglAcknowledge, GoesBeforeRetransmissions) {
   const u32 again = 3 + 38 + kTimeout;
   for (u32 due = again - 12; due < again + 6; ++due) {
     BglTorus torus({5}, {{0, 0, 1, 1}, {due - 56, 1, 0, 1}}, packets());  // the second is complete in cycle `due`
@@ -228,7 +228,7 @@ TEST(BglAcknowledge, CostsEveryPacketOfTwoStreamsEightCycles) {
 }
 
 /// Acknowledgments of 8 bytes are hit at the given rate, and every token still returns.
-TEST(BglAcknowledge, IsHitAsOftenAsAsked) {
+TEST(BglAcknowledge, IsHitAtTheGivenRate) {
   const double rate = 2e-3;
   Network net(experiment({{"router.kind", word("bgl")},
                           {"topology.shape", IntList{4, 3}},

@@ -180,7 +180,7 @@ TEST(BglReceiver, TakesTheBypassLast) {
 
 /// The arbitration gap: a receiver whose packet was blocked requests one cycle after the link is free, so a packet in
 /// an injection FIFO goes before it. A receiver that was not blocked loses nothing.
-TEST(BglGap, LetsInjectionFifosIn) {
+TEST(BglGap, FavoursInjectionFifos) {
   const BglLine waits{10, kEast, kWest, 2}, own{20, kHere, kWest, 2};
   for (bool gap : {false, true}) {
     const RawConfig config{{"router.arbitration_gap", gap}};

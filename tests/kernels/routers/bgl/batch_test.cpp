@@ -36,7 +36,7 @@ void wake_some(std::initializer_list<Network*> nets, std::mt19937_64& random, u3
 }
 
 /// Any torus, with errors or without; the woken nodes fill one bulk call, a part of one, or several.
-TEST(BglBatch, IsLikeNodesOneByOne) {
+TEST(BglBatch, AgreesWithSingleNodes) {
   if (testing::kWide == 1) GTEST_SKIP() << "no engine for wide layouts in this build";
   u64 acks = 0, delivered = 0;
   for (u32 seed = 1; seed <= testing::trials(15); ++seed) {

@@ -51,7 +51,7 @@ void expect_same(const Network& a, const Network& b, const RawConfig& config,
     }
 }
 
-TEST(BglCalendar, NobodySleepsThroughAnything) {
+TEST(BglCalendar, WakesEveryActiveItem) {
   for (u32 seed = 1; seed <= trials(12); ++seed) {
     RawConfig config = random_bgl(seed);
     testing::add_errors(config, seed);

@@ -20,7 +20,7 @@ using testing::kPlusX;
 using testing::kPlusY;
 using testing::word;
 
-constexpr u32 kAsks = 3, kHop = 79;  // creation to first request; request to the next node's request, through its FIFO
+constexpr u32 kToRequest = 3, kHop = 79;  // creation to first request; request to the next node's request, through its FIFO
 constexpr u32 kLinkFree = 38, kTokensBack = kHop + 96;  // after the 32 cycles of each chunk
 
 RawConfig slow(RawConfig more) {
@@ -40,18 +40,18 @@ struct Choices {
 };
 
 Choices choices(u32 to, RawConfig changes, u32 times = 100) {
-  constexpr u32 period = 900, asks = 350;  // link free at 3 + 294, tokens back at 3 + 431
+  constexpr u32 period = 900, requested = 350;  // link free at 3 + 294, tokens back at 3 + 431
   std::vector<BglLine> lines;
   for (u32 n = 0; n < times; ++n) {
     lines.push_back({n * period, kHere, kEast, 8, bgl::kDynamic});
-    lines.push_back({n * period + asks - kAsks, kHere, to, 8, bgl::kDynamic});
+    lines.push_back({n * period + requested - kToRequest, kHere, to, 8, bgl::kDynamic});
   }
   BglTorus torus({3, 7}, lines, slow(std::move(changes)));
   torus.run(period * times);
   Choices c;
   for (u32 n = 0; n < times; ++n) {
     const BglGrant before = torus.way(2 * n).front(), g = torus.way(2 * n + 1).front();
-    EXPECT_EQ(g.cycle, n * period + asks);
+    EXPECT_EQ(g.cycle, n * period + requested);
     ++c.count[8 * g.out + g.out_vc];
     c.same += g.out == before.out && g.out_vc == before.out_vc;
   }
@@ -60,7 +60,7 @@ Choices choices(u32 to, RawConfig changes, u32 times = 100) {
 
 /// One of two channels has 8 tokens fewer than the other. With buffers of 31 chunks that is a lower range, which join
 /// the shortest queue avoids; with 32 both counts fall into the same range.
-TEST(BglJsq, JoinsTheShortestQueueAsFarAsTwoBitsTell) {
+TEST(BglJsq, JoinsTheShortestQueueByTwoBits) {
   for (bool jsq : {true, false})
     for (int flits : {31, 32, 16}) {
       const Choices c = choices(kEast, {{"router.jsq", jsq}, {"router.dynamic_flits", integer(flits)}});
@@ -83,7 +83,7 @@ TEST(BglJsq, BreaksTiesEvenly) {
 }
 
 /// A channel with fewer tokens than a packet of full size needs (8) is closed, even to a packet of one chunk.
-TEST(BglTokens, NobodyEntersWithoutEight) {
+TEST(BglTokens, EntryRequiresEight) {
   for (int flits : {15, 16}) {
     const Choices c = choices(kEast, {{"router.jsq", false}, {"router.dynamic_flits", integer(flits)}});
     expect_share(c.same, 100, flits == 15 ? 0 : 0.5, std::to_string(flits));
@@ -103,7 +103,7 @@ TEST(BglTokens, NobodyEntersWithoutEight) {
 /// channel. If it may go north as well, it goes north. If the link to the north is busy, it takes the bubble channel to
 /// the east instead of waiting. If the link to the east, first in order, is busy and the channel to the north is
 /// closed, it waits.
-TEST(BglBubble, IsForThoseWithoutADynamicChannel) {
+TEST(BglBubble, IsUsedIfDynamicChannelsAreClosed) {
   const RawConfig config = slow({{"router.dynamic_vcs", integer(1)}, {"router.dynamic_flits", integer(15)}});
   const u32 east = 8 * kPlusX, north = 8 * kPlusY, bubble = 1, dynamic = bgl::kDynamic;
   const auto last = [&](const std::vector<BglLine>& lines) {
@@ -124,7 +124,7 @@ TEST(BglBubble, IsForThoseWithoutADynamicChannel) {
 
 /// Kinds of packets that request the bubble channel to the north in cycle 170. One or two packets of one chunk hold
 /// tokens of that channel; or one does, and another one holds tokens of the dynamic channel, which is therefore closed.
-enum class Who { kInjected, kStraight, kTurning, kDynamicInjected, kDynamicStraight, kDynamicInTheBubble };
+enum class PacketCase { kInjected, kStraight, kTurning, kDynamicInjected, kDynamicStraight, kDynamicOnTheBubble };
 
 struct Bubble {
   int tokens;  ///< of the bubble channel
@@ -134,24 +134,24 @@ struct Bubble {
 };
 
 /// Returns the cycle in which the packet of 8 chunks leaves this node.
-u32 enters(Who who, const Bubble& b) {
-  constexpr u32 kAsk = 170, here = kAsk - kAsks, there = kAsk - kHop - kAsks;
+u32 leaves_in(PacketCase packet_case, const Bubble& b) {
+  constexpr u32 kRequest = 170, here = kRequest - kToRequest, there = kRequest - kHop - kToRequest;
   const u32 route = b.high ? bgl::kHighPriority : 0, dynamic = bgl::kDynamic;
   std::vector<BglLine> lines;
   lines.push_back({0, kHere, kNorth, 1, route});
   if (b.away == 2) lines.push_back({0, kSouth, kNorth, 1, route});  // arrives along the ring in cycle 82
   if (b.away == 1) lines.push_back({5, kHere, kNorth, 1, dynamic});
-  u32 asks = kAsk;
-  switch (who) {
-    case Who::kInjected: lines.push_back({here, kHere, kNorth, 8, route}); break;
-    case Who::kStraight: lines.push_back({there - kHop, kFarSouth, kNorth, 8, route}); break;
-    case Who::kTurning: lines.push_back({there, kWest, kNorth, 8, route}); break;
-    case Who::kDynamicInjected: lines.push_back({here, kHere, kNorth, 8, dynamic}); break;
-    case Who::kDynamicStraight: lines.push_back({there, kSouth, kNorth, 8, dynamic}); break;
-    case Who::kDynamicInTheBubble:  // the dynamic channel from the south was closed too
+  u32 requested = kRequest;
+  switch (packet_case) {
+    case PacketCase::kInjected: lines.push_back({here, kHere, kNorth, 8, route}); break;
+    case PacketCase::kStraight: lines.push_back({there - kHop, kFarSouth, kNorth, 8, route}); break;
+    case PacketCase::kTurning: lines.push_back({there, kWest, kNorth, 8, route}); break;
+    case PacketCase::kDynamicInjected: lines.push_back({here, kHere, kNorth, 8, dynamic}); break;
+    case PacketCase::kDynamicStraight: lines.push_back({there, kSouth, kNorth, 8, dynamic}); break;
+    case PacketCase::kDynamicOnTheBubble:  // the dynamic channel from the south was closed too
       lines.push_back({0, kSouth, kHere, 1, dynamic});
       lines.push_back({there + 5, kSouth, kNorth, 8, dynamic});
-      asks += 5;
+      requested += 5;
       break;
   }
   RawConfig config{{"router.dynamic_vcs", integer(1)},
@@ -165,65 +165,65 @@ u32 enters(Who who, const Bubble& b) {
     if (torus.line(id).chunks == 8) way = torus.way(id);
   const BglGrant& last = way.back();
   EXPECT_EQ(last.node, kHere);
-  EXPECT_EQ(last.in_vc, who == Who::kDynamicInTheBubble ? 1u
+  EXPECT_EQ(last.in_vc, packet_case == PacketCase::kDynamicOnTheBubble ? 1u
                         : last.in == bgl::kReception    ? last.in_vc
                                                         : way.front().out_vc);
   EXPECT_EQ(last.out_vc, b.high ? 2u : 1u);
-  return last.cycle - asks + kAsk;
+  return last.cycle - requested + kRequest;
 }
 
-constexpr Who kEntering[] = {Who::kInjected, Who::kTurning, Who::kDynamicInjected, Who::kDynamicStraight};
-constexpr Who kAlong[] = {Who::kStraight, Who::kDynamicInTheBubble};
+constexpr PacketCase kEntering[] = {PacketCase::kInjected, PacketCase::kTurning, PacketCase::kDynamicInjected, PacketCase::kDynamicStraight};
+constexpr PacketCase kAlong[] = {PacketCase::kStraight, PacketCase::kDynamicOnTheBubble};
 constexpr u32 kNow = 170, kLater = 3 + 32 + kTokensBack;  // arrival of the first token message
 
 /// A packet enters the bubble channel (from an injection FIFO, a turn or a dynamic channel) only if 16 tokens are
 /// there. Each packet whose tokens have not returned has taken 8, whatever its length.
 TEST(BglBubble, IsEnteredWithSixteenTokens) {
-  for (Who who : kEntering) {
-    EXPECT_EQ(enters(who, {24, 1, "full_size", false}), kNow);
-    EXPECT_EQ(enters(who, {23, 1, "full_size", false}), kLater);
+  for (PacketCase packet_case : kEntering) {
+    EXPECT_EQ(leaves_in(packet_case, {24, 1, "full_size", false}), kNow);
+    EXPECT_EQ(leaves_in(packet_case, {23, 1, "full_size", false}), kLater);
   }
 }
 
 /// A packet that already is in the ring's bubble channel, dynamic or not, needs 8 tokens.
 TEST(BglBubble, IsFollowedWithEight) {
-  for (Who who : kAlong) {
-    EXPECT_EQ(enters(who, {23, 1, "full_size", false}), kNow);
-    EXPECT_EQ(enters(who, {16, 1, "full_size", false}), kNow);
+  for (PacketCase packet_case : kAlong) {
+    EXPECT_EQ(leaves_in(packet_case, {23, 1, "full_size", false}), kNow);
+    EXPECT_EQ(leaves_in(packet_case, {16, 1, "full_size", false}), kNow);
   }
-  EXPECT_EQ(enters(Who::kStraight, {24, 2, "full_size", false}), kNow);
-  EXPECT_EQ(enters(Who::kStraight, {23, 2, "full_size", false}), kLater);
+  EXPECT_EQ(leaves_in(PacketCase::kStraight, {24, 2, "full_size", false}), kNow);
+  EXPECT_EQ(leaves_in(PacketCase::kStraight, {23, 2, "full_size", false}), kLater);
 }
 
 /// Under the earlier rule a packet takes as many tokens as it has chunks.
 TEST(BglBubble, EarlierRuleCountsChunks) {
-  for (Who who : kEntering) {
-    EXPECT_EQ(enters(who, {17, 1, "actual_size", false}), kNow);
-    EXPECT_EQ(enters(who, {16, 1, "actual_size", false}), kLater);
+  for (PacketCase packet_case : kEntering) {
+    EXPECT_EQ(leaves_in(packet_case, {17, 1, "actual_size", false}), kNow);
+    EXPECT_EQ(leaves_in(packet_case, {16, 1, "actual_size", false}), kLater);
   }
-  for (Who who : kAlong) EXPECT_EQ(enters(who, {16, 1, "actual_size", false}), kNow);
-  EXPECT_EQ(enters(Who::kStraight, {16, 2, "actual_size", false}), kNow);
+  for (PacketCase packet_case : kAlong) EXPECT_EQ(leaves_in(packet_case, {16, 1, "actual_size", false}), kNow);
+  EXPECT_EQ(leaves_in(PacketCase::kStraight, {16, 2, "actual_size", false}), kNow);
 }
 
 /// The channel of high priority is a bubble channel with the correct rule, whatever `router.bubble_rule` is.
 TEST(BglBubble, HighPriorityHasItsOwn) {
   for (const char* rule : {"full_size", "actual_size"}) {
-    for (Who who : {Who::kInjected, Who::kTurning}) {
-      EXPECT_EQ(enters(who, {24, 1, rule, true}), kNow);
-      EXPECT_EQ(enters(who, {23, 1, rule, true}), kLater);
+    for (PacketCase packet_case : {PacketCase::kInjected, PacketCase::kTurning}) {
+      EXPECT_EQ(leaves_in(packet_case, {24, 1, rule, true}), kNow);
+      EXPECT_EQ(leaves_in(packet_case, {23, 1, rule, true}), kLater);
     }
-    EXPECT_EQ(enters(Who::kStraight, {16, 1, rule, true}), kNow);
-    EXPECT_EQ(enters(Who::kStraight, {24, 2, rule, true}), kNow);
-    EXPECT_EQ(enters(Who::kStraight, {23, 2, rule, true}), kLater);
+    EXPECT_EQ(leaves_in(PacketCase::kStraight, {16, 1, rule, true}), kNow);
+    EXPECT_EQ(leaves_in(PacketCase::kStraight, {24, 2, rule, true}), kNow);
+    EXPECT_EQ(leaves_in(PacketCase::kStraight, {23, 2, rule, true}), kLater);
   }
 }
 
 /// Counts of token messages that arrive while a packet in a receiver is blocked, and of those that unblock it. Packets
 /// in injection FIFOs do not count.
-TEST(BglTokens, ThatFreeAPacketAreCounted) {
+TEST(BglTokens, UnblockingMessagesAreCounted) {
   for (bool injected : {false, true})
     for (int flits : {23, 24}) {
-      const BglLine waits{kNow - kAsks - (injected ? 0 : kHop), injected ? kHere : kWest, kNorth, 8};
+      const BglLine waits{kNow - kToRequest - (injected ? 0 : kHop), injected ? kHere : kWest, kNorth, 8};
       BglTorus torus({3, 7}, {{0, kHere, kNorth, 1}, waits, {900, kSouth, kNorth, 2}},
                      slow({{"router.escape_flits", integer(flits)}, {"router.count_unblocking", true}}));
       torus.run(2000);

@@ -35,7 +35,7 @@ using testing::bgl_dead::machine;
 using testing::bgl_dead::Nodes;
 
 /// Two dead nodes on a line cut the nodes between them off from the rest of the line; two neighbours do not.
-TEST(BglDead, TwoOnALineAreRefusedByName) {
+TEST(BglDead, TwoOnALineAreRejectedByName) {
   EXPECT_EQ(error_of(machine({8, 1, 1}, {1, 7})),
             "faults.nodes: no hint bits lead from node 0 (0,0,0) to node 2 (2,0,0); dead nodes in the way: 1 (1,0,0), "
             "7 (7,0,0). Choose other nodes: up to three are no obstacle if no two of them are on a line along a "
@@ -48,7 +48,7 @@ TEST(BglDead, TwoOnALineAreRefusedByName) {
             "router.dynamic_vcs to 1 or more, since only dynamic packets go round them.");
 }
 
-TEST(BglDead, BadInputIsRefused) {
+TEST(BglDead, BadInputIsRejected) {
   const RawConfig fill{{"traffic.mode", word("broadcast")}, {"broadcast.root", integer(5)}};
   RawConfig plane = fill;
   plane["broadcast.dimensions"] = IntList{0, 1};
@@ -162,7 +162,7 @@ TEST(BglHintsGiven, AreUsedForTheirPairsOnly) {
   EXPECT_EQ(corner.way(0)[0].hints, 1u << kMinusX | 1u << kPlusY);
 }
 
-TEST(BglHintsGiven, BadOnesAreRefused) {
+TEST(BglHintsGiven, BadOnesAreRejected) {
   const struct {
     IntList hints;
     const char* says;

@@ -20,7 +20,7 @@ namespace {
 
 using testing::experiment;
 using testing::Grid;
-using testing::Place;
+using testing::Coordinates;
 using testing::bgl_dead::Draw;
 using testing::bgl_dead::machine;
 using testing::bgl_dead::Nodes;
@@ -32,8 +32,8 @@ class Walker {
     dead_.assign(grid_.nodes, false);
     for (u32 n : dead) dead_[n] = true;
     for (u32 n = 0; n < grid_.nodes; ++n) {
-      place_.push_back(grid_.at(n));
-      for (u32 d = 0; d < 6; ++d) next_.push_back(d < 2 * dims_ ? grid_.node(grid_.step(place_[n], d)) : n);
+      coordinates_.push_back(grid_.at(n));
+      for (u32 d = 0; d < 6; ++d) next_.push_back(d < 2 * dims_ ? grid_.node(grid_.step(coordinates_[n], d)) : n);
     }
     seen_.assign(grid_.nodes, 0);
     dynamic_.assign(grid_.nodes * 6, 0);
@@ -50,7 +50,7 @@ class Walker {
     if (dynamic && route & bgl::kHighPriority) return "a packet of high priority is dynamic";
     for (u32 d = 0; d < 3; ++d) {
       const u32 bits = hints >> 2 * d & 3;
-      if (d < dims_ && place_[from][d] != place_[to][d] ? bits != 1 && bits != 2 : bits != 0) return "wrong hint bits";
+      if (d < dims_ && coordinates_[from][d] != coordinates_[to][d] ? bits != 1 && bits != 2 : bits != 0) return "wrong hint bits";
     }
     bool arrives = false;
     Nodes queue{from};
@@ -86,7 +86,7 @@ class Walker {
   bool drains() const {
     std::vector<bool> dynamic(grid_.nodes * 6), line(grid_.nodes * 6);
     const auto line_of = [&](u32 node, u32 d) {
-      Place place = place_[node];
+      Coordinates place = coordinates_[node];
       place[d / 2] = 0;
       return 6 * grid_.node(place) + d;
     };
@@ -129,13 +129,13 @@ class Walker {
  private:
   u32 still(u32 at, u32 to, u32 hints) const {
     for (u32 d = 0; d < dims_; ++d)
-      if (place_[at][d] == place_[to][d]) hints &= ~(3u << 2 * d);
+      if (coordinates_[at][d] == coordinates_[to][d]) hints &= ~(3u << 2 * d);
     return hints;
   }
 
   Grid grid_;
   u32 dims_, walks_ = 0;
-  std::vector<Place> place_;
+  std::vector<Coordinates> coordinates_;
   std::vector<bool> dead_;
   Nodes next_, seen_;
   std::vector<u64> dynamic_, escape_[2];  ///< sets of heads' hint bits; [1]: deterministic packets
@@ -219,7 +219,7 @@ TEST(BglDead, UpToThreeLeaveAllConnected) {
 
 /// If every layer of a dimension has a dead node, no layer is left to wait for, and flitlab warns; still every node
 /// reaches every other one.
-TEST(BglDead, WithoutALayerThatIsWholeAWarningIsGiven) {
+TEST(BglDead, WarnsIfEveryLayerHasADeadNode) {
   Draw draw(2);
   const Ways ways = follow_all({3, 3, 3}, {0, 13, 26}, draw);
   ASSERT_EQ(ways.warnings.size(), 1u);
@@ -237,7 +237,7 @@ bool is_connected(Walker& walker, u32 from, u32 to) {
 
 /// flitlab accepts more dead nodes if all pairs are still connected, and its warnings hold; otherwise the pair that the
 /// error names is not connected.
-TEST(BglDead, MoreThanThreeAreTakenOrRefused) {
+TEST(BglDead, MoreThanThreeAreAcceptedIfConnected) {
   Draw draw(3);
   u32 taken = 0, refused = 0, cut_off = 0;
   for (u32 i = 0; i < 120; ++i) {

@@ -60,7 +60,7 @@ void hit(BglTorus& torus, u32 node, u32 receiver, Hit how) {
 
 /// A full packet goes two hops, from node 0 to 2, and is corrupted on the first. The good copy leaves 1 + 270 + timeout
 /// cycles after the first one left in cycle 3; by then the corrupted copy may have been forwarded.
-TEST(BglLink, SendsASpoiledPacketAgain) {
+TEST(BglLink, RetransmitsACorruptedPacket) {
   for (Hit how : {Hit::kHeader, Hit::kBody}) {
     BglTorus torus({8, 2}, {{0, 0, 2, 8}}, kProtocol);
     torus.run(10);
@@ -86,7 +86,7 @@ TEST(BglLink, SendsASpoiledPacketAgain) {
 
 /// Packets sent after a corrupted one are out of sequence and are all retransmitted in order; other links are
 /// unaffected.
-TEST(BglLink, SendsAllThatFollowedAgain) {
+TEST(BglLink, RetransmitsAllFollowingPackets) {
   BglTorus torus({8, 2}, {{0, 0, 1, 8}, {0, 0, 1, 4}, {0, 0, 1, 1}, {0, 0, 8, 8}}, kProtocol);
   torus.run(10);
   hit(torus, 1, 1, Hit::kBody);
@@ -130,7 +130,7 @@ TEST(BglLink, TakesARepeatedPacketOnce) {
 }
 
 /// Rings at full load whose links corrupt a quarter of the packets: invalid copies never take the last bubble.
-TEST(BglLink, SpoiledCopiesLeaveTheBubbleAlone) {
+TEST(BglLink, CorruptedCopiesKeepTheBubble) {
   for (u32 seed = 1; seed <= 6; ++seed) {
     RawConfig config{{"router.kind", word("bgl")},
                      {"topology.shape", IntList{8}},
@@ -229,7 +229,7 @@ Result run_with(const RawConfig& changes, u32 seed = 1) {
 }
 
 /// The share of packets that are hit matches 32 n + 4 bytes at the given error rate.
-TEST(BglLink, HitsAsOftenAsAsked) {
+TEST(BglLink, HitsAtTheGivenRate) {
   const double rate = 2e-4;
   const Result r = run_with({{"faults.error_rate", rate}, {"traffic.packet_flits", integer(8)}});
   EXPECT_EQ(r.delivered, 18 * 200u);
@@ -241,7 +241,7 @@ TEST(BglLink, HitsAsOftenAsAsked) {
 }
 
 /// Short CRCs of packets miss errors, which only the link's running CRCs then show. With 24 bits both agree.
-TEST(BglLink, RunningCrcsTellWhatPacketsCrcsDoNot) {
+TEST(BglLink, RunningCrcsDetectMoreThanPacketCrcs) {
   const Result good = run_with({{"faults.error_rate", 5e-4}});
   EXPECT_EQ(good.delivered, 18 * 200u);
   EXPECT_GT(good.model.at("packets_hit"), 100);
@@ -255,7 +255,7 @@ TEST(BglLink, RunningCrcsTellWhatPacketsCrcsDoNot) {
 }
 
 /// Checksums of injection FIFOs depend on the sent data only, not on what links do to it; other data gives other sums.
-TEST(BglLink, ChecksumsTellWhetherANodeSendsTheSame) {
+TEST(BglLink, ChecksumsDependOnSentDataOnly) {
   const auto sums = [](double rate, u32 seed) {
     RawConfig config{{"router.kind", word("bgl")},           {"topology.shape", IntList{3, 2, 2}},
                      {"router.link_protocol", true},         {"faults.error_rate", rate},
@@ -299,7 +299,7 @@ TEST(BglLink, CrcIsTheStandardOne) {
 }
 
 /// The audit finds a sender that dropped a copy and a receiver that skipped a packet.
-TEST(BglLink, AuditFindsWhatIsForgotten) {
+TEST(BglLink, AuditFindsDroppedPackets) {
   for (bool sender : {true, false}) {
     BglTorus torus({8, 2}, {{0, 0, 2, 8}}, kProtocol);
     torus.run(10);

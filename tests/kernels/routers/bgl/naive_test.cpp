@@ -21,7 +21,7 @@ using testing::Network;
 using testing::random_bgl;
 using testing::word;
 using testing::bgl_naive::Creation;
-using testing::bgl_naive::Happening;
+using testing::bgl_naive::NaiveEvent;
 using testing::bgl_naive::NaivePacket;
 using testing::bgl_naive::NaiveTorus;
 
@@ -64,7 +64,7 @@ u32 compare(RawConfig config, u32 cycles) {
   u32 delivered = 0;
   for (u32 cycle = 0; cycle < cycles; ++cycle) {
     net.step(1);
-    std::vector<Happening> happened;
+    std::vector<NaiveEvent> happened;
     const auto events = net.engine->take_events(0);
     for (u32 item = 0; item < events.size(); ++item)
       for (const Event& event : events[item]) {
@@ -74,11 +74,11 @@ u32 compare(RawConfig config, u32 cycles) {
           happened.push_back({item - plan.table().routers, kNone, 0, 0, 0, event.src, event.id}), ++delivered;
       }
     std::sort(happened.begin(), happened.end());
-    const std::vector<Happening> expected = naive.step();
+    const std::vector<NaiveEvent> expected = naive.step();
     if (happened != expected) {
       std::ostringstream text;
-      for (const Happening& h : expected) text << "\n  expected: " << h;
-      for (const Happening& h : happened) text << "\n  happened: " << h;
+      for (const NaiveEvent& h : expected) text << "\n  expected: " << h;
+      for (const NaiveEvent& h : happened) text << "\n  happened: " << h;
       ADD_FAILURE() << "cycle " << cycle << text.str() << "\n" << described(config);
       return delivered;
     }
@@ -123,7 +123,7 @@ TEST(BglNaive, ABatchEndsInTheSameCycles) {
 class BglNaive : public ::testing::TestWithParam<u32> {};
 
 /// Random parameters under loads far beyond saturation, at it, or below.
-TEST_P(BglNaive, AgreesWhateverTheParameters) {
+TEST_P(BglNaive, AgreesForRandomParameters) {
   for (u32 i = 0; i < 10; ++i) {
     const u32 seed = GetParam() * 10 + i;
     RawConfig config = random_bgl(seed);

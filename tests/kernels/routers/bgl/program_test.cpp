@@ -72,7 +72,7 @@ TEST(BglProgram, DistantEndsOfBurstsAreNotSleptThrough) {
   EXPECT_EQ(net.plan->inspector()->program_ends(net.engine->state(0))[1], 10007 + one_way(1, 1));
 }
 
-TEST(BglProgram, CollectivesAreTheSameWhateverRunsThem) {
+TEST(BglProgram, CollectivesAgreeOnAllEngines) {
   std::string calls;
   for (u32 rank = 0; rank < 64; ++rank)
     calls += std::to_string(rank) + ",barrier\n" + std::to_string(rank) + ",alltoall,500\n" + std::to_string(rank) +

@@ -23,7 +23,7 @@ using testing::experiment;
 using testing::Grid;
 using testing::integer;
 using testing::Network;
-using testing::Place;
+using testing::Coordinates;
 using testing::word;
 
 /// Returns one packet for every pair; with at most 63 other nodes the queues stay short enough for the trace.
@@ -89,7 +89,7 @@ class BglRoutes : public ::testing::TestWithParam<Routing> {};
 /// Every packet of all pairs takes a shortest route, in order if it is deterministic. At every node its hint bits are
 /// the directions that are left. Of a dateline pair it uses the lower channel until it crosses from the largest
 /// coordinate to 0 or back in a dimension, and the higher one from that hop on.
-TEST_P(BglRoutes, LeadEverybodyToEverybody) {
+TEST_P(BglRoutes, LeadEveryPairToItsDestination) {
   const Routing& p = GetParam();
   const bool pair = p.escape == std::string("dateline");
   u32 escapes = 0;
@@ -106,8 +106,8 @@ TEST_P(BglRoutes, LeadEverybodyToEverybody) {
     for (const BglGrant& g : torus.grants()) ways[g.id].push_back(g);
     for (const auto& [id, way] : ways) {
       const BglLine& line = torus.line(id);
-      const Place to = grid.at(line.dst);
-      Place at = grid.at(line.src);
+      const Coordinates to = grid.at(line.dst);
+      Coordinates at = grid.at(line.src);
       u32 hints = way.front().hints;
       ASSERT_EQ(hints & ~grid.nearer(at, to), 0u);
       bool crossed[3] = {};
@@ -174,7 +174,7 @@ TEST(BglTies, AreDecidedByTheNode) {
   const Grid grid({4, 6, 2});
   std::vector<BglLine> lines;
   for (u32 s = 0; s < 2 * grid.nodes; ++s) {
-    Place to = grid.at(s % grid.nodes);
+    Coordinates to = grid.at(s % grid.nodes);
     for (u32 d = 0; d < 3; ++d) to[d] = (to[d] + grid.shape[d] / 2) % grid.shape[d];
     lines.push_back({0, s % grid.nodes, grid.node(to), 1});
   }
@@ -183,7 +183,7 @@ TEST(BglTies, AreDecidedByTheNode) {
   u32 counted = 0;
   for (const BglGrant& g : torus.grants()) {
     if (g.in != bgl::kReception) continue;
-    const Place from = grid.at(g.node);
+    const Coordinates from = grid.at(g.node);
     EXPECT_EQ(g.hints, (from[0] + from[1] + from[2]) % 2 ? 0b101010u : 0b010101u) << g.node;
     ++counted;
   }
@@ -206,7 +206,7 @@ TEST(BglTies, SetTheBoundOfTheLoad) {
         for (u32 to = 0; to < grid.nodes; ++to)
           for (u32 draw = 0; draw < 8; ++draw) {
             const u32 by = random ? draw : bgl::ties_by_registers(t, t.address[s]);
-            Place at = grid.at(s);
+            Coordinates at = grid.at(s);
             for (u32 left = bgl::minimal_hints(t, t.address[s], t.address[to], by); left; left &= left - 1)
               for (const u32 d = lowest_bit(left); at[d / 2] != grid.at(to)[d / 2]; at = grid.step(at, d))
                 load[{grid.node(at), d}] += 1.0 / 8 / (grid.nodes - 1);
@@ -227,7 +227,7 @@ TEST(BglTies, AreSplitEvenlyPerPacket) {
   std::vector<BglLine> lines;
   for (u32 n = 0; n < each; ++n)
     for (u32 s = 0; s < grid.nodes; ++s) {
-      Place to = grid.at(s);
+      Coordinates to = grid.at(s);
       for (u32 d = 0; d < 3; ++d) to[d] = (to[d] + grid.shape[d] / 2) % grid.shape[d];
       lines.push_back({0, s, grid.node(to), 1});
     }

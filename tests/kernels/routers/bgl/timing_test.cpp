@@ -149,12 +149,12 @@ TEST(BglTiming, TokenPacketsOfTheirOwnCostTheOtherDirection) {
 /// requests it in 56 or later waits.
 TEST(BglTiming, ATokenPacketTakesTheLinkBack) {
   for (bool bypass : {true, false})
-    for (u32 asks = 10; asks < 70; ++asks) {
-      BglTorus torus({5}, {{0, 0, 1, 1}, {asks - 3, 1, 0, 1}},
+    for (u32 requested = 10; requested < 70; ++requested) {
+      BglTorus torus({5}, {{0, 0, 1, 1}, {requested - 3, 1, 0, 1}},
                      {{"router.acks", word("packets")}, {"router.bypass", bypass}});
       torus.drain();
       const u32 whole = bypass ? 56 : 60;  // four cycles later through a VC's FIFO
-      EXPECT_EQ(torus.leaves(1, 1), asks < whole || asks > whole + 8 ? asks : whole + 8) << asks;
+      EXPECT_EQ(torus.leaves(1, 1), requested < whole || requested > whole + 8 ? requested : whole + 8) << requested;
     }
 }
 
@@ -216,7 +216,7 @@ TEST(BglTiming, AStreamThroughANodeIsNotSlowed) {
 /// the next node, or when its tail has left there, plus a token message. On dynamic channels a packet takes as many
 /// tokens as it has chunks, on the bubble channel eight. Tokens that arrive while their link is busy wait until it is
 /// free, unless `router.count_unblocking` is set.
-TEST(BglTokens, ComeBackWhenThePacketHasGone) {
+TEST(BglTokens, ReturnWhenThePacketHasLeft) {
   u32 waited = 0, others = 0;
   for (bool counted : {true, false})
     for (bool bypass : {true, false})
@@ -229,8 +229,8 @@ TEST(BglTokens, ComeBackWhenThePacketHasGone) {
                                 {"router.dynamic_vcs", integer(1)},
                                 {"routing.dynamic", dynamic ? 1.0 : 0.0}}));
             const u32 vc = dynamic ? 0 : 1, cost = dynamic ? n : 8;
-            const u32 leaves = kArbitration, asks = leaves + kHop + (bypass ? 0 : kFifo);
-            const u32 known = asks + (bypass ? 0 : 32 * n) + kToken, end = leaves + 32 * n + kOverhead;
+            const u32 leaves = kArbitration, requested = leaves + kHop + (bypass ? 0 : kFifo);
+            const u32 known = requested + (bypass ? 0 : 32 * n) + kToken, end = leaves + 32 * n + kOverhead;
             const u32 back = counted ? known : std::max(known, end);
             ++(back == known ? others : waited);
             for (u32 cycle = 0; cycle < back + 20; ++cycle) {
@@ -246,12 +246,12 @@ TEST(BglTokens, ComeBackWhenThePacketHasGone) {
 /// A packet that cannot use the bypass channel at once enters its virtual channel: it may request 9 cycles later, and
 /// its tokens return after its tail. Node 1's own packet holds the link from 1 to 2 for 271 cycles; packet 1 requests
 /// it at the end of that, in the cycle before, or 8 to 10 cycles before.
-TEST(BglTokens, OfAPacketThatHadToWaitComeBackLater) {
+TEST(BglTokens, ReturnLaterIfThePacketWaits) {
   for (u32 early : {0u, 1u, 8u, 9u, 10u}) {
-    const u32 free = kArbitration + 256 + kOverhead, asks = free - early;
-    BglTorus torus({5}, {{0, 1, 2, 8}, {asks - kHop - kArbitration, 0, 2, 4}},
+    const u32 free = kArbitration + 256 + kOverhead, requested = free - early;
+    BglTorus torus({5}, {{0, 1, 2, 8}, {requested - kHop - kArbitration, 0, 2, 4}},
                    odd({{"router.count_unblocking", true}}));
-    const u32 leaves = early ? std::max(free, asks + kFifo) : free;
+    const u32 leaves = early ? std::max(free, requested + kFifo) : free;
     const u32 back = leaves + (early ? 32 * 4 : 0) + kToken;
     torus.run(back);
     EXPECT_EQ(torus.leaves(1, 1), leaves) << early;

@@ -35,7 +35,7 @@ RawConfig random_plane(u32 seed) {
   return c;
 }
 
-TEST(BlessBatch, IsLikeRoutersOneByOne) {
+TEST(BlessBatch, AgreesWithSingleRouters) {
   if (testing::kWide == 1) GTEST_SKIP() << "no engine for wide layouts in this build";
   u64 deflected = 0, refused = 0, blocked = 0, delivered = 0;
   for (u32 seed = 1; seed <= testing::trials(40); ++seed) {
@@ -65,7 +65,7 @@ TEST(BlessBatch, IsLikeRoutersOneByOne) {
 }
 
 /// More flits than channels are impossible; in such a state both forms report a fault and send the oldest flits.
-TEST(BlessBatch, SaysThatThereAreTooManyFlitsAsOneByOneDoes) {
+TEST(BlessBatch, ReportsTooManyFlitsAsSingleRoutersDo) {
   if (testing::kWide == 1) GTEST_SKIP() << "no engine for wide layouts in this build";
   const Experiment e = experiment({{"router.kind", word("bless")},
                                    {"topology.kind", word("mesh")},
@@ -88,7 +88,7 @@ TEST(BlessBatch, SaysThatThereAreTooManyFlitsAsOneByOneDoes) {
   EXPECT_TRUE(many.engine->audit(0).bits & kFaultBufferOverflow);
 }
 
-TEST(BlessQuad, ChoicesAreThoseOfOneFlit) {
+TEST(BlessQuad, ChoicesAgreeWithSingleFlits) {
   for (u32 cycle = 0; cycle < 4; ++cycle)
     for (u32 productive = 0; productive < 16; ++productive)
       for (u32 free = 1; free < 16; ++free)

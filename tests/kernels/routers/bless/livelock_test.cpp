@@ -34,7 +34,7 @@ std::vector<RawConfig> full_networks() {
            {"traffic.hot_fraction", 0.8}}};
 }
 
-TEST(BlessLivelock, TheOldestFlitComesNearerWithEveryHop) {
+TEST(BlessLivelock, TheOldestFlitGetsNearerWithEveryHop) {
   for (RawConfig config : full_networks()) {
     config["router.kind"] = word("bless");
     config["traffic.load"] = 1.0;
@@ -81,7 +81,7 @@ TEST(BlessLivelock, TheOldestFlitComesNearerWithEveryHop) {
 }
 
 /// No flit stays long: a limited number of older ones goes before it, each of which leaves within the bound.
-TEST(BlessLivelock, NoFlitTravelsForEver) {
+TEST(BlessLivelock, EveryFlitArrivesWithinABound) {
   for (RawConfig config : full_networks()) {
     config["router.kind"] = word("bless");
     config["traffic.load"] = 1.0;
@@ -100,7 +100,7 @@ TEST(BlessLivelock, NoFlitTravelsForEver) {
 }
 
 /// With too few reassembly buffers, as the README and a warning state, the remaining flits circulate without end.
-TEST(BlessLivelock, WithTooFewPlacesThereIsOne) {
+TEST(BlessLivelock, OccursWithTooFewReassemblyBuffers) {
   BlessNetwork net(experiment({{"router.kind", word("bless")},
                                {"topology.kind", word("mesh")},
                                {"topology.shape", IntList{2, 2}},

@@ -89,7 +89,7 @@ TEST(BlessTiming, OfWaysOnATorus) {
 /// Both flits are at router 4 in cycle 13, one by x, the other by y, and want +y. They are equally old, so that of
 /// terminal 1 goes first, 2 x 3 + 2 cycles. The other takes the first free channel from 13 mod 4 on, -x, back to router
 /// 3; from there it goes by 4 to 7: it leaves 3 in 16, 4 in 19, and is at terminal 7 in 22 + 2.
-TEST(BlessTiming, OfTwoThatWantTheSameChannel) {
+TEST(BlessTiming, OfTwoRequestsForAChannel) {
   const TextFile trace("10,3,7,1\n10,1,7,1\n");
   BlessNetwork net(mesh(trace, {3, 3}));
   net.step(17);
@@ -178,7 +178,7 @@ TEST(BlessTiming, OfWiderEjection) {
 /// first flit of B, from router 3, arrives in 14; with one reassembly buffer it is refused. Its channel to router 3 has
 /// gone to an earlier flit, so it goes to router 1 and is back in 20. In 15 the second flit of B meets the last of A,
 /// which is older, and goes to router 1 by 15 mod 2, -x; it is back in 21.
-TEST(BlessTiming, APacketWithoutAPlaceIsRefused) {
+TEST(BlessTiming, APacketWithoutABufferIsRefused) {
   const TextFile trace("8,0,3,1\n8,2,0,1\n10,1,2,2\n11,3,2,2\n");
   for (bool one : {false, true}) {
     BlessNetwork net(mesh(trace, {4}, {{"router.reassembly_packets", one ? Value{integer(1)} : word("auto")}}));
@@ -216,7 +216,7 @@ TEST(BlessDerived, ZeroLoadLatencyIsMeasured) {
   }
 }
 
-TEST(BlessDerived, PlacesSufficeForTheWorst) {
+TEST(BlessDerived, BuffersSufficeForTheWorstCase) {
   const auto places = [](RawConfig c) {
     c["router.kind"] = word("bless");
     return derived(experiment(c), "reassembly_places");
@@ -229,7 +229,7 @@ TEST(BlessDerived, PlacesSufficeForTheWorst) {
   EXPECT_EQ(places({{"router.reassembly_packets", integer(700)}}), 64 * 3 + 16);
 }
 
-TEST(BlessChecks, BadInputIsRefused) {
+TEST(BlessChecks, BadInputIsRejected) {
   const auto refused = [](RawConfig c, const char* what) {
     c["router.kind"] = word("bless");
     try {

@@ -53,7 +53,7 @@ TEST(MetroConservation, WithoutFaults) {
       deliver_all(loaded({{"endpoint.retry", word(retry)}, {"router.fast_reclaim", fast}}), 60);
 }
 
-TEST(MetroConservation, WhateverTheRouter) {
+TEST(MetroConservation, OfRandomRouters) {
   for (u32 draw = 0; draw < 24; ++draw) {
     const Random4 r = philox(11, 1, 0, draw), q = philox(11, 2, 0, draw);
     RawConfig c = loaded({{"router.header_words", integer(r.word[0] % 3)},
@@ -182,7 +182,7 @@ TEST(MetroConservation, WeakChecksAreNoDefect) {
 }
 
 /// A scan register drives a data word onto a wire without end while the far end is on: the source is not blocked by it.
-TEST(MetroConservation, ABabblingWireHoldsNobodyForEver) {
+TEST(MetroConservation, ABabblingWireDoesNotBlockItsSource) {
   testing::MetroNet net({}, 0, 5, 10);
   net.step(12);
   const metro::Wire wire = net.network().leaving(0, net.source().link);
@@ -243,7 +243,7 @@ TEST(MetroCascade, NeedsSharedRandomness) {
 }
 
 /// The first wrong checksum shows behind which stage the faulty wire is.
-TEST(MetroFaults, ChecksumsSayWhere) {
+TEST(MetroFaults, ChecksumsLocateDamage) {
   for (u32 stage = 0; stage < 3; ++stage) {
     const TextFile faults("0,stuck1," + std::to_string(stage) + ".0.0.0,2\n");
     Network net(experiment(loaded({{"faults.file", faults.path}, {"traffic.load", 0.1}})));
@@ -262,7 +262,7 @@ TEST(MetroFaults, ChecksumsSayWhere) {
 }
 
 /// Noise on the way back damages no message and is not counted as damage to one.
-TEST(MetroFaults, DamageOnTheWayBackIsNotTheMessages) {
+TEST(MetroFaults, ReverseDamageIsNotAttributedToMessages) {
   const TextFile faults("0,noise,1.0.0,0.05\n0,noise,1.1.1,0.05\n");
   Network net(experiment(loaded({{"faults.file", faults.path}, {"traffic.load", 0.1}})));
   net.step(20000);
@@ -272,7 +272,7 @@ TEST(MetroFaults, DamageOnTheWayBackIsNotTheMessages) {
 }
 
 /// Neither a dead router nor the routers behind it return STATUS, which locates the fault.
-TEST(MetroFaults, SilenceSaysWhere) {
+TEST(MetroFaults, MissingStatusLocatesADeadRouter) {
   for (u32 stage = 0; stage < 3; ++stage) {
     const TextFile faults("0,dead," + std::to_string(stage) + ".1\n");
     Network net(experiment(loaded({{"faults.file", faults.path}, {"traffic.load", 0.1}})));
@@ -291,7 +291,7 @@ TEST(MetroFaults, SilenceSaysWhere) {
 
 /// Both ways to locate where messages were blocked, the time of the backward control bit and STATUS, give the same
 /// result.
-TEST(MetroFaults, BothModesSayWhereItWasBlocked) {
+TEST(MetroFaults, BothModesLocateBlocking) {
   u64 counts[2][3] = {};
   for (bool fast : {true, false}) {
     Network net(experiment(loaded({{"router.fast_reclaim", fast}, {"traffic.load", 0.4}})));

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/routers/metro/checksum.hpp"
-#include "kernels/routers/metro/lanes/mail.hpp"
+#include "kernels/routers/metro/lanes/inboxes.hpp"
 #include "kernels/routers/metro/totals.hpp"
 #include "tests/support/metro/random.hpp"
 
@@ -34,7 +34,7 @@ void expect_same(const Network& a, const Network& b, const std::string& where) {
 }
 
 /// Counts of events in all networks compared; each must occur.
-struct Happened {
+struct EventCounts {
   u64 delivered = 0, blocked = 0, shut = 0, refused = 0, dropped = 0;
 
   void add(Network& net) {
@@ -47,7 +47,7 @@ struct Happened {
 };
 
 /// Steps of one cycle at first, longer ones later; from time to time the state is read and written back.
-void compare(const RawConfig& config, const std::string& where, Happened& happened) {
+void compare(const RawConfig& config, const std::string& where, EventCounts& event_counts) {
   const Experiment e = experiment(config);
   Network single(e, with(LaneUse::kNever)), lanes(e, with(LaneUse::kAlways));
   for (u32 part = 0; part < 300; ++part) {
@@ -58,34 +58,34 @@ void compare(const RawConfig& config, const std::string& where, Happened& happen
     expect_same(single, lanes, where);
     if (::testing::Test::HasFatalFailure()) return;
   }
-  happened.add(lanes);
+  event_counts.add(lanes);
 }
 
 TEST(MetroLanes, EveryCycleIsTheSame) {
-  Happened happened;
+  EventCounts event_counts;
   for (u32 seed = 0; seed < trials(60); ++seed) {
-    compare(random_metro(2000 + seed), "seed " + std::to_string(seed), happened);
-    compare(random_straddling_metro(2000 + seed), "straddling, seed " + std::to_string(seed), happened);
+    compare(random_metro(2000 + seed), "seed " + std::to_string(seed), event_counts);
+    compare(random_straddling_metro(2000 + seed), "straddling, seed " + std::to_string(seed), event_counts);
     if (HasFatalFailure()) return;
   }
-  EXPECT_GT(happened.delivered, 1000u);
-  EXPECT_GT(happened.blocked, 1000u);
-  EXPECT_GT(happened.shut, 0u);
+  EXPECT_GT(event_counts.delivered, 1000u);
+  EXPECT_GT(event_counts.blocked, 1000u);
+  EXPECT_GT(event_counts.shut, 0u);
 }
 
-TEST(MetroLanes, WhateverBreaks) {
-  Happened happened;
+TEST(MetroLanes, WithRandomFaults) {
+  EventCounts event_counts;
   for (u32 seed = 0; seed < trials(60); ++seed) {
     RawConfig config = random_metro(3000 + seed);
     const TextFile file(allowed_faults(config, seed, 600).text);
     config["faults.file"] = file.path;
-    compare(config, "seed " + std::to_string(seed), happened);
+    compare(config, "seed " + std::to_string(seed), event_counts);
     if (HasFatalFailure()) return;
   }
-  EXPECT_GT(happened.delivered, 1000u);
-  EXPECT_GT(happened.refused, 0u);
-  EXPECT_GT(happened.dropped, 0u);
-  EXPECT_GT(happened.shut, 0u);
+  EXPECT_GT(event_counts.delivered, 1000u);
+  EXPECT_GT(event_counts.refused, 0u);
+  EXPECT_GT(event_counts.dropped, 0u);
+  EXPECT_GT(event_counts.shut, 0u);
 }
 
 /// 256 endpoints, 320 routers of two sizes: three lane blocks, so that threads share them.
@@ -123,7 +123,7 @@ TEST(MetroLanes, AreTheDefault) {
   }
 }
 
-TEST(MetroLanes, FindWordsWhereverTheyAre) {
+TEST(MetroLanes, FindAllWords) {
   metro::Word words[48] = {};
   for (u32 n = 1; n <= 32; ++n)
     for (u32 at = 0; at < n + 8; ++at) {
@@ -143,7 +143,7 @@ u32 crc_by_bits(const metro::Crc& crc, u32 state, u64 content, u32 bits) {
   return state;
 }
 
-TEST(MetroChecks, ByTableAreThoseByBits) {
+TEST(MetroChecks, TableAndBitwiseChecksAgree) {
   u64 random = 1;
   for (const metro::Crc& crc : metro::kCrcs)
     for (u32 bits = 0; bits <= 64; ++bits)

@@ -73,8 +73,8 @@ class Comparison {
         net_(e_),
         plan_(dynamic_cast<const MetroPlan&>(*net_.plan)),
         naive_(e_, plan_, net_.engine->row(0), std::move(faults)),
-        mail_(net_, 0, "mail"),
-        endpoint_mail_(net_, 1, "mail"),
+        inbox_(net_, 0, "mail"),
+        endpoint_inbox_(net_, 1, "mail"),
         forward_(net_, 0, "forward"),
         control_(net_, 0, "control") {}
 
@@ -100,8 +100,8 @@ class Comparison {
   }
 
   void compare() {
-    mail_.read();
-    endpoint_mail_.read();
+    inbox_.read();
+    endpoint_inbox_.read();
     forward_.read();
     control_.read();
     const metro::Table& t = plan_.table();
@@ -114,9 +114,9 @@ class Comparison {
       if (differ(used, control_(n, 0).used)) text_ << name() << "uses " << control_(n, 0).used << ", not " << used;
       for (u32 p = 0; p < r.end.size(); ++p) {
         const u32 flat = p < r.forward ? p : t.inputs + p - r.forward;
-        const Word expected = r.end[p].in ? r.end[p].in->words.front() : 0, comes = mail_(n, slot * t.ports() + flat);
-        if (differ(expected, comes))
-          text_ << name() << plan_.port_name(flat) << " reads " << described_word(comes) << ", not "
+        const Word expected = r.end[p].in ? r.end[p].in->words.front() : 0, arriving = inbox_(n, slot * t.ports() + flat);
+        if (differ(expected, arriving))
+          text_ << name() << plan_.port_name(flat) << " reads " << described_word(arriving) << ", not "
                 << described_word(expected);
         if (p >= r.forward) continue;
         const metro::ForwardPort& f = forward_(n, p);
@@ -133,9 +133,9 @@ class Comparison {
         for (u32 s = 0; s < t.slices; ++s) {
           const NaiveEnd& end = naive_.endpoints()[n].link[l][s];
           const Word expected = end.in ? end.in->words.front() : 0,
-                     comes = endpoint_mail_(n, (slot * 2 * t.links + l) * t.slices + s);
-          if (differ(expected, comes))
-            text_ << "\n  endpoint " << n << "'s link " << l << " of " << s << " brings " << described_word(comes)
+                     arriving = endpoint_inbox_(n, (slot * 2 * t.links + l) * t.slices + s);
+          if (differ(expected, arriving))
+            text_ << "\n  endpoint " << n << "'s link " << l << " of " << s << " brings " << described_word(arriving)
                   << ", not " << described_word(expected);
         }
     const auto total = [&](TotalIndex first, u32 i, const char* name) {
@@ -153,7 +153,7 @@ class Comparison {
   Network net_;
   const MetroPlan& plan_;
   NaiveMetro naive_;
-  Fields<Word> mail_, endpoint_mail_;
+  Fields<Word> inbox_, endpoint_inbox_;
   Fields<metro::ForwardPort> forward_;
   Fields<metro::RouterControl> control_;
   u32 differences_ = 0;
@@ -164,7 +164,7 @@ constexpr u32 kCycles = 1500;
 
 class MetroNaive : public ::testing::TestWithParam<u32> {};
 
-TEST_P(MetroNaive, AgreesWhateverTheParameters) { Comparison(random_metro(GetParam()), {}).run(kCycles); }
+TEST_P(MetroNaive, AgreesForRandomParameters) { Comparison(random_metro(GetParam()), {}).run(kCycles); }
 
 void agree_whatever_breaks(RawConfig config, u32 seed) {
   const AllowedFaults faults = allowed_faults(config, seed, kCycles);
@@ -174,17 +174,17 @@ void agree_whatever_breaks(RawConfig config, u32 seed) {
   Comparison(config, faults.list).run(kCycles);
 }
 
-TEST_P(MetroNaive, AgreesWhateverBreaks) { agree_whatever_breaks(random_metro(1000 + GetParam()), GetParam()); }
+TEST_P(MetroNaive, AgreesWithRandomFaults) { agree_whatever_breaks(random_metro(1000 + GetParam()), GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, MetroNaive, ::testing::Range(0u, 40u));
 
 class MetroNaiveStraddling : public ::testing::TestWithParam<u32> {};
 
-TEST_P(MetroNaiveStraddling, AgreesWhateverTheParameters) {
+TEST_P(MetroNaiveStraddling, AgreesForRandomParameters) {
   Comparison(random_straddling_metro(GetParam()), {}).run(kCycles);
 }
 
-TEST_P(MetroNaiveStraddling, AgreesWhateverBreaks) {
+TEST_P(MetroNaiveStraddling, AgreesWithRandomFaults) {
   agree_whatever_breaks(random_straddling_metro(1000 + GetParam()), GetParam());
 }
 

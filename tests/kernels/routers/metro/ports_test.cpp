@@ -17,7 +17,7 @@ using metro::PortState;
 using testing::OneRouter;
 
 /// Three connections request a direction with two ports in the same cycle.
-TEST(MetroRouter, BlocksWhoFindsNoPort) {
+TEST(MetroRouter, BlocksAConnectionWithoutAFreePort) {
   for (bool fast : {true, false}) {
     OneRouter r({{"router.fast_reclaim", fast}});
     for (u32 p : {0u, 1u, 3u}) r.data(p, 0);

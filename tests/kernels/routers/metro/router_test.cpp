@@ -25,7 +25,7 @@ TEST(MetroRouter, TakesLeadingBitsAndPassesTheRestOn) {
   }
 }
 
-TEST(MetroRouter, SwallowsTheWordWhoseLastBitsItTakes) {
+TEST(MetroRouter, SwallowsAnExhaustedWord) {
   OneRouter r({{"router.width", integer(2)},
                {"topology.radix", IntList{4, 2}},
                {"topology.dilation", IntList{1, 1}},
@@ -62,7 +62,7 @@ TEST(MetroRouter, ConsumesHeaderWordsWhileItSetsUp) {
 }
 
 /// A connection that ends during setup leaves no state behind.
-TEST(MetroRouter, ForgetsAHeaderThatBreaksOff) {
+TEST(MetroRouter, DiscardsAnIncompleteHeader) {
   OneRouter r({{"router.header_words", integer(3)}});
   r.data(0, 1 << 7);
   r.step();

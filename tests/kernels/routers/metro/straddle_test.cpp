@@ -15,7 +15,7 @@ using metro::make_word;
 using metro::PortState;
 using metro::Word;
 using testing::integer;
-using testing::kNobody;
+using testing::kNeverCreated;
 using testing::MetroNet;
 
 /// Radices 2, 4 and 2 in words of two bits: the second stage's router finds one bit of its direction in each word.
@@ -28,7 +28,7 @@ RawConfig narrow(RawConfig changes = {}) {
 /// That router, with words written to its wires by hand.
 class SecondStage {
  public:
-  explicit SecondStage(RawConfig changes = {}) : net_(narrow(std::move(changes)), 0, 1, kNobody, 30) {
+  explicit SecondStage(RawConfig changes = {}) : net_(narrow(std::move(changes)), 0, 1, kNeverCreated, 30) {
     while (net_.network().setup[router_].stage != 1) ++router_;
   }
   void put(u32 port, Word w) { net_.put_at_router(router_, port, w); }
@@ -68,7 +68,7 @@ TEST(MetroStraddle, TheRestOfADirectionIsInTheNextWord) {
 }
 
 /// If a word other than data follows the first one, no state is left behind.
-TEST(MetroStraddle, ForgetsAHeaderThatBreaksOffBetweenTheWords) {
+TEST(MetroStraddle, DiscardsAHeaderCutBetweenItsWords) {
   for (Word second : {Word{0}, make_word(Kind::kDrop), make_word(Kind::kTurn), make_word(Kind::kIdle)}) {
     SecondStage r;
     r.data(0, 0b10);
@@ -83,7 +83,7 @@ TEST(MetroStraddle, ForgetsAHeaderThatBreaksOffBetweenTheWords) {
 }
 
 /// A port is allocated with the second word, whatever the order of the first words.
-TEST(MetroStraddle, WhoComesSecondIsBlockedWithItsSecondWord) {
+TEST(MetroStraddle, TheLaterSecondWordIsBlocked) {
   SecondStage r;
   r.data(0, 0b10);
   r.step();

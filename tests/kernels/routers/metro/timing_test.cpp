@@ -61,7 +61,7 @@ struct Instance {
 class MetroTable4 : public ::testing::TestWithParam<Instance> {};
 
 /// stages * (dp + vtd) + words, until the destination's last word; it decides on TURN, a clock later.
-TEST_P(MetroTable4, MessagesTakeWhatTheEquationsSay) {
+TEST_P(MetroTable4, MessagesTakeTheEquationsTime) {
   const Instance& i = GetParam();
   const u32 bits = static_cast<u32>(i.width * i.cascade), body = 160 / bits;
   MetroNet net({{"topology.radix", i.radix},

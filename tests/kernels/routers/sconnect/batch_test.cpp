@@ -78,25 +78,25 @@ RawConfig plain_fabric(u64 seed) {
   return c;
 }
 
-TEST_P(SconnectBatch, IsLikeTicsOneByOne) {
+TEST_P(SconnectBatch, AgreesWithSingleTics) {
   const TextFile graph(testing::kSwitchedGraph);
   Pair pair(random_sconnect(5000 + GetParam(), graph.path));
   for (u32 epoch = 0; epoch < 12; ++epoch) ASSERT_NO_FATAL_FAILURE(pair.step(1 + 7 * epoch));
 }
 
-TEST_P(SconnectBatch, IsLikeTicsOneByOneInPlainFabrics) {
+TEST_P(SconnectBatch, AgreesWithSingleTicsInPlainFabrics) {
   Pair pair(plain_fabric(GetParam()), 1 + GetParam() % 2);
   for (u32 epoch = 0; epoch < 6; ++epoch) ASSERT_NO_FATAL_FAILURE(pair.step(60));
 }
 
-TEST_P(SconnectBatch, IsLikeTicsOneByOneInClosedLoops) {
+TEST_P(SconnectBatch, AgreesWithSingleTicsInClosedLoops) {
   const TextFile graph(testing::kSwitchedGraph);
   Pair pair(random_sconnect_loop(6000 + GetParam(), graph.path));
   for (u32 epoch = 0; epoch < 8; ++epoch) ASSERT_NO_FATAL_FAILURE(pair.step(50));
 }
 
 /// Hosts' software sends requests, changes registers, switches ports off and on and counts events under traffic.
-TEST_P(SconnectBatch, IsLikeTicsOneByOneWhateverSoftwareDoes) {
+TEST_P(SconnectBatch, AgreesWithSingleTicsUnderSoftwareControl) {
   const TextFile graph(testing::kSwitchedGraph);
   BglDraw draw(GetParam());
   Pair pair(GetParam() % 2 ? random_sconnect(7000 + GetParam(), graph.path) : plain_fabric(7000 + GetParam()));
@@ -119,7 +119,7 @@ TEST_P(SconnectBatch, IsLikeTicsOneByOneWhateverSoftwareDoes) {
 INSTANTIATE_TEST_SUITE_P(Seeds, SconnectBatch, ::testing::Range(0u, testing::trials(40)));
 
 /// Fabrics larger than the cache are visited in smaller groups of TICs, of which 529 is no multiple.
-TEST_F(SconnectLargeBatch, IsLikeTicsOneByOne) {
+TEST_F(SconnectLargeBatch, AgreesWithSingleTics) {
   for (double load : {0.02, 0.3}) {
     Pair pair({{"topology.shape", IntList{23, 23}}, {"traffic.load", load}}, 2);
     ASSERT_GT(u64{pair.table.routers} * pair.many.plan->layout().kinds[0].item_bytes, sconnect::kNear);

@@ -22,7 +22,7 @@ using testing::two_hosts::line;
 using testing::two_hosts::sent_by;
 
 /// A message damaged in transit is requeued a round later and sent once more; none is lost or accepted twice.
-TEST(SconnectRouter, ADamagedMessageGoesAgain) {
+TEST(SconnectRouter, ADamagedMessageIsSentAgain) {
   SconnectNet net(line(2), sends(10, 0, 2));
   net.step(12);
   net.hit(0, 0);
@@ -39,14 +39,14 @@ TEST(SconnectRouter, ADamagedMessageGoesAgain) {
 
 /// The answer is hit: the message is sent again in the same slot and with the same sequence bit, by which the receiver
 /// recognises it.
-TEST(SconnectRouter, AMessageWhoseAnswerIsLostGoesAgainInItsSlot) {
+TEST(SconnectRouter, ALostAnswerRepeatsTheMessageInItsSlot) {
   SconnectNet net(line(2), sends(10, 0, 2) + sends(15, 0, 2) + sends(16, 0, 2));
   net.step(12);
   const auto first = net.sent(0, 0);
   EXPECT_TRUE(first.first & sconnect::kPresent);
   net.step(3);  // the answer leaves in 14
   EXPECT_FALSE(net.sent(1, 0).first & sconnect::kPresent);
-  EXPECT_TRUE(net.sent(1, 0).first & sconnect::kAnswer);
+  EXPECT_TRUE(net.sent(1, 0).first & sconnect::kAcknowledge);
   net.hit(1, 0);
   net.step(3);  // 17: 11 and a round of 6
   EXPECT_EQ(net.sent(0, 0).first & (sconnect::kPresent | sconnect::kSequence),
@@ -92,7 +92,7 @@ TEST(SconnectRouter, ADamagedMessageIsAbortedOnItsWayOut) {
 }
 
 /// A damaged message that still waits is discarded, and no part of it leaves.
-TEST(SconnectRouter, ADamagedMessageThatWaitsIsThrownAway) {
+TEST(SconnectRouter, AWaitingDamagedMessageIsDiscarded) {
   std::string trace = sends(10, 0, 4);
   for (u32 cycle = 11; cycle < 14; ++cycle) trace += sends(cycle, 2, 4) + sends(cycle, 3, 4);
   SconnectNet net(line(3), trace);
@@ -110,7 +110,7 @@ TEST(SconnectRouter, ADamagedMessageThatWaitsIsThrownAway) {
 
 /// A damaged quad and a damaged message in the slot after it are both discarded: the quad's first part was hit, so its
 /// train ends with the slot after its last part.
-TEST(SconnectRouter, AQuadAndAMessageThatComeDamagedAreBothThrownAway) {
+TEST(SconnectRouter, ADamagedQuadAndMessageAreBothDiscarded) {
   const std::string trace = sends(10, 0, 4, 4) + sends(10, 1, 4);
   RawConfig c = line(3);
   c["host.refuses"] = IntList{0};

@@ -57,7 +57,7 @@ TEST(SconnectRouter, OfEqualsTheNextTurnAfterAnyPort) {
 }
 
 /// Waiting messages of lower priority do not count; equal and higher ones do.
-TEST(SconnectRouter, OnlyWhatGoesBeforeCounts) {
+TEST(SconnectRouter, OnlyMessagesAheadCount) {
   const TextFile file("0,1\n0,2\n0,3\n0,4\n");
   RawConfig c = graph(file);
   std::vector<ScriptLine> lines;
@@ -118,7 +118,7 @@ TEST(SconnectRouter, FromVirtualChannel1NoWayLeadsBack) {
 
 /// Three channels lead to a node without a free buffer. Message X is requeued from port 0. Two messages of X's priority
 /// wait at port 1, one of a higher priority at port 2: X leaves by port 1, before those two.
-TEST(SconnectRouter, WhatCameBackGoesBeforeItsPriorityElsewhere) {
+TEST(SconnectRouter, ARequeuedMessageGoesBeforeItsPriority) {
   const TextFile file("0,1\n0,1\n0,1\n");
   RawConfig c = graph(file, 5);
   c["router.reserve"] = IntList{4, 1, 0, 0};
@@ -156,7 +156,7 @@ TEST(SconnectRouter, WhatCameBackGoesBeforeItsPriorityElsewhere) {
 }
 
 /// A damaged message is requeued to another port, even if more messages are ahead there.
-TEST(SconnectRouter, WhatCameBackPrefersAnotherPort) {
+TEST(SconnectRouter, ARequeuedMessagePrefersAnotherPort) {
   const TextFile file("0,1\n0,1\n");
   RawConfig c = graph(file, 5);
   const SconnectScript script(c, {{10, 0, 2, 0}, {22, 0, 2, 1}, {22, 1, 2, 1}}, 2);
@@ -175,7 +175,7 @@ TEST(SconnectRouter, WhatCameBackPrefersAnotherPort) {
 }
 
 /// In later TICs it is routed like any other message: to the port with fewer of its priority, at the end of the queue.
-TEST(SconnectRouter, WhatCameBackSomewhereElseDoesNot) {
+TEST(SconnectRouter, ARequeueElsewhereHasNoEffect) {
   const TextFile file("0,1\n1,2\n1,2\n");  // node 1: port 0 to node 0, ports 1 and 2 to node 2
   std::string trace = sends(10, 0, 4);
   for (u32 cycle = 16; cycle < 20; ++cycle) trace += sends(cycle, 2, 4) + sends(cycle, 3, 4);
@@ -197,7 +197,7 @@ TEST(SconnectRouter, WhatCameBackSomewhereElseDoesNot) {
 
 /// A is requeued twice and then B once, while messages of higher priority block both: the older A goes first. With
 /// routing.age = "head" B goes first, whatever its age.
-TEST(SconnectRouter, OfTwoThatCameBackTheOlderGoesFirst) {
+TEST(SconnectRouter, OfTwoRequeuedMessagesTheOlderGoesFirst) {
   const TextFile file("0,1\n");
   for (const auto& [age, order] : {std::pair{"requeued", std::vector<u32>{0, 1}}, {"all", {0, 1}}, {"head", {1, 0}}}) {
     SCOPED_TRACE(age);

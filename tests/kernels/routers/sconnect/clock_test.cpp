@@ -84,19 +84,19 @@ TEST(SconnectClock, AFullFifoStaysFullAndLosesWords) {
   struct Step {
     i64 far, words, depth;
   };
-  const auto hear = [&](const Step& s) {
-    EXPECT_EQ(sconnect::hear(c, fifo, sconnect::mail_of(static_cast<u64>(s.far * kRadian)), 0), s.words) << s.far;
+  const auto receive = [&](const Step& s) {
+    EXPECT_EQ(sconnect::receive(c, fifo, sconnect::mail_of(static_cast<u64>(s.far * kRadian)), 0), s.words) << s.far;
     EXPECT_EQ(fifo.depth, s.depth * kRadian) << s.far;
   };
-  for (const Step& s : {Step{1, 0, 1}, {3, 0, 2}, {6, 0, 2}, {9, 1, 2}, {12, 0, 2}, {15, 1, 2}}) hear(s);
+  for (const Step& s : {Step{1, 0, 1}, {3, 0, 2}, {6, 0, 2}, {9, 1, 2}, {12, 0, 2}, {15, 1, 2}}) receive(s);
   EXPECT_EQ(fifo.overflows, 2u);
   EXPECT_NEAR(static_cast<double>(fifo.lost) / static_cast<double>(kRadian), 13 - 4 * kPi, 1e-8);
-  for (const Step& s : {Step{10, 0, -2}, {5, 0, -2}, {0, -1, -2}, {2, 0, 0}, {3, 0, 1}}) hear(s);
+  for (const Step& s : {Step{10, 0, -2}, {5, 0, -2}, {0, -1, -2}, {2, 0, 0}, {3, 0, 1}}) receive(s);
   EXPECT_EQ(fifo.underflows, 1u);
   EXPECT_NEAR(static_cast<double>(fifo.lost) / static_cast<double>(kRadian), 2 - 2 * kPi, 1e-8);
   // After a restart the fifo is half full, whatever its depth was.
   fifo.stream = sconnect::Stream::kStopped;
-  for (const Step& s : {Step{100, 0, 0}, {101, 0, 1}}) hear(s);
+  for (const Step& s : {Step{100, 0, 0}, {101, 0, 1}}) receive(s);
 }
 
 Experiment two_tics(const TextFile& file, RawConfig changes = {}) {

@@ -77,7 +77,7 @@ TEST(SconnectLoop, RoundTripOfQuads) {
 /// Terminal 1 sends requests to terminal 3. Behind ports 1 and 0, port 4 comes before 5, so the request arrives at the
 /// host's other port, terminal 2, which answers it; the reply arrives at terminal 0. In a single node that is the same
 /// TIC, in a dual one the other TIC, a cycle further each way.
-TEST(SconnectLoop, AHostHearsOfRepliesByItsOtherPort) {
+TEST(SconnectLoop, RepliesArriveAtAHostsOtherPort) {
   const TextFile matrix("0,0,0\n1,3,1\n2,0,0\n3,0,0\n");
   for (const char* node : {"single", "dual"}) {
     SconnectNet net(loop({{"topology.shape", IntList{2}},
@@ -102,7 +102,7 @@ TEST(SconnectLoop, AHostHearsOfRepliesByItsOtherPort) {
 /// Three hosts send requests to the one in the middle of a star, whose replies take 20 cycles and which has space for
 /// two: it accepts two requests, then waits until a reply has left. Other requests stay in the fabric; no message is
 /// lost.
-TEST(SconnectLoop, ARequestWaitsForAPlaceForItsReply) {
+TEST(SconnectLoop, ARequestWaitsForSpaceForItsReply) {
   const TextFile star("0,1\n0,2\n0,3\n"), matrix("0,1,0\n1,0,1\n2,0,1\n3,0,1\n");
   SconnectNet net(loop({{"topology.kind", word("graph")},
                         {"topology.file", star.path},
@@ -124,7 +124,7 @@ TEST(SconnectLoop, ARequestWaitsForAPlaceForItsReply) {
 }
 
 /// Stepping one cycle at a time gives the same result as longer steps, while switches are idle and hosts are not.
-TEST(SconnectLoop, OfCyclesOneByOne) {
+TEST(SconnectLoop, SingleCyclesAgreeWithLongerSteps) {
   for (double load : {0.02, 0.2})
     for (const char* node : {"single", "dual"}) {
       const Experiment e = sconnect_experiment({{"topology.kind", word("tree")},
@@ -232,7 +232,7 @@ TEST(SconnectLoop, OfOnePriorityDeadlocksAndOfTwoDoesNot) {
 
 /// The deadlock search reports no false deadlock: what it reports as blocked stays blocked, and otherwise messages
 /// move. With routing.age = "requeued" it may miss messages that older ones keep from being tried.
-TEST(SconnectLoop, TheSearchAgreesWithWhatHappens) {
+TEST(SconnectLoop, TheDeadlockSearchAgreesWithTheRun) {
   u32 dead = 0, alive = 0;
   for (u32 seed = 1; seed <= 8; ++seed)
     for (int queue : {1, 4, 600}) {  // 600: space for all requests of all hosts
@@ -285,7 +285,7 @@ TEST(SconnectLoop, PriorityOfReplies) {
 }
 
 /// The audit rejects a surplus transaction, a request without one, and a reply that is not the oldest.
-TEST(SconnectLoop, TheAuditLooksAtIt) {
+TEST(SconnectLoop, TheAuditChecksLoops) {
   for (const IntList& priorities : {IntList{1, 0, 0, 0}, IntList{1, 1, 0, 0}})
     for (u32 broken = 0; broken < 6; ++broken) {
       RawConfig c = busy(priorities[1] ? "1" : "0");  // the latter deadlocks
@@ -306,7 +306,7 @@ TEST(SconnectLoop, TheAuditLooksAtIt) {
       if (broken == 2) transaction(h, tag).id = source(h).created;
       if (broken == 3) transaction(h, tag).id = transaction(h, !tag).id;
       if (broken == 4) ++reply(h).id;
-      if (broken == 5) ++control(h).promised;
+      if (broken == 5) ++control(h).reservation;
       control.write();
       transaction.write();
       reply.write();

@@ -43,7 +43,7 @@ TEST_P(SconnectConservation, HoldsAtSaturation) {
 }
 
 /// A batch arrives completely, each message once, and leaves no buffer in use and no slot that holds one.
-TEST_P(SconnectConservation, ABatchArrivesWhole) {
+TEST_P(SconnectConservation, ABatchArrivesCompletely) {
   const TextFile graph(testing::kSwitchedGraph);
   RawConfig c = random_sconnect(3000 + GetParam(), graph.path);
   c.erase("traffic.load");
@@ -92,7 +92,7 @@ TEST(SconnectReservation, FitsAnyPool) {
       const u32 used = static_cast<u32>(4 - std::count(priorities.begin(), priorities.end(), 0));
       const u32 quads = lengths.size() == 2 ? 3 + (priorities[0] == 0) : 0;
       for (u32 buffers = std::max(8u, 9 * (used + quads)); buffers <= 64; ++buffers) {
-        const auto [reserve, control] = sconnect_promises(sconnect_experiment({{"traffic.packet_flits", lengths},
+        const auto [reserve, control] = sconnect_reservations(sconnect_experiment({{"traffic.packet_flits", lengths},
                                                                                {"host.priorities", priorities},
                                                                                {"router.buffers", integer(buffers)}}));
         u32 sum = 0;

@@ -128,7 +128,7 @@ SconnectNet small_pool() {
   return SconnectNet(c);
 }
 
-TEST(SconnectAudit, FindsPromisesThatCannotBeKept) {
+TEST(SconnectAudit, FindsUnsatisfiableReservations) {
   for (u32 messages : {5u, 6u}) {  // 5 in one queue leave the 4 that are reserved for the others
     SconnectNet net = small_pool();
     auto control = net.fields<sconnect::TicControl>(0, "control");
@@ -162,7 +162,7 @@ TEST(SconnectAudit, FindsPromisesThatCannotBeKept) {
 /// A pool of 11: a buffer for each of 5 queues, one for requests and one for replies, 4 unreserved. The port to TIC 2
 /// is off, so requests and then data fill its queue in TIC 1: a request and a data message use reservations, 4 more use
 /// the rest. When they leave, reservations are back to their initial sum.
-TEST(SconnectControl, CountsForOnePromise) {
+TEST(SconnectControl, CountsForOneReservation) {
   struct Case {
     u32 requests, data;
   };
@@ -203,7 +203,7 @@ TEST(SconnectControl, CountsForOnePromise) {
 }
 
 /// A control message that its queue's reservation can hold leaves the reservation for requests to others.
-TEST(SconnectControl, TakesItsQueuesPromiseFirst) {
+TEST(SconnectControl, UsesItsQueuesReservationFirst) {
   RawConfig c = line(3);
   c["router.buffers"] = integer(11);
   c["router.control_buffers"] = integer(1);
@@ -216,7 +216,7 @@ TEST(SconnectControl, TakesItsQueuesPromiseFirst) {
   EXPECT_EQ(net.control(0).reserved, 3 - 1 + 2);  // an end of the line has one channel
 }
 
-TEST(SconnectAudit, FindsControlMessagesThatAreNotThere) {
+TEST(SconnectAudit, FindsMissingControlMessages) {
   for (u32 kind : {0u, 1u}) {
     SconnectNet net = small_pool();
     auto control = net.fields<sconnect::TicControl>(0, "control");
@@ -227,7 +227,7 @@ TEST(SconnectAudit, FindsControlMessagesThatAreNotThere) {
 }
 
 /// A message is marked as damaged, but no port has it in its list of messages to discard.
-TEST(SconnectAudit, FindsDamageThatNobodyRemembers) {
+TEST(SconnectAudit, FindsUnlistedDamage) {
   RawConfig c = line(3);
   c["traffic.load"] = 1.0;
   SconnectNet net(c);

@@ -84,7 +84,7 @@ TEST(SconnectHostQueues, ALowerPriorityEntersWhereTheHighestFindsNoBuffer) {
 }
 
 /// A quad takes four cycles to enter; then a message of a higher priority overtakes the waiting quad.
-TEST(SconnectHostQueues, AQuadThatWaitsHoldsUpNothingElse) {
+TEST(SconnectHostQueues, AWaitingQuadBlocksOnlyItsPriority) {
   RawConfig c = narrow({0});
   const SconnectScript script(c, {{10, 0, 1, 0, 4}, {10, 0, 1, 0, 4}, {11, 0, 1, 1}}, 2);
   OnePort net(c, script.text);
@@ -98,7 +98,7 @@ TEST(SconnectHostQueues, AQuadThatWaitsHoldsUpNothingElse) {
 
 /// A host sees the next 64 packets of a trace. Quads of priority 0 wait, except the first; the message behind them has
 /// priority 1.
-TEST(SconnectHostQueues, OfATraceAHostKnows64Packets) {
+TEST(SconnectHostQueues, OfATraceAHostSees64Packets) {
   for (u32 waiting : {63u, 64u}) {
     RawConfig c = narrow({0});
     c["host.priorities"] = IntList{0, 1, 0, 0};
@@ -180,7 +180,7 @@ TEST(SconnectHostQueues, EachPriorityLeavesInOrder) {
 
 /// A message of priority n + 1 is delivered even if the fabric is full of messages of priorities up to n that hosts
 /// refuse, and its own port has more of them to send (S-Connect, 2.3). With one queue it is not delivered.
-TEST(SconnectHostQueues, APriorityIsNotHeldUpByLowerOnesOfItsPort) {
+TEST(SconnectHostQueues, LowerPrioritiesOfAPortDoNotBlockHigherOnes) {
   for (u32 n = 0; n < 3; ++n)
     for (const char* queues : {"priorities", "single"}) {
       RawConfig c{{"topology.shape", IntList{3, 3}}, {"traffic.load", 0.2}, {"host.queues", word(queues)}};
@@ -192,7 +192,7 @@ TEST(SconnectHostQueues, APriorityIsNotHeldUpByLowerOnesOfItsPort) {
       SconnectNet net(c);
       Priorities priority_of(net);
       net.step(3000);
-      net.forget_events();
+      net.discard_events();
       net.step(400);
       std::vector<MessageName> higher;
       for (const SconnectEvent& e : net.events())
@@ -233,7 +233,7 @@ TEST(SconnectHostQueues, OnePriorityHasOneQueue) {
 }
 
 /// The audit rejects a cursor that is not at a packet of its priority, and a queue that has lost a waiting packet.
-TEST(SconnectHostQueues, TheAuditLooksAtThem) {
+TEST(SconnectHostQueues, TheAuditChecksQueues) {
   RawConfig c = line(2);
   c["host.priorities"] = IntList{1, 1, 0, 0};
   c["traffic.load"] = 1.0;

@@ -60,7 +60,7 @@ std::string text_of(const std::optional<NaiveParcel>& parcel) {
   u32 bits = sconnect::kOccupied;
   const NaiveParcel& c = *parcel;
   if (c.carries) bits |= sconnect::kPresent | (c.sequence ? sconnect::kSequence : 0);
-  if (c.answer) bits |= sconnect::kAnswer;
+  if (c.answer) bits |= sconnect::kAcknowledge;
   if (c.abort) bits |= sconnect::kAbort;
   if (c.quad) bits |= sconnect::kQuad;
   if (c.last || c.asks) bits |= sconnect::kLast;
@@ -85,7 +85,7 @@ class Comparison {
         plan_(dynamic_cast<const SconnectPlan&>(*net_.plan)),
         naive_(e_, plan_, net_.engine->row(0)),
         control_(net_, 0, "control"),
-        mail_(net_, 0, "mail"),
+        inbox_(net_, 0, "mail"),
         port_(net_, 0, "port"),
         queue_(net_, 0, "queue"),
         buffer_(net_, 0, "buffer"),
@@ -153,7 +153,7 @@ class Comparison {
     if (port.link.kind == LinkKind::kNone) return;
     if (port.is_channel()) {
       const u32 place = (naive_.now() - 1 + port.delay) & t.slot_mask;
-      const u8 bits = static_cast<u8>(mail_(port.link.far, place) >> 8 * port.link.port);
+      const u8 bits = static_cast<u8>(inbox_(port.link.far, place) >> 8 * port.link.port);
       const sconnect::Message& m = arriving_(port.link.far, place * kPorts + port.link.port);
       same(text_of(port.out->back()), text_of(bits, {m.src, m.id}, m.priority, m.vc, m.hops, m.age), name("sends"));
       const sconnect::Port& registers = port_(n, p);
@@ -178,7 +178,7 @@ class Comparison {
 
   void compare() {
     control_.read();
-    mail_.read();
+    inbox_.read();
     port_.read();
     queue_.read();
     buffer_.read();
@@ -229,7 +229,7 @@ class Comparison {
   const SconnectPlan& plan_;
   NaiveSconnect naive_;
   ItemFields<sconnect::TicControl> control_;
-  ItemFields<u64> mail_;
+  ItemFields<u64> inbox_;
   ItemFields<sconnect::Port> port_;
   ItemFields<sconnect::Queue> queue_;
   ItemFields<sconnect::BufferState> buffer_;
@@ -243,12 +243,12 @@ class Comparison {
 
 class SconnectNaive : public ::testing::TestWithParam<u32> {};
 
-TEST_P(SconnectNaive, AgreesWhateverTheParameters) {
+TEST_P(SconnectNaive, AgreesForRandomParameters) {
   const TextFile graph(testing::kSwitchedGraph);
   Comparison(random_sconnect(GetParam(), graph.path)).run(700);
 }
 
-TEST_P(SconnectNaive, AgreesWhateverIsSwitchedOff) {
+TEST_P(SconnectNaive, AgreesWithPortsSwitchedOff) {
   const TextFile graph(testing::kSwitchedGraph);
   BglDraw draw(GetParam());
   Comparison(random_sconnect(1000 + GetParam(), graph.path)).run(600, &draw, 1 + draw.below(8));
@@ -259,7 +259,7 @@ TEST_P(SconnectNaive, AgreesInClosedLoops) {
   Comparison(random_sconnect_loop(2000 + GetParam(), graph.path)).run(700);
 }
 
-TEST_P(SconnectNaive, AgreesInClosedLoopsWhateverIsSwitchedOff) {
+TEST_P(SconnectNaive, AgreesInClosedLoopsWithPortsSwitchedOff) {
   const TextFile graph(testing::kSwitchedGraph);
   BglDraw draw(GetParam());
   Comparison(random_sconnect_loop(3000 + GetParam(), graph.path)).run(500, &draw, 1 + draw.below(8));

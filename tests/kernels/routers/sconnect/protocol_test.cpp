@@ -25,7 +25,7 @@ constexpr u8 kReadable = kOccupied;
 
 TEST(SconnectSlot, TheAnswerIsTheBitExpectedNext) {
   Slot sender{kNoBuffer, 0}, receiver{kNoBuffer, 0};
-  EXPECT_EQ(settle(sender, kReadable | kAnswer), Outcome::kFree);
+  EXPECT_EQ(settle(sender, kReadable | kAcknowledge), Outcome::kFree);
   for (int round = 0; round < 3; ++round) {
     hold(sender, 7, false);
     const u8 bits = single_bits(sender);
@@ -33,12 +33,12 @@ TEST(SconnectSlot, TheAnswerIsTheBitExpectedNext) {
     EXPECT_EQ(note_single(receiver, bits), Single::kNew);
     // Refused: the answer bit is unchanged, and the message is requeued.
     Slot refused = sender;
-    EXPECT_EQ(settle(refused, kReadable | answer_of(receiver)), Outcome::kFailed);
+    EXPECT_EQ(settle(refused, kReadable | acknowledgment_of(receiver)), Outcome::kFailed);
     EXPECT_EQ(refused.buffer, kNoBuffer);
     EXPECT_EQ(sequence_of(refused), sequence_of(sender));
     take(receiver);
     EXPECT_EQ(note_single(receiver, bits), Single::kKnown);
-    EXPECT_EQ(settle(sender, kReadable | answer_of(receiver)), Outcome::kTaken);
+    EXPECT_EQ(settle(sender, kReadable | acknowledgment_of(receiver)), Outcome::kTaken);
     EXPECT_EQ(sender.buffer, kNoBuffer);
   }
 }
@@ -46,7 +46,7 @@ TEST(SconnectSlot, TheAnswerIsTheBitExpectedNext) {
 TEST(SconnectSlot, AnUnreadableAnswerLeavesEverythingAsItWas) {
   Slot s{kNoBuffer, kSending};
   hold(s, 3, false);
-  for (u8 heard : {u8{0}, u8(kOccupied | kHit | kAnswer), u8(kOccupied | kHit)}) {
+  for (u8 heard : {u8{0}, u8(kOccupied | kHit | kAcknowledge), u8(kOccupied | kHit)}) {
     EXPECT_EQ(settle(s, heard), Outcome::kUnknown);
     EXPECT_EQ(s.buffer, 3);
     EXPECT_EQ(s.bits, kSending);
@@ -57,17 +57,17 @@ TEST(SconnectSlot, AnUnreadableAnswerLeavesEverythingAsItWas) {
 TEST(SconnectSlot, OfAQuadTheFirstAnswerIsNotRead) {
   Slot s{kNoBuffer, 0};
   hold(s, 9, true);
-  EXPECT_EQ(settle(s, kReadable | kAnswer), Outcome::kWaits);  // whatever the answer
+  EXPECT_EQ(settle(s, kReadable | kAcknowledge), Outcome::kWaits);  // whatever the answer
   EXPECT_EQ(settle(s, 0), Outcome::kWaits);                    // unreadable: no part is sent again
   EXPECT_EQ(s.buffer, 9);
-  EXPECT_EQ(settle(s, kReadable | kAnswer), Outcome::kTaken);
+  EXPECT_EQ(settle(s, kReadable | kAcknowledge), Outcome::kTaken);
   EXPECT_EQ(s.bits, kSending);
 }
 
 TEST(SconnectSlot, AVoidQuadLeavesItsSlotAtOnce) {
   Slot s{kNoBuffer, kSending | kExpected};
   hold(s, 9, true);
-  let_go(s);
+  release_void(s);
   EXPECT_EQ(s.buffer, kNoBuffer);
   EXPECT_EQ(s.bits, kSending | kExpected);
 }
@@ -85,24 +85,24 @@ TEST(SconnectTurn, FollowsFromTheOutcome) {
 
 TEST(SconnectBits, AreSix) {
   Slot s{kNoBuffer, kSending};
-  u32 all = kAskBits | sent_bits(0, kOccupied, kAnswer) | single_bits(s) | kAbort;
+  u32 all = kRequestBits | sent_bits(0, kOccupied, kAcknowledge) | single_bits(s) | kAbort;
   for (u32 part = 0; part < kQuadParts; ++part) all |= part_bits(s, part);
   EXPECT_EQ(std::popcount(all & ~u32{kOccupied}), 6);  // kOccupied and kHit exist in the emulator only
 }
 
-TEST(SconnectBits, TheAnswerGoesWithWhateverIsSent) {
-  EXPECT_EQ(sent_bits(0, 0, kAnswer), 0);  // nothing to send
+TEST(SconnectBits, TheAnswerAccompaniesEverySlot) {
+  EXPECT_EQ(sent_bits(0, 0, kAcknowledge), 0);  // nothing to send
   EXPECT_EQ(sent_bits(0, kOccupied, 0), kOccupied);
-  EXPECT_EQ(sent_bits(0, kOccupied, kAnswer), kOccupied | kAnswer);
-  EXPECT_EQ(sent_bits(kPresent, 0, kAnswer), kPresent | kOccupied | kAnswer);  // without a request
+  EXPECT_EQ(sent_bits(0, kOccupied, kAcknowledge), kOccupied | kAcknowledge);
+  EXPECT_EQ(sent_bits(kPresent, 0, kAcknowledge), kPresent | kOccupied | kAcknowledge);  // without a request
 }
 
-TEST(SconnectBits, OnlyAnswersAskForNone) {
-  EXPECT_FALSE(wants_answer(kOccupied | kAnswer));
-  for (u8 bits : {kPresent, kAskBits, kHit}) EXPECT_TRUE(wants_answer(kOccupied | bits));
+TEST(SconnectBits, OnlyAnswersRequireNoAnswer) {
+  EXPECT_FALSE(needs_acknowledgment(kOccupied | kAcknowledge));
+  for (u8 bits : {kPresent, kRequestBits, kHit}) EXPECT_TRUE(needs_acknowledgment(kOccupied | bits));
 }
 
-TEST(SconnectSingle, IsLookedAtByItsBits) {
+TEST(SconnectSingle, IsClassifiedByItsBits) {
   const Slot s{kNoBuffer, kExpected};
   EXPECT_EQ(note_single(s, kOccupied | kLast), Single::kNone);
   EXPECT_EQ(note_single(s, kPresent | kQuad | kSequence), Single::kNone);
@@ -113,7 +113,7 @@ TEST(SconnectSingle, IsLookedAtByItsBits) {
 }
 
 /// Outcomes of successive slots, from `first` on.
-std::vector<Part> noted(std::vector<u8> slots, bool room = true) {
+std::vector<Part> outcomes_of(std::vector<u8> slots, bool room = true) {
   Train train{};
   std::vector<Part> parts;
   for (u32 i = 0; i < slots.size(); ++i) {
@@ -127,26 +127,26 @@ std::vector<Part> noted(std::vector<u8> slots, bool room = true) {
 constexpr u8 kP = kOccupied | kPresent | kQuad, kL = kP | kLast, kS = kOccupied | kPresent, kX = kP | kHit;
 using Parts = std::vector<Part>;
 
-TEST(SconnectTrain, IsTakenWholeOrNotAtAll) {
+TEST(SconnectTrain, IsAcceptedCompletelyOrNotAtAll) {
   const Part first = Part::kFirst, middle = Part::kMiddle, spoiled = Part::kSpoiled, none = Part::kNone;
-  EXPECT_EQ(noted({kP, kP, kP, kL}), (Parts{first, middle, middle, Part::kWhole}));
-  EXPECT_EQ(noted({kP, kP, kP, kL}, false), (Parts{first, middle, middle, spoiled}));
-  EXPECT_EQ(noted({kP, kP, kP, kL | kAbort}), (Parts{first, middle, middle, spoiled}));
-  EXPECT_EQ(noted({kP, kX, kP, kL}), (Parts{first, middle, middle, spoiled}));
-  EXPECT_EQ(noted({kP, kP, kP, kL | kHit}), (Parts{first, middle, middle, spoiled}));
-  EXPECT_EQ(noted({kP, kP, 0, kHit}), (Parts{first, middle, middle, spoiled}));  // the sender is off
+  EXPECT_EQ(outcomes_of({kP, kP, kP, kL}), (Parts{first, middle, middle, Part::kWhole}));
+  EXPECT_EQ(outcomes_of({kP, kP, kP, kL}, false), (Parts{first, middle, middle, spoiled}));
+  EXPECT_EQ(outcomes_of({kP, kP, kP, kL | kAbort}), (Parts{first, middle, middle, spoiled}));
+  EXPECT_EQ(outcomes_of({kP, kX, kP, kL}), (Parts{first, middle, middle, spoiled}));
+  EXPECT_EQ(outcomes_of({kP, kP, kP, kL | kHit}), (Parts{first, middle, middle, spoiled}));
+  EXPECT_EQ(outcomes_of({kP, kP, 0, kHit}), (Parts{first, middle, middle, spoiled}));  // the sender is off
   // Without its first part the rest is short.
-  EXPECT_EQ(noted({kX, kP, kP, kL}), (Parts{none, first, middle, spoiled}));
-  EXPECT_EQ(noted({kX, kX, kX, kL}), (Parts{none, none, none, none}));
+  EXPECT_EQ(outcomes_of({kX, kP, kP, kL}), (Parts{none, first, middle, spoiled}));
+  EXPECT_EQ(outcomes_of({kX, kX, kX, kL}), (Parts{none, none, none, none}));
   // Without first and last part the train extends into the following quad, without being taken for a part of it.
-  EXPECT_EQ(noted({kX, kP, kP, kL | kHit, kP, kP, kP, kL}),
+  EXPECT_EQ(outcomes_of({kX, kP, kP, kL | kHit, kP, kP, kP, kL}),
             (Parts{none, first, middle, middle, spoiled, first, middle, spoiled}));
-  EXPECT_EQ(noted({kX, kP, kP, kX, kS}), (Parts{none, first, middle, middle, spoiled}));
-  EXPECT_EQ(noted({kP, kP, kP, kL, kP, kP, kP, kL}),
+  EXPECT_EQ(outcomes_of({kX, kP, kP, kX, kS}), (Parts{none, first, middle, middle, spoiled}));
+  EXPECT_EQ(outcomes_of({kP, kP, kP, kL, kP, kP, kP, kL}),
             (Parts{first, middle, middle, Part::kWhole, first, middle, middle, Part::kWhole}));
 }
 
-TEST(SconnectTrain, AQuadThatIsKnownIsNotTakenAgain) {
+TEST(SconnectTrain, ARepeatedQuadIsNotAcceptedAgain) {
   Slot first{kNoBuffer, 0};
   EXPECT_TRUE(take_quad(first, kL));
   EXPECT_EQ(first.bits, kExpected);
@@ -157,21 +157,21 @@ TEST(SconnectTrain, AQuadThatIsKnownIsNotTakenAgain) {
 const char* const kRing = "0,1\n1,2\n2,3\n3,4\n4,0\n";
 
 /// Steps with a record of all deliveries and an audit every few cycles.
-void step_audited(Network& net, Deliveries& book, u32 cycles, u32 every = 5) {
+void step_audited(Network& net, Deliveries& deliveries, u32 cycles, u32 every = 5) {
   for (u32 i = 0; i < cycles; ++i) {
     net.step(1);
-    book.note(*net.engine);
+    deliveries.note(*net.engine);
     if (net.engine->now() % every) continue;
     ASSERT_NO_THROW(check_conservation(*net.engine, *net.plan, 0)) << net.engine->now();
   }
 }
 
 /// Runs until all messages of hosts have arrived.
-void finish(Network& net, Deliveries& book, u64 all, u32 most = 200000) {
-  for (u32 i = 0; i < most && (book.got() < all); i += 50) step_audited(net, book, 50);
-  EXPECT_EQ(book.got(), all);
-  EXPECT_EQ(book.missing(), 0u);
-  EXPECT_EQ(book.wrong(), 0u);
+void finish(Network& net, Deliveries& deliveries, u64 all, u32 most = 200000) {
+  for (u32 i = 0; i < most && (deliveries.got() < all); i += 50) step_audited(net, deliveries, 50);
+  EXPECT_EQ(deliveries.got(), all);
+  EXPECT_EQ(deliveries.missing(), 0u);
+  EXPECT_EQ(deliveries.wrong(), 0u);
   EXPECT_EQ(net.total(Total::kPacketsDelivered), all);
 }
 
@@ -187,11 +187,11 @@ TEST(SconnectProtocol, EveryMessageArrivesOnce) {
     c["traffic.batch_packets"] = integer(packets);
     SCOPED_TRACE(seed);
     Network net(experiment(c), {"cpu", 1, true, 1});
-    Deliveries book;
-    finish(net, book, u64{net.plan->topology().terminals} * packets);
+    Deliveries deliveries;
+    finish(net, deliveries, u64{net.plan->topology().terminals} * packets);
     // No messages and no copies are left.
-    step_audited(net, book, 200);
-    EXPECT_EQ(book.wrong(), 0u);
+    step_audited(net, deliveries, 200);
+    EXPECT_EQ(deliveries.wrong(), 0u);
     const SconnectPlan& plan = dynamic_cast<const SconnectPlan&>(*net.plan);
     const std::vector<std::byte> state = net.engine->state(0);
     for (u32 tic = 0; tic < plan.table().routers; ++tic)
@@ -211,7 +211,7 @@ TEST(SconnectProtocol, EveryMessageArrivesOnce) {
 }
 
 /// Messages of a refused priority fill its share of the buffers and stay; others are neither disturbed nor duplicated.
-TEST(SconnectProtocol, WhatHostsRefuseStays) {
+TEST(SconnectProtocol, RefusedMessagesStay) {
   const TextFile ring(kRing);
   for (u64 seed = 500; seed < 520; ++seed) {
     RawConfig c = random_small_sconnect(seed, ring.path);
@@ -222,14 +222,14 @@ TEST(SconnectProtocol, WhatHostsRefuseStays) {
     c["host.refuses"] = IntList{static_cast<u32>(seed % 4)};
     SCOPED_TRACE(seed);
     Network net(experiment(c), {"cpu", 1, true, 1});
-    Deliveries book;
-    step_audited(net, book, 1500);
-    EXPECT_EQ(book.wrong(), 0u);
-    EXPECT_EQ(book.got() + book.missing(), net.total(Total::kPacketsInjected));
+    Deliveries deliveries;
+    step_audited(net, deliveries, 1500);
+    EXPECT_EQ(deliveries.wrong(), 0u);
+    EXPECT_EQ(deliveries.got() + deliveries.missing(), net.total(Total::kPacketsInjected));
     const u32 refused = static_cast<u32>(sconnect::Count::kDelivered) + static_cast<u32>(seed % 4);
     EXPECT_EQ(net.engine->counters(0).total[refused], 0u);
-    EXPECT_GT(book.got(), 0u);
-    EXPECT_GT(book.missing(), 0u);
+    EXPECT_GT(deliveries.got(), 0u);
+    EXPECT_GT(deliveries.missing(), 0u);
     if (HasFatalFailure()) return;
   }
 }
@@ -237,7 +237,7 @@ TEST(SconnectProtocol, WhatHostsRefuseStays) {
 /// A quad that lacks its first and its last part ends in the slot of the message after it. If that message is damaged
 /// as well, the port must discard two at the same time; the audit checks for each waiting one that it is in the port's
 /// list.
-TEST(SconnectProtocol, WhatCameDamagedIsNotForgotten) {
+TEST(SconnectProtocol, DamagedArrivalsAreDiscarded) {
   for (u64 seed = 1; seed <= 4; ++seed) {
     Network net(experiment({{"router.kind", word("sconnect")},
                             {"topology.shape", IntList{2, 2}},
@@ -247,10 +247,10 @@ TEST(SconnectProtocol, WhatCameDamagedIsNotForgotten) {
                             {"traffic.packet_flits", Lengths{{1, 3.0}, {4, 1.0}}},
                             {"run.seed", integer(static_cast<std::int64_t>(seed))}}),
                 {"cpu", 1, true, 1});
-    Deliveries book;
-    step_audited(net, book, 4000, 1);
-    EXPECT_GT(book.got(), 500u);
-    EXPECT_EQ(book.wrong(), 0u);
+    Deliveries deliveries;
+    step_audited(net, deliveries, 4000, 1);
+    EXPECT_GT(deliveries.got(), 500u);
+    EXPECT_EQ(deliveries.wrong(), 0u);
     if (HasFatalFailure()) return;
   }
 }
@@ -265,19 +265,19 @@ TEST(SconnectProtocol, SwitchingPortsOffAndOnLosesNothing) {
     c["traffic.batch_packets"] = integer(150);
     SCOPED_TRACE(seed);
     Network net(experiment(c), {"cpu", 1, true, 1});
-    Deliveries book;
+    Deliveries deliveries;
     SconnectDraw draw(seed);
     const u32 routers = net.plan->topology().routers;
     for (u32 i = 0; i < 400; ++i) {
       const u32 serial = draw.below(16);
       set_sconnect_register(*net.engine, dynamic_cast<const SconnectPlan&>(*net.plan).table(), draw.below(routers),
                             "enabled", 0x30 | serial);
-      step_audited(net, book, 1 + draw.below(4), 1);
+      step_audited(net, deliveries, 1 + draw.below(4), 1);
       if (HasFatalFailure()) return;
     }
     for (u32 tic = 0; tic < routers; ++tic)
       set_sconnect_register(*net.engine, dynamic_cast<const SconnectPlan&>(*net.plan).table(), tic, "enabled", 0x3F);
-    finish(net, book, u64{net.plan->topology().terminals} * 150);
+    finish(net, deliveries, u64{net.plan->topology().terminals} * 150);
     if (HasFatalFailure()) return;
   }
 }

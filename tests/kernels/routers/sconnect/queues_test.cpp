@@ -51,7 +51,7 @@ TEST(SconnectRouter, NothingLeavesBeforeAHigherPriority) {
           highest = priority;
           lowest = std::min(lowest, priority);
         }
-    net.forget_events();
+    net.discard_events();
     net.step();
     for (const auto& e : net.events_at(EventKind::kSwitchGranted, 1)) {
       if (e.event.out_port != 0) continue;
@@ -82,7 +82,7 @@ TEST(SconnectRouter, VirtualChannelsTakeTurns) {
 }
 
 /// The virtual channel that was not served last has the next turn, however long the other one was alone.
-TEST(SconnectRouter, AVirtualChannelThatIsAloneHasTheWholeChannel) {
+TEST(SconnectRouter, ALoneVirtualChannelUsesTheWholeChannel) {
   std::string trace;
   for (u32 i = 0; i < 10; ++i) trace += sends(10, 1, 4);
   trace += sends(20, 0, 2) + sends(20, 1, 4) + sends(20, 1, 4);
@@ -98,7 +98,7 @@ TEST(SconnectRouter, AVirtualChannelThatIsAloneHasTheWholeChannel) {
 
 /// A queue may use all buffers that are not reserved for others. At the end of the line these are 3 for each of the two
 /// queues of the channel back, and one each for control requests and replies. A queue gets its own reservation.
-TEST(SconnectRouter, AQueueGetsWhatIsKeptForIt) {
+TEST(SconnectRouter, AQueueGetsItsReservation) {
   RawConfig c = line(2);
   c["router.buffers"] = integer(42);
   c["router.reserve"] = IntList{3, 0, 0, 0};
@@ -177,7 +177,7 @@ TEST(SconnectRouter, HostsRefusePriorities) {
 
 /// A message of priority n + 1 is delivered even if all TICs are full of messages of priority n that hosts refuse
 /// (S-Connect, 2.3). Hosts have one queue; the next message is changed to priority n + 1.
-TEST(SconnectRouter, APriorityIsNotHeldUpByLowerOnes) {
+TEST(SconnectRouter, LowerPrioritiesDoNotBlockHigherOnes) {
   for (u32 n = 0; n < 3; ++n)
     for (const char* kind : {"mesh", "random"}) {
       RawConfig c{{"topology.kind", word(kind)},

@@ -43,7 +43,7 @@ void all_pairs(RawConfig c, const std::string& name) {
       cycles += took;
       hops += channels;
       clocks += clocks_took;
-      net.forget_events();
+      net.discard_events();
     }
   const double n = fabric.terminals * fabric.terminals;
   const TerminalPlan uniform(e, plan->topology());

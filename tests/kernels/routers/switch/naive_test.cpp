@@ -78,7 +78,7 @@ void simulate(std::vector<Message>& all, const Rules& rules) {
   }
 }
 
-TEST(SwitchNaive, DoesTheSameWithEveryMessage) {
+TEST(SwitchNaive, AgreesForEveryMessage) {
   u32 compared = 0;
   for (u32 n = 0; n < 60; ++n) {
     testing::SwitchDraw chance(n);

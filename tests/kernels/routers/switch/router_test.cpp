@@ -46,7 +46,7 @@ TEST(Switch, MessagesOfAnInputArriveOneAfterTheOther) {
 
 /// The first message holds its output, for which the second waits. The third is behind the second and is switched a
 /// cycle after it, or, if an input carries one message at a time, when the second's tail has left.
-TEST(Switch, HeadsBlockThoseBehindThem) {
+TEST(Switch, HeadsBlockMessagesBehindThem) {
   EXPECT_EQ(deliveries({{9, 1, 0, 6}, {10, 0, 0, 4}, {10, 0, 2, 3}}, kPool), (Cycles{15, 19, 19}));
   const std::vector<SwitchLine> lines{{5, 1, 0, 8}, {10, 0, 0, 4}, {10, 0, 2, 3}};
   EXPECT_EQ(deliveries(lines, {}), (Cycles{21, 25, 25}));     // stored in 13, 14, 17; switched in 13, 21, 22
@@ -145,7 +145,7 @@ TEST(SwitchConservation, OfBatches) {
 }
 
 /// The audit finds a head that no set contains, and one that waits although its output has room.
-TEST(SwitchConservation, AuditSeesWhatIsWrong) {
+TEST(SwitchConservation, AuditFindsWrongHeads) {
   const Experiment e = experiment({{"router.kind", word("switch")}, {"traffic.load", 1.0}});
   for (const char* name : {"output", "input"}) {
     Network net(e);
@@ -187,7 +187,7 @@ TEST(SwitchSaturation, OfSlots) {
 
 /// If an input carries one message of random length at a time, the switch is a closed network of N customers at N
 /// exponential servers with random choice, whose throughput is N / (2 N - 1) a server.
-TEST(SwitchSaturation, OfInputsThatAreHeld) {
+TEST(SwitchSaturation, OfInputsWithOneMessageAtATime) {
   for (u32 ports : {2u, 4u, 8u})
     EXPECT_NEAR(saturation({{"topology.ports", integer(ports)},
                             {"router.input_release", word("tail")},
@@ -218,7 +218,7 @@ TEST(Switch, GeometricLengthsAreHardlyCut) {
   }
 }
 
-TEST(Switch, RefusesWhatItCannotDo) {
+TEST(Switch, RejectsUnsupportedTraffic) {
   const auto refused = [](RawConfig c, const std::string& says) {
     c["router.kind"] = word("switch");
     try {

@@ -62,18 +62,18 @@ TEST(T3eArbitration, NothingPassesStraightIntoAPacketFromThePe) {
 /// in the very clock in which it is needed, and the packet is not blocked. With 8 it is blocked for a clock and loses
 /// the output to the waiting packet. (The delay from the PE is shortened, since its buffer has no more slots.)
 TEST(T3eArbitration, ABlockedPacketLosesTheOutput) {
-  for (int places : {9, 8}) {
+  for (int slots : {9, 8}) {
     Machine m({{0, kHere, kBelow, 10}, {0, kWest, kTwoBelow, 4}},
-              {{"router.deterministic_buffer_flits", integer(places)}, {"router.source_delay", integer(6)}});
+              {{"router.deterministic_buffer_flits", integer(slots)}, {"router.source_delay", integer(6)}});
     m.select_one(kHere, kMinusZ, 0);
     m.run(60);
-    EXPECT_EQ(m.clocks(kHere), places == 9 ? from(3, 10) : (Clocks{3, 4, 5, 6, 7, 8, 9, 10, 15, 16}));
-    EXPECT_EQ(m.clocks(kWest), from(places == 9 ? 13 : 11, 4));
+    EXPECT_EQ(m.clocks(kHere), slots == 9 ? from(3, 10) : (Clocks{3, 4, 5, 6, 7, 8, 9, 10, 15, 16}));
+    EXPECT_EQ(m.clocks(kWest), from(slots == 9 ? 13 : 11, 4));
   }
 }
 
 /// The arbiter looks one clock ahead, so delays must be at least two clocks.
-TEST(T3eArbitration, RefusesDelaysOfOneClock) {
+TEST(T3eArbitration, RejectsDelaysOfOneClock) {
   const auto machine = [](const char* path, int clocks) {
     return experiment({{"router.kind", word("t3e")}, {path, integer(clocks)}});
   };
@@ -122,7 +122,7 @@ TEST(T3eArbitration, AdaptiveVcsServeInputsInTurn) {
 /// Three packets from the west, on input VCs 0, 1 and 0. The first requests an output that another packet uses from 13
 /// to 22, on a virtual channel of its own: it has won everything but the output, and keeps the right to request
 /// although the second packet could leave. Then the input VCs take turns.
-TEST(T3eArbitration, TheRightToAskIsKept) {
+TEST(T3eArbitration, TheRightToRequestIsKept) {
   Machine m({{0, kEast, kTwoBelow, 10}, {1, kWest, kBelow, 3}, {1, kWest, kEast, 3}, {1, kWest, kBelow, 3}});
   m.select_one(kHere, kMinusZ, 0);
   m.select_one(kWest, kPlusX, 3);
@@ -135,7 +135,7 @@ TEST(T3eArbitration, TheRightToAskIsKept) {
 
 /// The same, but the first packet requests the very virtual channel that the sending packet holds: it does not win the
 /// VC and passes on the right to request, so that the second packet leaves as soon as it can, at 1 + 3 + 13.
-TEST(T3eArbitration, TheRightToAskIsGivenUp) {
+TEST(T3eArbitration, TheRightToRequestIsPassedOn) {
   Machine m({{0, kEast, kBelow, 10}, {1, kWest, kBelow, 3}, {1, kWest, kEast, 3}, {1, kWest, kBelow, 3}});
   m.select_one(kWest, kPlusX, 3);
   m.run(60);
@@ -148,7 +148,7 @@ TEST(T3eArbitration, TheRightToAskIsGivenUp) {
 /// first credit arrives 3 + 3 + 20 clocks after it began. The first packet from the west sends two flits and has to
 /// wait, and the second leaves at once. The credit that arrives just then, 3 + 20 clocks after a flit left straight on
 /// at 7, is for another virtual channel.
-TEST(T3eArbitration, ABlockedPacketGivesUpTheRightToAsk) {
+TEST(T3eArbitration, ABlockedPacketPassesOnTheRightToRequest) {
   Machine m({{0, kHere, kTwoBelow, 1}, {5, kEast, kBelow, 10}, {6, kWest, kBelow, 10}, {6, kWest, kEast, 3}},
             {{"router.credit_delay", integer(20)}});
   m.select_one(kHere, kMinusZ, 0);
@@ -162,7 +162,7 @@ TEST(T3eArbitration, ABlockedPacketGivesUpTheRightToAsk) {
 /// A packet from the west requests a virtual channel at 14 and passes its turn on to another packet, whose flits leave
 /// from 17 to 26, one a clock. The virtual channel, free from 23 on, remembers the first packet and waits for it,
 /// although a packet from the south requests it all the time.
-TEST(T3eArbitration, AnOutputVcRemembersWhoAsked) {
+TEST(T3eArbitration, AnOutputVcRemembersARequester) {
   Machine m({{0, kEast, kBelow, 10}, {1, kWest, kBelow, 3}, {1, kWest, kEast, 10}, {5, kSouth, kBelow, 10}});
   m.select_one(kWest, kPlusX, 3);
   m.run(80);
@@ -174,7 +174,7 @@ TEST(T3eArbitration, AnOutputVcRemembersWhoAsked) {
 
 /// The packet of this PE requests VC 0 of +X, which a packet from the west holds from 10 to 19, and leaves by the
 /// adaptive VC at once. VC 0 drops its request and serves the PE's next packet.
-TEST(T3eArbitration, WhoGoesTheOtherWayIsForgotten) {
+TEST(T3eArbitration, ARequestIsDroppedWhenItsPacketLeaves) {
   Machine m({{0, kWest, kEast, 10}, {5, kHere, at(3, 2, 1), 10}, {5, kHere, kEast, 10}});
   m.adapt(kHere, at(3, 2, 1));
   m.run(60);
@@ -216,16 +216,16 @@ TEST(T3eArbitration, AnAdaptiveVcWhosePacketHasBegunIsNotLast) {
   EXPECT_EQ(m.outputs(far_west), (Outputs{{kMinusZ, kAdaptive}}));
 }
 
-/// A packet enters an adaptive buffer only if all of it has room. The first leaves `places` - 10 slots, since credits
+/// A packet enters an adaptive buffer only if all of it has room. The first leaves `slots` - 10 slots, since credits
 /// take 64 clocks.
 TEST(T3eArbitration, AnAdaptiveBufferTakesWholePackets) {
-  for (const auto& [places, flits, fits] : {std::tuple{20, 10u, true}, {19, 10u, false}, {19, 9u, true}}) {
+  for (const auto& [slots, flits, fits] : {std::tuple{20, 10u, true}, {19, 10u, false}, {19, 9u, true}}) {
     Machine m({{0, kHere, at(3, 2, 1), 10}, {0, kHere, at(3, 2, 1), flits}},
-              {{"router.adaptive_buffer_flits", integer(places)}, {"router.credit_delay", integer(64)}});
+              {{"router.adaptive_buffer_flits", integer(slots)}, {"router.credit_delay", integer(64)}});
     m.adapt(kHere, at(3, 2, 1));
     m.run(40);
     const std::pair<u32, u32> first{kMinusZ, kAdaptive}, other{kPlusX, 0};
-    EXPECT_EQ(m.outputs(kHere), (Outputs{first, fits ? first : other})) << places << " " << flits;
+    EXPECT_EQ(m.outputs(kHere), (Outputs{first, fits ? first : other})) << slots << " " << flits;
   }
 }
 

@@ -30,11 +30,11 @@ constexpr u32 kPe = t3e::kNodePort, kPorts = t3e::kPorts, kUnits = t3e::kBarrier
 /// hop to the PE ends 10 clocks after its pins.
 class NaiveUnits {
   template <class Map>
-  static typename Map::mapped_type take(Map& mail, u32 now) {
-    const auto found = mail.find(now);
-    if (found == mail.end()) return {};
+  static typename Map::mapped_type take(Map& messages, u32 now) {
+    const auto found = messages.find(now);
+    if (found == messages.end()) return {};
     const auto list = found->second;
-    mail.erase(found);
+    messages.erase(found);
     return list;
   }
 
@@ -184,7 +184,7 @@ IntList partitions(Random& random, u32 nodes) {
 
 /// PEs operate their units by hand at random times, some as early as allowed: emulator and naive model have the same
 /// states and rounds in every cycle, and the watch reports nothing.
-TEST(T3eBarrierModel, UnitsDoWhatANaiveModelDoes) {
+TEST(T3eBarrierModel, UnitsAgreeWithANaiveModel) {
   u64 rounds = 0;
   for (u32 trial = 0; trial < testing::trials(40); ++trial) {
     Random random(trial);
@@ -271,14 +271,14 @@ TEST(T3eBarrierModel, TheWatchReportsAnyLostMessage) {
     const StateLayout& layout = net.plan->layout();
     const bool to_pe = trial % 4 / 2;
     const FieldInfo& field = layout.kinds[to_pe].field("barrier_mail");
-    std::vector<u8> mail(std::size_t{layout.kinds[to_pe].count} * field.count * (to_pe ? 1 : 8));
+    std::vector<u8> messages(std::size_t{layout.kinds[to_pe].count} * field.count * (to_pe ? 1 : 8));
     u32 unit = 0;
     for (bool found = false; !found;) {  // until there is a message
       net.step(1);
-      net.engine->get_field(0, to_pe, field, mail.data());
-      const std::size_t from = draw(random, static_cast<u32>(mail.size()));
-      for (std::size_t i = 0; i < mail.size() && !found; ++i) {
-        u8& byte = mail[(from + i) % mail.size()];
+      net.engine->get_field(0, to_pe, field, messages.data());
+      const std::size_t from = draw(random, static_cast<u32>(messages.size()));
+      for (std::size_t i = 0; i < messages.size() && !found; ++i) {
+        u8& byte = messages[(from + i) % messages.size()];
         if (!(byte & t3e::kBarrierMark)) continue;
         found = true;
         unit = byte & 31;
@@ -287,7 +287,7 @@ TEST(T3eBarrierModel, TheWatchReportsAnyLostMessage) {
         byte = 0;
       }
     }
-    net.engine->set_field(0, to_pe, field, mail.data());
+    net.engine->set_field(0, to_pe, field, messages.data());
     net.step(2000);
     const std::string text = stopped(net);
     if (eureka && text.empty()) {

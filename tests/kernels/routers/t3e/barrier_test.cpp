@@ -62,7 +62,7 @@ TEST(T3eBarrier, RouterDelayCountsAtEveryHop) {
 
 /// PEs join at random times. At any time all PEs have completed the same number of barriers or one less, and no PE has
 /// completed a barrier before every PE has joined it.
-TEST(T3eBarrier, NobodyPassesBeforeAllHaveCome) {
+TEST(T3eBarrier, NoPePassesBeforeAllHaveJoined) {
   constexpr u32 kUnits = 32;
   Network net(machine({{"barrier.units", integer(kUnits)}, {"barrier.work", integer(150)}, {"traffic.load", 0.4}}));
   for (int look = 0; look < 400; ++look) {
@@ -85,7 +85,7 @@ TEST(T3eBarrier, NobodyPassesBeforeAllHaveCome) {
 
 /// In eureka mode all PEs leave S_BAR once one has signalled, not earlier: rounds complete, and a PE in S_EUR always
 /// has a signalling PE, in S_ARM, in its round.
-TEST(T3eBarrier, AEurekaReachesEverybody) {
+TEST(T3eBarrier, AEurekaReachesEveryPe) {
   Network net(machine({{"barrier.operation", word("eureka")}, {"barrier.work", integer(40)}, {"traffic.load", 0.2}}));
   u32 seen = 0;
   for (int look = 0; look < 500; ++look) {

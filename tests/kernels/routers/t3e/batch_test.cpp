@@ -49,7 +49,7 @@ Experiment any_machine(u32 seed) {
   return experiment(c);
 }
 
-TEST(T3eBatch, IsLikeRoutersOneByOne) {
+TEST(T3eBatch, AgreesWithSingleRouters) {
   if (testing::kWide == 1) GTEST_SKIP() << "no engine for wide layouts in this build";
   u64 dropped = 0;
   for (u32 seed = 1; seed <= testing::trials(60); ++seed) {

@@ -120,7 +120,7 @@ std::vector<std::pair<u32, u32>> way(Network& net, u32 src, u32 packet) {
 
 /// Deterministic packets take +X +Y +Z -X -Y -Z in this order. Adaptive ones in an empty machine start at the other end
 /// and go their last direction on a deterministic VC.
-TEST(T3eRouting, DirectionsComeInTheirOrder) {
+TEST(T3eRouting, DirectionsAreTakenInOrder) {
   const u32 from = 1 + 8 * (1 + 8 * 0), to = 7 + 8 * (3 + 8 * 2);  // -X twice, +Y twice, +Z twice
   for (bool adaptive : {false, true}) {
     const TextFile trace("0," + std::to_string(from) + "," + std::to_string(to) + ",2\n");

@@ -80,7 +80,7 @@ struct Storm {
     return special_machine(
         {{"traffic.load", 0.4}, {"barrier.units", integer(2)}, {"topology.wiring_z", word("alternating")}});
   }
-  /// At most kSpecialRing cycles in one call, so that threads synchronise inside it.
+  /// At most kSpecialQueue cycles in one call, so that threads synchronise inside it.
   void step(u32 cycles) {
     for (u32 i = 0; i < cycles; ++i)
       for (u32 pe = 0; pe < 32; ++pe) {

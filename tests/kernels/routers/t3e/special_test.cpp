@@ -59,7 +59,7 @@ TEST(T3eSpecial, AGetIsAnsweredByTheReturnRegister) {
   }
 }
 
-TEST(T3eSpecial, AnAnswerGoesWhereTheRegisterSays) {
+TEST(T3eSpecial, AnAnswerFollowsTheReturnRegister) {
   Stepped net = stepped();
   net.special_get(0, {1, 0, 0, 0, 0, 0}, "R_PWHO");  // node 1, whose R_SGET_RTRN is zero: to its own PE
   net.step(40);
@@ -81,7 +81,7 @@ TEST(T3eSpecial, DeltasAreTakenInTheirOrder) {
 
 /// Two packets request +X of node 1 in the same clock: the one from node 0 goes on, the one from the PE is lost. A
 /// clock earlier or later both go on.
-TEST(T3eSpecial, OfTwoAtAPortOneIsLost) {
+TEST(T3eSpecial, OfTwoPacketsAtAPortOneIsLost) {
   for (u32 wait : {2u, 3u, 4u}) {
     Stepped net = stepped();
     net.special_put(0, {2, 0, 0, 0, 0, 0}, "R_SW", 10);

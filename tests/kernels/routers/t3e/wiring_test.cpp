@@ -65,7 +65,7 @@ TEST(T3eWiring, TwoBoardsJoinedByLikePorts) {
 
 /// A write of the present value still propagates: before any write the boards of an alternating ring disagree, and a
 /// write of 0, which all of them hold, must change every other board.
-TEST(T3eWiring, AWriteThatChangesNothingHereIsTold) {
+TEST(T3eWiring, AnUnchangedValueIsPropagated) {
   Stepped net = boards(4);
   net.special_put(0, {0, 0, 0, 0, 0, 0}, "R_ORIENT", 0);
   net.step(40);
@@ -87,7 +87,7 @@ TEST(T3eWiring, OfTwoWritesTheLaterStays) {
 
 /// Four boards: Z0-Z0, Z1-Z1, Z0-Z0, Z1-Z1. Without the inversion + is port 0 everywhere, and a packet bounces between
 /// two boards.
-TEST(T3eWiring, WithoutTheInversionPacketsGoAstray) {
+TEST(T3eWiring, WithoutTheInversionPacketsAreMisrouted) {
   for (bool inverts : {true, false}) {
     Stepped net = boards(4, {{"router.orient_inverts", inverts}});
     net.special_put(0, {0, 0, 0, 0, 0, 0}, "R_ORIENT", kPlusY);

@@ -48,7 +48,7 @@ TEST(Arbiters, OutputFirstIsFairWithEveryArbiter) {
 }
 
 /// Seven terminals of one router send packets of four flits to the eighth all the time: each gets its share.
-TEST(Arbiters, NobodyStarvesUnderAnyAllocator) {
+TEST(Arbiters, NoTerminalStarvesUnderAnyAllocator) {
   for (const char* allocator : {"separable_input_first", "separable_output_first", "islip", "wavefront"}) {
     testing::Network net(testing::experiment({{"topology.kind", testing::word("mesh")},
                                               {"topology.shape", IntList{1}},

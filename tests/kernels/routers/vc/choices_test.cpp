@@ -216,7 +216,7 @@ TEST(Fault, AFlitAtAFullBufferIsFound) {
     Bench bench({{"traffic.load", 0.0}});
     const auto router = bench.routers[5];
     router.at(bench.t.router_fields.input, 2 * 4 + 1).flits = static_cast<u16>(held);  // port 2, VC 1
-    post(router.at(bench.t.router_fields.flit_mail, 0), 2, 1 + 1);
+    put_byte(router.at(bench.t.router_fields.flit_mail, 0), 2, 1 + 1);
     bench.net.engine->set_state(0, bench.state);
     bench.net.step(1);
     const FaultReport fault = bench.net.engine->audit(0);
@@ -232,7 +232,7 @@ TEST(Fault, AFlitAtAFullBufferIsFound) {
 /// All credits are present, and one more arrives.
 TEST(Fault, OneCreditTooManyIsFound) {
   Bench bench({{"traffic.load", 0.0}});
-  post(bench.routers[5].at(bench.t.router_fields.credit_mail, 0), 2, 1 + 1);
+  put_byte(bench.routers[5].at(bench.t.router_fields.credit_mail, 0), 2, 1 + 1);
   bench.net.engine->set_state(0, bench.state);
   bench.net.step(1);
   EXPECT_NE(bench.net.engine->audit(0).bits & kFaultCreditOverflow, 0u);

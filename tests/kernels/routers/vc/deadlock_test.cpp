@@ -127,7 +127,7 @@ TEST(Watchdog, NamesTheCycleOfADeadlock) {
   }
 }
 
-TEST(Watchdog, IsSilentWhereThereIsNone) {
+TEST(Watchdog, IsSilentWithoutADeadlock) {
   for (const char* assignment : {"dateline", "balanced", "by_crossing"})
     EXPECT_TRUE(run_job({heavy(assignment, 2)}, {"cpu", 1, false, 1}, nullptr).front().saturated);
 }

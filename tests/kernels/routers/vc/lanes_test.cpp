@@ -37,7 +37,7 @@ std::vector<u32> widths() {
 
 /// Flits and credits sent within a lookahead of `cycles` are read after it, and no write hits a slot that a router
 /// behind has yet to read.
-TEST(VcLanes, RoutersGoOnWithoutOneAnotherForAsLongAsLinksTake) {
+TEST(VcLanes, RoutersRunIndependentlyForALinksDelay) {
   const auto of = [](u32 link, u32 credit, u32 slots) {
     vc::VcTable t{};
     t.link_delay = link;
@@ -127,22 +127,22 @@ TEST_P(VcLanes, EveryCycleIsTheSame) {
 }
 
 /// Threads share a network by lane blocks; a network changes between lane and scalar state as it fills and empties.
-TEST_P(VcLanes, ThreadsAndFormsDoNotShow) {
+TEST_P(VcLanes, ThreadsAndFormsDoNotChangeResults) {
   for (double load : {0.02, 0.3}) {
     const Experiment e =
         experiment({{"topology.shape", IntList{12, 12}}, {"router.vcs", integer(4)}, {"traffic.load", load}});
-    Network single(e, with(LaneUse::kNever)), team(e, with(LaneUse::kAlways, 3, 16)),
+    Network single(e, with(LaneUse::kNever)), thread_group(e, with(LaneUse::kAlways, 3, 16)),
         busy(e, with(LaneUse::kWhenBusy, 2, 16));
     for (u32 part = 0; part < 20 && !HasFatalFailure(); ++part) {
-      for (Network* net : {&single, &team, &busy}) net->step(100);
-      expect_same(single, team, "a thread group");
+      for (Network* net : {&single, &thread_group, &busy}) net->step(100);
+      expect_same(single, thread_group, "a thread group");
       expect_same(single, busy, "when busy");
     }
   }
 }
 
 /// A finished replica is frozen and keeps its pending events while others continue.
-TEST_P(VcLanes, ReplicasStandStill) {
+TEST_P(VcLanes, FinishedReplicasAreFrozen) {
   std::vector<Experiment> replicas;
   for (u32 seed = 1; seed <= 3; ++seed)
     replicas.push_back(experiment({{"topology.shape", IntList{6, 5}},
@@ -160,7 +160,7 @@ TEST_P(VcLanes, ReplicasStandStill) {
 }
 
 /// Routing tables of a graph in which some routers have unconnected ports.
-TEST_P(VcLanes, GraphsToo) {
+TEST_P(VcLanes, GraphsAgree) {
   const std::string edges = testing::temporary(".csv");
   {
     std::ofstream file(edges);
@@ -208,7 +208,7 @@ TEST_P(VcLanes, LoadsChange) {
 
 /// Draws for several packets at once equal those for single packets. This file is compiled for the narrowest vectors;
 /// wider ones are covered by the states above.
-TEST(VcLanesAhead, DrawsAreThoseOfOneByOne) {
+TEST(VcLanesAhead, DrawsAheadAgreeWithSingleDraws) {
   std::mt19937_64 random(7);
   u32 long_gaps = 0;
   for (u32 i = 0; i < 2000; ++i) {
@@ -235,7 +235,7 @@ TEST(VcLanesAhead, DrawsAreThoseOfOneByOne) {
 }
 
 /// A state that was set, as from a checkpoint, continues as it would have; a field that the host changes takes effect.
-TEST_P(VcLanes, StatesAndFieldsGoInAndOut) {
+TEST_P(VcLanes, StatesAndFieldsCanBeSetAndRead) {
   const Experiment e =
       experiment({{"topology.shape", IntList{8, 8}}, {"router.vcs", integer(4)}, {"traffic.load", 0.3}});
   Network single(e, with(LaneUse::kNever)), lanes(e, with(LaneUse::kAlways)), later(e, with(LaneUse::kAlways));

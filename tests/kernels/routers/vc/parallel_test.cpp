@@ -56,7 +56,7 @@ EngineChoice cpu(LaneUse lanes, u32 threads = 1, u32 width = 1, bool traced = fa
   return choice;
 }
 
-TEST(ParallelChannels, AllCarryTrafficAndNoneWaitsForEver) {
+TEST(ParallelChannels, AllCarryTrafficWithoutDeadlock) {
   for (u32 seed = 0; seed < 6; ++seed) {
     const TextFile graph(graph_text(edges(seed, 18)));
     RawConfig config = of(graph, 6);

@@ -1,6 +1,6 @@
 #pragma once
 /// Bulk routing cycle of many routers on one CPU thread: `RoutingCycle` (router.hpp) in steps without unpredictable
-/// branches (reason: kernels/routers/vc/batch.hpp). A router's messages are a sorted list of numbers, and sets of
+/// branches (reason: kernels/routers/vc/bulk.hpp). A router's messages are a sorted list of numbers, and sets of
 /// messages are words. Departing messages are listed, and sent after all routers have chosen.
 #include "kernels/common/members.hpp"
 #include "kernels/routers/adaptive/choose.hpp"
@@ -12,7 +12,7 @@ namespace flitlab::adaptive {
 inline constexpr u32 kRouters = 32;
 
 template <class V, u32 kHalves>
-struct Batch {
+struct BulkCycle {
   static constexpr u32 kChannels = kHalves * 8;
 
   const V& v;
@@ -24,11 +24,11 @@ struct Batch {
   u32 room[kRouters];                     ///< `room[i]`: buffers
   u8 sorted[kRouters][kFewMessages + 1];  ///< `sorted[i][rank]`: pool positions
   /// A departing message: router << 16 | rank << 8 | channel.
-  using Leaving = u32;
-  Leaving sent[kRouters * kChannels + 1], taken[kRouters * kFewMessages + 1];
-  u32 sent_count = 0, taken_count = 0, misrouted = 0;
+  using Departure = u32;
+  Departure sent[kRouters * kChannels + 1], delivered[kRouters * kFewMessages + 1];
+  u32 sent_count = 0, delivered_count = 0, misrouted = 0;
 
-  FLITLAB_INLINE Batch(const V& view, const u32* list, u32 count, Cycle cycle)
+  FLITLAB_INLINE BulkCycle(const V& view, const u32* list, u32 count, Cycle cycle)
       : v(view), index(list), n(count), now(cycle) {
     for (u32 i = 0; i < n; ++i) {
       const u32 wired = v.t.wired[list[i]];
@@ -37,7 +37,7 @@ struct Batch {
     }
   }
 
-  FLITLAB_INLINE RouterControl& control(u32 who) const { return node[who].at(v.t.router_fields.control); }
+  FLITLAB_INLINE RouterControl& control(u32 router_index) const { return node[router_index].at(v.t.router_fields.control); }
   FLITLAB_INLINE TerminalControl& source(u32 terminal) const {
     return v.terminals[terminal].at(v.t.terminal_fields.control);
   }
@@ -70,16 +70,16 @@ struct Batch {
   /// Messages of a router, by rank.
   struct Ranked {
     u32 count;
-    u32 home = 0;                ///< set of messages for terminals of this router
+    u32 local = 0;                ///< set of messages for terminals of this router
     Choices<kHalves> choices{};  ///< channels that messages may take
   };
 
   /// Sorts a router's messages. Arriving messages take free positions in the pool.
-  FLITLAB_INLINE void collect(u32 who, Ranked& ranked) {
+  FLITLAB_INLINE void collect(u32 router_index, Ranked& ranked) {
     const auto& t = v.t;
     const RouterFields& f = t.router_fields;
-    const auto router = node[who];
-    const u32 first = (now & t.slot_mask) * t.channels, stored = control(who).stored, here = index[who];
+    const auto router = node[router_index];
+    const u32 first = (now & t.slot_mask) * t.channels, stored = control(router_index).stored, here = index[router_index];
     const u32 wired = t.wired[here];
     const u32* minimal = t.minimal + std::size_t{here} * t.routers;
     const u8* order = &router.at(f.order);
@@ -89,21 +89,21 @@ struct Batch {
     u64 key[kChannels];
     u32 rank[kChannels];
     u32 arrived = take_arrivals(&router.at(f.came, first), arriving);
-    if (stored + arrived > t.places) {
-      raise_fault(control(who).fault, kFaultBufferOverflow, kNoFaultPort);
-      arrived = t.places - stored;
+    if (stored + arrived > t.positions) {
+      raise_fault(control(router_index).fault, kFaultBufferOverflow, kNoFaultPort);
+      arrived = t.positions - stored;
     }
-    const auto take_rank = [&](u32 its_rank, u32 place) {
-      sorted[who][its_rank] = static_cast<u8>(place);
-      ranked.choices.add(its_rank, options[place] & wired);
-      ranked.home |= u32{pool[place].dst == here} << its_rank;
+    const auto take_rank = [&](u32 message_rank, u32 position) {
+      sorted[router_index][message_rank] = static_cast<u8>(position);
+      ranked.choices.add(message_rank, options[position] & wired);
+      ranked.local |= u32{pool[position].dst == here} << message_rank;
     };
     for (u32 i = 0; i < arrived; ++i) {
       const Packet& packet = router.at(f.mail, first + arriving[i]);
-      const u32 place = order[stored + i], its_options = minimal[packet.dst];
-      pool[place] = packet;
-      options[place] = its_options;
-      key[i] = key_of(packet, its_options);
+      const u32 position = order[stored + i], message_options = minimal[packet.dst];
+      pool[position] = packet;
+      options[position] = message_options;
+      key[i] = key_of(packet, message_options);
       rank[i] = 0;
       for (u32 j = 0; j < i; ++j) {
         const u32 later = key[j] < key[i];
@@ -112,35 +112,35 @@ struct Batch {
       }
     }
     for (u32 i = 0; i < stored; ++i) {
-      const u32 place = order[i];
-      const u64 its_key = key_of(pool[place], options[place]);
-      u32 its_rank = i;
+      const u32 position = order[i];
+      const u64 stored_key = key_of(pool[position], options[position]);
+      u32 message_rank = i;
       for (u32 j = 0; j < arrived; ++j) {
-        const u32 later = key[j] < its_key;
-        its_rank += later;
+        const u32 later = key[j] < stored_key;
+        message_rank += later;
         rank[j] += later ^ 1;
       }
-      take_rank(its_rank, place);
+      take_rank(message_rank, position);
     }
     for (u32 i = 0; i < arrived; ++i) take_rank(rank[i], order[stored + i]);
     ranked.count = stored + arrived;
   }
 
   /// Delivers, assigns and stores a router's messages.
-  FLITLAB_INLINE void route(u32 who) {
+  FLITLAB_INLINE void route(u32 router_index) {
     const auto& t = v.t;
     Ranked ranked;
-    collect(who, ranked);
+    collect(router_index, ranked);
     if (!ranked.count) return;
     u32 waiting = (1u << ranked.count) - 1, limit = t.ejection ? t.ejection : kFewMessages;
-    for (u32 home = ranked.home; home && limit; home &= home - 1, --limit) {
-      taken[taken_count++] = who << 16 | lowest_bit(home) << 8;
-      waiting &= ~(home & (0 - home));
+    for (u32 local = ranked.local; local && limit; local &= local - 1, --limit) {
+      delivered[delivered_count++] = router_index << 16 | lowest_bit(local) << 8;
+      waiting &= ~(local & (0 - local));
     }
     const u32 first_sent = sent_count;
     const auto choose = [&](u32 channel, u32 messages) __attribute__((always_inline)) {
       const u32 may = messages & waiting, first = may & (0 - may);
-      sent[sent_count] = who << 16 | lowest_bit(first | 1u << 31) << 8 | channel;
+      sent[sent_count] = router_index << 16 | lowest_bit(first | 1u << 31) << 8 | channel;
       sent_count += may != 0;
       waiting ^= first;
     };
@@ -150,22 +150,22 @@ struct Batch {
       const u32 options = ranked.choices.options(lowest_bit(waiting));
       if (options) choose(lowest_bit(options), waiting);
     }
-    if (bit_count64(waiting) > room[who]) send_excess(who, waiting, first_sent);
-    keep(who, ranked.count, waiting);
+    if (bit_count64(waiting) > room[router_index]) send_excess(router_index, waiting, first_sent);
+    store_waiting(router_index, ranked.count, waiting);
   }
 
   /// Steps 3 and 4 if there are more messages than buffers: misroutes the last messages in the order.
-  void send_excess(u32 who, u32& waiting, u32 first_sent) {
+  void send_excess(u32 router_index, u32& waiting, u32 first_sent) {
     Random4 random{};
-    u32 free = v.t.wired[index[who]];
+    u32 free = v.t.wired[index[router_index]];
     for (u32 i = first_sent; i < sent_count; ++i) free &= ~(1u << (sent[i] & 0xFF));
-    for (u32 draws = 0; bit_count64(waiting) > room[who]; ++draws) {
-      if (!free) return raise_fault(control(who).fault, kFaultBufferOverflow, kNoFaultPort);
+    for (u32 draws = 0; bit_count64(waiting) > room[router_index]; ++draws) {
+      if (!free) return raise_fault(control(router_index).fault, kFaultBufferOverflow, kNoFaultPort);
       if (draws % 4 == 0)
-        random = philox(v.row->seed, adaptive::stream::kMisroute, index[who], u64{draws / 4} << 32 | now);
+        random = philox(v.row->seed, adaptive::stream::kMisroute, index[router_index], u64{draws / 4} << 32 | now);
       const u32 rank = log2_floor(waiting);
       const u32 channel = nth_channel(free, below(random.word[draws % 4], bit_count64(free)));
-      sent[sent_count++] = who << 16 | rank << 8 | channel;
+      sent[sent_count++] = router_index << 16 | rank << 8 | channel;
       waiting &= ~(1u << rank);
       free &= ~(1u << channel);
       ++misrouted;
@@ -173,39 +173,39 @@ struct Batch {
   }
 
   /// Keeps the positions of waiting messages in order, and lists free positions behind them.
-  FLITLAB_INLINE void keep(u32 who, u32 count, u32 waiting) const {
-    u8* order = &node[who].at(v.t.router_fields.order);
+  FLITLAB_INLINE void store_waiting(u32 router_index, u32 count, u32 waiting) const {
+    u8* order = &node[router_index].at(v.t.router_fields.order);
     u8 freed[kFewMessages + 1];
     u32 kept = 0, free = 0;
     for (u32 rank = 0; rank < count; ++rank) {
       const u32 stays = waiting >> rank & 1;
-      order[kept] = sorted[who][rank];  // overwritten later if the message departs
-      freed[free] = sorted[who][rank];
+      order[kept] = sorted[router_index][rank];  // overwritten later if the message departs
+      freed[free] = sorted[router_index][rank];
       kept += stays;
       free += stays ^ 1;
     }
     for (u32 i = 0; i < free; ++i) order[kept + i] = freed[i];
-    control(who).stored = kept;
+    control(router_index).stored = kept;
   }
 
   FLITLAB_INLINE void deliver_and_send() {
     const auto& t = v.t;
     const RouterFields& f = t.router_fields;
-    const auto message = [&](Leaving m) -> const Packet& {
+    const auto message = [&](Departure m) -> const Packet& {
       return node[m >> 16].at(f.pool, sorted[m >> 16][m >> 8 & 0xFF]);
     };
     const u32 slot = ((now + t.delay) & t.slot_mask) * t.channels;
-    for (u32 i = 0; i < taken_count; ++i) eject(v, message(taken[i]), now);
+    for (u32 i = 0; i < delivered_count; ++i) eject(v, message(delivered[i]), now);
     for (u32 i = 0; i < sent_count; ++i) {
-      const u32 who = sent[i] >> 16, channel = sent[i] & 0xFF;
-      const Peer peer = t.peers[std::size_t{index[who]} * t.ports + channel];
+      const u32 router_index = sent[i] >> 16, channel = sent[i] & 0xFF;
+      const Peer peer = t.peers[std::size_t{index[router_index]} * t.ports + channel];
       const auto next = v.routers[peer.item];
       Packet& arrives = next.at(f.mail, slot + peer.port);
       arrives = message(sent[i]);
       ++arrives.hops;
       arrives.route_bits = static_cast<u8>(peer.port);
       next.at(f.came, slot + peer.port) = 1;
-      ++node[who].at(f.sent, channel);
+      ++node[router_index].at(f.sent, channel);
     }
     count(*v.shard, Total::kFlitMoves, sent_count);
     count(*v.shard, Count::kSent, sent_count);
@@ -231,8 +231,8 @@ struct Batch {
         entering += u32{c.sent != c.created} & u32{control(i).stored < room[i]};
       }
       for (u32 i = 0; i < entering; ++i) {
-        const u32 who = listed[i], mine = index[who] * t.concentration + which;
-        insert(v, node[who], index[who], control(who), take_oldest(v, v.terminals[mine], mine, source(mine), now));
+        const u32 router_index = listed[i], terminal_index = index[router_index] * t.concentration + which;
+        insert(v, node[router_index], index[router_index], control(router_index), take_oldest(v, v.terminals[terminal_index], terminal_index, source(terminal_index), now));
       }
     }
   }
@@ -240,10 +240,10 @@ struct Batch {
 
 template <u32 kHalves, class V>
 FLITLAB_INLINE void step_many(const V& v, const u32* list, u32 n, Cycle now) {
-  Batch<V, kHalves> batch(v, list, n, now);
-  for (u32 i = 0; i < n; ++i) batch.route(i);
-  batch.deliver_and_send();
-  batch.serve_terminals();
+  BulkCycle<V, kHalves> bulk(v, list, n, now);
+  for (u32 i = 0; i < n; ++i) bulk.route(i);
+  bulk.deliver_and_send();
+  bulk.serve_terminals();
 }
 
 template <class V>

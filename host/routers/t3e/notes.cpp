@@ -48,8 +48,8 @@ void T3ePlan::describe_router(const std::vector<std::byte>& state, u32 index, Cy
       VcSnapshot& vc = ports[p].vcs[v];
       vc.name = vc_name(t, v);
       const t3e::InputVc& in = item.at(t.router_fields.input, p * t.link_vcs + v);
-      if (in.stage != t3e::Stage::kAsking) continue;
-      vc.note = dateline_note(p, v, item.at(t.router_fields.ring, t3e::ring_start(t, p, v) + in.first));
+      if (in.stage != t3e::Stage::kRequesting) continue;
+      vc.note = dateline_note(p, v, item.at(t.router_fields.ring, t3e::descriptor_start(t, p, v) + in.first));
       std::string wish;
       for (u32 d = 0; d < t3e::kDirections; ++d)
         if (in.wish >> d & 1) wish += " " + port_name(t3e::oriented(registers.turned, d));

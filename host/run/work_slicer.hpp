@@ -8,17 +8,17 @@
 
 namespace flitlab {
 
-/// A caller that advances a network keeps its WorkPace from call to call. So the length of pieces is learnt once, and a
+/// A caller that advances a network keeps its WorkSlicer from call to call. So the length of pieces is learnt once, and a
 /// sequence of short calls checks for an interrupt as often as one long call.
-class WorkPace {
+class WorkSlicer {
   using Clock = std::chrono::steady_clock;
   static constexpr auto kLong = std::chrono::milliseconds(250);
 
  public:
   /// The first piece takes about a millisecond on a core; a GPU may take fifty times as long for a small network.
-  explicit WorkPace(const EngineCost& cost) : WorkPace(static_cast<u64>(1e6 / cost.cpu_ns)) {}
+  explicit WorkSlicer(const EngineCost& cost) : WorkSlicer(static_cast<u64>(1e6 / cost.cpu_ns)) {}
   /// `first`: router-cycles of the first piece. `goal`: duration of a piece, by default a quarter of a second.
-  explicit WorkPace(u64 first, std::chrono::milliseconds goal = kLong) : first_(first), goal_(goal) {}
+  explicit WorkSlicer(u64 first, std::chrono::milliseconds goal = kLong) : first_(first), goal_(goal) {}
 
   /// Returns the cycles of the next piece and starts its clock. `routers`: routers that a cycle visits. `left`: limit.
   u32 piece(u64 routers, u32 left) {
@@ -35,14 +35,14 @@ class WorkPace {
   }
 
   /// Calls check_interrupt(), which may throw. Call it between cycles, where the work can stop and be resumed.
-  void ask() {
+  void check() {
     stopped_ = true;  // stays true if check_interrupt() throws
     check_interrupt();
     stopped_ = false;
-    asked_ = Clock::now();
+    checked_at_ = Clock::now();
   }
-  void ask_if_due() {
-    if (Clock::now() - asked_ >= kLong) ask();
+  void check_if_due() {
+    if (Clock::now() - checked_at_ >= kLong) check();
   }
 
   /// Returns whether an interrupt stopped the work between two cycles; false after any other error.
@@ -51,7 +51,7 @@ class WorkPace {
  private:
   u64 first_, most_ = 0;  ///< router-cycles of the first piece; cycles of the next, 0: first piece
   std::chrono::milliseconds goal_;
-  Clock::time_point began_{}, asked_ = Clock::now();
+  Clock::time_point began_{}, checked_at_ = Clock::now();
   bool stopped_ = false;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 /// A routing cycle of many TICs in bulk, for one CPU thread: each step of a port is executed for all TICs before the
-/// next step. Sets of TICs replace unpredictable branches (kernels/routers/vc/batch.hpp gives the reason). Within a TIC
+/// next step. Sets of TICs replace unpredictable branches (kernels/routers/vc/bulk.hpp gives the reason). Within a TIC
 /// the order is that of TicPhase::work. These steps handle undamaged single data messages. A port in any other
 /// situation uses the functions of a single TIC. So does a TIC that software has changed or that handles control
 /// messages.
@@ -13,11 +13,11 @@ namespace flitlab::sconnect {
 
 /// The TICs, and the steps of their ports.
 template <class V, class Phase>
-struct Batch : Gathered<V, Phase> {
+struct BulkStep : Gathered<V, Phase> {
   using Base = Gathered<V, Phase>;
-  using Base::arriving, Base::came_by, Base::control, Base::for_each, Base::host, Base::link, Base::note,
+  using Base::arriving, Base::arrival_bits, Base::control, Base::for_each, Base::host, Base::link, Base::note,
       Base::note_all, Base::place, Base::port, Base::slot, Base::tic, Base::waiting_at;
-  using Base::v, Base::now, Base::n, Base::item, Base::mail, Base::slot_first, Base::channels, Base::hosts, Base::waits,
+  using Base::v, Base::now, Base::n, Base::item, Base::arriving_bits, Base::slot_first, Base::channels, Base::hosts, Base::waits,
       Base::work, Base::offers, Base::presents, Base::requeued, Base::slot_now, Base::special;
   using typename Base::List, typename Base::SingleTic;
   static constexpr int W = V::width;
@@ -25,7 +25,7 @@ struct Batch : Gathered<V, Phase> {
   u8 again[kTics];  ///< [request] buffers of the messages that have returned by a port
   u64 sent = 0;
 
-  FLITLAB_INLINE Batch(const V& view, Cycle cycle) : Base(view, cycle) {}
+  FLITLAB_INLINE BulkStep(const V& view, Cycle cycle) : Base(view, cycle) {}
 
   FLITLAB_INLINE void work_port(u32 p) {
     if (channels[p]) work_channels(p);
@@ -37,20 +37,20 @@ struct Batch : Gathered<V, Phase> {
     const u64 starting = waits[p] & channels[p] & ~todo.odd;
     special |= todo.odd;
     for_each(todo.odd, [&](u32 i) {
-      Phase::work_port(tic(i), p, static_cast<u8>(came_by(i, p)));
+      Phase::work_port(tic(i), p, static_cast<u8>(arrival_bits(i, p)));
       note_all(i);
     });
     for_each(todo.taken, [&](u32 i) { release(i, p); });
     for_each(todo.failed, [&](u32 i) {
       const SingleTic t = tic(i);
       Slot& s = slot(i, slot_now[p][i]);
-      Transmitter<V, W>{t, p, t.port(p)}.come_back(s.buffer);
+      Transmitter<V, W>{t, p, t.port(p)}.return_to_router(s.buffer);
       __builtin_prefetch(&t.item.at(v.t.fields.table, t.message(s.buffer).node));
       s.buffer = kNoBuffer;
     });
     requeued[p] |= todo.failed;
     for_each(starting, [&](u32 i) { start(i, p); });
-    for_each(todo.due & ~starting, [&](u32 i) { post(i, p, 0); });
+    for_each(todo.due & ~starting, [&](u32 i) { put_byte(i, p, 0); });
     receive(todo.comes, p);
   }
 
@@ -82,15 +82,15 @@ struct Batch : Gathered<V, Phase> {
     }
     ++port(i, p).carried;
     ++sent;
-    post(i, p, bits);
+    put_byte(i, p, bits);
   }
 
-  FLITLAB_INLINE void post(u32 i, u32 p, u8 bits) const {
+  FLITLAB_INLINE void put_byte(u32 i, u32 p, u8 bits) const {
     const SingleTic t = tic(i);
     const u32 now_at = slot_now[p][i], first = slot_first[i][p];
     const Slot& before = slot(i, (now_at == first ? now_at + link(i, p).round : now_at) - 1);
     const u8 due = static_cast<u8>((work[p].due >> i & 1) * kOccupied);
-    Transmitter<V, W>{t, p, port(i, p)}.post(sent_bits(bits, due, answer_of(before)));
+    Transmitter<V, W>{t, p, port(i, p)}.put_byte(sent_bits(bits, due, acknowledgment_of(before)));
   }
 
   FLITLAB_INLINE void receive(u64 receiving, u32 p) {
@@ -98,8 +98,8 @@ struct Batch : Gathered<V, Phase> {
     u32 known = 0;
     for_each(receiving, [&](u32 i) {
       const Message& m = arriving(i, p);
-      const bool fresh = is_new(slot(i, slot_now[p][i]), static_cast<u8>(came_by(i, p)));
-      choice.ask(fresh, i, m, item[i].at(v.t.fields.table, m.node));
+      const bool fresh = is_new(slot(i, slot_now[p][i]), static_cast<u8>(arrival_bits(i, p)));
+      choice.add_request(fresh, i, m, item[i].at(v.t.fields.table, m.node));
       known += !fresh;
     });
     count(*v.shard, Count::kDuplicates, known);
@@ -110,14 +110,14 @@ struct Batch : Gathered<V, Phase> {
       const bool any = choice.best[k] != kNone;
       taken[take_count] = static_cast<u8>(k);
       take_count += any;
-      u16& refused = port(choice.who(k), p).refused;
+      u16& refused = port(choice.tic_of_request(k), p).refused;
       refused = static_cast<u16>(refused + (!any & (refused < 0xFFFF)));
     }
     count(*v.shard, Count::kRejected, choice.count - take_count);
     for (u32 k = 0; k < take_count; ++k) {
-      const u32 asker = taken[k], i = choice.who(asker);
+      const u32 requester = taken[k], i = choice.tic_of_request(requester);
       take(slot(i, slot_now[p][i]));
-      store(i, *choice.message[asker], p, choice.queue(asker));
+      store(i, *choice.message[requester], p, choice.queue(requester));
     }
   }
 
@@ -152,7 +152,7 @@ struct Batch : Gathered<V, Phase> {
       const auto from = host(t, p);
       if (!from.queues().offers()) continue;
       const Message& m = from.host.offered;
-      choice.ask(m.flits == 1, i, m, item[i].at(v.t.fields.table, m.node));
+      choice.add_request(m.flits == 1, i, m, item[i].at(v.t.fields.table, m.node));
       if (m.flits == 1) continue;
       special |= u64{1} << i;
       from.accept(0);
@@ -160,11 +160,11 @@ struct Batch : Gathered<V, Phase> {
     }
     choice.decide(p, [&](u32 i) __attribute__((always_inline)) { return tic(i); });
     for (u32 k = 0; k < choice.count; ++k) {
-      const SingleTic t = tic(choice.who(k));
+      const SingleTic t = tic(choice.tic_of_request(k));
       const auto from = host(t, p);
       if (!from.may_enter(choice.queue(k))) continue;
       from.enter(0, choice.queue(k));
-      note(choice.who(k), choice.queue(k));
+      note(choice.tic_of_request(k), choice.queue(k));
     }
   }
 
@@ -182,11 +182,11 @@ struct Batch : Gathered<V, Phase> {
       }
       again[choice.count] = static_cast<u8>(buffer);
       t.release_single(t.state(buffer).queue);
-      choice.ask(true, i, m, item[i].at(v.t.fields.table, m.node));
+      choice.add_request(true, i, m, item[i].at(v.t.fields.table, m.node));
     });
     choice.decide(p, [&](u32 i) __attribute__((always_inline)) { return tic(i); });
     for (u32 k = 0; k < choice.count; ++k) {
-      const SingleTic t = tic(choice.who(k));
+      const SingleTic t = tic(choice.tic_of_request(k));
       const u32 q = choice.best[k] == kNone ? t.state(again[k]).queue : choice.queue(k);
       t.hold_single(q);
       t.push(q, again[k]);
@@ -194,7 +194,7 @@ struct Batch : Gathered<V, Phase> {
   }
 
   FLITLAB_INLINE void finish() {
-    for (u32 i = 0; i < n; ++i) control(i).awake = mail[i] != 0;
+    for (u32 i = 0; i < n; ++i) control(i).awake = arriving_bits[i] != 0;
     for (u64 set = special; set; set &= set - 1) {
       const u32 i = lowest_bit(set);
       control(i).awake = Phase::is_awake(tic(i));
@@ -212,7 +212,7 @@ template <class Phase, class V>
 FLITLAB_INLINE void step_many(const V& v, const u32* list, u32 count, Cycle now) {
   const u32 most = is_far(v) ? kFarTics : kTics;
   for (u32 first = 0; first < count; first += most) {
-    Batch<V, Phase> batch(v, now);
+    BulkStep<V, Phase> batch(v, now);
     batch.gather(list + first, count - first < most ? count - first : most);
     for (u32 p = 0; p < kPorts; ++p) batch.work_port(p);
     batch.finish();

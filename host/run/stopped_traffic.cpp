@@ -1,4 +1,4 @@
-#include "host/run/cannot_go_on.hpp"
+#include "host/run/stopped_traffic.hpp"
 
 #include <algorithm>
 
@@ -39,7 +39,7 @@ std::string lost_transactions(const Experiment& e, const Engine& engine, u32 rep
 
 }  // namespace
 
-std::string cannot_go_on(const Experiment& e, const Plan& plan, const Engine& engine, u32 replica, const Totals& totals,
+std::string explain_stopped_traffic(const Experiment& e, const Plan& plan, const Engine& engine, u32 replica, const Totals& totals,
                          const TraceFeed* feed) {
   const u64 created = total_of(totals, Total::kPacketsCreated), dropped = total_of(totals, Total::kPacketsDropped),
             misdelivered = total_of(totals, Total::kPacketsMisdelivered);
@@ -48,7 +48,7 @@ std::string cannot_go_on(const Experiment& e, const Plan& plan, const Engine& en
   if (mode == "program" && dropped && total_of(totals, Total::kProgramsFinished) < plan.topology().terminals)
     return "the program cannot continue: " + std::to_string(dropped) + " packets of its messages were lost.";
   if (feed && !feed->finished(created) &&
-      feed->waits_for_ever(created, total_of(totals, Total::kLastDelivery), engine.now()))
+      feed->waits_for_lost_packets(created, total_of(totals, Total::kLastDelivery), engine.now()))
     return "the trace cannot continue: " + std::to_string(feed->packets() - created) +
            " packets need others that were lost (" + std::to_string(dropped) + ") or misdelivered (" +
            std::to_string(misdelivered) + ").";

@@ -1,7 +1,7 @@
 /// Description of a node in the paper's terms: names of virtual channels, the packets that their tokens allow, and for
 /// the head of each queue the reason why it has not left.
 #include "host/routers/bgl/plan.hpp"
-#include "host/routers/bgl/words_reasons.hpp"
+#include "host/routers/bgl/reasons.hpp"
 #include "kernels/routers/bgl/tokens.hpp"
 
 namespace flitlab {

@@ -24,10 +24,10 @@ struct Numbers {
 template <>
 struct Numbers<1> {
   struct Zero {
-    u32 place;
+    u32 position;
     FLITLAB_HD u32 operator*() const { return 0; }
-    FLITLAB_HD void operator++() { ++place; }
-    FLITLAB_HD bool operator!=(const Zero& other) const { return place != other.place; }
+    FLITLAB_HD void operator++() { ++position; }
+    FLITLAB_HD bool operator!=(const Zero& other) const { return position != other.position; }
   };
   u32 count = 0;
 
@@ -43,10 +43,10 @@ struct SetsOf {
   u32 who[kMost + 2];
   u32 count = 0;
 
-  FLITLAB_INLINE void add(u32 whose, u64 its_set) {
-    set[count] = its_set;
-    who[count] = whose;
-    count += its_set != 0;
+  FLITLAB_INLINE void add(u32 owner, u64 bits) {
+    set[count] = bits;
+    who[count] = owner;
+    count += bits != 0;
   }
   /// Calls visit(node, bit) for all bits of all sets. A single loop, because the end of a loop is mispredicted.
   template <class Visit>
@@ -67,7 +67,7 @@ template <>
 struct SetsOf<1> {
   u64 set = 0;
 
-  FLITLAB_INLINE void add(u32, u64 its_set) { set = its_set; }
+  FLITLAB_INLINE void add(u32, u64 bits) { set = bits; }
   template <class Visit>
   FLITLAB_INLINE void for_each(Visit&& visit) {
     for (; set; set &= set - 1) visit(0u, lowest_bit(set));
@@ -76,19 +76,19 @@ struct SetsOf<1> {
 
 /// Actions that run later, when the prefetches of their data have completed: up to `kRoom` for each node. For a single
 /// node they run at once.
-template <u32 kMost, u32 kRoom, class Thing, class Do>
+template <u32 kMost, u32 kRoom, class Action, class Do>
 class Later {
  public:
   FLITLAB_INLINE explicit Later(const Do& act) : do_(act) {
     if constexpr (kMost == 1) list_[0] = {};
   }
 
-  FLITLAB_INLINE void add(bool if_so, const Thing& thing) {
+  FLITLAB_INLINE void add(bool condition, const Action& action) {
     if constexpr (kMost == 1) {
-      if (if_so) do_(thing);
+      if (condition) do_(action);
     } else {
-      list_[count_] = thing;
-      count_ += if_so;
+      list_[count_] = action;
+      count_ += condition;
     }
   }
   FLITLAB_INLINE void run() {
@@ -98,11 +98,11 @@ class Later {
  private:
   const Do& do_;
   u32 count_ = 0;
-  Thing list_[kMost == 1 ? 1 : kMost * kRoom + 1];
+  Action list_[kMost == 1 ? 1 : kMost * kRoom + 1];
 };
-template <u32 kMost, u32 kRoom, class Thing, class Do>
-FLITLAB_INLINE Later<kMost, kRoom, Thing, Do> later(const Do& act) {
-  return Later<kMost, kRoom, Thing, Do>(act);
+template <u32 kMost, u32 kRoom, class Action, class Do>
+FLITLAB_INLINE Later<kMost, kRoom, Action, Do> later(const Do& act) {
+  return Later<kMost, kRoom, Action, Do>(act);
 }
 
 /// List of links, up to `kRoom` for each node; for a single node, a set of directions.
@@ -111,12 +111,12 @@ struct LinkList {
   u32 entry[kMost == 1 ? 1 : kMost * kRoom + 1];
   u32 count = 0;
 
-  FLITLAB_INLINE void add(bool if_so, u32 who, u32 direction) {
+  FLITLAB_INLINE void add(bool condition, u32 who, u32 direction) {
     if constexpr (kMost == 1) {
-      count |= u32{if_so} << direction;
+      count |= u32{condition} << direction;
     } else {
       entry[count] = who << 8 | direction;
-      count += if_so;
+      count += condition;
     }
   }
   template <class Visit>
@@ -130,12 +130,12 @@ struct LinkList {
 
 /// Nodes of one bulk step, and lists of those with each kind of note.
 template <int W, u32 kMost>
-struct Batch {
+struct NodeGroup {
   u32 index[kMost];
   Item<W> node[kMost];
   u64 bypass[kMost];  ///< `[node]`: queues whose head may use the bypass channel; empty at first
   u32 count = 0;
-  Numbers<kMost> with_head, with_tokens, heard, freed, turning;
+  Numbers<kMost> with_head, with_tokens, from_software, freed, turning;
 
   template <class V>
   FLITLAB_INLINE void set(const V& v, u32 number, u32 item) {
@@ -164,7 +164,7 @@ class DueNodes {
 
   /// Fills `batch` with the next nodes; with none if all have been taken.
   template <class V, u32 kMost>
-  FLITLAB_INLINE void take(const V& v, Batch<V::width, kMost>& batch) {
+  FLITLAB_INLINE void take(const V& v, NodeGroup<V::width, kMost>& batch) {
     static_assert(kMost <= 256);
     const u32 first = at_;
     u8 number[64 * kMost];  // number in `batch`, by group and node in the group
@@ -181,21 +181,21 @@ class DueNodes {
     }
     due_[at_] = left;  // nodes of the last group that did not fit
     batch.count = n;
-    SetsOf<kMost> heads, tokens, heard, again, queues;
+    SetsOf<kMost> heads, tokens, from_software, again, queues;
     for (u32 at = first; at <= at_; ++at) {  // of the last group only nodes that fit
       const u64 here = at == at_ ? ~left : ~u64{0};
       Notes& notes = notes_[at];
       heads.add(64 * (at - first), notes.heads & here);
       tokens.add(64 * (at - first), notes.tokens & here);
-      heard.add(64 * (at - first), notes.heard & here);
+      from_software.add(64 * (at - first), notes.from_software & here);
       again.add(64 * (at - first), notes.again & here);
       queues.add(64 * (at - first), notes.queues & here);
     }
     Notes& rest = notes_[at_];
-    rest = {rest.heads & left, rest.tokens & left, rest.heard & left, rest.again & left, rest.queues & left};
+    rest = {rest.heads & left, rest.tokens & left, rest.from_software & left, rest.again & left, rest.queues & left};
     list(heads, number, batch.with_head);
     list(tokens, number, batch.with_tokens);
-    list(heard, number, batch.heard);
+    list(from_software, number, batch.from_software);
     list(again, number, batch.freed);
     list(queues, number, batch.turning);
   }

@@ -1,4 +1,4 @@
-#include "host/routers/t3e/ways.hpp"
+#include "host/routers/t3e/paths.hpp"
 
 #include <algorithm>
 
@@ -24,7 +24,7 @@ constexpr u32 kOpen = 3;
 
 }  // namespace
 
-Ways::Ways(const Shape& shape, const Tables& tables, const std::vector<u8>& broken, bool any_direction)
+Paths::Paths(const Shape& shape, const Tables& tables, const std::vector<u8>& broken, bool any_direction)
     : tables_(tables), broken_(broken), any_direction_(any_direction), graph_(shape.nodes() * kPorts * 2) {
   for (u32 n = 0; n < shape.nodes(); ++n) node_[tables.registers[n].pwho] = n;
   for (u32 n = 0; n < shape.nodes(); ++n)
@@ -34,23 +34,23 @@ Ways::Ways(const Shape& shape, const Tables& tables, const std::vector<u8>& brok
   hopped_ = entered_;
 }
 
-bool Ways::works(u32 node, u32 direction) const {
+bool Paths::works(u32 node, u32 direction) const {
   return next_[node * kDirections + direction] != kNone && !(broken_[node] >> direction & 1);
 }
 
-Tag Ways::tag(u32 from, u32 logical) const {
+Tag Paths::tag(u32 from, u32 logical) const {
   return look_up(tables_.registers[from], logical, [&](u32 entry) {
     return entry < tables_.entries ? tables_.lut[std::size_t{from} * tables_.entries + entry] : 0;
   });
 }
 
-Choice Ways::choice_at(const Place& place) const {
+Choice Paths::choice_at(const Location& location) const {
   const RoutingView v{{any_direction_, tables_.full_select.empty() ? nullptr : tables_.full_select.data()}};
-  return choose(v, tables_.registers[place.node], place.node, place.packet, place.port, place.vc);
+  return choose(v, tables_.registers[location.node], location.node, location.packet, location.port, location.vc);
 }
 
-Ways::Place Ways::enter(const Place& from, u32 direction, u32 vc) const {
-  Place next = from;
+Paths::Location Paths::enter(const Location& from, u32 direction, u32 vc) const {
+  Location next = from;
   next.node = next_[from.node * kDirections + direction];
   next.port = static_cast<u8>(opposite(direction));
   next.vc = static_cast<u8>(vc);
@@ -58,57 +58,57 @@ Ways::Place Ways::enter(const Place& from, u32 direction, u32 vc) const {
   return next;
 }
 
-u32 Ways::hops(u32 from, u32 to, Tag tag) const {
-  Place place{from, kNodePort, 0, {}};
-  place.packet.dst_port = kNodePort;
-  apply_tag(place.packet, tag, false);
+u32 Paths::hops(u32 from, u32 to, Tag tag) const {
+  Location location{from, kNodePort, 0, {}};
+  location.packet.dst_port = kNodePort;
+  apply_tag(location.packet, tag, false);
   for (u32 hops = 0; hops < 128; ++hops) {
-    const Choice choice = choice_at(place);
+    const Choice choice = choice_at(location);
     if (choice.stopped) return kNone;
-    if (choice.port == kNodePort) return place.node == to ? hops : kNone;
-    if (!works(place.node, choice.port)) return kNone;
-    place = enter(place, choice.port, choice.vc);
+    if (choice.port == kNodePort) return location.node == to ? hops : kNone;
+    if (!works(location.node, choice.port)) return kNone;
+    location = enter(location, choice.port, choice.vc);
   }
   return kNone;
 }
 
-End Ways::end(u32 from, u32 to, Tag tag) {
-  Place place{from, kNodePort, 0, {}};
-  place.packet.dst_port = kNodePort;
-  apply_tag(place.packet, tag, tag_adapt(tag));
-  if (place.packet.dst != target_) {
-    target_ = place.packet.dst;
+Fate Paths::end(u32 from, u32 to, Tag tag) {
+  Location location{from, kNodePort, 0, {}};
+  location.packet.dst_port = kNodePort;
+  apply_tag(location.packet, tag, tag_adapt(tag));
+  if (location.packet.dst != target_) {
+    target_ = location.packet.dst;
     ++round_;
   }
   const auto found = node_.find(target_);
   const u32 last = found == node_.end() ? kNone : found->second;
-  const bool final = place.packet.route_bits & kFinalBit;
-  if (last == kNone || (final ? next_[last * kDirections + kMinusZ] : last) != to) return End::kLost;
-  return follow(place);
+  const bool final = location.packet.route_bits & kFinalBit;
+  if (last == kNone || (final ? next_[last * kDirections + kMinusZ] : last) != to) return Fate::kLost;
+  return follow(location);
 }
 
-End Ways::follow(const Place& place) {
-  const Packet& packet = place.packet;
-  if (packet.dst != target_) return End::kArrives;  // by the final hop
-  const u32 kind = place.vc >= kDeterministicVcs ? 2 : place.vc;
-  u32& seen = seen_[((std::size_t{place.node} * kPorts + place.port) * kKinds + kind) * kBits + packet.route_bits];
-  if (seen >> 2 == round_) return (seen & 3) == kOpen ? End::kLost : static_cast<End>(seen & 3);
+Fate Paths::follow(const Location& location) {
+  const Packet& packet = location.packet;
+  if (packet.dst != target_) return Fate::kArrives;  // by the final hop
+  const u32 kind = location.vc >= kDeterministicVcs ? 2 : location.vc;
+  u32& seen = seen_[((std::size_t{location.node} * kPorts + location.port) * kKinds + kind) * kBits + packet.route_bits];
+  if (seen >> 2 == round_) return (seen & 3) == kOpen ? Fate::kLost : static_cast<Fate>(seen & 3);
   seen = round_ << 2 | kOpen;
-  End worst = End::kArrives;
+  Fate worst = Fate::kArrives;
   const auto go = [&](u32 direction, u32 vc) {
-    worst = std::max(worst, works(place.node, direction) ? follow(enter(place, direction, vc)) : End::kLost);
+    worst = std::max(worst, works(location.node, direction) ? follow(enter(location, direction, vc)) : Fate::kLost);
   };
-  const Choice choice = choice_at(place);
+  const Choice choice = choice_at(location);
   if (choice.stopped) {
-    const Registers& r = tables_.registers[place.node];
-    worst = r.chan[oriented(r.turned, place.port)] & kIgnoreNormal ? End::kLost : End::kStopped;
+    const Registers& r = tables_.registers[location.node];
+    worst = r.chan[oriented(r.turned, location.port)] & kIgnoreNormal ? Fate::kLost : Fate::kStopped;
   } else if (choice.port != kNodePort) {
-    const u32 leaves = place.node * kDirections + choice.port, next = next_[leaves];
+    const u32 leaves = location.node * kDirections + choice.port, next = next_[leaves];
     const u32 to = 1u << ordinate(packet.dst, dimension_of(choice.port));
-    if (kind == 2 || place.port == kNodePort || opposite(place.port) != choice.port) entered_[leaves] |= to;
+    if (kind == 2 || location.port == kNodePort || opposite(location.port) != choice.port) entered_[leaves] |= to;
     if ((packet.route_bits & kInitialBits) != kInitialBits) hopped_[leaves] |= to;
-    if (kind != 2 && place.port != kNodePort && next != kNone)
-      graph_.add((place.node * kPorts + place.port) * 2 + kind,
+    if (kind != 2 && location.port != kNodePort && next != kNone)
+      graph_.add((location.node * kPorts + location.port) * 2 + kind,
                  (next * kPorts + opposite(choice.port)) * 2 + choice.vc);
     go(choice.port, choice.vc);
     for (u32 set = choice.wish; set; set &= set - 1) go(lowest_bit(set), kAdaptiveVc);
@@ -117,7 +117,7 @@ End Ways::follow(const Place& place) {
   return worst;
 }
 
-std::string Ways::circle() const {
+std::string Paths::circle() const {
   static constexpr const char* kNames[] = {"+X", "+Y", "+Z", "-X", "-Y", "-Z"};
   std::string text;
   for (u32 buffer : graph_.cycle())
@@ -126,30 +126,30 @@ std::string Ways::circle() const {
   return text;
 }
 
-WayReport check_ways(const Shape& shape, const Tables& tables, const std::vector<u8>& broken, bool any_direction,
+PathReport check_paths(const Shape& shape, const Tables& tables, const std::vector<u8>& broken, bool any_direction,
                      const std::vector<bool>& in_service) {
   struct Pair {
     u32 from, to;
     Tag tag;
   };
   std::vector<Pair> arriving;
-  Ways ways(shape, tables, broken, any_direction);
-  WayReport report;
+  Paths paths(shape, tables, broken, any_direction);
+  PathReport report;
   for (u32 to = 0; to < shape.nodes(); ++to)
     for (u32 from = 0; from < shape.nodes(); ++from) {
       if (from == to || !in_service[from] || !in_service[to]) continue;
-      const Tag tag = ways.tag(from, tables.registers[to].lwho);
+      const Tag tag = paths.tag(from, tables.registers[to].lwho);
       ++report.pairs;
       report.adaptive += tag_adapt(tag);
       report.hopping += !tag_adapt(tag) && (tag_initial(tag) != kNoHop || tag_final(tag));
-      const End end = ways.end(from, to, tag);
-      if (end == End::kStopped) report.stopped.emplace_back(from, to);
-      if (end == End::kLost) report.separated.emplace_back(from, to);
-      if (end == End::kArrives) arriving.push_back({from, to, tag});
+      const Fate end = paths.end(from, to, tag);
+      if (end == Fate::kStopped) report.stopped.emplace_back(from, to);
+      if (end == Fate::kLost) report.separated.emplace_back(from, to);
+      if (end == Fate::kArrives) arriving.push_back({from, to, tag});
     }
-  Ways sound(shape, tables, broken, any_direction);  // the deadlock check covers connected pairs only
-  for (const Pair& pair : arriving) sound.end(pair.from, pair.to, pair.tag);
-  report.circle = sound.circle();
+  Paths no_faults(shape, tables, broken, any_direction);  // the deadlock check covers connected pairs only
+  for (const Pair& pair : arriving) no_faults.end(pair.from, pair.to, pair.tag);
+  report.circle = no_faults.circle();
   return report;
 }
 
@@ -173,8 +173,8 @@ Tag for_pe(const Shape& shape, Tag tag, u32 to) {
 /// Searches for a tag by which a node reaches all PEs of an entry on the shortest path.
 class Detour {
  public:
-  Detour(const Shape& shape, const Tables& tables, const Ways& ways, bool hops)
-      : shape_(shape), ways_(ways), hops_(hops) {
+  Detour(const Shape& shape, const Tables& tables, const Paths& paths, bool hops)
+      : shape_(shape), paths_(paths), hops_(hops) {
     for (u32 n = 0; n < shape.nodes(); ++n)
       for (u32 d = 0; d < 3; ++d)
         if (tables.registers[n].vcsel[d] & kDateline) datelines_[d] |= 1u << shape.at(n, d);
@@ -232,7 +232,7 @@ class Detour {
     u32 hops = 0;
     for (u32 to : targets) {
       if (to == from) continue;
-      const u32 one = ways_.hops(from, to, for_pe(shape_, tag, to));
+      const u32 one = paths_.hops(from, to, for_pe(shape_, tag, to));
       if (one == kNone) return;
       hops += one;
     }
@@ -242,7 +242,7 @@ class Detour {
   }
 
   const Shape& shape_;
-  const Ways& ways_;
+  const Paths& paths_;
   bool hops_;
   u32 datelines_[3] = {};  ///< [dimension] ordinates with a dateline in + (bits)
   u32 best_hops_ = kNone;
@@ -266,8 +266,8 @@ void route_around(const Shape& shape, Tables& tables, const TableOptions& option
   std::vector<std::vector<u32>> targets(tables.entries);
   for (u32 n = 0; n < nodes; ++n)
     if (in_service[n]) targets[options.lut_mode ? options.logical[n] >> 2 : options.logical[n]].push_back(n);
-  Ways ways(shape, tables, options.broken, any_direction);
-  Detour detour(shape, tables, ways, hops);
+  Paths paths(shape, tables, options.broken, any_direction);
+  Detour detour(shape, tables, paths, hops);
   for (u32 entry = 0; entry < tables.entries; ++entry) {
     if (targets[entry].empty()) continue;
     const auto tag_of = [&](u32 from) -> Tag& { return tables.lut[std::size_t{from} * tables.entries + entry]; };
@@ -279,23 +279,23 @@ void route_around(const Shape& shape, Tables& tables, const TableOptions& option
       safe[from] = options.adaptive && detour.found() && tag_initial(tag) == kNoHop && !tag_final(tag);
     }
     constexpr Tag kAdapt = make_tag(0, 0, 0, false, true);
-    for (u32 to : targets[entry])  // `ways` remembers one destination for all sources
+    for (u32 to : targets[entry])  // `paths` remembers one destination for all sources
       for (u32 from = 0; from < nodes; ++from)
         if (safe[from] && from != to)
-          safe[from] = ways.end(from, to, for_pe(shape, tag_of(from) | kAdapt, to)) == End::kArrives;
+          safe[from] = paths.end(from, to, for_pe(shape, tag_of(from) | kAdapt, to)) == Fate::kArrives;
     for (u32 from = 0; from < nodes; ++from)
       if (safe[from]) tag_of(from) |= kAdapt;
   }
 
-  Ways used(shape, tables, options.broken, any_direction);
+  Paths used(shape, tables, options.broken, any_direction);
   for (u32 to = 0; to < nodes; ++to)
     for (u32 from = 0; from < nodes; ++from)
       if (from != to && in_service[from] && in_service[to])
         used.end(from, to, used.tag(from, tables.registers[to].lwho));
   for (u32 n = 0; n < nodes; ++n)
     for (u32 direction = 0; direction < kDirections; ++direction) {
-      const u32 place = n * kDirections + direction;
-      u32 bits = searched[place], full = searched_full.empty() ? 0 : searched_full[place];
+      const u32 location = n * kDirections + direction;
+      u32 bits = searched[location], full = searched_full.empty() ? 0 : searched_full[location];
       for (u32 set = used.entered(n, direction); set; set &= set - 1) {
         const u32 to = lowest_bit(set);
         if (!(used.hopped(n, direction) >> to & 1) && !passes_dateline(shape, tables, n, direction, to)) continue;
@@ -303,7 +303,7 @@ void route_around(const Shape& shape, Tables& tables, const TableOptions& option
         full &= ~(1u << to);
       }
       tables.registers[n].vcsel[direction] |= static_cast<u16>(bits);
-      if (!searched_full.empty()) tables.full_select[place] = full;
+      if (!searched_full.empty()) tables.full_select[location] = full;
     }
 }
 

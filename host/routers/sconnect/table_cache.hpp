@@ -12,10 +12,10 @@ namespace flitlab {
 /// A method that makes tables; they depend on the fabric and the method only.
 using MakeSconnectTables = SconnectTables (*)(const SconnectFabric& fabric);
 
-class KeptSconnectTables {
+class SconnectTableCache {
  public:
   /// `most_bytes`: limit for the entries of all tables in the cache.
-  explicit KeptSconnectTables(std::size_t most_bytes) : most_bytes_(most_bytes) {}
+  explicit SconnectTableCache(std::size_t most_bytes) : most_bytes_(most_bytes) {}
 
   /// Returns make(fabric), or the cached result for an equal fabric. Thread-safe.
   SconnectTables get(const SconnectFabric& fabric, MakeSconnectTables make);
@@ -23,14 +23,14 @@ class KeptSconnectTables {
   std::size_t bytes() const;
 
  private:
-  struct Kept {
+  struct CachedTables {
     SconnectFabric fabric;
     MakeSconnectTables make;
     SconnectTables tables;
   };
 
   std::size_t most_bytes_, bytes_ = 0;
-  std::list<Kept> kept_;  ///< most recently used first
+  std::list<CachedTables> kept_;  ///< most recently used first
   mutable std::mutex lock_;
 };
 

@@ -12,20 +12,20 @@
 namespace flitlab::t3e {
 
 /// Fate of a packet: the worst over all its possible paths.
-enum class End : u8 {
+enum class Fate : u8 {
   kArrives,
   kStopped,  ///< dropped at the dateline, on virtual channel 1
   kLost,     ///< at an open or broken link, or the packet circulates
 };
 
-class Ways {
+class Paths {
  public:
   /// All references must outlive the object. `any_direction`: adaptive packets may request any direction that they
   /// still have to travel.
-  Ways(const Shape& shape, const Tables& tables, const std::vector<u8>& broken, bool any_direction);
+  Paths(const Shape& shape, const Tables& tables, const std::vector<u8>& broken, bool any_direction);
 
   /// Returns the fate of a packet with a tag from the PE of `from` to the PE of `to`, and records its paths.
-  End end(u32 from, u32 to, Tag tag);
+  Fate end(u32 from, u32 to, Tag tag);
   /// Returns the hops of the deterministic path, or kNone if it does not arrive.
   u32 hops(u32 from, u32 to, Tag tag) const;
   /// Returns the tag that the tables of `from` give a packet for a logical PE.
@@ -42,15 +42,15 @@ class Ways {
   std::string circle() const;
 
  private:
-  struct Place {
+  struct Location {
     u32 node;
     u8 port, vc;  ///< of the input buffer
     Packet packet;
   };
-  End follow(const Place& place);
+  Fate follow(const Location& place);
   bool works(u32 node, u32 direction) const;
-  Place enter(const Place& from, u32 direction, u32 vc) const;
-  Choice choice_at(const Place& place) const;
+  Location enter(const Location& from, u32 direction, u32 vc) const;
+  Choice choice_at(const Location& place) const;
 
   const Tables& tables_;
   const std::vector<u8>& broken_;
@@ -64,7 +64,7 @@ class Ways {
 };
 
 /// Effect of the registers on all pairs of PEs.
-struct WayReport {
+struct PathReport {
   u64 pairs = 0;
   u64 adaptive = 0;                            ///< pairs whose packets may adapt
   u64 hopping = 0;                             ///< pairs whose packets make an initial or a final hop
@@ -74,7 +74,7 @@ struct WayReport {
 };
 
 /// Checks the paths between all pairs of nodes with `in_service`.
-WayReport check_ways(const Shape& shape, const Tables& tables, const std::vector<u8>& broken, bool any_direction,
+PathReport check_paths(const Shape& shape, const Tables& tables, const std::vector<u8>& broken, bool any_direction,
                      const std::vector<bool>& in_service);
 
 /// Changes the tables of a machine with partial planes or broken links so that all PEs reach one another where possible

@@ -58,7 +58,7 @@ struct Work {
 
 /// State of one port of each TIC, gathered byte by byte.
 template <u32 kTics>
-struct Looks {
+struct PortBytesOf {
   using Bytes = BytesOf<kTics>;
   Bytes heard, reply;  ///< of Port
   Bytes buffer, bits;  ///< of this cycle's Slot
@@ -75,7 +75,7 @@ struct Looks {
     for (u32 i = 0; i < n; i += 8) {
       const u64 h = heard.eight(i), r = reply.eight(i), b = bits.eight(i), c = came.eight(i);
       const u64 holds = bytes_present(~buffer.eight(i)) >> 7, readable = bit(h, kOccupied) & ~bit(h, kHit);
-      const u64 taken = bit(h, kAnswer) ^ bit(b, kSending);
+      const u64 taken = bit(h, kAcknowledge) ^ bit(b, kSending);
       const u64 odd = (busy.eight(i) | bit(c, kHit) | bit(c, kQuad) | bit(c, kAbort) | bit(b, kHoldsQuad) |
                        bit(b, kTooEarly) | (holds & ~readable)) &
                       k1;

@@ -9,48 +9,48 @@ namespace flitlab::vc::lanes {
 
 /// View for a terminal whose router has lane state.
 template <class C, class S, class T>
-struct OutsideView : vc::View<1, false, T> {
+struct ScalarTerminalView : vc::View<1, false, T> {
   const State<C, S>& lanes;
 
-  OutsideView(const vc::View<1, false, T>& view, const State<C, S>& state)
+  ScalarTerminalView(const vc::View<1, false, T>& view, const State<C, S>& state)
       : vc::View<1, false, T>(view), lanes(state) {}
 };
 
 // Interface between terminals and routers, as kernels/traffic/injection.hpp requires it.
 
 template <class C, class S, class T>
-FLITLAB_INLINE Packet& injection_place(const OutsideView<C, S, T>& v, u32 index, u32 vc, u32 place) {
+FLITLAB_INLINE Packet& injection_descriptor(const ScalarTerminalView<C, S, T>& v, u32 index, u32 vc, u32 place) {
   return v.lanes.ring[queue_of<C, S>(index, S::network_ports, vc) * S::places(v.t.ring) + place];
 }
 
 template <class C, class S, class T>
-FLITLAB_INLINE void send_to_router(const OutsideView<C, S, T>& v, u32 index, u8 mail, Cycle now) {
-  v.lanes.terminal_flit(v.lanes.inject_mail, (now + v.t.inject_delay) & v.t.slot_mask, index).write(mail);
+FLITLAB_INLINE void send_to_router(const ScalarTerminalView<C, S, T>& v, u32 index, u8 flit_byte, Cycle now) {
+  v.lanes.terminal_flit(v.lanes.inject_flits, (now + v.t.inject_delay) & v.t.slot_mask, index).write(flit_byte);
 }
 
 template <class C, class S, class T>
-FLITLAB_INLINE void credit_to_router(const OutsideView<C, S, T>& v, u32 index, u32 vc, Cycle now) {
+FLITLAB_INLINE void credit_to_router(const ScalarTerminalView<C, S, T>& v, u32 index, u32 vc, Cycle now) {
   v.lanes.terminal_byte(v.lanes.eject_credits, (now + v.t.credit_delay) & v.t.slot_mask, index) = only(vc);
 }
 
 /// One cycle of the terminals of a block.
 template <class C, class S, class V>
-FLITLAB_INLINE void step_terminals_outside(const V& v, const State<C, S>& s, u32 b, Cycle now) {
+FLITLAB_INLINE void step_scalar_terminals(const V& v, const State<C, S>& s, u32 b, Cycle now) {
   const auto& t = v.t;
   const u32 slot = now & t.slot_mask;
-  C::for_each(C::members(s.terminal_flits(s.eject_mail, slot, b).any()), [&](u32 lane) {
+  C::for_each(C::members(s.terminal_flits(s.eject_flits, slot, b).any()), [&](u32 lane) {
     const u32 index = b * C::lanes + lane;
-    v.terminals[index].at(t.terminal_fields.flit_mail, slot) = s.terminal_flit(s.eject_mail, slot, index).read();
+    v.terminals[index].at(t.terminal_fields.flit_mail, slot) = s.terminal_flit(s.eject_flits, slot, index).read();
   });
   C::for_each(C::members(s.of_terminals(s.inject_credits, slot, b)), [&](u32 lane) {
     const u32 index = b * C::lanes + lane;
     v.terminals[index].at(t.terminal_fields.credit_mail, slot) =
         to_number(s.terminal_byte(s.inject_credits, slot, index));
   });
-  s.put_terminal_flits(s.inject_mail, (now + t.inject_delay) & t.slot_mask, b, {});
+  s.put_terminal_flits(s.inject_flits, (now + t.inject_delay) & t.slot_mask, b, {});
   s.of_terminals(s.eject_credits, (now + t.credit_delay) & t.slot_mask, b) = typename C::Value{};
-  const OutsideView<C, S, typename V::Table> outside(v, s);
-  C::for_each(C::members(s.block[b].valid), [&](u32 lane) { TerminalPhase::run(outside, b * C::lanes + lane, now); });
+  const ScalarTerminalView<C, S, typename V::Table> scalar_view(v, s);
+  C::for_each(C::members(s.block[b].valid), [&](u32 lane) { TerminalPhase::run(scalar_view, b * C::lanes + lane, now); });
 }
 
 }  // namespace flitlab::vc::lanes

@@ -10,10 +10,10 @@
 namespace flitlab {
 
 /// The graph, its first fault, and path lengths.
-class SconnectWaits {
+class SconnectDependencies {
  public:
   /// Follows messages from every TIC with a host to every node over all their options.
-  SconnectWaits(const SconnectFabric& fabric, const std::vector<u16>& entry);
+  SconnectDependencies(const SconnectFabric& fabric, const std::vector<u16>& entry);
 
   /// Returns the first fault, or "".
   const std::string& fault() const { return fault_; }

@@ -33,11 +33,11 @@ void SconnectPlan::describe_router(const std::vector<std::byte>& state, u32 inde
       ports[p].vcs[v].name = "queues, VC " + std::to_string(v);
       for (u32 priority = sconnect::kPriorities; priority-- > 0;) {
         const u32 q = p * sconnect::kQueuesOfPort + priority * sconnect::kVcs + v;
-        const u32 promised = sconnect::promise(t, index, q), held = control.held[q];
-        if (!promised && !held) continue;
+        const u32 reservation = sconnect::reserved_buffers(t, index, q), held = control.held[q];
+        if (!reservation && !held) continue;
         std::string& note = ports[p].vcs[v].note;
         note += (note.empty() ? "" : "; ") + std::string("priority ") + std::to_string(priority) + ": " +
-                std::to_string(held) + " buffered, " + std::to_string(promised) + " reserved";
+                std::to_string(held) + " buffered, " + std::to_string(reservation) + " reserved";
       }
     }
   }

@@ -1,4 +1,4 @@
-#include "host/routers/bgl/words_reasons.hpp"
+#include "host/routers/bgl/reasons.hpp"
 
 #include <algorithm>
 
@@ -26,12 +26,12 @@ BglReasons::BglReasons(const BglPlan& plan, const std::vector<std::byte>& state,
     : plan_(plan), t_(plan.table()), now_(now) {
   const std::byte* item = item_of(state, plan.layout(), 0, node).block;
   bytes_.assign(item, item + plan.layout().kinds[0].item_bytes);
-  put_back();
+  undo_grants();
 }
 
 /// Undoes the grants of the previous cycle, in reverse order: links first, because they are granted after reception
 /// FIFOs.
-void BglReasons::put_back() {
+void BglReasons::undo_grants() {
   const Item<1> node{bytes_.data()};
   const NodeView view = view_of_node(t_);
   present_ = passing_ = node.at(t_.node_fields.control);
@@ -122,7 +122,7 @@ std::string BglReasons::link_taken_by(u32 direction) const {
   return link + " finishes a packet or sends an acknowledgment";
 }
 
-std::string BglReasons::tokens_lack(const Way& way) const {
+std::string BglReasons::missing_tokens(const Way& way) const {
   const u32 tokens = node().at(t_.node_fields.tokens, way.direction * t_.vcs + way.vc);
   const u32 needs = way.bubble && !way.stays ? 2 * bgl::kFullPacket : u32{bgl::kFullPacket};
   return plan_.port_name(way.direction) + " " + bgl_vc_name(t_, way.vc) + " has " + std::to_string(tokens) + " of " +
@@ -140,27 +140,27 @@ std::string BglReasons::why_not(u32 queue) const {
     const bool link = passing_.links >> way.direction & 1;
     if (!link && taken >> way.direction & 1) continue;
     if (!link) taken |= 1u << way.direction;
-    all += (all.empty() ? "" : "; ") + (link ? tokens_lack(way) : link_taken_by(way.direction));
+    all += (all.empty() ? "" : "; ") + (link ? missing_tokens(way) : link_taken_by(way.direction));
   }
   return all;
 }
 
 /// Returns why a head was denied the direction and VC that it requested.
-std::string BglReasons::who_won(u32 queue) const {
+std::string BglReasons::why_denied(u32 queue) const {
   const bgl::Queue& state = bgl::queue_at(view_of_node(t_), node(), queue);
-  const std::string wish = plan_.port_name(state.direction) + " " + bgl_vc_name(t_, state.vc);
+  const std::string request = plan_.port_name(state.direction) + " " + bgl_vc_name(t_, state.vc);
   const u32 winner = winner_[state.direction];
   // Arbitration does not keep whether the gap suppressed this head's request.
   if (t_.gap && queue < bgl::kInjectionQueue)
-    return "can go by " + wish + ": denied, or requests a cycle late (arbitration gap)";
+    return "can go by " + request + ": denied, or requests a cycle late (arbitration gap)";
   if (queue < bgl::kInjectionQueue)
     for (u32 d = 0; d < 2 * t_.dims; ++d)
       if (winner_[d] != kNone && winner_[d] >> 3 == queue >> 3)
-        return "denied: requested " + wish + ", but its receiver presented " + name(winner_[d]) +
+        return "denied: requested " + request + ", but its receiver presented " + name(winner_[d]) +
                ", which was granted " + plan_.port_name(d);
   if (winner != kNone)
-    return "denied: requested " + wish + ", but " + name(winner) + " was granted " + plan_.port_name(state.direction);
-  return "denied: requested " + wish + ", but its receiver presented another head, which was denied";
+    return "denied: requested " + request + ", but " + name(winner) + " was granted " + plan_.port_name(state.direction);
+  return "denied: requested " + request + ", but its receiver presented another head, which was denied";
 }
 
 /// Returns why a head could not go into its reception FIFO, or "" if it could.
@@ -179,23 +179,23 @@ std::string BglReasons::of_reception(const bgl::NodeControl& then, u32 queue) co
 
 std::string BglReasons::of(u32 queue) const {
   const bgl::Queue& state = bgl::queue_at(view_of_node(t_), node(), queue);
-  const u64 me = bgl::bit(queue);
-  if (present_.entering & me)
+  const u64 queue_bit = bgl::bit(queue);
+  if (present_.entering & queue_bit)
     return "on its way to the arbiters: requests in cycle " + std::to_string(time_of(state.until));
-  if (present_.leaving & me)
+  if (present_.leaving & queue_bit)
     return "leaves by " + plan_.port_name(state.direction) + " " + bgl_vc_name(t_, state.vc) +
-           (present_.arriving & me ? " and into its reception FIFO" : "") + "; its tail in cycle " +
+           (present_.arriving & queue_bit ? " and into its reception FIFO" : "") + "; its tail in cycle " +
            std::to_string(time_of(node().at(t_.node_fields.tail_leaves, state.direction)));
-  if (present_.arriving & me)
+  if (present_.arriving & queue_bit)
     return "goes into its reception FIFO; its tail in cycle " + std::to_string(time_of(state.until));
-  if (present_.here & me) {
+  if (present_.here & queue_bit) {
     if (const std::string lack = of_reception(receiving_, queue); !lack.empty()) return lack;
     const u64 high_heads = kHighest << t_.high_vc;
     const u64 taken =
         received_ & u64{0xFF} << 8 * (queue >> 3) & (state.route & bgl::kHighPriority ? high_heads : ~high_heads);
     return taken ? "denied: " + names(taken) + " was granted the reception FIFO" : "requests its reception FIFO";
   }
-  if (!(present_.waiting & me)) return "";
+  if (!(present_.waiting & queue_bit)) return "";
   if (queue < bgl::kInjectionQueue) {
     if (!bgl::has_bus(t_, passing_, queue >> 3))
       return "its receiver's " + std::to_string(t_.paths) + (t_.paths == 1 ? " bus carries " : " buses carry ") +
@@ -204,7 +204,7 @@ std::string BglReasons::of(u32 queue) const {
       if (const std::string lack = of_reception(passing_, queue); !lack.empty())
         return "a copy stays here, and " + lack;
   }
-  return can_go(queue) ? who_won(queue) : why_not(queue);
+  return can_go(queue) ? why_denied(queue) : why_not(queue);
 }
 
 }  // namespace flitlab

@@ -9,7 +9,7 @@ namespace flitlab {
 
 /// Returns "" if the traffic of a replica can continue, else a sentence with the cause. `feed`: the replayed trace, or
 /// null.
-std::string cannot_go_on(const Experiment& experiment, const Plan& plan, const Engine& engine, u32 replica,
+std::string explain_stopped_traffic(const Experiment& experiment, const Plan& plan, const Engine& engine, u32 replica,
                          const Totals& totals, const TraceFeed* feed);
 
 }  // namespace flitlab

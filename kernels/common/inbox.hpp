@@ -11,13 +11,13 @@ inline constexpr u8 kTailMark = 0x40;
 inline constexpr u8 kVcBits = 0x3F;
 
 /// Writes the byte of a port into a word of eight ports.
-FLITLAB_INLINE void post(u64& word, u32 port, u8 mail) { reinterpret_cast<u8*>(&word)[port & 7] = mail; }
+FLITLAB_INLINE void put_byte(u64& word, u32 port, u8 arrival) { reinterpret_cast<u8*>(&word)[port & 7] = arrival; }
 
 /// Returns the byte of a port in a word of eight ports. It reads no other byte, because other threads may write those.
-FLITLAB_INLINE u8 mail_byte(const u64& word, u32 port) { return reinterpret_cast<const u8*>(&word)[port & 7]; }
+FLITLAB_INLINE u8 byte_of_port(const u64& word, u32 port) { return reinterpret_cast<const u8*>(&word)[port & 7]; }
 
 /// Returns the position after `place` in a circular buffer of `size` positions.
-FLITLAB_HD inline u8 next_place(u32 place, u32 size) {
+FLITLAB_HD inline u8 next_position(u32 place, u32 size) {
   return static_cast<u8>((place + 1) & (0 - u32{place + 1 != size}));  // no branch, because it could not be predicted
 }
 

@@ -28,7 +28,7 @@ class BglReasons {
     bool stays;   ///< the packet continues along its ring on its VC
   };
 
-  void put_back();
+  void undo_grants();
   /// Item has no const form.
   Item<1> node() const { return {const_cast<std::byte*>(bytes_.data())}; }
   bool has_begun(u16 end, u32 queue) const;
@@ -40,8 +40,8 @@ class BglReasons {
   bool can_take(const Way& way) const;
   std::string why_not(u32 queue) const;
   std::string link_taken_by(u32 direction) const;
-  std::string tokens_lack(const Way& way) const;
-  std::string who_won(u32 queue) const;
+  std::string missing_tokens(const Way& way) const;
+  std::string why_denied(u32 queue) const;
   std::string of_reception(const bgl::NodeControl& then, u32 queue) const;
 
   const BglPlan& plan_;

@@ -64,20 +64,20 @@ struct Side {
 };
 
 /// Draws for a terminal's next packets, in one cache line.
-struct Ahead {
+struct StoredDraws {
   static constexpr u32 kPackets = 7;
   u32 first;             ///< number of the first packet
-  u32 known;             ///< packets from `first` on
+  u32 stored;             ///< packets from `first` on
   u32 gap[kPackets];     ///< Bernoulli: cycles from the previous creation to this one
   u32 target[kPackets];  ///< first word of packet_draws()
 
-  FLITLAB_INLINE bool knows(u32 packet) const { return packet - first < known; }
+  FLITLAB_INLINE bool holds(u32 packet) const { return packet - first < stored; }
 
   template <int L>
   [[gnu::noinline]] void draw(const ReplicaRow& row, const SourceRate& rate, u32 terminal, u32 packet) {
     constexpr u32 kLanes = Side<L>::lanes;
     first = packet;
-    known = kPackets;
+    stored = kPackets;
     for (u32 i = 0; i < kPackets; i += kLanes) {
       const auto gaps =
           Side<L>::trials(Side<L>::draws(row.seed, stream::kInjection, terminal, packet + i), rate.inverse_log_miss);
@@ -89,6 +89,6 @@ struct Ahead {
     }
   }
 };
-static_assert(sizeof(Ahead) == 64);
+static_assert(sizeof(StoredDraws) == 64);
 
 }  // namespace flitlab::vc::lanes

@@ -1,6 +1,6 @@
 #pragma once
 /// One clock of many routers in bulk, for one CPU thread: one step of all routers before the next step of any. Lists
-/// are made without branches (kernels/routers/vc/batch.hpp gives the reason). The steps are those of a single router
+/// are made without branches (kernels/routers/vc/bulk.hpp gives the reason). The steps are those of a single router
 /// (phases.hpp). Within a step, work on one port or packet does not affect work on another, so the order does not
 /// change results.
 #include <cstring>
@@ -12,12 +12,12 @@
 namespace flitlab::t3e {
 
 /// Routers visited in bulk: the state that a clock touches in them should fit a first-level cache.
-inline constexpr u32 kRouters = 32;
+inline constexpr u32 kBulkRouters = 32;
 
 template <class V>
-struct Batch {
+struct BulkStep {
   static constexpr int W = V::width;
-  static constexpr u32 kList = kRouters * kPorts + 1;  ///< one entry per port, and one that is written but not kept
+  static constexpr u32 kList = kBulkRouters * kPorts + 1;  ///< one entry per port, and one that is written but not kept
 
   /// An input or output VC of a router: index of the router in `router` << 8 | bit_of.
   using Channel = u32;
@@ -28,25 +28,25 @@ struct Batch {
   const u32* index;  ///< [n] numbers of the routers
   u32 n;
   Cycle now;
-  BatchOutbox<V> outbox;
-  Item<W> router[kRouters];
-  u64 busy[kRouters];       ///< output ports taken in this clock: bit 7 of the port's byte
-  u32 awake[kRouters + 1];  ///< routers with flits that may move
+  BulkOutbox<V> outbox;
+  Item<W> router[kBulkRouters];
+  u64 busy[kBulkRouters];       ///< output ports taken in this clock: bit 7 of the port's byte
+  u32 awake[kBulkRouters + 1];  ///< routers with flits that may move
   u32 awake_count = 0;
   Channel fronts[kList];
   u32 front_count = 0;
 
-  FLITLAB_INLINE Batch(const V& view, const u32* list, u32 count, Cycle cycle)
-      : v(view), index(list), n(count), now(cycle), outbox(outbox_of<BatchOutbox<V>>(view, cycle)) {
+  FLITLAB_INLINE BulkStep(const V& view, const u32* list, u32 count, Cycle cycle)
+      : v(view), index(list), n(count), now(cycle), outbox(outbox_of<BulkOutbox<V>>(view, cycle)) {
     for (u32 i = 0; i < n; ++i) router[i] = v.routers[list[i]], busy[i] = 0;
   }
 
-  FLITLAB_INLINE RouterControl& control(u32 who) const { return router[who].at(v.t.router_fields.control); }
-  FLITLAB_INLINE InputVc& input(u32 who, u32 port, u32 vc) const { return input_vc(v, router[who], port, vc); }
+  FLITLAB_INLINE RouterControl& control(u32 router_index) const { return router[router_index].at(v.t.router_fields.control); }
+  FLITLAB_INLINE InputVc& input(u32 router_index, u32 port, u32 vc) const { return input_vc(v, router[router_index], port, vc); }
   FLITLAB_INLINE InputVc& input(Channel c) const { return input(c >> 8, c >> 3 & 7, c & 7); }
 
-  using Bytes = PortBytes<kRouters>;
-  using Rare = RareBytes<kRouters>;
+  using Bytes = PortBytes<kBulkRouters>;
+  using Rare = RareBytes<kBulkRouters>;
 
   /// Appends an input VC to `fronts` if `if_so`: a packet has become its front packet.
   FLITLAB_INLINE void note_front(bool if_so, Channel c) {
@@ -63,9 +63,9 @@ struct Batch {
     front_count = 0;
   }
 
-  FLITLAB_INLINE void buffer(u32 who, u32 port, u32 mail) {
+  FLITLAB_INLINE void buffer(u32 router_index, u32 port, u32 mail) {
     const u32 vc = (mail & kVcBits) - 1u;
-    note_front(buffer_flit(input(who, port, vc), mail), who << 8 | bit_of(port, vc));
+    note_front(buffer_flit(input(router_index, port, vc), mail), router_index << 8 | bit_of(port, vc));
   }
 
   FLITLAB_INLINE void receive() {
@@ -73,7 +73,7 @@ struct Batch {
     constexpr u64 kHeads = 0x0101010101010101ull * kHeadMark;
     Bytes credits, waking;
     Rare heads, passing;
-    if (has_others()) take_for_others();
+    if (has_priority_packets()) take_ports_of_priority_packets();
     for (u32 i = 0; i < n; ++i) {
       u64& credit = router[i].at(t.router_fields.credit_mail, now & t.slot_mask);
       u64& slot = router[i].at(t.router_fields.flit_mail, now & t.slot_mask);
@@ -91,19 +91,19 @@ struct Batch {
       slot &= ~kTerminalBytes;
       waited &= kTerminalBytes;
     }
-    credits.for_each([&](u32 who, u32 port, u32 byte) __attribute__((always_inline)) {
-      receive_credit(v, router[who], control(who), port, byte - 1);
+    credits.for_each([&](u32 router_index, u32 port, u32 byte) __attribute__((always_inline)) {
+      receive_credit(v, router[router_index], control(router_index), port, byte - 1);
     });
     if (passing.count) pass(passing);
     // Buffers need not record body flits before they may move.
-    heads.for_each([&](u32 who, u32 port, u32 byte) __attribute__((always_inline)) { buffer(who, port, byte); });
-    waking.for_each([&](u32 who, u32 port, u32 byte)
-                        __attribute__((always_inline)) { wake_flit(v, router[who], control(who), port, byte); });
+    heads.for_each([&](u32 router_index, u32 port, u32 byte) __attribute__((always_inline)) { buffer(router_index, port, byte); });
+    waking.for_each([&](u32 router_index, u32 port, u32 byte)
+                        __attribute__((always_inline)) { make_flit_ready(v, router[router_index], control(router_index), port, byte); });
     start_fronts();
   }
 
   /// Passes barrier packets and marks the output ports that special and barrier packets take: they go first.
-  FLITLAB_INLINE void take_for_others() {
+  FLITLAB_INLINE void take_ports_of_priority_packets() {
     for (u32 i = 0; i < n; ++i) {
       u32 taken = v.t.special ? router[i].at(v.t.special_fields.busy) : 0;
       if (v.t.barrier_units) taken = pass_barriers(v, router[i], index[i], taken, now);
@@ -111,10 +111,10 @@ struct Batch {
     }
   }
 
-  FLITLAB_INLINE bool has_others() const { return v.t.special || v.t.barrier_units; }
+  FLITLAB_INLINE bool has_priority_packets() const { return v.t.special || v.t.barrier_units; }
   /// Returns whether a special or barrier packet has taken an output port.
-  FLITLAB_INLINE bool is_taken(u32 who, u32 out_port) const {
-    return has_others() && (busy[who] >> (out_port * 8 + 7) & 1);
+  FLITLAB_INLINE bool is_taken(u32 router_index, u32 out_port) const {
+    return has_priority_packets() && (busy[router_index] >> (out_port * 8 + 7) & 1);
   }
 
   /// Returns the requested output ports, as bit 7 of their bytes.
@@ -132,33 +132,33 @@ struct Batch {
     Move moves[kList];
     u32 heads[kList], stay[kList];  // router << 16 | port << 8 | inbox byte
     u32 head_count = 0, move_count = 0, stay_count = 0;
-    passing.for_each([&](u32 who, u32 port, u32 byte) __attribute__((always_inline)) {
+    passing.for_each([&](u32 router_index, u32 port, u32 byte) __attribute__((always_inline)) {
       const u32 straight = opposite(port), vc = (byte & kVcBits) - 1u;
-      const InputVc& in = input(who, port, vc);
-      const bool open = is_path_open(v, router[who], index[who], straight) & !is_taken(who, straight);
+      const InputVc& in = input(router_index, port, vc);
+      const bool open = is_path_open(v, router[router_index], index[router_index], straight) & !is_taken(router_index, straight);
       const bool head = (byte & kHeadMark) != 0;
-      const bool passes = open & !head & body_passes(v, router[who], in, straight);
-      heads[head_count] = who << 16 | port << 8 | byte;
-      moves[move_count] = who << 16 | bit_of(port, vc) << 8 | bit_of(straight, in.out_vc % kMaxVcs);
-      stay[stay_count] = who << 16 | port << 8 | byte;
+      const bool passes = open & !head & body_passes(v, router[router_index], in, straight);
+      heads[head_count] = router_index << 16 | port << 8 | byte;
+      moves[move_count] = router_index << 16 | bit_of(port, vc) << 8 | bit_of(straight, in.out_vc % kMaxVcs);
+      stay[stay_count] = router_index << 16 | port << 8 | byte;
       head_count += open & head;
       move_count += passes;
       stay_count += !(open & head) & !passes;
     });
     const u32 bodies = move_count;
     for (u32 i = 0; i < head_count; ++i) {
-      const u32 head = heads[i], who = head >> 16, port = head >> 8 & 7, vc = (head & kVcBits) - 1u;
+      const u32 head = heads[i], router_index = head >> 16, port = head >> 8 & 7, vc = (head & kVcBits) - 1u;
       const u32 straight = opposite(port);
-      const u32 out_vc = head_passes(v, router[who], index[who], port, vc, input(who, port, vc), straight, now);
-      moves[move_count] = who << 16 | bit_of(port, vc) << 8 | bit_of(straight, out_vc % kMaxVcs);
+      const u32 out_vc = head_passes(v, router[router_index], index[router_index], port, vc, input(router_index, port, vc), straight, now);
+      moves[move_count] = router_index << 16 | bit_of(port, vc) << 8 | bit_of(straight, out_vc % kMaxVcs);
       stay[stay_count] = head;
       move_count += out_vc != kNoVc;
       stay_count += out_vc == kNoVc;
     }
     for (u32 i = 0; i < move_count; ++i) {
-      const u32 who = moves[i] >> 16;
-      router[who].at(v.t.router_fields.flit_mail, now & v.t.slot_mask) &= ~(u64{0xFF} << (moves[i] >> 8 & 0x38));
-      busy[who] |= u64{0x80} << (moves[i] & 0x38);
+      const u32 router_index = moves[i] >> 16;
+      router[router_index].at(v.t.router_fields.flit_mail, now & v.t.slot_mask) &= ~(u64{0xFF} << (moves[i] >> 8 & 0x38));
+      busy[router_index] |= u64{0x80} << (moves[i] & 0x38);
     }
     send(moves, move_count, moves + bodies, move_count - bodies, [](Move, InputVc&, bool) {}, [](Move, InputVc&) {});
     for (u32 i = 0; i < stay_count; ++i) {
@@ -176,9 +176,9 @@ struct Batch {
     u32 tail_count = 0;
     for (u32 i = 0; i < move_count; ++i) {
       const Move m = moves[i];
-      const u32 who = m >> 16, port = m >> 11 & 7, vc = m >> 8 & 7;
-      InputVc& in = input(who, port, vc);
-      const u32 mail = send_flit(v, outbox, router[who], index[who], port, vc, in, m >> 3 & 7, m & 7);
+      const u32 router_index = m >> 16, port = m >> 11 & 7, vc = m >> 8 & 7;
+      InputVc& in = input(router_index, port, vc);
+      const u32 mail = send_flit(v, outbox, router[router_index], index[router_index], port, vc, in, m >> 3 & 7, m & 7);
       const u32 tail = mail / kTailMark & 1;
       sent(m, in, tail != 0);
       tails[tail_count] = m;
@@ -186,26 +186,26 @@ struct Batch {
     }
     for (u32 i = 0; i < head_count; ++i) {
       const Move m = heads[i];
-      const u32 who = m >> 16, port = m >> 11 & 7, vc = m >> 8 & 7;
-      InputVc& in = input(who, port, vc);
+      const u32 router_index = m >> 16, port = m >> 11 & 7, vc = m >> 8 & 7;
+      InputVc& in = input(router_index, port, vc);
       starts(m, in);
-      send_head(v, outbox, router[who], index[who], port, vc, in, m >> 3 & 7, m & 7);
+      send_head(v, outbox, router[router_index], index[router_index], port, vc, in, m >> 3 & 7, m & 7);
     }
     for (u32 i = 0; i < tail_count; ++i) {
       const Move m = tails[i];
-      const u32 who = m >> 16, vc = m >> 8 & 7;
-      note_front(send_tail(v, router[who], control(who), vc, input(m >> 8), m >> 3 & 7, m & 7), m >> 8);
+      const u32 router_index = m >> 16, vc = m >> 8 & 7;
+      note_front(send_tail(v, router[router_index], control(router_index), vc, input(m >> 8), m >> 3 & 7, m & 7), m >> 8);
     }
     count(*v.shard, Total::kFlitMoves, move_count);
   }
 
   FLITLAB_INLINE void arbitrate() {
     const auto& t = v.t;
-    Bids bids[kRouters];
+    Bids bids[kBulkRouters];
     Bytes ready;
-    Channel bidders[kList], askers[kList], starting[kList], adapting[kList], wanted[kList], stopped[kList];
+    Channel bidders[kList], requesters[kList], starting[kList], adapting[kList], adaptive_requests[kList], stopped[kList];
     Move moves[kList];
-    u32 bidder_count = 0, asker_count = 0, starting_count = 0, adapting_count = 0, wanted_count = 0, stopped_count = 0,
+    u32 bidder_count = 0, requester_count = 0, starting_count = 0, adapting_count = 0, adaptive_request_count = 0, stopped_count = 0,
         move_count = 0;
     awake_count = 0;
     for (u32 i = 0; i < n; ++i) {
@@ -217,62 +217,62 @@ struct Batch {
       bids[awake[i]] = Bids{};
       ready.add(awake[i], vcs, bytes_present(vcs));
     }
-    ready.for_each([&](u32 who, u32 port, u32) __attribute__((always_inline)) {
-      const u32 asking = router[who].at(t.router_fields.port, port).asking, vc = asking % kMaxVcs;
-      const InputVc& in = input(who, port, vc);  // of an arbitrary VC if no VC has the right to request
+    ready.for_each([&](u32 router_index, u32 port, u32) __attribute__((always_inline)) {
+      const u32 asking = router[router_index].at(t.router_fields.port, port).asking, vc = asking % kMaxVcs;
+      const InputVc& in = input(router_index, port, vc);  // of an arbitrary VC if no VC has the right to request
       // A VC that holds its output port has no competitor.
-      const bool holds = (asking != kNoVc) & holds_output(v, router[who], in) & !is_taken(who, in.out_port);
-      moves[move_count] = who << 16 | bit_of(port, vc) << 8 | bit_of(in.out_port, in.out_vc);
+      const bool holds = (asking != kNoVc) & holds_output(v, router[router_index], in) & !is_taken(router_index, in.out_port);
+      moves[move_count] = router_index << 16 | bit_of(port, vc) << 8 | bit_of(in.out_port, in.out_vc);
       move_count += holds;
-      busy[who] |= u64{holds} << (in.out_port * 8 + 7);
-      bidders[bidder_count] = who * kPorts + port;
+      busy[router_index] |= u64{holds} << (in.out_port * 8 + 7);
+      bidders[bidder_count] = router_index * kPorts + port;
       bidder_count += !holds;
     });
     for (u32 i = 0; i < bidder_count; ++i) {
-      const u32 who = bidders[i] / kPorts, port = bidders[i] % kPorts;
-      const u32 vc = take_turn(router[who].at(t.router_fields.port, port), ready.byte(bidders[i]));
-      const Channel c = who << 8 | bit_of(port, vc);
+      const u32 router_index = bidders[i] / kPorts, port = bidders[i] % kPorts;
+      const u32 vc = select_requester(router[router_index].at(t.router_fields.port, port), ready.byte(bidders[i]));
+      const Channel c = router_index << 8 | bit_of(port, vc);
       const InputVc& in = input(c);
-      bids[who].vc[port] = static_cast<u8>(vc);
+      bids[router_index].vc[port] = static_cast<u8>(vc);
       if (in.stage == Stage::kStopped) {
         stopped[stopped_count++] = c;
         continue;
       }
-      askers[asker_count++] = c;
+      requesters[requester_count++] = c;
       starting[starting_count] = c;
-      starting_count += in.stage == Stage::kAsking;
+      starting_count += in.stage == Stage::kRequesting;
     }
     for (u32 i = 0; i < stopped_count; ++i) {
       const Channel c = stopped[i];
-      throw_away(v, router[c >> 8], control(c >> 8), index[c >> 8], c >> 3 & 7, c & 7, input(c), now);
+      drop_flit(v, router[c >> 8], control(c >> 8), index[c >> 8], c >> 3 & 7, c & 7, input(c), now);
     }
     for (u32 i = 0; i < starting_count; ++i) {
       const Channel c = starting[i];
       const InputVc& in = input(c);
-      ask(v, router[c >> 8], control(c >> 8), c & 0xFF, in);
+      request_deterministic(v, router[c >> 8], control(c >> 8), c & 0xFF, in);
       adapting[adapting_count] = c;
       adapting_count += may_adapt(in);
     }
     for (u32 i = 0; i < adapting_count; ++i) {
       const Channel c = adapting[i];
-      const u32 bit = ask_adaptive(v, router[c >> 8], c >> 3 & 7, input(c), bids[c >> 8]);
-      wanted[wanted_count] = (c & ~0xFFu) | (bit & 0xFF);
-      wanted_count += bit != kNone;
+      const u32 bit = request_adaptive(v, router[c >> 8], c >> 3 & 7, input(c), bids[c >> 8]);
+      adaptive_requests[adaptive_request_count] = (c & ~0xFFu) | (bit & 0xFF);
+      adaptive_request_count += bit != kNone;
     }
-    Members<kRouters> asked;
-    u32 asked_count = 0;
+    Members<kBulkRouters> asked;
+    u32 open_count = 0;
     for (u32 i = 0; i < awake_count; ++i) {
-      asked_count = asked.add(asked_count, awake[i], control(awake[i]).asked);
+      open_count = asked.add(open_count, awake[i], control(awake[i]).asked);
       control(awake[i]).asked = 0;
     }
-    for_each_member(asked.set, asked_count, [&](u32 i, u64 set) __attribute__((always_inline)) {
-      grant(v, router[asked.who[i]], lowest_bit(set));
+    for_each_member(asked.set, open_count, [&](u32 i, u64 set) __attribute__((always_inline)) {
+      grant(v, router[asked.router_index[i]], lowest_bit(set));
       return set & (set - 1);
     });
-    for (u32 i = 0; i < wanted_count; ++i)
-      grant_adaptive(v, router[wanted[i] >> 8], wanted[i] & 0xFF, bids[wanted[i] >> 8]);
-    for (u32 i = 0; i < asker_count; ++i) {
-      const Channel c = askers[i];
+    for (u32 i = 0; i < adaptive_request_count; ++i)
+      grant_adaptive(v, router[adaptive_requests[i] >> 8], adaptive_requests[i] & 0xFF, bids[adaptive_requests[i] >> 8]);
+    for (u32 i = 0; i < requester_count; ++i) {
+      const Channel c = requesters[i];
       compete(v, router[c >> 8], c >> 3 & 7, c & 7, 0, bids[c >> 8]);
     }
     cross(bids, moves, move_count);
@@ -286,13 +286,13 @@ struct Batch {
     Channel winners[kList];
     Move heads[kList];
     for (u32 i = 0; i < awake_count; ++i) {
-      const u32 who = awake[i];
-      outputs.add(who, 0, outputs_of(bids[who]) & ~busy[who]);
+      const u32 router_index = awake[i];
+      outputs.add(router_index, 0, outputs_of(bids[router_index]) & ~busy[router_index]);
     }
-    outputs.for_each([&](u32 who, u32 out_port, u32) __attribute__((always_inline)) {
-      const u32 port = choose_sender(v, router[who], out_port, bids[who]);
-      winners[winner_count] = who << 8 | bit_of(port, bids[who].vc[port]);
-      winner_count += !(bids[who].won[port] & (bids[who].won[port] - 1u));  // counted at its first win
+    outputs.for_each([&](u32 router_index, u32 out_port, u32) __attribute__((always_inline)) {
+      const u32 port = choose_sender(v, router[router_index], out_port, bids[router_index]);
+      winners[winner_count] = router_index << 8 | bit_of(port, bids[router_index].vc[port]);
+      winner_count += !(bids[router_index].won[port] & (bids[router_index].won[port] - 1u));  // counted at its first win
     });
     for (u32 i = 0; i < winner_count; ++i) {
       const Channel c = winners[i];
@@ -302,29 +302,29 @@ struct Batch {
       const Move m = c << 8 | bit_of(out_port, b.sender[out_port]);
       moves[move_count++] = m;
       heads[head_count] = m;
-      head_count += in.stage == Stage::kAsking;
+      head_count += in.stage == Stage::kRequesting;
       // Prefetched because descriptors are far apart and most winners are heads.
       const Peer& peer = v.t.peers[index[c >> 8] * kPorts + out_port];
-      const u32 place = ring_start(v.t, 0, m & 7) + output_vc(v, router[c >> 8], out_port, m & 7).tail;
+      const u32 position = descriptor_start(v.t, 0, m & 7) + output_vc(v, router[c >> 8], out_port, m & 7).tail;
       __builtin_prefetch(&front_packet(v, router[c >> 8], c >> 3 & 7, c & 7, in));
-      __builtin_prefetch(&outbox.descriptor(out_port, peer, place), 1);
+      __builtin_prefetch(&outbox.descriptor(out_port, peer, position), 1);
     }
     send(
         moves, move_count, heads, head_count,
         [&](Move m, InputVc& in, bool tail) __attribute__((always_inline)) {
-          const u32 who = m >> 16;
-          keep_rights(v, router[who], control(who), m >> 11 & 7, m >> 8 & 7, in, m >> 3 & 7, m & 7, tail, now);
+          const u32 router_index = m >> 16;
+          update_rights(v, router[router_index], control(router_index), m >> 11 & 7, m >> 8 & 7, in, m >> 3 & 7, m & 7, tail, now);
         },
         [&](Move m, InputVc& in) __attribute__((always_inline)) {
-          settle_wishes(v, router[m >> 16], control(m >> 16), m >> 8 & 0xFF, in, m >> 3 & 7, m & 7);
+          cancel_other_request(v, router[m >> 16], control(m >> 16), m >> 8 & 0xFF, in, m >> 3 & 7, m & 7);
         });
     start_fronts();
   }
 };
 
 template <class V>
-FLITLAB_INLINE void step_many(const V& v, const u32* list, u32 n, Cycle now) {
-  Batch<V> batch(v, list, n, now);
+FLITLAB_INLINE void step_in_bulk(const V& v, const u32* list, u32 n, Cycle now) {
+  BulkStep<V> batch(v, list, n, now);
   batch.receive();
   batch.arbitrate();
 }

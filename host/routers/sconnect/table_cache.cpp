@@ -1,14 +1,14 @@
-#include "host/routers/sconnect/kept_tables.hpp"
+#include "host/routers/sconnect/table_cache.hpp"
 
 #include <algorithm>
 
 namespace flitlab {
 
-SconnectTables KeptSconnectTables::get(const SconnectFabric& fabric, MakeSconnectTables make) {
+SconnectTables SconnectTableCache::get(const SconnectFabric& fabric, MakeSconnectTables make) {
   {
     const std::lock_guard<std::mutex> held(lock_);
     const auto known =
-        std::find_if(kept_.begin(), kept_.end(), [&](const Kept& k) { return k.make == make && k.fabric == fabric; });
+        std::find_if(kept_.begin(), kept_.end(), [&](const CachedTables& k) { return k.make == make && k.fabric == fabric; });
     if (known != kept_.end()) {
       kept_.splice(kept_.begin(), kept_, known);
       return known->tables;
@@ -27,7 +27,7 @@ SconnectTables KeptSconnectTables::get(const SconnectFabric& fabric, MakeSconnec
   return tables;
 }
 
-std::size_t KeptSconnectTables::bytes() const {
+std::size_t SconnectTableCache::bytes() const {
   const std::lock_guard<std::mutex> held(lock_);
   return bytes_;
 }

@@ -1,7 +1,7 @@
 #pragma once
 /// Bulk phase of two-dimensional networks on a CPU thread: each step of `RouterCycle` (router.hpp) runs for up to
 /// `kRouters` routers before the next step begins. The lists between steps are built without branches
-/// (kernels/routers/vc/batch.hpp gives the reason), and the four flits of a router are processed side by side. A flit's
+/// (kernels/routers/vc/bulk.hpp gives the reason), and the four flits of a router are processed side by side. A flit's
 /// position among the four is its input; the injected flit takes the number of a free input.
 #include <cstring>
 
@@ -14,7 +14,7 @@ namespace flitlab::bless {
 
 /// Routers of a bulk phase, and inputs of a router.
 inline constexpr u32 kRouters = 32;
-inline constexpr u32 kSeats = 4;
+inline constexpr u32 kInputs = 4;
 
 /// For each set of inputs: its members, one byte each, lowest first; below, its size.
 inline constexpr std::array<u32, 16> kMembersOfFour = [] {
@@ -25,28 +25,28 @@ inline constexpr std::array<u32, 16> kMembersOfFour = [] {
 inline constexpr u8 kSizeOfFour[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
 
 template <class V>
-struct Batch {
+struct BulkCycle {
   const V& v;
   const u32* index;
   u32 n;
   Cycle now;
-  std::byte *now_came, *now_mail, *next_came, *next_mail, *sent;  ///< inbox and counters of router 0
+  std::byte *now_came, *now_inbox, *next_came, *next_inbox, *sent;  ///< inbox and counters of router 0
   std::size_t offset[kRouters];                                   ///< of each router's state from router 0, bytes
   Item<1> terminal[kRouters];
-  u32 seated[kRouters];  ///< set of inputs that hold a flit
-  Flit seat[kRouters][kSeats];
-  alignas(16) u32 productive[kRouters][kSeats];  ///< set of productive channels
-  alignas(16) u32 wish[kRouters][kSeats];        ///< preferred channel, as a set of one
+  u32 occupied[kRouters];  ///< set of inputs that hold a flit
+  Flit seat[kRouters][kInputs];
+  alignas(16) u32 productive[kRouters][kInputs];  ///< set of productive channels
+  alignas(16) u32 preferred[kRouters][kInputs];        ///< preferred channel, as a set of one
 
-  FLITLAB_INLINE Batch(const V& view, const u32* list, u32 count, Cycle cycle)
+  FLITLAB_INLINE BulkCycle(const V& view, const u32* list, u32 count, Cycle cycle)
       : v(view), index(list), n(count), now(cycle) {
     const auto& t = v.t;
     const auto zero = v.routers[0];
-    const u32 arrives = (now & t.slot_mask) * kSeats, leaves = ((now + t.hop_delay) & t.slot_mask) * kSeats;
+    const u32 arrives = (now & t.slot_mask) * kInputs, leaves = ((now + t.hop_delay) & t.slot_mask) * kInputs;
     now_came = reinterpret_cast<std::byte*>(&zero.at(t.router_fields.came, arrives));
-    now_mail = reinterpret_cast<std::byte*>(&zero.at(t.router_fields.mail, arrives));
+    now_inbox = reinterpret_cast<std::byte*>(&zero.at(t.router_fields.mail, arrives));
     next_came = reinterpret_cast<std::byte*>(&zero.at(t.router_fields.came, leaves));
-    next_mail = reinterpret_cast<std::byte*>(&zero.at(t.router_fields.mail, leaves));
+    next_inbox = reinterpret_cast<std::byte*>(&zero.at(t.router_fields.mail, leaves));
     sent = reinterpret_cast<std::byte*>(&zero.at(t.router_fields.sent));
     for (u32 i = 0; i < n; ++i) {
       offset[i] = std::size_t{list[i]} * v.routers.item_bytes;
@@ -56,7 +56,7 @@ struct Batch {
 
   FLITLAB_INLINE TerminalControl& control(u32 who) const { return terminal[who].at(v.t.terminal_fields.control); }
 
-  FLITLAB_INLINE static Quad lanes_of(u32 set) { return (all_four(set) & Quad{1, 2, 4, 8}) != Quad{}; }
+  FLITLAB_INLINE static Quad elements_of(u32 set) { return (all_four(set) & Quad{1, 2, 4, 8}) != Quad{}; }
 
   FLITLAB_INLINE void collect_and_eject() {
     const auto& t = v.t;
@@ -67,12 +67,12 @@ struct Batch {
       u32 came;
       std::memcpy(&came, now_came + offset[i], sizeof came);
       std::memset(now_came + offset[i], 0, sizeof came);
-      std::memcpy(seat[i], now_mail + offset[i], sizeof seat[i]);
+      std::memcpy(seat[i], now_inbox + offset[i], sizeof seat[i]);
       const Quad nearer = coordinates.productive(all_four(t.address[index[i]]), FourFlits(seat[i]).dst);
       const Quad good = nearer & all_four(t.wired[index[i]]);
       std::memcpy(productive[i], &good, sizeof good);
-      seated[i] = static_cast<u32>((bytes_present(came) >> 7) * 0x10204080u >> 28) & 15;
-      count = ejecting.add(count, i, members(nearer == Quad{}) & seated[i]);
+      occupied[i] = static_cast<u32>((bytes_present(came) >> 7) * 0x10204080u >> 28) & 15;
+      count = ejecting.add(count, i, members(nearer == Quad{}) & occupied[i]);
     }
     for (u32 i = 0; i < count; ++i) eject_oldest(ejecting.who[i], static_cast<u32>(ejecting.set[i]));
   }
@@ -85,7 +85,7 @@ struct Batch {
         if (older(seat[who][lowest_bit(others)], seat[who][oldest])) oldest = lowest_bit(others);
       set &= ~(1u << oldest);
       if (!eject(v, terminal[who], index[who], seat[who][oldest], now)) continue;
-      seated[who] &= ~(1u << oldest);
+      occupied[who] &= ~(1u << oldest);
       ++taken;
     }
   }
@@ -101,7 +101,7 @@ struct Batch {
     for (u32 i = 0; i < create_count; ++i) create_packets(v, index[creating[i]], control(creating[i]), now);
     for (u32 i = 0; i < n; ++i) {
       const TerminalControl& c = control(i);
-      const u32 busy = c.lane.left != 0, has = busy | (c.sent != c.created), full = seated[i] == t.wired[index[i]];
+      const u32 busy = c.element.left != 0, has = busy | (c.sent != c.created), full = occupied[i] == t.wired[index[i]];
       const u32 sends = has & (full ^ 1);
       blocked += has & full;
       sending[send_count] = i;
@@ -115,95 +115,95 @@ struct Batch {
       begin_packet(v, terminal[who], index[who], control(who), now);
     }
     for (u32 i = 0; i < send_count; ++i) {
-      const u32 who = sending[i], free = lowest_bit(~seated[who]);
+      const u32 who = sending[i], free = lowest_bit(~occupied[who]);
       const Flit flit = take_flit(v, terminal[who], control(who));
       seat[who][free] = flit;
       productive[who][free] = productive_channels(t, t.address[index[who]], flit.dst) & t.wired[index[who]];
-      seated[who] |= 1u << free;
+      occupied[who] |= 1u << free;
     }
     count(*v.shard, Total::kFlitsInjected, send_count);
   }
 
-  /// A flit and the channel that it takes: (router * kSeats + input) << 8 | channel.
+  /// A flit and the channel that it takes: (router * kInputs + input) << 8 | channel.
   using Move = u16;
 
   /// Sends all flits. If all flits of a router prefer different channels, each gets its preferred one without an age
   /// comparison; otherwise they choose in the order of age.
   FLITLAB_INLINE void send_all() {
-    u8 content[kRouters * kSeats + kSeats];  // router * kSeats + input
-    Move moves[kRouters * kSeats + 1];
+    u8 uncontended[kRouters * kInputs + kInputs];  // router * kInputs + input
+    Move moves[kRouters * kInputs + 1];
     Members<kRouters> contending;
-    u32 content_count = 0, contending_count = 0, astray = 0;
+    u32 uncontended_count = 0, contending_count = 0, deflected = 0;
     for (u32 i = 0; i < n; ++i) {
-      const u32 clash = wishes_clash(i), set = seated[i] & (clash - 1);
-      const u32 places = kMembersOfFour[set] + i * (kSeats * 0x01010101u);
-      contending_count = contending.add(contending_count, i, seated[i] & (0 - clash));
-      std::memcpy(content + content_count, &places, sizeof places);
-      content_count += kSizeOfFour[set];
+      const u32 conflict = preferences_conflict(i), set = occupied[i] & (conflict - 1);
+      const u32 inputs = kMembersOfFour[set] + i * (kInputs * 0x01010101u);
+      contending_count = contending.add(contending_count, i, occupied[i] & (0 - conflict));
+      std::memcpy(uncontended + uncontended_count, &inputs, sizeof inputs);
+      uncontended_count += kSizeOfFour[set];
     }
-    for (u32 i = 0; i < content_count; ++i) {
-      const u32 place = content[i];
-      moves[i] = static_cast<Move>(place << 8 | lowest_bit(wish[place / kSeats][place % kSeats]));
+    for (u32 i = 0; i < uncontended_count; ++i) {
+      const u32 input = uncontended[i];
+      moves[i] = static_cast<Move>(input << 8 | lowest_bit(preferred[input / kInputs][input % kInputs]));
     }
-    u32 move_count = content_count;
-    for (u32 i = 0; i < contending_count; ++i) astray += contend(contending.who[i], moves, move_count);
+    u32 move_count = uncontended_count;
+    for (u32 i = 0; i < contending_count; ++i) deflected += contend(contending.who[i], moves, move_count);
     for (u32 i = 0; i < move_count; ++i) send(moves[i] >> 8 >> 2, moves[i] >> 8 & 3, moves[i] & 0xFF);
     count(*v.shard, Total::kFlitMoves, move_count);
     count(*v.shard, Count::kSent, move_count);
-    count(*v.shard, Count::kDeflections, astray);
+    count(*v.shard, Count::kDeflections, deflected);
   }
 
   /// Sets the preferred channel of each flit of a router. Returns 1 if two flits prefer the same channel or one has no
   /// productive channel, else 0.
-  FLITLAB_INLINE u32 wishes_clash(u32 who) {
-    const Quad there = lanes_of(seated[who]);
+  FLITLAB_INLINE u32 preferences_conflict(u32 who) {
+    const Quad present = elements_of(occupied[who]);
     Quad good;
     std::memcpy(&good, productive[who], sizeof good);
     Quad first = good & -good;
-    std::memcpy(wish[who], &first, sizeof first);
+    std::memcpy(preferred[who], &first, sizeof first);
     if constexpr (V::Table::wraps != 0) {
-      for (u32 set = members((good & good >> 1 & all_four(5)) != Quad{}) & seated[who]; set; set &= set - 1) {
-        const u32 lane = lowest_bit(set);
-        productive[who][lane] |= (preference(seat[who][lane]) & 3) << kSeats;
-        wish[who][lane] = 1u << (kChoiceOf[0][productive[who][lane]][kAll] & kChannel);
+      for (u32 set = members((good & good >> 1 & all_four(5)) != Quad{}) & occupied[who]; set; set &= set - 1) {
+        const u32 element = lowest_bit(set);
+        productive[who][element] |= (preference(seat[who][element]) & 3) << kInputs;
+        preferred[who][element] = 1u << (kChoiceOf[0][productive[who][element]][kAll] & kChannel);
       }
-      std::memcpy(&first, wish[who], sizeof first);
+      std::memcpy(&first, preferred[who], sizeof first);
     }
-    first &= there;
+    first &= present;
     // The sum of one-element sets equals their union exactly if they all differ.
     Quad sum = first + rotate<2>(first), all = first | rotate<2>(first);
     sum += rotate<1>(sum);
     all |= rotate<1>(all);
-    return members((sum != all) | (there & (first == Quad{}))) != 0;
+    return members((sum != all) | (present & (first == Quad{}))) != 0;
   }
 
   /// Lets the flits of a router choose channels in the order of age. Returns the number of deflected flits. Inputs
   /// without a flit come last in the order and get no turn.
   FLITLAB_INLINE u32 contend(u32 who, Move* moves, u32& move_count) {
     const auto& t = v.t;
-    u32 free = t.wired[index[who]], astray = 0, turns = kSizeOfFour[seated[who]];
-    u32 order = order_of(FourFlits(seat[who]), lanes_of(seated[who]));
+    u32 free = t.wired[index[who]], deflected = 0, turns = kSizeOfFour[occupied[who]];
+    u32 order = order_of(FourFlits(seat[who]), elements_of(occupied[who]));
     if (turns > kSizeOfFour[free]) {
       raise_fault(v.routers[index[who]].at(t.router_fields.control).fault, kFaultBufferOverflow, kNoFaultPort);
       turns = kSizeOfFour[free];
     }
-    const auto& choices = kChoiceOf[now % kSeats];
+    const auto& choices = kChoiceOf[now % kInputs];
 #pragma GCC unroll 4
-    for (u32 turn = 0; turn < kSeats; ++turn, order >>= 8) {
+    for (u32 turn = 0; turn < kInputs; ++turn, order >>= 8) {
       const u32 from = order & 3, can = turn < turns, choice = choices[productive[who][from]][free];
       free &= ~(1u << (choice & kChannel));
-      astray += choice / kAstray & can;
-      moves[move_count] = static_cast<Move>((who * kSeats + from) << 8 | (choice & kChannel));
+      deflected += choice / kDeflected & can;
+      moves[move_count] = static_cast<Move>((who * kInputs + from) << 8 | (choice & kChannel));
       move_count += can;
     }
-    return astray;
+    return deflected;
   }
 
   FLITLAB_INLINE void send(u32 who, u32 from, u32 channel) const {
     const auto& t = v.t;
     const Peer peer = t.peers[std::size_t{index[who]} * t.ports + channel];
     const std::size_t next = std::size_t{peer.item} * v.routers.item_bytes;
-    Flit& arrives = *reinterpret_cast<Flit*>(next_mail + next + peer.port * sizeof(Flit));
+    Flit& arrives = *reinterpret_cast<Flit*>(next_inbox + next + peer.port * sizeof(Flit));
     arrives = seat[who][from];
     ++arrives.hops;
     next_came[next + peer.port] = std::byte{1};
@@ -212,8 +212,8 @@ struct Batch {
 };
 
 template <class V>
-FLITLAB_INLINE void step_many(const V& v, const u32* list, u32 n, Cycle now) {
-  Batch<V> batch(v, list, n, now);
+FLITLAB_INLINE void bulk_step(const V& v, const u32* list, u32 n, Cycle now) {
+  BulkCycle<V> batch(v, list, n, now);
   batch.collect_and_eject();
   batch.inject();
   batch.send_all();

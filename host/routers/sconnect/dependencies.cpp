@@ -1,4 +1,4 @@
-#include "host/routers/sconnect/waits.hpp"
+#include "host/routers/sconnect/dependencies.hpp"
 
 #include <algorithm>
 
@@ -19,7 +19,7 @@ using sconnect::Link;
 using sconnect::LinkKind;
 using sconnect::Options;
 
-SconnectWaits::SconnectWaits(const SconnectFabric& fabric, const std::vector<u16>& entry)
+SconnectDependencies::SconnectDependencies(const SconnectFabric& fabric, const std::vector<u16>& entry)
     : fabric_(fabric),
       entry_(entry),
       hosts_(sconnect_hosts(fabric)),
@@ -51,7 +51,7 @@ SconnectWaits::SconnectWaits(const SconnectFabric& fabric, const std::vector<u16
     fault_ = "messages can deadlock in a cycle of TICs (virtual channel): " + shown(waiting, kOptions) + ".";
 }
 
-bool SconnectWaits::walk(u32 d) {
+bool SconnectDependencies::walk(u32 d) {
   const auto visit = [&](u32 place, u32 source) {
     if (seen_[place] == d + 1) return;
     seen_[place] = d + 1;
@@ -96,7 +96,7 @@ bool SconnectWaits::walk(u32 d) {
   return true;
 }
 
-u32 SconnectWaits::to_tics(u32 tic) const {
+u32 SconnectDependencies::to_tics(u32 tic) const {
   Options options = 0;
   for (u32 port = 0; port < kPorts; ++port)
     if (leads_to_tic(fabric_.link(tic, port))) options |= 3u << 2 * port;
@@ -104,7 +104,7 @@ u32 SconnectWaits::to_tics(u32 tic) const {
 }
 
 template <class BitsOf, class Next>
-std::vector<u32> SconnectWaits::circle(u32 vertices, BitsOf bits_of, Next next_of) {
+std::vector<u32> SconnectDependencies::circle(u32 vertices, BitsOf bits_of, Next next_of) {
   enum : u8 { kNew, kOpen, kDone };
   std::vector<u8> state(vertices, kNew);
   std::vector<std::pair<u32, Options>> way;  // vertices on the current path, and their edges not yet followed
@@ -139,7 +139,7 @@ std::vector<u32> SconnectWaits::circle(u32 vertices, BitsOf bits_of, Next next_o
   return {};
 }
 
-std::vector<u32> SconnectWaits::shortest(u32 d) const {
+std::vector<u32> SconnectDependencies::shortest(u32 d) const {
   std::vector<u32> from_queue(waits_.size(), kNone), hops(seen_.size());
   const auto from_place = [&](u32 place) {
     u32 least = kNone;
@@ -162,7 +162,7 @@ std::vector<u32> SconnectWaits::shortest(u32 d) const {
   return hops;
 }
 
-std::string SconnectWaits::shown(const std::vector<u32>& vertices, u32 per_tic) const {
+std::string SconnectDependencies::shown(const std::vector<u32>& vertices, u32 per_tic) const {
   constexpr u32 kMost = 12;  // a cycle may go through all of a large fabric
   const u32 count = static_cast<u32>(vertices.size());
   std::string text;
@@ -177,13 +177,13 @@ std::string SconnectWaits::shown(const std::vector<u32>& vertices, u32 per_tic) 
   return text;
 }
 
-std::string SconnectWaits::node_name(u32 node) const {
+std::string SconnectDependencies::node_name(u32 node) const {
   const std::string number = std::to_string(node), &tic = fabric_.names[hosts_[node][0]];
   return tic == number ? number : number + " (TIC " + tic + ")";
 }
 
 std::string sconnect_table_fault(const SconnectFabric& fabric, const std::vector<u16>& entry) {
-  return SconnectWaits(fabric, entry).fault();
+  return SconnectDependencies(fabric, entry).fault();
 }
 
 }  // namespace flitlab

@@ -17,11 +17,11 @@ static_assert(kBlock <= 256);  // a position in a block fits in a byte
 
 /// Layout of a slot: `[router][forward port]`, then `[router][backward port]` from `backward` on, then
 /// `[endpoint][link][slice]` from `endpoints` on.
-struct Places {
+struct InboxLayout {
   u32 backward, endpoints, slot_words;
 
   template <class T>
-  explicit Places(const T& t)
+  explicit InboxLayout(const T& t)
       : backward(t.routers * t.inputs),
         endpoints(backward + t.routers * t.outputs),
         slot_words((endpoints + t.terminals * 2 * t.links * t.slices + 15) / 16 * 16) {}
@@ -40,7 +40,7 @@ struct Wiring {
 
   template <class T>
   explicit Wiring(const T& t) {
-    const Places places(t);
+    const InboxLayout places(t);
     const auto far_end = [&](const Wire& wire, u32 slice, u32 delay) {
       const u32 router = wire.item * t.slices + slice;
       u32 place = router * t.inputs + wire.port;
@@ -60,7 +60,7 @@ struct Wiring {
   }
 };
 
-/// Writes words into inboxes; see FarMail.
+/// Writes words into inboxes; see FarInbox.
 struct Outbox {
   const FarEnd* port;
   const FarEnd* link;
@@ -78,10 +78,10 @@ struct Outbox {
   }
 
   FLITLAB_INLINE void put(const FarEnd& end, Word word, Cycle now) const {
-    if (end.place != kNone) put_surely(end, word, now);
+    if (end.place != kNone) put_wired(end, word, now);
   }
   /// The same for a wire that is known to have a far end.
-  FLITLAB_INLINE void put_surely(const FarEnd& end, Word word, Cycle now) const {
+  FLITLAB_INLINE void put_wired(const FarEnd& end, Word word, Cycle now) const {
     mail[std::size_t{((now + end.delay) & slot_mask) * slot_words + end.place}] = word;
   }
 };
