@@ -167,7 +167,8 @@ void Recorder::put(Json& json, const Frame& frame) const {
   for (std::size_t i = 0; i < frame.rows.size(); ++i) {
     json.open('[');
     if (!frame.whole) json.put(frame.places[i]);
-    for (std::size_t k = frame.whole ? 0 : kKeyColumns; k < kColumns; ++k) json.put(minus_one_if_none(frame.rows[i][k]));
+    for (std::size_t k = frame.whole ? 0 : kKeyColumns; k < kColumns; ++k)
+      json.put(minus_one_if_none(frame.rows[i][k]));
     json.close(']');
   }
   json.close(']').key("q").open('[');
@@ -300,7 +301,8 @@ void Recorder::record_state(Frame& frame) {
       std::memcpy(now, &bytes[i * sizeof(u32)], sizeof now);
       if (now[0] == known[i] && now[1] == known[i + 1]) continue;
       for (u32 k = 0; k < 2; ++k)
-        if (const u32 difference = now[k] - std::exchange(known[i + k], now[k])) frame.state.push_back({drawn, i + k, difference});
+        if (const u32 difference = now[k] - std::exchange(known[i + k], now[k]))
+          frame.state.push_back({drawn, i + k, difference});
     }
   }
   frame.state.shrink_to_fit();

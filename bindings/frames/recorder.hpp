@@ -54,13 +54,14 @@ class Recorder {
   void look_for_deadlock();
 
  private:
-  static constexpr std::size_t kColumns = 15, kKeyColumns = 3;  ///< columns of a row; the first 3 name the virtual channel
+  static constexpr std::size_t kColumns = 15,
+                               kKeyColumns = 3;  ///< columns of a row; the first 3 name the virtual channel
   using Row = std::array<u32, kColumns>;
   /// A change of a 4-byte word in a router's state.
   struct Change {
-    u32 drawn;  ///< index of the router among the drawn routers
-    u32 place;  ///< index of the word
-    u32 difference;   ///< difference to the value before, modulo 2^32
+    u32 drawn;       ///< index of the router among the drawn routers
+    u32 place;       ///< index of the word
+    u32 difference;  ///< difference to the value before, modulo 2^32
   };
 
   struct Frame {
@@ -104,10 +105,10 @@ class Recorder {
   u32 window_;
   u64 cycle_ = 0;  ///< cycle of the last frame
   std::deque<Frame> frames_;
-  FrameState first_;                ///< state of the first frame
-  std::vector<Row> rows_;      ///< rows of the last frame
-  std::map<u32, u32> queued_;  ///< by terminal of a drawn router: packets in the source queue, in the last frame
-  std::map<u32, u32> occupied_;    ///< by drawn router: Fill::held in the last frame
+  FrameState first_;             ///< state of the first frame
+  std::vector<Row> rows_;        ///< rows of the last frame
+  std::map<u32, u32> queued_;    ///< by terminal of a drawn router: packets in the source queue, in the last frame
+  std::map<u32, u32> occupied_;  ///< by drawn router: Fill::held in the last frame
   std::vector<std::string> stages_;
   std::vector<ChannelUse> carried_;
   u64 flits_created_ = 0, flits_delivered_ = 0;

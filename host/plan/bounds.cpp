@@ -16,10 +16,10 @@ namespace {
 /// The numbers, or records, of one name in all items of a kind.
 struct Numbers {
   const ItemKind* kind = nullptr;
-  std::size_t first_item = 0;   ///< bytes from the state's start
-  bool absent = false;          ///< this configuration's items do not have them
+  std::size_t first_item = 0;    ///< bytes from the state's start
+  bool absent = false;           ///< this configuration's items do not have them
   std::vector<MemberInfo> path;  ///< path: the field as a member of its item, then members of records; empty: the item
-                                ///< itself
+                                 ///< itself
 };
 
 std::vector<std::string_view> split_path(std::string_view where) {

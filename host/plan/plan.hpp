@@ -38,9 +38,9 @@ struct PlanFacts {
   std::vector<u32> dead_terminals = {};    ///< terminals without working channels, which a trace must not name
   u32 shortest_packet = 1;                 ///< flits
   u32 longest_packet = 1;                  ///< flits
-  bool identifies_arrivals = true;              ///< terminals can identify the trace packet that has arrived
+  bool identifies_arrivals = true;         ///< terminals can identify the trace packet that has arrived
   std::vector<std::string> warnings = {};  ///< warnings about a configuration that can be run nevertheless
-  std::string software_prerequisite = "";     ///< what software must do between cycles before traffic can flow, and how;
+  std::string software_prerequisite = "";  ///< what software must do between cycles before traffic can flow, and how;
                                            ///< "": nothing
   std::vector<Conserved> conserved = {};   ///< rules for quantities other than flits and packets
   EngineCost cost = {};                    ///< cost of a cycle, by which backend = auto chooses

@@ -194,7 +194,9 @@ class UntimedRun {
     const ProgramCall& call = p_.calls[next_[rank]];
     return call.kind == CallKind::kReceive && call.slot == slot && !sent_[message_start_[rank] + slot];
   }
-  bool is_waiting(u32 rank) const { return next_[rank] < p_.first[rank + 1] && awaits(rank, p_.calls[next_[rank]].slot); }
+  bool is_waiting(u32 rank) const {
+    return next_[rank] < p_.first[rank + 1] && awaits(rank, p_.calls[next_[rank]].slot);
+  }
 
   const Program& p_;
   u32 ranks_;

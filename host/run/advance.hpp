@@ -5,8 +5,8 @@
 
 #include "host/plan/plan.hpp"
 #include "host/run/idle.hpp"
-#include "host/run/work_slicer.hpp"
 #include "host/run/trace_feed.hpp"
+#include "host/run/work_slicer.hpp"
 #include "kernels/engines/engine.hpp"
 
 namespace flitlab {

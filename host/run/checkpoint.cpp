@@ -88,7 +88,7 @@ void load_replica(Loader& loader, Engine& engine, const Plan& plan, u32 replica)
 void save_checkpoint(const std::string& path, u64 configuration, const std::function<void(Saver&)>& save) {
   const std::string partial = path + ".partial";
   std::remove(partial.c_str());  // left by a crash, or a link to a file that must not be overwritten
-  struct PartialFile {                  // removes the partial file on every exit
+  struct PartialFile {           // removes the partial file on every exit
     const std::string& path;
     ~PartialFile() { std::remove(path.c_str()); }
   } rest{partial};

@@ -5,10 +5,10 @@
 #include <numeric>
 
 #include "host/config/registry.hpp"
-#include "host/run/stopped_traffic.hpp"
 #include "host/run/params.hpp"
 #include "host/run/run.hpp"
 #include "host/run/statistics.hpp"
+#include "host/run/stopped_traffic.hpp"
 #include "host/run/totals.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/traffic/params.hpp"

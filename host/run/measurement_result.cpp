@@ -17,7 +17,7 @@ void Measurement::finish(const Totals& c) {
   constexpr u64 kPacketTimes = 100;  // limit for a packet to cross the network, in lengths of the longest packet
   if (!batch)
     fail_if_stalled(c, param::run.watchdog_cycles,
-                       std::max(measured_cycles_, kPacketTimes * plan_.facts().longest_packet));
+                    std::max(measured_cycles_, kPacketTimes * plan_.facts().longest_packet));
   period_ = Period::kDone;
   const Topology& topology = plan_.topology();
   const std::vector<std::byte> state = engine_.state(index_);

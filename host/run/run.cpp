@@ -46,7 +46,8 @@ std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, co
   for (const Experiment& e : experiments) {
     if (!e.is({param::traffic.mode, "trace"})) continue;
     feeds.emplace_back(e.file(param::traffic.trace_file), plan.topology().terminals, facts.longest_packet,
-                       e.flag(param::traffic.self), facts.dead_terminals, facts.shortest_packet, facts.identifies_arrivals);
+                       e.flag(param::traffic.self), facts.dead_terminals, facts.shortest_packet,
+                       facts.identifies_arrivals);
   }
   return feeds;
 }

@@ -29,8 +29,8 @@ bool agree(const Moments& a, const Moments& b, std::size_t degrees, double toler
 
 /// Least-squares line of a series.
 struct Line {
-  double slope;  ///< per sample
-  double error;  ///< standard error of the slope, corrected for autocorrelation
+  double slope;        ///< per sample
+  double error;        ///< standard error of the slope, corrected for autocorrelation
   double correlation;  ///< lag-1 autocorrelation of the residuals, 0 to 0.95
 };
 
@@ -148,7 +148,8 @@ bool steady_from_first_half(const std::vector<double>& series, double tolerance)
   Moments a = moments(last - half, half), b = moments(last, half);
   // Autocorrelated samples carry less information (first-order autoregression). The correction uses at most 0.5,
   // because a slow approach to the steady state also raises the autocorrelation.
-  const double correlation = std::min(0.5, line_of(last - half, 2 * half).correlation), inflation = (1 + correlation) / (1 - correlation);
+  const double correlation = std::min(0.5, line_of(last - half, 2 * half).correlation),
+               inflation = (1 + correlation) / (1 - correlation);
   a.variance *= inflation;
   b.variance *= inflation;
   return agree(a, b, 2 * half - 2, tolerance);

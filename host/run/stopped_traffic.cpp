@@ -39,8 +39,8 @@ std::string lost_transactions(const Experiment& e, const Engine& engine, u32 rep
 
 }  // namespace
 
-std::string explain_stopped_traffic(const Experiment& e, const Plan& plan, const Engine& engine, u32 replica, const Totals& totals,
-                         const TraceFeed* feed) {
+std::string explain_stopped_traffic(const Experiment& e, const Plan& plan, const Engine& engine, u32 replica,
+                                    const Totals& totals, const TraceFeed* feed) {
   const u64 created = total_of(totals, Total::kPacketsCreated), dropped = total_of(totals, Total::kPacketsDropped),
             misdelivered = total_of(totals, Total::kPacketsMisdelivered);
   if (created != total_of(totals, Total::kPacketsDelivered) + dropped) return "";

@@ -10,6 +10,6 @@ namespace flitlab {
 /// Returns "" if the traffic of a replica can continue, else a sentence with the cause. `feed`: the replayed trace, or
 /// null.
 std::string explain_stopped_traffic(const Experiment& experiment, const Plan& plan, const Engine& engine, u32 replica,
-                         const Totals& totals, const TraceFeed* feed);
+                                    const Totals& totals, const TraceFeed* feed);
 
 }  // namespace flitlab

@@ -19,8 +19,9 @@ namespace flitlab {
 class TraceFeed {
  public:
   /// Opens `path`. Packets must have `min_flits` to `max_flits` flits. Terminals must be below `terminals` and not in
-  /// `dead`; source and destination may be the same if `allow_self`; a packet may need another one if `identifies_arrivals`.
-  /// ConfigError if the file cannot be read. exchange() throws ConfigError for a wrong line, shortly before its cycle.
+  /// `dead`; source and destination may be the same if `allow_self`; a packet may need another one if
+  /// `identifies_arrivals`. ConfigError if the file cannot be read. exchange() throws ConfigError for a wrong line,
+  /// shortly before its cycle.
   TraceFeed(std::string path, u32 terminals, u32 max_flits, bool allow_self, std::vector<u32> dead = {},
             u32 min_flits = 1, bool identifies_arrivals = true);
 
@@ -72,7 +73,7 @@ class TraceFeed {
 
   std::string path_;
   u32 terminals_, min_flits_, max_flits_;
-  bool allow_self_;       ///< a packet may be addressed to its source
+  bool allow_self_;           ///< a packet may be addressed to its source
   bool identifies_arrivals_;  ///< a packet may need another one
   std::vector<u32> dead_;
   std::ifstream file_;

@@ -8,8 +8,8 @@
 
 namespace flitlab {
 
-/// A caller that advances a network keeps its WorkSlicer from call to call. So the length of pieces is learnt once, and a
-/// sequence of short calls checks for an interrupt as often as one long call.
+/// A caller that advances a network keeps its WorkSlicer from call to call. So the length of pieces is learnt once, and
+/// a sequence of short calls checks for an interrupt as often as one long call.
 class WorkSlicer {
   using Clock = std::chrono::steady_clock;
   static constexpr auto kLong = std::chrono::milliseconds(250);

@@ -72,8 +72,8 @@ FLITLAB_INLINE void put_where(B& to, B set, u32 member, B value) {
   to = select(has(set, member), value, to);
 }
 
-/// Round-robin arbitration in each lane. Returns the lowest member of `set` among `first_priority`, or, if there is none,
-/// the lowest of all; 0 for an empty set.
+/// Round-robin arbitration in each lane. Returns the lowest member of `set` among `first_priority`, or, if there is
+/// none, the lowest of all; 0 for an empty set.
 template <class B>
 FLITLAB_INLINE B pick(B set, B first_priority) {
   B x = set & first_priority;

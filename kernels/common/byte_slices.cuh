@@ -108,7 +108,8 @@ struct Slices {
   template <u32 P>
   static __device__ __forceinline__ void transpose_ports(const Exchange<P>& exchange, ByPort<Value, P>& sets) {
     u32 set = 0;
-    for (u32 other = 0; other < P; ++other) set |= (Value(exchange.of[other]).word >> warp_port() & 0x01010101u) << other;
+    for (u32 other = 0; other < P; ++other)
+      set |= (Value(exchange.of[other]).word >> warp_port() & 0x01010101u) << other;
     sets.mine = Slice::of(set);
   }
 
@@ -142,10 +143,14 @@ struct Slices {
   }
 
   static __device__ __forceinline__ void sync() { __syncwarp(); }
-  /// The barrier of the ports' warps. The terminals' warp does not take part, because until barrier_with_terminals() neither
-  /// side reads what the other writes.
-  static __device__ __forceinline__ void group_barrier() { __barrier_sync_count(2 * warp_group_index() + 1, 32 * kPorts); }
-  static __device__ __forceinline__ void barrier_with_terminals() { __barrier_sync_count(2 * warp_group_index() + 2, 32 * warps); }
+  /// The barrier of the ports' warps. The terminals' warp does not take part, because until barrier_with_terminals()
+  /// neither side reads what the other writes.
+  static __device__ __forceinline__ void group_barrier() {
+    __barrier_sync_count(2 * warp_group_index() + 1, 32 * kPorts);
+  }
+  static __device__ __forceinline__ void barrier_with_terminals() {
+    __barrier_sync_count(2 * warp_group_index() + 2, 32 * warps);
+  }
   static __device__ __forceinline__ Set members(Value x) { return nonzero(x); }
   static __device__ __forceinline__ bool any(u32 n) { return __any_sync(kWarp, n != 0); }
   static __device__ __forceinline__ bool any(Value x) { return any(x.word); }

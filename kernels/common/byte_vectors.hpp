@@ -15,16 +15,16 @@
 ///   `ByPort<T, P>`       a T for each of these ports; `byte_of(rows, place)` is a byte of such rows
 ///   `Exchange<P>`           a value for each of P ports that all threads see after the barrier `group_barrier()`
 ///   `Union<P>`           the same if only the union of all values is needed
-///   `transpose_ports(exchange, sets)`  transposes sets of ports: sets[p] has the ports whose set on the board contains p
-///   `Scratch<T>`            scratch memory shared by the threads of the same ports; `GroupScratch<T>`: shared by all threads
-///   `Position`              index of a byte in an array of rows; `list()` lists the non-zero bytes, in any order
-///   `each`, `filter`, `for_each`, `in_two_steps`  process a list, whose entries are divided among the threads
+///   `transpose_ports(exchange, sets)`  transposes sets of ports: sets[p] has the ports whose set on the board contains
+///   p `Scratch<T>`            scratch memory shared by the threads of the same ports; `GroupScratch<T>`: shared by all
+///   threads `Position`              index of a byte in an array of rows; `list()` lists the non-zero bytes, in any
+///   order `each`, `filter`, `for_each`, `in_two_steps`  process a list, whose entries are divided among the threads
 ///   `or_bits`, `and_bits`, `put_bits`, `update`  change a byte that other threads may change at the same time
 ///   `raise`              records a fault of an item
 ///   `peek`, `poke`       read or write a byte that other threads may write or read at the same time
 /// An operation on a list ends when all threads of the same ports have finished, with their writes visible. `sync()` is
-/// that barrier alone. Call it before a thread reads parts of rows that other threads wrote. `group_barrier()` is the barrier of
-/// all threads that process ports of the block; every one must call it.
+/// that barrier alone. Call it before a thread reads parts of rows that other threads wrote. `group_barrier()` is the
+/// barrier of all threads that process ports of the block; every one must call it.
 #include "kernels/common/byte_counts.hpp"
 #include "kernels/common/byte_lanes.hpp"
 #include "kernels/common/fault.hpp"

@@ -1,6 +1,6 @@
 #pragma once
-/// Lists of the items that have work in a bulk phase (`work_in_bulk`), and of their ports or bits. Adding to a list takes
-/// no branch, because a processor cannot predict which items have work.
+/// Lists of the items that have work in a bulk phase (`work_in_bulk`), and of their ports or bits. Adding to a list
+/// takes no branch, because a processor cannot predict which items have work.
 #include <array>
 
 #include "kernels/common/bits.hpp"

@@ -1,8 +1,8 @@
 #pragma once
 /// Writes flits, credits and packet descriptors into the inboxes of neighbours, for routers with network ports and
 /// terminal ports. `port_descriptors`: packet descriptors that an input port holds, all virtual channels together.
-#include "kernels/common/layout.hpp"
 #include "kernels/common/inbox.hpp"
+#include "kernels/common/layout.hpp"
 #include "kernels/common/packet.hpp"
 #include "kernels/common/peer.hpp"
 
@@ -24,8 +24,8 @@ struct Outbox {
       v.terminals[peer.item].at(t.terminal_fields.flit_mail, (now + t.eject_delay) & t.slot_mask) = arrival;
     else
       put_byte(v.routers[peer.item].at(t.router_fields.flit_mail,
-                                   ((now + t.link_delay) & t.slot_mask) * t.port_words + peer.port / 8),
-           peer.port, arrival);
+                                       ((now + t.link_delay) & t.slot_mask) * t.port_words + peer.port / 8),
+               peer.port, arrival);
   }
 
   /// Returns a credit for `vc` to the sender at the far end of an input port.
@@ -36,14 +36,16 @@ struct Outbox {
     if (port >= t.network_ports)
       v.terminals[peer.item].at(t.terminal_fields.credit_mail, slot) = arrival;
     else
-      put_byte(v.routers[peer.item].at(t.router_fields.credit_mail, slot * t.port_words + peer.port / 8), peer.port, arrival);
+      put_byte(v.routers[peer.item].at(t.router_fields.credit_mail, slot * t.port_words + peer.port / 8), peer.port,
+               arrival);
   }
 
   /// Returns descriptor `place` of the buffers that an output port's virtual channels feed.
   FLITLAB_INLINE Packet& descriptor(u32 port, const Peer& peer, u32 place) const {
     const auto& t = v.t;
-    return port >= t.network_ports ? v.terminals[peer.item].at(t.terminal_fields.ring, place)
-                                   : v.routers[peer.item].at(t.router_fields.ring, peer.port * port_descriptors + place);
+    return port >= t.network_ports
+               ? v.terminals[peer.item].at(t.terminal_fields.ring, place)
+               : v.routers[peer.item].at(t.router_fields.ring, peer.port * port_descriptors + place);
   }
 };
 
@@ -65,11 +67,11 @@ struct BulkOutbox {
     const u32 credit_slot = (now + t.credit_delay) & t.slot_mask;
     const auto bytes = [](auto& element) { return reinterpret_cast<std::byte*>(&element); };
     const Position to_router{bytes(router.at(t.router_fields.flit_mail, (now + t.link_delay) & t.slot_mask)),
-                          bytes(router.at(t.router_fields.credit_mail, credit_slot)),
-                          bytes(router.at(t.router_fields.ring)), v.routers.item_bytes};
+                             bytes(router.at(t.router_fields.credit_mail, credit_slot)),
+                             bytes(router.at(t.router_fields.ring)), v.routers.item_bytes};
     const Position to_terminal{bytes(terminal.at(t.terminal_fields.flit_mail, (now + t.eject_delay) & t.slot_mask)),
-                            bytes(terminal.at(t.terminal_fields.credit_mail, credit_slot)),
-                            bytes(terminal.at(t.terminal_fields.ring)), v.terminals.item_bytes};
+                               bytes(terminal.at(t.terminal_fields.credit_mail, credit_slot)),
+                               bytes(terminal.at(t.terminal_fields.ring)), v.terminals.item_bytes};
     for (u32 port = 0; port < t.ports; ++port) place[port] = port < t.network_ports ? to_router : to_terminal;
   }
 

@@ -1,8 +1,8 @@
 #pragma once
 /// A flit buffer as a queue of packets: a circular buffer of descriptors, and a flit count. Flits belong to the packets
 /// in order.
-#include "kernels/common/layout.hpp"
 #include "kernels/common/inbox.hpp"
+#include "kernels/common/layout.hpp"
 #include "kernels/common/packet.hpp"
 
 namespace flitlab {

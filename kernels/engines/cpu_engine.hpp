@@ -48,7 +48,9 @@ class CpuEngine : public Engine {
   Cycle now() const override { return now_; }
 
   void advance(u32 cycles, std::span<const u32> active) override {
-    divide(active, [&](u32 replica, u32 thread, ThreadGroup* thread_group) { run_cycles(replica, thread, cycles, thread_group); });
+    divide(active, [&](u32 replica, u32 thread, ThreadGroup* thread_group) {
+      run_cycles(replica, thread, cycles, thread_group);
+    });
     now_ += cycles;
   }
 

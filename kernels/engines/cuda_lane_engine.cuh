@@ -6,17 +6,17 @@
 /// A model with lanes on GPUs names types that are made from its table (host and device) and the number of replicas,
 /// with
 ///   `static bool fits(table)`   whether the lanes support a table
-///   `warp_group`, `thread_group`              threads of a warp group; threads of a warp that share a block (a thread group)
-///   `most_threads`, `most_threads_resident`  largest block of threads, without and with resident state; it
+///   `warp_group`, `thread_group`              threads of a warp group; threads of a warp that share a block (a thread
+///   group) `most_threads`, `most_threads_resident`  largest block of threads, without and with resident state; it
 ///                               determines how many registers a thread may have
 ///   `scratch_bytes`, `resident_bytes`  shared memory per block of items: scratch, and resident state
-///   `meet()`                    barrier of a warp group
+///   `group_barrier()`                  barrier of a warp group
 ///   `by_part(work)`             calls work(tally) with the tally for this warp's part of the work
 ///   `job`                       kernel argument:
 ///     `blocks()`                blocks of items per network: one, or an even number
 ///     `memory`, `replica_bytes` memory of the replicas, one after the other; zero before `load`
-///     `idle_replica`                   an idle replica, which thread groups without work process in lockstep with the others
-///     `load(view, replica, item, cycle)`, `store(...)`  convert an item from the canonical state, and back
+///     `idle_replica`                   an idle replica, which thread groups without work process in lockstep with the
+///     others `load(view, replica, item, cycle)`, `store(...)`  convert an item from the canonical state, and back
 ///     `home(replica, block)`    address in global memory of the block state that no other block accesses
 ///     `step(tally, replica, block, state, row, cycle)`  this warp's part of one cycle of a block; `state`: at home or
 ///                               resident
@@ -52,13 +52,13 @@ __device__ void copy_resident(const std::byte* from, std::byte* to) {
   const u32 me = threadIdx.x % Lanes::warp_group / 32 * Lanes::thread_group + threadIdx.x % Lanes::thread_group;
   for (u32 i = me; i < Lanes::resident_bytes / sizeof(uint4); i += kThreads)
     reinterpret_cast<uint4*>(to)[i] = reinterpret_cast<const uint4*>(from)[i];
-  Lanes::meet();
+  Lanes::group_barrier();
 }
 
 /// Advances the active replicas. A block of threads has one warp group, or one for each two blocks of items of a
-/// network; the blocks of a grid divide the work. `kResident`: each warp group has at most two blocks of items, whose state
-/// is resident in shared memory from the first cycle to the last; a template parameter, so that the compiler knows the
-/// memory space. A warp's thread groups run in lockstep; a group without work processes the spare replica.
+/// network; the blocks of a grid divide the work. `kResident`: each warp group has at most two blocks of items, whose
+/// state is resident in shared memory from the first cycle to the last; a template parameter, so that the compiler
+/// knows the memory space. A warp's thread groups run in lockstep; a group without work processes the spare replica.
 template <class Lanes, bool kResident>
 __global__ void __launch_bounds__(kResident ? Lanes::most_threads_resident : Lanes::most_threads, 1)
     lane_kernel(const __grid_constant__ typename Lanes::Job job, const __grid_constant__ LaneWork work, Cycle from,
@@ -70,11 +70,13 @@ __global__ void __launch_bounds__(kResident ? Lanes::most_threads_resident : Lan
   const auto first = [&] { return 2 * warp_groups * blockIdx.x + place(); };
   const auto replica_of = [&](u32 i) { return i < all ? work.active[i / blocks] : job.idle_replica; };
   const auto home = [&](u32 i) { return job.home(replica_of(i), i % blocks); };
-  const auto resident = [&] { return shared_memory() + 2 * warp_groups * Lanes::scratch_bytes + place() * Lanes::resident_bytes; };
+  const auto resident = [&] {
+    return shared_memory() + 2 * warp_groups * Lanes::scratch_bytes + place() * Lanes::resident_bytes;
+  };
   if (kResident && first() - group_in_warp < all) copy_resident<Lanes>(home(first()), resident());
   u32 counted = kNone;  // replica whose tally is open; the spare replica is not counted
-  for (Cycle now = from, meet; now != from + cycles; now = meet) {
-    meet = now + std::min(from + cycles - now, job.lookahead);
+  for (Cycle now = from, next_barrier; now != from + cycles; now = next_barrier) {
+    next_barrier = now + std::min(from + cycles - now, job.lookahead);
     Lanes::by_part([&](auto tally) __attribute__((always_inline)) {
       for (u32 i = first(); i - group_in_warp < all; i += gridDim.x * 2 * warp_groups) {
         if (const u32 mine = work.active[i < all ? i / blocks : 0]; counted != mine) {
@@ -82,10 +84,10 @@ __global__ void __launch_bounds__(kResident ? Lanes::most_threads_resident : Lan
           tally.begin(work.shards + mine);
           counted = mine;
         }
-        Lanes::meet();
-        FLITLAB_ROLLED for (Cycle cycle = now; cycle != meet; ++cycle) {
+        Lanes::group_barrier();
+        FLITLAB_ROLLED for (Cycle cycle = now; cycle != next_barrier; ++cycle) {
           job.step(tally, replica_of(i), i % blocks, kResident ? resident() : home(i), work.rows + counted, cycle);
-          Lanes::meet();
+          Lanes::group_barrier();
         }
         tally.collect();
         if (kResident) break;
@@ -129,7 +131,8 @@ class CudaLaneEngine final : public TwoForms<CudaEngine<Model>> {
 
   /// Returns whether a block of threads on the device has room for a warp group.
   static bool has_room() {
-    return std::min(most_threads(lane_kernel<Lanes, false>), most_threads(lane_kernel<Lanes, true>)) >= Lanes::warp_group;
+    return std::min(most_threads(lane_kernel<Lanes, false>), most_threads(lane_kernel<Lanes, true>)) >=
+           Lanes::warp_group;
   }
 
   void advance(u32 cycles, std::span<const u32> active) override {
@@ -170,15 +173,17 @@ class CudaLaneEngine final : public TwoForms<CudaEngine<Model>> {
     const LaneWork work{this->job_.rows, this->job_.shards, this->job_.active, count};
     const auto kernel = lane_kernel<Lanes, false>, resident_kernel = lane_kernel<Lanes, true>;
     const auto run = [&](u32 grid, u32 block, BarrierScope barrier_scope) {
-      const bool resident_launch =
-          grid * (block / Lanes::warp_group) * 2 >= count * blocks && shared_bytes(block, true) <= shared_limit_ &&
-          (barrier_scope != BarrierScope::kGrid || grid <= blocks_at_once(resident_kernel, block, shared_bytes(block, true)));
-      launch_kernel(resident_launch ? resident_kernel : kernel, grid, block, shared_bytes(block, resident_launch), barrier_scope == BarrierScope::kGrid,
-                    lanes_.job, work, this->now_, cycles, barrier_scope);
+      const bool resident_launch = grid * (block / Lanes::warp_group) * 2 >= count * blocks &&
+                                   shared_bytes(block, true) <= shared_limit_ &&
+                                   (barrier_scope != BarrierScope::kGrid ||
+                                    grid <= blocks_at_once(resident_kernel, block, shared_bytes(block, true)));
+      launch_kernel(resident_launch ? resident_kernel : kernel, grid, block, shared_bytes(block, resident_launch),
+                    barrier_scope == BarrierScope::kGrid, lanes_.job, work, this->now_, cycles, barrier_scope);
     };
     if (blocks == 1) return run((count + 1) / 2, Lanes::warp_group, BarrierScope::kWarpGroup);
     const u32 most = std::min(most_threads(kernel), most_threads(resident_kernel));
-    if (warp_groups * Lanes::warp_group <= most && shared_bytes(warp_groups * Lanes::warp_group, false) <= shared_limit_)
+    if (warp_groups * Lanes::warp_group <= most &&
+        shared_bytes(warp_groups * Lanes::warp_group, false) <= shared_limit_)
       return run(count, warp_groups * Lanes::warp_group, BarrierScope::kBlock);
     const u32 at_once = blocks_at_once(kernel, Lanes::warp_group, shared_bytes(Lanes::warp_group, false));
     run(std::min(count * warp_groups, at_once), Lanes::warp_group, BarrierScope::kGrid);

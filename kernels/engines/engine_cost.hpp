@@ -14,8 +14,8 @@ struct EngineCost {
   double loads = 150;   ///< consecutive loads from device memory by the thread that has most; counted ("longest")
   double blocks = 12;   ///< basic blocks that warps execute; counted
   double bytes = 2500;  ///< bytes moved by sectors of device memory; counted
-  u32 warp_group = 0;         ///< routers per warp group in lanes (cuda_lane_engine.cuh); 0: one thread per router
-  u32 warp_groups = 0;        ///< warp groups that run on a multiprocessor at the same time
+  u32 warp_group = 0;   ///< routers per warp group in lanes (cuda_lane_engine.cuh); 0: one thread per router
+  u32 warp_groups = 0;  ///< warp groups that run on a multiprocessor at the same time
 };
 
 /// The size of a job.
@@ -132,7 +132,8 @@ constexpr double lanes_cycle_ns(const JobSize& job, const DeviceSize& device, co
   const double at_once = static_cast<double>(device.multiprocessors) * cost.warp_groups;
   const double of_one = ceil_of(std::min(warp_groups, at_once), device.multiprocessors);
   const double barrier = of_network > cost.warp_groups ? kGridBarrierNs / kLookahead : kBlockBarrierNs;
-  return ceil_of(warp_groups, at_once) * (std::max(cost.loads * kLoadNs, of_one * cost.warp_group * busy_ns(cost)) + barrier);
+  return ceil_of(warp_groups, at_once) *
+         (std::max(cost.loads * kLoadNs, of_one * cost.warp_group * busy_ns(cost)) + barrier);
 }
 
 constexpr double cuda_cycle_ns(const JobSize& job, const DeviceSize& device, const EngineCost& cost) {

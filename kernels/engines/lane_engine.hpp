@@ -63,7 +63,7 @@ class LaneEngine final : public TwoForms<CpuEngine<Model, 1, false>> {
     Arena memory;
     bool in_lanes = false;
     Cycle form_chosen = 0;  ///< cycle in which the form was last chosen
-    u64 moves = 0;        ///< flit moves up to that cycle
+    u64 moves = 0;          ///< flit moves up to that cycle
   };
   static constexpr Cycle kChoicePeriod = 64;  ///< cycles
 

@@ -66,7 +66,7 @@ class TwoForms : public Base {
   struct Forms {
     bool lanes_outdated = true;
     bool canonical_outdated = false;  ///< never both
-    Cycle stopped = 0;              ///< cycle up to which the replica was advanced; other replicas may be further
+    Cycle stopped = 0;                ///< cycle up to which the replica was advanced; other replicas may be further
   };
 
   template <class... Arguments>

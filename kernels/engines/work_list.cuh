@@ -58,8 +58,9 @@ class WorkList {
         enough = n >= blockDim.x || !left;
         if (enough) found += n;
         i = enough ? threadIdx.x : n, step = blockDim.x;
-        if (enough && threadIdx.x == 0) counts_[turn_ ^ 1] = 0;  // the count of the next list; no thread writes this
-                                                                 // list's count any more
+        if (enough && threadIdx.x == 0)
+          counts_[turn_ ^ 1] = 0;  // the count of the next list; no thread writes this
+                                   // list's count any more
       }
       FLITLAB_ROLLED for (; i < n; i += step) work(packs ? items_[i] : mine);
       if (packs) __syncthreads();

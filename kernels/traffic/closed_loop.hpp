@@ -127,7 +127,7 @@ FLITLAB_INLINE void end_transaction(const V& v, const Item<W>& terminal, u32 ind
 /// Consumes one flit from the ejection buffers if one may be consumed; round robin over VCs.
 template <class V, int W>
 FLITLAB_INLINE void consume_flit(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
-                              LoopControl& loop, Cycle now) {
+                                 LoopControl& loop, Cycle now) {
   const auto& t = v.t;
   const bool accepts_request = u32{loop.replies} + loop.promised < t.traffic.reply_queue;
   const auto front = [&](u32 vc) -> const Packet& {

@@ -70,8 +70,8 @@ FLITLAB_INLINE void deliver(const V& v, u32 index, TerminalControl& control, con
 /// length, class, number and creation; this function sets the rest. It calls `destination()` only for a packet that
 /// starts, because a waiting packet would compute it in every cycle.
 template <class V, int W, class Destination>
-FLITLAB_INLINE bool start_packet(const V& v, const Item<W>& terminal, u32 index, PacketInInjection& lane, Packet& packet,
-                                 Destination destination, Cycle now) {
+FLITLAB_INLINE bool start_packet(const V& v, const Item<W>& terminal, u32 index, PacketInInjection& lane,
+                                 Packet& packet, Destination destination, Cycle now) {
   const auto& t = v.t;
   const u32 needed = credits_to_start(v, packet);
   u32 free = 0;

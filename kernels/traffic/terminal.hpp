@@ -10,7 +10,8 @@ namespace flitlab {
 
 /// Adds a credit to a virtual channel of the injection channel.
 template <class V, int W>
-FLITLAB_INLINE void receive_injection_credit(const V& v, const Item<W>& terminal, TerminalControl& control, u32 arrival) {
+FLITLAB_INLINE void receive_injection_credit(const V& v, const Item<W>& terminal, TerminalControl& control,
+                                             u32 arrival) {
   if (++terminal.at(v.t.terminal_fields.output, arrival - 1u).credits > v.t.buffer_flits)
     raise_fault(control.fault, kFaultCreditOverflow, kNoFaultPort);
 }
@@ -160,7 +161,8 @@ struct TerminalPhase {
     const auto terminal = v.terminals[index];
     const u32 slot = now & t.slot_mask;
     const TerminalControl& control = terminal.at(t.terminal_fields.control);
-    const u32 arrival = terminal.at(t.terminal_fields.credit_mail, slot) | terminal.at(t.terminal_fields.flit_mail, slot);
+    const u32 arrival =
+        terminal.at(t.terminal_fields.credit_mail, slot) | terminal.at(t.terminal_fields.flit_mail, slot);
     return (arrival | control.lane.left | (control.sent ^ control.created) | u32{control.next.at <= now}) != 0;
   }
 

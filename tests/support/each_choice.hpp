@@ -1,7 +1,6 @@
 #pragma once
 /// One small experiment for each choice of each parameter of a model, with everything else at its default.
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
@@ -116,8 +115,7 @@ class EachChoice {
     const std::string matrix = written(".matrix.csv", matrix_text());
     const std::string calls = written(".calls.csv", "ranks,3\n0,send,1,100\n1,recv,0,100\n2,compute,40\n");
     const std::string table = written(".table.csv", "0,1,0,0\n1,0,0,0\n");
-    const std::string wiring =
-        (std::filesystem::path(__FILE__).parent_path() / "../../configs/metro-wiring.csv").string();
+    const std::string wiring = FLITLAB_CORPUS "/../../../configs/metro-wiring.csv";
     std::string packets;
     for (const char* packet : {"0,0,3", "5,1,2", "5,2,0", "9,3,1", "40,0,2"})
       packets += std::string(packet) + (kind_ == "metro" ? ",20\n" : ",1\n");

@@ -42,7 +42,7 @@ void add_calendar(std::vector<Bound>& bounds, const Table& t) {
 
 void add_packets(std::vector<Bound>& bounds, const Table& t, u64 addresses) {
   for (const std::string prefix : {"router.ring", "router.injection_ring", "router.kept.packet",
-                                  "terminal.reception_ring", "terminal.processor.packet"}) {
+                                   "terminal.reception_ring", "terminal.processor.packet"}) {
     if (prefix == "router.kept.packet" && !t.protocol) continue;
     bounds.push_back({prefix + ".dst", below(addresses)});
     bounds.push_back({prefix + ".src", below(t.terminals)});
@@ -82,27 +82,28 @@ std::vector<Bound> BglPlan::bounds() const {
   const u64 vcs = vc_bits(t), queues = vcs | ((u64{1} << kInjectionFifos) - 1) << kInjectionQueue;
   const u64 addresses = *std::max_element(topology_.address.begin(), topology_.address.end()) + u64{1};
   const Check directions = below(1u << kDirections);
-  std::vector<Bound> bounds{{"router.control.links", directions},
-                            {"router.control.sending", directions},
-                            {"router.control.address", below(addresses)},
-                            {"router.control.reception_room", at_most(t.reception_flits)},
-                            {"router.neighbour",
-                             [&t](u64 node, u32 item, u32 d) {
-                               const u32 there = d < 2 * t.dims ? t.peers[item * t.ports + d].item : kNone;
-                               return node == there || (there == kNone && node == 0);
-                             }},
-                            {"router.head", [&t](u64 head, u32, u32) { return (head & 0xF) <= t.vcs; }},
-                            {"router.owed", bytes_at_most(*std::max_element(t.buffer, t.buffer + t.vcs))},
-                            {"router.returned", bytes_at_most(*std::max_element(t.buffer, t.buffer + t.vcs))},
-                            {"router.sender_takes", below(kInjectionQueue + kInjectionFifos)},
-                            {"router.tokens", each([&t](u32 vc) { return t.buffer[vc % t.vcs] + u64{1}; })},
-                            {"router.tail", each([&t](u32 vc) { return u64{t.ring[vc % t.vcs]}; })},
-                            {"router.queue.first", each([&t](u32 queue) { return u64{descriptors_of(t, queue)}; })},
-                            {"router.queue.packets", each([&t](u32 queue) { return descriptors_of(t, queue) + u64{1}; })},
-                            {"router.queue.held", each([&t](u32 queue) { return chunks_of_queue(t, queue) + u64{1}; })},
-                            {"router.queue.direction", at_most(kReception)},
-                            {"router.queue.vc", below(t.vcs)},
-                            {"router.from_software.put", below(1u << kInjectionFifos)}};
+  std::vector<Bound> bounds{
+      {"router.control.links", directions},
+      {"router.control.sending", directions},
+      {"router.control.address", below(addresses)},
+      {"router.control.reception_room", at_most(t.reception_flits)},
+      {"router.neighbour",
+       [&t](u64 node, u32 item, u32 d) {
+         const u32 there = d < 2 * t.dims ? t.peers[item * t.ports + d].item : kNone;
+         return node == there || (there == kNone && node == 0);
+       }},
+      {"router.head", [&t](u64 head, u32, u32) { return (head & 0xF) <= t.vcs; }},
+      {"router.owed", bytes_at_most(*std::max_element(t.buffer, t.buffer + t.vcs))},
+      {"router.returned", bytes_at_most(*std::max_element(t.buffer, t.buffer + t.vcs))},
+      {"router.sender_takes", below(kInjectionQueue + kInjectionFifos)},
+      {"router.tokens", each([&t](u32 vc) { return t.buffer[vc % t.vcs] + u64{1}; })},
+      {"router.tail", each([&t](u32 vc) { return u64{t.ring[vc % t.vcs]}; })},
+      {"router.queue.first", each([&t](u32 queue) { return u64{descriptors_of(t, queue)}; })},
+      {"router.queue.packets", each([&t](u32 queue) { return descriptors_of(t, queue) + u64{1}; })},
+      {"router.queue.held", each([&t](u32 queue) { return chunks_of_queue(t, queue) + u64{1}; })},
+      {"router.queue.direction", at_most(kReception)},
+      {"router.queue.vc", below(t.vcs)},
+      {"router.from_software.put", below(1u << kInjectionFifos)}};
   if (t.protocol) bounds.push_back({"router.link_receiver.coming", at_most(t.vcs)});
   if (t.protocol) bounds.push_back({"router.ghosts", subset(queues)});
   for (const char* set : {"ever", "lately", "overdue"})

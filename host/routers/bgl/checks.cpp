@@ -79,9 +79,9 @@ void check_bgl(const Experiment& e) {
     // Time of the packet, and, if acknowledgments are packets, of a full packet just started on the reverse link.
     const u32 packets = bgl::has_token_packets(e) ? 2 : 1;
     const u32 round_trip = packets * bgl::kChunkBytes * bgl::kFullPacket + e.u32_of(bgl::param::router.trailer_bytes) +
-                       2 * e.u32_of(bgl::param::router.ack_bytes) + e.u32_of(bgl::param::router.gap_bytes) +
-                       2 * e.u32_of(bgl::param::topology.channel_delay) + e.u32_of(bgl::param::router.pipeline_delay) +
-                       e.u32_of(bgl::param::router.arbitration_delay);
+                           2 * e.u32_of(bgl::param::router.ack_bytes) + e.u32_of(bgl::param::router.gap_bytes) +
+                           2 * e.u32_of(bgl::param::topology.channel_delay) +
+                           e.u32_of(bgl::param::router.pipeline_delay) + e.u32_of(bgl::param::router.arbitration_delay);
     if (e.u32_of(bgl::param::router.retransmission_timeout) <= round_trip)
       throw ConfigError(
           "router.retransmission_timeout = " + std::to_string(e.u32_of(bgl::param::router.retransmission_timeout)) +

@@ -10,7 +10,7 @@
 namespace flitlab {
 namespace {
 
-using bgl::Way;
+using bgl::RouteClass;
 
 /// Table of a smaller torus with the dead nodes of a large one: of each run of coordinates without dead nodes it keeps
 /// two, for a source and a destination. Pairs are connected in it in the same way as in the large torus.
@@ -46,7 +46,7 @@ struct Sketch {
 
   bgl::Table t;
   std::vector<std::vector<u32>> kept;  ///< [dims] kept coordinates
-  std::vector<u32> address, node;       ///< [node] its address; its number in the large torus
+  std::vector<u32> address, node;      ///< [node] its address; its number in the large torus
 };
 
 using Pair = std::pair<u32, u32>;
@@ -98,13 +98,13 @@ void set_exits(bgl::Table& t, const u32 (&side)[3]) {
   }
 }
 
-/// Returns the pair with the worst Way, and that Way.
-std::pair<Pair, Way> worst_pair(const Sketch& sketch, const std::vector<Pair>& pairs) {
-  std::pair<Pair, Way> worst{{}, Way::kAny};
+/// Returns the pair with the worst RouteClass, and that RouteClass.
+std::pair<Pair, RouteClass> worst_pair(const Sketch& sketch, const std::vector<Pair>& pairs) {
+  std::pair<Pair, RouteClass> worst{{}, RouteClass::kAny};
   for (const Pair& p : pairs) {
-    const Way way = bgl::best_hints(sketch.t, sketch.address[p.first], sketch.address[p.second], 0).way;
+    const RouteClass way = bgl::best_hints(sketch.t, sketch.address[p.first], sketch.address[p.second], 0).way;
     if (way > worst.second) worst = {p, way};
-    if (way == Way::kNone) break;
+    if (way == RouteClass::kNone) break;
   }
   return worst;
 }
@@ -129,7 +129,7 @@ std::pair<Pair, Way> worst_pair(const Sketch& sketch, const std::vector<Pair>& p
         nodes += (nodes.empty() ? "" : ", ") + shown_node(topology, sketch.node[n]);
   Sketch with_vcs = sketch;
   with_vcs.t.dynamic_vcs = 1;
-  const bool ordered_only = bgl::best_hints(with_vcs.t, from, to, 0).way != Way::kNone;
+  const bool ordered_only = bgl::best_hints(with_vcs.t, from, to, 0).way != RouteClass::kNone;
   throw ConfigError("faults.nodes: no hint bits lead from node " + shown_node(topology, sketch.node[pair.first]) +
                     " to node " + shown_node(topology, sketch.node[pair.second]) + "; dead nodes in the way: " + nodes +
                     ". " +
@@ -182,17 +182,17 @@ std::vector<std::string> set_dead_nodes(bgl::Table& t, const Topology& topology,
   for (u32 i = 0; i < t.dead_count; ++i) t.dead[i] = topology.address[nodes[i]];
   Sketch sketch(t, topology);
   const std::vector<Pair> pairs = doubtful_pairs(sketch);
-  std::pair<Pair, Way> worst;
+  std::pair<Pair, RouteClass> worst;
   const auto try_sides = [&](u32 y, u32 z) {
     set_exits(t, {0, y, z});
     std::copy(t.exits, t.exits + t.dead_count, sketch.t.exits);
     worst = worst_pair(sketch, pairs);
-    return worst.second != Way::kUnsafe;
+    return worst.second != RouteClass::kUnsafe;
   };
   for (u32 sides = 0; sides < 9; ++sides)
     if (try_sides(sides % 3, sides / 3)) break;
-  if (worst.second == Way::kNone) reject_pair(sketch, topology, worst.first);
-  if (worst.second != Way::kUnsafe) return {};
+  if (worst.second == RouteClass::kNone) reject_pair(sketch, topology, worst.first);
+  if (worst.second != RouteClass::kUnsafe) return {};
   try_sides(0, 0);
   return {"faults.nodes: packets, for instance from node " + shown_node(topology, sketch.node[worst.first.first]) +
           " to node " + shown_node(topology, sketch.node[worst.first.second]) +
@@ -231,12 +231,12 @@ std::vector<bgl::GivenHints> read_hints(const Experiment& e, const Topology& top
     }
     if (bgl::is_dead(t, a) || bgl::is_dead(t, b))
       throw ConfigError(name + "names a dead node (faults.nodes). Leave it out.");
-    const Way way = bgl::way_of(t, a, b, hints);
-    if (way == Way::kNone)
+    const RouteClass way = bgl::route_class_of(t, a, b, hints);
+    if (way == RouteClass::kNone)
       throw ConfigError(bits +
                         ", which lead packets to nodes where only dead nodes are next. Set other bits, or leave the "
                         "entry out: flitlab then chooses the bits.");
-    if (way == Way::kUnsafe) warnings.push_back(bits + ": packets may deadlock between the dead nodes.");
+    if (way == RouteClass::kUnsafe) warnings.push_back(bits + ": packets may deadlock between the dead nodes.");
     given.push_back({a, b, hints});
   }
   const auto key = [](const bgl::GivenHints& g) { return std::pair{g.from, g.to}; };

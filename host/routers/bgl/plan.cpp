@@ -181,7 +181,7 @@ std::vector<PortSnapshot> BglPlan::inspect_router(const std::vector<std::byte>& 
                 : control.entering & queue_bit               ? "entering"
                 : control.leaving & queue_bit                ? "leaving"
                 : control.arriving & queue_bit               ? "arriving"
-                                                      : "idle";
+                                                             : "idle";
       s.flits = in.held;
       s.capacity = capacity(p, v);
       s.packets = in.packets;

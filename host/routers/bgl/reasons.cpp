@@ -159,7 +159,8 @@ std::string BglReasons::why_denied(u32 queue) const {
         return "denied: requested " + request + ", but its receiver presented " + name(winner_[d]) +
                ", which was granted " + plan_.port_name(d);
   if (winner != kNone)
-    return "denied: requested " + request + ", but " + name(winner) + " was granted " + plan_.port_name(state.direction);
+    return "denied: requested " + request + ", but " + name(winner) + " was granted " +
+           plan_.port_name(state.direction);
   return "denied: requested " + request + ", but its receiver presented another head, which was denied";
 }
 

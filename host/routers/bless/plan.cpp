@@ -69,12 +69,12 @@ void BlessPlan::set_reassembly(const Experiment& e) {
   if (!e.is_auto(record)) places = std::min<u64>(places, e.u32_of(record));
   constexpr u64 kMost = 1u << 24;
   const std::string subject = std::string(record.path) + (e.is_auto(record) ? " = \"auto\"" : "") + ", " +
-                           std::to_string(places) + " packets for each of " + std::to_string(topology_.terminals) +
-                           " terminals";
+                              std::to_string(places) + " packets for each of " + std::to_string(topology_.terminals) +
+                              " terminals";
   const std::string advice = "Give a smaller number, such as 64; the model's README describes the consequences.";
   if (places > kMost) throw ConfigError(subject + ": at most " + std::to_string(kMost) + " are supported. " + advice);
   require_memory(subject, places * topology_.terminals * sizeof(bless::Partial), advice);
-  table_.places = static_cast<u32>(places);
+  table_.reassembly_buffers = static_cast<u32>(places);
 }
 
 void BlessPlan::set_layout() {
@@ -91,8 +91,9 @@ void BlessPlan::set_layout() {
 }
 
 std::vector<std::string> BlessPlan::warnings() const {
-  if (table_.places >= most_partial()) return {};
-  return {std::string(bless::param::router.reassembly_packets.path) + " = " + std::to_string(table_.places) +
+  if (table_.reassembly_buffers >= most_partial()) return {};
+  return {std::string(bless::param::router.reassembly_packets.path) + " = " +
+          std::to_string(table_.reassembly_buffers) +
           ": flits whose packet finds no reassembly buffer are deflected, and livelock is possible; from " +
           std::to_string(most_partial()) + " on it is not."};
 }
@@ -146,7 +147,7 @@ std::vector<std::pair<std::string, double>> BlessPlan::derived() const {
           {"diameter", distance.diameter},
           {"topology_hops_mean", distance.mean_hops},
           {"hops_mean", hops},
-          {"reassembly_places", t.places},
+          {"reassembly_places", t.reassembly_buffers},
           {"saturation_load_bound", uniform ? std::min(1.0, carried) : kNotMeasured},
           {"zero_load_latency_cycles", zero_load_latency(hops)},
           {"state_bytes", static_cast<double>(layout_.bytes(1))},

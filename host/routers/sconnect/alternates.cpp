@@ -42,7 +42,8 @@ class Alternates {
 
   /// Returns whether all steps to and from an additional option of a TIC lead to later queues.
   bool fits(u32 tic, u32 bit, u32 d) {
-    const u32 new_entry = entry(tic, d) | 1u << bit, n = f_.link(tic, bit / 2).far, rank = rank_[kQueueBits * tic + bit];
+    const u32 new_entry = entry(tic, d) | 1u << bit, n = f_.link(tic, bit / 2).far,
+              rank = rank_[kQueueBits * tic + bit];
     for (u32 p = 0; p < kPorts; ++p) {
       const sconnect::Link& back = f_.link(tic, p);
       if (!leads_to_tic(back) || !length(back.far, d)) continue;

@@ -16,7 +16,7 @@ using sconnect::kPorts;
 namespace {
 
 constexpr u64 kWorkLimit = u64{1} << 25;  ///< limit of work: TICs whose loads are recomputed
-constexpr u32 kUpstreamLimit = 24;          ///< most TICs tried for one destination of a channel
+constexpr u32 kUpstreamLimit = 24;        ///< most TICs tried for one destination of a channel
 
 class Balance {
  public:
@@ -103,7 +103,8 @@ class Balance {
       if (!leads_to_tic(back) || !length(back.far, d)) continue;
       for (u32 vc = 0; vc < 2; ++vc) {
         const u32 from = 2u * back.port + vc;
-        if (entry(back.far, d) >> from & 1 && !later(kQueueBits * back.far + from, tic, sconnect::allowed(new_entry, vc)))
+        if (entry(back.far, d) >> from & 1 &&
+            !later(kQueueBits * back.far + from, tic, sconnect::allowed(new_entry, vc)))
           return false;
       }
     }

@@ -87,24 +87,26 @@ class EndInACycle {
       s.buffer = kNoBuffer;
     }
     if (outcome == Outcome::kTaken) {
-      if (!state_.taken[message]) report_violation(message, "is lost: its sender was notified that it was accepted");
+      if (!state_.accepted[message]) report_violation(message, "is lost: its sender was notified that it was accepted");
       finish(message);
       if (choice_.wants_description()) describe_event("is notified that " + pair_.name(message) + " was accepted");
     }
     if (outcome == Outcome::kFailed) {
-      if (state_.taken[message]) report_violation(message, "was accepted, but its sender was notified that it was rejected");
+      if (state_.accepted[message])
+        report_violation(message, "was accepted, but its sender was notified that it was rejected");
       if (choice_.wants_description()) describe_event("is notified that " + pair_.name(message) + " was rejected");
     }
-    if (outcome == Outcome::kUnknown && choice_.wants_description()) describe_event("misses the acknowledgment of " + pair_.name(message));
+    if (outcome == Outcome::kUnknown && choice_.wants_description())
+      describe_event("misses the acknowledgment of " + pair_.name(message));
     return outcome;
   }
 
   /// Ends a message whose sender was notified. If `endless`, a new message takes its number, so no copy may be left.
   void finish(u32 message) {
-    state_.done[message] = !what_.endless;
+    state_.acknowledged[message] = !what_.endless;
     if (!what_.endless) return;
-    state_.taken[message] = 0;
-    for (const SlotInFlight& slot : state_.way[which_])
+    state_.accepted[message] = 0;
+    for (const SlotInFlight& slot : state_.in_flight[which_])
       if (slot.message == message)
         report_violation(message, "is still in flight after its sender was notified that it was accepted");
   }
@@ -112,7 +114,7 @@ class EndInACycle {
   static bool held(const ChannelEnd& end, u32 message) {
     return std::any_of(end.slot.begin(), end.slot.end(), [&](const Slot& s) { return s.buffer == message; });
   }
-  bool waits(u32 message) const { return !state_.done[message] && !held(end_, message); }
+  bool waits(u32 message) const { return !state_.acknowledged[message] && !held(end_, message); }
 
   /// Returns a waiting message of a kind; which one does not matter.
   u32 next(bool quad) const {
@@ -171,15 +173,16 @@ class EndInACycle {
   }
 
   void accept(u32 message) {
-    if (choice_.wants_description()) describe_event("accepts " + (message == kNoBuffer ? "a void message" : pair_.name(message)));
+    if (choice_.wants_description())
+      describe_event("accepts " + (message == kNoBuffer ? "a void message" : pair_.name(message)));
     if (message == kNoBuffer) {
       if (violation_.empty()) violation_ = "a void message was accepted";
       return;
     }
-    if (state_.done[message] || state_.taken[message]) report_violation(message, "was accepted twice");
+    if (state_.acknowledged[message] || state_.accepted[message]) report_violation(message, "was accepted twice");
     if (!held(state_.end[1 - which_], message))
       report_violation(message, "was accepted after its sender was notified that it was rejected");
-    state_.taken[message] = 1;
+    state_.accepted[message] = 1;
   }
 
   bool room() {
@@ -280,7 +283,7 @@ ChannelState ChannelPair::start() const {
     for (Slot& s : end.slot) s.buffer = kNoBuffer;
     end.sending = end.train.buffer = kNoBuffer;
   }
-  for (auto& way : state.way)
+  for (auto& way : state.in_flight)
     for (SlotInFlight& slot : way) slot.message = kNoBuffer;
   return state;
 }
@@ -295,11 +298,11 @@ std::string ChannelPair::step(ChannelState& state, Choice& choice) const {
       continue;
     }
     out[e] = end.transmit();
-    end.receive(state.way[1 - e][0]);
+    end.receive(state.in_flight[1 - e][0]);
   }
   for (u32 e = 0; e < 2; ++e) {
     turn(state.end[e], round_);
-    auto& way = state.way[e];
+    auto& way = state.in_flight[e];
     std::rotate(way.begin(), way.begin() + 1, way.begin() + instance_.delay[e]);
     way[instance_.delay[e] - 1] = out[e];
   }
@@ -308,8 +311,8 @@ std::string ChannelPair::step(ChannelState& state, Choice& choice) const {
 
 bool ChannelPair::at_rest(const ChannelState& state) const {
   for (u32 m = 0; m < messages_; ++m) {
-    const bool arrived = state.done[m] && state.taken[m];
-    if (instance_.endless ? state.taken[m] : !arrived) return false;
+    const bool arrived = state.acknowledged[m] && state.accepted[m];
+    if (instance_.endless ? state.accepted[m] : !arrived) return false;
   }
   for (const ChannelEnd& end : state.end) {
     if (end.train.parts || end.sending != kNoBuffer) return false;

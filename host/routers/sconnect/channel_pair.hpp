@@ -30,7 +30,7 @@ enum class ChannelDefect : u8 {
   kTakesPartialQuads,   ///< a receiver accepts a quad if its last part is undamaged
   kTakesVoid,           ///< a receiver ignores late aborts
   kAnswersIfAskedOnly,  ///< the acknowledgment bit is invalid after an empty slot
-  kNeverRequests,           ///< a transmitter never requests the acknowledgment of a quad again
+  kNeverRequests,       ///< a transmitter never requests the acknowledgment of a quad again
 };
 inline constexpr u32 kChannelDefects = 9;
 
@@ -83,9 +83,10 @@ struct ChannelEnd {
 /// State of the channel.
 struct ChannelState {
   std::array<ChannelEnd, 2> end;
-  std::array<std::array<SlotInFlight, kMostChannelDelay>, 2> in_flight;  ///< [end] slots in flight, next to arrive first
-  std::array<u8, kMostChannelMessages> accepted;                      ///< [message] 1: the receiver has accepted it
-  std::array<u8, kMostChannelMessages> acknowledged;                       ///< [message] 1: its sender knows that
+  std::array<std::array<SlotInFlight, kMostChannelDelay>, 2>
+      in_flight;                                      ///< [end] slots in flight, next to arrive first
+  std::array<u8, kMostChannelMessages> accepted;      ///< [message] 1: the receiver has accepted it
+  std::array<u8, kMostChannelMessages> acknowledged;  ///< [message] 1: its sender knows that
 };
 
 /// The transitions of a channel. Messages are numbered: singles of end 0, its quads, singles of end 1, its quads.

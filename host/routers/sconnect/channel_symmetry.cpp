@@ -17,12 +17,12 @@ void ChannelPair::normalize_windows(ChannelState& state) const {
     const auto is_inverted = [&](u32 slot) { return end.slot[slot % round_].bits & kSending; };
     // A slot that arrives in i cycles was sent delay - i cycles before the next one.
     for (u32 i = 0; i < delay; ++i) {
-      SlotInFlight& out = state.way[e][i];
+      SlotInFlight& out = state.in_flight[e][i];
       if (out.bits & kPresent && is_inverted(round_ + i - delay - out.part)) out.bits ^= kSequence;
     }
     // An acknowledgment that arrives in i cycles is used in the cycle after.
     for (u32 i = 0; i < back_delay; ++i) {
-      SlotInFlight& back = state.way[1 - e][i];
+      SlotInFlight& back = state.in_flight[1 - e][i];
       if (back.bits && is_inverted(i + 1)) back.bits ^= kAcknowledge;
     }
     if (end.heard && is_inverted(0)) end.heard ^= kAcknowledge;
@@ -43,11 +43,11 @@ void ChannelPair::sort_messages(ChannelState& state) const {
     for (u32 i = 0; i < round_; ++i) place[places++] = &state.end[e].slot[i].buffer;
     place[places++] = &state.end[e].sending;
     place[places++] = &state.end[e].train.buffer;
-    for (u32 i = 0; i < instance_.delay[e]; ++i) place[places++] = &state.way[e][i].message;
+    for (u32 i = 0; i < instance_.delay[e]; ++i) place[places++] = &state.in_flight[e][i].message;
   }
   for (u32 i = 0; i < places; ++i)
     if (*place[i] != kNoBuffer) where[*place[i]] |= 4u << i;
-  for (u32 m = 0; m < messages_; ++m) where[m] |= state.taken[m] | state.done[m] << 1;
+  for (u32 m = 0; m < messages_; ++m) where[m] |= state.accepted[m] | state.acknowledged[m] << 1;
 
   std::array<u8, kMostChannelMessages> number{};  // [old number] new number
   bool same = true;
@@ -66,10 +66,10 @@ void ChannelPair::sort_messages(ChannelState& state) const {
   if (same) return;
   for (u32 i = 0; i < places; ++i)
     if (*place[i] != kNoBuffer) *place[i] = number[*place[i]];
-  const auto taken = state.taken, done = state.done;
+  const auto taken = state.accepted, done = state.acknowledged;
   for (u32 m = 0; m < messages_; ++m) {
-    state.taken[number[m]] = taken[m];
-    state.done[number[m]] = done[m];
+    state.accepted[number[m]] = taken[m];
+    state.acknowledged[number[m]] = done[m];
   }
 }
 

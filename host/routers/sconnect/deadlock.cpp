@@ -95,7 +95,8 @@ class Search final : public WaitsFor {
     if (!t_.loops() || !waiting || !at.enabled(p) || at.port(p).sending != sconnect::kNoBuffer) return true;
     const u32 priority = (bit_width(waiting) - 1) / kVcs;
     const Message& first = at.message(at.queue(Tic::queue_of(p, priority, 0)).head);
-    return first.control || t_.refuses >> priority & 1 || sconnect::answers(first) || loop(at.link(p).far).has_room();
+    return first.control || t_.refuses >> priority & 1 || sconnect::is_host_reply(first) ||
+           loop(at.link(p).far).has_room();
   }
 
   /// Returns whether a host's reply queue has room or will have: the oldest reply is not due, or finds a buffer.
@@ -127,7 +128,8 @@ class Search final : public WaitsFor {
   void add_holders(const Tic& at, bool anything, std::vector<u64>& waits) const {
     for (u32 q = 0; q < kQueues; ++q) {
       const u32 held = at.control.held[q];
-      if (held && (anything || held > sconnect::reserved_buffers(t_, at.index, q))) waits.push_back(u64{at.index} * kQueues + q);
+      if (held && (anything || held > sconnect::reserved_buffers(t_, at.index, q)))
+        waits.push_back(u64{at.index} * kQueues + q);
     }
     for (bool reply : {false, true})
       if (anything || at.control.held_control[reply] > t_.control_buffers) add_apart(at, reply, waits);
@@ -205,7 +207,7 @@ class Search final : public WaitsFor {
     if (!there.enabled(link.port)) return true;
     Message m = arriving(at, vc, buffer);
     bool here;
-    return sconnect::ControlUnit<View, 1>{there}.place(m, link.port, here) != kNone;
+    return sconnect::ControlUnit<View, 1>{there}.next_queue_for(m, link.port, here) != kNone;
   }
 
   void add_waits(const Tic& at, u32 p, u32 vc, u32 buffer, std::vector<u64>& waits) const {
@@ -217,7 +219,7 @@ class Search final : public WaitsFor {
     const auto [used, reserved] = std::pair(there.control.used, there.control.reserved);
     there.control.used = there.control.reserved = 0;
     bool here;
-    const u32 q = sconnect::ControlUnit<View, 1>{there}.place(m, link.port, here);
+    const u32 q = sconnect::ControlUnit<View, 1>{there}.next_queue_for(m, link.port, here);
     there.control.used = used;
     there.control.reserved = reserved;
     if (!m.control || m.node != sconnect::kNoAddress)

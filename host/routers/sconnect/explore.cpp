@@ -65,7 +65,7 @@ void pack_state(Packer& packer, ChannelState& state, const ChannelInstance& what
   for (u32 e = 0; e < 2; ++e) {
     pack_end(packer, state.end[e], what.round());
     for (u32 i = 0; i < what.delay[e]; ++i) {
-      SlotInFlight& slot = state.way[e][i];
+      SlotInFlight& slot = state.in_flight[e][i];
       u8 bits = slot.bits & (kOccupied - 1);  // kHit is chosen on arrival; kOccupied takes its place
       bits = static_cast<u8>((bits & ~kHit) | (slot.bits & kOccupied ? kHit : 0));
       packer.bits(bits, 7);
@@ -75,8 +75,8 @@ void pack_state(Packer& packer, ChannelState& state, const ChannelInstance& what
     }
   }
   for (u32 m = 0; m < what.messages(); ++m) {
-    packer.bits(state.taken[m], 1);
-    packer.bits(state.done[m], 1);
+    packer.bits(state.accepted[m], 1);
+    packer.bits(state.acknowledged[m], 1);
   }
 }
 

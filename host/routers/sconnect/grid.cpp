@@ -20,10 +20,11 @@ struct Hop {
 /// The ports of a TIC that lead to other TICs.
 struct Exits {
   std::vector<Hop> hops;
-  u32 cross = kNone;        ///< port to the other TIC of a dual node
-  bool second = false;      ///< it is the second TIC of its node
-  bool two = false;         ///< the port `cross` has two virtual channels
-  bool crosses_without_vcs = false;  ///< messages cross from the other TIC to this one, by a port without virtual channels
+  u32 cross = kNone;    ///< port to the other TIC of a dual node
+  bool second = false;  ///< it is the second TIC of its node
+  bool two = false;     ///< the port `cross` has two virtual channels
+  bool crosses_without_vcs =
+      false;  ///< messages cross from the other TIC to this one, by a port without virtual channels
 };
 
 std::vector<u32> coordinates(const SconnectFabric& f, u32 node) {

@@ -44,7 +44,7 @@ class SconnectQueueOrder {
   std::vector<u32> near_;            ///< [channels] the channel in the opposite direction
   std::vector<u16> after_, before_;  ///< [queues] steps in use to next and from previous queues, as bits
   std::vector<u32> users_;           ///< [queues][bit] number of destinations
-  std::vector<u32> rejected_;         ///< [queues][bit] epoch in which the step was rejected
+  std::vector<u32> rejected_;        ///< [queues][bit] epoch in which the step was rejected
   std::vector<u32> rank_, seen_;
   std::vector<u32> forward_, backward_, places_;
   u32 search_ = 0, epoch_ = 1;

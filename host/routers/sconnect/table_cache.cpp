@@ -7,8 +7,8 @@ namespace flitlab {
 SconnectTables SconnectTableCache::get(const SconnectFabric& fabric, MakeSconnectTables make) {
   {
     const std::lock_guard<std::mutex> held(lock_);
-    const auto known =
-        std::find_if(kept_.begin(), kept_.end(), [&](const CachedTables& k) { return k.make == make && k.fabric == fabric; });
+    const auto known = std::find_if(kept_.begin(), kept_.end(),
+                                    [&](const CachedTables& k) { return k.make == make && k.fabric == fabric; });
     if (known != kept_.end()) {
       kept_.splice(kept_.begin(), kept_, known);
       return known->tables;

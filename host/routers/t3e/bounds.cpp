@@ -27,7 +27,7 @@ bool owners_agree(const Item<1>& router, const Table& t) {
     if (sending != kNoVc && output(port, sending).owner == kNoVc) return false;
     for (u32 vc = 0; vc < t.link_vcs; ++vc) {
       const InputVc& in = router.at(t.router_fields.input, port * t.link_vcs + vc);
-      if (in.stage == Stage::kFlowing && output(in.out_port, in.out_vc).owner != bit_of(port, vc)) return false;
+      if (in.stage == FrontState::kFlowing && output(in.out_port, in.out_vc).owner != bit_of(port, vc)) return false;
       if (in.adaptive_port != kNoVc && output(in.adaptive_port, in.adaptive_vc).owner != bit_of(port, vc)) return false;
     }
   }
@@ -76,7 +76,7 @@ std::vector<Bound> T3ePlan::bounds() const {
                             {"router.input.flits", flits},
                             {"router.input.first", place},
                             {"router.input.packets", by_vc(vcs, [&t](u32 vc) { return u64{most_packets_of(t, vc)}; })},
-                            {"router.input.stage", at_most(static_cast<u64>(Stage::kStopped))},
+                            {"router.input.stage", at_most(static_cast<u64>(FrontState::kStopped))},
                             {"router.input.out_port", below(kPorts)},
                             {"router.input.out_vc", below(vcs)},
                             {"router.input.wish", subset((1u << kDirections) - 1)},

@@ -7,9 +7,9 @@
 namespace flitlab {
 namespace {
 
+using t3e::FrontState;
 using t3e::InputVc;
 using t3e::OutputVc;
-using t3e::Stage;
 
 class DeadlockSearch final : public WaitsFor {
  public:
@@ -25,10 +25,11 @@ class DeadlockSearch final : public WaitsFor {
 
   bool can_move(u64 i) const override {
     const InputVc& in = input(i);
-    if (in.stage == Stage::kIdle || in_transit(router(i), t_.router_fields.flit_mail, port_of(i), vc_of(i))) return true;
+    if (in.stage == FrontState::kIdle || in_transit(router(i), t_.router_fields.flit_mail, port_of(i), vc_of(i)))
+      return true;
     if (!in.flits) return t3e::is_terminal_port(port_of(i));
-    if (in.stage == Stage::kStopped) return true;
-    if (in.stage == Stage::kFlowing) return has_room(i, in.out_port, in.out_vc, 1);
+    if (in.stage == FrontState::kStopped) return true;
+    if (in.stage == FrontState::kFlowing) return has_room(i, in.out_port, in.out_vc, 1);
     if (is_free(i, in.out_port, in.out_vc) && has_room(i, in.out_port, in.out_vc, 1)) return true;
     bool free = false;
     for_each_adaptive(i,
@@ -56,7 +57,7 @@ class DeadlockSearch final : public WaitsFor {
         waits.push_back(number(peer.item, peer.port, vc));
     };
     wait_for(in.out_port, in.out_vc);
-    if (in.stage == Stage::kRequesting) for_each_adaptive(i, wait_for);
+    if (in.stage == FrontState::kRequesting) for_each_adaptive(i, wait_for);
     return waits;
   }
 

@@ -5,8 +5,8 @@
 
 #include "host/config/experiment.hpp"
 #include "host/routers/t3e/numbers.hpp"
-#include "host/routers/t3e/tables.hpp"
 #include "host/routers/t3e/paths.hpp"
+#include "host/routers/t3e/tables.hpp"
 
 namespace flitlab::t3e {
 
@@ -27,7 +27,7 @@ struct Machine {
   Tables tables;                            ///< at cycle 0
   Tables rerouted;                          ///< tables after a break during the run; else empty
   std::vector<SoftwareRegisters> software;  ///< [nodes]
-  bool has_plan_tables = true;                   ///< cycle 0 has flitlab's tables: no registers.file, no cold start
+  bool has_plan_tables = true;              ///< cycle 0 has flitlab's tables: no registers.file, no cold start
   std::vector<std::string> warnings;
 
   bool breaks() const;

@@ -48,7 +48,7 @@ void T3ePlan::describe_router(const std::vector<std::byte>& state, u32 index, Cy
       VcSnapshot& vc = ports[p].vcs[v];
       vc.name = vc_name(t, v);
       const t3e::InputVc& in = item.at(t.router_fields.input, p * t.link_vcs + v);
-      if (in.stage != t3e::Stage::kRequesting) continue;
+      if (in.stage != t3e::FrontState::kRequesting) continue;
       vc.note = dateline_note(p, v, item.at(t.router_fields.ring, t3e::descriptor_start(t, p, v) + in.first));
       std::string wish;
       for (u32 d = 0; d < t3e::kDirections; ++d)

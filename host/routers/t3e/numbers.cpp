@@ -99,7 +99,7 @@ std::vector<u32> number_pes(const Shape& shape, u32 lut_mode, const std::vector<
 }
 
 Assignment assign_pes(const Shape& shape, u32 lut_mode, std::vector<u32>& logical, const std::vector<u32>& broken_nodes,
-                 const std::vector<u32>& spares, const std::vector<u32>& partitions) {
+                      const std::vector<u32>& spares, const std::vector<u32>& partitions) {
   const u32 nodes = shape.nodes();
   Assignment assignment;
   assignment.in_service.assign(nodes, true);

@@ -28,6 +28,6 @@ struct Assignment {
 /// PEs in service, except unused spares, form one application, in which a spare has the position of the node that it
 /// replaces. ConfigError for spares or partitions that do not fit the machine.
 Assignment assign_pes(const Shape& shape, u32 lut_mode, std::vector<u32>& logical, const std::vector<u32>& broken_nodes,
-                 const std::vector<u32>& spares, const std::vector<u32>& partitions);
+                      const std::vector<u32>& spares, const std::vector<u32>& partitions);
 
 }  // namespace flitlab::t3e

@@ -91,7 +91,8 @@ Fate Paths::follow(const Location& location) {
   const Packet& packet = location.packet;
   if (packet.dst != target_) return Fate::kArrives;  // by the final hop
   const u32 kind = location.vc >= kDeterministicVcs ? 2 : location.vc;
-  u32& seen = seen_[((std::size_t{location.node} * kPorts + location.port) * kKinds + kind) * kBits + packet.route_bits];
+  u32& seen =
+      seen_[((std::size_t{location.node} * kPorts + location.port) * kKinds + kind) * kBits + packet.route_bits];
   if (seen >> 2 == round_) return (seen & 3) == kOpen ? Fate::kLost : static_cast<Fate>(seen & 3);
   seen = round_ << 2 | kOpen;
   Fate worst = Fate::kArrives;
@@ -127,7 +128,7 @@ std::string Paths::circle() const {
 }
 
 PathReport check_paths(const Shape& shape, const Tables& tables, const std::vector<u8>& broken, bool any_direction,
-                     const std::vector<bool>& in_service) {
+                       const std::vector<bool>& in_service) {
   struct Pair {
     u32 from, to;
     Tag tag;

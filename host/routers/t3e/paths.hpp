@@ -75,7 +75,7 @@ struct PathReport {
 
 /// Checks the paths between all pairs of nodes with `in_service`.
 PathReport check_paths(const Shape& shape, const Tables& tables, const std::vector<u8>& broken, bool any_direction,
-                     const std::vector<bool>& in_service);
+                       const std::vector<bool>& in_service);
 
 /// Changes the tables of a machine with partial planes or broken links so that all PEs reach one another where possible
 /// (paper, sections 2.1 to 2.4 and 9). It tries other signs, then initial and final hops, and clears ADAPT where an

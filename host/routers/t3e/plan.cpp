@@ -6,8 +6,8 @@
 #include "host/config/cross_checks.hpp"
 #include "host/routers/t3e/console.hpp"
 #include "host/routers/t3e/node_registers.hpp"
-#include "host/routers/t3e/table.hpp"
 #include "host/routers/t3e/paths.hpp"
+#include "host/routers/t3e/table.hpp"
 #include "host/routers/t3e/wiring.hpp"
 #include "host/run/result.hpp"
 #include "host/topology/metrics.hpp"
@@ -220,7 +220,7 @@ std::vector<PortSnapshot> T3ePlan::inspect_router(const std::vector<std::byte>& 
         s.id = packet.id;
         s.dst_router = machine_.shape.node_at(packet.dst);
         s.out_port = in.out_port;
-        if (in.stage == t3e::Stage::kFlowing) s.out_vc = in.out_vc;
+        if (in.stage == t3e::FrontState::kFlowing) s.out_vc = in.out_vc;
       }
       s.credits = out.credits;
       if (out.owner != t3e::kNoVc) {

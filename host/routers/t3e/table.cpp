@@ -81,7 +81,7 @@ void set_sizes(Table& t, const Experiment& e, u32 shortest) {
   t.buffer_flits = e.u32_of(param::router.deterministic_buffer_flits);
   t.adaptive_buffer_flits = e.u32_of(param::router.adaptive_buffer_flits);
   t.ring = most_packets_in_buffer(t.buffer_flits, shortest);
-  t.adaptive_ring = most_packets_in_buffer(t.adaptive_buffer_flits, shortest);
+  t.most_adaptive_packets = most_packets_in_buffer(t.adaptive_buffer_flits, shortest);
   t.slot_mask = inbox_slots(t) - 1;
 }
 

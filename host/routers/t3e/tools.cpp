@@ -78,7 +78,7 @@ Datum machine_of(const Experiment* experiment, const Arguments&) {
                                  {"virtual", number[n]},
                                  {"in_service", Datum{static_cast<bool>(in_service[n])}}});
   const t3e::PathReport report = t3e::check_paths(machine.shape, tables, machine.broken,
-                                                e.is({t3e::param::router.adaptive_choice, "any"}), in_service);
+                                                  e.is({t3e::param::router.adaptive_choice, "any"}), in_service);
   return Datum::Map{{"nodes", std::move(list)},
                     {"pairs", report.pairs},
                     {"adaptive_pairs", report.adaptive},

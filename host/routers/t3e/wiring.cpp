@@ -35,7 +35,7 @@ std::vector<u32> orientations(const Machine& machine, u32 node, u32 orient, u64 
       const u32 from = reached[i], to = shape.neighbour(from, port);
       if (to == kNone || value[to] != kNone || (broken && machine.broken[from] >> port & 1)) continue;
       value[to] = propagated_orientation(value[from], dimension_of(port), machine.wired[from], machine.wired[to],
-                                   machine.orient_inverts);
+                                         machine.orient_inverts);
       reached.push_back(to);
     }
   return value;

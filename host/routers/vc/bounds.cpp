@@ -8,7 +8,8 @@ namespace flitlab {
 std::vector<Bound> VcPlan::bounds() const {
   const vc::VcTable& t = table_;
   const u64 channels = u64{t.ports} * t.vcs;
-  const Check port = below(t.ports), vc = below(t.vcs), position = below(t.ring), owner = below_or(channels, vc::kNoOwner);
+  const Check port = below(t.ports), vc = below(t.vcs), position = below(t.ring),
+              owner = below_or(channels, vc::kNoOwner);
   const Check flits = at_most(t.buffer_flits), next_vc = at_most(t.vcs), next_port = at_most(t.ports);
   const Check set = [t = &t](u64 bits, u32, u32 word) {  // VCs of whole ports; the last word may have fewer
     const u32 first = word << t->set_shift, ports = std::min(t->ports - first, 1u << t->set_shift);

@@ -26,7 +26,7 @@ static_assert(kMaxMessages % 32 == 0);
 
 /// Assigned messages. The array is indexed by channel, because one over all messages would need a GPU's stack.
 struct Assigned {
-  MessageSet departed;           ///< messages that have a channel, or have left for their terminals
+  MessageSet departed;       ///< messages that have a channel, or have left for their terminals
   u32 channels = 0;          ///< assigned channels, as a set
   u8 message[kMaxChannels];  ///< `message[channel]`: rank of the assigned message
 

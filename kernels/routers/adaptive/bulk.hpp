@@ -37,7 +37,9 @@ struct BulkCycle {
     }
   }
 
-  FLITLAB_INLINE RouterControl& control(u32 router_index) const { return node[router_index].at(v.t.router_fields.control); }
+  FLITLAB_INLINE RouterControl& control(u32 router_index) const {
+    return node[router_index].at(v.t.router_fields.control);
+  }
   FLITLAB_INLINE TerminalControl& source(u32 terminal) const {
     return v.terminals[terminal].at(v.t.terminal_fields.control);
   }
@@ -70,7 +72,7 @@ struct BulkCycle {
   /// Messages of a router, by rank.
   struct Ranked {
     u32 count;
-    u32 local = 0;                ///< set of messages for terminals of this router
+    u32 local = 0;               ///< set of messages for terminals of this router
     Choices<kHalves> choices{};  ///< channels that messages may take
   };
 
@@ -79,7 +81,8 @@ struct BulkCycle {
     const auto& t = v.t;
     const RouterFields& f = t.router_fields;
     const auto router = node[router_index];
-    const u32 first = (now & t.slot_mask) * t.channels, stored = control(router_index).stored, here = index[router_index];
+    const u32 first = (now & t.slot_mask) * t.channels, stored = control(router_index).stored,
+              here = index[router_index];
     const u32 wired = t.wired[here];
     const u32* minimal = t.minimal + std::size_t{here} * t.routers;
     const u8* order = &router.at(f.order);
@@ -232,7 +235,8 @@ struct BulkCycle {
       }
       for (u32 i = 0; i < entering; ++i) {
         const u32 router_index = listed[i], terminal_index = index[router_index] * t.concentration + which;
-        insert(v, node[router_index], index[router_index], control(router_index), take_oldest(v, v.terminals[terminal_index], terminal_index, source(terminal_index), now));
+        insert(v, node[router_index], index[router_index], control(router_index),
+               take_oldest(v, v.terminals[terminal_index], terminal_index, source(terminal_index), now));
       }
     }
   }

@@ -43,7 +43,7 @@ struct Table {
   u32 concentration = 1;
   u32 channels = 0;         ///< C: most channels of a router
   u32 ports = 0;            ///< channels and terminals of a router
-  u32 positions = 0;           ///< P: positions in a pool
+  u32 positions = 0;        ///< P: positions in a pool
   u32 channel_buffers = 1;  ///< buffers for each channel of a router
   u32 spare = 0;            ///< spare buffers of a router
   u32 ejection = 0;         ///< messages that a router delivers in a cycle; 0: no limit

@@ -51,7 +51,8 @@ FLITLAB_INLINE u64 receive_acknowledgment(const V& v, const Item<W>& node, u32 d
 
 /// Sends an acknowledgment, with the token part `tokens` of the word, into the sender's inbox unless an error hits it.
 template <class V, int W>
-FLITLAB_INLINE void send_acknowledgment(const V& v, const Item<W>& node, u32 index, u32 receiver, u32 tokens, Cycle now) {
+FLITLAB_INLINE void send_acknowledgment(const V& v, const Item<W>& node, u32 index, u32 receiver, u32 tokens,
+                                        Cycle now) {
   const auto& t = v.t;
   if (t.acknowledgment_threshold &&
       philox(v.row->seed, bgl::stream::kLink, 16 * index + 8 + receiver, now).word[0] < t.acknowledgment_threshold) {
@@ -128,8 +129,8 @@ FLITLAB_INLINE void send_acknowledgments(const V& v, const Item<W>& node, u32 in
 
 /// Processes an arriving head. Returns whether the receiver accepts the packet: no header error, and next in sequence.
 template <class V, int W>
-FLITLAB_INLINE bool accept_head(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 receiver, u32 arrival,
-                            Cycle now) {
+FLITLAB_INLINE bool accept_head(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 receiver,
+                                u32 arrival, Cycle now) {
   const auto& t = v.t;
   LinkReceiver& r = receiver_at(v, node, receiver);
   const Hit hit = static_cast<Hit>(arrival >> kHitShift);

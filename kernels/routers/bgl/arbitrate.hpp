@@ -144,8 +144,8 @@ FLITLAB_HD inline bool has_bus(const T& t, const NodeControl& control, u32 recei
 /// Starts, for each receiver and priority, the transfer of one head at its destination to its reception FIFO. Returns
 /// whether further heads were able to.
 template <class V, int W>
-FLITLAB_INLINE bool receive(const V& v, const Item<W>& node, NodeControl& control, u32 index, u64 bypass, ArbiterDraws draws,
-                            Cycle now) {
+FLITLAB_INLINE bool receive(const V& v, const Item<W>& node, NodeControl& control, u32 index, u64 bypass,
+                            ArbiterDraws draws, Cycle now) {
   const u64 high_vcs = kEveryReceiver << v.t.high_vc;
   bool again = false;
   for (u64 left = control.here; left;) {
@@ -222,8 +222,8 @@ struct NodeGrants {
 
 /// Phases 1 to 3 for a node with a single candidate head, which needs no arbitration.
 template <class V, int W, class G>
-FLITLAB_INLINE void grant_uncontested(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue, u64 bypass,
-                               ArbiterDraws draws, G& grants, Cycle now) {
+FLITLAB_INLINE void grant_uncontested(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue,
+                                      u64 bypass, ArbiterDraws draws, G& grants, Cycle now) {
   Queue& state = queue_at(v, node, queue);
   if (queue < kInjectionQueue) {
     if (!has_bus(v.t, control, queue >> 3)) return;
@@ -236,7 +236,7 @@ FLITLAB_INLINE void grant_uncontested(const V& v, const Item<W>& node, NodeContr
 /// Phases 1 to 3 for the heads that request links. Returns whether a denied request may be granted in the next cycle.
 template <class V, int W, class G>
 FLITLAB_INLINE bool arbitrate(const V& v, const Item<W>& node, NodeControl& control, u32 index, u64 waiting, u64 bypass,
-                         ArbiterDraws draws, G& grants, Cycle now) {
+                              ArbiterDraws draws, G& grants, Cycle now) {
   const auto& t = v.t;
   u64 requests[kDirections] = {};
   u64 high = 0;  // presented heads of high priority
@@ -290,7 +290,8 @@ FLITLAB_INLINE bool arbitrate(const V& v, const Item<W>& node, NodeControl& cont
     const u32 direction = lowest_bit(directions);
     u64 set = requests[direction];
     if (set & high) set &= high;
-    if (set & kReceivers && set & ~kReceivers && is_selected_cycle(draws, kNetworkCoin, t.network_threshold)) set &= kReceivers;
+    if (set & kReceivers && set & ~kReceivers && is_selected_cycle(draws, kNetworkCoin, t.network_threshold))
+      set &= kReceivers;
     const u32 queue = serve(v, node, set, draws, kSenderDice + direction);
     grants.add(v, node, control, index, queue, bypass, now);
     ++granted;

@@ -187,12 +187,12 @@ class DueNodes {
       Notes& notes = notes_[at];
       heads.add(64 * (at - first), notes.heads & here);
       tokens.add(64 * (at - first), notes.tokens & here);
-      from_software.add(64 * (at - first), notes.from_software & here);
+      from_software.add(64 * (at - first), notes.heard & here);
       again.add(64 * (at - first), notes.again & here);
       queues.add(64 * (at - first), notes.queues & here);
     }
     Notes& rest = notes_[at_];
-    rest = {rest.heads & left, rest.tokens & left, rest.from_software & left, rest.again & left, rest.queues & left};
+    rest = {rest.heads & left, rest.tokens & left, rest.heard & left, rest.again & left, rest.queues & left};
     list(heads, number, batch.with_head);
     list(tokens, number, batch.with_tokens);
     list(from_software, number, batch.from_software);

@@ -148,7 +148,8 @@ template <class V>
 FLITLAB_INLINE Notes take_notes_of(const V& v, u32 group, Cycle now) {
   const auto& f = v.t.calendar_fields;
   return {arrival_notes<true>(v, f.heads, group, now), arrival_notes<true>(v, f.tokens, group, now),
-          std::exchange(software_actions_at(v, 64 * group, now), 0), std::exchange(notes_at(v, f.again, 64 * group, now), 0),
+          std::exchange(software_actions_at(v, 64 * group, now), 0),
+          std::exchange(notes_at(v, f.again, 64 * group, now), 0),
           std::exchange(notes_at(v, f.queues, 64 * group, now), 0)};
 }
 
@@ -157,7 +158,8 @@ template <class V>
 FLITLAB_INLINE u64 noted_nodes(const V& v, u32 group, Cycle now) {
   const auto& f = v.t.calendar_fields;
   return arrival_notes<false>(v, f.heads, group, now) | arrival_notes<false>(v, f.tokens, group, now) |
-         software_actions_at(v, 64 * group, now) | notes_at(v, f.again, 64 * group, now) | notes_at(v, f.queues, 64 * group, now);
+         software_actions_at(v, 64 * group, now) | notes_at(v, f.again, 64 * group, now) |
+         notes_at(v, f.queues, 64 * group, now);
 }
 
 /// Returns whether a node has a note in this cycle.

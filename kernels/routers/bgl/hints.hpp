@@ -169,7 +169,8 @@ FLITLAB_HD inline SoftwareHints best_hints(const T& t, u32 from, u32 to, u32 dra
     }
     const RouteClass way = route_class_of(t, from, to, hints);
     if (way == RouteClass::kNone) continue;
-    const u32 cost = (way > RouteClass::kOrdered ? static_cast<u32>(way) << 16 : 0) + 2 * hops + (way == RouteClass::kOrdered);
+    const u32 cost =
+        (way > RouteClass::kOrdered ? static_cast<u32>(way) << 16 : 0) + 2 * hops + (way == RouteClass::kOrdered);
     if (cost > best) continue;
     if (cost < best) best = cost, count = 0, equals = 0;
     equals |= u64{static_cast<u32>(way) << 6 | hints} << 8 * count++;

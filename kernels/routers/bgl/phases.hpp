@@ -145,7 +145,7 @@ struct NodePhase {
     batch.count = 1;
     batch.with_head.add(0, notes.heads);
     batch.with_tokens.add(0, notes.tokens);
-    batch.heard.add(0, notes.heard);
+    batch.from_software.add(0, notes.heard);
     batch.freed.add(0, notes.again);
     batch.turning.add(0, notes.queues);
     NodeGrants grants;
@@ -192,7 +192,7 @@ struct NodePhase {
     auto& node = batch.node;
     auto& bypass = batch.bypass;
     const u32 n = kMost == 1 ? 1 : batch.count;
-    const auto &with_head = batch.with_head, &with_tokens = batch.with_tokens, &heard = batch.heard,
+    const auto &with_head = batch.with_head, &with_tokens = batch.with_tokens, &from_software = batch.from_software,
                &freed = batch.freed, &turning = batch.turning;
     const auto control = [&](u32 i) -> NodeControl& { return node[i].at(t.node_fields.control); };
     struct Tokens {
@@ -259,7 +259,7 @@ struct NodePhase {
         node[i].at(t.node_fields.engaged, receiver) = now - t.hop_delay + kChunkBytes * chunks_of(route) + t.overhead;
       bypass[i] |= u64{enter(v, node[i], control(i), index[i], queue, route, now)} << queue;
     });
-    for (u32 i : heard) receive_from_software(v, node[i], index[i], now);
+    for (u32 i : from_software) receive_from_software(v, node[i], index[i], now);
     // Ended transfers are listed first and processed afterwards, so that prefetches have time.
     const auto end = [&](u32 node_and_queue) __attribute__((always_inline)) {
       const u32 i = kMost == 1 ? 0 : node_and_queue >> 8, queue = node_and_queue & 0xFF;
@@ -284,7 +284,8 @@ struct NodePhase {
     if constexpr (kMost == 1) {  // in one loop, so that a GPU has one copy of the code
       for (u64 left = leaving.set | arriving.set << kDirections; left; left &= left - 1) {
         const u32 k = lowest_bit(left);
-        visit_transfer(0, k < kDirections ? node[0].at(t.node_fields.sender_takes, k) : k - kDirections, k < kDirections);
+        visit_transfer(0, k < kDirections ? node[0].at(t.node_fields.sender_takes, k) : k - kDirections,
+                       k < kDirections);
       }
     } else {
       leaving.for_each([&](u32 i, u32 d) { visit_transfer(i, node[i].at(t.node_fields.sender_takes, d), true); });

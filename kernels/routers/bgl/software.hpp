@@ -107,7 +107,7 @@ FLITLAB_INLINE void fill_infinite(const V& v, const Item<W>& terminal, u32 index
 /// message's slot at the receiver.
 template <class V, int W>
 FLITLAB_INLINE void put_program_packets(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
-                                   SoftwareControl& software, Cycle now) {
+                                        SoftwareControl& software, Cycle now) {
   const auto& t = v.t;
   ProgramPacket next;
   for (u32 used = 0; next_program_packet(v, terminal, index, now, next);) {
@@ -141,7 +141,7 @@ FLITLAB_INLINE void put_program_packets(const V& v, const Item<W>& terminal, u32
 /// One cycle of a program: runs its calls, puts its packets, and schedules its next wake-up.
 template <class V, int W>
 FLITLAB_INLINE void continue_program(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
-                                       SoftwareControl& software, Cycle now) {
+                                     SoftwareControl& software, Cycle now) {
   if (program_wakes(v, terminal, index, now) <= now) run_program(v, terminal, index, now);
   put_program_packets(v, terminal, index, control, software, now);
   // The next call may have waited for packets that were put just now.
@@ -230,7 +230,7 @@ FLITLAB_INLINE void end_tasks(const V& v, const Item<W>& terminal, u32 index, Te
 /// One cycle of a broadcast: puts the root's colours, and schedules the next attempt.
 template <class V, int W>
 FLITLAB_INLINE void continue_broadcast(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
-                                         SoftwareControl& software, u32 used, Cycle now) {
+                                       SoftwareControl& software, u32 used, Cycle now) {
   const auto& t = v.t;
   if (index == t.fill_root) {
     if (!control.created)

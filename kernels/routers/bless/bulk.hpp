@@ -31,12 +31,12 @@ struct BulkCycle {
   u32 n;
   Cycle now;
   std::byte *now_came, *now_inbox, *next_came, *next_inbox, *sent;  ///< inbox and counters of router 0
-  std::size_t offset[kRouters];                                   ///< of each router's state from router 0, bytes
+  std::size_t offset[kRouters];                                     ///< of each router's state from router 0, bytes
   Item<1> terminal[kRouters];
   u32 occupied[kRouters];  ///< set of inputs that hold a flit
   Flit seat[kRouters][kInputs];
   alignas(16) u32 productive[kRouters][kInputs];  ///< set of productive channels
-  alignas(16) u32 preferred[kRouters][kInputs];        ///< preferred channel, as a set of one
+  alignas(16) u32 preferred[kRouters][kInputs];   ///< preferred channel, as a set of one
 
   FLITLAB_INLINE BulkCycle(const V& view, const u32* list, u32 count, Cycle cycle)
       : v(view), index(list), n(count), now(cycle) {
@@ -54,7 +54,7 @@ struct BulkCycle {
     }
   }
 
-  FLITLAB_INLINE TerminalControl& control(u32 who) const { return terminal[who].at(v.t.terminal_fields.control); }
+  FLITLAB_INLINE TerminalControl& control(u32 r) const { return terminal[r].at(v.t.terminal_fields.control); }
 
   FLITLAB_INLINE static Quad elements_of(u32 set) { return (all_four(set) & Quad{1, 2, 4, 8}) != Quad{}; }
 
@@ -74,18 +74,18 @@ struct BulkCycle {
       occupied[i] = static_cast<u32>((bytes_present(came) >> 7) * 0x10204080u >> 28) & 15;
       count = ejecting.add(count, i, members(nearer == Quad{}) & occupied[i]);
     }
-    for (u32 i = 0; i < count; ++i) eject_oldest(ejecting.who[i], static_cast<u32>(ejecting.set[i]));
+    for (u32 i = 0; i < count; ++i) eject_oldest(ejecting.index[i], static_cast<u32>(ejecting.set[i]));
   }
 
   /// Ejects the oldest flits of `set`, the inputs whose flits are addressed to this router's terminal.
-  FLITLAB_INLINE void eject_oldest(u32 who, u32 set) {
+  FLITLAB_INLINE void eject_oldest(u32 r, u32 set) {
     for (u32 taken = 0; set && taken < v.t.ejection_width;) {
       u32 oldest = lowest_bit(set);
       for (u32 others = set & (set - 1); others; others &= others - 1)
-        if (older(seat[who][lowest_bit(others)], seat[who][oldest])) oldest = lowest_bit(others);
+        if (older(seat[r][lowest_bit(others)], seat[r][oldest])) oldest = lowest_bit(others);
       set &= ~(1u << oldest);
-      if (!eject(v, terminal[who], index[who], seat[who][oldest], now)) continue;
-      occupied[who] &= ~(1u << oldest);
+      if (!eject(v, terminal[r], index[r], seat[r][oldest], now)) continue;
+      occupied[r] &= ~(1u << oldest);
       ++taken;
     }
   }
@@ -101,7 +101,7 @@ struct BulkCycle {
     for (u32 i = 0; i < create_count; ++i) create_packets(v, index[creating[i]], control(creating[i]), now);
     for (u32 i = 0; i < n; ++i) {
       const TerminalControl& c = control(i);
-      const u32 busy = c.element.left != 0, has = busy | (c.sent != c.created), full = occupied[i] == t.wired[index[i]];
+      const u32 busy = c.lane.left != 0, has = busy | (c.sent != c.created), full = occupied[i] == t.wired[index[i]];
       const u32 sends = has & (full ^ 1);
       blocked += has & full;
       sending[send_count] = i;
@@ -111,15 +111,15 @@ struct BulkCycle {
     }
     count(*v.shard, Count::kBlocked, blocked);
     for (u32 i = 0; i < start_count; ++i) {
-      const u32 who = starting[i];
-      begin_packet(v, terminal[who], index[who], control(who), now);
+      const u32 r = starting[i];
+      begin_packet(v, terminal[r], index[r], control(r), now);
     }
     for (u32 i = 0; i < send_count; ++i) {
-      const u32 who = sending[i], free = lowest_bit(~occupied[who]);
-      const Flit flit = take_flit(v, terminal[who], control(who));
-      seat[who][free] = flit;
-      productive[who][free] = productive_channels(t, t.address[index[who]], flit.dst) & t.wired[index[who]];
-      occupied[who] |= 1u << free;
+      const u32 r = sending[i], free = lowest_bit(~occupied[r]);
+      const Flit flit = take_flit(v, terminal[r], control(r));
+      seat[r][free] = flit;
+      productive[r][free] = productive_channels(t, t.address[index[r]], flit.dst) & t.wired[index[r]];
+      occupied[r] |= 1u << free;
     }
     count(*v.shard, Total::kFlitsInjected, send_count);
   }
@@ -146,7 +146,7 @@ struct BulkCycle {
       moves[i] = static_cast<Move>(input << 8 | lowest_bit(preferred[input / kInputs][input % kInputs]));
     }
     u32 move_count = uncontended_count;
-    for (u32 i = 0; i < contending_count; ++i) deflected += contend(contending.who[i], moves, move_count);
+    for (u32 i = 0; i < contending_count; ++i) deflected += contend(contending.index[i], moves, move_count);
     for (u32 i = 0; i < move_count; ++i) send(moves[i] >> 8 >> 2, moves[i] >> 8 & 3, moves[i] & 0xFF);
     count(*v.shard, Total::kFlitMoves, move_count);
     count(*v.shard, Count::kSent, move_count);
@@ -155,19 +155,19 @@ struct BulkCycle {
 
   /// Sets the preferred channel of each flit of a router. Returns 1 if two flits prefer the same channel or one has no
   /// productive channel, else 0.
-  FLITLAB_INLINE u32 preferences_conflict(u32 who) {
-    const Quad present = elements_of(occupied[who]);
+  FLITLAB_INLINE u32 preferences_conflict(u32 r) {
+    const Quad present = elements_of(occupied[r]);
     Quad good;
-    std::memcpy(&good, productive[who], sizeof good);
+    std::memcpy(&good, productive[r], sizeof good);
     Quad first = good & -good;
-    std::memcpy(preferred[who], &first, sizeof first);
+    std::memcpy(preferred[r], &first, sizeof first);
     if constexpr (V::Table::wraps != 0) {
-      for (u32 set = members((good & good >> 1 & all_four(5)) != Quad{}) & occupied[who]; set; set &= set - 1) {
+      for (u32 set = members((good & good >> 1 & all_four(5)) != Quad{}) & occupied[r]; set; set &= set - 1) {
         const u32 element = lowest_bit(set);
-        productive[who][element] |= (preference(seat[who][element]) & 3) << kInputs;
-        preferred[who][element] = 1u << (kChoiceOf[0][productive[who][element]][kAll] & kChannel);
+        productive[r][element] |= (preference(seat[r][element]) & 3) << kInputs;
+        preferred[r][element] = 1u << (kChoiceOf[0][productive[r][element]][kAll] & kChannel);
       }
-      std::memcpy(&first, preferred[who], sizeof first);
+      std::memcpy(&first, preferred[r], sizeof first);
     }
     first &= present;
     // The sum of one-element sets equals their union exactly if they all differ.
@@ -179,35 +179,35 @@ struct BulkCycle {
 
   /// Lets the flits of a router choose channels in the order of age. Returns the number of deflected flits. Inputs
   /// without a flit come last in the order and get no turn.
-  FLITLAB_INLINE u32 contend(u32 who, Move* moves, u32& move_count) {
+  FLITLAB_INLINE u32 contend(u32 r, Move* moves, u32& move_count) {
     const auto& t = v.t;
-    u32 free = t.wired[index[who]], deflected = 0, turns = kSizeOfFour[occupied[who]];
-    u32 order = order_of(FourFlits(seat[who]), elements_of(occupied[who]));
+    u32 free = t.wired[index[r]], deflected = 0, turns = kSizeOfFour[occupied[r]];
+    u32 order = order_of(FourFlits(seat[r]), elements_of(occupied[r]));
     if (turns > kSizeOfFour[free]) {
-      raise_fault(v.routers[index[who]].at(t.router_fields.control).fault, kFaultBufferOverflow, kNoFaultPort);
+      raise_fault(v.routers[index[r]].at(t.router_fields.control).fault, kFaultBufferOverflow, kNoFaultPort);
       turns = kSizeOfFour[free];
     }
     const auto& choices = kChoiceOf[now % kInputs];
 #pragma GCC unroll 4
     for (u32 turn = 0; turn < kInputs; ++turn, order >>= 8) {
-      const u32 from = order & 3, can = turn < turns, choice = choices[productive[who][from]][free];
+      const u32 from = order & 3, can = turn < turns, choice = choices[productive[r][from]][free];
       free &= ~(1u << (choice & kChannel));
       deflected += choice / kDeflected & can;
-      moves[move_count] = static_cast<Move>((who * kInputs + from) << 8 | (choice & kChannel));
+      moves[move_count] = static_cast<Move>((r * kInputs + from) << 8 | (choice & kChannel));
       move_count += can;
     }
     return deflected;
   }
 
-  FLITLAB_INLINE void send(u32 who, u32 from, u32 channel) const {
+  FLITLAB_INLINE void send(u32 r, u32 from, u32 channel) const {
     const auto& t = v.t;
-    const Peer peer = t.peers[std::size_t{index[who]} * t.ports + channel];
+    const Peer peer = t.peers[std::size_t{index[r]} * t.ports + channel];
     const std::size_t next = std::size_t{peer.item} * v.routers.item_bytes;
     Flit& arrives = *reinterpret_cast<Flit*>(next_inbox + next + peer.port * sizeof(Flit));
-    arrives = seat[who][from];
+    arrives = seat[r][from];
     ++arrives.hops;
     next_came[next + peer.port] = std::byte{1};
-    ++reinterpret_cast<u32*>(sent + offset[who])[channel];
+    ++reinterpret_cast<u32*>(sent + offset[r])[channel];
   }
 };
 

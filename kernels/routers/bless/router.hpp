@@ -16,7 +16,7 @@ namespace flitlab::bless {
 
 template <class V>
 struct RouterCycle {
-  using Order = unsigned __int128;      ///< packed ranks: stay in registers, an array would not on a GPU
+  using Order = unsigned __int128;     ///< packed ranks: stay in registers, an array would not on a GPU
   static constexpr u32 kRankBits = 6;  ///< bits of one rank, which holds an input number
   static constexpr u32 kInjected = (1u << kRankBits) - 1;  ///< input number of the flit that is being injected
 
@@ -37,7 +37,9 @@ struct RouterCycle {
     if (input == kInjected) return injected;
     return node.at(v.t.router_fields.mail, (now & v.t.slot_mask) * v.t.channels + input);
   }
-  FLITLAB_INLINE u32 input_at(u32 rank_position) const { return static_cast<u32>(order >> rank_position * kRankBits) & kInjected; }
+  FLITLAB_INLINE u32 input_at(u32 rank_position) const {
+    return static_cast<u32>(order >> rank_position * kRankBits) & kInjected;
+  }
 
   FLITLAB_INLINE void rank(u32 input) {
     static_assert((kMaxChannels + 1) * kRankBits <= 128);
@@ -102,7 +104,8 @@ struct RouterCycle {
     count(*v.shard, Total::kFlitMoves);
     count(*v.shard, Count::kSent);
     if constexpr (V::traced)
-      v.log.write(index, flit_event(v, flit, EventKind::kSwitchGranted, input == kInjected ? t.channels : input, channel));
+      v.log.write(index,
+                  flit_event(v, flit, EventKind::kSwitchGranted, input == kInjected ? t.channels : input, channel));
   }
 
   FLITLAB_INLINE void send_all() const {

@@ -76,8 +76,8 @@ struct Table {
   u32 delay = 2;      ///< of a router, cycles (BLESS: 2)
   u32 hop_delay = 3;  ///< of a router and a channel, cycles
   u32 slot_mask = 0;
-  u32 ejection_width = 1;  ///< flits that a terminal takes in a cycle
-  u32 reassembly_buffers = 1;          ///< reassembly buffers of a terminal, packets
+  u32 ejection_width = 1;      ///< flits that a terminal takes in a cycle
+  u32 reassembly_buffers = 1;  ///< reassembly buffers of a terminal, packets
   TrafficMode mode = TrafficMode::kOpen;
   const Peer* peers = nullptr;   ///< [routers][ports]
   const u32* address = nullptr;  ///< [routers] packed coordinates

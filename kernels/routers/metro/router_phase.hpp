@@ -34,7 +34,7 @@ struct RouterPhase {
     RouterResult result;
     result.clear();
     const RouterCycle<V, DeferredWords, Words> cycle{v,  far,           node,  router_name(t, index), now, control,
-                                                 in, in + t.inputs, result};
+                                                     in, in + t.inputs, result};
     FLITLAB_ROLLED for (u32 left = begin_router(cycle, arrived); left; left &= left - 1) {
       cycle.step(lowest_bit(left));
       cycle.drive();

@@ -209,7 +209,7 @@ struct Table {
   u32 backoff_cycles = 1;
   u32 most_attempts = 0;
   u32 think_cycles = kNone;  ///< with `stalls`: from a transaction's end to the next message; kNone: drawn by load
-  u32 answer_timeout = 0;          ///< cycles after TURN within which an answer must end
+  u32 answer_timeout = 0;    ///< cycles after TURN within which an answer must end
   Crc crc{};
   u32 source_words = 1, serial_words = 1, crc_words = 0;  ///< of a message's body: source, serial number, check
   u16 header_first[kMaxStages] = {};     ///< [stage] first header word that its router passes on unchanged

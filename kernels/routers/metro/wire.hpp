@@ -80,7 +80,8 @@ struct DeferredSignal {
   One& one;
 };
 
-/// Drives a router's port: forward port p, or I + p for backward port p. `far`: FarInbox, or a class with its functions.
+/// Drives a router's port: forward port p, or I + p for backward port p. `far`: FarInbox, or a class with its
+/// functions.
 template <class V, class Far, int W>
 FLITLAB_INLINE void drive_port(const V& v, const Far& far, const Item<W>& node, const RouterName& name, u32 port,
                                Word word, Cycle now) {

@@ -16,9 +16,9 @@ template <class V, class Phase>
 struct BulkStep : Gathered<V, Phase> {
   using Base = Gathered<V, Phase>;
   using Base::arriving, Base::arrival_bits, Base::control, Base::for_each, Base::host, Base::link, Base::note,
-      Base::note_all, Base::place, Base::port, Base::slot, Base::tic, Base::waiting_at;
-  using Base::v, Base::now, Base::n, Base::item, Base::arriving_bits, Base::slot_first, Base::channels, Base::hosts, Base::waits,
-      Base::work, Base::offers, Base::presents, Base::requeued, Base::slot_now, Base::special;
+      Base::note_all, Base::now_modulo, Base::port, Base::slot, Base::tic, Base::waiting_at;
+  using Base::v, Base::now, Base::n, Base::item, Base::arriving_bits, Base::slot_first, Base::channels, Base::hosts,
+      Base::waits, Base::work, Base::offers, Base::presents, Base::requeued, Base::slot_now, Base::special;
   using typename Base::List, typename Base::SingleTic;
   static constexpr int W = V::width;
 

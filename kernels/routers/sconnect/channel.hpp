@@ -29,14 +29,14 @@
 namespace flitlab::sconnect {
 
 /// Bits that a slot carries besides the message: six of the protocol, two of the emulator.
-inline constexpr u8 kPresent = 1;     ///< the slot holds a message, or part of a quad
-inline constexpr u8 kSequence = 2;    ///< sequence bit of the message or quad
-inline constexpr u8 kAcknowledge = 4;      ///< acknowledgment of the slot received one routing cycle before
-inline constexpr u8 kAbort = 8;       ///< late abort: the message is void, the acknowledgment valid
-inline constexpr u8 kQuad = 16;       ///< part of a quad
-inline constexpr u8 kLast = 32;       ///< last part of a quad; without a message: requests an acknowledgment
-inline constexpr u8 kHit = 64;        ///< emulator: a bit error has damaged the slot
-inline constexpr u8 kOccupied = 128;  ///< emulator: the slot has been sent
+inline constexpr u8 kPresent = 1;      ///< the slot holds a message, or part of a quad
+inline constexpr u8 kSequence = 2;     ///< sequence bit of the message or quad
+inline constexpr u8 kAcknowledge = 4;  ///< acknowledgment of the slot received one routing cycle before
+inline constexpr u8 kAbort = 8;        ///< late abort: the message is void, the acknowledgment valid
+inline constexpr u8 kQuad = 16;        ///< part of a quad
+inline constexpr u8 kLast = 32;        ///< last part of a quad; without a message: requests an acknowledgment
+inline constexpr u8 kHit = 64;         ///< emulator: a bit error has damaged the slot
+inline constexpr u8 kOccupied = 128;   ///< emulator: the slot has been sent
 
 inline constexpr u8 kNoBuffer = 0xFF;
 inline constexpr u32 kQuadParts = 4;
@@ -52,10 +52,10 @@ struct Slot {
 };
 static_assert(sizeof(Slot) == 2);
 
-inline constexpr u8 kSending = 1;   ///< sequence bit of the message sent
-inline constexpr u8 kExpected = 2;  ///< sequence bit expected of the next message received
+inline constexpr u8 kSending = 1;    ///< sequence bit of the message sent
+inline constexpr u8 kExpected = 2;   ///< sequence bit expected of the next message received
 inline constexpr u8 kHoldsQuad = 4;  ///< the unacknowledged message is a quad
-inline constexpr u8 kTooEarly = 8;  ///< the next acknowledgment precedes the quad's last part
+inline constexpr u8 kTooEarly = 8;   ///< the next acknowledgment precedes the quad's last part
 
 enum class Outcome : u8 { kFree, kTaken, kFailed, kUnknown, kWaits };
 
@@ -104,8 +104,8 @@ FLITLAB_HD inline u8 part_bits(const Slot& first, u32 part) {
 }
 
 /// Transmitter: returns the protocol bits to send; 0: nothing is sent. `due`: kOccupied if an acknowledgment is due;
-/// `answer`: acknowledgment_of the previous slot. Every slot that is sent carries a valid acknowledgment, so a transmitter that
-/// has lost one can use a later one.
+/// `answer`: acknowledgment_of the previous slot. Every slot that is sent carries a valid acknowledgment, so a
+/// transmitter that has lost one can use a later one.
 FLITLAB_HD inline u8 sent_bits(u8 bits, u8 due, u8 answer) {
   bits |= due;
   return bits ? static_cast<u8>(bits | kOccupied | answer) : u8{0};

@@ -17,17 +17,17 @@ struct Choice {
   u32 count = 0;
 
   /// Returns the TIC of a request.
-  FLITLAB_INLINE u32 tic_of_request(u32 requester) const { return ports.tic_of_request[requester]; }
+  FLITLAB_INLINE u32 tic_of_request(u32 requester) const { return ports.index[requester]; }
 
-  /// Adds a request for message m of TIC `tic_of_request`, if `condition`.
-  FLITLAB_INLINE void add_request(bool condition, u32 tic_of_request, const Message& m, Options entry) {
+  /// Adds a request for message m of TIC i, if `condition`.
+  FLITLAB_INLINE void add_request(bool condition, u32 i, const Message& m, Options entry) {
     const Options all = allowed(entry, m.vc), others = m.tried < kPorts ? all & ~(3u << kVcs * m.tried) : all;
     const Options o = others ? others : all;
     options[count] = o;
     message[count] = &m;
     best[count] = kNone;
     ports.set[count] = (o | o >> 1) & 0x555;
-    ports.tic_of_request[count] = tic_of_request;
+    ports.index[count] = i;
     count += condition;
   }
 
@@ -39,7 +39,7 @@ struct Choice {
     if (without) return decide_one_by_one(source, tic_of);  // rare: each raises a fault
     for_each_member(ports.set, count, [&](u32 k, u64 set) __attribute__((always_inline)) {
       const u32 bit = lowest_bit(set), p = bit / kVcs;
-      const auto tic = tic_of(ports.tic_of_request[k]);
+      const auto tic = tic_of(ports.index[k]);
       const u32 vcs = options[k] >> bit, place = message[k]->priority * kVcs, q = p * kQueuesOfPort + place;
       const u8* held = tic.control.held + q;
       const auto& t = tic.v.t;
@@ -65,7 +65,7 @@ struct Choice {
  private:
   template <class TicOf>
   void decide_one_by_one(u32 source, TicOf&& tic_of) {
-    for (u32 k = 0; k < count; ++k) best[k] = tic_of(ports.tic_of_request[k]).decide(*message[k], source);
+    for (u32 k = 0; k < count; ++k) best[k] = tic_of(ports.index[k]).decide(*message[k], source);
   }
 };
 

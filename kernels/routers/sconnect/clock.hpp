@@ -70,12 +70,12 @@ struct Clock {
   /// Inbox word of a port of this TIC.
   FLITLAB_INLINE u64& inbox(u32 item_port, Cycle at) const {
     const auto& t = tic.v.t;
-    return tic.item.at(t.fields.clock.inbox, (at & t.slot_mask) * kPorts + item_port);
+    return tic.item.at(t.fields.clock.mail, (at & t.slot_mask) * kPorts + item_port);
   }
   /// Inbox word of the far end of a link.
   FLITLAB_INLINE u64& far_inbox(const Link& link, Cycle at) const {
     const auto& t = tic.v.t;
-    return tic.v.tics[link.far].at(t.fields.clock.inbox, (at & t.slot_mask) * kPorts + link.port);
+    return tic.v.tics[link.far].at(t.fields.clock.mail, (at & t.slot_mask) * kPorts + link.port);
   }
 
   /// Returns whether port p carries comparator sums to a TIC with the same oscillator. Two TICs that are joined by both

@@ -97,7 +97,7 @@ struct Gathered {
     item[n] = v.tics[router];
     links[n] = v.t.links + router * kPorts;
     slot_first[n] = v.t.slot_first + router * kPorts;
-    arriving_bits[n] = item[n].at(v.t.fields.arriving_bits, now & v.t.slot_mask);
+    arriving_bits[n] = item[n].at(v.t.fields.mail, now & v.t.slot_mask);
     ++n;
   }
 
@@ -163,7 +163,7 @@ struct Gathered {
     List creating;
     u32 create_count = 0;
     for (u32 i = 0; i < n; ++i) {
-      item[i].at(t.fields.arriving_bits, now & t.slot_mask) = 0;
+      item[i].at(t.fields.mail, now & t.slot_mask) = 0;
       channel.of[i] = t.channels[index[i]];
       host.of[i] = t.hosts[index[i]];
       waiting.of[i] = ports_that_wait(i);

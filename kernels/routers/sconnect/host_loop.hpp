@@ -36,7 +36,7 @@ struct HostLoop {
   /// Processes a delivered request or reply.
   FLITLAB_HD void take(const Packet& packet, Cycle now) const {
     if (!(packet.id & kReplyId)) {
-      ++control().reservation;
+      ++control().promised;
       queue_reply(v, terminal, control(), packet, now);
     } else if (!is_misdelivered(v, index, packet)) {
       terminal.at(v.t.host_fields.heard, now & 1) = ArrivedReply{packet.dst, packet.tag};
@@ -79,7 +79,7 @@ struct HostLoop {
       waiting += !sent(id);
     }
     if (open != loop.outstanding || waiting != source.created - source.sent) return false;
-    if (loop.created > loop.replies || loop.replies > v.t.traffic.reply_queue || loop.reservation) return false;
+    if (loop.created > loop.replies || loop.replies > v.t.traffic.reply_queue || loop.promised) return false;
     if (!offered) return true;
     return loop.created && reply().id == (kReplyId | loop.replies_sent) && reply().dst == oldest().to &&
            reply().tag == oldest().tag;

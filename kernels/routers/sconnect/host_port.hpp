@@ -43,7 +43,7 @@ struct HostPort {
     m.hops = tic.control.address;  // address of the requester, for the reply
     const ControlUnit<V, W> unit{tic};
     bool here;
-    const u32 q = unit.place(m, p, here);
+    const u32 q = unit.next_queue_for(m, p, here);
     if (q == kNone) return false;
     host.out_first = (host.out_first + 1) % kMailbox;
     --host.out_count;
@@ -141,7 +141,7 @@ struct HostPort {
   FLITLAB_INLINE bool refuses(const Message& m, u32 priority) const {
     if (m.control) return false;
     if (tic.v.t.refuses >> priority & 1) return true;
-    return tic.v.t.mode == TrafficMode::kRequestReply && !answers(m) && !queues().loop().has_room();
+    return tic.v.t.mode == TrafficMode::kRequestReply && !is_host_reply(m) && !queues().loop().has_room();
   }
 
   /// Presents the next message, or the next part of a quad, to the host.

@@ -222,7 +222,7 @@ struct HostQueues {
     m.src = index;
     m.node = v.t.table_given ? v.t.terminal_node[dst] : v.terminals[dst].at(v.t.host_fields.host).address;
     m.tried = kPorts;
-    if (is_loop() && !answers(m)) {
+    if (is_loop() && !is_host_reply(m)) {
       m.tag = static_cast<u8>(loop().tag_of(m.id));
       m.created = loop().transaction(m.tag).created;
     }

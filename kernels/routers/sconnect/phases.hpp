@@ -108,7 +108,7 @@ struct TicPhase {
     const auto item = v.tics[index];
     const TicControl& control = item.at(t.fields.control);
     bool any = t.clocks || control.used || control.awake || control.counting == kEveryCycle ||
-               item.at(t.fields.arriving_bits, now & t.slot_mask);
+               item.at(t.fields.mail, now & t.slot_mask);
     for (u32 p = kSerial; p < kPorts; ++p) {
       const Link& link = v.t.links[index * kPorts + p];
       if (link.kind != LinkKind::kHost) continue;
@@ -131,7 +131,7 @@ struct TicPhase {
     const auto item = v.tics[index];
     TicControl& control = item.at(t.fields.control);
     const Tic<V, V::width> tic{v, item, index, now, control};
-    u64& word = item.at(t.fields.arriving_bits, now & t.slot_mask);
+    u64& word = item.at(t.fields.mail, now & t.slot_mask);
     u64 arriving_bits = word;
     word = 0;
     prefetch_entries(tic, arriving_bits);

@@ -62,7 +62,7 @@ struct Receiver {
     Message m = arriving();
     const ControlUnit<V, W> unit{tic};
     bool here;
-    const u32 q = unit.place(m, p, here);
+    const u32 q = unit.next_queue_for(m, p, here);
     if (q == kNone) return refuse();
     take(s);
     if (here) unit.carry_out(m, p);

@@ -16,7 +16,8 @@ struct StartTic {
     TicControl& control = item.at(t.fields.control);
     control.free = ~u64{0} >> (64 - t.buffers);
     control.reserved = static_cast<u8>(2 * t.control_buffers);
-    for (u32 q = 0; q < kQueues; ++q) control.reserved = static_cast<u8>(control.reserved + reserved_buffers(t, index, q));
+    for (u32 q = 0; q < kQueues; ++q)
+      control.reserved = static_cast<u8>(control.reserved + reserved_buffers(t, index, q));
     control.enabled = (1u << kPorts) - 1;
     control.counting = kEveryCycle + 1;
     control.address = t.table_given ? t.address[index] : kNoAddress;

@@ -74,7 +74,9 @@ struct Tic {
   }
 
   /// Returns kApart if a message that enters a queue counts for the control reservation, 0 if for the queue's.
-  FLITLAB_INLINE u8 apart(u32 q, const Message& m) const { return m.control && !unused_reservation(q) ? kApart : u8{0}; }
+  FLITLAB_INLINE u8 apart(u32 q, const Message& m) const {
+    return m.control && !unused_reservation(q) ? kApart : u8{0};
+  }
 
   /// Adds `change` buffers to the count of a message's queue or, with kApart, of the control reservation.
   FLITLAB_INLINE void hold_buffers(u32 q, const Message& m, u8 flags, u32 change) const {
@@ -82,7 +84,8 @@ struct Tic {
     u8& held = own ? control.held_control[is_reply(m)] : control.held[q];
     const u32 before = own ? unused_control_reservation(m) : unused_reservation(q);
     held = static_cast<u8>(held + change);
-    control.reserved = static_cast<u8>(control.reserved - before + (own ? unused_control_reservation(m) : unused_reservation(q)));
+    control.reserved =
+        static_cast<u8>(control.reserved - before + (own ? unused_control_reservation(m) : unused_reservation(q)));
     control.used = static_cast<u8>(control.used + change);
   }
 

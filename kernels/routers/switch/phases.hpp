@@ -77,7 +77,7 @@ struct SwitchCycle {
     in.output = oldest_destination(v, v.terminals[i], i, control);
     const Cycle arrival = in.created < in.free ? in.free : in.created;
     in.free = arrival + in.flits;
-    const Cycle ready = t.stored ? in.free : arrival;
+    const Cycle ready = t.stores_messages ? in.free : arrival;
     if (in.since < ready) in.since = ready;
     output(in.output).wanted |= u64{1} << i;
     if constexpr (V::traced)

@@ -61,7 +61,7 @@ struct Table {
   u32 routers = 1;
   u32 terminals = 8;       ///< N: inputs, and outputs
   u32 output_buffers = 1;  ///< B: messages that an output holds
-  u8 stores_messages = 0;           ///< crossbar: a message is stored as a whole before it is switched
+  u8 stores_messages = 0;  ///< crossbar: a message is stored as a whole before it is switched
   u8 release_by_tail = 0;
   TrafficMode mode = TrafficMode::kOpen;
   TrafficTable traffic;

@@ -19,7 +19,7 @@ struct Bids {
 /// Drops one flit of a stopped packet. The packet is counted as lost with its tail.
 template <class V, int W>
 FLITLAB_INLINE void drop_flit(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 port, u32 vc,
-                               InputVc& in, Cycle now) {
+                              InputVc& in, Cycle now) {
   --in.flits;
   --control.buffered;
   outbox_of<Outbox<V>>(v, now).credit(port, v.t.peers[index * kPorts + port], vc);
@@ -43,7 +43,7 @@ FLITLAB_INLINE u32 eligible_beside_slow_io(const V& v, const Item<W>& router, u3
   for (u32 left = set; left; left &= left - 1) {
     const u32 vc = lowest_bit(left);
     const InputVc& in = input_vc(v, router, port, vc);
-    if (in.stage == Stage::kStopped || in.out_port != kIoPort) continue;
+    if (in.stage == FrontState::kStopped || in.out_port != kIoPort) continue;
     bound |= 1u << vc;
     if (output_vc(v, router, kIoPort, in.out_vc).owner == bit_of(port, vc)) owners |= 1u << vc;
   }
@@ -64,7 +64,8 @@ FLITLAB_INLINE u32 select_requester(PortState& port, u32 set) {
 
 /// Records the request of a packet, no flit of which has left, for its deterministic output VC.
 template <class V, int W>
-FLITLAB_INLINE void request_deterministic(const V& v, const Item<W>& router, RouterControl& control, u32 input_bit, const InputVc& in) {
+FLITLAB_INLINE void request_deterministic(const V& v, const Item<W>& router, RouterControl& control, u32 input_bit,
+                                          const InputVc& in) {
   OutputVc& out = output_vc(v, router, in.out_port, in.out_vc);
   const u32 owner = out.owner;
   out.asked_by |= u64{owner != input_bit} << input_bit;
@@ -147,7 +148,7 @@ FLITLAB_INLINE u32 choose_sender(const V& v, const Item<W>& router, u32 port, Bi
   u32 urgent = set & ((1u << kDeterministicVcs) - 1);
   for (u32 vc = kDeterministicVcs; vc < v.t.link_vcs; ++vc) {
     const u32 wants = set >> vc & 1, owner = select(wants, output_vc(v, router, port, vc).owner, 0);
-    const u32 begun = input_vc(v, router, owner / 8, owner % 8).stage == Stage::kFlowing;
+    const u32 begun = input_vc(v, router, owner / 8, owner % 8).stage == FrontState::kFlowing;
     urgent |= (wants & begun) << vc;
   }
   const u32 next = first_at_or_after(select(urgent != 0, urgent, set), state.pick_out), holder = state.sending % 32;
@@ -162,7 +163,7 @@ FLITLAB_INLINE u32 choose_sender(const V& v, const Item<W>& router, u32 port, Bi
 /// Returns whether an input VC holds its output port and has a credit, so that it sends without arbitration.
 template <class V, int W>
 FLITLAB_INLINE bool holds_output(const V& v, const Item<W>& router, const InputVc& in) {
-  return (in.stage == Stage::kFlowing) & (router.at(v.t.router_fields.port, in.out_port).sending == in.out_vc) &
+  return (in.stage == FrontState::kFlowing) & (router.at(v.t.router_fields.port, in.out_port).sending == in.out_vc) &
          (output_vc(v, router, in.out_port, in.out_vc).credits != 0);
 }
 
@@ -188,8 +189,8 @@ FLITLAB_INLINE bool has_credit_next(const V& v, const Item<W>& router, u32 port,
 
 /// Cancels the other request of a packet whose head leaves by output VC (out_port, out_vc).
 template <class V, int W>
-FLITLAB_INLINE void cancel_other_request(const V& v, const Item<W>& router, RouterControl& control, u32 input_bit, InputVc& in,
-                                  u32 out_port, u32 out_vc) {
+FLITLAB_INLINE void cancel_other_request(const V& v, const Item<W>& router, RouterControl& control, u32 input_bit,
+                                         InputVc& in, u32 out_port, u32 out_vc) {
   if (in.adaptive_port == out_port && in.adaptive_vc == out_vc)
     cancel_request(control, output_vc(v, router, in.out_port, in.out_vc), in.out_port, in.out_vc, input_bit);
   else if (in.adaptive_port != kNoVc)
@@ -201,7 +202,7 @@ FLITLAB_INLINE void cancel_other_request(const V& v, const Item<W>& router, Rout
 /// the port.
 template <class V, int W>
 FLITLAB_INLINE void update_rights(const V& v, const Item<W>& router, RouterControl& control, u32 port, u32 vc,
-                                InputVc& in, u32 out_port, u32 out_vc, bool tail, Cycle now) {
+                                  InputVc& in, u32 out_port, u32 out_vc, bool tail, Cycle now) {
   PortState& state = router.at(v.t.router_fields.port, port);
   PortState& out_state = router.at(v.t.router_fields.port, out_port);
   const u32 flits = in.flits - 1u;
@@ -237,7 +238,7 @@ FLITLAB_INLINE void arbitrate(const V& v, const Item<W>& router, RouterControl& 
     if (!set) continue;
     const u32 vc = select_requester(state, set);
     InputVc& in = input_vc(v, router, port, vc);
-    if (in.stage == Stage::kStopped) {
+    if (in.stage == FrontState::kStopped) {
       drop_flit(v, router, control, index, port, vc, in, now);
       continue;
     }
@@ -247,7 +248,7 @@ FLITLAB_INLINE void arbitrate(const V& v, const Item<W>& router, RouterControl& 
   for (u32 set = requesters; set; set &= set - 1) {
     const u32 port = lowest_bit(set), vc = bids.vc[port];
     const InputVc& in = input_vc(v, router, port, vc);
-    if (in.stage != Stage::kRequesting) continue;
+    if (in.stage != FrontState::kRequesting) continue;
     request_deterministic(v, router, control, bit_of(port, vc), in);
     if (!may_adapt(in)) continue;
     const u32 bit = request_adaptive(v, router, port, in, bids);
@@ -255,7 +256,8 @@ FLITLAB_INLINE void arbitrate(const V& v, const Item<W>& router, RouterControl& 
   }
   for (u64 set = control.asked; set; set &= set - 1) grant(v, router, lowest_bit(set));
   control.asked = 0;
-  for (; adaptive_requests; adaptive_requests &= adaptive_requests - 1) grant_adaptive(v, router, lowest_bit(adaptive_requests), bids);
+  for (; adaptive_requests; adaptive_requests &= adaptive_requests - 1)
+    grant_adaptive(v, router, lowest_bit(adaptive_requests), bids);
   for (u32 set = requesters; set; set &= set - 1) {
     const u32 port = lowest_bit(set);
     compete(v, router, port, bids.vc[port], closed, bids);
@@ -267,7 +269,8 @@ FLITLAB_INLINE void arbitrate(const V& v, const Item<W>& router, RouterControl& 
     const u32 port = lowest_bit(winners), vc = bids.vc[port];
     InputVc& in = input_vc(v, router, port, vc);
     const u32 out_port = output_taken(in, bids.won[port]), out_vc = bids.sender[out_port];
-    if (in.stage == Stage::kRequesting) cancel_other_request(v, router, control, bit_of(port, vc), in, out_port, out_vc);
+    if (in.stage == FrontState::kRequesting)
+      cancel_other_request(v, router, control, bit_of(port, vc), in, out_port, out_vc);
     const u32 mail = send(v, outbox, router, control, index, port, vc, in, out_port, out_vc, now);
     update_rights(v, router, control, port, vc, in, out_port, out_vc, (mail & kTailMark) != 0, now);
   }

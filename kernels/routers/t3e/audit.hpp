@@ -30,7 +30,7 @@ struct AuditRouter {
         const OutputVc& out = output_vc(v, router, port, vc);
         u32 sum = in.flits;
         const u32 start = descriptor_start(t, port, vc);
-        const u32 left = in.stage != Stage::kIdle ? in.left : 1;
+        const u32 left = in.stage != FrontState::kIdle ? in.left : 1;
         packets += tails_among(router, t.router_fields.ring, start, most_packets_of(t, vc), in.first, left, in.flits);
         u32 to_node = 0;
         for (u32 slot = 0; slot <= t.slot_mask; ++slot) {
@@ -66,9 +66,10 @@ struct AuditRouter {
         if (sum != buffer_of(t, vc)) raise_fault(fault, kFaultCreditLost, port);
 
         const u32 me = bit_of(port, vc);
-        bool agrees = (control.ready >> me & 1) == (in.flits > 0) && (in.packets > 0) == (in.stage != Stage::kIdle);
-        if (in.stage == Stage::kFlowing) agrees &= output_vc(v, router, in.out_port, in.out_vc).owner == me;
-        if (in.stage == Stage::kRequesting && in.adaptive_port != kNoVc)
+        bool agrees =
+            (control.ready >> me & 1) == (in.flits > 0) && (in.packets > 0) == (in.stage != FrontState::kIdle);
+        if (in.stage == FrontState::kFlowing) agrees &= output_vc(v, router, in.out_port, in.out_vc).owner == me;
+        if (in.stage == FrontState::kRequesting && in.adaptive_port != kNoVc)
           agrees &= output_vc(v, router, in.adaptive_port, in.adaptive_vc).owner == me;
         const bool open = out.asked_by && out.owner == kNoVc;
         agrees &= (control.asked >> me & 1) == open;

@@ -41,8 +41,12 @@ struct BulkStep {
     for (u32 i = 0; i < n; ++i) router[i] = v.routers[list[i]], busy[i] = 0;
   }
 
-  FLITLAB_INLINE RouterControl& control(u32 router_index) const { return router[router_index].at(v.t.router_fields.control); }
-  FLITLAB_INLINE InputVc& input(u32 router_index, u32 port, u32 vc) const { return input_vc(v, router[router_index], port, vc); }
+  FLITLAB_INLINE RouterControl& control(u32 router_index) const {
+    return router[router_index].at(v.t.router_fields.control);
+  }
+  FLITLAB_INLINE InputVc& input(u32 router_index, u32 port, u32 vc) const {
+    return input_vc(v, router[router_index], port, vc);
+  }
   FLITLAB_INLINE InputVc& input(Channel c) const { return input(c >> 8, c >> 3 & 7, c & 7); }
 
   using Bytes = PortBytes<kBulkRouters>;
@@ -96,9 +100,11 @@ struct BulkStep {
     });
     if (passing.count) pass(passing);
     // Buffers need not record body flits before they may move.
-    heads.for_each([&](u32 router_index, u32 port, u32 byte) __attribute__((always_inline)) { buffer(router_index, port, byte); });
-    waking.for_each([&](u32 router_index, u32 port, u32 byte)
-                        __attribute__((always_inline)) { make_flit_ready(v, router[router_index], control(router_index), port, byte); });
+    heads.for_each([&](u32 router_index, u32 port, u32 byte)
+                       __attribute__((always_inline)) { buffer(router_index, port, byte); });
+    waking.for_each([&](u32 router_index, u32 port, u32 byte) __attribute__((always_inline)) {
+      make_flit_ready(v, router[router_index], control(router_index), port, byte);
+    });
     start_fronts();
   }
 
@@ -135,7 +141,8 @@ struct BulkStep {
     passing.for_each([&](u32 router_index, u32 port, u32 byte) __attribute__((always_inline)) {
       const u32 straight = opposite(port), vc = (byte & kVcBits) - 1u;
       const InputVc& in = input(router_index, port, vc);
-      const bool open = is_path_open(v, router[router_index], index[router_index], straight) & !is_taken(router_index, straight);
+      const bool open =
+          is_path_open(v, router[router_index], index[router_index], straight) & !is_taken(router_index, straight);
       const bool head = (byte & kHeadMark) != 0;
       const bool passes = open & !head & body_passes(v, router[router_index], in, straight);
       heads[head_count] = router_index << 16 | port << 8 | byte;
@@ -149,7 +156,8 @@ struct BulkStep {
     for (u32 i = 0; i < head_count; ++i) {
       const u32 head = heads[i], router_index = head >> 16, port = head >> 8 & 7, vc = (head & kVcBits) - 1u;
       const u32 straight = opposite(port);
-      const u32 out_vc = head_passes(v, router[router_index], index[router_index], port, vc, input(router_index, port, vc), straight, now);
+      const u32 out_vc = head_passes(v, router[router_index], index[router_index], port, vc,
+                                     input(router_index, port, vc), straight, now);
       moves[move_count] = router_index << 16 | bit_of(port, vc) << 8 | bit_of(straight, out_vc % kMaxVcs);
       stay[stay_count] = head;
       move_count += out_vc != kNoVc;
@@ -157,7 +165,8 @@ struct BulkStep {
     }
     for (u32 i = 0; i < move_count; ++i) {
       const u32 router_index = moves[i] >> 16;
-      router[router_index].at(v.t.router_fields.flit_mail, now & v.t.slot_mask) &= ~(u64{0xFF} << (moves[i] >> 8 & 0x38));
+      router[router_index].at(v.t.router_fields.flit_mail, now & v.t.slot_mask) &=
+          ~(u64{0xFF} << (moves[i] >> 8 & 0x38));
       busy[router_index] |= u64{0x80} << (moves[i] & 0x38);
     }
     send(moves, move_count, moves + bodies, move_count - bodies, [](Move, InputVc&, bool) {}, [](Move, InputVc&) {});
@@ -194,7 +203,8 @@ struct BulkStep {
     for (u32 i = 0; i < tail_count; ++i) {
       const Move m = tails[i];
       const u32 router_index = m >> 16, vc = m >> 8 & 7;
-      note_front(send_tail(v, router[router_index], control(router_index), vc, input(m >> 8), m >> 3 & 7, m & 7), m >> 8);
+      note_front(send_tail(v, router[router_index], control(router_index), vc, input(m >> 8), m >> 3 & 7, m & 7),
+                 m >> 8);
     }
     count(*v.shard, Total::kFlitMoves, move_count);
   }
@@ -203,10 +213,11 @@ struct BulkStep {
     const auto& t = v.t;
     Bids bids[kBulkRouters];
     Bytes ready;
-    Channel bidders[kList], requesters[kList], starting[kList], adapting[kList], adaptive_requests[kList], stopped[kList];
+    Channel bidders[kList], requesters[kList], starting[kList], adapting[kList], adaptive_requests[kList],
+        stopped[kList];
     Move moves[kList];
-    u32 bidder_count = 0, requester_count = 0, starting_count = 0, adapting_count = 0, adaptive_request_count = 0, stopped_count = 0,
-        move_count = 0;
+    u32 bidder_count = 0, requester_count = 0, starting_count = 0, adapting_count = 0, adaptive_request_count = 0,
+        stopped_count = 0, move_count = 0;
     awake_count = 0;
     for (u32 i = 0; i < n; ++i) {
       awake[awake_count] = i;
@@ -221,7 +232,8 @@ struct BulkStep {
       const u32 asking = router[router_index].at(t.router_fields.port, port).asking, vc = asking % kMaxVcs;
       const InputVc& in = input(router_index, port, vc);  // of an arbitrary VC if no VC has the right to request
       // A VC that holds its output port has no competitor.
-      const bool holds = (asking != kNoVc) & holds_output(v, router[router_index], in) & !is_taken(router_index, in.out_port);
+      const bool holds =
+          (asking != kNoVc) & holds_output(v, router[router_index], in) & !is_taken(router_index, in.out_port);
       moves[move_count] = router_index << 16 | bit_of(port, vc) << 8 | bit_of(in.out_port, in.out_vc);
       move_count += holds;
       busy[router_index] |= u64{holds} << (in.out_port * 8 + 7);
@@ -234,13 +246,13 @@ struct BulkStep {
       const Channel c = router_index << 8 | bit_of(port, vc);
       const InputVc& in = input(c);
       bids[router_index].vc[port] = static_cast<u8>(vc);
-      if (in.stage == Stage::kStopped) {
+      if (in.stage == FrontState::kStopped) {
         stopped[stopped_count++] = c;
         continue;
       }
       requesters[requester_count++] = c;
       starting[starting_count] = c;
-      starting_count += in.stage == Stage::kRequesting;
+      starting_count += in.stage == FrontState::kRequesting;
     }
     for (u32 i = 0; i < stopped_count; ++i) {
       const Channel c = stopped[i];
@@ -266,11 +278,12 @@ struct BulkStep {
       control(awake[i]).asked = 0;
     }
     for_each_member(asked.set, open_count, [&](u32 i, u64 set) __attribute__((always_inline)) {
-      grant(v, router[asked.router_index[i]], lowest_bit(set));
+      grant(v, router[asked.index[i]], lowest_bit(set));
       return set & (set - 1);
     });
     for (u32 i = 0; i < adaptive_request_count; ++i)
-      grant_adaptive(v, router[adaptive_requests[i] >> 8], adaptive_requests[i] & 0xFF, bids[adaptive_requests[i] >> 8]);
+      grant_adaptive(v, router[adaptive_requests[i] >> 8], adaptive_requests[i] & 0xFF,
+                     bids[adaptive_requests[i] >> 8]);
     for (u32 i = 0; i < requester_count; ++i) {
       const Channel c = requesters[i];
       compete(v, router[c >> 8], c >> 3 & 7, c & 7, 0, bids[c >> 8]);
@@ -292,7 +305,8 @@ struct BulkStep {
     outputs.for_each([&](u32 router_index, u32 out_port, u32) __attribute__((always_inline)) {
       const u32 port = choose_sender(v, router[router_index], out_port, bids[router_index]);
       winners[winner_count] = router_index << 8 | bit_of(port, bids[router_index].vc[port]);
-      winner_count += !(bids[router_index].won[port] & (bids[router_index].won[port] - 1u));  // counted at its first win
+      winner_count +=
+          !(bids[router_index].won[port] & (bids[router_index].won[port] - 1u));  // counted at its first win
     });
     for (u32 i = 0; i < winner_count; ++i) {
       const Channel c = winners[i];
@@ -302,7 +316,7 @@ struct BulkStep {
       const Move m = c << 8 | bit_of(out_port, b.sender[out_port]);
       moves[move_count++] = m;
       heads[head_count] = m;
-      head_count += in.stage == Stage::kRequesting;
+      head_count += in.stage == FrontState::kRequesting;
       // Prefetched because descriptors are far apart and most winners are heads.
       const Peer& peer = v.t.peers[index[c >> 8] * kPorts + out_port];
       const u32 position = descriptor_start(v.t, 0, m & 7) + output_vc(v, router[c >> 8], out_port, m & 7).tail;
@@ -313,7 +327,8 @@ struct BulkStep {
         moves, move_count, heads, head_count,
         [&](Move m, InputVc& in, bool tail) __attribute__((always_inline)) {
           const u32 router_index = m >> 16;
-          update_rights(v, router[router_index], control(router_index), m >> 11 & 7, m >> 8 & 7, in, m >> 3 & 7, m & 7, tail, now);
+          update_rights(v, router[router_index], control(router_index), m >> 11 & 7, m >> 8 & 7, in, m >> 3 & 7, m & 7,
+                        tail, now);
         },
         [&](Move m, InputVc& in) __attribute__((always_inline)) {
           cancel_other_request(v, router[m >> 16], control(m >> 16), m >> 8 & 0xFF, in, m >> 3 & 7, m & 7);

@@ -29,7 +29,10 @@ struct T3eModelOf {
   template <int W, bool Traced>
   FLITLAB_HD static View<W, Traced> make_view(const Table& table, const Placement& position, std::byte* state,
                                               const ReplicaRow* row, CounterShard* shard, const EventLog& log) {
-    return {{table, row, shard, log}, position.items<W>(state, 0), position.items<W>(state, 1), position.items<W>(state, 2)};
+    return {{table, row, shard, log},
+            position.items<W>(state, 0),
+            position.items<W>(state, 1),
+            position.items<W>(state, 2)};
   }
 
   template <class V>

@@ -32,7 +32,7 @@ FLITLAB_INLINE bool is_stopped(const V& v, u32 index, u32 port, const Choice& ch
 
 /// Stores the routing choice of a packet that has become the front packet.
 FLITLAB_INLINE void set_front(InputVc& in, const Packet& packet, const Choice& choice, bool stopped) {
-  in.stage = stopped ? Stage::kStopped : Stage::kRequesting;
+  in.stage = stopped ? FrontState::kStopped : FrontState::kRequesting;
   in.left = packet.flits;
   in.out_port = choice.port;
   in.out_vc = choice.vc;
@@ -53,7 +53,7 @@ FLITLAB_INLINE void start_front(const V& v, const Item<W>& router, u32 index, u3
 template <class V>
 FLITLAB_INLINE bool end_front(const V& v, u32 vc, InputVc& in) {
   in.first = next_position(in.first, most_packets_of(v.t, vc));
-  in.stage = Stage::kIdle;
+  in.stage = FrontState::kIdle;
   return --in.packets != 0;
 }
 
@@ -69,7 +69,8 @@ FLITLAB_INLINE void release(RouterControl& control, OutputVc& out, u32 port, u32
   if (out.asked_by) control.asked |= u64{1} << bit_of(port, vc);
 }
 
-/// Cancels the request of input VC `input_bit` for its deterministic output VC, and frees that VC if `input_bit` has won it.
+/// Cancels the request of input VC `input_bit` for its deterministic output VC, and frees that VC if `input_bit` has
+/// won it.
 FLITLAB_INLINE void cancel_request(RouterControl& control, OutputVc& out, u32 port, u32 vc, u32 input_bit) {
   out.asked_by &= ~(u64{1} << input_bit);
   if (out.owner == input_bit) release(control, out, port, vc);
@@ -103,7 +104,7 @@ FLITLAB_INLINE u32 send_flit(const V& v, const Out& outbox, const Item<W>& route
                              InputVc& in, u32 out_port, u32 out_vc) {
   const auto& t = v.t;
   const Peer* peers = t.peers + std::size_t{index} * kPorts;
-  const bool head = in.stage == Stage::kRequesting;
+  const bool head = in.stage == FrontState::kRequesting;
   if constexpr (V::traced) {
     const Packet& packet = front_packet(v, router, port, vc, in);
     v.log.write(index, Event{packet.src, packet.id, EventKind::kSwitchGranted, u8(port), u8(vc), u8(out_port),
@@ -141,7 +142,7 @@ FLITLAB_INLINE void send_head(const V& v, const Out& outbox, const Item<W>& rout
   }
   out.tail = next_position(out.tail, most_packets_of(t, out_vc));
   out.owner = static_cast<u8>(bit_of(port, vc));
-  in.stage = Stage::kFlowing;
+  in.stage = FrontState::kFlowing;
   in.out_port = static_cast<u8>(out_port);
   in.out_vc = static_cast<u8>(out_vc);
 }

@@ -37,7 +37,7 @@ FLITLAB_INLINE bool is_path_open(const V& v, const Item<W>& router, u32 index, u
 template <class V, int W>
 FLITLAB_INLINE bool body_passes(const V& v, const Item<W>& router, const InputVc& in, u32 straight) {
   const bool room = output_vc(v, router, straight, in.out_vc % kMaxVcs).credits != 0;
-  return (in.stage == Stage::kFlowing) & (in.out_port == straight) & room;
+  return (in.stage == FrontState::kFlowing) & (in.out_port == straight) & room;
 }
 
 /// Returns the output VC on which a head takes the short-circuit path, or kNoVc. In the first case its packet becomes

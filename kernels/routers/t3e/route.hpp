@@ -80,7 +80,8 @@ FLITLAB_INLINE Choice choose(const V& v, const Registers& registers, u32 index, 
     return {packet.dst_port, static_cast<u8>(first_vc + (from_link ? vc & 1 : 0)), 0, false};
   }
   // Table 10: packets in direction-order buffers of a channel with IGNORE_NORMAL do not go on to another node.
-  if (deterministic && (registers.chan[arrival_direction] & kIgnoreNormal)) return {static_cast<u8>(kNodePort), 0, 0, true};
+  if (deterministic && (registers.chan[arrival_direction] & kIgnoreNormal))
+    return {static_cast<u8>(kNodePort), 0, 0, true};
   Choice choice{static_cast<u8>(oriented(registers.turned, direction)), 0, 0, false};
   // A packet that goes straight changes from VC 0 to VC 1 at the dateline; on VC 1 it must not pass it.
   const bool straight = from_link & (opposite(arrival_direction) == direction);

@@ -89,16 +89,18 @@ struct SpecialPhase {
       const u32 propagated =
           propagated_orientation(orient, dimension_of(port), t.wired[index], t.wired[peer.item], t.orient_inverts);
       put_byte(v.routers[peer.item].at(t.special_fields.orientation, (now + t.special_delay) & t.slot_mask), peer.port,
-           orientation_byte(wave, propagated));
+               orientation_byte(wave, propagated));
     }
   }
 
   /// Receives propagated values of R_ORIENT, one byte per port, from the lowest port on. A value counts if its write is
   /// newer than the last one that the node has seen.
   template <class V, int W>
-  FLITLAB_INLINE static void receive_orientation(const V& v, const Item<W>& router, u32 index, u64 propagated_values, Cycle now) {
+  FLITLAB_INLINE static void receive_orientation(const V& v, const Item<W>& router, u32 index, u64 propagated_values,
+                                                 Cycle now) {
     while (propagated_values) {
-      const u32 shift = lowest_bit(propagated_values) & 0x38u, byte = static_cast<u32>(propagated_values >> shift) & 0xFF, wave = byte >> 3;
+      const u32 shift = lowest_bit(propagated_values) & 0x38u,
+                byte = static_cast<u32>(propagated_values >> shift) & 0xFF, wave = byte >> 3;
       propagated_values &= ~(u64{0xFF} << shift);
       const u32 ahead = (wave - router.at(v.t.special_fields.wave)) % kWriteNumbers;
       if (ahead && ahead < kWriteNumbers / 2) set_orientation(v, router, index, byte & 7, wave, now);

@@ -4,8 +4,8 @@
 #include "kernels/common/events.hpp"
 #include "kernels/common/fault.hpp"
 #include "kernels/common/fields.hpp"
-#include "kernels/common/layout.hpp"
 #include "kernels/common/inbox.hpp"
+#include "kernels/common/layout.hpp"
 #include "kernels/common/packet.hpp"
 #include "kernels/common/peer.hpp"
 #include "kernels/common/select.hpp"
@@ -99,10 +99,10 @@ inline constexpr u8 kNoFast = 8;
 
 /// State of the packet at the front of an input VC.
 enum class FrontState : u8 {
-  kIdle,     ///< no packet
-  kRequesting,   ///< requesting outputs: no flit has left
-  kFlowing,  ///< a flit has left, by out_port and out_vc
-  kStopped   ///< the packet may not or cannot go on; its flits are dropped
+  kIdle,        ///< no packet
+  kRequesting,  ///< requesting outputs: no flit has left
+  kFlowing,     ///< a flit has left, by out_port and out_vc
+  kStopped      ///< the packet may not or cannot go on; its flits are dropped
 };
 
 struct RouterControl {
@@ -190,12 +190,12 @@ struct Table {
   u32 buffer_flits;  ///< buffer of a deterministic VC
   u32 adaptive_buffer_flits;
   u32 ring, most_adaptive_packets;  ///< packets that a buffer can hold at the same time, wholly or in part
-  u32 slot_mask;            ///< inbox slots per port - 1; the slot of a cycle is cycle & slot_mask
-  u32 wait;                 ///< clocks from a flit's arrival to its first arbitration
-  u32 link_delay;           ///< clocks from departure to arrival at the next router
-  u32 eject_delay;          ///< clocks from departure to arrival at the PE
-  u32 inject_delay;         ///< clocks from the PE to the router's buffer
-  u32 credit_delay;         ///< clocks from a flit's departure to its credit's arrival upstream
+  u32 slot_mask;                    ///< inbox slots per port - 1; the slot of a cycle is cycle & slot_mask
+  u32 wait;                         ///< clocks from a flit's arrival to its first arbitration
+  u32 link_delay;                   ///< clocks from departure to arrival at the next router
+  u32 eject_delay;                  ///< clocks from departure to arrival at the PE
+  u32 inject_delay;                 ///< clocks from the PE to the router's buffer
+  u32 credit_delay;                 ///< clocks from a flit's departure to its credit's arrival upstream
   TrafficMode mode;
   u8 short_circuit;
   u8 any_direction;  ///< adaptive packets may request any direction that they still have to travel

@@ -48,7 +48,8 @@ FLITLAB_INLINE bool is_misdelivered(const V& v, u32 index, const Packet& packet)
 
 template <class V>
 FLITLAB_INLINE Packet& injection_descriptor(const V& v, u32 index, u32 vc, u32 position) {
-  return v.routers[node_of(v.t, index)].at(v.t.router_fields.ring, descriptor_start(v.t, port_of(v.t, index), vc) + position);
+  return v.routers[node_of(v.t, index)].at(v.t.router_fields.ring,
+                                           descriptor_start(v.t, port_of(v.t, index), vc) + position);
 }
 
 template <class V>
@@ -61,7 +62,7 @@ template <class V>
 FLITLAB_INLINE void credit_to_router(const V& v, u32 index, u32 vc, Cycle now) {
   const u32 slot = (now + v.t.credit_delay) & v.t.slot_mask;
   put_byte(v.routers[node_of(v.t, index)].at(v.t.router_fields.credit_mail, slot), port_of(v.t, index),
-       static_cast<u8>(vc + 1));
+           static_cast<u8>(vc + 1));
 }
 
 }  // namespace flitlab::t3e

@@ -48,21 +48,24 @@ struct BulkCycle {
       flit = 0;
     }
     for_each_member(credits.set, with_credits, [&](u32 i, u64 set) __attribute__((always_inline)) {
-      const u32 router_index = credits.router_index[i], bit = lowest_bit(set);
-      receive_credit(v, router[router_index], control(router_index), bit / 8, static_cast<u32>((credit_mail[i] >> (bit - 7)) & 0xFF) - 1);
+      const u32 router_index = credits.index[i], bit = lowest_bit(set);
+      receive_credit(v, router[router_index], control(router_index), bit / 8,
+                     static_cast<u32>((credit_mail[i] >> (bit - 7)) & 0xFF) - 1);
       return set & (set - 1);
     });
     u32 fronts[kMostBulkItems * 8 + 1], front_count = 0;
     for_each_member(flits.set, with_flits, [&](u32 i, u64 set) __attribute__((always_inline)) {
-      const u32 router_index = flits.router_index[i], bit = lowest_bit(set);
+      const u32 router_index = flits.index[i], bit = lowest_bit(set);
       const u32 flit_byte = static_cast<u32>((flit_mail[i] >> (bit - 7)) & 0xFF);
       fronts[front_count] = i << 8 | bit;
-      front_count += receive_flit(v, router[router_index], control(router_index), index[router_index], bit / 8, flit_byte);
+      front_count +=
+          receive_flit(v, router[router_index], control(router_index), index[router_index], bit / 8, flit_byte);
       return set & (set - 1);
     });
     for (u32 i = 0; i < front_count; ++i) {
-      const u32 f = fronts[i] >> 8, bit = fronts[i] & 0xFF, router_index = flits.router_index[f];
-      start_arrived(v, router[router_index], control(router_index), bit / 8, static_cast<u32>((flit_mail[f] >> (bit - 7)) & 0xFF), now);
+      const u32 f = fronts[i] >> 8, bit = fronts[i] & 0xFF, router_index = flits.index[f];
+      start_arrived(v, router[router_index], control(router_index), bit / 8,
+                    static_cast<u32>((flit_mail[f] >> (bit - 7)) & 0xFF), now);
     }
   }
 
@@ -78,7 +81,7 @@ struct BulkCycle {
     u32 bidders[kMostBulkItems * 64 + 1];  // router << 16 | input VC << 8 | output VC
     u32 due = 0, bids = 0;
     for_each_member(waiting.set, with_waiting, [&](u32 i, u64 set) __attribute__((always_inline)) {
-      const u32 router_index = waiting.router_index[i], flat = lowest_bit(set);
+      const u32 router_index = waiting.index[i], flat = lowest_bit(set);
       bidders[due] = router_index << 16 | flat << 8;
       due += static_cast<i32>(now - router[router_index].at(t.router_fields.input, flat).ready_at) >= 0;
       return set & (set - 1);
@@ -104,7 +107,8 @@ struct BulkCycle {
       if (claim != flat) continue;
       claim = kNoOwner;
       InputVc& in = item.at(t.router_fields.input, flat);
-      grant_vc(v, item, control(router_index), index[router_index], port, flat - port * t.vcs, in, out - in.out_port * t.vcs, now);
+      grant_vc(v, item, control(router_index), index[router_index], port, flat - port * t.vcs, in,
+               out - in.out_port * t.vcs, now);
     }
   }
 
@@ -122,7 +126,7 @@ struct BulkCycle {
     u32 moves[kMostBulkItems * 8 + 1], heads[kMostBulkItems * 8 + 1], tails[kMostBulkItems * 8 + 1];
     u32 requests = 0, move_count = 0, head_count = 0, tail_count = 0;
     for_each_member(ready.set, with_ready, [&](u32 i, u64 set) __attribute__((always_inline)) {
-      const u32 router_index = ready.router_index[i], port = lowest_bit(set) / t.vcs;
+      const u32 router_index = ready.index[i], port = lowest_bit(set) / t.vcs;
       const u32 vc = pick_vc(t, router[router_index], port, vcs_of(t, set, port), now), flat = port * t.vcs + vc;
       const u32 out = router_index * 8 + router[router_index].at(t.router_fields.input, flat).out_port;
       contenders[out] = static_cast<u8>(contenders[out] | 1u << port);
@@ -140,7 +144,8 @@ struct BulkCycle {
       const u32 m = moves[i];
       const Crossing c = crossing(m);
       update_arbiters(t, router[c.router_index], c.port, c.vc, c.out);
-      const u32 flit_byte = cross(v, outbox, router[c.router_index], control(c.router_index), index[c.router_index], c.port, c.vc, c.out);
+      const u32 flit_byte =
+          cross(v, outbox, router[c.router_index], control(c.router_index), index[c.router_index], c.port, c.vc, c.out);
       heads[head_count] = m;
       head_count += flit_byte / kHeadMark;
       tails[tail_count] = m;

@@ -6,8 +6,8 @@
 namespace flitlab::vc {
 
 /// Bits of Packet::route_bits.
-inline constexpr u8 kPastIntermediate = 1;   ///< Valiant, ROMM: the packet has passed its intermediate router
-inline constexpr u8 kReverseOrder = 2;  ///< O1TURN: highest dimension first
+inline constexpr u8 kPastIntermediate = 1;  ///< Valiant, ROMM: the packet has passed its intermediate router
+inline constexpr u8 kReverseOrder = 2;      ///< O1TURN: highest dimension first
 
 struct Route {
   u32 port = kNone;

@@ -5,8 +5,8 @@
 #include "kernels/common/events.hpp"
 #include "kernels/common/fault.hpp"
 #include "kernels/common/fields.hpp"
-#include "kernels/common/layout.hpp"
 #include "kernels/common/inbox.hpp"
+#include "kernels/common/layout.hpp"
 #include "kernels/common/packet.hpp"
 #include "kernels/common/peer.hpp"
 #include "kernels/common/view.hpp"
@@ -117,7 +117,7 @@ struct VcTable {
       .cpu_ns = 25, .loads = 110, .blocks = 6, .bytes = 270, .warp_group = 128, .warp_groups = 4};
   static constexpr u32 kWarpGroupsOfMorePorts = 3;
 
-  static constexpr bool kOneWord = false;           ///< known at compile time: at most 8 ports, 64 VCs
+  static constexpr bool kOneWord = false;         ///< known at compile time: at most 8 ports, 64 VCs
   static constexpr bool kDimensionOrder = false;  ///< known at compile time: dimension-order routing
 
   u32 routers, terminals, network_ports, ports, concentration;

@@ -128,15 +128,13 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"1,irecv,0\n", "rank 0 sends no message with tag 0 to rank 1", 1},
         Wrong{"2,send,0,1\n2,send,1,1\n", "rank 0 has no receive left for this message from rank 2", 1},
         Wrong{"0,recv,1\n1,recv,2\n1,send,0,1\n2,recv,1\n2,send,1,1\n1,send,2,1\n",
-              "on any network: rank 1 waits for rank 2 in line 2 (\"1,recv,2\"), rank 2 waits for rank 1",
-              2},
+              "on any network: rank 1 waits for rank 2 in line 2 (\"1,recv,2\"), rank 2 waits for rank 1", 2},
         Wrong{"0,send,1,100\n1,recv,0,10\n",
               "the message that rank 1 receives here has 100 bytes (line 1 (\"0,send,1,100\")). Give that", 2},
-        Wrong{
-            "0,recv,1\n0,send,1,1\n1,recv,0,1,0\n1,send,0,1\n",
-            "the program cannot end on any network: rank 0 waits for rank 1 in line 1 (\"0,recv,1\"), rank "
-            "1 waits for rank 0 in line 3 (\"1,recv,0,1,0\"). Let one of them send before it receives",
-            1},
+        Wrong{"0,recv,1\n0,send,1,1\n1,recv,0,1,0\n1,send,0,1\n",
+              "the program cannot end on any network: rank 0 waits for rank 1 in line 1 (\"0,recv,1\"), rank "
+              "1 waits for rank 0 in line 3 (\"1,recv,0,1,0\"). Let one of them send before it receives",
+              1},
         Wrong{"0,irecv,1,,,8\n0,wait,8\n0,send,1,1\n1,recv,0\n1,send,0,1\n",
               "rank 0 waits for rank 1 in line 2 (\"0,wait,8\")", 2},
         Wrong{"3,recv,0\n0,compute,1\n0,recv,1\n0,send,3,1\n1,recv,2\n1,send,0,1\n2,recv,0\n2,send,1,1\n0,send,2,1\n",

@@ -94,12 +94,12 @@ TEST_F(Interrupt, PiecesGrowOnceAndStayLong) {
   set_interrupt_check([] { ++asked; });
   const Experiment e = experiment({{"traffic.load", 0.1}});
   testing::Network net(e);
-  WorkPace pace(16, std::chrono::hours(1));  // first a cycle of 16 routers; without a time limit
+  WorkSlicer slicer(16, std::chrono::hours(1));  // first a cycle of 16 routers; without a time limit
   const u32 only[] = {0};
-  advance(*net.engine, *net.plan, net.feeds, net.idle, 100, only, pace);
+  advance(*net.engine, *net.plan, net.feeds, net.idle, 100, only, slicer);
   EXPECT_GE(asked, 6u);  // after 1, 2, 4, 8, 16 and 32 cycles more
   const u32 before = asked;
-  advance(*net.engine, *net.plan, net.feeds, net.idle, 64, only, pace);
+  advance(*net.engine, *net.plan, net.feeds, net.idle, 64, only, slicer);
   EXPECT_LE(asked, before + 1);  // once if the machine was busy
 }
 

@@ -42,7 +42,7 @@ TEST(Members, AreVisitedOnceAndInOrder) {
     for (u32 i = 0; i < all.size(); ++i) n = members.add(n, i, bytes_present(all[i]));
     Pairs visited;
     for_each_member(members.set, n, [&](u32 i, u64 set) {
-      visited.emplace_back(members.who[i], lowest_bit(set) / 8);
+      visited.emplace_back(members.index[i], lowest_bit(set) / 8);
       return set & (set - 1);
     });
     ASSERT_EQ(visited, bytes_of(all)) << seed;

@@ -63,11 +63,11 @@ TEST_P(GpuCalls, PiecesOfLaterEpochsAreNotCutAgain) {
   const auto engine = plan->make_engine(replicas, {"cuda", 1});
   std::vector<TraceFeed> feeds;
   Idle idle(replicas.front(), *plan);
-  WorkPace pace(1, std::chrono::hours(1));  // pieces of 1, 2, 4 cycles, however slow the emulated device is
+  WorkSlicer slicer(1, std::chrono::hours(1));  // pieces of 1, 2, 4 cycles, however slow the emulated device is
   const std::vector<u32> all{0, 1};
   const auto launches = [&] {
     device_calls();
-    advance(*engine, *plan, feeds, idle, 20, all, pace);
+    advance(*engine, *plan, feeds, idle, 20, all, slicer);
     return device_calls()->launches;
   };
   EXPECT_GE(launches(), 5u);  // 1, 2, 4, 8 cycles, and the rest

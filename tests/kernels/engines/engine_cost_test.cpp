@@ -17,7 +17,7 @@
 namespace flitlab {
 namespace {
 
-constexpr EngineCost kVc = vc::VcTable::cost, kLanes = vc::VcTable::cost_in_lanes;
+constexpr EngineCost kVc = vc::VcTable::cost, kLanes = vc::VcTable::cost_of_lane_state;
 constexpr DeviceSize kH200{132, kBlockThreads}, kTwo{2, 64};
 constexpr u32 kCores = 16;
 
@@ -85,10 +85,12 @@ TEST(EngineCost, OfWarpGroupsIsDerivedByHand) {
   EXPECT_DOUBLE_EQ(lanes_cycle_ns({512, 1}, kTwo, cost), 2 * 1280 + 50);           // four warp groups: one block's
   EXPECT_DOUBLE_EQ(lanes_cycle_ns({1024, 1}, kTwo, cost), 4 * 1280 + 2000 / 3.0);  // eight: a grid
   EXPECT_DOUBLE_EQ(lanes_cycle_ns({64, 17}, kTwo, cost), 2 * (4 * 1280 + 50));     // nine, the last of which waits
-  EXPECT_DOUBLE_EQ(lanes_cycle_ns({64, 1}, kTwo, {.loads = 40, .blocks = 0, .bytes = 420, .warp_group = 128, .warp_groups = 4}),
-                   2000 + 50);
-  EXPECT_DOUBLE_EQ(lanes_cycle_ns({64, 13}, kTwo, {.loads = 20, .blocks = 0, .bytes = 420, .warp_group = 128, .warp_groups = 3}),
-                   2 * (3 * 1280 + 50));  // seven warp groups; six run at once
+  EXPECT_DOUBLE_EQ(
+      lanes_cycle_ns({64, 1}, kTwo, {.loads = 40, .blocks = 0, .bytes = 420, .warp_group = 128, .warp_groups = 4}),
+      2000 + 50);
+  EXPECT_DOUBLE_EQ(
+      lanes_cycle_ns({64, 13}, kTwo, {.loads = 20, .blocks = 0, .bytes = 420, .warp_group = 128, .warp_groups = 3}),
+      2 * (3 * 1280 + 50));  // seven warp groups; six run at once
   EXPECT_DOUBLE_EQ(cuda_cycle_ns({64, 1}, kTwo, cost), kHostNs + 1280 + 50);
 }
 
@@ -138,7 +140,7 @@ TEST(EngineCost, ChoosesTheFasterEngine) {
       EXPECT_EQ(chosen, faster) << line;
     }
     // Ctrl-C takes effect after the first launch, so that must be short for every job.
-    const u32 first = WorkPace(cost).piece(u64{m.job.items} * m.job.replicas, kNone);
+    const u32 first = WorkSlicer(cost).piece(u64{m.job.items} * m.job.replicas, kNone);
     EXPECT_LT(first * m.cuda, 0.1e9) << line;
     if (cost.warp_group) {
       EXPECT_LT(std::max(cuda / m.cuda, m.cuda / cuda), 1.7) << line;

@@ -36,7 +36,7 @@ class Draw {
     return nodes.size() == count ? nodes : dead(grid, count);
   }
   static bool in_line(const Grid& grid, u32 a, u32 b) {
-    const QueueEntry p = grid.at(a), q = grid.at(b);
+    const auto p = grid.at(a), q = grid.at(b);
     u32 differ = 0;
     for (u32 d = 0; d < p.size(); ++d) differ += p[d] != q[d];
     return differ < 2;

@@ -37,7 +37,9 @@ class NaiveTorus : public NaiveLinks {
   static u32 fifo_of(u32 receiver, const NaivePacket& p) { return 7 * p.group + (p.high ? 6 : receiver); }
 
   /// The processor of a FIFO: 0 for packets in plus directions, which arrive at the odd ports.
-  static u32 processor_of(u32 fifo, u32 workers, bool takes) { return workers < 2 ? 0 : (takes ? fifo % 7 + 1 : fifo) % 2; }
+  static u32 processor_of(u32 fifo, u32 workers, bool takes) {
+    return workers < 2 ? 0 : (takes ? fifo % 7 + 1 : fifo) % 2;
+  }
   bool has_free_processor(u32 n, u32 fifo, bool takes) const {
     return !workers_ || !nodes_[n].worker[processor_of(fifo, workers_, takes)].task;
   }
@@ -110,7 +112,8 @@ class NaiveTorus : public NaiveLinks {
         if (node.next_put > now_) return;
         for (u32 i = 0; i < 8 && fifo == 8; ++i) {
           const u32 f = p.high ? i : (node.put_turn + i) % fifos_;
-          if ((f >= 6) == p.high && !used.contains(f) && node.fifo_room[f] >= p.chunks && has_free_processor(n, f, false))
+          if ((f >= 6) == p.high && !used.contains(f) && node.fifo_room[f] >= p.chunks &&
+              has_free_processor(n, f, false))
             fifo = f;
         }
         if (fifo == 8) return;

@@ -57,7 +57,8 @@ class NaiveLinks : public NaiveNodes {
       }
     if (node.link_free[d] > now_) return;
     const auto vc = static_cast<u32>(
-        std::find_if(node.unreturned[d].begin(), node.unreturned[d].end(), [](u32 unreturned) { return unreturned; }) - node.unreturned[d].begin());
+        std::find_if(node.unreturned[d].begin(), node.unreturned[d].end(), [](u32 unreturned) { return unreturned; }) -
+        node.unreturned[d].begin());
     const auto silent = std::find_if(end.reported.begin(), end.reported.end(), [](Report& r) { return r.overdue; });
     if (vc < 8) {
       const u32 tokens = std::min(node.unreturned[d][vc], 8u), to = neighbour(n, d);
@@ -81,9 +82,9 @@ class NaiveLinks : public NaiveNodes {
   /// The two ends of links that a node has in a direction.
   struct End {
     std::deque<u32> kept;  // chunks of packets that have not been acknowledged
-    u32 acknowledged = 0;     // packets that have been acknowledged
+    u32 acknowledged = 0;  // packets that have been acknowledged
     u32 taken = 0;         // packets taken from the other end
-    bool ack_due = false;     // an acknowledgment is due
+    bool ack_due = false;  // an acknowledgment is due
     std::array<Report, 8> reported{};
   };
 

@@ -63,7 +63,8 @@ class NaiveBless {
   u32 distance(u32 from, u32 to) const {
     u32 sum = 0;
     for (u32 d = 0; d < shape_.size(); ++d) {
-      const u32 apart = std::max(coordinates_[from][d], coordinates_[to][d]) - std::min(coordinates_[from][d], coordinates_[to][d]);
+      const u32 apart =
+          std::max(coordinates_[from][d], coordinates_[to][d]) - std::min(coordinates_[from][d], coordinates_[to][d]);
       sum += mesh_ ? apart : std::min(apart, shape_[d] - apart);
     }
     return sum;

@@ -49,9 +49,7 @@ class MetroNet {
   }
 
   /// Reads or writes the word that a router's port (flat number) will read in the next cycle.
-  metro::Word at_router(u32 router, u32 port) const {
-    return field<metro::Word>(0, "mail")[router_slot(router, port)];
-  }
+  metro::Word at_router(u32 router, u32 port) const { return field<metro::Word>(0, "mail")[router_slot(router, port)]; }
   void put_at_router(u32 router, u32 port, metro::Word word) {
     auto mail = field<metro::Word>(0, "mail");
     mail[router_slot(router, port)] = word;

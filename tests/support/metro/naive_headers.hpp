@@ -78,9 +78,9 @@ class NaiveHeaders {
 
   const MetroNetwork& net_;
   const NaiveCommon& c_;
-  std::vector<u32> bits_;   // bits that a stage uses
+  std::vector<u32> bits_;       // bits that a stage uses
   std::vector<u32> first_bit_;  // index of the first of them
-  u32 own_words_;           // words of the header for each router; 0: routers share words
+  u32 own_words_;               // words of the header for each router; 0: routers share words
   bool divided_ = false;
   std::vector<std::vector<u64>> headers_;
 };

@@ -37,7 +37,8 @@ struct NaiveRouter {
   std::vector<NaiveEnd> end;  // forward ports, then backward ones
   std::vector<bool> on;
   std::vector<bool> used;  // backward ports
-  std::vector<bool> published_use;  // backward ports: in use at the end of the last cycle, as published to the cascaded routers
+  std::vector<bool>
+      published_use;  // backward ports: in use at the end of the last cycle, as published to the cascaded routers
   NaiveEnd& back(u32 out) { return end[forward + out]; }
 };
 
@@ -182,12 +183,12 @@ class NaiveRouters {
         if (kind == Kind::kData) f.sum = c_.added(f.sum, payload_of(end.word));
         if (over) f.state = PortState::kIdle;
         if (kind == Kind::kTurn) {
-          f.state = PortState::kAcknowledge;
+          f.state = PortState::kAnswer;
           f.own = {make_word(Kind::kBlocked, f.direction), make_word(Kind::kBlocked, f.sum), make_word(Kind::kDrop)};
           send_own_word(f, end);
         }
         return false;
-      case PortState::kAcknowledge:
+      case PortState::kAnswer:
         send_own_word(f, end);
         if (f.own.empty()) f.state = PortState::kIdle;
         return false;

@@ -124,12 +124,11 @@ inline RawConfig random_straddling_metro(u64 seed) {
     std::int64_t width;
     IntList radix, dilation;
   };
-  const Shape shape =
-      draw.one_of<Shape>({{2, {2, 4, 2}, {2, 1, 1}},  // the second direction has a bit in either word
-                          {2, {2, 4, 4, 2}, {2, 1, 1, 1}},
-                          {3, {4, 4, 4}, {2, 2, 1}},
-                          {3, {4, 8, 2}, {2, 1, 2}},
-                          {3, {2, 8, 4}, {4, 1, 2}}});
+  const Shape shape = draw.one_of<Shape>({{2, {2, 4, 2}, {2, 1, 1}},  // the second direction has a bit in either word
+                                          {2, {2, 4, 4, 2}, {2, 1, 1, 1}},
+                                          {3, {4, 4, 4}, {2, 2, 1}},
+                                          {3, {4, 8, 2}, {2, 1, 2}},
+                                          {3, {2, 8, 4}, {4, 1, 2}}});
   c["topology.radix"] = shape.radix;
   c["topology.dilation"] = shape.dilation;
   c["topology.wiring"] = word(draw.coin() ? "random" : "regular");

@@ -35,7 +35,7 @@ struct NaiveParcel {
   bool carries = false;  // a message, or a part of a quad
   bool quad = false, last = false, abort = false, hit = false;
   u32 sequence = 0;
-  u32 answer = 0;     // messages accepted in the slot that arrived a cycle before, modulo 2
+  u32 answer = 0;                 // messages accepted in the slot that arrived a cycle before, modulo 2
   bool answer_requested = false;  // requests an answer, without a message
   NaiveMessage message{};
 };
@@ -68,13 +68,13 @@ struct NaiveTicPort {
   u32 turn = 0;                                               // VC that is served first
   bool on = true;
   std::optional<NaiveParcel> last_arrival;  // arrived in the last cycle
-  bool reply = false;                // an answer is due with the next slot
-  MessageRef leaving;                // quad of which parts are still to be sent
+  bool reply = false;                       // an answer is due with the next slot
+  MessageRef leaving;                       // quad of which parts are still to be sent
   u32 parts = 0, leaving_slot = 0;
   std::optional<NaiveTrain> train;
   std::vector<MessageRef> damaged_arrivals;  // arrived damaged in the last cycle
-  MessageRef back;                   // to be routed again
-  u32 entering = 0;                  // cycles for which the host still sends parts of a quad
+  MessageRef back;                           // to be routed again
+  u32 entering = 0;                          // cycles for which the host still sends parts of a quad
   u32 carried = 0, damaged = 0, refused = 0, failed = 0, lost = 0;
 
   bool is_channel() const { return link.kind == LinkKind::kSerial || link.kind == LinkKind::kParallel; }

@@ -65,8 +65,8 @@ struct EndpointBatch {
     }
   };
   List starting, sending, receiving, closing;  ///< sources by state
-  List taking, other_sinks;                  ///< sinks by state
-  List unconnected_items;                                ///< endpoints without a connection
+  List taking, other_sinks;                    ///< sinks by state
+  List unconnected_items;                      ///< endpoints without a connection
 
   /// Creates messages and fills the lists.
   FLITLAB_INLINE void list() {
@@ -118,7 +118,8 @@ struct EndpointBatch {
     });
     other_sinks.for_each([&](u32 entry) __attribute__((always_inline)) { sink_step(entry & 0xFF, entry >> 8).work(); });
     // Endpoints with a connection run in the next cycle in any case.
-    unconnected_items.for_each([&](u32 member) __attribute__((always_inline)) { wake[index[member]] = next_wake(v, index[member], now); });
+    unconnected_items.for_each(
+        [&](u32 member) __attribute__((always_inline)) { wake[index[member]] = next_wake(v, index[member], now); });
   }
 };
 

@@ -85,8 +85,8 @@ class Lanes {
   }
 
   FLITLAB_INLINE Outbox outbox(const Memory& m) const {
-    return {wiring_.port.data(), wiring_.link.data(), table_.ports(), link_words(), m.mail,
-            inbox_layout_.slot_words,  table_.slot_mask};
+    return {wiring_.port.data(),      wiring_.link.data(), table_.ports(), link_words(), m.mail,
+            inbox_layout_.slot_words, table_.slot_mask};
   }
   FLITLAB_INLINE u32 link_words() const { return 2 * table_.links * table_.slices; }
 
@@ -97,7 +97,8 @@ class Lanes {
       const u32 first = block * kBlock, last = std::min(first + kBlock, v.t.routers);
       RouterBatch<V>(v, out, m.busy, m.of_block(v.t, block), slot, inbox_layout_.backward, first, last, now).work();
       std::fill(slot + first * v.t.inputs, slot + last * v.t.inputs, 0);
-      std::fill(slot + inbox_layout_.backward + first * v.t.outputs, slot + inbox_layout_.backward + last * v.t.outputs, 0);
+      std::fill(slot + inbox_layout_.backward + first * v.t.outputs, slot + inbox_layout_.backward + last * v.t.outputs,
+                0);
     }
   }
 

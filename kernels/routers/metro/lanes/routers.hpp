@@ -127,7 +127,7 @@ struct RouterBatch {
       with_ports = ports.add(with_ports, i, sets[i]);
     }
     for_each_member(ports.set, with_ports, [&](u32 i, u64 set) __attribute__((always_inline)) {
-      const u32 member = ports.member[i], port = lowest_bit(set);
+      const u32 member = ports.index[i], port = lowest_bit(set);
       const PortState state = port_of(index[member], port).state;
       const bool sends = state == PortState::kForward, receives = state == PortState::kReverse;
       listed.add(true, member, port);
@@ -185,8 +185,9 @@ struct RouterBatch {
     for_each(sending, [&](u32 member, u32 port, ForwardPort& f)
                           __attribute__((always_inline)) { step(member).flow_forward(port, f, word(member, port)); });
     for_each(receiving, [&](u32 member, u32 port, ForwardPort& f)
-                          __attribute__((always_inline)) { step(member).flow_back(port, f, word(member, port)); });
-    for_each(other, [&](u32 member, u32 port, ForwardPort&) __attribute__((always_inline)) { step(member).step(port); });
+                            __attribute__((always_inline)) { step(member).flow_back(port, f, word(member, port)); });
+    for_each(other,
+             [&](u32 member, u32 port, ForwardPort&) __attribute__((always_inline)) { step(member).step(port); });
     u32 requesting[kBlock + 1], requesting_count = 0;
     for (u32 i = 0; i < n; ++i) {
       requesting[requesting_count] = i;

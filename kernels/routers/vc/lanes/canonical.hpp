@@ -47,7 +47,7 @@ struct Pair {
   /// Return the packet queue of (port, vc) in lane state and in scalar state, and the terminal's queue of arriving
   /// packets.
   FLITLAB_HD Packet* lane_queue(u32 port, u32 vc) const {
-    return &s.ring[queue_of<C, S>(index, port, vc) * S::places(v.t.ring)];
+    return &s.ring[queue_of<C, S>(index, port, vc) * S::descriptors(v.t.ring)];
   }
   FLITLAB_HD Packet& scalar_queue_entry(u32 port, u32 vc, u32 place) const {
     return router.at(v.t.router_fields.ring, (port * v.t.vcs + vc) * v.t.ring + place);

@@ -32,9 +32,9 @@ template <class S>
 struct WarpGroupOf {
   using Unsized = Slices<S::ports, 0, 0, 0>;
   using WarpGroup = Slices<S::ports, largest_of<SwitchExchange<Unsized, S>, SharedArrivals<Unsized, S>>(),
-                      largest_of<AllocationScratch<Unsized, S>, CreditScratch<Unsized, S>, CrossingScratch<Unsized, S>,
-                               typename Unsized::LaneScratch>(),
-                      largest_of<SharedTally<Unsized::threads>>()>;
+                           largest_of<AllocationScratch<Unsized, S>, CreditScratch<Unsized, S>,
+                                      CrossingScratch<Unsized, S>, typename Unsized::LaneScratch>(),
+                           largest_of<SharedTally<Unsized::threads>>()>;
 };
 
 /// `T`: plan of plain routers whose terminals have lane state, too. `S`: Sizes that hold it.
@@ -65,7 +65,7 @@ struct DeviceLanes {
   /// Returns the bytes of a replica's lane state.
   static std::size_t replica_bytes(const VcTable& t) {
     State<C, S> s;
-    return State<C, S>::place(s, nullptr, blocks(t.routers) * width, lookahead_of(t).slots, t.ring);
+    return State<C, S>::lay_out(s, nullptr, blocks(t.routers) * width, lookahead_of(t).slots, t.ring);
   }
 
   /// Arguments of kernels.
@@ -140,7 +140,7 @@ struct DeviceLanes {
     memory = DeviceArray<std::byte>(job.replica_bytes * (replicas + 1));
     memory.zero();
     job.memory = memory.data();
-    State<C, S>::place(job.first, job.memory, blocks(host.routers) * width, lookahead_of(host).slots, host.ring);
+    State<C, S>::lay_out(job.first, job.memory, blocks(host.routers) * width, lookahead_of(host).slots, host.ring);
   }
 
   Job job;

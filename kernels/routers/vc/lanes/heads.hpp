@@ -93,9 +93,11 @@ struct Heads {
     u32 size;
     Block<C, S>& k;
 
-    FLITLAB_INLINE Packet& front(u32 position) const { return base[position * S::positions(size) + byte(k.first, position)]; }
+    FLITLAB_INLINE Packet& front(u32 position) const {
+      return base[position * S::descriptors(size) + byte(k.first, position)];
+    }
   };
-  FLITLAB_INLINE Rings rings() const { return {s.ring + queue(0) * S::positions(v.t.ring), v.t.ring, k}; }
+  FLITLAB_INLINE Rings rings() const { return {s.ring + queue(0) * S::descriptors(v.t.ring), v.t.ring, k}; }
 
   /// Returns whether all packets have the same length.
   FLITLAB_INLINE bool same_length() const {
@@ -227,8 +229,8 @@ struct Heads {
     return n;
   }
 
-  /// Bids for packets that have a route. Keeps in `positions` the bids of packets that found a free output VC, and returns
-  /// their number.
+  /// Bids for packets that have a route. Keeps in `positions` the bids of packets that found a free output VC, and
+  /// returns their number.
   FLITLAB_INLINE u32 bid(Position* positions, u32 n) const {
     Block<C, S>& k = this->k;
     const bool may_sleep = is_wormhole() && !adapts();
@@ -304,7 +306,7 @@ struct Heads {
       const u32 out = lowest_bit(u32{byte(k.out_port, position)}), out_vc = lowest_bit(u32{byte(k.out_vc, position)});
       u8& tail = byte(k.tail, place_of(out, out_vc, lane));
       const Packet& packet = rings.front(position);
-      Packet* copy = ring + std::size_t{leads_to[out * L + lane] + out_vc * L} * S::positions(rings.size) + tail;
+      Packet* copy = ring + std::size_t{leads_to[out * L + lane] + out_vc * L} * S::descriptors(rings.size) + tail;
       if constexpr (!kLaneTerminals<typename V::Table>)
         if (out == S::network_ports)
           copy = &v.terminals[b * L + lane].at(t.terminal_fields.ring, out_vc * rings.size + tail);

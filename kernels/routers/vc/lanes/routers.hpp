@@ -15,11 +15,11 @@ template <class C, class S>
 struct SwitchExchange {
   using Exchange = typename C::template Exchange<S::ports>;
   using Union = typename C::template Union<S::ports>;
-  Exchange requests;                         ///< [input] requested output port, a set of one
+  Exchange requests;                              ///< [input] requested output port, a set of one
   Exchange flits_to_send[FlitsOf<C, S>::planes];  ///< [input] flit to send if granted
-  Union wins;                         ///< [output] granted input port, a set of one
-  Union spent;                        ///< [output] the same, if its flit used the last credit of its VC
-  Union freed;                        ///< [output] the output port itself, if a VC became free
+  Union wins;                                     ///< [output] granted input port, a set of one
+  Union spent;                                    ///< [output] the same, if its flit used the last credit of its VC
+  Union freed;                                    ///< [output] the output port itself, if a VC became free
 };
 
 template <class C, class S, class V>
@@ -51,7 +51,8 @@ struct Routers {
     const u32* first = wiring.first + b * S::network_ports + port;
     credits = B{};
     B planes[F::planes] = {};
-    FLITLAB_ROLLED for (const SenderRow* p = wiring.sender_rows + first[0], *end = wiring.sender_rows + first[1]; p != end; ++p) {
+    FLITLAB_ROLLED for (const SenderRow* p = wiring.sender_rows + first[0], *end = wiring.sender_rows + first[1];
+                        p != end; ++p) {
       const B mask = *reinterpret_cast<const Row*>(wiring.masks + std::size_t{p->mask} * C::lanes);
       const auto there = [&](const u8* row) { return C::load_unaligned(row + p->at) & mask; };
       credits |= there(credit_row);
@@ -150,8 +151,8 @@ struct Routers {
   }
 
   /// Granted input ports remove the sent flit and return its credit.
-  FLITLAB_INLINE void move(const Arrivals<C, S>& arrivals, const SwitchExchange<C, S>& exchange, const ByPort& requested,
-                           ByPort& heads, ByPort& tails) const {
+  FLITLAB_INLINE void move(const Arrivals<C, S>& arrivals, const SwitchExchange<C, S>& exchange,
+                           const ByPort& requested, ByPort& heads, ByPort& tails) const {
     const B winners = exchange.wins.all(), spent = exchange.spent.all(), freed = exchange.freed.all();
     B any_head{}, any_tail{};
     u32 moves = 0;

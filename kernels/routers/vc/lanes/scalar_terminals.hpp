@@ -20,7 +20,7 @@ struct ScalarTerminalView : vc::View<1, false, T> {
 
 template <class C, class S, class T>
 FLITLAB_INLINE Packet& injection_descriptor(const ScalarTerminalView<C, S, T>& v, u32 index, u32 vc, u32 place) {
-  return v.lanes.ring[queue_of<C, S>(index, S::network_ports, vc) * S::places(v.t.ring) + place];
+  return v.lanes.ring[queue_of<C, S>(index, S::network_ports, vc) * S::descriptors(v.t.ring) + place];
 }
 
 template <class C, class S, class T>
@@ -50,7 +50,8 @@ FLITLAB_INLINE void step_scalar_terminals(const V& v, const State<C, S>& s, u32 
   s.put_terminal_flits(s.inject_flits, (now + t.inject_delay) & t.slot_mask, b, {});
   s.of_terminals(s.eject_credits, (now + t.credit_delay) & t.slot_mask, b) = typename C::Value{};
   const ScalarTerminalView<C, S, typename V::Table> scalar_view(v, s);
-  C::for_each(C::members(s.block[b].valid), [&](u32 lane) { TerminalPhase::run(scalar_view, b * C::lanes + lane, now); });
+  C::for_each(C::members(s.block[b].valid),
+              [&](u32 lane) { TerminalPhase::run(scalar_view, b * C::lanes + lane, now); });
 }
 
 }  // namespace flitlab::vc::lanes

@@ -9,8 +9,8 @@
 /// the sender (flits.hpp); a receiver reads the rows of the routers to which its ports lead.
 #include <type_traits>
 
-#include "kernels/routers/vc/lanes/stored_draws.hpp"
 #include "kernels/routers/vc/lanes/flits.hpp"
+#include "kernels/routers/vc/lanes/stored_draws.hpp"
 #include "kernels/routers/vc/state.hpp"
 
 namespace flitlab::vc::lanes {
@@ -100,10 +100,10 @@ FLITLAB_INLINE std::size_t queue_of(u32 router, u32 port, u32 vc) {
 
 /// Connections of the plan for lanes of one width; the host makes them (wire.hpp).
 struct Wiring {
-  const u32* to;     ///< [block][port][lane] first packet queue at the other end of an output port
-  const u32* first;  ///< [block][port] first entry in `sender_rows`; one more at the end
+  const u32* to;                 ///< [block][port][lane] first packet queue at the other end of an output port
+  const u32* first;              ///< [block][port] first entry in `sender_rows`; one more at the end
   const SenderRow* sender_rows;  ///< entries, ordered by block and port
-  const u8* masks;   ///< [mask][lane]
+  const u8* masks;               ///< [mask][lane]
 };
 
 /// Lane state of a replica: arrays, one after the other.
@@ -117,13 +117,13 @@ struct State {
   Block<C, S>* block;
   u8* flit_mail;              ///< [plane][slot][port][router] flits that leave network ports, by arrival cycle
   u8* credit_mail;            ///< [slot][port][router] credits for the sender at the other end of an input port
-  u8* eject_flits;             ///< [plane][slot][router] flits for terminals
+  u8* eject_flits;            ///< [plane][slot][router] flits for terminals
   u8* eject_credits;          ///< [slot][router] credits from terminals
-  u8* inject_flits;            ///< [plane][slot][router] flits from terminals
+  u8* inject_flits;           ///< [plane][slot][router] flits from terminals
   u8* inject_credits;         ///< [slot][router] credits for terminals
   Cycle* next_creation;       ///< [router] copy of control.next.at, contiguous
   TerminalControl* terminal;  ///< [router] but for `lane`, which is in Block
-  StoredDraws* stored_draws;               ///< [router] random draws for the next packets
+  StoredDraws* stored_draws;  ///< [router] random draws for the next packets
   Packet* ring;               ///< [queue][position] descriptors
   Cycle* ready_at;            ///< [queue] as in InputVc
   u32* flits_sent;            ///< [router][port]
@@ -195,7 +195,8 @@ struct State {
                                typename C::Value { return of_terminals(row_of_slots, plane * slots + slot, b); });
   }
   FLITLAB_INLINE void put_terminal_flits(u8* row_of_slots, u32 slot, u32 b, const FlitsOf<C, S>& flits) const {
-    flits.write([&](u32 plane, typename C::Value bytes) { of_terminals(row_of_slots, plane * slots + slot, b) = bytes; });
+    flits.write(
+        [&](u32 plane, typename C::Value bytes) { of_terminals(row_of_slots, plane * slots + slot, b) = bytes; });
   }
 };
 

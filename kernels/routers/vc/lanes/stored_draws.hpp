@@ -67,7 +67,7 @@ struct Side {
 struct StoredDraws {
   static constexpr u32 kPackets = 7;
   u32 first;             ///< number of the first packet
-  u32 stored;             ///< packets from `first` on
+  u32 stored;            ///< packets from `first` on
   u32 gap[kPackets];     ///< Bernoulli: cycles from the previous creation to this one
   u32 target[kPackets];  ///< first word of packet_draws()
 

@@ -21,7 +21,8 @@ FLITLAB_INLINE void take_arrivals(const V& v, const State<C, S>& s, u32 b, Cycle
     const u32 index = b * C::lanes + lane;
     const u32 vc = lowest_bit(u32{s.terminal_byte(s.eject_flits, s.slot(now), index)});
     u8& first = lane_of(k.arriving_first[vc], lane);
-    deliver(v, index, s.terminal[index], s.ring[queue_of<C, S>(index, S::ports, vc) * S::places(t.ring) + first], now);
+    deliver(v, index, s.terminal[index], s.ring[queue_of<C, S>(index, S::ports, vc) * S::descriptors(t.ring) + first],
+            now);
     first = next_position(first, t.ring);
   });
 }
@@ -38,7 +39,7 @@ FLITLAB_INLINE void advance(const V& v, const State<C, S>& s, u32 index, SourceC
     if (!stored_draws.holds(cursor.index)) {
       const u32 oldest = s.terminal[index].oldest.index;  // needed next, unless the queue is long
       stored_draws.template draw<C::lanes>(*v.row, rate_of(traffic, *v.row, index), index,
-                                    cursor.index - oldest < StoredDraws::kPackets ? oldest : cursor.index);
+                                           cursor.index - oldest < StoredDraws::kPackets ? oldest : cursor.index);
     }
     cursor.at += stored_draws.gap[cursor.index - stored_draws.first];
   }
@@ -101,7 +102,7 @@ FLITLAB_INLINE void start_oldest(const V& v, const State<C, S>& s, u32 b, u32 la
   packet.injected = now;
   packet.hops = 0;
   address_packet(v, index, packet, destination_of(v, s, index, id));
-  s.ring[queue_of<C, S>(index, S::network_ports, vc) * S::places(t.ring) + tail] = packet;
+  s.ring[queue_of<C, S>(index, S::network_ports, vc) * S::descriptors(t.ring) + tail] = packet;
   tail = next_position(tail, t.ring);
   lane_of(k.left_to_send, lane) = static_cast<u8>(packet.flits);
   ++control.sent;

@@ -3,8 +3,8 @@
 #include "kernels/routers/vc/lanes/canonical.hpp"
 #include "kernels/routers/vc/lanes/code.hpp"
 #include "kernels/routers/vc/lanes/routers.hpp"
-#include "kernels/routers/vc/lanes/terminals.hpp"
 #include "kernels/routers/vc/lanes/scalar_terminals.hpp"
+#include "kernels/routers/vc/lanes/terminals.hpp"
 
 namespace flitlab::vc::lanes {
 
@@ -15,13 +15,13 @@ struct Unit {
   static State<C, S> state_of(const Replica& r) {
     const T& t = *static_cast<const T*>(r.table);
     State<C, S> s;
-    State<C, S>::place(s, r.memory, t.routers, t.slot_mask + 1, t.ring);
+    State<C, S>::lay_out(s, r.memory, t.routers, t.slot_mask + 1, t.ring);
     return s;
   }
 
   static std::size_t bytes(u32 routers, u32 slots, u32 ring) {
     State<C, S> s;
-    return State<C, S>::place(s, nullptr, routers, slots, ring);
+    return State<C, S>::lay_out(s, nullptr, routers, slots, ring);
   }
 
   static View view_of(const Replica& r, CounterShard* shard, std::byte* canonical, const Placement& place) {

@@ -47,7 +47,7 @@ inline Wires wire(const VcTable& t, u32 width, u32 vcs, u32 blocks) {
         const auto [at, is_new] = known.try_emplace({peer.port, offset}, w.sender_rows.size());
         if (is_new) {
           w.sender_rows.push_back({static_cast<i32>(peer.port * row_bytes(blocks * width, width)) + offset,
-                            static_cast<u32>(masks.size())});
+                                   static_cast<u32>(masks.size())});
           masks.emplace_back(width);
         }
         masks[w.sender_rows[at->second].mask][lane] = 0xFF;

@@ -95,7 +95,7 @@ TEST(SconnectExplore, ReductionChangesNoVerdict) {
       const Exploration all = explore_channel(instance);
       EXPECT_EQ(reduced.violation.empty(), all.violation.empty()) << defect << "\n" << all.violation;
       // Both stop in the first wrong state; a failure to finish is only known when all states have been visited.
-      if (!all.violation.empty() && instance.defect != ChannelDefect::kNeverAsks) {
+      if (!all.violation.empty() && instance.defect != ChannelDefect::kNeverRequests) {
         EXPECT_EQ(reduced.depth, all.depth) << defect;
       }
       EXPECT_LE(reduced.states, all.states);
@@ -129,7 +129,7 @@ std::vector<Broken> broken() {
 /// A quad whose sender never requests the outcome: no state is wrong, but the channel never comes to rest.
 TEST(SconnectExplore, FindsWhatNeverEnds) {
   ChannelInstance instance = of({0, 0}, {1, 0});
-  instance.defect = ChannelDefect::kNeverAsks;
+  instance.defect = ChannelDefect::kNeverRequests;
   EXPECT_EQ(explore_channel(instance).violation, "without further errors the channel never comes to rest:\n");
 }
 

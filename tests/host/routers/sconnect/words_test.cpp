@@ -30,9 +30,8 @@ TEST(SconnectWords, PoolPromisesAndSlots) {
   control.held[1 * sconnect::kQueuesOfPort + 0 * sconnect::kVcs + 1] = 3;  // port 1, priority 0, VC 1
   for (const u32 slot : {0u, 4u}) tic.at(t.fields.slot, t.slot_first[4 * sconnect::kPorts + 1] + slot).buffer = 9;
   const std::vector<PortSnapshot> ports = in_words(*net.plan, state, 4, 20);
-  EXPECT_EQ(
-      ports[1].note,
-      "pool: 12 of 64 buffers in use, 31 reserved; of 6 slots 2 hold messages, and slot 2 is next");
+  EXPECT_EQ(ports[1].note,
+            "pool: 12 of 64 buffers in use, 31 reserved; of 6 slots 2 hold messages, and slot 2 is next");
   EXPECT_EQ(ports[1].vcs[0].name, "queues, VC 0");
   EXPECT_EQ(ports[1].vcs[1].name, "queues, VC 1");
   EXPECT_EQ(ports[1].vcs[0].note, "priority 0: 0 buffered, 5 reserved");

@@ -26,9 +26,9 @@ struct Node {
 
   void asks(u32 port, u32 vc) {
     t3e::InputVc& in = item.at(t.router_fields.input, port * t.link_vcs + vc);
-    in.stage = t3e::Stage::kRequesting;
+    in.stage = t3e::FrontState::kRequesting;
     in.packets = 1;
-    Packet& packet = item.at(t.router_fields.ring, t3e::ring_start(t, port, vc) + in.first);
+    Packet& packet = item.at(t.router_fields.ring, t3e::descriptor_start(t, port, vc) + in.first);
     packet.dst = t3e::pack_address(3, 0, 0);
     packet.route_bits = t3e::kNoHop << t3e::kInitialShift;
   }

@@ -19,7 +19,7 @@ std::vector<int> assigned(Assignment how, const Sets& options, u32 channels) {
   std::vector<int> result(options.size(), -1);
   for (u32 set = a.channels; set; set &= set - 1)
     result[a.message[lowest_bit(set)]] = static_cast<int>(lowest_bit(set));
-  for (u32 m = 0; m < options.size(); ++m) EXPECT_EQ(a.gone.has(m), result[m] >= 0);
+  for (u32 m = 0; m < options.size(); ++m) EXPECT_EQ(a.departed.has(m), result[m] >= 0);
   return result;
 }
 

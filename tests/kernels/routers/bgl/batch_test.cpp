@@ -123,7 +123,7 @@ TEST(BglDirections, AreFoundAtOnce) {
     EXPECT_EQ(bgl::nonzero_set(item, Field<u32>{offsetof(Values, words)}, 0), nonzero);
     EXPECT_EQ(bgl::bytes_set(bytes | random() << 48), present);
     EXPECT_EQ(bgl::union_of(sets, some), all);
-    bgl::put_into(changed, bgl::bit(queue), some);
+    bgl::set_membership(changed, bgl::bit(queue), some);
     for (u32 d = 0; d < bgl::kDirections; ++d)
       EXPECT_EQ(changed[d], some >> d & 1 ? sets[d] | bgl::bit(queue) : sets[d] & ~bgl::bit(queue));
   }
@@ -138,9 +138,9 @@ TEST(BglDirections, AnyMemberIsDrawn) {
     for (u32 i = 0; i < 64; ++i)
       if (set >> i & 1) members.push_back(i);
     const u32 draw = static_cast<u32>(random());
-    EXPECT_EQ(bgl::any_of(set, draw), members[u64{draw} * members.size() >> 32]);
+    EXPECT_EQ(bgl::random_member(set, draw), members[u64{draw} * members.size() >> 32]);
   }
-  EXPECT_EQ(bgl::any_of(~u64{0}, 0xFFFFFFFFu), 63u);
+  EXPECT_EQ(bgl::random_member(~u64{0}, 0xFFFFFFFFu), 63u);
 }
 
 }  // namespace

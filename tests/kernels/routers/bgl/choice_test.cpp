@@ -20,7 +20,8 @@ using testing::kPlusX;
 using testing::kPlusY;
 using testing::word;
 
-constexpr u32 kToRequest = 3, kHop = 79;  // creation to first request; request to the next node's request, through its FIFO
+constexpr u32 kToRequest = 3,
+              kHop = 79;  // creation to first request; request to the next node's request, through its FIFO
 constexpr u32 kLinkFree = 38, kTokensBack = kHop + 96;  // after the 32 cycles of each chunk
 
 RawConfig slow(RawConfig more) {
@@ -166,13 +167,14 @@ u32 leaves_in(PacketCase packet_case, const Bubble& b) {
   const BglGrant& last = way.back();
   EXPECT_EQ(last.node, kHere);
   EXPECT_EQ(last.in_vc, packet_case == PacketCase::kDynamicOnTheBubble ? 1u
-                        : last.in == bgl::kReception    ? last.in_vc
-                                                        : way.front().out_vc);
+                        : last.in == bgl::kReception                   ? last.in_vc
+                                                                       : way.front().out_vc);
   EXPECT_EQ(last.out_vc, b.high ? 2u : 1u);
   return last.cycle - requested + kRequest;
 }
 
-constexpr PacketCase kEntering[] = {PacketCase::kInjected, PacketCase::kTurning, PacketCase::kDynamicInjected, PacketCase::kDynamicStraight};
+constexpr PacketCase kEntering[] = {PacketCase::kInjected, PacketCase::kTurning, PacketCase::kDynamicInjected,
+                                    PacketCase::kDynamicStraight};
 constexpr PacketCase kAlong[] = {PacketCase::kStraight, PacketCase::kDynamicOnTheBubble};
 constexpr u32 kNow = 170, kLater = 3 + 32 + kTokensBack;  // arrival of the first token message
 

@@ -18,9 +18,9 @@
 namespace flitlab::bgl_dead_ways_test {
 namespace {
 
+using testing::Coordinates;
 using testing::experiment;
 using testing::Grid;
-using testing::Coordinates;
 using testing::bgl_dead::Draw;
 using testing::bgl_dead::machine;
 using testing::bgl_dead::Nodes;
@@ -50,7 +50,8 @@ class Walker {
     if (dynamic && route & bgl::kHighPriority) return "a packet of high priority is dynamic";
     for (u32 d = 0; d < 3; ++d) {
       const u32 bits = hints >> 2 * d & 3;
-      if (d < dims_ && coordinates_[from][d] != coordinates_[to][d] ? bits != 1 && bits != 2 : bits != 0) return "wrong hint bits";
+      if (d < dims_ && coordinates_[from][d] != coordinates_[to][d] ? bits != 1 && bits != 2 : bits != 0)
+        return "wrong hint bits";
     }
     bool arrives = false;
     Nodes queue{from};

@@ -18,12 +18,12 @@ namespace {
 using testing::BglGrant;
 using testing::BglLine;
 using testing::BglTorus;
+using testing::Coordinates;
 using testing::expect_share;
 using testing::experiment;
 using testing::Grid;
 using testing::integer;
 using testing::Network;
-using testing::Coordinates;
 using testing::word;
 
 /// Returns one packet for every pair; with at most 63 other nodes the queues stay short enough for the trace.

@@ -40,7 +40,8 @@ TEST(BlessNaive, DoesTheSameInEveryCycle) {
     if (trial % 4 == 1) config["router.reassembly_packets"] = testing::integer(1 + random() % 3);
     const Experiment e = testing::experiment(config);
     BlessNetwork net(e);
-    NaiveBless naive(e, net.t.traffic, make_row(e), net.t.places >= net.bless.most_partial() ? kNone : net.t.places);
+    NaiveBless naive(e, net.t.traffic, make_row(e),
+                     net.t.reassembly_buffers >= net.bless.most_partial() ? kNone : net.t.reassembly_buffers);
     for (u32 cycle = 0; cycle < 250; ++cycle) {
       net.step(1);
       naive.step();

@@ -114,7 +114,8 @@ class Comparison {
       if (differ(used, control_(n, 0).used)) text_ << name() << "uses " << control_(n, 0).used << ", not " << used;
       for (u32 p = 0; p < r.end.size(); ++p) {
         const u32 flat = p < r.forward ? p : t.inputs + p - r.forward;
-        const Word expected = r.end[p].in ? r.end[p].in->words.front() : 0, arriving = inbox_(n, slot * t.ports() + flat);
+        const Word expected = r.end[p].in ? r.end[p].in->words.front() : 0,
+                   arriving = inbox_(n, slot * t.ports() + flat);
         if (differ(expected, arriving))
           text_ << name() << plan_.port_name(flat) << " reads " << described_word(arriving) << ", not "
                 << described_word(expected);

@@ -67,7 +67,7 @@ TEST(SconnectClock, DepthsAreRightWhereverPhasesAre) {
   for (u32 i = 0; i < 100000; ++i) {
     const u64 own = u64{draw.next()} << 32 | draw.next(), offset = u64{draw.next()} << 32 | draw.next();
     const i64 depth = static_cast<i64>(u64{draw.next()} << 32 | draw.next()) >> (2 + draw.below(61));
-    const u64 far = own + static_cast<u64>(depth) - offset, mail = sconnect::mail_of(far);
+    const u64 far = own + static_cast<u64>(depth) - offset, mail = sconnect::inbox_word_of(far);
     ASSERT_NE(mail, 0u);
     ASSERT_EQ(sconnect::depth_of(mail, offset, own), depth);
   }
@@ -85,7 +85,8 @@ TEST(SconnectClock, AFullFifoStaysFullAndLosesWords) {
     i64 far, words, depth;
   };
   const auto receive = [&](const Step& s) {
-    EXPECT_EQ(sconnect::receive(c, fifo, sconnect::mail_of(static_cast<u64>(s.far * kRadian)), 0), s.words) << s.far;
+    EXPECT_EQ(sconnect::receive_phase(c, fifo, sconnect::inbox_word_of(static_cast<u64>(s.far * kRadian)), 0), s.words)
+        << s.far;
     EXPECT_EQ(fifo.depth, s.depth * kRadian) << s.far;
   };
   for (const Step& s : {Step{1, 0, 1}, {3, 0, 2}, {6, 0, 2}, {9, 1, 2}, {12, 0, 2}, {15, 1, 2}}) receive(s);

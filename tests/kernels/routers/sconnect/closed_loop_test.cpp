@@ -306,7 +306,7 @@ TEST(SconnectLoop, TheAuditChecksLoops) {
       if (broken == 2) transaction(h, tag).id = source(h).created;
       if (broken == 3) transaction(h, tag).id = transaction(h, !tag).id;
       if (broken == 4) ++reply(h).id;
-      if (broken == 5) ++control(h).reservation;
+      if (broken == 5) ++control(h).promised;
       control.write();
       transaction.write();
       reply.write();

@@ -92,9 +92,10 @@ TEST(SconnectReservation, FitsAnyPool) {
       const u32 used = static_cast<u32>(4 - std::count(priorities.begin(), priorities.end(), 0));
       const u32 quads = lengths.size() == 2 ? 3 + (priorities[0] == 0) : 0;
       for (u32 buffers = std::max(8u, 9 * (used + quads)); buffers <= 64; ++buffers) {
-        const auto [reserve, control] = sconnect_reservations(sconnect_experiment({{"traffic.packet_flits", lengths},
-                                                                               {"host.priorities", priorities},
-                                                                               {"router.buffers", integer(buffers)}}));
+        const auto [reserve, control] =
+            sconnect_reservations(sconnect_experiment({{"traffic.packet_flits", lengths},
+                                                       {"host.priorities", priorities},
+                                                       {"router.buffers", integer(buffers)}}));
         u32 sum = 0;
         for (u32 p = 0; p < 4; ++p) {
           sum += 9 * reserve[p];

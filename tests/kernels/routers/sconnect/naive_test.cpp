@@ -63,7 +63,7 @@ std::string text_of(const std::optional<NaiveParcel>& parcel) {
   if (c.answer) bits |= sconnect::kAcknowledge;
   if (c.abort) bits |= sconnect::kAbort;
   if (c.quad) bits |= sconnect::kQuad;
-  if (c.last || c.asks) bits |= sconnect::kLast;
+  if (c.last || c.answer_requested) bits |= sconnect::kLast;
   if (c.hit) bits |= sconnect::kHit;
   return text_of(static_cast<u8>(bits), c.message.name, c.message.priority, c.message.vc, c.message.hops,
                  c.message.failures);

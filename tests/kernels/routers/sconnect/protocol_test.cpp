@@ -58,7 +58,7 @@ TEST(SconnectSlot, OfAQuadTheFirstAnswerIsNotRead) {
   Slot s{kNoBuffer, 0};
   hold(s, 9, true);
   EXPECT_EQ(settle(s, kReadable | kAcknowledge), Outcome::kWaits);  // whatever the answer
-  EXPECT_EQ(settle(s, 0), Outcome::kWaits);                    // unreadable: no part is sent again
+  EXPECT_EQ(settle(s, 0), Outcome::kWaits);                         // unreadable: no part is sent again
   EXPECT_EQ(s.buffer, 9);
   EXPECT_EQ(settle(s, kReadable | kAcknowledge), Outcome::kTaken);
   EXPECT_EQ(s.bits, kSending);
@@ -78,7 +78,7 @@ TEST(SconnectTurn, FollowsFromTheOutcome) {
   EXPECT_EQ(turn_of(empty, Outcome::kTaken, false), Turn::kStart);
   EXPECT_EQ(turn_of(empty, Outcome::kFailed, false), Turn::kStart);
   EXPECT_EQ(turn_of(full, Outcome::kUnknown, false), Turn::kAgain);
-  EXPECT_EQ(turn_of(full, Outcome::kWaits, false), Turn::kAsk);
+  EXPECT_EQ(turn_of(full, Outcome::kWaits, false), Turn::kRequest);
   for (Outcome o : {Outcome::kFree, Outcome::kTaken, Outcome::kFailed, Outcome::kUnknown, Outcome::kWaits})
     EXPECT_EQ(turn_of(o == Outcome::kUnknown ? full : empty, o, true), Turn::kPart);
 }

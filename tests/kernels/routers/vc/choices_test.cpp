@@ -188,7 +188,7 @@ TEST(Islip, PointersMoveOnlyForTheFirstRound) {
     in.packets = 1;
     in.out_port = static_cast<u8>(out);
     in.out_vc = static_cast<u8>(vc);
-    in.stage = vc::Stage::kBody;
+    in.stage = vc::VcState::kBody;
     const u64 bit = u64{1} << vc::bit_of(t, port, vc);
     control.flits |= bit, control.credits |= bit, control.granted |= bit;
     router.at(t.router_fields.output, out * t.vcs + vc).owner = static_cast<u16>(port * t.vcs + vc);

@@ -186,7 +186,8 @@ TEST_P(VcLanes, GraphsAgree) {
   }
 }
 
-/// A change of the load, as in a saturation search, applies from the next packet on: draws made ahead are repeated.
+/// A change of the load, as in a saturation search, applies from the next packet on: draws made stored_draws are
+/// repeated.
 TEST_P(VcLanes, LoadsChange) {
   const Experiment e =
       experiment({{"topology.shape", IntList{8, 8}}, {"router.vcs", integer(4)}, {"traffic.load", 0.1}});
@@ -217,19 +218,19 @@ TEST(VcLanesAhead, DrawsAheadAgreeWithSingleDraws) {
     const double packets = i % 3 ? 1e-3 * static_cast<double>(1 + random() % 999) : 1e-9;
     row.inverse_log_miss = i % 50 ? 1 / std::log1p(-packets) : 0;
     const u32 terminal = static_cast<u32>(random()), packet = static_cast<u32>(random() % 2 ? random() : i);
-    vc::lanes::Ahead ahead{};
-    EXPECT_FALSE(ahead.knows(packet));
-    ahead.draw<16>(row, row, terminal, packet);
-    for (u32 j = 0; j < vc::lanes::Ahead::kPackets; ++j) {
+    vc::lanes::StoredDraws stored_draws{};
+    EXPECT_FALSE(stored_draws.holds(packet));
+    stored_draws.draw<16>(row, row, terminal, packet);
+    for (u32 j = 0; j < vc::lanes::StoredDraws::kPackets; ++j) {
       const Random4 gap = philox(row.seed, stream::kInjection, terminal, packet + j);
       const u32 trials = geometric_trials(unit_interval(gap.word[0]), row.inverse_log_miss);
-      ASSERT_TRUE(ahead.knows(packet + j));
-      ASSERT_EQ(ahead.gap[j], trials) << i;
-      ASSERT_EQ(ahead.target[j], packet_draws(row, terminal, packet + j).word[0]) << i;
+      ASSERT_TRUE(stored_draws.holds(packet + j));
+      ASSERT_EQ(stored_draws.gap[j], trials) << i;
+      ASSERT_EQ(stored_draws.target[j], packet_draws(row, terminal, packet + j).word[0]) << i;
       long_gaps += trials == 0x7FFFFFFF;
     }
-    EXPECT_FALSE(ahead.knows(packet + vc::lanes::Ahead::kPackets));
-    EXPECT_FALSE(ahead.knows(packet - 1));
+    EXPECT_FALSE(stored_draws.holds(packet + vc::lanes::StoredDraws::kPackets));
+    EXPECT_FALSE(stored_draws.holds(packet - 1));
   }
   EXPECT_GT(long_gaps, 100u);
 }
