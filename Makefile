@@ -1,9 +1,8 @@
-# `make demo` and `make test` work in .venv and build/, and install what they need there. `make page` compiles the core to
-# WebAssembly (apt-get install emscripten) and writes a page that runs in a browser: out/page.html. What follows needs `make test`
-# first: `make docs` builds the documentation site, with executed notebooks, into out/site; `make races` looks for data
-# races among threads; `make compilers` builds with every compiler there is, for aarch64 too, and compares state hashes (about
-# an hour; it says what to install); `make campaign` fuzzes, soaks and tries random networks for some hours:
-# make campaign HOURS=2 SEED=1
+# `make demo` and `make test` work in .venv and build/, and install their packages there. `make page` compiles the core to
+# WebAssembly (apt-get install emscripten) and writes a page for a browser: out/page.html. `make compilers` builds with
+# every installed compiler, also for aarch64, and compares state hashes (about an hour; it lists missing packages).
+# The other targets need `make test` first. `make docs` builds the documentation site, with executed notebooks, in
+# out/site. `make races` searches for data races. `make campaign HOURS=2 SEED=1` fuzzes, soaks and tries random networks.
 .PHONY: demo test docs page races compilers campaign
 HOURS ?= 2
 SEED ?= 1
@@ -14,7 +13,7 @@ demo:
 	@python3 tests/tools/install.py package
 	@rm -rf out/demo
 	@.venv/bin/flitlab sweep configs/vc-torus-8x8x8.toml --over traffic.load=0.05:0.65:0.05 --out out/demo
-	@printf '\n%s\n\n' "flitlab is in .venv/bin. Next, a run of your own, and the first notebook:"
+	@printf '\n%s\n\n' "flitlab is in .venv/bin. Next, your first run, and the first notebook:"
 	@echo "    .venv/bin/flitlab run vc-mesh-8x8 --set traffic.load=0.3"
 	@echo "    .venv/bin/jupyter lab$(AS_ROOT) notebooks/00_quickstart.ipynb"
 

@@ -56,7 +56,7 @@ __all__ = [  # noqa: RUF022
 ]
 
 
-if not TYPE_CHECKING:  # so that type checkers know only the names that there are
+if not TYPE_CHECKING:  # so that type checkers report names that do not exist
 
     def __getattr__(name):
         if name in _WHERE:

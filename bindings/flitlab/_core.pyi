@@ -1,4 +1,4 @@
-"""flitlab's compiled core: configuration, runs and the stepped network. The package wraps all of it."""
+"""flitlab's compiled core: configurations, runs and stepped networks. Use the package, which wraps all of it."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -8,14 +8,14 @@ VERDICTS: tuple[str, ...]
 END_OF_TIME: int  # cycles
 
 class ConfigError(ValueError):
-    """Bad input: one line with the path, the value, what is allowed and the fix."""
+    """Bad input. The message is one line with the parameter, its value, the allowed values and how to fix it."""
 
 class RunError(RuntimeError):
-    """A run that failed: deadlock, broken conservation, a device fault."""
+    """A failed run: deadlock, lost or duplicated flits, a device fault."""
 
 class Experiment:
-    """A resolved configuration. ``flat``: dotted path -> value; ``base_dir``: where relative file names start;
-    ``texts``: what is in files that are in memory, by the parameter that would name them."""
+    """A resolved configuration. ``flat``: dotted path -> value; ``base_dir``: folder of relative file names; ``texts``:
+    contents of files that are in memory, by the parameter that names them."""
 
     def __init__(self, flat: dict[str, Any], base_dir: str, texts: dict[str, bytes] = ...) -> None: ...
     def derived(self) -> dict[str, float]: ...
@@ -26,7 +26,7 @@ class Experiment:
     def terminals(self) -> int: ...
 
 class Network:
-    """One network, advanced by hand."""
+    """One network, which the caller steps."""
 
     def __init__(self, experiment: Experiment, backend: str, threads: int, trace: bool) -> None: ...
     @property
@@ -54,7 +54,7 @@ class Network:
     def warnings(self) -> list[str]: ...
 
 class Recorder:
-    """What the scope replays of a network; all texts are JSON (bindings/frames/recorder.hpp)."""
+    """Records frames of a network for the router scope; all returned texts are JSON (bindings/frames/recorder.hpp)."""
 
     def __init__(self, network: Network, routers: Sequence[int], window: int) -> None: ...
     @property
@@ -80,28 +80,28 @@ class Recorder:
     def look_for_deadlock(self) -> None: ...
 
 def backends() -> dict[str, dict[str, Any]]:
-    """What this build can run on."""
+    """Returns the backends of this build."""
 
 def models() -> list[dict[str, Any]]:
-    """Router kinds, with their own parameters and totals."""
+    """Returns one record per router kind, with the kind's parameters and totals."""
 
 def common_totals() -> list[dict[str, Any]]:
-    """What networks of all kinds count."""
+    """Returns the records of the totals that networks of all kinds count."""
 
 def parameters() -> list[dict[str, Any]]:
-    """One record per configuration parameter."""
+    """Returns one record per configuration parameter."""
 
 def nearest(word: str, candidates: Sequence[str]) -> str:
-    """The candidate that a word probably means, whatever the case of its letters; "" if none is near."""
+    """Returns the candidate that a word most resembles, ignoring case; "" if none is similar."""
 
 def program_calls(text: bytes, name: str, ranks: int) -> list[list[tuple[str, int, int, int]]]:
-    """What every rank of a program does: (call, peer, amount, slot), collectives expanded and sends matched."""
+    """Returns [rank][call] (call, peer, amount, slot), with collectives expanded and sends matched."""
 
 def tools(kind: str) -> list[dict[str, Any]]:
-    """What a router kind computes without a network: one record per tool."""
+    """Returns one record per tool of a router kind; tools need no network."""
 
 def call_tool(kind: str, name: str, experiment: Experiment | None, arguments: dict[str, Any]) -> Any:
-    """Carries out a tool."""
+    """Calls a tool and returns its result."""
 
 def run(
     experiments: Sequence[Experiment],
@@ -112,6 +112,8 @@ def run(
     every_seconds: float = 60.0,
     channels: bool = False,
 ) -> list[dict[str, Any]]:
-    """Runs experiments of one structure as replicas of one job; ``progress`` is called after every epoch. With a
-    checkpoint path the job goes on from that file if there is one, and saves itself now and then. channels: results
-    have "channel_flits", the flits of each channel in the measurement window, in the order of ``Network.links``."""
+    """Runs experiments of one structure as replicas of one job and returns their results.
+
+    progress: called after every epoch. checkpoint: file that the job continues from if it exists, and saves itself to
+    every ``every_seconds``. channels: results have "channel_flits", the flits of each channel in the measurement
+    window, in the order of ``Network.links``."""

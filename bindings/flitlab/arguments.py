@@ -1,4 +1,4 @@
-"""Arguments of functions that are options of the command line too: their checks, and how messages name them."""
+"""Checks of arguments that are also command line options, and how messages name these arguments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from flitlab._core import ConfigError
 
 Backend: TypeAlias = Literal["auto", "cpu", "cuda"]
 BACKENDS = get_args(Backend)
-MOST_THREADS = 1024  # more are a slip of the keyboard, and each one costs a stack
+MOST_THREADS = 1024  # a larger number is a typing error; each thread costs a stack
 MOST_POINTS = 1_000_000  # of a sweep
 
 on_command_line: ContextVar[bool] = ContextVar("on_command_line", default=False)
@@ -24,20 +24,20 @@ _NONE = object()
 
 
 def named(name: str, value: Any = _NONE) -> str:
-    """``seeds = 0`` in Python, ``--seeds 0`` on the command line; without a value the name alone."""
+    """Returns ``seeds = 0`` in Python, ``--seeds 0`` on the command line; only the name if no value is given."""
     if on_command_line.get():
         return f"--{name}" if value is _NONE else f"--{name} {value}"
     return name if value is _NONE else f"{name} = {shown(value)}"
 
 
 def shown(value: Any) -> str:
-    """A value as part of a line. Text stays whole: it may be the name of a file."""
+    """Returns a value as one line of text. Strings are never shortened, because they may be file names."""
     text = repr(value) if isinstance(value, str) else " ".join(repr(value).split())
     return text if len(text) <= 60 or isinstance(value, str) else text[:57] + "..."
 
 
 def did_you_mean(word: Any, known: Iterable[str]) -> str:
-    """`` Did you mean ...?`` if something that is known is like the word, or nothing."""
+    """Returns `` Did you mean ...?`` if a known name resembles ``word``, else ""."""
     if not isinstance(word, str):
         return f" It must be a string, not {type(word).__name__}."
     close = nearest(word, known)
@@ -45,12 +45,12 @@ def did_you_mean(word: Any, known: Iterable[str]) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """What a word probably means of what is known; "" if nothing is near. The word may hold bytes that are no text."""
+    """Returns the known name that a word most resembles, "" if none is similar. The word may hold undecodable bytes."""
     return _core.nearest(word.encode(errors="replace").decode(), list(known))
 
 
 def whole(value: Any) -> int | None:
-    """A whole number of any kind, NumPy's too, as Python's; None: it is none, as 1.0 and True are."""
+    """Returns a whole number of any type, NumPy's included, as an int; None for other values, such as 1.0 and True."""
     try:
         return None if isinstance(value, bool) else operator.index(value)
     except TypeError:
@@ -62,12 +62,13 @@ def is_whole(value: Any) -> bool:
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is a real number of any kind, NumPy's too; True is none."""
+    """Returns whether a value is a real number of any type, NumPy's included. True and False do not count."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def check_path(what: str, path: Any, of: str) -> None:
-    """``what``: the argument or the call, with its value; ``of``: what the path is that of."""
+    """Raises ConfigError if ``path`` is not a path. ``what``: the argument or call, with its value, for the message;
+    ``of``: the kind of file or folder that it must name."""
     if not isinstance(path, (str, os.PathLike)) or path == "":
         raise ConfigError(f"{what}: it must be the path of {of}, a string or a Path"
                           f"{', and not be empty' if path == '' else ''}.")
@@ -75,25 +76,25 @@ def check_path(what: str, path: Any, of: str) -> None:
 
 @contextmanager
 def writing(call: str, path: Any, of: str = "a file") -> Iterator[None]:
-    """A file of the user's is written inside: what is no path, and what goes wrong with the file, are ConfigErrors that
-    name it. ``call``: what was asked to write."""
+    """For code that writes a user's file. Turns an invalid path and operating system errors into ConfigErrors that name
+    the file. ``call``: the function that writes, for the message."""
     check_path(f"{call}({shown(path)})", path, of)
     try:
         yield
     except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else str(error)  # Arrow's words name the file again
+        reason = os.strerror(error.errno) if error.errno else str(error)  # Arrow's own text repeats the file name
         raise ConfigError(f"{os.fspath(path)} cannot be written: {reason}.") from None
 
 
 def check_truth(name: str, value: Any) -> None:
-    if not isinstance(value, int) and type(value).__name__ not in ("bool", "bool_"):  # NumPy's are called so
+    if not isinstance(value, int) and type(value).__name__ not in ("bool", "bool_"):  # bool_ is NumPy's
         raise ConfigError(f"{named(name, value)}: it must be True or False.")
 
 
 def check_backend(backend: Any) -> None:
     if not isinstance(backend, str) or backend not in BACKENDS:
-        raise ConfigError(f"{named('backend', backend)}: there is none of that name; it must be auto (a GPU if one "
-                          "answers), cpu or cuda.")
+        raise ConfigError(f"{named('backend', backend)}: there is no such backend; it must be auto (a GPU if one "
+                          "is available), cpu or cuda.")
 
 
 def check_threads(threads: Any) -> None:
@@ -103,7 +104,7 @@ def check_threads(threads: Any) -> None:
 
 
 def check_checkpoint(checkpoint: Any, every: Any) -> None:
-    """What ``run`` is told of checkpoints."""
+    """Checks the checkpoint arguments of ``run``. Raises ConfigError."""
     if checkpoint is not None:
         check_path(named("checkpoint", checkpoint), checkpoint, "a file")
     if not is_number(every) or not every > 0:
@@ -111,25 +112,27 @@ def check_checkpoint(checkpoint: Any, every: Any) -> None:
 
 
 def check_sweep(over: Any, seeds: Any, out: Any, resume: Any, executor: Any) -> None:
-    """What ``sweep`` is told beside its experiment; what the values of ``over`` are is checked where they are used."""
+    """Checks the arguments of ``sweep`` except its experiment and the values in ``over``, which are checked when used.
+
+    Raises ConfigError."""
     if not isinstance(over, Mapping):
         raise ConfigError(f"{named('over', over)}: it must be a dictionary of dotted paths and lists of values, such "
                           'as {"traffic.load": [0.1, 0.2]}.')
     listed = seeds_from(seeds, 0)
     count = whole(seeds) or len(listed)  # len() of a very long range fails
     sizes = [len(v) for v in over.values() if isinstance(v, Sized) and not isinstance(v, (str, Mapping))]
-    check_points(max(1, math.prod(sizes)) * count)  # before they are listed
+    check_points(max(1, math.prod(sizes)) * count)  # before the list, which could be too long for the memory, is made
     if out is not None:
         check_path(named("out", out), out, "a folder")
     elif resume:
         given = named("resume") if on_command_line.get() else "resume=True"
-        raise ConfigError(f"{given} goes on from what is in a folder: give it as {named('out')}.")
+        raise ConfigError(f"{given} continues a sweep from its folder: give the folder as {named('out')}.")
     if executor is not None:
         check_executor(executor)
 
 
 def seeds_from(seeds: Any, first: int) -> Sequence[int]:
-    """The seeds of a sweep: a number of seeds from ``first`` on, or the seeds in a list."""
+    """Returns the seeds of a sweep: ``seeds`` of them from ``first`` on, or those listed. Raises ConfigError."""
     if (number := whole(seeds)) is not None:
         listed: Sequence[int | None] = range(first, first + number)
     elif isinstance(seeds, (str, Mapping)) or not isinstance(seeds, Sized) or not isinstance(seeds, Iterable):
@@ -151,7 +154,7 @@ def check_executor(executor: Any) -> None:
     if callable(getattr(executor, "submit", None)) and not isinstance(executor, type):
         return
     if hasattr(executor, "scheduler_address"):  # a Dask cluster: LocalCluster, SLURMCluster and others
-        raise ConfigError(f"{named('executor', executor)} is a Dask cluster, which takes no jobs itself: give its "
-                          "client, dask.distributed.Client(cluster).")
+        raise ConfigError(f"{named('executor', executor)} is a Dask cluster, which does not accept jobs itself: give "
+                          "its client, dask.distributed.Client(cluster).")
     raise ConfigError(f"{named('executor', executor)}: it must be an object that has submit(), such as a "
-                      "ProcessPoolExecutor(), a Dask Client, or what `with fl.cluster(FILE) as workers` gives.")
+                      "ProcessPoolExecutor(), a Dask Client, or `workers` of `with fl.cluster(FILE) as workers`.")

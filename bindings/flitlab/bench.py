@@ -1,5 +1,6 @@
-"""Speed of the engines: router-cycles per second, of stepping only (no warm-up, statistics or start-up in the time), or
-of whole sweeps."""
+"""Measurements of speed in router-cycles per second, for stepping alone or for whole sweeps.
+
+The time of stepping includes no warm-up, statistics or start-up."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from flitlab.settings import settings_of
 
 
 def measure(experiment: Experiment, backend: str, threads: int, cycles: int = 0) -> dict:
-    """Router-cycles per second of one network after a run-in; best of three windows."""
+    """Returns the speed of one network after a run-in: router-cycles per second, the best of three windows."""
     network = _core.Network(experiment.core, backend, threads, False)
     derived = experiment.derived()
     routers = int(derived["routers"])
@@ -33,8 +34,9 @@ def measure(experiment: Experiment, backend: str, threads: int, cycles: int = 0)
 
 
 def measure_sweep(experiment: Experiment, loads: list[float], runs: int, backend: str, threads: int) -> dict:
-    """Router-cycles per second of a whole sweep: ``runs`` runs side by side at some loads, each with a seed of its own,
-    from the plan to the results. What the host does between epochs is part of the time."""
+    """Returns the speed of a whole sweep in router-cycles per second: ``runs`` replicas, each with its own seed, that
+    take turns through ``loads``. The time runs from building the plan to the results, host work between epochs
+    included."""
     points = [experiment.set({"traffic.load": loads[i % len(loads)], "run.seed": i + 1}) for i in range(runs)]
     routers = int(experiment.derived()["routers"])
     started = time.perf_counter()
@@ -49,8 +51,8 @@ def main(args) -> int:
     if not 0 <= args.sweep <= 100_000:
         raise ConfigError(f"--sweep {args.sweep}: it must be 1 to 100000 runs.")
     if args.sweep and args.cycles:
-        raise ConfigError("--sweep: the runs of a sweep end by themselves, so --cycles cannot be given; set "
-                          "run.measure_cycles instead.")
+        raise ConfigError("--sweep: the runs of a sweep decide themselves when to end, so --cycles cannot be given; "
+                          "set run.measure_cycles instead.")
     if not 0 <= args.cycles <= 1_000_000_000:
         raise ConfigError(f"--cycles {args.cycles}: it must be 1 to 1000000000, or 0 for about a second.")
     settings = settings_of(args.set, args.unset)
@@ -59,14 +61,14 @@ def main(args) -> int:
     else:
         experiment = Experiment.from_dict({"topology.shape": [8, 8, 8]}, name="torus-8x8x8")
     experiment = experiment.set(settings)
-    if "traffic.load" not in experiment.flat():  # the network would be empty for most of the time measured
-        raise ConfigError(f'bench needs traffic that goes on, and traffic.mode = "{experiment["traffic.mode"]}" '
+    if "traffic.load" not in experiment.flat():  # once the packets have arrived, an empty network would be measured
+        raise ConfigError(f'bench needs traffic without an end, but traffic.mode = "{experiment["traffic.mode"]}" '
                           'ends; set traffic.mode to "open" or "request_reply".')
     derived = experiment.derived()
     most = derived.get("saturation_load_bound") or derived.get("uniform_load_bound")
     if settings.get("traffic.load") is not None:
         loads = [settings["traffic.load"]]
-    else:  # a model that knows what its links allow is run at parts of that
+    else:  # fractions of the saturation bound, if the model has one
         loads = [float(f"{part * most:.3g}") for part in (0.25, 0.5, 0.85)] if most else [0.05, 0.25, 0.45]
     backends = _core.backends()
     runs = [("cpu", n) for n in sorted({1, backends["cpu"]["threads"]})]

@@ -1,4 +1,4 @@
-"""What the channels of a network carried in a run: a table, and a heat map on a drawing of the network."""
+"""Channel use of a run: a table, and a heat map on a drawing of the network."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
     from flitlab.experiment import Experiment
 
-MOST_DRAWN = 20000  # channels; more are a carpet
+MOST_DRAWN = 20000  # channels; a drawing of more is unreadable
 MOST_NUMBERED = 64  # routers whose numbers are written on them
-_LANE = 0.09  # of the way to a neighbour: channels keep to the right of the line between two routers
-_GAP = 0.16  # between a router and its channels
-_STUB = 0.46  # of channels that do not lead to a neighbour in the drawing
+_LANE = 0.09  # offset to the right of the line between two routers, as a fraction of the distance of neighbours
+_GAP = 0.16  # between a router and its channels, the same unit
+_STUB = 0.46  # length of channels that do not lead to a neighbour in the drawing, the same unit
 
 
 class Channels:
-    """Channels between routers and what they carried in the measurement window: ``len(channels)``, ``channels.frame``,
+    """Channels between routers, with their use in the measurement window: ``len(channels)``, ``channels.frame``,
     ``channels.plot()``."""
 
     def __init__(self, experiment: Experiment, flits: list[int], cycles: int):
@@ -37,7 +37,7 @@ class Channels:
 
     @property
     def links(self) -> np.ndarray:
-        """[channels][4]: router and port where each channel begins, router and port where it ends."""
+        """Array [channels][4]: router and port where each channel begins, router and port where it ends."""
         if self._links is None:
             links = _core.Network(self._experiment.core, "cpu", 1, False).links()
             self._links = np.array(links, dtype=np.int64).reshape(-1, 4)
@@ -45,8 +45,8 @@ class Channels:
 
     @property
     def use(self) -> np.ndarray:
-        """[channels] in flits/cycle, in the order of ``links``; where packets take a channel for longer than their
-        flits, the part of the time in which it was occupied."""
+        """Array [channels], in the order of ``links``: flits/cycle, or the fraction of cycles in which the channel was
+        occupied, where packets hold a channel for more cycles than they have flits."""
         return np.array(self._flits, dtype=float) / max(1, self._cycles)
 
     @property
@@ -58,7 +58,7 @@ class Channels:
         return table.assign(flits=np.array(self._flits, dtype=np.int64), use=self.use)
 
     def _places(self) -> np.ndarray:
-        """[routers][2] as the router scope draws them."""
+        """Returns coordinates [routers][2] as in the router scope."""
         network = _core.Network(self._experiment.core, "cpu", 1, False)
         names = [network.router_name(r) for r in range(int(self._experiment.derived()["routers"]))]
         kind = self._experiment.flat().get("topology.kind", "")
@@ -79,15 +79,17 @@ class Channels:
         return f"<p>{self._summary()}</p>{self.frame.nlargest(10, 'use').to_html(index=False, border=0)}"
 
     def plot(self, axes: Any = None) -> Picture:
-        """Arrows coloured by use. Networks with coordinates are drawn by them, dimensions from the third on as planes
-        in rows; channels that wrap around, or lead to another plane, are stubs. Stages are columns; others are laid
-        out by their channels (by networkx; without it, on a circle). Returns a picture of one panel.
+        """Draws each channel as an arrow coloured by its use. Returns a picture of one panel.
+
+        Routers with coordinates are placed by them; the third and further dimensions give planes, drawn in rows.
+        Wrap-around channels and channels between planes are drawn as stubs. A multistage network has a column for each
+        stage. Other networks are laid out by networkx from their channels, or on a circle if it is not installed.
 
         Raises ConfigError if there are more than 20000 channels, or none.
         """
         if not 0 < len(self) <= MOST_DRAWN:
-            raise ConfigError(f"channels.plot(): {len(self)} channels; 1 to {MOST_DRAWN} can be drawn. All are in "
-                              "channels.frame.")
+            raise ConfigError(f"channels.plot(): {len(self)} channels; 1 to {MOST_DRAWN} can be drawn. The "
+                              "table channels.frame has all of them.")
         shape = _shape(self._experiment)
         places = _grid(shape) if shape else self._places()
         starts, ways = _arrows(self.links, places, shape)
@@ -95,20 +97,20 @@ class Channels:
 
 
 def _shape(experiment: Experiment) -> list[int]:
-    """Routers in each dimension, dimension 0 fastest; empty if routers have no coordinates."""
+    """Returns the routers in each dimension, dimension 0 fastest; [] if routers have no coordinates."""
     flat, routers = experiment.flat(), int(experiment.derived()["routers"])
     shape = flat.get("topology.shape") or [2] * flat.get("topology.dimensions", 0)
     return list(shape) if math.prod(shape) == routers and shape else []
 
 
 def _coordinates(shape: list[int]) -> np.ndarray:
-    """[routers][dimensions]"""
+    """Returns coordinates [routers][dimensions]."""
     return np.stack(np.unravel_index(np.arange(math.prod(shape)), shape, order="F"), axis=1)
 
 
 def _grid(shape: list[int]) -> np.ndarray:
-    """[routers][2]: dimension 0 goes right and dimension 1 up; the planes of the others lie in rows, as near to a
-    square as they can."""
+    """Returns positions [routers][2]: dimension 0 to the right, dimension 1 up. Planes of further dimensions are
+    arranged in rows, so that the drawing is nearly square."""
     at = _coordinates(shape)[:, :2].astype(float)
     width, height = shape[0] + 1.0, (shape[1] if len(shape) > 1 else 1) + 1.0
     planes = math.prod(shape[2:])
@@ -119,7 +121,7 @@ def _grid(shape: list[int]) -> np.ndarray:
 
 
 def _arrows(links: np.ndarray, places: np.ndarray, shape: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    """[channels][2] each: where an arrow begins and where it goes."""
+    """Returns the starts and the vectors of the arrows, [channels][2] each."""
     start, way = places[links[:, 0]].copy(), places[links[:, 2]] - places[links[:, 0]]
     stub = np.zeros(len(links), dtype=bool)
     if shape:
@@ -137,7 +139,7 @@ def _arrows(links: np.ndarray, places: np.ndarray, shape: list[int]) -> tuple[np
     unit = way / np.maximum(length, 1e-9)
     right = np.stack([unit[:, 1], -unit[:, 0]], axis=1)
     reach = np.where(stub[:, None], _STUB - _GAP, length - 2 * _GAP)
-    lane = _LANE if shape else _LANE / 2  # there may be channels on all sides
+    lane = _LANE if shape else _LANE / 2  # here channels may leave a router on all sides
     return start + _GAP * unit + lane * right, unit * np.maximum(reach, 0.1)
 
 
@@ -154,7 +156,8 @@ def _draw(axes: Any, places: np.ndarray, starts: np.ndarray, ways: np.ndarray, u
                             layout="constrained")[1]
     axes = one_axes("channels.plot", axes)
     figure = axes.figure
-    points = 60 * min((figure.get_figwidth() - 0.9) / across, figure.get_figheight() / up)  # to a unit, about
+    # per unit of the drawing, approximately
+    points = 60 * min((figure.get_figwidth() - 0.9) / across, figure.get_figheight() / up)
     arrows = axes.quiver(starts[:, 0], starts[:, 1], ways[:, 0], ways[:, 1], use, cmap="viridis_r", angles="xy",
                          scale_units="xy", scale=1, units="xy", width=min(0.055, 2 / points), headwidth=3.2,
                          headlength=3.5, headaxislength=3.2, zorder=2)

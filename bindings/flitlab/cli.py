@@ -1,4 +1,5 @@
-"""The command line. Bad input: one line on stderr and exit code 2; a failed run (deadlock): 3; interrupted: 130."""
+"""The command line. Exit codes: 2 for bad input (one line on stderr), 3 for a failed run (deadlock), 130 if
+interrupted."""
 
 from __future__ import annotations
 
@@ -35,12 +36,12 @@ def _run(args) -> int:
                          progress=sys.stderr.isatty())
     print(json.dumps(result.to_dict()) if args.json else repr(result), flush=True)
     if args.checkpoint:
-        Path(args.checkpoint).unlink(missing_ok=True)  # only now: the result is out
+        Path(args.checkpoint).unlink(missing_ok=True)  # only now, because the result has been printed
     return 0
 
 
 def _executor(file: str | None):
-    """Workers of a cluster file; None without one."""
+    """Returns a context manager with the workers of a cluster file, or with None without a file."""
     from flitlab.clusters import cluster
 
     return cluster(file) if file is not None else contextlib.nullcontext()
@@ -74,8 +75,8 @@ def _plot(args) -> int:
 
     labels = args.labels.split(",") if args.labels else args.dirs
     if len(labels) != len(args.dirs):
-        raise ConfigError(f"--labels {args.labels}: {len(labels)} names are not one for each of {len(args.dirs)} "
-                          "curves.")
+        raise ConfigError(f"--labels {args.labels}: {len(labels)} names for {len(args.dirs)} curves; give one name for "
+                          "each curve.")
     curves = [Curve.read(folder) for folder in args.dirs]
     with style(args.style) if args.style else contextlib.nullcontext():
         save_curves(curves, args.out, labels)
@@ -101,10 +102,10 @@ def _inspect(args) -> int:
         return 0
     for path, value in flat.items():
         print(f"{path:<32} {json.dumps(value):<24} {with_unit(records[path])}")
-    print("\nWhat follows from them:")
+    print("\nDerived numbers:")
     for name, value in derived.items():
         print(f"{name:<32} {value:g}" if isinstance(value, float) else f"{name:<32} {value}")
-    print("\nWhat is counted (net.totals):")
+    print("\nTotals that networks count (net.totals):")
     for total in totals:
         print(f"{total['name']:<32} {with_unit(total)}")
     return 0
@@ -140,7 +141,7 @@ def _configs(args) -> int:
         return 0
     path = shipped.path_of(args.name)
     if path is None:
-        raise ConfigError(f"no configuration {args.name} comes with flitlab."
+        raise ConfigError(f"flitlab includes no configuration {args.name}."
                           f"{did_you_mean(args.name, shipped.configs())} `flitlab configs` lists them.")
     print(path.read_text(encoding="utf-8"), end="")
     return 0
@@ -173,7 +174,7 @@ def _parser() -> argparse.ArgumentParser:
 
     def changes(sub):
         sub.add_argument("--set", action="append", default=[], metavar="KEY=VALUE",
-                         help="change a parameter, e.g. traffic.load=0.3 (repeatable); a relative file name starts in "
+                         help="change a parameter, e.g. traffic.load=0.3 (repeatable); relative file names refer to "
                               "the current directory")
         sub.add_argument("--unset", action="append", default=[], metavar="KEY",
                          help="remove a parameter from the configuration, e.g. traffic.load for a batch (repeatable)")
@@ -187,7 +188,7 @@ def _parser() -> argparse.ArgumentParser:
             changes(sub)
         if engine:
             sub.add_argument("--backend", choices=["auto", "cpu", "cuda"], default="auto",
-                             help="engine (auto: the one that a run is likely to be faster on, by its size)")
+                             help="engine (auto: estimates the faster one from the size of the run)")
             sub.add_argument("--threads", type=int, default=0, metavar="N", help="CPU threads (default: one per core)")
         return sub
 
@@ -195,50 +196,51 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--seed", type=int, metavar="N", help="seed of all randomness (run.seed)")
     sub.add_argument("--json", action="store_true", help="print one JSON object")
     sub.add_argument("--checkpoint", metavar="FILE",
-                     help="go on from FILE if it exists; save the run to it, regularly and when interrupted")
+                     help="continue from FILE if it exists; save the run there regularly and when interrupted")
     sub.add_argument("--every", type=float, default=60.0, metavar="SECONDS",
                      help="seconds between checkpoints (default 60)")
 
     sub = command("sweep", _sweep, "Run all combinations of parameter values and draw the curves.", engine=True)
     sub.add_argument("--over", action="append", required=True, metavar="KEY=VALUES",
                      help="values START:STOP:STEP or a,b,c of a parameter (repeatable: all combinations); "
-                          "traffic.load=adaptive:LOW:HIGH finds where the network saturates")
-    sub.add_argument("--seeds", type=int, default=1, metavar="N", help="runs per point, one a seed (default 1)")
+                          "traffic.load=adaptive:LOW:HIGH refines loads near saturation")
+    sub.add_argument("--seeds", type=int, default=1, metavar="N", help="runs per point, one per seed (default 1)")
     sub.add_argument("--out", metavar="DIR", help="folder for curve.csv, curve.png, points.jsonl, experiment.toml")
-    sub.add_argument("--resume", action="store_true", help="keep the finished points in --out and run the others")
+    sub.add_argument("--resume", action="store_true", help="keep the finished points in --out and run only the others")
     sub.add_argument("--cluster", metavar="FILE",
-                     help="run the points on the workers that a TOML file describes: a queue of Slurm, machines by "
-                          "SSH and others (docs/clusters.md)")
+                     help="run the points on workers described by a TOML file: a Slurm queue, machines reached by SSH "
+                          "and others (docs/clusters.md)")
 
     sub = command("plot", _plot, "Draw the curves of sweeps into one picture.", config=False)
     sub.add_argument("dirs", nargs="+", metavar="DIR", help="folder of a sweep, or a CSV or Parquet file of a curve")
     sub.add_argument("--out", default="curves.png", metavar="FILE",
                      help="the picture: .png, .svg or .pdf (default curves.png)")
-    sub.add_argument("--labels", metavar="A,B", help="names in the legend (default: those of the folders)")
+    sub.add_argument("--labels", metavar="A,B", help="names in the legend (default: the folders' names)")
     sub.add_argument("--style", metavar="NAME", help="ieee: for a column of a two-column paper")
 
     sub = command("reproduce", _reproduce, "Run published experiments and compare with the source.", config=False)
     sub.add_argument("names", nargs="*", metavar="NAME",
-                     help="an experiment, or the beginning of its name, e.g. t3e (default: all)")
+                     help="name of an experiment, or the beginning of names, e.g. t3e (default: all)")
     sub.add_argument("--list", action="store_true", help="list the experiments")
     sub.add_argument("--full", action="store_true",
-                     help="run in the paper's size where the default is smaller; go on when started again")
+                     help="run at the paper's size where the default is smaller; an interrupted run continues when "
+                          "started again")
     sub.add_argument("--keep", metavar="DIR", default="out/reproduce",
-                     help="folder for what --full has done (default out/reproduce)")
+                     help="folder for intermediate results of --full (default out/reproduce)")
     sub.add_argument("--jobs", type=int, default=0, metavar="N",
-                     help="experiments at a time (default: one to a core)")
+                     help="experiments at a time (default: one per core)")
     form = sub.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print the rows as one JSON list")
     form.add_argument("--markdown", action="store_true", help="print a page of tables (docs/published.md)")
 
-    sub = command("inspect", _inspect, "Show all parameters of a configuration and numbers that follow from them.")
+    sub = command("inspect", _inspect, "Show all parameters of a configuration and the numbers derived from them.")
     sub.add_argument("--json", action="store_true", help="print one JSON object")
 
-    sub = command("trace", _trace, "Write the events of a window of cycles to a file.")
-    sub.add_argument("--cycles", required=True, metavar="A:B", help="first cycle, and one past the last")
+    sub = command("trace", _trace, "Write the events of a range of cycles to a file.")
+    sub.add_argument("--cycles", required=True, metavar="A:B", help="first cycle, and the cycle after the last")
     sub.add_argument("--format", choices=["vcd", "perfetto", "jsonl"], required=True,
                      help="VCD (waveforms), Perfetto, or JSON lines")
-    sub.add_argument("--out", required=True, metavar="FILE", help="the trace")
+    sub.add_argument("--out", required=True, metavar="FILE", help="output file")
     sub.add_argument("--routers", metavar="LIST", help="routers and their terminals, e.g. 0,5,9-12 (default: all)")
 
     sub = commands.add_parser("bench", help="Measure router-cycles per second.",
@@ -248,12 +250,12 @@ def _parser() -> argparse.ArgumentParser:
     changes(sub)
     sub.add_argument("--cycles", type=int, default=0, metavar="N", help="cycles per measurement (default: about 1 s)")
     sub.add_argument("--sweep", type=int, nargs="?", const=64, default=0, metavar="RUNS",
-                     help="time a whole sweep of RUNS runs (default 64) from start to results, all that the host does "
-                          "included, at loads up to 0.85 of what the network can carry")
+                     help="time a whole sweep of RUNS runs (default 64) from start to results, host work included, at "
+                          "loads up to 0.85 of the load bound")
     sub.add_argument("--json", action="store_true", help="print one JSON list")
 
     sub = command("configs", _configs, "List the configurations that come with flitlab, or print one.", config=False)
-    sub.add_argument("name", nargs="?", metavar="NAME", help="print this one, to make a file of it")
+    sub.add_argument("name", nargs="?", metavar="NAME", help="print this configuration, for example into a file")
     sub = command("notebooks", _notebooks, "Copy the notebooks that come with flitlab into a folder.", config=False)
     sub.add_argument("dir", nargs="?", default="notebooks", metavar="DIR", help="the folder (default notebooks)")
     command("reference", _reference, "Print every parameter, total and operation of every model as a Markdown page.",
@@ -267,7 +269,7 @@ class OutputError(Exception):
 
 
 class _Output:
-    """The standard output, whose failures are told from those of other files."""
+    """The standard output. Its errors become OutputError, so that they differ from errors of other files."""
 
     def __init__(self, stream):
         self._stream = stream
@@ -279,12 +281,12 @@ class _Output:
         self._try("flush")
 
     def _try(self, what: str, *arguments):
-        if self._stream is None:  # it was closed before Python began
+        if self._stream is None:  # closed before Python started
             raise OutputError("it is closed")
         try:
             return getattr(self._stream, what)(*arguments)
         except (OSError, ValueError) as error:
-            # The interpreter writes what is left at its end, and would say the same again.
+            # At exit the interpreter flushes the buffer; without this it would report the error again.
             with contextlib.suppress(OSError, ValueError, AttributeError):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
             raise OutputError(getattr(error, "strerror", None) or str(error)) from None
@@ -306,9 +308,9 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _guarded(args: argparse.Namespace) -> int:
-    """Runs a command and turns what may go wrong into a message and an exit status."""
+    """Runs a command; turns exceptions into a message and an exit code, which it returns."""
     try:
-        if hasattr(args, "threads"):  # before anything is read or written
+        if hasattr(args, "threads"):  # before any file is read or written
             check_threads(args.threads)
         status = args.function(args)
         sys.stdout.flush()
@@ -334,15 +336,15 @@ def _guarded(args: argparse.Namespace) -> int:
 
 
 def _kept(args: argparse.Namespace) -> str:
-    """Where what has been done so far is, for messages; "": nowhere."""
+    """Returns a sentence on where an interrupted command has saved its progress; "" if it has not."""
     if args.command == "sweep" and args.out and (Path(args.out) / "points.jsonl").exists():
         from flitlab.under_way import kept_in
 
         return f" F{kept_in(Path(args.out))[1:]}."
     if getattr(args, "full", False):
-        return f" What has been done is in {args.keep}; the same command goes on from there."
+        return f" The progress is saved in {args.keep}; the same command continues from there."
     if getattr(args, "checkpoint", None) and Path(args.checkpoint).exists():
-        return f" The run so far is in {args.checkpoint}; the same command goes on from there."
+        return f" The run so far is saved in {args.checkpoint}; the same command continues from there."
     return ""
 
 

@@ -1,4 +1,4 @@
-"""Words of a command line that mean nothing, and what their writer may have meant."""
+"""An argument parser that suggests corrections for unknown options and commands."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from flitlab.arguments import did_you_mean, nearest
 
 
 class Parser(argparse.ArgumentParser):
-    """Options that are parameters of a configuration are told how to be set, whatever else is wrong."""
+    """If an unknown option is the name of a parameter, the message tells how to set it and omits other errors."""
 
-    words: list[str] = []  # of the whole command line
+    words: list[str] = []  # the arguments of the command line
 
     def error(self, message: str):
         from flitlab.vocabulary import about_key
@@ -26,20 +26,20 @@ class Parser(argparse.ArgumentParser):
             if called := _parameter_called(name):
                 path, more = called
                 how = "--over" if self.words[0] == "sweep" and any(c in value for c in ",:") else "--set"
-                message = (f"{option} is no option: {path} is a parameter{more}, so write "
+                message = (f"{option} is not an option: {path} is a parameter{more}, so write "
                            f"{how} {path}={value}")
             elif any(longer.startswith(option) for longer in known):
-                continue  # an option in short
+                continue  # an abbreviated option
             elif about := about_key(name):
-                message = f"{option} is no option. {about[0].upper()}{about[1:]}"
+                message = f"{option} is not an option. {about[0].upper()}{about[1:]}"
             elif close := _close_parameter(name):
-                message = f"{option} is no option. Did you mean the parameter {close}, as in --set {close}={value}?"
+                message = f"{option} is not an option. Did you mean the parameter {close}, as in --set {close}={value}?"
             break
         for option, setting, value in zip(self.words, self.words[1:], self.words[2:], strict=False):
             if option == "--set" and "=" not in setting and message.startswith("unrecognized"):
                 message += f". Did you mean --set {setting}={value}?"
         if self.words[:1] in (["help"], ["version"]):
-            message = f"{self.words[0]} is no command. Did you mean --{self.words[0]}?"
+            message = f"{self.words[0]} is not a command. Did you mean --{self.words[0]}?"
         elif "invalid choice" in message and self.words and self.words[0] not in commands:
             message += did_you_mean(self.words[0], commands)
         super().error(message)
@@ -50,7 +50,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def _parsers(parser: argparse.ArgumentParser):
-    """A parser, and those of its commands."""
+    """Yields a parser and the parsers of its commands."""
     yield parser
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
@@ -58,14 +58,15 @@ def _parsers(parser: argparse.ArgumentParser):
 
 
 def _close_parameter(word: str) -> str | None:
-    """The parameter that is called like a word, whole or by its last part."""
+    """Returns the dotted path that a word resembles, in full or in its last part; None if there is none."""
     from flitlab.experiment import known_paths
 
     return nearest(word, sorted(known_paths())) or None
 
 
 def _parameter_called(word: str) -> tuple[str, str] | None:
-    """The dotted path of the only parameter whose last part is a word, or that others call so, and how it differs."""
+    """Returns a dotted path and how it differs from the word, for a path that is the word or ends in it, or that is the
+    equivalent of another simulator's name; None if there is no such path, or several."""
     from flitlab.experiment import known_paths
     from flitlab.vocabulary import key_of
 

@@ -1,4 +1,4 @@
-"""Workers on other machines for sweeps, as a file describes them; Dask does the rest."""
+"""Workers on other machines for sweeps, described by a TOML file and started by Dask."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ KINDS = {
     "htcondor": ("dask_jobqueue", "HTCondorCluster"),
     "oar": ("dask_jobqueue", "OARCluster"),
 }
-SCHEDULER = "scheduler"  # one that runs already
+SCHEDULER = "scheduler"  # kind of a file that names a running scheduler
 KEYS = {"kind", "workers", "options", "address", "file"}
 OWN_KEYS = {"ssh": {"kind", "options"}, SCHEDULER: {"kind", "address", "file"}}
-QUEUE_KEYS = {"kind", "workers", "options"}  # of all others
-# What a local worker runs first. A closing cluster interrupts jobs and heartbeats, which workers log as warnings and
-# errors; errors of jobs come back as results.
+QUEUE_KEYS = {"kind", "workers", "options"}  # of all other kinds
+# Preload of a local worker. A closing cluster interrupts jobs and heartbeats, which workers log as warnings and
+# errors; errors of jobs are returned as results.
 CLOSES_QUIETLY = "import logging; logging.disable(logging.ERROR)"
 
 
@@ -41,7 +41,7 @@ def _read(path: Path) -> dict[str, Any]:
     given = read_toml(path, named("cluster", str(path)))
     for key in given:
         if key not in KEYS:
-            raise ConfigError(f"{path}: {key} is no key of a cluster.{did_you_mean(key, KEYS)} There are "
+            raise ConfigError(f"{path}: {key} is not a key of a cluster file.{did_you_mean(key, KEYS)} Allowed keys: "
                               f"{', '.join(sorted(KEYS))}.")
     return given
 
@@ -59,10 +59,10 @@ def _check(path: Path, given: Mapping[str, Any]) -> None:
         return
     workers = given.get("workers")
     if kind != "ssh" and (not isinstance(workers, int) or isinstance(workers, bool) or workers < 1):
-        raise ConfigError(f"{path}: workers = {workers!r}; it must be a positive number: processes, or jobs of the "
-                          "queue.")
+        raise ConfigError(f"{path}: workers = {workers!r}; it must be a positive whole number of processes, or of jobs "
+                          "in the queue.")
     if not isinstance(given.get("options", {}), Mapping):
-        raise ConfigError(f"{path}: options must be a table, [options].")
+        raise ConfigError(f"{path}: options must be a TOML table, [options].")
 
 
 def _check_scheduler(path: Path, given: Mapping[str, Any]) -> None:
@@ -70,12 +70,13 @@ def _check_scheduler(path: Path, given: Mapping[str, Any]) -> None:
     if len(where) != 1 or not isinstance(where[0], str) or not where[0].strip():
         got = "".join(f"{key} = {value!r}; " for key, value in given.items() if key != "kind")
         raise ConfigError(f"{path}: {got}kind = 'scheduler' needs address = \"tcp://HOST:PORT\", or file = \"NAME\", "
-                          "what `dask scheduler --scheduler-file` has written.")
+                          "which `dask scheduler --scheduler-file` has written.")
 
 
 def imported(package: str, name: str) -> Any:
-    """A name of a package. Raises ConfigError if it is not installed. Ctrl-C stays what it was: the import of
-    dask_jobqueue makes it end the whole process."""
+    """Returns a name of a package. Raises ConfigError if the package is not installed.
+
+    Restores the handler of Ctrl-C, because importing dask_jobqueue makes Ctrl-C end the whole process."""
     on_interrupt = signal.getsignal(signal.SIGINT)
     try:
         return getattr(import_module(package), name)
@@ -88,10 +89,10 @@ def imported(package: str, name: str) -> Any:
 
 @contextmanager
 def _out_of_reach_of_interrupts() -> Iterator[None]:
-    """Processes that are started inside do not get the Ctrl-C that a terminal sends to all of a command's: each would
-    print where it was. The command's own comes when this ends, if it has no other threads; whoever started them ends
-    them."""
-    resource_tracker.ensure_running()  # multiprocessing's first process would let interrupts through again
+    """Blocks Ctrl-C for processes started inside, because each of them would print a traceback when a terminal sends
+    Ctrl-C to all processes of a command. The command itself gets a pending Ctrl-C at the end, if it has no other
+    threads, and then ends the processes."""
+    resource_tracker.ensure_running()  # started later, it would unblock interrupts again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -101,8 +102,8 @@ def _out_of_reach_of_interrupts() -> Iterator[None]:
 
 @contextmanager
 def _closing_quietly() -> Iterator[None]:
-    """Hides the warnings of Dask inside. It warns of each worker that it kills in the middle of a run, and of event
-    loops that a busy machine delays; both are expected when a cluster closes."""
+    """Hides Dask's warnings. Dask warns of each worker that it kills during a run, and of event loops that a busy
+    machine delays; both are expected when a cluster closes."""
     handlers = logging.getLogger("distributed").handlers[:]
     levels = [handler.level for handler in handlers]
     for handler in handlers:
@@ -115,7 +116,7 @@ def _closing_quietly() -> Iterator[None]:
 
 
 def start(path: str | os.PathLike) -> Any:
-    """The cluster of a file, started; of a running scheduler None. Raises ConfigError."""
+    """Starts and returns the Dask cluster that a file describes; None for a running scheduler. Raises ConfigError."""
     path = Path(path)
     given = _read(path)
     _check(path, given)
@@ -124,11 +125,11 @@ def start(path: str | os.PathLike) -> Any:
     package, name = KINDS[given["kind"]]
     make, options = imported(package, name), dict(given.get("options", {}))
     if given["kind"] == "ssh":
-        imported("asyncssh", "connect")  # Dask would say so late, and among other errors
+        imported("asyncssh", "connect")  # Dask would report it late, among other errors
     if given["kind"] == "local":
-        preload = imported("dask.config", "get")("distributed.worker.preload")  # a list, or one of it
+        preload = imported("dask.config", "get")("distributed.worker.preload")  # a list or one entry
         preload = [CLOSES_QUIETLY, *([preload] if isinstance(preload, str) else preload)]
-        # No dashboard. Without a port Dask takes 8787 for other pages, and warns if another cluster has it.
+        # No dashboard. Without a port, Dask uses 8787 for other pages and warns if another cluster uses it.
         options = {"n_workers": given["workers"], "threads_per_worker": 1, "dashboard_address": None,
                    "scheduler_kwargs": {"dashboard_address": ":0"}, "preload": preload} | options
     try:
@@ -143,11 +144,12 @@ def start(path: str | os.PathLike) -> Any:
 
 @contextmanager
 def cluster(path: str | os.PathLike) -> Iterator[Any]:
-    """Workers for ``sweep(..., executor=...)``: a Dask client, closed at the end, and with it what the file started.
+    """Workers for ``sweep(..., executor=...)``: a Dask client. At the end it is closed, with the workers it started.
 
-    path: a TOML file with ``kind`` (local, ssh, slurm, pbs, sge, lsf, htcondor, oar) and ``workers``, processes or jobs
-    of the queue; ``[options]`` are arguments of Dask's class for that kind. ``kind = "scheduler"`` has the ``address``
-    of a Dask scheduler that runs, or the ``file`` that it wrote. Raises ConfigError.
+    path: a TOML file with ``kind`` (local, ssh, slurm, pbs, sge, lsf, htcondor, oar) and ``workers``, a number of
+    processes or of jobs in the queue; ``[options]`` are arguments of Dask's class for that kind. A file with
+    ``kind = "scheduler"`` has the ``address`` of a running Dask scheduler, or the ``file`` that the scheduler wrote.
+    Raises ConfigError.
 
     >>> with fl.cluster("slurm.toml") as workers:                                      # doctest: +SKIP
     ...     curve = fl.sweep("vc-torus-8x8", {"traffic.load": fl.adaptive(0, 1)}, executor=workers)
@@ -166,11 +168,11 @@ def cluster(path: str | os.PathLike) -> Iterator[Any]:
 
 
 def _client(client_of: Any, path: Path) -> Any:
-    """Of the scheduler that a file names."""
+    """Returns a client of the scheduler that a file names. Raises ConfigError."""
     given = _read(path)
-    if "file" in given and not (path.parent / given["file"]).is_file():  # Dask would wait for it for ever
-        raise ConfigError(f"{path}: file = {given['file']!r} is not there: `dask scheduler --scheduler-file` writes "
-                          "it.")
+    if "file" in given and not (path.parent / given["file"]).is_file():  # Dask would wait for it without a timeout
+        raise ConfigError(f"{path}: file = {given['file']!r} does not exist: `dask scheduler --scheduler-file` "
+                          "writes it.")
     where = {"address": given["address"]} if "address" in given else {
         "scheduler_file": os.fspath(path.parent / given["file"])}
     try:

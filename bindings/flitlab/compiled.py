@@ -1,5 +1,5 @@
-"""Traffic, routes and graphs that are given in Python, compiled once to the text of the file that the configuration
-knows: a traffic matrix, a routing table, a list of edges. What a user gave wrong is told in the user's terms."""
+"""Compilation of traffic, routes and graphs given in Python into the text of a configuration's files: a traffic matrix,
+a routing table, a list of edges. Error messages refer to the Python object that the user gave."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ MATRIX, TABLE, GRAPH = "traffic.matrix_file", "routing.table_file", "topology.fi
 VALUES = "traffic.matrix_values"
 FILE_NAMES = {MATRIX: "matrix", TABLE: "routes", GRAPH: "graph", "traffic.program_file": "program"}
 
-# Of a source: its only destination, destinations with weights, a weight for every terminal, or None: it sends nothing.
+# Destinations of one source: its only destination, destinations with weights, a weight for every terminal, or None if
+# the source sends nothing.
 Destinations: TypeAlias = "int | Mapping[int, float] | Sequence[float] | None"
-Pattern: TypeAlias = Callable[[int, int], Any]  # of Destinations; a checker knows no NumPy array as a Sequence
+# returns Destinations; Any, because for type checkers a NumPy array is no Sequence
+Pattern: TypeAlias = Callable[[int, int], Any]
 Routes: TypeAlias = Callable[[int, int], "int | tuple[int, int]"]
 
 
 class Graph(Protocol):
-    """What is asked of a graph; networkx has it."""
+    """The interface of a graph that flitlab uses; networkx graphs have it."""
 
     @property
     def nodes(self) -> Any: ...
@@ -33,20 +35,20 @@ class Graph(Protocol):
 
 
 def name_of(function: Any, otherwise: str) -> str:
-    """What messages and files call a function: its own name if it has one."""
+    """Returns the name of a function for messages and files; ``otherwise`` if it has no usable name."""
     name = getattr(function, "__name__", "")
     return name if name.isidentifier() else otherwise
 
 
 def matrix_text(pattern: Pattern | Any, terminals: int) -> bytes:
-    """Lines source,destination,weight of a function, of a dictionary by source, or of an array of weights
-    [source][destination]; a DataFrame or a sparse matrix is one."""
+    """Returns lines source,destination,weight for a function, a dictionary by source, or an array of weights
+    [source][destination], which may be a DataFrame or a sparse matrix. Raises ConfigError."""
     if callable(pattern):
         return _matrix(pattern, terminals, name_of(pattern, "pattern") + "({}, " + str(terminals) + ")")
     if isinstance(pattern, Mapping):
         for source in pattern:
             if (number := whole(source)) is None or not 0 <= number < terminals:
-                raise ConfigError(f"with_pattern: {source!r} is no source: terminals are numbered 0 to "
+                raise ConfigError(f"with_pattern: {source!r} is not a source: terminals are numbered 0 to "
                                   f"{terminals - 1}. Sources that the dictionary leaves out send nothing.")
         return _matrix(lambda source, _: pattern.get(source), terminals, "source {}")
     array = pattern
@@ -57,9 +59,9 @@ def matrix_text(pattern: Pattern | Any, terminals: int) -> bytes:
                           "dictionary by source, or an array of weights. Patterns by name are set as traffic.pattern.")
     rows = list(array)
     if len(rows) != terminals:
-        raise ConfigError(f"with_pattern: {len(rows)} rows of weights are not one for each of {terminals} "
-                          "terminals. Give a function of source and number of terminals, a dictionary by source, or "
-                          "such an array.")
+        raise ConfigError(f"with_pattern: {len(rows)} rows of weights for {terminals} terminals; there must be "
+                          "one row for each terminal. Give a function of source and number of terminals, a dictionary "
+                          "by source, or such an array.")
     return _matrix(lambda source, _: rows[source], terminals, "row {}")
 
 
@@ -73,7 +75,7 @@ def _matrix(pattern: Pattern, terminals: int, call: str) -> bytes:
 
 
 def _weights(given: Any, terminals: int, where: str) -> Iterator[tuple[int, float]]:
-    """Destinations and their weights, those of weight 0 left out."""
+    """Yields destinations and their weights, except weights of 0. Raises ConfigError."""
     if given is None:
         return
     if (only := whole(given)) is not None:
@@ -94,14 +96,16 @@ def _weights(given: Any, terminals: int, where: str) -> Iterator[tuple[int, floa
         except (TypeError, ValueError, OverflowError):
             value = math.nan
         if not 0 <= value < math.inf:
-            raise ConfigError(f"{where} sends to {to} with weight {weight!r}: it must be a number, not negative.")
+            raise ConfigError(f"{where} sends to {to} with weight {weight!r}: it must be a number that is not "
+                              "negative.")
         if value:
             yield to, int(value) if value.is_integer() else value
 
 
 @cache
 def kinds_on_graphs() -> tuple[str, ...]:
-    """The router kinds that take a graph: a small one is tried, as some that share its parameters refuse it."""
+    """Returns the router kinds that accept a graph. Each is tried with a small graph, because some kinds have the
+    parameters and reject it."""
     return tuple(model["kind"] for model in _core.models() if _takes_graph(model["kind"]))
 
 
@@ -115,7 +119,8 @@ def _takes_graph(kind: str) -> bool:
 
 
 def graph_text(graph: Graph) -> bytes:
-    """Lines a,b of a graph's edges, in its order. Nodes that are not the numbers 0, 1, ... count in their order."""
+    """Returns lines a,b for the edges of a graph, in its order. Unless the nodes are the numbers 0, 1, ..., they are
+    numbered in their order. Raises ConfigError."""
     if isinstance(graph, type) or not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
         raise ConfigError(f"with_topology({shown(graph)}): it must be a networkx graph; networkx.Graph(edges) makes "
                           "one of a list of edges.")
@@ -128,7 +133,7 @@ def graph_text(graph: Graph) -> bytes:
     numbers = {node: i for i, node in enumerate(sorted(nodes) if set(nodes) == set(range(len(nodes))) else nodes)}
     neighbours: dict[Any, set] = {node: set() for node in nodes}
     lines = []
-    for a, b, *_ in graph.edges:  # a multigraph's have a key
+    for a, b, *_ in graph.edges:  # edges of a multigraph have a key
         if a == b:
             raise ConfigError(f"with_topology: node {a!r} is joined to itself.")
         neighbours[a].add(b)
@@ -147,13 +152,13 @@ def graph_text(graph: Graph) -> bytes:
 
 
 def links_text(core: _core.Experiment) -> bytes:
-    """Lines a,b of the channels of any network."""
+    """Returns lines a,b for the channels of any network."""
     links = _core.Network(core, "cpu", 1, False).links()
     return "".join(f"{a},{b}\n" for a, p, b, q in links if (a, p) < (b, q)).encode()
 
 
 def ports_of(edges: bytes) -> list[dict[int, list[int]]]:
-    """Per router: neighbour -> ports of the channels to it. Edges take ports in their order."""
+    """Returns [router] neighbour -> ports of the channels to it. Ports are numbered in the order of the edges."""
     neighbours: dict[int, list[int]] = {}
     for line in edges.decode().splitlines():
         if line.strip() and not line.startswith("#"):
@@ -168,10 +173,10 @@ def ports_of(edges: bytes) -> list[dict[int, list[int]]]:
 
 
 def table_text(routes: Routes, ports: Sequence[Mapping[int, Sequence[int]]]) -> bytes:
-    """Lines router,destination,port[,layer]: one for each channel to the next router."""
+    """Returns lines router,destination,port[,layer], one for each channel to the next router. Raises ConfigError."""
     if not callable(routes):
         raise ConfigError(f"with_routes({shown(routes)}): it must be a function of a router and a destination router "
-                          "that gives the next router.")
+                          "that returns the next router.")
     name, routers = name_of(routes, "routes"), range(len(ports))
     lines, layered = [], None
     for destination in routers:
@@ -185,10 +190,10 @@ def table_text(routes: Routes, ports: Sequence[Mapping[int, Sequence[int]]]) -> 
             following_router, layer = map(whole, both)
             if following_router not in ports[router] or layer is None or layer < 0:
                 near = ", ".join(map(str, sorted(ports[router])))
-                raise ConfigError(f"{where}: it must be a neighbour of router {router}, which are {near}, or a pair of "
-                                  "one and a layer of virtual channels from 0.")
+                raise ConfigError(f"{where}: it must be a neighbour of router {router} ({near}), or a pair of a "
+                                  "neighbour and a layer of virtual channels, which is 0 or more.")
             if layered not in (None, isinstance(given, tuple)):
-                raise ConfigError(f"{where}: give a layer for every pair of routers, or for none.")
+                raise ConfigError(f"{where}: give a layer for every pair of routers, or no layers.")
             layered = isinstance(given, tuple)
             following[router] = following_router
             lines += [f"{router},{destination},{port}" + f",{layer}" * layered + "\n"
@@ -205,6 +210,6 @@ def _check_arrival(following: Mapping[int, int], destination: int, name: str) ->
             way.append(following[way[-1]])
         if way[-1] not in arriving:
             circle = " -> ".join(map(str, way[way.index(way[-1]):]))
-            raise ConfigError(f"with_routes: by {name} packets from router {source} to {destination} go around in a "
-                              f"loop and never arrive: {circle}.")
+            raise ConfigError(f"with_routes: {name} sends packets from router {source} to {destination} around a loop, "
+                              f"so that they never arrive: {circle}.")
         arriving.update(way)

@@ -1,4 +1,4 @@
-"""What software can do to a network between cycles: the operations of its machine, by name.
+"""The console of a network: operations of its machine that software can call between cycles.
 
 >>> import flitlab as fl
 >>> net = fl.Network(fl.Experiment.from_dict({"router.kind": "t3e", "topology.shape": [2, 2, 1]}))
@@ -25,11 +25,11 @@ class Argument:
     """An argument of an operation."""
 
     name: str
-    type: str  # router, terminal, number (whole, not negative), integer, real, flag, text, integers (a list), any
+    type: str  # router, terminal, number (whole, not negative), integer, real, flag, text, integers (list), any
     unit: str
     help: str
     optional: bool  # may be left out, or None
-    min: float | None = None  # of every number; None: no range but the type's
+    min: float | None = None  # of each number; None: only the range of the type
     max: float | None = None
 
 
@@ -40,12 +40,12 @@ class Operation:
     name: str
     help: str
     arguments: tuple[Argument, ...]
-    returns: str  # what comes back; "": nothing
+    returns: str  # description of the result; "": it returns nothing
     cite: str  # source and section
 
     @classmethod
     def of(cls, record: dict[str, Any]) -> Operation:
-        """From a record of the core."""
+        """Makes an operation from a record of the core."""
         return cls(record["name"], record["help"], tuple(Argument(**a) for a in record["arguments"]),
                    record["returns"], record["cite"])
 
@@ -57,7 +57,7 @@ class Operation:
 
 @dataclass(frozen=True)
 class Register:
-    """A register of routers, or several that differ in what stands for # in the name: a number, or a port."""
+    """A register of routers, or several registers whose names have a number or a port in the position of #."""
 
     name: str
     bits: int
@@ -67,25 +67,26 @@ class Register:
 
 
 class Console:
-    """The operations of a network, ``net.console``: each is a method of its name."""
+    """The operations of a network, ``net.console``; each is also a method with the operation's name."""
 
     def __init__(self, core: _core.Network):
         self._core = core
         self._offered: dict[str, Operation] | None = None
 
     def operations(self) -> list[Operation]:
-        """What this machine offers; empty if it has no console."""
+        """Returns the operations of this machine; [] if it has no console."""
         if self._offered is None:
             self._offered = {record["name"]: Operation.of(record) for record in self._core.operations()}
         return list(self._offered.values())
 
     def register_records(self) -> list[Register]:
-        """What ``registers`` and ``read_register`` reach; empty if routers of this machine have no registers."""
+        """Returns the registers that ``registers`` and ``read_register`` give; [] if routers of this machine have
+        none."""
         return [Register(**record) for record in self._core.register_records()]
 
     def call(self, operation: str, /, **arguments: Any) -> Any:
-        """Carries out an operation. ConfigError if there is none of that name, or if the arguments are wrong; a warning
-        if it has been carried out but should not have been."""
+        """Carries out an operation and returns its result. Raises ConfigError for an unknown operation or wrong
+        arguments. Warns if the operation was carried out although it is likely an error."""
         return self._call(operation, arguments)
 
     def _call(self, operation: str, arguments: dict[str, Any], stacklevel: int = 3) -> Any:
@@ -95,16 +96,16 @@ class Console:
         return result
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):  # asked for by copy, pickle and notebooks
+        if name.startswith("_"):  # copy, pickle and notebooks look for these
             raise AttributeError(name)
         operation = next((o for o in self.operations() if o.name == name), None)
         if operation is None:
-            self._core.call(name, {})  # says what there is instead
+            self._core.call(name, {})  # raises ConfigError, which lists the operations
 
         def call(*values: Any, **arguments: Any) -> Any:
             named = dict(zip((a.name for a in operation.arguments), values, strict=False))
             if len(values) > len(operation.arguments) or named.keys() & arguments:
-                raise _core.ConfigError(f"{operation!r} was given too many arguments.")
+                raise _core.ConfigError(f"{operation!r}: too many arguments were given.")
             return self._call(name, named | arguments)
 
         call.__name__ = name
@@ -120,10 +121,12 @@ class Console:
 
 
 def tools(kind: str) -> list[Operation]:
-    """What a router kind computes without a network. ConfigError if there is no such kind."""
+    """Returns the tools of a router kind: functions that need no network. Raises ConfigError if there is no such
+    kind."""
     return [Operation.of(record) for record in _core.tools(kind)]
 
 
 def call_tool(kind: str, name: str, experiment: Experiment | None = None, /, **arguments: Any) -> Any:
-    """Carries out a tool of a router kind. ConfigError for a tool that is not there, or wrong arguments."""
+    """Calls a tool of a router kind and returns its result. Raises ConfigError for an unknown tool or wrong
+    arguments."""
     return _core.call_tool(kind, name, None if experiment is None else experiment.core, arguments)

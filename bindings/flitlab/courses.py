@@ -1,5 +1,6 @@
-"""Networks advanced window by window, as many side by side as there are cores, with what has been counted after each
-window. Long ones keep what they have done in a folder and go on from there."""
+"""Courses: networks that advance window by window, with a sample of the totals after each window.
+
+One network runs per core. Long courses save samples and checkpoints in a folder and continue from there."""
 
 from __future__ import annotations
 
@@ -25,12 +26,12 @@ from flitlab.runner import TerminateAsInterrupt
 SAVE_SECONDS = 60.0  # between two checkpoints of a course
 PROBE_SECONDS = 3.0
 
-Sample = dict  # cycle, all of Network.totals, and what is observed besides
+Sample = dict  # cycle, Network.totals, and the values that Course.observe returns
 
 
 @dataclass(frozen=True)
 class Course:
-    """What is to be run: ``windows`` windows of ``cycles`` cycles, fewer if ``until`` holds for a sample."""
+    """A run of ``windows`` windows of ``cycles`` cycles, which ends early if ``until(sample)`` is true."""
 
     experiment: Experiment
     cycles: int
@@ -39,7 +40,7 @@ class Course:
     observe: Callable[[Network], dict] | None = None
 
     def key(self) -> str:
-        """What the course is, so that one that was kept is not taken for another."""
+        """Returns a hash of the course, so that a file of another course is not used for it."""
         text = json.dumps([_core.__version__, self.experiment.core.files_hash(), self.experiment.flat(), self.cycles],
                           sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
@@ -52,12 +53,12 @@ class Course:
 
 
 def all_delivered(sample: Sample) -> bool:
-    """The end of a batch."""
+    """Returns whether a batch has ended."""
     return sample["packets_created"] == sample["packets_delivered"] > 0
 
 
 def _are_samples(samples: list[Sample]) -> bool:
-    """Raises an error of looking things up if they are nothing of the kind."""
+    """Returns whether samples have the same keys and rising cycles. Raises LookupError or TypeError for other data."""
     cycles = [sample["cycle"] for sample in samples]
     return all(sample.keys() == samples[0].keys() for sample in samples) and all(
         before < after for before, after in pairwise([0, *cycles]))
@@ -79,12 +80,12 @@ class _Kept:
             text = ""
         entry = entry_of(text, _are_samples)
         if entry is None:
-            warnings.warn(f"{self.journal} is damaged, or of another version of flitlab; what it kept is run again.",
+            warnings.warn(f"{self.journal} is damaged, or from another version of flitlab; its windows run again.",
                           stacklevel=2)
         return entry[1] if entry and entry[0] == self.course.key() else []
 
     def load(self, network: Network) -> list[Sample]:
-        """The samples up to where the checkpoint goes on."""
+        """Loads the checkpoint into the network and returns the samples up to its cycle; [] without a checkpoint."""
         samples = self.samples()
         if not samples or not self.checkpoint.exists():
             return []
@@ -92,7 +93,8 @@ class _Kept:
         return [s for s in samples if s["cycle"] <= network.cycle]
 
     def save(self, samples: list[Sample], network: Network | None) -> None:
-        write_anew(self.journal, [line_of(self.course.key(), samples)])  # before the checkpoint, never behind it
+        # first: its samples must reach at least to the checkpoint
+        write_anew(self.journal, [line_of(self.course.key(), samples)])
         if network is None:
             self.checkpoint.unlink(missing_ok=True)
         else:
@@ -125,7 +127,7 @@ def cores() -> int:
 
 
 def expected_seconds(courses: list[tuple[Course, int]]) -> float:
-    """Time for so many windows of each course on this machine, by the speed of the first one's beginning."""
+    """Estimates the time for (course, number of windows) pairs on this machine from the first course's speed."""
     first = courses[0][0]
     network = Network(first.experiment).step(200)  # all packets of a batch are created in cycle 0
     start, cycle = time.monotonic(), network.cycle
@@ -145,12 +147,14 @@ def _announce(folder: Path, courses: Mapping[str, Course], kept: Mapping[str, _K
         f"{seconds:.0f} s"
     print(f"flitlab: {folder}: {len(left)} runs of {left[0][0].nodes()} nodes, at most "
           f"{max(c.cycles * c.windows for c, _ in left) / 1e6:.3g} million cycles each: about {text} on {cores()} "
-          "cores; when stopped, the same command goes on", file=sys.stderr, flush=True)
+          "cores; if interrupted, the same command continues", file=sys.stderr, flush=True)
 
 
 def follow(courses: Mapping[str, Course], keep: Path | None = None) -> dict[str, list[Sample]]:
-    """Samples of each course by its name. keep: a folder for what has been done; before the start, the time that is
-    expected is printed. Raises RunError if a network loses flits or deadlocks."""
+    """Runs courses and returns the samples of each by its name.
+
+    keep: folder for samples and checkpoints; with it, the expected time is printed first. Raises RunError if a network
+    loses flits or deadlocks."""
     if keep:
         keep.mkdir(parents=True, exist_ok=True)
     kept = {name: _Kept(keep, name, c) if keep else None for name, c in courses.items()}

@@ -1,4 +1,4 @@
-"""The table of a sweep."""
+"""Curve: the table of results of a sweep."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ COLUMNS = [
 ]
 
 
-_NOTES = {"saturated": "saturated", "too_short": "not enough epochs to tell", "not_drained": "not drained"}
+_NOTES = {"saturated": "saturated", "too_short": "too few epochs to judge saturation", "not_drained": "not drained"}
 
 
 def _row(setting: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
@@ -48,21 +48,21 @@ def _row(setting: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_result(result: Any) -> bool:
-    """Whether a result has all that a row says, and numbers where numbers are. Raises KeyError or TypeError if it has
-    not."""
+    """Returns whether the values of a row have the right types. Raises KeyError or TypeError if a value is missing."""
     row = _row({}, result)
     return (isinstance(row.pop("state_hash"), str) and row.pop("verdict") in VERDICTS
             and all(value is None or isinstance(value, (int, float)) for value in row.values()))
 
 
 class Curve:
-    """Rows of a sweep in the order asked for; ``.frame`` is a pandas DataFrame, one row per point and seed.
+    """Rows of a sweep, one per point and seed, in the order of its settings. ``.frame`` is a pandas DataFrame.
 
-    Columns: the keys that were varied, run.seed, those of ``COLUMNS``, and ``model.*``, what is special to the router
-    or the traffic. :class:`flitlab.result.Latency` says how exact percentiles are. ``mode`` is the traffic.mode of its
-    runs, "mixed" if they differ: loads of closed loops count replies too. ``kind`` is their router.kind, "" if they
-    differ. ``configs``: of each row, the parameters that were not varied; empty if they are not known. ``rows`` is read
-    as a list of dictionaries; ``results`` has the whole result of each row.
+    Columns: the varied keys, run.seed, ``COLUMNS``, and ``model.*`` for values that only this router or traffic has.
+    :class:`flitlab.result.Latency` describes the accuracy of percentiles.
+
+    ``rows``: a list-like of dictionaries. ``results``: the whole result of each row. ``configs``: for each row, the
+    parameters that were not varied; empty if they are unknown. ``mode``: traffic.mode of the runs, "mixed" if they
+    differ; loads of closed loops include replies. ``kind``: router.kind of the runs, "" if they differ.
     """
 
     def __init__(self, keys: list[str], rows: Iterable[Mapping[str, Any]], name: str = "", mode: str = "open",
@@ -79,7 +79,8 @@ class Curve:
     @classmethod
     def from_results(cls, keys: Iterable[str], settings: Iterable[Mapping[str, Any]],
                      results: Iterable[dict[str, Any]], name: str = "") -> Curve:
-        """``results`` may be made one by one: what is not in a row is not kept."""
+        """Makes a curve of settings and results. ``results`` may be a generator: only the values of the rows are
+        kept."""
         rows, configs, alike = Rows(), [], Alike()
         for setting, result in zip(settings, results, strict=True):
             rows.append(_row(dict(setting), result))
@@ -88,16 +89,16 @@ class Curve:
 
     @classmethod
     def of_rows(cls, keys: list[str], rows: Rows, name: str, configs: Sequence[dict[str, Any]]) -> Curve:
-        """Mode and kind are those of the rows and configurations."""
+        """Makes a curve whose mode and kind are taken from the rows and configurations."""
         return cls(keys, rows, name, _only(configs, rows, "traffic.mode", "mixed" if configs else "open"),
                    _only(configs, rows, "router.kind", ""), configs)
 
     @classmethod
     def read(cls, path: str | os.PathLike) -> Curve:
-        """A curve that was kept: a sweep's folder, or a file of :meth:`to_csv` or :meth:`to_parquet`.
+        """Reads a curve from a sweep's folder, or from a file of :meth:`to_csv` or :meth:`to_parquet`.
 
-        A CSV file does not say that seeds were a key of their own; they are read as repeats of a point. Raises
-        ConfigError if there is no curve.
+        A CSV file does not record whether run.seed was a varied key, so seeds are read as repeats of a point. Raises
+        ConfigError if the file or folder has no curve.
         """
         from flitlab.curve_files import read
 
@@ -105,13 +106,13 @@ class Curve:
 
     @property
     def axis(self) -> str:
-        """The key on the horizontal axis of the picture: the load if it was varied, else the first key."""
+        """The key on the horizontal axis of the picture: traffic.load if it was varied, else the first key."""
         return "traffic.load" if "traffic.load" in self.keys else self.keys[0]
 
     @property
     def results(self) -> Sequence[Result]:
         """The whole result of each row, such as ``curve.results[0].config``. Each access reads it from the sweep's
-        folder or temporary file. Raises ConfigError for a curve that was read from a table alone."""
+        folder or temporary file. Raises ConfigError for a curve that was read from a table only."""
         if self._results is None:
             raise ConfigError("curve.results: this curve is a table without results. They are in points.jsonl of the "
                               "sweep's folder; read the folder with fl.Curve.read.")
@@ -122,7 +123,8 @@ class Curve:
         self._results = results
 
     def groups(self) -> dict[str, Rows]:
-        """Label -> rows, for each setting of the keys other than the one on the axis; one group is labelled ""."""
+        """Returns label -> rows, for each combination of values of the keys that are not on the axis. The label is ""
+        if there are no such keys."""
         others = [k for k in self.keys if k != self.axis]
         groups: dict[str, list[int]] = {}
         for i, values in enumerate(self.rows.pick(*others)):
@@ -132,7 +134,7 @@ class Curve:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """pandas.DataFrame; latencies are NaN where the point is saturated."""
+        """pandas.DataFrame; latencies are NaN where the run is saturated."""
         if self._frame is None:
             import pandas as pd
 
@@ -144,22 +146,23 @@ class Curve:
 
     @property
     def saturation(self) -> float | None:
-        """Lowest load at which any point saturated, None if none did. Of a product of keys see also
-        ``saturation_by_group``."""
+        """Lowest load (flits/cycle/terminal) at which any run saturated; None if no run did. If several keys were
+        varied, see also ``saturation_by_group``."""
         return _saturation(self.rows)
 
     @property
     def saturation_by_group(self) -> dict[str, float | None]:
-        """Lowest load at which any seed saturated, per line of the picture (by its label), None where none did."""
+        """Label of each line of the picture -> lowest load at which any seed saturated, or None if no run did."""
         return {label: _saturation(rows) for label, rows in self.groups().items()}
 
     @property
     def throughput(self) -> float:
-        """Highest accepted load of any point, flits/cycle/terminal."""
+        """Highest accepted load of any run, flits/cycle/terminal."""
         return _throughput(self.rows)
 
     def summary(self) -> list[str]:
-        """One line per line of a picture over the load; of a single one only if it saturates."""
+        """Returns a sentence for each line of a picture over the load; a single line is mentioned only if it
+        saturates."""
         groups = self.groups() if self.axis == "traffic.load" else {}
         lines = []
         for label, rows in groups.items():
@@ -172,28 +175,29 @@ class Curve:
         return lines
 
     def table_rows(self, configuration: bool = False) -> Iterator[dict[str, Any]]:
-        """The rows, each with a cell for each column; with the configuration, a column for every parameter that was not
-        varied is behind the others."""
+        """Yields the rows, each with a cell for every column. With ``configuration``, columns for the parameters that
+        were not varied follow the others."""
         columns = dict.fromkeys(self.table_columns(configuration))
         for i, row in enumerate(self.rows):
             config = self.configs[i] if configuration and self.configs else {}
             yield {**columns, **row, **{p: _cell(v) for p, v in config.items()}}
 
     def table_columns(self, configuration: bool = False) -> list[str]:
-        """The columns of :meth:`table_rows`; rows may differ in model.* columns and in parameters."""
+        """Returns the columns of :meth:`table_rows`. Rows may differ in their model.* columns and in their
+        parameters."""
         names = dict.fromkeys(self.rows.names)
         for config in {id(c): c for c in self.configs}.values() if configuration else ():
             names.update(dict.fromkeys(config))
         return list(names)
 
     def cells(self, name: str) -> list[Any]:
-        """A column of :meth:`table_rows` with the configuration."""
+        """Returns a column of :meth:`table_rows` with ``configuration``."""
         if name in self.rows.names:
             return [value for (value,) in self.rows.pick(name)]
         return [_cell(config.get(name)) for config in self.configs]
 
     def csv_text(self, configuration: bool = False) -> str:
-        """The table as CSV, with the whole configuration if asked for."""
+        """Returns the table as CSV text, with columns for the whole configuration if ``configuration``."""
         text = io.StringIO()
         self._write_csv(text, configuration)
         return text.getvalue()
@@ -205,46 +209,49 @@ class Curve:
             writer.writerow({k: "" if v is None else repr(v) if isinstance(v, float) else v for k, v in row.items()})
 
     def to_csv(self, path: str | os.PathLike, configuration: bool = True) -> None:
-        """Writes the table, and behind it a column for every parameter of the configuration that was not varied."""
+        """Writes the table as CSV. With ``configuration``, columns for the parameters that were not varied follow the
+        others. Raises ConfigError if the file cannot be written."""
         with writing("to_csv", path), Path(path).open("w", encoding="utf-8", newline="") as file:
             self._write_csv(file, configuration)
 
     def to_parquet(self, path: str | os.PathLike) -> None:
-        """As :meth:`to_csv`, with types kept. Needs pyarrow (``pip install 'flitlab[results]'``)."""
+        """As :meth:`to_csv`, in the Parquet format, which keeps types. Needs pyarrow
+        (``pip install 'flitlab[results]'``). Raises ConfigError without it, or if the file cannot be written."""
         from flitlab.curve_files import write_parquet
 
         write_parquet(self, path)
 
     def to_xarray(self) -> Any:
-        """xarray.Dataset over the keys and run.seed, units and configuration in the attributes. Points that were not
-        run are NaN. Needs xarray (``pip install 'flitlab[results]'``)."""
+        """Returns an xarray.Dataset over the keys and run.seed, with units and configuration in the attributes. Points
+        that were not run are NaN. Needs xarray (``pip install 'flitlab[results]'``); raises ConfigError without it."""
         from flitlab.curve_files import dataset
 
         return dataset(self)
 
     def plot(self, axes: Any = None, label: str | None = None, panels: str | Sequence[str] | None = None,
              width: str | float | None = None) -> Picture:
-        """Latency and accepted load against offered load, or other panels of :func:`flitlab.plot`. Returns a
-        :class:`flitlab.picture.Picture`, into which other curves can go: ``left, right = picture = curve.plot()``,
-        ``other.plot(picture)``."""
+        """Draws latency and accepted load against offered load, or other panels of :func:`flitlab.plot`.
+
+        Returns a :class:`flitlab.picture.Picture`, to which other curves can be added:
+        ``left, right = picture = curve.plot()``, ``other.plot(picture)``."""
         from flitlab.plots import plot_curve
 
         return plot_curve(self, axes, label, panels, width)
 
     def save_plot(self, path: str | os.PathLike) -> None:
-        """Draws the curve into a file: PNG, SVG or PDF, by its ending. :class:`flitlab.style` makes it fit a paper."""
+        """Draws the curve into a PNG, SVG or PDF file, chosen by the ending. Use :class:`flitlab.style` for a paper."""
         from flitlab.plots import save_curve
 
         save_curve(self, path)
 
     def _values_of(self, path: str) -> Iterator[Any]:
-        """Of each row the value of a parameter; None where it is not known."""
+        """Returns an iterator over the value of a parameter in each row; None where it is unknown."""
         if path in self.rows.names:
             return (value for (value,) in self.rows.pick(path))
         return (config.get(path) for config in self.configs or [{}] * len(self.rows))
 
     def _cells(self) -> list[list[str]]:
-        """The main columns as text, the head first."""
+        """Returns the main columns as text [line][column], with the header first."""
         seeds = {seed for (seed,) in self.rows.pick("run.seed")}
         keys = [*self.keys, *(["run.seed"] if len(seeds) > 1 and "run.seed" not in self.keys else [])]
         lines = [[*keys, "accepted", "latency", "+-", "p99", ""]]
@@ -261,12 +268,13 @@ class Curve:
         return lines
 
     def table(self, *columns: str) -> pd.DataFrame:
-        """pandas.DataFrame, one row per point: means over its seeds, and with ``_ci95`` behind the name half of the
-        95 % confidence interval of each mean.
+        """Returns a pandas.DataFrame with one row per point: the mean over its seeds for each column, and in a column
+        with the suffix ``_ci95`` half of the 95 % confidence interval of that mean.
 
-        columns: of ``.frame``, numbers; without any, accepted load, mean latency, its 99th percentile and hops.
-        ``seeds``: how many. ``saturated``: how many of them saturated; what a saturated run does not have is NaN. The
-        interval is Student's t over the seeds; with one seed mean latency has that of the run, and others have NaN.
+        columns: numeric columns of ``.frame``; default: accepted load, mean latency, 99th percentile of latency, hops.
+        Column ``seeds`` is the number of seeds, ``saturated`` the number of saturated runs among them; values that a
+        saturated run does not have make the mean NaN. The interval uses Student's t over the seeds. With one seed, mean
+        latency has the interval of its run, and the other columns have NaN. Raises ConfigError for other columns.
         """
         import pandas as pd
 
@@ -274,8 +282,8 @@ class Curve:
         for name in columns:
             if not isinstance(name, str) or not self._is_number(name):
                 numbers = [c for c in self.rows.names if self._is_number(c)]
-                raise ConfigError(f"table({shown(name)}): the curve has no such column of numbers. There are "
-                                  f"{', '.join(numbers)}.{did_you_mean(name, numbers)}")
+                raise ConfigError(f"table({shown(name)}): the curve has no such column of numbers. Numeric "
+                                  f"columns are {', '.join(numbers)}.{did_you_mean(name, numbers)}")
         wanted = columns or ("accepted", "latency_mean", "latency_p99", "hops_mean")
         picked = self.rows.pick(*keys, "saturated", "latency_ci95", *wanted)
         lines = []
@@ -292,14 +300,14 @@ class Curve:
                 and all(value is None or is_number(value) for (value,) in self.rows.pick(name)))
 
     def __repr__(self) -> str:
-        """The main columns, a line for each run."""
+        """Returns the main columns, one line per run."""
         lines = self._cells()
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         padded = [[cell.rjust(w) for cell, w in zip(line, widths, strict=True)] for line in lines]
         return "\n".join("  ".join(line).rstrip() for line in padded)
 
     def _repr_html_(self) -> str:
-        """The main columns, at most ``SHOWN`` rows of them, and what there is to say of the whole."""
+        """Returns the main columns, at most ``SHOWN`` rows, and the summary."""
         head, *lines = self._cells()
         if left_out := max(0, len(lines) - SHOWN):
             lines[SHOWN // 2 : SHOWN // 2 + left_out] = [["..."] * len(head)]
@@ -321,7 +329,7 @@ def _cell(value: Any) -> Any:
 
 
 class Alike:
-    """Dictionaries of the same contents as one dictionary, which rows then share."""
+    """Maps dictionaries of equal contents to the same object, so that rows share it."""
 
     def __init__(self) -> None:
         self._known: dict[str, dict[str, Any]] = {}
@@ -331,7 +339,7 @@ class Alike:
 
 
 def _only(configs: Iterable[Mapping[str, Any]], rows: Rows, path: str, otherwise: str) -> str:
-    """The value of a parameter in all of the runs; ``otherwise`` if they differ."""
+    """Returns the value that a parameter has in all runs; ``otherwise`` if they differ."""
     values = {c[path] for c in {id(c): c for c in configs}.values() if path in c}
     values |= {value for (value,) in rows.pick(path)} if path in rows.names else set()
     return values.pop() if len(values) == 1 else otherwise

@@ -1,4 +1,4 @@
-"""Curves in files and in other libraries' tables: CSV, Parquet, folders of sweeps, xarray."""
+"""Reading and writing curves: CSV and Parquet files, folders of sweeps, xarray datasets."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ UNITS = {name: "flits/cycle/terminal" for name in ("offered", "accepted")} | {
 
 _TRUTHS = ("saturated", "warmup_steady", "window_capped")
 _NUMBERS = set(COLUMNS) - {*_TRUTHS, "verdict", "state_hash"}
-_MAYBE = {name for name in _NUMBERS if "latency" in name} | {"hops_mean"}  # not measured unless the verdict is "steady"
+_MAYBE = {name for name in _NUMBERS if "latency" in name} | {"hops_mean"}  # None unless the verdict is "steady"
 
 
 def read(path: str | os.PathLike) -> Curve:
-    """``Curve.read``."""
-    check_path(f"Curve.read({shown(path)})", path, "a sweep's folder, or of a CSV or Parquet file")
+    """Implements ``Curve.read``."""
+    check_path(f"Curve.read({shown(path)})", path, "a sweep's folder, or a CSV or Parquet file")
     path = Path(path)
     if path.is_dir():
         return _read_folder(path)
@@ -46,7 +46,8 @@ def _read_folder(folder: Path) -> Curve:
     if not (folder / "curve.csv").exists():
         found = (folder / "points.jsonl").exists()
         raise ConfigError(f"{folder} has no curve.csv" + (
-            ": its sweep has not come to an end; go on with resume." if found else ", as the folder of a sweep has."))
+            ": its sweep is unfinished; continue it with resume." if found else ", so it is not the folder of a "
+                                                                                "sweep."))
     curve = _read_csv(folder / "curve.csv", folder.resolve().name)
     journal, alike = folder.resolve() / "points.jsonl", Alike()
     by_hash: dict[str, list[tuple[int, list[str], dict[str, Any]]]] = {}
@@ -64,13 +65,13 @@ def _read_folder(folder: Path) -> Curve:
 
 def _fitting(row: dict[str, Any], keys: list[str],
              candidates: list[tuple[int, list[str], dict[str, Any]]]) -> tuple[int, list[str], dict[str, Any]]:
-    """The candidate whose varied parameters fit the row best."""
+    """Returns the candidate that agrees with the row in the most varied parameters."""
     return min(candidates, key=lambda c: sum(have != str(row[key]) for key, have in zip(keys, c[1], strict=True)))
 
 
 def _read_csv(path: Path, name: str) -> Curve:
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:  # Excel writes a mark
+        with path.open(encoding="utf-8-sig", newline="") as file:  # Excel writes a byte-order mark
             lines = csv.DictReader(file, strict=True)
             columns = list(lines.fieldnames or ())
             _check_columns(path, columns)
@@ -83,8 +84,8 @@ def _read_csv(path: Path, name: str) -> Curve:
 def _csv_rows(path: Path, lines: csv.DictReader, columns: int) -> Iterator[dict[str, Any]]:
     for line in lines:
         where = f"{path}:{lines.line_num}"
-        if None in line or None in line.values():  # what is too much and what is missing
-            raise ConfigError(f"{where} is damaged: it has not one cell for each of {columns} columns.")
+        if None in line or None in line.values():  # None as key: too many cells; as value: missing cells
+            raise ConfigError(f"{where} is damaged: the number of cells is not {columns}, the number of columns.")
         row = {name: text if name == "state_hash" else _value(text) for name, text in line.items()}
         _check_row(where, row)
         yield row
@@ -95,12 +96,12 @@ def _check_columns(path: Path, columns: list[str]) -> None:
     if missing := [name for name in [*COLUMNS, "run.seed"] if name not in columns]:
         raise ConfigError(f"{path} is not the table of a sweep: it has no column {missing[0]}.")
     if [name for name in columns if name in wanted] != wanted:
-        raise ConfigError(f"{path} is not the table of a sweep: its columns must be in the order in which one writes "
-                          f"them, {', '.join(wanted)}.")
+        raise ConfigError(f"{path} is not the table of a sweep: its columns must be in the order "
+                          f"{', '.join(wanted)}.")
 
 
 def _check_row(where: str, row: dict[str, Any]) -> None:
-    """Cells of other types than a sweep writes would be found much later, by whatever reckons with them."""
+    """Raises ConfigError for cells of the wrong type, which would otherwise cause errors in later computations."""
     numbers = _NUMBERS | ({"traffic.load", "run.seed"} & set(_varied(list(row))))
     for name, value in row.items():
         if name in _TRUTHS and not isinstance(value, bool):
@@ -113,11 +114,11 @@ def _check_row(where: str, row: dict[str, Any]) -> None:
             must = "16 hexadecimal digits"
         else:
             continue
-        raise ConfigError(f"{where} is damaged: {name} = {shown(value)}, and it must be {must}.")
+        raise ConfigError(f"{where} is damaged: {name} = {shown(value)}, but it must be {must}.")
 
 
 def _varied(columns: list[str]) -> list[str]:
-    """What was varied, and the seed, are before the first result."""
+    """Returns the varied keys and run.seed: the columns before the first result."""
     return columns[: columns.index(COLUMNS[0])]
 
 
@@ -126,7 +127,7 @@ def _keys_of(columns: list[str]) -> list[str]:
 
 
 def _curve(path: Path, columns: list[str], table: Iterable[dict[str, Any]], name: str, keys: list[str]) -> Curve:
-    """Of a table's rows, in which a column behind the results is of the configuration."""
+    """Makes a curve of a table's rows. Columns after the results, except model.*, belong to the configuration."""
     of_config = {c for c in columns[columns.index(COLUMNS[-1]) + 1 :] if not c.startswith("model.")}
     rows, configs, alike = Rows(), [], Alike()
     for row in table:
@@ -135,12 +136,12 @@ def _curve(path: Path, columns: list[str], table: Iterable[dict[str, Any]], name
         if of_config:
             configs.append(alike({c: row[c] for c in columns if c in of_config and row[c] is not None}))
     if not rows:
-        raise ConfigError(f"{path} has the head of a sweep's table and no rows.")
+        raise ConfigError(f"{path} has the header of a sweep's table but no rows.")
     return Curve.of_rows(keys, rows, name, configs)
 
 
 def _value(text: str) -> Any:
-    """A cell of a table as it was: None, a truth value, a number or text."""
+    """Returns the value that a cell was written from: None, a bool, a number or text."""
     if text in ("", "True", "False"):
         return {"True": True, "False": False}.get(text)
     for kind in (int, float):
@@ -152,7 +153,7 @@ def _value(text: str) -> Any:
 
 
 def _wanted(name: str, what: str) -> Any:
-    """An optional package. Raises ConfigError with how to install it."""
+    """Returns an optional package. Raises ConfigError, with the command to install it, if it is missing."""
     from importlib import import_module
 
     try:
@@ -162,14 +163,14 @@ def _wanted(name: str, what: str) -> Any:
 
 
 def write_parquet(curve: Curve, path: str | os.PathLike) -> None:
-    """``Curve.to_parquet``."""
+    """Implements ``Curve.to_parquet``."""
     arrow, parquet = _wanted("pyarrow", "to_parquet"), _wanted("pyarrow.parquet", "to_parquet")
     columns = {}
     for name in curve.table_columns(configuration=True):
         cells = curve.cells(name)
         kinds = {type(c) for c in cells if c is not None}
         if len(kinds - {int, float}) + bool(kinds & {int, float}) > 1:
-            cells = [None if c is None else str(c) for c in cells]  # a number, and "auto"
+            cells = [None if c is None else str(c) for c in cells]  # numbers mixed with strings such as "auto"
         elif float in kinds:
             cells = [None if c is None else float(c) for c in cells]
         columns[name] = cells
@@ -200,7 +201,7 @@ def _parquet_rows(path: Path, table: Any) -> Iterator[dict[str, Any]]:
 
 
 def _about(metadata: dict[bytes, bytes]) -> dict[str, Any]:
-    """What ``write_parquet`` says of a table; nothing if something else wrote it."""
+    """Returns the metadata that ``write_parquet`` stores; {} for a table of another program."""
     try:
         about = json.loads(metadata.get(b"flitlab", b"{}"))
     except ValueError:
@@ -209,7 +210,7 @@ def _about(metadata: dict[bytes, bytes]) -> dict[str, Any]:
 
 
 def dataset(curve: Curve) -> Any:
-    """``Curve.to_xarray``."""
+    """Implements ``Curve.to_xarray``."""
     _wanted("xarray", "to_xarray")
     where = list(dict.fromkeys([*curve.keys, "run.seed"]))
     frame = curve.frame.drop_duplicates(where).set_index(where)

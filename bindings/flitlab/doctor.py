@@ -1,4 +1,4 @@
-"""What this installation can do."""
+"""Report on this installation: versions, backends and devices."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ def report() -> str:
         f"flitlab  {_core.__version__}",
         f"python   {platform.python_version()} on {platform.system()} {platform.machine()}",
         f"cpu      available, {backends['cpu']['threads']} threads, "
-        f"{f'{lanes} items to a vector' if lanes else 'no vectors'}",
+        f"{f'{lanes} items per vector' if lanes else 'no vectors'}",
         f"cuda     {'available' if cuda['available'] else 'not available: ' + cuda['reason']}",
     ]
     for number, device in enumerate(cuda["devices"]):
         lines.append(f"device {number} {device['name']}, {device['multiprocessors']} multiprocessors, "
                      f"{device['bytes'] / 1e9:.0f} GB{'' if number else ', in use'}")
     if len(cuda["devices"]) > 1:
-        lines.append("         CUDA_VISIBLE_DEVICES=N makes another one the first")
+        lines.append("         to use another device, set CUDA_VISIBLE_DEVICES=N")
     return "\n".join(lines)

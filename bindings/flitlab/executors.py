@@ -1,4 +1,4 @@
-"""Points of a sweep on other processes or machines: jobs for an executor, results as they finish."""
+"""Jobs of a sweep on an executor: in other processes or on other machines, with results as they finish."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from flitlab import _core
 from flitlab.experiment import Experiment
 from flitlab.runner import run_job
 
-# Jobs for each thing that an executor does at a time: enough that none is idle for long when another one is late.
+# Jobs per worker slot of an executor: enough that no worker is idle for long while another one finishes.
 JOBS_PER_SLOT = 4
 
 
 def key_of(point: Experiment) -> str:
-    """A point's name in a journal. Version and contents of the files belong to it: points of another version or file
-    are run again."""
+    """Returns the key of a point in a journal. It includes the version and the contents of files, so that a point runs
+    again if one of them has changed."""
     return json.dumps([_core.__version__, point.core.files_hash(), point.flat()], sort_keys=True)
 
 
@@ -36,8 +36,8 @@ def is_dask(executor: Any) -> bool:
 
 
 def slots(executor: Any) -> int:
-    """How many jobs an executor runs at a time, 0 if it does not say: for Dask threads of all workers, those included
-    that have been ordered and are yet to start."""
+    """Returns how many jobs an executor runs at a time; 0 if that is unknown. For Dask it is the number of threads of
+    all workers, including workers that have been requested but not started."""
     if not is_dask(executor):
         return getattr(executor, "_max_workers", 0)
     ordered = getattr(executor.cluster, "worker_spec", {}).values()
@@ -47,55 +47,57 @@ def slots(executor: Any) -> int:
 
 
 def _threads_ordered(spec: Mapping[str, Any]) -> int:
-    """Threads of a worker, or of a job of the queue, as a Dask cluster orders it; one a process if it does not say."""
-    options = spec.get("options", {})  # Dask's workers have nthreads, dask_jobqueue's jobs cores
+    """Returns the threads of one requested worker or queue job; one per process if the specification has no number."""
+    options = spec.get("options", {})  # nthreads is Dask's key for workers, cores that of dask_jobqueue's jobs
     return options.get("nthreads") or options.get("cores") or len(spec.get("group", "1"))
 
 
 def points_per_job(points: int, executor: Any, most: int) -> int:
-    """Of an executor that does not say how many jobs it runs at a time, one."""
+    """Returns the points per job, at most ``most``; 1 if it is unknown how many jobs the executor runs at a time."""
     at_a_time = slots(executor)
     return max(1, min(most, points // (JOBS_PER_SLOT * at_a_time))) if at_a_time else 1
 
 
 def run_there(version: str, pickled: bytes, digests: list[bytes], backend: str, threads: int):
-    """What a worker does: results by number of the point, and the error that ended the job, if one did. Errors are
-    values here: what is raised is the executor's own."""
+    """Runs a job on a worker. Returns results by number of the point, and the error that ended the job, or None. Errors
+    are returned, so that an exception always is a failure of the executor."""
     results: dict[int, dict] = {}
     try:
         run_job(_checked(version, pickled, digests), backend, threads, results.__setitem__)
     except (_core.ConfigError, _core.RunError) as error:
         return results, error
     except Exception as error:
-        error.__notes__ = [f"On the worker on {socket.gethostname()}:\n{traceback.format_exc()}"]  # pickle has no trace
+        # pickle drops the traceback
+        error.__notes__ = [f"On the worker on {socket.gethostname()}:\n{traceback.format_exc()}"]
         return results, error
     return results, None
 
 
 def _checked(version: str, pickled: bytes, digests: list[bytes]) -> list[Experiment]:
-    """The experiments of a job, where flitlab and files are those of who sent it."""
+    """Returns the experiments of a job. Raises ConfigError if flitlab or the files differ from the sender's."""
     here = f"the worker on {socket.gethostname()}"
     if version != _core.__version__:
-        raise _core.ConfigError(f"{here} has flitlab {_core.__version__}, and the sweep was started by {version}: "
+        raise _core.ConfigError(f"{here} has flitlab {_core.__version__}, but the sweep was started with {version}: "
                                 "install the same version everywhere.")
     experiments = pickle.loads(pickled)
     for experiment, digest in zip(experiments, digests, strict=True):
         if digest_of(key_of(experiment)) != digest:
-            raise _core.ConfigError(f"{here} finds other contents in the files of {experiment.name}: all machines must "
-                                    f"see the same files below {experiment.base_dir}.")
+            raise _core.ConfigError(f"{here} finds other contents in the files of {experiment.name}: all machines "
+                                    f"must have the same files in {experiment.base_dir}.")
     return experiments
 
 
 def run_on(executor: Any, jobs: Iterable[Sequence[Experiment]], backend: str, threads: int,
            finished: Callable[[int, int, dict], None]) -> None:
-    """Runs jobs on an executor; ``finished(job, point of the job, result)`` as they end. ``threads``: CPU threads of a
-    job; 0: one, as an executor runs several jobs at a time.
+    """Runs jobs on an executor and calls ``finished(job, point of the job, result)`` for each result.
 
-    Raises what ended a job, after what other points of it and all jobs that have ended have found; ConfigError if a
-    worker has another flitlab or other files; RunError if workers died (a Dask cluster gives a dead worker's jobs to
-    others first), cannot be reached or were told to stop."""
+    threads: CPU threads per job; 0 means one, because an executor runs several jobs at a time.
+
+    Raises the error that ended a job, after ``finished`` has been called for the other results that are available.
+    Raises ConfigError if a worker has another version of flitlab or other files. Raises RunError if workers died (Dask
+    first retries their jobs on other workers), cannot be reached or were stopped."""
     submit = _submitter(executor)
-    left: dict[Any, int] = {}  # futures of jobs whose results are not handed over
+    left: dict[Any, int] = {}  # future -> number of its job, until its results are handed over
 
     def hand_over(future: Any) -> Exception | None:
         results, error = _result(future)
@@ -112,29 +114,30 @@ def run_on(executor: Any, jobs: Iterable[Sequence[Experiment]], backend: str, th
             left[future] = number
         for future in _as_they_finish(executor, list(left)):
             error = hand_over(future)
-            if isinstance(error, OSError):  # of a file there, not of those here
+            if isinstance(error, OSError):  # of a file on the worker, not on this machine
                 raise _core.RunError(f"a job failed on its worker: {error}") from error
             if error:
                 raise error
     finally:
         try:
             for future in filter(_has_result, list(left)):
-                with suppress(_core.RunError):  # what ended the sweep is told, not what came of it
+                with suppress(_core.RunError):  # only the first error is reported, not its consequences
                     hand_over(future)
         finally:
             for future in left:
-                with suppress(Exception):  # a future may know no cancel, and a scheduler may have gone
+                with suppress(Exception):  # a future may lack cancel(), and the scheduler may have stopped
                     future.cancel()
 
 
 def _submitter(executor: Any) -> Callable[..., Any]:
     if not is_dask(executor):
         return executor.submit
-    return lambda *job: executor.submit(*job, pure=False)  # results are not to outlive the sweep
+    return lambda *job: executor.submit(*job, pure=False)  # Dask must not reuse results of another sweep
 
 
 def _as_they_finish(executor: Any, futures: list[Any]) -> Iterable[Any]:
-    """In their order if they are neither Dask's nor concurrent.futures': nothing else waits for any of them."""
+    """Yields futures as they finish. Futures of other libraries than Dask and concurrent.futures are yielded in order,
+    because only those two libraries can wait for the first of several."""
     if is_dask(executor):
         from distributed import as_completed as dask_as_completed
 
@@ -145,11 +148,12 @@ def _as_they_finish(executor: Any, futures: list[Any]) -> Iterable[Any]:
 def _has_result(future: Any) -> bool:
     if isinstance(future, Future):
         return future.done() and not future.cancelled() and future.exception() is None
-    return getattr(future, "status", None) == "finished"  # Dask's word
+    return getattr(future, "status", None) == "finished"  # Dask's status
 
 
 def _result(future: Any) -> tuple[dict[int, dict], Exception | None]:
-    """A job's result; failures of the executor in words. Our own job raises nothing: what is not found is the job."""
+    """Returns a job's result. The job itself raises no errors, so an ImportError means that the worker lacks
+    flitlab."""
     try:
         with _in_words():
             return future.result()
@@ -160,14 +164,14 @@ def _result(future: Any) -> tuple[dict[int, dict], Exception | None]:
 
 @contextmanager
 def _in_words() -> Iterator[None]:
-    """Failures of an executor as a RunError."""
+    """Turns failures of an executor into a RunError."""
     try:
         yield
     except CancelledError as error:
-        raise _core.RunError("jobs were cancelled, or the scheduler has gone; finished points are kept.") from error
-    except (OSError, asyncio.TimeoutError) as error:  # Dask's are OSErrors, of no file
+        raise _core.RunError("jobs were cancelled, or the scheduler stopped; finished points are kept.") from error
+    except (OSError, asyncio.TimeoutError) as error:  # Dask raises OSErrors that concern no file
         raise _core.RunError(f"the workers cannot be reached: {str(error) or type(error).__name__}") from error
     except Exception as error:
         if isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker":
-            raise _core.RunError(f"workers died while they ran a job (perhaps for want of memory): {error}") from error
+            raise _core.RunError(f"workers died while they ran a job (possibly out of memory): {error}") from error
         raise

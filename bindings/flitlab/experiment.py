@@ -1,4 +1,4 @@
-"""Configurations: TOML files and dictionaries, checked and resolved."""
+"""Experiments: configurations from TOML files and dictionaries, checked and resolved."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ from flitlab.toml import read_toml
 from flitlab.vocabulary import about_key, check_words
 
 _PROGRAM = "traffic.program_file"
-_OF_ONE_GRAPH = ("routing.algorithm", TABLE, "routing.tables", "routing.file")  # fit no other graph
+_OF_ONE_GRAPH = ("routing.algorithm", TABLE, "routing.tables", "routing.file")  # valid for one graph only
 
 
 @cache
 def file_paths() -> set[str]:
-    """Dotted paths of the parameters that name files."""
+    """Returns the dotted paths of the parameters that name files."""
     return {p["path"] for p in _core.parameters() if p["type"] == "string"}
 
 
 @cache
 def known_paths() -> set[str]:
-    """Dotted paths of the parameters of all models."""
+    """Returns the dotted paths of the parameters of all models."""
     return {p["path"] for p in _core.parameters()}
 
 
 class Experiment:
-    """A checked configuration. Immutable: :meth:`set` gives a new one.
+    """A checked configuration. It is immutable; :meth:`set` returns a new one.
 
     ``traffic.program_file`` names a file of calls or a program in TOML, or is a :class:`flitlab.Program`.
-    :meth:`with_pattern`, :meth:`with_routes` and :meth:`with_topology` take traffic, routes and a graph from Python.
+    :meth:`with_pattern`, :meth:`with_routes` and :meth:`with_topology` accept traffic, routes and graphs from Python.
     """
 
     def __init__(self, given: Mapping[str, Any], base_dir: str = ".", name: str = "experiment",
@@ -48,10 +48,10 @@ class Experiment:
         _check_given("Experiment", given)
         for key in given:
             check_is_path(key)
-        if base_dir != "":  # os.path.dirname's word for the current one
+        if base_dir != "":  # os.path.dirname returns "" for the current folder
             check_path(f"base_dir = {shown(base_dir)}", base_dir, "a folder")
         self._given = {path: plain(value) for path, value in given.items()}
-        self._texts = dict(texts or {})  # of files that are in memory, by the parameter that names them
+        self._texts = dict(texts or {})  # contents of files in memory, by the parameter that names them
         self.base_dir = os.path.abspath(base_dir)
         self.name = name
         self.core = self._resolved()
@@ -68,15 +68,17 @@ class Experiment:
 
     @classmethod
     def from_dict(cls, tree: Mapping[str, Any], base_dir: str = ".", name: str = "experiment") -> Experiment:
-        """From a nested or dotted dictionary, e.g. ``{"router": {"vcs": 4}}`` or ``{"router.vcs": 4}``."""
+        """Makes an experiment from a nested or dotted dictionary: ``{"router": {"vcs": 4}}`` or ``{"router.vcs": 4}``.
+
+        base_dir: folder of relative file names. Raises ConfigError."""
         _check_given("Experiment.from_dict", tree)
         return cls(flatten(tree), base_dir, name)
 
     def set(self, key: str | Mapping[str, Any], value: Any = None) -> Experiment:
-        """A copy with one dotted path changed, or with all paths of a mapping changed.
+        """Returns a copy with one dotted path changed, or with all paths of a mapping changed.
 
-        None removes a path from the configuration, so that its default holds, or nothing if it does not apply. The
-        relative name of a file starts in the current directory.
+        The value None removes a path from the configuration, so that its default holds. Relative file names refer to
+        the current directory. Raises ConfigError for unknown paths and invalid values.
 
         >>> import flitlab as fl
         >>> fl.load("vc-mesh-8x8").set({"traffic.load": None, "traffic.mode": "batch"})["traffic.mode"]
@@ -91,7 +93,7 @@ class Experiment:
         texts = {path: text for path, text in self._texts.items() if path not in changes}
         given = {path: new for path, new in {**self._given, **changes}.items() if new is not None}
         changes = {path: new for path, new in changes.items() if new is not None}
-        if texts and changes.keys() <= known_paths():  # what was compiled goes with what it was compiled for
+        if texts and changes.keys() <= known_paths():  # drop compiled files whose parameters no longer apply
             values = {**self.flat(), **changes}
             records = parameters_of(values["router.kind"])
             texts = {path: text for path, text in texts.items() if path in records and applies(records[path], values)}
@@ -102,24 +104,24 @@ class Experiment:
         return Experiment(given, self.base_dir, self.name, texts)
 
     def with_pattern(self, pattern: Pattern | Any, values: str | None = None) -> Experiment:
-        """A copy whose destinations are those of a function, compiled once to a traffic matrix.
+        """Returns a copy with destinations given by a function, which is compiled once to a traffic matrix.
 
-        ``pattern(source, terminals)`` is a terminal; a dictionary of terminals and weights; a weight for every
-        terminal; or None, and the source sends nothing. A dictionary of these by source will do too, or an array, a
-        DataFrame or a sparse matrix of weights [source][destination].
+        ``pattern(source, terminals)`` returns a terminal; a dictionary terminal -> weight; a weight for every terminal;
+        or None if the source sends nothing. Instead of a function, pattern may be a dictionary of such values by
+        source, or weights [source][destination] as an array, a DataFrame or a sparse matrix.
 
-        ``values="rates"``: weights are loads in flits/cycle. A source then offers the sum of its own, and what was set
-        of ``traffic.load`` is dropped. ``values="weights"``: every source offers ``traffic.load``, which its weights
-        divide. Left out: as ``traffic.matrix_values`` has been set, or weights.
+        ``values="rates"``: weights are loads in flits/cycle. Each source offers the sum of its weights, and
+        ``traffic.load`` is removed. ``values="weights"``: every source offers ``traffic.load``, divided among
+        destinations in proportion to the weights. Default: ``traffic.matrix_values`` if it was set, else weights.
 
         >>> import flitlab as fl
         >>> exp = fl.load("vc-mesh-8x8").with_pattern(lambda source, terminals: (source + 3) % terminals)
         >>> exp["traffic.pattern"]
         'matrix'
 
-        Raises ConfigError if a destination or weight is none, or if the router refuses the matrix.
+        Raises ConfigError for an invalid destination or weight, or if the router model does not accept the matrix.
         """
-        terminals = self.core.terminals() or int(self.derived()["terminals"])  # only a file may know
+        terminals = self.core.terminals() or int(self.derived()["terminals"])  # if only a file determines it
         text = compiled.matrix_text(pattern, terminals)
         changes = {"traffic.pattern": "matrix", MATRIX: compiled.name_of(pattern, "pattern")}
         if values is not None:
@@ -127,34 +129,35 @@ class Experiment:
         return self._compiled(changes, {MATRIX: text})
 
     def with_topology(self, graph: Graph) -> Experiment:
-        """A copy on the routers and channels of a networkx graph, compiled once to a list of edges.
+        """Returns a copy whose routers and channels are those of a networkx graph, compiled once to a list of edges.
 
-        Each edge is a channel in both directions. Nodes called 0, 1, ... keep their numbers; others count in the order
-        of ``graph.nodes``, so ``list(graph)[5]`` is router 5. The order of ``graph.edges`` numbers the ports. What was
-        set of the old topology and its routes and does not apply to graphs is dropped.
+        Each edge is a channel in both directions. If the nodes are 0, 1, ..., they keep their numbers; otherwise the
+        order of ``graph.nodes`` numbers the routers, so ``list(graph)[5]`` is router 5. The order of ``graph.edges``
+        numbers the ports. Parameters of the old topology and its routes that do not apply to graphs are removed.
 
-        Raises ConfigError if the graph is directed or not connected, or the router takes none.
+        Raises ConfigError if the graph is directed or not connected, or if the router model accepts no graphs.
         """
-        self._needs(GRAPH, "with_topology", "takes no graph")
+        self._needs(GRAPH, "with_topology", "does not accept a graph")
         changes = {"topology.kind": "graph", GRAPH: compiled.name_of(graph, "graph")}
         return self._compiled(changes, {GRAPH: compiled.graph_text(graph)}, _OF_ONE_GRAPH)
 
     def with_routes(self, routes: Routes) -> Experiment:
-        """A copy routed by a function, compiled once to a routing table.
+        """Returns a copy with routes given by a function, which is compiled once to a routing table.
 
-        ``routes(router, destination)`` is the next router on the way to a destination router; or that and the layer of
-        virtual channels for packets that start at ``router``. Packets use all channels to the next router. Layers that
-        are not given are found, so that no packets can wait for one another in a circle. A mesh, torus or hypercube
-        becomes the graph of its channels, with its numbers; its patterns by coordinates then need :meth:`with_pattern`.
+        ``routes(router, destination)`` returns the next router on the path to a destination router, or a pair of the
+        next router and the layer of virtual channels for packets injected at ``router``. Packets use all channels to
+        the next router. Without layers, flitlab assigns them so that routing is deadlock-free. A mesh, torus or
+        hypercube becomes a graph with the same router numbers; its coordinate-based patterns then need
+        :meth:`with_pattern`.
 
-        Raises ConfigError if a next router is no neighbour, packets never arrive, or they can deadlock.
+        Raises ConfigError if a next router is not a neighbour, packets never arrive, or routes can deadlock.
         """
-        self._needs(TABLE, "with_routes", "takes no routing table")
+        self._needs(TABLE, "with_routes", "does not accept a routing table")
         if self["topology.kind"] != "graph":
             return self._graph_of_channels().with_routes(routes)
         text = self._texts.get(GRAPH)
         if text is None:
-            self.core.files_hash()  # raises if there is no such file
+            self.core.files_hash()  # raises ConfigError if there is no such file
             text = Path(self.base_dir, self[GRAPH]).read_bytes()
         table = compiled.table_text(routes, compiled.ports_of(text))
         changes = {"routing.algorithm": "table", TABLE: compiled.name_of(routes, "routes")}
@@ -163,7 +166,7 @@ class Experiment:
     def _needs(self, path: str, method: str, lack: str) -> None:
         kind, able = self["router.kind"], [k for k in compiled.kinds_on_graphs() if path in parameters_of(k)]
         if kind not in able:
-            raise ConfigError(f'{method}: router.kind = "{kind}" {lack}. Kinds that do: {", ".join(able)}.')
+            raise ConfigError(f'{method}: router.kind = "{kind}" {lack}. Kinds that accept one: {", ".join(able)}.')
 
     def _graph_of_channels(self) -> Experiment:
         changes = {"topology.kind": "graph", GRAPH: self["topology.kind"]}
@@ -171,7 +174,9 @@ class Experiment:
 
     def _compiled(self, changes: dict[str, Any], texts: dict[str, bytes], without: Iterable[str] = (),
                   check: bool = True) -> Experiment:
-        """A copy with changes and texts, without the keys of ``without`` and those that apply no longer."""
+        """Returns a copy with changes and texts, without the keys in ``without`` and without keys that no longer apply.
+
+        check: also build the plan, which raises ConfigError for a file that does not fit the network."""
         records, values = parameters_of(self["router.kind"]), {**self.flat(), **changes}
         given = {path: value for path, value in self._given.items()
                  if path not in without and applies(records[path], values)}
@@ -179,7 +184,7 @@ class Experiment:
         made = Experiment({**given, **changes}, self.base_dir, self.name, kept | texts)
         if check:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # a run says it again
+                warnings.simplefilter("ignore")  # a run repeats these warnings
                 made.core.derived()
         return made
 
@@ -189,13 +194,13 @@ class Experiment:
             if path in known_paths():
                 raise KeyError(f"{path} does not apply to this configuration.")
             if of_it := [known for known in values if known.startswith(f"{path}.")]:
-                raise KeyError(f"{path} is no parameter, but has {len(of_it)}: {', '.join(of_it)}.")
+                raise KeyError(f"{path} is not a parameter; its {len(of_it)} parameters are {', '.join(of_it)}.")
             about = about_key(path)
             raise KeyError(f"there is no {path}.{' ' + about if about else did_you_mean(path, values)}")
         return values[path]
 
     def __contains__(self, path: object) -> bool:
-        """Whether a dotted path applies to this configuration."""
+        """Returns whether a dotted path applies to this configuration."""
         return path in self.keys()
 
     def __iter__(self) -> Iterator[str]:
@@ -205,33 +210,34 @@ class Experiment:
         return len(self.keys())
 
     def keys(self) -> KeysView[str]:
-        """Dotted paths that apply to this configuration, so that ``dict(exp)`` is ``exp.flat()``."""
+        """Returns the dotted paths that apply to this configuration; ``dict(exp)`` equals ``exp.flat()``."""
         return self.flat().keys()
 
     def flat(self) -> dict[str, Any]:
-        """Every resolved parameter by dotted path."""
+        """Returns every resolved parameter by its dotted path."""
         return self.core.flat()
 
     def derived(self) -> dict[str, float]:
-        """Numbers that follow: routers, channels, bisection, bytes of state, zero-load latency (cycles)."""
+        """Returns derived numbers, such as routers, channels, bisection, bytes of state, and zero-load latency
+        (cycles)."""
         return self.core.derived()
 
     def to_toml(self) -> str:
-        """The resolved configuration as TOML; file names become absolute, so that it can be kept anywhere.
+        """Returns the resolved configuration as TOML text. File names are absolute, so the text is valid in any folder.
 
-        Raises ConfigError if traffic, routes, a graph or a program are in memory: :meth:`save` writes them too.
+        Raises ConfigError if traffic, routes, a graph or a program are in memory; :meth:`save` writes these too.
         """
         if not isinstance(self._given.get(_PROGRAM, ""), str):
-            raise ConfigError(f"{_PROGRAM} is a program in memory, which a configuration cannot name: save it with "
+            raise ConfigError(f"{_PROGRAM} is a program in memory, which TOML text cannot refer to: save it with "
                               "Program.save(path), and set the key to that path.")
         for path in self._texts:
-            raise ConfigError(f"{path} is in memory, which a configuration cannot name: save all of it with "
+            raise ConfigError(f"{path} is in memory, which TOML text cannot refer to: save everything with "
                               "Experiment.save(path).")
         return self._toml({})
 
     def save(self, path: str | os.PathLike) -> None:
-        """Writes the resolved configuration to a TOML file, and what is in memory to CSV files beside it that the
-        configuration names: ``mine.toml`` and ``mine-matrix.csv``. Raises ConfigError if they cannot be written."""
+        """Writes the resolved configuration to a TOML file, and files in memory to CSV files in the same folder, such
+        as ``mine.toml`` and ``mine-matrix.csv``. Raises ConfigError if they cannot be written."""
         with writing("Experiment.save", path, "a TOML file"):
             self._save(Path(path))
 
@@ -246,7 +252,7 @@ class Experiment:
         path.write_text(self._toml(names), encoding="utf-8")
 
     def _toml(self, names: Mapping[str, str]) -> str:
-        """``names``: of files that lie beside the configuration."""
+        """Returns TOML text. ``names``: dotted path -> name of a file in the folder of the configuration."""
         lines: list[str] = []
         section = None
         for path, value in self.flat().items():
@@ -289,7 +295,7 @@ def _toml(value: Any) -> str:
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
     if isinstance(value, (list, tuple)):
         if len(value) == 1 and isinstance(value[0], (list, tuple)):
-            return str(value[0][0])  # one packet length
+            return str(value[0][0])  # packets of one length
         return "[" + ", ".join(_toml(v) for v in value) + "]"
     return repr(value)
 
@@ -300,7 +306,7 @@ def check_is_path(key: Any) -> None:
 
 
 def check_key(key: Any) -> None:
-    """Raises ConfigError for a key that is to be removed and that no model has."""
+    """Raises ConfigError for a key that no model has, so that it cannot be removed."""
     check_is_path(key)
     if key not in known_paths():
         about = about_key(key)
@@ -310,22 +316,23 @@ def check_key(key: Any) -> None:
 def _check_given(call: str, given: Any) -> None:
     if not isinstance(given, Mapping):
         instead = f"fl.load({given!r})" if isinstance(given, (str, os.PathLike)) else "fl.load"
-        raise ConfigError(f"{call}({shown(given)}): it takes a dictionary of dotted paths and values; a file, or a "
-                          f"configuration that comes with flitlab, is read by {instead}.")
+        raise ConfigError(f"{call}({shown(given)}): it needs a dictionary of dotted paths and values; to read a file, "
+                          f"or a configuration included with flitlab, use {instead}.")
 
 
 def load(path: str | os.PathLike) -> Experiment:
-    """Reads a TOML configuration: a file, or the name of one that comes with flitlab (:func:`flitlab.configs`).
+    """Reads a TOML configuration, given as a file or as the name of one included with flitlab
+    (:func:`flitlab.configs`).
 
-    Raises ConfigError with the file and line of what is wrong.
+    Raises ConfigError with the file and line of the error.
     """
-    check_path(f"load({shown(path)})", path, "a file, or the name of a configuration that comes with flitlab")
+    check_path(f"load({shown(path)})", path, "a file, or the name of a configuration included with flitlab")
     path = Path(path)
     if not path.exists():
         known = shipped.path_of(path.name) if len(path.parts) == 1 else None
         if known is None:
-            raise ConfigError(f"{path} cannot be read: there is no such file, and no configuration of that name comes "
-                              f"with flitlab.{did_you_mean(path.stem, shipped.configs())} `flitlab configs` lists "
+            raise ConfigError(f"{path} cannot be read: there is no such file, and flitlab includes no configuration of "
+                              f"that name.{did_you_mean(path.stem, shipped.configs())} `flitlab configs` lists "
                               "them.")
         path = known
     tree = read_toml(path, str(path), lambda text: about_text(str(path), path.suffix, text))
@@ -336,9 +343,9 @@ Given: TypeAlias = "Experiment | str | os.PathLike | Mapping[str, Any]"
 
 
 def experiment_of(given: Given) -> Experiment:
-    """An experiment as it is; one from a file, from the name of a shipped configuration, or from a dictionary.
+    """Returns an Experiment as given, or makes one from a file, the name of a shipped configuration, or a dictionary.
 
-    Raises ConfigError if it is neither.
+    Raises ConfigError for other types.
     """
     if isinstance(given, Experiment):
         return given

@@ -1,4 +1,4 @@
-"""Arithmetic over named whole numbers, for configurations: nothing else that Python could do is possible in it."""
+"""Arithmetic expressions over named whole numbers, for configurations. They cannot call functions or access objects."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from flitlab._core import ConfigError
 
 LONGEST = 1000  # characters
-LARGEST = 2**63  # results stay below
+LARGEST = 2**63  # bound of the magnitude of results
 
 Names = Mapping[str, int]
 
@@ -35,10 +35,12 @@ _COMPARE = {ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, as
 
 
 class Expression:
-    """``Expression("(rank + 1) % size", {"rank", "size"})``; calling it with values of the names gives an int.
+    """An expression such as ``Expression("(rank + 1) % size", {"rank", "size"})``. A call with the values of the names
+    returns an int.
 
-    Operators: + - * // % ** << >> & | ^ ~, comparisons, and, or, not, ``a if c else b``. Raises ConfigError, when it is
-    made if it is no such expression, when it is called if there is no result (division by zero, 64 bits exceeded).
+    Operators: + - * // % ** << >> & | ^ ~, comparisons, and, or, not, ``a if c else b``. The constructor raises
+    ConfigError for any other expression; a call raises ConfigError if there is no result (division by zero, more than
+    64 bits).
     """
 
     def __init__(self, text: str, names: Collection[str]):
@@ -48,7 +50,7 @@ class Expression:
             raise ConfigError(f'"{text[:40]}..." is longer than {LONGEST} characters.')
         try:
             self._value = self._compiled(ast.parse(text.strip(), mode="eval").body)
-        except ConfigError:  # which is a ValueError
+        except ConfigError:  # ConfigError is a ValueError
             raise
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise ConfigError(f'"{text}" is not an expression.') from None
@@ -65,7 +67,8 @@ class Expression:
             return lambda names: node.value
         if isinstance(node, ast.Name):
             if node.id not in self.names:
-                raise ConfigError(f'"{self.text}": there is no {node.id}; names are {", ".join(sorted(self.names))}.')
+                raise ConfigError(f'"{self.text}": the name {node.id} is unknown; names are '
+                                  f'{", ".join(sorted(self.names))}.')
             return lambda names: names[node.id]
         if isinstance(node, ast.BinOp) and type(node.op) in _BINARY:
             op, left, right = _BINARY[type(node.op)], self._compiled(node.left), self._compiled(node.right)
@@ -102,8 +105,8 @@ class Expression:
             test, yes, no = (self._compiled(n) for n in (node.test, node.body, node.orelse))
             return lambda names: yes(names) if test(names) else no(names)
         part = ast.unparse(node)
-        hint = " Whole numbers are divided by //." if isinstance(getattr(node, "op", None), ast.Div) else ""
-        raise ConfigError(f'"{self.text}": {part} is not possible in an expression: it can have whole numbers, names, '
+        hint = " Use // to divide whole numbers." if isinstance(getattr(node, "op", None), ast.Div) else ""
+        raise ConfigError(f'"{self.text}": {part} is not allowed in an expression; allowed are whole numbers, names, '
                           f"+ - * // % ** << >> & | ^ ~, comparisons, and, or, not, and a if c else b.{hint}")
 
 

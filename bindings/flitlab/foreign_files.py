@@ -1,4 +1,4 @@
-"""Configurations of other simulators, which flitlab does not read: what they are, and what to do instead."""
+"""Recognition of other simulators' configuration files, for a message on what to use instead."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import re
 
 from flitlab.vocabulary import KEYS, key_of
 
-_STATEMENT = re.compile(r"^\s*(\w+)\s*=\s*[^;=]+;", re.MULTILINE)  # of BookSim
-_LINE = re.compile(r"^\s*(\w+)\s*=", re.MULTILINE)  # of GPGPU-Sim's and ONNXim's files for BookSim, with or without ;
-_INSTEAD = "flitlab reads TOML: begin with a file of `flitlab configs vc-mesh-8x8`"
+_STATEMENT = re.compile(r"^\s*(\w+)\s*=\s*[^;=]+;", re.MULTILINE)  # a statement of a BookSim file
+_LINE = re.compile(r"^\s*(\w+)\s*=", re.MULTILINE)  # BookSim files of GPGPU-Sim and ONNXim, with or without ;
+_INSTEAD = "flitlab reads TOML; start from the output of `flitlab configs vc-mesh-8x8`"
 
 
 def about_text(called: str, ending: str, text: str) -> str:
-    """What a text that is no TOML is, as a message; "" if that is unknown. ``ending``: of the file's name."""
+    """Returns a message that names the format of a text that is not TOML; "" if it is unknown. ``ending``: the file
+    name's suffix."""
     if words := _words_of_booksim(text, _LINE if ending.lower() == ".icnt" else _STATEMENT):
         theirs = {found[0]: word for word in reversed(words) if (found := key_of(word))}
         first = sorted(theirs.items(), key=lambda item: words.index(item[1]))[:4]
@@ -28,6 +29,6 @@ def about_text(called: str, ending: str, text: str) -> str:
 
 
 def _words_of_booksim(text: str, statement: re.Pattern) -> list[str]:
-    """The parameters that statements set, if BookSim has one of them at least."""
+    """Returns the parameters that statements set, if at least one of them is a BookSim parameter; else []."""
     words = statement.findall(re.sub(r"//.*", "", text))
     return words if set(words) & set(KEYS["BookSim"]) else []

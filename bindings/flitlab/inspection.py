@@ -1,4 +1,4 @@
-"""What is inside a router or a terminal: a tree of named values with units, and views of it in the field's terms."""
+"""The state of a router or terminal: a tree of named values with units, and views as ports and virtual channels."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ FIRST_REPLY = 1 << 31  # closed loops: requests of a terminal are numbered from 
 
 
 def packet_name(src: int, number: int) -> str:
-    """Source and number there: ``3#17``, and ``3#r17`` for a reply."""
+    """Returns the source terminal and the number there, as ``3#17``, or ``3#r17`` for a reply."""
     return f"{src}#r{number - FIRST_REPLY}" if number >= FIRST_REPLY else f"{src}#{number}"
 
 
 class Value(NamedTuple):
-    """A named value. A list's length is its shape."""
+    """A named value, which may be a list."""
 
     name: str
     value: Any
@@ -29,7 +29,8 @@ class Value(NamedTuple):
 
 @dataclass(frozen=True)
 class Tree:
-    """An item, or a part of one: values, and parts. ``tree["flits"]`` is a value, ``tree.part("input")`` a part."""
+    """A router, terminal or other item, or a part of one: values and further parts. ``tree["flits"]`` is a value,
+    ``tree.part("input")`` a part."""
 
     kind: str
     name: str
@@ -43,22 +44,22 @@ class Tree:
                    tuple(map(cls.of, node["parts"])), node["help"])
 
     def __getitem__(self, name: str) -> Any:
-        """A value by its name; KeyError names those that there are."""
+        """Returns a value by its name. Raises KeyError, which lists the names, if there is no such value."""
         for value in self.values:
             if value.name == name:
                 return value.value
         raise KeyError(f"{name}: {self.kind} {self.name} has {', '.join(v.name for v in self.values) or 'no values'}")
 
     def part(self, kind: str, place: int = 0) -> Tree:
-        """A part by its kind, and its place among the parts of that kind."""
+        """Returns a part by its kind and its index among the parts of that kind."""
         return [p for p in self.parts if p.kind == kind][place]
 
     def named(self) -> dict[str, Any]:
-        """Its own values by name."""
+        """Returns the values of this part, without further parts, by name."""
         return {v.name: v.value for v in self.values}
 
     def walk(self, path: str = "") -> Iterator[tuple[str, Value]]:
-        """Every value below, with the path that leads there: ``port +x/vc 0/flits``."""
+        """Yields all values in this part and its parts, with paths such as ``port +x/vc 0/flits``."""
         for value in self.values:
             yield path + value.name, value
         places: dict[str, int] = {}
@@ -67,7 +68,7 @@ class Tree:
             yield from p.walk(f"{path}{p.kind} {p.name or place}/")
 
     def frame(self) -> pd.DataFrame:
-        """A table of all values below: path, value, unit, help."""
+        """Returns a table of all values in this part and its parts: path, value, unit, help."""
         return pd.DataFrame([(path, v.value, v.unit, v.help) for path, v in self.walk()],
                             columns=["path", "value", "unit", "help"])
 
@@ -78,36 +79,37 @@ class Tree:
 
 
 def named(node: dict[str, Any]) -> dict[str, Any]:
-    """The values of a node of the core by name. Routers are looked at by the thousand, and a Tree takes time."""
+    """Returns the values of a node of the core by name, without making a Tree, which is slow for thousands of
+    routers."""
     return {value[0]: value[1] for value in node["values"]}
 
 
 @dataclass(frozen=True)
 class VirtualChannel:
-    """One virtual channel of a port: the input buffer, and the output VC of the same numbers."""
+    """One virtual channel of a port: the input VC with its buffer, and the output VC of the same port and number."""
 
-    stage: str  # idle, routing, waiting, head, body; or what a model calls its own
+    stage: str  # idle, routing, waiting, head, body; or a name of the model
     flits: int  # in the input buffer
-    capacity: int  # flits that the input buffer holds; 0: the channel has none of its own, or one without limit
+    capacity: int  # flits; 0: the channel has no buffer of its own, or an unlimited one
     packets: int
-    left: int  # flits of the front packet still to go
+    left: int  # flits of the front packet that have not left
     out_port: int | None
     out_vc: int | None
-    src: int | None  # front packet: source terminal and number there
+    src: int | None  # front packet: source terminal, and in id its number there
     id: int | None
     dst_router: int | None
     credits: int  # of the output VC
     owner_port: int | None  # input VC that holds the output VC
     owner_vc: int | None
-    name: str = ""  # in the machine's words; empty: its number says enough
-    note: str = ""  # what the machine says of it now
+    name: str = ""  # the machine's name for it; "": only its number
+    note: str = ""  # the machine's remark on its present state
 
     def __repr__(self) -> str:
         if self.stage == "idle":
             return f"<idle, {self.credits} credits>"
         to = f" to port {self.out_port}" if self.out_port is not None else ""
         vc = f" VC {self.out_vc}" if self.out_vc is not None else ""
-        if self.id is None:  # circuits: nothing is buffered, and nobody knows whose words they are
+        if self.id is None:  # circuit switching: no flits are buffered, and the packet is unknown
             return f"<{self.stage}{to}>"
         name = packet_name(self.src, self.id)
         return f"<{self.stage} {name}{to}{vc}, {self.flits} flits here, {self.credits} credits>"
@@ -119,7 +121,7 @@ class Port:
     peer: int | None  # router or terminal at the far end
     to_terminal: bool
     vcs: tuple[VirtualChannel, ...]
-    note: str = ""  # what the machine says of it now
+    note: str = ""  # the machine's remark on its present state
 
     def __repr__(self) -> str:
         where = "not wired" if self.peer is None else f"{'terminal' if self.to_terminal else 'router'} {self.peer}"
@@ -134,8 +136,8 @@ class Router:
     name: str
     cycle: int
     ports: tuple[Port, ...]
-    held: int  # places that are taken: of the buffers, or of what else fills a router of this kind
-    places: int
+    held: int  # occupied buffer slots, or other storage that fills up in this kind of router
+    places: int  # capacity in the same unit
 
     @classmethod
     def of(cls, index: int, cycle: int, node: dict[str, Any]) -> Router:
@@ -148,12 +150,12 @@ class Router:
 
     @property
     def fill(self) -> float:
-        """The share of its places that are taken, from 0 to 1; the router scope draws routers by it."""
+        """Occupied fraction of ``places``, 0 to 1; the router scope colours routers by it."""
         return self.held / self.places if self.places else 0.0
 
     @property
     def flits(self) -> int:
-        """In its input buffers."""
+        """Flits in all input buffers."""
         return sum(vc.flits for port in self.ports for vc in port.vcs)
 
     def __repr__(self) -> str:
@@ -161,8 +163,8 @@ class Router:
                           *(f"  {line}" for port in self.ports for line in repr(port).splitlines())])
 
     def plot(self, axes=None) -> Picture:
-        """Buffers of all ports and VCs: each cell is as dark as its buffer is full. Buffers that share a pool, or have
-        no limit, are compared with the fullest of them. Returns a picture of one panel."""
+        """Draws the input buffers of all ports and VCs; fuller buffers are darker. Buffers without a capacity of their
+        own are drawn relative to the router's fullest buffer. Returns a picture of one panel."""
         import matplotlib.pyplot as plt
         import numpy as np
 

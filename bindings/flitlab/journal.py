@@ -1,5 +1,6 @@
-"""Lines that outlive a crash: what sweeps and long experiments have finished, with a checksum, so that what a disk or a
-hand has changed is done again and not believed."""
+"""Journal lines for finished work of sweeps and long experiments, which survive a crash.
+
+Each line has a checksum, so that work whose line was damaged or edited is repeated."""
 
 from __future__ import annotations
 
@@ -14,14 +15,14 @@ SCHEMA = 1
 
 
 def line_of(key: str, result: Any) -> str:
-    """{"schema", "key", "result", "crc32"} as JSON. The checksum is that of the line without it."""
+    """Returns a line {"schema", "key", "result", "crc32"} of JSON. The checksum covers the line without "crc32"."""
     entry = {"schema": SCHEMA, "key": key, "result": result}
     return json.dumps(entry | {"crc32": zlib.crc32(json.dumps(entry).encode())}) + "\n"
 
 
 def entry_of(line: str, is_sound: Callable[[Any], bool]) -> tuple[str, Any] | None:
-    """Key and result of a line; None if it is not to be believed: damaged, of another schema, or with a result that is
-    none."""
+    """Returns key and result of a line; None if the line is damaged, has another schema, or ``is_sound(result)`` is
+    false."""
     try:
         entry = json.loads(line)
         key, result = entry["key"], entry["result"]
@@ -31,9 +32,9 @@ def entry_of(line: str, is_sound: Callable[[Any], bool]) -> tuple[str, Any] | No
 
 
 def write_anew(path: Path, lines: Iterable[str]) -> None:
-    """Writes a file beside the old one and moves it into place, so that a kill in between loses nothing."""
+    """Writes a new file and renames it over the old one, so that a crash in between loses nothing."""
     fresh = path.with_suffix(".new")
-    fresh.unlink(missing_ok=True)  # of a crash, or somebody's link: what it points to is not ours to write over
+    fresh.unlink(missing_ok=True)  # left by a crash, or a link, whose target must not be overwritten
     with fresh.open("w", encoding="utf-8") as file:
         file.writelines(lines)
         file.flush()

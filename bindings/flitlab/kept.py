@@ -1,5 +1,6 @@
-"""Results of a sweep, during the sweep and afterwards. They are in points.jsonl of its folder, or without a folder in a
-temporary file; memory holds only their places in the file."""
+"""Storage of a sweep's results: points.jsonl in its folder, or a temporary file without a folder.
+
+Memory holds only the offsets of the results in the file."""
 
 from __future__ import annotations
 
@@ -22,17 +23,17 @@ from flitlab.result import Result
 from flitlab.rows import Rows
 from flitlab.under_way import writing
 
-IN_MEMORY = 4 << 20  # bytes of a temporary file; a larger one goes to the disk
+IN_MEMORY = 4 << 20  # bytes; a larger temporary file is written to the disk
 
 
 class InFolder:
-    """Lines of points.jsonl by their places, bytes from its beginning."""
+    """Lines of points.jsonl, addressed by their byte offset in the file."""
 
     def __init__(self, path: Path):
         self.path = path
 
     def add(self, key: str, result: dict[str, Any]) -> int:
-        """Appends a line and waits until the disk has it; its place."""
+        """Appends a line, waits until it is on the disk, and returns its offset."""
         with writing(self.path.parent), self.path.open("ab") as file:
             line = line_of(key, result).encode()
             file.write(line)
@@ -54,11 +55,11 @@ class InFolder:
 
 
 class InTemporary:
-    """A temporary file, which is deleted with the last curve that reads it. Results of a sweep share most of their
-    text, so each is compressed with the first one as its dictionary."""
+    """A temporary file, which is deleted with the last curve that reads it. Each result is compressed with the first
+    one as dictionary, because results of a sweep share most of their text."""
 
     def __init__(self) -> None:
-        # It is closed with this object.
+        # Closed when this object is deleted.
         self._file = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115
         self._first = b""
 
@@ -101,7 +102,7 @@ class Results(Sequence[Result]):
         return len(self._places)
 
     def __getitem__(self, index: Any) -> Any:
-        """The result, or of a slice a list of results."""
+        """Returns a result, or for a slice a list of results."""
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         result = self._kept.get(self._places[index])
@@ -114,10 +115,10 @@ class Results(Sequence[Result]):
 
 
 class Finished:
-    """Finished points of a sweep. A line of points.jsonl that a crash cut short, that is damaged or that has another
-    schema does not count: a warning names it, and its point runs again.
+    """Finished points of a sweep. A line of points.jsonl that is truncated by a crash, damaged or of another schema is
+    ignored with a warning, and its point runs again.
 
-    In memory each point takes the digest of its key and the place of its result."""
+    Memory holds, for each point, the digest of its key and the offset of its result."""
 
     def __init__(self, path: Path | None, resume: bool):
         self._places: dict[bytes, int] = {}
@@ -130,7 +131,7 @@ class Finished:
             old = path.with_suffix(".old")
             old.unlink(missing_ok=True)
             shutil.copyfile(path, old)
-            warnings.warn(f"{path} as it was is kept as {old}.", stacklevel=3)
+            warnings.warn(f"The unchanged {path} is kept as {old}.", stacklevel=3)
         self._write_anew(path)
 
     def __contains__(self, digest: bytes) -> bool:
@@ -146,23 +147,23 @@ class Finished:
         self._places[digest] = self.kept.add(key, result)
 
     def _read(self, path: Path) -> bool:
-        """Takes the places of sound lines. Returns whether all lines are sound, except a last one that is cut short."""
+        """Stores the offsets of sound lines. Returns whether all lines are sound, except for a truncated last one."""
         whole = True
         for number, (place, line) in enumerate(lines_of(path), 1):
             if line == "\n":
                 continue
             if entry := entry_of(line, is_result):
-                self._places[digest_of(entry[0])] = place  # the last one of each point
+                self._places[digest_of(entry[0])] = place  # the last line of a point counts
                 continue
             cut = not line.endswith("\n")
-            what = "is cut short" if cut else "is damaged, or of another version of flitlab"
+            what = "is truncated" if cut else "is damaged, or from another version of flitlab"
             whole = whole and cut
             warnings.warn(f"{path}:{number} {what}; its point runs again.", stacklevel=4)
         return whole
 
     def _write_anew(self, path: Path) -> None:
-        """Writes the sound lines, the last one of each point, and takes their new places."""
-        places: dict[int, int] = {}  # before -> now
+        """Rewrites the file with the last sound line of each point, and stores their new offsets."""
+        places: dict[int, int] = {}  # old offset -> new offset
 
         def sound() -> Iterator[str]:
             wanted, written = set(self._places.values()), 0
@@ -177,7 +178,7 @@ class Finished:
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, str]]:
-    """Lines of a file and their places."""
+    """Yields the offset and text of each line of a file."""
     place = 0
     with path.open("rb") as file:
         for line in file:

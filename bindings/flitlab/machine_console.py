@@ -1,4 +1,4 @@
-"""Consoles of machines with the methods that their users know; each machine's package has its own."""
+"""Base classes of the machines' consoles: classes with one method per operation, in each machine's package."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 class MachineConsole:
-    """The console of one kind of machine with the methods that its users know; ``net`` is the network."""
+    """The console of one kind of machine. ``net``: its network. Raises ConfigError for a network of another kind."""
 
     kind: ClassVar[str]  # router.kind
-    noun: ClassVar[str]  # what a network of this kind is called
+    noun: ClassVar[str]  # a network of this kind, for messages
 
     def __init__(self, net: Network):
         if (kind := net.experiment["router.kind"]) != self.kind:
@@ -30,30 +30,29 @@ class MachineConsole:
 
 
 class Registers(MachineConsole):
-    """Of machines whose routers have registers."""
+    """Console of a machine whose routers have registers."""
 
     def read_register(self, node: int, name: str) -> int:
-        """A register of a node, as its up to 64 bits. ConfigError if it has none of that name."""
+        """Returns a register of a node, up to 64 bits. Raises ConfigError if there is no such register."""
         return self._call("read_register", node=node, name=name)
 
     def registers(self, node: int) -> dict[str, int]:
-        """All registers of a node by name."""
+        """Returns all registers of a node by name."""
         return self._call("registers", node=node)
 
 
 class WritableRegisters(Registers):
-    """Of machines whose registers software can write."""
+    """Console of a machine whose registers software can write."""
 
     def write_register(self, node: int, name: str, value: int) -> Self:
-        """Writes a register of a node between two cycles. ConfigError if it has no such register or no such
-        bits; a warning if the value loses packets."""
+        """Writes a register of a node between two cycles. Raises ConfigError for an unknown register or bits that it
+        lacks; warns if the value loses packets."""
         self._call("write_register", node=node, name=name, value=bits_of(name, value))
         return self
 
 
 def bits_of(name: str, value: int) -> int:
-    """A register's value, also if it is given as True or False. ConfigError, which names the register, if it is none.
-    """
+    """Returns a register's value, which may be given as True or False. Raises ConfigError unless it fits in 64 bits."""
     if not 0 <= value < 1 << 64:
         raise _core.ConfigError(f"{name} = {value}: a register has 64 bits, 0 to 2**64 - 1.")
     return int(value) if isinstance(value, bool) else value

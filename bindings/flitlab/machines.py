@@ -1,10 +1,10 @@
-"""The machines that flitlab has tools and published experiments for: a sub-package each, named as their router.kind.
+"""Access to the machines' sub-packages, which have the names of their router.kind.
 
-Shared modules name no machine. What a machine has for them is a module of its sub-package:
+Shared modules import no machine by name. They use these optional modules of each sub-package:
 
-- ``published``: EXPERIMENTS of ``flitlab reproduce``, name -> (help, function returning rows[, the same in the paper's
-  size, given a folder]), and PLACE, by which lists of all machines' experiments are ordered;
-- ``trace``: WRITERS of ``flitlab trace``, format -> function, for routers whose events are not those of packets.
+- ``published``: EXPERIMENTS of ``flitlab reproduce``, name -> (help, function returning rows[, function of a folder
+  returning rows at the paper's size]), and PLACE, which orders lists of all machines' experiments;
+- ``trace``: WRITERS of ``flitlab trace``, format -> function, for routers whose events are not packet events.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
 
-SHARED = {"scope"}  # sub-packages of no machine
+SHARED = {"scope"}  # sub-packages that are not machines
 
 
 def machines() -> list[str]:
-    """Names of the machines' sub-packages."""
+    """Returns the names of the machines' sub-packages."""
     names = [module.name for module in iter_modules([str(Path(__file__).parent)]) if module.ispkg]
     return [name for name in names if name not in SHARED]
 
 
 def part(machine: str, name: str) -> ModuleType | None:
-    """A module of a machine's sub-package; None if there is no such module or no such machine."""
+    """Returns a module of a machine's sub-package; None if there is no such module or machine."""
     path = f"flitlab.{machine}.{name}"
     return import_module(path) if machine in machines() and find_spec(path) else None
 
 
 def parts(name: str) -> list[ModuleType]:
-    """The modules of that name of all machines that have one."""
+    """Returns the modules of that name in all machines' sub-packages."""
     return [module for machine in machines() if (module := part(machine, name))]

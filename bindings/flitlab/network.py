@@ -1,4 +1,4 @@
-"""A network advanced by hand, and what is inside it."""
+"""Network: a network that the caller steps, inspects and records."""
 
 from __future__ import annotations
 
@@ -23,12 +23,14 @@ if TYPE_CHECKING:
 
 
 class Network:
-    """A network under your hands: ``net.step(10); net.router(5)``.
+    """A network that you step and inspect: ``net.step(10); net.router(5)``.
 
-    experiment: an Experiment, a file, the name of a shipped configuration, or a dictionary of dotted paths.
-    trace: keep every event, read with :meth:`events` (CPU only). console: what software can do to the machine between
-    cycles (:mod:`flitlab.console`); machines' packages have it with named methods: ``from flitlab import t3e``, and
-    ``t3e.Machine(net)``.
+    experiment: an Experiment, a file, the name of a shipped configuration, or a dictionary of dotted paths. threads:
+    CPU threads, 0 for one per core. trace: keep every event for :meth:`events` (CPU only).
+
+    ``console`` has the operations that software can call between cycles (:mod:`flitlab.console`). Machines' packages
+    have classes with a method for each of them, such as ``t3e.Machine(net)`` after ``from flitlab import t3e``.
+    Raises ConfigError for an invalid configuration.
     """
 
     def __init__(self, experiment: Given, backend: Backend = "cpu", threads: int = 1, trace: bool = False):
@@ -43,95 +45,99 @@ class Network:
             warnings.warn(text, stacklevel=2)
 
     def step(self, cycles: int = 1) -> Network:
-        """Goes on by some cycles; returns the network, so that calls can follow one another."""
+        """Advances the network by some cycles and returns it, so that calls can be chained."""
         if not is_whole(cycles) or cycles < 0:
             raise _core.ConfigError(f"step({shown(cycles)}): the number of cycles must be a whole number and must not "
                                     "be negative.")
-        self._core.step(min(cycles, 1 << 63))  # more than time has, whatever it is
+        self._core.step(min(cycles, 1 << 63))  # the core ends at END_OF_TIME, which is smaller
         return self
 
     @property
     def cycle(self) -> int:
-        """The cycle that comes next."""
+        """The number of the next cycle."""
         return self._core.cycle
 
     @property
     def state_hash(self) -> str:
-        """Hash of all state: the same on every engine, whatever the number of threads."""
+        """Hash of the whole state; equal on all engines and for any number of threads."""
         return self._core.state_hash()
 
     @property
     def program_ends(self) -> list[int | None]:
-        """Cycle in which the program of each terminal ended; None: it has not. Empty without programs."""
+        """[terminal] cycle in which its program ended, None if it has not; [] without programs."""
         return [None if end == 0xFFFFFFFF else end for end in self._core.program_ends()]
 
     @property
     def totals(self) -> dict[str, int]:
-        """Counts since cycle 0: packets and flits created, injected, delivered; last_delivery is a cycle."""
+        """Counts since cycle 0, such as packets and flits created, injected, delivered; last_delivery is a cycle."""
         return self._core.totals()
 
     def channels(self) -> list[tuple[int, int, int]]:
-        """Router and port where each channel begins, and the flits that it has carried since cycle 0, modulo 2**32;
-        where packets take a channel for longer than their flits, the cycles in which it was occupied."""
+        """Returns, for each channel, the router and port where it begins and the flits that it has carried since cycle
+        0, modulo 2**32. Where packets hold a channel for more cycles than they have flits, it is the occupied
+        cycles."""
         return self._core.channels()
 
     def check(self) -> Network:
-        """Raises RunError if the network has lost flits, or if it cannot go on: channels wait for one another for ever,
-        another unit of the model has stopped, or a closed loop, trace or program needs packets that were lost."""
+        """Raises RunError if the network has lost flits or cannot make progress: it is deadlocked, another unit of the
+        model has stopped, or a closed loop, trace or program waits for lost packets. Returns the network."""
         self._core.check()
         return self
 
     def _check_index(self, item: str, index: int) -> None:
-        """The core answers numbers that are too large; it cannot be asked for negative ones."""
+        """Raises ConfigError for values that cannot be passed to the core; the core checks for numbers that are too
+        large."""
         if not is_whole(index) or not 0 <= index < 1 << 32:
             last = int(self.experiment.derived()[f"{item}s"]) - 1
             raise _core.ConfigError(f"{item} {shown(index)} does not exist: {item}s are numbered 0 to {last}.")
 
     def router(self, index: int) -> Router:
-        """Ports of a router, and what is in their virtual channels."""
+        """Returns the ports of a router with the state of their virtual channels."""
         self._check_index("router", index)
         return Router.of(index, self.cycle, self._core.router(index))
 
     def terminal(self, index: int) -> Terminal:
-        """Source queue and counts of a terminal."""
+        """Returns the source queue and counts of a terminal."""
         self._check_index("terminal", index)
         return Terminal.of(index, self._core.terminal(index))
 
     def inspect(self, kind: str, index: int) -> Tree:
-        """All that an item's state consists of, as a tree of named values with units: ``net.inspect("router", 5)``.
+        """Returns the whole state of an item as a tree of named values with units: ``net.inspect("router", 5)``.
 
-        kind: "router", "terminal" or what else the machine's state consists of. ConfigError names the kinds there are.
+        kind: "router", "terminal" or another kind of the machine. Raises ConfigError, which lists the kinds.
         """
         if not is_whole(index) or not 0 <= index < 1 << 32:
             raise _core.ConfigError(f"{kind} {shown(index)} does not exist: items are numbered from 0.")
         return Tree.of(self._core.item(kind if isinstance(kind, str) else shown(kind), index))
 
     def links(self) -> list[tuple[int, int, int, int]]:
-        """Both ends of every channel between routers: router, port, router and port where it ends."""
+        """Returns, for each channel between routers, the router and port where it begins and those where it ends."""
         return self._core.links()
 
     def events(self) -> list[dict]:
-        """Events since the last call: cycle, kind, item, index, port, vc, out_port, out_vc, src, id, flit, flits, and
-        dst of "created".
+        """Returns the events since the last call: cycle, kind, item, index, port, vc, out_port, out_vc, src, id, flit,
+        flits; "created" events also have dst.
 
-        dst is the terminal that the packet goes to; of a broadcast's packet, the last node that it visits. flit is
-        "head", "body", "tail", or "head+tail" of a packet of one flit. src and id name a packet: the terminal that
-        created it, and its number there. In closed loops packets with id >= 2**31 are replies. "special" is a special
-        packet that leaves a router; its id is its ticket, 0: an SPUT.
-        Raises ConfigError if the network keeps none.
+        dst is the packet's destination terminal; for a broadcast packet, the last node that it visits. flit is "head",
+        "body", "tail", or "head+tail" for a packet of one flit. src and id identify a packet: the terminal that created
+        it, and its number there. In closed loops, packets with id >= 2**31 are replies. "special" is a special packet
+        that leaves a router; its id is its ticket, or 0 for an SPUT.
+
+        Raises ConfigError if the network was made without ``trace``.
         """
         if not self._traced:
-            raise _core.ConfigError("events(): this network keeps none. Make it with Network(..., trace=True).")
+            raise _core.ConfigError("events(): this network keeps no events. Make it with Network(..., trace=True).")
         return self._core.events()
 
     def view(self, window: int | None = None, routers: Iterable[int] | None = None) -> Recorded:
-        """The router scope: this network drawn by its topology, moving, with everything in it to click.
+        """Returns the router scope: an animated drawing of the network whose elements can be clicked for details.
 
-        A widget for notebooks; ``net.view().step(200).save("demo.html")`` makes a page that replays without Python.
-        window: cycles that are kept, to go back to; None: 300, and fewer of networks with over 200 routers. routers:
-        those to draw; None: all, or of a large network the first 1024. The view takes the network's events for itself,
-        and the network goes on as a traced one. Without anywidget it records and saves pages, and a notebook shows a
-        replay.
+        It is a widget for notebooks; ``net.view().step(200).save("demo.html")`` makes a page that replays without
+        Python. Without anywidget the scope still records and saves pages, and a notebook shows a replay.
+
+        window: cycles that are kept for replay; None: 300, fewer for networks with over 200 routers. routers: routers
+        to draw; None: all, or the first 1024. While a view exists it consumes the network's events, so :meth:`events`
+        returns none; the view turns tracing on if necessary.
         """
         try:
             from flitlab.scope.widget import View
@@ -144,31 +150,32 @@ class Network:
         return View(self, window, routers)
 
     def save(self, path: str | os.PathLike) -> None:
-        """Writes a checkpoint."""
+        """Writes a checkpoint. Raises ConfigError if the file cannot be written."""
         check_path(f"save({shown(path)})", path, "a checkpoint")
         self._core.save(os.fspath(path))
 
     def load(self, path: str | os.PathLike) -> Network:
-        """Goes on from a checkpoint of the same configuration."""
+        """Restores the state of a checkpoint and returns the network. Raises ConfigError if it has another
+        configuration."""
         check_path(f"load({shown(path)})", path, "a checkpoint")
         self._core.load(os.fspath(path))
         return self
 
     def go_on_from(self, other: Network) -> Network:
-        """Takes over the state of another network of the same configuration."""
+        """Copies the state of another network of the same configuration and returns this network."""
         if not isinstance(other, Network):
             raise _core.ConfigError(f"go_on_from({shown(other)}): it must be another Network.")
         self._core.go_on_from(other._core)
         return self
 
-    if not TYPE_CHECKING:  # so that type checkers know only the names that there are
+    if not TYPE_CHECKING:  # so that type checkers report names that do not exist
 
         def __getattr__(self, name: str):
-            """Says where registers and messages are, which were methods here."""
+            """Raises AttributeError, which lists the console's operations because some of them were methods here."""
             text = f"'Network' object has no attribute {name!r}"
-            if not name.startswith("_") and name != "console":  # there is none if the core has refused the network
+            if not name.startswith("_") and name != "console":  # the console is missing if the constructor failed
                 offered = ", ".join(o.name for o in self.console.operations())
-                text += f". What software can do to this machine is in its console: {offered or 'it has none'}"
+                text += f". Operations of this machine are in its console: {offered or 'it has none'}"
                 if offered:
                     text += f" (net.console, or the class for it in flitlab.{self.experiment['router.kind']})"
             raise AttributeError(text + ".")

@@ -1,4 +1,4 @@
-"""Means over seeds and their 95 % intervals."""
+"""Means over seeds and their 95 % confidence intervals."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ _STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.22
 
 
 def student(freedom: int) -> float:
-    """From 11 degrees of freedom on the first terms of the expansion about the normal quantile: exact to 0.0025."""
+    """Returns the 97.5 % quantile of Student's t; from 11 degrees of freedom on an expansion about the normal quantile,
+    exact to 0.0025."""
     return _STUDENT[freedom - 1] if freedom <= len(_STUDENT) else 1.96 + 2.372 / freedom + 2.82 / freedom**2
 
 
 def mean_and_half(values: Sequence[float | None], own: float | None = None) -> tuple[float, float]:
-    """Mean of the seeds' values, and half of its 95 % confidence interval (Student's t). One value has the interval of
-    its run, ``own``; NaN without. Both are NaN where a seed has no value, as latency in a saturated run."""
+    """Returns the mean of the seeds' values and half of its 95 % confidence interval (Student's t).
+
+    A single value has the interval of its run, ``own``, or NaN. Both are NaN if a seed has no value, such as latency in
+    a saturated run."""
     if None in values:
         return math.nan, math.nan
     numbers = [float(v) for v in values if v is not None]
@@ -29,8 +32,8 @@ def mean_and_half(values: Sequence[float | None], own: float | None = None) -> t
 
 
 def by_point(picked: Iterable[tuple[Any, ...]], keys: int) -> Iterator[tuple[tuple[Any, ...], list[tuple[Any, ...]]]]:
-    """Groups picked columns by the first ``keys`` of them, in the order in which these first come: of each point the
-    other columns, one tuple a seed."""
+    """Yields points in order of their first row: the values of the first ``keys`` columns, and for each seed a tuple of
+    the other columns."""
     points: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
     for values in picked:
         points.setdefault(values[:keys], []).append(values[keys:])

@@ -1,4 +1,4 @@
-"""What every plot() returns: the axes of a figure."""
+"""Picture: the result of every plot() method, the axes of a figure."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class Picture(tuple["Axes", ...]):
     """A tuple of matplotlib axes, one for each panel, in the order of ``panels``: ``left, right = curve.plot()``.
 
-    ``figure`` is the matplotlib figure, ``savefig(path)`` writes it to a file. Another curve can go into the picture:
-    ``other.plot(picture)``.
+    ``figure`` is the matplotlib figure, ``savefig(path)`` writes it to a file. ``other.plot(picture)`` adds another
+    curve.
     """
 
     panels: tuple[str, ...]
@@ -36,14 +36,14 @@ class Picture(tuple["Axes", ...]):
         return tuple(self)
 
     def savefig(self, path: str | os.PathLike, **options: Any) -> None:
-        """Writes the figure to a PNG, SVG or PDF file, by its ending; the same picture gives the same file. options:
-        of matplotlib's Figure.savefig."""
+        """Writes the figure to a PNG, SVG or PDF file, chosen by the ending. Files contain no date, so equal pictures
+        give equal files. options: passed to matplotlib's Figure.savefig. Raises ConfigError."""
         ending = picture_ending("savefig", path)
         no_date = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(ending)
         resolution = {} if self.figure.get_figwidth() < NARROW else {"dpi": 130}
         import matplotlib
 
-        # A long line is drawn piece by piece: as a whole, one of 20,000 points takes 130 MB.
+        # Draw long lines in pieces, because a line of 20,000 points needs 130 MB otherwise.
         with writing("savefig", path), matplotlib.rc_context({"agg.path.chunksize": 1000}):
             self.figure.savefig(path, **({"metadata": no_date} | resolution | options))
 
@@ -55,7 +55,7 @@ class Picture(tuple["Axes", ...]):
 
 
 def picture_ending(call: str, path: Any) -> str:
-    """The format of a picture's file. Raises ConfigError for one that matplotlib cannot write."""
+    """Returns the format of a picture's file. Raises ConfigError for a format that matplotlib cannot write."""
     from matplotlib.backend_bases import FigureCanvasBase
 
     check_path(f"{call}({shown(path)})", path, "a picture: .png, .svg or .pdf")
@@ -66,7 +66,7 @@ def picture_ending(call: str, path: Any) -> str:
 
 
 def one_axes(call: str, axes: Any) -> Any:
-    """The axes to draw a single panel into: the axes of a Picture with one panel, or matplotlib's."""
+    """Returns the axes for a single panel, given as matplotlib axes or a Picture of one panel. Raises ConfigError."""
     given = list(axes) if isinstance(axes, Iterable) else [axes]
     if len(given) != 1 or not hasattr(given[0], "fill_between"):
         raise ConfigError(f"{call}(axes={shown(axes)}): it must be axes, such as matplotlib.pyplot.subplots()[1].")

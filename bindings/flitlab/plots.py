@@ -1,4 +1,4 @@
-"""Pictures of curves. Everything is drawn from the rows of a Curve, so a kept curve.csv can be drawn again."""
+"""Pictures of curves. They need only the rows of a Curve, so a saved curve.csv can be drawn again."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _FINISH = ("model.batch_cycles", "model.trace_cycles")  # cycles to the end of a
 
 
 class Panel(NamedTuple):
-    """What a panel shows."""
+    """The content of a panel."""
 
-    columns: tuple[str, ...]  # a line each
+    columns: tuple[str, ...]  # columns of a curve, one line each
     ylabel: str
     title: str
-    steady: bool = False  # whether a saturated run has no value
+    steady: bool = False  # whether saturated runs have no value
     words: tuple[str, ...] = ()  # names of the lines, if there are several
 
 
@@ -46,22 +46,23 @@ PANELS = {
                          words=("mean", "busiest")),
     "finish": Panel(_FINISH, "time to finish (cycles)", "time to finish"),
 }
-MOST_BANDED = 2000  # points of a line; with more, bands and markers would cover one another
+MOST_BANDED = 2000  # points of a line; with more, bands would overlap
 _DASHES: tuple[Any, ...] = ("-", "--", ":")  # of the lines of a curve in one panel
 
 
 class Point(NamedTuple):
-    """A place on the axis."""
+    """A point of a line: one value on the horizontal axis."""
 
     x: Any
-    y: float  # mean over the seeds; NaN where there is none
-    half: float  # of its 95 % confidence interval; NaN where that is not known
+    y: float  # mean over the seeds; NaN if it does not exist
+    half: float  # half of its 95 % confidence interval; NaN if it is unknown
     saturated: bool
 
 
 def points(rows: Iterable[Mapping[str, Any]], axis: str, column: str, steady: bool = False) -> Iterator[Point]:
-    """Means over the seeds per place on the axis, rising, with their intervals (Student's t); with one seed mean
-    latency has the interval of its run. steady: without a value where a seed saturated."""
+    """Yields the points of a line, rising along the axis if its values are numbers: means over the seeds, with
+    confidence intervals (Student's t). With one seed, mean latency has the interval of its run. steady: points at which
+    a seed saturated have no value."""
     own = "latency_ci95" if column == "latency_mean" else ""
     by_x = dict(by_point(Rows.of(rows).pick(axis, "saturated", column, own), 1))
     numbers = all(isinstance(x, (int, float)) for (x,) in by_x)
@@ -73,29 +74,29 @@ def points(rows: Iterable[Mapping[str, Any]], axis: str, column: str, steady: bo
 
 
 def _finish(curve: Curve) -> str:
-    """The column with the cycles to the end, if all runs of the curve have one, as batches and traces do; else ""."""
+    """Returns the column with the cycles to the end if all runs have one, as batches and traces do; else ""."""
     return next((c for c in _FINISH if curve.rows and curve.rows.has(c)), "")
 
 
 def _named(panels: Any, curves: Sequence[Curve]) -> list[str]:
-    """Names of panels as given; without any, latency and accepted load, or the time to finish."""
+    """Returns the names of panels; by default latency, and accepted load or the time to finish. Raises ConfigError."""
     if panels is None:
         return ["latency", "finish" if all(map(_finish, curves)) else "accepted"]
     names = [panels] if isinstance(panels, str) or not isinstance(panels, Iterable) else list(panels)
-    there_are = f"there are {', '.join(PANELS)}."
+    there_are = f"panels are {', '.join(PANELS)}."
     for name in names or [None]:
         if not isinstance(name, str) or name not in PANELS:
-            raise ConfigError(f"panels = {shown(panels)}: {shown(name)} is no panel; {there_are}"
+            raise ConfigError(f"panels = {shown(panels)}: {shown(name)} is not a panel; {there_are}"
                               f"{did_you_mean(name, PANELS) if isinstance(name, str) else ''}")
     for curve in curves if "finish" in names else ():
         if not _finish(curve):
-            raise ConfigError(f"panels = {shown(panels)}: only batches and traces have a time to finish, and the runs "
-                              f"of {curve.name or 'a curve'} are others; {there_are}")
+            raise ConfigError(f"panels = {shown(panels)}: only batches and traces have a time to finish, but the runs "
+                              f"of {curve.name or 'a curve'} are of other kinds; {there_are}")
     return names
 
 
 def _new_axes(count: int, width: float | None) -> Any:
-    """Axes two in a row; in a narrow figure one above the other."""
+    """Returns new axes, two in a row; in a narrow figure one below the other."""
     import matplotlib.pyplot as plt
 
     across, height = plt.rcParams["figure.figsize"]
@@ -112,22 +113,22 @@ def _new_axes(count: int, width: float | None) -> Any:
 
 
 def _given(axes: Any, panels: list[str]) -> list[Any]:
-    """Axes of the user's, one for each panel; an array or a tuple of them is fine."""
+    """Returns the user's axes as a list, one for each panel. Raises ConfigError for anything else."""
     given = list(axes) if isinstance(axes, Iterable) else [axes]
     if len(given) != len(panels) or not all(hasattr(a, "fill_between") for a in given):
         number = {1: "one axes", 2: "two axes"}.get(len(panels), f"{len(panels)} axes")
         raise ConfigError(f"plot(axes={shown(axes)}): it must be {number}, for {' and for '.join(panels)}, such as "
-                          f"matplotlib.pyplot.subplots(1, {len(panels)})[1], or what another plot() returned.")
+                          f"matplotlib.pyplot.subplots(1, {len(panels)})[1], or the result of another plot().")
     return given
 
 
 def plot_curve(curve: Curve, axes: Any = None, label: str | None = None, panels: Any = None,
                width: Any = None) -> Picture:
-    """Panels against offered load, or against the first key of a sweep over something else. Without ``panels``:
-    latency, and accepted load or, of batches and traces, the time to finish.
+    """Draws panels against offered load, or against the first key of a sweep over other parameters. Default panels:
+    latency, and accepted load or, for batches and traces, the time to finish.
 
-    Bands are 95 % confidence intervals of the mean: with several seeds from the spread of their means (Student's t);
-    with one seed mean latency has the band of its run."""
+    Bands are 95 % confidence intervals of the mean. With several seeds they come from the spread of the seeds' means
+    (Student's t); with one seed, mean latency has the interval of its run. Raises ConfigError."""
     if panels is None and isinstance(axes, Picture) and set(axes.panels) <= set(PANELS):
         panels = axes.panels
     names = _named(panels, [curve])
@@ -156,9 +157,9 @@ def plot_curve(curve: Curve, axes: Any = None, label: str | None = None, panels:
 
 def _draw_lines(axis: Any, rows: Rows, key: str, columns: Sequence[str], panel: Panel, label: str,
                 look: dict[str, Any]) -> dict[str, Any]:
-    """Draws the lines of a curve in a panel and their bands, and marks saturated points with hollow squares or a dashed
-    line. look: colour, marker and dashes of the curve, which all panels share; {}: the next ones of the figure's style.
-    Returns the look."""
+    """Draws the lines of a curve in a panel with their bands, and marks saturated points with hollow squares or a
+    dashed line. look: colour, marker and dashes of the curve, equal in all panels; {}: the next ones of the figure's
+    style. Returns the look."""
     import matplotlib.pyplot as plt
 
     looks = look or ({} if "marker" in plt.rcParams["axes.prop_cycle"].keys else {"marker": "o", "ms": 4})
@@ -182,7 +183,7 @@ def _draw_lines(axis: Any, rows: Rows, key: str, columns: Sequence[str], panel: 
 
 
 def _arrays(drawn: Iterable[Point]) -> tuple[list[Any], np.ndarray, np.ndarray, list[int]]:
-    """Places, values and half intervals of points, and which of them are saturated."""
+    """Returns x values, y values, half intervals, and the indices of saturated points."""
     xs, ys, halves, saturated = [], array("d"), array("d"), []
     for i, p in enumerate(drawn):
         xs.append(p.x)
@@ -190,13 +191,13 @@ def _arrays(drawn: Iterable[Point]) -> tuple[list[Any], np.ndarray, np.ndarray, 
         halves.append(p.half)
         if p.saturated:
             saturated.append(i)
-    if any(isinstance(x, (bool, str)) for x in xs):  # a number among words is a word, too
+    if any(isinstance(x, (bool, str)) for x in xs):  # numbers mixed with strings become strings
         xs = [str(x) for x in xs]
     return xs, np.array(ys), np.array(halves), saturated
 
 
 def _name_axes(picture: Picture, curve: Curve, for_paper: bool) -> None:
-    """Names of the axes with their units; and titles, except for a paper, whose figures have captions."""
+    """Sets the names of the axes, with units, and the titles. Figures for a paper have captions instead of titles."""
     key, over_load = curve.axis, curve.axis == "traffic.load"
     unit = parameters_of(curve.kind).get(key, {}).get("unit", "") if curve.kind else ""
     load = {"open": "offered load", "request_reply": "request load"}.get(curve.mode, "load")
@@ -204,7 +205,7 @@ def _name_axes(picture: Picture, curve: Curve, for_paper: bool) -> None:
     narrow = picture.figure.get_figwidth() < NARROW
     for axis, name in zip(picture, picture.panels, strict=True):
         panel = PANELS[name]
-        # What is accepted of a closed loop is requests and replies; the load on the axis is requests alone.
+        # In a closed loop the accepted load includes replies, while the load on the axis is that of requests only.
         replies = name == "accepted" and curve.mode == "request_reply"
         ylabel = panel.ylabel.replace("load", "with replies") if replies else panel.ylabel
         axis.set(xlabel="" if narrow and axis is not picture[-1] else xlabel,
@@ -215,7 +216,7 @@ def _name_axes(picture: Picture, curve: Curve, for_paper: bool) -> None:
 
 
 def _small_text(picture: Picture) -> None:
-    """8 points, and 7 for ticks, as in a paper; a style's own sizes if they are smaller."""
+    """Sets text to 8 points and ticks to 7, as in a paper, unless the style's sizes are smaller."""
     for axis in picture:
         for label in (axis.xaxis.label, axis.yaxis.label):
             label.set_size(min(8, label.get_size()))
@@ -225,8 +226,8 @@ def _small_text(picture: Picture) -> None:
 
 
 def _legends(picture: Picture, for_paper: bool) -> None:
-    """Draws the legends: names of the curves and meanings of dashes in each panel. For a paper there is one legend
-    above the panels, which also explains dashed lines and squares."""
+    """Draws a legend in each panel: names of the curves and meanings of dashes. For a paper it draws one legend above
+    the panels, which also explains dashed lines and squares."""
     from matplotlib.lines import Line2D
 
     dashes = {name: [Line2D([], [], ls=ls, marker="", color="0.3", label=word)
@@ -252,13 +253,13 @@ def _legends(picture: Picture, for_paper: bool) -> None:
 
 def plot(curves: Curve | Sequence[Curve], panels: str | Sequence[str] | None = None,
          width: str | float | None = None, labels: Sequence[str] | None = None) -> Picture:
-    """Draws a curve, or several in one figure; returns the :class:`flitlab.picture.Picture`.
+    """Draws one or several curves in one figure and returns the :class:`flitlab.picture.Picture`.
 
-    panels: a word or a list of them: latency, accepted, percentiles, network_latency, hops, channel_use, finish (of
-    batches and traces). Without: latency, and accepted or finish. width: "single" or "double", as wide as one or two
-    columns of a paper (3.5 and 7.16 inches), or inches; the legend then is above the panels, which have no titles.
-    Without: that of the style. labels: a name for each curve instead of its own. Raises ConfigError for an
-    unknown panel or width, and for curves over different keys.
+    panels: one or a list of latency, accepted, percentiles, network_latency, hops, channel_use, finish (batches and
+    traces only). Default: latency, and accepted or finish. width: "single" or "double" for one or two columns of a
+    paper (3.5 and 7.16 inches), or inches; the legend is then above the panels, which have no titles. Default: the
+    style's width. labels: names for the curves instead of their own. Raises ConfigError for an unknown panel or width,
+    and for curves over different keys.
     """
     from flitlab.curve import Curve
 
@@ -271,7 +272,7 @@ def plot(curves: Curve | Sequence[Curve], panels: str | Sequence[str] | None = N
         raise ConfigError(f"labels = {shown(labels)}: it must be a list of {len(listed)} names, one for each curve.")
     axes_keys = list(dict.fromkeys(c.axis for c in listed))
     if len(axes_keys) > 1:
-        raise ConfigError(f"one picture cannot show curves over {' and '.join(axes_keys)}: they have different axes.")
+        raise ConfigError(f"one picture cannot show curves over {' and '.join(axes_keys)}: their axes differ.")
     names, picture = _named(panels, listed), None
     for curve, label in zip(listed, labels or [c.name for c in listed], strict=True):
         picture = plot_curve(curve, picture, label if labels or len(listed) > 1 else None, names, width)
@@ -281,7 +282,7 @@ def plot(curves: Curve | Sequence[Curve], panels: str | Sequence[str] | None = N
 
 def save_curves(curves: Sequence[Curve], path: str | os.PathLike, labels: Sequence[str] | None = None,
                 title: str = "") -> None:
-    """Draws curves into a file, whose ending chooses the format, without touching the interactive backend."""
+    """Draws curves into a file, whose ending determines the format. The interactive backend stays unchanged."""
     import matplotlib
 
     matplotlib.use("Agg", force=False)

@@ -1,4 +1,4 @@
-"""Message-passing programs: functions of a rank, or TOML; see docs/programs.md for calls and file formats."""
+"""Message-passing programs, from Python functions or TOML; docs/programs.md describes calls and file formats."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from flitlab.arguments import shown, writing
 from flitlab.expressions import Expression
 from flitlab.toml import read_toml
 
-# Arguments of each call, in the order of a file's line, and how many of them must be given.
+# call -> its arguments in the order of a file's line, and how many of them are required.
 CALLS = {
     "compute": (("cycles",), 1),
     "send": (("peer", "bytes", "tag"), 2),
@@ -33,13 +33,13 @@ CALLS = {
 }
 
 MOST_RANKS = 2**24
-MOST_STEPS = 50_000_000  # that a TOML program may take; more are a slip of the keyboard
+MOST_STEPS = 50_000_000  # of a TOML program; a larger number is a typing error
 
 
 class Rank:
-    """One rank of a program. Its methods record calls in order; sizes are in bytes, times in cycles.
+    """One rank of a program. Its methods append calls to the program; sizes are in bytes, times in cycles.
 
-    A collective is made by all ranks, or by those of ``group``, a list of ranks that all its members give alike.
+    All ranks take part in a collective, or only those in ``group``, a list of ranks that must be equal in all of them.
     """
 
     def __init__(self, program: Program, rank: int):
@@ -49,59 +49,59 @@ class Rank:
         self._handles = 0
 
     def compute(self, cycles: int) -> None:
-        """Takes time."""
+        """Computes for some cycles."""
         self._add("compute", cycles=cycles)
 
     def send(self, peer: int, bytes: int, tag: int = 0) -> None:
-        """Sends a message, and goes on when its last packet has been handed to the network interface."""
+        """Sends a message and continues when the network interface has accepted its last packet."""
         self._add("send", peer=peer, bytes=bytes, tag=tag or None)
 
     def isend(self, peer: int, bytes: int, tag: int = 0) -> int:
-        """Sends a message and goes on at once. Returns a handle for :meth:`wait`."""
+        """Sends a message and continues at once. Returns a handle for :meth:`wait`."""
         self._handles += 1
         self._add("isend", peer=peer, bytes=bytes, tag=tag or None, handle=self._handles)
         return self._handles
 
     def recv(self, peer: int, bytes: int | None = None, tag: int = 0) -> None:
-        """Waits for the next message of a peer and a tag; if bytes are given, it must have as many."""
+        """Waits for the next message with this tag from a peer. ``bytes``: its expected size, which is checked."""
         self._add("recv", peer=peer, bytes=bytes, tag=tag or None)
 
     def irecv(self, peer: int, bytes: int | None = None, tag: int = 0) -> int:
-        """Claims the next message as recv does, but does not wait. Returns a handle for :meth:`wait`."""
+        """As :meth:`recv`, without waiting. Returns a handle for :meth:`wait`."""
         self._handles += 1
         self._add("irecv", peer=peer, bytes=bytes, tag=tag or None, handle=self._handles)
         return self._handles
 
     def wait(self, handle: int) -> None:
-        """Waits until an isend's packets have been handed over, or an irecv's message is there."""
+        """Waits until the network interface has accepted an isend's packets, or an irecv's message has arrived."""
         self._add("wait", handle=handle)
 
     def waitall(self) -> None:
-        """Waits for everything that is open, as the end of the program does."""
+        """Waits for all pending isends and irecvs, as the end of the program does."""
         self._add("waitall")
 
     def barrier(self, group: Iterable[int] | None = None) -> None:
-        """Goes on when all have come to it."""
+        """Waits until all ranks have reached the barrier."""
         self._add("barrier", group=group)
 
     def broadcast(self, root: int, bytes: int, group: Iterable[int] | None = None) -> None:
-        """The root sends the same to all."""
+        """The root sends the same data to all ranks."""
         self._add("broadcast", root=root, bytes=bytes, group=group)
 
     def reduce(self, root: int, bytes: int, cycles: int = 0, group: Iterable[int] | None = None) -> None:
-        """The root gets the sum of what all have; ``cycles`` to add two contributions."""
+        """The root gets the sum of all ranks' data; ``cycles``: time to add two contributions."""
         self._add("reduce", root=root, bytes=bytes, cycles=cycles or None, group=group)
 
     def allreduce(self, bytes: int, cycles: int = 0, group: Iterable[int] | None = None) -> None:
-        """All get the sum of what all have; ``cycles`` to add two contributions."""
+        """All ranks get the sum of all ranks' data; ``cycles``: time to add two contributions."""
         self._add("allreduce", bytes=bytes, cycles=cycles or None, group=group)
 
     def allgather(self, bytes: int, group: Iterable[int] | None = None) -> None:
-        """All get what each has."""
+        """All ranks get the data of every rank."""
         self._add("allgather", bytes=bytes, group=group)
 
     def alltoall(self, bytes: int, group: Iterable[int] | None = None) -> None:
-        """Each sends ``bytes`` to each other one."""
+        """Each rank sends ``bytes`` to each other rank."""
         self._add("alltoall", bytes=bytes, group=group)
 
     def _add(self, call: str, **arguments: Any) -> None:
@@ -131,7 +131,7 @@ class Program:
     >>> program = fl.Program.spmd(main, 64)
     >>> exp = fl.load("configs/...").set({"traffic.mode": "program", "traffic.program_file": program})  # doctest: +SKIP
 
-    Or rank by rank: ``program = fl.Program(2); program[0].send(1, 240); program[1].recv(0)``.
+    Calls can also be added rank by rank: ``program = fl.Program(2); program[0].send(1, 240); program[1].recv(0)``.
     """
 
     def __init__(self, ranks: int, name: str = "program"):
@@ -141,7 +141,7 @@ class Program:
             raise ConfigError(f"ranks = {shown(ranks)}: it must be a whole number, 1 to {MOST_RANKS}.") from None
         if not 1 <= self.ranks <= MOST_RANKS:
             raise ConfigError(f"ranks = {ranks}: a program has 1 to {MOST_RANKS}.")
-        self.name = name  # what messages call it
+        self.name = name  # for messages
         self._lines: list[list[str]] = [[] for _ in range(self.ranks)]
         self._groups: dict[tuple[int, ...], int] = {}
         self._text: bytes | None = None
@@ -149,7 +149,7 @@ class Program:
 
     @classmethod
     def spmd(cls, main: Callable[[Rank], None], ranks: int, name: str | None = None) -> Program:
-        """The program of ``ranks`` ranks that all run ``main(me)``."""
+        """Returns a program of ``ranks`` ranks, each of which runs ``main(me)``; ``me`` is its :class:`Rank`."""
         program = cls(ranks, name or getattr(main, "__name__", "program"))
         for me in program:
             main(me)
@@ -157,8 +157,8 @@ class Program:
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike, terminals: int = 0) -> Program:
-        """Reads a program in TOML. It has as many ranks as it says, or else ``terminals``. Raises ConfigError with the
-        file and the step of what is wrong."""
+        """Reads a program in TOML. Its number of ranks is the file's ``ranks``, or else ``terminals``. Raises
+        ConfigError with the file and the step of the error."""
         return _TomlProgram(Path(path), terminals).program
 
     def __getitem__(self, rank: int) -> Rank:
@@ -171,7 +171,7 @@ class Program:
         return self.ranks
 
     def text(self) -> bytes:
-        """The file of calls."""
+        """Returns the program as a file of calls."""
         if self._text is None:
             lines = [f"ranks,{self.ranks}"]
             lines += [",".join(["group", str(number), *map(str, ranks)]) for ranks, number in self._groups.items()]
@@ -181,16 +181,16 @@ class Program:
         return self._text
 
     def save(self, path: str | os.PathLike) -> None:
-        """Writes the file of calls, for ``traffic.program_file``."""
+        """Writes the program as a file of calls, for ``traffic.program_file``. Raises ConfigError."""
         with writing("Program.save", path):
             Path(path).write_bytes(self.text())
 
     def calls(self) -> list[list[tuple[str, int, int, int]]]:
-        """What every rank does, collectives expanded and sends matched: (call, peer, amount, slot).
+        """Returns [rank][call] (call, peer, amount, slot), with collectives expanded and sends matched.
 
-        amount: cycles of compute, bytes of send and isend, packets (of 240 bytes) of recv and irecv, and for wait the
-        number of the rank's isend in this list. slot: the message's number at its receiver. Raises ConfigError for what
-        cannot be run.
+        amount: cycles of a compute, bytes of a send or isend, packets of 240 bytes of a recv or irecv; for a wait, the
+        number of the rank's isend in this list. slot: the message's number at its receiver. Raises ConfigError for a
+        program that cannot run.
         """
         return _core.program_calls(self.text(), self.name, self.ranks)
 
@@ -207,12 +207,12 @@ class Program:
 
 
 class _Step:
-    """A step of a TOML program: a call, or steps of its own; perhaps conditional, perhaps repeated."""
+    """A step of a TOML program: a call or a list of steps, optionally conditional or repeated."""
 
     def __init__(self, step: Any, where: str, names: frozenset[str]):
         self.where = where
         if not isinstance(step, Mapping):
-            raise ConfigError(f"{where} = {step!r}: a step is a table.")
+            raise ConfigError(f"{where} = {step!r}: a step is a TOML table.")
         rest = dict(step)
         self.repeat = self._expression(rest.pop("repeat", 1), "repeat", names)
         self.index = rest.pop("index", None)
@@ -224,13 +224,13 @@ class _Step:
         self.call = rest.pop("call", None)
         self.steps = _steps(rest.pop("step"), where + ".", names) if "step" in rest else []
         if (self.call is None) == ("step" not in step):
-            raise ConfigError(f"{where}: a step has either a call or steps of its own (step).")
+            raise ConfigError(f"{where}: a step needs either call or step (a list of steps).")
         if self.call is not None and self.call not in CALLS:
-            raise ConfigError(f"{where}: there is no call {self.call!r}. Calls are {', '.join(CALLS)}.")
+            raise ConfigError(f"{where}: {self.call!r} is not a call. Calls are {', '.join(CALLS)}.")
         allowed, required = CALLS[self.call] if self.call else ((), 0)
         for key in rest:
             if key not in allowed:
-                raise ConfigError(f"{where}: {key} does not belong to {self.call or 'a step of steps'}; it can have "
+                raise ConfigError(f"{where}: {key} is not a key of {self.call or 'a list of steps'}; allowed are "
                                   f"{', '.join([*allowed, 'if', 'repeat', 'index'])}.")
         for key in allowed[:required]:
             if key not in rest:
@@ -291,7 +291,7 @@ class _TomlProgram:
                 raise ConfigError(f"ranks = {ranks!r} must be a whole number from 1 to {most}.")
             steps = _steps(tree.pop("step", []), "step ", frozenset({"rank", "size"}))
             if tree:
-                raise ConfigError(f"{next(iter(tree))} is unknown: a program has ranks and a list of tables [[step]].")
+                raise ConfigError(f"{next(iter(tree))} is unknown: a program has the keys ranks and [[step]].")
             self.program = Program(ranks, str(path))
             for me in self.program:
                 self.run(steps, me, {"rank": me.rank, "size": me.size})
@@ -303,7 +303,7 @@ class _TomlProgram:
             for i in range(step.repeat(values)):
                 self.taken += 1
                 if self.taken > MOST_STEPS:
-                    raise ConfigError(f"{step.where}: the program takes more than {MOST_STEPS} steps.")
+                    raise ConfigError(f"{step.where}: the program runs more than {MOST_STEPS} steps.")
                 now = values if step.index is None else {**values, step.index: i}
                 if not step.condition(now):
                     continue
@@ -319,7 +319,8 @@ def _cached(path: str, _date: int, _size: int, terminals: int) -> Program:
 
 
 def program_text(value: str | Program, base_dir: str, terminals: int) -> bytes | None:
-    """What ``traffic.program_file`` stands for, if it is a program in memory or in TOML; None for a file of calls."""
+    """Returns the file of calls for a program in memory or in TOML; None if ``traffic.program_file`` names a file of
+    calls."""
     if isinstance(value, Program):
         return value.text()
     if not value.endswith(".toml"):

@@ -1,4 +1,4 @@
-"""The reference page: every parameter, total, operation, register and state field of every model, from the records."""
+"""The reference page, made from the records: parameters, totals, operations, registers and state fields."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ INTRODUCTION = """# Reference
 Every parameter, total, operation, register and state field of every router model. `flitlab reference` prints this page
 from the records that the code itself uses; a test compares it with `docs/reference.md`.
 
-A parameter is a dotted path of the TOML file. It applies if its condition holds. A total is what a network has counted
-since cycle 0 (`net.totals`); `model.x` is its name in the `model` object of a result. An operation is what software can
-do to a network between two cycles (`net.console`), a tool what a model computes without one
-(`flitlab.console.call_tool`). State fields are what `net.inspect` shows; their numbers of elements are those of a
-model's default configuration, with what is said there; those of 0 elements belong to other configurations of the model.
+A parameter is a dotted path of the TOML file. It applies if its condition holds. A total is a count since cycle 0
+(`net.totals`); `model.x` is its name in the `model` object of a result. Software calls operations on a network between
+two cycles (`net.console`); a tool needs no network (`flitlab.console.call_tool`). `net.inspect` shows the state fields.
+Their numbers of elements are those of the model's default configuration, with the changes that its section names;
+fields of 0 elements belong to other configurations.
 """
 
 
 def page() -> str:
-    """The whole page as Markdown."""
+    """Returns the page as Markdown."""
     parts = [INTRODUCTION, "## All models"]
     models = _core.models()
     parts += _parameters(common_parameters())
@@ -44,20 +44,20 @@ def _model(model: dict) -> Iterator[str]:
     yield from _parameters(model["parameters"])
     yield "Traffic: `traffic.mode` = " + ", ".join(f"`{mode}`" for mode in model["modes"]) + "."
     if others := list(_other_defaults(model)):
-        yield "Other defaults than those of all models: " + ", ".join(others) + "."
+        yield "Defaults that differ from those of all models: " + ", ".join(others) + "."
     yield from _totals(model["totals"])
     everything = {path: parse_value(value) for path, value in model["everything"].items()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         network = Network(Experiment.from_dict({"router.kind": kind} | everything))
     if everything:
-        yield ("What follows is of a network with "
+        yield ("The tables below describe a network with "
                + ", ".join(f"`{path} = {value}`" for path, value in model["everything"].items()) + ".")
     yield from _operations("Operations", network.console.operations())
     if records := network.console.register_records():
         names = network.console.registers(node=0)
         yield "### Registers\n\n" + _table(
-            ["register", "there are", "bits", "unit", "software", "meaning"],
+            ["register", "names", "bits", "unit", "software", "meaning"],
             [[f"`{r.name}`", ", ".join(f"`{name}`" for name in _ranges(n for n in names if _is(n, r.name))),
               str(r.bits), r.unit, "reads, writes" if r.writable else "reads", r.help] for r in records])
     yield from _operations("Tools", tools(kind))
@@ -68,7 +68,7 @@ def _model(model: dict) -> Iterator[str]:
 
 
 def _other_defaults(model: dict) -> Iterator[str]:
-    """Of parameters that all models have; those of closed loops are there in closed loops only."""
+    """Yields common parameters whose default differs in this model. Some parameters apply in closed loops only."""
     usual, seen = {p["path"]: p["default"] for p in common_parameters()}, {"router.kind", "traffic.mode"}
     for mode in ("open", "request_reply"):
         if mode in model["modes"]:
@@ -120,13 +120,13 @@ def _fields(fields: Iterable[dict], path: str = "") -> Iterator[list[str]]:
 
 
 def _is(name: str, record: str) -> bool:
-    """Whether a register is of a record, in whose name # stands for a number or a port."""
+    """Returns whether a register belongs to a record; # in the record's name is a number or a port."""
     stem, numbered, _ = record.partition("#")
     return name.startswith(stem) if numbered else name == record
 
 
 def _ranges(names: Iterable[str]) -> Iterator[str]:
-    """Names that differ in a last number, as a range."""
+    """Yields names, with those that differ only in a final number as a range."""
     def stem(name: str) -> str:
         return re.sub(r"[0-9]+$", "", name)
 
@@ -144,7 +144,7 @@ def _number(x: float) -> str:
 
 
 def _value(x: object) -> str:
-    """As it would be written in TOML."""
+    """Returns a value as written in TOML."""
     if isinstance(x, bool):
         x = str(x).lower()
     if isinstance(x, list) and len(x) == 1 and isinstance(x[0], tuple):  # packets of one length

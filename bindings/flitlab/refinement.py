@@ -1,4 +1,4 @@
-"""Loads that a sweep chooses itself: few where the curve is flat, many where it bends and where it saturates."""
+"""Adaptive loads of a sweep: few where the curve is flat, many where latency rises and near saturation."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from typing import Any
 
 from flitlab._core import ConfigError
 
-BEND = 1.25  # latency may rise by this factor from one load to the next
-FIRST = 8  # steps of the coarse grid
+BEND = 1.25  # largest ratio of latencies at adjacent loads that needs no refinement
+FIRST = 8  # steps of the initial grid
 MOST_STEPS = 10000
 
 
 @dataclass(frozen=True)
 class Adaptive:
-    """Loads low, low + tolerance, ... and high, of which a sweep runs as few as it needs; made by :func:`adaptive`."""
+    """Loads low, low + tolerance, ... and high (flits/cycle/terminal), of which a sweep runs only those that it needs.
+    Made by :func:`adaptive`."""
 
     low: float
     high: float
@@ -30,19 +31,19 @@ class Adaptive:
         return int(whole) + (rest > 0)
 
     def load(self, step: int) -> float:
-        """Exact in decimal, so that the same load is the same number whatever led to it."""
+        """Returns the load of a step, exact in decimal, so that equal loads are equal numbers."""
         return float(min(_exact(self.high), _exact(self.low) + step * _exact(self.tolerance)))
 
     def first(self) -> list[float]:
-        """The coarse grid. Load 0 measures nothing; the lowest load is then the first step."""
+        """Returns the initial grid. If ``low`` is 0, it starts at the first step, because load 0 measures nothing."""
         grid = {round(i * self.steps / FIRST) for i in range(FIRST + 1)} - ({0} if self.low == 0 else set())
         return [self.load(step) for step in sorted(grid | ({1} if self.low == 0 else set()))]
 
     def next(self, measured: Mapping[float, Sequence[Mapping[str, Any]]]) -> list[float]:
-        """The loads to run after these: load -> results, one a seed. Empty: there is nothing more to know.
+        """Returns the loads to run next; [] if the refinement is finished. measured: load -> results, one per seed.
 
-        A gap is halved between the highest load below which all is steady and the lowest saturated one, and below that
-        where latency rises by more than a quarter. Beyond saturation the coarse grid will do."""
+        Halves the gap below the lowest saturated load, and gaps below that in which latency rises by more than a
+        quarter. Loads above saturation are not refined."""
         at = {step: measured[load] for step in range(self.steps + 1) if (load := self.load(step)) in measured}
         known = sorted(at)
         border = next((s for s in known if any(r["saturated"] for r in at[s])), None)
@@ -55,40 +56,40 @@ class Adaptive:
 
 
 def adaptive(low: float = 0.0, high: float = 1.0, tolerance: float = 0.01) -> Adaptive:
-    """For ``over={"traffic.load": fl.adaptive(0, 1)}``: a sweep that refines itself near saturation.
+    """Returns loads for ``over={"traffic.load": fl.adaptive(0, 1)}``: a sweep that refines loads near saturation.
 
-    It begins with eight steps, then halves gaps until the border of saturation lies between two loads that are
-    ``tolerance`` apart, and latency rises by no more than a quarter from load to load, or loads are ``tolerance``
-    apart. Loads are multiples of ``tolerance`` above ``low``, and ``high``. Raises ConfigError if that is not
-    0 <= low < high <= 1 in at most 10000 steps.
+    The sweep starts with eight steps. It halves gaps until saturation begins between two loads that are ``tolerance``
+    apart, and until latency rises by at most a quarter between adjacent loads or these are ``tolerance`` apart. Loads
+    (flits/cycle/terminal) are ``low`` plus multiples of ``tolerance``, and ``high``. Raises ConfigError unless
+    0 <= low < high <= 1 with at most 10000 steps.
     """
     try:
         bottom, top, step = (_exact(float(x)) for x in (low, high, tolerance))
         sound = 0 <= bottom < top <= 1 and 0 < step <= top - bottom <= MOST_STEPS * step
-    except (TypeError, ValueError, InvalidOperation):  # Decimal compares no NaN
+    except (TypeError, ValueError, InvalidOperation):  # Decimal raises it when it compares NaN
         sound = False
     if not sound:
         raise ConfigError(f"adaptive(low={low!r}, high={high!r}, tolerance={tolerance!r}): it needs 0 <= low < high "
-                          f"<= 1 and a tolerance of which at most {MOST_STEPS} fit between them.")
+                          f"<= 1, and a tolerance with at most {MOST_STEPS} steps between them.")
     return Adaptive(float(low), float(high), float(tolerance))
 
 
 def parse_adaptive(text: str) -> Adaptive:
-    """``adaptive:LOW:HIGH`` or ``adaptive:LOW:HIGH:TOLERANCE`` of the command line."""
+    """Parses ``adaptive:LOW:HIGH`` or ``adaptive:LOW:HIGH:TOLERANCE`` of the command line. Raises ConfigError."""
     parts = text.split(":")[1:]
     try:
         numbers = [float(Decimal(part)) for part in parts]
     except InvalidOperation:
         numbers = []
     if len(numbers) not in (2, 3):
-        raise ConfigError(f"--over traffic.load={text}: it must be adaptive:LOW:HIGH or adaptive:LOW:HIGH:TOLERANCE, "
-                          "numbers.")
+        raise ConfigError(f"--over traffic.load={text}: it must be adaptive:LOW:HIGH or adaptive:LOW:HIGH:TOLERANCE "
+                          "with numbers.")
     return adaptive(*numbers)
 
 
 def refined(loads: Adaptive, settings: Sequence[Mapping[str, Any]],
             results: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Settings that a sweep still wants: more loads for each setting of the other keys, with the same seeds."""
+    """Returns the settings that a sweep must still run: more loads for each setting of the other keys, same seeds."""
     lines: dict[str, dict[float, list[Mapping[str, Any]]]] = {}
     seeds: dict[str, dict[str, Mapping[str, Any]]] = {}
     for setting, result in zip(settings, results, strict=True):
@@ -101,7 +102,8 @@ def refined(loads: Adaptive, settings: Sequence[Mapping[str, Any]],
 
 
 def in_order(settings: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> list[int]:
-    """The order of a product: by the keys as given, then the seed. Loads rise, other values are as they first came."""
+    """Returns the indices of settings in the order of a product: by the keys, then the seed. Loads rise; other values
+    are in the order of their first occurrence."""
     places = {key: {str(v): i for i, v in enumerate(dict.fromkeys(str(s[key]) for s in settings))}
               for key in [*keys, "run.seed"]}
     places["traffic.load"] = {str(load): i for i, load in enumerate(sorted({s["traffic.load"] for s in settings}))}

@@ -1,4 +1,4 @@
-"""Published experiments: named, run on demand, compared with their source."""
+"""Published experiments, which run by name and compare measured values with their source."""
 
 from __future__ import annotations
 
@@ -26,12 +26,14 @@ if TYPE_CHECKING:
 Timed = tuple[list[dict], float]  # an experiment's rows, and the seconds it took
 
 
-COLUMNS = ("experiment", "setting", "quantity", "published", "unit", "tolerance", "source")  # of `published`
+# of the table that published() returns
+COLUMNS = ("experiment", "setting", "quantity", "published", "unit", "tolerance", "source")
 _unmeasured: ContextVar[bool] = ContextVar("unmeasured", default=False)
 
 
 def once(function: Callable[..., Any], *arguments: Any, **settings: Any) -> Callable[[], Any]:
-    """A measurement that is made when a row needs it: a function that calls the other one the first time."""
+    """Returns a function of no arguments that calls ``function`` at its first call and then repeats the result, so that
+    a measurement is made only when a row needs it."""
     return cache(lambda: function(*arguments, **settings))
 
 
@@ -39,15 +41,16 @@ def row(experiment: str, quantity: str, source: str, setting: str, published: fl
         measured: float | Callable[[], float], unit: str, tolerance: float | Callable[[], float],
         lower_is_better: bool = False, higher_is_better: bool = False, reading: str | Callable[[], str] = "",
         check: bool = False, uncertainty: float | Callable[[], float] = 0) -> dict:
-    """One line of an experiment, of one of three kinds. measured, reading, tolerance and uncertainty may be functions
-    of nothing, as :func:`once` makes them: :func:`published` then knows the row without a run.
+    """Returns one row of an experiment. measured, reading, tolerance and uncertainty may be functions of no arguments,
+    as :func:`once` returns, so that :func:`published` needs no run.
 
-    published: the source prints the number, or the relation; it is compared with what running the emulator gave.
-    Verdict match, better or out.
-    check: `published` is what must be so by construction (a count, a formula of ours, another implementation); verdict
-    holds or broken.
-    context (published None): the source gives nothing to compare with. Verdict context.
-    tolerance: absolute, in the unit. uncertainty: of the measured value; it is better only if it is by more.
+    A row is of one of three kinds. published: the source prints the number or relation, which is compared with the
+    measured value; verdict match, better or out. check: ``published`` is the value that must result by construction (a
+    count, a formula, another implementation); verdict holds or broken. context (``published`` is None): the source has
+    no value to compare with; verdict context.
+
+    tolerance: absolute, in ``unit``. uncertainty: of the measured value, in ``unit``; the verdict is better only if the
+    difference exceeds it.
     """
     if _unmeasured.get():
         kind = "context" if published is None else "check" if check else "published"
@@ -56,7 +59,7 @@ def row(experiment: str, quantity: str, source: str, setting: str, published: fl
     measured, tolerance, uncertainty, reading = (
         part() if callable(part) else part for part in (measured, tolerance, uncertainty, reading))
     difference = measured - (published or 0)
-    inside = abs(difference) <= tolerance * (1 + 1e-9)  # 0.0625 is 0.063 in three decimals
+    inside = abs(difference) <= tolerance * (1 + 1e-9)  # margin for rounding of decimals
     better = (lower_is_better and difference < -uncertainty) or (higher_is_better and difference > uncertainty)
     if published is None:
         kind, verdict = "context", "context"
@@ -72,48 +75,49 @@ def row(experiment: str, quantity: str, source: str, setting: str, published: fl
 
 
 def experiments() -> dict[str, tuple]:
-    """Every published experiment: name -> (one line of help, function returning rows[, the same in the paper's size,
-    given a folder for what has been done])."""
+    """Returns every published experiment: name -> (one line of help, function returning rows[, function of a folder for
+    intermediate results, returning rows at the paper's size])."""
     return {name: entry for published in sorted(parts("published"), key=lambda module: module.PLACE)
             for name, entry in published.EXPERIMENTS.items()}
 
 
 def chosen(names: tuple[str, ...], full: bool, keep: str | Path) -> dict[str, Callable[[], list[dict]]]:
-    """The experiments that ``names`` select (all without): a whole name selects that one, the beginning of names all
-    of these."""
+    """Returns name -> run for the experiments that ``names`` select (default: all). A full name selects one experiment,
+    the beginning of names all that start with it. Raises ConfigError."""
     known = experiments()
     check_path(named("keep", keep), keep, "a folder")
     machines = list(dict.fromkeys(e.partition(".")[0] for e in known))
     for name in names:
         if not isinstance(name, str) or not name or not any(e.startswith(name) for e in known):
-            raise ConfigError(f"reproduce {name}: no experiment has a name that begins so."
-                              f"{did_you_mean(name, [*machines, *known])} `flitlab reproduce --list` lists all, "
-                              f"of {', '.join(machines)}.")
+            raise ConfigError(f"reproduce {name}: no experiment has a name that starts with this."
+                              f"{did_you_mean(name, [*machines, *known])} `flitlab reproduce --list` lists all "
+                              f"experiments, of {', '.join(machines)}.")
     return {e: partial(larger[0], Path(keep) / e) if full and larger else run
             for e, (_, run, *larger) in known.items()
             if not names or any(e == n if n in known else e.startswith(n) for n in names)}
 
 
 def reproduce(*names: str, full: bool = False, keep: str | Path = "out/reproduce") -> list[dict]:
-    """Runs the experiments that ``names`` select (all without) and returns their rows. The whole name of an experiment
-    selects that one; the beginning of names, such as a machine's, selects all of these.
+    """Runs the experiments that ``names`` select (default: all) and returns their rows. A full name selects one
+    experiment; the beginning of names, such as a machine's, selects all that start with it.
 
-    full: in the paper's size where that does not fit a small machine in minutes; these print the time that they will
-    take, and keep what they have done below ``keep``, so that they go on when started again.
-    Row keys: experiment, kind (published, check or context), quantity, source, setting, published (in a check: what
-    must be), measured, unit, tolerance, verdict, reading.
+    full: run at the paper's size those experiments that would take a small machine more than minutes. They print the
+    expected time and save progress in folder ``keep``, so that an interrupted call continues when repeated.
+    Row keys: experiment, kind (published, check or context), quantity, source, setting, published (in a check: the
+    required value), measured, unit, tolerance, verdict, reading (how the source was interpreted). Raises ConfigError
+    for unknown names.
     """
     return [line for run in chosen(names, full, keep).values() for line in run()]
 
 
 def published(name: str) -> pd.DataFrame:
-    """The numbers that the sources of published experiments print: pandas.DataFrame, one row per number.
+    """Returns the numbers that the sources of published experiments print: pandas.DataFrame, one row per number.
 
-    name: an experiment, or the beginning of several, as of :func:`reproduce`, whose rows these are. Columns:
-    experiment; setting (what varies, such as the size of the machine); quantity; published (the number, in ``unit``);
-    tolerance (within which a measured value matches, same unit; NaN where it is measured itself); source (title and
-    section). A relation that a source prints without a number has its bound, such as 1 for a ratio. Most experiments
-    need no run for this; sconnect.figure3 and sconnect.priority take as long as with :func:`reproduce`.
+    name: an experiment, or the beginning of several names, as in :func:`reproduce`. Columns: experiment; setting (the
+    varied condition, such as the size of the machine); quantity; published (the number, in ``unit``); tolerance (within
+    which a measured value matches, same unit; NaN if it is measured, too); source (title and section). A relation that
+    a source prints without a number has its bound, such as 1 for a ratio. Most experiments need no run for this;
+    sconnect.figure3 and sconnect.priority take as long as in :func:`reproduce`.
 
     Raises ConfigError for an unknown name, and for experiments whose sources print no number.
     """
@@ -127,7 +131,7 @@ def published(name: str) -> pd.DataFrame:
     finally:
         _unmeasured.reset(before)
     if not rows:
-        raise ConfigError(f"published({shown(name)}): the source prints no number of it; what flitlab measures is in "
+        raise ConfigError(f"published({shown(name)}): the source prints no number of it; for flitlab's values use "
                           f"fl.reproduce({shown(name)}).")
     return pd.DataFrame(rows)[list(COLUMNS)]
 
@@ -138,12 +142,12 @@ def timed(run: Callable[[], list[dict]]) -> Timed:
 
 
 def timed_by_name(name: str, full: bool, keep: str) -> Timed:
-    """In a process of its own: what `chosen` returns cannot be sent there."""
+    """Runs an experiment in another process, by its name, because the functions from `chosen` cannot be pickled."""
     return timed(chosen((name,), full, keep)[name])
 
 
 def rows_or_error(result: Callable[[], Timed]) -> Timed | Exception:
-    """An experiment that fails must not take the rows of the others with it."""
+    """Returns the result or its error, so that a failed experiment does not discard the rows of the others."""
     try:
         return result()
     except Exception as error:
@@ -162,7 +166,7 @@ def each(names: tuple[str, ...], full: bool, keep: str, jobs: int) -> Iterator[t
         with TerminateAsInterrupt():
             futures = {name: pool.submit(timed_by_name, name, full, keep) for name in runs}
             yield from ((name, rows_or_error(future.result)) for name, future in futures.items())
-    except BaseException:  # nobody waits for what is still running
+    except BaseException:  # end the experiments that are still running
         for process in multiprocessing.active_children():
             process.terminate()
         pool.shutdown(wait=False, cancel_futures=True)
@@ -176,7 +180,7 @@ def expected(line: dict) -> str:
 
 
 def texts(rows: list[dict], readings: bool = True) -> Iterator[str]:
-    """The rows of an experiment for people, and then how they are read."""
+    """Yields the rows of an experiment as lines of text, and then their readings."""
     for line in rows:
         yield (f"{line['verdict']:<8} {line['experiment']:<16} {line['setting']:<22} {line['quantity']:<42} "
                f"{expected(line)}measured {line['measured']:.4g} {line['unit']}".rstrip())
@@ -189,13 +193,14 @@ FAILED = ("out", "broken")
 
 
 def counts(rows: list[dict]) -> dict[str, int]:
-    """How many rows of each verdict."""
+    """Returns verdict -> number of rows."""
     verdicts = [line["verdict"] for line in rows]
     return {v: verdicts.count(v) for v in VERDICTS}
 
 
 def table(done: dict[str, Timed]) -> Iterator[str]:
-    """Experiments by name with their rows and seconds: a line each, the sums, and then what is out or broken."""
+    """Yields a line for each experiment with its verdicts and seconds, the sums, and the rows that are out or
+    broken."""
     yield f"{'experiment':<26}" + "".join(f"{v:>8}" for v in VERDICTS) + f"{'seconds':>9}"
     everything = [line for rows, _ in done.values() for line in rows]
     for name, (rows, seconds) in [*done.items(), ("all", (everything, sum(s for _, s in done.values())))]:
@@ -208,14 +213,14 @@ def table(done: dict[str, Timed]) -> Iterator[str]:
 
 def main(names: list[str], list_only: bool, as_json: bool, full: bool, keep: str, markdown: bool = False,
          jobs: int = 1) -> int:
-    """jobs: experiments at a time; 0: as many as there are cores."""
+    """Implements ``flitlab reproduce`` and returns the exit code. jobs: experiments at a time; 0: one per core."""
     if list_only:
         known = experiments()
         for name in chosen(tuple(names), full, keep):
             print(f"{name:<28} {known[name][0]}")
         return 0
     if jobs < 0:
-        raise ConfigError(f"--jobs {jobs}: it must be 1 or more, or 0 for one to a core.")
+        raise ConfigError(f"--jobs {jobs}: it must be 1 or more, or 0 for one per core.")
     jobs, start = jobs or _core.backends()["cpu"]["threads"], time.monotonic()
     done: dict[str, Timed] = {}
     errors: list[Exception] = []
@@ -226,7 +231,7 @@ def main(names: list[str], list_only: bool, as_json: bool, full: bool, keep: str
             continue
         done[name] = result
         rows = result[0]
-        if markdown:  # the page is all that goes to stdout
+        if markdown:  # stdout has only the page
             print(f"{name:<26} {done[name][1]:.1f} s", file=sys.stderr, flush=True)
         if as_json or markdown:
             continue

@@ -1,4 +1,4 @@
-"""The page of `flitlab reproduce --markdown`: how it was made, all experiments, what is out, every judged row."""
+"""The page of `flitlab reproduce --markdown`: its origin, all experiments, rows that are out, every judged row."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from itertools import groupby
 
 from flitlab.reproduction import FAILED, VERDICTS, counts
 
-Done = dict[str, tuple[list[dict], "float | None"]]  # rows and seconds of each experiment; None: not known
+Done = dict[str, tuple[list[dict], "float | None"]]  # experiment -> rows and seconds; None: unknown
 
 JUDGED = ["kind", "setting", "quantity", "published", "measured", "unit", "tolerance", "verdict"]
 
 
 def grouped(rows: list[dict], seconds: dict[str, float] | None = None) -> Done:
-    """The rows that `flitlab reproduce --json` has printed, by experiment, with the seconds that are known."""
+    """Groups the rows of `flitlab reproduce --json` by experiment and adds the known seconds."""
     return {name: (list(lines), (seconds or {}).get(name))
             for name, lines in groupby(rows, key=lambda line: line["experiment"])}
 
 
 def cell(value: object) -> str:
-    """A value as the text of a table's cell."""
+    """Returns a value as text for a cell of a Markdown table."""
     if value is None:
         return ""
     return f"{value:.6g}" if isinstance(value, (int, float)) else str(value).replace("|", "\\|").replace("\n", " ")
@@ -62,21 +62,21 @@ def out(done: Done) -> Iterator[str]:
 
 
 def cited(sources: list[str]) -> str:
-    """Sources in a row; what all of them begin with, such as the title of a paper, once."""
+    """Returns sources as one text; their common beginning, such as the title of a paper, appears once."""
     parts = [source.split(", ") for source in sources]
     same = next((n for n, heads in enumerate(zip(*parts, strict=False)) if len(set(heads)) > 1), 0)
     return ", ".join([*parts[0][:same], "; ".join(", ".join(part[same:]) for part in parts)])
 
 
 def section(name: str, rows: list[dict]) -> Iterator[str]:
-    """An experiment: its sources, its judged rows, and how they are read."""
+    """Yields the section of an experiment: its sources, its judged rows, and their readings."""
     yield from ("", f"### {name}", "")
     told = [line for line in rows if line["kind"] != "context"]
     sources = list(dict.fromkeys(line["source"] for line in told or rows))
     context = len(rows) - len(told)
     values = "value" if context == 1 else "values"
-    sentence = (f" Nothing to compare with: {context} more {values}." if told else
-                f" {context} measured {values}, with nothing to compare with.")
+    sentence = (f" Context only, without a published value: {context} more {values}." if told else
+                f" Context only, without a published value: {context} {values}.")
     yield f"Source: {cited(sources)}." + (sentence if context else "")
     if told:
         yield ""
@@ -89,8 +89,8 @@ def section(name: str, rows: list[dict]) -> Iterator[str]:
 
 def page(done: Done, command: str, version: str, full: bool = False, made: str | None = None,
          took: float | None = None) -> Iterator[str]:
-    """The lines of the page. command: what was run; made: the day, as 2026-01-31 (default: today); took: seconds, less
-    than the experiments' sum if several ran at a time."""
+    """Yields the lines of the page. command: the command line; made: the day, such as 2026-01-31 (default: today);
+    took: seconds, less than the sum of the experiments if several ran at a time."""
     known = [s for _, s in done.values() if s is not None]
     took = took or sum(known)
     told = f" It took {duration(took)}." if took else ""
@@ -99,10 +99,10 @@ def page(done: Done, command: str, version: str, full: bool = False, made: str |
         "# Published experiments", "",
         f"`{command}` of flitlab {version} made this page on {made or date.today().isoformat()}. The experiments ran "
         f"{sizes}.{told} A row is of one of three kinds. *published*: a number or a relation that the "
-        "source prints, beside what running the emulator gave; *match*: within the tolerance of the row, *better*: "
-        "outside it, on the better side, *out*: outside it. *check*: what must be so by construction (a count, a "
-        "formula, another implementation); it *holds* or is *broken*. *context*: measured, with nothing to compare "
-        "with; these are counted only.", "")
+        "source prints, with the value that flitlab measures; *match*: within the tolerance of the row, *better*: "
+        "outside it, on the better side, *out*: outside it. *check*: a value that must result by construction (a "
+        "count, a formula, another implementation); it *holds* or is *broken*. *context*: a measured value for which "
+        "the source prints none; these are only counted.", "")
     yield from summary(done)
     yield from ("", "## Rows that are out", "")
     yield from out(done)

@@ -1,4 +1,4 @@
-"""What a run measured."""
+"""Result: the measured values of one run."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from flitlab.channels import Channels
     from flitlab.experiment import Experiment
 
-# Names that people try first.
+# Common wrong names -> hint.
 NEARLY = {
     "latency": " It is latency_cycles (mean, ci95, p50, p95, p99, max), from creation to the tail's arrival.",
     "network_latency": " It is network_latency_cycles, from injection to the tail's arrival.",
     "throughput": " It is accepted, in flits/cycle/terminal.",
-    "load": " They are offered and accepted, in flits/cycle/terminal.",
+    "load": " Loads are offered and accepted, in flits/cycle/terminal.",
     "hops": " It is hops_mean.",
     "cycles_per_second": " It is router_cycles_per_second.",
     "delivered": " It is packets.delivered.",
@@ -25,14 +25,15 @@ NEARLY = {
 
 
 class Record:
-    """Attribute access to a dictionary of the JSON output. Unknown names raise, and say which there are."""
+    """Attribute access to a dictionary of the JSON output. Unknown names raise AttributeError, which suggests a
+    name."""
 
-    _parts: dict[str, type[Record]] = {}  # classes of the dictionaries in it
+    _parts: dict[str, type[Record]] = {}  # name -> class of a nested dictionary
 
     def __init__(self, values: dict[str, Any]):
         self._values = values
 
-    if not TYPE_CHECKING:  # so that type checkers know only the names that there are
+    if not TYPE_CHECKING:  # so that type checkers report names that do not exist
 
         def __getattr__(self, name: str) -> Any:
             values = self.__dict__.get("_values", {})
@@ -43,7 +44,7 @@ class Record:
             return self._parts.get(name, Record)(value) if isinstance(value, dict) and name != "config" else value
 
     def __getitem__(self, name: str) -> Any:
-        """As the attribute: ``result["accepted"]``; ``result["latency_cycles.mean"]`` goes deeper."""
+        """Returns ``result["accepted"]`` as the attribute; ``result["latency_cycles.mean"]`` is a nested value."""
         if not isinstance(name, str):
             raise KeyError(f"there is no {name!r}.{did_you_mean(name, self._values)}")
         head, _, rest = name.partition(".")
@@ -78,11 +79,11 @@ class Record:
 
 
 class Latency(Record):
-    """Cycles; None where the result's verdict is not "steady".
+    """Latencies in cycles; None unless the result's verdict is "steady".
 
-    ci95 is half of the 95 % confidence interval of the mean. It is None for batches, traces and programs, which count
+    ci95 is half of the 95 % confidence interval of the mean. It is None for batches, traces and programs, which measure
     all packets, for windows of fewer than five epochs, and for windows shorter than ten periods of on-off sources.
-    p50, p95 and p99 are percentiles from bins: exact below 128 cycles and if all latencies are equal, else within 1/64
+    p50, p95 and p99 are percentiles from bins: exact below 128 cycles or if all latencies are equal, else within 1/64
     of their value.
     """
 
@@ -95,7 +96,7 @@ class Latency(Record):
 
 
 class Packets(Record):
-    """Counts since cycle 0."""
+    """Numbers of packets since cycle 0."""
 
     created: int
     injected: int
@@ -106,7 +107,8 @@ class Packets(Record):
 
 
 class WindowPackets(Record):
-    """Packets created in the measurement window, and how many of these had arrived or been lost when the run ended."""
+    """Packets created in the measurement window, and how many of them were delivered or dropped by the end of the
+    run."""
 
     created: int
     delivered: int
@@ -114,14 +116,14 @@ class WindowPackets(Record):
 
 
 class Use(Record):
-    """Flits per cycle on channels, in the measurement window."""
+    """Use of channels in the measurement window, flits/cycle."""
 
     mean: float
     max: float
 
 
 class Model(Record):
-    """What is special to the router or the traffic; totals of the model by name."""
+    """Values that only this router or traffic has, such as totals of the model, by name."""
 
     def __getattr__(self, name: str) -> Any:
         return Record.__getattr__(self, name)  # type: ignore[attr-defined]
@@ -130,12 +132,12 @@ class Model(Record):
 class Result(Record):
     """One run; attributes are the keys of ``flitlab run --json``, e.g. ``result.latency_cycles.mean``.
 
-    Loads are flits/cycle/terminal. In a closed loop packets, offered and accepted load and latency are those of
-    requests and replies together; in events and traces replies are the packets with id >= 2**31.
+    Loads are in flits/cycle/terminal. In a closed loop, packets, loads and latency cover requests and replies; in
+    events and traces, replies are the packets with id >= 2**31.
 
     ``verdict`` is "steady" (the network carries the load, and latencies are measured), "saturated", "too_short" (source
-    queues grew, in a window of too few epochs to tell growth from chance) or "not_drained" (packets of the window had
-    not arrived within run.drain_cycles). ``saturated`` is true for "saturated" only.
+    queues grew, but the window has too few epochs to distinguish growth from chance) or "not_drained" (packets of the
+    window did not arrive within run.drain_cycles). ``saturated`` is true for "saturated" only.
     """
 
     _parts = {"latency_cycles": Latency, "network_latency_cycles": Latency, "packets": Packets,
@@ -172,12 +174,12 @@ class Result(Record):
     model: Model
 
     def __init__(self, values: dict[str, Any], experiment: Experiment | None = None):
-        """``experiment``: what was run, if ``values`` has the flits of its channels (channel_flits)."""
+        """``experiment``: the experiment of the run, needed for ``channels`` if ``values`` has channel_flits."""
         super().__init__({key: value for key, value in values.items() if key != "channel_flits"})
         self._experiment = experiment
         self._channel_flits = values.get("channel_flits")
 
-    # What type checkers know of result["accepted"].
+    # Types of result["accepted"] and so on for type checkers.
     @overload
     def __getitem__(self, name: Literal[
         "offered", "accepted", "wall_seconds", "router_cycles_per_second", "channel_utilization.mean",
@@ -219,16 +221,17 @@ class Result(Record):
 
     @property
     def channels(self) -> Channels:
-        """What each channel between routers carried in the measurement window: ``result.channels.frame`` is a table,
-        ``result.channels.plot()`` a heat map. How many there are is ``len(result.channels)``."""
+        """Use of each channel between routers in the measurement window: ``result.channels.frame`` is a table,
+        ``result.channels.plot()`` a heat map, ``len(result.channels)`` the number of channels. Raises ConfigError for
+        results that are not returned by ``fl.run``."""
         from flitlab.channels import Channels
 
         if self._experiment is None or self._channel_flits is None:
-            raise ConfigError("result.channels: only the result of fl.run knows its channels.")
+            raise ConfigError("result.channels: only the result of fl.run has data on channels.")
         return Channels(self._experiment, self._channel_flits, self._values["measured_cycles"])
 
     def rows(self) -> list[tuple[str, str]]:
-        """The main numbers as (name, text) for people."""
+        """Returns the main numbers as (name, text) for display."""
         v = self._values
         latency, network = v["latency_cycles"], v["network_latency_cycles"]
         rows = [
@@ -268,14 +271,14 @@ def _warning(values: dict[str, Any]) -> str:
         return "   SATURATED: latency has no steady value"
     if values["verdict"] != "too_short":
         return ""
-    few = "   NOT ENOUGH {} TO TELL whether the network is saturated: source queues grew; measure for {}"
+    few = "   TOO FEW {} to judge whether the network is saturated: source queues grew; measure for {}"
     if values["config"].get("traffic.injection") == "on_off":
-        return few.format("BURSTS", "ten periods of bursts (raise run.longest_window or run.measure_cycles)")
+        return few.format("BURSTS", "ten burst periods (raise run.longest_window or run.measure_cycles)")
     return few.format("EPOCHS", "four epochs or more (raise run.measure_cycles or lower run.epoch_cycles)")
 
 
 def precision_reached(mean: float | None, half_width: float | None, requested: float | None) -> str:
-    """How precisely a window knows its mean latency, beside the request: "precision 1.3 % (1 % requested)"."""
+    """Returns the precision of mean latency and the requested one: "precision 1.3 % (1 % requested)"."""
     reached = "not known" if half_width is None or not mean else f"{100 * half_width / mean:.2g} %"
     return f"precision {reached}" + (f" ({100 * requested:g} % requested)" if requested else "")
 
@@ -283,7 +286,7 @@ def precision_reached(mean: float | None, half_width: float | None, requested: f
 def _precision(values: dict[str, Any]) -> str:
     latency, requested = values["latency_cycles"], values["config"].get("run.precision")
     if values["verdict"] != "steady":
-        return f"accepted load not known to {100 * requested:g} %"
+        return f"precision of accepted load is worse than {100 * requested:g} %"
     return precision_reached(latency["mean"], latency["ci95"], requested)
 
 
@@ -291,7 +294,7 @@ def _latency(stats: dict[str, Any], values: dict[str, Any]) -> str:
     if values["verdict"] == "not_drained":
         window = values["window_packets"]
         missing = window["created"] - window["delivered"] - window["dropped"]
-        return (f"not measured: {missing} of {window['created']} packets of the window had not arrived within "
+        return (f"not measured: {missing} of {window['created']} packets of the window did not arrive within "
                 f"run.drain_cycles = {values['config']['run.drain_cycles']}; raise it")
     if stats["mean"] is None:
         return "not measured"

@@ -1,4 +1,4 @@
-"""The table of a sweep, column by column: nine bytes a cell, so that 100,000 rows fit into some 50 MB."""
+"""Rows: the table of a sweep, stored by column with nine bytes per cell, so that 100,000 rows take about 50 MB."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-# Kinds of cells. Each has eight bytes beside its kind; of the first four kinds they are 0.
+# Kinds of cells. A cell has a kind and eight bytes, which are 0 for the first four kinds.
 _MISSING, _NONE, _FALSE, _TRUE, _INTEGER, _NUMBER, _HASH, _WORD = range(8)
 _ZERO = bytes(8)
 _Q, _D = struct.Struct("<q"), struct.Struct("<d")
@@ -19,18 +19,18 @@ _CONSTANTS = {_NONE: None, _FALSE: False, _TRUE: True}
 
 
 class _Column:
-    """The cells of one column. Rows after the last cell have none."""
+    """The cells of one column. Rows after the last cell have no value."""
 
     __slots__ = ("bits", "kinds", "places", "words")
 
     def __init__(self) -> None:
-        self.kinds = bytearray()  # [row]
-        self.bits = bytearray()  # [row][8]
-        self.words: list[Any] = []  # distinct values of kind _WORD
-        self.places: dict[Any, int] = {}  # type and value of a word -> its index
+        self.kinds = bytearray()  # [row] kind of the cell
+        self.bits = bytearray()  # [row][8] bytes of the cell
+        self.words: list[Any] = []  # distinct values of cells of kind _WORD
+        self.places: dict[Any, int] = {}  # type and value -> index in `words`
 
     def put(self, row: int, value: Any) -> None:
-        """Appends the cell of a row; rows in between have none."""
+        """Appends the cell of a row; rows between the last cell and this one have no value."""
         skipped = row - len(self.kinds)
         kind, packed = self._packed(value)
         self.kinds += bytes(skipped) + bytes((kind,))
@@ -50,7 +50,7 @@ class _Column:
             return _HASH, bytes.fromhex(value)
         try:
             place = self.places.setdefault((kind, value), len(self.words))
-        except TypeError:  # a list, which no dictionary takes
+        except TypeError:  # a list, which cannot be a key
             place = len(self.words)
         if place == len(self.words):
             self.words.append(value)
@@ -60,7 +60,7 @@ class _Column:
         return self.kinds[row] if row < len(self.kinds) else _MISSING
 
     def get(self, row: int, otherwise: Any = None) -> Any:
-        """The value of a row; ``otherwise`` where it has none."""
+        """Returns the value of a row, ``otherwise`` if it has no value."""
         kind, at = self.kind(row), 8 * row
         if kind == _NUMBER:
             return _D.unpack_from(self.bits, at)[0]
@@ -73,8 +73,8 @@ class _Column:
         return _CONSTANTS[kind] if kind else otherwise
 
     def values(self, rows: np.ndarray, count: int) -> Any:
-        """The cells of these rows as pandas would read them from dictionaries: an array of numbers or of truth values
-        where all are, else a list. NaN where a row has none. count: rows of the table."""
+        """Returns the cells of ``rows`` in the form that pandas makes of dictionaries: an array if all are numbers or
+        all are bools, else a list. A missing value is NaN. count: number of rows in the table."""
         kinds = np.zeros(count, dtype=np.uint8)
         kinds[: len(self.kinds)] = self.kinds
         kinds = kinds[rows]
@@ -94,13 +94,13 @@ class _Column:
 
 
 class Rows(Sequence[dict[str, Any]]):
-    """Rows of a table, read as a list of dictionaries. Each access makes a new dictionary, so changing one does not
-    change the table. Columns are in the order in which they first came."""
+    """Rows of a table, a read-only sequence of dictionaries. Each access makes a new dictionary, so changing it does
+    not change the table. Columns are in the order of their first occurrence."""
 
     def __init__(self, rows: Iterable[Mapping[str, Any]] = ()):
         self._columns: dict[str, _Column] = {}
         self._count = 0  # rows in the columns
-        self._chosen: array[int] | None = None  # rows of the columns that these are; None: all
+        self._chosen: array[int] | None = None  # indices of these rows in the columns; None: all rows
         for row in rows:
             self.append(row)
 
@@ -117,7 +117,7 @@ class Rows(Sequence[dict[str, Any]]):
         self._count += 1
 
     def take(self, indices: Iterable[int]) -> Rows:
-        """Some of the rows. They share their cells with these."""
+        """Returns the rows with these indices; they share the cells."""
         some = Rows()
         some._columns, some._count = self._columns, self._count
         some._chosen = array("q", (self._at(i) for i in indices))
@@ -130,7 +130,7 @@ class Rows(Sequence[dict[str, Any]]):
         return self._count if self._chosen is None else len(self._chosen)
 
     def __getitem__(self, index: Any) -> Any:
-        """The row, or of a slice a list of rows."""
+        """Returns a row, or for a slice a list of rows."""
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         at = self._at(range(len(self))[index])
@@ -160,22 +160,22 @@ class Rows(Sequence[dict[str, Any]]):
 
     @property
     def names(self) -> list[str]:
-        """Columns that any of the rows has."""
+        """Names of the columns that at least one row has."""
         rows = range(len(self))
         return [name for name, column in self._columns.items()
                 if self._chosen is None or any(column.kind(self._at(i)) for i in rows)]
 
     def has(self, name: str) -> bool:
-        """Whether all rows have this column."""
+        """Returns whether all rows have this column."""
         column = self._columns.get(name)
         return column is not None and all(column.kind(self._at(i)) for i in range(len(self)))
 
     def pick(self, *names: str) -> Iterator[tuple[Any, ...]]:
-        """Of each row these columns, None where it has none."""
+        """Yields a tuple of these columns for each row, with None for missing values."""
         columns = [self._columns.get(name) or _Column() for name in names]
         return (tuple(column.get(at) for column in columns) for at in map(self._at, range(len(self))))
 
     def column(self, name: str) -> Any:
-        """A column for a pandas.DataFrame: an array if all cells are numbers or all are truth values, else a list."""
+        """Returns a column for a pandas.DataFrame: an array if all cells are numbers or all are bools, else a list."""
         rows = np.arange(self._count) if self._chosen is None else np.array(self._chosen, dtype=np.int64)
         return self._columns[name].values(rows, self._count)

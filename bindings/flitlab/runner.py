@@ -1,4 +1,4 @@
-"""Running experiments on the compiled core."""
+"""Functions that run experiments on the compiled core."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from flitlab.result import Result
 
 
 class TerminateAsInterrupt:
-    """SIGTERM stops what is running as Ctrl-C does (in the main thread, where signals can be caught)."""
+    """Context in which SIGTERM raises KeyboardInterrupt, as Ctrl-C does. It has an effect in the main thread only."""
 
     def __enter__(self):
         self.old = None
@@ -33,7 +33,8 @@ class TerminateAsInterrupt:
 
 
 def rounded(experiment: Experiment) -> Iterator[str]:
-    """What there is to say of windows that are no whole number of epochs: a run looks at its network at their ends."""
+    """Yields a warning for each window that is not a whole number of epochs, because runs end windows only with an
+    epoch."""
     flat, epoch = experiment.flat(), experiment.core.epoch_cycles()
     for path in ("run.warmup_cycles", "run.measure_cycles"):
         if isinstance(cycles := flat.get(path), int) and cycles % epoch:
@@ -53,11 +54,11 @@ def run(
     """Runs one experiment: warm-up, measurement, drain.
 
     experiment: an Experiment, a file, the name of a shipped configuration, or a dictionary of dotted paths.
-    backend: "auto" (by the size of the run), "cpu" or "cuda"; threads: CPU threads, at most 1024; 0 for one per core.
-    checkpoint: a file to go on from if it exists; saved every ``every`` seconds and when the run is interrupted,
-    removed at the end. progress: a bar on stderr if the run takes longer than a second.
-    seed: instead of the experiment's run.seed.
-    Raises ConfigError (bad input) or RunError (deadlock, broken conservation).
+    backend: "auto" (chosen by the size of the run), "cpu" or "cuda". threads: CPU threads, at most 1024; 0 for one per
+    core. checkpoint: a file to continue from if it exists; it is saved every ``every`` seconds and when the run is
+    interrupted, and removed at the end. progress: a bar on stderr if the run takes longer than a second. seed: replaces
+    the experiment's run.seed.
+    Raises ConfigError (bad input) or RunError (deadlock, lost or duplicated flits).
     """
     if seed is not None:
         experiment = experiment_of(experiment).set("run.seed", seed)
@@ -76,8 +77,9 @@ def run_keeping(
     progress: bool = False,
     advanced: Callable[[int], None] | None = None,
 ) -> Result:
-    """As ``run``, but the checkpoint stays, for those who have yet to put the result in a safe place. Whoever shows
-    progress is told the cycle now and then: ``advanced(cycle)``."""
+    """As ``run``, but keeps the checkpoint, so that callers can remove it after they have saved the result.
+
+    advanced: called after every epoch with the cycle, unless ``progress`` is set."""
     experiment = experiment_of(experiment)
     check_backend(backend)
     check_threads(threads)
@@ -104,8 +106,10 @@ def run_job(
     checkpoint: str | os.PathLike = "",
     advanced: Callable[[int], None] | None = None,
 ) -> list[dict]:
-    """Runs experiments that share a structure side by side; ``finished(index, result)`` as each one ends, and
-    ``advanced(cycle)`` now and then. checkpoint: as of :func:`run`; it stays."""
+    """Runs experiments of equal structure as replicas of one job and returns their results.
+
+    finished: called as ``finished(index, result)`` when an experiment ends. advanced: called after every epoch with the
+    cycle. checkpoint: as in :func:`run`, but the file is kept."""
     check_backend(backend)
     check_threads(threads)
 

@@ -1,4 +1,4 @@
-"""Where a network saturates: probabilistic bisection."""
+"""Search for the saturation load of a network by probabilistic bisection."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from flitlab.experiment import Experiment, Given, experiment_of
 from flitlab.refinement import MOST_STEPS
 from flitlab.runner import TerminateAsInterrupt, rounded, run_keeping
 
-SEEDS = 2**53 - 1  # as many as run.seed can tell apart
-PRECISION = 0.05  # of automatic windows: what latency is exactly, nobody asks here
+SEEDS = 2**53 - 1  # number of distinct values of run.seed
+PRECISION = 0.05  # of automatic windows; low, because the exact latency is not needed
 
 
 class Border:
-    """What is believed of where a border lies, after answers each of which may be wrong: a probability for each of many
-    small steps between ``low`` and ``high`` (probabilistic bisection: Horstein 1963; Waeber, Frazier & Henderson,
-    "Bisection search with noisy responses", SIAM J. Control Optim. 51(3), 2013).
+    """Probability distribution of the saturation load over many small steps between ``low`` and ``high``, in
+    flits/cycle/terminal, updated by runs whose verdict may be wrong (probabilistic bisection: Horstein 1963; Waeber,
+    Frazier & Henderson, "Bisection search with noisy responses", SIAM J. Control Optim. 51(3), 2013).
 
-    An answer is the more often wrong the closer the load is to the border, where seeds differ. How close is not known
-    before, so several widths of the border are believed in, and answers tell which is right; a border wider than the
-    tolerance cannot be found to within it anyway. Wherever the load, an answer is wrong once in a hundred.
+    Verdicts are wrong more often near the saturation load, where they depend on the seed. The width of this region is
+    unknown, so the distribution covers several widths, and the verdicts select one. A region wider than the tolerance
+    cannot be located to within the tolerance anyway. At any load, at least one verdict in a hundred is assumed wrong.
     """
 
-    STEPS = 20  # for each tolerance
-    WIDTHS = (0.05, 0.2, 0.8)  # tolerances; saturated runs are 73 % one width above the border
-    WRONG = 0.01
+    STEPS = 20  # per tolerance
+    WIDTHS = (0.05, 0.2, 0.8)  # in tolerances; one width above the border, 73 % of the runs are saturated
+    WRONG = 0.01  # probability of a wrong verdict far from the border
 
     def __init__(self, low: float, high: float, tolerance: float):
         steps = int(np.ceil((high - low) / tolerance * self.STEPS))
@@ -39,7 +39,7 @@ class Border:
         self.belief = np.full((len(self.WIDTHS), steps), 1 / steps / len(self.WIDTHS))
 
     def quantile(self, part: float) -> float:
-        """The load below which the border lies with probability ``part``, to half a step."""
+        """Returns the load below which the border lies with probability ``part``, to half a step."""
         below = np.cumsum(self.belief.sum(axis=0))
         return float(self.loads[np.searchsorted(below, part * below[-1])])
 
@@ -48,7 +48,7 @@ class Border:
         return self.quantile((1 - confidence) / 2) - half, self.quantile((1 + confidence) / 2) + half
 
     def told(self, load: float, saturated: bool) -> None:
-        """Takes in an answer."""
+        """Updates the distribution with the verdict of a run."""
         above = 1 / (1 + np.exp(np.clip((self.loads - load) / self.widths, -50, 50)))
         likely = self.WRONG + (1 - 2 * self.WRONG) * above
         self.belief *= likely if saturated else 1 - likely
@@ -56,10 +56,10 @@ class Border:
 
 
 class Saturation(float):
-    """A load in flits/cycle/terminal: the lower end of the interval that holds the border of saturation with the
-    probability ``confidence``.
+    """A load in flits/cycle/terminal: the lower end of the interval that contains the saturation load with probability
+    ``confidence``.
 
-    interval: both ends. runs: how many runs it took. cycles: what those ran, together.
+    interval: both ends. runs: number of runs. cycles: sum of their cycles.
     """
 
     interval: tuple[float, float]
@@ -72,17 +72,18 @@ def find_saturation(
     experiment: Given, low: float = 0.0, high: float = 1.0, tolerance: float = 0.01, backend: Backend = "auto",
     confidence: float = 0.95, progress: bool = True,
 ) -> Saturation:
-    """Highest load (flits/cycle/terminal) that is not saturated, to within ``tolerance``, by probabilistic bisection.
+    """Returns the highest load (flits/cycle/terminal) that does not saturate the network, to within ``tolerance``.
 
-    A run near the border may be saturated or not, as its seed has it. So each run is an answer that may be wrong: it
-    moves what is believed of the border (``Border``) by as much as such an answer is worth, and the next load is the
-    one that has the border on either side with equal probability. The search ends when the interval that holds the
-    border with probability ``confidence`` is no wider than ``tolerance``; the result is its lower end. The n-th run
-    has the seed run.seed + n, so the same call always gives the same answer. Automatic windows end at a run.precision
-    of 5 %. progress: how many runs there have been and where the border is, on stderr, if it takes longer than a
-    second. Ctrl-C says the same.
+    Near saturation the verdict of a run depends on its seed, so a plain bisection may go wrong. This search uses
+    probabilistic bisection: each run updates a probability distribution of the saturation load (``Border``), and the
+    next run has the median as its load. The search ends when the interval that contains the saturation load with
+    probability ``confidence`` is at most ``tolerance`` wide; the result is its lower end.
 
-    Raises ConfigError if ``low`` is saturated, or ``high`` is not: then the border is not between them.
+    The n-th run has the seed run.seed + n, n = 0, 1, ..., so equal calls give equal results. Automatic windows have a
+    run.precision of at least 5 %. progress: show the number of runs and the present interval on stderr if the search
+    takes longer than a second; the message of a KeyboardInterrupt has the same information.
+
+    Raises ConfigError if ``low`` is saturated or ``high`` is not, because saturation then begins outside this range.
     """
     experiment = experiment_of(experiment)
     check_backend(backend)
@@ -91,19 +92,19 @@ def find_saturation(
             0 <= low < high <= 1 and 0 < tolerance < high - low <= MOST_STEPS * tolerance):
         raise _core.ConfigError(f"find_saturation(low={shown(low)}, high={shown(high)}, tolerance={shown(tolerance)}): "
                                 "it needs numbers 0 <= low < high <= 1 and a positive tolerance that is smaller than "
-                                f"high - low, and of which at most {MOST_STEPS} fit between them.")
+                                f"high - low, with at most {MOST_STEPS} steps between them.")
     if not is_number(confidence) or not 0 < confidence < 1:
         raise _core.ConfigError(f"find_saturation(confidence={shown(confidence)}): it must be between 0 and 1.")
     for text in rounded(experiment):
         warnings.warn(text, stacklevel=2)
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", r"run\.\w+ = \d+ is not a multiple")  # every run would say it again
+        warnings.filterwarnings("ignore", r"run\.\w+ = \d+ is not a multiple")  # every run would repeat it
         return _shown_search(_Tests(experiment, backend), low, high, tolerance, confidence, progress)
 
 
 def _shown_search(tests: _Tests, low: float, high: float, tolerance: float, confidence: float,
                   progress: bool) -> Saturation:
-    """A search that shows how far it is, and says it when it is interrupted."""
+    """Runs the search with a progress bar; a KeyboardInterrupt gets a message with the progress."""
     from tqdm.auto import tqdm
 
     with TerminateAsInterrupt(), tqdm(unit="run", delay=1, disable=not progress, miniters=0,
@@ -122,11 +123,11 @@ def _search(tests: _Tests, low: float, high: float, tolerance: float, confidence
                                 "flit/cycle/terminal.")
     tests.tell(f"load {high:g} is saturated")
     if low and tests.saturated(low):
-        raise _core.ConfigError(f"find_saturation(low={low}): this load is saturated already; give a lower one.")
+        raise _core.ConfigError(f"find_saturation(low={low}): this load is already saturated; give a lower one.")
     border = Border(low, high, tolerance)
     while True:
         left, right = border.interval(confidence)
-        tests.tell(f"the border is at {left:.3g} to {right:.3g} with {100 * confidence:g} % probability")
+        tests.tell(f"saturation begins at {left:.3g} to {right:.3g} with {100 * confidence:g} % probability")
         if right - left <= tolerance:
             break
         load = border.quantile(0.5)
@@ -138,13 +139,13 @@ def _search(tests: _Tests, low: float, high: float, tolerance: float, confidence
 
 
 class _Tests:
-    """Runs, each with a seed of its own."""
+    """The runs of a search, each with its own seed."""
 
     def __init__(self, experiment: Experiment, backend: Backend):
         self.experiment = experiment.set("run.precision", max(PRECISION, experiment["run.precision"]))
         self.backend = backend
         self.runs = self.cycles = 0
-        self.known = "nothing is known yet"
+        self.known = "no result yet"
         self.bar: Any = None
 
     def tell(self, known: str) -> None:
@@ -163,6 +164,6 @@ class _Tests:
             epoch = self.experiment.core.epoch_cycles()
             raise _core.ConfigError(
                 f"find_saturation: run.measure_cycles = {self.experiment['run.measure_cycles']} is fewer than four "
-                f"epochs of {epoch} cycles, which do not tell whether load {load:g} is saturated; set it to "
+                f"epochs of {epoch} cycles, too few to judge whether load {load:g} is saturated; set it to "
                 f'{4 * epoch} or more, or to "auto".')
         return result.verdict in ("saturated", "too_short")

@@ -1,4 +1,4 @@
-"""Keys and values as users write them, in Python and on the command line."""
+"""Conversion of keys and values that users write in Python and on the command line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from flitlab.toml import tomllib
 
 
 def flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested tables to dotted paths: ``{"a": {"b": 1}}`` becomes ``{"a.b": 1}``."""
+    """Returns nested tables with dotted paths: ``{"a": {"b": 1}}`` becomes ``{"a.b": 1}``."""
     flat: dict[str, Any] = {}
     for key, value in tree.items():
         path = f"{prefix}{key}"
@@ -24,7 +24,7 @@ def flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """NumPy scalars and arrays as Python numbers and lists, in lists too; a Path as a string."""
+    """Returns NumPy scalars and arrays as Python numbers and lists, also inside lists; a Path as a string."""
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, (list, tuple)):
@@ -33,8 +33,8 @@ def plain(value: Any) -> Any:
 
 
 def parse_value(text: str) -> Any:
-    """A value of the command line, written as in a TOML file. Numbers may also be written as .2, 5. or 007, and truth
-    as True. Any other word is a string."""
+    """Returns a value of the command line, written as in a TOML file. Numbers such as .2, 5. or 007 and bools such as
+    True are accepted as well. Any other text is a string."""
     for written in (text, _as_toml(text)):
         try:
             return tomllib.loads(f"x = {written}")["x"]
@@ -43,13 +43,13 @@ def parse_value(text: str) -> Any:
     return text
 
 
-# A number that TOML wants written otherwise: 5. or .5, perhaps with an exponent, or 007.
+# A number that is not valid TOML: 5. or .5, also with an exponent, or 007.
 _CARELESS = re.compile(r"(?<![\w.])(?:(?:(?P<before>\d+)\.(?P<after>\d*)|\.(?P<only>\d+))(?=[eE][+-]?\d+\b|[^\w.]|$)"
                        r"|0+(?P<whole>\d+)(?![\w.]))")
 
 
 def _as_toml(text: str) -> str:
-    """The numbers and truth values of a text without quotes, as TOML has them."""
+    """Returns a text with its numbers and bools in TOML's notation; a text with quotes is not changed."""
     if '"' in text or "'" in text:
         return text
     if text.lower() in ("true", "false", "nan", "inf", "-inf"):
@@ -58,7 +58,7 @@ def _as_toml(text: str) -> str:
 
 
 def parse_setting(setting: str) -> tuple[str, Any]:
-    """``KEY=VALUE`` of the command line. Raises ConfigError if there is no ``=``."""
+    """Parses ``KEY=VALUE`` of the command line. Raises ConfigError if there is no ``=``."""
     key, equals, text = setting.partition("=")
     if not equals or not key.strip():
         raise ConfigError(f"--set {setting}: it must be KEY=VALUE, for example traffic.load=0.3.")
@@ -66,10 +66,11 @@ def parse_setting(setting: str) -> tuple[str, Any]:
 
 
 def settings_of(set_: Iterable[str], unset: Iterable[str]) -> dict[str, Any]:
-    """What options ``--set KEY=VALUE`` and ``--unset KEY`` change: dotted path -> value, None to remove the key."""
+    """Returns the changes of ``--set KEY=VALUE`` and ``--unset KEY``: dotted path -> value, None to remove the key.
+    Raises ConfigError."""
     settings = dict(parse_setting(setting) for setting in set_)
     for key in map(str.strip, unset):
         if key in settings:
-            raise ConfigError(f"--unset {key}: --set gives it a value; leave one of the two out.")
+            raise ConfigError(f"--unset {key}: --set gives it a value; use only one of the two.")
         settings[key] = None
     return settings

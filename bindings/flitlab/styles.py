@@ -1,4 +1,4 @@
-"""Looks of figures: for a column of a two-column paper."""
+"""Styles and widths of figures for papers."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any
 from flitlab._core import ConfigError
 from flitlab.arguments import did_you_mean, is_number, named
 
-# Colours of Okabe and Ito, which most people can tell apart; markers and dashes do for print without colour.
+# Okabe and Ito's colours, which readers with colour blindness can distinguish; markers and dashes for black and white.
 _COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00"]
 _MARKERS = ["o", "s", "^", "D", "v", "x", "+"]
 _DASHES: list[Any] = ["-", "--", "-.", ":", (0, (3, 1, 1, 1, 1, 1)), (0, (5, 1)), (0, (1, 1))]
 
 
 def _ieee() -> dict[str, Any]:
-    """IEEE's column of 3.5 inches; Times, 8 points, ticks and legend 7; fonts embedded as fonts, and SVG with its text
-    as text."""
+    """Returns matplotlib settings for an IEEE column of 3.5 inches: Times of 8 points, ticks and legend of 7, embedded
+    fonts, and text in SVG files as text."""
     from cycler import cycler
 
     cycle = cycler(color=_COLOURS) + cycler(marker=_MARKERS) + cycler(linestyle=_DASHES)
@@ -33,12 +33,13 @@ def _ieee() -> dict[str, Any]:
 
 
 _STYLES = {"ieee": _ieee}
-NARROW = 5  # inches: figures less wide have one panel above the other
-WIDTHS = {"single": 3.5, "double": 7.16}  # inches: IEEE's one and two columns
+NARROW = 5  # inches: narrower figures have one panel below the other
+WIDTHS = {"single": 3.5, "double": 7.16}  # inches: one and two columns of IEEE papers
 
 
 def inches(width: Any) -> float | None:
-    """A figure's width: a word of ``WIDTHS`` or inches; None: the style's. Raises ConfigError for anything else."""
+    """Returns a figure's width, given as a key of ``WIDTHS`` or in inches; None means the style's. Raises
+    ConfigError."""
     if width is None:
         return None
     if isinstance(width, str) and width in WIDTHS:
@@ -50,16 +51,16 @@ def inches(width: Any) -> float | None:
 
 
 class style:
-    """``fl.style("ieee")``: from now on figures fit a column of a two-column paper; ``with fl.style("ieee"):`` only
-    those that are drawn inside. They are 3.5 inches wide, in Times of 8 points, ticks and legend of 7. Save them as PDF
-    or SVG: ``curve.save_plot("latency.pdf")``.
+    """``fl.style("ieee")`` makes all later figures fit a column of a two-column paper; ``with fl.style("ieee"):`` only
+    figures drawn inside. They are 3.5 inches wide, in Times of 8 points, ticks and legend of 7. Save them as PDF or
+    SVG: ``curve.save_plot("latency.pdf")``.
 
-    Raises ConfigError for a style that there is not.
+    Raises ConfigError for an unknown style.
     """
 
     def __init__(self, name: str):
         if not isinstance(name, str) or name not in _STYLES:
-            raise ConfigError(f"{named('style', name)}: there is none of that name; there is {', '.join(_STYLES)}."
+            raise ConfigError(f"{named('style', name)}: there is no such style; styles are {', '.join(_STYLES)}."
                               f"{did_you_mean(name, _STYLES)}")
         import matplotlib as mpl
 

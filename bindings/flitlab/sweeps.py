@@ -1,4 +1,4 @@
-"""Sweeps: many experiments, grouped into jobs whose replicas advance together; resumable."""
+"""Sweeps: many experiments, grouped into jobs whose replicas advance together. Interrupted sweeps can resume."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from flitlab.runner import TerminateAsInterrupt, rounded, run_job
 from flitlab.settings import parse_value, plain
 from flitlab.under_way import UnderWay, kept_in, writing
 
-# Replicas of one job: enough to keep every core busy, few enough that a point is never far away.
+# Replicas per job: enough to keep every core busy, few enough that points finish often.
 REPLICAS_PER_JOB = 64
-# For checks of networks before the first point runs. Plans of large ones may take longer: their jobs check the rest.
+# Time for checks of networks before the first point runs. Remaining networks are checked by their jobs.
 CHECK_SECONDS = 5.0
 
 
 def parse_over(text: str) -> tuple[str, list[Any] | Adaptive]:
-    """``KEY=START:STOP:STEP`` (stop included, steps exact in decimal), ``KEY=a,b,c`` or
-    ``traffic.load=adaptive:LOW:HIGH``."""
+    """Parses ``KEY=START:STOP:STEP`` (STOP included, steps exact in decimal), ``KEY=a,b,c`` or
+    ``traffic.load=adaptive:LOW:HIGH``. Returns the key and its values. Raises ConfigError."""
     key, equals, values = text.partition("=")
     if not equals or not values:
         raise _core.ConfigError(f"--over {text}: it must be KEY=START:STOP:STEP or KEY=a,b,c.")
@@ -56,7 +56,7 @@ def parse_over(text: str) -> tuple[str, list[Any] | Adaptive]:
 
 
 def _split(text: str) -> list[str]:
-    """Parts between the commas outside brackets and quotes: lists and file names may have commas of their own."""
+    """Splits a text at commas outside brackets and quotes, because lists and file names may contain commas."""
     parts, depth, quoted = [""], 0, False
     for c in text:
         quoted ^= c == '"'
@@ -69,29 +69,31 @@ def _split(text: str) -> list[str]:
 
 
 def _values(key: str, values: Any) -> list[Any]:
-    """The values of one key of a sweep as plain Python; a word is not a list of letters. Of an Adaptive, the first."""
+    """Returns the values of one key of a sweep in Python types; for an Adaptive, its initial loads. Raises ConfigError,
+    also for a string, which is not a list of characters here."""
     if isinstance(values, Adaptive):
         if key != "traffic.load":
-            raise _core.ConfigError(f"over {key}: only traffic.load has a border of saturation to refine; give a list.")
+            raise _core.ConfigError(f"over {key}: only traffic.load can be adaptive; give a list.")
         return values.first()
     try:
         listed = [] if isinstance(values, (str, Mapping)) else [plain(v) for v in values]
     except TypeError:
         listed = []
     if not listed or any(isinstance(value, Mapping) for value in listed):
-        raise _core.ConfigError(f"over {key} = {shown(values)}: it must be a list of values, at least one.")
+        raise _core.ConfigError(f"over {key} = {shown(values)}: it must be a list of values with at least one value.")
     return listed
 
 
 class _Points:
-    """The experiments of a sweep, made when they are needed. All are checked at the beginning."""
+    """The experiments of a sweep, made when needed. The constructor checks all of them."""
 
     def __init__(self, experiment: Experiment, settings: Sequence[Mapping[str, Any]]):
         self.experiment, self.settings = experiment, settings
         self.digests: list[bytes] = []
-        self.structures: list[int] = []  # equal for those that can be replicas of one job
+        # [point] number of its structure; points of one structure can be replicas of one job
+        self.structures: list[int] = []
         numbers: dict[str, int] = {}
-        told: dict[str, None] = {}  # once, however many points
+        told: dict[str, None] = {}  # each warning once
         for setting in settings:
             with _of_point(setting):
                 point = experiment.set(setting)
@@ -105,21 +107,21 @@ class _Points:
         return self.experiment.set(self.settings[index])
 
     def check_networks(self) -> None:
-        """Of points with networks of several structures: what only a network's plan finds, as a matrix that does not
-        fit all shapes, is to be told before hours of other points, and not after them."""
+        """Builds one plan per structure if there are several, so that errors that only a plan finds, such as a matrix
+        that does not fit a shape, are raised before the sweep runs for hours."""
         firsts = {structure: i for i, structure in reversed(list(enumerate(self.structures)))}
         started = time.monotonic()
         for i in sorted(firsts.values()) if len(firsts) > 1 else ():
             if time.monotonic() - started > CHECK_SECONDS:
                 return
             with _of_point(self.settings[i]), warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # a run says it again
+                warnings.simplefilter("ignore")  # a run repeats these warnings
                 self[i].core.derived()
 
 
 @contextmanager
 def _of_point(setting: Mapping[str, Any]) -> Iterator[None]:
-    """A ConfigError names the point that it is of, unless it is of a value that the point has."""
+    """Adds the point to the message of a ConfigError, unless the message already has one of the point's values."""
     try:
         yield
     except _core.ConfigError as error:
@@ -141,17 +143,21 @@ def sweep(
     executor: Any = None,
     progress: bool = True,
 ) -> Curve:
-    """Runs the product of all values of ``over``, each with ``seeds`` seeds.
+    """Runs all combinations of the values in ``over``, each with ``seeds`` seeds, and returns the :class:`Curve`.
 
     experiment: an Experiment, a file, the name of a shipped configuration, or a dictionary of dotted paths.
-    over: dotted path -> list of values; ``traffic.load`` may have :func:`flitlab.adaptive`, which finds where it
-    saturates. seeds: per point their number (run.seed, run.seed + 1, ...) or a list of them. out: folder for
-    points.jsonl (every finished point, at once), curve.csv, curve.png and experiment.toml. resume: keep the points of
-    an interrupted sweep in ``out``.
-    executor: anything with ``submit`` (concurrent.futures, a Dask client, what :func:`flitlab.cluster` gives); without
-    one, this machine's GPU or cores. It is given several jobs for each that it runs at a time (a job a point if it does
-    not say how many), of one CPU thread each unless ``threads`` says otherwise. Ctrl-C keeps, in ``out``, the finished
-    points, and without an executor those that are under way; resume goes on from there.
+    over: dotted path -> list of values; for ``traffic.load`` also :func:`flitlab.adaptive`, which refines loads near
+    saturation.
+    seeds: number of seeds per point (run.seed, run.seed + 1, ...), or a list of seeds.
+    out: folder for points.jsonl (each point as soon as it is finished), curve.csv, curve.png and experiment.toml.
+    resume: keep the finished points of an interrupted sweep in ``out``.
+    backend, threads: as in :func:`flitlab.run`. progress: a bar on stderr.
+    executor: an object with ``submit`` (of concurrent.futures, a Dask client, or from :func:`flitlab.cluster`).
+    Default: this machine's GPU or cores. An executor gets several jobs for each one that it runs at a time, or one job
+    per point if that number is unknown. Each job uses one CPU thread unless ``threads`` is set.
+
+    Ctrl-C keeps the finished points in ``out`` and, without an executor, the progress of running ones; ``resume``
+    continues from there. Raises ConfigError (bad input) or RunError (a run or executor failed).
     """
     experiment = experiment_of(experiment)
     check_sweep(over, seeds, out, resume, executor)
@@ -159,7 +165,7 @@ def sweep(
     check_threads(threads)
     keys = list(over)
     if not keys:
-        raise _core.ConfigError(f"a sweep needs something to vary: {named('over')} names no parameter.")
+        raise _core.ConfigError(f"a sweep needs a parameter to vary: {named('over')} is empty.")
     own_seeds = () if "run.seed" in keys else arguments.seeds_from(seeds, experiment["run.seed"])
     if "run.seed" in keys and arguments.whole(seeds) != 1:
         raise _core.ConfigError(f"{named('over')} run.seed and {named('seeds')} both choose seeds; use one.")
@@ -167,7 +173,7 @@ def sweep(
     arguments.check_points(math.prod(map(len, values.values())) * max(1, len(own_seeds)))
     settings = _settings(values, own_seeds)
     points = _Points(experiment, settings)  # everything is checked before anything runs
-    if executor is None:  # workers may have more memory than who gives them work
+    if executor is None:  # with an executor the workers check, because they may have more memory
         points.check_networks()
     folder = None
     if out is not None:
@@ -177,7 +183,7 @@ def sweep(
             experiment.save(folder / "experiment.toml")
         if (folder / "points.jsonl").exists() and not resume:
             raise _core.ConfigError(
-                f"{named('out', str(folder))} already has finished points: go on with "
+                f"{named('out', str(folder))} already has finished points: continue with "
                 f"{named('resume') if on_command_line.get() else 'resume=True'}, or choose another folder."
             )
     with writing(folder):
@@ -190,7 +196,7 @@ def sweep(
                 _run_missing(_Points(experiment, more), journal, backend, threads, executor, progress)
                 points = _Points(experiment, settings)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(kept_in(folder) if folder else "nothing is kept: no folder was given (out)") from None
+        raise KeyboardInterrupt(kept_in(folder) if folder else "no results are kept without a folder (out)") from None
     if isinstance(loads, Adaptive):
         order = in_order(settings, keys)
         settings, points.digests = ([those[i] for i in order] for those in (settings, points.digests))
@@ -204,7 +210,7 @@ def sweep(
 
 
 def _settings(values: Mapping[str, list[Any]], own_seeds: Sequence[int]) -> list[dict[str, Any]]:
-    """The product of all values, each with all seeds."""
+    """Returns all combinations of values, each with all seeds."""
     settings = []
     for chosen in itertools.product(*values.values()):
         setting = dict(zip(values, chosen, strict=True))
@@ -213,7 +219,7 @@ def _settings(values: Mapping[str, list[Any]], own_seeds: Sequence[int]) -> list
 
 
 def _groups(points: _Points, done: Finished, executor: Any) -> list[list[int]]:
-    """Indices of the points still to run, one list per job."""
+    """Returns the indices of points that must still run, one list per job."""
     by_structure: dict[int, list[int]] = {}
     seen = set()
     for i, digest in enumerate(points.digests):
@@ -231,7 +237,7 @@ def _run_missing(points: _Points, journal: Finished, backend, threads, executor,
 
     groups = _groups(points, journal, executor)
     total = len(set(points.digests))
-    # Points of a job end together: how long the others take cannot be told from the first, but cycles can be seen.
+    # Points of a job finish together, so an estimate of the remaining time would be wrong; the bar shows the cycle.
     with tqdm(total=total, initial=total - sum(map(len, groups)), delay=1, disable=not progress, miniters=0,
               bar_format="{l_bar}{bar}| {n_fmt}/{total_fmt} points [{elapsed}{postfix}]") as bar:
 
@@ -255,7 +261,7 @@ def _run_missing(points: _Points, journal: Finished, backend, threads, executor,
 
 
 def _begun(under_way: UnderWay | None, points: _Points, groups: list[list[int]]) -> list[list[int]]:
-    """The groups, first the one that was stopped in the middle, as it was: with points of it that have ended."""
+    """Returns the groups, first an interrupted one with all of its original points, which its checkpoint contains."""
     places = {digest: i for i, digest in enumerate(points.digests)}
     stopped = under_way.read() if under_way and groups else []
     if not stopped or not all(digest in places for digest in stopped):
@@ -267,7 +273,7 @@ def _begun(under_way: UnderWay | None, points: _Points, groups: list[list[int]])
 
 def _run_group(under_way: UnderWay | None, points: _Points, group: list[int], backend, threads, finished,
                advanced) -> None:
-    """Runs the points of a job side by side; with a folder they can be stopped in the middle."""
+    """Runs the points of a job as replicas. With a folder, an interrupted job can continue from its checkpoint."""
 
     def run(checkpoint: str | os.PathLike) -> list[dict]:
         return run_job([points[i] for i in group], backend, threads, lambda k, result: finished(group[k], result),
@@ -286,5 +292,5 @@ def _run_group(under_way: UnderWay | None, points: _Points, group: list[int], ba
         under_way.checkpoint.unlink()
         results = run(under_way.checkpoint)
     for i, result in zip(group, results, strict=True):
-        finished(i, result)  # those that had ended before the job was stopped, too
+        finished(i, result)  # includes points that had finished before an interruption
     under_way.end()

@@ -1,4 +1,4 @@
-"""TOML, of the standard library where it has it, and how a file of it is read."""
+"""Reading of TOML files, with the standard library's tomllib where it exists."""
 
 import codecs
 from collections.abc import Callable
@@ -16,8 +16,8 @@ __all__ = ["read_text", "read_toml", "tomllib"]
 
 
 def read_text(path: Path, called: str) -> str:
-    """The text of a file in UTF-8, without the byte-order mark that some editors put before it. Raises ConfigError,
-    which names the file as ``called``."""
+    """Returns the text of a UTF-8 file without a byte-order mark. Raises ConfigError, which names the file as
+    ``called``."""
     try:
         data = path.read_bytes()
         if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -31,8 +31,8 @@ def read_text(path: Path, called: str) -> str:
 
 
 def read_toml(path: Path, called: str, about: Callable[[str], str] = lambda _: "") -> dict[str, Any]:
-    """The tables of a TOML file. Raises ConfigError, which names the file as ``called``. ``about(text)``: the message
-    about a text that is no TOML; "": that of the reader."""
+    """Returns the tables of a TOML file. Raises ConfigError, which names the file as ``called``. ``about(text)``:
+    message for a text that is not TOML; "" for the parser's message."""
     text = read_text(path, called)
     try:
         return tomllib.loads(text)

@@ -1,4 +1,4 @@
-"""``flitlab trace``: what happened in a window of cycles, for viewers and scripts."""
+"""``flitlab trace``: the events of a range of cycles in a file for viewers and scripts."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from flitlab.network import FIRST_REPLY, Network, packet_name
 def parse_window(text: str) -> tuple[int, int]:
     first, colon, last = text.partition(":")
     if not colon or not is_number(first) or not is_number(last) or not int(first) < int(last) <= END_OF_TIME:
-        raise ConfigError(f"--cycles {text}: it must be A:B with A < B, the first cycle and one past the last, which "
-                          f"can be {END_OF_TIME} at most.")
+        raise ConfigError(f"--cycles {text}: it must be A:B with A < B, the first cycle and the cycle after the last, "
+                          f"which can be {END_OF_TIME} at most.")
     return int(first), int(last)
 
 
 def is_number(text: str) -> bool:
-    """Of the digits that ``int`` takes, and not so many that it refuses them."""
+    """Returns whether ``int`` can read a text of digits; it fails for thousands of them."""
     return text.isascii() and text.isdigit() and len(text) < 20
 
 
@@ -45,10 +45,10 @@ def terminals_per_router(experiment: Experiment) -> int:
 
 
 def trace_events(experiment: Experiment, first: int, last: int, routers: set[int] | None = None) -> Iterator[dict]:
-    """Events of cycles first..last-1, of the chosen routers and their terminals, in the order of cycles."""
+    """Yields the events of cycles first to last - 1 at the chosen routers and their terminals, in order of cycles."""
     per_router = terminals_per_router(experiment)
     traced = Network(experiment, trace=True)
-    if first:  # the fast engine runs up to the window
+    if first:  # without tracing up to the window, which is faster
         traced.go_on_from(Network(experiment).step(first))
     while traced.cycle < last:
         traced.step(min(64, last - traced.cycle))
@@ -59,7 +59,7 @@ def trace_events(experiment: Experiment, first: int, last: int, routers: set[int
 
 
 def write_trace(experiment: Experiment, cycles: str, form: str, out: str, routers: str | None = None) -> int:
-    """Writes a trace file and returns the number of events."""
+    """Writes a trace file and returns the number of events. Raises ConfigError."""
     first, last = parse_window(cycles)
     chosen = parse_routers(routers, int(experiment.derived()["routers"]))
     writer = {"jsonl": write_jsonl, "perfetto": write_perfetto, "vcd": write_vcd}[form]
@@ -75,7 +75,7 @@ def write_trace(experiment: Experiment, cycles: str, form: str, out: str, router
 
 def write_jsonl(file: TextIO, experiment: Experiment, events: Iterable[dict], window: tuple[int, int],
                 routers: set[int] | None = None) -> int:
-    """One JSON object per event and line. ``reply``: whether the packet is a reply of a closed loop."""
+    """Writes one JSON object per line and event. Its ``reply`` tells whether the packet is a closed loop's reply."""
     count = 0
     for event in events:
         file.write(json.dumps(event | {"reply": event["id"] >= FIRST_REPLY}) + "\n")
@@ -85,9 +85,9 @@ def write_jsonl(file: TextIO, experiment: Experiment, events: Iterable[dict], wi
 
 def write_perfetto(file: TextIO, experiment: Experiment, events: Iterable[dict], window: tuple[int, int],
                    routers: set[int] | None = None) -> int:
-    """Chrome trace format (ui.perfetto.dev): a process per router, a track per input VC, a span per packet from the
-    arrival of its head to the departure of its tail, named source#number, and source#rnumber for replies. The creation
-    of a packet has its destination and length. One microsecond on screen is one cycle."""
+    """Writes Chrome trace format (ui.perfetto.dev): a process per router, a track per input VC, a span per packet from
+    the arrival of its head to the departure of its tail, named source#number, or source#rnumber for replies. Events of
+    packet creation have destination and length. One microsecond on screen is one cycle."""
     spans: list[dict] = []
     open_at: dict[tuple, tuple[int, int]] = {}
     tracks: set[tuple[int, int]] = set()
@@ -127,7 +127,7 @@ def write_perfetto(file: TextIO, experiment: Experiment, events: Iterable[dict],
 
 
 def vcd_name(number: int) -> str:
-    """Short identifiers of printable characters, one for each number."""
+    """Returns a short identifier of printable characters for a number."""
     name = ""
     while True:
         name += chr(33 + number % 94)
@@ -138,12 +138,13 @@ def vcd_name(number: int) -> str:
 
 def write_vcd(file: TextIO, experiment: Experiment, events: Iterable[dict], window: tuple[int, int],
               routers: set[int] | None = None) -> int:
-    """Value change dump (GTKWave): per router and output port, which input port and VC sends (one clock wide), and
-    per input VC, the packet whose head arrived last, as source and number (32 bits each; replies of closed loops have
-    the top bit of the number set). Per terminal, the packet that it created last, as destination and number.
+    """Writes a value change dump (GTKWave). Variables: for each output port, the input port and VC that sends, for one
+    cycle; for each input VC, the packet whose head arrived last, as source and number (32 bits each; the top bit of the
+    number is set for closed-loop replies); for each terminal, the packet that it created last, as destination and
+    number.
 
-    Events come in the order of cycles and are written as they come; so all variables are declared beforehand, those
-    of ports without a channel too."""
+    Events are written as they come, in order of cycles, so all variables are declared first, including those of ports
+    without a channel."""
     derived = experiment.derived()
     vcs = int(derived["vcs"])
     ports = range(int(derived["ports"]))
@@ -176,7 +177,7 @@ def write_vcd(file: TextIO, experiment: Experiment, events: Iterable[dict], wind
 
     count = 0
     last = window[0]
-    sent: set[tuple[int, str]] = set()  # in cycle `last`; the port is quiet again in the next one
+    sent: set[tuple[int, str]] = set()  # variables set in cycle `last`, to be cleared in the next cycle
     for cycle, together in groupby(events, key=lambda e: e["cycle"]):
         changes = dict.fromkeys(sent, "x")
         if cycle > last + 1:

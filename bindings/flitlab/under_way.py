@@ -1,4 +1,4 @@
-"""What a sweep that is stopped leaves in its folder, besides finished points."""
+"""Files of an interrupted sweep besides its finished points: the running job and its checkpoint."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from flitlab.journal import write_anew
 
 @contextmanager
 def writing(folder: Path | None) -> Iterator[None]:
-    """An error of our own files names their folder; those of workers, which may be OSErrors too, do not come here."""
+    """Turns operating system errors of a sweep's own files into ConfigErrors that name its folder. Errors of workers,
+    which may be OSErrors too, are not raised inside."""
     try:
         yield
     except OSError as error:
@@ -22,14 +23,15 @@ def writing(folder: Path | None) -> Iterator[None]:
 
 
 class UnderWay:
-    """The job that runs now, in the folder of its sweep: which points it has, and a checkpoint of all of them. Replicas
-    of a job advance together, so that when a sweep is stopped most of its work is in points that have not ended."""
+    """The running job of a sweep, saved in the sweep's folder: the list of its points and a checkpoint of all of them.
+
+    Replicas of a job advance together, so an interrupted sweep has most of its work in unfinished points."""
 
     def __init__(self, folder: Path):
         self._points, self.checkpoint = folder / "job.json", folder / "job.checkpoint"
 
     def read(self) -> list[bytes]:
-        """Digests of the points of a job that was stopped; of none, an empty list."""
+        """Returns the digests of the points of an interrupted job; [] if there is none."""
         try:
             return [bytes.fromhex(digest) for digest in json.loads(self._points.read_text(encoding="utf-8"))]
         except (OSError, ValueError, TypeError):
@@ -47,12 +49,12 @@ class UnderWay:
 
 
 def kept_in(folder: Path) -> str:
-    """What a sweep that was stopped has left."""
+    """Returns a phrase on the saved progress of an interrupted sweep."""
     try:
         with (folder / "points.jsonl").open(encoding="utf-8") as file:
             finished = sum(1 for _ in file)
     except OSError:
         return ""
-    under_way = ", and what was under way as far as it has come" if (folder / "job.checkpoint").exists() else ""
-    return (f"finished points: {finished}, in {folder}{under_way}; go on with "
+    under_way = ", and the progress of unfinished points" if (folder / "job.checkpoint").exists() else ""
+    return (f"finished points: {finished}, in {folder}{under_way}; continue with "
             + ("--resume" if on_command_line.get() else "resume=True"))

@@ -1,4 +1,4 @@
-"""Words of other simulators and of the literature: the key or value that flitlab has for each, or that it has none."""
+"""Names that other simulators and the literature use for parameters and values, with flitlab's equivalents."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from flitlab.records import parameters_of
 
 
 class Lack(str):
-    """What flitlab does not have, and after a semicolon what to use instead."""
+    """A feature that flitlab lacks, and after a semicolon what to use instead."""
 
 
 _SHAPE = ", a number of routers for each dimension, as in [8, 8]"
-_FLITS = ", in flits/cycle/terminal, whatever the packets' length"
+_FLITS = ", in flits/cycle/terminal for packets of any length"
 _PAIRS = ", a length, or pairs of a length and its weight"
 _PRIORITIES = Lack("priorities of packets in its canonical router")
 _SPEEDUP = Lack("speedup of a switch")
 _SHARED = Lack("buffers that virtual channels share; router.buffer_flits is the buffer of one virtual channel")
 _OUTPUT = Lack("output queues in its canonical router")
 _POWER = Lack("model of power or area")
-_SENSING = Lack("measure of congestion to choose: minimal_adaptive routing counts credits")
-_THRESHOLD = Lack("limit of latency that makes a run saturated; a test of the source queues decides")
+_SENSING = Lack("choice of congestion measures; minimal_adaptive routing counts credits")
+_THRESHOLD = Lack("latency limit for saturation; flitlab tests whether source queues grow")
 _WATCH = Lack("list of packets to watch; `flitlab trace` writes all events of chosen routers")
 
-# Simulator -> its word for a parameter -> flitlab's dotted path and how it differs, or what flitlab lacks.
+# Simulator -> its name of a parameter -> flitlab's dotted path and how it differs, or the feature that flitlab lacks.
 KEYS: dict[str, dict[str, tuple[str, str] | Lack]] = {
     "BookSim": {
         "num_vcs": ("router.vcs", ""), "vc_buf_size": ("router.buffer_flits", ""),
@@ -38,7 +38,7 @@ KEYS: dict[str, dict[str, tuple[str, str] | Lack]] = {
         "sw_alloc_delay": ("router.switch_allocation_delay", ""),
         "st_final_delay": ("router.switch_traversal_delay", ""),
         "st_prepare_delay": ("router.switch_traversal_delay", ""),
-        "credit_delay": ("router.credit_delay", ", which has the channel's delay in it"),
+        "credit_delay": ("router.credit_delay", ", which includes the channel's delay"),
         "speculative": ("router.speculative", ""), "vct": ("router.flow_control", ', as "virtual_cut_through"'),
         "routing_function": ("routing.algorithm", ""), "topology": ("topology.kind", ""),
         "k": ("topology.shape", _SHAPE), "n": ("topology.shape", _SHAPE), "c": ("topology.concentration", ""),
@@ -56,7 +56,7 @@ KEYS: dict[str, dict[str, tuple[str, str] | Lack]] = {
         "max_samples": ("run.longest_window", ", in cycles"), "stopping_thres": ("run.precision", ""),
         "warmup_thres": ("run.precision", ""), "acc_stopping_thres": ("run.precision", ""),
         "deadlock_warn_timeout": ("run.watchdog_cycles", ""), "seed": ("run.seed", ""), "perm_seed": ("run.seed", ""),
-        "latency_thres": _THRESHOLD, "batch_count": Lack("series of batches; a sweep over run.seed repeats one"),
+        "latency_thres": _THRESHOLD, "batch_count": Lack("series of batches; a sweep over run.seed repeats a batch"),
         "priority": _PRIORITIES, "class_priority": _PRIORITIES, "classes": Lack(
             "traffic classes with loads of their own; traffic.message_classes separates requests and replies"),
         "subnets": Lack("parallel subnetworks"), "link_failures": Lack("broken channels in its canonical router"),
@@ -76,7 +76,7 @@ KEYS: dict[str, dict[str, tuple[str, str] | Lack]] = {
         "buffers_per_data_vc": ("router.buffer_flits", ""), "buffers_per_ctrl_vc": ("router.buffer_flits", ""),
         "synthetic": ("traffic.pattern", ""), "injectionrate": ("traffic.load", _FLITS),
         "link_latency": ("topology.channel_delay", ""), "router_latency": ("router.routing_delay",
-            ", the first of four delays that make up a router's"),
+            ", the first of four delays that add up to a router's"),
         "mesh_rows": ("topology.shape", _SHAPE), "num_rows": ("topology.shape", _SHAPE),
         "num_cpus": ("topology.shape", _SHAPE), "garnet_deadlock_threshold": ("run.watchdog_cycles", ""),
         "sim_cycles": ("run.measure_cycles", ""), "num_packets_max": ("traffic.batch_packets", ""),
@@ -84,7 +84,7 @@ KEYS: dict[str, dict[str, tuple[str, str] | Lack]] = {
         "inj_vnet": Lack("traffic classes with loads of their own; traffic.message_classes separates requests and "
                          "replies"),
         "link_width_bits": Lack("width of a channel in bits; a channel carries one flit a cycle"),
-        "ni_flit_size": Lack("size of a flit in bits for synthetic traffic; traffic.flit_bytes is that of programs"),
+        "ni_flit_size": Lack("size of a flit in bits for synthetic traffic; traffic.flit_bytes applies to programs"),
     },
     "Noxim": {
         "n_virtual_channels": ("router.vcs", ""), "buffer_depth": ("router.buffer_flits", ""),
@@ -97,7 +97,7 @@ KEYS: dict[str, dict[str, tuple[str, str] | Lack]] = {
         "stats_warm_up_time": ("run.warmup_cycles", ", in cycles"), "rnd_generator_seed": ("run.seed", ""),
         "selection_strategy": _SENSING, "use_winoc": Lack("wireless channels"), "winoc": Lack("wireless channels"),
         "use_powermanager": _POWER, 
-        "flit_size": Lack("size of a flit in bits for synthetic traffic; traffic.flit_bytes is that of programs"),
+        "flit_size": Lack("size of a flit in bits for synthetic traffic; traffic.flit_bytes applies to programs"),
         "clock_period_ps": Lack("length of a cycle; all times are in cycles"),
     },
     "SuperSim": {
@@ -147,8 +147,8 @@ def _lacks(*names: str, what: str = "{}") -> dict[str, str | Lack]:
     return {name: Lack(what.format(name)) for name in names}
 
 
-# Dotted path -> others' word for a value -> flitlab's word, or what flitlab lacks. Words are compared without case,
-# blanks, hyphens and underscores.
+# Dotted path -> another simulator's name of a choice -> flitlab's name, or the feature that flitlab lacks. Comparisons
+# ignore case, blanks, hyphens and underscores.
 VALUES: dict[str, dict[str, str | Lack]] = {
     "topology.kind": {
         "anynet": "graph", "custom": "graph", "mesh_xy": "mesh", "mesh_westfirst": "mesh",
@@ -241,16 +241,16 @@ _VALUES = {path: {_bare(word): meaning for word, meaning in words.items()} for p
 
 
 def about_key(path: Any) -> str:
-    """A sentence about a key that is none of flitlab's: ``It is BookSim's word for ...``, ``flitlab has no ...``, or
-    nothing."""
+    """Returns a sentence about a key that flitlab does not have: ``It is BookSim's name for ...`` or
+    ``flitlab has no ...``; "" if it is unknown."""
     simulator, meaning = _of_key(path) if isinstance(path, str) else ("", None)
     if isinstance(meaning, Lack):
         return f"flitlab has no {meaning}."
-    return f"It is {simulator}'s word for {meaning[0]}{meaning[1]}." if meaning else ""
+    return f"It is {simulator}'s name for {meaning[0]}{meaning[1]}." if meaning else ""
 
 
 def key_of(word: str) -> tuple[str, str] | None:
-    """The dotted path that others call so, and how it differs; None: there is none."""
+    """Returns the dotted path for another simulator's name, and how it differs; None if flitlab has no equivalent."""
     meaning = _of_key(word)[1]
     return None if isinstance(meaning, Lack) else meaning
 
@@ -260,13 +260,13 @@ def _of_key(path: str) -> tuple[str, tuple[str, str] | Lack | None]:
 
 
 def check_words(given: Mapping[str, Any], known: set[str]) -> None:
-    """Raises ConfigError for a key or a value that others have and flitlab does not."""
+    """Raises ConfigError, which names flitlab's equivalent, for keys and values of other simulators."""
     for path, value in given.items():
         simulator, key = _of_key(path) if path not in known else ("", None)
         if isinstance(key, Lack):
             raise ConfigError(f"{path} = {shown(value)}: flitlab has no {key}.")
         if key:
-            raise ConfigError(f"{path} = {shown(value)} is {simulator}'s word: here it is {key[0]}{key[1]}.")
+            raise ConfigError(f"{path} = {shown(value)} is {simulator}'s name: in flitlab it is {key[0]}{key[1]}.")
         meaning = _meaning(path, value) if isinstance(value, str) else None
         if meaning in (None, value):
             continue
@@ -277,21 +277,21 @@ def check_words(given: Mapping[str, Any], known: set[str]) -> None:
         if isinstance(meaning, Lack) and choices:
             raise ConfigError(f'{path} = "{value}": flitlab has no {meaning}. Allowed are {", ".join(choices)}.')
         if meaning in choices:
-            raise ConfigError(f'{path} = "{value}": here it is called "{meaning}".')
+            raise ConfigError(f'{path} = "{value}": in flitlab it is "{meaning}".')
 
 
 @cache
 def _choices(path: str, kind: str) -> list[str]:
-    """The words that a parameter may have for a router kind; none if one of the two is unknown."""
+    """Returns the choices of a parameter for a router kind; [] if the parameter or kind is unknown."""
     try:
         return parameters_of(kind).get(path, {"choices": []})["choices"]
-    except ConfigError:  # the configuration is checked later
+    except ConfigError:  # an unknown kind; the core's checks report it later
         return []
 
 
 def _meaning(path: str, value: str) -> str | None:
-    """What others' word for a value means. BookSim's routing functions end in the topology that they are for, as in
-    dor_mesh."""
+    """Returns flitlab's equivalent of another simulator's choice. The suffix of BookSim's routing functions is their
+    topology, as in dor_mesh, and is ignored."""
     words = _VALUES.get(path, {})
     if (found := words.get(_bare(value))) or path != "routing.algorithm":
         return found

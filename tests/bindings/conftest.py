@@ -9,14 +9,14 @@ from browser_pages import browser, page
 import flitlab as fl
 from flitlab import clusters
 
-__all__ = ["browser", "page"]  # fixtures, one browser for all tests
+__all__ = ["browser", "page"]  # fixtures; all tests share one browser
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
 def small():
-    """A 4x4 torus that is measured in a blink."""
+    """A 4x4 torus whose run takes a fraction of a second."""
     return fl.Experiment.from_dict(
         {"topology.shape": [4, 4], "traffic.load": 0.2, "run.warmup_cycles": 500, "run.measure_cycles": 2000},
         name="small",
@@ -25,7 +25,7 @@ def small():
 
 @pytest.fixture
 def cli(tmp_path):
-    """Runs the command line in a process of its own: cli("run", ...) -> CompletedProcess."""
+    """Runs the command line in a separate process: cli("run", ...) -> CompletedProcess."""
 
     def call(*args, **kwargs):
         return subprocess.run([sys.executable, "-m", "flitlab", *map(str, args)], capture_output=True, text=True,

@@ -92,7 +92,7 @@ def test_saturation_by_bisection(small):
 
 
 def test_a_warm_up_that_was_given_up_is_said(small, tmp_path):
-    """Three sources share one terminal and offer a little more than it takes: latency never settles."""
+    """Three sources share one terminal and offer slightly more than it accepts: latency never settles."""
     rows = ["0,3,1", "1,3,1", *(f"{t},{t},1" for t in range(2, 16))]
     (tmp_path / "matrix.csv").write_text("\n".join(rows))
     growing = small.set({"topology.kind": "mesh", "traffic.pattern": "matrix", "traffic.load": 0.36,
@@ -138,7 +138,7 @@ def configurations(draw):
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(configurations())
 def test_any_configuration_conserves_and_is_identical_on_any_number_of_threads(flat):
-    """Credits and flits are audited in every epoch; a deadlock or a lost flit would raise RunError."""
+    """Every epoch audits credits and flits; a deadlock or a lost flit would raise RunError."""
     experiment = fl.Experiment.from_dict(flat)
     one, three = fl.run(experiment, threads=1, backend="cpu"), fl.run(experiment, threads=3, backend="cpu")
     assert one.state_hash == three.state_hash
@@ -272,7 +272,7 @@ def test_resume_runs_points_again_if_a_file_has_changed(tmp_path):
 
 
 def test_what_is_looked_at_is_of_today():
-    """The state is copied once for all that is looked at, and again after whatever may change it."""
+    """The state is copied once for all inspections, and again after any call that may change it."""
     net = fl.Network(fl.Experiment.from_dict({"router.kind": "t3e", "traffic.load": 0.2}))
     saved = net.inspect("router", 0)
     assert net.inspect("router", 0) == saved

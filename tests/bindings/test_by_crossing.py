@@ -1,5 +1,5 @@
-"""routing.vc_assignment = "by_crossing": a packet decides when it enters a ring, by whether it will cross the
-wrap-around channel, and keeps that class all along the ring; Valiant's second phase decides anew."""
+"""routing.vc_assignment = "by_crossing": a packet chooses its VC class when it enters a ring, by whether it will cross
+the wrap-around channel, and keeps it on the whole ring; Valiant's second phase chooses again."""
 
 from itertools import groupby
 
@@ -11,7 +11,8 @@ RADIX = 8
 
 
 def hops(**settings):
-    """Of each packet that has arrived: its network hops in order, as (router, direction, VC), direction 1 or -1."""
+    """Returns for each packet that has arrived its network hops in order: (router, direction, VC), direction 1 or
+    -1."""
     e = fl.Experiment.from_dict({
         "topology.kind": "ring", "topology.shape": [RADIX], "routing.vc_assignment": "by_crossing",
         "traffic.packet_flits": 2} | {key.replace("__", "."): value for key, value in settings.items()})
@@ -43,12 +44,12 @@ def test_the_class_is_kept_all_along_the_ring(load, vcs):
 
 
 def test_valiants_second_phase_decides_anew():
-    """VCs 0 and 1 are those of the first phase, 2 and 3 of the second."""
+    """VCs 0 and 1 belong to the first phase, 2 and 3 to the second."""
     decided = set()
     for way in hops(routing__algorithm="valiant", router__vcs=4, traffic__load=0.1):
         phases = {second: list(part) for second, part in groupby(way, lambda hop: hop[2] >= 2)}
         for part in phases.values():
             assert {vc % 2 for *_, vc in part} == {int(crosses(part))}, way
-        if len(phases) == 2 and phases[False][-1][1] == phases[True][0][1]:  # on in the same direction
+        if len(phases) == 2 and phases[False][-1][1] == phases[True][0][1]:  # both phases go in the same direction
             decided.add((crosses(phases[False]), crosses(phases[True])))
     assert decided >= {(False, False), (False, True), (True, False)}

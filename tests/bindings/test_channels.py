@@ -1,4 +1,4 @@
-"""What channels carried in a run, against the network stepped by hand, and the drawing of it."""
+"""Flits that channels carried in a run, compared with the network stepped by hand, and the drawing of the table."""
 
 import sys
 
@@ -82,7 +82,7 @@ def test_the_drawing_of_a_mesh_has_each_channel_in_its_place():
                                   strict=True):
         start, end = (np.array([r % 4, r // 4]) for r in (a, b))
         assert np.linalg.norm([x, y] - start) < 0.2 and np.linalg.norm([x + u, y + v] - end) < 0.2
-    # The channel back lies beside it, on the other side.
+    # The opposite channel is drawn beside it, on the other side.
     ahead, back = (table[(table.router == a) & (table.to_router == b)].index[0] for a, b in ((0, 1), (1, 0)))
     assert quiver.get_offsets()[ahead][1] < 0 < quiver.get_offsets()[back][1]
     assert axes.get_xlabel() == "x (router)" and axes.get_ylabel() == "y (router)"
@@ -113,7 +113,7 @@ def test_planes_of_three_dimensions_do_not_touch():
 
 
 def test_a_graph_is_drawn_by_distance():
-    """A path is a line of even steps, a ring of six a hexagon."""
+    """A path is drawn as a straight line with even steps, a ring of six as a hexagon."""
     line = np.array(graph_places(6, [(a, a + 1) for a in range(5)])[0])
     steps = np.linalg.norm(np.diff(line, axis=0), axis=1)
     assert steps == pytest.approx(np.ones(5), abs=0.05) and np.linalg.norm(line[5] - line[0]) > 4.8

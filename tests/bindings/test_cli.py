@@ -1,4 +1,4 @@
-"""The command line as a user meets it: output, messages, exit codes."""
+"""The command line from a user's view: output, messages, exit codes."""
 
 import json
 import os
@@ -106,7 +106,7 @@ def test_a_deadlock_exits_3_with_its_cycle(cli, config):
     (["run", "{mesh}", "--set", "topology.shape=[99999999999999999999]"], ["topology.shape = [9", "too large"]),
     (["run", "{mesh}", "--set", "traffic.packet_flits=[[99999999999999999999,1]]"], ["packet_flits", "too large"]),
     (["run", "{mesh}", "--set", "router.speculative=yes"], ['router.speculative = "yes"', "true or false"]),
-    (["run", "{mesh}", "--set", "traffic.pattern=3"], ["traffic.pattern = 3", "one of the words uniform, "]),
+    (["run", "{mesh}", "--set", "traffic.pattern=3"], ["traffic.pattern = 3", "one of uniform, "]),
     (["run", "{mesh}", "--set", "router.vcs=17"], ["router.vcs = 17", "1 to 16"]),
     (["run", "{mesh}", "--set", "router.kind=t3x"], ['router.kind = "t3x"', "Allowed are", "vc"]),
     (["run", "{mesh}", "--set", "topology.shape=[4,8]", "--set", "traffic.pattern=transpose"],
@@ -147,11 +147,12 @@ def test_a_deadlock_exits_3_with_its_cycle(cli, config):
     (["trace", "{mesh}", "--cycles", "1:3", "--format", "vcd", "--out", "x", "--routers", "5-1"],
      ["--routers 5-1", "0,5,9-12"]),
     (["reproduce", "t9x"], ["t9x"]),
-    (["reproduce", ""], ["no experiment has a name that begins so"]),
+    (["reproduce", ""], ["no experiment has a name that starts with this"]),
     (["run", ""], ["it must be the path of a file"]),
     (["run", "{mesh}", "--checkpoint", ""], ["--checkpoint", "it must be the path of a file"]),
     (["sweep", "{mesh}", "--over", "traffic.load=0.1", "--out", ""], ["--out", "it must be the path of a folder"]),
-    (["sweep", "{mesh}", "--over", "traffic.load=0.1", "--resume"], ["--resume goes on from", "give it as --out"]),
+    (["sweep", "{mesh}", "--over", "traffic.load=0.1", "--resume"],
+     ["--resume continues a sweep from", "give the folder as --out"]),
     (["sweep", "{mesh}", "--over", "traffic.load=adaptive"], ["--over traffic.load=adaptive", "adaptive:LOW:HIGH"]),
     (["sweep", "{mesh}", "--over", "load=0.1"], ["flitlab: unknown key load = 0.1: did you mean traffic.load?"]),
 ])
@@ -193,10 +194,10 @@ def test_bench_times_whole_sweeps(cli, config):
     rows = json.loads(done.stdout)
     first = rows[0]
     assert first["runs"] == 4 and len(first["loads"]) == 3
-    # Warm-up and window of each run, at least, and not those of other runs.
+    # At least warm-up and window of each run, and no cycles of other runs.
     assert 4 * 1000 <= first["cycles"] < 4 * 60000
     assert first["router_cycles_per_second"] == pytest.approx(64 * first["cycles"] / first["seconds"])
-    assert all(row["cycles"] == first["cycles"] for row in rows)  # threads and engines do the same
+    assert all(row["cycles"] == first["cycles"] for row in rows)  # all threads and engines do the same work
     assert "host included" in cli("bench", config("vc-mesh-8x8"), "--sweep", 2, *SMALL).stdout
 
 
@@ -267,7 +268,7 @@ def test_a_terminated_run_goes_on_from_its_checkpoint(cli, config, tmp_path):
     whole = json.loads(cli(*run).stdout)
     stopped = interrupted([*run, "--checkpoint", "c", "--every", "0.000001"], tmp_path, signal.SIGTERM,
                           condition="Path('c').exists()")
-    assert stopped.returncode == 130 and "goes on from there" in stopped.stderr, stopped.stderr
+    assert stopped.returncode == 130 and "continues from there" in stopped.stderr, stopped.stderr
     other = cli("run", config("vc-torus-8x8"), "--checkpoint", "c")
     assert other.returncode == 2 and "belongs to another configuration" in other.stderr
     done = cli(*run, "--checkpoint", "c")

@@ -1,4 +1,4 @@
-"""Files that describe clusters, and the queues and workers that they ask for."""
+"""Files that describe clusters, and the job queues and workers that they request."""
 
 import subprocess
 import sys
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_a_queue_of_slurm_is_asked_for_what_the_file_says(slurm, cluster_file):
-    """The script that would be submitted; there is no queue here to submit it to."""
+    """Checks the script that would be submitted, because there is no queue here."""
     file = cluster_file('kind = "slurm"\nworkers = 8\n[options]\ncores = 4\nmemory = "8GB"\nqueue = "short"\n'
                         'walltime = "00:30:00"\n')
     given = clusters._read(file)
@@ -27,7 +27,7 @@ def test_a_queue_of_slurm_is_asked_for_what_the_file_says(slurm, cluster_file):
 
 
 def test_ctrl_c_is_an_interrupt_after_a_queue_is_imported(slurm):
-    """In a new process, since only the first import of dask_jobqueue takes it over."""
+    """In a new process, because only the first import of dask_jobqueue replaces the interrupt handler."""
     done = subprocess.run([sys.executable, "-c", "import os, signal; from flitlab import clusters\n"
                            "clusters.imported('dask_jobqueue', 'SLURMCluster')\n"
                            "try: os.kill(os.getpid(), signal.SIGINT)\n"
@@ -41,8 +41,8 @@ def test_ctrl_c_is_an_interrupt_after_a_queue_is_imported(slurm):
     ('kind = "local"\n', "workers = None; it must be a positive number"),
     ('kind = "local"\nworkers = 0\n', "workers = 0; it must be a positive number"),
     ('kind = "local"\nworkers = true\n', "workers = True"),
-    ('kind = "local"\nworkers = 2\nworker = 3\n', "worker is no key of a cluster. Did you mean workers?"),
-    ('kind = "local"\nworkers = 2\noptions = 3\n', "options must be a table"),
+    ('kind = "local"\nworkers = 2\nworker = 3\n', "worker is not a key of a cluster file. Did you mean workers?"),
+    ('kind = "local"\nworkers = 2\noptions = 3\n', "options must be a TOML table"),
     ('kind = "local"\nworkers = 2\n[options]\ncolour = "red"\n', "LocalCluster cannot be started with its"),
     ('kind = "scheduler"\n', "needs address"),
     ('kind = "scheduler"\naddress = "a"\nfile = "b"\n', "needs address"),
@@ -54,7 +54,7 @@ def test_ctrl_c_is_an_interrupt_after_a_queue_is_imported(slurm):
     ('kind = "local"\nworkers = 2\naddress = "a"\n', "kind = 'local' has no address; its keys are kind, options, w"),
     ('kind = "slurm"\nworkers = 2\nfile = "a"\n', "kind = 'slurm' has no file"),
     ('kind = "ssh"\nworkers = 2\n', "kind = 'ssh' has no workers; its keys are kind, options"),
-    ('kind = "scheduler"\nfile = "nowhere.json"\n', "file = 'nowhere.json' is not there"),
+    ('kind = "scheduler"\nfile = "nowhere.json"\n', "file = 'nowhere.json' does not exist"),
     ('kind = "scheduler"\naddress = "nothing"\n', "no Dask scheduler answers at nothing"),
     ("kind = ", "cluster.toml' is not valid TOML: Invalid value"),
 ])

@@ -1,4 +1,4 @@
-"""Sweeps on other processes: Dask's workers, one that is killed, jobs that fail, and files that describe clusters."""
+"""Sweeps on other processes: Dask workers, a killed worker, failing jobs, and version or file mismatches."""
 
 import json
 import os
@@ -23,7 +23,7 @@ LOCAL = 'kind = "local"\nworkers = 2\n'
 
 
 class Here:
-    """An executor that runs a job at once, in this process; those whose numbers ``fail`` has end with its error."""
+    """An executor that runs each job at once in this process. Jobs numbered in ``fail`` end with its error."""
 
     def __init__(self, fail=None):
         self.fail, self.futures = fail or {}, []
@@ -36,14 +36,14 @@ class Here:
 
 
 class Plain:
-    """A future of neither concurrent.futures nor Dask: it has what is given, and no more."""
+    """A future of neither concurrent.futures nor Dask, with only the given attributes."""
 
     def __init__(self, **given):
         self.__dict__ |= given
 
 
 class Dask:
-    """What ``slots`` asks a client of Dask."""
+    """The part of a Dask client that ``slots`` uses."""
 
     __module__ = "distributed.client"
 
@@ -74,8 +74,8 @@ def test_two_workers_make_the_table_of_one_machine(small, cluster_file, tmp_path
 
 
 def test_points_of_a_killed_worker_run_again(small, cluster_file, monkeypatch):
-    """One of two workers is killed with the first result: what it had done and not handed over is lost, and what it was
-    to do falls to the other one."""
+    """One of two workers is killed at the first result: its finished results that were not transferred are lost, and
+    the other worker runs its jobs."""
     pytest.importorskip("distributed")
     longer = small.set("run.measure_cycles", 20000)
     result, killed = executors._result, []
@@ -127,7 +127,7 @@ def test_any_future_with_a_result_will_do(small):
 @pytest.mark.parametrize(("error", "said"), [
     (TimeoutError("no answer in 30 s"), "the workers cannot be reached: no answer in 30 s"),
     (ConnectionResetError(), "the workers cannot be reached: ConnectionResetError"),
-    (CancelledError("scheduler-connection-lost"), "jobs were cancelled, or the scheduler has gone; finished points"),
+    (CancelledError("scheduler-connection-lost"), "jobs were cancelled, or the scheduler stopped; finished points"),
 ])
 @pytest.mark.parametrize("with_out", [False, True])
 def test_failures_of_an_executor_are_not_those_of_our_files(error, said, with_out, small, tmp_path):
@@ -142,7 +142,8 @@ def test_failures_of_an_executor_are_not_those_of_our_files(error, said, with_ou
 
 
 def test_what_ended_a_sweep_is_told_and_not_what_came_of_it(small):
-    """Of futures as Dask's: one fails, and the result of another one that has ended can be had no more. No cancel."""
+    """Futures like Dask's, without cancel: one fails, and the result of another, finished one is no longer
+    available."""
     def submit(*_):
         status, said = left.pop()
 
@@ -168,7 +169,7 @@ def test_points_that_cannot_be_written_name_their_folder(small, tmp_path, monkey
 
 
 def test_jobs_that_have_ended_are_kept_when_another_one_fails(small, tmp_path, monkeypatch):
-    """The failed one is looked at first."""
+    """The failed job is examined first."""
     monkeypatch.setattr(executors, "_as_they_finish", lambda _, futures: futures)
     loads = {"traffic.load": [0.1, 0.2, 0.3, 0.4]}
     for number, error in enumerate((OSError("first"), CancelledError(), RuntimeError("mine"))):
@@ -262,7 +263,7 @@ def test_workers_that_die_are_told_and_finished_points_stay(small, pool, tmp_pat
 
 
 def test_as_many_workers_may_die_of_a_job_as_the_page_says():
-    """Dask allows a job three deaths; the next one ends it."""
+    """Dask allows three worker deaths for a job; the next one ends it."""
     assert pytest.importorskip("distributed").config["distributed"]["scheduler"]["allowed-failures"] == 3
     assert "A job that four workers died of" in (ROOT / "docs" / "clusters.md").read_text()
 
@@ -280,7 +281,7 @@ def test_the_command_line_takes_a_cluster(cli, cluster_file, tmp_path):
 
 
 def test_ctrl_c_ends_a_sweep_on_a_cluster_as_any_other(cluster_file, tmp_path):
-    """A terminal interrupts the workers' processes too: they say nothing, and one line tells what is kept. One worker
+    """A terminal interrupts the workers' processes too: they print nothing, and one line says what is kept. One worker
     has a point that takes hours."""
     pytest.importorskip("distributed")
     cluster_file(LOCAL)
@@ -288,9 +289,9 @@ def test_ctrl_c_ends_a_sweep_on_a_cluster_as_any_other(cluster_file, tmp_path):
              "--set", "run.warmup_cycles=500", "--out", "part")
     done = interrupted(words, tmp_path, signal.SIGINT, points=1, whole_group=True)
     assert done.returncode == 130, done.stderr
-    bar = [line for line in done.stderr.splitlines() if "points [" in line]  # there may be one, on a slow machine
+    bar = [line for line in done.stderr.splitlines() if "points [" in line]  # perhaps, on a slow machine
     lines = [line for line in done.stderr.splitlines() if line.strip() and line not in bar]
-    assert lines == ["flitlab: interrupted. Finished points: 1, in part; go on with --resume."], done.stderr
+    assert lines == ["flitlab: interrupted. Finished points: 1, in part; continue with --resume."], done.stderr
 
 
 def test_two_clusters_may_run_on_one_machine(cluster_file, recwarn):
@@ -301,7 +302,7 @@ def test_two_clusters_may_run_on_one_machine(cluster_file, recwarn):
 
 
 def test_workers_that_are_still_busy_are_ended_without_a_warning():
-    """Dask warns of each process that has to be killed, which a worker in the middle of a long run has to be."""
+    """Dask warns of each process that it must kill, such as a worker in the middle of a long run."""
     logging = pytest.importorskip("distributed").nanny.logging
     logger, told = logging.getLogger("distributed.nanny"), []
     handler = logging.Handler()

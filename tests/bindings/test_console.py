@@ -1,4 +1,4 @@
-"""Consoles and tools: what they say of themselves, and what they say of bad input."""
+"""Consoles and tools: their documentation, and their messages about bad input."""
 
 import copy
 import pickle

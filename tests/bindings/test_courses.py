@@ -1,4 +1,4 @@
-"""Courses: samples window by window, side by side; what is kept goes on, and is not taken for something else."""
+"""Courses: samples window by window, several side by side; a kept course resumes and is not confused with another."""
 
 import json
 
@@ -41,7 +41,7 @@ class Stopped(Exception):
 
 
 def stops_after(windows):
-    """What to observe so that a course breaks off after some windows."""
+    """Returns an observe function that interrupts a course after some windows."""
     def observe(network):
         if network.cycle > windows * 500:
             raise Stopped
@@ -59,7 +59,7 @@ def test_what_has_been_kept_goes_on(tmp_path, monkeypatch, capfd):
     stepped = []
     course = Course(TORUS, 500, 6, observe=lambda n: stepped.append(n.cycle) or {})
     assert follow({"a": course}, tmp_path) == whole
-    assert stepped == [2500, 3000]  # the last two windows only
+    assert stepped == [2500, 3000]  # only the last two windows
     assert "1 runs of 16 nodes" in capfd.readouterr().err
     assert not (tmp_path / "a.checkpoint").exists()
     assert follow({"a": course}, tmp_path) == whole and len(stepped) == 2  # nothing is run again
@@ -91,7 +91,7 @@ def test_damaged_samples_are_made_again(damaged, tmp_path, monkeypatch):
     whole = follow({"a": course}, tmp_path)
     file = tmp_path / "a.json"
     file.write_bytes(damaged(file.read_text()))
-    with pytest.warns(UserWarning, match=r"a\.json is damaged, or of another version of flitlab; what it kept is run"):
+    with pytest.warns(UserWarning, match=r"a\.json is damaged, or from another version of flitlab; its windows run"):
         assert follow({"a": course}, tmp_path) == whole
 
 
@@ -105,7 +105,7 @@ def test_samples_are_not_written_through_links(tmp_path, monkeypatch):
 
 
 def test_a_checkpoint_behind_its_samples(tmp_path, monkeypatch):
-    """Killed between the two files: the samples that the checkpoint does not have are made again."""
+    """The process is killed between writing the two files: samples beyond the checkpoint are recomputed."""
     monkeypatch.setattr(courses, "SAVE_SECONDS", 0)
     monkeypatch.setattr(courses, "PROBE_SECONDS", 0.01)
     with pytest.raises(Stopped):

@@ -1,4 +1,4 @@
-"""Events of every model: where a packet goes when it is created, and which flit of it an event is about."""
+"""Events of every model: the destination of a packet at its creation, and the flit that an event refers to."""
 
 import json
 
@@ -9,7 +9,7 @@ from flitlab import _core
 
 SMALL = {"t3e": {"topology.shape": [4, 4, 2]}, "bgl": {"topology.shape": [4, 4, 2]}}
 LENGTHS = {"traffic.packet_flits", "traffic.reply_flits"}
-ONE_LENGTH = ("metro", "adaptive", "sconnect")  # or too long for this
+ONE_LENGTH = ("metro", "adaptive", "sconnect")  # or packets too long for this test
 MODES = [(model["kind"], mode) for model in _core.models() for mode in model["modes"]
          if mode not in ("trace", "program", "broadcast")]
 
@@ -34,11 +34,11 @@ def test_a_creation_names_the_terminal_that_the_packet_arrives_at(kind, mode):
     events = events_of(of_mode(kind, mode))
     to = {(e["src"], e["id"]): e["dst"] for e in events if e["kind"] == "created"}
     arrived = [((e["src"], e["id"]), e["index"]) for e in events if e["kind"] == "delivered"]
-    if kind == "metro":  # a message is through where it is acknowledged, which is its source
+    if kind == "metro":  # a message is delivered when its source receives the acknowledgment
         arrived = [((source, number), 15 - source) for (source, number), _ in arrived]
     assert len(arrived) > 20 and all(to[packet] == terminal for packet, terminal in arrived)
     assert not any("dst" in e for e in events if e["kind"] != "created")
-    if mode == "request_reply" and kind != "metro":  # whose replies come back on the connection
+    if mode == "request_reply" and kind != "metro":  # METRO's replies return on the connection
         assert any(number >= 2**31 for _, number in to)
 
 

@@ -1,4 +1,4 @@
-"""Pictures of curves: bands over seeds, overlays, and figures that fit a column of a paper."""
+"""Figures of curves: bands over seeds, overlays, and figures that fit a column of a paper."""
 
 import contextlib
 import itertools
@@ -102,7 +102,7 @@ def test_a_paper_gets_a_column():
                                                           "saturated"]
     assert all(t.get_fontsize() >= 7 for t in [*texts, *legend.get_texts()])
     edge = figure.get_tightbbox()
-    assert edge.x0 >= -0.01 and edge.x1 <= 3.51  # inches: nothing hangs out of the column
+    assert edge.x0 >= -0.01 and edge.x1 <= 3.51  # inches: all of it is inside the column
     assert not legend.get_window_extent().overlaps(left.get_window_extent())
 
 
@@ -146,7 +146,7 @@ def test_the_command_line_overlays_folders(folders):
     assert {"one", "two"} <= set(re.findall(r">([^<>\n]+)</text>", (folders / "both.svg").read_text()))
     assert plot("one").returncode == 0 and (folders / "curves.png").stat().st_size > 10000
     for args, word in ((["three"], "three"), (["one", "--style", "acm"], "there is ieee"),
-                       (["one", "two", "--labels", "x"], "1 names are not one for each of 2")):
+                       (["one", "two", "--labels", "x"], "1 names for 2 curves; give one name for each")):
         done = plot(*args)
         assert done.returncode == 2 and word in done.stderr and done.stderr.count("\n") == 1
 
@@ -191,14 +191,14 @@ def test_curves_are_drawn_in_chosen_panels(panels, labels, lines, width, inches,
     texts = [t for a in picture for t in (a.xaxis.label, a.yaxis.label, *a.get_xticklabels(), *a.get_yticklabels())]
     assert all(7 <= text.get_fontsize() <= 8 for text in [*texts, *legend.get_texts()])
     edge, window = figure.get_tightbbox(), legend.get_window_extent()
-    assert edge.x0 >= -0.01 and edge.x1 <= inches + 0.01 and edge.y0 >= -0.01  # nothing hangs out of the page
+    assert edge.x0 >= -0.01 and edge.x1 <= inches + 0.01 and edge.y0 >= -0.01  # all of it is inside the page
     assert not any(window.overlaps(axis.get_window_extent()) for axis in picture)
     for one, other in itertools.combinations(picture, 2):
         assert not one.get_tightbbox().overlaps(other.get_tightbbox())
 
 
 def test_all_pictures_are_of_one_kind():
-    """The axes of a picture, which can be taken apart, and drawn into again."""
+    """Pictures consist of axes, which the caller can take apart and draw into again."""
     result = fl.run({"topology.shape": [4, 4], "run.warmup_cycles": 100, "run.measure_cycles": 200})
     network = fl.Network({"topology.shape": [4, 4]}).step(20)
     left, right = mine = TWO[0].plot()
@@ -229,12 +229,13 @@ def test_a_picture_is_written_the_same_twice(tmp_path):
 
 
 @pytest.mark.parametrize(("wrong", "said"), [
-    ({"panels": "latencies"}, r"panels = 'latencies': 'latencies' is no panel; there are latency, accepted, "
+    ({"panels": "latencies"}, r"panels = 'latencies': 'latencies' is not a panel; panels are latency, accepted, "
                               r"percentiles, network_latency, hops, channel_use, finish\. Did you mean latency\?"),
-    ({"panels": ["latency", 3]}, r"panels = \['latency', 3\]: 3 is no panel; there are latency, accepted,"),
-    ({"panels": []}, r"panels = \[\]: None is no panel; there are"),
-    ({"panels": 7}, r"panels = 7: 7 is no panel; there are"),
-    ({"panels": "finish"}, r"only batches and traces have a time to finish, and the runs of a are others; there are"),
+    ({"panels": ["latency", 3]}, r"panels = \['latency', 3\]: 3 is not a panel; panels are latency, accepted,"),
+    ({"panels": []}, r"panels = \[\]: None is not a panel; panels are"),
+    ({"panels": 7}, r"panels = 7: 7 is not a panel; panels are"),
+    ({"panels": "finish"}, r"only batches and traces have a time to finish, but the runs of a are of other kinds; "
+                           "panels are"),
     ({"width": "douple"}, r"width = 'douple': it must be 'single' or 'double', or 1 to 100 inches\. Did you mean doub"),
     ({"width": 0}, r"width = 0: it must be 'single' or 'double', or 1 to 100 inches\."),
     ({"width": True}, r"width = True: it must be"),
@@ -251,7 +252,7 @@ def test_what_cannot_be_drawn_is_one_line(wrong, said):
 
 
 def test_a_long_line_has_no_band(tmp_path):
-    """Twenty thousand points, whose markers and bands would cover one another."""
+    """Twenty thousand points, whose markers and bands would overlap."""
     long = curve([full(i / 20000) for i in range(20000)])
     picture = fl.plot(long, panels="latency")
     assert not picture[0].collections and len(picture[0].lines[0].get_xdata()) == 20000

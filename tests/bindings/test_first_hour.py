@@ -1,5 +1,5 @@
-"""What a newcomer types in the first hour: files as editors write them, numbers as people write them, keys that are
-removed, seeds, notebooks."""
+"""A newcomer's first inputs: files as editors write them, numbers as people type them, removed keys, seeds,
+notebooks."""
 
 import json
 from pathlib import Path
@@ -15,12 +15,12 @@ ROOT = Path(__file__).resolve().parents[2]
 FAST = {"run.warmup_cycles": 200, "run.measure_cycles": 400, "run.epoch_cycles": 100}
 
 
-# Files of other simulators, and texts as editors write them.
+# Files of other simulators, and text encodings of editors.
 
 
 FOREIGN = {
     "mesh.cfg": ("// a mesh\ntopology = mesh;\nk = 8;\nn = 2;\nrouting_function = dor;\nnum_vcs = 8; // VCs\n",
-                 "is a configuration of BookSim. flitlab reads TOML: begin with a file of `flitlab configs "
+                 "is a configuration of BookSim. flitlab reads TOML; start from the output of `flitlab configs "
                  "vc-mesh-8x8`, where topology is topology.kind, k is topology.shape, routing_function is "
                  "routing.algorithm, num_vcs is router.vcs."),
     "net.icnt": ("[config]\ntopology = mesh\nnum_vcs = 4\n", "is a configuration of BookSim. flitlab reads TOML"),
@@ -62,7 +62,7 @@ def test_a_byte_order_mark_is_no_part_of_a_file(tmp_path):
                           "router.kind": "bgl", "topology.shape": [2, 2, 2]})
 
 
-# Values as they are typed.
+# Values as they are typed on the command line.
 
 
 @pytest.mark.parametrize(("typed", "value"), [
@@ -84,7 +84,7 @@ def test_a_number_without_a_digit_before_its_point(cli):
         0.1, 0.2]
 
 
-# Keys that are removed, and files that lie in the current directory.
+# Removed keys, and files in the current directory.
 
 
 def test_any_configuration_becomes_a_batch_or_a_trace(cli, tmp_path):
@@ -108,7 +108,7 @@ def test_any_configuration_becomes_a_batch_or_a_trace(cli, tmp_path):
 
 @pytest.mark.parametrize(("options", "says"), [
     (("--unset", "traffic.laod"), "unknown key traffic.laod. Did you mean traffic.load?"),
-    (("--unset", "num_vcs"), "unknown key num_vcs. It is BookSim's word for router.vcs."),
+    (("--unset", "num_vcs"), "unknown key num_vcs. It is BookSim's name for router.vcs."),
     (("--unset", "traffic.load", "--set", "traffic.load=0.1"), "--unset traffic.load: --set gives it a value"),
     (("--set", "traffic.mode=batch", "--set", "traffic.load=0.1"), "Remove it (--unset traffic.load) or change"),
     (("--set", "traffic.mode=trace", "--unset", "traffic.load", "--unset", "traffic.pattern", "--unset",
@@ -124,7 +124,7 @@ def test_none_removes_a_key():
     assert exp.set("router.vcs", 2).set("router.vcs", None)["router.vcs"] == fl.Experiment({})["router.vcs"]
     batch = exp.set({"traffic.load": None, "traffic.mode": "batch"})
     assert "traffic.load" not in batch and "traffic.load" in exp
-    assert exp.set("traffic.window", None).flat() == exp.flat()  # it was not there
+    assert exp.set("traffic.window", None).flat() == exp.flat()  # it was not set
     with pytest.raises(fl.ConfigError, match=r"unknown key traffic\.laod\. Did you mean traffic\.load\?"):
         exp.set("traffic.laod", None)
     pattern = exp.with_pattern(lambda source, terminals: source ^ 1)
@@ -132,7 +132,7 @@ def test_none_removes_a_key():
 
 
 def test_relative_files_of_set_start_in_the_current_directory(tmp_path, monkeypatch, cli):
-    """Of a configuration in its folder: both have a file of that name."""
+    """The configuration lies in another folder, and both folders have a file of that name."""
     folder = tmp_path / "configs"
     folder.mkdir()
     (folder / "x.toml").write_text('[topology]\nkind = "graph"\nfile = "g.csv"\n[routing]\nalgorithm = "table"\n')
@@ -194,7 +194,7 @@ def test_notebooks_are_copied_out_of_the_package(cli, tmp_path):
     assert names == sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
     (tmp_path / "mine" / names[1]).write_text("my work")
     done = cli("notebooks", "mine")
-    assert done.returncode == 2 and "exists already: move it away, or choose another folder" in done.stderr
+    assert done.returncode == 2 and "already exists: move it, or choose another folder" in done.stderr
     assert (tmp_path / "mine" / names[1]).read_text() == "my work"
     (tmp_path / "file").write_text("")
     assert "cannot be written" in cli("notebooks", "file").stderr

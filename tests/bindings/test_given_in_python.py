@@ -1,4 +1,4 @@
-"""Traffic, routes and graphs from Python: the same as the file, wherever the experiment goes, and checked."""
+"""Traffic, routes and graphs from Python functions: equal to the file in every use of the experiment, and checked."""
 
 import pickle
 from concurrent.futures import ProcessPoolExecutor
@@ -15,7 +15,7 @@ from flitlab import sweeps
 
 RING = 6
 CLOCKWISE_PORT = [0, 1, 1, 1, 1, 0]  # edges of the cycle in networkx' order: 0-1, 0-5, 1-2, 2-3, 3-4, 4-5
-GRAPHS = ["vc", "adaptive", "sconnect"]  # that take any
+GRAPHS = ["vc", "adaptive", "sconnect"]  # kinds that take any graph
 
 
 def short(kind="vc", **settings):
@@ -30,7 +30,7 @@ def mesh():
 
 @pytest.fixture
 def ring():
-    """A graph of six routers in a ring: port 0 or 1 leads to whichever neighbour an edge named first."""
+    """A graph of six routers in a ring; each router's ports 0 and 1 follow the order of the edges."""
     return short(traffic__load=0.1).with_topology(nx.cycle_graph(RING))
 
 
@@ -39,7 +39,7 @@ def half_way(source, terminals):
 
 
 def mixed(source, terminals):
-    """All forms of destinations there are."""
+    """Returns destinations in each possible form."""
     if source == 0:
         return None
     if source == 1:
@@ -120,7 +120,7 @@ def test_a_pattern_that_fits_some_shapes_is_refused_before_any_point_runs(mesh, 
     assert not (tmp_path / "out").exists()
     with pytest.raises(fl.ConfigError, match=r"^at topology\.kind = ring: topology\.shape = \[4, 4\]"):
         fl.sweep(mesh, {"topology.kind": ["mesh", "ring"]}, progress=False)
-    with pytest.raises(fl.ConfigError, match=r"^traffic\.load = 2 is out of range"):  # it is named already
+    with pytest.raises(fl.ConfigError, match=r"^traffic\.load = 2 is out of range"):  # names the value
         fl.sweep(mesh, {"topology.shape": [[4, 4], [8, 8]], "traffic.load": [0.1, 2]}, progress=False)
 
 
@@ -132,7 +132,7 @@ def test_networks_that_take_long_to_plan_are_checked_for_some_seconds(mesh, monk
     points.check_networks()
     assert planned == [0, 1]
     assert sweeps._Points(mesh, [{"traffic.load": load} for load in (0.1, 0.2)]).check_networks() is None
-    assert planned == [0, 1]  # the first job checks the only one
+    assert planned == [0, 1]  # a single network is checked by the first job
 
 
 @pytest.mark.parametrize("kind", GRAPHS)
@@ -151,7 +151,7 @@ def test_nodes_may_be_called_anything(ring):
     named.add_edges_from(("abcdef"[a], "abcdef"[b]) for a, b in nx.cycle_graph(RING).edges)
     assert same(ring.with_topology(named), ring)
     shuffled = nx.Graph()
-    shuffled.add_nodes_from([3, 1, 0, 5, 4, 2])  # numbers keep their meaning, whatever came first
+    shuffled.add_nodes_from([3, 1, 0, 5, 4, 2])  # integer nodes keep their numbers in any order
     shuffled.add_edges_from(nx.cycle_graph(RING).edges)
     links = fl.Network(ring.with_topology(shuffled)).links()
     assert {(a, b) for a, _, b, _ in links if a < b} == set(nx.cycle_graph(RING).edges)
@@ -168,13 +168,13 @@ def test_routes_are_their_table(ring, tmp_path):
     file = ring.set("routing.table_file", write(tmp_path / "t.csv", lines))
     assert same(ring.with_routes(clockwise), file)
     assert hash_of(file) != hash_of(ring)
-    # One way round: the mean of 0 to 5 hops.
+    # All packets go clockwise: the mean of 0 to 5 hops.
     longer = ring.with_routes(clockwise).set("run.measure_cycles", 20000)
     assert fl.run(longer).hops_mean == pytest.approx(2.5, abs=0.05)
 
 
 def test_layers_may_be_given(ring, tmp_path):
-    """The shorter way round; packets between 5 and 0, either way, take layer 1."""
+    """Packets take the shorter direction; packets between 5 and 0, in both directions, take layer 1."""
     def right(router, destination):
         return (destination - router) % RING <= RING // 2
 
@@ -192,7 +192,7 @@ def test_layers_may_be_given(ring, tmp_path):
 
 
 def test_a_mesh_takes_routes_by_its_numbers(mesh):
-    """First along x, as dimension order does; packets in the empty network take as long."""
+    """First along x, as in dimension order; in the empty network packets take equally long."""
     def xy(router, destination):
         (x, y), (to_x, to_y) = (router % 4, router // 4), (destination % 4, destination // 4)
         return router + (1 if to_x > x else -1) if x != to_x else router + (4 if to_y > y else -4)
@@ -205,7 +205,7 @@ def test_a_mesh_takes_routes_by_its_numbers(mesh):
 
 
 def test_a_torus_keeps_the_channels_around():
-    """x first, the shorter way round; a dimension of two has two channels each way."""
+    """x first, in the shorter direction; a dimension of two has two channels in each direction."""
     torus = short(topology__shape=[5, 2], traffic__load=0.1)
 
     def shortest(router, destination):
@@ -245,7 +245,7 @@ def test_it_is_saved_and_belongs_to_a_point_of_a_sweep(ring, tmp_path):
     assert fl.sweep(again, over, progress=False).csv_text() == curve.csv_text()
     with pytest.raises(fl.ConfigError, match=r"topology.file is in memory.*Experiment\.save"):
         experiment.to_toml()
-    # Another function of the same name is another point.
+    # Another function of the same name makes another point.
     def half_way_back(source, terminals):
         return (source - 1) % terminals
 
@@ -281,13 +281,13 @@ def refused(make, *words):
     (lambda s, n: True, ["is True"]),
     (lambda s, n: [1, 2], ["is [1, 2]", "each of the 16 terminals"]),
     (lambda s, n: "abcdefghijklmnop", ["is 'abc"]),
-    (np.ones((3, 3)), ["3 rows of weights are not one for each of 16 terminals"]),
+    (np.ones((3, 3)), ["3 rows of weights for 16 terminals"]),
     ([], ["0 rows", "Give a function"]),
     (7, ["with_pattern(7): it must be a function of source"]),
     (np.array(3), ["with_pattern(array(3)): it must be a function of source"]),
     ("transpose", ["with_pattern('transpose'): it must be", "Patterns by name are set as traffic.pattern."]),
-    ({16: 3}, ["16 is no source", "numbered 0 to 15"]),
-    ({"a": 3}, ["'a' is no source"]),
+    ({16: 3}, ["16 is not a source", "numbered 0 to 15"]),
+    ({"a": 3}, ["'a' is not a source"]),
     (lambda s, n: {3: 10**400}, ["with weight 1000"]),
 ])
 def test_patterns_are_checked(mesh, pattern, words):
@@ -301,11 +301,11 @@ def test_what_the_router_refuses_is_told_at_once():
 
 
 @pytest.mark.parametrize(("routes", "words"), [
-    (lambda r, d: r, ["routes(1, 0) is 1: it must be a neighbour of router 1, which are 0, 2"]),
+    (lambda r, d: r, ["routes(1, 0) is 1: it must be a neighbour of router 1 (0, 2)"]),
     (lambda r, d: 0.5, ["is 0.5"]),
-    (lambda r, d: ((r + 1) % RING, -1), ["layer of virtual channels from 0"]),
-    (lambda r, d: (r + 1) % RING if r else ((r + 1) % RING, 0), ["a layer for every pair of routers, or for none"]),
-    (lambda r, d: r + 1 if r < 3 else r - 1, ["by routes packets from router 1 to 0 go around in a loop",
+    (lambda r, d: ((r + 1) % RING, -1), ["layer of virtual channels, which is 0 or more"]),
+    (lambda r, d: (r + 1) % RING if r else ((r + 1) % RING, 0), ["a layer for every pair of routers, or no layers"]),
+    (lambda r, d: r + 1 if r < 3 else r - 1, ["routes sends packets from router 1 to 0 around a loop",
                                               "2 -> 3 -> 2"]),
     (lambda r, d: ((r + 1) % RING, 7), ["layer 7 needs more than the 4 virtual channels"]),
 ])
@@ -330,10 +330,11 @@ def test_a_kind_that_takes_no_graph_names_those_that_do():
     for name in ("bless-mesh-8x8", "t3e-16"):
         exp = fl.load(name)
         kind = exp["router.kind"]
-        refused(lambda exp=exp: exp.with_topology(nx.path_graph(4)), f'with_topology: router.kind = "{kind}" takes no '
-                f"graph. Kinds that do: {', '.join(sorted(GRAPHS, key='vc sconnect adaptive'.index))}.")
-        refused(lambda exp=exp: exp.with_routes(clockwise), f'with_routes: router.kind = "{kind}" takes no routing '
-                "table. Kinds that do: vc.")
+        able = ", ".join(sorted(GRAPHS, key="vc sconnect adaptive".index))
+        refused(lambda exp=exp: exp.with_topology(nx.path_graph(4)),
+                f'with_topology: router.kind = "{kind}" does not accept a graph. Kinds that accept one: {able}.')
+        refused(lambda exp=exp: exp.with_routes(clockwise), f'with_routes: router.kind = "{kind}" does not '
+                "accept a routing table. Kinds that accept one: vc.")
 
 
 def test_what_is_no_graph_and_no_function(small):

@@ -1,4 +1,4 @@
-"""Curves that are kept and read again: folders, CSV, Parquet, xarray, and what a notebook shows of them."""
+"""Curves that are kept and read again: folders, CSV, Parquet, xarray, and their display in a notebook."""
 
 import csv
 import json
@@ -12,7 +12,7 @@ import flitlab as fl
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A sweep's folder, and its curve: two lines, one of which saturates, two seeds."""
+    """Returns a sweep's folder and its curve: two lines, one of which saturates, two seeds."""
     path = tmp_path_factory.mktemp("sweep") / "mesh"
     experiment = fl.Experiment.from_dict({"topology.kind": "mesh", "topology.shape": [4, 4],
                                           "run.warmup_cycles": 500, "run.measure_cycles": 2000}, name="small mesh")
@@ -30,7 +30,7 @@ def test_a_folder_is_read_as_it_was(folder):
     path, curve = folder
     again = fl.Curve.read(path)
     alike(again, curve)
-    assert again.name == "mesh"  # the folder's: several sweeps of one configuration are told apart by it
+    assert again.name == "mesh"  # the folder's name, which distinguishes sweeps of one configuration
     assert list(again.configs) == list(curve.configs)
 
 
@@ -42,7 +42,7 @@ def test_a_file_has_the_whole_configuration(folder, tmp_path, ending):
     again = fl.Curve.read(file)
     alike(again, curve)
     assert again.csv_text(configuration=True) == curve.csv_text(configuration=True)
-    # Each row's own experiment, out of the file alone.
+    # Each row's experiment, from the file alone.
     row, config = again.rows[2], again.configs[2]
     varied = {key: row[key] for key in (*again.keys, "run.seed")}
     settings = {path: json.loads(value) if str(value).startswith("[") else value
@@ -63,7 +63,7 @@ def test_columns_of_the_configuration_are_behind_the_results(folder, tmp_path):
 
 
 def test_configurations_that_differ_beyond_the_keys(tmp_path):
-    """hypercubes have no shape: a column of which some rows have nothing."""
+    """Hypercubes have no shape, so some rows have an empty cell in that column."""
     experiment = {"run.warmup_cycles": 500, "run.measure_cycles": 500, "router.vcs": 4, "traffic.load": 0.1}
     curve = fl.sweep(experiment, {"topology.kind": ["mesh", "hypercube"], "run.measure_cycles": [500, "auto"]},
                      progress=False)
@@ -89,23 +89,23 @@ def test_what_is_no_curve_is_told(tmp_path):
     (tmp_path / "half").mkdir()
     (tmp_path / "half" / "points.jsonl").write_text("")
     (tmp_path / "broken.parquet").write_text("PAR")
-    for name, word in (("table.csv", "no column offered"), ("half", "has not come to an end"), ("", "no curve.csv"),
+    for name, word in (("table.csv", "no column offered"), ("half", "its sweep is unfinished"), ("", "no curve.csv"),
                        ("nowhere.csv", "No such file"), ("broken.parquet", "cannot be read")):
         with pytest.raises(fl.ConfigError, match=word):
             fl.Curve.read(tmp_path / name)
 
 
 @pytest.mark.parametrize(("column", "cell", "said"), [
-    ("accepted", "abc", "accepted = 'abc', and it must be a number"),
-    ("accepted", "", "accepted = None, and it must be a number"),
-    ("saturated", "maybe", "saturated = 'maybe', and it must be True or False"),
-    ("warmup_steady", "1", "warmup_steady = 1, and it must be True or False"),
-    ("latency_mean", "12.x", "latency_mean = '12.x', and it must be a number"),
-    ("cycles", "True", "cycles = True, and it must be a number"),
-    ("traffic.load", "O.1", "traffic.load = 'O.1', and it must be a number"),
-    ("run.seed", "", "run.seed = None, and it must be a number"),
-    ("state_hash", "", "state_hash = '', and it must be 16 hexadecimal digits"),
-    ("state_hash", "12ab", "state_hash = '12ab', and it must be 16 hexadecimal digits"),
+    ("accepted", "abc", "accepted = 'abc', but it must be a number"),
+    ("accepted", "", "accepted = None, but it must be a number"),
+    ("saturated", "maybe", "saturated = 'maybe', but it must be True or False"),
+    ("warmup_steady", "1", "warmup_steady = 1, but it must be True or False"),
+    ("latency_mean", "12.x", "latency_mean = '12.x', but it must be a number"),
+    ("cycles", "True", "cycles = True, but it must be a number"),
+    ("traffic.load", "O.1", "traffic.load = 'O.1', but it must be a number"),
+    ("run.seed", "", "run.seed = None, but it must be a number"),
+    ("state_hash", "", "state_hash = '', but it must be 16 hexadecimal digits"),
+    ("state_hash", "12ab", "state_hash = '12ab', but it must be 16 hexadecimal digits"),
 ])
 def test_a_damaged_row_is_told_by_file_and_line(folder, tmp_path, column, cell, said):
     lines = [line.split(",") for line in folder[1].csv_text().splitlines()]
@@ -116,9 +116,10 @@ def test_a_damaged_row_is_told_by_file_and_line(folder, tmp_path, column, cell, 
 
 
 @pytest.mark.parametrize(("damage", "said"), [
-    (lambda text: text[: text.index(",", len(text) // 2)], r"c\.csv:\d+ is damaged: it has not one cell for each"),
-    (lambda text: text.replace("\n", ",7\n").replace(",7\n", "\n", 1), r"c\.csv:2 is damaged: it has not one cell"),
-    (lambda text: text.splitlines()[0] + "\n", r"c\.csv has the head of a sweep's table and no rows"),
+    (lambda text: text[: text.index(",", len(text) // 2)], r"c\.csv:\d+ is damaged: the number of cells is not"),
+    (lambda text: text.replace("\n", ",7\n").replace(",7\n", "\n", 1),
+     r"c\.csv:2 is damaged: the number of cells is not"),
+    (lambda text: text.splitlines()[0] + "\n", r"c\.csv has the header of a sweep's table but no rows"),
     (lambda text: "", r"c\.csv is not the table of a sweep: it has no column offered"),
     (lambda text: text.replace("run.seed", "seed", 1), r"it has no column run\.seed"),
     (lambda text: text.replace("offered,accepted", "accepted,offered", 1), "columns must be in the order"),
@@ -141,16 +142,16 @@ def test_a_damaged_parquet_file_is_told_by_row(folder, tmp_path):
     table = parquet.read_table(file)
     words = arrow.array(["0.1", *["x"] * (table.num_rows - 1)])
     at = table.column_names.index("accepted")
-    with pytest.raises(fl.ConfigError, match=r"c\.parquet, row 1, is damaged: accepted = '0\.1', and it must be a"):
+    with pytest.raises(fl.ConfigError, match=r"c\.parquet, row 1, is damaged: accepted = '0\.1', but it must be a"):
         fl.Curve.read(write(table.set_column(at, "accepted", words)))
-    with pytest.raises(fl.ConfigError, match=r"c\.parquet has the head of a sweep's table and no rows"):
+    with pytest.raises(fl.ConfigError, match=r"c\.parquet has the header of a sweep's table but no rows"):
         fl.Curve.read(write(table.slice(0, 0)))
-    again = fl.Curve.read(write(table.replace_schema_metadata({"flitlab": "{"})))  # is not needed
+    again = fl.Curve.read(write(table.replace_schema_metadata({"flitlab": "{"})))  # the metadata is optional
     assert again.csv_text() == folder[1].csv_text() and again.keys == folder[1].keys
 
 
 def test_rows_without_a_load_are_no_damage(tmp_path):
-    """A batch has none: of a column of the configuration some rows have nothing."""
+    """A batch has no load, so some rows have an empty cell in a column of the configuration."""
     experiment = {"topology.shape": [4, 4], "run.warmup_cycles": 500, "run.measure_cycles": 500}
     curve = fl.sweep(experiment, {"traffic.mode": ["open", "batch"]}, progress=False)
     curve.to_csv(tmp_path / "c.csv")

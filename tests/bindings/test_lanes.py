@@ -1,4 +1,4 @@
-"""Code that only some processors can run stays where it is asked for."""
+"""Object files of code for special instruction sets: they share no function with the rest of the program."""
 
 import subprocess
 from pathlib import Path
@@ -10,7 +10,7 @@ BUILD = Path(__file__).resolve().parents[2] / "build/tests"
 
 @pytest.mark.skipif(not (BUILD / "CMakeCache.txt").exists(), reason="no build of `make test` here")
 def test_lanes_share_no_function():
-    """A function that is compiled here as well as elsewhere would be one for the linker: any processor might get it."""
+    """If a function were compiled both here and elsewhere, the linker could choose this version for every processor."""
     objects = sorted(BUILD.glob("CMakeFiles/flitlab_lanes_*/**/unit.cpp.o"))
     assert objects
     for path in objects:

@@ -1,5 +1,5 @@
-"""Files that were damaged, links where files should be, and outputs that cannot be written: nothing is lost, nothing is
-believed that should not be, and one line says what happened."""
+"""Damaged files, links in place of files, and outputs that cannot be written: no result is lost, no damaged result is
+accepted, and one line reports the problem."""
 
 import json
 import os
@@ -19,7 +19,7 @@ OVER = {"traffic.load": [0.05, 0.1, 0.15, 0.2]}
 
 @pytest.fixture(scope="module")
 def journal(tmp_path_factory):
-    """The points of a sweep, and the table that they give."""
+    """Returns a sweep's experiment, its file of points, and the resulting table."""
     folder = tmp_path_factory.mktemp("whole")
     e = fl.Experiment.from_dict({"topology.shape": [4, 4], "run.warmup_cycles": 100, "run.measure_cycles": 200,
                                  "run.epoch_cycles": 100})
@@ -28,7 +28,7 @@ def journal(tmp_path_factory):
 
 
 def resumed(e, folder, points):
-    """Goes on from a file of points: the table, and the warnings."""
+    """Resumes a sweep from a file of points; returns the table and the warnings."""
     folder.mkdir(exist_ok=True)
     (folder / "points.jsonl").write_bytes(points)
     with pytest.warns(UserWarning) as warned:
@@ -38,14 +38,14 @@ def resumed(e, folder, points):
 
 @pytest.fixture
 def stopped(tmp_path):
-    """A sweep that was stopped before any point had ended, and the whole one."""
+    """Returns a sweep that was stopped before any point ended, and the complete one."""
     e = fl.load("vc-torus-8x8").set({"run.warmup_cycles": 500, "run.measure_cycles": 2_000_000})
     over = {"traffic.load": [0.05, 0.1]}
     words = ["--over", "traffic.load=0.05,0.1", "--set", "run.warmup_cycles=500", "--set", "run.measure_cycles=2000000"]
     done = interrupted(["sweep", "vc-torus-8x8", *words, "--out", "part"], tmp_path, signal.SIGINT,
                        condition="progress['cycle'] > 10000")
     assert done.returncode == 130, done.stderr
-    assert "Finished points: 0, in part, and what was under way" in done.stderr, done.stderr
+    assert "Finished points: 0, in part, and the progress of unfinished points" in done.stderr, done.stderr
     short = e.set("run.measure_cycles", 20_000)
     return e, short, over, tmp_path / "part"
 
@@ -64,13 +64,13 @@ def test_points_under_way_are_kept_when_a_sweep_is_stopped(stopped, monkeypatch)
     real = runner._core.run
     monkeypatch.setattr(runner._core, "run", lambda experiments, backend, threads, report, *rest: real(
         experiments, backend, threads, stop_soon, *rest))
-    with pytest.raises(KeyboardInterrupt, match="under way as far as it has come; go on with resume=True"):
+    with pytest.raises(KeyboardInterrupt, match="progress of unfinished points; continue with resume=True"):
         fl.sweep(e, over, out=folder, resume=True, progress=False)
-    assert first[0] > 5000  # not from the beginning
+    assert first[0] > 5000  # it resumed in the middle
 
 
 def test_a_sweep_that_was_stopped_ends_as_another(tmp_path, monkeypatch):
-    """Some points have ended when it is stopped, and others have not; what is read again is the job as it was."""
+    """When it is stopped some points have ended and others have not; resuming continues each job from its state."""
     e = fl.Experiment.from_dict({"topology.shape": [4, 4], "run.precision": 0.002})
     over = {"traffic.load": [0.02, 0.2, 0.9]}
     whole = fl.sweep(e, over, out=tmp_path / "whole", progress=False)
@@ -119,7 +119,7 @@ def test_a_damaged_job_runs_again(tmp_path):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_damaged_journal_gives_the_same_table(journal, tmp_path, seed):
-    """Letters changed, cut out, doubled, or swapped for those of another place."""
+    """Characters are changed, deleted, doubled, or swapped."""
     e, whole, table = journal
     choose = random.Random(seed)
     at, size = choose.randrange(len(whole) - 20), choose.randrange(1, 20)
@@ -199,7 +199,7 @@ def test_a_result_that_cannot_be_written_is_not_lost(config, tmp_path):
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1].startswith("flitlab: the standard output cannot be written: No space left")
     assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
-    assert "The run so far is in c" in done.stderr
+    assert "The run so far is saved in c" in done.stderr
     assert (tmp_path / "c").exists()
     again = run_with(subprocess.PIPE, config, tmp_path, *run)
     whole = run_with(subprocess.PIPE, config, tmp_path, *run[:-2])
@@ -224,5 +224,5 @@ def test_what_follows_a_checkpoint_is_refused(tmp_path):
     fl.Network(e).step(50).save(tmp_path / "c")
     with (tmp_path / "c").open("ab") as file:
         file.write(b"\0")
-    with pytest.raises(fl.ConfigError, match="something follows its end"):
+    with pytest.raises(fl.ConfigError, match="data follow its end"):
         fl.Network(e).load(tmp_path / "c")

@@ -1,4 +1,4 @@
-"""Sweeps of many points: what they keep in memory, and results that are read from a file when they are asked for."""
+"""Sweeps of many points: their memory, and results that are read from a file on demand."""
 
 import json
 import math
@@ -26,7 +26,7 @@ MIXED = [
 
 @pytest.fixture
 def at_once(monkeypatch):
-    """Points take no time: each has the result of the first one, with other numbers."""
+    """Makes points take no time: each gets a copy of the first result with other numbers."""
     real, first = sweeps.run_job, []
 
     def run_job(experiments, backend, threads, finished, checkpoint, advanced):
@@ -45,7 +45,7 @@ def at_once(monkeypatch):
 
 @pytest.mark.parametrize("with_folder", [False, True])
 def test_a_point_takes_less_than_a_kilobyte(small, at_once, tmp_path, with_folder):
-    """In the table, the list of finished points and what the sweep needs meanwhile."""
+    """Counts the table, the list of finished points and the sweep's working memory."""
     peaks = []
     for points in (10, 200, 1000):
         tracemalloc.start()
@@ -102,7 +102,7 @@ def test_results_are_read_when_they_are_asked_for(small, tmp_path, with_folder):
             assert result.config == json.loads(json.dumps(alone.config))
             assert result.latency_cycles.mean == row["latency_mean"]
         assert kept.results[-1].state_hash == kept.results[2:][1].state_hash == curve.rows[3]["state_hash"]
-        assert kept.configs[0] is kept.configs[1]  # rows share what they have in common
+        assert kept.configs[0] is kept.configs[1]  # rows share their common values
         with pytest.raises(IndexError):
             kept.results[4]
 

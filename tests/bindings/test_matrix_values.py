@@ -1,4 +1,4 @@
-"""Traffic matrices of weights and of rates: what each source offers, in every model, and what is refused."""
+"""Traffic matrices of weights and of rates: the load of each source in every model, and rejected files."""
 
 import warnings
 
@@ -15,7 +15,7 @@ def network(kind, **settings):
 
 
 def matrix(terminals=16, step=0.004):
-    """Source s sends to the next terminal and to the one after it, together s * step flits/cycle."""
+    """Returns a matrix in which source s sends s * step flits/cycle in total, to the next two terminals."""
     rates = np.zeros((terminals, terminals))
     for source in range(terminals):
         rates[source, (source + 1) % terminals] = source * step / 4
@@ -24,7 +24,7 @@ def matrix(terminals=16, step=0.004):
 
 
 def offered(experiment, cycles=30000):
-    """Packets per cycle that each terminal has created, times the mean packet length."""
+    """Returns flits per cycle that each terminal has created: packets times the mean packet length."""
     net = fl.Network(experiment, backend="cpu")
     net.step(cycles)
     lengths = experiment["traffic.packet_flits"]
@@ -44,7 +44,7 @@ def test_each_source_offers_the_sum_of_its_row(kind):
 
 
 def test_channels_are_loaded_by_the_rates():
-    """Flows of 0.4 and 0.04 flits/cycle: as weights they load their channels equally."""
+    """Flows of 0.4 and 0.04 flits/cycle: read as weights they would load their channels equally."""
     ring = network("vc", **{"topology.kind": "ring", "topology.shape": [8], "run.measure_cycles": 20000})
     flows = {0: {1: 0.4}, 4: {5: 0.04}}
     use = fl.run(ring.with_pattern(flows, values="rates")).channels.use
@@ -60,7 +60,7 @@ def test_rates_take_the_place_of_a_load():
     assert "traffic.load" not in given
     assert given.with_pattern(matrix())["traffic.matrix_values"] == "rates"
     assert given.with_pattern(matrix(), values="weights")["traffic.load"] == 0.1
-    assert given.set("traffic.pattern", "uniform")["traffic.load"] == 0.1  # and no matrix_values is left
+    assert given.set("traffic.pattern", "uniform")["traffic.load"] == 0.1  # matrix_values is gone
     with pytest.raises(fl.ConfigError, match=r"^traffic\.load = 0\.3 has no effect here: it belongs to "
                                              r'traffic\.matrix_values other than "rates"'):
         given.set("traffic.load", 0.3)

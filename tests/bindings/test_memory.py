@@ -1,4 +1,4 @@
-"""A run is admitted if its peak of memory fits, and the message of one that does not fit names a key that it has."""
+"""A run is admitted if its peak memory fits; otherwise the message names one of its own parameters."""
 
 import re
 import subprocess
@@ -12,7 +12,7 @@ MEGABYTE = 1_000_000
 SHORT = {"run.warmup_cycles": 100, "run.measure_cycles": 200, "run.epoch_cycles": 100, "run.drain_cycles": 100}
 NETWORKS = {
     "mesh": {"topology.kind": "mesh", "topology.shape": [100, 100]},
-    "busy": {"topology.kind": "torus", "topology.shape": [64, 64], "traffic.load": 0.3},  # in lanes if they fit
+    "busy": {"topology.kind": "torus", "topology.shape": [64, 64], "traffic.load": 0.3},  # lane state if it fits
     "hypercube": {"topology.kind": "hypercube", "topology.dimensions": 12},
     "bless": {"router.kind": "bless", "topology.shape": [160, 160], "router.reassembly_packets": 16},
     "t3e": {"router.kind": "t3e", "topology.shape": [8, 16, 8]},
@@ -35,7 +35,7 @@ import flitlab as fl
 warnings.simplefilter("ignore")
 def status(key):
     return next(int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith(key))
-fl.Network, fl.sweep  # and what they need is loaded
+fl.Network, fl.sweep  # load their modules
 small = {{"topology.shape": [4, 4], "run.warmup_cycles": 200, "run.measure_cycles": 200}}
 fl.run(fl.Experiment.from_dict(small), backend="cpu", threads={threads})
 experiment = fl.Experiment.from_dict({settings!r})
@@ -67,7 +67,7 @@ def python(settings, work, threads, room=0):
 def test_what_is_just_admitted_fits(network, work, threads):
     settings = SHORT | NETWORKS[network]
     refused = python(settings, work, threads)
-    for _ in range(4):  # what planning gives back to the system depends on the room
+    for _ in range(4):  # the memory that planning returns to the system depends on the limit
         found = re.match(r"(\d+) (topology\.\w+) = .*: (\d+) MB are needed, and (\d+) MB are free\. ", refused)
         assert found, refused
         room, key, needed, free = int(found[1]), found[2], int(found[3]), int(found[4])

@@ -1,4 +1,4 @@
-"""Networks under your hands: steps, checkpoints, events, traces."""
+"""Networks that the caller steps: checkpoints, events, traces."""
 
 import json
 import re
@@ -85,7 +85,7 @@ def test_traces_are_readable(cli, config, tmp_path):
 
 
 def _check_vcd(text, end=260):
-    """A strict reader of the parts of IEEE 1364 that the writer uses."""
+    """Checks and parses the parts of IEEE 1364 that the writer uses, strictly."""
     head, body = text.split("$enddefinitions $end\n")
     names = dict(re.findall(r"\$var wire (?:\d+) (\S+) (\S+) \$end", head))
     assert names and head.count("$scope") == head.count("$upscope")
@@ -101,7 +101,7 @@ def _check_vcd(text, end=260):
 
 
 def test_a_trace_starts_where_the_fast_engine_is(small):
-    """Events of a window are the same whether or not the cycles before it were traced."""
+    """Events of a window do not depend on whether earlier cycles were traced."""
     from flitlab.tracing import trace_events
 
     net = fl.Network(small, trace=True).step(150)
@@ -141,13 +141,13 @@ def test_a_vcd_is_written_as_events_come(small):
     sends = [e for e in events if e["kind"] == "switch_granted"]
     times = _changes(file.getvalue(), f"out{sends[0]['out_port']}_sends", sends[0]["index"])
     port = [e for e in sends if (e["index"], e["out_port"]) == (sends[0]["index"], sends[0]["out_port"])]
-    for e in port:  # for one cycle each
+    for e in port:  # each value lasts one cycle
         assert times[e["cycle"]] == format(e["port"] << 8 | e["vc"], "b")
         assert times.get(e["cycle"] + 1, "x") == "x" or any(o["cycle"] == e["cycle"] + 1 for o in port)
 
 
 def _changes(text, variable, router):
-    """Time -> value of one variable."""
+    """Returns time -> value of one variable."""
     scope = text[text.index(f"$scope module router_{router} $end"):]
     name = re.search(rf"\$var wire \d+ (\S+) {variable} \$end", scope)[1]
     time, changes = 0, {}

@@ -1,4 +1,4 @@
-"""Several channels between the same two routers carry several times the traffic, in every model that has them."""
+"""Several channels between the same two routers multiply the throughput, in every model that allows them."""
 
 import networkx as nx
 import pytest
@@ -9,7 +9,7 @@ SHORT = {"run.warmup_cycles": 500, "run.measure_cycles": 2000, "run.drain_cycles
 
 
 def across(source, terminals):
-    """From the terminals of one of two routers to the terminals of the other."""
+    """Sends from the terminals of one of two routers to the terminals of the other."""
     return (source + terminals // 2) % terminals
 
 
@@ -38,7 +38,7 @@ def test_throughput_grows_with_the_number_of_channels(kind, settings):
 
 
 def test_nodes_of_sconnect_use_what_their_hosts_fill():
-    """Two hosts' ports a node: one channel limits them, two or three do not."""
+    """Two host ports per node: one channel limits them, two or three do not."""
     rates = []
     for channels in (1, 2, 3):
         experiment = fl.Experiment.from_dict({"router.kind": "sconnect", "topology.host_ports": 2} | SHORT)
@@ -48,7 +48,7 @@ def test_nodes_of_sconnect_use_what_their_hosts_fill():
 
 
 def test_two_terminals_keep_two_channels_busy():
-    """As many terminals as channels: neither may wait for a channel while the other one is idle."""
+    """As many terminals as channels: no terminal may wait for a channel while another channel is idle."""
     given = {"topology.kind": "mesh", "topology.concentration": 2, "router.vcs": 1, "traffic.packet_flits": 4} | SHORT
     rates = []
     for channels in (1, 2):

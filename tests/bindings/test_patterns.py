@@ -1,5 +1,5 @@
-"""Every traffic pattern on every model and topology, against definitions written without the code under test: who gets
-packets from whom, seen at the terminals."""
+"""Every traffic pattern on every model and topology, compared with independent definitions: packets per source and
+destination, observed at the terminals."""
 
 import numpy as np
 import pytest
@@ -7,8 +7,8 @@ import pytest
 import flitlab as fl
 from flitlab.records import parameters_of
 
-# Settings, and the grid by which terminals are numbered, dimension 0 fastest; with several terminals at a place, these
-# come first. A grid of one dimension is mere numbers.
+# Settings, and the grid that numbers terminals: dimension 0 fastest, or first the terminals of one router if it has
+# several. A one-dimensional grid means plain numbers.
 NETWORKS = {
     "vc mesh": ({"topology.kind": "mesh", "topology.shape": [4, 4]}, [4, 4], 1),
     "vc torus": ({"topology.shape": [4, 2, 4]}, [4, 2, 4], 1),
@@ -29,7 +29,7 @@ NETWORKS = {
     "switch": ({"topology.ports": 16}, [16], 1),
 }
 WORDS = next(p["choices"] for p in [parameters_of("vc")["traffic.pattern"]])
-SLOWER = 8  # a chunk takes so many of Blue Gene/L's cycles on a link
+SLOWER = 8  # cycles of Blue Gene/L for a chunk on a link
 PERMUTATIONS = ["bit_complement", "bit_reverse", "shuffle", "transpose", "tornado", "neighbour", "random_permutation"]
 
 
@@ -47,7 +47,7 @@ def state(e, cycles=600):
 
 
 def journeys(e, terminals, cycles):
-    """How many packets each terminal has got from each: [source, destination]."""
+    """Returns the packets delivered, as [source, destination]."""
     net = fl.Network(e, trace=True).step(cycles * (SLOWER if e["router.kind"] == "bgl" else 1))
     seen = np.zeros((terminals, terminals), int)
     for event in net.events():
@@ -57,7 +57,7 @@ def journeys(e, terminals, cycles):
 
 
 def where(terminal, shape, places):
-    """Coordinates of a terminal, and its place among those there."""
+    """Returns the coordinates of a terminal's router, and its index among that router's terminals."""
     at, rest = [], terminal // places
     for k in shape:
         at.append(rest % k)
@@ -70,7 +70,7 @@ def number(at, place, shape, places):
 
 
 def partner(pattern, terminal, shape, places):
-    """Dally and Towles, Table 3.1: of bits b and of coordinates x."""
+    """Returns the destination by Dally and Towles, Table 3.1, from bits b or coordinates x."""
     count = int(np.prod(shape)) * places
     at, place = where(terminal, shape, places)
     bits = f"{terminal:b}".zfill(count.bit_length() - 1)
@@ -96,14 +96,14 @@ def fits(pattern, shape, count):
 
 
 def seen_at_terminals(network):
-    """METRO's traces say when a source knows that its message has arrived, and not where."""
+    """METRO's traces record that a source has the acknowledgment, but not where the message arrived."""
     return network != "metro"
 
 
 @pytest.mark.parametrize("pattern", PERMUTATIONS)
 @pytest.mark.parametrize("network", NETWORKS)
 def test_permutations(network, pattern, tmp_path):
-    """Who sends to itself may or may not use the network, as its model has it."""
+    """A packet to its own source may use the network or not, depending on the model."""
     _, shape, places, count = experiment(network)
     try:
         e = experiment(network, traffic__pattern=pattern, traffic__load=0.2)[0]
@@ -118,7 +118,7 @@ def test_permutations(network, pattern, tmp_path):
             assert len(set(sources)) == len(set(to)) == len(to) >= count - 4
         return
     expected = [partner(pattern, s, shape, places) for s in range(count)]
-    # One destination of all weight is the same traffic.
+    # A matrix with a single destination per row is the same traffic.
     matrix = tmp_path / "matrix.csv"
     matrix.write_text("".join(f"{s},{d},{int(s != d)}\n" for s, d in enumerate(expected)))
     if all(s != d for s, d in enumerate(expected)):
@@ -148,7 +148,7 @@ def test_a_hot_region_is_where_it_is_said_to_be(network):
         cold = [s for s in range(count) if s not in hot]
         assert set(np.flatnonzero(seen[cold].any(axis=0))) == set(hot)
         assert seen[cold].any(axis=1).all()
-    # By default two in each dimension.
+    # The default is two in each dimension.
     default = [s for s in range(count) if all(x < 2 for x in where(s, shape, places)[0])]
     assert (state(experiment(network, traffic__pattern="hot_region", traffic__load=0.1)[0])
             == state(experiment(network, traffic__pattern="hot_spot", traffic__hot_terminals=default,
@@ -218,7 +218,7 @@ def test_exchanges(network):
         return
     if not seen_at_terminals(network):
         pytest.skip("where METRO's messages go, only their sources know")
-    # A binomial tree: a node's parent is it without its lowest bit.
+    # A binomial tree: clearing the lowest set bit of a node's number gives its parent.
     tree = {(i, i & (i - 1)) for i in range(1, count)}
     edges = {"fft": {(i, i ^ b) for i in range(count) for b in bits}, "divide": tree | {(b, a) for a, b in tree}}
     for pattern, pairs in edges.items():
@@ -247,7 +247,7 @@ def test_these_are_all_patterns():
 
 @pytest.mark.parametrize("pattern", ["tornado", "neighbour", "hot_region", "all_to_region"])
 def test_patterns_by_place_need_places(pattern):
-    """A tree has none; nothing that the user has not set is blamed."""
+    """A tree has no coordinates. The message names only parameters that the user has set."""
     with pytest.raises(fl.ConfigError, match=f'traffic.pattern = "{pattern}" needs coordinates, which this network'):
         fl.Experiment.from_dict({"router.kind": "sconnect", "topology.kind": "tree", "traffic.pattern": pattern})
 

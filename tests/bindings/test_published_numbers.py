@@ -1,4 +1,4 @@
-"""fl.published: what the sources of published experiments print, from the rows that `reproduce` judges."""
+"""fl.published: numbers printed in the sources of published experiments, from the rows that `reproduce` judges."""
 
 import math
 import re
@@ -16,7 +16,7 @@ from flitlab.t3e.published import balance, paper
 PAGE = (Path(__file__).resolve().parents[2] / "docs/published.md").read_text(encoding="utf-8")
 JUDGED = {name: len(re.findall(r"^\| published ", section, re.M))
           for name, section in re.findall(r"^### (.*)\n((?:(?!### ).*\n)*)", PAGE, re.M)}
-RUN_FOR_IT = {"sconnect.figure3", "sconnect.priority"}  # which take a minute or two
+RUN_FOR_IT = {"sconnect.figure3", "sconnect.priority"}  # these take a minute or two
 
 
 @pytest.fixture

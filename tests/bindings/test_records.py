@@ -1,4 +1,4 @@
-"""What the records say of a router kind: several models have parameters of the same path."""
+"""Parameter records of a router kind; several models have parameters with the same path."""
 
 import pytest
 
@@ -12,7 +12,7 @@ KINDS = [m["kind"] for m in _core.models()]
 
 @pytest.mark.parametrize("model", _core.models(), ids=KINDS)
 def test_a_models_own_records_come_first(model):
-    """Help, unit and default are those of this model, whatever others have under the same path."""
+    """Help, unit and default belong to this model, even if others use the same path."""
     records = parameters_of(model["kind"])
     for own in model["parameters"]:
         assert records[own["path"]]["help"] == own["help"]
@@ -21,7 +21,7 @@ def test_a_models_own_records_come_first(model):
 
 
 def test_some_paths_have_several_records():
-    """Or the test above could not fail."""
+    """Guarantees that the test above can fail."""
     helps = {}
     for model in _core.models():
         for p in model["parameters"]:
@@ -31,7 +31,7 @@ def test_some_paths_have_several_records():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_inspect_shows_parameters_derived_numbers_and_totals(kind, tmp_path, capsys):
-    """With the help and the unit of this kind."""
+    """With this kind's help and units."""
     path = tmp_path / "one.toml"
     path.write_text(f'[router]\nkind = "{kind}"\n')
     assert main(["inspect", str(path)]) == 0
@@ -46,6 +46,6 @@ def test_inspect_shows_parameters_derived_numbers_and_totals(kind, tmp_path, cap
 
 
 def test_a_kind_that_there_is_not():
-    """As a kept table of another version may have it."""
-    with pytest.raises(_core.ConfigError, match=r"router\.kind = 'tee3': there is none of that name; there are .*t3e"):
+    """A table kept by another version may contain such a kind."""
+    with pytest.raises(_core.ConfigError, match=r"router\.kind = 'tee3': there is no such kind; kinds are .*t3e"):
         parameters_of("tee3")

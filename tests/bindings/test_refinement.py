@@ -1,4 +1,4 @@
-"""Sweeps that choose their loads: against a network whose border is known, and against a plain sweep."""
+"""Sweeps that choose their loads, compared with a network whose saturation is known and with a plain sweep."""
 
 from concurrent.futures import ProcessPoolExecutor
 from itertools import pairwise
@@ -11,7 +11,7 @@ from flitlab.sweeps import parse_over
 
 
 def queue(load, border):
-    """One seed's result of a queue: latency 20 / (1 - load / border), saturated from the border on."""
+    """Returns one seed's result of a queue: latency 20 / (1 - load / border), saturated from the border on."""
     saturated = load >= border
     return [{"saturated": saturated, "latency_cycles": {"mean": None if saturated else 20 / (1 - load / border)}}]
 
@@ -69,7 +69,7 @@ def test_a_sweep_refines_each_of_its_lines(small):
     curve = fl.sweep(small, {"traffic.load": fl.adaptive(0, 1, 0.02), "router.vcs": [1, 4]}, seeds=2, progress=False)
     points = [(row["traffic.load"], row["router.vcs"], row["run.seed"]) for row in curve.rows]
     assert points == sorted(points) and len(points) == len(set(points))
-    assert len(points) == 2 * len({point[:2] for point in points})  # each with both seeds
+    assert len(points) == 2 * len({point[:2] for point in points})  # both seeds for each load
     borders = {}
     for vcs in (1, 4):
         rows = [row for row in curve.rows if row["router.vcs"] == vcs]
@@ -79,7 +79,7 @@ def test_a_sweep_refines_each_of_its_lines(small):
         assert loads[loads.index(first) - 1] == pytest.approx(first - 0.02)
         borders[vcs] = first
     assert borders[1] < borders[4]
-    # Each point is what a plain sweep has of it.
+    # Each point equals that of a plain sweep.
     row = next(r for r in curve.rows if r["traffic.load"] == borders[4] and r["router.vcs"] == 4)
     settings = {key: row[key] for key in ("traffic.load", "router.vcs", "run.seed")}
     assert fl.run(small.set(settings)).state_hash == row["state_hash"]

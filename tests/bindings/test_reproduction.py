@@ -1,4 +1,4 @@
-"""The table that `flitlab reproduce` ends with, and the page that it prints with --markdown."""
+"""The final table of `flitlab reproduce`, and the page that it prints with --markdown."""
 
 import re
 import signal
@@ -100,9 +100,10 @@ def test_the_page_counts_names_what_is_out_and_shows_every_judged_row():
     assert [line for line in sections[0].splitlines() if line.startswith("| published")] == [
         "| published | alone | speed | 2 | 2.5 | m/s | 0.5 | match |",
         "| published | alone | speed | 2 | 3 | m/s | 0.5 | out |"]
-    assert "Source: a paper. Nothing to compare with: 1 more value." in sections[0]
+    assert "Source: a paper. Context only, without a published value: 1 more value." in sections[0]
     assert sections[0].rstrip().endswith("- as told\n- a | b")
-    assert "Source: a paper. 1 measured value, with nothing to compare with." in sections[1] and "|" not in sections[1]
+    assert "Source: a paper. Context only, without a published value: 1 value." in sections[1]
+    assert "|" not in sections[1]
 
 
 def test_a_page_may_be_made_from_rows_alone():
@@ -154,7 +155,7 @@ def children(pid):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_ends_all_of_them(number):
     command = [sys.executable, "-m", "flitlab", "reproduce", "bgl.hotregion", "bgl.escape", "--jobs", "2"]
-    heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # what runs in the background may be deaf to Ctrl-C
+    heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # background processes may ignore Ctrl-C
     run = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, preexec_fn=heard)
     workers = []
     while run.poll() is None:

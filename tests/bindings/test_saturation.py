@@ -1,4 +1,4 @@
-"""Where a network saturates: what noisy answers are worth, and what a search costs."""
+"""The search for the saturation load: accuracy with noisy observations, and cost."""
 
 import math
 import os
@@ -18,7 +18,8 @@ VERDICT = {True: "saturated", False: "steady"}
 
 
 def search(true: float, width: float, tolerance: float, seed: int) -> tuple[float, float, int]:
-    """Of a border at ``true`` where answers turn within ``width``: the interval found, and the answers it took."""
+    """Searches a border at ``true`` where observations change within ``width``. Returns the interval found and the
+    number of observations."""
     draw, border, answers = random.Random(seed), Border(0, 1, tolerance), 0
     while True:
         low, high = border.interval(0.95)
@@ -32,7 +33,7 @@ def search(true: float, width: float, tolerance: float, seed: int) -> tuple[floa
 
 @pytest.mark.parametrize("width", [0.0, 0.1, 0.3, 0.5])
 def test_the_interval_holds_the_border_as_often_as_it_says(width):
-    """However wide the border is, up to half the tolerance. A grid would take 50 answers."""
+    """Holds for borders of any width up to half the tolerance. A grid would need 50 observations."""
     tolerance, held, took = 0.02, 0, []
     for seed in range(100):
         true = random.Random(seed).uniform(0.1, 0.9)
@@ -54,7 +55,7 @@ def test_an_answer_moves_belief_to_its_side():
 
 
 def test_a_wrong_answer_is_overcome():
-    """One in a hundred may be wrong anywhere: the first says that the border is below 0.5, and it is at 0.7."""
+    """One observation in a hundred may be wrong: the first puts the border below 0.5, but it is at 0.7."""
     border = Border(0, 1, 0.02)
     border.told(0.5, saturated=True)
     for _ in range(60):
@@ -118,7 +119,7 @@ def test_rounded_windows_are_told_once_and_where_the_user_is():
 
 
 def test_a_search_that_takes_a_while_shows_how_far_it_is(mesh, monkeypatch, capsys):
-    """Also within a run, which may take longer than a second itself."""
+    """Also within a run, which may itself take longer than a second."""
     monkeypatch.setattr(saturation, "run_keeping", slow_runs())
     found = fl.find_saturation(mesh, low=0.1, high=0.9, tolerance=0.2)
     shown = capsys.readouterr().err.split("\r")
@@ -126,13 +127,13 @@ def test_a_search_that_takes_a_while_shows_how_far_it_is(mesh, monkeypatch, caps
     assert any(re.search(first, line) for line in shown), shown
     assert f"find_saturation: {found.runs} runs [" in shown[-1], shown
     low, high = found.interval
-    assert f"the border is at {low:.3g} to {high:.3g} with 95 % probability]" in shown[-1], shown
+    assert f"saturation begins at {low:.3g} to {high:.3g} with 95 % probability]" in shown[-1], shown
     fl.find_saturation(mesh, low=0.1, high=0.9, tolerance=0.2, progress=False)
     assert not capsys.readouterr().err
 
 
 def slow_runs():
-    """Of a border at 0.4; the second one takes longer than a second, and says so."""
+    """Returns a run function with the border at 0.4; its second run takes longer than a second and reports progress."""
     def run(experiment, backend, advanced):
         if experiment["run.seed"] == 6:
             for _ in range(6):
@@ -144,15 +145,15 @@ def slow_runs():
 
 
 @pytest.mark.parametrize(("runs", "known"), [
-    (0, "nothing is known yet"), (1, "load 0.9 is saturated"),
-    (2, r"the border is at 0\.1\d* to 0\.8\d* with 95 % probability"),
+    (0, "no result yet"), (1, "load 0.9 is saturated"),
+    (2, r"saturation begins at 0\.1\d* to 0\.8\d* with 95 % probability"),
 ])
 def test_ctrl_c_says_what_is_known(mesh, monkeypatch, runs, known):
     left = [None] * runs
 
     def run(experiment, backend, advanced):
         if not left:
-            os.kill(os.getpid(), signal.SIGTERM)  # as Ctrl-C
+            os.kill(os.getpid(), signal.SIGTERM)  # same effect as Ctrl-C
             time.sleep(1)
         left.pop()
         return type("Run", (), {"verdict": VERDICT[experiment["traffic.load"] > 0.4], "cycles": 1000})

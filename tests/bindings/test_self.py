@@ -1,11 +1,11 @@
-"""traffic.self: whether a terminal is one of its own destinations, in every model by one rule."""
+"""traffic.self: whether a terminal may be its own destination, with the same rule in every model."""
 
 import networkx as nx
 import pytest
 
 import flitlab as fl
 
-# Networks of 16 terminals, a load at which packets hardly meet, and cycles for some thousand packets.
+# Networks of 16 terminals, a load at which packets rarely meet, and cycles for some thousand packets.
 MODELS = {
     "vc": ({"topology.shape": [4, 4]}, 0.02, 20000), "bless": ({"topology.shape": [4, 4]}, 0.02, 20000),
     "t3e": ({"topology.shape": [4, 2, 2]}, 0.02, 20000), "bgl": ({"topology.shape": [4, 2, 2]}, 0.004, 100000),
@@ -22,7 +22,7 @@ def test_all_models_have_one_default():
 @pytest.mark.parametrize("kind", sorted(set(MODELS) - {"metro"}))
 @pytest.mark.parametrize("to_itself", [True, False])
 def test_uniform_traffic_draws_the_sender_or_not(kind, to_itself):
-    """Without METRO, whose event of a delivery is at the source."""
+    """METRO is left out, because its delivery event is at the source."""
     network, load, cycles = MODELS[kind]
     flat = {"router.kind": kind, "traffic.load": load, "traffic.self": to_itself}
     experiment = fl.Experiment.from_dict(flat | network)
@@ -82,7 +82,7 @@ def test_routes_of_ones_own_and_graphs_count_with_the_pattern():
 @pytest.mark.parametrize("shape", [[1], [1, 1]])
 @pytest.mark.parametrize("settings", [{}, {"traffic.pattern": "hot_spot"}, {"traffic.mode": "request_reply"}])
 def test_a_terminal_without_another_sends_nothing(shape, settings):
-    """The draw among no terminals was one of a terminal that does not exist."""
+    """A draw from an empty set of destinations once gave a terminal that does not exist."""
     flat = {"topology.kind": "mesh", "topology.shape": shape, "traffic.self": False, "traffic.load": 0.2} | settings
     net = fl.Network(fl.Experiment.from_dict(flat)).step(500)
     assert net.check().totals["packets_created"] == 0

@@ -1,4 +1,4 @@
-"""The committed type stub has the names of the module, and the parameters of its functions."""
+"""The committed type stub has the module's names and its functions' parameters."""
 
 import ast
 import inspect
@@ -19,7 +19,7 @@ def parameters(function: ast.FunctionDef) -> list[str]:
 
 
 def documented(function) -> list[str]:
-    """Parameter names out of pybind11's signature line."""
+    """Returns the parameter names in pybind11's signature line."""
     signature = re.search(r"\((.*)\) ->", inspect.getdoc(function).splitlines()[0])[1]
     return [n for n in re.findall(r"(\w+): ", signature) if n not in ("self", "arg0")]
 

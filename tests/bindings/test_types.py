@@ -1,5 +1,5 @@
-"""What type checkers see: names that there are, types of what comes back, and slips in a user's code. Of the notebooks
-everything is checked that is flitlab's; other packages count as unknown."""
+"""Type checkers' results: known names, types of returned values, and mistakes in user code. In notebooks all uses of
+flitlab are checked; other packages count as unknown."""
 
 import json
 import os
@@ -113,7 +113,7 @@ SLIPS = {
 
 
 def alone(folder: Path) -> Path:
-    """A folder with flitlab and none of the packages that are installed beside it."""
+    """Returns a folder with flitlab and without the packages installed beside it."""
     (folder / "alone").mkdir()
     (folder / "alone" / "flitlab").symlink_to(PACKAGE)
     return folder / "alone"
@@ -122,7 +122,7 @@ def alone(folder: Path) -> Path:
 def mypy(folder: Path) -> list[str]:
     (folder / "mypy.ini").write_text(
         "[mypy]\nignore_missing_imports = True\nfollow_imports = skip\nallow_redefinition = True\n"
-        # about variables of the notebooks' own
+        # about variables of the notebooks
         "disable_error_code = var-annotated, import-untyped, misc, has-type, dict-item, index\n"
         f"mypy_path = {alone(folder)}\n[mypy-flitlab.*]\nfollow_imports = silent\n")
     done = subprocess.run([sys.executable, "-m", "mypy", "--no-error-summary", "--cache-dir", folder / "cache",
@@ -137,14 +137,14 @@ def pyright(folder: Path) -> list[str]:
         "include": ["."], "exclude": ["alone"], "extraPaths": [str(alone(folder))], "typeCheckingMode": "standard",
         "reportMissingImports": False, "reportMissingModuleSource": False, "reportPossiblyUnboundVariable": False}))
     done = subprocess.run([sys.executable, "-m", "basedpyright", "--level", "error", "--outputjson"], cwd=folder,
-                          capture_output=True, text=True, env=os.environ | {"PATH": ""})  # so that it finds no Python
+                          capture_output=True, text=True, env=os.environ | {"PATH": ""})  # no Python on the path
     return [f"{Path(d['file']).name}:{d['range']['start']['line'] + 1}: {d['message']}"
             for d in json.loads(done.stdout)["generalDiagnostics"]]
 
 
 @pytest.fixture(params=[mypy, pyright], ids=["mypy", "pyright"])
 def errors(request, tmp_path):
-    """errors(name=code, ...): what a checker says of these files."""
+    """errors(name=code, ...): returns a checker's messages about these files."""
     def check(**files: str) -> list[str]:
         for name, code in files.items():
             (tmp_path / f"{name}.py").write_text(code)

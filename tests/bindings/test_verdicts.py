@@ -1,4 +1,4 @@
-"""What a result says of its load, in words: verdicts, the precision reached, and what has no interval."""
+"""A result's statements about its load: verdicts, the precision reached, and results without an interval."""
 
 import json
 import subprocess
@@ -33,14 +33,14 @@ def test_a_short_drain_says_how_many_packets_are_missing():
     missing = window.created - window.delivered - window.dropped
     assert result.verdict == "not_drained" and not result.saturated and missing > 0
     assert result.latency_cycles.mean is None
-    assert (f"not measured: {missing} of {window.created} packets of the window had not arrived within "
+    assert (f"not measured: {missing} of {window.created} packets of the window did not arrive within "
             "run.drain_cycles = 0; raise it") in repr(result)
 
 
 def test_a_window_of_one_epoch_cannot_tell_saturation():
     result = run(traffic__load=0.9, run__warmup_cycles=2000, run__measure_cycles=500)
     assert result.verdict == "too_short" and not result.saturated
-    assert "NOT ENOUGH EPOCHS TO TELL" in repr(result) and "SATURATED" not in repr(result)
+    assert "TOO FEW EPOCHS to judge" in repr(result) and "SATURATED" not in repr(result)
     five = run(traffic__load=0.9, run__warmup_cycles=2000, run__measure_cycles=2500)
     assert five.verdict == "saturated" and five.saturated and "SATURATED" in repr(five)
 
@@ -49,11 +49,11 @@ def test_curves_name_verdicts_in_a_column_and_in_the_margin(tmp_path):
     short = fl.Experiment.from_dict(MESH | {"run.warmup_cycles": 2000, "run.measure_cycles": 500})
     curve = fl.sweep(short, {"traffic.load": [0.1, 0.9]}, progress=False, out=tmp_path / "sweep")
     assert list(curve.frame["verdict"]) == ["steady", "too_short"]
-    assert "not enough epochs to tell" in repr(curve)
+    assert "too few epochs to judge saturation" in repr(curve)
     assert list(fl.Curve.read(tmp_path / "sweep").frame["verdict"]) == ["steady", "too_short"]
     text = (tmp_path / "sweep" / "curve.csv").read_text().replace("too_short", "odd")
     (tmp_path / "odd.csv").write_text(text)
-    with pytest.raises(fl.ConfigError, match=r"verdict = .odd., and it must be one of steady, saturated"):
+    with pytest.raises(fl.ConfigError, match=r"verdict = .odd., but it must be one of steady, saturated"):
         fl.Curve.read(tmp_path / "odd.csv")
 
 

@@ -1,4 +1,4 @@
-"""Words of other simulators and of the literature are translated, or flitlab has no such thing."""
+"""Terms of other simulators and of the literature: flitlab translates them, or says that it has no equivalent."""
 
 import pytest
 
@@ -9,13 +9,13 @@ from flitlab.records import parameters_of
 
 
 @pytest.mark.parametrize(("given", "says"), [
-    ({"num_vcs": 4}, r"num_vcs = 4 is BookSim's word: here it is router\.vcs\."),
-    ({"router.vc_buf_size": 8}, r"here it is router\.buffer_flits\."),
-    ({"injection_rate": 0.1}, r"traffic\.load, in flits/cycle/terminal, whatever"),
-    ({"routing.algorithm": "xy"}, 'here it is called "dimension_order"'),
-    ({"routing.algorithm": "XY"}, 'here it is called "dimension_order"'),
-    ({"routing.algorithm": "dor_torus"}, 'here it is called "dimension_order"'),
-    ({"traffic.pattern": "bitcomp"}, 'here it is called "bit_complement"'),
+    ({"num_vcs": 4}, r"num_vcs = 4 is BookSim's name: in flitlab it is router\.vcs\."),
+    ({"router.vc_buf_size": 8}, r"in flitlab it is router\.buffer_flits\."),
+    ({"injection_rate": 0.1}, r"traffic\.load, in flits/cycle/terminal for packets"),
+    ({"routing.algorithm": "xy"}, 'in flitlab it is "dimension_order"'),
+    ({"routing.algorithm": "XY"}, 'in flitlab it is "dimension_order"'),
+    ({"routing.algorithm": "dor_torus"}, 'in flitlab it is "dimension_order"'),
+    ({"traffic.pattern": "bitcomp"}, 'in flitlab it is "bit_complement"'),
 ])
 def test_words_of_booksim_are_translated(given, says):
     with pytest.raises(fl.ConfigError, match=says):
@@ -23,17 +23,17 @@ def test_words_of_booksim_are_translated(given, says):
 
 
 @pytest.mark.parametrize(("given", "says"), [
-    ({"vcs_per_vnet": 4}, r"vcs_per_vnet = 4 is Garnet's word: here it is router\.vcs, of all message classes"),
-    ({"traffic.synthetic": "x"}, r"is Garnet's word: here it is traffic\.pattern\."),
-    ({"mesh_dim_x": 8}, r"is Noxim's word: here it is topology\.shape, a number of routers for each dimension"),
-    ({"topology.dimension_widths": [8, 8]}, r"is SuperSim's word: here it is topology\.shape"),
-    ({"servers_per_router": 2}, r"is CAMINOS's word: here it is topology\.concentration"),
-    ({"traffic.pattern": "uniform_random"}, 'here it is called "uniform"'),
-    ({"topology.kind": "Mesh_XY"}, 'here it is called "mesh"'),
-    ({"router.flow_control": "vct"}, 'here it is called "virtual_cut_through"'),
+    ({"vcs_per_vnet": 4}, r"vcs_per_vnet = 4 is Garnet's name: in flitlab it is router\.vcs, of all message classes"),
+    ({"traffic.synthetic": "x"}, r"is Garnet's name: in flitlab it is traffic\.pattern\."),
+    ({"mesh_dim_x": 8}, r"is Noxim's name: in flitlab it is topology\.shape, a number of routers for each dimension"),
+    ({"topology.dimension_widths": [8, 8]}, r"is SuperSim's name: in flitlab it is topology\.shape"),
+    ({"servers_per_router": 2}, r"is CAMINOS's name: in flitlab it is topology\.concentration"),
+    ({"traffic.pattern": "uniform_random"}, 'in flitlab it is "uniform"'),
+    ({"topology.kind": "Mesh_XY"}, 'in flitlab it is "mesh"'),
+    ({"router.flow_control": "vct"}, 'in flitlab it is "virtual_cut_through"'),
     ({"router.internal_speedup": 2}, r"router\.internal_speedup = 2: flitlab has no speedup of a switch\."),
     ({"sim_power": 1}, r"sim_power = 1: flitlab has no model of power"),
-    ({"router.congestion_sensor": "x"}, r"flitlab has no measure of congestion"),
+    ({"router.congestion_sensor": "x"}, r"flitlab has no choice of congestion measures"),
     ({"topology.kind": "dragonfly"}, r'topology\.kind = "dragonfly": flitlab has no dragonfly; a graph can be one '
                                      r".* Allowed are mesh, torus, ring"),
     ({"topology.kind": "dragonflynew"}, "flitlab has no dragonfly;"),
@@ -46,7 +46,7 @@ def test_words_of_booksim_are_translated(given, says):
     ({"traffic.pattern": "taper64"}, "flitlab has no pattern taper64; a function or a matrix"),
     ({"router.switch_allocator": "loa"}, "flitlab has no loa allocator"),
     ({"router.kind": "ioq"}, "flitlab has no output queues"),
-    ({"topology.kind": "moebius"}, r'"moebius" is not known\. Allowed are'),  # nothing is near
+    ({"topology.kind": "moebius"}, r'"moebius" is not known\. Allowed are'),  # no similar name
     ({"traffic.zest": 1}, r"unknown key traffic\.zest = 1\. `flitlab inspect`"),
 ])
 def test_words_of_others_are_translated_or_flitlab_has_no_such_thing(given, says):
@@ -71,14 +71,14 @@ def test_what_words_are_translated_into_is_there():
     for path, words in vocabulary.VALUES.items():
         assert {w for w in words.values() if not isinstance(w, vocabulary.Lack)} <= choices[path]
         lacks = {word for word, meaning in words.items() if isinstance(meaning, vocabulary.Lack)}
-        assert not lacks & set(parameters_of("vc")[path]["choices"])  # else translate it
+        assert not lacks & set(parameters_of("vc")[path]["choices"])  # otherwise translate it
         taken = [word for word, meaning in words.items() if word in choices[path] and not isinstance(
             meaning, vocabulary.Lack)]
         assert taken == []
 
 
 def test_a_word_means_one_thing():
-    """Two simulators may have the same word for the same thing only."""
+    """Two simulators may use the same term only for the same thing."""
     meanings = {}
     for words in vocabulary.KEYS.values():
         for word, meaning in words.items():
@@ -87,13 +87,13 @@ def test_a_word_means_one_thing():
 
 
 @pytest.mark.parametrize(("words", "says"), [
-    (("--load", "0.3"), "--load is no option: traffic.load is a parameter, so write --set traffic.load=0.3"),
-    (("--num-vcs=4",), "--num-vcs is no option: router.vcs is a parameter, so write --set router.vcs=4"),
+    (("--load", "0.3"), "--load is not an option: traffic.load is a parameter, so write --set traffic.load=0.3"),
+    (("--num-vcs=4",), "--num-vcs is not an option: router.vcs is a parameter, so write --set router.vcs=4"),
     (("--lod", "0.3"), "Did you mean the parameter traffic.load, as in --set traffic.load=0.3?"),
     (("--k=8",), "topology.shape is a parameter, a number of routers for each dimension, as in [8, 8], so write"),
-    (("--injection-rate", "1"), "traffic.load is a parameter, in flits/cycle/terminal, whatever the packets' length"),
+    (("--injection-rate", "1"), "traffic.load is a parameter, in flits/cycle/terminal for packets of any length"),
     (("--vcs-per-vnet", "4"), "router.vcs is a parameter, of all message classes together, so write --set router.vcs"),
-    (("--priority=age",), "--priority is no option. Flitlab has no priorities of packets"),
+    (("--priority=age",), "--priority is not an option. Flitlab has no priorities of packets"),
     (("--set", "traffic.load", "0.3"), ". Did you mean --set traffic.load=0.3?"),
     (("--thread", "1", "--nonsense"), "unrecognized arguments: --nonsense"),
 ])
@@ -105,5 +105,5 @@ def test_parameters_are_no_options(cli, words, says):
 
 @pytest.mark.parametrize("path", ["injection_rate", "traffic.injection_rate"])
 def test_words_of_booksim_are_asked_for_in_vain(path):
-    with pytest.raises(KeyError, match=r"It is BookSim's word for traffic\.load, in flits"):
+    with pytest.raises(KeyError, match=r"It is BookSim's name for traffic\.load, in flits"):
         fl.load("vc-mesh-8x8")[path]

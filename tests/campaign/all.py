@@ -1,9 +1,9 @@
-"""Everything that tries what nobody thought of, in so many hours: `make campaign HOURS=2 SEED=1`.
+"""All tests with random input, for a given number of hours: `make campaign HOURS=2 SEED=1`.
 
 First the CUDA engine is built for a device that the host emulates (tests/cuda_on_host). A quarter of the time goes to
-the fuzzers, as long as Clang is there, and a twentieth to changed checkpoints; then come the soak and faults of the
-machine, as far as a quarter of the time allows; random networks and damaged inputs get the rest. What has not ended
-when twice its time is over is stuck, and a finding. Exit status 1 if anything fell.
+the fuzzers, if Clang is installed, and a twentieth to changed checkpoints. The soak and the faults of the machine take
+up to a quarter each; random networks and damaged inputs get the rest. A part that takes more than twice its time plus
+the time of a build is stopped and counts as a failure. Exit status 1 if any part failed.
 """
 
 import argparse
@@ -15,8 +15,8 @@ import time
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-SOAK_HOURS = 0.5  # that the whole soak and the faults take on two cores, with room
-BUILD_SECONDS = 1800  # that a build may take besides, on a slow core
+SOAK_HOURS = 0.5  # time of the whole soak and the faults on two cores, with a margin
+BUILD_SECONDS = 1800  # extra time for a build on a slow core
 
 
 def main() -> int:
@@ -28,14 +28,14 @@ def main() -> int:
     started, fell = time.monotonic(), []
 
     def run(name: str, seconds: float, *command: object) -> None:
-        """In about so many seconds."""
+        """Runs a command that should take about `seconds`."""
         print(f"== {name}, after {(time.monotonic() - started) / 60:.0f} minutes", flush=True)
         try:
             if subprocess.run([sys.executable, *map(str, command)], env=os.environ | paths,
                               timeout=2 * seconds + BUILD_SECONDS).returncode:
                 fell.append(name)
         except subprocess.TimeoutExpired:
-            fell.append(f"{name} (did not end)")
+            fell.append(f"{name} (did not finish)")
 
     paths: dict[str, str] = {}
     package = args.out.resolve() / "package"
@@ -47,7 +47,7 @@ def main() -> int:
         run("fuzzers", seconds / 4, TESTS / "fuzz" / "fuzz.py", "--seconds", f"{seconds / 4 * cores / forms:.0f}",
             "--out", args.out / "fuzz")
     else:
-        print("no fuzzing: clang++ is not there")
+        print("no fuzzing: clang++ is not installed")
     run("changed checkpoints", seconds / 20, TESTS / "campaign" / "forged.py", "--seconds", f"{seconds / 20:.0f}",
         "--seed", args.seed, "--out", args.out)
     part = min(1.0, args.hours / 4 / SOAK_HOURS)
@@ -59,7 +59,7 @@ def main() -> int:
     left = max(seconds - (time.monotonic() - started), 4)
     run("random networks and damaged inputs", left, TESTS / "campaign" / "campaign.py", "--hours", f"{left / 3600:.4f}",
         "--seed", args.seed, "--out", args.out)
-    print(f"fell: {', '.join(fell)}" if fell else "nothing fell")
+    print(f"failed: {', '.join(fell)}" if fell else "no failures")
     return 1 if fell else 0
 
 

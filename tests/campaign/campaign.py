@@ -3,8 +3,8 @@
     python tests/campaign/campaign.py --hours 2 --seed 1 --out out/campaign
     python tests/campaign/campaign.py --cases 64 --seed 1
 
-Exit status 1 if anything fell. Each finding has a folder in --out with its files and `finding.json`: what fell, and the
-smallest configuration that still shows it, which `worker.py one FOLDER FOLDER/finding.json` tries again.
+Exit status 1 if there are findings. Each finding has a folder in --out with its files and `finding.json`: the failure
+and the smallest configuration that still shows it. `worker.py one FOLDER FOLDER/finding.json` tries it again.
 """
 
 import argparse
@@ -25,13 +25,14 @@ from pathlib import Path
 from flitlab import _core
 
 HERE = Path(__file__).resolve().parent
-CASES = 16  # of a process
-SECONDS = 300  # for a process to begin, and to try one configuration again
+CASES = 16  # per process
+SECONDS = 300  # for a process to start, and to retry one configuration
 SECONDS_A_CASE = 120
 
 
 def work(what: str, folder: Path, arguments: list, seconds: float) -> list[dict]:
-    """Lines of a worker. If it dies or is stuck, one more of what it was at."""
+    """Returns the lines of a worker. If it dies or hangs, the last line is a finding about the case that was
+    running."""
     command = [sys.executable, str(HERE / "worker.py"), what, str(folder), *map(str, arguments)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=seconds)
@@ -41,7 +42,7 @@ def work(what: str, folder: Path, arguments: list, seconds: float) -> list[dict]
         output, why, died = (late.stdout or b"").decode(), f"it took longer than {seconds:.0f} s", True
     lines = []
     for line in output.splitlines():
-        with contextlib.suppress(json.JSONDecodeError):  # cut short by its death
+        with contextlib.suppress(json.JSONDecodeError):  # a line cut short when the process died
             lines.append(json.loads(line))
     if died:
         at: dict = {}
@@ -52,7 +53,7 @@ def work(what: str, folder: Path, arguments: list, seconds: float) -> list[dict]
 
 
 def fails(config: dict, seed: int, folder: Path) -> str:
-    """What falls with a configuration, as the case of a seed; "": nothing."""
+    """Returns the failure of a configuration, run as the case of a seed; "" if it passes."""
     file = folder / "one.json"
     file.write_text(json.dumps({"done": seed, "smallest": config}))
     lines = work("one", folder, [file], SECONDS)
@@ -60,8 +61,8 @@ def fails(config: dict, seed: int, folder: Path) -> str:
 
 
 def kind_of(what: str) -> str:
-    """What is the same in two failures of one kind. Of a traceback, its last frame and the type of the exception; of a
-    message, the text without what it quotes, lists, and words with digits."""
+    """Returns the part of a failure text that identifies its kind. For a traceback: its last frame and the exception
+    type. For a message: the text without quotes, lists, and words with digits."""
     frames = re.findall(r'File "(.*)", line (\d+), in', what)
     if frames:
         return f"{frames[-1]} {what.strip().rpartition(chr(10))[2].partition(':')[0]}"
@@ -73,7 +74,7 @@ def kind_of(what: str) -> str:
 
 
 def shrunk(finding: dict, folder: Path) -> dict:
-    """Fewer settings with which the same falls; all of them if it does not fall again."""
+    """Returns the smallest configuration with the same failure; all settings if the failure does not recur."""
     config, seed, what = finding["config"], finding["done"], kind_of(finding["what"])
     if not config or kind_of(fails(config, seed, folder)) != what:
         return config
@@ -85,7 +86,7 @@ def shrunk(finding: dict, folder: Path) -> dict:
 
 
 class Campaign:
-    """What has been tried so far, and what fell. A finding and its files are in the folder as soon as it is known."""
+    """Cases tried so far, and findings. Each finding and its files are written to the folder at once."""
 
     def __init__(self, seed: int, out: Path | None):
         self.seed, self.out = seed, out
@@ -149,7 +150,7 @@ def main() -> int:
     if args.out:
         args.out.mkdir(parents=True, exist_ok=True)
     campaign = Campaign(args.seed, args.out)
-    last = -(-args.cases // (3 * CASES)) * 4 if args.cases else 1_500_000  # seeds of a campaign are its own
+    last = -(-args.cases // (3 * CASES)) * 4 if args.cases else 1_500_000  # a campaign has its own range of seeds
     numbers = iter(range(last))
     lock = threading.Lock()
 

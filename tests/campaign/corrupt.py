@@ -1,5 +1,5 @@
-"""Damaged inputs of every form that flitlab reads: letters changed, cut out, doubled or exchanged. Each is read, or
-refused in one line; nothing else may happen."""
+"""Damaged inputs of every form that flitlab reads: bytes changed, deleted, doubled or exchanged. flitlab must read the
+input or reject it in one line."""
 
 import random
 import warnings
@@ -18,7 +18,7 @@ def damaged(whole: bytes, choose: random.Random) -> bytes:
     for _ in range(choose.choice([1, 1, 1, 1, 3])):
         at, size = choose.randrange(len(whole) + 1), choose.randrange(1, 12)
         change = choose.randrange(8)
-        if change > 5:  # a digit for a digit: many of these are as good as before
+        if change > 5:  # replacing a digit often leaves a valid file
             at = choose.choice([i for i, b in enumerate(whole) if 48 <= b < 58] or [0])
             size, new = 1, b"%d" % choose.randrange(10)
         elif change == 0:
@@ -39,7 +39,7 @@ def damaged(whole: bytes, choose: random.Random) -> bytes:
 
 
 def inputs(choose: random.Random) -> tuple[str, bytes, dict]:
-    """Name of the file to write, its contents, and the configuration that names it under "{}"."""
+    """Returns the name of the file to write, its contents, and the configuration that names it as "{}"."""
     below = choose.randrange
     form = choose.choice(["toml", "trace", "matrix", "graph", "program", "table"])
     if form == "toml":

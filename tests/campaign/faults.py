@@ -1,10 +1,10 @@
 """Faults of the machine: processes that are killed, disks that fill up, folders that are read-only, system calls that
-are cut short or interrupted, clocks that jump. Messages are clear, and going on ends with the same results as if
-nothing had happened.
+are cut short or interrupted, clocks that jump. Messages must be clear, and a resumed command must end with the results
+of an undisturbed one.
 
     python tests/campaign/faults.py --trials 40 --seed 1
 
-Exit status 1 if anything fell.
+Exit status 1 if any trial failed.
 """
 
 import argparse
@@ -32,11 +32,11 @@ topology.shape = [4, 4]
 run.warmup_cycles = 1000
 run.measure_cycles = {cycles}
 """
-ATTEMPTS = 40  # after which a command must have come to its end
+ATTEMPTS = 40  # limit within which a command must finish
 
 
 class Sweep:
-    """A sweep into a folder; what remains is its table."""
+    """A sweep into a folder; its output is the table."""
 
     cycles, traffic = 1500, ""
 
@@ -49,7 +49,7 @@ class Sweep:
 
 
 class Run:
-    """A run with a checkpoint every moment; what remains is its result."""
+    """A run that writes a checkpoint very often; its output is the result."""
 
     cycles, traffic = 800_000, "traffic.load = 0.2"
 
@@ -62,7 +62,7 @@ class Run:
 
 
 class RunOfATrace(Run):
-    """The same of packets in a file, which is read as the run goes on."""
+    """A run of a trace, whose file is read during the run."""
 
     traffic = 'traffic.mode = "trace"\ntraffic.trace_file = "t.csv"'
 
@@ -77,7 +77,7 @@ class RunOfATrace(Run):
 
 
 class Reproduction:
-    """A published experiment, which writes no file; what remains are its rows."""
+    """A published experiment, which writes no file; its output is the rows."""
 
     cycles, traffic = 1, ""
 
@@ -89,8 +89,8 @@ class Reproduction:
 
 
 class Kill:
-    """Ends the process at any moment. From one to the next there is more time: the machine may be busier by now than
-    when the whole was measured."""
+    """Kills the process at a random time. The time grows with each attempt, because the machine may be slower now than
+    when the undisturbed command was timed."""
 
     def __init__(self):
         self.slower = 1.0
@@ -108,7 +108,7 @@ class Kill:
 
 
 class FullDisk:
-    """No file may become larger than a size, which grows from attempt to attempt: as if somebody made room."""
+    """Limits the size of every file; the limit grows with each attempt, as if space were freed."""
 
     def __init__(self):
         self.most = 300
@@ -124,7 +124,7 @@ class FullDisk:
 
 
 class Preloaded:
-    """A library before the C library; nobody may notice."""
+    """Loads a library before the C library; results must not change."""
 
     source: str
 
@@ -142,12 +142,12 @@ class Preloaded:
                                     "PRELOADED_SEED": str(choose.randrange(1 << 30))}
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment, timeout=600)
         if done.returncode:
-            raise AssertionError(f"{self.source} ends it with {done.returncode}: {done.stderr[-300:]}")
+            raise AssertionError(f"{self.source} ends the command with status {done.returncode}: {done.stderr[-300:]}")
         return done.returncode, done.stdout, done.stderr
 
 
 class ShortCalls(Preloaded):
-    """Reads and writes are cut short or interrupted all the time."""
+    """Reads and writes are often cut short or interrupted."""
 
     source = "short_writes.c"
 
@@ -159,7 +159,7 @@ class JumpingClocks(Preloaded):
 
 
 class ReadOnly:
-    """After a kill, nothing in the folder can be written; then somebody mends that."""
+    """Kills the process, then makes the folder read-only for one attempt."""
 
     def __init__(self):
         self.attempts = 0
@@ -170,7 +170,7 @@ class ReadOnly:
             return (Kill() if self.attempts == 1 else Undisturbed()).attempt(command, folder, choose, whole)
 
         def obey():
-            ctypes.CDLL(None).prctl(24, 1)  # PR_CAPBSET_DROP, CAP_DAC_OVERRIDE: permissions hold for root too
+            ctypes.CDLL(None).prctl(24, 1)  # PR_CAPBSET_DROP, CAP_DAC_OVERRIDE: permissions apply to root too
 
         paths = [folder, *folder.rglob("*")]
         for path in paths:
@@ -203,7 +203,7 @@ def make(folder: Path, work) -> None:
 
 
 def trial(work, fault, choose: random.Random, expected: str, whole: float) -> str:
-    """Tries until the command comes to its end. Returns "" or what fell."""
+    """Repeats a command until it finishes. Returns "" or the failure."""
     folder = Path(tempfile.mkdtemp())
     make(folder, work)
     try:
@@ -215,11 +215,11 @@ def trial(work, fault, choose: random.Random, expected: str, whole: float) -> st
                 return f"attempt {attempt} ended with {status}: {errors[-400:]}"
             said = errors.replace("\r", "\n").strip().rpartition("\n")[2]
             if status > 0 and not said.startswith("flitlab: "):
-                return f"attempt {attempt} ended with {status} and no clear message: {errors[-400:]}"
+                return f"attempt {attempt} ended with {status} without a clear message: {errors[-400:]}"
             if status == 0:
                 found = work.result(folder, output)
-                return "" if found == expected else f"attempt {attempt} ended otherwise: {found}, not {expected}"
-        return f"no end after {ATTEMPTS} attempts; the last said {errors[-300:]}"
+                return "" if found == expected else f"attempt {attempt} ended with {found} instead of {expected}"
+        return f"not finished after {ATTEMPTS} attempts; last error: {errors[-300:]}"
     except (AssertionError, ValueError, OSError) as error:
         return f"{type(error).__name__}: {error}"
     finally:
@@ -227,13 +227,13 @@ def trial(work, fault, choose: random.Random, expected: str, whole: float) -> st
 
 
 def without_faults(work) -> tuple[str, float]:
-    """Its result, and the seconds that it takes."""
+    """Returns a command's undisturbed result, and its time in seconds."""
     with tempfile.TemporaryDirectory() as name:
         folder, started = Path(name), time.monotonic()
         make(folder, work)
         status, output, errors = Undisturbed().attempt([*FLITLAB, *work.command(folder, False)], folder, None, 0.0)
         if status:
-            sys.exit(f"faults.py: undisturbed it ends with {status}: {errors}")
+            sys.exit(f"faults.py: the undisturbed command ends with {status}: {errors}")
         return work.result(folder, output), time.monotonic() - started
 
 
@@ -247,7 +247,7 @@ def main() -> int:
     counts, fallen = collections.Counter(), []
     for number in range(args.trials):
         choose = random.Random(args.seed * 1_000_000 + number)
-        group, place = divmod(number, len(FAULTS))  # each work with each fault in turn
+        group, place = divmod(number, len(FAULTS))  # each command meets each fault in turn
         work, fault = WORKS[(group + place) % len(WORKS)](), FAULTS[place]()
         names = {"work": type(work).__name__, "fault": type(fault).__name__}
         if names["work"] not in undisturbed:

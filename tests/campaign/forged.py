@@ -1,10 +1,10 @@
-"""Checkpoints that somebody has changed, with a right checksum: a network refuses one, or runs, or ends in a message,
-and never reads or writes outside of its state.
+"""Checkpoints with changed numbers and a valid checksum: a network rejects one, runs it, or ends with a message, and
+never accesses memory outside its state.
 
     python tests/campaign/forged.py --seconds 300 --seed 1
 
-Runs the test `Forged.IsRefusedOrRuns` with one seed after the other, under the sanitizers of memory and arithmetic,
-which it builds if `make test` has not. Exit status 1 if anything fell; the log names the numbers that were changed.
+Runs the test `Forged.IsRefusedOrRuns` with successive seeds, under the address and undefined-behaviour sanitizers;
+builds them if `make test` has not. Exit status 1 if a test failed; the log names the changed numbers.
 """
 
 import argparse
@@ -20,11 +20,11 @@ import flitlab as fl
 
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = ROOT / "build" / "asan-ubsan" / "flitlab_tests"
-MOST_SECONDS = 600  # of one model with one seed: it is stuck
+MOST_SECONDS = 600  # for one model with one seed; then it is stuck
 
 
 def build() -> None:
-    """Builds the tests, or ends with what is missing."""
+    """Builds the tests, or exits with a message about what is missing."""
     jobs = str(len(os.sched_getaffinity(0)))
     for command in (["cmake", "--preset", "asan-ubsan"],
                     ["cmake", "--build", "--preset", "asan-ubsan", "--parallel", jobs]):
@@ -33,7 +33,7 @@ def build() -> None:
 
 
 def forge(kind: str, seed: int, out: Path) -> int | None:
-    """So many changed states of a model were tried; None if something fell."""
+    """Returns the number of changed states that were tried for a model; None if one failed."""
     log = out / f"{kind}-{seed}.log"
     with log.open("w") as file:
         try:
@@ -45,7 +45,7 @@ def forge(kind: str, seed: int, out: Path) -> int | None:
             status = "stuck"
     text = log.read_text(errors="replace")
     if status or "[  PASSED  ] 1 test." not in text or "runtime error" in text:
-        print(f"{kind}, seed {seed}: fell ({status}); see {log}", flush=True)
+        print(f"{kind}, seed {seed}: failed ({status}); see {log}", flush=True)
         return None
     log.unlink()
     return sum(line.startswith(f"{kind} ") for line in text.splitlines())
@@ -68,7 +68,7 @@ def main() -> int:
                 tried[kind] += count or 0
                 fell += count is None
         seed += 1
-    print(f"{sum(tried.values())} changed states, seeds {args.seed} to {seed - 1}; {fell} fell")
+    print(f"{sum(tried.values())} changed states, seeds {args.seed} to {seed - 1}; {fell} failed")
     args.out.joinpath("forged.json").write_text(json.dumps({"tried": tried, "fell": fell, "seeds": seed - args.seed}))
     return 1 if fell else 0
 

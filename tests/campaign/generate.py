@@ -1,6 +1,6 @@
-"""Random configurations of any model, made from the parameter records alone: a new parameter is tried without anybody
-remembering it. A configuration grows parameter by parameter from the defaults; what is refused is left out again, and
-its message is judged."""
+"""Random configurations of any model, derived from the parameter records, so that a new parameter is included
+automatically. A configuration starts from the defaults and changes one parameter at a time; changes that flitlab
+rejects are undone, and their messages are checked."""
 
 import math
 import random
@@ -10,7 +10,8 @@ import flitlab as fl
 from flitlab.records import parameters_of
 
 MOST_ROUTERS = 200
-# What makes a network large, or its building long, stays small; everything else may be anything that its record allows.
+# Limits of parameters that make a network large or slow to build; all others may take any value that their record
+# allows.
 SMALL = {"topology.shape": 6, "topology.radix": 4, "topology.dimensions": 6, "topology.nodes": 60, "topology.ports": 24,
          "topology.concentration": 6, "topology.inner_nodes": 20, "topology.levels": 3, "traffic.batch_packets": 40,
          "traffic.rounds": 2, "traffic.in_a_row": 4, "traffic.send_overhead": 2000, "traffic.recv_overhead": 2000,
@@ -20,7 +21,7 @@ LEFT_ALONE = {"router.kind", "run.measure_cycles", "run.warmup_cycles", "run.dra
 
 
 class Generator:
-    """Draws from one seed. `folder` takes the files that parameters name."""
+    """Draws configurations from one seed. Files that parameters name are written to `folder`."""
 
     def __init__(self, seed: int, folder: Path):
         self.seed = seed
@@ -29,11 +30,11 @@ class Generator:
         self.refusals: list[tuple[dict, str]] = []
 
     def experiment(self, kind: str, steps: int = 12) -> fl.Experiment:
-        """A valid configuration of a kind. What was refused on the way is in `refusals`."""
+        """Returns a valid configuration of a kind. `refusals` lists the rejected changes and their messages."""
         self.refusals = []
         records = parameters_of(kind)
         paths = [p for p in records if p not in LEFT_ALONE]
-        # Words by which it is decided what else there is.
+        # Choices that other parameters depend on.
         named = {clause.partition("=")[0].rstrip("!") for r in records.values() for clause in r["only_if"].split("&")}
         deciders = sorted(named & {p for p in paths if records[p]["type"] == "choice"})
         flat = {"router.kind": kind}
@@ -41,10 +42,10 @@ class Generator:
             flat["topology.shape"] = self.choose.choice([[4, 2, 2], [4, 4, 2], [2, 4, 3], [4, 4, 4]])
         found = fl.Experiment.from_dict(flat)
         for step in range(self.choose.randint(1, steps)):
-            # Those that apply, as a rule; at times any.
+            # Usually a parameter that applies; sometimes any.
             there = [p for p in paths if p in found.flat()] if self.choose.random() < 0.8 else paths
             path = self.choose.choice(deciders if self.choose.random() < 0.3 else there)
-            if step == 0 and self.choose.random() < 0.5:  # most of what can be set depends on it
+            if step == 0 and self.choose.random() < 0.5:  # most parameters depend on it
                 path = "traffic.mode"
             value = self.value(records[path], found)
             changed = flat | {path: value} | self.needed_files(path, value, records, found)
@@ -73,7 +74,7 @@ class Generator:
         return self.whole(record)
 
     def needed_files(self, path: str, value, records: dict, found: fl.Experiment) -> dict:
-        """Files that apply with a choice: most of those choices are refused without."""
+        """Returns files that a choice requires: without them flitlab rejects most of these choices."""
         def names(clause: str) -> bool:
             key, _, values = clause.partition("=")
             return key == path and value in values.split("|")
@@ -110,14 +111,14 @@ class Generator:
         return self.choose.uniform(low, high)
 
     def file(self, path: str, found: fl.Experiment) -> Path:
-        """A file of a kind that has a form of its own; of others, nothing that could be right."""
+        """Writes a file for a parameter: valid content for forms with a case below, random numbers for others."""
         file = self.folder / (path.replace(".", "_") + ".csv")
         try:
             terminals = int(found.derived()["terminals"])
-        except fl.ConfigError:  # what its plan refuses, it refuses later
+        except fl.ConfigError:  # the plan's own check reports this later
             terminals = 16
         below, line = self.choose.randrange, self.choose.random
-        if path == "routing.table_file":  # to the next of a ring, whatever the network is
+        if path == "routing.table_file":  # each router's first port, on any network
             text = "".join(f"{r},{d},0\n" for r in range(terminals) for d in range(terminals) if r != d)
         elif path == "traffic.trace_file":
             text, cycle = "", 0

@@ -1,5 +1,5 @@
-/* Preloaded into a process, makes its clocks jump: the time of day by up to a day, the others, which should never, by
-   up to two seconds (more would only make sleepers wait). PRELOADED_SEED chooses when and whereto. */
+/* Preloaded into a process, makes its clocks jump: the time of day by up to a day, the others (which should be steady)
+   by up to two seconds; larger jumps would only delay sleeping threads. PRELOADED_SEED selects the times and sizes. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -8,7 +8,7 @@
 #include <time.h>
 
 static uint64_t state;
-static int64_t offset[2]; /* ns: of the time of day, of others */
+static int64_t offset[2]; /* ns: time of day, other clocks */
 
 static uint64_t draw(void) {
   if (!state) {

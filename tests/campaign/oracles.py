@@ -1,6 +1,6 @@
-"""What must be so for every configuration: it is refused in one clear message, or it steps and runs; packets are
-conserved; and its end is the same on any number of threads, in lanes of any width, with CUDA, traced, resumed from a
-checkpoint and beside another replica."""
+"""Properties of every configuration: flitlab rejects it with one clear message, or steps and runs it; packets are
+conserved; and the end state is the same on any number of threads, with lanes of any width, with CUDA, traced, resumed
+from a checkpoint, and beside another replica."""
 
 import contextlib
 import functools
@@ -14,21 +14,21 @@ from flitlab import _core
 from flitlab.runner import run_job
 
 CODE = re.compile(r"std::|basic_|terminate called|0x[0-9a-f]{6}|nullptr|Traceback|defect of flitlab|\{\}")
-# What a network may rightly end with.
-ENDS = re.compile(r"wait for one another|needs? others that were lost|cannot go on|no packet has arrived|"
+# Messages with which a run may correctly end.
+ENDS = re.compile(r"wait for one another|needs? others that were lost|cannot continue|no packet has arrived|"
                   r"Tables belong to software|routing tables|no entry|emulated time ends|"
                   r"barrier units? ha(s|ve) stopped .*broken link")
 
-# What may deadlock, as its help says: there a message that shows who waits for whom is right.
+# Vector widths to compare.
 LANES = [0, 16, 32, 64]  # bytes
-LANES_LOOK = 70  # a little more than the cycles after which an engine looks whether lanes pay, when a step begins
-
+LANES_LOOK = 70  # steps slightly longer than the interval at which an engine decides whether to use lane state
+# Values whose help warns of deadlock: with these a deadlock message is valid.
 MAY_DEADLOCK = {"routing.vc_assignment": "any", "traffic.message_classes": 1, "router.bubble_rule": "actual_size"}
 
 
 @functools.cache
 def cuda() -> bool:
-    """Whether there is a GPU, or the device that the host emulates (tests/cuda_on_host)."""
+    """Returns whether there is a GPU, or the device that the host emulates (tests/cuda_on_host)."""
     return _core.backends()["cuda"]["available"]
 
 
@@ -37,16 +37,17 @@ class Finding(Exception):
 
 
 def judge_message(changed: dict, message: str) -> None:
-    """One line for people that names a parameter or a file."""
+    """Checks that a message is one readable line that names a parameter or a file."""
     known = {"router.kind", *(p["path"] for m in _core.models() for p in m["parameters"])}
     known |= {p["path"] for p in _core.parameters()}
     if "\n" in message or CODE.search(message) or not any(path in message for path in known | set(changed)):
-        raise Finding(f"a message that does not help: {message}", changed)
+        raise Finding(f"an unhelpful message: {message}", changed)
 
 
 @contextlib.contextmanager
 def lanes(width: int):
-    """Networks made here work on vectors of so many bytes, or of fewer if the processor has no such; 0: one by one."""
+    """Networks made here process vectors of `width` bytes, or of fewer if the processor has none so wide; 0: no
+    lanes."""
     before = os.environ.pop("FLITLAB_LANES", None)
     os.environ["FLITLAB_LANES"] = str(width)
     try:
@@ -58,7 +59,7 @@ def lanes(width: int):
 
 @contextlib.contextmanager
 def quiet():
-    """Without the warnings of odd configurations."""
+    """Suppresses warnings about unusual configurations."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
@@ -74,11 +75,11 @@ def may_deadlock(e: fl.Experiment) -> bool:
 
 
 def ended(error: Exception, e: fl.Experiment) -> str:
-    """What a network rightly ended with."""
+    """Returns the text of a valid error; raises Finding for others."""
     text = str(error)
     if text.startswith("deadlock") and may_deadlock(e):
         return text
-    if isinstance(error, fl.ConfigError):  # a trace is read while it runs
+    if isinstance(error, fl.ConfigError):  # a trace file is read during the run
         judge_message({}, text)
     elif CODE.search(text) or "\n" in text or not ENDS.search(text):
         raise Finding(f"it ended with: {text}") from error
@@ -86,7 +87,7 @@ def ended(error: Exception, e: fl.Experiment) -> str:
 
 
 def _stepped(net: fl.Network, cycles: int, piece: int = 0) -> tuple[str, dict] | str:
-    """State and totals after so many cycles, or the message that it ended with. piece: cycles of a step."""
+    """Returns state and totals after `cycles`, or the message of an error. piece: cycles of each step."""
     try:
         for done in range(0, cycles, piece or cycles):
             net.step(min(piece or cycles, cycles - done))
@@ -97,7 +98,7 @@ def _stepped(net: fl.Network, cycles: int, piece: int = 0) -> tuple[str, dict] |
 
 
 def _run(experiments: list[fl.Experiment]) -> tuple | str:
-    """State and throughput of the first of several replicas at the end of a run."""
+    """Returns state and throughput of the first of several replicas at the end of a run, or the message of an error."""
     try:
         with quiet():
             first = run_job(experiments, "cpu", 1)[0]
@@ -107,7 +108,7 @@ def _run(experiments: list[fl.Experiment]) -> tuple | str:
 
 
 def judge(e: fl.Experiment, cycles: int, folder: Path) -> str:
-    """Tries one configuration. Returns how it went: "ran", "refused" or "ended"."""
+    """Tries one configuration. Returns the outcome: "ran", "refused" or "ended"."""
     try:
         whole = _network(e, backend="cpu", threads=1)
     except fl.ConfigError as error:
@@ -132,7 +133,7 @@ def judge(e: fl.Experiment, cycles: int, folder: Path) -> str:
     _same("resumed", found, _stepped(second, cycles - cycles // 3))
     totals = found[1]
     if totals["packets_delivered"] + totals["packets_dropped"] > totals["packets_injected"]:
-        raise Finding(f"more packets have arrived than left: {totals}")
+        raise Finding(f"more packets have arrived than were injected: {totals}")
     short = e.set({"run.warmup_cycles": 200, "run.measure_cycles": 300, "run.drain_cycles": 300}
                   | ({"run.stall_cycles": 5000} if "run.stall_cycles" in e.flat() else {}))
     alone = _run([short])

@@ -1,4 +1,4 @@
-"""What must be so between runs of different configurations (metamorphic relations): no answer need be known."""
+"""Relations between runs of different configurations (metamorphic relations): they need no known result."""
 
 import math
 import random
@@ -11,27 +11,28 @@ import flitlab as fl
 from flitlab import _core
 from flitlab.runner import run_job
 
-# Of so many cases one is compared with others: that takes as long as all the rest.
+# One case in this many is tested for relations: that takes as long as all other checks.
 RELATED = 3
-# A run to its end that would take long is given up; that is no finding.
+# Limits for runs to the end: a run that would take longer is abandoned without a finding.
 PATIENCE = {"run.epoch_cycles": 500}
 TO_THE_END = PATIENCE | {"run.stall_cycles": 20000}
 
 
-# Parameters whose draws, or whose own traffic, go by the cycle.
+# Parameters whose random draws or own traffic depend on the cycle.
 BY_THE_CYCLE = {"barrier.units", "channel.error_rate", "clock.emulated", "special.enabled", "endpoint.stalls",
                 "io.nodes", "software.start_spread"}
 HARMLESS = {"faults.seed", "faults.cycle", "faults.reroute_delay", "faults.crc_bits", "faults.unconnected"}
-# What makes one place of a torus unlike another.
+# Parameters that break the symmetry of a torus.
 PLACES = {"topology.partial_planes", "topology.logical_format", "topology.logical_file", "topology.spares",
           "topology.partitions", "routing.hints"}
-GAP = 3000  # cycles between packets that are to be alone
-MOST_IN_PAIRS = 24  # terminals, each of which sends to each
+GAP = 3000  # cycles between isolated packets
+MOST_IN_PAIRS = 24  # terminals, each of which sends to all others
 ONE_LENGTH = {"metro", "bgl", "adaptive", "sconnect"}
 
 
 def _set(e: fl.Experiment, changes: dict) -> fl.Experiment | None:
-    """The experiment with changes, and with no traffic of its own if they say which; None if it is none then."""
+    """Returns the experiment with changes, which replace all traffic settings if they set traffic.mode; None if
+    invalid."""
     kept = {k: v for k, v in e.flat().items() if not ("traffic.mode" in changes and k.startswith("traffic."))}
     try:
         return fl.Experiment.from_dict(kept | changes)
@@ -40,7 +41,7 @@ def _set(e: fl.Experiment, changes: dict) -> fl.Experiment | None:
 
 
 def _planned(e: fl.Experiment, changes: dict) -> fl.Experiment | None:
-    """The same, or None if no network can be planned for it."""
+    """Returns the same, or None if no network can be planned for it."""
     e = _set(e, changes)
     try:
         return e if e and e.derived() else None
@@ -49,7 +50,7 @@ def _planned(e: fl.Experiment, changes: dict) -> fl.Experiment | None:
 
 
 def _results(experiments: list[fl.Experiment]) -> list[dict] | str | None:
-    """Results of a job, or the message that it rightly ended with; None if it is refused."""
+    """Returns the results of a job, or the message of a valid error; None if flitlab rejects it."""
     try:
         return run_job(experiments, "cpu", 1)
     except fl.RunError as error:
@@ -60,7 +61,7 @@ def _results(experiments: list[fl.Experiment]) -> list[dict] | str | None:
 
 
 def order_of_replicas(e: fl.Experiment, choose: random.Random, folder: Path) -> bool:
-    """Replicas end the same in whatever order they stand in a job."""
+    """Replicas end in the same state in any order within a job."""
     short = {"run.warmup_cycles": 100, "run.measure_cycles": 200, "run.drain_cycles": 200} | PATIENCE
     seeds = choose.sample(range(1, 100), 3)
     replicas = [_set(e, short | {"run.seed": seed}) for seed in seeds]
@@ -71,17 +72,17 @@ def order_of_replicas(e: fl.Experiment, choose: random.Random, folder: Path) -> 
     other = _results([replicas[i] for i in order])
     if isinstance(found, list) != isinstance(other, list):
         said = other if isinstance(found, list) else found
-        raise Finding(f"replicas end in one order, and in another they do not: {said}")
+        raise Finding(f"replicas finish in one order but not in another: {said}")
     if not isinstance(found, list):
         return False
     for place, i in enumerate(order):
         if found[i]["state_hash"] != other[place]["state_hash"]:
-            raise Finding(f"seed {seeds[i]} ends otherwise as replica {place} than as replica {i}")
+            raise Finding(f"seed {seeds[i]} ends differently as replica {place} than as replica {i}")
     return True
 
 
 def buffers_lose_nothing(e: fl.Experiment, choose: random.Random, folder: Path) -> bool:
-    """More room never changes what a batch delivers, nor keeps it from its end."""
+    """Larger buffers never change a batch's deliveries, nor prevent its end."""
     batch = _set(e, {"traffic.mode": "batch", "traffic.batch_packets": 3} | TO_THE_END)
     if batch is None:
         return False
@@ -104,14 +105,15 @@ def buffers_lose_nothing(e: fl.Experiment, choose: random.Random, folder: Path) 
 
 
 def _by_the_cycle(e: fl.Experiment) -> bool:
-    """Whether anything but packets has a part in how long they take: cascaded METRO routers that draw by themselves
-    disagree at random, too."""
+    """Returns whether packets' times depend on more than packets. Cascaded METRO routers with separate random streams
+    also disagree at random."""
     return e.flat().get("router.shared_random") is False or any(e[path] for path in e.flat() if path not in HARMLESS and
                (path in BY_THE_CYCLE or path.startswith("faults.")))
 
 
 def _trace(e: fl.Experiment, packets: list[tuple[int, int, int]], flits: int, file: Path) -> list[dict] | str | None:
-    """Results of packets: cycle, source and destination of each. None if that is refused, or packets are lost."""
+    """Returns the results of packets (cycle, source, destination). None if flitlab rejects the trace, or packets are
+    lost."""
     file.write_text("".join(f"{cycle},{s},{d},{flits}\n" for cycle, s, d in packets))
     sparse = _set(e, {"traffic.mode": "trace", "traffic.trace_file": str(file)} | TO_THE_END)
     result = sparse and _results([sparse])
@@ -128,13 +130,13 @@ def _times(result: list[dict]) -> tuple:
 
 
 def _were_alone(*times: tuple) -> bool:
-    """Whether packets were over before the next one was sent, with as long again for what comes after them: software
-    can need longer than that for each."""
+    """Returns whether each packet had arrived before the next was sent, with an equal margin for its consequences:
+    software may need longer than the gap."""
     return all(most < GAP / 2 for _, most, _ in times)
 
 
 def time_does_not_matter(e: fl.Experiment, choose: random.Random, folder: Path) -> bool:
-    """Packets that are alone take as long whenever they are sent, and however much time lies between them."""
+    """Isolated packets take equally long at any time, and with any gap between them."""
     terminals = int(e.derived()["terminals"])
     if _by_the_cycle(e) or terminals < 2:
         return False
@@ -147,17 +149,17 @@ def time_does_not_matter(e: fl.Experiment, choose: random.Random, folder: Path) 
         sent = [(start + gap * n, s, d) for n, (s, d) in enumerate(packets)]
         result = _trace(e, sent, _flits(e), folder / f"trace-{len(found)}.csv")
         if found and isinstance(result, str) and not oracles.may_deadlock(e):
-            raise Finding(f"packets that are alone arrive, and do not at other times: {result}")
+            raise Finding(f"isolated packets arrive, but not at other times: {result}")
         if not isinstance(result, list):
             return False
         found.append(_times(result))
     if found[0] != found[1] and _were_alone(*found):
-        raise Finding(f"packets that are alone take {found[0]}, and {found[1]} at other times: mean, most, hops")
+        raise Finding(f"isolated packets take {found[0]}, but {found[1]} at other times: mean, most, hops")
     return True
 
 
 def _moved(terminal: int, shape: list[int], by: list[int], each: int) -> int:
-    """The terminal that lies so far from one, round the rings of a torus; `each` of them are at a router."""
+    """Returns the terminal at this offset along the rings of a torus; each router has `each` terminals."""
     router, at, size = terminal // each, 0, 1
     for radix, step in zip(shape, by, strict=True):
         at += (router % radix + step) % radix * size
@@ -166,11 +168,11 @@ def _moved(terminal: int, shape: list[int], by: list[int], each: int) -> int:
 
 
 def a_torus_has_no_middle(e: fl.Experiment, choose: random.Random, folder: Path) -> bool:
-    """Packets that all lie elsewhere by the same way round a torus take as long.
+    """Packets shifted by the same offset on a torus take equally long.
 
-    Packets that are alone do so with every model, unless their way is drawn or comes from a table. With others in their
-    way they do where nothing knows its place: dimension order without datelines, and no packet goes halfway round a
-    ring, where its source's number chooses the direction."""
+    This holds for isolated packets in every model, unless their path is drawn or comes from a table. For packets that
+    meet it holds where no rule depends on a router's position: with dimension order, without datelines, and if no
+    packet goes half-way round a ring, where the source's number selects the direction."""
     if e["router.kind"] not in ("t3e", "bgl") and e.flat().get("topology.kind") not in ("torus", "ring"):
         return False
     drawn = e.flat().get("routing.algorithm") in ("valiant", "romm", "table")
@@ -193,24 +195,24 @@ def a_torus_has_no_middle(e: fl.Experiment, choose: random.Random, folder: Path)
     moved = [(cycle, *(_moved(place, shape, by, each) for place in places)) for cycle, *places in packets]
     a, b = (_trace(crowd or e, p, _flits(e), folder / f"torus-{n}.csv") for n, p in enumerate((packets, moved)))
     if isinstance(a, list) != isinstance(b, list):
-        raise Finding(f"packets come to an end, and do not elsewhere on the torus: {b if isinstance(a, list) else a}")
+        raise Finding(f"packets arrive, but not elsewhere on the torus: {b if isinstance(a, list) else a}")
     if not packets or not isinstance(a, list):
         return False
     if _times(a) != _times(b) and (crowd or _were_alone(_times(a), _times(b))):
-        raise Finding(f"{'many packets' if crowd else 'packets that are alone'} take {_times(a)}, and {_times(b)} "
+        raise Finding(f"{'many packets' if crowd else 'isolated packets'} take {_times(a)}, but {_times(b)} "
                       f"{by} further round the torus: mean, most, hops")
     return True
 
 
 def alone_as_predicted(e: fl.Experiment, choose: random.Random, folder: Path) -> bool:
-    """Packets that are alone take the zero-load latency that is predicted: its mean is that of all pairs."""
+    """Isolated packets have the predicted zero-load latency, a mean over all pairs."""
     flits = _flits(e) if e["router.kind"] in ONE_LENGTH else choose.randint(1, 5)
-    # The prediction is the mean of all ways, of which Valiant draws one.
+    # The prediction is a mean over all paths, but Valiant routing draws one.
     drawn = e.flat().get("routing.algorithm") == "valiant"
     if _by_the_cycle(e) or drawn:
         return False
     uniform = {"traffic.mode": "open", "traffic.pattern": "uniform", "traffic.packet_flits": flits}
-    e = _planned(e, uniform)  # without files that fit a network of this size only
+    e = _planned(e, uniform)  # without files that fit only this network size
     if e and int(e.derived()["terminals"]) > MOST_IN_PAIRS and len(e.flat().get("topology.shape", [])) == 2:
         e = _planned(e, {"topology.shape": [4, 3]}) or e
     if not e or int(e.derived()["terminals"]) > MOST_IN_PAIRS:
@@ -227,7 +229,7 @@ def alone_as_predicted(e: fl.Experiment, choose: random.Random, folder: Path) ->
     if not _were_alone(_times(result)):
         return False
     if not math.isclose(taken, predicted, rel_tol=1e-9):
-        raise Finding(f"packets of {flits} flits that are alone take {taken} cycles, and should {predicted}")
+        raise Finding(f"isolated packets of {flits} flits take {taken} cycles; predicted: {predicted}")
     return True
 
 
@@ -235,7 +237,7 @@ RELATIONS = [order_of_replicas, buffers_lose_nothing, time_does_not_matter, a_to
 
 
 def judge(e: fl.Experiment, seed: int, folder: Path) -> list[str]:
-    """Names of the relations that were tried, and hold."""
+    """Returns the names of the relations that were tried and hold."""
     choose = random.Random(seed)
     with oracles.quiet():
         return [relation.__name__ for relation in RELATIONS if relation(e, choose, folder)]

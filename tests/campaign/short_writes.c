@@ -1,5 +1,5 @@
-/* Preloaded into a process, makes its system calls as bad as they may be: writes and reads are cut short, or
-   interrupted before they do anything. PRELOADED_SEED chooses which. */
+/* Preloaded into a process, makes its system calls as unreliable as POSIX allows: writes and reads are cut short, or
+   interrupted before they transfer anything. PRELOADED_SEED selects the calls. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -3,9 +3,9 @@
     python tests/campaign/soak.py                                  all of it, about twenty minutes on two cores
     python tests/campaign/soak.py --cycles 2e6 --points 500        a small part
 
-Networks are small, so that many cycles pass. After every piece the network is audited and saved, and the next piece
-goes on from the file in a new network, on another number of threads. Memory must not grow from piece to piece, nor by
-more than a little for each point of the sweep. Exit status 1 if anything fell.
+Networks are small, so that many cycles pass. After each piece the network is audited and saved, and a new network on
+another number of threads continues from the file. Memory must not grow from piece to piece, and only slightly for each
+point of the sweep. Exit status 1 if a check failed.
 """
 
 import argparse
@@ -28,19 +28,19 @@ SMALL = {"vc": {"topology.shape": [2, 2]}, "adaptive": {"topology.shape": [2, 2]
          "metro": {"topology.radix": [2, 2], "topology.dilation": [1, 1]},
          "sconnect": {"topology.kind": "mesh", "topology.shape": [2, 1]}}
 PIECES = 20
-MOST_GROWTH = 64 << 20  # bytes, from the second piece to the last
-MOST_A_POINT = 1536  # bytes that a point of a sweep may take
-MOST_OF_A_SWEEP = 200 << 20  # bytes of 100,000 points, with what a sweep of a few takes
-ALLOWED_CYCLES = 1_900_000_000  # emulated time ends a little later
+MOST_GROWTH = 64 << 20  # bytes of growth from the second piece to the last
+MOST_A_POINT = 1536  # bytes per point of a sweep
+MOST_OF_A_SWEEP = 200 << 20  # bytes of 100,000 points, including the memory of a short sweep
+ALLOWED_CYCLES = 1_900_000_000  # emulated time ends slightly later
 
 
 def resident() -> int:
-    """The most memory that this process has taken so far, bytes."""
+    """Returns the peak memory of this process so far, bytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def soak(kind: str, cycles: int) -> dict:
-    """Steps a model for so many cycles, in pieces."""
+    """Steps a model for `cycles` cycles, in pieces."""
     e = fl.Experiment.from_dict({"router.kind": kind, "traffic.load": 0.05} | SMALL.get(kind, {}))
     load = e["traffic.load"]
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
@@ -69,18 +69,18 @@ def soak(kind: str, cycles: int) -> dict:
 
 
 def sweep(points: int) -> dict:
-    """A sweep of so many points; each is small."""
+    """Runs a sweep of small points."""
     e = fl.Experiment.from_dict({"router.kind": "vc", "topology.shape": [2, 2], "traffic.load": 0.1,
                                  "run.warmup_cycles": 0, "run.measure_cycles": 100, "run.epoch_cycles": 50})
     before = resident()
-    with tempfile.TemporaryDirectory() as folder:  # what a sweep needs however many points it has
+    with tempfile.TemporaryDirectory() as folder:  # memory that a sweep needs for any number of points
         fl.sweep(e, {"run.seed": range(1, 11)}, out=folder, backend="cpu", progress=False)
     of_a_few = resident()
     with tempfile.TemporaryDirectory() as folder:
         curve = fl.sweep(e, {"run.seed": range(1, points + 1)}, out=folder, backend="cpu", progress=False)
         written = sum(1 for _ in (Path(folder) / "points.jsonl").open())
     if len(curve.rows) != points or written != points:
-        raise fl.RunError(f"sweep: {points} points asked for, {len(curve.rows)} in the table, {written} in the file")
+        raise fl.RunError(f"sweep: {points} points requested, {len(curve.rows)} in the table, {written} in the file")
     taken, all_in_all = (resident() - of_a_few) / points, resident() - before
     if points >= 10000 and taken > MOST_A_POINT:
         raise fl.RunError(f"sweep: a point took {taken:.0f} bytes")
@@ -90,7 +90,7 @@ def sweep(points: int) -> dict:
 
 
 def part(what: str, amount: int) -> dict:
-    """One part in a process of its own, whose memory is its own."""
+    """Runs one part in a separate process, so that its memory can be measured."""
     started = time.monotonic()
     done = subprocess.run([sys.executable, __file__, "--part", what, "--amount", str(amount)], capture_output=True,
                           text=True)

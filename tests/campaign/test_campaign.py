@@ -1,4 +1,4 @@
-"""A small part of the campaign, with the same seeds every time; and that it would see what falls."""
+"""A small part of the campaign with fixed seeds, and tests that it detects failures."""
 
 import functools
 import itertools
@@ -30,7 +30,7 @@ def test_nothing_falls(tmp_path):
 
 
 def test_a_short_soak(tmp_path):
-    """A part of the billion cycles and of the 100,000 points, each of which says what it did."""
+    """Parts of the billion cycles and of the 100,000 points; each reports its work."""
     done = run(HERE / "soak.py", "--cycles", 40000, "--points", 100, "--out", tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     parts = {part["part"]: part for part in json.loads((tmp_path / "soak.json").read_text())}
@@ -40,7 +40,7 @@ def test_a_short_soak(tmp_path):
 
 
 def test_a_few_faults_of_the_machine(tmp_path):
-    """Each fault, and each kind of work."""
+    """Covers each fault and each kind of command."""
     done = run(HERE / "faults.py", "--trials", 5, "--seed", 0, "--out", tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     tried = [name.split() for name in json.loads((tmp_path / "faults.json").read_text())["tried"]]
@@ -49,11 +49,11 @@ def test_a_few_faults_of_the_machine(tmp_path):
 
 @pytest.mark.parametrize(("status", "output", "errors", "says"), [
     (0, "this", "", ""),
-    (0, "that", "", "attempt 0 ended otherwise: that, not this"),
+    (0, "that", "", "attempt 0 ended with that instead of this"),
     (-11, "", "", "attempt 0 ended with -11"),
     (1, "", "Traceback (most recent call last)", "attempt 0 ended with 1: Traceback"),
-    (2, "", "flitlab: no room", "no end after 40 attempts; the last said flitlab: no room"),
-    (2, "", "no room", "attempt 0 ended with 2 and no clear message: no room"),
+    (2, "", "flitlab: no room", "not finished after 40 attempts; last error: flitlab: no room"),
+    (2, "", "no room", "attempt 0 ended with 2 without a clear message: no room"),
 ])
 def test_faults_that_do_harm_are_seen(monkeypatch, status, output, errors, says):
     monkeypatch.syspath_prepend(str(HERE))
@@ -66,7 +66,7 @@ def test_faults_that_do_harm_are_seen(monkeypatch, status, output, errors, says)
 
 
 def test_faults_take_place(monkeypatch, tmp_path):
-    """A folder is read-only, for root too; who writes it all the same is seen. Clocks go back and forth."""
+    """A folder is read-only, even for root; a program that writes to it is detected. Clocks jump in both directions."""
     monkeypatch.syspath_prepend(str(HERE))
     import faults
 
@@ -98,7 +98,7 @@ runpy.run_path({here!r} + "/worker.py", run_name="__main__")
 
 
 def outcomes(tmp_path, broken):
-    """Three networks of the canonical router, tried with something broken."""
+    """Returns the outcomes of three canonical-router networks with one thing broken."""
     code = BROKEN.format(here=str(HERE), folder=str(tmp_path), broken=broken, seeds=["0", "8", "24"])
     done = run("-c", code)
     return [line for line in map(json.loads, done.stdout.splitlines()) if "done" in line]
@@ -150,7 +150,7 @@ fl.Network.totals = property(totals)
     (CUDA_COUNTS_MORE, "another state with CUDA"),
     ("fl.Network.state_hash = property(lambda s: s._core.state_hash() + str(id(s)))", "another state"),
     ("t = fl.Network.totals\nfl.Network.totals = property(lambda s: t.fget(s) | {'packets_injected': 0})",
-     "more packets have arrived than left"),
+     "more packets have arrived than were injected"),
     ("def check(s): raise fl.RunError('flits are not conserved')\nfl.Network.check = check", "it ended with"),
     ("def check(s): raise fl.RunError('they wait for one another\\nin a cycle')\nfl.Network.check = check",
      "it ended with"),
@@ -163,8 +163,8 @@ def test_what_falls_is_seen(tmp_path, broken, says):
 
 
 def test_relations_that_do_not_hold_are_seen(tmp_path):
-    """Results that depend on the place in a job, a batch that delivers more, packets that are slow when they are late,
-    elsewhere, or always."""
+    """Results that depend on the position in a job, a batch that delivers more, packets that are slower at other times,
+    at other positions, or always."""
     broken = """
 import itertools, relations
 real, calls = relations.run_job, itertools.count()
@@ -178,8 +178,8 @@ def run_job(experiments, *rest):
     return results
 relations.run_job = run_job
 """
-    expected = ["ends otherwise as replica", "larger a batch ends with", "at other times", "further round the torus",
-                "and should"]
+    expected = ["ends differently as replica", "larger a batch ends with", "at other times", "further round the torus",
+                "predicted"]
     for what, says in enumerate(expected):
         only = f"relations.RELATED, relations.RELATIONS = 1, relations.RELATIONS[{what}:{what} + 1]\n"
         found = outcomes(tmp_path, broken.replace("{what}", str(what)) + only)
@@ -192,7 +192,7 @@ DEFECT = "flits are not conserved (replica 0, cycle 9): 4 should be, 5 are. This
 
 @pytest.mark.parametrize(("relation", "message", "at", "settings", "says"), [
     ("order_of_replicas", DEFECT, [0, 1], {}, "it ended with: flits are not conserved"),
-    ("order_of_replicas", STALL, [1], {}, "replicas end in one order, and in another they do not"),
+    ("order_of_replicas", STALL, [1], {}, "replicas finish in one order but not in another"),
     ("order_of_replicas", STALL, [0, 1], {}, ""),
     ("buffers_lose_nothing", DEFECT, [1], {}, "it ended with: flits are not conserved"),
     ("buffers_lose_nothing", "deadlock (replica 0): 2 wait for one another in a cycle:\n a", [1], {}, "it ended with"),
@@ -200,10 +200,11 @@ DEFECT = "flits are not conserved (replica 0, cycle 9): 4 should be, 5 are. This
     ("buffers_lose_nothing", STALL, [0], {}, ""),
     ("buffers_lose_nothing", STALL, [1], {"routing.vc_assignment": "any"}, ""),
     ("time_does_not_matter", DEFECT, [0], {}, "it ended with: flits are not conserved"),
-    ("time_does_not_matter", STALL, [1], {}, "packets that are alone arrive, and do not at other times"),
+    ("time_does_not_matter", STALL, [1], {}, "isolated packets arrive, but not at other times"),
 ])
 def test_runs_that_fail_are_seen_by_relations(monkeypatch, tmp_path, relation, message, at, settings, says):
-    """Calls `at` of a relation end with a message. What may deadlock may; "": the relation does not apply."""
+    """The calls numbered `at` in a relation end with a message. A deadlock is allowed where it is possible; "" means
+    that the relation does not apply."""
     monkeypatch.syspath_prepend(str(HERE))
     import oracles
     import relations
@@ -229,7 +230,7 @@ def test_runs_that_fail_are_seen_by_relations(monkeypatch, tmp_path, relation, m
 
 
 def test_a_case_is_tried_again_as_it_was(tmp_path):
-    """With its order of threads, its seed and its files; and each case has an order of its own."""
+    """The thread order, seed and files are those of the finding; each case has its own thread order."""
     (tmp_path / "t.csv").write_text("0,0,1,1\n")
     finding = {"done": 13, "smallest": {"router.kind": "vc", "topology.shape": [2, 2], "traffic.mode": "trace",
                                         "traffic.trace_file": "/gone/t.csv"}}
@@ -265,7 +266,7 @@ TRACEBACK = """Traceback (most recent call last):
     ("the process ended with status -6: ", "the process ended with status -11: ", False),
 ])
 def test_a_smallest_configuration_fails_in_the_same_way(monkeypatch, tmp_path, a, b, alike):
-    """Without one setting it falls otherwise, or in the same way with other numbers."""
+    """Without one setting the configuration fails differently, or in the same way with other numbers."""
     monkeypatch.syspath_prepend(str(HERE))
     import campaign
 
@@ -276,7 +277,7 @@ def test_a_smallest_configuration_fails_in_the_same_way(monkeypatch, tmp_path, a
 
 
 def test_a_process_that_dies_is_a_finding_of_its_case(tmp_path, monkeypatch):
-    """The second of three networks kills its process; the third is tried all the same."""
+    """The second of three networks kills its process; the third is still tried."""
     monkeypatch.syspath_prepend(str(HERE))
     import campaign
 
@@ -299,7 +300,7 @@ def test_a_process_that_dies_is_a_finding_of_its_case(tmp_path, monkeypatch):
     monkeypatch.setattr(campaign, "work", work)
     monkeypatch.setattr(campaign, "shrunk", lambda finding, folder: finding["config"])
     tried = campaign.Campaign(0, None)
-    monkeypatch.setattr(campaign, "CASES", 24)  # of which every eighth is a network of the canonical router
+    monkeypatch.setattr(campaign, "CASES", 24)  # every eighth of these is a canonical-router network
     tried.chunk(0)
     assert [(f["done"], f["config"]["run.seed"]) for f in tried.findings] == [(8, 77)]
     assert "status -6" in tried.findings[0]["what"]

@@ -1,12 +1,12 @@
-"""One process of the campaign: tries cases one by one, and says of each on a line of JSON how it went. Its parent knows
-from the last line what a process that dies was at.
+"""One process of the campaign: tries cases one by one, and prints the outcome of each as a line of JSON. If the process
+dies, its parent knows the current case from the last line.
 
     worker.py networks FOLDER SEED...      random configurations, seed by seed
     worker.py inputs FOLDER SEED...        damaged inputs
     worker.py one FOLDER FILE              the configuration of a finding.json; its files are in the folder
 
-Each case has a process of its own: the emulated CUDA device reads its seed once, and runs threads in the same order
-when the case is tried again.
+Each case runs in a separate process: the emulated CUDA device reads its seed once, so a repeated case runs its threads
+in the same order.
 """
 
 import ctypes
@@ -54,7 +54,8 @@ def judge(e: fl.Experiment, folder: Path) -> str:
 
 
 def again(found: dict, folder: Path) -> tuple[str, dict, list[str]]:
-    """Tries the configuration of a finding, with files from the folder if they have gone from where they were."""
+    """Tries the configuration of a finding again; files that no longer exist at their paths are taken from the
+    folder."""
     config = dict(found["smallest"])
     for path, value in config.items():
         copy = folder / Path(value).name if isinstance(value, str) else folder
@@ -72,8 +73,8 @@ def again(found: dict, folder: Path) -> tuple[str, dict, list[str]]:
 
 
 def case(what: str, folder: Path, seed: int, found: dict) -> None:
-    """One case, and the line that says how it went."""
-    # A thread of the emulated device has one router or several, in an order of its own.
+    """Runs one case and prints its outcome."""
+    # A thread of the emulated device processes one router or several, in a random order.
     os.environ |= {"CUDA_ON_HOST_THREADS": str(32 << seed % 5), "CUDA_ON_HOST_SEED": str(seed)}
     config: dict = {}
     held: list[str] = []
@@ -95,13 +96,13 @@ def case(what: str, folder: Path, seed: int, found: dict) -> None:
 
 
 def alone(work: Callable[[], None]) -> None:
-    """Does it in a process of its own, and ends as that if it dies."""
+    """Runs the work in a child process, and dies by the same signal if the child does."""
     child = os.fork()
     if not child:
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it ends with its parent
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: the child ends with its parent
         try:
             work()
-        except BaseException:  # only the parent goes on
+        except BaseException:  # only the parent continues
             traceback.print_exc()
             os._exit(1)
         os._exit(0)

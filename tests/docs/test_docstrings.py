@@ -1,4 +1,4 @@
-"""The examples in docstrings say what happens."""
+"""The examples in docstrings run and print what they show."""
 
 import doctest
 import pkgutil
@@ -15,7 +15,7 @@ MODULES = sorted(m.name for m in pkgutil.walk_packages(fl.__path__, "flitlab.") 
 
 @pytest.mark.parametrize("name", ["flitlab", *(m for m in MODULES if not m.startswith("flitlab._core"))])
 def test_examples_run(name, monkeypatch):
-    monkeypatch.chdir(ROOT)  # some name files of the sources
+    monkeypatch.chdir(ROOT)  # some examples name files of the source tree
     failed, _ = doctest.testmod(import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
     assert failed == 0
 

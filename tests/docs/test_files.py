@@ -1,4 +1,4 @@
-"""Files: each of one idea, so none is long; none is the same as another but for names; and every C++ test is built."""
+"""Files: none is long, no two are equal apart from names, and every C++ test is built."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 LONGEST = 350  # lines
 SUFFIXES = {".cpp", ".hpp", ".cu", ".cuh", ".py"}
-# C++ files below tests that are no GoogleTest: they belong to programs and libraries of their own.
+# C++ files below tests without GoogleTest tests: they belong to separate programs and libraries.
 NO_TESTS = {"tests/mutation/listener.cpp", "tests/fuzz/inputs.cpp", "tests/fuzz/fuzz.cpp", "tests/perf/step_bench.cpp",
             "tests/perf/gpu_report.cpp", "tests/cuda_on_host/memory.cpp", "tests/cuda_on_host/scheduler.cpp",
             "tests/cuda_on_host/device.cpp",
@@ -30,7 +30,7 @@ def test_no_file_is_long():
 
 
 def shape_of(text: str, models: list[str]) -> str:
-    """A text without what a twin may say otherwise: comments, and names of models in whatever spelling."""
+    """Returns a text without comments and names of models, in any spelling, so that copies become equal."""
     text = re.sub(r"//[^\n]*", "", text)
     for model in models:
         text = re.sub(model, "MODEL", text, flags=re.I)
@@ -42,7 +42,7 @@ def test_no_two_files_differ_in_names_alone():
     alike = defaultdict(list)
     for path in files():
         text = path.read_text(encoding="utf-8")
-        if text.count("\n") > 15:  # shorter ones, such as the two lines of an engine's unit, only say where things are
+        if text.count("\n") > 15:  # shorter files, such as an engine's two-line unit, may be equal
             alike[path.suffix, shape_of(text, models)].append(str(path.relative_to(ROOT)))
     assert [paths for paths in alike.values() if len(paths) > 1] == []
 
@@ -54,7 +54,7 @@ def test_shapes_know_twins():
 
 
 def test_every_test_is_built():
-    """The build asks for *_test.cpp; a test that is called otherwise would never run."""
+    """The build collects *_test.cpp; a test in a file with another name would never run."""
     lost = [str(path.relative_to(ROOT)) for path in sorted((ROOT / "tests").rglob("*.cpp"))
             if not path.name.endswith("_test.cpp")]
     assert set(lost) == NO_TESTS

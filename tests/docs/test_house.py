@@ -1,7 +1,7 @@
-"""One wing per machine on every floor, over a base that knows no machine: what may include or import what.
+"""Rules for includes and imports: each machine has one folder per source tree, above shared code that names no machine.
 
-The machines are the folders of kernels/routers, so a new one is covered. RULES and BASE are the whole of it; the rest
-reads the sources, and is itself tried on made-up trees.
+The machines are the folders of kernels/routers, so a new one is covered. RULES and BASE define all rules. The rest
+reads the sources, and is itself tested on artificial trees.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class Rule:
-    """Files whose path begins with ``files`` include and import nothing whose path begins with ``never``. Regular
-    expressions; ``{any}`` is any model. If ``files`` has ``{one}``, the rule is for each model, and it is that one."""
+    """Files whose path begins with ``files`` must not include or import paths that begin with ``never``. Both are
+    regular expressions; ``{any}`` is any model. If ``files`` contains ``{one}``, the rule applies to each model in
+    turn."""
 
     name: str
     files: str
@@ -33,38 +34,38 @@ class Rule:
 
 
 RULES = [
-    Rule("kernels know no host", "kernels/", "(host|bindings)/"),
-    Rule("shared kernels know no router", "kernels/(common|engines|traffic)/", "kernels/routers/"),
-    # Machines may be made from the canonical router.
-    Rule("routers know no other but vc", "kernels/routers/{one}/", "kernels/routers/(?!({one}|vc)/)"),
-    Rule("the host knows no bindings", "host/", "bindings/"),
-    Rule("the shared host knows no router", "host/(config|topology|routing|programs|plan|run)/",
+    Rule("kernels include no host", "kernels/", "(host|bindings)/"),
+    Rule("shared kernels include no router", "kernels/(common|engines|traffic)/", "kernels/routers/"),
+    # A machine may build on the canonical router.
+    Rule("routers include no other but vc", "kernels/routers/{one}/", "kernels/routers/(?!({one}|vc)/)"),
+    Rule("the host includes no bindings", "host/", "bindings/"),
+    Rule("the shared host includes no router", "host/(config|topology|routing|programs|plan|run)/",
          "(host|kernels)/routers/"),
-    Rule("the host's routers know no other but vc", "host/routers/{one}/", "(host|kernels)/routers/(?!({one}|vc)/)"),
+    Rule("the host's routers include no other but vc", "host/routers/{one}/", "(host|kernels)/routers/(?!({one}|vc)/)"),
     Rule("only the registry names all routers", r"host/routers/(?!registry\.cpp$)[^/]+$",
          "(host|kernels)/routers/{any}/"),
-    Rule("the extension module knows no router", "bindings/(pybind|page|frames)/", "(host|kernels)/routers/"),
-    Rule("shared Python knows no machine", "bindings/flitlab/(scope/)?[^/]+$", "bindings/flitlab/{any}(/|$)"),
-    Rule("a machine's Python knows no other", "bindings/flitlab/{one}/", "bindings/flitlab/(?!{one}(/|$)){any}(/|$)"),
+    Rule("the extension module includes no router", "bindings/(pybind|page|frames)/", "(host|kernels)/routers/"),
+    Rule("shared Python imports no machine", "bindings/flitlab/(scope/)?[^/]+$", "bindings/flitlab/{any}(/|$)"),
+    Rule("a machine's Python imports no other", "bindings/flitlab/{one}/", "bindings/flitlab/(?!{one}(/|$)){any}(/|$)"),
 ]
 
-# The base: it has no file, identifier or string (by which code could branch) that is called after a machine.
+# Shared code: no file, identifier or string (on which code could branch) is named after a machine.
 BASE = (r"kernels/(common|engines|traffic)/|host/(config|topology|routing|programs|plan|run)/"
         r"|host/routers/(?!registry\.cpp$)[^/]+$|bindings/(pybind|page|frames)/|bindings/flitlab/(scope/)?[^/]+$")
-# Models whose names are also the field's words: virtual channel, adaptive routing, crossbar switch.
+# Models whose names are also terms of the field: virtual channel, adaptive routing, crossbar switch.
 WORDS = {"vc", "adaptive", "switch"}
 
 CPP = {".cpp", ".hpp", ".cu", ".cuh"}
 TOKENS = re.compile(
     r"//[^\n]*|/\*.*?\*/"  # comments
     r'|R"(?P<end>[^(\s]*)\(.*?\)(?P=end)"|"(?P<text>(?:\\.|[^"\\\n])*)"'
-    r"|(?<!\w)'(?:\\.|[^'\\\n])*'"  # characters; 1'000 is none
+    r"|(?<!\w)'(?:\\.|[^'\\\n])*'"  # a character literal, but not the separator in 1'000
     r"|(?P<name>[A-Za-z_]\w*)", re.S)
 
 
 @dataclass(frozen=True)
 class Source:
-    """A file: what it includes or imports, as (line, path, when it is loaded); names and strings as (line, text)."""
+    """A file: its includes or imports, as (line, path, when it is loaded); its names and strings, as (line, text)."""
 
     path: str
     uses: list[tuple[int, str, bool]]
@@ -93,7 +94,8 @@ def read_cpp(root: Path, path: str) -> Source:
 
 
 def imported(root: Path, path: str, node: ast.Import | ast.ImportFrom) -> list[str]:
-    """Paths below bindings/ of the modules that a statement names; of other packages, what is no file there."""
+    """Returns the paths below bindings/ of the modules that a statement names; for other packages the path does not
+    exist."""
     if isinstance(node, ast.Import):
         return ["bindings/" + alias.name.replace(".", "/") for alias in node.names]
     start = "bindings"
@@ -137,7 +139,7 @@ def models(root: Path) -> list[str]:
 
 
 def broken(rule: Rule, root: Path, read: list[Source]) -> Iterator[str]:
-    """What breaks a rule, as file:line: what it uses."""
+    """Yields violations of a rule, as file:line and the used path."""
     known = models(root)
     for one in known if "{one}" in rule.files else [""]:
         files, never = (re.compile(text.replace("{one}", one).replace("{any}", f"({'|'.join(known)})"))
@@ -148,7 +150,7 @@ def broken(rule: Rule, root: Path, read: list[Source]) -> Iterator[str]:
 
 
 def called_after(name: str, machine: str) -> bool:
-    """Whether an identifier is a machine's name or has it as a part: kMetroSent, bgl_plan; not disconnect."""
+    """Returns whether an identifier contains a machine's name as a part: kMetroSent, bgl_plan; but not disconnect."""
     for found in re.finditer(machine, name, re.I):
         before, word, after = name[:found.start()][-1:], found[0], name[found.end():][:1]
         if (not before.isalpha() or (before.islower() and word[0].isupper())) and not after.islower():
@@ -157,7 +159,7 @@ def called_after(name: str, machine: str) -> bool:
 
 
 def named(root: Path, read: list[Source]) -> Iterator[str]:
-    """Files, names and strings of the base that are called after a machine."""
+    """Yields files, names and strings of shared code that are named after a machine."""
     machines = [name for name in models(root) if name not in WORDS]
     for source in read:
         if not re.match(BASE, source.path):
@@ -170,12 +172,12 @@ def named(root: Path, read: list[Source]) -> Iterator[str]:
                     if " " not in text and any(called_after(text, machine) for machine in machines))
 
 
-# As people write them; a source may be cited.
+# Machines' names as written in text; a citation may contain them.
 WRITTEN = re.compile(r"\bT3E\b|Blue Gene|\bMETRO\b|S-Connect|\bCray\b")
 
 
 def written(root: Path, read: list[Source]) -> Iterator[str]:
-    """Strings of the base that speak of a machine, but for citations."""
+    """Yields strings of shared code that mention a machine, except citations."""
     for source in read:
         if re.match(BASE, source.path):
             lines = (root / source.path).read_text(encoding="utf-8").splitlines()
@@ -184,7 +186,7 @@ def written(root: Path, read: list[Source]) -> Iterator[str]:
 
 
 def circle(root: Path, read: list[Source]) -> str:
-    """Python modules that import one another when they are loaded, "" if there are none."""
+    """Returns a cycle of Python modules that import each other while loading; "" if there is none."""
     files = {source.path: source for source in read if source.path.endswith(".py")}
 
     def file_of(module: str) -> str:
@@ -197,7 +199,7 @@ def circle(root: Path, read: list[Source]) -> str:
         graph[user].add(used)
     try:
         TopologicalSorter(graph).prepare()
-    except CycleError as error:  # each is imported by the next one
+    except CycleError as error:  # the next module in the list imports this one
         way = list(reversed(error.args[1]))
         return " -> ".join(f"{user}:{lines[user, used]}" for user, used in pairwise(way))
     return ""
@@ -251,11 +253,11 @@ def test_all_floors_have_the_same_wings():
     assert packages and packages <= set(known)
 
 
-# The checker itself.
+# Tests of the checker.
 
 
 def made_up(root: Path, files: dict[str, str]) -> list[Source]:
-    """A tree with the models vc, alpha and beta, and these files by path."""
+    """Makes a tree with the models vc, alpha and beta, and these files by path."""
     for model in ("vc", "alpha", "beta"):
         (root / "kernels/routers" / model).mkdir(parents=True)
     for name, text in files.items():
@@ -270,17 +272,18 @@ def of(name: str) -> Rule:
 
 
 @pytest.mark.parametrize(("rule", "path", "right", "wrong"), [
-    ("kernels know no host", "kernels/routers/alpha/a.hpp", "kernels/common/types.hpp", "host/plan/plan.hpp"),
-    ("shared kernels know no router", "kernels/traffic/a.hpp", "kernels/common/types.hpp", "kernels/routers/vc/a.hpp"),
-    ("routers know no other but vc", "kernels/routers/alpha/a.cu", "kernels/routers/vc/a.hpp",
+    ("kernels include no host", "kernels/routers/alpha/a.hpp", "kernels/common/types.hpp", "host/plan/plan.hpp"),
+    ("shared kernels include no router", "kernels/traffic/a.hpp", "kernels/common/types.hpp",
+     "kernels/routers/vc/a.hpp"),
+    ("routers include no other but vc", "kernels/routers/alpha/a.cu", "kernels/routers/vc/a.hpp",
      "kernels/routers/beta/b.hpp"),
-    ("the host knows no bindings", "host/plan/a.hpp", "kernels/common/a.hpp", "bindings/pybind/convert.hpp"),
-    ("the shared host knows no router", "host/run/a.cpp", "host/plan/plan.hpp", "host/routers/vc/plan.hpp"),
-    ("the shared host knows no router", "host/plan/a.cpp", "host/plan/plan.hpp", "kernels/routers/beta/state.hpp"),
-    ("the host's routers know no other but vc", "host/routers/beta/a.cpp", "host/routers/vc/a.hpp",
+    ("the host includes no bindings", "host/plan/a.hpp", "kernels/common/a.hpp", "bindings/pybind/convert.hpp"),
+    ("the shared host includes no router", "host/run/a.cpp", "host/plan/plan.hpp", "host/routers/vc/plan.hpp"),
+    ("the shared host includes no router", "host/plan/a.cpp", "host/plan/plan.hpp", "kernels/routers/beta/state.hpp"),
+    ("the host's routers include no other but vc", "host/routers/beta/a.cpp", "host/routers/vc/a.hpp",
      "kernels/routers/alpha/state.hpp"),
     ("only the registry names all routers", "host/routers/list.cpp", "host/plan/plan.hpp", "host/routers/vc/plan.hpp"),
-    ("the extension module knows no router", "bindings/pybind/a.cpp", "host/run/run.hpp",
+    ("the extension module includes no router", "bindings/pybind/a.cpp", "host/run/run.hpp",
      "host/routers/alpha/plan.hpp"),
 ])
 def test_an_include_that_looks_the_wrong_way_is_found(tmp_path, rule, path, right, wrong):
@@ -294,7 +297,7 @@ def test_an_include_that_looks_the_wrong_way_is_found(tmp_path, rule, path, righ
 def test_an_include_of_a_file_beside_is_known_by_its_path(tmp_path):
     read = made_up(tmp_path, {"kernels/routers/alpha/a.hpp": '#include "../beta/b.hpp"\n#include "b.hpp"\n',
                                 "kernels/routers/beta/b.hpp": "", "kernels/routers/alpha/b.hpp": ""})
-    rule = of("routers know no other but vc")
+    rule = of("routers include no other but vc")
     assert list(broken(rule, tmp_path, read)) == ["kernels/routers/alpha/a.hpp:1: kernels/routers/beta/b.hpp"]
 
 

@@ -1,4 +1,4 @@
-"""Messages and help name parameters by their paths. A path that no record has is a misspelling."""
+"""Parameter paths in messages and help: a path without a record is a misspelling."""
 
 import re
 from pathlib import Path
@@ -12,12 +12,12 @@ PATHS = {"router.kind", *(p["path"] for p in _core.parameters()),
          *(p["path"] for model in _core.models() for p in model["parameters"])}
 SECTIONS = "|".join(sorted({path.partition(".")[0] for path in PATHS}))
 STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
-# A path as text has it: not a file's name, an attribute of something or a call.
+# A parameter path in text; not a file name, an attribute or a call.
 PATH = re.compile(rf"(?<![\w./])((?:{SECTIONS})\.[a-z][a-z_]*[a-z])\b(?![./(*_])(?<!pp)(?<!py)")
 
 
 def unknown(text: str) -> list[str]:
-    """Paths in a source's strings that no parameter has."""
+    """Returns paths in a source's strings that no parameter has."""
     return [path for string in STRING.finditer(text) for path in PATH.findall(string[1]) if path not in PATHS]
 
 
@@ -25,7 +25,7 @@ def unknown(text: str) -> list[str]:
 def test_paths_in_strings_are_those_of_parameters(folder):
     seen = 0
     for file in sorted((ROOT / folder).rglob("*")):
-        if file.name == "bounds.cpp":  # names fields of states; a network of the model reads it, and none is unknown
+        if file.name == "bounds.cpp":  # it names state fields, and a network of the model checks these
             continue
         if file.suffix in (".cpp", ".hpp", ".py"):
             text = file.read_text(encoding="utf-8")
@@ -35,9 +35,10 @@ def test_paths_in_strings_are_those_of_parameters(folder):
 
 
 def test_paths_in_the_docs_are_those_of_parameters():
-    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *ROOT.glob("kernels/routers/*/README.md")]
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "docs/architecture").glob("*.md"),
+             *ROOT.glob("kernels/routers/*/README.md")]
     for file in sorted(pages):
-        if file.name == "reference.md":  # made from the records; fields of states are in it too
+        if file.name == "reference.md":  # generated from the records; it also contains state fields
             continue
         quoted = re.findall(r"`([^`\n]*)`", file.read_text(encoding="utf-8"))
         wrong = [path for text in quoted for path in PATH.findall(text) if path not in PATHS]

@@ -1,4 +1,4 @@
-"""The examples of docs/programs.md are programs, and the table of calls is that of the code."""
+"""The examples of docs/programs.md are valid programs, and its table of calls agrees with the code."""
 
 import re
 from pathlib import Path

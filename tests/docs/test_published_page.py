@@ -1,4 +1,4 @@
-"""docs/published.md, which `flitlab reproduce --markdown` makes, has every experiment of today."""
+"""docs/published.md, made by `flitlab reproduce --markdown`, has every current experiment."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ TEXT = (Path(__file__).resolve().parents[2] / "docs/published.md").read_text(enc
 HEADS, *LINES = [[c.strip() for c in line.strip("|").split("|")]
                  for line in re.search(r"^\| experiment .*\n(?:\|.*\n)+", TEXT, re.M)[0].splitlines()]
 COUNTS = {name: dict(zip(HEADS[1:], (int(n or 0) for n in numbers), strict=True)) for name, *numbers in LINES[1:]}
-AGAIN = "docs/published.md is not of today's experiments: make it anew with `flitlab reproduce --markdown`"
+AGAIN = "docs/published.md is out of date: generate it with `flitlab reproduce --markdown`"
 
 
 def test_it_lists_the_experiments():

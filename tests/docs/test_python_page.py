@@ -1,4 +1,4 @@
-"""The code of docs/python.md runs, in its order, and its pictures are there."""
+"""The code of docs/python.md runs in order, and its figures exist."""
 
 import re
 from pathlib import Path
@@ -22,7 +22,7 @@ def test_the_code_runs(tmp_path, monkeypatch):
     assert {"mine.toml", "mine-matrix.csv", "half_way", "half_way.csv", "half_way.parquet", "half_way.pdf",
             "half_way.svg", "channels.png"} <= kept
     assert names["same"].csv_text() == names["curve"].csv_text()
-    # The folders that the command line's example names.
+    # Makes the folders that the command-line example names.
     from flitlab.cli import main
 
     (command,) = re.findall(r"`flitlab (plot [^`]*)`", PAGE)

@@ -1,4 +1,4 @@
-"""The README stays a page, its example runs, and the commands that it and the guide show exist."""
+"""The README stays one page, its example runs, and the commands in it and in the guide exist."""
 
 import re
 import shlex
@@ -9,6 +9,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = sorted([ROOT / "README.md", ROOT / ".github/CONTRIBUTING.md", *(ROOT / "docs").glob("*.md"),
+                *(ROOT / "docs/architecture").glob("*.md"),
                 *ROOT.glob("*/README.md"), *(ROOT / "kernels").glob("**/README.md")])
 COMMANDS = re.findall(r"^    (flitlab .*)", (ROOT / "docs/guide.md").read_text(encoding="utf-8"), re.M)
 

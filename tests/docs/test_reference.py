@@ -1,4 +1,4 @@
-"""docs/reference.md is what the records say."""
+"""docs/reference.md agrees with the records."""
 
 import re
 from itertools import pairwise
@@ -14,7 +14,7 @@ PAGE = ROOT / "docs" / "reference.md"
 
 
 def test_the_page_is_fresh():
-    assert PAGE.read_text() == page(), "make it anew: flitlab reference > docs/reference.md"
+    assert PAGE.read_text() == page(), "generate it: flitlab reference > docs/reference.md"
 
 
 def test_every_record_is_explained():
@@ -34,7 +34,7 @@ def test_every_parameter_and_total_is_there():
 
 
 def test_no_section_is_empty():
-    """Each heading has something below it: the page shows networks that have all of a model's registers and fields."""
+    """Each heading has content: the page's example networks have all registers and fields of their models."""
     lines = [line for line in PAGE.read_text().splitlines() if line]
     for line, following in pairwise(lines):
         if line.startswith("### "):
@@ -42,7 +42,7 @@ def test_no_section_is_empty():
 
 
 def test_every_operation_is_there():
-    """Of every model's console, by name."""
+    """Operations of every model's console, by name."""
     text = PAGE.read_text()
     for model in _core.models():
         section = text.split(f"## `{model['kind']}`: ")[1].split("\n## ")[0]
@@ -52,7 +52,7 @@ def test_every_operation_is_there():
 
 
 def entries(text, start):
-    """What stands in a list of (type, name, count, unit, meaning[, name in the layout]), by its parts."""
+    """Returns the parts of each entry in a list of (type, name, count, unit, meaning[, name in the layout])."""
     depth, quoted, parts, found = 0, False, [""], []
     for i in range(start, len(text)):
         c = text[i]
@@ -73,13 +73,13 @@ def entries(text, start):
 
 
 def test_every_field_of_a_state_is_there():
-    """As the sources declare them, whatever network the page looks at."""
+    """Fields as declared in the sources, independent of the page's example networks."""
     text, seen = PAGE.read_text(), 0
     for path in [*ROOT.glob("kernels/routers/*/state.hpp"), *ROOT.glob("kernels/traffic/*.hpp")]:
         source = re.sub(r"//[^\n]*", "", path.read_text())
         for found in re.finditer(r"\bFLITLAB_FIELDS(?=\(\w+,)", source):
             for entry in entries(source, found.end()):
-                if len(entry) >= 5:  # a field; a group has its own list
+                if len(entry) >= 5:  # a field; a group has a separate list
                     name = entry[5].strip('"') if len(entry) > 5 else entry[1]
                     assert re.search(rf"^\| `{name}` \|", text, re.M), (path.name, name)
                     seen += 1

@@ -1,4 +1,4 @@
-"""The demos of docs/scope.md make the pages that they promise."""
+"""The demos of docs/scope.md write their pages."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""GitHub's workflows and forms, by the schemas that check-jsonschema has of them."""
+"""GitHub's workflows and forms are valid by the schemas of check-jsonschema."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-/// Every input that the fuzzers keep, and every one with which something once fell.
+/// All inputs that the fuzzers keep, including those that once caused a failure.
 #include <gtest/gtest.h>
 
 #include <filesystem>

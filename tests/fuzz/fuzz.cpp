@@ -1,4 +1,4 @@
-/// The entry of libFuzzer. FLITLAB_FUZZ_INPUT names the form of input to try.
+/// The entry point of libFuzzer. FLITLAB_FUZZ_INPUT names the form of input.
 #include <cstdlib>
 
 #include "tests/fuzz/inputs.hpp"

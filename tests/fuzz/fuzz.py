@@ -2,10 +2,10 @@
 
     python tests/fuzz/fuzz.py --seconds 60                  each form for a minute, two at a time on two cores
     python tests/fuzz/fuzz.py --only trace --seconds 600
-    python tests/fuzz/fuzz.py --seconds 600 --keep          puts what reaches new code into tests/fuzz/corpus
+    python tests/fuzz/fuzz.py --seconds 600 --keep          adds inputs that reach new code to tests/fuzz/corpus
 
-What falls is written to out/fuzz/FORM. Put the file into tests/fuzz/corpus/FORM when it is mended: every input there is
-a test. Exit status 1 if anything fell.
+Inputs that fail are written to out/fuzz/FORM. After the fix, move the file to tests/fuzz/corpus/FORM: every input there
+is a test. Exit status 1 if there were failures.
 """
 
 import argparse
@@ -23,11 +23,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 CORPUS = ROOT / "tests" / "fuzz" / "corpus"
 FUZZER = ROOT / "build" / "fuzz" / "flitlab_fuzz"
-MOST_KEPT = 24  # inputs of a form in the repository
+MOST_KEPT = 24  # inputs per form in the repository
 
 
 def build() -> None:
-    """Builds the fuzzer, or ends with what is missing."""
+    """Builds the fuzzer, or exits with a message about what is missing."""
     if shutil.which("clang++") is None:
         sys.exit("fuzz.py: clang++ is needed: libFuzzer comes with Clang. On Debian install clang.")
     jobs = str(len(os.sched_getaffinity(0)))
@@ -43,7 +43,7 @@ def fuzzer(form: str, *arguments: object) -> tuple[int, str]:
 
 
 def fuzz(form: str, seconds: float, out: Path, keep: bool) -> dict:
-    """One form: how many inputs were tried, how much code they reached, and what fell."""
+    """Fuzzes one form. Returns the number of inputs, the code they reached, and the failures."""
     folder = out / form
     shutil.rmtree(folder, ignore_errors=True)
     fallen = folder / "fallen"
@@ -62,7 +62,7 @@ def fuzz(form: str, seconds: float, out: Path, keep: bool) -> dict:
 
 
 def keep_what_reaches_more(form: str, found: Path) -> None:
-    """The fewest inputs that reach as much, smaller ones first, beside those that people have named."""
+    """Adds a minimal set of inputs that reach the same code, smallest first; named inputs are kept."""
     with tempfile.TemporaryDirectory() as merged:
         fuzzer(form, "-merge=1", merged, CORPUS / form, found)
         kept = {file.read_bytes() for file in (CORPUS / form).iterdir()}
@@ -91,7 +91,7 @@ def main() -> int:
     (args.out / "report.json").write_text(json.dumps(reports, indent=1))
     for report in reports:
         print(f"{report['form']:<16} {report['tried']:>9} inputs  {report['reached']:>6} edges  "
-              f"{'; '.join(report['fallen']) or ('nothing fell' if not report['status'] else 'it did not start')}")
+              f"{'; '.join(report['fallen']) or ('no failures' if not report['status'] else 'it did not start')}")
     return 1 if any(report["fallen"] or report["status"] for report in reports) else 0
 
 

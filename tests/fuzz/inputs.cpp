@@ -25,14 +25,14 @@
 namespace flitlab::fuzz {
 namespace {
 
-constexpr u32 kMostRouters = 256;  ///< larger networks are valid, and slow
+constexpr u32 kMostRouters = 256;  ///< larger networks are valid, but slow
 constexpr u32 kCycles = 150;
 
 Value word(const char* text) { return std::string(text); }
 Value list(IntList values) { return values; }
 Value integer(std::int64_t value) { return value; }
 
-/// A file in memory whose contents are replaced again and again.
+/// A file in memory whose contents are replaced for each input.
 std::string file_with(std::string_view bytes) {
   static const std::string path = [] {
     const std::filesystem::path shared = "/dev/shm";
@@ -53,7 +53,7 @@ void step(const RawConfig& config) {
   net.check();
 }
 
-/// A form of file: the parameter that names it, and what else a network needs that reads it.
+/// Returns a form of file: the parameter that names it, and the other settings of a network that reads it.
 Input form(const char* name, const ParamRecord& file, const RawConfig& settings) {
   return {name, &file, [&file, settings](std::string_view bytes) {
             RawConfig config = settings;
@@ -62,7 +62,7 @@ Input form(const char* name, const ParamRecord& file, const RawConfig& settings)
           }};
 }
 
-/// Takes bytes from the front.
+/// Consumes input bytes from the front.
 class Bytes {
  public:
   explicit Bytes(std::string_view bytes) : left_(bytes) {}
@@ -101,7 +101,7 @@ double number(Bytes& bytes) {
   }
 }
 
-/// A value of any type, as a rule of that which a parameter wants.
+/// Returns a value of any type, usually of the type that the parameter requires.
 Value value_for(const ParamRecord& p, Bytes& bytes) {
   const u32 kind = bytes.byte();
   const auto type = kind < 224 ? p.type : static_cast<ParamType>(kind % 8);
@@ -145,7 +145,7 @@ void configuration(std::string_view text) {
     config[bytes.byte() == 255 ? bytes.text() : std::string(p.path)] = value_for(p, bytes);
   }
   const Experiment e = Experiment::resolve(config, "");
-  for (const ParamRecord* p : records)  // planning a large network is not what is tried
+  for (const ParamRecord* p : records)  // this test is not about planning large networks
     if (e.has(*p) && p->path.starts_with("topology.") && p->type == ParamType::kIntList) {
       u64 product = 1;
       for (u32 v : e.ints(*p)) product *= std::max(v, 1u);
@@ -156,8 +156,8 @@ void configuration(std::string_view text) {
   plan->derived();
 }
 
-/// What the host reads of a checkpoint: all but the routers' state, with a checksum that fits. A state is trusted
-/// (docs/architecture.md).
+/// The host's part of a checkpoint: all except the routers' state, with a valid checksum. `Forged.*` changes that state
+/// (docs/architecture/state.md, "Checkpoints").
 void checkpoint(std::string_view bytes) {
   const std::string trace = file_with("0,0,1,2\n9,1,2,1,0\n300,3,4,1\n");
   const std::string path = trace + ".checkpoint";
@@ -173,11 +173,11 @@ void checkpoint(std::string_view bytes) {
   std::stringstream whole;
   whole << file.rdbuf();
   const std::string saved = whole.str();
-  constexpr std::size_t kHeader = 32;  // 16 bytes that say what it belongs to, then size and checksum of what follows
+  constexpr std::size_t kHeader = 32;  // 16 bytes of identification, then size and checksum of the rest
   u64 state = 0;
   std::memcpy(&state, saved.data() + kHeader + sizeof(Cycle), sizeof state);
-  const std::size_t host = kHeader + sizeof(Cycle) + sizeof state + state;  // where the host's part begins
-  // The bytes say what to change there: places and values.
+  const std::size_t host = kHeader + sizeof(Cycle) + sizeof state + state;  // start of the host's part
+  // The input bytes give positions to change, and the new values.
   std::string body = saved.substr(kHeader);
   for (Bytes at(bytes); !at.empty();) {
     const std::size_t place = host - kHeader + at.any<u32>() % (body.size() - (host - kHeader));
@@ -249,7 +249,7 @@ const std::vector<Input>& inputs() {
   return all;
 }
 
-/// A message without what it quotes, which is the user's.
+/// Returns a message without the text that it quotes from the user.
 std::string own_words(const std::string& message) {
   std::string own;
   bool quoted = false;
@@ -268,8 +268,8 @@ void judge(const Input& input, std::string_view bytes) {
   const auto look_at = [&](const std::string& message) {
     for (const std::string code : {"\n", "std::", "basic_", "defect of flitlab"})
       if (own_words(message).find(code) != std::string::npos &&
-          (code == "\n" || bytes.find(code) == std::string_view::npos)) {  // a word of the input may be shown
-        std::fprintf(stderr, "%s: a message that does not help: %s\n", input.name.c_str(), message.c_str());
+          (code == "\n" || bytes.find(code) == std::string_view::npos)) {  // the message may quote the input
+        std::fprintf(stderr, "%s: an unhelpful message: %s\n", input.name.c_str(), message.c_str());
         std::abort();
       }
   };
@@ -279,7 +279,7 @@ void judge(const Input& input, std::string_view bytes) {
     look_at(error.what());
   } catch (const RunError& error) {
     look_at(error.what());
-  }  // all else ends the process
+  }  // other exceptions end the process
 }
 
 }  // namespace flitlab::fuzz

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# On a machine with an NVIDIA GPU: builds the CUDA engine for all devices that wheels are built for, and for it, runs the
-# tests that need one, checks small cases with compute-sanitizer, measures both engines, and writes a JSON report.
+# On a machine with an NVIDIA GPU: builds the CUDA engine for this GPU and for all architectures of the wheels, runs the
+# tests that need a GPU, checks small cases with compute-sanitizer, measures both engines, and writes a JSON report.
 #   tests/gpu/run.sh REPORT.json
-# BUILD=DIR takes the programs of a build that is there instead.
-# Wheels, which run anywhere:
+# BUILD=DIR uses the programs of an existing build instead.
+# Wheels for all supported GPUs:
 #   pip wheel . -C cmake.define.CMAKE_CUDA_ARCHITECTURES="80-real;90-real;90-virtual"
-# GTEST_SOURCE=DIR names googletest's sources where the library is not installed.
+# GTEST_SOURCE=DIR names googletest's sources if the library is not installed.
 set -euo pipefail
 report=${1:?usage: tests/gpu/run.sh REPORT.json}
 cd "$(dirname "$0")/../.."
-command -v nvidia-smi >/dev/null && nvidia-smi -L | grep -q GPU || { echo "tests/gpu/run.sh: no NVIDIA GPU answers here (nvidia-smi -L)." >&2; exit 2; }
+command -v nvidia-smi >/dev/null && nvidia-smi -L | grep -q GPU || { echo "tests/gpu/run.sh: no NVIDIA GPU found (nvidia-smi -L)." >&2; exit 2; }
 command -v nvcc >/dev/null || { echo "tests/gpu/run.sh: nvcc is not on the PATH." >&2; exit 2; }
 arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .)
 all="80-real;90-real;90-virtual"
@@ -28,7 +28,7 @@ if command -v compute-sanitizer >/dev/null; then
   sanitizer=clean
   for tool in memcheck racecheck initcheck synccheck; do
     filter='*AuditsFindTheSameFault*:GpuSmall.*:GpuLanes.AuditsSeeWhatLanesDid'
-    # In lanes heads look at an output VC's owner while the one that has won writes there what none of them looks for.
+    # In lane state, heads read an output VC's owner while the winner writes it; no reader depends on the new value.
     [ $tool = racecheck ] && filter=${filter%:*}
     compute-sanitizer --tool "$tool" --error-exitcode 1 "$build/flitlab_tests" --gtest_filter="$filter" ||
       sanitizer="$tool failed"

@@ -1,9 +1,9 @@
-/// State hashes of configurations, without Python: what another compiler and another machine make of them is compared
-/// with the record (tests/tools/compilers.py, which writes what is read here).
+/// State hashes of configurations, without Python, to compare other compilers and machines with the recorded hashes
+/// (tests/tools/compilers.py, which writes this program's input).
 ///
-/// Standard input has a line for each value of a configuration: a letter for its type, its path, and the value. What a
-/// configuration needs of files stands in lines of type f. `@ NAME CYCLE...` ends it: the network is stepped to these
-/// cycles, and every hash is printed as `NAME CYCLE HASH`.
+/// Standard input has a line for each value of a configuration: a letter for its type, its path, and the value. Lines
+/// of type f contain the files that a configuration needs. `@ NAME CYCLE...` ends it: the program steps the network to
+/// these cycles and prints each hash as `NAME CYCLE HASH`.
 #include <cstdio>
 #include <exception>
 #include <iostream>
@@ -36,7 +36,7 @@ Lengths lengths_of(std::istream& line) {
   return lengths;
 }
 
-/// The text of a file: so many bytes after the line that names it.
+/// Reads the text of a file: the given number of bytes after the line that names it.
 SharedText file_of(std::istream& line, std::istream& in) {
   std::size_t bytes = 0;
   line >> bytes;

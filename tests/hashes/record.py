@@ -1,8 +1,8 @@
-"""State hashes of every shipped configuration after a few epochs. A change that should change no behaviour leaves them
-all as they are.
+"""State hashes of every shipped configuration after a few epochs. A change without effect on behaviour leaves them
+unchanged.
 
     python tests/hashes/record.py            compares with tests/hashes/expected.json; exit status 1 if any differs
-    python tests/hashes/record.py --write    writes that file anew: the state or the behaviour has changed on purpose
+    python tests/hashes/record.py --write    updates that file, after an intended change of state or behaviour
 """
 
 import json
@@ -18,14 +18,14 @@ EXPECTED = HERE / "expected.json"
 
 
 def epochs(routers: int) -> list[int]:
-    """Cycles at which a network of so many routers is looked at: it is work of a second or two."""
+    """Returns the cycles to compare for a network of this size: a second or two of work."""
     if routers <= 256:
         return [1, 100, 1000, 5000]
     return [1, 100, 1000] if routers <= 4096 else [1, 50, 200]
 
 
 def hashes_of(path: Path, most: int | None = None) -> dict[str, str]:
-    """{cycle: state_hash} of one configuration, stepped on one thread, at the first so many epochs."""
+    """Returns {cycle: state_hash} of one configuration on one thread, for the first `most` of its epochs."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         experiment = fl.load(path)

@@ -1,5 +1,5 @@
-"""The state hashes of the shipped configurations are those on record. Of large networks only the first cycles are run
-here, and fabrics whose tables take long are left to record.py."""
+"""State hashes of the shipped configurations equal the record. Large networks run only their first cycles here, and
+fabrics whose tables take long are left to record.py."""
 
 import json
 
@@ -17,4 +17,4 @@ def test_every_configuration_is_on_record():
 def test_hashes_are_those_on_record(name):
     recorded = list(RECORDED[name].items())[: 2 if len(RECORDED[name]) == 3 else None]  # three epochs: a large network
     found = list(hashes_of(CONFIGS / name, len(recorded)).items())
-    assert found == recorded, "changed on purpose? python tests/hashes/record.py --write"
+    assert found == recorded, "intended change? python tests/hashes/record.py --write"

@@ -1,4 +1,4 @@
-/// Writes, for every test, how long it took and which mutants it reached, to the file FLITLAB_REACH.
+/// Writes each test's duration and the mutants it reached to the file FLITLAB_REACH.
 #include <gtest/gtest.h>
 
 #include <algorithm>

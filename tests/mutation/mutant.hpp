@@ -1,13 +1,13 @@
 #pragma once
-/// Mutants by schemata: every change is compiled in, and FLITLAB_MUTANT says which one is made; 0: none.
-/// `a < b` becomes `a < Less<7>{} < b`, which is a < b unless mutant 7 is on. Binary operators bind as before.
+/// Mutants by schemata: every change is compiled in, and FLITLAB_MUTANT selects the active one; 0: none. `a < b`
+/// becomes `a < Less<7>{} < b`, which is a < b unless mutant 7 is active. Operator precedence is unchanged.
 #include <cstdlib>
 #include <type_traits>
 
 namespace flitlab::mutant {
 
 inline constexpr unsigned kMost = 8192;
-inline unsigned char reached[kMost];  ///< by code that ran
+inline unsigned char reached[kMost];  ///< by mutant: whether its code has run
 inline const unsigned active = std::getenv("FLITLAB_MUTANT") ? std::atoi(std::getenv("FLITLAB_MUTANT")) : 0;
 
 constexpr bool on(unsigned k) {
@@ -16,13 +16,13 @@ constexpr bool on(unsigned k) {
   return active == k;
 }
 
-/// What stands left of an operator, and waits for what stands right of it.
+/// The left operand of an operator, until its right operand follows.
 template <class Operator, class A>
 struct Left {
   const A& a;
 };
 
-// An operator, and what its mutant makes of it; where types know only the first, there is no mutant.
+// An operator and its mutant; for types with only the first of them there is no mutant.
 #define FLITLAB_MUTANT_OPERATOR(Name, is, becomes)                            \
   template <unsigned K>                                                       \
   struct Name {};                                                             \

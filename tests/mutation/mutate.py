@@ -1,12 +1,12 @@
-"""Mutation testing: changes the code a little in a few hundred places, and asks whether a test notices.
+"""Mutation testing: makes a few hundred small changes to the code, and checks whether a test fails.
 
     python tests/mutation/mutate.py --mutants 400 --seed 1       about an hour on two cores
     python tests/mutation/mutate.py --mutants 40 --seed 2
 
-All changes are compiled into one build of the C++ tests (build/mutation), one is on at a time. A mutant meets the
-tests that reach it, among those quick ones that together take less than a minute. Mutants that no test kills must be
-in survivors.toml with a reason; the command prints those that are not. Exit status 1 if there are such, or if fewer
-than 95 of 100 are killed of those that are not equivalent to the code.
+All changes are compiled into one build of the C++ tests (build/mutation); one is active at a time. A mutant runs the
+tests that reach it, among the quick ones that together take less than a minute. Mutants that no test kills must be in
+survivors.toml with a reason; the command prints the others. Exit status 1 if there are any, or if less than 95 % of the
+mutants that are not equivalent to the code are killed.
 """
 
 import argparse
@@ -31,7 +31,7 @@ from schemata import Mutant, all_mutants, chosen, compiled_in
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "mutation"
 SURVIVORS = Path(__file__).parent / "survivors.toml"
-QUICK_SECONDS = 60  # that the tests take which a mutant may meet, all together, without a mutant
+QUICK_SECONDS = 60  # total time, without a mutant, of the tests that mutants run
 GOAL = 0.95
 
 
@@ -46,14 +46,14 @@ def copy_of_the_project() -> Path:
 
 
 def write_if_new(path: Path, data: bytes) -> None:
-    """Leaves what is as it should be: the next build is shorter."""
+    """Leaves an unchanged file untouched, so that the next build is shorter."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists() or path.read_bytes() != data:
         path.write_bytes(data)
 
 
 def build(source: Path, mutants: list[Mutant]) -> list[Mutant]:
-    """Builds the tests with all mutants that compile, and returns those."""
+    """Builds the tests with all mutants that compile, and returns these mutants."""
     left = {m.number: m for m in mutants}
     while True:
         by_path = collections.defaultdict(list)
@@ -74,16 +74,17 @@ def build(source: Path, mutants: list[Mutant]) -> list[Mutant]:
             return list(left.values())
         at = re.findall(rf"{re.escape(str(source))}/([\w./]+):(\d+)", "\n".join(
             line for line in done.stdout.splitlines() if "error:" in line or "required from" in line))
-        wrong = [m for m in left.values() if (m.path, str(m.line + 1)) in at]  # a line more: the header
+        wrong = [m for m in left.values() if (m.path, str(m.line + 1)) in at]  # plus one line for the header
         if not wrong:
-            sys.exit(f"the build fails, and no mutant is to blame:\n{done.stdout[-3000:]}")
+            sys.exit(f"the build fails, but not because of a mutant:\n{done.stdout[-3000:]}")
         print(f"{len(wrong)} of the changes do not compile, and are left out", flush=True)
         for m in wrong:
             del left[m.number]
 
 
 def reach(mutants: list[Mutant]) -> float:
-    """Runs the tests without a mutant, and tells each mutant which quick ones reach it. Returns their time, seconds."""
+    """Runs the tests without a mutant, and records for each mutant the quick tests that reach it. Returns their time,
+    seconds."""
     file = BUILD / "reach"
     file.unlink(missing_ok=True)
     done = subprocess.run([str(BUILD / "tests" / "flitlab_tests"), "--gtest_filter=-*Gpu*:Fuzz*"], capture_output=True,
@@ -105,12 +106,12 @@ def reach(mutants: list[Mutant]) -> float:
 
 
 def outcome(m: Mutant) -> str:
-    """What becomes of a mutant: killed, survived, or not reached."""
+    """Returns a mutant's outcome: killed, survived, or not reached."""
     if not m.tests:
         return "not reached"
     seconds = sum(milliseconds for _, milliseconds in m.tests) / 1000
     names = [name for name, _ in m.tests]
-    # First the quickest, of which one kills most mutants; then all.
+    # First the quickest tests, one of which kills most mutants; then the rest.
     for part in (names[:20], names[20:]):
         if not part:
             continue
@@ -131,7 +132,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="draws other places")
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "mutation")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--minutes", type=float, default=0, help="stop after so many; 0: when all have been tried")
+    parser.add_argument("--minutes", type=float, default=0, help="time limit; 0: none")
     args = parser.parse_args()
     for tool in ("cmake", "ninja"):
         if shutil.which(tool) is None:
@@ -160,7 +161,7 @@ def main() -> int:
     equivalent = sum(known.get(m.key, {}).get("equivalent", False) for m, _ in alive)
     score = counts["killed"] / max(1, tried - equivalent)
     print(f"{counts['killed']} of {tried} killed, {score:.1%} of the {tried - equivalent} that are not equivalent; "
-          f"{len(alive) - len(new)} live for a known reason, {len(new)} for none")
+          f"{len(alive) - len(new)} survive with a known reason, {len(new)} without")
     return 1 if new or score < GOAL else 0
 
 

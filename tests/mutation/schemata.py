@@ -1,12 +1,12 @@
-"""Where a source can be changed a little, and the source with all chosen changes compiled in (mutant.hpp)."""
+"""Places where a source can be mutated, and the source with all chosen mutants compiled in (mutant.hpp)."""
 
 import hashlib
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# What models do in a cycle, what the host makes of it, and what it plans. Not: records, lists of fields, audits (a
-# wrong one is a false alarm), and the CUDA side.
+# The models' cycle, and the host's measurement and planning. Left out: records, lists of fields, audits (a wrong audit
+# is a false alarm), and CUDA code.
 SOURCES = ["kernels/routers/*/*.hpp", "kernels/traffic/*.hpp", "kernels/common/bits.hpp",
            "kernels/common/packet_queue.hpp", "kernels/common/histogram.hpp", "host/run/statistics.cpp",
            "host/run/measurement.cpp", "host/run/trace_feed.cpp", "host/run/idle.cpp", "host/topology/patterns.cpp",
@@ -15,12 +15,12 @@ LEFT_OUT = re.compile(r"(params|state|total|totals|audit|model|streams|fields)\.
 OPERATORS = {"<": "Less", "<=": "LessEqual", ">": "Greater", ">=": "GreaterEqual", "==": "Equal",
              "!=": "NotEqual", "+": "Plus", "-": "Minus"}
 BINARY = re.compile(r" (<=|>=|==|!=|<|>|\+|-|&&|\|\|) ")
-# A whole statement on a line: an assignment to something that is there already, a call, or a step by one.
+# A whole statement on one line: an assignment to an existing variable, a call, or an increment.
 STATEMENT = re.compile(r"^( +)((?:[\w.:\[\]()*]|->)+ (?:=|\+=|-=|\|=|&=|\^=) [^;{}]+|(?:\+\+|--)[\w.\[\]()>-]+|"
                        r"[\w.:>-]+\([^;{}]*\));$")
 NO_CODE = re.compile(r"^\s*(#|//|template|using|enum|case |static_assert|requires|return .*requires)|"
                      r"constexpr|requires|operator|static_assert|throw |fail\(|FLITLAB_|check_interrupt|std::move|"
-                     # messages, arrays' sizes and enumerators; bringing lines into the cache changes nothing
+                     # messages, array sizes and enumerators; a prefetch has no effect
                      r"to_string|prefetch|^\s*\w+ \w+\[.*\](,|;| = )|^\s*k[A-Z]\w+( =.*)?,$")
 WHOLE = re.compile(r"[;{})]$|^$")  # how the line before a statement ends
 
@@ -37,7 +37,7 @@ class Mutant:
 
     @property
     def key(self) -> str:
-        """The same as long as the code is, wherever its line is."""
+        """An identifier that depends on the code, but not on its line number."""
         return f"{self.path}: {self.code}: {self.change}"
 
 
@@ -46,7 +46,7 @@ def balanced(text: str) -> bool:
 
 
 def mutants_of(root: Path, path: str) -> list[Mutant]:
-    """All places of a file that can be changed."""
+    """Returns all mutants of a file."""
     found = []
     lines = (root / path).read_text().split("\n")
     for n, line in enumerate(lines):
@@ -73,18 +73,19 @@ def all_mutants(root: Path) -> list[Mutant]:
 
 
 def chosen(mutants: list[Mutant], count: int, seed: int) -> list[Mutant]:
-    """Some of them, by a hash of what they are: an edit elsewhere does not change the choice."""
+    """Returns `count` mutants, selected by a hash of their keys, so that an edit elsewhere does not change the
+    choice."""
     order = sorted(mutants, key=lambda m: hashlib.sha256(f"{seed} {m.key}".encode()).digest())
     taken = {}
     for m in order:
-        taken.setdefault(m.key, m)  # the same code twice in a file: once
+        taken.setdefault(m.key, m)  # code that occurs twice in a file counts once
     return list(taken.values())[:count]
 
 
 def compiled_in(text: str, mutants: list[Mutant]) -> str:
-    """A source with its mutants."""
+    """Returns a source with its mutants."""
     lines = text.split("\n")
-    for m in sorted(mutants, key=lambda m: (m.line, -m.at)):  # from the right, and the whole statement last
+    for m in sorted(mutants, key=lambda m: (m.line, -m.at)):  # from right to left, the whole statement last
         line = lines[m.line - 1]
         if m.at < 0:
             code, _, comment = line.partition(" //")

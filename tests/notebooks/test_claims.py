@@ -1,4 +1,5 @@
-"""The code beside a notebook's text asserts its numbers and comparisons; test_notebooks.py runs the assertions."""
+"""Claims in the notebooks' text: assertions in the code beside them check the numbers and comparisons;
+test_notebooks.py runs the assertions."""
 
 from pathlib import Path
 
@@ -16,7 +17,7 @@ def cells_of(path):
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 def test_every_claim_is_asserted(path):
-    assert not claims_without_assertion(cells_of(path)), "see tests/support/notebook_claims.py for what to do"
+    assert not claims_without_assertion(cells_of(path)), "tests/support/notebook_claims.py has the rule"
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
@@ -30,7 +31,7 @@ def test_every_explanation_is_in_a_notebook():
     assert [line for line in EXPLAINED if not any(text.startswith(line) for text in texts)] == []
 
 
-WRONG = {  # claims that once contradicted the outputs, and the code that was beside them
+WRONG = {  # claims that once contradicted the outputs, and the code beside them
     "four stuck wires": ("Bit 3 of four wires that leave router 1.5 is now stuck at one from clock 2000 on.",
                          'wires = [f"2000,stuck1,1.5.{port},3" for port in ("2.0", "2.1", "3.0", "3.1")]'),
     "one head in seven": ("In 4 x 4 x 4 that holds for one head in seven, in 8 x 4 x 4 for nearly three quarters.",

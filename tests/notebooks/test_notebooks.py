@@ -24,12 +24,12 @@ def test_outputs_are_stripped(path):
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 def test_runs(path, monkeypatch, tmp_path):
-    """In an empty folder, as one that somebody was sent."""
+    """Runs it in an empty folder, as for a user who received only the notebook."""
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(p for p in sys.path if p))
     notebook = nbformat.read(path, as_version=4)
     where = {"metadata": {"path": str(tmp_path)}}
     NotebookClient(notebook, timeout=1800, kernel_name="python3", resources=where).execute()
-    keep = os.environ.get("FLITLAB_KEEP_NOTEBOOKS")  # a folder: to look at the figures
+    keep = os.environ.get("FLITLAB_KEEP_NOTEBOOKS")  # folder for viewing the figures
     if keep:
         nbformat.write(notebook, Path(keep) / path.name)
     figures = sum("image/png" in o.get("data", {}) for c in notebook.cells if c.cell_type == "code" for o in c.outputs)

@@ -1,11 +1,11 @@
-"""How long flitlab takes to build, from a fresh clone of HEAD in a temporary folder, in an empty environment:
+"""Build times of flitlab, from a fresh clone of HEAD in a temporary folder, in an empty environment:
 
-- what `make demo` builds, with nvcc and without it;
-- after that, with the release preset: what an edit of one model's phases rebuilds, model by model.
+- `make demo`, with nvcc and without it;
+- then, with the release preset, the rebuild after an edit of one model's phases, model by model.
 
     python tests/perf/build_times.py [--no-demo] [--models vc t3e]
 
-prints Markdown tables; --models alone measures no edits. Nothing else should run on the machine.
+prints Markdown tables; --models alone measures no edits. No other load should run on the machine.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def environment(home: Path, nvcc: bool) -> dict[str, str]:
 
 
 def run(command: list[str], clone: Path, environ: dict[str, str]) -> tuple[float, str]:
-    """Seconds that a command took, and what it printed. SystemExit if it failed."""
+    """Returns a command's time in seconds and its output. SystemExit if it failed."""
     start = time.monotonic()
     done = subprocess.run(command, cwd=clone, env=environ, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode:
@@ -45,21 +45,22 @@ def clone_of_head(folder: Path) -> Path:
 
 
 def demo(temporary: Path, nvcc: bool) -> tuple[float, float]:
-    """Seconds of `make demo` until it can sweep (the virtual environment, packages, the build), and of the build."""
+    """Returns the seconds of `make demo` until its sweep starts (virtual environment, packages, build), and of the
+    build."""
     name = "with" if nvcc else "without"
     clone = clone_of_head(temporary / name)
     environ = environment(temporary / f"home-{name}", nvcc) | {"SKBUILD_BUILD_DIR": "build/demo"}
     seconds, _ = run([sys.executable, "tests/tools/install.py", "package"], clone, environ)
     _, doctor = run([".venv/bin/flitlab", "doctor"], clone, environ)
     if ("no CUDA engine" in doctor) == nvcc:
-        sys.exit(f"build_times: the build {name} nvcc is not what it should be:\n{doctor}")
+        sys.exit(f"build_times: the build {name} nvcc has the wrong engines:\n{doctor}")
     steps = [list(map(int, line.split("\t")[:2])) for line in (clone / "build/demo/.ninja_log").read_text().splitlines()
              if not line.startswith("#")]
     return seconds, (max(end for _, end in steps) - min(start for start, _ in steps)) / 1000
 
 
 def edits(temporary: Path, models: list[str]) -> list[list[str]]:
-    """For each model: seconds that the build takes after an edit of its phases, and the models whose units it
+    """Returns for each model the build time in seconds after an edit of its phases, and the models whose units were
     compiled."""
     clone = clone_of_head(temporary / "edits")
     environ = environment(temporary / "home-edits", nvcc=True)
@@ -87,7 +88,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="flitlab-build-") as folder:
         temporary = Path(folder)
         if not arguments.no_demo and not shutil.which("nvcc"):
-            sys.exit("build_times: nvcc is not on PATH; --no-demo measures what needs none.")
+            sys.exit("build_times: nvcc is not on PATH; use --no-demo to measure without it.")
         if not arguments.no_demo:
             print("| `make demo` | until it sweeps, s | building, s |\n| --- | --- | --- |")
             for nvcc in (False, True):

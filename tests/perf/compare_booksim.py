@@ -1,4 +1,4 @@
-"""Side by side with BookSim 2: speed and accuracy at matched settings.
+"""Comparison with BookSim 2: speed and accuracy at matched settings.
 
     python tests/perf/compare_booksim.py PATH/TO/booksim [--quick] [--only speed|latency|peak]
 
@@ -33,14 +33,14 @@ NETWORKS = {  # name -> BookSim topology, flitlab shape, loads for speed, loads 
 
 
 def booksim(binary, topology, shape, load, period, seed=0):
-    """(simulated cycles, seconds of simulating them, packet latency, accepted load) of one BookSim run."""
+    """Returns (simulated cycles, seconds of their simulation, packet latency, accepted load) of one BookSim run."""
     text = SETTINGS + f"topology = {topology}; k = {shape[0]}; n = {len(shape)};\n"
     text += f"routing_function = dim_order; injection_rate = {load}; sample_period = {period};\nseed = {seed};\n"
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder) / "c"
         config.write_text(text)
         out = subprocess.run([binary, str(config)], capture_output=True, text=True).stdout
-    seconds = float(re.findall(r"Total run time ([\d.e+-]+)", out)[-1])  # without building the network
+    seconds = float(re.findall(r"Total run time ([\d.e+-]+)", out)[-1])  # without construction of the network
     cycles = int(re.findall(r"Time taken is (\d+) cycles", out)[-1])
     overall = out[out.rfind("Overall Traffic Statistics"):]
     latency = float(re.search(r"Packet latency average = ([\d.]+)", overall)[1])
@@ -61,9 +61,9 @@ def speed(binary: str, tries: int) -> None:
         routers = math.prod(shape)
         for load in loads:
             best = theirs = 0.0
-            for _ in range(tries):  # in turn, so that a change of the machine's pace hits both
+            for _ in range(tries):  # alternating, so that changes of the machine's speed affect both
                 period = max(200, int(2.0e5 / routers / load / 6))
-                for _ in range(3):  # measure() keeps the best of three as well
+                for _ in range(3):  # measure() also keeps the best of three
                     cycles, seconds, _, _ = booksim(binary, topology, shape, load, period)
                     theirs = max(theirs, cycles * routers / seconds)
                 best = max(best, measure(experiment(topology, shape, load), "cpu", 1)["router_cycles_per_second"])
@@ -81,7 +81,7 @@ def latency(binary: str, period: int) -> None:
 
 
 def peak(binary: str, seeds: int) -> None:
-    """Just past saturation a run's throughput hangs on when it collapses, hence means over seeds."""
+    """Just past saturation a run's throughput depends on when it collapses, so means over seeds are printed."""
     print("| network | BookSim 2 | flitlab | ratio |\n|---|---|---|---|")
     windows = {"run.warmup_cycles": 6000, "run.measure_cycles": 6000}
     for name, (topology, shape, _, _, loads) in NETWORKS.items():

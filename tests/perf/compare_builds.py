@@ -1,5 +1,5 @@
-"""Two builds of flitlab_bench in turns: how many times as many router-cycles a second the second does, benchmark by
-benchmark. The median is that of pairs that ran one after the other, so that it holds when the machine's speed drifts.
+"""Two builds of flitlab_bench, run alternately: the speed ratio of the second to the first, benchmark by benchmark. The
+median is over pairs of consecutive runs, so that drifts of the machine's speed do not matter.
 
     cmake --build build/tests --target flitlab_bench        here, and in a checkout of another commit
     python tests/perf/compare_builds.py OTHER/flitlab_bench build/tests/flitlab_bench --only bgl
@@ -14,7 +14,7 @@ COUNTER = "router_cycles/s"
 
 
 def rates(program: str, only: str, seconds: float) -> dict[str, float]:
-    """Router-cycles a second, by benchmark."""
+    """Returns router-cycles per second, by benchmark."""
     printed = subprocess.run([program, "--benchmark_format=json", f"--benchmark_min_time={seconds}",
                               f"--benchmark_filter={only}"], capture_output=True, text=True, check=True).stdout
     return {b["name"]: b[COUNTER] for b in json.loads(printed)["benchmarks"]}
@@ -26,12 +26,12 @@ def main() -> None:
     parser.add_argument("second")
     parser.add_argument("--only", default=".", help="a regular expression of names")
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--seconds", type=float, default=0.15, help="of each benchmark, at least")
+    parser.add_argument("--seconds", type=float, default=0.15, help="minimum time of each benchmark")
     args = parser.parse_args()
     programs = (args.first, args.second)
     runs: tuple[list[dict[str, float]], list[dict[str, float]]] = ([], [])
     for k in range(args.rounds):
-        for which in (0, 1) if k % 2 == 0 else (1, 0):  # neither always comes first
+        for which in (0, 1) if k % 2 == 0 else (1, 0):  # alternate the order
             runs[which].append(rates(programs[which], args.only, args.seconds))
     print("| benchmark | first, router-cycles/s | second | median of pairs | best by best |\n|---|---|---|---|---|")
     for name in [name for name in runs[0][0] if name in runs[1][0]]:

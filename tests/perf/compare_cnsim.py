@@ -1,11 +1,10 @@
-"""Side by side with CNSim, a packet-parallel simulator (Feng et al., USENIX ATC 2024): speed on meshes, and what each
-measures there.
+"""Comparison with CNSim, a packet-parallel simulator (Feng et al., USENIX ATC 2024): speed and latency on meshes.
 
     python tests/perf/compare_cnsim.py PATH/TO/ChipletNetworkSim [--tries 9]
 
 CNSim is built separately with its own CMake files, as Release. Both simulate one mesh with 4 VCs of 8 flits, packets of
 4 flits, uniform traffic and dimension-order routing on one thread. CNSim's router is simpler: packets move, not flits,
-and a channel serves whoever comes first. It measures after a warm-up of half the time; its clock counts the rest.
+and a channel serves packets in order of arrival. CNSim warms up for half of the time and measures the rest.
 Prints a Markdown table.
 """
 
@@ -22,8 +21,8 @@ NETWORKS = {8: (0.04, 0.20, 0.36), 16: (0.02, 0.10, 0.18)}  # radix -> loads, fl
 
 
 def cnsim(binary: str, radix: int, load: float, cycles: int) -> tuple[float, float]:
-    """(router-cycles per second, packet latency in cycles) of one CNSim run. It goes on to higher loads by itself, and
-    is ended after the first."""
+    """Returns (router-cycles per second, packet latency in cycles) of one CNSim run. CNSim continues with higher loads
+    by itself, and is stopped after the first."""
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder) / "mesh.ini"
         config.write_text(f"""[Network]
@@ -58,7 +57,7 @@ log_file = {folder}/log.txt
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("cnsim", help="CNSim's program")
-    parser.add_argument("--tries", type=int, default=9, help="runs of each program and point, in turn; the best counts")
+    parser.add_argument("--tries", type=int, default=9, help="runs of each program and point, the best counts")
     args = parser.parse_args()
     print("| mesh | load | CNSim, router-cycles/s | flitlab, one thread | ratio | latency, CNSim | flitlab |\n"
           "|---|---|---|---|---|---|---|")

@@ -1,8 +1,8 @@
-"""What lanes are worth: the same networks with and without them (FLITLAB_LANES=0), in turns, on one thread.
+"""Speed with and without lane state (FLITLAB_LANES=0): the same networks alternately, on one thread.
 
     python tests/perf/compare_lanes.py [--tries 5]
 
-Processor time, the best of all tries. Prints a Markdown table; the state hashes must agree.
+Uses processor time, the best of all tries. Prints a Markdown table; the state hashes must agree.
 """
 
 import argparse
@@ -39,7 +39,7 @@ NETWORKS = {
 
 
 def rate(flat: dict) -> tuple[float, str]:
-    """Router-cycles per second of processor time, and the state hash at the end."""
+    """Returns router-cycles per second of processor time, and the final state hash."""
     experiment = fl.Experiment.from_dict(flat)
     network = _core.Network(experiment.core, "cpu", 1, False)
     routers, best = int(experiment.derived()["routers"]), 0.0
@@ -53,7 +53,7 @@ def rate(flat: dict) -> tuple[float, str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tries", type=int, default=5, help="runs of each, in turns")
+    parser.add_argument("--tries", type=int, default=5, help="runs of each, alternating")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.one:
@@ -70,7 +70,7 @@ def main() -> None:
                 best[lanes] = max(best.get(lanes, 0.0), speed)
                 hashes.add(state)
         if len(hashes) != 1:
-            raise SystemExit(f"{name}: lanes end in another state")
+            raise SystemExit(f"{name}: the state with lanes differs")
         without, with_lanes = best["0"], best["64"]
         print(f"| {name} | {without / 1e6:.2f} M | {with_lanes / 1e6:.2f} M | {with_lanes / without:.1f} |", flush=True)
 

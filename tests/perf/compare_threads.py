@@ -1,4 +1,4 @@
-"""One and two threads in turn on a large network: how many times as fast two are.
+"""One and two threads, alternately, on a large network: the speed-up of two.
 
     python tests/perf/compare_threads.py [CONFIG]
 """
@@ -24,7 +24,7 @@ def main() -> None:
     for threads, times in seconds.items():
         print(f"{threads} threads: {routers * 30 / min(times) / 1e6:.2f} million router-cycles/s at best")
     ratios = sorted(one / two for one, two in zip(seconds[1], seconds[2], strict=True))
-    print(f"ratio of a turn: {ratios[0]:.2f} to {ratios[-1]:.2f}, median {statistics.median(ratios):.2f}")
+    print(f"ratio per pair: {ratios[0]:.2f} to {ratios[-1]:.2f}, median {statistics.median(ratios):.2f}")
 
 
 if __name__ == "__main__":

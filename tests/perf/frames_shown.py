@@ -1,5 +1,5 @@
-"""How fast the scope plays in a browser: frames a second that it draws, and cycles a second that it shows, of a mesh of
-n x n routers with a kernel behind it, which shares the machine with the browser and talks to it through its debugger.
+"""Playing speed of the scope in a browser: frames per second that it draws, and cycles per second that it shows, for a
+mesh of n x n routers with a kernel. The kernel shares the machine with the browser and communicates by its debugger.
 
     python tests/perf/frames_shown.py [--sides 8 32] [--load 0.1] [--seconds 4]
 """
@@ -30,7 +30,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=4)
     parser.add_argument("--chromium", default="/usr/bin/chromium")
     args = parser.parse_args()
-    print("| routers | asked, cycles/s | frames/s | cycles/s |\n|---|---|---|---|")
+    print("| routers | requested, cycles/s | frames/s | cycles/s |\n|---|---|---|---|")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=args.chromium, args=["--no-sandbox"])
         for side in args.sides:
@@ -38,7 +38,7 @@ def main() -> None:
             network = fl.Network({"topology.kind": "mesh", "topology.shape": [side, side], "traffic.load": args.load})
             live = Live(page, network.step(300).view())
             page.evaluate(COUNT)
-            for place, asked in ((3, 5), (5, 15), (8, 120)):  # of the slider
+            for place, asked in ((3, 5), (5, 15), (8, 120)):  # positions of the slider, and requested speeds
                 page.locator("[data-do=speed]").evaluate(SPEED, str(place))
                 before, drawn = int(live.root.get_attribute("data-cycle")), page.evaluate("window.drawn")
                 live.do("play")

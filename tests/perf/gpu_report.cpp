@@ -1,7 +1,7 @@
 /// Router-cycles per second of the CPU and CUDA engines for every model, and whether their states agree, as one JSON
 /// list: the measured column of docs/gpu.md (tests/cuda_on_host/counts/report.py --measured).
 ///   flitlab_gpu_report [--profile] [MODEL ...]
-/// `--profile` only runs a few hundred cycles of a thousand networks at load 0.2, for a profiler to look at the last.
+/// `--profile` only runs a few hundred cycles of a thousand networks at load 0.2, the last of which are to be profiled.
 #include <algorithm>
 #include <chrono>
 #include <iostream>
@@ -15,15 +15,15 @@
 namespace flitlab {
 namespace {
 
-constexpr double kSeconds = 0.25;  ///< that a measurement lasts, at least
-constexpr u32 kRunIn = 1000;       ///< cycles, after which states are compared
-constexpr u32 kCompared = 16;      ///< replicas that the CPU runs too, where there are more
+constexpr double kSeconds = 0.25;  ///< minimum time of a measurement
+constexpr u32 kRunIn = 1000;       ///< cycles before states are compared
+constexpr u32 kCompared = 16;      ///< replicas that the CPU also runs, if there are more
 constexpr u32 kProfiled = 60;      ///< cycles
 
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// Cycles per second from now on.
+/// Returns cycles per second from now on.
 double rate(Engine& engine, const std::vector<u32>& all) {
   u32 cycles = 0;
   double seconds = 0;
@@ -36,7 +36,8 @@ double rate(Engine& engine, const std::vector<u32>& all) {
   return cycles / seconds;
 }
 
-/// `kind`: a model, or "vc, one by one": plain routers that are not in lanes, for a delay that lanes do not have.
+/// `kind`: a model, or "vc, one by one": canonical routers in scalar state, forced by a delay that lane state does not
+/// support.
 struct Case {
   std::string kind;
   RawConfig config;
@@ -54,7 +55,7 @@ void profile(const Case& c) {
   engine->advance(kProfiled, all);
 }
 
-/// Whether states agree; true, too, where there is no device.
+/// Returns whether states agree; also true without a device.
 bool report(const Case& c) {
   std::vector<Experiment> jobs = c.jobs();
   const auto plan = make_plan(jobs.front());

@@ -1,10 +1,10 @@
-"""How honest the 95 % interval of a run's mean latency is, over runs that differ by their seeds.
+"""Accuracy of the 95 % interval of a run's mean latency, over runs with different seeds.
 
     python tests/perf/interval_coverage.py [--runs N] [--point KIND SHAPE LOAD]...
 
 The honest half width is 1.96 standard deviations, over seeds, of the mean of windows of the same length. It is measured
-with windows of a fixed length, the mean length of the automatic windows, and falls with the root of the length. The
-true mean is the mean of all these runs.
+with windows of a fixed length, the mean length of the automatic windows, and scales with the inverse root of the
+length. The true mean is the mean of all these runs.
 """
 
 import argparse

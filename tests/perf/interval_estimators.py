@@ -2,10 +2,10 @@
 
     python tests/perf/interval_estimators.py [--seeds N]
 
-Each estimator ends a window on each series, as an automatic window ends: when half of the interval is 1 % of the mean,
-looked at after so many epochs and then whenever there are a quarter more. Printed: the share of half widths within a
-factor of two of the honest one (1.96 standard deviations of the mean of windows of that length), the share of
-intervals that hold the mean, and the mean length of the windows in cycles. Needs scipy.
+Each estimator ends a window on each series like an automatic window: when the half width is 1 % of the mean, checked
+after a number of epochs and then after each increase by a quarter. Prints the share of half widths within a factor of
+two of the honest one (1.96 standard deviations of the mean of windows of that length), the share of intervals that
+contain the mean, and the mean length of the windows in cycles. Needs scipy.
 """
 
 import argparse
@@ -21,7 +21,7 @@ POINTS = [("mesh", [8, 8], 0.05), ("mesh", [8, 8], 0.3), ("torus", [8, 8], 0.4),
 
 
 def record(kind: str, shape: list[int], load: float, seeds: int) -> np.ndarray:
-    """[seed][epoch][2]: packets delivered in an epoch, and the sum of their latencies."""
+    """Returns [seed][epoch][2]: packets delivered in an epoch, and the sum of their latencies."""
     epochs = WARMUP + (LONGEST if len(shape) == 2 else 40)
     series = np.zeros((seeds, epochs, 2))
     for seed in range(seeds):
@@ -35,8 +35,8 @@ def record(kind: str, shape: list[int], load: float, seeds: int) -> np.ndarray:
     return series
 
 
-# Estimators: deviations of sums from mean times count, per epoch -> variance of their mean times epochs, degrees of
-# freedom.
+# Estimators. Argument: per epoch, the deviation of the latency sum from mean times count. Result: the variance of the
+# mean, times the number of epochs, and the degrees of freedom.
 
 def covariances(x: np.ndarray, most: int) -> np.ndarray:
     return np.array([x[: len(x) - lag] @ x[lag:] / len(x) for lag in range(most + 1)])
@@ -51,7 +51,7 @@ def batch_means(batches: int) -> Callable:
 
 
 def overlapping_batch_means(x: np.ndarray) -> tuple[float, float]:
-    """Meketon and Schmeiser, Proc. Winter Simulation Conference 1984; batches of the root of n."""
+    """Meketon and Schmeiser, Proc. Winter Simulation Conference 1984; batch size is the square root of n."""
     n, each = len(x), round(len(x) ** 0.5)
     total = np.concatenate([[0], np.cumsum(x)])
     return np.mean((total[each:] - total[:-each]) ** 2) / each * n / (n - each), 1.5 * (n / each - 1)
@@ -83,7 +83,7 @@ def spectral(x: np.ndarray) -> tuple[float, float]:
 
 
 def autoregressive(x: np.ndarray) -> tuple[float, float]:
-    """flitlab's: Fishman, Management Science 18(1), 1971, of first order on at most a hundred batches."""
+    """flitlab's estimator: Fishman, Management Science 18(1), 1971, of first order on at most a hundred batches."""
     each = -(-len(x) // 100)
     sums = x[len(x) % each :].reshape(-1, each).sum(axis=1)
     n, squares = len(sums), sums @ sums
@@ -92,7 +92,7 @@ def autoregressive(x: np.ndarray) -> tuple[float, float]:
 
 
 def from_ten_or_twenty(x: np.ndarray) -> tuple[float, float]:
-    """flitlab's before: the wider of two intervals, each of batches with their lag-1 correlation."""
+    """flitlab's former estimator: the wider of two intervals, each from batches with their lag-1 correlation."""
     found = []
     for batches in (10, 20):
         each = max(1, len(x) // batches)
@@ -104,15 +104,15 @@ def from_ten_or_twenty(x: np.ndarray) -> tuple[float, float]:
     return max(found, key=lambda f: student.ppf(0.975, f[1]) * f[0] ** 0.5)
 
 
-ESTIMATORS = {  # name -> (estimator, epochs of the warm-up it sees, epochs before the first look)
+ESTIMATORS = {  # name -> (estimator, epochs of the warm-up that it uses, epochs before the first check)
     "ten or twenty batches, lag-1 correction (before)": (from_ten_or_twenty, 0, 10),
-    "ten batches, as if independent": (batch_means(10), 0, 10),
+    "ten batches, taken as independent": (batch_means(10), 0, 10),
     "overlapping batch means": (overlapping_batch_means, 0, 10),
     "initial monotone sequence": (initial_monotone_sequence, 0, 10),
     "spectral": (spectral, 0, 10),
     "autoregressive, the window alone": (autoregressive, 0, 10),
     "autoregressive, with the warm-up's steady part": (autoregressive, STEADY, 10),
-    "the same, first look after sixteen epochs (flitlab's)": (autoregressive, STEADY, 16),
+    "the same, first check after sixteen epochs (flitlab's)": (autoregressive, STEADY, 16),
 }
 
 

@@ -1,5 +1,5 @@
-"""How fast the scope records: cycles a second of a mesh of n x n routers, as a share of what the same network does
-traced but not recorded, and what a frame and a saved page weigh.
+"""Recording speed of the scope: cycles per second of a mesh of n x n routers, relative to the same network traced but
+not recorded, and the size of a frame and of a saved page.
 
     python tests/perf/recording_rate.py [--sides 8 32] [--loads 0.05 0.3] [--cycles 60]
 """
@@ -12,7 +12,7 @@ from flitlab.scope.recorder import Recorder, packed
 
 
 def seconds(work) -> float:
-    """Of the processor, which other work on the machine does not stretch."""
+    """Returns processor time, which other load on the machine does not affect."""
     start = time.process_time()
     work()
     return time.process_time() - start

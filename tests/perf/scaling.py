@@ -1,12 +1,11 @@
-"""Speed and memory from small networks to large ones: one and two threads at the same load of the channels.
+"""Speed and memory from small networks to large ones: one and two threads at equal channel utilisation.
 
     python tests/perf/scaling.py [--activity 0.2] [--tries 3]
 
-Uniform traffic at such a load that every channel is busy for the given part of the time on average, so that a router
-of each network has as much to do. Each row is measured in a process of its own; its memory is what that process takes
-more than one with a network of 16 routers, lanes of routers included. Prints a Markdown table.
+Uniform traffic at a load that keeps every channel busy for the given fraction of the time on average, so that routers
+of all networks have equal work. Each row is measured in a separate process. Its memory is the difference from a process
+with a network of 16 routers, and includes lane state. Prints a Markdown table.
 """
-
 import argparse
 import json
 import resource
@@ -25,7 +24,7 @@ def experiment(kind: str, shape: list[int], load: float) -> fl.Experiment:
 
 
 def load_of(kind: str, shape: list[int], activity: float) -> float:
-    """Load at which channels are busy for a part of the time, on average."""
+    """Returns the load at which channels are busy for a fraction of the time, on average."""
     derived = experiment(kind, shape, 0.01).derived()
     return activity * float(derived["channels"]) / float(derived["routers"]) / float(derived["hops_mean"])
 
@@ -48,7 +47,7 @@ def in_process(*arguments: object) -> dict:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--activity", type=float, default=0.2, help="part of the time that channels are busy")
+    parser.add_argument("--activity", type=float, default=0.2, help="fraction of the time that channels are busy")
     parser.add_argument("--tries", type=int, default=3, help="measurements of each row; the best counts")
     parser.add_argument("--one", nargs=5, help=argparse.SUPPRESS)
     args = parser.parse_args()

@@ -19,7 +19,7 @@ void step(benchmark::State& state, IntList shape, const char* kind, double load)
   run(state, {{"topology.kind", std::string(kind)}, {"topology.shape", std::move(shape)}, {"traffic.load", load}});
 }
 
-/// The fewest routers that two threads share, so the shortest stages with a barrier after each.
+/// The fewest routers that two threads share, so the shortest phases with a barrier after each.
 void step_together(benchmark::State& state, double load) {
   run(state, {{"topology.kind", std::string("torus")}, {"topology.shape", IntList{16, 16, 16}}, {"traffic.load", load}},
       300, 2);
@@ -34,7 +34,7 @@ void step_t3e(benchmark::State& state, IntList shape, double load) {
               {"traffic.packet_flits", Lengths{{2, 0.5}, {10, 0.5}}}});
 }
 
-/// Full packets, which take hundreds of cycles for a hop.
+/// Full packets, which take hundreds of cycles per hop.
 void step_bgl(benchmark::State& state, IntList shape, double load) {
   run(state,
       {{"router.kind", std::string("bgl")},
@@ -44,7 +44,7 @@ void step_bgl(benchmark::State& state, IntList shape, double load) {
       5000);
 }
 
-/// The traffic of configs/bless-mesh-8x8.toml; large networks say how many packets are put together.
+/// The traffic of configs/bless-mesh-8x8.toml; large networks set the number of packets in reassembly.
 void step_bless(benchmark::State& state, IntList shape, const char* kind, double load) {
   RawConfig config{{"router.kind", std::string("bless")},
                    {"topology.kind", std::string(kind)},
@@ -55,7 +55,7 @@ void step_bless(benchmark::State& state, IntList shape, const char* kind, double
   run(state, config, 2000);
 }
 
-/// The network of configs/sconnect-figure5.toml, of any dimension.
+/// The network of configs/sconnect-figure5.toml, with any number of dimensions.
 void step_adaptive(benchmark::State& state, std::int64_t dimensions, double load) {
   run(state,
       {{"router.kind", std::string("adaptive")},
@@ -67,7 +67,7 @@ void step_adaptive(benchmark::State& state, std::int64_t dimensions, double load
       2000);
 }
 
-/// The traffic of configs/sconnect-figure1.toml, or messages of a flit.
+/// The traffic of configs/sconnect-figure1.toml, or one-flit messages.
 void step_switch(benchmark::State& state, std::int64_t ports, std::int64_t flits, double load) {
   run(state,
       {{"router.kind", std::string("switch")},

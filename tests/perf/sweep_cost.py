@@ -1,5 +1,5 @@
-"""What sweeps and searches for saturation cost: the demo's sweep with automatic windows and with fixed ones, and
-`find_saturation` against grids of the same resolution.
+"""Cost of sweeps and saturation searches: the demo's sweep with automatic windows and with fixed ones, and
+`find_saturation` compared with grids of the same resolution.
 
     python tests/perf/sweep_cost.py
 """

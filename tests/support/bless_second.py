@@ -1,4 +1,4 @@
-"""A second, naive BLESS router in Python, from its description alone."""
+"""A second, naive BLESS router in Python, written from the paper's description alone."""
 
 import math
 from collections import Counter
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Packet:
-    """What is to be sent. ``bits``: for each dimension, whether - is preferred where both ways are as short."""
+    """A packet to send. ``bits``: for each dimension, whether - is preferred if both directions are equally short."""
 
     src: int
     id: int  # in a trace, the line
@@ -37,16 +37,16 @@ class Flit:
 @dataclass
 class Terminal:
     to_create: list
-    waiting: list = field(default_factory=list)  # packets created, the first of which is being injected
-    begun: int = 0  # flits of that one which have been injected
+    waiting: list = field(default_factory=list)  # packets created; the first is being injected
+    begun: int = 0  # injected flits of the first packet
     created: int = 0
     sent: int = 0
     received: int = 0
-    partial: dict = field(default_factory=dict)  # name of a packet that has a place: flits that have not come
+    partial: dict = field(default_factory=dict)  # packets in reassembly: name -> flits that have not arrived
 
 
 class Naive:
-    """FLIT-BLESS, oldest first: every rule of a cycle in its order, one router after the other."""
+    """FLIT-BLESS, oldest first: all rules of a cycle in order, router by router."""
 
     def __init__(self, torus, shape, packets, delay, channel_delay, ejection_width, places):
         self.torus, self.shape = torus, shape
@@ -58,8 +58,8 @@ class Naive:
         channels = sum(map(len, self.neighbour))
         self.places = channels * (delay + channel_delay) + self.routers - 1 if places == "auto" else places
         self.terminals = [Terminal([p for p in packets if p.src == r]) for r in range(self.routers)]
-        self.mail = [{} for _ in range(self.routers)]  # of each router: (cycle, port): flit
-        self.arrived_at = {}  # id of a packet of a trace: cycle in which its last flit is at its terminal
+        self.mail = [{} for _ in range(self.routers)]  # inbox of each router: (cycle, port) -> flit
+        self.arrived_at = {}  # id of a trace's packet -> cycle in which its last flit arrives at its terminal
         self.carried = Counter()
         self.totals = Counter()
         self.events = Counter()
@@ -84,7 +84,7 @@ class Naive:
         return sum(x * math.prod(self.shape[:d]) for d, x in enumerate(where))
 
     def productive(self, router, packet):
-        """Channels that bring the packet nearer, the preferred one first."""
+        """Returns the productive channels of a packet, the preferred one first."""
         ports = []
         for dim, (here, there) in enumerate(zip(self.place(router), self.place(packet.dst), strict=True)):
             plus, minus = 2 * dim, 2 * dim + 1
@@ -176,7 +176,8 @@ class Naive:
         self.events[("delivered", router, 0, 0) + packet.name] += 1
 
     def create(self, router, terminal):
-        """A packet that needs another is created in the cycle after its arrival; later ones of the source wait."""
+        """Creates packets. One that depends on another is created in the cycle after its arrival; later ones of the
+        source wait."""
         while terminal.to_create:
             packet = terminal.to_create[0]
             if packet.due > self.cycle:

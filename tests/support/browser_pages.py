@@ -10,11 +10,11 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 @pytest.fixture(scope="session")
 def browser():
-    """The system's Chromium, driven by Playwright. .ci/run installs it and sets FLITLAB_BROWSER=required: there its
-    absence fails."""
+    """Returns the system's Chromium, driven by Playwright. .ci/run installs it and sets FLITLAB_BROWSER=required, so
+    that its absence fails the tests."""
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
     if found is None:
-        assert os.environ.get("FLITLAB_BROWSER") != "required", "no browser was found, and .ci/run installs one"
+        assert os.environ.get("FLITLAB_BROWSER") != "required", "no browser found, although .ci/run installs one"
         pytest.skip(f"none of {', '.join(BROWSERS)} is on PATH (apt-get install chromium)")
     from playwright.sync_api import sync_playwright
 
@@ -26,7 +26,7 @@ def browser():
 
 @pytest.fixture
 def page(browser):
-    """A page that nothing may go wrong in, and that may load nothing from elsewhere."""
+    """Returns a page that fails the test on any error or on loading from the network."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     wrong = []
     page.on("pageerror", lambda error: wrong.append(str(error)))

@@ -1,9 +1,9 @@
 """S-Connect's control messages (S-Connect, 3.4), by hand.
 
 Timing on a line of nodes: TIC n's port 0 leads to port 1 of TIC n + 1, a channel takes 2 routing cycles, hosts are at
-port 4. What a host sends in cycle 0 leaves in cycle 1; what it asks its own TIC is answered in cycle 1. What comes by
-port 1 in a cycle leaves by port 0 in the next, since that transmitter has had its clock; what comes by port 0 leaves by
-port 1 at once.
+port 4. A host's message of cycle 0 leaves in cycle 1; a request to its own TIC is answered in cycle 1. A message that
+arrives by port 1 leaves by port 0 in the next cycle, because that transmitter's turn has passed. A message that arrives
+by port 0 leaves by port 1 at once.
 """
 
 import flitlab as fl
@@ -26,7 +26,7 @@ ALL_ON = 0b111111
 
 def network(shape=(3,), trace=False, **settings):
     given = {key.replace("__", "."): value for key, value in settings.items()}
-    # In phase, so that cycles can be counted.
+    # Equal phases, so that cycles can be counted.
     base = {"router.kind": "sconnect", "topology.shape": list(shape), "topology.phases": "equal",
             "topology.channel_delay": 12}
     if "topology.kind" in given:
@@ -43,7 +43,7 @@ def trace_file(tmp_path, lines):
 
 
 def ask(net, operation, number=0, value=0, terminal=0, cycles=200, **way):
-    """The reply to one request; None: none came."""
+    """Sends one request. Returns its reply, or None if none arrived."""
     Fabric(net).send_control(terminal, operation, number, value, **way)
     net.step(cycles)
     replies = Fabric(net).take_replies(terminal)

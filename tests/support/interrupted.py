@@ -1,5 +1,5 @@
-"""Commands that get a signal at a certain point of their work, however busy the machine is: the command's own process
-sends it."""
+"""Commands that receive a signal at a defined point of their work: the command's own process sends it, so that the
+speed of the machine does not matter."""
 
 import subprocess
 import sys
@@ -42,8 +42,9 @@ sys.exit(main({words!r}))
 
 
 def interrupted(words, folder, number, points=0, condition="", whole_group=False):
-    """Runs ``flitlab WORDS`` in a folder. It gets the signal after so many finished points of a sweep, or when an
-    expression of ``progress`` is true; with ``whole_group`` its children get it as well, as from a terminal."""
+    """Runs ``flitlab WORDS`` in a folder. It receives the signal after a number of finished points of a sweep, or when
+    the expression ``condition`` of ``progress`` is true; with ``whole_group`` its children receive it as well, as from
+    a terminal."""
     stop = f"os.killpg(os.getpgrp(), {int(number)})" if whole_group else f"os.kill(os.getpid(), {int(number)})"
     watch = AFTER_POINTS.format(points=points) if points else WHEN.format(condition=condition)
     code = COMMAND.format(stop=stop, watch=watch, words=[str(word) for word in words])

@@ -5,10 +5,10 @@ A claim needs an assertion in the code next to it, whose message quotes words of
     text: The scan finds the four stuck wires.
     code: assert len(rows) == 4, "the four stuck wires"
 
-Three kinds of sentences need no assertion: questions; what a source says, where the sentence cites a section or names
-the paper or the manual; and settings, where each number of the sentence stands in the code that follows, outside
-of statements that draw. tests/notebooks/explained.txt lists how other sentences begin that define or explain something,
-and so claim nothing about a result.
+Three kinds of sentences need no assertion: questions; statements of a source, if the sentence cites a section or names
+the paper or the manual; and settings, if the code that follows contains each number of the sentence outside of
+statements that draw. tests/notebooks/explained.txt lists the beginnings of other sentences that define or explain
+something and claim no result.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ EXPLAINED = tuple((Path(__file__).parents[1] / "notebooks" / "explained.txt").re
 
 
 def sentences(text: str) -> Iterator[str]:
-    """Of a markdown cell, up to its questions; without headings, code and formulas."""
+    """Yields the sentences of a markdown cell before its questions, without headings, code and formulas."""
     text = re.split(r"^(?:## Questions|\*\*Questions\*\*)", text, flags=re.MULTILINE)[0]
     text = re.sub(r"\$[^$]*\$|`[^`]*`", "…", text)
     for paragraph in re.split(r"\n\s*\n|\n(?=- |\d\. |#)", text):
@@ -48,7 +48,7 @@ def is_question(sentence: str) -> bool:
 
 
 def numbers_set(code: str) -> set[float]:
-    """Numbers in statements that do not draw, those in texts included."""
+    """Returns the numbers in statements that do not draw, including those in strings."""
     found: set[float] = set()
     for statement in ast.parse(code).body:
         nodes = list(ast.walk(statement))
@@ -65,7 +65,8 @@ def numbers_set(code: str) -> set[float]:
 
 
 def is_set(sentence: str, numbers: set[float]) -> bool:
-    """Whether the code has every number of a sentence. 0 and 1 count things off and say nothing."""
+    """Returns whether the code contains every number of a sentence. 0 and 1 are ignored, because they often only
+    enumerate."""
     for word in NUMBER.findall(sentence):
         value = WORDS.get(word.lower())
         choices = {value, 1 / value} if value else {float(word), float(word) / 100}
@@ -79,12 +80,12 @@ def assertions(code: str) -> Iterator[ast.Assert]:
 
 
 def quotes(code: str) -> list[str]:
-    """Messages of the assertions in a cell; messages that are no texts are left out."""
+    """Returns the messages of a cell's assertions, if they are string constants."""
     return [a.msg.value for a in assertions(code) if isinstance(a.msg, ast.Constant) and isinstance(a.msg.value, str)]
 
 
 def claims_without_assertion(cells: list[Any]) -> list[str]:
-    """Sentences of a notebook that claim something that no code next to them asserts."""
+    """Returns a notebook's claims that no code beside them asserts."""
     found = []
     for place, cell in enumerate(cells):
         if cell.cell_type != "markdown":
@@ -103,7 +104,8 @@ def claims_without_assertion(cells: list[Any]) -> list[str]:
 
 
 def beside(cells: list[Any], place: int, before: bool = True) -> str:
-    """The code between the text before a cell and the text after it; before=False: only the code that follows."""
+    """Returns the code between the text before a cell and the text after it; before=False: only the code that
+    follows."""
     first = last = place
     while before and first > 0 and cells[first - 1].cell_type == "code":
         first -= 1
@@ -113,7 +115,7 @@ def beside(cells: list[Any], place: int, before: bool = True) -> str:
 
 
 def assertions_without_claim(cells: list[Any]) -> list[str]:
-    """Assertions of a notebook whose message quotes no text next to them."""
+    """Returns a notebook's assertions whose message quotes no text beside them."""
     texts = {place: " ".join(cell.source.split()) for place, cell in enumerate(cells) if cell.cell_type == "markdown"}
     found = []
     for place, cell in enumerate(cells):

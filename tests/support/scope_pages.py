@@ -1,4 +1,4 @@
-"""The scope in a page: with Python behind it as a notebook has it, and what it shows against the network itself."""
+"""The scope in a page, with Python behind it as in a notebook, and checks of its display against the network."""
 
 import json
 from collections import defaultdict
@@ -8,7 +8,7 @@ from flitlab.scope import module_text, style_text
 
 LIVE = """<style>{style}</style><div id="place"></div><script type="module">
 {module}
-const show = Scope.prototype.show; // so that a test can ask what is shown
+const show = Scope.prototype.show; // lets a test read the displayed state
 Scope.prototype.show = function (...how) {{ window.scope = this; return show.apply(this, how); }};
 const listeners = [];
 const model = {{ get: (name) => ({{ recording: "{recording}" }})[name], off: () => {{}},
@@ -34,33 +34,33 @@ JOURNEYS = """() => {
 
 
 def show_parts(page, view, mutant=("", "")):
-    """A page in which functions of the module can be called on a recording."""
+    """Makes a page in which functions of the module can be called on a recording."""
     page.set_content(PARTS.format(module=mutated(module_text(), mutant), recording=view.recording))
     page.wait_for_function("() => window.scope_parts")
 
 
 def value_of(page, function, argument=None):
-    """What a function of the page gives, by way of JSON, undefined as null: page.evaluate() takes a minute for a value
-    with a million parts."""
+    """Returns the value of a function of the page, via JSON with undefined as null: page.evaluate() takes a minute for
+    a value with a million parts."""
     told = "JSON.stringify(value, (key, part) => (part === undefined ? null : part))"
     return json.loads(page.evaluate(f"(x) => {{ const value = ({function})(x); return {told}; }}", argument))
 
 
 def journeys(page, view, mutant=("", "")):
-    """What the module says of every packet in a recording, by source and number."""
+    """Returns the module's path of every packet in a recording, by source and number."""
     show_parts(page, view, mutant)
     return {(way["src"], way["id"]): way for way in value_of(page, JOURNEYS)}
 
 
 def check_stages(page, view, events, mutant=("", "")):
-    """Every stage of every packet of a vc network that begins empty, against a plain reading of its events.
+    """Checks every step of every packet of a vc network that begins empty, against a plain reading of its events.
 
-    A cycle ends when the next begins: what is granted in cycle c has left that stage at c + 1. Channels take 2 cycles.
+    A cycle ends when the next begins: a step that ends with a grant in cycle c ends at c + 1. Channels take 2 cycles.
     """
-    seen, left = defaultdict(dict), {}  # by packet: cycles, and visits; by buffer: when the last tail has left it
+    seen, left = defaultdict(dict), {}  # by packet: cycles and visits; by buffer: time when the last tail left
     for e in events:
         packet, buffer, cycle = seen[e["src"], e["id"]], (e["index"], e["port"], e["vc"]), e["cycle"]
-        visits = packet.setdefault("visits", {})  # in their order
+        visits = packet.setdefault("visits", {})  # in order
         if e["item"] == "terminal":
             packet[e["kind"]] = cycle
         elif e["kind"] == "arrived":
@@ -101,7 +101,7 @@ def check_stages(page, view, events, mutant=("", "")):
 
 
 class Live:
-    """A view in a page; messages go as a notebook's front end sends them. mutant: a change of the JavaScript."""
+    """A view in a page, with messages as from a notebook's front end. mutant: a change of the JavaScript."""
 
     def __init__(self, page, view, mutant=("", "")):
         self.page, self.view, self.outbox = page, view, []
@@ -117,7 +117,7 @@ class Live:
         return json.dumps(self.waiting())
 
     def waiting(self):
-        """Messages for the page that nobody has delivered: `window.deliver` does."""
+        """Returns messages for the page that are still to be delivered, by `window.deliver`."""
         said, self.outbox = self.outbox, []
         return said
 
@@ -129,8 +129,8 @@ class Live:
 
 
 def settle(page, milliseconds):
-    """Waits in the page's own time, in short turns: whatever the page asked before has been answered by then, however
-    late a busy machine lets the page run."""
+    """Waits in the page's own time, in short steps: all earlier requests of the page have then been answered, even on a
+    busy machine."""
     for _ in range(-(-milliseconds // 100)):
         page.evaluate("() => new Promise((done) => setTimeout(done, 100))")
 
@@ -141,7 +141,7 @@ def mutated(text, mutant):
 
 
 def choose(page, router):
-    """Selects a router by the keyboard; routers are numbered from 0."""
+    """Selects a router with the keyboard; routers are numbered from 0."""
     root = page.locator(".flitlab-scope")
     root.focus()
     page.keyboard.press("Escape")
@@ -158,7 +158,7 @@ def check_cycle(page, network):
 
 
 def check_buffers(page, network, router):
-    """Every virtual channel: flits, as a number and as cells, stage, credits and front packet."""
+    """Checks every virtual channel: flits (as a number and as cells), pipeline stage, credits and front packet."""
     shown = page.evaluate("""() => [...document.querySelectorAll(".scope-ports [data-vc]")].map((row) => ({
         vc: row.dataset.vc, flits: Number(row.dataset.flits), stage: row.dataset.stage, front: row.dataset.front,
         credits: Number(row.dataset.credits), cells: row.querySelectorAll(".scope-full").length }))""")
@@ -172,7 +172,7 @@ def check_buffers(page, network, router):
 
 
 def check_winners(page, events, router):
-    """What has crossed the switch, by the events of one cycle."""
+    """Checks the flits that have crossed the switch, against the events of one cycle."""
     shown = page.evaluate('() => [...document.querySelectorAll("[data-win]")].map((e) => e.dataset.win)')
     won = sorted((e["out_port"], e["port"], e["vc"], e["out_vc"], e["src"], e["id"]) for e in events
                  if e["kind"] == "switch_granted" and e["index"] == router)

@@ -1,4 +1,4 @@
-"""What the scope has drawn on its canvas: lines, and rectangles of routers, as a page's drawing calls have it."""
+"""Lines and rectangles that the scope has drawn on its canvas, recorded from the page's drawing calls."""
 
 DRAWN = """() => {
     const kept = {}, found = [], proto = CanvasRenderingContext2D.prototype, { view } = scope;
@@ -27,11 +27,11 @@ DRAWN = """() => {
 
 
 class Picture:
-    """What is drawn on the canvas, by what it is drawn of."""
+    """The canvas's drawing, by kind of element."""
 
     def __init__(self, page):
         drawn = page.evaluate(DRAWN)
-        assert drawn["same"]  # what was there is not out of date
+        assert drawn["same"]  # the picture was up to date
         self.places, self.size, self.colours = drawn["places"], drawn["size"], drawn["colours"]
         self.found = drawn["found"]
 
@@ -41,7 +41,7 @@ class Picture:
         return r
 
     def lines(self, colour=None):
-        """(from, to), line width: of channels."""
+        """Returns (from, to), line width of each channel."""
         return [((self.router(*f["path"][0]), self.router(*f["path"][-1])), f["wide"]) for f in self.found
                 if f["what"] == "line" and colour in (None, f["stroke"].lower())]
 

@@ -1,8 +1,8 @@
-"""What the scope has of all state of an item."""
+"""The scope's form of an item's whole state."""
 
 
 def short(node):
-    """An inspected item as a page has it: whole numbers that JavaScript would round are text."""
+    """Returns an inspected item as a page has it: whole numbers that JavaScript would round become text."""
     def plain(value):
         return [plain(v) for v in value] if isinstance(value, list) else (
             str(value) if isinstance(value, int) and value > 2**53 else value)

@@ -15,13 +15,13 @@ def build(changes: dict) -> Experiment:
 
 
 def neighbours(network: Network, node: int) -> dict[str, int]:
-    """By direction; a port is named "Y1 +y"."""
+    """Returns neighbouring nodes by direction; a port is named "Y1 +y"."""
     ports = network.router(node).ports
     return {port.name.split()[-1]: port.peer for port in ports if port.peer is not None and not port.to_terminal}
 
 
 def trace_all(tmp_path, experiment: Experiment, pairs: list[tuple[int, int]], gap: int = 8) -> Network:
-    """A network that has sent one packet of each pair, with the events."""
+    """Returns a traced network that has sent one packet for each pair."""
     path = tmp_path / "trace.csv"
     path.write_text("".join(f"{gap * n},{src},{dst},3\n" for n, (src, dst) in enumerate(pairs)))
     changes = {"traffic.mode": "trace", "traffic.trace_file": str(path)}

@@ -1,4 +1,4 @@
-"""The page with the core as WebAssembly: its parts as `make page` has built them, and the core run by Node."""
+"""The page with the core as WebAssembly: its parts as built by `make page`, and the core run by Node."""
 
 import importlib.util
 import json
@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILT = ROOT / "build" / "page" / "flitlab_page"
 SOURCES = ("kernels", "host", "bindings/page")
 
-# One kernel answers messages, one after another, as the page's worker does; its answers are a list.
+# One kernel answers the messages in order, as the page's worker does; prints the list of its answers.
 KERNEL = """
 const core = require(process.argv[2]), fs = require("fs"), messages = JSON.parse(fs.readFileSync(0, "utf8"));
 eval(fs.readFileSync(process.argv[4], "utf8") + ";globalThis.Kernel = Kernel;");
@@ -33,8 +33,8 @@ def builder():
 
 
 def needs_core():
-    """Skips, and says why, unless the core is built as WebAssembly from these very sources. .ci/run builds it where
-    Emscripten is installed, and sets FLITLAB_PAGE=required: there it must not be missing."""
+    """Skips with a reason unless the core is built as WebAssembly from the current sources. .ci/run builds it with
+    Emscripten and sets FLITLAB_PAGE=required, so that a missing build fails."""
     wasm = BUILT.with_suffix(".wasm")
     why = ""
     if not wasm.exists():
@@ -58,7 +58,7 @@ def configurations():
 
 
 def answers(messages, folder, mutant=("", "")):
-    """What the worker's kernel says, in Node. mutant: a change of its JavaScript."""
+    """Returns the answers of the worker's kernel, in Node. mutant: a change of its JavaScript."""
     node = shutil.which("node")
     if node is None:
         pytest.skip("node is not on PATH (it comes with Emscripten)")

@@ -1,13 +1,12 @@
-"""Builds the core with every compiler that shall build it, for this machine and for aarch64, warnings being errors.
-What it makes of the shipped configurations is compared with the state hashes on record, and tests that lean on the
-compiler and its library run.
+"""Builds the core with every supported compiler, for this machine and for aarch64, with warnings as errors. Compares
+state hashes of the shipped configurations with the record, and runs tests that depend on the compiler and its library.
 
     python tests/tools/compilers.py                   all of that, with one line for each compiler: `make compilers`
-    python tests/tools/compilers.py --only g++-12     some of them
+    python tests/tools/compilers.py --only g++-12     selected compilers
     python tests/tools/compilers.py --quick           one engine of each model, not optimised, small networks; no tests
 
-What is not installed is left out, with a line that says what to install. Exit status 1 if anything differed or failed,
-or if what --only names is not installed.
+Compilers that are not installed are left out, with a line that says what to install. Exit status 1 if a hash differed,
+a build or test failed, or a compiler named by --only is not installed.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ except ModuleNotFoundError:  # Python 3.10
 ROOT = Path(__file__).resolve().parents[2]
 RECORD = ROOT / "tests" / "hashes" / "expected.json"
 BUILDS = ROOT / "build" / "compilers"
-GOOGLETEST = Path("/usr/src/googletest")  # Debian's sources, for compilers whose library is not the system's
-# Numbers and text, threads, random numbers, and every engine of every model against what is on record.
+GOOGLETEST = Path("/usr/src/googletest")  # Debian's sources, for compilers with another C++ library
+# Numbers and text, threads, random numbers, and every engine of every model compared with the record.
 TESTS = r"(portable|config|statistics|random|threads|trace_feed|recorded|identity)_test"
-SLOW = {"sconnect-random-1024"}  # minutes of searching for tables
+SLOW = {"sconnect-random-1024"}  # its tables take minutes to compute
 QUICK = ("bgl-figure10", "bless-mesh-8x8", "metro-figure3", "metro-wiring", "sconnect-pll",
          "sconnect-figure1", "sconnect-figure5", "t3e-16", "vc-mesh-8x8", "vc-torus-8x8")
 
@@ -43,14 +42,14 @@ QUICK = ("bgl-figure10", "bless-mesh-8x8", "metro-figure3", "metro-wiring", "sco
 class Compiler:
     name: str
     command: str
-    package: str                  # what to install on Debian
+    package: str                  # Debian packages
     flags: str = ""
     settings: tuple[str, ...] = ()
-    needs: tuple[str, ...] = ()   # other commands, and files
-    own_library: bool = False     # GoogleTest of the system does not fit
+    needs: tuple[str, ...] = ()   # other commands and files
+    own_library: bool = False     # the system's GoogleTest does not fit
 
     def missing(self) -> str | None:
-        """Why it cannot be used here; None if it can."""
+        """Returns why it cannot be used here; None if it can."""
         lacks = [need for need in (self.command, *self.needs) if not (shutil.which(need) or Path(need).exists())]
         return f"{' and '.join(lacks)} missing: apt-get install {self.package}" if lacks else None
 
@@ -74,7 +73,7 @@ class Failed(Exception):
 
 
 def run(command: list[object], **options) -> str:
-    """What a command printed. Failed, with the end of that, if it did not work."""
+    """Returns a command's output. Raises Failed, with the end of the output, if it did not succeed."""
     done = subprocess.run(list(map(str, command)), text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           **options)
     if done.returncode:
@@ -90,7 +89,7 @@ def flat_values(tree: dict, prefix: str = "") -> dict:
 
 
 def line_of(path: str, value: object, folder: Path) -> str:
-    """A value as tests/hashes/hashes.cpp reads it."""
+    """Returns a value as a line of tests/hashes/hashes.cpp."""
     if isinstance(value, bool):
         return f"b {path} {str(value).lower()}\n"
     if isinstance(value, int):
@@ -114,7 +113,7 @@ def configuration(name: str, cycles: list[str]) -> str:
 
 
 def record(quick: bool) -> dict[str, dict[str, str]]:
-    """{configuration: {cycle: hash}} of what is to be run."""
+    """Returns {configuration: {cycle: hash}} of the configurations to run."""
     whole = {Path(file).stem: hashes for file, hashes in json.loads(RECORD.read_text()).items()}
     if quick:
         return {name: whole[name] for name in QUICK}
@@ -122,7 +121,7 @@ def record(quick: bool) -> dict[str, dict[str, str]]:
 
 
 def build(compiler: Compiler, quick: bool, jobs: int) -> Path:
-    """The folder with flitlab_hashes and, unless quick, flitlab_tests."""
+    """Returns the folder with flitlab_hashes and, unless quick, flitlab_tests."""
     folder = BUILDS / (compiler.name + ("-quick" if quick else ""))
     settings = ["FLITLAB_CUDA=OFF", "FLITLAB_UNITY=ON", "FLITLAB_WERROR=ON", "FLITLAB_HASHES=ON", *compiler.settings,
                 f"CMAKE_CXX_COMPILER={compiler.command}"]
@@ -148,7 +147,7 @@ def under(compiler: Compiler) -> list[str]:
 
 
 def check(compiler: Compiler, quick: bool, jobs: int) -> str:
-    """Builds and compares; what was looked at. Failed if anything is not as it should be."""
+    """Builds and compares. Returns a summary; raises Failed on any difference."""
     folder = build(compiler, quick, jobs)
     expected = record(quick)
     found: dict[str, dict[str, str]] = {}
@@ -159,7 +158,7 @@ def check(compiler: Compiler, quick: bool, jobs: int) -> str:
     different = [name for name in expected if found.get(name) != expected[name]]
     if different:
         raise Failed("\n".join(f"{name}: expected {expected[name]}, found {found.get(name)}" for name in different))
-    looked_at = f"{sum(map(len, expected.values()))} state hashes of {len(expected)} configurations as on record"
+    looked_at = f"{sum(map(len, expected.values()))} state hashes of {len(expected)} configurations equal the record"
     if quick:
         return looked_at
     tested = run([*under(compiler), folder / "flitlab_tests", "--gtest_brief=1"])

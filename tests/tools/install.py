@@ -1,6 +1,6 @@
 """Makes .venv, builds a wheel of flitlab and installs it there: `install.py package` for use, with JupyterLab;
-`install.py tests` with what the tests need. For use a wheel that was built from these very sources will do: nothing is
-compiled then."""
+`install.py tests` with the packages that tests need. `package` reuses a wheel that was built from the same sources,
+without compiling."""
 
 import hashlib
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
-WHEELS = ROOT / "build" / "wheel"  # what others may install: tests/tools/test_wheel.py
+WHEELS = ROOT / "build" / "wheel"  # also installed by: tests/tools/test_wheel.py
 SOURCES = ("CMakeLists.txt", "pyproject.toml", "README.md", "LICENSE", "kernels", "host", "bindings", "configs",
            "notebooks")
 
@@ -33,13 +33,13 @@ def check_compiler() -> None:
 
 
 def settings_for_tests() -> list[str]:
-    """One build makes the package and the C++ tests, in build/tests."""
+    """Returns settings for one build of the package and the C++ tests, in build/tests."""
     settings = {"build-dir": "build/tests", "cmake.define.FLITLAB_TESTS": "ON", "cmake.define.FLITLAB_WERROR": "ON"}
     return [f"--config-settings={key}={value}" for key, value in settings.items()]
 
 
 def built_from(root: Path) -> str:
-    """A hash of all that a wheel is made of: sources, and what compiles them."""
+    """Returns a hash of the wheel's inputs: sources, and the tools that compile them."""
     found = hashlib.sha256(repr([sys.version, *(os.environ.get(name) for name in ("CXX", "CXXFLAGS", "CMAKE_ARGS")),
                                  *map(shutil.which, ("c++", "nvcc"))]).encode())
     for path in sorted(p for name in SOURCES for p in (root / name, *(root / name).rglob("*"))):
@@ -49,14 +49,14 @@ def built_from(root: Path) -> str:
 
 
 def wheel_of(stamp: str) -> str | None:
-    """The wheel that is there, if it was built from what `stamp` says."""
+    """Returns the existing wheel if it was built from the inputs with this hash."""
     known = WHEELS / "built_from"
     wheels = list(WHEELS.glob("flitlab-*.whl"))
     return str(*wheels) if len(wheels) == 1 and known.exists() and known.read_text() == stamp else None
 
 
 def build_wheel(stamp: str, build: Callable[[Path], None]) -> str:
-    """Puts the wheel that `build(folder)` makes into WHEELS. The old one stays if there is no new one."""
+    """Puts the wheel that `build(folder)` makes into WHEELS. The old wheel stays if the build fails."""
     fresh = WHEELS.with_name(f"{WHEELS.name}.new")
     shutil.rmtree(fresh, ignore_errors=True)
     build(fresh)
@@ -87,8 +87,8 @@ def main(what: str) -> None:
                                                        *settings))
     else:
         print("installing the flitlab that has been built from these sources", flush=True)
-    install = (*pip, "install", "--no-compile")  # of Python's files: most are never imported
-    call(*install, "--force-reinstall", "--no-deps", wheel)  # a new build has the version of the old one
+    install = (*pip, "install", "--no-compile")  # Python files are compiled when imported; most never are
+    call(*install, "--force-reinstall", "--no-deps", wheel)  # a new build has the same version
     call(*install, f"{wheel}[{'test' if for_tests else 'notebook'}]")
 
 

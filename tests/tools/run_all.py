@@ -1,8 +1,8 @@
-"""Runs the C++ tests that install.py has built with CTest, a small set under sanitizers of memory and arithmetic, style
-checks and pytest (with the notebooks); the last line printed counts everything.
+"""Runs the C++ tests that install.py has built with CTest, a small set under the address and undefined-behaviour
+sanitizers, style checks and pytest (with the notebooks); the last line gives the totals.
 
     python tests/tools/run_all.py          all of that
-    python tests/tools/run_all.py races    what runs on several threads, under the sanitizer of threads
+    python tests/tools/run_all.py races    tests of code on several threads, under the thread sanitizer
 """
 
 import os
@@ -16,8 +16,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "tests"
 JOBS = str(os.cpu_count() or 1)
-# The presets name the sources of the tests that run under a sanitizer: for memory and arithmetic everything that a
-# cycle does, for races what runs on several threads. Long proofs of routing need neither.
+# The presets list the tests that run under a sanitizer: for memory and arithmetic all code of a cycle, for races all
+# code on several threads. Long proofs of routing need no sanitizer.
 UNSANITIZED = {"asan-ubsan": "TheMachineNeverDeadlocks", "tsan": "TheMachineNeverDeadlocks|ADeadlockDoesNotStopIt"}
 
 
@@ -27,7 +27,7 @@ def run(command: list[str], **kwargs) -> int:
 
 
 def tool(name: str) -> str:
-    """A build tool of the machine, or the one pip installs."""
+    """Returns a build tool of the machine, or the one that pip installs."""
     found = shutil.which(name)
     if found:
         return found
@@ -36,7 +36,7 @@ def tool(name: str) -> str:
 
 
 def cases(report: Path) -> list[ElementTree.Element]:
-    """The tests of a JUnit file; of a missing or unreadable one, none."""
+    """Returns the tests of a JUnit file; an empty list if it is missing or unreadable."""
     try:
         return list(ElementTree.parse(report).iter("testcase"))
     except (OSError, ElementTree.ParseError):
@@ -48,7 +48,7 @@ def is_failure(case: ElementTree.Element) -> bool:
 
 
 def count(report: Path) -> tuple[int, int, int]:
-    """(passed, failed, skipped) of a JUnit file; one without tests is a failure."""
+    """Returns (passed, failed, skipped) of a JUnit file; a file without tests counts as a failure."""
     tests = cases(report)
     wrong = sum(is_failure(case) for case in tests)
     skipped = sum(
@@ -65,7 +65,7 @@ def sources() -> list[str]:
 
 
 def ctest(folder: Path, report: Path, *options: str) -> None:
-    """Runs a build's tests, several at a time, and shows what those that failed printed."""
+    """Runs a build's tests in parallel, and shows the output of failed ones."""
     command = [tool("ctest"), "--test-dir", str(folder), "--parallel", JOBS, "--output-junit", str(report), "--quiet"]
     if run([*command, *options], env=os.environ | {"UBSAN_OPTIONS": "halt_on_error=1"}):
         for case in cases(report):
@@ -75,7 +75,7 @@ def ctest(folder: Path, report: Path, *options: str) -> None:
 
 
 def sanitized(preset: str, report: Path) -> None:
-    """Builds with a sanitizer preset and runs its tests; a finding ends the process, and so its test, in failure."""
+    """Builds with a sanitizer preset and runs its tests; a sanitizer report ends the process, which fails the test."""
     cmake = tool("cmake")
     if run([cmake, "--preset", preset], stdout=subprocess.DEVNULL) or run(
         [cmake, "--build", "--preset", preset, "--parallel", JOBS], stdout=subprocess.DEVNULL
@@ -85,7 +85,7 @@ def sanitized(preset: str, report: Path) -> None:
 
 
 def compiled_tests(reports: dict[str, Path]) -> None:
-    """The C++ tests, and a part of them under sanitizers."""
+    """Runs the C++ tests, and a part of them under sanitizers."""
     ctest(BUILD, reports["ctest"])
     sanitized("asan-ubsan", reports["asan-ubsan"])
 
@@ -109,7 +109,7 @@ def main(races: bool) -> int:
         bin_folder = Path(sys.executable).parent
         styles = {"ruff": run([str(bin_folder / "ruff"), "check", "--quiet", "bindings", "tests"]),
                   "clang-format": run([str(bin_folder / "clang-format"), "--dry-run", "-Werror", *sources()])}
-        # Two at a time: a build that links, or a test that waits for a process, leaves a core to the other.
+        # Two at a time: while a build links or a test waits for a process, the other has a core.
         with ThreadPoolExecutor(2) as pool:
             pool.submit(python_tests, reports["pytest"])
             pool.submit(compiled_tests, reports)

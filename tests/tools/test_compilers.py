@@ -1,24 +1,24 @@
-"""Another compiler and another library than those of the other tests: what they make of small networks is on record.
-`make compilers` asks all of them, with optimised engines."""
+"""Another compiler and C++ library than in the other tests: state hashes of small networks equal the record. `make
+compilers` runs all compilers, with optimised engines."""
 
 import os
 
 import compilers
 import pytest
 
-# The first that is here: libc++ lacks most of what the library of GCC, which all other tests are built with, has.
+# The first one installed: libc++ differs most from GCC's library, with which all other tests are built.
 WANTED = ("clang++-16-libc++", "clang++-16", "clang++-14")
 
 
 @pytest.fixture(scope="module")
 def other():
-    """A compiler whose build has succeeded, without warnings."""
+    """Returns a compiler whose build has succeeded without warnings."""
     by_name = {compiler.name: compiler for compiler in compilers.COMPILERS}
     reasons = {name: by_name[name].missing() for name in WANTED}
     here = [name for name in WANTED if reasons[name] is None]
     if not here:
         (pytest.fail if os.environ.get("FLITLAB_COMPILERS") == "required" else pytest.skip)(reasons[WANTED[0]])
-    compilers.build(by_name[here[0]], quick=True, jobs=1)  # other tests have the other cores
+    compilers.build(by_name[here[0]], quick=True, jobs=1)  # the other cores run other tests
     return by_name[here[0]]
 
 

@@ -1,4 +1,4 @@
-"""The wheel that `make test` has built, as a user installs it: no compiler, nothing of the sources, an empty folder."""
+"""The wheel that `make test` has built, installed as a user does: without a compiler or sources, in an empty folder."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ WHEELS = sorted((Path(__file__).resolve().parents[2] / "build" / "wheel").glob("
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
-    """A fresh environment with the wheel; commands run there with nothing on PATH."""
+    """Returns a function that runs commands in a fresh environment with the wheel, with an empty PATH."""
     if not WHEELS:
         pytest.skip("tests/tools/install.py has built no wheel")
     folder = tmp_path_factory.mktemp("wheel")
@@ -24,7 +24,7 @@ def installed(tmp_path_factory):
         return subprocess.run([folder / "venv" / "bin" / name, *map(str, arguments)], cwd=folder, text=True,
                               capture_output=True, env={"PATH": "/nowhere", "HOME": str(folder)})
 
-    # Processor time: a slow network or a busy machine says nothing of the wheel.
+    # Processor time, because a slow network or a busy machine must not matter.
     before = os.times()
     done = call("python", "-m", "pip", "install", "--disable-pip-version-check", WHEELS[0])
     assert done.returncode == 0, done.stderr
@@ -46,7 +46,7 @@ def test_a_first_curve_needs_no_compiler(installed):
 
 
 def test_the_line_of_the_readme_installs_its_extra():
-    """Without what it depends on, which needs the network: the requirement itself is what was an error."""
+    """Without dependencies, which need the network: the requirement itself was once wrong."""
     if not WHEELS:
         pytest.skip("tests/tools/install.py has built no wheel")
     line = 'install --no-deps --dry-run "$(echo {}/flitlab-*.whl)[notebook]"'
@@ -63,7 +63,7 @@ def test_it_brings_the_notebooks(installed):
     listed = installed("python", "-c", "import glob; print(len(glob.glob('taken/*.ipynb')))").stdout
     assert int(listed) >= 9 and f"{int(listed)} notebooks are in taken" in done.stdout
     again = installed("flitlab", "notebooks", "taken")
-    assert again.returncode == 2 and "taken/00_quickstart.ipynb exists already" in again.stderr
+    assert again.returncode == 2 and "taken/00_quickstart.ipynb already exists" in again.stderr
 
 
 def test_its_results_are_those_of_the_package_that_is_tested(installed):
@@ -85,7 +85,7 @@ def test_a_wheel_is_used_again_until_a_source_changes(tmp_path, monkeypatch):
     (tmp_path / "wheels").mkdir()
     (tmp_path / "wheels" / "flitlab-1-any.whl").write_text("")
     stamp = install.built_from(tmp_path)
-    assert install.wheel_of(stamp) is None  # nobody knows what it was built from
+    assert install.wheel_of(stamp) is None  # its inputs are not recorded
     (tmp_path / "wheels" / "built_from").write_text(stamp)
     assert install.wheel_of(install.built_from(tmp_path)).endswith("flitlab-1-any.whl")
     (tmp_path / "docs.md").write_text("no part of it")

@@ -1,4 +1,4 @@
-"""S-Connect: what software can do to a fabric, and its channel protocol explored (S-Connect, 3.2)."""
+"""S-Connect: the console of a fabric, and an exhaustive exploration of its channel protocol (S-Connect, 3.2)."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from flitlab.sconnect.console import Request as Request
 
 @dataclass(frozen=True)
 class Exploration:
-    """What has been found of a channel."""
+    """The result of an exploration of a channel."""
 
-    states: int
-    transitions: int  # ways from a state to the next, a routing cycle each
-    depth: int  # routing cycles to the state that takes longest to come to
-    complete: bool  # there are no other states
-    violation: str  # what went wrong first, and a line for each routing cycle of the shortest way there; "": nothing
+    states: int  # reachable states that were found
+    transitions: int  # from a state to the next, one routing cycle each
+    depth: int  # routing cycles to the state that takes longest to reach
+    complete: bool  # whether all reachable states were visited
+    # the first violation, and one line per routing cycle of the shortest path to it; "" if there is none
+    violation: str
 
     @property
     def holds(self) -> bool:
@@ -30,21 +31,21 @@ def explore_protocol(delay: int | tuple[int, int] = 1, *, singles: tuple[int, in
                      refuses: tuple[bool, bool] = (True, True), voids: tuple[bool, bool] = (True, True),
                      switches: bool = False, endless: bool = False, defect: str = "",
                      most_states: int = 20_000_000) -> Exploration:
-    """Goes through everything that can happen to a channel with a few messages (S-Connect, 3.2).
+    """Explores all reachable states of a channel that carries a few messages (S-Connect, 3.2).
 
-    The two ends follow the functions of kernels/routers/sconnect/channel.hpp, as the TICs of the emulator do. Checked
-    in every state: no message is taken twice, or though it is void; quads are taken whole; what a sender is told of a
-    message is true. And from every state a way without further errors leads to one where all has arrived and all
-    slots are free.
+    Both ends use the functions of kernels/routers/sconnect/channel.hpp, as the emulated TICs do. In every state the
+    exploration checks that no message is accepted twice, that no void message is accepted, that quads are accepted as a
+    whole, and that answers to the sender are correct. It also checks that from every state a path without further
+    errors leads to a state in which all messages have arrived and all slots are free.
 
-    delay: of the channel, routing cycles, 1 or 2, the same both ways or a pair; a round has the sum of both and two
-    slots. Of all pairs the first is for what the first end sends. singles, quads: messages to be sent, up to 8
-    together. hits: slots may be damaged. refuses: the receiver may have no buffer. voids: messages may turn out damaged
-    while they go out (late abort). switches: ends may be switched off and on at any time. endless: what has arrived is
-    replaced by a new message. most_states: give up after so many, about 50 bytes each.
+    In each pair the first value is for messages from the first end to the second. delay: of the channel, 1 or 2 routing
+    cycles, equal or a pair; a round has the sum of both delays plus two slots. singles, quads: numbers of messages, at
+    most 8 in total. hits: slots may be damaged. refuses: the receiver may lack a buffer. voids: messages may prove
+    damaged during transmission (late abort). switches: ends may be switched off and on at any time. endless: an arrived
+    message is replaced by a new one. most_states: limit of the number of states, about 50 bytes each.
 
-    defect: the protocol broken on purpose: ignores_sequence, fails_unreadable, reads_first_answer, answers_too_early,
-    takes_partial_quads, takes_void, answers_if_asked_only or never_asks.
+    defect: a deliberate error in the protocol: ignores_sequence, fails_unreadable, reads_first_answer,
+    answers_too_early, takes_partial_quads, takes_void, answers_if_asked_only or never_asks. Raises ConfigError.
     """
     both = (delay, delay) if isinstance(delay, int) else delay
     return Exploration(**call_tool("sconnect", "explore", delay=list(both), singles=singles, quads=quads,

@@ -1,14 +1,13 @@
 """Bringing up a fabric of S-Connect from one node (S-Connect, 2.6, 3.4).
 
-``bring_up(net, terminal)`` finds out by control messages alone what there is, computes routing tables, loads them in
-band, reads them back, and calls every node by them. TICs start without tables (``routing.tables = "none"``). What it
-knows of the fabric it has been told by replies; ``step``, and ``send_controls`` and ``take_replies`` of
-:class:`flitlab.sconnect.Fabric`, are all that it uses.
+``bring_up(net, terminal)`` explores the fabric by control messages alone, computes routing tables, loads them in band,
+reads them back, and tests that every node can be reached by them. TICs start without tables
+(``routing.tables = "none"``). All its knowledge of the fabric comes from replies: it uses only ``net.step``, and
+``send_controls`` and ``take_replies`` of :class:`flitlab.sconnect.Fabric`.
 
-A message names up to 16 hops. What is farther away is reached over *stations*: TICs that are given an address, and
-entries for it in the tables on the way, along a spanning tree; a message goes to a station by tables and from there on
-by hops. Requests take virtual channel 0 and replies virtual channel 1, so neither can block the other, and on a tree
-none waits in a circle.
+A message has up to 16 hops. More distant TICs are reached through *stations*: TICs with an address, for which the
+tables along a spanning tree have entries. A message is routed to a station by tables, and from there by hops. Requests
+use virtual channel 0 and replies virtual channel 1, so neither can block the other, and a tree has no cycles.
 """
 
 from __future__ import annotations
@@ -35,22 +34,22 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Tables:
-    entries: np.ndarray  # [TIC][node] options: bit 2 port + virtual channel
-    tree: bool  # ways go over a spanning tree
-    mean_hops: float  # from TIC to TIC, between two nodes
-    stretch: float  # of the shortest ways
+    entries: np.ndarray  # [TIC][node] options, one bit each: bit number 2 * port + virtual channel
+    tree: bool  # whether routes follow a spanning tree
+    mean_hops: float  # hops between TICs, mean over pairs of nodes
+    stretch: float  # mean hops relative to shortest paths
 
 
 @dataclass(frozen=True)
 class BringUp:
     fabric: FabricMap
     tables: Tables
-    fault: str  # of the tables: how messages could wait in a circle or not arrive; empty: they cannot
-    wrong: list[tuple[int, int]]  # TIC and node: entries that did not read back as they were written
-    dumb: list[int]  # nodes that did not answer when called by the tables
-    messages: dict[str, int]  # requests, by what for
-    cycles: dict[str, int]  # routing cycles, by what for
-    lost: int  # requests that had no reply
+    fault: str  # of the tables: a possible deadlock or an unreachable node; "": none
+    wrong: list[tuple[int, int]]  # (TIC, node) of entries that read back with another value
+    dumb: list[int]  # nodes that did not reply when addressed by the tables
+    messages: dict[str, int]  # requests by step: map, load, verify, call
+    cycles: dict[str, int]  # routing cycles by step
+    lost: int  # requests without a reply
 
     @property
     def good(self) -> bool:
@@ -58,13 +57,13 @@ class BringUp:
 
 
 def compute_tables(fabric: FabricMap) -> Tables:
-    """Routing tables in which nobody waits in a circle, as short as they can be found."""
+    """Returns deadlock-free routing tables, with routes as short as the search finds."""
     found = call_tool("sconnect", "tables", tics=fabric.tics, links=fabric.ends(), hosts=fabric.host_ports())
     return Tables(np.array(found["entries"], np.uint16), found["tree"], found["mean_hops"], found["stretch"])
 
 
 def table_fault(fabric: FabricMap, tables: Tables) -> str:
-    """What is wrong with tables: a node that cannot be reached, or a circle of waiting. Empty: nothing."""
+    """Returns the fault of tables: an unreachable node, or a cycle of queues that can deadlock; "" if there is none."""
     return call_tool("sconnect", "table_fault", tics=fabric.tics, links=fabric.ends(), hosts=fabric.host_ports(),
                      entries=tables.entries.ravel())
 
@@ -77,9 +76,10 @@ def load_tables(
     tics: Iterable[int] | None = None,
     controller: Controller | None = None,
 ) -> list[int]:
-    """Writes the tables and addresses of TICs, of all without. Returns those that did not answer.
+    """Writes the tables and addresses of ``tics`` (default: all). Returns the TICs that did not reply.
 
-    Those that most stations lead to are first: what is on the way to others keeps its entries until these are done.
+    TICs behind the most stations come first, so that the tables on the path to a TIC keep their entries until it is
+    done.
     """
     ask = controller or Controller(net, terminal)
     silent = []
@@ -105,9 +105,9 @@ def verify_tables(
     tics: Iterable[int] | None = None,
     controller: Controller | None = None,
 ) -> list[tuple[int, int]]:
-    """Reads tables of TICs back, of all without: TIC and node of every entry that is not what it should be.
+    """Reads back the tables of ``tics`` (default: all). Returns (TIC, node) of every wrong entry.
 
-    TICs that stations lead to can be read only until the tables of those before them have been loaded.
+    A TIC behind stations can be read only until the tables of TICs on the path to it are loaded.
     """
     ask = controller or Controller(net, terminal)
     wrong = []
@@ -130,7 +130,7 @@ def _stages(fabric: FabricMap, tics: Iterable[int] | None) -> list[list[int]]:
 
 
 def call_nodes(net: Network, terminal: int, fabric: FabricMap, controller: Controller | None = None) -> list[int]:
-    """Calls every node by the tables that have been loaded. Returns those that do not answer, or with another
+    """Sends a request to every node by the loaded tables. Returns the nodes that do not reply, or reply with another
     address."""
     ask = controller or Controller(net, terminal)
     replies = ask.exchange(
@@ -140,7 +140,9 @@ def call_nodes(net: Network, terminal: int, fabric: FabricMap, controller: Contr
 
 
 def bring_up(net: Network, terminal: int = 0, window: int = 128, patience: int | None = None) -> BringUp:
-    """Explores a fabric, computes its tables, loads them, reads them back, and calls every node."""
+    """Explores a fabric, computes its tables, loads them, reads them back, and sends a request to every node.
+
+    terminal: of the controlling computer. window, patience: as in :class:`Controller`. Raises BringUpError."""
     ask = Controller(net, terminal, window, patience)
     messages: dict[str, int] = {}
     cycles: dict[str, int] = {}
@@ -158,14 +160,14 @@ def bring_up(net: Network, terminal: int = 0, window: int = 128, patience: int |
     for stage in _stages(fabric, None):
         counted("load", lambda: load_tables(net, terminal, fabric, tables, stage, ask))  # noqa: B023
         wrong += counted("verify", lambda: verify_tables(net, terminal, fabric, tables, stage, ask))  # noqa: B023
-    ask.window = min(window, MAILBOX)  # by tables, requests and replies share virtual channels
+    ask.window = min(window, MAILBOX)  # requests and replies routed by tables share virtual channels
     dumb = counted("call", lambda: call_nodes(net, terminal, fabric, ask))
     return BringUp(fabric, tables, table_fault(fabric, tables), wrong, dumb, messages, cycles, ask.lost)
 
 
 def learn_addresses(net: Network) -> list[int]:
-    """Every host asks its own TIC for its address, and tells all others, however hosts do that: it is not the
-    fabric's business. Without, messages are addressed by the numbers of the plan. Returns the address of each
+    """Reads each host's address from its TIC and sets it for all other hosts, so that messages use these addresses
+    instead of the plan's numbers. How hosts exchange addresses is not emulated. Returns the address of each
     terminal."""
     terminals, software = int(net.experiment.derived()["terminals"]), Fabric(net)
     for terminal in range(terminals):
@@ -177,8 +179,8 @@ def learn_addresses(net: Network) -> list[int]:
 
 
 def differences(net: Network, terminal: int, fabric: FabricMap) -> int:
-    """Ends of channels in which a map differs from the network itself. For checking: nobody in the fabric can know.
-    Channels that are switched off at either end are none."""
+    """Returns the number of channel ends in which a map differs from the network. For tests, because it uses the plan.
+    Channels that are switched off at either end do not count."""
     home, routers = 0, int(net.experiment.derived()["routers"])
     while not any(port.to_terminal and port.peer == terminal for port in net.router(home).ports):
         home += 1
@@ -190,7 +192,7 @@ def differences(net: Network, terminal: int, fabric: FabricMap) -> int:
         if not enabled >> p & 1
     }
     there = {(a, p): (b, q) for a, p, b, q in net.links() if not off & {(a, p), (b, q)}}
-    # Port by port from the common beginning, each TIC found is one of the network's.
+    # Follow equal ports from the common start to match TICs of the map with TICs of the network.
     name = {0: home}
     order = [0]
     for tic in order:
@@ -204,7 +206,8 @@ def differences(net: Network, terminal: int, fabric: FabricMap) -> int:
 
 
 def main(arguments: list[str]) -> int:
-    """Brings up the fabric of a configuration, runs it for 20,000 cycles more, and says what came of it."""
+    """Brings up the fabric of a configuration, runs it for 20,000 more cycles, and prints the results. Returns the exit
+    code."""
     if len(arguments) != 1:
         print("usage: python -m flitlab.sconnect.bringup CONFIG", file=sys.stderr)
         return 2
@@ -212,7 +215,7 @@ def main(arguments: list[str]) -> int:
         net = Network(load(arguments[0]))
         report = bring_up(net)
         if not report.good:
-            why = report.fault or "entries or nodes do not answer as they should"
+            why = report.fault or "some table entries or nodes reply with wrong values or not at all"
             raise RunError(f"the fabric did not come up: {why}.")
         print(f"{report.fabric.tics} TICs mapped, loaded and checked in {sum(report.cycles.values())} cycles by "
               f"{sum(report.messages.values())} messages")
@@ -223,7 +226,7 @@ def main(arguments: list[str]) -> int:
         print(f"flitlab: {error}", file=sys.stderr)
         return 2 if isinstance(error, ConfigError) else 3
     print(f"{net.totals['packets_delivered']} packets delivered by cycle {net.cycle}, "
-          f"{net.totals['packets_misdelivered']} to others than meant")
+          f"{net.totals['packets_misdelivered']} to wrong nodes")
     return 0
 
 

@@ -1,5 +1,4 @@
-"""What software can do to an S-Connect fabric: registers from outside, and control messages of hosts (S-Connect, 3.4).
-"""
+"""The console of an S-Connect fabric: direct access to registers, and control messages of hosts (S-Connect, 3.4)."""
 
 from __future__ import annotations
 
@@ -30,57 +29,57 @@ class Request(NamedTuple):
 class Reply:
     """A reply to a control message."""
 
-    tag: int  # of the request
-    number: int  # that it named
+    tag: int  # tag of the request
+    number: int  # number in the request
     value: int
-    stamp: int  # the router's 16-bit timer when it carried out the request, routing cycles
+    stamp: int  # 16-bit timer of the router when it carried out the request, routing cycles
 
 
 class Fabric(WritableRegisters):
-    """An S-Connect fabric under software's hands, between cycles: ``sconnect.Fabric(net).registers(0)["timer"]``.
-    ConfigError if the network is none. Methods that return nothing else return the fabric.
+    """Software's access to an S-Connect fabric between cycles: ``sconnect.Fabric(net).registers(0)["timer"]``.
 
-    Registers of a TIC (``node``) are looked at from outside; ``net.console.register_records()`` lists them. Control
-    messages are the way of software in a host."""
+    Methods without another result return the fabric. The register methods access registers of a TIC (``node``)
+    directly, without messages; ``net.console.register_records()`` lists them. Software in a host uses control messages
+    instead. Raises ConfigError for a network of another kind."""
 
     kind = "sconnect"
     noun = "S-Connect fabric"
 
     def send_control(self, terminal: int, operation: str, number: int = 0, value: int = 0, *,
                      address: int | None = None, hops: Sequence[int] = (), priority: int = 2, tag: int = 0) -> Self:
-        """Software at a terminal sends a control message (S-Connect, 3.4), which leaves when the network is stepped.
+        """Sends a control message from software at a terminal (S-Connect, 3.4); it leaves when the network is stepped.
 
         operation: read_table, write_table (number: destination), read_register, write_register (number: see
-        kernels/routers/sconnect/control_message.hpp), add_to_timer. address: node to which the routing tables lead it
-        first, if any; hops: ports to be taken from there on, up to 16. The reply bears what was read, or is there now;
-        a message that leads nowhere has none. It goes at the next priority, 3 at most. ConfigError if 16 messages
-        already wait at the terminal.
+        kernels/routers/sconnect/control_message.hpp), add_to_timer. address: node to which the routing tables take the
+        message first, if any. hops: output ports from there on, at most 16. The reply has the value that was read, or
+        the value after a write, and the next higher priority, at most 3. A message that reaches no TIC has no reply.
+        Raises ConfigError if 16 messages already wait at the terminal.
 
-        Nothing keeps requests of one priority whose hops lead round a circle from filling its queues, in which they
-        then wait for one another for ever, with all that comes behind them. ``Network.check`` and a run say so.
-        Hops along a tree, or few requests at a time, avoid it. At priority 3, where replies have that of requests,
-        those by tables can wait for each other as well.
+        Requests of one priority whose hops form a cycle can deadlock: they fill its queues and block all later
+        messages. ``Network.check`` and runs report this. Hops along a tree, or few requests at a time, avoid it. At
+        priority 3, replies have the priority of requests, so requests and replies routed by tables can deadlock, too.
         """
         if not self.send_controls(terminal, [Request(operation, number, value, address, hops, priority, tag)]):
-            raise ConfigError(f"the mailbox of terminal {terminal} is full (16 messages). Step first.")
+            raise ConfigError(f"the mailbox of terminal {terminal} is full (16 messages). Step the network first.")
         return self
 
     def send_controls(self, terminal: int, requests: Sequence[Request]) -> int:
-        """Several control messages at once; returns how many have found a place, the first ones."""
+        """Sends several control messages. Returns how many, from the first on, the mailbox has accepted."""
         return self._call("send_control", terminal=terminal, messages=list(requests))
 
     def take_replies(self, terminal: int) -> list[Reply]:
-        """Replies to control messages that have come to a terminal since the last call, in order."""
+        """Returns the replies that have arrived at a terminal since the last call, in order."""
         return [Reply(*reply) for reply in self._call("take_replies", terminal=terminal)]
 
     def priorities(self, terminal: int, packets: Sequence[int]) -> list[int]:
-        """Priorities of packets that a terminal sends, by their numbers (S-Connect, 2.3). Of a trace, of those of one
-        message; quads have ``host.quad_priority``."""
+        """Returns the priorities of a terminal's packets, given by their numbers (S-Connect, 2.3).
+
+        In a trace, as if each packet were a single message; quads have ``host.quad_priority``."""
         return self._call("priorities", terminal=terminal, packets=list(packets))
 
     def set_addresses(self, addresses: Sequence[int]) -> Self:
-        """What other hosts address messages to each terminal to (with ``routing.tables = "none"``): the number of its
-        node in the routing tables. Without, terminals are called by the numbers of the plan."""
+        """With ``routing.tables = "none"``, sets the address that hosts use for each terminal: the number of its node
+        in the routing tables. The default is flitlab's numbering of the nodes."""
         if any(a < 0 for a in addresses):
             raise ConfigError("addresses must not be negative.")
         self._call("set_addresses", addresses=list(addresses))

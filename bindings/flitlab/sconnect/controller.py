@@ -1,4 +1,4 @@
-"""A controlling computer: control messages from one node of a fabric, and their replies (S-Connect, 3.4)."""
+"""The controlling computer of a fabric, which sends control messages from one node (S-Connect, 3.4)."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ TAGS = 256
 
 
 class BringUpError(RuntimeError):
-    """The fabric does not do what it should: something changes while it is being explored, or tables are too small."""
+    """A bring-up that failed: the fabric changed during exploration, or its tables are too small."""
 
 
 class Controller:
     """The controlling computer at a terminal: sends requests, many at once, and waits for their replies.
 
-    window: requests outstanding at a time. patience: cycles without any reply after which those that are outstanding
-    count as lost; None: three times the longest round trip so far, and 300 (a channel takes up to 60, S-Connect's
-    slowest answers several times that). Messages bear one of 256 tags. The tag of a request that was given up is used
-    again when 128 more have been given up; if its reply comes even later, it is taken for the reply to another request
-    that names the same number.
+    window: outstanding requests, at most. patience: cycles without any reply after which outstanding requests count as
+    lost; None: three times the longest round trip so far plus 300 (a channel takes up to 60 cycles, the slowest replies
+    several times that). Messages have one of 256 tags. The tag of a lost request is used again after 128 more requests
+    were lost; an even later reply is then mistaken for the reply to another request with the same number.
     """
 
     def __init__(self, net: Network, terminal: int, window: int = 128, patience: int | None = None):
@@ -33,18 +32,19 @@ class Controller:
         self.fabric = Fabric(net)
         self.messages = self.lost = self.longest = 0
         self._free = list(range(TAGS))  # tags
-        self._late: dict[int, None] = {}  # of requests given up: their replies may still come
+        self._late: dict[int, None] = {}  # tags of lost requests, whose replies may still come
 
     def exchange(self, requests: Iterable[Request]) -> list[Reply | None]:
-        """Sends requests, in any order, and returns their replies in theirs; None: there was none in time.
+        """Sends requests, in any order, and returns their replies in the order of the requests; None for a lost one.
 
-        BringUpError if for twice that time no request has left: they wait for one another (Fabric.send_control).
+        Raises BringUpError if no request leaves and no reply comes for twice the patience, because the requests are
+        deadlocked (Fabric.send_control).
         """
         waiting: list[tuple[int, Request]] = list(enumerate(requests))[::-1]
         numbers = [request.number for _, request in reversed(waiting)]
         replies: list[Reply | None] = [None] * len(waiting)
-        outstanding: dict[int, tuple[int, int]] = {}  # tag -> place in replies, cycle
-        quiet, moved = 0, True  # cycles without a reply; whether anything has gone or come since requests were given up
+        outstanding: dict[int, tuple[int, int]] = {}  # tag -> index in replies, cycle of sending
+        quiet, moved = 0, True  # cycles without a reply; whether messages moved since requests were last declared lost
         net = self.net
         while waiting or outstanding:
             moved |= self._send(waiting, outstanding) > 0
@@ -65,9 +65,9 @@ class Controller:
                 if not moved:
                     raise BringUpError(
                         f"{len(waiting)} requests cannot be sent: the mailbox of terminal {self.terminal} is full, and "
-                        f"for {quiet} cycles nothing has left it and no reply has come. Requests whose hops lead round "
-                        "a circle can wait for one another for ever: name ways along a tree, send fewer at a time "
-                        "(window), or raise patience if the fabric is slow."
+                        f"no message has left it and no reply has come for {quiet} cycles. Requests whose hops form a "
+                        "cycle can deadlock: choose hops along a tree, send fewer requests at a time (window), or "
+                        "raise patience if the fabric is slow."
                     )
                 moved = False
                 self.lost += len(outstanding)
@@ -77,8 +77,9 @@ class Controller:
         return replies
 
     def _send(self, waiting: list, outstanding: dict) -> int:
-        """Returns how many have found a place in the mailbox."""
-        while len(self._free) + len(outstanding) < self.window:  # those given up longest ago come no more
+        """Sends waiting requests within the window. Returns how many the mailbox accepted."""
+        # assume that replies to the requests lost longest ago no longer come
+        while len(self._free) + len(outstanding) < self.window:
             tag = next(iter(self._late))
             del self._late[tag]
             self._free.append(tag)

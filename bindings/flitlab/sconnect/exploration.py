@@ -1,4 +1,4 @@
-"""Finding out what there is of a fabric from one node, by control messages alone (S-Connect, 2.6, 3.4)."""
+"""Exploration of a fabric from one node, by control messages alone (S-Connect, 2.6, 3.4)."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from flitlab.sconnect.console import Request
 from flitlab.sconnect.controller import BringUpError, Controller
 
 PORTS, SERIAL, VIRTUAL_CHANNELS = 6, 4, 2
-# A way has room for one hop more, to look behind a port.
+# Hops of a path, one fewer than possible, so that another hop can reach the TIC behind a port.
 LONGEST_WAY = 15
 NO_ADDRESS = 0xFFFF
-FIRST_MARK = 0x4000  # addresses from here on are no station's, nor entries of a table: fabrics have up to 16384 nodes
+FIRST_MARK = 0x4000  # larger addresses are never stations or table entries: fabrics have at most 16384 nodes
 # Registers (kernels/routers/sconnect/control_message.hpp).
 REGISTER = {"ports": 0, "came_by": 1, "address": 2, "enabled": 3}
 
 
 @dataclass(frozen=True)
 class Way:
-    """How a message gets to a TIC: by tables to a station, if any, then over ports."""
+    """The path of a message to a TIC: by tables to a station, if any, then through ports."""
 
     station: int | None = None
     hops: tuple[int, ...] = ()
@@ -31,17 +31,20 @@ class Way:
 
 @dataclass
 class FabricMap:
-    """What has been found. TICs are numbered as they were found, from the one that the controlling computer is at;
-    ports 0 to 3 are serial channels, 4 and 5 parallel ports. Joined by the latter, TICs are one node, or a switch if
-    none of them has a host. Nodes are numbered from 0 as well: these are their addresses."""
+    """The explored part of a fabric. TICs are numbered in order of discovery; TIC 0 has the controlling computer.
 
-    links: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)  # TIC and port -> the far end's
-    hosts: list[list[int]] = field(default_factory=list)  # [TIC] ports that lead to one
-    silent: list[tuple[int, int]] = field(default_factory=list)  # TIC and port: wired, and nobody answers
-    off: list[tuple[int, int]] = field(default_factory=list)  # TIC and port: found switched off
-    ways: list[Way] = field(default_factory=list)  # [TIC]
-    stations: list[int] = field(default_factory=list)  # [address while exploring] TIC
-    node_of: list[int | None] = field(default_factory=list)  # [TIC]
+    Ports 0 to 3 are serial channels, 4 and 5 parallel ports. TICs joined by parallel ports form a node, or a switch if
+    they have no host. Nodes are numbered from 0; the number is the node's address."""
+
+    # (TIC, port) -> (TIC, port) at the far end
+    links: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
+    hosts: list[list[int]] = field(default_factory=list)  # [TIC] ports with a host
+    # (TIC, port) that are wired, without a reply from the far end
+    silent: list[tuple[int, int]] = field(default_factory=list)
+    off: list[tuple[int, int]] = field(default_factory=list)  # (TIC, port) that were switched off
+    ways: list[Way] = field(default_factory=list)  # [TIC] path to it
+    stations: list[int] = field(default_factory=list)  # [address during exploration] TIC
+    node_of: list[int | None] = field(default_factory=list)  # [TIC] node; None: part of a switch
     nodes: list[list[int]] = field(default_factory=list)  # [node] TICs
 
     @property
@@ -50,19 +53,19 @@ class FabricMap:
 
     @property
     def switches(self) -> int:
-        """TICs of switches."""
+        """Number of TICs in switches."""
         return self.node_of.count(None)
 
     def ends(self) -> list[tuple[int, int, int, int]]:
-        """TIC, port, TIC and port of every channel, once for each direction."""
+        """Returns (TIC, port, TIC, port) of every channel, once for each direction."""
         return sorted((*here, *there) for here, there in self.links.items())
 
     def host_ports(self) -> list[tuple[int, int, int]]:
-        """TIC, port and node of every host port."""
+        """Returns (TIC, port, node) of every host port."""
         return [(tic, port, self.node_of[tic]) for tic, ports in enumerate(self.hosts) for port in ports]
 
     def stage(self, tic: int) -> int:
-        """How many stations a message to a TIC goes over."""
+        """Returns the number of stations on the path to a TIC."""
         stages, station = 0, self.ways[tic].station
         while station:
             stages, station = stages + 1, self.ways[self.stations[station]].station
@@ -70,17 +73,18 @@ class FabricMap:
 
 
 class _Explorer:
-    """Looks behind the ports of all TICs that are so many hops away, then of those a hop farther, and so on.
+    """Explores the ports of all TICs at a distance of n hops, then at n + 1 hops, and so on.
 
-    Who is behind a port? Every port's far end is told an address of its own, one after the other, and then all are
-    asked for theirs: ports that hear the same have the same TIC behind them. TICs that are known are asked as well.
+    To identify the TIC behind each port, the explorer writes a different address through each port, one after the
+    other, and then reads all addresses back: ports that return the same address lead to the same TIC. It also reads the
+    addresses of known TICs.
     """
 
     def __init__(self, controller: Controller):
         self.ask = controller
         self.map = FabricMap()
-        self.above: list[tuple[int, int] | None] = []  # [TIC] TIC and port that it was found from
-        self.open: list[list[int]] = []  # [TIC] ports that lead to TICs, and are on
+        self.above: list[tuple[int, int] | None] = []  # [TIC] TIC and port from which it was found
+        self.open: list[list[int]] = []  # [TIC] ports that lead to TICs and are switched on
         self._mark = 0
 
     def explore(self) -> FabricMap:
@@ -96,7 +100,7 @@ class _Explorer:
         return self.map
 
     def _marks(self, count: int) -> list[int]:
-        """Addresses that are no station's, and that nobody has had in this level or the last one."""
+        """Returns addresses that are not stations and were not used at this distance or the one before."""
         marks = [FIRST_MARK + (self._mark + i) % (NO_ADDRESS - FIRST_MARK) for i in range(count)]
         self._mark += count
         return marks
@@ -106,7 +110,8 @@ class _Explorer:
         return [r and r.value for r in replies]
 
     def _look_behind(self, level: list[int]) -> list[tuple[Way, tuple[int, int]]]:
-        """Fills in the links of a level of TICs. Returns the TICs that are new: ways, and where found from."""
+        """Adds the links of the TICs in ``level``, which have equal distance. Returns the new TICs: path, and TIC and
+        port from which each was found."""
         fabric = self.map
         behind = [(tic, port) for tic in level for port in self.open[tic] if (tic, port) not in fabric.links]
         ways = [fabric.ways[tic] + port for tic, port in behind]
@@ -121,7 +126,7 @@ class _Explorer:
         address = self._read("address", ways + [fabric.ways[tic] for tic in level])
         came_by = self._read("came_by", ways)
         if None in address or None in came_by:
-            raise BringUpError("a TIC has answered, and then no more: the fabric changes while it is being explored.")
+            raise BringUpError("a TIC has stopped replying: the fabric changed during exploration.")
         known = dict(zip(address[len(ways) :], level, strict=True))
         found = []
         for at, way, mark, port in zip(behind, ways, address[: len(ways)], came_by, strict=True):
@@ -133,7 +138,7 @@ class _Explorer:
         return found
 
     def _give_up(self, ports: list[tuple[int, int]]) -> None:
-        """Switches off ports behind which nobody answers: what they hold would go out again and again."""
+        """Switches off ports without a reply from the far end, because their messages would be sent again and again."""
         self.map.silent += ports
         for tic in {tic for tic, _ in ports}:
             self.open[tic] = [p for p in self.open[tic] if (tic, p) not in ports]
@@ -142,12 +147,12 @@ class _Explorer:
             self.ask.exchange([Request("write_register", REGISTER["enabled"], enabled, way.station, way.hops)])
 
     def _add(self, found: list[tuple[Way, tuple[int, int] | None]]) -> list[int]:
-        """New TICs are asked what they have. Returns their numbers."""
+        """Reads the ports of new TICs and adds these to the map. Returns their numbers."""
         first = self.map.tics
         ways = [way for way, _ in found]
         ports, enabled = self._read("ports", ways), self._read("enabled", ways)
         if None in ports or None in enabled:
-            raise BringUpError("a TIC does not answer: the fabric changes while it is being explored.")
+            raise BringUpError("a TIC does not reply: the fabric changed during exploration.")
         for i, (way, above) in enumerate(found):
             self.map.ways.append(way)
             self.above.append(above)
@@ -158,8 +163,7 @@ class _Explorer:
         return list(range(first, self.map.tics))
 
     def _shorten(self, level: list[int]) -> None:
-        """TICs whose ways are too long to look behind their ports are reached over stations: those that they were
-        found from."""
+        """Shortens paths that are too long to explore further: makes the TIC from which each was found a station."""
         fabric = self.map
         stations: dict[int, int] = {}
         for tic in level:
@@ -171,8 +175,8 @@ class _Explorer:
             fabric.ways[tic] = Way(stations[above], (port,))
 
     def _open_station(self, tic: int) -> int:
-        """Gives a TIC an address, and all TICs between it and the controlling computer entries for the ways there and
-        back. Returns the address. That of the controlling computer itself is 0."""
+        """Makes a TIC a station: writes its address, and table entries for both directions in all TICs between it and
+        the controlling computer. Returns the address; the controlling computer has address 0."""
         fabric = self.map
         address = len(fabric.stations)
         fabric.stations.append(tic)
@@ -182,7 +186,7 @@ class _Explorer:
             here, port = self.above[below]
             for at, number, out, vc in ((here, address, port, 0), (below, 0, fabric.links[here, port][1], 1)):
                 way = fabric.ways[at]
-                option = VIRTUAL_CHANNELS * out + (vc if out < SERIAL else 0)  # parallel ports have none
+                option = VIRTUAL_CHANNELS * out + (vc if out < SERIAL else 0)  # parallel ports have no virtual channels
                 requests.append(Request("write_table", number, 1 << option, way.station, way.hops))
             below = here
         way = fabric.ways[tic]
@@ -199,7 +203,7 @@ class _Explorer:
         for tic in range(fabric.tics):
             if tic in seen:
                 continue
-            joined = [tic]  # over parallel ports
+            joined = [tic]  # TICs joined by parallel ports
             for t in joined:
                 joined += {fabric.links[t, p][0] for p in (4, 5) if (t, p) in fabric.links} - set(joined)
             seen.update(joined)
@@ -210,5 +214,6 @@ class _Explorer:
 
 
 def map_fabric(net: Network, terminal: int = 0, controller: Controller | None = None) -> FabricMap:
-    """Explores a fabric from the TIC of a terminal. Ports behind which nobody answers are switched off."""
+    """Explores a fabric from the TIC of a terminal and returns its map. Ports without a reply from the far end are
+    switched off. Raises BringUpError if the fabric changes."""
     return _Explorer(controller or Controller(net, terminal)).explore()

@@ -101,7 +101,8 @@ double VcPlan::mean_hops() const {
   }));
 }
 
-/// Formula: docs/architecture.md, "Zero-load latency". Not a number if a buffer is too short to keep a packet flowing.
+/// Formula: docs/architecture/cycle.md, "Zero-load latency". Not a number if a buffer is too short to keep a packet
+/// flowing.
 double VcPlan::zero_load_latency(double hops) const {
   const vc::VcTable& t = table_;
   const double flowing = traffic_.mean_over_lengths([&](u32 flits) {

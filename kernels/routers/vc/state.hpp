@@ -93,7 +93,7 @@ struct RouterFields {
   FLITLAB_FIELDS(RouterFields,
     (RouterControl, control, t.set_words, "", "[word] sets of virtual channels"),
     (u64, flit_mail, (t.slot_mask + 1) * t.port_words, "",
-      "[slot][word of 8 ports] byte p%8 of word p/8: flit arriving at input port p (see mail.hpp)"),
+      "[slot][word of 8 ports] byte p%8 of word p/8: flit arriving at input port p (see inbox.hpp)"),
     (u64, credit_mail, (t.slot_mask + 1) * t.port_words, "",
       "[slot][word of 8 ports] byte: credit arriving at output port p, its VC + 1"),
     (PortState, port, t.ports, "", "[port] input port and output port together"),

@@ -1,4 +1,4 @@
-"""Blue Gene/L's torus: configurations, published experiments at sizes that take seconds, the command line."""
+"""Blue Gene/L's torus: configurations, published experiments at sizes that run in seconds, the command line."""
 
 import json
 from pathlib import Path
@@ -15,17 +15,17 @@ CONFIGS = Path(__file__).parents[3] / "configs"
 def test_configurations_can_be_planned(path):
     e = fl.load(path)
     derived = e.derived()
-    if e["traffic.mode"] != "program":  # its packets are as long as its messages make them
+    if e["traffic.mode"] != "program":  # lengths of a program's packets depend on its messages
         assert derived["link_cycles_per_packet"] == 270
-    assert derived["state_bytes"] < 4e9  # what the largest machine may take
+    assert derived["state_bytes"] < 4e9  # bytes; limit for the largest machine
 
 
 @pytest.mark.parametrize(("settings", "one_way", "both_ways"), [
     ({}, 256 + 4 + 2, 270), ({"router.acks": "charged"}, 270, 270), ({"router.ack_bytes": 0}, 262, 262),
     ({"router.link_protocol": True}, 262, 270), ({"router.trailer_bytes": 12, "traffic.packet_flits": 4}, 142, 150)])
 def test_packets_of_a_stream_follow_each_other_in_the_time_of_the_link(settings, one_way, both_ways):
-    """Neighbours in a ring of 4 send one way, so that token packets have the other way to themselves. In a ring of 2
-    each link carries packets and the token packets of the other direction."""
+    """In a ring of 4, neighbours send in one direction, so token packets have the other direction to themselves. In a
+    ring of 2, each link carries packets and the token packets of the opposite direction."""
     for nodes, key, cycles in ((4, "link_cycles_one_way", one_way), (2, "link_cycles_per_packet", both_ways)):
         stream = fl.Experiment.from_dict({"router.kind": "bgl", "topology.shape": [nodes], "traffic.mode": "batch",
                                           "traffic.pattern": "neighbour", "traffic.batch_packets": 30,
@@ -37,7 +37,8 @@ def test_packets_of_a_stream_follow_each_other_in_the_time_of_the_link(settings,
 
 
 def test_latency_without_load_is_not_foretold_where_software_takes_time():
-    """What a processor does at the moment decides how long a packet waits for it."""
+    """How long a packet waits for a processor depends on the processor's current work, so flitlab predicts no
+    latency."""
     flat = {"router.kind": "bgl", "topology.shape": [4, 4, 4], "traffic.pattern": "uniform", "traffic.mode": "open"}
     settings = {"software.chunk_time": 10, "software.packet_time": 116, "software.processors": 1}
     plain, busy = (fl.Experiment.from_dict(flat | more).derived() for more in ({}, settings))
@@ -61,7 +62,7 @@ def test_ping_pong_is_what_the_delays_add_up_to():
 
 
 def test_the_earlier_bubble_rule_exits_3_with_its_cycle(cli, tmp_path):
-    """The fragmented ring of tests/kernels/routers/bgl/bubble_test.cpp, where it is explained."""
+    """The fragmented ring that tests/kernels/routers/bgl/bubble_test.cpp explains."""
     lines = blocking.fragmented_ring()
     (tmp_path / "ring.csv").write_text("".join(",".join(map(str, line)) + "\n" for line in lines))
     (tmp_path / "ring.toml").write_text("""

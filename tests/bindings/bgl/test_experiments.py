@@ -1,4 +1,4 @@
-"""The published experiments of Blue Gene/L at tiny sizes: their rows, and what holds at any size."""
+"""The published experiments of Blue Gene/L at tiny sizes: their rows, and properties that hold at any size."""
 
 import math
 
@@ -47,7 +47,7 @@ def measured(rows, quantity):
 def test_rows_are_whole(rows, name):
     lines = rows(name)
     assert {r["experiment"] for r in lines} == {name}
-    assert len({(r["quantity"], r["setting"]) for r in lines}) == len(lines)  # none twice
+    assert len({(r["quantity"], r["setting"]) for r in lines}) == len(lines)  # no duplicates
     assert all(r["source"].startswith(torus.PAPER) and r["setting"] and math.isfinite(r["measured"]) for r in lines)
     assert all((r["verdict"] == "context") == (r["published"] is None) for r in lines)
     assert any(r["published"] is not None for r in lines)
@@ -72,7 +72,7 @@ def test_a_node_has_the_papers_arbiters(rows):
 def test_an_all_to_all_comes_near_its_peak(rows):
     peaks = [r["measured"] for r in rows("bgl.alltoall-512")]
     assert all(30 < p <= 100 for p in peaks)
-    assert peaks[0] < peaks[1]  # software takes time
+    assert peaks[0] < peaks[1]  # software overhead lowers the peak
     assert peaks[5] == max(peaks[2:6])  # the longest message
     assert peaks[6] < peaks[7]
 
@@ -96,7 +96,7 @@ def test_bounds_of_machines():
     assert torus.most_link_use(torus.machine((64, 32, 32))) == pytest.approx(200 / 3)
     assert torus.most_link_use(torus.machine((8, 8, 8))) == pytest.approx(100)
     assert torus.most_link_use(torus.machine((8, 8, 8), traffic__packet_flits=1)) == pytest.approx(100)
-    # 512 packets of 32 bytes go by every link, in 46 cycles each; 8192 full ones with rings of 32
+    # 512 packets of 32 bytes cross each link, 46 cycles each; with rings of 32, 8192 full packets cross it.
     assert torus.all_to_all((8, 8, 8), 1)[1] == pytest.approx(512 * 46)
     assert torus.all_to_all((8, 8, 8), 8, rounds=2, in_a_row=5)[1] == pytest.approx(10 * 512 * 270)
     assert torus.all_to_all((32, 16, 16))[1] == pytest.approx(4 * 8192 * 270)
@@ -126,8 +126,8 @@ def test_a_hot_spot_is_bound_by_its_links(rows):
 
 @pytest.mark.parametrize("acks", ["packets", "charged"])
 def test_links_into_a_hot_spot_are_busy_all_the_time_and_never_more(acks):
-    """Without software's times only its two links bind a single receiver in a ring. They carry the same load if the
-    number of nodes is odd. With 270 cycles for packets of 262 it would reach 103 % of peak."""
+    """Without software times, a single receiver in a ring is limited only by its two links. These carry equal load if
+    the number of nodes is odd. At 270 cycles for packets of 262 cycles, utilisation would reach 103 % of peak."""
     e = torus.machine((7,), traffic__mode="batch", traffic__pattern="all_to_region", traffic__hot_shape=[1],
                       traffic__rounds=100, router__acks=acks)
     assert 99.5 < torus.follow_batches({"hot spot": blocking.into_region(e, 100)})["hot spot"] <= 100
@@ -158,7 +158,7 @@ def test_figure_2_orderings(rows):
 
 def test_hot_regions_fill_the_links_into_them(rows):
     lines = rows("bgl.hotregion")
-    # A packet's time is counted when it starts: 270 cycles of 10000 that may lie outside.
+    # A packet's link time is counted at its start, so up to 270 of the 10000 cycles may lie outside the window.
     assert all(80 < r["measured"] < 102.7 for r in lines if r["quantity"].startswith("links"))
     assert all(measured(lines, f"level, {size} over 2 KB") > 0.8 for size in ("1 KB", "512 B"))
 
@@ -188,8 +188,8 @@ def test_falls(values, count):
 def test_decline():
     values = [1, 4, 4, 4, 4, 2, 2, 2, 2, 2, 2, 2]
     assert studies.level(values) == 2 and studies.half_way(values) == 3
-    assert studies.decline(values, 3) == 7  # the window that brings the mean of three to 8 / 3
-    assert studies.decline(values, 1) == 13  # not until the end
+    assert studies.decline(values, 3) == 7  # the first window whose three-sample mean falls to 8 / 3
+    assert studies.decline(values, 1) == 13  # only at the end
 
 
 CONFIGS = sorted(p.stem for p in (reproduction.Path(__file__).resolve().parents[3] / "configs").glob("bgl-*.toml"))
@@ -218,12 +218,12 @@ def test_the_config_of_figure_10_is_a_round_trip(config):
     ("bgl-figure11", lambda: torus.all_to_all((8, 8, 8), in_a_row=10)[0].experiment),
 ])
 def test_configs_are_those_of_the_experiments(config, name, experiment):
-    """But for the phases of a run; loads with as many digits as a file has."""
+    """Compared without `run` parameters, with loads rounded to the digits of a file."""
     def network(e):
         return {k: round(v, 6) if k == "traffic.load" else v for k, v in e.flat().items() if not k.startswith("run.")}
 
     theirs = network(experiment())
-    if name == "bgl-figure2":  # a sweep goes over the load
+    if name == "bgl-figure2":  # the file sweeps the load
         theirs["traffic.load"] = 0.006
     assert network(fl.load(config(name))) == theirs
 

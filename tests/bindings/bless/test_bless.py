@@ -1,5 +1,5 @@
-"""The bufferless deflection router: its configurations, its latency and throughput beside the canonical router's, its
-figures, traces, and what it says about bad input."""
+"""The bufferless deflection router: configurations, latency and throughput against the canonical router's, totals,
+traces, and messages about bad input."""
 
 import json
 import math
@@ -44,12 +44,12 @@ def test_it_saturates_before_a_router_with_buffers(topology):
 
 
 def test_at_low_load_buffers_make_no_difference():
-    """Of routers of the same two cycles, in which packets do not meet."""
+    """At low load packets do not meet, so buffers do not matter between routers of the same two cycles."""
     same = {"router__routing_delay": 0, "router__vc_allocation_delay": 1, "router__switch_allocation_delay": 1,
             "router__switch_traversal_delay": 0, "traffic__load": 0.02}
     buffered = fl.run(load("vc-mesh-8x8", **same, run__measure_cycles=20000))
     bufferless = fl.run(load("bless-mesh-8x8", traffic__load=0.02, run__measure_cycles=20000))
-    # The buffered one has a cycle more on either side, to its router and from it, and some of its packets go nowhere.
+    # The buffered router adds one cycle between terminal and router on each side.
     assert bufferless.latency_cycles.mean == pytest.approx(buffered.latency_cycles.mean - 2, abs=1)
 
 
@@ -64,7 +64,7 @@ def test_figures_agree_with_totals():
 
 
 def test_on_a_mesh_every_deflection_costs_two_hops():
-    """One the wrong way, and one to make good for it."""
+    """One hop in the wrong direction, and one to correct it."""
     e = fl.Experiment.from_dict({"router.kind": "bless", "topology.kind": "mesh", "traffic.mode": "batch",
                                  "traffic.pattern": "bit_complement", "traffic.batch_packets": 40}, name="batch")
     totals = fl.Network(e).step(6000).check().totals
@@ -98,7 +98,7 @@ def test_traces_show_every_flit(tmp_path):
                  "--out", str(out)]) == 0
     spans = [e for e in json.loads(out.read_text())["traceEvents"] if e["ph"] == "X"]
     assert spans
-    assert {span["dur"] for span in spans} == {1}  # a flit is in a router for no longer than it takes to choose
+    assert {span["dur"] for span in spans} == {1}  # a flit stays in a router only for the cycle of its port allocation
 
 
 @pytest.mark.parametrize(("changes", "message"), [
@@ -117,5 +117,5 @@ def test_bad_input(changes, message):
 
 def test_few_places_are_warned_of():
     e = load("bless-mesh-8x8", router__reassembly_packets=2, run__measure_cycles=1000)
-    with pytest.warns(UserWarning, match=r"router\.reassembly_packets = 2: .*from 735 on none does"):
+    with pytest.warns(UserWarning, match=r"router\.reassembly_packets = 2: .*from 735 on it is not"):
         fl.run(e)

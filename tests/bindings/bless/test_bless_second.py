@@ -1,4 +1,4 @@
-"""The bufferless router, cycle by cycle, against a naive network of lists that follows the model's README."""
+"""The bufferless router, cycle by cycle, against a naive list-based network that follows the model's README."""
 
 import math
 import random
@@ -23,7 +23,7 @@ def values_of(torus, shape, **router):
 
 
 def traced(tmp_path, packets):
-    """Traffic of a trace."""
+    """Returns the settings of a trace with these packets."""
     file = tmp_path / "trace.csv"
     file.write_text("".join(f"{p.due},{p.src},{p.dst},{p.flits}" + (f",{p.needs}" if p.needs is not None else "") + "\n"
                             for p in packets))
@@ -37,9 +37,9 @@ def network(values, trace=True):
 
 
 def learn_bits(tmp_path, shape, lines):
-    """Which way the packet of each line prefers where both are as short, for each dimension: the page says that it is
-    a matter of the packet's name. Packets of these names go one after the other, alone in the network, from their
-    source to the router that is half-way around every dimension of even size."""
+    """Sets for each packet the direction that it prefers in each dimension where both directions are equally short. The
+    model's README says that this depends only on the packet's source and number. Packets with these numbers are
+    therefore sent one at a time, alone in the network, to the router half-way around each dimension of even size."""
     if all(k % 2 for k in shape):
         return
     naive = Naive(True, shape, [], 1, 1, 1, "auto")
@@ -59,7 +59,7 @@ def learn_bits(tmp_path, shape, lines):
 
 
 def in_mail(net, naive):
-    """Flits under way: router, slot and channel of the arrival, and what is known of each."""
+    """Returns flits on channels, found and expected: router, slot and channel of arrival, and all recorded fields."""
     found, expected = set(), set()
     for router in range(naive.routers):
         tree = net.inspect("router", router)
@@ -67,7 +67,7 @@ def in_mail(net, naive):
         slots = len(came) // naive.ports
         mail = [part for part in tree.parts if part.kind == "mail"]
         for place in (i for i, taken in enumerate(came) if taken):
-            m = mail[place].named()  # via is the number of the flit in its packet
+            m = mail[place].named()  # via: the flit's number in its packet
             found.add((router, place, m["src"], m["id"], m["via"], m["created"], m["injected"], m["flits"], m["hops"]))
         for (cycle, port), f in naive.mail[router].items():
             p = f.packet
@@ -77,7 +77,8 @@ def in_mail(net, naive):
 
 
 def at_terminal(net, naive, index):
-    """Packets created, sent and received there, flits of one that are still to be sent, and packets in parts."""
+    """Returns packets created, sent and received, flits left to send of the current packet, and partly received
+    packets."""
     tree, terminal = net.inspect("terminal", index), naive.terminals[index]
     control = tree.part("control")
     left = terminal.waiting[0].flits - terminal.begun if terminal.begun else 0
@@ -89,8 +90,8 @@ def at_terminal(net, naive, index):
 
 
 def compare(values, naive, cycles):
-    """What happens, what is counted and what each channel has carried, in every cycle; every flit in the mail, once on
-    each of its hops; a terminal in every other cycle, one after the other."""
+    """Compares events, totals and flits per channel in every cycle; all inbox slots once per hop time; and in every
+    other cycle one terminal, in turn."""
     net = network(values)
     assert sorted(net.links()) == [(r, p, to, p ^ 1) for r in range(naive.routers)
                                    for p, to in sorted(naive.neighbour[r].items())]
@@ -133,7 +134,7 @@ def compare(values, naive, cycles):
     (True, [4, 4], (2, 1), [2, 3], 0.6, 3),
 ])
 def test_a_trace_cycle_by_cycle(tmp_path, torus, shape, delays, lengths, load, places):
-    """Random packets for 40 cycles, a fourth of them to one terminal, some in need of others."""
+    """Random packets for 40 cycles, a fourth of them to one terminal, some dependent on others."""
     rng, terminals = random.Random(repr((torus, shape, delays, lengths, load))), math.prod(shape)
     hot = rng.randrange(terminals)
     packets = []
@@ -162,7 +163,8 @@ def test_a_trace_cycle_by_cycle(tmp_path, torus, shape, delays, lengths, load, p
     (True, [4, 3], (2, 1), 2, 2, "auto"),
 ])
 def test_a_batch_cycle_by_cycle(tmp_path, torus, shape, delays, flits, width, places):
-    """Terminals send to all others, and all in the same order, so that many meet; several flits are ejected at once."""
+    """All terminals send to all others in the same order, so that many packets meet; several flits are ejected per
+    cycle."""
     terminals = math.prod(shape)
     packets = []
     for src in range(terminals):

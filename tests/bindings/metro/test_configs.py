@@ -1,4 +1,4 @@
-"""Configurations of METRO networks: each runs, and those of Table 3 are what the experiments compute."""
+"""Configurations of METRO networks: each runs, and those for Table 3 equal the networks of the experiments."""
 
 from pathlib import Path
 

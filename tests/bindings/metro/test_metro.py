@@ -18,7 +18,7 @@ EXPERIMENTS = sorted(name for name in reproduction.experiments() if name.startsw
 
 @pytest.fixture(scope="module")
 def rows():
-    """Rows of an experiment, run once; of faults with a part of their settings."""
+    """Returns the rows of an experiment, which runs once; the faults experiment uses a subset of its settings."""
     done = {}
 
     def of(name):
@@ -42,14 +42,14 @@ def test_configurations_run(path):
 def test_rows_are_whole_and_in_tolerance(rows, name):
     lines = rows(name)
     assert {r["experiment"] for r in lines} == {name}
-    assert len({(r["quantity"], r["setting"]) for r in lines}) == len(lines)  # none twice
+    assert len({(r["quantity"], r["setting"]) for r in lines}) == len(lines)  # no duplicates
     assert all(r["source"].startswith(published.PAPER) and r["setting"] and math.isfinite(r["measured"]) for r in lines)
     assert all((r["verdict"] == "context") == (r["published"] is None) for r in lines)
     assert not {"out", "broken"} & {r["verdict"] for r in lines}
 
 
 def test_in_use_matters(rows):
-    """With its check no answer of the faulty slice breaks off; without it some do."""
+    """With the IN-USE check no reply of the faulty slice breaks off; without it some do."""
     lost = {r["setting"]: r["measured"] for r in rows("metro.cascade") if "broke off" in r["quantity"]}
     assert lost["sound"] == lost["a faulty slice"] == 0 < lost["a faulty slice, no IN-USE check"]
 
@@ -60,7 +60,7 @@ def test_all_experiments_are_there():
 
 
 def test_a_wrong_clock_would_show(rows):
-    """Table 3 is measured: with a stage more of pipeline its numbers are others."""
+    """Table 3 is measured: one more pipeline stage changes its numbers."""
     orbit = published.TABLE3[0]
     slower = published.Instance("slower", 25, 10, 50, 1250, pipeline=2)
     words = 8 * published.BYTES // orbit.bits
@@ -69,7 +69,7 @@ def test_a_wrong_clock_would_show(rows):
 
 
 def test_figure3_rises_smoothly(rows):
-    """From 28 clocks on, monotone, and never by more in a step than a small part of what it is."""
+    """Latency starts at 28 clocks and rises monotonically, by less than 20 % per step."""
     latency = [r["measured"] for r in rows("metro.figure3") if r["quantity"].startswith("latency at 0")]
     assert latency[0] == pytest.approx(28, abs=0.2)
     assert all(a < b < 1.2 * a for a, b in pairwise(latency))
@@ -84,7 +84,7 @@ def test_faults_degrade_without_a_cliff(rows):
 
 @pytest.fixture
 def one_message(tmp_path):
-    """A network in which endpoint 3 sends to endpoint 17, its first word on the wire in cycle 1."""
+    """A network in which endpoint 3 sends to endpoint 17; its first word is on the wire in cycle 1."""
     (tmp_path / "one.csv").write_text("0,3,17,20\n", encoding="utf-8")
     return fl.Network(fl.Experiment.from_dict(published.NETWORK3 | {
         "traffic.mode": "trace", "traffic.trace_file": str(tmp_path / "one.csv")}))
@@ -144,7 +144,7 @@ def test_scan_needs_one_test_access_port(tmp_path):
 
 
 def test_a_wrong_turn_delay_loses_words(one_message):
-    """Variable turn delay: a router that waits longer than its wire is long throws the neighbour's words away."""
+    """Variable turn delay: a router that waits longer than its wire's delay drops the neighbour's words."""
     for router in range(16):
         for port in range(8):
             metro.Scan(one_message).write_register(router, f"turn_delay.b{port}", 3)

@@ -1,4 +1,4 @@
-"""Following a source's connections word by word."""
+"""A source's connections, followed word by word."""
 
 import pytest
 
@@ -24,10 +24,10 @@ def test_a_message_alone(tmp_path):
     (attempt,) = metro.attempts(net, 3, 60)
     assert attempt.cycle == 11 and attempt.outcome == "acknowledged" and net.totals["packets_delivered"] == 1
     assert [net.router(hop.router).name.split(".")[0] for hop in attempt.hops] == ["0", "1", "2"]
-    for wire in range(4):  # header, 20 words and TURN, one clock later on each wire; the last router takes the header
+    for wire in range(4):  # header, 20 words, TURN, each wire one clock later; the last router consumes the header
         assert read(attempt, wire, False, "TURN") == [21 + wire]
         assert len(read(attempt, wire, False, "DATA")) == (21 if wire < 3 else 20)
-        assert read(attempt, wire, True, "DATA") == [*range(28 - wire, 33 - wire)]  # the answer, and a check of 32 bits
+        assert read(attempt, wire, True, "DATA") == [*range(28 - wire, 33 - wire)]  # the reply and a 32-bit checksum
         assert read(attempt, wire, True, "DROP") == [33 - wire]
     assert len(attempt.heard()) == 3 * 2 + 1 + 4 + 1
     assert [port for port, _ in attempt.reported()] == [hop.backward for hop in attempt.hops]
@@ -48,9 +48,9 @@ def test_a_blocked_message_tries_again(tmp_path, fast, outcome):
     first = tries[0]
     stage = len(first.hops) - 1
     assert first.hops[stage].backward is None and not read(first, stage + 1, False, "DATA")
-    if fast:  # it has come to the router `stage` clocks after the first one, and the bit goes back as long
+    if fast:  # it reaches the router `stage` clocks after the first one; the control bit takes equally long to return
         assert read(first, 0, True, "BCB") == [2 * stage + 1]
-        assert read(first, stage, False, "DROP") == [stage + 2]  # each router lets go at once
+        assert read(first, stage, False, "DROP") == [stage + 2]  # each router releases the connection at once
     else:
         assert len(read(first, 0, True, "BLOCKED")) == 2 and len(first.reported()) == stage
 
@@ -142,7 +142,7 @@ def test_what_does_not_exist_is_refused():
     {"router__header_words": 1, "topology__wire_delay": 3, "router__fast_reclaim": False}])
 @pytest.mark.parametrize("closed_by", ["source", "destination"])
 def test_words_of_the_connection_before_are_left_out(settings, closed_by):
-    """An attempt that begins at once takes wires on which words of the connection before are still on their way."""
+    """An attempt that begins at once uses wires that still carry words of the previous connection."""
     busy = {"endpoint__closed_by": closed_by, "endpoint__retry": "immediate", "traffic__load": 0.9}
     net = fl.Network(published.figure3_network(**busy, **settings))
     over = metro.attempts(net, 3, 800)[:-1]

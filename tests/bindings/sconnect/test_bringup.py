@@ -36,7 +36,7 @@ def network(packets=20, **settings):
     "settings",
     [
             {"topology.shape": [4, 4]},
-        {"topology.shape": [40]},  # farther than hops go, twice
+        {"topology.shape": [40]},  # 40 nodes: more than twice as far as hops of one message reach
         {"topology.shape": [17, 3]},
         {"topology.shape": [2, 2, 2], "topology.node": "dual", "topology.host_ports": 2},
         {"topology.shape": [2, 2, 3, 2], "topology.node": "dual"},
@@ -69,7 +69,7 @@ def test_a_fabric_is_brought_up_and_carries_traffic(settings, tmp_path):
 
 
 def test_a_map_by_hand():
-    """A line of three from its middle: port 0 leads to the right, port 1 to the left."""
+    """A line of three, mapped from the middle: port 0 leads to the right, port 1 to the left."""
     net = network(topology__shape=[3])
     ask = sc.Controller(net, 1)
     fabric = sc.map_fabric(net, 1, ask)
@@ -77,13 +77,14 @@ def test_a_map_by_hand():
     assert fabric.hosts == [[4], [4], [4]]
     assert [way.hops for way in fabric.ways] == [(), (0,), (1,)]
     assert fabric.nodes == [[0], [1], [2]]
-    # Own address, and what there is: 1 + 2. Behind two ports: told, asked, asked for the way, and oneself: 3 2 + 1.
-    # Address 0. Two more TICs: 2 2; nothing open behind them, and what they are called themselves: 2.
+    # Write the own address, read which ports exist and which are on: 1 + 2. For each of two ports write an address,
+    # read it and came_by, and read the own address: 3 2 + 1. Write address 0: 1. Two more TICs: 2 2; no unexplored
+    # ports behind them, but their addresses are read: 2.
     assert ask.messages == net.totals["control_messages"] == 3 + 7 + 1 + 4 + 2
 
 
 def test_a_used_fabric_is_mapped_again():
-    """Addresses of a former life do not matter."""
+    """Addresses from an earlier bring-up do not matter."""
     net = network(topology__kind="random", topology__nodes=40)
     first = sc.bring_up(net, 0)
     again = sc.bring_up(net, 7)
@@ -91,7 +92,7 @@ def test_a_used_fabric_is_mapped_again():
     assert sc.differences(net, 7, again.fabric) == 0
     assert again.fabric.ends() != first.fabric.ends()  # numbered from another node
     marks = network(topology__shape=[4, 4])
-    for tic in range(16):  # as if all had just been visited
+    for tic in range(16):  # as if the mapping had just visited all
         Fabric(marks).write_register(tic, "address", sc.FIRST_MARK + tic)
     assert sc.bring_up(marks, 5).good
     assert sc.differences(marks, 5, sc.map_fabric(marks, 5)) == 0
@@ -107,7 +108,8 @@ def test_a_map_that_is_wrong_differs():
 
 
 def test_channels_that_are_off():
-    """One is off where it begins, one where it ends: nobody answers there, and it is switched off altogether."""
+    """One channel is off at its near end, one at its far end. Requests over them get no reply, and bring-up switches
+    them off."""
     net = network(topology__shape=[4, 4])
     Fabric(net).write_register(0, "enabled", 0b111110)  # 0 - 1
     Fabric(net).write_register(9, "enabled", 0b110111)  # 9 - 5 at 9
@@ -132,7 +134,7 @@ def test_what_is_cut_off_is_not_found():
 
 
 def test_stations_need_entries_in_tables(tmp_path):
-    """Two nodes at the ends of a long line of switches: tables have two entries, which two stations use up."""
+    """Two nodes at the ends of a long line of switches: tables have two entries, and two stations need both."""
     path = tmp_path / "line.csv"
     path.write_text(LINE_OF_SWITCHES)
     net = network(topology__kind="graph", topology__file=str(path))
@@ -168,7 +170,7 @@ def test_damage_is_seen():
     entries = tables.entries.copy()
     entries[1] = 0
     assert "no way on" in sc.table_fault(fabric, replace(tables, entries=entries))
-    # All messages for node 0 to the first neighbour.
+    # All messages for node 0 go to the first neighbour.
     entries = tables.entries.copy()
     for tic in range(1, fabric.tics):
         entries[tic, 0] = 0b01
@@ -176,7 +178,8 @@ def test_damage_is_seen():
 
 
 def test_tables_are_loaded_from_afar_first():
-    """Loading must not cut the way to what is still to be loaded: the first stations' tables come last."""
+    """Loading must not cut the path to TICs that are not loaded yet, so the nearest stations' tables are loaded
+    last."""
     net = network(topology__shape=[40])
     fabric = sc.map_fabric(net, 0)
     assert [fabric.stage(tic) for tic in (0, 1, 15, 16, 30, 31, 39)] == [0, 0, 0, 1, 1, 2, 2]
@@ -190,12 +193,13 @@ def test_tables_are_loaded_from_afar_first():
     fabric = sc.map_fabric(other, 0)
     ask = sc.Controller(other, 0)
     assert sc.load_tables(other, 0, fabric, tables, range(16), ask) == []
-    sc.load_tables(other, 0, fabric, tables, range(31, 40), ask)  # they can no longer be reached
+    sc.load_tables(other, 0, fabric, tables, range(31, 40), ask)  # these TICs can no longer be reached
     assert [Fabric(other).read_register(tic, "address") for tic in range(31, 40)] != list(range(31, 40))
 
 
 def test_hosts_need_addresses():
-    """The program numbers nodes as it finds them. Hosts that do not know call them by other numbers."""
+    """The bring-up program numbers nodes in the order in which it finds them. Hosts that have not learnt the addresses
+    use other numbers."""
     net = network(topology__shape=[4, 4])
     assert sc.bring_up(net, 5).good
     net.step(START + 2000 - net.cycle)
@@ -221,7 +225,8 @@ def test_requests_outstanding():
 
 
 def test_requests_that_wait_for_one_another_are_given_up():
-    """All four nodes of a square ask round it as fast as they can: its queues are full, and nothing leaves them."""
+    """All four nodes of a square send requests around it at full rate: its queues are full and no message leaves
+    them."""
     net = network(topology__shape=[2, 2])
     port = {(t, f): p for t, p, f, _ in net.links()}
     following = {0: 1, 1: 3, 3: 2, 2: 0}
@@ -232,7 +237,7 @@ def test_requests_that_wait_for_one_another_are_given_up():
             tics.append(following[tics[-1]])
         requests[first] = Request("read_register", 4, hops=[port[hop] for hop in pairwise(tics)])
     ask = sc.Controller(net, 0, patience=500)
-    assert all(ask.exchange([requests[0]] * 100)) and ask.lost == 0  # alone, few at a time
+    assert all(ask.exchange([requests[0]] * 100)) and ask.lost == 0  # the only requester, few at a time
     for _ in range(500):
         for terminal, request in requests.items():
             Fabric(net).send_controls(terminal, [request] * 16)
@@ -246,11 +251,11 @@ def test_requests_that_wait_for_one_another_are_given_up():
 
 
 def test_a_late_reply_is_not_taken_for_another():
-    """A reply comes after its request was given up, when its tag is in use again."""
+    """A reply arrives after its request has timed out, when its tag is in use again."""
     net = network(topology__shape=[2], topology__channel_delay=360)
     ask = sc.Controller(net, 0, patience=64)
     assert ask.exchange([Request("read_register", 0x2222, hops=(0,))]) == [None]
-    ask._free, ask._late, ask.patience = list(range(256)), {}, 400  # as after many that were given up
+    ask._free, ask._late, ask.patience = list(range(256)), {}, 400  # the state after many requests have timed out
     [reply] = ask.exchange([Request("read_register", sc.REGISTER["came_by"], hops=(0,))])
     assert (reply.number, reply.value) == (sc.REGISTER["came_by"], 0)
     assert ask.lost == 1

@@ -58,7 +58,7 @@ def test_the_matrix_of_a_ring_by_hand():
 
 
 def test_averages_weigh_by_degree():
-    """A line of three: the middle one counts twice. Rows are divided by 1, 2, 1."""
+    """A line of three: the middle node has weight two. Rows are divided by 1, 2, 1."""
     loop = Loop.of(network(published.LINEAR, {"topology.kind": "mesh", "topology.shape": [3],
                                               "clock.detector": "average", "clock.cable_phase": 0}))
     assert np.allclose(loop.weights, [0.25, 0.5, 0.25])
@@ -81,7 +81,7 @@ def test_switches_have_one_oscillator_and_the_theory_knows():
 
 
 def test_the_step_matrix_predicts_phases():
-    """Phases after a step of the emulator, from those of the cycles before."""
+    """Predicts phases after a step of the emulator from those of the preceding cycles."""
     net = network(published.LINEAR, published.FABRICS["tree, 13 nodes"],
                   {"clock.gain": 0.05, "clock.spread": 0, "clock.cable_phase": 0})
     step = Loop.of(net).step_matrix
@@ -93,7 +93,7 @@ def test_the_step_matrix_predicts_phases():
 
 
 def test_too_much_gain_swings_up():
-    """Nine channels of a switch that are added up: 0.25 for each is more than its phase."""
+    """A switch adds the phases of nine channels: a gain of 0.25 for each corrects by more than its phase error."""
     switch = {"topology.kind": "tree", "topology.inner": "switches", "topology.arity": 9, "topology.levels": 2}
     for gain, locks in ((0.25, False), (0.05, True)):
         net = network(published.LINEAR, switch, {"clock.gain": gain})
@@ -113,9 +113,9 @@ def test_differences_of_frequency_by_slips():
 
 def test_diagnostics_refuse_what_cannot_be():
     net = network(published.TIC, published.CUBE)
-    with pytest.raises(fl.ConfigError, match="port 3 of TIC 0 is no serial channel"):
+    with pytest.raises(fl.ConfigError, match="port 3 of TIC 0 is not a serial channel"):
         frequency_difference(net, 0, 3, 100)
-    with pytest.raises(fl.ConfigError, match="has no clocks of its own"):
+    with pytest.raises(fl.ConfigError, match="has no emulated clocks"):
         Loop.of(fl.Network(Experiment.from_dict({"router.kind": "sconnect"})))
     dual = network(published.TIC, published.CUBE, {"topology.node": "dual"})
     with pytest.raises(fl.ConfigError, match="shares its oscillator"):

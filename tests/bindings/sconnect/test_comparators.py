@@ -1,4 +1,4 @@
-"""Experiments of the S-Connect paper's Figures 1 to 3, short, and their configurations."""
+"""Short runs of the experiments of the S-Connect paper's Figures 1 to 3, and their configurations."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def test_both_organisations_saturate_alike_and_the_pool_is_faster():
     assert set(verdicts(rows, "saturation throughput").values()) == {"match"}
     assert len(verdicts(rows, "saturation throughput")) == 5
     assert verdicts(rows, "loads at which the pool's latency is not below the crossbar's") == {
-        "fixed": "holds", "variable": "holds"}  # so by construction, see below
+        "fixed": "holds", "variable": "holds"}  # by construction, see the next test
     held = [r["measured"] for r in rows if "one message at a time" in r["quantity"]]
     assert held == pytest.approx([0.618, 8 / 15], abs=0.01)  # Karol et al.; N / (2 N - 1)
 
@@ -29,8 +29,8 @@ def test_the_pool_takes_one_message_time_less():
 
 
 def test_limits_of_traffics():
-    """By hand: at load 1 a channel has half a flit of random traffic, and 16 pairs share one in a transposition: those
-    whose ways have the first bits of one and the last bits of the other in common."""
+    """By hand: at load 1 a channel carries half a flit of random traffic per cycle. In a transposition 16 pairs share
+    one channel: their paths agree in the first bits of one address and the last bits of the other."""
     assert published.ideal("random") == 1
     assert published.ideal("hot spot") == pytest.approx(1 / (0.99 + 2.56))
     assert published.ideal("FFT") == 1
@@ -41,8 +41,8 @@ def test_limits_of_traffics():
 
 @pytest.mark.parametrize("traffic", published.TRAFFIC)
 def test_limits_are_those_of_the_emulated_traffic(traffic):
-    """Every channel carries what the limit is computed from. Lengths have variance 90 and mean 10, so the flits of n
-    packets vary by 190 n or 19 a flit; packets are at most 160 flits."""
+    """Each channel carries the load from which the limit is computed. Lengths have variance 90 and mean 10, so the
+    flits of n packets have variance 190 n, which is 19 per flit; packets have at most 160 flits."""
     cycles, load = 10000, 0.05
     net = fl.Network(published.network(traffic, traffic__load=load)).step(cycles)
     loads = published.channel_loads(traffic)[0]
@@ -62,7 +62,7 @@ def test_random_traffic_gets_further_by_cut_through():
 
 def test_one_channel_of_a_transposition_is_the_limit_for_both():
     rows = published.figure2(("transpose",), cycles=3000)
-    assert verdicts(rows, "wormhole, saturation throughput") == {}  # its limit is below 40 %
+    assert verdicts(rows, "wormhole, saturation throughput") == {}  # its limit, below 40 %, allows no comparison
     rows = published.figure3(("transpose",), (), cycles=3000)
     assert verdicts(rows, "cut-through over wormhole") == {"transpose": "out"}
 

@@ -1,4 +1,4 @@
-"""Configurations of S-Connect, whatever there is: each runs for a while, delivers, and loses nothing."""
+"""All S-Connect configurations: each runs for a while, delivers messages, and loses none."""
 
 import warnings
 from pathlib import Path
@@ -15,15 +15,15 @@ def test_there_are_configs():
     assert "sconnect-figure5" in {path.stem for path in CONFIGS}
 
 
-# Planning that of 1024 nodes takes a while, and tests/hashes steps it.
+# Planning 1024 nodes takes long, and tests/hashes steps that configuration.
 @pytest.mark.parametrize("path", [p for p in CONFIGS if p.stem != "sconnect-random-1024"], ids=lambda p: p.stem)
 def test_messages_get_through(path):
     e = fl.load(path)
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # ways that are longer than need be
+        warnings.simplefilter("error")  # paths that are longer than necessary
         net = fl.Network(e)
     if e["router.kind"] == "sconnect" and e["routing.tables"] == "none":
-        assert Fabric(net).registers(0)["table.0"] == 0  # nobody has told the TICs anything yet
+        assert Fabric(net).registers(0)["table.0"] == 0  # software has not loaded the TICs yet
         return
     net.step(600)
     assert net.totals["packets_delivered"] > 10

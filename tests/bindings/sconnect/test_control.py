@@ -1,6 +1,5 @@
-"""S-Connect's control messages (S-Connect, 3.4), by hand: operations, registers, ways and times, by the timing of
-control_messages.py.
-"""
+"""S-Connect's control messages (S-Connect, 3.4), derived by hand: operations, registers, paths and times.
+control_messages.py has the timing rules."""
 
 import pytest
 from control_messages import (
@@ -37,7 +36,8 @@ def test_tables_are_read_and_written(way, tic):
     for node in range(3):
         assert ask(net, "read_table", node, **way).value == Fabric(net).read_register(tic, f"table.{node}") != 0
     others = {t: Fabric(net).registers(t) for t in range(3) if t != tic}
-    # Both virtual channels of what leads to a TIC: TIC 0 has port 0, TIC 2 port 1; with them no entry names a port.
+    # Both virtual channels of the ports towards TICs: TIC 0 has port 0, TIC 2 port 1. An entry with these options
+    # cannot also name the host's port.
     there = {0: 0x003, 1: 0x00F, 2: 0x00C}[tic]
     assert ask(net, "write_table", 1, 0xFFFFFF00, **way).value == 0x100  # the host's port 4
     assert ask(net, "write_table", 1, 0xFFFFFFFF, **way).value == there
@@ -48,7 +48,7 @@ def test_tables_are_read_and_written(way, tic):
 def test_tables_have_an_entry_for_each_node():
     net = network()
     before = Fabric(net).registers(0)
-    assert ask(net, "write_table", 3, 5, cycles=2).value == 0  # the reply bears what is there now
+    assert ask(net, "write_table", 3, 5, cycles=2).value == 0  # the reply carries the current value
     assert ask(net, "read_table", 3, cycles=2).value == 0
     assert ask(net, "write_table", 0xFFFF, 5, cycles=2).value == 0
     after = Fabric(net).registers(0)
@@ -56,7 +56,8 @@ def test_tables_have_an_entry_for_each_node():
 
 
 def test_tables_hold_only_what_a_tic_has(tmp_path):
-    """Virtual channel 1 of a host's port would make two messages of one, a port without a wire would keep them."""
+    """An option for virtual channel 1 of a host's port would duplicate a message; a port without a wire would hold
+    it."""
     net = network((2,), **trace_file(tmp_path, [(10 + i, 0, 1, 1) for i in range(20)]))
     for option in (1 << 9, 1 << 10, 1 << 4, 1 << 2, 1 << 12):
         assert ask(net, "write_table", 1, option | 1 << 8, terminal=1, cycles=2).value == 1 << 8
@@ -67,7 +68,7 @@ def test_tables_hold_only_what_a_tic_has(tmp_path):
             Fabric(net).write_register(1, "table.0", option)
     for option in (3, 256):
         assert Fabric(net).write_register(1, "table.0", option).read_register(1, "table.0") == option
-    with pytest.raises(fl.ConfigError, match=r"table\.0 = 259: an entry holds serial ports .* one or the other"):
+    with pytest.raises(fl.ConfigError, match=r"table\.0 = 259: an entry names serial ports .* not both"):
         Fabric(net).write_register(1, "table.0", 259)
     mixed = network((2,), routing__entries="mixed")
     assert Fabric(mixed).write_register(1, "table.0", 259).read_register(1, "table.0") == 259
@@ -131,7 +132,8 @@ def test_registers_read_as_they_are():
                 while not read:
                     net.step(1)
                     read = [r.value for r in Fabric(net).take_replies(tic)]
-                # What the host presents to its TIC is carried out at once, and that cycle is over when we look.
+                # The TIC executes its host's message at once, and that cycle has ended when the test reads the
+                # register.
                 assert now - 2 <= read[0] <= now, (tic, name, port)
     read = Fabric(net).read_register
     errors = {name: sum(read(t, f"{name}.{p}") for t in range(9) for p in range(4)) for name in OF_PORT}
@@ -163,12 +165,12 @@ def test_clocks_are_watched_and_switched_off():
     assert Fabric(net).read_register(1, "clock_on") == 0 and Fabric(net).read_register(0, "clock_on") == 1
     assert Fabric(net).read_register(1, "clock_sends") == 0b0010
     assert value_of(net, CLOCK_SENDS, hops=[0]) == 0b0010
-    # Its loop is open: it goes at its own frequency, which stays as it is.
+    # Its loop is open, so it runs at its own constant frequency.
     assert value_of(net, CLOCK_RATE, hops=[0]) == Fabric(net).read_register(1, "clock_rate") & 0xFFFFFFFF
     assert value_of(net, SLIPS, hops=[0]) == Fabric(net).read_register(1, "slips")
 
 
-# Ways and times.
+# Paths and times.
 
 
 @pytest.mark.parametrize("number, value, there", [
@@ -204,7 +206,7 @@ def test_a_message_may_turn_on_its_way():
     assert net.links()[:2] == [(0, 0, 1, 0), (0, 2, 2, 2)]
     reply = ask(net, "read_register", ADDRESS, hops=[0, 2] * 8)  # four times round the square
     assert reply.value == 0
-    # A hop by port 2 after one that came by port 0 takes 2 cycles, the others 3.
+    # A hop that arrives by port 0 and leaves by port 2 takes 2 cycles, the others take 3.
     assert reply.stamp == 8 * 3 + 8 * 2
 
 
@@ -219,7 +221,7 @@ def test_stamps_of_neighbours_differ_by_the_way_between_them():
 
 
 def test_timers_are_compared_over_a_channel():
-    """What each end of a channel says about the other's timer, sent at once: half of the difference is the offset."""
+    """Both ends of a channel read the other's timer at the same time: half of the difference is the offset."""
     net = network()
     ask(net, "write_register", TIMER, 5000, hops=[0])
     here, there = [], []
@@ -229,7 +231,7 @@ def test_timers_are_compared_over_a_channel():
             stamps.append(ask(net, "read_register", TIMER, terminal=terminal, hops=way, cycles=20).stamp - sent)
     offset = ((here[1] - here[0]) - (there[1] - there[0])) / 2
     assert offset == Fabric(net).read_register(1, "timer") - Fabric(net).read_register(0, "timer") > 4000
-    assert ((here[1] - here[0]) + (there[1] - there[0])) / 2 == 3  # the way: 1 to leave, 2 on the channel
+    assert ((here[1] - here[0]) + (there[1] - there[0])) / 2 == 3  # the path: 1 to leave, 2 on the channel
 
 
 def test_a_timer_is_read_written_and_wraps():
@@ -250,14 +252,14 @@ def test_two_nodes_add_to_a_timer_at_once():
     Fabric(net).send_control(0, "add_to_timer", value=1000, hops=[0])
     Fabric(net).send_control(2, "add_to_timer", value=200, hops=[1])
     net.step(20)
-    # Both come in cycle 3: by port 0 from TIC 2 first, by port 1 from TIC 0 then.
+    # Both arrive in cycle 3: first, by port 0, the one from TIC 2; then, by port 1, the one from TIC 0.
     assert [r.value for r in Fabric(net).take_replies(2)] == [3 + 200]
     assert [r.value for r in Fabric(net).take_replies(0)] == [3 + 200 + 1000]
     assert Fabric(net).read_register(1, "timer") == 20 + 1200
 
 
 def test_tables_lead_a_reply_to_the_port_that_asked():
-    """Node 0's two TICs have a host port each; a reply by tables comes to the second one first."""
+    """Each of node 0's two TICs has a host port; a reply routed by tables reaches the second TIC first."""
     net = network((2, 2, 2), topology__node="dual", topology__host_ports=2)
     assert ask(net, "read_register", ADDRESS, address=4).value == 4
     assert Fabric(net).take_replies(1) == []

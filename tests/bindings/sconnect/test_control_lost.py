@@ -1,4 +1,4 @@
-"""Control messages without a reply, bad input, channels that are switched off and on, and errors."""
+"""Control messages without a reply, bad input, channels that are switched off and on, and channel errors."""
 
 import random
 
@@ -24,12 +24,12 @@ def test_messages_that_lead_nowhere_are_thrown_away():
     net = network()
     assert ask(net, "read_register", hops=[2]) is None  # no channel
     assert ask(net, "read_register", hops=[0, 5]) is None
-    assert ask(net, "read_register", address=3) is None  # no entry
+    assert ask(net, "read_register", address=3) is None  # no entry at the source
     Fabric(net).write_register(1, "table.2", 0)
-    assert ask(net, "read_register", address=2) is None  # none on the way
+    assert ask(net, "read_register", address=2) is None  # no entry on the path
     ask(net, "write_register", ENABLED, ALL_ON & ~1, hops=[0])
     assert ask(net, "read_register", hops=[0, 0]) is None  # off
-    assert ask(net, "read_register", terminal=1, hops=[4]) is None  # a host, its own or another's
+    assert ask(net, "read_register", terminal=1, hops=[4]) is None  # a host's port, here or at the neighbour
     assert ask(net, "read_register", terminal=1, hops=[0, 4]) is None
     assert Fabric(net).take_replies(2) == []
     net.check()
@@ -42,11 +42,11 @@ def test_mailboxes_hold_sixteen_messages():
     assert Fabric(net).send_controls(0, [Request("read_register", TIMER, tag=t) for t in range(20)]) == 16
     with pytest.raises(fl.ConfigError, match="mailbox of terminal 0 is full"):
         Fabric(net).send_control(0, "read_register")
-    assert Fabric(net).send_controls(1, [Request("read_register")]) == 1  # another's is not
+    assert Fabric(net).send_controls(1, [Request("read_register")]) == 1  # the mailbox of terminal 1 has room
     net.step(4)
     assert Fabric(net).send_controls(0, [Request("read_register", TIMER, tag=t) for t in range(16, 24)]) == 4
     net.step(40)
-    # Nobody has looked: what found no place is lost, as by a host that does not listen.
+    # The host has not read its mailbox: messages beyond its capacity are lost.
     assert [r.tag for r in Fabric(net).take_replies(0)] == list(range(16))
     assert Fabric(net).take_replies(0) == []
     assert [Fabric(net).read_register(tic, "unheard.4") for tic in range(3)] == [4, 0, 0]
@@ -107,17 +107,17 @@ def test_what_waits_for_a_channel_takes_another_way(tmp_path):
     entry = Fabric(net).read_register(0, "table.3")
     assert entry & 0b11
     assert entry & 0b110000
-    ask(net, "write_register", ENABLED, ALL_ON & ~0b100, cycles=2)  # all go over port 0, and queue up
+    ask(net, "write_register", ENABLED, ALL_ON & ~0b100, cycles=2)  # all queue for port 0
     net.step(25)
     waiting = sum(vc.packets for vc in net.router(0).ports[0].vcs)
     assert waiting > 5
-    ask(net, "write_register", ENABLED, ALL_ON & ~0b001, cycles=2)  # and now over port 2
+    ask(net, "write_register", ENABLED, ALL_ON & ~0b001, cycles=2)  # now they may use only port 2
     assert Fabric(net).read_register(0, "enabled") == ALL_ON & ~0b001
     carried = Fabric(net).read_register(0, "carried.0")
     net.step(300)
     assert Fabric(net).read_register(0, "carried.0") == carried
     assert sum(vc.packets for vc in net.router(0).ports[0].vcs) == 0
-    held = Fabric(net).read_register(0, "used")  # sent, and whether they have been taken is not known here
+    held = Fabric(net).read_register(0, "used")  # sent on port 0 and not acknowledged
     assert 0 < held <= 6  # slots of a round
     net.check()
     totals = net.totals
@@ -129,7 +129,7 @@ def test_what_waits_for_a_channel_takes_another_way(tmp_path):
 
 
 def test_what_a_channel_holds_waits_until_it_is_on_again(tmp_path):
-    """The far end is off: nobody answers, and messages go again and again until it is on."""
+    """The far end is off: its port sends no acknowledgments, so messages are repeated until it is on."""
     net = network((2,), **trace_file(tmp_path, [(10 + i, 0, 1, 1) for i in range(20)]))
     ask(net, "write_register", ENABLED, 0b110000, terminal=1, cycles=2)
     net.step(200)
@@ -145,7 +145,7 @@ def test_what_a_channel_holds_waits_until_it_is_on_again(tmp_path):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_no_message_is_lost_when_channels_go_off_and_on(seed):
-    """However full the pools are that are told so."""
+    """Holds for any fill of the pools when a channel is switched off."""
     net = network(
         (3, 3),
         traffic__mode="batch",
@@ -171,7 +171,8 @@ def test_no_message_is_lost_when_channels_go_off_and_on(seed):
 
 
 def test_control_messages_by_tables_take_another_way():
-    """As data does: requests for TIC 3 wait for port 0 of TIC 0 when it is switched off, and go over TIC 2."""
+    """As for data: requests for TIC 3 wait for port 0 of TIC 0, are redirected when it is switched off, and take TIC
+    2."""
     net = network((2, 2), topology__host_ports=2)
     ask(net, "write_register", ENABLED, ALL_ON & ~0b1000, terminal=6)  # replies come over TIC 2 as well
     asked = [Request("read_register", ADDRESS, address=3)]
@@ -190,7 +191,7 @@ def test_control_messages_by_tables_take_another_way():
     net.step(300)
     assert sum(vc.packets for vc in net.router(0).ports[0].vcs) == 0
     came = [r.number for t in (0, 1) for r in Fabric(net).take_replies(t)]
-    assert 5 < came.count(ADDRESS) < 28  # some were on their way to TIC 1, which has no other
+    assert 5 < came.count(ADDRESS) < 28  # the rest had already left for TIC 1, which has no other path
     for terminal in (6, 0):
         Fabric(net).send_control(terminal, "write_register", ENABLED, ALL_ON)
     net.step(100).check()
@@ -204,8 +205,8 @@ def test_control_messages_by_tables_take_another_way():
 
 @pytest.mark.parametrize("errors", [0.0, 0.002])
 def test_control_messages_are_carried_out_once_whatever_happens(errors):
-    """Requests by tables at the priorities of saturated data, and at 2 over ways of their own, some at a time: those
-    could wait in a circle if there were many."""
+    """Requests routed by tables have the priorities of saturated data. Requests that name their hops have priority 2
+    and arbitrary paths. Only a few of these are outstanding at a time, because many could deadlock."""
     net = network(
         (3, 3),
         channel__error_rate=errors,
@@ -218,7 +219,7 @@ def test_control_messages_are_carried_out_once_whatever_happens(errors):
     choose = random.Random(7)
     port_to = {(t, f): p for t, p, f, _ in net.links()}
     added, asked, named, got = [0] * 9, 0, 0, 0
-    for step in range(4000):  # the last replies have the full fabric to cross
+    for step in range(4000):  # the last replies must cross the full fabric
         terminal = choose.randrange(9)
         if step < 1500 and choose.random() < 0.5:
             tic = choose.randrange(9)

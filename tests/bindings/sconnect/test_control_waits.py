@@ -1,4 +1,4 @@
-"""S-Connect's control messages (S-Connect, 3.4) where they stand in each other's way, or in that of data."""
+"""S-Connect's control messages (S-Connect, 3.4) that block each other or data."""
 
 import pytest
 
@@ -11,9 +11,9 @@ def line_of_three(settings):
 
 
 def crossing(ways, priority):
-    """Two hosts at each end of a line of three TICs ask the other end, 60 times each: requests and replies share its
-    channels, which are so long that the pools are full of requests before any has come. Returns how many replies each
-    host has had."""
+    """Two hosts at each end of a line of three TICs send 60 requests each to the other end. Requests and replies share
+    the channels, which are so long that the pools fill with requests before the first arrives. Returns the number of
+    replies per host."""
     net = line_of_three({
         "topology.host_ports": 2, "topology.channel_delay": 360, "router.buffers": 40, "router.reserve": 1,
         "router.control_buffers": 0, "traffic.load": 0,
@@ -31,14 +31,14 @@ def crossing(ways, priority):
 
 @pytest.mark.parametrize("priority", range(3))
 def test_replies_have_a_priority_of_their_own(priority):
-    """Requests and replies by tables take the same virtual channels. With the same priority, each would wait for the
-    other's buffers."""
+    """Requests and replies that tables route take the same virtual channels. With equal priority each would wait for
+    buffers that the other occupies."""
     assert crossing([{"address": 2}, {"address": 0}], priority) == [60] * 4
 
 
 @pytest.mark.parametrize("priority", range(4))
 def test_replies_have_a_virtual_channel_of_their_own(priority):
-    """Over hops, even at priority 3, which replies have as well."""
+    """Holds for messages that name their hops, even at priority 3, which replies also have."""
     assert crossing([{"hops": [0, 0]}, {"hops": [1, 1]}], priority) == [60] * 4
 
 
@@ -50,7 +50,7 @@ def test_a_message_that_tables_do_not_know_is_the_fault_of_tables(tmp_path):
     with pytest.raises(fl.RunError) as error:
         net.step(30).check()
     said = str(error.value)
-    assert "routing tables: TIC 1 has no entry for node 2, and a message for it has come by channel 1" in said
+    assert "routing tables: TIC 1 has no entry for node 2, and a message for it has arrived by channel 1" in said
     assert "defect" not in said
 
 

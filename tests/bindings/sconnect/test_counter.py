@@ -1,4 +1,4 @@
-"""The counter of events of an S-Connect TIC (S-Connect, 3.4)."""
+"""The event counter of an S-Connect TIC (S-Connect, 3.4)."""
 
 import pytest
 from control_messages import (
@@ -22,7 +22,7 @@ from flitlab.sconnect import Fabric
 
 
 def busy(event, trace=False):
-    """The TIC in the middle of a square, all of its ports in use; its counter counts from cycle 3 on."""
+    """The TIC in the middle of a square, with all ports in use; its counter counts from cycle 3 on."""
     net = network(
         (3, 3),
         trace=trace,
@@ -98,11 +98,11 @@ def test_the_counter_counts_messages_held_up():
 
 def test_the_counter_is_programmed_in_band():
     net = network()
-    assert value_of(net, COUNTING, hops=[0]) == 32  # nothing
+    assert value_of(net, COUNTING, hops=[0]) == 32  # counts no event
     ask(net, "write_register", COUNTING, EVERY_CYCLE, hops=[0])
     Fabric(net).send_control(0, "write_register", COUNTER, 0xFFFFFFFF, hops=[0])
     net.step(4)
-    assert Fabric(net).read_register(1, "counter") == 0xFFFFFFFF  # written in cycle 3 after that was counted
+    assert Fabric(net).read_register(1, "counter") == 0xFFFFFFFF  # written in cycle 3, after that cycle was counted
     net.step(10)
     assert Fabric(net).read_register(1, "counter") == 9
     Fabric(net).take_replies(0)
@@ -110,5 +110,5 @@ def test_the_counter_is_programmed_in_band():
     ask(net, "write_register", COUNTER, 0, hops=[0])
     for _ in range(7):
         ask(net, "read_register", hops=[0, 0])
-    # Seven messages over port 0, as a monitor of the traffic of a channel.
+    # Seven messages over port 0: the counter monitors a channel's traffic.
     assert value_of(net, COUNTER, hops=[0]) == 7

@@ -1,4 +1,4 @@
-"""Deadlock of an S-Connect fabric by what software does: tables and requests that fill a circle of queues."""
+"""Deadlock of an S-Connect fabric that software causes, by tables and requests that fill a cycle of queues."""
 
 import pytest
 
@@ -17,12 +17,13 @@ def ring(tmp_path, **settings):
 
 
 def onward(net):
-    """Port of each TIC that leads to the next one."""
+    """Returns for each TIC the port that leads to the next one."""
     return {tic: port for tic, port, far, _ in net.links() if far == (tic + 1) % NODES}
 
 
 def all_one_way(net, dateline):
-    """Tables that software writes: once round the ring, on virtual channel 0; `dateline`: on 1 from TIC 0 on."""
+    """Tables that software writes: in one direction around the ring on virtual channel 0; with `dateline`, on 1 from
+    TIC 0 on."""
     ports = onward(net)
     for tic in range(NODES):
         for node in range(NODES):
@@ -36,7 +37,7 @@ def all_one_way(net, dateline):
 
 
 def full_ring(tmp_path):
-    """Every host sends to the node opposite, once its tables are there."""
+    """Every host sends to the opposite node after its tables are loaded."""
     lines = [f"{1000 + i},{tic},{(tic + 2) % NODES},1" for i in range(1500) for tic in range(NODES)]
     (tmp_path / "messages.csv").write_text("\n".join(lines) + "\n")
     return ring(tmp_path, traffic__mode="trace", traffic__trace_file=str(tmp_path / "messages.csv"),
@@ -54,7 +55,7 @@ def test_tables_that_software_writes_can_close_a_circle(tmp_path):
         assert f"TIC {tic} channel {port} priority 0 VC 0 waits for" in said
     before = net.totals["packets_delivered"]
     net.step(2000)
-    assert net.totals["packets_delivered"] == before  # it is one
+    assert net.totals["packets_delivered"] == before  # the deadlock is real: no further deliveries
 
 
 def test_with_a_dateline_they_do_not(tmp_path):
@@ -67,7 +68,7 @@ def test_with_a_dateline_they_do_not(tmp_path):
 
 
 def test_the_watchdog_of_a_table_less_fabric_sees_it_too(tmp_path):
-    """Requests that name their hops, from all hosts more than once round the ring."""
+    """Requests that name their hops, from all hosts, each more than once around the ring."""
     net = ring(tmp_path, traffic__load=0, router__buffers=24, router__control_buffers=1)
     ports = onward(net)
     requests = {tic: Request("read_register", 4, hops=[ports[(tic + i) % NODES] for i in range(15)])
@@ -85,13 +86,13 @@ def test_the_watchdog_of_a_table_less_fabric_sees_it_too(tmp_path):
 
 
 def test_what_hosts_refuse_is_no_deadlock(tmp_path):
-    """Software may take it later."""
+    """A priority that software does not accept now may be accepted later."""
     net = ring(tmp_path, traffic__load=1.0, host__refuses=[0])
     net.step(3000).check()
 
 
 def test_full_fabrics_are_not_called_dead():
-    """Random graphs of one to two VCs in use, far beyond what they carry, searched often."""
+    """Random graphs that use one or two VCs, loaded far beyond capacity, with frequent deadlock searches."""
     for nodes, degree, seed in ((16, 3, 1), (24, 4, 2), (40, 3, 5)):
         net = fl.Network(fl.Experiment.from_dict({
             "router.kind": "sconnect", "topology.kind": "random", "topology.nodes": nodes, "topology.degree": degree,
@@ -102,23 +103,23 @@ def test_full_fabrics_are_not_called_dead():
 
 
 def busy_hosts(**settings):
-    """Hosts that ask much more than they can hold replies for."""
+    """Hosts that send many more requests than they can hold replies for."""
     return fl.Network(fl.Experiment.from_dict({
         "router.kind": "sconnect", "topology.shape": [3, 3], "router.buffers": 24, "traffic.mode": "request_reply",
         "traffic.load": 1.0, "traffic.window": 64, "traffic.reply_queue": 1, **settings}))
 
 
 def test_requests_and_replies_of_one_priority_can_wait_for_one_another():
-    with pytest.warns(UserWarning, match="replies have priority 0, as requests have"):
+    with pytest.warns(UserWarning, match="replies have priority 0, the same as requests"):
         net = busy_hosts(**{"host.reply_priority": 0})
     with pytest.raises(fl.RunError, match="reply queue waits for") as error:
         for _ in range(50):
             net.step(100).check()
-    assert "waits for\n  terminal" in str(error.value)  # a queue that leads to a host waits for its reply queue
-    net.step(3000)  # the rest of the fabric goes on for a while
+    assert "waits for\n  terminal" in str(error.value)  # a queue to a host waits for the host's reply queue
+    net.step(3000)  # other parts of the fabric continue for a while
     before = net.totals["transactions"]
     net.step(2000)
-    assert net.totals["transactions"] == before  # it is one
+    assert net.totals["transactions"] == before  # the deadlock is real: no further transactions
 
 
 def test_replies_of_a_higher_priority_are_never_kept_from_moving():

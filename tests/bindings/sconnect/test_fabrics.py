@@ -29,18 +29,18 @@ def test_the_higher_priority_arrives_through_a_full_fabric():
     for (hosts, full), found in measured.items():
         higher = f"priority {int(full[-1]) + 1}"
         assert found[f"delivered of {higher}"] == 100
-        assert found["lower ones taken by hosts"] == 0
-        # What comes back may be given another queue, so that one more enters.
-        assert found["lower ones that entered later"] <= (2 if hosts == priorities.ONE else 0)
-        assert found["hosts' ports where one finds no room"] == 100
+        assert found["lower messages accepted by hosts"] == 0
+        # A requeued message may enter another queue, which makes room for one more message.
+        assert found["lower messages that entered later"] <= (2 if hosts == priorities.ONE else 0)
+        assert found["host ports with a waiting message"] == 100
         if hosts == priorities.APART:
-            assert found["buffers promised to no queue, in use"] == 100  # but those for control messages
+            assert found["unreserved buffers in use"] == 100  # all buffers except those for control messages
         else:
             assert found[f"delivered of {higher}, one queue"] < 10
 
 
 def test_behind_lower_ones_of_the_same_priority_nothing_arrives():
-    """What the experiment measures is the priority: with the same one for both ports all is stuck."""
+    """The experiment measures the effect of priority: with the same priority for both ports no message arrives."""
     settings = priorities.priority_settings(priorities.FABRICS["4x4 mesh"], [0])
     same = {"host.second_priorities": [1, 0, 0, 0], "router.reserve": [4, 0, 0, 0]}
     net = fl.Network(fabrics.fabric(settings, same), trace=True).step(priorities.FILL)
@@ -49,7 +49,8 @@ def test_behind_lower_ones_of_the_same_priority_nothing_arrives():
 
 
 def test_priorities_of_packets():
-    """With weights 3 to 1 about a quarter has priority 2; the second port's packets all have 1, quads always 0."""
+    """With weights 3 to 1 about a quarter of the packets has priority 2. All packets of the second port have priority
+    1, quads always 0."""
     net = fl.Network(fabrics.fabric({"topology.host_ports": 2, "topology.shape": [2], "traffic.load": 0.1,
                                      "host.priorities": [3, 0, 1, 0], "host.second_priorities": [0, 1, 0, 0]}))
     first, second = (sconnect.Fabric(net).priorities(t, range(4000)) for t in (2, 3))
@@ -68,14 +69,14 @@ def test_the_second_port_has_weights_of_its_own():
     assert twos > 1000 and threes > 1000 and twos + threes == net.totals["packets_delivered"]
     for bad, text in (({"topology.host_ports": 1}, "topology.host_ports = 2"),
                       ({"host.second_priorities": [1, 2]}, "host.second_priorities"),
-                      ({"host.second_priorities": [0, 0, 0, 0]}, "not all of them 0")):
+                      ({"host.second_priorities": [0, 0, 0, 0]}, "at least one of them not 0")):
         with pytest.raises(fl.ConfigError, match=text):
             fl.Experiment.from_dict(e.flat() | bad).derived()
 
 
 def test_hosts_cannot_have_more_buffers_than_there_are():
     e = {"router.kind": "sconnect", "traffic.load": 0.1, "router.buffers": 32}
-    with pytest.raises(fl.ConfigError, match=r"router\.host_buffers = 64 is more .* Give 1 to 32"):
+    with pytest.raises(fl.ConfigError, match=r"router\.host_buffers = 64 exceeds .* Give 1 to 32"):
         fl.Experiment.from_dict(e | {"router.host_buffers": 64}).derived()
     fl.Experiment.from_dict(e | {"router.host_buffers": 32}).derived()
     with pytest.raises(fl.ConfigError, match="CSV lines TIC,destination node,port,virtual channel"):
@@ -83,15 +84,16 @@ def test_hosts_cannot_have_more_buffers_than_there_are():
 
 
 def test_a_message_leaves_when_the_turn_of_its_port_comes():
-    """Ports have a clock each, in order: from port to port it takes their distance around the routing cycle."""
+    """Ports take turns in a fixed order, one clock each, so port-to-port latency is their distance in the routing
+    cycle."""
     ways = latencies.journeys(16, topology__host_ports=2)
     assert len(ways) == 32 * 31
     assert all(v.left - v.came == (v.port_out - v.port_in) % 6 for way in ways for v in way)
-    # A message waits up to 5 clocks at the end of its channel until the turn of the port comes; one cycle it is on its
-    # way at least, which to the turn of a late port of a node of a late phase may be longer.
+    # A message waits up to 5 clocks at the end of its channel for the port's turn. It is on its way for at least one
+    # routing cycle, which may end later if the node's phase or the port's turn is late.
     waits = {b.came - a.left - latencies.DELAY for way in ways for a, b in pairwise(way)}
     assert {0, 1, 2, 3, 4, 5} <= waits <= {0, 1, 2, 3, 4, 5, 6}
-    # In phase, whole cycles from turn to turn.
+    # With equal phases, the time from turn to turn is whole routing cycles.
     ways = latencies.journeys(16, topology__channel_delay=12, topology__phases="equal")
     assert {b.came - a.left for way in ways for a, b in pairwise(way)} == set(range(12 - 3, 12 + 4))
 
@@ -99,19 +101,20 @@ def test_a_message_leaves_when_the_turn_of_its_port_comes():
 def test_latency_rows():
     rows = {(r["quantity"], r["setting"]): r for r in latencies.latency()}
     assert rows["header in to header out, at most (published: < 6)", "a TIC, idle"]["verdict"] == "match"
-    assert rows["a node more adds, at most", "four nodes, a line"]["verdict"] == "match"
+    assert rows["time per additional node, at most", "four nodes, a line"]["verdict"] == "match"
     assert rows["100 bits on a fiber at 1 Gb/s", "a channel of 288 clocks more"]["verdict"] == "holds"
-    # Known: the mean is less than the published one; the README says why.
+    # Known deviation: the mean is below the published one; the README explains it.
     assert [key for key, r in rows.items() if r["verdict"] == "out"] == [
-        ("a node more adds, mean", "four nodes, a line"), ("a node more adds, by regression", "four nodes, a line")]
+        ("time per additional node, mean", "four nodes, a line"),
+        ("time per additional node, by regression", "four nodes, a line")]
 
 
 def test_bisections_and_bounds_of_figure_18():
-    """By hand: half of the messages of 16 nodes cross the middle of a 4x4 mesh, 4 channels of 110 MB/s each way, so it
-    is full at 1 message per cycle and node. 64 lines of 4 nodes cross the middle of 4^4 nodes."""
+    """By hand: half of the messages of 16 nodes cross the middle of a 4x4 mesh, over 4 channels of 110 MB/s each way,
+    so it saturates at 1 message per cycle and node. 64 lines of 4 nodes cross the middle of 4^4 nodes."""
     mesh = bandwidths.point("2D mesh", 16, cycles=200, warmup=100)
     assert mesh.raw == 2 * 4 * 110 and mesh.paper == pytest.approx(0.8 * 880)
-    assert mesh.bound == pytest.approx(0.5)  # of each of two ports
+    assert mesh.bound == pytest.approx(0.5)  # for each of two ports
     assert mesh.diameter == 6 and mesh.distance == pytest.approx(8 / 3)
     assert mesh.sustained == pytest.approx(mesh.kept_up * mesh.raw)
     derived = fabrics.fabric(bandwidths.figure18_fabric("4D mesh", 256)).derived()
@@ -137,14 +140,15 @@ def test_rows_of_figure_18():
     full, held_back = (next(r["measured"] for r in rows if r["setting"] == "random, degree 4, 64 nodes"
                             and r["quantity"] == f"accepted when the bound is offered, of the bound{name}")
                        for name in ("", ", hosts held back"))
-    assert full < held_back  # a full pool turns back what is on its way
+    assert full < held_back  # a full pool refuses messages that are in flight
 
 
 def test_hosts_that_wait_keep_a_fabric_from_collapsing():
     rows = bandwidths.waiting("random, degree 4", 64, bound=0.64, cycles=500)
     assert len({r["quantity"] for r in rows}) == len(rows) == len(bandwidths.WINDOWS)
     accepted = dict(zip(bandwidths.WINDOWS, (r["measured"] for r in rows), strict=True))
-    # By Little's law a port has 4 transactions in a round trip of at least 15 cycles or so; many fill the pool again.
+    # By Little's law a port has 4 transactions in a round trip of at least about 15 cycles; with many, the pool fills
+    # up.
     assert 0.5 < accepted[4] < accepted[8] and accepted[64] < 0.6 * accepted[8]
 
 
@@ -156,7 +160,7 @@ def test_small_graphs_keep_all_shortest_ways():
 
 @pytest.mark.parametrize("nodes, degree, seed", [(9, 4, 19), (16, 6, 4)])
 def test_small_dual_graphs_keep_all_shortest_ways(nodes, degree, seed):
-    """Placing ways one after the other loses a pair in these; the search for another order of queues finds it."""
+    """In these graphs, placing paths one by one fails for one pair; the search for another order of queues succeeds."""
     e = fl.Experiment.from_dict({"router.kind": "sconnect", "topology.kind": "random", "topology.nodes": nodes,
                                  "topology.degree": degree, "topology.node": "dual", "topology.wiring_seed": seed,
                                  "traffic.load": 0.1, "run.warmup_cycles": 500, "run.measure_cycles": 500})
@@ -168,5 +172,5 @@ def test_small_dual_graphs_keep_all_shortest_ways(nodes, degree, seed):
 def test_readings_of_age_are_side_by_side():
     rows = ages.ages((64,), cycles=500, batch=60)
     assert len(rows) == 18 and {r["kind"] for r in rows} == {"context"}
-    returns = [r["measured"] for r in rows if r["quantity"].startswith("a batch, returns")]
-    assert len(set(returns)) == 3  # the readings are not the same
+    returns = [r["measured"] for r in rows if r["quantity"].startswith("a batch, requeues")]
+    assert len(set(returns)) == 3  # the readings give different results

@@ -14,7 +14,7 @@ def test_the_protocol_holds():
     found = explore_protocol(singles=(1, 1), quads=(1, 0))
     assert found.holds
     assert found.states < found.transitions
-    assert not explore_protocol(singles=(2, 2), most_states=100).holds  # nobody knows
+    assert not explore_protocol(singles=(2, 2), most_states=100).holds  # unknown: the exploration did not finish
 
 
 @pytest.mark.parametrize("defect", published.DEFECTS)
@@ -25,7 +25,7 @@ def test_a_broken_protocol_shows_the_shortest_way(defect):
     assert not found.holds
     what, *cycles = found.violation.splitlines()
     assert what.endswith(":")
-    assert len(cycles) == (0 if defect == "never_asks" else found.depth + 1)  # that goes wrong from the beginning
+    assert len(cycles) == (0 if defect == "never_asks" else found.depth + 1)  # never_asks fails in the first state
 
 
 def test_what_cannot_be_explored_is_refused():
@@ -45,8 +45,8 @@ def test_saturated_channels_and_ports_carry_a_message_in_each_cycle():
 
 def test_the_experiment_counts_what_slots_hold():
     lines = {line["quantity"]: line for line in published.formats()}
-    assert [lines[name]["verdict"] for name in ("protocol", "that errors can hit", "queues")] == ["holds"] * 3
-    assert lines["left for a CRC"]["measured"] == 10
+    assert [lines[name]["verdict"] for name in ("protocol", "exposed to errors", "queues")] == ["holds"] * 3
+    assert lines["remaining for a CRC"]["measured"] == 10
 
 
 def test_every_message_is_followed():
@@ -56,7 +56,7 @@ def test_every_message_is_followed():
 
 
 def test_undetected_patterns_are_all_of_them():
-    """By hand of a short word: all errors of four bits whose syndromes cancel."""
+    """By brute force for a short word: all four-bit errors whose syndromes cancel."""
     polynomial, bits = 0b11000110011, 20
     syndromes = [1 << i for i in range(10)]
     while len(syndromes) < bits:

@@ -1,4 +1,4 @@
-"""The adaptive router: its configuration, its figures, traces, and its published experiment."""
+"""The minimal adaptive router: configuration, totals, traces, and published experiment."""
 
 import json
 from pathlib import Path
@@ -58,7 +58,7 @@ def test_the_verdict_comes_from_the_errors():
     assert published.apart(exact, published.Sample([1.0] * 10))["uncertainty"] == 0
     common = {"experiment": "x", "quantity": "q", "source": "s", "setting": "", "higher_is_better": True}
     assert row(**common, **published.apart(exact, published.Sample([1.0] * 10)))["verdict"] == "better"
-    assert row(**common, **published.apart(near, far) | {"tolerance": 0})["verdict"] == "out"  # ahead by chance
-    assert row(**common, **published.apart(near, far))["verdict"] == "match"  # so no difference
+    assert row(**common, **published.apart(near, far) | {"tolerance": 0})["verdict"] == "out"  # within errors
+    assert row(**common, **published.apart(near, far))["verdict"] == "match"  # hence no difference
     behind = published.Sample([0.9, 0.91] * 5)
     assert row(**common, **published.apart(behind, published.Sample([0.92, 0.93] * 5)))["verdict"] == "out"

@@ -1,4 +1,4 @@
-"""What Python sees of S-Connect's channels, and hosts' ports with a priority each."""
+"""The Python view of S-Connect's channel slots, and hosts' ports with one priority each."""
 
 import flitlab as fl
 from flitlab.sconnect import Fabric
@@ -7,7 +7,8 @@ PRESENT, ANSWER, OCCUPIED = 1, 4, 128
 
 
 def test_slots_that_come(tmp_path):
-    """Delay 2: a message taken in cycle 5 is sent in 6 and comes in 8; its answer leaves in 9 and comes in 11."""
+    """Delay 2: a message accepted in cycle 5 is sent in 6 and arrives in 8; its answer leaves in 9 and arrives in
+    11."""
     trace = tmp_path / "trace.csv"
     trace.write_text("5,0,1,1\n")
     net = fl.Network(fl.Experiment.from_dict({"router.kind": "sconnect", "topology.shape": [2],
@@ -25,8 +26,8 @@ def test_slots_that_come(tmp_path):
 
 
 def test_priorities_need_queues_of_their_own():
-    """Hosts refuse priority 0. Priority 1 gets through all the same by a port of its own, and by one that offers the
-    oldest packet of each priority; in one queue those of priority 0 hold up the others."""
+    """Hosts refuse priority 0. Priority 1 is delivered all the same by a separate port, and by a port that offers the
+    oldest packet of each priority; in a single queue packets of priority 0 block the others."""
     mixed = {"host.priorities": [1, 1, 0, 0]}
     late = {}
     for name, weights in {"apart": {"host.priorities": [1, 0, 0, 0], "host.second_priorities": [0, 1, 0, 0]},

@@ -211,7 +211,7 @@ def test_whoever_steps_the_network_is_followed(page):
     live.do("step1")
     live.wait_for(209)
     assert network.cycle == 209
-    live.do("back1")  # a reader who steps back stays there
+    live.do("back1")  # after a step back the page stays there
     live.wait_for(208)
     view.step(5)
     page.evaluate("(messages) => window.deliver(messages)", live.waiting())

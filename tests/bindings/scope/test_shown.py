@@ -300,7 +300,7 @@ def test_what_is_shown_is_what_the_twin_says(page, check):
 MUTANTS = {
     "output taken by another": (check_reasons, "taken by ${port(taker.port)}", "taken by ${port(taker.out_port)}"),
     "VC went to another": (check_reasons, "went to ${port(e.port)}", "went to ${port(e.out_port)}"),
-    "nobody is behind others": (check_followed, "if (hop && in_line && leaves_before(e, hop))", "if (false)"),
+    "no packet is behind others": (check_followed, "if (hop && in_line && leaves_before(e, hop))", "if (false)"),
     "order of packets behind": (check_cells, "for (const p of others) add(", "for (const p of others.reverse()) add("),
     "colour of cells": (check_cells, 'scope-full", style: `--packet: ${packet_colour(src, id)}`',
                         'scope-full", style: `--packet: ${packet_colour(src + 1, id)}`'),

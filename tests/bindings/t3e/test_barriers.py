@@ -1,4 +1,4 @@
-"""Barriers and eurekas by hand, in partitions and around breaks."""
+"""Barriers and eurekas, by hand, in partitions and around broken links."""
 
 import pytest
 from t3e_machines import build
@@ -11,13 +11,14 @@ def by_hand(changes: dict) -> Network:
 
 
 def test_a_barrier_by_hand():
-    """Figure 6 (a): S_BAR to S_ARM by OP_BAR, back to S_BAR when all have joined, and not before."""
+    """Figure 6 (a): OP_BAR leads from S_BAR to S_ARM; the unit returns to S_BAR when all PEs have joined, and not
+    before."""
     network = by_hand({"topology.shape": [2, 2, 1]})
     for pe in (0, 1, 2):
         t3e.Machine(network).barrier_operation(pe, "OP_BAR")
         network.step(50)
     assert [t3e.Machine(network).barrier_state(pe) for pe in range(4)] == ["S_ARM"] * 3 + ["S_BAR"]
-    assert len(t3e.Machine(network).barrier_register(0).joined) == 2  # itself and a neighbour, whose branch is complete
+    assert len(t3e.Machine(network).barrier_register(0).joined) == 2  # itself and its completed subtree
     with pytest.raises(ConfigError, match="OP_BAR of PE 0 on barrier unit 0 is not possible in state S_ARM"):
         t3e.Machine(network).barrier_operation(0, "OP_BAR")
     t3e.Machine(network).barrier_operation(3, "OP_BAR")
@@ -29,7 +30,7 @@ def test_a_barrier_by_hand():
 
 
 def test_a_eureka_by_hand():
-    """Figure 6 (b): one finds, all others hear of it, and all join before the next."""
+    """Figure 6 (b): one PE signals, all others are notified, and all join before the next eureka."""
     network = by_hand({"topology.shape": [2, 2, 1]})
     t3e.Machine(network).barrier_operation(2, "OP_EUR")
     assert t3e.Machine(network).barrier_state(2) == "S_EUR"
@@ -47,7 +48,8 @@ def test_a_eureka_by_hand():
 
 
 def test_barriers_of_partitions():
-    """Each partition has its own unit; its tree leads to its PEs alone, by way of others' routers if need be."""
+    """Each partition has a separate unit. Its tree spans only its PEs, if necessary through routers of other
+    partitions."""
     experiment = build({"topology.shape": [4, 4, 2], "topology.partitions": [0, 15, 20, 3], "barrier.units": 2,
                         "traffic.load": 0.1})
     network = Network(experiment).step(3000)
@@ -70,7 +72,7 @@ def test_barrier_trees_go_around_breaks():
 
 @pytest.mark.parametrize("operation", ["OP_BAR", "OP_EUR", "OP_EUR_B"])
 def test_a_unit_that_waits_for_software_has_not_stopped(operation):
-    """Software may take any time between two operations, and some PEs may never join."""
+    """Software may wait for any time between two operations, and some PEs may never join."""
     network = by_hand({"topology.shape": [2, 2, 1]})
     for pe in range(3):
         state = t3e.Machine(network).barrier_state(pe)
@@ -81,7 +83,7 @@ def test_a_unit_that_waits_for_software_has_not_stopped(operation):
 
 
 def test_a_run_reports_units_that_have_stopped(cli, tmp_path):
-    """A node breaks, and barrier messages over its links are lost: one line, and exit status 3."""
+    """A node breaks and barrier messages over its links are lost: one line of error, and exit status 3."""
     settings = {"topology.shape": [4, 4, 2], "faults.nodes": [5], "faults.cycle": 500, "barrier.units": 2,
                 "traffic.load": 0.0}
     text = "".join(f"{path} = {value}\n" for path, value in settings.items())

@@ -1,5 +1,5 @@
-"""Software on one PE sets a cold T3E up over the special network: it must find what is there, and load what the plan
-loads."""
+"""Software on one PE boots a cold T3E over the special network: it must find the actual machine, and load the tables of
+the plan."""
 
 import pytest
 
@@ -20,7 +20,7 @@ def cold(shape, **settings):
 
 
 def tables(network, nodes):
-    """All registers of all nodes but those that only software looks at."""
+    """Returns all registers of all nodes except those that only software uses."""
     machine = Machine(network)
     return [{k: v for k, v in machine.registers(n).items() if k not in ("R_SW", "R_SGET_RTRN")} for n in range(nodes)]
 
@@ -37,7 +37,7 @@ def test_a_cold_machine_knows_nothing():
     ((2, 12, 9), {"special__router_delay": 5}),
     ((4, 4, 2), {"routing__lut_mode": "1"}),  # as in machines of more than 544 PEs
     ((8, 4, 3), {"topology__partial_planes": [2, 0, 4, 0, 6]}),  # a ring of 4 and one of 2 in X
-    ((8, 8, 3), {"topology__partial_planes": [1, 0, 2, 0, 2, 1, 4, 4, 4, 4]}),  # columns that leave Z = 1 out
+    ((8, 8, 3), {"topology__partial_planes": [1, 0, 2, 0, 2, 1, 4, 4, 4, 4]}),  # columns without nodes in Z = 1
 ], ids=str)
 def test_what_boot_loads_is_what_the_plan_loads(shape, settings):
     net = cold(shape, **settings)
@@ -51,26 +51,27 @@ def test_what_boot_loads_is_what_the_plan_loads(shape, settings):
 
 
 def test_only_open_links_lose_packets():
-    """Each is tried with one SPUT and one SGET: 2 x 2 x 1 nodes have three open links each, 2 x 2 x 2 nodes one."""
+    """Each open link is tried with one SPUT and one SGET: 2 x 2 x 1 nodes have three open links each, 2 x 2 x 2 nodes
+    one."""
     assert boot(cold((2, 2, 1))).lost == 2 * 3 * 4
     assert boot(cold((2, 2, 2))).lost == 2 * 1 * 8
     assert boot(cold((4, 4, 2))).lost == 0
 
 
 def test_clocks_and_packets():
-    """2 x 2 x 1 nodes, explored from node 0. A packet takes 7 clocks to its router and 3 a hop, an answer 10 to the PE;
-    software waits as long as an answer could take, and 2 clocks and an end's 3 more."""
+    """2 x 2 x 1 nodes, explored from node 0. A packet takes 7 clocks to its router and 3 per hop, a reply 10 to the PE.
+    Software waits for the longest time of a reply, plus 2 clocks, plus 3 at the end of the path."""
     net = cold((2, 2, 1))
     found = boot(net)
-    named = [0, 1, 1, 2]  # hops to each node as it gets its number
-    # It writes a node's number and reads it again. Links tried, and hops there and back: of node 0 +X +Y -X -Y +Z -Z,
-    # and so on; known ones are not tried again.
+    named = [0, 1, 1, 2]  # hops to each node at the time that it gets its number
+    # The explorer writes a node's number and reads it back. Links tried, as hops out and back: from node 0 +X +Y -X -Y
+    # +Z -Z, and so on; known links are not tried again.
     tried = [(1, 1), (1, 1), (1, 1), (1, 1)] + [(2, 2), (2, 2)] + [(2, 2), (2, 2), (2, 2)] + [(3, 3)]
     tried += [(h + 1, h + 1) for h in named for _ in range(2)]
     loads = 4 * (4 + 6 + 6 + 1 + 1 + 1)  # R_NET_LUT, R_CHAN, R_VCSEL, R_LUT_OVERRIDE, R_LWHO, R_PWHO
     clocks = sum(22 + 3 * 2 * h for h in named) + sum(22 + 3 * (a + b) for a, b in tried) + loads + 22 + 3 * 4
     clocks += 2 * 4 + 22 + 3 * 4  # to read the numbers back
-    clocks += 22 + 3 * 64  # first of all an SPUT of R_ORIENT, which may take 64 hops to get everywhere
+    clocks += 22 + 3 * 64  # at first an SPUT of R_ORIENT, which may need 64 hops to reach all nodes
     answers = 4 + len(tried) - 12 + 4
     assert (found.clocks, found.packets) == (clocks, 1 + 3 * 4 + 2 * len(tried) + loads + 2 * 4 + answers)
 
@@ -90,7 +91,7 @@ def test_traffic_runs_as_on_a_loaded_machine():
 
 @pytest.mark.parametrize("pes", [20, 424])
 def test_configurations_with_partial_planes(config, pes):
-    """They come up as their plans load them, and the small one is seen to carry the same traffic."""
+    """Their boot loads the plan's tables, and the small machine then carries the same traffic."""
     start = 300_000
     e = fl.load(config(f"t3e-{pes}")).set({"special.enabled": True, "traffic.start": start, "boot.state": "cold"})
     net = fl.Network(e)
@@ -106,7 +107,8 @@ def test_configurations_with_partial_planes(config, pes):
 
 
 def journeys(tmp_path, shape, pairs, settings=None, **arguments):
-    """Boots a machine, then sends a packet for each pair of nodes; returns the network and who got them."""
+    """Boots a machine, then sends a packet for each pair of nodes. Returns the network and the (source, receiver) pairs
+    of delivered packets."""
     trace = tmp_path / "trace.csv"
     trace.write_text("".join(f"{START + 50 * i},{src},{dst},2\n" for i, (src, dst) in enumerate(pairs)))
     net = cold(shape, traffic__mode="trace", traffic__trace_file=str(trace), **settings or {})
@@ -131,7 +133,7 @@ def test_other_formats_of_logical_numbers(tmp_path):
 
 
 def test_any_pe_may_do_it(tmp_path):
-    """Rings have no first node but the explorer; Y = 2 is no ring."""
+    """Numbering along a ring starts at the explorer; Y = 2 is no ring."""
     pairs = [(src, dst) for src in (0, 7, 12) for dst in range(16) if src != dst]
     net, arrived = journeys(tmp_path, (4, 2, 2), pairs, node=6)
     assert arrived == set(pairs)
@@ -152,13 +154,13 @@ def test_partial_planes_are_made_of_blocks():
     ((2, 4, 2), [], [0, 0, 5, 2, 11, 1], []),
     ((4, 4, 4), [], [], [21]),
     ((4, 4, 4), [], [], [16, 17, 20, 21]),  # a board
-    ((8, 4, 2), [], [3, 4], [16, 19]),  # some links cannot be asked back over
+    ((8, 4, 2), [], [3, 4], [16, 19]),  # some links cannot be tried in the return direction
     ((8, 4, 2), [], [0, 0, 9, 1], [33]),
     ((2, 4, 3), [2, 0, 2, 0, 2], [16, 2], [9]),
 ], ids=str)
 @pytest.mark.parametrize("delay", [1, 3])
 def test_broken_links_and_dead_nodes_are_found(shape, planes, links, nodes, delay):
-    """They do not answer; the tables that boot loads route around them as the plan's do."""
+    """Broken links and dead nodes do not reply. The tables that boot loads avoid them as the plan's do."""
     net = cold(shape, topology__partial_planes=planes, faults__links=links, faults__nodes=nodes,
                special__router_delay=delay)
     found = boot(net)
@@ -178,7 +180,7 @@ def test_broken_links_and_dead_nodes_are_found(shape, planes, links, nodes, dela
 
 @pytest.mark.filterwarnings("ignore:faults")
 def test_packets_on_detours_meet_no_others():
-    """A way of six legs is not always a shortest one. Here packets on such a way would meet those to the next node."""
+    """A path of six legs is not always a shortest path. Here its packets would meet those to the next node."""
     net = cold((4, 4, 4), special__router_delay=1, faults__unconnected="warn", faults__nodes=[16, 19],
                faults__links=[26, 3, 17, 1, 20, 3, 30, 4, 19, 2, 7, 0, 12, 1, 20, 0, 12, 2])
     boot(net)
@@ -189,8 +191,8 @@ def test_packets_on_detours_meet_no_others():
 
 
 def test_links_that_cannot_be_tried_count_as_broken(tmp_path):
-    """Two breaks cut nodes 1 to 3 out of the explorer's own row: they are reached, but six legs do not lead from there
-    along X. Everybody can still be reached by the tables; from another row only the two are found."""
+    """Two breaks cut nodes 1 to 3 out of the explorer's row: they are reached, but six legs cannot test their links
+    along X. The tables still reach all nodes; an explorer in another row finds only the two breaks."""
     shape, links = (8, 4, 2), {"faults__links": [0, 0, 3, 0]}
     assert boot(cold(shape, **links)).broken_links == tuple(((x, 0, 0), 0) for x in range(4))
     assert boot(cold(shape, **links), node=8).broken_links == (((0, 3, 0), 0), ((3, 3, 0), 0))
@@ -200,7 +202,7 @@ def test_links_that_cannot_be_tried_count_as_broken(tmp_path):
 
 
 def test_what_cannot_be_put_in_order():
-    """A ring that is cut at the same place in all its lines is put in order from the first node after the cut."""
+    """A ring that is cut at the same position in all its lines is numbered from the first node after the cut."""
     cut = {"faults__links": [0, 1, 1, 1]}
     with pytest.raises(fl.RunError, match="cannot be put in order along Y"):
         boot(cold((2, 4, 1), **cut))
@@ -212,7 +214,7 @@ def test_what_cannot_be_put_in_order():
 
 
 def linked(links):
-    """An explorer's nodes, the first one its own, and their links: a node, a direction and the other node."""
+    """Returns an explorer that knows these nodes and links (node, direction, other node); its own node is the first."""
     explorer = Explorer.__new__(Explorer)
     explorer.known = {n: Node() for n in range(1 + max(max(a, b) for a, _, b in links))}
     explorer.root = explorer.known[0]
@@ -232,7 +234,7 @@ def test_lines_must_be_straight():
     wiring = call_tool("t3e", "wiring", e)
     nodes = {number: n for n, (number, _) in enumerate(wiring)}
     links = [(n, d, nodes[far[d]]) for n, (_, far) in enumerate(wiring) for d in (x, y, z)]
-    shortened = [link for link in links if link not in [(2, y, 4), (4, y, 6)]] + [(2, y, 6)]  # node 4 is left out
+    shortened = [link for link in links if link not in [(2, y, 4), (4, y, 6)]] + [(2, y, 6)]  # without node 4
     for wires in (links, shortened):
         explorer = linked(wires)
         assert explorer.number() == (2, 4, 2)

@@ -1,4 +1,4 @@
-"""Broken links and nodes, spares, and packets that are lost."""
+"""Broken links and nodes, spares, and lost packets."""
 
 import random
 import warnings
@@ -19,7 +19,8 @@ links = st.lists(st.tuples(st.integers(0, 63), st.integers(0, 5)), min_size=1, m
 @given(links=links, shape=st.sampled_from([(4, 4, 4), (8, 4, 2), (2, 8, 4), (2, 4, 8)]),
        half=st.sampled_from(["balanced", "plus"]), any_=st.sampled_from(["highest", "any"]), mode=st.sampled_from("01"))
 def test_tables_around_random_breaks(tmp_path_factory, links, shape, half, any_, mode):
-    """Whatever breaks: no packet is lost among pairs that are connected, and nothing can wait in a circle."""
+    """With any breaks, no packet between connected pairs is lost, and the virtual channels have no cyclic
+    dependency."""
     experiment = build({"topology.shape": list(shape), "faults.links": [x for link in links for x in link],
                         "routing.half_way": half, "router.adaptive_choice": any_, "routing.lut_mode": mode,
                         "faults.unconnected": "warn"})
@@ -36,23 +37,24 @@ def test_tables_around_random_breaks(tmp_path_factory, links, shape, half, any_,
 
 
 def test_a_broken_link_costs_little():
-    """One link of an 8x8x4 torus: the tables go around it, and most pairs still adapt."""
+    """With one broken link in an 8x8x4 torus the tables avoid it, and most pairs still route adaptively."""
     whole = t3e.machine(build({"topology.shape": [8, 8, 4]}))
     broken = t3e.machine(build({"topology.shape": [8, 8, 4], "faults.links": [0, 0]}))
     assert whole.adaptive_pairs == whole.pairs
     assert 0.8 * broken.pairs < broken.adaptive_pairs < broken.pairs
     network = Network(build({"topology.shape": [8, 8, 4], "faults.links": [0, 0]}))
-    # Isolated: ignored both ways, no adaptive packets out.
+    # Isolated: ignored in both directions, and no adaptive packets leave.
     assert t3e.Machine(network).read_register(0, "R_CHAN0") == 1 | 2 | 4
     assert t3e.Machine(network).read_register(1, "R_CHAN3") == 1 | 2 | 4
     network.step(3000)
     assert network.totals["packets_dropped"] == 0
     sent = [vc for vc in network.router(0).ports[0].vcs]
-    assert all(vc.credits in (12, 22) for vc in sent)  # nothing has gone that way
+    assert all(vc.credits in (12, 22) for vc in sent)  # no packets went that way
 
 
 def test_breaks_during_a_run():
-    """Packets are lost from the break to the new tables, none before; those half across arrive whole."""
+    """Packets are lost only between the break and the new tables; packets that are crossing at the break arrive
+    whole."""
     experiment = build({"topology.shape": [4, 4, 4], "faults.links": [0, 0, 21, 1], "faults.cycle": 1000,
                         "faults.reroute_delay": 500})
     network = Network(experiment).step(1000)
@@ -63,7 +65,7 @@ def test_breaks_during_a_run():
         network.step(250)
         lost.append(network.totals["packets_dropped"])
     assert lost[0] > 0 and lost[1] > lost[0]
-    assert lost[3] == lost[-1]  # with the new tables nothing is lost, but for what was under way
+    assert lost[3] == lost[-1]  # the new tables lose only packets that were in flight
     result = run(experiment.set({"run.warmup_cycles": 0, "run.measure_cycles": 4000}))
     packets = result.packets
     assert packets.dropped == lost[-1]
@@ -71,7 +73,7 @@ def test_breaks_during_a_run():
 
 
 def test_breaks_are_part_of_a_resumed_run(tmp_path):
-    """A checkpoint from before the break goes on to the same bits."""
+    """A run resumed from a checkpoint before the break ends with the same bits."""
     experiment = build({"topology.shape": [4, 4, 2], "faults.nodes": [5], "faults.cycle": 700})
     straight = Network(experiment).step(3000)
     first = Network(experiment).step(650)
@@ -98,7 +100,7 @@ def test_a_spare_takes_over(tmp_path):
 
 
 def test_a_spare_takes_over_during_a_run():
-    """From the new tables on the spare receives what was for the broken PE, whose own packets are lost."""
+    """After the new tables the spare receives packets for the broken PE; packets of the broken PE are lost."""
     network = Network(build({"topology.shape": [4, 4, 4], "topology.spares": [63], "faults.nodes": [5],
                              "faults.cycle": 1000, "faults.reroute_delay": 300})).step(1300)
     assert network.terminal(63).received == 0
@@ -109,10 +111,11 @@ def test_a_spare_takes_over_during_a_run():
 
 
 def test_channel_errors_are_counted_and_corrected():
-    """Routers detect every hit on the way. The destination's router corrects a flit however often it was hit."""
+    """Each router on the path detects every error. The destination's router corrects a flit with any number of
+    errors."""
     shape = {"topology.shape": [4, 4, 4]}
     low = Network(build(shape | {"faults.error_rate": 0.001, "traffic.load": 0.2})).step(4000).totals
-    moves = low["flit_moves"] - low["flits_delivered"]  # crossings of links, but for a few
+    moves = low["flit_moves"] - low["flits_delivered"]  # approximately the link crossings
     assert low["channel_errors"] == pytest.approx(0.001 * moves, rel=0.25)
     assert low["flits_corrected"] == pytest.approx(low["channel_errors"], rel=0.1)
     always = build(shape | {"faults.error_rate": 1.0, "traffic.load": 0.05})
@@ -125,7 +128,7 @@ def test_channel_errors_are_counted_and_corrected():
 
 @pytest.mark.parametrize("name", ["t3e.manual", "t3e.faults"])
 def test_experiments_match(name):
-    """faults: one draw of four broken links. Every row is within its tolerance, or has nothing to be compared with."""
+    """faults: one draw of four broken links. Every row is within its tolerance or has no published value."""
     rows = faults.faults(draws=1, breaks=(4,)) if name == "t3e.faults" else flitlab.reproduce(name)
     assert len(rows) > 12
     assert not [r for r in rows if r["verdict"] in ("out", "broken")]
@@ -135,8 +138,8 @@ def test_experiments_match(name):
 @pytest.mark.parametrize("changes", [LC424 | {"faults.links": [119, 2]}, AC20 | {"faults.links": [19, 2]}],
                          ids=["424", "20"])
 def test_what_cannot_be_connected_is_said_and_lost(changes):
-    """Packets may go round a ring that their ordinate is not on, or come to a link that is not there: they are thrown
-    away, and hold nobody up."""
+    """Packets may circulate in a ring that does not contain their ordinate, or reach a missing link: the routers drop
+    them, so that they block no others."""
     with pytest.raises(ConfigError, match="pairs of PEs cannot be connected"):
         Network(build(changes))
     allowed = build(changes | {"faults.unconnected": "warn", "run.watchdog_cycles": 500})
@@ -152,8 +155,8 @@ def test_what_cannot_be_connected_is_said_and_lost(changes):
 
 
 def test_initial_hops_beside_a_dateline_are_avoided():
-    """Columns of the 424 PEs have their +Z datelines in different planes. With hops to a plane in which another column
-    has one, this machine's tables had a circle."""
+    """Columns of the 424 PEs have their +Z datelines in different planes. If initial hops led to a plane with another
+    column's dateline, this machine's tables would have a cyclic dependency."""
     choose = random.Random(3)
     link = [choose.randrange(424), choose.randrange(6)]
     machine = t3e.machine(build(LC424 | {"faults.links": link, "faults.unconnected": "warn", "routing.lut_mode": "1",
@@ -162,12 +165,13 @@ def test_initial_hops_beside_a_dateline_are_avoided():
 
 
 @settings(max_examples=6, deadline=None)
-@example(seed=1, shape=LC424, count=2, cycle=300, mode="1", adaptive=True)  # once: it takes seconds to plan
+@example(seed=1, shape=LC424, count=2, cycle=300, mode="1", adaptive=True)  # once: planning takes seconds
 @given(seed=st.integers(0, 10**6), shape=st.sampled_from([AC20, {"topology.shape": [4, 8, 1]},
                                                          {"topology.shape": [2, 4, 4]}]),
        count=st.integers(1, 4), cycle=st.sampled_from([0, 300]), mode=st.sampled_from("01"), adaptive=st.booleans())
 def test_no_machine_deadlocks(seed, shape, count, cycle, mode, adaptive):
-    """Saturated, whatever is missing, whatever breaks, and when: the watchdog finds nothing, packets are conserved."""
+    """At saturation, with any missing or broken parts and any time of the break: no deadlock, and packets are
+    conserved."""
     choose = random.Random(seed)
     nodes = len(t3e.machine(build(shape)).pes)
     links = []
@@ -175,7 +179,7 @@ def test_no_machine_deadlocks(seed, shape, count, cycle, mode, adaptive):
         link = [choose.randrange(nodes), choose.randrange(6)]
         try:
             t3e.machine(build(shape | {"faults.links": link, "faults.unconnected": "warn"}))
-        except ConfigError:  # it is not connected
+        except ConfigError:  # the machine is not connected
             continue
         links += link
     experiment = build(shape | {
@@ -189,7 +193,7 @@ def test_no_machine_deadlocks(seed, shape, count, cycle, mode, adaptive):
 
 
 def test_a_trace_ends_although_packets_are_lost(tmp_path):
-    """One packet to a dead PE is lost; one that needs it will never be sent, which is said."""
+    """One packet to a dead PE is lost; a packet that depends on it is never sent, and the run reports that."""
     trace = tmp_path / "trace.csv"
     changes = {"topology.shape": [4, 4, 2], "faults.nodes": [5], "faults.unconnected": "warn", "traffic.mode": "trace",
                "traffic.trace_file": str(trace), "router.kind": "t3e"}
@@ -197,9 +201,9 @@ def test_a_trace_ends_although_packets_are_lost(tmp_path):
     packets = run(Experiment.from_dict(changes)).packets
     assert (packets.delivered, packets.dropped) == (1, 1)
     trace.write_text("0,0,5,1\n10,5,0,4,0\n")
-    with pytest.raises(RunError, match=r"1 packets need others that were lost \(1\) or went elsewhere \(0\)"):
+    with pytest.raises(RunError, match=r"1 packets need others that were lost \(1\) or misdelivered \(0\)"):
         run(Experiment.from_dict(changes))
-    for late in (1030, 5050):  # it needs nobody, and its time comes
+    for late in (1030, 5050):  # it depends on no packet and is sent at its time
         trace.write_text(f"0,0,5,1\n{late},1,2,4\n")
         for epoch in (10, 64, 1000):
             packets = run(Experiment.from_dict(changes | {"run.epoch_cycles": epoch})).packets

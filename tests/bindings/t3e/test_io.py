@@ -1,4 +1,4 @@
-"""I/O devices beside PEs."""
+"""I/O devices at nodes beside PEs."""
 
 import pytest
 from t3e_machines import build, deliveries
@@ -15,8 +15,8 @@ def io_trace(tmp_path, lines: list[tuple[int, int, int, int]], interval: int = 2
 
 
 def test_io_devices_are_reached_and_answer(tmp_path):
-    """Devices are terminals 32 and 33, at the I/O ports of nodes 5 and 20; a packet to a device takes as long as one to
-    its node's PE, if it comes in a clock in which the port is open."""
+    """Devices are terminals 32 and 33, at the I/O ports of nodes 5 and 20. A packet to a device takes as long as one to
+    the node's PE if it arrives in a clock in which the port is open."""
     to_pe, to_io, back = (deliveries(io_trace(tmp_path, [(0, src, dst, 1)], 1).step(100))
                           for src, dst in ((0, 5), (0, 32), (32, 0)))
     assert to_io == [(to_pe[0][0], 32)] and back == [(to_pe[0][0], 0)]
@@ -28,7 +28,7 @@ def test_io_devices_are_reached_and_answer(tmp_path):
 
 @pytest.mark.parametrize("interval", [1, 2, 5])
 def test_the_io_port_is_slow_both_ways(tmp_path, interval):
-    """40 packets of 10 flits: a flit every `interval` clocks; what goes to the PE of the same node is not held up."""
+    """40 packets of 10 flits: one flit per `interval` clocks. Packets to the PE of the same node are not delayed."""
     clocks = 400 * interval
     for src, dst in ((0, 32), (32, 0)):
         times = [t for t, _ in deliveries(io_trace(tmp_path, [(0, src, dst, 10)] * 40, interval).step(clocks + 300))]
@@ -40,7 +40,7 @@ def test_the_io_port_is_slow_both_ways(tmp_path, interval):
 
 
 def test_the_io_channel_can_be_shut(tmp_path):
-    """R_CHAN7 is the I/O channel: what the device sends is not passed on (manual, Tables 9 and 10)."""
+    """R_CHAN7 controls the I/O channel: the router drops the device's packets (manual, Tables 9 and 10)."""
     network = io_trace(tmp_path, [(10, 32, 0, 3), (10, 33, 0, 3)])
     t3e.Machine(network).write_register(5, "R_CHAN7", 1)
     network.step(200)

@@ -1,4 +1,4 @@
-"""The T3E as a machine: partial planes, numbers, partitions, registers, bad input."""
+"""The T3E as a machine: partial planes, PE numbers, partitions, registers, bad input."""
 
 import functools
 import warnings
@@ -13,7 +13,7 @@ from flitlab import ConfigError, Experiment, Network, run, t3e
 
 @functools.cache
 def large():
-    """The 424 PEs and their network, which nobody steps: they take seconds to plan."""
+    """Returns the 424 PEs and their network, for tests that do not step it: planning takes seconds."""
     experiment = build(LC424)
     return t3e.machine(experiment), Network(experiment)
 
@@ -50,7 +50,8 @@ def test_wiring_of_424_pes():
 
 @pytest.mark.parametrize("changes", [AC20, LC424], ids=["20", "424"])
 def test_partial_planes_are_reached(tmp_path, changes):
-    """Every pair is connected, without a circle among virtual channels; in the emulated machine the packets arrive."""
+    """Every pair is connected, without a cyclic dependency of virtual channels; the emulated machine delivers the
+    packets."""
     machine = large()[0] if changes == LC424 else t3e.machine(build(changes))
     assert not machine.separated and not machine.stopped and not machine.circle
     assert machine.pairs == len(machine.pes) * (len(machine.pes) - 1)
@@ -62,8 +63,9 @@ def test_partial_planes_are_reached(tmp_path, changes):
 
 
 def test_hops_are_made_only_where_no_normal_way_exists():
-    """Paper, section 2.3. +Z comes early enough, and -Z late enough, for nearly all: only between the two parts of
-    plane 1 of cabinet 1, X = 0 to 3 and X = 4 and 5, must a packet go both up and down in Z."""
+    """Paper, section 2.3. +Z comes early enough and -Z late enough in direction order for nearly all pairs. Only
+    between the two parts of plane 1 of cabinet 1, X = 0 to 3 and X = 4 and 5, must a packet go both up and down in
+    Z."""
     assert t3e.machine(build(AC20)).hopping_pairs == 0
     machine, network = large()
     assert machine.hopping_pairs == 2 * 16 * 8
@@ -73,7 +75,7 @@ def test_hops_are_made_only_where_no_normal_way_exists():
 
 
 def test_partitions_keep_to_themselves():
-    """Table 7's partitions: PEs send to their own, by virtual numbers, and the others are idle."""
+    """Table 7's partitions: PEs send within their partition, by virtual numbers; PEs outside partitions are idle."""
     experiment = build({"topology.shape": [2, 4, 2], "topology.partitions": [0, 3, 4, 5, 13, 2],
                         "topology.logical_format": [9, 16, 8, 0]})
     machine = t3e.machine(experiment)
@@ -108,8 +110,8 @@ def test_registers_from_a_file(tmp_path):
 
 @pytest.mark.parametrize(("pe", "number"), [(2, 0x1), (2, 0x10000), (2, 0x10001), (3, 0x10000)])
 def test_packets_are_lost_whole_where_a_wrong_number_leads_over_no_link(tmp_path, pe, number):
-    """A node that has another one's number: where tables lead over a link that is not there, nothing of a packet goes
-    on by an adaptive channel straight ahead."""
+    """A node has another node's number. Where its tables lead over a missing link, no flit of the packet continues
+    straight ahead on an adaptive channel."""
     (tmp_path / "registers.csv").write_text(f"{pe},R_PWHO,{number}\n")
     with pytest.warns(UserWarning, match="do not arrive"):
         net = Network(Experiment.from_dict({"router.kind": "t3e", "topology.shape": [2, 2, 2], "traffic.load": 0.2,
@@ -120,7 +122,7 @@ def test_packets_are_lost_whole_where_a_wrong_number_leads_over_no_link(tmp_path
 
 
 def test_tables_that_lose_packets_are_warned_of(tmp_path):
-    """All SELECT bits of +Y set in a ring of eight: packets that pass the dateline are lost, and counted."""
+    """All SELECT bits of +Y are set in a ring of eight: packets that pass the dateline are lost and counted."""
     path = tmp_path / "registers.csv"
     path.write_text("".join(f"{n},R_VCSEL1,{0xFF | (1 << 32 if n < 4 else 0):#x}\n" for n in range(32)))
     experiment = build({"topology.shape": [4, 8, 1], "registers.file": str(path), "routing.adaptive": False})
@@ -180,18 +182,18 @@ def test_an_initial_hop_to_the_dateline_is_refused():
 
 
 def test_ignored_channels_lose_what_comes_in():
-    """IGNORE_NORMAL on the PE's channel: nothing it sends is passed on (manual, Table 10)."""
+    """IGNORE_NORMAL on the PE's channel: the router drops the PE's packets (manual, Table 10)."""
     network = Network(build({"topology.shape": [4, 4, 2]}))
     t3e.Machine(network).write_register(0, "R_CHAN6", 1)
     before, after = (network.step(1000).totals for _ in range(2))
     sent = network.terminal(0).sent
-    assert 0 <= sent - after["packets_dropped"] <= 4  # all but what is under way
+    assert 0 <= sent - after["packets_dropped"] <= 4  # all except packets in flight
     assert before["packets_dropped"] < after["packets_dropped"]
     assert all(a <= b for a, b in pairwise([before["packets_dropped"], after["packets_dropped"], sent]))
 
 
 def test_an_ignored_link_still_leads_to_its_node(tmp_path):
-    """IGNORE_NORMAL where node 1 is entered from node 0: what goes on to node 2 is lost, what ends there arrives."""
+    """IGNORE_NORMAL where node 1 is entered from node 0: packets for node 2 are lost, packets for node 1 arrive."""
     trace = tmp_path / "trace.csv"
     trace.write_text("0,0,1,2\n100,0,2,2\n200,4,6,2\n")  # nodes 4 to 6 are the next row
     network = Network(Experiment.from_dict({
@@ -204,7 +206,8 @@ def test_an_ignored_link_still_leads_to_its_node(tmp_path):
 
 
 def test_writing_a_select_bit_that_loses_packets_warns():
-    """+Y in a ring of eight from node Y = 6: Y = 1 lies behind the dateline, Y = 7 before it, Y = 0 is it."""
+    """+Y in a ring of eight from node Y = 6: Y = 1 is behind the dateline, Y = 7 before it, and Y = 0 is the
+    dateline."""
     network = Network(build({"topology.shape": [4, 8, 1]}))
     with pytest.warns(UserWarning, match="R_VCSEL1 of node 24: SELECT bit 1 sends packets through the dateline"):
         t3e.Machine(network).write_register(24, "R_VCSEL1", 0b10)
@@ -216,7 +219,7 @@ def test_writing_a_select_bit_that_loses_packets_warns():
     t3e.Machine(network).write_register(28, "R_VCSEL1", 0).write_register(24, "R_VCSEL1", 0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for node in range(32):  # tables as loaded are in order
+        for node in range(32):  # the loaded tables are valid
             for direction in range(6):
                 name = f"R_VCSEL{direction}"
                 t3e.Machine(network).write_register(node, name, t3e.Machine(network).read_register(node, name))
@@ -239,9 +242,9 @@ def test_configurations_with_partial_planes(config, pes):
 
 
 def test_a_turned_machine_is_the_mirror_image(tmp_path):
-    """R_ORIENT = 5, where the wiring wants 2: + is - in every dimension (manual, Tables 1 to 3). A node that has the
-    registers of its mirror image then does the same; packets one after the other, since arbiters go by the numbers of
-    ports."""
+    """R_ORIENT = 5 where the wiring implies 2: + and - are exchanged in every dimension (manual, Tables 1 to 3). A node
+    with the registers of its mirror image then behaves like it. Packets are sent one at a time, because arbiters depend
+    on port numbers."""
     shape = {"topology.shape": [4, 4, 2]}
     plain = Network(build(shape))
     where = {pe.position: pe.node for pe in t3e.machine(build(shape)).pes}
@@ -263,7 +266,7 @@ def test_a_turned_machine_is_the_mirror_image(tmp_path):
 
 
 def test_misdelivered_packets_are_counted():
-    """PE 3 is told that it is PE 5: what was for 3 goes to 5, as the table says, and software can see it."""
+    """All tables send packets for PE 3 to PE 5, and the total that software can read counts them."""
     network = Network(build({"topology.shape": [4, 4, 2]})).step(500)
     assert network.totals["packets_misdelivered"] == 0
     for node in range(32):
@@ -326,8 +329,8 @@ def test_no_latency_is_foretold_where_a_packet_waits_for_credits_or_has_no_way()
 @pytest.mark.filterwarnings("ignore:boot.state")
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_replies_on_a_machine_that_nobody_has_booted(config, seed):
-    """All PEs have number 0, and the tables lead anywhere: replies arrive at PEs that wait for none, or whose request
-    has not even left."""
+    """All PEs have number 0 and tables are not loaded: replies arrive at PEs that expect none, or whose request has not
+    left yet."""
     e = flitlab.load(config("t3e-128")).set({"boot.state": "cold", "traffic.mode": "request_reply",
                                              "traffic.load": 0.8, "run.seed": seed})
     network = Network(e).step(6000)
@@ -338,7 +341,7 @@ def test_replies_on_a_machine_that_nobody_has_booted(config, seed):
 
 
 def test_transactions_whose_reply_goes_to_another_stay_open():
-    """All replies for PE 3 go to PE 5: it can have four requests on their way, and no more for ever."""
+    """All replies for PE 3 go to PE 5, so PE 3 sends four requests and then none."""
     settings = {"topology.shape": [4, 4, 2], "traffic.mode": "request_reply", "traffic.load": 0.2, "traffic.window": 4}
     network = Network(build(settings))
     for node in range(32):

@@ -1,4 +1,4 @@
-"""The T3E's registers as software sees them, and that the hardware obeys them."""
+"""The T3E's registers as software sees them, and their effect on the hardware."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from flitlab.t3e import Machine, Tag
 
 @pytest.fixture
 def machine(tmp_path):
-    """A machine whose PEs send the packets listed, and its network, traced: machine(shape, packets, **settings)."""
+    """Makes a machine whose PEs send the listed packets, as a traced network: machine(shape, packets, **settings)."""
 
     def make(shape, packets, **settings):
         trace = tmp_path / "trace.csv"
@@ -21,7 +21,7 @@ def machine(tmp_path):
 
 
 def way(network):
-    """Nodes that a single packet left by a network port, and where it was delivered."""
+    """Returns the nodes that a single packet left by a network port, and the nodes where it was delivered."""
     events = network.events()
     nodes = [e["index"] for e in events if e["kind"] == "switch_granted" and e["out_port"] < 6 and "head" in e["flit"]]
     return nodes, [e["index"] for e in events if e["kind"] == "delivered"]
@@ -51,7 +51,7 @@ def test_open_links_are_no_adapt(machine):
 
 
 def test_tables_of_the_manual(machine):
-    """Table 13: what node 000100 of a 2 x 4 x 2 machine has for every PE; half-way routes go +."""
+    """Table 13: the tags in node 000100 of a 2 x 4 x 2 machine for every PE; half-way routes take +."""
     shape = (2, 4, 2)
     net = machine(list(shape), [], routing__half_way="plus", routing__adaptive=False)
     for x, y, z in [(x, y, z) for z in range(2) for y in range(4) for x in range(2)]:
@@ -69,7 +69,7 @@ def test_a_rewritten_tag_sends_packets_the_other_way(machine):
 
 
 def test_initial_and_final_hops(machine):
-    """+Y first, then the tag's way, to the +Z neighbour of the destination, then -Z (paper, sections 2.2 and 2.3)."""
+    """+Y first, then the tag's path to the +Z neighbour of the destination, then -Z (paper, sections 2.2 and 2.3)."""
     shape = (8, 4, 4)
     places = [(1, 1, 0), (1, 2, 0), (2, 2, 0), (3, 2, 0), (3, 2, 1), (3, 2, 2), (3, 1, 2), (3, 1, 1)]
     *passed, last = [node(shape, *place) for place in places]
@@ -81,7 +81,7 @@ def test_initial_and_final_hops(machine):
 
 
 def test_adaptive_packets_make_no_hops(machine):
-    """Manual, Adaptive Routing: the same tag with ADAPT ignores both."""
+    """Manual, Adaptive Routing: with ADAPT set, the same tag's initial and final hops are ignored."""
     shape = (8, 4, 4)
     last = node(shape, 2, 0, 1)
     net = machine(list(shape), [(10, 0, last, 1)])
@@ -108,8 +108,8 @@ def test_no_fast_closes_the_short_circuit(machine, no_fast, latency):
 
 @pytest.mark.parametrize(("channel", "latency"), [(0, 10 + 6 + 3 * 3 + 10), (3, 10 + 4 * 3 + 10)])
 def test_no_fast_is_of_the_channel_not_of_the_port(machine, channel, latency):
-    """With R_ORIENT turned about in X, + leads down from node 0, by 7, 6, 5 and 4 to 3, out of what was the - port. It
-    is still channel +X (R_CHAN0) that the packet leaves node 7 by."""
+    """With the R_ORIENT bit of X inverted, + leads from node 0 downwards, by 7, 6, 5 and 4 to 3, through the former -
+    port. The packet still leaves node 7 by channel +X (R_CHAN0)."""
     net = machine([8, 4, 2], [(400, 0, 3, 1)])
     Machine(net).write_register(0, "R_ORIENT", Machine(net).read_register(0, "R_ORIENT") ^ 1)
     Machine(net).write_register(7, f"R_CHAN{channel}", 8)
@@ -119,7 +119,7 @@ def test_no_fast_is_of_the_channel_not_of_the_port(machine, channel, latency):
 
 
 def test_no_adapt_closes_an_adaptive_channel(machine):
-    """+X and +Y to go: the adaptive wish is +Y, unless that channel does not adapt."""
+    """+X and +Y remain: the packet requests adaptive +Y, unless that channel does not adapt."""
     for no_adapt, second in ((False, 8), (True, 1)):
         net = machine([8, 4, 2], [(0, 0, 9, 1)])
         if no_adapt:
@@ -164,7 +164,7 @@ def test_logical_numbers_must_fit_the_tables(machine):
 
 
 def test_an_open_link_loses_packets(machine):
-    """Mode 3 sends a packet to a plane that is not there: it is thrown away, counted, and holds nobody up."""
+    """Mode 3 sends a packet to a missing plane: it is dropped and counted, and blocks no others."""
     net = machine([4, 4, 1], [(0, 0, 1, 2)])
     Machine(net).write_register(0, "R_LUT_OVERRIDE", int(Tag(0, 0, 1, adapt=False)) | 3 << 32)
     net.step(300)

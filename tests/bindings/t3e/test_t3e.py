@@ -13,7 +13,7 @@ from flitlab.t3e.published.paper import _latencies
 
 
 def naive_balance(bits, subring, odd):
-    """Every route walked link by link, as section 4 of the paper describes it."""
+    """Returns the balance from following every route link by link, as section 4 of the paper describes it."""
     ring, entries = len(bits), len(bits[0])
     dateline = ring - 1 if odd else 0
     on = [[0, 0] for _ in range(ring)]
@@ -54,8 +54,8 @@ def test_balance_is_what_a_naive_count_gives(data):
 
 
 def test_ring_of_four_by_hand():
-    """Routes of one hop from every node, and half-way routes 0-2 and 2-0. Nothing passes through node 0, so with a
-    table of zeros all is on VC 0; with the half-way routes on VC 1 every link carries one of each."""
+    """One-hop routes from every node, and half-way routes 0-2 and 2-0. No route passes through node 0, so an all-zero
+    table puts all on VC 0; with the half-way routes on VC 1 every link carries one route of each."""
     assert t3e.time_of_crossing(4).balance() == (1.0, 1.0)
     table = [[0] * 4 for _ in range(4)]
     table[0][2] = table[2][0] = 1
@@ -95,12 +95,12 @@ def test_bad_arguments_are_named(call):
 
 
 def test_reproduce_table_1():
-    """All but the ring of 32, whose searches take half a minute."""
+    """All rings except 32, whose searches take half a minute."""
     rows = balance.table1((4, 8, 16))
     assert [r for r in rows if r["verdict"] in ("out", "broken")] == []
     by = {kind: [r for r in rows if r["kind"] == kind] for kind in ("published", "check", "context")}
     assert len(by["published"]) == 36
-    # A ring of 16 beyond 544 PEs as well; searches: two kinds of tables, three rings.
+    # The checks include a ring of 16 beyond 544 PEs. Searches: two kinds of tables, three rings.
     assert (len(by["check"]), len(by["context"])) == (6, 12)
     assert all(set(r) == {"experiment", "kind", "quantity", "source", "setting", "published", "measured", "unit",
                           "tolerance", "verdict", "reading"} for r in rows)
@@ -109,7 +109,7 @@ def test_reproduce_table_1():
 @pytest.mark.parametrize(("shape", "odd"), [((2, 8, 1), False), ((4, 32, 2), False), ((8, 16, 8), True),
                                             ((8, 32, 8), True)])
 def test_registers_hold_the_machine_s_table(shape, odd):
-    """Beyond 544 PEs odd nodes go + half-way round, and the dateline is the last node."""
+    """Beyond 544 PEs, half-way routes of odd nodes take +, and the dateline is the last node."""
     software = t3e.Machine(fl.Network(fl.Experiment.from_dict({"router.kind": "t3e", "topology.shape": list(shape)})))
     ring = shape[1]
     select = [software.read_register(shape[0] * y, "R_VCSEL1") for y in range(ring)]
@@ -120,19 +120,19 @@ def test_registers_hold_the_machine_s_table(shape, odd):
 @pytest.mark.parametrize(("shape", "odd"), [((2, 8, 1), False), ((4, 16, 1), False), ((8, 16, 8), True)])
 @pytest.mark.parametrize("subring", [4, 8])
 def test_table_1_counts_packets_on_links(shape, odd, subring):
-    """What crosses the links of the machine, against every route walked by hand over the machine's own table."""
+    """Compares traffic on the machine's links with every route followed by hand over the machine's table."""
     bits = t3e.machine_table(shape[1], odd=odd).bits
     assert balance.balance_of_traffic(shape, subring) == pytest.approx(naive_balance(bits, subring, odd))
 
 
 def test_table_1_is_measured(other_machine):
-    """With other SELECT bits in the registers the balance is another."""
+    """Other SELECT bits in the registers change the balance."""
     other_machine(routing__vc_select="time_of_crossing")
     assert balance.balance_of_traffic((2, 8, 1), 8) == (0.8125, 1)
 
 
 def test_readings_are_named_in_the_output(cli):
-    """Once each, behind the rows of their experiment."""
+    """Each reading is printed once, after the rows of its experiment."""
     done = cli("reproduce", "t3e.table2", "t3e.table3")
     lines = done.stdout.splitlines()
     readings = [line for line in lines if "read as:" in line]
@@ -143,7 +143,7 @@ def test_readings_are_named_in_the_output(cli):
 
 
 def test_tables_of_another_seed_balance_as_well():
-    """routing.vc_seed: other tables, which reach the paper's balances of a ring of 16 too."""
+    """routing.vc_seed selects other tables, which also reach the paper's balances of a ring of 16."""
     def select(seed):
         e = fl.Experiment.from_dict({"router.kind": "t3e", "topology.shape": [2, 16, 1], "routing.vc_seed": seed})
         return [t3e.Machine(fl.Network(e)).read_register(n, "R_VCSEL1") for n in range(32)]
@@ -169,7 +169,7 @@ def test_barriers_are_faster_than_the_farthest_reference():
 
 
 def test_barriers_are_compared_with_references_of_the_same_load():
-    """Load holds references up and barriers not: each row has a ratio of its own."""
+    """Load delays references but not barriers, so each row has a separate ratio."""
     idle, *loaded = [r["measured"] for r in barriers.barrier(each=7, cycles=4000)
                      if r["quantity"].endswith("the mean")]
     assert idle > loaded[0] > loaded[1]
@@ -177,7 +177,7 @@ def test_barriers_are_compared_with_references_of_the_same_load():
 
 @pytest.fixture
 def other_machine(monkeypatch):
-    """Gives all machines of the published experiments some other settings: other_machine(key__of__it=value)."""
+    """Changes settings of all machines in the published experiments: other_machine(key__of__it=value)."""
     original = published._machine
 
     def give(**settings):
@@ -215,7 +215,7 @@ def test_table_4_needs_a_link_that_is_never_idle(other_machine):
 @pytest.mark.parametrize("operation", t3e.OPERATIONS)
 @pytest.mark.parametrize("destinations", [published.THERE, published.THERE | published.BACK])
 def test_no_port_is_the_limit_of_table_4(operation, destinations, tmp_path):
-    """Both PEs of a side have a good part of the link: none could fill it alone."""
+    """Both PEs of a side have a large share of the link: no PE could saturate it alone."""
     settings = t3e.OPERATIONS[operation].settings() | {"traffic.load": 1.0, "traffic.window": 256,
                                                        "traffic.reply_queue": 256}
     net = fl.Network(published._between(tmp_path, destinations).set(settings)).step(10000)
@@ -224,7 +224,7 @@ def test_no_port_is_the_limit_of_table_4(operation, destinations, tmp_path):
     assert min(received[2], received[3]) > 0.3 * sum(received[2:])
 
 
-# Nanoseconds, by hand from Table 2: longest and mean with 10 clocks at either end, and with 10 for both.
+# Nanoseconds, by hand from Table 2: longest and mean with 10 clocks at each end, and with 10 for both ends.
 @pytest.mark.parametrize(("nodes", "longest", "mean", "longest_b", "mean_b"), [
     (8, 853, 648, 587, 381), (16, 933, 693, 667, 427), (64, 1093, 800, 827, 533)])
 def test_figure_7(nodes, longest, mean, longest_b, mean_b):
@@ -243,7 +243,7 @@ def test_figure_7_is_measured(other_machine):
 def test_figure_8(nodes):
     rows = published.figure8([nodes], cycles=1000)
     assert measured(rows, "bisection") == pytest.approx([{8: 8, 64: 64}[nodes] * 0.6], rel=0.01)
-    assert verdicts(rows, "bandwidth per PE") == {"context"}  # the paper's numbers are of 128 PEs and more
+    assert verdicts(rows, "bandwidth per PE") == {"context"}  # the paper's numbers are for 128 PEs and more
     (most,) = measured(rows, "most of all loads")
     assert 0.6 < most < 1
 
@@ -253,12 +253,12 @@ def test_largest_bisection():
 
 
 def test_figure_8_is_measured(other_machine):
-    """Credits that take 20 clocks longer leave links idle: a buffer of 12 flits, and one of 22, in 26 clocks."""
+    """Credits that return 20 clocks later leave links idle: buffers of 12 and of 22 flits cannot cover 26 clocks."""
     fast = published.figure8([64], cycles=500)
     other_machine(router__credit_delay=23)
     slow = published.figure8([64], cycles=500)
     assert measured(slow, "bisection")[0] < 0.9 * measured(fast, "bisection")[0]
-    assert measured(slow, "bandwidth per PE") == measured(fast, "bandwidth per PE")  # still the port's
+    assert measured(slow, "bandwidth per PE") == measured(fast, "bandwidth per PE")  # the port is still the limit
     assert measured(slow, "most of all loads")[0] < 0.9 * measured(fast, "most of all loads")[0]
 
 
@@ -282,13 +282,13 @@ def test_a_machine_that_cannot_adapt_gains_nothing(other_machine):
 
 
 def test_interval_of_a_gain():
-    """Student's t of two ratios: 12.706 times the deviation over the root of two."""
+    """Student's t for two ratios: 12.706 times the deviation over the square root of two."""
     mean, half = published.gain([1.0, 1.2], [1.0, 1.0])
     assert (mean, half) == (pytest.approx(1.1), pytest.approx(12.706 * 0.1, rel=1e-3))
 
 
 def test_latencies_are_measured_not_printed():
-    """Another router, other numbers."""
+    """A router with other delays gives other latencies."""
     one, two, turn = _latencies((8, 8, 8), [(0, 1), (0, 2), (0, 9)], router__straight_delay=4, router__turn_delay=9,
                                 router__source_delay=20, router__destination_delay=13)
     assert (one, two - one, turn - one) == (33, 4, 9)

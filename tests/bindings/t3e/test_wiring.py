@@ -1,5 +1,5 @@
-"""Which of a T3E's ports leads where, and R_ORIENT: a second implementation of cables, orientation and special packets,
-in the manual's own terms (HMM-146-0, Figures 4 to 6, Tables 1 to 3), against the emulated machine."""
+"""Destinations of a T3E's ports, and R_ORIENT: a second implementation of cables, orientation and special packets in
+the manual's terms (HMM-146-0, Figures 4 to 6, Tables 1 to 3), compared with the emulated machine."""
 
 import random
 
@@ -16,7 +16,8 @@ WIRINGS = [{"topology.plus_ports": plus, "topology.wiring_z": z}
 
 
 class Cables:
-    """A machine of nodes at places and of cables from port to port: (place, dimension, 0 or 1) -> the far end."""
+    """A machine as cables between the ports of nodes at coordinates: (coordinates, dimension, 0 or 1) -> the far
+    end."""
 
     def __init__(self, e):
         self.nodes = {pe.position: pe.node for pe in t3e.machine(e).pes}
@@ -40,7 +41,7 @@ class Cables:
                     self.far |= {ends[0]: ends[1], ends[1]: ends[0]}
 
     def orient(self, start, value, inverts):
-        """R_ORIENT of all nodes after a write into one."""
+        """Returns R_ORIENT of all nodes after a write to one node."""
         orient, waiting = {start: value}, [start]
         while waiting:
             place = waiting.pop(0)
@@ -54,7 +55,7 @@ class Cables:
         return orient
 
     def follow(self, place, deltas, orient):
-        """Where a special packet ends, None if it is lost at an open port (Tables 1 to 3: the bit is the + port)."""
+        """Returns where a special packet ends; None if an open port loses it (Tables 1 to 3: the bit is the + port)."""
         for leg, delta in enumerate(deltas):
             for _ in range(abs(delta)):
                 plus = orient[place] >> leg % 3 & 1
@@ -73,7 +74,7 @@ def machine(*changes, **settings):
 
 
 def orientation(network):
-    """R_ORIENT of all nodes, which an SGET of each PE to its own node answers."""
+    """Returns R_ORIENT of all nodes, read with an SGET from each PE to its own node."""
     software = t3e.Machine(network)
     nodes = range(int(network.experiment.derived()["routers"]))
     for node in nodes:
@@ -103,8 +104,8 @@ def check_packets(network, cables, orient, random, count):
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("wiring", WIRINGS, ids=str)
 def test_special_packets_follow_the_cables(shape, wiring):
-    """From power-on on, when R_ORIENT is 0 and boards may disagree; then after writes into any node, by its PE or by
-    the host, with and without the inversion."""
+    """First at power-on, when R_ORIENT is 0 and boards may disagree; then after writes to any node, by its PE or by the
+    host, with and without inversion."""
     rng = random.Random(str((shape, wiring)))
     for inverts in (True, False):
         e = machine(shape, wiring, boot__state="cold", router__orient_inverts=inverts)
@@ -126,8 +127,8 @@ def test_special_packets_follow_the_cables(shape, wiring):
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("wiring", WIRINGS, ids=str)
 def test_a_loaded_machine_agrees_with_its_cables(shape, wiring):
-    """The registers that the plan loads are those that a write into one node gives, and + leads to the next higher
-    coordinate; the inspector's names are those of the cables."""
+    """The registers that the plan loads equal the result of a write to one node, + leads to the next higher coordinate,
+    and the inspector's port names agree with the cables."""
     e = machine(shape, wiring)
     cables, network = Cables(e), fl.Network(e)
     loaded = orientation(network)
@@ -158,7 +159,8 @@ SYSTEMS = [
 @pytest.mark.filterwarnings("ignore:faults")
 @pytest.mark.parametrize("system", SYSTEMS, ids=str)
 def test_wiring_changes_nothing_but_names(system):
-    """With the orientation that the plan loads + and - are what they were: every latency, and all of the state."""
+    """With the orientation that the plan loads, + and - keep their meaning: all latencies and all state are
+    unchanged."""
     def after(wiring):
         network = fl.Network(build(system | wiring)).step(1500)
         network.check()
@@ -188,7 +190,8 @@ def test_boot_of_every_wiring(shape, wiring):
 
 @pytest.mark.parametrize("shape", [{"topology.shape": [4, 4, 3]}, AC20], ids=str)
 def test_boot_from_a_board_the_other_way_round(shape):
-    """A PE in plane 1 takes its Z0 for +, as boards in plane 0 have it: Z is numbered downwards, and all works."""
+    """A PE in plane 1 uses Z0 as +, which is right for boards in plane 0: Z is numbered downwards, and traffic
+    arrives."""
     e = machine(shape, topology__wiring_z="alternating", boot__state="cold", traffic__load=0.2, traffic__start=400_000)
     network, plane = fl.Network(e), e["topology.shape"][0] * e["topology.shape"][1]
     found = boot(network, node=plane)
@@ -202,7 +205,8 @@ def test_boot_from_a_board_the_other_way_round(shape):
 
 
 def test_boot_may_take_another_orientation():
-    """With PLUS_Y = 0 a machine of the manual's wiring is numbered the other way round along Y: router 10 is at -Y."""
+    """With PLUS_Y = 0, a machine with the manual's wiring is numbered in the opposite direction along Y: router 10 is
+    at -Y."""
     e = machine(topology__shape=[2, 4, 2], boot__state="cold", traffic__start=10**6)
     network = fl.Network(e)
     boot(network, orientation=0)
@@ -215,15 +219,15 @@ def test_boot_may_take_another_orientation():
 
 @pytest.mark.parametrize(("inverts", "shape"), [(True, (2, 2, 4)), (False, (2, 2, 1))])
 def test_boot_loses_boards_where_hardware_does_not_invert(inverts, shape):
-    """+Z leads from board 0 to board 1, from which -Z leads to board 2: no answer comes back, as over an open link."""
+    """+Z leads from board 0 to board 1, from which -Z leads to board 2: no reply returns, as over an open link."""
     e = machine(topology__shape=[2, 2, 4], topology__wiring_z="alternating", boot__state="cold",
                 traffic__start=10**6, router__orient_inverts=inverts)
     assert boot(fl.Network(e)).shape == shape
 
 
 def test_data_packets_go_astray_where_hardware_does_not_invert(tmp_path):
-    """PE 0 of four boards writes the R_ORIENT that its node has already. Where that is inverted nothing changes; else
-    boards 1 and 3 are turned round, and a packet for board 2 goes to and fro between boards 0 and 1 for ever."""
+    """PE 0 of four boards writes the current value of its node's R_ORIENT. With inversion nothing changes. Without it
+    boards 1 and 3 exchange + and -, and a packet for board 2 travels between boards 0 and 1 without end."""
     trace = tmp_path / "trace.csv"
     trace.write_text("100,0,8,2\n")
     delivered = []
@@ -242,7 +246,7 @@ def test_data_packets_go_astray_where_hardware_does_not_invert(tmp_path):
 
 
 def test_an_orientation_does_not_cross_broken_links():
-    """Node 5 is dead: neither a PE's write nor the host's gets there."""
+    """Node 5 is dead: neither a PE's write nor the host's reaches it."""
     e = machine(topology__shape=[4, 4, 2], topology__wiring_z="alternating", faults__nodes=[5])
     for by_pe in (True, False):
         network = fl.Network(e)
@@ -257,7 +261,8 @@ def test_an_orientation_does_not_cross_broken_links():
 
 
 def test_a_turned_alternating_machine_is_its_mirror_image():
-    """The complement of what the wiring wants, written into one node, turns all dimensions round in all."""
+    """Writing the complement of the wiring's orientation to one node exchanges + and - of all dimensions in all
+    nodes."""
     e = machine(topology__shape=[4, 4, 3], topology__wiring_z="alternating")
     cables, network = Cables(e), fl.Network(e)
     software, before = t3e.Machine(network), orientation(network)

@@ -60,8 +60,8 @@ TEST(Hops, AreTheChannelsOnTheWay) {
 }
 
 /// Packets of 1, 11, 21 and 31 flits that never meet, over one channel: a packet of L flits takes L + 10 cycles
-/// (docs/architecture.md). Of 200 packets, the median is among the shortest, 95 % (190) among the second length, 99 %
-/// (198) among the third.
+/// (docs/architecture/cycle.md). Of 200 packets, the median is among the shortest, 95 % (190) among the second length,
+/// 99 % (198) among the third.
 TEST(Quantiles, AreThoseOfTheDistribution) {
   std::string text;
   double sum = 0;

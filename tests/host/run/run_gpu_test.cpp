@@ -79,7 +79,7 @@ TEST_P(GpuRun, AJobGoesOnWithTheOtherEngine) {
 u32 asked = 0;
 
 /// Ctrl-C takes effect within an epoch, and the completed part is kept. The first piece of a T3E has 215 cycles
-/// (WorkPace) on any machine.
+/// (WorkSlicer) on any machine.
 TEST(GpuStop, WithinAnEpochIsHeardAndKept) {
   if (const std::string why = cuda_unavailable(); !why.empty()) GTEST_SKIP() << "needs a GPU: " << why;
   const std::vector<Experiment> jobs{experiment({{"router.kind", testing::word("t3e")},

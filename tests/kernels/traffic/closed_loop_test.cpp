@@ -27,8 +27,8 @@ RawConfig pair() {
           {"traffic.window", integer(1)}};
 }
 
-/// A packet of L flits over H channels takes 5 H + L + 5 cycles (docs/architecture.md), so the request takes 11; its
-/// reply is created `reply_delay` cycles later and takes 13. The next request is created when the reply has arrived.
+/// A packet of L flits over H channels takes 5 H + L + 5 cycles (docs/architecture/cycle.md), so the request takes 11;
+/// its reply is created `reply_delay` cycles later and takes 13. The next request is created when the reply has arrived.
 TEST(ClosedLoop, RoundTripByHand) {
   for (int delay : {0, 1, 7}) {
     RawConfig config = pair();

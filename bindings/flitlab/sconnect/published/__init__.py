@@ -1,4 +1,4 @@
-"""What has been published of S-Connect, and of the routers that its paper compares it with."""
+"""Published experiments on S-Connect, and on the routers that its paper compares it with."""
 
 from flitlab.sconnect.published import (
     ages,
@@ -13,7 +13,7 @@ from flitlab.sconnect.published import (
     tables,
 )
 
-PLACE = 40  # in lists of experiments; its notebook has the same number
+PLACE = 40  # position in lists of experiments; equals the number of its notebook
 EXPERIMENTS = (protocol.EXPERIMENTS | comparators.EXPERIMENTS | routers.EXPERIMENTS | priorities.EXPERIMENTS
                | latencies.EXPERIMENTS | tables.EXPERIMENTS | bandwidths.EXPERIMENTS | ages.EXPERIMENTS
                | clock.EXPERIMENTS | bringup.EXPERIMENTS)

@@ -1,4 +1,4 @@
-"""What the age of messages decides in S-Connect (2.2, 3, 3.2): the readings side by side."""
+"""Experiment on the use of message ages in S-Connect (2.2, 3, 3.2), for three readings of the paper."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from flitlab.sconnect.published.bandwidths import kept_up_with, loaded, offered
 from flitlab.sconnect.published.fabrics import PAPER
 
 READINGS = {
-    "requeued": "of what came back to a queue the older first, all of it before what did not (default)",
-    "head": "what came back last first, whatever its age",
-    "all": "the older first, wherever it came back",
+    "requeued": "requeued messages first, the oldest before younger ones; then all others (default)",
+    "head": "the last requeued message first, regardless of age",
+    "all": "the oldest message first, requeued or not",
 }
-ABOUT = ("routing.age. The paper has no numbers. Loads in parts of the bound of loads of sconnect.figure18. A batch: "
-         "every host's port sends so many messages as fast as it can, on channels with an error in a million bits; "
-         "the longest way is that of the message that took longest from the first TIC to the end")
+ABOUT = ("routing.age. The paper has no numbers. Loads are fractions of the load bound of sconnect.figure18. A batch: "
+         "every host port sends a fixed number of messages as fast as it can, on channels with one error per million "
+         "bits; the longest latency is the largest of a message from the first TIC to the destination host")
 
 
 def returns(result: Result) -> float:
-    """How often a message came back, on average."""
+    """Returns the mean number of times that a message was requeued."""
     return result.model.came_back / result.model.delivered_priority_0
 
 
 def ages(sizes: tuple[int, ...] = (64, 256), cycles: int = 2000, batch: int = 200) -> list[dict]:
-    """Random graphs of degree 4 whose hosts fill them, under each reading."""
+    """Random graphs of degree 4, saturated by their hosts, under each reading."""
     rows = []
     for nodes in sizes:
         e = loaded("random, degree 4", nodes, cycles)
@@ -39,13 +39,13 @@ def ages(sizes: tuple[int, ...] = (64, 256), cycles: int = 2000, batch: int = 20
                          f"random, degree 4, {nodes} nodes", None, measured, unit, 0,
                          reading=f"{age}: {what}. {ABOUT}")
                      for quantity, measured, unit in (
-                         ("highest load kept up with, of the bound", kept_up_with(mine, bound), ""),
+                         ("highest load carried, of the bound", kept_up_with(mine, bound), ""),
                          ("accepted when the bound is offered, of the bound", over.accepted / bound, ""),
-                         ("returns of a message when the bound is offered", returns(over), ""),
+                         ("requeues per message when the bound is offered", returns(over), ""),
                          ("a batch, until the last delivery", whole.model.batch_cycles, "cycles"),
-                         ("a batch, longest way", whole.network_latency_cycles.max, "cycles"),
-                         ("a batch, returns of a message", returns(whole), ""))]
+                         ("a batch, longest latency", whole.network_latency_cycles.max, "cycles"),
+                         ("a batch, requeues per message", returns(whole), ""))]
     return rows
 
 
-EXPERIMENTS = {"sconnect.age": ("what the age of messages decides, three readings (random graphs)", ages)}
+EXPERIMENTS = {"sconnect.age": ("use of message ages, three readings (random graphs)", ages)}

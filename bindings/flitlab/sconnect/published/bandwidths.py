@@ -1,5 +1,6 @@
-"""Bandwidth and latency of meshes and random graphs (S-Connect, 4.2, Figure 18). A cycle is a routing cycle of 6
-clocks, a flit a message."""
+"""Experiment on bandwidth and latency of meshes and random graphs (S-Connect, 4.2, Figure 18).
+
+A cycle is a routing cycle of 6 clocks, a flit is a message."""
 
 from __future__ import annotations
 
@@ -22,17 +23,18 @@ QUICK = {"2D mesh": (16, 64, 256), "random, degree 4": (16, 64, 256), "4D mesh":
          "random, degree 8": (16, 81, 256)}
 ALL = {"2D mesh": (16, 64, 256, 1024), "random, degree 4": (16, 64, 256, 1024), "4D mesh": (16, 81, 256, 625),
        "random, degree 8": (16, 81, 256, 625)}
-PARTS = (0.5, 0.55, *(0.6 + 0.025 * i for i in range(15)), 1.0)  # loads, in parts of the bound
+PARTS = (0.5, 0.55, *(0.6 + 0.025 * i for i in range(15)), 1.0)  # loads, as fractions of the bound
 DERATING = 0.8
-COLLAPSES = ("random, degree 4", 256)  # the fabric that carries least when more is offered than it can take
-TRIED = {  # against that
+COLLAPSES = ("random, degree 4", 256)  # the fabric whose throughput drops most beyond saturation
+TRIED = {  # remedies for this drop
     "hosts held back at 48": {"router__host_buffers": 48}, "hosts held back at 40": {"router__host_buffers": 40},
     "hosts held back at 16": {"router__host_buffers": 16}, "a buffer for each queue": {"router__reserve": [1]},
     "a buffer for each queue, hosts held back at 32": {"router__reserve": [1], "router__host_buffers": 32},
     "two priorities": {"host__priorities": [1, 1, 0, 0]}, "four priorities": {"host__priorities": [1, 1, 1, 1]}}
-WINDOWS = (4, 8, 16, 64)  # requests that a host's port may have without a reply
-WAITING_NODES = 256  # of the fabrics whose hosts wait
-HELD_BACK = {"router__host_buffers": 32}  # ours: hosts' messages wait outside while half of the pool is in use
+WINDOWS = (4, 8, 16, 64)  # outstanding requests that a host port may have
+WAITING_NODES = 256  # size of the fabrics whose hosts wait for replies
+# not in the paper: a TIC accepts no host messages while half of its pool is in use
+HELD_BACK = {"router__host_buffers": 32}
 
 
 def figure18_fabric(kind: str, nodes: int, seed: int = 1) -> dict:
@@ -50,17 +52,17 @@ def figure18_fabric(kind: str, nodes: int, seed: int = 1) -> dict:
 
 @dataclass(frozen=True)
 class Point:
-    """A fabric under uniform traffic. Bandwidths in MB/s across the bisection, both ways, payload only."""
+    """A fabric with uniform traffic. Bandwidths are in MB/s across the bisection, both ways, payload only."""
 
     nodes: int
     diameter: int
-    distance: float  # channels between two nodes, mean
-    raw: float
-    bound: float  # load at which a channel would be full, messages/cycle/terminal
-    kept_up: float  # the highest load that the fabric keeps up with, in parts of the bound
-    at_bound: float  # what it accepts when the bound is offered, in parts of the bound
+    distance: float  # channels between two nodes, mean over pairs
+    raw: float  # bandwidth of the channels across the bisection
+    bound: float  # load at which channels would be full, messages/cycle/terminal
+    kept_up: float  # highest load that the fabric carries, as a fraction of the bound
+    at_bound: float  # accepted load when the bound is offered, as a fraction of the bound
     sustained: float  # bandwidth at kept_up
-    latency: float  # us, of a message that is alone
+    latency: float  # us, at almost no load
 
     @property
     def paper(self) -> float:
@@ -68,8 +70,8 @@ class Point:
 
 
 def mean_over_busiest(e: Experiment) -> float:
-    """Load of the channels between nodes, mean over that of the busiest one, if every node sends to all others by all
-    shortest ways alike (Brandes, "A faster algorithm for betweenness centrality", 2001)."""
+    """Returns the mean load of channels between nodes divided by that of the busiest one, if every node sends to all
+    others on all shortest paths equally (Brandes, "A faster algorithm for betweenness centrality", 2001)."""
     node = {tic: tic // (2 if e["topology.node"] == "dual" else 1) for tic in range(int(e.derived()["routers"]))}
     neighbours = defaultdict(list)
     for a, _, b, _ in Network(e).links():
@@ -96,7 +98,7 @@ def mean_over_busiest(e: Experiment) -> float:
 
 
 def kept_up_with(e: Experiment, bound: float) -> float:
-    """The highest of PARTS of the bound that the fabric keeps up with, by bisection; 0: none."""
+    """Returns the highest of PARTS of the bound that the fabric carries, by bisection; 0 if it carries none of them."""
     def falls_behind(part: float) -> bool:
         return run(offered(e, part * bound)).verdict != "steady"
 
@@ -108,7 +110,7 @@ def offered(e: Experiment, load: float) -> Experiment:
 
 
 def loaded(kind: str, nodes: int, cycles: int = 2000, warmup: int = 1000, **settings) -> Experiment:
-    """Settings are dotted paths, with ``__``."""
+    """Returns an experiment with a fabric of Figure 18. Settings: dotted paths, ``__`` for a dot."""
     return fabric(figure18_fabric(kind, nodes), {"run.warmup_cycles": warmup, "run.measure_cycles": cycles},
                   dotted(settings))
 
@@ -118,10 +120,11 @@ def point(kind: str, nodes: int, cycles: int = 2000, warmup: int = 1000, **setti
     d = e.derived()
     terminals = 2 * nodes
     half = terminals // 4 * 2  # the terminals of one half of the nodes
-    # Uniform traffic includes messages to oneself.
-    crossing = 2 * half * (terminals - half) / terminals**2  # part of all messages
-    away = (nodes - 1) / nodes  # part that goes to another node
-    channels = int(d["channels"]) - (2 * nodes if d["routers"] > nodes else 0)  # less those between a node's TICs
+    # In uniform traffic hosts also send to themselves.
+    crossing = 2 * half * (terminals - half) / terminals**2  # fraction of messages that cross the bisection
+    away = (nodes - 1) / nodes  # fraction of messages to other nodes
+    # without channels between TICs of a node
+    channels = int(d["channels"]) - (2 * nodes if d["routers"] > nodes else 0)
     across = 2 * d["bisection_links"] / (terminals * crossing)
     bound = min(1.0, across, channels / (terminals * away * d["channels_mean"]))
     per_message = DATA * TIC / CLOCKS  # MB/s for a message per cycle
@@ -134,37 +137,38 @@ def point(kind: str, nodes: int, cycles: int = 2000, warmup: int = 1000, **setti
 
 READING_18 = (
     "Bisection bandwidth is that of the channels between two halves of the nodes, both ways, 80 of 96 bits at 66 MHz "
-    "(110 MB/s a channel and way), derated to 80 %. Random graphs: bisections by search, so upper bounds; one graph "
-    "of each size. The curves are a lost picture, so they have no published numbers. Sustained: uniform random "
-    "traffic of two hosts' ports for each node, at the highest load that the run does not call saturated (steps of "
-    "2.5 %, by bisection), as far as it crosses the bisection; the paper calls 80 % of the raw bandwidth conservative, "
-    "so no less is expected. The bound of loads is ours: where all channels across the bisection, or all channels of "
-    "the fabric at mean distances, or hosts' ports would be full. Where it is not the bisection that fills first, no "
-    "fabric could use 80 % of it; these rows are judged all the same. A random graph's channels are not alike: if "
-    "messages spread evenly over all shortest ways, the busiest one is full at two thirds to three quarters of that "
-    "bound.")
+    "(110 MB/s per channel and way), derated to 80 %. Random graphs: one graph per size; bisections are found by "
+    "search, so they are upper bounds. The figure is missing in the available copy of the paper, so its curves have no "
+    "published numbers. Sustained: the part of uniform random traffic from two host ports per node that crosses the "
+    "bisection, at the highest load that is not saturated (steps of 2.5 %, by bisection). The paper calls 80 % of the "
+    "raw bandwidth conservative, so no less is expected. The load bound is flitlab's: the load at which all channels "
+    "across the bisection, or all channels of the fabric at mean distances, or host ports would be full. If the "
+    "bisection is not the tightest limit, no fabric can use 80 % of it; these rows are judged nevertheless. A random "
+    "graph's channels have unequal loads: if messages spread evenly over all shortest paths, the busiest channel is "
+    "full at two thirds to three quarters of that bound.")
 READING_HELD_BACK = (
-    "Not the paper's: a TIC takes no message from a host while half of its pool is in use (router.host_buffers = 32), "
-    "unless the message's queue is empty.")
+    "Not in the paper: a TIC accepts no message from a host while half of its pool is in use (router.host_buffers = "
+    "32), unless the message's queue is empty.")
 READING_FULL = (
-    "Hosts may fill the pool, as far as reservation leaves it: what is on its way then finds no room, goes back and "
-    "comes again.")
+    "Hosts may fill the pool except for reserved buffers. Messages in transit then find no buffer, are requeued and "
+    "sent again.")
 READING_WAITING = (
-    "Not the paper's, which says nothing of what hosts do: each port asks (traffic.mode = \"request_reply\"), has at "
-    "most so many requests without a reply, and asks again as soon as it may; hosts may fill the pool. Requests go to "
-    "uniform random hosts, and replies count as well. Replies have a priority above requests, so what the pool "
-    "promises is divided among the queues of two priorities; in an open loop that keeps no fabric (two priorities).")
+    "Not in the paper, which does not describe hosts: each port sends requests (traffic.mode = \"request_reply\"), "
+    "with a limit of outstanding requests, and sends the next one as soon as the limit allows; hosts may fill the "
+    "pool. Requests go to uniform random hosts, and replies count as well. Replies have a higher priority than "
+    "requests, so reserved buffers are divided among the queues of two priorities; in an open loop this alone does not "
+    "prevent the drop (two priorities).")
 READING_RANDOM = (
-    "The paper prefers random topologies, which have diameters that scale with the logarithm of the number of nodes; "
-    "here the ratio to the mesh of as many nodes, and as many channels but at its edges.")
+    "The paper prefers random topologies, whose diameter grows with the logarithm of the number of nodes; here the "
+    "ratio to a mesh of as many nodes, with as many channels per node except at its edges.")
 READING_LOG = (
     "Growth of the mean distance from 256 to 1024 nodes over that from 64 to 256: 1 for the logarithm, 2 for the side "
     "of a square.")
 
 
 def waiting(kind: str, nodes: int, bound: float | Callable[[], float], cycles: int = 2000) -> list[dict]:
-    """What a fabric accepts whose hosts wait for replies, by the number of requests that a port may have without.
-    bound: of loads; or a function that measures it when a row needs it."""
+    """Returns rows on the accepted load of a fabric whose hosts wait for replies, by the limit of outstanding requests.
+    bound: load bound, or a function that computes it when a row needs it."""
     bound_of = bound if callable(bound) else lambda: bound
     loops = {window: loaded(kind, nodes, cycles, traffic__mode="request_reply", traffic__window=window)
              for window in WINDOWS}
@@ -179,7 +183,7 @@ Measured = Callable[[], Point]
 
 
 def of(p: Measured, name: str) -> Callable[[], float]:
-    """A number of a point, which is measured when a row needs it."""
+    """Returns a function for a value of a point, which is measured when a row needs it."""
     return lambda: getattr(p(), name)
 
 
@@ -188,32 +192,33 @@ def over(a: Measured, b: Measured, name: str) -> Callable[[], float]:
 
 
 def growth(three: list[Measured]) -> float:
-    """Of the mean distance, from the second size to the third over from the first to the second."""
+    """Returns the growth of mean distance from the second size to the third, divided by that from the first to the
+    second."""
     first, second, third = (p().distance for p in three)
     return (third - second) / (second - first)
 
 
 def part_of_bound(p: Measured, cycles: int, settings: dict) -> float:
-    """What the fabric that collapses accepts of its bound, with other settings."""
+    """Returns the accepted fraction of the bound of the fabric COLLAPSES with other settings."""
     bound = p().bound
     return run(offered(loaded(*COLLAPSES, cycles, **settings), bound)).accepted / bound
 
 
 def figure18(sizes: dict[str, tuple[int, ...]] = QUICK, cycles: int = 2000) -> list[dict]:
-    """Bandwidth and latency of meshes and random graphs by size."""
+    """Rows on bandwidth and latency of meshes and random graphs by size."""
     points = {(kind, n): once(point, kind, n, cycles) for kind, listed in sizes.items() for n in listed}
     held_back = {key: once(point, *key, cycles, **HELD_BACK) for key in points}
     common = {"experiment": "sconnect.figure18", "source": f"{PAPER}, 4.2, Figure 18"}
     rows = []
     for (kind, n), p in points.items():
         mine = common | {"setting": f"{kind}, {n} nodes", "reading": READING_18, "tolerance": 0}
-        rows += [row(quantity="bisection bandwidth, as the paper has it", published=None, unit="MB/s",
+        rows += [row(quantity="bisection bandwidth, derated as in the paper", published=None, unit="MB/s",
                      measured=of(p, "paper"), **mine),
                  row(quantity="bandwidth sustained across it", published=None, unit="MB/s",
                      measured=of(p, "sustained"), **mine),
                  row(quantity="bound of loads", published=None, unit="messages/cycle/node",
                      measured=partial(lambda p: 2 * p().bound, p), **mine),
-                 row(quantity="sustained / what the paper would have there", published=1,
+                 row(quantity="sustained / derated bisection bandwidth", published=1,
                      measured=partial(lambda p: p().sustained / p().paper, p), unit="times", higher_is_better=True,
                      **mine | {"tolerance": 1e-9}),
                  row(quantity="latency at almost no load", published=None, measured=of(p, "latency"), unit="us",
@@ -224,10 +229,10 @@ def figure18(sizes: dict[str, tuple[int, ...]] = QUICK, cycles: int = 2000) -> l
         for name, q, reading in (("", p, READING_FULL), (", hosts held back", held_back[kind, n], READING_HELD_BACK)):
             rows += [row(quantity=f"{quantity}, of the bound{name}", published=None, measured=of(q, found), unit="",
                          **mine | {"reading": reading})
-                     for quantity, found in (("highest load kept up with", "kept_up"),
+                     for quantity, found in (("highest load carried", "kept_up"),
                                              ("accepted when the bound is offered", "at_bound"))]
         if kind.startswith("random"):
-            rows.append(row(quantity="load of channels by all shortest ways, mean over busiest", published=None,
+            rows.append(row(quantity="load of channels with all shortest paths, mean over busiest", published=None,
                             unit="", **mine,
                             measured=partial(lambda kind, n: mean_over_busiest(fabric(figure18_fabric(kind, n))),
                                              kind, n)))

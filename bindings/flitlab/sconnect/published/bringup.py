@@ -1,4 +1,4 @@
-"""A fabric brought up from one node by control messages alone (S-Connect, 2.6, 3.4)."""
+"""Experiment on the bring-up of a fabric from one node by control messages alone (S-Connect, 2.6, 3.4)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from flitlab.sconnect import Fabric
 from flitlab.sconnect import bringup as sc
 
 SOURCE = "S-Connect: from Networks of Workstations to Supercomputer Performance, 2.6, 3.4"
-PACKETS = 100  # of each terminal, once all is set up
+PACKETS = 100  # per terminal, after the bring-up
 MUST = (
     "the paper says that one node with a controlling computer can explore the topology, compute "
     "tables, load and verify them without other means of communication; it gives no numbers"
 )
 CONTEXT = (
-    "formats of control messages, and so their number, are ours: an entry of a table a message, 16 hops a "
-    "message, the controlling host takes and gives one a routing cycle"
+    "formats of control messages, and so their number, are flitlab's: one table entry per message, 16 hops per "
+    "message, and the controlling host sends and receives one message per routing cycle"
 )
 
 
@@ -28,13 +28,13 @@ CONTEXT = (
 class Case:
     name: str
     settings: dict
-    start: int  # cycle in which traffic begins; the fabric must be up by then
+    start: int  # cycle in which traffic begins, which must be after the bring-up
     terminal: int = 0
     before: Callable[[Network], None] = field(default=lambda net: None)
 
 
 def network(settings: dict, start: int, packets: int = PACKETS) -> Network:
-    """A fabric whose TICs know nothing, and whose hosts wait."""
+    """Returns a fabric whose TICs have no tables and whose hosts start to send in cycle ``start``."""
     return Network(
         Experiment.from_dict(
             {
@@ -51,14 +51,14 @@ def network(settings: dict, start: int, packets: int = PACKETS) -> Network:
 
 
 def _break(net: Network) -> None:
-    """One channel is switched off at both ends, another only where it ends."""
+    """Switches one channel off at both ends, and another one at one end."""
     links, software = [link for link in net.links() if link[0] < link[2]], Fabric(net)
     a, p, b, q = links[1]
     for tic, port in ((a, p), (b, q), links[-2][2:]):
         software.write_register(tic, "enabled", software.read_register(tic, "enabled") & ~(1 << port))
 
 
-# Two levels of switches of three TICs, with nodes of one and of two.
+# Two levels of switches of three TICs, with nodes of one and of two TICs.
 TREE = {"topology.kind": "tree", "topology.arity": 9, "topology.levels": 3, "topology.inner": "switches"}
 CASES = [
     Case("4 x 4 mesh", {"topology.shape": [4, 4]}, 20_000),
@@ -87,15 +87,15 @@ def rows_of(case: Case) -> list[dict]:
     fabric = report.fabric
     derived = net.experiment.derived()
     rows = [
-        line("TICs that are not found", 0, derived["routers"] - fabric.tics),
-        line("ends of channels found wrong, or missed", 0, sc.differences(net, case.terminal, fabric)),
+        line("TICs not found", 0, derived["routers"] - fabric.tics),
+        line("channel ends mapped wrongly or missed", 0, sc.differences(net, case.terminal, fabric)),
         line("faults of the tables", 0, int(bool(report.fault))),
         line("table entries that read back wrong", 0, len(report.wrong)),
-        line("nodes that do not answer by the tables", 0, len(report.dumb)),
+        line("nodes without a reply by the tables", 0, len(report.dumb)),
     ]
     sc.learn_addresses(net)
     if net.cycle > case.start or net.totals["packets_created"]:
-        raise sc.BringUpError(f"{case.name}: traffic begins in cycle {case.start}, before the fabric is up.")
+        raise sc.BringUpError(f"{case.name}: traffic begins in cycle {case.start}, before the bring-up has ended.")
     net.step(case.start - net.cycle)
     expected = PACKETS * int(derived["terminals"])
     for _ in range(100):
@@ -105,7 +105,7 @@ def rows_of(case: Case) -> list[dict]:
     net.check()
     totals = net.totals
     rows += [
-        line(f"messages lost of {expected}, once up", 0, expected - totals["packets_delivered"]),
+        line(f"messages lost of {expected}, after bring-up", 0, expected - totals["packets_delivered"]),
         line("messages to the wrong node", 0, totals["packets_misdelivered"]),
     ]
     for what, counts, unit in (("control messages", report.messages, ""), ("time", report.cycles, "routing cycles")):
@@ -117,18 +117,18 @@ def rows_of(case: Case) -> list[dict]:
 
 
 def bringup() -> list[dict]:
-    """Fabrics of all kinds are explored, get tables, and carry traffic."""
+    """Brings up fabrics of all kinds and runs traffic on them."""
     return [line for case in CASES for line in rows_of(case)]
 
 
 def large(_: Path) -> list[dict]:
-    """The same with 1024 nodes as well."""
+    """As :func:`bringup`, with fabrics of 1024 nodes, too."""
     return [line for case in CASES + LARGE for line in rows_of(case)]
 
 
 EXPERIMENTS = {
     "sconnect.bringup": (
-        "a fabric explored, given tables and checked by control messages from one node",
+        "a fabric explored, loaded with tables and checked by control messages from one node",
         bringup,
         large,
     ),

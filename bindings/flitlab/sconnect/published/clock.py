@@ -1,5 +1,6 @@
-"""The distributed phase-locked loop of the S-Connect paper (2.5, 2.6, 3.3, 3.4), measured from emulated clocks. A cycle
-is a routing cycle of 6 clocks."""
+"""Experiment on the distributed phase-locked loop of the S-Connect paper (2.5, 2.6, 3.3, 3.4), with emulated clocks.
+
+A cycle is a routing cycle of 6 clocks."""
 
 from __future__ import annotations
 
@@ -26,10 +27,10 @@ from flitlab.sconnect.clock import (
 PAPER = "S-Connect: from Networks of Workstations to Supercomputer Performance"
 CLOCK = 51.84e6  # Hz, section 4.1
 
-# As in equation (1): comparators that are linear as far as phases go, and added up; no limit to the tuning.
+# As in equation (1): comparators are linear for all phases and their outputs are added; tuning is unlimited.
 LINEAR = {"router.kind": "sconnect", "clock.emulated": True, "clock.detector": "sum", "clock.range": 1000,
           "clock.outer_gain": 1, "clock.tuning": 100000, "clock.gain": 0.0005, "traffic.load": 0}
-# As in the TIC: averaged, with the range of the paper. 5 ppm are little enough for depths near half full.
+# As in the TIC: averaging detectors with the paper's range. 5 ppm keep fifos near half full.
 TIC = {"router.kind": "sconnect", "clock.emulated": True, "traffic.load": 0}
 CUBE = {"topology.kind": "hypercube", "topology.dimensions": 3}
 FABRICS = {
@@ -40,30 +41,31 @@ FABRICS = {
     "tree, 13 nodes": {"topology.kind": "tree"},
 }
 
-READ_LOOP = ("Phases are compared once in a routing cycle, when they are a channel's delay old. Of d_ij in equation "
-             "(8), a phase shift at the operating frequency, the delay's part is -frequency * delay, in deviations "
-             "from the nominal clock.")
+READ_LOOP = ("Phases are compared once per routing cycle, after the channel's delay. d_ij in equation (8) is a phase "
+             "shift at the operating frequency; the delay contributes -frequency * delay to it, in deviations from "
+             "the nominal clock.")
 READ_DELAY = (
-    "Equation (8): channels add K times the sum of their d_ij, a net rise, as here. The two runs differ in cables "
-    "alone. What remains is the lag: a phase is a channel's delay old, so while all run at a deviation f from the "
-    "nominal clock it is too small by f * delay, and the rise is divided by 1 + K * degree * delay. The paper's d_ij, "
-    "taken at the operating frequency, has no such term; kernels/routers/sconnect/README.md has the derivation.")
+    "Equation (8): channels add K times the sum of their d_ij, a net rise, as here. The two runs differ only in their "
+    "cables. The remaining difference is the lag: a received phase is a channel's delay old. While all oscillators run "
+    "at a deviation f from the nominal clock, it is too small by f * delay, and the rise is divided by 1 + K * degree "
+    "* delay. The paper defines d_ij at the operating frequency, so it has no such term; "
+    "kernels/routers/sconnect/README.md has the derivation.")
 READ_K = ("Equations (2) and (3) leave out the K before A; with it the slowest mode decays with K lambda_2. K is "
-          "small against 1 / delay, as the paper's continuous equations take it; the exact rate is that of a routing "
-          "cycle's matrix, delays included, of a fabric in phase, whose channels all have the same.")
-READ_GAIN = ("The modes decay with K, and so do phases. Frequencies take a little longer than that: the same phases "
-             "at the start make larger differences of frequency at a higher gain.")
-READ_SLOPES = ("Centre frequencies within 5 ppm, cables d_ij from 0 to 0.5 rad. What a full fifo pulls by is given by "
-               "the converter's supply and the oscillator, so it is kept; two slopes then mean a lower gain near half "
-               "full, where cables pull the frequency away from the mean of the centre frequencies by less: the "
-               "paper's claim. It does not hold for the same gain near half full, nor with centre frequencies so far "
-               "apart (50 ppm) that fifos are nearly full. Without cables the comparators of a channel's ends cancel, "
-               "and both lock at the mean, but for what is on its way.")
-READ_FAULT = ("An oscillator 400 ppm off, in a fabric whose oscillators can be pulled by 100 ppm. A slip is a word of "
-              "the fifo, one clock; rates are compared with the data streams of all others off and the receiver's "
-              "loop open.")
-READ_JITTER = ("The jitter of real oscillators is analog and not emulated: what is measured is only how far the "
-               "phases of the emulated ones wander in lock, by the rounding of integers.")
+          "small against 1 / delay, as the paper's continuous equations assume. The exact rate is that of the matrix "
+          "of a routing cycle, delays included, for a fabric in phase, in which all channels have the same delay.")
+READ_GAIN = ("The modes decay with K, and so do phases. Frequencies take a little longer, because equal initial "
+             "phases cause larger differences of frequency at a higher gain.")
+READ_SLOPES = ("Centre frequencies within 5 ppm, cables d_ij from 0 to 0.5 rad. The pull of a full fifo is determined "
+               "by the converter's supply and the oscillator, so it stays the same. Two slopes then mean a lower gain "
+               "near half full, where cables pull the frequency less far away from the mean of the centre "
+               "frequencies: the paper's claim. It does not hold for equal gain near half full, nor with centre "
+               "frequencies so far apart (50 ppm) that fifos are nearly full. Without cables the comparators of a "
+               "channel's ends cancel, and both lock at the mean, except for the effect of delays.")
+READ_FAULT = ("An oscillator 400 ppm off, in a fabric whose oscillators can be pulled by 100 ppm. A slip is one word "
+              "of the fifo, one clock. Frequencies are compared while the data streams of all others are off and the "
+              "receiver's loop is open.")
+READ_JITTER = ("The analog jitter of real oscillators is not emulated. The measured value is only how far the phases "
+               "of emulated oscillators wander in lock because of integer rounding.")
 
 
 def network(*changes: dict) -> Network:
@@ -74,15 +76,15 @@ def network(*changes: dict) -> Network:
 
 
 def spread(net: Network) -> float:
-    """Largest frequency less the least, ppm."""
+    """Returns the largest minus the smallest frequency, ppm."""
     return float(np.ptp(frequencies(net))) / PPM
 
 
 def decay(net: Network, loop: Loop, points: int = 60) -> float:
-    """Rate of the slowest mode: a line through the logarithm of its size, by least squares, over five of its time
-    constants, which begins after one; its end is taken from 40 of them."""
+    """Returns the decay rate of the slowest mode: the slope of a least-squares line through the logarithm of its size,
+    from one to six of its time constants. Its final value is taken after 40 more."""
     apart = int(5 / loop.rates[0] / points)
-    net.step(10 + int(1 / loop.rates[0]))  # the first phases have come everywhere
+    net.step(10 + int(1 / loop.rates[0]))  # the first phases have arrived everywhere
     modes, seen = loop.slowest, []
     for _ in range(points):
         seen.append(modes @ phases(net))
@@ -93,7 +95,7 @@ def decay(net: Network, loop: Loop, points: int = 60) -> float:
 
 
 def equations(name: str, fabric: dict) -> list[dict]:
-    """Equations (3) to (8) on a fabric."""
+    """Compares equations (3) to (8) with a fabric."""
     common = {"experiment": "sconnect.pll", "setting": name}
     net = network(LINEAR, fabric, {"clock.seed": 7})
     loop = Loop.of(net)
@@ -104,7 +106,7 @@ def equations(name: str, fabric: dict) -> list[dict]:
     without_lag = float(np.mean(loop.free)) + cables
     zeros = int(np.sum(np.abs(loop.eigenvalues) < 1e-9))
     largest = max(0.0, float(loop.eigenvalues.max())) if zeros != 1 else float(loop.eigenvalues[1])
-    # In phase: delays that differ split modes that symmetry makes alike, and no line goes through several.
+    # In phase, because different delays would split equal modes of a symmetric fabric, which a single line cannot fit.
     fast = network(LINEAR, fabric, {"clock.gain": 0.02, "clock.seed": 7, "topology.phases": "equal",
                                     "topology.channel_delay": 12})
     exact = Loop.of(fast)
@@ -113,10 +115,10 @@ def equations(name: str, fabric: dict) -> list[dict]:
         row(quantity="lock frequency", source=f"{PAPER}, 2.5, equation 8", published=loop.lock_frequency / PPM,
             measured=lock / PPM, unit="ppm", tolerance=1e-6 * abs(loop.lock_frequency / PPM), reading=READ_LOOP,
             check=True, **common),
-        row(quantity="what cables add to it / K times their mean sum", source=f"{PAPER}, 2.5, equation 8", published=1,
+        row(quantity="effect of cables on it / K times their mean sum", source=f"{PAPER}, 2.5, equation 8", published=1,
             measured=(lock - mean_frequency(bare, 20000)) / cables, unit="", tolerance=0.01, reading=READ_DELAY,
             **common),
-        row(quantity="of a deviation from nominal, what lag takes back", source=f"{PAPER}, 2.5", published=None,
+        row(quantity="reduction of the deviation from nominal by lag", source=f"{PAPER}, 2.5", published=None,
             measured=100 * (1 - loop.lock_frequency / without_lag), unit="%", tolerance=0, reading=READ_DELAY,
             **common),
         row(quantity="eigenvalues that are 0", source=f"{PAPER}, 2.5, equation 3", published=1, measured=zeros,
@@ -131,19 +133,19 @@ def equations(name: str, fabric: dict) -> list[dict]:
 
 
 def averages() -> dict:
-    """The TIC's detector, which averages, on a fabric whose nodes have from one to four channels."""
+    """The TIC's averaging detector, on a fabric whose nodes have one to four channels."""
     net = network(LINEAR, FABRICS["tree, 13 nodes"], {"clock.detector": "average", "clock.gain": 0.002})
     loop = Loop.of(net)
     net.step(int(25 / loop.rates[0]))
     return row("sconnect.pll", "lock frequency, averaging detector", f"{PAPER}, 3.3; 2.5", "tree, 13 nodes",
                loop.lock_frequency / PPM, mean_frequency(net, 20000) / PPM, "ppm",
                1e-6 * abs(loop.lock_frequency / PPM), check=True,
-               reading="With averages a node weighs as much as it has channels: equation (8) for rows of A that are "
-                       "divided by their degree.")
+               reading="With averages, a node's weight is its number of channels: equation (8) for rows of A divided "
+                       "by their degree.")
 
 
 def settling(gain: float) -> int:
-    """Cycles until oscillators of one frequency, which start at different phases, are within 0.01 rad."""
+    """Returns the cycles until oscillators of equal frequency with different initial phases are within 0.01 rad."""
     net = network(TIC, CUBE, {"clock.gain": gain, "clock.spread": 0, "clock.cable_phase": 0, "clock.seed": 3})
     while np.ptp(phases(net)) > 0.01:
         net.step(5)
@@ -151,7 +153,7 @@ def settling(gain: float) -> int:
 
 
 def pulling_in(gain: float) -> int:
-    """Cycles until oscillators of different frequencies are within 0.1 ppm."""
+    """Returns the cycles until oscillators of different frequencies are within 0.1 ppm."""
     net = network(TIC, CUBE, {"clock.gain": gain, "clock.spread": 5, "clock.seed": 3}).step(10)
     while spread(net) > 0.1:
         net.step(5)
@@ -171,7 +173,7 @@ FULL = 0.003  # rad per routing cycle: the pull of a full fifo, 2 rad from half 
 
 
 def off_centre(outer: float, gain: float, changes: dict | None = None) -> float:
-    """Distance of the lock frequency from the mean of the centre frequencies, rad per routing cycle."""
+    """Returns the distance of the lock frequency from the mean of the centre frequencies, rad per routing cycle."""
     net = network(TIC, CUBE, {"clock.spread": 5, "clock.cable_phase": 0.5, "clock.outer_gain": outer,
                               "clock.gain": gain, "clock.seed": 2}, changes or {})
     net.step(60000)
@@ -202,7 +204,7 @@ FAULTY, OFF = 5, 400.0  # TIC, and its free-running frequency in ppm
 
 
 def worst(net: Network) -> int:
-    """TIC with most slips."""
+    """Returns the TIC with most slips."""
     return int(np.argmax([Fabric(net).read_register(tics[0], "slips") for tics in oscillators(net)]))
 
 

@@ -1,5 +1,6 @@
-"""What the S-Connect paper's experiments with fabrics of TICs have in common. A cycle is a routing cycle of 6 clocks, a
-flit a message."""
+"""Constants and functions shared by the S-Connect paper's experiments with fabrics of TICs.
+
+A cycle is a routing cycle of 6 clocks, a flit is a message."""
 
 from __future__ import annotations
 
@@ -12,11 +13,11 @@ from flitlab.experiment import Experiment
 from flitlab.network import Network
 
 PAPER = "S-Connect: from Networks of Workstations to Supercomputer Performance"
-CLOCKS = 6  # of a routing cycle
-SERIAL = 4  # ports 0 to 3; 4 and 5 are parallel
-DATA = 10  # bytes of a message
+CLOCKS = 6  # per routing cycle
+SERIAL = 4  # serial ports, 0 to 3; ports 4 and 5 are parallel
+DATA = 10  # bytes per message
 ALPHA = 51.84  # MHz, clock of the alpha board
-TIC = 66.0  # MHz, clock that the TIC is meant for
+TIC = 66.0  # MHz, clock for which the TIC is designed
 
 Message = tuple[int, int, int]  # cycle, source, destination
 
@@ -33,7 +34,7 @@ def dotted(settings: dict) -> dict:
 
 
 def send(settings: dict, messages: Iterable[Message], trace: bool = False) -> Network:
-    """A fabric whose hosts send these messages."""
+    """Returns a network of a fabric whose hosts send these messages."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "messages.csv"
         with file.open("w", encoding="utf-8", newline="") as out:

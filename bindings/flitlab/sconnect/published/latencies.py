@@ -1,5 +1,6 @@
-"""Latency of a TIC and of a node, and bandwidth of a parallel port (S-Connect, 3.1, 4.1). A cycle is a routing cycle of
-6 clocks, a flit a message."""
+"""Experiment on the latency of a TIC and of a node, and the bandwidth of a parallel port (S-Connect, 3.1, 4.1).
+
+A cycle is a routing cycle of 6 clocks, a flit is a message."""
 
 from __future__ import annotations
 
@@ -18,16 +19,16 @@ from flitlab.sconnect.published.fabrics import ALPHA, CLOCKS, PAPER, TIC, dotted
 
 # Latency of a node, and bandwidth of a port.
 
-DELAY = 8  # clocks: the least that a node adds, 180 ns at 51.84 MHz, less the one of the fastest TIC
+DELAY = 8  # clocks: the least time per node, 180 ns at 51.84 MHz, less 1 clock in the fastest TIC
 LATENCY = {"topology.kind": "random", "topology.channel_delay": DELAY}
-SPEED = 180.0  # m/us, light in a fiber
+SPEED = 180.0  # m/us, speed of light in a fiber
 SLOT_BITS = 96
-SPACING = 70  # cycles between two messages, so that each is alone
+SPACING = 70  # cycles between two messages, so that only one is in the fabric
 
 
 @dataclass(frozen=True)
 class Visit:
-    """A message in a TIC, in clocks: when its header came in and went out, and by which ports."""
+    """The passage of a message through a TIC: clocks at which its header entered and left, and the ports."""
 
     came: int
     left: int
@@ -36,7 +37,7 @@ class Visit:
 
 
 def journeys(nodes: int, **settings) -> list[list[Visit]]:
-    """TICs that messages pass, each of which is alone in a random graph; from every terminal to every other one."""
+    """Returns, for a message between each pair of terminals of an otherwise empty random graph, its visits to TICs."""
     settings = LATENCY | {"topology.nodes": nodes} | dotted(settings)
     return alone(settings, nodes * settings.get("topology.host_ports", 1))
 
@@ -49,7 +50,7 @@ def alone(settings: dict, terminals: int) -> list[list[Visit]]:
     phases = [fabric.registers(tic)["phase"] for tic in range(1 + max(tic for tic, *_ in net.links()))]
     came: dict[tuple[int, int], tuple[int, int]] = {}
     done = defaultdict(list)
-    # A port's header is read, or goes out, in the clock of that number, from that in which its node's cycles begin.
+    # Port p handles a header in clock p of its node's routing cycle, so events have this time in clocks.
     for event in sorted(net.events(), key=lambda e: (e["cycle"], e["kind"] == "switch_granted")):
         message = event["src"], event["id"]
         if event["kind"] in ("injected", "arrived"):
@@ -61,20 +62,21 @@ def alone(settings: dict, terminals: int) -> list[list[Visit]]:
     ways = list(done.values())
     longest = max(way[-1].left - way[0].came for way in ways) // CLOCKS
     if longest >= SPACING - 10:
-        raise RunError(f"sconnect.latency: a message takes {longest} cycles, and they leave {SPACING} apart.")
+        raise RunError(f"sconnect.latency: a message takes {longest} cycles, but messages start every {SPACING} "
+                       "cycles.")
     return ways
 
 
-# The four workstations of section 4.1. How they were joined is not said.
+# The four workstations of section 4.1. The paper does not describe their wiring.
 WIRINGS = {"a line": ["0,1", "1,2", "2,3"], "a ring": ["0,1", "1,2", "2,3", "3,0"],
            "a ring, two channels side by side": ["0,1", "1,2", "2,3", "3,0"] * 2}
-ORDERS = 24  # of its channels: each gives the lowest ports that are free at its ends
-MACHINES = 144  # one after the other of these orders, each with phases of its own
+ORDERS = 24  # orders of the channels; each channel gets the lowest free ports at its ends
+MACHINES = 144  # machines, with each of these orders in turn and their own clock phases
 
 
 def four_nodes(channels: list[str], file: Path, **settings) -> list[list[Visit]]:
-    """Journeys of a machine of four nodes, over different orders of its channels, and so different ports, and over
-    different phases."""
+    """Returns visits of messages in machines of four nodes that differ in the order of channels, and so in ports, and
+    in clock phases."""
     orders = sorted(set(permutations(channels)))
     seen = []
     orders = orders[:: max(1, len(orders) // ORDERS)][:ORDERS]
@@ -87,53 +89,52 @@ def four_nodes(channels: list[str], file: Path, **settings) -> list[list[Visit]]
 
 
 def traversals(ways: list[list[Visit]]) -> list[int]:
-    """Clocks from a header read in one node to the same read in the next one."""
+    """Returns the clocks from the read of a header in one node to its read in the next node, for each hop."""
     return [b.came - a.came for way in ways for a, b in pairwise(way)]
 
 
 def machines_near(ways: list[list[Visit]], least: float, most: float) -> float:
-    """Part of the machines whose hops take from `least` to `most` clocks in the mean; each has 12 journeys."""
+    """Returns the fraction of machines whose mean hop takes `least` to `most` clocks; each machine has 12 journeys."""
     means = [statistics.fmean(traversals(ways[i:i + 12])) for i in range(0, len(ways), 12)]
     return statistics.fmean(least <= mean <= most for mean in means)
 
 
 def a_node_more(ways: list[list[Visit]]) -> float:
-    """Clocks that a node more adds, by regression."""
+    """Returns the clocks that an additional node adds, by linear regression."""
     lengths = [(len(way) - 1, way[-1].left - way[0].came) for way in ways]
     return statistics.linear_regression(*zip(*lengths, strict=True)).slope
 
 
 READING_LATENCY = (
-    "From the clock in which a port's header is read to that of the port where it goes out: the six ports have one "
-    "clock each in a routing cycle, in a fixed order. Pairs of ports: all that messages take which are alone, in "
-    "random graphs of 64 nodes with a TIC, and of 16 with two hosts' ports and a TIC or two; an idle TIC prefers port "
-    "4 to 5 for what comes from channels 2 and 3, so these two pairs are not among them. Not counted: messages "
-    "between the hosts' ports of a node with two TICs that leave by the port they came by, after 6 clocks.")
+    "From the clock in which the input port reads the header to that in which the output port sends it: each of the "
+    "six ports has one clock in a routing cycle, in a fixed order. Pairs of ports: all that a single message uses in "
+    "random graphs of 64 nodes with one TIC, and of 16 nodes with two host ports and one or two TICs. An idle TIC "
+    "prefers port 4 to port 5 for messages from channels 2 and 3, so these two pairs do not occur. Not counted: "
+    "messages between host ports of a node with two TICs that leave by their input port, after 6 clocks.")
 READING_NODE = (
-    "From a header read in a node to the same header read in the next one: 1 to 5 clocks in the TIC, the channel's "
-    "delay, and 0 to 5 clocks until the port's turn comes. The delay, serialisation and 2 m of cable included, is 8 "
-    "clocks, from the least that the paper saw: 180 ns are 9.3 clocks, and the fastest TIC takes 1. Section 1.2 gives "
-    "serialisation as about 5 clocks of links in general; 4.1 says that this one's dominates 16 clocks. All pairs of "
-    "the machine that the paper measured, of four nodes with a parallel port each, in the ports that up to 24 orders "
-    "of its channels give and with 144 draws of the nodes' phases, all phases being alike. How it was wired is not "
-    "said: a line, a ring, and a ring with all four channels of a TIC are side by side; the line, which has most nodes "
-    "to go through, is judged.")
-READING_SIX = ("The same with what section 1.2 says of serial links: 5 clocks for serialisation, and 11 ns for 2 m of "
+    "From the read of a header in a node to its read in the next node: 1 to 5 clocks in the TIC, the channel's delay, "
+    "and 0 to 5 clocks until the port's turn. The delay, with serialisation and 2 m of cable, is 8 clocks, derived "
+    "from the smallest value of the paper: 180 ns are 9.3 clocks, and the fastest TIC takes 1. Section 1.2 gives "
+    "serialisation as about 5 clocks for links in general; 4.1 says that it dominates the 16 clocks of this link. All "
+    "pairs of the machine that the paper measured, four nodes with a parallel port each, for up to 24 assignments of "
+    "channels to ports and 144 uniform draws of the nodes' phases. The paper does not describe the wiring: rows show a "
+    "line, a ring, and a ring with all four channels of a TIC. The line, which has the longest paths, is judged.")
+READING_SIX = ("The same with section 1.2's delay of serial links: 5 clocks for serialisation and 11 ns for 2 m of "
                "cable, 6 clocks together.")
-READING_EQUAL = ("The same with topology.phases = \"equal\", which is not the paper's: all nodes in phase, and "
-                 "channels that take two routing cycles, whatever the turns of their ports.")
-READING_SINGLE = ("From the header's entry into the first TIC to the last word's exit from the second one. The paper: "
-                  "1.7 us from the host's second store, dominated by the fifos of the alpha board, which are not "
-                  "emulated.")
-READING_PORT = ("Two nodes whose hosts always have a message for the other, a parallel port each. A message per cycle "
-                "and host, of 10 bytes, is 86.4 MB/s at 51.84 MHz, where the alpha board's DMA shows more than 80, and "
-                "220 MB/s both ways at 66 MHz (section 3). Both are the width of the port, so they say nothing of DMA; "
-                "the Mbus, which reads 30 % faster than it sends, is not emulated.")
-READING_FIBER = "Light goes 180 m in a microsecond; a slot of 96 bits at 16 x 66 Mb/s, scaled to 100 bits at 1 Gb/s."
+READING_EQUAL = ("The same with topology.phases = \"equal\", unlike in the paper: all nodes are in phase, and every "
+                 "channel takes two routing cycles, regardless of its ports' turns.")
+READING_SINGLE = ("From the header's entry into the first TIC to the last word's exit from the second one. The paper "
+                  "measures 1.7 us from the host's second store, dominated by the fifos of the alpha board, which "
+                  "flitlab does not emulate.")
+READING_PORT = ("Two nodes with one parallel port each, whose hosts always have a message for each other. One message "
+                "of 10 bytes per cycle and host is 86.4 MB/s at 51.84 MHz, where the alpha board's DMA shows more than "
+                "80, and 220 MB/s both ways at 66 MHz (section 3). Both follow from the port's width, so they do not "
+                "test DMA; the Mbus, which reads 30 % faster than it sends, is not emulated.")
+READING_FIBER = "Light travels 180 m per microsecond; a slot of 96 bits at 16 x 66 Mb/s, scaled to 100 bits at 1 Gb/s."
 
 
 def port_rate(cycles: int = 6000) -> float:
-    """Messages per routing cycle into a host whose port is never idle."""
+    """Returns the messages per routing cycle that a host receives if all hosts always send."""
     net = Network(fabric({"topology.shape": [2], "traffic.load": 1.0, "traffic.pattern": "bit_complement"})).step(200)
     before = net.totals["packets_delivered"]
     net.step(cycles)
@@ -141,8 +142,8 @@ def port_rate(cycles: int = 6000) -> float:
 
 
 def span_of_a_message() -> float:
-    """Metres of fiber that 100 bits take at 1 Gb/s: what a long channel adds to a message's time, as a length, over the
-    messages on it when it is full."""
+    """Returns the length in metres that 100 bits at 1 Gb/s occupy on a fiber: the additional latency of a long channel
+    as a length, divided by the messages on it at full load."""
     line = {"topology.shape": [2]}
     short, long = (alone(line | {"topology.channel_delay": delay}, 2)[0] for delay in (12, 300))
     clocks = (long[1].came - long[0].left) - (short[1].came - short[0].left)
@@ -153,7 +154,7 @@ def span_of_a_message() -> float:
 
 def nodes_rows(node: dict, setting: str, ways: list[list[Visit]], ns: float, reading: str = READING_NODE,
                judged: bool = False) -> list[dict]:
-    """What a node more adds in a machine of four; published numbers are for one wiring of several."""
+    """Returns rows on the time per additional node in a machine of four; one of several wirings is judged."""
     hops = traversals(ways)
     mine = node | {"setting": setting, "reading": reading}
 
@@ -162,11 +163,12 @@ def nodes_rows(node: dict, setting: str, ways: list[list[Visit]], ns: float, rea
 
     least = " (published: 180, which gives the channel's delay)" if judged else ""
     return [
-        row(quantity="a node more adds, mean", measured=statistics.fmean(hops) * ns, **mine, **published(310)),
-        row(quantity="a node more adds, by regression", measured=a_node_more(ways) * ns, **mine, **published(310)),
-        row(quantity=f"a node more adds, at least{least}", measured=min(hops) * ns, published=None, tolerance=0,
+        row(quantity="time per additional node, mean", measured=statistics.fmean(hops) * ns, **mine, **published(310)),
+        row(quantity="time per additional node, by "
+                     "regression", measured=a_node_more(ways) * ns, **mine, **published(310)),
+        row(quantity=f"time per additional node, at least{least}", measured=min(hops) * ns, published=None, tolerance=0,
             **mine),
-        row(quantity="a node more adds, at most", measured=max(hops) * ns, **mine, **published(330)),
+        row(quantity="time per additional node, at most", measured=max(hops) * ns, **mine, **published(330)),
         row(quantity="hops from 180 to 330 ns", **mine | {"unit": "%"}, published=None, tolerance=0,
             measured=100 * statistics.fmean(180 <= h * ns <= 330 for h in hops))]
 
@@ -196,7 +198,7 @@ def latency() -> list[dict]:
         row(quantity="pairs of ports seen", published=None, measured=len(pairs), unit="of 30", **tic),
         *(line for name, ways in machines.items()
           for line in nodes_rows(node, f"four nodes, {name}", ways, ns, judged=name == "a line")),
-        row(quantity="machines in which a node more adds 279 to 341 ns in the mean", setting="four nodes, a line",
+        row(quantity="machines with 279 to 341 ns per additional node in the mean", setting="four nodes, a line",
             published=None, tolerance=0, reading=READING_NODE, **node | {"unit": "%"},
             measured=100 * machines_near(machines["a line"], 279 / ns, 341 / ns)),
         *nodes_rows(node, "four nodes, a line, channels of 6 clocks", stated, ns, READING_SIX),

@@ -1,4 +1,5 @@
-"""Priorities in fabrics of TICs (S-Connect, 2.3). A cycle is a routing cycle of 6 clocks, a flit a message."""
+"""Experiment on priorities in fabrics of TICs (S-Connect, 2.3). A cycle is a routing cycle of 6 clocks, a flit is a
+message."""
 
 from __future__ import annotations
 
@@ -17,46 +18,47 @@ from flitlab.sconnect.published.fabrics import PAPER, SERIAL, fabric
 
 FABRICS = {"4x4 mesh": {"topology.kind": "mesh", "topology.shape": [4, 4]},
            "random, 64 nodes": {"topology.kind": "random", "topology.nodes": 64}}
-POOL = 64  # buffers of a TIC
-CONTROL = 1  # of them for control requests, and as many for replies
-LOAD = 0.05  # messages per cycle and node of the higher priority, and as many of the lower ones
+POOL = 64  # buffers per TIC
+CONTROL = 1  # of these, buffers for control requests, and as many for replies
+LOAD = 0.05  # messages per cycle and node of the higher priority, and the same of lower ones
 FILL = 4000  # cycles in which the fabric fills up
-WINDOW = 2000  # cycles whose messages of the higher priority are followed
-PATIENCE = 500  # cycles without one of these delivered, after which the rest counts as stuck
+WINDOW = 2000  # cycles; messages of the higher priority created in them are followed
+PATIENCE = 500  # cycles without a delivery of such a message, after which the rest counts as stuck
 LOWER = ([0], [1], [2], [0, 1], [0, 1, 2])
-APART, BOTH, ONE = "a port for each", "two ports, both mixed", "one port, mixed"  # what hosts send by which port
+# assignment of priorities to host ports
+APART, BOTH, ONE = "a port for each", "two ports, both mixed", "one port, mixed"
 
 
 class Followed(NamedTuple):
-    """Messages of a priority, and others that entered the fabric in that time."""
+    """Messages of one priority that were followed, and others that entered the fabric meanwhile."""
 
     created: int
-    latency: list[int]  # cycles, of those delivered
+    latency: list[int]  # cycles, for each delivered message
     others_entered: int
 
 
 @dataclass(frozen=True)
 class Flooded:
-    """A fabric full of messages that nobody takes, and those of a higher priority that were sent into it."""
+    """A fabric full of messages that hosts do not accept, and messages of a higher priority sent into it."""
 
-    common: float  # buffers promised to no queue that are in use, %
-    lower: float  # buffers with lower messages, of those not promised to the higher priority, %
-    stuck: float  # hosts' ports at which a message waits that has found no room, %
-    lower_taken: int
+    common: float  # occupied part of the buffers that are not reserved, %
+    lower: float  # part of the buffers not reserved for the higher priority that hold lower messages, %
+    stuck: float  # host ports at which a message waits for a buffer, %
+    lower_taken: int  # lower messages that hosts accepted
     higher: Followed
 
     @property
     def delivered(self) -> float:
-        """Of the higher priority, %."""
+        """Delivered messages of the higher priority, %."""
         return 100 * len(self.higher.latency) / self.higher.created
 
 
 def priority_settings(where: dict, lower: list[int], hosts: str = APART) -> dict:
-    """Of all priorities in use alike many buffers are promised to a queue. In mixed ports half of the messages have the
-    higher priority."""
+    """Returns settings with equal reservations for the queues of all used priorities. At mixed ports half of the
+    messages have the higher priority."""
     higher, ports = max(lower) + 1, 1 if hosts == ONE else 2
-    queues = 2 * SERIAL + ports  # of a priority: two virtual channels for each channel, and the host's ports
-    promised = POOL * 3 // 4 // (queues * (len(lower) + 1))  # as without router.reserve
+    queues = 2 * SERIAL + ports  # per priority: two virtual channels per channel, and the host ports
+    promised = POOL * 3 // 4 // (queues * (len(lower) + 1))  # the same as without router.reserve
     low, high = ([int(p in some) for p in range(4)] for some in (lower, [higher]))
     mixed = [p + len(lower) * q for p, q in zip(low, high, strict=True)]
     return where | {
@@ -68,7 +70,7 @@ def priority_settings(where: dict, lower: list[int], hosts: str = APART) -> dict
 
 
 def of_priority(net: Network, priority: int, events: Iterable[dict]) -> set[tuple[int, int]]:
-    """Messages of a priority among those that events are about, by source and number."""
+    """Returns (source, number) of the messages of one priority in the events."""
     numbers: dict[int, set[int]] = defaultdict(set)
     for event in events:
         numbers[event["src"]].add(event["id"])
@@ -78,8 +80,8 @@ def of_priority(net: Network, priority: int, events: Iterable[dict]) -> set[tupl
 
 
 def follow(net: Network, priority: int, cycles: int) -> Followed:
-    """Messages of a priority created in so many cycles, and what becomes of them."""
-    net.events()  # what has been so far
+    """Follows the messages of one priority created in the next ``cycles`` cycles until they are delivered or stuck."""
+    net.events()  # discard earlier events
     end = net.cycle + cycles
     created: dict[tuple[int, int], int] = {}
     latency: list[int] = []
@@ -105,7 +107,7 @@ def flood(where: dict, lower: list[int], hosts: str = APART, queues: str = "prio
     higher = max(lower) + 1
     net = Network(fabric(priority_settings(where, lower, hosts), {"host.queues": queues}), trace=True)
     tics = range(int(net.experiment.derived()["routers"]))
-    ports = [SERIAL] if hosts != BOTH else [SERIAL, SERIAL + 1]  # by which lower ones are sent
+    ports = [SERIAL] if hosts != BOTH else [SERIAL, SERIAL + 1]  # that send lower messages
     senders = [net.router(r).ports[p].peer for r in tics for p in ports]
     for _ in range(FILL // 50):
         net.step(50).events()
@@ -125,7 +127,8 @@ def flood(where: dict, lower: list[int], hosts: str = APART, queues: str = "prio
 
 
 def held_by_queues(net: Network, tic: int) -> dict[int, int]:
-    """Buffers that each queue holds which is promised any: 4 priorities on 2 virtual channels at each port."""
+    """Returns queue -> buffers that it holds, for queues with a reservation: 4 priorities on 2 virtual channels at each
+    port."""
     return {int(name[5:]): held for name, held in Fabric(net).registers(tic).items() if name.startswith("held.")}
 
 
@@ -134,25 +137,25 @@ def priority_of(queue: int) -> int:
 
 
 def alone(where: dict, lower: list[int]) -> float:
-    """Latency of the higher priority in a fabric where there is hardly anything."""
+    """Returns the mean latency of the higher priority at a tenth of the load, in cycles."""
     net = Network(fabric(priority_settings(where, lower), {"host.refuses": [], "traffic.load": LOAD / 10}), trace=True)
     return statistics.fmean(follow(net, max(lower) + 1, WINDOW).latency)
 
 
 READING_PRIORITY = (
-    "Each node's host sends messages that no host takes, and as many of the higher priority, 0.05 of each per cycle, "
-    "uniform traffic: by a parallel port each (host.second_priorities); by both ports, each with both; or by its only "
-    "port. A port offers the oldest message of each priority, the highest first (host.queues), as section 3 has it: "
-    "flow control signals and means to control priorities. What is created in cycles 4000 to 5999 is followed until "
-    "it is delivered. Buffers are promised to queues of all ports, used or not, so that no lower message need fill "
-    "those of its own priority. Latency begins with creation; hardly loaded: a tenth of these loads, and all is taken.")
+    "Each host sends 0.05 messages per cycle that no host accepts, and 0.05 of the higher priority, uniform traffic. "
+    "The two kinds use one parallel port each (host.second_priorities), or both share both ports, or both share the "
+    "only port. A port offers the oldest message of each priority, the highest first (host.queues), as section 3 "
+    "says: flow control signals and means to control priorities. Messages created in cycles 4000 to 5999 are followed "
+    "until delivery. Buffers are reserved for the queues of all ports, used or not, so lower messages need not fill "
+    "those of their own priority. Latency starts at creation. Hardly loaded: a tenth of these loads, all accepted.")
 READING_SINGLE = (
-    "host.queues = \"single\", as it was before: a port offers the oldest of all its messages, and behind a lower one "
-    "that finds no room the others wait at the host, outside of the fabric.")
+    "host.queues = \"single\": a port offers the oldest of all its messages, and if a lower one finds no buffer, the "
+    "others wait behind it at the host, outside of the fabric.")
 
 
 def priority(cases: tuple[list[int], ...] = LOWER, fabrics: tuple[str, ...] = tuple(FABRICS)) -> list[dict]:
-    """Messages of a higher priority through a fabric that is full of lower ones that nobody takes."""
+    """Messages of a higher priority in a fabric full of lower ones that hosts do not accept."""
     rows = []
     for name in fabrics:
         for lower in cases:
@@ -166,18 +169,18 @@ def rows_of(name: str, lower: list[int], hosts: str) -> list[dict]:
     f = flood(where, lower, hosts)
     common = {"experiment": "sconnect.priority", "source": f"{PAPER}, 2.3; 3", "tolerance": 0,
               "setting": f"{name}, {hosts}, full of {', '.join(map(str, lower))}"}
-    context = [("hosts' ports where one finds no room", f.stuck, "%"),
-               ("lower ones that entered later", f.higher.others_entered, "messages"),
+    context = [("host ports with a waiting message", f.stuck, "%"),
+               ("lower messages that entered later", f.higher.others_entered, "messages"),
                (f"latency of {higher}, mean", statistics.fmean(f.higher.latency), "routing cycles"),
                (f"latency of {higher}, at most", max(f.higher.latency), "routing cycles")]
     if hosts == APART:
-        context += [("buffers promised to no queue, in use", f.common, "%"),
-                    ("buffers not promised to it, with lower ones", f.lower, "%"),
+        context += [("unreserved buffers in use", f.common, "%"),
+                    ("buffers not reserved for it, with lower messages", f.lower, "%"),
                     (f"latency of {higher}, hardly loaded", alone(where, lower), "routing cycles")]
     rows = [row(quantity=f"delivered of {higher}", published=100, measured=f.delivered, unit=f"% of {f.higher.created}",
                 reading=READING_PRIORITY, **common),
-            row(quantity="lower ones taken by hosts", published=0, measured=f.lower_taken, unit="messages", check=True,
-                reading=READING_PRIORITY, **common)]
+            row(quantity="lower messages accepted by hosts", published=0, measured=f.lower_taken, unit="messages",
+                check=True, reading=READING_PRIORITY, **common)]
     rows += [row(quantity=quantity, published=None, measured=measured, unit=unit, reading=READING_PRIORITY, **common)
              for quantity, measured, unit in context]
     if hosts != APART:
@@ -188,5 +191,5 @@ def rows_of(name: str, lower: list[int], hosts: str) -> list[dict]:
 
 
 EXPERIMENTS = {
-    "sconnect.priority": ("a higher priority through a fabric full of lower ones that nobody takes", priority),
+    "sconnect.priority": ("a higher priority in a fabric full of lower messages that hosts do not accept", priority),
 }

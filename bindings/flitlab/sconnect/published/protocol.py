@@ -1,5 +1,6 @@
-"""Experiments on S-Connect's channels: what crosses them, how fast, and that they neither lose nor duplicate
-messages. A cycle is a routing cycle of 6 clocks, a flit a message of 80 bits."""
+"""Experiment on S-Connect's channels: formats, bandwidths, and proof that they neither lose nor duplicate messages.
+
+A cycle is a routing cycle of 6 clocks, a flit is a message of 80 bits."""
 
 from __future__ import annotations
 
@@ -17,32 +18,33 @@ from flitlab.sconnect import explore_protocol
 
 PAPER = "S-Connect: from Networks of Workstations to Supercomputer Performance"
 MESSAGE_BITS = 80  # in a TIC (3.1)
-SLOT_BITS = 96  # of a serial channel (3, footnote 1)
-PORT_BITS = 16  # of a parallel port, each way, and of a channel module (3, 3.2)
-CLOCKS = 6  # of a routing cycle (3)
+SLOT_BITS = 96  # of a slot on a serial channel (3, footnote 1)
+PORT_BITS = 16  # width of a parallel port, each way, and of a channel module (3, 3.2)
+CLOCKS = 6  # per routing cycle (3)
 MEGAHERTZ = 66
 SECONDS_PER_YEAR = 3.156e7
-LIGHT_IN_FIBRE = 1.8e8  # m/s, which makes of 100 bits the paper's 18 m
+LIGHT_IN_FIBRE = 1.8e8  # m/s, derived from the paper's 18 m for 100 bits
 
 
 def fabric(**settings) -> Experiment:
-    """A line of two nodes with one host port each, unless told otherwise. Settings are dotted paths, with ``__``."""
+    """Returns an experiment on a line of two nodes with one host port each. Settings: dotted paths, ``__`` for a
+    dot."""
     flat = {"router.kind": "sconnect", "topology.kind": "mesh", "topology.shape": [2]}
     return Experiment.from_dict(flat | {key.replace("__", "."): value for key, value in settings.items()})
 
 
 def megabytes(messages_per_cycle: float) -> float:
-    """MB/s of messages."""
+    """Converts messages per cycle to MB/s."""
     return messages_per_cycle * MESSAGE_BITS / 8 * MEGAHERTZ / CLOCKS
 
 
 @dataclass(frozen=True)
 class Saturated:
-    """Two nodes with a host port each that send to each other all they can: one way, messages/cycle."""
+    """Two nodes with one host port each that send to each other at full load: one way, messages/cycle."""
 
-    sent: float  # over the channel, again and in vain included
+    sent: float  # on the channel, including repetitions and aborted messages
     delivered: float  # to the host
-    hits: float  # slots damaged a cycle; a saturated channel leaves none empty
+    hits: float  # damaged slots per cycle; a saturated channel has no empty slots
 
 
 def saturated(cycles: int = 3000, warmup: int = 500, **settings) -> Saturated:
@@ -57,7 +59,7 @@ def saturated(cycles: int = 3000, warmup: int = 500, **settings) -> Saturated:
 
 
 def formats() -> list[dict]:
-    """Bits of a slot, and the queues of a TIC."""
+    """Rows on the bits of a slot and the queues of a TIC."""
     used = 0
     for bit in call_tool("sconnect", "protocol_bits").values():
         used |= bit
@@ -72,25 +74,26 @@ def formats() -> list[dict]:
     common = {"experiment": "sconnect.protocol", "setting": "a slot", "unit": "bits", "check": True}
     return [
         row(quantity="protocol", source=f"{PAPER}, 3.2", published=6, measured=protocol, tolerance=0,
-            reading="The six: a message is there, its sequence bit, the answer to the slot before, late abort, part of "
-                    "a quad, its last part. The paper names the answer and the late abort.", **common),
-        row(quantity="that errors can hit", source=f"{PAPER}, 3", published=SLOT_BITS, measured=bits,
-            tolerance=3 * error, reading="From the share of slots that come damaged at 0.01 errors/bit; the tolerance "
-                                         "is three standard errors.", **common),
-        row(quantity="left for a CRC", source=f"{PAPER}, 3; 3.2", published=None,
+            reading="The six: message present, sequence bit, answer to the previous slot, late abort, part of a quad, "
+                    "last part of a quad. The paper mentions the answer and the late abort.", **common),
+        row(quantity="exposed to errors", source=f"{PAPER}, 3", published=SLOT_BITS, measured=bits,
+            tolerance=3 * error, reading="From the fraction of damaged slots at 0.01 errors/bit; the tolerance is "
+                                         "three standard errors.", **common),
+        row(quantity="remaining for a CRC", source=f"{PAPER}, 3; 3.2", published=None,
             measured=SLOT_BITS - MESSAGE_BITS - protocol, tolerance=0,
-            reading="The paper gives 16 bits of CRC and handshake and 6 of protocol; 10 is what is left.", **common),
+            reading="The paper gives 16 bits for CRC and handshake and 6 for the protocol; 10 remain.", **common),
         row(experiment="sconnect.protocol", quantity="queues", source=f"{PAPER}, 3, Figure 11",
             setting="a TIC with two hosts", published=40,
             measured=priorities * sum(len(port.vcs) for port in tic.ports if port.peer is not None), unit="",
             tolerance=0, check=True,
-            reading="Priorities times virtual channels over all ports that are wired; host ports have one."),
+            reading="Priorities times virtual channels, summed over all wired ports; host ports have one virtual "
+                    "channel."),
     ]
 
 
 def bandwidths() -> list[dict]:
-    """Saturated channels and ports, in the paper's units at 66 MHz. Checks: they carry a message in every routing
-    cycle, and the rest are constants of the paper."""
+    """Rows on saturated channels and ports, in the paper's units at 66 MHz. All are checks, because the only measured
+    fact is one message per routing cycle; the rest are constants of the paper."""
     both = saturated()
     common = {"experiment": "sconnect.protocol", "tolerance": 0, "unit": "MB/s", "check": True}
     source = f"{PAPER}, 3, footnote 1"
@@ -99,8 +102,8 @@ def bandwidths() -> list[dict]:
             measured=both.delivered * MESSAGE_BITS / PORT_BITS, **common | {"unit": "clocks"}),
         row(quantity="parallel port, each way", setting=f"{MEGAHERTZ} MHz", source=f"{PAPER}, 3, Figure 8",
             published=110, measured=megabytes(both.delivered),
-            reading="Measured messages/cycle in two nodes that send to each other all they can, times 10 bytes every 6 "
-                    "clocks of 66 MHz. The paper's figure is 220 MB/s for both ways; 132 MB/s x 5/6 are 110 each way.",
+            reading="Measured messages/cycle between two nodes that send to each other at full load, times 10 bytes "
+                    "per 6 clocks of 66 MHz. The paper gives 220 MB/s for both ways; 132 MB/s x 5/6 is 110 each way.",
             **common),
         row(quantity="parallel port, both ways", setting=f"{MEGAHERTZ} MHz", source=f"{PAPER}, 3, Figure 8; 3.2",
             published=220, measured=2 * megabytes(both.delivered), **common),
@@ -114,8 +117,8 @@ def bandwidths() -> list[dict]:
 
 
 def undetected_patterns(bits: int = SLOT_BITS, polynomial: int = 0b11000110011) -> int:
-    """Errors of four bits in so many that a CRC takes for none. It finds all of one, two or three bits if these
-    are none: checked as well. ConfigError if it does not."""
+    """Returns the number of four-bit errors in ``bits`` bits that a CRC does not detect. Raises ConfigError unless the
+    CRC detects all errors of one, two and three bits."""
     degree = polynomial.bit_length() - 1
     syndromes, value = [], 1
     for _ in range(bits):
@@ -126,7 +129,7 @@ def undetected_patterns(bits: int = SLOT_BITS, polynomial: int = 0b11000110011) 
     pairs = Counter(a ^ b for a, b in combinations(syndromes, 2))
     if pairs[0] or any(pairs[s] for s in syndromes):
         raise ConfigError(f"the CRC polynomial {polynomial:#b} misses errors of up to three bits in {bits}.")
-    # Each is three times a pair of pairs.
+    # Each four-bit error is counted for its three splits into two pairs.
     return sum(n * (n - 1) // 2 for n in pairs.values()) // 3
 
 
@@ -138,42 +141,42 @@ def errors_that_pass() -> list[dict]:
               "setting": "1e-9 errors/bit", "tolerance": 0.5}
     return [
         row(quantity="undetected error, every one of 4 bits", published=15, measured=math.log10(years[0]), check=True,
-            reading=f"A bound: every error of four bits of 96 passes, 11 million slots a second: {years[0]:.1e} years. "
-                    "The paper says about 1e15, an order of magnitude, so half of one is the tolerance. Computed: "
-                    "nothing of it is emulated.", **common),
+            reading=f"A bound: every four-bit error in 96 bits passes, 11 million slots per second: {years[0]:.1e} "
+                    "years. The paper says about 1e15, an order of magnitude, so the tolerance is half of one. "
+                    "Computed without emulation.", **common),
         row(quantity="undetected error, a CRC of 10 bits", published=None, measured=math.log10(years[1]),
-            reading="Counted: errors of four bits that x^10 + x^9 + x^5 + x^4 + x + 1 does not see, which finds all of "
-                    f"fewer: {undetected_patterns()} of {math.comb(SLOT_BITS, 4)}. The paper does not give its "
-                    "polynomial, and its figure is that of the bound. In the emulator all errors are detected.",
+            reading="Counted: four-bit errors that x^10 + x^9 + x^5 + x^4 + x + 1 does not detect; it detects all "
+                    f"errors of fewer bits: {undetected_patterns()} of {math.comb(SLOT_BITS, 4)}. The paper does not "
+                    "give its polynomial, and its number equals the bound. In the emulator all errors are detected.",
             **common),
         row(experiment="sconnect.protocol", quantity="span of 100 bits at 1 Gb/s", source=f"{PAPER}, 2.1",
             setting="fibre", published=None, measured=100 / 1e9 * LIGHT_IN_FIBRE, unit="m", tolerance=0,
-            reading="The paper's 18 m tells at which speed it has light in a fibre, 1.8e8 m/s; nothing is measured."),
+            reading="The paper's 18 m implies a speed of light in fibre of 1.8e8 m/s; nothing is measured."),
     ]
 
 
 @dataclass(frozen=True)
 class Book:
-    """Every message by its name, at both ends."""
+    """Counts of messages that were followed individually from source to destination."""
 
     sent: int
     lost: int
     duplicated: int
     slots: int
     hits: int
-    again: int  # sent again in their slot since nobody could read the answer
-    known: int  # of these, those that had arrived, and were discarded by their sequence bit
+    again: int  # messages sent again in their slot because the answer was unreadable
+    known: int  # of these, messages that had already arrived and were discarded by their sequence bit
 
 
 def delivered_once(rate: float, seeds: int = 3, packets: int = 400) -> Book:
-    """A mesh of 4 x 4 in which every host sends so many packets, a quarter of them quads, and stops."""
+    """Follows all messages of a 4 x 4 mesh in which every host sends ``packets`` packets, a quarter of them quads."""
     sent, got, sums = Counter(), Counter(), Counter()
     for seed in range(1, seeds + 1):
         net = Network(fabric(topology__shape=[4, 4], channel__error_rate=rate, traffic__mode="batch",
                              traffic__batch_packets=packets, traffic__packet_flits=[[1, 3.0], [4, 1.0]],
                              run__seed=seed), trace=True)
         idle = 0
-        while idle < 10:  # until nothing has moved for 200 cycles: what is lost does not come any more
+        while idle < 10:  # until nothing has moved for 200 cycles; messages that are missing then are lost
             before = net.totals["slots_sent"], net.totals["packets_delivered"]
             net.step(20).check()
             for event in net.events():
@@ -198,7 +201,8 @@ def losses() -> list[dict]:
                   "tolerance": 0}
         rows += [
             row(quantity=f"messages lost of {book.sent}", published=0, measured=book.lost, unit="messages",
-                reading="16 nodes, a quarter of the packets quads, followed one by one from host to host.", **common),
+                reading="16 nodes, a quarter of the packets quads; each message is followed from host to "
+                        "host.", **common),
             row(quantity=f"messages duplicated of {book.sent}", published=0, measured=book.duplicated, unit="messages",
                 **common),
             row(quantity=f"slots damaged of {book.slots}", published=None, measured=book.hits, unit="slots", **common),
@@ -234,7 +238,7 @@ DEFECTS = {
 
 
 def explorations() -> list[dict]:
-    """Everything that can happen to small channels, and to such whose protocol is broken on purpose."""
+    """Rows on exhaustive explorations of channels with few messages, with the protocol and with deliberate defects."""
     found = {name: explore_protocol(**settings) for name, settings in INSTANCES.items()}
     broken = [explore_protocol(**settings, defect=defect).violation for defect, settings in DEFECTS.items()]
     common = {"experiment": "sconnect.protocol", "source": f"{PAPER}, 2.6; 3.2", "tolerance": 0}
@@ -242,17 +246,17 @@ def explorations() -> list[dict]:
         row(quantity="channels in which a message can be lost or duplicated", published=0,
             measured=sum(not e.holds for e in found.values()), unit="channels", check=True,
             setting=f"{len(found)} channels explored",
-            reading="The paper says that its protocol has been formally verified, and not how. Here two ends that "
-                    "follow the emulator's functions go through every state that errors, full buffers, late aborts and "
-                    "ports that are switched off can lead to, with these messages.", **common),
-        row(quantity="broken protocols that are found", published=None, measured=sum(map(bool, broken)),
-            unit="protocols", setting=f"{len(DEFECTS)} broken on purpose", **common),
+            reading="The paper says that its protocol was formally verified, but not how. Here two ends with the "
+                    "emulator's functions visit every state that errors, full buffers, late aborts and switched-off "
+                    "ports can cause, with these messages.", **common),
+        row(quantity="deliberate defects that are found", published=None, measured=sum(map(bool, broken)),
+            unit="protocols", setting=f"{len(DEFECTS)} defects", **common),
         *(row(quantity="states", published=None, measured=e.states, unit="states", setting=name, **common)
           for name, e in found.items())]
 
 
 def goodput() -> list[dict]:
-    """What is left of a channel with errors, and of one that is longer than a TIC has buffers for."""
+    """Rows on the throughput of channels with errors, and of channels too long for a TIC's buffers."""
     common = {"experiment": "sconnect.protocol", "published": None, "unit": "messages/cycle", "tolerance": 0}
     rows = []
     for rate in (0.0, 1e-5, 1e-4, 1e-3, 5e-3):
@@ -260,7 +264,7 @@ def goodput() -> list[dict]:
             got = saturated(channel__error_rate=rate, traffic__packet_flits=flits)
             rows.append(row(quantity=f"goodput of a channel, {name}", source=f"{PAPER}, 3.2",
                             setting=f"{rate:g} errors/bit", measured=got.delivered,
-                            reading="One way, between two nodes that send to each other all they can.", **common))
+                            reading="One way, between two nodes that send to each other at full load.", **common))
     for clocks in (12, 60, 120, 180, 240, 360):
         metres = clocks / (MEGAHERTZ * 1e6) * LIGHT_IN_FIBRE
         for buffers in HOST_BUFFERS:
@@ -272,10 +276,10 @@ def goodput() -> list[dict]:
     return rows
 
 
-HOST_BUFFERS = {32: "room kept for arrivals", 64: "no room kept"}
-FIBRE = ("One way, of two; light takes 5.6 ns for a metre. A message keeps its buffer for a round of 2 (delay + 1) "
-         "routing cycles, so hosts that may fill half of the 64 buffers (router.host_buffers) keep at most 32 slots of "
-         "a round filled. If they may fill all, what arrives finds none, and goes again.")
+HOST_BUFFERS = {32: "buffers kept for arrivals", 64: "no buffers kept"}
+FIBRE = ("One of the two ways; light takes 5.6 ns per metre. A message keeps its buffer for a round of 2 (delay + 1) "
+         "routing cycles, so hosts that may use half of the 64 buffers (router.host_buffers) fill at most 32 slots of "
+         "a round. If hosts may use all buffers, arriving messages find no buffer and are sent again.")
 
 
 def protocol() -> list[dict]:
@@ -283,5 +287,6 @@ def protocol() -> list[dict]:
 
 
 EXPERIMENTS = {
-    "sconnect.protocol": ("slots, bandwidths, and that channels neither lose nor duplicate messages (5 s)", protocol),
+    "sconnect.protocol": ("slots, bandwidths, and a check that channels neither lose nor duplicate messages (5 "
+                          "s)", protocol),
 }

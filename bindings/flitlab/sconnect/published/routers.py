@@ -1,4 +1,5 @@
-"""Figure 5 of the S-Connect paper: the near-optimal adaptive router. A cycle is a routing cycle, a flit a message."""
+"""Figure 5 of the S-Connect paper: the near-optimal adaptive router. A cycle is a routing cycle, a flit is a
+message."""
 
 from __future__ import annotations
 
@@ -17,15 +18,15 @@ PAPER = "S-Connect: from Networks of Workstations to Supercomputer Performance"
 FIGURE5 = {"router.kind": "adaptive", "topology.kind": "hypercube", "topology.dimensions": 6,
            "topology.concentration": 2, "router.ejection": 2, "router.spare_buffers": 4}
 ASSIGNMENTS = ("greedy", "optimal", "fixed")
-LOADS = (0.2, 0.5, 0.7, 0.8)  # messages/cycle/terminal; saturation is below 0.9
+LOADS = (0.2, 0.5, 0.7, 0.8)  # messages/cycle/terminal; the network saturates below 0.9
 SEEDS = 10
-# Student's t, 97.5 %, for 9 degrees of freedom.
+# 97.5 % quantile of Student's t for 9 degrees of freedom.
 STUDENT = 2.262
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Runs that differ in their seed."""
+    """A quantity in runs that differ only in their seed."""
 
     values: list[float]
 
@@ -41,11 +42,11 @@ class Sample:
 
 @dataclass(frozen=True)
 class Saturated:
-    """A network whose sources always have a message, after it has filled."""
+    """A network whose sources always have a message, after a warm-up."""
 
     throughput: float  # messages/cycle/node
-    misrouted: float  # of the messages sent on channels, %
-    misrouted_per_message: float  # of the messages delivered, %
+    misrouted: float  # misrouted part of the messages sent on channels, %
+    misrouted_per_message: float  # misroutings per delivered message, %
 
 
 def saturated(settings: dict, seed: int = 1, warmup: int = 1000, cycles: int = 2000) -> Saturated:
@@ -62,7 +63,7 @@ def saturated(settings: dict, seed: int = 1, warmup: int = 1000, cycles: int = 2
 
 
 def latencies(assignment: str) -> list[Sample]:
-    """Mean latency in routing cycles at each of LOADS."""
+    """Returns the mean latency in routing cycles at each of LOADS."""
     e = Experiment.from_dict(FIGURE5 | {"router.assignment": assignment, "run.warmup_cycles": 500,
                                         "run.measure_cycles": 2500, "run.epoch_cycles": 250})
     rows = sweep(e, {"traffic.load": LOADS}, seeds=SEEDS, progress=False).rows
@@ -70,38 +71,39 @@ def latencies(assignment: str) -> list[Sample]:
 
 
 def apart(first: Sample, second: Sample) -> dict:
-    """How far two samples are apart, in per cent of the second, and half of the 95 % interval of that: what is inside
-    is no difference. MOST: intervals may not be so wide that everything is."""
+    """Returns the difference of two samples in per cent of the second, with half of its 95 % confidence interval.
+
+    The interval is the tolerance, but at most MOST, so that a wide interval cannot hide a difference."""
     interval = 100 * math.hypot(first.error, second.error) / second.mean
     return {"published": 0, "measured": 100 * (first.mean / second.mean - 1), "unit": "%",
             "tolerance": min(interval, MOST), "uncertainty": interval}
 
 
 def apart_on_demand(first: Callable[[], Sample], second: Callable[[], Sample]) -> dict:
-    """The same of samples that are measured when a row needs them."""
+    """As :func:`apart`, for samples that are measured when a row needs them."""
     found = once(lambda: apart(first(), second()))
     return {"published": 0, "unit": "%", "measured": lambda: found()["measured"],
             "tolerance": lambda: found()["tolerance"], "uncertainty": lambda: found()["uncertainty"]}
 
 
 MOST = 1  # %
-SAME = ("The paper says that the greedy assignment was within the statistical error limits of an optimal one, not how "
-        f"wide they were. Here they are half of the 95 % interval of the difference over {SEEDS} seeds, in the column "
-        f"of tolerances, at most {MOST} %. Better: greedy is ahead by more than that, which a router can be that does "
-        "not send the most in every single cycle.")
-NODES = ("A node's host puts up to two messages in and takes up to two out in a routing cycle, as a TIC's two parallel "
-         "ports do; the channels of a hypercube carry two messages a cycle and node. Loads are of a node. Latency runs "
-         "from a message's creation to its end at the destination, a routing cycle on each channel and to and from the "
-         "host; the curve itself is a picture in the paper, so its points are not compared.")
-MISROUTED = ("About 1 % is read as 0.5 to 1.5 %: of all messages sent on channels, those sent where the table does not "
-             "say. A message is sent several times, so of the messages delivered more are concerned. The paper does "
-             "not say how large the systems are, what else limits them, or how it counts. What decides is whether "
-             "hosts are full as well: where a host takes all that comes, channels alone saturate, buffers hold "
-             "messages with several ways to go, and hardly any goes astray.")
+SAME = ("The paper says that the greedy assignment was within the statistical error limits of an optimal one, without "
+        f"their width. Here they are half of the 95 % interval of the difference over {SEEDS} seeds, shown as the "
+        f"tolerance, at most {MOST} %. Better: greedy is ahead by more than that, which is possible because the "
+        "optimal assignment maximises the messages of each single cycle only.")
+NODES = ("A node's host sends and receives up to two messages per routing cycle, as through a TIC's two parallel "
+         "ports; the channels of a hypercube carry two messages per cycle and node. Loads are per node. Latency is "
+         "measured from a message's creation to its arrival, with one routing cycle per channel and to and from the "
+         "host. The paper shows the curve only as a picture, so its points are not compared.")
+MISROUTED = ("About 1 % is read as 0.5 to 1.5 % of all messages sent on channels being sent on a channel that the "
+             "table does not allow. A message is sent several times, so a larger part of the delivered messages is "
+             "misrouted. The paper does not give the size of the systems, other limits, or its method of counting. "
+             "The result depends on whether hosts saturate, too: if hosts accept all arrivals, only channels "
+             "saturate, buffers hold messages with several productive channels, and few are misrouted.")
 
 
 def figure5() -> list[dict]:
-    """Greedy, optimal and fixed assignment on the 64-node hypercube; misrouting at saturation, also of larger ones."""
+    """Greedy, optimal and fixed assignment on a 64-node hypercube; misrouting at saturation, also on larger ones."""
     common = {"experiment": "sconnect.figure5", "source": f"{PAPER}, 2.2, Figures 4 and 5"}
     rows = []
 

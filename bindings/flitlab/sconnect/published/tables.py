@@ -1,5 +1,7 @@
-"""Routing tables of S-Connect (2.4, 3, 3.1): how many shortest ways are kept, as the TIC is described, with entries
-that mix serial and parallel ports, and with virtual channels on parallel ports."""
+"""Experiment on routing tables of S-Connect (2.4, 3, 3.1): the fraction of pairs that keep a shortest path.
+
+It compares the TIC of the paper, table entries that mix serial and parallel ports, and virtual channels on parallel
+ports."""
 
 from __future__ import annotations
 
@@ -27,35 +29,35 @@ READINGS = {
     "both": {"routing.entries": "mixed", "topology.parallel_vcs": 2},
 }
 READING = (
-    "Parallel ports have no virtual channels (section 3), so one queue for each priority leads from a TIC to the other "
-    "of its node, and a message that has come by it is not told from one that begins there. A table's entry is a mask "
-    "of eight virtual channels or names parallel ports (3.1). Section 2.4: in practice assignments preserve shortest "
-    "path routing; judged is whether ours do, for every pair. flitlab's readings until then are side by side.")
+    "Parallel ports have no virtual channels (section 3), so there is one queue per priority from a TIC to the other "
+    "TIC of its node, in which messages in transit cannot be distinguished from new ones. A table entry is a mask of "
+    "eight virtual channels, or selects parallel ports (3.1). Section 2.4: in practice assignments preserve shortest "
+    "path routing; the row judges whether flitlab's tables do, for every pair. Other readings follow as context.")
 READING_SMALL = (
-    "An assignment that is found exists, so graphs for which one is found need no search of all. Where none is found, "
-    "from about 80 nodes of degree 3 on, there may be one.")
+    "A graph for which the search finds an assignment needs no exhaustive search. Where the search finds none, from "
+    "about 80 nodes of degree 3 on, one may still exist.")
 READING_LOADS = (
-    "Uniform traffic, expected: every message takes any of its options with the same chance. Serial channels. What "
-    "fills a fabric whose channels are not alike is the busiest; tables by an order of queues take options away from "
-    "it.")
-READING_LOAD = ("Messages that hosts get when all offer one in every cycle, uniform traffic, 32 buffers open to hosts; "
-                "it shows what the options cost, and the paper gives no such number.")
+    "Expected load of serial channels under uniform traffic, if every message uses each of its options with equal "
+    "probability. The busiest channel limits the throughput; deadlock-free tables remove options, which changes its "
+    "load.")
+READING_LOAD = ("Messages delivered to hosts when every host offers one in each cycle, uniform traffic, 32 buffers "
+                "open to hosts. It shows the effect of the number of options; the paper gives no such number.")
 
 
 def accepted(settings: dict) -> float:
-    """Messages per cycle and terminal at full load."""
+    """Returns the accepted messages per cycle and terminal at full load."""
     return run(fabric(settings, {"traffic.load": 1.0, "router.host_buffers": 32, "run.warmup_cycles": 1000,
                                  "run.measure_cycles": 1500})).accepted
 
 
 def kept(nodes: int, degree: int, seed: int) -> float:
-    """Part of the pairs of a random graph of single TICs whose tables keep a shortest way."""
+    """Returns the fraction of pairs of a random graph of single TICs for which the tables allow a shortest path."""
     return fabric(RANDOM, {"topology.nodes": nodes, "topology.degree": degree, "topology.wiring_seed": seed,
                            "traffic.load": 0.0}).derived()["shortest_kept"]
 
 
 def single_tics(graphs: int = 30, larger: tuple[int, ...] = (48, 64, 80)) -> list[dict]:
-    """Random graphs in which an assignment that keeps all shortest ways is found, and sizes at which one is not."""
+    """Random graphs for which the search finds tables with all shortest paths, and sizes for which it does not."""
     small = [(n, degree, seed) for degree in (3, 4) for n in (6, 8, 10, 12, 14, 16, 20, 24)
              for seed in range(1, graphs + 1)]
     common = {"experiment": "sconnect.tables", "source": f"{PAPER}, 2.4", "unit": "%", "tolerance": 0}
@@ -69,7 +71,7 @@ def single_tics(graphs: int = 30, larger: tuple[int, ...] = (48, 64, 80)) -> lis
 
 
 def tables() -> list[dict]:
-    """Shortest ways that tables keep, and what fabrics then carry, by three readings of parallel ports and entries."""
+    """Shortest paths in tables and the throughput of fabrics, for several readings of parallel ports and entries."""
     rows = single_tics()
     for name, settings in FABRICS.items():
         for reading, changes in ({"": {}} | READINGS).items():
@@ -80,7 +82,7 @@ def tables() -> list[dict]:
                 row(quantity="pairs that keep a shortest way", source=f"{PAPER}, 2.4",
                     published=None if reading else 100, unit="%", tolerance=0, reading=READING,
                     measured=partial(lambda derived: 100 * derived()["shortest_kept"], derived), **common),
-                row(quantity="options of a message on its way", source=f"{PAPER}, 2.4", published=None,
+                row(quantity="options of a message at a TIC, mean", source=f"{PAPER}, 2.4", published=None,
                     measured=partial(lambda derived: derived()["alternates"], derived), unit="", tolerance=0,
                     reading=READING, **common),
                 row(quantity="busiest channel over the mean", source=f"{PAPER}, 2.4", published=None,
@@ -93,5 +95,5 @@ def tables() -> list[dict]:
 
 
 EXPERIMENTS = {
-    "sconnect.tables": ("shortest ways kept with and without virtual channels on parallel ports", tables),
+    "sconnect.tables": ("shortest paths kept, with and without virtual channels on parallel ports", tables),
 }

@@ -30,8 +30,8 @@ void expect_holds(const ChannelInstance& instance, u64 least_states) {
 }
 
 /// One message from A, no errors, no other traffic. A is notified 4 cycles after sending. The states: nothing sent,
-/// message in flight, answer due, answer in flight, answer read, done (the final state has no answer pending). Each has
-/// one successor, except the first, in which A may also wait.
+/// message in flight, answer due, answer in flight, answer read, done. Each has one successor, except the first, in
+/// which A may also wait.
 TEST(SconnectExplore, OfAMessageAloneByHand) {
   ChannelInstance alone = of({1, 0}, {0, 0});
   alone.hits = alone.refuses = alone.voids = Both{false, false};

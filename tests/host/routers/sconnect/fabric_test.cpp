@@ -197,8 +197,7 @@ TEST(SconnectMetrics, BisectionByFormulaAndBySearchAgree) {
   }
   EXPECT_EQ(sconnect_metrics(make_sconnect_mesh({8, 8}, single_nodes())).bisection, 8u);
   EXPECT_EQ(sconnect_metrics(make_sconnect_mesh({5, 5}, single_nodes())).bisection, 6u);
-  // A ring is cut in two channels, two halves joined by one channel in one. Of nodes around a hub, up to half may be on
-  // the other side.
+  // Cut channels: two of a ring, one between two halves that it joins, three between a hub and half of its six nodes.
   EXPECT_EQ(sconnect_metrics(make_sconnect_random(30, 2, 1, single_nodes())).bisection, 2u);
   EXPECT_EQ(sconnect_metrics(sconnect_graph("0,1\n1,2\n2,0\n3,4\n4,5\n5,3\n0,3\n")).bisection, 1u);
   EXPECT_EQ(sconnect_metrics(make_sconnect_tree(6, 2, true, single_nodes())).bisection, 3u);
