@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MOST_DRAWN = 20000  # channels; a drawing of more is unreadable
 MOST_NUMBERED = 64  # routers whose numbers are written on them
-_LANE = 0.09  # offset to the right of the line between two routers, as a fraction of the distance of neighbours
+_OFFSET = 0.09  # offset to the right of the line between two routers, as a fraction of the distance of neighbours
 _GAP = 0.16  # between a router and its channels, the same unit
 _STUB = 0.46  # length of channels that do not lead to a neighbour in the drawing, the same unit
 
@@ -57,7 +57,7 @@ class Channels:
         table = pd.DataFrame(self.links, columns=["router", "port", "to_router", "to_port"])
         return table.assign(flits=np.array(self._flits, dtype=np.int64), use=self.use)
 
-    def _places(self) -> np.ndarray:
+    def _positions(self) -> np.ndarray:
         """Returns coordinates [routers][2] as in the router scope."""
         network = _core.Network(self._experiment.core, "cpu", 1, False)
         names = [network.router_name(r) for r in range(int(self._experiment.derived()["routers"]))]
@@ -91,9 +91,9 @@ class Channels:
             raise ConfigError(f"channels.plot(): {len(self)} channels; 1 to {MOST_DRAWN} can be drawn. The "
                               "table channels.frame has all of them.")
         shape = _shape(self._experiment)
-        places = _grid(shape) if shape else self._places()
-        starts, ways = _arrows(self.links, places, shape)
-        return Picture([_draw(axes, places, starts, ways, self.use, shape)], ["channels"])
+        coordinates = _grid(shape) if shape else self._positions()
+        starts, arrow_vectors = _arrows(self.links, coordinates, shape)
+        return Picture([_draw(axes, coordinates, starts, arrow_vectors, self.use, shape)], ["channels"])
 
 
 def _shape(experiment: Experiment) -> list[int]:
@@ -120,9 +120,9 @@ def _grid(shape: list[int]) -> np.ndarray:
     return np.hstack([at, rest]) + np.stack([plane % in_a_row * width, -(plane // in_a_row) * height], axis=1)
 
 
-def _arrows(links: np.ndarray, places: np.ndarray, shape: list[int]) -> tuple[np.ndarray, np.ndarray]:
+def _arrows(links: np.ndarray, coordinates: np.ndarray, shape: list[int]) -> tuple[np.ndarray, np.ndarray]:
     """Returns the starts and the vectors of the arrows, [channels][2] each."""
-    start, way = places[links[:, 0]].copy(), places[links[:, 2]] - places[links[:, 0]]
+    start, vector = coordinates[links[:, 0]].copy(), coordinates[links[:, 2]] - coordinates[links[:, 0]]
     stub = np.zeros(len(links), dtype=bool)
     if shape:
         at = _coordinates(shape)
@@ -134,20 +134,20 @@ def _arrows(links: np.ndarray, places: np.ndarray, shape: list[int]) -> tuple[np
         angles = np.where(dimension < 2, dimension * 90.0, 45.0 + 90.0 * (dimension % 2))
         sign = np.where(wraps, -np.sign(along), np.sign(along))
         directions = np.stack([np.cos(np.radians(angles)), np.sin(np.radians(angles))], axis=1) * sign[:, None]
-        way[stub] = directions[stub]
-    length = np.linalg.norm(way, axis=1, keepdims=True)
-    unit = way / np.maximum(length, 1e-9)
+        vector[stub] = directions[stub]
+    length = np.linalg.norm(vector, axis=1, keepdims=True)
+    unit = vector / np.maximum(length, 1e-9)
     right = np.stack([unit[:, 1], -unit[:, 0]], axis=1)
     reach = np.where(stub[:, None], _STUB - _GAP, length - 2 * _GAP)
-    lane = _LANE if shape else _LANE / 2  # here channels may leave a router on all sides
-    return start + _GAP * unit + lane * right, unit * np.maximum(reach, 0.1)
+    shift = _OFFSET if shape else _OFFSET / 2  # here channels may leave a router on all sides
+    return start + _GAP * unit + shift * right, unit * np.maximum(reach, 0.1)
 
 
-def _draw(axes: Any, places: np.ndarray, starts: np.ndarray, ways: np.ndarray, use: np.ndarray,
+def _draw(axes: Any, coordinates: np.ndarray, starts: np.ndarray, arrow_vectors: np.ndarray, use: np.ndarray,
           shape: list[int]) -> Any:
     import matplotlib.pyplot as plt
 
-    low, high = places.min(axis=0) - 0.6, places.max(axis=0) + 0.6
+    low, high = coordinates.min(axis=0) - 0.6, coordinates.max(axis=0) + 0.6
     across, up = high - low
     if axes is None:
         width = plt.rcParams["figure.figsize"][0]
@@ -158,11 +158,11 @@ def _draw(axes: Any, places: np.ndarray, starts: np.ndarray, ways: np.ndarray, u
     figure = axes.figure
     # per unit of the drawing, approximately
     points = 60 * min((figure.get_figwidth() - 0.9) / across, figure.get_figheight() / up)
-    arrows = axes.quiver(starts[:, 0], starts[:, 1], ways[:, 0], ways[:, 1], use, cmap="viridis_r", angles="xy",
+    arrows = axes.quiver(starts[:, 0], starts[:, 1], arrow_vectors[:, 0], arrow_vectors[:, 1], use, cmap="viridis_r", angles="xy",
                          scale_units="xy", scale=1, units="xy", width=min(0.055, 2 / points), headwidth=3.2,
                          headlength=3.5, headaxislength=3.2, zorder=2)
     arrows.set_clim(0, max(float(use.max()), 1e-9))
-    axes.scatter(*places.T, s=min(0.17 * points, 8) ** 2, marker="s", color="0.75", zorder=1, lw=0)
+    axes.scatter(*coordinates.T, s=min(0.17 * points, 8) ** 2, marker="s", color="0.75", zorder=1, lw=0)
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal", xticks=[], yticks=[])
     for side in axes.spines.values():
         side.set_visible(False)
@@ -171,13 +171,13 @@ def _draw(axes: Any, places: np.ndarray, starts: np.ndarray, ways: np.ndarray, u
         axes.set(xlabel="x (router)", xticks=_ticks(shape[0]))
     if len(shape) == 2:
         axes.set(ylabel="y (router)", yticks=_ticks(shape[1]))
-    for router, place in enumerate(places if not shape and len(places) <= MOST_NUMBERED else ()):
-        axes.text(*place, str(router), ha="center", va="center", fontsize=min(0.16 * points, 7), zorder=3)
-    for plane in range(0, len(places), math.prod(shape[:2])) if len(shape) > 2 else ():
+    for router, position in enumerate(coordinates if not shape and len(coordinates) <= MOST_NUMBERED else ()):
+        axes.text(*position, str(router), ha="center", va="center", fontsize=min(0.16 * points, 7), zorder=3)
+    for plane in range(0, len(coordinates), math.prod(shape[:2])) if len(shape) > 2 else ():
         at = _coordinates(shape[2:])[plane // math.prod(shape[:2])]
-        said = f"z = {at[0]}" if len(at) == 1 else f"z... = {', '.join(map(str, at))}"
-        top = places[plane] + [(shape[0] - 1) / 2, shape[1] - 0.45]
-        axes.text(*top, said, ha="center", va="bottom", fontsize=plt.rcParams["xtick.labelsize"])
+        plane_label = f"z = {at[0]}" if len(at) == 1 else f"z... = {', '.join(map(str, at))}"
+        top = coordinates[plane] + [(shape[0] - 1) / 2, shape[1] - 0.45]
+        axes.text(*top, plane_label, ha="center", va="bottom", fontsize=plt.rcParams["xtick.labelsize"])
     figure.colorbar(arrows, ax=axes, label="channel use (flits/cycle)" if up > 3 else "use (flits/cycle)", shrink=0.9,
                     aspect=25, pad=0.02)
     return axes

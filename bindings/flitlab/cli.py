@@ -325,22 +325,22 @@ def _guarded(args: argparse.Namespace) -> int:
         print("flitlab: not enough memory for this configuration.", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print(f"flitlab: interrupted.{_kept(args)}", file=sys.stderr)
+        print(f"flitlab: interrupted.{_saved_progress_of(args)}", file=sys.stderr)
         return 130
     except OutputError as error:
-        print(f"flitlab: the standard output cannot be written: {error}.{_kept(args)}", file=sys.stderr)
+        print(f"flitlab: the standard output cannot be written: {error}.{_saved_progress_of(args)}", file=sys.stderr)
         return 2
     except OSError as error:
-        print(f"flitlab: {error.filename or 'a file'}: {error.strerror}.{_kept(args)}", file=sys.stderr)
+        print(f"flitlab: {error.filename or 'a file'}: {error.strerror}.{_saved_progress_of(args)}", file=sys.stderr)
         return 2
 
 
-def _kept(args: argparse.Namespace) -> str:
+def _saved_progress_of(args: argparse.Namespace) -> str:
     """Returns a sentence on where an interrupted command has saved its progress; "" if it has not."""
     if args.command == "sweep" and args.out and (Path(args.out) / "points.jsonl").exists():
-        from flitlab.under_way import kept_in
+        from flitlab.under_way import saved_progress
 
-        return f" F{kept_in(Path(args.out))[1:]}."
+        return f" F{saved_progress(Path(args.out))[1:]}."
     if getattr(args, "full", False):
         return f" The progress is saved in {args.keep}; the same command continues from there."
     if getattr(args, "checkpoint", None) and Path(args.checkpoint).exists():

@@ -59,16 +59,16 @@ def _parsers(parser: argparse.ArgumentParser):
 
 def _close_parameter(word: str) -> str | None:
     """Returns the dotted path that a word resembles, in full or in its last part; None if there is none."""
-    from flitlab.experiment import known_paths
+    from flitlab.experiment import parameter_paths
 
-    return nearest(word, sorted(known_paths())) or None
+    return nearest(word, sorted(parameter_paths())) or None
 
 
 def _parameter_called(word: str) -> tuple[str, str] | None:
     """Returns a dotted path and how it differs from the word, for a path that is the word or ends in it, or that is the
     equivalent of another simulator's name; None if there is no such path, or several."""
-    from flitlab.experiment import known_paths
+    from flitlab.experiment import parameter_paths
     from flitlab.vocabulary import key_of
 
-    paths = [path for path in known_paths() if path == word or path.rpartition(".")[2] == word]
+    paths = [path for path in parameter_paths() if path == word or path.rpartition(".")[2] == word]
     return (paths[0], "") if len(paths) == 1 else key_of(word)

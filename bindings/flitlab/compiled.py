@@ -166,8 +166,8 @@ def ports_of(edges: bytes) -> list[dict[int, list[int]]]:
             neighbours.setdefault(a, []).append(b)
             neighbours.setdefault(b, []).append(a)
     ports: list[dict[int, list[int]]] = [{} for _ in range(max(neighbours, default=-1) + 1)]
-    for router, leads_to in neighbours.items():
-        for port, neighbour in enumerate(leads_to):
+    for router, far_routers in neighbours.items():
+        for port, neighbour in enumerate(far_routers):
             ports[router].setdefault(neighbour, []).append(port)
     return ports
 
@@ -209,7 +209,7 @@ def _check_arrival(following: Mapping[int, int], destination: int, name: str) ->
         while way[-1] not in arriving and way[-1] not in way[:-1]:
             way.append(following[way[-1]])
         if way[-1] not in arriving:
-            circle = " -> ".join(map(str, way[way.index(way[-1]):]))
+            loop_text = " -> ".join(map(str, way[way.index(way[-1]):]))
             raise ConfigError(f"with_routes: {name} sends packets from router {source} to {destination} around a loop, "
-                              f"so that they never arrive: {circle}.")
+                              f"so that they never arrive: {loop_text}.")
         arriving.update(way)

@@ -64,7 +64,7 @@ def _are_samples(samples: list[Sample]) -> bool:
         before < after for before, after in pairwise([0, *cycles]))
 
 
-class _Kept:
+class _CourseFiles:
     """A course's file of samples and its checkpoint."""
 
     def __init__(self, folder: Path, name: str, course: Course):
@@ -101,7 +101,7 @@ class _Kept:
             network.save(self.checkpoint)
 
 
-def _follow(course: Course, threads: int, kept: _Kept | None, stop: threading.Event) -> list[Sample]:
+def _follow(course: Course, threads: int, kept: _CourseFiles | None, stop: threading.Event) -> list[Sample]:
     samples = kept.samples() if kept else []
     if course.ends(samples):
         return samples
@@ -137,7 +137,7 @@ def expected_seconds(courses: list[tuple[Course, int]]) -> float:
     return sum(c.nodes() * c.cycles * windows for c, windows in courses) / (speed * cores())
 
 
-def _announce(folder: Path, courses: Mapping[str, Course], kept: Mapping[str, _Kept]) -> None:
+def _announce(folder: Path, courses: Mapping[str, Course], kept: Mapping[str, _CourseFiles]) -> None:
     left = [(c, c.windows - len(samples)) for name, c in courses.items()
             if not c.ends(samples := kept[name].samples())]
     if not left:
@@ -157,7 +157,7 @@ def follow(courses: Mapping[str, Course], keep: Path | None = None) -> dict[str,
     loses flits or deadlocks."""
     if keep:
         keep.mkdir(parents=True, exist_ok=True)
-    kept = {name: _Kept(keep, name, c) if keep else None for name, c in courses.items()}
+    kept = {name: _CourseFiles(keep, name, c) if keep else None for name, c in courses.items()}
     if keep:
         _announce(keep, courses, kept)
     workers = max(1, min(cores(), len(courses)))

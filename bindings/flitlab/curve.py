@@ -81,10 +81,10 @@ class Curve:
                      results: Iterable[dict[str, Any]], name: str = "") -> Curve:
         """Makes a curve of settings and results. ``results`` may be a generator: only the values of the rows are
         kept."""
-        rows, configs, alike = Rows(), [], Alike()
+        rows, configs, shared = Rows(), [], SharedConfigs()
         for setting, result in zip(settings, results, strict=True):
             rows.append(_row(dict(setting), result))
-            configs.append(alike({path: value for path, value in result["config"].items() if path not in setting}))
+            configs.append(shared({path: value for path, value in result["config"].items() if path not in setting}))
         return cls.of_rows(list(keys), rows, name, configs)
 
     @classmethod
@@ -328,7 +328,7 @@ def _cell(value: Any) -> Any:
     return str(value) if isinstance(value, (list, tuple)) else value
 
 
-class Alike:
+class SharedConfigs:
     """Maps dictionaries of equal contents to the same object, so that rows share it."""
 
     def __init__(self) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from flitlab._core import VERDICTS, ConfigError, __version__
 from flitlab.arguments import check_path, is_number, shown, writing
-from flitlab.curve import COLUMNS, Alike, Curve, is_result
+from flitlab.curve import COLUMNS, Curve, SharedConfigs, is_result
 from flitlab.journal import entry_of
 from flitlab.kept import InFolder, Results, lines_of
 from flitlab.records import parameters_of
@@ -28,7 +28,7 @@ UNITS = {name: "flits/cycle/terminal" for name in ("offered", "accepted")} | {
 
 _TRUTHS = ("saturated", "warmup_steady", "window_capped")
 _NUMBERS = set(COLUMNS) - {*_TRUTHS, "verdict", "state_hash"}
-_MAYBE = {name for name in _NUMBERS if "latency" in name} | {"hops_mean"}  # None unless the verdict is "steady"
+_OPTIONAL = {name for name in _NUMBERS if "latency" in name} | {"hops_mean"}  # None unless the verdict is "steady"
 
 
 def read(path: str | os.PathLike) -> Curve:
@@ -49,17 +49,17 @@ def _read_folder(folder: Path) -> Curve:
             ": its sweep is unfinished; continue it with resume." if found else ", so it is not the folder of a "
                                                                                 "sweep."))
     curve = _read_csv(folder / "curve.csv", folder.resolve().name)
-    journal, alike = folder.resolve() / "points.jsonl", Alike()
+    journal, shared = folder.resolve() / "points.jsonl", SharedConfigs()
     by_hash: dict[str, list[tuple[int, list[str], dict[str, Any]]]] = {}
-    for place, line in lines_of(journal) if journal.exists() else ():
+    for offset, line in lines_of(journal) if journal.exists() else ():
         if (entry := entry_of(line, is_result)) and isinstance(config := entry[1].get("config"), dict):
             varied = [str(config.get(key)) for key in curve.keys]
-            fixed = alike({path: value for path, value in config.items() if path not in (*curve.keys, "run.seed")})
-            by_hash.setdefault(entry[1]["state_hash"], []).append((place, varied, fixed))
+            fixed = shared({path: value for path, value in config.items() if path not in (*curve.keys, "run.seed")})
+            by_hash.setdefault(entry[1]["state_hash"], []).append((offset, varied, fixed))
     if all(state in by_hash for (state,) in curve.rows.pick("state_hash")):
         found = [_fitting(row, curve.keys, by_hash[row["state_hash"]]) for row in curve.rows]
         curve = Curve.of_rows(curve.keys, curve.rows, curve.name, [fixed for _, _, fixed in found])
-        curve.results = Results(InFolder(journal), array("q", (place for place, _, _ in found)), curve.rows)
+        curve.results = Results(InFolder(journal), array("q", (offset for offset, _, _ in found)), curve.rows)
     return curve
 
 
@@ -102,11 +102,11 @@ def _check_columns(path: Path, columns: list[str]) -> None:
 
 def _check_row(where: str, row: dict[str, Any]) -> None:
     """Raises ConfigError for cells of the wrong type, which would otherwise cause errors in later computations."""
-    numbers = _NUMBERS | ({"traffic.load", "run.seed"} & set(_varied(list(row))))
+    numbers = _NUMBERS | ({"traffic.load", "run.seed"} & set(_varied_columns(list(row))))
     for name, value in row.items():
         if name in _TRUTHS and not isinstance(value, bool):
             must = "True or False"
-        elif name in numbers and not is_number(value) and not (value is None and name in _MAYBE):
+        elif name in numbers and not is_number(value) and not (value is None and name in _OPTIONAL):
             must = "a number"
         elif name == "verdict" and value not in VERDICTS:
             must = f"one of {', '.join(VERDICTS)}"
@@ -117,24 +117,24 @@ def _check_row(where: str, row: dict[str, Any]) -> None:
         raise ConfigError(f"{where} is damaged: {name} = {shown(value)}, but it must be {must}.")
 
 
-def _varied(columns: list[str]) -> list[str]:
+def _varied_columns(columns: list[str]) -> list[str]:
     """Returns the varied keys and run.seed: the columns before the first result."""
     return columns[: columns.index(COLUMNS[0])]
 
 
 def _keys_of(columns: list[str]) -> list[str]:
-    return [key for key in _varied(columns) if key != "run.seed"] or ["run.seed"]
+    return [key for key in _varied_columns(columns) if key != "run.seed"] or ["run.seed"]
 
 
 def _curve(path: Path, columns: list[str], table: Iterable[dict[str, Any]], name: str, keys: list[str]) -> Curve:
     """Makes a curve of a table's rows. Columns after the results, except model.*, belong to the configuration."""
     of_config = {c for c in columns[columns.index(COLUMNS[-1]) + 1 :] if not c.startswith("model.")}
-    rows, configs, alike = Rows(), [], Alike()
+    rows, configs, shared = Rows(), [], SharedConfigs()
     for row in table:
         rows.append({c: value for c, value in row.items()
                      if c not in of_config and not (c.startswith("model.") and value is None)})
         if of_config:
-            configs.append(alike({c: row[c] for c in columns if c in of_config and row[c] is not None}))
+            configs.append(shared({c: row[c] for c in columns if c in of_config and row[c] is not None}))
     if not rows:
         raise ConfigError(f"{path} has the header of a sweep's table but no rows.")
     return Curve.of_rows(keys, rows, name, configs)
@@ -152,7 +152,7 @@ def _value(text: str) -> Any:
     return text
 
 
-def _wanted(name: str, what: str) -> Any:
+def _optional(name: str, what: str) -> Any:
     """Returns an optional package. Raises ConfigError, with the command to install it, if it is missing."""
     from importlib import import_module
 
@@ -164,7 +164,7 @@ def _wanted(name: str, what: str) -> Any:
 
 def write_parquet(curve: Curve, path: str | os.PathLike) -> None:
     """Implements ``Curve.to_parquet``."""
-    arrow, parquet = _wanted("pyarrow", "to_parquet"), _wanted("pyarrow.parquet", "to_parquet")
+    arrow, parquet = _optional("pyarrow", "to_parquet"), _optional("pyarrow.parquet", "to_parquet")
     columns = {}
     for name in curve.table_columns(configuration=True):
         cells = curve.cells(name)
@@ -181,7 +181,7 @@ def write_parquet(curve: Curve, path: str | os.PathLike) -> None:
 
 
 def _read_parquet(path: Path) -> Curve:
-    arrow, parquet = _wanted("pyarrow", f"reading {path}"), _wanted("pyarrow.parquet", f"reading {path}")
+    arrow, parquet = _optional("pyarrow", f"reading {path}"), _optional("pyarrow.parquet", f"reading {path}")
     try:
         table = parquet.read_table(path)
     except (OSError, arrow.ArrowException) as error:
@@ -211,7 +211,7 @@ def _about(metadata: dict[bytes, bytes]) -> dict[str, Any]:
 
 def dataset(curve: Curve) -> Any:
     """Implements ``Curve.to_xarray``."""
-    _wanted("xarray", "to_xarray")
+    _optional("xarray", "to_xarray")
     where = list(dict.fromkeys([*curve.keys, "run.seed"]))
     frame = curve.frame.drop_duplicates(where).set_index(where)
     data = frame.to_xarray()

@@ -41,7 +41,7 @@ def slots(executor: Any) -> int:
     if not is_dask(executor):
         return getattr(executor, "_max_workers", 0)
     ordered = getattr(executor.cluster, "worker_spec", {}).values()
-    with _in_words():
+    with _as_run_error():
         started = executor.nthreads().values()
     return max(1, sum(map(_threads_ordered, ordered)), sum(started))
 
@@ -58,12 +58,12 @@ def points_per_job(points: int, executor: Any, most: int) -> int:
     return max(1, min(most, points // (JOBS_PER_SLOT * at_a_time))) if at_a_time else 1
 
 
-def run_there(version: str, pickled: bytes, digests: list[bytes], backend: str, threads: int):
+def run_on_worker(version: str, pickled: bytes, digests: list[bytes], backend: str, threads: int):
     """Runs a job on a worker. Returns results by number of the point, and the error that ended the job, or None. Errors
     are returned, so that an exception always is a failure of the executor."""
     results: dict[int, dict] = {}
     try:
-        run_job(_checked(version, pickled, digests), backend, threads, results.__setitem__)
+        run_job(_checked_experiments(version, pickled, digests), backend, threads, results.__setitem__)
     except (_core.ConfigError, _core.RunError) as error:
         return results, error
     except Exception as error:
@@ -73,7 +73,7 @@ def run_there(version: str, pickled: bytes, digests: list[bytes], backend: str, 
     return results, None
 
 
-def _checked(version: str, pickled: bytes, digests: list[bytes]) -> list[Experiment]:
+def _checked_experiments(version: str, pickled: bytes, digests: list[bytes]) -> list[Experiment]:
     """Returns the experiments of a job. Raises ConfigError if flitlab or the files differ from the sender's."""
     here = f"the worker on {socket.gethostname()}"
     if version != _core.__version__:
@@ -109,8 +109,8 @@ def run_on(executor: Any, jobs: Iterable[Sequence[Experiment]], backend: str, th
     try:
         for number, job in enumerate(jobs):
             digests = [digest_of(key_of(experiment)) for experiment in job]
-            with _in_words():
-                future = submit(run_there, _core.__version__, pickle.dumps(list(job)), digests, backend, threads or 1)
+            with _as_run_error():
+                future = submit(run_on_worker, _core.__version__, pickle.dumps(list(job)), digests, backend, threads or 1)
             left[future] = number
         for future in _as_they_finish(executor, list(left)):
             error = hand_over(future)
@@ -155,7 +155,7 @@ def _result(future: Any) -> tuple[dict[int, dict], Exception | None]:
     """Returns a job's result. The job itself raises no errors, so an ImportError means that the worker lacks
     flitlab."""
     try:
-        with _in_words():
+        with _as_run_error():
             return future.result()
     except (ImportError, AttributeError) as error:
         raise _core.ConfigError(f"a worker cannot run a job ({error}): install flitlab {_core.__version__} there.") \
@@ -163,7 +163,7 @@ def _result(future: Any) -> tuple[dict[int, dict], Exception | None]:
 
 
 @contextmanager
-def _in_words() -> Iterator[None]:
+def _as_run_error() -> Iterator[None]:
     """Turns failures of an executor into a RunError."""
     try:
         yield

@@ -18,7 +18,7 @@ from flitlab.programs import program_text
 from flitlab.records import applies, parameters_of
 from flitlab.settings import flatten, plain
 from flitlab.toml import read_toml
-from flitlab.vocabulary import about_key, check_words
+from flitlab.vocabulary import about_key, check_names
 
 _PROGRAM = "traffic.program_file"
 _OF_ONE_GRAPH = ("routing.algorithm", TABLE, "routing.tables", "routing.file")  # valid for one graph only
@@ -31,7 +31,7 @@ def file_paths() -> set[str]:
 
 
 @cache
-def known_paths() -> set[str]:
+def parameter_paths() -> set[str]:
     """Returns the dotted paths of the parameters of all models."""
     return {p["path"] for p in _core.parameters()}
 
@@ -57,7 +57,7 @@ class Experiment:
         self.core = self._resolved()
 
     def _resolved(self) -> _core.Experiment:
-        check_words(self._given, known_paths())
+        check_names(self._given, parameter_paths())
         program = self._given.get(_PROGRAM)
         if program is None or (isinstance(program, str) and not program.endswith(".toml")):
             return _core.Experiment(self._given, self.base_dir, self._texts)
@@ -93,7 +93,7 @@ class Experiment:
         texts = {path: text for path, text in self._texts.items() if path not in changes}
         given = {path: new for path, new in {**self._given, **changes}.items() if new is not None}
         changes = {path: new for path, new in changes.items() if new is not None}
-        if texts and changes.keys() <= known_paths():  # drop compiled files whose parameters no longer apply
+        if texts and changes.keys() <= parameter_paths():  # drop compiled files whose parameters no longer apply
             values = {**self.flat(), **changes}
             records = parameters_of(values["router.kind"])
             texts = {path: text for path, text in texts.items() if path in records and applies(records[path], values)}
@@ -191,7 +191,7 @@ class Experiment:
     def __getitem__(self, path: str) -> Any:
         values = self.flat()
         if path not in values:
-            if path in known_paths():
+            if path in parameter_paths():
                 raise KeyError(f"{path} does not apply to this configuration.")
             if of_it := [known for known in values if known.startswith(f"{path}.")]:
                 raise KeyError(f"{path} is not a parameter; its {len(of_it)} parameters are {', '.join(of_it)}.")
@@ -308,9 +308,9 @@ def check_is_path(key: Any) -> None:
 def check_key(key: Any) -> None:
     """Raises ConfigError for a key that no model has, so that it cannot be removed."""
     check_is_path(key)
-    if key not in known_paths():
+    if key not in parameter_paths():
         about = about_key(key)
-        raise ConfigError(f"unknown key {key}.{' ' + about if about else did_you_mean(key, sorted(known_paths()))}")
+        raise ConfigError(f"unknown key {key}.{' ' + about if about else did_you_mean(key, sorted(parameter_paths()))}")
 
 
 def _check_given(call: str, given: Any) -> None:

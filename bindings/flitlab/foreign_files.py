@@ -14,9 +14,9 @@ _INSTEAD = "flitlab reads TOML; start from the output of `flitlab configs vc-mes
 def about_text(called: str, ending: str, text: str) -> str:
     """Returns a message that names the format of a text that is not TOML; "" if it is unknown. ``ending``: the file
     name's suffix."""
-    if words := _words_of_booksim(text, _LINE if ending.lower() == ".icnt" else _STATEMENT):
-        theirs = {found[0]: word for word in reversed(words) if (found := key_of(word))}
-        first = sorted(theirs.items(), key=lambda item: words.index(item[1]))[:4]
+    if found_names := _booksim_parameters(text, _LINE if ending.lower() == ".icnt" else _STATEMENT):
+        booksim_names = {found[0]: word for word in reversed(found_names) if (found := key_of(word))}
+        first = sorted(booksim_names.items(), key=lambda item: found_names.index(item[1]))[:4]
         named = ", ".join(f"{word} is {path}" for path, word in first)
         return f"{called} is a configuration of BookSim. {_INSTEAD}, where {named}."
     if re.search(r"^\s*Configuration\s*\{", text, re.MULTILINE):
@@ -28,7 +28,7 @@ def about_text(called: str, ending: str, text: str) -> str:
     return ""
 
 
-def _words_of_booksim(text: str, statement: re.Pattern) -> list[str]:
+def _booksim_parameters(text: str, statement: re.Pattern) -> list[str]:
     """Returns the parameters that statements set, if at least one of them is a BookSim parameter; else []."""
-    words = statement.findall(re.sub(r"//.*", "", text))
-    return words if set(words) & set(KEYS["BookSim"]) else []
+    found_names = statement.findall(re.sub(r"//.*", "", text))
+    return found_names if set(found_names) & set(KEYS["BookSim"]) else []

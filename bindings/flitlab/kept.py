@@ -41,10 +41,10 @@ class InFolder:
             os.fsync(file.fileno())
             return file.tell() - len(line)
 
-    def get(self, place: int) -> dict[str, Any]:
+    def get(self, line_offset: int) -> dict[str, Any]:
         try:
             with self.path.open("rb") as file:
-                file.seek(place)
+                file.seek(line_offset)
                 return json.loads(file.readline())["result"]
         except (OSError, ValueError, LookupError, TypeError):
             raise self.changed() from None
@@ -69,16 +69,16 @@ class InTemporary:
         packer = zlib.compressobj(zdict=self._first)
         packed = packer.compress(text) + packer.flush()
         try:
-            place = self._file.seek(0, os.SEEK_END)
+            line_offset = self._file.seek(0, os.SEEK_END)
             self._file.write(len(packed).to_bytes(4, "little") + packed)
         except OSError as error:
             raise _core.ConfigError(f"the temporary file of the sweep, in {tempfile.gettempdir()}, cannot be written: "
                                     f"{error.strerror or error}. Give the sweep a folder (out), or set TMPDIR."
                                     ) from None
-        return place
+        return line_offset
 
-    def get(self, place: int) -> dict[str, Any]:
-        self._file.seek(place)
+    def get(self, line_offset: int) -> dict[str, Any]:
+        self._file.seek(line_offset)
         size = int.from_bytes(self._file.read(4), "little")
         return json.loads(zlib.decompressobj(zdict=self._first).decompress(self._file.read(size)))
 
@@ -95,17 +95,17 @@ class InTemporary:
 class Results(Sequence[Result]):
     """The whole result of each row of a curve, read from its file on access."""
 
-    def __init__(self, kept: InFolder | InTemporary, places: array[int], rows: Rows):
-        self._kept, self._places, self._rows = kept, places, rows
+    def __init__(self, kept: InFolder | InTemporary, line_offsets: array[int], rows: Rows):
+        self._kept, self._offsets, self._rows = kept, line_offsets, rows
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._offsets)
 
     def __getitem__(self, index: Any) -> Any:
         """Returns a result, or for a slice a list of results."""
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
-        result = self._kept.get(self._places[index])
+        result = self._kept.get(self._offsets[index])
         if isinstance(self._kept, InFolder) and result["state_hash"] != self._rows[index]["state_hash"]:
             raise self._kept.changed()
         return Result(result)
@@ -121,7 +121,7 @@ class Finished:
     Memory holds, for each point, the digest of its key and the offset of its result."""
 
     def __init__(self, path: Path | None, resume: bool):
-        self._places: dict[bytes, int] = {}
+        self._offsets: dict[bytes, int] = {}
         self.kept = InFolder(path) if path else InTemporary()
         self.path = path
         if path is None:
@@ -135,25 +135,25 @@ class Finished:
         self._write_anew(path)
 
     def __contains__(self, digest: bytes) -> bool:
-        return digest in self._places
+        return digest in self._offsets
 
     def result(self, digest: bytes) -> dict[str, Any]:
-        return self.kept.get(self._places[digest])
+        return self.kept.get(self._offsets[digest])
 
     def results(self, digests: Sequence[bytes], rows: Rows) -> Results:
-        return Results(self.kept, array("q", (self._places[digest] for digest in digests)), rows)
+        return Results(self.kept, array("q", (self._offsets[digest] for digest in digests)), rows)
 
     def add(self, digest: bytes, key: str, result: dict[str, Any]) -> None:
-        self._places[digest] = self.kept.add(key, result)
+        self._offsets[digest] = self.kept.add(key, result)
 
     def _read(self, path: Path) -> bool:
         """Stores the offsets of sound lines. Returns whether all lines are sound, except for a truncated last one."""
         whole = True
-        for number, (place, line) in enumerate(lines_of(path), 1):
+        for number, (line_offset, line) in enumerate(lines_of(path), 1):
             if line == "\n":
                 continue
             if entry := entry_of(line, is_result):
-                self._places[digest_of(entry[0])] = place  # the last line of a point counts
+                self._offsets[digest_of(entry[0])] = line_offset  # the last line of a point counts
                 continue
             cut = not line.endswith("\n")
             what = "is truncated" if cut else "is damaged, or from another version of flitlab"
@@ -163,24 +163,24 @@ class Finished:
 
     def _write_anew(self, path: Path) -> None:
         """Rewrites the file with the last sound line of each point, and stores their new offsets."""
-        places: dict[int, int] = {}  # old offset -> new offset
+        line_offsets: dict[int, int] = {}  # old offset -> new offset
 
         def sound() -> Iterator[str]:
-            wanted, written = set(self._places.values()), 0
-            for place, line in lines_of(path) if wanted else ():
-                if place in wanted:
-                    places[place] = written
+            wanted, written = set(self._offsets.values()), 0
+            for line_offset, line in lines_of(path) if wanted else ():
+                if line_offset in wanted:
+                    line_offsets[line_offset] = written
                     written += len(line.encode())
                     yield line
 
         write_anew(path, sound())
-        self._places = {digest: places[place] for digest, place in self._places.items()}
+        self._offsets = {digest: line_offsets[line_offset] for digest, line_offset in self._offsets.items()}
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, str]]:
     """Yields the offset and text of each line of a file."""
-    place = 0
+    line_offset = 0
     with path.open("rb") as file:
         for line in file:
-            yield place, line.decode(errors="replace")
-            place += len(line)
+            yield line_offset, line.decode(errors="replace")
+            line_offset += len(line)

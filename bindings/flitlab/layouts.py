@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
-Places = list[tuple[float, float]]  # (x, y), about one unit between neighbours; y points up
+Positions = list[tuple[float, float]]  # (x, y), about one unit between neighbours; y points up
 
 MOST_BY_DISTANCE = 128  # routers; 256 take 20 seconds
 MANY = 512  # routers; with more, 100 iterations of the spring layout take 10 seconds
 
 
-def graph_places(routers: int, links: Iterable[tuple[int, int]]) -> tuple[Places, str]:
+def graph_positions(routers: int, links: Iterable[tuple[int, int]]) -> tuple[Positions, str]:
     """Returns the positions of routers 0, 1, ... and the name of the layout. links: routers at both ends of each
     channel.
 
@@ -32,8 +32,8 @@ def graph_places(routers: int, links: Iterable[tuple[int, int]]) -> tuple[Places
         found = _found(networkx, graph)
     except ImportError:  # networkx is missing, or SciPy, which the spring layout needs from 500 routers on
         return circle(routers), "a circle (install networkx and SciPy for a layout by channels)"
-    apart = [math.dist(found[a], found[b]) for a, b in graph.edges if a != b] or [1.0]
-    unit = max(sum(apart) / len(apart), 1e-9)
+    edge_lengths = [math.dist(found[a], found[b]) for a, b in graph.edges if a != b] or [1.0]
+    unit = max(sum(edge_lengths) / len(edge_lengths), 1e-9)
     return [(float(found[i][0]) / unit, float(found[i][1]) / unit) for i in range(routers)], "a graph, by networkx"
 
 
@@ -47,7 +47,7 @@ def _found(networkx: Any, graph: Any) -> Any:
     return networkx.spring_layout(graph, seed=1, k=2 / math.sqrt(routers), iterations=iterations)
 
 
-def circle(routers: int) -> Places:
+def circle(routers: int) -> Positions:
     """Returns positions clockwise from the top, one unit between neighbours."""
     radius = max(1.0, routers / (2 * math.pi))
     turns = [2 * math.pi * i / routers for i in range(routers)]

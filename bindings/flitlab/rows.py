@@ -27,7 +27,7 @@ class _Column:
         self.kinds = bytearray()  # [row] kind of the cell
         self.bits = bytearray()  # [row][8] bytes of the cell
         self.words: list[Any] = []  # distinct values of cells of kind _WORD
-        self.places: dict[Any, int] = {}  # type and value -> index in `words`
+        self.word_index: dict[Any, int] = {}  # type and value -> index in `words`
 
     def put(self, row: int, value: Any) -> None:
         """Appends the cell of a row; rows between the last cell and this one have no value."""
@@ -49,12 +49,12 @@ class _Column:
         if kind is str and _HEXADECIMAL.fullmatch(value):
             return _HASH, bytes.fromhex(value)
         try:
-            place = self.places.setdefault((kind, value), len(self.words))
+            word_number = self.word_index.setdefault((kind, value), len(self.words))
         except TypeError:  # a list, which cannot be a key
-            place = len(self.words)
-        if place == len(self.words):
+            word_number = len(self.words)
+        if word_number == len(self.words):
             self.words.append(value)
-        return _WORD, _Q.pack(place)
+        return _WORD, _Q.pack(word_number)
 
     def kind(self, row: int) -> int:
         return self.kinds[row] if row < len(self.kinds) else _MISSING

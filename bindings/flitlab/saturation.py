@@ -36,11 +36,11 @@ class Border:
         self.step = (high - low) / steps
         self.loads = low + (np.arange(steps) + 0.5) * self.step
         self.widths = np.array(self.WIDTHS)[:, None] * tolerance
-        self.belief = np.full((len(self.WIDTHS), steps), 1 / steps / len(self.WIDTHS))
+        self.posterior = np.full((len(self.WIDTHS), steps), 1 / steps / len(self.WIDTHS))
 
     def quantile(self, part: float) -> float:
         """Returns the load below which the border lies with probability ``part``, to half a step."""
-        below = np.cumsum(self.belief.sum(axis=0))
+        below = np.cumsum(self.posterior.sum(axis=0))
         return float(self.loads[np.searchsorted(below, part * below[-1])])
 
     def interval(self, confidence: float) -> tuple[float, float]:
@@ -51,8 +51,8 @@ class Border:
         """Updates the distribution with the verdict of a run."""
         above = 1 / (1 + np.exp(np.clip((self.loads - load) / self.widths, -50, 50)))
         likely = self.WRONG + (1 - 2 * self.WRONG) * above
-        self.belief *= likely if saturated else 1 - likely
-        self.belief /= self.belief.sum()
+        self.posterior *= likely if saturated else 1 - likely
+        self.posterior /= self.posterior.sum()
 
 
 class Saturation(float):

@@ -23,7 +23,7 @@ from flitlab.kept import Finished
 from flitlab.refinement import Adaptive, in_order, parse_adaptive, refined
 from flitlab.runner import TerminateAsInterrupt, rounded, run_job
 from flitlab.settings import parse_value, plain
-from flitlab.under_way import UnderWay, kept_in, writing
+from flitlab.under_way import RunningJob, saved_progress, writing
 
 # Replicas per job: enough to keep every core busy, few enough that points finish often.
 REPLICAS_PER_JOB = 64
@@ -166,12 +166,12 @@ def sweep(
     keys = list(over)
     if not keys:
         raise _core.ConfigError(f"a sweep needs a parameter to vary: {named('over')} is empty.")
-    own_seeds = () if "run.seed" in keys else arguments.seeds_from(seeds, experiment["run.seed"])
+    point_seeds = () if "run.seed" in keys else arguments.seeds_from(seeds, experiment["run.seed"])
     if "run.seed" in keys and arguments.whole(seeds) != 1:
         raise _core.ConfigError(f"{named('over')} run.seed and {named('seeds')} both choose seeds; use one.")
     values = {k: _values(k, v) for k, v in over.items()}
-    arguments.check_points(math.prod(map(len, values.values())) * max(1, len(own_seeds)))
-    settings = _settings(values, own_seeds)
+    arguments.check_points(math.prod(map(len, values.values())) * max(1, len(point_seeds)))
+    settings = _settings(values, point_seeds)
     points = _Points(experiment, settings)  # everything is checked before anything runs
     if executor is None:  # with an executor the workers check, because they may have more memory
         points.check_networks()
@@ -196,7 +196,7 @@ def sweep(
                 _run_missing(_Points(experiment, more), journal, backend, threads, executor, progress)
                 points = _Points(experiment, settings)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(kept_in(folder) if folder else "no results are kept without a folder (out)") from None
+        raise KeyboardInterrupt(saved_progress(folder) if folder else "no results are kept without a folder (out)") from None
     if isinstance(loads, Adaptive):
         order = in_order(settings, keys)
         settings, points.digests = ([those[i] for i in order] for those in (settings, points.digests))
@@ -209,12 +209,12 @@ def sweep(
     return curve
 
 
-def _settings(values: Mapping[str, list[Any]], own_seeds: Sequence[int]) -> list[dict[str, Any]]:
+def _settings(values: Mapping[str, list[Any]], point_seeds: Sequence[int]) -> list[dict[str, Any]]:
     """Returns all combinations of values, each with all seeds."""
     settings = []
     for chosen in itertools.product(*values.values()):
         setting = dict(zip(values, chosen, strict=True))
-        settings += [setting | {"run.seed": seed} for seed in own_seeds] if own_seeds else [setting]
+        settings += [setting | {"run.seed": seed} for seed in point_seeds] if point_seeds else [setting]
     return settings
 
 
@@ -252,15 +252,15 @@ def _run_missing(points: _Points, journal: Finished, backend, threads, executor,
 
         with TerminateAsInterrupt():
             if executor is None:
-                under_way = UnderWay(journal.path.parent) if journal.path else None
-                for group in _begun(under_way, points, groups):
+                under_way = RunningJob(journal.path.parent) if journal.path else None
+                for group in _interrupted_first(under_way, points, groups):
                     _run_group(under_way, points, group, backend, threads, finished, advanced)
                 return
             run_on(executor, ([points[i] for i in group] for group in groups), backend, threads,
                    lambda job, point, result: finished(groups[job][point], result))
 
 
-def _begun(under_way: UnderWay | None, points: _Points, groups: list[list[int]]) -> list[list[int]]:
+def _interrupted_first(under_way: RunningJob | None, points: _Points, groups: list[list[int]]) -> list[list[int]]:
     """Returns the groups, first an interrupted one with all of its original points, which its checkpoint contains."""
     places = {digest: i for i, digest in enumerate(points.digests)}
     stopped = under_way.read() if under_way and groups else []
@@ -271,7 +271,7 @@ def _begun(under_way: UnderWay | None, points: _Points, groups: list[list[int]])
     return [again, *(group for group in others if group)]
 
 
-def _run_group(under_way: UnderWay | None, points: _Points, group: list[int], backend, threads, finished,
+def _run_group(under_way: RunningJob | None, points: _Points, group: list[int], backend, threads, finished,
                advanced) -> None:
     """Runs the points of a job as replicas. With a folder, an interrupted job can continue from its checkpoint."""
 

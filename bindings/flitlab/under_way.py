@@ -22,7 +22,7 @@ def writing(folder: Path | None) -> Iterator[None]:
         raise _core.ConfigError(f"{named('out', str(folder))} cannot be written: {error.strerror or error}.") from None
 
 
-class UnderWay:
+class RunningJob:
     """The running job of a sweep, saved in the sweep's folder: the list of its points and a checkpoint of all of them.
 
     Replicas of a job advance together, so an interrupted sweep has most of its work in unfinished points."""
@@ -48,7 +48,7 @@ class UnderWay:
         self._points.unlink(missing_ok=True)
 
 
-def kept_in(folder: Path) -> str:
+def saved_progress(folder: Path) -> str:
     """Returns a phrase on the saved progress of an interrupted sweep."""
     try:
         with (folder / "points.jsonl").open(encoding="utf-8") as file:

@@ -12,24 +12,24 @@ from flitlab.arguments import shown
 from flitlab.records import parameters_of
 
 
-class Lack(str):
+class Missing(str):
     """A feature that flitlab lacks, and after a semicolon what to use instead."""
 
 
 _SHAPE = ", a number of routers for each dimension, as in [8, 8]"
 _FLITS = ", in flits/cycle/terminal for packets of any length"
 _PAIRS = ", a length, or pairs of a length and its weight"
-_PRIORITIES = Lack("priorities of packets in its canonical router")
-_SPEEDUP = Lack("speedup of a switch")
-_SHARED = Lack("buffers that virtual channels share; router.buffer_flits is the buffer of one virtual channel")
-_OUTPUT = Lack("output queues in its canonical router")
-_POWER = Lack("model of power or area")
-_SENSING = Lack("choice of congestion measures; minimal_adaptive routing counts credits")
-_THRESHOLD = Lack("latency limit for saturation; flitlab tests whether source queues grow")
-_WATCH = Lack("list of packets to watch; `flitlab trace` writes all events of chosen routers")
+_PRIORITIES = Missing("priorities of packets in its canonical router")
+_SPEEDUP = Missing("speedup of a switch")
+_SHARED = Missing("buffers that virtual channels share; router.buffer_flits is the buffer of one virtual channel")
+_OUTPUT = Missing("output queues in its canonical router")
+_POWER = Missing("model of power or area")
+_SENSING = Missing("choice of congestion measures; minimal_adaptive routing counts credits")
+_THRESHOLD = Missing("latency limit for saturation; flitlab tests whether source queues grow")
+_WATCH = Missing("list of packets to watch; `flitlab trace` writes all events of chosen routers")
 
 # Simulator -> its name of a parameter -> flitlab's dotted path and how it differs, or the feature that flitlab lacks.
-KEYS: dict[str, dict[str, tuple[str, str] | Lack]] = {
+KEYS: dict[str, dict[str, tuple[str, str] | Missing]] = {
     "BookSim": {
         "num_vcs": ("router.vcs", ""), "vc_buf_size": ("router.buffer_flits", ""),
         "vc_allocator": ("router.vc_allocator", ""), "sw_allocator": ("router.switch_allocator", ""),
@@ -56,20 +56,20 @@ KEYS: dict[str, dict[str, tuple[str, str] | Lack]] = {
         "max_samples": ("run.longest_window", ", in cycles"), "stopping_thres": ("run.precision", ""),
         "warmup_thres": ("run.precision", ""), "acc_stopping_thres": ("run.precision", ""),
         "deadlock_warn_timeout": ("run.watchdog_cycles", ""), "seed": ("run.seed", ""), "perm_seed": ("run.seed", ""),
-        "latency_thres": _THRESHOLD, "batch_count": Lack("series of batches; a sweep over run.seed repeats a batch"),
-        "priority": _PRIORITIES, "class_priority": _PRIORITIES, "classes": Lack(
+        "latency_thres": _THRESHOLD, "batch_count": Missing("series of batches; a sweep over run.seed repeats a batch"),
+        "priority": _PRIORITIES, "class_priority": _PRIORITIES, "classes": Missing(
             "traffic classes with loads of their own; traffic.message_classes separates requests and replies"),
-        "subnets": Lack("parallel subnetworks"), "link_failures": Lack("broken channels in its canonical router"),
+        "subnets": Missing("parallel subnetworks"), "link_failures": Missing("broken channels in its canonical router"),
         "input_speedup": _SPEEDUP, "output_speedup": _SPEEDUP, "internal_speedup": _SPEEDUP,
         "buf_size": _SHARED, "buffer_policy": _SHARED, "private_bufs": _SHARED, "private_buf_size": _SHARED,
-        "output_buffer_size": _OUTPUT, "noq": Lack("next-hop output queueing"),
-        "wait_for_tail_credit": Lack("wait for a tail's credit before a virtual channel is used again"),
-        "vc_busy_when_full": Lack("virtual channels that count as busy when they are full"),
-        "hold_switch_for_packet": Lack("switch that is held for a whole packet"),
+        "output_buffer_size": _OUTPUT, "noq": Missing("next-hop output queueing"),
+        "wait_for_tail_credit": Missing("wait for a tail's credit before a virtual channel is used again"),
+        "vc_busy_when_full": Missing("virtual channels that count as busy when they are full"),
+        "hold_switch_for_packet": Missing("switch that is held for a whole packet"),
         "sim_power": _POWER, "tech_file": _POWER, "channel_width": _POWER,
         "watch_file": _WATCH, "watch_flits": _WATCH, "watch_packets": _WATCH, "watch_out": _WATCH,
-        "x": Lack("concentrated mesh with express channels; topology.concentration puts terminals at a router"),
-        "xr": Lack("concentrated mesh with express channels; topology.concentration puts terminals at a router"),
+        "x": Missing("concentrated mesh with express channels; topology.concentration puts terminals at a router"),
+        "xr": Missing("concentrated mesh with express channels; topology.concentration puts terminals at a router"),
     },
     "Garnet": {
         "vcs_per_vnet": ("router.vcs", ", of all message classes together"),
@@ -81,10 +81,10 @@ KEYS: dict[str, dict[str, tuple[str, str] | Lack]] = {
         "num_cpus": ("topology.shape", _SHAPE), "garnet_deadlock_threshold": ("run.watchdog_cycles", ""),
         "sim_cycles": ("run.measure_cycles", ""), "num_packets_max": ("traffic.batch_packets", ""),
         "virtual_networks": ("traffic.message_classes", ""), "num_vnets": ("traffic.message_classes", ""),
-        "inj_vnet": Lack("traffic classes with loads of their own; traffic.message_classes separates requests and "
+        "inj_vnet": Missing("traffic classes with loads of their own; traffic.message_classes separates requests and "
                          "replies"),
-        "link_width_bits": Lack("width of a channel in bits; a channel carries one flit a cycle"),
-        "ni_flit_size": Lack("size of a flit in bits for synthetic traffic; traffic.flit_bytes applies to programs"),
+        "link_width_bits": Missing("width of a channel in bits; a channel carries one flit a cycle"),
+        "ni_flit_size": Missing("size of a flit in bits for synthetic traffic; traffic.flit_bytes applies to programs"),
     },
     "Noxim": {
         "n_virtual_channels": ("router.vcs", ""), "buffer_depth": ("router.buffer_flits", ""),
@@ -95,13 +95,13 @@ KEYS: dict[str, dict[str, tuple[str, str] | Lack]] = {
         "routing_algorithm": ("routing.algorithm", ""), "routing_table_filename": ("routing.table_file", ""),
         "simulation_time": ("run.measure_cycles", ", in cycles"), "reset_time": ("run.warmup_cycles", ""),
         "stats_warm_up_time": ("run.warmup_cycles", ", in cycles"), "rnd_generator_seed": ("run.seed", ""),
-        "selection_strategy": _SENSING, "use_winoc": Lack("wireless channels"), "winoc": Lack("wireless channels"),
+        "selection_strategy": _SENSING, "use_winoc": Missing("wireless channels"), "winoc": Missing("wireless channels"),
         "use_powermanager": _POWER, 
-        "flit_size": Lack("size of a flit in bits for synthetic traffic; traffic.flit_bytes applies to programs"),
-        "clock_period_ps": Lack("length of a cycle; all times are in cycles"),
+        "flit_size": Missing("size of a flit in bits for synthetic traffic; traffic.flit_bytes applies to programs"),
+        "clock_period_ps": Missing("length of a cycle; all times are in cycles"),
     },
     "SuperSim": {
-        "dimension_widths": ("topology.shape", _SHAPE), "dimension_weights": Lack(
+        "dimension_widths": ("topology.shape", _SHAPE), "dimension_weights": Missing(
             "channels of different widths; a graph may have parallel edges"),
         "architecture": ("router.kind", ""), "input_queue_depth": ("router.buffer_flits", ""),
         "vc_scheduler": ("router.vc_allocator", ""), "crossbar_scheduler": ("router.switch_allocator", ""),
@@ -116,9 +116,9 @@ KEYS: dict[str, dict[str, tuple[str, str] | Lack]] = {
         "message_size": ("traffic.packet_flits", ""), "maximum_packet_size": ("traffic.packet_flits", ""),
         "warmup": ("run.warmup_cycles", ""), "measured": ("run.measure_cycles", ""),
         "crossbar_delay": ("router.switch_traversal_delay", ""), "link_classes": ("topology.channel_delay", ""),
-        "flit_bubble": Lack("bubble flow control in its canonical router; router.kind = \"bgl\" has it"),
-        "bubble": Lack("bubble flow control in its canonical router; router.kind = \"bgl\" has it"),
-        "intransit_priority": Lack("priority of packets in transit; router.arbiter = \"oldest_first\" is by age"),
+        "flit_bubble": Missing("bubble flow control in its canonical router; router.kind = \"bgl\" has it"),
+        "bubble": Missing("bubble flow control in its canonical router; router.kind = \"bgl\" has it"),
+        "intransit_priority": Missing("priority of packets in transit; router.arbiter = \"oldest_first\" is by age"),
         "virtual_channel_policies": _SENSING,
     },
     "the literature": {
@@ -131,25 +131,25 @@ KEYS: dict[str, dict[str, tuple[str, str] | Lack]] = {
 _GRAPH = '; a graph can be one (topology.kind = "graph", or Experiment.with_topology)'
 _TABLE = '; a function or a table can give oblivious routes (Experiment.with_routes, or routing.algorithm = "table")'
 _PATTERN = '; a function or a matrix can give destinations (Experiment.with_pattern, or traffic.pattern = "matrix")'
-_CLOS = Lack("fat tree of its canonical routers; router.kind = \"metro\" has one, and a graph can be one")
-_STAGES = Lack(f"butterfly{_GRAPH}")
-_HYPERX = Lack(f"HyperX or flattened butterfly{_GRAPH}")
-_DRAGONFLY = Lack(f"dragonfly{_GRAPH}")
-_CMESH = Lack("concentrated mesh with express channels; topology.concentration puts several terminals at a router")
-_FULL = Lack(f"fully connected network{_GRAPH}")
-_UGAL = Lack("global adaptive routing (UGAL); minimal_adaptive adapts on minimal routes")
-_TURNS = Lack(f"routing by turn models{_TABLE}")
-_MINIMAL = Lack("routing called minimal; dimension_order is minimal on a mesh or torus, table on a graph")
-_TREES = Lack(f"routing for trees or multistage networks{_TABLE}")
+_CLOS = Missing("fat tree of its canonical routers; router.kind = \"metro\" has one, and a graph can be one")
+_STAGES = Missing(f"butterfly{_GRAPH}")
+_HYPERX = Missing(f"HyperX or flattened butterfly{_GRAPH}")
+_DRAGONFLY = Missing(f"dragonfly{_GRAPH}")
+_CMESH = Missing("concentrated mesh with express channels; topology.concentration puts several terminals at a router")
+_FULL = Missing(f"fully connected network{_GRAPH}")
+_UGAL = Missing("global adaptive routing (UGAL); minimal_adaptive adapts on minimal routes")
+_TURNS = Missing(f"routing by turn models{_TABLE}")
+_MINIMAL = Missing("routing called minimal; dimension_order is minimal on a mesh or torus, table on a graph")
+_TREES = Missing(f"routing for trees or multistage networks{_TABLE}")
 
 
-def _lacks(*names: str, what: str = "{}") -> dict[str, str | Lack]:
-    return {name: Lack(what.format(name)) for name in names}
+def _lacks(*names: str, what: str = "{}") -> dict[str, str | Missing]:
+    return {name: Missing(what.format(name)) for name in names}
 
 
 # Dotted path -> another simulator's name of a choice -> flitlab's name, or the feature that flitlab lacks. Comparisons
 # ignore case, blanks, hyphens and underscores.
-VALUES: dict[str, dict[str, str | Lack]] = {
+VALUES: dict[str, dict[str, str | Missing]] = {
     "topology.kind": {
         "anynet": "graph", "custom": "graph", "mesh_xy": "mesh", "mesh_westfirst": "mesh",
         "mesh2d": "mesh", "2dmesh": "mesh", "3dmesh": "mesh", "grid": "mesh", "torus2d": "torus", "2dtorus": "torus",
@@ -159,13 +159,13 @@ VALUES: dict[str, dict[str, str | Lack]] = {
         "omega": _STAGES, "delta": _STAGES, "baseline": _STAGES, "banyan": _STAGES, "benes": _STAGES,
         "flatfly": _HYPERX, "flattened_butterfly": _HYPERX, "hyperx": _HYPERX, "hamming": _HYPERX,
         "dragonfly": _DRAGONFLY, "dragonflynew": _DRAGONFLY, "canonic_dragonfly": _DRAGONFLY,
-        "megafly": Lack(f"megafly (Dragonfly+){_GRAPH}"), "dragonflyplus": Lack(f"megafly (Dragonfly+){_GRAPH}"),
+        "megafly": Missing(f"megafly (Dragonfly+){_GRAPH}"), "dragonflyplus": Missing(f"megafly (Dragonfly+){_GRAPH}"),
         "cmesh": _CMESH, "concentrated_mesh": _CMESH, "full_mesh": _FULL, "fully_connected": _FULL,
         "all_to_all": _FULL, "pt2pt": _FULL, "complete": _FULL,
-        "crossbar": Lack('crossbar as a topology; router.kind = "switch" is a single switch'),
-        "single_router": Lack('single router as a topology; router.kind = "switch" is a single switch'),
-        "chiplet_mesh": Lack("chiplets"), "chiplet_torus": Lack("chiplets"), "chiplet": Lack("chiplets"),
-        "random_regular_graph": Lack(f"Jellyfish{_GRAPH}"),
+        "crossbar": Missing('crossbar as a topology; router.kind = "switch" is a single switch'),
+        "single_router": Missing('single router as a topology; router.kind = "switch" is a single switch'),
+        "chiplet_mesh": Missing("chiplets"), "chiplet_torus": Missing("chiplets"), "chiplet": Missing("chiplets"),
+        "random_regular_graph": Missing(f"Jellyfish{_GRAPH}"),
         **_lacks("slim_fly", "polarfly", "polarstar", "jellyfish", "projective", "spidergon", "star", "tree",
                  what="{}" + _GRAPH),
     },
@@ -191,7 +191,7 @@ VALUES: dict[str, dict[str, str | Lack]] = {
         "transpose1": "transpose", "transpose2": "transpose", "traffic_hotspot": "hot_spot",
         "traffic_bit_reversal": "bit_reverse", "traffic_shuffle": "shuffle", "traffic_table_based": "matrix",
         "table_based": "matrix", "perfect_shuffle": "shuffle", "alltoall": "all_to_all",
-        "bad_dragon": Lack(f"worst case of a dragonfly{_PATTERN}"), "badperm_yarc": Lack(f"worst case of a "
+        "bad_dragon": Missing(f"worst case of a dragonfly{_PATTERN}"), "badperm_yarc": Missing(f"worst case of a "
                                                                                          f"Clos{_PATTERN}"),
         **_lacks("bit_rotation", "taper64", "diagonal", "asymmetric", "butterfly", "traffic_butterfly", "worst_case",
                  "stencil", "nearest_group", what="pattern {}" + _PATTERN),
@@ -204,8 +204,8 @@ VALUES: dict[str, dict[str, str | Lack]] = {
         "vct": "virtual_cut_through", "cut_through": "virtual_cut_through", "saf": "store_and_forward",
         "packet_buffer": "virtual_cut_through", "flit_buffer": "wormhole", "virtual_channel": "wormhole",
         "credit": "wormhole",
-        "bubble": Lack('bubble flow control in its canonical router; router.kind = "bgl" has it'),
-        "circuit": Lack('circuits in its canonical router; router.kind = "metro" is circuit-switched'),
+        "bubble": Missing('bubble flow control in its canonical router; router.kind = "bgl" has it'),
+        "circuit": Missing('circuits in its canonical router; router.kind = "metro" is circuit-switched'),
     },
     "router.arbiter": {
         "rr": "round_robin", "age": "oldest_first", "oldest": "oldest_first", "age_based": "oldest_first",
@@ -244,7 +244,7 @@ def about_key(path: Any) -> str:
     """Returns a sentence about a key that flitlab does not have: ``It is BookSim's name for ...`` or
     ``flitlab has no ...``; "" if it is unknown."""
     simulator, meaning = _of_key(path) if isinstance(path, str) else ("", None)
-    if isinstance(meaning, Lack):
+    if isinstance(meaning, Missing):
         return f"flitlab has no {meaning}."
     return f"It is {simulator}'s name for {meaning[0]}{meaning[1]}." if meaning else ""
 
@@ -252,18 +252,18 @@ def about_key(path: Any) -> str:
 def key_of(word: str) -> tuple[str, str] | None:
     """Returns the dotted path for another simulator's name, and how it differs; None if flitlab has no equivalent."""
     meaning = _of_key(word)[1]
-    return None if isinstance(meaning, Lack) else meaning
+    return None if isinstance(meaning, Missing) else meaning
 
 
-def _of_key(path: str) -> tuple[str, tuple[str, str] | Lack | None]:
+def _of_key(path: str) -> tuple[str, tuple[str, str] | Missing | None]:
     return _KEYS.get(_bare(path.rpartition(".")[2]), ("", None))
 
 
-def check_words(given: Mapping[str, Any], known: set[str]) -> None:
+def check_names(given: Mapping[str, Any], known: set[str]) -> None:
     """Raises ConfigError, which names flitlab's equivalent, for keys and values of other simulators."""
     for path, value in given.items():
         simulator, key = _of_key(path) if path not in known else ("", None)
-        if isinstance(key, Lack):
+        if isinstance(key, Missing):
             raise ConfigError(f"{path} = {shown(value)}: flitlab has no {key}.")
         if key:
             raise ConfigError(f"{path} = {shown(value)} is {simulator}'s name: in flitlab it is {key[0]}{key[1]}.")
@@ -274,7 +274,7 @@ def check_words(given: Mapping[str, Any], known: set[str]) -> None:
         choices = _choices(path, kind) if isinstance(kind, str) else []
         if value in choices:
             continue
-        if isinstance(meaning, Lack) and choices:
+        if isinstance(meaning, Missing) and choices:
             raise ConfigError(f'{path} = "{value}": flitlab has no {meaning}. Allowed are {", ".join(choices)}.')
         if meaning in choices:
             raise ConfigError(f'{path} = "{value}": in flitlab it is "{meaning}".')

@@ -71,7 +71,7 @@ def test_sweep_on_an_executor_gives_the_same_table(small):
     assert there.csv_text() == fl.sweep(small, over, progress=False).csv_text()
 
 
-def test_curves_know_saturation_and_draw(small, tmp_path):
+def test_curves_have_a_saturation_load_and_a_plot(small, tmp_path):
     import matplotlib
 
     matplotlib.use("Agg")
@@ -91,7 +91,7 @@ def test_saturation_by_bisection(small):
     assert not fl.run(small.set("traffic.load", found)).saturated
 
 
-def test_a_warm_up_that_was_given_up_is_said(small, tmp_path):
+def test_a_warm_up_that_ends_at_its_limit_is_reported(small, tmp_path):
     """Three sources share one terminal and offer slightly more than it accepts: latency never settles."""
     rows = ["0,3,1", "1,3,1", *(f"{t},{t},1" for t in range(2, 16))]
     (tmp_path / "matrix.csv").write_text("\n".join(rows))
@@ -271,7 +271,7 @@ def test_resume_runs_points_again_if_a_file_has_changed(tmp_path):
     assert far > near
 
 
-def test_what_is_looked_at_is_of_today():
+def test_inspections_show_the_current_state():
     """The state is copied once for all inspections, and again after any call that may change it."""
     net = fl.Network(fl.Experiment.from_dict({"router.kind": "t3e", "traffic.load": 0.2}))
     saved = net.inspect("router", 0)

@@ -46,7 +46,7 @@ def test_the_table_is_what_was_carried_in_the_window(kind):
     assert len(result.channels) == len(table)
 
 
-def test_a_run_that_goes_on_from_a_checkpoint_knows_them_too(tmp_path):
+def test_a_run_resumed_from_a_checkpoint_has_them_too(tmp_path):
     e = KINDS["mesh"]
     kept = fl.run(e, checkpoint=tmp_path / "c", every=1e-9)
     assert list(kept.channels.frame["flits"]) == list(fl.run(e).channels.frame["flits"])
@@ -131,16 +131,16 @@ def test_graphs_in_parts_and_large_ones_are_drawn_by_springs(channels):
 
 def test_without_networkx_a_graph_is_a_circle(monkeypatch):
     monkeypatch.setitem(sys.modules, "networkx", None)
-    places, said = graph_places(8, [(0, 1)])
-    assert "a circle" in said and places[0] == (0.0, 8 / (2 * np.pi))
+    places, message_text = graph_places(8, [(0, 1)])
+    assert "a circle" in message_text and places[0] == (0.0, 8 / (2 * np.pi))
 
 
 def test_without_scipy_springs_draw_graphs_that_need_none_and_large_ones_are_circles(monkeypatch):
     pytest.importorskip("networkx")
     monkeypatch.setitem(sys.modules, "scipy", None)
     small, large = ([(a, (a + 1) % n) for a in range(n)] for n in (6, 600))
-    places, said = graph_places(6, small)
-    assert said == "a graph, by networkx" and len(np.unique(places, axis=0)) == 6
+    places, message_text = graph_places(6, small)
+    assert message_text == "a graph, by networkx" and len(np.unique(places, axis=0)) == 6
     assert "a circle" in graph_places(600, large)[1]
 
 

@@ -13,7 +13,7 @@ from interrupted import interrupted
 SMALL = ["--set", "run.warmup_cycles=500", "--set", "run.measure_cycles=2000"]
 
 
-def test_run_json_has_the_promised_keys(cli, config):
+def test_run_json_has_the_documented_keys(cli, config):
     done = cli("run", config("vc-mesh-8x8"), "--json", "--seed", 3, *SMALL)
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
@@ -156,7 +156,7 @@ def test_a_deadlock_exits_3_with_its_cycle(cli, config):
     (["sweep", "{mesh}", "--over", "traffic.load=adaptive"], ["--over traffic.load=adaptive", "adaptive:LOW:HIGH"]),
     (["sweep", "{mesh}", "--over", "load=0.1"], ["flitlab: unknown key load = 0.1: did you mean traffic.load?"]),
 ])
-def test_bad_input_is_one_line_and_exit_2(cli, config, tmp_path, arguments, said):
+def test_bad_input_is_one_line_and_exit_2(cli, config, tmp_path, arguments, message_text):
     (tmp_path / "graph.csv").write_text("0,1\n1,2\n")
     (tmp_path / "graph.toml").write_text('[topology]\nkind = "graph"\nfile = "graph.csv"\n')
     (tmp_path / "broken.toml").write_text("[router]\nvcs = \n")
@@ -166,7 +166,7 @@ def test_bad_input_is_one_line_and_exit_2(cli, config, tmp_path, arguments, said
     done = cli(*[str(config("vc-mesh-8x8")) if a == "{mesh}" else a for a in arguments])
     assert done.returncode == 2, done.stderr
     assert done.stderr.startswith("flitlab: ") and done.stderr.count("\n") == 1
-    for part in said:
+    for part in message_text:
         assert part in done.stderr
 
 
@@ -247,7 +247,7 @@ def test_a_trace_is_replayed(cli, config, tmp_path):
     assert "t.csv:2" in bad.stderr and "numbered 0 to 63" in bad.stderr
 
 
-def test_one_message_class_deadlocks_and_says_where(cli, tmp_path):
+def test_one_message_class_deadlocks_with_its_cycle(cli, tmp_path):
     (tmp_path / "d.toml").write_text(
         'topology.kind = "mesh"\ntopology.shape = [4, 4]\nrouter.vcs = 2\n'
         'traffic.mode = "request_reply"\ntraffic.load = 1.0\ntraffic.window = 64\ntraffic.reply_queue = 1\n')
@@ -263,7 +263,7 @@ def _same_run(one: dict, other: dict) -> bool:
     return {k: v for k, v in one.items() if k not in timed} == {k: v for k, v in other.items() if k not in timed}
 
 
-def test_a_terminated_run_goes_on_from_its_checkpoint(cli, config, tmp_path):
+def test_a_terminated_run_resumes_from_its_checkpoint(cli, config, tmp_path):
     run = ["run", config("vc-mesh-8x8"), "--json", "--set", "run.measure_cycles=300000", "--threads", 1]
     whole = json.loads(cli(*run).stdout)
     stopped = interrupted([*run, "--checkpoint", "c", "--every", "0.000001"], tmp_path, signal.SIGTERM,

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 
 
-def test_a_queue_of_slurm_is_asked_for_what_the_file_says(slurm, cluster_file):
+def test_a_slurm_job_requests_what_the_file_specifies(slurm, cluster_file):
     """Checks the script that would be submitted, because there is no queue here."""
     file = cluster_file('kind = "slurm"\nworkers = 8\n[options]\ncores = 4\nmemory = "8GB"\nqueue = "short"\n'
                         'walltime = "00:30:00"\n')
@@ -58,15 +58,15 @@ def test_ctrl_c_is_an_interrupt_after_a_queue_is_imported(slurm):
     ('kind = "scheduler"\naddress = "nothing"\n', "no Dask scheduler answers at nothing"),
     ("kind = ", "cluster.toml' is not valid TOML: Invalid value"),
 ])
-def test_files_that_describe_no_cluster(text, said, cluster_file):
+def test_files_that_describe_no_cluster(text, message_text, cluster_file):
     pytest.importorskip("distributed")
     file = cluster_file(text)
-    with pytest.raises(fl.ConfigError, match=said.replace("[", r"\[")) as error, fl.cluster(file):
+    with pytest.raises(fl.ConfigError, match=message_text.replace("[", r"\[")) as error, fl.cluster(file):
         pass
     assert str(file) in str(error.value)
 
 
-def test_ssh_says_which_package_it_misses_and_dasks_extra_has_it(cluster_file, monkeypatch):
+def test_ssh_names_its_missing_package_which_dasks_extra_has(cluster_file, monkeypatch):
     pytest.importorskip("distributed")
     monkeypatch.setitem(sys.modules, "asyncssh", None)
     file = cluster_file('kind = "ssh"\n[options]\nhosts = ["localhost", "localhost"]\n')

@@ -130,25 +130,25 @@ def test_any_future_with_a_result_will_do(small):
     (CancelledError("scheduler-connection-lost"), "jobs were cancelled, or the scheduler stopped; finished points"),
 ])
 @pytest.mark.parametrize("with_out", [False, True])
-def test_failures_of_an_executor_are_not_those_of_our_files(error, said, with_out, small, tmp_path):
+def test_failures_of_an_executor_are_not_those_of_our_files(error, message_text, with_out, small, tmp_path):
     def submit(*_):
         raise error
 
     out, uncounted = tmp_path if with_out else None, Dask([], None)
     uncounted.nthreads = uncounted.submit = submit
     for there in (Here({0: error}), SimpleNamespace(submit=submit), uncounted):
-        with pytest.raises(fl.RunError, match=said):
+        with pytest.raises(fl.RunError, match=message_text):
             fl.sweep(small, {"traffic.load": [0.1]}, executor=there, out=out, resume=with_out, progress=False)
 
 
-def test_what_ended_a_sweep_is_told_and_not_what_came_of_it(small):
+def test_a_sweep_reports_its_first_error_and_no_later_one(small):
     """Futures like Dask's, without cancel: one fails, and the result of another, finished one is no longer
     available."""
     def submit(*_):
-        status, said = left.pop()
+        status, message_text = left.pop()
 
         def result():
-            raise OSError(said)
+            raise OSError(message_text)
 
         return Plain(status=status, result=result)
 
@@ -206,14 +206,14 @@ def test_jobs_that_have_ended_are_kept_at_ctrl_c_and_others_cancelled(small):
     (ImportError("a bug"), ImportError, "^a bug"),
     (OSError(13, "Permission denied", "a.csv"), fl.RunError, "a job failed on its worker: .*denied: 'a.csv'"),
 ])
-def test_an_error_of_a_job_is_no_error_of_the_executor(error, told, said, small, monkeypatch):
+def test_an_error_of_a_job_is_no_error_of_the_executor(error, reported, message_text, small, monkeypatch):
     monkeypatch.setattr(executors, "run_job", Mock(side_effect=error))
-    with pytest.raises(told, match=said):
+    with pytest.raises(reported, match=message_text):
         fl.sweep(small, {"traffic.load": [0.1]}, executor=Here(), progress=False)
     assert "in run_there" in error.__notes__[0]
 
 
-def test_a_worker_without_flitlab_is_told():
+def test_a_worker_without_flitlab_is_reported():
     error = ModuleNotFoundError("No module named 'flitlab'")
     with pytest.raises(fl.ConfigError, match=r"cannot run a job \(No module named 'flitlab'\): install flitlab"):
         executors._result(Here({0: error}).submit(None))
@@ -221,8 +221,8 @@ def test_a_worker_without_flitlab_is_told():
 
 def test_a_worker_with_another_version_is_refused(small, pool, monkeypatch):
     monkeypatch.setattr(fl._core, "__version__", "9.9.9")
-    said = r"has flitlab 0\..*started by 9\.9\.9: install the same"
-    with pool() as workers, pytest.raises(fl.ConfigError, match=said):
+    message_text = r"has flitlab 0\..*started by 9\.9\.9: install the same"
+    with pool() as workers, pytest.raises(fl.ConfigError, match=message_text):
         fl.sweep(small, {"traffic.load": [0.1]}, executor=workers, progress=False)
 
 
@@ -249,7 +249,7 @@ def _fail_at_the_second_point():
     real, executors.run_job = executors.run_job, run_one
 
 
-def test_workers_that_die_are_told_and_finished_points_stay(small, pool, tmp_path):
+def test_dead_workers_are_reported_and_finished_points_stay(small, pool, tmp_path):
     with pool(_die) as workers, pytest.raises(fl.RunError, match="workers died"):
         fl.sweep(small, {"traffic.load": [0.1, 0.2]}, executor=workers, progress=False)
     over = {"traffic.load": [0.01 * i for i in range(1, 9)]}  # two points a job
@@ -262,7 +262,7 @@ def test_workers_that_die_are_told_and_finished_points_stay(small, pool, tmp_pat
     assert kept.splitlines()[0] in (tmp_path / "points.jsonl").read_text()
 
 
-def test_as_many_workers_may_die_of_a_job_as_the_page_says():
+def test_the_documented_number_of_workers_may_die_of_a_job():
     """Dask allows three worker deaths for a job; the next one ends it."""
     assert pytest.importorskip("distributed").config["distributed"]["scheduler"]["allowed-failures"] == 3
     assert "A job that four workers died of" in (ROOT / "docs" / "clusters.md").read_text()
@@ -304,9 +304,9 @@ def test_two_clusters_may_run_on_one_machine(cluster_file, recwarn):
 def test_workers_that_are_still_busy_are_ended_without_a_warning():
     """Dask warns of each process that it must kill, such as a worker in the middle of a long run."""
     logging = pytest.importorskip("distributed").nanny.logging
-    logger, told = logging.getLogger("distributed.nanny"), []
+    logger, reported = logging.getLogger("distributed.nanny"), []
     handler = logging.Handler()
-    handler.emit = told.append
+    handler.emit = reported.append
     logging.getLogger("distributed").addHandler(handler)
     try:
         with clusters._closing_quietly():
@@ -315,4 +315,4 @@ def test_workers_that_are_still_busy_are_ended_without_a_warning():
         logger.warning("later")
     finally:
         logging.getLogger("distributed").removeHandler(handler)
-    assert [record.getMessage() for record in told] == ["something else", "later"]
+    assert [record.getMessage() for record in reported] == ["something else", "later"]

@@ -104,7 +104,7 @@ def test_a_register_that_software_writes_takes_back_what_it_holds(kind):
     assert net.state_hash == before
 
 
-def test_an_operation_by_name_by_place_and_by_attribute():
+def test_an_operation_by_name_by_position_and_by_attribute():
     console = network("t3e").console
     assert console.call("read_register", node=3, name="R_LWHO") == console.read_register(3, "R_LWHO") == 3
     assert console.read_register(3, name="R_LWHO") == console.read_register(node=np.int64(3), name="R_LWHO") == 3
@@ -170,7 +170,7 @@ def test_control_messages_as_lists_and_as_maps():
     assert sorted(reply[0] for reply in console.take_replies(0)) == [8, 9]
 
 
-def test_a_machine_without_a_console_says_so():
+def test_a_machine_without_a_console_is_an_error():
     net = network("vc")
     assert net.console.operations() == [] and repr(net.console) == "<no operations>"
     for call in (lambda: net.console.read_register(0, "R_SW"), lambda: net.console.call("read_register")):
@@ -180,7 +180,7 @@ def test_a_machine_without_a_console_says_so():
         net.read_register(0, "R_SW")
 
 
-def test_what_was_a_method_of_networks_says_where_it_is():
+def test_former_methods_of_networks_name_their_new_home():
     net = network("sconnect")
     with pytest.raises(AttributeError, match=r"send_controls.*send_control, priorities.*net\.console.*flitlab\.scon"):
         net.send_controls(0, [])
@@ -195,7 +195,7 @@ MACHINES = {"t3e": t3e.Machine, "bgl": bgl.Links, "metro": metro.Scan, "sconnect
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_machines_want_a_network_of_theirs(kind):
+def test_machines_need_a_network_of_their_kind(kind):
     net = network(kind)
     for mine, machine in MACHINES.items():
         if mine == kind:

@@ -49,7 +49,7 @@ def stops_after(windows):
     return observe
 
 
-def test_what_has_been_kept_goes_on(tmp_path, monkeypatch, capfd):
+def test_a_kept_course_resumes(tmp_path, monkeypatch, capfd):
     monkeypatch.setattr(courses, "SAVE_SECONDS", 0)
     monkeypatch.setattr(courses, "PROBE_SECONDS", 0.01)
     whole = follow({"a": Course(TORUS, 500, 6)})

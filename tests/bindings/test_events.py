@@ -44,7 +44,7 @@ def test_a_creation_names_the_terminal_that_the_packet_arrives_at(kind, mode):
 
 @pytest.mark.parametrize(("kind", "mode"), MODES)
 @pytest.mark.parametrize("flits", [1, 3])
-def test_heads_and_tails_are_called_so(kind, mode, flits):
+def test_heads_and_tails_are_named(kind, mode, flits):
     given = of_mode(kind, mode)
     if kind not in ONE_LENGTH:
         given |= dict.fromkeys(LENGTHS & fl.Experiment(given).keys(), flits)

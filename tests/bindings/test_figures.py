@@ -186,8 +186,8 @@ def test_curves_are_drawn_in_chosen_panels(panels, labels, lines, width, inches,
         assert len({line.get_color() for line in drawn}) == 2
         assert len({line.get_linestyle() for line in drawn[:wanted]}) == wanted
     (legend,) = figure.legends
-    said = [text.get_text() for text in legend.get_texts()]
-    assert said[:2] == ["x", "y"] and len(set(said)) == len(said)
+    message_text = [text.get_text() for text in legend.get_texts()]
+    assert message_text[:2] == ["x", "y"] and len(set(message_text)) == len(message_text)
     texts = [t for a in picture for t in (a.xaxis.label, a.yaxis.label, *a.get_xticklabels(), *a.get_yticklabels())]
     assert all(7 <= text.get_fontsize() <= 8 for text in [*texts, *legend.get_texts()])
     edge, window = figure.get_tightbbox(), legend.get_window_extent()
@@ -245,8 +245,8 @@ def test_a_picture_is_written_the_same_twice(tmp_path):
     ({"curves": "half_way"}, r"plot\('half_way'\): it must be a curve, or a list of curves, as fl\.sweep and"),
     ({"curves": [3]}, r"plot\(\[3\]\): it must be a curve"),
 ])
-def test_what_cannot_be_drawn_is_one_line(wrong, said):
-    with pytest.raises(fl.ConfigError, match=said) as error:
+def test_what_cannot_be_drawn_is_one_line(wrong, message_text):
+    with pytest.raises(fl.ConfigError, match=message_text) as error:
         fl.plot(**{"curves": TWO} | wrong)
     assert "\n" not in str(error.value)
 

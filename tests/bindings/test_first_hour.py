@@ -33,10 +33,10 @@ FOREIGN = {
 
 @pytest.mark.parametrize("name", FOREIGN)
 def test_a_file_of_another_simulator_is_named(cli, tmp_path, name):
-    text, says = FOREIGN[name]
+    text, expected_text = FOREIGN[name]
     (tmp_path / name).write_text(text)
     done = cli("run", name)
-    assert done.returncode == 2 and done.stderr.startswith(f"flitlab: {name} {says}"), done.stderr
+    assert done.returncode == 2 and done.stderr.startswith(f"flitlab: {name} {expected_text}"), done.stderr
     assert done.stderr.count("\n") == 1
 
 
@@ -50,10 +50,10 @@ def test_a_byte_order_mark_is_no_part_of_a_file(tmp_path):
     (tmp_path / "marked.toml").write_text(text, encoding="utf-8-sig")
     (tmp_path / "ring.csv").write_text("0,1\n1,2\n2,0\n", encoding="utf-8-sig")
     assert fl.load(tmp_path / "marked.toml").derived()["routers"] == 3
-    for name, says in (("marked.toml", "marked.toml cannot be read"), ("ring.csv", "topology.file: .*ring.csv cannot")):
+    for name, expected_text in (("marked.toml", "marked.toml cannot be read"), ("ring.csv", "topology.file: .*ring.csv cannot")):
         before = (tmp_path / name).read_bytes()
         (tmp_path / name).write_text("x", encoding="utf-16")
-        with pytest.raises(fl.ConfigError, match=f"{says}.*: it begins with the byte-order mark of UTF-16. Save it as"):
+        with pytest.raises(fl.ConfigError, match=f"{expected_text}.*: it begins with the byte-order mark of UTF-16. Save it as"):
             fl.load(tmp_path / "marked.toml").derived()
         (tmp_path / name).write_bytes(before)
     program = 'ranks = 2\n[[step]]\ncall = "barrier"\n'
@@ -114,9 +114,9 @@ def test_any_configuration_becomes_a_batch_or_a_trace(cli, tmp_path):
     (("--set", "traffic.mode=trace", "--unset", "traffic.load", "--unset", "traffic.pattern", "--unset",
       "traffic.packet_flits", "--unset", "traffic.trace_file"), "traffic.trace_file"),
 ])
-def test_what_cannot_be_removed_is_told_in_a_line(cli, options, says):
+def test_keys_that_cannot_be_removed_give_one_line(cli, options, expected_text):
     done = cli("run", "vc-mesh-8x8", *options)
-    assert done.returncode == 2 and says in done.stderr and done.stderr.count("\n") == 1, done.stderr
+    assert done.returncode == 2 and expected_text in done.stderr and done.stderr.count("\n") == 1, done.stderr
 
 
 def test_none_removes_a_key():

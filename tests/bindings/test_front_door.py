@@ -70,14 +70,14 @@ def test_machines_packages_are_imported_and_the_documentation_does_so():
     files = list((ROOT / "bindings" / "flitlab").rglob("*.py"))
     files += [f for folder in ("docs", "kernels", "notebooks") for f in (ROOT / folder).rglob("*") if f.is_file()
               and f.suffix in (".md", ".ipynb")] + [ROOT / "README.md", ROOT / "CHANGELOG.md"]
-    said = re.compile(rf"\bfl\.({'|'.join(names)})\b")
-    assert len(files) > 80 and [f for f in files if said.search(f.read_text(encoding="utf-8"))] == []
+    message_text = re.compile(rf"\bfl\.({'|'.join(names)})\b")
+    assert len(files) > 80 and [f for f in files if message_text.search(f.read_text(encoding="utf-8"))] == []
 
 
 # Experiments and results can be read like mappings.
 
 
-def test_experiments_and_results_are_asked_as_mappings(small):
+def test_experiments_and_results_are_mappings(small):
     assert "traffic.load" in small and "traffic.laod" not in small and None not in small
     assert "traffic.trace_file" not in small  # does not apply
     assert list(small) == list(small.flat()) and len(small) == len(small.flat()) and dict(small) == small.flat()
@@ -163,11 +163,11 @@ SLIPS = {
 
 
 @pytest.mark.parametrize("slip", SLIPS)
-def test_plain_slips_are_told_in_a_line(small, slip):
+def test_plain_slips_give_one_line(small, slip):
     names = {"exp": small.set(FAST), "over": {"traffic.load": [0.1]}, "np": np, "Submits": Submits}
-    with pytest.raises(fl.ConfigError, match=SLIPS[slip]) as told:
+    with pytest.raises(fl.ConfigError, match=SLIPS[slip]) as reported:
         eval(f"fl.{slip}", {"fl": fl, **names})
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(reported.value)
 
 
 def test_a_cluster_is_not_its_client(small):
@@ -210,7 +210,7 @@ def test_a_network_without_a_trace_has_no_events(small):
     assert fl.Network(small, trace=True).step(100).events()
 
 
-def test_windows_that_are_rounded_are_told(small):
+def test_rounded_windows_give_a_warning(small):
     with pytest.warns(UserWarning, match=r"run\.measure_cycles = 450 is not a multiple of run\.epoch_cycles = 100: 500 "
                                          "cycles are run"):
         result = fl.run(small.set(FAST | {"run.measure_cycles": 450}))
@@ -225,12 +225,12 @@ def test_windows_that_are_rounded_are_told(small):
 # Terms.
 
 
-def test_arguments_are_called_as_python_calls_them(small, cli, config):
-    for make, says in ((lambda: fl.sweep(small, {"traffic.load": [0.1]}, seeds=0), r"^seeds = 0:"),
+def test_arguments_have_their_python_names(small, cli, config):
+    for make, expected_text in ((lambda: fl.sweep(small, {"traffic.load": [0.1]}, seeds=0), r"^seeds = 0:"),
                        (lambda: fl.sweep(small, {}), r"^a sweep needs a parameter to vary: over is empty"),
                        (lambda: fl.run(small, every=0), r"^every = 0:"),
                        (lambda: fl.run(small, threads=-1), r"^threads = -1:")):
-        with pytest.raises(fl.ConfigError, match=says):
+        with pytest.raises(fl.ConfigError, match=expected_text):
             make()
     done = cli("sweep", config("vc-torus-8x8"), "--over", "traffic.load=0.1", "--seeds", "0")
     assert done.returncode == 2 and done.stderr.startswith("flitlab: --seeds 0:")
@@ -244,11 +244,11 @@ def test_names_that_are_not_there_suggest_others(small):
     result = fl.run(small.set(FAST))
     assert result["accepted"] == result.accepted
     assert result["latency_cycles.mean"] == result["latency_cycles"]["mean"] == result.latency_cycles.mean
-    for name, says in (("latency", "It is latency_cycles"), ("acepted", "Did you mean accepted"),
+    for name, expected_text in (("latency", "It is latency_cycles"), ("acepted", "Did you mean accepted"),
                        ("throughput", "It is accepted")):
-        with pytest.raises(AttributeError, match=says):
+        with pytest.raises(AttributeError, match=expected_text):
             getattr(result, name)
-        with pytest.raises(KeyError, match=says):
+        with pytest.raises(KeyError, match=expected_text):
             result[name]
 
 
@@ -258,7 +258,7 @@ def test_what_else_is_missing_does_not_hide_that(cli):
     assert "help is not a command. Did you mean --help?" in cli("help").stderr
 
 
-def test_a_command_line_without_a_command_says_that_one_is_needed(cli):
+def test_a_command_line_without_a_command_is_an_error(cli):
     done = cli()
     assert done.returncode == 2 and done.stderr.splitlines()[-1].endswith("arguments are required: COMMAND")
     assert "Traceback" not in done.stderr
@@ -269,7 +269,7 @@ def test_experiments_are_listed_by_the_beginnings_of_their_names(cli):
     assert len(listed) > 5 and all(line.startswith("t3e.") for line in listed)
 
 
-def test_a_part_of_a_path_says_what_it_has():
+def test_a_part_of_a_path_lists_its_parameters():
     with pytest.raises(KeyError, match=r"traffic is not a parameter; its \d+ parameters are .*traffic\.load"):
         fl.load("vc-mesh-8x8")["traffic"]
 
@@ -283,9 +283,9 @@ def test_a_number_names_a_line():
     ("t3e.tabel1", "Did you mean t3e.table1? `flitlab reproduce --list` lists all"),
     ("blg", "Did you mean bgl? "), ("cray", "starts with this. `flitlab reproduce --list` lists all"),
 ])
-def test_an_experiment_that_is_misspelt(cli, name, said):
+def test_an_experiment_that_is_misspelt(cli, name, message_text):
     done = cli("reproduce", name)
-    assert done.returncode == 2 and f"reproduce {name}: " in done.stderr and said in done.stderr
+    assert done.returncode == 2 and f"reproduce {name}: " in done.stderr and message_text in done.stderr
     assert len(done.stderr) < 200
 
 

@@ -103,7 +103,7 @@ def test_a_pattern_goes_when_another_is_chosen(mesh):
         given.set("traffic.lod", 0.2)
 
 
-def test_a_pattern_takes_the_place_of_another(mesh):
+def test_a_pattern_replaces_another(mesh):
     hot = mesh.set({"traffic.pattern": "hot_spot", "traffic.hot_terminals": [5], "traffic.hot_fraction": 0.5})
     assert same(hot.with_pattern(half_way), mesh.with_pattern(half_way))
     assert same(mesh.with_pattern(mixed).with_pattern(half_way), mesh.with_pattern(half_way))
@@ -145,7 +145,7 @@ def test_a_graph_is_its_list_of_edges(tmp_path, kind):
     assert same(short(kind, traffic__load=load).set(old).with_topology(graph), file)
 
 
-def test_nodes_may_be_called_anything(ring):
+def test_nodes_may_have_any_names(ring):
     named = nx.Graph()
     named.add_nodes_from("abcdef")
     named.add_edges_from(("abcdef"[a], "abcdef"[b]) for a, b in nx.cycle_graph(RING).edges)
@@ -220,7 +220,7 @@ def test_a_torus_keeps_the_channels_around():
     assert ours.derived()["hops_mean"] == torus.derived()["hops_mean"]
 
 
-def test_a_file_takes_the_place_of_a_function(mesh, tmp_path):
+def test_a_file_replaces_a_function(mesh, tmp_path):
     name = write(tmp_path / "m.csv", MIXED)
     assert same(mesh.with_pattern(half_way).set("traffic.matrix_file", name), mesh.with_pattern(mixed))
 
@@ -294,7 +294,7 @@ def test_patterns_are_checked(mesh, pattern, words):
     refused(lambda: mesh.with_pattern(pattern), *words)
 
 
-def test_what_the_router_refuses_is_told_at_once():
+def test_a_pattern_that_the_router_rejects_fails_at_once():
     refused(lambda: fl.load("t3e-16").with_pattern(lambda s, n: s), "terminal 0 sends to itself")
     refused(lambda: short(traffic__mode="trace", traffic__trace_file="x").with_pattern(half_way), "traffic.pattern",
             "traffic.mode")

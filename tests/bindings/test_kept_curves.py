@@ -84,7 +84,7 @@ def test_hashes_that_look_like_numbers_stay_text(folder, tmp_path):
     assert fl.Curve.read(tmp_path / "c.csv").rows[0]["state_hash"] == "1234567890123e45"
 
 
-def test_what_is_no_curve_is_told(tmp_path):
+def test_a_folder_without_a_curve_is_an_error(tmp_path):
     (tmp_path / "table.csv").write_text("a,b\n1,2\n")
     (tmp_path / "half").mkdir()
     (tmp_path / "half" / "points.jsonl").write_text("")
@@ -107,11 +107,11 @@ def test_what_is_no_curve_is_told(tmp_path):
     ("state_hash", "", "state_hash = '', but it must be 16 hexadecimal digits"),
     ("state_hash", "12ab", "state_hash = '12ab', but it must be 16 hexadecimal digits"),
 ])
-def test_a_damaged_row_is_told_by_file_and_line(folder, tmp_path, column, cell, said):
+def test_a_damaged_row_is_reported_by_file_and_line(folder, tmp_path, column, cell, message_text):
     lines = [line.split(",") for line in folder[1].csv_text().splitlines()]
     lines[3][lines[0].index(column)] = cell
     (tmp_path / "c.csv").write_text("\n".join(map(",".join, lines)) + "\n")
-    with pytest.raises(fl.ConfigError, match=re.escape(f"c.csv:4 is damaged: {said}.")):
+    with pytest.raises(fl.ConfigError, match=re.escape(f"c.csv:4 is damaged: {message_text}.")):
         fl.Curve.read(tmp_path / "c.csv")
 
 
@@ -124,13 +124,13 @@ def test_a_damaged_row_is_told_by_file_and_line(folder, tmp_path, column, cell, 
     (lambda text: text.replace("run.seed", "seed", 1), r"it has no column run\.seed"),
     (lambda text: text.replace("offered,accepted", "accepted,offered", 1), "columns must be in the order"),
 ])
-def test_a_damaged_table_is_told(folder, tmp_path, damage, said):
+def test_a_damaged_table_is_reported(folder, tmp_path, damage, message_text):
     (tmp_path / "c.csv").write_text(damage(folder[1].csv_text()))
-    with pytest.raises(fl.ConfigError, match=said):
+    with pytest.raises(fl.ConfigError, match=message_text):
         fl.Curve.read(tmp_path / "c.csv")
 
 
-def test_a_damaged_parquet_file_is_told_by_row(folder, tmp_path):
+def test_a_damaged_parquet_file_is_reported_by_row(folder, tmp_path):
     arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     file = tmp_path / "c.parquet"
 
@@ -165,7 +165,7 @@ def test_files_that_cannot_be_written_are_named(folder, tmp_path, write):
         write(folder[1], path)
 
 
-def test_packages_that_are_not_there_are_asked_for(folder, tmp_path, monkeypatch):
+def test_missing_packages_are_named(folder, tmp_path, monkeypatch):
     import sys
 
     for name in ("pyarrow", "xarray"):

@@ -134,7 +134,7 @@ def test_a_damaged_journal_gives_the_same_table(journal, tmp_path, seed):
     assert any("points.jsonl:" in w and "runs again" in w for w in warnings)
 
 
-def test_results_that_are_whole_but_false_are_not_believed(journal, tmp_path):
+def test_complete_but_false_results_are_rejected(journal, tmp_path):
     e, whole, table = journal
     for change in (lambda r: r.update(accepted=0.5), lambda r: r.pop("hops_mean"), lambda r: r.update(accepted="x")):
         entry = json.loads(whole.split(b"\n")[1])
@@ -151,7 +151,7 @@ def test_results_that_are_whole_but_false_are_not_believed(journal, tmp_path):
     lambda key, r: (key, [1]), lambda key, r: (5, r), lambda key, r: (key, r | {"latency_cycles": 3}),
     lambda key, r: (key, r | {"state_hash": 3}), lambda key, r: (key, r | {"model": []}),
 ])
-def test_results_that_are_none_are_not_believed_with_a_right_checksum(journal, tmp_path, change):
+def test_invalid_results_with_a_valid_checksum_are_rejected(journal, tmp_path, change):
     e, whole, table = journal
     lines = whole.decode().splitlines(keepends=True)
     entry = json.loads(lines[1])

@@ -87,12 +87,12 @@ def test_rows_are_what_they_were():
 def test_columns_are_those_of_pandas(choice):
     rows = Rows(MIXED).take(choice)
     ours = pd.DataFrame({name: rows.column(name) for name in rows.names})
-    theirs = pd.DataFrame([MIXED[i] for i in choice])[list(ours)]
-    pd.testing.assert_frame_equal(ours, theirs)
+    other_side = pd.DataFrame([MIXED[i] for i in choice])[list(ours)]
+    pd.testing.assert_frame_equal(ours, other_side)
 
 
 @pytest.mark.parametrize("with_folder", [False, True])
-def test_results_are_read_when_they_are_asked_for(small, tmp_path, with_folder):
+def test_results_are_read_on_demand(small, tmp_path, with_folder):
     curve = fl.sweep(small, OVER, out=tmp_path / "o" if with_folder else None, progress=False)
     for kept in [curve, pickle.loads(pickle.dumps(curve)), *([fl.Curve.read(tmp_path / "o")] if with_folder else [])]:
         assert len(kept.results) == 4 and repr(kept) == repr(curve)

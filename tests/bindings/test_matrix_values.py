@@ -54,7 +54,7 @@ def test_channels_are_loaded_by_the_rates():
     assert sorted(use)[-2:] == pytest.approx([0.2, 0.2], rel=0.1)
 
 
-def test_rates_take_the_place_of_a_load():
+def test_rates_replace_a_load():
     mesh = network("vc", **{"traffic.load": 0.2})
     given = mesh.with_pattern(matrix(), values="rates")
     assert "traffic.load" not in given

@@ -30,9 +30,9 @@ def test_a_network_steps_and_shows_itself(small):
     (fl._core.END_OF_TIME - 9, fl.RunError, "emulated time ends at 2000000000"),
     (2**32, fl.RunError, "cycle 4294967306 cannot be reached"), (10**30, fl.RunError, "cannot be reached"),
 ])
-def test_steps_that_time_has_not_are_refused(small, cycles, error, says):
+def test_steps_that_time_has_not_are_refused(small, cycles, error, expected_text):
     net = fl.Network(small).step(10)
-    with pytest.raises(error, match=says):
+    with pytest.raises(error, match=expected_text):
         net.step(cycles)
     assert net.cycle == 10
 
@@ -46,9 +46,9 @@ def test_checkpoints_resume_bit_by_bit(small, tmp_path):
     data = path.read_bytes()
     damaged = {"cut short": data[:-100], "damaged": data[:5000] + bytes([data[5000] ^ 1]) + data[5001:],
                "not a flitlab checkpoint": b"x" * 200}
-    for said, content in damaged.items():
+    for message_text, content in damaged.items():
         path.write_bytes(content)
-        with pytest.raises(fl.ConfigError, match=said):
+        with pytest.raises(fl.ConfigError, match=message_text):
             fl.Network(small).load(path)
     path.write_bytes(data)
     with pytest.raises(fl.ConfigError, match="another configuration"):

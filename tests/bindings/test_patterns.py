@@ -34,12 +34,12 @@ PERMUTATIONS = ["bit_complement", "bit_reverse", "shuffle", "transpose", "tornad
 
 
 def experiment(network, **settings):
-    changes, shape, places = NETWORKS[network]
+    changes, shape, per_router = NETWORKS[network]
     given = {key.replace("__", "."): value for key, value in settings.items()}
     if network == "bgl" and "traffic.load" in given:
         given["traffic.load"] /= SLOWER
     e = fl.Experiment.from_dict({"router.kind": network.split()[0]} | changes | given)
-    return e, shape, places, int(np.prod(shape)) * places
+    return e, shape, per_router, int(np.prod(shape)) * per_router
 
 
 def state(e, cycles=600):
@@ -56,23 +56,23 @@ def journeys(e, terminals, cycles):
     return seen
 
 
-def where(terminal, shape, places):
+def where(terminal, shape, per_router):
     """Returns the coordinates of a terminal's router, and its index among that router's terminals."""
-    at, rest = [], terminal // places
+    at, rest = [], terminal // per_router
     for k in shape:
         at.append(rest % k)
         rest //= k
-    return at, terminal % places
+    return at, terminal % per_router
 
 
-def number(at, place, shape, places):
-    return sum(x * int(np.prod(shape[:d])) for d, x in enumerate(at)) * places + place
+def number(at, local_index, shape, per_router):
+    return sum(x * int(np.prod(shape[:d])) for d, x in enumerate(at)) * per_router + local_index
 
 
-def partner(pattern, terminal, shape, places):
+def partner(pattern, terminal, shape, per_router):
     """Returns the destination by Dally and Towles, Table 3.1, from bits b or coordinates x."""
-    count = int(np.prod(shape)) * places
-    at, place = where(terminal, shape, places)
+    count = int(np.prod(shape)) * per_router
+    at, local_index = where(terminal, shape, per_router)
     bits = f"{terminal:b}".zfill(count.bit_length() - 1)
     if pattern == "bit_complement":
         return int("".join("10"[int(b)] for b in bits), 2)
@@ -81,12 +81,12 @@ def partner(pattern, terminal, shape, places):
     if pattern == "shuffle":
         return int(bits[1:] + bits[0], 2)
     if pattern == "transpose" and len(shape) == 2 and shape[0] == shape[1]:
-        return number(at[::-1], place, shape, places)
+        return number(at[::-1], local_index, shape, per_router)
     if pattern == "transpose":
         half = len(bits) // 2
         return int(bits[half:] + bits[:half], 2)
     step = {"tornado": lambda k: -(-k // 2) - 1, "neighbour": lambda k: 1}[pattern]
-    return number([(x + step(k)) % k for x, k in zip(at, shape, strict=True)], place, shape, places)
+    return number([(x + step(k)) % k for x, k in zip(at, shape, strict=True)], local_index, shape, per_router)
 
 
 def fits(pattern, shape, count):
@@ -104,7 +104,7 @@ def seen_at_terminals(network):
 @pytest.mark.parametrize("network", NETWORKS)
 def test_permutations(network, pattern, tmp_path):
     """A packet to its own source may use the network or not, depending on the model."""
-    _, shape, places, count = experiment(network)
+    _, shape, per_router, count = experiment(network)
     try:
         e = experiment(network, traffic__pattern=pattern, traffic__load=0.2)[0]
     except fl.ConfigError as error:
@@ -117,7 +117,7 @@ def test_permutations(network, pattern, tmp_path):
             sources, to = np.nonzero(seen)
             assert len(set(sources)) == len(set(to)) == len(to) >= count - 4
         return
-    expected = [partner(pattern, s, shape, places) for s in range(count)]
+    expected = [partner(pattern, s, shape, per_router) for s in range(count)]
     # A matrix with a single destination per row is the same traffic.
     matrix = tmp_path / "matrix.csv"
     matrix.write_text("".join(f"{s},{d},{int(s != d)}\n" for s, d in enumerate(expected)))
@@ -131,10 +131,10 @@ def test_permutations(network, pattern, tmp_path):
 
 
 @pytest.mark.parametrize("network", NETWORKS)
-def test_a_hot_region_is_where_it_is_said_to_be(network):
-    _, shape, places, count = experiment(network)
+def test_a_hot_region_has_its_documented_position(network):
+    _, shape, per_router, count = experiment(network)
     extent = [1 if d % 2 else min(k, 2) for d, k in enumerate(shape)]
-    hot = [s for s in range(count) if all(x < n for x, n in zip(where(s, shape, places)[0], extent, strict=True))]
+    hot = [s for s in range(count) if all(x < n for x, n in zip(where(s, shape, per_router)[0], extent, strict=True))]
     if network == "switch":  # one router
         with pytest.raises(fl.ConfigError, match="coordinates"):
             experiment(network, traffic__pattern="hot_region")
@@ -149,7 +149,7 @@ def test_a_hot_region_is_where_it_is_said_to_be(network):
         assert set(np.flatnonzero(seen[cold].any(axis=0))) == set(hot)
         assert seen[cold].any(axis=1).all()
     # The default is two in each dimension.
-    default = [s for s in range(count) if all(x < 2 for x in where(s, shape, places)[0])]
+    default = [s for s in range(count) if all(x < 2 for x in where(s, shape, per_router)[0])]
     assert (state(experiment(network, traffic__pattern="hot_region", traffic__load=0.1)[0])
             == state(experiment(network, traffic__pattern="hot_spot", traffic__hot_terminals=default,
                                 traffic__load=0.1)[0]))
@@ -172,9 +172,9 @@ def test_hot_terminals_get_their_part(network):
 
 @pytest.mark.parametrize("network", NETWORKS)
 def test_all_to_region_is_from_outside_to_the_region(network):
-    _, shape, places, count = experiment(network)
+    _, shape, per_router, count = experiment(network)
     extent = [min(k, 2) if d == 0 else 1 for d, k in enumerate(shape)]
-    hot = [s for s in range(count) if all(x < n for x, n in zip(where(s, shape, places)[0], extent, strict=True))]
+    hot = [s for s in range(count) if all(x < n for x, n in zip(where(s, shape, per_router)[0], extent, strict=True))]
     settings = {"traffic__mode": "batch", "traffic__pattern": "all_to_region", "traffic__rounds": 2}
     if network == "switch":
         with pytest.raises(fl.ConfigError, match="coordinates"):
@@ -191,7 +191,7 @@ def test_all_to_region_is_from_outside_to_the_region(network):
 
 
 @pytest.mark.parametrize("network", NETWORKS)
-def test_all_to_all_leaves_nobody_out(network):
+def test_all_to_all_reaches_all_terminals(network):
     e, _, _, count = experiment(network, traffic__mode="batch", traffic__pattern="all_to_all", traffic__rounds=1)
     seen = journeys(e, count, 12000)
     assert (seen.sum(axis=1) == count - 1).all()
@@ -246,13 +246,13 @@ def test_these_are_all_patterns():
 
 
 @pytest.mark.parametrize("pattern", ["tornado", "neighbour", "hot_region", "all_to_region"])
-def test_patterns_by_place_need_places(pattern):
+def test_patterns_by_coordinates_need_coordinates(pattern):
     """A tree has no coordinates. The message names only parameters that the user has set."""
     with pytest.raises(fl.ConfigError, match=f'traffic.pattern = "{pattern}" needs coordinates, which this network'):
         fl.Experiment.from_dict({"router.kind": "sconnect", "topology.kind": "tree", "traffic.pattern": pattern})
 
 
-def test_a_region_with_idle_terminals_is_blamed_itself():
+def test_a_region_with_idle_terminals_is_named_in_the_error():
     with pytest.raises(fl.ConfigError, match=r"traffic\.hot_shape: terminal 20 takes no part"):
         fl.Network(fl.Experiment.from_dict({
             "router.kind": "t3e", "topology.shape": [4, 4, 2], "topology.partitions": [0, 9, 12, 7],

@@ -101,40 +101,40 @@ def test_what_cannot_run_is_refused_with_its_line():
         fl.Program.spmd(both_wait, 2).calls()
 
 
-def data_flow(calls, knows, give, take):
+def data_flow(calls, data_of, give, take):
     """Executes expanded calls without time. A message carries give(rank, peer, knows[rank], bytes). Returns the final
-    `knows`."""
-    under_way, done = {}, [0] * len(calls)
+    `data_of`."""
+    in_flight, done = {}, [0] * len(calls)
     moved = True
     while moved:
         moved = False
-        for rank, mine in enumerate(calls):
-            while done[rank] < len(mine):
-                call, peer, amount, slot = mine[done[rank]]
+        for rank, own_calls in enumerate(calls):
+            while done[rank] < len(own_calls):
+                call, peer, amount, slot = own_calls[done[rank]]
                 if call == "send":
-                    under_way[peer, slot] = give(rank, peer, knows[rank], amount)
+                    in_flight[peer, slot] = give(rank, peer, data_of[rank], amount)
                 elif call == "recv":
-                    if (rank, slot) not in under_way:
+                    if (rank, slot) not in in_flight:
                         break
-                    knows[rank] = take(knows[rank], under_way.pop((rank, slot)))
+                    data_of[rank] = take(data_of[rank], in_flight.pop((rank, slot)))
                 done[rank] += 1
                 moved = True
-    assert not under_way
-    assert done == [len(mine) for mine in calls]
-    return knows
+    assert not in_flight
+    assert done == [len(own_calls) for own_calls in calls]
+    return data_of
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 6, 7, 8, 11, 16])
-def test_collectives_by_who_knows_what(size):
-    everybody = set(range(size))
+def test_collectives_deliver_their_data(size):
+    all_ranks = set(range(size))
 
-    def run(main, knows=None, give=lambda rank, peer, known, amount: set(known)):
-        return data_flow(fl.Program.spmd(main, size).calls(), knows or [{r} for r in range(size)], give, set.union)
+    def run(main, data_of=None, give=lambda rank, peer, known, amount: set(known)):
+        return data_flow(fl.Program.spmd(main, size).calls(), data_of or [{r} for r in range(size)], give, set.union)
 
-    assert run(lambda me: me.allgather(100)) == [everybody] * size
-    assert run(lambda me: me.allreduce(8)) == [everybody] * size
-    assert run(lambda me: me.barrier()) == [everybody] * size
-    assert run(lambda me: me.reduce(size - 1, 8))[size - 1] == everybody
+    assert run(lambda me: me.allgather(100)) == [all_ranks] * size
+    assert run(lambda me: me.allreduce(8)) == [all_ranks] * size
+    assert run(lambda me: me.barrier()) == [all_ranks] * size
+    assert run(lambda me: me.reduce(size - 1, 8))[size - 1] == all_ranks
     news = [{"news"} if r == size // 2 else set() for r in range(size)]
     assert run(lambda me: me.broadcast(size // 2, 8), news) == [{"news"}] * size
     nothing = [set() for _ in range(size)]
@@ -328,7 +328,7 @@ def test_a_program_needs_its_mode():
         fl.Experiment.from_dict({"traffic.program_file": fl.Program.spmd(ring, 4)})
 
 
-def test_the_core_knows_as_many_calls():
+def test_the_core_has_the_same_calls():
     with pytest.raises(fl.ConfigError) as error:
         _core.program_calls(b"0,x\n", "p", 1)
     assert f"Calls are {', '.join(CALLS)}." in str(error.value)

@@ -85,7 +85,7 @@ def test_a_sweep_refines_each_of_its_lines(small):
     assert fl.run(small.set(settings)).state_hash == row["state_hash"]
 
 
-def test_it_is_the_same_elsewhere_and_when_it_goes_on(small, tmp_path):
+def test_it_is_the_same_on_workers_and_when_resumed(small, tmp_path):
     over = {"traffic.load": fl.adaptive(0.1, 0.9, 0.05)}
     alone = fl.sweep(small, over, out=tmp_path, progress=False)
     with ProcessPoolExecutor(2) as pool:
@@ -105,7 +105,7 @@ def test_loads_are_exact_and_end_with_the_highest():
     assert fl.adaptive(0.05, 0.5, 0.2).first() == [0.05, 0.25, 0.45, 0.5]
 
 
-def test_slips_are_told(small):
+def test_slips_are_reported(small):
     assert parse_over("traffic.load=adaptive:0:0.5:0.02") == ("traffic.load", fl.adaptive(0, 0.5, 0.02))
     assert parse_over("traffic.load=adaptive:0:1") == ("traffic.load", fl.adaptive())
     for text in ("adaptive:0", "adaptive:a:b", "adaptive:0:1:0.1:2", "adaptive:"):

@@ -21,15 +21,15 @@ def measured(published, value, experiment="x.one", reading="as told", **settings
 
 
 def test_kinds_and_their_verdicts():
-    def told(*values, **settings):
+    def reported(*values, **settings):
         line = measured(*values, **settings)
         return line["kind"], line["verdict"]
 
-    assert told(2, 2.5) == ("published", "match") and told(2, 3) == ("published", "out")
-    assert told(2, 3, higher_is_better=True) == ("published", "better")
-    assert told(2, 2.5, check=True) == ("check", "holds") and told(2, 3, check=True) == ("check", "broken")
-    assert told(2, 1, lower_is_better=True, check=True) == ("check", "holds")
-    assert told(None, 7) == told(None, 7, check=True) == ("context", "context")
+    assert reported(2, 2.5) == ("published", "match") and reported(2, 3) == ("published", "out")
+    assert reported(2, 3, higher_is_better=True) == ("published", "better")
+    assert reported(2, 2.5, check=True) == ("check", "holds") and reported(2, 3, check=True) == ("check", "broken")
+    assert reported(2, 1, lower_is_better=True, check=True) == ("check", "holds")
+    assert reported(None, 7) == reported(None, 7, check=True) == ("context", "context")
 
 
 def test_a_line_for_each_experiment_their_sum_and_what_is_out():
@@ -116,7 +116,7 @@ def test_a_page_may_be_made_from_rows_alone():
     assert "It took" not in "\n".join(page(grouped(rows), "command", "1"))
 
 
-def test_what_sources_share_is_said_once():
+def test_common_parts_of_sources_are_printed_once():
     assert cited(["A title, with a comma, 3.1"]) == "A title, with a comma, 3.1"
     assert cited(["A title, Table 1", "A title, Table 12", "A title, 2"]) == "A title, Table 1; Table 12; 2"
     assert cited(["A title", "Another, 2"]) == "A title; Another, 2"
@@ -166,15 +166,15 @@ def test_an_interrupt_ends_all_of_them(number):
             break
     time.sleep(1)
     run.send_signal(number)
-    _, told = run.communicate(timeout=1800)
-    assert run.returncode == 130 and len(workers) == 2, told
+    _, reported = run.communicate(timeout=1800)
+    assert run.returncode == 130 and len(workers) == 2, reported
     for _ in range(18000):
         if not any(Path(f"/proc/{pid}").exists() for pid in workers):
             break
         time.sleep(0.1)
     else:
         raise AssertionError("they still run")
-    assert "Traceback" not in told
+    assert "Traceback" not in reported
 
 
 def test_a_page_or_json_not_both(cli):

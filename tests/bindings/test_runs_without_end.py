@@ -18,13 +18,13 @@ BATCH = {"traffic.mode": "batch", "traffic.batch_packets": 20, "run.stall_cycles
     {"router.kind": "sconnect", "host.refuses": [0]},
     {"router.kind": "bgl", "topology.shape": [4, 4], "router.link_protocol": True, "faults.error_rate": 0.01},
 ])
-def test_a_batch_that_cannot_end_is_given_up(changes):
+def test_a_batch_that_cannot_end_is_an_error(changes):
     with pytest.raises(fl.RunError, match=r"no packet has arrived for \d+ cycles.*are under way.*run\.stall_cycles"):
         fl.run(fl.Experiment.from_dict(BATCH | changes))
 
 
 @pytest.mark.parametrize("mode", [{"traffic.mode": "request_reply", "traffic.window": 2}, {"traffic.load": 0.1}])
-def test_a_window_in_which_nothing_arrives_is_given_up(mode):
+def test_a_window_without_arrivals_is_an_error(mode):
     """Such a run was once reported as idle with load 0 in a closed loop, and as saturated otherwise."""
     with pytest.raises(fl.RunError, match=r"no packet has arrived for \d+ cycles.*are under way.*run\.watchdog_cycles"):
         fl.run(fl.Experiment.from_dict({"router.kind": "sconnect", "host.refuses": [0]} | mode))
@@ -54,7 +54,7 @@ def test_a_closed_loop_whose_windows_are_full_of_lost_requests_is_reported():
         network.step(2000).check()
 
 
-def test_the_watch_over_a_network_knows_a_trace_that_cannot_go_on(tmp_path):
+def test_check_detects_a_trace_that_cannot_continue(tmp_path):
     trace = tmp_path / "trace.csv"
     trace.write_text("0,0,1,4\n10,1,0,4,0\n")
     network = fl.Network(LOST | {"faults.cycle": 0, "traffic.mode": "trace", "traffic.trace_file": str(trace)})
@@ -74,7 +74,7 @@ def test_patience_counts_from_the_last_arrival(tmp_path):
         fl.run(e.set("run.stall_cycles", 100))
 
 
-def test_a_stalled_run_is_given_up_at_the_same_cycle_after_a_stop(tmp_path):
+def test_a_stalled_run_ends_at_the_same_cycle_after_a_stop(tmp_path):
     e = fl.Experiment.from_dict(BATCH | {"router.kind": "sconnect", "host.refuses": [0]})
     with pytest.raises(fl.RunError) as whole:
         fl.run(e)
@@ -130,7 +130,7 @@ def test_many_dead_links_are_drawn_soon():
     assert time.process_time() - started < 60  # once minutes; now about a second
 
 
-def test_a_run_of_a_fabric_that_nobody_brings_up_is_refused(cli, config):
+def test_a_run_of_a_fabric_without_tables_is_rejected(cli, config):
     done = cli("run", config("sconnect-bringup"))
     assert done.returncode == 2
     assert 'routing.tables = "none"' in done.stderr and "python -m flitlab.sconnect.bringup CONFIG" in done.stderr

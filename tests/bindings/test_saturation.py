@@ -27,12 +27,12 @@ def search(true: float, width: float, tolerance: float, seed: int) -> tuple[floa
             return low, high, answers
         load = border.quantile(0.5)
         away = (load - true) / width if width else math.copysign(50, load - true)
-        border.told(load, draw.random() < 1 / (1 + math.exp(-max(-50.0, min(50.0, away)))))
+        border.reported(load, draw.random() < 1 / (1 + math.exp(-max(-50.0, min(50.0, away)))))
         answers += 1
 
 
 @pytest.mark.parametrize("width", [0.0, 0.1, 0.3, 0.5])
-def test_the_interval_holds_the_border_as_often_as_it_says(width):
+def test_the_interval_contains_the_border_with_its_confidence(width):
     """Holds for borders of any width up to half the tolerance. A grid would need 50 observations."""
     tolerance, held, took = 0.02, 0, []
     for seed in range(100):
@@ -48,19 +48,19 @@ def test_an_answer_moves_belief_to_its_side():
     border = Border(0.2, 0.6, 0.01)
     assert border.quantile(0.5) == pytest.approx(0.4, abs=0.001)
     assert border.interval(0.5) == pytest.approx((0.3, 0.5), abs=0.001)
-    border.told(0.4, saturated=True)
+    border.reported(0.4, saturated=True)
     assert border.quantile(0.5) == pytest.approx(0.3, abs=0.005)
-    border.told(0.3, saturated=False)
+    border.reported(0.3, saturated=False)
     assert border.quantile(0.5) == pytest.approx(0.35, abs=0.005)
 
 
 def test_a_wrong_answer_is_overcome():
     """One observation in a hundred may be wrong: the first puts the border below 0.5, but it is at 0.7."""
     border = Border(0, 1, 0.02)
-    border.told(0.5, saturated=True)
+    border.reported(0.5, saturated=True)
     for _ in range(60):
         load = border.quantile(0.5)
-        border.told(load, load > 0.7)
+        border.reported(load, load > 0.7)
     low, high = border.interval(0.95)
     assert low <= 0.7 <= high and high - low < 0.02
 
@@ -109,13 +109,13 @@ def test_a_confidence_is_between_0_and_1(mesh, confidence):
         fl.find_saturation(mesh, confidence=confidence)
 
 
-def test_rounded_windows_are_told_once_and_where_the_user_is():
+def test_rounded_windows_warn_once_at_the_callers_line():
     torus = fl.Experiment.from_dict({"topology.shape": [4, 4], "run.warmup_cycles": 550, "run.measure_cycles": 1000,
                                      "run.epoch_cycles": 100})
-    with pytest.warns() as told:
+    with pytest.warns() as reported:
         found = fl.find_saturation(torus, tolerance=0.2)
-    assert found.runs > 1 and [w.filename for w in told] == [__file__]
-    assert str(told[0].message).startswith("run.warmup_cycles = 550 is not a multiple of run.epoch_cycles = 100")
+    assert found.runs > 1 and [w.filename for w in reported] == [__file__]
+    assert str(reported[0].message).startswith("run.warmup_cycles = 550 is not a multiple of run.epoch_cycles = 100")
 
 
 def test_a_search_that_takes_a_while_shows_how_far_it_is(mesh, monkeypatch, capsys):
@@ -148,7 +148,7 @@ def slow_runs():
     (0, "no result yet"), (1, "load 0.9 is saturated"),
     (2, r"saturation begins at 0\.1\d* to 0\.8\d* with 95 % probability"),
 ])
-def test_ctrl_c_says_what_is_known(mesh, monkeypatch, runs, known):
+def test_ctrl_c_reports_the_interval_so_far(mesh, monkeypatch, runs, known):
     left = [None] * runs
 
     def run(experiment, backend, advanced):

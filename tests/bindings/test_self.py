@@ -59,7 +59,7 @@ def test_a_permutation_that_maps_a_terminal_to_itself(kind):
     assert sent[False] / sent[True] == pytest.approx(12 / 16, abs=0.05)
 
 
-def test_files_that_name_the_sender_are_refused_with_the_way_out(tmp_path):
+def test_files_that_name_the_sender_are_rejected_with_a_fix(tmp_path):
     trace = tmp_path / "trace.csv"
     trace.write_text("0,1,1,2\n")
     experiment = fl.Experiment.from_dict({"topology.shape": [4, 4], "traffic.mode": "trace",

@@ -16,7 +16,7 @@ def run(**settings):
     return fl.run(fl.Experiment.from_dict(flat), progress=False)
 
 
-def test_a_window_short_of_its_precision_says_how_precise_it_is():
+def test_a_window_short_of_its_precision_reports_the_precision():
     result = run(traffic__load=0.2, run__precision=0.001, run__longest_window=3000)
     assert result.window_capped and result.verdict == "steady"
     reached = 100 * result.latency_cycles.ci95 / result.latency_cycles.mean
@@ -27,7 +27,7 @@ def test_a_window_short_of_its_precision_says_how_precise_it_is():
     assert "capped" not in repr(result) + repr(curve)
 
 
-def test_a_short_drain_says_how_many_packets_are_missing():
+def test_a_short_drain_reports_the_number_of_missing_packets():
     result = run(traffic__load=0.1, topology__channel_delay=20, run__drain_cycles=0)
     window = result.window_packets
     missing = window.created - window.delivered - window.dropped

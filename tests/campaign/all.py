@@ -25,7 +25,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
-    started, fell = time.monotonic(), []
+    started, failed_parts = time.monotonic(), []
 
     def run(name: str, seconds: float, *command: object) -> None:
         """Runs a command that should take about `seconds`."""
@@ -33,9 +33,9 @@ def main() -> int:
         try:
             if subprocess.run([sys.executable, *map(str, command)], env=os.environ | paths,
                               timeout=2 * seconds + BUILD_SECONDS).returncode:
-                fell.append(name)
+                failed_parts.append(name)
         except subprocess.TimeoutExpired:
-            fell.append(f"{name} (did not finish)")
+            failed_parts.append(f"{name} (did not finish)")
 
     paths: dict[str, str] = {}
     package = args.out.resolve() / "package"
@@ -59,8 +59,8 @@ def main() -> int:
     left = max(seconds - (time.monotonic() - started), 4)
     run("random networks and damaged inputs", left, TESTS / "campaign" / "campaign.py", "--hours", f"{left / 3600:.4f}",
         "--seed", args.seed, "--out", args.out)
-    print(f"failed: {', '.join(fell)}" if fell else "no failures")
-    return 1 if fell else 0
+    print(f"failed: {', '.join(failed_parts)}" if failed_parts else "no failures")
+    return 1 if failed_parts else 0
 
 
 if __name__ == "__main__":

@@ -213,8 +213,8 @@ def trial(work, fault, choose: random.Random, expected: str, whole: float) -> st
             crashed = status in (-signal.SIGSEGV, -signal.SIGABRT)
             if crashed or "Traceback" in errors or "terminate called" in errors:
                 return f"attempt {attempt} ended with {status}: {errors[-400:]}"
-            said = errors.replace("\r", "\n").strip().rpartition("\n")[2]
-            if status > 0 and not said.startswith("flitlab: "):
+            message_text = errors.replace("\r", "\n").strip().rpartition("\n")[2]
+            if status > 0 and not message_text.startswith("flitlab: "):
                 return f"attempt {attempt} ended with {status} without a clear message: {errors[-400:]}"
             if status == 0:
                 found = work.result(folder, output)
@@ -244,7 +244,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=None, help="folder for faults.json")
     args = parser.parse_args()
     undisturbed = {}
-    counts, fallen = collections.Counter(), []
+    counts, failed_trials = collections.Counter(), []
     for number in range(args.trials):
         choose = random.Random(args.seed * 1_000_000 + number)
         group, place = divmod(number, len(FAULTS))  # each command meets each fault in turn
@@ -255,15 +255,15 @@ def main() -> int:
         what = trial(work, fault, choose, *undisturbed[names["work"]])
         counts[f"{names['work']} {names['fault']}"] += 1
         if what:
-            fallen.append({"trial": number, **names, "what": what})
+            failed_trials.append({"trial": number, **names, "what": what})
             print(f"FINDING trial {number}, {names['work']}, {names['fault']}: {what}", flush=True)
     for name, n in sorted(counts.items()):
         print(f"{name:<26} {n}")
-    print(f"{len(fallen)} findings")
+    print(f"{len(failed_trials)} findings")
     if args.out:
         args.out.mkdir(parents=True, exist_ok=True)
-        (args.out / "faults.json").write_text(json.dumps({"tried": counts, "findings": fallen}, indent=1))
-    return 1 if fallen else 0
+        (args.out / "faults.json").write_text(json.dumps({"tried": counts, "findings": failed_trials}, indent=1))
+    return 1 if failed_trials else 0
 
 
 if __name__ == "__main__":

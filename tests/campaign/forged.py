@@ -3,7 +3,7 @@ never accesses memory outside its state.
 
     python tests/campaign/forged.py --seconds 300 --seed 1
 
-Runs the test `Forged.IsRefusedOrRuns` with successive seeds, under the address and undefined-behaviour sanitizers;
+Runs the test `ChangedCheckpoint.IsRefusedOrRuns` with successive seeds, under the address and undefined-behaviour sanitizers;
 builds them if `make test` has not. Exit status 1 if a test failed; the log names the changed numbers.
 """
 

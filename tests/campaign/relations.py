@@ -23,10 +23,10 @@ BY_THE_CYCLE = {"barrier.units", "channel.error_rate", "clock.emulated", "specia
                 "io.nodes", "software.start_spread"}
 HARMLESS = {"faults.seed", "faults.cycle", "faults.reroute_delay", "faults.crc_bits", "faults.unconnected"}
 # Parameters that break the symmetry of a torus.
-PLACES = {"topology.partial_planes", "topology.logical_format", "topology.logical_file", "topology.spares",
+ASYMMETRIC = {"topology.partial_planes", "topology.logical_format", "topology.logical_file", "topology.spares",
           "topology.partitions", "routing.hints"}
 GAP = 3000  # cycles between isolated packets
-MOST_IN_PAIRS = 24  # terminals, each of which sends to all others
+PAIRS_LIMIT = 24  # terminals, each of which sends to all others
 ONE_LENGTH = {"metro", "bgl", "adaptive", "sconnect"}
 
 
@@ -71,8 +71,8 @@ def order_of_replicas(e: fl.Experiment, choose: random.Random, folder: Path) -> 
     order = choose.sample(range(3), 3)
     other = _results([replicas[i] for i in order])
     if isinstance(found, list) != isinstance(other, list):
-        said = other if isinstance(found, list) else found
-        raise Finding(f"replicas finish in one order but not in another: {said}")
+        message_text = other if isinstance(found, list) else found
+        raise Finding(f"replicas finish in one order but not in another: {message_text}")
     if not isinstance(found, list):
         return False
     for place, i in enumerate(order):
@@ -129,7 +129,7 @@ def _times(result: list[dict]) -> tuple:
     return result[0]["latency_cycles"]["mean"], result[0]["latency_cycles"]["max"], result[0]["hops_mean"]
 
 
-def _were_alone(*times: tuple) -> bool:
+def _were_isolated(*times: tuple) -> bool:
     """Returns whether each packet had arrived before the next was sent, with an equal margin for its consequences:
     software may need longer than the gap."""
     return all(most < GAP / 2 for _, most, _ in times)
@@ -153,7 +153,7 @@ def time_does_not_matter(e: fl.Experiment, choose: random.Random, folder: Path) 
         if not isinstance(result, list):
             return False
         found.append(_times(result))
-    if found[0] != found[1] and _were_alone(*found):
+    if found[0] != found[1] and _were_isolated(*found):
         raise Finding(f"isolated packets take {found[0]}, but {found[1]} at other times: mean, most, hops")
     return True
 
@@ -176,7 +176,7 @@ def a_torus_has_no_middle(e: fl.Experiment, choose: random.Random, folder: Path)
     if e["router.kind"] not in ("t3e", "bgl") and e.flat().get("topology.kind") not in ("torus", "ring"):
         return False
     drawn = e.flat().get("routing.algorithm") in ("valiant", "romm", "table")
-    if _by_the_cycle(e) or drawn or any(e.flat().get(path) for path in PLACES):
+    if _by_the_cycle(e) or drawn or any(e.flat().get(path) for path in ASYMMETRIC):
         return False
     shape = e["topology.shape"]
     routers, terminals = int(e.derived()["routers"]), int(e.derived()["terminals"])
@@ -198,7 +198,7 @@ def a_torus_has_no_middle(e: fl.Experiment, choose: random.Random, folder: Path)
         raise Finding(f"packets arrive, but not elsewhere on the torus: {b if isinstance(a, list) else a}")
     if not packets or not isinstance(a, list):
         return False
-    if _times(a) != _times(b) and (crowd or _were_alone(_times(a), _times(b))):
+    if _times(a) != _times(b) and (crowd or _were_isolated(_times(a), _times(b))):
         raise Finding(f"{'many packets' if crowd else 'isolated packets'} take {_times(a)}, but {_times(b)} "
                       f"{by} further round the torus: mean, most, hops")
     return True
@@ -213,9 +213,9 @@ def alone_as_predicted(e: fl.Experiment, choose: random.Random, folder: Path) ->
         return False
     uniform = {"traffic.mode": "open", "traffic.pattern": "uniform", "traffic.packet_flits": flits}
     e = _planned(e, uniform)  # without files that fit only this network size
-    if e and int(e.derived()["terminals"]) > MOST_IN_PAIRS and len(e.flat().get("topology.shape", [])) == 2:
+    if e and int(e.derived()["terminals"]) > PAIRS_LIMIT and len(e.flat().get("topology.shape", [])) == 2:
         e = _planned(e, {"topology.shape": [4, 3]}) or e
-    if not e or int(e.derived()["terminals"]) > MOST_IN_PAIRS:
+    if not e or int(e.derived()["terminals"]) > PAIRS_LIMIT:
         return False
     terminals, predicted = int(e.derived()["terminals"]), e.derived().get("zero_load_latency_cycles")
     if not predicted:
@@ -226,7 +226,7 @@ def alone_as_predicted(e: fl.Experiment, choose: random.Random, folder: Path) ->
     if not isinstance(result, list):
         return False
     taken = result[0]["latency_cycles"]["mean"]
-    if not _were_alone(_times(result)):
+    if not _were_isolated(_times(result)):
         return False
     if not math.isclose(taken, predicted, rel_tol=1e-9):
         raise Finding(f"isolated packets of {flits} flits take {taken} cycles; predicted: {predicted}")

@@ -18,7 +18,7 @@ def run(*arguments, env=None):
     return subprocess.run([sys.executable, *map(str, arguments)], capture_output=True, text=True, timeout=3600, env=env)
 
 
-def test_nothing_falls(tmp_path):
+def test_a_short_campaign_has_no_findings(tmp_path):
     done = run(HERE / "campaign.py", "--cases", 40, "--seed", 1, "--out", tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     report = json.loads((tmp_path / "report.json").read_text())
@@ -55,17 +55,17 @@ def test_a_few_faults_of_the_machine(tmp_path):
     (2, "", "flitlab: no room", "not finished after 40 attempts; last error: flitlab: no room"),
     (2, "", "no room", "attempt 0 ended with 2 without a clear message: no room"),
 ])
-def test_faults_that_do_harm_are_seen(monkeypatch, status, output, errors, says):
+def test_faults_that_do_harm_are_seen(monkeypatch, status, output, errors, expected_text):
     monkeypatch.syspath_prepend(str(HERE))
     import faults
 
     work = SimpleNamespace(cycles=1, traffic="", command=lambda folder, again: [], result=lambda folder, output: output)
     fault = SimpleNamespace(attempt=lambda *rest: (status, output, errors))
-    said = faults.trial(work, fault, None, "this", 1.0)
-    assert said.startswith(says) and bool(said) == bool(says)
+    message_text = faults.trial(work, fault, None, "this", 1.0)
+    assert message_text.startswith(expected_text) and bool(message_text) == bool(expected_text)
 
 
-def test_faults_take_place(monkeypatch, tmp_path):
+def test_faults_are_injected(monkeypatch, tmp_path):
     """A folder is read-only, even for root; a program that writes to it is detected. Clocks jump in both directions."""
     monkeypatch.syspath_prepend(str(HERE))
     import faults
@@ -155,11 +155,11 @@ fl.Network.totals = property(totals)
     ("def check(s): raise fl.RunError('they wait for one another\\nin a cycle')\nfl.Network.check = check",
      "it ended with"),
 ])
-def test_what_falls_is_seen(tmp_path, broken, says):
+def test_failures_are_detected(tmp_path, broken, expected_text):
     assert [line["outcome"] for line in outcomes(tmp_path, "")] == ["ran"] * 3
     found = outcomes(tmp_path, broken)
     assert [line["outcome"] for line in found] == ["finding"] * 3
-    assert all(line["what"].startswith(says) for line in found)
+    assert all(line["what"].startswith(expected_text) for line in found)
 
 
 def test_relations_that_do_not_hold_are_seen(tmp_path):
@@ -180,10 +180,10 @@ relations.run_job = run_job
 """
     expected = ["ends differently as replica", "larger a batch ends with", "at other times", "further round the torus",
                 "predicted"]
-    for what, says in enumerate(expected):
+    for what, expected_text in enumerate(expected):
         only = f"relations.RELATED, relations.RELATIONS = 1, relations.RELATIONS[{what}:{what} + 1]\n"
         found = outcomes(tmp_path, broken.replace("{what}", str(what)) + only)
-        assert any(line["outcome"] == "finding" and says in line["what"] for line in found), found
+        assert any(line["outcome"] == "finding" and expected_text in line["what"] for line in found), found
 
 
 STALL = "no packet has arrived for 20000 cycles (since cycle 7), and 3 are under way."
@@ -202,7 +202,7 @@ DEFECT = "flits are not conserved (replica 0, cycle 9): 4 should be, 5 are. This
     ("time_does_not_matter", DEFECT, [0], {}, "it ended with: flits are not conserved"),
     ("time_does_not_matter", STALL, [1], {}, "isolated packets arrive, but not at other times"),
 ])
-def test_runs_that_fail_are_seen_by_relations(monkeypatch, tmp_path, relation, message, at, settings, says):
+def test_runs_that_fail_are_seen_by_relations(monkeypatch, tmp_path, relation, message, at, settings, expected_text):
     """The calls numbered `at` in a relation end with a message. A deadlock is allowed where it is possible; "" means
     that the relation does not apply."""
     monkeypatch.syspath_prepend(str(HERE))
@@ -222,8 +222,8 @@ def test_runs_that_fail_are_seen_by_relations(monkeypatch, tmp_path, relation, m
     monkeypatch.setattr(relations, "run_job", run_job)
     e = fl.Experiment.from_dict({"router.kind": "vc", "topology.shape": [4, 2]} | settings)
     tried = functools.partial(getattr(relations, relation), e, random.Random(1), tmp_path)
-    if says:
-        with pytest.raises(oracles.Finding, match=says):
+    if expected_text:
+        with pytest.raises(oracles.Finding, match=expected_text):
             tried()
     else:
         assert not tried()

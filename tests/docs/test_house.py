@@ -212,21 +212,21 @@ def expect_none(found: Iterator[str]) -> None:
 
 
 @pytest.fixture(scope="module")
-def house() -> list[Source]:
+def all_sources() -> list[Source]:
     return sources(ROOT)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-def test_nothing_looks_the_wrong_way(rule, house):
-    expect_none(broken(rule, ROOT, house))
+def test_no_file_breaks_a_rule(rule, all_sources):
+    expect_none(broken(rule, ROOT, all_sources))
 
 
-def test_the_base_is_not_called_after_a_machine(house):
-    expect_none(named(ROOT, house))
+def test_shared_code_is_not_named_after_a_machine(all_sources):
+    expect_none(named(ROOT, all_sources))
 
 
-def test_the_base_speaks_of_no_machine(house):
-    expect_none(written(ROOT, house))
+def test_shared_code_mentions_no_machine(all_sources):
+    expect_none(written(ROOT, all_sources))
 
 
 def test_the_base_may_cite_a_machine_and_not_explain_one(tmp_path):
@@ -235,16 +235,16 @@ def test_the_base_may_cite_a_machine_and_not_explain_one(tmp_path):
     assert list(written(tmp_path, read)) == ['host/run/a.cpp:1: "x (Blue Gene/L)"']
 
 
-def test_no_file_of_the_engines_is_called_after_a_router():
+def test_no_file_of_the_engines_is_named_after_a_router():
     stems = {part for file in (ROOT / "kernels/engines").iterdir() for part in file.stem.split("_")}
     assert not stems & set(models(ROOT))
 
 
-def test_python_modules_import_one_way(house):
-    assert circle(ROOT, house) == ""
+def test_python_modules_import_one_way(all_sources):
+    assert circle(ROOT, all_sources) == ""
 
 
-def test_all_floors_have_the_same_wings():
+def test_all_source_trees_have_the_same_models():
     known = models(ROOT)
     assert known == sorted(folder.name for folder in (ROOT / "host/routers").iterdir() if folder.is_dir())
     registry = (ROOT / "host/routers/registry.cpp").read_text(encoding="utf-8")
@@ -286,7 +286,7 @@ def of(name: str) -> Rule:
     ("the extension module includes no router", "bindings/pybind/a.cpp", "host/run/run.hpp",
      "host/routers/alpha/plan.hpp"),
 ])
-def test_an_include_that_looks_the_wrong_way_is_found(tmp_path, rule, path, right, wrong):
+def test_an_include_that_breaks_a_rule_is_found(tmp_path, rule, path, right, wrong):
     text = f'#pragma once\n// #include "{wrong}"\n#include "{right}"\n/*\n#include "{wrong}"\n*/ #  include "{wrong}"\n'
     assert list(broken(of(rule), tmp_path, made_up(tmp_path, {path: text}))) == []
     text += f'  #  include "{wrong}"  // wrong\n# include <{wrong}>\n'
@@ -309,7 +309,7 @@ def test_an_include_of_a_file_beside_is_known_by_its_path(tmp_path):
     ("bindings/flitlab/beta/trace.py", "from flitlab.alpha.trace import WRITERS"),
     ("bindings/flitlab/beta/trace.py", "from ..alpha import trace"),
 ])
-def test_an_import_that_looks_the_wrong_way_is_found(tmp_path, path, wrong):
+def test_an_import_that_breaks_a_rule_is_found(tmp_path, path, wrong):
     right = "from flitlab.runner import run\nfrom flitlab.alphabet import a\nimport numpy.alpha\n"
     right += "from flitlab.beta import tools\n" if "beta" in path else ""
     files = {"bindings/flitlab/alpha/__init__.py": "", "bindings/flitlab/alpha/trace.py": "WRITERS = {}\n",

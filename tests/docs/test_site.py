@@ -45,7 +45,7 @@ def test_the_citation_is_of_this_version():
     assert cited["version"] == fl.__version__ and cited["license"] == "Apache-2.0" and cited["authors"]
 
 
-def test_templates_of_issues_ask_for_something():
+def test_issue_templates_have_required_fields():
     forms = [p for p in (ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml") if p.stem != "config"]
     assert len(forms) == 2
     for form in forms:

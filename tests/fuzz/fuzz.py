@@ -46,11 +46,11 @@ def fuzz(form: str, seconds: float, out: Path, keep: bool) -> dict:
     """Fuzzes one form. Returns the number of inputs, the code they reached, and the failures."""
     folder = out / form
     shutil.rmtree(folder, ignore_errors=True)
-    fallen = folder / "fallen"
-    fallen.mkdir(parents=True)
+    failed_inputs = folder / "fallen"
+    failed_inputs.mkdir(parents=True)
     found = folder / "corpus"
     shutil.copytree(CORPUS / form, found)
-    status, log = fuzzer(form, found, f"-max_total_time={int(seconds)}", f"-artifact_prefix={fallen}/", "-timeout=30",
+    status, log = fuzzer(form, found, f"-max_total_time={int(seconds)}", f"-artifact_prefix={failed_inputs}/", "-timeout=30",
                          "-rss_limit_mb=3000", "-max_len=4000", "-print_final_stats=1", "-verbosity=1")
     (folder / "log").write_text(log)
     tried = re.search(r"number_of_executed_units: *(\d+)", log)
@@ -58,7 +58,7 @@ def fuzz(form: str, seconds: float, out: Path, keep: bool) -> dict:
     if keep and not status:
         keep_what_reaches_more(form, found)
     return {"form": form, "tried": int(tried[1]) if tried else 0, "reached": int(reached[-1]) if reached else 0,
-            "fallen": sorted(str(file) for file in fallen.iterdir()), "status": status}
+            "fallen": sorted(str(file) for file in failed_inputs.iterdir()), "status": status}
 
 
 def keep_what_reaches_more(form: str, found: Path) -> None:
@@ -91,7 +91,7 @@ def main() -> int:
     (args.out / "report.json").write_text(json.dumps(reports, indent=1))
     for report in reports:
         print(f"{report['form']:<16} {report['tried']:>9} inputs  {report['reached']:>6} edges  "
-              f"{'; '.join(report['fallen']) or ('no failures' if not report['status'] else 'it did not start')}")
+              f"{'; '.join(report['failed_inputs']) or ('no failures' if not report['status'] else 'it did not start')}")
     return 1 if any(report["fallen"] or report["status"] for report in reports) else 0
 
 

@@ -60,24 +60,24 @@ def speed(binary: str, tries: int) -> None:
     for name, (topology, shape, loads, _, _) in NETWORKS.items():
         routers = math.prod(shape)
         for load in loads:
-            best = theirs = 0.0
+            best = other = 0.0
             for _ in range(tries):  # alternating, so that changes of the machine's speed affect both
                 period = max(200, int(2.0e5 / routers / load / 6))
                 for _ in range(3):  # measure() also keeps the best of three
                     cycles, seconds, _, _ = booksim(binary, topology, shape, load, period)
-                    theirs = max(theirs, cycles * routers / seconds)
+                    other = max(other, cycles * routers / seconds)
                 best = max(best, measure(experiment(topology, shape, load), "cpu", 1)["router_cycles_per_second"])
-            print(f"| {name} | {load} | {theirs / 1e6:.3f} M | {best / 1e6:.2f} M | {best / theirs:.0f} |", flush=True)
+            print(f"| {name} | {load} | {other / 1e6:.3f} M | {best / 1e6:.2f} M | {best / other:.0f} |", flush=True)
 
 
 def latency(binary: str, period: int) -> None:
     print("| network | load | BookSim 2 | flitlab | difference |\n|---|---|---|---|---|")
     for name, (topology, shape, _, loads, _) in NETWORKS.items():
         for load in loads:
-            _, _, theirs, _ = booksim(binary, topology, shape, load, period)
+            _, _, other, _ = booksim(binary, topology, shape, load, period)
             ours = fl.run(experiment(topology, shape, load).set("run.measure_cycles", 10000)).latency_cycles
             mean = f"{ours.mean:.2f} +- {ours.ci95:.2f}"
-            print(f"| {name} | {load} | {theirs:.2f} | {mean} | {ours.mean - theirs:+.2f} |", flush=True)
+            print(f"| {name} | {load} | {other:.2f} | {mean} | {ours.mean - other:+.2f} |", flush=True)
 
 
 def peak(binary: str, seeds: int) -> None:
@@ -85,14 +85,14 @@ def peak(binary: str, seeds: int) -> None:
     print("| network | BookSim 2 | flitlab | ratio |\n|---|---|---|---|")
     windows = {"run.warmup_cycles": 6000, "run.measure_cycles": 6000}
     for name, (topology, shape, _, _, loads) in NETWORKS.items():
-        theirs, ours = [], []
+        other, ours = [], []
         for load in loads:
             point = experiment(topology, shape, load).set(windows)
-            theirs.append((statistics.mean(booksim(binary, topology, shape, load, 2000, seed)[3]
+            other.append((statistics.mean(booksim(binary, topology, shape, load, 2000, seed)[3]
                                            for seed in range(seeds)), load))
             ours.append((statistics.mean(fl.run(point.set("run.seed", seed)).accepted
                                          for seed in range(seeds)), load))
-        (a, at_a), (b, at_b) = max(theirs), max(ours)
+        (a, at_a), (b, at_b) = max(other), max(ours)
         print(f"| {name} | {a:.4f} at {at_a} | {b:.4f} at {at_b} | {b / a:.3f} |", flush=True)
 
 

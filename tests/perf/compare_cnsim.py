@@ -66,13 +66,13 @@ def main() -> None:
             experiment = fl.Experiment.from_dict({"topology.kind": "mesh", "topology.shape": [radix, radix],
                                                   "traffic.load": load})
             cycles = int(4e6 / load / radix / radix)
-            ours = theirs = 0.0
+            ours = other = 0.0
             for _ in range(args.tries):
                 rate, latency = cnsim(args.cnsim, radix, load, cycles)
-                theirs = max(theirs, rate)
+                other = max(other, rate)
                 ours = max(ours, measure(experiment, "cpu", 1)["router_cycles_per_second"])
             mean = fl.run(experiment).latency_cycles.mean
-            print(f"| {radix}x{radix} | {load} | {theirs / 1e6:.2f} M | {ours / 1e6:.2f} M | {ours / theirs:.2f} | "
+            print(f"| {radix}x{radix} | {load} | {other / 1e6:.2f} M | {ours / 1e6:.2f} M | {ours / other:.2f} | "
                   f"{latency:.1f} | {mean:.1f} |", flush=True)
 
 

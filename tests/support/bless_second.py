@@ -48,7 +48,7 @@ class Terminal:
 class Naive:
     """FLIT-BLESS, oldest first: all rules of a cycle in order, router by router."""
 
-    def __init__(self, torus, shape, packets, delay, channel_delay, ejection_width, places):
+    def __init__(self, torus, shape, packets, delay, channel_delay, ejection_width, reassembly_slots):
         self.torus, self.shape = torus, shape
         self.delay, self.channel_delay, self.ejection_width = delay, channel_delay, ejection_width
         self.routers = math.prod(shape)
@@ -56,16 +56,16 @@ class Naive:
         self.neighbour = [{p: self.next_to(r, p) for p in range(self.ports)} for r in range(self.routers)]
         self.neighbour = [{p: n for p, n in ports.items() if n is not None} for ports in self.neighbour]
         channels = sum(map(len, self.neighbour))
-        self.places = channels * (delay + channel_delay) + self.routers - 1 if places == "auto" else places
+        self.reassembly_slots = channels * (delay + channel_delay) + self.routers - 1 if reassembly_slots == "auto" else reassembly_slots
         self.terminals = [Terminal([p for p in packets if p.src == r]) for r in range(self.routers)]
-        self.mail = [{} for _ in range(self.routers)]  # inbox of each router: (cycle, port) -> flit
+        self.inboxes = [{} for _ in range(self.routers)]  # inbox of each router: (cycle, port) -> flit
         self.arrived_at = {}  # id of a trace's packet -> cycle in which its last flit arrives at its terminal
         self.carried = Counter()
         self.totals = Counter()
         self.events = Counter()
         self.cycle = 0
 
-    def place(self, router):
+    def coordinates_of(self, router):
         where = []
         for k in self.shape:
             where.append(router % k)
@@ -73,7 +73,7 @@ class Naive:
         return where
 
     def next_to(self, router, port):
-        where, dim = self.place(router), port // 2
+        where, dim = self.coordinates_of(router), port // 2
         if self.shape[dim] == 1:
             return None
         where[dim] += -1 if port % 2 else 1
@@ -86,7 +86,7 @@ class Naive:
     def productive(self, router, packet):
         """Returns the productive channels of a packet, the preferred one first."""
         ports = []
-        for dim, (here, there) in enumerate(zip(self.place(router), self.place(packet.dst), strict=True)):
+        for dim, (here, there) in enumerate(zip(self.coordinates_of(router), self.coordinates_of(packet.dst), strict=True)):
             plus, minus = 2 * dim, 2 * dim + 1
             if here == there:
                 continue
@@ -114,7 +114,7 @@ class Naive:
         came_by = {}
         here = []
         for port in range(self.ports):
-            flit = self.mail[router].pop((now, port), None)
+            flit = self.inboxes[router].pop((now, port), None)
             if flit:
                 came_by[id(flit)] = port
                 here.append(flit)
@@ -154,10 +154,10 @@ class Naive:
             self.carried[router, port] += 1
             self.note("switch_granted", router, came_by[id(flit)], port, flit)
             flit.hops += 1
-            self.mail[free.pop(port)][now + self.delay + self.channel_delay, port ^ 1] = flit
+            self.inboxes[free.pop(port)][now + self.delay + self.channel_delay, port ^ 1] = flit
 
     def has_room(self, terminal, packet):
-        return packet.flits == 1 or packet.name in terminal.partial or len(terminal.partial) < self.places
+        return packet.flits == 1 or packet.name in terminal.partial or len(terminal.partial) < self.reassembly_slots
 
     def eject(self, router, terminal, flit):
         packet, at = flit.packet, self.cycle + self.delay

@@ -42,7 +42,7 @@ def trace_file(tmp_path, lines):
     return {"traffic__mode": "trace", "traffic__trace_file": str(path)}
 
 
-def ask(net, operation, number=0, value=0, terminal=0, cycles=200, **way):
+def send_request(net, operation, number=0, value=0, terminal=0, cycles=200, **way):
     """Sends one request. Returns its reply, or None if none arrived."""
     Fabric(net).send_control(terminal, operation, number, value, **way)
     net.step(cycles)
@@ -52,4 +52,4 @@ def ask(net, operation, number=0, value=0, terminal=0, cycles=200, **way):
 
 
 def value_of(net, number, **way):
-    return ask(net, "read_register", number, **way).value
+    return send_request(net, "read_register", number, **way).value

@@ -42,8 +42,8 @@ def show_parts(page, view, mutant=("", "")):
 def value_of(page, function, argument=None):
     """Returns the value of a function of the page, via JSON with undefined as null: page.evaluate() takes a minute for
     a value with a million parts."""
-    told = "JSON.stringify(value, (key, part) => (part === undefined ? null : part))"
-    return json.loads(page.evaluate(f"(x) => {{ const value = ({function})(x); return {told}; }}", argument))
+    reported = "JSON.stringify(value, (key, part) => (part === undefined ? null : part))"
+    return json.loads(page.evaluate(f"(x) => {{ const value = ({function})(x); return {reported}; }}", argument))
 
 
 def journeys(page, view, mutant=("", "")):
@@ -118,8 +118,8 @@ class Live:
 
     def waiting(self):
         """Returns messages for the page that are still to be delivered, by `window.deliver`."""
-        said, self.outbox = self.outbox, []
-        return said
+        message_text, self.outbox = self.outbox, []
+        return message_text
 
     def do(self, action):
         self.root.locator(f"[data-do={action}]").click()

@@ -177,13 +177,13 @@ def main() -> int:
             continue
         start = time.monotonic()
         try:
-            said = compiler.missing()
-            if said and args.only:
-                raise Failed(said)
-            said = f"left out: {said}" if said else check(compiler, args.quick, len(os.sched_getaffinity(0)))
+            message_text = compiler.missing()
+            if message_text and args.only:
+                raise Failed(message_text)
+            message_text = f"left out: {message_text}" if message_text else check(compiler, args.quick, len(os.sched_getaffinity(0)))
         except Failed as failure:
-            wrong, said = wrong + 1, f"FAILED: {failure}"
-        print(f"{compiler.name:<18} {said} ({time.monotonic() - start:.0f} s)", flush=True)
+            wrong, message_text = wrong + 1, f"FAILED: {failure}"
+        print(f"{compiler.name:<18} {message_text} ({time.monotonic() - start:.0f} s)", flush=True)
     return 1 if wrong else 0
 
 

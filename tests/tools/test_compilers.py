@@ -27,7 +27,7 @@ def test_its_state_hashes_are_those_on_record(other):
 
 
 @pytest.mark.parametrize("compiler", compilers.COMPILERS, ids=lambda compiler: compiler.name)
-def test_ci_asks_all(compiler):
+def test_ci_runs_all_compilers(compiler):
     workflow = (compilers.ROOT / ".github/workflows/tests.yml").read_text(encoding="utf-8")
     assert f"{{name: {compiler.name}, packages: {compiler.package}}}" in workflow
 

@@ -131,8 +131,8 @@ def attempts(net: Network, source: int, cycles: int, member: int = 0) -> list[At
         read_registers = functools.cache(Scan(net).registers)  # within a cycle
         for entry_port in entry_ports:
             registers = read_registers(entry_port[0])
-            data = registers[f"word.f{door[1]}"] >> 16 == 1
-            if data and not driven[entry_port] and registers[f"state.f{door[1]}"] == 0:
+            data = registers[f"word.f{entry_port[1]}"] >> 16 == 1
+            if data and not driven[entry_port] and registers[f"state.f{entry_port[1]}"] == 0:
                 found.append(Attempt(net.cycle, [Hop(*entry_port)], width=e["router.width"]))
             driven[entry_port] = data
         for attempt in found[-2:]:  # the end of one attempt may still travel when the next one begins

@@ -82,8 +82,8 @@ def load_tables(
     done.
     """
     ask = controller or Controller(net, terminal)
-    silent = []
-    for stage in _stages(fabric, tics):
+    unanswered = []
+    for stage in _by_station_count(fabric, tics):
         for tic in stage:
             way, hosted = fabric.ways[tic], bool(fabric.hosts[tic])
             requests = [
@@ -93,8 +93,8 @@ def load_tables(
             address = fabric.node_of[tic] if hosted else NO_ADDRESS
             requests.append(Request("write_register", REGISTER["address"], address, way.station, way.hops))
             if None in ask.exchange(requests):
-                silent.append(tic)
-    return silent
+                unanswered.append(tic)
+    return unanswered
 
 
 def verify_tables(
@@ -111,7 +111,7 @@ def verify_tables(
     """
     ask = controller or Controller(net, terminal)
     wrong = []
-    for stage in _stages(fabric, tics):
+    for stage in _by_station_count(fabric, tics):
         for tic in stage:
             way = fabric.ways[tic]
             replies = ask.exchange(
@@ -122,11 +122,11 @@ def verify_tables(
     return wrong
 
 
-def _stages(fabric: FabricMap, tics: Iterable[int] | None) -> list[list[int]]:
-    stages: dict[int, list[int]] = {}
+def _by_station_count(fabric: FabricMap, tics: Iterable[int] | None) -> list[list[int]]:
+    groups: dict[int, list[int]] = {}
     for tic in range(fabric.tics) if tics is None else tics:
-        stages.setdefault(fabric.stage(tic), []).append(tic)
-    return [stages[stage] for stage in sorted(stages, reverse=True)]
+        groups.setdefault(fabric.stage(tic), []).append(tic)
+    return [groups[stage] for stage in sorted(groups, reverse=True)]
 
 
 def call_nodes(net: Network, terminal: int, fabric: FabricMap, controller: Controller | None = None) -> list[int]:
@@ -157,7 +157,7 @@ def bring_up(net: Network, terminal: int = 0, window: int = 128, patience: int |
     fabric = counted("map", lambda: map_fabric(net, terminal, ask))
     tables = compute_tables(fabric)
     wrong: list[tuple[int, int]] = []
-    for stage in _stages(fabric, None):
+    for stage in _by_station_count(fabric, None):
         counted("load", lambda: load_tables(net, terminal, fabric, tables, stage, ask))  # noqa: B023
         wrong += counted("verify", lambda: verify_tables(net, terminal, fabric, tables, stage, ask))  # noqa: B023
     ask.window = min(window, MAILBOX)  # requests and replies routed by tables share virtual channels

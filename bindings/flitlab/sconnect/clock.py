@@ -42,7 +42,7 @@ def oscillators(net: Network) -> list[list[int]]:
     for tic, port, far, _ in net.links():
         if port >= CHANNELS:
             first[tic] = min(first[tic], far)
-    return [[tic for tic, mine in enumerate(first) if mine == one] for one in sorted(set(first))]
+    return [[tic for tic, representative in enumerate(first) if representative == one] for one in sorted(set(first))]
 
 
 def _read(net: Network, name: str) -> np.ndarray:
@@ -64,8 +64,8 @@ def mean_frequency(net: Network, cycles: int) -> float:
     """Steps the network and returns the mean frequency of all oscillators meanwhile, rad per routing cycle."""
     before = phases(net)
     net.step(cycles)
-    gone = (phases(net) - before + RADIAN / 2) % RADIAN - RADIAN / 2
-    return float(np.mean(gone)) / cycles
+    advance = (phases(net) - before + RADIAN / 2) % RADIAN - RADIAN / 2
+    return float(np.mean(advance)) / cycles
 
 
 @dataclass(frozen=True)
@@ -230,7 +230,7 @@ def frequency_difference(net: Network, tic: int, port: int, cycles: int) -> floa
     net.step(cycles)  # until the fifo is full or empty
     start = words()
     net.step(cycles)
-    gone = words() - start
+    advance = words() - start
     for i, (sends, on) in zip(order, before, strict=True):
         fabric.write_register(i, "clock_sends", sends).write_register(i, "clock_on", on)
-    return 2 * math.pi * gone / cycles
+    return 2 * math.pi * advance / cycles

@@ -32,7 +32,7 @@ class Controller:
         self.fabric = Fabric(net)
         self.messages = self.lost = self.longest = 0
         self._free = list(range(TAGS))  # tags
-        self._late: dict[int, None] = {}  # tags of lost requests, whose replies may still come
+        self._lost_tags: dict[int, None] = {}  # tags of lost requests, whose replies may still come
 
     def exchange(self, requests: Iterable[Request]) -> list[Reply | None]:
         """Sends requests, in any order, and returns their replies in the order of the requests; None for a lost one.
@@ -44,44 +44,44 @@ class Controller:
         numbers = [request.number for _, request in reversed(waiting)]
         replies: list[Reply | None] = [None] * len(waiting)
         outstanding: dict[int, tuple[int, int]] = {}  # tag -> index in replies, cycle of sending
-        quiet, moved = 0, True  # cycles without a reply; whether messages moved since requests were last declared lost
+        cycles_without_reply, moved = 0, True  # cycles without a reply; whether messages moved since requests were last declared lost
         net = self.net
         while waiting or outstanding:
             moved |= self._send(waiting, outstanding) > 0
             net.step(MAILBOX)
-            quiet += MAILBOX
+            cycles_without_reply += MAILBOX
             for reply in self.fabric.take_replies(self.terminal):
                 moved = True
                 if reply.tag in outstanding and reply.number == numbers[outstanding[reply.tag][0]]:
-                    quiet = 0
-                    place, sent = outstanding.pop(reply.tag)
-                    replies[place] = reply
+                    cycles_without_reply = 0
+                    request_index, sent = outstanding.pop(reply.tag)
+                    replies[request_index] = reply
                     self.longest = max(self.longest, net.cycle - sent)
-                elif reply.tag not in self._late:
+                elif reply.tag not in self._lost_tags:
                     continue
-                self._late.pop(reply.tag, None)
+                self._lost_tags.pop(reply.tag, None)
                 self._free.append(reply.tag)
-            if quiet >= (3 * self.longest + 300 if self.patience is None else self.patience):
+            if cycles_without_reply >= (3 * self.longest + 300 if self.patience is None else self.patience):
                 if not moved:
                     raise BringUpError(
                         f"{len(waiting)} requests cannot be sent: the mailbox of terminal {self.terminal} is full, and "
-                        f"no message has left it and no reply has come for {quiet} cycles. Requests whose hops form a "
+                        f"no message has left it and no reply has come for {cycles_without_reply} cycles. Requests whose hops form a "
                         "cycle can deadlock: choose hops along a tree, send fewer requests at a time (window), or "
                         "raise patience if the fabric is slow."
                     )
                 moved = False
                 self.lost += len(outstanding)
-                self._late |= dict.fromkeys(outstanding)
+                self._lost_tags |= dict.fromkeys(outstanding)
                 outstanding.clear()
-                quiet = 0
+                cycles_without_reply = 0
         return replies
 
     def _send(self, waiting: list, outstanding: dict) -> int:
         """Sends waiting requests within the window. Returns how many the mailbox accepted."""
         # assume that replies to the requests lost longest ago no longer come
         while len(self._free) + len(outstanding) < self.window:
-            tag = next(iter(self._late))
-            del self._late[tag]
+            tag = next(iter(self._lost_tags))
+            del self._lost_tags[tag]
             self._free.append(tag)
         count = min(len(waiting), self.window - len(outstanding), MAILBOX)
         if count <= 0:
@@ -90,8 +90,8 @@ class Controller:
         next_ones = waiting[: -count - 1 : -1]
         requests = [r._replace(tag=tag) for tag, (_, r) in zip(tags, next_ones, strict=True)]
         taken = self.fabric.send_controls(self.terminal, requests)
-        for tag, (place, _) in zip(tags[:taken], next_ones[:taken], strict=True):
-            outstanding[tag] = (place, self.net.cycle)
+        for tag, (request_index, _) in zip(tags[:taken], next_ones[:taken], strict=True):
+            outstanding[tag] = (request_index, self.net.cycle)
         self._free += tags[taken:]
         self.messages += taken
         del waiting[len(waiting) - taken :]

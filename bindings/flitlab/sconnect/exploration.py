@@ -11,7 +11,7 @@ from flitlab.sconnect.controller import BringUpError, Controller
 
 PORTS, SERIAL, VIRTUAL_CHANNELS = 6, 4, 2
 # Hops of a path, one fewer than possible, so that another hop can reach the TIC behind a port.
-LONGEST_WAY = 15
+MOST_HOPS = 15
 NO_ADDRESS = 0xFFFF
 FIRST_MARK = 0x4000  # larger addresses are never stations or table entries: fabrics have at most 16384 nodes
 # Registers (kernels/routers/sconnect/control_message.hpp).
@@ -19,14 +19,14 @@ REGISTER = {"ports": 0, "came_by": 1, "address": 2, "enabled": 3}
 
 
 @dataclass(frozen=True)
-class Way:
+class HopPath:
     """The path of a message to a TIC: by tables to a station, if any, then through ports."""
 
     station: int | None = None
     hops: tuple[int, ...] = ()
 
-    def __add__(self, port: int) -> Way:
-        return Way(self.station, (*self.hops, port))
+    def __add__(self, port: int) -> HopPath:
+        return HopPath(self.station, (*self.hops, port))
 
 
 @dataclass
@@ -42,7 +42,7 @@ class FabricMap:
     # (TIC, port) that are wired, without a reply from the far end
     silent: list[tuple[int, int]] = field(default_factory=list)
     off: list[tuple[int, int]] = field(default_factory=list)  # (TIC, port) that were switched off
-    ways: list[Way] = field(default_factory=list)  # [TIC] path to it
+    ways: list[HopPath] = field(default_factory=list)  # [TIC] path to it
     stations: list[int] = field(default_factory=list)  # [address during exploration] TIC
     node_of: list[int | None] = field(default_factory=list)  # [TIC] node; None: part of a switch
     nodes: list[list[int]] = field(default_factory=list)  # [node] TICs
@@ -83,15 +83,15 @@ class _Explorer:
     def __init__(self, controller: Controller):
         self.ask = controller
         self.map = FabricMap()
-        self.above: list[tuple[int, int] | None] = []  # [TIC] TIC and port from which it was found
+        self.parent: list[tuple[int, int] | None] = []  # [TIC] TIC and port from which it was found
         self.open: list[list[int]] = []  # [TIC] ports that lead to TICs and are switched on
         self._mark = 0
 
     def explore(self) -> FabricMap:
         self.ask.exchange([Request("write_register", REGISTER["address"], self._marks(1)[0])])
-        level = self._add([(Way(), None)])
+        level = self._add([(HopPath(), None)])
         while level:
-            found = self._look_behind(level)
+            found = self._explore_ports(level)
             if level == [0] and found:
                 self._open_station(0)
             level = self._add(found)
@@ -105,31 +105,31 @@ class _Explorer:
         self._mark += count
         return marks
 
-    def _read(self, register: str, ways: Sequence[Way]) -> list[int | None]:
+    def _read(self, register: str, ways: Sequence[HopPath]) -> list[int | None]:
         replies = self.ask.exchange([Request("read_register", REGISTER[register], 0, w.station, w.hops) for w in ways])
         return [r and r.value for r in replies]
 
-    def _look_behind(self, level: list[int]) -> list[tuple[Way, tuple[int, int]]]:
+    def _explore_ports(self, level: list[int]) -> list[tuple[HopPath, tuple[int, int]]]:
         """Adds the links of the TICs in ``level``, which have equal distance. Returns the new TICs: path, and TIC and
         port from which each was found."""
         fabric = self.map
-        behind = [(tic, port) for tic in level for port in self.open[tic] if (tic, port) not in fabric.links]
-        ways = [fabric.ways[tic] + port for tic, port in behind]
+        unexplored = [(tic, port) for tic in level for port in self.open[tic] if (tic, port) not in fabric.links]
+        ways = [fabric.ways[tic] + port for tic, port in unexplored]
         told = self.ask.exchange(
             [
                 Request("write_register", REGISTER["address"], mark, w.station, w.hops)
                 for mark, w in zip(self._marks(len(ways)), ways, strict=True)
             ]
         )
-        self._give_up([at for at, reply in zip(behind, told, strict=True) if reply is None])
-        behind, ways = ([x for x, reply in zip(these, told, strict=True) if reply] for these in (behind, ways))
+        self._switch_off([at for at, reply in zip(unexplored, told, strict=True) if reply is None])
+        unexplored, ways = ([x for x, reply in zip(these, told, strict=True) if reply] for these in (unexplored, ways))
         address = self._read("address", ways + [fabric.ways[tic] for tic in level])
-        came_by = self._read("came_by", ways)
-        if None in address or None in came_by:
+        input_port = self._read("came_by", ways)
+        if None in address or None in input_port:
             raise BringUpError("a TIC has stopped replying: the fabric changed during exploration.")
         known = dict(zip(address[len(ways) :], level, strict=True))
         found = []
-        for at, way, mark, port in zip(behind, ways, address[: len(ways)], came_by, strict=True):
+        for at, way, mark, port in zip(unexplored, ways, address[: len(ways)], input_port, strict=True):
             if mark not in known:
                 known[mark] = fabric.tics + len(found)
                 found.append((way, at))
@@ -137,7 +137,7 @@ class _Explorer:
             fabric.links[known[mark], port] = at
         return found
 
-    def _give_up(self, ports: list[tuple[int, int]]) -> None:
+    def _switch_off(self, ports: list[tuple[int, int]]) -> None:
         """Switches off ports without a reply from the far end, because their messages would be sent again and again."""
         self.map.silent += ports
         for tic in {tic for tic, _ in ports}:
@@ -146,16 +146,16 @@ class _Explorer:
             way = self.map.ways[tic]
             self.ask.exchange([Request("write_register", REGISTER["enabled"], enabled, way.station, way.hops)])
 
-    def _add(self, found: list[tuple[Way, tuple[int, int] | None]]) -> list[int]:
+    def _add(self, found: list[tuple[HopPath, tuple[int, int] | None]]) -> list[int]:
         """Reads the ports of new TICs and adds these to the map. Returns their numbers."""
         first = self.map.tics
         ways = [way for way, _ in found]
         ports, enabled = self._read("ports", ways), self._read("enabled", ways)
         if None in ports or None in enabled:
             raise BringUpError("a TIC does not reply: the fabric changed during exploration.")
-        for i, (way, above) in enumerate(found):
+        for i, (way, parent) in enumerate(found):
             self.map.ways.append(way)
-            self.above.append(above)
+            self.parent.append(parent)
             wired = [p for p in range(PORTS) if ports[i] >> p & 1]
             self.open.append([p for p in wired if enabled[i] >> p & 1])
             self.map.off += [(first + i, p) for p in wired if not enabled[i] >> p & 1]
@@ -167,12 +167,12 @@ class _Explorer:
         fabric = self.map
         stations: dict[int, int] = {}
         for tic in level:
-            if len(fabric.ways[tic].hops) <= LONGEST_WAY:
+            if len(fabric.ways[tic].hops) <= MOST_HOPS:
                 continue
-            above, port = self.above[tic]
-            if above not in stations:
-                stations[above] = self._open_station(above)
-            fabric.ways[tic] = Way(stations[above], (port,))
+            parent, port = self.parent[tic]
+            if parent not in stations:
+                stations[parent] = self._open_station(parent)
+            fabric.ways[tic] = HopPath(stations[parent], (port,))
 
     def _open_station(self, tic: int) -> int:
         """Makes a TIC a station: writes its address, and table entries for both directions in all TICs between it and
@@ -182,8 +182,8 @@ class _Explorer:
         fabric.stations.append(tic)
         requests = []
         below = tic
-        while self.above[below] is not None:
-            here, port = self.above[below]
+        while self.parent[below] is not None:
+            here, port = self.parent[below]
             for at, number, out, vc in ((here, address, port, 0), (below, 0, fabric.links[here, port][1], 1)):
                 way = fabric.ways[at]
                 option = VIRTUAL_CHANNELS * out + (vc if out < SERIAL else 0)  # parallel ports have no virtual channels

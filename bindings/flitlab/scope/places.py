@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from flitlab.layouts import Places, circle, graph_places
+from flitlab.layouts import Places, circle, graph_positions
 
 _COORDINATES = re.compile(r"\((\d+(?:,\d+)*)\)")
 _NODE = re.compile(r"^(\d+)([ab]?)$")  # S-Connect: a node, and which of its two TICs
@@ -41,7 +41,7 @@ def positions_of(names: Sequence[str], kind: str, links: Sequence[tuple[int, int
     stages = [_STAGE.match(name) for name in names]
     if all(stages):
         return _columns([(int(m[1]), int(m[2]), int(m[3] or 0)) for m in stages if m])
-    return graph_places(len(names), ((a, b) for a, _, b, _ in links))
+    return graph_positions(len(names), ((a, b) for a, _, b, _ in links))
 
 
 def _node_grid(nodes: list[tuple[int, bool]], shape: Sequence[int]) -> tuple[Places, str]:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from flitlab import _core
 from flitlab._core import ConfigError
 from flitlab.inspection import VirtualChannel
-from flitlab.scope.places import positions_of, planes_of
+from flitlab.scope.places import planes_of, positions_of
 
 if TYPE_CHECKING:
     from flitlab.network import Network

@@ -36,7 +36,7 @@ def test_packets_of_a_stream_follow_each_other_in_the_time_of_the_link(settings,
         assert stream.derived()[key] == cycles == (heads[-1] - heads[0]) / (len(heads) - 1)
 
 
-def test_latency_without_load_is_not_foretold_where_software_takes_time():
+def test_latency_without_load_is_not_predicted_with_software_times():
     """How long a packet waits for a processor depends on the processor's current work, so flitlab predicts no
     latency."""
     flat = {"router.kind": "bgl", "topology.shape": [4, 4, 4], "traffic.pattern": "uniform", "traffic.mode": "open"}

@@ -222,20 +222,20 @@ def test_configs_are_those_of_the_experiments(config, name, experiment):
     def network(e):
         return {k: round(v, 6) if k == "traffic.load" else v for k, v in e.flat().items() if not k.startswith("run.")}
 
-    theirs = network(experiment())
+    other_side = network(experiment())
     if name == "bgl-figure2":  # the file sweeps the load
-        theirs["traffic.load"] = 0.006
-    assert network(fl.load(config(name))) == theirs
+        other_side["traffic.load"] = 0.006
+    assert network(fl.load(config(name))) == other_side
 
 
-def test_full_size_says_how_long_and_keeps_what_it_has_done(tmp_path, monkeypatch, capfd):
+def test_full_size_reports_its_time_and_keeps_finished_parts(tmp_path, monkeypatch, capfd):
     monkeypatch.setattr(courses, "PROBE_SECONDS", 0.05)
     name = "bgl.alltoall-32k"
     entry = (*published.EXPERIMENTS[name][:2], lambda keep: alltoall.alltoall_32k((4, 4, 2), 4, keep, (2, 2, 2)))
     monkeypatch.setitem(published.EXPERIMENTS, name, entry)
     first = fl.reproduce(name, full=True, keep=tmp_path)
-    said = capfd.readouterr().err
-    assert "3 runs of 32 nodes" in said and "on " in said and " s " in said
+    message_text = capfd.readouterr().err
+    assert "3 runs of 32 nodes" in message_text and "on " in message_text and " s " in message_text
     assert sorted(p.name for p in (tmp_path / name).iterdir()) == [
         "deterministic.json", "one dynamic VC.json", "two dynamic VCs.json", "whole"]
     assert fl.reproduce(name, full=True, keep=tmp_path) == first

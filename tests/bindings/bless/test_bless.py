@@ -115,7 +115,7 @@ def test_bad_input(changes, message):
         fl.Experiment.from_dict({"router.kind": "bless"} | changes, name="bad").derived()
 
 
-def test_few_places_are_warned_of():
+def test_few_reassembly_slots_give_a_warning():
     e = load("bless-mesh-8x8", router__reassembly_packets=2, run__measure_cycles=1000)
     with pytest.warns(UserWarning, match=r"router\.reassembly_packets = 2: .*from 735 on it is not"):
         fl.run(e)

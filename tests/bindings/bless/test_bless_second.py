@@ -46,7 +46,7 @@ def learn_bits(tmp_path, shape, lines):
     gap = 2 * sum(shape) + 4
     probes = []
     for p in lines:
-        there = [(x + k // 2) % k if k % 2 == 0 else x for x, k in zip(naive.place(p.src), shape, strict=True)]
+        there = [(x + k // 2) % k if k % 2 == 0 else x for x, k in zip(naive.slot_index(p.src), shape, strict=True)]
         dst = sum(x * math.prod(shape[:d]) for d, x in enumerate(there))
         probes.append(Packet(p.src, p.id, dst, p.id * gap, 1))
     net = network(values_of(True, shape, delay=1) | traced(tmp_path, probes)).step(gap * len(probes))
@@ -58,18 +58,18 @@ def learn_bits(tmp_path, shape, lines):
         p.bits = tuple(bits[p.id, d] if k % 2 == 0 else None for d, k in enumerate(shape))
 
 
-def in_mail(net, naive):
+def flits_in_inboxes(net, naive):
     """Returns flits on channels, found and expected: router, slot and channel of arrival, and all recorded fields."""
     found, expected = set(), set()
     for router in range(naive.routers):
         tree = net.inspect("router", router)
         came = tree["came"]
         slots = len(came) // naive.ports
-        mail = [part for part in tree.parts if part.kind == "mail"]
-        for place in (i for i, taken in enumerate(came) if taken):
-            m = mail[place].named()  # via: the flit's number in its packet
-            found.add((router, place, m["src"], m["id"], m["via"], m["created"], m["injected"], m["flits"], m["hops"]))
-        for (cycle, port), f in naive.mail[router].items():
+        inbox_parts = [part for part in tree.parts if part.kind == "mail"]
+        for slot_index in (i for i, taken in enumerate(came) if taken):
+            m = inbox_parts[slot_index].named()  # via: the flit's number in its packet
+            found.add((router, slot_index, m["src"], m["id"], m["via"], m["created"], m["injected"], m["flits"], m["hops"]))
+        for (cycle, port), f in naive.inbox_parts[router].items():
             p = f.packet
             expected.add((router, cycle % slots * naive.ports + port, p.src, p.id, f.number, p.created, p.injected,
                           p.flits, f.hops))
@@ -82,8 +82,8 @@ def at_terminal(net, naive, index):
     tree, terminal = net.inspect("terminal", index), naive.terminals[index]
     control = tree.part("control")
     left = terminal.waiting[0].flits - terminal.begun if terminal.begun else 0
-    places = [part for part in tree.parts if part.kind == "partial"]
-    taken = [place.named() for place in places[:tree.part("reassembly")["open"]]]
+    reassembly_slots = [part for part in tree.parts if part.kind == "partial"]
+    taken = [slot_index.named() for slot_index in reassembly_slots[:tree.part("reassembly")["open"]]]
     partial = {(p["src"], p["id"]): p["left"] for p in taken}
     found = control["created"], control["sent"], control["received"], control.part("lane")["left"], partial
     return found, (terminal.created, terminal.sent, terminal.received, left, terminal.partial)
@@ -96,7 +96,7 @@ def compare(values, naive, cycles):
     assert sorted(net.links()) == [(r, p, to, p ^ 1) for r in range(naive.routers)
                                    for p, to in sorted(naive.neighbour[r].items())]
     if any(p.flits > 1 for terminal in naive.terminals for p in terminal.to_create):
-        assert sum(part.kind == "partial" for part in net.inspect("terminal", 0).parts) == naive.places
+        assert sum(part.kind == "partial" for part in net.inspect("terminal", 0).parts) == naive.reassembly_slots
     for cycle in range(cycles):
         net.step()
         naive.step()
@@ -109,7 +109,7 @@ def compare(values, naive, cycles):
             found, expected = at_terminal(net, naive, cycle // 2 % naive.routers)
             assert found == expected, cycle
         if cycle % (naive.delay + naive.channel_delay) == 0:
-            found, expected = in_mail(net, naive)
+            found, expected = flits_in_inboxes(net, naive)
             assert found == expected, cycle
     assert network(values, trace=False).step(cycles).check().state_hash == net.state_hash
 
@@ -133,7 +133,7 @@ def compare(values, naive, cycles):
     (True, [2, 4, 2], (1, 1), [1, 4], 0.9, "auto"),
     (True, [4, 4], (2, 1), [2, 3], 0.6, 3),
 ])
-def test_a_trace_cycle_by_cycle(tmp_path, torus, shape, delays, lengths, load, places):
+def test_a_trace_cycle_by_cycle(tmp_path, torus, shape, delays, lengths, load, reassembly_slots):
     """Random packets for 40 cycles, a fourth of them to one terminal, some dependent on others."""
     rng, terminals = random.Random(repr((torus, shape, delays, lengths, load))), math.prod(shape)
     hot = rng.randrange(terminals)
@@ -147,11 +147,11 @@ def test_a_trace_cycle_by_cycle(tmp_path, torus, shape, delays, lengths, load, p
                                       rng.choice(needs) if needs else None))
     if torus:
         learn_bits(tmp_path, shape, packets)
-    naive = Naive(torus, shape, packets, *delays, 1, places)
-    compare(values_of(torus, shape, delay=delays[0], channel_delay=delays[1], reassembly_packets=places)
+    naive = Naive(torus, shape, packets, *delays, 1, reassembly_slots)
+    compare(values_of(torus, shape, delay=delays[0], channel_delay=delays[1], reassembly_packets=reassembly_slots)
             | traced(tmp_path, packets), naive, 80)
     assert naive.totals["deflections"] > 20
-    assert (places == "auto") == (naive.totals["ejections_refused"] == 0)
+    assert (reassembly_slots == "auto") == (naive.totals["ejections_refused"] == 0)
 
 
 @pytest.mark.parametrize(("torus", "shape", "delays", "flits", "width", "places"), [
@@ -162,7 +162,7 @@ def test_a_trace_cycle_by_cycle(tmp_path, torus, shape, delays, lengths, load, p
     (True, [3, 5], (1, 2), 3, 3, "auto"),
     (True, [4, 3], (2, 1), 2, 2, "auto"),
 ])
-def test_a_batch_cycle_by_cycle(tmp_path, torus, shape, delays, flits, width, places):
+def test_a_batch_cycle_by_cycle(tmp_path, torus, shape, delays, flits, width, reassembly_slots):
     """All terminals send to all others in the same order, so that many packets meet; several flits are ejected per
     cycle."""
     terminals = math.prod(shape)
@@ -173,10 +173,10 @@ def test_a_batch_cycle_by_cycle(tmp_path, torus, shape, delays, flits, width, pl
         if torus:
             learn_bits(tmp_path, shape, own)
         packets += own
-    naive = Naive(torus, shape, packets, *delays, width, places)
+    naive = Naive(torus, shape, packets, *delays, width, reassembly_slots)
     batch = {"traffic.mode": "batch", "traffic.pattern": "all_to_all", "traffic.order": "same", "traffic.in_a_row": 2,
              "traffic.packet_flits": flits}
     compare(values_of(torus, shape, delay=delays[0], channel_delay=delays[1], ejection_width=width,
-                      reassembly_packets=places) | batch, naive, 80)
+                      reassembly_packets=reassembly_slots) | batch, naive, 80)
     assert naive.totals["deflections"] > 100
-    assert (places == "auto") == (naive.totals["ejections_refused"] == 0)
+    assert (reassembly_slots == "auto") == (naive.totals["ejections_refused"] == 0)

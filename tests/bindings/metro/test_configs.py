@@ -43,6 +43,6 @@ def test_those_of_figures(config, name, make):
     assert network(fl.load(config(name))) == network(make())
 
 
-def test_the_network_wired_by_hand_has_two_ways_from_each_endpoint_to_each(config):
+def test_the_network_wired_by_hand_has_two_paths_between_all_endpoints(config):
     wiring = metro.Wiring(fl.Network(fl.load(config("metro-wiring"))))
     assert [len(list(wiring.paths(s, d))) for s in range(4) for d in range(4)] == [4] * 16

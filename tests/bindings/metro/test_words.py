@@ -33,7 +33,7 @@ def test_a_message_alone(tmp_path):
     assert [port for port, _ in attempt.reported()] == [hop.backward for hop in attempt.hops]
 
 
-def test_nothing_is_followed_that_is_not_there(tmp_path):
+def test_a_source_without_messages_has_no_attempts(tmp_path):
     net = network(tmp_path, [(10, 3, 17, 20)])
     assert metro.attempts(net, 4, 60) == [] and net.cycle == 60
 

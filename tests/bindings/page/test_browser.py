@@ -66,7 +66,7 @@ def draw_curve(page, start, stop, step):
     return page.locator("tr[data-load]").evaluate_all("(rows) => rows.map((r) => ({ ...r.dataset }))")
 
 
-def test_steps_show_what_python_says(opened):
+def test_steps_show_the_state_of_a_native_network(opened):
     network = fl.Network("vc-mesh-8x8", trace=True)
     choose(opened, 27)
     for action, cycles in (("step100", 100), ("step10", 10), *[("step1", 1)] * 5):
@@ -173,7 +173,7 @@ def test_a_curve_grows_by_the_points_of_native_runs(opened):
     check_hash(opened, fl.Network(exp).step(10))
 
 
-def test_curves_of_two_configurations_are_told_apart(opened):
+def test_curves_of_two_configurations_are_distinguished(opened):
     draw_curve(opened, 0.1, 0.1, 0.1)
     change(opened, "router.vcs", 1)
     draw_curve(opened, 0.1, 0.1, 0.1)
@@ -210,7 +210,7 @@ MUTANTS = {
 
 
 @pytest.mark.parametrize("mutant", MUTANTS.values(), ids=MUTANTS)
-def test_a_page_that_shows_something_else_is_caught(page, text, tmp_path, mutant):
+def test_a_modified_page_is_detected(page, text, tmp_path, mutant):
     open_text(page, mutated(text, mutant), tmp_path)
     network = fl.Network("vc-mesh-8x8").step(10)
     with pytest.raises(AssertionError):
@@ -230,7 +230,7 @@ def refusal(**changes):
 
 def test_bad_input_gets_the_cores_own_message(opened):
     do(opened, "step10", 10)
-    for path, shown, said in (("router.vcs", 0, refusal(**{"router.vcs": 0})),
+    for path, shown, message_text in (("router.vcs", 0, refusal(**{"router.vcs": 0})),
                               ("traffic.pattern", "matrix", None), ("topology.shape", "8x8x", None)):
         control = opened.locator(f'[data-setting="{path}"]')
         before = control.input_value()
@@ -239,8 +239,8 @@ def test_bad_input_gets_the_cores_own_message(opened):
         else:
             control.evaluate("(e, v) => { e.value = v; e.dispatchEvent(new Event('change')); }", str(shown))
         opened.wait_for_function("(path) => document.querySelector('.scope-note').textContent.includes(path)", arg=path)
-        if said:
-            assert said in opened.locator(".scope-note").inner_text()
+        if message_text:
+            assert message_text in opened.locator(".scope-note").inner_text()
         assert control.input_value() == before  # the value that the network still uses
     do(opened, "step1", 11)
     check_hash(opened, fl.Network("vc-mesh-8x8").step(11))
@@ -249,11 +249,11 @@ def test_bad_input_gets_the_cores_own_message(opened):
 @pytest.mark.parametrize(("lines", "said"), [
     ("[traffic]\nlod = 0.2", "traffic.lod"), ("[traffic]\nload = ", "line 2"), ("[topology]\nshape = [8,\n8", "line 2"),
     ("[router]\nvcs = 2\nvcs = 3", "twice"), ("[router]\nvcs = 1.5", "router.vcs = 1.5"), ("load = @", "line 1")])
-def test_a_text_that_is_wrong_is_refused(opened, lines, said):
+def test_a_text_that_is_wrong_is_refused(opened, lines, message_text):
     opened.locator("summary").first.click()
     opened.fill("[data-page=text]", lines)
     opened.click("[data-page=apply]")
-    opened.wait_for_function("(said) => document.querySelector('.page-status').textContent.includes(said)", arg=said)
+    opened.wait_for_function("(said) => document.querySelector('.page-status').textContent.includes(said)", arg=message_text)
     do(opened, "step10", 10)
     check_hash(opened, fl.Network("vc-mesh-8x8").step(10))
 
@@ -266,7 +266,7 @@ def test_shipped_files_can_be_pasted(opened):
         check_hash_text(opened, fl.Network(name).state_hash)
 
 
-def test_a_text_of_ones_own_has_no_shipped_name(opened):
+def test_a_changed_text_has_no_shipped_name(opened):
     """A text equal to a shipped file gets the file's name and its data files again."""
     opened.locator("summary").first.click()
     chosen, about = opened.locator("[data-page=network]"), opened.locator(".scope-about")
@@ -291,7 +291,7 @@ def test_loads_that_lead_nowhere_are_refused(opened, loads):
     assert "the loads must increase" in opened.locator("[data-page=curves] .page-status").inner_text()
 
 
-def test_any_static_server_will_do(browser, text, tmp_path):
+def test_the_page_works_from_a_static_server(browser, text, tmp_path):
     (tmp_path / "index.html").write_text(text, encoding="utf-8")
     handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=tmp_path)
     handler.log_message = lambda *_: None

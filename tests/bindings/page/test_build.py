@@ -11,7 +11,7 @@ import flitlab as fl
 BUILDER = wasm_page.builder()
 
 
-def test_without_emscripten_it_says_what_to_install(tmp_path):
+def test_without_emscripten_the_message_names_the_package(tmp_path):
     done = subprocess.run([sys.executable, wasm_page.ROOT / "bindings/page/build.py", tmp_path / "page.html"],
                           capture_output=True, text=True, env={**os.environ, "PATH": str(tmp_path)})
     assert done.returncode == 1

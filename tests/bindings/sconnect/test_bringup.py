@@ -71,8 +71,8 @@ def test_a_fabric_is_brought_up_and_carries_traffic(settings, tmp_path):
 def test_a_map_by_hand():
     """A line of three, mapped from the middle: port 0 leads to the right, port 1 to the left."""
     net = network(topology__shape=[3])
-    ask = sc.Controller(net, 1)
-    fabric = sc.map_fabric(net, 1, ask)
+    requester = sc.Controller(net, 1)
+    fabric = sc.map_fabric(net, 1, requester)
     assert fabric.links == {(0, 0): (1, 1), (1, 1): (0, 0), (0, 1): (2, 0), (2, 0): (0, 1)}
     assert fabric.hosts == [[4], [4], [4]]
     assert [way.hops for way in fabric.ways] == [(), (0,), (1,)]
@@ -80,7 +80,7 @@ def test_a_map_by_hand():
     # Write the own address, read which ports exist and which are on: 1 + 2. For each of two ports write an address,
     # read it and came_by, and read the own address: 3 2 + 1. Write address 0: 1. Two more TICs: 2 2; no unexplored
     # ports behind them, but their addresses are read: 2.
-    assert ask.messages == net.totals["control_messages"] == 3 + 7 + 1 + 4 + 2
+    assert requester.messages == net.totals["control_messages"] == 3 + 7 + 1 + 4 + 2
 
 
 def test_a_used_fabric_is_mapped_again():
@@ -125,7 +125,7 @@ def test_channels_that_are_off():
     assert net.totals["packets_delivered"] == 16 * 20
 
 
-def test_what_is_cut_off_is_not_found():
+def test_unreachable_nodes_are_not_found():
     net = network(topology__shape=[4])
     Fabric(net).write_register(2, "enabled", 0b110101)
     report = sc.bring_up(net, 0)
@@ -177,23 +177,23 @@ def test_damage_is_seen():
     assert sc.table_fault(fabric, replace(tables, entries=entries))
 
 
-def test_tables_are_loaded_from_afar_first():
+def test_the_farthest_tables_are_loaded_first():
     """Loading must not cut the path to TICs that are not loaded yet, so the nearest stations' tables are loaded
     last."""
     net = network(topology__shape=[40])
     fabric = sc.map_fabric(net, 0)
     assert [fabric.stage(tic) for tic in (0, 1, 15, 16, 30, 31, 39)] == [0, 0, 0, 1, 1, 2, 2]
     tables = sc.compute_tables(fabric)
-    ask = sc.Controller(net, 0)
-    assert sc.load_tables(net, 0, fabric, tables, controller=ask) == [] and ask.lost == 0
+    requester = sc.Controller(net, 0)
+    assert sc.load_tables(net, 0, fabric, tables, controller=requester) == [] and requester.lost == 0
     read = Fabric(net).read_register
     assert [[read(tic, f"table.{n}") for n in range(40)] for tic in range(40)] == tables.entries.tolist()
     assert [Fabric(net).read_register(tic, "address") for tic in range(40)] == list(range(40))
     other = network(topology__shape=[40])
     fabric = sc.map_fabric(other, 0)
-    ask = sc.Controller(other, 0)
-    assert sc.load_tables(other, 0, fabric, tables, range(16), ask) == []
-    sc.load_tables(other, 0, fabric, tables, range(31, 40), ask)  # these TICs can no longer be reached
+    requester = sc.Controller(other, 0)
+    assert sc.load_tables(other, 0, fabric, tables, range(16), requester) == []
+    sc.load_tables(other, 0, fabric, tables, range(31, 40), requester)  # these TICs can no longer be reached
     assert [Fabric(other).read_register(tic, "address") for tic in range(31, 40)] != list(range(31, 40))
 
 
@@ -215,16 +215,16 @@ def test_requests_outstanding():
     net = network(topology__shape=[3, 3])
     with pytest.raises(fl.ConfigError, match="window = 129: 1 to 128"):
         sc.Controller(net, 0, window=129)
-    ask = sc.Controller(net, 0, window=5)
+    requester = sc.Controller(net, 0, window=5)
     requests = [Request("read_register", sc.REGISTER["came_by"], 0, None, hops) for hops in ((0,), (3,), (0, 0), ())]
-    replies = ask.exchange(requests * 100)
+    replies = requester.exchange(requests * 100)
     assert [r and r.value for r in replies[:4]] == [1, None, 1, 4]
     assert replies[4:] == [] or all((a is None) == (b is None) for a, b in zip(replies, replies[4:], strict=False))
-    assert (ask.messages, ask.lost) == (400, 100)
-    assert ask.exchange([]) == []
+    assert (requester.messages, requester.lost) == (400, 100)
+    assert requester.exchange([]) == []
 
 
-def test_requests_that_wait_for_one_another_are_given_up():
+def test_deadlocked_requests_time_out():
     """All four nodes of a square send requests around it at full rate: its queues are full and no message leaves
     them."""
     net = network(topology__shape=[2, 2])
@@ -236,14 +236,14 @@ def test_requests_that_wait_for_one_another_are_given_up():
         for _ in range(16):
             tics.append(following[tics[-1]])
         requests[first] = Request("read_register", 4, hops=[port[hop] for hop in pairwise(tics)])
-    ask = sc.Controller(net, 0, patience=500)
-    assert all(ask.exchange([requests[0]] * 100)) and ask.lost == 0  # the only requester, few at a time
+    requester = sc.Controller(net, 0, patience=500)
+    assert all(requester.exchange([requests[0]] * 100)) and requester.lost == 0  # the only requester, few at a time
     for _ in range(500):
         for terminal, request in requests.items():
             Fabric(net).send_controls(terminal, [request] * 16)
         net.step()
     with pytest.raises(sc.BringUpError, match=r"requests cannot be sent: .* terminal 0 is full.* a circle"):
-        ask.exchange([requests[0]] * 1000)
+        requester.exchange([requests[0]] * 1000)
     assert net.cycle < 10_000
     with pytest.raises(fl.RunError, match="priority 2 VC 0 waits for") as error:
         net.check()
@@ -253,12 +253,12 @@ def test_requests_that_wait_for_one_another_are_given_up():
 def test_a_late_reply_is_not_taken_for_another():
     """A reply arrives after its request has timed out, when its tag is in use again."""
     net = network(topology__shape=[2], topology__channel_delay=360)
-    ask = sc.Controller(net, 0, patience=64)
-    assert ask.exchange([Request("read_register", 0x2222, hops=(0,))]) == [None]
-    ask._free, ask._late, ask.patience = list(range(256)), {}, 400  # the state after many requests have timed out
-    [reply] = ask.exchange([Request("read_register", sc.REGISTER["came_by"], hops=(0,))])
+    requester = sc.Controller(net, 0, patience=64)
+    assert requester.exchange([Request("read_register", 0x2222, hops=(0,))]) == [None]
+    requester._free, requester._late, requester.patience = list(range(256)), {}, 400  # the state after many requests have timed out
+    [reply] = requester.exchange([Request("read_register", sc.REGISTER["came_by"], hops=(0,))])
     assert (reply.number, reply.value) == (sc.REGISTER["came_by"], 0)
-    assert ask.lost == 1
+    assert requester.lost == 1
 
 
 def test_tables_of_any_fabric():

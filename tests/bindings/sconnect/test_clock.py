@@ -68,7 +68,7 @@ def test_averages_weigh_by_degree():
     assert loop.lock_frequency == pytest.approx(loop.weights @ loop.free / (1 + 2 * loop.gain))
 
 
-def test_switches_have_one_oscillator_and_the_theory_knows():
+def test_switches_have_one_oscillator_also_in_the_theory():
     tree = {"topology.kind": "tree", "topology.inner": "switches", "topology.arity": 9, "topology.levels": 2,
             "clock.gain": 0.01}
     net = network(published.LINEAR, tree)
@@ -92,7 +92,7 @@ def test_the_step_matrix_predicts_phases():
     assert np.allclose((step @ np.concatenate(before))[:13], phases(net.step()), atol=1e-8)
 
 
-def test_too_much_gain_swings_up():
+def test_too_much_gain_is_unstable():
     """A switch adds the phases of nine channels: a gain of 0.25 for each corrects by more than its phase error."""
     switch = {"topology.kind": "tree", "topology.inner": "switches", "topology.arity": 9, "topology.levels": 2}
     for gain, locks in ((0.25, False), (0.05, True)):

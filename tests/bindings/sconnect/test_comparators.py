@@ -53,7 +53,7 @@ def test_limits_are_those_of_the_emulated_traffic(traffic):
         assert sum(published.destinations(traffic, node).values()) == pytest.approx(1)
 
 
-def test_random_traffic_gets_further_by_cut_through():
+def test_cut_through_carries_more_random_traffic():
     window = {"run__warmup_cycles": 2000, "run__measure_cycles": 3000, "run__drain_cycles": 2000}
     wormhole, cut_through = (published.network(flow=flow, **window) for flow in ("wormhole", "cut-through"))
     assert published.keeps_up(wormhole, 0.32) and not published.keeps_up(wormhole, 0.42)

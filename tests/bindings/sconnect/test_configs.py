@@ -31,5 +31,5 @@ def test_messages_get_through(path):
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda p: p.stem)
-def test_they_say_what_they_are(path):
+def test_configurations_have_a_description(path):
     assert path.read_text(encoding="utf-8").startswith("# ")

@@ -83,7 +83,7 @@ def test_tables_hold_only_what_a_tic_has(tmp_path):
         assert ask(net, "write_table", 0, 0xFFF, terminal=terminal, hops=hops).value == there
 
 
-def test_a_tic_says_what_it_has():
+def test_a_tic_reports_its_ports():
     net = network()
     assert value_of(net, PORTS) == 0b000001 | 1 << 8 + 4
     assert value_of(net, PORTS, hops=[0]) == 0b000011 | 1 << 8 + 4
@@ -201,7 +201,7 @@ def test_sixteen_hops_out_and_back():
     assert (reply.tag, reply.number, reply.value, reply.stamp) == (9, CAME_BY, 1, 3 * 16)
 
 
-def test_a_message_may_turn_on_its_way():
+def test_a_message_may_go_around_a_square():
     net = network((2, 2))
     assert net.links()[:2] == [(0, 0, 1, 0), (0, 2, 2, 2)]
     reply = ask(net, "read_register", ADDRESS, hops=[0, 2] * 8)  # four times round the square
@@ -210,7 +210,7 @@ def test_a_message_may_turn_on_its_way():
     assert reply.stamp == 8 * 3 + 8 * 2
 
 
-def test_stamps_of_neighbours_differ_by_the_way_between_them():
+def test_stamps_of_neighbours_differ_by_the_delay_between_them():
     forward, back = network((3,)), network((3,))
     assert ask(forward, "read_register", hops=[0]).stamp == 3
     at = forward.cycle
@@ -258,7 +258,7 @@ def test_two_nodes_add_to_a_timer_at_once():
     assert Fabric(net).read_register(1, "timer") == 20 + 1200
 
 
-def test_tables_lead_a_reply_to_the_port_that_asked():
+def test_tables_route_a_reply_to_the_requesting_port():
     """Each of node 0's two TICs has a host port; a reply routed by tables reaches the second TIC first."""
     net = network((2, 2, 2), topology__node="dual", topology__host_ports=2)
     assert ask(net, "read_register", ADDRESS, address=4).value == 4

@@ -20,7 +20,7 @@ from flitlab.sconnect import Fabric, Request
 # Messages without a reply, and bad input.
 
 
-def test_messages_that_lead_nowhere_are_thrown_away():
+def test_messages_without_a_path_are_dropped():
     net = network()
     assert ask(net, "read_register", hops=[2]) is None  # no channel
     assert ask(net, "read_register", hops=[0, 5]) is None
@@ -98,7 +98,7 @@ def test_replies_and_addresses_of_what_is_not_there():
 # Channels switched off and on, in band.
 
 
-def test_what_waits_for_a_channel_takes_another_way(tmp_path):
+def test_messages_waiting_for_a_channel_take_another_path(tmp_path):
     """Node 0 sends to the far corner of a square: over TIC 1 (port 0) or TIC 2 (port 2)."""
     count = 60
     net = network(
@@ -117,18 +117,18 @@ def test_what_waits_for_a_channel_takes_another_way(tmp_path):
     net.step(300)
     assert Fabric(net).read_register(0, "carried.0") == carried
     assert sum(vc.packets for vc in net.router(0).ports[0].vcs) == 0
-    held = Fabric(net).read_register(0, "used")  # sent on port 0 and not acknowledged
-    assert 0 < held <= 6  # slots of a round
+    unacknowledged = Fabric(net).read_register(0, "used")  # sent on port 0 and not acknowledged
+    assert 0 < unacknowledged <= 6  # slots of a round
     net.check()
     totals = net.totals
-    assert count - held <= totals["packets_delivered"] <= count
+    assert count - unacknowledged <= totals["packets_delivered"] <= count
     ask(net, "write_register", ENABLED, ALL_ON)
     assert net.totals["packets_delivered"] == count
     assert Fabric(net).read_register(0, "used") == 0
     net.check()
 
 
-def test_what_a_channel_holds_waits_until_it_is_on_again(tmp_path):
+def test_messages_in_a_channel_wait_until_it_is_on_again(tmp_path):
     """The far end is off: its port sends no acknowledgments, so messages are repeated until it is on."""
     net = network((2,), **trace_file(tmp_path, [(10 + i, 0, 1, 1) for i in range(20)]))
     ask(net, "write_register", ENABLED, 0b110000, terminal=1, cycles=2)
@@ -170,22 +170,22 @@ def test_no_message_is_lost_when_channels_go_off_and_on(seed):
     net.step(100).check()
 
 
-def test_control_messages_by_tables_take_another_way():
+def test_control_messages_by_tables_take_another_path():
     """As for data: requests for TIC 3 wait for port 0 of TIC 0, are redirected when it is switched off, and take TIC
     2."""
     net = network((2, 2), topology__host_ports=2)
     ask(net, "write_register", ENABLED, ALL_ON & ~0b1000, terminal=6)  # replies come over TIC 2 as well
-    asked = [Request("read_register", ADDRESS, address=3)]
+    requested = [Request("read_register", ADDRESS, address=3)]
     for terminal, requests in (
         (
             0,
             [
                 Request("write_register", ENABLED, ALL_ON & ~0b100),
-                *asked * 13,
+                *requested * 13,
                 Request("write_register", ENABLED, ALL_ON & ~0b001),
             ],
         ),
-        (1, asked * 15),
+        (1, requested * 15),
     ):
         assert Fabric(net).send_controls(terminal, requests) == len(requests)
     net.step(300)
@@ -204,7 +204,7 @@ def test_control_messages_by_tables_take_another_way():
 
 
 @pytest.mark.parametrize("errors", [0.0, 0.002])
-def test_control_messages_are_carried_out_once_whatever_happens(errors):
+def test_control_messages_are_executed_exactly_once(errors):
     """Requests routed by tables have the priorities of saturated data. Requests that name their hops have priority 2
     and arbitrary paths. Only a few of these are outstanding at a time, because many could deadlock."""
     net = network(
@@ -218,7 +218,7 @@ def test_control_messages_are_carried_out_once_whatever_happens(errors):
     )
     choose = random.Random(7)
     port_to = {(t, f): p for t, p, f, _ in net.links()}
-    added, asked, named, got = [0] * 9, 0, 0, 0
+    added, requested, named, got = [0] * 9, 0, 0, 0
     for step in range(4000):  # the last replies must cross the full fabric
         terminal = choose.randrange(9)
         if step < 1500 and choose.random() < 0.5:
@@ -234,7 +234,7 @@ def test_control_messages_are_carried_out_once_whatever_happens(errors):
         else:
             request = None
         if request and Fabric(net).send_controls(terminal, [request]):
-            asked += 1
+            requested += 1
             named += request.tag
             added[tic] += 1
         net.step(3)
@@ -242,7 +242,7 @@ def test_control_messages_are_carried_out_once_whatever_happens(errors):
             replies = Fabric(net).take_replies(t)
             got += len(replies)
             named -= sum(r.tag for r in replies)
-    assert net.totals["control_messages"] == asked == got > 500
+    assert net.totals["control_messages"] == requested == got > 500
     assert [Fabric(net).read_register(tic, "timer") for tic in range(9)] == [net.cycle + n for n in added]
     assert net.totals["packets_delivered"] > 500
     if errors:

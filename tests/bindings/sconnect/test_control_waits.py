@@ -42,16 +42,16 @@ def test_replies_have_a_virtual_channel_of_their_own(priority):
     assert crossing([{"hops": [0, 0]}, {"hops": [1, 1]}], priority) == [60] * 4
 
 
-def test_a_message_that_tables_do_not_know_is_the_fault_of_tables(tmp_path):
+def test_a_message_without_a_table_entry_is_a_table_fault(tmp_path):
     (tmp_path / "trace.csv").write_text("10,0,2,1\n")
     net = line_of_three({"traffic.mode": "trace", "traffic.trace_file": str(tmp_path / "trace.csv")})
     Fabric(net).send_control(0, "write_table", 2, 0, hops=[0])
     net.step(5)
     with pytest.raises(fl.RunError) as error:
         net.step(30).check()
-    said = str(error.value)
-    assert "routing tables: TIC 1 has no entry for node 2, and a message for it has arrived by channel 1" in said
-    assert "defect" not in said
+    message_text = str(error.value)
+    assert "routing tables: TIC 1 has no entry for node 2, and a message for it has arrived by channel 1" in message_text
+    assert "defect" not in message_text
 
 
 @pytest.mark.parametrize("priority", [2, 3])

@@ -50,9 +50,9 @@ def test_tables_that_software_writes_can_close_a_circle(tmp_path):
     with pytest.raises(fl.RunError, match="4 of them wait for one another in a cycle") as error:
         for _ in range(50):
             net.step(100).check()
-    said = str(error.value)
+    message_text = str(error.value)
     for tic, port in onward(net).items():
-        assert f"TIC {tic} channel {port} priority 0 VC 0 waits for" in said
+        assert f"TIC {tic} channel {port} priority 0 VC 0 waits for" in message_text
     before = net.totals["packets_delivered"]
     net.step(2000)
     assert net.totals["packets_delivered"] == before  # the deadlock is real: no further deliveries
@@ -85,13 +85,13 @@ def test_the_watchdog_of_a_table_less_fabric_sees_it_too(tmp_path):
     assert [len(Fabric(net).take_replies(tic)) for tic in range(NODES)] == [0] * NODES
 
 
-def test_what_hosts_refuse_is_no_deadlock(tmp_path):
+def test_messages_that_hosts_refuse_are_no_deadlock(tmp_path):
     """A priority that software does not accept now may be accepted later."""
     net = ring(tmp_path, traffic__load=1.0, host__refuses=[0])
     net.step(3000).check()
 
 
-def test_full_fabrics_are_not_called_dead():
+def test_full_fabrics_are_not_reported_as_deadlocked():
     """Random graphs that use one or two VCs, loaded far beyond capacity, with frequent deadlock searches."""
     for nodes, degree, seed in ((16, 3, 1), (24, 4, 2), (40, 3, 5)):
         net = fl.Network(fl.Experiment.from_dict({

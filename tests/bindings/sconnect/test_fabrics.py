@@ -39,7 +39,7 @@ def test_the_higher_priority_arrives_through_a_full_fabric():
             assert found[f"delivered of {higher}, one queue"] < 10
 
 
-def test_behind_lower_ones_of_the_same_priority_nothing_arrives():
+def test_with_equal_priority_no_message_arrives():
     """The experiment measures the effect of priority: with the same priority for both ports no message arrives."""
     settings = priorities.priority_settings(priorities.FABRICS["4x4 mesh"], [0])
     same = {"host.second_priorities": [1, 0, 0, 0], "router.reserve": [4, 0, 0, 0]}
@@ -121,7 +121,7 @@ def test_bisections_and_bounds_of_figure_18():
     assert derived["bisection_links"] == 64 and derived["diameter"] == 12
 
 
-def test_the_busiest_channel_of_all_shortest_ways():
+def test_the_busiest_channel_of_all_shortest_paths():
     """By hand. A line of four: 3, 4 and 3 messages each way. A mesh of three by two: 4 on each of the 8 channels along
     its sides, 1 + 4/2 + 2/3 on the 2 in the middle, 1 + 2/2 + 2/3 on the 4 at its ends."""
     line, mesh = (fabrics.fabric({"topology.shape": shape, "traffic.load": 0}) for shape in ([4], [3, 2]))
@@ -152,14 +152,14 @@ def test_hosts_that_wait_keep_a_fabric_from_collapsing():
     assert 0.5 < accepted[4] < accepted[8] and accepted[64] < 0.6 * accepted[8]
 
 
-def test_small_graphs_keep_all_shortest_ways():
+def test_small_graphs_keep_all_shortest_paths():
     first, *larger = tables.single_tics(graphs=4, larger=(64,))
     assert first["measured"] == 100 and first["verdict"] == "match"
     assert larger[0]["measured"] == 100 and larger[0]["kind"] == "context"
 
 
 @pytest.mark.parametrize("nodes, degree, seed", [(9, 4, 19), (16, 6, 4)])
-def test_small_dual_graphs_keep_all_shortest_ways(nodes, degree, seed):
+def test_small_dual_graphs_keep_all_shortest_paths(nodes, degree, seed):
     """In these graphs, placing paths one by one fails for one pair; the search for another order of queues succeeds."""
     e = fl.Experiment.from_dict({"router.kind": "sconnect", "topology.kind": "random", "topology.nodes": nodes,
                                  "topology.degree": degree, "topology.node": "dual", "topology.wiring_seed": seed,

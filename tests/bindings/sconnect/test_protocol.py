@@ -18,7 +18,7 @@ def test_the_protocol_holds():
 
 
 @pytest.mark.parametrize("defect", published.DEFECTS)
-def test_a_broken_protocol_shows_the_shortest_way(defect):
+def test_a_broken_protocol_shows_the_shortest_sequence(defect):
     settings = published.DEFECTS[defect]
     assert explore_protocol(**settings).holds
     found = explore_protocol(**settings, defect=defect)

@@ -102,7 +102,7 @@ def test_stages_of_a_loaded_network_are_what_its_events_say(page, changes, cycle
     assert check_stages(page, view, events) >= expected
 
 
-SAID = """({ src, id, cycle }) => {
+PANEL_TEXT = """({ src, id, cycle }) => {
     const el = document.createElement("section"), way = scope_parts.journey(recording, src, id);
     scope_parts.draw_packet(el, recording, way, cycle, () => {});
     return [el.querySelector(".scope-sum").textContent, el.querySelectorAll("rect[data-stage]").length]; }"""
@@ -112,10 +112,10 @@ SAID = """({ src, id, cycle }) => {
     ("metro-figure3", r"(queue \d+ \+ )?circuit (\d\d) = \d\d cycles$"),
     ("sconnect-figure5", r"router (\d) = \1 cycles?, over \d channels? between routers$"),
     ("bless-mesh-8x8", r"router \d+ \+ link \d+ \+ tail \d+ = \d+ cycles, over \d+ channels? between routers$")])
-def test_the_panel_says_what_the_time_was_spent_on(page, name, said):
+def test_the_panel_shows_the_time_of_each_step(page, name, message_text):
     changes, cycles, _ = KINDS[name]
     view, events = recorded(name, changes, cycles)
     src, number = next((e["src"], e["id"]) for e in events if e["kind"] == "delivered" and e["cycle"] > cycles // 2)
     show_parts(page, view)
-    text, bars = page.evaluate(SAID, {"src": src, "id": number, "cycle": cycles})
-    assert re.match(said, text) and bars >= 1
+    text, bars = page.evaluate(PANEL_TEXT, {"src": src, "id": number, "cycle": cycles})
+    assert re.match(message_text, text) and bars >= 1

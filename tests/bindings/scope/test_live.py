@@ -31,7 +31,7 @@ def check_all(page, network, twin, router=ROUTER):
 @pytest.mark.parametrize("changes", [
     {"seed": 1}, {"seed": 2, "router.switch_allocator": "wavefront"}, {"seed": 3, "traffic.pattern": "transpose"}],
     ids=lambda c: str(c["seed"]))
-def test_steps_show_what_the_network_says(page, changes):
+def test_steps_show_the_networks_state(page, changes):
     network, twin = busy(**changes)
     live = Live(page, network.view())
     choose(page, ROUTER)
@@ -56,7 +56,7 @@ MUTANTS = {
 
 
 @pytest.mark.parametrize("mutant", MUTANTS.values(), ids=MUTANTS)
-def test_a_widget_that_shows_something_else_is_caught(page, mutant):
+def test_a_modified_widget_is_detected(page, mutant):
     network, twin = busy()
     live = Live(page, network.view(), mutant)
     choose(page, ROUTER)
@@ -67,7 +67,7 @@ def test_a_widget_that_shows_something_else_is_caught(page, mutant):
             check_all(page, network, twin)
 
 
-def test_who_has_not_won_is_told_why(page):
+def test_virtual_channels_without_a_grant_show_the_reason(page):
     """Each virtual channel that has a flit and does not send it shows the reason: no credit, or the output is taken."""
     network, twin = busy()
     live = Live(page, network.view())
@@ -77,14 +77,14 @@ def test_who_has_not_won_is_told_why(page):
         live.do("step1")
         live.wait_for(twin.cycle + 1)
         events = [e for e in check_all(page, network, twin) if e["item"] == "router" and e["index"] == ROUTER]
-        said = page.evaluate("""() => Object.fromEntries([...document.querySelectorAll(".scope-ports [data-vc]")].map(
+        message_text = page.evaluate("""() => Object.fromEntries([...document.querySelectorAll(".scope-ports [data-vc]")].map(
             (row) => [row.dataset.vc, row.querySelector(".scope-why").textContent]))""")
         ports = twin.router(ROUTER).ports
         moved = {(e["port"], e["vc"]): e["kind"] for e in events if e["kind"] in ("switch_granted", "vc_granted")}
         taken = {e["out_port"] for e in events if e["kind"] == "switch_granted"}
         for p, port in enumerate(ports):
             for v, vc in enumerate(port.vcs):
-                why = said[f"{p}.{v}"]
+                why = message_text[f"{p}.{v}"]
                 if (p, v) in moved:
                     assert why.startswith("✓")
                 elif vc.stage == "waiting":
@@ -188,7 +188,7 @@ def test_many_cycles_run_on_with_progress_and_can_be_stopped(page):
     assert network.cycle == stopped < 1_000_000_000
 
 
-def test_without_a_kernel_the_replay_goes_on(page):
+def test_without_a_kernel_the_replay_continues(page):
     network, _ = busy()
     view = network.view().step(20)
     live = Live(page, view)
@@ -200,7 +200,7 @@ def test_without_a_kernel_the_replay_goes_on(page):
     page.wait_for_function("() => document.querySelector('.flitlab-scope').dataset.cycle === '220'")
 
 
-def test_whoever_steps_the_network_is_followed(page):
+def test_the_page_follows_steps_from_python(page):
     network, _ = busy()
     view = network.view()
     live = Live(page, view)

@@ -28,7 +28,7 @@ def recorded(network, cycles):
     return json.loads(recorder.recording())
 
 
-def held(recording):
+def occupancy_of_frames(recording):
     """Yields for each frame its cycle and the flits held by each router."""
     known = {}
     for frame in recording["frames"]:
@@ -67,20 +67,20 @@ def test_routers_are_as_full_as_the_network_says(model):
     network, twin = fl.Network(exp, trace=True).step(100), fl.Network(exp, trace=True).step(100)
     recording = recorded(network, 30)
     meta, seen = recording["meta"], set()
-    for cycle, known in held(recording):
+    for cycle, known in occupancy_of_frames(recording):
         twin.step(cycle - twin.cycle)
         for r, places in zip(meta["routers"], meta["places"], strict=True):
             router = twin.router(r)
-            assert (router.held, router.places) == (known[r], places) and 0 <= router.fill <= 1
+            assert (router.occupancy_of_frames, router.places) == (known[r], places) and 0 <= router.fill <= 1
             seen.add(router.fill)
     assert max(seen) > 0.05 and len(seen) > 3 and meta["full"]
 
 
-def test_a_recording_that_has_forgotten_its_first_frames_knows_how_full_routers_are():
+def test_occupancy_is_right_after_early_frames_are_discarded():
     network = fl.Network("t3e-16", trace=True).step(50)
     recorder = Recorder(network, 4)
     recorder.step(20)
-    assert dict(held(json.loads(recorder.recording())))[70] == {r: network.router(r).held for r in range(16)}
+    assert dict(occupancy_of_frames(json.loads(recorder.recording())))[70] == {r: network.router(r).occupancy_of_frames for r in range(16)}
 
 
 @pytest.mark.parametrize(("model", "router", "places"), [
@@ -93,7 +93,7 @@ def test_a_recording_that_has_forgotten_its_first_frames_knows_how_full_routers_
     ("adaptive", 5, 4 + 4),  # a buffer per channel, and spare ones
     ("switch", 0, 8 * 2),  # 8 ports, each with one message at the input and one at the output
 ])
-def test_places_are_those_of_the_hardware(model, router, places):
+def test_capacities_are_those_of_the_hardware(model, router, places):
     assert fl.Network(fl.Experiment.from_dict(MODELS[model])).router(router).places == places
 
 
@@ -104,7 +104,7 @@ def test_a_router_is_full_when_every_buffer_is():
     for r in range(4):
         router = network.router(r)
         vcs = [vc for port in router.ports for vc in port.vcs]
-        assert router.places == sum(vc.capacity for vc in vcs) and router.held == router.flits
+        assert router.places == sum(vc.capacity for vc in vcs) and router.occupancy_of_frames == router.flits
         assert (router.fill == 1) == all(vc.flits == vc.capacity for vc in vcs)
 
 

@@ -104,15 +104,15 @@ def test_the_whole_state_of_an_inspected_router_is_in_the_page(page, tmp_path):
     network.view().inspect(3).step(5).save(tmp_path / "demo.html")
     open_page(page, tmp_path / "demo.html")
     choose(page, 3)
-    said = dict(zip(*(page.locator(f".scope-tree {tag}").evaluate_all("(all) => all.map((e) => e.textContent)")
+    message_text = dict(zip(*(page.locator(f".scope-tree {tag}").evaluate_all("(all) => all.map((e) => e.textContent)")
                       for tag in ("dt", "dd")), strict=True))
     for name in ("lut_mode", "pwho", "vcsel"):
         value = network.inspect("router", 3).part("registers")[name]
-        assert said[name].strip() == (", ".join(map(str, value)) if isinstance(value, list) else str(value))
+        assert message_text[name].strip() == (", ".join(map(str, value)) if isinstance(value, list) else str(value))
 
 
 @pytest.mark.parametrize(("name", "router"), [("bgl-midplane", 9), ("metro-figure1", 5)])
-def test_a_router_is_shown_in_its_machines_words(page, tmp_path, name, router):
+def test_a_router_is_shown_in_its_machines_terms(page, tmp_path, name, router):
     """Names and notes of every virtual channel, in the last frames; of a large network, for one inspected router."""
     network = fl.Network(name, trace=True).step(150)
     twin = fl.Network(name).step(160)
@@ -145,15 +145,15 @@ def test_a_deadlock_is_shown_from_its_cycle_on(page, tmp_path):
             "traffic.packet_flits": 8}
     path, _ = recorded(tmp_path, fl.load("vc-torus-8x8").set(ring), 0, 100)
     open_page(page, path)
-    told = page.locator(".scope-deadlock")
-    assert "wait for one another in a cycle" in told.inner_text()
+    reported = page.locator(".scope-deadlock")
+    assert "wait for one another in a cycle" in reported.inner_text()
     page.locator(".flitlab-scope").focus()
     page.keyboard.press("Home")
     page.wait_for_selector('.flitlab-scope[data-detailed="0"]')
-    assert told.is_hidden()
+    assert reported.is_hidden()
 
 
-def test_a_connection_that_is_given_up_is_crossed_out(page, tmp_path):
+def test_a_released_connection_is_crossed_out(page, tmp_path):
     """The picture and the router's table show it in the cycles in which such a connection exists."""
     exp = fl.load("metro-figure3").set("traffic.load", 0.5)
     path, twin = recorded(tmp_path, exp, 200, 24)

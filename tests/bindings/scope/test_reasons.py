@@ -27,7 +27,7 @@ SENDS = r"([+-][xyz]) sends (.+?), whose tail leaves in cycle (\d+)"
 
 @pytest.mark.parametrize("changes", [{}, SMALL, {"router.escape": "dateline", "router.dynamic_vcs": 1}],
                          ids=["", "small", "dateline"])
-def test_what_is_said_of_links_and_arbiters_is_in_the_events(changes):
+def test_reasons_about_links_and_arbiters_agree_with_events(changes):
     """Checks which queue was granted a link, and when its tail leaves: 32 cycles per chunk after the head."""
     network = fl.Network(busy(**changes), trace=True).step(2500)
     seen, sends = Counter(), {}
@@ -72,37 +72,37 @@ def test_what_is_said_of_links_and_arbiters_is_in_the_events(changes):
         assert seen["tokens"] > 3, seen
 
 
-def test_no_winner_is_named_where_a_head_may_not_have_asked():
+def test_no_winner_is_named_for_a_head_that_may_not_have_requested():
     """With the arbitration gap, a blocked head requests one cycle late, so the winner among requesters is unknown
     afterwards."""
-    network, said = fl.Network(busy(**{"router.arbitration_gap": True})).step(2500), Counter()
+    network, message_text = fl.Network(busy(**{"router.arbitration_gap": True})).step(2500), Counter()
     for _ in range(250):
         network.step(1)
         for router in range(0, 32, 2):
             for port in network.router(router).ports[:6]:
-                said.update(vc.note.partition("\n")[2].partition(" ")[0] for vc in port.vcs)
-    assert said["can"] > 10 and said["denied:"] == 0, said
+                message_text.update(vc.note.partition("\n")[2].partition(" ")[0] for vc in port.vcs)
+    assert message_text["can"] > 10 and message_text["denied:"] == 0, message_text
 
 
-def test_the_scope_says_why_a_packet_waits(page):
+def test_the_scope_shows_why_a_packet_waits(page):
     network = fl.Network(busy()).step(2500)
     live = Live(page, network.view())
     choose(page, 13)
-    told = Counter()
+    reported = Counter()
     for _ in range(30):
         live.do("step1")
         live.wait_for(network.cycle)
         page.wait_for_function("() => window.scope.words() !== null")
-        said = page.evaluate("""() => Object.fromEntries([...document.querySelectorAll(".scope-ports [data-vc]")].map(
+        message_text = page.evaluate("""() => Object.fromEntries([...document.querySelectorAll(".scope-ports [data-vc]")].map(
             (row) => [row.dataset.vc, row.querySelector(".scope-why").textContent]))""")
         for p, port in enumerate(network.router(13).ports):
             for v, vc in enumerate(port.vcs):
-                why, shown = vc.note.partition("\n")[2], said[f"{p}.{v}"]
+                why, shown = vc.note.partition("\n")[2], message_text[f"{p}.{v}"]
                 if shown.startswith("✓"):
                     continue
                 assert shown == ("✗ " if vc.stage == "waiting" else "") + why
-                told[vc.stage] += 1
-    assert told["waiting"] > 10 and told["leaving"] > 10
+                reported[vc.stage] += 1
+    assert reported["waiting"] > 10 and reported["leaving"] > 10
 
 
 def test_a_channel_is_in_use_as_long_as_a_packet_takes_it(page):

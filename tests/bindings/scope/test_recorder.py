@@ -12,7 +12,7 @@ from nbclient import NotebookClient
 from scope_trees import short
 
 import flitlab as fl
-from flitlab.scope.places import positions_of, planes_of
+from flitlab.scope.places import planes_of, positions_of
 from flitlab.scope.recorder import DRAWN, Recorder
 
 
@@ -110,7 +110,7 @@ def test_queues_channels_and_loads_add_up():
     assert sum(len(f["l"]) for f in frames) == view.network.totals["packets_delivered"]
 
 
-def test_a_network_that_is_viewed_goes_on_as_before():
+def test_a_view_does_not_change_the_network():
     exp = fl.load("vc-mesh-8x8")
     network, other = fl.Network(exp).step(50), fl.Network(exp).step(50)
     view = network.view()
@@ -166,31 +166,31 @@ def test_of_a_large_network_a_region_is_drawn():
     (lambda v: v.network.view(window="300"), "window = '300'|window = 300"),
     (lambda v: v.network.view(routers=5), "routers = 5"), (lambda v: v.network.view(routers=[1.5]), "routers = "),
 ])
-def test_bad_input_is_refused(act, says):
+def test_bad_input_is_refused(act, expected_text):
     view = fl.Network("vc-mesh-8x8", trace=True).view()
-    with pytest.raises(fl.ConfigError, match=says):
+    with pytest.raises(fl.ConfigError, match=expected_text):
         act(view)
 
 
-def test_places():
+def test_positions():
     assert positions_of(["0 (0,0)", "1 (1,0)", "2 (0,1)", "3 (1,1)"], "mesh", [])[0] == [(0, 0), (1, 0), (0, 1), (1, 1)]
-    ring, said = positions_of([f"{i} ({i})" for i in range(8)], "ring", [])
-    assert said == "a ring" and all(abs(x * x + y * y - (8 / 6.283185) ** 2) < 1e-3 for x, y in ring)
+    ring, message_text = positions_of([f"{i} ({i})" for i in range(8)], "ring", [])
+    assert message_text == "a ring" and all(abs(x * x + y * y - (8 / 6.283185) ** 2) < 1e-3 for x, y in ring)
     assert positions_of([f"{i} ({i})" for i in range(4)], "mesh", [])[0] == [(i, 0) for i in range(4)]
     names = [f"{i} ({i % 2},{i // 2 % 2},{i // 4})" for i in range(8)]
-    places, said = positions_of(names, "torus", [])
-    assert "2 planes" in said and len(set(places)) == 8 and planes_of(names) == [0] * 4 + [1] * 4
+    places, message_text = positions_of(names, "torus", [])
+    assert "2 planes" in message_text and len(set(places)) == 8 and planes_of(names) == [0] * 4 + [1] * 4
     for shape in ([4], [1, 4]):  # a fabric, whose nodes are numbered
         assert positions_of([str(i) for i in range(4)], "mesh", [], shape) == ([(i, 0) for i in range(4)], "a row")
-    twos, said = positions_of(["0a", "0b", "1a", "1b", "2a", "2b"], "mesh", [], [3, 1])
-    assert said == "a row" and twos == [(0, 0), (0.3, -0.3), (1, 0), (1.3, -0.3), (2, 0), (2.3, -0.3)]
+    twos, message_text = positions_of(["0a", "0b", "1a", "1b", "2a", "2b"], "mesh", [], [3, 1])
+    assert message_text == "a row" and twos == [(0, 0), (0.3, -0.3), (1, 0), (1.3, -0.3), (2, 0), (2.3, -0.3)]
     assert positions_of([str(i) for i in range(6)], "mesh", [], [3, 2])[0] == [(i % 3, i // 3) for i in range(6)]
     assert fl.Network("sconnect-protocol").view()._recorder._meta["layout"] == "a row"
-    columns, said = positions_of(["0.0", "0.1", "1.0", "1.1"], "", [])
-    assert said == "2 stages as columns" and columns[0][0] == columns[1][0] < columns[2][0]
+    columns, message_text = positions_of(["0.0", "0.1", "1.0", "1.1"], "", [])
+    assert message_text == "2 stages as columns" and columns[0][0] == columns[1][0] < columns[2][0]
     square = [(0, 0, 1, 0), (1, 1, 2, 0), (2, 1, 3, 0), (3, 1, 0, 1)]
-    graph, said = positions_of(["0", "1", "2", "3"], "graph", square)
-    assert len(set(graph)) == 4 and "networkx" in said and positions_of(["0", "1", "2", "3"], "graph", square)[0] == graph
+    graph, message_text = positions_of(["0", "1", "2", "3"], "graph", square)
+    assert len(set(graph)) == 4 and "networkx" in message_text and positions_of(["0", "1", "2", "3"], "graph", square)[0] == graph
 
 
 def test_a_notebook_keeps_a_replay():
@@ -205,14 +205,14 @@ def test_a_notebook_keeps_a_replay():
 
 @pytest.mark.parametrize("window", [300, 12])
 @pytest.mark.parametrize("name", ["t3e-16", "bgl-midplane", "metro-figure1", "sconnect-priority"])
-def test_routers_are_recorded_in_their_machines_words(name, window):
+def test_routers_are_recorded_in_their_machines_terms(name, window):
     """All routers of a small network; of a large one the inspected routers, from their inspection on."""
     network = fl.Network(name, trace=True)
     twin = fl.Network(name)
     small = int(network.experiment.derived()["routers"]) <= 64
     recording = unpacked(network.view(window).inspect(3).step(40).recording)
     assert {"name", "note"}.isdisjoint(recording["meta"]["columns"])
-    words, said = {}, set()
+    words, message_text = {}, set()
     for frame in recording["frames"]:
         words.update(frame.get("w", {}))
         if not small and frame["c"] == 0:
@@ -223,11 +223,11 @@ def test_routers_are_recorded_in_their_machines_words(name, window):
         for r in words:
             ports = twin.router(int(r)).ports
             assert words[r] == [[port.note, [[vc.name, vc.note] for vc in port.vcs]] for port in ports]
-            said |= {vc.name for port in ports for vc in port.vcs} | {vc.note for port in ports for vc in port.vcs}
-    assert len(said) > 4
+            message_text |= {vc.name for port in ports for vc in port.vcs} | {vc.note for port in ports for vc in port.vcs}
+    assert len(message_text) > 4
 
 
-def test_a_deadlock_is_known_from_the_cycle_on_in_which_it_is_there():
+def test_a_deadlock_is_recorded_from_its_first_cycle():
     ring = {"router.vcs": 1, "routing.vc_assignment": "any", "traffic.load": 1, "router.buffer_flits": 2,
             "traffic.packet_flits": 8}
     exp = fl.load("vc-torus-8x8").set(ring)

@@ -94,7 +94,7 @@ def check_reasons(page, mutant):
     choose(page, ROUTER)
     for _ in range(60):
         watched.step()
-        said = page.evaluate("""() => Object.fromEntries([...document.querySelectorAll(".scope-ports [data-vc]")].map(
+        message_text = page.evaluate("""() => Object.fromEntries([...document.querySelectorAll(".scope-ports [data-vc]")].map(
             (row) => [row.dataset.vc, row.querySelector(".scope-why").textContent]))""")
         here = [e for e in watched.events[-1] if e["item"] == "router" and e["index"] == ROUTER]
         ports = watched.twin.router(ROUTER).ports
@@ -104,7 +104,7 @@ def check_reasons(page, mutant):
 
         for p, port in enumerate(ports):
             for v, vc in enumerate(port.vcs):
-                why = said[f"{p}.{v}"]
+                why = message_text[f"{p}.{v}"]
                 if "taken by" in why:
                     won = [e for e in here if e["kind"] == "switch_granted" and e["out_port"] == vc.out_port]
                     assert why == f"✗ output {ports[vc.out_port].name} taken by {winner(won[0])}"
@@ -122,8 +122,8 @@ def check_source_queue(page, mutant):
     watched, lengths = Watched(page, mutant), set()
     for router in range(SIDE**2):
         choose(page, router)
-        said = " ".join(page.locator(".scope-port").all_inner_texts())
-        found = re.search(r"— terminal (\d+)(?:, (\d+) packets? in its source queue)?", said)
+        message_text = " ".join(page.locator(".scope-port").all_inner_texts())
+        found = re.search(r"— terminal (\d+)(?:, (\d+) packets? in its source queue)?", message_text)
         assert int(found[1]) == router
         assert int(found[2] or 0) == watched.twin.terminal(router).queued
         lengths.add(int(found[2] or 0))
@@ -204,7 +204,7 @@ def check_fill(page, mutant):
             watched.step()
 
 
-def check_way(page, mutant):
+def check_path(page, mutant):
     """Checks, for a followed packet, the channels over which its head was sent up to the displayed cycle."""
     watched = Watched(page, mutant)
     sent = defaultdict(list)
@@ -288,12 +288,12 @@ def check_followed(page, mutant):
     assert "behind others" in check_stages(page, view, twin.step(120).events(), mutant)
 
 
-CHECKS = [check_cells, check_reasons, check_source_queue, check_flits, check_use, check_fill, check_way, check_plots,
+CHECKS = [check_cells, check_reasons, check_source_queue, check_flits, check_use, check_fill, check_path, check_plots,
           check_deadlock, check_followed]
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda c: c.__name__.removeprefix("check_"))
-def test_what_is_shown_is_what_the_twin_says(page, check):
+def test_the_display_agrees_with_the_twin(page, check):
     check(page, ("", ""))
 
 
@@ -313,13 +313,13 @@ MUTANTS = {
                         "Math.min(1, 5 * this.state(cycle).held_in(router) / places)"),
     "loads": (check_plots, "f.t[k] / terminals", "3 * f.t[1 - k] / terminals"),
     "mean latency": (check_plots, "a + b, 0) / latencies.length", "a + b, 0) * 2 / latencies.length"),
-    "way": (check_way, "of way?.hops ?? []", "of []"),
+    "way": (check_path, "of way?.hops ?? []", "of []"),
     "deadlock": (check_deadlock, "deadlock?.has(r)", "deadlock && !deadlock.has(r)"),
 }
 
 
 @pytest.mark.parametrize("mutant", MUTANTS)
-def test_a_display_that_says_something_else_is_caught(page, mutant):
+def test_a_modified_display_is_detected(page, mutant):
     check, *change = MUTANTS[mutant]
     with pytest.raises(AssertionError):
         check(page, tuple(change))

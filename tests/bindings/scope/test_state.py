@@ -45,7 +45,7 @@ def test_state_that_is_read_wrongly_is_caught(page, mutant):
         check_trees(page, "bgl-midplane", {"topology.shape": [4, 2, 2]}, 300, mutant)
 
 
-def test_a_page_that_runs_on_forgets_nothing_of_the_state(page):
+def test_a_live_page_keeps_all_state(page):
     """A live page with a short window discards frames; their changes remain in its state."""
     network = fl.Network("vc-mesh-8x8").step(100)
     view = network.view(12)
@@ -59,7 +59,7 @@ def test_a_page_that_runs_on_forgets_nothing_of_the_state(page):
         assert shown == short(network._core.item("router", router))
 
 
-def test_a_saved_page_shows_the_state_of_a_router_that_nobody_named(page, tmp_path):
+def test_a_saved_page_shows_the_state_of_any_router(page, tmp_path):
     network = fl.Network("vc-mesh-8x8").step(100)
     network.view().step(5).save(tmp_path / "demo.html")
     page.goto((tmp_path / "demo.html").as_uri())

@@ -25,7 +25,7 @@ def tables(network, nodes):
     return [{k: v for k, v in machine.registers(n).items() if k not in ("R_SW", "R_SGET_RTRN")} for n in range(nodes)]
 
 
-def test_a_cold_machine_knows_nothing():
+def test_a_cold_machine_has_empty_registers():
     net = cold((2, 4, 2))
     assert all(value == 0 for n in range(16) for value in Machine(net).registers(n).values())
     assert net.step(300).totals["packets_created"] == 0
@@ -132,7 +132,7 @@ def test_other_formats_of_logical_numbers(tmp_path):
     assert [logical_number((0, 3, 0), (2, 4, 2), f) for f in (1, 2, 3)] == [0b1010, 0b0110, 0b1100]
 
 
-def test_any_pe_may_do_it(tmp_path):
+def test_any_pe_can_boot_the_machine(tmp_path):
     """Numbering along a ring starts at the explorer; Y = 2 is no ring."""
     pairs = [(src, dst) for src in (0, 7, 12) for dst in range(16) if src != dst]
     net, arrived = journeys(tmp_path, (4, 2, 2), pairs, node=6)
@@ -164,13 +164,13 @@ def test_broken_links_and_dead_nodes_are_found(shape, planes, links, nodes, dela
     net = cold(shape, topology__partial_planes=planes, faults__links=links, faults__nodes=nodes,
                special__router_delay=delay)
     found = boot(net)
-    everybody = int(net.experiment.derived()["routers"])
-    alive = [n for n in range(everybody) if n not in nodes]
+    all_nodes = int(net.experiment.derived()["routers"])
+    alive = [n for n in range(all_nodes) if n not in nodes]
     assert (found.shape, found.nodes, len(found.broken_links)) == (shape, len(alive), len(links) // 2)
     assert len(found.dead_nodes) == len(nodes)
     loaded = fl.Network(net.experiment.set("boot.state", "loaded"))
-    mine, others = tables(net, everybody), tables(loaded, everybody)
-    assert [mine[n] for n in alive] == [others[n] for n in alive]
+    booted_tables, others = tables(net, all_nodes), tables(loaded, all_nodes)
+    assert [booted_tables[n] for n in alive] == [others[n] for n in alive]
     read = Machine(loaded).read_register
     assert [read(n, "R_PWHO") for n in nodes] == [x | y << 8 | z << 16 for x, y, z in found.dead_nodes]
     totals = counts(net, 1000)
@@ -186,8 +186,8 @@ def test_packets_on_detours_meet_no_others():
     boot(net)
     loaded = fl.Network(net.experiment.set("boot.state", "loaded"))
     alive = [n for n in range(64) if n not in (16, 19)]
-    mine, others = tables(net, 64), tables(loaded, 64)
-    assert [mine[n] for n in alive] == [others[n] for n in alive]
+    booted_tables, others = tables(net, 64), tables(loaded, 64)
+    assert [booted_tables[n] for n in alive] == [others[n] for n in alive]
 
 
 def test_links_that_cannot_be_tried_count_as_broken(tmp_path):
@@ -244,7 +244,7 @@ def test_lines_must_be_straight():
         recognise(e, explorer.known.values(), (2, 4, 2))
 
 
-def test_boot_wants_the_special_network_for_itself(monkeypatch):
+def test_boot_needs_the_special_network_alone(monkeypatch):
     real = Explorer.put
     monkeypatch.setattr(Explorer, "put", lambda self, way, register, value: real(
         self, way, register, value + (register == "R_SW" and value == 2)))
@@ -257,7 +257,7 @@ def test_special_routing_of_the_manual():
     assert len(rows) == 7 and {line["verdict"] for line in rows} == {"match", "holds"}
 
 
-def test_boot_says_what_it_needs():
+def test_boot_names_missing_settings():
     with pytest.raises(fl.ConfigError, match="must be true"):
         boot(cold((2, 2, 1), special__enabled=False))
     with pytest.raises(fl.ConfigError, match="format 4"):

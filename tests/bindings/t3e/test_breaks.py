@@ -137,7 +137,7 @@ def test_experiments_match(name):
 
 @pytest.mark.parametrize("changes", [LC424 | {"faults.links": [119, 2]}, AC20 | {"faults.links": [19, 2]}],
                          ids=["424", "20"])
-def test_what_cannot_be_connected_is_said_and_lost(changes):
+def test_unconnected_pairs_are_reported_and_their_packets_lost(changes):
     """Packets may circulate in a ring that does not contain their ordinate, or reach a missing link: the routers drop
     them, so that they block no others."""
     with pytest.raises(ConfigError, match="pairs of PEs cannot be connected"):

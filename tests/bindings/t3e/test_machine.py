@@ -62,7 +62,7 @@ def test_partial_planes_are_reached(tmp_path, changes):
     assert totals["packets_delivered"] == len(pairs) and totals["packets_dropped"] == 0
 
 
-def test_hops_are_made_only_where_no_normal_way_exists():
+def test_hops_are_made_only_without_a_normal_path():
     """Paper, section 2.3. +Z comes early enough and -Z late enough in direction order for nearly all pairs. Only
     between the two parts of plane 1 of cabinet 1, X = 0 to 3 and X = 4 and 5, must a packet go both up and down in
     Z."""
@@ -109,7 +109,7 @@ def test_registers_from_a_file(tmp_path):
 
 
 @pytest.mark.parametrize(("pe", "number"), [(2, 0x1), (2, 0x10000), (2, 0x10001), (3, 0x10000)])
-def test_packets_are_lost_whole_where_a_wrong_number_leads_over_no_link(tmp_path, pe, number):
+def test_packets_to_a_missing_link_are_dropped_whole(tmp_path, pe, number):
     """A node has another node's number. Where its tables lead over a missing link, no flit of the packet continues
     straight ahead on an adaptive channel."""
     (tmp_path / "registers.csv").write_text(f"{pe},R_PWHO,{number}\n")
@@ -225,7 +225,7 @@ def test_writing_a_select_bit_that_loses_packets_warns():
                 t3e.Machine(network).write_register(node, name, t3e.Machine(network).read_register(node, name))
 
 
-def test_what_a_pe_sends_to_itself_is_refused(tmp_path):
+def test_a_packet_to_its_own_pe_is_rejected(tmp_path):
     path = tmp_path / "trace.csv"
     path.write_text("0,1,1,2\n")
     network = Network(Experiment.from_dict({"router.kind": "t3e", "topology.shape": [2, 2, 1], "traffic.mode": "trace",
@@ -316,7 +316,7 @@ def test_hops_of_irregular_machines_are_those_of_their_tables(changes):
     assert experiment.derived()["hops_mean"] == pytest.approx(run(experiment).hops_mean, rel=0.01)
 
 
-def test_no_latency_is_foretold_where_a_packet_waits_for_credits_or_has_no_way():
+def test_no_latency_is_predicted_for_packets_that_wait_or_have_no_path():
     def foretold(changes):
         e = build({"topology.shape": [4, 4, 2], "traffic.load": 0.0, "traffic.packet_flits": 10} | changes)
         return e.derived()["zero_load_latency_cycles"]
@@ -328,7 +328,7 @@ def test_no_latency_is_foretold_where_a_packet_waits_for_credits_or_has_no_way()
 
 @pytest.mark.filterwarnings("ignore:boot.state")
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_replies_on_a_machine_that_nobody_has_booted(config, seed):
+def test_replies_on_a_machine_that_is_not_booted(config, seed):
     """All PEs have number 0 and tables are not loaded: replies arrive at PEs that expect none, or whose request has not
     left yet."""
     e = flitlab.load(config("t3e-128")).set({"boot.state": "cold", "traffic.mode": "request_reply",

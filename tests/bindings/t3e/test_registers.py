@@ -60,7 +60,7 @@ def test_tables_of_the_manual(machine):
         assert Tag.of(int(tag)) == tag
 
 
-def test_a_rewritten_tag_sends_packets_the_other_way(machine):
+def test_a_rewritten_tag_reverses_the_direction(machine):
     shape = [8, 4, 2]
     net = machine(shape, [(10, 0, 2, 1)])
     Machine(net).write_register(0, "R_NET_LUT2", int(Tag(2, 0, 0, "-++", adapt=False)))
@@ -128,7 +128,7 @@ def test_no_adapt_closes_an_adaptive_channel(machine):
         assert way(net)[0] == [0, second]
 
 
-def test_orientation_is_told_to_all(machine):
+def test_orientation_propagates_to_all_nodes(machine):
     net = machine([2, 4, 2], [])
     Machine(net).write_register(3, "R_ORIENT", 5)
     assert {Machine(net).read_register(n, "R_ORIENT") for n in range(16)} == {5}

@@ -320,7 +320,7 @@ def test_bad_machines_are_named(settings, parts):
     assert all(part in str(error.value) for part in parts), str(error.value)
 
 
-def test_nobody_sends_to_itself(tmp_path):
+def test_a_pe_cannot_send_to_itself(tmp_path):
     matrix = tmp_path / "m.csv"
     matrix.write_text("".join(f"{i},{i},1\n" for i in range(16)))
     with pytest.raises(fl.ConfigError, match="terminal 0 sends to itself"):

@@ -24,14 +24,14 @@ class Cables:
         self.far = {}
         plus_ports, alternating = e["topology.plus_ports"], e["topology.wiring_z"] == "alternating"
 
-        def plus(place, dim):
-            turned = dim == 2 and alternating and place[2] % 2
+        def plus(coordinates, dim):
+            turned = dim == 2 and alternating and coordinates[2] % 2
             return 1 - plus_ports[dim] if turned else plus_ports[dim]
 
         for dim in range(3):
             lines = {}
-            for place in self.nodes:
-                lines.setdefault(place[:dim] + place[dim + 1:], []).append(place)
+            for coordinates in self.nodes:
+                lines.setdefault(coordinates[:dim] + coordinates[dim + 1:], []).append(coordinates)
             for line in map(sorted, lines.values()):
                 joined = list(zip(line, line[1:] + line[:1], strict=True))
                 if len(line) == 1 or (dim == 1 and len(line) == 2):  # open
@@ -44,26 +44,26 @@ class Cables:
         """Returns R_ORIENT of all nodes after a write to one node."""
         orient, waiting = {start: value}, [start]
         while waiting:
-            place = waiting.pop(0)
+            coordinates = waiting.pop(0)
             for dim, port in [(dim, port) for dim in range(3) for port in (0, 1)]:
-                if (place, dim, port) not in self.far:
+                if (coordinates, dim, port) not in self.far:
                     continue
-                other, _, other_port = self.far[place, dim, port]
+                other, _, other_port = self.far[coordinates, dim, port]
                 if other not in orient:
-                    orient[other] = orient[place] ^ (1 << dim if inverts and port == other_port else 0)
+                    orient[other] = orient[coordinates] ^ (1 << dim if inverts and port == other_port else 0)
                     waiting.append(other)
         return orient
 
-    def follow(self, place, deltas, orient):
+    def follow(self, coordinates, deltas, orient):
         """Returns where a special packet ends; None if an open port loses it (Tables 1 to 3: the bit is the + port)."""
         for leg, delta in enumerate(deltas):
             for _ in range(abs(delta)):
-                plus = orient[place] >> leg % 3 & 1
-                end = self.far.get((place, leg % 3, plus if delta > 0 else 1 - plus))
+                plus = orient[coordinates] >> leg % 3 & 1
+                end = self.far.get((coordinates, leg % 3, plus if delta > 0 else 1 - plus))
                 if end is None:
                     return None
-                place = end[0]
-        return place
+                coordinates = end[0]
+        return coordinates
 
 
 def machine(*changes, **settings):
@@ -113,13 +113,13 @@ def test_special_packets_follow_the_cables(shape, wiring):
         assert orientation(network) == dict.fromkeys(cables.nodes.values(), 0)
         check_packets(network, cables, dict.fromkeys(cables.nodes, 0), rng, 4)
         for by_pe in (True, False):
-            value, place = rng.randrange(8), rng.choice(list(cables.nodes))
+            value, coordinates = rng.randrange(8), rng.choice(list(cables.nodes))
             if by_pe:
-                t3e.Machine(network).special_put(cables.nodes[place], (0,) * 6, "R_ORIENT", value)
+                t3e.Machine(network).special_put(cables.nodes[coordinates], (0,) * 6, "R_ORIENT", value)
                 network.step(100)
             else:
-                t3e.Machine(network).write_register(cables.nodes[place], "R_ORIENT", value)
-            orient = cables.orient(place, value, inverts)
+                t3e.Machine(network).write_register(cables.nodes[coordinates], "R_ORIENT", value)
+            orient = cables.orient(coordinates, value, inverts)
             assert orientation(network) == {cables.nodes[p]: v for p, v in orient.items()}
             check_packets(network, cables, orient, rng, 6)
 
@@ -132,17 +132,17 @@ def test_a_loaded_machine_agrees_with_its_cables(shape, wiring):
     e = machine(shape, wiring)
     cables, network = Cables(e), fl.Network(e)
     loaded = orientation(network)
-    for place in random.Random(1).choices(list(cables.nodes), k=3):
-        wanted = cables.orient(place, loaded[cables.nodes[place]], True)
+    for coordinates in random.Random(1).choices(list(cables.nodes), k=3):
+        wanted = cables.orient(coordinates, loaded[cables.nodes[coordinates]], True)
         assert loaded == {cables.nodes[p]: v for p, v in wanted.items()}
-    for place, node in cables.nodes.items():
+    for coordinates, node in cables.nodes.items():
         named = {}
         for port in network.router(node).ports[:6]:
             hardware, direction = port.name.split()
             assert (int(hardware[1]) == loaded[node] >> "xyz".index(direction[1]) & 1) == (direction[0] == "+")
             named["XYZ".index(hardware[0]), int(hardware[1])] = port.peer
         for (dim, port), peer in named.items():
-            end = cables.far.get((place, dim, port))
+            end = cables.far.get((coordinates, dim, port))
             assert peer == (cables.nodes[end[0]] if end else None)
 
 
@@ -183,13 +183,13 @@ def test_boot_of_every_wiring(shape, wiring):
     found = boot(network)
     assert (list(found.shape), len(found.dead_nodes)) == (shape["topology.shape"], len(dead))
     for node in set(range(int(e.derived()["routers"]))) - set(dead):
-        mine, other = (t3e.Machine(n).registers(node) for n in (network, loaded))
-        assert {k: v for k, v in mine.items() if k not in ("R_SW", "R_SGET_RTRN")} == {
+        loaded_by_boot, other = (t3e.Machine(n).registers(node) for n in (network, loaded))
+        assert {k: v for k, v in loaded_by_boot.items() if k not in ("R_SW", "R_SGET_RTRN")} == {
             k: v for k, v in other.items() if k not in ("R_SW", "R_SGET_RTRN")}
 
 
 @pytest.mark.parametrize("shape", [{"topology.shape": [4, 4, 3]}, AC20], ids=str)
-def test_boot_from_a_board_the_other_way_round(shape):
+def test_boot_from_a_board_of_opposite_orientation(shape):
     """A PE in plane 1 uses Z0 as +, which is right for boards in plane 0: Z is numbered downwards, and traffic
     arrives."""
     e = machine(shape, topology__wiring_z="alternating", boot__state="cold", traffic__load=0.2, traffic__start=400_000)
@@ -225,7 +225,7 @@ def test_boot_loses_boards_where_hardware_does_not_invert(inverts, shape):
     assert boot(fl.Network(e)).shape == shape
 
 
-def test_data_packets_go_astray_where_hardware_does_not_invert(tmp_path):
+def test_data_packets_are_misrouted_without_inversion(tmp_path):
     """PE 0 of four boards writes the current value of its node's R_ORIENT. With inversion nothing changes. Without it
     boards 1 and 3 exchange + and -, and a packet for board 2 travels between boards 0 and 1 without end."""
     trace = tmp_path / "trace.csv"

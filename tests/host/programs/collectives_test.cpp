@@ -37,7 +37,7 @@ std::vector<std::vector<Step>> steps_of(const Collective& c, u32 members) {
 template <class Give, class Take>
 bool carry_out(const std::vector<std::vector<Step>>& steps, std::vector<Known>& known, Give give, Take take) {
   const u32 n = static_cast<u32>(steps.size());
-  std::map<std::pair<u32, u32>, std::vector<std::pair<u64, Known>>> under_way;
+  std::map<std::pair<u32, u32>, std::vector<std::pair<u64, Known>>> in_flight;
   std::map<std::pair<u32, u32>, std::size_t> taken;
   std::vector<std::size_t> next(n, 0);
   for (bool moved = true; moved;) {
@@ -46,9 +46,9 @@ bool carry_out(const std::vector<std::vector<Step>>& steps, std::vector<Known>& 
       for (; next[me] < steps[me].size(); ++next[me], moved = true) {
         const Step& s = steps[me][next[me]];
         if (s.kind == CallKind::kSend) {
-          under_way[{me, s.other}].push_back({s.amount, give(me, s.other, s.amount, known[me])});
+          in_flight[{me, s.other}].push_back({s.amount, give(me, s.other, s.amount, known[me])});
         } else if (s.kind == CallKind::kReceive) {
-          auto& from = under_way[{s.other, me}];
+          auto& from = in_flight[{s.other, me}];
           std::size_t& k = taken[{s.other, me}];
           if (k == from.size()) break;
           EXPECT_EQ(from[k].first, s.amount);
@@ -58,7 +58,7 @@ bool carry_out(const std::vector<std::vector<Step>>& steps, std::vector<Known>& 
   }
   for (u32 me = 0; me < n; ++me)
     if (next[me] < steps[me].size()) return false;
-  for (const auto& [pair, list] : under_way) EXPECT_EQ(taken[pair], list.size());
+  for (const auto& [pair, list] : in_flight) EXPECT_EQ(taken[pair], list.size());
   return true;
 }
 
@@ -90,7 +90,7 @@ class Collectives : public ::testing::TestWithParam<u32> {
   const u32 n = GetParam();
 };
 
-TEST_P(Collectives, BarrierHearsOfEverybody) {
+TEST_P(Collectives, BarrierIncludesAllMembers) {
   const auto steps = steps_of({CollectiveKind::kBarrier}, n);
   auto known = own(n);
   ASSERT_TRUE(carry_out(steps, known, everything, add));
@@ -100,7 +100,7 @@ TEST_P(Collectives, BarrierHearsOfEverybody) {
   }
 }
 
-TEST_P(Collectives, BroadcastReachesEverybodyOnce) {
+TEST_P(Collectives, BroadcastReachesEachMemberOnce) {
   for (u32 root : {0u, n / 2, n - 1}) {
     const auto steps = steps_of({CollectiveKind::kBroadcast, root, 100}, n);
     std::vector<Known> known(n);
@@ -109,10 +109,10 @@ TEST_P(Collectives, BroadcastReachesEverybodyOnce) {
     u32 sends = 0;
     for (u32 me = 0; me < n; ++me) {
       EXPECT_EQ(known[me], (Known{{root, 0}})) << me;
-      u32 mine = 0;
-      for (const Step& s : steps[me]) mine += s.kind == CallKind::kSend;
-      EXPECT_LE(mine, static_cast<u32>(std::bit_width(n - 1)));
-      sends += mine;
+      u32 own_blocks = 0;
+      for (const Step& s : steps[me]) own_blocks += s.kind == CallKind::kSend;
+      EXPECT_LE(own_blocks, static_cast<u32>(std::bit_width(n - 1)));
+      sends += own_blocks;
     }
     EXPECT_EQ(sends, n - 1);
   }
@@ -125,13 +125,13 @@ TEST_P(Collectives, ReduceCombinesEachContributionOnce) {
     ASSERT_TRUE(carry_out(steps, known, everything, add));
     EXPECT_EQ(known[root], all(n));
     u32 combines = 0;
-    for (const auto& mine : steps)
-      for (const Step& s : mine) combines += s.kind == CallKind::kCompute && s.amount == 7;
+    for (const auto& own_blocks : steps)
+      for (const Step& s : own_blocks) combines += s.kind == CallKind::kCompute && s.amount == 7;
     EXPECT_EQ(combines, n - 1);
   }
 }
 
-TEST_P(Collectives, AllreduceGivesEverybodyTheWholeSum) {
+TEST_P(Collectives, AllreduceGivesAllMembersTheWholeSum) {
   const auto steps = steps_of({CollectiveKind::kAllreduce, 0, 100, 7}, n);
   auto known = own(n);
   ASSERT_TRUE(carry_out(steps, known, everything, combine_or_replace));
@@ -146,7 +146,7 @@ TEST_P(Collectives, AllreduceGivesEverybodyTheWholeSum) {
   EXPECT_EQ(combines, doubling * rounds + (n - doubling));
 }
 
-TEST_P(Collectives, AllgatherGivesEverybodyEveryBlock) {
+TEST_P(Collectives, AllgatherGivesAllMembersEveryBlock) {
   const auto steps = steps_of({CollectiveKind::kAllgather, 0, 100}, n);
   auto known = own(n);
   // A message's bytes give its number of blocks: first the sender's own, then received ones in the order of positions.
@@ -156,14 +156,14 @@ TEST_P(Collectives, AllgatherGivesEverybodyEveryBlock) {
   const bool doubling = std::has_single_bit(n);
   ASSERT_TRUE(carry_out(
       steps, known,
-      [&](u32 from, u32, u64 bytes, const Known& mine) {
+      [&](u32 from, u32, u64 bytes, const Known& own_blocks) {
         EXPECT_EQ(bytes % 100, 0u);
-        EXPECT_LE(bytes / 100, mine.size());
-        if (doubling) return mine;
+        EXPECT_LE(bytes / 100, own_blocks.size());
+        if (doubling) return own_blocks;
         Known sent;
         for (u32 k = 0; k < bytes / 100; ++k) {
           const Piece piece{(from + k) % n, 0};
-          EXPECT_EQ(mine.count(piece), 1u);
+          EXPECT_EQ(own_blocks.count(piece), 1u);
           sent.insert(piece);
         }
         return sent;
@@ -186,10 +186,10 @@ TEST_P(Collectives, AlltoallGivesEachWhatIsForIt) {
       },
       add));
   for (u32 me = 0; me < n; ++me) {
-    Known mine;
+    Known own_blocks;
     for (u32 from = 0; from < n; ++from)
-      if (from != me) mine.insert({from, me});
-    EXPECT_EQ(known[me], mine) << me;
+      if (from != me) own_blocks.insert({from, me});
+    EXPECT_EQ(known[me], own_blocks) << me;
   }
 }
 

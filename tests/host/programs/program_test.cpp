@@ -168,15 +168,15 @@ struct Move {
 
 /// Returns whether all ranks finish; the order of execution between ranks does not matter.
 bool ends(const std::vector<std::vector<Move>>& ranks) {
-  std::map<std::pair<u32, u32>, int> under_way;
+  std::map<std::pair<u32, u32>, int> in_flight;
   std::vector<std::size_t> next(ranks.size(), 0);
   for (bool moved = true; moved;) {
     moved = false;
     for (u32 me = 0; me < ranks.size(); ++me)
       while (next[me] < ranks[me].size()) {
         const Move& m = ranks[me][next[me]];
-        if (m.receives && !under_way[{m.peer, me}]) break;
-        m.receives ? --under_way[{m.peer, me}] : ++under_way[{me, m.peer}];
+        if (m.receives && !in_flight[{m.peer, me}]) break;
+        m.receives ? --in_flight[{m.peer, me}] : ++in_flight[{me, m.peer}];
         ++next[me];
         moved = true;
       }

@@ -61,7 +61,7 @@ TEST_P(AutomaticWindowOf, MeasuresWhatWasCreatedInIt) {
 INSTANTIATE_TEST_SUITE_P(Models, AutomaticWindowOf,
                          ::testing::Values("vc", "bless", "t3e", "bgl", "metro", "sconnect", "adaptive", "switch"));
 
-TEST(AutomaticWindow, EndsWhenItsMeanIsKnownSoWell) {
+TEST(AutomaticWindow, EndsAtTheRequestedPrecision) {
   u64 before = 0;
   for (const double precision : {0.1, 0.02, 0.005}) {
     const Result r = run({{"topology.shape", IntList{8, 8}}, {"traffic.load", 0.3}, {"run.precision", precision}});
@@ -81,7 +81,7 @@ TEST(AutomaticWindow, LastsForTenLatencies) {
   EXPECT_LE(static_cast<double>(r.measured_cycles), 10 * 1.5 * r.latency.mean);
 }
 
-TEST(AutomaticWindow, SaysWhenItWasCapped) {
+TEST(AutomaticWindow, ReportsThatItWasCapped) {
   RawConfig config{{"traffic.load", 0.2}, {"run.precision", 0.0001}, {"run.longest_window", integer(2350)}};
   const Result r = run(config);
   EXPECT_TRUE(r.window_capped);
@@ -92,7 +92,7 @@ TEST(AutomaticWindow, SaysWhenItWasCapped) {
   EXPECT_EQ(run(config).measured_cycles, 2500u);
 }
 
-TEST(AutomaticWindow, SaysWhenItsWarmupWasGivenUp) {
+TEST(AutomaticWindow, ReportsThatItsWarmupReachedItsLimit) {
   const Result r = run({{"traffic.load", 0.2}, {"run.longest_warmup", integer(700)}});
   EXPECT_FALSE(r.warmup_steady);
   EXPECT_EQ(r.warmup_cycles, 700u);

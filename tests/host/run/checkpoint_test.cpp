@@ -56,7 +56,7 @@ u32 asked = 0;
 
 /// A user's stop takes effect between two cycles, without waiting for a long epoch, and the run resumes there. An epoch
 /// is longer than the first piece, which is 636 cycles of a switch (EngineCost) on any machine.
-TEST(Checkpoint, AStopWithinAnEpochIsHeardAndKept) {
+TEST(Checkpoint, AStopWithinAnEpochTakesEffectAndIsKept) {
   const std::string path = testing::temporary(".checkpoint");
   const std::vector<Experiment> jobs{experiment({{"router.kind", word("switch")},
                                                  {"traffic.load", 0.01},

@@ -110,7 +110,7 @@ TEST(EndOfTime, ProgramsThatComputeForLongerAreRefused) {
 }
 
 /// Events after the end of time never occur; events before it are not lost.
-TEST(EndOfTime, OnOffSourcesOfTinyLoadsOfferWhatIsAsked) {
+TEST(EndOfTime, OnOffSourcesOfTinyLoadsOfferTheConfiguredLoad) {
   for (double load : {1e-9, 1e-7, 1e-6}) {
     const Experiment e = experiment({{"topology.shape", IntList{16, 16}},
                                      {"traffic.injection", word("on_off")},

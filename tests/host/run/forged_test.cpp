@@ -24,7 +24,7 @@ namespace {
 
 using testing::Network;
 
-class Forged : public ::testing::TestWithParam<std::string> {};
+class ChangedCheckpoint : public ::testing::TestWithParam<std::string> {};
 
 /// A network whose state can be transferred by checkpoint to another of the same configuration.
 struct Source {
@@ -48,7 +48,7 @@ struct Source {
 };
 
 /// Changes one number or a few bytes in a field of an item, and returns a description.
-std::string forge(const StateLayout& layout, std::vector<std::byte>& state, std::mt19937_64& random) {
+std::string change_number(const StateLayout& layout, std::vector<std::byte>& state, std::mt19937_64& random) {
   const auto below = [&](u64 n) { return random() % n; };
   const u32 k = static_cast<u32>(below(layout.kinds.size()));
   const ItemKind& kind = layout.kinds[k];
@@ -66,7 +66,7 @@ std::string forge(const StateLayout& layout, std::vector<std::byte>& state, std:
   return text.str();
 }
 
-TEST_P(Forged, IsRefusedOrRuns) {
+TEST_P(ChangedCheckpoint, IsRefusedOrRuns) {
   const char* more = std::getenv("FLITLAB_FORGED");  // factor for the trials; each is then printed first
   const char* seed = std::getenv("FLITLAB_FORGED_SEED");
   const u32 trials = testing::trials(more ? 60 * static_cast<u32>(std::atoi(more)) : 60);
@@ -82,7 +82,7 @@ TEST_P(Forged, IsRefusedOrRuns) {
     for (u32 i = 0; i < trials; ++i) {
       std::vector<std::byte> state = good;
       std::string what;
-      for (u64 n = 1 + random() % 4; n; --n) what += forge(other.plan->layout(), state, random);
+      for (u64 n = 1 + random() % 4; n; --n) what += change_number(other.plan->layout(), state, random);
       if (more) std::cerr << GetParam() << ' ' << number - 1 << ' ' << i << ": " << what << std::endl;
       try {
         source.load_into(other, state);
@@ -106,13 +106,13 @@ TEST_P(Forged, IsRefusedOrRuns) {
 }
 
 /// Position of a field's number, or of a member of its record, in the last element of an item.
-struct Place {
+struct NumberPosition {
   std::size_t offset = 0;
   u32 bytes = 0;  ///< 0: no such name, or a bit field
   u32 element = 0;
 };
 
-Place last_of(const ItemKind& kind, const std::string& where) {
+NumberPosition last_of(const ItemKind& kind, const std::string& where) {
   for (const FieldInfo& field : kind.fields) {
     const std::string name = kind.name + "." + std::string(field.name);
     const std::size_t element = field.offset + std::size_t{field.count - 1} * field.element_bytes;
@@ -125,7 +125,7 @@ Place last_of(const ItemKind& kind, const std::string& where) {
 }
 
 /// A number out of bounds is found in the first item and in the last, and the message gives its location.
-TEST_P(Forged, WhatIsOutOfBoundsIsNamed) {
+TEST_P(ChangedCheckpoint, WhatIsOutOfBoundsIsNamed) {
   const Experiment e = testing::variations(GetParam()).front();
   Source source(e);
   Network other(e);
@@ -134,7 +134,7 @@ TEST_P(Forged, WhatIsOutOfBoundsIsNamed) {
   for (const Bound& bound : other.plan->bounds())
     for (u32 k = 0; !bound.record_holds && k < layout.kinds.size(); ++k) {
       const ItemKind& kind = layout.kinds[k];
-      const Place place = last_of(kind, bound.where);
+      const NumberPosition place = last_of(kind, bound.where);
       const u64 all = place.bytes == 8 ? ~u64{0} : (u64{1} << 8 * place.bytes) - 1;
       for (u32 item : {0u, kind.count - 1}) {
         if (!place.bytes || bound.holds(all, item, place.element)) continue;
@@ -155,7 +155,7 @@ TEST_P(Forged, WhatIsOutOfBoundsIsNamed) {
 }
 
 /// S-Connect's queues are linked lists of buffers: a buffer marked as waiting must be in one.
-TEST(ForgedQueues, BufferThatWaitsIsInAQueue) {
+TEST(ChangedQueues, BufferThatWaitsIsInAQueue) {
   const Experiment e = testing::variations("sconnect").front();
   Source source(e);
   Network other(e);
@@ -163,7 +163,7 @@ TEST(ForgedQueues, BufferThatWaitsIsInAQueue) {
   u32 tried = 0;
   for (u32 k = 0; k < layout.kinds.size(); ++k) {
     const ItemKind& kind = layout.kinds[k];
-    const Place flags = last_of(kind, "router.buffer.flags");
+    const NumberPosition flags = last_of(kind, "router.buffer.flags");
     for (u32 item = 0; flags.bytes && item < kind.count; ++item) {
       std::vector<std::byte> state = source.state();
       std::byte& last = state[layout.kind_offset(k, 1) + std::size_t{item} * kind.item_bytes + flags.offset];
@@ -178,7 +178,7 @@ TEST(ForgedQueues, BufferThatWaitsIsInAQueue) {
 }
 
 /// Cursors of S-Connect's hosts advance until they reach the next creation; a cursor beyond it would never stop.
-TEST(ForgedQueues, CursorsAreNotBehindTheNextCreation) {
+TEST(ChangedQueues, CursorsAreNotBehindTheNextCreation) {
   const Experiment e = testing::variations("sconnect")[2];
   Source source(e);
   Network other(e);
@@ -201,7 +201,7 @@ TEST(ForgedQueues, CursorsAreNotBehindTheNextCreation) {
 }
 
 /// Hosts of S-Connect in a closed loop search for an unused transaction until they find one.
-TEST(ForgedQueues, TransactionsAreThoseOutstanding) {
+TEST(ChangedQueues, TransactionsAreThoseOutstanding) {
   const Experiment e = testing::experiment({{"router.kind", testing::word("sconnect")},
                                             {"traffic.mode", testing::word("request_reply")},
                                             {"traffic.load", 1.0}});
@@ -211,7 +211,7 @@ TEST(ForgedQueues, TransactionsAreThoseOutstanding) {
   const ItemKind& kind = layout.kinds[1];
   const std::vector<std::byte> good = source.state();
   EXPECT_NO_THROW(source.load_into(other, good));
-  const auto forged = [&](u32 item, const char* field, std::size_t offset, u32 value) {
+  const auto changed_state = [&](u32 item, const char* field, std::size_t offset, u32 value) {
     std::vector<std::byte> state = good;
     std::memcpy(state.data() + layout.kind_offset(1, 1) + std::size_t{item} * kind.item_bytes +
                     kind.field(field).offset + offset,
@@ -219,16 +219,16 @@ TEST(ForgedQueues, TransactionsAreThoseOutstanding) {
     return state;
   };
   for (u32 item : {0u, kind.count - 1}) {
-    EXPECT_THROW(source.load_into(other, forged(item, "loop", offsetof(LoopControl, outstanding), 0)), ConfigError);
-    EXPECT_THROW(source.load_into(other, forged(item, "control", offsetof(TerminalControl, created), 0)), ConfigError);
-    EXPECT_THROW(source.load_into(other, forged(item, "heard", offsetof(sconnect::ArrivedReply, tag), 4)), ConfigError);
-    EXPECT_THROW(source.load_into(other, forged(item, "reply", offsetof(QueuedReply, tag), 4)), ConfigError);
-    EXPECT_THROW(source.load_into(other, forged(item, "reply", offsetof(QueuedReply, to), kind.count)), ConfigError);
+    EXPECT_THROW(source.load_into(other, changed_state(item, "loop", offsetof(LoopControl, outstanding), 0)), ConfigError);
+    EXPECT_THROW(source.load_into(other, changed_state(item, "control", offsetof(TerminalControl, created), 0)), ConfigError);
+    EXPECT_THROW(source.load_into(other, changed_state(item, "heard", offsetof(sconnect::ArrivedReply, tag), 4)), ConfigError);
+    EXPECT_THROW(source.load_into(other, changed_state(item, "reply", offsetof(QueuedReply, tag), 4)), ConfigError);
+    EXPECT_THROW(source.load_into(other, changed_state(item, "reply", offsetof(QueuedReply, to), kind.count)), ConfigError);
   }
 }
 
 /// A source searches its transactions for the next request: a duplicate number would mean that another one is missing.
-TEST(ForgedQueues, RequestsThatWaitHaveNumbersOfTheirOwn) {
+TEST(ChangedQueues, RequestsThatWaitHaveNumbersOfTheirOwn) {
   const Experiment e = testing::experiment({{"traffic.mode", testing::word("request_reply")},
                                             {"traffic.load", 1.0},
                                             {"traffic.window", testing::integer(16)},
@@ -255,7 +255,7 @@ TEST(ForgedQueues, RequestsThatWaitHaveNumbersOfTheirOwn) {
   EXPECT_GT(tried, 0u);
 }
 
-TEST(ForgedRow, SeedAndLoadAreThoseOfTheConfiguration) {
+TEST(ChangedRow, SeedAndLoadAreThoseOfTheConfiguration) {
   const Experiment e = testing::experiment();
   Network net(e), other(e);
   net.step(100);
@@ -292,7 +292,7 @@ TEST(Bounds, OfWhatNoStateHasAreAMistakeOfTheModel) {
   EXPECT_NO_THROW(check_bounds(layout, {{"router.input_matrix", below(1)}}, state));  // this router has no such field
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Forged, ::testing::ValuesIn(testing::kinds()),
+INSTANTIATE_TEST_SUITE_P(Models, ChangedCheckpoint, ::testing::ValuesIn(testing::kinds()),
                          [](const auto& kind) { return kind.param; });
 
 }  // namespace

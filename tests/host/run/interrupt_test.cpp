@@ -44,7 +44,7 @@ Experiment trace(const std::string& path) {
 }
 
 /// A network that is stepped cycle by cycle, a traced one, and one that a trace feeds every 64 cycles.
-TEST_F(Interrupt, IsHeardInShortSteps) {
+TEST_F(Interrupt, TakesEffectInShortSteps) {
   const testing::TextFile file("0,0,5,1\n70,1,6,2\n900,2,7,3\n");
   for (bool traced : {false, true})
     for (const Experiment& e : {experiment({{"traffic.load", 0.3}}), trace(file.path)}) {
@@ -89,18 +89,18 @@ TEST_F(Interrupt, OnlyAStopSavesWithinAnEpoch) {
 
 /// The piece length is learnt once: short calls after long ones are not divided again.
 TEST_F(Interrupt, PiecesGrowOnceAndStayLong) {
-  static u32 asked;
-  asked = 0;
-  set_interrupt_check([] { ++asked; });
+  static u32 polls;
+  polls = 0;
+  set_interrupt_check([] { ++polls; });
   const Experiment e = experiment({{"traffic.load", 0.1}});
   testing::Network net(e);
   WorkSlicer slicer(16, std::chrono::hours(1));  // first a cycle of 16 routers; without a time limit
   const u32 only[] = {0};
   advance(*net.engine, *net.plan, net.feeds, net.idle, 100, only, slicer);
-  EXPECT_GE(asked, 6u);  // after 1, 2, 4, 8, 16 and 32 cycles more
-  const u32 before = asked;
+  EXPECT_GE(polls, 6u);  // after 1, 2, 4, 8, 16 and 32 cycles more
+  const u32 before = polls;
   advance(*net.engine, *net.plan, net.feeds, net.idle, 64, only, slicer);
-  EXPECT_LE(asked, before + 1);  // once if the machine was busy
+  EXPECT_LE(polls, before + 1);  // once if the machine was busy
 }
 
 }  // namespace

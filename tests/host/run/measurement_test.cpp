@@ -46,7 +46,7 @@ TEST(Window, HasAllCyclesFromItsBeginToBeforeItsEnd) {
   }
 }
 
-TEST(Hops, AreTheChannelsOnTheWay) {
+TEST(Hops, AreTheChannelsOfThePath) {
   RawConfig ring = neighbours(0.1);
   ring["run.measure_cycles"] = integer(2000);
   EXPECT_EQ(run(ring).hops_mean, 1);
@@ -219,7 +219,7 @@ TEST(Latency, OfNoPacketsIsUnknown) {
 
 /// Hosts refuse priority 0, so packets never arrive. The run ends with an error when none has arrived for
 /// run.stall_cycles, not before.
-TEST(Batch, ThatCannotEndIsGivenUp) {
+TEST(Batch, ThatCannotEndIsAnError) {
   const RawConfig config{{"router.kind", word("sconnect")},      {"topology.kind", word("mesh")},
                          {"topology.shape", IntList{2, 2}},      {"traffic.mode", word("batch")},
                          {"traffic.batch_packets", integer(20)}, {"host.refuses", IntList{0}},

@@ -57,7 +57,7 @@ TEST_P(GpuRun, ResultsAreThoseOfTheCpu) {
 }
 
 /// A job is stopped after every second epoch, and resumes from its file on the other engine.
-TEST_P(GpuRun, AJobGoesOnWithTheOtherEngine) {
+TEST_P(GpuRun, AJobResumesOnTheOtherEngine) {
   const std::string path = testing::temporary(".checkpoint");
   std::vector<Result> pieces;
   u32 stops = 0;
@@ -80,7 +80,7 @@ u32 asked = 0;
 
 /// Ctrl-C takes effect within an epoch, and the completed part is kept. The first piece of a T3E has 215 cycles
 /// (WorkSlicer) on any machine.
-TEST(GpuStop, WithinAnEpochIsHeardAndKept) {
+TEST(GpuStop, WithinAnEpochTakesEffectAndIsKept) {
   if (const std::string why = cuda_unavailable(); !why.empty()) GTEST_SKIP() << "needs a GPU: " << why;
   const std::vector<Experiment> jobs{experiment({{"router.kind", testing::word("t3e")},
                                                  {"traffic.load", 0.2},

@@ -96,7 +96,7 @@ TEST(SaturatedSources, AreSeenThoughTheirShortfallIsSmall) {
     EXPECT_FALSE(run(network.at(0.8 / 3, {{"run.seed", seed}})).saturated) << seed;
 }
 
-TEST(Warmup, SaysWhenItWasGivenUp) {
+TEST(Warmup, ReportsThatItReachedItsLimit) {
   const TwoToOne network;
   const RawConfig periodic{{"traffic.injection", word("periodic")}, {"run.measure_cycles", integer(10000)}};
   const Result growing = run(network.at(0.36, periodic)), steady = run(network.at(0.25, periodic));
@@ -108,7 +108,7 @@ TEST(Warmup, SaysWhenItWasGivenUp) {
 }
 
 /// Before an automatic window, unbounded growth is recognised, and the run does not wait for latency to settle.
-TEST(Warmup, IsNotGivenUpWhereGrowthIsSeen) {
+TEST(Warmup, EndsWhereGrowthIsDetected) {
   const TwoToOne network;
   const Result r = run(network.at(0.36, {{"traffic.injection", word("periodic")}}));
   EXPECT_TRUE(r.saturated);

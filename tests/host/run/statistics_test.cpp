@@ -82,7 +82,7 @@ TEST(HalfWidth, IsUnknownForFewSamplesOrNoPackets) {
 }
 
 /// Four times as many samples precede the window: the variance is the same, and the window is a fifth of all samples.
-TEST(HalfWidth, KnowsTheVarianceFromBeforeTheWindow) {
+TEST(HalfWidth, UsesTheVarianceFromBeforeTheWindow) {
   std::vector<double> sums, ones(100, 1.0);
   for (u32 i = 0; i < 100; ++i) sums.push_back(philox(3, 0, 0, i).word[0] / 4294967296.0);
   EXPECT_NEAR(half_width(sums, ones, 80), half_width(sums, ones, 0) * std::sqrt(5), 1e-12);

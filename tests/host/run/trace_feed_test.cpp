@@ -150,7 +150,7 @@ TEST(Trace, StepsInAnyPortionsAreTheSame) {
   EXPECT_EQ(whole.state_hash(), parts.state_hash());
 }
 
-TEST(Trace, CheckpointsGoOn) {
+TEST(Trace, CheckpointsResume) {
   const std::string path = write_trace(random_lines(1500, 1, 4));
   const std::string file = testing::temporary(".checkpoint");
   SteppedNetwork whole(replay(path), "cpu", 1, false), first(replay(path), "cpu", 1, false),

@@ -91,7 +91,7 @@ TEST(Transient, LatencyIsNotSteadyBeforeTwentyFiveLatencies) {
 /// Sources create the fraction `part` more than arrives, and latency grows accordingly: after a time t the backlog is
 /// part * t of waiting. It grows by half of that in the second half, and is detected at part t / 2 * t / 2 > 400 *
 /// 40^2: t > 1600 / sqrt(part), which is 71 epochs for 5 % and 358 for 0.2 %.
-TEST(Transient, GrowthForEverIsSaturation) {
+TEST(Transient, UnboundedGrowthIsSaturation) {
   const auto growing = [](double part, u32 seed) {
     return [=](u32 i) {
       Transient::Epoch epoch = steady_epoch(seed, i);

@@ -34,7 +34,7 @@ TEST(Mesh, IsWiredAsDrawn) {
   EXPECT_EQ(t.bisection_channels, 4u);
 }
 
-TEST(Grids, AreCalledWhatTheyAre) {
+TEST(Grids, HaveTheirNames) {
   EXPECT_EQ(make_torus({4}, 1).kind, "ring");
   EXPECT_EQ(make_torus({4, 4}, 1).kind, "torus");
   EXPECT_EQ(make_mesh({4}, 1).kind, "mesh");

@@ -90,7 +90,7 @@ def over_seeds(ratios: Callable[[], list[float]], quantity: str, source: str, se
         mean, half = found()
         over = (f"; {len(ratios())} seeds, 95 % interval {mean - half:.3f} to {mean + half:.3f}, which must lie on "
                 "that side" if half else "")
-        return f"the paper: {said}{over}"
+        return f"the paper: {statement}{over}"
 
     return row("bgl.response", quantity, source, setting, published, lambda: found()[0], "times", 0,
                uncertainty=lambda: found()[1], reading=reading, **better)

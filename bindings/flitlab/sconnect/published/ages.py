@@ -5,7 +5,7 @@ from __future__ import annotations
 from flitlab.reproduction import row
 from flitlab.result import Result
 from flitlab.runner import run
-from flitlab.sconnect.published.bandwidths import kept_up_with, loaded, offered
+from flitlab.sconnect.published.bandwidths import highest_carried_load, loaded, offered
 from flitlab.sconnect.published.fabrics import PAPER
 
 READINGS = {
@@ -31,15 +31,15 @@ def ages(sizes: tuple[int, ...] = (64, 256), cycles: int = 2000, batch: int = 20
         d = e.derived()
         bound = min(1.0, int(d["channels"]) / (2 * (nodes - 1) * d["channels_mean"]))
         for age, what in READINGS.items():
-            mine = e.set("routing.age", age)
-            over = run(offered(mine, bound))
-            whole = run(mine.set({"traffic.mode": "batch", "traffic.batch_packets": batch,
+            with_age = e.set("routing.age", age)
+            over = run(offered(with_age, bound))
+            whole = run(with_age.set({"traffic.mode": "batch", "traffic.batch_packets": batch,
                                   "channel.error_rate": 1e-6}))
             rows += [row("sconnect.age", f"{quantity}, {age}", f"{PAPER}, 2.2, 3, 3.2",
                          f"random, degree 4, {nodes} nodes", None, measured, unit, 0,
                          reading=f"{age}: {what}. {ABOUT}")
                      for quantity, measured, unit in (
-                         ("highest load carried, of the bound", kept_up_with(mine, bound), ""),
+                         ("highest load carried, of the bound", highest_carried_load(with_age, bound), ""),
                          ("accepted when the bound is offered, of the bound", over.accepted / bound, ""),
                          ("requeues per message when the bound is offered", returns(over), ""),
                          ("a batch, until the last delivery", whole.model.batch_cycles, "cycles"),

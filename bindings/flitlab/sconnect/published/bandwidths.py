@@ -59,9 +59,9 @@ class Point:
     distance: float  # channels between two nodes, mean over pairs
     raw: float  # bandwidth of the channels across the bisection
     bound: float  # load at which channels would be full, messages/cycle/terminal
-    kept_up: float  # highest load that the fabric carries, as a fraction of the bound
+    carried_load: float  # highest load that the fabric carries, as a fraction of the bound
     at_bound: float  # accepted load when the bound is offered, as a fraction of the bound
-    sustained: float  # bandwidth at kept_up
+    sustained: float  # bandwidth at carried_load
     latency: float  # us, at almost no load
 
     @property
@@ -97,12 +97,12 @@ def mean_over_busiest(e: Experiment) -> float:
     return statistics.fmean(load.values()) / max(load.values())
 
 
-def kept_up_with(e: Experiment, bound: float) -> float:
+def highest_carried_load(e: Experiment, bound: float) -> float:
     """Returns the highest of PARTS of the bound that the fabric carries, by bisection; 0 if it carries none of them."""
-    def falls_behind(part: float) -> bool:
+    def not_steady(part: float) -> bool:
         return run(offered(e, part * bound)).verdict != "steady"
 
-    return ([0.0, *PARTS])[bisect_left(PARTS, True, key=falls_behind)]
+    return ([0.0, *PARTS])[bisect_left(PARTS, True, key=not_steady)]
 
 
 def offered(e: Experiment, load: float) -> Experiment:
@@ -129,9 +129,9 @@ def point(kind: str, nodes: int, cycles: int = 2000, warmup: int = 1000, **setti
     bound = min(1.0, across, channels / (terminals * away * d["channels_mean"]))
     per_message = DATA * TIC / CLOCKS  # MB/s for a message per cycle
     low = min(0.02, 0.05 * bound)
-    kept_up = kept_up_with(e, bound)
-    return Point(nodes, int(d["diameter"]), d["channels_mean"], 2 * d["bisection_links"] * per_message, bound, kept_up,
-                 run(offered(e, bound)).accepted / bound, kept_up * bound * terminals * crossing * per_message,
+    carried_load = highest_carried_load(e, bound)
+    return Point(nodes, int(d["diameter"]), d["channels_mean"], 2 * d["bisection_links"] * per_message, bound, carried_load,
+                 run(offered(e, bound)).accepted / bound, carried_load * bound * terminals * crossing * per_message,
                  run(offered(e, low)).latency_cycles.mean * CLOCKS / TIC)
 
 
@@ -211,29 +211,29 @@ def figure18(sizes: dict[str, tuple[int, ...]] = QUICK, cycles: int = 2000) -> l
     common = {"experiment": "sconnect.figure18", "source": f"{PAPER}, 4.2, Figure 18"}
     rows = []
     for (kind, n), p in points.items():
-        mine = common | {"setting": f"{kind}, {n} nodes", "reading": READING_18, "tolerance": 0}
+        common_fields = common | {"setting": f"{kind}, {n} nodes", "reading": READING_18, "tolerance": 0}
         rows += [row(quantity="bisection bandwidth, derated as in the paper", published=None, unit="MB/s",
-                     measured=of(p, "paper"), **mine),
+                     measured=of(p, "paper"), **common_fields),
                  row(quantity="bandwidth sustained across it", published=None, unit="MB/s",
-                     measured=of(p, "sustained"), **mine),
+                     measured=of(p, "sustained"), **common_fields),
                  row(quantity="bound of loads", published=None, unit="messages/cycle/node",
-                     measured=partial(lambda p: 2 * p().bound, p), **mine),
+                     measured=partial(lambda p: 2 * p().bound, p), **common_fields),
                  row(quantity="sustained / derated bisection bandwidth", published=1,
                      measured=partial(lambda p: p().sustained / p().paper, p), unit="times", higher_is_better=True,
-                     **mine | {"tolerance": 1e-9}),
+                     **common_fields | {"tolerance": 1e-9}),
                  row(quantity="latency at almost no load", published=None, measured=of(p, "latency"), unit="us",
-                     **mine),
-                 row(quantity="diameter", published=None, measured=of(p, "diameter"), unit="channels", **mine),
+                     **common_fields),
+                 row(quantity="diameter", published=None, measured=of(p, "diameter"), unit="channels", **common_fields),
                  row(quantity="distance, mean", published=None, measured=of(p, "distance"), unit="channels",
-                     **mine)]
+                     **common_fields)]
         for name, q, reading in (("", p, READING_FULL), (", hosts held back", held_back[kind, n], READING_HELD_BACK)):
             rows += [row(quantity=f"{quantity}, of the bound{name}", published=None, measured=of(q, found), unit="",
-                         **mine | {"reading": reading})
+                         **common_fields | {"reading": reading})
                      for quantity, found in (("highest load carried", "kept_up"),
                                              ("accepted when the bound is offered", "at_bound"))]
         if kind.startswith("random"):
             rows.append(row(quantity="load of channels with all shortest paths, mean over busiest", published=None,
-                            unit="", **mine,
+                            unit="", **common_fields,
                             measured=partial(lambda kind, n: mean_over_busiest(fabric(figure18_fabric(kind, n))),
                                              kind, n)))
     if COLLAPSES in points:
@@ -249,16 +249,16 @@ def figure18(sizes: dict[str, tuple[int, ...]] = QUICK, cycles: int = 2000) -> l
             if n < 64 or (graph, n) not in points:
                 continue
             a, b = points[graph, n], points[mesh, n]
-            mine = {"source": f"{PAPER}, 6", "experiment": "sconnect.figure18", "reading": READING_RANDOM,
+            common_fields = {"source": f"{PAPER}, 6", "experiment": "sconnect.figure18", "reading": READING_RANDOM,
                     "setting": f"{graph} over {mesh}, {n} nodes", "published": 1, "unit": "times", "tolerance": 0}
             rows += [row(quantity="latency at almost no load", measured=over(a, b, "latency"), lower_is_better=True,
-                         **mine),
+                         **common_fields),
                      row(quantity="diameter", measured=over(a, b, "diameter"), lower_is_better=True, check=True,
-                         **mine),
+                         **common_fields),
                      row(quantity="bisection bandwidth", measured=over(a, b, "raw"), higher_is_better=True, check=True,
-                         **mine),
+                         **common_fields),
                      row(quantity="bandwidth sustained across it", measured=over(a, b, "sustained"),
-                         higher_is_better=True, **mine)]
+                         higher_is_better=True, **common_fields)]
     for kind, published in (("random, degree 4", 1), ("2D mesh", None)):
         if all((kind, n) in points for n in (64, 256, 1024)):
             three = [points[kind, n] for n in (64, 256, 1024)]

@@ -188,7 +188,7 @@ def ideal(traffic: str, dimension_order: bool = True) -> float:
     return 1 / max(1.0, *arriving.values(), *(between.values() if dimension_order else ()))
 
 
-def keeps_up(e: Experiment, load: float) -> bool:
+def is_carried(e: Experiment, load: float) -> bool:
     """Returns whether most of three seeds are steady; the third seed runs only if the others disagree."""
     def saturated(seeds: tuple[int, ...]) -> int:
         runs = run_job([e.set({"traffic.load": load, "run.seed": s}) for s in seeds])
@@ -206,7 +206,7 @@ def saturation(traffic: str, flow: str, cycles: int = 4000) -> float:
     step = 0.02 * high
     while high - low > step:
         middle = (low + high) / 2
-        if keeps_up(e, middle):
+        if is_carried(e, middle):
             low = middle
         else:
             high = middle

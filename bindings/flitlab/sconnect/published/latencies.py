@@ -30,7 +30,7 @@ SPACING = 70  # cycles between two messages, so that only one is in the fabric
 class Visit:
     """The passage of a message through a TIC: clocks at which its header entered and left, and the ports."""
 
-    came: int
+    entry: int
     left: int
     port_in: int
     port_out: int
@@ -48,23 +48,23 @@ def alone(settings: dict, terminals: int) -> list[list[Visit]]:
     net.step(SPACING * (len(pairs) + 1))
     fabric = Fabric(net)
     phases = [fabric.registers(tic)["phase"] for tic in range(1 + max(tic for tic, *_ in net.links()))]
-    came: dict[tuple[int, int], tuple[int, int]] = {}
+    entry: dict[tuple[int, int], tuple[int, int]] = {}
     done = defaultdict(list)
     # Port p handles a header in clock p of its node's routing cycle, so events have this time in clocks.
     for event in sorted(net.events(), key=lambda e: (e["cycle"], e["kind"] == "switch_granted")):
         message = event["src"], event["id"]
         if event["kind"] in ("injected", "arrived"):
-            came[message] = CLOCKS * event["cycle"] + event["port"], event["port"]
+            entry[message] = CLOCKS * event["cycle"] + event["port"], event["port"]
         elif event["kind"] == "switch_granted":
-            at, port = came[message]
+            at, port = entry[message]
             phase, left = phases[event["index"]], CLOCKS * event["cycle"] + event["out_port"]
             done[message].append(Visit(phase + at, phase + left, port, event["out_port"]))
-    ways = list(done.values())
-    longest = max(way[-1].left - way[0].came for way in ways) // CLOCKS
+    all_visits = list(done.values())
+    longest = max(visits_of_message[-1].left - visits_of_message[0].entry for visits_of_message in all_visits) // CLOCKS
     if longest >= SPACING - 10:
         raise RunError(f"sconnect.latency: a message takes {longest} cycles, but messages start every {SPACING} "
                        "cycles.")
-    return ways
+    return all_visits
 
 
 # The four workstations of section 4.1. The paper does not describe their wiring.
@@ -88,20 +88,20 @@ def four_nodes(channels: list[str], file: Path, **settings) -> list[list[Visit]]
     return seen
 
 
-def traversals(ways: list[list[Visit]]) -> list[int]:
+def traversals(all_visits: list[list[Visit]]) -> list[int]:
     """Returns the clocks from the read of a header in one node to its read in the next node, for each hop."""
-    return [b.came - a.came for way in ways for a, b in pairwise(way)]
+    return [b.entry - a.entry for visits_of_message in all_visits for a, b in pairwise(visits_of_message)]
 
 
-def machines_near(ways: list[list[Visit]], least: float, most: float) -> float:
+def machines_near(all_visits: list[list[Visit]], least: float, most: float) -> float:
     """Returns the fraction of machines whose mean hop takes `least` to `most` clocks; each machine has 12 journeys."""
-    means = [statistics.fmean(traversals(ways[i:i + 12])) for i in range(0, len(ways), 12)]
+    means = [statistics.fmean(traversals(all_visits[i:i + 12])) for i in range(0, len(all_visits), 12)]
     return statistics.fmean(least <= mean <= most for mean in means)
 
 
-def a_node_more(ways: list[list[Visit]]) -> float:
+def time_per_node(all_visits: list[list[Visit]]) -> float:
     """Returns the clocks that an additional node adds, by linear regression."""
-    lengths = [(len(way) - 1, way[-1].left - way[0].came) for way in ways]
+    lengths = [(len(visits_of_message) - 1, visits_of_message[-1].left - visits_of_message[0].entry) for visits_of_message in all_visits]
     return statistics.linear_regression(*zip(*lengths, strict=True)).slope
 
 
@@ -146,30 +146,30 @@ def span_of_a_message() -> float:
     as a length, divided by the messages on it at full load."""
     line = {"topology.shape": [2]}
     short, long = (alone(line | {"topology.channel_delay": delay}, 2)[0] for delay in (12, 300))
-    clocks = (long[1].came - long[0].left) - (short[1].came - short[0].left)
+    clocks = (long[1].entry - long[0].left) - (short[1].entry - short[0].left)
     metres = SPEED * clocks / TIC
     messages = clocks / CLOCKS * port_rate()
     return metres / messages * (100 / SLOT_BITS) * (16 * TIC / 1000)
 
 
-def nodes_rows(node: dict, setting: str, ways: list[list[Visit]], ns: float, reading: str = READING_NODE,
+def nodes_rows(node: dict, setting: str, all_visits: list[list[Visit]], ns: float, reading: str = READING_NODE,
                judged: bool = False) -> list[dict]:
     """Returns rows on the time per additional node in a machine of four; one of several wirings is judged."""
-    hops = traversals(ways)
-    mine = node | {"setting": setting, "reading": reading}
+    hops = traversals(all_visits)
+    common_fields = node | {"setting": setting, "reading": reading}
 
     def published(value: float) -> dict:
         return {"published": value if judged else None, "tolerance": value / 10 if judged else 0}
 
     least = " (published: 180, which gives the channel's delay)" if judged else ""
     return [
-        row(quantity="time per additional node, mean", measured=statistics.fmean(hops) * ns, **mine, **published(310)),
+        row(quantity="time per additional node, mean", measured=statistics.fmean(hops) * ns, **common_fields, **published(310)),
         row(quantity="time per additional node, by "
-                     "regression", measured=a_node_more(ways) * ns, **mine, **published(310)),
+                     "regression", measured=time_per_node(all_visits) * ns, **common_fields, **published(310)),
         row(quantity=f"time per additional node, at least{least}", measured=min(hops) * ns, published=None, tolerance=0,
-            **mine),
-        row(quantity="time per additional node, at most", measured=max(hops) * ns, **mine, **published(330)),
-        row(quantity="hops from 180 to 330 ns", **mine | {"unit": "%"}, published=None, tolerance=0,
+            **common_fields),
+        row(quantity="time per additional node, at most", measured=max(hops) * ns, **common_fields, **published(330)),
+        row(quantity="hops from 180 to 330 ns", **common_fields | {"unit": "%"}, published=None, tolerance=0,
             measured=100 * statistics.fmean(180 <= h * ns <= 330 for h in hops))]
 
 
@@ -177,8 +177,8 @@ def latency() -> list[dict]:
     """Routing latency of a TIC, traversal of a node, and bandwidth of a parallel port."""
     single = journeys(64)
     small = [journeys(16, topology__host_ports=2, topology__node=node) for node in ("single", "dual")]
-    visits = [v for ways in (single, *small) for way in ways for v in way if v.port_in != v.port_out]
-    clocks = [v.left - v.came for v in visits]
+    visits = [v for all_visits in (single, *small) for visits_of_message in all_visits for v in visits_of_message if v.port_in != v.port_out]
+    clocks = [v.left - v.entry for v in visits]
     pairs = {(v.port_in, v.port_out) for v in visits}
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "graph.csv"
@@ -196,8 +196,8 @@ def latency() -> list[dict]:
             unit="clocks", **tic),
         row(quantity="header in to header out, at least", published=None, measured=min(clocks), unit="clocks", **tic),
         row(quantity="pairs of ports seen", published=None, measured=len(pairs), unit="of 30", **tic),
-        *(line for name, ways in machines.items()
-          for line in nodes_rows(node, f"four nodes, {name}", ways, ns, judged=name == "a line")),
+        *(line for name, all_visits in machines.items()
+          for line in nodes_rows(node, f"four nodes, {name}", all_visits, ns, judged=name == "a line")),
         row(quantity="machines with 279 to 341 ns per additional node in the mean", setting="four nodes, a line",
             published=None, tolerance=0, reading=READING_NODE, **node | {"unit": "%"},
             measured=100 * machines_near(machines["a line"], 279 / ns, 341 / ns)),
@@ -205,7 +205,7 @@ def latency() -> list[dict]:
         *nodes_rows(node, "four nodes, a line, in phase, channels of 12 clocks", in_phase, ns, READING_EQUAL),
         row(quantity="a single packet to a neighbour, in TICs and channel (published: 1700, with the host's board)",
             setting="four nodes", published=None, tolerance=0, reading=READING_SINGLE,
-            measured=(statistics.fmean(way[-1].left - way[0].came for way in machines["a line"] if len(way) == 2)
+            measured=(statistics.fmean(visits_of_message[-1].left - visits_of_message[0].entry for visits_of_message in machines["a line"] if len(visits_of_message) == 2)
                       + CLOCKS) * ns, **node),
         row(quantity="messages per cycle and host", setting="a port that is never idle", published=1, measured=rate,
             check=True, **port | {"unit": ""}),

@@ -44,7 +44,7 @@ class Flooded:
     common: float  # occupied part of the buffers that are not reserved, %
     lower: float  # part of the buffers not reserved for the higher priority that hold lower messages, %
     stuck: float  # host ports at which a message waits for a buffer, %
-    lower_taken: int  # lower messages that hosts accepted
+    lower_accepted: int  # lower messages that hosts accepted
     higher: Followed
 
     @property
@@ -58,12 +58,12 @@ def priority_settings(where: dict, lower: list[int], hosts: str = APART) -> dict
     messages have the higher priority."""
     higher, ports = max(lower) + 1, 1 if hosts == ONE else 2
     queues = 2 * SERIAL + ports  # per priority: two virtual channels per channel, and the host ports
-    promised = POOL * 3 // 4 // (queues * (len(lower) + 1))  # the same as without router.reserve
+    reserved_buffers = POOL * 3 // 4 // (queues * (len(lower) + 1))  # the same as without router.reserve
     low, high = ([int(p in some) for p in range(4)] for some in (lower, [higher]))
     mixed = [p + len(lower) * q for p, q in zip(low, high, strict=True)]
     return where | {
         "router.buffers": POOL, "router.control_buffers": CONTROL,
-        "router.reserve": [promised * (p in [*lower, higher]) for p in range(4)],
+        "router.reserve": [reserved_buffers * (p in [*lower, higher]) for p in range(4)],
         "topology.host_ports": ports, "router.host_buffers": 64, "host.refuses": lower,
         "traffic.load": 2 * LOAD / ports, "host.priorities": low if hosts == APART else mixed,
         "host.second_priorities": high if hosts == APART else []}
@@ -115,18 +115,18 @@ def flood(where: dict, lower: list[int], hosts: str = APART, queues: str = "prio
     shared = POOL - 2 * CONTROL
     common = free = room = held_lower = 0
     for r in tics:
-        held = held_by_queues(net, r)
-        promised = {q: net.experiment["router.reserve"][priority_of(q)] for q in held}
-        common += shared - sum(promised.values())
-        free += shared - sum(max(held[q], promised[q]) for q in held)
-        room += shared - sum(promised[q] for q in held if priority_of(q) == higher)
+        held = buffers_of_queues(net, r)
+        reserved_buffers = {q: net.experiment["router.reserve"][priority_of(q)] for q in held}
+        common += shared - sum(reserved_buffers.values())
+        free += shared - sum(max(held[q], reserved_buffers[q]) for q in held)
+        room += shared - sum(reserved_buffers[q] for q in held if priority_of(q) == higher)
         held_lower += sum(held[q] for q in held if priority_of(q) in lower)
     followed = follow(net, higher, WINDOW)
     return Flooded(100 - 100 * free / common, 100 * held_lower / room, 100 * stuck / len(senders),
                    sum(net.totals[f"delivered_priority_{p}"] for p in lower), followed)
 
 
-def held_by_queues(net: Network, tic: int) -> dict[int, int]:
+def buffers_of_queues(net: Network, tic: int) -> dict[int, int]:
     """Returns queue -> buffers that it holds, for queues with a reservation: 4 priorities on 2 virtual channels at each
     port."""
     return {int(name[5:]): held for name, held in Fabric(net).registers(tic).items() if name.startswith("held.")}
@@ -179,7 +179,7 @@ def rows_of(name: str, lower: list[int], hosts: str) -> list[dict]:
                     (f"latency of {higher}, hardly loaded", alone(where, lower), "routing cycles")]
     rows = [row(quantity=f"delivered of {higher}", published=100, measured=f.delivered, unit=f"% of {f.higher.created}",
                 reading=READING_PRIORITY, **common),
-            row(quantity="lower messages accepted by hosts", published=0, measured=f.lower_taken, unit="messages",
+            row(quantity="lower messages accepted by hosts", published=0, measured=f.lower_accepted, unit="messages",
                 check=True, reading=READING_PRIORITY, **common)]
     rows += [row(quantity=quantity, published=None, measured=measured, unit=unit, reading=READING_PRIORITY, **common)
              for quantity, measured, unit in context]

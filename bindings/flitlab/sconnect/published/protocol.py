@@ -156,7 +156,7 @@ def errors_that_pass() -> list[dict]:
 
 
 @dataclass(frozen=True)
-class Book:
+class MessageCounts:
     """Counts of messages that were followed individually from source to destination."""
 
     sent: int
@@ -164,11 +164,11 @@ class Book:
     duplicated: int
     slots: int
     hits: int
-    again: int  # messages sent again in their slot because the answer was unreadable
+    repeated: int  # messages sent again in their slot because the answer was unreadable
     known: int  # of these, messages that had already arrived and were discarded by their sequence bit
 
 
-def delivered_once(rate: float, seeds: int = 3, packets: int = 400) -> Book:
+def delivered_once(rate: float, seeds: int = 3, packets: int = 400) -> MessageCounts:
     """Follows all messages of a 4 x 4 mesh in which every host sends ``packets`` packets, a quarter of them quads."""
     sent, got, sums = Counter(), Counter(), Counter()
     for seed in range(1, seeds + 1):
@@ -186,7 +186,7 @@ def delivered_once(rate: float, seeds: int = 3, packets: int = 400) -> Book:
                     got[seed, event["src"], event["id"]] += 1
             idle = 0 if (net.totals["slots_sent"], net.totals["packets_delivered"]) != before else idle + 1
         sums.update(net.totals)
-    return Book(len(sent), len(sent - got), sum((got - sent).values()), sums["slots_sent"], sums["slots_hit"],
+    return MessageCounts(len(sent), len(sent - got), sum((got - sent).values()), sums["slots_sent"], sums["slots_hit"],
                 sums["sent_again"], sums["duplicates"])
 
 
@@ -196,18 +196,18 @@ RATES = (1e-5, 1e-4, 1e-3)
 def losses() -> list[dict]:
     rows = []
     for rate in RATES:
-        book = delivered_once(rate)
+        message_counts = delivered_once(rate)
         common = {"experiment": "sconnect.protocol", "source": f"{PAPER}, 2.6; 3.2", "setting": f"{rate:g} errors/bit",
                   "tolerance": 0}
         rows += [
-            row(quantity=f"messages lost of {book.sent}", published=0, measured=book.lost, unit="messages",
+            row(quantity=f"messages lost of {message_counts.sent}", published=0, measured=message_counts.lost, unit="messages",
                 reading="16 nodes, a quarter of the packets quads; each message is followed from host to "
                         "host.", **common),
-            row(quantity=f"messages duplicated of {book.sent}", published=0, measured=book.duplicated, unit="messages",
+            row(quantity=f"messages duplicated of {message_counts.sent}", published=0, measured=message_counts.duplicated, unit="messages",
                 **common),
-            row(quantity=f"slots damaged of {book.slots}", published=None, measured=book.hits, unit="slots", **common),
-            row(quantity="sent again in their slot", published=None, measured=book.again, unit="messages", **common),
-            row(quantity="of these, discarded by their sequence bit", published=None, measured=book.known,
+            row(quantity=f"slots damaged of {message_counts.slots}", published=None, measured=message_counts.hits, unit="slots", **common),
+            row(quantity="sent again in their slot", published=None, measured=message_counts.repeated, unit="messages", **common),
+            row(quantity="of these, discarded by their sequence bit", published=None, measured=message_counts.known,
                 unit="messages", **common),
         ]
     return rows

@@ -70,7 +70,7 @@ def latencies(assignment: str) -> list[Sample]:
     return [Sample([r["latency_mean"] for r in rows if r["traffic.load"] == load]) for load in LOADS]
 
 
-def apart(first: Sample, second: Sample) -> dict:
+def relative_difference(first: Sample, second: Sample) -> dict:
     """Returns the difference of two samples in per cent of the second, with half of its 95 % confidence interval.
 
     The interval is the tolerance, but at most MOST, so that a wide interval cannot hide a difference."""
@@ -80,8 +80,8 @@ def apart(first: Sample, second: Sample) -> dict:
 
 
 def apart_on_demand(first: Callable[[], Sample], second: Callable[[], Sample]) -> dict:
-    """As :func:`apart`, for samples that are measured when a row needs them."""
-    found = once(lambda: apart(first(), second()))
+    """As :func:`relative_difference`, for samples that are measured when a row needs them."""
+    found = once(lambda: relative_difference(first(), second()))
     return {"published": 0, "unit": "%", "measured": lambda: found()["measured"],
             "tolerance": lambda: found()["tolerance"], "uncertainty": lambda: found()["uncertainty"]}
 

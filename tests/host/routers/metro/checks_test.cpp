@@ -95,7 +95,7 @@ TEST(MetroFaultFile, JudgesWhatIsLeftInTheEnd) {
   EXPECT_NE(error_of({{"faults.file", last.path}}).find("no path from endpoint 0"), std::string::npos);
 }
 
-TEST(MetroChecks, ATraceNamesOnlyWhatIsThere) {
+TEST(MetroChecks, ATraceNamesOnlyExistingEndpoints) {
   for (const auto& [line, message] :
        {std::pair{"0,0,16,20\n", "terminals are numbered 0 to 15"}, std::pair{"0,0,1,3\n", "must have 4 to 4095 flits"},
         std::pair{"0,0,1,20\n1,1,0,20,0\n", "cannot identify the packet that has arrived"}}) {
@@ -133,7 +133,7 @@ TEST(MetroFaultFile, MistakesAreNamedWithTheirLine) {
 }
 
 /// The requested number of faults, different ones for another seed; all endpoints remain connected.
-TEST(MetroFaultDraw, IsOfTheSizeAskedFor) {
+TEST(MetroFaultDraw, HasTheRequestedSize) {
   std::set<std::set<u32>> draws;
   for (int seed : {1, 2, 3}) {
     const Experiment e = experiment(metro({{"topology.radix", IntList{4, 4, 4}},

@@ -156,7 +156,7 @@ TEST(MetroNetworks, FatTreesAreWiredThrough) {
 
 /// METRO, Table 4, hbits: in words of 4 the paper's radices 2,2,2,4 take two words and 4,8 two; in words of 8 one. If
 /// each stage's bits must be in one word, 2, 3 and 3 bits in words of 4 take a word more than if they may straddle two.
-TEST(MetroRoutesTest, HeadersAreAsLongAsTable4Says) {
+TEST(MetroRoutesTest, HeadersHaveTheLengthsOfTable4) {
   const auto words = [](IntList radix, IntList dilation, u32 width, u32 header_words, bool straddles = true) {
     MetroNetwork n =
         make_metro_network(experiment(metro({{"topology.radix", radix}, {"topology.dilation", dilation}})));

@@ -127,7 +127,7 @@ std::vector<Broken> broken() {
 }
 
 /// A quad whose sender never requests the outcome: no state is wrong, but the channel never comes to rest.
-TEST(SconnectExplore, FindsWhatNeverEnds) {
+TEST(SconnectExplore, FindsAChannelThatNeverComesToRest) {
   ChannelInstance instance = of({0, 0}, {1, 0});
   instance.defect = ChannelDefect::kNeverRequests;
   EXPECT_EQ(explore_channel(instance).violation, "without further errors the channel never comes to rest:\n");
@@ -146,7 +146,7 @@ TEST(SconnectExplore, FindsWhatIsBroken) {
   }
 }
 
-TEST(SconnectExplore, SaysWhenItHasNotSeenAll) {
+TEST(SconnectExplore, ReportsAnIncompleteExploration) {
   const Exploration found = explore_channel(of({2, 2}, {0, 0}), 1000);
   EXPECT_FALSE(found.complete);
   EXPECT_EQ(found.violation, "");

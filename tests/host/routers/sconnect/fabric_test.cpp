@@ -248,7 +248,7 @@ TEST(SconnectRandom, EveryGraphIsAsLikely) {
   for (const auto& [edges, n] : count) EXPECT_NEAR(n, kDraws / 12, 5 * std::sqrt(kDraws / 12.0));
 }
 
-TEST(SconnectFabric, SaysWhatCannotBeBuilt) {
+TEST(SconnectFabric, ReportsInvalidFabrics) {
   const auto mesh = [](const std::vector<u32>& shape, const SconnectNodes& nodes) {
     return message_of([&] { make_sconnect_mesh(shape, nodes); });
   };
@@ -275,7 +275,7 @@ TEST(SconnectFabric, SaysWhatCannotBeBuilt) {
   EXPECT_EQ(tree(11, 3, true), "");
 }
 
-TEST(SconnectGraphFile, SaysWhatIsWrong) {
+TEST(SconnectGraphFile, ReportsErrors) {
   const auto wrong = [](const std::string& text) { return message_of([&] { sconnect_graph(text); }); };
   expect_in(
       ":6: \"0,5\": node 0 has more channels than the 4 of its TICs. Set topology.node = \"dual\", with which nodes "

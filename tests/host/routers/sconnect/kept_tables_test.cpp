@@ -15,15 +15,15 @@ namespace {
 std::atomic<u32> made{0};
 
 /// Makes tables that identify their fabric and this function.
-SconnectTables first_way(const SconnectFabric& f) {
+SconnectTables first_tables(const SconnectFabric& f) {
   ++made;
   SconnectTables t;
   t.entry.assign(std::size_t{f.tics} * f.nodes, static_cast<u16>(f.links[0].far));
   t.mean_hops = f.tics;
   return t;
 }
-SconnectTables second_way(const SconnectFabric& f) {
-  SconnectTables t = first_way(f);
+SconnectTables second_tables(const SconnectFabric& f) {
+  SconnectTables t = first_tables(f);
   t.tree = true;
   return t;
 }
@@ -36,35 +36,35 @@ TEST(SconnectKeptTables, AreMadeOnce) {
   SconnectTableCache kept(1 << 20);
   const SconnectFabric f = random_fabric(16, 1);
   made = 0;
-  const SconnectTables t = kept.get(f, first_way);
+  const SconnectTables t = kept.get(f, first_tables);
   EXPECT_EQ(made, 1u);
-  EXPECT_EQ(t.entry, kept.get(random_fabric(16, 1), first_way).entry);
+  EXPECT_EQ(t.entry, kept.get(random_fabric(16, 1), first_tables).entry);
   EXPECT_EQ(made, 1u);
   EXPECT_EQ(kept.bytes(), 16u * 16 * 2);
 }
 
-TEST(SconnectKeptTables, AreOfTheFabricAndTheWay) {
+TEST(SconnectKeptTables, DependOnTheFabricAndTheFunction) {
   SconnectTableCache kept(1 << 20);
   SconnectFabric other = random_fabric(16, 1);
-  kept.get(other, first_way);
+  kept.get(other, first_tables);
   made = 0;
-  EXPECT_TRUE(kept.get(other, second_way).tree);
-  EXPECT_FALSE(kept.get(other, first_way).tree);
+  EXPECT_TRUE(kept.get(other, second_tables).tree);
+  EXPECT_FALSE(kept.get(other, first_tables).tree);
   EXPECT_EQ(made, 1u);
   // Changes each property that may affect a table.
   std::swap(other.links[0].far, other.links[1].far);
   std::swap(other.links[0].port, other.links[1].port);
-  EXPECT_EQ(kept.get(other, first_way).entry[0], other.links[0].far);
+  EXPECT_EQ(kept.get(other, first_tables).entry[0], other.links[0].far);
   EXPECT_EQ(made, 2u);
   other.parallel_vcs = 2;
-  kept.get(other, first_way);
+  kept.get(other, first_tables);
   EXPECT_EQ(made, 3u);
   other.mixed_entries = true;
-  kept.get(other, first_way);
+  kept.get(other, first_tables);
   EXPECT_EQ(made, 4u);
-  kept.get(random_fabric(16, 2), first_way);
+  kept.get(random_fabric(16, 2), first_tables);
   EXPECT_EQ(made, 5u);
-  kept.get(random_fabric(16, 1, {.host_ports = 2}), first_way);
+  kept.get(random_fabric(16, 1, {.host_ports = 2}), first_tables);
   EXPECT_EQ(made, 6u);
 }
 
@@ -72,7 +72,7 @@ TEST(SconnectKeptTables, GoWhenThereIsNoRoom) {
   SconnectTableCache kept(3 * 16 * 16 * 2);
   const auto get = [&](u64 seed) {
     made = 0;
-    kept.get(random_fabric(16, seed), first_way);
+    kept.get(random_fabric(16, seed), first_tables);
     return made.load();
   };
   for (u64 seed : {1, 2, 3}) EXPECT_EQ(get(seed), 1u);
@@ -82,19 +82,19 @@ TEST(SconnectKeptTables, GoWhenThereIsNoRoom) {
   EXPECT_EQ(get(3), 0u);
   EXPECT_EQ(get(2), 1u);
   EXPECT_EQ(kept.bytes(), 3u * 16 * 16 * 2);
-  kept.get(random_fabric(32, 1), first_way);  // larger than the whole cache
+  kept.get(random_fabric(32, 1), first_tables);  // larger than the whole cache
   EXPECT_EQ(kept.bytes(), 3u * 16 * 16 * 2);
   EXPECT_EQ(get(2), 0u);
 }
 
-TEST(SconnectKeptTables, ManyMayAsk) {
+TEST(SconnectKeptTables, CanBeUsedByManyThreads) {
   SconnectTableCache kept(2 * 16 * 16 * 2);
   std::vector<std::thread> threads;
   for (u32 i = 0; i < 4; ++i)
     threads.emplace_back([&kept, i] {
       for (u32 n = 0; n < 50; ++n) {
         const SconnectFabric f = random_fabric(16, (n + i) % 3);
-        EXPECT_EQ(kept.get(f, first_way).entry[0], f.links[0].far);
+        EXPECT_EQ(kept.get(f, first_tables).entry[0], f.links[0].far);
       }
     });
   for (std::thread& t : threads) t.join();

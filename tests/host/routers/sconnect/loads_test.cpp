@@ -57,7 +57,7 @@ std::vector<double> naive_loads(const SconnectFabric& f, const std::vector<u16>&
   return load;
 }
 
-TEST(SconnectLoads, AreThoseOfAllWays) {
+TEST(SconnectLoads, AreThoseOfAllPaths) {
   for (u64 seed = 0; seed < 4; ++seed) {
     const bool dual = seed % 2;
     const SconnectFabric f = make_sconnect_random(20, dual ? 6 : 4, seed, dual ? dual_nodes(1) : single_nodes());

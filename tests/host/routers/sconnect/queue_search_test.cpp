@@ -34,14 +34,14 @@ std::vector<u32> random_ranks(const SconnectFabric& f, u64 seed) {
 }
 
 /// Returns whether a TIC has a shortest path through queues of increasing rank, by trying all paths.
-bool has_rising_way(const SconnectFabric& f, const std::vector<u32>& rank, const std::vector<u32>& hops, u32 tic,
+bool has_rising_path(const SconnectFabric& f, const std::vector<u32>& rank, const std::vector<u32>& hops, u32 tic,
                     u32 after) {
   if (hops[tic] == 0) return true;
   for (u32 bit = 0; bit < kQueueBits; ++bit) {
     const u32 queue = kQueueBits * tic + bit;
     if (!has_queue(f, tic, bit) || rank[queue] <= after) continue;
     const u32 far = f.link(tic, bit / 2).far;
-    if (hops[far] + 1 == hops[tic] && has_rising_way(f, rank, hops, far, rank[queue])) return true;
+    if (hops[far] + 1 == hops[tic] && has_rising_path(f, rank, hops, far, rank[queue])) return true;
   }
   return false;
 }
@@ -56,7 +56,7 @@ void expect_right(const SconnectFabric& f, const SconnectQueueSearch& search) {
   for (u32 d = 0; d < f.nodes; ++d) {
     const std::vector<u32> hops = sconnect_hops(f, hosts[d]);
     for (const auto& tics : hosts)
-      for (u32 tic : tics) missing += !has_rising_way(f, rank, hops, tic, 0);
+      for (u32 tic : tics) missing += !has_rising_path(f, rank, hops, tic, 0);
     for (u32 tic = 0; tic < f.tics; ++tic) {
       u32 at = tic, last = 0, steps = 0;
       for (; hops[at] && search.label(at, d) != SconnectQueueSearch::kNoQueue; ++steps) {
@@ -74,7 +74,7 @@ void expect_right(const SconnectFabric& f, const SconnectQueueSearch& search) {
   EXPECT_EQ(missing, search.missing());
 }
 
-TEST(SconnectQueueSearch, CountsWhatAnOrderLeavesWithoutAWay) {
+TEST(SconnectQueueSearch, CountsPairsWithoutAPath) {
   for (u64 seed = 0; seed < 6; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const bool dual = seed % 2;

@@ -94,7 +94,7 @@ TEST(SconnectTableFile, LeavesOutTheMiddleOfALongCircle) {
       message_of([&] { read_sconnect_tables(ring(16), TextSource(file.path)); }));
 }
 
-TEST(SconnectTableFile, ShowsAWayThatNeverEnds) {
+TEST(SconnectTableFile, ShowsAPathWithoutEnd) {
   // Two hops forward or one back: from 0 to 2 by 1, from 1 to 2 by 0.
   std::string lines = "0,1,0,0\n0,3,1,0\n1,0,1,0\n2,3,0,0\n3,2,1,0\n2,1,1,0\n3,0,0,0\n1,3,0,0\n2,0,0,0\n3,1,0,0\n";
   const TextFile endless(lines + "0,2,0,0\n1,2,1,0\n");
@@ -102,7 +102,7 @@ TEST(SconnectTableFile, ShowsAWayThatNeverEnds) {
             message_of([&] { read_sconnect_tables(ring(), TextSource(endless.path)); }));
 }
 
-TEST(SconnectTableFile, NamesWhoCannotBeReached) {
+TEST(SconnectTableFile, NamesUnreachableNodes) {
   const std::string lines =
       "0,1,0,0\n0,2,0,0\n0,3,1,0\n1,0,1,1\n1,3,0,0\n2,3,0,0\n2,0,1,1\n2,1,1,1\n3,0,0,0\n3,1,0,0\n3,2,1,1\n";
   const TextFile file(lines);
@@ -130,7 +130,7 @@ TEST(SconnectTableFile, TakesGoodTables) {
   EXPECT_EQ(read.alternates, t.alternates);
 }
 
-TEST(SconnectTableFile, FillsInTheWayToTheOtherTic) {
+TEST(SconnectTableFile, FillsInThePathToTheOtherTic) {
   const SconnectFabric f = make_sconnect_mesh({2, 1, 2, 1}, dual_nodes());  // a square: 0 1 below 2 3
   const auto lines = [] {
     std::string text;
@@ -163,7 +163,7 @@ TEST(SconnectTableFile, FillsInTheWayToTheOtherTic) {
             message_of([&] { read_sconnect_tables(f, TextSource(cut.path)); }));
 }
 
-TEST(SconnectTableFile, SaysWhichLineIsWrong) {
+TEST(SconnectTableFile, NamesTheWrongLine) {
   const auto wrong = [](const std::string& text) {
     const TextFile file(text);
     return message_of([&] { read_sconnect_tables(ring(), TextSource(file.path)); });

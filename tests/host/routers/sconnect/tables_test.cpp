@@ -55,7 +55,7 @@ TEST(SconnectTables, AreGoodForAllKinds) {
   }
 }
 
-TEST(SconnectTables, KeepAllShortestWaysOfGridsCubesAndTrees) {
+TEST(SconnectTables, KeepAllShortestPathsOfGridsCubesAndTrees) {
   for (const SconnectFabric& f :
        {make_sconnect_mesh({4, 4}, single_nodes()), make_sconnect_mesh({8, 8}, single_nodes()),
         make_sconnect_mesh({3, 3, 3, 3}, dual_nodes()), make_sconnect_hypercube(4, single_nodes()),
@@ -68,7 +68,7 @@ TEST(SconnectTables, KeepAllShortestWaysOfGridsCubesAndTrees) {
   }
 }
 
-TEST(SconnectTables, TreeWaysAreNoLongerThanThroughTheRoot) {
+TEST(SconnectTables, TreePathsAreNoLongerThanThroughTheRoot) {
   for (const SconnectFabric& f :
        {make_sconnect_random(40, 4, 2, single_nodes()), make_sconnect_random(30, 5, 2, dual_nodes(2))}) {
     const SconnectTables t = tree_sconnect_tables(f);
@@ -89,7 +89,7 @@ TEST(SconnectTables, TreeWaysAreNoLongerThanThroughTheRoot) {
   }
 }
 
-TEST(SconnectTables, GridsOfTwoDimensionsOfferAllShortestWays) {
+TEST(SconnectTables, GridsOfTwoDimensionsOfferAllShortestPaths) {
   const SconnectFabric f = make_sconnect_mesh({4, 4}, single_nodes());
   const SconnectTables t = shortest_sconnect_tables(f);
   // Ports 0 and 1 lead up and down in the first dimension, ports 2 and 3 in the second.
@@ -186,7 +186,7 @@ TEST(SconnectTables, RandomGraphsGetGoodOnesThatDependOnTheGraphAlone) {
   }
 }
 
-TEST(SconnectTables, OfLargeRandomGraphsKeepNearlyAllShortestWays) {
+TEST(SconnectTables, OfLargeRandomGraphsKeepNearlyAllShortestPaths) {
   const SconnectFabric f = make_sconnect_random(256, 4, 1, single_nodes());
   const SconnectTables t = shortest_sconnect_tables(f);
   expect_good(f, t);
@@ -197,7 +197,7 @@ TEST(SconnectTables, OfLargeRandomGraphsKeepNearlyAllShortestWays) {
   EXPECT_GT(t.alternates, 1.1);
 }
 
-TEST(SconnectTables, StretchIsThatOfTheWays) {
+TEST(SconnectTables, StretchIsThatOfThePaths) {
   const SconnectFabric f = make_sconnect_random(40, 4, 2, single_nodes());
   const SconnectTables t = tree_sconnect_tables(f);
   // Entries have one option, so there is one path.

@@ -59,7 +59,7 @@ TEST(SconnectTurns, AreAllowedUnlessTheyCloseACircle) {
   }
 }
 
-TEST(SconnectQueues, KeepMoreShortestWaysThanTurns) {
+TEST(SconnectQueues, KeepMoreShortestPathsThanTurns) {
   for (u64 seed : {1, 2}) {
     const SconnectFabric f = make_sconnect_random(64, 4, seed, single_nodes());
     const SconnectTables queues = given_sconnect_tables(f, sconnect_tables_by_queues(f)),

@@ -15,7 +15,7 @@ using testing::Network;
 using testing::word;
 
 /// With equal phases a channel of 8 clocks takes 2 routing cycles in each direction, so a round has 2 + 2 + 2 slots.
-TEST(SconnectWords, PoolPromisesAndSlots) {
+TEST(SconnectWords, PoolReservationsAndSlots) {
   Network net(experiment({{"router.kind", word("sconnect")},
                           {"topology.shape", IntList{3, 3}},
                           {"topology.phases", word("equal")},

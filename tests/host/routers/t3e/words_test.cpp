@@ -24,7 +24,7 @@ struct Node {
   Item<1> item = item_of(state, net.plan->layout(), 0, 1);
   t3e::Registers& registers = item.at(t.router_fields.registers);
 
-  void asks(u32 port, u32 vc) {
+  void request_by(u32 port, u32 vc) {
     t3e::InputVc& in = item.at(t.router_fields.input, port * t.link_vcs + vc);
     in.stage = t3e::FrontState::kRequesting;
     in.packets = 1;
@@ -43,12 +43,12 @@ TEST(T3eWords, NamesOfVirtualChannels) {
   EXPECT_EQ(ports[t3e::kNodePort].vcs.back().name, "response 1");
 }
 
-TEST(T3eWords, WhereAPacketStandsToTheDateline) {
+TEST(T3eWords, PositionOfAPacketRelativeToTheDateline) {
   for (const bool dateline : {false, true}) {
     Node n;
     n.registers.vcsel[kPlusX] = dateline ? t3e::kDateline : 0;
-    n.asks(kMinusX, 0);
-    n.asks(kMinusX, 1);
+    n.request_by(kMinusX, 0);
+    n.request_by(kMinusX, 1);
     const std::vector<VcSnapshot> vcs = n.words()[kMinusX].vcs;
     EXPECT_EQ(vcs[0].note, dateline ? "on to +x past the dateline: set 0 becomes 1"
                                     : "on to +x on set 0, before a dateline or on a way without one");
@@ -58,16 +58,16 @@ TEST(T3eWords, WhereAPacketStandsToTheDateline) {
   }
 }
 
-TEST(T3eWords, ATurnTakesTheSetThatSelectSays) {
+TEST(T3eWords, ATurnTakesTheSetOfItsSelectBit) {
   Node n;
   n.registers.vcsel[kPlusX] = 1u << 3;  // for X = 3
-  n.asks(4, 0);                         // arrived by -Y
+  n.request_by(4, 0);                         // arrived by -Y
   EXPECT_EQ(n.words()[4].vcs[0].note, "turns into +x on request 1 by its SELECT bit");
 }
 
-TEST(T3eWords, AdaptiveChannelsThatMayBeAskedFor) {
+TEST(T3eWords, AdaptiveChannelsThatMayBeRequested) {
   Node n;
-  n.asks(kMinusX, 4);
+  n.request_by(kMinusX, 4);
   n.item.at(n.t.router_fields.input, kMinusX * n.t.link_vcs + 4).wish = 0b11;
   const std::string note = n.words()[kMinusX].vcs[4].note;
   EXPECT_EQ(note.substr(note.find(';')), "; or adaptively +x +y");
