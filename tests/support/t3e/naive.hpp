@@ -1,7 +1,7 @@
 #pragma once
-/// The Cray T3E's routers written a second time, from the paper, the manual and kernels/routers/t3e/README.md: queues of
-/// flits, sets of requests, and mail by the cycle of its arrival. Shares with the emulator the contents of registers and
-/// tables, the wiring, and the draws of traffic; nothing else.
+/// The Cray T3E's routers written a second time, from the paper, the manual and kernels/routers/t3e/README.md: queues
+/// of flits, sets of requests, and mail by the cycle of its arrival. Shares with the emulator the contents of registers
+/// and tables, the wiring, and the draws of traffic; nothing else.
 #include <array>
 #include <deque>
 #include <map>
@@ -9,6 +9,7 @@
 #include <set>
 #include <vector>
 
+#include "kernels/routers/t3e/streams.hpp"
 #include "tests/support/t3e/naive_terminals.hpp"
 
 namespace flitlab::testing::t3e_naive {
@@ -24,13 +25,15 @@ class NaiveT3e : public NaiveTerminals {
     std::deque<Held> flits;
     Choice choice{};               // of the front packet
     bool begun = false;            // a flit of the front packet has left and its tail has not
+    bool losing = false;           // a flit of the front packet has been thrown away and its tail has not
     Channel goes{};                // where the front packet has begun to go
     std::optional<Channel> won{};  // adaptive channel that the front packet has won and not yet used
     u32 packets() const {
       u32 heads = 0;
       for (const Held& held : flits) heads += held.flit.head();
-      return heads + begun;
+      return heads + begun + losing;
     }
+    bool is_lost() const { return losing || (!begun && choice.stopped); }
   };
   struct OutputVc {
     u32 credits = 0;
@@ -53,6 +56,8 @@ class NaiveT3e : public NaiveTerminals {
   NaiveT3e(const Experiment& e, const T3ePlan& plan)
       : NaiveTerminals(e, plan),
         short_circuit_(e.flag(t3e::param::router.short_circuit)),
+        io_interval_(e.ints(t3e::param::io.nodes).empty() ? 1 : e.u32_of(t3e::param::io.interval)),
+        error_below_(static_cast<u32>(std::min(e.f64(t3e::param::faults.error_rate) * 4294967296.0, 4294967295.0))),
         routers_(nodes()) {
     for (u32 n = 0; n < nodes(); ++n)
       for (u32 port = 0; port < kAllPorts; ++port)
@@ -62,6 +67,7 @@ class NaiveT3e : public NaiveTerminals {
 
   std::vector<Happening> step() {
     happened_.clear();
+    change_registers();
     for (u32 t = 0; t < topology_.terminals; ++t) run_terminal(t);
     for (const auto& [place, vc] : mail_[now_].credits) ++routers_[place.first].out[place.second][vc].credits;
     for (u32 n = 0; n < nodes(); ++n) {
@@ -77,6 +83,7 @@ class NaiveT3e : public NaiveTerminals {
   const Router& router(u32 n) const { return routers_[n]; }
   Cycle now() const { return now_; }
 
+  u64 errors = 0, corrected = 0, hit_again = 0;
   u64 dropped_flits = 0, dropped_packets = 0, straight = 0, turned = 0, adapted = 0;
 
  private:
@@ -90,7 +97,7 @@ class NaiveT3e : public NaiveTerminals {
   /// The packet at the front makes its choices when its head is there.
   void start_front(u32 n, Channel c) {
     InputVc& in = routers_[n].at(c);
-    if (in.begun || in.flits.empty()) return;
+    if (in.begun || in.losing || in.flits.empty()) return;
     in.choice = choose(n, in.flits.front().flit.packet, c);
     in.won.reset();
   }
@@ -127,6 +134,7 @@ class NaiveT3e : public NaiveTerminals {
     const u32 on = opposite(c.port);
     if (!exists(n, on) || is_set(n, on, t3e::kNoFast) || r.port[on].holder) return false;
     std::optional<Channel> to;
+    if (in.losing) return false;
     if (in.begun) {
       if (in.goes.port == on && r.to(in.goes).credits) to = in.goes;
     } else {
@@ -161,12 +169,50 @@ class NaiveT3e : public NaiveTerminals {
     in.goes = to;
     credit_by(n, from.port, from.vc);
     const bool tail = flit.tail();
+    if (to.port < kPe)
+      spoil(flit);
+    else
+      correct(flit);
     if (to.port < kPe) hop(flit.packet, n, topology_.peer(n, to.port).item);
     send_by(n, to.port, to.vc, flit);
     if (!tail) return;
     out.owner.reset();
     in.begun = false;
     start_front(n, from);
+  }
+
+  /// A link may spoil a flit. Routers count that, and the destination's router corrects it.
+  void spoil(Flit& flit) {
+    const NaivePacket& p = flit.packet;
+    const u64 draw = u64{p.id} << 16 | p.hops << 4 | flit.number;
+    if (philox(run_seed(), t3e::stream::kChannelError, p.src, draw).word[0] >= error_below_) return;
+    ++errors;
+    ++flit.hits;
+  }
+  void correct(const Flit& flit) {
+    auto& hits = hits_[{flit.packet.src, flit.packet.id}];
+    hits.push_back(flit.hits);
+    if (!flit.tail()) return;
+    for (u32 of_flit : hits) corrected += of_flit > 0, hit_again += of_flit > 1;
+    hits_.erase({flit.packet.src, flit.packet.id});
+  }
+
+  // An I/O port passes a flit every `io_interval_` clocks, either way. Packets for it may get the right to ask only
+  // while it is open, and then go first if they have its virtual channel.
+  bool io_is_closed() const { return now_ % io_interval_ != 0; }
+  void leave_io_out(u32 n, u32 port, std::set<u32>& ready) {
+    std::set<u32> for_io, owners;
+    for (u32 vc : ready) {
+      const InputVc& in = routers_[n].in[port][vc];
+      const Channel to = in.begun ? in.goes : in.choice.fixed;
+      if (in.is_lost() || to.port != kIo) continue;
+      for_io.insert(vc);
+      if (routers_[n].to(to).owner == Channel{port, vc}) owners.insert(vc);
+    }
+    if (io_is_closed())
+      std::erase_if(ready, [&](u32 vc) { return for_io.contains(vc); });
+    else if (!owners.empty())
+      ready = owners;
   }
 
   /// The virtual channel of each interface that asks, by port.
@@ -177,12 +223,14 @@ class NaiveT3e : public NaiveTerminals {
       for (u32 vc = 0; vc < kAllVcs; ++vc)
         if (const auto& flits = routers_[n].in[port][vc].flits; !flits.empty() && flits.front().from <= now_)
           ready.insert(vc);
+      if (port == kIo && io_is_closed()) continue;
+      if (io_interval_ > 1 && !routers_[n].port[port].asking) leave_io_out(n, port, ready);
       if (ready.empty()) continue;
       Port& state = routers_[n].port[port];
       if (!state.asking) state.asking = state.last_asked = next_after(ready, state.last_asked);
       EXPECT_TRUE(ready.contains(*state.asking));
       const Channel c{port, *state.asking};
-      if (const InputVc& in = routers_[n].at(c); !in.begun && in.choice.stopped)
+      if (routers_[n].at(c).is_lost())
         throw_away(n, c);
       else
         askers[port] = c.vc;
@@ -198,7 +246,8 @@ class NaiveT3e : public NaiveTerminals {
     credit_by(n, c.port, c.vc);
     ++dropped_flits;
     dropped_packets += flit.tail();
-    if (flit.tail()) start_front(n, c);
+    in.losing = !flit.tail();
+    start_front(n, c);
     const bool next_is_there = !in.flits.empty() && in.flits.front().from <= now_;
     if (flit.tail() || !next_is_there) routers_[n].port[c.port].asking.reset();
   }
@@ -256,7 +305,7 @@ class NaiveT3e : public NaiveTerminals {
       const Channel me{port, vc};
       const InputVc& in = r.at(me);
       const Channel to = in.begun ? in.goes : in.choice.fixed;
-      const bool can_send = r.to(to).owner == me && r.to(to).credits;
+      const bool can_send = r.to(to).owner == me && r.to(to).credits && !(to.port == kIo && io_is_closed());
       if (can_send) bids[to.port][to.vc] = me;
       if (in.won) bids[in.won->port][in.won->vc] = me;
       if (!can_send && !in.won) r.port[port].asking.reset();
@@ -289,7 +338,8 @@ class NaiveT3e : public NaiveTerminals {
                                            : !in.flits.empty() || arrives_next(n, from);
     const auto credit = mail_[now_ + 1].credits.find({n, to.port});
     const bool room = r.to(to).credits || (credit != mail_[now_ + 1].credits.end() && credit->second == to.vc);
-    const bool goes_on = !ended && flit_next && room;
+    const bool slow = io_interval_ > 1 && (from.port == kIo || to.port == kIo);
+    const bool goes_on = !ended && flit_next && room && !slow;
     r.port[to.port].last_sent = to.vc;
     r.port[to.port].holder.reset();
     r.port[from.port].asking.reset();
@@ -305,6 +355,9 @@ class NaiveT3e : public NaiveTerminals {
   }
 
   bool short_circuit_;
+  u32 io_interval_, error_below_;
+  std::map<std::pair<u32, u32>, std::vector<u32>>
+      hits_;  // by packet: links that have spoiled its flits that have arrived
   std::vector<Router> routers_;
   std::set<u32> passed_;  // outputs that flits have gone straight through in this cycle
 };

@@ -2,6 +2,7 @@
 /// Nodes of the second T3E (naive.hpp): packets, where they may go, and mail that arrives in a later cycle.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <compare>
 #include <deque>
@@ -39,9 +40,9 @@ struct NaivePacket {
   u32 port = kPe;   // of the destination's router
   u32 logical = 0;  // number that software has sent it to
   std::array<u32, 3> to{};
-  std::array<bool, 3> minus{};     // directions in which it goes
+  std::array<bool, 3> minus{};       // directions in which it goes
   std::optional<u32> initial_hop{};  // still to make
-  bool final_hop = false;          // still to make
+  bool final_hop = false;            // still to make
   bool adaptive = false;
   u32 hops = 0;
 };
@@ -50,14 +51,15 @@ struct NaivePacket {
 struct Flit {
   NaivePacket packet;
   u32 number;
+  u32 hits = 0;  // links that have spoiled it
   bool head() const { return number == 0; }
   bool tail() const { return number + 1 == packet.length; }
 };
 
 /// Where a packet at the front of a buffer may go.
 struct Choice {
-  Channel fixed;              // deterministic
-  std::set<u32> adaptive;     // ports whose adaptive channels it may use
+  Channel fixed;           // deterministic
+  std::set<u32> adaptive;  // ports whose adaptive channels it may use
   bool stopped = false;
 };
 
@@ -87,6 +89,7 @@ class NaiveNodes {
  public:
   NaiveNodes(const Experiment& e, const T3ePlan& plan)
       : topology_(plan.topology()),
+        later_(plan.machine().rerouted),
         io_nodes_(e.ints(t3e::param::io.nodes)),
         adaptive_vcs_(e.u32_of(t3e::param::router.adaptive_vcs)),
         any_direction_(e.str(t3e::param::router.adaptive_choice) == "any"),
@@ -98,6 +101,7 @@ class NaiveNodes {
         from_pe_(e.u32_of(t3e::param::router.source_delay) - link_delay_),
         to_pe_(e.u32_of(t3e::param::router.destination_delay) - wait_),
         credit_delay_(e.u32_of(t3e::param::router.credit_delay)) {
+    read_faults(e);
     const t3e::Table& table = plan.table();
     for (u32 n = 0; n < table.routers; ++n) {
       registers_.push_back(table.registers[n]);
@@ -113,6 +117,45 @@ class NaiveNodes {
   u32 node_of(u32 terminal) const { return terminal < nodes() ? terminal : io_nodes_[terminal - nodes()]; }
   u32 port_of(u32 terminal) const { return terminal < nodes() ? kPe : kIo; }
 
+  // Breaks.
+  void read_faults(const Experiment& e) {
+    const std::vector<u32>& links = e.ints(t3e::param::faults.links);
+    dead_ = e.ints(t3e::param::faults.nodes);
+    break_cycle_ = e.u32_of(t3e::param::faults.cycle);
+    reroute_cycle_ = break_cycle_ + e.u32_of(t3e::param::faults.reroute_delay);
+    for (u32 i = 0; i < links.size(); i += 2) break_link(links[i], links[i + 1]);
+    for (u32 node : dead_)
+      for (u32 direction = 0; direction < kPe; ++direction)
+        if (exists(node, direction)) break_link(node, direction);
+  }
+  void break_link(u32 node, u32 direction) {
+    const Peer& peer = topology_.peer(node, direction);
+    broken_.insert({node, direction});
+    broken_.insert({peer.item, peer.port});
+  }
+  bool is_broken(u32 node, u32 port) const { return now_ >= break_cycle_ && broken_.contains({node, port}); }
+  bool is_dead(u32 node) const { return std::find(dead_.begin(), dead_.end(), node) != dead_.end(); }
+
+  /// What breaks during the run has its channels ignored at once, and new tables later.
+  void change_registers() {
+    if (broken_.empty() || break_cycle_ == 0) return;
+    for (u32 n = 0; n < nodes() && now_ == break_cycle_; ++n) {
+      for (u32 direction = 0; direction < kPe; ++direction)
+        if (broken_.contains({n, direction})) registers_[n].chan[direction] |= t3e::kIgnoreNormal | t3e::kIgnoreSpecial;
+      if (is_dead(n)) registers_[n].chan[kPe] = registers_[n].chan[kIo] = t3e::kIgnoreNormal;
+    }
+    for (u32 n = 0; n < nodes() && now_ == reroute_cycle_; ++n) {
+      const t3e::Registers& loaded = later_.registers[n];
+      if (!is_dead(n)) registers_[n].lwho = loaded.lwho;
+      for (u32 direction = 0; direction < kPe; ++direction) {
+        registers_[n].vcsel[direction] = loaded.vcsel[direction];
+        registers_[n].chan[direction] |= loaded.chan[direction];
+      }
+      for (u32 entry = 0; entry < later_.entries; ++entry)
+        tags_[n].at(entry) = later_.lut[std::size_t{n} * later_.entries + entry];
+    }
+  }
+
   // Routing.
   static constexpr u32 kMinusZ = 5;
   static u32 opposite(u32 direction) { return (direction + 3) % 6; }
@@ -126,7 +169,7 @@ class NaiveNodes {
     const u32 node = node_of(source), mode = registers_[node].lut_mode;
     p.logical = registers_[node_of(destination)].lwho;
     const u32 entry = mode == 0 ? p.logical : p.logical / 4;
-    const u32 tag = mode == 3 ? registers_[node].override_tag : tags_[node].at(entry);
+    const u32 tag = mode == 3 ? registers_[node].override_tag : entry < tags_[node].size() ? tags_[node][entry] : 0;
     const auto field = [&](u32 first, u32 bits) { return tag >> first & ((1u << bits) - 1); };
     p.to = {field(0, 3), field(4, 5), field(10, 4)};
     if (mode == 1 || mode == 2) {
@@ -154,8 +197,14 @@ class NaiveNodes {
     return registers_[node].vcsel[direction] >> to % 8 & 1;
   }
 
-  /// A packet has come in by a channel.
+  /// A packet has come in by a channel. It is stopped if its next link is not there, or if it came over a broken one.
   Choice choose(u32 node, const NaivePacket& p, Channel in) const {
+    Choice choice = choose_way(node, p, in);
+    if (!exists(node, choice.fixed.port) || is_broken(node, in.port)) choice.stopped = true;
+    return choice;
+  }
+
+  Choice choose_way(u32 node, const NaivePacket& p, Channel in) const {
     const std::set<u32> left = directions(node, p);
     const bool on_set = in.vc < kSets, from_link = in.port < kPe;
     const u32 set = in.vc % 2, first = 2 * p.message_class;
@@ -163,7 +212,7 @@ class NaiveNodes {
       return {{p.port, first + (on_set && from_link ? set : 0)}, {}, false};
     if (on_set && is_set(node, in.port, t3e::kIgnoreNormal)) return {{}, {}, true};
     const u32 direction = p.initial_hop ? *p.initial_hop : left.empty() ? kMinusZ : *left.begin();
-    Choice choice{{direction, first}, {}, !exists(node, direction)};
+    Choice choice{{direction, first}, {}, false};
     if (on_set && from_link && direction == opposite(in.port)) {
       const bool dateline = registers_[node].vcsel[direction] & t3e::kDateline;
       if (dateline && set == 1) choice.stopped = true;
@@ -225,6 +274,10 @@ class NaiveNodes {
   }
 
   const Topology& topology_;
+  const t3e::Tables& later_;  // loaded after a break
+  std::set<Place> broken_;
+  std::vector<u32> dead_;
+  Cycle break_cycle_ = 0, reroute_cycle_ = 0;
   std::vector<u32> io_nodes_;
   u32 adaptive_vcs_;
   bool any_direction_, ordered_requests_;

@@ -36,10 +36,13 @@ class NaiveTerminals : public NaiveNodes {
   u32 replies_created() const { return replies_created_; }
 
  protected:
+  u64 run_seed() const { return row_.seed; }
+
   void run_terminal(u32 t) {
     Terminal& terminal = terminals_[t];
     Mail& mail = mail_[now_];
-    if (const auto credit = mail.pe_credits.find(t); credit != mail.pe_credits.end()) ++terminal.credits[credit->second];
+    if (const auto credit = mail.pe_credits.find(t); credit != mail.pe_credits.end())
+      ++terminal.credits[credit->second];
     if (const auto flit = mail.pe_flits.find(t); flit != mail.pe_flits.end())
       terminal.held[flit->second.vc].push_back(flit->second.flit);
     take(t);
@@ -88,8 +91,8 @@ class NaiveTerminals : public NaiveNodes {
   }
 
   void create_packet(u32 t, NaivePacket packet, u32 to) {
-    happened_.push_back({nodes() + t, EventKind::kCreated, 0, 0, 0, 0, t, packet.id, packet.length == 1 ? 3u : 1u,
-                         packet.length, to});
+    happened_.push_back(
+        {nodes() + t, EventKind::kCreated, 0, 0, 0, 0, t, packet.id, packet.length == 1 ? 3u : 1u, packet.length, to});
     terminals_[t].lanes[packet.message_class].queue.push_back({packet, to});
   }
 

@@ -1,7 +1,9 @@
 #pragma once
 /// Random small T3Es: any parameters that fit together, a few nodes, short buffers.
 #include <algorithm>
+#include <map>
 #include <random>
+#include <string>
 
 #include "tests/support/build.hpp"
 
@@ -74,10 +76,96 @@ inline void random_router(RawConfig& c, Draw& draw) {
   c["router.short_circuit"] = draw.below(4) != 0;
 }
 
+/// A configuration, and the texts of the files that it names, by parameter.
+struct RandomT3e {
+  RawConfig config;
+  std::map<std::string, std::string> files;
+};
+
+/// A block of boards in the last plane instead of a full plane. Returns the number of nodes.
+inline u32 random_planes(RawConfig& c, Draw& draw) {
+  const IntList& shape = std::get<IntList>(c["topology.shape"]);
+  const u32 plane = static_cast<u32>(shape[0] * shape[1]), nodes = plane * static_cast<u32>(shape[2]);
+  if (shape[2] == 1 || draw.below(3)) return nodes;
+  const std::int64_t x = 2 * draw.between(1, shape[0] / 2), y = 2 * draw.between(1, shape[1] / 2);
+  c["topology.partial_planes"] = IntList{shape[2] - 1, 0, y, 0, x};
+  c["faults.unconnected"] = word("warn");
+  return nodes - plane + static_cast<u32>(x * y);
+}
+
+/// Links and nodes that are broken, or break during the run.
+inline void random_faults(RawConfig& c, Draw& draw, u32 nodes) {
+  const IntList shape = std::get<IntList>(c["topology.shape"]);
+  IntList links;
+  for (u32 n = draw.below(4); n > 0; --n) {  // X has links everywhere
+    const std::int64_t dim = shape[1] > 2 && !c.contains("topology.partial_planes") ? draw.between(0, 1) : 0;
+    links.insert(links.end(), {draw.between(0, nodes - 1), dim + 3 * draw.between(0, 1)});
+  }
+  c["faults.links"] = links;
+  if (draw.below(3) == 0) {  // terminals that are named in traffic must be in service
+    c["faults.nodes"] = IntList{draw.between(0, nodes - 1)};
+    c["traffic.pattern"] = word("uniform");
+    c.erase("traffic.hot_fraction");
+  }
+  c["faults.unconnected"] = word("warn");
+  if (draw.coin() || c["routing.vc_select"] == word("full")) return;
+  c["faults.cycle"] = draw.between(1, 150);
+  c["faults.reroute_delay"] = draw.one_of<std::int64_t>({0, 1, 40, 100});
+}
+
+/// Devices, and a matrix in which they and PEs send to each other.
+inline void random_devices(RandomT3e& t, Draw& draw, u32 nodes) {
+  IntList at;
+  for (u32 n = 0; n < nodes; ++n)
+    if (draw.below(3) == 0) at.push_back(n);
+  if (at.empty()) at.push_back(0);
+  t.config["io.nodes"] = at;
+  t.config["io.interval"] = draw.one_of<std::int64_t>({1, 2, 2, 3, 7});
+  t.config["traffic.pattern"] = word("matrix");
+  t.config.erase("traffic.hot_fraction");
+  std::string& text = t.files["traffic.matrix_file"];
+  const u32 terminals = nodes + static_cast<u32>(at.size());
+  for (u32 from = 0; from < terminals; ++from) {
+    text += std::to_string(from) + "," + std::to_string((from + 1) % terminals) + ",1\n";
+    for (u32 to = 0; to < terminals; ++to)
+      if (from != to && to != (from + 1) % terminals && draw.below(to < nodes ? 6 : 2) == 0)
+        text += std::to_string(from) + "," + std::to_string(to) + ",1\n";
+  }
+}
+
+/// What software might write: SELECT bits that lose packets, channels that are not to be used, tags that lead anywhere.
+inline void random_registers(RandomT3e& t, Draw& draw, u32 nodes) {
+  const IntList shape = std::get<IntList>(t.config["topology.shape"]);
+  std::string& text = t.files["registers.file"];
+  const auto line = [&](const std::string& name, u64 value) {
+    text += (draw.below(8) ? std::to_string(draw.below(nodes)) : "*") + "," + name + "," + std::to_string(value) + "\n";
+  };
+  for (u32 n = draw.below(12); n > 0; --n) {
+    const std::string direction = std::to_string(draw.below(6));
+    switch (draw.below(5)) {
+      case 0: line("R_VCSEL" + direction, draw.below(256)); break;
+      case 1: line("R_CHAN" + direction, draw.one_of<u64>({1, 4, 8, 12})); break;
+      case 2: line("R_CHAN" + direction, draw.one_of<u64>({4, 8, 12})); break;
+      default: {
+        const u64 x = draw.below(static_cast<u32>(shape[0])), y = draw.below(static_cast<u32>(shape[1])),
+                  z = draw.below(static_cast<u32>(shape[2])), signs = draw.below(8), hops = draw.below(8);
+        const u64 tag = x | (signs & 1) << 3 | y << 4 | (signs >> 1 & 1) << 9 | z << 10 | (signs >> 2) << 14 |
+                        (hops & 1 ? draw.below(4) : 3) << 15 | (hops >> 1 & 1) << 17 | (hops >> 2) << 18;
+        if (draw.below(8))
+          line("R_NET_LUT" + std::to_string(draw.below(nodes)), tag);
+        else
+          line("R_LUT_OVERRIDE", tag | u64{3} << 32);
+      }
+    }
+  }
+}
+
 /// Of five machines one has the published router.
-inline RawConfig random_t3e(u64 seed) {
+inline RandomT3e random_t3e(u64 seed) {
   Draw draw(seed);
-  RawConfig c{{"router.kind", word("t3e")}, {"run.seed", static_cast<std::int64_t>(seed)}};
+  RandomT3e machine;
+  RawConfig& c = machine.config;
+  c = {{"router.kind", word("t3e")}, {"run.seed", static_cast<std::int64_t>(seed)}};
   c["topology.shape"] = draw.one_of<IntList>({{2, 2, 1},
                                               {2, 4, 1},
                                               {2, 2, 2},
@@ -96,12 +184,18 @@ inline RawConfig random_t3e(u64 seed) {
   c["routing.half_way"] = word(draw.coin() ? "balanced" : "plus");
   c["routing.lut_mode"] = word(draw.one_of({"auto", "0", "1", "2"}));
   c["routing.vc_select"] = word(draw.one_of({"time_of_crossing", "optimised", "full"}));
-  return c;
+  const u32 nodes = random_planes(c, draw);
+  if (draw.below(3) == 0) random_faults(c, draw, nodes);
+  if (draw.below(3) == 0) random_registers(machine, draw, nodes);
+  if (draw.below(4) == 0 && !c.contains("faults.nodes")) random_devices(machine, draw, nodes);
+  if (draw.below(4) == 0) c["faults.error_rate"] = draw.one_of({0.001, 0.03, 0.3, 1.0});
+  return machine;
 }
 
-inline std::string described(const RawConfig& config) {
+inline std::string described(const RandomT3e& machine) {
   std::string text;
-  for (const auto& [path, value] : config) text += path + " = " + to_text(value) + "\n";
+  for (const auto& [path, value] : machine.config) text += path + " = " + to_text(value) + "\n";
+  for (const auto& [path, lines] : machine.files) text += path + ":\n" + lines;
   return text;
 }
 
