@@ -106,6 +106,7 @@ class NaiveNodes {
     for (u32 n = 0; n < table.routers; ++n) {
       registers_.push_back(table.registers[n]);
       tags_.emplace_back(table.lut + n * table.lut_entries, table.lut + (n + 1) * table.lut_entries);
+      tags_.back().resize(t3e::kLutRegisters);
       if (!table.full_select) continue;
       full_select_.emplace_back();
       for (u32 d = 0; d < kPe; ++d) full_select_[n][d] = table.full_select[n * kPe + d];
@@ -160,6 +161,11 @@ class NaiveNodes {
   static constexpr u32 kMinusZ = 5;
   static u32 opposite(u32 direction) { return (direction + 3) % 6; }
   static u32 dimension(u32 direction) { return direction % 3; }
+  /// Port of a direction, or direction of a port, by the node's R_ORIENT.
+  u32 oriented(u32 node, u32 direction) const {
+    const bool turned = direction < kPe && (registers_[node].turned >> dimension(direction) & 1);
+    return turned ? opposite(direction) : direction;
+  }
   u32 ordinate(u32 node, u32 d) const { return registers_[node].pwho >> 8 * d & 0xFF; }
   bool exists(u32 node, u32 port) const { return topology_.peer(node, port).item != kNone; }
   bool is_set(u32 node, u32 channel, u32 bit) const { return registers_[node].chan[channel] & bit; }
@@ -207,23 +213,22 @@ class NaiveNodes {
   Choice choose_way(u32 node, const NaivePacket& p, Channel in) const {
     const std::set<u32> left = directions(node, p);
     const bool on_set = in.vc < kSets, from_link = in.port < kPe;
-    const u32 set = in.vc % 2, first = 2 * p.message_class;
+    const u32 set = in.vc % 2, first = 2 * p.message_class, came_by = oriented(node, in.port);
     if (!p.initial_hop && left.empty() && !p.final_hop)
       return {{p.port, first + (on_set && from_link ? set : 0)}, {}, false};
-    if (on_set && is_set(node, in.port, t3e::kIgnoreNormal)) return {{}, {}, true};
+    if (on_set && is_set(node, came_by, t3e::kIgnoreNormal)) return {{}, {}, true};
     const u32 direction = p.initial_hop ? *p.initial_hop : left.empty() ? kMinusZ : *left.begin();
-    Choice choice{{direction, first}, {}, false};
-    if (on_set && from_link && direction == opposite(in.port)) {
+    Choice choice{{oriented(node, direction), first}, {}, false};
+    if (on_set && from_link && direction == opposite(came_by)) {
       const bool dateline = registers_[node].vcsel[direction] & t3e::kDateline;
       if (dateline && set == 1) choice.stopped = true;
       choice.fixed.vc += dateline ? 1 : set;
     } else {
       choice.fixed.vc += selects_one(node, direction, p.to[dimension(direction)]);
     }
-    if (p.adaptive && !left.empty()) {
-      choice.adaptive = any_direction_ ? left : std::set<u32>{*left.rbegin()};
-      std::erase_if(choice.adaptive, [&](u32 d) { return is_set(node, d, t3e::kNoAdapt); });
-    }
+    if (!p.adaptive || left.empty()) return choice;
+    for (u32 d : any_direction_ ? left : std::set<u32>{*left.rbegin()})
+      if (!is_set(node, d, t3e::kNoAdapt)) choice.adaptive.insert(oriented(node, d));
     return choice;
   }
 

@@ -36,6 +36,7 @@ class NaiveTerminals : public NaiveNodes {
   u32 replies_created() const { return replies_created_; }
 
  protected:
+  const TrafficTable& traffic_;
   u64 run_seed() const { return row_.seed; }
 
   void run_terminal(u32 t) {
@@ -195,7 +196,6 @@ class NaiveTerminals : public NaiveNodes {
     transaction.reset();
   }
 
-  const TrafficTable& traffic_;
   ReplicaRow row_;
   bool closed_;
   std::vector<Terminal> terminals_;

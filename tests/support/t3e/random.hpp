@@ -4,8 +4,10 @@
 #include <map>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "tests/support/build.hpp"
+#include "tests/support/t3e/naive_special.hpp"
 
 namespace flitlab::testing::t3e_random {
 
@@ -80,6 +82,7 @@ inline void random_router(RawConfig& c, Draw& draw) {
 struct RandomT3e {
   RawConfig config;
   std::map<std::string, std::string> files;
+  std::vector<t3e_naive::Command> commands;  // in the order of their cycles
 };
 
 /// A block of boards in the last plane instead of a full plane. Returns the number of nodes.
@@ -131,6 +134,92 @@ inline void random_devices(RandomT3e& t, Draw& draw, u32 nodes) {
       if (from != to && to != (from + 1) % terminals && draw.below(to < nodes ? 6 : 2) == 0)
         text += std::to_string(from) + "," + std::to_string(to) + ",1\n";
   }
+}
+
+/// Applications on neighbouring PEs: first logical number and number of the last one from there.
+inline void random_partitions(RawConfig& c, Draw& draw, u32 nodes) {
+  IntList list;
+  for (std::int64_t first = draw.below(2); first < nodes && list.size() < 6;) {
+    const std::int64_t last = draw.between(first, nodes - 1);
+    list.insert(list.end(), {first, last - first});
+    first = last + 1 + draw.below(2);
+  }
+  c["topology.partitions"] = list;
+}
+
+/// Units that PEs use all the time.
+inline void random_barriers(RawConfig& c, Draw& draw, u32 nodes) {
+  const auto delay = [&](const char* path, std::int64_t published) {
+    return c.contains(path) ? std::get<std::int64_t>(c[path]) : published;
+  };
+  const std::int64_t straight = delay("router.straight_delay", 3);
+  c["barrier.units"] = draw.one_of<std::int64_t>({1, 3, 32});
+  c["barrier.operation"] = word(draw.coin() ? "barrier" : "eureka");
+  c["barrier.work"] = draw.one_of<std::int64_t>({0, 0, 5, 40});
+  c["barrier.root"] = draw.between(0, nodes - 1);
+  c["barrier.router_delay"] =
+      straight + draw.between(0, std::min<std::int64_t>(4, delay("router.destination_delay", 10) - 1));
+}
+
+/// Software that writes and reads registers while packets are under way.
+inline void random_commands(RandomT3e& t, Draw& draw, u32 nodes) {
+  using t3e_naive::Command;
+  using t3e_naive::Register;
+  t.config["special.enabled"] = true;
+  t.config["special.router_delay"] = draw.one_of<std::int64_t>({1, 3, 3, 8});
+  t.config["router.orient_inverts"] = draw.below(4) != 0;
+  const bool breaks = t.config.contains("faults.cycle"), turns = draw.below(4) == 0;
+  const u32 gap = draw.one_of({1u, 4u, 40u});
+  for (Cycle at = draw.below(gap); at < 200; at += draw.below(gap + 1)) {
+    Command c{.at = at,
+              .kind = draw.one_of({Command::kPut, Command::kGet, Command::kGet, Command::kWrite}),
+              .node = draw.below(nodes),
+              .deltas = {},
+              .name = Register::kScratch,
+              .index = 0,
+              .value = 0};
+    for (int& delta : c.deltas)
+      if (draw.below(3) == 0) delta = static_cast<int>(draw.between(-2, 2));
+    c.name =
+        draw.one_of({Register::kChan, Register::kVcsel, Register::kLut, Register::kOverride, Register::kScratch,
+                     Register::kScratch, Register::kReturn, Register::kReturn, Register::kLogical, Register::kOrient});
+    const bool writes = c.kind != Command::kGet;
+    if (c.kind == Command::kWrite && (breaks || draw.below(8))) continue;
+    switch (c.name) {
+      case Register::kChan:
+        c.index = draw.below(8);
+        c.value = draw.one_of<u64>({0, 0, 1, 2, 3}) + (c.index < 6 ? 4 * draw.below(4) : 0);
+        break;
+      case Register::kVcsel:
+        c.index = draw.below(6);
+        c.value = draw.below(256) + (u64{draw.below(4) == 0} << 32);
+        break;
+      case Register::kLut:
+        c.index = draw.below(nodes);
+        c.value = draw.below(8) << 16 | draw.below(1 << 16) | 3 << 15;
+        break;
+      case Register::kOverride: c.value = u64{draw.below(4)} << 32 | 3 << 15; break;
+      case Register::kScratch: c.value = draw.below(1000); break;
+      case Register::kReturn:
+        for (u32 i = 0; i < 6; ++i)
+          if (draw.below(3) == 0) c.value |= u64{draw.one_of({1u, 2u, 255u, 254u})} << 8 * i;
+        break;
+      case Register::kLogical: c.value = draw.below(nodes); break;
+      case Register::kOrient: c.value = draw.below(8); break;
+    }
+    const bool harmless = c.name == Register::kScratch || c.name == Register::kReturn;
+    if (writes && !harmless && draw.below(3)) continue;
+    if (c.kind == Command::kWrite && (c.name == Register::kOrient || c.name == Register::kLogical)) continue;
+    if (writes && c.name == Register::kOrient && !turns) continue;
+    t.commands.push_back(c);
+  }
+}
+
+inline std::string name_of(const t3e_naive::Command& c) {
+  constexpr const char* kNames[] = {"R_CHAN", "R_VCSEL",     "R_NET_LUT", "R_LUT_OVERRIDE",
+                                    "R_SW",   "R_SGET_RTRN", "R_LWHO",    "R_ORIENT"};
+  const std::string name = kNames[static_cast<u32>(c.name)];
+  return c.name <= t3e_naive::Register::kLut ? name + std::to_string(c.index) : name;
 }
 
 /// What software might write: SELECT bits that lose packets, channels that are not to be used, tags that lead anywhere.
@@ -189,12 +278,25 @@ inline RandomT3e random_t3e(u64 seed) {
   if (draw.below(3) == 0) random_registers(machine, draw, nodes);
   if (draw.below(4) == 0 && !c.contains("faults.nodes")) random_devices(machine, draw, nodes);
   if (draw.below(4) == 0) c["faults.error_rate"] = draw.one_of({0.001, 0.03, 0.3, 1.0});
+  if (draw.below(4) == 0 && c["traffic.pattern"] == word("uniform") && !c.contains("faults.nodes"))
+    random_partitions(c, draw, nodes);
+  if (draw.below(3) == 0) random_barriers(c, draw, nodes);
+  c["topology.plus_ports"] = IntList{draw.between(0, 1), draw.between(0, 1), draw.between(0, 1)};
+  c["topology.wiring_z"] = word(draw.coin() ? "through" : "alternating");
+  if (draw.below(3) == 0) random_commands(machine, draw, nodes);
   return machine;
 }
 
 inline std::string described(const RandomT3e& machine) {
   std::string text;
   for (const auto& [path, value] : machine.config) text += path + " = " + to_text(value) + "\n";
+  for (const auto& c : machine.commands) {
+    text += "cycle " + std::to_string(c.at) + " node " + std::to_string(c.node) + " ";
+    text += c.kind == t3e_naive::Command::kGet ? "gets " : c.kind == t3e_naive::Command::kPut ? "puts " : "writes ";
+    text += name_of(c) + " " + std::to_string(c.value) + " deltas";
+    for (int delta : c.deltas) text += " " + std::to_string(delta);
+    text += "\n";
+  }
   for (const auto& [path, lines] : machine.files) text += path + ":\n" + lines;
   return text;
 }

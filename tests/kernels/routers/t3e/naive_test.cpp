@@ -11,7 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "host/routers/t3e/node_registers.hpp"
 #include "host/routers/t3e/plan.hpp"
+#include "host/routers/t3e/special_feed.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/routers/t3e/totals.hpp"
 #include "tests/support/t3e/naive.hpp"
@@ -24,10 +26,13 @@ namespace {
 using testing::experiment;
 using testing::Network;
 using testing::TextFile;
+using testing::t3e_naive::Answer;
 using testing::t3e_naive::Channel;
+using testing::t3e_naive::Command;
 using testing::t3e_naive::Happening;
 using testing::t3e_naive::NaiveT3e;
 using testing::t3e_random::described;
+using testing::t3e_random::name_of;
 using testing::t3e_random::random_t3e;
 using testing::t3e_random::RandomT3e;
 
@@ -44,13 +49,13 @@ std::vector<Happening> happenings(Network& net) {
   return list;
 }
 
-/// One field of all routers.
+/// One field of all routers, or of all terminals.
 template <class T>
-std::vector<T> field(const Network& net, const char* name) {
-  const ItemKind& routers = net.plan->layout().kinds[0];
-  const FieldInfo& info = routers.field(name);
-  std::vector<T> all(std::size_t{routers.count} * info.count);
-  net.engine->get_field(0, 0, info, all.data());
+std::vector<T> field(const Network& net, const char* name, u32 kind = 0) {
+  const ItemKind& items = net.plan->layout().kinds[kind];
+  const FieldInfo& info = items.field(name);
+  std::vector<T> all(std::size_t{items.count} * info.count);
+  net.engine->get_field(0, kind, info, all.data());
   return all;
 }
 
@@ -120,30 +125,77 @@ class States {
   std::string text_;
 };
 
-/// Numbers of what has happened in all networks, so that no rule goes untested.
+/// Where barrier units at PEs differ; "": nowhere.
+std::string unit_difference(const Network& net, const NaiveT3e& naive) {
+  const t3e::Table& table = plan_of(net).table();
+  if (!table.barrier_units) return "";
+  const std::vector<t3e::BarrierUnit> units = field<t3e::BarrierUnit>(net, "barrier", 1);
+  for (u32 pe = 0; pe < table.routers; ++pe)
+    for (u32 unit = 0; unit < table.barrier_units; ++unit) {
+      const t3e::BarrierUnit& u = units[pe * table.barrier_units + unit];
+      const NaiveT3e::Unit& other = naive.unit(pe, unit);
+      if (static_cast<u32>(u.state) != other.state || u.round != other.round)
+        return "\n  barrier unit " + std::to_string(unit) + " of PE " + std::to_string(pe) + ": round " +
+               std::to_string(u.round) + ", expected " + std::to_string(other.round);
+    }
+  return "";
+}
+
+/// What has happened in all networks, so that no rule goes untested.
 struct Sums {
-  u64 delivered = 0, straight = 0, crossed = 0, adapted = 0, replies = 0, dropped = 0, errors = 0, refused = 0;
+  u64 delivered = 0, straight = 0, crossed = 0, adapted = 0, replies = 0, dropped = 0, errors = 0, barriers = 0,
+      answers = 0, special_lost = 0, refused = 0;
 };
 
-/// Runs both side by side until they differ.
-void compare(const RandomT3e& machine, u32 cycles, Sums& sums) {
-  RawConfig config = machine.config;
-  std::deque<TextFile> files;
-  for (const auto& [path, text] : machine.files) config[path] = files.emplace_back(text).path;
-  std::unique_ptr<Experiment> made;
-  try {
-    made = std::make_unique<Experiment>(experiment(config));
-    make_plan(*made);
-  } catch (const ConfigError& error) {  // tags that may not be
-    ++sums.refused;
-    if (std::string(error.what()).find("initial hop") == std::string::npos)
-      ADD_FAILURE() << error.what() << described(machine);
-    return;
+/// The same software on both.
+class Software {
+ public:
+  Software(Network& net, NaiveT3e& naive, const RandomT3e& machine)
+      : net_(net), naive_(naive), commands_(machine.commands), feed_(net.plan->topology().terminals) {}
+
+  void act() {
+    if (commands_.empty()) return;
+    for (; next_ < commands_.size() && commands_[next_].at <= net_.engine->now(); ++next_) {
+      const Command& c = commands_[next_];
+      const std::string name = name_of(c);
+      naive_.command(c);
+      if (c.kind == Command::kPut) feed_.put(c.node, c.deltas, name, c.value);
+      if (c.kind == Command::kGet) feed_.get(c.node, c.deltas, name);
+      if (c.kind == Command::kWrite) t3e::write_register(*net_.engine, plan_of(net_).machine(), c.node, name, c.value);
+    }
+    feed_.exchange(*net_.engine);
+    for (const t3e::TimedAnswer& a : feed_.take_answers()) answers_.push_back({a.ticket, a.node, a.value, a.cycle});
   }
-  const Experiment& e = *made;
+
+  std::vector<Answer> answers() const { return answers_; }
+
+ private:
+  Network& net_;
+  NaiveT3e& naive_;
+  const std::vector<Command>& commands_;
+  std::size_t next_ = 0;
+  t3e::SpecialFeed feed_;
+  std::vector<Answer> answers_;
+};
+
+void compare_totals(Network& net, const NaiveT3e& naive, const RandomT3e& machine) {
+  const std::pair<TotalIndex, u64> totals[] = {
+      {Total::kFlitsDropped, naive.dropped_flits},          {Total::kPacketsDropped, naive.dropped_packets},
+      {t3e::Count::kChannelErrors, naive.errors},           {t3e::Count::kFlitsCorrected, naive.corrected},
+      {t3e::Count::kFlitsHitAgain, naive.hit_again},        {t3e::Count::kBarriers, naive.barriers},
+      {t3e::Count::kBarrierWaitSum, naive.barrier_wait},    {t3e::Count::kSpecialSent, naive.special_sent},
+      {t3e::Count::kSpecialArrived, naive.special_arrived}, {t3e::Count::kSpecialLost, naive.special_lost}};
+  for (const auto& [total, expected] : totals)
+    EXPECT_EQ(net.total(total), expected) << "total " << total.value << "\n" << described(machine);
+}
+
+/// Runs both side by side until they differ.
+void run_both(const RandomT3e& machine, const Experiment& e, u32 cycles, Sums& sums) {
   Network net(e, {"cpu", 1, true, 1});
   NaiveT3e naive(e, plan_of(net));
+  Software software(net, naive, machine);
   for (u32 cycle = 0; cycle < cycles; ++cycle) {
+    software.act();
     net.step(1);
     const std::vector<Happening> happened = happenings(net), expected = naive.step();
     std::ostringstream text;
@@ -154,7 +206,7 @@ void compare(const RandomT3e& machine, u32 cycles, Sums& sums) {
         if (!std::binary_search(expected.begin(), expected.end(), h)) text << "\n  happened: " << h;
     }
     States states(net);
-    std::string difference;
+    std::string difference = unit_difference(net, naive);
     for (u32 n = 0; n < net.plan->topology().routers && difference.empty(); ++n)
       difference = states.difference(n, naive.router(n), cycle);
     if (!text.str().empty() || !difference.empty()) {
@@ -163,20 +215,37 @@ void compare(const RandomT3e& machine, u32 cycles, Sums& sums) {
     }
     for (const Happening& h : happened) sums.delivered += h.kind == EventKind::kDelivered;
   }
-  EXPECT_EQ(net.total(Total::kFlitsDropped), naive.dropped_flits) << described(machine);
-  EXPECT_EQ(net.total(Total::kPacketsDropped), naive.dropped_packets) << described(machine);
-  EXPECT_EQ(net.total(t3e::Count::kChannelErrors), naive.errors) << described(machine);
-  EXPECT_EQ(net.total(t3e::Count::kFlitsCorrected), naive.corrected) << described(machine);
-  EXPECT_EQ(net.total(t3e::Count::kFlitsHitAgain), naive.hit_again) << described(machine);
-  Network untraced(e);  // routers in batches
-  untraced.step(cycles);
-  EXPECT_EQ(untraced.engine->state_hash(0), net.engine->state_hash(0)) << described(machine);
+  software.act();
+  std::vector<Answer> answers = naive.answers;
+  EXPECT_EQ(software.answers(), answers) << described(machine);
+  compare_totals(net, naive, machine);
+  if (machine.commands.empty()) {
+    Network untraced(e);  // routers in batches
+    untraced.step(cycles);
+    EXPECT_EQ(untraced.engine->state_hash(0), net.engine->state_hash(0)) << described(machine);
+  }
   sums.straight += naive.straight;
   sums.crossed += naive.turned;
   sums.adapted += naive.adapted;
   sums.replies += naive.replies_created();
   sums.dropped += naive.dropped_packets;
   sums.errors += naive.errors;
+  sums.barriers += naive.barriers;
+  sums.answers += answers.size();
+  sums.special_lost += naive.special_lost;
+}
+
+void compare(const RandomT3e& machine, u32 cycles, Sums& sums) {
+  RawConfig config = machine.config;
+  std::deque<TextFile> files;
+  for (const auto& [path, text] : machine.files) config[path] = files.emplace_back(text).path;
+  try {
+    run_both(machine, experiment(config), cycles, sums);
+  } catch (const ConfigError& error) {
+    ++sums.refused;  // tags with an initial hop to a dateline
+    if (std::string(error.what()).find("initial hop") == std::string::npos)
+      ADD_FAILURE() << error.what() << "\n" << described(machine);
+  }
 }
 
 class T3eNaive : public ::testing::TestWithParam<u32> {};
@@ -189,7 +258,8 @@ TEST_P(T3eNaive, DoesTheSameInEveryCycle) {
   }
   EXPECT_GT(sums.delivered, 0u);
   std::cout << sums.delivered << " " << sums.straight << " " << sums.crossed << " " << sums.adapted << " "
-            << sums.replies << " " << sums.dropped << " " << sums.errors << " " << sums.refused << "\n";
+            << sums.replies << " " << sums.dropped << " " << sums.errors << " " << sums.barriers << " " << sums.answers
+            << " " << sums.special_lost << " " << sums.refused << "\n";
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, T3eNaive, ::testing::Range(0u, 8u));
