@@ -113,6 +113,8 @@ class NaiveNodes {
     }
   }
 
+  const t3e::Registers& registers(u32 node) const { return registers_[node]; }
+
  protected:
   u32 nodes() const { return static_cast<u32>(registers_.size()); }
   u32 node_of(u32 terminal) const { return terminal < nodes() ? terminal : io_nodes_[terminal - nodes()]; }

@@ -58,7 +58,7 @@ inline void random_traffic(RawConfig& c, Draw& draw) {
       break;
     default: c["traffic.mode"] = word("open"); break;
   }
-  if (c["traffic.mode"] != word("batch")) c["traffic.load"] = draw.one_of({0.02, 0.1, 0.3, 0.6, 0.9});
+  if (c["traffic.mode"] != word("batch")) c["traffic.load"] = draw.one_of({0.005, 0.02, 0.1, 0.3, 0.9});
 }
 
 inline void random_router(RawConfig& c, Draw& draw) {
@@ -280,7 +280,7 @@ inline RandomT3e random_t3e(u64 seed) {
   if (draw.below(4) == 0) c["faults.error_rate"] = draw.one_of({0.001, 0.03, 0.3, 1.0});
   if (draw.below(4) == 0 && c["traffic.pattern"] == word("uniform") && !c.contains("faults.nodes"))
     random_partitions(c, draw, nodes);
-  if (draw.below(3) == 0) random_barriers(c, draw, nodes);
+  if (draw.below(3) == 0 && !c.contains("faults.nodes")) random_barriers(c, draw, nodes);
   c["topology.plus_ports"] = IntList{draw.between(0, 1), draw.between(0, 1), draw.between(0, 1)};
   c["topology.wiring_z"] = word(draw.coin() ? "through" : "alternating");
   if (draw.below(3) == 0) random_commands(machine, draw, nodes);

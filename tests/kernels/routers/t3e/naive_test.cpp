@@ -3,18 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <deque>
-#include <iostream>
-#include <memory>
 #include <optional>
 #include <sstream>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "host/routers/t3e/node_registers.hpp"
 #include "host/routers/t3e/plan.hpp"
 #include "host/routers/t3e/special_feed.hpp"
-#include "kernels/common/error.hpp"
 #include "kernels/routers/t3e/totals.hpp"
 #include "tests/support/t3e/naive.hpp"
 #include "tests/support/t3e/random.hpp"
@@ -59,87 +59,96 @@ std::vector<T> field(const Network& net, const char* name, u32 kind = 0) {
   return all;
 }
 
-constexpr u32 kNone8 = 0xFF;
-u32 number(const std::optional<u32>& vc) { return vc ? *vc : kNone8; }
-u32 number(const std::optional<Channel>& c) { return c ? c->port * 8 + c->vc : kNone8; }
+u32 number(const std::optional<u32>& vc) { return vc ? *vc : t3e::kNoVc; }
+u32 number(const std::optional<Channel>& c) { return c ? c->port * 8 + c->vc : t3e::kNoVc; }
 /// A round-robin pointer is one past the last one served.
 u32 pointer(const std::optional<u32>& last) { return last ? *last + 1 : 0; }
 
-/// Says where the state of a router differs; "": nowhere. The engine's view of the router comes first.
+/// The emulator's state at the end of a cycle, to be compared router by router.
 class States {
  public:
   explicit States(const Network& net)
       : vcs_(plan_of(net).table().link_vcs),
         ports_(field<t3e::PortState>(net, "port")),
         inputs_(field<t3e::InputVc>(net, "input")),
-        outputs_(field<t3e::OutputVc>(net, "output")) {}
+        outputs_(field<t3e::OutputVc>(net, "output")),
+        registers_(field<t3e::Registers>(net, "registers")),
+        injection_(field<InjectionVc>(net, "output", 1)),
+        units_(plan_of(net).table().barrier_units) {
+    if (units_) pe_units_ = field<t3e::BarrierUnit>(net, "barrier", 1);
+  }
 
-  std::string difference(u32 n, const NaiveT3e::Router& naive, Cycle now) {
-    for (u32 port = 0; port < t3e::kPorts; ++port) {
-      const t3e::PortState& state = ports_[n * t3e::kPorts + port];
-      const NaiveT3e::Port& other = naive.port[port];
-      const std::string where = "node " + std::to_string(n) + " port " + std::to_string(port);
-      note(where + " asking", state.asking, number(other.asking));
-      note(where + " last asked", state.pick, pointer(other.last_asked));
-      note(where + " holder", state.sending, number(other.holder));
-      note(where + " last sent", state.pick_out, pointer(other.last_sent));
-      for (u32 vc = 0; vc < vcs_; ++vc) {
-        const u32 i = (n * t3e::kPorts + port) * vcs_ + vc;
-        compare_vc(where + " VC " + std::to_string(vc), inputs_[i], naive.in[port][vc], now);
-        compare_vc(where + " VC " + std::to_string(vc), outputs_[i], naive.out[port][vc]);
+  /// Lists what differs at a node; "": nothing.
+  std::string difference(u32 n, const NaiveT3e& naive) {
+    const NaiveT3e::Router& router = naive.router(n);
+    node_ = n;
+    for (port_ = 0; port_ < t3e::kPorts; ++port_) {
+      vc_ = kNone;
+      compare_port(ports_[n * t3e::kPorts + port_], router.port[port_]);
+      for (vc_ = 0; vc_ < vcs_; ++vc_) {
+        const u32 i = (n * t3e::kPorts + port_) * vcs_ + vc_;
+        compare_input(inputs_[i], router.in[port_][vc_], naive.now() - 1);
+        compare_output(outputs_[i], router.out[port_][vc_]);
       }
     }
-    return text_;
+    port_ = vc_ = kNone;
+    note("registers differ", std::memcmp(&registers_[n], &naive.registers(n), sizeof(t3e::Registers)) != 0, 0);
+    for (u32 vc = 0; vc < t3e::kDeterministicVcs; ++vc)
+      note("credits of the PE", injection_[n * t3e::kDeterministicVcs + vc].credits, naive.credits_of_terminal(n, vc));
+    for (u32 unit = 0; unit < units_; ++unit) {
+      note("state of a barrier unit", static_cast<u32>(pe_units_[n * units_ + unit].state), naive.unit(n, unit).state);
+      note("round of a barrier unit", pe_units_[n * units_ + unit].round, naive.unit(n, unit).round);
+    }
+    return text_.str();
   }
 
  private:
-  void note(const std::string& what, u64 engine, u64 naive) {
-    if (engine == naive) return;
-    text_ += "\n  " + what + ": " + std::to_string(engine) + ", expected " + std::to_string(naive);
+  void note(const char* what, u64 emulator, u64 expected) {
+    if (emulator == expected) return;
+    text_ << "\n  node " << node_;
+    if (port_ != kNone) text_ << " port " << port_;
+    if (vc_ != kNone) text_ << " VC " << vc_;
+    text_ << ": " << what << " " << emulator << ", expected " << expected;
   }
 
-  void compare_vc(const std::string& where, const t3e::InputVc& in, const NaiveT3e::InputVc& other, Cycle now) {
+  void compare_port(const t3e::PortState& port, const NaiveT3e::Port& other) {
+    note("asking", port.asking, number(other.asking));
+    note("pointer of the input", port.pick, pointer(other.last_asked));
+    note("holder", port.sending, number(other.holder));
+    note("pointer of the output", port.pick_out, pointer(other.last_sent));
+  }
+
+  void compare_input(const t3e::InputVc& in, const NaiveT3e::InputVc& other, Cycle now) {
     const auto ready = std::count_if(other.flits.begin(), other.flits.end(),
                                      [&](const NaiveT3e::Held& held) { return held.from <= now; });
-    note(where + " flits", in.flits, static_cast<u64>(ready));
-    note(where + " packets", in.packets, other.packets());
-    note(where + " begun", in.stage == t3e::Stage::kFlowing, other.begun);
-    note(where + " adaptive channel won", in.adaptive_port == kNone8 ? kNone8 : in.adaptive_port * 8 + in.adaptive_vc,
+    note("flits that may move", in.flits, static_cast<u64>(ready));
+    note("packets", in.packets, other.packets());
+    note("a packet has begun to leave", in.stage == t3e::Stage::kFlowing, other.begun);
+    note("adaptive channel won", in.adaptive_port == t3e::kNoVc ? t3e::kNoVc : in.adaptive_port * 8 + in.adaptive_vc,
          number(other.won));
     if (in.stage == t3e::Stage::kAsking)
-      note(where + " wants", in.out_port * 8 + in.out_vc, other.choice.fixed.port * 8 + other.choice.fixed.vc);
+      note("deterministic choice", in.out_port * 8 + in.out_vc, other.choice.fixed.port * 8 + other.choice.fixed.vc);
   }
 
-  void compare_vc(const std::string& where, const t3e::OutputVc& out, const NaiveT3e::OutputVc& other) {
+  void compare_output(const t3e::OutputVc& out, const NaiveT3e::OutputVc& other) {
     u64 asked = 0;
     for (const Channel& c : other.asked) asked |= u64{1} << (c.port * 8 + c.vc);
-    note(where + " credits", out.credits, other.credits);
-    note(where + " owner", out.owner, number(other.owner));
-    note(where + " asked by", out.asked_by, asked);
+    note("credits", out.credits, other.credits);
+    note("owner", out.owner, number(other.owner));
+    note("asked by", out.asked_by, asked);
   }
 
   u32 vcs_;
   std::vector<t3e::PortState> ports_;
   std::vector<t3e::InputVc> inputs_;
   std::vector<t3e::OutputVc> outputs_;
-  std::string text_;
+  std::vector<t3e::Registers> registers_;
+  std::vector<InjectionVc> injection_;
+  u32 units_;
+  std::vector<t3e::BarrierUnit> pe_units_;
+  u32 node_ = 0, port_ = kNone, vc_ = kNone;
+  std::ostringstream text_;
 };
-
-/// Where barrier units at PEs differ; "": nowhere.
-std::string unit_difference(const Network& net, const NaiveT3e& naive) {
-  const t3e::Table& table = plan_of(net).table();
-  if (!table.barrier_units) return "";
-  const std::vector<t3e::BarrierUnit> units = field<t3e::BarrierUnit>(net, "barrier", 1);
-  for (u32 pe = 0; pe < table.routers; ++pe)
-    for (u32 unit = 0; unit < table.barrier_units; ++unit) {
-      const t3e::BarrierUnit& u = units[pe * table.barrier_units + unit];
-      const NaiveT3e::Unit& other = naive.unit(pe, unit);
-      if (static_cast<u32>(u.state) != other.state || u.round != other.round)
-        return "\n  barrier unit " + std::to_string(unit) + " of PE " + std::to_string(pe) + ": round " +
-               std::to_string(u.round) + ", expected " + std::to_string(other.round);
-    }
-  return "";
-}
 
 /// What has happened in all networks, so that no rule goes untested.
 struct Sums {
@@ -206,9 +215,9 @@ void run_both(const RandomT3e& machine, const Experiment& e, u32 cycles, Sums& s
         if (!std::binary_search(expected.begin(), expected.end(), h)) text << "\n  happened: " << h;
     }
     States states(net);
-    std::string difference = unit_difference(net, naive);
+    std::string difference;
     for (u32 n = 0; n < net.plan->topology().routers && difference.empty(); ++n)
-      difference = states.difference(n, naive.router(n), cycle);
+      difference = states.difference(n, naive);
     if (!text.str().empty() || !difference.empty()) {
       ADD_FAILURE() << "cycle " << cycle << text.str() << difference << "\n" << described(machine);
       return;
@@ -241,9 +250,10 @@ void compare(const RandomT3e& machine, u32 cycles, Sums& sums) {
   for (const auto& [path, text] : machine.files) config[path] = files.emplace_back(text).path;
   try {
     run_both(machine, experiment(config), cycles, sums);
-  } catch (const ConfigError& error) {
-    ++sums.refused;  // tags with an initial hop to a dateline
-    if (std::string(error.what()).find("initial hop") == std::string::npos)
+  } catch (const std::exception& error) {
+    ++sums.refused;  // a tag with an initial hop to a dateline, or barriers across breaks
+    const std::string why = error.what();
+    if (why.find("initial hop") == std::string::npos && why.find("is not connected") == std::string::npos)
       ADD_FAILURE() << error.what() << "\n" << described(machine);
   }
 }
@@ -252,17 +262,27 @@ class T3eNaive : public ::testing::TestWithParam<u32> {};
 
 TEST_P(T3eNaive, DoesTheSameInEveryCycle) {
   Sums sums;
-  for (u32 i = 0; i < testing::trials(25); ++i) {
-    compare(random_t3e(GetParam() * 1000 + i), 250, sums);
+  const u32 networks = testing::trials(75);
+  for (u32 i = 0; i < networks; ++i) {
+    compare(random_t3e(GetParam() * 1000 + i), 300, sums);
     if (HasFailure()) return;
   }
-  EXPECT_GT(sums.delivered, 0u);
-  std::cout << sums.delivered << " " << sums.straight << " " << sums.crossed << " " << sums.adapted << " "
-            << sums.replies << " " << sums.dropped << " " << sums.errors << " " << sums.barriers << " " << sums.answers
-            << " " << sums.special_lost << " " << sums.refused << "\n";
+  for (const auto& [what, sum, least] :
+       std::initializer_list<std::tuple<const char*, u64, u64>>{{"packets delivered", sums.delivered, 100},
+                                                                {"flits straight on", sums.straight, 20},
+                                                                {"flits through the crossbar", sums.crossed, 1000},
+                                                                {"flits on adaptive channels", sums.adapted, 100},
+                                                                {"replies", sums.replies, 10},
+                                                                {"packets lost", sums.dropped, 1},
+                                                                {"errors on links", sums.errors, 50},
+                                                                {"barriers", sums.barriers, 20},
+                                                                {"answers of the special network", sums.answers, 5},
+                                                                {"special packets lost", sums.special_lost, 2}})
+    EXPECT_GE(sum, least * networks / 5) << what;
+  EXPECT_LE(sums.refused * 5, networks);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, T3eNaive, ::testing::Range(0u, 8u));
+INSTANTIATE_TEST_SUITE_P(Seeds, T3eNaive, ::testing::Range(0u, 4u));
 
 }  // namespace
 }  // namespace flitlab::t3e_naive_test
