@@ -33,7 +33,7 @@ class NaiveTerminals : public NaiveNodes {
   }
 
   u32 credits_of_terminal(u32 terminal, u32 vc) const { return terminals_[terminal].credits[vc]; }
-  u32 replies_created() const { return replies_created_; }
+  u64 replies = 0, misdelivered = 0;
 
  protected:
   const TrafficTable& traffic_;
@@ -120,7 +120,7 @@ class NaiveTerminals : public NaiveNodes {
       const u32 number = terminal.replies_created++;
       const u32 length = length_from(traffic_.replies, philox(row_.seed, stream::kReply, t, number).word[0]);
       create_packet(t, {t, 0x80000000u + number, length, 1, reply.transaction, now_}, reply.to);
-      ++replies_created_;
+      ++replies;
     }
   }
 
@@ -163,12 +163,12 @@ class NaiveTerminals : public NaiveNodes {
   /// One flit a cycle; a request only if there is a place for its reply.
   void take(u32 t) {
     Terminal& terminal = terminals_[t];
-    const std::size_t replies = terminal.replies.size() + terminal.lanes[1].queue.size() + terminal.promised;
+    const std::size_t waiting = terminal.replies.size() + terminal.lanes[1].queue.size() + terminal.promised;
     std::set<u32> candidates;
     for (u32 vc = 0; vc < kSets; ++vc) {
       if (terminal.held[vc].empty()) continue;
       const Flit& flit = terminal.held[vc].front();
-      const bool waits = closed_ && flit.packet.message_class == 0 && flit.head() && replies >= traffic_.reply_queue;
+      const bool waits = closed_ && flit.packet.message_class == 0 && flit.head() && waiting >= traffic_.reply_queue;
       if (!waits) candidates.insert(vc);
     }
     if (candidates.empty()) return;
@@ -183,6 +183,8 @@ class NaiveTerminals : public NaiveNodes {
     if (!flit.tail()) return;
     happened_.push_back({nodes() + t, EventKind::kDelivered, 0, 0, 0, 0, p.src, p.id, p.length == 1 ? 3u : 2u, p.length,
                          kNone, now_ - p.created});
+    const bool meant = p.logical == registers_[node_of(t)].lwho;
+    if (!meant) ++misdelivered;
     if (!closed_) return;
     if (request) {
       --terminal.promised;
@@ -190,7 +192,9 @@ class NaiveTerminals : public NaiveNodes {
       return;
     }
     std::optional<Transaction>& transaction = terminal.transactions[p.transaction];
-    if (p.logical != registers_[node_of(t)].lwho || !transaction || !transaction->sent) return;
+    const bool open = transaction && transaction->sent;
+    if (meant && !open) ++misdelivered;
+    if (!meant || !open) return;
     // A source that a full window has stopped draws its gap anew.
     if (outstanding(terminal) == traffic_.window) seek_creation(traffic_, row_, t, terminal.next, now_);
     transaction.reset();
@@ -199,7 +203,6 @@ class NaiveTerminals : public NaiveNodes {
   ReplicaRow row_;
   bool closed_;
   std::vector<Terminal> terminals_;
-  u32 replies_created_ = 0;
 };
 
 }  // namespace flitlab::testing::t3e_naive

@@ -58,6 +58,11 @@ inline void random_traffic(RawConfig& c, Draw& draw) {
       break;
     default: c["traffic.mode"] = word("open"); break;
   }
+  c["traffic.start"] = draw.one_of<std::int64_t>({0, 0, 0, 17});
+  if (c["traffic.mode"] == word("open")) {
+    c["traffic.injection"] = word(draw.one_of({"bernoulli", "bernoulli", "periodic", "on_off"}));
+    if (c["traffic.injection"] == word("on_off")) c["traffic.burst_load"] = 1.0;
+  }
   if (c["traffic.mode"] != word("batch")) c["traffic.load"] = draw.one_of({0.005, 0.02, 0.1, 0.3, 0.9});
 }
 
@@ -96,6 +101,24 @@ inline u32 random_planes(RawConfig& c, Draw& draw) {
   return nodes - plane + static_cast<u32>(x * y);
 }
 
+/// Whether R_NET_LUT has an entry for each PE, so that PEs may have any numbers.
+inline bool by_number(RawConfig& c) {
+  return c["routing.lut_mode"] == word("0") || c["routing.lut_mode"] == word("auto");
+}
+
+/// Logical PE numbers in any order.
+inline void random_numbers(RandomT3e& t, Draw& draw) {
+  const IntList shape = std::get<IntList>(t.config["topology.shape"]);
+  std::vector<u32> numbers;
+  for (u32 n = 0; n < shape[0] * shape[1] * shape[2]; ++n) numbers.insert(numbers.begin() + draw.below(n + 1), n);
+  std::string& text = t.files["topology.logical_file"];
+  for (u32 n = 0, z = 0; z < shape[2]; ++z)
+    for (u32 y = 0; y < shape[1]; ++y)
+      for (u32 x = 0; x < shape[0]; ++x)
+        text += std::to_string(x) + "," + std::to_string(y) + "," + std::to_string(z) + "," +
+                std::to_string(numbers[n++]) + "\n";
+}
+
 /// Links and nodes that are broken, or break during the run.
 inline void random_faults(RawConfig& c, Draw& draw, u32 nodes) {
   const IntList shape = std::get<IntList>(c["topology.shape"]);
@@ -114,6 +137,10 @@ inline void random_faults(RawConfig& c, Draw& draw, u32 nodes) {
   if (draw.coin() || c["routing.vc_select"] == word("full")) return;
   c["faults.cycle"] = draw.between(1, 150);
   c["faults.reroute_delay"] = draw.one_of<std::int64_t>({0, 1, 40, 100});
+  if (c.contains("faults.nodes") && by_number(c) && draw.coin()) {  // a spare takes over
+    const std::int64_t dead = std::get<IntList>(c["faults.nodes"])[0];
+    c["topology.spares"] = IntList{(dead + draw.between(1, nodes - 1)) % nodes};
+  }
 }
 
 /// Devices, and a matrix in which they and PEs send to each other.
@@ -275,6 +302,9 @@ inline RandomT3e random_t3e(u64 seed) {
   c["routing.vc_select"] = word(draw.one_of({"time_of_crossing", "optimised", "full"}));
   const u32 nodes = random_planes(c, draw);
   if (draw.below(3) == 0) random_faults(c, draw, nodes);
+  if (draw.below(5) == 0 && by_number(c) && !c.contains("topology.partial_planes")) random_numbers(machine, draw);
+  if (draw.below(16) == 0 && !c.contains("faults.cycle") && c["routing.vc_select"] != word("full"))
+    c["boot.state"] = word("cold");
   if (draw.below(3) == 0) random_registers(machine, draw, nodes);
   if (draw.below(4) == 0 && !c.contains("faults.nodes")) random_devices(machine, draw, nodes);
   if (draw.below(4) == 0) c["faults.error_rate"] = draw.one_of({0.001, 0.03, 0.3, 1.0});
