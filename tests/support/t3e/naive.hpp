@@ -2,6 +2,15 @@
 /// The Cray T3E written a second time, from the paper, the manual and kernels/routers/t3e/README.md: queues of flits,
 /// sets of requests, and mail by the cycle of its arrival. Shares with the emulator the contents of registers and
 /// tables, the wiring, and the draws of traffic; nothing else. This file has the arbiter.
+///
+/// Rules that the description leaves open are those of the emulator:
+/// - Flits that arrive in the same clock do not close the short-circuit path for each other.
+/// - A packet makes its choices once, when its head reaches the front of its virtual channel. Registers that software
+///   writes later do not change them, nor does a link that breaks later.
+/// - Deterministic output channels serve input virtual channels in turn, adaptive ones interfaces; both by number.
+/// - An adaptive channel is reserved from the clock in which a packet wins it. Its packet keeps the right to ask.
+/// - A packet from a PE to the same node leaves on set 0, whichever set it entered on.
+/// - An interface drops a packet flit by flit while the packet's virtual channel has the right to ask.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -72,22 +81,22 @@ class NaiveT3e : public NaiveRouters {
       EXPECT_TRUE(ready.contains(*state.asking));
       const Channel c{port, *state.asking};
       if (routers_[n].at(c).is_lost())
-        throw_away(n, c);
+        drop_flit(n, c);
       else
         askers[port] = c.vc;
     }
     return askers;
   }
 
-  /// A flit of a packet that may not go on is lost. The interface has its turn meanwhile.
-  void throw_away(u32 n, Channel c) {
+  /// Drops a flit of a packet that may not go on. The interface makes no request in this clock.
+  void drop_flit(u32 n, Channel c) {
     InputVc& in = routers_[n].at(c);
     const Flit flit = in.flits.front().flit;
     in.flits.pop_front();
     credit_by(n, c.port, c.vc);
     ++dropped_flits;
     dropped_packets += flit.tail();
-    in.losing = !flit.tail();
+    in.dropping = !flit.tail();
     start_front(n, c);
     const bool next_is_there = !in.flits.empty() && in.flits.front().from <= now_;
     if (flit.tail() || !next_is_there) routers_[n].port[c.port].asking.reset();
@@ -160,7 +169,8 @@ class NaiveT3e : public NaiveRouters {
     for (const auto& [from, outputs] : won) cross(n, from, outputs.size() == 2 ? *r.at(from).won : *outputs.begin());
   }
 
-  /// A flit crosses the crossbar; who keeps which right follows from what is left.
+  /// A flit crosses the crossbar. If the next flit can follow in the next clock, its channel keeps the right to ask and
+  /// holds the output.
   void cross(u32 n, Channel from, Channel to) {
     Router& r = routers_[n];
     InputVc& in = r.at(from);

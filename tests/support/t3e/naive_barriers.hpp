@@ -1,6 +1,6 @@
 #pragma once
-/// Barrier and eureka units of the second T3E (naive.hpp), and the programs that PEs run with them: every message waits
-/// in a queue for its port and leaves oldest first.
+/// Barrier and eureka units of the second T3E (naive.hpp), and the programs of PEs that use them. A message waits in a
+/// queue for its port; the oldest leaves first.
 #include <array>
 #include <deque>
 #include <map>
@@ -47,7 +47,7 @@ class NaiveBarriers : public NaiveTerminals {
 
  protected:
   void run_barriers() {
-    for (const auto& [pe, unit, message] : to_pe_[now_]) hear(pe, unit, message);
+    for (const auto& [pe, unit, message] : to_pe_[now_]) take_message(pe, unit, message);
     to_pe_.erase(now_);
     for (u32 pe = 0; pe < nodes(); ++pe) {
       bool sent = false;  // a PE sends one barrier packet a clock, of its lowest unit first
@@ -82,7 +82,7 @@ class NaiveBarriers : public NaiveTerminals {
     return now_ + below(r.word[0], 2 * work_ + 1);
   }
 
-  void hear(u32 pe, u32 unit, Message message) {
+  void take_message(u32 pe, u32 unit, Message message) {
     Unit& u = pes_[pe][unit];
     if (message == kDone) {
       u.state = kBar;
@@ -115,14 +115,14 @@ class NaiveBarriers : public NaiveTerminals {
     std::deque<Message>& out = nodes_[node][unit].out[port];
     if (out.empty() || out.back() != message) out.push_back(message);
   }
-  void tell_children(u32 node, u32 unit, Message message) {
+  void send_down(u32 node, u32 unit, Message message) {
     for (u32 port = 0; port < kIo; ++port)
       if (tree(node, unit).children >> port & 1) put(node, unit, port, message);
   }
 
   void receive_message(u32 node, u32 port, u32 unit, Message message) {
     const t3e::BarrierRegister& place = tree(node, unit);
-    if (message == kDone || message == kFound) return tell_children(node, unit, message);
+    if (message == kDone || message == kFound) return send_down(node, unit, message);
     if (message == kJoin) {
       u32& joined = nodes_[node][unit].joined;
       joined |= 1u << port;
@@ -130,7 +130,7 @@ class NaiveBarriers : public NaiveTerminals {
       joined = 0;
     }
     if (place.parent == t3e::kNoParent)
-      tell_children(node, unit, message == kJoin ? kDone : kFound);
+      send_down(node, unit, message == kJoin ? kDone : kFound);
     else
       put(node, unit, place.parent, message);
   }

@@ -1,5 +1,5 @@
 #pragma once
-/// Nodes of the second T3E (naive.hpp): packets, where they may go, and mail that arrives in a later cycle.
+/// Nodes of the second T3E (naive.hpp): packets, routing, breaks, and mail that arrives in a later cycle.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -56,14 +56,14 @@ struct Flit {
   bool tail() const { return number + 1 == packet.length; }
 };
 
-/// Where a packet at the front of a buffer may go.
+/// Ways that a packet at the front of a buffer may take.
 struct Choice {
   Channel fixed;           // deterministic
   std::set<u32> adaptive;  // ports whose adaptive channels it may use
   bool stopped = false;
 };
 
-/// An event of the engine. Fields that do not matter for its kind are 0.
+/// An event, as the emulator writes it. Fields that its kind does not use are 0.
 struct Happening {
   u32 item;
   EventKind kind;
@@ -139,7 +139,7 @@ class NaiveNodes {
   bool is_broken(u32 node, u32 port) const { return now_ >= break_cycle_ && broken_.contains({node, port}); }
   bool is_dead(u32 node) const { return std::find(dead_.begin(), dead_.end(), node) != dead_.end(); }
 
-  /// What breaks during the run has its channels ignored at once, and new tables later.
+  /// During a run the channels of a broken link are ignored from the break on, and new tables are loaded later.
   void change_registers() {
     if (broken_.empty() || break_cycle_ == 0) return;
     for (u32 n = 0; n < nodes() && now_ == break_cycle_; ++n) {
@@ -234,7 +234,7 @@ class NaiveNodes {
     return choice;
   }
 
-  /// What a packet has left to do after a hop.
+  /// A hop changes the rest of a packet's way.
   void hop(NaivePacket& p, u32 from, u32 to) const {
     ++p.hops;
     if (p.initial_hop) {

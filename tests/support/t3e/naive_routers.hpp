@@ -23,15 +23,15 @@ class NaiveRouters : public NaiveSpecial {
     std::deque<Held> flits;
     Choice choice{};               // of the front packet
     bool begun = false;            // a flit of the front packet has left and its tail has not
-    bool losing = false;           // a flit of the front packet has been thrown away and its tail has not
+    bool dropping = false;         // a flit of the front packet has been dropped and its tail has not
     Channel goes{};                // where the front packet has begun to go
     std::optional<Channel> won{};  // adaptive channel that the front packet has won and not yet used
     u32 packets() const {
       u32 heads = 0;
       for (const Held& held : flits) heads += held.flit.head();
-      return heads + begun + losing;
+      return heads + begun + dropping;
     }
-    bool is_lost() const { return losing || (!begun && choice.stopped); }
+    bool is_lost() const { return dropping || (!begun && choice.stopped); }
   };
   struct OutputVc {
     u32 credits = 0;
@@ -79,7 +79,7 @@ class NaiveRouters : public NaiveSpecial {
   /// The packet at the front makes its choices when its head is there.
   void start_front(u32 n, Channel c) {
     InputVc& in = routers_[n].at(c);
-    if (in.begun || in.losing || in.flits.empty()) return;
+    if (in.begun || in.dropping || in.flits.empty()) return;
     in.choice = choose(n, in.flits.front().flit.packet, c);
     in.won.reset();
   }
@@ -108,7 +108,7 @@ class NaiveRouters : public NaiveSpecial {
     }
   }
 
-  /// The short-circuit path. An output that is held has a packet from the PE.
+  /// The short-circuit path. While no flit is buffered only a packet from the PE or the device can hold an output.
   bool pass_straight(u32 n, Channel c, const Flit& flit) {
     Router& r = routers_[n];
     InputVc& in = r.at(c);
@@ -116,7 +116,7 @@ class NaiveRouters : public NaiveSpecial {
     if (!exists(n, on) || is_set(n, oriented(n, on), t3e::kNoFast) || r.port[on].holder || busy()[n].contains(on))
       return false;
     std::optional<Channel> to;
-    if (in.losing) return false;
+    if (in.dropping) return false;
     if (in.begun) {
       if (in.goes.port == on && r.to(in.goes).credits) to = in.goes;
     } else {
@@ -151,11 +151,12 @@ class NaiveRouters : public NaiveSpecial {
     in.goes = to;
     credit_by(n, from.port, from.vc);
     const bool tail = flit.tail();
-    if (to.port < kPe)
+    if (to.port < kPe) {
       spoil(flit);
-    else
+      hop(flit.packet, n, topology_.peer(n, to.port).item);
+    } else {
       correct(flit);
-    if (to.port < kPe) hop(flit.packet, n, topology_.peer(n, to.port).item);
+    }
     send_by(n, to.port, to.vc, flit);
     if (!tail) return;
     out.owner.reset();

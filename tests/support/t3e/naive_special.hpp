@@ -12,7 +12,8 @@ namespace flitlab::testing::t3e_naive {
 
 enum class Register { kChan, kVcsel, kLut, kOverride, kScratch, kReturn, kLogical, kOrient };
 
-/// What software does: the PE of `node` sends a special packet, or a register of the node is written between cycles.
+/// An action of software: the PE of `node` sends a special packet, or the host writes a register of the node between
+/// cycles.
 struct Command {
   enum Kind { kPut, kGet, kWrite };
   Cycle at;
@@ -66,7 +67,7 @@ class NaiveSpecial : public NaiveBarriers {
       queue.pop_front();
       ++special_sent;
     }
-    for (const auto& [place, news] : orientations_[now_]) hear_orientation(place.first, news);
+    for (const auto& [place, write] : orientations_[now_]) receive_orientation(place.first, write);
     orientations_.erase(now_);
     for (const auto& [place, packet] : special_to_routers_[now_]) pass_special(place.first, place.second, packet);
     special_to_routers_.erase(now_);
@@ -82,12 +83,12 @@ class NaiveSpecial : public NaiveBarriers {
     u64 value;
     bool answer;
   };
-  struct News {
+  struct OrientWrite {
     u32 orient, number;
   };
   struct Software {
     u64 scratch = 0, answers_go = 0;
-    u32 orientations = 0;  // number of the last write of R_ORIENT that the node knows, modulo 16
+    u32 orientations = 0;  // number of the last write of R_ORIENT that has reached the node, modulo 16
     std::deque<Special> queue;
   };
 
@@ -126,22 +127,22 @@ class NaiveSpecial : public NaiveBarriers {
     return 0;
   }
 
-  /// All other nodes learn of a write from neighbour to neighbour. Over a link of like ports, which is one of nodes
-  /// that are wired differently, the bit of its dimension is inverted.
-  void set_orientation(u32 n, News news) {
-    software_[n].orientations = news.number % 16;
-    registers_[n].turned = static_cast<u8>(news.orient ^ wired_[n]);
+  /// A write of R_ORIENT goes on from neighbour to neighbour to all nodes. Over a link of like ports, which is one of
+  /// nodes that are wired differently, the bit of its dimension is inverted.
+  void set_orientation(u32 n, OrientWrite write) {
+    software_[n].orientations = write.number % 16;
+    registers_[n].turned = static_cast<u8>(write.orient ^ wired_[n]);
     for (u32 port = 0; port < kPe; ++port) {
       if (!exists(n, port) || is_broken(n, port)) continue;
       const Peer& peer = topology_.peer(n, port);
       const u32 differs = (wired_[n] ^ wired_[peer.item]) & 1u << dimension(port);
       orientations_[now_ + special_delay_][{peer.item, peer.port}] = {
-          orient_inverts_ ? news.orient ^ differs : news.orient, news.number % 16};
+          orient_inverts_ ? write.orient ^ differs : write.orient, write.number % 16};
     }
   }
-  void hear_orientation(u32 n, News news) {
-    const u32 ahead = (news.number + 16 - software_[n].orientations) % 16;
-    if (ahead > 0 && ahead < 8) set_orientation(n, news);
+  void receive_orientation(u32 n, OrientWrite write) {
+    const u32 ahead = (write.number + 16 - software_[n].orientations) % 16;
+    if (ahead > 0 && ahead < 8) set_orientation(n, write);
   }
 
   /// Takes the next hop off a packet's deltas; kPe: it has none.
@@ -189,7 +190,7 @@ class NaiveSpecial : public NaiveBarriers {
   u32 tickets_ = 0;
   std::map<Cycle, std::map<Place, Special>> special_to_routers_;
   std::map<Cycle, std::map<u32, Special>> special_to_pes_;
-  std::map<Cycle, std::map<Place, News>> orientations_;
+  std::map<Cycle, std::map<Place, OrientWrite>> orientations_;
 };
 
 }  // namespace flitlab::testing::t3e_naive

@@ -83,7 +83,7 @@ inline void random_router(RawConfig& c, Draw& draw) {
   c["router.short_circuit"] = draw.below(4) != 0;
 }
 
-/// A configuration, and the texts of the files that it names, by parameter.
+/// A configuration, the texts of the files that it names, by parameter, and the actions of software.
 struct RandomT3e {
   RawConfig config;
   std::map<std::string, std::string> files;
@@ -215,15 +215,17 @@ inline void random_commands(RandomT3e& t, Draw& draw, u32 nodes) {
     switch (c.name) {
       case Register::kChan:
         c.index = draw.below(8);
-        c.value = draw.one_of<u64>({0, 0, 1, 2, 3}) + (c.index < 6 ? 4 * draw.below(4) : 0);
+        c.value = draw.one_of<u64>({0, 0, 1, 2, 3});
+        if (c.index < 6) c.value += 4 * draw.below(4);
         break;
       case Register::kVcsel:
         c.index = draw.below(6);
-        c.value = draw.below(256) + (u64{draw.below(4) == 0} << 32);
+        c.value = draw.below(256);
+        if (draw.below(4) == 0) c.value |= u64{1} << 32;
         break;
       case Register::kLut:
         c.index = draw.below(nodes);
-        c.value = draw.below(8) << 16 | draw.below(1 << 16) | 3 << 15;
+        c.value = draw.below(1 << 19) | 3 << 15;  // without an initial hop
         break;
       case Register::kOverride: c.value = u64{draw.below(4)} << 32 | 3 << 15; break;
       case Register::kScratch: c.value = draw.below(1000); break;
@@ -249,12 +251,13 @@ inline std::string name_of(const t3e_naive::Command& c) {
   return c.name <= t3e_naive::Register::kLut ? name + std::to_string(c.index) : name;
 }
 
-/// What software might write: SELECT bits that lose packets, channels that are not to be used, tags that lead anywhere.
+/// Register contents of software: SELECT bits that lose packets, channels that are not to be used, tags to any node.
 inline void random_registers(RandomT3e& t, Draw& draw, u32 nodes) {
   const IntList shape = std::get<IntList>(t.config["topology.shape"]);
   std::string& text = t.files["registers.file"];
   const auto line = [&](const std::string& name, u64 value) {
-    text += (draw.below(8) ? std::to_string(draw.below(nodes)) : "*") + "," + name + "," + std::to_string(value) + "\n";
+    text += draw.below(8) ? std::to_string(draw.below(nodes)) : "*";
+    text += "," + name + "," + std::to_string(value) + "\n";
   };
   for (u32 n = draw.below(12); n > 0; --n) {
     const std::string direction = std::to_string(draw.below(6));
