@@ -1,0 +1,139 @@
+/// Whole networks against a second implementation, event by event and virtual channel by virtual channel in every
+/// cycle.
+#include <gtest/gtest.h>
+
+#include "tests/support/vc/naive.hpp"
+#include "tests/support/vc/random.hpp"
+
+namespace flitlab::vc_naive_test {
+namespace {
+
+using testing::experiment;
+using testing::NaiveVc;
+using testing::Network;
+using testing::trials;
+
+std::string text(const Event& e) {
+  static const char* const kKinds[] = {"created", "injected", "arrived", "routed", "VC granted", "sent", "delivered"};
+  const auto number = [](u32 x) { return x == kNone ? std::string("-") : std::to_string(x); };
+  return number(e.src) + "#" + number(e.id) + " " + kKinds[static_cast<u32>(e.kind)] + " " + number(e.port) + "." +
+         number(e.vc) + " -> " + number(e.out_port) + "." + number(e.out_vc) + ", mark " + number(e.flit) + ", " +
+         number(e.flits) + " flits, to " + number(e.dst) + ", latency " + number(e.latency);
+}
+
+/// The events of an item in a cycle, in an order of their own.
+std::vector<std::string> texts(const std::vector<Event>& events) {
+  std::vector<std::string> list;
+  for (const Event& e : events) list.push_back(text(e));
+  std::sort(list.begin(), list.end());
+  return list;
+}
+
+std::string text(const VcSnapshot& s) {
+  const auto number = [](u32 x) { return x == kNone ? std::string("-") : std::to_string(x); };
+  return s.stage + ": " + number(s.flits) + " flits, " + number(s.packets) + " packets, " + number(s.src) + "#" +
+         number(s.id) + ", " + number(s.left) + " left, -> " + number(s.out_port) + "." + number(s.out_vc) +
+         "; output: " + number(s.credits) + " credits, owner " + number(s.owner_port) + "." + number(s.owner_vc);
+}
+
+VcSnapshot snapshot(const testing::vc_naive::InputVc& in, const testing::vc_naive::OutputVc& out, u32 vcs) {
+  using testing::vc_naive::InputVc;
+  VcSnapshot s;
+  s.stage = in.stage == InputVc::kIdle      ? "idle"
+            : in.stage == InputVc::kRouting ? "routing"
+            : in.stage == InputVc::kWaiting ? "waiting"
+            : in.sent == 0                  ? "head"
+                                            : "body";
+  s.flits = static_cast<u32>(in.buffer.size());
+  s.packets = static_cast<u32>(in.packets.size());
+  if (!in.packets.empty()) {
+    s.src = in.front().source;
+    s.id = in.front().id;
+    s.left = in.front().flits - (in.stage == InputVc::kGranted ? in.sent : 0);
+  }
+  if (in.stage >= InputVc::kWaiting) s.out_port = in.out_port;
+  if (in.stage == InputVc::kGranted) s.out_vc = in.out_vc;
+  s.credits = out.credits;
+  if (out.owner != kNone) s.owner_port = out.owner / vcs, s.owner_vc = out.owner % vcs;
+  return s;
+}
+
+/// Compares the virtual channels of all routers and terminals.
+void compare_state(const std::vector<std::byte>& state, const VcPlan& plan, const NaiveVc& naive) {
+  for (u32 r = 0; r < naive.routers.size(); ++r) {
+    const std::vector<PortSnapshot> ports = plan.inspect_router(state, r);
+    for (u32 p = 0; p < ports.size(); ++p)
+      for (u32 v = 0; v < ports[p].vcs.size(); ++v)
+        ASSERT_EQ(text(ports[p].vcs[v]),
+                  text(snapshot(naive.routers[r].input[p][v], naive.routers[r].output[p][v], plan.table().vcs)))
+            << "router " << r << ", port " << p << ", VC " << v;
+  }
+  for (u32 t = 0; t < naive.terminals.size(); ++t) {
+    const TerminalSnapshot s = plan.inspect_terminal(state, t);
+    ASSERT_EQ(s.credits, naive.terminals[t].credits) << "terminal " << t;
+    ASSERT_EQ(s.received, naive.terminals[t].received) << "terminal " << t;
+  }
+}
+
+void compare_counts(Network& net, const testing::vc_naive::Counts& counts) {
+  ASSERT_EQ(net.total(Total::kPacketsCreated), counts.created);
+  ASSERT_EQ(net.total(Total::kFlitsCreated), counts.created_flits);
+  ASSERT_EQ(net.total(Total::kPacketsInjected), counts.injected);
+  ASSERT_EQ(net.total(Total::kFlitsInjected), counts.injected_flits);
+  ASSERT_EQ(net.total(Total::kPacketsDelivered), counts.delivered);
+  ASSERT_EQ(net.total(Total::kFlitsDelivered), counts.delivered_flits);
+  ASSERT_EQ(net.total(Total::kFlitMoves), counts.moves);
+  ASSERT_EQ(net.total(Total::kLatencySum), counts.latency);
+  ASSERT_EQ(net.total(Total::kNetworkLatencySum), counts.network_latency);
+  ASSERT_EQ(net.total(Total::kMeasuredHops), counts.hops);
+  ASSERT_EQ(net.total(Total::kLatencyMax), counts.latency_max);
+  ASSERT_EQ(net.total(Total::kNetworkLatencyMax), counts.network_latency_max);
+  ASSERT_EQ(net.total(Total::kLastDelivery), counts.last_delivery);
+  ASSERT_EQ(net.total(Total::kTransactions), counts.transactions);
+  ASSERT_EQ(net.total(Total::kRoundTripSum), counts.round_trips);
+  ASSERT_EQ(net.total(Total::kRoundTripMax), counts.round_trip_max);
+}
+
+std::string text(const RawConfig& config) {
+  std::string list;
+  for (const auto& [path, value] : config) list += "\n  " + path + " = " + shown(value);
+  return list;
+}
+
+/// Runs one network in both implementations.
+void run(const RawConfig& config, u32 cycles, std::vector<testing::vc_naive::TraceLine> trace, u64* delivered) {
+  const Experiment e = experiment(config);
+  Network net(e, {"cpu", 1, true, 1});
+  const auto& plan = dynamic_cast<const VcPlan&>(*net.plan);
+  ReplicaRow row = make_row(e);
+  row.window_begin = 0;
+  net.engine->set_row(0, row);
+  NaiveVc naive(e, plan, row, std::move(trace));
+  for (u32 cycle = 0; cycle < cycles; ++cycle) {
+    SCOPED_TRACE("cycle " + std::to_string(cycle));
+    net.step(1);
+    naive.step();
+    const std::vector<std::vector<Event>> events = net.engine->take_events(0);
+    for (u32 r = 0; r < naive.routers.size(); ++r)
+      ASSERT_EQ(texts(events[r]), texts(naive.routers[r].events)) << "router " << r;
+    for (u32 t = 0; t < naive.terminals.size(); ++t)
+      ASSERT_EQ(texts(events[naive.routers.size() + t]), texts(naive.terminals[t].events)) << "terminal " << t;
+    ASSERT_NO_FATAL_FAILURE(compare_state(net.engine->state(0), plan, naive));
+  }
+  compare_counts(net, naive.counts);
+  *delivered += naive.counts.delivered;
+}
+
+TEST(VcNaive, DoesTheSameInEveryCycle) {
+  u64 delivered = 0;
+  for (u32 trial = 0; trial < trials(60); ++trial) {
+    std::mt19937 random(trial);
+    const RawConfig config = testing::random_vc(random);
+    SCOPED_TRACE("trial " + std::to_string(trial) + text(config));
+    ASSERT_NO_FATAL_FAILURE(run(config, 200, {}, &delivered));
+  }
+  EXPECT_GT(delivered, trials(5000));
+}
+
+}  // namespace
+}  // namespace flitlab::vc_naive_test
