@@ -116,18 +116,31 @@ std::string text(const RawConfig& config) {
   return list;
 }
 
-/// Runs one network in both implementations.
-void run(const RawConfig& config, u32 cycles, std::vector<testing::vc_naive::TraceLine> trace, u64* delivered) {
+/// Ways to run a network that must not matter.
+EngineChoice other_engine(u32 trial) {
+  EngineChoice choice{"cpu", 1, false, 1};
+  if (trial % 4 == 1) choice.lanes = LaneUse::kAlways;
+  if (trial % 4 == 2) choice.width = testing::kWide;
+  if (trial % 16 == 3) choice.threads = 2;
+  return choice;
+}
+
+struct Seen {
+  u64 delivered = 0, wasted = 0;
+};
+
+/// Runs a network by the engine that writes events, by another engine, and by the second implementation.
+void run(u32 trial, const RawConfig& config, std::vector<testing::vc_naive::TraceLine> trace, Seen& seen) {
   const Experiment e = experiment(config);
-  Network net(e, {"cpu", 1, true, 1});
+  Network net(e, {"cpu", 1, true, 1}), other(e, other_engine(trial));
   const auto& plan = dynamic_cast<const VcPlan&>(*net.plan);
   ReplicaRow row = make_row(e);
   row.window_begin = 0;
-  net.engine->set_row(0, row);
+  for (Network* n : {&net, &other}) n->engine->set_row(0, row);
   NaiveVc naive(e, plan, row, std::move(trace));
-  for (u32 cycle = 0; cycle < cycles; ++cycle) {
+  for (u32 cycle = 0; cycle < 200; ++cycle) {
     SCOPED_TRACE(::testing::Message() << "cycle " << cycle);
-    net.step(1);
+    for (Network* n : {&net, &other}) n->step(1);
     naive.step();
     const std::vector<std::vector<Event>> events = net.engine->take_events(0);
     for (u32 r = 0; r < naive.routers.size(); ++r) {
@@ -139,23 +152,78 @@ void run(const RawConfig& config, u32 cycles, std::vector<testing::vc_naive::Tra
       ASSERT_NO_FATAL_FAILURE(compare_events(events[naive.routers.size() + t], naive.terminals[t].events));
     }
     ASSERT_NO_FATAL_FAILURE(compare_state(net.engine->state(0), plan, naive));
+    ASSERT_EQ(net.engine->state_hash(0), other.engine->state_hash(0));
   }
-  compare_counts(net, naive.counts);
-  *delivered += naive.counts.delivered;
+  for (Network* n : {&net, &other}) ASSERT_NO_FATAL_FAILURE(compare_counts(*n, naive.counts));
+  seen.delivered += naive.counts.delivered;
+  for (const auto& router : naive.routers) seen.wasted += router.wasted;
 }
 
-TEST(VcNaive, DoesTheSameInEveryCycle) {
-  u64 delivered = 0;
-  for (u32 trial = 0; trial < trials(300); ++trial) {
+/// Runs networks that `draw` configures.
+template <class Draw>
+Seen run_all(u32 first, u32 count, Draw draw) {
+  Seen seen;
+  for (u32 trial = first; trial < first + trials(count); ++trial) {
     testing::RandomVc random(trial);
-    random.network();
-    random.traffic();
-    random.router();
-    const RawConfig config = random.config();
-    SCOPED_TRACE("trial " + std::to_string(trial) + text(config));
-    ASSERT_NO_FATAL_FAILURE(run(config, 200, {}, &delivered));
+    const std::vector<testing::vc_naive::TraceLine> trace = draw(random);
+    SCOPED_TRACE("trial " + std::to_string(trial) + text(random.config()));
+    run(trial, random.config(), trace, seen);
+    if (::testing::Test::HasFatalFailure()) break;
   }
-  EXPECT_GT(delivered, trials(20000));
+  return seen;
+}
+
+using Lines = std::vector<testing::vc_naive::TraceLine>;
+
+TEST(VcNaive, DoesTheSameOnGrids) {
+  const Seen seen = run_all(0, 240, [](testing::RandomVc& random) {
+    random.grid();
+    random.open_loop();
+    random.router();
+    return Lines{};
+  });
+  EXPECT_GT(seen.delivered, trials(20000));
+  EXPECT_GT(seen.wasted, trials(1000));
+}
+
+TEST(VcNaive, DoesTheSameOnGraphs) {
+  const Seen seen = run_all(1000, 80, [](testing::RandomVc& random) {
+    random.graph();
+    random.open_loop();
+    random.router();
+    return Lines{};
+  });
+  EXPECT_GT(seen.delivered, trials(8000));
+}
+
+TEST(VcNaive, DoesTheSameInBatches) {
+  const Seen seen = run_all(2000, 40, [](testing::RandomVc& random) {
+    random.grid();
+    random.batch();
+    random.router();
+    return Lines{};
+  });
+  EXPECT_GT(seen.delivered, trials(2000));
+}
+
+TEST(VcNaive, DoesTheSameInClosedLoops) {
+  const Seen seen = run_all(3000, 120, [](testing::RandomVc& random) {
+    random.below(4) ? random.grid() : random.graph();
+    random.closed_loop();
+    random.router();
+    return Lines{};
+  });
+  EXPECT_GT(seen.delivered, trials(8000));
+}
+
+TEST(VcNaive, DoesTheSameWithTraces) {
+  const Seen seen = run_all(4000, 60, [](testing::RandomVc& random) {
+    random.below(4) ? random.grid() : random.graph();
+    Lines trace = random.trace();
+    random.router();
+    return trace;
+  });
+  EXPECT_GT(seen.delivered, trials(3000));
 }
 
 }  // namespace
