@@ -38,7 +38,7 @@ std::string text(const VcSnapshot& s) {
 }
 
 /// Compares the events of an item in a cycle. The order within a cycle is no part of the model.
-void compare_events(std::vector<Event> emulated, std::vector<Event> naive) {
+void compare_events(const char* kind, u32 item, std::vector<Event> emulated, std::vector<Event> naive) {
   std::string a, b;
   bool same = emulated.size() == naive.size();
   for (std::vector<Event>* list : {&emulated, &naive})
@@ -47,7 +47,7 @@ void compare_events(std::vector<Event> emulated, std::vector<Event> naive) {
   if (same) return;
   for (const Event& e : emulated) a += text(e) + "\n";
   for (const Event& e : naive) b += text(e) + "\n";
-  ASSERT_EQ(a, b);
+  ASSERT_EQ(a, b) << kind << ' ' << item;
 }
 
 VcSnapshot snapshot(const testing::vc_naive::InputVc& in, const testing::vc_naive::OutputVc& out, u32 vcs) {
@@ -143,16 +143,15 @@ void run(u32 trial, const RawConfig& config, std::vector<testing::vc_naive::Trac
     for (Network* n : {&net, &other}) n->step(1);
     naive.step();
     const std::vector<std::vector<Event>> events = net.engine->take_events(0);
-    for (u32 r = 0; r < naive.routers.size(); ++r) {
-      SCOPED_TRACE(::testing::Message() << "router " << r);
-      ASSERT_NO_FATAL_FAILURE(compare_events(events[r], naive.routers[r].events));
-    }
-    for (u32 t = 0; t < naive.terminals.size(); ++t) {
-      SCOPED_TRACE(::testing::Message() << "terminal " << t);
-      ASSERT_NO_FATAL_FAILURE(compare_events(events[naive.routers.size() + t], naive.terminals[t].events));
-    }
+    const u32 routers = static_cast<u32>(naive.routers.size());
+    for (u32 r = 0; r < routers; ++r)
+      ASSERT_NO_FATAL_FAILURE(compare_events("router", r, events[r], naive.routers[r].events));
+    for (u32 t = 0; t < naive.terminals.size(); ++t)
+      ASSERT_NO_FATAL_FAILURE(compare_events("terminal", t, events[routers + t], naive.terminals[t].events));
     ASSERT_NO_FATAL_FAILURE(compare_state(net.engine->state(0), plan, naive));
-    ASSERT_EQ(net.engine->state_hash(0), other.engine->state_hash(0));
+    if (cycle % 5 == 4) {
+      ASSERT_EQ(net.engine->state_hash(0), other.engine->state_hash(0));
+    }
   }
   for (Network* n : {&net, &other}) ASSERT_NO_FATAL_FAILURE(compare_counts(*n, naive.counts));
   seen.delivered += naive.counts.delivered;
