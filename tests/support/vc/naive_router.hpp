@@ -6,7 +6,7 @@
 
 namespace flitlab::testing::vc_naive {
 
-/// What a router sends in a cycle.
+/// A flit that crosses a router.
 struct Sent {
   Flit flit;
   u32 in_port, in_vc, out_port, out_vc;
@@ -17,6 +17,7 @@ class Router {
   Router(const Rules& rules, const Routes& routes, const Topology& top, u32 index)
       : output(top.ports, std::vector<OutputVc>(rules.vcs)),
         input(top.ports, std::vector<InputVc>(rules.vcs)),
+        sent_on(top.ports, 0),
         rules_(rules),
         routes_(routes),
         index_(index),
@@ -49,7 +50,8 @@ class Router {
   std::vector<std::vector<OutputVc>> output;  ///< [port][VC]
   std::vector<std::vector<InputVc>> input;    ///< [port][VC]
   std::vector<Event> events;                  ///< of this cycle
-  u64 wasted = 0;                             ///< speculative bids that won the switch for nothing
+  List sent_on;                               ///< [port] flits sent since cycle 0
+  u64 wasted = 0;                             ///< speculative bids that won the switch without a channel or a credit
 
  private:
   struct Match {
@@ -74,7 +76,7 @@ class Router {
     in.ready_at = from + rules_.routing_delay;
   }
 
-  // Route computation: packets whose delay is over get a route and bid for an output virtual channel.
+  /// Route computation: packets whose delay is over get a route and bid for an output virtual channel.
   void route(Cycle now) {
     for_each_input([&](u32 p, u32 v, InputVc& in) {
       in.bid = false;
@@ -256,8 +258,8 @@ class Router {
     return matches;
   }
 
-  /// Heads that bid for an output virtual channel in this cycle bid for ports that are left over. A head that wins the
-  /// switch without having won a virtual channel with a credit wastes it.
+  /// Heads that bid for an output virtual channel in this cycle bid for ports that the others have left free. The win
+  /// is wasted unless the head has also won a virtual channel with a credit.
   void speculate(const std::vector<Match>& matches, Cycle now) {
     std::map<u32, u32> vc_of;
     std::map<u32, List> bidders;
@@ -287,6 +289,7 @@ class Router {
     in.buffer.pop_front();
     --out.credits;
     ++in.sent;
+    ++sent_on[m.out_port];
     if (m.moves_pointers) {
       of_input_[m.in_port].served(m.in_vc);
       of_output_[m.out_port].served(m.in_port);

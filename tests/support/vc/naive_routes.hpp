@@ -8,7 +8,7 @@
 
 namespace flitlab::testing::vc_naive {
 
-/// An output port, and the virtual channels of it that a packet may take.
+/// An output port, and the virtual channels that a packet may take there.
 struct Choice {
   u32 port;
   List vcs;
@@ -25,13 +25,13 @@ class Routes {
     }
   }
 
-  /// Virtual channels of a message class: all classes have the same share.
+  /// Virtual channels of a message class. All classes have equal shares.
   List message_vcs(u32 message_class) const {
     const auto first = [&](u32 m) { return m * rules_.vcs / rules_.message_classes; };
     return range(first(message_class), first(message_class + 1));
   }
 
-  /// What is drawn at the source.
+  /// Draws made at the source.
   void plan_route(Packet& packet, u64 seed) const {
     const u32 from = packet.source / top_.concentration, to = packet.destination / top_.concentration;
     const Random4 random = philox(seed, stream::kRouting, packet.source, packet.id);
@@ -145,7 +145,7 @@ class Routes {
     return list;
   }
 
-  /// The productive port with a free adaptive virtual channel and the most credits; no virtual channels: there is none.
+  /// The productive port with a free adaptive virtual channel and the most credits. Without one, the list is empty.
   Choice adaptive(const Packet& packet, u32 r, u32 to, const std::vector<std::vector<OutputVc>>& output) const {
     const List vcs = adaptive_vcs(packet.message_class);
     Choice best{0, {}};

@@ -1,6 +1,6 @@
 #pragma once
-/// One terminal of the second network of virtual-channel routers (naive.hpp). It shares with the emulator when packets
-/// are created, how long they are and where they go (kernels/traffic/traffic.hpp).
+/// One terminal of the second network of virtual-channel routers (naive.hpp). Creation times, lengths and destinations
+/// of packets are functions that it shares with the emulator (kernels/traffic/traffic.hpp).
 #include <map>
 #include <optional>
 
@@ -16,14 +16,14 @@ struct TraceLine {
   u32 number = 0;
 };
 
-/// What a network counts.
+/// Totals of a network.
 struct Counts {
   u64 created = 0, created_flits = 0, injected = 0, injected_flits = 0, delivered = 0, delivered_flits = 0, moves = 0,
       latency = 0, network_latency = 0, hops = 0, latency_max = 0, network_latency_max = 0, transactions = 0,
       round_trips = 0, round_trip_max = 0, last_delivery = 0;
 };
 
-/// What terminals of one network share.
+/// Traffic of a network.
 struct Traffic {
   const TrafficTable& table;
   ReplicaRow row;
@@ -75,7 +75,7 @@ class Terminal {
   }
 
   std::vector<u32> credits;   ///< [VC] free places in the router's buffer
-  u32 freed = kNone;          ///< virtual channel whose flit was taken in this cycle; kNone: none
+  u32 freed = kNone;          ///< virtual channel of the flit taken in this cycle; kNone: none
   std::vector<Event> events;  ///< of this cycle
   u32 received = 0;           ///< packets
 
@@ -89,7 +89,7 @@ class Terminal {
     u32 sent = 0, vc = 0;
     u32 next_vc = 0;  ///< round-robin pointer over injection virtual channels
   };
-  /// A reply that is made.
+  /// A reply that is not created before cycle `at`.
   struct Answer {
     u32 to, tag;
     Cycle at;
@@ -161,26 +161,26 @@ class Terminal {
     if (traffic_.mode == TrafficMode::kRequestReply) settle(p, now, counts);
   }
 
-  // A closed loop. A request is taken in only if there is a place for its reply.
+  // A closed loop. A terminal takes a request only if its queue has a place for the reply.
   static bool is_reply(const Packet& p) { return p.id >= 0x80000000u; }
-  bool in_order(const Flit& flit) const {
+  bool may_enter(const Flit& flit) const {
     return !flit.is_head() || is_reply(*flit.packet) ||
-           answers_.size() + lanes_[1].queue.size() + promised_ < traffic_.table.reply_queue;
+           answers_.size() + lanes_[1].queue.size() + half_taken_ < traffic_.table.reply_queue;
   }
   void take_in_turns(Cycle now, Counts& counts) {
     List candidates;
     for (u32 vc = 0; vc < rules_.vcs; ++vc)
-      if (!arrived_[vc].empty() && in_order(arrived_[vc].front())) candidates.push_back(vc);
+      if (!arrived_[vc].empty() && may_enter(arrived_[vc].front())) candidates.push_back(vc);
     if (candidates.empty()) return;
     const u32 vc = first_from(candidates, next_taken_);
     next_taken_ = vc + 1;
     const Flit& flit = arrived_[vc].front();
-    promised_ += flit.is_head() && !is_reply(*flit.packet);
+    half_taken_ += flit.is_head() && !is_reply(*flit.packet);
     take(vc, now, counts);
   }
   void settle(const Packet& p, Cycle now, Counts& counts) {
     if (!is_reply(p)) {
-      --promised_;
+      --half_taken_;
       answers_.push_back({p.source, p.tag, now + traffic_.table.reply_delay});
       return;
     }
@@ -264,7 +264,7 @@ class Terminal {
   Cycle last_created_ = 0;
   std::map<u32, Cycle> open_;   ///< creation of requests without a reply, by tag
   std::deque<Answer> answers_;  ///< replies not yet created
-  u32 promised_ = 0;            ///< requests that are being taken in
+  u32 half_taken_ = 0;          ///< requests that are being taken in
   u32 replies_ = 0;             ///< created
   u32 next_taken_ = 0;          ///< round-robin pointer over ejection virtual channels
   u32 last_lane_ = 0;

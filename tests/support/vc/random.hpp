@@ -47,6 +47,7 @@ class RandomVc {
                : algorithm_ == "valiant"          ? (rings ? 4 : 2)
                : algorithm_ == "minimal_adaptive" ? (rings ? 3 : 2)
                                                   : 2;
+    // Minimal adaptive routing needs two virtual channels even here: with one the plan names some that do not exist.
     if (rings && assignment == "any") classes_ = algorithm_ == "minimal_adaptive" ? 2 : 1;
   }
 

@@ -84,6 +84,11 @@ void compare_state(const std::vector<std::byte>& state, const VcPlan& plan, cons
         ASSERT_EQ(text(ports[p].vcs[v]), text(expected)) << "router " << r << ", port " << p << ", VC " << v;
       }
   }
+  std::vector<u32> sent;  // by channel
+  for (u32 r = 0; r < naive.routers.size(); ++r)
+    for (u32 p = 0; p < plan.topology().network_ports; ++p)
+      if (plan.topology().peer(r, p).item != kNone) sent.push_back(naive.routers[r].sent_on[p]);
+  ASSERT_EQ(plan.channel_flits(state), sent);
   for (u32 t = 0; t < naive.terminals.size(); ++t) {
     const TerminalSnapshot s = plan.inspect_terminal(state, t);
     ASSERT_EQ(s.credits, naive.terminals[t].credits) << "terminal " << t;
@@ -116,7 +121,7 @@ std::string text(const RawConfig& config) {
   return list;
 }
 
-/// Ways to run a network that must not matter.
+/// Another engine of a CPU: plain, in lanes, in the layout of GPUs, or on two threads.
 EngineChoice other_engine(u32 trial) {
   EngineChoice choice{"cpu", 1, false, 1};
   if (trial % 4 == 1) choice.lanes = LaneUse::kAlways;
@@ -158,7 +163,7 @@ void run(u32 trial, const RawConfig& config, std::vector<testing::vc_naive::Trac
   for (const auto& router : naive.routers) seen.wasted += router.wasted;
 }
 
-/// Runs networks that `draw` configures.
+/// Runs `count` networks, each configured by `draw(random)`, which returns the lines of its trace.
 template <class Draw>
 Seen run_all(u32 first, u32 count, Draw draw) {
   Seen seen;
