@@ -1,7 +1,5 @@
 #pragma once
 /// Routes of the second virtual-channel router (naive.hpp): Dally & Towles chapters 8 to 11 and 14.
-#include <functional>
-
 #include "kernels/common/philox.hpp"
 #include "kernels/common/streams.hpp"
 #include "tests/support/vc/naive_parts.hpp"

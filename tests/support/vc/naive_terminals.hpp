@@ -79,8 +79,6 @@ class Terminal {
   std::vector<Event> events;  ///< of this cycle
   u32 received = 0;           ///< packets
 
-  u32 queued(u32 lane) const { return static_cast<u32>(lanes_[lane].queue.size()); }
-
  private:
   /// Packets that are sent one after the other. In a closed loop requests have one lane, replies another.
   struct Lane {
