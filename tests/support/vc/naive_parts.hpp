@@ -1,0 +1,157 @@
+#pragma once
+/// Parameters, packets and arbiters of the second virtual-channel router (naive.hpp).
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host/config/cross_checks.hpp"
+#include "host/routers/vc/plan.hpp"
+#include "host/topology/params.hpp"
+#include "kernels/common/bits.hpp"
+#include "kernels/common/events.hpp"
+#include "kernels/routers/vc/params.hpp"
+
+namespace flitlab::testing::vc_naive {
+
+/// Numbers of ports or virtual channels, rising.
+using List = std::vector<u32>;
+
+inline bool contains(const List& list, u32 number) { return std::find(list.begin(), list.end(), number) != list.end(); }
+
+/// The numbers first, first + 1, ..., end - 1.
+inline List range(u32 first, u32 end) {
+  List list;
+  for (u32 i = first; i < end; ++i) list.push_back(i);
+  return list;
+}
+
+/// Round robin: the first member at or after `pointer`, else the first of all.
+inline u32 first_from(const List& members, u32 pointer) {
+  for (u32 member : members)
+    if (member >= pointer) return member;
+  return members.at(0);
+}
+
+/// The parameters, in the words of the configuration.
+struct Rules {
+  explicit Rules(const Experiment& e)
+      : flow_control(e.str(vc::param::router.flow_control)),
+        vc_allocator(e.str(vc::param::router.vc_allocator)),
+        switch_allocator(e.str(vc::param::router.switch_allocator)),
+        arbiter(e.str(vc::param::router.arbiter)),
+        algorithm(e.str(vc::param::routing.algorithm)),
+        assignment(e.has(vc::param::routing.vc_assignment) ? e.str(vc::param::routing.vc_assignment) : ""),
+        vcs(e.u32_of(vc::param::router.vcs)),
+        buffer(e.u32_of(vc::param::router.buffer_flits)),
+        iterations(e.u32_of(vc::param::router.allocator_iterations)),
+        routing_delay(e.u32_of(vc::param::router.routing_delay)),
+        vc_delay(e.u32_of(vc::param::router.vc_allocation_delay)),
+        switch_delay(e.u32_of(vc::param::router.switch_allocation_delay)),
+        traversal_delay(e.u32_of(vc::param::router.switch_traversal_delay)),
+        channel_delay(e.u32_of(param::topology.channel_delay)),
+        credit_delay(e.u32_of(vc::param::router.credit_delay)),
+        message_classes(flitlab::message_classes(e)),
+        speculative(e.flag(vc::param::router.speculative)),
+        hypercube(e.str(param::topology.kind) == "hypercube"),
+        rings(!assignment.empty()) {}
+
+  bool wormhole() const { return flow_control == "wormhole"; }
+  bool adaptive() const { return algorithm == "minimal_adaptive"; }
+
+  std::string flow_control, vc_allocator, switch_allocator, arbiter, algorithm, assignment;
+  u32 vcs, buffer, iterations, routing_delay, vc_delay, switch_delay, traversal_delay, channel_delay, credit_delay;
+  u32 message_classes;
+  bool speculative, hypercube, rings;
+};
+
+/// The last channel between routers that a packet's head has crossed.
+struct LastHop {
+  u32 dimension = kNone;  ///< kNone: the head comes from its terminal
+  u32 vc = 0;
+  bool by_class = false;    ///< the virtual channel belongs to a dateline class, not to the adaptive ones
+  bool second_leg = false;  ///< Valiant: on the way from the intermediate router
+  u32 entered = 0;          ///< coordinate at which the packet entered this ring, on this leg
+};
+
+struct Packet {
+  u32 source, id, destination, flits, message_class = 0, tag = 0;
+  Cycle created, injected = 0;
+  u32 hops = 0;
+  u32 via = kNone;             ///< router that Valiant and ROMM send it to first
+  bool second_leg = false;     ///< the packet has been there
+  bool highest_first = false;  ///< O1TURN: highest dimension first
+  LastHop last;
+
+  /// A hash of the packet's name, for ties.
+  u64 hash() const { return mix64((u64{source} << 32) + id); }
+};
+using PacketPtr = std::shared_ptr<Packet>;
+
+/// Flit `number` of a packet.
+struct Flit {
+  PacketPtr packet;
+  u32 number;
+
+  bool is_head() const { return number == 0; }
+  bool is_tail() const { return number + 1 == packet->flits; }
+  u8 mark() const { return static_cast<u8>((is_head() ? kHeadFlit : 0) + (is_tail() ? kTailFlit : 0)); }
+};
+
+/// An arbiter of the switch allocator (Dally & Towles chapter 18).
+class Arbiter {
+ public:
+  Arbiter(const std::string& kind, u32 members) : kind_(kind), least_recent_(range(0, members)) {}
+
+  /// `created(member)`: creation of the packet that a member speaks for.
+  template <class Created>
+  u32 pick(const List& members, Created created) const {
+    if (kind_ == "round_robin") return first_from(members, next_);
+    u32 best = members.at(0);
+    for (u32 member : members)
+      if (kind_ == "matrix" ? before(member, best) : created(member) < created(best)) best = member;
+    return best;
+  }
+  /// Whether `a` was served less recently than `b`.
+  bool before(u32 a, u32 b) const {
+    const auto place = [&](u32 member) { return std::find(least_recent_.begin(), least_recent_.end(), member); };
+    return place(a) < place(b);
+  }
+  void served(u32 member) {
+    next_ = member + 1;
+    least_recent_.erase(std::find(least_recent_.begin(), least_recent_.end(), member));
+    least_recent_.push_back(member);
+  }
+
+ private:
+  std::string kind_;
+  u32 next_ = 0;
+  List least_recent_;
+};
+
+/// An input virtual channel, and the packet at its front.
+struct InputVc {
+  enum Stage { kIdle, kRouting, kWaiting, kGranted };
+
+  std::deque<Flit> buffer;
+  std::deque<PacketPtr> packets;  ///< whose heads have arrived and whose tails have not left
+  Stage stage = kIdle;
+  Cycle ready_at = 0;  ///< first cycle in which the present stage may act
+  u32 out_port = 0, out_vc = 0;
+  List allowed;      ///< virtual channels of the output port that the packet may take
+  u32 sent = 0;      ///< flits of the packet
+  u32 next_vc = 0;   ///< round-robin pointer over output virtual channels
+  bool bid = false;  ///< in this cycle, for an output virtual channel
+
+  const Packet& front() const { return *packets.front(); }
+};
+
+/// The sender's view of an input virtual channel.
+struct OutputVc {
+  u32 credits = 0;
+  u32 owner = kNone;   ///< port * vcs + vc of the input virtual channel that holds it
+  u32 next_input = 0;  ///< round-robin pointer over input virtual channels
+};
+
+}  // namespace flitlab::testing::vc_naive

@@ -1,0 +1,317 @@
+#pragma once
+/// One router of the second network of virtual-channel routers (naive.hpp): Dally & Towles chapters 16, 18 and 19.
+#include <map>
+
+#include "tests/support/vc/naive_routes.hpp"
+
+namespace flitlab::testing::vc_naive {
+
+/// A flit that crosses a router.
+struct Sent {
+  Flit flit;
+  u32 in_port, in_vc, out_port, out_vc;
+};
+
+class Router {
+ public:
+  Router(const Rules& rules, const Routes& routes, const Topology& top, u32 index)
+      : output(top.ports, std::vector<OutputVc>(rules.vcs)),
+        input(top.ports, std::vector<InputVc>(rules.vcs)),
+        sent_on(top.ports, 0),
+        rules_(rules),
+        routes_(routes),
+        index_(index),
+        ports_(top.ports),
+        next_output_(top.ports, 0),
+        of_input_(top.ports, Arbiter(rules.arbiter, rules.vcs)),
+        of_output_(top.ports, Arbiter(rules.arbiter, top.ports)) {
+    for (u32 p = 0; p < ports_; ++p)
+      for (OutputVc& out : output[p]) out.credits = top.peer(index, p).item == kNone ? 0 : rules.buffer;
+  }
+
+  void take_flit(u32 port, u32 vc, const Flit& flit, Cycle now) {
+    InputVc& in = input[port][vc];
+    in.buffer.push_back(flit);
+    if (!flit.is_head()) return;
+    in.packets.push_back(flit.packet);
+    note(EventKind::kArrived, flit, port, vc, 0, 0);
+    if (in.packets.size() == 1) start(in, now);
+  }
+
+  /// A cycle after the mail has arrived. Returns the flits that win the switch.
+  std::vector<Sent> step(Cycle now) {
+    sent_.clear();
+    route(now);
+    allocate_vcs(now);
+    allocate_switch(now);
+    return sent_;
+  }
+
+  std::vector<std::vector<OutputVc>> output;  ///< [port][VC]
+  std::vector<std::vector<InputVc>> input;    ///< [port][VC]
+  std::vector<Event> events;                  ///< of this cycle
+  List sent_on;                               ///< [port] flits sent since cycle 0
+  u64 wasted = 0;                             ///< speculative bids that won the switch without a channel or a credit
+
+ private:
+  struct Match {
+    u32 in_port, in_vc, out_port;
+    bool moves_pointers;
+  };
+
+  void note(EventKind kind, const Flit& flit, u32 port, u32 vc, u32 out_port, u32 out_vc) {
+    events.push_back({flit.packet->source, flit.packet->id, kind, static_cast<u8>(port), static_cast<u8>(vc),
+                      static_cast<u8>(out_port), static_cast<u8>(out_vc), flit.mark(),
+                      static_cast<u16>(flit.packet->flits)});
+  }
+  template <class F>
+  void for_each_input(F f) {
+    for (u32 p = 0; p < ports_; ++p)
+      for (u32 v = 0; v < rules_.vcs; ++v) f(p, v, input[p][v]);
+  }
+  InputVc& input_of(u32 name) { return input[name / rules_.vcs][name % rules_.vcs]; }
+
+  void start(InputVc& in, Cycle from) {
+    in.stage = InputVc::kRouting;
+    in.ready_at = from + rules_.routing_delay;
+  }
+
+  /// Route computation: packets whose delay is over get a route and bid for an output virtual channel.
+  void route(Cycle now) {
+    for_each_input([&](u32 p, u32 v, InputVc& in) {
+      in.bid = false;
+      if ((in.stage != InputVc::kRouting && in.stage != InputVc::kWaiting) || now < in.ready_at) return;
+      Packet& packet = *in.packets.front();
+      if (in.stage == InputVc::kRouting || routes_.choose_anew()) {
+        const Choice choice = routes_.choose(packet, index_, output);
+        in.out_port = choice.port;
+        in.allowed = choice.vcs;
+      }
+      if (in.stage == InputVc::kRouting) {
+        note(EventKind::kRouted, {in.packets.front(), 0}, p, v, in.out_port, 0);
+        in.stage = InputVc::kWaiting;
+        in.sent = 0;
+      }
+      in.bid = rules_.flow_control != "store_and_forward" || in.buffer.size() >= packet.flits;
+    });
+  }
+
+  /// Output virtual channels that a packet may be given now.
+  List takeable(const InputVc& in) const {
+    List list;
+    for (u32 vc : in.allowed) {
+      const OutputVc& out = output[in.out_port][vc];
+      if (out.owner == kNone && (rules_.wormhole() || out.credits >= in.front().flits)) list.push_back(vc);
+    }
+    return list;
+  }
+
+  void grant(u32 port, u32 vc, u32 out_vc, Cycle now) {
+    InputVc& in = input[port][vc];
+    OutputVc& out = output[in.out_port][out_vc];
+    in.stage = InputVc::kGranted;
+    in.out_vc = out_vc;
+    in.ready_at = now + rules_.vc_delay;
+    in.next_vc = out_vc + 1;
+    out.owner = port * rules_.vcs + vc;
+    out.next_input = out.owner + 1;
+    note(EventKind::kVcGranted, {in.packets.front(), 0}, port, vc, in.out_port, out_vc);
+  }
+
+  /// The winner of an output virtual channel among input virtual channels (port * vcs + vc).
+  u32 best_bidder(u32 out_port, const OutputVc& out, const List& bidders) {
+    if (rules_.arbiter == "round_robin") return first_from(bidders, out.next_input);
+    if (rules_.arbiter == "oldest_first")
+      return *std::min_element(bidders.begin(), bidders.end(),
+                               [&](u32 a, u32 b) { return input_of(a).front().created < input_of(b).front().created; });
+    // Matrix: among input ports; virtual channels of one port take turns.
+    List ports, of_port;
+    for (u32 bidder : bidders) ports.push_back(bidder / rules_.vcs);
+    const u32 port = of_output_[out_port].pick(ports, [](u32) { return 0; });
+    for (u32 bidder : bidders)
+      if (bidder / rules_.vcs == port) of_port.push_back(bidder);
+    return first_from(of_port, out.next_input);
+  }
+
+  void allocate_vcs(Cycle now) {
+    if (rules_.vc_allocator == "wavefront") return wavefront_vcs(now);
+    const u32 rounds = rules_.vc_allocator == "islip" ? rules_.iterations : 1;
+    for (u32 round = 0; round < rounds; ++round) {
+      std::map<std::pair<u32, u32>, List> bidders;  // of an output virtual channel
+      for_each_input([&](u32 p, u32 v, const InputVc& in) {
+        if (!in.bid || in.stage != InputVc::kWaiting) return;
+        List wanted = takeable(in);
+        if (wanted.empty()) return;
+        if (rules_.vc_allocator == "separable_input_first") wanted = {first_from(wanted, in.next_vc)};
+        for (u32 w : wanted) bidders[{in.out_port, w}].push_back(p * rules_.vcs + v);
+      });
+      std::map<u32, List> offers;  // to an input virtual channel
+      for (const auto& [where, list] : bidders)
+        offers[best_bidder(where.first, output[where.first][where.second], list)].push_back(where.second);
+      for (const auto& [name, list] : offers)
+        grant(name / rules_.vcs, name % rules_.vcs, first_from(list, input_of(name).next_vc), now);
+    }
+  }
+
+  /// Diagonals of the matrix of input and output virtual channels, one after the other.
+  void wavefront_vcs(Cycle now) {
+    const u32 n = ports_ * rules_.vcs;
+    for (u32 d = 0; d < n; ++d)
+      for_each_input([&](u32 p, u32 v, const InputVc& in) {
+        if (!in.bid || in.stage != InputVc::kWaiting) return;
+        const u64 column = (mix64(now) % n + d + n - (p * rules_.vcs + v)) % n;
+        if (column / rules_.vcs == in.out_port && contains(takeable(in), column % rules_.vcs))
+          grant(p, v, static_cast<u32>(column % rules_.vcs), now);
+      });
+  }
+
+  /// Virtual channels of an input port that may send, to one output port or to any.
+  List ready(u32 port, Cycle now, u32 out_port = kNone) const {
+    List list;
+    for (u32 v = 0; v < rules_.vcs; ++v) {
+      const InputVc& in = input[port][v];
+      if (in.stage == InputVc::kGranted && now >= in.ready_at && !in.buffer.empty() &&
+          output[in.out_port][in.out_vc].credits && (out_port == kNone || in.out_port == out_port))
+        list.push_back(v);
+    }
+    return list;
+  }
+  u32 pick_vc(u32 port, const List& vcs) const {
+    return of_input_[port].pick(vcs, [&](u32 vc) { return input[port][vc].front().created; });
+  }
+  /// `vc_of`: the virtual channel that each input port puts forward.
+  u32 pick_input(u32 out_port, const List& ports, const std::map<u32, u32>& vc_of) const {
+    return of_output_[out_port].pick(ports, [&](u32 p) { return input[p][vc_of.at(p)].front().created; });
+  }
+
+  void allocate_switch(Cycle now) {
+    std::vector<Match> matches;
+    if (rules_.switch_allocator == "separable_input_first") matches = input_first(now);
+    if (rules_.switch_allocator == "separable_output_first") matches = output_first(1, now);
+    if (rules_.switch_allocator == "islip") matches = output_first(rules_.iterations, now);
+    if (rules_.switch_allocator == "wavefront") matches = wavefront(now);
+    for (const Match& m : matches) send(m, now);
+    if (rules_.speculative) speculate(matches, now);
+  }
+
+  static bool matched_input(const std::vector<Match>& matches, u32 port) {
+    return std::any_of(matches.begin(), matches.end(), [&](const Match& m) { return m.in_port == port; });
+  }
+  static bool matched_output(const std::vector<Match>& matches, u32 port) {
+    return std::any_of(matches.begin(), matches.end(), [&](const Match& m) { return m.out_port == port; });
+  }
+
+  /// Every input port puts one virtual channel forward, every output port takes one of them.
+  std::vector<Match> input_first(Cycle now) const {
+    std::map<u32, u32> vc_of;
+    std::map<u32, List> bidders;
+    for (u32 p = 0; p < ports_; ++p) {
+      const List vcs = ready(p, now);
+      if (vcs.empty()) continue;
+      vc_of[p] = pick_vc(p, vcs);
+      bidders[input[p][vc_of[p]].out_port].push_back(p);
+    }
+    std::vector<Match> matches;
+    for (const auto& [out, list] : bidders) {
+      const u32 p = pick_input(out, list, vc_of);
+      matches.push_back({p, vc_of[p], out, true});
+    }
+    return matches;
+  }
+
+  /// Every output port offers itself to one input port, every input port takes one of them; iSLIP: several times over,
+  /// and only matches of the first round move pointers.
+  std::vector<Match> output_first(u32 rounds, Cycle now) const {
+    std::vector<Match> matches;
+    for (u32 round = 0; round < rounds; ++round) {
+      std::map<u32, List> offers;  // to an input port
+      for (u32 out = 0; out < ports_; ++out) {
+        if (matched_output(matches, out)) continue;
+        std::map<u32, u32> vc_of;
+        List bidders;
+        for (u32 p = 0; p < ports_; ++p) {
+          const List vcs = ready(p, now, out);
+          if (vcs.empty() || matched_input(matches, p)) continue;
+          bidders.push_back(p);
+          vc_of[p] = pick_vc(p, vcs);
+        }
+        if (!bidders.empty()) offers[pick_input(out, bidders, vc_of)].push_back(out);
+      }
+      for (const auto& [p, list] : offers) {
+        const u32 out = first_from(list, next_output_[p]);
+        matches.push_back({p, pick_vc(p, ready(p, now, out)), out, round == 0});
+      }
+    }
+    return matches;
+  }
+
+  /// Diagonals of the matrix of ports, one after the other.
+  std::vector<Match> wavefront(Cycle now) const {
+    std::vector<Match> matches;
+    for (u32 d = 0; d < ports_; ++d)
+      for (u32 p = 0; p < ports_; ++p) {
+        const u32 out = static_cast<u32>((mix64(now) % ports_ + d + ports_ - p) % ports_);
+        const List vcs = ready(p, now, out);
+        if (vcs.empty() || matched_input(matches, p) || matched_output(matches, out)) continue;
+        matches.push_back({p, pick_vc(p, vcs), out, true});
+      }
+    return matches;
+  }
+
+  /// Heads that bid for an output virtual channel in this cycle bid for ports that the others have left free. The win
+  /// is wasted unless the head has also won a virtual channel with a credit.
+  void speculate(const std::vector<Match>& matches, Cycle now) {
+    std::map<u32, u32> vc_of;
+    std::map<u32, List> bidders;
+    for (u32 p = 0; p < ports_; ++p) {
+      List vcs;
+      for (u32 v = 0; v < rules_.vcs; ++v)
+        if (input[p][v].bid) vcs.push_back(v);
+      if (vcs.empty() || matched_input(matches, p)) continue;
+      vc_of[p] = pick_vc(p, vcs);
+      const u32 out = input[p][vc_of[p]].out_port;
+      if (!matched_output(matches, out)) bidders[out].push_back(p);
+    }
+    for (const auto& [out, list] : bidders) {
+      const u32 p = pick_input(out, list, vc_of);
+      const InputVc& in = input[p][vc_of[p]];
+      if (in.stage == InputVc::kGranted && output[out][in.out_vc].credits)
+        send({p, vc_of[p], out, true}, now);
+      else
+        ++wasted;
+    }
+  }
+
+  void send(const Match& m, Cycle now) {
+    InputVc& in = input[m.in_port][m.in_vc];
+    OutputVc& out = output[m.out_port][in.out_vc];
+    const Flit flit = in.buffer.front();
+    in.buffer.pop_front();
+    --out.credits;
+    ++in.sent;
+    ++sent_on[m.out_port];
+    if (m.moves_pointers) {
+      of_input_[m.in_port].served(m.in_vc);
+      of_output_[m.out_port].served(m.in_port);
+      next_output_[m.in_port] = m.out_port + 1;
+    }
+    note(EventKind::kSwitchGranted, flit, m.in_port, m.in_vc, m.out_port, in.out_vc);
+    sent_.push_back({flit, m.in_port, m.in_vc, m.out_port, in.out_vc});
+    if (flit.is_head()) routes_.note_hop(*flit.packet, index_, m.out_port, in.out_vc);
+    if (!flit.is_tail()) return;
+    out.owner = kNone;
+    in.packets.pop_front();
+    in.stage = InputVc::kIdle;
+    if (!in.packets.empty()) start(in, now + 1);
+  }
+
+  const Rules& rules_;
+  const Routes& routes_;
+  u32 index_, ports_;
+  std::vector<Sent> sent_;
+  List next_output_;                ///< [port] round-robin pointer of an input over output ports
+  std::vector<Arbiter> of_input_;   ///< [port] over the virtual channels of an input port
+  std::vector<Arbiter> of_output_;  ///< [port] over the input ports that ask for an output port
+};
+
+}  // namespace flitlab::testing::vc_naive

@@ -1,0 +1,271 @@
+#pragma once
+/// One terminal of the second network of virtual-channel routers (naive.hpp). Creation times, lengths and destinations
+/// of packets are functions that it shares with the emulator (kernels/traffic/traffic.hpp).
+#include <map>
+#include <optional>
+
+#include "kernels/traffic/traffic.hpp"
+#include "tests/support/vc/naive_routes.hpp"
+
+namespace flitlab::testing::vc_naive {
+
+/// A line of a trace.
+struct TraceLine {
+  Cycle cycle;
+  u32 source, destination, flits, needs;  ///< needs: number of another line; kNone: none
+  u32 number = 0;
+};
+
+/// Totals of a network.
+struct Counts {
+  u64 created = 0, created_flits = 0, injected = 0, injected_flits = 0, delivered = 0, delivered_flits = 0, moves = 0,
+      latency = 0, network_latency = 0, hops = 0, latency_max = 0, network_latency_max = 0, transactions = 0,
+      round_trips = 0, round_trip_max = 0, last_delivery = 0;
+};
+
+/// Traffic of a network.
+struct Traffic {
+  const TrafficTable& table;
+  ReplicaRow row;
+  TrafficMode mode;
+  const std::vector<TraceLine>& trace;
+};
+
+class Terminal {
+ public:
+  Terminal(const Rules& rules, const Routes& routes, const Traffic& traffic, u32 index, u32 port)
+      : credits(rules.vcs, rules.buffer),
+        rules_(rules),
+        routes_(routes),
+        traffic_(traffic),
+        index_(index),
+        port_(port),
+        arrived_(rules.vcs) {
+    if (traffic.mode == TrafficMode::kTrace) {
+      for (const TraceLine& line : traffic.trace)
+        if (line.source == index) lines_.push_back(line);
+      return;
+    }
+    next_ = first_creation(traffic.table, traffic.row, index);
+    if (never_sends(traffic.table, index)) next_.at = kNever;
+  }
+
+  /// A flit for the router.
+  struct Sent {
+    Flit flit;
+    u32 vc;
+  };
+
+  /// A cycle after credits have arrived; `flit`, if there is one, arrives on virtual channel `vc`.
+  std::optional<Sent> step(const std::optional<Flit>& flit, u32 vc, Cycle now, Counts& counts) {
+    freed = kNone;
+    if (flit) arrived_[vc].push_back(*flit);
+    if (traffic_.mode == TrafficMode::kRequestReply) {
+      take_in_turns(now, counts);
+      create_replies(now, counts);
+      create_requests(now, counts);
+      return send_in_turns(now, counts);
+    }
+    if (flit) take(vc, now, counts);
+    if (traffic_.mode == TrafficMode::kTrace)
+      create_from_trace(now, counts);
+    else
+      for (; next_.at <= now; next_creation(traffic_.table, traffic_.row, index_, next_)) create(0, next_.at, counts);
+    return send(lanes_[0], now, counts);
+  }
+
+  std::vector<u32> credits;   ///< [VC] free places in the router's buffer
+  u32 freed = kNone;          ///< virtual channel of the flit taken in this cycle; kNone: none
+  std::vector<Event> events;  ///< of this cycle
+  u32 received = 0;           ///< packets
+
+ private:
+  /// Packets that are sent one after the other. In a closed loop requests have one lane, replies another.
+  struct Lane {
+    std::deque<PacketPtr> queue;
+    PacketPtr sending;
+    u32 sent = 0, vc = 0;
+    u32 next_vc = 0;  ///< round-robin pointer over injection virtual channels
+  };
+  /// A reply that is not created before cycle `at`.
+  struct Answer {
+    u32 to, tag;
+    Cycle at;
+  };
+
+  void note(EventKind kind, const Packet& p, u32 vc, u8 mark, u32 destination, u32 latency) {
+    events.push_back({p.source, p.id, kind, static_cast<u8>(kind == EventKind::kInjected ? port_ : 0),
+                      static_cast<u8>(vc), 0, 0, mark, static_cast<u16>(p.flits), destination, latency});
+  }
+
+  void enqueue(u32 lane, Packet packet, Counts& counts) {
+    packet.source = index_;
+    routes_.plan_route(packet, traffic_.row.seed);
+    lanes_[lane].queue.push_back(std::make_shared<Packet>(packet));
+    note(EventKind::kCreated, packet, 0, Flit{lanes_[lane].queue.back(), 0}.mark(), packet.destination, 0);
+    ++counts.created;
+    counts.created_flits += packet.flits;
+  }
+
+  /// The next packet of the source. `tag`: its transaction, in a closed loop.
+  void create(u32 tag, Cycle created, Counts& counts) {
+    Packet p{};
+    p.id = next_.index;
+    p.flits = packet_flits(traffic_.table, traffic_.row, index_, p.id);
+    p.destination = packet_destination(traffic_.table, traffic_.row, index_, p.id);
+    p.tag = tag;
+    p.created = created;
+    enqueue(0, p, counts);
+  }
+
+  /// In the order of the lines: each not before its cycle, the creation of the line before it, and the cycle after the
+  /// arrival of the packet that it needs.
+  void create_from_trace(Cycle now, Counts& counts) {
+    while (!lines_.empty()) {
+      const TraceLine& line = lines_.front();
+      if (line.needs != kNone && !came_.count(line.needs)) return;
+      Cycle at = std::max(line.cycle, last_created_);
+      if (line.needs != kNone) at = std::max(at, came_[line.needs] + 1);
+      if (at > now) return;
+      last_created_ = at;
+      Packet p{};
+      p.id = line.number;
+      p.flits = line.flits;
+      p.destination = line.destination;
+      p.created = at;
+      enqueue(0, p, counts);
+      lines_.pop_front();
+    }
+  }
+
+  /// Takes the first flit of an ejection buffer.
+  void take(u32 vc, Cycle now, Counts& counts) {
+    const Flit flit = arrived_[vc].front();
+    const Packet& p = *flit.packet;
+    arrived_[vc].pop_front();
+    freed = vc;
+    ++counts.delivered_flits;
+    if (!flit.is_tail()) return;
+    ++received;
+    ++counts.delivered;
+    counts.latency += now - p.created;
+    counts.network_latency += now - p.injected;
+    counts.hops += p.hops;
+    counts.latency_max = std::max<u64>(counts.latency_max, now - p.created);
+    counts.network_latency_max = std::max<u64>(counts.network_latency_max, now - p.injected);
+    counts.last_delivery = now;
+    came_[p.id] = now;
+    note(EventKind::kDelivered, p, 0, flit.mark(), kNone, now - p.created);
+    if (traffic_.mode == TrafficMode::kRequestReply) settle(p, now, counts);
+  }
+
+  // A closed loop. A terminal takes a request only if its queue has a place for the reply.
+  static bool is_reply(const Packet& p) { return p.id >= 0x80000000u; }
+  bool may_enter(const Flit& flit) const {
+    return !flit.is_head() || is_reply(*flit.packet) ||
+           answers_.size() + lanes_[1].queue.size() + half_taken_ < traffic_.table.reply_queue;
+  }
+  void take_in_turns(Cycle now, Counts& counts) {
+    List candidates;
+    for (u32 vc = 0; vc < rules_.vcs; ++vc)
+      if (!arrived_[vc].empty() && may_enter(arrived_[vc].front())) candidates.push_back(vc);
+    if (candidates.empty()) return;
+    const u32 vc = first_from(candidates, next_taken_);
+    next_taken_ = vc + 1;
+    const Flit& flit = arrived_[vc].front();
+    half_taken_ += flit.is_head() && !is_reply(*flit.packet);
+    take(vc, now, counts);
+  }
+  void settle(const Packet& p, Cycle now, Counts& counts) {
+    if (!is_reply(p)) {
+      --half_taken_;
+      answers_.push_back({p.source, p.tag, now + traffic_.table.reply_delay});
+      return;
+    }
+    // A full window has stopped the source; it goes on from now.
+    if (open_.size() == traffic_.table.window) seek_creation(traffic_.table, traffic_.row, index_, next_, now);
+    ++counts.transactions;
+    counts.round_trips += now - open_.at(p.tag);
+    counts.round_trip_max = std::max<u64>(counts.round_trip_max, now - open_.at(p.tag));
+    open_.erase(p.tag);
+  }
+  void create_replies(Cycle now, Counts& counts) {
+    for (; !answers_.empty() && answers_.front().at <= now; answers_.pop_front()) {
+      Packet p{};
+      p.id = 0x80000000u + replies_;
+      p.flits =
+          length_from(traffic_.table.replies, philox(traffic_.row.seed, stream::kReply, index_, replies_).word[0]);
+      p.destination = answers_.front().to;
+      p.tag = answers_.front().tag;
+      p.message_class = rules_.message_classes - 1;
+      p.created = answers_.front().at;
+      enqueue(1, p, counts);
+      ++replies_;
+    }
+  }
+  void create_requests(Cycle now, Counts& counts) {
+    while (next_.at <= now && open_.size() < traffic_.table.window) {
+      u32 tag = 0;
+      while (open_.count(tag)) ++tag;
+      open_[tag] = now;
+      create(tag, now, counts);
+      next_creation(traffic_.table, traffic_.row, index_, next_);
+    }
+  }
+  /// Requests and replies take turns. With one message class, a packet is finished before another one starts.
+  std::optional<Sent> send_in_turns(Cycle now, Counts& counts) {
+    for (u32 lane : {1 - last_lane_, last_lane_}) {
+      if (rules_.message_classes == 1 && lanes_[1 - lane].sending) continue;
+      if (const std::optional<Sent> sent = send(lanes_[lane], now, counts)) {
+        last_lane_ = lane;
+        return sent;
+      }
+    }
+    return {};
+  }
+
+  /// A flit of a lane's packet, if there is a credit for it. A packet starts on a virtual channel of its message class.
+  std::optional<Sent> send(Lane& lane, Cycle now, Counts& counts) {
+    if (!lane.sending) {
+      if (lane.queue.empty()) return {};
+      const PacketPtr packet = lane.queue.front();
+      List free;
+      for (u32 vc : routes_.message_vcs(packet->message_class))
+        if (credits[vc] >= (rules_.wormhole() ? 1 : packet->flits)) free.push_back(vc);
+      if (free.empty()) return {};
+      lane.queue.pop_front();
+      lane.sending = packet;
+      lane.sent = 0;
+      lane.vc = first_from(free, lane.next_vc);
+      lane.next_vc = lane.vc + 1;
+      packet->injected = now;
+      ++counts.injected;
+      note(EventKind::kInjected, *packet, lane.vc, Flit{packet, 0}.mark(), kNone, 0);
+    }
+    if (!credits[lane.vc]) return {};
+    --credits[lane.vc];
+    ++counts.injected_flits;
+    const Sent sent{{lane.sending, lane.sent++}, lane.vc};
+    if (sent.flit.is_tail()) lane.sending = nullptr;
+    return sent;
+  }
+
+  const Rules& rules_;
+  const Routes& routes_;
+  const Traffic& traffic_;
+  u32 index_, port_;
+  Lane lanes_[2];
+  SourceCursor next_{};
+  std::vector<std::deque<Flit>> arrived_;  ///< [VC] ejection buffers
+  std::deque<TraceLine> lines_;            ///< of a trace, not yet created
+  std::map<u32, Cycle> came_;              ///< packets that have arrived, by number
+  Cycle last_created_ = 0;
+  std::map<u32, Cycle> open_;   ///< creation of requests without a reply, by tag
+  std::deque<Answer> answers_;  ///< replies not yet created
+  u32 half_taken_ = 0;          ///< requests that are being taken in
+  u32 replies_ = 0;             ///< created
+  u32 next_taken_ = 0;          ///< round-robin pointer over ejection virtual channels
+  u32 last_lane_ = 0;
+};
+
+}  // namespace flitlab::testing::vc_naive

@@ -1,0 +1,231 @@
+#pragma once
+/// Random networks of virtual-channel routers.
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "host/topology/metrics.hpp"
+#include "host/topology/topology.hpp"
+#include "tests/support/adaptive/random.hpp"
+#include "tests/support/build.hpp"
+#include "tests/support/temporary.hpp"
+#include "tests/support/vc/naive_terminals.hpp"
+
+namespace flitlab::testing {
+
+/// Draws parts of a configuration, one after the other: each part depends on those before it.
+class RandomVc {
+ public:
+  explicit RandomVc(u32 seed) : random_(seed) { config_["run.seed"] = draw(0, 999); }
+
+  u32 below(u32 n) { return static_cast<u32>(random_() % n); }
+  RawConfig config() const { return config_; }
+
+  /// A grid of routers.
+  void grid() {
+    const std::string mesh_or_torus = one_of({"mesh", "torus"});
+    switch (below(6)) {
+      case 0: set_grid(mesh_or_torus, {draw(1, 5), draw(2, 4)}); break;
+      case 1: set_grid(mesh_or_torus, {draw(1, 3), draw(2, 3), draw(1, 3)}); break;
+      case 2: set_grid("torus", {draw(2, 6), draw(1, 3)}); break;
+      case 3: set_grid("ring", {draw(2, 9)}); break;
+      case 4: set_grid("mesh", {draw(2, 5), draw(2, 4)}); break;
+      default: set_grid("hypercube", {}); config_["topology.dimensions"] = draw(1, 4);
+    }
+    if (chance(3)) config_["topology.concentration"] = draw(2, 4);
+    if (chance(2)) config_["topology.channel_delay"] = draw(1, 5);
+    const bool rings = kind_ == "torus" || kind_ == "ring";
+    std::vector<std::string> algorithms = {"dimension_order", "dimension_order", "valiant", "minimal_adaptive"};
+    if (!rings) algorithms.push_back("romm");
+    if (kind_ == "mesh" && std::get<IntList>(config_["topology.shape"]).size() == 2) algorithms.push_back("o1turn");
+    algorithm_ = algorithms[below(static_cast<u32>(algorithms.size()))];
+    config_["routing.algorithm"] = algorithm_;
+    const std::string assignment = one_of({"dateline", "balanced", "by_crossing", "any"});
+    if (rings) config_["routing.vc_assignment"] = word(assignment.c_str());
+    classes_ = algorithm_ == "dimension_order"    ? (rings ? 2 : 1)
+               : algorithm_ == "valiant"          ? (rings ? 4 : 2)
+               : algorithm_ == "minimal_adaptive" ? (rings ? 3 : 2)
+                                                  : 2;
+    // Minimal adaptive routing needs two virtual channels even here: with one the plan names some that do not exist.
+    if (rings && assignment == "any") classes_ = algorithm_ == "minimal_adaptive" ? 2 : 1;
+  }
+
+  /// To be called after the network and the traffic.
+  void router() {
+    const u32 least = classes_ * messages_;
+    config_["router.vcs"] = chance(8) ? draw(std::max(least, 9u), 16) : draw(least, least + 4);
+    config_["router.buffer_flits"] = chance(6) ? draw(9, 40) : draw(1, 8);
+    if (longest_ && chance(2)) {
+      config_["router.flow_control"] = word(one_of({"virtual_cut_through", "store_and_forward"}));
+      config_["router.buffer_flits"] = draw(longest_, longest_ + 6);
+    }
+    if (chance(2)) pipeline();
+    if (chance(4)) return;  // the plain router
+    const auto allocator = [&] {
+      return word(one_of({"separable_input_first", "separable_output_first", "islip", "wavefront"}));
+    };
+    config_["router.vc_allocator"] = allocator();
+    config_["router.switch_allocator"] = allocator();
+    config_["router.allocator_iterations"] = draw(1, 4);
+    config_["router.arbiter"] = word(one_of({"round_robin", "matrix", "oldest_first"}));
+    if (chance(2)) return;
+    config_["router.speculative"] = true;
+    config_["router.vc_allocation_delay"] = draw(0, 1);
+  }
+
+  /// Any connected graph. Half of the time with a table of random shortest paths.
+  void graph() {
+    kind_ = "graph";
+    files_.push_back(std::make_unique<TextFile>(random_graph(random_)));
+    config_["topology.kind"] = kind_;
+    config_["topology.file"] = files_.back()->path;
+    if (chance(3)) config_["topology.concentration"] = draw(2, 3);
+    if (chance(2)) config_["topology.channel_delay"] = draw(1, 5);
+    config_["routing.algorithm"] = word("table");
+    classes_ = 4;  // more layers are hardly ever needed
+    if (chance(2)) return;
+    files_.push_back(std::make_unique<TextFile>(table()));
+    config_["routing.table_file"] = files_.back()->path;
+  }
+
+  void open_loop() {
+    const double load = 0.03 + 0.1 * below(10);
+    config_["traffic.load"] = load;
+    pattern();
+    if (chance(8)) {
+      config_["traffic.packet_length"] = word("geometric");
+      config_["traffic.packet_flits"] = draw(2, 6);
+      longest_ = 0;
+    } else {
+      config_["traffic.packet_flits"] = lengths(true);
+    }
+    if (chance(3)) config_["traffic.injection"] = word("periodic");
+    if (chance(5) && load < 0.6) {
+      config_["traffic.injection"] = word("on_off");
+      config_["traffic.burst_load"] = 0.9;
+      config_["traffic.burst_cycles"] = 12.0;
+    }
+  }
+
+  void batch() {
+    config_["traffic.mode"] = word("batch");
+    config_["traffic.batch_packets"] = draw(1, 12);
+    config_["traffic.packet_flits"] = lengths(true);
+    config_["traffic.start"] = draw(0, 20);
+    pattern();
+    config_["traffic.self"] = true;  // else a small permutation may leave no packet
+  }
+
+  void closed_loop() {
+    config_["traffic.mode"] = word("request_reply");
+    config_["traffic.load"] = 0.05 + 0.1 * below(10);
+    config_["traffic.packet_flits"] = lengths(true);
+    config_["traffic.reply_flits"] = lengths(false);
+    config_["traffic.window"] = draw(1, 6);
+    config_["traffic.reply_queue"] = draw(1, 4);
+    config_["traffic.reply_delay"] = draw(0, 9);
+    messages_ = 1 + below(2);
+    config_["traffic.message_classes"] = integer(messages_);
+    pattern();
+  }
+
+  /// A few packets of each terminal, so that a terminal's part of the trace (kTraceRing) never fills.
+  std::vector<vc_naive::TraceLine> trace() {
+    const u32 terminals = topology().terminals, lines = 16 * terminals;
+    std::vector<vc_naive::TraceLine> list;
+    std::string text = "# cycle,source,destination,flits,needs\n";
+    std::vector<u32> of_source(terminals, 0);
+    Cycle cycle = 0;
+    longest_ = 6;
+    while (list.size() < lines) {
+      cycle += chance(3) ? below(100 / terminals + 2) : 0;
+      vc_naive::TraceLine line{cycle, below(terminals), below(terminals), 1 + below(longest_), kNone, 0};
+      if (++of_source[line.source] > kTraceRing) continue;
+      line.number = static_cast<u32>(list.size());
+      if (chance(2))  // the latest packet to this source, of those some lines back
+        for (u32 back = below(30); back < list.size() && line.needs == kNone; ++back)
+          if (const auto& other = list[list.size() - 1 - back]; other.destination == line.source)
+            line.needs = other.number;
+      for (u32 number : {line.cycle, line.source, line.destination, line.flits}) text += std::to_string(number) + ",";
+      text.pop_back();
+      text += line.needs == kNone ? "\n" : "," + std::to_string(line.needs) + "\n";
+      list.push_back(line);
+    }
+    files_.push_back(std::make_unique<TextFile>(text));
+    config_["traffic.mode"] = word("trace");
+    config_["traffic.trace_file"] = files_.back()->path;
+    return list;
+  }
+
+ private:
+  std::int64_t draw(u32 from, u32 to) { return integer(from + below(to + 1 - from)); }
+  bool chance(u32 one_in) { return below(one_in) == 0; }
+  const char* one_of(const std::vector<const char*>& words) { return words[below(static_cast<u32>(words.size()))]; }
+
+  void pattern() {
+    config_["traffic.self"] = !chance(3);
+    const std::string name = one_of({"uniform", "uniform", "hot_spot", "random_permutation"});
+    config_["traffic.pattern"] = name;
+    if (name == "hot_spot") config_["traffic.hot_fraction"] = 0.4;
+  }
+
+  Lengths lengths(bool first) {
+    static const Lengths kLists[] = {{{1, 1.0}}, {{4, 1.0}}, {{1, 1.0}, {5, 1.0}}, {{2, 1.0}, {3, 2.0}, {9, 0.5}}};
+    static const u32 kLongest[] = {1, 4, 5, 9};
+    const u32 which = below(4);
+    longest_ = std::max(first ? 0 : longest_, kLongest[which]);
+    return kLists[which];
+  }
+
+  Topology topology() const {
+    RawConfig config = config_;
+    config["router.vcs"] = integer(16);
+    return make_topology(experiment(config));
+  }
+
+  /// A routing table: of the neighbours that are nearer, one at random; of several channels there, one or all.
+  std::string table() {
+    const Topology t = topology();
+    std::string text = "# router,destination,port\n";
+    for (u32 to = 0; to < t.routers; ++to) {
+      const std::vector<u32> hops = hops_from(t, to);
+      for (u32 r = 0; r < t.routers; ++r) {
+        std::vector<u32> ports;
+        for (u32 p = 0; p < t.network_ports; ++p)
+          if (t.peer(r, p).item != kNone && hops[t.peer(r, p).item] < hops[r]) ports.push_back(p);
+        if (ports.empty()) continue;
+        const u32 chosen = ports[below(static_cast<u32>(ports.size()))];
+        const bool all = !chance(3);
+        for (u32 p : ports)
+          if (p == chosen || (all && t.peer(r, p).item == t.peer(r, chosen).item))
+            text += std::to_string(r) + "," + std::to_string(to) + "," + std::to_string(p) + "\n";
+      }
+    }
+    return text;
+  }
+
+  void set_grid(const std::string& kind, const IntList& shape) {
+    kind_ = kind;
+    config_["topology.kind"] = kind;
+    if (!shape.empty()) config_["topology.shape"] = shape;
+  }
+
+  void pipeline() {
+    config_["router.routing_delay"] = draw(0, 3);
+    config_["router.vc_allocation_delay"] = draw(0, 3);
+    config_["router.switch_allocation_delay"] = draw(1, 3);
+    config_["router.switch_traversal_delay"] = draw(0, 3);
+    config_["router.credit_delay"] = draw(1, 8);
+  }
+
+  std::mt19937 random_;
+  RawConfig config_;
+  std::string kind_, algorithm_;
+  std::vector<std::unique_ptr<TextFile>> files_;
+  u32 classes_ = 1;   ///< routing classes
+  u32 messages_ = 1;  ///< message classes
+  u32 longest_ = 0;   ///< flits of the longest packet; 0: packets may be longer than any buffer
+};
+
+}  // namespace flitlab::testing
