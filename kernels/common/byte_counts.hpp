@@ -1,5 +1,6 @@
 #pragma once
 /// Small counters of a few bits each, for all items of a block at once.
+#include "kernels/common/byte_lanes.hpp"
 #include "kernels/common/types.hpp"
 
 namespace flitlab::lanes {

@@ -67,9 +67,12 @@ void VcPlan::set_classes(const Experiment& e) {
     t.message_mask[m] = vc_range(first, end);
     u16* masks = t.class_mask[m];
     if (t.algorithm == vc::Algorithm::kMinimalAdaptive) {
-      const u32 escapes = t.wraps ? 2 : 1;  // one VC for each escape class, all others adaptive
-      for (u32 c = 0; c < escapes; ++c) masks[c] = vc_range(first + c, first + c + 1);
-      masks[escapes] = vc_range(first + escapes, end);
+      // One VC for each escape class; all others are adaptive. With vc_assignment = "any" there may be fewer VCs than
+      // that: then some sets are empty.
+      const u32 escapes = t.wraps ? 2 : 1;
+      const auto set_of = [end](u32 from, u32 to) { return vc_range(std::min(from, end), std::min(to, end)); };
+      for (u32 c = 0; c < escapes; ++c) masks[c] = set_of(first + c, first + c + 1);
+      masks[escapes] = set_of(first + escapes, end);
       t.atomic_adaptive = t.flow_control == vc::FlowControl::kWormhole;
       continue;
     }

@@ -48,7 +48,7 @@ class RandomVc {
                : algorithm_ == "minimal_adaptive" ? (rings ? 3 : 2)
                                                   : 2;
     // Minimal adaptive routing needs two virtual channels even here: with one the plan names some that do not exist.
-    if (rings && assignment == "any") classes_ = algorithm_ == "minimal_adaptive" ? 2 : 1;
+    if (rings && assignment == "any") classes_ = 1;
   }
 
   /// To be called after the network and the traffic.
@@ -130,7 +130,7 @@ class RandomVc {
     pattern();
   }
 
-  /// A few packets of each terminal, so that a terminal's part of the trace (kTraceRing) never fills.
+  /// A few packets of each terminal, so that a terminal's part of the trace (kTraceQueue) never fills.
   std::vector<vc_naive::TraceLine> trace() {
     const u32 terminals = topology().terminals, lines = 16 * terminals;
     std::vector<vc_naive::TraceLine> list;
@@ -141,7 +141,7 @@ class RandomVc {
     while (list.size() < lines) {
       cycle += chance(3) ? below(100 / terminals + 2) : 0;
       vc_naive::TraceLine line{cycle, below(terminals), below(terminals), 1 + below(longest_), kNone, 0};
-      if (++of_source[line.source] > kTraceRing) continue;
+      if (++of_source[line.source] > kTraceQueue) continue;
       line.number = static_cast<u32>(list.size());
       if (chance(2))  // the latest packet to this source, of those some lines back
         for (u32 back = below(30); back < list.size() && line.needs == kNone; ++back)

@@ -123,11 +123,11 @@ class States {
                                      [&](const NaiveT3e::Held& held) { return held.from <= now; });
     note("flits that may move", in.flits, static_cast<u64>(ready));
     note("packets", in.packets, other.packets());
-    note("a packet has begun to leave", in.stage == t3e::Stage::kFlowing, other.begun);
+    note("a packet has begun to leave", in.stage == t3e::FrontState::kFlowing, other.begun);
     note("adaptive channel won", in.adaptive_port == t3e::kNoVc ? t3e::kNoVc : in.adaptive_port * 8 + in.adaptive_vc,
          number(other.won));
-    note("is dropped", in.stage == t3e::Stage::kStopped, other.packets() && other.is_lost());
-    if (in.stage != t3e::Stage::kAsking) return;
+    note("is dropped", in.stage == t3e::FrontState::kStopped, other.packets() && other.is_lost());
+    if (in.stage != t3e::FrontState::kRequesting) return;
     u32 adaptive = 0;
     for (u32 port : other.choice.adaptive) adaptive |= 1u << port;
     note("deterministic choice", in.out_port * 8 + in.out_vc, other.choice.fixed.port * 8 + other.choice.fixed.vc);
