@@ -10,7 +10,7 @@ import numpy as np
 from flitlab import _core
 from flitlab._core import ConfigError
 from flitlab.picture import Picture, one_axes
-from flitlab.scope.places import places_of
+from flitlab.scope.places import positions_of
 from flitlab.styles import NARROW
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Channels:
         network = _core.Network(self._experiment.core, "cpu", 1, False)
         names = [network.router_name(r) for r in range(int(self._experiment.derived()["routers"]))]
         kind = self._experiment.flat().get("topology.kind", "")
-        return np.array(places_of(names, kind, self.links.tolist())[0])
+        return np.array(positions_of(names, kind, self.links.tolist())[0])
 
     def __len__(self) -> int:
         return len(self._flits)
@@ -158,9 +158,9 @@ def _draw(axes: Any, coordinates: np.ndarray, starts: np.ndarray, arrow_vectors:
     figure = axes.figure
     # per unit of the drawing, approximately
     points = 60 * min((figure.get_figwidth() - 0.9) / across, figure.get_figheight() / up)
-    arrows = axes.quiver(starts[:, 0], starts[:, 1], arrow_vectors[:, 0], arrow_vectors[:, 1], use, cmap="viridis_r", angles="xy",
-                         scale_units="xy", scale=1, units="xy", width=min(0.055, 2 / points), headwidth=3.2,
-                         headlength=3.5, headaxislength=3.2, zorder=2)
+    arrows = axes.quiver(starts[:, 0], starts[:, 1], arrow_vectors[:, 0], arrow_vectors[:, 1], use, cmap="viridis_r",
+                         angles="xy", scale_units="xy", scale=1, units="xy", width=min(0.055, 2 / points),
+                         headwidth=3.2, headlength=3.5, headaxislength=3.2, zorder=2)
     arrows.set_clim(0, max(float(use.max()), 1e-9))
     axes.scatter(*coordinates.T, s=min(0.17 * points, 8) ** 2, marker="s", color="0.75", zorder=1, lw=0)
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal", xticks=[], yticks=[])

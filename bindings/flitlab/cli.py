@@ -1,5 +1,4 @@
-"""The command line. Exit codes: 2 for bad input (one line on stderr), 3 for a failed run (deadlock), 130 if
-interrupted."""
+"""The command line. Exit codes: 2: bad input (one line on stderr); 3: a failed run (deadlock); 130: interrupted."""
 
 from __future__ import annotations
 
@@ -223,8 +222,7 @@ def _parser() -> argparse.ArgumentParser:
                      help="name of an experiment, or the beginning of names, e.g. t3e (default: all)")
     sub.add_argument("--list", action="store_true", help="list the experiments")
     sub.add_argument("--full", action="store_true",
-                     help="run at the paper's size where the default is smaller; an interrupted run continues when "
-                          "started again")
+                     help="run at the paper's size where the default is smaller; continue a run when started again")
     sub.add_argument("--keep", metavar="DIR", default="out/reproduce",
                      help="folder for intermediate results of --full (default out/reproduce)")
     sub.add_argument("--jobs", type=int, default=0, metavar="N",

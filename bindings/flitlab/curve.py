@@ -29,7 +29,6 @@ COLUMNS = [
     "packets_delivered", "warmup_steady", "window_capped", "cycles", "state_hash",
 ]
 
-
 _NOTES = {"saturated": "saturated", "too_short": "too few epochs to judge saturation", "not_drained": "not drained"}
 
 
@@ -39,8 +38,7 @@ def _row(setting: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
         result["offered"], result["accepted"], result["verdict"], result["saturated"], latency["mean"], latency["ci95"],
         latency["p50"], latency["p95"], latency["p99"], latency["max"], result["network_latency_cycles"]["mean"],
         result["hops_mean"], result["channel_utilization"]["mean"], result["channel_utilization"]["max"],
-        packets["delivered"], result["warmup_steady"], result["window_capped"], result["cycles"],
-        result["state_hash"],
+        packets["delivered"], result["warmup_steady"], result["window_capped"], result["cycles"], result["state_hash"],
     ]
     row = {k: str(v) if isinstance(v, (list, tuple)) else v for k, v in setting.items()}
     special = {f"model.{k}": v for k, v in sorted(result["model"].items())}
@@ -79,8 +77,7 @@ class Curve:
     @classmethod
     def from_results(cls, keys: Iterable[str], settings: Iterable[Mapping[str, Any]],
                      results: Iterable[dict[str, Any]], name: str = "") -> Curve:
-        """Makes a curve of settings and results. ``results`` may be a generator: only the values of the rows are
-        kept."""
+        """Makes a curve of settings and results. ``results`` may be a generator: only the rows' values are kept."""
         rows, configs, shared = Rows(), [], SharedConfigs()
         for setting, result in zip(settings, results, strict=True):
             rows.append(_row(dict(setting), result))
@@ -123,8 +120,7 @@ class Curve:
         self._results = results
 
     def groups(self) -> dict[str, Rows]:
-        """Returns label -> rows, for each combination of values of the keys that are not on the axis. The label is ""
-        if there are no such keys."""
+        """Returns label -> rows for each combination of values of the keys off the axis; without any, "" -> rows."""
         others = [k for k in self.keys if k != self.axis]
         groups: dict[str, list[int]] = {}
         for i, values in enumerate(self.rows.pick(*others)):
@@ -161,8 +157,7 @@ class Curve:
         return _throughput(self.rows)
 
     def summary(self) -> list[str]:
-        """Returns a sentence for each line of a picture over the load; a single line is mentioned only if it
-        saturates."""
+        """Returns a sentence for each line of a picture over the load; for a single line only if it saturates."""
         groups = self.groups() if self.axis == "traffic.load" else {}
         lines = []
         for label, rows in groups.items():
@@ -175,16 +170,14 @@ class Curve:
         return lines
 
     def table_rows(self, configuration: bool = False) -> Iterator[dict[str, Any]]:
-        """Yields the rows, each with a cell for every column. With ``configuration``, columns for the parameters that
-        were not varied follow the others."""
+        """Yields the rows, with a cell for every column; with ``configuration``, also for parameters not varied."""
         columns = dict.fromkeys(self.table_columns(configuration))
         for i, row in enumerate(self.rows):
             config = self.configs[i] if configuration and self.configs else {}
             yield {**columns, **row, **{p: _cell(v) for p, v in config.items()}}
 
     def table_columns(self, configuration: bool = False) -> list[str]:
-        """Returns the columns of :meth:`table_rows`. Rows may differ in their model.* columns and in their
-        parameters."""
+        """Returns the columns of :meth:`table_rows`. Rows may differ in model.* columns and in parameters."""
         names = dict.fromkeys(self.rows.names)
         for config in {id(c): c for c in self.configs}.values() if configuration else ():
             names.update(dict.fromkeys(config))
@@ -261,10 +254,8 @@ class Curve:
             notes += ["warm-up not steady"] * (not r["warmup_steady"])
             if r["window_capped"] and r["verdict"] == "steady":
                 notes.append(precision_reached(r["latency_mean"], r["latency_ci95"], precision))
-            lines.append([
-                *(str(r[k]) for k in keys), f"{r['accepted']:.4f}", _number(r["latency_mean"]),
-                _number(r["latency_ci95"]), _number(r["latency_p99"]), ", ".join(notes),
-            ])
+            lines.append([*(str(r[k]) for k in keys), f"{r['accepted']:.4f}", _number(r["latency_mean"]),
+                          _number(r["latency_ci95"]), _number(r["latency_p99"]), ", ".join(notes)])
         return lines
 
     def table(self, *columns: str) -> pd.DataFrame:

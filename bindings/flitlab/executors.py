@@ -110,7 +110,8 @@ def run_on(executor: Any, jobs: Iterable[Sequence[Experiment]], backend: str, th
         for number, job in enumerate(jobs):
             digests = [digest_of(key_of(experiment)) for experiment in job]
             with _as_run_error():
-                future = submit(run_on_worker, _core.__version__, pickle.dumps(list(job)), digests, backend, threads or 1)
+                future = submit(run_on_worker, _core.__version__, pickle.dumps(list(job)), digests, backend,
+                                threads or 1)
             left[future] = number
         for future in _as_they_finish(executor, list(left)):
             error = hand_over(future)

@@ -175,7 +175,6 @@ class Experiment:
     def _compiled(self, changes: dict[str, Any], texts: dict[str, bytes], without: Iterable[str] = (),
                   check: bool = True) -> Experiment:
         """Returns a copy with changes and texts, without the keys in ``without`` and without keys that no longer apply.
-
         check: also build the plan, which raises ConfigError for a file that does not fit the network."""
         records, values = parameters_of(self["router.kind"]), {**self.flat(), **changes}
         given = {path: value for path, value in self._given.items()
@@ -218,8 +217,7 @@ class Experiment:
         return self.core.flat()
 
     def derived(self) -> dict[str, float]:
-        """Returns derived numbers, such as routers, channels, bisection, bytes of state, and zero-load latency
-        (cycles)."""
+        """Returns derived numbers, such as routers, channels, bisection, bytes of state, zero-load latency (cycles)."""
         return self.core.derived()
 
     def to_toml(self) -> str:
@@ -321,19 +319,15 @@ def _check_given(call: str, given: Any) -> None:
 
 
 def load(path: str | os.PathLike) -> Experiment:
-    """Reads a TOML configuration, given as a file or as the name of one included with flitlab
-    (:func:`flitlab.configs`).
-
-    Raises ConfigError with the file and line of the error.
-    """
+    """Reads a TOML configuration: a file, or the name of one included with flitlab (:func:`flitlab.configs`).
+    Raises ConfigError with the file and line of the error."""
     check_path(f"load({shown(path)})", path, "a file, or the name of a configuration included with flitlab")
     path = Path(path)
     if not path.exists():
         known = shipped.path_of(path.name) if len(path.parts) == 1 else None
         if known is None:
             raise ConfigError(f"{path} cannot be read: there is no such file, and flitlab includes no configuration of "
-                              f"that name.{did_you_mean(path.stem, shipped.configs())} `flitlab configs` lists "
-                              "them.")
+                              f"that name.{did_you_mean(path.stem, shipped.configs())} `flitlab configs` lists them.")
         path = known
     tree = read_toml(path, str(path), lambda text: about_text(str(path), path.suffix, text))
     return Experiment.from_dict(tree, str(path.parent), path.stem)
@@ -344,9 +338,7 @@ Given: TypeAlias = "Experiment | str | os.PathLike | Mapping[str, Any]"
 
 def experiment_of(given: Given) -> Experiment:
     """Returns an Experiment as given, or makes one from a file, the name of a shipped configuration, or a dictionary.
-
-    Raises ConfigError for other types.
-    """
+    Raises ConfigError for other types."""
     if isinstance(given, Experiment):
         return given
     if isinstance(given, Mapping):

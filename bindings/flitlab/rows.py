@@ -21,7 +21,7 @@ _CONSTANTS = {_NONE: None, _FALSE: False, _TRUE: True}
 class _Column:
     """The cells of one column. Rows after the last cell have no value."""
 
-    __slots__ = ("bits", "kinds", "places", "words")
+    __slots__ = ("bits", "kinds", "word_index", "words")
 
     def __init__(self) -> None:
         self.kinds = bytearray()  # [row] kind of the cell

@@ -196,7 +196,8 @@ def sweep(
                 _run_missing(_Points(experiment, more), journal, backend, threads, executor, progress)
                 points = _Points(experiment, settings)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(saved_progress(folder) if folder else "no results are kept without a folder (out)") from None
+        raise KeyboardInterrupt(
+            saved_progress(folder) if folder else "no results are kept without a folder (out)") from None
     if isinstance(loads, Adaptive):
         order = in_order(settings, keys)
         settings, points.digests = ([those[i] for i in order] for those in (settings, points.digests))

@@ -8,7 +8,7 @@ import pytest
 
 import flitlab as fl
 from flitlab import channels as drawing
-from flitlab.layouts import graph_places
+from flitlab.layouts import graph_positions
 
 matplotlib.use("Agg")
 WARM, WINDOW = 500, 2000
@@ -114,34 +114,34 @@ def test_planes_of_three_dimensions_do_not_touch():
 
 def test_a_graph_is_drawn_by_distance():
     """A path is drawn as a straight line with even steps, a ring of six as a hexagon."""
-    line = np.array(graph_places(6, [(a, a + 1) for a in range(5)])[0])
+    line = np.array(graph_positions(6, [(a, a + 1) for a in range(5)])[0])
     steps = np.linalg.norm(np.diff(line, axis=0), axis=1)
     assert steps == pytest.approx(np.ones(5), abs=0.05) and np.linalg.norm(line[5] - line[0]) > 4.8
-    ring = np.array(graph_places(6, [(a, (a + 1) % 6) for a in range(6)])[0])
+    ring = np.array(graph_positions(6, [(a, (a + 1) % 6) for a in range(6)])[0])
     assert np.linalg.norm(ring - ring.mean(axis=0), axis=1) == pytest.approx(np.ones(6), abs=0.05)
 
 
 @pytest.mark.parametrize("channels", [[(a, a + 1) for a in range(0, 40, 2)], [(a, (a + 1) % 400) for a in range(400)]])
 def test_graphs_in_parts_and_large_ones_are_drawn_by_springs(channels):
     routers = max(map(max, channels)) + 1
-    places = np.array(graph_places(routers, channels)[0])
+    places = np.array(graph_positions(routers, channels)[0])
     steps = np.linalg.norm(places[[a for a, _ in channels]] - places[[b for _, b in channels]], axis=1)
     assert steps.mean() == pytest.approx(1) and len(np.unique(places, axis=0)) == routers
 
 
 def test_without_networkx_a_graph_is_a_circle(monkeypatch):
     monkeypatch.setitem(sys.modules, "networkx", None)
-    places, message_text = graph_places(8, [(0, 1)])
-    assert "a circle" in message_text and places[0] == (0.0, 8 / (2 * np.pi))
+    places, layout = graph_positions(8, [(0, 1)])
+    assert "a circle" in layout and places[0] == (0.0, 8 / (2 * np.pi))
 
 
 def test_without_scipy_springs_draw_graphs_that_need_none_and_large_ones_are_circles(monkeypatch):
     pytest.importorskip("networkx")
     monkeypatch.setitem(sys.modules, "scipy", None)
     small, large = ([(a, (a + 1) % n) for a in range(n)] for n in (6, 600))
-    places, message_text = graph_places(6, small)
-    assert message_text == "a graph, by networkx" and len(np.unique(places, axis=0)) == 6
-    assert "a circle" in graph_places(600, large)[1]
+    places, layout = graph_positions(6, small)
+    assert layout == "a graph, by networkx" and len(np.unique(places, axis=0)) == 6
+    assert "a circle" in graph_positions(600, large)[1]
 
 
 @pytest.mark.parametrize(("routers", "steps"), [(512, 100), (513, 30)])
@@ -153,7 +153,7 @@ def test_many_routers_take_fewer_steps(routers, steps, monkeypatch):
         return networkx.circular_layout(graph)
 
     monkeypatch.setattr(networkx, "spring_layout", springs)
-    graph_places(routers, [(0, 1)])
+    graph_positions(routers, [(0, 1)])
     assert taken == [steps]
 
 

@@ -35,11 +35,11 @@ def test_ctrl_c_is_an_interrupt_after_a_queue_is_imported(slurm):
     assert done.stdout == "interrupted\n", done.stderr
 
 
-@pytest.mark.parametrize(("text", "said"), [
+@pytest.mark.parametrize(("text", "message_text"), [
     ("", "kind = None; it must be one of local, ssh, slurm"),
     ('kind = "slrum"\nworkers = 2\n', "kind = 'slrum'; it must be one of"),
-    ('kind = "local"\n', "workers = None; it must be a positive number"),
-    ('kind = "local"\nworkers = 0\n', "workers = 0; it must be a positive number"),
+    ('kind = "local"\n', "workers = None; it must be a positive whole number"),
+    ('kind = "local"\nworkers = 0\n', "workers = 0; it must be a positive whole number"),
     ('kind = "local"\nworkers = true\n', "workers = True"),
     ('kind = "local"\nworkers = 2\nworker = 3\n', "worker is not a key of a cluster file. Did you mean workers?"),
     ('kind = "local"\nworkers = 2\noptions = 3\n', "options must be a TOML table"),

@@ -124,7 +124,7 @@ def test_any_future_with_a_result_will_do(small):
     assert curve.csv_text() == fl.sweep(small, OVER, progress=False).csv_text()
 
 
-@pytest.mark.parametrize(("error", "said"), [
+@pytest.mark.parametrize(("error", "message_text"), [
     (TimeoutError("no answer in 30 s"), "the workers cannot be reached: no answer in 30 s"),
     (ConnectionResetError(), "the workers cannot be reached: ConnectionResetError"),
     (CancelledError("scheduler-connection-lost"), "jobs were cancelled, or the scheduler stopped; finished points"),
@@ -201,7 +201,7 @@ def test_jobs_that_have_ended_are_kept_at_ctrl_c_and_others_cancelled(small):
     assert set(got) == {(0, 0), (1, 0), (2, 0)} and [f.cancelled() for f in there.futures] == [False] * 3 + [True] * 2
 
 
-@pytest.mark.parametrize(("error", "told", "said"), [
+@pytest.mark.parametrize(("error", "reported", "message_text"), [
     (AttributeError("a bug"), AttributeError, "^a bug"),
     (ImportError("a bug"), ImportError, "^a bug"),
     (OSError(13, "Permission denied", "a.csv"), fl.RunError, "a job failed on its worker: .*denied: 'a.csv'"),
@@ -210,7 +210,7 @@ def test_an_error_of_a_job_is_no_error_of_the_executor(error, reported, message_
     monkeypatch.setattr(executors, "run_job", Mock(side_effect=error))
     with pytest.raises(reported, match=message_text):
         fl.sweep(small, {"traffic.load": [0.1]}, executor=Here(), progress=False)
-    assert "in run_there" in error.__notes__[0]
+    assert "in run_on_worker" in error.__notes__[0]
 
 
 def test_a_worker_without_flitlab_is_reported():
@@ -221,7 +221,7 @@ def test_a_worker_without_flitlab_is_reported():
 
 def test_a_worker_with_another_version_is_refused(small, pool, monkeypatch):
     monkeypatch.setattr(fl._core, "__version__", "9.9.9")
-    message_text = r"has flitlab 0\..*started by 9\.9\.9: install the same"
+    message_text = r"has flitlab 0\..*started with 9\.9\.9: install the same"
     with pool() as workers, pytest.raises(fl.ConfigError, match=message_text):
         fl.sweep(small, {"traffic.load": [0.1]}, executor=workers, progress=False)
 
@@ -231,9 +231,9 @@ def test_a_worker_that_sees_other_files_is_refused(small, tmp_path):
     exp = fl.Experiment.from_dict({**small.flat(), "traffic.pattern": "matrix", "traffic.matrix_file": "pairs.csv"},
                                   base_dir=str(tmp_path))
     job = (fl.__version__, pickle.dumps([exp]), [executors.digest_of(executors.key_of(exp))], "cpu", 1)
-    assert executors.run_there(*job)[1] is None
+    assert executors.run_on_worker(*job)[1] is None
     (tmp_path / "pairs.csv").write_text("\n".join(f"{i},{(i + 2) % 16},1" for i in range(16)))
-    results, error = executors.run_there(*job)
+    results, error = executors.run_on_worker(*job)
     assert not results and isinstance(error, fl.ConfigError) and "other contents in the files" in str(error)
 
 

@@ -89,7 +89,7 @@ def test_every_register_has_a_record_and_every_record_a_register(kind, settings)
 def test_a_register_that_is_not_there_names_those_that_are(kind, name):
     console = network(kind).console
     for call in (lambda: console.read_register(0, name), lambda: console.write_register(0, name, 1)):
-        with pytest.raises(fl.ConfigError, match=f'register "{re.escape(name)}" does not exist in this .*; it has '):
+        with pytest.raises(fl.ConfigError, match=f'register "{re.escape(name)}" does not exist in this .*; it'):
             call()
 
 
@@ -135,7 +135,7 @@ def test_an_operation_by_name_by_position_and_by_attribute():
     (lambda c: c.barrier_state(0, 32), ["barrier_state: unit = 32 is out of range", "0 to 31"]),
     (lambda c: c.special_get(0, [0, 1.5], "R_SW"), ["deltas = [0, 1.5]", "must be a list of whole numbers"]),
     (lambda c: c.special_get(0, 7, "R_SW"), ["deltas = 7", "must be a list of whole numbers"]),
-    (lambda c: c.special_get(0, [0] * 5 + [{1: 2}], "R_SW"), ["deltas[5]: 1 is no name"]),
+    (lambda c: c.special_get(0, [0] * 5 + [{1: 2}], "R_SW"), ["deltas[5]: 1 is not a name"]),
     (lambda c: c.special_get(0, [0] * 5, "R_SW"), ["5 deltas", "there are six"]),
     (lambda c: c.special_get(0, [0] * 5 + [128], "R_SW"), ["deltas = [0, 0, 0, 0, 0, 128]", "-127 to 127"]),
 ])
@@ -149,7 +149,7 @@ def test_bad_input_has_one_clear_message(call, words):
 @pytest.mark.parametrize(("messages", "words"), [
     (7, "messages must be a list"),
     ([7], "control message 0: it must be a list"),
-    ([["read_register"], [3]], "control message 1: operation must be a word"),
+    ([["read_register"], [3]], "control message 1: operation must be a text"),
     ([["read_register", "x"]], "control message 0: number must be a whole number"),
     ([["read_register", 0, 0, 0, 5]], "hops must be a list of ports"),
     ([{"operation": "read_register", "hop": 1}], "control message 0: hop must be one of operation, number, "),
@@ -232,11 +232,12 @@ def test_warnings_of_operations_point_to_the_caller():
     (lambda: call_tool("t3e", "vc_balance", table=[7] * 8, half_way=1, last=False, subring=8), ["a list of lists"]),
     (lambda: call_tool("t3e", "optimise_vcs", ring=8, limited=True, goals=[(8,)], seed=1, restarts=1, steps=1),
      ["goals are a list"]),
-    (lambda: call_tool("sconnect", "tables", tics=2, links=[(0, 0, 1)], hosts=[]), ["links", "4 whole numbers"]),
-    (lambda: call_tool("sconnect", "tables", tics=2, links=[], hosts=[(0, 4, -1)]), ["hosts", "not negative"]),
+    (lambda: call_tool("sconnect", "tables", tics=2, links=[(0, 0, 1)], hosts=[]),
+     ["links", "4 non-negative whole numbers"]),
+    (lambda: call_tool("sconnect", "tables", tics=2, links=[], hosts=[(0, 4, -1)]), ["hosts", "non-negative"]),
     (lambda: sconnect.explore_protocol(singles=(1, 1, 1)), ["singles: give two numbers"]),
     (lambda: sconnect.explore_protocol(hits=(True,)), ["hits: give two times true or false"]),
-    (lambda: sconnect.explore_protocol(defect="takes_viod"), ['"takes_viod" is not known', "takes_void"]),
+    (lambda: sconnect.explore_protocol(defect="takes_viod"), ['"takes_viod" is unknown', "takes_void"]),
 ])
 def test_bad_input_of_tools(call, words):
     with pytest.raises(fl.ConfigError) as error:

@@ -3,7 +3,7 @@
 from flitlab import _core, doctor
 
 
-def message_text(monkeypatch, devices: list[dict], available: bool = True) -> list[str]:
+def report_lines(monkeypatch, devices: list[dict], available: bool = True) -> list[str]:
     backends = {"cpu": {"available": True, "threads": 4, "lanes": 64},
                 "cuda": {"built": True, "available": available, "reason": "no device.", "devices": devices}}
     monkeypatch.setattr(_core, "backends", lambda: backends)
@@ -12,15 +12,15 @@ def message_text(monkeypatch, devices: list[dict], available: bool = True) -> li
 
 def test_each_device_is_listed_and_the_first_is_in_use(monkeypatch):
     h200 = {"name": "NVIDIA H200", "multiprocessors": 132, "bytes": 150_000_000_000}
-    lines = message_text(monkeypatch, [h200, h200 | {"name": "NVIDIA H100"}])
+    lines = report_lines(monkeypatch, [h200, h200 | {"name": "NVIDIA H100"}])
     assert "device 0 NVIDIA H200, 132 multiprocessors, 150 GB, in use" in lines
     assert "device 1 NVIDIA H100, 132 multiprocessors, 150 GB" in lines
     assert "CUDA_VISIBLE_DEVICES" in lines[-1]
-    assert "CUDA_VISIBLE_DEVICES" not in "".join(message_text(monkeypatch, [h200]))  # no choice to explain
+    assert "CUDA_VISIBLE_DEVICES" not in "".join(report_lines(monkeypatch, [h200]))  # no choice to explain
 
 
 def test_without_a_device_the_reason_is_all_there_is(monkeypatch):
-    lines = message_text(monkeypatch, [], available=False)
+    lines = report_lines(monkeypatch, [], available=False)
     assert lines[-1] == "cuda     not available: no device."
 
 

@@ -145,7 +145,7 @@ def test_the_command_line_overlays_folders(folders):
     assert (done.returncode, done.stdout, done.stderr) == (0, "both.svg written\n", "")
     assert {"one", "two"} <= set(re.findall(r">([^<>\n]+)</text>", (folders / "both.svg").read_text()))
     assert plot("one").returncode == 0 and (folders / "curves.png").stat().st_size > 10000
-    for args, word in ((["three"], "three"), (["one", "--style", "acm"], "there is ieee"),
+    for args, word in ((["three"], "three"), (["one", "--style", "acm"], "styles are ieee"),
                        (["one", "two", "--labels", "x"], "1 names for 2 curves; give one name for each")):
         done = plot(*args)
         assert done.returncode == 2 and word in done.stderr and done.stderr.count("\n") == 1
@@ -186,8 +186,8 @@ def test_curves_are_drawn_in_chosen_panels(panels, labels, lines, width, inches,
         assert len({line.get_color() for line in drawn}) == 2
         assert len({line.get_linestyle() for line in drawn[:wanted]}) == wanted
     (legend,) = figure.legends
-    message_text = [text.get_text() for text in legend.get_texts()]
-    assert message_text[:2] == ["x", "y"] and len(set(message_text)) == len(message_text)
+    keys = [text.get_text() for text in legend.get_texts()]
+    assert keys[:2] == ["x", "y"] and len(set(keys)) == len(keys)
     texts = [t for a in picture for t in (a.xaxis.label, a.yaxis.label, *a.get_xticklabels(), *a.get_yticklabels())]
     assert all(7 <= text.get_fontsize() <= 8 for text in [*texts, *legend.get_texts()])
     edge, window = figure.get_tightbbox(), legend.get_window_extent()
@@ -228,7 +228,7 @@ def test_a_picture_is_written_the_same_twice(tmp_path):
         picture.savefig(tmp_path / "nowhere" / "c.png")
 
 
-@pytest.mark.parametrize(("wrong", "said"), [
+@pytest.mark.parametrize(("wrong", "message_text"), [
     ({"panels": "latencies"}, r"panels = 'latencies': 'latencies' is not a panel; panels are latency, accepted, "
                               r"percentiles, network_latency, hops, channel_use, finish\. Did you mean latency\?"),
     ({"panels": ["latency", 3]}, r"panels = \['latency', 3\]: 3 is not a panel; panels are latency, accepted,"),

@@ -50,10 +50,12 @@ def test_a_byte_order_mark_is_no_part_of_a_file(tmp_path):
     (tmp_path / "marked.toml").write_text(text, encoding="utf-8-sig")
     (tmp_path / "ring.csv").write_text("0,1\n1,2\n2,0\n", encoding="utf-8-sig")
     assert fl.load(tmp_path / "marked.toml").derived()["routers"] == 3
-    for name, expected_text in (("marked.toml", "marked.toml cannot be read"), ("ring.csv", "topology.file: .*ring.csv cannot")):
+    for name, expected_text in (("marked.toml", "marked.toml cannot be read"),
+                                ("ring.csv", "topology.file: .*ring.csv cannot")):
         before = (tmp_path / name).read_bytes()
         (tmp_path / name).write_text("x", encoding="utf-16")
-        with pytest.raises(fl.ConfigError, match=f"{expected_text}.*: it begins with the byte-order mark of UTF-16. Save it as"):
+        with pytest.raises(fl.ConfigError,
+                           match=f"{expected_text}.*: it begins with the byte-order mark of UTF-16. Save it as"):
             fl.load(tmp_path / "marked.toml").derived()
         (tmp_path / name).write_bytes(before)
     program = 'ranks = 2\n[[step]]\ncall = "barrier"\n'
@@ -106,7 +108,7 @@ def test_any_configuration_becomes_a_batch_or_a_trace(cli, tmp_path):
     assert done.returncode == 0 and '"load"' in done.stdout, done.stderr
 
 
-@pytest.mark.parametrize(("options", "says"), [
+@pytest.mark.parametrize(("options", "expected_text"), [
     (("--unset", "traffic.laod"), "unknown key traffic.laod. Did you mean traffic.load?"),
     (("--unset", "num_vcs"), "unknown key num_vcs. It is BookSim's name for router.vcs."),
     (("--unset", "traffic.load", "--set", "traffic.load=0.1"), "--unset traffic.load: --set gives it a value"),

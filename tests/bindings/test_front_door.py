@@ -70,8 +70,8 @@ def test_machines_packages_are_imported_and_the_documentation_does_so():
     files = list((ROOT / "bindings" / "flitlab").rglob("*.py"))
     files += [f for folder in ("docs", "kernels", "notebooks") for f in (ROOT / folder).rglob("*") if f.is_file()
               and f.suffix in (".md", ".ipynb")] + [ROOT / "README.md", ROOT / "CHANGELOG.md"]
-    message_text = re.compile(rf"\bfl\.({'|'.join(names)})\b")
-    assert len(files) > 80 and [f for f in files if message_text.search(f.read_text(encoding="utf-8"))] == []
+    use = re.compile(rf"\bfl\.({'|'.join(names)})\b")
+    assert len(files) > 80 and [f for f in files if use.search(f.read_text(encoding="utf-8"))] == []
 
 
 # Experiments and results can be read like mappings.
@@ -138,7 +138,7 @@ SLIPS = {
     "find_saturation(exp, low=0.5, high=0.6, tolerance=0.2)": r"tolerance that is smaller than high - low",
     "find_saturation(exp, confidence='x')": r"find_saturation\(confidence='x'\): it must be between 0 and 1",
     "load(None)": r"load\(None\): it must be the path of a file, or the name of a configuration",
-    "style([])": r"style = \[\]: .* there is ieee\. It must be a string, not list",
+    "style([])": r"style = \[\]: .* styles are ieee\. It must be a string, not list",
     "Experiment('vc-mesh-8x8')": r"Experiment\('vc-mesh-8x8'\): .* use fl\.load\('vc-mesh-8x8'\)",
     "Experiment({}, base_dir=3)": r"base_dir = 3: it must be the path of a folder",
     "Experiment.from_dict(None)": r"Experiment\.from_dict\(None\): it needs a dictionary of dotted paths and values",
@@ -227,9 +227,9 @@ def test_rounded_windows_give_a_warning(small):
 
 def test_arguments_have_their_python_names(small, cli, config):
     for make, expected_text in ((lambda: fl.sweep(small, {"traffic.load": [0.1]}, seeds=0), r"^seeds = 0:"),
-                       (lambda: fl.sweep(small, {}), r"^a sweep needs a parameter to vary: over is empty"),
-                       (lambda: fl.run(small, every=0), r"^every = 0:"),
-                       (lambda: fl.run(small, threads=-1), r"^threads = -1:")):
+                                (lambda: fl.sweep(small, {}), r"^a sweep needs a parameter to vary: over is empty"),
+                                (lambda: fl.run(small, every=0), r"^every = 0:"),
+                                (lambda: fl.run(small, threads=-1), r"^threads = -1:")):
         with pytest.raises(fl.ConfigError, match=expected_text):
             make()
     done = cli("sweep", config("vc-torus-8x8"), "--over", "traffic.load=0.1", "--seeds", "0")
@@ -245,7 +245,7 @@ def test_names_that_are_not_there_suggest_others(small):
     assert result["accepted"] == result.accepted
     assert result["latency_cycles.mean"] == result["latency_cycles"]["mean"] == result.latency_cycles.mean
     for name, expected_text in (("latency", "It is latency_cycles"), ("acepted", "Did you mean accepted"),
-                       ("throughput", "It is accepted")):
+                                ("throughput", "It is accepted")):
         with pytest.raises(AttributeError, match=expected_text):
             getattr(result, name)
         with pytest.raises(KeyError, match=expected_text):
@@ -279,7 +279,7 @@ def test_a_number_names_a_line():
     assert curve.plot(label=3)[0].get_legend_handles_labels()[1] == ["3"]
 
 
-@pytest.mark.parametrize(("name", "said"), [
+@pytest.mark.parametrize(("name", "message_text"), [
     ("t3e.tabel1", "Did you mean t3e.table1? `flitlab reproduce --list` lists all"),
     ("blg", "Did you mean bgl? "), ("cray", "starts with this. `flitlab reproduce --list` lists all"),
 ])

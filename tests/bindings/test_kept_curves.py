@@ -95,7 +95,7 @@ def test_a_folder_without_a_curve_is_an_error(tmp_path):
             fl.Curve.read(tmp_path / name)
 
 
-@pytest.mark.parametrize(("column", "cell", "said"), [
+@pytest.mark.parametrize(("column", "cell", "message_text"), [
     ("accepted", "abc", "accepted = 'abc', but it must be a number"),
     ("accepted", "", "accepted = None, but it must be a number"),
     ("saturated", "maybe", "saturated = 'maybe', but it must be True or False"),
@@ -115,7 +115,7 @@ def test_a_damaged_row_is_reported_by_file_and_line(folder, tmp_path, column, ce
         fl.Curve.read(tmp_path / "c.csv")
 
 
-@pytest.mark.parametrize(("damage", "said"), [
+@pytest.mark.parametrize(("damage", "message_text"), [
     (lambda text: text[: text.index(",", len(text) // 2)], r"c\.csv:\d+ is damaged: the number of cells is not"),
     (lambda text: text.replace("\n", ",7\n").replace(",7\n", "\n", 1),
      r"c\.csv:2 is damaged: the number of cells is not"),

@@ -23,7 +23,7 @@ def test_a_network_steps_and_shows_itself(small):
         net.router(16)
 
 
-@pytest.mark.parametrize(("cycles", "error", "says"), [
+@pytest.mark.parametrize(("cycles", "error", "expected_text"), [
     (-1, fl.ConfigError, "must not be negative"), (True, fl.ConfigError, r"step\(True\): .* must be a whole number"),
     (1.5, fl.ConfigError, r"step\(1\.5\): the number of cycles must be a whole number and must not be negative"),
     (float("nan"), fl.ConfigError, r"step\(nan\): .* whole number"), (None, fl.ConfigError, r"step\(None\): .* whole"),

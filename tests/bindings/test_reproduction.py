@@ -70,7 +70,8 @@ def test_an_experiment_that_fails_loses_no_rows_of_the_others(monkeypatch, capsy
 
     rows = [row(experiment="x.two", source="s", setting="", quantity="q", published=None, measured=4.5, unit="",
                 tolerance=0)]
-    monkeypatch.setattr(reproduction, "experiments", lambda: {"x.one": ("help", fails), "x.two": ("help", lambda: rows)})
+    monkeypatch.setattr(reproduction, "experiments",
+                        lambda: {"x.one": ("help", fails), "x.two": ("help", lambda: rows)})
     with pytest.raises(TypeError, match="must be real number"):
         reproduction.main([], False, False, False, "out", jobs=1)
     printed = capsys.readouterr()

@@ -4,11 +4,11 @@ import pytest
 
 import flitlab as fl
 from flitlab import _core, vocabulary
-from flitlab.experiment import known_paths
+from flitlab.experiment import parameter_paths
 from flitlab.records import parameters_of
 
 
-@pytest.mark.parametrize(("given", "says"), [
+@pytest.mark.parametrize(("given", "expected_text"), [
     ({"num_vcs": 4}, r"num_vcs = 4 is BookSim's name: in flitlab it is router\.vcs\."),
     ({"router.vc_buf_size": 8}, r"in flitlab it is router\.buffer_flits\."),
     ({"injection_rate": 0.1}, r"traffic\.load, in flits/cycle/terminal for packets"),
@@ -22,7 +22,7 @@ def test_words_of_booksim_are_translated(given, expected_text):
         fl.Experiment.from_dict(given)
 
 
-@pytest.mark.parametrize(("given", "says"), [
+@pytest.mark.parametrize(("given", "expected_text"), [
     ({"vcs_per_vnet": 4}, r"vcs_per_vnet = 4 is Garnet's name: in flitlab it is router\.vcs, of all message classes"),
     ({"traffic.synthetic": "x"}, r"is Garnet's name: in flitlab it is traffic\.pattern\."),
     ({"mesh_dim_x": 8}, r"is Noxim's name: in flitlab it is topology\.shape, a number of routers for each dimension"),
@@ -63,17 +63,17 @@ def test_parameters_that_another_machine_has_are_accepted():
 
 def test_what_words_are_translated_into_is_there():
     meanings = [m for words in vocabulary.KEYS.values() for m in words.values()]
-    paths = {m[0] for m in meanings if not isinstance(m, vocabulary.Lack)}
-    assert paths | set(vocabulary.VALUES) <= known_paths()
+    paths = {m[0] for m in meanings if not isinstance(m, vocabulary.Missing)}
+    assert paths | set(vocabulary.VALUES) <= parameter_paths()
     choices = {}
     for record in _core.parameters():
         choices.setdefault(record["path"], set()).update(record["choices"])
     for path, words in vocabulary.VALUES.items():
-        assert {w for w in words.values() if not isinstance(w, vocabulary.Lack)} <= choices[path]
-        lacks = {word for word, meaning in words.items() if isinstance(meaning, vocabulary.Lack)}
+        assert {w for w in words.values() if not isinstance(w, vocabulary.Missing)} <= choices[path]
+        lacks = {word for word, meaning in words.items() if isinstance(meaning, vocabulary.Missing)}
         assert not lacks & set(parameters_of("vc")[path]["choices"])  # otherwise translate it
         taken = [word for word, meaning in words.items() if word in choices[path] and not isinstance(
-            meaning, vocabulary.Lack)]
+            meaning, vocabulary.Missing)]
         assert taken == []
 
 
@@ -86,7 +86,7 @@ def test_a_word_means_one_thing():
             assert meanings.setdefault(bare, meaning) == meaning, word
 
 
-@pytest.mark.parametrize(("words", "says"), [
+@pytest.mark.parametrize(("words", "expected_text"), [
     (("--load", "0.3"), "--load is not an option: traffic.load is a parameter, so write --set traffic.load=0.3"),
     (("--num-vcs=4",), "--num-vcs is not an option: router.vcs is a parameter, so write --set router.vcs=4"),
     (("--lod", "0.3"), "Did you mean the parameter traffic.load, as in --set traffic.load=0.3?"),

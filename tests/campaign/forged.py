@@ -3,8 +3,8 @@ never accesses memory outside its state.
 
     python tests/campaign/forged.py --seconds 300 --seed 1
 
-Runs the test `ChangedCheckpoint.IsRefusedOrRuns` with successive seeds, under the address and undefined-behaviour sanitizers;
-builds them if `make test` has not. Exit status 1 if a test failed; the log names the changed numbers.
+Runs the test `ChangedCheckpoint.IsRefusedOrRuns` with successive seeds, under the address and undefined-behaviour
+sanitizers; builds them if `make test` has not. Exit status 1 if a test failed; the log names the changed numbers.
 """
 
 import argparse
@@ -38,7 +38,7 @@ def forge(kind: str, seed: int, out: Path) -> int | None:
     with log.open("w") as file:
         try:
             status = subprocess.run(
-                [TESTS, f"--gtest_filter=*Forged.IsRefusedOrRuns/{kind}"], stdout=file, stderr=file,
+                [TESTS, f"--gtest_filter=*ChangedCheckpoint.IsRefusedOrRuns/{kind}"], stdout=file, stderr=file,
                 timeout=MOST_SECONDS, env=os.environ | {"FLITLAB_FORGED": "1", "FLITLAB_FORGED_SEED": str(seed)},
             ).returncode
         except subprocess.TimeoutExpired:
@@ -61,16 +61,17 @@ def main() -> int:
     out = args.out / "forged"
     out.mkdir(parents=True, exist_ok=True)
     kinds = [model["kind"] for model in fl._core.models()]
-    tried, fell, seed, started = dict.fromkeys(kinds, 0), 0, args.seed, time.monotonic()
+    tried, failed_states, seed, started = dict.fromkeys(kinds, 0), 0, args.seed, time.monotonic()
     while time.monotonic() - started < args.seconds:
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
             for kind, count in zip(kinds, pool.map(lambda kind, seed=seed: forge(kind, seed, out), kinds), strict=True):
                 tried[kind] += count or 0
-                fell += count is None
+                failed_states += count is None
         seed += 1
-    print(f"{sum(tried.values())} changed states, seeds {args.seed} to {seed - 1}; {fell} failed")
-    args.out.joinpath("forged.json").write_text(json.dumps({"tried": tried, "fell": fell, "seeds": seed - args.seed}))
-    return 1 if fell else 0
+    print(f"{sum(tried.values())} changed states, seeds {args.seed} to {seed - 1}; {failed_states} failed")
+    found = {"tried": tried, "fell": failed_states, "seeds": seed - args.seed}
+    args.out.joinpath("forged.json").write_text(json.dumps(found))
+    return 1 if failed_states else 0
 
 
 if __name__ == "__main__":

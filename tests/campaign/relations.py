@@ -24,7 +24,7 @@ BY_THE_CYCLE = {"barrier.units", "channel.error_rate", "clock.emulated", "specia
 HARMLESS = {"faults.seed", "faults.cycle", "faults.reroute_delay", "faults.crc_bits", "faults.unconnected"}
 # Parameters that break the symmetry of a torus.
 ASYMMETRIC = {"topology.partial_planes", "topology.logical_format", "topology.logical_file", "topology.spares",
-          "topology.partitions", "routing.hints"}
+              "topology.partitions", "routing.hints"}
 GAP = 3000  # cycles between isolated packets
 PAIRS_LIMIT = 24  # terminals, each of which sends to all others
 ONE_LENGTH = {"metro", "bgl", "adaptive", "sconnect"}
@@ -71,8 +71,8 @@ def order_of_replicas(e: fl.Experiment, choose: random.Random, folder: Path) -> 
     order = choose.sample(range(3), 3)
     other = _results([replicas[i] for i in order])
     if isinstance(found, list) != isinstance(other, list):
-        message_text = other if isinstance(found, list) else found
-        raise Finding(f"replicas finish in one order but not in another: {message_text}")
+        failure = other if isinstance(found, list) else found
+        raise Finding(f"replicas finish in one order but not in another: {failure}")
     if not isinstance(found, list):
         return False
     for place, i in enumerate(order):

@@ -47,7 +47,7 @@ def test_a_few_faults_of_the_machine(tmp_path):
     assert len({fault for _, fault in tried}) == 5 and len({work for work, _ in tried}) == 4
 
 
-@pytest.mark.parametrize(("status", "output", "errors", "says"), [
+@pytest.mark.parametrize(("status", "output", "errors", "expected_text"), [
     (0, "this", "", ""),
     (0, "that", "", "attempt 0 ended with that instead of this"),
     (-11, "", "", "attempt 0 ended with -11"),
@@ -143,7 +143,7 @@ fl.Network.totals = property(totals)
 """
 
 
-@pytest.mark.parametrize(("broken", "says"), [
+@pytest.mark.parametrize(("broken", "expected_text"), [
     (LANES_LOSE, "another state with lanes of 64 bytes"),
     (LANES_COUNT_MORE.format(width=0), "another state with lanes of 0 bytes"),
     (LANES_COUNT_MORE.format(width=16), "another state with lanes of 16 bytes"),
@@ -190,7 +190,7 @@ STALL = "no packet has arrived for 20000 cycles (since cycle 7), and 3 are under
 DEFECT = "flits are not conserved (replica 0, cycle 9): 4 should be, 5 are. This is a defect of flitlab."
 
 
-@pytest.mark.parametrize(("relation", "message", "at", "settings", "says"), [
+@pytest.mark.parametrize(("relation", "message", "at", "settings", "expected_text"), [
     ("order_of_replicas", DEFECT, [0, 1], {}, "it ended with: flits are not conserved"),
     ("order_of_replicas", STALL, [1], {}, "replicas finish in one order but not in another"),
     ("order_of_replicas", STALL, [0, 1], {}, ""),

@@ -296,7 +296,7 @@ def test_an_include_that_breaks_a_rule_is_found(tmp_path, rule, path, right, wro
 
 def test_an_include_of_a_file_beside_is_known_by_its_path(tmp_path):
     read = made_up(tmp_path, {"kernels/routers/alpha/a.hpp": '#include "../beta/b.hpp"\n#include "b.hpp"\n',
-                                "kernels/routers/beta/b.hpp": "", "kernels/routers/alpha/b.hpp": ""})
+                              "kernels/routers/beta/b.hpp": "", "kernels/routers/alpha/b.hpp": ""})
     rule = of("routers include no other but vc")
     assert list(broken(rule, tmp_path, read)) == ["kernels/routers/alpha/a.hpp:1: kernels/routers/beta/b.hpp"]
 

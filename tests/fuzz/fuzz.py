@@ -50,8 +50,8 @@ def fuzz(form: str, seconds: float, out: Path, keep: bool) -> dict:
     failed_inputs.mkdir(parents=True)
     found = folder / "corpus"
     shutil.copytree(CORPUS / form, found)
-    status, log = fuzzer(form, found, f"-max_total_time={int(seconds)}", f"-artifact_prefix={failed_inputs}/", "-timeout=30",
-                         "-rss_limit_mb=3000", "-max_len=4000", "-print_final_stats=1", "-verbosity=1")
+    status, log = fuzzer(form, found, f"-max_total_time={int(seconds)}", f"-artifact_prefix={failed_inputs}/",
+                         "-timeout=30", "-rss_limit_mb=3000", "-max_len=4000", "-print_final_stats=1", "-verbosity=1")
     (folder / "log").write_text(log)
     tried = re.search(r"number_of_executed_units: *(\d+)", log)
     reached = re.findall(r" cov: (\d+)", log)
@@ -91,7 +91,7 @@ def main() -> int:
     (args.out / "report.json").write_text(json.dumps(reports, indent=1))
     for report in reports:
         print(f"{report['form']:<16} {report['tried']:>9} inputs  {report['reached']:>6} edges  "
-              f"{'; '.join(report['failed_inputs']) or ('no failures' if not report['status'] else 'it did not start')}")
+              f"{'; '.join(report['fallen']) or ('no failures' if not report['status'] else 'it did not start')}")
     return 1 if any(report["fallen"] or report["status"] for report in reports) else 0
 
 

@@ -89,7 +89,7 @@ def peak(binary: str, seeds: int) -> None:
         for load in loads:
             point = experiment(topology, shape, load).set(windows)
             other.append((statistics.mean(booksim(binary, topology, shape, load, 2000, seed)[3]
-                                           for seed in range(seeds)), load))
+                                          for seed in range(seeds)), load))
             ours.append((statistics.mean(fl.run(point.set("run.seed", seed)).accepted
                                          for seed in range(seeds)), load))
         (a, at_a), (b, at_b) = max(other), max(ours)

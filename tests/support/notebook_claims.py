@@ -91,12 +91,12 @@ def claims_without_assertion(cells: list[Any]) -> list[str]:
         if cell.cell_type != "markdown":
             continue
         code = beside(cells, place)
-        message_text, numbers = quotes(code), numbers_set(beside(cells, place, before=False))
+        quoted, numbers = quotes(code), numbers_set(beside(cells, place, before=False))
         for sentence in sentences(cell.source):
             compares, counts = COMPARISON.search(sentence), NUMBER.search(sentence)
             if not (compares or counts) or is_question(sentence) or SOURCE.search(sentence):
                 continue
-            if any(quote in sentence for quote in message_text) or sentence.startswith(EXPLAINED):
+            if any(quote in sentence for quote in quoted) or sentence.startswith(EXPLAINED):
                 continue
             if compares or not is_set(sentence, numbers):
                 found.append(sentence)
@@ -121,10 +121,10 @@ def assertions_without_claim(cells: list[Any]) -> list[str]:
     for place, cell in enumerate(cells):
         if cell.cell_type != "code":
             continue
-        message_text = [texts[p] for p in (max((p for p in texts if p < place), default=None),
-                                   min((p for p in texts if p > place), default=None)) if p is not None]
+        around = [texts[p] for p in (max((p for p in texts if p < place), default=None),
+                                     min((p for p in texts if p > place), default=None)) if p is not None]
         for assertion in assertions(cell.source):
             message = assertion.msg.value if isinstance(assertion.msg, ast.Constant) else None
-            if not isinstance(message, str) or not any(message in text for text in message_text):
+            if not isinstance(message, str) or not any(message in text for text in around):
                 found.append(ast.unparse(assertion))
     return found

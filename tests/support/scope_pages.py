@@ -118,8 +118,8 @@ class Live:
 
     def waiting(self):
         """Returns messages for the page that are still to be delivered, by `window.deliver`."""
-        message_text, self.outbox = self.outbox, []
-        return message_text
+        messages, self.outbox = self.outbox, []
+        return messages
 
     def do(self, action):
         self.root.locator(f"[data-do={action}]").click()
@@ -136,7 +136,10 @@ def settle(page, milliseconds):
 
 
 def mutated(text, mutant):
-    assert mutant[0] in text
+    """Returns the text with a change. Raises LookupError if the changed part is missing: an AssertionError would pass
+    for a failed comparison."""
+    if mutant[0] not in text:
+        raise LookupError(f"the text of a mutant is not in the JavaScript: {mutant[0]}")
     return text.replace(*mutant) if mutant[0] else text
 
 

@@ -7,5 +7,5 @@ def short(node):
         return [plain(v) for v in value] if isinstance(value, list) else (
             str(value) if isinstance(value, int) and value > 2**53 else value)
 
-    return [node["kind"], node["name"], [[n, plain(v), unit, message_text] for n, v, unit, message_text in node["values"]],
+    return [node["kind"], node["name"], [[n, plain(v), unit, text] for n, v, unit, text in node["values"]],
             [short(p) for p in node["parts"]]]

@@ -177,13 +177,13 @@ def main() -> int:
             continue
         start = time.monotonic()
         try:
-            message_text = compiler.missing()
-            if message_text and args.only:
-                raise Failed(message_text)
-            message_text = f"left out: {message_text}" if message_text else check(compiler, args.quick, len(os.sched_getaffinity(0)))
+            missing = compiler.missing()
+            if missing and args.only:
+                raise Failed(missing)
+            outcome = f"left out: {missing}" if missing else check(compiler, args.quick, len(os.sched_getaffinity(0)))
         except Failed as failure:
-            wrong, message_text = wrong + 1, f"FAILED: {failure}"
-        print(f"{compiler.name:<18} {message_text} ({time.monotonic() - start:.0f} s)", flush=True)
+            wrong, outcome = wrong + 1, f"FAILED: {failure}"
+        print(f"{compiler.name:<18} {outcome} ({time.monotonic() - start:.0f} s)", flush=True)
     return 1 if wrong else 0
 
 

@@ -123,8 +123,8 @@ def attempts(net: Network, source: int, cycles: int, member: int = 0) -> list[At
     if not 0 <= member < cascade:
         raise ConfigError(f"cascaded router {member} does not exist: there are {cascade}, from 0 on.")
     entry_ports = [(r, i) for r in range(member, int(e.derived()["routers"]), cascade)
-             for i, port in enumerate(net.router(r).ports)
-             if port.to_terminal and port.peer == source and port.name.startswith("forward")]
+                   for i, port in enumerate(net.router(r).ports)
+                   if port.to_terminal and port.peer == source and port.name.startswith("forward")]
     found: list[Attempt] = []
     driven = {entry_port: False for entry_port in entry_ports}
     for _ in range(cycles):
@@ -141,7 +141,8 @@ def attempts(net: Network, source: int, cycles: int, member: int = 0) -> list[At
     return found
 
 
-def _read(net: Network, read_registers: Callable[[int], dict[str, int]], attempt: Attempt, stages: int, current: bool) -> None:
+def _read(net: Network, read_registers: Callable[[int], dict[str, int]], attempt: Attempt, stages: int,
+          current: bool) -> None:
     """Records the words that are read in the next cycle, and the connection's progress. Words on the source's link
     belong to the current attempt."""
     def note(wire: int, back: bool, word: int) -> None:

@@ -44,7 +44,8 @@ class Controller:
         numbers = [request.number for _, request in reversed(waiting)]
         replies: list[Reply | None] = [None] * len(waiting)
         outstanding: dict[int, tuple[int, int]] = {}  # tag -> index in replies, cycle of sending
-        cycles_without_reply, moved = 0, True  # cycles without a reply; whether messages moved since requests were last declared lost
+        cycles_without_reply = 0
+        moved = True  # whether messages moved since requests were last declared lost
         net = self.net
         while waiting or outstanding:
             moved |= self._send(waiting, outstanding) > 0
@@ -65,9 +66,9 @@ class Controller:
                 if not moved:
                     raise BringUpError(
                         f"{len(waiting)} requests cannot be sent: the mailbox of terminal {self.terminal} is full, and "
-                        f"no message has left it and no reply has come for {cycles_without_reply} cycles. Requests whose hops form a "
-                        "cycle can deadlock: choose hops along a tree, send fewer requests at a time (window), or "
-                        "raise patience if the fabric is slow."
+                        f"no message has left it and no reply has come for {cycles_without_reply} cycles. Requests "
+                        "whose hops form a cycle can deadlock: choose hops along a tree, send fewer requests at a time "
+                        "(window), or raise patience if the fabric is slow."
                     )
                 moved = False
                 self.lost += len(outstanding)

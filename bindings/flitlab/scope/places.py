@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from flitlab.layouts import Places, circle, graph_positions
+from flitlab.layouts import Positions, circle, graph_positions
 
 _COORDINATES = re.compile(r"\((\d+(?:,\d+)*)\)")
 _NODE = re.compile(r"^(\d+)([ab]?)$")  # S-Connect: a node, and which of its two TICs
@@ -23,7 +23,7 @@ def planes_of(names: Sequence[str]) -> list[int]:
 
 
 def positions_of(names: Sequence[str], kind: str, links: Sequence[tuple[int, int, int, int]],
-              shape: Sequence[int] = ()) -> tuple[Places, str]:
+                 shape: Sequence[int] = ()) -> tuple[Positions, str]:
     """Returns the positions of the routers with these names, and a phrase for the layout.
 
     Positions are (x, y), with about one unit between neighbours. kind, shape: of the topology. links: (router, port,
@@ -44,8 +44,8 @@ def positions_of(names: Sequence[str], kind: str, links: Sequence[tuple[int, int
     return graph_positions(len(names), ((a, b) for a, _, b, _ in links))
 
 
-def _node_grid(nodes: list[tuple[int, bool]], shape: Sequence[int]) -> tuple[Places, str]:
-    """Places nodes of a mesh by number, the first dimension fastest; a node's second TIC is beside its first."""
+def _node_grid(nodes: list[tuple[int, bool]], shape: Sequence[int]) -> tuple[Positions, str]:
+    """Positions nodes of a mesh by number, the first dimension fastest; a node's second TIC is beside its first."""
     def coordinates(node: int) -> list[int]:
         found = []
         for k in shape:
@@ -58,11 +58,11 @@ def _node_grid(nodes: list[tuple[int, bool]], shape: Sequence[int]) -> tuple[Pla
     return [(x + 0.3 * second, y - 0.3 * second) for (x, y), (_, second) in zip(places, nodes, strict=True)], layout
 
 
-def _line(coordinates: list[list[int]]) -> Places:
+def _line(coordinates: list[list[int]]) -> Positions:
     return [(float(c[0]), 0.0) for c in coordinates]
 
 
-def _grid(coordinates: list[list[int]]) -> tuple[Places, str]:
+def _grid(coordinates: list[list[int]]) -> tuple[Positions, str]:
     """Draws two dimensions as a grid and three as planes. With more, odd dimensions put such grids side by side, even
     dimensions above one another."""
     dimensions = len(coordinates[0])
@@ -80,8 +80,8 @@ def _grid(coordinates: list[list[int]]) -> tuple[Places, str]:
     return places, "a grid" if dimensions == 2 else f"{dimensions} dimensions as grids of grids"
 
 
-def _columns(routers: list[tuple[int, int, int]]) -> tuple[Places, str]:
-    """Places stages from left to right, each as tall as the tallest."""
+def _columns(routers: list[tuple[int, int, int]]) -> tuple[Positions, str]:
+    """Positions stages from left to right, each as tall as the tallest."""
     most: dict[int, int] = {}
     for stage, number, _ in routers:
         most[stage] = max(most.get(stage, 0), number + 1)

@@ -115,8 +115,8 @@ class Recorder:
         found = json.loads(self._core.network())
         place = {r: i for i, r in enumerate(self.routers)}
         places, layout = positions_of(found["names"], flat.get("topology.kind", ""),
-                                   [(place[a], p, place[b], q) for _, a, p, b, q in found["links"]],
-                                   flat.get("topology.shape", ()))
+                                      [(place[a], p, place[b], q) for _, a, p, b, q in found["links"]],
+                                      flat.get("topology.shape", ()))
         return {
             "name": net.experiment.name, "kind": flat["router.kind"], "about": repr(net.experiment)[1:-1],
             "seed": flat["run.seed"], "note": self._note, "window": window, "layout": layout,

@@ -231,7 +231,7 @@ def refusal(**changes):
 def test_bad_input_gets_the_cores_own_message(opened):
     do(opened, "step10", 10)
     for path, shown, message_text in (("router.vcs", 0, refusal(**{"router.vcs": 0})),
-                              ("traffic.pattern", "matrix", None), ("topology.shape", "8x8x", None)):
+                                      ("traffic.pattern", "matrix", None), ("topology.shape", "8x8x", None)):
         control = opened.locator(f'[data-setting="{path}"]')
         before = control.input_value()
         if path == "traffic.pattern":
@@ -246,14 +246,15 @@ def test_bad_input_gets_the_cores_own_message(opened):
     check_hash(opened, fl.Network("vc-mesh-8x8").step(11))
 
 
-@pytest.mark.parametrize(("lines", "said"), [
+@pytest.mark.parametrize(("lines", "message_text"), [
     ("[traffic]\nlod = 0.2", "traffic.lod"), ("[traffic]\nload = ", "line 2"), ("[topology]\nshape = [8,\n8", "line 2"),
     ("[router]\nvcs = 2\nvcs = 3", "twice"), ("[router]\nvcs = 1.5", "router.vcs = 1.5"), ("load = @", "line 1")])
 def test_a_text_that_is_wrong_is_refused(opened, lines, message_text):
     opened.locator("summary").first.click()
     opened.fill("[data-page=text]", lines)
     opened.click("[data-page=apply]")
-    opened.wait_for_function("(said) => document.querySelector('.page-status').textContent.includes(said)", arg=message_text)
+    opened.wait_for_function("(text) => document.querySelector('.page-status').textContent.includes(text)",
+                             arg=message_text)
     do(opened, "step10", 10)
     check_hash(opened, fl.Network("vc-mesh-8x8").step(10))
 

@@ -35,8 +35,8 @@ def test_every_configuration_has_the_native_state_hash(tmp_path):
     names = [name for name in CONFIGURATIONS if name not in ("sconnect-random-1024", "sconnect-figure18")]
     messages = [m for name in names
                 for m in (begin(name), {"do": "step", "cycles": 3}, {"do": "skip", "cycles": 200}, {"do": "hash"})]
-    message_text = wasm_page.answers(messages, tmp_path)[3::4]
-    found = {name: (s["cycle"], s["hash"]) for name, s in zip(names, message_text, strict=True)}
+    states = wasm_page.answers(messages, tmp_path)[3::4]
+    found = {name: (s["cycle"], s["hash"]) for name, s in zip(names, states, strict=True)}
     assert found == {name: (203, fl.Network(name).step(203).state_hash) for name in names}
 
 
@@ -82,7 +82,7 @@ def check_point(point, result):
 MUTANTS = {
     "the hash of another cycle": ('case "hash": return {', 'case "hash": this.asked("step", 1); return {'),
     "another load": ('"traffic.load": message.load }', '"traffic.load": message.load + 0.05 }'),
-    "frames too few": ("frames: said.frames, more", "frames: said.frames.slice(1), more"),
+    "frames too few": ("frames: reply.frames, more", "frames: reply.frames.slice(1), more"),
 }
 
 
@@ -105,9 +105,9 @@ def test_a_modified_worker_is_detected(mutant, tmp_path):
     {"router.vcs": 1.5}, {"traffic.packet_flits": [[4, 0.5], [8, -1]]}, {"topology.shape": []}])
 def test_bad_input_gets_the_cores_own_message(changes, tmp_path):
     """The previous network continues."""
-    message_text = wasm_page.answers([begin("vc-mesh-8x8"), {"do": "set", "changes": changes}, {"do": "step"}, {"do": "hash"}],
-                             tmp_path)
+    messages = [begin("vc-mesh-8x8"), {"do": "set", "changes": changes}, {"do": "step"}, {"do": "hash"}]
+    answers = wasm_page.answers(messages, tmp_path)
     with pytest.raises(fl.ConfigError) as error:
         fl._core.Experiment({**CONFIGURATIONS["vc-mesh-8x8"]["config"], **changes}, ".")
-    assert message_text[1] == {"error": str(error.value)}
-    assert message_text[3]["hash"] == fl.Network("vc-mesh-8x8").step(1).state_hash
+    assert answers[1] == {"error": str(error.value)}
+    assert answers[3]["hash"] == fl.Network("vc-mesh-8x8").step(1).state_hash

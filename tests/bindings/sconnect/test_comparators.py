@@ -56,8 +56,8 @@ def test_limits_are_those_of_the_emulated_traffic(traffic):
 def test_cut_through_carries_more_random_traffic():
     window = {"run__warmup_cycles": 2000, "run__measure_cycles": 3000, "run__drain_cycles": 2000}
     wormhole, cut_through = (published.network(flow=flow, **window) for flow in ("wormhole", "cut-through"))
-    assert published.keeps_up(wormhole, 0.32) and not published.keeps_up(wormhole, 0.42)
-    assert published.keeps_up(cut_through, 0.75)
+    assert published.is_carried(wormhole, 0.32) and not published.is_carried(wormhole, 0.42)
+    assert published.is_carried(cut_through, 0.75)
 
 
 def test_one_channel_of_a_transposition_is_the_limit_for_both():

@@ -15,8 +15,8 @@ from control_messages import (
     PORTS,
     SLIPS,
     TIMER,
-    ask,
     network,
+    send_request,
     trace_file,
     value_of,
 )
@@ -34,13 +34,14 @@ from flitlab.sconnect import Fabric
 def test_tables_are_read_and_written(way, tic):
     net = network()
     for node in range(3):
-        assert ask(net, "read_table", node, **way).value == Fabric(net).read_register(tic, f"table.{node}") != 0
+        entry = Fabric(net).read_register(tic, f"table.{node}")
+        assert send_request(net, "read_table", node, **way).value == entry != 0
     others = {t: Fabric(net).registers(t) for t in range(3) if t != tic}
     # Both virtual channels of the ports towards TICs: TIC 0 has port 0, TIC 2 port 1. An entry with these options
     # cannot also name the host's port.
     there = {0: 0x003, 1: 0x00F, 2: 0x00C}[tic]
-    assert ask(net, "write_table", 1, 0xFFFFFF00, **way).value == 0x100  # the host's port 4
-    assert ask(net, "write_table", 1, 0xFFFFFFFF, **way).value == there
+    assert send_request(net, "write_table", 1, 0xFFFFFF00, **way).value == 0x100  # the host's port 4
+    assert send_request(net, "write_table", 1, 0xFFFFFFFF, **way).value == there
     assert Fabric(net).read_register(tic, "table.1") == there
     assert {t: Fabric(net).read_register(t, "table.1") for t in others} == {t: others[t]["table.1"] for t in others}
 
@@ -48,9 +49,9 @@ def test_tables_are_read_and_written(way, tic):
 def test_tables_have_an_entry_for_each_node():
     net = network()
     before = Fabric(net).registers(0)
-    assert ask(net, "write_table", 3, 5, cycles=2).value == 0  # the reply carries the current value
-    assert ask(net, "read_table", 3, cycles=2).value == 0
-    assert ask(net, "write_table", 0xFFFF, 5, cycles=2).value == 0
+    assert send_request(net, "write_table", 3, 5, cycles=2).value == 0  # the reply carries the current value
+    assert send_request(net, "read_table", 3, cycles=2).value == 0
+    assert send_request(net, "write_table", 0xFFFF, 5, cycles=2).value == 0
     after = Fabric(net).registers(0)
     assert {k: v for k, v in after.items() if k[:5] == "table"} == {k: v for k, v in before.items() if k[:5] == "table"}
 
@@ -60,7 +61,7 @@ def test_tables_hold_only_what_a_tic_has(tmp_path):
     it."""
     net = network((2,), **trace_file(tmp_path, [(10 + i, 0, 1, 1) for i in range(20)]))
     for option in (1 << 9, 1 << 10, 1 << 4, 1 << 2, 1 << 12):
-        assert ask(net, "write_table", 1, option | 1 << 8, terminal=1, cycles=2).value == 1 << 8
+        assert send_request(net, "write_table", 1, option | 1 << 8, terminal=1, cycles=2).value == 1 << 8
     net.step(100).check()
     assert net.totals["packets_delivered"] == 20
     for option in (1 << 9, 1 << 10, 1 << 4, 1 << 12, 1 << 40):
@@ -72,7 +73,7 @@ def test_tables_hold_only_what_a_tic_has(tmp_path):
         Fabric(net).write_register(1, "table.0", 259)
     mixed = network((2,), routing__entries="mixed")
     assert Fabric(mixed).write_register(1, "table.0", 259).read_register(1, "table.0") == 259
-    assert ask(mixed, "write_table", 0, 0xFFF, terminal=1, cycles=2).value == 259
+    assert send_request(mixed, "write_table", 0, 0xFFF, terminal=1, cycles=2).value == 259
     switch = tmp_path / "graph.csv"
     switch.write_text("switch,s,2\nnode,a\nnode,b,2\nchannel,s,a\nchannel,s,b\n")
     net = network(topology__kind="graph", topology__file=str(switch))
@@ -80,7 +81,7 @@ def test_tables_hold_only_what_a_tic_has(tmp_path):
     for terminal, tic, hops in ((0, 2, []), (1, 3, []), (1, 4, [5])):
         there = sum(3 << 2 * p for t, p, _, _ in links if t == tic and p < 4)
         there = there or sum(1 << 2 * p for t, p, _, _ in links if t == tic)
-        assert ask(net, "write_table", 0, 0xFFF, terminal=terminal, hops=hops).value == there
+        assert send_request(net, "write_table", 0, 0xFFF, terminal=terminal, hops=hops).value == there
 
 
 def test_a_tic_reports_its_ports():
@@ -93,7 +94,7 @@ def test_a_tic_reports_its_ports():
     assert value_of(net, CAME_BY, hops=[0, 1]) == 0  # to the neighbour and back
     assert value_of(net, CAME_BY, address=2, terminal=0) == 1
     assert value_of(net, ADDRESS, hops=[0, 0]) == 2
-    assert ask(net, "write_register", ADDRESS, 77, hops=[0, 0]).value == 77
+    assert send_request(net, "write_register", ADDRESS, 77, hops=[0, 0]).value == 77
     assert Fabric(net).read_register(2, "address") == 77
 
 
@@ -150,7 +151,7 @@ def test_registers_that_are_not_there_read_as_nothing():
         assert value_of(net, number, cycles=2) == 0
     before = Fabric(net).registers(0)
     for number in (PORTS, CAME_BY, CLOCK, 11, 16, 0xFFFF):
-        ask(net, "write_register", number, 1, cycles=2)
+        send_request(net, "write_register", number, 1, cycles=2)
     assert {k: v for k, v in Fabric(net).registers(0).items() if k != "timer" and k != "carried.4"} == {
         k: v for k, v in before.items() if k != "timer" and k != "carried.4"
     }
@@ -160,8 +161,8 @@ def test_clocks_are_watched_and_switched_off():
     net = network((3,), clock__emulated=True, clock__spread=40)
     net.step(100)
     assert value_of(net, CLOCK, hops=[0]) & 1 == 1
-    ask(net, "write_register", CLOCK, 0, hops=[0])
-    ask(net, "write_register", CLOCK_SENDS, 0b0010, hops=[0])
+    send_request(net, "write_register", CLOCK, 0, hops=[0])
+    send_request(net, "write_register", CLOCK_SENDS, 0b0010, hops=[0])
     assert Fabric(net).read_register(1, "clock_on") == 0 and Fabric(net).read_register(0, "clock_on") == 1
     assert Fabric(net).read_register(1, "clock_sends") == 0b0010
     assert value_of(net, CLOCK_SENDS, hops=[0]) == 0b0010
@@ -180,7 +181,7 @@ def test_clocks_are_watched_and_switched_off():
 ])  # fmt: skip
 def test_replies_to_writing_bear_what_is_there_now(number, value, there):
     net = network()
-    assert ask(net, "write_register", number, value, hops=[0], cycles=20).value == there
+    assert send_request(net, "write_register", number, value, hops=[0], cycles=20).value == there
     if number == COUNTING:
         assert Fabric(net).read_register(1, "counting") == there
 
@@ -188,7 +189,7 @@ def test_replies_to_writing_bear_what_is_there_now(number, value, there):
 def test_replies_to_writing_bear_what_clocks_hold():
     net = network(clock__emulated=True)
     for number, value, there in ((CLOCK, 0b110, 0), (CLOCK, 0b111, 1), (CLOCK_SENDS, 0xFF, 15)):
-        assert ask(net, "write_register", number, value, cycles=20).value == there
+        assert send_request(net, "write_register", number, value, cycles=20).value == there
 
 
 def test_sixteen_hops_out_and_back():
@@ -204,7 +205,7 @@ def test_sixteen_hops_out_and_back():
 def test_a_message_may_go_around_a_square():
     net = network((2, 2))
     assert net.links()[:2] == [(0, 0, 1, 0), (0, 2, 2, 2)]
-    reply = ask(net, "read_register", ADDRESS, hops=[0, 2] * 8)  # four times round the square
+    reply = send_request(net, "read_register", ADDRESS, hops=[0, 2] * 8)  # four times round the square
     assert reply.value == 0
     # A hop that arrives by port 0 and leaves by port 2 takes 2 cycles, the others take 3.
     assert reply.stamp == 8 * 3 + 8 * 2
@@ -212,23 +213,24 @@ def test_a_message_may_go_around_a_square():
 
 def test_stamps_of_neighbours_differ_by_the_delay_between_them():
     forward, back = network((3,)), network((3,))
-    assert ask(forward, "read_register", hops=[0]).stamp == 3
+    assert send_request(forward, "read_register", hops=[0]).stamp == 3
     at = forward.cycle
-    assert ask(forward, "read_register", hops=[0, 0]).stamp == at + 3 + (1 + 2)
-    assert ask(back, "read_register", terminal=2, hops=[1]).stamp == 3
+    assert send_request(forward, "read_register", hops=[0, 0]).stamp == at + 3 + (1 + 2)
+    assert send_request(back, "read_register", terminal=2, hops=[1]).stamp == 3
     at = back.cycle
-    assert ask(back, "read_register", terminal=2, hops=[1, 1]).stamp == at + 3 + 2
+    assert send_request(back, "read_register", terminal=2, hops=[1, 1]).stamp == at + 3 + 2
 
 
 def test_timers_are_compared_over_a_channel():
     """Both ends of a channel read the other's timer at the same time: half of the difference is the offset."""
     net = network()
-    ask(net, "write_register", TIMER, 5000, hops=[0])
+    send_request(net, "write_register", TIMER, 5000, hops=[0])
     here, there = [], []
     for terminal, hops, stamps in ((0, [0], here), (1, [1], there)):
         for way in ([], hops):
             sent = net.cycle
-            stamps.append(ask(net, "read_register", TIMER, terminal=terminal, hops=way, cycles=20).stamp - sent)
+            reply = send_request(net, "read_register", TIMER, terminal=terminal, hops=way, cycles=20)
+            stamps.append(reply.stamp - sent)
     offset = ((here[1] - here[0]) - (there[1] - there[0])) / 2
     assert offset == Fabric(net).read_register(1, "timer") - Fabric(net).read_register(0, "timer") > 4000
     assert ((here[1] - here[0]) + (there[1] - there[0])) / 2 == 3  # the path: 1 to leave, 2 on the channel
@@ -238,11 +240,11 @@ def test_a_timer_is_read_written_and_wraps():
     net = network()
     net.step(100)
     assert value_of(net, TIMER, cycles=2) == 100
-    reply = ask(net, "write_register", TIMER, 0xFFFC, cycles=2)  # in cycle 102
+    reply = send_request(net, "write_register", TIMER, 0xFFFC, cycles=2)  # in cycle 102
     assert reply.stamp == 0xFFFC
-    assert [ask(net, "read_register", TIMER, cycles=2).value for _ in range(3)] == [0xFFFE, 0, 2]
-    assert ask(net, "read_register", CAME_BY, cycles=2).stamp == 4
-    assert ask(net, "add_to_timer", value=0xFFFF, cycles=2).value == 5  # 6 - 1
+    assert [send_request(net, "read_register", TIMER, cycles=2).value for _ in range(3)] == [0xFFFE, 0, 2]
+    assert send_request(net, "read_register", CAME_BY, cycles=2).stamp == 4
+    assert send_request(net, "add_to_timer", value=0xFFFF, cycles=2).value == 5  # 6 - 1
     assert value_of(net, TIMER, cycles=2) == 7
     assert value_of(net, TIMER, hops=[0]) != 3
 
@@ -261,7 +263,7 @@ def test_two_nodes_add_to_a_timer_at_once():
 def test_tables_route_a_reply_to_the_requesting_port():
     """Each of node 0's two TICs has a host port; a reply routed by tables reaches the second TIC first."""
     net = network((2, 2, 2), topology__node="dual", topology__host_ports=2)
-    assert ask(net, "read_register", ADDRESS, address=4).value == 4
+    assert send_request(net, "read_register", ADDRESS, address=4).value == 4
     assert Fabric(net).take_replies(1) == []
-    assert ask(net, "read_register", ADDRESS, address=4, terminal=1).value == 4
+    assert send_request(net, "read_register", ADDRESS, address=4, terminal=1).value == 4
     assert Fabric(net).take_replies(0) == []

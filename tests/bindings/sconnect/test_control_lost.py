@@ -8,8 +8,8 @@ from control_messages import (
     ALL_ON,
     ENABLED,
     TIMER,
-    ask,
     network,
+    send_request,
     trace_file,
     value_of,
 )
@@ -22,15 +22,15 @@ from flitlab.sconnect import Fabric, Request
 
 def test_messages_without_a_path_are_dropped():
     net = network()
-    assert ask(net, "read_register", hops=[2]) is None  # no channel
-    assert ask(net, "read_register", hops=[0, 5]) is None
-    assert ask(net, "read_register", address=3) is None  # no entry at the source
+    assert send_request(net, "read_register", hops=[2]) is None  # no channel
+    assert send_request(net, "read_register", hops=[0, 5]) is None
+    assert send_request(net, "read_register", address=3) is None  # no entry at the source
     Fabric(net).write_register(1, "table.2", 0)
-    assert ask(net, "read_register", address=2) is None  # no entry on the path
-    ask(net, "write_register", ENABLED, ALL_ON & ~1, hops=[0])
-    assert ask(net, "read_register", hops=[0, 0]) is None  # off
-    assert ask(net, "read_register", terminal=1, hops=[4]) is None  # a host's port, here or at the neighbour
-    assert ask(net, "read_register", terminal=1, hops=[0, 4]) is None
+    assert send_request(net, "read_register", address=2) is None  # no entry on the path
+    send_request(net, "write_register", ENABLED, ALL_ON & ~1, hops=[0])
+    assert send_request(net, "read_register", hops=[0, 0]) is None  # off
+    assert send_request(net, "read_register", terminal=1, hops=[4]) is None  # a host's port, here or at the neighbour
+    assert send_request(net, "read_register", terminal=1, hops=[0, 4]) is None
     assert Fabric(net).take_replies(2) == []
     net.check()
     assert [Fabric(net).read_register(tic, "used") for tic in range(3)] == [0, 0, 0]
@@ -50,7 +50,7 @@ def test_mailboxes_hold_sixteen_messages():
     assert [r.tag for r in Fabric(net).take_replies(0)] == list(range(16))
     assert Fabric(net).take_replies(0) == []
     assert [Fabric(net).read_register(tic, "unheard.4") for tic in range(3)] == [4, 0, 0]
-    assert ask(net, "read_register", TIMER, tag=3).tag == 3
+    assert send_request(net, "read_register", TIMER, tag=3).tag == 3
 
 
 @pytest.mark.parametrize(
@@ -107,11 +107,11 @@ def test_messages_waiting_for_a_channel_take_another_path(tmp_path):
     entry = Fabric(net).read_register(0, "table.3")
     assert entry & 0b11
     assert entry & 0b110000
-    ask(net, "write_register", ENABLED, ALL_ON & ~0b100, cycles=2)  # all queue for port 0
+    send_request(net, "write_register", ENABLED, ALL_ON & ~0b100, cycles=2)  # all queue for port 0
     net.step(25)
     waiting = sum(vc.packets for vc in net.router(0).ports[0].vcs)
     assert waiting > 5
-    ask(net, "write_register", ENABLED, ALL_ON & ~0b001, cycles=2)  # now they may use only port 2
+    send_request(net, "write_register", ENABLED, ALL_ON & ~0b001, cycles=2)  # now they may use only port 2
     assert Fabric(net).read_register(0, "enabled") == ALL_ON & ~0b001
     carried = Fabric(net).read_register(0, "carried.0")
     net.step(300)
@@ -122,7 +122,7 @@ def test_messages_waiting_for_a_channel_take_another_path(tmp_path):
     net.check()
     totals = net.totals
     assert count - unacknowledged <= totals["packets_delivered"] <= count
-    ask(net, "write_register", ENABLED, ALL_ON)
+    send_request(net, "write_register", ENABLED, ALL_ON)
     assert net.totals["packets_delivered"] == count
     assert Fabric(net).read_register(0, "used") == 0
     net.check()
@@ -131,13 +131,13 @@ def test_messages_waiting_for_a_channel_take_another_path(tmp_path):
 def test_messages_in_a_channel_wait_until_it_is_on_again(tmp_path):
     """The far end is off: its port sends no acknowledgments, so messages are repeated until it is on."""
     net = network((2,), **trace_file(tmp_path, [(10 + i, 0, 1, 1) for i in range(20)]))
-    ask(net, "write_register", ENABLED, 0b110000, terminal=1, cycles=2)
+    send_request(net, "write_register", ENABLED, 0b110000, terminal=1, cycles=2)
     net.step(200)
     assert net.totals["packets_delivered"] == 0
     assert net.totals["sent_again"] > 100
     assert Fabric(net).read_register(0, "used") == 20
     net.check()
-    ask(net, "write_register", ENABLED, ALL_ON, terminal=1)
+    send_request(net, "write_register", ENABLED, ALL_ON, terminal=1)
     assert net.totals["packets_delivered"] == 20
     assert net.totals["duplicates"] == 0
     net.check()
@@ -174,7 +174,7 @@ def test_control_messages_by_tables_take_another_path():
     """As for data: requests for TIC 3 wait for port 0 of TIC 0, are redirected when it is switched off, and take TIC
     2."""
     net = network((2, 2), topology__host_ports=2)
-    ask(net, "write_register", ENABLED, ALL_ON & ~0b1000, terminal=6)  # replies come over TIC 2 as well
+    send_request(net, "write_register", ENABLED, ALL_ON & ~0b1000, terminal=6)  # replies come over TIC 2 as well
     requested = [Request("read_register", ADDRESS, address=3)]
     for terminal, requests in (
         (

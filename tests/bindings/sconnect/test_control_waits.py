@@ -49,9 +49,9 @@ def test_a_message_without_a_table_entry_is_a_table_fault(tmp_path):
     net.step(5)
     with pytest.raises(fl.RunError) as error:
         net.step(30).check()
-    message_text = str(error.value)
-    assert "routing tables: TIC 1 has no entry for node 2, and a message for it has arrived by channel 1" in message_text
-    assert "defect" not in message_text
+    message = str(error.value)
+    assert "routing tables: TIC 1 has no entry for node 2, and a message for it has arrived by channel 1" in message
+    assert "defect" not in message
 
 
 @pytest.mark.parametrize("priority", [2, 3])

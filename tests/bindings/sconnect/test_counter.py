@@ -11,8 +11,8 @@ from control_messages import (
     RECEIVED,
     REFUSED,
     SENT,
-    ask,
     network,
+    send_request,
     value_of,
 )
 
@@ -99,16 +99,16 @@ def test_the_counter_counts_messages_held_up():
 def test_the_counter_is_programmed_in_band():
     net = network()
     assert value_of(net, COUNTING, hops=[0]) == 32  # counts no event
-    ask(net, "write_register", COUNTING, EVERY_CYCLE, hops=[0])
+    send_request(net, "write_register", COUNTING, EVERY_CYCLE, hops=[0])
     Fabric(net).send_control(0, "write_register", COUNTER, 0xFFFFFFFF, hops=[0])
     net.step(4)
     assert Fabric(net).read_register(1, "counter") == 0xFFFFFFFF  # written in cycle 3, after that cycle was counted
     net.step(10)
     assert Fabric(net).read_register(1, "counter") == 9
     Fabric(net).take_replies(0)
-    ask(net, "write_register", COUNTING, 5 * 0 + SENT, hops=[0])
-    ask(net, "write_register", COUNTER, 0, hops=[0])
+    send_request(net, "write_register", COUNTING, 5 * 0 + SENT, hops=[0])
+    send_request(net, "write_register", COUNTER, 0, hops=[0])
     for _ in range(7):
-        ask(net, "read_register", hops=[0, 0])
+        send_request(net, "read_register", hops=[0, 0])
     # Seven messages over port 0: the counter monitors a channel's traffic.
     assert value_of(net, COUNTER, hops=[0]) == 7

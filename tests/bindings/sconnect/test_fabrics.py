@@ -88,14 +88,14 @@ def test_a_message_leaves_when_the_turn_of_its_port_comes():
     cycle."""
     ways = latencies.journeys(16, topology__host_ports=2)
     assert len(ways) == 32 * 31
-    assert all(v.left - v.came == (v.port_out - v.port_in) % 6 for way in ways for v in way)
+    assert all(v.left - v.entry == (v.port_out - v.port_in) % 6 for way in ways for v in way)
     # A message waits up to 5 clocks at the end of its channel for the port's turn. It is on its way for at least one
     # routing cycle, which may end later if the node's phase or the port's turn is late.
-    waits = {b.came - a.left - latencies.DELAY for way in ways for a, b in pairwise(way)}
+    waits = {b.entry - a.left - latencies.DELAY for way in ways for a, b in pairwise(way)}
     assert {0, 1, 2, 3, 4, 5} <= waits <= {0, 1, 2, 3, 4, 5, 6}
     # With equal phases, the time from turn to turn is whole routing cycles.
     ways = latencies.journeys(16, topology__channel_delay=12, topology__phases="equal")
-    assert {b.came - a.left for way in ways for a, b in pairwise(way)} == set(range(12 - 3, 12 + 4))
+    assert {b.entry - a.left for way in ways for a, b in pairwise(way)} == set(range(12 - 3, 12 + 4))
 
 
 def test_latency_rows():
@@ -116,7 +116,7 @@ def test_bisections_and_bounds_of_figure_18():
     assert mesh.raw == 2 * 4 * 110 and mesh.paper == pytest.approx(0.8 * 880)
     assert mesh.bound == pytest.approx(0.5)  # for each of two ports
     assert mesh.diameter == 6 and mesh.distance == pytest.approx(8 / 3)
-    assert mesh.sustained == pytest.approx(mesh.kept_up * mesh.raw)
+    assert mesh.sustained == pytest.approx(mesh.carried_load * mesh.raw)
     derived = fabrics.fabric(bandwidths.figure18_fabric("4D mesh", 256)).derived()
     assert derived["bisection_links"] == 64 and derived["diameter"] == 12
 

@@ -50,9 +50,9 @@ def test_the_experiment_counts_what_slots_hold():
 
 
 def test_every_message_is_followed():
-    book = published.delivered_once(1e-3, seeds=1, packets=20)
-    assert (book.sent, book.lost, book.duplicated) == (16 * 20, 0, 0)
-    assert book.again > book.known > 0
+    counts = published.delivered_once(1e-3, seeds=1, packets=20)
+    assert (counts.sent, counts.lost, counts.duplicated) == (16 * 20, 0, 0)
+    assert counts.repeated > counts.known > 0
 
 
 def test_undetected_patterns_are_all_of_them():

@@ -52,13 +52,14 @@ def test_traces_show_messages_from_port_to_port(tmp_path):
 
 
 def test_the_verdict_comes_from_the_errors():
+    difference = published.relative_difference
     far, near = published.Sample([1.0, 1.1, 1.2] * 3 + [1.1]), published.Sample([1.0, 1.1, 1.2] * 3 + [1.2])
-    assert 0 < published.apart(near, far)["measured"] < published.apart(near, far)["uncertainty"]
+    assert 0 < difference(near, far)["measured"] < difference(near, far)["uncertainty"]
     exact = published.Sample([2.0] * 10)
-    assert published.apart(exact, published.Sample([1.0] * 10))["uncertainty"] == 0
+    assert difference(exact, published.Sample([1.0] * 10))["uncertainty"] == 0
     common = {"experiment": "x", "quantity": "q", "source": "s", "setting": "", "higher_is_better": True}
-    assert row(**common, **published.apart(exact, published.Sample([1.0] * 10)))["verdict"] == "better"
-    assert row(**common, **published.apart(near, far) | {"tolerance": 0})["verdict"] == "out"  # within errors
-    assert row(**common, **published.apart(near, far))["verdict"] == "match"  # hence no difference
+    assert row(**common, **difference(exact, published.Sample([1.0] * 10)))["verdict"] == "better"
+    assert row(**common, **difference(near, far) | {"tolerance": 0})["verdict"] == "out"  # within errors
+    assert row(**common, **difference(near, far))["verdict"] == "match"  # hence no difference
     behind = published.Sample([0.9, 0.91] * 5)
-    assert row(**common, **published.apart(behind, published.Sample([0.92, 0.93] * 5)))["verdict"] == "out"
+    assert row(**common, **difference(behind, published.Sample([0.92, 0.93] * 5)))["verdict"] == "out"

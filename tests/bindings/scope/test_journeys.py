@@ -108,7 +108,7 @@ PANEL_TEXT = """({ src, id, cycle }) => {
     return [el.querySelector(".scope-sum").textContent, el.querySelectorAll("rect[data-stage]").length]; }"""
 
 
-@pytest.mark.parametrize(("name", "said"), [
+@pytest.mark.parametrize(("name", "message_text"), [
     ("metro-figure3", r"(queue \d+ \+ )?circuit (\d\d) = \d\d cycles$"),
     ("sconnect-figure5", r"router (\d) = \1 cycles?, over \d channels? between routers$"),
     ("bless-mesh-8x8", r"router \d+ \+ link \d+ \+ tail \d+ = \d+ cycles, over \d+ channels? between routers$")])

@@ -48,7 +48,7 @@ MUTANTS = {
     "cycle": ("`cycle ${cycle}`", "`cycle ${cycle + 1}`"),
     "buffer": ("const i = recording.place.get(router), state = recording.state(cycle)",
                "const i = recording.place.get(router), state = recording.state(Math.max(recording.first, cycle - 1))"),
-    "winner": ("arbitration(recording, router, cycle - 1, c", "arbitration(recording, router, cycle - 2, c"),
+    "winner": ("arbitration(recording, router, cycle - 1, ", "arbitration(recording, router, cycle - 2, "),
     "winner's name": ('"data-win": `${e.port}.${e.vc}>', '"data-win": `${e.port}.${e.out_vc}>'),
     "cells": ("i < flits; ++i", "i <= flits; ++i"),
     "deltas": ("this.rows[i].slice(0, 3), ...values]", "this.rows[i].slice(0, 4), ...values.slice(1)]"),
@@ -77,14 +77,14 @@ def test_virtual_channels_without_a_grant_show_the_reason(page):
         live.do("step1")
         live.wait_for(twin.cycle + 1)
         events = [e for e in check_all(page, network, twin) if e["item"] == "router" and e["index"] == ROUTER]
-        message_text = page.evaluate("""() => Object.fromEntries([...document.querySelectorAll(".scope-ports [data-vc]")].map(
-            (row) => [row.dataset.vc, row.querySelector(".scope-why").textContent]))""")
+        reasons = page.evaluate("""() => Object.fromEntries([...document.querySelectorAll(
+            ".scope-ports [data-vc]")].map((row) => [row.dataset.vc, row.querySelector(".scope-why").textContent]))""")
         ports = twin.router(ROUTER).ports
         moved = {(e["port"], e["vc"]): e["kind"] for e in events if e["kind"] in ("switch_granted", "vc_granted")}
         taken = {e["out_port"] for e in events if e["kind"] == "switch_granted"}
         for p, port in enumerate(ports):
             for v, vc in enumerate(port.vcs):
-                why = message_text[f"{p}.{v}"]
+                why = reasons[f"{p}.{v}"]
                 if (p, v) in moved:
                     assert why.startswith("✓")
                 elif vc.stage == "waiting":

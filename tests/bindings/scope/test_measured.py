@@ -71,7 +71,7 @@ def test_routers_are_as_full_as_the_network_says(model):
         twin.step(cycle - twin.cycle)
         for r, places in zip(meta["routers"], meta["places"], strict=True):
             router = twin.router(r)
-            assert (router.occupancy_of_frames, router.places) == (known[r], places) and 0 <= router.fill <= 1
+            assert (router.held, router.places) == (known[r], places) and 0 <= router.fill <= 1
             seen.add(router.fill)
     assert max(seen) > 0.05 and len(seen) > 3 and meta["full"]
 
@@ -80,7 +80,8 @@ def test_occupancy_is_right_after_early_frames_are_discarded():
     network = fl.Network("t3e-16", trace=True).step(50)
     recorder = Recorder(network, 4)
     recorder.step(20)
-    assert dict(occupancy_of_frames(json.loads(recorder.recording())))[70] == {r: network.router(r).occupancy_of_frames for r in range(16)}
+    occupancy = dict(occupancy_of_frames(json.loads(recorder.recording())))
+    assert occupancy[70] == {r: network.router(r).held for r in range(16)}
 
 
 @pytest.mark.parametrize(("model", "router", "places"), [
@@ -104,7 +105,7 @@ def test_a_router_is_full_when_every_buffer_is():
     for r in range(4):
         router = network.router(r)
         vcs = [vc for port in router.ports for vc in port.vcs]
-        assert router.places == sum(vc.capacity for vc in vcs) and router.occupancy_of_frames == router.flits
+        assert router.places == sum(vc.capacity for vc in vcs) and router.held == router.flits
         assert (router.fill == 1) == all(vc.flits == vc.capacity for vc in vcs)
 
 

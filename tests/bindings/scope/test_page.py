@@ -104,11 +104,11 @@ def test_the_whole_state_of_an_inspected_router_is_in_the_page(page, tmp_path):
     network.view().inspect(3).step(5).save(tmp_path / "demo.html")
     open_page(page, tmp_path / "demo.html")
     choose(page, 3)
-    message_text = dict(zip(*(page.locator(f".scope-tree {tag}").evaluate_all("(all) => all.map((e) => e.textContent)")
-                      for tag in ("dt", "dd")), strict=True))
+    shown = dict(zip(*(page.locator(f".scope-tree {tag}").evaluate_all("(all) => all.map((e) => e.textContent)")
+                       for tag in ("dt", "dd")), strict=True))
     for name in ("lut_mode", "pwho", "vcsel"):
         value = network.inspect("router", 3).part("registers")[name]
-        assert message_text[name].strip() == (", ".join(map(str, value)) if isinstance(value, list) else str(value))
+        assert shown[name].strip() == (", ".join(map(str, value)) if isinstance(value, list) else str(value))
 
 
 @pytest.mark.parametrize(("name", "router"), [("bgl-midplane", 9), ("metro-figure1", 5)])

@@ -75,13 +75,13 @@ def test_reasons_about_links_and_arbiters_agree_with_events(changes):
 def test_no_winner_is_named_for_a_head_that_may_not_have_requested():
     """With the arbitration gap, a blocked head requests one cycle late, so the winner among requesters is unknown
     afterwards."""
-    network, message_text = fl.Network(busy(**{"router.arbitration_gap": True})).step(2500), Counter()
+    network, first_words = fl.Network(busy(**{"router.arbitration_gap": True})).step(2500), Counter()
     for _ in range(250):
         network.step(1)
         for router in range(0, 32, 2):
             for port in network.router(router).ports[:6]:
-                message_text.update(vc.note.partition("\n")[2].partition(" ")[0] for vc in port.vcs)
-    assert message_text["can"] > 10 and message_text["denied:"] == 0, message_text
+                first_words.update(vc.note.partition("\n")[2].partition(" ")[0] for vc in port.vcs)
+    assert first_words["can"] > 10 and first_words["denied:"] == 0, first_words
 
 
 def test_the_scope_shows_why_a_packet_waits(page):
@@ -93,11 +93,11 @@ def test_the_scope_shows_why_a_packet_waits(page):
         live.do("step1")
         live.wait_for(network.cycle)
         page.wait_for_function("() => window.scope.words() !== null")
-        message_text = page.evaluate("""() => Object.fromEntries([...document.querySelectorAll(".scope-ports [data-vc]")].map(
-            (row) => [row.dataset.vc, row.querySelector(".scope-why").textContent]))""")
+        reasons = page.evaluate("""() => Object.fromEntries([...document.querySelectorAll(
+            ".scope-ports [data-vc]")].map((row) => [row.dataset.vc, row.querySelector(".scope-why").textContent]))""")
         for p, port in enumerate(network.router(13).ports):
             for v, vc in enumerate(port.vcs):
-                why, shown = vc.note.partition("\n")[2], message_text[f"{p}.{v}"]
+                why, shown = vc.note.partition("\n")[2], reasons[f"{p}.{v}"]
                 if shown.startswith("✓"):
                     continue
                 assert shown == ("✗ " if vc.stage == "waiting" else "") + why

@@ -158,7 +158,7 @@ def test_of_a_large_network_a_region_is_drawn():
             network.view(routers=wrong)
 
 
-@pytest.mark.parametrize(("act", "says"), [
+@pytest.mark.parametrize(("act", "expected_text"), [
     (lambda v: v.step(-1), r"step\(-1\)"), (lambda v: v.step(1.5), r"step\(1\.5\).*whole"),
     (lambda v: v.inspect(64), "numbered 0 to 63"), (lambda v: v.inspect(-1), "numbered 0 to 63"),
     (lambda v: v.inspect("5"), "router"), (lambda v: v.network.view(routers=[0, 1]).inspect(9), "is not drawn"),
@@ -174,23 +174,24 @@ def test_bad_input_is_refused(act, expected_text):
 
 def test_positions():
     assert positions_of(["0 (0,0)", "1 (1,0)", "2 (0,1)", "3 (1,1)"], "mesh", [])[0] == [(0, 0), (1, 0), (0, 1), (1, 1)]
-    ring, message_text = positions_of([f"{i} ({i})" for i in range(8)], "ring", [])
-    assert message_text == "a ring" and all(abs(x * x + y * y - (8 / 6.283185) ** 2) < 1e-3 for x, y in ring)
+    ring, layout = positions_of([f"{i} ({i})" for i in range(8)], "ring", [])
+    assert layout == "a ring" and all(abs(x * x + y * y - (8 / 6.283185) ** 2) < 1e-3 for x, y in ring)
     assert positions_of([f"{i} ({i})" for i in range(4)], "mesh", [])[0] == [(i, 0) for i in range(4)]
     names = [f"{i} ({i % 2},{i // 2 % 2},{i // 4})" for i in range(8)]
-    places, message_text = positions_of(names, "torus", [])
-    assert "2 planes" in message_text and len(set(places)) == 8 and planes_of(names) == [0] * 4 + [1] * 4
+    places, layout = positions_of(names, "torus", [])
+    assert "2 planes" in layout and len(set(places)) == 8 and planes_of(names) == [0] * 4 + [1] * 4
     for shape in ([4], [1, 4]):  # a fabric, whose nodes are numbered
         assert positions_of([str(i) for i in range(4)], "mesh", [], shape) == ([(i, 0) for i in range(4)], "a row")
-    twos, message_text = positions_of(["0a", "0b", "1a", "1b", "2a", "2b"], "mesh", [], [3, 1])
-    assert message_text == "a row" and twos == [(0, 0), (0.3, -0.3), (1, 0), (1.3, -0.3), (2, 0), (2.3, -0.3)]
+    twos, layout = positions_of(["0a", "0b", "1a", "1b", "2a", "2b"], "mesh", [], [3, 1])
+    assert layout == "a row" and twos == [(0, 0), (0.3, -0.3), (1, 0), (1.3, -0.3), (2, 0), (2.3, -0.3)]
     assert positions_of([str(i) for i in range(6)], "mesh", [], [3, 2])[0] == [(i % 3, i // 3) for i in range(6)]
     assert fl.Network("sconnect-protocol").view()._recorder._meta["layout"] == "a row"
-    columns, message_text = positions_of(["0.0", "0.1", "1.0", "1.1"], "", [])
-    assert message_text == "2 stages as columns" and columns[0][0] == columns[1][0] < columns[2][0]
+    columns, layout = positions_of(["0.0", "0.1", "1.0", "1.1"], "", [])
+    assert layout == "2 stages as columns" and columns[0][0] == columns[1][0] < columns[2][0]
     square = [(0, 0, 1, 0), (1, 1, 2, 0), (2, 1, 3, 0), (3, 1, 0, 1)]
-    graph, message_text = positions_of(["0", "1", "2", "3"], "graph", square)
-    assert len(set(graph)) == 4 and "networkx" in message_text and positions_of(["0", "1", "2", "3"], "graph", square)[0] == graph
+    graph, layout = positions_of(["0", "1", "2", "3"], "graph", square)
+    assert len(set(graph)) == 4 and "networkx" in layout
+    assert positions_of(["0", "1", "2", "3"], "graph", square)[0] == graph
 
 
 def test_a_notebook_keeps_a_replay():
@@ -212,7 +213,7 @@ def test_routers_are_recorded_in_their_machines_terms(name, window):
     small = int(network.experiment.derived()["routers"]) <= 64
     recording = unpacked(network.view(window).inspect(3).step(40).recording)
     assert {"name", "note"}.isdisjoint(recording["meta"]["columns"])
-    words, message_text = {}, set()
+    words, texts = {}, set()
     for frame in recording["frames"]:
         words.update(frame.get("w", {}))
         if not small and frame["c"] == 0:
@@ -223,8 +224,8 @@ def test_routers_are_recorded_in_their_machines_terms(name, window):
         for r in words:
             ports = twin.router(int(r)).ports
             assert words[r] == [[port.note, [[vc.name, vc.note] for vc in port.vcs]] for port in ports]
-            message_text |= {vc.name for port in ports for vc in port.vcs} | {vc.note for port in ports for vc in port.vcs}
-    assert len(message_text) > 4
+            texts |= {vc.name for port in ports for vc in port.vcs} | {vc.note for port in ports for vc in port.vcs}
+    assert len(texts) > 4
 
 
 def test_a_deadlock_is_recorded_from_its_first_cycle():

@@ -94,8 +94,8 @@ def check_reasons(page, mutant):
     choose(page, ROUTER)
     for _ in range(60):
         watched.step()
-        message_text = page.evaluate("""() => Object.fromEntries([...document.querySelectorAll(".scope-ports [data-vc]")].map(
-            (row) => [row.dataset.vc, row.querySelector(".scope-why").textContent]))""")
+        reasons = page.evaluate("""() => Object.fromEntries([...document.querySelectorAll(
+            ".scope-ports [data-vc]")].map((row) => [row.dataset.vc, row.querySelector(".scope-why").textContent]))""")
         here = [e for e in watched.events[-1] if e["item"] == "router" and e["index"] == ROUTER]
         ports = watched.twin.router(ROUTER).ports
 
@@ -104,7 +104,7 @@ def check_reasons(page, mutant):
 
         for p, port in enumerate(ports):
             for v, vc in enumerate(port.vcs):
-                why = message_text[f"{p}.{v}"]
+                why = reasons[f"{p}.{v}"]
                 if "taken by" in why:
                     won = [e for e in here if e["kind"] == "switch_granted" and e["out_port"] == vc.out_port]
                     assert why == f"✗ output {ports[vc.out_port].name} taken by {winner(won[0])}"
@@ -122,8 +122,8 @@ def check_source_queue(page, mutant):
     watched, lengths = Watched(page, mutant), set()
     for router in range(SIDE**2):
         choose(page, router)
-        message_text = " ".join(page.locator(".scope-port").all_inner_texts())
-        found = re.search(r"— terminal (\d+)(?:, (\d+) packets? in its source queue)?", message_text)
+        headings = " ".join(page.locator(".scope-port").all_inner_texts())
+        found = re.search(r"— terminal (\d+)(?:, (\d+) packets? in its source queue)?", headings)
         assert int(found[1]) == router
         assert int(found[2] or 0) == watched.twin.terminal(router).queued
         lengths.add(int(found[2] or 0))
@@ -300,17 +300,17 @@ def test_the_display_agrees_with_the_twin(page, check):
 MUTANTS = {
     "output taken by another": (check_reasons, "taken by ${port(taker.port)}", "taken by ${port(taker.out_port)}"),
     "VC went to another": (check_reasons, "went to ${port(e.port)}", "went to ${port(e.out_port)}"),
-    "no packet is behind others": (check_followed, "if (hop && in_line && leaves_before(e, hop))", "if (false)"),
+    "no packet is behind others": (check_followed, "if (hop && in_line && departs_ahead(e, hop))", "if (false)"),
     "order of packets behind": (check_cells, "for (const p of others) add(", "for (const p of others.reverse()) add("),
     "colour of cells": (check_cells, 'scope-full", style: `--packet: ${packet_colour(src, id)}`',
                         'scope-full", style: `--packet: ${packet_colour(src + 1, id)}`'),
     "source queue": (check_source_queue, "state.queues.get(peer)", "state.queues.get(peer) + 7"),
-    "dots go back": (check_flits, "const t = Math.min(1, (cycle - sent - 1 + part) / flight);",
-                     "const t = 1 - Math.min(1, (cycle - sent - 1 + part) / flight);"),
+    "dots go back": (check_flits, "place(Math.min(1, (cycle - sent - 1 + part) / flight))",
+                     "place(1 - Math.min(1, (cycle - sent - 1 + part) / flight))"),
     "use of another channel": (check_use, "use.get(wire.channel)", "use.get(wire.channel + 1)"),
     "fill": (check_fill, "full = this.recording.fill(cycle, r)", "full = 1 - this.recording.fill(cycle, r)"),
-    "full at a fifth": (check_fill, "this.state(cycle).held_in(router) / places",
-                        "Math.min(1, 5 * this.state(cycle).held_in(router) / places)"),
+    "full at a fifth": (check_fill, "this.state(cycle).occupied_in(router) / places",
+                        "Math.min(1, 5 * this.state(cycle).occupied_in(router) / places)"),
     "loads": (check_plots, "f.t[k] / terminals", "3 * f.t[1 - k] / terminals"),
     "mean latency": (check_plots, "a + b, 0) / latencies.length", "a + b, 0) * 2 / latencies.length"),
     "way": (check_path, "of way?.hops ?? []", "of []"),

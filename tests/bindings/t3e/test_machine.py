@@ -50,8 +50,7 @@ def test_wiring_of_424_pes():
 
 @pytest.mark.parametrize("changes", [AC20, LC424], ids=["20", "424"])
 def test_partial_planes_are_reached(tmp_path, changes):
-    """Every pair is connected, without a cyclic dependency of virtual channels; the emulated machine delivers the
-    packets."""
+    """Every pair is connected, without a cyclic dependency of virtual channels; all packets are delivered."""
     machine = large()[0] if changes == LC424 else t3e.machine(build(changes))
     assert not machine.separated and not machine.stopped and not machine.circle
     assert machine.pairs == len(machine.pes) * (len(machine.pes) - 1)
@@ -145,7 +144,8 @@ ILLEGAL = {
     "format bit": ({"topology.shape": [2, 4, 2], "topology.logical_format": [13]}, "R_PWHO has bits"),
     "format for mode 1": ({"topology.shape": [2, 4, 2], "topology.logical_format": [16, 8, 9, 0],
                            "routing.lut_mode": "1"}, "cannot be that of node"),
-    "spares in mode 1": ({"topology.shape": [2, 4, 2], "topology.spares": [1], "routing.lut_mode": "1"}, "renamed"),
+    "spares in mode 1": ({"topology.shape": [2, 4, 2], "topology.spares": [1], "routing.lut_mode": "1"},
+                         "cannot take over numbers"),
     "open link": ({"topology.shape": [4, 2, 1], "faults.links": [0, 4]}, "not connected"),
     "no link": ({"topology.shape": [4, 2, 1], "faults.links": [0, 6]}, "does not exist"),
     "half a link": ({"topology.shape": [4, 2, 1], "faults.links": [0]}, "two for each link"),
@@ -206,8 +206,7 @@ def test_an_ignored_link_still_leads_to_its_node(tmp_path):
 
 
 def test_writing_a_select_bit_that_loses_packets_warns():
-    """+Y in a ring of eight from node Y = 6: Y = 1 is behind the dateline, Y = 7 before it, and Y = 0 is the
-    dateline."""
+    """+Y in a ring of eight from node Y = 6: the dateline is Y = 0, Y = 1 is behind it, and Y = 7 before it."""
     network = Network(build({"topology.shape": [4, 8, 1]}))
     with pytest.warns(UserWarning, match="R_VCSEL1 of node 24: SELECT bit 1 sends packets through the dateline"):
         t3e.Machine(network).write_register(24, "R_VCSEL1", 0b10)

@@ -75,7 +75,7 @@ def test_initial_and_final_hops(machine):
     *passed, last = [node(shape, *place) for place in places]
     net = machine(list(shape), [(10, passed[0], last, 2)])
     Machine(net).write_register(passed[0], f"R_NET_LUT{last}",
-                       int(Tag(3, 1, 2, "+-+", initial_hop=1, final_hop=True, adapt=False)))
+                                int(Tag(3, 1, 2, "+-+", initial_hop=1, final_hop=True, adapt=False)))
     net.step(200)
     assert way(net) == (passed, [last])
 

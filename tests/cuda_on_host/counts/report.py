@@ -47,7 +47,7 @@ copied when a run ends, states when its window begins and ends, and for the sear
 host's threads share the replicas that are searched, and searches are rare: after 5000 cycles, twice, four times as
 many, and when runs end. The memory of the device is asked for before anything is built there; `CUDA_VISIBLE_DEVICES`
 chooses among several devices, which `flitlab doctor` lists. A job's first launch takes some hundredths of a second
-at most, later ones half a second, so that Ctrl-C is heard ([pace.hpp](../host/run/work_slicer.hpp)).
+at most, later ones half a second, so that Ctrl-C is heard ([work_slicer.hpp](../host/run/work_slicer.hpp)).
 """
 
 MEASURED = """

@@ -2,5 +2,5 @@
 
 from flitlab.bgl.published import alltoall, blocking, software, studies
 
-POSITION = 20  # position in lists of experiments, and number of its notebook
+PLACE = 20  # position in lists of experiments, and number of its notebook
 EXPERIMENTS = alltoall.EXPERIMENTS | blocking.EXPERIMENTS | studies.EXPERIMENTS | software.EXPERIMENTS

@@ -77,12 +77,13 @@ def figure_2(shape: tuple[int, ...] = (8, 8, 8), uses: tuple[float, ...] = (0.5,
                 ("saved by 4 VCs and paths instead of 2, over saved by 2 instead of 1", 0.5,
                  lambda a, b, c: (b - c) / (a - b), ("1 VC, 1 path", "2 VCs, 2 paths", "4 VCs, 4 paths"),
                  {"lower_is_better": True}, "a marginal benefit")):
-            rows.append(over_seeds(partial(ratios, of, names, use), quantity, source, setting, published, statement, better))
+            rows.append(over_seeds(partial(ratios, of, names, use), quantity, source, setting, published, statement,
+                                   better))
     return rows
 
 
-def over_seeds(ratios: Callable[[], list[float]], quantity: str, source: str, setting: str, published: float, statement: str,
-               better: dict) -> dict:
+def over_seeds(ratios: Callable[[], list[float]], quantity: str, source: str, setting: str, published: float,
+               statement: str, better: dict) -> dict:
     """Returns a row of a mean over seeds, with its interval."""
     found = once(lambda: interval(ratios()))
 

@@ -34,7 +34,7 @@ def ages(sizes: tuple[int, ...] = (64, 256), cycles: int = 2000, batch: int = 20
             with_age = e.set("routing.age", age)
             over = run(offered(with_age, bound))
             whole = run(with_age.set({"traffic.mode": "batch", "traffic.batch_packets": batch,
-                                  "channel.error_rate": 1e-6}))
+                                      "channel.error_rate": 1e-6}))
             rows += [row("sconnect.age", f"{quantity}, {age}", f"{PAPER}, 2.2, 3, 3.2",
                          f"random, degree 4, {nodes} nodes", None, measured, unit, 0,
                          reading=f"{age}: {what}. {ABOUT}")

@@ -60,7 +60,7 @@ def alone(settings: dict, terminals: int) -> list[list[Visit]]:
             phase, left = phases[event["index"]], CLOCKS * event["cycle"] + event["out_port"]
             done[message].append(Visit(phase + at, phase + left, port, event["out_port"]))
     all_visits = list(done.values())
-    longest = max(visits_of_message[-1].left - visits_of_message[0].entry for visits_of_message in all_visits) // CLOCKS
+    longest = max(journey[-1].left - journey[0].entry for journey in all_visits) // CLOCKS
     if longest >= SPACING - 10:
         raise RunError(f"sconnect.latency: a message takes {longest} cycles, but messages start every {SPACING} "
                        "cycles.")
@@ -90,7 +90,7 @@ def four_nodes(channels: list[str], file: Path, **settings) -> list[list[Visit]]
 
 def traversals(all_visits: list[list[Visit]]) -> list[int]:
     """Returns the clocks from the read of a header in one node to its read in the next node, for each hop."""
-    return [b.entry - a.entry for visits_of_message in all_visits for a, b in pairwise(visits_of_message)]
+    return [b.entry - a.entry for journey in all_visits for a, b in pairwise(journey)]
 
 
 def machines_near(all_visits: list[list[Visit]], least: float, most: float) -> float:
@@ -101,7 +101,7 @@ def machines_near(all_visits: list[list[Visit]], least: float, most: float) -> f
 
 def time_per_node(all_visits: list[list[Visit]]) -> float:
     """Returns the clocks that an additional node adds, by linear regression."""
-    lengths = [(len(visits_of_message) - 1, visits_of_message[-1].left - visits_of_message[0].entry) for visits_of_message in all_visits]
+    lengths = [(len(journey) - 1, journey[-1].left - journey[0].entry) for journey in all_visits]
     return statistics.linear_regression(*zip(*lengths, strict=True)).slope
 
 
@@ -163,9 +163,10 @@ def nodes_rows(node: dict, setting: str, all_visits: list[list[Visit]], ns: floa
 
     least = " (published: 180, which gives the channel's delay)" if judged else ""
     return [
-        row(quantity="time per additional node, mean", measured=statistics.fmean(hops) * ns, **common_fields, **published(310)),
-        row(quantity="time per additional node, by "
-                     "regression", measured=time_per_node(all_visits) * ns, **common_fields, **published(310)),
+        row(quantity="time per additional node, mean", measured=statistics.fmean(hops) * ns, **common_fields,
+            **published(310)),
+        row(quantity="time per additional node, by regression", measured=time_per_node(all_visits) * ns,
+            **common_fields, **published(310)),
         row(quantity=f"time per additional node, at least{least}", measured=min(hops) * ns, published=None, tolerance=0,
             **common_fields),
         row(quantity="time per additional node, at most", measured=max(hops) * ns, **common_fields, **published(330)),
@@ -177,7 +178,7 @@ def latency() -> list[dict]:
     """Routing latency of a TIC, traversal of a node, and bandwidth of a parallel port."""
     single = journeys(64)
     small = [journeys(16, topology__host_ports=2, topology__node=node) for node in ("single", "dual")]
-    visits = [v for all_visits in (single, *small) for visits_of_message in all_visits for v in visits_of_message if v.port_in != v.port_out]
+    visits = [v for journey in [*single, *small[0], *small[1]] for v in journey if v.port_in != v.port_out]
     clocks = [v.left - v.entry for v in visits]
     pairs = {(v.port_in, v.port_out) for v in visits}
     with tempfile.TemporaryDirectory() as folder:
@@ -205,8 +206,8 @@ def latency() -> list[dict]:
         *nodes_rows(node, "four nodes, a line, in phase, channels of 12 clocks", in_phase, ns, READING_EQUAL),
         row(quantity="a single packet to a neighbour, in TICs and channel (published: 1700, with the host's board)",
             setting="four nodes", published=None, tolerance=0, reading=READING_SINGLE,
-            measured=(statistics.fmean(visits_of_message[-1].left - visits_of_message[0].entry for visits_of_message in machines["a line"] if len(visits_of_message) == 2)
-                      + CLOCKS) * ns, **node),
+            measured=(statistics.fmean(journey[-1].left - journey[0].entry for journey in machines["a line"]
+                                       if len(journey) == 2) + CLOCKS) * ns, **node),
         row(quantity="messages per cycle and host", setting="a port that is never idle", published=1, measured=rate,
             check=True, **port | {"unit": ""}),
         row(quantity="100 bits on a fiber at 1 Gb/s", setting="a channel of 288 clocks more", published=18,

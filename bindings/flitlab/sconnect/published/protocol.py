@@ -135,8 +135,8 @@ def undetected_patterns(bits: int = SLOT_BITS, polynomial: int = 0b11000110011) 
 
 def errors_that_pass() -> list[dict]:
     rate, slots = 1e-9, MEGAHERTZ * 1e6 / CLOCKS
-    years = [1 / (patterns * rate ** 4 * slots * SECONDS_PER_YEAR) for patterns in (math.comb(SLOT_BITS, 4),
-                                                                                  undetected_patterns())]
+    years = [1 / (patterns * rate ** 4 * slots * SECONDS_PER_YEAR)
+             for patterns in (math.comb(SLOT_BITS, 4), undetected_patterns())]
     common = {"experiment": "sconnect.protocol", "source": f"{PAPER}, 2.6", "unit": "log10 of years",
               "setting": "1e-9 errors/bit", "tolerance": 0.5}
     return [
@@ -186,8 +186,8 @@ def delivered_once(rate: float, seeds: int = 3, packets: int = 400) -> MessageCo
                     got[seed, event["src"], event["id"]] += 1
             idle = 0 if (net.totals["slots_sent"], net.totals["packets_delivered"]) != before else idle + 1
         sums.update(net.totals)
-    return MessageCounts(len(sent), len(sent - got), sum((got - sent).values()), sums["slots_sent"], sums["slots_hit"],
-                sums["sent_again"], sums["duplicates"])
+    return MessageCounts(len(sent), len(sent - got), sum((got - sent).values()), sums["slots_sent"],
+                         sums["slots_hit"], sums["sent_again"], sums["duplicates"])
 
 
 RATES = (1e-5, 1e-4, 1e-3)
@@ -196,18 +196,20 @@ RATES = (1e-5, 1e-4, 1e-3)
 def losses() -> list[dict]:
     rows = []
     for rate in RATES:
-        message_counts = delivered_once(rate)
+        counts = delivered_once(rate)
         common = {"experiment": "sconnect.protocol", "source": f"{PAPER}, 2.6; 3.2", "setting": f"{rate:g} errors/bit",
                   "tolerance": 0}
         rows += [
-            row(quantity=f"messages lost of {message_counts.sent}", published=0, measured=message_counts.lost, unit="messages",
+            row(quantity=f"messages lost of {counts.sent}", published=0, measured=counts.lost, unit="messages",
                 reading="16 nodes, a quarter of the packets quads; each message is followed from host to "
                         "host.", **common),
-            row(quantity=f"messages duplicated of {message_counts.sent}", published=0, measured=message_counts.duplicated, unit="messages",
+            row(quantity=f"messages duplicated of {counts.sent}", published=0, measured=counts.duplicated,
+                unit="messages", **common),
+            row(quantity=f"slots damaged of {counts.slots}", published=None, measured=counts.hits, unit="slots",
                 **common),
-            row(quantity=f"slots damaged of {message_counts.slots}", published=None, measured=message_counts.hits, unit="slots", **common),
-            row(quantity="sent again in their slot", published=None, measured=message_counts.repeated, unit="messages", **common),
-            row(quantity="of these, discarded by their sequence bit", published=None, measured=message_counts.known,
+            row(quantity="sent again in their slot", published=None, measured=counts.repeated, unit="messages",
+                **common),
+            row(quantity="of these, discarded by their sequence bit", published=None, measured=counts.known,
                 unit="messages", **common),
         ]
     return rows
