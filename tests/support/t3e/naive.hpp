@@ -2,15 +2,6 @@
 /// The Cray T3E written a second time, from the paper, the manual and kernels/routers/t3e/README.md: queues of flits,
 /// sets of requests, and mail by the cycle of its arrival. Shares with the emulator the contents of registers and
 /// tables, the wiring, and the draws of traffic; nothing else. This file has the arbiter.
-///
-/// Rules that the description leaves open are those of the emulator:
-/// - Flits that arrive in the same clock do not close the short-circuit path for each other.
-/// - A packet makes its choices once, when its head reaches the front of its virtual channel. Registers that software
-///   writes later do not change them, nor does a link that breaks later.
-/// - Deterministic output channels serve input virtual channels in turn, adaptive ones interfaces; both by number.
-/// - An adaptive channel is reserved from the clock in which a packet wins it. Its packet keeps the right to ask.
-/// - A packet from a PE to the same node leaves on set 0, whichever set it entered on.
-/// - An interface drops a packet flit by flit while the packet's virtual channel has the right to ask.
 #include <algorithm>
 #include <array>
 #include <map>
