@@ -5,12 +5,6 @@ set_source_files_properties(${cuda_sources} PROPERTIES LANGUAGE CXX COMPILE_OPTI
   # What only CPUs do, as prefetching, leaves parameters without a use.
   "-x;c++;-Wno-unused-parameter;-include;${PROJECT_SOURCE_DIR}/tests/cuda_on_host/include/cuda_runtime.h")
 file(GLOB device_sources CONFIGURE_DEPENDS tests/cuda_on_host/*.cpp)
-if(FLITLAB_COUNTS)  # what threads do is written down (counts/recorder.cpp)
-  set_property(SOURCE ${cuda_sources} APPEND PROPERTY COMPILE_OPTIONS
-    -O2 -g1 -DCUDA_ON_HOST_COUNTS -fsanitize=thread -fsanitize-coverage=trace-pc --param=tsan-instrument-func-entry-exit=0)
-  list(APPEND device_sources tests/cuda_on_host/counts/recorder.cpp)
-  set_source_files_properties(${device_sources} PROPERTIES COMPILE_DEFINITIONS CUDA_ON_HOST_COUNTS)
-endif()
 if(FLITLAB_SANITIZE MATCHES "thread")  # a race is one of kernels; what is volatile is shared on purpose
   set_property(SOURCE ${cuda_sources} APPEND PROPERTY COMPILE_OPTIONS --param=tsan-distinguish-volatile=1)
   set_source_files_properties(${device_sources} PROPERTIES COMPILE_OPTIONS -fno-sanitize=thread
@@ -25,7 +19,3 @@ target_link_options(flitlab_cuda_on_host PRIVATE
   -Wl,--version-script=${PROJECT_SOURCE_DIR}/tests/cuda_on_host/exports.map)
 set_target_properties(flitlab_cuda_on_host PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR}/tests/cuda_on_host/exports.map)
 target_link_libraries(flitlab_core PUBLIC flitlab_cuda_on_host)
-if(FLITLAB_COUNTS)
-  add_executable(flitlab_gpu_counts tests/cuda_on_host/counts/main.cpp)
-  target_link_libraries(flitlab_gpu_counts PRIVATE flitlab_core)
-endif()

@@ -9,8 +9,7 @@ struct CudaOnHostCalls {
   std::uint64_t copies;
   std::uint64_t copied_bytes;
   std::uint64_t blocks;          ///< of all launches
-  std::uint64_t block_barriers;  ///< that all threads of a block have come to, and
-  std::uint64_t named_barriers;  ///< some of them
+  std::uint64_t block_barriers;  ///< that all threads of a block have come to
   std::uint64_t grid_barriers;
 };
 
@@ -21,8 +20,8 @@ namespace cuda_on_host {
 
 void count_launch_call();
 void count_blocks(std::size_t blocks);
-enum class Met { kBlock, kPart, kGrid };
-void count_meeting(Met who);
+void count_block_barrier();
+void count_grid_barrier();
 void count_copy_call(std::size_t bytes);
 
 }  // namespace cuda_on_host

@@ -76,8 +76,6 @@ OnDevice::~OnDevice() {
   for (const auto& [first, a] : allocations) protect(a, PROT_NONE);
 }
 
-bool is_on_device(const void* address) { return holder(address, 0); }
-
 void on_device(const std::function<void()>& work) {
   const OnDevice here;
   work();

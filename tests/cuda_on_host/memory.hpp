@@ -10,6 +10,4 @@ struct OnDevice {
   OnDevice(const OnDevice&) = delete;
 };
 
-bool is_on_device(const void* address);
-
 }  // namespace cuda_on_host

@@ -14,7 +14,6 @@
 
 #include "cuda_runtime.h"
 #include "tests/cuda_on_host/calls.hpp"
-#include "tests/cuda_on_host/counts.hpp"
 #include "tests/cuda_on_host/memory.hpp"
 #include "tests/cuda_on_host/sanitizers.hpp"
 
@@ -103,7 +102,6 @@ class Wave {
       blocks_.push_back({first_block + b, threads}), blocks_.back().shared.assign(shared_bytes, std::byte{0xA5});
     for (unsigned i = 0; i < fibers_.size(); ++i) create(fibers_[i], &blocks_[i / threads], i % threads, place(i));
     alive_ = static_cast<unsigned>(fibers_.size());
-    count_launch(fibers_.size());
     shows(&host_);
   }
 
@@ -189,11 +187,9 @@ class Wave {
     fiber.at = At::kRuns;
     threadIdx = {fiber.thread, 0, 0};
     blockIdx = {fiber.block->number, 0, 0};
-    count_thread(static_cast<std::size_t>(&fiber - fibers_.data()));
     host_.leave_for(*fiber.sanitized);
     swapcontext(&host_context_, &fiber.context);
     host_.entered();
-    count_nobody();
   }
 
   void leave(Fiber& fiber) {
@@ -241,10 +237,8 @@ class Wave {
     Barrier& named = fiber.block->named[fiber.barrier];
     if (++named.waiting < fiber.expected) return;
     named.open();
-    count_meeting(Met::kPart);
     const std::size_t threads = fibers_.size() / blocks_.size();
     const std::size_t first = static_cast<std::size_t>(fiber.block - blocks_.data()) * threads;
-    count_barrier(first, first + threads, threads);
     warp_by_warp_ = draw() % 2;
     for (std::size_t i = first; i < first + threads; ++i) {
       if (fibers_[i].at != At::kNamedBarrier || fibers_[i].barrier != fiber.barrier) continue;
@@ -271,12 +265,12 @@ class Wave {
   }
 
   void go_on(At at, Barrier& barrier, const Block* block) {
-    if (barrier.waiting) count_meeting(block ? Met::kBlock : Met::kGrid);
+    if (barrier.waiting && block) count_block_barrier();
+    if (barrier.waiting && !block) count_grid_barrier();
     barrier.open();
     const std::size_t threads = fibers_.size() / blocks_.size();
     const std::size_t first = block ? static_cast<std::size_t>(block - blocks_.data()) * threads : 0;
     const std::size_t last = block ? first + threads : fibers_.size();
-    count_barrier(first, last, threads);
     warp_by_warp_ = draw() % 2;
     for (std::size_t i = first; i < last; ++i)
       if (fibers_[i].at == at) ready_.push_back(&fibers_[i]);

@@ -171,9 +171,7 @@ void pause();
 template <class T, class F>
 T update(T* cell, F f) {
   const T old = __atomic_load_n(cell, __ATOMIC_RELAXED);
-#ifndef CUDA_ON_HOST_COUNTS
   if (atomics_are_torn) pause();
-#endif
   __atomic_store_n(cell, f(old), __ATOMIC_RELAXED);
   return old;
 }
