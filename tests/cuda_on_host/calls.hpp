@@ -1,6 +1,6 @@
 #pragma once
-/// Counts of launches, copies and barriers. On a GPU each launch and each copy costs the host some microseconds, even if
-/// it is small.
+/// Counts of launches, copies and barriers. On a GPU each launch and each copy costs the host some microseconds, even
+/// if it is small.
 #include <cstddef>
 #include <cstdint>
 
