@@ -27,7 +27,7 @@ namespace flitlab {
 /// 0: the grid processes all replicas, with grid barriers. Consecutive threads take routers of one replica after the
 /// other, so that warps are full even if replicas are small. In phases with `due`, threads process only the items that
 /// are due while these are few (work_list.cuh). One block of kBlockThreads per multiprocessor is enough; without the
-/// launch bound the compiler makes room for two and spills registers (docs/gpu.md).
+/// launch bound the compiler makes room for two and spills registers.
 template <class Model, class List>
 __global__ void __launch_bounds__(kBlockThreads, 1)
     step_kernel(const __grid_constant__ DeviceJob<Model> job, Cycle from, u32 cycles, u32 together) {
