@@ -220,8 +220,8 @@ u32 Recorder::stage(const std::string& name) {
   return place;
 }
 
-/// Returns one row per virtual channel of the drawn routers; its columns are those of an inspected channel, kNone where
-/// there is no value. Also records the occupancy of these routers in the frame where it has changed.
+/// Returns one row per virtual channel of the drawn routers, with the columns of an inspected channel; kNone: no value.
+/// Also records the occupancy of these routers in the frame where it has changed.
 std::vector<Recorder::Row> Recorder::record_routers(Frame& frame) {
   std::vector<Row> rows;
   rows.reserve(rows_.size());

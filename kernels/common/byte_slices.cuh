@@ -4,8 +4,7 @@
 /// multiprocessor has other warps to run while one waits. In a warp, 16 threads form a thread group that processes one
 /// block, four items per thread. A warp's two thread groups process two blocks in lockstep: synchronising operations
 /// involve all 32 threads, even if one group has nothing to do. With masks of half a warp the compiler would check at
-/// every such operation whether the threads have diverged (docs/gpu.md). Lists and exchange boards lie in shared
-/// memory.
+/// every such operation whether the threads have diverged (docs/gpu.md). Lists and exchanges lie in shared memory.
 #include "kernels/common/byte_counts.hpp"
 #include "kernels/common/byte_slices.hpp"
 #include "kernels/common/fault.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 /// The CUDA engine: the only code that launches kernels. It runs the same phase functions as the CPU engine.
 ///
-/// A job runs in one of two ways. If each block of threads has replicas of its own (one, or several small ones), one
+/// A job runs in one of two ways. If each replica fits into one block of threads (which may have several), one
 /// launch advances all replicas by many cycles, with a block barrier per step. Otherwise all replicas are distributed
 /// over a cooperative grid, with a grid barrier per step. engine_cost.hpp estimates which is faster. In both cases the
 /// cycle loop neither allocates memory nor transfers data to the host.
@@ -274,8 +274,8 @@ class CudaEngine : public Engine {
   DeviceArray<unsigned long long> found_;  ///< [kind][replica]
   mutable DeviceHash hash_;
 
- protected:  // for engines with kernels of their own
-  /// Sets the replicas that the next launches process. They are mostly those of the last launch.
+ protected:  // for engines with other kernels
+  /// Sets the replicas that the next launches process. They are mostly the same as in the last launch.
   void choose(std::span<const u32> active) {
     if (std::ranges::equal(active, chosen_)) return;
     chosen_.assign(active.begin(), active.end());

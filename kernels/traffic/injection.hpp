@@ -1,5 +1,5 @@
 #pragma once
-/// What all sources of packets share: counting a creation, starting a packet on a virtual channel, sending its flits,
+/// Common code of all packet sources: counting a creation, starting a packet on a virtual channel, sending its flits,
 /// and counting its delivery.
 ///
 /// The router model provides these functions, found by the namespace of its view:

@@ -11,8 +11,8 @@ namespace flitlab {
 
 inline constexpr u32 kQueueBits = 2 * sconnect::kPorts;  ///< queues of a TIC
 
-/// Returns an initial order: queues of virtual channel 0 toward a central TIC, then away from it, then those of 1
-/// likewise.
+/// Returns an initial order: queues of virtual channel 0 toward a central TIC, then away from it, then the queues of
+/// virtual channel 1 in the same order.
 std::vector<u32> sconnect_first_ranks(const SconnectFabric& fabric);
 
 /// The steps from queue to queue that paths use, and an order of all queues that is consistent with them. A queue is 12

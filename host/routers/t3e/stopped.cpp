@@ -90,8 +90,8 @@ class StoppedSearch {
     return "";
   }
 
-  /// Returns a clause about a router that has missed a join, of its PE or of a router below all of whose PEs have
-  /// joined, or "".
+  /// Returns a clause about a router that has missed a join, or "". Its PE has joined, or all PEs at
+  /// and below a child router have, but the router has not received that join.
   std::string lost_up(u32 unit) const {
     std::string why;
     for (u32 n = 0; n < t_.routers && why.empty(); ++n)

@@ -128,7 +128,7 @@ struct PublishedTable : Table {
   static constexpr u8 gap = 0, statistics = 0, protocol = 0, acks = 1, defer = 1;
   static constexpr NodeFields node_fields = published_fields();
 
-  /// Returns whether these constants, and the layout of a node's fields, are those of `t`.
+  /// Returns whether these constants, and the layout of a node's fields, match `t`.
   static bool fits(const Table& t) {
     return t.node_fields == node_fields && t.dims == dims && t.vcs == vcs && t.dynamic_vcs == dynamic_vcs &&
            t.escape_vcs == escape_vcs && t.full_size_set == full_size_set && t.order == order &&

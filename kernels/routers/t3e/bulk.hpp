@@ -1,6 +1,6 @@
 #pragma once
 /// One clock of many routers in bulk, for one CPU thread: one step of all routers before the next step of any. Lists
-/// are made without branches (kernels/routers/vc/bulk.hpp gives the reason). The steps are those of a single router
+/// are made without branches (kernels/routers/vc/bulk.hpp gives the reason). The steps equal a single router's
 /// (phases.hpp). Within a step, work on one port or packet does not affect work on another, so the order does not
 /// change results.
 #include <cstring>

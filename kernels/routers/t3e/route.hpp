@@ -79,7 +79,7 @@ FLITLAB_INLINE Choice choose(const V& v, const Registers& registers, u32 index, 
   } else {  // arrived: keeps its set on the way to the terminal
     return {packet.dst_port, static_cast<u8>(first_vc + (from_link ? vc & 1 : 0)), 0, false};
   }
-  // Table 10: packets in direction-order buffers of a channel with IGNORE_NORMAL do not go on to another node.
+  // Table 10: packets in direction-order buffers of a channel with IGNORE_NORMAL do not continue to another node.
   if (deterministic && (registers.chan[arrival_direction] & kIgnoreNormal))
     return {static_cast<u8>(kNodePort), 0, 0, true};
   Choice choice{static_cast<u8>(oriented(registers.turned, direction)), 0, 0, false};

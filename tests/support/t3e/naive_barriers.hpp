@@ -110,7 +110,7 @@ class NaiveBarriers : public NaiveTerminals {
     u.state = kArm;
   }
 
-  /// A register has one place for equal messages that follow each other.
+  /// A register stores equal messages that follow each other once.
   void put(u32 node, u32 unit, u32 port, Message message) {
     std::deque<Message>& out = nodes_[node][unit].out[port];
     if (out.empty() || out.back() != message) out.push_back(message);

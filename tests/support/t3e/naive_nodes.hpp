@@ -1,5 +1,5 @@
 #pragma once
-/// Nodes of the second T3E (naive.hpp): packets, routing, breaks, and mail that arrives in a later cycle.
+/// Nodes of the second T3E (naive.hpp): packets, routing, breaks, and the inboxes of later cycles.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -205,7 +205,8 @@ class NaiveNodes {
     return registers_[node].vcsel[direction] >> to % 8 & 1;
   }
 
-  /// A packet has come in by a channel. It is stopped if its next link is not there, or if it came over a broken one.
+  /// Returns the choice of a packet that has arrived by a channel. The packet is stopped if its next link does not
+  /// exist, or if it arrived over a broken one.
   Choice choose(u32 node, const NaivePacket& p, Channel in) const {
     Choice choice = choose_way(node, p, in);
     if (!exists(node, choice.fixed.port) || is_broken(node, in.port)) choice.stopped = true;

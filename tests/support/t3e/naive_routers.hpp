@@ -36,7 +36,7 @@ class NaiveRouters : public NaiveSpecial {
   struct OutputVc {
     u32 credits = 0;
     std::optional<Channel> owner{};  // input
-    std::set<Channel> asked{};       // inputs that are remembered
+    std::set<Channel> asked{};       // input VCs with a request that is kept
     std::optional<Channel> last{};   // input served last
   };
   struct Port {

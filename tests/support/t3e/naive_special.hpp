@@ -127,8 +127,8 @@ class NaiveSpecial : public NaiveBarriers {
     return 0;
   }
 
-  /// A write of R_ORIENT goes on from neighbour to neighbour to all nodes. Over a link of like ports, which is one of
-  /// nodes that are wired differently, the bit of its dimension is inverted.
+  /// A write of R_ORIENT propagates from neighbour to neighbour to all nodes. Nodes at the ends of a link of like ports
+  /// are wired differently, so over such a link the bit of its dimension is inverted.
   void set_orientation(u32 n, OrientWrite write) {
     software_[n].orientations = write.number % 16;
     registers_[n].turned = static_cast<u8>(write.orient ^ wired_[n]);

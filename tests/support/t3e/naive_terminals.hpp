@@ -82,7 +82,7 @@ class NaiveTerminals : public NaiveNodes {
     std::optional<u32> last_taken;
     std::vector<std::optional<Transaction>> transactions;
     std::deque<Reply> replies;  // to be created
-    u32 promised = 0;           // replies to requests that are being taken in
+    u32 promised = 0;           // replies to requests that are being received
     u32 replies_created = 0;
   };
 
@@ -160,7 +160,7 @@ class NaiveTerminals : public NaiveNodes {
     }
   }
 
-  /// One flit a cycle; a request only if there is a place for its reply.
+  /// One flit a cycle; a request only if there is room for its reply.
   void take(u32 t) {
     Terminal& terminal = terminals_[t];
     const std::size_t waiting = terminal.replies.size() + terminal.lanes[1].queue.size() + terminal.promised;

@@ -1,7 +1,7 @@
 #pragma once
-/// A second network of virtual-channel routers, written from the page of the model (kernels/routers/vc/README.md), the
-/// parameters' texts and docs/architecture.md, with lists and maps: shares the random numbers, what terminals create,
-/// the wiring and the tables of graphs, nothing else.
+/// A second network of virtual-channel routers, written with lists and maps from kernels/routers/vc/README.md, the help
+/// texts of parameters and docs/architecture.md. It shares with the emulator only the random numbers, the creations at
+/// terminals, the wiring, and the routing tables of graphs.
 #include "tests/support/vc/naive_router.hpp"
 #include "tests/support/vc/naive_terminals.hpp"
 

@@ -79,8 +79,8 @@ TEST(T3eSpecial, DeltasAreTakenInTheirOrder) {
   EXPECT_EQ(net.read_register(node(1, 1, 2), "R_SW"), 45u);
 }
 
-/// Two packets request +X of node 1 in the same clock: the one from node 0 goes on, the one from the PE is lost. A
-/// clock earlier or later both go on.
+/// Two packets request +X of node 1 in the same clock: the one from node 0 continues, the one from the PE is lost.
+/// A clock earlier or later both continue.
 TEST(T3eSpecial, OfTwoPacketsAtAPortOneIsLost) {
   for (u32 wait : {2u, 3u, 4u}) {
     Stepped net = stepped();
