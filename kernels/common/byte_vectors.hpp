@@ -12,7 +12,7 @@
 ///   `count(x)`           members that this thread has; the sum over all threads is the total
 ///   `at_most(n, limit)`  the items whose number is at most `limit`
 ///   `ports<P>()`         the ports, of P, that this thread processes: all, or one if other warps process the others
-///   `ByPort<T, P>`       a T for each of these ports; `byte_of(rows, place)` is a byte of such rows
+///   `ByPort<T, P>`       a T for each of these ports; `byte_of(rows, position)` is a byte of such rows
 ///   `Exchange<P>`        a value for each of P ports that all threads see after the barrier `group_barrier()`
 ///   `Union<P>`           the same if only the union of all values is needed
 ///   `transpose_ports(exchange, sets)`  transposes: sets[p] becomes the ports whose set in the exchange contains p
@@ -71,8 +71,8 @@ struct Vectors {
   template <class T, u32 P>
   using ByPort = T[P];
   template <u32 P>
-  static FLITLAB_INLINE u8& byte_of(Value (&rows)[P], u32 place) {
-    return reinterpret_cast<u8*>(rows)[place];
+  static FLITLAB_INLINE u8& byte_of(Value (&rows)[P], u32 position) {
+    return reinterpret_cast<u8*>(rows)[position];
   }
   template <u32 P>
   struct Exchange {
@@ -80,7 +80,7 @@ struct Vectors {
 
     FLITLAB_INLINE void put(u32 port, Value value) { of[port] = value; }
     FLITLAB_INLINE Value get(u32 port) const { return of[port]; }
-    FLITLAB_INLINE u8 byte(u32 place) const { return reinterpret_cast<const u8*>(of)[place]; }
+    FLITLAB_INLINE u8 byte(u32 position) const { return reinterpret_cast<const u8*>(of)[position]; }
   };
   template <u32 P>
   struct Union {

@@ -153,13 +153,13 @@ class CudaEngine : public Engine {
     if (replicas.empty()) return reports;
     launch<typename Model::Audit>(replicas, 1);
     FLITLAB_CUDA_CHECK(cudaMemset(found_.data(), 0xFF, found_.size() * sizeof(unsigned long long)));
-    for (u32 kind = 0; kind < job_.place.kinds; ++kind)
-      launch_for_each(fault_kernel<Model>, u64{job_.active_count} * job_.place.count[kind], job_, kind,
+    for (u32 kind = 0; kind < job_.placement.kinds; ++kind)
+      launch_for_each(fault_kernel<Model>, u64{job_.active_count} * job_.placement.count[kind], job_, kind,
                       found_.data() + kind * rows_.size());
     std::vector<unsigned long long> found(found_.size());
     found_.copy_to(found.data(), found.size());
-    for (u32 kind = job_.place.kinds; kind-- > 0;)  // in reverse, so that the fault of the lowest-numbered kind is the
-                                                    // one reported
+    for (u32 kind = job_.placement.kinds; kind-- > 0;)  // in reverse, so that the fault of the lowest-numbered kind is
+                                                        // the one reported
       for (std::size_t i = 0; i < replicas.size(); ++i) {
         const unsigned long long first = found[kind * rows_.size() + i];
         const u32 word = static_cast<u32>(first), item = static_cast<u32>(first >> 32);
@@ -221,10 +221,10 @@ class CudaEngine : public Engine {
 
   u64 state_hash(u32 replica) const override {
     u64 sum = 0, first_word = 0;
-    for (u32 kind = 0; kind < job_.place.kinds; ++kind) {
-      const std::byte* items = arena_.data() + replica_bytes_ * replica + job_.place.offset[kind];
-      const u64 words = u64{job_.place.count[kind]} * job_.place.item_bytes[kind] / 8;
-      sum += hash_.part({items, byte_places_[kind].data(), first_word, job_.place.item_bytes[kind]}, words);
+    for (u32 kind = 0; kind < job_.placement.kinds; ++kind) {
+      const std::byte* items = arena_.data() + replica_bytes_ * replica + job_.placement.offset[kind];
+      const u64 words = u64{job_.placement.count[kind]} * job_.placement.item_bytes[kind] / 8;
+      sum += hash_.part({items, byte_places_[kind].data(), first_word, job_.placement.item_bytes[kind]}, words);
       first_word += words;
     }
     return sum;
@@ -234,7 +234,7 @@ class CudaEngine : public Engine {
 
  private:
   std::byte* field_start(u32 replica, u32 kind, const FieldInfo& field) const {
-    return arena_.data() + replica_bytes_ * replica + job_.place.offset[kind] + std::size_t{field.offset} * kWidth;
+    return arena_.data() + replica_bytes_ * replica + job_.placement.offset[kind] + std::size_t{field.offset} * kWidth;
   }
 
   /// Returns a kind of item that consists of one field.
@@ -247,7 +247,7 @@ class CudaEngine : public Engine {
     if (active.empty() || !cycles) return;
     choose(active);
     const auto kernel = step_kernel<Model, List>;
-    const JobSize size{job_.place.count[0], job_.active_count};
+    const JobSize size{job_.placement.count[0], job_.active_count};
     const DeviceSize device{multiprocessors(), most_threads(kernel)};
     if (runs_in_blocks(size, device, Model::Table::cost)) {
       const u32 together = replicas_of_block(size, device);

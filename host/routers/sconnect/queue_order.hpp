@@ -46,7 +46,7 @@ class SconnectQueueOrder {
   std::vector<u32> users_;           ///< [queues][bit] number of destinations
   std::vector<u32> rejected_;        ///< [queues][bit] epoch in which the step was rejected
   std::vector<u32> rank_, seen_;
-  std::vector<u32> forward_, backward_, places_;
+  std::vector<u32> forward_, backward_, ranks_;
   u32 search_ = 0, epoch_ = 1;
 };
 

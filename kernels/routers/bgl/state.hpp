@@ -175,11 +175,11 @@ FLITLAB_INLINE void clear_blocked(const V& v, const Item<W>& node, u32 queue) {
 
 /// Returns the descriptor at an index of a queue's circular buffer.
 template <class V, int W>
-FLITLAB_INLINE Packet& packet_at(const V& v, const Item<W>& node, u32 queue, u32 place) {
+FLITLAB_INLINE Packet& packet_at(const V& v, const Item<W>& node, u32 queue, u32 position) {
   const auto& t = v.t;
   if (queue >= kInjectionQueue)
-    return node.at(t.injection_fields.ring, (queue - kInjectionQueue) * t.injection_ring + place);
-  return node.at(t.node_fields.ring, (queue >> 3) * t.rings + t.ring_start[queue & 7] + place);
+    return node.at(t.injection_fields.ring, (queue - kInjectionQueue) * t.injection_ring + position);
+  return node.at(t.node_fields.ring, (queue >> 3) * t.rings + t.ring_start[queue & 7] + position);
 }
 
 template <class T>

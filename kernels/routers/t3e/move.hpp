@@ -36,7 +36,7 @@ FLITLAB_INLINE void set_front(InputVc& in, const Packet& packet, const Choice& c
   in.left = packet.flits;
   in.out_port = choice.port;
   in.out_vc = choice.vc;
-  in.wish = choice.wish;
+  in.wish = choice.adaptive;
   in.adaptive_port = kNoVc;
 }
 

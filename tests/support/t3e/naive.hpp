@@ -34,13 +34,13 @@ class NaiveT3e : public NaiveRouters {
     for (std::set<u32>& ports : busy()) ports.clear();
     run_special();
     for (u32 t = 0; t < topology_.terminals; ++t) run_terminal(t);
-    for (const auto& [place, vc] : mail_[now_].credits) ++routers_[place.first].out[place.second][vc].credits;
+    for (const auto& [at, vc] : inbox_[now_].credits) ++routers_[at.first].out[at.second][vc].credits;
     run_barriers();
     for (u32 n = 0; n < nodes(); ++n) {
       receive(n);
       arbitrate(n);
     }
-    mail_.erase(now_);
+    inbox_.erase(now_);
     ++now_;
     std::sort(happened_.begin(), happened_.end());
     return happened_;
@@ -187,8 +187,8 @@ class NaiveT3e : public NaiveRouters {
     const bool ended = !in.begun;
     const bool flit_next = from.port < kPe ? !in.flits.empty() && in.flits.front().from <= now_ + 1
                                            : !in.flits.empty() || arrives_next(n, from);
-    const auto credit = mail_[now_ + 1].credits.find({n, to.port});
-    const bool room = r.to(to).credits || (credit != mail_[now_ + 1].credits.end() && credit->second == to.vc);
+    const auto credit = inbox_[now_ + 1].credits.find({n, to.port});
+    const bool room = r.to(to).credits || (credit != inbox_[now_ + 1].credits.end() && credit->second == to.vc);
     const bool slow = io_interval_ > 1 && (from.port == kIo || to.port == kIo);
     const bool goes_on = !ended && flit_next && room && !slow;
     r.port[to.port].last_sent = to.vc;
@@ -200,9 +200,9 @@ class NaiveT3e : public NaiveRouters {
   }
 
   bool arrives_next(u32 n, Channel c) {
-    const auto& flits = mail_[now_ + 1].flits;
-    const auto mail = flits.find({n, c.port});
-    return mail != flits.end() && mail->second.vc == c.vc;
+    const auto& flits = inbox_[now_ + 1].flits;
+    const auto next = flits.find({n, c.port});
+    return next != flits.end() && next->second.vc == c.vc;
   }
 
   u32 io_interval_;

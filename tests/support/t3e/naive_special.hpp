@@ -67,9 +67,10 @@ class NaiveSpecial : public NaiveBarriers {
       queue.pop_front();
       ++special_sent;
     }
-    for (const auto& [place, write] : orientations_[now_]) receive_orientation(place.first, write);
+    for (const auto& [receiver, write] : orientations_[now_]) receive_orientation(receiver.first, write);
     orientations_.erase(now_);
-    for (const auto& [place, packet] : special_to_routers_[now_]) pass_special(place.first, place.second, packet);
+    for (const auto& [receiver, packet] : special_to_routers_[now_])
+      pass_special(receiver.first, receiver.second, packet);
     special_to_routers_.erase(now_);
   }
 

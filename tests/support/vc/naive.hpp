@@ -57,9 +57,10 @@ class NaiveVc {
   };
 
   void step_terminal(u32 t, const std::map<u32, std::pair<vc_naive::Flit, u32>>& ejected) {
-    const auto mail = ejected.find(t);
-    const auto sent = mail == ejected.end() ? terminals[t].step({}, 0, now_, counts)
-                                            : terminals[t].step(mail->second.first, mail->second.second, now_, counts);
+    const auto arrivals = ejected.find(t);
+    const auto sent = arrivals == ejected.end()
+                          ? terminals[t].step({}, 0, now_, counts)
+                          : terminals[t].step(arrivals->second.first, arrivals->second.second, now_, counts);
     const u32 r = top_.terminal_router(t), port = top_.terminal_port(t);
     if (terminals[t].freed != kNone)
       credits_[now_ + rules_.credit_delay].push_back({false, r, port, terminals[t].freed});

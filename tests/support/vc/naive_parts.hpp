@@ -115,8 +115,8 @@ class Arbiter {
   }
   /// Whether `a` was served less recently than `b`.
   bool before(u32 a, u32 b) const {
-    const auto place = [&](u32 member) { return std::find(least_recent_.begin(), least_recent_.end(), member); };
-    return place(a) < place(b);
+    const auto rank = [&](u32 member) { return std::find(least_recent_.begin(), least_recent_.end(), member); };
+    return rank(a) < rank(b);
   }
   void served(u32 member) {
     next_ = member + 1;

@@ -217,16 +217,16 @@ TEST(BlessDerived, ZeroLoadLatencyIsMeasured) {
 }
 
 TEST(BlessDerived, BuffersSufficeForTheWorstCase) {
-  const auto places = [](RawConfig c) {
+  const auto buffers = [](RawConfig c) {
     c["router.kind"] = word("bless");
     return derived(experiment(c), "reassembly_places");
   };
-  EXPECT_EQ(places({{"traffic.self", false}}), 64 * 3 + 15);  // a 4x4 torus has 64 channels
-  EXPECT_EQ(places({}), 64 * 3 + 16);                         // the terminal itself is a source as well
-  EXPECT_EQ(places({{"topology.kind", word("mesh")}, {"router.delay", integer(1)}}), 48 * 2 + 16);
-  EXPECT_EQ(places({{"traffic.packet_flits", Lengths{{1, 1.0}}}}), 1);
-  EXPECT_EQ(places({{"router.reassembly_packets", integer(7)}}), 7);
-  EXPECT_EQ(places({{"router.reassembly_packets", integer(700)}}), 64 * 3 + 16);
+  EXPECT_EQ(buffers({{"traffic.self", false}}), 64 * 3 + 15);  // a 4x4 torus has 64 channels
+  EXPECT_EQ(buffers({}), 64 * 3 + 16);                         // the terminal itself is a source as well
+  EXPECT_EQ(buffers({{"topology.kind", word("mesh")}, {"router.delay", integer(1)}}), 48 * 2 + 16);
+  EXPECT_EQ(buffers({{"traffic.packet_flits", Lengths{{1, 1.0}}}}), 1);
+  EXPECT_EQ(buffers({{"router.reassembly_packets", integer(7)}}), 7);
+  EXPECT_EQ(buffers({{"router.reassembly_packets", integer(700)}}), 64 * 3 + 16);
 }
 
 TEST(BlessChecks, BadInputIsRejected) {

@@ -205,19 +205,19 @@ TEST(T3eSpecial, ReachesAllRegisters) {
   constexpr u32 kNode = 1 + 4 * (1 + 4);
   std::map<std::string, u64> written{{"R_ORIENT", 2}, {"R_SGET_RTRN", 0xFFFFFF}};
   net.special_put(0, {1, 1, 1, 0, 0, 0}, "R_SGET_RTRN", 0xFFFFFF);
-  std::map<u32, u64> asked;
+  std::map<u32, u64> expected;
   for (const std::string& name : t3e::register_names()) {
     if (written.contains(name)) continue;
     const u32 number = t3e::register_number(name);
     const bool lwho = number == t3e::kLwho || number == t3e::kWhoami;  // one register with two names
     const u64 value = lwho ? 17 : (0x0123456789ABCDEFu * (number + 1)) & t3e::register_bits(number);
     net.special_put(0, {1, 1, 1, 0, 0, 0}, name, value);
-    asked[net.special_get(0, {1, 1, 1, 0, 0, 0}, name)] = written[name] = value;
+    expected[net.special_get(0, {1, 1, 1, 0, 0, 0}, name)] = written[name] = value;
   }
   net.step(1500);
   const auto answers = net.special_answers();
-  ASSERT_EQ(answers.size(), asked.size());
-  for (const t3e::TimedAnswer& a : answers) EXPECT_EQ(a.value, asked.at(a.ticket)) << a.ticket;
+  ASSERT_EQ(answers.size(), expected.size());
+  for (const t3e::TimedAnswer& a : answers) EXPECT_EQ(a.value, expected.at(a.ticket)) << a.ticket;
   EXPECT_EQ(net.read_registers(kNode), written);
   EXPECT_EQ(net.read_registers(kNode - 1), stepped().read_registers(kNode - 1));
 }
