@@ -8,7 +8,7 @@
 
 #include "kernels/engines/arena.hpp"
 #include "kernels/engines/engine.hpp"
-#include "kernels/engines/team.hpp"
+#include "kernels/engines/thread_group.hpp"
 #include "kernels/engines/visit.hpp"
 
 namespace flitlab {

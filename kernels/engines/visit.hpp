@@ -4,7 +4,7 @@
 
 #include "kernels/common/bits.hpp"
 #include "kernels/engines/phases.hpp"
-#include "kernels/engines/team.hpp"
+#include "kernels/engines/thread_group.hpp"
 
 namespace flitlab {
 
