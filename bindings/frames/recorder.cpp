@@ -220,8 +220,8 @@ u32 Recorder::stage(const std::string& name) {
   return place;
 }
 
-/// Returns one row per virtual channel of the drawn routers; its columns are those of an inspected channel, kNone where
-/// there is no value. Also records the occupancy of these routers in the frame where it has changed.
+/// Returns one row per virtual channel of the drawn routers, with the columns of an inspected channel; kNone: no value.
+/// Also records the occupancy of these routers in the frame where it has changed.
 std::vector<Recorder::Row> Recorder::record_routers(Frame& frame) {
   std::vector<Row> rows;
   rows.reserve(rows_.size());
@@ -276,15 +276,15 @@ void Recorder::record_queues(Frame& frame, const std::vector<TimedEvent>& events
 /// Records the names and notes of ports in the machine's terms where they have changed.
 void Recorder::record_texts(Frame& frame) {
   if (!has_texts_) return;
-  const auto look = [&](u32 router) {
+  const auto record_changes = [&](u32 router) {
     Json json;
     put_texts(json, network_.router(router));
     if (std::string& known = texts_[router]; known != json.text) frame.texts[router] = known = std::move(json.text);
   };
   if (routers_.size() <= kDetailLimit)
-    for (const u32 router : routers_) look(router);
+    for (const u32 router : routers_) record_changes(router);
   else
-    for (const u32 router : inspected) look(router);
+    for (const u32 router : inspected) record_changes(router);
 }
 
 /// Records the changes in the state of each router; in the first frame all words that are not 0.

@@ -19,7 +19,8 @@ namespace flitlab {
 class Recorder {
  public:
   static constexpr u32 kMostDrawn = 1024;  ///< largest number of drawn routers
-  /// Most drawn routers of which all state and texts are recorded; with more, only those of inspected routers.
+  /// Largest number of drawn routers for which the state and texts of all are recorded. If more are drawn, only those
+  /// of inspected routers are.
   static constexpr u32 kDetailLimit = 64;
 
   /// Begins a recording at the network's current cycle. From now on the recorder consumes the network's events.

@@ -204,7 +204,7 @@ std::string inspect(u32 router) {
   });
 }
 
-/// Returns cycle and state hash, which are those of a native build.
+/// Returns cycle and state hash, which equal those of a native build.
 std::string hash() {
   return answer(
       [&](Json& json) { json.member("cycle", shown().network.cycle()).member("hash", shown().network.state_hash()); });

@@ -29,8 +29,8 @@ struct ToPython {
 };
 
 /// Path of a value among the arguments. The text is made only for an error message.
-struct Place {
-  const Place* outer;
+struct ArgumentPath {
+  const ArgumentPath* outer;
   std::string name;
   std::size_t index;
 
@@ -40,9 +40,9 @@ struct Place {
   }
 };
 
-Datum from_python(const Place& place, const py::handle& x);
+Datum from_python(const ArgumentPath& path, const py::handle& x);
 
-Datum from_integer(const Place& place, const py::handle& x) {
+Datum from_integer(const ArgumentPath& path, const py::handle& x) {
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(x.ptr(), &overflow);
   if (!overflow) return value < 0 ? Datum{static_cast<std::int64_t>(value)} : Datum{static_cast<u64>(value)};
@@ -51,46 +51,46 @@ Datum from_integer(const Place& place, const py::handle& x) {
     if (!PyErr_Occurred()) return Datum{static_cast<u64>(large)};
     PyErr_Clear();
   }
-  throw ConfigError(place.text() + " = " + std::string(py::str(x)) +
+  throw ConfigError(path.text() + " = " + std::string(py::str(x)) +
                     " is out of range: whole numbers must fit in 64 bits.");
 }
 
-Datum from_items(const Place& place, const py::handle& x) {
+Datum from_items(const ArgumentPath& path, const py::handle& x) {
   Datum::List list;
   list.reserve(py::len(x));
   std::size_t i = 0;
-  for (const py::handle item : x) list.push_back(from_python({&place, "", i++}, item));
+  for (const py::handle item : x) list.push_back(from_python({&path, "", i++}, item));
   return list;
 }
 
-Datum::Map from_dict(const Place* place, const py::dict& d) {
+Datum::Map from_dict(const ArgumentPath* path, const py::dict& d) {
   Datum::Map map;
   for (const auto& [key, value] : d) {
     if (!py::isinstance<py::str>(key))
-      throw ConfigError((place ? place->text() + ": " : "") + std::string(py::repr(key)) +
+      throw ConfigError((path ? path->text() + ": " : "") + std::string(py::repr(key)) +
                         " is not a name: use strings as keys.");
     std::string name = key.cast<std::string>();
-    Datum datum = from_python({place, name, 0}, value);
+    Datum datum = from_python({path, name, 0}, value);
     map.emplace_back(std::move(name), std::move(datum));
   }
   return map;
 }
 
-Datum from_python(const Place& place, const py::handle& x) {
+Datum from_python(const ArgumentPath& path, const py::handle& x) {
   if (x.is_none()) return {};
   if (PyBool_Check(x.ptr())) return x.ptr() == Py_True;
-  if (PyLong_Check(x.ptr())) return from_integer(place, x);
+  if (PyLong_Check(x.ptr())) return from_integer(path, x);
   if (PyFloat_Check(x.ptr())) return PyFloat_AS_DOUBLE(x.ptr());
   if (py::isinstance<py::str>(x)) return x.cast<std::string>();
-  if (py::isinstance<py::dict>(x)) return from_dict(&place, py::reinterpret_borrow<py::dict>(x));
-  if (py::isinstance<py::list>(x) || py::isinstance<py::tuple>(x)) return from_items(place, x);
-  if (py::hasattr(x, "tolist")) return from_python(place, x.attr("tolist")());  // NumPy numbers and arrays
+  if (py::isinstance<py::dict>(x)) return from_dict(&path, py::reinterpret_borrow<py::dict>(x));
+  if (py::isinstance<py::list>(x) || py::isinstance<py::tuple>(x)) return from_items(path, x);
+  if (py::hasattr(x, "tolist")) return from_python(path, x.attr("tolist")());  // NumPy numbers and arrays
   if (PyIndex_Check(x.ptr()))
     if (const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(x.ptr())))
-      return from_integer(place, number);
+      return from_integer(path, number);
   PyErr_Clear();
-  if (py::isinstance<py::sequence>(x) && !py::isinstance<py::bytes>(x)) return from_items(place, x);  // e.g. a range
-  throw ConfigError(place.text() + " = " + std::string(py::repr(x)) +
+  if (py::isinstance<py::sequence>(x) && !py::isinstance<py::bytes>(x)) return from_items(path, x);  // e.g. a range
+  throw ConfigError(path.text() + " = " + std::string(py::repr(x)) +
                     " has a type that no argument has: use numbers, strings, true or false, None, lists and dicts.");
 }
 

@@ -69,8 +69,8 @@ void check_pattern(const Experiment& e) {
                       "hot_spot, random_permutation or matrix.");
   if (pattern == "matrix" && e.str(param::traffic.matrix_file).empty())
     throw ConfigError("traffic.pattern = \"matrix\" needs traffic.matrix_file (CSV lines source,destination,value).");
-  // The size of a graph is in its file, and only the plan knows which terminals of an incomplete machine take part.
-  // Plans check these.
+  // The size of a graph is in its file, and only the plan has the list of terminals of an incomplete machine that take
+  // part. Plans check these.
   if (!graph && is_whole(e)) check_permutation(pattern, grid_shape(e), terminal_count(e));
   if (pattern == "hot_spot" && !graph)
     for (u32 hot : e.ints(param::traffic.hot_terminals))

@@ -31,7 +31,7 @@ bool is_graph(const Experiment& experiment);
 /// Returns the number of terminals; 0 for a network from a file.
 u32 terminal_count(const Experiment& experiment);
 
-/// Returns the number of message classes. Each needs virtual channels of its own for all routing classes.
+/// Returns the number of message classes. Each needs separate virtual channels for all routing classes.
 u32 message_classes(const Experiment& experiment);
 
 /// Returns the radix of each dimension (of a hypercube: 2 each); of a multistage network, the number of endpoints; {}

@@ -63,9 +63,9 @@ Value default_for(const ParamRecord& record, const Experiment& e) {
   if (e.has(model_choice()))
     if (const auto default_of = model_of(e.kind()).default_of)
       if (const std::string_view value = default_of(record, e); !value.empty()) {
-        ParamRecord mine = record;
-        mine.default_value = value;
-        return default_value(mine);
+        ParamRecord changed = record;
+        changed.default_value = value;
+        return default_value(changed);
       }
   if (record.path == param::traffic.hot_shape.path) {
     IntList extent;
@@ -91,14 +91,14 @@ Experiment Experiment::resolve(const RawConfig& given, std::string base_dir, Sha
 
   for (const ParamRecord* record : records) {
     const std::string path(record->path);
-    const auto mine = given.find(path);
+    const auto found = given.find(path);
     if (failing_condition(*record, e)) {
-      if (mine != given.end())
-        throw ConfigError(path + " = " + shown(mine->second) + " has no effect here: it " +
+      if (found != given.end())
+        throw ConfigError(path + " = " + shown(found->second) + " has no effect here: it " +
                           why_not(*record, e, records) + ". Remove it (--unset " + path + ") or change the other key.");
       continue;
     }
-    Value value = mine == given.end() ? default_for(*record, e) : check_value(*record, mine->second);
+    Value value = found == given.end() ? default_for(*record, e) : check_value(*record, found->second);
     e.values_.emplace_back(path, std::move(value));
     e.per_replica_.push_back(record->per_replica);
     if (record->type == ParamType::kFile && !e.str(*record).empty()) e.files_.push_back(record);

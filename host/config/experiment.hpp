@@ -12,7 +12,7 @@
 
 namespace flitlab {
 
-/// A parameter whose words are those of E. One with other words does not compile.
+/// A parameter with the same choices as the enumeration E. A parameter with other choices does not compile.
 template <class E>
 struct ChoiceOf {
   const ParamRecord& record;
@@ -22,7 +22,7 @@ struct ChoiceOf {
   }
 };
 
-/// A parameter and one of its words. A word that it does not have does not compile.
+/// A parameter and one of its choices. A word that is not a choice of the parameter does not compile.
 struct WordOf {
   const ParamRecord& record;
   std::string_view word;

@@ -20,7 +20,7 @@ struct ModelRecord {
   std::string_view help;
   ParamTable topology;               ///< topology.* parameters of the model
   std::vector<ParamTable> sections;  ///< other parameters of the model
-  TotalTable totals = {};            ///< totals of the model, in addition to those of all models
+  TotalTable totals = {};            ///< totals of the model, in addition to the common ones
   void (*check)(const Experiment&);  ///< throws ConfigError if the parameters contradict each other
   std::unique_ptr<Plan> (*make_plan)(const Experiment&);
   /// Values of traffic.mode that the model's terminals support.

@@ -56,13 +56,14 @@ Numbers find(const StateLayout& layout, const std::string& where) {
   return n;
 }
 
-/// Calls look(at, member) for each number or record at the end of a path, starting from `at` after `steps` steps of it.
-template <class Look>
-void for_each_end(const std::vector<MemberInfo>& path, std::size_t steps, const std::byte* at, const Look& look) {
-  if (steps == path.size()) return look(at, path.back());
+/// Calls visit(at, member) for each number or record at the end of a path, starting from `at` after `steps` steps of
+/// it.
+template <class Visit>
+void for_each_end(const std::vector<MemberInfo>& path, std::size_t steps, const std::byte* at, const Visit& visit) {
+  if (steps == path.size()) return visit(at, path.back());
   const MemberInfo& member = path[steps];
   for (u32 i = 0; i < member.count; ++i)
-    for_each_end(path, steps + 1, at + member.offset + std::size_t{i} * member.element->bytes, look);
+    for_each_end(path, steps + 1, at + member.offset + std::size_t{i} * member.element->bytes, visit);
 }
 
 /// Returns a number of the state, which is little-endian.

@@ -219,8 +219,8 @@ void Console::offer(RegisterFile file) {
 
 const RegisterRecord* record_of(const std::vector<RegisterRecord>& records, std::string_view name) {
   for (const RegisterRecord& r : records) {
-    const std::size_t place = r.name.find('#');
-    const bool numbered = place != r.name.npos && name.size() > place && name.starts_with(r.name.substr(0, place));
+    const std::size_t mark = r.name.find('#');
+    const bool numbered = mark != r.name.npos && name.size() > mark && name.starts_with(r.name.substr(0, mark));
     if (numbered || r.name == name) return &r;
   }
   return nullptr;

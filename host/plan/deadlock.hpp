@@ -9,14 +9,14 @@
 
 namespace flitlab {
 
-/// What waits for what in a state; each model implements it.
+/// The waits-for graph of a state; each model implements it.
 class WaitsFor {
  public:
   virtual ~WaitsFor() = default;
   virtual u64 size() const = 0;
   /// Returns whether a member can progress without another member's moving (or is empty).
   virtual bool can_move(u64 member) const = 0;
-  /// Returns the members any one of which, by moving, would let this one move.
+  /// Returns the members that block this one; it can move as soon as any of them has moved.
   virtual std::vector<u64> waits_for(u64 member) const = 0;
   virtual std::string name(u64 member) const = 0;
 };

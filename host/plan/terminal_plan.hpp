@@ -68,7 +68,7 @@ struct TerminalPlan {
   /// Uses a pattern of exchange_partners(), within each group if there are groups.
   void set_exchange(const std::string& pattern, const Groups& groups);
   void set_region(const Experiment& experiment, const Topology& topology);
-  /// Sets the order and number of turns of a terminal with so many destinations.
+  /// Sets the order and number of turns of a terminal with this number of destinations.
   void set_turns(const Experiment& experiment, u32 destinations);
   /// Throws ConfigError unless a terminal that a parameter names is in a group or is a device.
   void require_active(std::string_view path, u32 terminal) const;

@@ -68,9 +68,9 @@ struct Member {
       receive(me - 1, c.bytes);
       combine();
     }
-    const u32 place = paired ? me / 2 : me - extra;
+    const u32 number = paired ? me / 2 : me - extra;
     for (u32 bit = 1; bit < doubling; bit *= 2) {
-      const u32 other = place ^ bit;
+      const u32 other = number ^ bit;
       exchange(other < extra ? 2 * other + 1 : other + extra);
     }
     if (paired) send(me - 1, c.bytes);

@@ -43,10 +43,10 @@ class Matcher {
     for (const ProgramCall& c : p.calls) send_start_[c.peer + 1] += is_send(c);
     for (u32 rank = 0; rank < ranks_; ++rank) send_start_[rank + 1] += send_start_[rank];
     sends_.resize(send_start_.back());
-    std::vector<u32> place(send_start_.begin(), send_start_.end() - 1);
+    std::vector<u32> next(send_start_.begin(), send_start_.end() - 1);
     for (u32 rank = 0; rank < ranks_; ++rank)
       for (u32 i = p.first[rank]; i < p.first[rank + 1]; ++i)
-        if (is_send(p.calls[i])) sends_[place[p.calls[i].peer]++] = {rank, i};
+        if (is_send(p.calls[i])) sends_[next[p.calls[i].peer]++] = {rank, i};
   }
 
   void match_receiver(u32 rank) {
@@ -140,8 +140,8 @@ class UntimedRun {
         next_(program.first.begin(), program.first.end() - 1),
         message_start_(ranks_ + std::size_t{1}, 0) {
     for (u32 rank = 0; rank < ranks_; ++rank) {
-      const auto mine = calls(rank);
-      message_start_[rank + 1] = message_start_[rank] + messages(mine);
+      const auto own = calls(rank);
+      message_start_[rank + 1] = message_start_[rank] + messages(own);
     }
     sent_.resize(message_start_.back());
   }
@@ -167,12 +167,12 @@ class UntimedRun {
     u32 rank = 0;
     while (rank < ranks_ && next_[rank] == p_.first[rank + 1]) ++rank;
     if (rank == ranks_) return {};
-    std::vector<u32> path, place(ranks_, kNone);
-    for (; place[rank] == kNone; rank = p_.calls[next_[rank]].peer) {
-      place[rank] = static_cast<u32>(path.size());
+    std::vector<u32> path, position(ranks_, kNone);
+    for (; position[rank] == kNone; rank = p_.calls[next_[rank]].peer) {
+      position[rank] = static_cast<u32>(path.size());
       path.push_back(rank);
     }
-    path.erase(path.begin(), path.begin() + place[rank]);
+    path.erase(path.begin(), path.begin() + position[rank]);
     return path;
   }
 

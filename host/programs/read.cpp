@@ -212,26 +212,26 @@ class Reader {
   void add(u32 rank, ProgramCall call) { add(rank, call, file_.line()); }
 
   void add_call(u32 rank, CallKind kind, Arguments& a) {
-    RankState& mine = state_[rank];
+    RankState& rank_state = state_[rank];
     const u32 handle = a[Argument::kHandle];
     if (kind == CallKind::kCompute) return add(rank, {a[Argument::kCycles], 0, 0, kind});
     if (kind == CallKind::kWait) {
-      const auto opened = mine.open_handles.find(handle);
-      if (opened == mine.open_handles.end())
+      const auto opened = rank_state.open_handles.find(handle);
+      if (opened == rank_state.open_handles.end())
         file_.fail("rank " + std::to_string(rank) + " has no open handle " + std::to_string(handle) +
                    ": isend and irecv open one, wait and waitall close it.");
       add(rank, {opened->second.call, 0, 0, kind});
-      mine.open_handles.erase(opened);
+      rank_state.open_handles.erase(opened);
       return;
     }
     if (a[Argument::kPeer] == rank)
       file_.fail("rank " + std::to_string(rank) + " cannot exchange a message with itself. Remove the line.");
-    const Open open{mine.made, file_.line(), kind};
+    const Open open{rank_state.made, file_.line(), kind};
     add(rank, {a[Argument::kBytes], a[Argument::kTag], a[Argument::kPeer], kind});
     if (kind == CallKind::kSend || kind == CallKind::kReceive) return;
     if (handle == kNone)
-      mine.open.push_back(open);
-    else if (const auto [before, fresh] = mine.open_handles.emplace(handle, open); !fresh)
+      rank_state.open.push_back(open);
+    else if (const auto [before, fresh] = rank_state.open_handles.emplace(handle, open); !fresh)
       file_.fail("handle " + std::to_string(handle) + " of rank " + std::to_string(rank) + " is still open (line " +
                  file_.quote(before->second.line) + "). Wait for it first, or use another handle.");
   }
@@ -239,22 +239,23 @@ class Reader {
   /// Waits for all open calls: for the irecvs in order, then for the last isend, which is sent after all others. `line`
   /// kNone: the end of the program, where each wait gets the line of the call that it waits for.
   void wait_for_all(u32 rank, u32 line) {
-    RankState& mine = state_[rank];
-    for (const auto& [handle, open] : mine.open_handles) mine.open.push_back(open);
-    std::sort(mine.open.begin(), mine.open.end(), [](const Open& a, const Open& b) { return a.call < b.call; });
+    RankState& rank_state = state_[rank];
+    for (const auto& [handle, open] : rank_state.open_handles) rank_state.open.push_back(open);
+    std::sort(rank_state.open.begin(), rank_state.open.end(),
+              [](const Open& a, const Open& b) { return a.call < b.call; });
     const Open* last_sent = nullptr;
     const auto wait = [&](const Open& open) {
       add(rank, {open.call, 0, 0, CallKind::kWait}, line == kNone ? open.line : line);
     };
-    for (const Open& open : mine.open) {
+    for (const Open& open : rank_state.open) {
       if (open.kind == CallKind::kIsend)
         last_sent = &open;
       else
         wait(open);
     }
     if (last_sent) wait(*last_sent);
-    mine.open.clear();
-    mine.open_handles.clear();
+    rank_state.open.clear();
+    rank_state.open_handles.clear();
   }
 
   void add_collective(u32 rank, CollectiveKind kind, Arguments& a) {
@@ -264,20 +265,20 @@ class Reader {
                  " yet. Give it in a line group,NUMBER,RANK[,RANK...] above.");
     Group& group = entry->second;
     const u32 me = member(group, rank);
-    Collective mine{kind, 0, 0, a[Argument::kCycles]};
-    if (a[Argument::kRoot] != kNone) mine.root = member(group, a[Argument::kRoot]);
-    if (a[Argument::kBytes] != kNone) mine.bytes = a[Argument::kBytes];
+    Collective collective{kind, 0, 0, a[Argument::kCycles]};
+    if (a[Argument::kRoot] != kNone) collective.root = member(group, a[Argument::kRoot]);
+    if (a[Argument::kBytes] != kNone) collective.bytes = a[Argument::kBytes];
     const u32 number = group.count[me]++;
     if (number == group.made.size()) {
-      group.made.push_back(mine);
+      group.made.push_back(collective);
       group.lines.push_back(file_.line());
-    } else if (mine != group.made[number]) {
+    } else if (collective != group.made[number]) {
       file_.fail("this is collective " + std::to_string(number) + " of " + group.name +
                  " (counted from 0), which is a different one in line " + file_.quote(group.lines[number]) +
                  ": all members must make the same collectives in the same order.");
     }
     const u32 tag = kCollectiveTag + 1 + a[Argument::kGroup];  // all ranks: kNone + 1 is 0
-    expand(mine, static_cast<u32>(group.ranks.size()), me, [&](CallKind call, u32 other, u64 amount) {
+    expand(collective, static_cast<u32>(group.ranks.size()), me, [&](CallKind call, u32 other, u64 amount) {
       if (call == CallKind::kCompute) return add(rank, {static_cast<u32>(amount), 0, 0, call});
       if (amount > most_bytes_)
         file_.fail("this call would send messages of " + std::to_string(amount) + " bytes; at most " +

@@ -7,8 +7,8 @@
 
 namespace flitlab {
 
-/// Throws ConfigError if a pattern does not fit so many terminals; the only place where this rule is checked. `shape`
-/// is that of a Topology; patterns that fit any size pass.
+/// Throws ConfigError if a pattern does not fit this number of terminals; no other code checks this rule. `shape` is a
+/// Topology's shape. Patterns that fit any size pass.
 void check_permutation(const std::string& pattern, const std::vector<u32>& shape, u32 terminals);
 
 /// Returns the destination terminal of every terminal: bit_complement, bit_reverse, shuffle, transpose, tornado,
@@ -27,8 +27,8 @@ std::vector<u32> hot_region(const Topology& topology, const std::vector<u32>& ex
 /// Returns whether a pattern gives a terminal several destinations, by its number: fft, divide.
 bool is_exchange(const std::string& pattern);
 
-/// Returns the destinations of each of so many terminals, all equally likely. ConfigError unless their number is a
-/// power of two. fft: the terminals whose numbers differ in one bit, as in a fast Fourier transform. divide: the
+/// Returns the destinations of each terminal, all equally likely. ConfigError unless the number of terminals is a power
+/// of two. fft: the terminals whose numbers differ in one bit, as in a fast Fourier transform. divide: the
 /// neighbours in a binomial tree with terminal 0 at its root, in which i and i + 2^k are joined if the k + 1 low bits
 /// of i are zero; divide-and-conquer algorithms distribute work and combine results along it. S-Connect, 2.1, names
 /// both patterns but leaves their details to a thesis. That all partners are equally likely and all terminals send at

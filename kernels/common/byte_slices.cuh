@@ -4,8 +4,7 @@
 /// multiprocessor has other warps to run while one waits. In a warp, 16 threads form a thread group that processes one
 /// block, four items per thread. A warp's two thread groups process two blocks in lockstep: synchronising operations
 /// involve all 32 threads, even if one group has nothing to do. With masks of half a warp the compiler would check at
-/// every such operation whether the threads have diverged (docs/gpu.md). Lists and exchange boards lie in shared
-/// memory.
+/// every such operation whether the threads have diverged. Lists and exchanges lie in shared memory.
 #include "kernels/common/byte_counts.hpp"
 #include "kernels/common/byte_slices.hpp"
 #include "kernels/common/fault.hpp"
@@ -48,7 +47,7 @@ struct Slices {
   static __device__ __forceinline__ u32 thread_in_group() { return SliceRow::thread_in_group(); }
   static constexpr u32 kWarp = ~0u;
   /// Returns the mask of this thread group's threads in its warp.
-  static __device__ __forceinline__ u32 mine() {
+  static __device__ __forceinline__ u32 group_mask() {
     return ((1u << threads) - 1) << (threadIdx.x % 32 / threads * threads);
   }
 
@@ -78,13 +77,13 @@ struct Slices {
   static __device__ __forceinline__ u32 first_port() { return warp_port(); }
   template <class T, u32>
   struct ByPort {
-    T mine;
-    __device__ __forceinline__ T& operator[](u32) { return mine; }
-    __device__ __forceinline__ const T& operator[](u32) const { return mine; }
+    T value;
+    __device__ __forceinline__ T& operator[](u32) { return value; }
+    __device__ __forceinline__ const T& operator[](u32) const { return value; }
   };
   template <u32 P>
-  static __device__ __forceinline__ u8& byte_of(ByPort<Row, P>& rows, u32 place) {
-    return reinterpret_cast<u8*>(rows.mine.words)[place % lanes];
+  static __device__ __forceinline__ u8& byte_of(ByPort<Row, P>& rows, u32 position) {
+    return reinterpret_cast<u8*>(rows.value.words)[position % lanes];
   }
   template <u32 P>
   struct Exchange {
@@ -92,7 +91,7 @@ struct Slices {
 
     __device__ __forceinline__ void put(u32 port, Value value) { of[port] = value; }
     __device__ __forceinline__ Value get(u32 port) const { return of[port]; }
-    __device__ __forceinline__ u8 byte(u32 place) const { return reinterpret_cast<const u8*>(of)[place]; }
+    __device__ __forceinline__ u8 byte(u32 position) const { return reinterpret_cast<const u8*>(of)[position]; }
   };
   template <u32 P>
   struct Union {
@@ -110,7 +109,7 @@ struct Slices {
     u32 set = 0;
     for (u32 other = 0; other < P; ++other)
       set |= (Value(exchange.of[other]).word >> warp_port() & 0x01010101u) << other;
-    sets.mine = Slice::of(set);
+    sets.value = Slice::of(set);
   }
 
   /// Returns the shared memory of the block of items that this thread group processes.
@@ -134,12 +133,12 @@ struct Slices {
   using SharedRows = ByPort<Row, P>;
   struct Bytes {
     const u8* of_port;
-    __device__ __forceinline__ u8 operator[](u32 place) const { return of_port[place % lanes]; }
+    __device__ __forceinline__ u8 operator[](u32 position) const { return of_port[position % lanes]; }
   };
   template <u32 P>
   static __device__ __forceinline__ Bytes share_rows(SharedRows<P>& rows, const ByPort<Value, P>& values) {
-    rows.mine = values.mine;
-    return {reinterpret_cast<const u8*>(rows.mine.words)};
+    rows.value = values.value;
+    return {reinterpret_cast<const u8*>(rows.value.words)};
   }
 
   static __device__ __forceinline__ void sync() { __syncwarp(); }
@@ -168,15 +167,15 @@ struct Slices {
     return Slice::of(__funnelshift_r(words[0], words[1], static_cast<u32>(at % 4) * 8));
   }
 
-  /// Returns the sum of `mine` over the threads of the group before this one. `all`: the sum over all of them.
-  static __device__ __forceinline__ u32 sum_before(u32 mine, u32& all) {
-    u32 sum = mine;
+  /// Returns the sum of `value` over the threads of the group before this one. `all`: the sum over all of them.
+  static __device__ __forceinline__ u32 sum_before(u32 value, u32& all) {
+    u32 sum = value;
     for (u32 distance = 1; distance < threads; distance *= 2) {
       const u32 other = __shfl_up_sync(kWarp, sum, distance, threads);
       if (thread_in_group() >= distance) sum += other;
     }
     all = __shfl_sync(kWarp, sum, threads - 1, threads);
-    return sum - mine;
+    return sum - value;
   }
   /// Lists the bits of a word: bit b of byte j as first + b * lanes + the lane of the byte. Returns the number that the
   /// thread group listed.
@@ -192,11 +191,11 @@ struct Slices {
   }
   template <u32 P>
   static __device__ __forceinline__ u32 list(const ByPort<Value, P>& values, Position* positions) {
-    return list_bits(nonzero(values.mine).word & 0x01010101u, warp_port() * lanes, positions);
+    return list_bits(nonzero(values.value).word & 0x01010101u, warp_port() * lanes, positions);
   }
   template <u32 kBits, u32 P>
   static __device__ __forceinline__ u32 list_members(const ByPort<Value, P>& sets, Position* positions) {
-    return list_bits(sets.mine.word, warp_port() * kBits * lanes, positions);
+    return list_bits(sets.value.word, warp_port() * kBits * lanes, positions);
   }
 
   template <class Work>
@@ -210,7 +209,7 @@ struct Slices {
     for (u32 first = 0; __any_sync(kWarp, first < n); first += threads) {
       Result result;
       const bool keep = first + thread_in_group() < n && work(entries[first + thread_in_group()], result);
-      const u32 keeps = __ballot_sync(kWarp, keep) & mine();
+      const u32 keeps = __ballot_sync(kWarp, keep) & group_mask();
       sync();  // every thread has read its entry of this round, so results may overwrite entries
       if (keep) results[kept + bit_count(keeps & ((1u << threadIdx.x % 32) - 1))] = result;
       kept += bit_count(keeps);

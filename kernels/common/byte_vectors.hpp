@@ -12,13 +12,14 @@
 ///   `count(x)`           members that this thread has; the sum over all threads is the total
 ///   `at_most(n, limit)`  the items whose number is at most `limit`
 ///   `ports<P>()`         the ports, of P, that this thread processes: all, or one if other warps process the others
-///   `ByPort<T, P>`       a T for each of these ports; `byte_of(rows, place)` is a byte of such rows
-///   `Exchange<P>`           a value for each of P ports that all threads see after the barrier `group_barrier()`
+///   `ByPort<T, P>`       a T for each of these ports; `byte_of(rows, position)` is a byte of such rows
+///   `Exchange<P>`        a value for each of P ports that all threads see after the barrier `group_barrier()`
 ///   `Union<P>`           the same if only the union of all values is needed
-///   `transpose_ports(exchange, sets)`  transposes sets of ports: sets[p] has the ports whose set on the board contains
-///   p `Scratch<T>`            scratch memory shared by the threads of the same ports; `GroupScratch<T>`: shared by all
-///   threads `Position`              index of a byte in an array of rows; `list()` lists the non-zero bytes, in any
-///   order `each`, `filter`, `for_each`, `in_two_steps`  process a list, whose entries are divided among the threads
+///   `transpose_ports(exchange, sets)`  transposes: sets[p] becomes the ports whose set in the exchange contains p
+///   `Scratch<T>`         scratch memory shared by the threads of the same ports
+///   `GroupScratch<T>`    scratch memory shared by all threads
+///   `Position`           index of a byte in an array of rows; `list()` lists the non-zero bytes, in any order
+///   `each`, `filter`, `for_each`, `in_two_steps`  process a list; its entries are divided among the threads
 ///   `or_bits`, `and_bits`, `put_bits`, `update`  change a byte that other threads may change at the same time
 ///   `raise`              records a fault of an item
 ///   `peek`, `poke`       read or write a byte that other threads may write or read at the same time
@@ -70,8 +71,8 @@ struct Vectors {
   template <class T, u32 P>
   using ByPort = T[P];
   template <u32 P>
-  static FLITLAB_INLINE u8& byte_of(Value (&rows)[P], u32 place) {
-    return reinterpret_cast<u8*>(rows)[place];
+  static FLITLAB_INLINE u8& byte_of(Value (&rows)[P], u32 position) {
+    return reinterpret_cast<u8*>(rows)[position];
   }
   template <u32 P>
   struct Exchange {
@@ -79,7 +80,7 @@ struct Vectors {
 
     FLITLAB_INLINE void put(u32 port, Value value) { of[port] = value; }
     FLITLAB_INLINE Value get(u32 port) const { return of[port]; }
-    FLITLAB_INLINE u8 byte(u32 place) const { return reinterpret_cast<const u8*>(of)[place]; }
+    FLITLAB_INLINE u8 byte(u32 position) const { return reinterpret_cast<const u8*>(of)[position]; }
   };
   template <u32 P>
   struct Union {

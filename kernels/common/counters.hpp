@@ -61,7 +61,7 @@ FLITLAB_TOTALS(
 
 inline constexpr u32 kCommonTotals = static_cast<u32>(Total::kEnd);
 
-/// Most totals that a model may have of its own.
+/// Largest number of totals that a model may add.
 inline constexpr u32 kOwnTotals = 64;
 inline constexpr u32 kTotals = kCommonTotals + kOwnTotals;
 

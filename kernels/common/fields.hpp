@@ -15,7 +15,7 @@
 ///     struct RouterFields {
 ///       FLITLAB_FIELDS(RouterFields,
 ///         (InputVc, input, t.ports * t.vcs, "", "input virtual channels"),
-///         (ClockFields, clock),                                     // a group of fields with a list of its own
+///         (ClockFields, clock),                                     // a group of fields with its own list
 ///         (u64, mail, t.slots, "", "arriving words", "clock_mail"))  // another name in the layout
 ///     };
 ///

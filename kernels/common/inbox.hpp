@@ -16,9 +16,10 @@ FLITLAB_INLINE void put_byte(u64& word, u32 port, u8 arrival) { reinterpret_cast
 /// Returns the byte of a port in a word of eight ports. It reads no other byte, because other threads may write those.
 FLITLAB_INLINE u8 byte_of_port(const u64& word, u32 port) { return reinterpret_cast<const u8*>(&word)[port & 7]; }
 
-/// Returns the position after `place` in a circular buffer of `size` positions.
-FLITLAB_HD inline u8 next_position(u32 place, u32 size) {
-  return static_cast<u8>((place + 1) & (0 - u32{place + 1 != size}));  // no branch, because it could not be predicted
+/// Returns the position after `position` in a circular buffer of `size` positions.
+FLITLAB_HD inline u8 next_position(u32 position, u32 size) {
+  return static_cast<u8>((position + 1) &
+                         (0 - u32{position + 1 != size}));  // no branch, because it could not be predicted
 }
 
 }  // namespace flitlab

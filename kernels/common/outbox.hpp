@@ -40,12 +40,12 @@ struct Outbox {
                arrival);
   }
 
-  /// Returns descriptor `place` of the buffers that an output port's virtual channels feed.
-  FLITLAB_INLINE Packet& descriptor(u32 port, const Peer& peer, u32 place) const {
+  /// Returns descriptor `position` of the buffers that an output port's virtual channels feed.
+  FLITLAB_INLINE Packet& descriptor(u32 port, const Peer& peer, u32 position) const {
     const auto& t = v.t;
     return port >= t.network_ports
-               ? v.terminals[peer.item].at(t.terminal_fields.ring, place)
-               : v.routers[peer.item].at(t.router_fields.ring, peer.port * port_descriptors + place);
+               ? v.terminals[peer.item].at(t.terminal_fields.ring, position)
+               : v.routers[peer.item].at(t.router_fields.ring, peer.port * port_descriptors + position);
   }
 };
 
@@ -53,11 +53,11 @@ struct Outbox {
 /// (port 0) are computed in the same way, so there is no branch to mispredict. Worth its set-up for a bulk call only.
 template <class V>
 struct BulkOutbox {
-  struct Position {
+  struct Kind {
     std::byte *flits, *credits, *rings;
     std::size_t item_bytes;
   };
-  Position place[8];  ///< `place[port]`: item 0 of the kind (routers or terminals) that the port leads to
+  Kind peer_kind[8];  ///< `[port]`: item 0 of the kind (routers or terminals) that the port leads to
   u32 port_descriptors;
 
   FLITLAB_INLINE BulkOutbox(const V& v, u32 positions, Cycle now) : port_descriptors(positions) {
@@ -66,23 +66,23 @@ struct BulkOutbox {
     const auto terminal = v.terminals[0];
     const u32 credit_slot = (now + t.credit_delay) & t.slot_mask;
     const auto bytes = [](auto& element) { return reinterpret_cast<std::byte*>(&element); };
-    const Position to_router{bytes(router.at(t.router_fields.flit_mail, (now + t.link_delay) & t.slot_mask)),
-                             bytes(router.at(t.router_fields.credit_mail, credit_slot)),
-                             bytes(router.at(t.router_fields.ring)), v.routers.item_bytes};
-    const Position to_terminal{bytes(terminal.at(t.terminal_fields.flit_mail, (now + t.eject_delay) & t.slot_mask)),
-                               bytes(terminal.at(t.terminal_fields.credit_mail, credit_slot)),
-                               bytes(terminal.at(t.terminal_fields.ring)), v.terminals.item_bytes};
-    for (u32 port = 0; port < t.ports; ++port) place[port] = port < t.network_ports ? to_router : to_terminal;
+    const Kind to_router{bytes(router.at(t.router_fields.flit_mail, (now + t.link_delay) & t.slot_mask)),
+                         bytes(router.at(t.router_fields.credit_mail, credit_slot)),
+                         bytes(router.at(t.router_fields.ring)), v.routers.item_bytes};
+    const Kind to_terminal{bytes(terminal.at(t.terminal_fields.flit_mail, (now + t.eject_delay) & t.slot_mask)),
+                           bytes(terminal.at(t.terminal_fields.credit_mail, credit_slot)),
+                           bytes(terminal.at(t.terminal_fields.ring)), v.terminals.item_bytes};
+    for (u32 port = 0; port < t.ports; ++port) peer_kind[port] = port < t.network_ports ? to_router : to_terminal;
   }
 
   FLITLAB_INLINE void flit(u32 port, const Peer& peer, u8 arrival) const {
-    place[port].flits[peer.item * place[port].item_bytes + peer.port] = std::byte{arrival};
+    peer_kind[port].flits[peer.item * peer_kind[port].item_bytes + peer.port] = std::byte{arrival};
   }
   FLITLAB_INLINE void credit(u32 port, const Peer& peer, u32 vc) const {
-    place[port].credits[peer.item * place[port].item_bytes + peer.port] = static_cast<std::byte>(vc + 1);
+    peer_kind[port].credits[peer.item * peer_kind[port].item_bytes + peer.port] = static_cast<std::byte>(vc + 1);
   }
   FLITLAB_INLINE Packet& descriptor(u32 port, const Peer& peer, u32 at) const {
-    std::byte* rings = place[port].rings + peer.item * place[port].item_bytes;
+    std::byte* rings = peer_kind[port].rings + peer.item * peer_kind[port].item_bytes;
     return reinterpret_cast<Packet*>(rings)[peer.port * port_descriptors + at];
   }
 };

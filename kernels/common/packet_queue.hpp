@@ -13,11 +13,11 @@ template <int W>
 FLITLAB_HD inline u32 tails_among(const Item<W>& item, Field<Packet> field, u32 ring0, u32 ring, u32 first, u32 left,
                                   u32 flits) {
   u32 tails = 0;
-  for (u32 place = first; tails < ring && flits && flits >= left; ++tails) {  // the bound on `tails` ends the loop even
-                                                                              // if the state is corrupt
+  for (u32 position = first; tails < ring && flits && flits >= left; ++tails) {  // the bound on `tails` ends the loop
+                                                                                 // even if the state is corrupt
     flits -= left;
-    place = next_position(place, ring);
-    left = item.at(field, ring0 + place).flits;
+    position = next_position(position, ring);
+    left = item.at(field, ring0 + position).flits;
   }
   return tails;
 }

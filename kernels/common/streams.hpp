@@ -1,5 +1,5 @@
 #pragma once
-/// Random streams that all models share. Every use of random numbers has a number of its own, so that no two uses share
+/// Random streams that all models share. Every use of random numbers has a different number, so that no two uses share
 /// a key; never reuse one. A model's own streams are in its folder (`streams.hpp`). Two models may use the same number,
 /// because a network has one model, but never one of the numbers here.
 #include "kernels/common/types.hpp"

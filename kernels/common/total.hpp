@@ -25,9 +25,9 @@ using TotalTable = std::span<const TotalRecord>;
 
 /// Returns a total's name with # replaced by the number of an element.
 inline std::string element_name(std::string_view name, u32 element) {
-  const std::size_t place = name.find('#');
-  if (place == name.npos) return std::string(name);
-  return std::string(name.substr(0, place)) + std::to_string(element) + std::string(name.substr(place + 1));
+  const std::size_t mark = name.find('#');
+  if (mark == name.npos) return std::string(name);
+  return std::string(name.substr(0, mark)) + std::to_string(element) + std::string(name.substr(mark + 1));
 }
 
 }  // namespace flitlab

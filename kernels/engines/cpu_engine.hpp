@@ -8,7 +8,7 @@
 
 #include "kernels/engines/arena.hpp"
 #include "kernels/engines/engine.hpp"
-#include "kernels/engines/team.hpp"
+#include "kernels/engines/thread_group.hpp"
 #include "kernels/engines/visit.hpp"
 
 namespace flitlab {
@@ -124,8 +124,8 @@ class CpuEngine : public Engine {
   }
 
  protected:
-  /// Calls work(replica, thread, team) for all active replicas. If there are enough of them, each thread takes replicas
-  /// alone (`thread_group` is null); otherwise a thread group shares each.
+  /// Calls work(replica, thread, thread_group) for all active replicas. If there are enough of them, each thread takes
+  /// replicas alone (`thread_group` is null); otherwise a thread group shares each.
   template <class Work>
   void divide(std::span<const u32> active, Work&& work) {
     if (threads_ == 1 || active.empty()) {

@@ -1,7 +1,7 @@
 #pragma once
 /// The CUDA engine: the only code that launches kernels. It runs the same phase functions as the CPU engine.
 ///
-/// A job runs in one of two ways. If each block of threads has replicas of its own (one, or several small ones), one
+/// A job runs in one of two ways. If each replica fits into one block of threads (which may have several), one
 /// launch advances all replicas by many cycles, with a block barrier per step. Otherwise all replicas are distributed
 /// over a cooperative grid, with a grid barrier per step. engine_cost.hpp estimates which is faster. In both cases the
 /// cycle loop neither allocates memory nor transfers data to the host.
@@ -27,7 +27,7 @@ namespace flitlab {
 /// 0: the grid processes all replicas, with grid barriers. Consecutive threads take routers of one replica after the
 /// other, so that warps are full even if replicas are small. In phases with `due`, threads process only the items that
 /// are due while these are few (work_list.cuh). One block of kBlockThreads per multiprocessor is enough; without the
-/// launch bound the compiler makes room for two and spills registers (docs/gpu.md).
+/// launch bound the compiler makes room for two and spills registers.
 template <class Model, class List>
 __global__ void __launch_bounds__(kBlockThreads, 1)
     step_kernel(const __grid_constant__ DeviceJob<Model> job, Cycle from, u32 cycles, u32 together) {
@@ -153,13 +153,13 @@ class CudaEngine : public Engine {
     if (replicas.empty()) return reports;
     launch<typename Model::Audit>(replicas, 1);
     FLITLAB_CUDA_CHECK(cudaMemset(found_.data(), 0xFF, found_.size() * sizeof(unsigned long long)));
-    for (u32 kind = 0; kind < job_.place.kinds; ++kind)
-      launch_for_each(fault_kernel<Model>, u64{job_.active_count} * job_.place.count[kind], job_, kind,
+    for (u32 kind = 0; kind < job_.placement.kinds; ++kind)
+      launch_for_each(fault_kernel<Model>, u64{job_.active_count} * job_.placement.count[kind], job_, kind,
                       found_.data() + kind * rows_.size());
     std::vector<unsigned long long> found(found_.size());
     found_.copy_to(found.data(), found.size());
-    for (u32 kind = job_.place.kinds; kind-- > 0;)  // in reverse, so that the fault of the lowest-numbered kind is the
-                                                    // one reported
+    for (u32 kind = job_.placement.kinds; kind-- > 0;)  // in reverse, so that the fault of the lowest-numbered kind is
+                                                        // the one reported
       for (std::size_t i = 0; i < replicas.size(); ++i) {
         const unsigned long long first = found[kind * rows_.size() + i];
         const u32 word = static_cast<u32>(first), item = static_cast<u32>(first >> 32);
@@ -221,10 +221,10 @@ class CudaEngine : public Engine {
 
   u64 state_hash(u32 replica) const override {
     u64 sum = 0, first_word = 0;
-    for (u32 kind = 0; kind < job_.place.kinds; ++kind) {
-      const std::byte* items = arena_.data() + replica_bytes_ * replica + job_.place.offset[kind];
-      const u64 words = u64{job_.place.count[kind]} * job_.place.item_bytes[kind] / 8;
-      sum += hash_.part({items, byte_places_[kind].data(), first_word, job_.place.item_bytes[kind]}, words);
+    for (u32 kind = 0; kind < job_.placement.kinds; ++kind) {
+      const std::byte* items = arena_.data() + replica_bytes_ * replica + job_.placement.offset[kind];
+      const u64 words = u64{job_.placement.count[kind]} * job_.placement.item_bytes[kind] / 8;
+      sum += hash_.part({items, byte_places_[kind].data(), first_word, job_.placement.item_bytes[kind]}, words);
       first_word += words;
     }
     return sum;
@@ -234,7 +234,7 @@ class CudaEngine : public Engine {
 
  private:
   std::byte* field_start(u32 replica, u32 kind, const FieldInfo& field) const {
-    return arena_.data() + replica_bytes_ * replica + job_.place.offset[kind] + std::size_t{field.offset} * kWidth;
+    return arena_.data() + replica_bytes_ * replica + job_.placement.offset[kind] + std::size_t{field.offset} * kWidth;
   }
 
   /// Returns a kind of item that consists of one field.
@@ -247,7 +247,7 @@ class CudaEngine : public Engine {
     if (active.empty() || !cycles) return;
     choose(active);
     const auto kernel = step_kernel<Model, List>;
-    const JobSize size{job_.place.count[0], job_.active_count};
+    const JobSize size{job_.placement.count[0], job_.active_count};
     const DeviceSize device{multiprocessors(), most_threads(kernel)};
     if (runs_in_blocks(size, device, Model::Table::cost)) {
       const u32 together = replicas_of_block(size, device);
@@ -274,8 +274,8 @@ class CudaEngine : public Engine {
   DeviceArray<unsigned long long> found_;  ///< [kind][replica]
   mutable DeviceHash hash_;
 
- protected:  // for engines with kernels of their own
-  /// Sets the replicas that the next launches process. They are mostly those of the last launch.
+ protected:  // for engines with other kernels
+  /// Sets the replicas that the next launches process. They are mostly the same as in the last launch.
   void choose(std::span<const u32> active) {
     if (std::ranges::equal(active, chosen_)) return;
     chosen_.assign(active.begin(), active.end());

@@ -12,7 +12,7 @@ namespace flitlab {
 template <class Model>
 struct DeviceJob {
   typename Model::Table table;
-  Placement place;
+  Placement placement;
   std::byte* arena;
   std::size_t replica_bytes;
   const ReplicaRow* rows;
@@ -24,7 +24,7 @@ struct DeviceJob {
   using View = typename Model::template View<kWidth, false>;
 
   FLITLAB_HD View view(u32 replica) const {
-    return Model::template make_view<kWidth, false>(table, place, arena + replica_bytes * replica, rows + replica,
+    return Model::template make_view<kWidth, false>(table, placement, arena + replica_bytes * replica, rows + replica,
                                                     shards + replica, EventLog{});
   }
 };
@@ -42,7 +42,7 @@ __global__ void totals_kernel(const __grid_constant__ DeviceJob<Model> job, u32 
 template <class Model>
 __global__ void fault_kernel(const __grid_constant__ DeviceJob<Model> job, u32 kind, unsigned long long* found) {
   const u64 i = u64{blockIdx.x} * blockDim.x + threadIdx.x;
-  const u32 items = job.place.count[kind];
+  const u32 items = job.placement.count[kind];
   if (i >= u64{job.active_count} * items) return;
   const u32 r = static_cast<u32>(i / items), item = static_cast<u32>(i % items);
   const u32 word = Model::fault_of(job.view(job.active[r]), kind, item);

@@ -66,12 +66,12 @@ __global__ void __launch_bounds__(kResident ? Lanes::most_threads_resident : Lan
   const u32 blocks = job.blocks(), all = work.active_count * blocks;
   const u32 warp_groups = blockDim.x / Lanes::warp_group, group_in_warp = threadIdx.x % 32 / Lanes::thread_group;
   // Returns the index of this thread group's first block of items, among those of the block of threads, and among all.
-  const auto place = [&] { return 2 * (opaque(threadIdx.x) / Lanes::warp_group) + group_in_warp; };
-  const auto first = [&] { return 2 * warp_groups * blockIdx.x + place(); };
+  const auto block_of_group = [&] { return 2 * (opaque(threadIdx.x) / Lanes::warp_group) + group_in_warp; };
+  const auto first = [&] { return 2 * warp_groups * blockIdx.x + block_of_group(); };
   const auto replica_of = [&](u32 i) { return i < all ? work.active[i / blocks] : job.idle_replica; };
   const auto home = [&](u32 i) { return job.home(replica_of(i), i % blocks); };
   const auto resident = [&] {
-    return shared_memory() + 2 * warp_groups * Lanes::scratch_bytes + place() * Lanes::resident_bytes;
+    return shared_memory() + 2 * warp_groups * Lanes::scratch_bytes + block_of_group() * Lanes::resident_bytes;
   };
   if (kResident && first() - group_in_warp < all) copy_resident<Lanes>(home(first()), resident());
   u32 counted = kNone;  // replica whose tally is open; the spare replica is not counted
@@ -79,10 +79,10 @@ __global__ void __launch_bounds__(kResident ? Lanes::most_threads_resident : Lan
     next_barrier = now + std::min(from + cycles - now, job.lookahead);
     Lanes::by_part([&](auto tally) __attribute__((always_inline)) {
       for (u32 i = first(); i - group_in_warp < all; i += gridDim.x * 2 * warp_groups) {
-        if (const u32 mine = work.active[i < all ? i / blocks : 0]; counted != mine) {
+        if (const u32 active_replica = work.active[i < all ? i / blocks : 0]; counted != active_replica) {
           if (counted != kNone) tally.end(work.shards + counted);
-          tally.begin(work.shards + mine);
-          counted = mine;
+          tally.begin(work.shards + active_replica);
+          counted = active_replica;
         }
         Lanes::group_barrier();
         FLITLAB_ROLLED for (Cycle cycle = now; cycle != next_barrier; ++cycle) {

@@ -8,9 +8,9 @@ namespace flitlab {
 /// Hash contribution of one 8-byte word of the canonical state (hash_state, kernels/engines/state_layout.hpp).
 struct HashWord {
   const std::byte* state;
-  const uint2* place;  ///< [canonical byte of an item]: x: offset in a block at lane 0; y: bytes from lane to lane, 0
-                       ///< for padding
-  u64 first_word;      ///< canonical word number of the kind's first item
+  const uint2* offsets;  ///< [canonical byte of an item]: x: offset in a block at lane 0; y: bytes from lane to lane, 0
+                         ///< for padding
+  u64 first_word;        ///< canonical word number of the kind's first item
   u32 item_bytes;
 
   __device__ u64 operator()(u64 i) const {
@@ -19,7 +19,7 @@ struct HashWord {
     const std::byte* block = state + item / 32 * 32 * item_bytes;
     u64 word = 0;
     for (u32 b = 0; b < 8; ++b) {
-      const uint2 at = place[byte + b];
+      const uint2 at = offsets[byte + b];
       if (at.y) word |= static_cast<u64>(block[at.x + item % 32 * at.y]) << (8 * b);
     }
     return mix64(word ^ mix64(first_word + i + 0x9E3779B97F4A7C15ull));

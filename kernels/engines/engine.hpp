@@ -52,8 +52,7 @@ class Engine {
   /// Advances the listed replicas by `cycles`. A replica that is left out is frozen; call set_state() before advancing
   /// it again.
   virtual void advance(u32 cycles, std::span<const u32> active) = 0;
-  /// Returns the totals and histograms of a replica, summed over shards. Totals of audits are those of the last
-  /// audit().
+  /// Returns the totals and histograms of a replica, summed over shards. Totals of audits are from the last audit().
   virtual CounterShard counters(u32 replica) = 0;
   /// Replaces a replica's run parameters, between cycles.
   virtual void set_row(u32 replica, const ReplicaRow& row) = 0;

@@ -9,11 +9,14 @@
 namespace flitlab {
 
 /// Cost of a router-cycle of a model at about half of the load that its networks carry. A model's table has one.
+/// `cpu_ns` is measured (flitlab bench). The others are counts of the kernels of November 2026; for lane state they
+/// are fitted to measurements. For a new model, begin with those of a similar model, and correct them until the
+/// estimates agree with rates measured on a GPU (tests/perf/gpu_report.cpp).
 struct EngineCost {
-  double cpu_ns = 50;   ///< on one CPU core; measured (flitlab bench)
-  double loads = 150;   ///< consecutive loads from device memory by the thread that has most; counted ("longest")
-  double blocks = 12;   ///< basic blocks that warps execute; counted
-  double bytes = 2500;  ///< bytes moved by sectors of device memory; counted
+  double cpu_ns = 50;   ///< on one CPU core
+  double loads = 150;   ///< consecutive loads from device memory by the thread that has most
+  double blocks = 12;   ///< basic blocks that warps execute
+  double bytes = 2500;  ///< bytes moved by sectors of device memory
   u32 warp_group = 0;   ///< routers per warp group in lanes (cuda_lane_engine.cuh); 0: one thread per router
   u32 warp_groups = 0;  ///< warp groups that run on a multiprocessor at the same time
 };

@@ -1,5 +1,5 @@
 #pragma once
-/// Creates an engine for a plan's table. Each engine is compiled in a translation unit of its own, from the two that
+/// Creates an engine for a plan's table. Each engine is compiled in a separate translation unit, from the two that
 /// every model has: `cpu.cpp` (kernels/engines/cpu_unit.hpp) and `cuda.cu` (kernels/engines/cuda_unit.cuh). Callers see
 /// only the table, so an edit of a model's phases recompiles that model alone.
 #include <memory>

@@ -17,7 +17,6 @@
 /// While few items are due, the engine lists these and processes only the list (visit.hpp, work_list.cuh). Optional:
 ///   `static constexpr bool listed = true`, or `false`  a device always, or never, lists the items that are due; true
 ///                                                     pays where `due` is cheap and full warps are faster at any load
-///                                                     (docs/gpu.md)
 ///   `static u64 due_set(const View&, u32 group, Cycle)`
 ///                                                     the items that are due among the 64 from 64 `group` on, as bits;
 ///                                                     for phases in which few items are due

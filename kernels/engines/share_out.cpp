@@ -5,7 +5,7 @@
 #include <exception>
 #include <mutex>
 
-#include "kernels/engines/team.hpp"
+#include "kernels/engines/thread_group.hpp"
 
 namespace flitlab {
 

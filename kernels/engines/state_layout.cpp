@@ -9,7 +9,7 @@ namespace flitlab {
 namespace {
 
 /// Returns the byte offset of element `index` of a field of `item`, stored in blocks of `width`.
-std::size_t place(const ItemKind& kind, const FieldInfo& field, std::size_t item, u32 index, u32 width) {
+std::size_t element_offset(const ItemKind& kind, const FieldInfo& field, std::size_t item, u32 index, u32 width) {
   const std::size_t block = item / width, lane = item % width;
   return block * width * kind.item_bytes + std::size_t{field.offset} * width +
          (std::size_t{index} * width + lane) * field.element_bytes;
@@ -37,8 +37,8 @@ void convert_state(const StateLayout& layout, const std::byte* from, u32 from_wi
       for (std::size_t item = 0; item < kind.count; ++item)
         for (const FieldInfo& field : kind.fields)
           for (u32 i = 0; i < field.count; ++i)
-            std::memcpy(to + place(kind, field, item, i, to_width), from + place(kind, field, item, i, from_width),
-                        field.element_bytes);
+            std::memcpy(to + element_offset(kind, field, item, i, to_width),
+                        from + element_offset(kind, field, item, i, from_width), field.element_bytes);
     }
     from += kind.bytes(from_width);
     to += kind.bytes(to_width);
@@ -55,14 +55,14 @@ void read_field(const ItemKind& kind, const FieldInfo& field, const std::byte* i
   auto* to = static_cast<std::byte*>(out);
   for (std::size_t item = 0; item < kind.count; ++item)
     for (u32 i = 0; i < field.count; ++i, to += field.element_bytes)
-      std::memcpy(to, items + place(kind, field, item, i, width), field.element_bytes);
+      std::memcpy(to, items + element_offset(kind, field, item, i, width), field.element_bytes);
 }
 
 void write_field(const ItemKind& kind, const FieldInfo& field, std::byte* items, u32 width, const void* in) {
   auto* from = static_cast<const std::byte*>(in);
   for (std::size_t item = 0; item < kind.count; ++item)
     for (u32 i = 0; i < field.count; ++i, from += field.element_bytes)
-      std::memcpy(items + place(kind, field, item, i, width), from, field.element_bytes);
+      std::memcpy(items + element_offset(kind, field, item, i, width), from, field.element_bytes);
 }
 
 u64 hash_state(const StateLayout& layout, const std::byte* state, u32 width) {

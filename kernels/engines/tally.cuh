@@ -6,8 +6,8 @@
 
 namespace flitlab {
 
-/// A tally in shared memory for a block of items. Recent counts are in two halves of 16 bits per total, each in a word
-/// of its own, so that additions cannot overflow; a thread group adds them to 64-bit sums.
+/// A tally in shared memory for a block of items. Recent counts are in two halves of 16 bits per total, each in a
+/// separate word, so that additions cannot overflow; a thread group adds them to 64-bit sums.
 template <u32 kGroupThreads>
 class SharedTally {
  public:

@@ -1,7 +1,7 @@
 #pragma once
-/// What engines with lane state share (kernels/engines/lane_engine.hpp, cuda_lane_engine.cuh). Each replica's state has
-/// two forms, lane state and the canonical state, and one may be out of date. Reading the canonical state brings it up
-/// to date first; changing it makes the lane state out of date.
+/// Common code of engines with lane state (kernels/engines/lane_engine.hpp, cuda_lane_engine.cuh). Each replica's state
+/// has two forms, lane state and the canonical state, and one may be out of date. Reading the canonical state brings it
+/// up to date first; changing it makes the lane state out of date.
 #include <functional>
 #include <map>
 #include <span>

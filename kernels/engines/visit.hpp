@@ -4,11 +4,11 @@
 
 #include "kernels/common/bits.hpp"
 #include "kernels/engines/phases.hpp"
-#include "kernels/engines/team.hpp"
+#include "kernels/engines/thread_group.hpp"
 
 namespace flitlab {
 
-/// What a thread remembers from cycle to cycle about the items it visits.
+/// A thread's notes about the items that it visits, kept from cycle to cycle.
 struct VisitHistory {
   u32 ahead;     ///< items to prefetch ahead; 0: no prefetching
   u32 busy = 0;  ///< one bit per phase: most items were due when last checked

@@ -45,14 +45,14 @@ class WorkList {
                                                               Work&& work) {
     u32 seen = 0, found = 0;
     FLITLAB_ROLLED for (u32 left = first < end ? end - first : 0; left;) {
-      const u32 mine = end - left + threadIdx.x;
-      const bool is_mine = threadIdx.x < left;
+      const u32 candidate = end - left + threadIdx.x;
+      const bool is_candidate = threadIdx.x < left;
       seen += left < blockDim.x ? left : blockDim.x;
       left -= stride < left ? stride : left;
-      u32 i = is_mine ? 0 : 1, n = 1, step = 1;
+      u32 i = is_candidate ? 0 : 1, n = 1, step = 1;
       bool enough = false;
       if (packs) {
-        add(mine, is_mine && due(mine));
+        add(candidate, is_candidate && due(candidate));
         __syncthreads();
         n = counts_[turn_];
         enough = n >= blockDim.x || !left;
@@ -62,7 +62,7 @@ class WorkList {
           counts_[turn_ ^ 1] = 0;  // the count of the next list; no thread writes this
                                    // list's count any more
       }
-      FLITLAB_ROLLED for (; i < n; i += step) work(packs ? items_[i] : mine);
+      FLITLAB_ROLLED for (; i < n; i += step) work(packs ? items_[i] : candidate);
       if (packs) __syncthreads();
       turn_ ^= u32{enough};
     }
@@ -73,10 +73,10 @@ class WorkList {
   /// Appends items in thread order within a warp, and in any order of warps.
   __device__ inline __attribute__((always_inline)) void add(u32 item, bool due) {
     const u32 all = __ballot_sync(~0u, due), lane = threadIdx.x % 32;
-    u32 place = 0;
-    if (lane == 0 && all) place = atomicAdd(&counts_[turn_], bit_count(all));
-    place = __shfl_sync(~0u, place, 0);
-    if (due) items_[place + bit_count(all & ((1u << lane) - 1))] = item;
+    u32 position = 0;
+    if (lane == 0 && all) position = atomicAdd(&counts_[turn_], bit_count(all));
+    position = __shfl_sync(~0u, position, 0);
+    if (due) items_[position + bit_count(all & ((1u << lane) - 1))] = item;
   }
 
   u32* counts_;  ///< lengths of the present list and of the next

@@ -8,13 +8,13 @@
 
 namespace flitlab {
 
-/// Returns number `place` of a random order of 0 to `count` - 1, given by `key`. A keyed bijection of the next power of
-/// two is repeated until the result is below `count`, usually once or twice (cycle walking: Black & Rogaway, "Ciphers
-/// with arbitrary finite domains", CT-RSA 2002). It takes eight rounds: with four, orders of a few numbers would not be
-/// equally likely.
-FLITLAB_HD inline u32 shuffled(u32 place, u32 count, u64 key) {
+/// Returns number `position` of a random order of 0 to `count` - 1, given by `key`. A keyed bijection of the next power
+/// of two is repeated until the result is below `count`, usually once or twice (cycle walking: Black & Rogaway,
+/// "Ciphers with arbitrary finite domains", CT-RSA 2002). It takes eight rounds: with four, orders of a few numbers
+/// would not be equally likely.
+FLITLAB_HD inline u32 shuffled(u32 position, u32 count, u64 key) {
   const u32 bits = bit_width(count - 1), half = (bits + 1) / 2, mask = (1u << bits) - 1;
-  u32 x = place;
+  u32 x = position;
   do {
     u64 k = key;
     for (u32 round = 0; round < 8; ++round) {
@@ -29,14 +29,14 @@ FLITLAB_HD inline u32 shuffled(u32 place, u32 count, u64 key) {
 /// Returns which of a terminal's `count` destinations it sends to in a turn. Turns are counted from 0, and every
 /// `count` of them are a round. A rotated order begins with destination `first`.
 FLITLAB_HD inline u32 destination_of_turn(Order order, u64 seed, u32 terminal, u32 first, u32 count, u32 turn) {
-  const u32 place = turn % count;
-  if (order == Order::kSame) return place;
+  const u32 position = turn % count;
+  if (order == Order::kSame) return position;
   if (order == Order::kRotated) {
-    const u32 to = first + place;
+    const u32 to = first + position;
     return to < count ? to : to - count;
   }
   const Random4 r = philox(seed, stream::kAllToAll, terminal, turn / count);
-  return shuffled(place, count, u64{r.word[0]} << 32 | r.word[1]);
+  return shuffled(position, count, u64{r.word[0]} << 32 | r.word[1]);
 }
 
 /// Returns the rank of the destination in a turn, among `count` >= 2 terminals that send to one another. The sender is

@@ -1,5 +1,5 @@
 #pragma once
-/// What a configuration chooses of traffic.
+/// Configurable choices of traffic.
 #include "kernels/common/choices.hpp"
 
 namespace flitlab {

@@ -78,8 +78,8 @@ template <class V, int W>
 FLITLAB_INLINE void queue_reply(const V& v, const Item<W>& terminal, LoopControl& loop, const Packet& request,
                                 Cycle now) {
   const auto& t = v.t;
-  const u32 place = (loop.reply_first + loop.replies) % t.traffic.reply_queue;
-  terminal.at(t.terminal_fields.reply, place) = QueuedReply{request.src, request.tag, now + t.traffic.reply_delay};
+  const u32 position = (loop.reply_first + loop.replies) % t.traffic.reply_queue;
+  terminal.at(t.terminal_fields.reply, position) = QueuedReply{request.src, request.tag, now + t.traffic.reply_delay};
   --loop.promised;
   ++loop.replies;
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// What all sources of packets share: counting a creation, starting a packet on a virtual channel, sending its flits,
+/// Common code of all packet sources: counting a creation, starting a packet on a virtual channel, sending its flits,
 /// and counting its delivery.
 ///
 /// The router model provides these functions, found by the namespace of its view:
@@ -7,8 +7,8 @@
 ///   `credits_to_start(v, packet)`         credits that such a VC needs before the packet's head may leave
 ///   `address_packet(v, index, packet, destination)`  sets dst, dst_port and the routing state
 ///   `injection_port(v, index)`            the router's port to which a terminal is attached
-///   `injection_descriptor(v, index, vc, place)`  descriptor `place` of the router's buffer that a terminal sends to
-///   `send_to_router(v, index, arrival, now)`, `credit_to_router(v, index, vc, now)`  send a flit or a credit
+///   `injection_descriptor(v, index, vc, position)`  descriptor `position` of the router's buffer that a terminal sends
+///   to `send_to_router(v, index, arrival, now)`, `credit_to_router(v, index, vc, now)`  send a flit or a credit
 ///   `is_destination(v, index, packet)`    whether a packet's address is that of this terminal
 ///   `is_misdelivered(v, index, packet)`   whether software intended another terminal; the two may differ if the
 ///                                         routing tables are wrong

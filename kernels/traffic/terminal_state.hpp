@@ -77,7 +77,7 @@ struct EjectionVc {
     (u16, left, "flits", "of the front packet, still to be consumed; 0: the packet has not been accepted"))
 };
 
-/// What the sizes of a terminal's fields depend on.
+/// Quantities that determine the sizes of a terminal's fields.
 struct TerminalSize {
   TrafficMode mode;
   u32 vcs;          ///< virtual channels of the channels to and from the router

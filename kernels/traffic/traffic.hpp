@@ -13,7 +13,7 @@
 
 namespace flitlab {
 
-/// Where a terminal's packets come from.
+/// Source of a terminal's packets.
 enum class TrafficMode : u8 { kOpen, kRequestReply, kTrace, kProgram, kBroadcast };
 enum class Pattern : u8 { kUniform, kPermutation, kHot, kMatrix, kAllToAll, kAllToRegion };
 enum class LengthLaw : u8 { kTable, kGeometric };

@@ -1,17 +1,11 @@
-# FLITLAB_CUDA=HOST: the CUDA engine for a device that the host emulates (README.md). Its inline functions are other ones
-# than those of the CPU engines, so that it is a library which shows nothing of itself but how engines are made.
+# FLITLAB_CUDA=HOST: the CUDA engine on an emulated device (README.md). Its inline functions differ from those of the
+# CPU engines under the same names, so it is a shared library that exports only the functions that make engines.
 file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS kernels/*.cu)
 set_source_files_properties(${cuda_sources} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS
-  # What only CPUs do, as prefetching, leaves parameters without a use.
+  # Parameters of CPU-only code, such as prefetching, are unused.
   "-x;c++;-Wno-unused-parameter;-include;${PROJECT_SOURCE_DIR}/tests/cuda_on_host/include/cuda_runtime.h")
 file(GLOB device_sources CONFIGURE_DEPENDS tests/cuda_on_host/*.cpp)
-if(FLITLAB_COUNTS)  # what threads do is written down (counts/recorder.cpp)
-  set_property(SOURCE ${cuda_sources} APPEND PROPERTY COMPILE_OPTIONS
-    -O2 -g1 -DCUDA_ON_HOST_COUNTS -fsanitize=thread -fsanitize-coverage=trace-pc --param=tsan-instrument-func-entry-exit=0)
-  list(APPEND device_sources tests/cuda_on_host/counts/recorder.cpp)
-  set_source_files_properties(${device_sources} PROPERTIES COMPILE_DEFINITIONS CUDA_ON_HOST_COUNTS)
-endif()
-if(FLITLAB_SANITIZE MATCHES "thread")  # a race is one of kernels; what is volatile is shared on purpose
+if(FLITLAB_SANITIZE MATCHES "thread")  # report races of kernels only, except those of volatile data
   set_property(SOURCE ${cuda_sources} APPEND PROPERTY COMPILE_OPTIONS --param=tsan-distinguish-volatile=1)
   set_source_files_properties(${device_sources} PROPERTIES COMPILE_OPTIONS -fno-sanitize=thread
                               COMPILE_DEFINITIONS CUDA_ON_HOST_RACES)
@@ -25,7 +19,3 @@ target_link_options(flitlab_cuda_on_host PRIVATE
   -Wl,--version-script=${PROJECT_SOURCE_DIR}/tests/cuda_on_host/exports.map)
 set_target_properties(flitlab_cuda_on_host PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR}/tests/cuda_on_host/exports.map)
 target_link_libraries(flitlab_core PUBLIC flitlab_cuda_on_host)
-if(FLITLAB_COUNTS)
-  add_executable(flitlab_gpu_counts tests/cuda_on_host/counts/main.cpp)
-  target_link_libraries(flitlab_gpu_counts PRIVATE flitlab_core)
-endif()

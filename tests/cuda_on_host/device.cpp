@@ -1,4 +1,4 @@
-/// What the device says of itself.
+/// Properties of the emulated device.
 #include "tests/cuda_on_host/device.hpp"
 
 #include <cstdio>

@@ -1,14 +1,15 @@
 #pragma once
-/// What the device is.
+/// Properties of the emulated device.
 #include <cstddef>
 
 namespace cuda_on_host {
 
 inline constexpr int kMultiprocessors = 3;
 
-/// Memory: as much as CUDA_ON_HOST_MEMORY says, in MB.
+/// Returns the device memory, bytes (CUDA_ON_HOST_MEMORY, in MB).
 std::size_t device_bytes();
 
+/// Returns the value of an environment variable, or `otherwise` if it is not set.
 unsigned from_environment(const char* name, unsigned otherwise);
 
 }  // namespace cuda_on_host

@@ -1,6 +1,6 @@
-"""Installs a flitlab whose CUDA engine runs on the device that the host emulates: `install.py FOLDER`.
+"""Installs a flitlab package whose CUDA engine runs on the emulated device: `install.py FOLDER`.
 
-    PYTHONPATH=FOLDER flitlab run configs/vc-mesh-8x8.toml --backend cuda
+    PYTHONPATH=FOLDER python -m flitlab run vc-mesh-8x8 --backend cuda
 """
 
 import os

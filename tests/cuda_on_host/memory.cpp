@@ -17,28 +17,28 @@
 namespace {
 
 constexpr std::size_t kPage = 4096;
-constexpr std::size_t kAlignment = 64;  ///< the largest that a type here asks for; CUDA gives 256
+constexpr std::size_t kAlignment = 64;  ///< largest alignment of flitlab's types; CUDA aligns to 256
 
-/// Arrays end with a page, and the next page can never be touched, so that the first element after an array is missed.
+/// An array ends at the end of a page, and the next page is protected, so that an access after the array's end faults.
 struct Allocation {
   std::byte* pages;
   std::size_t page_bytes;
-  std::size_t bytes;  ///< that were asked for
+  std::size_t bytes;  ///< requested
 };
 
-std::map<const std::byte*, Allocation> allocations;  // by the first byte of the array
-std::mutex changes;
-std::size_t in_use = 0;  ///< bytes
-int users = 0;           ///< who may reach them now
+std::map<const std::byte*, Allocation> allocations;  ///< by the first byte of the array
+std::mutex changes;                                  ///< guards these variables
+std::size_t in_use = 0;                              ///< bytes
+int users = 0;                                       ///< OnDevice objects
 
 void protect(const Allocation& a, int how) {
   if (!mprotect(a.pages, a.page_bytes, how)) return;
-  std::perror("CUDA on the host: pages of the device cannot be protected");  // areas are limited in number
+  std::perror("CUDA on the host: cannot protect pages of the device");  // the number of mappings is limited
   std::abort();
 }
 
-/// The array that has these bytes; null: none has.
-const Allocation* holder(const void* data, std::size_t bytes) {
+/// Returns the array that contains these bytes, or null.
+const Allocation* allocation_of(const void* data, std::size_t bytes) {
   const auto* first = static_cast<const std::byte*>(data);
   auto after = allocations.upper_bound(first);
   if (after == allocations.begin()) return nullptr;
@@ -47,13 +47,13 @@ const Allocation* holder(const void* data, std::size_t bytes) {
   return offset <= after->second.bytes && bytes <= after->second.bytes - offset ? &after->second : nullptr;
 }
 
-/// Does `work` if `on_device` lies on the device and `on_host` does not.
+/// Calls `work` if `on_device` is in device memory and `on_host` is not; otherwise returns an error.
 template <class Work>
 cudaError_t copy(const void* on_device, std::size_t device_bytes, const void* on_host, Work work) {
   const std::lock_guard lock(changes);
   on_host ? cuda_on_host::count_copy_call(device_bytes) : cuda_on_host::count_launch_call();
-  const Allocation* a = holder(on_device, device_bytes);
-  if (!a || holder(on_host, 0)) return cudaErrorInvalidValue;
+  const Allocation* a = allocation_of(on_device, device_bytes);
+  if (!a || allocation_of(on_host, 0)) return cudaErrorInvalidValue;
   if (!users) protect(*a, PROT_READ | PROT_WRITE);
   work();
   if (!users) protect(*a, PROT_NONE);
@@ -76,8 +76,6 @@ OnDevice::~OnDevice() {
   for (const auto& [first, a] : allocations) protect(a, PROT_NONE);
 }
 
-bool is_on_device(const void* address) { return holder(address, 0); }
-
 void on_device(const std::function<void()>& work) {
   const OnDevice here;
   work();
@@ -95,7 +93,7 @@ cudaError_t cudaMalloc(void** data, std::size_t bytes) {
   if (pages == MAP_FAILED) return cudaErrorMemoryAllocation;
   const Allocation array{static_cast<std::byte*>(pages), page_bytes, bytes};
   protect(array, PROT_READ | PROT_WRITE);
-  std::memset(pages, 0xA5, page_bytes);  // what is there at first is not zero on a device
+  std::memset(pages, 0xA5, page_bytes);  // fresh memory of a GPU is not zero either
   protect(array, PROT_NONE);
   in_use += bytes;
   *data = array.pages + (page_bytes - aligned);

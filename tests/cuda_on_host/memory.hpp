@@ -1,15 +1,13 @@
 #pragma once
-/// Memory of the device. The host cannot touch it: it can be reached while something runs on the device, and no longer.
+/// Device memory. It is accessible only while code runs on the device, so that accesses of the host end the process.
 
 namespace cuda_on_host {
 
-/// Lets this thread, and all others, reach the device's memory while it lives.
+/// Makes device memory accessible, to all threads, during this object's lifetime.
 struct OnDevice {
   OnDevice();
   ~OnDevice();
   OnDevice(const OnDevice&) = delete;
 };
-
-bool is_on_device(const void* address);
 
 }  // namespace cuda_on_host

@@ -1,5 +1,5 @@
 #pragma once
-/// What the sanitizers of memory and of threads must know of fibers. Without them all of this is empty.
+/// Calls that inform the address and thread sanitizers of fibers. Without a sanitizer all of them are empty.
 #include <cstddef>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -11,13 +11,13 @@
 
 namespace cuda_on_host {
 
-/// What this thread has done so far is before what others do after they see `point`.
-inline void shows([[maybe_unused]] const void* point) {
+/// The calling fiber's accesses so far happen before the accesses of fibers that call acquire(point) later.
+inline void release([[maybe_unused]] const void* point) {
 #if defined(CUDA_ON_HOST_RACES)
   __tsan_release(const_cast<void*>(point));
 #endif
 }
-inline void sees([[maybe_unused]] const void* point) {
+inline void acquire([[maybe_unused]] const void* point) {
 #if defined(CUDA_ON_HOST_RACES)
   __tsan_acquire(const_cast<void*>(point));
 #endif
@@ -25,7 +25,7 @@ inline void sees([[maybe_unused]] const void* point) {
 
 class SanitizedFiber {
  public:
-  /// The one that runs: the host.
+  /// The running one, the host's.
   SanitizedFiber() {
 #if defined(CUDA_ON_HOST_RACES)
     tsan_ = __tsan_get_current_fiber();
@@ -40,21 +40,21 @@ class SanitizedFiber {
 #endif
   }
 
-  /// Before a switch. A change of fibers by itself puts nothing in order.
-  void leave_for([[maybe_unused]] SanitizedFiber& next, [[maybe_unused]] bool for_ever = false) {
+  /// Call it before a switch. A switch alone does not order memory accesses.
+  void leave_for([[maybe_unused]] SanitizedFiber& next, [[maybe_unused]] bool ends = false) {
 #if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_start_switch_fiber(for_ever ? nullptr : &fake_, next.stack_, next.bytes_);
+    __sanitizer_start_switch_fiber(ends ? nullptr : &fake_, next.stack_, next.bytes_);
 #elif defined(CUDA_ON_HOST_RACES)
     __tsan_switch_to_fiber(next.tsan_, __tsan_switch_to_fiber_no_sync);
 #endif
   }
-  /// After a switch back.
+  /// Call it after a switch back to this fiber.
   void entered() {
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_finish_switch_fiber(fake_, nullptr, nullptr);
 #endif
   }
-  /// After the first switch to another fiber, in that: this one's stack is known from now on.
+  /// Call it in another fiber, after the first switch to that one. It records this fiber's stack.
   void entered_from() {
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_finish_switch_fiber(nullptr, &stack_, &bytes_);

@@ -1,4 +1,4 @@
-/// Launches, and what kernels call while threads run one at a time (wave.hpp).
+/// Launches, and the functions that kernels call. The threads of a launch run one at a time (wave.hpp).
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
@@ -13,12 +13,12 @@
 namespace cuda_on_host {
 namespace {
 
-bool cooperates = false;
+bool cooperates = false;  ///< the current launch is cooperative
 
-void look_what_is_left_out() {
+void read_omitted() {
   const char* text = std::getenv("CUDA_ON_HOST_WITHOUT");
   const std::string_view what = text ? text : "";
-  left_out = {what == "block", what == "grid", what == "warp", static_cast<unsigned>(std::atoi(text ? text : ""))};
+  omitted = {what == "block", what == "grid", what == "warp", static_cast<unsigned>(std::atoi(text ? text : ""))};
   atomics_are_torn = what == "atomics";
 }
 
@@ -28,15 +28,15 @@ int max_threads_per_block() { return static_cast<int>(from_environment("CUDA_ON_
 
 std::byte* shared_memory() { return Wave::shared_memory(); }
 
-const unsigned* meet(unsigned mask, const char* operation, unsigned brought, bool in_order) {
-  return Wave::meet(mask, operation, brought, in_order);
+const unsigned* synchronise_warp(unsigned mask, const char* operation, unsigned value, bool in_order) {
+  return Wave::synchronise_warp(mask, operation, value, in_order);
 }
 
 unsigned vote(unsigned mask, const char* operation, int predicate) {
-  const unsigned* brought = Wave::meet(mask, operation, predicate != 0, false);
+  const unsigned* values = Wave::synchronise_warp(mask, operation, predicate != 0, false);
   unsigned set = 0;
-  for (unsigned lane = 0; lane < kWarp; ++lane)
-    if (mask >> lane & 1) set |= brought[lane] << lane;
+  for (unsigned thread = 0; thread < kWarp; ++thread)
+    if (mask >> thread & 1) set |= values[thread] << thread;
   return set;
 }
 
@@ -44,20 +44,20 @@ bool atomics_are_torn = false;
 void pause() { Wave::pause(); }
 
 void barrier_of_block() {
-  if (!left_out.block) Wave::wait(At::kBlockBarrier);
+  if (!omitted.block) Wave::wait(At::kBlockBarrier);
 }
 void named_barrier(unsigned barrier, unsigned threads) {
-  if (left_out.named != barrier) Wave::wait_at(barrier, threads);
+  if (omitted.named != barrier) Wave::wait_at(barrier, threads);
 }
 
 void barrier_of_grid() {
-  if (!cooperates) fail("a barrier of the grid in a launch that is not cooperative.");
-  if (!left_out.grid) Wave::wait(At::kGridBarrier);
+  if (!cooperates) fail("a grid barrier in a launch that is not cooperative.");
+  if (!omitted.grid) Wave::wait(At::kGridBarrier);
 }
 
 cudaError_t launch(dim3 grid, dim3 block, std::size_t shared_bytes, bool cooperative,
                    const std::function<void()>& thread) {
-  static std::mutex one_at_a_time;
+  static std::mutex one_at_a_time;  // launches of several host threads
   static std::uint64_t random = 0;
   static unsigned seed = ~0u;
   if (!grid.x || !block.x || block.x > static_cast<unsigned>(max_threads_per_block()))
@@ -67,13 +67,13 @@ cudaError_t launch(dim3 grid, dim3 block, std::size_t shared_bytes, bool coopera
   const std::lock_guard lock(one_at_a_time);
   count_launch_call();
   count_blocks(grid.x);
-  look_what_is_left_out();
+  read_omitted();
   if (const unsigned wanted = from_environment("CUDA_ON_HOST_SEED", 1); wanted != seed) random = seed = wanted;
   const OnDevice here;
   blockDim = block;
   gridDim = grid;
   cooperates = cooperative;
-  const unsigned at_once = cooperative ? grid.x : std::max(1u, kAtOnce / block.x);
+  const unsigned at_once = cooperative ? grid.x : std::max(1u, kConcurrentThreads / block.x);
   for (unsigned first = 0; first < grid.x; first += at_once)
     Wave(thread, first, std::min(at_once, grid.x - first), block.x, shared_bytes, random).run();
   return cudaSuccess;

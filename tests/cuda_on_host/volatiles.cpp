@@ -1,5 +1,5 @@
-/// The sanitizer of threads calls these for accesses to volatile data. What is volatile in a kernel is meant to be read
-/// and written by several threads at a time: there is nothing to find.
+/// Functions that the thread sanitizer calls for accesses to volatile data. They are empty: volatile data of kernels is
+/// meant to be shared by threads, so it has no races to report.
 extern "C" {
 #define ACCESS(bytes)                                  \
   void __tsan_volatile_read##bytes(void*) {}           \

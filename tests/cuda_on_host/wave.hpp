@@ -1,8 +1,8 @@
 #pragma once
 /// Runs the threads of a launch as fibers, one at a time, in an order drawn from a seed. A thread runs until it waits
-/// at a barrier or ends, so between two barriers any order of the threads may come, and each comes as a whole. Between
-/// some barriers all warps keep about the same pace; between others one mostly runs as far as it can before the next
-/// begins.
+/// at a barrier or ends. So any order of the threads can occur between two barriers, but their accesses do not
+/// interleave. Between some barriers all warps advance together; between others one warp mostly runs as far as it can
+/// before the next one starts.
 #include <sys/mman.h>
 #include <ucontext.h>
 
@@ -14,56 +14,55 @@
 
 #include "cuda_runtime.h"
 #include "tests/cuda_on_host/calls.hpp"
-#include "tests/cuda_on_host/counts.hpp"
 #include "tests/cuda_on_host/memory.hpp"
 #include "tests/cuda_on_host/sanitizers.hpp"
 
 namespace cuda_on_host {
 
 constexpr std::size_t kStack = 128 << 10;
-constexpr unsigned kAtOnce = 1024;  ///< threads of blocks that do not wait for one another
+constexpr unsigned kConcurrentThreads = 1024;  ///< in a launch that is not cooperative; further blocks run later
 
 [[noreturn]] inline void fail(const char* what) {
   std::fprintf(stderr, "CUDA on the host: %s\n", what);
   std::abort();
 }
 
-/// What this launch leaves out, so that a test can see what it is for (README.md, "Left out").
-struct LeftOut {
+/// Synchronisation that this launch omits, for tests (CUDA_ON_HOST_WITHOUT in README.md).
+struct Omitted {
   bool block = false, grid = false, warp = false;
-  unsigned named = 0;
+  unsigned named = 0;  ///< number of a named barrier
 };
-inline LeftOut left_out;
+inline Omitted omitted;
 
-constexpr unsigned kNamedBarriers = 16;  ///< of a block; 0 is that of all its threads
+constexpr unsigned kNamedBarriers = 16;  ///< per block; barrier 0 is __syncthreads
 
 struct Barrier {
   unsigned waiting = 0, passed = 0;
-  char places[2] = {};
+  char sync_points[2] = {};
 
-  /// Where threads show what they did. Two in turns: a thread that comes from one barrier does not see what others have
-  /// done since, up to the next.
-  const void* place() const { return places + passed % 2; }
+  /// Returns the sanitizer's synchronisation point of this passage. Two alternate, so that a thread that leaves one
+  /// barrier is not ordered after the accesses that others make before the next barrier.
+  const void* sync_point() const { return sync_points + passed % 2; }
   void open() { waiting = 0, ++passed; }
 };
 
 struct Block {
   unsigned number, alive;
   Barrier whole = {}, named[kNamedBarriers] = {};
-  std::vector<std::byte> shared = {};  ///< memory
+  std::vector<std::byte> shared = {};  ///< shared memory
 };
 
 enum class At { kRuns, kWarp, kBlockBarrier, kNamedBarrier, kGridBarrier, kEnd };
 constexpr unsigned kWarp = 32;
 
-/// What a thread does together with others of its warp.
-struct Meeting {
+/// An operation of several threads of a warp: vote, shuffle or __syncwarp.
+struct WarpOperation {
   unsigned mask;
-  const char* operation;
-  unsigned brought;
-  unsigned all[kWarp];  ///< what they brought, by lane
-  bool in_order;
-  unsigned number = 0;
+  const char* name;
+  unsigned value;          ///< this thread's
+  unsigned values[kWarp];  ///< `[thread of the warp]`
+  bool in_order;           ///< orders memory
+  unsigned number = 0;     ///< operations of this thread so far
 };
 
 struct Fiber {
@@ -72,45 +71,45 @@ struct Fiber {
   Block* block;
   unsigned thread;
   At at;
-  unsigned barrier = 0, expected = 0;  ///< a named one, and how many threads meet there
-  Meeting meeting{};
+  unsigned barrier = 0, expected = 0;  ///< named barrier, and its number of threads
+  WarpOperation operation{};
 };
 
-/// What a thread needs of memory; kept, because the pages that threads have touched serve the next.
-struct Place {
+/// Memory of a fiber. It is kept for later launches, because touching fresh pages is slow.
+struct FiberMemory {
   std::byte* stack;
   SanitizedFiber sanitized;
 };
 
-inline Place& place(unsigned number) {
-  static std::vector<std::unique_ptr<Place>> places;
-  while (places.size() <= number) {
+inline FiberMemory& fiber_memory(unsigned number) {
+  static std::vector<std::unique_ptr<FiberMemory>> list;
+  while (list.size() <= number) {
     void* pages = mmap(nullptr, kStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (pages == MAP_FAILED) fail("no memory for the stack of a thread.");
-    if (mprotect(pages, 4096, PROT_NONE)) fail("no page before the stack of a thread.");  // who needs more ends here
-    places.push_back(std::make_unique<Place>(static_cast<std::byte*>(pages), SanitizedFiber(pages, kStack)));
+    if (mprotect(pages, 4096, PROT_NONE)) fail("cannot protect the end of a stack.");  // an overflow faults here
+    list.push_back(std::make_unique<FiberMemory>(static_cast<std::byte*>(pages), SanitizedFiber(pages, kStack)));
   }
-  return *places[number];
+  return *list[number];
 }
 
-/// Blocks that run at the same time.
+/// Blocks that run concurrently.
 class Wave {
  public:
   Wave(const std::function<void()>& thread, unsigned first_block, unsigned blocks, unsigned threads,
        std::size_t shared_bytes, std::uint64_t& random)
       : work_(thread), random_(random), fibers_(blocks * threads) {
-    for (unsigned b = 0; b < blocks; ++b)  // what is there at first is not zero
+    for (unsigned b = 0; b < blocks; ++b)  // shared memory is not zero at first
       blocks_.push_back({first_block + b, threads}), blocks_.back().shared.assign(shared_bytes, std::byte{0xA5});
-    for (unsigned i = 0; i < fibers_.size(); ++i) create(fibers_[i], &blocks_[i / threads], i % threads, place(i));
+    for (unsigned i = 0; i < fibers_.size(); ++i)
+      create(fibers_[i], &blocks_[i / threads], i % threads, fiber_memory(i));
     alive_ = static_cast<unsigned>(fibers_.size());
-    count_launch(fibers_.size());
-    shows(&host_);
+    release(&host_);
   }
 
   void run() {
     running = this;
     while (!ready_.empty()) {
-      // Those of the warp that has just met are the last.
+      // The last entries are the threads of the warp that was released last.
       const std::size_t among = warp_by_warp_ ? std::min<std::size_t>(kWarp, ready_.size()) : ready_.size();
       const std::size_t drawn = ready_.size() - 1 - draw() % among;
       std::swap(ready_[drawn], ready_.back());
@@ -120,7 +119,7 @@ class Wave {
       arrived(*fiber_);
     }
     running = nullptr;
-    sees(this);
+    acquire(this);
     if (alive_) fail("threads wait at different barriers, for others of their warps, or for a thread that has ended.");
   }
 
@@ -129,7 +128,7 @@ class Wave {
     return random_ >> 33;
   }
 
-  /// In a thread: waits. The others run until it may go on.
+  /// Called in a thread: runs the other threads until this one's barrier opens.
   static void wait(At barrier) {
     Wave& wave = *running;
     Fiber& fiber = *wave.fiber_;
@@ -137,7 +136,7 @@ class Wave {
     wave.leave(fiber);
   }
 
-  /// In a thread: others may run now.
+  /// Called in a thread: other threads may run now.
   static void pause() {
     Wave& wave = *running;
     wave.fiber_->at = At::kRuns;
@@ -151,25 +150,25 @@ class Wave {
     wait(At::kNamedBarrier);
   }
 
-  static const unsigned* meet(unsigned mask, const char* operation, unsigned brought, bool in_order) {
+  static const unsigned* synchronise_warp(unsigned mask, const char* name, unsigned value, bool in_order) {
     Fiber& fiber = *running->fiber_;
-    if (left_out.warp && in_order) return nullptr;  // __syncwarp, which brings nothing
+    if (omitted.warp && in_order) return nullptr;  // __syncwarp returns no values
     if (!(mask >> fiber.thread % kWarp & 1)) fail("a thread is not in the mask of what it does with its warp.");
-    Meeting& m = fiber.meeting;
-    m.mask = mask, m.operation = operation, m.brought = brought, m.in_order = in_order;
-    ++m.number;
+    WarpOperation& o = fiber.operation;
+    o.mask = mask, o.name = name, o.value = value, o.in_order = in_order;
+    ++o.number;
     wait(At::kWarp);
-    return m.all;
+    return o.values;
   }
   static std::byte* shared_memory() { return running->fiber_->block->shared.data(); }
 
  private:
-  void create(Fiber& fiber, Block* block, unsigned thread, Place& place) {
+  void create(Fiber& fiber, Block* block, unsigned thread, FiberMemory& memory) {
     fiber.block = block;
     fiber.thread = thread;
     getcontext(&fiber.context);
-    fiber.context.uc_stack = {place.stack, 0, kStack};
-    fiber.sanitized = &place.sanitized;
+    fiber.context.uc_stack = {memory.stack, 0, kStack};
+    fiber.sanitized = &memory.sanitized;
     fiber.context.uc_link = nullptr;
     makecontext(&fiber.context, start, 0);
     ready_.push_back(&fiber);
@@ -178,8 +177,8 @@ class Wave {
   static void start() {
     Wave& wave = *running;
     wave.host_.entered_from();
-    sees(&wave.host_);
-    wave.fiber_->context.uc_stack = {};  // else a sanitizer cleans what it knows of the stack at every switch
+    acquire(&wave.host_);
+    wave.fiber_->context.uc_stack = {};  // otherwise a sanitizer clears its stack data at each switch
     wave.work_();
     wave.fiber_->at = At::kEnd;
     wave.leave(*wave.fiber_);
@@ -189,62 +188,58 @@ class Wave {
     fiber.at = At::kRuns;
     threadIdx = {fiber.thread, 0, 0};
     blockIdx = {fiber.block->number, 0, 0};
-    count_thread(static_cast<std::size_t>(&fiber - fibers_.data()));
     host_.leave_for(*fiber.sanitized);
     swapcontext(&host_context_, &fiber.context);
     host_.entered();
-    count_nobody();
   }
 
   void leave(Fiber& fiber) {
-    // A barrier shows to all what was done before it; the end, to the host.
+    // A barrier orders accesses for its threads; the end of a thread orders them for the host.
     const void* barrier = this;
-    if (fiber.at == At::kGridBarrier) barrier = grid_.place();
-    if (fiber.at == At::kBlockBarrier) barrier = fiber.block->whole.place();
-    if (fiber.at == At::kNamedBarrier) barrier = fiber.block->named[fiber.barrier].place();
-    const bool in_order = fiber.at == At::kWarp ? fiber.meeting.in_order : fiber.at != At::kRuns;
-    if (fiber.at == At::kWarp)  // as in Barrier
-      barrier = warp_of(fiber)[__builtin_ctz(fiber.meeting.mask)].meeting.all + fiber.meeting.number % 2;
-    if (in_order) shows(barrier);
+    if (fiber.at == At::kGridBarrier) barrier = grid_.sync_point();
+    if (fiber.at == At::kBlockBarrier) barrier = fiber.block->whole.sync_point();
+    if (fiber.at == At::kNamedBarrier) barrier = fiber.block->named[fiber.barrier].sync_point();
+    const bool in_order = fiber.at == At::kWarp ? fiber.operation.in_order : fiber.at != At::kRuns;
+    if (fiber.at == At::kWarp)  // two alternate, as in Barrier
+      barrier = warp_of(fiber)[__builtin_ctz(fiber.operation.mask)].operation.values + fiber.operation.number % 2;
+    if (in_order) release(barrier);
     fiber.sanitized->leave_for(host_, fiber.at == At::kEnd);
     swapcontext(&fiber.context, &host_context_);
     fiber.sanitized->entered();
-    if (in_order) sees(barrier);
+    if (in_order) acquire(barrier);
   }
 
-  /// Lane 0 of a thread's warp, whoever meets.
+  /// Returns thread 0 of a thread's warp.
   static Fiber* warp_of(Fiber& fiber) { return &fiber - fiber.thread % kWarp; }
 
-  /// A thread has come to a meeting. If it was the last, all go on.
-  void came(Fiber& fiber) {
-    const Meeting& a = fiber.meeting;
+  /// Handles a thread that has arrived at a warp operation. The last thread of its mask releases all of them.
+  void arrived_at_warp_operation(Fiber& fiber) {
+    const WarpOperation& a = fiber.operation;
     Fiber* const warp = warp_of(fiber);
-    const std::size_t threads = fibers_.size() / blocks_.size(), lanes = threads - warp->thread;
-    if (lanes < kWarp && a.mask >> lanes) fail("a warp waits for a thread that is not there.");
-    unsigned all[kWarp] = {};
+    const std::size_t threads = fibers_.size() / blocks_.size(), left = threads - warp->thread;
+    if (left < kWarp && a.mask >> left) fail("a warp waits for a thread that is not there.");
+    unsigned values[kWarp] = {};
     for (unsigned set = a.mask; set; set &= set - 1) {
-      const unsigned lane = static_cast<unsigned>(__builtin_ctz(set));
-      const Meeting& b = warp[lane].meeting;
-      if (warp[lane].at != At::kWarp || a.mask != b.mask || a.operation != b.operation) return;
-      all[lane] = b.brought;
+      const unsigned thread = static_cast<unsigned>(__builtin_ctz(set));
+      const WarpOperation& b = warp[thread].operation;
+      if (warp[thread].at != At::kWarp || a.mask != b.mask || a.name != b.name) return;
+      values[thread] = b.value;
     }
     for (unsigned set = a.mask; set; set &= set - 1) {
       Fiber& to = warp[__builtin_ctz(set)];
-      std::copy_n(all, kWarp, to.meeting.all);
+      std::copy_n(values, kWarp, to.operation.values);
       to.at = At::kRuns;
       ready_.push_back(&to);
     }
   }
 
-  /// A thread has come to a named barrier. All who meet there say how many they are.
-  void came_to_named(Fiber& fiber) {
+  /// Handles a thread that has arrived at a named barrier. Each thread gives the number of threads that it expects.
+  void arrived_at_named(Fiber& fiber) {
     Barrier& named = fiber.block->named[fiber.barrier];
     if (++named.waiting < fiber.expected) return;
     named.open();
-    count_meeting(Met::kPart);
     const std::size_t threads = fibers_.size() / blocks_.size();
     const std::size_t first = static_cast<std::size_t>(fiber.block - blocks_.data()) * threads;
-    count_barrier(first, first + threads, threads);
     warp_by_warp_ = draw() % 2;
     for (std::size_t i = first; i < first + threads; ++i) {
       if (fibers_[i].at != At::kNamedBarrier || fibers_[i].barrier != fiber.barrier) continue;
@@ -255,28 +250,29 @@ class Wave {
     }
   }
 
-  /// A thread has come to a barrier or its end. As on a device, threads that have ended are not waited for by those of
-  /// their block; a barrier of the grid is for all.
+  /// Handles a thread that has arrived at a barrier or at its end. As on a device, a block's barrier does not wait for
+  /// threads that have ended; a grid barrier does.
   void arrived(Fiber& fiber) {
     Block& block = *fiber.block;
     if (fiber.at == At::kRuns) return;
-    if (fiber.at == At::kWarp) return came(fiber);
-    if (fiber.at == At::kNamedBarrier) return came_to_named(fiber);
+    if (fiber.at == At::kWarp) return arrived_at_warp_operation(fiber);
+    if (fiber.at == At::kNamedBarrier) return arrived_at_named(fiber);
     if (fiber.at == At::kEnd) --block.alive, --alive_;
     if (fiber.at == At::kBlockBarrier) ++block.whole.waiting;
     if (fiber.at == At::kGridBarrier) ++grid_.waiting;
-    if (block.whole.waiting == block.alive)  // both 0: all of the block have ended
-      go_on(At::kBlockBarrier, block.whole, &block);
-    if (grid_.waiting == fibers_.size()) go_on(At::kGridBarrier, grid_, nullptr);
+    if (block.whole.waiting == block.alive)  // both 0: all threads of the block have ended
+      pass(At::kBlockBarrier, block.whole, &block);
+    if (grid_.waiting == fibers_.size()) pass(At::kGridBarrier, grid_, nullptr);
   }
 
-  void go_on(At at, Barrier& barrier, const Block* block) {
-    if (barrier.waiting) count_meeting(block ? Met::kBlock : Met::kGrid);
+  /// Opens a block's barrier, or the grid's (`block` is null).
+  void pass(At at, Barrier& barrier, const Block* block) {
+    if (barrier.waiting && block) count_block_barrier();
+    if (barrier.waiting && !block) count_grid_barrier();
     barrier.open();
     const std::size_t threads = fibers_.size() / blocks_.size();
     const std::size_t first = block ? static_cast<std::size_t>(block - blocks_.data()) * threads : 0;
     const std::size_t last = block ? first + threads : fibers_.size();
-    count_barrier(first, last, threads);
     warp_by_warp_ = draw() % 2;
     for (std::size_t i = first; i < last; ++i)
       if (fibers_[i].at == at) ready_.push_back(&fibers_[i]);
@@ -292,7 +288,7 @@ class Wave {
   Barrier grid_;
   bool warp_by_warp_ = draw() % 2;
   Fiber* fiber_ = nullptr;
-  ucontext_t host_context_{};  ///< all of it: a sanitizer reads where its stack is
+  ucontext_t host_context_{};  ///< zero at first, because a sanitizer reads its stack
   SanitizedFiber host_;
 };
 

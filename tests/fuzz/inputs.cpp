@@ -156,8 +156,8 @@ void configuration(std::string_view text) {
   plan->derived();
 }
 
-/// The host's part of a checkpoint: all except the routers' state, with a valid checksum. `ChangedCheckpoint.*` changes that state
-/// (docs/architecture/state.md, "Checkpoints").
+/// The host's part of a checkpoint: all except the routers' state, with a valid checksum. `ChangedCheckpoint.*` changes
+/// that state (docs/architecture/state.md, "Checkpoints").
 void checkpoint(std::string_view bytes) {
   const std::string trace = file_with("0,0,1,2\n9,1,2,1,0\n300,3,4,1\n");
   const std::string path = trace + ".checkpoint";

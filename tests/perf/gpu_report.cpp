@@ -1,5 +1,5 @@
 /// Router-cycles per second of the CPU and CUDA engines for every model, and whether their states agree, as one JSON
-/// list: the measured column of docs/gpu.md (tests/cuda_on_host/counts/report.py --measured).
+/// list, for docs/gpu.md.
 ///   flitlab_gpu_report [--profile] [MODEL ...]
 /// `--profile` only runs a few hundred cycles of a thousand networks at load 0.2, the last of which are to be profiled.
 #include <algorithm>

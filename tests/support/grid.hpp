@@ -14,13 +14,13 @@ struct Grid {
     for (u32 k : shape) nodes *= k;
   }
   Coordinates at(u32 node) const {
-    Coordinates place;
-    for (u32 k : shape) place.push_back(node % k), node /= k;
-    return place;
+    Coordinates coordinates;
+    for (u32 k : shape) coordinates.push_back(node % k), node /= k;
+    return coordinates;
   }
-  u32 node(const Coordinates& place) const {
+  u32 node(const Coordinates& coordinates) const {
     u32 n = 0;
-    for (u32 d = static_cast<u32>(shape.size()); d-- > 0;) n = n * shape[d] + place[d];
+    for (u32 d = static_cast<u32>(shape.size()); d-- > 0;) n = n * shape[d] + coordinates[d];
     return n;
   }
   Coordinates step(Coordinates from, u32 direction) const {

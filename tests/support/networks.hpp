@@ -43,8 +43,8 @@ inline RawConfig network_of_64(const std::string& kind) {
   return config;
 }
 
-/// 32768 routers. Empty for a model whose tables grow with the square of its size, and for one without a machine so
-/// large or with another shape.
+/// 32768 routers. Empty for a model whose tables grow with the square of its size, for a model without
+/// a machine of this size, and for one with another shape.
 inline RawConfig network_of_32768(const std::string& kind) {
   if (kind == "vc" || kind == "bgl") return {{"router.kind", kind}, {"topology.shape", IntList{32, 32, 32}}};
   if (kind == "bless")  // smaller terminals than the model's default, which needs 170 GB

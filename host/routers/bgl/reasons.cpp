@@ -40,12 +40,12 @@ void BglReasons::undo_grants() {
     const u32 queue = node.at(t_.node_fields.sender_takes, d);
     if (!(present_.sending >> d & 1) || !has_begun(node.at(t_.node_fields.tail_leaves, d), queue)) continue;
     const bgl::Queue& state = bgl::queue_at(view, node, queue);
-    const u32 chunks = bgl::chunks_of(state.route), place = d * t_.vcs + state.vc;
+    const u32 chunks = bgl::chunks_of(state.route), index = d * t_.vcs + state.vc;
     winner_[d] = queue;
     passing_.links = static_cast<u8>(passing_.links | 1u << d);
     passing_.leaving &= ~bgl::bit(queue);
     bgl::set_tokens(view, node, d, state.vc,
-                    node.at(t_.node_fields.tokens, place) + bgl::token_cost(t_, state.vc, chunks));
+                    node.at(t_.node_fields.tokens, index) + bgl::token_cost(t_, state.vc, chunks));
     if (!(state.route & bgl::kDeposit) || queue >= bgl::kInjectionQueue) continue;
     u8& room = passing_.reception_room[bgl::reception_fifo(queue >> 3, state.route)];
     room = static_cast<u8>(room + chunks);

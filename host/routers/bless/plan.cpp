@@ -65,16 +65,16 @@ u64 BlessPlan::most_partial() const {
 
 void BlessPlan::set_reassembly(const Experiment& e) {
   const ParamRecord& record = bless::param::router.reassembly_packets;
-  u64 places = most_partial();
-  if (!e.is_auto(record)) places = std::min<u64>(places, e.u32_of(record));
+  u64 buffers = most_partial();
+  if (!e.is_auto(record)) buffers = std::min<u64>(buffers, e.u32_of(record));
   constexpr u64 kMost = 1u << 24;
   const std::string subject = std::string(record.path) + (e.is_auto(record) ? " = \"auto\"" : "") + ", " +
-                              std::to_string(places) + " packets for each of " + std::to_string(topology_.terminals) +
+                              std::to_string(buffers) + " packets for each of " + std::to_string(topology_.terminals) +
                               " terminals";
   const std::string advice = "Give a smaller number, such as 64; the model's README describes the consequences.";
-  if (places > kMost) throw ConfigError(subject + ": at most " + std::to_string(kMost) + " are supported. " + advice);
-  require_memory(subject, places * topology_.terminals * sizeof(bless::Partial), advice);
-  table_.reassembly_buffers = static_cast<u32>(places);
+  if (buffers > kMost) throw ConfigError(subject + ": at most " + std::to_string(kMost) + " are supported. " + advice);
+  require_memory(subject, buffers * topology_.terminals * sizeof(bless::Partial), advice);
+  table_.reassembly_buffers = static_cast<u32>(buffers);
 }
 
 void BlessPlan::set_layout() {

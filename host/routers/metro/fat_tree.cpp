@@ -97,10 +97,10 @@ class FatTree {
         up.emplace_back(r, ports_ / 2 + k);
       }
     const u32 all = arity_ * width_;
-    const std::vector<u32> place =
+    const std::vector<u32> wire_end =
         assign_wires(all / (ports_ / 2), ports_ / 2, ports_, random_, seed_, item | 1u << 30);
     for (u32 w = 0; w < all; ++w) {
-      const u32 router = downs[place[w] / ports_], port = place[w] % ports_;
+      const u32 router = downs[wire_end[w] / ports_], port = wire_end[w] % ports_;
       if (w < all / 2)
         n_.join(across[w].first, across[w].second, router, port, delay_);
       else

@@ -41,51 +41,51 @@ class FaultReader {
       MetroFault f;
       f.cycle = file_.number(0, "cycle", 4000000000u);
       if (what == "dead" || what == "repair") {
-        place(true);
+        read_location(true);
         if (port_ == kNone)
           for_slices([&](u32 router) { add(faults, f, What::kDeadRouter, router, 0, what == "dead"); });
         else
           wire_both_ways(faults, f, what == "dead" ? metro::WireFault::kDead : metro::WireFault::kNone);
         note(f.cycle, what == "dead", true);
       } else if (what == "stuck0" || what == "stuck1") {
-        place(false);
+        read_location(false);
         f.wire.fault = what == "stuck0" ? metro::WireFault::kStuckAt0 : metro::WireFault::kStuckAt1;
         const u32 bit = file_.number(3, "bit", width_ + metro::kKindBits - 1);
         f.wire.bit = static_cast<u8>(bit < width_ ? bit : metro::kKindShift + bit - width_);
         wire_one_way(faults, f);
       } else if (what == "noise") {
-        place(false);
+        read_location(false);
         f.wire.fault = metro::WireFault::kNoise;
         f.wire.noise = static_cast<u16>(std::min(part() * 65536, 65535.0));
         wire_one_way(faults, f);
       } else if (what == "misallocate") {
-        place(true);
+        read_location(true);
         if (port_ != kNone) file_.fail("name a router, not a port.");
         const double p = part();
         for_slices([&](u32 router) {
           add(faults, f, What::kMisallocation, router, 0, static_cast<u32>(std::min(p * 4294967296.0, 4294967295.0)));
         });
       } else if (what == "tap") {
-        place(true);
+        read_location(true);
         if (port_ != kNone) file_.fail("name a router, not a port.");
         const u32 tap = file_.number(3, "test access port", taps_ - 1);
         for_slices([&](u32 router) { add(faults, f, What::kTap, router, 0, tap); });
       } else {  // off, on
-        place(false);
+        read_location(false);
         for_slices([&](u32 router) { add(faults, f, What::kPort, router, port_, what == "on"); });
         note(f.cycle, what == "off", false);
       }
     }
     std::stable_sort(changes_.begin(), changes_.end(),
                      [](const Change& a, const Change& b) { return a.cycle < b.cycle; });
-    for (const Change& c : changes_) (dead.*c.what)[c.place] = c.value;
+    for (const Change& c : changes_) (dead.*c.what)[c.index] = c.value;
   }
 
  private:
   void check_form(const std::string& what) const {
     std::vector<std::string> known;
-    for (const auto& [name, places] : kForms) {
-      if (what == name) return file_.check_form("cycle," + what + "," + places);
+    for (const auto& [name, fields] : kForms) {
+      if (what == name) return file_.check_form("cycle," + what + "," + fields);
       known.emplace_back(name);
     }
     file_.fail("unknown event " + shown(Value{what}) + did_you_mean(nearest(what, known)) + " Events are " +
@@ -102,7 +102,7 @@ class FaultReader {
   }
 
   /// Reads the field `where`: NAME, NAME.forward port or NAME.direction.port; NAME:slice for one slice; eN.link.
-  void place(bool router_allowed) {
+  void read_location(bool router_allowed) {
     std::string text(file_.field(2));
     slice_ = kNone;
     if (const std::size_t colon = text.find(':'); colon != std::string::npos) {
@@ -212,7 +212,7 @@ class FaultReader {
   struct Change {
     u64 cycle;
     std::vector<bool> MetroDead::* what;
-    u32 place;
+    u32 index;
     bool value;
   };
 

@@ -25,27 +25,27 @@ class Endpoints {
  public:
   Endpoints(u32 sets, u32 endpoints) : words_((endpoints + 63) / 64), bits_(std::size_t{sets} * words_) {}
 
-  bool has(u32 set, u32 endpoint) const { return bits_[place(set) + endpoint / 64] >> endpoint % 64 & 1; }
+  bool has(u32 set, u32 endpoint) const { return bits_[first_word(set) + endpoint / 64] >> endpoint % 64 & 1; }
   /// Adds an endpoint. Returns whether it is new.
   bool add(u32 set, u32 endpoint) {
     const bool fresh = !has(set, endpoint);
-    bits_[place(set) + endpoint / 64] |= u64{1} << endpoint % 64;
+    bits_[first_word(set) + endpoint / 64] |= u64{1} << endpoint % 64;
     return fresh;
   }
   /// Adds all of another set. Returns whether any is new.
   bool join(u32 set, const Endpoints& others, u32 other) {
     u64 fresh = 0;
     for (std::size_t i = 0; i < words_; ++i) {
-      u64& mine = bits_[place(set) + i];
-      const u64 more = others.bits_[others.place(other) + i];
-      fresh |= more & ~mine;
-      mine |= more;
+      u64& target = bits_[first_word(set) + i];
+      const u64 more = others.bits_[others.first_word(other) + i];
+      fresh |= more & ~target;
+      target |= more;
     }
     return fresh != 0;
   }
 
  private:
-  std::size_t place(u32 set) const { return set * words_; }
+  std::size_t first_word(u32 set) const { return set * words_; }
 
   std::size_t words_;
   std::vector<u64> bits_;

@@ -165,8 +165,8 @@ std::map<std::string, u64> metro_registers(const Engine& engine, const metro::Ta
                                            u32 router) {
   const auto controls = get<metro::RouterControl>(engine, 0, 0, "control");
   const auto forward = get<metro::ForwardPort>(engine, 0, 0, "forward");
-  const auto mail = get<metro::Word>(engine, 0, 0, "mail");
-  const auto endpoint_mail = get<metro::Word>(engine, 0, 1, "mail");
+  const auto inbox = get<metro::Word>(engine, 0, 0, "mail");
+  const auto endpoint_inbox = get<metro::Word>(engine, 0, 1, "mail");
   const auto drive = get<u32>(engine, 0, 0, "drive"), captured = get<u32>(engine, 0, 0, "captured");
   const auto delay = get<u8>(engine, 0, 0, "turn_delay");
   const metro::RouterControl& c = controls[router];
@@ -178,20 +178,20 @@ std::map<std::string, u64> metro_registers(const Engine& engine, const metro::Ta
     const u32 number = is_forward ? p : p - t.inputs;
     if (number >= (is_forward ? setup.forward : setup.backward)) continue;
     const std::string name = port_name(t, p);
-    const std::size_t place = std::size_t{router} * ports + p;
+    const std::size_t index = std::size_t{router} * ports + p;
     all["on." + name] = (is_forward ? c.forward_on : c.backward_on) >> number & 1;
-    all["drive." + name] = drive[place];
-    all["captured." + name] = captured[place];
-    all["turn_delay." + name] = delay[place];
-    all["word." + name] = mail[(std::size_t{router} * slots + slot) * ports + p];
+    all["drive." + name] = drive[index];
+    all["captured." + name] = captured[index];
+    all["turn_delay." + name] = delay[index];
+    all["word." + name] = inbox[(std::size_t{router} * slots + slot) * ports + p];
     const metro::Wire& wire = network.wire(router / t.slices, p);
     if (wire.item != kNone && wire.to_endpoint)
       all["sent." + name] =
-          endpoint_mail[((std::size_t{wire.item} * slots + slot) * 2 * t.links + wire.port) * t.slices +
-                        router % t.slices];
+          endpoint_inbox[((std::size_t{wire.item} * slots + slot) * 2 * t.links + wire.port) * t.slices +
+                         router % t.slices];
     else if (wire.item != kNone)
       all["sent." + name] =
-          mail[(std::size_t{wire.item * t.slices + router % t.slices} * slots + slot) * ports + wire.port];
+          inbox[(std::size_t{wire.item * t.slices + router % t.slices} * slots + slot) * ports + wire.port];
     if (!is_forward) continue;
     all["fast." + name] = c.fast >> number & 1;
     all["swallow." + name] = c.swallow >> number & 1;

@@ -17,9 +17,9 @@ struct Step {
   bool ok = true;
 };
 
-Step step(const MetroNetwork& n, const RouterSet& places, u32 direction) {
+Step step(const MetroNetwork& n, const RouterSet& routers, u32 direction) {
   Step next;
-  for (u32 r : places) {
+  for (u32 r : routers) {
     const metro::RouterSetup& setup = n.setup[r];
     if (direction >= 1u << setup.log_radix) return {{}, kNone, false};
     const u32 dilation = 1u << setup.log_dilation;
@@ -53,7 +53,7 @@ std::vector<std::vector<u32>> directions_from(const MetroNetwork& n, u32 source)
   start.erase(std::unique(start.begin(), start.end()), start.end());
   std::vector<std::vector<u32>> found(n.terminals);
   struct Way {
-    RouterSet places;
+    RouterSet routers;
     std::vector<u32> directions;
   };
   std::vector<Way> ways{{start, {}}};
@@ -61,9 +61,9 @@ std::vector<std::vector<u32>> directions_from(const MetroNetwork& n, u32 source)
   for (std::size_t w = 0; w < ways.size(); ++w) {
     const u32 depth = static_cast<u32>(ways[w].directions.size());
     if (depth == metro::kMaxStages) break;
-    const u32 radix = ways[w].places.empty() ? 0 : 1u << n.setup[ways[w].places.front()].log_radix;
+    const u32 radix = ways[w].routers.empty() ? 0 : 1u << n.setup[ways[w].routers.front()].log_radix;
     for (u32 direction = 0; direction < radix; ++direction) {
-      Step next = step(n, ways[w].places, direction);
+      Step next = step(n, ways[w].routers, direction);
       if (!next.ok) continue;
       std::vector<u32> directions = ways[w].directions;
       directions.push_back(direction);
@@ -123,8 +123,8 @@ void add_header(MetroRoutes& routes, const Packing& packing, u32 width, const st
   routes.words.resize(first + (packing.begin[stages] + width - 1) / width);
   for (u32 s = 0; s < stages; ++s)
     for (u32 k = 0; k < bits[s]; ++k) {
-      const u32 place = packing.begin[s] + k, bit = directions[s] >> (bits[s] - 1 - k) & 1;
-      routes.words[first + place / width] |= static_cast<u16>(bit << (width - 1 - place % width));
+      const u32 position = packing.begin[s] + k, bit = directions[s] >> (bits[s] - 1 - k) & 1;
+      routes.words[first + position / width] |= static_cast<u16>(bit << (width - 1 - position % width));
     }
   routes.start.push_back(static_cast<u32>(routes.words.size()));
 }
@@ -176,12 +176,12 @@ MetroRoutes make_metro_routes(MetroNetwork& n, u32 width, u32 header_words, bool
                           std::to_string(d) + " whichever equivalent ports are taken. Check the wires.");
       // Bits of the routers on the path; equivalent routers have the same number.
       std::vector<u32> bits;
-      RouterSet places;
+      RouterSet reached;
       for (u32 l = 0; l < n.links; ++l)
-        if (n.leaving(s, l).item != kNone) places.push_back(n.leaving(s, l).item);
+        if (n.leaving(s, l).item != kNone) reached.push_back(n.leaving(s, l).item);
       for (u32 direction : ways[d]) {
-        bits.push_back(n.setup[places.front()].log_radix);
-        places = step(n, places, direction).routers;
+        bits.push_back(n.setup[reached.front()].log_radix);
+        reached = step(n, reached, direction).routers;
       }
       n.stages = std::max(n.stages, static_cast<u32>(bits.size()));
       add_header(routes, packing, width, ways[d], bits);

@@ -29,20 +29,20 @@ class Balance {
 
   /// Relieves the busiest channel repeatedly, until that fails or the limit of work is reached.
   void run() {
-    u64 places = 0;
-    for (bool better = true; better && places < kWorkLimit;) {
+    u64 work = 0;
+    for (bool better = true; better && work < kWorkLimit;) {
       check_interrupt();
       better = false;
       const u32 busiest = *std::max_element(loads_.serial().begin(), loads_.serial().end(),
                                             [&](u32 a, u32 b) { return loads_.of(a) < loads_.of(b); });
       const u32 tic = busiest / kPorts, port = busiest % kPorts;
-      for (u32 d = 0; d < f_.nodes && places < kWorkLimit; ++d) {
+      for (u32 d = 0; d < f_.nodes && work < kWorkLimit; ++d) {
         if (!(entry(tic, d) >> 2 * port & 3)) continue;
         // Change the entry of this TIC, or of TICs upstream.
         upstream_.assign(1, {tic, port});
         for (std::size_t i = 0; i < upstream_.size() && i < kUpstreamLimit; ++i) {
           const auto [x, on] = upstream_[i];
-          better |= relieve(x, on, d, places);
+          better |= relieve(x, on, d, work);
           for (u32 p = 0; p < kPorts; ++p)
             if (const sconnect::Link& back = f_.link(x, p);
                 leads_to_tic(back) && entry(back.far, d) >> 2 * back.port & 3)
@@ -69,7 +69,7 @@ class Balance {
 
   /// Tries a TIC's entry without a port, and with one other queue instead. Keeps the first that lowers the cost, and
   /// returns whether there is one.
-  bool relieve(u32 tic, u32 port, u32 d, u64& places) {
+  bool relieve(u32 tic, u32 port, u32 d, u64& work) {
     if (!length(tic, d)) return false;
     const u16 before = entry(tic, d);
     const u32 rest = before & ~(3u << 2 * port);
@@ -83,7 +83,7 @@ class Balance {
         new_entry |= 1u << bit;
       }
       if (!new_entry || !fits(tic, new_entry, d)) continue;
-      places += 2 * u64{f_.tics};
+      work += 2 * u64{f_.tics};
       loads_.add(d, -1);
       entry(tic, d) = static_cast<u16>(new_entry);
       loads_.add(d, 1);

@@ -86,7 +86,7 @@ struct ChannelState {
   std::array<std::array<SlotInFlight, kMostChannelDelay>, 2>
       in_flight;                                      ///< [end] slots in flight, next to arrive first
   std::array<u8, kMostChannelMessages> accepted;      ///< [message] 1: the receiver has accepted it
-  std::array<u8, kMostChannelMessages> acknowledged;  ///< [message] 1: its sender knows that
+  std::array<u8, kMostChannelMessages> acknowledged;  ///< [message] 1: its sender has been notified of that
 };
 
 /// The transitions of a channel. Messages are numbered: singles of end 0, its quads, singles of end 1, its quads.

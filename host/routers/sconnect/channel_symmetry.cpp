@@ -37,16 +37,16 @@ void ChannelPair::normalize_windows(ChannelState& state) const {
 void ChannelPair::sort_messages(ChannelState& state) const {
   // All variables that can hold a message number, in a fixed order; a message is characterised by where it occurs.
   std::array<u32, kMostChannelMessages> where{};
-  std::array<u8*, 32> place;
-  u32 places = 0;
+  std::array<u8*, 32> variable;
+  u32 variables = 0;
   for (u32 e = 0; e < 2; ++e) {
-    for (u32 i = 0; i < round_; ++i) place[places++] = &state.end[e].slot[i].buffer;
-    place[places++] = &state.end[e].sending;
-    place[places++] = &state.end[e].train.buffer;
-    for (u32 i = 0; i < instance_.delay[e]; ++i) place[places++] = &state.in_flight[e][i].message;
+    for (u32 i = 0; i < round_; ++i) variable[variables++] = &state.end[e].slot[i].buffer;
+    variable[variables++] = &state.end[e].sending;
+    variable[variables++] = &state.end[e].train.buffer;
+    for (u32 i = 0; i < instance_.delay[e]; ++i) variable[variables++] = &state.in_flight[e][i].message;
   }
-  for (u32 i = 0; i < places; ++i)
-    if (*place[i] != kNoBuffer) where[*place[i]] |= 4u << i;
+  for (u32 i = 0; i < variables; ++i)
+    if (*variable[i] != kNoBuffer) where[*variable[i]] |= 4u << i;
   for (u32 m = 0; m < messages_; ++m) where[m] |= state.accepted[m] | state.acknowledged[m] << 1;
 
   std::array<u8, kMostChannelMessages> number{};  // [old number] new number
@@ -64,8 +64,8 @@ void ChannelPair::sort_messages(ChannelState& state) const {
     same &= number[m] == m;
   }
   if (same) return;
-  for (u32 i = 0; i < places; ++i)
-    if (*place[i] != kNoBuffer) *place[i] = number[*place[i]];
+  for (u32 i = 0; i < variables; ++i)
+    if (*variable[i] != kNoBuffer) *variable[i] = number[*variable[i]];
   const auto taken = state.accepted, done = state.acknowledged;
   for (u32 m = 0; m < messages_; ++m) {
     state.accepted[number[m]] = taken[m];

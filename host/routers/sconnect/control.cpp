@@ -88,7 +88,7 @@ std::map<std::string, u64> sconnect_registers(const Engine& engine, const sconne
   const auto table = get<u16>(engine, 0, "table");
   const auto slots = get<u64>(engine, 0, "mail");
   const auto arriving = get<sconnect::Message>(engine, 0, "arriving");
-  const std::size_t place = std::size_t{tic} * (t.slot_mask + 1) + (engine.now() & t.slot_mask);
+  const std::size_t slot_index = std::size_t{tic} * (t.slot_mask + 1) + (engine.now() & t.slot_mask);
   std::map<std::string, u64> all{{"address", c.address},
                                  {"enabled", c.enabled},
                                  {"used", c.used},
@@ -109,11 +109,11 @@ std::map<std::string, u64> sconnect_registers(const Engine& engine, const sconne
     const sconnect::Link& link = t.links[tic * kPorts + p];
     if (link.kind == sconnect::LinkKind::kHost) all["unheard" + suffix] = hosts[link.far].lost;
     if (link.kind == sconnect::LinkKind::kNone || link.kind == sconnect::LinkKind::kHost) continue;
-    const u64 bits = slots[place] >> 8 * p & 0xFF;
+    const u64 bits = slots[slot_index] >> 8 * p & 0xFF;
     all["delay" + suffix] = link.delay;
     all["slot" + suffix] = bits;
     if (!(bits & sconnect::kPresent)) continue;
-    const sconnect::Message& m = arriving[place * kPorts + p];
+    const sconnect::Message& m = arriving[slot_index * kPorts + p];
     all["message" + suffix] = u64{m.src} << 32 | m.id;
   }
   for (u32 n = 0; n < t.nodes; ++n) all["table." + std::to_string(n)] = table[std::size_t{tic} * t.nodes + n];

@@ -38,11 +38,11 @@ SconnectDependencies::SconnectDependencies(const SconnectFabric& fabric, const s
     walk(d);
     const std::vector<u32> endless = circle(
         static_cast<u32>(seen_.size()),
-        [&](u32 place) -> Options {
-          if (seen_[place] != d + 1) return 0;
-          return allowed(entry_[std::size_t{place / 2} * fabric_.nodes + d], place & 1) & to_tics(place / 2);
+        [&](u32 vertex) -> Options {
+          if (seen_[vertex] != d + 1) return 0;
+          return allowed(entry_[std::size_t{vertex / 2} * fabric_.nodes + d], vertex & 1) & to_tics(vertex / 2);
         },
-        [&](u32 place, u32 bit) { return 2 * far(place / 2, bit) + bit % 2; });
+        [&](u32 vertex, u32 bit) { return 2 * far(vertex / 2, bit) + bit % 2; });
     if (endless.empty()) continue;
     fault_ = "messages to node " + node_name(d) + " may circulate endlessly: " + shown(endless, 2) + ".";
     return;
@@ -52,24 +52,24 @@ SconnectDependencies::SconnectDependencies(const SconnectFabric& fabric, const s
 }
 
 bool SconnectDependencies::walk(u32 d) {
-  const auto visit = [&](u32 place, u32 source) {
-    if (seen_[place] == d + 1) return;
-    seen_[place] = d + 1;
-    source_[place] = source;
-    stack_.push_back(place);
+  const auto visit = [&](u32 vertex, u32 source) {
+    if (seen_[vertex] == d + 1) return;
+    seen_[vertex] = d + 1;
+    source_[vertex] = source;
+    stack_.push_back(vertex);
   };
   stack_.clear();
   for (u32 s = 0; s < fabric_.nodes; ++s)
     for (u32 tic : hosts_[s]) visit(2 * tic, s);
   while (!stack_.empty()) {
-    const u32 place = stack_.back(), tic = place / 2;
+    const u32 vertex = stack_.back(), tic = vertex / 2;
     stack_.pop_back();
-    const Options options = allowed(entry_[std::size_t{tic} * fabric_.nodes + d], place & 1);
+    const Options options = allowed(entry_[std::size_t{tic} * fabric_.nodes + d], vertex & 1);
     const auto wrong = [&](const std::string& what) {
-      fault_ = "messages from node " + node_name(source_[place]) + " to node " + node_name(d) +
-               (tic == hosts_[source_[place]][0] ? ""
-                                                 : ", after reaching TIC " + fabric_.names[tic] +
-                                                       " on virtual channel " + std::to_string(place & 1) + ",") +
+      fault_ = "messages from node " + node_name(source_[vertex]) + " to node " + node_name(d) +
+               (tic == hosts_[source_[vertex]][0] ? ""
+                                                  : ", after reaching TIC " + fabric_.names[tic] +
+                                                        " on virtual channel " + std::to_string(vertex & 1) + ",") +
                " " + what;
       return false;
     };
@@ -82,7 +82,7 @@ bool SconnectDependencies::walk(u32 d) {
       if (leads_to_tic(l) && bit % 2 < fabric_.vcs(tic, port)) {
         const Options there = allowed(entry_[std::size_t{l.far} * fabric_.nodes + d], bit % 2);
         waits_[kOptions * tic + bit] |= static_cast<u16>(there & to_tics(l.far));
-        visit(2 * l.far + bit % 2, source_[place]);
+        visit(2 * l.far + bit % 2, source_[vertex]);
       } else if (l.kind != LinkKind::kHost || bit % 2) {
         return wrong("may take port " + std::to_string(port) +
                      (l.kind == LinkKind::kHost       ? " on virtual channel 1, which hosts do not have."
@@ -141,13 +141,13 @@ std::vector<u32> SconnectDependencies::circle(u32 vertices, BitsOf bits_of, Next
 
 std::vector<u32> SconnectDependencies::shortest(u32 d) const {
   std::vector<u32> from_queue(waits_.size(), kNone), hops(seen_.size());
-  const auto from_place = [&](u32 place) {
+  const auto from_vertex = [&](u32 vertex) {
     u32 least = kNone;
-    for (Options left = allowed(entry_[std::size_t{place / 2} * fabric_.nodes + d], place & 1); left;
+    for (Options left = allowed(entry_[std::size_t{vertex / 2} * fabric_.nodes + d], vertex & 1); left;
          left &= left - 1) {
       const u32 bit = lowest_bit(left);
-      if (fabric_.link(place / 2, bit / 2).kind == LinkKind::kHost) return 0u;
-      if (const u32 on = from_queue[kOptions * (place / 2) + bit]; on != kNone) least = std::min(least, on);
+      if (fabric_.link(vertex / 2, bit / 2).kind == LinkKind::kHost) return 0u;
+      if (const u32 on = from_queue[kOptions * (vertex / 2) + bit]; on != kNone) least = std::min(least, on);
     }
     return least;
   };
@@ -155,10 +155,10 @@ std::vector<u32> SconnectDependencies::shortest(u32 d) const {
     const u32 bit = queue % kOptions;
     const Link& l = fabric_.link(queue / kOptions, bit / 2);
     if (!leads_to_tic(l)) continue;
-    const u32 there = from_place(2 * l.far + bit % 2);
+    const u32 there = from_vertex(2 * l.far + bit % 2);
     if (there != kNone) from_queue[queue] = there + 1;
   }
-  for (u32 place = 0; place < hops.size(); ++place) hops[place] = from_place(place);
+  for (u32 vertex = 0; vertex < hops.size(); ++vertex) hops[vertex] = from_vertex(vertex);
   return hops;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 /// Dependency graph of routing tables: a message in a queue may wait for the queues of its options at the next TIC
-/// (S-Connect, 2.4, 3.1). Each queue has reserved buffers. A queue is 12 TIC + 2 port + virtual channel; a place (TIC
+/// (S-Connect, 2.4, 3.1). Each queue has reserved buffers. A queue is 12 TIC + 2 port + virtual channel; a vertex (TIC
 /// and virtual channel of arrival) is 2 TIC + virtual channel.
 #include <string>
 #include <vector>
@@ -17,12 +17,12 @@ class SconnectDependencies {
 
   /// Returns the first fault, or "".
   const std::string& fault() const { return fault_; }
-  /// Returns [places] the hops to a destination on the shortest paths that the tables allow; kNone: no message gets
+  /// Returns [vertices] the hops to a destination on the shortest paths that the tables allow; kNone: no message gets
   /// there. Requires tables without a fault.
   std::vector<u32> shortest(u32 destination) const;
 
  private:
-  /// Marks all places that messages to a destination reach. Returns false for a bad entry.
+  /// Marks all vertices that messages to a destination reach. Returns false for a bad entry.
   bool walk(u32 destination);
   /// Returns the options of a TIC that lead to other TICs.
   u32 to_tics(u32 tic) const;
@@ -39,7 +39,7 @@ class SconnectDependencies {
   const std::vector<u16>& entry_;
   std::vector<std::vector<u32>> hosts_;
   std::vector<u16> waits_;  ///< [queues] options at the next TIC, of all messages
-  std::vector<u32> seen_;   ///< [places] 1 + last destination whose messages reach it
+  std::vector<u32> seen_;   ///< [vertices] 1 + last destination whose messages reach it
   std::vector<u32> source_, stack_, order_;
   std::string fault_;
 };

@@ -44,7 +44,7 @@ bool SconnectPlacing::make_detours(bool hosts_only) {
     const u32 bit = ends[random(static_cast<u32>(ends.size()))];
     std::vector<std::vector<u8>> old;
     if (force(tic, bit, d, touched, old)) {
-      length_[place(tic, d)] = static_cast<u16>(length_[place(far(tic, bit), d)] + 1);
+      length_[pair_index(tic, d)] = static_cast<u16>(length_[pair_index(far(tic, bit), d)] + 1);
     } else {  // paths to the same destination block it: restart with some other destinations
       touched.insert(touched.begin(), d);
       for (u32 i = 0; i < kOthers; ++i) touched.push_back(random(f_.nodes));
@@ -64,7 +64,7 @@ std::pair<u64, u32> SconnectPlacing::cost() {
   std::pair<u64, u32> sum{0, 0};
   for (u32 d = 0; d < f_.nodes; ++d)
     for (u32 tic = 0; tic < f_.tics; ++tic) {
-      if (is_host_[tic]) sum.first += has_path(tic, d) ? length_[place(tic, d)] : kNoPath;
+      if (is_host_[tic]) sum.first += has_path(tic, d) ? length_[pair_index(tic, d)] : kNoPath;
       sum.second += !has_path(tic, d);
     }
   return sum;
@@ -78,7 +78,7 @@ void SconnectPlacing::add_path_for_hostless(u32 tic, u32 d) {
     std::vector<u32> touched;
     std::vector<std::vector<u8>> old;
     if (force(tic, bit, d, touched, old)) {
-      length_[place(tic, d)] = static_cast<u16>(length_[place(far(tic, bit), d)] + 1);
+      length_[pair_index(tic, d)] = static_cast<u16>(length_[pair_index(far(tic, bit), d)] + 1);
       for (u32 x : touched) {
         complete(x, true);
         set_lengths(x);
@@ -103,10 +103,10 @@ std::vector<u32> SconnectPlacing::find_longer_paths(u32 d) {
         const u32 tic = left[i];
         for (u32 bit = 0; bit < kQueueBits && !found; ++bit) {
           if (!has_queue(f_, tic, bit) || !has_path(far(tic, bit), d)) continue;
-          const u32 mine = length_[place(far(tic, bit), d)] + 1u;
-          any |= mine >= length;
-          if (mine != length || !use(tic, bit, d)) continue;
-          length_[place(tic, d)] = static_cast<u16>(mine);
+          const u32 path_length = length_[pair_index(far(tic, bit), d)] + 1u;
+          any |= path_length >= length;
+          if (path_length != length || !use(tic, bit, d)) continue;
+          length_[pair_index(tic, d)] = static_cast<u16>(path_length);
           left.erase(left.begin() + static_cast<std::ptrdiff_t>(i));
           found = true;
         }

@@ -19,20 +19,20 @@ void add_nodes(SconnectBuilder& builder, u32 count, const SconnectNodes& nodes) 
 }
 
 /// Returns the first port of each dimension as TIC * 4 + port. All ports of a dimension are on one TIC.
-std::vector<u32> places_of(const std::vector<u32>& shape, const SconnectNodes& nodes) {
+std::vector<u32> first_ports_of(const std::vector<u32>& shape, const SconnectNodes& nodes) {
   const u32 dims = static_cast<u32>(shape.size());
-  std::vector<u32> places(dims, 0);
+  std::vector<u32> first_ports(dims, 0);
   if (2 * dims <= nodes.channels()) {
-    for (u32 d = 0; d < dims; ++d) places[d] = 2 * d;
-    return places;
+    for (u32 d = 0; d < dims; ++d) first_ports[d] = 2 * d;
+    return first_ports;
   }
   u32 used[2] = {0, 0};
   for (u32 d = 0; d < dims; ++d) {
     const u32 need = std::min(shape[d] - 1, 2u), tic = used[0] + need <= kSerial ? 0 : 1;
-    places[d] = tic * kSerial + used[tic];
+    first_ports[d] = tic * kSerial + used[tic];
     used[tic] += need;
   }
-  return places;
+  return first_ports;
 }
 
 }  // namespace
@@ -54,13 +54,13 @@ SconnectFabric make_sconnect_mesh(const std::vector<u32>& shape, const SconnectN
                       "one in a dimension of two nodes); " + channels_of(nodes));
   SconnectBuilder builder("mesh", nodes);
   add_nodes(builder, static_cast<u32>(count), nodes);
-  const std::vector<u32> places = places_of(shape, nodes);
+  const std::vector<u32> first_ports = first_ports_of(shape, nodes);
   u32 stride = 1;
   for (u32 d = 0; d < shape.size(); stride *= shape[d++])
     for (u32 n = 0; n < count; ++n) {
       if (n / stride % shape[d] + 1 == shape[d]) continue;
       // A dimension of two nodes has one channel, at the dimension's first port.
-      const u32 tic = places[d] / kSerial, plus = places[d] % kSerial, minus = plus + (shape[d] > 2);
+      const u32 tic = first_ports[d] / kSerial, plus = first_ports[d] % kSerial, minus = plus + (shape[d] > 2);
       builder.join(n, tic, plus, n + stride, tic, minus);
     }
   return builder.finish(shape);

@@ -32,14 +32,14 @@ void SconnectLoads::add(u32 d, double part) {
   std::fill(seen_.begin(), seen_.end(), u8{0});
   std::fill(flow_.begin(), flow_.end(), 0.0);
   order_.clear();
-  const auto options = [&](u32 place) -> u32 {
-    return sconnect::allowed(entry_[std::size_t{place / 2} * fabric_.nodes + d], place & 1);
+  const auto options = [&](u32 vertex) -> u32 {
+    return sconnect::allowed(entry_[std::size_t{vertex / 2} * fabric_.nodes + d], vertex & 1);
   };
-  const auto begin = [&](u32 place) {
-    const bool there =
-        fabric_.node_of[place / 2] == d && std::find(hosts_[d].begin(), hosts_[d].end(), place / 2) != hosts_[d].end();
-    seen_[place] = 1;
-    way_.emplace_back(place, there ? 0 : options(place));
+  const auto begin = [&](u32 vertex) {
+    const bool there = fabric_.node_of[vertex / 2] == d &&
+                       std::find(hosts_[d].begin(), hosts_[d].end(), vertex / 2) != hosts_[d].end();
+    seen_[vertex] = 1;
+    way_.emplace_back(vertex, there ? 0 : options(vertex));
   };
   for (u32 node = 0; node < fabric_.nodes; ++node)
     for (u32 tic : hosts_[node]) {
@@ -48,27 +48,28 @@ void SconnectLoads::add(u32 d, double part) {
       if (seen_[2 * tic]) continue;
       begin(2 * tic);
       while (!way_.empty()) {
-        auto& [place, left] = way_.back();
+        auto& [vertex, left] = way_.back();
         if (!left) {
-          order_.push_back(place);
+          order_.push_back(vertex);
           way_.pop_back();
           continue;
         }
-        const u32 bit = lowest_bit(left), next = 2 * fabric_.link(place / 2, bit / 2).far + bit % 2;
+        const u32 bit = lowest_bit(left), next = 2 * fabric_.link(vertex / 2, bit / 2).far + bit % 2;
         left &= left - 1;
         if (!seen_[next]) begin(next);
       }
     }
   for (std::size_t i = order_.size(); i--;) {
-    const u32 place = order_[i];
-    if (fabric_.node_of[place / 2] == d && std::find(hosts_[d].begin(), hosts_[d].end(), place / 2) != hosts_[d].end())
+    const u32 vertex = order_[i];
+    if (fabric_.node_of[vertex / 2] == d &&
+        std::find(hosts_[d].begin(), hosts_[d].end(), vertex / 2) != hosts_[d].end())
       continue;
-    const u32 all = options(place);
-    const double each = flow_[place] / bit_count(all);
+    const u32 all = options(vertex);
+    const double each = flow_[vertex] / bit_count(all);
     for (u32 set = all; set; set &= set - 1) {
       const u32 bit = lowest_bit(set), port = bit / 2;
-      load_[place / 2 * kPorts + port] += each;
-      flow_[2 * fabric_.link(place / 2, port).far + bit % 2] += each;
+      load_[vertex / 2 * kPorts + port] += each;
+      flow_[2 * fabric_.link(vertex / 2, port).far + bit % 2] += each;
     }
   }
 }

@@ -19,7 +19,7 @@ SconnectTables tree_sconnect_tables(const SconnectFabric& fabric);
 /// that. ConfigError for a bad line, or a fault that sconnect_table_fault finds.
 SconnectTables read_sconnect_tables(const SconnectFabric& fabric, const TextSource& text);
 
-/// Returns tables whose only entries are those of TICs for the hosts of their node.
+/// Returns tables that contain only the entries from TICs to the hosts of their own node.
 std::vector<u16> sconnect_host_entries(const SconnectFabric& fabric);
 /// Returns tables without a fault together with their properties.
 SconnectTables given_sconnect_tables(const SconnectFabric& fabric, std::vector<u16> entry);

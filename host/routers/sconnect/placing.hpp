@@ -28,9 +28,9 @@ class SconnectPlacing {
   static constexpr u64 kMostWork = u64{1} << 21;  ///< limit of work, in calls of settle()
   static constexpr u8 kNoPathYet = 0xFF;
 
-  std::size_t place(u32 tic, u32 d) const { return std::size_t{d} * f_.tics + tic; }
-  u32 level(u32 tic, u32 d) const { return level_[place(tic, d)]; }
-  u8& label(u32 tic, u32 d) { return label_[place(tic, d)]; }
+  std::size_t pair_index(u32 tic, u32 d) const { return std::size_t{d} * f_.tics + tic; }
+  u32 level(u32 tic, u32 d) const { return level_[pair_index(tic, d)]; }
+  u8& label(u32 tic, u32 d) { return label_[pair_index(tic, d)]; }
   u16& entry(u32 tic, u32 d) { return entry_[std::size_t{tic} * f_.nodes + d]; }
   u32 far(u32 tic, u32 bit) const { return f_.link(tic, bit / 2).far; }
 
@@ -72,7 +72,9 @@ class SconnectPlacing {
   void reorder();
 
   /// Returns the labels of all TICs for a destination.
-  std::vector<u8> labels(u32 d) const { return {label_.begin() + place(0, d), label_.begin() + place(0, d + 1)}; }
+  std::vector<u8> labels(u32 d) const {
+    return {label_.begin() + pair_index(0, d), label_.begin() + pair_index(0, d + 1)};
+  }
 
   /// Makes a step possible by removing the conflicting paths, and takes it. Appends the destinations of these paths to
   /// `touched` and their labels to `old`. Returns false if there are too many, or one leads to `d`.
@@ -82,7 +84,7 @@ class SconnectPlacing {
   bool has_path(u32 tic, u32 d) { return !level(tic, d) || label(tic, d) != kNoPathYet; }
 
   void set_lengths(u32 d) {
-    for (u32 tic = 0; tic < f_.tics; ++tic) length_[place(tic, d)] = static_cast<u16>(level(tic, d));
+    for (u32 tic = 0; tic < f_.tics; ++tic) length_[pair_index(tic, d)] = static_cast<u16>(level(tic, d));
   }
 
   /// make_detours() for TICs with hosts only, or all. A TIC without a path displaces paths of others.

@@ -27,7 +27,8 @@ bool is_channel(const sconnect::Link& link) {
   return link.kind == LinkKind::kSerial || link.kind == LinkKind::kParallel;
 }
 
-/// Returns the wiring for the common code. Coordinates are those of nodes if each node has one terminal.
+/// Returns the wiring for the common code. If each node has one terminal, coordinates are node
+/// coordinates.
 Topology topology_of(const SconnectFabric& fabric) {
   const u64 nodes = std::accumulate(fabric.shape.begin(), fabric.shape.end(), u64{1}, std::multiplies<>());
   Topology t;

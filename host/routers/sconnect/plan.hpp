@@ -28,7 +28,7 @@ class SconnectPlan final : public Plan, public Inspector {
   std::string port_name(u32 port) const override;
   const Inspector* inspector() const override { return this; }
   std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
-  /// Returns the TIC's buffers in use; they include those of sent messages that are not yet acknowledged.
+  /// Returns the TIC's buffers in use, including buffers of sent messages that are not yet acknowledged.
   Fill fill(const std::vector<std::byte>& state, u32 router, const std::vector<PortSnapshot>& ports) const override;
   std::string_view fill_of() const override { return "buffers of the pool in use"; }
   void describe_router(const std::vector<std::byte>& state, u32 router, Cycle now,

@@ -22,8 +22,8 @@ std::vector<u32> sconnect_first_ranks(const SconnectFabric& f) {
       continue;
     }
     const bool up = depth[from] != depth[link.far] ? depth[from] > depth[link.far] : from > link.far;
-    const u64 place = u64{depth[from]} << 20 | from, part = (up ? 0 : 1) + 2 * (queue % 2);
-    keys.emplace_back(part << 60 | (up ? (u64{1} << 52) - place : place), queue);
+    const u64 key = u64{depth[from]} << 20 | from, part = (up ? 0 : 1) + 2 * (queue % 2);
+    keys.emplace_back(part << 60 | (up ? (u64{1} << 52) - key : key), queue);
   }
   std::sort(keys.begin(), keys.end());
   for (u32 i = 0; i < keys.size(); ++i) rank[keys[i].second] = i;
@@ -98,20 +98,20 @@ bool SconnectQueueOrder::reorder_queues(u32 queue, u32 next_queue) {
   const auto by_rank = [&](u32 a, u32 b) { return rank_[a] < rank_[b]; };
   std::sort(forward_.begin(), forward_.end(), by_rank);
   std::sort(backward_.begin(), backward_.end(), by_rank);
-  places_.clear();
-  for (u32 q : backward_) places_.push_back(rank_[q]);
-  for (u32 q : forward_) places_.push_back(rank_[q]);
-  std::sort(places_.begin(), places_.end());
-  std::size_t place = 0;
-  for (u32 q : backward_) rank_[q] = places_[place++];
-  for (u32 q : forward_) rank_[q] = places_[place++];
+  ranks_.clear();
+  for (u32 q : backward_) ranks_.push_back(rank_[q]);
+  for (u32 q : forward_) ranks_.push_back(rank_[q]);
+  std::sort(ranks_.begin(), ranks_.end());
+  std::size_t index = 0;
+  for (u32 q : backward_) rank_[q] = ranks_[index++];
+  for (u32 q : forward_) rank_[q] = ranks_[index++];
   return true;
 }
 
 std::pair<u32, u32> SconnectQueueOrder::weakest(u32 from, u32 to) {
   std::vector<std::pair<u32, u32>> way;  // queue, bits left
   std::vector<u32> at{from};
-  std::vector<std::pair<u32, u32>> came(1, {0, 0});
+  std::vector<std::pair<u32, u32>> reached_by(1, {0, 0});
   seen_[from] = ++search_;
   for (std::size_t i = 0; i < at.size(); ++i) {
     for (u32 set = after_[at[i]]; set; set &= set - 1) {
@@ -119,12 +119,12 @@ std::pair<u32, u32> SconnectQueueOrder::weakest(u32 from, u32 to) {
       if (rank_[q] > rank_[to] || seen_[q] == search_) continue;
       seen_[q] = search_;
       at.push_back(q);
-      came.push_back({static_cast<u32>(i), bit});
+      reached_by.push_back({static_cast<u32>(i), bit});
       if (q != to) continue;
       std::pair<u32, u32> best{kNone, 0};
       u32 least = ~0u;
-      for (u32 j = static_cast<u32>(at.size()) - 1; j; j = came[j].first) {
-        const u32 queue = at[came[j].first], b = came[j].second, n = users_[kQueueBits * queue + b];
+      for (u32 j = static_cast<u32>(at.size()) - 1; j; j = reached_by[j].first) {
+        const u32 queue = at[reached_by[j].first], b = reached_by[j].second, n = users_[kQueueBits * queue + b];
         if (n < least) least = n, best = {queue, b};
       }
       return best;

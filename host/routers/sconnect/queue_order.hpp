@@ -11,8 +11,8 @@ namespace flitlab {
 
 inline constexpr u32 kQueueBits = 2 * sconnect::kPorts;  ///< queues of a TIC
 
-/// Returns an initial order: queues of virtual channel 0 toward a central TIC, then away from it, then those of 1
-/// likewise.
+/// Returns an initial order: queues of virtual channel 0 toward a central TIC, then away from it, then the queues of
+/// virtual channel 1 in the same order.
 std::vector<u32> sconnect_first_ranks(const SconnectFabric& fabric);
 
 /// The steps from queue to queue that paths use, and an order of all queues that is consistent with them. A queue is 12
@@ -46,7 +46,7 @@ class SconnectQueueOrder {
   std::vector<u32> users_;           ///< [queues][bit] number of destinations
   std::vector<u32> rejected_;        ///< [queues][bit] epoch in which the step was rejected
   std::vector<u32> rank_, seen_;
-  std::vector<u32> forward_, backward_, places_;
+  std::vector<u32> forward_, backward_, ranks_;
   u32 search_ = 0, epoch_ = 1;
 };
 

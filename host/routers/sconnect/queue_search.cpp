@@ -43,10 +43,10 @@ SconnectQueueSearch::SconnectQueueSearch(const SconnectFabric& fabric, const std
     for (u32 tic : hosts[d]) host_[tic] = true;
     const std::vector<u32> hops = sconnect_hops(f_, hosts[d]);
     for (u32 tic = 0; tic < f_.tics; ++tic) {
-      level_[place(tic, d)] = static_cast<u16>(hops[tic]);
+      level_[pair_index(tic, d)] = static_cast<u16>(hops[tic]);
       for (u32 bit = 0; bit < kQueueBits; ++bit) {
         if (!has_queue(f_, tic, bit) || hops[far(tic, bit)] + 1 != hops[tic]) continue;
-        nearer_[place(tic, d)] |= static_cast<u16>(1u << bit);
+        nearer_[pair_index(tic, d)] |= static_cast<u16>(1u << bit);
         used_for_[kQueueBits * tic + bit].push_back(static_cast<u16>(d));
       }
     }
@@ -66,17 +66,17 @@ void SconnectQueueSearch::place_all() {
   for (u32 d = 0; d < f_.nodes; ++d) {
     std::iota(outwards.begin(), outwards.end(), 0u);
     std::stable_sort(outwards.begin(), outwards.end(),
-                     [&](u32 a, u32 b) { return level_[place(a, d)] < level_[place(b, d)]; });
+                     [&](u32 a, u32 b) { return level_[pair_index(a, d)] < level_[pair_index(b, d)]; });
     for (u32 tic : outwards)
-      if (level_[place(tic, d)]) set_label(place(tic, d), latest(tic, d));
+      if (level_[pair_index(tic, d)]) set_label(pair_index(tic, d), latest(tic, d));
   }
   changed_.clear();
 }
 
 /// Returns the key that queues into a TIC must precede.
 u64 SconnectQueueSearch::value(u32 tic, u32 d) const {
-  if (!level_[place(tic, d)]) return kAnyKey;
-  const u8 bit = label_[place(tic, d)];
+  if (!level_[pair_index(tic, d)]) return kAnyKey;
+  const u8 bit = label_[pair_index(tic, d)];
   return bit == kNoQueue ? 0 : key_[kQueueBits * tic + bit];
 }
 
@@ -84,7 +84,7 @@ u8 SconnectQueueSearch::latest(u32 tic, u32 d) {
   ++work_;
   u64 best = 0;
   u8 label = kNoQueue;
-  for (u32 set = nearer_[place(tic, d)]; set; set &= set - 1) {
+  for (u32 set = nearer_[pair_index(tic, d)]; set; set &= set - 1) {
     const u32 bit = lowest_bit(set);
     if (const u64 key = key_[kQueueBits * tic + bit]; key > best && key < value(far(tic, bit), d))
       best = key, label = static_cast<u8>(bit);
@@ -92,21 +92,21 @@ u8 SconnectQueueSearch::latest(u32 tic, u32 d) {
   return label;
 }
 
-void SconnectQueueSearch::set_label(std::size_t place, u8 label) {
-  const u8 before = label_[place];
+void SconnectQueueSearch::set_label(std::size_t pair, u8 label) {
+  const u8 before = label_[pair];
   if (label == before) return;
-  changed_.emplace_back(place, before);
-  label_[place] = label;
-  const u32 d = static_cast<u32>(place / f_.tics);
-  if (!host_[place % f_.tics] || (label != kNoQueue && before != kNoQueue)) return;
+  changed_.emplace_back(pair, before);
+  label_[pair] = label;
+  const u32 d = static_cast<u32>(pair / f_.tics);
+  if (!host_[pair % f_.tics] || (label != kNoQueue && before != kNoQueue)) return;
   if (label == kNoQueue) {
     ++lacks_[d];
-    where_[place] = missing();
-    missing_.push_back(static_cast<u32>(place));
+    where_[pair] = missing();
+    missing_.push_back(static_cast<u32>(pair));
   } else {
     --lacks_[d];
-    where_[missing_.back()] = where_[place];
-    missing_[where_[place]] = missing_.back();
+    where_[missing_.back()] = where_[pair];
+    missing_[where_[pair]] = missing_.back();
     missing_.pop_back();
   }
 }
@@ -118,12 +118,12 @@ void SconnectQueueSearch::update(u32 tic, u32 d, u64 before) {
   for (std::size_t i = 0; i < behind_.size(); ++i) {  // nearest first
     const u32 x = behind_[i];
     if (i) before = value(x, d);
-    set_label(place(x, d), latest(x, d));
+    set_label(pair_index(x, d), latest(x, d));
     const u64 now = value(x, d), low = std::min(before, now), high = std::max(before, now);
     if (low == high) continue;
     for (u32 port = 0; port < kPorts; ++port) {
       const sconnect::Link& l = f_.link(x, port);
-      if (!leads_to_tic(l) || level_[place(l.far, d)] != level_[place(x, d)] + 1) continue;
+      if (!leads_to_tic(l) || level_[pair_index(l.far, d)] != level_[pair_index(x, d)] + 1) continue;
       bool concerned = false;
       for (u32 vc = 0; vc < f_.vcs(l.far, l.port); ++vc) {
         const u64 key = key_[kQueueBits * l.far + 2u * l.port + vc];
@@ -146,7 +146,7 @@ bool SconnectQueueSearch::move(u32 queue, u64 key, u32 most) {
     for (u32 d : used_for_[queue]) {
       if ((lacked_[d] == 0) != lose) continue;
       if (lose && missing() > most) break;
-      update(tic, d, label_[place(tic, d)] == bit ? old : value(tic, d));
+      update(tic, d, label_[pair_index(tic, d)] == bit ? old : value(tic, d));
     }
   if (missing() <= most) return true;
   key_[queue] = old;
@@ -164,7 +164,7 @@ void SconnectQueueSearch::try_one(u32 heat) {
     const bool nearest = random(2);
     u64 least = kAnyKey;
     u32 found = 0;
-    for (u32 set = nearer_[place(tic, d)]; set; set &= set - 1) {
+    for (u32 set = nearer_[pair_index(tic, d)]; set; set &= set - 1) {
       const u32 b = lowest_bit(set);
       const u64 to = value(far(tic, b), d), gap = to ? key_[kQueueBits * tic + b] - to : kAnyKey - 1;
       if (nearest ? gap >= least : random(++found) != 0) continue;
@@ -173,7 +173,7 @@ void SconnectQueueSearch::try_one(u32 heat) {
     }
     next = far(tic, bit);
   } while (!value(next, d));
-  const u32 queue = kQueueBits * tic + bit, after = kQueueBits * next + label_[place(next, d)];
+  const u32 queue = kQueueBits * tic + bit, after = kQueueBits * next + label_[pair_index(next, d)];
   u32 most = missing();
   while (random(1u << 16) < heat) ++most;
   const u32 past = 1 + random(kNext);

@@ -23,20 +23,20 @@ class SconnectQueueSearch {
   /// Returns the pairs of a TIC with a host and a destination without a shortest path.
   u32 missing() const { return static_cast<u32>(missing_.size()); }
   /// Returns the queue of a TIC for a destination, 2 port + virtual channel; kNoQueue: no shortest path.
-  u8 label(u32 tic, u32 d) const { return label_[place(tic, d)]; }
+  u8 label(u32 tic, u32 d) const { return label_[pair_index(tic, d)]; }
   std::vector<u32> rank() const;
 
   static constexpr u8 kNoQueue = 0xFF;
 
  private:
-  std::size_t place(u32 tic, u32 d) const { return std::size_t{d} * f_.tics + tic; }
+  std::size_t pair_index(u32 tic, u32 d) const { return std::size_t{d} * f_.tics + tic; }
   u32 far(u32 tic, u32 bit) const { return f_.link(tic, bit / 2).far; }
   u32 random(u32 n);
 
   void place_all();
   u64 value(u32 tic, u32 d) const;
   u8 latest(u32 tic, u32 d);
-  void set_label(std::size_t place, u8 label);
+  void set_label(std::size_t pair, u8 label);
   void update(u32 tic, u32 d, u64 before);
   bool move(u32 queue, u64 key, u32 most);
   void try_one(u32 heat);
@@ -50,10 +50,11 @@ class SconnectQueueSearch {
   std::vector<u16> level_;   ///< hops in the graph
   std::vector<u16> nearer_;  ///< queues to nearer TICs, bit 2 port + virtual channel
   std::vector<u8> label_;
-  std::vector<u32> where_;                           ///< index in missing_
-  std::vector<u32> missing_;                         ///< pairs without a shortest path, as place()
-  std::vector<u32> lacks_;                           ///< [destinations] their number in missing_
-  std::vector<std::pair<std::size_t, u8>> changed_;  ///< labels changed by the current move: place(), previous label
+  std::vector<u32> where_;    ///< index in missing_
+  std::vector<u32> missing_;  ///< pairs without a shortest path, as pair_index()
+  std::vector<u32> lacks_;    ///< [destinations] their number in missing_
+  std::vector<std::pair<std::size_t, u8>>
+      changed_;  ///< labels changed by the current move: pair_index(), previous label
   std::vector<u32> behind_, lacked_;
   u64 work_ = 0, draws_ = 0, kept_ = 0;
 };

@@ -30,8 +30,8 @@ SconnectPlacing::SconnectPlacing(const SconnectFabric& f)
   for (u32 d = 0; d < f_.nodes; ++d) {
     check_interrupt();
     const std::vector<u32> hops = sconnect_hops(f_, hosts_[d]);
-    const auto first = by_level_.begin() + place(0, d);
-    std::copy(hops.begin(), hops.end(), level_.begin() + place(0, d));
+    const auto first = by_level_.begin() + pair_index(0, d);
+    std::copy(hops.begin(), hops.end(), level_.begin() + pair_index(0, d));
     std::iota(first, first + f_.tics, u16{0});
     std::stable_sort(first, first + f_.tics, [&](u32 a, u32 b) { return hops[a] < hops[b]; });
   }
@@ -73,7 +73,7 @@ void SconnectPlacing::remove_paths(u32 d) {
     if (bit == kNoPathYet) continue;
     if (const u32 n = far(tic, bit); level(n, d)) order_.drop(kQueueBits * tic + bit, label(n, d));
   }
-  std::fill_n(label_.begin() + place(0, d), f_.tics, kNoPathYet);
+  std::fill_n(label_.begin() + pair_index(0, d), f_.tics, kNoPathYet);
 }
 
 bool SconnectPlacing::settle(u32 tic, u32 d, bool move) {
@@ -99,7 +99,7 @@ bool SconnectPlacing::settle(u32 tic, u32 d, bool move) {
 u32 SconnectPlacing::complete(u32 d, bool move) {
   u32 missing = 0;
   for (u32 i = 0; i < f_.tics; ++i) {
-    const u32 tic = by_level_[place(i, d)];
+    const u32 tic = by_level_[pair_index(i, d)];
     if (level(tic, d) && label(tic, d) == kNoPathYet) missing += !settle(tic, d, move);
   }
   return missing;
@@ -135,7 +135,7 @@ void SconnectPlacing::improve() {
     if (now > total + slack) {
       order_ = before;
       for (u32 i = 0; i < touched.size(); ++i)
-        std::copy(old[i].begin(), old[i].end(), label_.begin() + place(0, touched[i]));
+        std::copy(old[i].begin(), old[i].end(), label_.begin() + pair_index(0, touched[i]));
       continue;
     }
     for (u32 i = 0; i < touched.size(); ++i) missing_[touched[i]] = counts[i];
@@ -177,7 +177,7 @@ void SconnectPlacing::reorder() {
   std::fill(label_.begin(), label_.end(), kNoPathYet);
   for (u32 d = 0; d < f_.nodes; ++d) {
     for (u32 i = 0; i < f_.tics; ++i) {
-      const u32 tic = by_level_[place(i, d)];
+      const u32 tic = by_level_[pair_index(i, d)];
       if (level(tic, d) && search.label(tic, d) != SconnectQueueSearch::kNoQueue) use(tic, search.label(tic, d), d);
     }
   }

@@ -32,7 +32,7 @@ namespace {
 void measure(const SconnectFabric& f, SconnectTables& t) {
   const auto hosts = sconnect_hosts(f);
   const SconnectDependencies waits(f, t.entry);
-  u64 pairs = 0, kept = 0, hops = 0, direct_hops = 0, options = 0, places = 0;
+  u64 pairs = 0, kept = 0, hops = 0, direct_hops = 0, options = 0, vertices = 0;
   const u32 stride = (f.nodes + 2047) / 2048;
   for (u32 d = 0; d < f.nodes; d += stride) {
     check_interrupt();
@@ -48,24 +48,24 @@ void measure(const SconnectFabric& f, SconnectTables& t) {
     // States (2 TIC + virtual channel) on shortest allowed paths.
     std::vector<bool> seen(2 * f.tics, false);
     std::vector<u32> stack;
-    const auto visit = [&](u32 place) {
-      if (seen[place]) return;
-      seen[place] = true;
-      stack.push_back(place);
+    const auto visit = [&](u32 vertex) {
+      if (seen[vertex]) return;
+      seen[vertex] = true;
+      stack.push_back(vertex);
     };
     for (u32 s = 0; s < f.nodes; ++s)
       if (s != d)
         for (u32 tic : hosts[s]) visit(2 * tic);
     while (!stack.empty()) {
-      const u32 place = stack.back(), tic = place / 2;
+      const u32 vertex = stack.back(), tic = vertex / 2;
       stack.pop_back();
-      if (ways[place] == 0) continue;
-      ++places;
-      const sconnect::Options all = sconnect::allowed(t.entry[std::size_t{tic} * f.nodes + d], place & 1);
+      if (ways[vertex] == 0) continue;
+      ++vertices;
+      const sconnect::Options all = sconnect::allowed(t.entry[std::size_t{tic} * f.nodes + d], vertex & 1);
       options += bit_count(all);
       for (sconnect::Options left = all; left; left &= left - 1) {
         const u32 bit = lowest_bit(left), next = 2 * f.link(tic, bit / 2).far + bit % 2;
-        if (ways[next] + 1 == ways[place]) visit(next);
+        if (ways[next] + 1 == ways[vertex]) visit(next);
       }
     }
   }
@@ -73,7 +73,7 @@ void measure(const SconnectFabric& f, SconnectTables& t) {
   if (pairs) t.kept = static_cast<double>(kept) / static_cast<double>(pairs);
   if (pairs) t.mean_hops = static_cast<double>(hops) / static_cast<double>(pairs);
   if (direct_hops) t.stretch = static_cast<double>(hops) / static_cast<double>(direct_hops);
-  if (places) t.alternates = static_cast<double>(options) / static_cast<double>(places);
+  if (vertices) t.alternates = static_cast<double>(options) / static_cast<double>(vertices);
 }
 
 constexpr const char* kTableAdvice = "Routing tables have an entry for every TIC and node.";

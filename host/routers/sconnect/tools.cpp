@@ -110,7 +110,7 @@ SconnectFabric fabric_of(const Arguments& a) {
   f.node_of.assign(tics, kNone);
   f.links.resize(std::size_t{tics} * kPorts);
   for (u32 tic = 0; tic < tics; ++tic) f.names.push_back(std::to_string(tic));
-  const auto place = [&](u32 tic, u32 port, const Link& link) {
+  const auto add_link = [&](u32 tic, u32 port, const Link& link) {
     const std::string name = "port " + std::to_string(port) + " of TIC " + std::to_string(tic);
     if (tic >= tics || port >= kPorts) throw ConfigError(name + " does not exist.");
     if (link.kind != LinkKind::kHost && (link.far >= tics || link.port >= kPorts || link.far == tic))
@@ -121,10 +121,10 @@ SconnectFabric fabric_of(const Arguments& a) {
   };
   for (const auto& [tic, port, far, far_port] : rows_of<4>(a, "links")) {
     const LinkKind kind = port < kSerial ? LinkKind::kSerial : LinkKind::kParallel;
-    place(tic, port, {far, static_cast<u8>(std::min(far_port, 255u)), kind, 1, 0});
+    add_link(tic, port, {far, static_cast<u8>(std::min(far_port, 255u)), kind, 1, 0});
   }
   for (const auto& [tic, port, node] : rows_of<3>(a, "hosts")) {
-    place(tic, port, {f.terminals++, 0, LinkKind::kHost, 1, 0});
+    add_link(tic, port, {f.terminals++, 0, LinkKind::kHost, 1, 0});
     if (node >= tics) throw ConfigError("node " + std::to_string(node) + ": number nodes from 0.");
     if (f.node_of[tic] != kNone && f.node_of[tic] != node)
       throw ConfigError("TIC " + std::to_string(tic) + " belongs to two nodes.");

@@ -53,9 +53,9 @@ bool SconnectTurns::allow(u32 channel, u32 next_port) {
     for (u32 c : backward) ranks.push_back(rank_[c]);
     for (u32 c : forward) ranks.push_back(rank_[c]);
     std::sort(ranks.begin(), ranks.end());
-    std::size_t place = 0;
-    for (u32 c : backward) rank_[c] = ranks[place++];
-    for (u32 c : forward) rank_[c] = ranks[place++];
+    std::size_t index = 0;
+    for (u32 c : backward) rank_[c] = ranks[index++];
+    for (u32 c : forward) rank_[c] = ranks[index++];
   }
   turn = kAllowed;
   after_[channel].push_back(next);

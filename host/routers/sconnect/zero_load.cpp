@@ -8,20 +8,20 @@ namespace {
 using sconnect::kPorts;
 using sconnect::LinkKind;
 
-struct Place {
+struct HostPort {
   u32 tic, port;
 };
 
-std::vector<Place> places_of(const SconnectFabric& fabric) {
-  std::vector<Place> places(fabric.terminals);
+std::vector<HostPort> host_ports_of(const SconnectFabric& fabric) {
+  std::vector<HostPort> host_ports(fabric.terminals);
   for (u32 tic = 0; tic < fabric.tics; ++tic)
     for (u32 p = 0; p < kPorts; ++p)
-      if (fabric.link(tic, p).kind == LinkKind::kHost) places[fabric.link(tic, p).far] = {tic, p};
-  return places;
+      if (fabric.link(tic, p).kind == LinkKind::kHost) host_ports[fabric.link(tic, p).far] = {tic, p};
+  return host_ports;
 }
 
 /// Follows a message. An idle TIC sends it by the first permitted port whose turn follows that of its input port.
-Journey walk(const SconnectFabric& fabric, const std::vector<u16>& entry, Place at, u32 node) {
+Journey walk(const SconnectFabric& fabric, const std::vector<u16>& entry, HostPort at, u32 node) {
   Journey j{0, 0, 0};
   const u32 entered = fabric.phase[at.tic] + at.port;
   for (u32 vc = 0; j.hops <= 4 * fabric.tics;) {
@@ -47,19 +47,19 @@ Journey walk(const SconnectFabric& fabric, const std::vector<u16>& entry, Place 
 }  // namespace
 
 Journey journey(const SconnectFabric& fabric, const std::vector<u16>& entry, u32 from, u32 to) {
-  const std::vector<Place> places = places_of(fabric);
-  return walk(fabric, entry, places[from], fabric.node_of[places[to].tic]);
+  const std::vector<HostPort> host_ports = host_ports_of(fabric);
+  return walk(fabric, entry, host_ports[from], fabric.node_of[host_ports[to].tic]);
 }
 
 ZeroLoad zero_load(const SconnectFabric& fabric, const std::vector<u16>& entry, const TerminalPlan& traffic) {
   constexpr u32 kFollowed = 1024;
   if (fabric.terminals > kFollowed) return {};
-  const std::vector<Place> places = places_of(fabric);
+  const std::vector<HostPort> host_ports = host_ports_of(fabric);
   std::vector<Journey> known(std::size_t{fabric.terminals} * fabric.nodes);
   const auto way = [&](u32 from, u32 to) -> const Journey& {
-    const u32 node = fabric.node_of[places[to].tic];
+    const u32 node = fabric.node_of[host_ports[to].tic];
     Journey& j = known[std::size_t{from} * fabric.nodes + node];
-    if (j.cycles == kNone) j = walk(fabric, entry, places[from], node);
+    if (j.cycles == kNone) j = walk(fabric, entry, host_ports[from], node);
     return j;
   };
   const auto mean = [&](auto value) {

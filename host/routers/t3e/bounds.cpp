@@ -63,7 +63,7 @@ std::vector<Bound> T3ePlan::bounds() const {
   const u32 vcs = t.link_vcs;
   u64 channels = 0;
   for (u32 port = 0; port < kPorts; ++port) channels |= ((u64{1} << vcs) - 1) << bit_of(port, 0);
-  const Check place = by_vc(vcs, [&t](u32 vc) { return most_packets_of(t, vc) - u64{1}; });
+  const Check position = by_vc(vcs, [&t](u32 vc) { return most_packets_of(t, vc) - u64{1}; });
   const Check flits = by_vc(vcs, [&t](u32 vc) { return u64{buffer_of(t, vc)}; });
   std::vector<Bound> bounds{{"router.control.ready", subset(channels)},
                             {"router.control.asked", subset(channels)},
@@ -74,7 +74,7 @@ std::vector<Bound> T3ePlan::bounds() const {
                             {"router.port.sending", below_or(vcs, kNoVc)},
                             {"router.port.pick_out", at_most(8)},
                             {"router.input.flits", flits},
-                            {"router.input.first", place},
+                            {"router.input.first", position},
                             {"router.input.packets", by_vc(vcs, [&t](u32 vc) { return u64{most_packets_of(t, vc)}; })},
                             {"router.input.stage", at_most(static_cast<u64>(FrontState::kStopped))},
                             {"router.input.out_port", below(kPorts)},
@@ -86,7 +86,7 @@ std::vector<Bound> T3ePlan::bounds() const {
                             {"router.output.credits", flits},
                             {"router.output.owner", channel_or_none(vcs)},
                             {"router.output.pick", at_most(8 * kPorts)},
-                            {"router.output.tail", place}};
+                            {"router.output.tail", position}};
   const PacketBounds packet{u64{register_bits(t3e::kPwho)} + 1, t.terminals, kPorts, Table::message_classes};
   add_packet(bounds, "router.ring", packet);
   bounds.push_back(item_bound("router", [&t](const Item<1>& router, u32) { return owners_agree(router, t); }));

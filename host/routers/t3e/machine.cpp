@@ -194,7 +194,7 @@ void Machine::read_io(const Experiment& e) {
 }
 
 Tables Machine::make(const Experiment& e, const std::vector<u8>& links, const std::vector<u32>& dead, bool later,
-                     Assignment& who) const {
+                     Assignment& pe_assignment) const {
   const std::string& select = e.str(flitlab::t3e::param::routing.vc_select);
   TableOptions options;
   options.adaptive = e.flag(flitlab::t3e::param::routing.adaptive);
@@ -206,16 +206,17 @@ Tables Machine::make(const Experiment& e, const std::vector<u8>& links, const st
   options.logical = number_pes(shape, options.lut_mode, e.ints(flitlab::t3e::param::topology.logical_format),
                                e.file(flitlab::t3e::param::topology.logical_file));
   options.broken = links;
-  who = assign_pes(shape, options.lut_mode, options.logical, dead, e.ints(flitlab::t3e::param::topology.spares),
-                   later ? std::vector<u32>{} : e.ints(flitlab::t3e::param::topology.partitions));
+  pe_assignment =
+      assign_pes(shape, options.lut_mode, options.logical, dead, e.ints(flitlab::t3e::param::topology.spares),
+                 later ? std::vector<u32>{} : e.ints(flitlab::t3e::param::topology.partitions));
   Tables made = make_tables(shape, options);
   const bool no_faults = std::all_of(links.begin(), links.end(), [](u8 set) { return set == 0; });
   if (shape.full() && no_faults) return made;
   const bool any = e.is({flitlab::t3e::param::router.adaptive_choice, "any"});
-  route_around(shape, made, options, any, who.in_service, true);
-  if (check_paths(shape, made, links, any, who.in_service).circle.empty()) return made;
+  route_around(shape, made, options, any, pe_assignment.in_service, true);
+  if (check_paths(shape, made, links, any, pe_assignment.in_service).circle.empty()) return made;
   made = make_tables(shape, options);  // without extra hops direction order alone excludes cycles
-  route_around(shape, made, options, any, who.in_service, false);
+  route_around(shape, made, options, any, pe_assignment.in_service, false);
   return made;
 }
 

@@ -39,9 +39,9 @@ struct Machine {
   void read_faults(const Experiment& e);
   void read_io(const Experiment& e);
   /// Makes tables that route around the broken `links`, with the PEs of `dead` nodes out of service. `later`: for the
-  /// time after a break during the run. `who`: receives the PEs' assignment.
+  /// time after a break during the run. `pe_assignment`: receives the PEs' assignment.
   Tables make(const Experiment& e, const std::vector<u8>& links, const std::vector<u32>& dead, bool later,
-              Assignment& who) const;
+              Assignment& pe_assignment) const;
   void check_connected(const PathReport& report, bool refuse);
   void load_file(const Experiment& e);
 

@@ -50,10 +50,10 @@ void T3ePlan::describe_router(const std::vector<std::byte>& state, u32 index, Cy
       const t3e::InputVc& in = item.at(t.router_fields.input, p * t.link_vcs + v);
       if (in.stage != t3e::FrontState::kRequesting) continue;
       vc.note = dateline_note(p, v, item.at(t.router_fields.ring, t3e::descriptor_start(t, p, v) + in.first));
-      std::string wish;
+      std::string ports;
       for (u32 d = 0; d < t3e::kDirections; ++d)
-        if (in.wish >> d & 1) wish += " " + port_name(t3e::oriented(registers.turned, d));
-      if (!wish.empty()) vc.note += "; or adaptively" + wish;
+        if (in.wish >> d & 1) ports += " " + port_name(t3e::oriented(registers.turned, d));
+      if (!ports.empty()) vc.note += "; or adaptively" + ports;
     }
   }
 }

@@ -19,7 +19,7 @@ constexpr u32 kAdaptiveVc = kDeterministicVcs;
 constexpr u32 kKinds = 3;   // kinds of virtual channels: 0, 1, adaptive
 constexpr u32 kBits = 128;  // values of Packet::route_bits
 
-/// Mark in `seen_` of a place whose paths are being followed; other marks are an End.
+/// Mark in `seen_` of a location whose paths are being followed; other marks are an End.
 constexpr u32 kOpen = 3;
 
 }  // namespace
@@ -112,7 +112,7 @@ Fate Paths::follow(const Location& location) {
       graph_.add((location.node * kPorts + location.port) * 2 + kind,
                  (next * kPorts + opposite(choice.port)) * 2 + choice.vc);
     go(choice.port, choice.vc);
-    for (u32 set = choice.wish; set; set &= set - 1) go(lowest_bit(set), kAdaptiveVc);
+    for (u32 set = choice.adaptive; set; set &= set - 1) go(lowest_bit(set), kAdaptiveVc);
   }
   seen = round_ << 2 | static_cast<u32>(worst);
   return worst;

@@ -47,10 +47,10 @@ class Paths {
     u8 port, vc;  ///< of the input buffer
     Packet packet;
   };
-  Fate follow(const Location& place);
+  Fate follow(const Location& location);
   bool works(u32 node, u32 direction) const;
   Location enter(const Location& from, u32 direction, u32 vc) const;
-  Choice choice_at(const Location& place) const;
+  Choice choice_at(const Location& location) const;
 
   const Tables& tables_;
   const std::vector<u8>& broken_;

@@ -116,10 +116,10 @@ u32 Shape::neighbour(u32 node, u32 direction) const {
   const u32 dim = dimension_of(direction);
   const std::vector<u32> nodes = line(node, dim);
   const std::size_t k = nodes.size();
-  const std::size_t place = static_cast<std::size_t>(std::find(nodes.begin(), nodes.end(), node) - nodes.begin());
+  const std::size_t position = static_cast<std::size_t>(std::find(nodes.begin(), nodes.end(), node) - nodes.begin());
   const bool plus = direction < 3;
-  if (!closed(dim, k) && place == (plus ? k - 1 : 0)) return kNone;
-  return nodes[(place + (plus ? 1 : k - 1)) % k];
+  if (!closed(dim, k) && position == (plus ? k - 1 : 0)) return kNone;
+  return nodes[(position + (plus ? 1 : k - 1)) % k];
 }
 
 Topology make_topology(const Shape& shape) {

@@ -54,9 +54,9 @@ class StoppedSearch {
   void find_messages() {
     for (u32 n = 0; n < t_.routers; ++n) {
       for (u32 slot = 0; slot <= t_.slot_mask; ++slot) {
-        for (u64 mail = routers_[n].at(t_.barrier_fields.mail, slot); mail; mail >>= 8)
-          if (mail & t3e::kBarrierMark) moving_ |= 1u << (mail & 31);
-        if (const u8 mail = pes_[n].at(t_.barrier_pe_fields.mail, slot)) moving_ |= 1u << (mail & 31);
+        for (u64 packets = routers_[n].at(t_.barrier_fields.mail, slot); packets; packets >>= 8)
+          if (packets & t3e::kBarrierMark) moving_ |= 1u << (packets & 31);
+        if (const u8 packet = pes_[n].at(t_.barrier_pe_fields.mail, slot)) moving_ |= 1u << (packet & 31);
       }
       moving_ |= routers_[n].at(t_.barrier_fields.pending);
       for (u32 unit = 0; unit < t_.barrier_units; ++unit)
@@ -90,8 +90,8 @@ class StoppedSearch {
     return "";
   }
 
-  /// Returns a clause about a router that has missed a join, of its PE or of a router below all of whose PEs have
-  /// joined, or "".
+  /// Returns a clause about a router that has missed a join, or "". Its PE has joined, or all PEs at
+  /// and below a child router have, but the router has not received that join.
   std::string lost_up(u32 unit) const {
     std::string why;
     for (u32 n = 0; n < t_.routers && why.empty(); ++n)

@@ -14,8 +14,8 @@ u32 link_delay(const Experiment& e);
 /// Returns the cycles from switch grant to arrival at the terminal.
 u32 eject_delay(const Experiment& e);
 
-/// Returns the slots of an inbox, a power of two, so many that a flit or credit is never written into the slot of the
-/// current cycle.
+/// Returns the slots of an inbox: a power of two, large enough that a flit or credit is never written into the slot
+/// of the current cycle.
 u32 inbox_slots(const VcTable& t);
 /// Returns log2 of the ports in a word of a set of virtual channels; a small router has one word for all.
 u32 set_shift(const VcTable& t);

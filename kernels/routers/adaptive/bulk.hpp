@@ -44,18 +44,18 @@ struct BulkCycle {
     return v.terminals[terminal].at(v.t.terminal_fields.control);
   }
 
-  /// Lists in `arriving` the channels on which messages arrive, clears their flags in `came`, and returns their number.
-  /// It leaves the bytes of other slots alone, because another thread may be writing them.
-  FLITLAB_INLINE u32 take_arrivals(u8* came, u8* arriving) const {
+  /// Lists in `arriving` the channels on which messages arrive, clears their flags in `arrived_flags`, and returns
+  /// their number. It leaves the bytes of other slots alone, because another thread may be writing them.
+  FLITLAB_INLINE u32 take_arrivals(u8* arrived_flags, u8* arriving) const {
     const u32 channels = v.t.channels;
     u32 arrived = 0;
     if (kHalves == 1 && channels >= 4) {
       const u32 last = channels - 4, none = 0;
       u32 low, high;
-      std::memcpy(&low, came, 4);
-      std::memcpy(&high, came + last, 4);
-      std::memcpy(came, &none, 4);
-      std::memcpy(came + last, &none, 4);
+      std::memcpy(&low, arrived_flags, 4);
+      std::memcpy(&high, arrived_flags + last, 4);
+      std::memcpy(arrived_flags, &none, 4);
+      std::memcpy(arrived_flags + last, &none, 4);
       const u64 present = bytes_present(low | u64{high} << 8 * last) >> 7;
       const u32 set = static_cast<u32>(present * 0x0102040810204080ull >> 56);
       std::memcpy(arriving, &kMembersOf[set], 8);
@@ -63,8 +63,8 @@ struct BulkCycle {
     }
     for (u32 channel = 0; channel < channels; ++channel) {
       arriving[arrived] = static_cast<u8>(channel);
-      arrived += came[channel] != 0;
-      came[channel] = 0;
+      arrived += arrived_flags[channel] != 0;
+      arrived_flags[channel] = 0;
     }
     return arrived;
   }

@@ -1,5 +1,5 @@
 #pragma once
-/// What a configuration chooses of the minimal adaptive router.
+/// Configurable choices of the minimal adaptive router.
 #include "kernels/common/choices.hpp"
 
 namespace flitlab::adaptive {

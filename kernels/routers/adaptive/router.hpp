@@ -38,9 +38,9 @@ struct RoutingCycle {
     const RouterFields& f = t.router_fields;
     const u32 first = (now & t.slot_mask) * t.channels;
     for (u32 channel = 0; channel < t.channels; ++channel) {
-      u8& came = node.at(f.came, first + channel);
-      if (!came) continue;
-      came = 0;
+      u8& flag = node.at(f.came, first + channel);
+      if (!flag) continue;
+      flag = 0;
       const Packet& packet = node.at(f.mail, first + channel);
       if constexpr (V::traced)
         v.log.write(index, Event{packet.src, packet.id, EventKind::kArrived, u8(channel), 0, 0, 0, 3, 1});

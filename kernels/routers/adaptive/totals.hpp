@@ -1,5 +1,5 @@
 #pragma once
-/// Totals of the adaptive router, besides the totals of all models.
+/// Totals of the adaptive router, in addition to the common totals.
 #include "kernels/common/counters.hpp"
 
 namespace flitlab::adaptive {

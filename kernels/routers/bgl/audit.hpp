@@ -24,8 +24,8 @@ struct AuditNode {
     u32 fault = 0, flits = 0, packets = 0;
     u32 to_software[kReceptionFifos] = {};  // `[FIFO]`: chunks moving to it
     const u64 moving = control.leaving | control.arriving;
-    const u64 asking = control.waiting | control.here;
-    if ((control.waiting & control.here) | (asking & control.entering) | ((asking | control.entering) & moving))
+    const u64 requesting = control.waiting | control.here;
+    if ((control.waiting & control.here) | (requesting & control.entering) | ((requesting | control.entering) & moving))
       raise_fault(fault, kFaultBookkeeping, kNoFaultPort);
     for (u32 receiver = 0; receiver < 2 * t.dims; ++receiver) {
       const Peer peer = t.peers[index * t.ports + receiver];
@@ -72,7 +72,7 @@ struct AuditNode {
                                  upstream.at(t.link_fields.taken_back, peer.port * t.vcs + vc));
         if (sum != t.buffer[vc]) raise_fault(fault, kFaultCreditLost, receiver);
         if (held != state.held || held > t.buffer[vc]) raise_fault(fault, kFaultBufferOverflow, receiver);
-        const bool active = (asking | control.entering | moving) >> queue & 1;
+        const bool active = (requesting | control.entering | moving) >> queue & 1;
         if (active != (ghost || state.packets > 0)) raise_fault(fault, kFaultBookkeeping, receiver);
       }
     }

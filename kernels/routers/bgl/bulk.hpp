@@ -9,15 +9,15 @@ namespace flitlab::bgl {
 /// List of nodes, by their numbers in the group.
 template <u32 kMost>
 struct Numbers {
-  u32 who[kMost + 1];  ///< one more for an entry that is written and not kept
+  u32 nodes[kMost + 1];  ///< one more for an entry that is written and not kept
   u32 count = 0;
 
   FLITLAB_INLINE void add(u32 number, bool is_one) {
-    who[count] = number;
+    nodes[count] = number;
     count += is_one;
   }
-  FLITLAB_HD const u32* begin() const { return who; }
-  FLITLAB_HD const u32* end() const { return who + count; }
+  FLITLAB_HD const u32* begin() const { return nodes; }
+  FLITLAB_HD const u32* end() const { return nodes + count; }
 };
 
 /// List of at most node 0, as a flag: an array would be in memory on a GPU.
@@ -40,12 +40,12 @@ struct Numbers<1> {
 template <u32 kMost>
 struct SetsOf {
   u64 set[kMost + 2];
-  u32 who[kMost + 2];
+  u32 owners[kMost + 2];
   u32 count = 0;
 
   FLITLAB_INLINE void add(u32 owner, u64 bits) {
     set[count] = bits;
-    who[count] = owner;
+    owners[count] = owner;
     count += bits != 0;
   }
   /// Calls visit(node, bit) for all bits of all sets. A single loop, because the end of a loop is mispredicted.
@@ -54,7 +54,7 @@ struct SetsOf {
     set[count] = set[count + 1] = 0;
     u64 left = set[0];
     for (u32 i = 0; i < count;) {
-      visit(who[i], lowest_bit(left));
+      visit(owners[i], lowest_bit(left));
       left &= left - 1;
       const u64 done = left == 0;
       i += static_cast<u32>(done);
@@ -111,11 +111,11 @@ struct LinkList {
   u32 entry[kMost == 1 ? 1 : kMost * kRoom + 1];
   u32 count = 0;
 
-  FLITLAB_INLINE void add(bool condition, u32 who, u32 direction) {
+  FLITLAB_INLINE void add(bool condition, u32 owner, u32 direction) {
     if constexpr (kMost == 1) {
       count |= u32{condition} << direction;
     } else {
-      entry[count] = who << 8 | direction;
+      entry[count] = owner << 8 | direction;
       count += condition;
     }
   }
@@ -205,7 +205,7 @@ class DueNodes {
   template <u32 kMost>
   FLITLAB_INLINE static void list(SetsOf<kMost>& notes, const u8* number, Numbers<kMost>& numbers) {
     u32 n = 0;
-    notes.for_each([&](u32 slot, u32 bit) { numbers.who[n++] = number[slot + bit]; });
+    notes.for_each([&](u32 slot, u32 bit) { numbers.nodes[n++] = number[slot + bit]; });
     numbers.count = n;
   }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// What a configuration chooses of Blue Gene/L's torus.
+/// Configurable choices of Blue Gene/L's torus.
 #include "kernels/common/choices.hpp"
 
 namespace flitlab::bgl {

@@ -24,9 +24,12 @@ struct BglModelOf {
   using Audit = StepList<Step<bgl::AuditNode>>;
 
   template <int W, bool Traced>
-  FLITLAB_HD static View<W, Traced> make_view(const Table& table, const Placement& place, std::byte* state,
+  FLITLAB_HD static View<W, Traced> make_view(const Table& table, const Placement& placement, std::byte* state,
                                               const ReplicaRow* row, CounterShard* shard, const EventLog& log) {
-    return {{table, row, shard, log}, place.items<W>(state, 0), place.items<W>(state, 1), place.items<W>(state, 2)};
+    return {{table, row, shard, log},
+            placement.items<W>(state, 0),
+            placement.items<W>(state, 1),
+            placement.items<W>(state, 2)};
   }
 
   template <class V>

@@ -64,8 +64,9 @@ FLITLAB_INLINE void receive_from_software(const V& v, const Item<V::width>& node
   for (; actions.put; actions.put &= actions.put - 1) {
     const u32 queue = kInjectionQueue + lowest_bit(actions.put);
     const Queue& state = queue_at(v, node, queue);
-    const u32 place = u32{state.first} + state.packets;
-    const Packet& packet = packet_at(v, node, queue, place >= t.injection_ring ? place - t.injection_ring : place);
+    const u32 position = u32{state.first} + state.packets;
+    const Packet& packet =
+        packet_at(v, node, queue, position >= t.injection_ring ? position - t.injection_ring : position);
     enter(v, node, control, index, queue, route_of(packet), now);
   }
 }

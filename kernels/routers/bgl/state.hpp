@@ -128,7 +128,7 @@ struct PublishedTable : Table {
   static constexpr u8 gap = 0, statistics = 0, protocol = 0, acks = 1, defer = 1;
   static constexpr NodeFields node_fields = published_fields();
 
-  /// Returns whether these constants, and the layout of a node's fields, are those of `t`.
+  /// Returns whether these constants, and the layout of a node's fields, match `t`.
   static bool fits(const Table& t) {
     return t.node_fields == node_fields && t.dims == dims && t.vcs == vcs && t.dynamic_vcs == dynamic_vcs &&
            t.escape_vcs == escape_vcs && t.full_size_set == full_size_set && t.order == order &&
@@ -175,11 +175,11 @@ FLITLAB_INLINE void clear_blocked(const V& v, const Item<W>& node, u32 queue) {
 
 /// Returns the descriptor at an index of a queue's circular buffer.
 template <class V, int W>
-FLITLAB_INLINE Packet& packet_at(const V& v, const Item<W>& node, u32 queue, u32 place) {
+FLITLAB_INLINE Packet& packet_at(const V& v, const Item<W>& node, u32 queue, u32 position) {
   const auto& t = v.t;
   if (queue >= kInjectionQueue)
-    return node.at(t.injection_fields.ring, (queue - kInjectionQueue) * t.injection_ring + place);
-  return node.at(t.node_fields.ring, (queue >> 3) * t.rings + t.ring_start[queue & 7] + place);
+    return node.at(t.injection_fields.ring, (queue - kInjectionQueue) * t.injection_ring + position);
+  return node.at(t.node_fields.ring, (queue >> 3) * t.rings + t.ring_start[queue & 7] + position);
 }
 
 template <class T>

@@ -1,5 +1,5 @@
 #pragma once
-/// Totals of Blue Gene/L's torus, beyond those of all models.
+/// Totals of Blue Gene/L's torus, in addition to the common totals.
 #include "kernels/common/counters.hpp"
 
 namespace flitlab::bgl {

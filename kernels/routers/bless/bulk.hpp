@@ -30,8 +30,8 @@ struct BulkCycle {
   const u32* index;
   u32 n;
   Cycle now;
-  std::byte *now_came, *now_inbox, *next_came, *next_inbox, *sent;  ///< inbox and counters of router 0
-  std::size_t offset[kRouters];                                     ///< of each router's state from router 0, bytes
+  std::byte *now_flags, *now_inbox, *next_flags, *next_inbox, *sent;  ///< inbox and counters of router 0
+  std::size_t offset[kRouters];                                       ///< of each router's state from router 0, bytes
   Item<1> terminal[kRouters];
   u32 occupied[kRouters];  ///< set of inputs that hold a flit
   Flit seat[kRouters][kInputs];
@@ -43,9 +43,9 @@ struct BulkCycle {
     const auto& t = v.t;
     const auto zero = v.routers[0];
     const u32 arrives = (now & t.slot_mask) * kInputs, leaves = ((now + t.hop_delay) & t.slot_mask) * kInputs;
-    now_came = reinterpret_cast<std::byte*>(&zero.at(t.router_fields.came, arrives));
+    now_flags = reinterpret_cast<std::byte*>(&zero.at(t.router_fields.came, arrives));
     now_inbox = reinterpret_cast<std::byte*>(&zero.at(t.router_fields.mail, arrives));
-    next_came = reinterpret_cast<std::byte*>(&zero.at(t.router_fields.came, leaves));
+    next_flags = reinterpret_cast<std::byte*>(&zero.at(t.router_fields.came, leaves));
     next_inbox = reinterpret_cast<std::byte*>(&zero.at(t.router_fields.mail, leaves));
     sent = reinterpret_cast<std::byte*>(&zero.at(t.router_fields.sent));
     for (u32 i = 0; i < n; ++i) {
@@ -64,14 +64,14 @@ struct BulkCycle {
     Members<kRouters> ejecting;
     u32 count = 0;
     for (u32 i = 0; i < n; ++i) {
-      u32 came;
-      std::memcpy(&came, now_came + offset[i], sizeof came);
-      std::memset(now_came + offset[i], 0, sizeof came);
+      u32 flags;
+      std::memcpy(&flags, now_flags + offset[i], sizeof flags);
+      std::memset(now_flags + offset[i], 0, sizeof flags);
       std::memcpy(seat[i], now_inbox + offset[i], sizeof seat[i]);
       const Quad nearer = coordinates.productive(all_four(t.address[index[i]]), FourFlits(seat[i]).dst);
       const Quad good = nearer & all_four(t.wired[index[i]]);
       std::memcpy(productive[i], &good, sizeof good);
-      occupied[i] = static_cast<u32>((bytes_present(came) >> 7) * 0x10204080u >> 28) & 15;
+      occupied[i] = static_cast<u32>((bytes_present(flags) >> 7) * 0x10204080u >> 28) & 15;
       count = ejecting.add(count, i, members(nearer == Quad{}) & occupied[i]);
     }
     for (u32 i = 0; i < count; ++i) eject_oldest(ejecting.index[i], static_cast<u32>(ejecting.set[i]));
@@ -206,7 +206,7 @@ struct BulkCycle {
     Flit& arrives = *reinterpret_cast<Flit*>(next_inbox + next + peer.port * sizeof(Flit));
     arrives = seat[r][from];
     ++arrives.hops;
-    next_came[next + peer.port] = std::byte{1};
+    next_flags[next + peer.port] = std::byte{1};
     ++reinterpret_cast<u32*>(sent + offset[r])[channel];
   }
 };

@@ -67,12 +67,12 @@ FLITLAB_INLINE Flit take_flit(const V& v, const Item<W>& terminal, TerminalContr
 /// Returns the index of the flit's packet among the terminal's `open` incomplete packets, or `open` if it is a new one.
 template <class V, int W>
 FLITLAB_INLINE u32 index_of(const V& v, const Item<W>& terminal, const Flit& flit, u32 open) {
-  u32 place = 0;
-  for (; place < open; ++place) {
-    const Partial& partial = terminal.at(v.t.interface_fields.partial, place);
+  u32 position = 0;
+  for (; position < open; ++position) {
+    const Partial& partial = terminal.at(v.t.interface_fields.partial, position);
     if (partial.src == flit.src && partial.id == flit.id) break;
   }
-  return place;
+  return position;
 }
 
 /// Ejects a flit, which reaches the terminal `delay` cycles later. Returns false, and ejects nothing, if the flit
@@ -83,13 +83,13 @@ FLITLAB_INLINE bool eject(const V& v, const Item<W>& terminal, u32 index, const 
   bool whole = flit.flits == 1;
   if (!whole) {
     u32& open = terminal.at(t.interface_fields.reassembly).open;
-    const u32 place = index_of(v, terminal, flit, open);
-    if (place == t.reassembly_buffers) {
+    const u32 position = index_of(v, terminal, flit, open);
+    if (position == t.reassembly_buffers) {
       count(*v.shard, Count::kRefused);
       return false;
     }
-    Partial& partial = terminal.at(t.interface_fields.partial, place);
-    if (place == open) {
+    Partial& partial = terminal.at(t.interface_fields.partial, position);
+    if (position == open) {
       partial = {flit.src, flit.id, flit.flits, 0};
       raise_to(*v.shard, Count::kOpenMost, ++open);
     }

@@ -88,16 +88,16 @@ inline constexpr u32 kAll = 15, kChannel = 3, kDeflected = 4;
 inline constexpr auto kChoiceOf = [] {
   std::array<std::array<std::array<u8, 16>, 64>, 4> choices{};
   for (u32 begin = 0; begin < 4; ++begin)
-    for (u32 wish = 0; wish < 64; ++wish)
+    for (u32 request = 0; request < 64; ++request)
       for (u32 free = 0; free < 16; ++free) {
         u32 choice = kDeflected | begin;
         for (u32 i = 4; i-- > 0;)
           if (free >> (begin + i) % 4 & 1) choice = kDeflected | (begin + i) % 4;
         for (u32 dim = 2; dim-- > 0;) {
-          const u32 good = (wish & kAll & free) >> 2 * dim & 3;
-          if (good) choice = 2 * dim + (good == 3 ? wish >> (4 + dim) & 1 : good >> 1);
+          const u32 good = (request & kAll & free) >> 2 * dim & 3;
+          if (good) choice = 2 * dim + (good == 3 ? request >> (4 + dim) & 1 : good >> 1);
         }
-        choices[begin][wish][free] = static_cast<u8>(choice);
+        choices[begin][request][free] = static_cast<u8>(choice);
       }
   return choices;
 }();

@@ -52,9 +52,9 @@ struct RouterCycle {
   FLITLAB_INLINE void collect() {
     const auto& t = v.t;
     for (u32 channel = 0; channel < t.channels; ++channel) {
-      u8& came = node.at(t.router_fields.came, (now & t.slot_mask) * t.channels + channel);
-      if (!came) continue;
-      came = 0;
+      u8& flag = node.at(t.router_fields.came, (now & t.slot_mask) * t.channels + channel);
+      if (!flag) continue;
+      flag = 0;
       rank(channel);
       if constexpr (V::traced) v.log.write(index, flit_event(v, flit_of(channel), EventKind::kArrived, channel, 0));
     }
@@ -150,14 +150,14 @@ struct RouterPhase {
     const auto node = v.routers[index];
     const u32 slot = (now & t.slot_mask) * t.channels;
     const TerminalControl& control = v.terminals[index].at(t.terminal_fields.control);
-    u32 came;
+    u32 flag;
     if constexpr (V::width == 1) {
-      std::memcpy(&came, &node.at(t.router_fields.came, slot), sizeof came);
+      std::memcpy(&flag, &node.at(t.router_fields.came, slot), sizeof flag);
     } else {
-      came = t.mode == TrafficMode::kTrace;
-      for (u32 channel = 0; channel < t.channels; ++channel) came |= node.at(t.router_fields.came, slot + channel);
+      flag = t.mode == TrafficMode::kTrace;
+      for (u32 channel = 0; channel < t.channels; ++channel) flag |= node.at(t.router_fields.came, slot + channel);
     }
-    return (came | control.lane.left | (control.sent ^ control.created) | u32{control.next.at <= now}) != 0;
+    return (flag | control.lane.left | (control.sent ^ control.created) | u32{control.next.at <= now}) != 0;
   }
 
 #if !defined(__CUDACC__)

@@ -52,7 +52,7 @@ struct Partial {
 };
 static_assert(sizeof(Partial) == 12);
 
-/// Fields of a terminal beyond those of every model's terminals; `t` is a Table.
+/// Fields of a terminal in addition to the common ones; `t` is a Table.
 struct InterfaceFields {
   FLITLAB_FIELDS(InterfaceFields,
     (Flit, sending, 1, "", "the next flit of the packet that is being injected"),

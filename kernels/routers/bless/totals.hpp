@@ -1,5 +1,5 @@
 #pragma once
-/// Totals of the bufferless deflection router, beyond those of all models.
+/// Totals of the bufferless deflection router, in addition to the common totals.
 #include "kernels/common/counters.hpp"
 
 namespace flitlab::bless {

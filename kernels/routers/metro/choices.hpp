@@ -1,5 +1,5 @@
 #pragma once
-/// What a configuration chooses of METRO's endpoints.
+/// Configurable choices of METRO's endpoints.
 #include "kernels/common/choices.hpp"
 
 namespace flitlab::metro {

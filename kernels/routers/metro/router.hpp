@@ -312,10 +312,10 @@ template <class V, int W>
 FLITLAB_INLINE void publish_in_use(const V& v, const Item<W>& node, const RouterName& name, Cycle now) {
   const auto& t = v.t;
   const RouterControl& control = node.at(t.router_fields.control);
-  const u32 first = name.index - name.slice, place = ((now + 1) & 1) * t.slices + name.slice;
+  const u32 first = name.index - name.slice, position = ((now + 1) & 1) * t.slices + name.slice;
   const u32 used = control.dead ? 0 : control.used;
   for (u32 s = 0; s < t.slices; ++s)
-    if (s != name.slice) v.routers[first + s].at(t.router_fields.in_use, place) = used;
+    if (s != name.slice) v.routers[first + s].at(t.router_fields.in_use, position) = used;
 }
 
 /// Handles ports that are off: shuts their connections, drives the words that scan has set, captures arriving words.

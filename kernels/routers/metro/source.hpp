@@ -30,8 +30,8 @@ inline constexpr u32 kCountedStages = 8;  ///< elements of a total by stage; the
 /// Counts in a total that has an element for each stage.
 template <class V>
 FLITLAB_INLINE void count_stage(const V& v, Count total, u32 stage) {
-  const u32 place = stage < kCountedStages ? stage : kCountedStages - 1;
-  count(*v.shard, total, 1, place);
+  const u32 bin = stage < kCountedStages ? stage : kCountedStages - 1;
+  count(*v.shard, total, 1, bin);
 }
 
 /// One cycle of a source.

@@ -1,5 +1,5 @@
 #pragma once
-/// Totals of METRO, in addition to those of all models.
+/// Totals of METRO, in addition to the common totals.
 #include "kernels/common/counters.hpp"
 
 namespace flitlab::metro {

@@ -13,9 +13,9 @@ struct AuditTic {
 
   /// Returns whether the far end has accepted a slot's message whose acknowledgment has not arrived yet.
   template <class V>
-  FLITLAB_HD static bool taken(const V& v, const Link& link, const Slot& slot, u32 place) {
+  FLITLAB_HD static bool taken(const V& v, const Link& link, const Slot& slot, u32 slot_index) {
     const auto& t = v.t;
-    const u32 there = (place + link.delay) % link.round;
+    const u32 there = (slot_index + link.delay) % link.round;
     const Slot& far = v.tics[link.far].at(t.fields.slot, t.slot_first[link.far * kPorts + link.port] + there);
     return bool(far.bits & kExpected) != bool(slot.bits & kSending);
   }

@@ -61,15 +61,15 @@ enum class Outcome : u8 { kFree, kTaken, kFailed, kUnknown, kWaits };
 
 /// Transmitter: returns the outcome of a slot's message, from the protocol bits received in the previous routing cycle
 /// (0: none), and updates the slot.
-FLITLAB_HD inline Outcome settle(Slot& slot, u8 heard) {
+FLITLAB_HD inline Outcome settle(Slot& slot, u8 received) {
   if (slot.buffer == kNoBuffer) return Outcome::kFree;
   if (slot.bits & kTooEarly) {
     slot.bits = static_cast<u8>(slot.bits & ~kTooEarly);
     return Outcome::kWaits;
   }
-  const bool readable = (heard & kOccupied) && !(heard & kHit);
+  const bool readable = (received & kOccupied) && !(received & kHit);
   if (!readable) return slot.bits & kHoldsQuad ? Outcome::kWaits : Outcome::kUnknown;
-  const bool taken = bool(heard & kAcknowledge) != bool(slot.bits & kSending);
+  const bool taken = bool(received & kAcknowledge) != bool(slot.bits & kSending);
   if (taken) slot.bits ^= kSending;
   slot.buffer = kNoBuffer;
   slot.bits = static_cast<u8>(slot.bits & ~kHoldsQuad);

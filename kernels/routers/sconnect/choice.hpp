@@ -40,7 +40,7 @@ struct Choice {
     for_each_member(ports.set, count, [&](u32 k, u64 set) __attribute__((always_inline)) {
       const u32 bit = lowest_bit(set), p = bit / kVcs;
       const auto tic = tic_of(ports.index[k]);
-      const u32 vcs = options[k] >> bit, place = message[k]->priority * kVcs, q = p * kQueuesOfPort + place;
+      const u32 vcs = options[k] >> bit, first_vc = message[k]->priority * kVcs, q = p * kQueuesOfPort + first_vc;
       const u8* held = tic.control.held + q;
       const auto& t = tic.v.t;
       const u32 taken = u32{tic.control.used} + tic.control.reserved;
@@ -49,7 +49,7 @@ struct Choice {
       const bool room1 = (vcs >> 1 & 1) & (taken - (held[1] < reservation) < t.buffers);
       const u32 first = tic.queue(q).messages, second = tic.queue(q + 1).messages;
       u32 load = u32{tic.port(p).sending != kNoBuffer} + first + second;
-      const u32 higher = tic.control.waiting >> q & 0xFF >> place & ~3u;
+      const u32 higher = tic.control.waiting >> q & 0xFF >> first_vc & ~3u;
       if (higher || message[k]->tried < kPorts) load = tic.pending(p, *message[k]);
       const u32 vc = room1 & (!room0 | (second < first));
       const u32 turn = p + select(p > source, 0, kPorts) - source;

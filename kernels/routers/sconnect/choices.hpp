@@ -1,5 +1,5 @@
 #pragma once
-/// What a configuration chooses of S-Connect's routers.
+/// Configurable choices of S-Connect's routers.
 #include "kernels/common/choices.hpp"
 
 namespace flitlab::sconnect {

@@ -159,7 +159,7 @@ struct Gathered {
   /// Finds the channels and hosts that have work. Creates the due packets of hosts.
   FLITLAB_INLINE void find_work() {
     const auto& t = v.t;
-    Bytes channel{}, host{}, waiting{}, offer[kPorts - kSerial]{}, going[kPorts - kSerial]{};
+    Bytes channel{}, host{}, waiting{}, offer[kPorts - kSerial]{}, transmitting[kPorts - kSerial]{};
     List creating;
     u32 create_count = 0;
     for (u32 i = 0; i < n; ++i) {
@@ -173,7 +173,7 @@ struct Gathered {
         const TerminalControl& c = v.terminals[link(i, p).far].at(t.terminal_fields.control);
         const u32 due = u32{t.mode != TrafficMode::kOpen} | u32{c.next.at <= now};
         offer[p - kSerial].of[i] = (due | (c.sent ^ c.created) | port(i, p).entering) != 0;
-        going[p - kSerial].of[i] = port(i, p).sending != kNoBuffer;
+        transmitting[p - kSerial].of[i] = port(i, p).sending != kNoBuffer;
         creates |= due;
       }
       creating[create_count] = static_cast<u8>(i);
@@ -186,7 +186,7 @@ struct Gathered {
     }
     for (u32 p = kSerial; p < kPorts; ++p) {
       offers[p] = set_of(offer[p - kSerial], 0);
-      presents[p] = set_of(going[p - kSerial], 0);
+      presents[p] = set_of(transmitting[p - kSerial], 0);
     }
     classify_channels();
     for (u32 k = 0; k < create_count; ++k) Phase::create(tic(creating[k]));
@@ -237,7 +237,7 @@ struct Gathered {
     gathered.busy.of[i] = ((~state & kQuiet) | own.train.parts) != 0;
     gathered.buffer.of[i] = s.buffer;
     gathered.bits.of[i] = s.bits;
-    gathered.came.of[i] = static_cast<u8>(arrival_bits(i, p));
+    gathered.arriving.of[i] = static_cast<u8>(arrival_bits(i, p));
   }
 
   /// Calls f(TIC) for each TIC of a set.

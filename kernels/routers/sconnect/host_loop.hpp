@@ -49,9 +49,9 @@ struct HostLoop {
   FLITLAB_HD void end_transactions(TerminalControl& source, Cycle now, Sent sent) const {
     const u32 first = index & (0u - v.t.host_ports);
     for (u32 other = first; other < first + v.t.host_ports; ++other) {
-      const ArrivedReply& heard = v.terminals[other].at(v.t.host_fields.heard, (now - 1) & 1);
-      if (heard.to != index) continue;
-      Transaction& open = transaction(heard.tag);
+      const ArrivedReply& reply = v.terminals[other].at(v.t.host_fields.heard, (now - 1) & 1);
+      if (reply.to != index) continue;
+      Transaction& open = transaction(reply.tag);
       if (open.id != kNone && sent(open.id)) close_transaction(v, open, index, source, control(), now - 1, now);
     }
     terminal.at(v.t.host_fields.heard, now & 1).to = kNone;

@@ -83,11 +83,11 @@ struct HostQueues {
     bool any = !queues() && control.sent != control.created;
     u32 known = queues() ? 0 : host.ready & 1;
     for (u32 set = queues(); set; set &= set - 1) {
-      const u32 priority = lowest_bit(set), place = queue(priority).oldest.index;
-      if (place > end()) return false;
-      if (place == end()) continue;
+      const u32 priority = lowest_bit(set), position = queue(priority).oldest.index;
+      if (position > end()) return false;
+      if (position == end()) continue;
       any = true;
-      const QueuedPacket first = packet(place, queue(priority).oldest.at);
+      const QueuedPacket first = packet(position, queue(priority).oldest.at);
       const Message& m = queue(priority).offered;
       if (priority_of(first) != priority) return false;
       if (m.id == first.id && m.priority == priority) known |= 1u << priority;
@@ -139,9 +139,9 @@ struct HostQueues {
   /// Draws the next message of each non-empty queue. Returns these queues as bits.
   FLITLAB_HD u32 draw() const {
     for (u32 set = queues() & ~u32{host.ready}; set; set &= set - 1) {
-      const u32 priority = lowest_bit(set), place = queue(priority).oldest.index;
-      if (place == end()) continue;
-      queue(priority).offered = message(packet(place, queue(priority).oldest.at), destination(place), priority);
+      const u32 priority = lowest_bit(set), position = queue(priority).oldest.index;
+      if (position == end()) continue;
+      queue(priority).offered = message(packet(position, queue(priority).oldest.at), destination(position), priority);
       host.ready = static_cast<u8>(host.ready | 1u << priority);
     }
     return host.ready;
@@ -162,35 +162,35 @@ struct HostQueues {
     seek(n);
   }
 
-  /// Advances the cursors of queues that were empty when `place` was the end of the creations.
-  FLITLAB_HD void settle(u32 place) const {
+  /// Advances the cursors of queues that were empty when `position` was the end of the creations.
+  FLITLAB_HD void settle(u32 position) const {
     for (u32 set = queues(); set; set &= set - 1)
-      if (queue(lowest_bit(set)).oldest.index == place) seek(lowest_bit(set));
+      if (queue(lowest_bit(set)).oldest.index == position) seek(lowest_bit(set));
   }
 
   FLITLAB_INLINE bool is_trace() const { return v.t.mode == TrafficMode::kTrace; }
   FLITLAB_INLINE bool is_loop() const { return v.t.mode == TrafficMode::kRequestReply; }
 
-  // A packet's place is its position in the order of creation: its number; of a trace, its index in the circular
+  // A packet's position in the order of creation is its number; of a trace, its index in the circular
   // buffer.
 
-  /// Returns the place after the last created packet.
+  /// Returns the position after the last created packet.
   FLITLAB_INLINE u32 end() const {
     return is_trace() ? terminal.at(v.t.terminal_fields.trace.control).created : control.next.index;
   }
 
-  FLITLAB_INLINE const TraceEntry& entry(u32 place) const {
+  FLITLAB_INLINE const TraceEntry& entry(u32 position) const {
     const TraceFields& f = v.t.terminal_fields.trace;
-    return terminal.at(f.entry, (terminal.at(f.control).first + place) % kTraceQueue);
+    return terminal.at(f.entry, (terminal.at(f.control).first + position) % kTraceQueue);
   }
 
-  FLITLAB_INLINE QueuedPacket packet(u32 place, Cycle created) const {
-    if (!is_trace()) return {place, created, packet_flits(v.t.traffic, *v.row, index, place)};
-    return {entry(place).id, entry(place).cycle, entry(place).flits};
+  FLITLAB_INLINE QueuedPacket packet(u32 position, Cycle created) const {
+    if (!is_trace()) return {position, created, packet_flits(v.t.traffic, *v.row, index, position)};
+    return {entry(position).id, entry(position).cycle, entry(position).flits};
   }
 
-  FLITLAB_INLINE u32 destination(u32 place) const {
-    return is_trace() ? entry(place).destination : packet_destination(v.t.traffic, *v.row, index, place);
+  FLITLAB_INLINE u32 destination(u32 position) const {
+    return is_trace() ? entry(position).destination : packet_destination(v.t.traffic, *v.row, index, position);
   }
 
   FLITLAB_INLINE u32 priority_of(const QueuedPacket& packet) const {

@@ -23,9 +23,9 @@ struct SconnectModelOf {
   using Audit = StepList<Step<sconnect::AuditTic>>;
 
   template <int W, bool Traced>
-  FLITLAB_HD static View<W, Traced> make_view(const Table& table, const Placement& place, std::byte* state,
+  FLITLAB_HD static View<W, Traced> make_view(const Table& table, const Placement& placement, std::byte* state,
                                               const ReplicaRow* row, CounterShard* shard, const EventLog& log) {
-    return {{table, row, shard, log}, place.items<W>(state, 0), place.items<W>(state, 1)};
+    return {{table, row, shard, log}, placement.items<W>(state, 0), placement.items<W>(state, 1)};
   }
 
   template <class V>

@@ -146,12 +146,12 @@ struct TicPhase {
   /// Returns whether a port has received a slot, must acknowledge one, or is receiving a quad.
   template <class V, int W>
   FLITLAB_INLINE static bool is_awake(const Tic<V, W>& tic) {
-    u32 awake = 0;
+    u32 active = 0;
     for (u32 p = 0; p < kPorts; ++p) {
       const Port& port = tic.port(p);
-      awake |= u32{port.heard} | port.reply | port.train.parts | port.entering;
+      active |= u32{port.heard} | port.reply | port.train.parts | port.entering;
     }
-    return awake != 0;
+    return active != 0;
   }
 
   /// Routes the returned messages again.

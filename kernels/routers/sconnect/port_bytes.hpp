@@ -62,7 +62,7 @@ struct PortBytesOf {
   using Bytes = BytesOf<kTics>;
   Bytes heard, reply;  ///< of Port
   Bytes buffer, bits;  ///< of this cycle's Slot
-  Bytes came;          ///< protocol bits that arrive
+  Bytes arriving;      ///< protocol bits that arrive
   Bytes busy;          ///< 1: the port has a quad or damaged message in progress, or no channel
 
   /// Returns the work of the first n TICs; `channels`: those with a channel at this port. Also sets `heard` and `reply`
@@ -73,7 +73,7 @@ struct PortBytesOf {
     const auto bit = [](u64 bytes, u32 mask) { return bytes / mask; };  // moves the mask's bit to bit 0 of each byte
     Work all{};
     for (u32 i = 0; i < n; i += 8) {
-      const u64 h = heard.eight(i), r = reply.eight(i), b = bits.eight(i), c = came.eight(i);
+      const u64 h = heard.eight(i), r = reply.eight(i), b = bits.eight(i), c = arriving.eight(i);
       const u64 holds = bytes_present(~buffer.eight(i)) >> 7, readable = bit(h, kOccupied) & ~bit(h, kHit);
       const u64 taken = bit(h, kAcknowledge) ^ bit(b, kSending);
       const u64 odd = (busy.eight(i) | bit(c, kHit) | bit(c, kQuad) | bit(c, kAbort) | bit(b, kHoldsQuad) |

@@ -12,10 +12,10 @@ struct Receiver {
   u32 p;
   Port& port;
 
-  FLITLAB_INLINE Slot& slot(u32 place) const {
-    return tic.item.at(tic.v.t.fields.slot, tic.v.t.slot_first[tic.index * kPorts + p] + place);
+  FLITLAB_INLINE Slot& slot(u32 slot_index) const {
+    return tic.item.at(tic.v.t.fields.slot, tic.v.t.slot_first[tic.index * kPorts + p] + slot_index);
   }
-  FLITLAB_INLINE u32 place() const { return tic.now % tic.link(p).round; }
+  FLITLAB_INLINE u32 slot_index() const { return tic.now % tic.link(p).round; }
   FLITLAB_INLINE const Message& arriving() const {
     return tic.item.at(tic.v.t.fields.arriving, (tic.now & tic.v.t.slot_mask) * kPorts + p);
   }
@@ -69,9 +69,9 @@ struct Receiver {
     if (q != kNowhere) store(m, 0, q);
   }
 
-  FLITLAB_INLINE void take_part(u8 bits, u32 place) const {
+  FLITLAB_INLINE void take_part(u8 bits, u32 slot_index) const {
     const Train before = port.train;
-    switch (note_part(port.train, bits, place)) {
+    switch (note_part(port.train, bits, slot_index)) {
       case Part::kFirst: {
         const u32 q = tic.decide(arriving(), p);
         if (q == kNone) return refuse();
@@ -100,7 +100,7 @@ struct Receiver {
     resolve_doubt(port.spoiled);
     port.heard = bits;
     if (!bits) {
-      if (port.train.parts) take_part(kHit, place());  // a switched-off far end sends nothing
+      if (port.train.parts) take_part(kHit, slot_index());  // a switched-off far end sends nothing
       return;
     }
     if (bits & kHit) {
@@ -108,7 +108,7 @@ struct Receiver {
       tic.note(p, PortEvent::kDamaged);
       count(*tic.v.shard, Count::kSlotsHit);
     }
-    const u32 r = place();
+    const u32 r = slot_index();
     if (concerns_quads(port.train, bits)) take_part(bits, r);
     take_single(bits, slot(r));
     if (needs_acknowledgment(bits)) port.reply = kOccupied;

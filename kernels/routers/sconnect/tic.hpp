@@ -199,8 +199,8 @@ struct Tic {
     u32 sum = port(p).sending != kNoBuffer;
     u32 waiting = static_cast<u32>(control.waiting >> p * kQueuesOfPort & 0xFF) >> m.priority * kVcs;
     for (u32 first = p * kQueuesOfPort + m.priority * kVcs; waiting; waiting &= waiting - 1) {
-      const u32 place = lowest_bit(waiting);
-      sum += place < kVcs ? ahead(first + place, m) : queue(first + place).messages;
+      const u32 offset = lowest_bit(waiting);
+      sum += offset < kVcs ? ahead(first + offset, m) : queue(first + offset).messages;
     }
     return sum;
   }

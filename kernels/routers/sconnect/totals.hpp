@@ -1,5 +1,5 @@
 #pragma once
-/// Totals that S-Connect counts besides those of all models.
+/// Totals of S-Connect, in addition to the common totals.
 #include "kernels/common/counters.hpp"
 
 namespace flitlab::sconnect {

@@ -54,9 +54,9 @@ FLITLAB_INLINE u32 eligible_beside_slow_io(const V& v, const Item<W>& router, u3
 /// Returns the VC of an interface that requests: the one that has the right already, else the next one in `set`, the
 /// VCs with flits.
 FLITLAB_INLINE u32 select_requester(PortState& port, u32 set) {
-  const u32 asking = port.asking, next = first_at_or_after(set, port.pick), pick = port.pick;
-  const bool free = asking == kNoVc;
-  const u32 vc = select(free, next, asking);
+  const u32 requester = port.asking, next = first_at_or_after(set, port.pick), pick = port.pick;
+  const bool free = requester == kNoVc;
+  const u32 vc = select(free, next, requester);
   port.asking = static_cast<u8>(vc);
   port.pick = static_cast<u8>(select(free, next + 1, pick));
   return vc;
@@ -95,9 +95,9 @@ FLITLAB_INLINE u32 request_adaptive(const V& v, const Item<W>& router, u32 port,
   }
   const bool found = best_vc != kNoVc;
   const u32 vc = found ? best_vc : kDeterministicVcs;
-  u8& asking = bids.adaptive[best_port][vc - kDeterministicVcs];
-  const bool first = found & (asking == 0);
-  asking = static_cast<u8>(asking | u32{found} << port);
+  u8& requesters = bids.adaptive[best_port][vc - kDeterministicVcs];
+  const bool first = found & (requesters == 0);
+  requesters = static_cast<u8>(requesters | u32{found} << port);
   return first ? bit_of(best_port, vc) : kNone;
 }
 
@@ -271,8 +271,8 @@ FLITLAB_INLINE void arbitrate(const V& v, const Item<W>& router, RouterControl& 
     const u32 out_port = output_taken(in, bids.won[port]), out_vc = bids.sender[out_port];
     if (in.stage == FrontState::kRequesting)
       cancel_other_request(v, router, control, bit_of(port, vc), in, out_port, out_vc);
-    const u32 mail = send(v, outbox, router, control, index, port, vc, in, out_port, out_vc, now);
-    update_rights(v, router, control, port, vc, in, out_port, out_vc, (mail & kTailMark) != 0, now);
+    const u32 flit = send(v, outbox, router, control, index, port, vc, in, out_port, out_vc, now);
+    update_rights(v, router, control, port, vc, in, out_port, out_vc, (flit & kTailMark) != 0, now);
   }
 }
 

@@ -79,12 +79,12 @@ FLITLAB_INLINE u32 pass_barriers(const V& v, const Item<W>& router, u32 index, u
   const auto& t = v.t;
   u32& pending = router.at(t.barrier_fields.pending);
   const auto take = [&](u64& word, u64 bytes) {
-    for (u64 mail = word & bytes; mail;) {
-      const u32 shift = lowest_bit(mail) & 0x38u, byte = static_cast<u32>(mail >> shift) & 0xFF;
+    for (u64 left = word & bytes; left;) {
+      const u32 shift = lowest_bit(left) & 0x38u, byte = static_cast<u32>(left >> shift) & 0xFF;
       BarrierRegister& r = router.at(t.barrier_fields.registers, byte & 31);
       take_message(r, static_cast<BarrierMessage>(byte >> 5 & 3), shift / 8);
       if (has_messages(r)) pending |= 1u << (byte & 31);
-      mail &= ~(u64{0xFF} << shift);
+      left &= ~(u64{0xFF} << shift);
     }
     word &= ~bytes;
   };
@@ -100,12 +100,12 @@ FLITLAB_INLINE u32 pass_barriers(const V& v, const Item<W>& router, u32 index, u
       if ((busy >> port & 1) || !next_message(r, port, message)) continue;
       busy |= 1u << port;
       if (!link_works(t, index, port, now)) continue;  // lost
-      const u8 mail = barrier_byte(message, unit);
+      const u8 packet = barrier_byte(message, unit);
       const Peer& peer = t.peers[index * kPorts + port];
       if (port == kNodePort)
-        v.terminals[peer.item].at(t.barrier_pe_fields.mail, (now + t.barrier_eject) & t.slot_mask) = mail;
+        v.terminals[peer.item].at(t.barrier_pe_fields.mail, (now + t.barrier_eject) & t.slot_mask) = packet;
       else
-        put_byte(v.routers[peer.item].at(t.barrier_fields.mail, (now + t.link_delay) & t.slot_mask), peer.port, mail);
+        put_byte(v.routers[peer.item].at(t.barrier_fields.mail, (now + t.link_delay) & t.slot_mask), peer.port, packet);
     }
     if (!has_messages(r)) pending &= ~(1u << unit);
   }
@@ -135,11 +135,11 @@ struct BarrierPhase {
   FLITLAB_INLINE static void run(const V& v, u32 index, Cycle now) {
     const auto& t = v.t;
     const auto terminal = v.terminals[index];
-    u8& mail = terminal.at(t.barrier_pe_fields.mail, now & t.slot_mask);
-    if (mail) {
-      const u32 number = mail & 31;
+    u8& arrival = terminal.at(t.barrier_pe_fields.mail, now & t.slot_mask);
+    if (arrival) {
+      const u32 number = arrival & 31;
       BarrierUnit& unit = terminal.at(t.barrier_pe_fields.unit, number);
-      if (static_cast<BarrierMessage>(mail >> 5 & 3) == BarrierMessage::kDone) {
+      if (static_cast<BarrierMessage>(arrival >> 5 & 3) == BarrierMessage::kDone) {
         unit.state = BarrierState::kBar;
         count(*v.shard, Count::kBarriers);
         count(*v.shard, Count::kBarrierWaitSum, now - unit.armed);
@@ -149,7 +149,7 @@ struct BarrierPhase {
         unit.state = BarrierState::kEur;
         unit.next = next_action(v, index, number, unit.round, now);
       }
-      mail = 0;
+      arrival = 0;
     }
     bool sent = false;
     for (u32 number = 0; number < t.barrier_units; ++number) {

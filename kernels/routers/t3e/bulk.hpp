@@ -1,6 +1,6 @@
 #pragma once
 /// One clock of many routers in bulk, for one CPU thread: one step of all routers before the next step of any. Lists
-/// are made without branches (kernels/routers/vc/bulk.hpp gives the reason). The steps are those of a single router
+/// are made without branches (kernels/routers/vc/bulk.hpp gives the reason). The steps equal a single router's
 /// (phases.hpp). Within a step, work on one port or packet does not affect work on another, so the order does not
 /// change results.
 #include <cstring>
@@ -67,9 +67,9 @@ struct BulkStep {
     front_count = 0;
   }
 
-  FLITLAB_INLINE void buffer(u32 router_index, u32 port, u32 mail) {
-    const u32 vc = (mail & kVcBits) - 1u;
-    note_front(buffer_flit(input(router_index, port, vc), mail), router_index << 8 | bit_of(port, vc));
+  FLITLAB_INLINE void buffer(u32 router_index, u32 port, u32 flit) {
+    const u32 vc = (flit & kVcBits) - 1u;
+    note_front(buffer_flit(input(router_index, port, vc), flit), router_index << 8 | bit_of(port, vc));
   }
 
   FLITLAB_INLINE void receive() {
@@ -187,8 +187,8 @@ struct BulkStep {
       const Move m = moves[i];
       const u32 router_index = m >> 16, port = m >> 11 & 7, vc = m >> 8 & 7;
       InputVc& in = input(router_index, port, vc);
-      const u32 mail = send_flit(v, outbox, router[router_index], index[router_index], port, vc, in, m >> 3 & 7, m & 7);
-      const u32 tail = mail / kTailMark & 1;
+      const u32 flit = send_flit(v, outbox, router[router_index], index[router_index], port, vc, in, m >> 3 & 7, m & 7);
+      const u32 tail = flit / kTailMark & 1;
       sent(m, in, tail != 0);
       tails[tail_count] = m;
       tail_count += tail;
@@ -229,11 +229,11 @@ struct BulkStep {
       ready.add(awake[i], vcs, bytes_present(vcs));
     }
     ready.for_each([&](u32 router_index, u32 port, u32) __attribute__((always_inline)) {
-      const u32 asking = router[router_index].at(t.router_fields.port, port).asking, vc = asking % kMaxVcs;
+      const u32 requester = router[router_index].at(t.router_fields.port, port).asking, vc = requester % kMaxVcs;
       const InputVc& in = input(router_index, port, vc);  // of an arbitrary VC if no VC has the right to request
       // A VC that holds its output port has no competitor.
       const bool holds =
-          (asking != kNoVc) & holds_output(v, router[router_index], in) & !is_taken(router_index, in.out_port);
+          (requester != kNoVc) & holds_output(v, router[router_index], in) & !is_taken(router_index, in.out_port);
       moves[move_count] = router_index << 16 | bit_of(port, vc) << 8 | bit_of(in.out_port, in.out_vc);
       move_count += holds;
       busy[router_index] |= u64{holds} << (in.out_port * 8 + 7);
@@ -271,14 +271,14 @@ struct BulkStep {
       adaptive_requests[adaptive_request_count] = (c & ~0xFFu) | (bit & 0xFF);
       adaptive_request_count += bit != kNone;
     }
-    Members<kBulkRouters> asked;
+    Members<kBulkRouters> open_outputs;
     u32 open_count = 0;
     for (u32 i = 0; i < awake_count; ++i) {
-      open_count = asked.add(open_count, awake[i], control(awake[i]).asked);
+      open_count = open_outputs.add(open_count, awake[i], control(awake[i]).asked);
       control(awake[i]).asked = 0;
     }
-    for_each_member(asked.set, open_count, [&](u32 i, u64 set) __attribute__((always_inline)) {
-      grant(v, router[asked.index[i]], lowest_bit(set));
+    for_each_member(open_outputs.set, open_count, [&](u32 i, u64 set) __attribute__((always_inline)) {
+      grant(v, router[open_outputs.index[i]], lowest_bit(set));
       return set & (set - 1);
     });
     for (u32 i = 0; i < adaptive_request_count; ++i)

@@ -1,5 +1,5 @@
 #pragma once
-/// What a configuration chooses of the Cray T3E's barrier units.
+/// Configurable choices of the Cray T3E's barrier units.
 #include "kernels/common/choices.hpp"
 
 namespace flitlab::t3e {

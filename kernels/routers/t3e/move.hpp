@@ -23,8 +23,8 @@ FLITLAB_INLINE Packet& front_packet(const V& v, const Item<W>& router, u32 port,
   return router.at(v.t.router_fields.ring, descriptor_start(v.t, port, vc) + in.first);
 }
 
-/// Returns whether a packet that arrived at `port` is stopped: its choice forbids going on, it arrived over a broken
-/// link, or its tables lead it to an open link.
+/// Returns whether a packet that arrived at `port` is stopped: its choice forbids it to continue, it arrived over a
+/// broken link, or its tables lead it to an open link.
 template <class V>
 FLITLAB_INLINE bool is_stopped(const V& v, u32 index, u32 port, const Choice& choice, Cycle now) {
   return choice.stopped || v.t.peers[index * kPorts + choice.port].item == kNone || !link_works(v.t, index, port, now);
@@ -36,7 +36,7 @@ FLITLAB_INLINE void set_front(InputVc& in, const Packet& packet, const Choice& c
   in.left = packet.flits;
   in.out_port = choice.port;
   in.out_vc = choice.vc;
-  in.wish = choice.wish;
+  in.wish = choice.adaptive;
   in.adaptive_port = kNoVc;
 }
 

@@ -34,15 +34,15 @@ struct RouterPhase {
   FLITLAB_INLINE static bool due(const V& v, u32 index, Cycle now) {
     const auto& t = v.t;
     const auto router = v.routers[index];
-    const u64 mail = router.at(t.router_fields.credit_mail, now & t.slot_mask) |
-                     router.at(t.router_fields.flit_mail, now & t.slot_mask) |
-                     router.at(t.router_fields.flit_mail, (now - t.wait) & t.slot_mask);
+    const u64 arrivals = router.at(t.router_fields.credit_mail, now & t.slot_mask) |
+                         router.at(t.router_fields.flit_mail, now & t.slot_mask) |
+                         router.at(t.router_fields.flit_mail, (now - t.wait) & t.slot_mask);
     u64 barriers = 0;
     if (t.barrier_units)
       barriers = router.at(t.barrier_fields.mail, now & t.slot_mask) |
                  router.at(t.barrier_fields.mail, (now - t.barrier_wait) & t.slot_mask) |
                  router.at(t.barrier_fields.pending);
-    return (mail | barriers | router.at(t.router_fields.control).ready) != 0;
+    return (arrivals | barriers | router.at(t.router_fields.control).ready) != 0;
   }
 
   template <class V>
@@ -51,10 +51,10 @@ struct RouterPhase {
     const auto router = v.routers[index];
     RouterControl& control = router.at(t.router_fields.control);
     u64& credits = router.at(t.router_fields.credit_mail, now & t.slot_mask);
-    for (u64 mail = credits; mail;) {
-      const u32 shift = lowest_bit(mail) & 0x38u;
-      receive_credit(v, router, control, shift / 8, static_cast<u32>(mail >> shift & 0xFF) - 1);
-      mail &= ~(u64{0xFF} << shift);
+    for (u64 left = credits; left;) {
+      const u32 shift = lowest_bit(left) & 0x38u;
+      receive_credit(v, router, control, shift / 8, static_cast<u32>(left >> shift & 0xFF) - 1);
+      left &= ~(u64{0xFF} << shift);
     }
     credits = 0;
     u32 busy = t.special ? router.at(t.special_fields.busy) : 0;

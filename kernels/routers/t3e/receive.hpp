@@ -53,7 +53,8 @@ FLITLAB_INLINE u32 head_passes(const V& v, const Item<W>& router, u32 index, u32
     const OutputVc& out = output_vc(v, router, straight, choice.vc);
     if (out.owner == kNoVc && out.credits) out_vc = choice.vc;
   }
-  if (out_vc == kNoVc && (choice.wish >> straight & 1)) out_vc = free_adaptive_vc(v, router, straight, packet.flits);
+  if (out_vc == kNoVc && (choice.adaptive >> straight & 1))
+    out_vc = free_adaptive_vc(v, router, straight, packet.flits);
   if (out_vc == kNoVc) return kNoVc;
   in.packets = 1;
   set_front(in, packet, choice, false);
@@ -63,12 +64,12 @@ FLITLAB_INLINE u32 head_passes(const V& v, const Item<W>& router, u32 index, u32
 /// Sends a flit from a link by the short-circuit path if possible. Returns whether it has left.
 template <class V, class Out, int W>
 FLITLAB_INLINE bool pass_straight(const V& v, const Out& outbox, const Item<W>& router, RouterControl& control,
-                                  u32 index, u32 port, u32 mail, Cycle now) {
-  const u32 straight = opposite(port), vc = (mail & kVcBits) - 1u;
+                                  u32 index, u32 port, u32 flit, Cycle now) {
+  const u32 straight = opposite(port), vc = (flit & kVcBits) - 1u;
   if (!is_path_open(v, router, index, straight)) return false;
   InputVc& in = input_vc(v, router, port, vc);
   u32 out_vc = in.out_vc;
-  if (mail & kHeadMark) {
+  if (flit & kHeadMark) {
     out_vc = head_passes(v, router, index, port, vc, in, straight, now);
     if (out_vc == kNoVc) return false;
   } else if (!body_passes(v, router, in, straight)) {
@@ -79,8 +80,8 @@ FLITLAB_INLINE bool pass_straight(const V& v, const Out& outbox, const Item<W>& 
 }
 
 /// Counts a flit into the buffer of its VC. Returns whether its packet becomes the front packet.
-FLITLAB_INLINE bool buffer_flit(InputVc& in, u32 mail) {
-  const u32 head = mail / kHeadMark;
+FLITLAB_INLINE bool buffer_flit(InputVc& in, u32 flit) {
+  const u32 head = flit / kHeadMark;
   const u32 packets = in.packets + head;
   in.packets = static_cast<u8>(packets);
   return head & u32{packets == 1};
@@ -88,8 +89,8 @@ FLITLAB_INLINE bool buffer_flit(InputVc& in, u32 mail) {
 
 /// Marks a buffered flit as ready to move.
 template <class V, int W>
-FLITLAB_INLINE void make_flit_ready(const V& v, const Item<W>& router, RouterControl& control, u32 port, u32 mail) {
-  const u32 vc = (mail & kVcBits) - 1u;
+FLITLAB_INLINE void make_flit_ready(const V& v, const Item<W>& router, RouterControl& control, u32 port, u32 flit) {
+  const u32 vc = (flit & kVcBits) - 1u;
   const u32 capacity = buffer_of(v.t, vc);
   if (++input_vc(v, router, port, vc).flits > capacity) raise_fault(control.fault, kFaultBufferOverflow, port);
   control.ready |= u64{1} << bit_of(port, vc);
@@ -97,14 +98,14 @@ FLITLAB_INLINE void make_flit_ready(const V& v, const Item<W>& router, RouterCon
 
 /// Writes the event of a head's arrival.
 template <class V, int W>
-FLITLAB_INLINE void log_arrival(const V& v, const Item<W>& router, u32 index, u32 port, u8 mail) {
-  if (!(mail & kHeadMark)) return;
-  const u32 vc = (mail & kVcBits) - 1u;
+FLITLAB_INLINE void log_arrival(const V& v, const Item<W>& router, u32 index, u32 port, u8 flit) {
+  if (!(flit & kHeadMark)) return;
+  const u32 vc = (flit & kVcBits) - 1u;
   const InputVc& in = input_vc(v, router, port, vc);
   const u32 position = (in.first + in.packets) % most_packets_of(v.t, vc);
   const Packet& packet = router.at(v.t.router_fields.ring, descriptor_start(v.t, port, vc) + position);
   v.log.write(index, Event{packet.src, packet.id, EventKind::kArrived, u8(port), u8(vc), 0, 0,
-                           u8(mail & kTailMark ? 3 : 1), packet.flits});
+                           u8(flit & kTailMark ? 3 : 1), packet.flits});
 }
 
 /// Bytes of a slot that belong to the ports of PE and I/O device.
@@ -123,9 +124,9 @@ FLITLAB_INLINE u32 receive_flits(const V& v, const Item<W>& router, RouterContro
   u64& slot = router.at(t.router_fields.flit_mail, now & t.slot_mask);
   u64& waited = router.at(t.router_fields.flit_mail, (now - t.wait) & t.slot_mask);
   const u64 waking = (waited & ~kTerminalBytes) | (slot & kTerminalBytes);
-  for (u64 mail = slot; mail;) {
-    const u32 shift = lowest_bit(mail) & 0x38u, port = shift / 8, flit = static_cast<u32>(mail >> shift) & 0xFF;
-    mail &= ~(u64{0xFF} << shift);
+  for (u64 left = slot; left;) {
+    const u32 shift = lowest_bit(left) & 0x38u, port = shift / 8, flit = static_cast<u32>(left >> shift) & 0xFF;
+    left &= ~(u64{0xFF} << shift);
     if constexpr (V::traced) log_arrival(v, router, index, port, static_cast<u8>(flit));
     if (open && !is_terminal_port(port) && !(busy >> opposite(port) & 1) &&
         pass_straight(v, outbox, router, control, index, port, flit, now)) {
@@ -140,10 +141,10 @@ FLITLAB_INLINE u32 receive_flits(const V& v, const Item<W>& router, RouterContro
   }
   slot &= ~kTerminalBytes;
   waited &= kTerminalBytes;
-  for (u64 mail = waking; mail;) {
-    const u32 shift = lowest_bit(mail) & 0x38u;
-    make_flit_ready(v, router, control, shift / 8, static_cast<u32>(mail >> shift) & 0xFF);
-    mail &= ~(u64{0xFF} << shift);
+  for (u64 left = waking; left;) {
+    const u32 shift = lowest_bit(left) & 0x38u;
+    make_flit_ready(v, router, control, shift / 8, static_cast<u32>(left >> shift) & 0xFF);
+    left &= ~(u64{0xFF} << shift);
   }
   return passed;
 }

@@ -54,7 +54,7 @@ FLITLAB_HD inline void take_hop(Packet& packet, u32 here, u32 next) {
 struct Choice {
   u8 port;  ///< deterministic choice
   u8 vc;
-  u8 wish;       ///< ports on which the packet may request an adaptive channel (bits)
+  u8 adaptive;   ///< ports on which the packet may request an adaptive channel (bits)
   bool stopped;  ///< the packet is dropped: it would pass a dateline on VC 1, or its channel has IGNORE_NORMAL
 };
 
@@ -79,7 +79,7 @@ FLITLAB_INLINE Choice choose(const V& v, const Registers& registers, u32 index, 
   } else {  // arrived: keeps its set on the way to the terminal
     return {packet.dst_port, static_cast<u8>(first_vc + (from_link ? vc & 1 : 0)), 0, false};
   }
-  // Table 10: packets in direction-order buffers of a channel with IGNORE_NORMAL do not go on to another node.
+  // Table 10: packets in direction-order buffers of a channel with IGNORE_NORMAL do not continue to another node.
   if (deterministic && (registers.chan[arrival_direction] & kIgnoreNormal))
     return {static_cast<u8>(kNodePort), 0, 0, true};
   Choice choice{static_cast<u8>(oriented(registers.turned, direction)), 0, 0, false};
@@ -91,10 +91,10 @@ FLITLAB_INLINE Choice choose(const V& v, const Registers& registers, u32 index, 
   choice.stopped = straight & ((dateline & vc) != 0);
   choice.vc = static_cast<u8>(first_vc + select(straight, (vc & 1) | dateline, selected));
   if ((packet.route_bits & kAdaptBit) && left) {
-    const u32 wish = t.any_direction ? left : 1u << log2_floor(left);
-    for (u32 set = wish; set; set &= set - 1)
+    const u32 directions = t.any_direction ? left : 1u << log2_floor(left);
+    for (u32 set = directions; set; set &= set - 1)
       if (!(registers.chan[lowest_bit(set)] & kNoAdapt))
-        choice.wish |= static_cast<u8>(1u << oriented(registers.turned, lowest_bit(set)));
+        choice.adaptive |= static_cast<u8>(1u << oriented(registers.turned, lowest_bit(set)));
   }
   return choice;
 }

@@ -47,12 +47,12 @@ struct SpecialPhase {
       receive_orientation(v, router, index, propagated_values, now);
       propagated_values = 0;
     }
-    u64& mail = router.at(t.special_fields.mail, slot);
-    for (u64 left = mail; left; left &= left - 1) {
+    u64& arrivals = router.at(t.special_fields.mail, slot);
+    for (u64 left = arrivals; left; left &= left - 1) {
       const u32 port = lowest_bit(left) / 8;
       pass(v, router, index, port, router.at(t.special_fields.packet, slot * kPorts + port), busy, now);
     }
-    mail = 0;
+    arrivals = 0;
   }
 
  private:
@@ -60,11 +60,11 @@ struct SpecialPhase {
   FLITLAB_INLINE static void work_at_pe(const V& v, const Item<W>& pe, u32 index, Cycle now) {
     const auto& t = v.t;
     SpecialControl& control = pe.at(t.special_pe_fields.control);
-    if (u8& mail = pe.at(t.special_pe_fields.mail, now & t.slot_mask); mail) {
+    if (u8& arrival = pe.at(t.special_pe_fields.mail, now & t.slot_mask); arrival) {
       const SpecialPacket& packet = pe.at(t.special_pe_fields.packet, now & t.slot_mask);
       pe.at(t.special_pe_fields.answers, control.answered++ % kSpecialQueue) = {packet.data, packet.ticket, now};
       count(*v.shard, Count::kSpecialArrived);
-      mail = 0;
+      arrival = 0;
     }
     if (control.sent == control.queued) return;
     const u32 slot = (now + t.inject_delay) & t.slot_mask;

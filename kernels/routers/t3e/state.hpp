@@ -102,7 +102,7 @@ enum class FrontState : u8 {
   kIdle,        ///< no packet
   kRequesting,  ///< requesting outputs: no flit has left
   kFlowing,     ///< a flit has left, by out_port and out_vc
-  kStopped      ///< the packet may not or cannot go on; its flits are dropped
+  kStopped      ///< the packet may not or cannot continue; its flits are dropped
 };
 
 struct RouterControl {

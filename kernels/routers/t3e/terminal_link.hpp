@@ -53,9 +53,9 @@ FLITLAB_INLINE Packet& injection_descriptor(const V& v, u32 index, u32 vc, u32 p
 }
 
 template <class V>
-FLITLAB_INLINE void send_to_router(const V& v, u32 index, u8 mail, Cycle now) {
+FLITLAB_INLINE void send_to_router(const V& v, u32 index, u8 flit, Cycle now) {
   const u32 slot = (now + v.t.inject_delay) & v.t.slot_mask;
-  put_byte(v.routers[node_of(v.t, index)].at(v.t.router_fields.flit_mail, slot), port_of(v.t, index), mail);
+  put_byte(v.routers[node_of(v.t, index)].at(v.t.router_fields.flit_mail, slot), port_of(v.t, index), flit);
 }
 
 template <class V>

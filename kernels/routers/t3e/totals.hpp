@@ -1,5 +1,5 @@
 #pragma once
-/// Totals of the Cray T3E, in addition to those of all models.
+/// Totals of the Cray T3E, in addition to the common totals.
 #include "kernels/common/counters.hpp"
 
 namespace flitlab::t3e {

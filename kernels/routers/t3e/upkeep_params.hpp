@@ -39,7 +39,8 @@ inline constexpr struct FaultsParams {
                     .unit = "clock",
                     .help =
                         "When links and nodes break. 0: before the run, with tables that route around them. Later: "
-                        "packets that reach a broken link are lost; packets already half across still arrive.",
+                        "a packet from a broken link is lost unless it has reached the front of its virtual channel "
+                        "before the break.",
                     .cite = "paper, section 9; manual, R_CHAN[7 : 0] Registers"};
   ParamRecord reroute_delay{
       .path = "faults.reroute_delay",

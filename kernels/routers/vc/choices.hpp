@@ -1,5 +1,5 @@
 #pragma once
-/// What a configuration chooses of the canonical router: flow control, allocators, arbiters, routing, use of VCs.
+/// Configurable choices of the canonical router: flow control, allocators, arbiters, routing, use of VCs.
 #include "kernels/common/choices.hpp"
 
 namespace flitlab::vc {

@@ -30,9 +30,9 @@ struct VcModelBase {
   using Audit = StepList<Step<vc::AuditRouter>>;
 
   template <int W, bool Traced>
-  FLITLAB_HD static View<W, Traced> make_view(const Table& table, const Placement& place, std::byte* state,
+  FLITLAB_HD static View<W, Traced> make_view(const Table& table, const Placement& placement, std::byte* state,
                                               const ReplicaRow* row, CounterShard* shard, const EventLog& log) {
-    return {{table, row, shard, log}, place.items<W>(state, 0), place.items<W>(state, 1)};
+    return {{table, row, shard, log}, placement.items<W>(state, 0), placement.items<W>(state, 1)};
   }
 
   /// Returns the fault bits of an item. `kind`: 0 router, 1 terminal.

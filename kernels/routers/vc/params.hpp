@@ -47,19 +47,25 @@ inline constexpr struct RouterParams {
                                    .default_value = "1",
                                    .min = 1,
                                    .max = 8,
-                                   .help = "Iterations of iSLIP.",
+                                   .help =
+                                       "Iterations of iSLIP. The crossbar's allocator moves its pointers only in the "
+                                       "first one, the allocator of virtual channels in all.",
                                    .cite = "McKeown 1999"};
   ParamRecord arbiter{.path = "router.arbiter",
                       .type = ParamType::kChoice,
                       .default_value = "round_robin",
                       .choices = words_of(ArbiterKind{}),
-                      .help = "Arbiters within the allocators.",
+                      .help =
+                          "Arbiters within the allocators. An input's choice among several outputs or output virtual "
+                          "channels is always round robin.",
                       .cite = "Dally & Towles 18.4-18.5"};
   ParamRecord speculative{
       .path = "router.speculative",
       .type = ParamType::kBool,
       .default_value = "false",
-      .help = "A head flit requests the crossbar in the cycle in which it requests a virtual channel.",
+      .help =
+          "A head flit requests the crossbar in the cycle in which it requests a virtual channel, even if no channel "
+          "is free. The grant is wasted unless it gets a channel with a credit.",
       .cite = "Dally & Towles 16.3.2"};
   ParamRecord routing_delay{.path = "router.routing_delay",
                             .type = ParamType::kInt,
@@ -118,8 +124,9 @@ inline constexpr struct RoutingParams {
       .choices = words_of(VcAssignment{}),
       .help =
           "Classes of virtual channels on rings. dateline: class 0 until a packet has crossed the wrap-around channel, "
-          "then 1; balanced: packets that never cross it may use both; by_crossing: 1 all along the ring for packets "
-          "that cross it, 0 for the others; any: one class, which may deadlock.",
+          "then 1; packets that never cross it use 1. balanced: the same, but packets that never cross it may use "
+          "both. by_crossing: 1 all along the ring for packets that cross it, 0 for the others. any: one class, which "
+          "may deadlock.",
       .cite = "Dally & Towles 14.2.3",
       .only_if = "topology.kind=torus|ring"};
   ParamRecord table_file{.path = "routing.table_file",

@@ -41,10 +41,10 @@ FLITLAB_INLINE bool is_misdelivered(const V&, u32, const Packet&) {
 }
 
 template <class V>
-FLITLAB_INLINE Packet& injection_descriptor(const V& v, u32 index, u32 vc, u32 place) {
+FLITLAB_INLINE Packet& injection_descriptor(const V& v, u32 index, u32 vc, u32 position) {
   const auto& t = v.t;
   const u32 port = injection_port(v, index);
-  return v.routers[index / t.concentration].at(t.router_fields.ring, (port * t.vcs + vc) * t.ring + place);
+  return v.routers[index / t.concentration].at(t.router_fields.ring, (port * t.vcs + vc) * t.ring + position);
 }
 
 template <class V>

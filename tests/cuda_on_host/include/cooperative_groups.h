@@ -1,5 +1,5 @@
 #pragma once
-/// The group of all threads of a cooperative launch.
+/// The group of all threads of a cooperative launch (CUDA's cooperative groups).
 #include "cuda_runtime.h"
 
 namespace cooperative_groups {

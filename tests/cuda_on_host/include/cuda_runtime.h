@@ -1,7 +1,7 @@
 #pragma once
-/// CUDA's language and runtime for a device that the host emulates: as much of both as flitlab's engine uses, with the
-/// names, arguments and rules that CUDA gives them (CUDA C++ Programming Guide; CUDA Runtime API). Included before
-/// everything else, as nvcc does it.
+/// The part of CUDA's language and runtime that flitlab's engine uses, for an emulated device. Names, arguments and
+/// rules are CUDA's (CUDA C++ Programming Guide; CUDA Runtime API). Like nvcc, the build includes it before all other
+/// headers.
 #include <cstddef>
 #include <functional>
 #include <tuple>
@@ -33,7 +33,7 @@ struct dim3 {
   constexpr dim3(unsigned to_x = 1, unsigned to_y = 1, unsigned to_z = 1) : x(to_x), y(to_y), z(to_z) {}
 };
 
-// Of the thread that runs now; the scheduler sets them.
+// Indices of the running thread; the scheduler sets them.
 inline uint3 threadIdx, blockIdx;
 inline dim3 blockDim, gridDim;
 
@@ -77,22 +77,22 @@ struct cudaFuncAttributes {
   int maxThreadsPerBlock;
 };
 namespace cuda_on_host {
-inline constexpr int kSharedBytes = 227 << 10;  ///< that a block may have
+inline constexpr int kSharedBytes = 227 << 10;  ///< limit per block
 int max_threads_per_block();
 void barrier_of_block();
-/// One of a block's that has a number, where so many of its threads meet.
+/// Waits until `threads` threads of the block have arrived at its barrier with this number.
 void named_barrier(unsigned barrier, unsigned threads);
 void barrier_of_grid();
-/// The shared memory of the block whose thread runs now.
+/// Returns the shared memory of the running thread's block.
 std::byte* shared_memory();
-/// Waits for the threads of a warp that `mask` names; each of them must come to the same operation with the same mask.
-/// Returns what they brought along, by lane. `in_order`: what they did before it is done for all of them.
-const unsigned* meet(unsigned mask, const char* operation, unsigned brought, bool in_order);
-/// The lanes, as bits, of those who brought what is not 0.
+/// Waits for the threads of the warp in `mask`; each must execute the same operation with the same mask. Returns their
+/// values, `[thread of the warp]`. `in_order`: orders their memory accesses.
+const unsigned* synchronise_warp(unsigned mask, const char* operation, unsigned value, bool in_order);
+/// Returns the threads whose predicate is not 0, as bits.
 unsigned vote(unsigned mask, const char* operation, int predicate);
 cudaError_t launch(dim3 grid, dim3 block, std::size_t shared_bytes, bool cooperative,
                    const std::function<void()>& thread);
-/// For what a library does on the device outside of our own kernels: its memory can be reached meanwhile.
+/// Runs a library's work on the device, outside of flitlab's kernels: device memory is accessible meanwhile.
 void on_device(const std::function<void()>& work);
 }  // namespace cuda_on_host
 
@@ -126,7 +126,7 @@ struct cudaLaunchConfig_t {
   cudaLaunchAttribute* attrs;
   unsigned numAttrs;
 };
-/// Parameters are copied when a kernel is launched, and for every thread, so that no thread can change another's.
+/// Copies the arguments at the launch, and again for each thread, so that no thread can change another thread's.
 template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                                Arguments&&... arguments) {
@@ -138,42 +138,41 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
 
 inline void __syncthreads() { cuda_on_host::barrier_of_block(); }
 inline void __barrier_sync_count(unsigned barrier, unsigned threads) { cuda_on_host::named_barrier(barrier, threads); }
-/// Threads of this device change at barriers alone, so memory is always in order.
+/// Threads switch only at barriers, so memory is always in order.
 inline void __threadfence() {}
 
-// What threads of a warp do together. Only __syncwarp puts their memory in order.
-inline void __syncwarp(unsigned mask = ~0u) { cuda_on_host::meet(mask, "__syncwarp", 0, true); }
+// Operations of a warp. Only __syncwarp orders memory.
+inline void __syncwarp(unsigned mask = ~0u) { cuda_on_host::synchronise_warp(mask, "__syncwarp", 0, true); }
 inline unsigned __ballot_sync(unsigned mask, int predicate) {
   return cuda_on_host::vote(mask, "__ballot_sync", predicate);
 }
 inline int __any_sync(unsigned mask, int predicate) { return cuda_on_host::vote(mask, "__any_sync", predicate) != 0; }
 inline unsigned __shfl_sync(unsigned mask, unsigned value, unsigned lane, unsigned width = 32) {
-  return cuda_on_host::meet(mask, "__shfl_sync", value, false)[threadIdx.x % 32 / width * width + lane % width];
+  const unsigned from = threadIdx.x % 32 / width * width + lane % width;
+  return cuda_on_host::synchronise_warp(mask, "__shfl_sync", value, false)[from];
 }
 inline unsigned __shfl_up_sync(unsigned mask, unsigned value, unsigned distance, unsigned width = 32) {
   const unsigned lane = threadIdx.x % 32, from = lane % width < distance ? lane : lane - distance;
-  return cuda_on_host::meet(mask, "__shfl_up_sync", value, false)[from];
+  return cuda_on_host::synchronise_warp(mask, "__shfl_up_sync", value, false)[from];
 }
 inline unsigned __reduce_add_sync(unsigned mask, unsigned value) {
-  const unsigned* brought = cuda_on_host::meet(mask, "__reduce_add_sync", value, false);
+  const unsigned* values = cuda_on_host::synchronise_warp(mask, "__reduce_add_sync", value, false);
   unsigned sum = 0;
   for (unsigned lane = 0; lane < 32; ++lane)
-    if (mask >> lane & 1) sum += brought[lane];
+    if (mask >> lane & 1) sum += values[lane];
   return sum;
 }
 
 namespace cuda_on_host {
-/// Atomics are left out (README.md), and others may run between their two halves.
+/// Other threads run between the load and the store of an atomic (CUDA_ON_HOST_WITHOUT=atomics).
 extern bool atomics_are_torn;
 void pause();
 
-/// Nobody comes between; the accesses are atomic for those who look for races.
+/// No other thread runs in between; the accesses are atomic so that the thread sanitizer reports no race.
 template <class T, class F>
 T update(T* cell, F f) {
   const T old = __atomic_load_n(cell, __ATOMIC_RELAXED);
-#ifndef CUDA_ON_HOST_COUNTS
   if (atomics_are_torn) pause();
-#endif
   __atomic_store_n(cell, f(old), __ATOMIC_RELAXED);
   return old;
 }

@@ -1,4 +1,4 @@
-/// Kernels with a race, and the same without it, under the sanitizer of threads: who races ends with its report.
+/// Kernels with and without a data race, under the thread sanitizer, which reports the race and ends the process.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -9,7 +9,7 @@ namespace {
 
 constexpr unsigned kThreads = 64;
 
-/// Threads that write the same word between a barrier and the next one of the same kind; or one after a barrier more.
+/// Two threads write the same word between two barriers; if `apart`, another barrier separates the writes.
 template <void (*kBarrier)()>
 __global__ void two_write(unsigned* word, int apart) {
   kBarrier();
@@ -36,9 +36,9 @@ void run(void (*kernel)(unsigned*, int), int apart) {
   std::exit(cudaLaunchKernelEx(&config, kernel, word, apart) == cudaSuccess ? 0 : 1);
 }
 
-TEST(GpuRaces, AreFoundBetweenBarriersOfOneKind) {
+TEST(GpuRaces, AreReportedBetweenBarriersOfOneKind) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  constexpr int kReported = 66;  // what the sanitizer makes of the status
+  constexpr int kReported = 66;  // the sanitizer's exit status
   for (const auto kernel : {two_write<of_block>, two_write<named>, two_write<of_grid>}) {
     EXPECT_EXIT(run(kernel, 0), testing::ExitedWithCode(kReported), "data race");
     EXPECT_EXIT(run(kernel, 1), testing::ExitedWithCode(0), "");

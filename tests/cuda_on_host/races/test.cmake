@@ -1,4 +1,4 @@
-# Kernels that the finding of races is tried on, without flitlab.
+# Tests of the emulated device's detection of races, without flitlab.
 add_executable(flitlab_race_tests tests/cuda_on_host/races/race_test.cpp ${device_sources})
 set_source_files_properties(tests/cuda_on_host/races/race_test.cpp PROPERTIES COMPILE_OPTIONS
   "-include;${PROJECT_SOURCE_DIR}/tests/cuda_on_host/include/cuda_runtime.h")

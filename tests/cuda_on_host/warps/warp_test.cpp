@@ -1,4 +1,4 @@
-/// Kernels whose threads meet by warps, and share memory by blocks.
+/// Warp operations and shared memory of the emulated device.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -18,7 +18,7 @@ void launch(unsigned blocks, unsigned threads, std::size_t shared_bytes, void (*
   ASSERT_EQ(cudaLaunchKernelEx(&config, kernel, arguments...), cudaSuccess);
 }
 
-/// Words that a kernel writes.
+/// Words in device memory.
 struct Words {
   explicit Words(std::size_t n) : host(n) { cudaMalloc(&device, 4 * n), cudaMemset(device, 0, 4 * n); }
   ~Words() { cudaFree(device); }
@@ -34,12 +34,12 @@ unsigned half() { return 0xFFFFu << (threadIdx.x % 32 / 16 * 16); }
 
 __global__ void votes(unsigned* out) {
   const unsigned lane = threadIdx.x % 32, value = 100 * threadIdx.x;
-  unsigned* mine = out + 4 * threadIdx.x;
-  mine[0] = __ballot_sync(half(), threadIdx.x % 3 == 0);
-  mine[1] = static_cast<unsigned>(__any_sync(half(), threadIdx.x == 37));
-  mine[2] = __shfl_up_sync(half(), value, 2, 16);
-  mine[3] = __shfl_sync(half(), value, 5, 16);
-  if (lane < 8) out[4 * threadIdx.x] += __ballot_sync(0xFF, 1) << 1;  // a part of them alone
+  unsigned* results = out + 4 * threadIdx.x;
+  results[0] = __ballot_sync(half(), threadIdx.x % 3 == 0);
+  results[1] = static_cast<unsigned>(__any_sync(half(), threadIdx.x == 37));
+  results[2] = __shfl_up_sync(half(), value, 2, 16);
+  results[3] = __shfl_sync(half(), value, 5, 16);
+  if (lane < 8) out[4 * threadIdx.x] += __ballot_sync(0xFF, 1) << 1;  // some threads of the half only
 }
 
 TEST(GpuWarps, HalvesOfAWarpVoteAndShuffle) {
@@ -56,20 +56,20 @@ TEST(GpuWarps, HalvesOfAWarpVoteAndShuffle) {
   }
 }
 
-__global__ void turns(unsigned* out, int meets) {
+__global__ void turns(unsigned* out, int synchronised) {
   auto* shared = reinterpret_cast<unsigned*>(cuda_on_host::shared_memory());
   unsigned sum = 0;
   for (unsigned turn = 0; turn < 20; ++turn) {
     shared[threadIdx.x] = turn * threadIdx.x + blockIdx.x;
-    if (meets) __syncwarp(half());
+    if (synchronised) __syncwarp(half());
     sum += shared[threadIdx.x ^ 15];
     __syncwarp(half());
   }
   out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
-/// Blocks have memory of their own, and 16 threads wait for one another, whatever the order.
-TEST(GpuWarps, ThreadsSeeWhatOthersWroteBeforeTheyMet) {
+/// Each block has its own shared memory, and 16 threads synchronise in any order; without __syncwarp, results differ.
+TEST(GpuWarps, SyncwarpMakesWritesVisible) {
   Words out(3 * 96);
   launch(3, 96, 4 * 96, turns, out.device, 1);
   for (unsigned i = 0; i < 3 * 96; ++i) EXPECT_EQ(out.read()[i], 190 * (i % 96 ^ 15) + 20 * (i / 96)) << i;
@@ -99,7 +99,7 @@ __global__ void another(unsigned* out) {
 __global__ void not_in_the_mask(unsigned*) { __syncwarp(0xFF00); }
 __global__ void no_such_thread(unsigned*) { __syncwarp(); }
 
-TEST(GpuWarps, MistakesEndTheProcess) {
+TEST(GpuWarps, ErrorsEndTheProcess) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   Words out(1);
   launch(2, 40, 0, swaps, out.device);
@@ -110,7 +110,7 @@ TEST(GpuWarps, MistakesEndTheProcess) {
   EXPECT_DEATH(launch(1, 16, 0, no_such_thread, out.device), "a thread that is not there");
 }
 
-TEST(GpuWarps, WordsAreShiftedTogether) {
+TEST(GpuWarps, FunnelShift) {
   EXPECT_EQ(__funnelshift_r(0x44332211, 0x88776655, 8), 0x55443322u);
   EXPECT_EQ(__funnelshift_r(0x44332211, 0x88776655, 0), 0x44332211u);
 }

@@ -28,7 +28,7 @@ using testing::word;
 struct Wrong {
   const char* name;
   RawConfig changes;
-  std::vector<std::string> said;
+  std::vector<std::string> parts;
 };
 
 /// A name is suggested only if it resembles the input.
@@ -85,7 +85,7 @@ TEST_P(BadInput, IsNamedWithAFix) {
     FAIL() << "accepted";
   } catch (const ConfigError& error) {
     const std::string text = error.what();
-    for (const std::string& part : GetParam().said) EXPECT_NE(text.find(part), std::string::npos) << text;
+    for (const std::string& part : GetParam().parts) EXPECT_NE(text.find(part), std::string::npos) << text;
     EXPECT_EQ(text.find('\n'), std::string::npos) << text;
   }
 }
@@ -239,7 +239,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& p) { return p.param.name; });
 
 TEST(BadMatrix, IsNamedWithItsLine) {
-  const auto refused = [](const std::string& text, const std::vector<std::string>& said) {
+  const auto refused = [](const std::string& text, const std::vector<std::string>& parts) {
     const testing::TextFile file(text);
     try {
       make_plan(experiment({{"topology.shape", integer(2)},
@@ -250,7 +250,7 @@ TEST(BadMatrix, IsNamedWithItsLine) {
       const std::string message = error.what();
       EXPECT_EQ(message.find("traffic.matrix_file: "), 0u) << message;
       EXPECT_EQ(message.find('\n'), std::string::npos) << message;
-      for (const std::string& part : said) EXPECT_NE(message.find(part), std::string::npos) << message;
+      for (const std::string& part : parts) EXPECT_NE(message.find(part), std::string::npos) << message;
     }
   };
   refused("0,1,1\n1;0;1\n", {":2: \"1;0;1\"", "comma-separated numbers", "Correct it"});
@@ -287,9 +287,9 @@ TEST(Models, AreTheChoicesOfRouterKind) {
 
 /// The packet rate is the load divided by the mean length, which must be the mean of the lengths that are drawn.
 TEST(GeometricLengths, HaveTheMeanThatTheLoadIsDividedBy) {
-  for (const std::int64_t asked : {1, 2, 4, 100, 1000, 4095}) {
+  for (const std::int64_t mean_flits : {1, 2, 4, 100, 1000, 4095}) {
     const Experiment e = experiment({{"traffic.packet_length", word("geometric")},
-                                     {"traffic.packet_flits", integer(asked)},
+                                     {"traffic.packet_flits", integer(mean_flits)},
                                      {"traffic.load", 0.5}});
     const VcPlan plan(e);
     const u32 n = 100000;
@@ -300,9 +300,9 @@ TEST(GeometricLengths, HaveTheMeanThatTheLoadIsDividedBy) {
       squares += flits * flits;
     }
     const double mean = sum / n, deviation = std::sqrt(squares / n - mean * mean);
-    EXPECT_NEAR(mean_packet(e), mean, 4 * deviation / std::sqrt(n) + 1e-9) << asked;
+    EXPECT_NEAR(mean_packet(e), mean, 4 * deviation / std::sqrt(n) + 1e-9) << mean_flits;
     EXPECT_DOUBLE_EQ(make_row(e).period, mean_packet(e) / 0.5);
-    if (asked == 4095) {
+    if (mean_flits == 4095) {
       EXPECT_LT(mean_packet(e), 2600);  // lengths are limited to 4095
     }
   }

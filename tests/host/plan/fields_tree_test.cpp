@@ -23,10 +23,10 @@ const InspectValue& value(const InspectNode& node, std::string_view name) {
 
 u64 number(const InspectNode& node, std::string_view name) { return std::get<u64>(value(node, name).value.value); }
 
-const InspectNode& part(const InspectNode& node, std::string_view kind, u32 place = 0) {
+const InspectNode& part(const InspectNode& node, std::string_view kind, u32 index = 0) {
   u32 seen = 0;
   for (const InspectNode& p : node.parts)
-    if (p.kind == kind && seen++ == place) return p;
+    if (p.kind == kind && seen++ == index) return p;
   throw std::out_of_range(node.kind + " has no part " + std::string(kind));
 }
 

@@ -52,7 +52,7 @@ std::vector<Result> in_pieces(const std::vector<Experiment>& experiments, int ep
   }
 }
 
-u32 asked = 0;
+u32 interrupt_checks = 0;
 
 /// A user's stop takes effect between two cycles, without waiting for a long epoch, and the run resumes there. An epoch
 /// is longer than the first piece, which is 636 cycles of a switch (EngineCost) on any machine.
@@ -66,9 +66,9 @@ TEST(Checkpoint, AStopWithinAnEpochTakesEffectAndIsKept) {
   std::vector<u64> whole_ends, ends;
   const std::vector<Result> whole =
       run_job(jobs, {"cpu", 1, false}, [&](const Progress& p) { whole_ends.push_back(p.cycle); });
-  asked = 0;
+  interrupt_checks = 0;
   set_interrupt_check([] {
-    if (++asked % 2 == 0) throw Stop{};
+    if (++interrupt_checks % 2 == 0) throw Stop{};
   });
   std::vector<Result> pieces;
   int stops = 0;

@@ -21,7 +21,7 @@ using testing::integer;
 using testing::Network;
 using testing::word;
 
-std::string told(const std::function<void()>& act) {
+std::string error_of(const std::function<void()>& act) {
   try {
     act();
   } catch (const RunError& error) {
@@ -43,7 +43,7 @@ u64 latencies(const char* kind, Cycle start) {
   net.engine->set_now(start);
   net.step(2990);
   EXPECT_EQ(net.total(Total::kPacketsDelivered), 60u);
-  EXPECT_NE(told([&] { net.step(kEndOfTime - start); }).find("cannot be reached"), std::string::npos);
+  EXPECT_NE(error_of([&] { net.step(kEndOfTime - start); }).find("cannot be reached"), std::string::npos);
   EXPECT_EQ(net.engine->now(), start + 2990);
   if (start) net.step(kEndOfTime - net.engine->now());
   EXPECT_EQ(net.engine->now(), start ? kEndOfTime : 2990);
@@ -63,7 +63,7 @@ TEST(EndOfTime, AStepPastItDoesNothing) {
   SteppedNetwork net(experiment({{"traffic.load", 0.1}}), "cpu", 1, false);
   net.step(100);
   const std::string before = net.state_hash();
-  EXPECT_NE(told([&] { net.step(kEndOfTime - 99); }).find("emulated time ends at 2000000000"), std::string::npos);
+  EXPECT_NE(error_of([&] { net.step(kEndOfTime - 99); }).find("emulated time ends at 2000000000"), std::string::npos);
   EXPECT_EQ(net.cycle(), 100u);
   EXPECT_EQ(net.state_hash(), before);
 }
@@ -89,8 +89,8 @@ TEST(EndOfTime, CheckpointsLeadUpToIt) {
     net.step(1);
   };
   constexpr Cycle kLate = kEndOfTime / kTraceQueue * kTraceQueue - 8 * kTraceQueue;
-  EXPECT_NE(told([&] { from(kLate); }).find("cycle 2000000001 cannot be reached"), std::string::npos);
-  EXPECT_NE(told([&] { from(kEndOfTime + 7); }).find("cycle 2000000007 cannot be reached"), std::string::npos);
+  EXPECT_NE(error_of([&] { from(kLate); }).find("cycle 2000000001 cannot be reached"), std::string::npos);
+  EXPECT_NE(error_of([&] { from(kEndOfTime + 7); }).find("cycle 2000000007 cannot be reached"), std::string::npos);
 }
 
 TEST(EndOfTime, ProgramsThatComputeForLongerAreRefused) {

@@ -134,13 +134,13 @@ TEST_P(ChangedCheckpoint, WhatIsOutOfBoundsIsNamed) {
   for (const Bound& bound : other.plan->bounds())
     for (u32 k = 0; !bound.record_holds && k < layout.kinds.size(); ++k) {
       const ItemKind& kind = layout.kinds[k];
-      const NumberPosition place = last_of(kind, bound.where);
-      const u64 all = place.bytes == 8 ? ~u64{0} : (u64{1} << 8 * place.bytes) - 1;
+      const NumberPosition position = last_of(kind, bound.where);
+      const u64 all = position.bytes == 8 ? ~u64{0} : (u64{1} << 8 * position.bytes) - 1;
       for (u32 item : {0u, kind.count - 1}) {
-        if (!place.bytes || bound.holds(all, item, place.element)) continue;
+        if (!position.bytes || bound.holds(all, item, position.element)) continue;
         std::vector<std::byte> state = source.state();
-        const std::size_t at = layout.kind_offset(k, 1) + std::size_t{item} * kind.item_bytes + place.offset;
-        std::memcpy(state.data() + at, &all, place.bytes);
+        const std::size_t at = layout.kind_offset(k, 1) + std::size_t{item} * kind.item_bytes + position.offset;
+        std::memcpy(state.data() + at, &all, position.bytes);
         ++tried;
         try {
           source.load_into(other, state);
@@ -219,11 +219,15 @@ TEST(ChangedQueues, TransactionsAreThoseOutstanding) {
     return state;
   };
   for (u32 item : {0u, kind.count - 1}) {
-    EXPECT_THROW(source.load_into(other, changed_state(item, "loop", offsetof(LoopControl, outstanding), 0)), ConfigError);
-    EXPECT_THROW(source.load_into(other, changed_state(item, "control", offsetof(TerminalControl, created), 0)), ConfigError);
-    EXPECT_THROW(source.load_into(other, changed_state(item, "heard", offsetof(sconnect::ArrivedReply, tag), 4)), ConfigError);
+    EXPECT_THROW(source.load_into(other, changed_state(item, "loop", offsetof(LoopControl, outstanding), 0)),
+                 ConfigError);
+    EXPECT_THROW(source.load_into(other, changed_state(item, "control", offsetof(TerminalControl, created), 0)),
+                 ConfigError);
+    EXPECT_THROW(source.load_into(other, changed_state(item, "heard", offsetof(sconnect::ArrivedReply, tag), 4)),
+                 ConfigError);
     EXPECT_THROW(source.load_into(other, changed_state(item, "reply", offsetof(QueuedReply, tag), 4)), ConfigError);
-    EXPECT_THROW(source.load_into(other, changed_state(item, "reply", offsetof(QueuedReply, to), kind.count)), ConfigError);
+    EXPECT_THROW(source.load_into(other, changed_state(item, "reply", offsetof(QueuedReply, to), kind.count)),
+                 ConfigError);
   }
 }
 

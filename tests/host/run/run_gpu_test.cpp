@@ -76,7 +76,7 @@ TEST_P(GpuRun, AJobResumesOnTheOtherEngine) {
   expect_the_same(pieces, run_job(jobs(), {"cpu", 1}, nullptr));
 }
 
-u32 asked = 0;
+u32 interrupt_checks = 0;
 
 /// Ctrl-C takes effect within an epoch, and the completed part is kept. The first piece of a T3E has 215 cycles
 /// (WorkSlicer) on any machine.
@@ -88,9 +88,9 @@ TEST(GpuStop, WithinAnEpochTakesEffectAndIsKept) {
                                                  {"run.measure_cycles", integer(600)},
                                                  {"run.epoch_cycles", integer(600)}})};
   const std::string path = testing::temporary(".checkpoint");
-  asked = 0;
+  interrupt_checks = 0;
   set_interrupt_check([] {
-    if (++asked == 1) throw Stop{};
+    if (++interrupt_checks == 1) throw Stop{};
   });
   u32 epochs = 0;
   EXPECT_THROW(run_job(jobs, {"cuda", 1}, [&](const Progress&) { ++epochs; }, {path, 1e9}), Stop);

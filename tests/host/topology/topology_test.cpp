@@ -83,13 +83,13 @@ TEST(Metrics, AgreeWithASearch) {
 }
 
 TEST(Graph, RefusesWhatIsNoNetwork) {
-  const auto refused = [](const std::string& text, const std::string& says) {
+  const auto refused = [](const std::string& text, const std::string& part) {
     const TextFile file(text);
     try {
       make_graph(TextSource(file.path), 1);
       FAIL() << text;
     } catch (const ConfigError& error) {
-      EXPECT_NE(std::string(error.what()).find(says), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
     }
   };
   refused("0,1\n2,2\n", ":2: router 2 is joined to itself");

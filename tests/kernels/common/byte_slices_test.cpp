@@ -19,9 +19,9 @@ void for_pairs(Work work) {
   std::mt19937 random(3);
   for (u32 a = 0; a < 256; ++a)
     for (u32 b : {0u, 1u, 2u, 0x0Fu, 0x7Fu, 0x80u, 0x81u, 0xFEu, 0xFFu, a, 255 - a}) {
-      const u32 place = static_cast<u32>(random() % 4) * 8, others = ~(0xFFu << place);
-      work(Slice::of((static_cast<u32>(random()) & others) | a << place),
-           Slice::of((static_cast<u32>(random()) & others) | b << place));
+      const u32 shift = static_cast<u32>(random() % 4) * 8, others = ~(0xFFu << shift);
+      work(Slice::of((static_cast<u32>(random()) & others) | a << shift),
+           Slice::of((static_cast<u32>(random()) & others) | b << shift));
     }
 }
 

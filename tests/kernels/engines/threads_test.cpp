@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "kernels/common/error.hpp"
-#include "kernels/engines/team.hpp"
+#include "kernels/engines/thread_group.hpp"
 
 namespace flitlab::engines_threads_test {
 namespace {

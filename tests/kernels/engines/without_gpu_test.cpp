@@ -27,7 +27,7 @@ class GpuWithout : public ::testing::TestWithParam<std::string> {
 };
 
 /// Expects that the engines differ without `what` and agree with everything. The result without a barrier is undefined,
-/// so it runs in a process of its own.
+/// so it runs in a separate process.
 void expect_another(const RawConfig& config, const char* what, const char* threads = "512") {
   const Experiment e = experiment(config);
   testing::Network cpu(e);

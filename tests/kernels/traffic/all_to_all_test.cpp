@@ -76,16 +76,16 @@ TEST(AllToAll, EveryRoundIsAPermutationOfTheOthers) {
 /// sends.
 TEST(AllToAll, GroupsKeepToThemselves) {
   const std::vector<std::vector<u32>> groups{{7, 2, 11, 3, 5}, {0}, {12, 4}, {1, 10, 6, 8}};  // 9 is in none
-  std::vector<TrafficGroup> place(13, TrafficGroup{0, 0, 0});
+  std::vector<TrafficGroup> group_of(13, TrafficGroup{0, 0, 0});
   std::vector<u32> members;
   for (const auto& group : groups) {
     const u32 first = static_cast<u32>(members.size()), count = static_cast<u32>(group.size());
-    for (u32 rank = 0; rank < count; ++rank) place[group[rank]] = {first, count, rank};
+    for (u32 rank = 0; rank < count; ++rank) group_of[group[rank]] = {first, count, rank};
     members.insert(members.end(), group.begin(), group.end());
   }
   for (Order order : kOrders) {
     TrafficTable t = all_to_all(13, order, 2);
-    t.group = place.data();
+    t.group = group_of.data();
     t.member = members.data();
     for (const auto& group : groups)
       for (u32 terminal : group) {
@@ -299,13 +299,13 @@ TEST(AllToAll, TwoSendToEachOther) {
 }
 
 TEST(AllToAll, BadInputIsNamed) {
-  const auto refused = [](RawConfig changes, const std::vector<std::string>& said) {
+  const auto refused = [](RawConfig changes, const std::vector<std::string>& parts) {
     try {
       make_plan(experiment(changes));
-      ADD_FAILURE() << "accepted: " << said.front();
+      ADD_FAILURE() << "accepted: " << parts.front();
     } catch (const ConfigError& error) {
       const std::string text = error.what();
-      for (const std::string& part : said) EXPECT_NE(text.find(part), std::string::npos) << text;
+      for (const std::string& part : parts) EXPECT_NE(text.find(part), std::string::npos) << text;
       EXPECT_EQ(text.find('\n'), std::string::npos) << text;
     }
   };

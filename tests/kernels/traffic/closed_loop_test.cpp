@@ -28,7 +28,8 @@ RawConfig pair() {
 }
 
 /// A packet of L flits over H channels takes 5 H + L + 5 cycles (docs/architecture/cycle.md), so the request takes 11;
-/// its reply is created `reply_delay` cycles later and takes 13. The next request is created when the reply has arrived.
+/// its reply is created `reply_delay` cycles later and takes 13. The next request is created when the reply has
+/// arrived.
 TEST(ClosedLoop, RoundTripByHand) {
   for (int delay : {0, 1, 7}) {
     RawConfig config = pair();
@@ -166,7 +167,7 @@ TEST(ClosedLoop, RequestsAndRepliesTakeTurns) {
     u32 left[2];
     bool may[2];
   };
-  const auto look = [&] {
+  const auto snapshot = [&] {
     std::vector<std::byte> state = net.engine->state(0);
     const Items<1> terminals{state.data() + plan.layout().kind_offset(1, 1), plan.layout().kinds[1].item_bytes};
     const PacketInInjection lanes[] = {terminals[0].at(fields.control).lane, terminals[0].at(fields.loop).lane};
@@ -179,10 +180,10 @@ TEST(ClosedLoop, RequestsAndRepliesTakeTurns) {
   };
   u32 last = 0, times = 0;
   bool known = false;
-  Seen before = look();
+  Seen before = snapshot();
   for (int cycle = 0; cycle < 2000; ++cycle) {
     net.step(1);
-    const Seen after = look();
+    const Seen after = snapshot();
     const bool sent[] = {after.left[0] != before.left[0], after.left[1] != before.left[1]};
     ASSERT_FALSE(sent[0] && sent[1]);  // one flit a cycle
     if (known && before.may[0] && before.may[1]) {

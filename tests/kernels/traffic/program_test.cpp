@@ -203,10 +203,10 @@ struct RandomProgram {
         case CallKind::kIreceive: break;
         case CallKind::kWait: finish(o); break;
       }
-      auto& mine = open[o.rank];
-      if (o.kind == CallKind::kIsend || o.kind == CallKind::kIreceive) mine.push_back(o);
+      auto& own = open[o.rank];
+      if (o.kind == CallKind::kIsend || o.kind == CallKind::kIreceive) own.push_back(o);
       if (o.kind == CallKind::kWait)
-        mine.erase(std::find_if(mine.begin(), mine.end(), [&](const Op& p) { return p.handle == o.handle; }));
+        own.erase(std::find_if(own.begin(), own.end(), [&](const Op& p) { return p.handle == o.handle; }));
     }
     for (u32 rank = 0; rank < ranks; ++rank) {
       for (const Op& o : open[rank])

@@ -93,12 +93,11 @@ class NaiveTorus : public NaiveLinks {
       std::erase_if(full, [&](u32 f) { return !has_free_processor(n, f, true); });
     }
 
-    const std::vector<Creation>& mine = creations_[n];
-    for (; node.created < mine.size() && mine[node.created].at <= now_; ++node.created)
-      node.not_put.insert(node.created);
+    const std::vector<Creation>& own = creations_[n];
+    for (; node.created < own.size() && own[node.created].at <= now_; ++node.created) node.not_put.insert(node.created);
     std::set<u32> used;
     for (auto next = node.not_put.begin(); next != node.not_put.end();) {
-      const NaivePacket& p = mine[*next].packet;
+      const NaivePacket& p = own[*next].packet;
       u32 fifo = 8;
       if (infinite_) {
         fifo = *next % fifos_;

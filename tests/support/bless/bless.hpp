@@ -38,10 +38,10 @@ struct BlessNetwork : Network {
     for (u32 ahead = 0; ahead <= t.slot_mask; ++ahead)
       for (u32 r = 0; r < t.routers; ++r)
         for (u32 c = 0; c < t.channels; ++c) {
-          const u32 place = ((now + ahead) & t.slot_mask) * t.channels + c;
+          const u32 slot_index = ((now + ahead) & t.slot_mask) * t.channels + c;
           const Item<1> router = item_of(state, bless.layout(), 0, r);
-          if (router.at(t.router_fields.came, place))
-            list.push_back({now + ahead, r, c, router.at(t.router_fields.mail, place)});
+          if (router.at(t.router_fields.came, slot_index))
+            list.push_back({now + ahead, r, c, router.at(t.router_fields.mail, slot_index)});
         }
     return list;
   }

@@ -51,9 +51,9 @@ class MetroNet {
   /// Reads or writes the word that a router's port (flat number) will read in the next cycle.
   metro::Word at_router(u32 router, u32 port) const { return field<metro::Word>(0, "mail")[router_slot(router, port)]; }
   void put_at_router(u32 router, u32 port, metro::Word word) {
-    auto mail = field<metro::Word>(0, "mail");
-    mail[router_slot(router, port)] = word;
-    set_field(0, "mail", mail);
+    auto inbox = field<metro::Word>(0, "mail");
+    inbox[router_slot(router, port)] = word;
+    set_field(0, "mail", inbox);
   }
   /// The same at an endpoint's link; leaving links are numbered first.
   metro::Word at_endpoint(u32 terminal, u32 link, u32 slice = 0) const {

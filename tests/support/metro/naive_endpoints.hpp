@@ -50,7 +50,7 @@ class NaiveEndpoints : public NaiveSinks {
       else
         next_creation(t_.traffic, c_.row, n, s.next);
     }
-    if (s.state != NaiveSource::kIdle) read_answer(n, heard(e.link[s.link]));
+    if (s.state != NaiveSource::kIdle) read_answer(n, received(e.link[s.link]));
     if (s.state == NaiveSource::kIdle && !s.queue.empty() && s.from <= c_.now) start(n);
     if (s.state == NaiveSource::kSending) {
       if (s.sent < s.words.size()) {

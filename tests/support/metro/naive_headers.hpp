@@ -27,7 +27,7 @@ class NaiveHeaders {
   bool last(u32 stage) const {
     return own_words_ || stage + 1 == net_.stages || first_bit_[stage + 1] / c_.width > decides(stage);
   }
-  /// Index of the word with which the router of a stage knows its direction.
+  /// Index of the word that completes the direction for the router of a stage.
   u32 decides(u32 stage) const {
     return own_words_ ? (stage + 1) * own_words_ - 1 : (first_bit_[stage] + bits_[stage] - 1) / c_.width;
   }

@@ -85,7 +85,7 @@ class NaiveSinks {
   std::vector<NaiveEndpoint>& all() { return all_; }
 
  protected:
-  LinkWord heard(const std::vector<NaiveEnd>& link) const {
+  LinkWord received(const std::vector<NaiveEnd>& link) const {
     LinkWord h;
     h.kind = kind_of(link[0].word);
     bool given_up = false;
@@ -107,7 +107,7 @@ class NaiveSinks {
     NaiveEndpoint& e = all_[n];
     NaiveSink& s = e.sink[l];
     auto& link = e.link[net_.links + l];
-    const LinkWord h = heard(link);
+    const LinkWord h = received(link);
     switch (s.state) {
       case NaiveSink::kIdle:
         if (h.kind != Kind::kData) return;

@@ -24,15 +24,15 @@ inline std::string uneven_network(BglDraw& draw) {
   };
   for (u32 r = 0; r < 2; ++r) text << "router,a" << r << ",4,2,2\n";
   for (u32 r = 0; r < 4; ++r) text << "router,b" << r << ",2,2,1\n";
-  const auto place = [](const char* name, u32 number, u32 port) {
+  const auto end_name = [](const char* name, u32 number, u32 port) {
     return name + std::to_string(number) + "." + std::to_string(port);
   };
   for (u32 e = 0; e < 4; ++e)
-    for (u32 l = 0; l < 2; ++l) wire(place("e", e, l), place("a", l, e));
+    for (u32 l = 0; l < 2; ++l) wire(end_name("e", e, l), end_name("a", l, e));
   for (u32 r = 0; r < 2; ++r)
-    for (u32 q = 0; q < 4; ++q) wire(place("a", r, q / 2) + "." + std::to_string(q % 2), place("b", q, r));
+    for (u32 q = 0; q < 4; ++q) wire(end_name("a", r, q / 2) + "." + std::to_string(q % 2), end_name("b", q, r));
   for (u32 r = 0; r < 4; ++r)
-    for (u32 q = 0; q < 2; ++q) wire(place("b", r, q) + ".0", place("e", r / 2 * 2 + q, r % 2));
+    for (u32 q = 0; q < 2; ++q) wire(end_name("b", r, q) + ".0", end_name("e", r / 2 * 2 + q, r % 2));
   const std::string path = temporary("_network.csv");
   std::ofstream(path) << text.str();
   return path;

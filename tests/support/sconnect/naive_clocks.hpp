@@ -35,13 +35,13 @@ class NaiveClocks {
         of_(fabric.tics, kNone) {
     for (u32 tic = 0; tic < fabric.tics; ++tic) {
       if (of_[tic] != kNone) continue;
-      const u32 mine = static_cast<u32>(free_.size());
-      of_[tic] = mine;
+      const u32 oscillator = static_cast<u32>(free_.size());
+      of_[tic] = oscillator;
       shared_.push_back(false);
       for (u32 p = 4; p < 6; ++p)
         if (fabric.link(tic, p).kind == sconnect::LinkKind::kParallel) {
-          of_[fabric.link(tic, p).far] = mine;
-          shared_[mine] = true;
+          of_[fabric.link(tic, p).far] = oscillator;
+          shared_[oscillator] = true;
         }
       free_.push_back(
           radians(sconnect_register(engine, dynamic_cast<const SconnectPlan&>(plan).table(), tic, "clock_free")));

@@ -43,8 +43,8 @@ class NaiveQueues {
     u32 all = 0;
     for (u32 port = 0; port < 6; ++port)
       for (u32 c = 0; c < 8; ++c) {
-        const bool mine = port == p && c == 2 * priority + vc;
-        all += std::max(tic.held(port, c / 2, c % 2) + (mine ? flits : 0), reservation(tic, port, c / 2, c % 2));
+        const bool own = port == p && c == 2 * priority + vc;
+        all += std::max(tic.held(port, c / 2, c % 2) + (own ? flits : 0), reservation(tic, port, c / 2, c % 2));
       }
     return all + 2 * t_.control_buffers <= buffers_;
   }

@@ -151,9 +151,9 @@ class SconnectNet {
   std::pair<u8, sconnect::Message> sent(u32 tic, u32 p) const { return arriving(tic, p, now() - 1); }
   std::pair<u8, sconnect::Message> arriving(u32 tic, u32 p, Cycle sent) const {
     const sconnect::Link& link = fabric().link(tic, p);
-    const u32 place = (sent + link.delay) & table().slot_mask;
-    return {static_cast<u8>(fields<u64>(0, "mail")(link.far, place) >> 8 * link.port),
-            fields<sconnect::Message>(0, "arriving")(link.far, place * kPorts + link.port)};
+    const u32 slot_index = (sent + link.delay) & table().slot_mask;
+    return {static_cast<u8>(fields<u64>(0, "mail")(link.far, slot_index) >> 8 * link.port),
+            fields<sconnect::Message>(0, "arriving")(link.far, slot_index * kPorts + link.port)};
   }
   /// Damages the slot that a port has just sent, whatever it carries.
   void hit(u32 tic, u32 p) {
@@ -165,7 +165,7 @@ class SconnectNet {
   }
 
   /// TIC and port of a terminal.
-  std::pair<u32, u32> place(u32 terminal) const {
+  std::pair<u32, u32> host_port(u32 terminal) const {
     for (u32 tic = 0; tic < fabric().tics; ++tic)
       for (u32 p = 0; p < kPorts; ++p)
         if (fabric().link(tic, p).kind == LinkKind::kHost && fabric().link(tic, p).far == terminal) return {tic, p};

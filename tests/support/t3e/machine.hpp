@@ -123,12 +123,12 @@ class Machine {
     return all;
   }
   template <class T, class Change>
-  void edit(u32 kind, const char* name, u32 place, Change change) {
+  void edit(u32 kind, const char* name, u32 index, Change change) {
     const ItemKind& items = net_->plan->layout().kinds[kind];
     const FieldInfo& field = items.field(name);
     std::vector<T> all(std::size_t{items.count} * field.count);
     net_->engine->get_field(0, kind, field, all.data());
-    change(all[place]);
+    change(all[index]);
     net_->engine->set_field(0, kind, field, all.data());
   }
 

@@ -1,16 +1,7 @@
 #pragma once
 /// The Cray T3E written a second time, from the paper, the manual and kernels/routers/t3e/README.md: queues of flits,
-/// sets of requests, and mail by the cycle of its arrival. Shares with the emulator the contents of registers and
-/// tables, the wiring, and the draws of traffic; nothing else. This file has the arbiter.
-///
-/// Rules that the description leaves open are those of the emulator:
-/// - Flits that arrive in the same clock do not close the short-circuit path for each other.
-/// - A packet makes its choices once, when its head reaches the front of its virtual channel. Registers that software
-///   writes later do not change them, nor does a link that breaks later.
-/// - Deterministic output channels serve input virtual channels in turn, adaptive ones interfaces; both by number.
-/// - An adaptive channel is reserved from the clock in which a packet wins it. Its packet keeps the right to ask.
-/// - A packet from a PE to the same node leaves on set 0, whichever set it entered on.
-/// - An interface drops a packet flit by flit while the packet's virtual channel has the right to ask.
+/// sets of requests, and inboxes by arrival cycle. It shares with the emulator only the contents of registers and
+/// tables, the wiring, and the draws of traffic. This file has the arbiter.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -34,21 +25,21 @@ class NaiveT3e : public NaiveRouters {
     for (std::set<u32>& ports : busy()) ports.clear();
     run_special();
     for (u32 t = 0; t < topology_.terminals; ++t) run_terminal(t);
-    for (const auto& [place, vc] : mail_[now_].credits) ++routers_[place.first].out[place.second][vc].credits;
+    for (const auto& [at, vc] : inbox_[now_].credits) ++routers_[at.first].out[at.second][vc].credits;
     run_barriers();
     for (u32 n = 0; n < nodes(); ++n) {
       receive(n);
       arbitrate(n);
     }
-    mail_.erase(now_);
+    inbox_.erase(now_);
     ++now_;
     std::sort(happened_.begin(), happened_.end());
     return happened_;
   }
 
  private:
-  // An I/O port passes a flit every `io_interval_` clocks, either way. Packets for it may get the right to ask only
-  // while it is open, and then go first if they have its virtual channel.
+  // An I/O port passes a flit every `io_interval_` clocks in each direction. Packets for it get the right to request
+  // only while it is open; then those that own its virtual channel precede others.
   bool io_is_closed() const { return now_ % io_interval_ != 0; }
   void leave_io_out(u32 n, u32 port, std::set<u32>& ready) {
     std::set<u32> for_io, owners;
@@ -65,7 +56,7 @@ class NaiveT3e : public NaiveRouters {
       ready = owners;
   }
 
-  /// The virtual channel of each interface that asks, by port.
+  /// The virtual channel of each interface that requests an output, by port.
   std::map<u32, u32> choose_askers(u32 n) {
     std::map<u32, u32> askers;
     for (u32 port = 0; port < kAllPorts; ++port) {
@@ -88,7 +79,7 @@ class NaiveT3e : public NaiveRouters {
     return askers;
   }
 
-  /// Drops a flit of a packet that may not go on. The interface makes no request in this clock.
+  /// Drops a flit of a packet that may not continue. The interface makes no request in this clock.
   void drop_flit(u32 n, Channel c) {
     InputVc& in = routers_[n].at(c);
     const Flit flit = in.flits.front().flit;
@@ -134,7 +125,7 @@ class NaiveT3e : public NaiveRouters {
     }
   }
 
-  /// The virtual channel that an output sends from, of those whose owner could send.
+  /// The virtual channel on which an output sends, among the channels whose owner could send.
   u32 choose_sender(u32 n, u32 port, const std::map<u32, Channel>& bids) {
     const Port& state = routers_[n].port[port];
     if (state.holder && bids.contains(*state.holder)) return *state.holder;
@@ -187,8 +178,8 @@ class NaiveT3e : public NaiveRouters {
     const bool ended = !in.begun;
     const bool flit_next = from.port < kPe ? !in.flits.empty() && in.flits.front().from <= now_ + 1
                                            : !in.flits.empty() || arrives_next(n, from);
-    const auto credit = mail_[now_ + 1].credits.find({n, to.port});
-    const bool room = r.to(to).credits || (credit != mail_[now_ + 1].credits.end() && credit->second == to.vc);
+    const auto credit = inbox_[now_ + 1].credits.find({n, to.port});
+    const bool room = r.to(to).credits || (credit != inbox_[now_ + 1].credits.end() && credit->second == to.vc);
     const bool slow = io_interval_ > 1 && (from.port == kIo || to.port == kIo);
     const bool goes_on = !ended && flit_next && room && !slow;
     r.port[to.port].last_sent = to.vc;
@@ -200,9 +191,9 @@ class NaiveT3e : public NaiveRouters {
   }
 
   bool arrives_next(u32 n, Channel c) {
-    const auto& flits = mail_[now_ + 1].flits;
-    const auto mail = flits.find({n, c.port});
-    return mail != flits.end() && mail->second.vc == c.vc;
+    const auto& flits = inbox_[now_ + 1].flits;
+    const auto next = flits.find({n, c.port});
+    return next != flits.end() && next->second.vc == c.vc;
   }
 
   u32 io_interval_;

@@ -110,7 +110,7 @@ class NaiveBarriers : public NaiveTerminals {
     u.state = kArm;
   }
 
-  /// A register has one place for equal messages that follow each other.
+  /// A register stores equal messages that follow each other once.
   void put(u32 node, u32 unit, u32 port, Message message) {
     std::deque<Message>& out = nodes_[node][unit].out[port];
     if (out.empty() || out.back() != message) out.push_back(message);
@@ -121,18 +121,18 @@ class NaiveBarriers : public NaiveTerminals {
   }
 
   void receive_message(u32 node, u32 port, u32 unit, Message message) {
-    const t3e::BarrierRegister& place = tree(node, unit);
+    const t3e::BarrierRegister& node_register = tree(node, unit);
     if (message == kDone || message == kFound) return send_down(node, unit, message);
     if (message == kJoin) {
       u32& joined = nodes_[node][unit].joined;
       joined |= 1u << port;
-      if (joined != place.children) return;
+      if (joined != node_register.children) return;
       joined = 0;
     }
-    if (place.parent == t3e::kNoParent)
+    if (node_register.parent == t3e::kNoParent)
       send_down(node, unit, message == kJoin ? kDone : kFound);
     else
-      put(node, unit, place.parent, message);
+      put(node, unit, node_register.parent, message);
   }
 
   /// Units take turns; a port carries one packet a clock, special ones first. A broken link loses it.

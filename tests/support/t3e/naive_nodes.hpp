@@ -1,5 +1,5 @@
 #pragma once
-/// Nodes of the second T3E (naive.hpp): packets, routing, breaks, and mail that arrives in a later cycle.
+/// Nodes of the second T3E (naive.hpp): packets, routing, breaks, and the inboxes of later cycles.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -205,7 +205,8 @@ class NaiveNodes {
     return registers_[node].vcsel[direction] >> to % 8 & 1;
   }
 
-  /// A packet has come in by a channel. It is stopped if its next link is not there, or if it came over a broken one.
+  /// Returns the choice of a packet that has arrived by a channel. The packet is stopped if its next link does not
+  /// exist, or if it arrived over a broken one.
   Choice choose(u32 node, const NaivePacket& p, Channel in) const {
     Choice choice = choose_way(node, p, in);
     if (!exists(node, choice.fixed.port) || is_broken(node, in.port)) choice.stopped = true;
@@ -245,12 +246,12 @@ class NaiveNodes {
     }
   }
 
-  // Mail that arrives in a cycle: a port gets at most one flit and one credit.
+  // Inbox of a cycle: a port gets at most one flit and one credit.
   struct ArrivingFlit {
     u32 vc;
     Flit flit;
   };
-  struct Mail {
+  struct Inbox {
     std::map<Place, ArrivingFlit> flits;
     std::map<Place, u32> credits;          // virtual channel
     std::map<u32, ArrivingFlit> pe_flits;  // by terminal
@@ -258,16 +259,16 @@ class NaiveNodes {
   };
 
   void send_to_router(Cycle at, u32 node, u32 port, u32 vc, const Flit& flit) {
-    EXPECT_TRUE(mail_[at].flits.try_emplace(Place{node, port}, ArrivingFlit{vc, flit}).second);
+    EXPECT_TRUE(inbox_[at].flits.try_emplace(Place{node, port}, ArrivingFlit{vc, flit}).second);
   }
   void credit_to_router(Cycle at, u32 node, u32 port, u32 vc) {
-    EXPECT_TRUE(mail_[at].credits.try_emplace(Place{node, port}, vc).second);
+    EXPECT_TRUE(inbox_[at].credits.try_emplace(Place{node, port}, vc).second);
   }
   /// A flit leaves a router by a port, and enters a buffer of virtual channel `vc`.
   void send_by(u32 node, u32 port, u32 vc, const Flit& flit) {
     const Peer& peer = topology_.peer(node, port);
     if (port >= kPe)
-      EXPECT_TRUE(mail_[now_ + to_pe_].pe_flits.try_emplace(peer.item, ArrivingFlit{vc, flit}).second);
+      EXPECT_TRUE(inbox_[now_ + to_pe_].pe_flits.try_emplace(peer.item, ArrivingFlit{vc, flit}).second);
     else
       send_to_router(now_ + link_delay_, peer.item, peer.port, vc, flit);
   }
@@ -275,7 +276,7 @@ class NaiveNodes {
   void credit_by(u32 node, u32 port, u32 vc) {
     const Peer& peer = topology_.peer(node, port);
     if (port >= kPe)
-      EXPECT_TRUE(mail_[now_ + credit_delay_].pe_credits.try_emplace(peer.item, vc).second);
+      EXPECT_TRUE(inbox_[now_ + credit_delay_].pe_credits.try_emplace(peer.item, vc).second);
     else
       credit_to_router(now_ + credit_delay_, peer.item, peer.port, vc);
   }
@@ -294,7 +295,7 @@ class NaiveNodes {
   std::vector<std::vector<t3e::Tag>> tags_;
   std::vector<std::array<u32, 6>> full_select_;
   Cycle now_ = 0;
-  std::map<Cycle, Mail> mail_;
+  std::map<Cycle, Inbox> inbox_;
   std::vector<Happening> happened_;
 };
 

@@ -36,7 +36,7 @@ class NaiveRouters : public NaiveSpecial {
   struct OutputVc {
     u32 credits = 0;
     std::optional<Channel> owner{};  // input
-    std::set<Channel> asked{};       // inputs that are remembered
+    std::set<Channel> asked{};       // input VCs with a request that is kept
     std::optional<Channel> last{};   // input served last
   };
   struct Port {
@@ -93,10 +93,10 @@ class NaiveRouters : public NaiveSpecial {
 
   void receive(u32 n) {
     const bool empty = !holds_flits(n);
-    const auto& flits = mail_[now_].flits;
-    for (auto mail = flits.lower_bound({n, 0}); mail != flits.end() && mail->first.first == n; ++mail) {
-      const Channel c{mail->first.second, mail->second.vc};
-      const Flit& flit = mail->second.flit;
+    const auto& flits = inbox_[now_].flits;
+    for (auto arrival = flits.lower_bound({n, 0}); arrival != flits.end() && arrival->first.first == n; ++arrival) {
+      const Channel c{arrival->first.second, arrival->second.vc};
+      const Flit& flit = arrival->second.flit;
       if (flit.head())
         happened_.push_back({n, EventKind::kArrived, c.port, c.vc, 0, 0, flit.packet.src, flit.packet.id,
                              flit.tail() ? 3u : 1u, flit.packet.length});

@@ -67,9 +67,10 @@ class NaiveSpecial : public NaiveBarriers {
       queue.pop_front();
       ++special_sent;
     }
-    for (const auto& [place, write] : orientations_[now_]) receive_orientation(place.first, write);
+    for (const auto& [receiver, write] : orientations_[now_]) receive_orientation(receiver.first, write);
     orientations_.erase(now_);
-    for (const auto& [place, packet] : special_to_routers_[now_]) pass_special(place.first, place.second, packet);
+    for (const auto& [receiver, packet] : special_to_routers_[now_])
+      pass_special(receiver.first, receiver.second, packet);
     special_to_routers_.erase(now_);
   }
 
@@ -127,8 +128,8 @@ class NaiveSpecial : public NaiveBarriers {
     return 0;
   }
 
-  /// A write of R_ORIENT goes on from neighbour to neighbour to all nodes. Over a link of like ports, which is one of
-  /// nodes that are wired differently, the bit of its dimension is inverted.
+  /// A write of R_ORIENT propagates from neighbour to neighbour to all nodes. Nodes at the ends of a link of like ports
+  /// are wired differently, so over such a link the bit of its dimension is inverted.
   void set_orientation(u32 n, OrientWrite write) {
     software_[n].orientations = write.number % 16;
     registers_[n].turned = static_cast<u8>(write.orient ^ wired_[n]);

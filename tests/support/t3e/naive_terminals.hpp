@@ -41,10 +41,10 @@ class NaiveTerminals : public NaiveNodes {
 
   void run_terminal(u32 t) {
     Terminal& terminal = terminals_[t];
-    Mail& mail = mail_[now_];
-    if (const auto credit = mail.pe_credits.find(t); credit != mail.pe_credits.end())
+    Inbox& inbox = inbox_[now_];
+    if (const auto credit = inbox.pe_credits.find(t); credit != inbox.pe_credits.end())
       ++terminal.credits[credit->second];
-    if (const auto flit = mail.pe_flits.find(t); flit != mail.pe_flits.end())
+    if (const auto flit = inbox.pe_flits.find(t); flit != inbox.pe_flits.end())
       terminal.held[flit->second.vc].push_back(flit->second.flit);
     take(t);
     if (closed_) create_replies(t);
@@ -82,7 +82,7 @@ class NaiveTerminals : public NaiveNodes {
     std::optional<u32> last_taken;
     std::vector<std::optional<Transaction>> transactions;
     std::deque<Reply> replies;  // to be created
-    u32 promised = 0;           // replies to requests that are being taken in
+    u32 reserved_replies = 0;   // replies to requests that are being received
     u32 replies_created = 0;
   };
 
@@ -160,10 +160,10 @@ class NaiveTerminals : public NaiveNodes {
     }
   }
 
-  /// One flit a cycle; a request only if there is a place for its reply.
+  /// One flit a cycle; a request only if there is room for its reply.
   void take(u32 t) {
     Terminal& terminal = terminals_[t];
-    const std::size_t waiting = terminal.replies.size() + terminal.lanes[1].queue.size() + terminal.promised;
+    const std::size_t waiting = terminal.replies.size() + terminal.lanes[1].queue.size() + terminal.reserved_replies;
     std::set<u32> candidates;
     for (u32 vc = 0; vc < kSets; ++vc) {
       if (terminal.held[vc].empty()) continue;
@@ -179,7 +179,7 @@ class NaiveTerminals : public NaiveNodes {
     terminal.held[vc].pop_front();
     credit_to_router(now_ + credit_delay_, node_of(t), port_of(t), vc);
     const bool request = closed_ && p.message_class == 0;
-    if (request && flit.head()) ++terminal.promised;
+    if (request && flit.head()) ++terminal.reserved_replies;
     if (!flit.tail()) return;
     happened_.push_back({nodes() + t, EventKind::kDelivered, 0, 0, 0, 0, p.src, p.id, p.length == 1 ? 3u : 2u, p.length,
                          kNone, now_ - p.created});
@@ -187,7 +187,7 @@ class NaiveTerminals : public NaiveNodes {
     if (!meant) ++misdelivered;
     if (!closed_) return;
     if (request) {
-      --terminal.promised;
+      --terminal.reserved_replies;
       terminal.replies.push_back({p.src, p.transaction, now_ + traffic_.reply_delay});
       return;
     }

@@ -1,7 +1,7 @@
 #pragma once
-/// A second network of virtual-channel routers, written from the page of the model (kernels/routers/vc/README.md), the
-/// parameters' texts and docs/architecture.md, with lists and maps: shares the random numbers, what terminals create,
-/// the wiring and the tables of graphs, nothing else.
+/// A second network of virtual-channel routers, written with lists and maps from kernels/routers/vc/README.md, the help
+/// texts of parameters and docs/architecture.md. It shares with the emulator only the random numbers, the creations at
+/// terminals, the wiring, and the routing tables of graphs.
 #include "tests/support/vc/naive_router.hpp"
 #include "tests/support/vc/naive_terminals.hpp"
 
@@ -57,9 +57,10 @@ class NaiveVc {
   };
 
   void step_terminal(u32 t, const std::map<u32, std::pair<vc_naive::Flit, u32>>& ejected) {
-    const auto mail = ejected.find(t);
-    const auto sent = mail == ejected.end() ? terminals[t].step({}, 0, now_, counts)
-                                            : terminals[t].step(mail->second.first, mail->second.second, now_, counts);
+    const auto arrivals = ejected.find(t);
+    const auto sent = arrivals == ejected.end()
+                          ? terminals[t].step({}, 0, now_, counts)
+                          : terminals[t].step(arrivals->second.first, arrivals->second.second, now_, counts);
     const u32 r = top_.terminal_router(t), port = top_.terminal_port(t);
     if (terminals[t].freed != kNone)
       credits_[now_ + rules_.credit_delay].push_back({false, r, port, terminals[t].freed});

@@ -104,7 +104,7 @@ class Arbiter {
  public:
   Arbiter(const std::string& kind, u32 members) : kind_(kind), least_recent_(range(0, members)) {}
 
-  /// `created(member)`: creation of the packet that a member speaks for.
+  /// `created(member)`: creation cycle of the packet for which a member requests.
   template <class Created>
   u32 pick(const List& members, Created created) const {
     if (kind_ == "round_robin") return first_from(members, next_);
@@ -115,8 +115,8 @@ class Arbiter {
   }
   /// Whether `a` was served less recently than `b`.
   bool before(u32 a, u32 b) const {
-    const auto place = [&](u32 member) { return std::find(least_recent_.begin(), least_recent_.end(), member); };
-    return place(a) < place(b);
+    const auto rank = [&](u32 member) { return std::find(least_recent_.begin(), least_recent_.end(), member); };
+    return rank(a) < rank(b);
   }
   void served(u32 member) {
     next_ = member + 1;
@@ -135,7 +135,7 @@ struct InputVc {
   enum Stage { kIdle, kRouting, kWaiting, kGranted };
 
   std::deque<Flit> buffer;
-  std::deque<PacketPtr> packets;  ///< whose heads have arrived and whose tails have not left
+  std::deque<PacketPtr> packets;  ///< packets with a head that has arrived and a tail that has not left
   Stage stage = kIdle;
   Cycle ready_at = 0;  ///< first cycle in which the present stage may act
   u32 out_port = 0, out_vc = 0;

@@ -38,7 +38,7 @@ class Router {
     if (in.packets.size() == 1) start(in, now);
   }
 
-  /// A cycle after the mail has arrived. Returns the flits that win the switch.
+  /// Rest of a cycle, after arriving flits and credits are stored. Returns the flits that win the switch.
   std::vector<Sent> step(Cycle now) {
     sent_.clear();
     route(now);
@@ -201,7 +201,7 @@ class Router {
     return std::any_of(matches.begin(), matches.end(), [&](const Match& m) { return m.out_port == port; });
   }
 
-  /// Every input port puts one virtual channel forward, every output port takes one of them.
+  /// Each input port selects one of its virtual channels; each output port grants one of the requesting input ports.
   std::vector<Match> input_first(Cycle now) const {
     std::map<u32, u32> vc_of;
     std::map<u32, List> bidders;
@@ -219,8 +219,8 @@ class Router {
     return matches;
   }
 
-  /// Every output port offers itself to one input port, every input port takes one of them; iSLIP: several times over,
-  /// and only matches of the first round move pointers.
+  /// Each output port grants one input port; each input port accepts one of its grants. iSLIP repeats this for several
+  /// rounds, and only matches of the first round move pointers.
   std::vector<Match> output_first(u32 rounds, Cycle now) const {
     std::vector<Match> matches;
     for (u32 round = 0; round < rounds; ++round) {

@@ -17,9 +17,10 @@ class Routes {
   Routes(const Rules& rules, const VcPlan& plan) : rules_(rules), plan_(plan), top_(plan.topology()) {
     if (rules.algorithm == "table") return;
     for (u32 r = 0; r < top_.routers; ++r) {
-      List place;
-      for (u32 rest = r, d = 0; d < top_.shape.size(); rest /= top_.shape[d++]) place.push_back(rest % top_.shape[d]);
-      place_.push_back(place);
+      List coordinates;
+      for (u32 rest = r, d = 0; d < top_.shape.size(); rest /= top_.shape[d++])
+        coordinates.push_back(rest % top_.shape[d]);
+      coordinates_.push_back(coordinates);
     }
   }
 
@@ -38,11 +39,12 @@ class Routes {
     if (rules_.algorithm != "romm") return;
     List via;  // uniform in the box that has the two routers at its corners
     for (u32 d = 0; d < top_.shape.size(); ++d) {
-      const u32 low = std::min(place_[from][d], place_[to][d]), high = std::max(place_[from][d], place_[to][d]);
+      const u32 low = std::min(coordinates_[from][d], coordinates_[to][d]),
+                high = std::max(coordinates_[from][d], coordinates_[to][d]);
       const u64 draw = mix64((u64{random.word[d % 4]} << 32) + d);
       via.push_back(low + below(static_cast<u32>(draw), high - low + 1));
     }
-    packet.via = static_cast<u32>(std::find(place_.begin(), place_.end(), via) - place_.begin());
+    packet.via = static_cast<u32>(std::find(coordinates_.begin(), coordinates_.end(), via) - coordinates_.begin());
   }
 
   /// Whether a packet that waits for a virtual channel chooses its route anew in every cycle.
@@ -64,13 +66,13 @@ class Routes {
   void note_hop(Packet& packet, u32 r, u32 port, u32 vc) const {
     if (port >= top_.network_ports) return;
     ++packet.hops;
-    if (place_.empty()) return;
+    if (coordinates_.empty()) return;
     LastHop hop;
     hop.dimension = rules_.hypercube ? port : port / 2;
     hop.vc = vc;
     hop.by_class = !rules_.adaptive() || !contains(adaptive_vcs(packet.message_class), vc);
     hop.second_leg = packet.second_leg;
-    hop.entered = goes_on(packet, hop.dimension) && hop.by_class ? packet.last.entered : place_[r][hop.dimension];
+    hop.entered = goes_on(packet, hop.dimension) && hop.by_class ? packet.last.entered : coordinates_[r][hop.dimension];
     packet.last = hop;
   }
 
@@ -105,8 +107,8 @@ class Routes {
   Choice dimension_order(const Packet& packet, u32 r, u32 to) const {
     const u32 dims = static_cast<u32>(top_.shape.size());
     u32 d = packet.highest_first ? dims - 1 : 0;
-    while (place_[r][d] == place_[to][d]) packet.highest_first ? --d : ++d;
-    const u32 from = place_[r][d], target = place_[to][d];
+    while (coordinates_[r][d] == coordinates_[to][d]) packet.highest_first ? --d : ++d;
+    const u32 from = coordinates_[r][d], target = coordinates_[to][d];
     const bool down = minus(packet, d, from, target);
     const u32 port = port_of(d, down);
     const u32 legs = rules_.algorithm == "valiant" || rules_.algorithm == "romm" ? 2 : 1;
@@ -149,8 +151,8 @@ class Routes {
     Choice best{0, {}};
     u32 most = 0;
     for (u32 d = 0; d < top_.shape.size(); ++d) {
-      if (place_[r][d] == place_[to][d]) continue;
-      const u32 port = port_of(d, minus(packet, d, place_[r][d], place_[to][d]));
+      if (coordinates_[r][d] == coordinates_[to][d]) continue;
+      const u32 port = port_of(d, minus(packet, d, coordinates_[r][d], coordinates_[to][d]));
       const List free = takeable(output[port], vcs, rules_.wormhole() ? rules_.buffer : packet.flits);
       const u32 credits = sum_of_credits(output[port], vcs);
       if (free.empty() || (!best.vcs.empty() && credits <= most)) continue;
@@ -181,7 +183,7 @@ class Routes {
   const Rules& rules_;
   const VcPlan& plan_;
   const Topology& top_;
-  std::vector<List> place_;  ///< [router] coordinates; empty for a graph
+  std::vector<List> coordinates_;  ///< [router] coordinates; empty for a graph
 };
 
 }  // namespace flitlab::testing::vc_naive

@@ -74,7 +74,7 @@ class Terminal {
     return send(lanes_[0], now, counts);
   }
 
-  std::vector<u32> credits;   ///< [VC] free places in the router's buffer
+  std::vector<u32> credits;   ///< [VC] free slots in the router's buffer
   u32 freed = kNone;          ///< virtual channel of the flit taken in this cycle; kNone: none
   std::vector<Event> events;  ///< of this cycle
   u32 received = 0;           ///< packets
@@ -159,7 +159,7 @@ class Terminal {
     if (traffic_.mode == TrafficMode::kRequestReply) settle(p, now, counts);
   }
 
-  // A closed loop. A terminal takes a request only if its queue has a place for the reply.
+  // A closed loop. A terminal takes a request only if its queue has room for the reply.
   static bool is_reply(const Packet& p) { return p.id >= 0x80000000u; }
   bool may_enter(const Flit& flit) const {
     return !flit.is_head() || is_reply(*flit.packet) ||
@@ -182,7 +182,7 @@ class Terminal {
       answers_.push_back({p.source, p.tag, now + traffic_.table.reply_delay});
       return;
     }
-    // A full window has stopped the source; it goes on from now.
+    // A full window had stopped the source; it continues from now on.
     if (open_.size() == traffic_.table.window) seek_creation(traffic_.table, traffic_.row, index_, next_, now);
     ++counts.transactions;
     counts.round_trips += now - open_.at(p.tag);

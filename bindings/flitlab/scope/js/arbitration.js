@@ -1,6 +1,6 @@
 // Arbitration of a router in one cycle: which virtual channels won, and why the others did not. It is derived from the
-// state after that cycle and the events of the cycle. The credits of a channel that has not sent are those that its
-// packet saw in the cycle.
+// state after that cycle and the events of the cycle. If a channel has not sent, its credits are the same as when its
+// packet requested the switch.
 
 const BUSY = { leaving: "is being sent; its head has left", entering: "its head cannot request yet", arriving: "arrives",
   stored: "stored in a buffer", off: "port switched off", none: "not wired", "in use": "carries a circuit",
@@ -12,17 +12,17 @@ const BUSY = { leaving: "is being sent; its head has left", entering: "its head 
 const CIRCUIT = ["forward", "reverse"], BLOCKED_STATES = ["blocked", "discard"];
 
 // Returns { wins, vc_grants, fates }. wins: switch grants, by output port. fates: by "port.vc", { won, lost, why }.
-// called(port, vc): name of a virtual channel in the machine's terms; said(port, vc): the machine's reason why its
-// front packet waits, if it gives one.
+// name_of(port, vc): name of a virtual channel in the machine's terms; reason_of(port, vc): the machine's reason why
+// its front packet waits, if it gives one.
 function arbitration(recording, router, cycle, name_of, reason_of) {
   const events = recording.events(cycle).filter((e) => !e.at_terminal && e.index === router);
   const wins = events.filter((e) => e.kind === "switch_granted").sort((a, b) => a.out_port - b.out_port);
   const vc_grants = events.filter((e) => e.kind === "vc_granted");
   const rows = recording.state(cycle + 1).rows_of(router);
-  const look = { recording, router, rows, wins, vc_grants, name_of, reason_of };
+  const context = { recording, router, rows, wins, vc_grants, name_of, reason_of };
   const fates = new Map();
   for (const row of rows) {
-    const fate = fate_of(look, row);
+    const fate = fate_of(context, row);
     if (fate) fates.set(`${row[PORT]}.${row[VC]}`, fate);
   }
   for (const e of wins) { // includes channels whose last flit has left
@@ -63,8 +63,8 @@ function fate_of({ recording, router, rows, wins, vc_grants, name_of, reason_of 
   if (!row[FLITS]) return { why: "waits for its next flit" };
   const output = outputs.find((r) => r[VC] === row[OUT_VC]);
   if (recording.has_credits && output && output[CREDITS] === 0) return { lost: true, why: `no credit for ${to} ${name_of(row[OUT_PORT], row[OUT_VC])}` };
-  const mine = wins.find((e) => e.port === row[PORT]);
-  if (mine) return { lost: true, why: `its input port sent ${name_of(mine.port, mine.vc)} (${packet_name(mine.src, mine.id)})` };
+  const sent = wins.find((e) => e.port === row[PORT]);
+  if (sent) return { lost: true, why: `its input port sent ${name_of(sent.port, sent.vc)} (${packet_name(sent.src, sent.id)})` };
   if (taken) return { lost: true, why: taken };
   const rival = rows.find((r) => r[PORT] === row[PORT] && r[VC] !== row[VC] && r[FLITS] > 0 && r[OUT_VC] >= 0);
   if (rival) return { lost: true, why: `its input port requested the switch for ${name_of(rival[PORT], rival[VC])}, which was denied` };

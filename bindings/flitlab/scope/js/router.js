@@ -45,9 +45,9 @@ function draw_router(el, recording, router, cycle, follow, words) {
     const where = peer < 0 ? "not wired" : to_terminal ? `terminal ${peer}` : `router ${recording.name(peer)}`;
     const queued = to_terminal && peer >= 0 ? state.queues.get(peer) : 0;
     const waiting = queued ? `, ${queued} packets in its source queue` : "";
-    const said = words?.[port]?.[0] ?? "";
-    table.append(make("tr", { class: "scope-port", "data-note": said || null }, make("td", { colspan: columns.length }, make("b", {}, name),
-      ` — ${where}${waiting}`, said ? make("span", { class: "scope-said" }, ` — ${said}`) : null)));
+    const reason = words?.[port]?.[0] ?? "";
+    table.append(make("tr", { class: "scope-port", "data-note": reason || null }, make("td", { colspan: columns.length }, make("b", {}, name),
+      ` — ${where}${waiting}`, reason ? make("span", { class: "scope-said" }, ` — ${reason}`) : null)));
     for (const row of rows.filter((r) => r[PORT] === port))
       table.append(channel_row(recording, state, row, past, follow, name_of, notes(port, row[VC])[0]));
   });

@@ -28,20 +28,20 @@ struct EndpointBatch {
 
   const V& v;
   const Outbox& outbox;
-  Cycle* wake;       ///< Memory::wake
-  const Word* mail;  ///< `mail[endpoint][link][slice]`: words of this cycle, at 2L links
+  Cycle* wake;             ///< Memory::wake
+  const Word* inbox_slot;  ///< `inbox_slot[endpoint][link][slice]`: words of this cycle, at 2L links
   Cycle now;
   u32 n = 0;              ///< active endpoints
   u32 index[kBlock + 1];  ///< their numbers
 
   FLITLAB_INLINE EndpointBatch(const V& view, const Outbox& words, Cycle* wake_at, const Word* words_in, Cycle cycle)
-      : v(view), outbox(words), wake(wake_at), mail(words_in), now(cycle) {}
+      : v(view), outbox(words), wake(wake_at), inbox_slot(words_in), now(cycle) {}
 
   FLITLAB_INLINE Item<1> terminal(u32 member) const { return v.terminals[index[member]]; }
   FLITLAB_INLINE TerminalControl& control(u32 member) const { return terminal(member).at(v.t.terminal_fields.control); }
   FLITLAB_INLINE Source& source(u32 member) const { return terminal(member).at(v.t.endpoint_fields.source); }
   FLITLAB_INLINE Sink& sink(u32 member, u32 link) const { return terminal(member).at(v.t.endpoint_fields.sink, link); }
-  FLITLAB_INLINE const Word* in(u32 member) const { return mail + index[member] * 2 * v.t.links * v.t.slices; }
+  FLITLAB_INLINE const Word* in(u32 member) const { return inbox_slot + index[member] * 2 * v.t.links * v.t.slices; }
 
   FLITLAB_INLINE SourceStep source_step(u32 member) const {
     return {v, outbox, terminal(member), in(member), index[member], now, control(member), source(member)};
@@ -99,7 +99,7 @@ struct EndpointBatch {
     const u32 words = 2 * v.t.links * v.t.slices;
     for (u32 i = first; i < last; ++i) {
       index[n] = i;
-      n += (wake[i] <= now) | any_present(mail + i * words, words);
+      n += (wake[i] <= now) | any_present(inbox_slot + i * words, words);
     }
     list();
     sending.for_each([&](u32 member) __attribute__((always_inline)) { source_step(member).continue_sending(); });

@@ -29,8 +29,8 @@ struct InboxLayout {
 
 /// The far end of a wire.
 struct FarEnd {
-  u32 place = kNone;  ///< index in a slot; kNone: not wired
-  u32 delay = 0;      ///< from the sender's cycle to the receiver's, cycles
+  u32 position = kNone;  ///< index in a slot; kNone: not wired
+  u32 delay = 0;         ///< from the sender's cycle to the receiver's, cycles
 };
 
 /// The far ends of all wires.
@@ -40,17 +40,17 @@ struct Wiring {
 
   template <class T>
   explicit Wiring(const T& t) {
-    const InboxLayout places(t);
+    const InboxLayout layout(t);
     const auto far_end = [&](const Wire& wire, u32 slice, u32 delay) {
       const u32 router = wire.item * t.slices + slice;
-      u32 place = router * t.inputs + wire.port;
+      u32 position = router * t.inputs + wire.port;
       if (wire.item == kNone)
-        place = kNone;
+        position = kNone;
       else if (wire.to_endpoint)
-        place = places.endpoints + (wire.item * 2 * t.links + wire.port) * t.slices + slice;
+        position = layout.endpoints + (wire.item * 2 * t.links + wire.port) * t.slices + slice;
       else if (wire.port >= t.inputs)
-        place = places.backward + router * t.outputs + wire.port - t.inputs;
-      return FarEnd{place, delay + wire.delay};
+        position = layout.backward + router * t.outputs + wire.port - t.inputs;
+      return FarEnd{position, delay + wire.delay};
     };
     for (u32 i = 0; i < t.routers; ++i)
       for (u32 p = 0; p < t.ports(); ++p)
@@ -65,7 +65,7 @@ struct Outbox {
   const FarEnd* port;
   const FarEnd* link;
   u32 ports, link_words;  ///< ports of a router, words of an endpoint's links
-  Word* mail;
+  Word* inbox;
   u32 slot_words, slot_mask;
 
   FLITLAB_INLINE const FarEnd& far_end(u32 router, u32 p) const { return port[router * ports + p]; }
@@ -78,11 +78,11 @@ struct Outbox {
   }
 
   FLITLAB_INLINE void put(const FarEnd& end, Word word, Cycle now) const {
-    if (end.place != kNone) put_wired(end, word, now);
+    if (end.position != kNone) put_wired(end, word, now);
   }
   /// The same for a wire that is known to have a far end.
   FLITLAB_INLINE void put_wired(const FarEnd& end, Word word, Cycle now) const {
-    mail[std::size_t{((now + end.delay) & slot_mask) * slot_words + end.place}] = word;
+    inbox[std::size_t{((now + end.delay) & slot_mask) * slot_words + end.position}] = word;
   }
 };
 

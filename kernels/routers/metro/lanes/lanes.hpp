@@ -23,9 +23,10 @@ class Lanes {
   u32 width() const { return kBlock; }
   std::size_t bytes() const { return Memory::bytes(table_); }
 
-  void load(std::byte* memory, std::byte* canonical, const Placement& place, const ReplicaRow& row, Cycle now) const {
+  void load(std::byte* memory, std::byte* canonical, const Placement& placement, const ReplicaRow& row,
+            Cycle now) const {
     const Memory to(table_, memory);
-    const V v = view(canonical, place, row, nullptr);
+    const V v = view(canonical, placement, row, nullptr);
     exchange(v, to, [](Word& here, Word& there) { here = there; });
     for (u32 i = 0; i < table_.routers; ++i) {
       const RouterControl& control = v.routers[i].at(table_.router_fields.control);
@@ -35,9 +36,9 @@ class Lanes {
     for (u32 i = 0; i < table_.terminals; ++i) to.wake[i] = now;
   }
 
-  void store(std::byte* memory, std::byte* canonical, const Placement& place, const ReplicaRow& row, Cycle) const {
+  void store(std::byte* memory, std::byte* canonical, const Placement& placement, const ReplicaRow& row, Cycle) const {
     const Memory from(table_, memory);
-    const V v = view(canonical, place, row, nullptr);
+    const V v = view(canonical, placement, row, nullptr);
     exchange(v, from, [](Word& here, Word& there) { there = here; });
     for (u32 block = 0; block < Memory::blocks(table_); ++block) {
       const Streams streams = from.of_block(table_, block);
@@ -49,11 +50,12 @@ class Lanes {
     }
   }
 
-  void run(std::byte* memory, std::byte* canonical, const Placement& place, const ReplicaRow& row, CounterShard& shard,
-           u32 begin, u32 end, Cycle now, u32 cycles) const {
+  void run(std::byte* memory, std::byte* canonical, const Placement& placement, const ReplicaRow& row,
+           CounterShard& shard, u32 begin, u32 end, Cycle now, u32 cycles) const {
     const Memory m(table_, memory);
     // Two views: functions that create messages take the address of one, so the other's members stay in registers.
-    const V endpoint_view = view(canonical, place, row, &shard), router_view = view(canonical, place, row, &shard);
+    const V endpoint_view = view(canonical, placement, row, &shard),
+            router_view = view(canonical, placement, row, &shard);
     for (const Cycle last = now + cycles; now != last; ++now) {
       run_endpoints(endpoint_view, m, begin, end, now);
       run_routers(router_view, m, begin, end, now);
@@ -61,8 +63,8 @@ class Lanes {
   }
 
  private:
-  V view(std::byte* canonical, const Placement& place, const ReplicaRow& row, CounterShard* shard) const {
-    return {{table_, &row, shard, {}}, place.items<1>(canonical, 0), place.items<1>(canonical, 1)};
+  V view(std::byte* canonical, const Placement& placement, const ReplicaRow& row, CounterShard* shard) const {
+    return {{table_, &row, shard, {}}, placement.items<1>(canonical, 0), placement.items<1>(canonical, 1)};
   }
 
   /// Calls move(here, there) for all inbox words: `here` in `m`, `there` in the scalar state.
@@ -71,7 +73,7 @@ class Lanes {
     const T& t = table_;
     const u32 words = link_words();
     for (u32 slot = 0; slot <= t.slot_mask; ++slot) {
-      Word* here = m.mail + std::size_t{slot} * inbox_layout_.slot_words;
+      Word* here = m.inbox + std::size_t{slot} * inbox_layout_.slot_words;
       for (u32 i = 0; i < t.routers; ++i) {
         Word* there = &v.routers[i].at(t.router_fields.mail, slot * t.ports());
         for (u32 p = 0; p < t.inputs; ++p) move(here[i * t.inputs + p], there[p]);
@@ -85,14 +87,14 @@ class Lanes {
   }
 
   FLITLAB_INLINE Outbox outbox(const Memory& m) const {
-    return {wiring_.port.data(),      wiring_.link.data(), table_.ports(), link_words(), m.mail,
+    return {wiring_.port.data(),      wiring_.link.data(), table_.ports(), link_words(), m.inbox,
             inbox_layout_.slot_words, table_.slot_mask};
   }
   FLITLAB_INLINE u32 link_words() const { return 2 * table_.links * table_.slices; }
 
   FLITLAB_INLINE void run_routers(const V& v, const Memory& m, u32 begin, u32 end, Cycle now) const {
     const Outbox out = outbox(m);
-    Word* slot = m.mail + std::size_t{now & v.t.slot_mask} * inbox_layout_.slot_words;
+    Word* slot = m.inbox + std::size_t{now & v.t.slot_mask} * inbox_layout_.slot_words;
     for (u32 block = begin; block < end; ++block) {
       const u32 first = block * kBlock, last = std::min(first + kBlock, v.t.routers);
       RouterBatch<V>(v, out, m.busy, m.of_block(v.t, block), slot, inbox_layout_.backward, first, last, now).work();
@@ -106,12 +108,12 @@ class Lanes {
   FLITLAB_INLINE void run_endpoints(const V& v, const Memory& m, u32 begin, u32 end, Cycle now) const {
     const u32 blocks = Memory::blocks(v.t);
     const Outbox out = outbox(m);
-    Word* mail = m.mail + std::size_t{now & v.t.slot_mask} * inbox_layout_.slot_words + inbox_layout_.endpoints;
+    Word* inbox = m.inbox + std::size_t{now & v.t.slot_mask} * inbox_layout_.slot_words + inbox_layout_.endpoints;
     const auto part = [&](u32 block) { return static_cast<u32>(u64{v.t.terminals} * block / blocks); };
     for (u32 first = part(begin), stop = part(end); first < stop; first += kBlock) {
       const u32 last = std::min(first + kBlock, stop);
-      EndpointBatch<V>(v, out, m.wake, mail, now).work(first, last);
-      std::fill(mail + first * link_words(), mail + last * link_words(), 0);
+      EndpointBatch<V>(v, out, m.wake, inbox, now).work(first, last);
+      std::fill(inbox + first * link_words(), inbox + last * link_words(), 0);
     }
   }
 

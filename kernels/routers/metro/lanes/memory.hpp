@@ -15,7 +15,7 @@ struct BusyPorts {
 };
 
 struct Memory {
-  Word* mail;       ///< [slot][Places::slot_words]
+  Word* inbox;      ///< [slot][InboxLayout::slot_words]
   BusyPorts* busy;  ///< [router]
   Cycle* wake;      ///< [endpoint] first cycle in which it must run even if no word arrives
   Stream* stream;   ///< [block][kBlock * I]
@@ -32,8 +32,8 @@ struct Memory {
   }
   template <class T>
   Memory(const T& t, std::byte* memory)
-      : mail(reinterpret_cast<Word*>(memory)),
-        busy(reinterpret_cast<BusyPorts*>(mail + (t.slot_mask + 1) * std::size_t{InboxLayout(t).slot_words})),
+      : inbox(reinterpret_cast<Word*>(memory)),
+        busy(reinterpret_cast<BusyPorts*>(inbox + (t.slot_mask + 1) * std::size_t{InboxLayout(t).slot_words})),
         wake(reinterpret_cast<Cycle*>(busy + t.routers)),
         stream(reinterpret_cast<Stream*>(wake + t.terminals)),
         streams(reinterpret_cast<u32*>(stream + std::size_t{blocks(t)} * kBlock * t.inputs)) {}

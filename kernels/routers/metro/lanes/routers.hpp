@@ -1,6 +1,6 @@
 #pragma once
 /// Bulk phase of routers, for one CPU thread: each step runs for all routers of a block before the next step begins
-/// (for the reason see kernels/routers/vc/bulk.hpp). The steps are those of a single router, except for streams
+/// (for the reason see kernels/routers/vc/bulk.hpp). The steps equal a single router's, except for streams
 /// (streams.hpp). Ports in the same state are collected in lists, without branches that depend on a port's state.
 #include "kernels/common/members.hpp"
 #include "kernels/routers/metro/lanes/memory.hpp"
@@ -39,12 +39,12 @@ struct RouterBatch {
   PortList listed, sending, receiving, other;  ///< all ports with a step, and the same by state
 
   FLITLAB_INLINE RouterBatch(const V& view, const Outbox& words, BusyPorts* busy_ports, const Streams& flows,
-                             const Word* mail, u32 at_backward, u32 begin, u32 end, Cycle cycle)
+                             const Word* inbox_slot, u32 at_backward, u32 begin, u32 end, Cycle cycle)
       : v(view),
         outbox(words),
         busy(busy_ports),
         streams(flows),
-        slot(mail),
+        slot(inbox_slot),
         backward(at_backward),
         first(begin),
         last(end),
@@ -160,7 +160,7 @@ struct RouterBatch {
       const bool sends = f.state == PortState::kForward;
       const u32 driven = sends ? t.inputs + f.out : port;
       const FarEnd to = outbox.far_end(router, driven);
-      if (to.place == kNone || busy[router].special) return;
+      if (to.position == kNone || busy[router].special) return;
       if (t.faulty && node(member).at(t.router_fields.wire, driven).fault != WireFault::kNone) return;
       streams.stream[(*streams.count)++] = {sends ? in : back,
                                             sends ? back : in,

@@ -49,11 +49,11 @@ struct Pair {
   FLITLAB_HD Packet* lane_queue(u32 port, u32 vc) const {
     return &s.ring[queue_of<C, S>(index, port, vc) * S::descriptors(v.t.ring)];
   }
-  FLITLAB_HD Packet& scalar_queue_entry(u32 port, u32 vc, u32 place) const {
-    return router.at(v.t.router_fields.ring, (port * v.t.vcs + vc) * v.t.ring + place);
+  FLITLAB_HD Packet& scalar_queue_entry(u32 port, u32 vc, u32 position) const {
+    return router.at(v.t.router_fields.ring, (port * v.t.vcs + vc) * v.t.ring + position);
   }
-  FLITLAB_HD Packet& arriving(u32 vc, u32 place) const {
-    return terminal.at(v.t.terminal_fields.ring, vc * v.t.ring + place);
+  FLITLAB_HD Packet& arriving(u32 vc, u32 position) const {
+    return terminal.at(v.t.terminal_fields.ring, vc * v.t.ring + position);
   }
 
   FLITLAB_HD void load() const {
@@ -87,7 +87,8 @@ struct Pair {
   FLITLAB_HD void load(u32 port, u32 vc) const {
     const auto& t = v.t;
     const u32 flat = port * t.vcs + vc, bit = 1u << vc;
-    for (u32 place = 0; place < t.ring; ++place) lane_queue(port, vc)[place] = scalar_queue_entry(port, vc, place);
+    for (u32 position = 0; position < t.ring; ++position)
+      lane_queue(port, vc)[position] = scalar_queue_entry(port, vc, position);
     const InputVc& in = router.at(t.router_fields.input, flat);
     k.flits[port].set(lane, vc, in.flits);
     k.left[port].set(lane, vc, in.left);
@@ -137,7 +138,7 @@ struct Pair {
       lane_of(k.arriving_first[vc], lane) = terminal.at(t.terminal_fields.first, vc);
     }
     for (u32 vc = 0; vc < t.vcs; ++vc)
-      for (u32 place = 0; place < t.ring; ++place) lane_queue(S::ports, vc)[place] = arriving(vc, place);
+      for (u32 position = 0; position < t.ring; ++position) lane_queue(S::ports, vc)[position] = arriving(vc, position);
   }
 
   FLITLAB_HD void store() const {
@@ -184,7 +185,8 @@ struct Pair {
   FLITLAB_HD void store(u32 port, u32 vc) const {
     const auto& t = v.t;
     const u32 flat = port * t.vcs + vc;
-    for (u32 place = 0; place < t.ring; ++place) scalar_queue_entry(port, vc, place) = lane_queue(port, vc)[place];
+    for (u32 position = 0; position < t.ring; ++position)
+      scalar_queue_entry(port, vc, position) = lane_queue(port, vc)[position];
     InputVc& in = router.at(t.router_fields.input, flat);
     in.flits = static_cast<u16>(k.flits[port].get(lane, vc));
     in.left = static_cast<u16>(k.left[port].get(lane, vc));
@@ -232,7 +234,7 @@ struct Pair {
       terminal.at(t.terminal_fields.first, vc) = lane_of(k.arriving_first[vc], lane);
     }
     for (u32 vc = 0; vc < t.vcs; ++vc)
-      for (u32 place = 0; place < t.ring; ++place) arriving(vc, place) = lane_queue(S::ports, vc)[place];
+      for (u32 position = 0; position < t.ring; ++position) arriving(vc, position) = lane_queue(S::ports, vc)[position];
   }
 };
 

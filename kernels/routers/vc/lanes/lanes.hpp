@@ -79,15 +79,17 @@ class Lanes {
   /// without compile-time constants, whose scalar code is slow.
   double busy() const { return (std::is_same_v<T, VcTable> ? 0.02 : 0.06) / (code_.width == 64 ? 4 : 1); }
   std::size_t bytes() const { return code_.bytes(table_.routers, table_.slot_mask + 1, table_.ring); }
-  void load(std::byte* memory, std::byte* canonical, const Placement& place, const ReplicaRow& row, Cycle now) const {
-    code_.load(replica(memory, row), canonical, place, now);
+  void load(std::byte* memory, std::byte* canonical, const Placement& placement, const ReplicaRow& row,
+            Cycle now) const {
+    code_.load(replica(memory, row), canonical, placement, now);
   }
-  void store(std::byte* memory, std::byte* canonical, const Placement& place, const ReplicaRow& row, Cycle now) const {
-    code_.store(replica(memory, row), canonical, place, now);
+  void store(std::byte* memory, std::byte* canonical, const Placement& placement, const ReplicaRow& row,
+             Cycle now) const {
+    code_.store(replica(memory, row), canonical, placement, now);
   }
-  void run(std::byte* memory, std::byte* canonical, const Placement& place, const ReplicaRow& row, CounterShard& shard,
-           u32 begin, u32 end, Cycle now, u32 cycles) const {
-    code_.run(replica(memory, row), canonical, place, shard, begin, end, now, cycles);
+  void run(std::byte* memory, std::byte* canonical, const Placement& placement, const ReplicaRow& row,
+           CounterShard& shard, u32 begin, u32 end, Cycle now, u32 cycles) const {
+    code_.run(replica(memory, row), canonical, placement, shard, begin, end, now, cycles);
   }
 
  private:

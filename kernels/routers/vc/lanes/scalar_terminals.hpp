@@ -19,8 +19,8 @@ struct ScalarTerminalView : vc::View<1, false, T> {
 // Interface between terminals and routers, as kernels/traffic/injection.hpp requires it.
 
 template <class C, class S, class T>
-FLITLAB_INLINE Packet& injection_descriptor(const ScalarTerminalView<C, S, T>& v, u32 index, u32 vc, u32 place) {
-  return v.lanes.ring[queue_of<C, S>(index, S::network_ports, vc) * S::descriptors(v.t.ring) + place];
+FLITLAB_INLINE Packet& injection_descriptor(const ScalarTerminalView<C, S, T>& v, u32 index, u32 vc, u32 position) {
+  return v.lanes.ring[queue_of<C, S>(index, S::network_ports, vc) * S::descriptors(v.t.ring) + position];
 }
 
 template <class C, class S, class T>

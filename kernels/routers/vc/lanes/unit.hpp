@@ -24,27 +24,27 @@ struct Unit {
     return State<C, S>::lay_out(s, nullptr, routers, slots, ring);
   }
 
-  static View view_of(const Replica& r, CounterShard* shard, std::byte* canonical, const Placement& place) {
+  static View view_of(const Replica& r, CounterShard* shard, std::byte* canonical, const Placement& placement) {
     return {{*static_cast<const T*>(r.table), r.row, shard, {}},
-            place.items<1>(canonical, 0),
-            place.items<1>(canonical, 1)};
+            placement.items<1>(canonical, 0),
+            placement.items<1>(canonical, 1)};
   }
 
-  static void load(const Replica& r, std::byte* canonical, const Placement& place, Cycle now) {
-    const View v = view_of(r, nullptr, canonical, place);
+  static void load(const Replica& r, std::byte* canonical, const Placement& placement, Cycle now) {
+    const View v = view_of(r, nullptr, canonical, placement);
     const State<C, S> s = state_of(r);
     std::memset(r.memory, 0, bytes(v.t.routers, v.t.slot_mask + 1, v.t.ring));
     for (u32 i = 0; i < v.t.routers; ++i) Pair<C, S, View>{v, s, i, now}.load();
   }
-  static void store(const Replica& r, std::byte* canonical, const Placement& place, Cycle now) {
-    const View v = view_of(r, nullptr, canonical, place);
+  static void store(const Replica& r, std::byte* canonical, const Placement& placement, Cycle now) {
+    const View v = view_of(r, nullptr, canonical, placement);
     const State<C, S> s = state_of(r);
     for (u32 i = 0; i < v.t.routers; ++i) Pair<C, S, View>{v, s, i, now}.store();
   }
 
-  static void run(const Replica& r, std::byte* canonical, const Placement& place, CounterShard& shard, u32 begin,
+  static void run(const Replica& r, std::byte* canonical, const Placement& placement, CounterShard& shard, u32 begin,
                   u32 end, Cycle now, u32 cycles) {
-    const View v = view_of(r, &shard, canonical, place);
+    const View v = view_of(r, &shard, canonical, placement);
     const State<C, S> s = state_of(r);
     for (const Cycle last = now + cycles; now != last; ++now)
       for (u32 b = begin; b < end; ++b) {

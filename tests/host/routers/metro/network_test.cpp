@@ -56,11 +56,11 @@ void expect_routed(const MetroNetwork& n) {
     for (u32 d = 0; d < n.terminals; ++d) {
       const std::vector<u32> directions = metro_directions(n, s, d);
       ASSERT_FALSE(directions.empty()) << s << " " << d;
-      std::set<u32> places;
-      for (u32 l = 0; l < n.links; ++l) places.insert(n.leaving(s, l).item);
+      std::set<u32> reached;
+      for (u32 l = 0; l < n.links; ++l) reached.insert(n.leaving(s, l).item);
       for (u32 i = 0; i < directions.size(); ++i) {
         std::set<u32> next;
-        for (u32 r : places)
+        for (u32 r : reached)
           for (u32 k = 0; k < 1u << n.setup[r].log_dilation; ++k) {
             const metro::Wire& wire = n.wire(r, n.inputs + (directions[i] << n.setup[r].log_dilation) + k);
             EXPECT_EQ(bool(wire.to_endpoint), i + 1 == directions.size());
@@ -69,7 +69,7 @@ void expect_routed(const MetroNetwork& n) {
             else
               next.insert(wire.item);
           }
-        places = next;
+        reached = next;
       }
     }
 }

@@ -24,8 +24,8 @@ TEST(MetroWords, WordsOfThisCycleAndConnections) {
   ASSERT_GE(t.inputs, 3u);
   const Item<1> node = item_of(state, net.plan->layout(), 0, 0);
   const Cycle now = 7;
-  const auto comes_in = [&](u32 port, Cycle at, metro::Word said) {
-    node.at(t.router_fields.mail, (at & t.slot_mask) * t.ports() + port) = said;
+  const auto comes_in = [&](u32 port, Cycle at, metro::Word received) {
+    node.at(t.router_fields.mail, (at & t.slot_mask) * t.ports() + port) = received;
   };
   comes_in(0, now, make_word(Kind::kData, 42));
   comes_in(0, now + 1, make_word(Kind::kDrop));  // not yet

@@ -35,7 +35,7 @@ std::vector<u32> random_ranks(const SconnectFabric& f, u64 seed) {
 
 /// Returns whether a TIC has a shortest path through queues of increasing rank, by trying all paths.
 bool has_rising_path(const SconnectFabric& f, const std::vector<u32>& rank, const std::vector<u32>& hops, u32 tic,
-                    u32 after) {
+                     u32 after) {
   if (hops[tic] == 0) return true;
   for (u32 bit = 0; bit < kQueueBits; ++bit) {
     const u32 queue = kQueueBits * tic + bit;

@@ -61,7 +61,7 @@ TEST(T3eWords, PositionOfAPacketRelativeToTheDateline) {
 TEST(T3eWords, ATurnTakesTheSetOfItsSelectBit) {
   Node n;
   n.registers.vcsel[kPlusX] = 1u << 3;  // for X = 3
-  n.request_by(4, 0);                         // arrived by -Y
+  n.request_by(4, 0);                   // arrived by -Y
   EXPECT_EQ(n.words()[4].vcs[0].note, "turns into +x on request 1 by its SELECT bit");
 }
 

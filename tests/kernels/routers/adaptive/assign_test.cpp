@@ -35,10 +35,11 @@ std::vector<int> naive(const Sets& options, u32 channels, bool sorted) {
   std::vector<std::size_t> unsent(options.size());
   std::iota(unsent.begin(), unsent.end(), 0u);
   for (int c : order) {
-    const auto mine = std::find_if(unsent.begin(), unsent.end(), [&](std::size_t m) { return options[m] >> c & 1; });
-    if (mine == unsent.end()) continue;
-    result[*mine] = c;
-    unsent.erase(mine);
+    const auto taken_message =
+        std::find_if(unsent.begin(), unsent.end(), [&](std::size_t m) { return options[m] >> c & 1; });
+    if (taken_message == unsent.end()) continue;
+    result[*taken_message] = c;
+    unsent.erase(taken_message);
   }
   return result;
 }

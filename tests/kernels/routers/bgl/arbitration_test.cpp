@@ -18,8 +18,8 @@ using testing::kPlusX;
 using testing::kPlusY;
 using testing::word;
 
-/// Packets meet at node (2,1) of a 5x3 torus; all want to go left. In direction order a packet from the south may turn
-/// there.
+/// Packets meet at node (2,1) of a 5x3 torus; all request the link to the left. In direction order a packet from the
+/// south may turn there.
 constexpr u32 kHere = 7, kEast = 8, kWest = 6, kSouth = 2;
 /// A packet of this node that takes the link to the west from cycle 3 on; the link is free again in cycle `kFree`.
 constexpr BglLine kHolder{0, kHere, kWest, 8};

@@ -70,7 +70,7 @@ TEST(BglBatch, AgreesWithSingleNodes) {
   EXPECT_GT(delivered, 100u);
 }
 
-/// The same for the published machine, which has phases of its own, at low and high load and for longer.
+/// The same for the published machine, which has specialised phases, at low and high load and for longer.
 TEST(BglBatch, OfThePublishedMachineIsToo) {
   if (testing::kWide == 1) GTEST_SKIP() << "no engine for wide layouts in this build";
   for (double load : {0.005, 0.03}) {

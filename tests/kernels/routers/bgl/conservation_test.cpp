@@ -199,13 +199,13 @@ TEST(BglParameters, AreCheckedTogether) {
       {{{"injection.infinite", true}, {"traffic.mode", word("trace")}, {"traffic.trace_file", trace.path}},
        "injection.infinite = true"},
   };
-  for (auto [config, said] : kCases) {
+  for (auto [config, part] : kCases) {
     config["router.kind"] = word("bgl");
     try {
       experiment(config);
-      ADD_FAILURE() << said;
+      ADD_FAILURE() << part;
     } catch (const ConfigError& e) {
-      EXPECT_NE(std::string(e.what()).find(said), std::string::npos) << e.what();
+      EXPECT_NE(std::string(e.what()).find(part), std::string::npos) << e.what();
     }
   }
 }

@@ -54,7 +54,7 @@ TEST(BglDead, BadInputIsRejected) {
   plane["broadcast.dimensions"] = IntList{0, 1};
   const struct {
     RawConfig config;
-    const char* says;
+    const char* message;
   } cases[] = {
       {machine({4, 4}, {16}), "faults.nodes contains 16: nodes are numbered 0 to 15."},
       {machine({4, 4}, {3, 3}), "faults.nodes contains 3 twice"},
@@ -68,17 +68,17 @@ TEST(BglDead, BadInputIsRejected) {
       {machine({4, 4}, {5}, {{"traffic.pattern", word("hot_spot")}, {"traffic.hot_terminals", IntList{5}}}),
        "traffic.hot_terminals: terminal 5 takes no part"},
   };
-  for (const auto& c : cases) EXPECT_NE(error_of(c.config).find(c.says), std::string::npos) << error_of(c.config);
-  for (const auto& [line, says] : {std::pair{"5,6,0\n4,6,1\n", "none"},
-                                   {"5,6,1\n4,6,1\n", "terminal 5 takes no part"},
-                                   {"5,6,0\n4,5,1\n", "terminal 5 takes no part"}}) {
+  for (const auto& c : cases) EXPECT_NE(error_of(c.config).find(c.message), std::string::npos) << error_of(c.config);
+  for (const auto& [line, message] : {std::pair{"5,6,0\n4,6,1\n", "none"},
+                                      {"5,6,1\n4,6,1\n", "terminal 5 takes no part"},
+                                      {"5,6,0\n4,5,1\n", "terminal 5 takes no part"}}) {
     std::string text = line;
     for (u32 t = 0; t < 16; ++t)
       if (t != 4 && t != 5) text += std::to_string(t) + "," + std::to_string(t == 13 ? 1 : t ^ 8) + ",1\n";
     const TextFile matrix(text);
     const std::string error =
         error_of(machine({4, 4}, {5}, {{"traffic.pattern", word("matrix")}, {"traffic.matrix_file", matrix.path}}));
-    EXPECT_NE(error.find(says), std::string::npos) << error;
+    EXPECT_NE(error.find(message), std::string::npos) << error;
   }
   EXPECT_EQ(error_of(machine({4, 4}, {8}, fill)), "none");
   for (const char* line : {"0,5,1,1\n", "0,1,5,1\n"}) {
@@ -165,7 +165,7 @@ TEST(BglHintsGiven, AreUsedForTheirPairsOnly) {
 TEST(BglHintsGiven, BadOnesAreRejected) {
   const struct {
     IntList hints;
-    const char* says;
+    const char* message;
   } cases[] = {
       {{0, 5}, "routing.hints has 2 numbers: give three"},
       {{0, 16, 0b101000}, "entry 1, from node 0 to node 16, names a node that does not exist: nodes are numbered 0 to"},
@@ -181,7 +181,7 @@ TEST(BglHintsGiven, BadOnesAreRejected) {
   };
   for (const auto& c : cases) {
     const std::string text = error_of(machine({4, 4}, {10}, {{"routing.hints", c.hints}}));
-    EXPECT_NE(text.find(c.says), std::string::npos) << text;
+    EXPECT_NE(text.find(c.message), std::string::npos) << text;
   }
   EXPECT_EQ(error_of(machine({4, 4}, {10}, {{"routing.hints", IntList{8, 11, 0b010000}}})), "none");
 }

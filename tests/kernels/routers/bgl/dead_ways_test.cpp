@@ -87,9 +87,9 @@ class Walker {
   bool drains() const {
     std::vector<bool> dynamic(grid_.nodes * 6), line(grid_.nodes * 6);
     const auto line_of = [&](u32 node, u32 d) {
-      Coordinates place = coordinates_[node];
-      place[d / 2] = 0;
-      return 6 * grid_.node(place) + d;
+      Coordinates coordinates = coordinates_[node];
+      coordinates[d / 2] = 0;
+      return 6 * grid_.node(coordinates) + d;
     };
     const auto can_leave = [&](u32 at, u32 hints, bool is_dynamic) {
       const u32 first = lowest_bit(hints);

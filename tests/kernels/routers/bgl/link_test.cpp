@@ -113,8 +113,8 @@ TEST(BglLink, TakesARepeatedPacketOnce) {
     u32 found = 0;
     edit<u32>(
         torus, "acknowledged",
-        [&](u32* mail) {
-          for (u32 i = 0; i < (torus.table().slot_mask + 1) * 6; ++i) found += std::exchange(mail[i], 0u) != 0;
+        [&](u32* inbox) {
+          for (u32 i = 0; i < (torus.table().slot_mask + 1) * 6; ++i) found += std::exchange(inbox[i], 0u) != 0;
         },
         0);
     ASSERT_EQ(found, 1u);

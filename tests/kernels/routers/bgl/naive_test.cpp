@@ -84,7 +84,7 @@ u32 compare(RawConfig config, u32 cycles) {
     }
   }
   check_conservation(*net.engine, *net.plan, 0);
-  Network untraced(e);  // the published machine has phases of its own when it is not traced
+  Network untraced(e);  // the published machine has specialised phases when it is not traced
   untraced.step(cycles);
   EXPECT_EQ(untraced.engine->state_hash(0), net.engine->state_hash(0)) << described(config);
   const u32 vcs = plan.table().vcs;

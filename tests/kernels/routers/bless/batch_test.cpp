@@ -75,11 +75,11 @@ TEST(BlessBatch, ReportsTooManyFlitsAsSingleRoutersDo) {
   for (Network* net : {&many, &one}) {
     net->step(50);
     const ItemKind& routers = net->plan->layout().kinds[0];
-    const FieldInfo& came = routers.field("came");
-    std::vector<u8> all(std::size_t{routers.count} * came.count);
-    net->engine->get_field(0, 0, came, all.data());
-    for (u32 i = 0; i < came.count; ++i) all[i] = 1;  // router 0 is in a corner: it has two channels
-    net->engine->set_field(0, 0, came, all.data());
+    const FieldInfo& flags = routers.field("came");
+    std::vector<u8> all(std::size_t{routers.count} * flags.count);
+    net->engine->get_field(0, 0, flags, all.data());
+    for (u32 i = 0; i < flags.count; ++i) all[i] = 1;  // router 0 is in a corner: it has two channels
+    net->engine->set_field(0, 0, flags, all.data());
     net->step(1);
   }
   EXPECT_EQ(many.engine->state_hash(0), one.engine->state_hash(0));

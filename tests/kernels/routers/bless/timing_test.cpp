@@ -86,9 +86,9 @@ TEST(BlessTiming, OfWaysOnATorus) {
   EXPECT_LT(plus, 45u);
 }
 
-/// Both flits are at router 4 in cycle 13, one by x, the other by y, and want +y. They are equally old, so that of
-/// terminal 1 goes first, 2 x 3 + 2 cycles. The other takes the first free channel from 13 mod 4 on, -x, back to router
-/// 3; from there it goes by 4 to 7: it leaves 3 in 16, 4 in 19, and is at terminal 7 in 22 + 2.
+/// Both flits are at router 4 in cycle 13, one by x, the other by y, and request +y. They are equally old, so the flit
+/// of terminal 1 goes first, 2 x 3 + 2 cycles. The other takes the first free channel from 13 mod 4 on, -x, back to
+/// router 3; from there it goes by 4 to 7: it leaves 3 in 16, 4 in 19, and is at terminal 7 in 22 + 2.
 TEST(BlessTiming, OfTwoRequestsForAChannel) {
   const TextFile trace("10,3,7,1\n10,1,7,1\n");
   BlessNetwork net(mesh(trace, {3, 3}));
@@ -100,9 +100,9 @@ TEST(BlessTiming, OfTwoRequestsForAChannel) {
   expect(net, 2, 8 + 14, 1, 2 + 4);
 }
 
-/// A mesh of 5 columns. From (0, 1) in 10, from (2, 0) in 13: both are at (2, 1) in 16 and want +y to (2, 2). The first
-/// is older, although its source, 5, has the higher number: it arrives after 3 hops. The other is deflected by channel
-/// 16 mod 4, +x, to (3, 1), goes back in 19, on in 22, and is ejected in 25.
+/// A mesh of 5 columns. From (0, 1) in 10, from (2, 0) in 13: both are at (2, 1) in 16 and request +y to (2, 2). The
+/// first is older, although its source, 5, has the higher number: it arrives after 3 hops. The other is deflected by
+/// channel 16 mod 4, +x, to (3, 1), goes back in 19, on in 22, and is ejected in 25.
 TEST(BlessTiming, TheYoungerIsDeflected) {
   const TextFile trace("10,5,12,1\n13,2,12,1\n");
   BlessNetwork net(mesh(trace, {5, 3}));
@@ -217,16 +217,16 @@ TEST(BlessDerived, ZeroLoadLatencyIsMeasured) {
 }
 
 TEST(BlessDerived, BuffersSufficeForTheWorstCase) {
-  const auto places = [](RawConfig c) {
+  const auto buffers = [](RawConfig c) {
     c["router.kind"] = word("bless");
     return derived(experiment(c), "reassembly_places");
   };
-  EXPECT_EQ(places({{"traffic.self", false}}), 64 * 3 + 15);  // a 4x4 torus has 64 channels
-  EXPECT_EQ(places({}), 64 * 3 + 16);                         // the terminal itself is a source as well
-  EXPECT_EQ(places({{"topology.kind", word("mesh")}, {"router.delay", integer(1)}}), 48 * 2 + 16);
-  EXPECT_EQ(places({{"traffic.packet_flits", Lengths{{1, 1.0}}}}), 1);
-  EXPECT_EQ(places({{"router.reassembly_packets", integer(7)}}), 7);
-  EXPECT_EQ(places({{"router.reassembly_packets", integer(700)}}), 64 * 3 + 16);
+  EXPECT_EQ(buffers({{"traffic.self", false}}), 64 * 3 + 15);  // a 4x4 torus has 64 channels
+  EXPECT_EQ(buffers({}), 64 * 3 + 16);                         // the terminal itself is a source as well
+  EXPECT_EQ(buffers({{"topology.kind", word("mesh")}, {"router.delay", integer(1)}}), 48 * 2 + 16);
+  EXPECT_EQ(buffers({{"traffic.packet_flits", Lengths{{1, 1.0}}}}), 1);
+  EXPECT_EQ(buffers({{"router.reassembly_packets", integer(7)}}), 7);
+  EXPECT_EQ(buffers({{"router.reassembly_packets", integer(700)}}), 64 * 3 + 16);
 }
 
 TEST(BlessChecks, BadInputIsRejected) {

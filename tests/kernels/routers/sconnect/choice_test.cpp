@@ -36,23 +36,23 @@ TEST(SconnectRouter, TheLeastPendingThenTheNextTurn) {
 
 TEST(SconnectRouter, OfEqualsTheNextTurnAfterAnyPort) {
   const TextFile file("0,1\n0,2\n0,3\n0,4\n");
-  for (u32 came = 0; came < 4; ++came)
+  for (u32 source = 0; source < 4; ++source)
     for (u32 without = 0; without < 4; ++without) {
-      if (without == came) continue;
-      SconnectNet net(graph(file), sends(10, 2 * (1 + came), 2 * (1 + without)));
+      if (without == source) continue;
+      SconnectNet net(graph(file), sends(10, 2 * (1 + source), 2 * (1 + without)));
       sconnect::Options ways = 0;
       for (u32 p = 0; p < 4; ++p)
-        if (p != came && p != without) ways |= option(p, 0);
+        if (p != source && p != without) ways |= option(p, 0);
       net.set_table(0, 1 + without, ways);
       net.step(14);
-      u32 next = (came + 1) % 4;
+      u32 next = (source + 1) % 4;
       while (next == without) next = (next + 1) % 4;
       const auto left = net.events_at(EventKind::kSwitchGranted, 0);
       const u32 at = left.empty() ? kNone : left[0].event.out_port;
-      if (next > came)
-        EXPECT_EQ(at, next) << came << " " << without;
+      if (next > source)
+        EXPECT_EQ(at, next) << source << " " << without;
       else
-        EXPECT_EQ(net.queue(0, next, 0, 0).size(), 1u) << came << " " << without;
+        EXPECT_EQ(net.queue(0, next, 0, 0).size(), 1u) << source << " " << without;
     }
 }
 

@@ -55,8 +55,8 @@ TEST(SconnectClock, ComparesExactly) {
     c.outer_gain = 256 + draw.below(64 * 256 - 256 + 1);
     const i64 x = static_cast<i64>(draw.between(-1200, 1200) * static_cast<double>(kRadian));
     const i64 size = std::min(std::abs(x), c.range);
-    const i128 said = size <= c.knee ? i128{size} : c.knee + i128{size - c.knee} * c.outer_gain / 256;
-    ASSERT_EQ(sconnect::compared(c, x), static_cast<i64>(x < 0 ? -said : said));
+    const i128 magnitude = size <= c.knee ? i128{size} : c.knee + i128{size - c.knee} * c.outer_gain / 256;
+    ASSERT_EQ(sconnect::compared(c, x), static_cast<i64>(x < 0 ? -magnitude : magnitude));
     ASSERT_EQ(sconnect::compared(c, -x), -sconnect::compared(c, x));
   }
 }
@@ -67,9 +67,9 @@ TEST(SconnectClock, DepthsAreRightWhereverPhasesAre) {
   for (u32 i = 0; i < 100000; ++i) {
     const u64 own = u64{draw.next()} << 32 | draw.next(), offset = u64{draw.next()} << 32 | draw.next();
     const i64 depth = static_cast<i64>(u64{draw.next()} << 32 | draw.next()) >> (2 + draw.below(61));
-    const u64 far = own + static_cast<u64>(depth) - offset, mail = sconnect::inbox_word_of(far);
-    ASSERT_NE(mail, 0u);
-    ASSERT_EQ(sconnect::depth_of(mail, offset, own), depth);
+    const u64 far = own + static_cast<u64>(depth) - offset, inbox_word = sconnect::inbox_word_of(far);
+    ASSERT_NE(inbox_word, 0u);
+    ASSERT_EQ(sconnect::depth_of(inbox_word, offset, own), depth);
   }
 }
 

@@ -152,9 +152,9 @@ class Comparison {
     };
     if (port.link.kind == LinkKind::kNone) return;
     if (port.is_channel()) {
-      const u32 place = (naive_.now() - 1 + port.delay) & t.slot_mask;
-      const u8 bits = static_cast<u8>(inbox_(port.link.far, place) >> 8 * port.link.port);
-      const sconnect::Message& m = arriving_(port.link.far, place * kPorts + port.link.port);
+      const u32 slot_index = (naive_.now() - 1 + port.delay) & t.slot_mask;
+      const u8 bits = static_cast<u8>(inbox_(port.link.far, slot_index) >> 8 * port.link.port);
+      const sconnect::Message& m = arriving_(port.link.far, slot_index * kPorts + port.link.port);
       same(text_of(port.out->back()), text_of(bits, {m.src, m.id}, m.priority, m.vc, m.hops, m.age), name("sends"));
       const sconnect::Port& registers = port_(n, p);
       same(port.carried, registers.carried, name("carried"));

@@ -82,12 +82,12 @@ TEST(SconnectPhases, OfAllPairsOfPhases) {
       for (std::int64_t delay : {6, 7, 9, 16}) {
         SconnectNet net(line({from, to}, delay), sends(10, 0, 1));
         net.deliver(1);
-        const auto came = net.events(EventKind::kArrived, {0, 0});
-        ASSERT_EQ(came.size(), 1u);
+        const auto arrivals = net.events(EventKind::kArrived, {0, 0});
+        ASSERT_EQ(arrivals.size(), 1u);
         const u32 there = 6 * 11 + from + static_cast<u32>(delay);
         u32 cycle = 12;
         while (6 * cycle + to < there) ++cycle;  // port 0's turn: two nodes have one channel
-        EXPECT_EQ(came[0].cycle, cycle) << int{from} << " to " << int{to} << ", " << delay;
+        EXPECT_EQ(arrivals[0].cycle, cycle) << int{from} << " to " << int{to} << ", " << delay;
       }
 }
 

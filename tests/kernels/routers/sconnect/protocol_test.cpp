@@ -46,8 +46,8 @@ TEST(SconnectSlot, TheAnswerIsTheBitExpectedNext) {
 TEST(SconnectSlot, AnUnreadableAnswerLeavesEverythingAsItWas) {
   Slot s{kNoBuffer, kSending};
   hold(s, 3, false);
-  for (u8 heard : {u8{0}, u8(kOccupied | kHit | kAcknowledge), u8(kOccupied | kHit)}) {
-    EXPECT_EQ(settle(s, heard), Outcome::kUnknown);
+  for (u8 received : {u8{0}, u8(kOccupied | kHit | kAcknowledge), u8(kOccupied | kHit)}) {
+    EXPECT_EQ(settle(s, received), Outcome::kUnknown);
     EXPECT_EQ(s.buffer, 3);
     EXPECT_EQ(s.bits, kSending);
   }

@@ -81,8 +81,9 @@ TEST(SconnectTiming, OfAQuad) {
     EXPECT_EQ(net.delivered({0, 0}), 10 + 1 + 4 * delay + 3 + 3) << delay;
     EXPECT_EQ(net.delivered({4, 1}), 200 + delay + 1 + 4 * delay + 3) << delay;
     for (u32 tic : {1u, 2u, 3u}) {
-      const auto came = net.events_at(EventKind::kArrived, tic), left = net.events_at(EventKind::kSwitchGranted, tic);
-      EXPECT_EQ(left.front().clock(0) - came.front().clock(1), 5u);
+      const auto arrived = net.events_at(EventKind::kArrived, tic),
+                 left = net.events_at(EventKind::kSwitchGranted, tic);
+      EXPECT_EQ(left.front().clock(0) - arrived.front().clock(1), 5u);
     }
     net.check();
   }
@@ -102,8 +103,8 @@ TEST(SconnectTiming, FromAnyPortToAnyOther) {
       ASSERT_EQ(left.size(), 1u) << i << " " << j;
       EXPECT_EQ(left[0].event.port, i);
       EXPECT_EQ(left[0].event.out_port, j);
-      const u32 came = 6 * (i < 4 ? 10 + 1 + 2 : 10) + i;
-      EXPECT_EQ(left[0].clock(j) - came, j > i ? j - i : 6 + j - i) << i << " " << j;
+      const u32 arrival = 6 * (i < 4 ? 10 + 1 + 2 : 10) + i;
+      EXPECT_EQ(left[0].clock(j) - arrival, j > i ? j - i : 6 + j - i) << i << " " << j;
       const u32 into = i < 4 ? 3 : 0, over = j > i ? 0 : 1, out = j < 4 ? 2 : 0;
       EXPECT_EQ(net.total(Total::kLatencySum), into + over + out) << i << " " << j;
     }

@@ -31,13 +31,13 @@ void all_pairs(RawConfig c, const std::string& name) {
       net.deliver(id + 1);
       const auto end = net.events(EventKind::kDelivered, {a, id});
       ASSERT_EQ(end.size(), 1u) << name << ": " << a << " to " << b;
-      const auto [tic, p] = net.place(end[0].item - fabric.tics);
-      EXPECT_EQ(net.fabric().node_of[tic], net.fabric().node_of[net.place(b).first]);
+      const auto [tic, p] = net.host_port(end[0].item - fabric.tics);
+      EXPECT_EQ(net.fabric().node_of[tic], net.fabric().node_of[net.host_port(b).first]);
       const u32 took = end[0].cycle - (10 + 50 * id), channels = net.events(EventKind::kArrived, {a, id}).size();
       const Journey j = journey(net.fabric(), net.plan().tables().entry, a, b);
       EXPECT_EQ(j.cycles, took) << name << ": " << a << " to " << b;
       const auto turn = [&](u32 at, u32 port) { return fabric.phase[at] + port; };
-      const u32 clocks_took = 6 * took + turn(tic, p) - turn(net.place(a).first, net.place(a).second);
+      const u32 clocks_took = 6 * took + turn(tic, p) - turn(net.host_port(a).first, net.host_port(a).second);
       EXPECT_EQ(j.clocks, clocks_took) << name << ": " << a << " to " << b;
       EXPECT_EQ(j.hops, channels) << name << ": " << a << " to " << b;
       cycles += took;

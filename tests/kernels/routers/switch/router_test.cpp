@@ -219,13 +219,13 @@ TEST(Switch, GeometricLengthsAreHardlyCut) {
 }
 
 TEST(Switch, RejectsUnsupportedTraffic) {
-  const auto refused = [](RawConfig c, const std::string& says) {
+  const auto refused = [](RawConfig c, const std::string& part) {
     c["router.kind"] = word("switch");
     try {
       make_plan(experiment(c));
-      FAIL() << says;
+      FAIL() << part;
     } catch (const ConfigError& error) {
-      EXPECT_NE(std::string(error.what()).find(says), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
     }
   };
   refused({{"traffic.mode", word("request_reply")}}, "whose terminals support \"open\", \"batch\" or \"trace\"");

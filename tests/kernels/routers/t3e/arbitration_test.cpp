@@ -120,7 +120,7 @@ TEST(T3eArbitration, AdaptiveVcsServeInputsInTurn) {
 }
 
 /// Three packets from the west, on input VCs 0, 1 and 0. The first requests an output that another packet uses from 13
-/// to 22, on a virtual channel of its own: it has won everything but the output, and keeps the right to request
+/// to 22, on another virtual channel: it has won everything but the output, and keeps the right to request
 /// although the second packet could leave. Then the input VCs take turns.
 TEST(T3eArbitration, TheRightToRequestIsKept) {
   Machine m({{0, kEast, kTwoBelow, 10}, {1, kWest, kBelow, 3}, {1, kWest, kEast, 3}, {1, kWest, kBelow, 3}});
@@ -160,8 +160,8 @@ TEST(T3eArbitration, ABlockedPacketPassesOnTheRightToRequest) {
 }
 
 /// A packet from the west requests a virtual channel at 14 and passes its turn on to another packet, whose flits leave
-/// from 17 to 26, one a clock. The virtual channel, free from 23 on, remembers the first packet and waits for it,
-/// although a packet from the south requests it all the time.
+/// from 17 to 26, one a clock. The virtual channel, free from 23 on, stays reserved for the first packet, although a
+/// packet from the south requests it all the time.
 TEST(T3eArbitration, AnOutputVcRemembersARequester) {
   Machine m({{0, kEast, kBelow, 10}, {1, kWest, kBelow, 3}, {1, kWest, kEast, 10}, {5, kSouth, kBelow, 10}});
   m.select_one(kWest, kPlusX, 3);

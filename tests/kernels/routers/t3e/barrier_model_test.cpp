@@ -104,19 +104,19 @@ class NaiveUnits {
   }
 
   void receive(u32 node, u32 port, u32 unit, Message message) {
-    const t3e::BarrierRegister& place = tree(node, unit);
-    const bool root = place.parent == t3e::kNoParent;
+    const t3e::BarrierRegister& node_register = tree(node, unit);
+    const bool root = node_register.parent == t3e::kNoParent;
     if (message == kDone || message == kFound) return complete(node, unit, message);
     if (message == kJoin) {
       u32& joined = nodes_[node][unit].joined;
       joined |= 1u << port;
-      if (joined != place.children) return;
+      if (joined != node_register.children) return;
       joined = 0;
     }
     if (root)
       complete(node, unit, message == kJoin ? kDone : kFound);
     else
-      put(node, unit, place.parent, message);
+      put(node, unit, node_register.parent, message);
   }
 
   /// Sends waiting messages: units take turns; a port carries one packet a clock.
@@ -243,7 +243,7 @@ TEST(T3eBarrierModel, NoUnitStops) {
                          {"barrier.units", integer(kUnits)},
                          {"barrier.operation", word("eureka")}}));
     std::vector<BarrierUnit> before = units(net);
-    for (int look = 0; look < 20; ++look) {
+    for (int interval = 0; interval < 20; ++interval) {
       net.step(1000);
       const std::vector<BarrierUnit> after = units(net);
       for (std::size_t i = 0; i < after.size(); ++i)

@@ -65,7 +65,7 @@ TEST(T3eBarrier, RouterDelayCountsAtEveryHop) {
 TEST(T3eBarrier, NoPePassesBeforeAllHaveJoined) {
   constexpr u32 kUnits = 32;
   Network net(machine({{"barrier.units", integer(kUnits)}, {"barrier.work", integer(150)}, {"traffic.load", 0.4}}));
-  for (int look = 0; look < 400; ++look) {
+  for (int interval = 0; interval < 400; ++interval) {
     net.step(13);
     const std::vector<BarrierUnit> all = units(net, kUnits);
     for (u32 unit = 0; unit < kUnits; ++unit) {
@@ -88,7 +88,7 @@ TEST(T3eBarrier, NoPePassesBeforeAllHaveJoined) {
 TEST(T3eBarrier, AEurekaReachesEveryPe) {
   Network net(machine({{"barrier.operation", word("eureka")}, {"barrier.work", integer(40)}, {"traffic.load", 0.2}}));
   u32 seen = 0;
-  for (int look = 0; look < 500; ++look) {
+  for (int interval = 0; interval < 500; ++interval) {
     net.step(7);
     u32 eurekas = 0, armed = 0, most = 0, least = ~0u;
     for (const BarrierUnit& unit : units(net, 1)) {

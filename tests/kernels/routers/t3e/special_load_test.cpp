@@ -35,7 +35,7 @@ TEST(T3eSpecial, ADeadlockDoesNotStopIt) {
                          {"traffic.pattern", word("tornado")},
                          {"traffic.packet_flits", integer(10)},
                          {"traffic.load", 1.0}});
-  const auto asked = [&net] {
+  const auto round_trip = [&net] {
     net.special_put(0, {2, 1, 0, 0, 0, 0}, "R_SGET_RTRN", u64{0xFFFE});
     net.special_get(0, {2, 1, 0, 0, 0, 0}, "R_SW");
     const u64 now = net.cycle();
@@ -44,14 +44,14 @@ TEST(T3eSpecial, ADeadlockDoesNotStopIt) {
     return answers.empty() ? 0 : answers[0].cycle - now;
   };
   net.step(500);
-  EXPECT_EQ(asked(), 1u + 17 + 3 * 6);  // at full load
+  EXPECT_EQ(round_trip(), 1u + 17 + 3 * 6);  // at full load
   for (u32 n = 0; n < 64; ++n)
     for (u32 d = 0; d < 6; ++d) net.write_register(n, "R_VCSEL" + std::to_string(d), 0);
   net.step(3000);
   const u64 moves = net.totals().at("flit_moves");
   net.step(500);
   ASSERT_EQ(net.totals().at("flit_moves"), moves);
-  EXPECT_EQ(asked(), 1u + 17 + 3 * 6);
+  EXPECT_EQ(round_trip(), 1u + 17 + 3 * 6);
 }
 
 /// A special packet takes a clock of the link from the flits.

@@ -79,8 +79,8 @@ TEST(T3eSpecial, DeltasAreTakenInTheirOrder) {
   EXPECT_EQ(net.read_register(node(1, 1, 2), "R_SW"), 45u);
 }
 
-/// Two packets request +X of node 1 in the same clock: the one from node 0 goes on, the one from the PE is lost. A
-/// clock earlier or later both go on.
+/// Two packets request +X of node 1 in the same clock: the one from node 0 continues, the one from the PE is lost.
+/// A clock earlier or later both continue.
 TEST(T3eSpecial, OfTwoPacketsAtAPortOneIsLost) {
   for (u32 wait : {2u, 3u, 4u}) {
     Stepped net = stepped();
@@ -205,19 +205,19 @@ TEST(T3eSpecial, ReachesAllRegisters) {
   constexpr u32 kNode = 1 + 4 * (1 + 4);
   std::map<std::string, u64> written{{"R_ORIENT", 2}, {"R_SGET_RTRN", 0xFFFFFF}};
   net.special_put(0, {1, 1, 1, 0, 0, 0}, "R_SGET_RTRN", 0xFFFFFF);
-  std::map<u32, u64> asked;
+  std::map<u32, u64> expected;
   for (const std::string& name : t3e::register_names()) {
     if (written.contains(name)) continue;
     const u32 number = t3e::register_number(name);
     const bool lwho = number == t3e::kLwho || number == t3e::kWhoami;  // one register with two names
     const u64 value = lwho ? 17 : (0x0123456789ABCDEFu * (number + 1)) & t3e::register_bits(number);
     net.special_put(0, {1, 1, 1, 0, 0, 0}, name, value);
-    asked[net.special_get(0, {1, 1, 1, 0, 0, 0}, name)] = written[name] = value;
+    expected[net.special_get(0, {1, 1, 1, 0, 0, 0}, name)] = written[name] = value;
   }
   net.step(1500);
   const auto answers = net.special_answers();
-  ASSERT_EQ(answers.size(), asked.size());
-  for (const t3e::TimedAnswer& a : answers) EXPECT_EQ(a.value, asked.at(a.ticket)) << a.ticket;
+  ASSERT_EQ(answers.size(), expected.size());
+  for (const t3e::TimedAnswer& a : answers) EXPECT_EQ(a.value, expected.at(a.ticket)) << a.ticket;
   EXPECT_EQ(net.read_registers(kNode), written);
   EXPECT_EQ(net.read_registers(kNode - 1), stepped().read_registers(kNode - 1));
 }

@@ -4,7 +4,7 @@
 namespace cub {
 
 struct DeviceReduce {
-  /// Without scratch space it says how much it needs, as CUB does.
+  /// If `scratch` is null, sets `bytes` to the size of the scratch memory, like CUB.
   template <class Terms, class T, class N>
   static cudaError_t Sum(void* scratch, std::size_t& bytes, Terms terms, T* sum, N n) {
     if (!scratch) {
