@@ -273,13 +273,13 @@ def test_tables_of_any_fabric():
     assert call_tool("sconnect", "table_fault", **fabric, entries=np.array(entries).ravel()) == ""
     for bad_links, bad_hosts, words in (
         ([(0, 0, 1, 1)], hosts, "no matching link in the opposite direction"),
-        (links + links, hosts, "there twice"),
+        (links + links, hosts, "given twice"),
         ([(0, 6, 1, 1)], hosts, "port 6 of TIC 0 does not exist"),
         ([(0, 0, 0, 1)], hosts, "leads to no other TIC"),
         (links, [], "no host"),
-        (links, [(0, 4, 0), (0, 5, 1)], "cannot be of two nodes"),
+        (links, [(0, 4, 0), (0, 5, 1)], "belongs to two nodes"),
         (links, [(0, 4, 1)], "node 0 has no host"),
-        ([], hosts, "in pieces"),
+        ([], hosts, "disconnected"),
     ):
         with pytest.raises(fl.ConfigError, match=words):
             call_tool("sconnect", "tables", tics=2, links=bad_links, hosts=bad_hosts)

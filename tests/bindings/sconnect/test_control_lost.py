@@ -57,7 +57,7 @@ def test_mailboxes_hold_sixteen_messages():
     "arguments, words",
     [
         (dict(operation="erase"), 'no operation "erase"; known: read_table'),
-        (dict(hops=[0] * 17), "17 hops are too many"),
+        (dict(hops=[0] * 17), "17 hops exceed the limit of 16"),
         (dict(hops=[6]), "hop 6: ports are numbered 0 to 5"),
         (dict(hops=[-1]), "not negative"),
         (dict(number=0x10000), "number is 0 to 65535"),
