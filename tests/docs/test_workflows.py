@@ -1,5 +1,5 @@
-"""GitHub's workflows are valid by the schemas of check-jsonschema. pyproject.toml pins the only version of each style
-checker."""
+"""GitHub's workflows are valid by the schemas of check-jsonschema, and style checks come first. pyproject.toml pins the
+only version of each style checker."""
 
 import re
 import subprocess
@@ -29,6 +29,23 @@ def test_a_workflow_is_one(path):
 def test_a_step_that_does_nothing_is_found(tmp_path):
     (tmp_path / "bad.yml").write_text("on: push\njobs: {one: {runs-on: ubuntu-24.04, steps: [{ran: ls}]}}\n")
     assert check("vendor.github-workflows", tmp_path / "bad.yml").returncode
+
+
+def jobs() -> dict[str, dict]:
+    return yaml.safe_load((GITHUB / "workflows" / "tests.yml").read_text(encoding="utf-8"))["jobs"]
+
+
+def test_all_jobs_wait_for_lint_alone():
+    needs = {name: job.get("needs") for name, job in jobs().items()}
+    assert needs.pop("lint") is None
+    assert len(needs) > 1 and set(needs.values()) == {"lint"}
+
+
+def test_lint_compiles_nothing():
+    assert [step["run"] for step in jobs()["lint"]["steps"] if "run" in step] == ["make lint"]
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    recipe = re.search(r"^lint:\n((?:\t.*\n)+)", makefile, re.MULTILINE)[1]
+    assert re.findall(r"tests/tools/(\w+\.py \w+)", recipe) == ["install.py lint", "run_all.py lint"]
 
 
 @pytest.mark.parametrize("name", STYLE)
