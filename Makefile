@@ -1,9 +1,10 @@
 # `make demo` and `make test` work in .venv and build/, and install their packages there. `make page` compiles the core to
 # WebAssembly (apt-get install emscripten) and writes a page for a browser: out/page.html. `make compilers` builds with
 # every installed compiler, also for aarch64, and compares state hashes (about an hour; it lists missing packages).
-# The other targets need `make test` first. `make docs` builds the documentation site, with executed notebooks, in
+# `make check` is a short `make test`: less than two minutes in a built tree. `make lint` compiles nothing. The other
+# targets need `make test` first. `make docs` builds the documentation site, with executed notebooks, in
 # out/site. `make races` searches for data races. `make campaign HOURS=2 SEED=1` fuzzes, soaks and tries random networks.
-.PHONY: demo test docs page races compilers campaign
+.PHONY: demo test check lint docs page races compilers campaign
 HOURS ?= 2
 SEED ?= 1
 # JupyterLab does not start for root without this.
@@ -20,6 +21,14 @@ demo:
 test:
 	@python3 tests/tools/install.py tests
 	@.venv/bin/python tests/tools/run_all.py
+
+check:
+	@python3 tests/tools/install.py check
+	@.venv/bin/python tests/tools/run_all.py check
+
+lint:
+	@python3 tests/tools/install.py lint
+	@.venv/bin/python tests/tools/run_all.py lint
 
 docs:
 	@.venv/bin/python -m sphinx -q -W --keep-going -c docs/site -d build/site . out/site

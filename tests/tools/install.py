@@ -1,9 +1,12 @@
 """Makes .venv, builds a wheel of flitlab and installs it there: `install.py package` for use, with JupyterLab;
 `install.py tests` with the packages that tests need. `package` reuses a wheel that was built from the same sources,
-without compiling."""
+without compiling. `install.py check` repeats `tests` only if a source of the wheel has changed; otherwise it builds the
+C++ tests. `install.py lint` installs only the packages that style checks need."""
 
+import ast
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +16,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
 WHEELS = ROOT / "build" / "wheel"  # also installed by: tests/tools/test_wheel.py
+BUILD = ROOT / "build" / "tests"
+INSTALLED = VENV / "installed_for_tests"  # built_from() of the package in .venv, if it is the one for tests
 SOURCES = ("CMakeLists.txt", "pyproject.toml", "README.md", "LICENSE", "kernels", "host", "bindings", "configs",
            "notebooks")
 
@@ -36,6 +41,17 @@ def settings_for_tests() -> list[str]:
     """Returns settings for one build of the package and the C++ tests, in build/tests."""
     settings = {"build-dir": "build/tests", "cmake.define.FLITLAB_TESTS": "ON", "cmake.define.FLITLAB_WERROR": "ON"}
     return [f"--config-settings={key}={value}" for key, value in settings.items()]
+
+
+def listed(name: str) -> list[str]:
+    """Returns a list of packages in pyproject.toml. Python 3.10 has no parser of TOML."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    return ast.literal_eval(re.search(rf"^{name} = (\[.*?\])$", text, re.MULTILINE | re.DOTALL)[1])
+
+
+def build_requirements() -> list[str]:
+    """Returns the packages that build the wheel: with CMake and Ninja if the machine has none."""
+    return listed("requires") + [name for name in ("cmake", "ninja") if not shutil.which(name)]
 
 
 def built_from(root: Path) -> str:
@@ -75,21 +91,49 @@ def main(what: str) -> None:
         made = subprocess.run([sys.executable, "-m", "venv", str(VENV)], capture_output=True, text=True)
         if made.returncode:
             fail(f"python3 -m venv failed; on Debian install python3-venv.\n{made.stdout}{made.stderr}")
-    for_tests = what == "tests"
+    for_tests = what in ("tests", "check")
     pip = [str(python), "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    install = (*pip, "install", "--no-compile")  # Python files are compiled when imported; most never are
+    if what == "lint":
+        call(*install, *listed("lint"))
+        return
     stamp = built_from(ROOT)
+    if what == "check" and is_installed(stamp):
+        build_tests()
+        return
+    INSTALLED.unlink(missing_ok=True)
     wheel = None if for_tests else wheel_of(stamp)
     if wheel is None:
         check_compiler()
         print(f"building and installing flitlab ({what})", flush=True)
         settings = settings_for_tests() if for_tests else []
+        if for_tests:
+            # An isolated build has pybind11 in another folder each time, so that the module would be compiled again.
+            call(*install, *build_requirements())
+            settings.append("--no-build-isolation")
+            os.environ["PATH"] = f"{python.parent}{os.pathsep}{os.environ['PATH']}"
         wheel = build_wheel(stamp, lambda folder: call(*pip, "wheel", "--no-deps", "--wheel-dir", str(folder), ".",
                                                        *settings))
     else:
         print("installing the flitlab that has been built from these sources", flush=True)
-    install = (*pip, "install", "--no-compile")  # Python files are compiled when imported; most never are
     call(*install, "--force-reinstall", "--no-deps", wheel)  # a new build has the same version
     call(*install, f"{wheel}[{'test' if for_tests else 'notebook'}]")
+    if for_tests:
+        INSTALLED.write_text(stamp)
+
+
+def is_installed(stamp: str) -> bool:
+    """Returns whether .venv has the package for tests that was built from the inputs with this hash."""
+    return INSTALLED.exists() and INSTALLED.read_text() == stamp and (BUILD / "CMakeCache.txt").exists()
+
+
+def build_tests() -> None:
+    """Builds the C++ tests whose sources have changed; the package does not contain them."""
+    path = f"{VENV / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run([shutil.which("cmake", path=path) or "cmake", "--build", str(BUILD)], cwd=ROOT, text=True,
+                          capture_output=True, env=os.environ | {"PATH": path})
+    if done.returncode:
+        fail(f"the C++ tests do not compile.\n{done.stdout}{done.stderr}")
 
 
 def call(*command: str) -> None:

@@ -2,6 +2,9 @@
 sanitizers, style checks and pytest (with the notebooks); the last line gives the totals.
 
     python tests/tools/run_all.py          all of that
+    python tests/tools/run_all.py check    style, types, include rules, recorded hashes, conservation, identity of engines,
+                                           and each command once: less than two minutes on two cores
+    python tests/tools/run_all.py lint     the part of `check` that needs no compiled code
     python tests/tools/run_all.py races    tests of code on several threads, under the thread sanitizer
 """
 
@@ -10,19 +13,29 @@ import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "tests"
 JOBS = str(os.cpu_count() or 1)
+# Python tests of `lint` and `check`, and names of the C++ tests of `check`.
+LINT = ("tests/docs/test_house.py", "tests/docs/test_files.py", "tests/docs/test_workflows.py")
+CHECK = (*LINT, "tests/bindings/test_types.py", "tests/bindings/test_stubs.py", "tests/bindings/test_smoke.py",
+         "tests/hashes")
+# The JUnit files of each mode.
+REPORTS = {"all": ("ctest", "asan-ubsan", "pytest"), "check": ("ctest", "pytest"), "lint": ("pytest",),
+           "races": ("tsan",)}
+CHECK_COMPILED = "Recorded|Conserv|Identity"
 # The presets list the tests that run under a sanitizer: for memory and arithmetic all code of a cycle, for races all
 # code on several threads. Long proofs of routing need no sanitizer.
 UNSANITIZED = {"asan-ubsan": "TheMachineNeverDeadlocks", "tsan": "TheMachineNeverDeadlocks|ADeadlockDoesNotStopIt"}
 
 
 def run(command: list[str], **kwargs) -> int:
-    print("+", " ".join(command), flush=True)
+    text = " ".join(command)
+    print("+", text if len(text) < 300 else f"{text[:300]}...", flush=True)  # clang-format gets all files
     return subprocess.run(command, cwd=ROOT, **kwargs).returncode
 
 
@@ -90,29 +103,42 @@ def compiled_tests(reports: dict[str, Path]) -> None:
     sanitized("asan-ubsan", reports["asan-ubsan"])
 
 
-def python_tests(report: Path) -> None:
-    run([sys.executable, "-m", "pytest", "tests", "--quiet", "--no-header", "--numprocesses", JOBS, "--dist",
+def python_tests(report: Path, paths: tuple[str, ...] = ("tests",)) -> None:
+    run([sys.executable, "-m", "pytest", *paths, "--quiet", "--no-header", "--numprocesses", JOBS, "--dist",
          "worksteal", f"--junit-xml={report}"])
 
 
-def main(races: bool) -> int:
+def style() -> dict[str, int]:
+    """Runs the style checks; returns their exit statuses by name."""
+    bin_folder = Path(sys.executable).parent
+    return {"ruff": run([str(bin_folder / "ruff"), "check", "--quiet", "bindings", "tests"]),
+            "clang-format": run([str(bin_folder / "clang-format"), "--dry-run", "-Werror", *sources()])}
+
+
+def both(first: Callable[[], None], second: Callable[[], None]) -> None:
+    """Runs two sets of tests at a time: while a build links or a test waits for a process, the other has a core."""
+    with ThreadPoolExecutor(2) as pool:
+        for done in [pool.submit(first), pool.submit(second)]:
+            done.result()
+
+
+def main(mode: str) -> int:
     BUILD.mkdir(parents=True, exist_ok=True)
-    reports = {name: BUILD / f"{name}.xml" for name in (["tsan"] if races else ["ctest", "asan-ubsan", "pytest"])}
+    reports = {name: BUILD / f"{name}.xml" for name in REPORTS[mode]}
     for report in reports.values():
         report.unlink(missing_ok=True)
     if shutil.which("ninja"):
         os.environ.setdefault("CMAKE_GENERATOR", "Ninja")
-    styles = {}
-    if races:
+    styles = {} if mode == "races" else style()
+    if mode == "races":
         sanitized("tsan", reports["tsan"])
+    elif mode == "lint":
+        python_tests(reports["pytest"], LINT)
+    elif mode == "check":
+        both(lambda: python_tests(reports["pytest"], CHECK),
+             lambda: ctest(BUILD, reports["ctest"], "--tests-regex", CHECK_COMPILED))
     else:
-        bin_folder = Path(sys.executable).parent
-        styles = {"ruff": run([str(bin_folder / "ruff"), "check", "--quiet", "bindings", "tests"]),
-                  "clang-format": run([str(bin_folder / "clang-format"), "--dry-run", "-Werror", *sources()])}
-        # Two at a time: while a build links or a test waits for a process, the other has a core.
-        with ThreadPoolExecutor(2) as pool:
-            pool.submit(python_tests, reports["pytest"])
-            pool.submit(compiled_tests, reports)
+        both(lambda: python_tests(reports["pytest"]), lambda: compiled_tests(reports))
     passed = failed = skipped = 0
     for name, report in reports.items():
         p, f, s = count(report)
@@ -126,4 +152,6 @@ def main(races: bool) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:] == ["races"]))
+    if len(sys.argv) > 2 or not set(sys.argv[1:]) <= REPORTS.keys():
+        sys.exit(__doc__)
+    sys.exit(main((sys.argv[1:] or ["all"])[0]))
