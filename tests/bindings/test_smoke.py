@@ -1,5 +1,5 @@
-"""Each command of flitlab runs once, on a small network, and prints its result. `make check` runs these tests; the tests
-of a command's details are in other files."""
+"""Each command of flitlab runs once, on a small network, and prints its result. `make check` runs these tests; other
+files test a command's details."""
 
 import re
 import subprocess

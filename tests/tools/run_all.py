@@ -2,8 +2,8 @@
 sanitizers, style checks and pytest (with the notebooks); the last line gives the totals.
 
     python tests/tools/run_all.py          all of that
-    python tests/tools/run_all.py check    style, types, include rules, recorded hashes, conservation, identity of engines,
-                                           and each command once: less than two minutes on two cores
+    python tests/tools/run_all.py check    style, types, include rules, recorded hashes, conservation, identity of
+                                           engines, each command once: less than two minutes on two cores
     python tests/tools/run_all.py lint     the part of `check` that needs no compiled code
     python tests/tools/run_all.py races    tests of code on several threads, under the thread sanitizer
 """

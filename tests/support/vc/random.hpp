@@ -47,7 +47,7 @@ class RandomVc {
                : algorithm_ == "valiant"          ? (rings ? 4 : 2)
                : algorithm_ == "minimal_adaptive" ? (rings ? 3 : 2)
                                                   : 2;
-    // Minimal adaptive routing needs two virtual channels even here: with one the plan names some that do not exist.
+    // Without datelines one class is enough. Minimal adaptive routing then has no adaptive VC.
     if (rings && assignment == "any") classes_ = 1;
   }
 
