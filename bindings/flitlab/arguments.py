@@ -16,7 +16,7 @@ from flitlab._core import ConfigError
 
 Backend: TypeAlias = Literal["auto", "cpu", "cuda"]
 BACKENDS = get_args(Backend)
-MOST_THREADS = 1024  # a larger number is a typing error; each thread costs a stack
+MOST_THREADS = 1024  # a larger number is a typing error; each thread needs memory for its stack
 MOST_POINTS = 1_000_000  # of a sweep
 
 on_command_line: ContextVar[bool] = ContextVar("on_command_line", default=False)
@@ -121,7 +121,8 @@ def check_sweep(over: Any, seeds: Any, out: Any, resume: Any, executor: Any) -> 
     listed = seeds_from(seeds, 0)
     count = whole(seeds) or len(listed)  # len() of a very long range fails
     sizes = [len(v) for v in over.values() if isinstance(v, Sized) and not isinstance(v, (str, Mapping))]
-    check_points(max(1, math.prod(sizes)) * count)  # before the list, which could be too long for the memory, is made
+    # Checked before the list of points is made, which might not fit in memory.
+    check_points(max(1, math.prod(sizes)) * count)
     if out is not None:
         check_path(named("out", out), out, "a folder")
     elif resume:
@@ -132,7 +133,8 @@ def check_sweep(over: Any, seeds: Any, out: Any, resume: Any, executor: Any) -> 
 
 
 def seeds_from(seeds: Any, first: int) -> Sequence[int]:
-    """Returns the seeds of a sweep: ``seeds`` of them from ``first`` on, or those listed. Raises ConfigError."""
+    """Returns the seeds of a sweep. If ``seeds`` is a number: that many seeds, ``first``, ``first`` + 1, ...; if it is
+    a list: its elements. Raises ConfigError."""
     if (number := whole(seeds)) is not None:
         listed: Sequence[int | None] = range(first, first + number)
     elif isinstance(seeds, (str, Mapping)) or not isinstance(seeds, Sized) or not isinstance(seeds, Iterable):

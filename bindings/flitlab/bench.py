@@ -1,6 +1,6 @@
 """Measurements of speed in router-cycles per second, for stepping alone or for whole sweeps.
 
-The time of stepping includes no warm-up, statistics or start-up."""
+The time of stepping excludes warm-up, statistics and the start of the program."""
 
 from __future__ import annotations
 
@@ -61,14 +61,15 @@ def main(args) -> int:
     else:
         experiment = Experiment.from_dict({"topology.shape": [8, 8, 8]}, name="torus-8x8x8")
     experiment = experiment.set(settings)
-    if "traffic.load" not in experiment.flat():  # once the packets have arrived, an empty network would be measured
+    # Without a load, all packets soon arrive, and then the network would be empty.
+    if "traffic.load" not in experiment.flat():
         raise ConfigError(f'bench needs traffic without an end, but traffic.mode = "{experiment["traffic.mode"]}" '
                           'ends; set traffic.mode to "open" or "request_reply".')
     derived = experiment.derived()
     most = derived.get("saturation_load_bound") or derived.get("uniform_load_bound")
     if settings.get("traffic.load") is not None:
         loads = [settings["traffic.load"]]
-    else:  # fractions of the saturation bound, if the model has one
+    else:  # loads as fractions of the model's bound for saturation, if it has one
         loads = [float(f"{part * most:.3g}") for part in (0.25, 0.5, 0.85)] if most else [0.05, 0.25, 0.45]
     backends = _core.backends()
     runs = [("cpu", n) for n in sorted({1, backends["cpu"]["threads"]})]

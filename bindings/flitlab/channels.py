@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
     from flitlab.experiment import Experiment
 
-MOST_DRAWN = 20000  # channels; a drawing of more is unreadable
-MOST_NUMBERED = 64  # routers whose numbers are written on them
+MOST_DRAWN = 20000  # largest number of channels in a drawing; more would be unreadable
+MOST_NUMBERED = 64  # largest number of routers that are labelled with their numbers
 _OFFSET = 0.09  # offset to the right of the line between two routers, as a fraction of the distance of neighbours
-_GAP = 0.16  # between a router and its channels, the same unit
-_STUB = 0.46  # length of channels that do not lead to a neighbour in the drawing, the same unit
+_GAP = 0.16  # gap between a router and the ends of its channels, in the same unit
+_STUB = 0.46  # length of the stub drawn for a channel to a distant router, in the same unit
 
 
 class Channels:
@@ -45,8 +45,8 @@ class Channels:
 
     @property
     def use(self) -> np.ndarray:
-        """Array [channels], in the order of ``links``: flits/cycle, or the fraction of cycles in which the channel was
-        occupied, where packets hold a channel for more cycles than they have flits."""
+        """Array [channels], in the order of ``links``: flits/cycle. In models whose packets occupy a channel for more
+        cycles than they have flits (Blue Gene/L): the fraction of cycles in which the channel was occupied."""
         return np.array(self._flits, dtype=float) / max(1, self._cycles)
 
     @property
@@ -81,9 +81,10 @@ class Channels:
     def plot(self, axes: Any = None) -> Picture:
         """Draws each channel as an arrow coloured by its use. Returns a picture of one panel.
 
-        Routers with coordinates are placed by them; the third and further dimensions give planes, drawn in rows.
-        Wrap-around channels and channels between planes are drawn as stubs. A multistage network has a column for each
-        stage. Other networks are laid out by networkx from their channels, or on a circle if it is not installed.
+        Coordinates determine the positions of routers that have them; the third and further dimensions give planes,
+        drawn in rows. Wrap-around channels and channels between planes are drawn as stubs. A multistage network has a
+        column for each stage. Other networks are laid out by networkx from their channels, or on a circle if it is not
+        installed.
 
         Raises ConfigError if there are more than 20000 channels, or none.
         """
@@ -121,7 +122,7 @@ def _grid(shape: list[int]) -> np.ndarray:
 
 
 def _arrows(links: np.ndarray, coordinates: np.ndarray, shape: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the starts and the vectors of the arrows, [channels][2] each."""
+    """Returns the starting points and the vectors of the arrows, two arrays [channels][2]."""
     start, vector = coordinates[links[:, 0]].copy(), coordinates[links[:, 2]] - coordinates[links[:, 0]]
     stub = np.zeros(len(links), dtype=bool)
     if shape:
@@ -139,7 +140,7 @@ def _arrows(links: np.ndarray, coordinates: np.ndarray, shape: list[int]) -> tup
     unit = vector / np.maximum(length, 1e-9)
     right = np.stack([unit[:, 1], -unit[:, 0]], axis=1)
     reach = np.where(stub[:, None], _STUB - _GAP, length - 2 * _GAP)
-    shift = _OFFSET if shape else _OFFSET / 2  # here channels may leave a router on all sides
+    shift = _OFFSET if shape else _OFFSET / 2  # without a grid, channels may leave a router on all sides
     return start + _GAP * unit + shift * right, unit * np.maximum(reach, 0.1)
 
 

@@ -35,12 +35,12 @@ def _run(args) -> int:
                          progress=sys.stderr.isatty())
     print(json.dumps(result.to_dict()) if args.json else repr(result), flush=True)
     if args.checkpoint:
-        Path(args.checkpoint).unlink(missing_ok=True)  # only now, because the result has been printed
+        Path(args.checkpoint).unlink(missing_ok=True)  # removed only after the result has been printed
     return 0
 
 
 def _executor(file: str | None):
-    """Returns a context manager with the workers of a cluster file, or with None without a file."""
+    """Returns a context manager that starts the workers of a cluster file; without a file, one that gives None."""
     from flitlab.clusters import cluster
 
     return cluster(file) if file is not None else contextlib.nullcontext()
@@ -284,7 +284,8 @@ class _Output:
         try:
             return getattr(self._stream, what)(*arguments)
         except (OSError, ValueError) as error:
-            # At exit the interpreter flushes the buffer; without this it would report the error again.
+            # The interpreter flushes the buffer at exit. Without this step it would report the same error a second
+            # time.
             with contextlib.suppress(OSError, ValueError, AttributeError):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
             raise OutputError(getattr(error, "strerror", None) or str(error)) from None
@@ -308,7 +309,7 @@ def main(argv: list[str] | None = None) -> int:
 def _guarded(args: argparse.Namespace) -> int:
     """Runs a command; turns exceptions into a message and an exit code, which it returns."""
     try:
-        if hasattr(args, "threads"):  # before any file is read or written
+        if hasattr(args, "threads"):  # check threads before the command reads or writes any file
             check_threads(args.threads)
         status = args.function(args)
         sys.stdout.flush()

@@ -29,7 +29,7 @@ class Parser(argparse.ArgumentParser):
                 message = (f"{option} is not an option: {path} is a parameter{more}, so write "
                            f"{how} {path}={value}")
             elif any(longer.startswith(option) for longer in known):
-                continue  # an abbreviated option
+                continue  # argparse accepts this one as an abbreviated option
             elif about := about_key(name):
                 message = f"{option} is not an option. {about[0].upper()}{about[1:]}"
             elif close := _close_parameter(name):
@@ -65,8 +65,9 @@ def _close_parameter(word: str) -> str | None:
 
 
 def _parameter_called(word: str) -> tuple[str, str] | None:
-    """Returns a dotted path and how it differs from the word, for a path that is the word or ends in it, or that is the
-    equivalent of another simulator's name; None if there is no such path, or several."""
+    """Returns the dotted path that a word means, and a note on how the path's meaning differs. The path equals the
+    word, ends in it, or is flitlab's equivalent of another simulator's name. Returns None if no path or several paths
+    fit."""
     from flitlab.experiment import parameter_paths
     from flitlab.vocabulary import key_of
 

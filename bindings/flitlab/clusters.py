@@ -17,7 +17,7 @@ from flitlab._core import ConfigError
 from flitlab.arguments import check_path, did_you_mean, named
 from flitlab.toml import read_toml
 
-# kind -> package and class that start workers
+# kind of cluster -> (package, class) that starts its workers
 KINDS = {
     "local": ("distributed", "LocalCluster"),
     "ssh": ("distributed", "SSHCluster"),
@@ -31,9 +31,10 @@ KINDS = {
 SCHEDULER = "scheduler"  # kind of a file that names a running scheduler
 KEYS = {"kind", "workers", "options", "address", "file"}
 OWN_KEYS = {"ssh": {"kind", "options"}, SCHEDULER: {"kind", "address", "file"}}
-QUEUE_KEYS = {"kind", "workers", "options"}  # of all other kinds
-# Preload of a local worker. A closing cluster interrupts jobs and heartbeats, which workers log as warnings and
-# errors; errors of jobs are returned as results.
+QUEUE_KEYS = {"kind", "workers", "options"}  # allowed keys in files of all other kinds
+# Code that each local worker runs first: it turns logging off. When a cluster closes, it interrupts jobs and
+# heartbeats, and workers would log that as warnings and errors. Errors of jobs are not lost, because they are returned
+# as results.
 CLOSES_QUIETLY = "import logging; logging.disable(logging.ERROR)"
 
 
@@ -92,7 +93,8 @@ def _out_of_reach_of_interrupts() -> Iterator[None]:
     """Blocks Ctrl-C for processes started inside, because each of them would print a traceback when a terminal sends
     Ctrl-C to all processes of a command. The command itself gets a pending Ctrl-C at the end, if it has no other
     threads, and then ends the processes."""
-    resource_tracker.ensure_running()  # started later, it would unblock interrupts again
+    # Starts a helper process of Python now; if it started later, it would unblock interrupts.
+    resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -127,7 +129,7 @@ def start(path: str | os.PathLike) -> Any:
     if given["kind"] == "ssh":
         imported("asyncssh", "connect")  # Dask would report it late, among other errors
     if given["kind"] == "local":
-        preload = imported("dask.config", "get")("distributed.worker.preload")  # a list or one entry
+        preload = imported("dask.config", "get")("distributed.worker.preload")  # either a list or a single entry
         preload = [CLOSES_QUIETLY, *([preload] if isinstance(preload, str) else preload)]
         # No dashboard. Without a port, Dask uses 8787 for other pages and warns if another cluster uses it.
         options = {"n_workers": given["workers"], "threads_per_worker": 1, "dashboard_address": None,

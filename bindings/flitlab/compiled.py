@@ -16,10 +16,10 @@ MATRIX, TABLE, GRAPH = "traffic.matrix_file", "routing.table_file", "topology.fi
 VALUES = "traffic.matrix_values"
 FILE_NAMES = {MATRIX: "matrix", TABLE: "routes", GRAPH: "graph", "traffic.program_file": "program"}
 
-# Destinations of one source: its only destination, destinations with weights, a weight for every terminal, or None if
-# the source sends nothing.
+# Destinations of one source, in one of four forms: a single terminal, a dictionary terminal -> weight, a weight for
+# every terminal, or None if the source sends nothing.
 Destinations: TypeAlias = "int | Mapping[int, float] | Sequence[float] | None"
-# returns Destinations; Any, because for type checkers a NumPy array is no Sequence
+# the function returns Destinations; the type is Any, because type checkers do not accept a NumPy array as Sequence
 Pattern: TypeAlias = Callable[[int, int], Any]
 Routes: TypeAlias = Callable[[int, int], "int | tuple[int, int]"]
 
@@ -41,7 +41,7 @@ def name_of(function: Any, otherwise: str) -> str:
 
 
 def matrix_text(pattern: Pattern | Any, terminals: int) -> bytes:
-    """Returns lines source,destination,weight for a function, a dictionary by source, or an array of weights
+    """Returns lines "source,destination,weight" for a function, a dictionary by source, or an array of weights
     [source][destination], which may be a DataFrame or a sparse matrix. Raises ConfigError."""
     if callable(pattern):
         return _matrix(pattern, terminals, name_of(pattern, "pattern") + "({}, " + str(terminals) + ")")
@@ -104,8 +104,8 @@ def _weights(given: Any, terminals: int, where: str) -> Iterator[tuple[int, floa
 
 @cache
 def kinds_on_graphs() -> tuple[str, ...]:
-    """Returns the router kinds that accept a graph. Each is tried with a small graph, because some kinds have the
-    parameters and reject it."""
+    """Returns the router kinds that accept a graph. Each kind is tried with a small graph, because some kinds have the
+    parameters for graphs but reject a graph."""
     return tuple(model["kind"] for model in _core.models() if _takes_graph(model["kind"]))
 
 
@@ -119,8 +119,8 @@ def _takes_graph(kind: str) -> bool:
 
 
 def graph_text(graph: Graph) -> bytes:
-    """Returns lines a,b for the edges of a graph, in its order. Unless the nodes are the numbers 0, 1, ..., they are
-    numbered in their order. Raises ConfigError."""
+    """Returns a line "a,b" for each edge of a graph, in the graph's order. Nodes 0, 1, ... keep their numbers; other
+    nodes are numbered in the graph's order. Raises ConfigError."""
     if isinstance(graph, type) or not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
         raise ConfigError(f"with_topology({shown(graph)}): it must be a networkx graph; networkx.Graph(edges) makes "
                           "one of a list of edges.")
@@ -152,7 +152,7 @@ def graph_text(graph: Graph) -> bytes:
 
 
 def links_text(core: _core.Experiment) -> bytes:
-    """Returns lines a,b for the channels of any network."""
+    """Returns a line "a,b" for the channels between routers a and b of any network, once for both directions."""
     links = _core.Network(core, "cpu", 1, False).links()
     return "".join(f"{a},{b}\n" for a, p, b, q in links if (a, p) < (b, q)).encode()
 
@@ -173,7 +173,7 @@ def ports_of(edges: bytes) -> list[dict[int, list[int]]]:
 
 
 def table_text(routes: Routes, ports: Sequence[Mapping[int, Sequence[int]]]) -> bytes:
-    """Returns lines router,destination,port[,layer], one for each channel to the next router. Raises ConfigError."""
+    """Returns lines "router,destination,port[,layer]", one for each channel to the next router. Raises ConfigError."""
     if not callable(routes):
         raise ConfigError(f"with_routes({shown(routes)}): it must be a function of a router and a destination router "
                           "that returns the next router.")

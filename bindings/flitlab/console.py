@@ -28,14 +28,14 @@ class Argument:
     type: str  # router, terminal, number (whole, not negative), integer, real, flag, text, integers (list), any
     unit: str
     help: str
-    optional: bool  # may be left out, or None
-    min: float | None = None  # of each number; None: only the range of the type
+    optional: bool  # the argument may be omitted, or be None
+    min: float | None = None  # least value of each number; None: limited only by the type
     max: float | None = None
 
 
 @dataclass(frozen=True, repr=False)
 class Operation:
-    """An operation of a console, or a tool."""
+    """An operation of a console, or a tool: a function of a router kind that needs no network."""
 
     name: str
     help: str
@@ -96,7 +96,7 @@ class Console:
         return result
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):  # copy, pickle and notebooks look for these
+        if name.startswith("_"):  # copy, pickle and notebooks look for attributes with such names
             raise AttributeError(name)
         operation = next((o for o in self.operations() if o.name == name), None)
         if operation is None:

@@ -23,10 +23,10 @@ from flitlab.journal import entry_of, line_of, write_anew
 from flitlab.network import Network
 from flitlab.runner import TerminateAsInterrupt
 
-SAVE_SECONDS = 60.0  # between two checkpoints of a course
+SAVE_SECONDS = 60.0  # interval between two checkpoints of a course (a run divided into windows)
 PROBE_SECONDS = 3.0
 
-Sample = dict  # cycle, Network.totals, and the values that Course.observe returns
+Sample = dict  # state after a window: cycle, Network.totals, and the values that Course.observe returns
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Course:
     observe: Callable[[Network], dict] | None = None
 
     def key(self) -> str:
-        """Returns a hash of the course, so that a file of another course is not used for it."""
+        """Returns a hash of the configuration, by which a saved file is recognised as belonging to this course."""
         text = json.dumps([_core.__version__, self.experiment.core.files_hash(), self.experiment.flat(), self.cycles],
                           sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
@@ -93,7 +93,7 @@ class _CourseFiles:
         return [s for s in samples if s["cycle"] <= network.cycle]
 
     def save(self, samples: list[Sample], network: Network | None) -> None:
-        # first: its samples must reach at least to the checkpoint
+        # write the journal first: the saved samples must reach at least to the cycle of the checkpoint
         write_anew(self.journal, [line_of(self.course.key(), samples)])
         if network is None:
             self.checkpoint.unlink(missing_ok=True)
@@ -127,9 +127,11 @@ def cores() -> int:
 
 
 def expected_seconds(courses: list[tuple[Course, int]]) -> float:
-    """Estimates the time for (course, number of windows) pairs on this machine from the first course's speed."""
+    """Returns the estimated seconds on this machine for (course, number of windows to run) pairs, based on the speed of
+    the first course."""
     first = courses[0][0]
-    network = Network(first.experiment).step(200)  # all packets of a batch are created in cycle 0
+    # A warm-up: the start of a batch, whose packets are all created in cycle 0, is not typical.
+    network = Network(first.experiment).step(200)
     start, cycle = time.monotonic(), network.cycle
     while time.monotonic() - start < PROBE_SECONDS:
         network.step(100)

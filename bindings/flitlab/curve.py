@@ -53,7 +53,8 @@ def is_result(result: Any) -> bool:
 
 
 class Curve:
-    """Rows of a sweep, one per point and seed, in the order of its settings. ``.frame`` is a pandas DataFrame.
+    """Rows of a sweep, one for each point (combination of the varied parameters) and seed, in the order in which the
+    sweep lists them. ``.frame`` is a pandas DataFrame.
 
     Columns: the varied keys, run.seed, ``COLUMNS``, and ``model.*`` for values that only this router or traffic has.
     :class:`flitlab.result.Latency` describes the accuracy of percentiles.
@@ -77,7 +78,8 @@ class Curve:
     @classmethod
     def from_results(cls, keys: Iterable[str], settings: Iterable[Mapping[str, Any]],
                      results: Iterable[dict[str, Any]], name: str = "") -> Curve:
-        """Makes a curve of settings and results. ``results`` may be a generator: only the rows' values are kept."""
+        """Makes a curve of settings and results. ``results`` may be a generator: the curve keeps only the values in the
+        columns."""
         rows, configs, shared = Rows(), [], SharedConfigs()
         for setting, result in zip(settings, results, strict=True):
             rows.append(_row(dict(setting), result))
@@ -120,7 +122,8 @@ class Curve:
         self._results = results
 
     def groups(self) -> dict[str, Rows]:
-        """Returns label -> rows for each combination of values of the keys off the axis; without any, "" -> rows."""
+        """Returns label -> rows, one entry for each combination of values of the varied keys except ``axis``; if
+        ``axis`` is the only key, the label is ""."""
         others = [k for k in self.keys if k != self.axis]
         groups: dict[str, list[int]] = {}
         for i, values in enumerate(self.rows.pick(*others)):
@@ -157,7 +160,8 @@ class Curve:
         return _throughput(self.rows)
 
     def summary(self) -> list[str]:
-        """Returns a sentence for each line of a picture over the load; for a single line only if it saturates."""
+        """Returns a sentence on saturation for each line of a picture over the load. A single line has a sentence only
+        if it saturates."""
         groups = self.groups() if self.axis == "traffic.load" else {}
         lines = []
         for label, rows in groups.items():
@@ -170,7 +174,8 @@ class Curve:
         return lines
 
     def table_rows(self, configuration: bool = False) -> Iterator[dict[str, Any]]:
-        """Yields the rows, with a cell for every column; with ``configuration``, also for parameters not varied."""
+        """Yields the rows with a cell for every column; with ``configuration``, also for the parameters that were not
+        varied."""
         columns = dict.fromkeys(self.table_columns(configuration))
         for i, row in enumerate(self.rows):
             config = self.configs[i] if configuration and self.configs else {}

@@ -28,7 +28,8 @@ UNITS = {name: "flits/cycle/terminal" for name in ("offered", "accepted")} | {
 
 _TRUTHS = ("saturated", "warmup_steady", "window_capped")
 _NUMBERS = set(COLUMNS) - {*_TRUTHS, "verdict", "state_hash"}
-_OPTIONAL = {name for name in _NUMBERS if "latency" in name} | {"hops_mean"}  # None unless the verdict is "steady"
+# Columns that are None unless the verdict is "steady".
+_OPTIONAL = {name for name in _NUMBERS if "latency" in name} | {"hops_mean"}
 
 
 def read(path: str | os.PathLike) -> Curve:
@@ -65,7 +66,9 @@ def _read_folder(folder: Path) -> Curve:
 
 def _fitting(row: dict[str, Any], keys: list[str],
              candidates: list[tuple[int, list[str], dict[str, Any]]]) -> tuple[int, list[str], dict[str, Any]]:
-    """Returns the candidate that agrees with the row in the most varied parameters."""
+    """Returns the candidate that belongs to a row of the table: the one that agrees with the row in most of the varied
+    parameters. Candidates: (offset in the journal, values of the varied parameters, other parameters), all with the
+    row's state hash."""
     return min(candidates, key=lambda c: sum(have != str(row[key]) for key, have in zip(keys, c[1], strict=True)))
 
 

@@ -17,13 +17,13 @@ from flitlab import _core
 from flitlab.experiment import Experiment
 from flitlab.runner import run_job
 
-# Jobs per worker slot of an executor: enough that no worker is idle for long while another one finishes.
+# Jobs per job that an executor can run at a time: enough that no worker is idle for long while another one finishes.
 JOBS_PER_SLOT = 4
 
 
 def key_of(point: Experiment) -> str:
-    """Returns the key of a point in a journal. It includes the version and the contents of files, so that a point runs
-    again if one of them has changed."""
+    """Returns the key of a point in a sweep's journal. The key includes flitlab's version and the contents of input
+    files, so that a point runs again if one of them has changed."""
     return json.dumps([_core.__version__, point.core.files_hash(), point.flat()], sort_keys=True)
 
 
@@ -97,7 +97,8 @@ def run_on(executor: Any, jobs: Iterable[Sequence[Experiment]], backend: str, th
     Raises ConfigError if a worker has another version of flitlab or other files. Raises RunError if workers died (Dask
     first retries their jobs on other workers), cannot be reached or were stopped."""
     submit = _submitter(executor)
-    left: dict[Any, int] = {}  # future -> number of its job, until its results are handed over
+    # Future -> number of its job; an entry is removed when the job's results have been passed on.
+    left: dict[Any, int] = {}
 
     def hand_over(future: Any) -> Exception | None:
         results, error = _result(future)
@@ -115,7 +116,7 @@ def run_on(executor: Any, jobs: Iterable[Sequence[Experiment]], backend: str, th
             left[future] = number
         for future in _as_they_finish(executor, list(left)):
             error = hand_over(future)
-            if isinstance(error, OSError):  # of a file on the worker, not on this machine
+            if isinstance(error, OSError):  # the error is about a file on the worker, not on this machine
                 raise _core.RunError(f"a job failed on its worker: {error}") from error
             if error:
                 raise error

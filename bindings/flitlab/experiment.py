@@ -21,7 +21,8 @@ from flitlab.toml import read_toml
 from flitlab.vocabulary import about_key, check_names
 
 _PROGRAM = "traffic.program_file"
-_OF_ONE_GRAPH = ("routing.algorithm", TABLE, "routing.tables", "routing.file")  # valid for one graph only
+# Parameters that are valid for one graph only.
+_OF_ONE_GRAPH = ("routing.algorithm", TABLE, "routing.tables", "routing.file")
 
 
 @cache
@@ -51,7 +52,8 @@ class Experiment:
         if base_dir != "":  # os.path.dirname returns "" for the current folder
             check_path(f"base_dir = {shown(base_dir)}", base_dir, "a folder")
         self._given = {path: plain(value) for path, value in given.items()}
-        self._texts = dict(texts or {})  # contents of files in memory, by the parameter that names them
+        # Contents of files that exist in memory only, by the parameter that names the file.
+        self._texts = dict(texts or {})
         self.base_dir = os.path.abspath(base_dir)
         self.name = name
         self.core = self._resolved()
@@ -121,7 +123,8 @@ class Experiment:
 
         Raises ConfigError for an invalid destination or weight, or if the router model does not accept the matrix.
         """
-        terminals = self.core.terminals() or int(self.derived()["terminals"])  # if only a file determines it
+        # The core returns 0 if the number depends on a file; then the derived numbers have it.
+        terminals = self.core.terminals() or int(self.derived()["terminals"])
         text = compiled.matrix_text(pattern, terminals)
         changes = {"traffic.pattern": "matrix", MATRIX: compiled.name_of(pattern, "pattern")}
         if values is not None:
@@ -293,7 +296,7 @@ def _toml(value: Any) -> str:
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
     if isinstance(value, (list, tuple)):
         if len(value) == 1 and isinstance(value[0], (list, tuple)):
-            return str(value[0][0])  # packets of one length
+            return str(value[0][0])  # all packets have the same length
         return "[" + ", ".join(_toml(v) for v in value) + "]"
     return repr(value)
 

@@ -86,22 +86,23 @@ def named(node: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class VirtualChannel:
-    """One virtual channel of a port: the input VC with its buffer, and the output VC of the same port and number."""
+    """One virtual channel (VC) of a port: the input VC with its buffer, and the output VC of the same port and VC
+    number."""
 
     stage: str  # idle, routing, waiting, head, body; or a name of the model
-    flits: int  # in the input buffer
-    capacity: int  # flits; 0: the channel has no buffer of its own, or an unlimited one
+    flits: int  # flits in the input buffer
+    capacity: int  # capacity of the input buffer, flits; 0: no separate buffer, or an unlimited one
     packets: int
     left: int  # flits of the front packet that have not left
     out_port: int | None
     out_vc: int | None
-    src: int | None  # front packet: source terminal, and in id its number there
+    src: int | None  # source terminal of the front packet; `id` is the packet's number at that terminal
     id: int | None
     dst_router: int | None
-    credits: int  # of the output VC
-    owner_port: int | None  # input VC that holds the output VC
+    credits: int  # credits of the output VC
+    owner_port: int | None  # input port and VC whose packet holds the output VC
     owner_vc: int | None
-    name: str = ""  # the machine's name for it; "": only its number
+    name: str = ""  # name of the VC in the machine's terms; "": the VC has only a number
     note: str = ""  # the machine's remark on its present state
 
     def __repr__(self) -> str:
@@ -109,7 +110,7 @@ class VirtualChannel:
             return f"<idle, {self.credits} credits>"
         to = f" to port {self.out_port}" if self.out_port is not None else ""
         vc = f" VC {self.out_vc}" if self.out_vc is not None else ""
-        if self.id is None:  # circuit switching: no flits are buffered, and the packet is unknown
+        if self.id is None:  # circuit switching buffers no flits, so the packet is unknown
             return f"<{self.stage}{to}>"
         name = packet_name(self.src, self.id)
         return f"<{self.stage} {name}{to}{vc}, {self.flits} flits here, {self.credits} credits>"
@@ -137,7 +138,7 @@ class Router:
     cycle: int
     ports: tuple[Port, ...]
     held: int  # occupied buffer slots, or other storage that fills up in this kind of router
-    places: int  # capacity in the same unit
+    places: int  # capacity, in the unit of `held`
 
     @classmethod
     def of(cls, index: int, cycle: int, node: dict[str, Any]) -> Router:

@@ -23,7 +23,7 @@ from flitlab.result import Result
 from flitlab.rows import Rows
 from flitlab.under_way import writing
 
-IN_MEMORY = 4 << 20  # bytes; a larger temporary file is written to the disk
+IN_MEMORY = 4 << 20  # largest temporary file that stays in memory, bytes; larger ones are written to the disk
 
 
 class InFolder:
@@ -55,11 +55,11 @@ class InFolder:
 
 
 class InTemporary:
-    """A temporary file, which is deleted with the last curve that reads it. Each result is compressed with the first
-    one as dictionary, because results of a sweep share most of their text."""
+    """A temporary file with compressed results. It is deleted with the last curve that reads it. The first result
+    serves as the dictionary of the compression, because results of a sweep share most of their text."""
 
     def __init__(self) -> None:
-        # Closed when this object is deleted.
+        # The file is closed when this object is deleted.
         self._file = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115
         self._first = b""
 
@@ -115,8 +115,8 @@ class Results(Sequence[Result]):
 
 
 class Finished:
-    """Finished points of a sweep. A line of points.jsonl that is truncated by a crash, damaged or of another schema is
-    ignored with a warning, and its point runs again.
+    """Finished points of a sweep, with their results in points.jsonl or a temporary file. A line that is truncated by a
+    crash, damaged or of another schema is ignored with a warning, and its point runs again.
 
     Memory holds, for each point, the digest of its key and the offset of its result."""
 
@@ -153,7 +153,7 @@ class Finished:
             if line == "\n":
                 continue
             if entry := entry_of(line, is_result):
-                self._offsets[digest_of(entry[0])] = line_offset  # the last line of a point counts
+                self._offsets[digest_of(entry[0])] = line_offset  # if a point has several lines, the last one counts
                 continue
             cut = not line.endswith("\n")
             what = "is truncated" if cut else "is damaged, or from another version of flitlab"

@@ -9,17 +9,19 @@ from typing import Any
 
 Positions = list[tuple[float, float]]  # (x, y), about one unit between neighbours; y points up
 
-MOST_BY_DISTANCE = 128  # routers; 256 take 20 seconds
-MANY = 512  # routers; with more, 100 iterations of the spring layout take 10 seconds
+MOST_BY_DISTANCE = 128  # largest number of routers for the layout by distance; 256 routers would take 20 seconds
+# Routers up to which the spring layout has 100 iterations; with more routers these would take over 10 seconds.
+MANY = 512
 
 
 def graph_positions(routers: int, links: Iterable[tuple[int, int]]) -> tuple[Positions, str]:
     """Returns the positions of routers 0, 1, ... and the name of the layout. links: routers at both ends of each
     channel.
 
-    Small connected networks: distances in the drawing approximate hops (Kamada & Kawai 1989), which needs SciPy. Large
-    or unconnected networks, and all networks without SciPy: a spring layout (Fruchterman & Reingold 1991). A circle if
-    networkx is missing, or if SciPy is missing and there are 500 routers or more, for which springs need it.
+    Small connected networks: distances in the drawing approximate numbers of hops (Kamada & Kawai 1989); this needs
+    SciPy. Large or unconnected networks, and all networks without SciPy: a spring layout (Fruchterman & Reingold 1991).
+    The layout is a circle if networkx is missing, or if SciPy is missing and there are 500 routers or more, because the
+    spring layout then needs SciPy.
     """
     if routers == 1:
         return [(0.0, 0.0)], "one switch"

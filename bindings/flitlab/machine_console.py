@@ -15,7 +15,7 @@ class MachineConsole:
     """The console of one kind of machine. ``net``: its network. Raises ConfigError for a network of another kind."""
 
     kind: ClassVar[str]  # router.kind
-    noun: ClassVar[str]  # a network of this kind, for messages
+    noun: ClassVar[str]  # phrase for a network of this kind in messages
 
     def __init__(self, net: Network):
         if (kind := net.experiment["router.kind"]) != self.kind:
@@ -45,8 +45,8 @@ class WritableRegisters(Registers):
     """Console of a machine whose registers software can write."""
 
     def write_register(self, node: int, name: str, value: int) -> Self:
-        """Writes a register of a node between two cycles. Raises ConfigError for an unknown register or bits that it
-        lacks; warns if the value loses packets."""
+        """Writes a register of a node between two cycles. Raises ConfigError if there is no such register, or if the
+        value sets bits that the register lacks. Warns if packets are lost with this value."""
         self._call("write_register", node=node, name=name, value=bits_of(name, value))
         return self
 

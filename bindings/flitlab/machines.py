@@ -3,8 +3,9 @@
 Shared modules import no machine by name. They use these optional modules of each sub-package:
 
 - ``published``: EXPERIMENTS of ``flitlab reproduce``, name -> (help, function returning rows[, function of a folder
-  returning rows at the paper's size]), and PLACE, which orders lists of all machines' experiments;
-- ``trace``: WRITERS of ``flitlab trace``, format -> function, for routers whose events are not packet events.
+  returning rows at the paper's size]), and PLACE, the sub-package's position in lists of all experiments;
+- ``trace``: WRITERS of ``flitlab trace``, format -> function, for machines whose routers do not record events of
+packets.
 """
 
 from __future__ import annotations

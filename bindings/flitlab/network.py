@@ -49,7 +49,8 @@ class Network:
         if not is_whole(cycles) or cycles < 0:
             raise _core.ConfigError(f"step({shown(cycles)}): the number of cycles must be a whole number and must not "
                                     "be negative.")
-        self._core.step(min(cycles, 1 << 63))  # the core ends at END_OF_TIME, which is smaller
+        # Larger numbers do not fit in 64 bits; the core stops at END_OF_TIME, which is smaller.
+        self._core.step(min(cycles, 1 << 63))
         return self
 
     @property
@@ -69,18 +70,20 @@ class Network:
 
     @property
     def totals(self) -> dict[str, int]:
-        """Counts since cycle 0, such as packets and flits created, injected, delivered; last_delivery is a cycle."""
+        """Counts since cycle 0, such as packets and flits created, injected and delivered, by name; last_delivery is
+        the cycle of the last delivery."""
         return self._core.totals()
 
     def channels(self) -> list[tuple[int, int, int]]:
         """Returns, for each channel, the router and port where it begins and the flits that it has carried since cycle
-        0, modulo 2**32. Where packets hold a channel for more cycles than they have flits, it is the occupied
-        cycles."""
+        0, modulo 2**32. In models whose packets occupy a channel for more cycles than they have flits (Blue Gene/L),
+        the number of occupied cycles takes the place of the flits."""
         return self._core.channels()
 
     def check(self) -> Network:
         """Raises RunError if the network has lost flits or cannot make progress: it is deadlocked, another unit of the
-        model has stopped, or a closed loop, trace or program waits for lost packets. Returns the network."""
+        model (such as a barrier) has stopped, or a closed loop, trace or program waits for lost packets. Returns the
+        network."""
         self._core.check()
         return self
 
@@ -120,8 +123,9 @@ class Network:
 
         dst is the packet's destination terminal; for a broadcast packet, the last node that it visits. flit is "head",
         "body", "tail", or "head+tail" for a packet of one flit. src and id identify a packet: the terminal that created
-        it, and its number there. In closed loops, packets with id >= 2**31 are replies. "special" is a special packet
-        that leaves a router; its id is its ticket, or 0 for an SPUT.
+        it, and its number there. In closed loops, packets with id >= 2**31 are replies. Events of kind "special" exist
+        only in models with special packets: an access to a router's registers leaves a router. Its id is the ticket
+        that a read request (SGET) and its answer share, or 0 for a write request (SPUT).
 
         Raises ConfigError if the network was made without ``trace``.
         """
@@ -173,7 +177,8 @@ class Network:
         def __getattr__(self, name: str):
             """Raises AttributeError, which lists the console's operations because some of them were methods here."""
             text = f"'Network' object has no attribute {name!r}"
-            if not name.startswith("_") and name != "console":  # the console is missing if the constructor failed
+            # ``console`` is missing if the constructor failed, and must not be looked up again.
+            if not name.startswith("_") and name != "console":
                 offered = ", ".join(o.name for o in self.console.operations())
                 text += f". Operations of this machine are in its console: {offered or 'it has none'}"
                 if offered:

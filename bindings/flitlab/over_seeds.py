@@ -11,16 +11,16 @@ _STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.22
 
 
 def student(freedom: int) -> float:
-    """Returns the 97.5 % quantile of Student's t; from 11 degrees of freedom on an expansion about the normal quantile,
-    exact to 0.0025."""
+    """Returns the 97.5 % quantile of Student's t; from 11 degrees of freedom on, it is an expansion around the normal
+    quantile with an error of at most 0.0025."""
     return _STUDENT[freedom - 1] if freedom <= len(_STUDENT) else 1.96 + 2.372 / freedom + 2.82 / freedom**2
 
 
 def mean_and_half(values: Sequence[float | None], own: float | None = None) -> tuple[float, float]:
     """Returns the mean of the seeds' values and half of its 95 % confidence interval (Student's t).
 
-    A single value has the interval of its run, ``own``, or NaN. Both are NaN if a seed has no value, such as latency in
-    a saturated run."""
+    own: half of the interval that a single run reports itself, used if there is one seed; None gives NaN. Both results
+    are NaN if a seed has no value, such as latency in a saturated run."""
     if None in values:
         return math.nan, math.nan
     numbers = [float(v) for v in values if v is not None]
@@ -32,8 +32,8 @@ def mean_and_half(values: Sequence[float | None], own: float | None = None) -> t
 
 
 def by_point(picked: Iterable[tuple[Any, ...]], keys: int) -> Iterator[tuple[tuple[Any, ...], list[tuple[Any, ...]]]]:
-    """Yields points in order of their first row: the values of the first ``keys`` columns, and for each seed a tuple of
-    the other columns."""
+    """Groups rows by the values of their first ``keys`` columns. Yields for each group, in the order of its first row,
+    these values and for each seed a tuple of the other columns."""
     points: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
     for values in picked:
         points.setdefault(values[:keys], []).append(values[keys:])

@@ -28,11 +28,11 @@ _FINISH = ("model.batch_cycles", "model.trace_cycles")  # cycles to the end of a
 class Panel(NamedTuple):
     """The content of a panel."""
 
-    columns: tuple[str, ...]  # columns of a curve, one line each
+    columns: tuple[str, ...]  # columns of the table, each drawn as one line
     ylabel: str
     title: str
-    steady: bool = False  # whether saturated runs have no value
-    words: tuple[str, ...] = ()  # names of the lines, if there are several
+    steady: bool = False  # whether the columns are undefined in saturated runs
+    words: tuple[str, ...] = ()  # names of the lines if the panel has several
 
 
 PANELS = {
@@ -46,8 +46,8 @@ PANELS = {
                          words=("mean", "busiest")),
     "finish": Panel(_FINISH, "time to finish (cycles)", "time to finish"),
 }
-MOST_BANDED = 2000  # points of a line; with more, bands would overlap
-_DASHES: tuple[Any, ...] = ("-", "--", ":")  # of the lines of a curve in one panel
+MOST_BANDED = 2000  # largest number of points of a line with bands; bands of more points would overlap
+_DASHES: tuple[Any, ...] = ("-", "--", ":")  # dash styles of the lines of one curve in a panel
 
 
 class Point(NamedTuple):
@@ -60,9 +60,9 @@ class Point(NamedTuple):
 
 
 def points(rows: Iterable[Mapping[str, Any]], axis: str, column: str, steady: bool = False) -> Iterator[Point]:
-    """Yields the points of a line, rising along the axis if its values are numbers: means over the seeds, with
-    confidence intervals (Student's t). With one seed, mean latency has the interval of its run. steady: points at which
-    a seed saturated have no value."""
+    """Yields the points of a line: means over the seeds, with confidence intervals (Student's t). Points are sorted
+    along the axis if its values are numbers. With one seed, mean latency has the interval that its run reports. steady:
+    points at which any seed saturated have no value."""
     own = "latency_ci95" if column == "latency_mean" else ""
     by_x = dict(by_point(Rows.of(rows).pick(axis, "saturated", column, own), 1))
     numbers = all(isinstance(x, (int, float)) for (x,) in by_x)
@@ -158,8 +158,8 @@ def plot_curve(curve: Curve, axes: Any = None, label: str | None = None, panels:
 def _draw_lines(axis: Any, rows: Rows, key: str, columns: Sequence[str], panel: Panel, label: str,
                 look: dict[str, Any]) -> dict[str, Any]:
     """Draws the lines of a curve in a panel with their bands, and marks saturated points with hollow squares or a
-    dashed line. look: colour, marker and dashes of the curve, equal in all panels; {}: the next ones of the figure's
-    style. Returns the look."""
+    dashed line. look: colour, marker and dashes of the curve, equal in all panels; {}: the next look in the figure's
+    style. Returns the look used."""
     import matplotlib.pyplot as plt
 
     looks = look or ({} if "marker" in plt.rcParams["axes.prop_cycle"].keys else {"marker": "o", "ms": 4})
@@ -191,7 +191,7 @@ def _arrays(drawn: Iterable[Point]) -> tuple[list[Any], np.ndarray, np.ndarray, 
         halves.append(p.half)
         if p.saturated:
             saturated.append(i)
-    if any(isinstance(x, (bool, str)) for x in xs):  # numbers mixed with strings become strings
+    if any(isinstance(x, (bool, str)) for x in xs):  # if numbers are mixed with strings, all are drawn as strings
         xs = [str(x) for x in xs]
     return xs, np.array(ys), np.array(halves), saturated
 

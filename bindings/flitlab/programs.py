@@ -15,7 +15,7 @@ from flitlab.arguments import shown, writing
 from flitlab.expressions import Expression
 from flitlab.toml import read_toml
 
-# call -> its arguments in the order of a file's line, and how many of them are required.
+# call -> (its arguments in the order in which a file's line has them, number of required arguments).
 CALLS = {
     "compute": (("cycles",), 1),
     "send": (("peer", "bytes", "tag"), 2),
@@ -33,13 +33,13 @@ CALLS = {
 }
 
 MOST_RANKS = 2**24
-MOST_STEPS = 50_000_000  # of a TOML program; a larger number is a typing error
+MOST_STEPS = 50_000_000  # limit of the steps that a TOML program runs; a larger number is a typing error
 
 
 class Rank:
     """One rank of a program. Its methods append calls to the program; sizes are in bytes, times in cycles.
 
-    All ranks take part in a collective, or only those in ``group``, a list of ranks that must be equal in all of them.
+    All ranks take part in a collective, or only the ranks in the list ``group``. All of these must give an equal list.
     """
 
     def __init__(self, program: Program, rank: int):
@@ -77,7 +77,7 @@ class Rank:
         self._add("wait", handle=handle)
 
     def waitall(self) -> None:
-        """Waits for all pending isends and irecvs, as the end of the program does."""
+        """Waits for all isends and irecvs that are not complete. The end of the program does so, too."""
         self._add("waitall")
 
     def barrier(self, group: Iterable[int] | None = None) -> None:
@@ -141,7 +141,7 @@ class Program:
             raise ConfigError(f"ranks = {shown(ranks)}: it must be a whole number, 1 to {MOST_RANKS}.") from None
         if not 1 <= self.ranks <= MOST_RANKS:
             raise ConfigError(f"ranks = {ranks}: a program has 1 to {MOST_RANKS}.")
-        self.name = name  # for messages
+        self.name = name  # name of the program in messages
         self._lines: list[list[str]] = [[] for _ in range(self.ranks)]
         self._groups: dict[tuple[int, ...], int] = {}
         self._text: bytes | None = None
@@ -171,7 +171,7 @@ class Program:
         return self.ranks
 
     def text(self) -> bytes:
-        """Returns the program as a file of calls."""
+        """Returns the contents of the program's file of calls, one call per line (format: docs/programs.md)."""
         if self._text is None:
             lines = [f"ranks,{self.ranks}"]
             lines += [",".join(["group", str(number), *map(str, ranks)]) for ranks, number in self._groups.items()]
@@ -181,16 +181,18 @@ class Program:
         return self._text
 
     def save(self, path: str | os.PathLike) -> None:
-        """Writes the program as a file of calls, for ``traffic.program_file``. Raises ConfigError."""
+        """Writes the program to a file of calls (one call per line), for ``traffic.program_file``. Raises ConfigError
+        if the file cannot be written."""
         with writing("Program.save", path):
             Path(path).write_bytes(self.text())
 
     def calls(self) -> list[list[tuple[str, int, int, int]]]:
-        """Returns [rank][call] (call, peer, amount, slot), with collectives expanded and sends matched.
+        """Returns [rank][call] the tuple (call, peer, amount, slot). Collectives are expanded into sends and receives,
+        and each receive is matched with its send.
 
-        amount: cycles of a compute, bytes of a send or isend, packets of 240 bytes of a recv or irecv; for a wait, the
-        number of the rank's isend in this list. slot: the message's number at its receiver. Raises ConfigError for a
-        program that cannot run.
+        amount depends on the call. compute: cycles. send, isend: bytes. recv, irecv: number of packets, of up to 240
+        bytes each. wait for an isend: which of the rank's isends, counted in this list. slot: number of the message
+        among those that its receiver receives. Raises ConfigError for a program that cannot run.
         """
         return _core.program_calls(self.text(), self.name, self.ranks)
 
@@ -207,7 +209,7 @@ class Program:
 
 
 class _Step:
-    """A step of a TOML program: a call or a list of steps, optionally conditional or repeated."""
+    """A step of a TOML program: a call, or a list of further steps. It can have a condition, or be repeated."""
 
     def __init__(self, step: Any, where: str, names: frozenset[str]):
         self.where = where
@@ -319,8 +321,8 @@ def _cached(path: str, _date: int, _size: int, terminals: int) -> Program:
 
 
 def program_text(value: str | Program, base_dir: str, terminals: int) -> bytes | None:
-    """Returns the file of calls for a program in memory or in TOML; None if ``traffic.program_file`` names a file of
-    calls."""
+    """Returns the contents of a file of calls for a program that is given in memory or as a TOML file; None if
+    ``traffic.program_file`` already names a file of calls."""
     if isinstance(value, Program):
         return value.text()
     if not value.endswith(".toml"):

@@ -12,14 +12,14 @@ from typing import Any
 from flitlab._core import ConfigError
 
 BEND = 1.25  # largest ratio of latencies at adjacent loads that needs no refinement
-FIRST = 8  # steps of the initial grid
+FIRST = 8  # number of intervals between the loads of the initial grid
 MOST_STEPS = 10000
 
 
 @dataclass(frozen=True)
 class Adaptive:
-    """Loads low, low + tolerance, ... and high (flits/cycle/terminal), of which a sweep runs only those that it needs.
-    Made by :func:`adaptive`."""
+    """The loads low, low + tolerance, ... and high (flits/cycle/terminal). A sweep runs only the loads that it needs
+    for a good curve. Made by :func:`adaptive`."""
 
     low: float
     high: float
@@ -31,11 +31,12 @@ class Adaptive:
         return int(whole) + (rest > 0)
 
     def load(self, step: int) -> float:
-        """Returns the load of a step, exact in decimal, so that equal loads are equal numbers."""
+        """Returns low + step * tolerance, computed in decimal, so that equal loads are equal numbers."""
         return float(min(_exact(self.high), _exact(self.low) + step * _exact(self.tolerance)))
 
     def first(self) -> list[float]:
-        """Returns the initial grid. If ``low`` is 0, it starts at the first step, because load 0 measures nothing."""
+        """Returns the initial grid. If ``low`` is 0, the grid starts at ``tolerance``, because load 0 has no packets to
+        measure."""
         grid = {round(i * self.steps / FIRST) for i in range(FIRST + 1)} - ({0} if self.low == 0 else set())
         return [self.load(step) for step in sorted(grid | ({1} if self.low == 0 else set()))]
 
@@ -66,7 +67,7 @@ def adaptive(low: float = 0.0, high: float = 1.0, tolerance: float = 0.01) -> Ad
     try:
         bottom, top, step = (_exact(float(x)) for x in (low, high, tolerance))
         sound = 0 <= bottom < top <= 1 and 0 < step <= top - bottom <= MOST_STEPS * step
-    except (TypeError, ValueError, InvalidOperation):  # Decimal raises it when it compares NaN
+    except (TypeError, ValueError, InvalidOperation):  # Decimal raises InvalidOperation when it compares NaN
         sound = False
     if not sound:
         raise ConfigError(f"adaptive(low={low!r}, high={high!r}, tolerance={tolerance!r}): it needs 0 <= low < high "
@@ -89,7 +90,8 @@ def parse_adaptive(text: str) -> Adaptive:
 
 def refined(loads: Adaptive, settings: Sequence[Mapping[str, Any]],
             results: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Returns the settings that a sweep must still run: more loads for each setting of the other keys, same seeds."""
+    """Returns the settings that a sweep must still run: for each combination of the other keys, the loads that the
+    refinement adds, with the same seeds."""
     lines: dict[str, dict[float, list[Mapping[str, Any]]]] = {}
     seeds: dict[str, dict[str, Mapping[str, Any]]] = {}
     for setting, result in zip(settings, results, strict=True):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Timed = tuple[list[dict], float]  # an experiment's rows, and the seconds it took
 
 
-# of the table that published() returns
+# columns of the table that published() returns
 COLUMNS = ("experiment", "setting", "quantity", "published", "unit", "tolerance", "source")
 _unmeasured: ContextVar[bool] = ContextVar("unmeasured", default=False)
 
@@ -45,9 +45,9 @@ def row(experiment: str, quantity: str, source: str, setting: str, published: fl
     as :func:`once` returns, so that :func:`published` needs no run.
 
     A row is of one of three kinds. published: the source prints the number or relation, which is compared with the
-    measured value; verdict match, better or out. check: ``published`` is the value that must result by construction (a
-    count, a formula, another implementation); verdict holds or broken. context (``published`` is None): the source has
-    no value to compare with; verdict context.
+    measured value; its verdict is match (within the tolerance), better or out. check: ``published`` is the value that
+    must result by construction (a count, a formula, another implementation); verdict holds or broken. context
+    (``published`` is None): the source has no value to compare with; verdict context.
 
     tolerance: absolute, in ``unit``. uncertainty: of the measured value, in ``unit``; the verdict is better only if the
     difference exceeds it.
@@ -147,7 +147,8 @@ def timed_by_name(name: str, full: bool, keep: str) -> Timed:
 
 
 def rows_or_error(result: Callable[[], Timed]) -> Timed | Exception:
-    """Returns the result or its error, so that a failed experiment does not discard the rows of the others."""
+    """Returns the result of the function, or the exception that it raised, so that a failed experiment does not discard
+    the rows of the others."""
     try:
         return result()
     except Exception as error:
@@ -166,7 +167,7 @@ def each(names: tuple[str, ...], full: bool, keep: str, jobs: int) -> Iterator[t
         with TerminateAsInterrupt():
             futures = {name: pool.submit(timed_by_name, name, full, keep) for name in runs}
             yield from ((name, rows_or_error(future.result)) for name, future in futures.items())
-    except BaseException:  # end the experiments that are still running
+    except BaseException:  # end the processes of experiments that are still running
         for process in multiprocessing.active_children():
             process.terminate()
         pool.shutdown(wait=False, cancel_futures=True)
@@ -199,8 +200,8 @@ def counts(rows: list[dict]) -> dict[str, int]:
 
 
 def table(done: dict[str, Timed]) -> Iterator[str]:
-    """Yields a line for each experiment with its verdicts and seconds, the sums, and the rows that are out or
-    broken."""
+    """Yields the lines of the final table: for each experiment the number of rows with each verdict, and its seconds;
+    the sums; and all rows whose verdict is out (outside the tolerance) or broken (a check that does not hold)."""
     yield f"{'experiment':<26}" + "".join(f"{v:>8}" for v in VERDICTS) + f"{'seconds':>9}"
     everything = [line for rows, _ in done.values() for line in rows]
     for name, (rows, seconds) in [*done.items(), ("all", (everything, sum(s for _, s in done.values())))]:
@@ -231,7 +232,7 @@ def main(names: list[str], list_only: bool, as_json: bool, full: bool, keep: str
             continue
         done[name] = result
         rows = result[0]
-        if markdown:  # stdout has only the page
+        if markdown:  # the page alone goes to stdout
             print(f"{name:<26} {done[name][1]:.1f} s", file=sys.stderr, flush=True)
         if as_json or markdown:
             continue

@@ -1,4 +1,5 @@
-"""The page of `flitlab reproduce --markdown`: its origin, all experiments, rows that are out, every judged row."""
+"""The page of `flitlab reproduce --markdown`: how it was made, a table of all experiments, the rows outside their
+tolerance, and every judged row."""
 
 from __future__ import annotations
 
@@ -90,7 +91,8 @@ def section(name: str, rows: list[dict]) -> Iterator[str]:
 def page(done: Done, command: str, version: str, full: bool = False, made: str | None = None,
          took: float | None = None) -> Iterator[str]:
     """Yields the lines of the page. command: the command line; made: the day, such as 2026-01-31 (default: today);
-    took: seconds, less than the sum of the experiments if several ran at a time."""
+    took: seconds of the whole command, which is less than the sum of the experiments' seconds if several ran at a
+    time."""
     known = [s for _, s in done.values() if s is not None]
     took = took or sum(known)
     told = f" It took {duration(took)}." if took else ""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from flitlab.channels import Channels
     from flitlab.experiment import Experiment
 
-# Common wrong names -> hint.
+# Wrong names that users often try -> hint for the message.
 NEARLY = {
     "latency": " It is latency_cycles (mean, ci95, p50, p95, p99, max), from creation to the tail's arrival.",
     "network_latency": " It is network_latency_cycles, from injection to the tail's arrival.",
@@ -130,7 +130,8 @@ class Model(Record):
 
 
 class Result(Record):
-    """One run; attributes are the keys of ``flitlab run --json``, e.g. ``result.latency_cycles.mean``.
+    """The measured values of one run. Attributes are the keys of ``flitlab run --json``, e.g.
+    ``result.latency_cycles.mean``.
 
     Loads are in flits/cycle/terminal. In a closed loop, packets, loads and latency cover requests and replies; in
     events and traces, replies are the packets with id >= 2**31.
@@ -179,7 +180,7 @@ class Result(Record):
         self._experiment = experiment
         self._channel_flits = values.get("channel_flits")
 
-    # Types of result["accepted"] and so on for type checkers.
+    # For type checkers: the types of result["accepted"] and other items.
     @overload
     def __getitem__(self, name: Literal[
         "offered", "accepted", "wall_seconds", "router_cycles_per_second", "channel_utilization.mean",

@@ -1,4 +1,4 @@
-"""Rows: the table of a sweep, stored by column with nine bytes per cell, so that 100,000 rows take about 50 MB."""
+"""Rows: the table of a sweep, stored by column with nine bytes per cell. 100,000 rows take about 50 MB."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-# Kinds of cells. A cell has a kind and eight bytes, which are 0 for the first four kinds.
+# Kinds of cells. A cell has a kind and eight bytes for its value; the bytes are 0 for the first four kinds, which have
+# no value.
 _MISSING, _NONE, _FALSE, _TRUE, _INTEGER, _NUMBER, _HASH, _WORD = range(8)
 _ZERO = bytes(8)
 _Q, _D = struct.Struct("<q"), struct.Struct("<d")
@@ -26,7 +27,7 @@ class _Column:
     def __init__(self) -> None:
         self.kinds = bytearray()  # [row] kind of the cell
         self.bits = bytearray()  # [row][8] bytes of the cell
-        self.words: list[Any] = []  # distinct values of cells of kind _WORD
+        self.words: list[Any] = []  # distinct values of the cells of kind _WORD, which store an index in this list
         self.word_index: dict[Any, int] = {}  # type and value -> index in `words`
 
     def put(self, row: int, value: Any) -> None:
@@ -50,7 +51,7 @@ class _Column:
             return _HASH, bytes.fromhex(value)
         try:
             word_number = self.word_index.setdefault((kind, value), len(self.words))
-        except TypeError:  # a list, which cannot be a key
+        except TypeError:  # the value is a list, which cannot be a dictionary key
             word_number = len(self.words)
         if word_number == len(self.words):
             self.words.append(value)

@@ -33,8 +33,7 @@ class TerminateAsInterrupt:
 
 
 def rounded(experiment: Experiment) -> Iterator[str]:
-    """Yields a warning for each window that is not a whole number of epochs, because runs end windows only with an
-    epoch."""
+    """Yields a warning for each window that is not a whole number of epochs: a run ends it with the next epoch."""
     flat, epoch = experiment.flat(), experiment.core.epoch_cycles()
     for path in ("run.warmup_cycles", "run.measure_cycles"):
         if isinstance(cycles := flat.get(path), int) and cycles % epoch:

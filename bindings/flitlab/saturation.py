@@ -14,7 +14,7 @@ from flitlab.refinement import MOST_STEPS
 from flitlab.runner import TerminateAsInterrupt, rounded, run_keeping
 
 SEEDS = 2**53 - 1  # number of distinct values of run.seed
-PRECISION = 0.05  # of automatic windows; low, because the exact latency is not needed
+PRECISION = 0.05  # least run.precision of automatic windows: coarse, because a search does not need the exact latency
 
 
 class Border:
@@ -27,9 +27,10 @@ class Border:
     cannot be located to within the tolerance anyway. At any load, at least one verdict in a hundred is assumed wrong.
     """
 
-    STEPS = 20  # per tolerance
-    WIDTHS = (0.05, 0.2, 0.8)  # in tolerances; one width above the border, 73 % of the runs are saturated
-    WRONG = 0.01  # probability of a wrong verdict far from the border
+    STEPS = 20  # number of steps per tolerance
+    # Widths of the uncertain region, in tolerances. One width above the saturation load, 73 % of runs are saturated.
+    WIDTHS = (0.05, 0.2, 0.8)
+    WRONG = 0.01  # probability of a wrong verdict far from the saturation load
 
     def __init__(self, low: float, high: float, tolerance: float):
         steps = int(np.ceil((high - low) / tolerance * self.STEPS))
@@ -39,7 +40,8 @@ class Border:
         self.posterior = np.full((len(self.WIDTHS), steps), 1 / steps / len(self.WIDTHS))
 
     def quantile(self, part: float) -> float:
-        """Returns the load below which the border lies with probability ``part``, to half a step."""
+        """Returns the load below which the saturation load lies with probability ``part``: the middle of the step that
+        contains it."""
         below = np.cumsum(self.posterior.sum(axis=0))
         return float(self.loads[np.searchsorted(below, part * below[-1])])
 

@@ -52,7 +52,7 @@ def inches(width: Any) -> float | None:
 
 class style:
     """``fl.style("ieee")`` makes all later figures fit a column of a two-column paper; ``with fl.style("ieee"):`` only
-    figures drawn inside. They are 3.5 inches wide, in Times of 8 points, ticks and legend of 7. Save them as PDF or
+    figures drawn inside. They are 3.5 inches wide, in Times of 8 points, ticks and legend of 7. Save figures as PDF or
     SVG: ``curve.save_plot("latency.pdf")``.
 
     Raises ConfigError for an unknown style.

@@ -90,10 +90,11 @@ class _Points:
     def __init__(self, experiment: Experiment, settings: Sequence[Mapping[str, Any]]):
         self.experiment, self.settings = experiment, settings
         self.digests: list[bytes] = []
-        # [point] number of its structure; points of one structure can be replicas of one job
+        # [point] number of its structure (all parameters that determine the network); points with equal structure can
+        # be replicas of one job
         self.structures: list[int] = []
         numbers: dict[str, int] = {}
-        told: dict[str, None] = {}  # each warning once
+        told: dict[str, None] = {}  # warnings given so far, so that each is given once
         for setting in settings:
             with _of_point(setting):
                 point = experiment.set(setting)
@@ -205,7 +206,8 @@ def sweep(
     curve.results = journal.results(points.digests, curve.rows)
     if folder:
         with writing(folder):
-            curve.to_csv(folder / "curve.csv", configuration=False)  # experiment.toml has it
+            # Without the configuration, which experiment.toml has.
+            curve.to_csv(folder / "curve.csv", configuration=False)
             curve.save_plot(folder / "curve.png")
     return curve
 
@@ -262,7 +264,8 @@ def _run_missing(points: _Points, journal: Finished, backend, threads, executor,
 
 
 def _interrupted_first(under_way: RunningJob | None, points: _Points, groups: list[list[int]]) -> list[list[int]]:
-    """Returns the groups, first an interrupted one with all of its original points, which its checkpoint contains."""
+    """Returns the groups of points to run. If a job was interrupted, its group comes first and has all of its original
+    points, because its checkpoint contains them all."""
     places = {digest: i for i, digest in enumerate(points.digests)}
     stopped = under_way.read() if under_way and groups else []
     if not stopped or not all(digest in places for digest in stopped):
@@ -289,7 +292,8 @@ def _run_group(under_way: RunningJob | None, points: _Points, group: list[int], 
     except _core.ConfigError as error:
         if not under_way.checkpoint.exists() or not str(error).startswith("checkpoint "):
             raise
-        warnings.warn(f"{error} Its points run again.", stacklevel=2)  # of another version of flitlab, or damaged
+        # The checkpoint is damaged, or from another version of flitlab.
+        warnings.warn(f"{error} Its points run again.", stacklevel=2)
         under_way.checkpoint.unlink()
         results = run(under_way.checkpoint)
     for i, result in zip(group, results, strict=True):

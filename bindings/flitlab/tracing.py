@@ -48,7 +48,7 @@ def trace_events(experiment: Experiment, first: int, last: int, routers: set[int
     """Yields the events of cycles first to last - 1 at the chosen routers and their terminals, in order of cycles."""
     per_router = terminals_per_router(experiment)
     traced = Network(experiment, trace=True)
-    if first:  # without tracing up to the window, which is faster
+    if first:  # run up to the window without tracing, which is faster
         traced.go_on_from(Network(experiment).step(first))
     while traced.cycle < last:
         traced.step(min(64, last - traced.cycle))

@@ -14,8 +14,8 @@ from flitlab.journal import write_anew
 
 @contextmanager
 def writing(folder: Path | None) -> Iterator[None]:
-    """Turns operating system errors of a sweep's own files into ConfigErrors that name its folder. Errors of workers,
-    which may be OSErrors too, are not raised inside."""
+    """Turns operating system errors of a sweep's own files into ConfigErrors that name its folder. Code inside must not
+    run workers, because their errors may be OSErrors, too."""
     try:
         yield
     except OSError as error:

@@ -28,7 +28,8 @@ _SENSING = Missing("choice of congestion measures; minimal_adaptive routing coun
 _THRESHOLD = Missing("latency limit for saturation; flitlab tests whether source queues grow")
 _WATCH = Missing("list of packets to watch; `flitlab trace` writes all events of chosen routers")
 
-# Simulator -> its name of a parameter -> flitlab's dotted path and how it differs, or the feature that flitlab lacks.
+# Simulator -> the simulator's name of a parameter -> flitlab's dotted path with a note on differences, or the feature
+# that flitlab lacks.
 KEYS: dict[str, dict[str, tuple[str, str] | Missing]] = {
     "BookSim": {
         "num_vcs": ("router.vcs", ""), "vc_buf_size": ("router.buffer_flits", ""),

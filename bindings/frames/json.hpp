@@ -26,11 +26,11 @@ class Json {
   Json& put(double x);  ///< null for NaN and infinity
   Json& put(u32 x) { return whole(x); }
   Json& put(std::int64_t x) { return whole(x); }
-  Json& put(u64 x);  ///< as text above 2^53, which JavaScript's numbers cannot represent exactly
+  Json& put(u64 x);  ///< above 2^53 as a string, because JavaScript's numbers cannot represent such a number exactly
   Json& put(const Value& value);
   Json& put(const Datum& value);
   Json& null() { return raw("null"); }
-  /// Appends text that is JSON already.
+  /// Appends text that is already JSON.
   Json& raw(std::string_view written);
 
   template <class T>
@@ -42,7 +42,7 @@ class Json {
 
  private:
   void comma();
-  /// Appends comma and digits in one call, because most of a recording consists of such numbers.
+  /// Appends a comma and the digits of a number in one call, because most of a recording consists of numbers.
   template <class Whole>
   Json& whole(Whole x) {
     char written[24] = {','};
@@ -57,11 +57,11 @@ class Json {
 
 /// Writes an inspected item as [kind, name, [[name, value, unit, help], ...], [part, ...]].
 void put_tree(Json& json, const InspectNode& node);
-/// Writes how to read such a tree from the bytes of an item: a list of its fields, each [name, unit, help, offset in
-/// bytes, number of elements, 1 if they are a list, lowest bit, number of bits (0: all), bytes per element, 1 if it is
-/// signed, list of its members].
+/// Writes a schema with which a caller can read such a tree from the bytes of an item: a list of the item's fields.
+/// Each field is [name, unit, help, offset in bytes, number of elements, 1 if they are shown as a list, lowest bit,
+/// number of bits (0: all), bytes per element, 1 if it is signed, list of its members].
 void put_schema(Json& json, const ItemKind& kind);
-/// Writes the texts of a router in the machine's terms: per port [note, [[name, note] per virtual channel]].
+/// Writes texts about a router in the machine's terms: for each port [note, [[name, note] for each virtual channel]].
 void put_texts(Json& json, const InspectNode& router);
 
 }  // namespace flitlab

@@ -25,7 +25,7 @@ Recorder::Recorder(SteppedNetwork& network, std::vector<u32> routers, u32 window
 }
 
 void Recorder::restart() {
-  network_.take_events();  // discard the events before the recording
+  network_.take_events();  // discards the events from before the recording
   deadlock_.clear();
   texts_.clear();
   state_.clear();
@@ -42,7 +42,8 @@ void Recorder::restart() {
 }
 
 void Recorder::put_steps(Json& json, u32 cycles) {
-  const u32 period = std::max(1u, network_.routers() / 64);  // a deadlock search takes longer than a cycle
+  // Cycles between two deadlock searches, because a search takes longer than a cycle.
+  const u32 period = std::max(1u, network_.routers() / 64);
   json.open('[');
   for (u32 i = 0; i < cycles; ++i) {
     network_.step(1);
@@ -183,7 +184,8 @@ void Recorder::put(Json& json, const Frame& frame) const {
   }
   if (!frame.state.empty()) {
     json.key("s").open('{');
-    u32 drawn = kNone, before = 0;  // positions as differences: fewer digits
+    // Index of the router, and of the word; positions are written as differences, which have fewer digits.
+    u32 drawn = kNone, before = 0;
     for (const Change& change : frame.state) {
       if (drawn != change.drawn) {
         if (drawn != kNone) json.close(']');
@@ -207,7 +209,8 @@ void Recorder::FrameState::apply(const Frame& next) {
   for (const Change& change : next.state) state[change.drawn][change.place] += change.difference;
 }
 
-/// Drops the oldest frame and applies the next one to the state before it.
+/// Drops the oldest frame, and applies the changes of the next frame to `first_`, which then is the state of that
+/// frame.
 void Recorder::drop_first() {
   frames_.pop_front();
   first_.apply(frames_.front());
@@ -220,8 +223,8 @@ u32 Recorder::stage(const std::string& name) {
   return place;
 }
 
-/// Returns one row per virtual channel of the drawn routers, with the columns of an inspected channel; kNone: no value.
-/// Also records the occupancy of these routers in the frame where it has changed.
+/// Returns one row for each virtual channel of the drawn routers. Its columns are those of an inspected channel; kNone:
+/// no value. Also adds the occupancy of each router to the frame if it has changed.
 std::vector<Recorder::Row> Recorder::record_routers(Frame& frame) {
   std::vector<Row> rows;
   rows.reserve(rows_.size());
@@ -244,7 +247,7 @@ std::vector<Recorder::Row> Recorder::record_routers(Frame& frame) {
   return rows;
 }
 
-/// Records the rows that have changed; all rows if the set of virtual channels has changed.
+/// Adds to the frame the rows that have changed; adds all rows if the set of virtual channels has changed.
 void Recorder::find_changes(Frame& frame) {
   std::vector<Row> before = std::exchange(rows_, record_routers(frame));
   const auto same_channel = [](const Row& a, const Row& b) {
@@ -262,7 +265,7 @@ void Recorder::find_changes(Frame& frame) {
     }
 }
 
-/// Records the lengths of source queues that have changed.
+/// Adds to the frame the lengths of the source queues whose length has changed.
 void Recorder::record_queues(Frame& frame, const std::vector<TimedEvent>& events) {
   std::set<u32> touched;
   for (const TimedEvent& e : events)
@@ -273,7 +276,7 @@ void Recorder::record_queues(Frame& frame, const std::vector<TimedEvent>& events
   }
 }
 
-/// Records the names and notes of ports in the machine's terms where they have changed.
+/// Adds to the frame the names and notes of ports in the machine's terms, for each router where one has changed.
 void Recorder::record_texts(Frame& frame) {
   if (!has_texts_) return;
   const auto record_changes = [&](u32 router) {
@@ -287,7 +290,7 @@ void Recorder::record_texts(Frame& frame) {
     for (const u32 router : inspected) record_changes(router);
 }
 
-/// Records the changes in the state of each router; in the first frame all words that are not 0.
+/// Adds to the frame the words of each router's state that have changed; in the first frame, all words that are not 0.
 void Recorder::record_state(Frame& frame) {
   if (routers_.size() > kDetailLimit) return;
   state_.resize(routers_.size());
@@ -296,7 +299,7 @@ void Recorder::record_state(Frame& frame) {
     const std::span<const std::byte> bytes = network_.router_bytes(routers_[drawn]);
     std::vector<u32>& known = state_[drawn];
     known.resize(bytes.size() / sizeof(u32));
-    for (u32 i = 0; i < known.size(); i += 2) {  // items consist of pairs of words, most of which do not change
+    for (u32 i = 0; i < known.size(); i += 2) {  // two words are compared at a time; most words do not change
       u32 now[2];
       std::memcpy(now, &bytes[i * sizeof(u32)], sizeof now);
       if (now[0] == known[i] && now[1] == known[i + 1]) continue;
@@ -322,7 +325,7 @@ void Recorder::put_events(Json& json, const std::vector<TimedEvent>& events) con
   json.close(']');
 }
 
-/// Writes the flits that each channel has carried in the cycle, if any.
+/// Writes the number of flits that each channel has carried in the cycle, for channels that carried any.
 void Recorder::put_use(Json& json) {
   std::vector<ChannelUse> now = network_.channels();
   json.key("u").open('[');
@@ -332,7 +335,7 @@ void Recorder::put_use(Json& json) {
   carried_ = std::move(now);
 }
 
-/// Writes the numbers of flits created and delivered in the cycle.
+/// Writes the number of flits created and the number of flits delivered in the cycle.
 void Recorder::put_loads(Json& json) {
   const auto totals = network_.totals();
   const u64 created = totals.at("flits_created"), delivered = totals.at("flits_delivered");

@@ -1,5 +1,6 @@
-/// Interface of the core to a page's worker (embind): one network that the scope shows, and runs for points of a curve.
-/// All functions return JSON. For wrong input they return { "error": text } with the core's message.
+/// Interface between the core and the worker of a web page (embind): one network that the page's scope (its animated
+/// view) shows, and runs for points of a latency curve. All functions return JSON. For wrong input they return {
+/// "error": text } with the core's message.
 #include <emscripten/bind.h>
 
 #include <algorithm>
@@ -24,8 +25,8 @@ namespace {
                     "or a list of [flits, weight] pairs.");
 }
 
-/// Converts a number of JavaScript, which has one type: whole numbers become integers, which real-valued parameters
-/// also accept.
+/// Converts a number from JavaScript, which has only one type of numbers. A whole number becomes an integer; parameters
+/// of type float accept integers too.
 Value number_from(double x) {
   constexpr double kMostExact = 9007199254740992.0;
   if (x == static_cast<double>(static_cast<std::int64_t>(x)) && x >= -kMostExact && x <= kMostExact)
@@ -59,7 +60,8 @@ Value value_from(const std::string& path, const val& x) {
   return lengths;
 }
 
-/// Resolves an experiment. `config`: values by dotted path. `texts`: contents of the files it names, by dotted path.
+/// Resolves an experiment. `config`: values by dotted path. `texts`: contents of the files that the configuration
+/// names, by the dotted path of the parameter.
 Experiment experiment_from(const val& config, const val& texts) {
   RawConfig raw;
   for (const std::string& path :
@@ -74,7 +76,7 @@ Experiment experiment_from(const val& config, const val& texts) {
   return Experiment::resolve(raw, ".", std::move(shared));
 }
 
-/// Returns the JSON object that `work` writes, or { "error": text }.
+/// Returns the JSON text that `work` writes, or { "error": text } if `work` throws.
 template <class Work>
 std::string answer(Work&& work) {
   Json json;
@@ -90,7 +92,7 @@ std::string answer(Work&& work) {
   }
 }
 
-/// Writes every resolved parameter: path, value, type, range, choices, unit and help.
+/// Writes every resolved parameter as an object: path, value, type, range, choices, unit and help.
 void put_parameters(Json& json, const Experiment& experiment) {
   static constexpr const char* kTypes[] = {"bool",   "int",      "float",   "string",
                                            "choice", "int list", "lengths", "int or auto"};
@@ -107,7 +109,8 @@ void put_parameters(Json& json, const Experiment& experiment) {
   json.close(']');
 }
 
-/// The network that the scope shows; it draws the first Recorder::kMostDrawn routers.
+/// The network that the page's scope shows, with its recorder. The recorder draws the first Recorder::kMostDrawn
+/// routers.
 struct Shown {
   Experiment experiment;
   SteppedNetwork network;
@@ -124,7 +127,7 @@ struct Shown {
   }
 };
 
-std::unique_ptr<Shown> current;  ///< null before begin()
+std::unique_ptr<Shown> current;  ///< the network that is shown; null before begin()
 
 Shown& shown() {
   if (!current) throw ConfigError("no network has been started.");
@@ -144,7 +147,7 @@ void put_restarted(Json& json) {
   put_state(json);
 }
 
-/// Makes a new network. If it is invalid, the old network stays.
+/// Makes a new network. If the configuration is invalid, the old network stays.
 std::string begin(const val& config, const val& texts) {
   return answer([&](Json& json) {
     const Experiment experiment = experiment_from(config, texts);
@@ -166,10 +169,10 @@ std::string step(u32 cycles) {
   });
 }
 
-/// Longest time of an answer, so that the user can stop.
+/// Longest time for which a call computes, so that the user can stop it.
 constexpr auto kMostOfAnAnswer = std::chrono::milliseconds(300);
 
-/// Advances by up to `cycles` without recording, as far as the time permits, and restarts the recording.
+/// Advances the network by up to `cycles` without recording, for at most kMostOfAnAnswer, and restarts the recording.
 std::string skip(u32 cycles) {
   return answer([&](Json& json) {
     Shown& now = shown();
@@ -204,7 +207,7 @@ std::string inspect(u32 router) {
   });
 }
 
-/// Returns cycle and state hash, which equal those of a native build.
+/// Returns the cycle and the hash of the state. The hash equals that of a native build at the same cycle.
 std::string hash() {
   return answer(
       [&](Json& json) { json.member("cycle", shown().network.cycle()).member("hash", shown().network.state_hash()); });
@@ -215,7 +218,7 @@ void put_latency(Json& json, const LatencyStats& s) {
   json.member("max", s.max).close('}');
 }
 
-/// Runs a point of a curve: warm-up, measurement window and drain. Calls progress(cycle) after every epoch.
+/// Runs one point of a latency curve: warm-up, measurement window and drain. Calls progress(cycle) after every epoch.
 std::string run(const val& config, const val& texts, const val& progress) {
   return answer([&](Json& json) {
     const Experiment experiment = experiment_from(config, texts);

@@ -11,19 +11,20 @@ namespace flitlab {
 
 /// Returns a parameter's value as a Python object.
 pybind11::object to_python(const Value& value);
-/// Returns a configuration from a dict of dotted paths and values. ConfigError for a value of a type that no parameter
+/// Returns a configuration from a dict whose keys are dotted paths. ConfigError for a value whose type no parameter
 /// has.
 RawConfig from_python(const pybind11::dict& flat);
 
 /// Returns None for not-a-number, an int for a whole number below 9e15 in magnitude, otherwise a float.
 pybind11::object number(double x);
-/// Returns a result with its configuration.
+/// Returns a result together with its configuration.
 pybind11::dict to_dict(const Experiment& experiment, const Result& result);
-/// Returns kind, help, name, note, values (name, value, unit, help) and parts of an inspected item.
+/// Returns an inspected item as a dict: kind, help, name, note, values (name, value, unit, help) and parts.
 pybind11::dict to_dict(const InspectNode& node);
-/// Returns the kinds of items: name, count, fields and absent fields, each with name, count, unit, meaning and members.
+/// Returns the kinds of items: name, count, fields and absent fields. Each field has name, count, unit, meaning and
+/// members.
 pybind11::list to_list(const StateLayout& layout);
-/// Returns events as dicts. `own`: name of the events that only the router model has.
+/// Returns events as dicts. `own`: name of the event kind that only this router model has.
 pybind11::list events_to_list(const std::vector<TimedEvent>& events, std::string_view own);
 
 }  // namespace flitlab

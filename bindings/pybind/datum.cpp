@@ -28,7 +28,7 @@ struct ToPython {
   }
 };
 
-/// Path of a value among the arguments. The text is made only for an error message.
+/// Path of a value inside the arguments, for error messages. Its text is made only if a message needs it.
 struct ArgumentPath {
   const ArgumentPath* outer;
   std::string name;
@@ -89,7 +89,8 @@ Datum from_python(const ArgumentPath& path, const py::handle& x) {
     if (const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(x.ptr())))
       return from_integer(path, number);
   PyErr_Clear();
-  if (py::isinstance<py::sequence>(x) && !py::isinstance<py::bytes>(x)) return from_items(path, x);  // e.g. a range
+  // Any other sequence, such as a range.
+  if (py::isinstance<py::sequence>(x) && !py::isinstance<py::bytes>(x)) return from_items(path, x);
   throw ConfigError(path.text() + " = " + std::string(py::repr(x)) +
                     " has a type that no argument has: use numbers, strings, true or false, None, lists and dicts.");
 }

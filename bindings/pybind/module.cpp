@@ -1,5 +1,5 @@
-/// The extension module flitlab._core: configuration, runs and the stepped network. It only converts types. The public
-/// interface is in Python (bindings/flitlab).
+/// The extension module flitlab._core: configuration, runs and the stepped network. It only converts types; the public
+/// interface is the Python code in bindings/flitlab.
 #include <pybind11/functional.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -53,7 +53,7 @@ py::list parameters() {
   return list;
 }
 
-/// Returns a model's own parameters, topology parameters first.
+/// Returns the parameters that only this model has, topology parameters first.
 py::list parameters_of_model(const ModelRecord& model) {
   py::list list;
   for (const ParamRecord& r : model.topology) list.append(to_dict(r));
@@ -78,7 +78,7 @@ py::list totals_to_list(TotalTable table) {
   return list;
 }
 
-/// Returns the records of all router kinds.
+/// Returns the descriptions of all router kinds.
 py::list models_to_list() {
   py::list list;
   for (const ModelRecord& model : models()) {
@@ -124,8 +124,8 @@ py::dict backends() {
   return all;
 }
 
-/// Returns texts that stay in Python's memory as long as an experiment refers to them. The last reference may be
-/// released on any thread, so the deleter takes the GIL.
+/// Returns texts without copying them. They stay in Python's memory as long as an experiment refers to them. Any thread
+/// may release the last reference, so the deleter takes the GIL.
 SharedTexts shared_texts(const py::dict& texts) {
   SharedTexts shared;
   for (const auto& [path, value] : texts) {

@@ -11,7 +11,8 @@
 namespace flitlab {
 namespace {
 
-/// Returns the edit distance of two words: letters to delete, insert, replace or exchange with their neighbour.
+/// Returns the edit distance of two words: the number of letters to delete, insert, replace or exchange with a
+/// neighbour.
 std::size_t edit_distance(const std::string& a, const std::string& b) {
   std::vector<std::size_t> before, above, row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -47,7 +48,7 @@ std::string expected(const ParamRecord& r) {
   return "";
 }
 
-/// Returns a hint on what to change, if the value shows what the user meant; otherwise "".
+/// Returns a hint on what to change if the value shows what the user meant, or "".
 std::string type_hint(const ParamRecord& r, const Value& v) {
   const bool wants_integer = r.type == ParamType::kInt || r.type == ParamType::kIntOrAuto;
   if (const auto* x = std::get_if<double>(&v); x && wants_integer && *x == std::floor(*x) && std::fabs(*x) < 1e15)
@@ -81,7 +82,7 @@ std::string lower(std::string text) {
 
 constexpr std::size_t kTooFar = ~std::size_t{0};
 
-/// Returns the edit distance of two words, or kTooFar if they are not similar (see nearest()).
+/// Returns the edit distance of two words, or kTooFar if they are not similar by the rule of nearest().
 std::size_t slips(const std::string& word, const std::string& candidate) {
   constexpr std::size_t kShortestBeginning = 3;
   const std::size_t d = edit_distance(word, candidate), common = std::min(word.size(), candidate.size());
@@ -116,7 +117,7 @@ std::string nearest(const std::string& word, const std::vector<std::string>& can
   for (const std::string& candidate : candidates) {
     std::size_t d = slips(lower(last_name(word)), lower(last_name(candidate)));
     if (d != kTooFar) d += lower(section(word)) != lower(section(candidate));
-    if (d >= least) continue;  // the first of equals
+    if (d >= least) continue;  // of equally similar candidates, keep the first
     least = d;
     best = candidate;
   }
@@ -233,7 +234,8 @@ void unknown_key(const std::string& path, const Value& value, std::string_view k
                       std::string(kind) + "\": remove the key (--unset " + path + ") or change router.kind.");
   std::vector<std::string> known;
   for (const ParamRecord* record : parameters_of(kind)) known.emplace_back(record->path);
-  const std::string name = to_text(Value{path});  // a quoted TOML key may hold anything
+  // to_text() puts a key in quotes and escapes it, because a TOML key may have any characters.
+  const std::string name = to_text(Value{path});
   throw ConfigError("unknown key " + (name.size() == path.size() + 2 ? path : name) + " = " + shown(value) +
                     did_you_mean(nearest(path, known)) + " `flitlab inspect` lists all keys of a configuration.");
 }

@@ -14,7 +14,7 @@
 namespace flitlab {
 namespace {
 
-/// Returns whether all terminals of the grid exist and take part in the traffic.
+/// Returns whether all terminals of the network's grid exist and take part in the traffic.
 bool is_whole(const Experiment& e) {
   const auto whole = model_of(e.kind()).whole;
   return !whole || whole(e);
@@ -69,8 +69,8 @@ void check_pattern(const Experiment& e) {
                       "hot_spot, random_permutation or matrix.");
   if (pattern == "matrix" && e.str(param::traffic.matrix_file).empty())
     throw ConfigError("traffic.pattern = \"matrix\" needs traffic.matrix_file (CSV lines source,destination,value).");
-  // The size of a graph is in its file, and only the plan has the list of terminals of an incomplete machine that take
-  // part. Plans check these.
+  // Two cases are left to plans: the size of a graph is only in its file, and only the plan of an incomplete machine
+  // knows which terminals take part.
   if (!graph && is_whole(e)) check_permutation(pattern, grid_shape(e), terminal_count(e));
   if (pattern == "hot_spot" && !graph)
     for (u32 hot : e.ints(param::traffic.hot_terminals))
@@ -112,10 +112,10 @@ void check_lengths(const Experiment& e) {
                       "\"geometric\": give one number, the mean, or use \"list\".");
 }
 
-/// Calls `f` with possible packet lengths, the longest and the shortest among them.
+/// Calls `f` with possible packet lengths, which include the longest and the shortest.
 template <class F>
 void for_each_length(const Experiment& e, F f) {
-  // Lines of a trace are checked when they are read; the model sets the length of packets of a broadcast.
+  // The lines of a trace are checked when they are read. In a broadcast the model sets the length of packets.
   if (e.is({param::traffic.mode, "trace"}) || e.is({param::traffic.mode, "broadcast"})) return f(1);
   if (e.is({param::traffic.mode, "program"})) {
     const PacketFormat format = packet_format(e);
@@ -138,7 +138,7 @@ void for_each_length(const Experiment& e, F f) {
 }  // namespace
 
 std::string size_text(const Experiment& e) {
-  // If a network has several of these parameters, the first one has the largest effect on its size.
+  // If a network has several of these parameters, the first one in this list has the largest effect on its size.
   for (std::string_view key : {"file", "shape", "dimensions", "nodes", "levels", "radix", "ports"}) {
     const std::string path = "topology." + std::string(key);
     if (e.has(path)) return path + " = " + shown(e.at(path));
@@ -196,7 +196,7 @@ u32 shortest_packet(const Experiment& e) {
 }
 
 double mean_packet(const Experiment& e) {
-  if (geometric(e)) {  // mean of min(n, longest): the sum of P(n >= k) for k up to longest
+  if (geometric(e)) {  // mean of min(length, longest): the sum of P(length >= k) for k from 1 to longest
     const double uncut = geometric_mean(e);
     return uncut * (1 - std::pow(1 - 1 / uncut, geometric_longest(e)));
   }

@@ -15,7 +15,7 @@
 namespace flitlab {
 namespace {
 
-/// One condition of a record's `only_if`.
+/// One condition in the member `only_if` of a parameter's record. A parameter applies only if all its conditions hold.
 struct Condition {
   explicit Condition(std::string_view text) {
     const std::size_t equals = text.find('=');
@@ -26,25 +26,26 @@ struct Condition {
       if (word != "true" && word != "false") word = to_text(word);
   }
 
-  /// Returns whether the condition holds for the parameters resolved so far. A key that does not apply has no value.
+  /// Returns whether the condition holds for the parameters resolved so far. If the condition's key does not apply,
+  /// only a condition of the kind "any value except ..." holds.
   bool holds(const Experiment& e) const {
     if (!e.has(key)) return other;
     return (std::find(words.begin(), words.end(), to_text(e.at(key))) == words.end()) == other;
   }
 
   std::string key;
-  bool other;                      ///< true: any value except `words`
-  std::vector<std::string> words;  ///< values, as TOML has them
+  bool other;                      ///< true: the condition holds for any value except `words`
+  std::vector<std::string> words;  ///< values as TOML text
 };
 
-/// Returns the first condition of a record that does not hold; nothing if the record applies.
+/// Returns the first condition of a parameter that does not hold; nothing if the parameter applies.
 std::optional<Condition> failing_condition(const ParamRecord& record, const Experiment& e) {
   for (const std::string& text : split_words(record.only_if, '&'))
     if (const Condition condition(text); !condition.holds(e)) return condition;
   return {};
 }
 
-/// Returns the reason why a record does not apply: the condition that fails, and the value of its key.
+/// Returns why a parameter does not apply: the condition that fails, and the present value of the condition's key.
 std::string why_not(const ParamRecord& record, const Experiment& e, const std::vector<const ParamRecord*>& records) {
   const Condition condition = *failing_condition(record, e);
   std::string text = "belongs to " + condition.key + (condition.other ? " other than " : " = ");
@@ -56,7 +57,7 @@ std::string why_not(const ParamRecord& record, const Experiment& e, const std::v
   return text + ", which itself " + why_not(**other, e, records);
 }
 
-/// Returns the default of a record. Some defaults depend on the model or the topology.
+/// Returns the default of a parameter. Some defaults depend on the model or the topology.
 Value default_for(const ParamRecord& record, const Experiment& e) {
   if (record.path == param::topology.shape.path && e.has(param::topology.kind) && e.str(param::topology.kind) == "ring")
     return IntList{8};

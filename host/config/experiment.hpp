@@ -1,5 +1,5 @@
 #pragma once
-/// A resolved configuration: all parameters that apply, checked against their records.
+/// A resolved configuration: all parameters that apply, with defaults filled in, checked against their records.
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,7 +12,7 @@
 
 namespace flitlab {
 
-/// A parameter with the same choices as the enumeration E. A parameter with other choices does not compile.
+/// A parameter whose choices are those of the enumeration E. A parameter with other choices does not compile.
 template <class E>
 struct ChoiceOf {
   const ParamRecord& record;
@@ -22,7 +22,7 @@ struct ChoiceOf {
   }
 };
 
-/// A parameter and one of its choices. A word that is not a choice of the parameter does not compile.
+/// A parameter and one of its choices. A word that is not one of the choices does not compile.
 struct WordOf {
   const ParamRecord& record;
   std::string_view word;
@@ -39,57 +39,58 @@ struct WordOf {
 
 class Experiment {
  public:
-  /// Checks a configuration and adds the defaults. `base_dir`: folder of relative file names. `texts`: texts in memory,
-  /// by the parameter that would otherwise name a file. Throws ConfigError for the first error.
+  /// Checks a configuration and adds the defaults. `base_dir`: folder to which relative file names refer. `texts`:
+  /// texts in memory that replace files, by the parameter that names the file. Throws ConfigError for the first error.
   static Experiment resolve(const RawConfig& given, std::string base_dir, SharedTexts texts = {});
 
   /// Returns the value of router.kind.
   const std::string& kind() const;
 
-  /// Values by record. All functions except has() throw ConfigError for a parameter that does not apply.
+  /// The functions below return the value of a parameter. All of them except has() throw ConfigError if the parameter
+  /// does not apply.
   bool has(const ParamRecord& p) const { return has(p.path); }
   bool flag(const ParamRecord& p) const;
   std::int64_t i64(const ParamRecord& p) const;
   u32 u32_of(const ParamRecord& p) const;
   double f64(const ParamRecord& p) const;
   const std::string& str(const ParamRecord& p) const;
-  /// kChoice: the enumerator that belongs to the word (FLITLAB_CHOICES).
+  /// For a parameter of type kChoice: returns the enumerator of its choice (FLITLAB_CHOICES).
   template <class E>
   E choice(ChoiceOf<E> p) const {
     return static_cast<E>(position(p.record));
   }
-  /// kChoice: whether the parameter has this word: `e.is({param::traffic.mode, "trace"})`.
+  /// For a parameter of type kChoice: returns whether its choice is this word: `e.is({param::traffic.mode, "trace"})`.
   bool is(WordOf p) const { return str(p.record) == p.word; }
   std::vector<u32> ints(const ParamRecord& p) const;
   const Lengths& lengths(const ParamRecord& p) const;
-  /// kIntOrAuto: whether the value is "auto".
+  /// For a parameter of type kIntOrAuto: returns whether its value is "auto".
   bool is_auto(const ParamRecord& p) const;
-  /// Returns a file name with base_dir in front of a relative one; "" stays "".
+  /// Returns a file name, to which base_dir is added if it is relative; "" stays "".
   std::string file(const ParamRecord& p) const;
-  /// Returns the text of a parameter that names a file.
+  /// Returns the text to which a parameter that names a file refers: the file, or a text in memory.
   TextSource text(const ParamRecord& p) const;
   const Value& at(const ParamRecord& p) const { return at(p.path); }
 
-  /// Returns a hash of the contents of all files and texts of the configuration, because names do not identify
+  /// Returns a hash of the contents of all files and texts of the configuration, because equal names may have different
   /// contents.
   u64 files_hash() const;
 
-  /// Returns all resolved parameters in record order.
+  /// Returns all resolved parameters and their values, in the order of the records.
   const std::vector<std::pair<std::string, Value>>& flat() const { return values_; }
-  /// Returns a text that is equal for experiments that can be replicas of one job.
+  /// Returns a text that is equal for two experiments if they can be replicas of one job.
   std::string structure_key() const;
-  /// Values by path, for conditions and users' input.
+  /// Returns a value by dotted path, for conditions and for input from the user.
   const Value& at(std::string_view path) const;
   bool has(std::string_view path) const;
 
  private:
-  /// Index of the value among the record's choices.
+  /// Returns the index of the value among the parameter's choices.
   u8 position(const ParamRecord& p) const;
 
   std::vector<std::pair<std::string, Value>> values_;
   std::vector<bool> per_replica_;
   std::vector<const ParamRecord*> files_;  ///< parameters that name a file or text
-  SharedTexts texts_;                      ///< texts in memory, in place of files
+  SharedTexts texts_;                      ///< texts in memory that replace files
   std::string base_dir_;
 };
 

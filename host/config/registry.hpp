@@ -1,5 +1,5 @@
 #pragma once
-/// The router models and all parameter records.
+/// The registry: the list of router models, and all parameter records.
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -16,33 +16,33 @@ class Plan;
 struct Tool;
 
 struct ModelRecord {
-  std::string_view kind;  ///< value of router.kind
+  std::string_view kind;  ///< the choice of router.kind
   std::string_view help;
   ParamTable topology;               ///< topology.* parameters of the model
   std::vector<ParamTable> sections;  ///< other parameters of the model
-  TotalTable totals = {};            ///< totals of the model, in addition to the common ones
-  void (*check)(const Experiment&);  ///< throws ConfigError if the parameters contradict each other
+  TotalTable totals = {};            ///< totals that the model counts in addition to the common ones
+  void (*check)(const Experiment&);  ///< throws ConfigError if parameters contradict each other
   std::unique_ptr<Plan> (*make_plan)(const Experiment&);
   /// Values of traffic.mode that the model's terminals support.
   std::vector<std::string_view> modes = {"open", "batch", "trace"};
-  /// Name, in traces, of the event that only this model has (EventKind::kOwn).
+  /// Name, in traces, of the event kind that only this model has (EventKind::kOwn).
   std::string_view own_event = "own";
-  /// Returns the model's default of a parameter as TOML text, or "" for the record's default. Null: always the
-  /// record's.
+  /// Returns the default that a parameter has in this model, as TOML text, or "" for the default in the record. Null:
+  /// all parameters have the defaults in their records.
   std::string_view (*default_of)(const ParamRecord&, const Experiment&) = nullptr;
-  /// Returns whether all terminals of the network exist and take part in the traffic. Null: they always do.
+  /// Returns whether all terminals of the network exist and take part in the traffic. Null: this is always true.
   bool (*whole)(const Experiment&) = nullptr;
-  /// Returns operations that need no network (host/plan/console.hpp).
+  /// Returns the model's tools: operations that need no network (host/plan/console.hpp).
   std::vector<Tool> (*tools)() = nullptr;
-  /// Returns the shape of the terminals for traffic patterns, or {} if only the plan has it. Null: topology.shape or
-  /// topology.dimensions.
+  /// Returns the radix of each dimension in which terminals are numbered, for traffic patterns, or {} if only the plan
+  /// knows it. Null: topology.shape or topology.dimensions has it.
   std::vector<u32> (*shape)(const Experiment&) = nullptr;
-  /// Settings, as TOML text, with which the model has all of its state fields and registers. For the reference page and
-  /// tests.
+  /// Parameters and values (TOML text) with which the model has all of its state fields and registers, for the
+  /// reference page and tests.
   std::vector<std::pair<const ParamRecord*, std::string_view>> everything = {};
 };
 
-/// ModelRecord::make_plan for a class of plans.
+/// A function for ModelRecord::make_plan that makes a plan of class P.
 template <class P>
 std::unique_ptr<Plan> plan_of(const Experiment& e) {
   return std::make_unique<P>(e);
@@ -57,10 +57,10 @@ const ModelRecord& model_of(std::string_view kind);
 /// Returns the record of router.kind.
 const ParamRecord& model_choice();
 
-/// Returns the records of a router kind, in the order in which resolved configurations list them.
+/// Returns the parameter records of a router kind, in the order in which resolved configurations list them.
 std::vector<const ParamRecord*> parameters_of(std::string_view kind);
 
-/// Returns the records of all models.
+/// Returns the parameter records of all models.
 std::vector<const ParamRecord*> all_parameters();
 
 }  // namespace flitlab

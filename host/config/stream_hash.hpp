@@ -14,11 +14,11 @@ class StreamHash {
 
  private:
   u64 hash_ = 1, word_ = 0;
-  u32 filled_ = 0;  ///< bytes in word_
+  u32 filled_ = 0;  ///< number of bytes in word_
 };
 
-/// Returns a hash of a file's contents; of its size, date, beginning and end if it is larger than 64 MiB; 0 if it
-/// cannot be read. Results are cached as long as a file's size and date do not change.
+/// Returns a hash of a file's contents. For a file larger than 64 MiB it hashes size, date, beginning and end only.
+/// Returns 0 if the file cannot be read. The result is cached as long as size and date of the file do not change.
 u64 hash_file(const std::string& path);
 
 }  // namespace flitlab

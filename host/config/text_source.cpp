@@ -15,7 +15,7 @@ namespace {
 class MemoryStream final : std::streambuf, public std::istream {
  public:
   explicit MemoryStream(std::string_view text) : std::istream(static_cast<std::streambuf*>(this)) {
-    char* begin = const_cast<char*>(text.data());  // the get area of a stream is only read
+    char* begin = const_cast<char*>(text.data());  // const_cast is safe, because the stream only reads this memory
     setg(begin, begin, begin + text.size());
   }
 };
@@ -43,7 +43,8 @@ std::unique_ptr<std::istream> TextSource::open(const std::string& key) const {
   auto file = std::make_unique<std::ifstream>(path_, std::ios::binary);
   const int opened = errno;
   std::error_code unknown;
-  const bool folder = std::filesystem::is_directory(path_, unknown);  // a folder can be opened but not read
+  // A folder can be opened but not read, so it needs a separate check.
+  const bool folder = std::filesystem::is_directory(path_, unknown);
   if (!*file || folder)
     throw ConfigError(
         key + " = " + to_text(Value{path_}) + " cannot be read: " + std::strerror(folder ? EISDIR : opened) +

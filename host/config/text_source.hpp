@@ -1,5 +1,5 @@
 #pragma once
-/// Text that a configuration refers to: a file, or a text in the caller's memory.
+/// Text to which a configuration refers: a file, or a text in the caller's memory.
 #include <istream>
 #include <map>
 #include <memory>
@@ -14,16 +14,16 @@ struct SharedText {
   std::string_view text;
 };
 
-/// Texts by the parameter that would otherwise name a file.
+/// Texts in memory, by the parameter that would otherwise name a file.
 using SharedTexts = std::map<std::string, SharedText>;
 
-/// Skips the byte-order mark that editors may write in front of UTF-8 text. ConfigError for the mark of UTF-16. `what`:
-/// parameter and file, for the message.
+/// Skips the byte-order mark that some editors write at the start of UTF-8 text. ConfigError for the mark of UTF-16.
+/// `what`: parameter and file, for the message.
 void skip_mark(std::istream& in, const std::string& what);
 
 class TextSource {
  public:
-  /// The text `shared` if it has an owner, otherwise the file `path`. Messages use `path` in both cases.
+  /// Uses the text `shared` if it has an owner, otherwise the file `path`. Messages name `path` in both cases.
   explicit TextSource(std::string path, SharedText shared = {}) : path_(std::move(path)), shared_(std::move(shared)) {}
 
   const std::string& path() const { return path_; }

@@ -58,7 +58,8 @@ std::string shown(const Value& value) {
   std::string text;
   for (const char c : to_text(value)) {
     const auto byte = static_cast<unsigned char>(c);
-    text += byte < 0x80 ? std::string(1, c) : "\\x" + hex(byte);  // damaged files may contain bytes that are not text
+    // A byte of 128 or more may not be valid text, so it is shown as a number.
+    text += byte < 0x80 ? std::string(1, c) : "\\x" + hex(byte);
   }
   if (text.size() <= kLongest) return text;
   return text.substr(0, kLongest - kTail) + " ... " + text.substr(text.size() - kTail);

@@ -1,5 +1,5 @@
 #pragma once
-/// Values of parameters, before and after the check against their records.
+/// Values of parameters, before and after they are checked against the parameters' records.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -10,19 +10,18 @@
 namespace flitlab {
 
 using IntList = std::vector<std::int64_t>;
-/// Packet lengths in flits, with their weights.
+/// Packet lengths in flits, each with its weight.
 using Lengths = std::vector<std::pair<std::int64_t, double>>;
 
 using Value = std::variant<bool, std::int64_t, double, std::string, IntList, Lengths>;
 
-/// The user's configuration: dotted path -> value.
+/// The user's configuration: values by dotted path.
 using RawConfig = std::map<std::string, Value>;
 
-/// Returns a value as it is written in TOML, on one line. Strings are escaped, so that different values give different
-/// texts.
+/// Returns a value as TOML text on one line. Strings are escaped, so that different values have different texts.
 std::string to_text(const Value& value);
 
-/// Returns a value for a message: as to_text(), without the middle of a long text.
+/// Returns a value for a message: the same text as to_text(), but of a long text the middle is omitted.
 std::string shown(const Value& value);
 
 }  // namespace flitlab

@@ -13,13 +13,13 @@
 namespace flitlab {
 namespace {
 
-/// The numbers, or records, of one name in all items of a kind.
+/// All numbers (or structs) of the state that have one name, such as "router.input.out_port".
 struct Numbers {
   const ItemKind* kind = nullptr;
-  std::size_t first_item = 0;    ///< bytes from the state's start
-  bool absent = false;           ///< this configuration's items do not have them
-  std::vector<MemberInfo> path;  ///< path: the field as a member of its item, then members of records; empty: the item
-                                 ///< itself
+  std::size_t first_item = 0;    ///< offset of the first item of the kind in the state, bytes
+  bool absent = false;           ///< the items of this configuration do not have the field
+  std::vector<MemberInfo> path;  ///< how to find them in an item: first its field, then a member of the field's struct,
+                                 ///< then a member of that member, and so on; empty: the item itself
 };
 
 std::vector<std::string_view> split_path(std::string_view where) {
@@ -56,8 +56,8 @@ Numbers find(const StateLayout& layout, const std::string& where) {
   return n;
 }
 
-/// Calls visit(at, member) for each number or record at the end of a path, starting from `at` after `steps` steps of
-/// it.
+/// Calls visit(address, member) for each number or struct at the end of a path. The first `steps` members of the path
+/// have been followed already and lead to the address `at`.
 template <class Visit>
 void for_each_end(const std::vector<MemberInfo>& path, std::size_t steps, const std::byte* at, const Visit& visit) {
   if (steps == path.size()) return visit(at, path.back());
@@ -66,7 +66,7 @@ void for_each_end(const std::vector<MemberInfo>& path, std::size_t steps, const 
     for_each_end(path, steps + 1, at + member.offset + std::size_t{i} * member.element->bytes, visit);
 }
 
-/// Returns a number of the state, which is little-endian.
+/// Returns a number of the state. Numbers in the state are little-endian.
 u64 read_number(const std::byte* at, const MemberInfo& member) {
   u64 word = 0;
   std::memcpy(&word, at, member.element->bytes);
@@ -96,8 +96,9 @@ void check_item(const Numbers& numbers, const Bound& bound, u32 item, const std:
                  });
 }
 
-/// A source looks up the transaction of its next request, and an unused one, in loops without a bound. So the requests
-/// that wait must match their transactions one to one, and `outstanding` must match the used ones.
+/// Returns whether a terminal's transactions agree with its counters. A source searches without a limit for the
+/// transaction of its next request, and for an unused transaction. So each waiting request must have exactly one
+/// transaction, and `outstanding` must be the number of transactions in use.
 bool transactions_fit(const Item<1>& terminal, const TerminalFields& fields, u32 window) {
   const TerminalControl& control = terminal.at(fields.control);
   u32 used = 0, waiting = 0;
@@ -155,7 +156,7 @@ void add_packet(std::vector<Bound>& bounds, const std::string& where, const Pack
 }
 
 void add_source(std::vector<Bound>& bounds, const TrafficTable& t, TrafficMode mode, const TerminalFields& fields) {
-  const bool draws = t.packets.flits != nullptr;  // else a trace or a program defines the packets
+  const bool draws = t.packets.flits != nullptr;  // otherwise a trace or a program defines the packets
   std::vector<char> silent(t.terminals);
   for (u32 i = 0; draws && i < t.terminals; ++i) silent[i] = never_sends(t, i);
   for (const char* at : {"terminal.control.next.at", "terminal.control.oldest.at"})

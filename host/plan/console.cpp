@@ -12,7 +12,7 @@
 namespace flitlab {
 namespace {
 
-/// Returns a value as text for a message; long lists are cut.
+/// Returns a value as text for a message; long lists are shortened.
 std::string short_text(const Datum& d) {
   struct Show {
     std::string operator()(std::monostate) const { return "none"; }
@@ -51,7 +51,7 @@ double as_double(const Datum& d) {
   return std::get<double>(d.value);
 }
 
-/// Returns "" if a value has an argument's type, else a description of the expected value.
+/// Returns "" if a value has the type of an argument, otherwise a description of the value that is expected.
 std::string type_wanted(const ArgumentRecord& a, const Datum& d) {
   switch (a.type) {
     case ArgumentType::kRouter:
@@ -94,7 +94,7 @@ void check_argument(const OperationRecord& operation, const ArgumentRecord& a, c
          to_text(Value{static_cast<std::int64_t>(a.max)}) + ".");
 }
 
-/// Returns the element of `items` with a record of that name, or null.
+/// Returns the element of `items` whose record has a given name, or null.
 template <class Item>
 const Item* named(const std::vector<Item>& items, std::string_view name) {
   const auto at = std::find_if(items.begin(), items.end(), [&](const Item& item) { return item.record.name == name; });
@@ -208,8 +208,8 @@ void Console::offer(RegisterFile file) {
           const std::string& wanted = a.text("name");
           const RegisterRecord* record = record_of(registers_, wanted);
           if (!record || !record->writable) {
-            read(engine, a.u32_of("node"), wanted);  // throws a message that lists the registers if there is none of
-                                                     // this name
+            // Throws a ConfigError that lists the registers if there is no register of this name.
+            read(engine, a.u32_of("node"), wanted);
             throw ConfigError("register " + wanted + " can be read only.");
           }
           write(engine, a.u32_of("node"), wanted, a.number("value"));

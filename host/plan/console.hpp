@@ -1,7 +1,7 @@
 #pragma once
 /// Operations that software performs on a machine between two cycles: reading and writing registers, sending, joining a
-/// barrier, booting. A plan may offer a console, which lists its operations with help and checks their arguments. A
-/// model may also offer tools, operations that need no network (ModelRecord::tools).
+/// barrier, booting. A plan may offer a console, which lists its operations with help texts and checks their arguments.
+/// A model may also offer tools: operations that need no network (ModelRecord::tools).
 #include <functional>
 #include <list>
 #include <map>
@@ -26,7 +26,7 @@ enum class ArgumentType {
   kFlag,
   kText,
   kIntegers,  ///< a list of integers
-  kAny        ///< as the help describes: lists of lists, maps
+  kAny        ///< a value of any type, as the help describes it: lists of lists, maps
 };
 
 /// Returns "router", "terminal", "number", "integer", "real", "flag", "text", "integers" or "any".
@@ -38,8 +38,8 @@ struct ArgumentRecord {
   ArgumentType type;
   std::string_view help = "";
   std::string_view unit = "";
-  bool optional = false;  ///< the caller may omit it or pass none
-  double min = 0;         ///< inclusive; for lists, of every element; min == max: only the type's range
+  bool optional = false;  ///< the caller may omit the argument, or pass no value
+  double min = 0;  ///< smallest value; for a list, of every element. If min == max, only the type limits the value
   double max = 0;
 };
 
@@ -48,15 +48,15 @@ struct OperationRecord {
   std::string_view name;
   std::string_view help;
   std::vector<ArgumentRecord> arguments = {};
-  std::string_view returns = "";  ///< returned value with its unit; "": no value
-  std::string_view cite = "";     ///< source and section
+  std::string_view returns = "";  ///< the returned value and its unit; "": the operation returns no value
+  std::string_view cite = "";     ///< the document and section that describes the operation
 };
 
-/// The arguments of a call of an operation, checked against their records.
+/// The arguments of one call of an operation, checked against the operation's record.
 class Arguments {
  public:
-  /// Throws ConfigError for an argument that is unknown or missing, or has a wrong type or value. `routers`,
-  /// `terminals`: their numbers in the network; 0: no network.
+  /// Throws ConfigError for an argument that is unknown or missing, or whose type or value is wrong. `routers`,
+  /// `terminals`: how many the network has; 0: no network.
   Arguments(const OperationRecord& operation, Datum::Map given, u32 routers = 0, u32 terminals = 0);
 
   bool has(std::string_view name) const;
@@ -73,42 +73,44 @@ class Arguments {
   Datum::Map values_;
 };
 
-/// A register of a router, or a family of registers whose names differ in #: a number, or a port.
+/// Description of a register of a router, or of a family of registers. In the name of a family, # stands for a number
+/// or a port.
 struct RegisterRecord {
   std::string_view name;  ///< "R_CHAN#"
-  u32 bits;               ///< 1 to 64; a negative value is stored as its two's complement
+  u32 bits;               ///< width, 1 to 64 bits; a negative value is stored as its two's complement
   std::string_view help;
   bool writable = false;
   std::string_view unit = "";
 };
 
-/// The registers of a kind of router, and access to them in the first replica.
+/// The registers of one kind of router, and functions that access them in the first replica.
 struct RegisterFile {
-  std::string_view of;    ///< owner, for texts: "a node"
-  std::string_view cite;  ///< source and section
+  std::string_view of;    ///< owner of the registers, for texts: "a node"
+  std::string_view cite;  ///< the document and section that describes the registers
   std::vector<RegisterRecord> records;
-  std::string_view remark = "";  ///< remark on writing registers, for the help
-  /// text for the value returned by a read
+  std::string_view remark = "";  ///< remark on writing registers, for the help text
+  /// what a read returns, for the help text
   std::string_view reads = "its value";
-  /// Returns all registers of a router, by name.
+  /// Returns the values of all registers of a router, by name.
   std::function<std::map<std::string, u64>(const Engine&, u32 router)> all;
-  /// Returns a register of a router. ConfigError if there is no register of that name.
+  /// Returns the value of a register of a router. ConfigError if there is no register of that name.
   std::function<u64(const Engine&, u32 router, const std::string& name)> read;
-  /// Writes a register of a router. ConfigError if it cannot hold the value. Null if no register is writable.
+  /// Writes a register of a router. ConfigError if the register cannot hold the value. Null if all registers are
+  /// read-only.
   std::function<void(Engine&, u32 router, const std::string& name, u64 value)> write = nullptr;
 };
 
-/// An operation of a console.
+/// An operation of a console: its description and its function.
 struct Operation {
   OperationRecord record;
   std::function<Datum(Engine&, const Arguments&)> run;
 };
 
-/// An operation without a network: a computation over an experiment, or over its arguments alone.
+/// An operation that needs no network: it computes something from an experiment, or from its arguments alone.
 struct Tool {
   OperationRecord record;
   Datum (*run)(const Experiment* experiment, const Arguments&);  ///< `experiment`: null unless `wants_experiment`
-  bool wants_experiment = false;                                 ///< the tool needs an experiment of its model
+  bool wants_experiment = false;  ///< the tool needs an experiment whose router kind is that of the tool
 };
 
 /// Returns the tools of a router kind. ConfigError if there is no such kind.
@@ -118,8 +120,8 @@ std::vector<Tool> tools_of(const std::string& kind);
 /// experiment that is missing or of another kind.
 Datum call_tool(const std::string& kind, const std::string& tool, const Experiment* experiment, Datum::Map arguments);
 
-/// Operations on the first replica of a network that is advanced by hand. Subclasses list them in their constructor and
-/// refer to the plan, which must outlive the console.
+/// Operations on the first replica of a network that a caller advances step by step. A subclass lists its operations in
+/// its constructor and refers to the plan, which must outlive the console.
 class Console {
  public:
   Console(u32 routers, u32 terminals) : routers_(routers), terminals_(terminals) {}
@@ -134,22 +136,23 @@ class Console {
   /// arguments.
   Datum call(Engine& engine, std::string_view operation, Datum::Map arguments);
 
-  /// Returns and clears the warnings of operations that were carried out nevertheless.
+  /// Returns the warnings of operations since the last call, and clears them. These operations have been carried out.
   std::vector<std::string> take_warnings();
 
-  /// Returns the cycles after which exchange() must be called again; kNever: it need not be called.
+  /// Returns the number of cycles after which exchange() must be called again; kNever: it need not be called.
   virtual u32 period() const { return kNever; }
-  /// Passes messages that software sends to the engine, and fetches messages that have arrived. Called between cycles.
+  /// Passes messages from software to the engine, and fetches the messages that have arrived for software. Must be
+  /// called between cycles.
   virtual void exchange(Engine&) {}
-  /// Save and restore what is queued on the host, for checkpoints.
+  /// Save and load the messages that are queued on the host, for checkpoints.
   virtual void save(Saver&) const {}
   virtual void load(Loader&) {}
 
  protected:
   void offer(OperationRecord record, std::function<Datum(Engine&, const Arguments&)> run);
-  /// Offers read_register, registers and, if any register is writable, write_register.
+  /// Adds the operations read_register, registers and, if any register is writable, write_register.
   void offer(RegisterFile file);
-  /// Returns the names of the offered registers, for the help of an argument.
+  /// Returns the names of the registers as text, for the help of an argument.
   std::string_view register_names() const { return register_names_; }
   void warn(std::string text) { warnings_.push_back(std::move(text)); }
 
@@ -157,7 +160,7 @@ class Console {
   u32 routers_, terminals_;
   std::vector<Operation> operations_;
   std::vector<RegisterRecord> registers_;
-  std::list<std::string> texts_;  ///< storage of texts for records that are made here
+  std::list<std::string> texts_;  ///< storage of texts to which records made at run time refer
   std::string register_names_;
   std::vector<std::string> warnings_;
 };
@@ -165,7 +168,8 @@ class Console {
 /// Returns the record of a register; null if there is no register of that name.
 const RegisterRecord* record_of(const std::vector<RegisterRecord>& records, std::string_view name);
 
-/// Returns the names of registers for a message; registers that differ in a final number appear as a range.
+/// Returns the names of registers for a message. Registers whose names differ in their final number only appear as a
+/// range.
 std::string register_ranges(const std::map<std::string, u64>& registers);
 
 }  // namespace flitlab

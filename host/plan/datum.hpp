@@ -1,6 +1,6 @@
 #pragma once
-/// Datum: a value of any type that consoles, inspectors and tools exchange with their callers: numbers, text, lists and
-/// maps, the types that Python, JSON and JavaScript also have.
+/// Datum: a value of any type that consoles, inspectors and tools exchange with their callers: a number, a text, a list
+/// or a map. Python, JSON and JavaScript have the same types.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -14,7 +14,7 @@ namespace flitlab {
 
 struct Datum {
   using List = std::vector<Datum>;
-  using Map = std::vector<std::pair<std::string, Datum>>;  ///< in display order
+  using Map = std::vector<std::pair<std::string, Datum>>;  ///< entries in the order in which they are shown
 
   Datum() = default;  ///< no value, shown as none
   Datum(bool x) : value(x) {}
@@ -46,7 +46,7 @@ struct Datum {
   std::variant<std::monostate, bool, std::int64_t, u64, double, std::string, List, Map> value;
 };
 
-/// Returns no value for kNone.
+/// Returns an empty Datum for kNone, otherwise the number.
 inline Datum none_if(u32 x) { return x == kNone ? Datum{} : Datum{x}; }
 
 }  // namespace flitlab

@@ -5,11 +5,11 @@
 namespace flitlab {
 namespace {
 
-/// Returns the deadlocked set; empty if there is none.
+/// Returns the members of the deadlocked set; empty if there is no deadlock.
 std::vector<u64> deadlocked(const WaitsFor& state) {
   std::vector<bool> blocked(state.size());
   for (u64 i = 0; i < blocked.size(); ++i) blocked[i] = !state.can_move(i);
-  // A member that waits for a member outside the set leaves the set, until nothing changes.
+  // Begin with all blocked members. Repeatedly remove the members that a member outside the set can release.
   for (bool changed = true; changed;) {
     changed = false;
     for (u64 i = 0; i < blocked.size(); ++i) {
@@ -27,7 +27,7 @@ std::vector<u64> deadlocked(const WaitsFor& state) {
   return members;
 }
 
-/// Returns a cycle of waiting inside the set that `from` belongs to.
+/// Returns members of the set that wait for one another in a cycle, starting from `from`, which is in the set.
 std::vector<u64> waiting_cycle(const WaitsFor& state, u64 from) {
   std::vector<u64> walk{from};
   for (;;) {

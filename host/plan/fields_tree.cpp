@@ -6,7 +6,7 @@
 namespace flitlab {
 namespace {
 
-/// Returns a number of the state, which is little-endian.
+/// Returns a number of the state. Numbers in the state are little-endian.
 u64 read_bytes(const std::byte* at, u32 bytes) {
   u64 word = 0;
   std::memcpy(&word, at, bytes);
@@ -21,7 +21,7 @@ Datum read_number(const MemberInfo& member, const std::byte* at) {
   return Datum{static_cast<std::int64_t>(word << (64 - bits)) >> (64 - bits)};
 }
 
-/// Appends a member of the struct at `record` to the node.
+/// Adds a member of the struct at address `record` to the node.
 void show(InspectNode& node, const MemberInfo& member, const std::byte* record) {
   const std::byte* at = record + member.offset;
   const auto element = [&](u32 i) { return at + std::size_t{i} * member.element->bytes; };

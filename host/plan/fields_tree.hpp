@@ -1,6 +1,6 @@
 #pragma once
-/// The tree of an item's whole state, for any model: its fields and their structs, by name, with the units and meanings
-/// of their declarations (kernels/common/fields.hpp).
+/// The complete state of an item as a tree, for any model: its fields and their structs, with the names, units and
+/// meanings of their declarations (kernels/common/fields.hpp).
 #include <cstddef>
 #include <vector>
 
@@ -9,9 +9,9 @@
 
 namespace flitlab {
 
-/// Returns the tree of item `item` of kind `kind` in a state in canonical order. A number is a value, an array of
-/// numbers a list. A struct is a part named after its field; an array of structs is several parts named by index. The
-/// texts in the tree live as long as the program.
+/// Returns the tree of item `item` of kind `kind`, from a state in canonical order. A number becomes a value, an array
+/// of numbers a list. A struct becomes a part of the tree named after its field; an array of structs becomes several
+/// parts named by index. The texts in the tree are valid as long as the program runs.
 InspectNode fields_tree(const StateLayout& layout, const std::vector<std::byte>& state, u32 kind, u32 item);
 
 }  // namespace flitlab

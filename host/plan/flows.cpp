@@ -9,9 +9,9 @@
 namespace flitlab {
 namespace {
 
-constexpr double kDraws = 4294967296.0;  ///< number of 32-bit draws
+constexpr double kDraws = 4294967296.0;  ///< number of different 32-bit draws
 
-/// A quantity with source and destination exchanged.
+/// Another quantity, with source and destination exchanged.
 class Reversed final : public PairValue {
  public:
   explicit Reversed(const PairValue& value) : value_(value) {}
@@ -21,7 +21,7 @@ class Reversed final : public PairValue {
   const PairValue& value_;
 };
 
-/// Means of a quantity over the destinations of each terminal.
+/// For each terminal, the mean of a quantity over the destinations of the terminal's packets.
 class Destinations {
  public:
   Destinations(const TrafficTable& traffic, const PairValue& value) : t_(traffic), value_(value) {
@@ -29,13 +29,13 @@ class Destinations {
     if (t_.pattern != Pattern::kHot && t_.pattern != Pattern::kAllToRegion) return;
     hot_.assign(t_.destination, t_.destination + t_.hot_count);
     for (u32 i = 0; i < t_.hot_count; ++i) hot_index_.emplace(hot_[i], i);
-    // A device is in no group, so no random packet goes to it.
+    // A device is in no group, so a random packet does not go to it.
     one_group_ = sets_.size() == 1 &&
                  std::all_of(hot_.begin(), hot_.end(), [&](u32 hot) { return group_of(t_, hot).count > 0; });
     sum_of_hot_ = value_.sum_over(hot_);
   }
 
-  /// Returns the packets that a terminal creates, up to a factor that is the same for all terminals.
+  /// Returns the rate at which a terminal creates packets, up to a factor that is the same for all terminals.
   double rate(u32 source) const {
     const bool silent = t_.pattern == Pattern::kAllToRegion ? hot_index_.count(source) > 0 : never_sends(t_, source);
     if (silent) return 0;
@@ -43,7 +43,8 @@ class Destinations {
     return t_.injection == Injection::kAllAtOnce ? batch_size(t_, source) : 1.0;
   }
 
-  /// Returns the mean of the quantity over the packets of a terminal, weighted as packet_destination() draws.
+  /// Returns the mean of the quantity over the packets of a terminal, with the probabilities by which
+  /// packet_destination() draws destinations.
   double mean(u32 source) const {
     switch (t_.pattern) {
       case Pattern::kUniform: return even(source, t_.others_only);
@@ -73,7 +74,7 @@ class Destinations {
     for (const TerminalSet& set : sets_) sum_of_set_.push_back(value_.sum_over(set));
   }
 
-  /// Returns the mean over the members of the sender's group.
+  /// Returns the mean over all members of the sender's group; with `others_only`, without the sender itself.
   double even(u32 source, bool others_only) const {
     const double sum = sum_of_set_[group_[source]](source), count = group_of(t_, source).count;
     return others_only ? (sum - value_.of(source, source)) / (count - 1) : sum / count;
@@ -94,7 +95,7 @@ class Destinations {
     const double part = t_.hot_threshold / kDraws, each = part / t_.hot_count;
     const double mean = (1 - part) * even(source, t_.others_only);
     double sum = 0;
-    if (one_group_) {  // any hot terminal may be chosen, except the sender itself
+    if (one_group_) {  // the sender may choose any hot terminal except itself
       sum = sum_of_hot_(source);
       if (!t_.others_only) return mean + each * sum;
       const auto own = hot_index_.equal_range(source);
@@ -110,8 +111,9 @@ class Destinations {
     return mean + each * sum;
   }
 
-  /// Returns the mean over the packets drawn for hot terminal `i` that may not go there. The same draw selects their
-  /// uniform destination, so these destinations are one slice of the sender's group.
+  /// Returns the mean over the packets for which hot terminal `i` was drawn although the source may not send to it.
+  /// These packets get a uniform destination by the same draw, so their destinations are one slice of the sender's
+  /// group.
   double even_of_slice(u32 source, u32 i) const {
     const TrafficGroup g = group_of(t_, source);
     const u32 count = g.count - t_.others_only;
@@ -128,12 +130,13 @@ class Destinations {
 
   const TrafficTable& t_;
   const PairValue& value_;
-  std::vector<TerminalSet> sets_;                              ///< groups
-  std::vector<u32> group_;                                     ///< [terminals] index in sets_
-  std::vector<std::function<double(u32 source)>> sum_of_set_;  ///< [groups]
+  std::vector<TerminalSet> sets_;  ///< members of each group
+  std::vector<u32> group_;         ///< [terminals] index of the terminal's group in sets_
+  /// [groups] function that returns the sum of the quantity over the group's members.
+  std::vector<std::function<double(u32 source)>> sum_of_set_;
   TerminalSet hot_;
-  bool one_group_ = false;             ///< all hot terminals and all senders are in one group
-  std::multimap<u32, u32> hot_index_;  ///< terminal, its index in hot_
+  bool one_group_ = false;             ///< whether all hot terminals and all senders are in one group
+  std::multimap<u32, u32> hot_index_;  ///< index in hot_ of each hot terminal
   std::function<double(u32 source)> sum_of_hot_;
 };
 

@@ -38,7 +38,7 @@ std::function<double(u32)> GridHops::sum_over(const TerminalSet& set) const {
     const double count = static_cast<double>(set.size());
     return [this, from_any, count](u32 source) { return count * to_any(topology_.terminal_router(source)) + from_any; };
   }
-  std::vector<std::vector<double>> sums;  // [dims][coordinate]
+  std::vector<std::vector<double>> sums;  // [dims][coordinate] sum of the distances to all members of the set
   for (u32 d = 0; d < t.shape.size(); ++d) {
     std::vector<double> members(t.shape[d]);
     for (u32 destination : set) ++members[t.coordinate(t.terminal_router(destination), d)];
@@ -61,7 +61,7 @@ double TableHops::of(u32 source, u32 destination) const {
   return hops;
 }
 
-/// Routes to one router form a tree, so each router's hops follow from those of the next router in one step.
+/// All routes to one router form a tree. So the hops from a router are the hops from its next router plus one.
 std::function<double(u32)> TableHops::sum_over(const TerminalSet& set) const {
   const Topology& t = topology_;
   std::vector<u32> members(t.routers);

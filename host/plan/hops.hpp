@@ -1,5 +1,5 @@
 #pragma once
-/// Hops of routes, for mean_over_packets().
+/// Numbers of hops of routes, for mean_over_packets().
 #include <functional>
 #include <vector>
 
@@ -8,7 +8,8 @@
 
 namespace flitlab {
 
-/// Shortest routes in a network with coordinates. `via_any`: a route leads through a router drawn among all (Valiant).
+/// Hops of shortest routes in a network with coordinates. `via_any`: each route goes through a random intermediate
+/// router (Valiant).
 class GridHops final : public PairValue {
  public:
   explicit GridHops(const Topology& topology, bool via_any = false);
@@ -17,15 +18,16 @@ class GridHops final : public PairValue {
   bool symmetric() const override { return true; }
 
  private:
-  /// Returns the mean hops from a router to all routers.
+  /// Returns the mean number of hops from a router to all routers.
   double to_any(u32 router) const;
 
   const Topology& topology_;
   bool via_any_;
-  std::vector<std::vector<double>> to_all_;  ///< [dims][coordinate] mean distance to all coordinates; if via_any
+  /// [dims][coordinate] mean distance to all coordinates; only set with `via_any`.
+  std::vector<std::vector<double>> to_all_;
 };
 
-/// Routes of a routing table: `port(router, destination router)` is the output port.
+/// Hops of the routes in a routing table. `port(router, destination router)`: output port of the route.
 class TableHops final : public PairValue {
  public:
   TableHops(const Topology& topology, std::function<u32(u32 router, u32 destination)> port);

@@ -1,6 +1,6 @@
 #pragma once
 /// Inspection of a state: the contents of a router's ports and of a terminal, and an item as a tree of named values
-/// with units. Printing, tables, pictures and the browser's view use that tree.
+/// with units. Text output, tables, pictures and the browser's view use that tree.
 #include <map>
 #include <string>
 #include <string_view>
@@ -17,14 +17,15 @@ class Plan;
 struct VcSnapshot {
   std::string stage;  ///< pipeline stage of the front packet: idle, routing, waiting, head, body
   u32 flits = 0, packets = 0, left = 0;
-  u32 capacity = 0;                      ///< flits that the input buffer holds; 0: no buffer, or one without limit
-  u32 out_port = kNone, out_vc = kNone;  ///< kNone before the grant (the port is also set while waiting)
-  u32 src = kNone, id = 0, dst_router = kNone;  ///< front packet
-  u32 credits = 0;                              ///< of the output VC with the same port and VC number
-  u32 owner_port = kNone, owner_vc = kNone;     ///< input VC that holds that output VC
-  std::string name;                             ///< name in the machine's terms; "": the number suffices
-  std::string note;                             ///< state in the machine's terms, and, in a separate line, why the
-                                                ///< front packet has not moved; "" if there is nothing to report
+  u32 capacity = 0;                      ///< size of the input buffer, flits; 0: there is no buffer, or it has no limit
+  u32 out_port = kNone, out_vc = kNone;  ///< output port and VC; kNone before the grant. While the packet waits for a
+                                         ///< grant, the port is already set
+  u32 src = kNone, id = 0, dst_router = kNone;  ///< source, number and destination router of the front packet
+  u32 credits = 0;  ///< credits of the output VC that has the same port and VC number as this input VC
+  u32 owner_port = kNone, owner_vc = kNone;  ///< input VC that owns that output VC; kNone: the output VC is free
+  std::string name;                          ///< name in the machine's terms; "": the number is sufficient
+  std::string note;  ///< state in the machine's terms. A second line says why the front packet has not moved. "":
+                     ///< nothing to report
 };
 
 struct PortSnapshot {
@@ -35,7 +36,7 @@ struct PortSnapshot {
   std::vector<VcSnapshot> vcs;
 };
 
-/// Occupancy of a router, in the unit that Inspector::fill_of names: `held` of `places`.
+/// Occupancy of a router: `held` units are in use, out of `places`. Inspector::fill_of() names the unit.
 struct Fill {
   u32 held = 0, places = 0;
 };
@@ -46,35 +47,36 @@ struct TerminalSnapshot {
   std::vector<u32> credits;
 };
 
-/// Optional part of a plan: shows a state in the field's terms. States are in canonical order.
+/// Optional part of a plan that shows a state in the field's terms. All functions take states in canonical order.
 class Inspector {
  public:
   virtual ~Inspector() = default;
   /// Returns the ports of a router and their virtual channels.
   virtual std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const = 0;
-  /// Fills in names and notes, at the beginning of cycle `now`. Separate, because a caller that reads all routers needs
-  /// none.
+  /// Adds names and notes to the ports, for the beginning of cycle `now`. This is a separate function, because a caller
+  /// that reads all routers needs no names and notes.
   virtual void describe_router(const std::vector<std::byte>& /*state*/, u32 /*router*/, Cycle /*now*/,
                                std::vector<PortSnapshot>&) const {}
-  /// Returns the occupancy of a router; `ports` are the result of inspect_router for it. By default it counts the flits
-  /// in buffers of limited size, and the sizes of these buffers.
+  /// Returns the occupancy of a router. `ports`: result of inspect_router() for this router. The default counts the
+  /// flits in buffers of limited size, out of the total size of these buffers.
   virtual Fill fill(const std::vector<std::byte>& state, u32 router, const std::vector<PortSnapshot>& ports) const;
-  /// Returns the unit of `fill`: a noun phrase in the plural.
+  /// Returns the unit of fill(): a noun phrase in the plural.
   virtual std::string_view fill_of() const { return "flits in buffers"; }
   virtual TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const = 0;
-  /// Returns the flits sent per router-to-router channel since cycle 0, in channel order.
+  /// Returns for each router-to-router channel the number of flits sent since cycle 0, in the order of the channels.
   virtual std::vector<u32> channel_flits(const std::vector<std::byte>& state) const = 0;
-  /// Returns the cycle in which each terminal's program ended, kNone if it has not; empty if terminals run no programs.
+  /// Returns the cycle in which each terminal's program ended, or kNone if it has not ended. Returns an empty list if
+  /// terminals run no programs.
   virtual std::vector<u32> program_ends(const std::vector<std::byte>& /*state*/) const { return {}; }
-  /// Returns whether a result shows an element of one of the model's own totals.
+  /// Returns whether results show this element of one of the model's own totals.
   virtual bool shows(const TotalRecord&, u32 /*element*/, const CounterShard&) const { return true; }
-  /// Returns the model's own results of a run beside its totals, by name.
+  /// Returns results of a run that only this model has and that are not totals, by name.
   virtual std::map<std::string, double> figures(const CounterShard&, const std::vector<std::byte>& /*state*/) const {
     return {};
   }
 };
 
-/// A named value of an item. A list's length is its shape.
+/// A named value of an item. If the value is a list, the length of the list is its shape.
 struct InspectValue {
   std::string_view name;
   Datum value;
@@ -82,25 +84,27 @@ struct InspectValue {
   std::string_view help = "";
 };
 
-/// A router, a port, a virtual channel or a field of the state: its values, and the nodes it consists of.
+/// A node of the tree: a router, a port, a virtual channel or a field of the state. It has values, and parts, which are
+/// nodes.
 struct InspectNode {
   std::string kind;  ///< "router", "port", "vc", "terminal", "state"
-  std::string name;  ///< "+x"; "": its index among nodes of the same kind suffices
+  std::string name;  ///< "+x"; "": the index among nodes of the same kind is sufficient
   std::vector<InspectValue> values;
   std::vector<InspectNode> parts;
   std::string_view help = "";
   std::string note = "";  ///< state in the machine's terms; "": nothing to report
 };
 
-/// Returns a plan's inspector. ConfigError if it has none.
+/// Returns the inspector of a plan. ConfigError if the plan has none.
 const Inspector& inspector_of(const Plan& plan);
 
-/// Returns the tree of a router of a plan that has an inspector: its ports with their virtual channels, with notes at
-/// the beginning of cycle `now`.
+/// Returns the tree of a router: its ports with their virtual channels, with notes for the beginning of cycle `now`.
+/// The plan must have an inspector.
 InspectNode router_tree(const Plan& plan, const std::vector<std::byte>& state, u32 router, Cycle now);
 InspectNode terminal_tree(const Plan& plan, const std::vector<std::byte>& state, u32 terminal);
 
-/// Returns the flits sent per router-to-router channel since cycle 0; empty if the plan has no inspector.
+/// Returns for each router-to-router channel the number of flits sent since cycle 0; empty if the plan has no
+/// inspector.
 std::vector<u32> channel_flits(const Plan& plan, const std::vector<std::byte>& state);
 
 }  // namespace flitlab

@@ -1,12 +1,14 @@
 #pragma once
-/// Interruption of long computations on the host: planning a large network can take minutes.
+/// Interruption of long computations on the host. To plan a large network can take minutes.
 
 namespace flitlab {
 
-/// Sets the function that `check_interrupt` calls; it throws to stop the work. Null (the default): no check.
+/// Sets the function that check_interrupt() calls. This function throws an exception to stop the work. Null (the
+/// default): no check.
 void set_interrupt_check(void (*check)());
 
-/// Calls that function. Long loops call it in every iteration, on the thread that the user waits for.
+/// Calls the function that set_interrupt_check() has set. Long loops call it in every iteration, on the thread for
+/// which the user waits.
 void check_interrupt();
 
 }  // namespace flitlab

@@ -12,7 +12,7 @@
 namespace flitlab {
 namespace {
 
-/// Returns 1 / ln(1 - p) for geometric_trials(), or 0 for p = 1.
+/// Returns 1 / ln(1 - p), which geometric_trials() needs, or 0 for p = 1.
 double inverse_log_miss(double p) { return p < 1 ? 1 / std::log1p(-p) : 0; }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
-/// A plan: the immutable part of a job (wiring, routes, parameters, layout of the state), and the model-specific
-/// operations of the host on a state.
+/// A plan: the data of a job that do not change during a run (wiring, routes, parameters, layout of the state), and the
+/// operations of the host on a state that depend on the router model.
 #include <memory>
 #include <string>
 #include <utility>
@@ -16,12 +16,12 @@
 
 namespace flitlab {
 
-/// A conservation rule that an audit checks: entered = left + inside the network.
+/// A conservation rule that an audit checks: quantity entered = quantity left + quantity inside the network.
 struct Conserved {
-  std::string what;  ///< the conserved quantity: "flits"
-  u32 audited;       ///< index of the total that each audit increases by the quantity inside the network
-  u32 entered;       ///< index of the total of the quantity that has entered
-  /// indices of the totals of the quantity that has left
+  std::string what;  ///< name of the conserved quantity, for example "flits"
+  u32 audited;       ///< index of a total; each audit adds to it the quantity that is inside the network
+  u32 entered;       ///< index of the total that counts the quantity that has entered
+  /// indices of the totals that count the quantity that has left
   std::vector<u32> left;
 };
 
@@ -32,19 +32,19 @@ Conserved conserved(std::string what, Audited audited, Entered entered, Left... 
 
 /// Facts about a network that do not change during a run: its terminals, its packets, and warnings for the user.
 struct PlanFacts {
-  u32 active_terminals = 0;                ///< terminals that take part in the traffic
-  u64 batch_packets = 0;                   ///< traffic.mode = batch or broadcast: lower bound of the packets that
-                                           ///< sources create
+  u32 active_terminals = 0;  ///< number of terminals that take part in the traffic
+  /// traffic.mode = batch or broadcast: lower bound of the number of packets that sources create.
+  u64 batch_packets = 0;
   std::vector<u32> dead_terminals = {};    ///< terminals without working channels, which a trace must not name
-  u32 shortest_packet = 1;                 ///< flits
-  u32 longest_packet = 1;                  ///< flits
-  bool identifies_arrivals = true;         ///< terminals can identify the trace packet that has arrived
-  std::vector<std::string> warnings = {};  ///< warnings about a configuration that can be run nevertheless
-  std::string software_prerequisite = "";  ///< what software must do between cycles before traffic can flow, and how;
-                                           ///< "": nothing
-  std::vector<Conserved> conserved = {};   ///< rules for quantities other than flits and packets
-  EngineCost cost = {};                    ///< cost of a cycle, by which backend = auto chooses
-  u32 search_copies = 1;                   ///< copies of a state that a deadlock search makes
+  u32 shortest_packet = 1;                 ///< length of the shortest packet, flits
+  u32 longest_packet = 1;                  ///< length of the longest packet, flits
+  bool identifies_arrivals = true;         ///< whether a terminal can identify which packet of a trace has arrived
+  std::vector<std::string> warnings = {};  ///< warnings about a configuration that can run nevertheless
+  /// Text that says what software must do between cycles before traffic can flow; "": nothing.
+  std::string software_prerequisite = "";
+  std::vector<Conserved> conserved = {};  ///< conservation rules for quantities other than flits and packets
+  EngineCost cost = {};                   ///< costs of a cycle on each backend, with which backend = auto chooses
+  u32 search_copies = 1;                  ///< number of copies of a state that a deadlock search makes
 };
 
 class Plan {
@@ -55,33 +55,34 @@ class Plan {
                                               const EngineChoice& choice) const = 0;
   virtual const Topology& topology() const = 0;
   virtual const StateLayout& layout() const = 0;
-  /// Returns the bounds of the numbers in a state that are used as indices, for all routers and terminals.
+  /// Returns the bounds of all numbers in a state that routers and terminals use as indices.
   virtual std::vector<Bound> bounds() const = 0;
   const PlanFacts& facts() const { return facts_; }
-  /// The parameter that sets the size of the network, with its value; make_plan() writes it.
+  /// Text with the parameter that sets the size of the network, and its value; make_plan() writes it.
   std::string size = "topology";
-  /// Returns the next cycle, not before the given one, before which the plan itself changes the state of running
-  /// replicas (for example a scheduled fault); kNever: no more changes.
+  /// Returns the first cycle from the given one on at whose beginning the plan changes the state of running replicas
+  /// (for example, because a fault is scheduled); kNever: there are no more changes.
   virtual u64 next_change(u64) const { return kNever; }
-  /// Makes the change that is due now.
+  /// Makes the change that is due in the current cycle.
   virtual void change(Engine&, u32 /*replica*/) const {}
-  /// Returns numbers for `flitlab inspect`, in order.
+  /// Returns the quantities that `flitlab inspect` shows, in order, each with its name.
   virtual std::vector<std::pair<std::string, double>> derived() const = 0;
 
-  /// Deadlock search. Returns "", or a text that names the blocked virtual channels and shows the cycle in which they
-  /// wait for one another.
+  /// Searches a state for a deadlock. Returns "" or a text that names the blocked virtual channels and shows a cycle in
+  /// which they wait for one another.
   virtual std::string find_deadlock(const std::vector<std::byte>& state) const = 0;
-  /// Returns "", or a line that names the model's other units that have stopped, and what each waits for: no event is
-  /// scheduled that could let them continue. `now`: the next cycle.
+  /// Searches a state for units of the model, other than virtual channels, that have stopped: no scheduled event can
+  /// let them continue. Returns "" or a line that names these units and what each of them waits for. `now`: the next
+  /// cycle.
   virtual std::string find_stopped(const std::vector<std::byte>& /*state*/, Cycle /*now*/) const { return {}; }
-  /// Explains a fault caused by the user's own software, for example by wrong routing tables; "" if it has another
-  /// cause.
+  /// Explains a fault that the user's own software has caused, for example by wrong routing tables; "" if the fault has
+  /// another cause.
   virtual std::string explain_fault(const FaultReport&, const std::vector<std::byte>& /*state*/) const { return {}; }
   virtual std::string router_name(u32 router) const = 0;
   virtual std::string port_name(u32 port) const = 0;
-  /// Returns the inspector of this plan's states; null if the model has none.
+  /// Returns the inspector for states of this plan; null if the model has none.
   virtual const Inspector* inspector() const { return nullptr; }
-  /// Returns the console for the first replica; null if the model has none. The plan must outlive it.
+  /// Returns the console for the first replica; null if the model has none. The plan must outlive the console.
   virtual std::unique_ptr<Console> console() const { return nullptr; }
 
  protected:
@@ -89,16 +90,16 @@ class Plan {
     facts_.warnings.insert(facts_.warnings.end(), texts.begin(), texts.end());
   }
 
-  PlanFacts facts_;  ///< set by the constructors
+  PlanFacts facts_;  ///< filled in by the constructors
 };
 
-/// Returns the plan of an experiment's router model.
+/// Returns the plan that the router model of an experiment makes.
 std::unique_ptr<Plan> make_plan(const Experiment& experiment);
 
 /// Returns the topology of an experiment.
 Topology make_topology(const Experiment& experiment);
 
-/// Returns how often a terminal of an experiment that offers `load` (not 0) creates packets.
+/// Returns how often a terminal creates packets if it offers `load` (flits/cycle, not 0).
 SourceRate make_rate(const Experiment& experiment, double load);
 /// Returns the run parameters of one replica, except its measurement window.
 ReplicaRow make_row(const Experiment& experiment);

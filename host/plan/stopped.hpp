@@ -1,5 +1,5 @@
 #pragma once
-/// Formats the units of a model that have stopped as one line.
+/// Text about units of a model that have stopped, as one line.
 #include <string>
 #include <vector>
 
@@ -7,11 +7,11 @@ namespace flitlab {
 
 struct StoppedUnit {
   std::string name;
-  std::string waits_for;  ///< a clause: "PE 3 waits for ..."
+  std::string waits_for;  ///< clause that says what the unit waits for: "PE 3 waits for ..."
 };
 
-/// Returns "" if there are none; else a line with their names, and what each of the first few waits for. `kind`: for
-/// example "barrier unit".
+/// Returns "" if no unit has stopped. Otherwise returns a line with the names of the units, and what each of the first
+/// few waits for. `kind`: kind of the units, for example "barrier unit".
 std::string describe_stopped(const std::string& kind, const std::vector<StoppedUnit>& units);
 
 }  // namespace flitlab

@@ -1,4 +1,4 @@
-/// The traffic matrix of a plan: weighted destinations, and rates of sources.
+/// The traffic matrix of a plan: weights of the destinations, or rates of the sources.
 #include <algorithm>
 #include <utility>
 
@@ -29,7 +29,7 @@ void TerminalPlan::read_matrix_of(const Experiment& e) {
                           " sends to itself, and traffic.self = false. Remove the line, set its value to 0, or set "
                           "traffic.self = true.");
     }
-  if (!e.has(param::traffic.matrix_values)) return;  // a batch has no rates
+  if (!e.has(param::traffic.matrix_values)) return;  // a batch has packets but no rates
   if (e.is({param::traffic.matrix_values, "rates"}))
     set_rates(e);
   else
@@ -38,7 +38,7 @@ void TerminalPlan::read_matrix_of(const Experiment& e) {
 
 namespace {
 
-/// Relative rounding error of a sum of decimal fractions.
+/// Relative rounding error that a sum of decimal fractions may have.
 constexpr double kRounding = 1e-9;
 
 }  // namespace

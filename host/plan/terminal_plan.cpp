@@ -101,12 +101,12 @@ TrafficMode mode_of(const Experiment& e) {
                                  : TrafficMode::kOpen;
 }
 
-/// Returns the threshold: 32-bit draws below it go to a hot terminal.
+/// Returns the threshold of 32-bit draws for a hot terminal as destination: a draw below it selects a hot terminal.
 u32 hot_threshold(const Experiment& e) {
   return static_cast<u32>(std::min(e.f64(param::traffic.hot_fraction) * 4294967296.0, 4294967295.0));
 }
 
-/// Returns 1 / ln(1 - 1 / mean); 0: always one flit.
+/// Returns 1 / ln(1 - 1 / mean), which draws of geometric packet lengths need; 0: every packet has one flit.
 double inverse_log_continue(const Experiment& e) {
   const double uncut = geometric_mean(e);
   return uncut > 1 ? 1 / std::log1p(-1 / uncut) : 0;
@@ -189,7 +189,7 @@ void TerminalPlan::set_hot(const Experiment& e, const Topology& topology) {
 
 void TerminalPlan::set_permutation(const std::string& pattern, const Topology& topology, const Groups& groups) {
   table.pattern = Pattern::kPermutation;
-  // All replicas use the same permutation: it is part of the plan, so the seeds of a sweep share it.
+  // The permutation is part of the plan, so all replicas use the same one: the seeds of a sweep do not change it.
   destinations_ = table.group ? std::vector<u32>(table.terminals, kNone) : make_permutation(pattern, topology, 1);
   for (const std::vector<u32>& group : groups) {
     const std::vector<u32> to = make_permutation(pattern, static_cast<u32>(group.size()), 1);
@@ -234,7 +234,8 @@ void TerminalPlan::set_program(const Experiment& e) {
 
 namespace {
 
-/// Returns the mean over the lengths of a table, weighted as length_from() draws.
+/// Returns the mean of a function over the packet lengths of a table, with the probabilities by which length_from()
+/// draws lengths.
 double mean_of_table(const LengthTable& table, const std::function<double(u32)>& value) {
   double mean = 0, below = 0;
   for (u32 i = 0; i < table.count; ++i) {
@@ -251,7 +252,7 @@ double TerminalPlan::mean_over_lengths(const std::function<double(u32)>& value) 
   if (!has_flows(mode)) return kNotMeasured;
   if (table.length_law == LengthLaw::kGeometric) {
     const double more = table.inverse_log_continue != 0 ? std::exp(1 / table.inverse_log_continue) : 0;
-    double mean = 0, longer = 1;  // probability of at least that many flits
+    double mean = 0, longer = 1;  // probability that a packet has at least `flits` flits
     for (u32 flits = 1; flits < table.max_flits; ++flits, longer *= more) mean += longer * (1 - more) * value(flits);
     mean += longer * value(table.max_flits);
     if (mode != TrafficMode::kRequestReply) return mean;

@@ -1,6 +1,6 @@
 #pragma once
-/// The parts that the plans of all router models share: traffic tables, the terminals' part of the layout, the choice
-/// of an engine.
+/// The parts that the plans of all router models share: traffic tables, the terminals' part of the state layout, and
+/// the choice of an engine.
 #include <algorithm>
 #include <functional>
 #include <initializer_list>
@@ -15,15 +15,16 @@
 
 namespace flitlab {
 
-/// Storage for a LengthTable.
+/// Storage of the arrays to which a LengthTable points.
 struct PacketLengths {
   std::vector<u32> flits, cumulative;
   LengthTable set(const Lengths& lengths);
 };
 
-/// Traffic tables of an experiment. They point into this object, which must not be moved. `groups`: terminals that send
-/// to one another, in the order in which patterns number them; without groups, all terminals are one group. `devices`:
-/// terminals outside of all groups, which send and receive only as a matrix, a trace or a program specifies.
+/// Traffic tables of an experiment. They point into this object, which must not be moved. `groups`: sets of terminals
+/// that send to one another, in the order in which patterns number them; if there are no groups, all terminals send to
+/// one another. `devices`: terminals outside of all groups, which send and receive only if a matrix, a trace or a
+/// program names them.
 struct TerminalPlan {
   using Groups = std::vector<std::vector<u32>>;
   TerminalPlan(const Experiment& experiment, const Topology& topology, const Groups& groups = {},
@@ -33,20 +34,20 @@ struct TerminalPlan {
 
   /// Returns the mean of a quantity over all packets that the experiment creates (mean_over_packets()).
   double mean_over(const PairValue& value) const { return mean_over_packets(table, mode, value); }
-  /// Returns the mean over the same packets of a quantity that depends on a packet's length in flits.
+  /// Returns the mean over all these packets of a quantity that depends on the packet's length in flits.
   double mean_over_lengths(const std::function<double(u32 flits)>& value) const;
-  /// Returns the mean length of the same packets, flits; in a closed loop, of requests and replies.
+  /// Returns the mean length of all these packets, flits; in a closed loop both requests and replies count.
   double mean_length() const;
 
   TrafficMode mode = TrafficMode::kOpen;
   TrafficTable table;
-  double mean_flits = 1;          ///< open-loop packets or requests
-  u32 shortest = 1, longest = 1;  ///< flits
-  u32 active = 0;                 ///< terminals that are members of a group
+  double mean_flits = 1;          ///< mean length of the packets of an open loop, or of requests, flits
+  u32 shortest = 1, longest = 1;  ///< lengths of the shortest and the longest packet, flits
+  u32 active = 0;                 ///< number of terminals that are members of a group
   std::vector<std::string> warnings;
 
-  /// Returns the packets of a batch, all terminals together; 1 in a broadcast, whose root creates at least one; 0 in
-  /// other modes.
+  /// Returns the number of packets of a batch, over all terminals; in a broadcast 1, because its root creates at least
+  /// one; in other modes 0.
   u64 batch_packets() const;
 
  private:
@@ -61,21 +62,22 @@ struct TerminalPlan {
   void set_program(const Experiment& experiment);
   void set_matrix(TrafficMatrix matrix);
   void read_matrix_of(const Experiment& experiment);
-  /// Uses the rows of the matrix as rates, flits/cycle.
+  /// Takes the entries of each row of the matrix as rates, flits/cycle.
   void set_rates(const Experiment& experiment);
-  /// Warns if the sums of rows of weights differ, because these sums have no effect.
+  /// Warns if the rows of a matrix of weights have different sums, because these sums have no effect.
   void compare_sums();
-  /// Uses a pattern of exchange_partners(), within each group if there are groups.
+  /// Sets a pattern of exchange_partners(); if there are groups, each group has its own pattern.
   void set_exchange(const std::string& pattern, const Groups& groups);
   void set_region(const Experiment& experiment, const Topology& topology);
-  /// Sets the order and number of turns of a terminal with this number of destinations.
+  /// Sets the order in which a terminal sends to its destinations, and how often it goes through them. `destinations`:
+  /// their number.
   void set_turns(const Experiment& experiment, u32 destinations);
-  /// Throws ConfigError unless a terminal that a parameter names is in a group or is a device.
+  /// Throws ConfigError if a terminal that a parameter names is neither in a group nor a device.
   void require_active(std::string_view path, u32 terminal) const;
 
   std::vector<TrafficGroup> groups_;
   std::vector<u32> members_;
-  std::vector<bool> takes_part_;  ///< [terminals] is in a group or a device
+  std::vector<bool> takes_part_;  ///< [terminals] whether the terminal is in a group or is a device
   TrafficMatrix matrix_;
   std::vector<SourceRate> rates_;
   std::vector<u32> destinations_;
@@ -83,38 +85,38 @@ struct TerminalPlan {
   Program program_;
 };
 
-/// Returns the most packets that a buffer can hold parts of: the end of one, the head of another, and whole packets
-/// between.
+/// Returns the largest number of packets of which a buffer can hold flits: the end of one packet, whole packets, and
+/// the head of one more packet.
 inline u32 most_packets_in_buffer(u32 buffer_flits, u32 shortest) {
   return buffer_flits < 2 ? 1 : std::min(buffer_flits, (buffer_flits - 2) / shortest + 2);
 }
 
-/// Returns the sizes of a terminal's fields. Without virtual channels a terminal has its source queue and the fields of
+/// Returns the sizes of a terminal's fields. A terminal without virtual channels has its source queue and the fields of
 /// its traffic mode.
 TerminalSize terminal_size(const TrafficTable& traffic, TrafficMode mode, u32 vcs = 0, u32 ring = 0, u32 slots = 0);
 
-/// Appends a kind of item without fields.
+/// Adds a kind of item to a layout and returns it; the kind has no fields yet.
 ItemKind& add_kind(StateLayout& layout, const char* name, u32 count);
 
-/// Add the terminals' control to their kind, and the fields for traces and programs. A model whose terminals have no
-/// virtual channels adds its own fields before, between and behind them.
+/// Add fields to the terminals' kind: the control of the terminal, and the fields for traces and programs. A model
+/// whose terminals have no virtual channels adds its own fields before, between and behind these.
 void add_terminal_control(ItemKind& kind, TerminalFields& fields);
 void add_script_fields(ItemKind& kind, TerminalFields& fields, const TrafficTable& traffic, TrafficMode mode);
 /// Adds the fields of a closed loop: transactions and queued replies.
 void add_loop_fields(ItemKind& kind, TerminalFields& fields, const TrafficTable& traffic, TrafficMode mode);
 
-/// Returns an item of a state; the caller must not change it.
+/// Returns an item of a state. The caller must not change the item.
 Item<1> item_of(const std::vector<std::byte>& state, const StateLayout& layout, u32 kind, u32 index);
 
-/// Returns a snapshot of a terminal (item kind 1) with `vcs` virtual channels.
+/// Returns a snapshot of a terminal (item kind 1) that has `vcs` virtual channels.
 TerminalSnapshot terminal_snapshot(const std::vector<std::byte>& state, const StateLayout& layout,
                                    const TerminalFields& fields, u32 terminal, u32 vcs);
 
-/// Returns the cycle in which each terminal's program ended; kNever if it has not.
+/// Returns for each terminal the cycle in which its program ended; kNever if the program has not ended.
 std::vector<Cycle> program_ends(const std::vector<std::byte>& state, const StateLayout& layout,
                                 const ProgramFields& fields);
 
-/// Returns the run parameters of all replicas, except their windows.
+/// Returns the run parameters of all replicas, except their measurement windows.
 std::vector<ReplicaRow> make_rows(const std::vector<Experiment>& replicas);
 
 }  // namespace flitlab

@@ -6,13 +6,13 @@
 namespace flitlab {
 namespace {
 
-/// One member of a collective operation, and the calls that it makes.
+/// One member of a collective operation. Its functions issue the calls that this member makes.
 struct Member {
   const Collective& c;
   u32 n, me;
   const CallSink& sink;
 
-  /// Return the member `distance` positions ahead, or behind, cyclically.
+  /// Return the member that is `distance` positions ahead of, or behind, this member in cyclic order.
   u32 after(u32 distance) const { return static_cast<u32>((u64{me} + distance) % n); }
   u32 before(u32 distance) const { return static_cast<u32>((u64{me} + n - distance) % n); }
 
@@ -34,8 +34,8 @@ struct Member {
     }
   }
 
-  // In a binomial tree, distances are counted from the root. A member's parent has its distance without the lowest bit
-  // that is set; a child has one more bit, below that one.
+  // Binomial tree. Each member has a distance from the root, in cyclic order. The distance of a member's parent is that
+  // of the member without its lowest 1 bit. The distance of a child has one more 1 bit, below this lowest bit.
   void broadcast() const {
     const u32 distance = (me + n - c.root) % n;
     u32 bit = distance ? distance & -distance : std::bit_ceil(n);
@@ -55,7 +55,8 @@ struct Member {
     if (distance) send(before(bit), c.bytes);
   }
 
-  // The first 2 * extra members form pairs, and the odd member of each pair takes part in the recursive doubling.
+  // Recursive doubling needs a power of two. So the first 2 * extra members form pairs, and only the odd member of each
+  // pair takes part in the recursive doubling.
   void allreduce() const {
     const u32 doubling = std::bit_floor(n), extra = n - doubling;
     if (me < 2 * extra && me % 2 == 0) {

@@ -1,5 +1,5 @@
 #pragma once
-/// Steps from a program's file to the program that terminals run.
+/// The steps that turn the file of a message-passing program into the program that terminals run.
 #include <vector>
 
 #include "host/config/field_file.hpp"
@@ -7,25 +7,26 @@
 
 namespace flitlab {
 
-/// A program whose messages may not be matched yet. Before matching, a send or receive has its tag in `slot` and its
-/// bytes in `amount` (kNone: a receive of any length), and a kWait may refer to a kIreceive.
+/// A program that has been read, but whose sends and receives may not be matched yet. Before matching, `slot` of a send
+/// or receive has the message's tag, and `amount` its bytes (kNone: a receive of any length). A kWait may then refer to
+/// a kIreceive.
 struct Draft {
   Program program;
-  std::vector<u32> lines;  ///< [calls] line in the file
+  std::vector<u32> lines;  ///< [calls] number of the call's line in the file
 };
 
-/// First tag of collectives. Tags in the file are below it.
+/// First tag of messages of collectives. The tags in the file are smaller.
 inline constexpr u32 kCollectiveTag = 0x80000000u;
 
-/// Reads all lines and expands collectives.
+/// Reads all lines, and replaces each collective by its sends, receives and computations.
 Draft read_draft(FieldFile& file, u32 terminals, const PacketFormat& format);
 
-/// Matches sends with receives: the k-th send with the k-th receive of the same sender, receiver and tag. Assigns the
-/// slots of messages.
+/// Matches sends with receives: the k-th send with the k-th receive that has the same sender, receiver and tag. Assigns
+/// to each message its slot at the receiver.
 void match_messages(Draft& draft, const FieldFile& file, const PacketFormat& format);
 
-/// Runs a matched program without timing. Throws ConfigError if it cannot end. No send waits for its receiver, so
-/// whether a program ends does not depend on the network.
+/// Runs a matched program without timing, and throws ConfigError if the program cannot end. A send does not wait for
+/// its receiver, so the network does not decide whether a program ends.
 void check_that_it_ends(const Draft& draft, const FieldFile& file);
 
 }  // namespace flitlab

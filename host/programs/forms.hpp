@@ -1,5 +1,5 @@
 #pragma once
-/// Forms of the lines of a program: the name of the call and its arguments.
+/// Forms of the lines of a program: for each kind of line, the name of the call and its arguments.
 #include <string>
 #include <variant>
 #include <vector>
@@ -12,14 +12,14 @@ enum class Argument { kPeer, kBytes, kTag, kHandle, kCycles, kRoot, kGroup };
 inline constexpr const char* kArgumentNames[] = {"peer", "bytes", "tag", "handle", "cycles", "root", "group"};
 
 struct WaitAll {};
-/// Form of a line.
+/// Form of one kind of line.
 struct Form {
   const char* name;
   std::variant<CallKind, CollectiveKind, WaitAll> what;
   u32 required;  ///< number of arguments that must be given
   std::vector<Argument> arguments;
 
-  /// Returns the form as text, as in "rank,send,peer,bytes[,tag]".
+  /// Returns the form as text, for example "rank,send,peer,bytes[,tag]".
   std::string text() const {
     std::string list = "rank," + std::string(name);
     for (u32 i = 0; i < arguments.size(); ++i)
@@ -28,7 +28,7 @@ struct Form {
   }
 };
 
-/// Returns the forms of all calls.
+/// Returns the forms of all kinds of lines.
 const std::vector<Form>& forms();
 
 }  // namespace flitlab

@@ -10,11 +10,11 @@ namespace {
 bool is_receive(const ProgramCall& c) { return c.kind == CallKind::kReceive || c.kind == CallKind::kIreceive; }
 bool is_send(const ProgramCall& c) { return c.kind == CallKind::kSend || c.kind == CallKind::kIsend; }
 
-/// The send or the receive of a message.
+/// The send or the receive of a message: one of its two ends.
 struct End {
-  u32 from, tag;  ///< `from`: sending rank
+  u32 from, tag;  ///< `from`: rank that sends the message
   u32 call;
-  u32 slot;  ///< receives only
+  u32 slot;  ///< slot of the message at the receiver; not set for sends
 
   friend bool operator<(const End& a, const End& b) { return a.from != b.from ? a.from < b.from : a.tag < b.tag; }
 };
@@ -101,7 +101,7 @@ class Matcher {
     });
   }
 
-  /// Stores an error, if its line in the file comes before that of the error stored so far.
+  /// Stores an error unless an error in an earlier line of the file has been stored.
   template <class Text>
   void wrong(u32 call, Text text) {
     if (draft_.lines[call] >= wrong_line_) return;
@@ -109,7 +109,7 @@ class Matcher {
     wrong_ = text();
   }
 
-  /// Replaces a wait for an irecv by the receive itself.
+  /// Replaces each wait for an irecv by the receive itself.
   void resolve_waits(u32 rank) {
     Program& p = draft_.program;
     for (u32 i = p.first[rank]; i < p.first[rank + 1]; ++i) {
@@ -125,7 +125,7 @@ class Matcher {
   const FieldFile& file_;
   const PacketFormat& format_;
   u32 ranks_;
-  std::vector<u32> send_start_;  ///< [ranks + 1] first send to each receiver in `sends_`
+  std::vector<u32> send_start_;  ///< [ranks + 1] index in `sends_` of the first send to each receiver
   std::vector<Sent> sends_;
   u32 wrong_line_ = kNone;
   std::string wrong_;
@@ -162,7 +162,8 @@ class UntimedRun {
     }
   }
 
-  /// Returns the ranks of a cycle, each of which waits for the next one; empty if all ranks have ended.
+  /// Returns ranks that wait for one another in a cycle: each waits for the next one. Returns an empty list if all
+  /// ranks have ended.
   std::vector<u32> cycle() const {
     u32 rank = 0;
     while (rank < ranks_ && next_[rank] == p_.first[rank + 1]) ++rank;
@@ -176,7 +177,7 @@ class UntimedRun {
     return path;
   }
 
-  /// Returns the call that a rank has reached.
+  /// Returns the index of the call that a rank has reached.
   u32 next(u32 rank) const { return next_[rank]; }
 
  private:
@@ -189,7 +190,8 @@ class UntimedRun {
       if (is_receive(c)) count = std::max(count, c.slot + 1);
     return count;
   }
-  /// Returns whether a rank, which has not ended, has reached the receive of message `slot` and this is not yet sent.
+  /// Returns whether a rank waits for message `slot`: it has reached the receive of this message, which has not been
+  /// sent. The rank must not have ended.
   bool awaits(u32 rank, u32 slot) const {
     const ProgramCall& call = p_.calls[next_[rank]];
     return call.kind == CallKind::kReceive && call.slot == slot && !sent_[message_start_[rank] + slot];
@@ -200,9 +202,9 @@ class UntimedRun {
 
   const Program& p_;
   u32 ranks_;
-  std::vector<u32> next_;           ///< [ranks] call that the rank has reached
-  std::vector<u64> message_start_;  ///< [ranks + 1] first message of each receiver in `sent_`
-  std::vector<bool> sent_;          ///< [messages] whether sent
+  std::vector<u32> next_;           ///< [ranks] index of the call that the rank has reached
+  std::vector<u64> message_start_;  ///< [ranks + 1] index in `sent_` of the first message of each receiver
+  std::vector<bool> sent_;          ///< [messages] whether the message has been sent
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
-/// Message-passing programs: their calls, with collectives expanded and sends matched with receives.
+/// Message-passing programs: the calls that each rank makes. Collectives have been expanded to sends and receives, and
+/// sends have been matched with receives.
 #include <vector>
 
 #include "host/config/text_source.hpp"
@@ -8,15 +9,15 @@
 namespace flitlab {
 
 struct Program {
-  std::vector<u32> first;          ///< [terminals + 1] index of the first call of each terminal
-  std::vector<ProgramCall> calls;  ///< sorted by rank; rank n is terminal n
-  u32 slots = 0;                   ///< largest number of messages that a rank receives
+  std::vector<u32> first;          ///< [terminals + 1] index in `calls` of the first call of each terminal
+  std::vector<ProgramCall> calls;  ///< calls of all ranks, sorted by rank; rank n runs on terminal n
+  u32 slots = 0;                   ///< number of messages that a rank receives; the largest number over all ranks
 };
 
-/// Reads a file of calls (docs/programs.md) for a network of `terminals` terminals. Throws ConfigError, with file and
-/// line, for fields that are malformed or out of range, collectives that ranks do not make in the same order, sends and
-/// receives that do not match, and a program that cannot end on any network because ranks wait for each other in a
-/// cycle.
+/// Reads the text of a program (docs/programs.md) for a network with `terminals` terminals. Throws ConfigError, with
+/// file and line, if a field is malformed or out of range; if ranks do not make the same collectives in the same order;
+/// if sends and receives do not match; or if the program cannot end on any network, because ranks wait for each other
+/// in a cycle.
 Program read_program(const TextSource& source, u32 terminals, const PacketFormat& format);
 
 }  // namespace flitlab

@@ -1,4 +1,5 @@
-/// Reader of programs: from lines to calls, with handles, groups of ranks and collectives.
+/// Reader of programs. It turns the lines of a file into calls, and keeps track of handles, groups of ranks and
+/// collectives.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -17,19 +18,19 @@ namespace flitlab {
 namespace {
 
 constexpr u64 kMostCycles = 1000000000;
-constexpr u32 kMostRanks = 1u << 24;  // limited by ProgramCall::peer
+constexpr u32 kMostRanks = 1u << 24;  // ProgramCall::peer cannot hold larger numbers
 
-/// Bytes of a call while messages are matched: the call, its line, and its entry in the list of sends.
+/// Memory of a call while messages are matched, bytes: the call, its line number, and its entry in the list of sends.
 constexpr u64 kCallBytes = sizeof(ProgramCall) + sizeof(u32) + 2 * sizeof(u32);
 
-/// A group of ranks and its collectives.
+/// A group of ranks, and the collectives that it has made.
 struct Group {
   std::string name;
   std::vector<u32> ranks;
-  std::unordered_map<u32, u32> member;  ///< by rank; empty: all ranks
-  std::vector<Collective> made;         ///< in order, as the first rank has made them
+  std::unordered_map<u32, u32> member;  ///< number of each rank among the members; empty: the group has all ranks
+  std::vector<Collective> made;         ///< collectives in the order in which the first rank to make each has made it
   std::vector<u32> lines;               ///< [collectives] line of that rank's call
-  std::vector<u32> count;               ///< [ranks] number of collectives made so far
+  std::vector<u32> count;               ///< [ranks] number of collectives that the rank has made so far
 };
 
 class Reader {
@@ -39,7 +40,8 @@ class Reader {
         terminals_(terminals),
         most_bytes_(std::min<u64>(u64{kMostMessagePackets} * format.payload_bytes, kNone - 1)) {}
 
-  /// Reads the file twice. The first pass counts the calls, so that the second can store them at their final positions.
+  /// Reads the file twice. The first pass only counts the calls, so that the second pass can store each call at its
+  /// final position.
   Draft read() {
     read_lines();
     Draft draft;
@@ -62,16 +64,16 @@ class Reader {
   }
 
  private:
-  /// An isend or irecv without a wait so far.
+  /// An open call: an isend or irecv for which the program has not waited yet.
   struct Open {
-    u32 call;  ///< number within its rank
+    u32 call;  ///< index of the call among the calls of its rank
     u32 line;
     CallKind kind;
   };
   struct RankState {
-    u32 made = 0;            ///< calls so far
-    u64 computed = 0;        ///< cycles so far
-    std::vector<Open> open;  ///< without a handle
+    u32 made = 0;            ///< number of calls so far
+    u64 computed = 0;        ///< cycles of computation so far
+    std::vector<Open> open;  ///< open calls (isend, irecv) without a handle
     std::unordered_map<u32, Open> open_handles;
   };
   struct Arguments {
@@ -103,7 +105,7 @@ class Reader {
     start();
   }
 
-  /// Fixes the number of ranks, before the first line that needs it.
+  /// Sets the number of ranks. Called before the first line that needs this number.
   void start() {
     if (!state_.empty()) return;
     ranks_given_ = ranks_ != 0;
@@ -236,8 +238,9 @@ class Reader {
                  file_.quote(before->second.line) + "). Wait for it first, or use another handle.");
   }
 
-  /// Waits for all open calls: for the irecvs in order, then for the last isend, which is sent after all others. `line`
-  /// kNone: the end of the program, where each wait gets the line of the call that it waits for.
+  /// Adds a wait for every open call: for the irecvs in their order, then for the last isend, because all other isends
+  /// are sent before it. `line`: line of the call that waits. kNone: the waits are at the end of the program, and each
+  /// wait gets the line of the call for which it waits.
   void wait_for_all(u32 rank, u32 line) {
     RankState& rank_state = state_[rank];
     for (const auto& [handle, open] : rank_state.open_handles) rank_state.open.push_back(open);
@@ -277,7 +280,8 @@ class Reader {
                  " (counted from 0), which is a different one in line " + file_.quote(group.lines[number]) +
                  ": all members must make the same collectives in the same order.");
     }
-    const u32 tag = kCollectiveTag + 1 + a[Argument::kGroup];  // all ranks: kNone + 1 is 0
+    // For the group of all ranks, unsigned overflow is intended: kNone + 1 is 0.
+    const u32 tag = kCollectiveTag + 1 + a[Argument::kGroup];
     expand(collective, static_cast<u32>(group.ranks.size()), me, [&](CallKind call, u32 other, u64 amount) {
       if (call == CallKind::kCompute) return add(rank, {static_cast<u32>(amount), 0, 0, call});
       if (amount > most_bytes_)
@@ -288,7 +292,7 @@ class Reader {
   }
 
   u32 member(const Group& group, u32 rank) const {
-    if (group.member.empty()) return rank;  // the group of all ranks
+    if (group.member.empty()) return rank;  // the group has all ranks, so numbers are the same
     const auto found = group.member.find(rank);
     if (found == group.member.end()) file_.fail("rank " + std::to_string(rank) + " is not in " + group.name + ".");
     return found->second;
@@ -310,9 +314,9 @@ class Reader {
   bool ranks_given_ = false;
   u64 most_bytes_;
   u32 total_ = 0;
-  Draft* draft_ = nullptr;        ///< null while calls are counted
+  Draft* draft_ = nullptr;        ///< program to fill; null in the first pass, which only counts calls
   std::vector<RankState> state_;  ///< [ranks]
-  std::map<u32, Group> groups_;   ///< by number; kNone: all ranks
+  std::map<u32, Group> groups_;   ///< by number of the group; kNone: the group of all ranks
 };
 
 }  // namespace

@@ -38,7 +38,8 @@ std::vector<u32> DependencyGraph::path(u32 from, u32 to) const {
 }
 
 std::vector<u32> DependencyGraph::cycle() const {
-  // A channel without a predecessor is on no cycle; remove such channels repeatedly until none is left.
+  // A channel without a predecessor is not on a cycle. Such channels are removed until every channel left has a
+  // predecessor.
   std::vector<u32> incoming(after_.size(), 0), ready;
   for (const auto& list : after_)
     for (u32 next : list) ++incoming[next];

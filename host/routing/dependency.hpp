@@ -1,6 +1,6 @@
 #pragma once
-/// Channel dependency graph: a network is free of deadlock if the graph of "holds one, waits for the other" among its
-/// virtual channels has no cycle (Dally & Towles 14.1.3).
+/// Channel dependency graph of a network. An edge leads from a virtual channel that a packet may hold to a virtual
+/// channel that this packet may wait for. Without a cycle, the network is free of deadlock (Dally & Towles 14.1.3).
 #include <vector>
 
 #include "kernels/common/types.hpp"
@@ -15,10 +15,10 @@ class DependencyGraph {
   void add(u32 from, u32 to);
   void remove(u32 from, u32 to);
 
-  /// Returns the channels of a path from `from` to `to`, both included; empty if there is no path. If from == to, only
+  /// Returns the channels of a path from `from` to `to`, including both; empty if there is no path. If from == to, only
   /// a path with at least one edge counts.
   std::vector<u32> path(u32 from, u32 to) const;
-  /// Returns the channels of a cycle, the first one repeated at the end; empty if the graph is acyclic.
+  /// Returns the channels of a cycle, with the first channel repeated at the end; empty if the graph is acyclic.
   std::vector<u32> cycle() const;
 
  private:

@@ -15,13 +15,13 @@
 namespace flitlab {
 namespace {
 
-/// A hop of a path: the channels out of `router` that packets may take.
+/// A hop of a path: a router, and its output channels that packets may take.
 struct Hop {
   u32 router;
-  u32 ports;  ///< bit p: port p
+  u32 ports;  ///< output ports; bit p is port p
 };
 
-/// Returns the hops from source to destination; empty if the table loops.
+/// Returns the hops of the path from source to destination; empty if the table leads packets round a loop.
 std::vector<Hop> path_hops(const Topology& t, const RouteTable& table, u32 source, u32 destination) {
   std::vector<Hop> hops;
   for (u32 r = source; r != destination; r = t.peer(r, lowest_bit(hops.back().ports)).item) {
@@ -31,9 +31,9 @@ std::vector<Hop> path_hops(const Topology& t, const RouteTable& table, u32 sourc
   return hops;
 }
 
-/// Calls `f(from, to)` for the pairs of channels (router * network_ports + port) of which a packet on the path can hold
-/// one and wait for the other: every channel of a hop with every channel of the next hop. Stops and returns false if
-/// `f` does.
+/// Calls `f(from, to)` for every pair of channels such that a packet on the path can hold channel `from` while it waits
+/// for channel `to`: every channel of a hop with every channel of the next hop. Channels are numbered router *
+/// network_ports + port. If `f` returns false, stops and returns false.
 template <class F>
 bool for_each_dependency(const Topology& t, const std::vector<Hop>& hops, F f) {
   for (std::size_t i = 0; i + 1 < hops.size(); ++i)
@@ -54,7 +54,8 @@ std::string show_cycle(const Topology& t, const std::vector<u32>& cycle) {
   return text;
 }
 
-/// Adds a path's dependencies to a layer unless that closes a cycle. Returns the cycle, or an empty list.
+/// Adds a path's dependencies to a layer unless they close a cycle. Returns that cycle, or an empty list if the path
+/// was added.
 std::vector<u32> try_path(const Topology& t, DependencyGraph& layer, const std::vector<Hop>& hops) {
   std::vector<std::pair<u32, u32>> added;
   std::vector<u32> back;
@@ -74,8 +75,8 @@ std::vector<u32> try_path(const Topology& t, DependencyGraph& layer, const std::
   return back;
 }
 
-/// Throws ConfigError for a graph that is too large: a table has an entry for every pair, and layers are assigned path
-/// by path.
+/// Throws ConfigError if the graph is too large: the table has an entry for every pair of routers, and layers are
+/// assigned path by path.
 void check_size(const Topology& t) {
   constexpr u32 kMost = 16384;
   if (t.routers > kMost)
@@ -83,12 +84,13 @@ void check_size(const Topology& t) {
                       " routers; routing tables support at most " + std::to_string(kMost) +
                       ". Use a mesh, torus or hypercube for larger networks.");
   const u64 channels = u64{t.routers} * t.network_ports;
-  const u64 dependencies = channels * (sizeof(std::vector<u32>) + 2 * sizeof(u32) * t.network_ports);  // per layer
+  // Memory of a layer, bytes.
+  const u64 dependencies = channels * (sizeof(std::vector<u32>) + 2 * sizeof(u32) * t.network_ports);
   require_memory(param::topology.file.path, u64{2} * t.routers * t.routers + 2 * dependencies,
                  "Routing tables have an entry for every pair.");
 }
 
-/// Puts every path into the first layer that stays acyclic.
+/// Assigns every path to the first layer (virtual-channel class) whose channel dependencies stay acyclic with it.
 void assign_layers(const Topology& t, RouteTable& table, u32 max_layers) {
   const u32 channels = t.routers * t.network_ports;
   std::vector<DependencyGraph> layers(1, DependencyGraph(channels));
@@ -111,17 +113,17 @@ void assign_layers(const Topology& t, RouteTable& table, u32 max_layers) {
   table.layers = static_cast<u32>(layers.size());
 }
 
-/// A line of a user's table for a (router, destination) pair that already has a line.
+/// A line of a user's table for a (router, destination) pair for which an earlier line exists.
 struct PortLine {
   u32 destination, port;
   std::size_t line;
 };
 
-/// Combines all lines with the same destination at a router into one entry. Together they must name all of the router's
-/// channels to the next router.
+/// Combines all lines of a router for the same destination into one entry. Together the lines must name all channels of
+/// the router to the same next router.
 void join_lines(const std::string& file, const Topology& t, RouteTable& table, u32 router,
                 const std::vector<PortLine>& lines) {
-  std::map<u32, u32> named;  // destination -> ports
+  std::map<u32, u32> named;  // output ports named by the lines, by destination (bits)
   u8* const row = &table.port[std::size_t{router} * t.routers];
   for (const auto& [d, port, line] : lines) {
     const std::string where = file + ":" + std::to_string(line) + ": router " + std::to_string(router) +
@@ -159,8 +161,9 @@ RouteTable shortest_path_table(const Topology& t, u32 max_layers) {
   check_size(t);
   RouteTable table;
   table.port.assign(std::size_t{t.routers} * t.routers, 0);
-  std::vector<u32> use(std::size_t{t.routers} * t.network_ports, 0);  // destinations per channel; parallel channels
-                                                                      // count at the lowest port
+  // Number of destinations routed over each channel; for parallel channels, counted at the channel with the lowest
+  // port.
+  std::vector<u32> use(std::size_t{t.routers} * t.network_ports, 0);
   std::vector<u32> parallel(use.size(), 0);
   for (u32 r = 0; r < t.routers; ++r)
     for (u32 p = 0; p < t.network_ports; ++p)
@@ -194,7 +197,7 @@ RouteTable read_table(std::string_view key, const TextSource& text, const Topolo
   table.port.assign(pairs, 0xFF);
   table.layer.assign(pairs, 0);
   bool with_layers = false;
-  std::vector<std::vector<PortLine>> more(t.routers);  // [router] lines of a pair after its first one
+  std::vector<std::vector<PortLine>> more(t.routers);  // [router] second and later lines for the same pair
   read_csv(key, text, [&](const std::vector<double>& f, std::size_t line) {
     const std::string where = std::string(key) + ": " + path + ":" + std::to_string(line) + ": ";
     if (f.size() != 3 && f.size() != 4) throw ConfigError(where + "a line is router,destination,port[,layer].");
@@ -226,7 +229,8 @@ RouteTable read_table(std::string_view key, const TextSource& text, const Topolo
       if (s != d && table.port[std::size_t{s} * t.routers + d] == 0xFF)
         throw ConfigError(std::string(key) + ": " + path + ": router " + std::to_string(s) +
                           " has no entry for destination " + std::to_string(d) + ", which is unreachable from it.");
-  for (u32 r = 0; r < t.routers; ++r) table.port[std::size_t{r} * t.routers + r] = 0;  // unused entries
+  // Entries for the router itself are not used.
+  for (u32 r = 0; r < t.routers; ++r) table.port[std::size_t{r} * t.routers + r] = 0;
   for (u32 r = 0; r < t.routers; ++r) join_lines(std::string(key) + ": " + path, t, table, r, more[r]);
   for (u32 s = 0; s < t.routers; ++s)
     for (u32 d = 0; d < t.routers; ++d)

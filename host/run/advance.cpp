@@ -15,7 +15,8 @@ void require_time(Cycle now, u64 cycles) {
 
 namespace {
 
-/// Advances in pieces of at most a fraction of a second, so that every engine stops soon after an interrupt.
+/// Advances in pieces that take at most a fraction of a second each, so that every engine stops soon after an
+/// interrupt.
 void advance_in_pieces(Engine& engine, WorkSlicer& slicer, u32 cycles, std::span<const u32> active) {
   const u64 routers = u64{engine.layout().kinds[0].count} * active.size();
   for (u32 left = cycles; left;) {
@@ -39,7 +40,9 @@ void advance(Engine& engine, const Plan& plan, std::vector<TraceFeed>& feeds, Id
              std::span<const u32> active, WorkSlicer& slicer) {
   require_time(engine.now(), cycles);
   while (cycles) {
-    slicer.check_if_due();  // before the host changes anything in this cycle, so that a resumed run changes it once
+    // Check before the host changes the state in this cycle, so that a run that is stopped here and resumed makes the
+    // change once.
+    slicer.check_if_due();
     const u64 now = engine.now();
     u64 step = cycles;
     if (!feeds.empty()) {

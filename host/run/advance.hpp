@@ -1,5 +1,5 @@
 #pragma once
-/// Advance of a running network: cycles of the engine, and the work of the host between them.
+/// Advance of a running network: cycles of the engine, and the host's work between them.
 #include <span>
 #include <vector>
 
@@ -11,15 +11,16 @@
 
 namespace flitlab {
 
-/// Throws RunError if `now + cycles` exceeds the end of emulated time.
+/// Throws RunError if cycle `now + cycles` is beyond the last cycle that can be emulated.
 void require_time(Cycle now, u64 cycles);
 
-/// Advances the `active` replicas of an engine by `cycles`. Applies the plan's changes (dead links, for example), feeds
-/// traces and skips idle time. `feeds`: one per replica, or empty. Between two cycles it calls check_interrupt() two to
-/// four times a second. `slicer` is kept from call to call, so that this holds for calls of a few cycles, too.
+/// Advances the `active` replicas of an engine by `cycles`. Between cycles it applies the plan's changes (dead links,
+/// for example), feeds traces, skips idle time, and calls check_interrupt() two to four times a second. `feeds`: one
+/// trace feed for each replica, or empty. `slicer`: the caller keeps it from call to call, so that check_interrupt() is
+/// called as often if each call advances a few cycles only.
 void advance(Engine& engine, const Plan& plan, std::vector<TraceFeed>& feeds, Idle& idle, u32 cycles,
              std::span<const u32> active, WorkSlicer& slicer);
-/// The same with a new `slicer`, for a single call.
+/// Advances in a single call: makes a new `slicer` for it.
 void advance(Engine& engine, const Plan& plan, std::vector<TraceFeed>& feeds, Idle& idle, u32 cycles,
              std::span<const u32> active);
 

@@ -18,7 +18,7 @@ struct Header {
   char magic[8];
   u64 configuration;
   u64 bytes;     ///< length of the data after the header
-  u64 checksum;  ///< of these data
+  u64 checksum;  ///< checksum of the data after the header
 };
 
 }  // namespace
@@ -54,7 +54,7 @@ u64 configuration_hash(const std::vector<Experiment>& experiments) {
   std::string text = FLITLAB_VERSION "\n";
   for (const Experiment& e : experiments) {
     for (const auto& [path, value] : e.flat())
-      if (path != param::run.stall_cycles.path)  // a time limit does not change results
+      if (path != param::run.stall_cycles.path)  // a limit for stalled runs does not change results
         text += path + "=" + to_text(value) + "\n";
     text += std::to_string(e.files_hash()) + "\n";
   }
@@ -75,7 +75,7 @@ void load_replica(Loader& loader, Engine& engine, const Plan& plan, u32 replica)
   if (state.size() != engine.layout().bytes(1))
     throw ConfigError("checkpoint: its state has another size; another version of flitlab wrote it.");
   check_bounds(plan.layout(), plan.bounds(), state);
-  ReplicaRow expected = engine.row(replica);  // the configuration determines all but the window
+  ReplicaRow expected = engine.row(replica);  // the configuration determines all run parameters except the window
   expected.window_begin = row.window_begin;
   expected.window_end = row.window_end;
   if (std::memcmp(&row, &expected, sizeof row) != 0)
@@ -87,8 +87,9 @@ void load_replica(Loader& loader, Engine& engine, const Plan& plan, u32 replica)
 
 void save_checkpoint(const std::string& path, u64 configuration, const std::function<void(Saver&)>& save) {
   const std::string partial = path + ".partial";
-  std::remove(partial.c_str());  // left by a crash, or a link to a file that must not be overwritten
-  struct PartialFile {           // removes the partial file on every exit
+  // A file of this name may be left from a crash, or be a link to a file that must not be overwritten.
+  std::remove(partial.c_str());
+  struct PartialFile {  // removes the partial file whichever way the function ends
     const std::string& path;
     ~PartialFile() { std::remove(path.c_str()); }
   } rest{partial};
@@ -104,7 +105,7 @@ void save_checkpoint(const std::string& path, u64 configuration, const std::func
   file.write(reinterpret_cast<const char*>(&header), sizeof header);
   file.close();
   if (!file || std::rename(partial.c_str(), path.c_str()) != 0) {
-    const int why = errno;  // saved before another call changes it
+    const int why = errno;  // saved before another call changes errno
     throw ConfigError("checkpoint \"" + path + "\" cannot be written: " + std::strerror(why) + ".");
   }
 }

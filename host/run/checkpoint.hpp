@@ -1,6 +1,7 @@
 #pragma once
-/// Checkpoint files: a header with format and configuration, the values in the order of saving, a checksum.
-/// `Saver` and `Loader` take the same calls, so that one `visit(archive)` per class describes both directions.
+/// Checkpoint files: a header with format and configuration, the values in the order in which they were saved, and a
+/// checksum. `Saver` and `Loader` have the same functions, so a class needs only one `visit(archive)` for both
+/// directions.
 #include <deque>
 #include <functional>
 #include <istream>
@@ -71,7 +72,8 @@ class Loader {
 
   explicit Loader(std::istream& in) : in_(in) {}
 
-  /// Throws ConfigError unless `consistent`: the values that have been read are consistent.
+  /// Throws ConfigError unless `consistent` is true. Callers pass whether the values that have been read agree with one
+  /// another.
   static void require(bool consistent);
 
   template <class... T>
@@ -81,8 +83,8 @@ class Loader {
 
  private:
   void bytes(void* data, std::size_t n);
-  /// Reads the number of elements that follow. ConfigError if the rest of the file is shorter, so that a damaged file
-  /// cannot cause a huge allocation.
+  /// Reads the number of elements that follow. ConfigError if the rest of the file is too short for them, so that a
+  /// damaged file cannot cause a huge allocation.
   u64 count(std::size_t element_bytes);
 
   template <class T>
@@ -133,19 +135,20 @@ class Loader {
 /// Returns a hash of all parameters that determine the results of the experiments, and of the flitlab version.
 u64 configuration_hash(const std::vector<Experiment>& experiments);
 
-/// Saves state, counters and run parameters of one replica. The caller saves the clock, which all replicas share.
+/// Saves the state, the counters and the run parameters of one replica. The caller saves the clock, which all replicas
+/// share.
 void save_replica(Saver& saver, Engine& engine, u32 replica);
-/// Throws ConfigError if the data are not a state of that plan. check_loaded() checks that the state is possible in its
-/// cycle.
+/// Loads one replica. Throws ConfigError if the data are not a state of that plan. check_loaded() must then check that
+/// the state is possible in its cycle.
 void load_replica(Loader& loader, Engine& engine, const Plan& plan, u32 replica);
 
-/// Writes a checkpoint to `path`.partial and renames it, so that a crash leaves the old file intact. ConfigError if it
-/// cannot be written.
+/// Writes a checkpoint to the file `path`.partial and then renames it to `path`, so that a crash leaves the old file
+/// intact. ConfigError if the file cannot be written.
 void save_checkpoint(const std::string& path, u64 configuration, const std::function<void(Saver&)>& save);
 
-/// Reads a checkpoint. A first pass verifies its length and checksum. ConfigError if it is damaged or belongs to
-/// another configuration; `load` has not been called then. `load` throws ConfigError if a value is impossible; the
-/// object that was being loaded is unusable then.
+/// Reads a checkpoint. A first pass verifies its length and checksum. ConfigError if the checkpoint is damaged or
+/// belongs to another configuration; `load` has not been called in this case. `load` throws ConfigError if it reads an
+/// impossible value; the object that was being loaded must not be used after that.
 void load_checkpoint(const std::string& path, u64 configuration, const std::function<void(Loader&)>& load);
 
 }  // namespace flitlab

@@ -35,8 +35,8 @@ std::string explained(const FaultReport& fault, const Engine& engine, const Plan
          kDefect;
 }
 
-/// Throws RunError unless the audit, which ran between `before` and `after`, counted all that has entered the network
-/// and not left it.
+/// Throws RunError unless the audit has found inside the network everything that has entered it and not left it.
+/// `before`, `after`: totals before and after the audit.
 void compare(const PlanFacts& facts, const Totals& before, const Totals& after, const auto& where) {
   const auto check = [&](const Conserved& law) {
     u64 expected = after[law.entered];
@@ -82,7 +82,7 @@ void check_loaded(Engine& engine, const Plan& plan, u32 replica) {
     if (what.ends_with(kDefect)) what.resize(what.size() - std::string_view(kDefect).size());
     throw ConfigError("checkpoint: its state is impossible; the file has been modified. The check found: " + what);
   }
-  engine.set_state(replica, state);  // audits write their counts into state and counters
+  engine.set_state(replica, state);  // undoes the audit, which writes its counts into state and counters
   engine.set_counters(replica, counters);
 }
 

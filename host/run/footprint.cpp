@@ -9,15 +9,15 @@
 namespace flitlab {
 namespace {
 
-/// Memory per channel and replica, bytes: flit counts at the begin and end of the window, in results and their copies,
-/// and in the list that Python makes of them.
+/// Memory for each channel of a replica, bytes: flit counts at the beginning and at the end of the window, in results,
+/// in copies of results, and in the list that Python makes from them.
 constexpr u64 kChannelBytes = 64;
-/// Memory per port, bytes: the wiring table that engines with lanes build even if lanes do not fit.
+/// Memory for each port, bytes: the wiring table. Engines with lane state build it even if they then use scalar state.
 constexpr u64 kWireBytes = 16;
-/// Memory that does not depend on the network, bytes: files, measurements.
+/// Memory that does not depend on the network, bytes: for files and measurements.
 constexpr u64 kFixedBytes = u64{4} << 20;
 
-/// Memory for the events of an item that a CPU engine keeps until the host takes them, bytes.
+/// Memory for the events of one item, bytes. A CPU engine keeps events until the host takes them.
 constexpr u64 kEventBytes = 512 * sizeof(Event) + sizeof(u32);
 
 }  // namespace
@@ -33,7 +33,7 @@ Footprint footprint_of(const Plan& plan, u32 replicas, const EngineChoice& choic
   const u64 state = layout.bytes(1), threads = std::max(choice.threads, 1u);
   u64 items = 0;
   for (const ItemKind& kind : layout.kinds) items += kind.count;
-  // Results, checkpoints and deadlock searches copy states.
+  // Results, checkpoints and deadlock searches make copies of states.
   const u64 copies =
       state * (u64{std::min(concurrent_searches(state, threads), replicas)} * plan.facts().search_copies + kept_states);
   Footprint f;

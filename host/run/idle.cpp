@@ -8,9 +8,9 @@
 namespace flitlab {
 namespace {
 
-/// Returns an upper bound of the sum of all delays of a configuration: every parameter in cycles or clocks, and a bound
-/// of the fixed delays of any model. Parameters that name a point in time (unit "cycle" or "clock") are not delays:
-/// Plan::next_change covers them.
+/// Returns an upper bound of the sum of all delays of a configuration: the sum of all parameters in cycles or clocks,
+/// plus a bound of the fixed delays of any model. A parameter that names a point in time (unit "cycle" or "clock") is
+/// not a delay; Plan::next_change covers it.
 u64 sum_of_delays(const Experiment& e) {
   constexpr u64 kFixed = 4096;
   u64 sum = kFixed;
@@ -58,12 +58,14 @@ u32 Idle::skip(Engine& engine, const Plan& plan, const std::vector<TraceFeed>& f
   u64 next = std::min<u64>(kEndOfTime, plan.next_change(now));
   for (u32 replica : active) next = std::min(next, feeds[replica].next_cycle());
   until_ = 0;
-  if (next < now + 2 * delays_ || !settled(engine, feeds, active)) {  // the gap is too short, or packets are in flight
+  // The next packet comes too soon, or packets are in flight.
+  if (next < now + 2 * delays_ || !settled(engine, feeds, active)) {
     since_ = kNever;
     return 0;
   }
   const u64 found = fingerprint(engine, active);
-  if (found != fingerprint_ || now < since_) since_ = now;  // loading a checkpoint may set the clock back
+  // `now` is before since_ if a checkpoint has set the clock back.
+  if (found != fingerprint_ || now < since_) since_ = now;
   fingerprint_ = found;
   if (now - since_ < delays_) return 0;
   until_ = next / kTraceQueue * kTraceQueue;

@@ -16,16 +16,17 @@
 namespace flitlab {
 namespace {
 
-/// Returns the packets of the window that have been delivered or dropped.
+/// Returns the number of the window's packets that have been delivered or dropped.
 u64 settled_packets(const Totals& c) { return get(c, Total::kMeasuredDelivered) + get(c, Total::kMeasuredDropped); }
 
-/// Warm-up before a window of fixed length ends when the two halves of the last 16 epochs agree, or after 200 epochs.
+/// Warm-up before a window of fixed length ends when the first and the second half of the last 16 epochs agree, or
+/// after 200 epochs.
 constexpr std::size_t kSteadyWindow = 8;
 constexpr std::size_t kLongestWarmup = 200;
 constexpr double kSteadyTolerance = 0.01;
-/// Automatic windows: precision is judged after 16 epochs, then each time that their number has grown by a quarter. The
-/// judgement counts only if the window is ten times as long as the mean latency and the burst period, and 100 packets
-/// have arrived.
+/// Automatic windows: the precision of the mean latency is judged after 16 epochs, then each time that the number of
+/// epochs has grown by a quarter. A judgement can end the window only if the window is at least ten times as long as
+/// the mean latency and as the burst period, and 100 packets have arrived.
 constexpr std::size_t kFirstJudgement = 16;
 constexpr double kLatenciesOfWindow = 10, kBurstsOfWindow = 10, kPacketsOfWindow = 100;
 
@@ -45,8 +46,9 @@ double mean_network_latency(const Totals& c) {
   return number(c, Total::kMeasuredNetworkLatencySum) / number(c, Total::kMeasuredDelivered);
 }
 
-/// Returns the mean cycles from one burst of an on-off source to its next; 0: sources have no bursts. With a traffic
-/// matrix, sources have different periods; it returns their lower bound then, the length of a burst.
+/// Returns the mean number of cycles from one burst of an on-off source to its next burst; 0: sources have no bursts.
+/// With a traffic matrix sources have different periods, and the function returns a lower bound of them, the length of
+/// a burst.
 double burst_period(const Experiment& e) {
   if (!e.has(param::traffic.burst_load)) return 0;
   const double burst_load = e.f64(param::traffic.burst_load);
@@ -113,10 +115,10 @@ void Measurement::evaluate(const Totals& now) {
   last_ = now;
 }
 
-/// Returns whether the epoch that has just ended began before sources create packets.
+/// Returns whether the epoch that has just ended began before sources create packets (traffic.start).
 bool Measurement::precedes_traffic() const { return engine_.now() < start_ + epoch_; }
 
-/// Records an epoch with traffic, in the warm-up or in the window.
+/// Records an epoch with traffic, either of the warm-up or of the window.
 void Measurement::record_epoch(const Totals& now) {
   packets_.push_back(delta(now, Total::kPacketsDelivered));
   latency_sums_.push_back(delta(now, Total::kLatencySum));
@@ -135,7 +137,8 @@ void Measurement::evaluate_window(const Totals& now) {
   if (window_over(now)) end_window(now);
 }
 
-/// Returns whether all packets of a batch, broadcast, trace or program have been created, and delivered or dropped.
+/// Returns whether all packets of a batch, broadcast, trace or program have been created, and each has been delivered
+/// or dropped.
 bool Measurement::complete(const Totals& now) const {
   const u64 settled = get(now, Total::kPacketsDelivered) + get(now, Total::kPacketsDropped);
   if (runs_program()) return get(now, Total::kProgramsFinished) == plan_.topology().terminals;
@@ -166,7 +169,8 @@ bool Measurement::warm() {
   if (!experiment_.is_auto(param::run.warmup_cycles))
     return cycles >= static_cast<u64>(experiment_.i64(param::run.warmup_cycles));
   if (steady()) {
-    // Epochs that the test found steady: `Transient` compares the halves after a cut, `settled` the last 16 epochs.
+    // Number of epochs at the end of the warm-up that the test found steady. With an automatic window the test
+    // (`Transient`) compares the halves of the warm-up, otherwise (`settled`) the last 16 epochs.
     steady_epochs_ = automatic_ ? packets_.size() / 2 : kSteadyWindow;
     return true;
   }
@@ -183,7 +187,8 @@ void Measurement::observe(const Totals& now) {
   if (transient_.due()) transient_.judge();
 }
 
-/// Returns whether throughput and latency have settled; with on-off sources, not before a burst period has passed.
+/// Returns whether throughput and latency have settled. With on-off sources, they cannot settle before one burst period
+/// has passed.
 bool Measurement::steady() const {
   if (static_cast<double>(engine_.now() - start_) < burst_period(experiment_)) return false;
   if (automatic_) {
@@ -191,7 +196,8 @@ bool Measurement::steady() const {
     return transient_.throughput_settled() && (transient_.latency_settled() || !latency_matters);
   }
   if (!settled(throughput_, kSteadyWindow, kSteadyTolerance)) return false;
-  // Past saturation, latency grows without limit, while throughput is steady and below the offered load.
+  // Past saturation, latency grows without limit, although throughput is steady. The backlog shows that throughput is
+  // below the offered load.
   const double backlog = static_cast<double>(get(last_, Total::kFlitsCreated) - get(last_, Total::kFlitsDelivered) -
                                              get(last_, Total::kFlitsDropped));
   const bool falling_behind = backlog > 0.1 * static_cast<double>(get(last_, Total::kFlitsCreated));
@@ -214,7 +220,7 @@ void Measurement::begin_window(const Totals& now) {
   channel_start_ = channel_flits(plan_, engine_.state(index_));
 }
 
-/// Notes the cycle of the last progress. Packets of a batch that are still to be created count as missing, too.
+/// Records the cycle of the last progress. Packets of a batch that have not been created yet count as missing too.
 void Measurement::note_progress(const Totals& now) {
   const u64 settled = get(now, Total::kPacketsDelivered) + get(now, Total::kPacketsDropped);
   const bool none_missing = settled == std::max(get(now, Total::kPacketsCreated), plan_.facts().batch_packets);
@@ -222,9 +228,9 @@ void Measurement::note_progress(const Totals& now) {
   settled_ = settled;
 }
 
-/// Throws RunError if packets are missing and none has arrived for `patience` (a parameter, cycles) or for `least`
-/// cycles, whichever is longer: a terminal does not accept them, a router loses them, or they circle. Deadlocks are
-/// found by the deadlock search.
+/// Throws RunError if packets are missing and no packet has arrived for too long: `patience` (a parameter, cycles) or
+/// `least` cycles, whichever is longer. Possible causes: a terminal does not accept packets, a router loses them, or
+/// they circulate. The deadlock search finds deadlocks.
 void Measurement::fail_if_stalled(const Totals& now, const ParamRecord& patience, u64 least) const {
   const u64 quiet = engine_.now() - progress_at_, created = get(now, Total::kPacketsCreated);
   if (quiet < std::max<u64>(experiment_.u32_of(patience), least)) return;
@@ -244,8 +250,8 @@ double Measurement::half_width_of(const std::vector<double>& sums) const {
   return half_width(last(sums), last(packets_), steady_epochs_);
 }
 
-/// Returns whether the window ends now. An automatic window ends at its precision: past saturation of the accepted
-/// load, else of the mean latency.
+/// Returns whether the window ends now. An automatic window ends when it is precise enough: past saturation, the
+/// precision of the accepted load counts, otherwise that of the mean latency.
 bool Measurement::window_over(const Totals& now) {
   const u64 cycles = engine_.now() - window_begin_;
   const bool longest = cycles >= window_cycles();
@@ -276,14 +282,15 @@ void Measurement::end_window(const Totals& now) {
     half_width_ = half_width_of(latency_sums_);
     network_half_width_ = half_width_of(network_sums_);
   }
-  // An automatic window that reached its precision is short, so `transient_` judges saturation from all epochs.
+  // An automatic window that has reached its precision is short, so `transient_` judges saturation, from all epochs of
+  // the run.
   const bool ended_early = automatic_ && !result.window_capped;
   Verdict verdict = Verdict::kSteady;
   if (transient_.saturated())
     verdict = Verdict::kSaturated;
   else if (!ended_early)
     verdict = window_.verdict(cycles, mean_network_latency(now));
-  // A few bursts can overload a network that carries the mean load.
+  // A few bursts can overload a network for a while although it carries the mean load.
   if (!sees_bursts && verdict == Verdict::kSaturated) verdict = Verdict::kTooShort;
   set_verdict(verdict);
   period_ = Period::kDrain;
@@ -291,7 +298,7 @@ void Measurement::end_window(const Totals& now) {
   end_drain(now);
 }
 
-/// Finishes when all packets of the window have been delivered or dropped, or after run.drain_cycles.
+/// Ends the run when all packets of the window have been delivered or dropped, or after run.drain_cycles.
 void Measurement::end_drain(const Totals& now) {
   const bool settled = settled_packets(now) == get(now, Total::kMeasuredCreated);
   if (!settled && drain_cycles_ < static_cast<u64>(experiment_.i64(param::run.drain_cycles))) return;

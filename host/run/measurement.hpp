@@ -1,7 +1,8 @@
 #pragma once
 /// Measurement of one replica: warm-up, measurement window and drain. Warm-up begins with the traffic (traffic.start).
-/// Before a window of fixed length, warm-up ends when the last epochs agree with the epochs before them. Before an
-/// automatic window, `Transient` ends it; the confidence interval of the mean ends that window.
+/// If the window has a fixed length, warm-up ends when the last epochs agree with the epochs before them. If the window
+/// is automatic, `Transient` decides when warm-up ends, and the confidence interval of the mean decides when the window
+/// ends.
 #include <vector>
 
 #include "host/plan/plan.hpp"
@@ -14,16 +15,16 @@ namespace flitlab {
 
 class Measurement {
  public:
-  /// `feed`: the replayed trace, or null. `totals`: the replica's totals now. All other references must outlive the
-  /// object.
+  /// `feed`: the trace that is replayed, or null. `totals`: the present totals of the replica. All other references
+  /// must outlive the object.
   Measurement(const Experiment& experiment, u32 replica, Engine& engine, const Plan& plan, const TraceFeed* feed,
               const Totals& totals);
 
-  /// Evaluates the epoch that has just ended, including idle epochs skipped before it. `now`: the replica's totals.
-  /// Throws RunError if the traffic cannot continue or has stalled.
+  /// Evaluates the epoch that has just ended, together with any idle epochs that were skipped before it. `now`: the
+  /// present totals of the replica. Throws RunError if the traffic has stalled or cannot continue.
   void evaluate(const Totals& now);
   bool done() const { return period_ == Period::kDone; }
-  Result result;  ///< complete when done
+  Result result;  ///< complete when the measurement is done
 
   void save(Saver& saver) const { visit(saver, *this); }
   void load(Loader& loader);
@@ -71,22 +72,25 @@ class Measurement {
   const Plan& plan_;
   const TraceFeed* feed_;
   u32 epoch_;
-  bool automatic_;  ///< the window ends by itself
+  bool automatic_;  ///< whether the window is automatic: it ends when it is precise enough
   Period period_ = Period::kWarmup;
   Totals last_{};
-  std::vector<double> latency_, throughput_;         ///< per epoch of the warm-up: mean latency, flits delivered
-  std::vector<double> packets_;                      ///< per epoch of traffic up to the window's end: packets delivered
-  std::vector<double> latency_sums_, network_sums_;  ///< and the sums of their latencies, cycles
-  std::size_t steady_epochs_ = 0;                    ///< epochs at the end of the warm-up that are steady
-  std::size_t next_judgement_ = 0;                   ///< epochs of the window at which its precision is judged next
-  Transient transient_;                              ///< of automatic windows
+  /// For each epoch of the warm-up: mean latency in cycles, flits delivered.
+  std::vector<double> latency_, throughput_;
+  std::vector<double> packets_;  ///< for each epoch from the start of traffic to the window's end: packets delivered
+  /// For each of these epochs: sums of the packets' latencies and network latencies, cycles.
+  std::vector<double> latency_sums_, network_sums_;
+  std::size_t steady_epochs_ = 0;   ///< number of epochs at the end of the warm-up that are steady
+  std::size_t next_judgement_ = 0;  ///< number of the window's epochs at which its precision is judged next
+  Transient transient_;             ///< used for automatic windows only
   WindowLoad window_;
-  double half_width_ = kNotMeasured, network_half_width_ = kNotMeasured;  ///< of the mean latencies, cycles
-  double transactions_ = 0;                                               ///< completed in the window
-  u64 start_;                                                             ///< traffic.start
+  /// Half widths of the confidence intervals of the mean latencies, cycles.
+  double half_width_ = kNotMeasured, network_half_width_ = kNotMeasured;
+  double transactions_ = 0;  ///< number of transactions completed in the window
+  u64 start_;                ///< cycle of traffic.start
   u64 window_begin_ = 0, measured_cycles_ = 0, drain_cycles_ = 0;
-  u64 settled_ = 0;      ///< packets delivered or dropped
-  u64 progress_at_ = 0;  ///< last cycle in which `settled_` grew or no packet was missing
+  u64 settled_ = 0;      ///< number of packets delivered or dropped
+  u64 progress_at_ = 0;  ///< last cycle in which `settled_` grew, or in which no packet was missing
   std::vector<u32> channel_start_, channel_end_;
 };
 

@@ -13,8 +13,10 @@ namespace flitlab {
 
 void Measurement::finish(const Totals& c) {
   const bool batch = period_ == Period::kUntilComplete;
-  // A stopped network is not saturated. In a closed loop, whose sources stop as well, it would look idle.
-  constexpr u64 kPacketTimes = 100;  // limit for a packet to cross the network, in lengths of the longest packet
+  // A network that has stopped is not reported as saturated. In a closed loop it would even look idle, because its
+  // sources stop too.
+  // Longest time in which a packet should cross the network, in lengths of the longest packet.
+  constexpr u64 kPacketTimes = 100;
   if (!batch)
     fail_if_stalled(c, param::run.watchdog_cycles,
                     std::max(measured_cycles_, kPacketTimes * plan_.facts().longest_packet));
@@ -85,7 +87,8 @@ void Measurement::finish(const Totals& c) {
   double sum = 0, most = 0;
   r.channel_flits.clear();
   for (std::size_t i = 0; i < channel_end_.size(); ++i) {
-    r.channel_flits.push_back(channel_end_[i] - channel_start_[i]);  // counters wrap around
+    // The difference is correct even if the 32-bit counters have wrapped around.
+    r.channel_flits.push_back(channel_end_[i] - channel_start_[i]);
     const double use = r.channel_flits.back() / static_cast<double>(measured_cycles_);
     sum += use;
     most = std::max(most, use);
@@ -94,7 +97,7 @@ void Measurement::finish(const Totals& c) {
   r.channel_utilization_max = most;
 }
 
-/// `sum`: latencies of all packets of the histogram, cycles. `most`: the largest.
+/// `sum`: sum of the latencies of all packets in the histogram, cycles. `most`: largest of these latencies.
 LatencyStats Measurement::stats(u64 sum, double half_width, const u64* histogram, u64 most) const {
   const auto quantile = [&](double q) { return histogram_quantile(histogram, q, sum, most); };
   const double packets = static_cast<double>(std::accumulate(histogram, histogram + kHistogramBins, u64{0}));

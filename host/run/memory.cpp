@@ -17,7 +17,7 @@ namespace flitlab {
 
 #if defined(__EMSCRIPTEN__)
 
-/// The memory of a web page grows up to a fixed maximum.
+/// Returns the free memory of a web page, which can grow up to a fixed maximum.
 u64 free_memory() { return emscripten_get_heap_max() - mallinfo().uordblks; }
 u64 stack_bytes() { return 0; }
 

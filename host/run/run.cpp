@@ -59,7 +59,8 @@ EngineChoice choose_engine(const Plan& plan, u32 replicas, const EngineChoice& r
   const Footprint needed = footprint_of(plan, replicas, choice, kept_states),
                   one = footprint_of(plan, 1, choice, kept_states), two = footprint_of(plan, 2, choice, kept_states);
   const auto require = [&](u64 all, u64 first, u64 further, u64 available, const char* where) {
-    const u64 more = further ? (available - first) / further : replicas;  // replicas on a GPU need no host memory
+    // Replicas on a GPU need no host memory for their states.
+    const u64 more = further ? (available - first) / further : replicas;
     const u64 fit = available < first ? 0 : 1 + more;
     require_memory(
         plan.size, all, available, where,
@@ -76,7 +77,7 @@ EngineChoice choose_engine(const Plan& plan, u32 replicas, const EngineChoice& r
 
 namespace {
 
-/// A running job: plan, engine, feeds and the measurements of its replicas.
+/// A running job: its plan, engine and trace feeds, and the measurements of its replicas.
 class Job {
  public:
   Job(const std::vector<Experiment>& experiments, const EngineChoice& choice)
@@ -97,12 +98,12 @@ class Job {
   }
 
   bool done() const { return active().empty(); }
-  /// Returns whether an interrupt has stopped it within an epoch; the epoch can be resumed.
+  /// Returns whether an interrupt has stopped the job within an epoch. The epoch can be resumed.
   bool stopped() const { return slicer_.stopped(); }
   std::vector<std::string> warnings() const { return plan_->facts().warnings; }
 
-  /// Advances all unfinished replicas by an epoch (or over all idle epochs), checks and measures them. Returns the
-  /// progress with the results of the replicas that have finished.
+  /// Advances all unfinished replicas by an epoch (or by several epochs if all are idle), checks them and evaluates
+  /// their measurements. Returns the progress, with the results of the replicas that have finished in this epoch.
   Progress advance() {
     const u32 epoch = cycles_of_epoch(experiments_.front());
     const std::vector<u32> running = active();
@@ -118,7 +119,8 @@ class Job {
     std::vector<u32> finished;
     for (u32 i : running)
       if (replicas_[i].done()) finished.push_back(i);
-    const std::vector<u32>& searched = search_is_due() ? running : finished;  // no results of a deadlocked replica
+    // Finished replicas are always searched, because a deadlocked replica must not give results.
+    const std::vector<u32>& searched = search_is_due() ? running : finished;
     if (!searched.empty()) check_deadlock(*engine_, *plan_, searched, threads_);
     Progress progress;
     for (u32 i : finished) {
@@ -157,7 +159,7 @@ class Job {
       for (u32 i = 0; i < replicas_.size(); ++i) {
         load_replica(loader, *engine_, *plan_, i);
         replicas_[i].load(loader);
-        // A finished replica keeps the state of its last cycle, while others advance.
+        // a finished replica keeps the state of its last cycle, although other replicas advance
         const u64 at = replicas_[i].done() ? replicas_[i].result.cycles : now;
         Loader::require(at <= now);
         engine_->set_now(static_cast<Cycle>(at));
@@ -171,16 +173,17 @@ class Job {
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// Returns whether a deadlock search is due, and schedules the next one at twice the cycle. A search takes as long as
-  /// thousands of cycles on a GPU. Doubling keeps searches few, and a deadlock at most doubles the length of a run.
+  /// Returns whether a deadlock search is due. If so, schedules the next search at twice the present cycle: a search
+  /// takes as long as thousands of cycles on a GPU, and doubling keeps searches few. A deadlock then at most doubles
+  /// the length of a run.
   bool search_is_due() {
     const bool due = engine_->now() >= next_search_;
     while (next_search_ <= engine_->now()) next_search_ *= 2;
     return due;
   }
 
-  /// Evaluates an epoch of a replica. If that fails because of a deadlock, the error reports the deadlock, not the
-  /// stall.
+  /// Evaluates an epoch of a replica. If the replica has stalled because of a deadlock, the error describes the
+  /// deadlock instead of the stall.
   void evaluate(u32 replica, const Totals& totals) {
     try {
       replicas_[replica].evaluate(totals);
@@ -203,12 +206,13 @@ class Job {
   std::unique_ptr<Plan> plan_;
   WorkSlicer slicer_;
   std::unique_ptr<Engine> engine_;
-  u32 threads_ = 1;  ///< threads of the host
+  u32 threads_ = 1;  ///< number of threads of the host
   std::vector<TraceFeed> feeds_;
   std::unique_ptr<Idle> idle_;
   std::vector<Measurement> replicas_;
   u64 next_search_ = 0;
-  u64 end_of_epoch_ = 0;  ///< cycle at which the current epoch ends; at most now: none has begun
+  /// Cycle at which the current epoch ends; if it is not after the present cycle, no epoch has begun.
+  u64 end_of_epoch_ = 0;
   double router_cycles_ = 0;
 };
 
@@ -223,13 +227,15 @@ std::vector<Result> run_job(const std::vector<Experiment>& experiments, const En
   if (saves && std::filesystem::exists(checkpoint.path, unused))
     job.load(checkpoint.path);
   else if (saves)
-    job.save(checkpoint.path);  // so that a path that cannot be written fails now and not after a long run
+    // Saved at once, so that a path that cannot be written fails now and not after a long run.
+    job.save(checkpoint.path);
   auto last_saved = Clock::now();
   std::vector<std::string> warnings = job.warnings();
   const auto advance = [&] {
     try {
       return job.advance();
-    } catch (...) {  // after another error the state may be inconsistent: keep the older checkpoint
+    } catch (...) {
+      // After an error other than an interrupt the state may be inconsistent, so the older checkpoint stays.
       if (saves && job.stopped()) job.save(checkpoint.path);
       throw;
     }
@@ -244,15 +250,16 @@ std::vector<Result> run_job(const std::vector<Experiment>& experiments, const En
     if (!report) continue;
     try {
       report(progress);
-    } catch (...) {  // the caller stops the run
+    } catch (...) {  // an exception from the caller's `report` stops the run
       if (saves) job.save(checkpoint.path);
       throw;
     }
   }
-  if (saves) {  // the caller removes the file once it has stored the results
+  if (saves) {  // kept until the caller has stored the results; then the caller removes the file
     try {
       job.save(checkpoint.path);
-    } catch (const ConfigError&) {  // the older checkpoint remains, and the results are complete
+    } catch (const ConfigError&) {
+      // The results are complete, so a failure to save them is no error; the older checkpoint stays.
     }
   }
   return job.results();

@@ -8,7 +8,7 @@ namespace flitlab {
 namespace {
 
 struct Moments {
-  double mean = 0, variance = 0;  ///< variance of the mean
+  double mean = 0, variance = 0;  ///< variance: variance of the mean
 };
 
 Moments moments(const double* x, std::size_t n) {
@@ -19,17 +19,17 @@ Moments moments(const double* x, std::size_t n) {
   return m;
 }
 
-/// Returns whether the means of two neighbouring parts of a series agree: they differ by at most a relative tolerance,
-/// or not significantly (Welch's t at 95 %).
+/// Returns whether the means of two neighbouring parts of a series agree: their relative difference is at most
+/// `tolerance`, or the difference is not significant (Welch's t at 95 %).
 bool agree(const Moments& a, const Moments& b, std::size_t degrees, double tolerance) {
   const double difference = std::fabs(a.mean - b.mean);
   if (difference <= tolerance * std::fabs(b.mean)) return true;
   return difference <= student_t95(degrees) * std::sqrt(a.variance + b.variance);
 }
 
-/// Least-squares line of a series.
+/// Least-squares line through a series.
 struct Line {
-  double slope;        ///< per sample
+  double slope;        ///< slope, per sample
   double error;        ///< standard error of the slope, corrected for autocorrelation
   double correlation;  ///< lag-1 autocorrelation of the residuals, 0 to 0.95
 };
@@ -43,14 +43,16 @@ Line line_of(const double* x, std::size_t count) {
     slope += time * (x[i] - mean);
   }
   slope /= spread;
-  double squares = 0, products = 0, before = 0;  // of the residuals
+  // Sums over the residuals: of their squares, of products of neighbours; `before`: the residual before.
+  double squares = 0, products = 0, before = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const double residual = x[i] - mean - slope * (static_cast<double>(i) - middle);
     squares += residual * residual;
     products += residual * before;
     before = residual;
   }
-  // Autocorrelated samples carry less information: the variance of a first-order autoregressive process.
+  // Autocorrelated samples carry less information than independent ones. The correction is that of a first-order
+  // autoregressive process.
   const double correlation = squares > 0 ? std::clamp(products / squares, 0.0, 0.95) : 0;
   return {slope, std::sqrt(squares / (n - 2) / spread * (1 + correlation) / (1 - correlation)), correlation};
 }
@@ -80,7 +82,8 @@ double histogram_quantile(const u64* bins, double q, u64 sum, u64 largest) {
   u64 total = 0;
   for (u32 i = 0; i < kHistogramBins; ++i) total += bins[i];
   if (total && sum == total * largest) return static_cast<double>(largest);
-  return std::min(histogram_quantile(bins, q), static_cast<double>(largest));  // a NaN in front is kept
+  // std::min keeps a NaN that is its first argument.
+  return std::min(histogram_quantile(bins, q), static_cast<double>(largest));
 }
 
 double student_t95(std::size_t degrees) {
@@ -92,7 +95,7 @@ double student_t95(std::size_t degrees) {
 
 double half_width(const std::vector<double>& sums, const std::vector<double>& counts, std::size_t first) {
   constexpr std::size_t kFewest = 5, kMostBatches = 100;
-  const std::size_t each = (sums.size() + kMostBatches - 1) / kMostBatches;  // samples per batch
+  const std::size_t each = (sums.size() + kMostBatches - 1) / kMostBatches;  // number of samples in a batch
   const std::size_t batches = each ? sums.size() / each : 0, begin = sums.size() - batches * each;
   const double window_count = std::accumulate(counts.begin() + static_cast<std::ptrdiff_t>(first), counts.end(), 0.0);
   if (batches < kFewest || !(window_count > 0)) return std::numeric_limits<double>::quiet_NaN();
@@ -111,9 +114,9 @@ double half_width(const std::vector<double>& sums, const std::vector<double>& co
   }
   if (squares == 0) return 0;
   const double n = static_cast<double>(batches);
-  // The estimate of a correlation is too low by about 1 / n (Kendall, Biometrika 41, 1954).
+  // The usual estimate of an autocorrelation is too low by about 1 / n (Kendall, Biometrika 41, 1954).
   const double r = std::clamp(products / squares + 1 / n, 0.0, 0.9);
-  const double of_sample = squares / (n - 1) * (1 + r) / (1 - r) / static_cast<double>(each);  // variance
+  const double of_sample = squares / (n - 1) * (1 + r) / (1 - r) / static_cast<double>(each);  // variance of a sample
   return student_t95(batches - 1) * std::sqrt(of_sample * static_cast<double>(sums.size() - first)) / window_count;
 }
 
@@ -127,7 +130,8 @@ std::size_t mser_truncation(const std::vector<double>& series) {
   constexpr std::size_t kLeast = 5;
   if (series.size() <= kLeast) return 0;
   std::size_t best = 0;
-  double least = std::numeric_limits<double>::infinity(), mean = 0, squares = 0;  // after the cut (Welford)
+  // Mean and sum of squared deviations of the samples after the cut (Welford's method).
+  double least = std::numeric_limits<double>::infinity(), mean = 0, squares = 0;
   for (std::size_t cut = series.size(); cut-- > 0;) {
     const double n = static_cast<double>(series.size() - cut), away = series[cut] - mean;
     mean += away / n;
@@ -146,8 +150,8 @@ bool steady_from_first_half(const std::vector<double>& series, double tolerance)
   const std::size_t half = (series.size() - cut) / 2;
   const double* last = series.data() + series.size() - half;
   Moments a = moments(last - half, half), b = moments(last, half);
-  // Autocorrelated samples carry less information (first-order autoregression). The correction uses at most 0.5,
-  // because a slow approach to the steady state also raises the autocorrelation.
+  // Autocorrelated samples carry less information than independent ones (first-order autoregression). The correction
+  // uses a correlation of at most 0.5, because a slow approach to the steady state also raises the autocorrelation.
   const double correlation = std::min(0.5, line_of(last - half, 2 * half).correlation),
                inflation = (1 + correlation) / (1 - correlation);
   a.variance *= inflation;

@@ -51,7 +51,7 @@ void SteppedNetwork::step(u64 cycles) {
   require_time(engine_->now(), cycles);
   if (!trace_) {
     advance(static_cast<u32>(cycles));
-    return state_.clear();  // another thread may have copied the state meanwhile
+    return state_.clear();  // another thread may have filled the copy of the state meanwhile
   }
   const u32 routers = plan_->topology().routers;
   for (u64 i = 0; i < cycles; ++i) {
@@ -156,7 +156,7 @@ std::string SteppedNetwork::router_name(u32 index) const { return plan_->router_
 
 std::map<std::string, u64> SteppedNetwork::totals() {
   const CounterShard c = engine_->counters(0);
-  std::vector<u32> audits{u32(Total::kAuditedFlits), u32(Total::kAuditedPackets)};  // only an audit writes these
+  std::vector<u32> audits{u32(Total::kAuditedFlits), u32(Total::kAuditedPackets)};  // totals that only an audit writes
   for (const Conserved& law : plan_->facts().conserved) audits.push_back(law.audited);
   std::map<std::string, u64> totals;
   for (TotalTable table : {kCommonTotalTable, model_of(experiment_.kind()).totals})
@@ -186,7 +186,7 @@ std::vector<ChannelEnds> SteppedNetwork::links() const {
 }
 
 void SteppedNetwork::check() {
-  state_.clear();  // audits write their counts into the state
+  state_.clear();  // out of date, because the audit writes its counts into the state
   check_conservation(*engine_, *plan_, 0);
   const u32 only[] = {0};
   check_deadlock(*engine_, *plan_, only, 1);
@@ -201,7 +201,7 @@ std::vector<TimedEvent> SteppedNetwork::take_events() { return std::exchange(eve
 std::string_view SteppedNetwork::own_event() const { return model_of(experiment_.kind()).own_event; }
 
 void SteppedNetwork::require_room_to_load() const {
-  constexpr u64 kStates = 4;  // the current one in a stream that grows by doubling, and the new one
+  constexpr u64 kStates = 4;  // the present state, in a stream that grows by doubling, and the new state
   require_memory(plan_->size, kStates * layout().bytes(1),
                  "A network that loads a state keeps the old one until the new one has been checked.");
 }
@@ -229,7 +229,7 @@ void SteppedNetwork::save(const std::string& path) {
   save_checkpoint(path, configuration_hash({experiment_}), [this](Saver& saver) { save_state(saver); });
 }
 
-/// If the file turns out to be invalid, the network keeps its old state.
+/// If the file turns out to be invalid while it is read, the network keeps its old state.
 void SteppedNetwork::load(const std::string& path) {
   require_room_to_load();
   load_checkpoint(path, configuration_hash({experiment_}), [this](Loader& loader) {

@@ -1,5 +1,6 @@
 #pragma once
-/// A network that the caller steps: it can be inspected between steps, traced, saved and restored.
+/// A network that the caller steps. Between steps the caller can inspect, save and restore it; its events can be
+/// traced.
 #include <map>
 #include <memory>
 #include <span>
@@ -21,81 +22,86 @@ struct TimedEvent {
 };
 
 struct ChannelUse {
-  u32 router, port;  ///< output port where the channel begins
-  u32 flits;         ///< carried since cycle 0, modulo 2^32
+  u32 router, port;  ///< router and its output port at which the channel begins
+  u32 flits;         ///< number of flits carried since cycle 0, modulo 2^32
 };
 
-/// A channel between two routers: output port where it begins, input port where it ends.
+/// A channel between two routers: the output port at which it begins, and the input port at which it ends.
 struct ChannelEnds {
   u32 router, port, to_router, to_port;
 };
 
 class SteppedNetwork {
  public:
-  /// `trace`: record the events of every stepped cycle (slower; CPU only).
+  /// `trace`: whether to record the events of every cycle (slower; CPU only).
   SteppedNetwork(const Experiment& experiment, const std::string& backend, u32 threads, bool trace);
 
   void step(u64 cycles);
   u64 cycle() const { return engine_->now(); }
   std::string state_hash() const;
   std::vector<std::string> warnings() const { return plan_->facts().warnings; }
-  /// Returns the ports of a router with their virtual channels, or a terminal. ConfigError if the index does not exist.
+  /// Return the tree of a router's ports with their virtual channels, or of a terminal. ConfigError if there is no such
+  /// index.
   InspectNode router(u32 index) const;
   InspectNode terminal(u32 index) const;
-  /// The same as plain numbers, without names and notes in the machine's terms: faster for a caller that reads all
-  /// routers.
+  /// Returns the ports of a router as plain numbers, without names and notes in the machine's terms. This is faster for
+  /// a caller that reads all routers.
   std::vector<PortSnapshot> ports(u32 router) const;
-  /// Returns the occupancy of a router; `ports`: the result of ports(router).
+  /// Returns the occupancy of a router. `ports`: result of ports(router).
   Fill fill(u32 router, const std::vector<PortSnapshot>& ports) const;
   std::string_view fill_of() const;  ///< unit of fill()
-  u32 queued(u32 terminal) const;    ///< packets in the source queue
+  u32 queued(u32 terminal) const;    ///< number of packets in the terminal's source queue
   const StateLayout& layout() const { return plan_->layout(); }
-  /// Returns the whole state of an item. `kind`: a kind of the layout, "router" for example.
+  /// Returns the complete state of an item as a tree. `kind`: a kind of item in the layout, for example "router".
   InspectNode item(const std::string& kind, u32 index) const;
-  /// Returns the state of a router as bytes in canonical order; valid up to the next step or operation.
+  /// Returns the state of a router as bytes in canonical order. The bytes are valid until the next step or operation.
   std::span<const std::byte> router_bytes(u32 index) const;
   std::string router_name(u32 index) const;
   u32 routers() const { return plan_->topology().routers; }
   u32 terminals() const { return plan_->topology().terminals; }
-  /// Operations that the machine offers to software between cycles, and its registers; empty: none.
+  /// Return the operations that the machine offers to software between cycles, and its registers; empty if there are
+  /// none.
   const std::vector<Operation>& operations() const;
   const std::vector<RegisterRecord>& registers() const;
   /// Executes an operation between cycles. ConfigError if the name or an argument is wrong.
   Datum call(std::string_view operation, Datum::Map arguments);
-  /// Returns warnings about operations since the last call; these operations have been executed.
+  /// Returns warnings about operations since the last call. These operations have been carried out.
   std::vector<std::string> take_warnings();
-  /// Returns the cycle in which each program ended; see Inspector.
+  /// Returns the cycle in which each terminal's program ended (Inspector::program_ends).
   std::vector<u32> program_ends() const {
     return plan_->inspector() ? plan_->inspector()->program_ends(state()) : std::vector<u32>{};
   }
-  /// Returns the totals since cycle 0 by name, without the totals that only audits write.
+  /// Returns the totals since cycle 0, by name. Totals that only audits write are left out.
   std::map<std::string, u64> totals();
-  /// Returns the flits that every router-to-router channel has carried; see Inspector::channel_flits.
+  /// Returns for each router-to-router channel the number of flits that it has carried (Inspector::channel_flits).
   std::vector<ChannelUse> channels() const;
-  /// Returns both ends of every such channel, in the same order.
+  /// Returns both ends of each router-to-router channel, in the order of channels().
   std::vector<ChannelEnds> links() const;
-  /// Throws RunError if flits have been lost, the state is damaged, the network is deadlocked or its traffic cannot
+  /// Throws RunError if flits have been lost, the state is damaged, the network is deadlocked, or its traffic cannot
   /// continue.
   void check();
   std::vector<TimedEvent> take_events();
   /// Returns the name of the event kind that only this router model has.
   std::string_view own_event() const;
 
-  /// Writes a checkpoint. A network that loads it continues bit by bit as this one. ConfigError if it cannot be
-  /// written.
+  /// Writes a checkpoint. A network that loads it continues bit by bit as this network would. ConfigError if the file
+  /// cannot be written.
   void save(const std::string& path);
   /// Loads a checkpoint. ConfigError unless the file is an undamaged checkpoint of the same configuration.
   void load(const std::string& path);
-  /// Copies state, counters and clock from a network of the same configuration, traced or not.
+  /// Copies state, counters and clock from another network. It must have the same configuration, but may differ in
+  /// tracing.
   void go_on_from(const SteppedNetwork& other);
 
  private:
   void require_router(u32 index) const;
   void require_terminal(u32 index) const;
   void advance(u32 cycles);
-  /// Returns the canonical state. It is copied once between two steps, also if the caller reads all routers one by one.
+  /// Returns the state in canonical order. It is copied only once between two steps, even if the caller reads all
+  /// routers one by one.
   const std::vector<std::byte>& state() const;
-  static constexpr u32 kKeptStates = 1;  ///< `state_`, which keeps its memory when the state changes
+  /// Number of copies: `state_`, which keeps its memory even when it is out of date.
+  static constexpr u32 kKeptStates = 1;
   void require_room_to_load() const;
   void save_state(Saver& saver) const;
   void load_state(Loader& loader);
@@ -104,7 +110,7 @@ class SteppedNetwork {
   std::unique_ptr<Plan> plan_;
   std::unique_ptr<Engine> engine_;
   mutable std::vector<std::byte> state_;  ///< copy of the state; empty: out of date
-  std::vector<TraceFeed> feeds_;          ///< one if a trace is replayed
+  std::vector<TraceFeed> feeds_;          ///< one trace feed if a trace is replayed; otherwise empty
   Idle idle_;
   WorkSlicer slicer_;
   std::unique_ptr<Console> console_;  ///< null: the machine has no console

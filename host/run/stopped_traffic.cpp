@@ -16,8 +16,8 @@ std::vector<T> of_terminals(const Engine& engine, u32 replica, std::string_view 
   return values;
 }
 
-/// Returns why a closed loop has stopped; "": it continues. A terminal continues while it has a reply to send, or while
-/// its window is open and it has another request to create.
+/// Returns why a closed loop has stopped, or "" if it can continue. It can continue while a terminal has a reply to
+/// send, or has another request to create and room in its window.
 std::string lost_transactions(const Experiment& e, const Engine& engine, u32 replica, const std::string& lost) {
   const auto has_loops = [](const FieldInfo& field) { return field.name == "loop"; };
   const auto& fields = engine.layout().kinds[1].fields;
@@ -52,7 +52,7 @@ std::string explain_stopped_traffic(const Experiment& e, const Plan& plan, const
     return "the trace cannot continue: " + std::to_string(feed->packets() - created) +
            " packets need others that were lost (" + std::to_string(dropped) + ") or misdelivered (" +
            std::to_string(misdelivered) + ").";
-  // A terminal may process a reply in the cycle after its arrival.
+  // A terminal may process a reply one cycle after the reply arrives.
   if (mode == "request_reply" && dropped + misdelivered && engine.now() > total_of(totals, Total::kLastDelivery) + 2)
     return lost_transactions(
         e, engine, replica,

@@ -29,7 +29,7 @@ TraceFeed::TraceFeed(std::string path, u32 terminals, u32 max_flits, bool allow_
 
 void TraceFeed::open() {
   file_.open(path_, std::ios::binary | std::ios::ate);
-  // Opening a directory succeeds, but it has no size.
+  // A directory can be opened like a file, but has no size.
   const auto size = file_ ? static_cast<std::streamoff>(file_.tellg()) : -1;
   file_.seekg(0);
   if (!file_ || size < 0 || size == std::numeric_limits<std::streamoff>::max())
@@ -44,7 +44,7 @@ void TraceFeed::fail(const std::string& what) const {
                     what);
 }
 
-/// Reads the next packet into next_. Returns false at the end of the file.
+/// Reads the next packet from the file into next_. Returns false at the end of the file.
 bool TraceFeed::read_line() {
   for (;;) {
     line_start_ = static_cast<u64>(file_.tellg());
@@ -118,7 +118,7 @@ bool TraceFeed::read_line() {
   return true;
 }
 
-/// Reads all lines before `cycle` into the queues of their sources.
+/// Reads all lines whose cycle is before `cycle` into the queues of their sources.
 void TraceFeed::read_until(u64 cycle) {
   while (!at_end_) {
     if (!pending_) pending_ = read_line();
@@ -148,7 +148,7 @@ void TraceFeed::collect(u32 terminal, const TraceArrival& arrival) {
                    std::to_string(arrival.id) + ", which is not in flight: its state is damaged.");
   arrived_[arrival.id - first_open_] = 1;
   if (!awaited_.erase(arrival.id)) return;
-  // The terminal itself has released the entries of its own queue.
+  // Releases entries that are not yet in the terminal's own queue. The terminal has released those in its queue itself.
   for (TraceEntry& entry : queues_[terminal]) {
     if (entry.needs != arrival.id) continue;
     entry.needs = kNone;

@@ -18,21 +18,23 @@ namespace flitlab {
 
 class TraceFeed {
  public:
-  /// Opens `path`. Packets must have `min_flits` to `max_flits` flits. Terminals must be below `terminals` and not in
-  /// `dead`; source and destination may be the same if `allow_self`; a packet may need another one if
-  /// `identifies_arrivals`. ConfigError if the file cannot be read. exchange() throws ConfigError for a wrong line,
-  /// shortly before its cycle.
+  /// Opens the trace file `path`. Packets must have `min_flits` to `max_flits` flits. Terminals must be below
+  /// `terminals` and not in `dead`. `allow_self`: whether source and destination may be the same.
+  /// `identifies_arrivals`: whether a packet may wait for the arrival of another packet. ConfigError if the file cannot
+  /// be read. A wrong line is found later: exchange() throws ConfigError shortly before the line's cycle.
   TraceFeed(std::string path, u32 terminals, u32 max_flits, bool allow_self, std::vector<u32> dead = {},
             u32 min_flits = 1, bool identifies_arrivals = true);
 
-  /// Fills the terminals' queues and reads their arrivals. Call it between cycles, whenever the clock is a multiple of
-  /// kTraceQueue.
+  /// Fills the queues in the terminals' state, and reads which packets have arrived. Call it between cycles, whenever
+  /// the clock is a multiple of kTraceQueue.
   void exchange(Engine& engine, u32 replica);
 
-  /// Returns whether every packet of the file has been delivered or dropped; `settled`: packets delivered or dropped.
+  /// Returns whether every packet of the file has been delivered or dropped. `settled`: number of packets delivered or
+  /// dropped.
   bool finished(u64 settled) const { return at_end_ && settled == packets_; }
-  /// Returns whether packets that are still to be created wait for packets that will never arrive, if no packet is in
-  /// flight: the cycles of all lines have passed, and packets that needed an arrival up to `last_arrival` were created.
+  /// Returns whether the packets that are still to be created wait for packets that will never arrive. Requires that no
+  /// packet is in flight. It is true if the cycles of all lines have passed, and all packets that waited for an arrival
+  /// up to cycle `last_arrival` have been created.
   bool waits_for_lost_packets(u64 created, u64 last_arrival, u64 now) const {
     return at_end_ && created < packets_ && now > std::max<u64>(last_cycle_, last_arrival) + 2 * kTraceQueue;
   }
@@ -42,9 +44,10 @@ class TraceFeed {
   /// Returns the cycle of the next packet that has not been read yet; kNever: end of file; 0: unknown.
   u64 next_cycle() const { return at_end_ ? kNever : pending_ ? next_.cycle : 0; }
 
-  u64 packets() const { return packets_; }  ///< read so far
+  u64 packets() const { return packets_; }  ///< number of packets read so far
 
-  /// Checkpoints, without the file. load() throws ConfigError if the size of the file has changed.
+  /// Save and load the feed for checkpoints, without the contents of the file. load() throws ConfigError if the size of
+  /// the file has changed.
   void save(Saver& saver) const;
   void load(Loader& loader);
 
@@ -55,7 +58,8 @@ class TraceFeed {
     TraceEntry entry;
   };
 
-  /// How many packets back a line may name a needed packet; destinations are kept that long.
+  /// Largest distance, in packets, between a packet and an earlier packet that it waits for. Destinations are kept that
+  /// long.
   static constexpr u32 kReach = 1u << 20;
 
   template <class Archive, class Self>
@@ -73,24 +77,25 @@ class TraceFeed {
 
   std::string path_;
   u32 terminals_, min_flits_, max_flits_;
-  bool allow_self_;           ///< a packet may be addressed to its source
-  bool identifies_arrivals_;  ///< a packet may need another one
+  bool allow_self_;           ///< whether a packet may be addressed to its source
+  bool identifies_arrivals_;  ///< whether a packet may wait for the arrival of another packet
   std::vector<u32> dead_;
   std::ifstream file_;
   std::string text_;    ///< the line being read
-  u64 line_ = 0;        ///< its number in the file, from 1
-  u64 line_start_ = 0;  ///< its byte offset
-  u64 size_ = 0;        ///< of the file, bytes
+  u64 line_ = 0;        ///< number of this line in the file, from 1
+  u64 line_start_ = 0;  ///< byte offset of this line in the file
+  u64 size_ = 0;        ///< size of the file, bytes
   bool at_end_ = false, pending_ = false;
-  Line next_{};  ///< read, but not yet in `queues_`
+  Line next_{};  ///< line that has been read, but is not yet in `queues_`
   Cycle last_cycle_ = 0;
-  u32 packets_ = 0;                             ///< packets in `queues_` so far
-  std::vector<u32> destinations_;               ///< `[id % kReach]`: destination of a packet
-  std::vector<std::deque<TraceEntry>> queues_;  ///< `[terminal]`: packets not yet in the terminal's own queue
-  std::deque<char> arrived_;                    ///< `[id - first_open_]`: whether the packet has arrived
-  u32 first_open_ = 0;                          ///< all packets before this one have arrived
-  std::unordered_set<u32> awaited_;             ///< packets that entries in queues_ wait for
-  std::vector<TraceControl> controls_;          ///< temporary buffers of exchange()
+  u32 packets_ = 0;                ///< number of packets that have been put into `queues_` so far
+  std::vector<u32> destinations_;  ///< `[id % kReach]`: destination of packet `id`
+  /// `[terminal]`: packets that are not yet in the queue of the terminal's state.
+  std::vector<std::deque<TraceEntry>> queues_;
+  std::deque<char> arrived_;  ///< `[id - first_open_]`: whether the packet has arrived
+  u32 first_open_ = 0;        ///< number of the first packet that has not arrived; all packets before it have arrived
+  std::unordered_set<u32> awaited_;     ///< packets for whose arrival entries in queues_ wait
+  std::vector<TraceControl> controls_;  ///< temporary buffers of exchange()
   std::vector<TraceEntry> entries_;
   std::vector<TraceArrival> arrivals_;
 };

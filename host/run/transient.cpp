@@ -7,11 +7,12 @@
 namespace flitlab {
 namespace {
 
-constexpr double kMeansAgree = 0.01;       ///< relative difference of means that agree
-constexpr double kLatenciesToSettle = 25;  ///< mean latencies that a steady state must have lasted
-constexpr double kBehind = 0.1;            ///< backlog of a network that falls behind, per flit created
-constexpr double kFewestPackets = 100;     ///< packets that a mean latency needs
-constexpr double kExcursion = 400;         ///< limit of wait x duration in a stable network, squared latencies
+constexpr double kMeansAgree = 0.01;       ///< largest relative difference of two means that agree
+constexpr double kLatenciesToSettle = 25;  ///< time for which a steady state must have lasted, in mean latencies
+constexpr double kBehind = 0.1;            ///< backlog of flits, per flit created, above which a network falls behind
+constexpr double kFewestPackets = 100;     ///< number of packets that a mean latency needs
+/// Limit of (increase in waiting) x (its duration) in a stable network, in squares of the zero-load latency.
+constexpr double kExcursion = 400;
 
 }  // namespace
 

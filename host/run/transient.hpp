@@ -1,6 +1,6 @@
 #pragma once
-/// Detection of the steady state and of saturation, epoch by epoch, before and in an automatic window. Windows of fixed
-/// length do not use it.
+/// Detection of the steady state and of saturation, epoch by epoch. It is used for automatic windows only, during the
+/// warm-up and the window.
 #include <cstddef>
 #include <vector>
 
@@ -8,30 +8,31 @@ namespace flitlab {
 
 class Transient {
  public:
-  /// Measurements of an epoch; `backlog`: flits created by its end that have been neither delivered nor dropped.
+  /// Measurements of an epoch. `backlog`: flits created until its end that have been neither delivered nor dropped.
   struct Epoch {
     double cycles, created_flits, delivered_flits, packets, latency_sum, backlog;
   };
 
   void add(const Epoch& epoch);
 
-  /// Returns whether a new judgement is due: after 16 epochs, then each time that their number has grown by a quarter.
-  /// Each judgement may err; their number grows only with the logarithm of time.
+  /// Returns whether a new judgement is due: after 16 epochs, then each time that the number of epochs has grown by a
+  /// quarter. Each judgement may be wrong, so they must be few: their number grows with the logarithm of time.
   bool due() const { return epochs_.size() >= next_; }
   void judge();
 
-  /// Results of the last judgement. Throughput and latency have settled if they are steady from the first half on
-  /// (`steady_from_first_half`); latency only after 25 mean latencies.
+  /// Results of the last judgement: whether throughput, and latency, have settled. They have settled if they are steady
+  /// from the first half of the series on (`steady_from_first_half`); latency, in addition, only after 25 mean
+  /// latencies.
   bool throughput_settled() const { return verdict_.throughput; }
   bool latency_settled() const { return verdict_.latency; }
-  /// Returns whether the backlog exceeds a tenth of the flits created. The latency of the packets that have arrived is
-  /// not representative then.
+  /// Returns whether the backlog exceeds a tenth of the flits created. If it does, the latency of the packets that have
+  /// arrived so far is not representative.
   bool falls_behind() const { return verdict_.behind; }
-  /// Returns whether the backlog grows without limit. Its growth over the second half is significant (`rise`); by
-  /// Little's law it is an increase of the waiting time by w cycles. The backlog of a stable network also fluctuates,
-  /// like a random walk with a restoring force: an excursion by w cycles of waiting takes about w^2 / l cycles, where l
-  /// is the zero-load latency. So the growth counts only if w times the duration exceeds 400 l^2. l is estimated by the
-  /// smallest mean latency so far, from 100 packets on.
+  /// Returns whether the backlog grows without limit. Its growth over the second half of the epochs must be significant
+  /// (`rise`). By Little's law this growth means that packets wait w cycles longer. But the backlog of a stable network
+  /// fluctuates too, like a random walk with a restoring force: until packets wait w cycles longer, about w^2 / l
+  /// cycles pass, where l is the zero-load latency. So the growth counts only if w times its duration exceeds 400 l^2.
+  /// The estimate of l is the smallest mean latency so far; it needs 100 packets.
   bool saturated() const { return verdict_.saturated; }
 
   template <class Archive, class Self>
@@ -49,7 +50,7 @@ class Transient {
   static constexpr std::size_t kFirst = 16;
 
   std::vector<Epoch> epochs_;
-  std::size_t next_ = kFirst;  ///< epochs at which to judge next
+  std::size_t next_ = kFirst;  ///< number of epochs at which the next judgement is due
   double packets_ = 0, latency_sum_ = 0;
   double least_latency_ = 0;  ///< smallest mean latency so far, cycles; 0: not known yet
   Verdict verdict_;

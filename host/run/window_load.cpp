@@ -10,13 +10,13 @@
 namespace flitlab {
 namespace {
 
-constexpr std::size_t kFewestEpochs = 4;  ///< epochs needed to test growth
-constexpr double kShortfall = 0.02;       ///< growth that counts, as a fraction of the packets created
-constexpr double kLongerWait = 0.1;       ///< longer wait that counts, as a fraction of the network latency
-constexpr double kErrors = 3;             ///< standard errors of a significant growth
+constexpr std::size_t kFewestEpochs = 4;  ///< smallest number of epochs for a test of growth
+constexpr double kShortfall = 0.02;       ///< growth of source queues that counts, as a fraction of the packets created
+constexpr double kLongerWait = 0.1;  ///< increase in waiting time that counts, as a fraction of the network latency
+constexpr double kErrors = 3;        ///< number of standard errors above which growth is significant
 
-/// Returns whether the growth of source queues from `before` to `after` packets is significant, if the total in
-/// independent queues varies like a Poisson variable.
+/// Returns whether the growth of source queues from `before` to `after` packets is significant, on the assumption that
+/// the number of packets in independent queues varies like a Poisson variable.
 bool more_than_chance(double before, double after) { return after - before > kErrors * std::sqrt(before + after); }
 
 }  // namespace
@@ -32,7 +32,8 @@ double WindowLoad::packets() const { return sum(created_); }
 
 double WindowLoad::growth_in_second_half() const { return queued_.back() - queued_[(epochs() - 1) / 2]; }
 
-/// Returns whether source queues grew, or packets wait longer in them than in the network (Little's law).
+/// Returns whether source queues grew, or packets wait longer in source queues than they spend in the network (Little's
+/// law).
 bool WindowLoad::may_be_saturated(double cycles, double network_latency) const {
   const double last = queued_.back();
   return more_than_chance(first_queued_, last) ||
@@ -40,7 +41,7 @@ bool WindowLoad::may_be_saturated(double cycles, double network_latency) const {
 }
 
 bool WindowLoad::falls_short() const {
-  const std::size_t half = (epochs() + 1) / 2;  // epochs of the first half
+  const std::size_t half = (epochs() + 1) / 2;  // number of epochs in the first half
   const double created = std::accumulate(created_.begin() + static_cast<std::ptrdiff_t>(half), created_.end(), 0.0);
   if (growth_in_second_half() <= kShortfall * created) return false;
   const double n = static_cast<double>(epochs()), mean = (queued_.back() - first_queued_) / n;
@@ -66,12 +67,13 @@ Verdict WindowLoad::verdict(double cycles, double network_latency) const {
   if (!epochs()) return Verdict::kSteady;
   if (epochs() < kFewestEpochs)
     return may_be_saturated(cycles, network_latency) ? Verdict::kTooShort : Verdict::kSteady;
-  // falls_short() and waits_grow() use the variance of the epochs; beside them, the growth must be more than a few
-  // packets.
+  // falls_short() and waits_grow() test the growth against the variance of the epochs. In addition, the growth must
+  // exceed a few packets.
   const bool grew = more_than_chance(0, queued_.back() - first_queued_);
   if (grew && (falls_short() || waits_grow(cycles, network_latency))) return Verdict::kSaturated;
   if (delivers_nothing()) return Verdict::kTooShort;
-  const bool few = epochs() < 2 * kFewestEpochs;  // the second half is too short as well
+  // With so few epochs, the second half is too short for the tests above.
+  const bool few = epochs() < 2 * kFewestEpochs;
   return few && more_than_chance(queued_[(epochs() - 1) / 2], queued_.back()) ? Verdict::kTooShort : Verdict::kSteady;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Load of a measurement window, epoch by epoch, and the saturation test on it.
+/// Load of a measurement window, epoch by epoch, and a test whether the network is saturated by it.
 #include <cstddef>
 #include <vector>
 
@@ -9,33 +9,37 @@ namespace flitlab {
 
 class WindowLoad {
  public:
-  /// Measurements of an epoch; `queued`: packets in source queues at its end.
+  /// Measurements of an epoch. `queued`: packets in source queues at the end of the epoch.
   struct Epoch {
     double created_flits, delivered_flits, created_packets, queued;
   };
 
-  /// Starts the window; `queued`: packets in source queues.
+  /// Starts the window. `queued`: packets in source queues at its beginning.
   void begin(double queued) { first_queued_ = queued; }
   void add(const Epoch& epoch);
 
-  double offered() const { return offered_; }                        ///< flits
-  const std::vector<double>& accepted() const { return accepted_; }  ///< flits, per epoch
+  double offered() const { return offered_; }                        ///< flits created in the window
+  const std::vector<double>& accepted() const { return accepted_; }  ///< flits delivered in each epoch
   std::size_t epochs() const { return accepted_.size(); }
 
-  /// Returns kSaturated, kTooShort or kSteady. A window is saturated if one of these holds:
+  /// Returns kSaturated, kTooShort or kSteady. A window is saturated if one of these conditions holds:
   ///
-  /// - The source queues grow in the second half of the window by more than 2 % of the packets created there, and along
-  ///   the whole window by more than three standard errors of an epoch's growth. From four epochs on.
-  /// - Only a few sources cannot keep up, which the total hardly shows: the source queues rise along the window
-  ///   (`rise`), and by Little's law packets wait longer at its end, by more than a tenth of the network latency. A
-  ///   quarter of the growth must lie in the second half. From six epochs on.
+  /// - The source queues grow in the second half of the window by more than 2 % of the packets created in that half,
+  ///   and they grow along the whole window by more than three standard errors of an epoch's growth. This needs at
+  ///   least four epochs.
+  /// - Only a few sources cannot keep up, which hardly shows in the total. The source queues rise along the window
+  ///   (`rise`), and by Little's law packets wait longer at the end of the window than at its beginning, by more than a
+  ///   tenth of the network latency. A quarter of the growth must be in the second half. This needs at least six
+  ///   epochs.
   ///
   /// If the window begins with an empty network, queues grow only in the first half. Both conditions need a growth of
-  /// about ten packets or more, because less is not significant. A window of fewer than four epochs is kTooShort if
-  /// `may_be_saturated`, else kSteady. A window of fewer than eight epochs is also kTooShort if the source queues grew
-  /// in the second half. Any window is kTooShort if packets wait in source queues and none arrived in the second half.
+  /// about ten packets or more, because a smaller growth is not significant.
   ///
-  /// `cycles`: length of the window. `network_latency`: mean of the window's packets, cycles.
+  /// A window is kTooShort in these cases: it has fewer than four epochs and `may_be_saturated` returns true; it has
+  /// fewer than eight epochs and the source queues grew in its second half; or packets wait in source queues and no
+  /// packet arrived in its second half. Any other window is kSteady.
+  ///
+  /// `cycles`: length of the window. `network_latency`: mean network latency of the window's packets, cycles.
   Verdict verdict(double cycles, double network_latency) const;
 
   template <class Archive, class Self>

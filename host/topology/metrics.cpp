@@ -21,7 +21,8 @@ std::vector<u32> hops_from(const Topology& t, u32 from) {
 }
 
 std::vector<double> distance_sums(const std::vector<double>& weight, bool wraps) {
-  // below[m], moment[m]: sums of weight[i] and of i x weight[i] for i < m; coordinates go around twice.
+  // below[m]: sum of weight[i] for i < m. moment[m]: sum of i x weight[i] for i < m. Coordinates go round the ring
+  // twice.
   const std::size_t k = weight.size();
   std::vector<double> below(2 * k + 1), moment(2 * k + 1), sums(k);
   for (std::size_t m = 0; m < 2 * k; ++m) {
@@ -35,7 +36,8 @@ std::vector<double> distance_sums(const std::vector<double>& weight, bool wraps)
       sums[a] = at * below[a] - moment[a] + moment[k] - moment[a] - at * (below[k] - below[a]);
       continue;
     }
-    const std::size_t middle = a + k / 2 + 1, end = a + k;  // from `middle` on the other direction is shorter
+    // From coordinate `middle` on, the other direction is shorter.
+    const std::size_t middle = a + k / 2 + 1, end = a + k;
     sums[a] = moment[middle] - moment[a] - at * (below[middle] - below[a]) +
               (at + static_cast<double>(k)) * (below[end] - below[middle]) - (moment[end] - moment[middle]);
   }
@@ -54,7 +56,7 @@ DistanceMetrics distance_metrics(const Topology& t) {
     metrics.mean_hops = static_cast<double>(sum) / (static_cast<double>(t.routers) * t.routers);
     return metrics;
   }
-  for (u32 k : t.shape) {  // distances in different dimensions add up
+  for (u32 k : t.shape) {  // the distances in all dimensions are added
     const std::vector<double> sums = distance_sums(std::vector<double>(k, 1.0), t.wraps);
     metrics.mean_hops += std::accumulate(sums.begin(), sums.end(), 0.0) / (static_cast<double>(k) * k);
     metrics.diameter += t.wraps ? k / 2 : k - 1;

@@ -1,5 +1,5 @@
 #pragma once
-/// Parameters of networks of routers, for models that support several topologies.
+/// Parameters of networks of routers. Models that support several topologies share them.
 #include "kernels/common/param.hpp"
 
 namespace flitlab::param {

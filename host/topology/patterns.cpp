@@ -21,7 +21,8 @@ u32 reverse_bits(u32 x, u32 bits) {
   return y;
 }
 
-/// Returns the destinations if every coordinate of a router moves by `shift(radix)`, with wrap-around.
+/// Returns the destinations of a pattern in which every coordinate of a router moves by `shift(radix)`, with
+/// wrap-around.
 template <class Shift>
 std::vector<u32> move_coordinates(const Topology& t, Shift shift) {
   std::vector<u32> to(t.terminals);
@@ -44,7 +45,7 @@ std::vector<u32> random_permutation(u32 n, u64 seed) {
   return to;
 }
 
-/// Whether terminals are numbered by coordinates, because the grid is complete.
+/// Returns whether the grid is complete, so that coordinates follow from the number of a terminal.
 bool is_whole(const Topology& t) { return count_terminals(t.shape, t.concentration) == t.terminals; }
 
 bool is_square(const std::vector<u32>& shape) { return shape.size() == 2 && shape[0] == shape[1]; }
@@ -110,7 +111,8 @@ std::vector<std::vector<u32>> exchange_partners(const std::string& pattern, u32 
   for (u32 i = 0; i < n; ++i)
     for (u32 bit = 1; bit < n; bit <<= 1) {
       partners[i].push_back(i ^ bit);
-      if (pattern == "divide" && i & bit) break;  // the parent; further bits would lead to cousins
+      // A partner in `divide` with a lower number is the parent in the tree; higher bits do not lead to neighbours.
+      if (pattern == "divide" && i & bit) break;
     }
   return partners;
 }
@@ -166,7 +168,7 @@ TrafficMatrix read_matrix(const TextSource& text, u32 terminals) {
     for (int i = 0; i < 2; ++i)
       if (f[i] < 0 || f[i] >= terminals || f[i] != std::floor(f[i]))
         throw ConfigError(where + "terminals are numbered 0 to " + std::to_string(terminals - 1) + ".");
-    if (!(f[2] >= 0 && f[2] <= 1e100))  // so that their sum is a finite number
+    if (!(f[2] >= 0 && f[2] <= 1e100))  // limited, so that the sum of all values is a finite number
       throw ConfigError(where + "the value must be a number from 0 to 1e100.");
     listed[static_cast<u32>(f[0])] = true;
     if (f[2] > 0) rows[static_cast<u32>(f[0])].emplace_back(static_cast<u32>(f[1]), f[2]);

@@ -7,50 +7,53 @@
 
 namespace flitlab {
 
-/// Throws ConfigError if a pattern does not fit this number of terminals; no other code checks this rule. `shape` is a
-/// Topology's shape. Patterns that fit any size pass.
+/// Throws ConfigError if a pattern does not fit this number of terminals. Patterns that fit any number pass. `shape`:
+/// Topology::shape. No other code checks this rule.
 void check_permutation(const std::string& pattern, const std::vector<u32>& shape, u32 terminals);
 
-/// Returns the destination terminal of every terminal: bit_complement, bit_reverse, shuffle, transpose, tornado,
-/// neighbour, random_permutation. Bit patterns act on the terminal number. tornado and neighbour act on router
-/// coordinates and keep the terminal's index at its router. transpose swaps the coordinates of a square network,
-/// otherwise the halves of the number.
+/// Returns the destination of every terminal for the patterns bit_complement, bit_reverse, shuffle, transpose, tornado,
+/// neighbour and random_permutation. Bit patterns act on the number of the terminal. tornado and neighbour act on the
+/// coordinates of the router, and keep the index of the terminal at its router. transpose exchanges the coordinates of
+/// a square network; in other networks it exchanges the two halves of the terminal's number.
 std::vector<u32> make_permutation(const std::string& pattern, const Topology& topology, u64 seed);
 
-/// The same by terminal number alone, for the terminals of a part of a machine. ConfigError for patterns that need
-/// coordinates.
+/// Returns the destinations for patterns that act on terminal numbers, for a part of a machine that has `terminals`
+/// terminals. ConfigError for patterns that need coordinates.
 std::vector<u32> make_permutation(const std::string& pattern, u32 terminals, u64 seed);
 
-/// Returns the terminals of the routers whose coordinates are all below `extent`.
+/// Returns the terminals of all routers whose coordinates are below `extent` in every dimension.
 std::vector<u32> hot_region(const Topology& topology, const std::vector<u32>& extent);
 
-/// Returns whether a pattern gives a terminal several destinations, by its number: fft, divide.
+/// Returns whether the pattern is one in which the number of a terminal determines several destinations: fft or divide.
 bool is_exchange(const std::string& pattern);
 
 /// Returns the destinations of each terminal, all equally likely. ConfigError unless the number of terminals is a power
-/// of two. fft: the terminals whose numbers differ in one bit, as in a fast Fourier transform. divide: the
-/// neighbours in a binomial tree with terminal 0 at its root, in which i and i + 2^k are joined if the k + 1 low bits
-/// of i are zero; divide-and-conquer algorithms distribute work and combine results along it. S-Connect, 2.1, names
-/// both patterns but leaves their details to a thesis. That all partners are equally likely and all terminals send at
-/// the same rate is an interpretation.
+/// of two. fft: the terminals whose numbers differ in one bit, as in a fast Fourier transform. divide: the neighbours
+/// in a binomial tree with terminal 0 as its root; divide-and-conquer algorithms distribute work and combine results
+/// along this tree. Terminals i and i + 2^k are joined if the k + 1 low bits of i are zero. S-Connect, 2.1, names both
+/// patterns but leaves their details to a thesis. flitlab's interpretation is that all partners are equally likely, and
+/// that all terminals send at the same rate.
 std::vector<std::vector<u32>> exchange_partners(const std::string& pattern, u32 terminals);
 
-/// Rows of weights, as rising 32-bit thresholds.
+/// Matrix of weights [source][destination], stored as rising 32-bit thresholds: a random draw below a threshold selects
+/// a destination.
 struct TrafficMatrix {
-  std::vector<double> sum;      ///< [terminals] sum of the row's values
-  std::vector<u32> row_start;   ///< [terminals + 1]
-  std::vector<u32> column;      ///< [entries] destination
-  std::vector<u32> cumulative;  ///< [entries] a draw takes the first entry of its row whose threshold is above it
+  std::vector<double> sum;     ///< [terminals] sum of the row's values
+  std::vector<u32> row_start;  ///< [terminals + 1] index of the row's first entry
+  std::vector<u32> column;     ///< [entries] destination terminal
+  /// [entries] threshold; a draw selects the first entry of the row whose threshold is above the draw.
+  std::vector<u32> cumulative;
 };
 
-/// Returns a matrix whose rows list equally likely destinations; a terminal with an empty row sends nothing.
+/// Returns a matrix from lists of equally likely destinations, one for each source. A terminal with an empty list sends
+/// nothing.
 TrafficMatrix even_matrix(const std::vector<std::vector<u32>>& rows);
 
-/// Reads CSV lines source,destination,value. Every terminal needs a line; a terminal whose only value is 0 sends
-/// nothing.
+/// Reads a matrix from CSV lines source,destination,value. Every terminal needs a line as a source; a terminal whose
+/// only value is 0 sends nothing.
 TrafficMatrix read_matrix(const TextSource& text, u32 terminals);
 
-/// Returns rising thresholds for weights with a positive sum.
+/// Returns rising 32-bit thresholds for weights whose sum is positive.
 std::vector<u32> cumulative_thresholds(const std::vector<double>& weights);
 
 }  // namespace flitlab

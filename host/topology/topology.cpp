@@ -44,7 +44,7 @@ Topology cartesian(std::string kind, const std::vector<u32>& shape, u32 concentr
   return t;
 }
 
-/// Connects the terminals and counts the channels.
+/// Connects the terminals to their routers and counts the channels.
 void finish(Topology& t) {
   for (u32 r = 0; r < t.routers; ++r) {
     for (u32 p = 0; p < t.network_ports; ++p) t.channels += t.peer(r, p).item != kNone;
@@ -69,7 +69,8 @@ Topology make_grid(const std::vector<u32>& shape, u32 concentration, bool wraps)
     stride *= k;
   }
   finish(t);
-  // Halving the largest dimension cuts routers / k rows, in two places if they are rings, in both directions.
+  // Halving the largest dimension, of radix k, cuts every row of routers in that dimension: routers / k rows, each in
+  // two places if they are rings. Each cut crosses two unidirectional channels.
   u32 k = 1;
   for (u32 radix : shape) k = std::max(k, radix);
   if (k > 1) t.bisection_channels = u64{t.routers} / k * 2 * (wraps ? 2 : 1);
@@ -88,9 +89,9 @@ u32 Topology::parallel_ports(u32 router, u32 port) const {
 u32 count_terminals(const std::vector<u32>& shape, u32 concentration) {
   constexpr u64 kMost = 1u << 24;
   u64 terminals = concentration;
-  u32 bits = 0;  // width of a packed address
+  u32 bits = 0;  // number of bits in a packed address
   for (u32 radix : shape) {
-    terminals *= radix;  // no overflow: a larger product has been rejected before
+    terminals *= radix;  // cannot overflow, because larger products have been rejected before
     bits += static_cast<u32>(std::bit_width(radix - 1));
     if (terminals > kMost || bits > 31)
       throw ConfigError("topology.shape = " + shown(Value{IntList(shape.begin(), shape.end())}) +

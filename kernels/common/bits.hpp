@@ -41,7 +41,8 @@ FLITLAB_HD inline u32 bit_count64(u64 set) {
 #if defined(__CUDA_ARCH__)
   return static_cast<u32>(__popcll(set));
 #else
-  set -= set >> 1 & 0x5555555555555555ull;  // inline, because x86-64 without extensions would call a library function
+  set -= set >> 1 & 0x5555555555555555ull;  // computed here, because on x86-64 without extensions the builtin calls a
+                                            // library function
   set = (set & 0x3333333333333333ull) + (set >> 2 & 0x3333333333333333ull);
   return static_cast<u32>(((set + (set >> 4)) & 0x0F0F0F0F0F0F0F0Full) * 0x0101010101010101ull >> 56);
 #endif
@@ -63,7 +64,7 @@ FLITLAB_HD inline u32 first_at_or_after(u32 set, u32 pointer) {
   return lowest_bit(above ? above : set);
 }
 
-/// The same for sets of up to 64 members.
+/// first_at_or_after() for sets of up to 64 members.
 FLITLAB_HD inline u32 first_at_or_after64(u64 set, u32 pointer) {
   const u64 above = pointer < 64 ? set & (~u64{0} << pointer) : 0;
   return lowest_bit(above ? above : set);

@@ -1,7 +1,8 @@
 #pragma once
-/// Vectors of one byte per item, by which a processor works on L items at once. They are GCC's and Clang's vector
-/// types, so any machine with these compilers can build them. L is the width of the machine's registers (16, 32 or 64
-/// bytes), because wider vectors compile to scalar code.
+/// Vectors that hold one byte of each of L items (routers or terminals). One instruction processes the bytes, called
+/// lanes, of all L items. They are vector types of GCC and Clang, so the code builds on any machine with one of these
+/// compilers. L is the width of the machine's vector registers in bytes (16, 32 or 64), because wider vectors compile
+/// to scalar code.
 #include <cstring>
 #include <initializer_list>
 
@@ -19,13 +20,13 @@ namespace flitlab::lanes {
 template <int L>
 struct Types {
   typedef u8 Bytes __attribute__((vector_size(L)));
-  typedef u8 Unaligned __attribute__((vector_size(L), aligned(1), may_alias));  ///< may be unaligned
+  typedef u8 Unaligned __attribute__((vector_size(L), aligned(1), may_alias));  ///< `Bytes` at any address
   typedef u64 Words __attribute__((vector_size(L)));
   typedef long long Signed __attribute__((vector_size(L)));
   typedef double Reals __attribute__((vector_size(L)));
 };
 
-/// One byte of each of L items.
+/// A vector of one byte from each of L items.
 template <int L>
 using Bytes = typename Types<L>::Bytes;
 
@@ -34,32 +35,32 @@ FLITLAB_INLINE Bytes<L> every(u32 byte) {
   return Bytes<L>{} + static_cast<u8>(byte);
 }
 
-/// Returns the set that has one member.
+/// Returns the set whose only member is `member`.
 FLITLAB_INLINE u8 only(u32 member) { return static_cast<u8>(1u << member); }
 
-/// Returns 0xFF in the lanes that are not 0.
+/// Returns 0xFF in each lane that is not 0, and 0 in the other lanes.
 template <class B>
 FLITLAB_INLINE B nonzero(B x) {
   return (B)(x != 0);
 }
 
-/// Returns `a` in the lanes of a mask, `b` elsewhere.
+/// Returns `a` in the lanes where `mask` is 0xFF, and `b` in the lanes where it is 0.
 template <class B>
 FLITLAB_INLINE B select(B mask, B a, B b) {
   return (a & mask) | (b & ~mask);
 }
 
-/// Returns 0xFF in the lanes whose set contains `member`.
+/// Returns 0xFF in each lane whose set contains `member`, and 0 in the other lanes.
 template <class B>
 FLITLAB_INLINE B has(B set, u32 member) {
 #if defined(__AVX512BW__)
   return nonzero(set & only(member));
 #else
-  return (B)((set & only(member)) == only(member));  // avoids inverting the mask
+  return (B)((set & only(member)) == only(member));  // needs no inversion of the mask, unlike "!= 0"
 #endif
 }
 
-/// Writes `value` in the lanes whose set contains `member`.
+/// Copies `value` to `to` in each lane where `set` contains `member`.
 template <class B>
 FLITLAB_INLINE void put_where(B& to, B set, u32 member, B value) {
 #if defined(__AVX512BW__)
@@ -72,8 +73,8 @@ FLITLAB_INLINE void put_where(B& to, B set, u32 member, B value) {
   to = select(has(set, member), value, to);
 }
 
-/// Round-robin arbitration in each lane. Returns the lowest member of `set` among `first_priority`, or, if there is
-/// none, the lowest of all; 0 for an empty set.
+/// Round-robin arbitration in each lane. Returns the lowest member of `set` that is in `first_priority`, or the lowest
+/// member of `set` if no member is. The result is a set of one member; for an empty `set` it is empty (0).
 template <class B>
 FLITLAB_INLINE B pick(B set, B first_priority) {
   B x = set & first_priority;
@@ -81,13 +82,14 @@ FLITLAB_INLINE B pick(B set, B first_priority) {
   return x & (0 - x);
 }
 
-/// Returns the members that have priority after `served` (one bit) was granted: those above it.
+/// Returns the indices that have priority in the round-robin order after the grant to `served` (a set of one member):
+/// all indices above it.
 template <class B>
 FLITLAB_INLINE B above(B served) {
   return ~(served | (served - 1));
 }
 
-/// Returns the lanes that are not 0, as bits.
+/// Returns the set of the lanes that are not 0: bit l stands for lane l.
 template <class B>
 FLITLAB_INLINE u64 members(B x) {
   constexpr int L = sizeof(B);
@@ -112,15 +114,15 @@ FLITLAB_INLINE u32 count_members(B x) {
   return bit_count64(members(x));
 }
 
-/// Calls work(lane) for the lanes of a set of bits.
+/// Calls work(lane) for each lane in `set`; bit l stands for lane l.
 template <class Work>
 FLITLAB_INLINE void for_each_lane(u64 set, Work&& work) {
   for (; set; set &= set - 1) work(lowest_bit(set));
 }
 
-/// Lists the lanes of n vectors that are not 0: lane l of vector i as i * L + l. Returns their number. `list` needs
-/// kListMargin extra entries: several are written at a time without a test, because the end of a loop over such lanes
-/// cannot be predicted.
+/// Writes to `list` the lanes of n vectors that are not 0, lane l of vector i as i * L + l, and returns their number.
+/// `list` needs room for kListMargin more entries. The function writes several entries at a time without a test,
+/// because a processor cannot predict the end of a loop over the lanes of one vector.
 inline constexpr u32 kListMargin = 16;
 template <std::size_t n, class B>
 FLITLAB_INLINE u32 list_lanes(const B (&vectors)[n], u32* list) {
@@ -161,7 +163,7 @@ FLITLAB_INLINE void transpose8(Bytes<L> (&rows)[8]) {
   for (int i : {0, 2, 4, 6}) swap(rows[i], rows[i + 1], 1, 0x55);
 }
 
-/// Returns the byte of one item, for writing.
+/// Returns a reference to the byte of item `lane`.
 template <class B>
 FLITLAB_INLINE u8& lane_of(B& x, u32 lane) {
   return reinterpret_cast<u8*>(&x)[lane];

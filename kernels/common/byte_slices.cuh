@@ -1,10 +1,11 @@
 #pragma once
 /// The GPU's implementation of the interface in kernels/common/byte_vectors.hpp, for warp groups. A warp group has one
-/// warp for each port and one for the terminals, so the ports of a block of 64 items are processed in parallel, and a
-/// multiprocessor has other warps to run while one waits. In a warp, 16 threads form a thread group that processes one
-/// block, four items per thread. A warp's two thread groups process two blocks in lockstep: synchronising operations
-/// involve all 32 threads, even if one group has nothing to do. With masks of half a warp the compiler would check at
-/// every such operation whether the threads have diverged. Lists and exchanges lie in shared memory.
+/// warp for each port and one for the terminals, so the ports of a block of 64 items (routers) are processed in
+/// parallel, and a multiprocessor has other warps to run while one waits. In a warp, 16 threads form a thread group
+/// that processes one block, four items per thread. A warp's two thread groups process two blocks in lockstep:
+/// synchronising operations involve all 32 threads, even if one group has nothing to do. If these operations had masks
+/// of half a warp, the compiler would insert a check for diverged threads at each of them. Lists and exchanges lie in
+/// shared memory.
 #include "kernels/common/byte_counts.hpp"
 #include "kernels/common/byte_slices.hpp"
 #include "kernels/common/fault.hpp"
@@ -12,7 +13,8 @@
 
 namespace flitlab::lanes {
 
-/// One byte of each of a block's 64 items, in memory. Converted to a value, it is the slice of the calling thread.
+/// A row in memory: one byte from each of a block's 64 items. Its conversion to a Slice gives the calling thread's four
+/// items.
 struct SliceRow {
   static constexpr u32 threads = 16;
   u32 words[threads];
@@ -31,8 +33,9 @@ struct SliceRow {
   __device__ __forceinline__ SliceRow& operator-=(Slice x) { return *this = Slice(*this) - x; }
 };
 
-/// The interface for `kPorts` ports. Shared memory of a block of items: `kCommonBytes` for data that all warps see,
-/// then `kScratchBytes` of scratch for each warp, and `kMoreBytes` for the caller.
+/// The operations for routers of `kPorts` ports. A block of items has this shared memory: `kCommonBytes` bytes that all
+/// warps of the group access, then `kScratchBytes` bytes of scratch for each warp, then `kMoreBytes` bytes for the
+/// caller.
 template <u32 kPorts, u32 kCommonBytes, u32 kScratchBytes, u32 kMoreBytes>
 struct Slices {
   static constexpr u32 threads = SliceRow::threads, lanes = 4 * threads, warps = kPorts + 1;
@@ -51,7 +54,7 @@ struct Slices {
     return ((1u << threads) - 1) << (threadIdx.x % 32 / threads * threads);
   }
 
-  /// Returns the port that this warp processes; kPorts: the terminals.
+  /// Returns the port that this warp processes, or kPorts if it processes the terminals.
   static __device__ __forceinline__ u32 warp_port() { return threadIdx.x / 32 % warps; }
   static __device__ __forceinline__ bool has_terminals() { return warp_port() == kPorts; }
   /// Returns the index of this warp group in its block of threads.
@@ -122,8 +125,8 @@ struct Slices {
     T* all = reinterpret_cast<T*>(memory());
     __device__ __forceinline__ T* operator->() { return all; }
   };
-  /// Scratch memory of this warp's thread group. Its uses follow one another, because every operation on a list ends
-  /// with a barrier of the warp.
+  /// Scratch memory of this warp's thread group. Two uses of it never overlap in time, because every operation on a
+  /// list ends with a barrier of the warp.
   template <class T>
   struct Scratch {
     T* all = reinterpret_cast<T*>(memory() + kCommonBytes + opaque(threadIdx.x) / 32 % warps * kScratchBytes);
@@ -159,15 +162,16 @@ struct Slices {
     for (u32 i = 0; i < 4; ++i) set |= numbers[4 * thread_in_group() + i] <= limit ? 0xFFu << (8 * i) : 0u;
     return Slice::of(set);
   }
-  /// Loads a word that may straddle two aligned words; rows have a margin, so the second one is readable (kMargin in
-  /// state.hpp).
+  /// Loads the calling thread's four bytes, which may straddle two aligned words. Rows have unused bytes at both ends
+  /// (kMargin in routers/vc/lanes/state.hpp), so the second word is readable.
   static __device__ __forceinline__ Value load_unaligned(const u8* bytes) {
     const std::size_t at = reinterpret_cast<std::size_t>(bytes) + 4 * thread_in_group();
     const u32* words = reinterpret_cast<const u32*>(at & ~std::size_t{3});
     return Slice::of(__funnelshift_r(words[0], words[1], static_cast<u32>(at % 4) * 8));
   }
 
-  /// Returns the sum of `value` over the threads of the group before this one. `all`: the sum over all of them.
+  /// Returns the sum of `value` over the lower-numbered threads of this thread group. Sets `all` to the sum over the
+  /// whole group.
   static __device__ __forceinline__ u32 sum_before(u32 value, u32& all) {
     u32 sum = value;
     for (u32 distance = 1; distance < threads; distance *= 2) {
@@ -177,8 +181,8 @@ struct Slices {
     all = __shfl_sync(kWarp, sum, threads - 1, threads);
     return sum - value;
   }
-  /// Lists the bits of a word: bit b of byte j as first + b * lanes + the lane of the byte. Returns the number that the
-  /// thread group listed.
+  /// Writes to `positions` the set bits of each thread's word: bit b of a byte as first + b * lanes + lane of that
+  /// byte. Returns the number of entries that the thread group wrote.
   static __device__ __forceinline__ u32 list_bits(u32 word, u32 first, Position* positions) {
     u32 all;
     Position* next = positions + sum_before(bit_count(word), all);
@@ -210,7 +214,7 @@ struct Slices {
       Result result;
       const bool keep = first + thread_in_group() < n && work(entries[first + thread_in_group()], result);
       const u32 keeps = __ballot_sync(kWarp, keep) & group_mask();
-      sync();  // every thread has read its entry of this round, so results may overwrite entries
+      sync();  // every thread has read its entry of this iteration, so results may overwrite entries
       if (keep) results[kept + bit_count(keeps & ((1u << threadIdx.x % 32) - 1))] = result;
       kept += bit_count(keeps);
     }
@@ -276,7 +280,8 @@ struct Slices {
       seen = found;
     }
   }
-  /// Records the port of an item's first fault; of several faults in a cycle, of any one.
+  /// Records a fault of an item. The fault word keeps the port of the item's first fault. If several threads record
+  /// faults in the same cycle, it keeps the port of an arbitrary one.
   static __device__ __forceinline__ void raise(u32& fault, u32 bits, u32 port) {
     u32 word = 0;
     raise_fault(word, bits, port);
@@ -286,7 +291,7 @@ struct Slices {
   static __device__ __forceinline__ void poke(u8& byte, u8 value) { *static_cast<volatile u8*>(&byte) = value; }
 };
 
-/// Returns the byte of an item in a row.
+/// Returns a reference to the byte of item `lane` in a row.
 __device__ __forceinline__ u8& lane_of(SliceRow& x, u32 lane) { return reinterpret_cast<u8*>(x.words)[lane]; }
 __device__ __forceinline__ u32 lane_of(const SliceRow& x, u32 lane) {
   return reinterpret_cast<const u8*>(x.words)[lane];

@@ -1,6 +1,7 @@
 #pragma once
-/// One byte of each of four items in a 32-bit word: the unit that one GPU thread processes. It has the same operations
-/// as the vectors of kernels/common/byte_lanes.hpp, so the same lane code compiles for both.
+/// Slice: one byte from each of four items (routers or terminals) in a 32-bit word, the unit that one GPU thread
+/// processes. A Slice has the same operations as the vectors of kernels/common/byte_lanes.hpp, so the same lane code
+/// (code that works on one byte per item) compiles for CPUs and GPUs.
 #include "kernels/common/bits.hpp"
 #include "kernels/common/types.hpp"
 
@@ -10,7 +11,7 @@ struct Slice {
   u32 word;
 
   Slice() = default;
-  /// The same byte for all four items.
+  /// Makes a slice that has the same byte for all four items.
   FLITLAB_INLINE constexpr Slice(u8 byte) : word(byte * 0x01010101u) {}
   static FLITLAB_INLINE Slice of(u32 word) {
     Slice s;
@@ -28,7 +29,7 @@ FLITLAB_INLINE Slice operator|(Slice a, Slice b) { return Slice::of(a.word | b.w
 FLITLAB_INLINE Slice operator^(Slice a, Slice b) { return Slice::of(a.word ^ b.word); }
 FLITLAB_INLINE Slice operator~(Slice a) { return Slice::of(~a.word); }
 
-/// Adds byte by byte. Bit 7 of each byte is added separately, so that no carry crosses into the next byte.
+/// Adds two slices byte by byte. Bit 7 of each byte is added separately, so that no carry crosses into the next byte.
 FLITLAB_INLINE Slice operator+(Slice a, Slice b) {
   const u32 upper = 0x80808080u;
   return Slice::of(((a.word & ~upper) + (b.word & ~upper)) ^ ((a.word ^ b.word) & upper));
@@ -67,7 +68,7 @@ FLITLAB_INLINE Slice above(Slice served) { return ~(served | (served - Slice(u8{
 /// Returns the number of bytes that are not 0.
 FLITLAB_INLINE u32 count_members(Slice x) { return bit_count(nonzero(x).word) / 8; }
 
-/// Returns the byte of an item, for writing; only for items of this slice.
+/// Returns a reference to the byte of item `lane`, which must be one of this slice's four items.
 FLITLAB_INLINE u8& lane_of(Slice& x, u32 lane) { return reinterpret_cast<u8*>(&x)[lane % 4]; }
 FLITLAB_INLINE u32 lane_of(const Slice& x, u32 lane) { return x.word >> (lane % 4 * 8) & 0xFF; }
 

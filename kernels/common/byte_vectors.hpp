@@ -1,21 +1,22 @@
 #pragma once
-/// Vector operations on a block of items, one byte per item, and their interface. Lane code of the models is written
-/// for any class `C` with this interface (a warp group on a GPU). This implementation runs on one CPU thread with
-/// vectors of L bytes. The GPU's is kernels/common/byte_slices.cuh.
+/// Vector operations on a lane block (up to 64 routers or terminals, called items, with one byte per item), and the
+/// interface of such operations. The models' lane code is written for any class `C` with this interface. The class in
+/// this file runs on one CPU thread with vectors of L bytes. The class in kernels/common/byte_slices.cuh runs on a warp
+/// group (several warps) of a GPU.
 ///
 /// The interface:
 ///   `lanes`              items per block
 ///   `Value`, `Row`       one byte of each item: in registers, and in memory
-///   `Set`, `members(x)`  the items whose byte is not 0
-///   `any(x)`             whether any byte, or a list's length, is not 0. On a GPU also true if it holds for the other
-///                        block of the warp, so the code that follows must also be correct for an empty set
-///   `count(x)`           members that this thread has; the sum over all threads is the total
-///   `at_most(n, limit)`  the items whose number is at most `limit`
-///   `ports<P>()`         the ports, of P, that this thread processes: all, or one if other warps process the others
-///   `ByPort<T, P>`       a T for each of these ports; `byte_of(rows, position)` is a byte of such rows
-///   `Exchange<P>`        a value for each of P ports that all threads see after the barrier `group_barrier()`
-///   `Union<P>`           the same if only the union of all values is needed
-///   `transpose_ports(exchange, sets)`  transposes: sets[p] becomes the ports whose set in the exchange contains p
+///   `Set`, `members(x)`  a set of items; the items whose byte in x is not 0
+///   `any(x)`             whether any byte, or a list's length, is not 0. On a GPU it is also true if any byte of the
+///                        other block of the warp is not 0, so the code that follows must accept an empty set
+///   `count(x)`           number of members among this thread's items; the sum over all threads is the total
+///   `at_most(n, limit)`  the set of the items i for which n[i] <= `limit`
+///   `ports<P>()`         the ports, out of P, that this thread processes: all on a CPU, one on a GPU
+///   `ByPort<T, P>`       a T for each port of this thread; `byte_of(rows, position)` is a byte of rows `ByPort<Row,
+///   P>` `Exchange<P>`        a value for each of P ports that all threads see after the barrier `group_barrier()`
+///   `Union<P>`           an exchange of which threads read only the union of all ports' values
+///   `transpose_ports(exchange, sets)`  sets[p] becomes the set of the ports whose value in the exchange contains p
 ///   `Scratch<T>`         scratch memory shared by the threads of the same ports
 ///   `GroupScratch<T>`    scratch memory shared by all threads
 ///   `Position`           index of a byte in an array of rows; `list()` lists the non-zero bytes, in any order
@@ -23,14 +24,14 @@
 ///   `or_bits`, `and_bits`, `put_bits`, `update`  change a byte that other threads may change at the same time
 ///   `raise`              records a fault of an item
 ///   `peek`, `poke`       read or write a byte that other threads may write or read at the same time
-/// An operation on a list ends when all threads of the same ports have finished, with their writes visible. `sync()` is
-/// that barrier alone. Call it before a thread reads parts of rows that other threads wrote. `group_barrier()` is the
-/// barrier of all threads that process ports of the block; every one must call it.
+/// An operation on a list ends with a barrier of the threads that process the same ports; their writes are then
+/// visible. `sync()` is this barrier alone; call it before a thread reads parts of rows that other threads wrote.
+/// `group_barrier()` is the barrier of all threads that process ports of the block; all of them must call it.
 #include "kernels/common/byte_counts.hpp"
 #include "kernels/common/byte_lanes.hpp"
 #include "kernels/common/fault.hpp"
-/// Kept out of line on a CPU, where a large function spills registers; inlined on a GPU, whose calls would use its
-/// stack.
+/// For large functions. On a CPU they are not inlined, because a larger caller would spill registers. On a GPU they are
+/// inlined, because a call would use the stack.
 #if defined(__CUDACC__)
 #define FLITLAB_APART FLITLAB_INLINE
 #else
@@ -39,7 +40,7 @@
 
 namespace flitlab::lanes {
 
-/// An iterable range of the numbers from `first` to before `last`.
+/// An iterable range of the numbers `first` to `last` - 1.
 template <u32 first, u32 last>
 struct Numbers {
   struct At {
@@ -66,7 +67,7 @@ struct Vectors {
   static FLITLAB_INLINE Numbers<0, P> ports() {
     return {};
   }
-  static constexpr u32 ports_of(u32 all) { return all; }  ///< ports that one thread processes
+  static constexpr u32 ports_of(u32 all) { return all; }  ///< number of ports, out of `all`, that one thread processes
   static constexpr u32 first_port() { return 0; }
   template <class T, u32 P>
   using ByPort = T[P];
@@ -104,7 +105,8 @@ struct Vectors {
   };
   template <class T>
   using GroupScratch = Scratch<T>;
-  /// Storage for values that show() makes readable byte by byte for the threads of the same ports; none is needed here.
+  /// Storage in which share_rows() makes values readable byte by byte for the threads of the same ports. On a CPU one
+  /// thread processes all ports, so no storage is needed.
   template <u32 P>
   struct SharedRows {};
   template <u32 P>
@@ -119,7 +121,7 @@ struct Vectors {
   static FLITLAB_INLINE bool any(Value x) { return flitlab::lanes::members(x) != 0; }
   static FLITLAB_INLINE u32 count(Set set) { return bit_count64(set); }
   static FLITLAB_INLINE u32 count(Value x) { return count_members(x); }
-  /// Returns the lanes whose number is at most `limit`.
+  /// Returns the set of the lanes l for which numbers[l] <= `limit`.
   static FLITLAB_INLINE Set at_most(const u32* numbers, u32 limit) {
     u64 set = 0;
 #if defined(__AVX512F__)
@@ -147,7 +149,8 @@ struct Vectors {
   static FLITLAB_INLINE u32 list(const Value (&values)[n], Position* positions) {
     return list_lanes(values, positions);
   }
-  /// Lists the members of sets of `kBits` bits: member m in lane l of sets[i] as (i * kBits + m) * L + l.
+  /// Writes to `positions` the members of n sets of `kBits` bits per lane: member m of lane l in sets[i] as (i * kBits
+  /// + m) * L + l. Returns their number.
   template <u32 kBits, std::size_t n>
   static FLITLAB_INLINE u32 list_members(const Value (&sets)[n], Position* positions) {
     constexpr u32 kSets = 8 / kBits, kBytes = (n + kSets - 1) / kSets;  // kSets: sets that share a byte
@@ -162,7 +165,7 @@ struct Vectors {
     for (u32 i = 0; i < count; ++i) {
       const u32 at = positions[i], set = reinterpret_cast<u8*>(bytes)[at], rest = set & (set - 1);
       reinterpret_cast<u8*>(bytes)[at] = static_cast<u8>(rest);
-      positions[count] = at;  // the entry is listed again for the set's other members
+      positions[count] = at;  // appends the byte again if its set has more members
       count += rest != 0;
       positions[i] = at + at / L * (7 * L) + lowest_bit(set) * L;
     }
@@ -173,16 +176,16 @@ struct Vectors {
   static FLITLAB_INLINE void each(u32 n, Work&& work) {
     for (u32 i = 0; i < n; ++i) work(i);
   }
-  /// Calls work(entry, result) for each entry of a list, and keeps the results for which it returns true. `results` may
-  /// be the same array as `entries`.
+  /// Calls work(entry, result) for each entry of a list, and keeps the result if the call returns true. Returns the
+  /// number of results. `results` may be the same array as `entries`.
   template <class Entry, class Result, class Work>
   static FLITLAB_INLINE u32 filter(const Entry* entries, u32 n, Result* results, Work&& work) {
     u32 kept = 0;
     for (u32 i = 0; i < n; ++i) kept += work(entries[i], results[kept]);
     return kept;
   }
-  /// Calls second(first(i)) for all i below n <= `kMost`, first() for all of them before second() for any, so that
-  /// their memory accesses overlap.
+  /// Calls second(first(i)) for each i below n, where n <= `kMost`. All calls of first() come before the calls of
+  /// second(), so that the memory accesses of different i overlap.
   template <u32 kMost, class First, class Second>
   static FLITLAB_INLINE void in_two_steps(u32 n, First&& first, Second&& second) {
     decltype(first(0u)) between[kMost];
@@ -193,7 +196,7 @@ struct Vectors {
   static FLITLAB_INLINE void for_each(Set set, Work&& work) {
     for_each_lane(set, work);
   }
-  /// The same, where each thread processes only the items whose bytes it holds, so that it may change these bytes.
+  /// for_each() in which each thread processes only the items whose bytes it holds, so that it may change these bytes.
   template <class Work>
   static FLITLAB_INLINE void for_each_of_thread(Set set, Work&& work) {
     for_each_lane(set, work);
@@ -209,7 +212,7 @@ struct Vectors {
   }
   static FLITLAB_INLINE void or_bits(u8& byte, u32 bits) { byte |= static_cast<u8>(bits); }
   static FLITLAB_INLINE void and_bits(u8& byte, u32 bits) { byte &= static_cast<u8>(bits); }
-  /// Replaces the bits of a mask by `bits`, which has all of the mask's bits or none.
+  /// Sets the bits of `byte` that are in `mask` if `bits` equals `mask`, and clears them if `bits` is 0.
   static FLITLAB_INLINE void put_bits(u8& byte, u8 mask, u8 bits) { byte = static_cast<u8>((byte & ~mask) | bits); }
   template <class Change>
   static FLITLAB_INLINE void update(u8& byte, Change&& change) {

@@ -1,13 +1,14 @@
 #pragma once
-/// Enumerations that a parameter of type kChoice selects from. Each enumerator stands beside its word, so code and
-/// configuration cannot disagree about their order.
+/// Macro for the enumerations from which parameters of type kChoice take their values. One list gives each enumerator
+/// and its text in configurations, so code and configuration cannot disagree.
 #include <string_view>
 
 #include "kernels/common/for_each.hpp"
 #include "kernels/common/types.hpp"
 
-/// FLITLAB_CHOICES(Enumeration, (kName, "word"), ...) declares the enumeration, and words_of(Enumeration{}): its words
-/// as ParamRecord::choices holds them. An enumerator without a word, `(kName)`, is one that no configuration can name.
+/// FLITLAB_CHOICES(Enumeration, (kName, "text"), ...) declares the enumeration and the function
+/// words_of(Enumeration{}), which returns the enumerators' texts in the form of ParamRecord::choices. A configuration
+/// cannot select an enumerator without a text, `(kName)`.
 #define FLITLAB_CHOICES(Enumeration, ...)                                                                \
   enum class Enumeration : ::flitlab::u8 { FLITLAB_FOR_EACH(FLITLAB_CHOICE_ENUMERATOR, , __VA_ARGS__) }; \
   constexpr std::string_view words_of(Enumeration) {                                                     \

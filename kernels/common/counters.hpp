@@ -1,6 +1,7 @@
 #pragma once
-/// Totals and latency histograms of a run. A shard belongs to one worker (a CPU thread, a thread block); the host adds
-/// up the shards at epoch boundaries. Sums and maxima of integers do not depend on order, so neither do results.
+/// Totals and latency histograms of a run. Each worker (a CPU thread or a block of GPU threads) counts in its own
+/// shard, and the host adds up the shards after each epoch. Integer sums and maxima do not depend on the order of the
+/// shards, so results do not depend on it either.
 #include <array>
 #include <type_traits>
 
@@ -10,7 +11,8 @@
 namespace flitlab {
 
 /// Totals of all models since cycle 0. "Measured" totals count the packets that were created in the measurement window.
-/// A model declares its own totals beside its parameters (kernels/routers/<name>/totals.hpp), from kCommonTotals on.
+/// A model declares its own totals beside its parameters (kernels/routers/<name>/totals.hpp); their indices begin at
+/// kCommonTotals.
 FLITLAB_TOTALS(
     Total, kCommonTotalTable, 0,
     (kPacketsCreated, 1, .name = "packets_created", .unit = "packets", .help = "Packets created by terminals."),
@@ -65,12 +67,14 @@ inline constexpr u32 kCommonTotals = static_cast<u32>(Total::kEnd);
 inline constexpr u32 kOwnTotals = 64;
 inline constexpr u32 kTotals = kCommonTotals + kOwnTotals;
 
-/// Returns the number of elements of a shard that are in use, given a model's own totals.
+/// Returns how many elements of a shard's totals a model uses. `own`: the totals that the model adds to the common
+/// ones.
 constexpr u32 totals_in_use(TotalTable own) {
   return own.empty() ? kCommonTotals : own.back().first + own.back().count;
 }
 
-/// Returns the record of an element of a shard, or null if it has none. `own`: a model's own totals, also below.
+/// Returns the record that describes element `index` of a shard, or null if no total has that element. `own`, here and
+/// below: the totals that the model adds to the common ones.
 constexpr const TotalRecord* total_record(TotalTable own, u32 index) {
   for (TotalTable table : {kCommonTotalTable, own})
     for (const TotalRecord& record : table)
@@ -78,7 +82,7 @@ constexpr const TotalRecord* total_record(TotalTable own, u32 index) {
   return nullptr;
 }
 
-/// Returns which elements of a shard are combined by maximum, not by sum.
+/// Returns, for each element of a shard, whether shards are combined by maximum instead of sum.
 constexpr std::array<bool, kTotals> maxima(TotalTable own) {
   std::array<bool, kTotals> which{};
   for (u32 i = 0; i < totals_in_use(own); ++i) which[i] = total_record(own, i)->maximum;
@@ -96,8 +100,8 @@ constexpr TotalTable totals_of() {
 
 struct alignas(64) CounterShard {
   u64 total[kTotals];
-  u64 latency[kHistogramBins];          ///< measured packets by latency
-  u64 network_latency[kHistogramBins];  ///< measured packets by network latency
+  u64 latency[kHistogramBins];          ///< [bin] measured packets, by cycles from creation to arrival of the tail
+  u64 network_latency[kHistogramBins];  ///< [bin] measured packets, by cycles from injection to arrival of the tail
 };
 
 FLITLAB_HD inline void count(u64& cell, u64 amount = 1) {
@@ -108,15 +112,15 @@ FLITLAB_HD inline void count(u64& cell, u64 amount = 1) {
 #endif
 }
 
-/// Adds `amount` to a total. `total`: Total, or a model's own enumeration. `element`: for a total with several
-/// elements.
+/// Adds `amount` to a total. `total` is a value of Total or of the model's own enumeration. `element` is the index
+/// within a total that has several elements, one per VC for example.
 template <class E>
   requires std::is_enum_v<E>
 FLITLAB_HD inline void count(CounterShard& shard, E total, u64 amount = 1, u32 element = 0) {
   count(shard.total[static_cast<u32>(total) + element], amount);
 }
 
-/// Raises a total that is a maximum to at least `value`.
+/// Raises a total that is a maximum to `value` if it is lower.
 template <class E>
   requires std::is_enum_v<E>
 FLITLAB_HD inline void raise_to(CounterShard& shard, E total, u64 value) {
@@ -128,7 +132,7 @@ FLITLAB_HD inline void raise_to(CounterShard& shard, E total, u64 value) {
 #endif
 }
 
-/// A common or model-specific total.
+/// Index of a total in a shard. Values of Total and of a model's own enumeration convert to it.
 struct TotalIndex {
   u32 value;
 
@@ -145,7 +149,7 @@ constexpr u64 total_of(const Totals& totals, TotalIndex total, u32 element = 0) 
   return totals[total.value + element];
 }
 
-/// Returns a total of a shard.
+/// Returns the value of a total in a shard.
 constexpr u64 total_of(const CounterShard& shard, TotalIndex total, u32 element = 0) {
   return shard.total[total.value + element];
 }

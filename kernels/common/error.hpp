@@ -4,14 +4,14 @@
 
 namespace flitlab {
 
-/// The user's input is wrong (exit code 2). `what()` is the complete message: the parameter's path or the file, the
-/// value given, the allowed values, and the fix.
+/// Exception for wrong user input (exit code 2). `what()` is the complete message: the parameter's path or the file,
+/// the value given, the allowed values, and the fix.
 class ConfigError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// A run failed (exit code 3): deadlock, a conservation fault, a device fault.
+/// Exception for a failed run (exit code 3): deadlock, a conservation fault, a device fault.
 class RunError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

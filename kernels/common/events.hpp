@@ -1,6 +1,7 @@
 #pragma once
-/// Events of a cycle, for traces and for inspecting a network. Each item writes its own short list, so the order does
-/// not depend on threads. Only the traced build of the phases writes events.
+/// Events of a cycle (a packet is created, a flit arrives, ...), for traces and for inspecting a network. Each router
+/// or terminal writes its own list, so the order of events does not depend on threads. Only phases that are compiled
+/// with tracing write events.
 #include "kernels/common/types.hpp"
 
 namespace flitlab {
@@ -9,15 +10,15 @@ namespace flitlab {
 enum class EventKind : u8 { kCreated, kInjected, kArrived, kRouted, kVcGranted, kSwitchGranted, kDelivered, kOwn };
 
 struct Event {
-  u32 src;  ///< number of the packet at its source
-  u32 id;   ///< packet's number at its source
+  u32 src;  ///< source terminal
+  u32 id;   ///< packet number at its source
   EventKind kind;
   u8 port;  ///< input port
   u8 vc;
   u8 out_port;
   u8 out_vc;
   u8 flit;          ///< kHeadFlit and kTailFlit; 0: body
-  u16 flits;        ///< packet length
+  u16 flits;        ///< packet length, flits
   u32 dst = kNone;  ///< kCreated: terminal that the packet goes to
   u32 latency = 0;  ///< kDelivered: cycles from the packet's creation to its tail's arrival, as in latency_sum
 };

@@ -1,6 +1,6 @@
 #pragma once
-/// Transcendental functions that give the same bits on every compiler and device: only IEEE + - * / on doubles, without
-/// contraction (the build passes -ffp-contract=off and --fmad=false).
+/// Transcendental functions that return the same bits on every compiler and device. They use only IEEE + - * / on
+/// doubles, without fused multiply-add (the build passes -ffp-contract=off and --fmad=false).
 #include <cstring>
 
 #include "kernels/common/types.hpp"
@@ -28,7 +28,8 @@ FLITLAB_HD inline double exact_log(double x) {
 }
 
 /// Returns the number of Bernoulli trials up to and including the first success (>= 1), from one uniform draw in (0,
-/// 1]. `inverse_log_miss` is 1 / ln(1 - p), or 0 for p = 1. Capped at 2^31 - 1, beyond the last cycle of any run.
+/// 1]. `inverse_log_miss` is 1 / ln(1 - p), where p is the probability of success, or 0 for p = 1. The result is at
+/// most 2^31 - 1, beyond the last cycle of any run.
 FLITLAB_HD inline u32 geometric_trials(double uniform, double inverse_log_miss) {
   const double trials = exact_log(uniform) * inverse_log_miss;
   return trials < 2147483646.0 ? static_cast<u32>(trials) + 1u : 0x7FFFFFFFu;

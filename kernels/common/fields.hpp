@@ -65,7 +65,8 @@
 
 namespace flitlab {
 
-/// Appends a field to an item that already has `item_bytes` bytes. Returns the field and advances `item_bytes`.
+/// Appends a field to an item that already has `item_bytes` bytes. Returns the field, and adds its size to
+/// `item_bytes`.
 template <class T>
 constexpr Field<T> append_field(u32& item_bytes, u32 count) {
   const Field<T> field{(item_bytes + u32{alignof(T)} - 1) / u32{alignof(T)} * u32{alignof(T)}};
@@ -73,7 +74,7 @@ constexpr Field<T> append_field(u32& item_bytes, u32 count) {
   return field;
 }
 
-/// Returns the offsets of an item's fields, for tables whose sizes are known at compile time.
+/// Returns the fields of an item with their offsets, for tables whose sizes are known at compile time.
 template <class Fields, class T>
 constexpr Fields lay_out_fields(const T& t) {
   Fields fields{};

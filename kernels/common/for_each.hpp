@@ -1,6 +1,6 @@
 #pragma once
-/// FLITLAB_FOR_EACH(macro, data, (a, b), (c, d), ...): macro(data, a, b) macro(data, c, d) ..., for up to 60 tuples.
-/// The lists that declare and describe state or totals in one place use it (kernels/common/fields.hpp, total.hpp).
+/// FLITLAB_FOR_EACH(macro, data, (a, b), (c, d), ...) expands to `macro(data, a, b) macro(data, c, d) ...`, for up to
+/// 60 tuples. The macros that declare state or totals from one list use it (kernels/common/fields.hpp, total.hpp).
 #define FLITLAB_PARENS ()
 #define FLITLAB_EXPAND(...) FLITLAB_EXPAND3(FLITLAB_EXPAND3(FLITLAB_EXPAND3(FLITLAB_EXPAND3(__VA_ARGS__))))
 #define FLITLAB_EXPAND3(...) FLITLAB_EXPAND2(FLITLAB_EXPAND2(FLITLAB_EXPAND2(FLITLAB_EXPAND2(__VA_ARGS__))))

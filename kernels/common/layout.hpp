@@ -18,7 +18,7 @@ struct Field {
   bool operator==(const Field&) const = default;
 };
 
-/// One item stored in blocks of W.
+/// Access to one item of a state that is stored in blocks of W items.
 template <int W>
 struct Item {
   std::byte* block;
@@ -40,7 +40,7 @@ struct Item<1> {
   }
 };
 
-/// All items of one kind in one replica.
+/// Access to all items of one kind in one replica.
 template <int W>
 struct Items {
   std::byte* base;

@@ -1,6 +1,7 @@
 #pragma once
-/// Lists of the items that have work in a bulk phase (`work_in_bulk`), and of their ports or bits. Adding to a list
-/// takes no branch, because a processor cannot predict which items have work.
+/// Lists of the items (routers or terminals) that have work in a bulk phase, which processes many items per call
+/// (`work_in_bulk`), and lists of their ports or bits. Appending to a list needs no branch, because a processor cannot
+/// predict which items have work.
 #include <array>
 
 #include "kernels/common/bits.hpp"
@@ -8,14 +9,15 @@
 
 namespace flitlab {
 
-/// The items of a bulk call that have a non-empty bit set. `set[i]`: the bits of item `index[i]`, an index in the call.
-/// The arrays have two entries more, because add() also writes entries that it does not keep.
+/// The items of one bulk call whose bit set is not empty. `set[i]` is the bit set of item `index[i]`, which is numbered
+/// within the call. The arrays have two spare entries, because add() also writes entries that it does not keep.
 template <u32 kItems>
 struct Members {
   u64 set[kItems + 2];
   u32 index[kItems + 2];
 
-  /// Appends `item` as entry n if its set is not empty. Returns the number of entries. No branch.
+  /// Writes `item` as entry n, and keeps the entry if its set is not empty. Returns the number of entries. It has no
+  /// branch.
   FLITLAB_INLINE u32 add(u32 n, u32 item, u64 its_set) {
     set[n] = its_set;
     index[n] = item;
@@ -52,14 +54,14 @@ inline constexpr std::array<u64, 256> kMembersOf = [] {
   return members;
 }();
 
-/// A list of ports, as 8 x item + port, of at most 32 items with eight ports each.
+/// A list of ports of at most 32 items with up to eight ports each. Each entry is 8 * item + port.
 template <u32 kItems>
 struct PortList {
   static_assert(kItems <= 32);
   u8 entry[kItems * 8 + 8];
   u32 count = 0;
 
-  /// Appends those ports of an item whose byte in `present` has bit 7 set (bytes_present). No branch.
+  /// Appends the ports of an item whose byte in `present` has bit 7 set (bytes_present). It has no branch.
   FLITLAB_INLINE void add(u32 item, u64 present) {
     const u64 low = present >> 7;
     const u64 ports = kMembersOf[low * 0x0102040810204080ull >> 56] + item * 0x0808080808080808ull;
@@ -68,7 +70,7 @@ struct PortList {
   }
 };
 
-/// One byte for each port of an item (`word[item]`), and the list of the ports to visit.
+/// One byte for each of the eight ports of an item (`word[item]`), and the list of the ports to visit.
 template <u32 kItems>
 struct PortBytes {
   u64 word[kItems];
@@ -80,7 +82,7 @@ struct PortBytes {
   }
   /// Returns the byte of an entry of the list.
   FLITLAB_INLINE u32 byte(u32 entry) const { return reinterpret_cast<const u8*>(word)[entry]; }
-  /// Calls visit(item, port, byte).
+  /// Calls visit(item, port, byte) for each listed port.
   template <class Visit>
   FLITLAB_INLINE void for_each(Visit&& visit) const {
     for (u32 i = 0; i < ports.count; ++i) {

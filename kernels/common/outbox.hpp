@@ -1,6 +1,7 @@
 #pragma once
 /// Writes flits, credits and packet descriptors into the inboxes of neighbours, for routers with network ports and
-/// terminal ports. `port_descriptors`: packet descriptors that an input port holds, all virtual channels together.
+/// terminal ports. `port_descriptors` is the number of packet descriptors that an input port holds for all its virtual
+/// channels together.
 #include "kernels/common/inbox.hpp"
 #include "kernels/common/layout.hpp"
 #include "kernels/common/packet.hpp"
@@ -40,7 +41,8 @@ struct Outbox {
                arrival);
   }
 
-  /// Returns descriptor `position` of the buffers that an output port's virtual channels feed.
+  /// Returns packet descriptor `position`, counted over all virtual channels, of the input port at the far end of an
+  /// output port.
   FLITLAB_INLINE Packet& descriptor(u32 port, const Peer& peer, u32 position) const {
     const auto& t = v.t;
     return port >= t.network_ports
@@ -49,8 +51,9 @@ struct Outbox {
   }
 };
 
-/// The same for many routers (W = 1) whose inbox is one word per arrival cycle. Addresses of routers and of terminals
-/// (port 0) are computed in the same way, so there is no branch to mispredict. Worth its set-up for a bulk call only.
+/// Outbox of many routers in one bulk call, for states with W = 1 whose inbox is one word per arrival cycle. It
+/// computes addresses in routers and in terminals (port 0) by the same operations, so no branch can be mispredicted.
+/// Its set-up pays off only in a bulk call.
 template <class V>
 struct BulkOutbox {
   struct Kind {

@@ -1,6 +1,6 @@
 #pragma once
-/// A flit buffer as a queue of packets: a circular buffer of descriptors, and a flit count. Flits belong to the packets
-/// in order.
+/// A flit buffer as a queue of packets: a circular buffer of packet descriptors, and a count of flits. The flits belong
+/// to the queued packets in order.
 #include "kernels/common/inbox.hpp"
 #include "kernels/common/layout.hpp"
 #include "kernels/common/packet.hpp"

@@ -1,6 +1,7 @@
 #pragma once
-/// Replacements for what libc++ 14 lacks (Emscripten, older macOS): text to and from floating-point numbers,
-/// std::jthread and std::atomic_ref. Where the standard library has them, these names refer to it.
+/// Replacements for features that the standard library libc++ 14 lacks (Emscripten, older macOS): conversion between
+/// text and floating-point numbers, std::jthread and std::atomic_ref. If the standard library has a feature, the name
+/// here refers to it.
 #include <algorithm>
 #include <atomic>
 #include <charconv>
@@ -69,7 +70,7 @@ inline std::string shortest_text(double x) {
   return plain.size() <= scientific.size() ? plain : scientific;
 }
 
-/// A thread that its destructor joins.
+/// A thread whose destructor waits for its end, as std::jthread's does.
 class Thread {
  public:
   template <class F>

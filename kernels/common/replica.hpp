@@ -11,7 +11,8 @@ struct SourceRate {
   double inverse_log_stay_off = 0;  ///< on-off: 1 / ln(1 - 1 / mean pause)
 };
 
-/// Run parameters of a replica. The rate applies to all terminals, unless TrafficTable::rates has one for each.
+/// Run parameters of a replica. The rate applies to all terminals, unless TrafficTable::rates gives each terminal its
+/// own.
 struct ReplicaRow : SourceRate {
   u64 seed = 1;
   Cycle window_begin = kNever;  ///< packets created in [window_begin, window_end) are measured

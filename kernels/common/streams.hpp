@@ -1,7 +1,8 @@
 #pragma once
-/// Random streams that all models share. Every use of random numbers has a different number, so that no two uses share
-/// a key; never reuse one. A model's own streams are in its folder (`streams.hpp`). Two models may use the same number,
-/// because a network has one model, but never one of the numbers here.
+/// Numbers of the random streams that all models share. Each purpose of random numbers has its own stream number, so
+/// that no two purposes share a Philox key; never use a number for a second purpose. A model's own streams are in its
+/// folder (`streams.hpp`). Two models may use the same number, because a network has one model, but no model may use a
+/// number of this file.
 #include "kernels/common/types.hpp"
 
 namespace flitlab::stream {
@@ -12,8 +13,8 @@ inline constexpr u32 kRouting = 3;      ///< intermediate node, dimension order;
 inline constexpr u32 kPermutation = 4;  ///< host: random permutations
 inline constexpr u32 kBurst = 5;        ///< on-off sources: burst and pause lengths; counter = burst number
 inline constexpr u32 kReply = 6;        ///< length of a reply; counter = reply number
-// 7 to 9 belong to a model that used them before models had numbers of their own.
-inline constexpr u32 kAllToAll = 10;  ///< order of a terminal's destinations; counter = round
+// 7 to 9 are reserved: one model used them before models had stream numbers of their own.
+inline constexpr u32 kAllToAll = 10;  ///< order of a terminal's destinations; counter = completed passes over them
 
 /// First number of a model's own streams.
 inline constexpr u32 kFirstOfModel = 16;

@@ -1,6 +1,7 @@
 #pragma once
-/// TotalRecord: a total that a run counts, declared and described in one place. FLITLAB_TOTALS makes the enumeration
-/// that kernels count with, and the records behind results, `flitlab inspect` and the reference page.
+/// TotalRecord: the description of one total, a counter of a run. From one list FLITLAB_TOTALS makes the enumeration by
+/// which kernels count, and the records from which results, `flitlab inspect` and the reference page take names and
+/// help.
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,8 +12,9 @@
 namespace flitlab {
 
 struct TotalRecord {
-  u32 first;              ///< index of its first element in a shard
-  u32 count;              ///< elements: one for each VC, network stage or priority; its number replaces # in the names
+  u32 first;  ///< index of its first element in a shard
+  u32 count;  ///< number of elements: one for each VC, network stage or priority; an element's index replaces # in the
+              ///< names
   std::string_view name;  ///< name in a network's totals, e.g. "blocked_stage_#"
   std::string_view unit;
   std::string_view help;
@@ -33,6 +35,8 @@ inline std::string element_name(std::string_view name, u32 element) {
 }  // namespace flitlab
 
 /// FLITLAB_TOTALS(Enumeration, table, first index, (kName, count, .name = "...", .unit = "...", .help = "..."), ...)
+/// declares an enumeration of totals and `table`, their records. `first index` is the index of the first total in a
+/// shard.
 #define FLITLAB_TOTALS(Enumeration, table, before, ...)                                                           \
   enum class Enumeration : int {                                                                                  \
     kBefore = (before) - 1,                                                                                       \

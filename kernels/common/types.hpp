@@ -12,14 +12,14 @@
 #if defined(__CUDACC__)
 #define FLITLAB_INLINE FLITLAB_HD __forceinline__
 #elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(FLITLAB_MAY_BE_SLOW)
-#define FLITLAB_INLINE inline  // a fully inlined phase takes long to compile, and minutes when instrumented
+#define FLITLAB_INLINE inline  // a fully inlined phase takes long to compile: minutes if it is instrumented
 #else
 #define FLITLAB_INLINE inline __attribute__((always_inline))
 #endif
 
-/// For code that a cycle uses in several places: on a device it is one function, called from all of them. Warps mostly
-/// wait for instructions if their code exceeds the instruction caches (docs/gpu.md). On a CPU it has no effect, or,
-/// with FLITLAB_CALLED, that of FLITLAB_INLINE.
+/// For a function that a cycle calls in several places. On a GPU it is not inlined, because warps wait for instructions
+/// if code exceeds the instruction caches (docs/gpu.md). On a CPU, FLITLAB_ONE_COPY has no effect, and FLITLAB_CALLED
+/// is FLITLAB_INLINE.
 #if defined(__CUDACC__)
 #define FLITLAB_ONE_COPY __attribute__((noinline))
 #define FLITLAB_CALLED FLITLAB_HD FLITLAB_ONE_COPY inline
@@ -28,17 +28,17 @@
 #define FLITLAB_CALLED FLITLAB_INLINE
 #endif
 
-/// Before a loop that mostly ends after its first iteration, or that a device should not unroll.
+/// Placed before a loop that mostly ends after its first iteration, or that a GPU should not unroll.
 #if defined(__CUDACC__)
 #define FLITLAB_ROLLED _Pragma("unroll 1")
-/// Before a loop that waits for memory: a device starts the loads of four iterations at once, not of sixteen.
+/// Placed before a loop that waits for memory. A GPU then starts the loads of four iterations together, not of sixteen.
 #define FLITLAB_BY_FOUR _Pragma("unroll 4")
 #else
 #define FLITLAB_ROLLED
 #define FLITLAB_BY_FOUR
 #endif
 
-/// Before a loop with few iterations that a CPU should unroll.
+/// Placed before a loop with few iterations that a CPU should unroll.
 #if defined(__CUDACC__)
 #define FLITLAB_UNROLLED
 #elif defined(__clang__)
@@ -57,7 +57,7 @@ using u64 = std::uint64_t;
 
 /// Emulated time in router clocks.
 using Cycle = u32;
-/// Last cycle of a run. Events scheduled up to 2^31 - 1 cycles ahead of it still have a 32-bit cycle number.
+/// Last cycle of a run. An event that is scheduled up to 2^31 - 1 cycles ahead still has a 32-bit cycle number.
 inline constexpr Cycle kEndOfTime = 2000000000;
 
 /// "No such item / port / cycle": the largest value of the type.

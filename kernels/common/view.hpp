@@ -7,9 +7,9 @@
 
 namespace flitlab {
 
-/// A view's access to the model's table. On a CPU it is a copy, whose members stay in registers. In CUDA it is a
-/// reference to the kernel's parameters, which lie in constant memory. The types differ, so host code in CUDA files
-/// must not create views; only kernels do.
+/// How a view refers to the model's table. On a CPU the view has a copy, whose members stay in registers. In CUDA it
+/// has a reference to the kernel's parameters, which lie in constant memory. Because the types differ, host code in
+/// CUDA files must not create views; only kernels do.
 #if defined(__CUDACC__)
 template <class Table>
 using TableInView = const Table&;
@@ -18,7 +18,7 @@ template <class Table>
 using TableInView = Table;
 #endif
 
-/// A model's view adds the items of its state, a member for each kind.
+/// Base of a model's view. The model adds one member for each kind of item, such as `routers` and `terminals`.
 template <int W, bool Traced, class TableType>
 struct ViewBase {
   using Table = TableType;

@@ -1,5 +1,5 @@
 #pragma once
-/// Zeroed memory for a state, in huge pages unless it is small.
+/// Arena: zeroed memory for the states of replicas, in huge pages of 2 MiB unless it is small.
 #include <cstring>
 #include <memory>
 #include <new>
@@ -16,7 +16,7 @@ class Arena {
   explicit Arena(std::size_t bytes)
       : memory_(static_cast<std::byte*>(::operator new(taken(bytes), std::align_val_t{kHugePage}))) {
 #if defined(MADV_HUGEPAGE)
-    // A network reads a few lines of every router in every cycle; with small pages that misses the TLB each time.
+    // Each cycle reads a few cache lines of every router; with small pages each such read would miss the TLB.
     if (taken(bytes) % kHugePage == 0) madvise(memory_.get(), taken(bytes), MADV_HUGEPAGE);
 #endif
     std::memset(memory_.get(), 0, bytes);
@@ -24,7 +24,7 @@ class Arena {
 
   std::byte* get() const { return memory_.get(); }
 
-  /// Returns the memory that an arena of `bytes` takes: all but small arenas take whole huge pages.
+  /// Returns the bytes that an arena of `bytes` allocates: whole huge pages, unless it is small.
   static std::size_t taken(std::size_t bytes) {
     return bytes < kHugePage / 4 ? bytes : (bytes + kHugePage - 1) / kHugePage * kHugePage;
   }

@@ -1,7 +1,8 @@
 #pragma once
-/// The CPU engine: runs any model's phases over all items with threads. If there are many replicas, each thread takes
-/// whole replicas, without barriers. If they are few and large, threads share a replica's items, with a barrier per
-/// step.
+/// The CPU engine. Its threads run the phases of a router model (the functions of a cycle) for all routers and
+/// terminals. If there are many replicas (independent copies of the network), each thread advances whole replicas,
+/// without barriers. If there are few and large replicas, several threads share the items of each replica, with a
+/// barrier after each step of a cycle.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -124,8 +125,8 @@ class CpuEngine : public Engine {
   }
 
  protected:
-  /// Calls work(replica, thread, thread_group) for all active replicas. If there are enough of them, each thread takes
-  /// replicas alone (`thread_group` is null); otherwise a thread group shares each.
+  /// Calls work(replica, thread, thread_group) for all active replicas. If there are enough active replicas, each
+  /// thread processes whole replicas alone (`thread_group` is null). Otherwise a thread group shares each replica.
   template <class Work>
   void divide(std::span<const u32> active, Work&& work) {
     if (threads_ == 1 || active.empty()) {
@@ -143,7 +144,7 @@ class CpuEngine : public Engine {
   }
 
   std::byte* replica_state(u32 replica) const { return arena_.get() + replica_bytes_ * replica; }
-  /// Returns the sum over threads of a total; not for maxima.
+  /// Returns a total of a replica, summed over threads; not for totals that are maxima.
   u64 total(u32 replica, TotalIndex what) const {
     u64 sum = 0;
     for (u32 thread = 0; thread < threads_; ++thread)
@@ -184,11 +185,12 @@ class CpuEngine : public Engine {
   static constexpr u32 kEventsPerItem = Traced ? 512 : 0;
 
   static constexpr std::array<bool, kTotals> kMaxima = maxima(totals_of<Model>());
-  static constexpr std::size_t kCacheBytes = std::size_t{1} << 18;  ///< larger replicas are prefetched: half of a
-                                                                    ///< second-level cache
+  static constexpr std::size_t kCacheBytes = std::size_t{1} << 18;  ///< half of a second-level cache; larger replicas
+                                                                    ///< are prefetched
 
-  /// Larger replicas wait for memory, and single items hide that latency better than bulk phases, unless the model
-  /// requests bulk phases for all sizes (kernels/engines/phases.hpp).
+  /// A replica of at most `kBulkBytes` uses bulk phases, which process many items per call. A larger replica waits for
+  /// memory, and processing items one by one hides that latency better. A model can request bulk phases for replicas of
+  /// any size (`all_in_bulk`, kernels/engines/phases.hpp).
   static constexpr bool kAllInBulk = requires { Model::all_in_bulk; };
   static constexpr std::size_t kBulkBytes = std::size_t{1} << 23;
 
@@ -203,7 +205,7 @@ class CpuEngine : public Engine {
   template <bool Bulk>
   void run_cycles_as(u32 replica, u32 thread, u32 cycles, ThreadGroup* thread_group) {
     VisitHistory history{prefetch_ ? 2u : 0u};
-    const View v = view(replica, thread);  // its address is never taken, so that its members stay in registers
+    const View v = view(replica, thread);  // the address of `v` is never taken, so that its members stay in registers
     for (Cycle cycle = now_, end = now_ + cycles; cycle != end; ++cycle)
       run_steps<typename Model::Cycle, Bulk>(v, thread, cycle, thread_group, history);
   }

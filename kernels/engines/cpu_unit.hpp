@@ -1,6 +1,7 @@
 #pragma once
-/// All that a model's `cpu.cpp` needs: this header, its model, and FLITLAB_CPU_ENGINES(Model). The build compiles that
-/// file once for each engine, with FLITLAB_UNIT set to a name of CpuUnit.
+/// Makes the CPU engines of a model. A model's `cpu.cpp` includes this header and the model, and contains
+/// FLITLAB_CPU_ENGINES(Model). The build compiles `cpu.cpp` once for each engine, with FLITLAB_UNIT set to an
+/// enumerator of CpuUnit.
 #include "kernels/engines/lane_engine.hpp"
 #include "kernels/engines/make_engine.hpp"
 
@@ -10,12 +11,12 @@
 
 namespace flitlab {
 
-/// Whether a model has special tables of which more is known at compile time (`Fast`: types derived from its table,
-/// with `fits(table)`).
+/// Whether a model has special table types (`Fast`). They are derived from the model's table, fix some of its members
+/// at compile time, and have a function `fits(table)`.
 template <class Model>
 concept HasFastTables = requires { typename Model::Fast; };
 
-/// Whether a model offers lane state (kernels/engines/lane_engine.hpp).
+/// Whether a model offers lane state, in which one instruction processes many items (kernels/engines/lane_engine.hpp).
 template <class Model>
 concept HasLanes = requires { typename Model::Lanes; };
 
@@ -29,7 +30,7 @@ std::unique_ptr<Engine> cpu_engine(const typename Model::Table& table, const Sta
   return std::make_unique<CpuEngine<Model, W, Traced>>(table, layout, rows, choice.threads, choice.grain);
 }
 
-/// Returns an engine for the first special table that fits; null if none does.
+/// Returns an engine for the first special table type that fits `table`, or null if no type fits.
 template <class Model, class Table, class... Fast>
 std::unique_ptr<Engine> fast_engine(FastTables<Fast...>, const Table& table, const StateLayout& layout,
                                     const std::vector<ReplicaRow>& rows, const EngineChoice& choice) {

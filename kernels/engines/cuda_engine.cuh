@@ -1,10 +1,11 @@
 #pragma once
 /// The CUDA engine: the only code that launches kernels. It runs the same phase functions as the CPU engine.
 ///
-/// A job runs in one of two ways. If each replica fits into one block of threads (which may have several), one
-/// launch advances all replicas by many cycles, with a block barrier per step. Otherwise all replicas are distributed
-/// over a cooperative grid, with a grid barrier per step. engine_cost.hpp estimates which is faster. In both cases the
-/// cycle loop neither allocates memory nor transfers data to the host.
+/// A job (replicas that share a network plan) runs in one of two ways. Either each block of threads processes one or
+/// several whole replicas, with a block barrier after each step of a cycle. Or all replicas are distributed over a
+/// cooperative grid, with a grid barrier after each step. engine_cost.hpp estimates which way is faster. In both ways
+/// one launch advances replicas by many cycles, and the cycle loop neither allocates memory nor transfers data to the
+/// host.
 #include <cooperative_groups.h>
 
 #include <algorithm>
@@ -23,11 +24,12 @@
 
 namespace flitlab {
 
-/// Advances the active replicas by `cycles`. `together`: replicas per block of threads, whose barrier ends each step;
-/// 0: the grid processes all replicas, with grid barriers. Consecutive threads take routers of one replica after the
-/// other, so that warps are full even if replicas are small. In phases with `due`, threads process only the items that
-/// are due while these are few (work_list.cuh). One block of kBlockThreads per multiprocessor is enough; without the
-/// launch bound the compiler makes room for two and spills registers.
+/// Advances the active replicas by `cycles`. `together`: number of replicas that a block of threads processes, with a
+/// block barrier after each step; 0: the grid processes all replicas, with grid barriers. Consecutive threads take the
+/// routers of one replica, then the routers of the next, so that warps are full even if replicas are small. In phases
+/// with a test `due` (whether an item has work), threads process only the due items while these are few
+/// (work_list.cuh). The launch bound asks for one block of kBlockThreads per multiprocessor, which is enough. Without
+/// it the compiler reserves registers for two blocks and spills some.
 template <class Model, class List>
 __global__ void __launch_bounds__(kBlockThreads, 1)
     step_kernel(const __grid_constant__ DeviceJob<Model> job, Cycle from, u32 cycles, u32 together) {
@@ -36,7 +38,7 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
   const u32 me = together ? threadIdx.x : blockIdx.x * blockDim.x + threadIdx.x;
   const u32 threads = together ? blockDim.x : gridDim.x * blockDim.x;
   WorkList list(shared_memory());
-  u32 mostly_due = 0;  // one bit per phase: most items were due when last checked
+  u32 mostly_due = 0;  // one bit per phase: 1 if most items were due when last checked
   for (Cycle now = from; now != from + cycles; ++now) {
     [[maybe_unused]] u32 phase = 0;
     List::for_each([&]<class OneStep>() __attribute__((always_inline)) {
@@ -175,7 +177,8 @@ class CudaEngine : public Engine {
     convert_state(layout_, raw.data(), kWidth, canonical.data(), 1);
     return canonical;
   }
-  /// Copies states that are close together in memory in one transfer.
+  /// Calls show() for the states of several replicas. Replicas that are close together in memory are copied in one
+  /// transfer.
   void each_state(std::span<const u32> replicas, u32 threads, const Show& show) const override {
     const std::size_t most = std::max<std::size_t>(1, kCopyBytes / replica_bytes_);
     std::vector<std::byte> raw;
@@ -237,7 +240,7 @@ class CudaEngine : public Engine {
     return arena_.data() + replica_bytes_ * replica + job_.placement.offset[kind] + std::size_t{field.offset} * kWidth;
   }
 
-  /// Returns a kind of item that consists of one field.
+  /// Returns an item kind whose only field is `field`, to convert this field alone.
   ItemKind alone(u32 kind, const FieldInfo& field) const {
     return {"", layout_.kinds[kind].count, field.count * field.element_bytes, {}, {}};
   }
@@ -275,7 +278,8 @@ class CudaEngine : public Engine {
   mutable DeviceHash hash_;
 
  protected:  // for engines with other kernels
-  /// Sets the replicas that the next launches process. They are mostly the same as in the last launch.
+  /// Sets the replicas that the next launches process. The list is copied to the device only if it differs from the
+  /// last one.
   void choose(std::span<const u32> active) {
     if (std::ranges::equal(active, chosen_)) return;
     chosen_.assign(active.begin(), active.end());

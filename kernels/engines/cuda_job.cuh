@@ -1,6 +1,6 @@
 #pragma once
-/// A job as kernel argument, and the small kernels that compute totals and faults after an epoch. They process all
-/// replicas in one launch, so that the number of launches does not grow with the replicas.
+/// A job as kernel argument, and the small kernels that collect totals and faults after an epoch. Each of these kernels
+/// processes all replicas in one launch, so that the number of launches does not grow with the replicas.
 #include "kernels/common/counters.hpp"
 #include "kernels/common/events.hpp"
 #include "kernels/common/replica.hpp"

@@ -1,26 +1,28 @@
 #pragma once
-/// The CUDA engine for lane state (kernels/engines/lane_engine.hpp). Warp groups process two blocks of items each, one
-/// byte per item, where CudaEngine has one thread per item. A replica has lane state from the first cycle on; the
-/// canonical state is made when the host reads it. Results are the same either way.
+/// The CUDA engine for lane state (kernels/engines/lane_engine.hpp): state in blocks of items (routers and their
+/// terminals), one byte per item. A warp group (several warps) processes two blocks; CudaEngine instead has one thread
+/// per item. A replica has lane state from the first cycle on; the engine converts it to the canonical state when the
+/// host reads it. Both engines give the same results.
 ///
-/// A model with lanes on GPUs names types that are made from its table (host and device) and the number of replicas,
-/// with
-///   `static bool fits(table)`   whether the lanes support a table
-///   `warp_group`, `thread_group`              threads of a warp group; threads of a warp that share a block (a thread
-///   group) `most_threads`, `most_threads_resident`  largest block of threads, without and with resident state; it
-///                               determines how many registers a thread may have
-///   `scratch_bytes`, `resident_bytes`  shared memory per block of items: scratch, and resident state
-///   `group_barrier()`                  barrier of a warp group
+/// A model with lane state on GPUs has types `Lanes`. They are constructed from the model's table (host and device) and
+/// the number of replicas, and offer
+///   `static bool fits(table)`   whether the lane code supports a table
+///   `warp_group`, `thread_group`  threads of a warp group; threads of a warp that share a block (a thread group)
+///   `most_threads`, `most_threads_resident`  largest block of threads, without and with resident state; it determines
+///                               how many registers a thread may have
+///   `scratch_bytes`, `resident_bytes`  shared memory per block of items: scratch, and resident state (state that stays
+///                               in shared memory during a launch)
+///   `group_barrier()`           barrier of a warp group
 ///   `by_part(work)`             calls work(tally) with the tally for this warp's part of the work
 ///   `job`                       kernel argument:
 ///     `blocks()`                blocks of items per network: one, or an even number
 ///     `memory`, `replica_bytes` memory of the replicas, one after the other; zero before `load`
-///     `idle_replica`                   an idle replica, which thread groups without work process in lockstep with the
-///     others `load(view, replica, item, cycle)`, `store(...)`  convert an item from the canonical state, and back
-///     `home(replica, block)`    address in global memory of the block state that no other block accesses
-///     `step(tally, replica, block, state, row, cycle)`  this warp's part of one cycle of a block; `state`: at home or
-///                               resident
-///     `lookahead`               cycles between barriers of blocks; what they send takes at least as long to arrive
+///     `idle_replica`            a spare replica, which thread groups without work process in lockstep with the others
+///     `load(view, replica, item, cycle)`, `store(...)`  convert an item from the canonical state, and back
+///     `home(replica, block)`    address in global memory of the part of a block's state that no other block accesses
+///     `step(tally, replica, block, state, row, cycle)`  this warp's part of one cycle of a block; `state`: the block's
+///                               state, at home or resident
+///     `lookahead`               cycles between barriers of blocks; flits and credits take at least as long to arrive
 #include <algorithm>
 
 #include "kernels/engines/cuda_engine.cuh"
@@ -30,7 +32,7 @@
 
 namespace flitlab {
 
-/// Kernel arguments beside the lanes' own job.
+/// Kernel arguments in addition to the model's `job`.
 struct LaneWork {
   const ReplicaRow* rows;
   CounterShard* shards;
@@ -38,13 +40,14 @@ struct LaneWork {
   u32 active_count;
 };
 
-/// Threads that synchronise after `lookahead` cycles, because they share a network: a warp group, a block, the grid.
+/// The threads that process one network, and therefore synchronise every `lookahead` cycles: a warp group, a block of
+/// threads, or the grid.
 enum class BarrierScope { kWarpGroup, kBlock, kGrid };
 
 /// A separate function, so that its registers are not live in the callers' loops.
 __device__ inline __attribute__((noinline)) void grid_barrier() { cooperative_groups::this_grid().sync(); }
 
-/// The thread groups that share a block of items copy its resident state together.
+/// Copies the resident state of a block of items. The thread groups that share the block copy it together.
 template <class Lanes>
 __device__ void copy_resident(const std::byte* from, std::byte* to) {
   static_assert(Lanes::resident_bytes % sizeof(uint4) == 0);
@@ -55,17 +58,19 @@ __device__ void copy_resident(const std::byte* from, std::byte* to) {
   Lanes::group_barrier();
 }
 
-/// Advances the active replicas. A block of threads has one warp group, or one for each two blocks of items of a
-/// network; the blocks of a grid divide the work. `kResident`: each warp group has at most two blocks of items, whose
-/// state is resident in shared memory from the first cycle to the last; a template parameter, so that the compiler
-/// knows the memory space. A warp's thread groups run in lockstep; a group without work processes the spare replica.
+/// Advances the active replicas. A block of threads has one warp group, or one warp group for every two blocks of items
+/// of a network; the blocks of the grid divide the work. `kResident`: each warp group has at most two blocks of items,
+/// whose state stays in shared memory from the first cycle of the launch to the last. It is a template parameter, so
+/// that the compiler knows the memory space. A warp's thread groups run in lockstep; a group without work processes the
+/// idle replica.
 template <class Lanes, bool kResident>
 __global__ void __launch_bounds__(kResident ? Lanes::most_threads_resident : Lanes::most_threads, 1)
     lane_kernel(const __grid_constant__ typename Lanes::Job job, const __grid_constant__ LaneWork work, Cycle from,
                 u32 cycles, BarrierScope barrier_scope) {
   const u32 blocks = job.blocks(), all = work.active_count * blocks;
   const u32 warp_groups = blockDim.x / Lanes::warp_group, group_in_warp = threadIdx.x % 32 / Lanes::thread_group;
-  // Returns the index of this thread group's first block of items, among those of the block of threads, and among all.
+  // Return the index of this thread group's first block of items: block_of_group() within the block of threads, first()
+  // within the grid.
   const auto block_of_group = [&] { return 2 * (opaque(threadIdx.x) / Lanes::warp_group) + group_in_warp; };
   const auto first = [&] { return 2 * warp_groups * blockIdx.x + block_of_group(); };
   const auto replica_of = [&](u32 i) { return i < all ? work.active[i / blocks] : job.idle_replica; };
@@ -74,7 +79,7 @@ __global__ void __launch_bounds__(kResident ? Lanes::most_threads_resident : Lan
     return shared_memory() + 2 * warp_groups * Lanes::scratch_bytes + block_of_group() * Lanes::resident_bytes;
   };
   if (kResident && first() - group_in_warp < all) copy_resident<Lanes>(home(first()), resident());
-  u32 counted = kNone;  // replica whose tally is open; the spare replica is not counted
+  u32 counted = kNone;  // replica whose totals the tally counts; the idle replica is not counted
   for (Cycle now = from, next_barrier; now != from + cycles; now = next_barrier) {
     next_barrier = now + std::min(from + cycles - now, job.lookahead);
     Lanes::by_part([&](auto tally) __attribute__((always_inline)) {
@@ -165,8 +170,9 @@ class CudaLaneEngine final : public TwoForms<CudaEngine<Model>> {
     FLITLAB_CUDA_CHECK(cudaDeviceSynchronize());
   }
 
-  /// Chooses the launch. If a network is one block of items, a block of threads has two networks. If its warp groups
-  /// fit into one block of threads, the network has that block to itself; else the whole grid processes it.
+  /// Launches the kernel for `cycles` cycles. If a network is one block of items, a block of threads processes two
+  /// networks. If a network has more blocks of items and its warp groups fit into one block of threads, it has that
+  /// block of threads to itself. Otherwise the whole grid processes it.
   void step(u32 cycles, std::span<const u32> active) {
     this->choose(active);
     const u32 count = this->job_.active_count, blocks = lanes_.job.blocks(), warp_groups = (blocks + 1) / 2;

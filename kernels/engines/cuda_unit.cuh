@@ -1,6 +1,7 @@
 #pragma once
-/// All that a model's `cuda.cu` needs: this header, its model, and FLITLAB_CUDA_ENGINE(Model), or
-/// FLITLAB_CUDA_ENGINE(Model, Lanes...) with its lanes for GPUs (kernels/engines/cuda_lane_engine.cuh).
+/// Makes the CUDA engine of a model. A model's `cuda.cu` includes this header and the model, and contains
+/// FLITLAB_CUDA_ENGINE(Model), or FLITLAB_CUDA_ENGINE(Model, Lanes...) if it has lane state for GPUs
+/// (kernels/engines/cuda_lane_engine.cuh).
 #include "kernels/engines/device.hpp"
 #include "kernels/engines/device_tables.cuh"
 #include "kernels/engines/make_engine.hpp"
@@ -10,11 +11,12 @@ namespace flitlab {
 template <class Model, class Lanes>
 class CudaLaneEngine;
 
-/// Device memory that must remain free after an engine has been made, for lists of replicas and for hashing, bytes.
+/// Device memory that must remain free after an engine has been made, bytes; it is used for lists of replicas and for
+/// hashing.
 inline constexpr u64 kRoomToWork = u64{4} << 20;
 
-/// Returns an engine with the first lanes that support the table and for which the device has room; else one without
-/// lanes.
+/// Returns an engine with the first type of `Lanes` that supports the table and for which the device has room. If there
+/// is no such type, returns an engine without lane state.
 template <class Model, class... Lanes>
 std::unique_ptr<Engine> cuda_engine(const typename Model::Table& table, const StateLayout& layout,
                                     const std::vector<ReplicaRow>& rows) {

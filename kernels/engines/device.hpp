@@ -10,11 +10,11 @@ namespace flitlab {
 struct CudaDevice {
   std::string name;
   u32 multiprocessors;
-  u64 bytes;  ///< memory
+  u64 bytes;  ///< memory, bytes
 };
 
-/// Returns the devices that CUDA shows (CUDA_VISIBLE_DEVICES may limit and order them); flitlab uses the first. Empty
-/// without a CUDA engine.
+/// Returns the devices that CUDA shows (CUDA_VISIBLE_DEVICES may limit and order them); flitlab uses the first. The
+/// list is empty if the build has no CUDA engine.
 std::vector<CudaDevice> cuda_devices();
 
 /// Returns the free memory of the device in use, bytes.

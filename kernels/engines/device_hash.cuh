@@ -1,5 +1,5 @@
 #pragma once
-/// The hash of a state in device memory.
+/// Hash of a replica's state, computed on the device.
 #include "kernels/common/bits.hpp"
 #include "kernels/engines/device_memory.cuh"
 
@@ -8,9 +8,9 @@ namespace flitlab {
 /// Hash contribution of one 8-byte word of the canonical state (hash_state, kernels/engines/state_layout.hpp).
 struct HashWord {
   const std::byte* state;
-  const uint2* offsets;  ///< [canonical byte of an item]: x: offset in a block at lane 0; y: bytes from lane to lane, 0
-                         ///< for padding
-  u64 first_word;        ///< canonical word number of the kind's first item
+  const uint2* offsets;  ///< [byte of an item in canonical order]: x: the byte's offset in a block of 32 items, for
+                         ///< item 0; y: distance from item to item in the block, 0 for padding
+  u64 first_word;        ///< number of the word, in canonical order, with which the kind's first item begins
   u32 item_bytes;
 
   __device__ u64 operator()(u64 i) const {
@@ -26,7 +26,7 @@ struct HashWord {
   }
 };
 
-/// Sums the contributions of the words of a kind. Its working memory is kept for later calls.
+/// Computes hashes: sums the contributions of all words of an item kind. It keeps its working memory for later calls.
 class DeviceHash {
  public:
   u64 part(const HashWord& word, u64 words);

@@ -9,7 +9,7 @@
 
 namespace flitlab {
 
-/// The device has no memory left.
+/// Exception: the device has too little free memory.
 struct DeviceFull : RunError {
   using RunError::RunError;
 };

@@ -25,7 +25,8 @@ class DeviceTables {
   std::vector<DeviceArray<std::byte>> arrays_;
 };
 
-/// `Device`: an engine constructed from a device table, or from both the host's and the device's.
+/// An engine that owns the device copies of its model's tables. `Device`: type of the inner engine, constructed from
+/// the device's table, or from the host's table and the device's.
 template <class Model, class Device = CudaEngine<Model>>
 class TabledCudaEngine final : public Engine {
   using Table = typename Model::Table;
@@ -71,7 +72,8 @@ class TabledCudaEngine final : public Engine {
       return Device(upload(table), layout, rows);
   }
 
-  /// Returns the table with its pointers on the device. A model's `for_each_array` lists them.
+  /// Copies a table's arrays to the device, and returns the table with pointers to the copies. The model's
+  /// `for_each_array` lists the arrays.
   typename Model::Table upload(typename Model::Table t) {
     const auto move = [this](auto& array, std::size_t n) { tables_.move(array, n); };
     for_each_array(t, move);

@@ -1,5 +1,6 @@
 #pragma once
-/// The host's interface to an engine, which advances a job: replicas that share a plan.
+/// The host's interface to an engine. An engine advances a job: replicas of a network that share a plan, its read-only
+/// description.
 #include <array>
 #include <functional>
 #include <memory>
@@ -16,7 +17,7 @@
 
 namespace flitlab {
 
-/// Whether engines use lane state (kernels/engines/lane_engine.hpp) where a model offers it. kNever and kAlways are for
+/// Whether engines use lane state (kernels/engines/lane_engine.hpp) if a model offers it. kNever and kAlways are for
 /// tests.
 enum class LaneUse { kNever, kWhenBusy, kAlways };
 
@@ -24,18 +25,18 @@ struct EngineChoice {
   std::string backend = "auto";  ///< auto, cpu, cuda
   u32 threads = 0;               ///< 0: one per core
   bool traced = false;           ///< write events (CPU only)
-  u32 grain = 2048;              ///< routers of one replica per thread that make another thread worthwhile despite
-                                 ///< barriers
-  u32 width = 1;                 ///< items side by side in memory; 32 is the CUDA layout, for tests on a CPU
+  u32 grain = 2048;  ///< routers per thread from which on threads share a replica; with fewer, barriers would cost more
+                     ///< than the threads gain
+  u32 width = 1;     ///< items side by side in memory; 32 is the CUDA layout, for tests on a CPU
   LaneUse lanes = LaneUse::kWhenBusy;
-  u64 lane_bytes = ~u64{0};  ///< most memory for lane state, beside the canonical state
+  u64 lane_bytes = ~u64{0};  ///< most memory for lane state, in addition to the canonical state
 };
 
 /// Device fault found by an audit.
 struct FaultReport {
   u32 bits = 0;      ///< Fault bits of the first faulty item; 0: no fault
-  u32 port = kNone;  ///< port of its first fault; kNone: the fault belongs to no port
-  u32 kind = 0;      ///< its item kind (index into StateLayout::kinds)
+  u32 port = kNone;  ///< port of the item's first fault; kNone: the fault belongs to no port
+  u32 kind = 0;      ///< the item's kind (index into StateLayout::kinds)
   u32 item = 0;
 };
 
@@ -52,7 +53,8 @@ class Engine {
   /// Advances the listed replicas by `cycles`. A replica that is left out is frozen; call set_state() before advancing
   /// it again.
   virtual void advance(u32 cycles, std::span<const u32> active) = 0;
-  /// Returns the totals and histograms of a replica, summed over shards. Totals of audits are from the last audit().
+  /// Returns the totals and histograms of a replica, summed over shards. Totals that audits compute are from the last
+  /// audit().
   virtual CounterShard counters(u32 replica) = 0;
   /// Replaces a replica's run parameters, between cycles.
   virtual void set_row(u32 replica, const ReplicaRow& row) = 0;
@@ -60,8 +62,9 @@ class Engine {
   /// Runs the model's audit phases. Returns the first fault of a replica.
   virtual FaultReport audit(u32 replica) = 0;
 
-  /// Totals and audits of several replicas, in the order of `replicas`: all that the host reads after each epoch. An
-  /// engine with device memory overrides them, so that the number of CUDA calls does not grow with the replicas.
+  /// Return the totals, or run the audits, of several replicas, in the order of `replicas`. The host needs only these
+  /// after each epoch. An engine with device memory overrides them, so that the number of CUDA calls does not grow with
+  /// the replicas.
   virtual std::vector<Totals> totals(std::span<const u32> replicas) {
     std::vector<Totals> all;
     for (u32 replica : replicas) all.push_back(std::to_array(counters(replica).total));
@@ -82,12 +85,12 @@ class Engine {
     share_out(replicas.size(), threads, [&](std::size_t i, u32) { show(i, state(replicas[i])); });
   }
   virtual void set_state(u32 replica, const std::vector<std::byte>& state) = 0;
-  /// One field of all items of a kind, [items][count] in item order: how the host exchanges data with a running
-  /// replica.
+  /// Read or write one field of all items of a kind, as an array [items][count] in item order. In this way the host
+  /// exchanges data with a running replica.
   virtual void get_field(u32 replica, u32 kind, const FieldInfo& field, void* out) const = 0;
   virtual void set_field(u32 replica, u32 kind, const FieldInfo& field, const void* in) = 0;
   virtual u64 state_hash(u32 replica) const = 0;
-  /// Counters and clock, for checkpoints.
+  /// Set the counters of a replica and the current cycle, to resume from a checkpoint.
   virtual void set_counters(u32 replica, const CounterShard& counters) = 0;
   virtual void set_now(Cycle now) = 0;
 

@@ -1,27 +1,29 @@
 #pragma once
 /// Estimated time per cycle of a job, for each way to run it. The estimates choose the engine of `backend = auto`, and
-/// how the CUDA engine distributes a job on its device. An error of some factor is harmless where the ways differ by a
-/// larger one. Each constant's source is given beside it. A test compares the choices with measurements on an H200.
+/// how the CUDA engine distributes a job on its device. An estimate may be wrong by a factor if the faster way is
+/// faster by a larger factor. Each constant's source is given beside it. A test compares the choices with measurements
+/// on an H200.
 #include <algorithm>
 
 #include "kernels/common/types.hpp"
 
 namespace flitlab {
 
-/// Cost of a router-cycle of a model at about half of the load that its networks carry. A model's table has one.
-/// `cpu_ns` is measured (flitlab bench). The others are counts of the kernels of November 2026; for lane state they
-/// are fitted to measurements. For a new model, begin with those of a similar model, and correct them until the
-/// estimates agree with rates measured on a GPU (tests/perf/gpu_report.cpp).
+/// Cost of a router-cycle (one router advanced by one cycle) of a model, at about half of the load that its networks
+/// carry. Each model's table has an EngineCost. `cpu_ns` is measured (flitlab bench). The other values were counted in
+/// the kernels of November 2026; for lane state they are fitted to measurements. For a new model, begin with the values
+/// of a similar model, and correct them until the estimates agree with rates measured on a GPU
+/// (tests/perf/gpu_report.cpp).
 struct EngineCost {
-  double cpu_ns = 50;   ///< on one CPU core
-  double loads = 150;   ///< consecutive loads from device memory by the thread that has most
-  double blocks = 12;   ///< basic blocks that warps execute
-  double bytes = 2500;  ///< bytes moved by sectors of device memory
-  u32 warp_group = 0;   ///< routers per warp group in lanes (cuda_lane_engine.cuh); 0: one thread per router
+  double cpu_ns = 50;   ///< time on one CPU core, ns
+  double loads = 150;   ///< loads from device memory that the slowest thread makes one after another
+  double blocks = 12;   ///< basic blocks (code without branches) that warps execute, per router
+  double bytes = 2500;  ///< bytes that loads and stores transfer, counted in whole memory sectors
+  u32 warp_group = 0;   ///< routers per warp group with lane state (cuda_lane_engine.cuh); 0: one thread per router
   u32 warp_groups = 0;  ///< warp groups that run on a multiprocessor at the same time
 };
 
-/// The size of a job.
+/// Size of a job: replicas that share a network plan.
 struct JobSize {
   u32 items;  ///< routers of a replica
   u32 replicas;
@@ -32,29 +34,32 @@ struct DeviceSize {
   u32 block_threads;  ///< threads of a kernel's largest block; a multiprocessor runs at least as many
 };
 
-/// Assumed. A load takes 20 ns from the first-level cache and 150 ns from the second (Hopper, 1.7 GHz); many of a
-/// thread's loads overlap.
+/// Average time that a thread waits for a load; an assumption. A load takes 20 ns from the first-level cache and 150 ns
+/// from the second (Hopper, 1.7 GHz), but many loads of a thread overlap.
 inline constexpr double kLoadNs = 50;
 inline constexpr double kBlockBarrierNs = 50, kGridBarrierNs = 2000;
-/// In a grid all multiprocessors wait for the slowest in each cycle; separate blocks do not. Measured on an H200: a
-/// thousand S-Connect networks were 1.06 to 1.17 times as fast in separate blocks.
+/// Factor by which a grid is slower than separate blocks of threads, because in a grid all multiprocessors wait for the
+/// slowest one in each cycle. Measured on an H200: a thousand S-Connect networks ran 1.06 to 1.17 times as fast in
+/// separate blocks as in a grid.
 inline constexpr double kGridWaits = 1.1;
-/// A multiprocessor's share of the second-level cache's bandwidth: 5.5 TB/s, divided by 132.
+/// Bandwidth of the second-level cache per multiprocessor: 5.5 TB/s, divided by 132 multiprocessors.
 inline constexpr double kBytesPerNs = 42;
-/// Basic blocks of warps that a multiprocessor executes. It issues four instructions per clock, and a basic block of
-/// the host's compiler is about 20 of them.
+/// Basic blocks that the warps of a multiprocessor execute per nanosecond. A multiprocessor issues four instructions
+/// per clock of 1.755 GHz, and a basic block of the host's compiler has about 20 GPU instructions.
 inline constexpr double kBlocksPerNs = 4 * 1.755 / 20;
-/// Time of a basic block for a warp that runs alone: an instruction waits four clocks for the previous one.
+/// Time of a basic block in a warp that runs alone on a multiprocessor: each instruction waits four clocks for the
+/// previous one.
 inline constexpr double kBlockNs = 20 * 4 / 1.755;
-/// Launches and copies of an epoch of 100 cycles (tests/kernels/engines/calls_gpu_test.cpp counts 9 and 5), 10
-/// microseconds each, per cycle.
+/// Host time per cycle. An epoch of 100 cycles has 9 launches and 5 copies (counted by
+/// tests/kernels/engines/calls_gpu_test.cpp) of about 10 microseconds each: 140 microseconds per epoch, 1400 ns per
+/// cycle.
 inline constexpr double kHostNs = 1400;
-/// Threads of the largest block that kernels are compiled for (cuda_engine.cuh).
+/// Largest number of threads per block for which kernels are compiled (cuda_engine.cuh).
 inline constexpr u32 kBlockThreads = 512;
-/// Routers per CPU thread that make another thread worthwhile (EngineChoice::grain).
+/// Routers per CPU thread from which on another thread pays off (EngineChoice::grain).
 inline constexpr u32 kGrain = 2048;
 
-/// Returns the multiprocessor time that a router-cycle takes, however many threads wait.
+/// Returns the time, ns, that a router-cycle occupies a multiprocessor when enough threads run to hide all waiting.
 constexpr double busy_ns(const EngineCost& cost) {
   return std::max(cost.blocks / kBlocksPerNs, cost.bytes / kBytesPerNs);
 }
@@ -64,13 +69,13 @@ constexpr double ceil_of(double numerator, double denominator) {
   return whole * denominator < numerator ? whole + 1 : whole;
 }
 
-/// Returns the time that one thread takes for a router-cycle, however few threads run.
+/// Returns the time, ns, that one thread takes for a router-cycle, even if no other thread runs.
 constexpr double waiting_ns(const EngineCost& cost) {
   return std::max(cost.loads * kLoadNs, 32 * cost.blocks * kBlockNs);
 }
 
-/// Returns the cycle time on CPU threads. Each thread has its own replicas if there are enough of them; else the
-/// threads process one replica after the other together.
+/// Returns the time per cycle on CPU threads, ns. If there are enough replicas, each thread advances its own replicas;
+/// otherwise the threads share each replica, one replica after the other.
 constexpr double cpu_cycle_ns(const JobSize& job, u32 threads, const EngineCost& cost) {
   const double work = cost.cpu_ns * job.items * job.replicas;
   const u32 shared = std::clamp(job.items / kGrain, 1u, threads);
@@ -78,8 +83,8 @@ constexpr double cpu_cycle_ns(const JobSize& job, u32 threads, const EngineCost&
   return work / shared;
 }
 
-/// Warps that a multiprocessor should have before several small replicas share one: the threads of a warp soon diverge
-/// (docs/gpu.md).
+/// Least warps per multiprocessor before several small replicas share a warp. Sharing costs time, because the threads
+/// of such a warp soon diverge (docs/gpu.md).
 inline constexpr u32 kWarpsFirst = 8;
 
 /// Returns how many replicas share a block of threads, so that its warps are full.
@@ -92,8 +97,8 @@ constexpr u32 threads_of_block(const JobSize& job, const DeviceSize& device) {
   return std::min(device.block_threads, (job.items * replicas_of_block(job, device) + 31) / 32 * 32);
 }
 
-/// Returns the cycle time if each block of threads has one or several replicas: its threads process their routers in
-/// turns, and other blocks run at the same time.
+/// Returns the time per cycle, ns, if each block of threads has one or several whole replicas. Each thread of a block
+/// processes one router after another, and several blocks run at the same time.
 constexpr double block_cycle_ns(const JobSize& job, const DeviceSize& device, const EngineCost& cost) {
   const u32 together = replicas_of_block(job, device), threads = threads_of_block(job, device);
   const double blocks = ceil_of(job.replicas, together);
@@ -105,13 +110,13 @@ constexpr double block_cycle_ns(const JobSize& job, const DeviceSize& device, co
   return waves * (std::max(waiting, of_one * items * busy_ns(cost)) + kBlockBarrierNs);
 }
 
-/// Returns the threads of a block of the grid: few, so that all multiprocessors have blocks.
+/// Returns the number of threads per block of the grid: few, so that all multiprocessors have blocks.
 constexpr u32 grid_threads(const JobSize& job, const DeviceSize& device) {
   const u32 each = static_cast<u32>(u64{job.items} * job.replicas / device.multiprocessors + 31) / 32 * 32;
   return std::clamp(each, std::min(32u, device.block_threads), std::min(256u, device.block_threads));
 }
 
-/// Returns the cycle time if all replicas are distributed over the whole device, with grid barriers.
+/// Returns the time per cycle, ns, if all replicas are distributed over the whole device, with grid barriers.
 constexpr double grid_cycle_ns(const JobSize& job, const DeviceSize& device, const EngineCost& cost) {
   const double items = static_cast<double>(job.items) * job.replicas;
   const double threads = static_cast<double>(device.multiprocessors) * device.block_threads;
@@ -124,11 +129,12 @@ constexpr bool runs_in_blocks(const JobSize& job, const DeviceSize& device, cons
   return block_cycle_ns(job, device, cost) <= grid_cycle_ns(job, device, cost);
 }
 
-/// Default cycles between two barriers of warp groups; a grid barrier then costs a third of its time per cycle.
+/// Cycles between two barriers of warp groups with default delays. A grid barrier then costs a third of its time per
+/// cycle.
 inline constexpr double kLookahead = 3;
 
-/// Returns the cycle time in lanes. A warp group has two small networks, or a part of a large one. `cost.loads` applies
-/// to a warp group that runs alone.
+/// Returns the time per cycle with lane state, ns. A warp group processes two small networks, or a part of a large one.
+/// `cost.loads` is the count for a warp group that runs alone on a multiprocessor.
 constexpr double lanes_cycle_ns(const JobSize& job, const DeviceSize& device, const EngineCost& cost) {
   const double of_network = ceil_of(job.items, cost.warp_group);
   const double warp_groups = 2 * job.items <= cost.warp_group ? ceil_of(job.replicas, 2) : job.replicas * of_network;

@@ -1,18 +1,17 @@
 #pragma once
-/// A CPU engine with two forms of a replica's state: lane state, by which one instruction processes many items, and the
-/// canonical state of other engines. It uses lane state while a replica is busy, and the canonical state while it is
-/// mostly idle or the host reads it. Results are the same either way.
+/// A CPU engine with two forms of a replica's state: lane state, in which one instruction processes many items (routers
+/// or terminals), and the canonical state, which other engines use. It uses lane state while a replica is busy, and the
+/// canonical state while the replica is mostly idle or the host reads it. Both forms give the same results.
 ///
-/// A model with lanes names a type `Lanes`, which is made from its table and offers
-///   `static bool fits(table)`               whether the lanes support a table on this processor
+/// A model with lane state has a type `Lanes`, which is constructed from the model's table and offers
+///   `static bool fits(table)`               whether the lane code supports a table on this processor
 ///   `u32 width() const`                     items per block
 ///   `std::size_t bytes() const`             memory of a replica
 ///   `load(memory, canonical, placement, row, cycle) const`  converts the canonical state to lane state
 ///   `store(...) const`                      converts it back
 ///   `run(memory, canonical, placement, row, shard, begin, end, cycle, cycles) const`  advances blocks `begin` to
-///                                           before `end`; by more than one cycle only if these are all blocks. The
-///                                           lanes may keep part of their state in the canonical state's memory until
-///                                           `store`
+///                                           before `end`; `cycles` may exceed 1 only if these are all blocks. Part
+///                                           of the lane state may lie in the canonical state's memory until `store`
 ///   `double busy() const`                   flit moves per item and cycle above which lane state pays; < 0: always
 #include "kernels/engines/cpu_engine.hpp"
 #include "kernels/engines/two_forms.hpp"

@@ -23,8 +23,8 @@ bool cuda_pays(const JobSize& job, u64 bytes, u32 threads, const EngineCost& cos
 
 }  // namespace
 
-/// As CudaEngine allocates it: blocks of 32 items, replicas at multiples of 256 bytes; besides, counters, rows, and
-/// buffers for totals and audits.
+/// Counts the memory as CudaEngine allocates it: items in blocks of 32, replicas at multiples of 256 bytes, and in
+/// addition counters, rows, and buffers for totals and audits.
 u64 cuda_bytes(const StateLayout& layout) {
   return (layout.bytes(32) + 255) / 256 * 256 + sizeof(CounterShard) + sizeof(ReplicaRow) + sizeof(Totals) +
          layout.kinds.size() * sizeof(u64);

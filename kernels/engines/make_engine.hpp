@@ -1,7 +1,7 @@
 #pragma once
-/// Creates an engine for a plan's table. Each engine is compiled in a separate translation unit, from the two that
-/// every model has: `cpu.cpp` (kernels/engines/cpu_unit.hpp) and `cuda.cu` (kernels/engines/cuda_unit.cuh). Callers see
-/// only the table, so an edit of a model's phases recompiles that model alone.
+/// Creates an engine for a plan's table. Each engine is compiled in a separate translation unit, from one of the two
+/// source files of its model: `cpu.cpp` (kernels/engines/cpu_unit.hpp) or `cuda.cu` (kernels/engines/cuda_unit.cuh).
+/// Callers see only the table, so an edit of a model's phases recompiles that model alone.
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,7 +12,7 @@
 
 namespace flitlab {
 
-/// The CPU engines of a model. Its `cpu.cpp` is compiled once for each.
+/// The CPU engines of a model. The model's `cpu.cpp` is compiled once for each enumerator.
 enum class CpuUnit {
   kGeneral,  ///< any table
   kFast,     ///< tables whose choices are known at compile time; returns null for other tables
@@ -20,7 +20,7 @@ enum class CpuUnit {
   kWide      ///< any table, in the layout of GPUs, W = 32; for tests
 };
 
-/// Returns null if `unit` has no engine for this table.
+/// Returns engine `unit` of the model to which the table belongs, or null if `unit` has no engine for this table.
 template <CpuUnit unit, class Table>
 std::unique_ptr<Engine> make_cpu_engine(const Table& table, const StateLayout& layout,
                                         const std::vector<ReplicaRow>& rows, const EngineChoice& choice);

@@ -5,18 +5,20 @@
 ///   `Table`                  trivially copyable plan: sizes, parameters, pointers to tables, field handles
 ///   `View<W, Traced>`        a phase's access to one replica; built by `make_view`
 ///   `fault_of(view, kind, item)`  fault word of an item
-///   `all_in_bulk`         optional constant: the CPU engine uses bulk phases (`work_in_bulk`) for replicas of any size
+///   `all_in_bulk`            optional constant: replicas of any size use bulk phases (`work_in_bulk`) on a CPU
 ///   `Start`, `Cycle`, `Audit`  lists of steps: run once before cycle 0, in every cycle, and between cycles
-/// and a phase is a type with
+/// A step is a list of phases. A phase is a function that the engine calls for every item (router or terminal): a type
+/// with
 ///   `static u32 items(const View&)`                   number of items
 ///   `static void run(const View&, u32 item, Cycle)`   the work of one item, on host and device
 /// A phase whose items are often idle also has
 ///   `static bool due(const View&, u32 item, Cycle)`   whether an item has work; the work of other items in the
 ///                                                     same step must not change it
 ///   `static void work(const View&, u32 item, Cycle)`  `run` for an item that is due
-/// While few items are due, the engine lists these and processes only the list (visit.hpp, work_list.cuh). Optional:
-///   `static constexpr bool listed = true`, or `false`  a device always, or never, lists the items that are due; true
-///                                                     pays where `due` is cheap and full warps are faster at any load
+/// While few items are due, the engine lists the due items and processes only the list (visit.hpp, work_list.cuh).
+/// Optional:
+///   `static constexpr bool listed = true`, or `false`  a GPU always, or never, lists the items that are due; true pays
+///                                                     off if `due` is cheap and full warps are faster at any load
 ///   `static u64 due_set(const View&, u32 group, Cycle)`
 ///                                                     the items that are due among the 64 from 64 `group` on, as bits;
 ///                                                     for phases in which few items are due
@@ -25,8 +27,8 @@
 ///                                                     `last`, and processes them in bulk
 ///   `static constexpr u32 batch`                      most items of one call of work_in_bulk
 ///   `static void work_in_bulk(const View&, const u32* list, u32 n, Cycle)`
-///                                                     `run` for n items that are due; for views for which this is
-///                                                     faster on a CPU; needs `due`
+///                                                     `run` for n items that are due; on a CPU, for the views for
+///                                                     which this is faster; needs `due`
 /// Phases of one step run concurrently and in any order, over all items; a barrier separates steps and cycles.
 #include <tuple>
 
@@ -34,8 +36,9 @@
 
 namespace flitlab {
 
-/// Special cases of a table of which more is known at compile time, the most special first. A model that has some names
-/// them (`Fast`), and the model for each (`With<Table>`); each special table has `fits(table)`.
+/// A list of special types of a model's table, which fix some of its members at compile time; the most special type
+/// comes first. A model with such types names the list `Fast`, and the model for each type `With<Table>`. Each type has
+/// a function `fits(table)`.
 template <class... Tables>
 struct FastTables {};
 

@@ -4,12 +4,13 @@
 
 namespace flitlab {
 
-/// Returns the bytes of the processor's widest byte vectors among those that lanes are compiled for (16, 32, 64): the
-/// items of a block in lane state. For tests, the environment variable FLITLAB_LANES limits the width; 0: no lanes.
-/// Builds with tests have lanes of 64 for any processor, but use them without such vectors only if FLITLAB_LANES = 64.
+/// Returns the width in bytes (16, 32 or 64) of the widest vectors that this processor has and for which lane code is
+/// compiled; it equals the number of items per block in lane state. For tests, the environment variable FLITLAB_LANES
+/// limits the width; 0 turns lane state off. Builds with tests have lane code of 64 bytes for any processor, but use it
+/// on a processor without such vectors only if FLITLAB_LANES = 64.
 u32 lane_width();
 
-/// Returns whether the processor has vectors of `bytes` bytes and lanes of that width have been compiled.
+/// Returns whether the processor has vectors of `bytes` bytes and lane code of that width has been compiled.
 bool has_vectors(u32 bytes);
 
 }  // namespace flitlab

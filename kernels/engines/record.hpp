@@ -17,9 +17,9 @@ struct MemberInfo {
   std::string_view unit;
   std::string_view meaning;
   u32 offset;  ///< bytes from the start of the struct
-  u32 count;   ///< elements; of an array of arrays, all elements in order
+  u32 count;   ///< number of elements; for an array of arrays, of all elements
   bool array;
-  u64 mask;  ///< of a bit field: its bits in the word at `offset`; otherwise 0
+  u64 mask;  ///< bit field: the field's bits in the word at `offset`; otherwise 0
   const RecordInfo* element;
 };
 
@@ -44,7 +44,8 @@ struct MemberList {
     members.push_back({name, unit, meaning, offset, count, std::is_array_v<T>, 0, &record_info<Element>()});
   }
 
-  /// Adds a bit field. It has no address, so its position is found from the bits that `fill` sets in an empty struct.
+  /// Adds a bit field. A bit field has no address, so its position is found from the bits that `fill` sets in an empty
+  /// struct.
   template <class Record, class T>
   void bits(std::string_view name, std::string_view unit, std::string_view meaning, void (*fill)(Record&)) {
     Record record{};

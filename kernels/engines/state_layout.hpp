@@ -73,7 +73,8 @@ Placement place_items(const StateLayout& layout, u32 width);
 /// Copies a replica from blocks of `from_width` to blocks of `to_width`; padding items become zero.
 void convert_state(const StateLayout& layout, const std::byte* from, u32 from_width, std::byte* to, u32 to_width);
 
-/// Copies one field of all items of a kind, stored in blocks of `width`, to [items][count] in item order, and back.
+/// Copy one field of all items of a kind, stored in blocks of `width`, to an array [items][count] in item order
+/// (read_field) or back (write_field).
 void read_field(const ItemKind& kind, const FieldInfo& field, const std::byte* items, u32 width, void* out);
 void write_field(const ItemKind& kind, const FieldInfo& field, std::byte* items, u32 width, const void* in);
 

@@ -1,13 +1,13 @@
 #pragma once
-/// Totals that threads in lanes count between two epochs and add to the replica's shard (kernels/common/counters.hpp)
-/// at the end. They are in shared memory, because registers are scarce. Histograms have too many bins, and are counted
-/// in the shard.
+/// Totals that the threads of warp groups count between two epochs, and add to the replica's shard
+/// (kernels/common/counters.hpp) at the end. They are in shared memory, because registers are scarce. Histograms have
+/// too many bins for shared memory, so threads count them in the shard.
 #include "kernels/common/counters.hpp"
 
 namespace flitlab {
 
-/// A tally in shared memory for a block of items. Recent counts are in two halves of 16 bits per total, each in a
-/// separate word, so that additions cannot overflow; a thread group adds them to 64-bit sums.
+/// A tally in shared memory for a block of items. The recent count of each total is stored as two halves of 16 bits,
+/// each in a separate word, so that additions cannot overflow. A thread group adds the recent counts to 64-bit sums.
 template <u32 kGroupThreads>
 class SharedTally {
  public:
@@ -73,7 +73,8 @@ class SharedTally {
   u32 low_[kCommonTotals], high_[kCommonTotals];
 };
 
-/// One part's access to the tally that `Of::tally()` returns. `kKeeps`: this part's thread group keeps the sums.
+/// Access to the tally that `Of::tally()` returns, for one part of a warp group's work. `kKeeps`: the thread group of
+/// this part keeps the sums.
 template <class Of, bool kKeeps>
 struct TallyOf {
   template <u64* Of::Tally::* kBins>
@@ -97,7 +98,7 @@ template <class Of>
 __device__ __forceinline__ void count(TallyOf<Of, true>&, Total total, u64 amount = 1) {
   Of::tally()->add(total, amount);
 }
-/// All threads of the warp must call it, each with a small amount.
+/// Adds `amount`, which must be small, to a total. All threads of the warp must call it.
 template <class Of>
 __device__ __forceinline__ void count(TallyOf<Of, false>&, Total total, u64 amount = 1) {
   Of::tally()->add_for_both_groups(total, static_cast<u32>(amount));

@@ -77,8 +77,9 @@ void run_on_threads(u32 threads, F&& work) {
   work(0u);
 }
 
-/// The threads that share a replica. Each thread has a part of a phase's items, which it visits in shares; when it has
-/// finished its part, it takes shares of others. So a core that other work slows down does not delay the rest.
+/// The threads that share a replica. Each thread has a part of a phase's items, which it visits in shares (short ranges
+/// of items). A thread that has finished its part takes shares from the parts of other threads. So a core that is
+/// slowed down by other work does not delay the rest.
 class ThreadGroup {
  public:
   static constexpr u32 kMaxPhases = 16, kShare = 512;
@@ -88,13 +89,14 @@ class ThreadGroup {
   u32 parts() const { return parts_; }
   void wait() { barrier_.wait(); }
 
-  /// Every thread calls it at the start of a cycle. It clears this thread's counts for the next cycle, which no thread
-  /// reads before the barrier that ends this cycle.
+  /// Clears this thread's share counts for the next cycle; no thread reads them before the barrier that ends this
+  /// cycle. Every thread calls it at the start of a cycle.
   void start_cycle(u32 part, Cycle cycle) {
     for (u32 phase = 0; phase < kMaxPhases; ++phase) next(cycle + 1, phase, part).store(0, std::memory_order_relaxed);
   }
 
-  /// The shares of `n` items that a thread takes in a phase, one after another. They begin at multiples of `group`.
+  /// The shares of `n` items that a thread takes in a phase, one after another. Each share begins at a multiple of
+  /// `group`.
   class Shares {
    public:
     /// `thread_group`: null for a thread that processes a replica alone; its only share is all items.
@@ -114,7 +116,7 @@ class ThreadGroup {
     friend class ThreadGroup;
     ThreadGroup* team_;
     u32 part_, phase_, n_, group_;
-    u32 tried_ = 0;  ///< parts whose shares are all taken
+    u32 tried_ = 0;  ///< number of parts whose shares are all taken
     Cycle cycle_;
   };
 
@@ -143,7 +145,7 @@ class ThreadGroup {
 
   const u32 parts_;
   SpinBarrier barrier_;
-  std::vector<Count> next_;  ///< [cycle & 1][phase][part]
+  std::vector<Count> next_;  ///< [cycle & 1][phase][part] items of the part that have been taken
 };
 
 }  // namespace flitlab

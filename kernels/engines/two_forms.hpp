@@ -1,7 +1,7 @@
 #pragma once
 /// Common code of engines with lane state (kernels/engines/lane_engine.hpp, cuda_lane_engine.cuh). Each replica's state
-/// has two forms, lane state and the canonical state, and one may be out of date. Reading the canonical state brings it
-/// up to date first; changing it makes the lane state out of date.
+/// has two forms, lane state and the canonical state, and one of them may be out of date. Reading the canonical state
+/// brings it up to date first; changing the canonical state makes the lane state out of date.
 #include <functional>
 #include <map>
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace flitlab {
 
-/// `Base`: the engine for the canonical state.
+/// `Base`: the engine that works on the canonical state.
 template <class Base>
 class TwoForms : public Base {
  public:
@@ -65,7 +65,7 @@ class TwoForms : public Base {
  protected:
   struct Forms {
     bool lanes_outdated = true;
-    bool canonical_outdated = false;  ///< never both
+    bool canonical_outdated = false;  ///< lane state and canonical state are never both out of date
     Cycle stopped = 0;                ///< cycle up to which the replica was advanced; other replicas may be further
   };
 
@@ -77,7 +77,7 @@ class TwoForms : public Base {
 
   /// Brings the canonical state of replicas up to date.
   void update_canonical(std::span<const u32> which) const {
-    std::map<Cycle, std::vector<u32>> old;  // by the cycle at which they stopped
+    std::map<Cycle, std::vector<u32>> old;  // replicas by the cycle at which they stopped
     for (u32 replica : which) {
       Forms& forms = forms_[replica];
       if (forms.canonical_outdated) old[forms.stopped].push_back(replica);

@@ -1,5 +1,5 @@
 #pragma once
-/// How a thread of the CPU engine visits the items of a cycle's steps.
+/// Loops in which a thread of the CPU engine visits the items (routers or terminals) in the steps of a cycle.
 #include <algorithm>
 
 #include "kernels/common/bits.hpp"
@@ -8,15 +8,16 @@
 
 namespace flitlab {
 
-/// A thread's notes about the items that it visits, kept from cycle to cycle.
+/// Observations of a thread about the items that it visits, kept from cycle to cycle.
 struct VisitHistory {
-  u32 ahead;     ///< items to prefetch ahead; 0: no prefetching
-  u32 busy = 0;  ///< one bit per phase: most items were due when last checked
+  u32 ahead;     ///< prefetch distance, items; 0: no prefetching
+  u32 busy = 0;  ///< one bit per phase: 1 if most items were due when last checked
 };
 
-/// Lists the items that are due, without branches, before it processes them. Which items are due cannot be predicted,
-/// and a misprediction costs more than checking several idle items. While nearly all items are due, it checks only in
-/// every 16th cycle.
+/// Runs a phase for the items from `begin` to before `end` that are due (have work in this cycle). It lists the due
+/// items first, without branches, because a processor cannot predict which items are due, and a misprediction costs
+/// more than checking several idle items. While most items are due, it processes all items and checks only in every
+/// 16th cycle.
 template <class Phase, bool Bulk, class View>
 FLITLAB_INLINE void run_due(const View& v, u32 begin, u32 end, Cycle now, VisitHistory& history, u32 phase) {
   constexpr u32 kChunk = 256;
@@ -54,17 +55,17 @@ FLITLAB_INLINE void run_due(const View& v, u32 begin, u32 end, Cycle now, VisitH
   if (check) history.busy = (history.busy & ~(1u << phase)) | u32{4 * active >= 3 * (end - begin)} << phase;
 }
 
-/// Whether a phase returns for 64 items at once which are due (due_set).
+/// Whether a phase has a function due_set(), which returns the set of due items among 64.
 template <class Phase, class View>
 constexpr bool kHasDueSet = requires(const View& v) { Phase::due_set(v, 0u, Cycle{}); };
 
-/// Visits the items of such a phase: they are checked 64 at a time.
+/// Runs a phase that has due_set(): checks 64 items at a time and processes the due ones.
 template <class Phase, class View>
 FLITLAB_INLINE void run_due_groups(const View& v, u32 begin, u32 end, Cycle now, const VisitHistory& history) {
   if constexpr (requires { Phase::work_groups(v, 0u, 0u, now, true); }) {
     Phase::work_groups(v, begin / 64, (end + 63) / 64, now, history.ahead != 0);
   } else {
-    constexpr u32 kGroups = 128;  // enough for prefetched memory to arrive
+    constexpr u32 kGroups = 128;  // groups listed at a time: enough for prefetched memory to arrive before it is used
     u32 list[64 * kGroups];
     for (u32 first = begin / 64, groups = (end + 63) / 64; first < groups; first += kGroups) {
       u32 n = 0;
@@ -81,7 +82,7 @@ FLITLAB_INLINE void run_due_groups(const View& v, u32 begin, u32 end, Cycle now,
   }
 }
 
-/// Visits items `begin` to `end` of one phase.
+/// Runs one phase for the items from `begin` to before `end`.
 template <class Phase, bool Bulk, class View>
 FLITLAB_INLINE void run_phase(const View& v, u32 begin, u32 end, Cycle now, VisitHistory& history, u32 phase) {
   constexpr bool kMany = Bulk && requires(const u32* list) { Phase::work_in_bulk(v, list, 0u, now); };
@@ -103,8 +104,9 @@ constexpr u32 phase_count(StepList<Steps...>*) {
   return (phase_count(static_cast<Steps*>(nullptr)) + ... + 0u);
 }
 
-/// Runs all steps of one cycle, over all items, or over the shares of them that thread `part` of a thread group takes.
-/// It uses bulk phases if `Bulk` is set. Each phase's code occurs only once, because it is large.
+/// Runs all steps of one cycle. A thread without a thread group processes all items; thread `part` of a thread group
+/// processes the shares of the items that it takes. If `Bulk` is set, phases process many items per call where they
+/// can. The code of each phase is inlined only once, because it is large.
 template <class List, bool Bulk, class View>
 FLITLAB_INLINE void run_steps(const View& v, u32 part, Cycle now, ThreadGroup* thread_group, VisitHistory& history) {
   static_assert(phase_count(static_cast<List*>(nullptr)) <= ThreadGroup::kMaxPhases);

@@ -1,6 +1,6 @@
 #pragma once
-/// Compacts the items of a block of threads that are due, so that all threads of a warp have work. A thread whose item
-/// is idle would wait for the other threads of its warp.
+/// Lists the due items (routers or terminals with work in this cycle) of a block of GPU threads, so that all threads of
+/// a warp have work. Without the list, a thread whose item is idle would wait for the other threads of its warp.
 #include <cuda_runtime.h>
 
 #include "kernels/common/bits.hpp"
@@ -8,15 +8,15 @@
 
 namespace flitlab {
 
-/// Whether a device lists a phase's items in every cycle (kernels/engines/phases.hpp).
+/// Whether a GPU lists the due items of a phase in every cycle (`listed`, kernels/engines/phases.hpp).
 template <class Phase>
 constexpr bool kListed = requires { requires Phase::listed; };
-/// Whether it lists them, always or while few of them are due.
+/// Whether a GPU lists the due items of a phase, in every cycle or only while few items are due.
 template <class Phase, class View>
 constexpr bool kMayBeListed =
     requires(const View& v) { Phase::due(v, 0u, Cycle{}); } && (kListed<Phase> || !requires { Phase::listed; });
 
-/// Calls `work`, or `run` for a phase without `work`.
+/// Processes an item: calls `work`, or `run` for a phase without `work`.
 template <class Phase, class View>
 __device__ inline __attribute__((always_inline)) void work_on(const View& v, u32 item, Cycle now) {
   if constexpr (requires { Phase::work(v, item, now); })
@@ -36,10 +36,10 @@ class WorkList {
     __syncthreads();
   }
 
-  /// Processes the items that are due among `first`, `first` + 1, ...: of every `stride` items, as many as the block
-  /// has threads. All threads of the block must call it; they return together. `packs`: items are listed first;
-  /// otherwise each thread processes its own item, due or not. Returns to all threads whether most of the checked items
-  /// were due.
+  /// Processes the due items among this block's share of the items `first` to `end` - 1. Of every `stride` items the
+  /// block has the first ones, one per thread. All threads of the block must call this function; they return together.
+  /// `packs`: the due items are listed first; otherwise each thread processes its own item, due or not. Returns to all
+  /// threads whether most of the checked items were due.
   template <class Due, class Work>
   __device__ inline __attribute__((always_inline)) bool visit(u32 first, u32 end, u32 stride, bool packs, Due&& due,
                                                               Work&& work) {
@@ -70,7 +70,7 @@ class WorkList {
   }
 
  private:
-  /// Appends items in thread order within a warp, and in any order of warps.
+  /// Appends the due items of a warp to the list, in thread order; the order of warps is arbitrary.
   __device__ inline __attribute__((always_inline)) void add(u32 item, bool due) {
     const u32 all = __ballot_sync(~0u, due), lane = threadIdx.x % 32;
     u32 position = 0;
@@ -79,8 +79,8 @@ class WorkList {
     if (due) items_[position + bit_count(all & ((1u << lane) - 1))] = item;
   }
 
-  u32* counts_;  ///< lengths of the present list and of the next
-  u32* items_;   ///< up to two per thread, because a list is processed once it has one per thread
+  u32* counts_;  ///< lengths of the present list and of the next list
+  u32* items_;   ///< room for two items per thread, because a list is processed once it has one per thread
   u32 turn_ = 0;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-/// The orders in which a terminal sends to all others. The destination of a packet is computed from its number, so no
-/// order is stored.
+/// All-to-all traffic: the order in which a terminal sends to all other terminals. A packet's destination is computed
+/// from the packet's number, so no order is stored.
 #include "kernels/common/bits.hpp"
 #include "kernels/common/philox.hpp"
 #include "kernels/common/streams.hpp"
@@ -8,10 +8,10 @@
 
 namespace flitlab {
 
-/// Returns number `position` of a random order of 0 to `count` - 1, given by `key`. A keyed bijection of the next power
-/// of two is repeated until the result is below `count`, usually once or twice (cycle walking: Black & Rogaway,
-/// "Ciphers with arbitrary finite domains", CT-RSA 2002). It takes eight rounds: with four, orders of a few numbers
-/// would not be equally likely.
+/// Returns element `position` of a random order of the numbers 0 to `count` - 1, which `key` selects. A keyed bijection
+/// of the numbers below the next power of two is repeated until its result is below `count`, usually once or twice
+/// (cycle walking: Black & Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002). The bijection has eight
+/// rounds, because with four the orders of a few numbers would not be equally likely.
 FLITLAB_HD inline u32 shuffled(u32 position, u32 count, u64 key) {
   const u32 bits = bit_width(count - 1), half = (bits + 1) / 2, mask = (1u << bits) - 1;
   u32 x = position;
@@ -26,8 +26,9 @@ FLITLAB_HD inline u32 shuffled(u32 position, u32 count, u64 key) {
   return x;
 }
 
-/// Returns which of a terminal's `count` destinations it sends to in a turn. Turns are counted from 0, and every
-/// `count` of them are a round. A rotated order begins with destination `first`.
+/// Returns the index of the destination, among a terminal's `count` destinations, in turn `turn`. In each turn the
+/// terminal sends to one destination; turns are counted from 0, and `count` turns visit every destination once. A
+/// rotated order begins with destination `first`.
 FLITLAB_HD inline u32 destination_of_turn(Order order, u64 seed, u32 terminal, u32 first, u32 count, u32 turn) {
   const u32 position = turn % count;
   if (order == Order::kSame) return position;
@@ -39,8 +40,8 @@ FLITLAB_HD inline u32 destination_of_turn(Order order, u64 seed, u32 terminal, u
   return shuffled(position, count, u64{r.word[0]} << 32 | r.word[1]);
 }
 
-/// Returns the rank of the destination in a turn, among `count` >= 2 terminals that send to one another. The sender is
-/// `terminal`, of rank `rank`; rotated orders begin with the next rank.
+/// Returns the rank (index in the group) of the destination in a turn, in a group of `count` >= 2 terminals that send
+/// to one another. The sender is `terminal`, with rank `rank`; a rotated order begins with the next rank.
 FLITLAB_HD inline u32 all_to_all_rank(Order order, u64 seed, u32 terminal, u32 rank, u32 count, u32 turn) {
   const u32 others = count - 1, first = rank < others ? rank : 0;
   const u32 other = destination_of_turn(order, seed, terminal, first, others, turn);

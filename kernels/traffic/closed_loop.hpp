@@ -1,17 +1,19 @@
 #pragma once
-/// Request-reply traffic (Dally & Towles 23.1 and 14.1.4): a terminal keeps at most `window` requests without a reply,
-/// and replies to the requests of others. It accepts a request only if its reply queue has a free position. While the
-/// queue is full, requests wait in the ejection buffers, hold their credits, and congest the network. With one message
-/// class this can deadlock. With two, replies have virtual channels of their own and are always accepted, so it cannot.
+/// Request-reply traffic (Dally & Towles 23.1 and 14.1.4): a terminal has at most `window` requests without a reply,
+/// and replies to the requests of other terminals. It accepts a request only if its reply queue has a free position.
+/// While the queue is full, requests wait in the ejection buffers, hold their credits, and congest the network. With
+/// one message class this can deadlock. With two message classes it cannot, because replies have virtual channels of
+/// their own and terminals always accept them.
 #include "kernels/traffic/injection.hpp"
 
 namespace flitlab {
 
-/// Marks the packet numbers of replies, which are counted separately from requests.
+/// Bit that marks the packet number of a reply. Replies and requests are numbered separately.
 inline constexpr u32 kReplyId = 0x80000000u;
 
-/// Creates the requests that are due while the window is open. A full window stops the source; its gap is drawn again
-/// when a reply opens the window. For a memoryless source this is the same as pausing.
+/// Creates the requests whose creation cycle has come, while fewer than `window` requests have no reply. A full window
+/// stops the source. When a reply opens the window, the gap before the next request is drawn again; for a memoryless
+/// source this is equivalent to a pause.
 template <class V, int W>
 FLITLAB_INLINE void create_requests(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                                     LoopControl& loop, Cycle now) {
@@ -96,7 +98,8 @@ FLITLAB_INLINE void create_replies(const V& v, const Item<W>& terminal, u32 inde
   }
 }
 
-/// Ends a transaction whose reply arrived in cycle `arrived`. A source stopped by a full window continues in `now`.
+/// Ends a transaction whose reply arrived in cycle `arrived`. A source that was stopped by a full window continues in
+/// cycle `now`.
 template <class V>
 FLITLAB_INLINE void close_transaction(const V& v, Transaction& transaction, u32 index, TerminalControl& control,
                                       LoopControl& loop, Cycle arrived, Cycle now) {
@@ -110,21 +113,22 @@ FLITLAB_INLINE void close_transaction(const V& v, Transaction& transaction, u32 
   transaction.id = kNone;
 }
 
-/// Ends the transaction of a reply that has been received completely. Wrong routing tables may deliver a reply to
-/// another terminal. The reply is then lost and its transaction stays open if it carries another terminal's number, or
-/// if no request with its tag is open here. If terminals have the same number (a machine that has not been booted), it
-/// ends the transaction with its tag.
+/// Ends the transaction of a reply that has been received completely. Wrong routing tables may deliver a reply to a
+/// terminal other than the requester. Such a reply counts as misdelivered, and its transaction stays open, if the reply
+/// carries another terminal's number or if no request with its tag (index in the window) is open here. If several
+/// terminals have the same number (a machine that has not been booted), the reply ends the transaction here that has
+/// its tag.
 template <class V, int W>
 FLITLAB_INLINE void end_transaction(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                                     LoopControl& loop, const Packet& reply, Cycle now) {
   Transaction& transaction = terminal.at(v.t.terminal_fields.transaction, reply.tag);
-  const bool open = transaction.id < control.sent;       // kNone is larger
-  const bool meant = !is_misdelivered(v, index, reply);  // otherwise deliver() has counted it
+  const bool open = transaction.id < control.sent;       // kNone (no transaction) is larger than any packet number
+  const bool meant = !is_misdelivered(v, index, reply);  // deliver() has already counted a misdelivered reply
   if (meant && !open) count(*v.shard, Total::kPacketsMisdelivered);
   if (open && meant) close_transaction(v, transaction, index, control, loop, now, now);
 }
 
-/// Consumes one flit from the ejection buffers if one may be consumed; round robin over VCs.
+/// Consumes one flit from the ejection buffers, if the terminal can accept one; round robin over VCs.
 template <class V, int W>
 FLITLAB_INLINE void consume_flit(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                                  LoopControl& loop, Cycle now) {
@@ -162,7 +166,7 @@ FLITLAB_INLINE void consume_flit(const V& v, const Item<W>& terminal, u32 index,
   credit_to_router(v, index, vc, now);
 }
 
-/// Sends one flit of a request or of a reply into the network; the two take turns.
+/// Sends one flit of a request or of a reply into the network. If both can send, requests and replies alternate.
 template <class V, int W>
 FLITLAB_INLINE void send_in_turns(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                                   LoopControl& loop, Cycle now) {
@@ -171,7 +175,7 @@ FLITLAB_INLINE void send_in_turns(const V& v, const Item<W>& terminal, u32 index
     PacketInInjection& lane = which ? loop.lane : control.lane;
     u8 mark = 0;
     if (!lane.left) {
-      // With one message class both use the same VCs, and flits of two packets must not mix in one VC.
+      // With one message class requests and replies use the same VCs, and flits of two packets must not mix in one VC.
       if (v.t.message_classes == 1 && (which ? control.lane : loop.lane).left) continue;
       const bool started =
           which ? start_reply(v, terminal, index, loop, now) : start_request(v, terminal, index, control, now);

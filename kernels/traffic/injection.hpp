@@ -7,8 +7,9 @@
 ///   `credits_to_start(v, packet)`         credits that such a VC needs before the packet's head may leave
 ///   `address_packet(v, index, packet, destination)`  sets dst, dst_port and the routing state
 ///   `injection_port(v, index)`            the router's port to which a terminal is attached
-///   `injection_descriptor(v, index, vc, position)`  descriptor `position` of the router's buffer that a terminal sends
-///   to `send_to_router(v, index, arrival, now)`, `credit_to_router(v, index, vc, now)`  send a flit or a credit
+///   `injection_descriptor(v, index, vc, position)`  packet descriptor `position` of the router's buffer that receives
+///                                         the terminal's flits on `vc`
+///   `send_to_router(v, index, arrival, now)`, `credit_to_router(v, index, vc, now)`  send a flit or a credit
 ///   `is_destination(v, index, packet)`    whether a packet's address is that of this terminal
 ///   `is_misdelivered(v, index, packet)`   whether software intended another terminal; the two may differ if the
 ///                                         routing tables are wrong
@@ -20,7 +21,8 @@
 
 namespace flitlab {
 
-/// Whether a packet created in that cycle is measured.
+/// Returns whether a packet created in cycle `created` is measured, that is, whether the cycle is in the measurement
+/// window.
 template <class V>
 FLITLAB_INLINE bool measured(const V& v, Cycle created) {
   return created - v.row->window_begin < v.row->window_end - v.row->window_begin;
@@ -66,9 +68,9 @@ FLITLAB_INLINE void deliver(const V& v, u32 index, TerminalControl& control, con
                                          tail_of(packet.flits), packet.flits, kNone, latency});
 }
 
-/// Starts the packet and returns true if a virtual channel of its class has enough credits. The caller has set its
-/// length, class, number and creation; this function sets the rest. It calls `destination()` only for a packet that
-/// starts, because a waiting packet would compute it in every cycle.
+/// Starts a packet and returns true if a virtual channel of its class has enough credits. The caller has set the
+/// packet's length, class, number and creation cycle; this function sets the other members. It calls `destination()`
+/// only for a packet that starts, because a waiting packet would compute its destination in every cycle.
 template <class V, int W, class Destination>
 FLITLAB_INLINE bool start_packet(const V& v, const Item<W>& terminal, u32 index, PacketInInjection& lane,
                                  Packet& packet, Destination destination, Cycle now) {
@@ -97,8 +99,8 @@ FLITLAB_INLINE bool start_packet(const V& v, const Item<W>& terminal, u32 index,
   return true;
 }
 
-/// Sends the next flit of the packet being injected if there is a credit for it; returns whether it did. `mark`:
-/// kHeadMark for a head flit.
+/// Sends the next flit of the packet being injected if there is a credit for it. Returns whether it sent a flit.
+/// `mark`: kHeadMark for a head flit.
 template <class V, int W>
 FLITLAB_INLINE bool send_next_flit(const V& v, const Item<W>& terminal, u32 index, PacketInInjection& lane, u8 mark,
                                    Cycle now) {

@@ -36,12 +36,13 @@ FLITLAB_HD inline bool sends(const ProgramCall& call) {
   return call.kind == CallKind::kSend || call.kind == CallKind::kIsend;
 }
 
-/// Whether the next message is that of the latest call, and the processor is still busy with it.
+/// Returns whether the next message to send belongs to the latest call and the processor is still preparing it.
 FLITLAB_HD inline bool in_preparation(const ProgramControl& c, Cycle now) {
   return c.sending + 1 == c.next && now < c.busy_until;
 }
 
-/// Whether a program must wait before its next call, or its end, for something other than its own processor.
+/// Returns whether a program must wait, before its next call or its end, for an event other than its own processor's
+/// work.
 template <class V, int W>
 FLITLAB_INLINE bool program_is_held(const V& v, const Item<W>& terminal, const CallList& calls,
                                     const ProgramControl& c) {
@@ -113,7 +114,7 @@ FLITLAB_INLINE bool next_program_packet(const V& v, const Item<W>& terminal, u32
   return true;
 }
 
-/// Removes that packet, which the network interface has accepted.
+/// Removes the packet that next_program_packet() has returned, after the network interface has accepted it.
 template <class V, int W>
 FLITLAB_INLINE void program_packet_taken(const V& v, const Item<W>& terminal, u32 index) {
   const ProgramTable& p = v.t.traffic.program;

@@ -12,14 +12,14 @@ enum class CallKind : u8 {
   kSend,      ///< amount: bytes; blocks until all packets have been passed to the network interface
   kIsend,     ///< as kSend, but the program continues at once
   kReceive,   ///< amount: packets; blocks until they have arrived
-  kIreceive,  ///< no effect; where the program waits for it there is a kReceive of the same message
+  kIreceive,  ///< no effect: a kReceive of the same message stands where the program waits for it
   kWait,      ///< amount: index of this rank's kIsend whose packets must have been passed to the network interface
 };
 
 struct ProgramCall {
   u32 amount;
   u32 slot;       ///< messages: index of the message at its receiver
-  u32 peer : 24;  ///< messages: the other rank
+  u32 peer : 24;  ///< messages: rank of the sender or receiver at the other end
   CallKind kind : 8;
 };
 static_assert(sizeof(ProgramCall) == 12);
@@ -41,7 +41,7 @@ inline constexpr u32 kMostMessagePackets = 65535;
 struct ProgramTable {
   u32 terminals = 0;
   const u32* first = nullptr;          ///< [terminals + 1] first call of each terminal; null: no programs
-  const ProgramCall* calls = nullptr;  ///< terminal after terminal
+  const ProgramCall* calls = nullptr;  ///< calls of all terminals, ordered by terminal
   u32 slots = 0;                       ///< most messages that one terminal receives
   PacketFormat format;
   u32 send_overhead = 0;  ///< processor time for a message before its first packet can leave, cycles

@@ -1,7 +1,7 @@
 #pragma once
-/// Trace replay at a terminal. Its packets are created in the order of the trace. A packet's creation is the latest of
-/// its cycle in the trace, the cycle after the arrival of the packet that it needs, and the creation of the packet
-/// before it.
+/// Trace replay at a terminal. The terminal creates its packets in the order of the trace. A packet is created at the
+/// latest of three times: its cycle in the trace, the cycle after the arrival of the packet on which it depends, and
+/// the creation of the packet before it.
 #include "kernels/traffic/injection.hpp"
 
 namespace flitlab {
@@ -22,7 +22,7 @@ FLITLAB_INLINE void create_from_trace(const V& v, const Item<W>& terminal, u32 i
   }
 }
 
-/// Lists an arrival for the host, and releases the queued packets that need it.
+/// Lists an arrival for the host, and releases the queued packets that depend on the arrived packet.
 template <class V, int W>
 FLITLAB_INLINE void record_arrival(const V& v, const Item<W>& terminal, const Packet& packet, Cycle now) {
   const TraceFields& f = v.t.terminal_fields.trace;

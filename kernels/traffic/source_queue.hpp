@@ -1,7 +1,7 @@
 #pragma once
-/// The source queue of a terminal: packets that have been created and not yet sent, control.created - control.sent of
-/// them. In an open loop it is two cursors over the terminal's sequence; in a trace it is the first entries of the
-/// trace queue.
+/// The source queue of a terminal: the control.created - control.sent packets that have been created and not yet sent.
+/// In an open loop the queue is not stored: two cursors over the terminal's sequence of packets represent it. In trace
+/// replay it is the first entries of the trace queue.
 #include "kernels/traffic/terminal_state.hpp"
 
 namespace flitlab {
@@ -32,14 +32,14 @@ FLITLAB_INLINE QueuedPacket oldest_packet(const V& v, const Item<W>& terminal, u
   return {id, control.oldest.at, packet_flits(v.t.traffic, *v.row, index, id)};
 }
 
-/// Returns its destination terminal.
+/// Returns the destination terminal of the oldest packet.
 template <class V, int W>
 FLITLAB_INLINE u32 oldest_destination(const V& v, const Item<W>& terminal, u32 index, const TerminalControl& control) {
   if (v.t.mode == TrafficMode::kTrace) return next_of_trace(v, terminal).destination;
   return packet_destination(v.t.traffic, *v.row, index, control.oldest.index);
 }
 
-/// Removes a packet of a trace from the queue. The `older` packets before it move back by one position.
+/// Removes one packet from a trace queue. The `older` packets before it move back by one position.
 template <class V, int W>
 FLITLAB_INLINE void remove_of_trace(const V& v, const Item<W>& terminal, u32 older) {
   const TraceFields& f = v.t.terminal_fields.trace;

@@ -8,7 +8,7 @@
 
 namespace flitlab {
 
-/// Adds a credit to a virtual channel of the injection channel.
+/// Adds an arriving credit to a virtual channel of the injection channel.
 template <class V, int W>
 FLITLAB_INLINE void receive_injection_credit(const V& v, const Item<W>& terminal, TerminalControl& control,
                                              u32 arrival) {
@@ -151,8 +151,8 @@ struct TerminalPhase {
     send_next_flit(v, terminal, index, control.lane, mark, now);
   }
 
-  /// Whether a terminal has flits or credits in its inboxes, or something to create or send. In other modes than the
-  /// open loop it returns true without a check.
+  /// Returns whether a terminal has work: flits or credits in its inboxes, or a packet to create or send. In traffic
+  /// modes other than the open loop it always returns true.
   template <class V>
     requires(!V::traced && (V::Table::kSmall || V::width != 1))
   FLITLAB_INLINE static bool due(const V& v, u32 index, Cycle now) {
@@ -168,7 +168,8 @@ struct TerminalPhase {
 
   static constexpr u32 batch = kMostBulkItems;
 
-  /// `run` for up to `batch` terminals; in an open loop in separate loops (see kernels/routers/vc/bulk.hpp).
+  /// Runs up to `batch` terminals. In an open loop each step is a separate loop over all these terminals (reason:
+  /// kernels/routers/vc/bulk.hpp).
   template <class V>
     requires(V::Table::kSmall && !V::traced && V::width == 1)
   FLITLAB_INLINE static void work_in_bulk(const V& v, const u32* list, u32 n, Cycle now) {

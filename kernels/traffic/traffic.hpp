@@ -1,7 +1,7 @@
 #pragma once
 /// Packets that terminals create: creation cycles, lengths and destinations. All are pure functions of (seed, terminal,
-/// packet number), so a source queue of any length is two cursors over the same sequence: one at the next creation, one
-/// at the next injection. No memory is needed per waiting packet.
+/// packet number). So a source queue of any length is represented by two cursors over the same sequence: one at the
+/// next creation, one at the next injection. No memory is needed per waiting packet.
 #include "kernels/common/exact_math.hpp"
 #include "kernels/common/fields.hpp"
 #include "kernels/common/philox.hpp"
@@ -13,7 +13,7 @@
 
 namespace flitlab {
 
-/// Source of a terminal's packets.
+/// How a terminal's packets are generated.
 enum class TrafficMode : u8 { kOpen, kRequestReply, kTrace, kProgram, kBroadcast };
 enum class Pattern : u8 { kUniform, kPermutation, kHot, kMatrix, kAllToAll, kAllToRegion };
 enum class LengthLaw : u8 { kTable, kGeometric };
@@ -38,12 +38,12 @@ struct TrafficTable {
   Pattern pattern = Pattern::kUniform;
   LengthLaw length_law = LengthLaw::kTable;
   u32 terminals = 0;
-  u32 batch_packets = 0;  ///< kAllAtOnce: packets per terminal; with kAllToAll and kAllToRegion, to each destination
+  u32 batch_packets = 0;  ///< kAllAtOnce: packets per terminal; kAllToAll, kAllToRegion: per destination of a terminal
   u32 others_only = 0;    ///< 1: kUniform and kHot never draw the sender itself
   const TrafficGroup* group = nullptr;  ///< [terminals]; null: all terminals are one group
-  const u32* member = nullptr;          ///< terminals, group after group
+  const u32* member = nullptr;          ///< terminals of all groups, ordered by group
   Cycle start = 0;                      ///< first cycle in which packets may be created
-  const u32* destination = nullptr;     ///< [terminals] kPermutation, kNone: sends nothing; [hot_count] hot terminals
+  const u32* destination = nullptr;     ///< kPermutation: [terminals], kNone: sends nothing; others: [hot_count]
   u32 hot_count = 0;
   u32 hot_threshold = 0;              ///< kHot: a 32-bit draw below this goes to a hot terminal
   const u32* row_start = nullptr;     ///< [terminals + 1] kMatrix
@@ -54,16 +54,17 @@ struct TrafficTable {
   LengthTable packets;                ///< packets of open loops, requests of closed ones
   LengthTable replies;
   double inverse_log_continue = 0;  ///< kGeometric: 1 / ln(1 - 1 / mean); 0: always one flit
-  u32 max_flits = 0;                ///< kGeometric: largest length, at which the law is cut
+  u32 max_flits = 0;                ///< kGeometric: largest length, flits; a longer draw gives this length
   Order order = Order::kRandom;     ///< kAllToAll
   u32 in_a_row = 1;                 ///< kAllToAll, kAllToRegion: packets to one destination before the next one
-  u32 window = 0;                   ///< closed loop: most requests of a terminal without a reply
+  u32 window = 0;                   ///< closed loop: most requests of a terminal that have no reply
   u32 reply_delay = 0;              ///< closed loop: cycles from the arrival of a request to the creation of its reply
   u32 reply_queue = 0;              ///< closed loop: most replies that a terminal can queue, packets
   ProgramTable program;
 };
 
-/// Calls `f(array, elements)` for every array that a table points to, so that they can be moved elsewhere.
+/// Calls `f(array, elements)` for every array to which a table points, so that `f` can move it elsewhere, for example
+/// to a device.
 template <class F>
 void for_each_array(TrafficTable& t, F f) {
   std::size_t members = 0;
@@ -100,7 +101,7 @@ FLITLAB_HD inline u32 batch_size(const TrafficTable& t, u32 terminal) {
   return t.pattern == Pattern::kAllToAll ? t.batch_packets * (group_of(t, terminal).count - 1) : t.batch_packets;
 }
 
-/// Returns how often a terminal creates packets.
+/// Returns a terminal's rate of packet creation.
 FLITLAB_HD inline const SourceRate& rate_of(const TrafficTable& t, const ReplicaRow& row, u32 terminal) {
   return t.rates ? t.rates[terminal] : row;
 }
@@ -125,8 +126,8 @@ FLITLAB_HD inline void next_burst(const SourceRate& rate, const ReplicaRow& row,
 
 }  // namespace detail
 
-/// Moves a cursor to the creation of packet `cursor.index`, which the caller has just incremented (or it is the first).
-/// `from` is the earliest possible creation cycle.
+/// Sets a cursor to the creation cycle of packet `cursor.index`. The caller has just incremented this index, unless it
+/// is the first packet. `from` is the earliest possible creation cycle.
 FLITLAB_HD inline void seek_creation(const TrafficTable& t, const ReplicaRow& row, u32 terminal, SourceCursor& cursor,
                                      Cycle from) {
   if (row.silent) {
@@ -148,7 +149,7 @@ FLITLAB_HD inline void seek_creation(const TrafficTable& t, const ReplicaRow& ro
       return;
     }
     case Injection::kOnOff: {
-      // Both states are memoryless: a gap that would end in the pause continues in the next burst.
+      // Both states are memoryless: a gap that would end in a pause continues in the next burst.
       const Random4 r = philox(row.seed, stream::kInjection, terminal, cursor.index);
       Cycle at = from;
       if (at >= cursor.on_until) detail::next_burst(rate, row, terminal, cursor, at);
@@ -175,7 +176,8 @@ FLITLAB_HD inline void next_creation(const TrafficTable& t, const ReplicaRow& ro
   seek_creation(t, row, terminal, cursor, cursor.at + 1);
 }
 
-/// Returns the index of the first of `count` rising thresholds above the draw; the last one takes the rest.
+/// Returns the index of the first of `count` rising thresholds that is above the draw, or the last index if no
+/// threshold is.
 FLITLAB_HD inline u32 pick_weighted(const u32* cumulative, u32 count, u32 draw) {
   u32 low = 0, high = count - 1;
   while (low < high) {
@@ -212,7 +214,7 @@ FLITLAB_HD inline u32 packet_flits(const TrafficTable& t, const ReplicaRow& row,
   return packet_flits(t, packet_draws(row, terminal, index));
 }
 
-/// Whether a terminal has no destination.
+/// Returns whether a terminal has no destination.
 FLITLAB_HD inline bool never_sends(const TrafficTable& t, u32 terminal) {
   if (t.pattern == Pattern::kPermutation) return t.destination[terminal] == kNone;
   if (t.pattern == Pattern::kMatrix) return t.row_start[terminal] == t.row_start[terminal + 1];

@@ -157,7 +157,8 @@ def test_a_sweep_over_something_else_has_its_columns_and_axis(config):
     assert "model.transactions_per_cycle_per_terminal" in curve.csv_text().splitlines()[0]
     left, right = curve.plot()
     assert left.get_xlabel() == "traffic.window (requests/terminal)"
-    assert [list(line.get_xdata()) for line in right.get_lines()] == [[1, 4], [1, 4]]  # sorted, one line per router.vcs
+    # X values are sorted, and each value of router.vcs has a line.
+    assert [list(line.get_xdata()) for line in right.get_lines()] == [[1, 4], [1, 4]]
 
 
 def test_swept_seeds_are_the_seeds_that_run(small):

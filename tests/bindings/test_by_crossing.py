@@ -44,12 +44,13 @@ def test_the_class_is_kept_all_along_the_ring(load, vcs):
 
 
 def test_valiants_second_phase_decides_anew():
-    """VCs 0 and 1 belong to the first phase, 2 and 3 to the second."""
+    """VCs 0 and 1 belong to the first phase of Valiant routing, VCs 2 and 3 to the second."""
     decided = set()
     for way in hops(routing__algorithm="valiant", router__vcs=4, traffic__load=0.1):
         phases = {second: list(part) for second, part in groupby(way, lambda hop: hop[2] >= 2)}
         for part in phases.values():
             assert {vc % 2 for *_, vc in part} == {int(crosses(part))}, way
-        if len(phases) == 2 and phases[False][-1][1] == phases[True][0][1]:  # both phases go in the same direction
+        # The packet moves in the same direction in both phases.
+        if len(phases) == 2 and phases[False][-1][1] == phases[True][0][1]:
             decided.add((crosses(phases[False]), crosses(phases[True])))
     assert decided >= {(False, False), (False, True), (True, False)}

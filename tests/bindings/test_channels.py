@@ -82,7 +82,7 @@ def test_the_drawing_of_a_mesh_has_each_channel_in_its_place():
                                   strict=True):
         start, end = (np.array([r % 4, r // 4]) for r in (a, b))
         assert np.linalg.norm([x, y] - start) < 0.2 and np.linalg.norm([x + u, y + v] - end) < 0.2
-    # The opposite channel is drawn beside it, on the other side.
+    # The channel in the opposite direction is drawn on the other side of the line between the routers.
     ahead, back = (table[(table.router == a) & (table.to_router == b)].index[0] for a, b in ((0, 1), (1, 0)))
     assert quiver.get_offsets()[ahead][1] < 0 < quiver.get_offsets()[back][1]
     assert axes.get_xlabel() == "x (router)" and axes.get_ylabel() == "y (router)"

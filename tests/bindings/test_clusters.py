@@ -185,7 +185,7 @@ def test_jobs_that_have_ended_are_kept_at_ctrl_c_and_others_cancelled(small):
         def submit(self, job, *given):
             if len(self.futures) < 3:
                 return super().submit(job, *given)
-            self.futures.append(Future())  # never begins
+            self.futures.append(Future())  # the job of this future never begins
             return self.futures[-1]
 
     got = []
@@ -289,13 +289,14 @@ def test_ctrl_c_ends_a_sweep_on_a_cluster_as_any_other(cluster_file, tmp_path):
              "--set", "run.warmup_cycles=500", "--out", "part")
     done = interrupted(words, tmp_path, signal.SIGINT, points=1, whole_group=True)
     assert done.returncode == 130, done.stderr
-    bar = [line for line in done.stderr.splitlines() if "points [" in line]  # perhaps, on a slow machine
+    # The progress bar, which appears only on a slow machine.
+    bar = [line for line in done.stderr.splitlines() if "points [" in line]
     lines = [line for line in done.stderr.splitlines() if line.strip() and line not in bar]
     assert lines == ["flitlab: interrupted. Finished points: 1, in part; continue with --resume."], done.stderr
 
 
 def test_two_clusters_may_run_on_one_machine(cluster_file, recwarn):
-    """Each takes free ports, without a warning."""
+    """Each cluster takes free ports, without a warning about a port in use."""
     pytest.importorskip("distributed")
     with fl.cluster(cluster_file(LOCAL)), fl.cluster(cluster_file(LOCAL)):
         assert not [warning for warning in recwarn if "8787" in str(warning.message)]

@@ -1,4 +1,5 @@
-"""Courses: samples window by window, several side by side; a kept course resumes and is not confused with another."""
+"""Courses: samples after each window, several courses at a time, and courses that are saved. A saved course resumes,
+and is not confused with another course."""
 
 import json
 
@@ -59,7 +60,7 @@ def test_a_kept_course_resumes(tmp_path, monkeypatch, capfd):
     stepped = []
     course = Course(TORUS, 500, 6, observe=lambda n: stepped.append(n.cycle) or {})
     assert follow({"a": course}, tmp_path) == whole
-    assert stepped == [2500, 3000]  # only the last two windows
+    assert stepped == [2500, 3000]  # only the last two windows were run again
     assert "1 runs of 16 nodes" in capfd.readouterr().err
     assert not (tmp_path / "a.checkpoint").exists()
     assert follow({"a": course}, tmp_path) == whole and len(stepped) == 2  # nothing is run again
@@ -105,7 +106,8 @@ def test_samples_are_not_written_through_links(tmp_path, monkeypatch):
 
 
 def test_a_checkpoint_behind_its_samples(tmp_path, monkeypatch):
-    """The process is killed between writing the two files: samples beyond the checkpoint are recomputed."""
+    """If the process is killed after writing the samples and before writing the checkpoint, the samples beyond the old
+    checkpoint are computed again."""
     monkeypatch.setattr(courses, "SAVE_SECONDS", 0)
     monkeypatch.setattr(courses, "PROBE_SECONDS", 0.01)
     with pytest.raises(Stopped):

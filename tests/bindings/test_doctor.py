@@ -16,7 +16,8 @@ def test_each_device_is_listed_and_the_first_is_in_use(monkeypatch):
     assert "device 0 NVIDIA H200, 132 multiprocessors, 150 GB, in use" in lines
     assert "device 1 NVIDIA H100, 132 multiprocessors, 150 GB" in lines
     assert "CUDA_VISIBLE_DEVICES" in lines[-1]
-    assert "CUDA_VISIBLE_DEVICES" not in "".join(report_lines(monkeypatch, [h200]))  # no choice to explain
+    # With one device there is no choice to explain.
+    assert "CUDA_VISIBLE_DEVICES" not in "".join(report_lines(monkeypatch, [h200]))
 
 
 def test_without_a_device_the_reason_is_all_there_is(monkeypatch):

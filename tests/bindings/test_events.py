@@ -9,7 +9,7 @@ from flitlab import _core
 
 SMALL = {"t3e": {"topology.shape": [4, 4, 2]}, "bgl": {"topology.shape": [4, 4, 2]}}
 LENGTHS = {"traffic.packet_flits", "traffic.reply_flits"}
-ONE_LENGTH = ("metro", "adaptive", "sconnect")  # or packets too long for this test
+ONE_LENGTH = ("metro", "adaptive", "sconnect")  # models whose packets have one length, or are too long for this test
 MODES = [(model["kind"], mode) for model in _core.models() for mode in model["modes"]
          if mode not in ("trace", "program", "broadcast")]
 
@@ -38,7 +38,8 @@ def test_a_creation_names_the_terminal_that_the_packet_arrives_at(kind, mode):
         arrived = [((source, number), 15 - source) for (source, number), _ in arrived]
     assert len(arrived) > 20 and all(to[packet] == terminal for packet, terminal in arrived)
     assert not any("dst" in e for e in events if e["kind"] != "created")
-    if mode == "request_reply" and kind != "metro":  # METRO's replies return on the connection
+    # METRO has no separate reply packets: replies return on the connection.
+    if mode == "request_reply" and kind != "metro":
         assert any(number >= 2**31 for _, number in to)
 
 
@@ -76,7 +77,7 @@ def test_a_broadcast_s_packet_names_the_last_node_that_it_visits(dimensions):
                           "broadcast.dimensions": dimensions, "broadcast.packets": 3}, trace=True)
     events = network.step(5000).events()
     created = [e for e in events if e["kind"] == "created"]
-    assert {e["dst"] for e in created if e["src"] == 0} <= {1, 3, 4, 12}  # the neighbours of the root along its lines
+    assert {e["dst"] for e in created if e["src"] == 0} <= {1, 3, 4, 12}  # the root's neighbours in each dimension
     last = {}
     for e in events:
         if e["kind"] == "delivered":

@@ -48,7 +48,7 @@ def folders(tmp_path):
 
 
 def test_bands_are_over_seeds():
-    """Student's t for two degrees of freedom is 4.303."""
+    """Bands show confidence intervals over three seeds (Student's t for two degrees of freedom: 4.303)."""
     latencies, accepted = [20.0, 22.0, 27.0], [0.2, 0.21, 0.19]
     rows = [row(0.2, s, x, a) for s, (x, a) in enumerate(zip(latencies, accepted, strict=True))]
     (slow,) = points(rows, "traffic.load", "latency_mean", steady=True)
@@ -90,7 +90,7 @@ def test_a_paper_gets_a_column():
     figure = left.figure
     figure.canvas.draw()
     assert figure.get_figwidth() == 3.5
-    assert left.get_position().y0 > right.get_position().y1  # one above the other
+    assert left.get_position().y0 > right.get_position().y1  # one panel is above the other
     assert left.get_ylabel() == "packet latency (cycles)"
     assert right.get_xlabel() == "offered load (flits/cycle/terminal)"
     assert not left.get_title() and not right.get_title()
@@ -102,7 +102,7 @@ def test_a_paper_gets_a_column():
                                                           "saturated"]
     assert all(t.get_fontsize() >= 7 for t in [*texts, *legend.get_texts()])
     edge = figure.get_tightbbox()
-    assert edge.x0 >= -0.01 and edge.x1 <= 3.51  # inches: all of it is inside the column
+    assert edge.x0 >= -0.01 and edge.x1 <= 3.51  # bounds in inches: the whole figure is inside the column
     assert not legend.get_window_extent().overlaps(left.get_window_extent())
 
 
@@ -129,7 +129,7 @@ def test_formats(tmp_path):
             assert (tmp_path / f"1.{ending}").read_bytes().startswith(magic)
             assert (tmp_path / f"1.{ending}").read_bytes() == (tmp_path / f"2.{ending}").read_bytes()
     text = (tmp_path / "1.svg").read_text()
-    assert "packet latency (cycles)" in re.sub(r"<[^>]*>", "", text)  # text stays text
+    assert "packet latency (cycles)" in re.sub(r"<[^>]*>", "", text)  # the file has text as text, not as outlines
     assert 'width="252pt"' in text  # 3.5 inches
     assert b"/Type3" not in (tmp_path / "1.pdf").read_bytes().replace(b" ", b"")
     with pytest.raises(fl.ConfigError, match=r"ends in \.png, \.svg or \.pdf"):
@@ -252,7 +252,7 @@ def test_what_cannot_be_drawn_is_one_line(wrong, message_text):
 
 
 def test_a_long_line_has_no_band(tmp_path):
-    """Twenty thousand points, whose markers and bands would overlap."""
+    """A line of twenty thousand points has no markers and no band, because they would overlap."""
     long = curve([full(i / 20000) for i in range(20000)])
     picture = fl.plot(long, panels="latency")
     assert not picture[0].collections and len(picture[0].lines[0].get_xdata()) == 20000

@@ -30,7 +30,8 @@ def mesh():
 
 @pytest.fixture
 def ring():
-    """A graph of six routers in a ring; each router's ports 0 and 1 follow the order of the edges."""
+    """Returns a graph of six routers in a ring. The order of the edges determines which channels are ports 0 and 1 of a
+    router."""
     return short(traffic__load=0.1).with_topology(nx.cycle_graph(RING))
 
 
@@ -120,7 +121,7 @@ def test_a_pattern_that_fits_some_shapes_is_refused_before_any_point_runs(mesh, 
     assert not (tmp_path / "out").exists()
     with pytest.raises(fl.ConfigError, match=r"^at topology\.kind = ring: topology\.shape = \[4, 4\]"):
         fl.sweep(mesh, {"topology.kind": ["mesh", "ring"]}, progress=False)
-    with pytest.raises(fl.ConfigError, match=r"^traffic\.load = 2 is out of range"):  # names the value
+    with pytest.raises(fl.ConfigError, match=r"^traffic\.load = 2 is out of range"):  # the message names the value
         fl.sweep(mesh, {"topology.shape": [[4, 4], [8, 8]], "traffic.load": [0.1, 2]}, progress=False)
 
 
@@ -168,7 +169,7 @@ def test_routes_are_their_table(ring, tmp_path):
     file = ring.set("routing.table_file", write(tmp_path / "t.csv", lines))
     assert same(ring.with_routes(clockwise), file)
     assert hash_of(file) != hash_of(ring)
-    # All packets go clockwise: the mean of 0 to 5 hops.
+    # All packets go clockwise, so the mean distance is the mean of 0 to 5 hops.
     longer = ring.with_routes(clockwise).set("run.measure_cycles", 20000)
     assert fl.run(longer).hops_mean == pytest.approx(2.5, abs=0.05)
 
@@ -192,7 +193,8 @@ def test_layers_may_be_given(ring, tmp_path):
 
 
 def test_a_mesh_takes_routes_by_its_numbers(mesh):
-    """First along x, as in dimension order; in the empty network packets take equally long."""
+    """Routes go along x first, as in dimension-order routing, so in an empty network packets take as long as with
+    dimension order."""
     def xy(router, destination):
         (x, y), (to_x, to_y) = (router % 4, router // 4), (destination % 4, destination // 4)
         return router + (1 if to_x > x else -1) if x != to_x else router + (4 if to_y > y else -4)
@@ -205,7 +207,8 @@ def test_a_mesh_takes_routes_by_its_numbers(mesh):
 
 
 def test_a_torus_keeps_the_channels_around():
-    """x first, in the shorter direction; a dimension of two has two channels in each direction."""
+    """Routes go along x first, in the shorter direction. In a dimension of two routers, two channels join them in each
+    direction."""
     torus = short(topology__shape=[5, 2], traffic__load=0.1)
 
     def shortest(router, destination):
@@ -245,7 +248,7 @@ def test_it_is_saved_and_belongs_to_a_point_of_a_sweep(ring, tmp_path):
     assert fl.sweep(again, over, progress=False).csv_text() == curve.csv_text()
     with pytest.raises(fl.ConfigError, match=r"topology.file is in memory.*Experiment\.save"):
         experiment.to_toml()
-    # Another function of the same name makes another point.
+    # A different function of the same name makes a different point of the sweep, which runs again.
     def half_way_back(source, terminals):
         return (source - 1) % terminals
 

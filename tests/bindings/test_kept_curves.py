@@ -42,7 +42,7 @@ def test_a_file_has_the_whole_configuration(folder, tmp_path, ending):
     again = fl.Curve.read(file)
     alike(again, curve)
     assert again.csv_text(configuration=True) == curve.csv_text(configuration=True)
-    # Each row's experiment, from the file alone.
+    # The experiment of each row can be rebuilt from the file alone.
     row, config = again.rows[2], again.configs[2]
     varied = {key: row[key] for key in (*again.keys, "run.seed")}
     settings = {path: json.loads(value) if str(value).startswith("[") else value
@@ -195,7 +195,7 @@ def test_a_notebook_shows_little(folder):
     shown = curve._repr_html_()
     text = re.sub(r"<[^>]*>", " ", shown)
     assert "small mesh" in text and "8 runs" in text and shown.count("<tr>") == 9
-    assert shown.count("<th") == 8  # vcs, load, seed, accepted, latency, +-, p99, notes
+    assert shown.count("<th") == 8  # columns: vcs, load, seed, accepted, latency, +-, p99, notes
     assert "vcs 1: saturated from traffic.load = 0.9" in text and "channel_use_max" not in text
     long = fl.Curve(curve.keys, curve.rows * 10, "<b>", curve.mode, curve.kind)._repr_html_()
     assert long.count("<tr>") == 22 and "..." in long and "80 runs" in long and "&lt;b&gt;" in long

@@ -66,11 +66,12 @@ def test_points_under_way_are_kept_when_a_sweep_is_stopped(stopped, monkeypatch)
         experiments, backend, threads, stop_soon, *rest))
     with pytest.raises(KeyboardInterrupt, match="progress of unfinished points; continue with resume=True"):
         fl.sweep(e, over, out=folder, resume=True, progress=False)
-    assert first[0] > 5000  # it resumed in the middle
+    assert first[0] > 5000  # the run resumed in the middle, not at cycle 0
 
 
 def test_a_sweep_that_was_stopped_ends_as_another(tmp_path, monkeypatch):
-    """When it is stopped some points have ended and others have not; resuming continues each job from its state."""
+    """When the sweep is stopped, some points have ended and others have not. A resumed sweep continues the interrupted
+    job from its saved state and gives the table of an undisturbed sweep."""
     e = fl.Experiment.from_dict({"topology.shape": [4, 4], "run.precision": 0.002})
     over = {"traffic.load": [0.02, 0.2, 0.9]}
     whole = fl.sweep(e, over, out=tmp_path / "whole", progress=False)
@@ -119,7 +120,7 @@ def test_a_damaged_job_runs_again(tmp_path):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_damaged_journal_gives_the_same_table(journal, tmp_path, seed):
-    """Characters are changed, deleted, doubled, or swapped."""
+    """In the damaged file, characters are changed, deleted, doubled or swapped."""
     e, whole, table = journal
     choose = random.Random(seed)
     at, size = choose.randrange(len(whole) - 20), choose.randrange(1, 20)

@@ -26,7 +26,7 @@ MIXED = [
 
 @pytest.fixture
 def at_once(monkeypatch):
-    """Makes points take no time: each gets a copy of the first result with other numbers."""
+    """Makes points take no time: each point gets a copy of the first result with changed numbers."""
     real, first = sweeps.run_job, []
 
     def run_job(experiments, backend, threads, finished, checkpoint, advanced):
@@ -144,7 +144,7 @@ def test_a_full_temporary_folder_is_named(small, monkeypatch):
 
 
 def test_a_table_over_seeds_has_means_and_intervals(small):
-    """Student's t for two degrees of freedom is 4.303."""
+    """Intervals use Student's t; for three seeds (two degrees of freedom) it is 4.303."""
     curve = fl.sweep(small, {"traffic.load": [0.1, 0.2, 1.0]}, seeds=3, progress=False)
     table = curve.table()
     assert list(table) == ["traffic.load", "seeds", "saturated", "accepted", "accepted_ci95", "latency_mean",

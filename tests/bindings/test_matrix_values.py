@@ -44,7 +44,7 @@ def test_each_source_offers_the_sum_of_its_row(kind):
 
 
 def test_channels_are_loaded_by_the_rates():
-    """Flows of 0.4 and 0.04 flits/cycle: read as weights they would load their channels equally."""
+    """Two flows of 0.4 and 0.04 flits/cycle. If flitlab read them as weights, their channels would carry equal load."""
     ring = network("vc", **{"topology.kind": "ring", "topology.shape": [8], "run.measure_cycles": 20000})
     flows = {0: {1: 0.4}, 4: {5: 0.04}}
     use = fl.run(ring.with_pattern(flows, values="rates")).channels.use
@@ -60,7 +60,8 @@ def test_rates_replace_a_load():
     assert "traffic.load" not in given
     assert given.with_pattern(matrix())["traffic.matrix_values"] == "rates"
     assert given.with_pattern(matrix(), values="weights")["traffic.load"] == 0.1
-    assert given.set("traffic.pattern", "uniform")["traffic.load"] == 0.1  # matrix_values is gone
+    # Traffic.matrix_values no longer applies and is removed.
+    assert given.set("traffic.pattern", "uniform")["traffic.load"] == 0.1
     with pytest.raises(fl.ConfigError, match=r"^traffic\.load = 0\.3 has no effect here: it belongs to "
                                              r'traffic\.matrix_values other than "rates"'):
         given.set("traffic.load", 0.3)

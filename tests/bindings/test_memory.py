@@ -12,7 +12,8 @@ MEGABYTE = 1_000_000
 SHORT = {"run.warmup_cycles": 100, "run.measure_cycles": 200, "run.epoch_cycles": 100, "run.drain_cycles": 100}
 NETWORKS = {
     "mesh": {"topology.kind": "mesh", "topology.shape": [100, 100]},
-    "busy": {"topology.kind": "torus", "topology.shape": [64, 64], "traffic.load": 0.3},  # lane state if it fits
+    # Uses lane state if the memory suffices for it.
+    "busy": {"topology.kind": "torus", "topology.shape": [64, 64], "traffic.load": 0.3},
     "hypercube": {"topology.kind": "hypercube", "topology.dimensions": 12},
     "bless": {"router.kind": "bless", "topology.shape": [160, 160], "router.reassembly_packets": 16},
     "t3e": {"router.kind": "t3e", "topology.shape": [8, 16, 8]},
@@ -67,7 +68,7 @@ def python(settings, work, threads, room=0):
 def test_what_is_just_admitted_fits(network, work, threads):
     settings = SHORT | NETWORKS[network]
     refused = python(settings, work, threads)
-    for _ in range(4):  # the memory that planning returns to the system depends on the limit
+    for _ in range(4):  # repeat, because the memory that planning returns to the system depends on the limit
         found = re.match(r"(\d+) (topology\.\w+) = .*: (\d+) MB are needed, and (\d+) MB are free\. ", refused)
         assert found, refused
         room, key, needed, free = int(found[1]), found[2], int(found[3]), int(found[4])

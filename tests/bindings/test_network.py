@@ -141,13 +141,13 @@ def test_a_vcd_is_written_as_events_come(small):
     sends = [e for e in events if e["kind"] == "switch_granted"]
     times = _changes(file.getvalue(), f"out{sends[0]['out_port']}_sends", sends[0]["index"])
     port = [e for e in sends if (e["index"], e["out_port"]) == (sends[0]["index"], sends[0]["out_port"])]
-    for e in port:  # each value lasts one cycle
+    for e in port:  # each value of the variable lasts one cycle
         assert times[e["cycle"]] == format(e["port"] << 8 | e["vc"], "b")
         assert times.get(e["cycle"] + 1, "x") == "x" or any(o["cycle"] == e["cycle"] + 1 for o in port)
 
 
 def _changes(text, variable, router):
-    """Returns time -> value of one variable."""
+    """Returns time -> value of one variable in a value change dump."""
     scope = text[text.index(f"$scope module router_{router} $end"):]
     name = re.search(rf"\$var wire \d+ (\S+) {variable} \$end", scope)[1]
     time, changes = 0, {}

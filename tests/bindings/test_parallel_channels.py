@@ -38,7 +38,8 @@ def test_throughput_grows_with_the_number_of_channels(kind, settings):
 
 
 def test_nodes_of_sconnect_use_what_their_hosts_fill():
-    """Two host ports per node: one channel limits them, two or three do not."""
+    """With two host ports per node, one channel between the nodes limits the throughput; two or three channels do
+    not."""
     rates = []
     for channels in (1, 2, 3):
         experiment = fl.Experiment.from_dict({"router.kind": "sconnect", "topology.host_ports": 2} | SHORT)

@@ -7,8 +7,8 @@ import pytest
 import flitlab as fl
 from flitlab.records import parameters_of
 
-# Settings, and the grid that numbers terminals: dimension 0 fastest, or first the terminals of one router if it has
-# several. A one-dimensional grid means plain numbers.
+# Networks: name -> (settings, shape of the grid of routers, terminals per router). Terminals are numbered router by
+# router, dimension 0 fastest. A grid of one dimension means that terminals have no coordinates, only numbers.
 NETWORKS = {
     "vc mesh": ({"topology.kind": "mesh", "topology.shape": [4, 4]}, [4, 4], 1),
     "vc torus": ({"topology.shape": [4, 2, 4]}, [4, 2, 4], 1),
@@ -29,7 +29,7 @@ NETWORKS = {
     "switch": ({"topology.ports": 16}, [16], 1),
 }
 WORDS = next(p["choices"] for p in [parameters_of("vc")["traffic.pattern"]])
-SLOWER = 8  # cycles of Blue Gene/L for a chunk on a link
+SLOWER = 8  # factor by which Blue Gene/L gets less load and more cycles, because its links are slow
 PERMUTATIONS = ["bit_complement", "bit_reverse", "shuffle", "transpose", "tornado", "neighbour", "random_permutation"]
 
 
@@ -118,7 +118,7 @@ def test_permutations(network, pattern, tmp_path):
             assert len(set(sources)) == len(set(to)) == len(to) >= count - 4
         return
     expected = [partner(pattern, s, shape, per_router) for s in range(count)]
-    # A matrix with a single destination per row is the same traffic.
+    # A matrix with a single destination per row must give the same traffic.
     matrix = tmp_path / "matrix.csv"
     matrix.write_text("".join(f"{s},{d},{int(s != d)}\n" for s, d in enumerate(expected)))
     if all(s != d for s, d in enumerate(expected)):
@@ -135,7 +135,7 @@ def test_a_hot_region_has_its_documented_position(network):
     _, shape, per_router, count = experiment(network)
     extent = [1 if d % 2 else min(k, 2) for d, k in enumerate(shape)]
     hot = [s for s in range(count) if all(x < n for x, n in zip(where(s, shape, per_router)[0], extent, strict=True))]
-    if network == "switch":  # one router
+    if network == "switch":  # the network is one router
         with pytest.raises(fl.ConfigError, match="coordinates"):
             experiment(network, traffic__pattern="hot_region")
         return
@@ -148,7 +148,7 @@ def test_a_hot_region_has_its_documented_position(network):
         cold = [s for s in range(count) if s not in hot]
         assert set(np.flatnonzero(seen[cold].any(axis=0))) == set(hot)
         assert seen[cold].any(axis=1).all()
-    # The default is two in each dimension.
+    # The default shape of the hot region is two nodes in each dimension.
     default = [s for s in range(count) if all(x < 2 for x in where(s, shape, per_router)[0])]
     assert (state(experiment(network, traffic__pattern="hot_region", traffic__load=0.1)[0])
             == state(experiment(network, traffic__pattern="hot_spot", traffic__hot_terminals=default,
@@ -228,7 +228,8 @@ def test_exchanges(network):
 
 @pytest.mark.parametrize("network", NETWORKS)
 def test_a_matrix_may_send_to_the_sender_where_that_is_traffic(network, tmp_path):
-    """On Blue Gene/L such a packet once blocked its queue."""
+    """A matrix may send packets from a terminal to itself, in models where that is allowed. On Blue Gene/L such a
+    packet once blocked its queue."""
     count = experiment(network)[3]
     matrix = tmp_path / "matrix.csv"
     matrix.write_text("".join(f"{s},{s if s == 2 else (s + 1) % count},1\n" for s in range(count)))

@@ -16,7 +16,8 @@ from flitlab.t3e.published import balance, paper
 PAGE = (Path(__file__).resolve().parents[2] / "docs/published.md").read_text(encoding="utf-8")
 JUDGED = {name: len(re.findall(r"^\| published ", section, re.M))
           for name, section in re.findall(r"^### (.*)\n((?:(?!### ).*\n)*)", PAGE, re.M)}
-RUN_FOR_IT = {"sconnect.figure3", "sconnect.priority"}  # these take a minute or two
+# Experiments that must run for their published numbers, which takes a minute or two.
+RUN_FOR_IT = {"sconnect.figure3", "sconnect.priority"}
 
 
 @pytest.fixture

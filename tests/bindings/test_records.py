@@ -21,7 +21,7 @@ def test_a_models_own_records_come_first(model):
 
 
 def test_some_paths_have_several_records():
-    """Guarantees that the test above can fail."""
+    """Some paths have a different record in each model; otherwise the test above could not fail."""
     helps = {}
     for model in _core.models():
         for p in model["parameters"]:
@@ -31,7 +31,7 @@ def test_some_paths_have_several_records():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_inspect_shows_parameters_derived_numbers_and_totals(kind, tmp_path, capsys):
-    """With this kind's help and units."""
+    """The texts and units of the output are those of this router kind."""
     path = tmp_path / "one.toml"
     path.write_text(f'[router]\nkind = "{kind}"\n')
     assert main(["inspect", str(path)]) == 0

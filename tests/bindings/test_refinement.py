@@ -11,7 +11,8 @@ from flitlab.sweeps import parse_over
 
 
 def queue(load, border):
-    """Returns one seed's result of a queue: latency 20 / (1 - load / border), saturated from the border on."""
+    """Returns one seed's result of a queue with latency 20 / (1 - load / border); loads of at least ``border`` are
+    saturated."""
     saturated = load >= border
     return [{"saturated": saturated, "latency_cycles": {"mean": None if saturated else 20 / (1 - load / border)}}]
 
@@ -36,8 +37,8 @@ def test_the_border_is_enclosed_and_the_curve_is_even(border):
     for left, right in pairwise(steady):
         latencies = [measured[load][0]["latency_cycles"]["mean"] for load in (left, right)]
         assert latencies[1] <= BEND * latencies[0] or right - left == pytest.approx(0.01)
-    assert len(measured) < 30 and rounds <= 4  # 1 / 0.01 / 8 halved to one step
-    assert all(load == round(load, 2) for load in measured)  # exact in decimal
+    assert len(measured) < 30 and rounds <= 4  # the initial gap of 1 / 8 is halved until it is one step of 0.01
+    assert all(load == round(load, 2) for load in measured)  # loads are exact in decimal
 
 
 def test_what_never_saturates_is_only_bent():
@@ -79,7 +80,7 @@ def test_a_sweep_refines_each_of_its_lines(small):
         assert loads[loads.index(first) - 1] == pytest.approx(first - 0.02)
         borders[vcs] = first
     assert borders[1] < borders[4]
-    # Each point equals that of a plain sweep.
+    # Each point has the results that it has in a plain sweep.
     row = next(r for r in curve.rows if r["traffic.load"] == borders[4] and r["router.vcs"] == 4)
     settings = {key: row[key] for key in ("traffic.load", "router.vcs", "run.seed")}
     assert fl.run(small.set(settings)).state_hash == row["state_hash"]

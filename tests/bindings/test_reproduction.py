@@ -156,7 +156,8 @@ def children(pid):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_ends_all_of_them(number):
     command = [sys.executable, "-m", "flitlab", "reproduce", "bgl.hotregion", "bgl.escape", "--jobs", "2"]
-    heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # background processes may ignore Ctrl-C
+    # Restores the handler of Ctrl-C, which background processes may ignore.
+    heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     run = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, preexec_fn=heard)
     workers = []
     while run.poll() is None:

@@ -98,12 +98,14 @@ def test_a_stalled_run_ends_at_the_same_cycle_after_a_stop(tmp_path):
 
 
 @pytest.mark.parametrize("network", [
-    {"router.kind": "sconnect", "topology.kind": "random", "topology.nodes": 4096},  # tables take a minute or two
+    # Computing its tables takes a minute or two.
+    {"router.kind": "sconnect", "topology.kind": "random", "topology.nodes": 4096},
     {"router.kind": "metro", "topology.radix": [4, 4, 4, 4, 4, 4], "topology.dilation": [2, 2, 2, 2, 2, 1],
-     "traffic.packet_flits": 30, "faults.dead_links": 0.3},  # paths around dead links are searched
+     "traffic.packet_flits": 30, "faults.dead_links": 0.3},  # planning searches for paths around dead links
 ])
 def test_planning_can_be_stopped(network):
-    code = ("import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "  # a shell may ignore it
+    # Restores the handler of Ctrl-C, because a shell may start commands that ignore it.
+    code = ("import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
             f"import flitlab as fl; print('go', flush=True); fl.Network(fl.Experiment.from_dict({network}))")
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "go\n"
@@ -127,7 +129,7 @@ def test_many_dead_links_are_drawn_soon():
                                  "topology.dilation": [2, 2, 2, 1], "faults.dead_links": 0.2})
     started = time.process_time()
     fl.Network(e)
-    assert time.process_time() - started < 60  # once minutes; now about a second
+    assert time.process_time() - started < 60  # this once took minutes, and now takes about a second
 
 
 def test_a_run_of_a_fabric_without_tables_is_rejected(cli, config):

@@ -18,8 +18,8 @@ VERDICT = {True: "saturated", False: "steady"}
 
 
 def search(true: float, width: float, tolerance: float, seed: int) -> tuple[float, float, int]:
-    """Searches a border at ``true`` where observations change within ``width``. Returns the interval found and the
-    number of observations."""
+    """Searches for a saturation load at ``true``. Simulated runs near it are saturated at random; ``width`` is the
+    width of this region. Returns the interval found (low, high) and the number of runs."""
     draw, border, answers = random.Random(seed), Border(0, 1, tolerance), 0
     while True:
         low, high = border.interval(0.95)
@@ -33,7 +33,8 @@ def search(true: float, width: float, tolerance: float, seed: int) -> tuple[floa
 
 @pytest.mark.parametrize("width", [0.0, 0.1, 0.3, 0.5])
 def test_the_interval_contains_the_border_with_its_confidence(width):
-    """Holds for borders of any width up to half the tolerance. A grid would need 50 observations."""
+    """The interval contains the saturation load as often as its confidence promises, for any width of the uncertain
+    region up to half the tolerance. A grid of loads would need 50 runs."""
     tolerance, held, took = 0.02, 0, []
     for seed in range(100):
         true = random.Random(seed).uniform(0.1, 0.9)
@@ -55,7 +56,8 @@ def test_an_answer_moves_belief_to_its_side():
 
 
 def test_a_wrong_answer_is_overcome():
-    """One observation in a hundred may be wrong: the first puts the border below 0.5, but it is at 0.7."""
+    """One verdict in a hundred may be wrong. Here the first verdict is wrong: it puts the saturation load below 0.5,
+    but it is 0.7."""
     border = Border(0, 1, 0.02)
     border.told(0.5, saturated=True)
     for _ in range(60):
@@ -119,7 +121,7 @@ def test_rounded_windows_warn_once_at_the_callers_line():
 
 
 def test_a_search_that_takes_a_while_shows_how_far_it_is(mesh, monkeypatch, capsys):
-    """Also within a run, which may itself take longer than a second."""
+    """The progress is also shown during a run, because a single run may take longer than a second."""
     monkeypatch.setattr(saturation, "run_keeping", slow_runs())
     found = fl.find_saturation(mesh, low=0.1, high=0.9, tolerance=0.2)
     shown = capsys.readouterr().err.split("\r")
@@ -153,7 +155,7 @@ def test_ctrl_c_reports_the_interval_so_far(mesh, monkeypatch, runs, known):
 
     def run(experiment, backend, advanced):
         if not left:
-            os.kill(os.getpid(), signal.SIGTERM)  # same effect as Ctrl-C
+            os.kill(os.getpid(), signal.SIGTERM)  # SIGTERM has the same effect as Ctrl-C
             time.sleep(1)
         left.pop()
         return type("Run", (), {"verdict": VERDICT[experiment["traffic.load"] > 0.4], "cycles": 1000})

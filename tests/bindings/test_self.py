@@ -5,7 +5,8 @@ import pytest
 
 import flitlab as fl
 
-# Networks of 16 terminals, a load at which packets rarely meet, and cycles for some thousand packets.
+# By router kind: settings of a network of 16 terminals, a load at which packets rarely meet, and the cycles for some
+# thousand packets.
 MODELS = {
     "vc": ({"topology.shape": [4, 4]}, 0.02, 20000), "bless": ({"topology.shape": [4, 4]}, 0.02, 20000),
     "t3e": ({"topology.shape": [4, 2, 2]}, 0.02, 20000), "bgl": ({"topology.shape": [4, 2, 2]}, 0.004, 100000),

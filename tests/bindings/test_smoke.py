@@ -9,7 +9,8 @@ import pytest
 
 SHORT = ["vc-mesh-8x8", "--set", "run.warmup_cycles=500", "--set", "run.measure_cycles=500"]
 SWEEP = ["sweep", *SHORT, "--over", "traffic.load=0.1,0.2", "--out", "curve"]
-# By command: calls of flitlab, of which the last is the tested one, and a pattern of one whole line of its output.
+# Command -> (calls of flitlab, pattern). The last call is the tested one; the pattern must match one whole line of its
+# output.
 SMOKE = {
     "run": ([["run", *SHORT]], r".*latency.*"),
     "sweep": ([SWEEP], r"curve/curve\.csv, curve/curve\.png, curve/experiment\.toml written in .* s"),

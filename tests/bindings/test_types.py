@@ -122,7 +122,7 @@ def alone(folder: Path) -> Path:
 def mypy(folder: Path) -> list[str]:
     (folder / "mypy.ini").write_text(
         "[mypy]\nignore_missing_imports = True\nfollow_imports = skip\nallow_redefinition = True\n"
-        # about variables of the notebooks
+        # rules about variables, which notebooks may break
         "disable_error_code = var-annotated, import-untyped, misc, has-type, dict-item, index\n"
         f"mypy_path = {alone(folder)}\n[mypy-flitlab.*]\nfollow_imports = silent\n")
     done = subprocess.run([sys.executable, "-m", "mypy", "--no-error-summary", "--cache-dir", folder / "cache",
@@ -137,7 +137,8 @@ def pyright(folder: Path) -> list[str]:
         "include": ["."], "exclude": ["alone"], "extraPaths": [str(alone(folder))], "typeCheckingMode": "standard",
         "reportMissingImports": False, "reportMissingModuleSource": False, "reportPossiblyUnboundVariable": False}))
     done = subprocess.run([sys.executable, "-m", "basedpyright", "--level", "error", "--outputjson"], cwd=folder,
-                          capture_output=True, text=True, env=os.environ | {"PATH": ""})  # no Python on the path
+                          # PATH is empty, so that the checker finds no other Python.
+                          capture_output=True, text=True, env=os.environ | {"PATH": ""})
     return [f"{Path(d['file']).name}:{d['range']['start']['line'] + 1}: {d['message']}"
             for d in json.loads(done.stdout)["generalDiagnostics"]]
 

@@ -46,7 +46,8 @@ def test_words_of_booksim_are_translated(given, expected_text):
     ({"traffic.pattern": "taper64"}, "flitlab has no pattern taper64; a function or a matrix"),
     ({"router.switch_allocator": "loa"}, "flitlab has no loa allocator"),
     ({"router.kind": "ioq"}, "flitlab has no output queues"),
-    ({"topology.kind": "moebius"}, r'"moebius" is not known\. Allowed are'),  # no similar name
+    # No known name is similar, so the message lists all.
+    ({"topology.kind": "moebius"}, r'"moebius" is not known\. Allowed are'),
     ({"traffic.zest": 1}, r"unknown key traffic\.zest = 1\. `flitlab inspect`"),
 ])
 def test_words_of_others_are_translated_or_flitlab_has_no_such_thing(given, expected_text):
@@ -71,7 +72,8 @@ def test_what_words_are_translated_into_is_there():
     for path, words in vocabulary.VALUES.items():
         assert {w for w in words.values() if not isinstance(w, vocabulary.Missing)} <= choices[path]
         lacks = {word for word, meaning in words.items() if isinstance(meaning, vocabulary.Missing)}
-        assert not lacks & set(parameters_of("vc")[path]["choices"])  # otherwise translate it
+        # If flitlab has the choice, the vocabulary must translate it.
+        assert not lacks & set(parameters_of("vc")[path]["choices"])
         taken = [word for word, meaning in words.items() if word in choices[path] and not isinstance(
             meaning, vocabulary.Missing)]
         assert taken == []

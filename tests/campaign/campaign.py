@@ -25,8 +25,8 @@ from pathlib import Path
 from flitlab import _core
 
 HERE = Path(__file__).resolve().parent
-CASES = 16  # per process
-SECONDS = 300  # for a process to start, and to retry one configuration
+CASES = 16  # number of cases that one process tries
+SECONDS = 300  # time limit for a process to start, or to retry one configuration, s
 SECONDS_A_CASE = 120
 
 
@@ -150,7 +150,8 @@ def main() -> int:
     if args.out:
         args.out.mkdir(parents=True, exist_ok=True)
     campaign = Campaign(args.seed, args.out)
-    last = -(-args.cases // (3 * CASES)) * 4 if args.cases else 1_500_000  # a campaign has its own range of seeds
+    # Each campaign seed has a separate range of case seeds.
+    last = -(-args.cases // (3 * CASES)) * 4 if args.cases else 1_500_000
     numbers = iter(range(last))
     lock = threading.Lock()
 

@@ -18,7 +18,7 @@ def damaged(whole: bytes, choose: random.Random) -> bytes:
     for _ in range(choose.choice([1, 1, 1, 1, 3])):
         at, size = choose.randrange(len(whole) + 1), choose.randrange(1, 12)
         change = choose.randrange(8)
-        if change > 5:  # replacing a digit often leaves a valid file
+        if change > 5:  # replace a digit, after which the file often stays valid
             at = choose.choice([i for i, b in enumerate(whole) if 48 <= b < 58] or [0])
             size, new = 1, b"%d" % choose.randrange(10)
         elif change == 0:

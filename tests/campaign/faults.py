@@ -32,7 +32,7 @@ topology.shape = [4, 4]
 run.warmup_cycles = 1000
 run.measure_cycles = {cycles}
 """
-ATTEMPTS = 40  # limit within which a command must finish
+ATTEMPTS = 40  # number of attempts within which a command must finish
 
 
 class Sweep:
@@ -108,7 +108,7 @@ class Kill:
 
 
 class FullDisk:
-    """Limits the size of every file; the limit grows with each attempt, as if space were freed."""
+    """Limits the size of every file, as on a full disk. The limit grows with each attempt, as if space were freed."""
 
     def __init__(self):
         self.most = 300
@@ -247,7 +247,7 @@ def main() -> int:
     counts, failed_trials = collections.Counter(), []
     for number in range(args.trials):
         choose = random.Random(args.seed * 1_000_000 + number)
-        group, place = divmod(number, len(FAULTS))  # each command meets each fault in turn
+        group, place = divmod(number, len(FAULTS))  # trial numbers go through all pairs of a command and a fault
         work, fault = WORKS[(group + place) % len(WORKS)](), FAULTS[place]()
         names = {"work": type(work).__name__, "fault": type(fault).__name__}
         if names["work"] not in undisturbed:

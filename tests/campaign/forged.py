@@ -20,7 +20,7 @@ import flitlab as fl
 
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = ROOT / "build" / "asan-ubsan" / "flitlab_tests"
-MOST_SECONDS = 600  # for one model with one seed; then it is stuck
+MOST_SECONDS = 600  # limit for one model with one seed, s; a test that takes longer counts as stuck
 
 
 def build() -> None:

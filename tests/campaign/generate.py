@@ -34,7 +34,7 @@ class Generator:
         self.refusals = []
         records = parameters_of(kind)
         paths = [p for p in records if p not in LEFT_ALONE]
-        # Choices that other parameters depend on.
+        # First draw the choices on which other parameters depend.
         named = {clause.partition("=")[0].rstrip("!") for r in records.values() for clause in r["only_if"].split("&")}
         deciders = sorted(named & {p for p in paths if records[p]["type"] == "choice"})
         flat = {"router.kind": kind}
@@ -42,7 +42,7 @@ class Generator:
             flat["topology.shape"] = self.choose.choice([[4, 2, 2], [4, 4, 2], [2, 4, 3], [4, 4, 4]])
         found = fl.Experiment.from_dict(flat)
         for step in range(self.choose.randint(1, steps)):
-            # Usually a parameter that applies; sometimes any.
+            # Usually change a parameter that applies to this configuration, sometimes any parameter.
             there = [p for p in paths if p in found.flat()] if self.choose.random() < 0.8 else paths
             path = self.choose.choice(deciders if self.choose.random() < 0.3 else there)
             if step == 0 and self.choose.random() < 0.5:  # most parameters depend on it
@@ -74,7 +74,8 @@ class Generator:
         return self.whole(record)
 
     def needed_files(self, path: str, value, records: dict, found: fl.Experiment) -> dict:
-        """Returns files that a choice requires: without them flitlab rejects most of these choices."""
+        """Returns settings for the files that a choice requires; without these files flitlab rejects most of such
+        choices."""
         def names(clause: str) -> bool:
             key, _, values = clause.partition("=")
             return key == path and value in values.split("|")

@@ -19,9 +19,10 @@ ENDS = re.compile(r"wait for one another|needs? others that were lost|cannot con
                   r"Tables belong to software|routing tables|no entry|emulated time ends|"
                   r"barrier units? ha(s|ve) stopped .*broken link")
 
-# Vector widths to compare.
+# Vector widths whose results are compared.
 LANES = [0, 16, 32, 64]  # bytes
-LANES_LOOK = 70  # steps slightly longer than the interval at which an engine decides whether to use lane state
+# Cycles per step: slightly longer than the interval at which an engine decides whether to use lane state.
+LANES_LOOK = 70
 # Values whose help warns of deadlock: with these a deadlock message is valid.
 MAY_DEADLOCK = {"routing.vc_assignment": "any", "traffic.message_classes": 1, "router.bubble_rule": "actual_size"}
 
@@ -33,7 +34,7 @@ def cuda() -> bool:
 
 
 class Finding(Exception):
-    """Something fell."""
+    """A property that a configuration must have does not hold."""
 
 
 def judge_message(changed: dict, message: str) -> None:

@@ -11,14 +11,15 @@ import flitlab as fl
 from flitlab import _core
 from flitlab.runner import run_job
 
-# One case in this many is tested for relations: that takes as long as all other checks.
+# One of this many cases is tested for relations. The tests of relations then take as long as all other checks together.
 RELATED = 3
 # Limits for runs to the end: a run that would take longer is abandoned without a finding.
 PATIENCE = {"run.epoch_cycles": 500}
 TO_THE_END = PATIENCE | {"run.stall_cycles": 20000}
 
 
-# Parameters whose random draws or own traffic depend on the cycle.
+# Parameters whose random draws, or whose additional traffic, depend on the cycle, so that results depend on the time of
+# a packet.
 BY_THE_CYCLE = {"barrier.units", "channel.error_rate", "clock.emulated", "special.enabled", "endpoint.stalls",
                 "io.nodes", "software.start_spread"}
 HARMLESS = {"faults.seed", "faults.cycle", "faults.reroute_delay", "faults.crc_bits", "faults.unconnected"}
@@ -26,7 +27,7 @@ HARMLESS = {"faults.seed", "faults.cycle", "faults.reroute_delay", "faults.crc_b
 ASYMMETRIC = {"topology.partial_planes", "topology.logical_format", "topology.logical_file", "topology.spares",
               "topology.partitions", "routing.hints"}
 GAP = 3000  # cycles between isolated packets
-PAIRS_LIMIT = 24  # terminals, each of which sends to all others
+PAIRS_LIMIT = 24  # largest number of terminals for which all pairs are tried
 ONE_LENGTH = {"metro", "bgl", "adaptive", "sconnect"}
 
 
@@ -41,7 +42,7 @@ def _set(e: fl.Experiment, changes: dict) -> fl.Experiment | None:
 
 
 def _planned(e: fl.Experiment, changes: dict) -> fl.Experiment | None:
-    """Returns the same, or None if no network can be planned for it."""
+    """Returns the experiment of ``_set``; None also if no network can be planned for it."""
     e = _set(e, changes)
     try:
         return e if e and e.derived() else None
@@ -105,8 +106,8 @@ def buffers_lose_nothing(e: fl.Experiment, choose: random.Random, folder: Path) 
 
 
 def _by_the_cycle(e: fl.Experiment) -> bool:
-    """Returns whether packets' times depend on more than packets. Cascaded METRO routers with separate random streams
-    also disagree at random."""
+    """Returns whether the latency of packets depends on the cycle in which they are sent. That includes cascaded METRO
+    routers with separate random streams, whose choices differ at random."""
     return e.flat().get("router.shared_random") is False or any(e[path] for path in e.flat() if path not in HARMLESS and
                (path in BY_THE_CYCLE or path.startswith("faults.")))
 
@@ -125,13 +126,13 @@ def _flits(e: fl.Experiment) -> int:
 
 
 def _times(result: list[dict]) -> tuple:
-    """Mean, most, hops."""
+    """Returns the mean latency, the largest latency and the mean number of hops of a result."""
     return result[0]["latency_cycles"]["mean"], result[0]["latency_cycles"]["max"], result[0]["hops_mean"]
 
 
 def _were_isolated(*times: tuple) -> bool:
-    """Returns whether each packet had arrived before the next was sent, with an equal margin for its consequences:
-    software may need longer than the gap."""
+    """Returns whether each packet had arrived long before the next one was sent: its latency is at most half of the
+    gap, since later work, such as software's, takes time, too."""
     return all(most < GAP / 2 for _, most, _ in times)
 
 
@@ -212,7 +213,7 @@ def alone_as_predicted(e: fl.Experiment, choose: random.Random, folder: Path) ->
     if _by_the_cycle(e) or drawn:
         return False
     uniform = {"traffic.mode": "open", "traffic.pattern": "uniform", "traffic.packet_flits": flits}
-    e = _planned(e, uniform)  # without files that fit only this network size
+    e = _planned(e, uniform)  # remove files that fit only this size of network
     if e and int(e.derived()["terminals"]) > PAIRS_LIMIT and len(e.flat().get("topology.shape", [])) == 2:
         e = _planned(e, {"topology.shape": [4, 3]}) or e
     if not e or int(e.derived()["terminals"]) > PAIRS_LIMIT:

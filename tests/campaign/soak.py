@@ -31,7 +31,7 @@ PIECES = 20
 MOST_GROWTH = 64 << 20  # bytes of growth from the second piece to the last
 MOST_A_POINT = 1536  # bytes per point of a sweep
 MOST_OF_A_SWEEP = 200 << 20  # bytes of 100,000 points, including the memory of a short sweep
-ALLOWED_CYCLES = 1_900_000_000  # emulated time ends slightly later
+ALLOWED_CYCLES = 1_900_000_000  # largest number of cycles of a run; emulated time ends slightly later
 
 
 def resident() -> int:
@@ -73,7 +73,8 @@ def sweep(points: int) -> dict:
     e = fl.Experiment.from_dict({"router.kind": "vc", "topology.shape": [2, 2], "traffic.load": 0.1,
                                  "run.warmup_cycles": 0, "run.measure_cycles": 100, "run.epoch_cycles": 50})
     before = resident()
-    with tempfile.TemporaryDirectory() as folder:  # memory that a sweep needs for any number of points
+    # First a short sweep, which shows the memory that a sweep needs for any number of points.
+    with tempfile.TemporaryDirectory() as folder:
         fl.sweep(e, {"run.seed": range(1, 11)}, out=folder, backend="cpu", progress=False)
     of_a_few = resident()
     with tempfile.TemporaryDirectory() as folder:

@@ -300,7 +300,7 @@ def test_a_process_that_dies_is_a_finding_of_its_case(tmp_path, monkeypatch):
     monkeypatch.setattr(campaign, "work", work)
     monkeypatch.setattr(campaign, "shrunk", lambda finding, folder: finding["config"])
     tried = campaign.Campaign(0, None)
-    monkeypatch.setattr(campaign, "CASES", 24)  # every eighth of these is a canonical-router network
+    monkeypatch.setattr(campaign, "CASES", 24)  # of every eight cases, one is a network of canonical routers
     tried.chunk(0)
     assert [(f["done"], f["config"]["run.seed"]) for f in tried.findings] == [(8, 77)]
     assert "status -6" in tried.findings[0]["what"]

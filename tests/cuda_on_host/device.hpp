@@ -6,7 +6,7 @@ namespace cuda_on_host {
 
 inline constexpr int kMultiprocessors = 3;
 
-/// Returns the device memory, bytes (CUDA_ON_HOST_MEMORY, in MB).
+/// Returns the size of the device memory in bytes, from CUDA_ON_HOST_MEMORY (in MB).
 std::size_t device_bytes();
 
 /// Returns the value of an environment variable, or `otherwise` if it is not set.

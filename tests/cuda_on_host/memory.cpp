@@ -19,25 +19,26 @@ namespace {
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kAlignment = 64;  ///< largest alignment of flitlab's types; CUDA aligns to 256
 
-/// An array ends at the end of a page, and the next page is protected, so that an access after the array's end faults.
+/// An array in device memory. It ends at the end of a page, and the next page is protected, so an access beyond the
+/// array's end faults.
 struct Allocation {
   std::byte* pages;
   std::size_t page_bytes;
-  std::size_t bytes;  ///< requested
+  std::size_t bytes;  ///< size that was requested
 };
 
 std::map<const std::byte*, Allocation> allocations;  ///< by the first byte of the array
 std::mutex changes;                                  ///< guards these variables
-std::size_t in_use = 0;                              ///< bytes
-int users = 0;                                       ///< OnDevice objects
+std::size_t in_use = 0;                              ///< bytes allocated
+int users = 0;                                       ///< number of OnDevice objects
 
 void protect(const Allocation& a, int how) {
   if (!mprotect(a.pages, a.page_bytes, how)) return;
-  std::perror("CUDA on the host: cannot protect pages of the device");  // the number of mappings is limited
+  std::perror("CUDA on the host: cannot protect pages of the device");  // the system limits the number of mappings
   std::abort();
 }
 
-/// Returns the array that contains these bytes, or null.
+/// Returns the array that contains these bytes, null if there is none.
 const Allocation* allocation_of(const void* data, std::size_t bytes) {
   const auto* first = static_cast<const std::byte*>(data);
   auto after = allocations.upper_bound(first);

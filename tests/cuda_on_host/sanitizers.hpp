@@ -1,5 +1,5 @@
 #pragma once
-/// Calls that inform the address and thread sanitizers of fibers. Without a sanitizer all of them are empty.
+/// Calls that inform the address and thread sanitizers about fibers. Without a sanitizer all of them do nothing.
 #include <cstddef>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -11,7 +11,7 @@
 
 namespace cuda_on_host {
 
-/// The calling fiber's accesses so far happen before the accesses of fibers that call acquire(point) later.
+/// Orders the accesses that the calling fiber has made before those that fibers make after they call acquire(point).
 inline void release([[maybe_unused]] const void* point) {
 #if defined(CUDA_ON_HOST_RACES)
   __tsan_release(const_cast<void*>(point));
@@ -25,7 +25,7 @@ inline void acquire([[maybe_unused]] const void* point) {
 
 class SanitizedFiber {
  public:
-  /// The running one, the host's.
+  /// The fiber of the host, which is running.
   SanitizedFiber() {
 #if defined(CUDA_ON_HOST_RACES)
     tsan_ = __tsan_get_current_fiber();
@@ -40,7 +40,7 @@ class SanitizedFiber {
 #endif
   }
 
-  /// Call it before a switch. A switch alone does not order memory accesses.
+  /// Call it before a switch to another fiber. A switch alone does not order memory accesses.
   void leave_for([[maybe_unused]] SanitizedFiber& next, [[maybe_unused]] bool ends = false) {
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_start_switch_fiber(ends ? nullptr : &fake_, next.stack_, next.bytes_);
@@ -54,7 +54,7 @@ class SanitizedFiber {
     __sanitizer_finish_switch_fiber(fake_, nullptr, nullptr);
 #endif
   }
-  /// Call it in another fiber, after the first switch to that one. It records this fiber's stack.
+  /// Call it in another fiber after the first switch to that fiber. It records the stack of this fiber.
   void entered_from() {
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_finish_switch_fiber(nullptr, &stack_, &bytes_);

@@ -1,4 +1,4 @@
-/// Launches, and the functions that kernels call. The threads of a launch run one at a time (wave.hpp).
+/// Launches of kernels, and the functions that kernels call. The threads of a launch run one at a time (wave.hpp).
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
@@ -57,7 +57,7 @@ void barrier_of_grid() {
 
 cudaError_t launch(dim3 grid, dim3 block, std::size_t shared_bytes, bool cooperative,
                    const std::function<void()>& thread) {
-  static std::mutex one_at_a_time;  // launches of several host threads
+  static std::mutex one_at_a_time;  // several host threads may launch
   static std::uint64_t random = 0;
   static unsigned seed = ~0u;
   if (!grid.x || !block.x || block.x > static_cast<unsigned>(max_threads_per_block()))

@@ -1,5 +1,5 @@
-/// Functions that the thread sanitizer calls for accesses to volatile data. They are empty: volatile data of kernels is
-/// meant to be shared by threads, so it has no races to report.
+/// Functions that the thread sanitizer calls at accesses to volatile data. They are empty: threads are meant to share
+/// the volatile data of kernels, so these accesses are no races.
 extern "C" {
 #define ACCESS(bytes)                                  \
   void __tsan_volatile_read##bytes(void*) {}           \

@@ -1,8 +1,8 @@
 #pragma once
-/// Runs the threads of a launch as fibers, one at a time, in an order drawn from a seed. A thread runs until it waits
-/// at a barrier or ends. So any order of the threads can occur between two barriers, but their accesses do not
-/// interleave. Between some barriers all warps advance together; between others one warp mostly runs as far as it can
-/// before the next one starts.
+/// Runs the threads of a launch as fibers (threads in user space), one at a time, in an order drawn from a seed. A
+/// thread runs until it waits at a barrier or ends. So any order of the threads can occur between two barriers, but
+/// their accesses do not interleave. Between some barriers all warps advance together; between others one warp mostly
+/// runs as far as it can before the next one starts.
 #include <sys/mman.h>
 #include <ucontext.h>
 
@@ -20,17 +20,17 @@
 namespace cuda_on_host {
 
 constexpr std::size_t kStack = 128 << 10;
-constexpr unsigned kConcurrentThreads = 1024;  ///< in a launch that is not cooperative; further blocks run later
+constexpr unsigned kConcurrentThreads = 1024;  ///< unless cooperative; further blocks run later
 
 [[noreturn]] inline void fail(const char* what) {
   std::fprintf(stderr, "CUDA on the host: %s\n", what);
   std::abort();
 }
 
-/// Synchronisation that this launch omits, for tests (CUDA_ON_HOST_WITHOUT in README.md).
+/// Kinds of synchronisation that this launch omits, for tests (CUDA_ON_HOST_WITHOUT in README.md).
 struct Omitted {
   bool block = false, grid = false, warp = false;
-  unsigned named = 0;  ///< number of a named barrier
+  unsigned named = 0;  ///< number of the named barrier to omit
 };
 inline Omitted omitted;
 
@@ -40,8 +40,8 @@ struct Barrier {
   unsigned waiting = 0, passed = 0;
   char sync_points[2] = {};
 
-  /// Returns the sanitizer's synchronisation point of this passage. Two alternate, so that a thread that leaves one
-  /// barrier is not ordered after the accesses that others make before the next barrier.
+  /// Returns the synchronisation point of this pass of the barrier, for the sanitizer. Two points alternate. So a
+  /// thread that leaves one barrier is not ordered after accesses that other threads make before the next barrier.
   const void* sync_point() const { return sync_points + passed % 2; }
   void open() { waiting = 0, ++passed; }
 };
@@ -59,10 +59,10 @@ constexpr unsigned kWarp = 32;
 struct WarpOperation {
   unsigned mask;
   const char* name;
-  unsigned value;          ///< this thread's
+  unsigned value;          ///< value that this thread contributes
   unsigned values[kWarp];  ///< `[thread of the warp]`
-  bool in_order;           ///< orders memory
-  unsigned number = 0;     ///< operations of this thread so far
+  bool in_order;           ///< the operation orders memory accesses
+  unsigned number = 0;     ///< number of warp operations of this thread so far
 };
 
 struct Fiber {
@@ -71,11 +71,11 @@ struct Fiber {
   Block* block;
   unsigned thread;
   At at;
-  unsigned barrier = 0, expected = 0;  ///< named barrier, and its number of threads
+  unsigned barrier = 0, expected = 0;  ///< named barrier at which the thread waits, and its number of threads
   WarpOperation operation{};
 };
 
-/// Memory of a fiber. It is kept for later launches, because touching fresh pages is slow.
+/// The stack of a fiber. It is kept for later launches, because touching fresh pages is slow.
 struct FiberMemory {
   std::byte* stack;
   SanitizedFiber sanitized;
@@ -92,13 +92,13 @@ inline FiberMemory& fiber_memory(unsigned number) {
   return *list[number];
 }
 
-/// Blocks that run concurrently.
+/// The blocks of a launch that run concurrently.
 class Wave {
  public:
   Wave(const std::function<void()>& thread, unsigned first_block, unsigned blocks, unsigned threads,
        std::size_t shared_bytes, std::uint64_t& random)
       : work_(thread), random_(random), fibers_(blocks * threads) {
-    for (unsigned b = 0; b < blocks; ++b)  // shared memory is not zero at first
+    for (unsigned b = 0; b < blocks; ++b)  // shared memory starts with values other than zero
       blocks_.push_back({first_block + b, threads}), blocks_.back().shared.assign(shared_bytes, std::byte{0xA5});
     for (unsigned i = 0; i < fibers_.size(); ++i)
       create(fibers_[i], &blocks_[i / threads], i % threads, fiber_memory(i));
@@ -109,7 +109,7 @@ class Wave {
   void run() {
     running = this;
     while (!ready_.empty()) {
-      // The last entries are the threads of the warp that was released last.
+      // The last entries of `ready_` are the threads of the warp that was released last.
       const std::size_t among = warp_by_warp_ ? std::min<std::size_t>(kWarp, ready_.size()) : ready_.size();
       const std::size_t drawn = ready_.size() - 1 - draw() % among;
       std::swap(ready_[drawn], ready_.back());
@@ -128,7 +128,7 @@ class Wave {
     return random_ >> 33;
   }
 
-  /// Called in a thread: runs the other threads until this one's barrier opens.
+  /// Runs other threads until the barrier of the calling thread opens. Called in a thread.
   static void wait(At barrier) {
     Wave& wave = *running;
     Fiber& fiber = *wave.fiber_;
@@ -136,7 +136,7 @@ class Wave {
     wave.leave(fiber);
   }
 
-  /// Called in a thread: other threads may run now.
+  /// Lets other threads run now. Called in a thread.
   static void pause() {
     Wave& wave = *running;
     wave.fiber_->at = At::kRuns;
@@ -152,7 +152,7 @@ class Wave {
 
   static const unsigned* synchronise_warp(unsigned mask, const char* name, unsigned value, bool in_order) {
     Fiber& fiber = *running->fiber_;
-    if (omitted.warp && in_order) return nullptr;  // __syncwarp returns no values
+    if (omitted.warp && in_order) return nullptr;  // an omitted __syncwarp returns no values
     if (!(mask >> fiber.thread % kWarp & 1)) fail("a thread is not in the mask of what it does with its warp.");
     WarpOperation& o = fiber.operation;
     o.mask = mask, o.name = name, o.value = value, o.in_order = in_order;
@@ -178,7 +178,7 @@ class Wave {
     Wave& wave = *running;
     wave.host_.entered_from();
     acquire(&wave.host_);
-    wave.fiber_->context.uc_stack = {};  // otherwise a sanitizer clears its stack data at each switch
+    wave.fiber_->context.uc_stack = {};  // otherwise a sanitizer clears the fiber's stack data at each switch
     wave.work_();
     wave.fiber_->at = At::kEnd;
     wave.leave(*wave.fiber_);
@@ -194,13 +194,13 @@ class Wave {
   }
 
   void leave(Fiber& fiber) {
-    // A barrier orders accesses for its threads; the end of a thread orders them for the host.
+    // A barrier orders the accesses of its threads; the end of a thread orders its accesses before those of the host.
     const void* barrier = this;
     if (fiber.at == At::kGridBarrier) barrier = grid_.sync_point();
     if (fiber.at == At::kBlockBarrier) barrier = fiber.block->whole.sync_point();
     if (fiber.at == At::kNamedBarrier) barrier = fiber.block->named[fiber.barrier].sync_point();
     const bool in_order = fiber.at == At::kWarp ? fiber.operation.in_order : fiber.at != At::kRuns;
-    if (fiber.at == At::kWarp)  // two alternate, as in Barrier
+    if (fiber.at == At::kWarp)  // two points alternate, as in Barrier
       barrier = warp_of(fiber)[__builtin_ctz(fiber.operation.mask)].operation.values + fiber.operation.number % 2;
     if (in_order) release(barrier);
     fiber.sanitized->leave_for(host_, fiber.at == At::kEnd);
@@ -209,10 +209,11 @@ class Wave {
     if (in_order) acquire(barrier);
   }
 
-  /// Returns thread 0 of a thread's warp.
+  /// Returns thread 0 of the warp that contains a thread.
   static Fiber* warp_of(Fiber& fiber) { return &fiber - fiber.thread % kWarp; }
 
-  /// Handles a thread that has arrived at a warp operation. The last thread of its mask releases all of them.
+  /// Handles a thread that has arrived at a warp operation. The last thread of the operation's mask releases all of
+  /// them.
   void arrived_at_warp_operation(Fiber& fiber) {
     const WarpOperation& a = fiber.operation;
     Fiber* const warp = warp_of(fiber);
@@ -233,7 +234,7 @@ class Wave {
     }
   }
 
-  /// Handles a thread that has arrived at a named barrier. Each thread gives the number of threads that it expects.
+  /// Handles a thread that has arrived at a named barrier. Each thread states how many threads it expects there.
   void arrived_at_named(Fiber& fiber) {
     Barrier& named = fiber.block->named[fiber.barrier];
     if (++named.waiting < fiber.expected) return;
@@ -250,8 +251,8 @@ class Wave {
     }
   }
 
-  /// Handles a thread that has arrived at a barrier or at its end. As on a device, a block's barrier does not wait for
-  /// threads that have ended; a grid barrier does.
+  /// Handles a thread that has arrived at a barrier or at its end. As on a GPU, a block's barrier does not wait for
+  /// threads that have ended, but a grid barrier does.
   void arrived(Fiber& fiber) {
     Block& block = *fiber.block;
     if (fiber.at == At::kRuns) return;
@@ -260,12 +261,12 @@ class Wave {
     if (fiber.at == At::kEnd) --block.alive, --alive_;
     if (fiber.at == At::kBlockBarrier) ++block.whole.waiting;
     if (fiber.at == At::kGridBarrier) ++grid_.waiting;
-    if (block.whole.waiting == block.alive)  // both 0: all threads of the block have ended
+    if (block.whole.waiting == block.alive)  // both are 0 if all threads of the block have ended
       pass(At::kBlockBarrier, block.whole, &block);
     if (grid_.waiting == fibers_.size()) pass(At::kGridBarrier, grid_, nullptr);
   }
 
-  /// Opens a block's barrier, or the grid's (`block` is null).
+  /// Opens the barrier of a block, or of the grid (`block` is null).
   void pass(At at, Barrier& barrier, const Block* block) {
     if (barrier.waiting && block) count_block_barrier();
     if (barrier.waiting && !block) count_grid_barrier();
@@ -288,7 +289,7 @@ class Wave {
   Barrier grid_;
   bool warp_by_warp_ = draw() % 2;
   Fiber* fiber_ = nullptr;
-  ucontext_t host_context_{};  ///< zero at first, because a sanitizer reads its stack
+  ucontext_t host_context_{};  ///< starts as zero, because a sanitizer reads its stack
   SanitizedFiber host_;
 };
 

@@ -29,7 +29,8 @@ def test_no_file_is_long():
 
 
 def shape_of(text: str, models: list[str]) -> str:
-    """Returns a text without comments and names of models, in any spelling, so that copies become equal."""
+    """Returns a text without comments and without names of models in any spelling, so that copies made for different
+    models become equal."""
     text = re.sub(r"//[^\n]*", "", text)
     for model in models:
         text = re.sub(model, "MODEL", text, flags=re.I)

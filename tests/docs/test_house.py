@@ -36,7 +36,7 @@ class Rule:
 RULES = [
     Rule("kernels include no host", "kernels/", "(host|bindings)/"),
     Rule("shared kernels include no router", "kernels/(common|engines|traffic)/", "kernels/routers/"),
-    # A machine may build on the canonical router.
+    # One machine's code may use another's only if that is the canonical router.
     Rule("routers include no other but vc", "kernels/routers/{one}/", "kernels/routers/(?!({one}|vc)/)"),
     Rule("the host includes no bindings", "host/", "bindings/"),
     Rule("the shared host includes no router", "host/(config|topology|routing|programs|plan|run)/",
@@ -172,7 +172,7 @@ def named(root: Path, read: list[Source]) -> Iterator[str]:
                     if " " not in text and any(called_after(text, machine) for machine in machines))
 
 
-# Machines' names as written in text; a citation may contain them.
+# Names of machines as they are written in text. Only citations may contain them.
 WRITTEN = re.compile(r"\bT3E\b|Blue Gene|\bMETRO\b|S-Connect|\bCray\b")
 
 

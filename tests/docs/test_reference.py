@@ -79,7 +79,7 @@ def test_every_field_of_a_state_is_there():
         source = re.sub(r"//[^\n]*", "", path.read_text())
         for found in re.finditer(r"\bFLITLAB_FIELDS(?=\(\w+,)", source):
             for entry in entries(source, found.end()):
-                if len(entry) >= 5:  # a field; a group has a separate list
+                if len(entry) >= 5:  # the entry is a field; a group of fields has its own list
                     name = entry[5].strip('"') if len(entry) > 5 else entry[1]
                     assert re.search(rf"^\| `{name}` \|", text, re.M), (path.name, name)
                     seen += 1

@@ -1,4 +1,4 @@
-/// The entry point of libFuzzer. FLITLAB_FUZZ_INPUT names the form of input.
+/// The entry point of libFuzzer. The environment variable FLITLAB_FUZZ_INPUT names the form of input.
 #include <cstdlib>
 
 #include "tests/fuzz/inputs.hpp"

@@ -25,14 +25,14 @@
 namespace flitlab::fuzz {
 namespace {
 
-constexpr u32 kMostRouters = 256;  ///< larger networks are valid, but slow
+constexpr u32 kMostRouters = 256;  ///< limit; larger networks are valid, but slow
 constexpr u32 kCycles = 150;
 
 Value word(const char* text) { return std::string(text); }
 Value list(IntList values) { return values; }
 Value integer(std::int64_t value) { return value; }
 
-/// A file in memory whose contents are replaced for each input.
+/// Returns the path of a file in memory, after replacing its contents by `bytes`.
 std::string file_with(std::string_view bytes) {
   static const std::string path = [] {
     const std::filesystem::path shared = "/dev/shm";
@@ -53,7 +53,7 @@ void step(const RawConfig& config) {
   net.check();
 }
 
-/// Returns a form of file: the parameter that names it, and the other settings of a network that reads it.
+/// Returns a form of input: the parameter that names the file, and the other settings of a network that reads it.
 Input form(const char* name, const ParamRecord& file, const RawConfig& settings) {
   return {name, &file, [&file, settings](std::string_view bytes) {
             RawConfig config = settings;
@@ -62,7 +62,7 @@ Input form(const char* name, const ParamRecord& file, const RawConfig& settings)
           }};
 }
 
-/// Consumes input bytes from the front.
+/// Takes input bytes from the front.
 class Bytes {
  public:
   explicit Bytes(std::string_view bytes) : left_(bytes) {}
@@ -133,7 +133,7 @@ Value value_for(const ParamRecord& p, Bytes& bytes) {
   return false;
 }
 
-/// Configurations: a kind, then parameters and their values.
+/// Reads the input as a configuration: a router kind, then parameters and their values.
 void configuration(std::string_view text) {
   Bytes bytes(text);
   const ModelRecord& model = models()[bytes.byte() % models().size()];
@@ -145,7 +145,7 @@ void configuration(std::string_view text) {
     config[bytes.byte() == 255 ? bytes.text() : std::string(p.path)] = value_for(p, bytes);
   }
   const Experiment e = Experiment::resolve(config, "");
-  for (const ParamRecord* p : records)  // this test is not about planning large networks
+  for (const ParamRecord* p : records)  // planning large networks is not tested here
     if (e.has(*p) && p->path.starts_with("topology.") && p->type == ParamType::kIntList) {
       u64 product = 1;
       for (u32 v : e.ints(*p)) product *= std::max(v, 1u);
@@ -156,8 +156,8 @@ void configuration(std::string_view text) {
   plan->derived();
 }
 
-/// The host's part of a checkpoint: all except the routers' state, with a valid checksum. `ChangedCheckpoint.*` changes
-/// that state (docs/architecture/state.md, "Checkpoints").
+/// Reads the input as changes to the host's part of a checkpoint: everything except the state of routers, with a valid
+/// checksum. `ChangedCheckpoint.*` tests changes to that state (docs/architecture/state.md, "Checkpoints").
 void checkpoint(std::string_view bytes) {
   const std::string trace = file_with("0,0,1,2\n9,1,2,1,0\n300,3,4,1\n");
   const std::string path = trace + ".checkpoint";
@@ -176,8 +176,8 @@ void checkpoint(std::string_view bytes) {
   constexpr std::size_t kHeader = 32;  // 16 bytes of identification, then size and checksum of the rest
   u64 state = 0;
   std::memcpy(&state, saved.data() + kHeader + sizeof(Cycle), sizeof state);
-  const std::size_t host = kHeader + sizeof(Cycle) + sizeof state + state;  // start of the host's part
-  // The input bytes give positions to change, and the new values.
+  const std::size_t host = kHeader + sizeof(Cycle) + sizeof state + state;  // where the host's part starts
+  // The input bytes are positions to change, and the new values.
   std::string body = saved.substr(kHeader);
   for (Bytes at(bytes); !at.empty();) {
     const std::size_t place = host - kHeader + at.any<u32>() % (body.size() - (host - kHeader));
@@ -249,7 +249,7 @@ const std::vector<Input>& inputs() {
   return all;
 }
 
-/// Returns a message without the text that it quotes from the user.
+/// Returns an error message without the text that it quotes from the user.
 std::string own_words(const std::string& message) {
   std::string own;
   bool quoted = false;

@@ -13,15 +13,15 @@
 namespace flitlab::fuzz {
 
 struct Input {
-  std::string name;                             ///< of the form, and of the folder of its corpus
+  std::string name;                             ///< name of the form, and of the folder of its corpus
   const ParamRecord* file;                      ///< parameter that names such a file; null: none
   std::function<void(std::string_view)> tries;  ///< reads the bytes, and steps the resulting network
 };
 
-/// Returns all forms.
+/// Returns all forms of input.
 const std::vector<Input>& inputs();
 
-/// Reads some bytes. flitlab accepts them or rejects them in one line that names the error; any other outcome ends the
+/// Reads an input. flitlab must accept it, or reject it in one line that names the error; any other outcome ends the
 /// process with a message.
 void judge(const Input& input, std::string_view bytes);
 

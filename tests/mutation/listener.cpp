@@ -1,4 +1,4 @@
-/// Writes each test's duration and the mutants it reached to the file FLITLAB_REACH.
+/// Writes the duration of each test, and the mutants whose code it ran, to the file that FLITLAB_REACH names.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,13 +1,14 @@
 #pragma once
-/// Mutants by schemata: every change is compiled in, and FLITLAB_MUTANT selects the active one; 0: none. `a < b`
-/// becomes `a < Less<7>{} < b`, which is a < b unless mutant 7 is active. Operator precedence is unchanged.
+/// Mutants by schemata: all changes are compiled into one program, and the environment variable FLITLAB_MUTANT selects
+/// the active one (0: none). `a < b` becomes `a < Less<7>{} < b`, which is a < b unless mutant 7 is active. Operator
+/// precedence is unchanged.
 #include <cstdlib>
 #include <type_traits>
 
 namespace flitlab::mutant {
 
 inline constexpr unsigned kMost = 8192;
-inline unsigned char reached[kMost];  ///< by mutant: whether its code has run
+inline unsigned char reached[kMost];  ///< [mutant] whether its code has run
 inline const unsigned active = std::getenv("FLITLAB_MUTANT") ? std::atoi(std::getenv("FLITLAB_MUTANT")) : 0;
 
 constexpr bool on(unsigned k) {
@@ -16,13 +17,13 @@ constexpr bool on(unsigned k) {
   return active == k;
 }
 
-/// The left operand of an operator, until its right operand follows.
+/// The left operand of a mutated operator, until the right operand follows.
 template <class Operator, class A>
 struct Left {
   const A& a;
 };
 
-// An operator and its mutant; for types with only the first of them there is no mutant.
+// Defines an operator and its mutant. Types that support only the first of the two operators have no mutant.
 #define FLITLAB_MUTANT_OPERATOR(Name, is, becomes)                            \
   template <unsigned K>                                                       \
   struct Name {};                                                             \

@@ -25,7 +25,7 @@ MODELS = sorted(path.parent.name for path in ROOT.glob("kernels/routers/*/cpu.cp
 
 
 def environment(home: Path, nvcc: bool) -> dict[str, str]:
-    """PATH and HOME alone."""
+    """Returns an environment with PATH and HOME only; without ``nvcc``, PATH has no CUDA compiler."""
     folders = [f for f in os.environ["PATH"].split(":") if nvcc or not (Path(f) / "nvcc").exists()]
     return {"PATH": ":".join(folders), "HOME": str(home)}
 

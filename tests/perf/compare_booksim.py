@@ -40,7 +40,7 @@ def booksim(binary, topology, shape, load, period, seed=0):
         config = Path(folder) / "c"
         config.write_text(text)
         out = subprocess.run([binary, str(config)], capture_output=True, text=True).stdout
-    seconds = float(re.findall(r"Total run time ([\d.e+-]+)", out)[-1])  # without construction of the network
+    seconds = float(re.findall(r"Total run time ([\d.e+-]+)", out)[-1])  # the time excludes construction of the network
     cycles = int(re.findall(r"Time taken is (\d+) cycles", out)[-1])
     overall = out[out.rfind("Overall Traffic Statistics"):]
     latency = float(re.search(r"Packet latency average = ([\d.]+)", overall)[1])
@@ -63,7 +63,7 @@ def speed(binary: str, tries: int) -> None:
             best = other = 0.0
             for _ in range(tries):  # alternating, so that changes of the machine's speed affect both
                 period = max(200, int(2.0e5 / routers / load / 6))
-                for _ in range(3):  # measure() also keeps the best of three
+                for _ in range(3):  # best of three runs, as in measure()
                     cycles, seconds, _, _ = booksim(binary, topology, shape, load, period)
                     other = max(other, cycles * routers / seconds)
                 best = max(best, measure(experiment(topology, shape, load), "cpu", 1)["router_cycles_per_second"])

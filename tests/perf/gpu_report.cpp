@@ -16,14 +16,14 @@ namespace flitlab {
 namespace {
 
 constexpr double kSeconds = 0.25;  ///< minimum time of a measurement
-constexpr u32 kRunIn = 1000;       ///< cycles before states are compared
-constexpr u32 kCompared = 16;      ///< replicas that the CPU also runs, if there are more
-constexpr u32 kProfiled = 60;      ///< cycles
+constexpr u32 kRunIn = 1000;       ///< cycles that run before states are compared
+constexpr u32 kCompared = 16;      ///< replicas that the CPU also runs, if a job has more
+constexpr u32 kProfiled = 60;      ///< cycles to be profiled
 
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// Returns cycles per second from now on.
+/// Measures cycles per second from now on.
 double rate(Engine& engine, const std::vector<u32>& all) {
   u32 cycles = 0;
   double seconds = 0;
@@ -36,8 +36,8 @@ double rate(Engine& engine, const std::vector<u32>& all) {
   return cycles / seconds;
 }
 
-/// `kind`: a model, or "vc, one by one": canonical routers in scalar state, forced by a delay that lane state does not
-/// support.
+/// A job to measure. `kind`: a model, or "vc, one by one": canonical routers in scalar state (one router at a time),
+/// forced by a delay that lane state does not support.
 struct Case {
   std::string kind;
   RawConfig config;
@@ -55,7 +55,7 @@ void profile(const Case& c) {
   engine->advance(kProfiled, all);
 }
 
-/// Returns whether states agree; also true without a device.
+/// Measures a job and prints a line. Returns whether the states of the engines agree; true if there is no device.
 bool report(const Case& c) {
   std::vector<Experiment> jobs = c.jobs();
   const auto plan = make_plan(jobs.front());
@@ -106,7 +106,7 @@ std::vector<Case> cases(const std::set<std::string>& wanted) {
 }  // namespace
 }  // namespace flitlab
 
-/// Fails if a state differs between the engines.
+/// Returns a failure if a state differs between the engines.
 int main(int arguments, char** words) {
   std::set<std::string> wanted(words + 1, words + arguments);
   const bool only_profile = wanted.erase("--profile");

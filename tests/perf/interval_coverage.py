@@ -2,9 +2,9 @@
 
     python tests/perf/interval_coverage.py [--runs N] [--point KIND SHAPE LOAD]...
 
-The honest half width is 1.96 standard deviations, over seeds, of the mean of windows of the same length. It is measured
-with windows of a fixed length, the mean length of the automatic windows, and scales with the inverse root of the
-length. The true mean is the mean of all these runs.
+The reported half width is compared with the honest one: 1.96 standard deviations, over seeds, of the mean over windows
+of equal length. The honest half width is measured with windows of one fixed length, the mean length of the automatic
+windows, and scaled by the inverse square root of the length. The mean of all these runs counts as the true mean.
 """
 
 import argparse

@@ -35,8 +35,8 @@ def record(kind: str, shape: list[int], load: float, seeds: int) -> np.ndarray:
     return series
 
 
-# Estimators. Argument: per epoch, the deviation of the latency sum from mean times count. Result: the variance of the
-# mean, times the number of epochs, and the degrees of freedom.
+# Estimators. Argument x[epoch]: latency sum of the epoch minus (mean latency times packets of the epoch). Result:
+# (variance of the mean of x, times the number of epochs; degrees of freedom).
 
 def covariances(x: np.ndarray, most: int) -> np.ndarray:
     return np.array([x[: len(x) - lag] @ x[lag:] / len(x) for lag in range(most + 1)])
@@ -120,7 +120,8 @@ def judge(series: np.ndarray, estimator: Callable, before: int, first: int) -> t
     steady = series[:, WARMUP:]
     mean, count = steady[..., 1].sum() / steady[..., 0].sum(), steady[..., 0].mean()
     whole = (steady[..., 1] - mean * steady[..., 0])[:, : steady.shape[1] // 20 * 20]
-    honest = 1.96 * (whole.reshape(len(series), -1, 20).sum(axis=2) / (20 * count)).std() * 20**0.5  # times root of n
+    # Scaled by the square root of the number of epochs n.
+    honest = 1.96 * (whole.reshape(len(series), -1, 20).sum(axis=2) / (20 * count)).std() * 20**0.5
     near = held = cycles = 0.0
     for counts, sums in series.transpose(0, 2, 1):
         epochs = first

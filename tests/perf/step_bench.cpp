@@ -19,13 +19,13 @@ void step(benchmark::State& state, IntList shape, const char* kind, double load)
   run(state, {{"topology.kind", std::string(kind)}, {"topology.shape", std::move(shape)}, {"traffic.load", load}});
 }
 
-/// The fewest routers that two threads share, so the shortest phases with a barrier after each.
+/// A network of the fewest routers that two threads share, so phases with a barrier after each are shortest.
 void step_together(benchmark::State& state, double load) {
   run(state, {{"topology.kind", std::string("torus")}, {"topology.shape", IntList{16, 16, 16}}, {"traffic.load", load}},
       300, 2);
 }
 
-/// The traffic of configs/t3e-512.toml.
+/// A T3E with the traffic of configs/t3e-512.toml.
 void step_t3e(benchmark::State& state, IntList shape, double load) {
   run(state, {{"router.kind", std::string("t3e")},
               {"topology.shape", std::move(shape)},
@@ -34,7 +34,7 @@ void step_t3e(benchmark::State& state, IntList shape, double load) {
               {"traffic.packet_flits", Lengths{{2, 0.5}, {10, 0.5}}}});
 }
 
-/// Full packets, which take hundreds of cycles per hop.
+/// A Blue Gene/L torus with packets of full size, which take hundreds of cycles per hop.
 void step_bgl(benchmark::State& state, IntList shape, double load) {
   run(state,
       {{"router.kind", std::string("bgl")},
@@ -44,7 +44,8 @@ void step_bgl(benchmark::State& state, IntList shape, double load) {
       5000);
 }
 
-/// The traffic of configs/bless-mesh-8x8.toml; large networks set the number of packets in reassembly.
+/// A BLESS network with the traffic of configs/bless-mesh-8x8.toml. Large networks set the number of reassembly
+/// buffers.
 void step_bless(benchmark::State& state, IntList shape, const char* kind, double load) {
   RawConfig config{{"router.kind", std::string("bless")},
                    {"topology.kind", std::string(kind)},
@@ -55,7 +56,7 @@ void step_bless(benchmark::State& state, IntList shape, const char* kind, double
   run(state, config, 2000);
 }
 
-/// The network of configs/sconnect-figure5.toml, with any number of dimensions.
+/// The network of adaptive routers in configs/sconnect-figure5.toml, with any number of dimensions.
 void step_adaptive(benchmark::State& state, std::int64_t dimensions, double load) {
   run(state,
       {{"router.kind", std::string("adaptive")},
@@ -67,7 +68,7 @@ void step_adaptive(benchmark::State& state, std::int64_t dimensions, double load
       2000);
 }
 
-/// The traffic of configs/sconnect-figure1.toml, or one-flit messages.
+/// A switch with the traffic of configs/sconnect-figure1.toml, or with messages of one flit.
 void step_switch(benchmark::State& state, std::int64_t ports, std::int64_t flits, double load) {
   run(state,
       {{"router.kind", std::string("switch")},
@@ -78,7 +79,7 @@ void step_switch(benchmark::State& state, std::int64_t ports, std::int64_t flits
       2000);
 }
 
-/// Messages of 20 bytes, as in configs/metro-figure3.toml, between processors that do not stall.
+/// A METRO network with messages of 20 bytes, as in configs/metro-figure3.toml, between processors that do not stall.
 void step_metro(benchmark::State& state, IntList radix, IntList dilation, double load) {
   run(state,
       {{"router.kind", std::string("metro")},
@@ -91,7 +92,7 @@ void step_metro(benchmark::State& state, IntList radix, IntList dilation, double
       2000);
 }
 
-/// A mesh of single TICs with a host each.
+/// An S-Connect mesh of single TICs with one host each.
 void step_sconnect(benchmark::State& state, IntList shape, double load) {
   run(state, {{"router.kind", std::string("sconnect")}, {"topology.shape", std::move(shape)}, {"traffic.load", load}},
       2000);

@@ -11,8 +11,8 @@
 
 namespace flitlab::testing {
 
-/// Returns a 4x4 torus (a T3E of 4x4x2 nodes, a METRO network of 16 endpoints, a switch of 8 ports) with `changes` to
-/// the defaults.
+/// Returns an experiment on a 4x4 torus (a T3E of 4x4x2 nodes, a METRO network of 16 endpoints, a switch of 8 ports).
+/// `changes` replace defaults.
 inline Experiment experiment(const RawConfig& changes = {}) {
   RawConfig raw{{"topology.shape", IntList{4, 4}}};
   if (const auto kind = changes.find("router.kind"); kind != changes.end() && kind->second == Value{std::string("t3e")})
@@ -30,7 +30,7 @@ inline Experiment experiment(const RawConfig& changes = {}) {
   return Experiment::resolve(raw, ".");
 }
 
-/// Number of random cases to run of `all`: a fifth of them if a sanitizer makes each several times slower.
+/// Returns how many of `all` random cases to run: a fifth if a sanitizer makes each case several times slower.
 constexpr u32 trials(u32 all) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   return (all + 4) / 5;
@@ -39,7 +39,8 @@ constexpr u32 trials(u32 all) {
 #endif
 }
 
-/// Width of the layout of GPUs; 1 in builds with sanitizers, which have no engine for it.
+/// Width of the memory layout of GPUs (items stored side by side). It is 1 in builds with sanitizers, which have no
+/// engine for that layout.
 #ifdef FLITLAB_WIDE
 inline constexpr u32 kWide = 32;
 #else
@@ -49,7 +50,7 @@ inline constexpr u32 kWide = 1;
 inline std::int64_t integer(std::int64_t x) { return x; }
 inline Value word(const char* text) { return std::string(text); }
 
-/// One replica of an experiment on the CPU.
+/// One replica of an experiment with its engine, by default on the CPU.
 struct Network {
   explicit Network(const Experiment& e, EngineChoice choice = {"cpu", 1, false, 1})
       : plan(make_plan(e)), engine(plan->make_engine({e}, choice)), feeds(make_feeds({e}, *plan)), idle(e, *plan) {}

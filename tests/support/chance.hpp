@@ -1,5 +1,5 @@
 #pragma once
-/// Statistical check of counts of random choices.
+/// A statistical check for the frequency of a random choice.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,8 +9,8 @@
 
 namespace flitlab::testing {
 
-/// Expects that `count` is consistent with n draws of probability `p`, except in one case in a million; exact if p is 0
-/// or 1.
+/// Expects that `count` is consistent with n draws of probability `p`; a correct count fails once in a million cases.
+/// The check is exact if p is 0 or 1.
 inline void expect_share(u32 count, u32 n, double p, const std::string& what) {
   EXPECT_LE(std::abs(count - n * p), 5 * std::sqrt(n * p * (1 - p))) << what << ": " << count << " of " << n;
 }

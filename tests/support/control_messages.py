@@ -1,4 +1,5 @@
-"""S-Connect's control messages (S-Connect, 3.4), by hand.
+"""S-Connect's control messages (S-Connect, 3.4): functions for tests, and the timing from which the tests' values are
+derived by hand.
 
 Timing on a line of nodes: TIC n's port 0 leads to port 1 of TIC n + 1, a channel takes 2 routing cycles, hosts are at
 port 4. A host's message of cycle 0 leaves in cycle 1; a request to its own TIC is answered in cycle 1. A message that
@@ -26,7 +27,7 @@ ALL_ON = 0b111111
 
 def network(shape=(3,), trace=False, **settings):
     given = {key.replace("__", "."): value for key, value in settings.items()}
-    # Equal phases, so that cycles can be counted.
+    # All nodes have equal phases, so that cycles can be counted by hand.
     base = {"router.kind": "sconnect", "topology.shape": list(shape), "topology.phases": "equal",
             "topology.channel_delay": 12}
     if "topology.kind" in given:

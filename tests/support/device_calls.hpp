@@ -1,5 +1,5 @@
 #pragma once
-/// Counts of calls to the emulated device (tests/cuda_on_host), in builds that have it.
+/// Counts of calls to the emulated device (tests/cuda_on_host), in builds that have that device.
 #include <dlfcn.h>
 
 #include <optional>
@@ -8,7 +8,8 @@
 
 namespace flitlab::testing {
 
-/// Returns the calls since the last call of this function; empty if there is no device or it does not count.
+/// Returns the counts since the last call of this function. The result is empty if there is no device, or if the device
+/// does not count.
 inline std::optional<CudaOnHostCalls> device_calls() {
   const auto calls = reinterpret_cast<CudaOnHostCalls (*)()>(dlsym(RTLD_DEFAULT, "cuda_on_host_calls"));
   if (!calls) return {};

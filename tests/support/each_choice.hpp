@@ -17,11 +17,11 @@
 namespace flitlab::testing {
 
 struct NamedExperiment {
-  std::string name;  ///< "router.arbiter=matrix"
+  std::string name;  ///< such as "router.arbiter=matrix"
   Experiment experiment;
 };
 
-/// Collects the experiments of one model. Files that choices need are written when it is made.
+/// Collects the experiments of one model. Its constructor writes the files that choices need.
 class EachChoice {
  public:
   explicit EachChoice(std::string_view kind)
@@ -56,7 +56,7 @@ class EachChoice {
     return record.type == ParamType::kBool ? Value{choice == "true"} : Value{choice};
   }
 
-  /// Whether the model rejects this choice, whatever else is set.
+  /// Returns whether the model rejects this choice, whatever the other parameters are.
   bool is_rejected(const ParamRecord& record, const std::string& choice) const {
     const auto& modes = model_.modes;
     if (record.path == "traffic.mode") return std::find(modes.begin(), modes.end(), choice) == modes.end();
@@ -66,11 +66,11 @@ class EachChoice {
     return kRejected.contains(std::string(kind_) + ':' + choice);
   }
 
-  /// Sets the parameters on which `record` depends so that it applies.
+  /// Sets the parameters on which `record` depends, so that `record` applies.
   void enable(const ParamRecord& record, RawConfig& raw) const {
     for (const std::string& condition : split(record.only_if, '&')) {
       const std::size_t equals = condition.find('=');
-      if (condition[equals - 1] == '!') continue;  // the default is another
+      if (condition[equals - 1] == '!') continue;  // the default already differs from the excluded choice
       const std::string key = condition.substr(0, equals);
       const std::vector<std::string> words = split(std::string_view(condition).substr(equals + 1), '|');
       for (const ParamRecord* other : records_)
@@ -99,7 +99,7 @@ class EachChoice {
     const bool rejected = is_rejected(record, choice);
     try {
       const Experiment e = experiment(raw);
-      make_plan(e);  // some conditions need the plan
+      make_plan(e);  // some conditions are checked by the plan only
       list.push_back({name, e});
       if (rejected) ADD_FAILURE() << kind_ << ", " << name << ": remove it from is_rejected().";
     } catch (const ConfigError& error) {
@@ -109,7 +109,7 @@ class EachChoice {
     }
   }
 
-  /// Settings that choices need beside themselves, by "path=choice" or "model:path=choice".
+  /// Returns the settings that a choice needs in addition, by "path=choice" or "model:path=choice".
   std::map<std::string, RawConfig> needs() const {
     const std::string edges = written(".edges.csv", "0,1\n1,2\n2,3\n3,4\n4,0\n0,2\n");
     const std::string matrix = written(".matrix.csv", matrix_text());
@@ -135,7 +135,7 @@ class EachChoice {
             {"metro:topology.kind=file", {{"topology.file", wiring}}}};
   }
 
-  /// A matrix in which each terminal sends to its two successors, with unequal weights.
+  /// Returns a matrix in which each terminal sends to its two successors, with unequal weights.
   std::string matrix_text() const {
     std::string text;
     const u32 terminals = terminal_count(experiment({{"router.kind", std::string(kind_)}}));

@@ -7,7 +7,7 @@
 
 namespace flitlab::testing {
 
-using Coordinates = std::vector<u32>;  // coordinates
+using Coordinates = std::vector<u32>;  // [dimension]
 
 struct Grid {
   explicit Grid(const IntList& s) : shape(s.begin(), s.end()) {
@@ -33,7 +33,8 @@ struct Grid {
     for (; from[direction / 2] != to[direction / 2]; ++n) from = step(from, direction);
     return n;
   }
-  /// Directions that bring a packet nearer; both of a dimension if it is half-way round.
+  /// Returns the directions that bring a packet nearer, as bits; both directions of a dimension if the destination is
+  /// half-way round.
   u32 nearer(const Coordinates& from, const Coordinates& to) const {
     u32 set = 0;
     for (u32 d = 0; d < 2 * shape.size(); ++d)

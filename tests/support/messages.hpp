@@ -1,5 +1,5 @@
 #pragma once
-/// Error messages of rejected input.
+/// The error messages of input that flitlab rejects.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace flitlab::testing {
 
-/// Returns the message of the ConfigError that `make` throws; empty if it throws none.
+/// Returns the message of the ConfigError that `make` throws, "" if it throws none.
 inline std::string message_of(const std::function<void()>& make) {
   try {
     make();

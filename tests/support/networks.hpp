@@ -9,7 +9,7 @@
 
 namespace flitlab::testing {
 
-/// Router kinds of all models, or only of those that form networks (all but the switch).
+/// Returns the router kinds of all models, or only those that form networks (all but the switch).
 inline std::vector<std::string> kinds(bool networks = false) {
   std::vector<std::string> list;
   for (const ModelRecord& m : models())
@@ -17,7 +17,8 @@ inline std::vector<std::string> kinds(bool networks = false) {
   return list;
 }
 
-/// More routers than a block of 32 threads takes: on the emulated device they need the grid.
+/// Returns a network with more routers than a block of 32 threads can take: on the emulated device it needs the whole
+/// grid.
 inline RawConfig network_of_a_grid(const std::string& kind) {
   RawConfig config{{"router.kind", kind}, {"topology.shape", IntList{17, 17}}};
   if (kind == "t3e") config["topology.shape"] = IntList{8, 8, 5};
@@ -28,7 +29,7 @@ inline RawConfig network_of_a_grid(const std::string& kind) {
   return config;
 }
 
-/// About 64 routers (a switch of 64 ports).
+/// Returns a network of about 64 routers (a switch of 64 ports).
 inline RawConfig network_of_64(const std::string& kind) {
   RawConfig config{{"router.kind", kind}, {"topology.shape", IntList{8, 8}}};
   if (kind == "t3e" || kind == "bgl") config["topology.shape"] = IntList{4, 4, 4};
@@ -43,17 +44,17 @@ inline RawConfig network_of_64(const std::string& kind) {
   return config;
 }
 
-/// 32768 routers. Empty for a model whose tables grow with the square of its size, for a model without
-/// a machine of this size, and for one with another shape.
+/// Returns a network of 32768 routers. It is empty for models that have no such network: their tables grow with the
+/// square of the size, no machine has this size, or machines have another shape.
 inline RawConfig network_of_32768(const std::string& kind) {
   if (kind == "vc" || kind == "bgl") return {{"router.kind", kind}, {"topology.shape", IntList{32, 32, 32}}};
-  if (kind == "bless")  // smaller terminals than the model's default, which needs 170 GB
+  if (kind == "bless")  // smaller terminals: with the default the state takes 170 GB
     return {
         {"router.kind", kind}, {"topology.shape", IntList{256, 128}}, {"router.reassembly_packets", std::int64_t{64}}};
   return {};
 }
 
-/// A job of replicas that differ in their seeds, from 1 on.
+/// Returns a job of replicas that differ in their seeds, from 1 on.
 inline std::vector<Experiment> replicas_of(RawConfig config, double load, u32 replicas) {
   config["traffic.load"] = load;
   std::vector<Experiment> jobs;
@@ -64,7 +65,7 @@ inline std::vector<Experiment> replicas_of(RawConfig config, double load, u32 re
   return jobs;
 }
 
-/// The numbers 0 to n - 1.
+/// Returns the numbers 0 to n - 1.
 inline std::vector<u32> first(u32 n) {
   std::vector<u32> numbers(n);
   std::iota(numbers.begin(), numbers.end(), 0u);

@@ -8,8 +8,8 @@
 
 namespace flitlab::testing {
 
-/// Returns a network of any shape, load, packet length, delays and traffic, of plain routers with 4 VCs or with other
-/// choices that lane state supports.
+/// Returns a network of any shape, load, packet length, delays and traffic. Its routers are plain ones with 4 VCs, or
+/// have other choices that lane state supports.
 inline RawConfig plain_routers(u32 seed) {
   std::mt19937 random(seed);
   const auto below = [&](u32 n) { return static_cast<std::int64_t>(random() % n); };

@@ -1,5 +1,5 @@
 #pragma once
-/// Programs from text, and the smallest network that can run them.
+/// Message-passing programs from text, and the smallest network that can run them.
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,8 +16,8 @@ inline Program program(const std::string& text, u32 terminals, const PacketForma
   return read_program(TextSource("p.csv", {owner, *owner}), terminals, format);
 }
 
-/// Terminals whose network interface accepts a packet a cycle and between which every packet takes `delay` cycles. A
-/// terminal is visited only when a packet arrives, when it has a packet to send, and when it wakes.
+/// A network of terminals whose interfaces accept one packet per cycle. Every packet takes `delay` cycles. A terminal
+/// is visited only when a packet arrives, when it has a packet to send, and when it wakes up.
 template <int W = 1>
 class FixedDelay {
  public:
@@ -72,7 +72,7 @@ class FixedDelay {
     ++now_;
   }
 
-  /// Cycle in which each program ends. Steps at most `limit` cycles.
+  /// Steps until all programs end, at most `limit` cycles. Returns the cycle in which each program ended.
   std::vector<Cycle> ends(u32 limit = 1000000) {
     while (total(Total::kProgramsFinished) < kind_.count && now_ < limit) step();
     std::vector<Cycle> ends;

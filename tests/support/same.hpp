@@ -1,12 +1,13 @@
 #pragma once
-/// Comparison of two engines, one of them of a GPU: all of a replica's state and all counters.
+/// Comparison of two engines, for example one on a CPU and one on a GPU: all of a replica's state and all counters.
 #include <gtest/gtest.h>
 
 #include "kernels/engines/engine.hpp"
 
 namespace flitlab::testing {
 
-/// Measures packets from now until `end`, so that their counters are compared, too, and histograms are not empty.
+/// Lets engines measure packets from now until `end`. Then counters of measured packets are compared, too, and
+/// histograms are not empty.
 inline void measure_until(Cycle end, std::initializer_list<Engine*> engines) {
   for (Engine* engine : engines)
     for (u32 replica = 0; replica < engine->replicas(); ++replica) {
@@ -17,7 +18,7 @@ inline void measure_until(Cycle end, std::initializer_list<Engine*> engines) {
     }
 }
 
-/// Call it in ASSERT_NO_FATAL_FAILURE, or last.
+/// Expects that both engines have the same state and counters. Call it in ASSERT_NO_FATAL_FAILURE, or last.
 inline void expect_the_same(Engine& a, Engine& b, u32 replica = 0) {
   ASSERT_EQ(a.state_hash(replica), b.state_hash(replica)) << "replica " << replica << ", cycle " << b.now();
   ASSERT_EQ(a.state(replica), b.state(replica)) << "replica " << replica;
@@ -29,7 +30,8 @@ inline void expect_the_same(Engine& a, Engine& b, u32 replica = 0) {
   }
 }
 
-/// Packets that a replica has measured from creation to arrival; if there are none, histograms would be compared empty.
+/// Returns how many packets a replica has measured from creation to arrival. If it is 0, a comparison of histograms is
+/// void.
 inline u64 measured(Engine& engine, u32 replica = 0) {
   return engine.counters(replica).total[static_cast<u32>(Total::kMeasuredDelivered)];
 }

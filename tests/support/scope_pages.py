@@ -57,10 +57,11 @@ def check_stages(page, view, events, mutant=("", "")):
 
     A cycle ends when the next begins: a step that ends with a grant in cycle c ends at c + 1. Channels take 2 cycles.
     """
-    seen, left = defaultdict(dict), {}  # by packet: cycles and visits; by buffer: time when the last tail left
+    # Seen: by packet, its cycles and visits; left: by buffer, the time when the last tail left.
+    seen, left = defaultdict(dict), {}
     for e in events:
         packet, buffer, cycle = seen[e["src"], e["id"]], (e["index"], e["port"], e["vc"]), e["cycle"]
-        visits = packet.setdefault("visits", {})  # in order
+        visits = packet.setdefault("visits", {})  # visits of the packet's head to routers, in order
         if e["item"] == "terminal":
             packet[e["kind"]] = cycle
         elif e["kind"] == "arrived":

@@ -15,7 +15,8 @@
 
 namespace flitlab::testing {
 
-/// Files to remove when the process ends; their names are unique to it, so no other process overwrites them.
+/// Files that are removed when the process ends. Their names are unique to the process, so no other process overwrites
+/// them.
 struct Leftovers {
   ~Leftovers() {
     for (const std::string& path : paths) std::remove(path.c_str());
@@ -23,7 +24,7 @@ struct Leftovers {
   std::set<std::string> paths;
 };
 
-/// Name of a file of this test in the folder for temporary files; concurrent runs use different names.
+/// Returns the name of a file of this test in the folder for temporary files. Concurrent runs use different names.
 inline std::string temporary(const std::string& suffix) {
   static Leftovers leftovers;
   const ::testing::TestInfo* test = ::testing::UnitTest::GetInstance()->current_test_info();
@@ -32,7 +33,7 @@ inline std::string temporary(const std::string& suffix) {
   return *leftovers.paths.insert(::testing::TempDir() + "flitlab_" + std::to_string(getpid()) + "_" + name).first;
 }
 
-/// A file that removes itself.
+/// A text file that is removed with this object.
 struct TextFile {
   explicit TextFile(const std::string& text)
       : path(::testing::TempDir() + "flitlab_" + std::to_string(getpid()) + "_" + std::to_string(counter++) + ".csv") {
@@ -44,7 +45,7 @@ struct TextFile {
   static inline int counter = 0;
 };
 
-/// An edge list.
+/// Returns the text of an edge list.
 inline std::string graph_text(const std::vector<std::pair<u32, u32>>& edges) {
   std::string text = "# edges\n";
   for (const auto& [a, b] : edges) text += std::to_string(a) + "," + std::to_string(b) + "\n";

@@ -1,12 +1,12 @@
 #pragma once
-/// Invariants of the wiring of any network.
+/// Checks that apply to the wiring of any network.
 #include <gtest/gtest.h>
 
 #include "host/topology/topology.hpp"
 
 namespace flitlab::testing {
 
-/// Far ends are mutual, and every channel pair is counted.
+/// Expects that the two ends of a channel name each other, and that every channel is counted.
 inline void expect_consistent(const Topology& t) {
   u64 channels = 0;
   for (u32 r = 0; r < t.routers; ++r)

@@ -11,9 +11,11 @@
 
 namespace flitlab::testing {
 
-/// Variations that reach all code of a model; every model gets its defaults, and more if they are listed here.
+/// Returns experiments that together reach all code of a model. Every model has an experiment with its defaults, and
+/// further ones if they are listed here.
 inline std::vector<Experiment> variations(std::string_view kind) {
-  // Records of these models were made when they excluded the sender; a variation with the sender follows.
+  // The recorded hashes of these models were made when terminals did not send to themselves; a variation with
+  // traffic.self follows.
   const bool excludes = kind == "t3e" || kind == "bgl" || kind == "bless";
   const auto experiment = [=](RawConfig changes) {
     if (excludes) changes.emplace("traffic.self", false);
@@ -86,7 +88,7 @@ inline std::vector<Experiment> variations(std::string_view kind) {
     for (u32 n = 0; n < 600; ++n) long_trace << n << ',' << n * 7 % 16 << ',' << (n * 7 + 1 + n % 15) % 16 << ",20\n";
     long_trace.close();
     add({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}});
-    add({{"topology.radix", IntList{2, 4, 4, 2}},  // header bits that straddle words, and processors with a think time
+    add({{"topology.radix", IntList{2, 4, 4, 2}},  // header bits straddle words; processors have a think time
          {"topology.dilation", IntList{2, 1, 1, 1}},
          {"router.width", integer(2)},
          {"router.cascade", integer(2)},
@@ -152,7 +154,7 @@ inline std::vector<Experiment> variations(std::string_view kind) {
          {"channel.error_rate", 1e-3},
          {"topology.phases", word("equal")},
          {"topology.channel_delay", integer(12)}});
-    // Hosts with a queue for each priority, in a trace and in bursts, and with one.
+    // Hosts with a queue for each priority, in a trace and in bursts, and hosts with a single queue.
     add({{"traffic.mode", word("trace")},
          {"traffic.trace_file", trace},
          {"host.priorities", IntList{0, 2, 1, 1}},
@@ -168,7 +170,7 @@ inline std::vector<Experiment> variations(std::string_view kind) {
          {"host.queues", word("single")},
          {"host.priorities", priorities},
          {"router.host_buffers", integer(20)}});
-    // Closed loops: one port, two of dual nodes, one queue of several priorities.
+    // Closed loops: one host port, two ports of dual nodes, and one queue for several priorities.
     add({{"traffic.mode", word("request_reply")},
          {"traffic.load", 0.6},
          {"traffic.reply_flits", mixed},
@@ -258,13 +260,13 @@ inline std::vector<Experiment> variations(std::string_view kind) {
          {"topology.partitions", IntList{0, 9, 12, 7}},
          {"barrier.units", integer(2)}});
     add({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace}, {"io.nodes", IntList{0, 9}}});
-    add({{"traffic.load", 0.3},  // R_ORIENT has not been written: packets are misrouted
+    add({{"traffic.load", 0.3},  // R_ORIENT has not been written, so packets are misrouted
          {"topology.shape", IntList{4, 4, 3}},
          {"topology.wiring_z", word("alternating")},
          {"topology.plus_ports", IntList{1, 0, 1}},
          {"special.enabled", true},
          {"boot.state", word("cold")}});
-    add({{"traffic.load", 0.1},  // eurekas that reach a router before older completions have left it
+    add({{"traffic.load", 0.1},  // eurekas reach a router before older completions have left it
          {"topology.shape", IntList{8, 2, 1}},
          {"topology.partitions", IntList{0, 1, 2, 13}},
          {"barrier.units", integer(32)},
@@ -279,7 +281,7 @@ inline std::vector<Experiment> variations(std::string_view kind) {
                                  {"router.allocator_iterations", integer(2)},
                                  {"router.arbiter", word(arbiter)},
                                  {"traffic.load", 0.5}}));
-  // Routing tables with sizes known at compile time (default above), without them, and in three dimensions.
+  // Tables whose sizes are known at compile time (the default above), other sizes, and three dimensions.
   list.push_back(experiment({{"router.vcs", integer(3)}, {"traffic.load", 0.35}}));
   list.push_back(experiment({{"topology.shape", IntList{3, 4, 2}}, {"traffic.load", 0.35}}));
   list.push_back(

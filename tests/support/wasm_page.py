@@ -25,7 +25,7 @@ core({ wasmBinary: fs.readFileSync(process.argv[3]) }).then((made) => {
 
 
 def builder():
-    """bindings/page/build.py as a module."""
+    """Returns bindings/page/build.py as a module."""
     spec = importlib.util.spec_from_file_location("flitlab_page_build", ROOT / "bindings" / "page" / "build.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -1,5 +1,5 @@
 #pragma once
-/// Inspection of a router from a state that a test has written by hand.
+/// The text that describes a router whose state a test has written by hand.
 #include <vector>
 
 #include "host/plan/inspector.hpp"

@@ -30,8 +30,10 @@ except ModuleNotFoundError:  # Python 3.10
 ROOT = Path(__file__).resolve().parents[2]
 RECORD = ROOT / "tests" / "hashes" / "expected.json"
 BUILDS = ROOT / "build" / "compilers"
-GOOGLETEST = Path("/usr/src/googletest")  # Debian's sources, for compilers with another C++ library
-# Numbers and text, threads, random numbers, and every engine of every model compared with the record.
+# Debian's sources of GoogleTest, built for compilers with another C++ library than GCC's.
+GOOGLETEST = Path("/usr/src/googletest")
+# C++ tests that depend on the compiler and its library: conversion of numbers and text, threads, random numbers, and
+# the state hashes of every engine of every model.
 TESTS = r"(portable|config|statistics|random|threads|trace_feed|recorded|identity)_test"
 SLOW = {"sconnect-random-1024"}  # its tables take minutes to compute
 QUICK = ("bgl-figure10", "bless-mesh-8x8", "metro-figure3", "metro-wiring", "sconnect-pll",
@@ -46,10 +48,10 @@ class Compiler:
     flags: str = ""
     settings: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()   # other commands and files
-    own_library: bool = False     # the system's GoogleTest does not fit
+    own_library: bool = False     # whether the compiler uses another C++ library, for which GoogleTest must be built
 
     def missing(self) -> str | None:
-        """Returns why it cannot be used here; None if it can."""
+        """Returns the reason why the compiler cannot be used on this machine; None if it can."""
         lacks = [need for need in (self.command, *self.needs) if not (shutil.which(need) or Path(need).exists())]
         return f"{' and '.join(lacks)} missing: apt-get install {self.package}" if lacks else None
 

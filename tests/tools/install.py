@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
-WHEELS = ROOT / "build" / "wheel"  # also installed by: tests/tools/test_wheel.py
+WHEELS = ROOT / "build" / "wheel"  # folder of the wheel, which tests/tools/test_wheel.py also installs
 BUILD = ROOT / "build" / "tests"
 INSTALLED = VENV / "installed_for_tests"  # built_from() of the package in .venv, if it is the one for tests
 SOURCES = ("CMakeLists.txt", "pyproject.toml", "README.md", "LICENSE", "kernels", "host", "bindings", "configs",
@@ -93,7 +93,8 @@ def main(what: str) -> None:
             fail(f"python3 -m venv failed; on Debian install python3-venv.\n{made.stdout}{made.stderr}")
     for_tests = what in ("tests", "check")
     pip = [str(python), "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    install = (*pip, "install", "--no-compile")  # Python files are compiled when imported; most never are
+    # Python compiles files when they are imported, and most files are never imported.
+    install = (*pip, "install", "--no-compile")
     if what == "lint":
         call(*install, *listed("lint"))
         return
@@ -116,7 +117,8 @@ def main(what: str) -> None:
                                                        *settings))
     else:
         print("installing the flitlab that has been built from these sources", flush=True)
-    call(*install, "--force-reinstall", "--no-deps", wheel)  # a new build has the same version
+    # Without --force-reinstall pip would keep the old build, which has the same version.
+    call(*install, "--force-reinstall", "--no-deps", wheel)
     call(*install, f"{wheel}[{'test' if for_tests else 'notebook'}]")
     if for_tests:
         INSTALLED.write_text(stamp)

@@ -24,18 +24,19 @@ JOBS = str(os.cpu_count() or 1)
 LINT = ("tests/docs/test_house.py", "tests/docs/test_files.py", "tests/docs/test_workflows.py")
 CHECK = (*LINT, "tests/bindings/test_types.py", "tests/bindings/test_stubs.py", "tests/bindings/test_smoke.py",
          "tests/hashes")
-# The JUnit files of each mode.
+# Reports (JUnit files) that each mode writes.
 REPORTS = {"all": ("ctest", "asan-ubsan", "pytest"), "check": ("ctest", "pytest"), "lint": ("pytest",),
            "races": ("tsan",)}
 CHECK_COMPILED = "Recorded|Conserv|Identity"
 # The presets list the tests that run under a sanitizer: for memory and arithmetic all code of a cycle, for races all
-# code on several threads. Long proofs of routing need no sanitizer.
+# code on several threads. Long checks of routing are omitted, because they need no sanitizer.
 UNSANITIZED = {"asan-ubsan": "TheMachineNeverDeadlocks", "tsan": "TheMachineNeverDeadlocks|ADeadlockDoesNotStopIt"}
 
 
 def run(command: list[str], **kwargs) -> int:
     text = " ".join(command)
-    print("+", text if len(text) < 300 else f"{text[:300]}...", flush=True)  # clang-format gets all files
+    # Shortened, because clang-format's command line names all files.
+    print("+", text if len(text) < 300 else f"{text[:300]}...", flush=True)
     return subprocess.run(command, cwd=ROOT, **kwargs).returncode
 
 

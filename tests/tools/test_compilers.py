@@ -6,7 +6,8 @@ import os
 import compilers
 import pytest
 
-# The first one installed: libc++ differs most from GCC's library, with which all other tests are built.
+# Candidates; the first installed one is used. libc++ comes first, because it differs most from GCC's library, with
+# which all other tests are built.
 WANTED = ("clang++-16-libc++", "clang++-16", "clang++-14")
 
 
@@ -18,7 +19,7 @@ def other():
     here = [name for name in WANTED if reasons[name] is None]
     if not here:
         (pytest.fail if os.environ.get("FLITLAB_COMPILERS") == "required" else pytest.skip)(reasons[WANTED[0]])
-    compilers.build(by_name[here[0]], quick=True, jobs=1)  # the other cores run other tests
+    compilers.build(by_name[here[0]], quick=True, jobs=1)  # one job, because other tests use the other cores
     return by_name[here[0]]
 
 

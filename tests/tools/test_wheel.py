@@ -24,7 +24,7 @@ def installed(tmp_path_factory):
         return subprocess.run([folder / "venv" / "bin" / name, *map(str, arguments)], cwd=folder, text=True,
                               capture_output=True, env={"PATH": "/nowhere", "HOME": str(folder)})
 
-    # Processor time, because a slow network or a busy machine must not matter.
+    # The test measures processor time, so that a slow network or a busy machine does not matter.
     before = os.times()
     done = call("python", "-m", "pip", "install", "--disable-pip-version-check", WHEELS[0])
     assert done.returncode == 0, done.stderr
@@ -46,7 +46,8 @@ def test_a_first_curve_needs_no_compiler(installed):
 
 
 def test_the_line_of_the_readme_installs_its_extra():
-    """Without dependencies, which need the network: the requirement itself was once wrong."""
+    """Dependencies are not installed, because that needs a network. The requirement in the README's command was once
+    wrong."""
     if not WHEELS:
         pytest.skip("tests/tools/install.py has built no wheel")
     line = 'install --no-deps --dry-run "$(echo {}/flitlab-*.whl)[notebook]"'

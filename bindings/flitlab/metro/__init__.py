@@ -39,7 +39,7 @@ class Reading:
     """A word as it is read at the end of a wire."""
 
     cycle: int
-    wire: int  # of the connection: 0 begins at the source, n at its n-th router
+    wire: int  # number of the wire along the connection: wire 0 begins at the source, wire n at the n-th router
     back: bool  # the word travels toward the source
     word: int  # kind times 65536, plus payload
 
@@ -59,16 +59,18 @@ class Hop:
     router: int
     forward: int
     backward: int | None = None
-    reached: bool = field(default=False, repr=False)  # the first word has arrived
-    opened: int | None = field(default=None, repr=False)  # first cycle in which the first word can be at its wire's end
-    closed: int | None = field(default=None, repr=False)  # cycle in which that wire is idle again
+    reached: bool = field(default=False, repr=False)  # the connection's first word has arrived at this router
+    # First cycle in which the connection's first word can be at the end of the backward port's wire.
+    opened: int | None = field(default=None, repr=False)
+    # Cycle in which that wire no longer carries words of this connection.
+    closed: int | None = field(default=None, repr=False)
 
 
 @dataclass
 class Attempt:
     """One attempt of a source to deliver its message: its path, and all words on the path."""
 
-    cycle: int  # in which the first router reads the first word
+    cycle: int  # cycle in which the first router reads the first word
     hops: list[Hop]
     words: list[Reading] = field(default_factory=list, repr=False)
     width: int = 8  # of a router, bits
@@ -84,7 +86,9 @@ class Attempt:
 
     @property
     def outcome(self) -> str:
-        """acknowledged, refused, blocked (STATUS of a blocked connection), dropped (backward control bit), or lost."""
+        """Outcome of the attempt: "acknowledged", "refused" (the destination rejects the message), "blocked" (the
+        source reads the STATUS of a blocked connection), "dropped" (the source reads the backward control bit), or
+        "lost" (no answer)."""
         for r in self.heard():
             if r.kind == "DATA":
                 return "acknowledged" if r.payload == 0x6666 & (1 << self.width) - 1 else "refused"
@@ -94,7 +98,7 @@ class Attempt:
 
 
 def far_ports(net: Network, router: int, backward: int) -> list[tuple[int, int]]:
-    """Returns router and forward port at the far end of a backward port's wire; an empty list if it leads to an
+    """Returns (router, forward port) at the far end of a backward port's wire; an empty list if it leads to an
     endpoint. If several wires join the same two routers, the forward ports of all of them are returned. ConfigError if
     the port does not exist."""
     near = net.router(router)
@@ -112,9 +116,10 @@ def attempts(net: Network, source: int, cycles: int, member: int = 0) -> list[At
     """Steps a network and follows a source's connections. Returns the attempts that begin in these cycles, with every
     word that is read on any of their wires (METRO, 4 and 5.1).
 
-    cycles: number of clocks to step. member: slice of the cascaded routers, from 0; words are its part of the channel.
-    Paths are read from the routers' registers, which a source cannot do; ``reported()`` has the source's own
-    information. ConfigError if the endpoint or the slice does not exist.
+    cycles: number of clocks to step. member: number of the router within a group of cascaded routers, from 0; words
+    then are the part of the channel that this router carries. Paths are read from the routers' registers, to which a
+    source has no access; ``reported()`` has the information that the source itself receives. ConfigError if the
+    endpoint or the cascaded router does not exist.
     """
     e = net.experiment
     terminals, cascade = int(e.derived()["terminals"]), e["router.cascade"]
@@ -128,7 +133,7 @@ def attempts(net: Network, source: int, cycles: int, member: int = 0) -> list[At
     found: list[Attempt] = []
     driven = {entry_port: False for entry_port in entry_ports}
     for _ in range(cycles):
-        read_registers = functools.cache(Scan(net).registers)  # within a cycle
+        read_registers = functools.cache(Scan(net).registers)  # registers do not change within a cycle
         for entry_port in entry_ports:
             registers = read_registers(entry_port[0])
             data = registers[f"word.f{entry_port[1]}"] >> 16 == 1
@@ -149,7 +154,7 @@ def _read(net: Network, read_registers: Callable[[int], dict[str, int]], attempt
         if word:
             attempt.words.append(Reading(net.cycle, wire, back, word))
 
-    for place, hop in enumerate(attempt.hops):  # the list grows in the loop
+    for place, hop in enumerate(attempt.hops):  # the loop appends hops to the list
         over = hop.closed is not None and net.cycle > hop.closed
         if over and (place > 0 or not current):
             continue
@@ -174,9 +179,11 @@ def _read(net: Network, read_registers: Callable[[int], dict[str, int]], attempt
             hop.backward = registers[f"out.{port}"]
         out = f"b{hop.backward}"
         wire = registers.get(f"turn_delay.{out}", 0)
-        if hop.opened is None:  # connected one clock ago; words of the previous connection still travel
+        # The router connected one clock ago, and the wire still carries words of the previous connection.
+        if hop.opened is None:
             hop.opened = net.cycle - 1 + stages + wire
-        if hop.closed is None and not switched:  # closed one clock ago; words sent then still travel
+        # The router closed the connection one clock ago, and the wire still carries its last words.
+        if hop.closed is None and not switched:
             hop.closed = net.cycle - 1 + stages + wire
         if net.cycle < hop.opened or (hop.closed is not None and net.cycle > hop.closed):
             continue
@@ -192,7 +199,7 @@ def _read(net: Network, read_registers: Callable[[int], dict[str, int]], attempt
 
 @dataclass(frozen=True)
 class Path:
-    """A path between endpoints: the leaving link, then router and backward port at each stage."""
+    """A path between endpoints: the source's link, then the router and its backward port in each stage."""
 
     link: int
     hops: tuple[tuple[int, int], ...]  # router, backward port
@@ -208,7 +215,8 @@ class Wiring:
         self.names = [r.name for r in routers]
         self.dilation = [Scan(net).registers(r)["dilation"] for r in range(count)]
         self.inputs = [sum(p.name.startswith("forward") for p in r.ports) for r in routers]
-        # peers[router][backward port]: far end; entries[endpoint]: routers that its leaving links lead to.
+        # peers[router][backward port]: far end of the port's wire; entries[endpoint]: routers to which the endpoint's
+        # outgoing links lead.
         self.peers = [[(p.peer, p.to_terminal) for p in r.ports[i:]] for r, i in zip(routers, self.inputs, strict=True)]
         self.entries: list[list[int]] = [[] for _ in range(self.terminals)]
         for r, i in zip(routers, self.inputs, strict=True):
@@ -217,7 +225,8 @@ class Wiring:
                     self.entries[port.peer].append(r.index)
 
     def paths(self, source: int, destination: int) -> Iterator[Path]:
-        """Yields all paths from one endpoint to another, over each link and each equivalent port."""
+        """Yields all paths from one endpoint to another, over each of the source's links and each of the equivalent
+        backward ports of a router."""
         for link, entry in enumerate(self.entries[source]):
             yield from (Path(link, hops) for hops in self._from(entry, destination, ()))
 

@@ -24,8 +24,8 @@ def _watched(experiment: Experiment, window: tuple[int, int], routers: set[int] 
 
 def write_vcd(file: TextIO, experiment: Experiment, window: tuple[int, int], routers: set[int] | None) -> int:
     """Writes a value change dump (GTKWave). For each router and port: the word that it reads, a kind of 3 bits and a
-    payload of 16 bits, and the state of each forward port (index in metro.STATES). Kinds: 1 DATA, 2 DATA-IDLE, 3 TURN,
-    4 DROP, 5 STATUS, 6 STATUS of a blocked connection, 7 backward control bit. Returns the number of changes."""
+    payload of 16 bits. For each forward port: its state, as an index in metro.STATES. Kinds: 1 DATA, 2 DATA-IDLE, 3
+    TURN, 4 DROP, 5 STATUS, 6 STATUS of a blocked connection, 7 backward control bit. Returns the number of changes."""
     last: dict[tuple[int, str], int] = {}
     names: dict[tuple[int, str], str] = {}
     changes = 0

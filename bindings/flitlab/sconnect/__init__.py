@@ -15,7 +15,7 @@ class Exploration:
     """The result of an exploration of a channel."""
 
     states: int  # reachable states that were found
-    transitions: int  # from a state to the next, one routing cycle each
+    transitions: int  # number of transitions; each leads from a state to a possible next state, one routing cycle later
     depth: int  # routing cycles to the state that takes longest to reach
     complete: bool  # whether all reachable states were visited
     # the first violation, and one line per routing cycle of the shortest path to it; "" if there is none
@@ -38,11 +38,13 @@ def explore_protocol(delay: int | tuple[int, int] = 1, *, singles: tuple[int, in
     whole, and that answers to the sender are correct. It also checks that from every state a path without further
     errors leads to a state in which all messages have arrived and all slots are free.
 
-    In each pair the first value is for messages from the first end to the second. delay: of the channel, 1 or 2 routing
-    cycles, equal or a pair; a round has the sum of both delays plus two slots. singles, quads: numbers of messages, at
-    most 8 in total. hits: slots may be damaged. refuses: the receiver may lack a buffer. voids: messages may prove
-    damaged during transmission (late abort). switches: ends may be switched off and on at any time. endless: an arrived
-    message is replaced by a new one. most_states: limit of the number of states, about 50 bytes each.
+    In each pair the first value is for messages from the first end to the second. delay: delay of the channel, 1 or 2
+    routing cycles, one number for both directions or a pair. Each end uses its transmit slots in turn; a round, after
+    which the same slot is used again, has the sum of both delays plus two slots. singles, quads: numbers of messages,
+    at most 8 in total. hits: channel errors may damage slots. refuses: the receiver may lack a free buffer. voids:
+    messages may prove damaged during transmission (late abort). switches: ends may be switched off and on at any time.
+    endless: an arrived message is replaced by a new one. most_states: limit of the number of states, about 50 bytes
+    each.
 
     defect: a deliberate error in the protocol: ignores_sequence, fails_unreadable, reads_first_answer,
     answers_too_early, takes_partial_quads, takes_void, answers_if_asked_only or never_asks. Raises ConfigError.

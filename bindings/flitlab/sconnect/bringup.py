@@ -35,16 +35,16 @@ __all__ = [
 @dataclass(frozen=True)
 class Tables:
     entries: np.ndarray  # [TIC][node] options, one bit each: bit number 2 * port + virtual channel
-    tree: bool  # whether routes follow a spanning tree
+    tree: bool  # whether all routes follow a spanning tree
     mean_hops: float  # hops between TICs, mean over pairs of nodes
-    stretch: float  # mean hops relative to shortest paths
+    stretch: float  # mean_hops divided by the mean length of shortest paths
 
 
 @dataclass(frozen=True)
 class BringUp:
     fabric: FabricMap
     tables: Tables
-    fault: str  # of the tables: a possible deadlock or an unreachable node; "": none
+    fault: str  # fault of the tables: a possible deadlock or an unreachable node; "": no fault
     wrong: list[tuple[int, int]]  # (TIC, node) of entries that read back with another value
     dumb: list[int]  # nodes that did not reply when addressed by the tables
     messages: dict[str, int]  # requests by step: map, load, verify, call
@@ -78,8 +78,8 @@ def load_tables(
 ) -> list[int]:
     """Writes the tables and addresses of ``tics`` (default: all). Returns the TICs that did not reply.
 
-    TICs behind the most stations come first, so that the tables on the path to a TIC keep their entries until it is
-    done.
+    TICs with the most stations on the path to them come first. So the TICs on the path to a TIC keep their old entries,
+    which route to the stations, until that TIC is loaded.
     """
     ask = controller or Controller(net, terminal)
     unanswered = []
@@ -107,7 +107,7 @@ def verify_tables(
 ) -> list[tuple[int, int]]:
     """Reads back the tables of ``tics`` (default: all). Returns (TIC, node) of every wrong entry.
 
-    A TIC behind stations can be read only until the tables of TICs on the path to it are loaded.
+    A TIC with stations on its path can be read only until the tables of the TICs on that path are loaded.
     """
     ask = controller or Controller(net, terminal)
     wrong = []
@@ -130,8 +130,8 @@ def _by_station_count(fabric: FabricMap, tics: Iterable[int] | None) -> list[lis
 
 
 def call_nodes(net: Network, terminal: int, fabric: FabricMap, controller: Controller | None = None) -> list[int]:
-    """Sends a request to every node by the loaded tables. Returns the nodes that do not reply, or reply with another
-    address."""
+    """Sends a request to every node, routed by the loaded tables. Returns the nodes that do not reply, or reply with
+    another address."""
     ask = controller or Controller(net, terminal)
     replies = ask.exchange(
         [Request("read_register", REGISTER["address"], 0, node) for node in range(len(fabric.nodes))]
@@ -142,7 +142,8 @@ def call_nodes(net: Network, terminal: int, fabric: FabricMap, controller: Contr
 def bring_up(net: Network, terminal: int = 0, window: int = 128, patience: int | None = None) -> BringUp:
     """Explores a fabric, computes its tables, loads them, reads them back, and sends a request to every node.
 
-    terminal: of the controlling computer. window, patience: as in :class:`Controller`. Raises BringUpError."""
+    terminal: number of the terminal that is the controlling computer. window, patience: as in :class:`Controller`.
+    Raises BringUpError."""
     ask = Controller(net, terminal, window, patience)
     messages: dict[str, int] = {}
     cycles: dict[str, int] = {}
@@ -160,7 +161,8 @@ def bring_up(net: Network, terminal: int = 0, window: int = 128, patience: int |
     for stage in _by_station_count(fabric, None):
         counted("load", lambda: load_tables(net, terminal, fabric, tables, stage, ask))  # noqa: B023
         wrong += counted("verify", lambda: verify_tables(net, terminal, fabric, tables, stage, ask))  # noqa: B023
-    ask.window = min(window, MAILBOX)  # requests and replies routed by tables share virtual channels
+    # Small window, because requests and replies routed by tables share virtual channels and could deadlock.
+    ask.window = min(window, MAILBOX)
     dumb = counted("call", lambda: call_nodes(net, terminal, fabric, ask))
     return BringUp(fabric, tables, table_fault(fabric, tables), wrong, dumb, messages, cycles, ask.lost)
 
@@ -192,7 +194,8 @@ def differences(net: Network, terminal: int, fabric: FabricMap) -> int:
         if not enabled >> p & 1
     }
     there = {(a, p): (b, q) for a, p, b, q in net.links() if not off & {(a, p), (b, q)}}
-    # Follow equal ports from the common start to match TICs of the map with TICs of the network.
+    # Match TICs of the map with TICs of the network: start at the controlling computer's TIC in both, and follow ports
+    # of equal number.
     name = {0: home}
     order = [0]
     for tic in order:

@@ -74,7 +74,7 @@ class Channel:
 
     to: int  # oscillator at the receiving end
     source: int  # oscillator at the sending end
-    d: float  # rad, of equation (1), without the delay's part
+    d: float  # d_ij of equation (1) in rad, without the part that the delay causes
     delay: int  # routing cycles
 
 
@@ -82,10 +82,11 @@ class Channel:
 class Loop:
     """The equations of a fabric, for linear comparators."""
 
-    gain: float  # K, per routing cycle
-    sums: bool  # detector: sum of a node's comparators as in equation (1), else their average as in the TIC
+    gain: float  # K of equation (1), per routing cycle
+    # Whether the detector adds a node's comparators, as in equation (1); otherwise it averages them, as the TIC does.
+    sums: bool
     free: np.ndarray  # omega_i: [oscillator] free-running frequency
-    shared: np.ndarray  # [oscillator] whether it has more than one TIC, so that it acts a cycle later
+    shared: np.ndarray  # [oscillator] whether several TICs share it; then it reacts one cycle later
     channels: tuple[Channel, ...]
 
     @classmethod
@@ -122,7 +123,8 @@ class Loop:
 
     @property
     def detector(self) -> np.ndarray:
-        """The matrix in the place of A: A itself, or for averaging detectors A with each row divided by its degree.
+        """The matrix that takes the place of A: A itself, or for averaging detectors A with each row divided by the
+        oscillator's degree.
 
         It is not symmetric if degrees differ, but similar to the symmetric D^-1/2 A D^-1/2, so its eigenvalues are
         real, one is 0, and the others are negative."""
@@ -130,14 +132,14 @@ class Loop:
 
     @property
     def _share(self) -> np.ndarray:
-        """[oscillator] weight of one comparator in the detector's output."""
+        """[oscillator] weight of each of its comparators in the detector's output."""
         return np.ones(len(self.free)) if self.sums else 1 / self.degrees
 
     @property
     def weights(self) -> np.ndarray:
-        """[oscillator] weight in the lock frequency: the left eigenvector for 0, with sum 1. Weights are equal for
-        sums. For averages they are proportional to the degree, because each channel has less influence on a node with
-        many."""
+        """[oscillator] weight of its free-running frequency in the lock frequency: the left eigenvector for eigenvalue
+        0, with sum 1. Detectors that add have equal weights. With averaging detectors weights are proportional to the
+        degree, because each channel has less influence on a node with many channels."""
         w = np.ones(len(self.free)) if self.sums else self.degrees
         return w / w.sum()
 
@@ -150,7 +152,7 @@ class Loop:
     @property
     def rates(self) -> np.ndarray:
         """Decay rates of the modes by equation (7), per routing cycle: -K times the eigenvalues, slowest first, without
-        the constant mode."""
+        the mode of equal phases."""
         return -self.gain * self.eigenvalues[1:]
 
     @property
@@ -193,8 +195,8 @@ class Loop:
 
     @property
     def exact_rates(self) -> np.ndarray:
-        """Decay rates of the modes of the emulated loop, per routing cycle, slowest first, without the constant mode.
-        A negative rate means instability. For small gains the first rates equal ``rates``."""
+        """Decay rates of the modes of the emulated loop, per routing cycle, slowest first, without the mode of equal
+        phases. A negative rate means instability. For small gains the first rates equal ``rates``."""
         size = np.abs(np.linalg.eigvals(self.step_matrix))
         size = np.delete(size, np.argmin(np.abs(size - 1)))
         return -np.log(np.maximum(np.sort(size)[::-1], 1e-300))
@@ -205,7 +207,8 @@ def frequency_difference(net: Network, tic: int, port: int, cycles: int) -> floa
     cycle: the PLL diagnostics of S-Connect, 3.4.
 
     Counts overflows and underflows of the channel's fifo for ``cycles`` cycles, so the result is exact to one word
-    (2 pi) in this time. As many cycles before that fill or empty the fifo; if they do not suffice, the result is 0.
+    (2 pi) in this time. The fifo must first be full or empty, so the network runs for ``cycles`` cycles before the
+    count; if these are too few, the result is 0.
 
     Meanwhile all data streams except the channel's are off, so that the far TIC receives no phases, and this TIC's loop
     is open. The former settings are restored at the end. Raises ConfigError for a port that is not a serial channel,

@@ -49,15 +49,17 @@ class Fabric(WritableRegisters):
                      address: int | None = None, hops: Sequence[int] = (), priority: int = 2, tag: int = 0) -> Self:
         """Sends a control message from software at a terminal (S-Connect, 3.4); it leaves when the network is stepped.
 
-        operation: read_table, write_table (number: destination), read_register, write_register (number: see
-        kernels/routers/sconnect/control_message.hpp), add_to_timer. address: node to which the routing tables take the
-        message first, if any. hops: output ports from there on, at most 16. The reply has the value that was read, or
-        the value after a write, and the next higher priority, at most 3. A message that reaches no TIC has no reply.
-        Raises ConfigError if 16 messages already wait at the terminal.
+        operation: read_table, write_table (number: the entry's destination node), read_register, write_register
+        (number: see kernels/routers/sconnect/control_message.hpp), add_to_timer. address: node to which the routing
+        tables first take the message; None: the message starts with the hops. hops: output ports that the message then
+        takes, at most 16. The reply has the value that was read, or the value after a write, and the next higher
+        priority, at most 3. A message that reaches no TIC has no reply. Raises ConfigError if 16 messages already wait
+        at the terminal.
 
-        Requests of one priority whose hops form a cycle can deadlock: they fill its queues and block all later
-        messages. ``Network.check`` and runs report this. Hops along a tree, or few requests at a time, avoid it. At
-        priority 3, replies have the priority of requests, so requests and replies routed by tables can deadlock, too.
+        Requests of one priority whose hops form a cycle can deadlock: they fill the queues along the cycle and block
+        all later messages. ``Network.check`` and runs report this. Hops along a tree, or few requests at a time, avoid
+        it. At priority 3, replies have the priority of requests, so requests and replies routed by tables can deadlock,
+        too.
         """
         if not self.send_controls(terminal, [Request(operation, number, value, address, hops, priority, tag)]):
             raise ConfigError(f"the mailbox of terminal {terminal} is full (16 messages). Step the network first.")
@@ -74,12 +76,14 @@ class Fabric(WritableRegisters):
     def priorities(self, terminal: int, packets: Sequence[int]) -> list[int]:
         """Returns the priorities of a terminal's packets, given by their numbers (S-Connect, 2.3).
 
-        In a trace, as if each packet were a single message; quads have ``host.quad_priority``."""
+        In a trace, the priority of packets of one message; packets of four messages (quads) have
+        ``host.quad_priority``."""
         return self._call("priorities", terminal=terminal, packets=list(packets))
 
     def set_addresses(self, addresses: Sequence[int]) -> Self:
-        """With ``routing.tables = "none"``, sets the address that hosts use for each terminal: the number of its node
-        in the routing tables. The default is flitlab's numbering of the nodes."""
+        """Sets the address that hosts use to send to each terminal; only with ``routing.tables = "none"``, where
+        software in the fabric loads the routing tables. The address is the number of the terminal's node in the tables.
+        The default is flitlab's numbering of the nodes."""
         if any(a < 0 for a in addresses):
             raise ConfigError("addresses must not be negative.")
         self._call("set_addresses", addresses=list(addresses))

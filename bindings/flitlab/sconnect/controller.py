@@ -19,10 +19,11 @@ class BringUpError(RuntimeError):
 class Controller:
     """The controlling computer at a terminal: sends requests, many at once, and waits for their replies.
 
-    window: outstanding requests, at most. patience: cycles without any reply after which outstanding requests count as
+    window: limit of outstanding requests. patience: cycles without any reply after which outstanding requests count as
     lost; None: three times the longest round trip so far plus 300 (a channel takes up to 60 cycles, the slowest replies
-    several times that). Messages have one of 256 tags. The tag of a lost request is used again after 128 more requests
-    were lost; an even later reply is then mistaken for the reply to another request with the same number.
+    several times that). Each request carries one of 256 tags, which its reply repeats, so that replies find their
+    requests. The tag of a lost request is used again after 128 more requests were lost. A reply that arrives even later
+    is mistaken for the reply to another request if both have the same ``number``.
     """
 
     def __init__(self, net: Network, terminal: int, window: int = 128, patience: int | None = None):
@@ -32,7 +33,8 @@ class Controller:
         self.fabric = Fabric(net)
         self.messages = self.lost = self.longest = 0
         self._free = list(range(TAGS))  # tags
-        self._lost_tags: dict[int, None] = {}  # tags of lost requests, whose replies may still come
+        # Tags of lost requests, in the order of their loss; their replies may still come.
+        self._lost_tags: dict[int, None] = {}
 
     def exchange(self, requests: Iterable[Request]) -> list[Reply | None]:
         """Sends requests, in any order, and returns their replies in the order of the requests; None for a lost one.
@@ -79,7 +81,7 @@ class Controller:
 
     def _send(self, waiting: list, outstanding: dict) -> int:
         """Sends waiting requests within the window. Returns how many the mailbox accepted."""
-        # assume that replies to the requests lost longest ago no longer come
+        # reuse the tags of the requests lost longest ago; their replies are assumed not to come any more
         while len(self._free) + len(outstanding) < self.window:
             tag = next(iter(self._lost_tags))
             del self._lost_tags[tag]

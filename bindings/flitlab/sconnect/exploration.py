@@ -10,11 +10,13 @@ from flitlab.sconnect.console import Request
 from flitlab.sconnect.controller import BringUpError, Controller
 
 PORTS, SERIAL, VIRTUAL_CHANNELS = 6, 4, 2
-# Hops of a path, one fewer than possible, so that another hop can reach the TIC behind a port.
+# Limit of hops in a path to a TIC: one fewer than a message can have, so that one more hop can reach the TIC behind a
+# port.
 MOST_HOPS = 15
 NO_ADDRESS = 0xFFFF
-FIRST_MARK = 0x4000  # larger addresses are never stations or table entries: fabrics have at most 16384 nodes
-# Registers (kernels/routers/sconnect/control_message.hpp).
+# Addresses from here on are never those of stations or table entries, because fabrics have at most 16384 nodes.
+FIRST_MARK = 0x4000
+# Numbers of the registers that the explorer uses (kernels/routers/sconnect/control_message.hpp).
 REGISTER = {"ports": 0, "came_by": 1, "address": 2, "enabled": 3}
 
 
@@ -39,11 +41,11 @@ class FabricMap:
     # (TIC, port) -> (TIC, port) at the far end
     links: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
     hosts: list[list[int]] = field(default_factory=list)  # [TIC] ports with a host
-    # (TIC, port) that are wired, without a reply from the far end
+    # (TIC, port) of ports with a wire but without a reply from the far end
     silent: list[tuple[int, int]] = field(default_factory=list)
-    off: list[tuple[int, int]] = field(default_factory=list)  # (TIC, port) that were switched off
-    ways: list[HopPath] = field(default_factory=list)  # [TIC] path to it
-    stations: list[int] = field(default_factory=list)  # [address during exploration] TIC
+    off: list[tuple[int, int]] = field(default_factory=list)  # (TIC, port) of ports that were switched off
+    ways: list[HopPath] = field(default_factory=list)  # [TIC] path by which messages reach it
+    stations: list[int] = field(default_factory=list)  # [address that the explorer gave to a station] TIC
     node_of: list[int | None] = field(default_factory=list)  # [TIC] node; None: part of a switch
     nodes: list[list[int]] = field(default_factory=list)  # [node] TICs
 
@@ -83,7 +85,7 @@ class _Explorer:
     def __init__(self, controller: Controller):
         self.ask = controller
         self.map = FabricMap()
-        self.parent: list[tuple[int, int] | None] = []  # [TIC] TIC and port from which it was found
+        self.parent: list[tuple[int, int] | None] = []  # [TIC] (TIC, port) from which it was found
         self.open: list[list[int]] = []  # [TIC] ports that lead to TICs and are switched on
         self._mark = 0
 
@@ -100,7 +102,8 @@ class _Explorer:
         return self.map
 
     def _marks(self, count: int) -> list[int]:
-        """Returns addresses that are not stations and were not used at this distance or the one before."""
+        """Returns ``count`` addresses to mark TICs with. Stations do not have them, and TICs at this distance or the
+        previous one were not marked with them."""
         marks = [FIRST_MARK + (self._mark + i) % (NO_ADDRESS - FIRST_MARK) for i in range(count)]
         self._mark += count
         return marks
@@ -138,7 +141,8 @@ class _Explorer:
         return found
 
     def _switch_off(self, ports: list[tuple[int, int]]) -> None:
-        """Switches off ports without a reply from the far end, because their messages would be sent again and again."""
+        """Switches off ports without a reply from the far end, because messages sent through them would be repeated
+        without end."""
         self.map.silent += ports
         for tic in {tic for tic, _ in ports}:
             self.open[tic] = [p for p in self.open[tic] if (tic, p) not in ports]
@@ -163,7 +167,8 @@ class _Explorer:
         return list(range(first, self.map.tics))
 
     def _shorten(self, level: list[int]) -> None:
-        """Shortens paths that are too long to explore further: makes the TIC from which each was found a station."""
+        """If the paths in ``level`` are too long for further hops, makes the TICs from which these TICs were found
+        stations, so that paths start there."""
         fabric = self.map
         stations: dict[int, int] = {}
         for tic in level:

@@ -30,7 +30,8 @@ def fitting(recorder: Recorder, whole: str) -> tuple[str, int]:
 
 
 def output_of(recorder: Recorder, whole: str, name: str) -> dict[str, Any]:
-    """Returns the output by MIME type. name: the view's ``replay``. whole: all kept frames, packed."""
+    """Returns the cell's output by MIME type. name: the view's ``replay``, by which a running widget finds the output.
+    whole: all kept frames, packed."""
     text, frames = fitting(recorder, whole)
     experiment, last = recorder.network.experiment, recorder.last
     first, about = last - frames + 1, f"A replay of {experiment.name}"

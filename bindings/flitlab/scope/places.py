@@ -63,8 +63,8 @@ def _line(coordinates: list[list[int]]) -> Positions:
 
 
 def _grid(coordinates: list[list[int]]) -> tuple[Positions, str]:
-    """Draws two dimensions as a grid and three as planes. With more, odd dimensions put such grids side by side, even
-    dimensions above one another."""
+    """Draws two dimensions as a grid and three as planes. With more than three, odd dimensions put such grids side by
+    side, even dimensions above one another."""
     dimensions = len(coordinates[0])
     extent = [max(c[d] for c in coordinates) + 1 for d in range(dimensions)]
     if dimensions == 3:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from flitlab.network import Network
 
-MOST_AT_ONCE = 200  # frames per answer
+MOST_AT_ONCE = 200  # limit of the frames in one answer to the front end
 RECORDED_TO_SAVE = 100  # cycles that save() records if none are recorded
 
 
@@ -52,7 +52,7 @@ class Recorded:
             raise ConfigError(f"step({shown(cycles)}): the number of cycles must be a whole number from 0.")
         in_step = self._recorder.in_step()
         frames = self._recorder.step(cycles)
-        # in_step: no other caller has stepped the network since the last frame
+        # in_step() is true if no other caller has stepped the network since the last frame
         self._follow(frames if in_step and cycles <= MOST_AT_ONCE else None)
         return self
 

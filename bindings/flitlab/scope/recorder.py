@@ -28,8 +28,10 @@ DRAWN = 1024  # largest number of drawn routers; of a larger network, a region i
 WINDOW = 300  # kept frames; fewer with more than KEPT routers, so that a page stays below about 10 MB
 KEPT = 200
 MOST_FRAMES = 2**32 - 1
-NOT_IN_ROWS = ("name", "note", "capacity")  # texts, which have a separate list in frames; constants
-COLUMNS = [f.name for f in fields(VirtualChannel) if f.name not in NOT_IN_ROWS]  # of a row, after router, port and VC
+# Fields that rows of frames omit: texts, which frames store in a separate list, and the constant capacity.
+NOT_IN_ROWS = ("name", "note", "capacity")
+# Columns of a row after router, port and VC.
+COLUMNS = [f.name for f in fields(VirtualChannel) if f.name not in NOT_IN_ROWS]
 KINDS = ["created", "injected", "arrived", "routed", "vc_granted", "switch_granted", "delivered"]
 
 
@@ -44,7 +46,7 @@ class Recorder:
         self.routers, self._note = _region(network, routers)
         window = window or WINDOW * KEPT // max(KEPT, len(self.routers))
         self._core = _core.Recorder(network._core, self.routers, window)
-        self._fast: Network | None = None  # the same network without events
+        self._fast: Network | None = None  # copy of the network that runs without tracing, for skip()
         self._meta = self._constant_data(window)
 
     def restart(self) -> None:
@@ -62,8 +64,8 @@ class Recorder:
         return self._core.steps(cycles)
 
     def skip(self, cycles: int, seconds: float = math.inf) -> None:
-        """Advances with the fast engine, without frames, and begins a new recording there. seconds: approximate
-        limit of the time, at which it stops early."""
+        """Advances with the fast engine, without frames, and begins a new recording at the cycle reached. seconds:
+        approximate limit of the time; the advance stops early when it is reached."""
         from flitlab.network import Network
 
         if self._fast is None:
@@ -98,7 +100,7 @@ class Recorder:
         self._core.inspected = routers
 
     def inspection(self, router: int) -> str:
-        """Returns the whole state of a router and its texts in the machine's terms, now: a JSON object."""
+        """Returns the whole state of a router and its texts in the machine's terms, now: as a JSON object."""
         return self._core.inspection(router)
 
     def state(self) -> dict[str, Any]:
@@ -128,7 +130,7 @@ class Recorder:
 
 
 def _region(network: Network, chosen: Iterable[int] | None) -> tuple[list[int], str]:
-    """Returns the routers to draw, and a note if these are not all."""
+    """Returns the routers to draw, and a note for the user if some routers are not drawn."""
     count = int(network.experiment.derived()["routers"])
     if chosen is not None:
         routers = sorted(set(chosen))

@@ -24,7 +24,7 @@ from flitlab.scope.recorder import Recorder, packed
 if TYPE_CHECKING:
     from flitlab.network import Network
 
-MOST_SECONDS = 0.5  # longest answer without frames: how soon a user can stop
+MOST_SECONDS = 0.5  # longest time without an answer when no frames are recorded; a user can stop the run this soon
 SETTINGS = ("traffic.load", "traffic.pattern", "routing.algorithm")
 
 
@@ -73,10 +73,10 @@ class View(Recorded, anywidget.AnyWidget):
         content = output_of(self._recorder, self.recording, self.replay)
         display(content, raw=True, display_id=self.replay, update=update)
 
-    # Messages.
+    # Messages to and from the front end.
 
     def _send_frames(self, frames: str, more: bool = False) -> None:
-        """more: the request was for more frames than one answer has."""
+        """Sends frames to the front end. more: the request was for more frames than fit in this answer."""
         state = json.dumps({"more": more, **self._recorder.state()})
         self._send_json(f'{{"frames":{frames},{state[1:]}')
 
@@ -110,7 +110,7 @@ class View(Recorded, anywidget.AnyWidget):
         elif command == "set":
             changes = {k: v for k, v in message.get("changes", {}).items() if k in SETTINGS}
             self._new_network(changes)
-        elif command == "reset":  # the same network, at cycle 0 again
+        elif command == "reset":  # start the same network again at cycle 0
             self.network.go_on_from(type(self.network)(self.network.experiment))
             recorder.restart()
             self._send_recording()

@@ -16,7 +16,7 @@ from flitlab.t3e.console import BarrierRegister as BarrierRegister
 from flitlab.t3e.console import Machine as Machine
 
 CLOCK_MHZ = 75.0  # router clock; section 1
-LINK_MB_PER_S = 600.0  # one 64-bit word per clock
+LINK_MB_PER_S = 600.0  # bandwidth of a link: one 64-bit word per clock
 # PEs -> nodes in X, Y, Z. Section 1 gives the largest two; the sides of the smaller ones are within a factor of two.
 SHAPES = {
     8: (2, 2, 2), 16: (2, 4, 2), 32: (4, 4, 2), 64: (4, 4, 4), 128: (8, 4, 4), 256: (8, 8, 4), 512: (8, 8, 8),
@@ -114,9 +114,10 @@ class MachineReport:
 
     pes: tuple[Pe, ...]
     pairs: int
-    adaptive_pairs: int  # pairs whose packets may adapt
-    hopping_pairs: int  # pairs whose packets make an initial or a final hop
-    stopped: tuple[tuple[int, int], ...]  # pairs of nodes that lose packets at a dateline, on set 1
+    adaptive_pairs: int  # number of pairs of PEs whose packets may take adaptive channels
+    hopping_pairs: int  # number of pairs of PEs whose packets make an initial or a final hop
+    # Pairs of nodes whose packets are lost at a dateline, because they arrive there on virtual-channel set 1.
+    stopped: tuple[tuple[int, int], ...]
     separated: tuple[tuple[int, int], ...]  # pairs of nodes that are not connected
     circle: str  # a cycle of virtual channels that can wait for one another; "" if the tables are free of deadlock
 
@@ -134,12 +135,13 @@ def machine(experiment: Experiment) -> MachineReport:
 
 @dataclass(frozen=True)
 class VcTable:
-    """Virtual channel (0 or 1) on which packets enter a direction: ``bits[source][destination]``, or
-    ``bits[source][destination % 8]`` if the table is limited to 8 entries. Packets that pass through the dateline must
-    start on 0, so the entries that they use must be 0.
+    """Table of the virtual channel (0 or 1) on which packets enter one direction of a ring:
+    ``bits[source][destination]``, or ``bits[source][destination % 8]`` if the table is limited to 8 entries. Packets
+    that pass through the dateline must start on 0, so the entries that they use must be 0.
 
-    odd: half-way routes from odd sources take this direction, and the dateline is the last node; otherwise half-way
-    routes from even sources take it, and the dateline is node 0."""
+    odd: if true, half-way routes (half of the ring long, so that both directions are shortest) from odd sources take
+    this direction, and the dateline is at the last node. Otherwise half-way routes from even sources take it, and the
+    dateline is at node 0."""
 
     bits: tuple[tuple[int, ...], ...]
     odd: bool = False
@@ -149,8 +151,9 @@ class VcTable:
         return len(self.bits)
 
     def balance(self, subring: int | None = None) -> tuple[float, float]:
-        """Returns average and maximum over the links of |VC0 routes - VC1 routes| / most routes on any link, if every
-        node sends one packet to every other node of its subring (default: of the ring)."""
+        """Returns the imbalance (average and maximum over links): |routes on VC 0 - routes on VC 1| of a link, divided
+        by the number of routes on the busiest link. Every node sends one packet to every other node of its subring
+        (default: the ring)."""
         return tuple(call_tool("t3e", "vc_balance", table=self.bits, half_way=1 + self.odd, last=bool(self.odd),
                                subring=subring or self.ring))
 

@@ -1,9 +1,9 @@
 """Boot of a Cray T3E whose registers are all zero, from one of its PEs, over the special network.
 
 Sources: Scott and Thorson, "The Cray T3E Network", section 8; manual HMM-146-0, Direction Assignments, Special Routing
-and Direction Order Routing. Boot first writes R_ORIENT, which determines the + ports; before that, packets by deltas
-would be misrouted over links that join like ports. Then it explores the machine: for every link of every known node it
-reads R_SW at the far end. Broken and open links do not answer.
+and Direction Order Routing. Boot first writes R_ORIENT, which determines the + ports; before that, the special packets,
+which are routed by hop counts (deltas), would be misrouted over links that join two + or two - ports. Then it explores
+the machine: for every link of every known node it reads R_SW at the far end. Broken and open links do not answer.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ def pack_place(place: Place) -> int:
 
 def logical_number(place: Place, shape: Place, number_format: int) -> int:
     """Returns the logical PE number in one of the three formats of the manual's Table 6, for machines of any shape.
-    From the highest digit on: 1: Y without its lowest bit, Z, the lowest bit of Y, X; 2: Z, Y, X; 3: Y, Z, X."""
+    Digits of the number, highest first, by format. 1: Y without its lowest bit, Z, the lowest bit of Y, X. 2: Z, Y, X.
+    3: Y, Z, X."""
     (x, y, z), (kx, ky, kz) = place, shape
     if number_format == 1:
         return ((y // 2 * kz + z) * 2 + y % 2) * kx + x
@@ -49,7 +50,8 @@ class Boot:
     clocks: int
     packets: int
     lost: int  # packets lost at open and broken links
-    broken_links: tuple[tuple[Place, int], ...]  # links between two nodes that answer: a node and a direction
+    # Broken links between two nodes that answer, each as (place of one node, direction).
+    broken_links: tuple[tuple[Place, int], ...]
     dead_nodes: tuple[Place, ...]
 
 
@@ -161,7 +163,7 @@ def boot(network: Network, node: int = 0, number_format: int | None = None, orie
 
 
 def _registers(registers: dict[str, int], lut: list[int]) -> dict[str, int]:
-    """Returns the register values for a node: routing tables first, numbers last."""
+    """Returns the register values for a node in the order of writing: routing tables first, the node's numbers last."""
     values = {f"R_NET_LUT{i}": tag for i, tag in enumerate(lut)}
     values |= {f"R_CHAN{i}": registers[f"R_CHAN{i}"] for i in range(6)}
     values |= {f"R_VCSEL{i}": registers[f"R_VCSEL{i}"] for i in range(6)}

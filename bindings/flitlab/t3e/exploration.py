@@ -21,7 +21,7 @@ DIRECTIONS = tuple((dim, sign) for sign in (1, -1) for dim in range(3))  # +X +Y
 LEGS = range(6)  # legs of a packet's path: primary X Y Z, secondary X Y Z
 MOST_HOPS = 64  # bound on an unknown path back, and on the propagation of R_ORIENT
 Deltas = tuple[int, ...]
-Ways = dict[tuple[int, int], Deltas]  # paths, by the leg at one end and its sign
+Ways = dict[tuple[int, int], Deltas]  # shortest known paths, by (leg, sign) of the hop at one end of the path
 
 
 def pack_deltas(deltas: Sequence[int]) -> int:
@@ -34,9 +34,9 @@ class Node:
     """A node, with the explorer's knowledge of it."""
 
     links: list[Node | None] = field(default_factory=lambda: [None] * 6, repr=False)
-    ways: Ways = field(default_factory=dict)  # paths from the explorer, by the last leg
-    ways_back: Ways = field(default_factory=dict)  # paths to the explorer, by the first leg
-    distance: int = 0  # hops from the explorer, ignoring the order of legs
+    ways: Ways = field(default_factory=dict)  # paths from the explorer to this node, by the leg of the last hop
+    ways_back: Ways = field(default_factory=dict)  # paths from this node to the explorer, by the leg of the first hop
+    distance: int = 0  # hops from the explorer, without the restriction on the order of legs
     place: Place = (0, 0, 0)  # X, Y and Z of its physical number
 
     @property
@@ -57,7 +57,7 @@ class Explorer:
         self.hop = e["special.router_delay"]
         self.ends = e["router.source_delay"] + e["router.destination_delay"]
         self.root = Node(ways={(-1, 0): (0,) * 6}, ways_back={(6, 0): (0,) * 6})
-        self.known: dict[int, Node] = {}  # nodes, by the number in their R_SW
+        self.known: dict[int, Node] = {}  # known nodes, by the number that the explorer wrote into their R_SW
 
     def put(self, way: Sequence[int], register: str, value: int) -> None:
         self.machine.special_put(self.node, way, register, value)
@@ -67,8 +67,8 @@ class Explorer:
         self.network.step(2 + self.ends + self.hop * sum(map(_hops, ways)))
 
     def ask(self, way: Deltas, way_back: Deltas | None, register: str) -> int | None:
-        """Returns a register at the end of a path; None without an answer. If `way_back` is None, a known node answers
-        by the path that its R_SGET_RTRN holds already."""
+        """Returns a register of the node at the end of a path, or None if no answer arrives. way_back: path of the
+        answer; None: the path that the R_SGET_RTRN of a known node already holds."""
         if way_back:
             self.put(way, "R_SGET_RTRN", pack_deltas(way_back))
         ticket = self.machine.special_get(self.node, way, register)
@@ -88,8 +88,8 @@ class Explorer:
                            "its R_SW. No other software may use the special network during boot.")
 
     def follow(self, node: Node, direction: int) -> bool | None:
-        """Reads R_SW over a link. Returns whether a node, known or new, answers; None if that is undecided because no
-        path of six legs leads there or back over the link."""
+        """Reads R_SW over a link. Returns whether a node, known or new, answers at the far end. Returns None if the
+        link cannot be tested, because no known path of six legs leads over it to the far end or back."""
         way = _shortest(_extend(node.ways, direction))
         way_back = _shortest(_extend(node.ways_back, opposite(direction), back=True))
         answer = self.ask(way, way_back, "R_SW") if way else None
@@ -103,7 +103,7 @@ class Explorer:
         return True
 
     def learn_ways(self, nodes: Iterable[Node]) -> None:
-        """Propagates paths: a node's path with one more hop is a path of its neighbour."""
+        """Extends the known paths: a path to a node, plus one hop, is a path to the node's neighbour."""
         waiting = deque(nodes)
         while waiting:
             node = waiting.popleft()
@@ -124,7 +124,7 @@ class Explorer:
         """Tries all links, nearest first. Retries undecided links as more paths become known."""
         self.name(self.root)
         untried = deque((self.root, direction) for direction in range(6))
-        postponed = 0  # undecided links in a row
+        postponed = 0  # number of links in a row that could not be tested
         while postponed < len(untried):
             node, direction = untried.popleft()
             if node.links[direction]:
@@ -205,8 +205,8 @@ def opposite(direction: int) -> int:
 
 
 def _extend(ways: Ways, direction: int, back: bool = False) -> Ways:
-    """Returns the paths with one more hop at the end, or (`back`) at the start. A leg cannot follow a later leg, nor
-    have hops of both signs."""
+    """Returns the paths with one more hop at the end, or (`back`) at the start. Omits paths that a packet cannot take:
+    legs must be in order, and all hops of a leg have the same sign."""
     dim, sign = DIRECTIONS[direction]
     longer: Ways = {}
     for (leg, leg_sign), deltas in ways.items():
@@ -221,7 +221,7 @@ def _extend(ways: Ways, direction: int, back: bool = False) -> Ways:
 
 
 def _improve(ways: Ways, others: Ways) -> bool:
-    """Takes over shorter paths. Returns whether there were any."""
+    """Replaces paths in ``ways`` by shorter ones in ``others``. Returns whether any path was replaced."""
     better = {end: way for end, way in others.items() if end not in ways or _hops(way) < _hops(ways[end])}
     ways.update(better)
     return bool(better)

@@ -51,8 +51,8 @@ function circle(count) {
   return Array.from({ length: count }, (_, i) => [radius * Math.sin((2 * Math.PI * i) / count), radius * Math.cos((2 * Math.PI * i) / count)]);
 }
 
-// Draws two dimensions as a grid and three as planes. With more, odd dimensions put such grids side by side, even
-// dimensions above one another.
+// Draws two dimensions as a grid and three as planes. With more than three, odd dimensions put such grids side by side,
+// even dimensions above one another.
 function grid(all) {
   const dimensions = all[0].length;
   const extent = all[0].map((_, d) => Math.max(...all.map((c) => c[d])) + 1);

@@ -1,15 +1,15 @@
 // Worker that runs the core. It answers the scope's messages as a notebook's kernel does
 // (bindings/flitlab/scope/widget.py), and runs the points of a curve. `core`: the functions of core.cpp.
 
-const MOST_AT_ONCE = 200; // frames per answer
+const MOST_AT_ONCE = 200; // limit of the frames in one answer
 
 class Kernel {
   constructor(core) {
     this.core = core;
   }
 
-  // Returns the answer to a message, for the scope. `begin` and `set` make a new network; if it is invalid, the old one
-  // stays.
+  // Returns the answer to a message from the scope (the animated drawing of the network). The messages `begin` and
+  // `set` make a new network; if its configuration is invalid, the old network stays.
   answer(message) {
     const cycles = Math.max(1, Math.floor(message.cycles ?? 1));
     switch (message.do) {
@@ -20,7 +20,7 @@ class Kernel {
       case "reset": return this.anew(this.call("reset"));
       case "inspect": return this.call("inspect", message.router);
       case "hash": return { ...this.call("hash"), of: message.of };
-      default: return null; // "keep" has a meaning only in a notebook
+      default: return null; // the message "keep", which saves the recording in a notebook, has no effect here
     }
   }
 

@@ -5,7 +5,8 @@
 
 namespace flitlab {
 
-/// Checks conditions between parameters of the adaptive router. Throws ConfigError for the first that fails.
+/// Checks the conditions between parameters of the adaptive router. Throws ConfigError for the first condition that
+/// fails.
 void check_adaptive(const Experiment& experiment);
 
 }  // namespace flitlab

@@ -59,7 +59,7 @@ void AdaptivePlan::set_priorities(const Experiment& e) {
   const std::vector<u32> weights = e.ints(adaptive::param::router.priorities);
   const std::vector<u32> below = cumulative_thresholds({weights.begin(), weights.end()});
   t.priorities = static_cast<u32>(weights.size());
-  // Priorities behind the last one with a weight are never drawn.
+  // Priorities after the last one with a weight above 0 are never drawn.
   while (weights[t.priorities - 1] == 0) --t.priorities;
   std::copy_n(below.begin(), t.priorities, t.priority_below);
 }
@@ -75,7 +75,8 @@ void AdaptivePlan::set_channels(const Experiment& e) {
     for (u32 p = 0; p < t.channels; ++p)
       if (topology_.peer(r, p).item != kNone) wired_[r] |= 1u << p;
   for (u32 to = 0; to < n; ++to) {
-    const std::vector<u32> hops = hops_from(topology_, to);  // channels exist in both directions
+    // Hops to `to` equal hops from it, because channels exist in both directions.
+    const std::vector<u32> hops = hops_from(topology_, to);
     for (u32 r = 0; r < n; ++r)
       for (u32 set = wired_[r]; set; set &= set - 1) {
         const u32 channel = lowest_bit(set);

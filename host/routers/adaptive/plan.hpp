@@ -1,5 +1,6 @@
 #pragma once
-/// Plan of a network of adaptive routers.
+/// Plan of a network of adaptive routers: the data that do not change during a run (wiring, routes, parameters, layout
+/// of the state), and the host's operations on a state.
 #include "host/plan/plan.hpp"
 #include "host/plan/terminal_plan.hpp"
 #include "kernels/routers/adaptive/state.hpp"
@@ -18,12 +19,12 @@ class AdaptivePlan final : public Plan, public Inspector {
   const StateLayout& layout() const override { return layout_; }
   std::vector<Bound> bounds() const override;
   std::vector<std::pair<std::string, double>> derived() const override;
-  /// Returns "": a message without a buffer is misrouted, so no message waits for a buffer of another router.
+  /// Returns "": a message that finds no buffer is misrouted, so no message waits for a buffer of another router.
   std::string find_deadlock(const std::vector<std::byte>&) const override { return ""; }
   std::string router_name(u32 router) const override { return std::to_string(router); }
   std::string port_name(u32 port) const override;
   const Inspector* inspector() const override { return this; }
-  /// Returns the ports and, as the last entry, the router's buffers, which belong to no port.
+  /// Returns the ports of a router. The last entry is not a port: it has the router's buffers, which all ports share.
   std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
   std::string_view fill_of() const override { return "messages in buffers"; }
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
@@ -35,10 +36,10 @@ class AdaptivePlan final : public Plan, public Inspector {
  private:
   void set_parameters(const Experiment& e);
   void set_priorities(const Experiment& e);
-  /// Sets connected channels, and channels on shortest paths to each router.
+  /// Sets which ports have channels, and which channels are on shortest paths to each router.
   void set_channels(const Experiment& e);
   void set_layout();
-  /// Returns the mean hops of shortest routes of the experiment's packets.
+  /// Returns the mean number of hops of the experiment's packets on shortest routes.
   double mean_hops() const;
   u32 most_buffers() const;
 

@@ -7,14 +7,14 @@ namespace flitlab {
 namespace bgl {
 namespace {
 
-/// Returns the set of all VCs of a node's receivers, as a set of queues.
+/// Returns the VCs of all receivers of a node, as a set of queues.
 u64 vc_bits(const Table& t) {
   u64 bits = 0;
   for (u32 d = 0; d < kDirections; ++d) bits |= ((u64{1} << t.vcs) - 1) << queue_of(d, 0);
   return bits;
 }
 
-/// Returns the descriptors of a queue, by its index among [direction][VC], then the injection FIFOs.
+/// Returns the number of descriptors that a queue can hold. `queue`: index [direction][VC], then the injection FIFOs.
 u32 descriptors_of(const Table& t, u32 queue) {
   return queue < kDirections * t.vcs ? t.ring[queue % t.vcs] : t.injection_ring;
 }
@@ -26,7 +26,7 @@ Check each(std::function<u64(u32 element)> count) {
   return [=](u64 number, u32, u32 element) { return number < count(element); };
 }
 
-/// Returns the set of existing nodes among the 64 of a calendar item.
+/// Returns which of the 64 nodes of a calendar item exist, as bits.
 u64 nodes_of(const Table& t, u32 item) {
   const u32 nodes = std::min(t.routers - 64 * item, 64u);
   return nodes == 64 ? ~u64{0} : (u64{1} << nodes) - 1;
@@ -64,7 +64,7 @@ void add_software(std::vector<Bound>& bounds, const Table& t) {
   bounds.push_back({"terminal.processor.fifo", below(kReceptionFifos)});
 }
 
-/// Returns whether every head that requests a link has a hint bit.
+/// Returns whether every head that requests a link has at least one hint bit, without which it has no direction.
 bool heads_have_hints(const Table& t, const Item<1>& node) {
   for (u64 left = node.at(t.node_fields.control).waiting; left; left &= left - 1) {
     const u32 queue = lowest_bit(left);

@@ -31,7 +31,8 @@ void check_dead_nodes(const Experiment& e) {
                       quoted(e, bgl::param::router.escape_order) + " to \"dimension\", or leave the nodes out.");
 }
 
-/// Throws ConfigError if a node of the root's line or plane is dead: every node of it has to forward packets.
+/// Throws ConfigError if a node of the root's line or plane is dead, because every node of that line or plane has to
+/// forward packets.
 void check_filled(const Experiment& e) {
   const std::vector<u32> dims = e.ints(bgl::param::broadcast.dimensions), shape = e.ints(bgl::param::topology.shape);
   const u32 root = e.u32_of(bgl::param::broadcast.root);
@@ -76,7 +77,8 @@ void check_bgl(const Experiment& e) {
         "router.acks = \"packets\" and router.ack_bytes = 0: token packets need a size. Set router.ack_bytes, or set "
         "router.acks to \"charged\".");
   if (e.flag(bgl::param::router.link_protocol)) {
-    // Time of the packet, and, if acknowledgments are packets, of a full packet just started on the reverse link.
+    // Time of one packet; if acknowledgments are packets, also that of a full packet that has just started on the
+    // reverse link.
     const u32 packets = bgl::has_token_packets(e) ? 2 : 1;
     const u32 round_trip = packets * bgl::kChunkBytes * bgl::kFullPacket + e.u32_of(bgl::param::router.trailer_bytes) +
                            2 * e.u32_of(bgl::param::router.ack_bytes) + e.u32_of(bgl::param::router.gap_bytes) +

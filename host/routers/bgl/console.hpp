@@ -1,5 +1,6 @@
 #pragma once
-/// Console of a Blue Gene/L torus: running CRCs of links and checksums of injection FIFOs, readable between cycles.
+/// Console of a Blue Gene/L torus. Software can read the running CRCs of links and the checksums of injection FIFOs
+/// between cycles.
 #include <map>
 #include <string>
 
@@ -8,10 +9,10 @@
 
 namespace flitlab {
 
-/// Returns the registers of a node: SENT_CRC +x and RECEIVED_CRC +x for every link, INJECTION_SUM 0 for every injection
-/// FIFO. Empty without the link protocol.
+/// Returns the registers of a node by name: SENT_CRC and RECEIVED_CRC for every link ("SENT_CRC +x"), INJECTION_SUM for
+/// every injection FIFO ("INJECTION_SUM 0"). Returns no registers without the link protocol.
 std::map<std::string, u64> bgl_registers(const Engine& engine, const BglPlan& plan, u32 node);
-/// Returns one register of a node. Throws ConfigError if the node has no register of that name.
+/// Returns the value of one register of a node. Throws ConfigError if the node has no register of that name.
 u64 bgl_register(const Engine& engine, const BglPlan& plan, u32 node, const std::string& name);
 
 class BglConsole final : public Console {

@@ -1,6 +1,6 @@
-/// Wait-for graph of a state of a Blue Gene/L torus, for the deadlock search. Its nodes are the receivers' queues.
-/// Links become free by themselves and software takes all arrived packets, so a packet can be blocked permanently only
-/// by a lack of tokens.
+/// Waits-for graph of a state of a Blue Gene/L torus, for the deadlock search. Its members are the queues of the nodes'
+/// receivers. Links become free by themselves, and software takes all packets that arrive, so only a lack of tokens can
+/// block a packet permanently.
 #include "host/plan/deadlock.hpp"
 #include "host/routers/bgl/plan.hpp"
 #include "kernels/routers/bgl/arbitrate.hpp"
@@ -53,14 +53,15 @@ class Search final : public WaitsFor {
   static u32 queue_of(u64 i) { return static_cast<u32>(i % kPerNode); }
   const bgl::Queue& state(u64 i) const { return bgl::queue_at(view_, view_.nodes[node_of(i)], queue_of(i)); }
 
-  /// Returns whether packets or tokens are under way between a sender and the queue at its link's other end.
+  /// Returns whether packets or tokens are in transit between the sender `direction` of node `here` and the queue at
+  /// the other end of its link.
   bool changes_by_itself(const Item<1>& there, const Item<1>& here, u32 receiver, u32 direction, u32 vc) const {
     if (t().protocol) {
       const bgl::LinkSender& sender = bgl::sender_at(view_, here, direction);
       if (sender.oldest != sender.next) return true;
     }
     const auto& f = t().node_fields;
-    if (t().protocol && t().acks) {  // a lost count will be repeated
+    if (t().protocol && t().acks) {  // a token count that was lost will be sent again
       const auto& links = t().link_fields;
       const u8 given = there.at(links.given_back, receiver * t().vcs + vc);
       if (given != here.at(links.taken_back, direction * t().vcs + vc)) return true;
@@ -73,7 +74,8 @@ class Search final : public WaitsFor {
     return t().defer && here.at(f.returned, direction) >> 8 * vc & 0xFF;
   }
 
-  /// Calls `take(direction, vc)` for every pair on which the head of a queue may leave, except links into dead nodes.
+  /// Calls `take(direction, vc)` for every direction and VC by which the head of a queue may leave. Skips links to dead
+  /// nodes.
   template <class F>
   void for_each_way(u64 i, F take) const {
     const auto f = [&](u32 direction, u32 vc) {

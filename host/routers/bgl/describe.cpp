@@ -1,5 +1,5 @@
-/// Description of a node in the paper's terms: names of virtual channels, the packets that their tokens allow, and for
-/// the head of each queue the reason why it has not left.
+/// Description of a node in the paper's terms: names of virtual channels, packets that the tokens of each channel
+/// allow, and for the head of each queue the reason why it has not left.
 #include "host/routers/bgl/plan.hpp"
 #include "host/routers/bgl/reasons.hpp"
 #include "kernels/routers/bgl/tokens.hpp"
@@ -7,7 +7,7 @@
 namespace flitlab {
 namespace {
 
-/// Returns the tokens of a VC and the packets that may enter, by the rules of enterable().
+/// Returns the tokens of a VC, and the packets that may enter the VC by the rules of enterable(), as text.
 std::string tokens_note(const bgl::Table& t, u32 vc, u32 tokens) {
   const std::string count = std::to_string(tokens) + " of " + std::to_string(t.buffer[vc]) + " tokens: ";
   if (tokens < bgl::kFullPacket) return count + "closed";

@@ -12,8 +12,9 @@ namespace {
 
 using bgl::RouteClass;
 
-/// Table of a smaller torus with the dead nodes of a large one: of each run of coordinates without dead nodes it keeps
-/// two, for a source and a destination. Pairs are connected in it in the same way as in the large torus.
+/// Table of a smaller torus that has the dead nodes of a large one. Of each run of coordinates without dead nodes it
+/// keeps two, one for a source and one for a destination. Two nodes of it are connected if and only if the
+/// corresponding nodes of the large torus are.
 struct Sketch {
   Sketch(const bgl::Table& table, const Topology& whole) : t(table) {
     std::vector<u32> shape;
@@ -45,18 +46,18 @@ struct Sketch {
   }
 
   bgl::Table t;
-  std::vector<std::vector<u32>> kept;  ///< [dims] kept coordinates
-  std::vector<u32> address, node;      ///< [node] its address; its number in the large torus
+  std::vector<std::vector<u32>> kept;  ///< [dims] coordinates of the large torus that the sketch keeps
+  std::vector<u32> address, node;      ///< [node] address in the sketch; number in the large torus
 };
 
 using Pair = std::pair<u32, u32>;
 
-/// Returns the pairs of live nodes of a sketch whose ordered route may be blocked in all directions: a dead node is on
-/// one of the lines that the route follows.
+/// Returns the pairs of live nodes of a sketch between which the dimension-ordered route may be blocked in all
+/// directions: a dead node is on one of the lines that the route follows.
 std::vector<Pair> doubtful_pairs(const Sketch& sketch) {
   const bgl::Table& t = sketch.t;
   const u32 nodes = static_cast<u32>(sketch.address.size());
-  std::vector<u32> same[3];  // `[dim][node]`: set of dead nodes with its coordinate
+  std::vector<u32> same[3];  // `[dim][node]`: dead nodes with the same coordinate as the node (bits)
   for (u32 d = 0; d < 3; ++d)
     for (u32 a : sketch.address) {
       u32 set = 0;
@@ -76,10 +77,10 @@ std::vector<Pair> doubtful_pairs(const Sketch& sketch) {
   return pairs;
 }
 
-/// Sets the directions in which blocked packets may leave the layers of dead nodes without waiting in a cycle.
-/// `side[dim]`
-/// 0: to the nearer end of a block of adjacent layers with dead nodes; 1 or 2: plus or minus through the whole block,
-/// or directly to an adjacent layer without dead nodes.
+/// Sets the directions in which blocked packets may leave the layers of dead nodes so that they do not wait for one
+/// another in a cycle. A layer is the set of nodes with one coordinate in a dimension. `side[dim]` 0: packets leave to
+/// the nearer end of a block of adjacent layers with dead nodes. 1 or 2: they leave in the plus or minus direction
+/// through the whole block, or directly to an adjacent layer without dead nodes.
 void set_exits(bgl::Table& t, const u32 (&side)[3]) {
   for (u32 i = 0; i < t.dead_count; ++i) {
     t.exits[i] = 0;
@@ -91,14 +92,14 @@ void set_exits(bgl::Table& t, const u32 (&side)[3]) {
       u32 up = 0, down = 0;
       while (up < k && has_dead((at + up) % k)) ++up;
       while (down < k && has_dead((at + k - down) % k)) ++down;
-      if (up == k) continue;  // all layers have dead nodes: no exit in this dimension
+      if (up == k) continue;  // every layer has dead nodes: no exit in this dimension
       const u32 nearer = u32{up <= down} | u32{down <= up} << 1, beside = u32{up == 1} | u32{down == 1} << 1;
       t.exits[i] |= static_cast<u8>((side[d] ? side[d] | beside : nearer) << 2 * d);
     }
   }
 }
 
-/// Returns the pair with the worst RouteClass, and that RouteClass.
+/// Returns the pair whose best route has the worst RouteClass, and that RouteClass.
 std::pair<Pair, RouteClass> worst_pair(const Sketch& sketch, const std::vector<Pair>& pairs) {
   std::pair<Pair, RouteClass> worst{{}, RouteClass::kAny};
   for (const Pair& p : pairs) {
@@ -109,7 +110,7 @@ std::pair<Pair, RouteClass> worst_pair(const Sketch& sketch, const std::vector<P
   return worst;
 }
 
-/// Throws the ConfigError for a pair that dead nodes disconnect.
+/// Throws a ConfigError that names a pair of nodes that dead nodes disconnect.
 [[noreturn]] void reject_pair(const Sketch& sketch, const Topology& topology, const Pair& pair) {
   const u32 from = sketch.address[pair.first], to = sketch.address[pair.second];
   u32 in_the_way = 0;
@@ -138,7 +139,7 @@ std::pair<Pair, RouteClass> worst_pair(const Sketch& sketch, const std::vector<P
                                     "along a dimension."));
 }
 
-/// Returns hint bits as in a packet's header: x+ x- y+ y- z+ z-.
+/// Returns hint bits as text, in the order of a packet's header: x+ x- y+ y- z+ z-.
 std::string shown_hints(u32 written) {
   std::string text;
   for (u32 b = 6; b-- > 0;) text += written >> b & 1 ? '1' : '0';

@@ -1,5 +1,5 @@
 #pragma once
-/// Dead nodes of a Blue Gene/L torus, and the hint bits that software sets to avoid them or as configured.
+/// Dead nodes of a Blue Gene/L torus, and hint bits: those that software sets to avoid dead nodes, and configured ones.
 #include <string>
 #include <vector>
 
@@ -9,15 +9,15 @@
 
 namespace flitlab {
 
-/// Returns a topology without the links from and to some nodes.
+/// Returns a topology without the links from and to the given nodes.
 Topology without_nodes(Topology topology, const std::vector<u32>& nodes);
 
-/// Enters dead nodes into a table that is complete otherwise. Returns warnings. Throws ConfigError if some live nodes
-/// cannot reach one another.
+/// Adds dead nodes to a table that is otherwise complete. Returns warnings. Throws ConfigError if two live nodes cannot
+/// reach each other.
 std::vector<std::string> set_dead_nodes(bgl::Table& table, const Topology& topology, const std::vector<u32>& nodes);
 
-/// Returns `routing.hints` sorted by addresses, and adds to `warnings`. `table` must contain the dead nodes. Throws
-/// ConfigError for hint bits that cannot lead to the destination.
+/// Returns the hint bits of `routing.hints`, sorted by addresses, and adds warnings about them to `warnings`. `table`
+/// must already contain the dead nodes. Throws ConfigError for hint bits that cannot lead to the destination.
 std::vector<bgl::GivenHints> read_hints(const Experiment& experiment, const Topology& topology, const bgl::Table& table,
                                         std::vector<std::string>& warnings);
 

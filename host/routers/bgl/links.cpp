@@ -1,4 +1,5 @@
-/// Link protocol of a Blue Gene/L torus: parameters, and comparison of the running CRCs of each link's ends.
+/// Link protocol of a Blue Gene/L torus: its parameters, and a comparison of the running CRCs at both ends of each
+/// link.
 #include <bit>
 #include <cmath>
 
@@ -13,7 +14,8 @@ namespace {
 
 constexpr double kHeaderBytes = 8;
 
-/// Returns the probability that an error hits at least one of `bytes` bytes, times 2^32.
+/// Returns the threshold of 32-bit draws for the event that an error hits at least one of `bytes` bytes. `rate`: errors
+/// per byte.
 u32 threshold(double rate, double bytes) {
   return static_cast<u32>(std::min(-std::expm1(bytes * std::log1p(-rate)) * 4294967296.0, 4294967295.0));
 }
@@ -50,7 +52,8 @@ std::map<std::string, double> BglPlan::figures(const CounterShard&, const std::v
       if (peer.item == kNone) continue;
       const bgl::LinkReceiver& there = bgl::receiver_at(view, nodes[peer.item], peer.port);
       const bgl::LinkSender& here = bgl::sender_at(view, nodes[n], d);
-      u32 crc = here.crc;  // plus accepted packets whose acknowledgment is under way
+      // The receiver's CRC also includes packets that it has accepted and whose acknowledgment is in transit.
+      u32 crc = here.crc;
       for (u8 i = here.oldest; i != there.expected; ++i) {
         const Packet& packet = bgl::kept_at(view, nodes[n], d, i).packet;
         if (!(packet.tag & bgl::kNotValid)) crc = bgl::add_to_crc(crc, bgl::content_of(packet));

@@ -17,7 +17,7 @@
 namespace flitlab {
 namespace {
 
-/// Returns one group of terminals that send to one another: the live nodes. Empty if all nodes are live.
+/// Returns one group of terminals that send to one another: the live nodes. Returns no groups if all nodes are live.
 TerminalPlan::Groups groups_of(u32 nodes, const std::vector<u32>& dead) {
   if (dead.empty()) return {};
   TerminalPlan::Groups groups(1);
@@ -68,8 +68,8 @@ void BglPlan::set_layout() {
   node.add_fields(t.injection_fields, t);
   if (t.protocol) node.add_fields(t.link_fields, t);
   node.finish();
-  // An odd number of cache lines: at an even distance the first lines of all nodes would share a fraction of the cache
-  // sets.
+  // A node's size is an odd number of cache lines. With an even number, the first lines of all nodes would share a part
+  // of the cache's sets.
   if (node.item_bytes % 128 == 0) node.item_bytes += 64;
 
   ItemKind& terminal = add_kind(layout_, "terminal", t.terminals);
@@ -86,9 +86,10 @@ void BglPlan::set_layout() {
 
 namespace {
 
-/// Returns the fraction of a node's uniform packets that cross the busiest link of a ring of k nodes, summed over the
-/// ring's nodes. A node h hops before the link uses it for all destinations farther away. Of the half-way packets half
-/// use it; with register ties, those of half of the nodes, rounded up.
+/// Returns, for a ring of k nodes and uniform traffic, the fraction of a node's packets that cross the busiest link,
+/// summed over the nodes of the ring. A node that is h hops in front of the link uses it for all destinations farther
+/// away than h hops. Of the packets to a node half-way round the ring, half use the link. With register ties, the
+/// packets of half of the nodes use it, rounded up.
 double busiest_link(u32 k, bool register_ties) {
   const u32 nearer = (k - 1) / 2;
   double pairs = nearer * (nearer + 1) / 2.0;
@@ -101,19 +102,20 @@ double busiest_link(u32 k, bool register_ties) {
 std::vector<std::pair<std::string, double>> BglPlan::derived() const {
   const bgl::Table& t = table_;
   const DistanceMetrics distance = distance_metrics(topology_);
-  // Without packets to oneself, uniform traffic loads links by this factor more.
+  // If terminals do not send to themselves, uniform traffic loads the links by this factor more.
   const double others =
       t.traffic.others_only || t.traffic.pattern == Pattern::kAllToAll ? t.terminals / (t.terminals - 1.0) : 1;
   double busiest = 0;
   for (u32 k : topology_.shape) busiest = std::max(busiest, busiest_link(k, t.register_ties) * others);
-  // Link cycles of a packet with one-way traffic, and with two-way traffic, which adds the other direction's token
-  // packets.
+  // Link cycles of a packet, first with traffic in one direction, then with traffic in both directions, where the token
+  // packets of the other direction are added.
   const double chunks = traffic_.mean_flits, one_way = bgl::kChunkBytes * chunks + t.overhead,
                cycles = one_way + (t.acks ? t.ack_cycles : 0);
   const bool regular = dead_.empty() && given_.empty();
   const bool uniform = t.mode == TrafficMode::kOpen &&
                        (t.traffic.pattern == Pattern::kUniform || t.traffic.pattern == Pattern::kAllToAll);
-  // With dead nodes or configured hint bits, routes differ; software's time depends on its current tasks.
+  // With dead nodes or configured hint bits, routes are not the shortest ones. The time that software needs depends on
+  // its current tasks.
   const double hops = regular ? traffic_.mean_over(GridHops(topology_)) : kNotMeasured;
   const double alone = t.processors ? kNotMeasured
                                     : t.injection_delay + hops * (t.hop_delay + (t.bypass ? 0 : t.fifo_delay)) +
@@ -152,7 +154,7 @@ std::string BglPlan::port_name(u32 port) const {
   return std::string(port % 2 ? "-" : "+") + "xyz"[port / 2];
 }
 
-/// Returns the capacity in chunks of a receiver's VC or of an injection FIFO; 0 for FIFOs that are infinite or not in
+/// Returns the capacity, in chunks, of a VC of a receiver or of an injection FIFO; 0 if the FIFO is infinite or not in
 /// use.
 u32 BglPlan::capacity(u32 port, u32 vc) const {
   const bgl::Table& t = table_;

@@ -1,5 +1,6 @@
 #pragma once
-/// Plan of a Blue Gene/L torus.
+/// Plan of a Blue Gene/L torus: the data that do not change during a run (wiring, parameters, layout of the state), and
+/// the host's operations on a state.
 #include "host/plan/plan.hpp"
 #include "host/plan/terminal_plan.hpp"
 #include "kernels/routers/bgl/state.hpp"
@@ -27,7 +28,7 @@ class BglPlan final : public Plan, public Inspector {
   void describe_router(const std::vector<std::byte>& state, u32 router, Cycle now,
                        std::vector<PortSnapshot>& ports) const override;
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
-  /// Returns the cycles in which each channel was busy, trailers, gaps and acknowledgments included.
+  /// Returns for each channel the cycles in which it was busy, including trailers, gaps and acknowledgments.
   std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;
 
   std::vector<u32> program_ends(const std::vector<std::byte>& state) const override;
@@ -43,7 +44,7 @@ class BglPlan final : public Plan, public Inspector {
   void set_layout();
   u32 capacity(u32 port, u32 vc) const;
 
-  std::vector<u32> dead_;  ///< nodes
+  std::vector<u32> dead_;  ///< dead nodes
   Topology topology_;
   TerminalPlan traffic_;
   std::vector<bgl::GivenHints> given_;

@@ -29,8 +29,8 @@ BglReasons::BglReasons(const BglPlan& plan, const std::vector<std::byte>& state,
   undo_grants();
 }
 
-/// Undoes the grants of the previous cycle, in reverse order: links first, because they are granted after reception
-/// FIFOs.
+/// Undoes the grants of the previous cycle, in reverse order: first the grants of links, because these are made after
+/// the grants of reception FIFOs.
 void BglReasons::undo_grants() {
   const Item<1> node{bytes_.data()};
   const NodeView view = view_of_node(t_);
@@ -63,7 +63,7 @@ void BglReasons::undo_grants() {
   }
 }
 
-/// Returns whether a transfer whose tail leaves its queue in cycle `end` began in the previous cycle.
+/// Returns whether a transfer began in the previous cycle. `end`: cycle in which the transfer's tail leaves its queue.
 bool BglReasons::has_begun(u16 end, u32 queue) const {
   const bgl::Queue& state = bgl::queue_at(view_of_node(t_), node(), queue);
   return static_cast<u16>(end - bgl::kChunkBytes * bgl::chunks_of(state.route) + 1) == static_cast<u16>(now_);
@@ -84,7 +84,7 @@ Cycle BglReasons::time_of(u16 lower_half) const {
   return static_cast<Cycle>(now_ + static_cast<std::int16_t>(static_cast<u16>(lower_half - static_cast<u16>(now_))));
 }
 
-/// Returns the directions and VCs that choose() tries for a head, free or not.
+/// Returns all directions and VCs that choose() tries for a head, whether they are free or not.
 std::vector<BglReasons::Way> BglReasons::ways_of(u32 queue) const {
   const u16 route = bgl::queue_at(view_of_node(t_), node(), queue).route;
   const bool high = route & bgl::kHighPriority;
@@ -132,7 +132,7 @@ std::string BglReasons::missing_tokens(const Way& way) const {
                       : " to enter (bubble rule)");
 }
 
-/// Returns the links or tokens that a head lacked that could go nowhere.
+/// Returns which links or tokens a head lacked, if it had no direction and VC to request.
 std::string BglReasons::why_not(u32 queue) const {
   std::string all;
   u32 taken = 0;
@@ -145,12 +145,12 @@ std::string BglReasons::why_not(u32 queue) const {
   return all;
 }
 
-/// Returns why a head was denied the direction and VC that it requested.
+/// Returns why a head did not get the direction and VC that it requested.
 std::string BglReasons::why_denied(u32 queue) const {
   const bgl::Queue& state = bgl::queue_at(view_of_node(t_), node(), queue);
   const std::string request = plan_.port_name(state.direction) + " " + bgl_vc_name(t_, state.vc);
   const u32 winner = winner_[state.direction];
-  // Arbitration does not keep whether the gap suppressed this head's request.
+  // Arbitration does not store whether the gap suppressed the request of this head.
   if (t_.gap && queue < bgl::kInjectionQueue)
     return "can go by " + request + ": denied, or requests a cycle late (arbitration gap)";
   if (queue < bgl::kInjectionQueue)
@@ -164,7 +164,7 @@ std::string BglReasons::why_denied(u32 queue) const {
   return "denied: requested " + request + ", but its receiver presented another head, which was denied";
 }
 
-/// Returns why a head could not go into its reception FIFO, or "" if it could.
+/// Returns why a head was not granted its reception FIFO, or "" if it was.
 std::string BglReasons::of_reception(const bgl::NodeControl& then, u32 queue) const {
   const bgl::Queue& state = bgl::queue_at(view_of_node(t_), node(), queue);
   const u32 receiver = queue >> 3, chunks = bgl::chunks_of(state.route);

@@ -1,7 +1,7 @@
 #pragma once
-/// Reasons, as text, why the heads of a Blue Gene/L node's queues have not left. Arbiters do not store their decisions,
-/// so the last cycle's grants are undone first. Then the kernel's functions show which heads could have left, and the
-/// links or tokens that others lacked.
+/// Reasons, as text, why the heads of the queues of a Blue Gene/L node have not left. Arbiters do not store their
+/// decisions. So the grants of the last cycle are undone first. Then the kernel's functions show which heads could have
+/// left, and which links or tokens the other heads lacked.
 #include <string>
 #include <vector>
 
@@ -24,12 +24,12 @@ class BglReasons {
  private:
   struct Way {
     u32 direction, vc;
-    bool bubble;  ///< the bubble rule applies
-    bool stays;   ///< the packet continues along its ring on its VC
+    bool bubble;  ///< the bubble rule applies to the VC
+    bool stays;   ///< the packet continues in the same ring on the same VC
   };
 
   void undo_grants();
-  /// Item has no const form.
+  /// const_cast, because Item has no const form; the item is only read.
   Item<1> node() const { return {const_cast<std::byte*>(bytes_.data())}; }
   bool has_begun(u16 end, u32 queue) const;
   std::string name(u32 queue) const;
@@ -47,10 +47,11 @@ class BglReasons {
   const BglPlan& plan_;
   const bgl::Table& t_;
   Cycle now_;
-  std::vector<std::byte> bytes_;                    ///< the node's state with the last cycle's grants undone
-  bgl::NodeControl present_, passing_, receiving_;  ///< now; before links were granted; before reception FIFOs were
-  u32 winner_[bgl::kDirections];                    ///< `[direction]`: queue that was granted the link; kNone: no queue
-  u64 received_ = 0;                                ///< queues whose head was granted its reception FIFO
+  std::vector<std::byte> bytes_;  ///< the node's state with the last cycle's grants undone
+  /// The node's control now; before links were granted; before links and reception FIFOs were granted.
+  bgl::NodeControl present_, passing_, receiving_;
+  u32 winner_[bgl::kDirections];  ///< `[direction]`: queue whose head was granted the link; kNone: no queue
+  u64 received_ = 0;              ///< queues whose heads were granted their reception FIFOs (bits)
 };
 
 }  // namespace flitlab

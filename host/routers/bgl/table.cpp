@@ -8,11 +8,11 @@
 namespace flitlab::bgl {
 namespace {
 
-/// Returns the 32-bit threshold of a probability; kNone: always.
+/// Returns the threshold below which a 32-bit draw means "yes", for a probability; kNone if the probability is 1.
 u32 threshold(double probability) { return probability >= 1 ? kNone : static_cast<u32>(probability * 4294967296.0); }
 
-/// Returns further cycles for which tokens may wait: with the link protocol and charged token packets, a VC can have
-/// several token messages for one cycle, which then arrive one after the other.
+/// Returns the cycles that tokens may wait in addition to their delay. With the link protocol and without token
+/// packets, a VC can have several token messages in one cycle, which then arrive one after the other.
 u32 token_wait(const Experiment& e) { return e.flag(param::router.link_protocol) && !has_token_packets(e) ? 8 : 0; }
 
 u32 buffer_of(const Table& t, const Experiment& e, u32 vc) {
@@ -50,7 +50,7 @@ u32 inbox_slots(const Table& t, const Experiment& e) {
 u32 software_slots(const Table& t) { return std::bit_ceil(std::max(t.injection_delay, 1u) + 1); }
 
 u32 head_slots(const Table& t) {
-  const u32 between = kChunkBytes + t.overhead;  // least distance of two heads on a link, cycles
+  const u32 between = kChunkBytes + t.overhead;  // smallest distance of two heads on a link, cycles
   return t.hop_delay < between ? 1 : std::bit_ceil(t.hop_delay / kChunkBytes + 2);
 }
 
@@ -92,7 +92,7 @@ void set_buffers(Table& t, const Experiment& e, u32 shortest) {
   shortest = std::min(shortest, kFullPacket);
   for (u32 vc = 0; vc < t.vcs; ++vc) {
     t.buffer[vc] = static_cast<u8>(buffer_of(t, e, vc));
-    // One more than fit, for a packet that bypasses the VC and has returned its tokens.
+    // One more descriptor than packets fit: a packet that bypasses the VC may already have returned its tokens.
     t.ring[vc] = static_cast<u16>(t.buffer[vc] / token_cost(t, vc, shortest) + 1);
     t.ring_start[vc] = static_cast<u16>(t.rings);
     t.rings += t.ring[vc];

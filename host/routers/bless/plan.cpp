@@ -100,8 +100,8 @@ std::vector<std::string> BlessPlan::warnings() const {
 
 namespace {
 
-/// Hops of shortest routes, and 2 from a terminal to itself: a router ejects only flits that arrived on a channel, so
-/// such a flit goes to a neighbour and back.
+/// Hops of shortest routes. A packet from a terminal to itself makes 2 hops: a router ejects only flits that arrived on
+/// a channel, so the flit goes to a neighbour and back.
 class BlessHops final : public PairValue {
  public:
   explicit BlessHops(const Topology& topology) : grid_(topology) {}
@@ -127,7 +127,8 @@ class BlessHops final : public PairValue {
 
 double BlessPlan::mean_hops() const { return traffic_.mean_over(BlessHops(topology_)); }
 
-/// Returns H (router + channel) + router + L - 1: every flit gets an output in the cycle in which it arrives.
+/// Returns hops x (router delay + channel delay) + router delay + packet length - 1. Without traffic every flit gets an
+/// output in the cycle in which it arrives.
 double BlessPlan::zero_load_latency(double hops) const {
   return hops * table_.hop_delay + table_.delay + traffic_.mean_length() - 1;
 }

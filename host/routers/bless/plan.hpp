@@ -1,5 +1,6 @@
 #pragma once
-/// Plan of a network of bufferless deflection routers.
+/// Plan of a network of bufferless deflection routers: the data that do not change during a run (wiring, parameters,
+/// layout of the state), and the host's operations on a state.
 #include "host/plan/plan.hpp"
 #include "host/plan/terminal_plan.hpp"
 #include "kernels/routers/bless/state.hpp"
@@ -24,9 +25,10 @@ class BlessPlan final : public Plan, public Inspector {
   std::string router_name(u32 router) const override;
   std::string port_name(u32 port) const override;
   const Inspector* inspector() const override { return this; }
-  /// Returns the ports of a router, each with the flits that are on their way to it.
+  /// Returns the ports of a router, each with the flits in transit to it.
   std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
-  /// Returns the flits on their way to a router, out of the number that its channels can carry at the same time.
+  /// Returns the number of flits in transit to a router and, as the capacity, the number of flits that its input
+  /// channels can carry at the same time.
   Fill fill(const std::vector<std::byte>& state, u32 router, const std::vector<PortSnapshot>& ports) const override;
   std::string_view fill_of() const override { return "flits on their way to the router"; }
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
@@ -34,10 +36,10 @@ class BlessPlan final : public Plan, public Inspector {
   std::map<std::string, double> figures(const CounterShard& totals, const std::vector<std::byte>& state) const override;
 
   const bless::Table& table() const { return table_; }
-  /// Returns an upper bound on the packets that can be incomplete at a terminal at the same time. Each lacks a flit,
-  /// which is on a channel (at most as many flits as all channels hold) or at its source (at most one packet for each
-  /// source).
-  /// 1 if all packets have one flit, since these need no reassembly.
+  /// Returns an upper bound on the number of packets that can be incomplete at a terminal at the same time. Each
+  /// incomplete packet lacks a flit. This flit is on a channel, which limits them to the flits that all channels can
+  /// hold, or still at its source, which limits them to one packet for each source. Returns 1 if all packets have one
+  /// flit, because these need no reassembly.
   u64 most_partial() const;
 
  private:
@@ -50,7 +52,7 @@ class BlessPlan final : public Plan, public Inspector {
 
   Topology topology_;
   TerminalPlan traffic_;
-  u32 longest_;  ///< longest packet, flits; for a trace, the longest that is supported
+  u32 longest_;  ///< longest packet, flits; in a trace, the longest packet that the router supports
   std::vector<u32> wired_;
   bless::Table table_{};
   StateLayout layout_;

@@ -5,7 +5,7 @@
 namespace flitlab {
 namespace {
 
-/// Returns a test for a word: a payload of at most `width` bits, and a kind.
+/// Returns a check of a channel word: its payload has at most `width` bits, and its kind is one of the possible kinds.
 Check word_of(u32 width) {
   return [=](u64 word, u32, u32) {
     return metro::payload_of(static_cast<metro::Word>(word)) >> width == 0 &&

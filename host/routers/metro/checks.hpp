@@ -6,10 +6,11 @@
 
 namespace flitlab {
 
-/// Checks the conditions between parameters. Throws ConfigError for the first that fails.
+/// Checks the conditions between METRO's parameters. Throws ConfigError for the first condition that fails.
 void check_metro(const Experiment& experiment);
 
-/// Returns the shape of the endpoints (ModelRecord::shape): one dimension; {} for a wiring file.
+/// Returns the shape in which endpoints are numbered (ModelRecord::shape): one dimension; {} if the wiring is read from
+/// a file.
 std::vector<u32> metro_shape(const Experiment& experiment);
 
 }  // namespace flitlab

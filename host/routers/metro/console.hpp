@@ -10,9 +10,9 @@ class MetroConsole final : public Console {
   explicit MetroConsole(const MetroPlan& plan);
 
  private:
-  /// Returns whether any of a router's test access ports works.
+  /// Returns whether at least one test access port of a router works.
   bool reachable(const Engine& engine, u32 router) const;
-  /// Returns the value of a register. ConfigError if the register does not exist or is not accessible.
+  /// Returns the value of a register. ConfigError if the register does not exist or scan cannot access it.
   u64 value_of(const Engine& engine, u32 router, const std::string& name) const;
 
   const MetroPlan& plan_;

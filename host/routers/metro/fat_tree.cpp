@@ -1,5 +1,5 @@
-/// Fat trees of METRO routers. A node has up routers, with the directions across (0) and up (1), and down routers, with
-/// a direction for each child. The root has only down routers. Level 1 is next to the endpoints.
+/// Fat trees of METRO routers. A node consists of up routers, with direction 0 (across) and direction 1 (up), and down
+/// routers, with one direction for each child. The root has down routers only. Level 1 is next to the endpoints.
 #include <utility>
 
 #include "host/routers/metro/network.hpp"
@@ -45,10 +45,10 @@ class FatTree {
   }
 
  private:
-  using End = std::pair<u32, u32>;  ///< router and its port
+  using End = std::pair<u32, u32>;  ///< number of a router, and number of one of its ports
 
-  /// Adds a node. Returns in `up` the backward ports that lead up from it, in `down_to` the forward ports that lead
-  /// down to it.
+  /// Adds a node. Returns in `up` the backward ports that lead up from the node, and in `down_to` the forward ports at
+  /// which wires from above enter it.
   void add_node(u32 level, u32 node, std::vector<End>& up, std::vector<End>& down_to) {
     const bool root = level == levels_;
     const u32 routers = arity_ * width_ / ports_;
@@ -87,7 +87,8 @@ class FatTree {
     }
   }
 
-  /// Wires the forward ports of the down routers: half from the node's up routers (across), half from the node above.
+  /// Wires the forward ports of the down routers: one half to the node's up routers (direction across), the other half
+  /// to the node above.
   void join_ways_down(const std::vector<u32>& ups, const std::vector<u32>& downs, u32 item, std::vector<End>& up,
                       std::vector<End>& down_to) {
     std::vector<End> across;
@@ -125,9 +126,10 @@ class FatTree {
   u32 arity_, levels_, ports_, delay_, entry_delay_;
   bool random_;
   u64 seed_;
-  u32 width_;                              ///< wires of a child, in each direction
-  std::vector<std::vector<End>> up_;       ///< [node of the level below] backward ports that lead up from it
-  std::vector<std::vector<End>> down_to_;  ///< [node of the level below] forward ports that lead down to it
+  u32 width_;                         ///< number of wires between a child and its parent, in each direction
+  std::vector<std::vector<End>> up_;  ///< [node of the level below] backward ports that lead up from the node
+  /// [node of the level below] forward ports at which wires from above enter the node.
+  std::vector<std::vector<End>> down_to_;
   MetroNetwork n_;
 };
 

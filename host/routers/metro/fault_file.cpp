@@ -16,7 +16,7 @@ namespace {
 
 using What = MetroFault::What;
 
-/// Kinds of events, and the fields that follow cycle and kind in a line.
+/// Kinds of events, each with the fields that follow cycle and kind in a line.
 constexpr std::pair<const char*, const char*> kForms[] = {
     {"dead", "ROUTER or PORT"}, {"repair", "ROUTER or PORT"},   {"stuck0", "PORT,bit"}, {"stuck1", "PORT,bit"},
     {"noise", "PORT,part"},     {"misallocate", "ROUTER,part"}, {"off", "PORT"},        {"on", "PORT"},
@@ -70,7 +70,7 @@ class FaultReader {
         if (port_ != kNone) file_.fail("name a router, not a port.");
         const u32 tap = file_.number(3, "test access port", taps_ - 1);
         for_slices([&](u32 router) { add(faults, f, What::kTap, router, 0, tap); });
-      } else {  // off, on
+      } else {  // the kinds off and on
         read_location(false);
         for_slices([&](u32 router) { add(faults, f, What::kPort, router, port_, what == "on"); });
         note(f.cycle, what == "off", false);
@@ -101,7 +101,8 @@ class FaultReader {
     return x;
   }
 
-  /// Reads the field `where`: NAME, NAME.forward port or NAME.direction.port; NAME:slice for one slice; eN.link.
+  /// Reads the field `where`, which names a part: NAME, NAME.forward port or NAME.direction.port for a router or its
+  /// port; the same with :slice for one slice; eN.link for the link of endpoint N.
   void read_location(bool router_allowed) {
     std::string text(file_.field(2));
     slice_ = kNone;
@@ -146,8 +147,8 @@ class FaultReader {
     if (!router_allowed && port_ == kNone) file_.fail("name a port, as in NAME.0 or NAME.1.0.");
   }
 
-  /// Returns the position of the dot behind the router's name. Names may contain dots, so the longest known name
-  /// counts.
+  /// Returns the position of the dot after the router's name. Names may contain dots, so the longest name that exists
+  /// is taken.
   std::size_t first_dot(const std::string& text) const {
     for (std::size_t end = text.size(); end-- > 0;) {
       if (text[end] != '.') continue;
@@ -199,7 +200,7 @@ class FaultReader {
     if (far.item != kNone) wire_end(faults, f, far.to_endpoint, far.item, far.port);
   }
 
-  /// Records that a part stops working, or works again.
+  /// Records that a part stops working (`off`), or works again.
   void note(u64 cycle, bool off, bool wire) {
     if (port_ == kNone) return changes_.push_back({cycle, &MetroDead::routers, item_, off});
     const auto ports = wire ? &MetroDead::wires : &MetroDead::ports_off;

@@ -20,19 +20,19 @@ bool works(const MetroNetwork& n, const std::vector<bool>& dead_ports, u32 route
   return n.wire(router, port).item != kNone && !dead_ports[std::size_t{router} * n.ports() + port];
 }
 
-/// Sets of endpoints as bits of 64-bit words, so that reachability takes one pass over the routers.
+/// Sets of endpoints, stored as bits of 64-bit words, so that one operation processes 64 endpoints.
 class Endpoints {
  public:
   Endpoints(u32 sets, u32 endpoints) : words_((endpoints + 63) / 64), bits_(std::size_t{sets} * words_) {}
 
   bool has(u32 set, u32 endpoint) const { return bits_[first_word(set) + endpoint / 64] >> endpoint % 64 & 1; }
-  /// Adds an endpoint. Returns whether it is new.
+  /// Adds an endpoint to a set. Returns whether the set did not have it before.
   bool add(u32 set, u32 endpoint) {
     const bool fresh = !has(set, endpoint);
     bits_[first_word(set) + endpoint / 64] |= u64{1} << endpoint % 64;
     return fresh;
   }
-  /// Adds all of another set. Returns whether any is new.
+  /// Adds all endpoints of another set. Returns whether the set did not have all of them before.
   bool join(u32 set, const Endpoints& others, u32 other) {
     u64 fresh = 0;
     for (std::size_t i = 0; i < words_; ++i) {
@@ -51,10 +51,10 @@ class Endpoints {
   std::vector<u64> bits_;
 };
 
-/// Returns a source and a destination that it cannot reach; {kNone, kNone} if there is no such pair.
+/// Returns a source, and a destination that the source cannot reach; {kNone, kNone} if there is no such pair.
 std::pair<u32, u32> disconnected(const MetroNetwork& n, const std::vector<bool>& dead_routers,
                                  const std::vector<bool>& dead_ports) {
-  // Routers of later stages come first, so that one pass is enough for a multibutterfly.
+  // Routers of later stages come first, so that one pass over all routers is enough for a multibutterfly.
   std::vector<u32> order(n.routers());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](u32 a, u32 b) { return n.setup[a].stage > n.setup[b].stage; });
@@ -82,7 +82,8 @@ std::pair<u32, u32> disconnected(const MetroNetwork& n, const std::vector<bool>&
   return {kNone, kNone};
 }
 
-/// Draws dead routers or links until their number is as requested. It skips parts whose loss would cut off an endpoint.
+/// Draws dead routers or links until their share (parameter `share`) is as requested. Skips a part if its loss would
+/// disconnect endpoints.
 void draw(const Experiment& e, const ParamRecord& share, const MetroNetwork& n, u32 slices, MetroDead& dead,
           MetroFaults& faults) {
   const bool links = share.path == metro::param::faults.dead_links.path;
@@ -117,7 +118,8 @@ void draw(const Experiment& e, const ParamRecord& share, const MetroNetwork& n, 
   const auto far_off = [&](const metro::Wire& far) {
     if (far.item == kNone) return;
     if (!far.to_endpoint) return port_off(far.item, far.port);
-    if (far.port >= n.links) return;  // an entering link: the endpoint only receives
+    // The wire enters an endpoint, which only receives on it and so cannot switch it off.
+    if (far.port >= n.links) return;
     MetroFault f;
     f.cycle = cycle;
     f.what = What::kPort;

@@ -13,8 +13,8 @@
 namespace flitlab {
 namespace {
 
-/// A wire's end, in the file e3.0 (endpoint, link), NAME.1 (forward port) or NAME.2.1 (direction, one of its equivalent
-/// ports).
+/// One end of a wire, as the file names it: e3.0 (endpoint 3, link 0), NAME.1 (forward port 1) or NAME.2.1 (direction
+/// 2, number 1 of its equivalent backward ports).
 struct End {
   bool endpoint = false;
   u32 item = 0;
@@ -59,7 +59,7 @@ class Reader {
   struct Pending {
     u32 line;
     std::string from, to;
-    u32 delay;  ///< kNone: not given
+    u32 delay;  ///< delay of the wire; kNone: the line does not give it
   };
 
   u32 power_of_two(u32 field, const char* name, u32 least, u32 most) {
@@ -121,7 +121,7 @@ class Reader {
     file_.fail(p.line, "\"" + end + "\": " + what);
   }
 
-  /// Splits an end into its name and the numbers after the dots.
+  /// Splits the name of an end at its dots. Returns the name, and the numbers after it.
   std::pair<std::string, std::vector<u32>> parts(const Pending& p, const std::string& end) {
     std::vector<u32> numbers;
     std::size_t dot = end.find('.');

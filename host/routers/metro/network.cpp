@@ -69,7 +69,8 @@ std::vector<u32> assign_wires(u32 groups, u32 size, u32 ports, bool random, u64 
   const u32 wires = groups * size, routers = wires / ports;
   std::vector<u32> to(wires);
   if (!random) {
-    // The first wires of all groups, then the second ones, and so on: wires of a group are as far apart as possible.
+    // The wires are dealt in turn: the first wire of every group, then the second wire of every group, and so on. So
+    // the wires of a group are as far apart as possible.
     for (u32 g = 0; g < groups; ++g)
       for (u32 k = 0; k < size; ++k) to[g * size + k] = k * groups + g;
     return to;
@@ -81,7 +82,8 @@ std::vector<u32> assign_wires(u32 groups, u32 size, u32 ports, bool random, u64 
       if (other != w && to[other] / ports == to[w] / ports) return true;
     return false;
   };
-  // A wire that leads to the same router as another wire of its group is exchanged with a random wire, until none does.
+  // If two wires of a group lead to the same router, one of them is exchanged with a random wire. This repeats until no
+  // two wires of a group lead to the same router, or for 1000 tries.
   for (u32 w = 0, draw = 0; w < wires; ++w) {
     for (u32 tries = 0; clashes(w) && tries < 1000; ++tries) {
       const u32 other = below(philox(seed, metro::stream::kWiring, item | 1u << 31, draw++).word[0], wires);
@@ -121,8 +123,9 @@ MetroNetwork make_multibutterfly(const Experiment& e) {
   n.endpoint_wires.resize(std::size_t{n.terminals} * 2 * n.links);
   for (u32 s = 0; s < n.stages; ++s) n.inputs = n.outputs = std::max(n.outputs, radix[s] * dilation[s]);
   const u32 wires = n.terminals * n.links;
-  // Each class of destinations has a block of routers, and each stage divides the classes of the stage before it.
-  std::vector<std::pair<u32, u32>> ends;  // router and backward port of each wire out of the last stage, by block
+  // Each block of routers leads to one class of destinations. A stage divides each class of the stage before it.
+  // Router and backward port of each wire that leaves the last stage so far, block by block.
+  std::vector<std::pair<u32, u32>> ends;
   u32 blocks = 1;
   for (u32 s = 0; s < n.stages; ++s) {
     const u32 ports = radix[s] * dilation[s], each = wires / blocks, first = n.routers();
@@ -161,7 +164,8 @@ MetroNetwork make_multibutterfly(const Experiment& e) {
 
 namespace {
 
-/// METRO, Table 1: w >= log2 o, d <= max_d <= o, vtd <= max_vtd.
+/// Checks METRO, Table 1: w >= log2 o, d <= max_d <= o, vtd <= max_vtd (width w, outputs o, dilation d, turn delay
+/// vtd).
 void check_routers(const Experiment& e, MetroNetwork& n) {
   const u32 width = e.u32_of(metro::param::router.width);
   u32 most = 1;

@@ -18,8 +18,8 @@ namespace flitlab {
 
 namespace {
 
-/// Returns the topology for the common code: routers (each slice is one) and the channels between them. A channel
-/// begins at a backward port.
+/// Returns the topology for code that all models share: routers (each slice counts as one) and the channels between
+/// them. A channel begins at a backward port.
 Topology topology_of(const MetroNetwork& n, u32 slices, const std::string& kind) {
   Topology t;
   t.kind = kind;
@@ -107,7 +107,7 @@ void MetroPlan::set_layout() {
 
 namespace {
 
-/// Delay of all wires of a kind, the largest if they differ (`mixed`).
+/// Delay of all wires of a kind. If the delays differ (`mixed`), the largest of them.
 struct WireDelay {
   u32 cycles = kNone;
   bool mixed = false;
@@ -130,7 +130,8 @@ std::vector<std::pair<std::string, double>> MetroPlan::derived() const {
       entry.add(network_.leaving(i, link));
       wire.add(network_.entering(i, link));
     }
-  // All paths of a multibutterfly have the same length; elsewhere the length is the number of directions.
+  // All paths of a multibutterfly have the same length; in other networks the length is the number of directions in the
+  // header.
   const auto route = [&](u32 source, u32 destination) {
     return (t.route_by_pair ? source * t.terminals : 0) + destination;
   };
@@ -141,7 +142,7 @@ std::vector<std::pair<std::string, double>> MetroPlan::derived() const {
     return t.header_start[route(source, destination) + 1] - t.header_start[route(source, destination)];
   }));
   const double stage = t.stages + wire.cycles, words = traffic_.mean_length() + header, way = hops * stage;
-  // The formula needs a network without retries, so no faults, and without replies, so an open loop.
+  // The formula holds without retries, so without faults, and without replies, so in an open loop.
   const bool alone = !t.damaging && !wire.mixed && !entry.mixed && t.mode == TrafficMode::kOpen;
   return {{"routers", t.routers},
           {"terminals", t.terminals},
@@ -240,7 +241,7 @@ std::vector<u32> MetroPlan::channel_flits(const std::vector<std::byte>& state) c
 
 bool MetroPlan::shows(const TotalRecord& total, u32 stage, const CounterShard&) const {
   if (total.first == static_cast<u32>(metro::Count::kReplyWords)) return table_.mode == TrafficMode::kRequestReply;
-  // A connection can also be lost behind the last stage.
+  // A connection can also be lost on the wire after the last stage, so this total has one more element.
   const u32 stages = table_.most_stages + (total.first == static_cast<u32>(metro::Count::kLost));
   return total.count == 1 || stage < stages;
 }

@@ -1,5 +1,6 @@
 #pragma once
-/// Plan of a METRO network.
+/// Plan of a METRO network: the data that do not change during a run (wiring, headers, parameters, layout of the
+/// state), and the host's operations on a state.
 #include "host/plan/plan.hpp"
 #include "host/plan/terminal_plan.hpp"
 #include "host/routers/metro/faults.hpp"
@@ -25,15 +26,16 @@ class MetroPlan final : public Plan, public Inspector {
   std::string router_name(u32 router) const override;
   std::string port_name(u32 port) const override;
   const Inspector* inspector() const override { return this; }
-  /// Returns the ports and their states. A router buffers no words.
+  /// Returns the ports of a router and their states. No port holds words, because a METRO router has no buffers.
   std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
-  /// Returns the number of open connections, out of the number of backward ports, because routers buffer no words.
+  /// Returns the number of open connections and, as the capacity, the number of backward ports. A router has no buffers
+  /// whose occupancy could be shown.
   Fill fill(const std::vector<std::byte>& state, u32 router, const std::vector<PortSnapshot>& ports) const override;
   std::string_view fill_of() const override { return "open connections"; }
   void describe_router(const std::vector<std::byte>& state, u32 router, Cycle now,
                        std::vector<PortSnapshot>& ports) const override;
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
-  /// Returns the data words that each channel's connections have carried, in both directions.
+  /// Returns for each channel the number of data words that its connections have carried, in both directions.
   std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;
   bool shows(const TotalRecord& total, u32 element, const CounterShard& totals) const override;
   std::map<std::string, double> figures(const CounterShard& totals, const std::vector<std::byte>& state) const override;

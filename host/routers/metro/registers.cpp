@@ -11,7 +11,7 @@
 namespace flitlab {
 namespace {
 
-/// Returns a field of all items, or an empty vector if this network's items do not have the field.
+/// Returns the values of a field in all items, or an empty vector if the items of this network do not have the field.
 template <class T>
 std::vector<T> get(const Engine& engine, u32 replica, u32 kind, std::string_view name) {
   const ItemKind& items = engine.layout().kinds[kind];
@@ -68,7 +68,7 @@ void MetroRegisters::apply(const MetroFault& f) {
   switch (f.what) {
     case MetroFault::What::kDeadRouter:
       control_[f.item].dead = f.value != 0;
-      control_[f.item].active = control_[f.item].used = 0;  // after a repair it has no connections
+      control_[f.item].active = control_[f.item].used = 0;  // after a repair, the router has no connections
       for (u32 p = 0; p < t_.inputs; ++p) forward_[std::size_t{f.item} * t_.inputs + p].state = metro::PortState::kIdle;
       break;
     case MetroFault::What::kMisallocation: control_[f.item].misallocate = f.value; break;
@@ -76,7 +76,7 @@ void MetroRegisters::apply(const MetroFault& f) {
       (f.endpoint ? endpoint_wire_[std::size_t{f.item} * 2 * t_.links * t_.slices + f.port]
                   : wire_[std::size_t{f.item} * t_.ports() + f.port]) = f.wire;
       break;
-    case MetroFault::What::kTap: break;  // concerns the console only
+    case MetroFault::What::kTap: break;  // this fault concerns the console only
     case MetroFault::What::kPort:
       if (f.endpoint)
         links_on_[f.item] = f.value ? links_on_[f.item] | 1u << f.port : links_on_[f.item] & ~(1u << f.port);

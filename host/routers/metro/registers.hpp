@@ -1,6 +1,7 @@
 #pragma once
-/// Registers of METRO routers: settings that scan accesses while the machine runs (METRO, 5.1, Scan Support; Table 2),
-/// and the words on the wires. Ports are f0, f1, ... (forward) and b0, b1, ... (backward).
+/// Registers of METRO routers: settings that scan can access while the machine runs (METRO, 5.1, Scan Support; Table
+/// 2), and the words on the wires, which can be read only. Ports are named f0, f1, ... (forward) and b0, b1, ...
+/// (backward).
 #include <map>
 #include <string>
 #include <vector>
@@ -11,21 +12,22 @@
 
 namespace flitlab {
 
-/// Settings of the routers of a replica, to be changed between cycles.
+/// Settings of the routers of a replica. They are read at construction, changed between two cycles, and written back by
+/// write().
 class MetroRegisters {
  public:
   MetroRegisters(Engine& engine, u32 replica, const metro::Table& table);
 
-  /// Applies a fault or its repair to the settings.
+  /// Applies a fault, or a repair, to the settings.
   void apply(const MetroFault& fault);
   /// Sets a register of a router. ConfigError if it is read-only or the value is out of range.
   void set(u32 router, const std::string& name, u64 value, const MetroNetwork& network);
   /// Writes the settings back to the replica.
   void write();
 
-  /// Returns whether a register is accessed by scan. Words and states can always be read.
+  /// Returns whether scan accesses a register. Other registers (words and states) can always be read.
   static bool by_scan(const std::string& name);
-  /// Returns the message for a register name that does not exist.
+  /// Returns the error message for a register name that does not exist.
   static std::string unknown(const std::string& name, const std::map<std::string, u64>& all);
 
  private:
@@ -44,7 +46,7 @@ class MetroRegisters {
 /// Returns the records of all registers. `max_turn_delay`: largest turn_delay of a port, cycles.
 std::vector<RegisterRecord> metro_register_records(const metro::Table& table, u32 max_turn_delay);
 
-/// Returns all registers of a router of the first replica.
+/// Returns the values of all registers of a router in the first replica, by name.
 std::map<std::string, u64> metro_registers(const Engine& engine, const metro::Table& table, const MetroNetwork& network,
                                            u32 router);
 

@@ -6,11 +6,13 @@
 namespace flitlab {
 namespace {
 
-/// Routers that a message may have reached, sorted.
+/// Routers that a message may have reached after some directions of its header, sorted. Equivalent ports may lead to
+/// different routers.
 using RouterSet = std::vector<u32>;
 
-/// Result of following a direction from all routers of a set: routers, or one endpoint. `ok` is false if the direction
-/// does not exist, or leads to several endpoints, or to routers that read the header differently.
+/// Result of following one direction from all routers of a set: a set of routers, or one endpoint. `ok` is false if the
+/// direction does not exist, leads to several endpoints, or leads to routers that read different numbers of header
+/// bits.
 struct Step {
   RouterSet routers;
   u32 terminal = kNone;
@@ -38,13 +40,13 @@ Step step(const MetroNetwork& n, const RouterSet& routers, u32 direction) {
   if (next.routers.empty() == (next.terminal == kNone)) return {{}, kNone, false};
   std::sort(next.routers.begin(), next.routers.end());
   next.routers.erase(std::unique(next.routers.begin(), next.routers.end()), next.routers.end());
-  for (u32 r : next.routers)  // all must read the same header bits
+  for (u32 r : next.routers)  // all routers of the set must read the same header bits
     if (n.setup[r].log_radix != n.setup[next.routers.front()].log_radix) return {{}, kNone, false};
   return next;
 }
 
-/// Returns, for each destination, the shortest sequence of directions from a source; empty if there is none.
-/// Breadth-first exploration of sets of routers.
+/// Returns for each destination the shortest sequence of directions from a source; empty if there is none. Explores
+/// sets of routers breadth first.
 std::vector<std::vector<u32>> directions_from(const MetroNetwork& n, u32 source) {
   RouterSet start;
   for (u32 l = 0; l < n.links; ++l)
@@ -80,12 +82,13 @@ std::vector<std::vector<u32>> directions_from(const MetroNetwork& n, u32 source)
 
 /// Positions of the stages' directions in a header, in bits from the leading bit of its first word.
 struct Packing {
-  std::vector<u32> begin;  ///< [stages + 1] first bit of each stage; the last element is the end
+  /// [stages + 1] first bit of each stage's direction; the last element is the end of the header.
+  std::vector<u32> begin;
   bool straddling = false;
 };
 
-/// Returns a packing of directions of `bits[stage]` bits in words that all routers share. The bits of a stage are in
-/// one word, unless `straddles` is set and straddling shortens the header.
+/// Returns a packing for routers that share header words. The direction of a stage has `bits[stage]` bits. They are in
+/// one word, unless `straddles` is set and dividing them between two words shortens the header.
 Packing packed(const std::vector<u32>& bits, u32 width, bool straddles) {
   Packing apart, dense{{}, true};
   u32 at = 0, dense_at = 0;
@@ -102,14 +105,15 @@ Packing packed(const std::vector<u32>& bits, u32 width, bool straddles) {
   return straddles && words(dense_at) < words(at) ? dense : apart;
 }
 
-/// Returns a packing with hw whole words for each direction, which is in the leading bits of the first of them.
+/// Returns a packing in which each direction has `words_each` whole words. The direction is in the leading bits of the
+/// first of these words.
 Packing spaced(u32 stages, u32 width, u32 words_each) {
   Packing p;
   for (u32 s = 0; s <= stages; ++s) p.begin.push_back(s * words_each * width);
   return p;
 }
 
-/// Returns the bits of a direction, by stage.
+/// Returns the number of bits of each stage's direction.
 std::vector<u32> bits_of_stages(const MetroNetwork& n) {
   std::vector<u32> bits(n.stages);
   for (const metro::RouterSetup& setup : n.setup) bits[setup.stage] = setup.log_radix;
@@ -139,11 +143,12 @@ MetroRoutes make_metro_routes(MetroNetwork& n, u32 width, u32 header_words, bool
   MetroRoutes routes;
   routes.by_pair = !n.levelled;
   routes.start.push_back(0);
-  const bool shared = n.levelled && header_words == 0;  // routers take bits of shared words
+  const bool shared = n.levelled && header_words == 0;  // routers take their bits from shared words
   const u32 own = std::max(header_words, 1u);
   const std::vector<u32> level_bits = n.levelled ? bits_of_stages(n) : std::vector<u32>{};
   const Packing packing = shared ? packed(level_bits, width, straddles) : spaced(metro::kMaxStages, width, own);
-  std::vector<u8> swallows(metro::kMaxStages, 1);  // by stage: a router whose bits are the last of a word drops it
+  // [stage] whether the router drops the word that holds its bits, because no later stage needs the word.
+  std::vector<u8> swallows(metro::kMaxStages, 1);
   for (u32 s = 0; s < metro::kMaxStages; ++s) {
     const bool packs = shared && s < n.stages;
     const u32 last = packs ? (packing.begin[s] + level_bits[s] - 1) / width : (s + 1) * own - 1;
@@ -174,7 +179,7 @@ MetroRoutes make_metro_routes(MetroNetwork& n, u32 width, u32 header_words, bool
       if (ways[d].empty())
         throw ConfigError("topology.file: no path leads from endpoint " + std::to_string(s) + " to endpoint " +
                           std::to_string(d) + " whichever equivalent ports are taken. Check the wires.");
-      // Bits of the routers on the path; equivalent routers have the same number.
+      // Bits of each router on the path; equivalent routers have the same number of bits.
       std::vector<u32> bits;
       RouterSet reached;
       for (u32 l = 0; l < n.links; ++l)

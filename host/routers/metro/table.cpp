@@ -11,7 +11,8 @@
 namespace flitlab::metro {
 namespace {
 
-/// Returns the length of the shortest message or reply that occurs, words.
+/// Returns the length of the shortest message, or of the shortest reply, words. `lengths`: the parameter of their
+/// lengths.
 u32 shortest_of(const Experiment& e, const ParamRecord& lengths) {
   u32 shortest = kLongestPacket;
   for (const auto& [words, weight] : e.lengths(lengths))
@@ -44,7 +45,7 @@ u32 back_drop_delay(const Table& t, const Experiment& e, u32 stage, u32 deciding
   return 2 * e.u32_of(param::topology.entry_delay) + deciding_word + 2 * stage * hop + t.stages;
 }
 
-/// The routers and the destination answer one after the other; 64 cycles are a margin for the ends of earlier
+/// The routers and the destination answer one after the other. 64 cycles are a margin for the ends of earlier
 /// connections.
 u32 answer_timeout(const Table& t, u32 longest_wire, u32 longest_reply) {
   return 2 * (t.most_stages + 1) * (t.stages + longest_wire) + t.crc_words + longest_reply + t.traffic.reply_delay + 64;

@@ -1,4 +1,4 @@
-/// Description of a router for people: words on its wires and states of its connections.
+/// Description of a router as text: words on its wires and states of its connections.
 #include "host/routers/metro/plan.hpp"
 #include "kernels/routers/metro/word.hpp"
 

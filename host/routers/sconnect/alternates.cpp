@@ -40,7 +40,8 @@ class Alternates {
   u32 length(u32 tic, u32 d) const { return length_[std::size_t{d} * f_.tics + tic]; }
   u16& entry(u32 tic, u32 d) { return entry_[std::size_t{tic} * f_.nodes + d]; }
 
-  /// Returns whether all steps to and from an additional option of a TIC lead to later queues.
+  /// Returns whether queue `bit` can be an additional option of a TIC for destination `d`: all steps into it and out of
+  /// it must lead to later queues.
   bool fits(u32 tic, u32 bit, u32 d) {
     const u32 new_entry = entry(tic, d) | 1u << bit, n = f_.link(tic, bit / 2).far,
               rank = rank_[kQueueBits * tic + bit];

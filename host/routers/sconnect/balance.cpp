@@ -15,8 +15,8 @@ using sconnect::kPorts;
 
 namespace {
 
-constexpr u64 kWorkLimit = u64{1} << 25;  ///< limit of work: TICs whose loads are recomputed
-constexpr u32 kUpstreamLimit = 24;        ///< most TICs tried for one destination of a channel
+constexpr u64 kWorkLimit = u64{1} << 25;  ///< limit of work, in recomputed loads of TICs
+constexpr u32 kUpstreamLimit = 24;  ///< largest number of TICs whose entries are tried for one channel and destination
 
 class Balance {
  public:
@@ -27,7 +27,8 @@ class Balance {
     mean_ /= static_cast<double>(loads_.serial().size());
   }
 
-  /// Relieves the busiest channel repeatedly, until that fails or the limit of work is reached.
+  /// Lowers the load of the busiest channel repeatedly, until no change of an entry helps or the limit of work is
+  /// reached.
   void run() {
     u64 work = 0;
     for (bool better = true; better && work < kWorkLimit;) {
@@ -56,7 +57,7 @@ class Balance {
   u32 length(u32 tic, u32 d) const { return length_[std::size_t{d} * f_.tics + tic]; }
   u16& entry(u32 tic, u32 d) { return entry_[std::size_t{tic} * f_.nodes + d]; }
 
-  /// Returns the sum of the 16th powers of the relative loads, which the highest loads dominate.
+  /// Returns the cost of the tables: the sum of (load / mean load)^16 over all channels. The highest loads dominate it.
   double cost() const {
     double sum = 0;
     for (u32 channel : loads_.serial()) {
@@ -67,8 +68,8 @@ class Balance {
     return sum;
   }
 
-  /// Tries a TIC's entry without a port, and with one other queue instead. Keeps the first that lowers the cost, and
-  /// returns whether there is one.
+  /// Tries a TIC's entry for destination `d` without `port`, first alone, then with one other queue added. Keeps the
+  /// first change that lowers the cost. Returns whether there is such a change.
   bool relieve(u32 tic, u32 port, u32 d, u64& work) {
     if (!length(tic, d)) return false;
     const u16 before = entry(tic, d);
@@ -95,7 +96,7 @@ class Balance {
     return false;
   }
 
-  /// Returns whether messages through a TIC with this entry move to later queues only.
+  /// Returns whether all messages to `d` through a TIC with this entry move to later queues at each hop.
   bool fits(u32 tic, u32 new_entry, u32 d) {
     if (!f_.mixed_entries && sconnect::is_mixed(new_entry)) return false;
     for (u32 p = 0; p < kPorts; ++p) {
@@ -115,7 +116,7 @@ class Balance {
     return true;
   }
 
-  /// Returns whether all options of a TIC are later than a queue.
+  /// Returns whether a queue precedes all the queues of a TIC that `options` names.
   bool later(u32 queue, u32 tic, u32 options) const {
     for (u32 set = options; set; set &= set - 1)
       if (rank_[queue] >= rank_[kQueueBits * tic + lowest_bit(set)]) return false;
@@ -127,7 +128,7 @@ class Balance {
   const std::vector<u16>& length_;
   std::vector<u16>& entry_;
   SconnectLoads loads_;
-  std::vector<std::pair<u32, u32>> upstream_;  ///< TICs and ports
+  std::vector<std::pair<u32, u32>> upstream_;  ///< TICs and ports over which messages reach the busiest channel
   double mean_ = 0;
 };
 

@@ -38,7 +38,8 @@ u32 SconnectBuilder::add_site(const std::string& name, u32 tics, u32 node) {
 u32 SconnectBuilder::add_node(const std::string& name, u32 tics) {
   const u32 site = add_site(name, tics, fabric_.nodes++), first = first_[site];
   for (u32 h = 0; h < nodes_.host_ports; ++h) {
-    // Both parallel ports of a single TIC can lead to the host, and one port of each TIC of a dual node.
+    // If the node has one TIC, both of its parallel ports can lead to the host; if it has two, one parallel port of
+    // each TIC.
     const u32 tic = tics == 1 ? first : first + h, port = tics == 1 ? kSerial + h : kSerial;
     fabric_.links[std::size_t{tic} * kPorts + port] = Link{fabric_.terminals++, 0, LinkKind::kHost, 1, 0};
   }
@@ -48,7 +49,7 @@ u32 SconnectBuilder::add_node(const std::string& name, u32 tics) {
 
 u32 SconnectBuilder::add_switch(const std::string& name, u32 tics) {
   const u32 site = add_site(name, tics, kNone), first = first_[site];
-  for (u32 i = 0; i < tics; ++i)  // a ring; of two TICs it joins both parallel ports
+  for (u32 i = 0; i < tics; ++i)  // the TICs form a ring; if there are two, both of their parallel ports are joined
     link(first + i, kSerial + 1, first + (i + 1) % tics, kSerial, LinkKind::kParallel, sconnect::kClocks);
   return site;
 }
@@ -105,7 +106,7 @@ u32 SconnectBuilder::cut_off() const {
   return kNone;
 }
 
-/// The TICs of a node or switch share an oscillator, so their routing cycles have one phase.
+/// The TICs of a node or switch share an oscillator, so their routing cycles begin in the same clock.
 void SconnectBuilder::set_phases() {
   for (u32 site = 0; site < sites(); ++site) {
     const u32 phase = nodes_.phase_seed ? below(philox(*nodes_.phase_seed, sconnect::stream::kPhase, site, 0).word[0],

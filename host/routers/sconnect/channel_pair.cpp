@@ -9,7 +9,8 @@ namespace {
 
 constexpr const char* kEndName[] = {"A", "B"};
 
-/// One end in a routing cycle: transmitter, then receiver, as in work_port (kernels/routers/sconnect/phases.hpp).
+/// One end during a routing cycle: first its transmitter, then its receiver, as in work_port
+/// (kernels/routers/sconnect/phases.hpp).
 class EndInACycle {
  public:
   EndInACycle(const ChannelPair& pair, ChannelState& state, u32 which, Choice& choice, std::string& wrong)
@@ -101,7 +102,8 @@ class EndInACycle {
     return outcome;
   }
 
-  /// Ends a message whose sender was notified. If `endless`, a new message takes its number, so no copy may be left.
+  /// Ends a message whose sender was notified of its acceptance. If `endless`, a new message takes its number, so it is
+  /// a violation if a copy of the old one is still in flight.
   void finish(u32 message) {
     state_.acknowledged[message] = !what_.endless;
     if (!what_.endless) return;
@@ -116,17 +118,18 @@ class EndInACycle {
   }
   bool waits(u32 message) const { return !state_.acknowledged[message] && !held(end_, message); }
 
-  /// Returns a waiting message of a kind; which one does not matter.
+  /// Returns a message of a kind (quad or single) that waits to be sent, or kNone. Any of them may be returned, because
+  /// messages of a kind are interchangeable.
   u32 next(bool quad) const {
     for (u32 m = pair_.first_of(which_); m < pair_.last_of(which_); ++m)
       if (pair_.is_quad(m) == quad && waits(m)) return m;
     return kNone;
   }
 
-  /// Sends a single message, the first part of a quad, nothing, or a void message.
+  /// Chooses and sends one of: a single message, the first part of a quad, nothing, or a void message.
   SlotInFlight start(Slot& s) {
     const u32 single = next(false), quad = next(true);
-    // If `endless`, the good alternative is to send nothing, so that the channel comes to rest.
+    // If `endless`, alternative 0 is to send nothing, so that the error-free sequence brings the channel to rest.
     enum class Start { kNothing, kSingle, kQuad, kVoid };
     std::array<Start, 4> way{};
     u32 ways = what_.endless;
@@ -163,7 +166,7 @@ class EndInACycle {
     return out;
   }
 
-  /// Tracks the undamaged parts of a quad, for checks.
+  /// Counts the undamaged parts of a quad, for checks.
   void note_good(const SlotInFlight& in) {
     const bool part = in.bits & kQuad && !(in.bits & (kHit | kAbort));
     if (part && (in.part == end_.good || !in.part))
@@ -191,7 +194,8 @@ class EndInACycle {
     return false;
   }
 
-  /// Returns the bits, with the expected sequence bit for ChannelDefect::kIgnoresSequence.
+  /// Returns the bits of a slot as the receiver reads them. With ChannelDefect::kIgnoresSequence the sequence bit is
+  /// replaced by the expected one.
   u8 seen(const Slot& s, u8 bits) const {
     if (!has(ChannelDefect::kIgnoresSequence)) return bits;
     return static_cast<u8>((bits & ~kSequence) | (s.bits & kExpected ? kSequence : 0));
@@ -243,7 +247,7 @@ class EndInACycle {
   std::string& violation_;
 };
 
-/// Moves to the next slot.
+/// Moves an end to the next slot of its round.
 void turn(ChannelEnd& end, u32 round) {
   std::rotate(end.slot.begin(), end.slot.begin() + 1, end.slot.begin() + round);
   if (end.train.parts)

@@ -1,4 +1,4 @@
-/// Reduction of equivalent states of a channel to one.
+/// Reduction of equivalent states of a channel to one representative.
 #include "host/routers/sconnect/channel_pair.hpp"
 
 namespace flitlab::sconnect {
@@ -6,7 +6,8 @@ namespace flitlab::sconnect {
 void ChannelPair::reduce(ChannelState& state) const {
   if (!instance_.reduced) return;
   sort_messages(state);
-  // With this defect an acknowledgment that carries no information cannot be distinguished from a valid one.
+  // With this defect, `normalize_windows` would be wrong: an acknowledgment that carries no information looks like a
+  // valid one.
   if (instance_.defect != ChannelDefect::kAnswersIfAskedOnly) normalize_windows(state);
 }
 
@@ -20,13 +21,13 @@ void ChannelPair::normalize_windows(ChannelState& state) const {
       SlotInFlight& out = state.in_flight[e][i];
       if (out.bits & kPresent && is_inverted(round_ + i - delay - out.part)) out.bits ^= kSequence;
     }
-    // An acknowledgment that arrives in i cycles is used in the cycle after.
+    // An acknowledgment that arrives in i cycles is used one cycle later.
     for (u32 i = 0; i < back_delay; ++i) {
       SlotInFlight& back = state.in_flight[1 - e][i];
       if (back.bits && is_inverted(i + 1)) back.bits ^= kAcknowledge;
     }
     if (end.heard && is_inverted(0)) end.heard ^= kAcknowledge;
-    // The far end's acknowledgment of the last slot is used after the delay back and one cycle.
+    // The other end's acknowledgment of the last slot is used after the delay back and one more cycle.
     if (instance_.defect == ChannelDefect::kAnswersTooEarly && is_inverted(back_delay + 1)) far.reply ^= kAcknowledge;
     for (u32 i = 0; i < round_; ++i)
       if (is_inverted(i)) far.slot[(i + delay) % round_].bits ^= kExpected;
@@ -35,7 +36,8 @@ void ChannelPair::normalize_windows(ChannelState& state) const {
 }
 
 void ChannelPair::sort_messages(ChannelState& state) const {
-  // All variables that can hold a message number, in a fixed order; a message is characterised by where it occurs.
+  // All variables that can hold a message number, in a fixed order. The variables that hold a message's number
+  // characterise the message.
   std::array<u32, kMostChannelMessages> where{};
   std::array<u8*, 32> variable;
   u32 variables = 0;
@@ -49,7 +51,7 @@ void ChannelPair::sort_messages(ChannelState& state) const {
     if (*variable[i] != kNoBuffer) where[*variable[i]] |= 4u << i;
   for (u32 m = 0; m < messages_; ++m) where[m] |= state.accepted[m] | state.acknowledged[m] << 1;
 
-  std::array<u8, kMostChannelMessages> number{};  // [old number] new number
+  std::array<u8, kMostChannelMessages> number{};  // new number of each message, by old number
   bool same = true;
   for (u32 m = 0; m < messages_; ++m) {
     u32 first = m >= first_of_1_ ? first_of_1_ : 0, last = last_of(m >= first_of_1_), before = 0;

@@ -70,8 +70,8 @@ SconnectReservations sconnect_reservations(const Experiment& e) {
   const u32 buffers = e.u32_of(sconnect::param::router.buffers), hosts = e.u32_of(sconnect::param::topology.host_ports);
   const bool many =
       e.is({sconnect::param::topology.node, "dual"}) || e.str(sconnect::param::topology.kind) == "tree" || is_graph(e);
-  // Most queues of a priority at any TIC: those of four serial channels, and of host ports or of parallel ports to
-  // other TICs (two in a switch of three TICs).
+  // Largest number of queues of one priority at any TIC: the queues of four serial channels, plus those of host ports
+  // or of parallel ports to other TICs (two parallel ports in a switch of three TICs).
   const u32 queues =
       sconnect::kVcs * sconnect::kSerial + (many ? 2 * e.u32_of(sconnect::param::topology.parallel_vcs) : hosts);
   std::vector<u32> weights = sconnect_priorities(e, 0);
@@ -80,7 +80,8 @@ SconnectReservations sconnect_reservations(const Experiment& e) {
   const u32 reply_priority = loop ? sconnect_reply_priority(e) : sconnect::kPriorities;
   if (loop) ++weights[reply_priority];
   const u32 used = static_cast<u32>(weights.size() - std::count(weights.begin(), weights.end(), 0u));
-  // The least reservation that excludes deadlock: a buffer per queue, or four where there are quads.
+  // The smallest reservation that excludes deadlock: one buffer for each queue, or four buffers if quads may use the
+  // queue.
   const auto least = [&](bool with_quads) {
     std::vector<u32> list;
     for (u32 p = 0; p < weights.size(); ++p)
@@ -95,7 +96,7 @@ SconnectReservations sconnect_reservations(const Experiment& e) {
   const bool given = !reserve.empty();
   if (reserve.size() == 1) reserve.resize(sconnect::kPriorities, reserve[0]);
   if (!given) {
-    // A trace may have quads if there is room for them.
+    // A trace may have quads if the pool has room for their reservations.
     reserve = least(quads || (e.is({param::traffic.mode, "trace"}) && sum(least(true)) <= buffers));
     // Reserve three quarters of the pool; any queue may use the rest.
     std::vector<u32> more = reserve;
@@ -128,7 +129,8 @@ SconnectReservations sconnect_reservations(const Experiment& e) {
 
 namespace {
 
-/// Checks the priority of replies: with a lower priority than requests, replies would wait behind blocked requests.
+/// Checks the parameters of a closed loop. Replies must not have a lower priority than requests: they would wait behind
+/// blocked requests.
 void check_loop(const Experiment& e) {
   if (!is_loop(e) && !e.is_auto(sconnect::param::host.reply_priority))
     throw ConfigError("host.reply_priority = " + std::to_string(sconnect_reply_priority(e)) + ": in traffic.mode = \"" +

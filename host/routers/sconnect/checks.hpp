@@ -6,13 +6,13 @@
 
 namespace flitlab {
 
-/// Checks the conditions between parameters. Throws ConfigError for the first that fails.
+/// Checks the conditions between parameters. Throws ConfigError for the first condition that fails.
 void check_sconnect(const Experiment& experiment);
 
-/// Returns the shape of the terminals (ModelRecord::shape).
+/// Returns the radix of each dimension in which terminals are numbered (ModelRecord::shape).
 std::vector<u32> sconnect_shape(const Experiment& experiment);
 
-/// Returns the weights of packet priorities at a node's host port 0 or 1.
+/// Returns for each priority the weight with which packets at a node's host port (0 or 1) have it.
 std::vector<u32> sconnect_priorities(const Experiment& experiment, u32 port);
 
 /// Return the priority of replies in a closed loop, and the highest priority of requests.
@@ -21,10 +21,11 @@ u32 sconnect_request_priority(const Experiment& experiment);
 
 /// Reserved buffers of a TIC.
 struct SconnectReservations {
-  std::vector<u32> queue;  ///< [priority] buffers reserved for each queue
-  u32 control;             ///< buffers reserved for control requests, and as many for replies
+  std::vector<u32> queue;  ///< [priority] buffers reserved for each queue of that priority
+  u32 control;             ///< buffers reserved for control requests; the same number is reserved for replies to them
 };
-/// Returns the reservations. ConfigError if they exceed the pool, or are too small to prevent deadlock.
+/// Returns the reservations of every TIC. ConfigError if they exceed the buffer pool, or are too small to prevent
+/// deadlock.
 SconnectReservations sconnect_reservations(const Experiment& experiment);
 
 }  // namespace flitlab

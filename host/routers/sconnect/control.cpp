@@ -24,7 +24,8 @@ std::vector<T> get(const Engine& engine, u32 kind, const char* name) {
   return all;
 }
 
-/// Returns the mailboxes of all terminals in reused memory, because programs exchange millions of messages.
+/// Copies the mailboxes of all terminals and returns them. The memory is kept between calls, because programs exchange
+/// millions of messages.
 std::vector<sconnect::Message>& mailboxes(const Engine& engine, const char* name) {
   thread_local std::vector<sconnect::Message> all;
   const ItemKind& k = engine.layout().kinds[1];
@@ -212,7 +213,7 @@ void require_terminal(const sconnect::Table& t, u32 terminal) {
                       std::to_string(t.terminals - 1) + ".");
 }
 
-/// Returns the message of a request. ConfigError if the request is invalid.
+/// Returns the message that a control request becomes. ConfigError if the request is invalid.
 sconnect::Message message_of(const ControlRequest& r, u32 terminal) {
   const auto fail = [](const std::string& what) { throw ConfigError("control message: " + what); };
   const auto operation = std::find(std::begin(kOperations) + 1, std::end(kOperations), r.operation);

@@ -1,7 +1,7 @@
 /// Deadlock search in a state of an S-Connect fabric. The vertices of the waits-for graph are queues of TICs, whose
 /// messages wait for buffers at the far end of a channel. In a closed loop the hosts' reply queues are vertices too:
-/// requests wait for them, and they wait for buffers of the TIC. The plan's tables are free of deadlock; tables written
-/// by software and requests with source routes may not be (S-Connect, 2.4, 3.4).
+/// requests wait for room in them, and their replies wait for buffers of the TIC. The plan's routing tables are free of
+/// deadlock, but tables that software writes and requests with source routes may cause one (S-Connect, 2.4, 3.4).
 #include <algorithm>
 
 #include "host/plan/deadlock.hpp"
@@ -45,9 +45,9 @@ class Search final : public WaitsFor {
            " priority " + std::to_string(q % kQueuesOfPort / kVcs) + " VC " + std::to_string(q % kVcs);
   }
 
-  /// Returns whether a queue can move: it is empty, leads to a host that accepts messages or over a port that is off
-  /// and that software may switch on, or one of its messages has been accepted, is damaged or arriving, or would find a
-  /// buffer.
+  /// Returns whether a queue can move. It can if it is empty, if it leads to a host that accepts messages, or if its
+  /// port is off and software may switch it on. It can also move if the next TIC has accepted one of its messages or
+  /// has a buffer for it, or if one of its messages is damaged or arriving.
   bool can_move(u64 i) const override {
     if (i >= queues_) return host_can_move(static_cast<u32>(i - queues_));
     const Tic at = tic(i / kQueues);
@@ -64,7 +64,8 @@ class Search final : public WaitsFor {
     return moves;
   }
 
-  /// Returns the queues that its messages would enter, and those at the next TIC that exceed their reservation.
+  /// Returns the queues that the messages of a queue would enter, and the queues of the next TIC that use more buffers
+  /// than they have reserved.
   std::vector<u64> waits_for(u64 i) const override {
     if (i >= queues_) return host_waits_for(static_cast<u32>(i - queues_));
     const Tic at = tic(i / kQueues);
@@ -88,8 +89,8 @@ class Search final : public WaitsFor {
 
   sconnect::HostLoop<View, 1> loop(u32 terminal) const { return {view_, view_.terminals[terminal], terminal}; }
 
-  /// Returns whether a host accepts the first message at its port, or software can make it do so. In a closed loop a
-  /// host accepts no request while its reply queue is full.
+  /// Returns whether a host accepts the first message of the queue at its port, or software can make the host accept
+  /// it. In a closed loop a host accepts no request while its reply queue is full.
   bool host_takes(const Tic& at, u32 p) const {
     const u32 waiting = static_cast<u32>(at.control.waiting >> p * kQueuesOfPort & 0xFF);
     if (!t_.loops() || !waiting || !at.enabled(p) || at.port(p).sending != sconnect::kNoBuffer) return true;
@@ -99,7 +100,8 @@ class Search final : public WaitsFor {
            loop(at.link(p).far).has_room();
   }
 
-  /// Returns whether a host's reply queue has room or will have: the oldest reply is not due, or finds a buffer.
+  /// Returns whether a host's reply queue has room or will have room: its oldest reply is not yet due, or the TIC has a
+  /// buffer for it.
   bool host_can_move(u32 terminal) const {
     const Tic at = tic(port_of_terminal_[terminal] / kPorts);
     const u32 p = port_of_terminal_[terminal] % kPorts;
@@ -124,7 +126,8 @@ class Search final : public WaitsFor {
                       Tic::queue_of(lowest_bit(set) / kVcs, m.priority, lowest_bit(set) % kVcs));
   }
 
-  /// Adds the queues of a TIC that exceed their reservation; with `anything`, all that are not empty.
+  /// Adds the queues of a TIC that use more buffers than they have reserved; with `anything`, all queues that are not
+  /// empty.
   void add_holders(const Tic& at, bool anything, std::vector<u64>& waits) const {
     for (u32 q = 0; q < kQueues; ++q) {
       const u32 held = at.control.held[q];
@@ -135,7 +138,8 @@ class Search final : public WaitsFor {
       if (anything || at.control.held_control[reply] > t_.control_buffers) add_apart(at, reply, waits);
   }
 
-  /// Returns whether f(buffer) is true for any control message marked kApart.
+  /// Returns whether f(buffer) is true for any control message with the flag kApart (its buffer is counted apart from
+  /// the queues).
   template <class F>
   bool holds_apart(const Tic& at, F f) const {
     for (u32 b = 0; b < t_.buffers; ++b)
@@ -143,7 +147,7 @@ class Search final : public WaitsFor {
     return false;
   }
 
-  /// Adds the queues of such requests, or replies.
+  /// Adds the queues that hold control messages with the flag kApart, either requests or replies.
   void add_apart(const Tic& at, bool reply, std::vector<u64>& waits) const {
     holds_apart(at, [&](u32 b) {
       if (sconnect::is_reply(at.message(b)) == reply) waits.push_back(u64{at.index} * kQueues + at.state(b).queue);
@@ -151,8 +155,9 @@ class Search final : public WaitsFor {
     });
   }
 
-  /// Calls f(buffer) for the messages that a queue keeps sending. A returned message goes to the head, so later ones
-  /// are not sent; if both virtual channels alternate, up to three are.
+  /// Calls f(buffer) for the messages that a queue repeatedly tries to send. A message that the next TIC does not
+  /// accept returns to the head of the queue, so the messages behind it are not sent. If the port alternates between
+  /// two virtual channels, up to three messages of a queue are tried.
   template <class F>
   void for_each_message(const Tic& at, u32 q, F f) const {
     const u32 deep = at.queue(q ^ 1).messages ? 3 : 1;
@@ -166,7 +171,7 @@ class Search final : public WaitsFor {
     }
   }
 
-  /// Calls f(port, virtual channel) for the options of a message, including those after it returns.
+  /// Calls f(port, virtual channel) for the options of a message, including the options that it has after it returns.
   template <class F>
   void for_each_way(const Tic& at, u32 q, u32 buffer, F f) const {
     const Message& m = at.message(buffer);
@@ -178,7 +183,7 @@ class Search final : public WaitsFor {
         f(bit / kVcs, bit % kVcs);
   }
 
-  /// Returns whether the far end has accepted a message that is not yet acknowledged.
+  /// Returns whether the TIC at the far end has accepted a message that is not yet acknowledged.
   bool taken(const Tic& at, u32 p, u32 buffer) const {
     const Link& link = at.link(p);
     const Tic there = tic(link.far);
@@ -215,7 +220,7 @@ class Search final : public WaitsFor {
     const Tic there = tic(link.far);
     Message m = arriving(at, vc, buffer);
     const u64 first = u64{link.far} * kQueues;
-    // The queue that it would enter if the pool were empty.
+    // Determine the queue that the message would enter, as if the pool of buffers were empty.
     const auto [used, reserved] = std::pair(there.control.used, there.control.reserved);
     there.control.used = there.control.reserved = 0;
     bool here;
@@ -235,7 +240,7 @@ class Search final : public WaitsFor {
   mutable std::vector<std::byte> state_;  ///< a copy, because routing decisions write to it
   View view_;
   u64 queues_;
-  std::vector<u32> port_of_terminal_;  ///< [terminals] TIC * kPorts + port
+  std::vector<u32> port_of_terminal_;  ///< [terminals] host port of the terminal, as TIC * kPorts + port
 };
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace flitlab {
 
 namespace {
-constexpr u32 kOptions = 2 * sconnect::kPorts;  ///< bits of a table's entry
+constexpr u32 kOptions = 2 * sconnect::kPorts;  ///< bits of a table's entry: one for each port and virtual channel
 }
 
 using sconnect::allowed;
@@ -32,7 +32,7 @@ SconnectDependencies::SconnectDependencies(const SconnectFabric& fabric, const s
   const std::vector<u32> waiting = circle(
       static_cast<u32>(waits_.size()), [&](u32 queue) -> Options { return waits_[queue]; },
       [&](u32 queue, u32 bit) { return kOptions * far(queue / kOptions, queue % kOptions) + bit; });
-  // An endless path is a cycle too, and a more specific fault.
+  // An endless path is a cyclic dependency too, but the message about the path is more specific.
   const u32 last = waiting.empty() ? 0 : fabric_.nodes;
   for (u32 d = 0; d < last; ++d) {
     walk(d);
@@ -107,7 +107,8 @@ template <class BitsOf, class Next>
 std::vector<u32> SconnectDependencies::circle(u32 vertices, BitsOf bits_of, Next next_of) {
   enum : u8 { kNew, kOpen, kDone };
   std::vector<u8> state(vertices, kNew);
-  std::vector<std::pair<u32, Options>> way;  // vertices on the current path, and their edges not yet followed
+  // Vertices on the current path of the traversal, each with its edges that are not yet followed.
+  std::vector<std::pair<u32, Options>> way;
   order_.clear();
   for (u32 begin = 0; begin < vertices; ++begin) {
     if (state[begin] != kNew) continue;
@@ -163,7 +164,7 @@ std::vector<u32> SconnectDependencies::shortest(u32 d) const {
 }
 
 std::string SconnectDependencies::shown(const std::vector<u32>& vertices, u32 per_tic) const {
-  constexpr u32 kMost = 12;  // a cycle may go through all of a large fabric
+  constexpr u32 kMost = 12;  // most vertices that the text names; a cycle may go through a whole large fabric
   const u32 count = static_cast<u32>(vertices.size());
   std::string text;
   for (u32 i = 0; i < count; ++i) {

@@ -1,4 +1,4 @@
-/// Longer paths for pairs without a shortest path.
+/// Longer paths for pairs (TIC, destination) that have no shortest path.
 #include <algorithm>
 #include <numeric>
 #include <tuple>
@@ -9,8 +9,9 @@
 namespace flitlab {
 
 namespace {
-constexpr u32 kOthers = 8;       ///< other destinations that restart with one whose own paths block it
-constexpr u32 kMostForced = 20;  ///< forced detours per destination
+/// Number of other destinations whose paths are removed together with those of a blocked destination.
+constexpr u32 kOthers = 8;
+constexpr u32 kMostForced = 20;  ///< most forced detours for one destination
 }  // namespace
 
 bool SconnectPlacing::make_detours() {
@@ -35,7 +36,7 @@ bool SconnectPlacing::make_detours(bool hosts_only) {
       continue;
     }
     if (++tries > kMostForced * f_.nodes || work_ > 2 * kMostWork) return false;
-    // Force a step for one of these TICs; displaced paths are computed again.
+    // Force a step of the path for one of the TICs without a path. Paths that this step displaces are computed again.
     const u32 tic = stuck[random(static_cast<u32>(stuck.size()))];
     std::vector<u32> ends, touched;
     for (u32 bit = 0; bit < kQueueBits; ++bit)
@@ -45,7 +46,7 @@ bool SconnectPlacing::make_detours(bool hosts_only) {
     std::vector<std::vector<u8>> old;
     if (force(tic, bit, d, touched, old)) {
       length_[pair_index(tic, d)] = static_cast<u16>(length_[pair_index(far(tic, bit), d)] + 1);
-    } else {  // paths to the same destination block it: restart with some other destinations
+    } else {  // paths to the same destination block the step: start again without them and some others
       touched.insert(touched.begin(), d);
       for (u32 i = 0; i < kOthers; ++i) touched.push_back(random(f_.nodes));
       for (u32 x : touched) remove_paths(x);
@@ -96,7 +97,7 @@ std::vector<u32> SconnectPlacing::find_longer_paths(u32 d) {
     if (!has_path(tic, d)) left.push_back(tic);
   for (bool found = true; !left.empty() && found;) {
     found = false;
-    // Shortest paths first.
+    // Try the shortest paths first.
     for (u32 length = 2; length <= 2 * f_.tics && !found; ++length) {
       bool any = false;
       for (std::size_t i = 0; i < left.size() && !found; ++i) {

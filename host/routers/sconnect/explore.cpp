@@ -12,7 +12,7 @@ namespace {
 constexpr u32 kWords = 4;
 using Key = std::array<u64, kWords>;
 
-/// Writes a state into a key, or reads it back, with the same sequence of calls.
+/// Writes a state into a key, or reads the state back, by the same sequence of calls.
 class Packer {
  public:
   explicit Packer(Key& key, bool reads) : key_(key), reads_(reads) {}
@@ -24,11 +24,11 @@ class Packer {
     else
       word |= u64{value} << at_;
     at_ += count;
-    if (at_ <= 56) return;  // a value does not cross words
+    if (at_ <= 56) return;  // a value is never divided between two words
     at_ = 0;
     ++word_;
   }
-  /// Packs a message number, or kNoBuffer.
+  /// Packs the number of a message, or kNoBuffer for no message.
   void message(u8& value) {
     u8 number = value == kNoBuffer ? u8{kMostChannelMessages} : value;
     bits(number, 4);
@@ -66,7 +66,8 @@ void pack_state(Packer& packer, ChannelState& state, const ChannelInstance& what
     pack_end(packer, state.end[e], what.round());
     for (u32 i = 0; i < what.delay[e]; ++i) {
       SlotInFlight& slot = state.in_flight[e][i];
-      u8 bits = slot.bits & (kOccupied - 1);  // kHit is chosen on arrival; kOccupied takes its place
+      // kHit is chosen on arrival, so it is 0 here, and kOccupied can take its position.
+      u8 bits = slot.bits & (kOccupied - 1);
       bits = static_cast<u8>((bits & ~kHit) | (slot.bits & kOccupied ? kHit : 0));
       packer.bits(bits, 7);
       slot.bits = static_cast<u8>((bits & ~kHit) | (bits & kHit ? kOccupied : 0));
@@ -80,7 +81,7 @@ void pack_state(Packer& packer, ChannelState& state, const ChannelInstance& what
   }
 }
 
-/// Enumerates all sequences of choices of a cycle; the first consists of zeros.
+/// Enumerates all sequences of choices in a cycle. The first sequence consists of zeros.
 class AllChoices final : public Choice {
  public:
   u32 of(u32 ways) override {
@@ -88,7 +89,7 @@ class AllChoices final : public Choice {
     return choices_[at_++].way;
   }
   void begin() { at_ = 0; }
-  /// Moves to the next sequence. Returns false if there is none.
+  /// Moves to the next sequence. Returns false if there are no more sequences.
   bool advance() {
     while (!choices_.empty() && choices_.back().way + 1 == choices_.back().ways) choices_.pop_back();
     if (choices_.empty()) return false;
@@ -115,7 +116,7 @@ class AllChoices final : public Choice {
 /// Set of states, numbered in the order of insertion.
 class StateSet {
  public:
-  /// Returns the state's number, and whether it is new.
+  /// Returns the number of a state, and whether the state is new.
   std::pair<u32, bool> add(const Key& key) {
     if (2 * keys_.size() >= table_.size()) grow();
     u32& cell = find(key);
@@ -214,7 +215,7 @@ class Explorer {
     return true;
   }
 
-  /// Checks that from every state the error-free sequence, of first choices, ends at rest.
+  /// Checks that from every state the sequence of alternatives 0, which has no errors, ends with the channel at rest.
   void check_ends() {
     enum : u8 { kUnseen, kOnTheWay, kEnds };
     std::vector<u8> seen(set_.size(), kUnseen);
@@ -245,7 +246,8 @@ class Explorer {
     return story.empty() ? "nothing happens" : story;
   }
 
-  /// Returns the sequence to a state. Message numbers may change along it, because states are renumbered.
+  /// Returns as text the sequence that leads to a state. A message may change its number on the way, because states are
+  /// replaced by their representatives.
   std::string path_to(u32 number) const {
     std::vector<u32> way;
     for (u32 n = number; n != kNone; n = parent_[n]) way.push_back(n);
@@ -269,7 +271,7 @@ class Explorer {
   u64 most_;
   StateSet set_;
   std::vector<u32> parent_;
-  std::vector<u32> good_;  ///< [state] its successor without errors
+  std::vector<u32> good_;  ///< [state] number of the next state if no error occurs
   Exploration found_;
 };
 

@@ -8,7 +8,7 @@ namespace flitlab {
 
 namespace {
 
-/// Returns the wiring by `topology.kind`.
+/// Returns the fabric with the wiring that `topology.kind` selects.
 SconnectFabric wired(const Experiment& e) {
   SconnectNodes nodes;
   nodes.dual = e.is({sconnect::param::topology.node, "dual"});

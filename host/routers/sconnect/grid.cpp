@@ -17,14 +17,14 @@ struct Hop {
   bool up;
 };
 
-/// The ports of a TIC that lead to other TICs.
+/// The ports of a TIC that lead to other TICs. A dual node has two TICs, which a pair of parallel ports joins.
 struct Exits {
   std::vector<Hop> hops;
   u32 cross = kNone;    ///< port to the other TIC of a dual node
-  bool second = false;  ///< it is the second TIC of its node
-  bool two = false;     ///< the port `cross` has two virtual channels
+  bool second = false;  ///< the TIC is the second one of its node
+  bool two = false;     ///< port `cross` has two virtual channels
   bool crosses_without_vcs =
-      false;  ///< messages cross from the other TIC to this one, by a port without virtual channels
+      false;  ///< messages cross from the node's other TIC to this one, and `cross` has one virtual channel
 };
 
 std::vector<u32> coordinates(const SconnectFabric& f, u32 node) {
@@ -66,12 +66,14 @@ sconnect::Options ways(const Exits& e, const std::vector<u32>& here, const std::
   sconnect::Options set = 0;
   for (u32 vc : {0u, 1u}) {
     const bool up = vc == 1;
-    // Negative hops in the free dimension, and crossing to the second TIC, need virtual channel 0.
+    // Two kinds of hops need virtual channel 0: crossing to the second TIC, and negative hops in the free dimension
+    // (dimension 0 of a node with one TIC, whose hops may occur at any time).
     if (up && ((has_free && there[0] < here[0]) || (crosses && !e.second))) continue;
-    // If `cross` has no virtual channels and both TICs have hosts, 0 is for messages that cross to the second TIC.
+    // If `cross` has one virtual channel and both TICs have hosts, virtual channel 0 of the first TIC is for messages
+    // that will cross to the second one.
     if (!up && e.crosses_without_vcs && !e.second && !crosses) continue;
     const auto free = [&](const Hop& hop) { return has_free && hop.dimension == 0; };
-    bool first = false;  // some hops must precede others
+    bool first = false;  // hops of this sign must precede hops of the other sign
     for (const Hop& hop : wanted) first |= !free(hop) && hop.up == up;
     for (const Hop& hop : wanted)
       if (hop.up == up || (!free(hop) && !first)) set |= option(hop.port, vc);
@@ -94,7 +96,7 @@ std::vector<u16> sconnect_tables_by_coordinates(const SconnectFabric& f) {
       if (d != here)
         options = static_cast<u16>(ways(e, at[here], at[d]));
       else if (!options)
-        options = static_cast<u16>(option(e.cross, e.two));  // only the node's other TIC has a host port
+        options = static_cast<u16>(option(e.cross, e.two));  // only the node's other TIC has the port to the host
     }
   }
   return entry;

@@ -12,13 +12,14 @@
 namespace flitlab {
 namespace {
 
-/// Whether there can be single messages, and quads.
+/// Kinds of messages that an experiment may send: single messages, quads (messages of four parts).
 struct Kinds {
   bool singles = false, quads = false;
 };
 
 Kinds kinds_of(const Experiment& e, bool quads_fit) {
-  if (!e.has(param::traffic.packet_flits)) return {true, quads_fit};  // the lengths of a trace are not known yet
+  // The lengths of a trace's packets are not known yet.
+  if (!e.has(param::traffic.packet_flits)) return {true, quads_fit};
   Kinds kinds;
   for (const auto& [flits, weight] : e.lengths(param::traffic.packet_flits))
     if (weight > 0) (flits > 1 ? kinds.quads : kinds.singles) = true;

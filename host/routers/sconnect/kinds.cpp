@@ -59,7 +59,7 @@ SconnectFabric make_sconnect_mesh(const std::vector<u32>& shape, const SconnectN
   for (u32 d = 0; d < shape.size(); stride *= shape[d++])
     for (u32 n = 0; n < count; ++n) {
       if (n / stride % shape[d] + 1 == shape[d]) continue;
-      // A dimension of two nodes has one channel, at the dimension's first port.
+      // A dimension with two nodes has one channel, which uses the dimension's first port for both directions.
       const u32 tic = first_ports[d] / kSerial, plus = first_ports[d] % kSerial, minus = plus + (shape[d] > 2);
       builder.join(n, tic, plus, n + stride, tic, minus);
     }

@@ -27,8 +27,8 @@ SconnectLoads::SconnectLoads(const SconnectFabric& fabric, const std::vector<u16
 }
 
 void SconnectLoads::add(u32 d, double part) {
-  // States (2 TIC + virtual channel) in topological order: the reverse of the order in which a depth-first traversal
-  // finishes them.
+  // Pairs (TIC, virtual channel of arrival), numbered 2 TIC + virtual channel, in topological order: the reverse of the
+  // order in which a depth-first traversal leaves them.
   std::fill(seen_.begin(), seen_.end(), u8{0});
   std::fill(flow_.begin(), flow_.end(), 0.0);
   order_.clear();

@@ -17,7 +17,7 @@ using sconnect::LinkKind;
 /// Graph of sites (nodes and switches) and the serial channels between them.
 struct Sites {
   std::vector<u32> node;               ///< [sites] kNone: a switch
-  std::vector<std::vector<u32>> next;  ///< [sites] far ends of channels
+  std::vector<std::vector<u32>> next;  ///< [sites] sites to which the site's channels lead
 
   explicit Sites(const SconnectFabric& f) {
     std::vector<u32> site(f.tics, kNone);
@@ -57,7 +57,7 @@ struct Sites {
   }
 };
 
-/// A division of the sites into two halves.
+/// A division of the sites into two halves, numbered 0 and 1.
 class Halves {
  public:
   Halves(const Sites& sites, u32 start) : sites_(sites), side_(sites.node.size()) {
@@ -70,12 +70,12 @@ class Halves {
     most_uneven_ = nodes % 2;
   }
 
-  /// Moves every site once, in the order of gain, then undoes the moves after the best division. Returns false if no
-  /// division is better than the initial one.
+  /// Moves every site once to the other half, in the order of gain, and then undoes the moves that came after the best
+  /// division. Returns false if no division was better than the initial one.
   bool pass() {
     const u32 count = static_cast<u32>(side_.size());
     std::vector<std::int64_t> gain(count, 0);
-    std::int64_t uneven = 0;  // nodes on side 1 - nodes on side 0
+    std::int64_t uneven = 0;  // number of nodes in half 0 minus number of nodes in half 1
     std::set<std::pair<std::int64_t, u32>> open[2];
     for (u32 s = 0; s < count; ++s) {
       for (u32 n : sites_.next[s]) gain[s] += side_[s] != side_[n] ? 1 : -1;
@@ -86,7 +86,7 @@ class Halves {
     std::size_t kept = 0;
     std::vector<u32> moved;
     while (!open[0].empty() || !open[1].empty()) {
-      // From the larger side; if both are equal, the move with the higher gain.
+      // Move a site from the larger half. If the halves are equal, take the move with the higher gain.
       u32 from = uneven > 0;
       if (uneven == 0 && !open[0].empty() && !open[1].empty()) from = *open[1].begin() < *open[0].begin();
       if (open[from].empty()) from = !from;
@@ -110,7 +110,7 @@ class Halves {
     return best > 0;
   }
 
-  /// Returns the channels between the halves.
+  /// Returns the number of channels between the halves.
   u32 cut() const {
     u32 ends = 0;
     for (u32 s = 0; s < side_.size(); ++s)
@@ -124,7 +124,7 @@ class Halves {
   std::int64_t most_uneven_ = 0;
 };
 
-/// Returns the bisection of a mesh or hypercube; 0: no simple formula.
+/// Returns the bisection of a mesh or hypercube; 0 if there is no simple formula.
 u32 known_bisection(const SconnectFabric& f) {
   if (f.kind != "mesh" && f.kind != "hypercube") return 0;
   const u32 longest = *std::max_element(f.shape.begin(), f.shape.end());

@@ -75,7 +75,7 @@ void SconnectPaths::find(u32 destination) {
     for (u32 port = 0; port < kPorts; ++port) {
       const Link& l = fabric_.link(tic, port);
       if (!leads_to_tic(l)) continue;
-      best = std::min(best, after_hop(on1_[l.far]));  // a known on1_ is a shortest path
+      best = std::min(best, after_hop(on1_[l.far]));  // if on1_ is known, it is the length of a shortest path
       if (rises(order_.first, tic, l.far)) best = std::min(best, after_hop(on0_[l.far]));
     }
     on0_[tic] = best;
@@ -130,13 +130,13 @@ u32 sconnect_centre(const SconnectFabric& f) {
 }
 
 std::vector<SconnectOrder> sconnect_orders(const SconnectFabric& f) {
-  // Keys are spaced so that others fit between them.
+  // Keys are spaced so that other keys fit between them.
   constexpr u64 kMiddle = u64{1} << 62, kSpace = u64{1} << 32;
   std::vector<SconnectOrder> orders;
   const auto add = [&](const std::vector<u32>& height) {
     SconnectOrder order{std::vector<u64>(f.tics), std::vector<u64>(f.tics)};
     for (u32 tic = 0; tic < f.tics; ++tic) {
-      // The TIC's number orders TICs of equal height, in reverse for the second order.
+      // Among TICs of equal height, the number of the TIC decides; the second order uses the reverse of that.
       const u64 key = (u64{height[tic]} * f.tics + tic) * kSpace / f.tics;
       order.first[tic] = kMiddle + key;
       order.second[tic] = kMiddle - key;

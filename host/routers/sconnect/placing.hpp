@@ -1,6 +1,6 @@
 #pragma once
-/// Paths to all destinations, one queue for each TIC and destination, such that one order of all queues is consistent
-/// with every path.
+/// Paths to all destinations. Each TIC uses one queue for each destination, and one order of all queues is consistent
+/// with every path: messages move to later queues only.
 #include <vector>
 
 #include "host/routers/sconnect/fabric.hpp"
@@ -13,18 +13,19 @@ class SconnectPlacing {
  public:
   explicit SconnectPlacing(const SconnectFabric& fabric);
 
-  /// Finds shortest paths as far as an order of the queues allows. The first pass uses the initial order, because
-  /// queues in use are hard to move.
+  /// Finds shortest paths as far as an order of the queues allows. The first pass does not change the initial order,
+  /// because queues that paths already use are hard to move.
   void fill();
 
-  /// Finds longer paths for the remaining TICs, TICs with hosts first. Returns false if some have no path.
+  /// Finds longer paths for the TICs without a shortest path; TICs with hosts come first. Returns false if a TIC has no
+  /// path.
   bool make_detours();
 
-  /// Returns the tables: the paths, and alternates in the same order of queues.
+  /// Returns the tables: the paths, and additional options that agree with the same order of queues.
   std::vector<u16> tables();
 
  private:
-  static constexpr u32 kMostAtOnce = 60;          ///< most destinations displaced by one forced step
+  static constexpr u32 kMostAtOnce = 60;          ///< most destinations whose paths one forced step may displace
   static constexpr u64 kMostWork = u64{1} << 21;  ///< limit of work, in calls of settle()
   static constexpr u8 kNoPathYet = 0xFF;
 
@@ -36,13 +37,13 @@ class SconnectPlacing {
 
   u32 random(u32 n);
 
-  /// Assigns a queue to a TIC. Returns false if that would close a cycle.
+  /// Lets a TIC use a queue for destination `d`. Returns false if that would close a cycle.
   bool use(u32 tic, u32 bit, u32 d);
 
   /// Removes all paths to a destination.
   void remove_paths(u32 d);
 
-  /// Calls f(bit) for the queues of a TIC to neighbours that are nearer to a destination and have a path.
+  /// Calls f(bit) for each queue of a TIC to a neighbour that is nearer to the destination and has a path to it.
   template <class F>
   void for_each_nearer(u32 tic, u32 d, F f) {
     for (u32 port = 0; port < sconnect::kPorts; ++port) {
@@ -53,31 +54,33 @@ class SconnectPlacing {
     }
   }
 
-  /// Gives a TIC a shortest path: by a step in use, else by the latest queue that is consistent with the order, because
-  /// that restricts earlier queues least. With `move`, else by a step for which queues can be reordered. Returns
-  /// whether it has found one.
+  /// Gives a TIC a shortest path. Prefers a step from queue to queue that other paths use already, else the latest
+  /// queue that is consistent with the order, because it restricts earlier queues least. With `move`, it may reorder
+  /// queues to make a step possible. Returns whether it has found a path.
   bool settle(u32 tic, u32 d, bool move);
 
-  /// Gives all TICs paths to a destination. Returns how many have no shortest path.
+  /// Gives all TICs paths to a destination. Returns the number of TICs without a shortest path.
   u32 complete(u32 d, bool move);
 
-  /// Repeatedly forces a missing step into the order, computes the displaced paths again, and keeps the result unless
-  /// more paths are missing than before (at first, slightly more are tolerated).
+  /// Repeatedly forces a missing step into the order, computes the paths that this displaces again, and keeps the
+  /// result unless more paths are missing than before. The first rounds tolerate slightly more missing paths.
   void improve();
 
-  /// Returns the pairs of a TIC with a host and a destination that have no shortest path.
+  /// Returns the number of pairs (TIC with a host, destination) without a shortest path.
   u32 hosts_missing();
 
-  /// Restarts with another order of the queues if SconnectQueueSearch finds one with more shortest paths for hosts.
+  /// Starts again with another order of the queues if SconnectQueueSearch finds an order with more shortest paths for
+  /// hosts.
   void reorder();
 
-  /// Returns the labels of all TICs for a destination.
+  /// Returns the label of every TIC for a destination: the queue that the TIC uses.
   std::vector<u8> labels(u32 d) const {
     return {label_.begin() + pair_index(0, d), label_.begin() + pair_index(0, d + 1)};
   }
 
-  /// Makes a step possible by removing the conflicting paths, and takes it. Appends the destinations of these paths to
-  /// `touched` and their labels to `old`. Returns false if there are too many, or one leads to `d`.
+  /// Makes a step possible by removing all paths that conflict with it, and takes the step. Appends the destinations of
+  /// the removed paths to `touched` and their labels to `old`. Returns false if there are too many such destinations,
+  /// or if one of them is `d`.
   bool force(u32 tic, u32 bit, u32 d, std::vector<u32>& touched, std::vector<std::vector<u8>>& old);
 
   /// Returns whether a TIC has a path to a destination.
@@ -87,28 +90,31 @@ class SconnectPlacing {
     for (u32 tic = 0; tic < f_.tics; ++tic) length_[pair_index(tic, d)] = static_cast<u16>(level(tic, d));
   }
 
-  /// make_detours() for TICs with hosts only, or all. A TIC without a path displaces paths of others.
+  /// make_detours() for TICs with hosts only, or for all TICs. To give a TIC a path, it may displace paths of other
+  /// TICs.
   bool make_detours(bool hosts_only);
 
-  /// Returns the sum of the lengths of hosts' paths, and the number of TICs and destinations without a path.
+  /// Returns two costs: the sum of the lengths of the paths from TICs with hosts, and the number of pairs (TIC,
+  /// destination) without a path.
   std::pair<u64, u32> cost();
 
-  /// Finds a path for a TIC without a host, used by its replies to control messages, if hosts' paths get no longer.
+  /// Finds a path for a TIC without a host, whose replies to control messages need it. Rejects the path if it makes the
+  /// paths of hosts longer.
   void add_path_for_hostless(u32 tic, u32 d);
 
-  /// Finds paths of any length for TICs without one. Returns the TICs that have none.
+  /// Finds paths of any length for TICs without a path. Returns the TICs that still have no path.
   std::vector<u32> find_longer_paths(u32 d);
 
   const SconnectFabric& f_;
   SconnectQueueOrder order_;
   std::vector<std::vector<u32>> hosts_;
   std::vector<bool> is_host_;
-  // [destinations][TICs]
-  std::vector<u8> label_;              ///< queue of a TIC for the destination: 2 port + virtual channel
-  std::vector<u16> level_, by_level_;  ///< hops in the graph; TICs by increasing hops
-  std::vector<u16> length_;            ///< hops of the paths
+  // The following arrays are indexed [destinations][TICs].
+  std::vector<u8> label_;              ///< queue that the TIC uses for the destination: 2 port + virtual channel
+  std::vector<u16> level_, by_level_;  ///< hops in the graph; TICs in the order of increasing hops
+  std::vector<u16> length_;            ///< hops of the path in use
   std::vector<u16> entry_;
-  std::vector<u32> missing_;  ///< [destinations] TICs without a shortest path
+  std::vector<u32> missing_;  ///< [destinations] number of TICs without a shortest path
   u64 work_ = 0, draws_ = 0;
 };
 

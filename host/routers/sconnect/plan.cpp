@@ -27,8 +27,8 @@ bool is_channel(const sconnect::Link& link) {
   return link.kind == LinkKind::kSerial || link.kind == LinkKind::kParallel;
 }
 
-/// Returns the wiring for the common code. If each node has one terminal, coordinates are node
-/// coordinates.
+/// Returns the wiring for code that all models share. If each node has one terminal, the coordinates of a terminal are
+/// those of its node.
 Topology topology_of(const SconnectFabric& fabric) {
   const u64 nodes = std::accumulate(fabric.shape.begin(), fabric.shape.end(), u64{1}, std::multiplies<>());
   Topology t;
@@ -58,7 +58,8 @@ double parts_per_million(sconnect::i64 rate) {
   return static_cast<double>(rate) / static_cast<double>(sconnect::kRadian) / kRadiansPerPpm;
 }
 
-/// Returns the threshold of 32-bit draws for an error in any bit of a slot; all such slots are equal to a receiver.
+/// Returns the threshold of 32-bit draws for an error in any bit of a slot. The receiver cannot distinguish where the
+/// error is.
 u32 hit_threshold(const Experiment& e) {
   const double spared = std::pow(1 - e.f64(sconnect::param::channel.error_rate), sconnect::kSlotBits);
   return static_cast<u32>(std::min((1 - spared) * 4294967296.0, 4294967295.0));
@@ -83,12 +84,13 @@ SconnectPlan::SconnectPlan(const Experiment& e)
   set_layout();
   facts_ = {.active_terminals = topology_.terminals,
             .longest_packet = quads_fit_ ? sconnect::kQuadParts : 1,
-            // With two host ports a message may arrive at either, so a trace line cannot depend on an arrival.
+            // With two host ports a message may arrive at either of them, so a trace line cannot depend on the arrival
+            // of a packet.
             .identifies_arrivals = fabric_.host_ports == 1,
             .warnings = warnings(e),
             .software_prerequisite = software_prerequisite()};
   facts_.batch_packets = traffic_.batch_packets();
-  facts_.search_copies = 2;  // the deadlock search modifies one
+  facts_.search_copies = 2;  // the deadlock search makes a second copy, which it modifies
   warn(traffic_.warnings);
   facts_.cost = decltype(table_)::cost;
 }
@@ -140,7 +142,7 @@ void SconnectPlan::set_nodes(const Experiment& e) {
   t.phase = fabric_.phase.data();
 }
 
-/// Sets the kinds of ports, and the slots of their channels.
+/// Sets the kind of every port, and the number of slots of its channel.
 void SconnectPlan::set_slots() {
   sconnect::Table& t = table_;
   u32 longest = 1;

@@ -22,13 +22,13 @@ class SconnectPlan final : public Plan, public Inspector {
   std::vector<Bound> bounds() const override;
   std::vector<std::pair<std::string, double>> derived() const override;
   std::string find_deadlock(const std::vector<std::byte>& state) const override;
-  /// Explains a missing table entry. The plan's tables are complete, so only tables written by software can cause it.
+  /// Explains a missing entry of a routing table. The plan's tables are complete, so only software can have removed it.
   std::string explain_fault(const FaultReport& fault, const std::vector<std::byte>& state) const override;
   std::string router_name(u32 router) const override { return fabric_.names[router]; }
   std::string port_name(u32 port) const override;
   const Inspector* inspector() const override { return this; }
   std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
-  /// Returns the TIC's buffers in use, including buffers of sent messages that are not yet acknowledged.
+  /// Returns the number of the TIC's buffers in use. Buffers of sent messages count until the message is acknowledged.
   Fill fill(const std::vector<std::byte>& state, u32 router, const std::vector<PortSnapshot>& ports) const override;
   std::string_view fill_of() const override { return "buffers of the pool in use"; }
   void describe_router(const std::vector<std::byte>& state, u32 router, Cycle now,
@@ -40,7 +40,8 @@ class SconnectPlan final : public Plan, public Inspector {
   std::map<std::string, double> figures(const CounterShard& totals, const std::vector<std::byte>& state) const override;
   std::unique_ptr<Console> console() const override;
 
-  /// Returns the priority of packet `id` of a terminal. In a trace it assumes a single message.
+  /// Returns the priority of packet `id` of a terminal. A packet of a trace is taken as a single message, not as a
+  /// quad.
   u32 packet_priority(const ReplicaRow& row, u32 terminal, u32 id) const;
 
   const sconnect::Table& table() const { return table_; }
@@ -64,7 +65,7 @@ class SconnectPlan final : public Plan, public Inspector {
   TerminalPlan traffic_;
   std::vector<u16> slot_first_, address_, terminal_node_;
   std::vector<u8> channels_, hosts_;
-  bool quads_fit_ = false;  ///< queues of quad_priority have at least four reserved buffers
+  bool quads_fit_ = false;  ///< the queues of quad_priority have at least four reserved buffers each, as quads need
   sconnect::Table table_{};
   StateLayout layout_;
 };

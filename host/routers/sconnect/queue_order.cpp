@@ -109,7 +109,7 @@ bool SconnectQueueOrder::reorder_queues(u32 queue, u32 next_queue) {
 }
 
 std::pair<u32, u32> SconnectQueueOrder::weakest(u32 from, u32 to) {
-  std::vector<std::pair<u32, u32>> way;  // queue, bits left
+  std::vector<std::pair<u32, u32>> way;  // queue, and its steps that are not yet followed
   std::vector<u32> at{from};
   std::vector<std::pair<u32, u32>> reached_by(1, {0, 0});
   seen_[from] = ++search_;

@@ -16,13 +16,15 @@ using sconnect::kPorts;
 
 namespace {
 
-constexpr u64 kMostLabels = u64{1} << 24;   ///< most evaluations of latest()
-constexpr u64 kLabelsEach = u64{1} << 15;   ///< the same per TIC and destination
+constexpr u64 kMostLabels = u64{1} << 24;   ///< limit of work: calls of latest(), each of which finds one label
+constexpr u64 kLabelsEach = u64{1} << 15;   ///< limit of work: calls of latest() for each pair (TIC, destination)
 constexpr u32 kRounds = 8;                  ///< annealing rounds; each starts from the best order so far
-constexpr u32 kHot = 40000, kCold = 13000;  ///< probability to tolerate one more missing pair, in 1/65536
-constexpr u64 kSpace = u64{1} << 32;        ///< between neighbouring keys
-constexpr u32 kNext = 1u << 16;             ///< largest distance of a moved key from the other
-constexpr u64 kSpreadAfter = u64{1} << 12;  ///< moves before keys are spread again; they use less than kSpace
+constexpr u32 kHot = 40000, kCold = 13000;  ///< probability to accept one more pair without a path, in 1/65536; falls
+                                            ///< from kHot to kCold during a round
+constexpr u64 kSpace = u64{1} << 32;        ///< distance of neighbouring keys after spread_keys()
+constexpr u32 kNext = 1u << 16;             ///< largest distance between a moved key and the key next to which it moves
+/// Moves after which spread_keys() is called; all together they use less than kSpace.
+constexpr u64 kSpreadAfter = u64{1} << 12;
 constexpr u64 kAnyKey = ~u64{0};
 
 }  // namespace
@@ -56,12 +58,13 @@ SconnectQueueSearch::SconnectQueueSearch(const SconnectFabric& fabric, const std
 
 u32 SconnectQueueSearch::random(u32 n) { return below(philox(1, sconnect::stream::kFabric, draws_++, 3).word[0], n); }
 
-/// Computes all labels.
+/// Computes the labels of all pairs (TIC, destination): the queue that the TIC uses for the destination.
 void SconnectQueueSearch::place_all() {
   missing_.clear();
   std::fill(lacks_.begin(), lacks_.end(), 0u);
   std::fill(where_.begin(), where_.end(), kNone);
-  std::fill(label_.begin(), label_.end(), u8{0});  // any label: no pair is in missing_
+  // Any label that is not kNoQueue: set_label() then adds every pair that gets no label to missing_.
+  std::fill(label_.begin(), label_.end(), u8{0});
   std::vector<u32> outwards(f_.tics);
   for (u32 d = 0; d < f_.nodes; ++d) {
     std::iota(outwards.begin(), outwards.end(), 0u);
@@ -73,7 +76,8 @@ void SconnectQueueSearch::place_all() {
   changed_.clear();
 }
 
-/// Returns the key that queues into a TIC must precede.
+/// Returns the bound for queues into a TIC: a message to destination `d` may enter the TIC only from a queue with a
+/// smaller key. The bound is the key of the queue in which the TIC puts the message; 0 if the TIC has no path.
 u64 SconnectQueueSearch::value(u32 tic, u32 d) const {
   if (!level_[pair_index(tic, d)]) return kAnyKey;
   const u8 bit = label_[pair_index(tic, d)];
@@ -111,11 +115,11 @@ void SconnectQueueSearch::set_label(std::size_t pair, u8 label) {
   }
 }
 
-/// Updates the label of a TIC with a changed key, and of TICs whose paths may lead through it. `before`: its previous
-/// value.
+/// Updates label and bound (`value()`) of a TIC for destination `d` after the key of a queue of this TIC has changed.
+/// Does the same for the TICs whose paths may lead through it. `before`: bound of the TIC before the change.
 void SconnectQueueSearch::update(u32 tic, u32 d, u64 before) {
   behind_.assign(1, tic);
-  for (std::size_t i = 0; i < behind_.size(); ++i) {  // nearest first
+  for (std::size_t i = 0; i < behind_.size(); ++i) {  // TICs nearest to the destination first
     const u32 x = behind_[i];
     if (i) before = value(x, d);
     set_label(pair_index(x, d), latest(x, d));
@@ -134,14 +138,16 @@ void SconnectQueueSearch::update(u32 tic, u32 d, u64 before) {
   }
 }
 
-/// Changes a queue's key. Returns false, and undoes the change, if more than `most` pairs are missing then.
+/// Changes a queue's key. Returns false, and undoes the change, if more than `most` pairs (TIC with a host,
+/// destination) have no shortest path after it.
 bool SconnectQueueSearch::move(u32 queue, u64 key, u32 most) {
   const u64 old = key_[queue];
   const u32 tic = queue / kQueueBits, bit = queue % kQueueBits;
   lacked_ = lacks_;
   changed_.clear();
   key_[queue] = key;
-  // Destinations without missing pairs can only get worse, so they come last and end the move early.
+  // Destinations that every TIC reaches on a shortest path can only lose paths, so they come last and may end the move
+  // early.
   for (bool lose : {false, true})
     for (u32 d : used_for_[queue]) {
       if ((lacked_[d] == 0) != lose) continue;
@@ -154,8 +160,9 @@ bool SconnectQueueSearch::move(u32 queue, u64 key, u32 most) {
   return false;
 }
 
-/// Moves a queue of a TIC without a path, or of a TIC farther along, relative to the next queue of a possible path. The
-/// queue is random, or the one nearest to the next queue in the order.
+/// Picks a random pair without a path and moves two consecutive queues of a possible path into the right order. The
+/// first queue belongs to the pair's TIC or to a TIC nearer to the destination. It is random, or the queue that is
+/// nearest to the next one in the order.
 void SconnectQueueSearch::try_one(u32 heat) {
   const u32 lost = missing_[random(missing())], d = lost / f_.tics;
   u32 tic = lost % f_.tics, bit = 0, next = tic;
@@ -181,7 +188,7 @@ void SconnectQueueSearch::try_one(u32 heat) {
   if (kept && ++kept_ % kSpreadAfter == 0) spread_keys();
 }
 
-/// Restores the space between keys; afterwards all keys differ.
+/// Restores the distance kSpace between neighbouring keys. Afterwards no two keys are equal.
 void SconnectQueueSearch::spread_keys() {
   const std::vector<u32> ranks = rank();
   std::vector<u64> keys(key_.size());

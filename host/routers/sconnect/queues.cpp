@@ -185,7 +185,7 @@ void SconnectPlacing::reorder() {
 }
 
 std::vector<u16> sconnect_tables_by_queues(const SconnectFabric& f) {
-  constexpr u64 kMostEntries = u64{1} << 18;  // more would take too long
+  constexpr u64 kMostEntries = u64{1} << 18;  // tables with more entries would take too long
   if (u64{f.tics} * f.nodes > kMostEntries) return {};
   SconnectPlacing placing(f);
   placing.fill();

@@ -6,8 +6,8 @@
 
 namespace flitlab {
 
-/// Returns tables with shortest paths as far as it finds a suitable order of queues, and longer paths for the other
-/// pairs. Empty if a pair has no path, or the fabric is too large.
+/// Returns tables with shortest paths as far as a suitable order of queues can be found, and longer paths for the
+/// remaining pairs. Returns an empty list if a pair has no path at all, or if the fabric is too large.
 std::vector<u16> sconnect_tables_by_queues(const SconnectFabric& fabric);
 
 }  // namespace flitlab

@@ -38,8 +38,8 @@ std::vector<Edge> make_random_regular(u32 nodes, u32 degree, u64 seed) {
                       ": their product, the number of channel ends, must be even. Make one " + "of them even.");
   if (degree < 2 && nodes > 2)
     throw ConfigError("topology.degree = " + std::to_string(degree) + " gives a disconnected graph. Use 2 or more.");
-  // Exchanging ends of two edges can turn any graph with these degrees into any other. So many random exchanges, from a
-  // ring with chords, make almost all graphs equally likely.
+  // Exchanging the ends of two edges, again and again, can turn any graph with these degrees into any other. So many
+  // random exchanges make almost all graphs equally likely. They start from a ring with chords.
   std::vector<Edge> edges;
   for (u32 chord = 1; chord <= degree / 2; ++chord)
     for (u32 n = 0; n < nodes; ++n) edges.push_back(sorted(n, (n + chord) % nodes));
@@ -49,7 +49,7 @@ std::vector<Edge> make_random_regular(u32 nodes, u32 degree, u64 seed) {
   const u32 count = static_cast<u32>(edges.size());
   u64 draw = 0;
   do {
-    constexpr u32 kExchanges = 20;  // per edge
+    constexpr u32 kExchanges = 20;  // exchanges for each edge
     for (u32 i = 0; i < kExchanges * count; ++i) {
       const Random4 r = philox(seed, sconnect::stream::kFabric, 0, draw++);
       Edge &first = edges[below(r.word[0], count)], &second = edges[below(r.word[1], count)];

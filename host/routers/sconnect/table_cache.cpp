@@ -14,7 +14,7 @@ SconnectTables SconnectTableCache::get(const SconnectFabric& fabric, MakeSconnec
       return known->tables;
     }
   }
-  SconnectTables tables = make(fabric);  // without the lock, so that other threads do not wait for it
+  SconnectTables tables = make(fabric);  // computed without the lock, so that other threads do not wait
   const auto bytes_of = [](const SconnectTables& t) { return t.entry.size() * sizeof t.entry[0]; };
   if (bytes_of(tables) > most_bytes_) return tables;
   const std::lock_guard<std::mutex> held(lock_);

@@ -1,6 +1,6 @@
 #pragma once
-/// Cache of the routing tables of recent fabrics. The runs of a sweep share a fabric, and computing its tables takes
-/// seconds, often longer than a run.
+/// Cache of the routing tables of recent fabrics. The runs of a sweep use the same fabric, and computing its tables
+/// takes seconds, often longer than a run.
 #include <cstddef>
 #include <list>
 #include <mutex>
@@ -9,7 +9,7 @@
 
 namespace flitlab {
 
-/// A method that makes tables; they depend on the fabric and the method only.
+/// A method that makes tables. The tables depend only on the fabric and the method.
 using MakeSconnectTables = SconnectTables (*)(const SconnectFabric& fabric);
 
 class SconnectTableCache {

@@ -28,7 +28,7 @@ using sconnect::option;
 
 namespace {
 
-/// Sets the properties of tables without a fault. In large fabrics it samples the destinations.
+/// Sets the properties of tables without a fault. In large fabrics it uses a sample of the destinations.
 void measure(const SconnectFabric& f, SconnectTables& t) {
   const auto hosts = sconnect_hosts(f);
   const SconnectDependencies waits(f, t.entry);
@@ -45,7 +45,8 @@ void measure(const SconnectFabric& f, SconnectTables& t) {
         hops += ways[2 * tic];
         direct_hops += direct[tic];
       }
-    // States (2 TIC + virtual channel) on shortest allowed paths.
+    // Pairs (TIC, virtual channel of arrival) on the shortest paths that the tables allow, numbered 2 TIC + virtual
+    // channel.
     std::vector<bool> seen(2 * f.tics, false);
     std::vector<u32> stack;
     const auto visit = [&](u32 vertex) {
@@ -87,7 +88,7 @@ SconnectTables blank(const SconnectFabric& f) {
   return t;
 }
 
-/// Returns the options of a TIC for messages to its node: its host ports. 0: it has none.
+/// Returns the options of a TIC for messages to its own node: its host ports. 0: the TIC has no host port.
 u16 own_hosts(const SconnectFabric& f, u32 tic) {
   sconnect::Options hosts = 0;
   for (u32 port = 0; port < kPorts; ++port)
@@ -95,9 +96,9 @@ u16 own_hosts(const SconnectFabric& f, u32 tic) {
   return static_cast<u16>(hosts);
 }
 
-/// Restricts tables that assume two virtual channels everywhere and mixed entries to those that TICs can hold: messages
-/// use the single queue of a parallel port, and entries with both kinds of ports keep the serial ones. Returns false if
-/// the result has a fault.
+/// Adapts tables to the hardware. The tables assume two virtual channels on every port, and entries that mix serial and
+/// parallel ports. Where a parallel port has one queue, messages use it for both virtual channels. Where entries cannot
+/// mix ports, they keep the serial ports. Returns false if the result has a fault.
 bool fit(const SconnectFabric& f, std::vector<u16>& entry) {
   bool changed = false;
   for (u32 i = 0; i < entry.size(); ++i) {
@@ -117,7 +118,7 @@ bool fit(const SconnectFabric& f, std::vector<u16>& entry) {
 SconnectTables shortest_sconnect_tables(const SconnectFabric& f) {
   if (std::vector<u16> entry = sconnect_tables_by_coordinates(f); !entry.empty())
     return given_sconnect_tables(f, std::move(entry));
-  // If one of a few orders of the TICs keeps all shortest paths, it gives many alternates.
+  // If an order of the TICs keeps all shortest paths, it gives messages many options.
   for (const SconnectOrder& order : sconnect_orders(f)) {
     const SconnectLengths lengths = sconnect_lengths(f, order);
     if (lengths.ways > lengths.direct) continue;
@@ -140,7 +141,8 @@ SconnectTables shortest_sconnect_tables(const SconnectFabric& f) {
 SconnectTables tree_sconnect_tables(const SconnectFabric& f) {
   SconnectTables t = blank(f);
   t.tree = true;
-  // The spanning tree of shortest paths from the root: up on virtual channel 0, down on 1.
+  // The spanning tree of shortest paths from the root: messages go up on virtual channel 0 and down on virtual channel
+  // 1.
   const u32 root = sconnect_centre(f);
   const std::vector<u32> depth = sconnect_hops(f, {root});
   std::vector<u32> parent_port(f.tics, kNone);
@@ -151,7 +153,7 @@ SconnectTables tree_sconnect_tables(const SconnectFabric& f) {
   for (u32 d = 0; d < f.nodes; ++d) {
     for (u32 tic = 0; tic < f.tics; ++tic)
       if (tic != root) t.entry[std::size_t{tic} * f.nodes + d] = static_cast<u16>(option(parent_port[tic], 0));
-    // Messages descend to the one of a node's TICs with hosts that is nearer to the root; the other is below or off the
+    // Messages descend to the TIC with a host that is nearer to the root. The node's other TIC is below it or off the
     // path.
     const u32 home =
         *std::min_element(hosts[d].begin(), hosts[d].end(), [&](u32 a, u32 b) { return depth[a] < depth[b]; });
@@ -162,7 +164,7 @@ SconnectTables tree_sconnect_tables(const SconnectFabric& f) {
     }
     for (u32 tic : hosts[d]) t.entry[std::size_t{tic} * f.nodes + d] = own_hosts(f, tic);
   }
-  fit(f, t.entry);  // up before down is free of cycles even with one queue
+  fit(f, t.entry);  // even with one queue per port there is no cycle, because messages go up before they go down
   measure(f, t);
   return t;
 }
@@ -183,14 +185,15 @@ std::vector<u16> sconnect_host_entries(const SconnectFabric& f) {
 
 SconnectTables make_sconnect_tables(const Experiment& e, const SconnectFabric& f) {
   const std::string& how = e.str(sconnect::param::routing.tables);
-  require_memory(size_text(e), 2 * table_bytes(f), kTableAdvice);  // one copy goes to the cache for the next network
+  // The cache keeps the second copy for the next network.
+  require_memory(size_text(e), 2 * table_bytes(f), kTableAdvice);
   if (how == "none") {
     SconnectTables t = blank(f);
     t.entry.assign(t.entry.size(), 0);
     return t;
   }
   if (how == "file") return read_sconnect_tables(f, e.text(sconnect::param::routing.file));
-  static SconnectTableCache kept(std::size_t{64} << 20);  // bytes: tables of two fabrics of 4096 TICs
+  static SconnectTableCache kept(std::size_t{64} << 20);  // bytes: the tables of two fabrics of 4096 TICs fit
   return kept.get(f, how == "tree" ? tree_sconnect_tables : shortest_sconnect_tables);
 }
 

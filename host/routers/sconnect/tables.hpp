@@ -11,23 +11,25 @@ class Experiment;
 
 /// Routing tables and their properties.
 struct SconnectTables {
-  std::vector<u16> entry;  ///< [tics][nodes] sconnect::Options; 0: the destination cannot be reached
+  std::vector<u16> entry;  ///< [tics][nodes] sconnect::Options: the output ports and virtual channels for each
+                           ///< destination node; 0: the destination cannot be reached
   bool tree = false;       ///< all messages use the spanning tree: up on virtual channel 0, down on 1
-  /// Hops between TICs, parallel ports included, on the shortest paths that the tables allow: mean over all pairs of
-  /// nodes, or over those to a sample of 1024 to 2048 destinations in larger fabrics.
+  /// Hops between TICs, including hops over parallel ports, on the shortest paths that the tables allow. Mean over all
+  /// pairs of nodes; in larger fabrics over all sources and a sample of 1024 to 2048 destinations.
   double mean_hops = 0;
-  double stretch = 1;  ///< mean_hops / the same on the graph's shortest paths
-  double busiest = 0;  ///< load of the busiest serial channel / mean, under uniform traffic (loads.hpp)
-  double kept = 1;     ///< fraction of pairs for which the tables allow a shortest path
+  double stretch = 1;  ///< mean_hops divided by the mean hops of the graph's shortest paths
+  /// Load of the busiest serial channel divided by the mean load, under uniform traffic (loads.hpp).
+  double busiest = 0;
+  double kept = 1;  ///< fraction of pairs of nodes for which the tables allow a shortest path
   double alternates =
-      0;  ///< options of a message on a shortest allowed path: mean over destinations, TICs and virtual channels
+      0;  ///< mean number of options (ports and virtual channels) that a message can choose from at a TIC of its path
 };
 
-/// Returns the tables that `routing.tables` selects. ConfigError for a bad routing.file.
+/// Returns the tables by the method that `routing.tables` names. ConfigError for a bad routing.file.
 SconnectTables make_sconnect_tables(const Experiment& experiment, const SconnectFabric& fabric);
 
-/// Returns the first fault of tables as a text, or "". Faults: a destination that cannot be reached, an endless path,
-/// or a cyclic dependency between queues.
+/// Returns a text that describes the first fault of the tables, or "". Faults: a destination that cannot be reached, an
+/// endless path, or a cyclic dependency between queues.
 std::string sconnect_table_fault(const SconnectFabric& fabric, const std::vector<u16>& entry);
 
 }  // namespace flitlab

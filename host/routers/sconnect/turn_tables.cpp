@@ -1,4 +1,4 @@
-/// Routing tables by turns, computed destination by destination.
+/// Routing tables that use permitted turns only (turns.hpp), computed destination by destination.
 #include <algorithm>
 #include <numeric>
 
@@ -32,7 +32,7 @@ class Filling {
         hosts_(sconnect_hosts(fabric)),
         entry_(sconnect_host_entries(fabric)),
         tree_(tree_sconnect_tables(fabric).entry) {
-    // Permit the tree's turns first: up on virtual channel 0, down on 1.
+    // Permit the turns of the spanning tree first: up on virtual channel 0, down on virtual channel 1.
     for (u32 tic = 0; tic < f_.tics; ++tic)
       for (u32 d = 0; d < f_.nodes; ++d) {
         const u32 bits = tree_[std::size_t{tic} * f_.nodes + d], bit = lowest_bit(bits);
@@ -43,7 +43,8 @@ class Filling {
       }
   }
 
-  /// Permits all turns, except from a hop away from a root into one toward it, unless the tree's turns exclude them.
+  /// Permits all turns except those from a hop away from the root into a hop toward it. Turns that would close a cycle
+  /// with the turns of the spanning tree stay rejected.
   void allow_up_and_down(u32 root) {
     const std::vector<u32> depth = sconnect_hops(f_, {root});
     const auto up = [&](u32 channel) {
@@ -81,8 +82,8 @@ class Filling {
     return sconnect::allowed(entry(tic, d), vc);
   }
 
-  /// Returns whether a message from (tic, port) on `vc` can make every turn of the far TIC's entry. `commit`: permits
-  /// them.
+  /// Returns whether a message that leaves a TIC by `port` on virtual channel `vc` can make every turn that the next
+  /// TIC's entry requires. `commit`: permits these turns.
   bool turns(u32 tic, u32 port, u32 vc, u32 d, bool commit) {
     const u32 channel = tic * kPorts + port;
     SconnectTurns& graph = vc ? on1_ : on0_;
@@ -95,7 +96,7 @@ class Filling {
     return true;
   }
 
-  /// Returns whether all these turns are permitted already.
+  /// Returns whether all the turns that `turns()` checks are permitted already.
   bool known(u32 tic, u32 port, u32 vc, u32 d) {
     const u32 channel = tic * kPorts + port;
     const SconnectTurns& graph = vc ? on1_ : on0_;
@@ -104,16 +105,16 @@ class Filling {
     return true;
   }
 
-  /// Returns whether a TIC can use an option, and permits its turns.
+  /// Returns whether a TIC can use an option. If so, permits the turns that it needs.
   bool can_use(u32 tic, u32 port, u32 vc, u32 d) {
     const u32 x = f_.link(tic, port).far;
-    // After virtual channel 1 the rest of the path must be on it.
+    // A message on virtual channel 1 stays on it for the rest of its path.
     if (vc && !home_[x] && !(entry(x, d) & kOnVc1)) return false;
     return turns(tic, port, vc, d, false) && turns(tic, port, vc, d, true);
   }
 
-  /// Gives a TIC its first option: over a nearest neighbour, if possible by permitted turns. Returns false if none
-  /// fits.
+  /// Gives a TIC its first option, over a neighbour that is nearest to the destination; prefers turns that are
+  /// permitted already. Returns false if no option is possible.
   bool settle(u32 tic, u32 d, u32 level) {
     for (u32 vc : {1u, 0u})
       for (bool fresh : {false, true})
@@ -138,8 +139,8 @@ class Filling {
     return false;
   }
 
-  /// Gives a TIC without an option one over a neighbour, whose path is changed if necessary. Returns whether that
-  /// succeeds.
+  /// Gives a TIC without an option an option over a neighbour. If necessary it changes the neighbour's path. Returns
+  /// whether that succeeds.
   bool repair(u32 tic, u32 d) {
     for (u32 port = 0; port < kPorts; ++port) {
       const sconnect::Link& link = f_.link(tic, port);
@@ -156,7 +157,7 @@ class Filling {
         if (leads_through(on.far, x, d)) continue;
         for (u32 vc : {1u, 0u}) {
           if (!vc && !on0_.possible(tic * kPorts + port, q)) continue;
-          if ((before & kOnVc1) && !vc) continue;  // messages arrive on 1
+          if ((before & kOnVc1) && !vc) continue;  // the TIC needs virtual channel 1, because messages arrive on it
           if (!fits_behind(x, q, vc, d, false) || !can_use(x, q, vc, d) || !fits_behind(x, q, vc, d, true)) continue;
           take(x, q, vc, d);
           if (can_use(tic, port, 0, d)) {
@@ -190,7 +191,7 @@ class Filling {
     for (u32 level : level_) hops_ += level;
   }
 
-  /// Fills the entries for a destination, from it outwards. Returns how many TICs have no path.
+  /// Fills the entries for a destination, starting next to it. Returns the number of TICs without a path.
   u32 spread(u32 d) {
     level_.assign(f_.tics, kNowhere);
     std::vector<u32> next = hosts_[d], near;
@@ -198,7 +199,7 @@ class Filling {
     u32 missing = f_.tics - static_cast<u32>(hosts_[d].size());
     for (u32 tic = 0; tic < f_.tics; ++tic)
       if (!home_[tic]) entry(tic, d) = 0;
-    // A TIC without a path at its distance may get a longer one.
+    // A TIC without a shortest path may get a longer one.
     for (u32 level = 1; missing; ++level) {
       near.clear();
       for (u32 tic : next)
@@ -235,7 +236,8 @@ class Filling {
     }
   }
 
-  /// Returns whether messages that arrive at a TIC on `vc` can make the turn into `port`. `commit`: permits the turns.
+  /// Returns whether all messages that arrive at a TIC on `vc` can make the turn into `port`. `commit`: permits these
+  /// turns.
   bool fits_behind(u32 tic, u32 port, u32 vc, u32 d, bool commit) {
     SconnectTurns& graph = vc ? on1_ : on0_;
     for (u32 p = 0; p < kPorts; ++p) {
@@ -283,8 +285,8 @@ class Filling {
 std::vector<u16> sconnect_tables_by_turns(const SconnectFabric& f) {
   std::vector<u16> best;
   u64 least = ~u64{0};
-  // The first attempt starts with the tree's turns only, which suits small fabrics; others add up and down turns of
-  // some roots. Destinations with long paths come first in the next attempt.
+  // The first attempt starts with the spanning tree's turns only, which suits small fabrics. Other attempts add turns
+  // up and down from some roots. Destinations with long paths come first in the next attempt.
   constexpr u32 kRoots = 2, kTimes = 2;
   for (u32 root = 0; root <= kRoots; ++root) {
     std::vector<u32> destinations(f.nodes);

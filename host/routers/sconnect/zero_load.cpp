@@ -20,7 +20,8 @@ std::vector<HostPort> host_ports_of(const SconnectFabric& fabric) {
   return host_ports;
 }
 
-/// Follows a message. An idle TIC sends it by the first permitted port whose turn follows that of its input port.
+/// Follows a message through an idle fabric. An idle TIC tries ports in turn, beginning after the input port, and sends
+/// the message by the first permitted one.
 Journey walk(const SconnectFabric& fabric, const std::vector<u16>& entry, HostPort at, u32 node) {
   Journey j{0, 0, 0};
   const u32 entered = fabric.phase[at.tic] + at.port;
@@ -69,7 +70,7 @@ ZeroLoad zero_load(const SconnectFabric& fabric, const std::vector<u16>& entry, 
     }));
   };
   const double hops = mean([](const Journey& j) { return j.hops; });
-  // The host ports are no channels, so messages without hops, to the own node, count 0 clocks.
+  // Channels to and from hosts are not counted, so a message to its own node, which makes no hops, counts as 0 clocks.
   const double channel_clocks = mean([](const Journey& j) { return j.hops ? j.clocks : 0; });
   return {mean([](const Journey& j) { return j.cycles; }), mean([](const Journey& j) { return j.clocks; }),
           hops > 0 ? channel_clocks / hops : kNotMeasured, hops};

@@ -65,7 +65,7 @@ std::vector<std::pair<std::string, double>> SwitchPlan::derived() const {
           {"vcs", 1},
           {"output_buffers", t.output_buffers},
           {"message_flits", open ? traffic_.mean_flits : kNotMeasured},
-          // One message time at the output, and one more at the input if it stores the message.
+          // The output needs the time of one message; if the input stores whole messages, it needs the same time again.
           {"zero_load_latency_cycles", open ? (1 + t.stores_messages) * traffic_.mean_flits : kNotMeasured},
           {"state_bytes", static_cast<double>(layout_.bytes(1))},
           {"router_state_bytes", layout_.kinds[0].item_bytes},

@@ -1,5 +1,6 @@
 #pragma once
-/// Plan of a single switch.
+/// Plan of a single switch: the data that do not change during a run (parameters, layout of the state), and the host's
+/// operations on a state.
 #include "host/plan/plan.hpp"
 #include "host/plan/terminal_plan.hpp"
 #include "kernels/routers/switch/state.hpp"
@@ -18,13 +19,14 @@ class SwitchPlan final : public Plan, public Inspector {
   const StateLayout& layout() const override { return layout_; }
   std::vector<Bound> bounds() const override;
   std::vector<std::pair<std::string, double>> derived() const override;
-  /// Returns "": every output finishes its message, so all waits end.
+  /// Returns "": every output finishes its message, so every message that waits will proceed.
   std::string find_deadlock(const std::vector<std::byte>&) const override { return ""; }
   std::string router_name(u32) const override { return "switch"; }
   std::string port_name(u32 port) const override { return "port " + std::to_string(port); }
   const Inspector* inspector() const override { return this; }
   std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
-  /// The messages at the heads of input FIFOs and in output buffers; the rest of an input FIFO has no limit.
+  /// Returns the number of messages at the heads of input FIFOs and in output buffers, and as the capacity the number
+  /// that fit there. The rest of an input FIFO has no limit and is not counted.
   Fill fill(const std::vector<std::byte>& state, u32 router, const std::vector<PortSnapshot>& ports) const override;
   std::string_view fill_of() const override { return "messages"; }
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;

@@ -8,13 +8,14 @@
 
 namespace flitlab::t3e {
 
-/// A unit's register in a router, with ports by name.
+/// The register of a barrier unit in a router, with the names of its ports.
 struct BarrierPorts {
   std::vector<std::string> children, joined;
-  std::string parent;  ///< "" at the root, and outside the tree
+  std::string parent;  ///< name of the port to the parent; "" at the root of the tree and for a router outside the tree
 };
 
-/// Returns S_BAR, S_ARM or S_EUR: the state of a unit at a PE. Here and below: ConfigError if the unit is not in use.
+/// Returns S_BAR, S_ARM or S_EUR: the state of a unit at a PE. This function and the next ones throw ConfigError if the
+/// unit is not in use.
 std::string barrier_state(const Engine& engine, const T3ePlan& plan, u32 pe, u32 unit);
 /// Performs OP_BAR, OP_EUR or OP_EUR_B. ConfigError unless barrier.operation is "by_hand" and the unit's state allows
 /// the operation.

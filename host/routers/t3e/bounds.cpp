@@ -7,17 +7,17 @@ namespace flitlab {
 namespace t3e {
 namespace {
 
-/// Holds if a number is at most `most` of its VC, in a field [port][VC] of a link's VCs.
+/// Returns a check of a field [port][VC] of a link's VCs: a number is at most `most(vc)`.
 Check by_vc(u32 link_vcs, std::function<u64(u32 vc)> most) {
   return [=](u64 number, u32, u32 channel) { return number <= most(channel % link_vcs); };
 }
 
-/// Holds for bit_of() a VC of any port, or kNoVc.
+/// Returns a check that a number is bit_of() of a VC of any port, or kNoVc.
 Check channel_or_none(u32 link_vcs) {
   return [=](u64 bit, u32, u32) { return bit == kNoVc || (bit < 8 * kPorts && bit % 8 < link_vcs); };
 }
 
-/// Returns whether the owners of output VCs agree with the output VCs that the input VCs use.
+/// Returns whether the input VC that uses an output VC also owns it, for all output VCs in use.
 bool owners_agree(const Item<1>& router, const Table& t) {
   const auto output = [&](u32 port, u32 vc) -> const OutputVc& {
     return router.at(t.router_fields.output, port * t.link_vcs + vc);

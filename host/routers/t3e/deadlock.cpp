@@ -1,6 +1,6 @@
-/// Wait-for relation of a T3E's state, for the deadlock search. Its members are input VCs. The right to request and the
-/// output ports are not members, because they pass to other VCs when their holder cannot move. PEs always accept
-/// arriving flits.
+/// Waits-for graph of a T3E's state, for the deadlock search. Its members are input VCs. Output ports, and an input
+/// port's right to request one, are not members, because they pass to another VC if their holder cannot move. PEs
+/// always accept arriving flits.
 #include "host/plan/deadlock.hpp"
 #include "host/routers/t3e/plan.hpp"
 
@@ -40,7 +40,7 @@ class DeadlockSearch final : public WaitsFor {
   std::vector<u64> waits_for(u64 i) const override {
     const InputVc& in = input(i);
     std::vector<u64> waits;
-    if (!in.flits) {  // waits for the rest of its packet
+    if (!in.flits) {  // the VC is empty and waits for the rest of its packet
       const Peer& peer = plan_.topology().peer(router_of(i), port_of(i));
       const OutputVc& feeding = output(routers_[peer.item], peer.port, vc_of(i));
       if (feeding.owner != t3e::kNoVc) waits.push_back(number(peer.item, feeding.owner / 8, feeding.owner % 8));
@@ -52,7 +52,7 @@ class DeadlockSearch final : public WaitsFor {
       if (!is_free(i, port, vc))
         waits.push_back(number(router_of(i), out.owner / 8, out.owner % 8));
       else if (peer.item == kNone)
-        waits.push_back(i);  // an adaptive channel of an open link can never be granted
+        waits.push_back(i);  // the link is open, so an adaptive channel on it can never be granted
       else if (!peer.is_terminal)
         waits.push_back(number(peer.item, peer.port, vc));
     };
@@ -89,7 +89,7 @@ class DeadlockSearch final : public WaitsFor {
     const u8 owner = output(router(i), port, vc).owner;
     return owner == t3e::kNoVc || owner == t3e::bit_of(port_of(i), vc_of(i));
   }
-  /// Returns whether an output VC has credits for `flits`, or a credit is in transit.
+  /// Returns whether an output VC has `flits` credits, or a credit for it is in transit.
   bool has_room(u64 i, u32 port, u32 vc, u32 flits) const {
     return t3e::is_terminal_port(port) || output(router(i), port, vc).credits >= flits ||
            in_transit(router(i), t_.router_fields.credit_mail, port, vc);

@@ -38,7 +38,7 @@ u32 mode_of(const Experiment& e, u32 nodes) {
 void check_initial_hop(const Shape& shape, const std::vector<Registers>& registers, u32 node, const std::string& name,
                        Tag tag) {
   const u32 hop = tag_initial(tag);
-  if (hop == kNoHop || tag == 0) return;  // 0: an entry that is not loaded
+  if (hop == kNoHop || tag == 0) return;  // 0: the entry has not been loaded
   const u32 next = shape.neighbour(node, hop);
   if (next == kNone || !(registers[next].vcsel[hop] & kDateline)) return;
   static constexpr const char* kNames[] = {"+X", "+Y", "+Z"};
@@ -117,7 +117,7 @@ Machine::Machine(const Experiment& e, bool checked)
   if (cold) {
     for (u32 n = 0; n < shape.nodes(); ++n) {
       tables.registers[n] = {};
-      tables.registers[n].turned = wired[n];  // R_ORIENT is 0
+      tables.registers[n].turned = wired[n];  // R_ORIENT is 0 after a cold start
     }
     std::fill(tables.lut.begin(), tables.lut.end(), Tag{});
   }
@@ -215,7 +215,7 @@ Tables Machine::make(const Experiment& e, const std::vector<u8>& links, const st
   const bool any = e.is({flitlab::t3e::param::router.adaptive_choice, "any"});
   route_around(shape, made, options, any, pe_assignment.in_service, true);
   if (check_paths(shape, made, links, any, pe_assignment.in_service).circle.empty()) return made;
-  made = make_tables(shape, options);  // without extra hops direction order alone excludes cycles
+  made = make_tables(shape, options);  // without initial and final hops, direction-order routing alone excludes cycles
   route_around(shape, made, options, any, pe_assignment.in_service, false);
   return made;
 }
@@ -225,7 +225,8 @@ void Machine::check_connected(const PathReport& report, bool refuse) {
   if (!report.circle.empty())
     throw ConfigError("the routing tables of this machine can deadlock: " + report.circle +
                       ". This is a defect of flitlab; please report it.");
-  std::vector<std::pair<u32, u32>> apart = report.separated;  // a circulating packet may also be stopped at a dateline
+  // A circulating packet may also be stopped at a dateline, so both lists count.
+  std::vector<std::pair<u32, u32>> apart = report.separated;
   apart.insert(apart.end(), report.stopped.begin(), report.stopped.end());
   if (apart.empty()) return;
   const std::string text = std::to_string(apart.size()) + " of " + std::to_string(report.pairs) +

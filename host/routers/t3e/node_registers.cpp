@@ -6,11 +6,12 @@
 namespace flitlab::t3e {
 namespace {
 
-/// ConfigError if registers conflict after register `name` of `node` has been changed. `routing`: [nodes].
+/// Throws ConfigError if registers conflict after register `name` of `node` has been changed. `routing`: [nodes].
 void check_registers(const Shape& shape, const Registers* routing, u32 node, const std::string& name,
                      const NodeRegisters& changed) {
   const u32 nodes = shape.nodes();
-  u32 numbers = 0;  // the routing tables of all nodes must have an entry for every logical number
+  // Largest logical number plus 1; the routing tables of all nodes must have an entry for every number below it.
+  u32 numbers = 0;
   for (u32 n = 0; n < nodes; ++n) numbers = std::max(numbers, routing[n].lwho + 1u);
   for (u32 n = 0; n < nodes; ++n) {
     const u32 mode = routing[n].lut_mode, most = mode == 0 ? kLutRegisters : kMostPes;
@@ -46,7 +47,7 @@ std::vector<std::string> write_register(Engine& engine, const Machine& machine, 
   AllRegisters all(engine, machine, 0);
   const bool select = number >= kVcsel && number < kVcsel + kDirections;
   const u32 direction = select ? number - kVcsel : 0;
-  std::vector<u32> known;  // nodes that lose packets before the write
+  std::vector<u32> known;  // nodes whose packets were already dropped at a dateline before the write
   if (select) known = stopping_nodes(shape, all.routing.of(0), node, direction);
   NodeRegisters registers = all.of(node);
   write_register(registers, number, value);

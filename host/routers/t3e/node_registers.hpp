@@ -11,7 +11,7 @@
 
 namespace flitlab::t3e {
 
-/// A field of all nodes of a replica: read at construction, written back by write().
+/// One field of the state of all nodes of a replica. The constructor reads it; write() writes it back.
 template <class T>
 struct NodeField {
   NodeField(const Engine& engine, u32 replica, u32 kind, const char* name)
@@ -57,12 +57,13 @@ struct AllRegisters {
   NodeField<Tag> lut;
 };
 
-/// Returns a register of a node of the first replica. ConfigError for an unknown name.
+/// Returns the value of a register of a node in the first replica. ConfigError for an unknown name.
 u64 read_register(const Engine& engine, const Machine& machine, u32 node, const std::string& name);
 /// Returns all registers of a node, by name.
 std::map<std::string, u64> read_registers(const Engine& engine, const Machine& machine, u32 node);
-/// Writes a register of a node of the first replica. Returns warnings about a value that has been written all the same.
-/// ConfigError if the register lacks some of the value's bits, or if the value conflicts with other registers.
+/// Writes a register of a node in the first replica. Returns warnings about a value that has been written although it
+/// can harm. ConfigError if the value has bits that the register does not have, or if it conflicts with other
+/// registers.
 std::vector<std::string> write_register(Engine& engine, const Machine& machine, u32 node, const std::string& name,
                                         u64 value);
 

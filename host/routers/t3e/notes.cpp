@@ -6,7 +6,7 @@
 namespace flitlab {
 namespace {
 
-/// The part of a view that choose() reads.
+/// The members of a view that choose() reads (kernels/routers/t3e/route.hpp).
 struct TableView {
   const t3e::Table& t;
 };

@@ -37,8 +37,8 @@ std::vector<u32> from_file(const Shape& shape, const std::string& file) {
   return logical;
 }
 
-/// ConfigError if logical numbers are not distinct or do not fit the mode of R_NET_LUT. `source`: the parameter that
-/// they come from.
+/// Throws ConfigError if two logical numbers are equal, or if the numbers do not fit the mode of R_NET_LUT. `source`:
+/// the parameter that defines the numbers, for the message.
 void check_numbers(const std::string& source, const Shape& shape, u32 lut_mode, const std::vector<u32>& logical) {
   const u32 most = lut_mode == 0 ? kLutRegisters : kMostPes;
   std::map<u32, u32> owner;
@@ -54,7 +54,7 @@ void check_numbers(const std::string& source, const Shape& shape, u32 lut_mode, 
                         " of the routing tables, which end at " + std::to_string(most - 1) + ".");
   }
   if (lut_mode == 0) return;
-  std::map<u32, u32> group;  // address of the 2 x 2 nodes
+  std::map<u32, u32> group;  // number of the group of 2 x 2 nodes at an address
   for (u32 n = 0; n < shape.nodes(); ++n) {
     const u32 address = shape.address(n), x = address & 1, y = address >> 8 & 1;
     const u32 low = lut_mode == 1 ? y << 1 | x : x << 1 | y;
@@ -104,7 +104,7 @@ Assignment assign_pes(const Shape& shape, u32 lut_mode, std::vector<u32>& logica
   Assignment assignment;
   assignment.in_service.assign(nodes, true);
   for (u32 node : broken_nodes) assignment.in_service[node] = false;
-  std::vector<u32> position(nodes);  // position in the application if there are no partitions
+  std::vector<u32> position(nodes);  // each node's position in the application if there are no partitions
   for (u32 n = 0; n < nodes; ++n) position[n] = n;
   std::vector<u32> free;
   for (u32 node : spares) {

@@ -7,7 +7,7 @@
 namespace flitlab::t3e {
 namespace {
 
-/// The members of a view that the routing function reads.
+/// The members of a view that the routing function reads (`v.t` in kernels/routers/t3e/route.hpp).
 struct RoutingView {
   struct {
     u8 any_direction;
@@ -16,10 +16,10 @@ struct RoutingView {
 };
 
 constexpr u32 kAdaptiveVc = kDeterministicVcs;
-constexpr u32 kKinds = 3;   // kinds of virtual channels: 0, 1, adaptive
-constexpr u32 kBits = 128;  // values of Packet::route_bits
+constexpr u32 kKinds = 3;   // kinds of virtual channels: VC set 0, VC set 1, adaptive
+constexpr u32 kBits = 128;  // number of values of Packet::route_bits
 
-/// Mark in `seen_` of a location whose paths are being followed; other marks are an End.
+/// Mark in `seen_` of a location whose paths are still being followed. Any other mark is a Fate.
 constexpr u32 kOpen = 3;
 
 }  // namespace
@@ -89,7 +89,7 @@ Fate Paths::end(u32 from, u32 to, Tag tag) {
 
 Fate Paths::follow(const Location& location) {
   const Packet& packet = location.packet;
-  if (packet.dst != target_) return Fate::kArrives;  // by the final hop
+  if (packet.dst != target_) return Fate::kArrives;  // the final hop has taken the packet to its destination
   const u32 kind = location.vc >= kDeterministicVcs ? 2 : location.vc;
   u32& seen =
       seen_[((std::size_t{location.node} * kPorts + location.port) * kKinds + kind) * kBits + packet.route_bits];
@@ -148,7 +148,7 @@ PathReport check_paths(const Shape& shape, const Tables& tables, const std::vect
       if (end == Fate::kLost) report.separated.emplace_back(from, to);
       if (end == Fate::kArrives) arriving.push_back({from, to, tag});
     }
-  Paths no_faults(shape, tables, broken, any_direction);  // the deadlock check covers connected pairs only
+  Paths no_faults(shape, tables, broken, any_direction);  // only packets that arrive take part in the deadlock check
   for (const Pair& pair : arriving) no_faults.end(pair.from, pair.to, pair.tag);
   report.circle = no_faults.circle();
   return report;
@@ -156,7 +156,8 @@ PathReport check_paths(const Shape& shape, const Tables& tables, const std::vect
 
 namespace {
 
-/// Returns whether a packet from a node in a direction to an ordinate passes through the dateline.
+/// Returns whether a packet that leaves a node in a direction passes through the dateline before it reaches an
+/// ordinate.
 bool passes_dateline(const Shape& shape, const Tables& tables, u32 node, u32 direction, u32 ordinate) {
   const u32 dim = dimension_of(direction);
   for (u32 n = shape.neighbour(node, direction); n != kNone && n != node && shape.at(n, dim) != ordinate;
@@ -165,13 +166,13 @@ bool passes_dateline(const Shape& shape, const Tables& tables, u32 node, u32 dir
   return false;
 }
 
-/// Returns the tag that an entry gives for one of its PEs: in modes 1 and 2 the lowest bits of X and Y come from the
-/// PE.
+/// Returns the routing tag that an entry gives for one of its PEs. In modes 1 and 2 the lowest bits of X and Y come
+/// from the PE's address.
 Tag for_pe(const Shape& shape, Tag tag, u32 to) {
   return (tag & ~(1u | 1u << 4)) | (shape.at(to, 0) & 1) | (shape.at(to, 1) & 1) << 4;
 }
 
-/// Searches for a tag by which a node reaches all PEs of an entry on the shortest path.
+/// Search for a routing tag by which a node reaches all PEs of a routing-table entry with the fewest hops.
 class Detour {
  public:
   Detour(const Shape& shape, const Tables& tables, const Paths& paths, bool hops)
@@ -181,8 +182,8 @@ class Detour {
         if (tables.registers[n].vcsel[d] & kDateline) datelines_[d] |= 1u << shape.at(n, d);
   }
 
-  /// Returns the best tag without ADAPT, or `preferred` without ADAPT if no tag reaches all targets. `targets`: nodes
-  /// of the entry.
+  /// Returns the tag with the fewest hops, without ADAPT. If no tag reaches all targets, returns `preferred` without
+  /// ADAPT. `targets`: nodes of the PEs that the entry serves.
   Tag find(u32 from, const std::vector<u32>& targets, Tag preferred) {
     best_hops_ = kNone;
     best_ = preferred & ~make_tag(0, 0, 0, false, true);
@@ -210,9 +211,9 @@ class Detour {
   bool found() const { return best_hops_ != kNone; }
 
  private:
-  /// Returns whether an initial hop is allowed. It must not lead to the dateline (manual, Dateline Physical Node), nor
-  /// to any ordinate at which another ring has its dateline: with partial planes rings have datelines at different
-  /// ordinates, and packets change rings.
+  /// Returns whether an initial hop may be made in a direction. The hop must not lead to the dateline (manual, Dateline
+  /// Physical Node), nor to any ordinate at which another ring has its dateline: with partial planes the rings'
+  /// datelines have different ordinates, and packets pass from ring to ring.
   bool may_hop(u32 from, u32 direction) const {
     const u32 next = shape_.neighbour(from, direction);
     return next != kNone && !(datelines_[direction] >> shape_.at(next, direction) & 1);
@@ -245,7 +246,7 @@ class Detour {
   const Shape& shape_;
   const Paths& paths_;
   bool hops_;
-  u32 datelines_[3] = {};  ///< [dimension] ordinates with a dateline in + (bits)
+  u32 datelines_[3] = {};  ///< [dimension] ordinates at which a ring has its dateline for the + direction (bits)
   u32 best_hops_ = kNone;
   Tag best_ = 0;
 };
@@ -255,7 +256,7 @@ class Detour {
 void route_around(const Shape& shape, Tables& tables, const TableOptions& options, bool any_direction,
                   const std::vector<bool>& in_service, bool hops) {
   const u32 nodes = shape.nodes();
-  std::vector<u16> searched;  // SELECT bits from the search, restored when the paths are known
+  std::vector<u16> searched;  // SELECT bits from the search; they are cleared now and restored when the paths are known
   for (Registers& r : tables.registers)
     for (u16& select : r.vcsel) {
       searched.push_back(select & 0xFF);
@@ -272,7 +273,7 @@ void route_around(const Shape& shape, Tables& tables, const TableOptions& option
   for (u32 entry = 0; entry < tables.entries; ++entry) {
     if (targets[entry].empty()) continue;
     const auto tag_of = [&](u32 from) -> Tag& { return tables.lut[std::size_t{from} * tables.entries + entry]; };
-    std::vector<bool> safe(nodes, false);  // adaptive packets arrive on all paths
+    std::vector<bool> safe(nodes, false);  // whether the adaptive packets from each node arrive on all their paths
     for (u32 from = 0; from < nodes; ++from) {
       if (!in_service[from]) continue;
       Tag& tag = tag_of(from);
@@ -280,7 +281,8 @@ void route_around(const Shape& shape, Tables& tables, const TableOptions& option
       safe[from] = options.adaptive && detour.found() && tag_initial(tag) == kNoHop && !tag_final(tag);
     }
     constexpr Tag kAdapt = make_tag(0, 0, 0, false, true);
-    for (u32 to : targets[entry])  // `paths` remembers one destination for all sources
+    // Destinations in the outer loop, because `paths` keeps the results for one destination at a time.
+    for (u32 to : targets[entry])
       for (u32 from = 0; from < nodes; ++from)
         if (safe[from] && from != to)
           safe[from] = paths.end(from, to, for_pe(shape, tag_of(from) | kAdapt, to)) == Fate::kArrives;

@@ -19,13 +19,14 @@ namespace flitlab {
 
 namespace {
 
-/// Adds the terminals of I/O devices after the PEs.
+/// Adds a terminal for each I/O device after the terminals of the PEs.
 Topology wire_devices(Topology topology, const std::vector<u32>& nodes) {
   for (u32 node : nodes) topology.peers[node * t3e::kPorts + t3e::kIoPort] = {topology.terminals++, 0, 1};
   return topology;
 }
 
-/// Returns the groups of PEs that send to one another: the applications. No groups means all terminals.
+/// Returns the groups of PEs that send to one another: one group for each application. No groups: all terminals send to
+/// one another.
 TerminalPlan::Groups groups_of(const t3e::Machine& machine) {
   if (machine.assignment.all_nodes && machine.io_nodes.empty()) return {};
   return machine.assignment.applications;
@@ -75,7 +76,7 @@ void T3ePlan::set_parameters(const Experiment& e) {
   set_machine();
 }
 
-/// Sets the members that follow from the machine's tables and broken links.
+/// Sets the members of the table that follow from the machine's routing tables and broken links.
 void T3ePlan::set_machine() {
   t3e::Table& t = table_;
   t.break_cycle = static_cast<Cycle>(machine_.break_cycle);
@@ -126,9 +127,9 @@ double T3ePlan::mean_hops() const {
     return traffic_.mean_over(ValueOf([&](u32 source, u32 destination) -> double {
       return shortest_path(node_of(source), node_of(destination)).hops;
     }));
-  // Walks the paths of tables that may route around faults. An adaptive packet makes the hops of its deterministic path
-  // in another order; the path is as long, unless planes are partial.
-  constexpr u32 kWalked = 512;  // nodes; walking the paths of larger machines takes seconds
+  // Walks the paths of all packets, because the tables may route around faults. An adaptive packet makes the hops of
+  // its deterministic path in another order; the number of hops is the same, unless there are partial planes.
+  constexpr u32 kWalked = 512;  // largest number of nodes; walking the paths of larger machines takes seconds
   if (table_.routers > kWalked || machine_.next_change(1) != kNever) return kNotMeasured;
   const t3e::Paths paths(machine_.shape, machine_.tables, machine_.broken, table_.any_direction);
   return traffic_.mean_over(ValueOf([&](u32 source, u32 destination) -> double {
@@ -143,7 +144,8 @@ double T3ePlan::mean_hops() const {
 
 double T3ePlan::zero_load_latency() const {
   const t3e::Table& t = table_;
-  const bool flows = t.buffer_flits >= traffic_.longest;  // in a shorter buffer a packet may wait for credits
+  // If the buffer is shorter than a packet, the packet may wait for credits.
+  const bool flows = t.buffer_flits >= traffic_.longest;
   if (!takes_shortest_paths() || !flows || !machine_.io_nodes.empty()) return kNotMeasured;
   return traffic_.mean_length() - 1 + traffic_.mean_over(ValueOf([&](u32 source, u32 destination) -> double {
     const Path path = shortest_path(source, destination);
@@ -238,7 +240,7 @@ TerminalSnapshot T3ePlan::inspect_terminal(const std::vector<std::byte>& state, 
   return terminal_snapshot(state, layout_, t.terminal_fields, index, t.vcs);
 }
 
-/// Shows channel errors only if any occurred.
+/// Shows the total of channel errors only if there were any.
 bool T3ePlan::shows(const TotalRecord&, u32, const CounterShard& totals) const {
   return total_of(totals, t3e::Count::kChannelErrors) > 0;
 }
@@ -256,7 +258,7 @@ void T3ePlan::change(Engine& engine, u32 replica) const {
       if (dead) r.chan[t3e::kNodePort] = r.chan[t3e::kIoPort] = t3e::kIgnoreNormal;
     }
     if (engine.now() != machine_.reroute_cycle) continue;
-    if (!dead) r.lwho = after.registers[n].lwho;  // packets for a dead PE's number now go to the spare
+    if (!dead) r.lwho = after.registers[n].lwho;  // packets to the number of a dead PE now go to the spare
     for (u32 direction = 0; direction < t3e::kDirections; ++direction) {
       r.vcsel[direction] = after.registers[n].vcsel[direction];
       r.chan[direction] |= after.registers[n].chan[direction];

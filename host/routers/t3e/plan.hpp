@@ -1,5 +1,6 @@
 #pragma once
-/// Plan of a Cray T3E.
+/// Plan of a Cray T3E: the data that do not change during a run (wiring, routing tables, parameters, layout of the
+/// state), and the host's operations on a state.
 #include "host/plan/plan.hpp"
 #include "host/plan/terminal_plan.hpp"
 #include "host/routers/t3e/machine.hpp"
@@ -34,8 +35,8 @@ class T3ePlan final : public Plan, public Inspector {
   bool shows(const TotalRecord& total, u32 element, const CounterShard& totals) const override;
   std::unique_ptr<Console> console() const override;
 
-  /// Returns the name of a port: the manual's name and the direction that R_ORIENT gives it, as "Y1 +y". `turned`: from
-  /// the node's registers.
+  /// Returns the name of a port, for example "Y1 +y": the name in the manual, and the direction that R_ORIENT assigns
+  /// to the port. `turned`: member of the node's Registers, the dimensions in which R_ORIENT exchanges + and - (bits).
   std::string port_name(u32 node, u32 port, u32 turned) const;
   const t3e::Table& table() const { return table_; }
   const t3e::Machine& machine() const { return machine_; }
@@ -46,14 +47,14 @@ class T3ePlan final : public Plan, public Inspector {
   void set_layout();
   void set_barrier_trees(const Experiment& e);
   struct Path {
-    u32 hops = 0, dims = 0;  ///< dims: dimensions in which the path moves
+    u32 hops = 0, dims = 0;  ///< dims: number of dimensions in which the path moves
   };
   u32 node_of(u32 terminal) const;
   /// Returns the shortest path between two nodes of a machine without partial planes.
   Path shortest_path(u32 from, u32 to) const;
   /// Returns whether all packets take shortest paths during the whole run.
   bool takes_shortest_paths() const { return machine_.shape.full() && !machine_.breaks() && machine_.has_plan_tables; }
-  /// Means over the experiment's packets; kNotMeasured if they cannot be computed.
+  /// Return means over the experiment's packets; kNotMeasured if they cannot be computed.
   double mean_hops() const;
   double zero_load_latency() const;
   Item<1> router(const std::vector<std::byte>& state, u32 index) const;
@@ -61,7 +62,7 @@ class T3ePlan final : public Plan, public Inspector {
   t3e::Machine machine_;
   Topology topology_;
   TerminalPlan traffic_;
-  std::vector<t3e::BarrierRegister> barrier_trees_;  ///< [units][nodes]
+  std::vector<t3e::BarrierRegister> barrier_trees_;  ///< [units][nodes] each barrier unit's tree
   t3e::Table table_{};
   StateLayout layout_;
 };

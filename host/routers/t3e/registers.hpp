@@ -1,5 +1,5 @@
 #pragma once
-/// Registers of a node by the manual's names (HMM-146-0).
+/// Registers of a node, under their names in the manual (HMM-146-0).
 #include <functional>
 #include <string>
 #include <vector>
@@ -20,20 +20,20 @@ struct NodeRegisters {
 /// Returns the records of all registers, in the order of RegisterNumber.
 std::vector<RegisterRecord> register_records();
 /// Returns the names of all registers, in the order of RegisterNumber: R_ORIENT, R_PWHO, R_LWHO, L_WHOAMI, R_CHAN0 to
-/// 7, R_LUT_OVERRIDE, R_VCSEL0 to 5, R_SGET_RTRN, R_SW, R_NET_LUT0 to 543.
+/// R_CHAN7, R_LUT_OVERRIDE, R_VCSEL0 to R_VCSEL5, R_SGET_RTRN, R_SW, R_NET_LUT0 to R_NET_LUT543.
 std::vector<std::string> register_names();
 
 /// Returns the RegisterNumber of a name. ConfigError for an unknown name.
 u32 register_number(const std::string& name);
 
-/// ConfigError if a value has bits that the register does not have.
+/// Throws ConfigError if a value has bits that the register does not have.
 void check_value(u32 number, u64 value);
 
 u64 read_register(const NodeRegisters& node, u32 number);
 void write_register(NodeRegisters& node, u32 number, u64 value);
 
-/// Calls `write(node, name, value)` for every line node,name,value of a CSV file; node * becomes one call per node.
-/// ConfigError with file and line if a line cannot be read or `write` throws ConfigError.
+/// Calls `write(node, name, value)` for every line node,name,value of a CSV file. A line with * as its node gives one
+/// call for every node. ConfigError with file and line if a line cannot be read or `write` throws ConfigError.
 void load_registers(const std::string& path, u32 nodes, const std::function<void(u32, const std::string&, u64)>& write);
 
 }  // namespace flitlab::t3e

@@ -24,7 +24,8 @@ std::string shown_list(const std::vector<u32>& list) { return shown(Value{IntLis
       "2 x 2 nodes, so all but Z are even.");
 }
 
-/// Returns the size of the aligned group of 8, 4 or 2 nodes to which `x` belongs: the largest group that is complete.
+/// Returns the size of the group of nodes in X to which `x` belongs: the largest aligned group of 8, 4 or 2 nodes that
+/// is complete.
 template <class Exists>
 u32 group_size(u32 x, u32 radix, Exists exists) {
   for (u32 size = radix; size > 2; size /= 2) {

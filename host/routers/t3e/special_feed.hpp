@@ -1,6 +1,7 @@
 #pragma once
-/// The host's end of the special network. It holds the packets that software on the PEs sends, queues them in the PEs'
-/// state ahead of time, and collects the answers.
+/// The host's side of the special network, through which PEs write and read registers of other nodes (SPUT, SGET). It
+/// queues the packets that software on the PEs sends, copies them into the PEs' state ahead of time, and collects the
+/// answers.
 #include <array>
 #include <deque>
 #include <string>
@@ -12,13 +13,14 @@
 
 namespace flitlab::t3e {
 
-/// Hops of a special packet: primary X, Y, Z, then secondary X, Y, Z; negative: in the - direction.
+/// Hops of a special packet: primary hops in X, Y and Z, then secondary hops in X, Y and Z. A negative number means
+/// hops in the - direction.
 using Deltas = std::array<int, 6>;
 
-/// An answer to an SGET.
+/// An answer to an SGET, with its time of arrival.
 struct TimedAnswer {
   u32 ticket;
-  u32 node;  ///< node whose PE it has reached, by R_SGET_RTRN of the node that was read
+  u32 node;  ///< node whose PE has received the answer, as R_SGET_RTRN of the node that was read specifies
   u64 value;
   Cycle cycle;
 };
@@ -27,9 +29,10 @@ class SpecialFeed {
  public:
   explicit SpecialFeed(u32 pes) : queues_(pes), taken_(pes) {}
 
-  /// The PE of `node` sends an SPUT. ConfigError for an unknown register, a value or deltas out of range.
+  /// Sends an SPUT, a write of a register, from the PE of `node`. ConfigError for an unknown register, or for a value
+  /// or deltas out of range.
   void put(u32 node, const Deltas& deltas, const std::string& name, u64 value);
-  /// The PE of `node` sends an SGET. Returns the ticket that the answer repeats.
+  /// Sends an SGET, a read of a register, from the PE of `node`. Returns a ticket, which the answer repeats.
   u32 get(u32 node, const Deltas& deltas, const std::string& name);
 
   /// Exchanges requests and answers with the PEs. Must be called between cycles, at least every kSpecialQueue cycles.
@@ -54,10 +57,10 @@ class SpecialFeed {
   void queue(u32 node, const Deltas& deltas, SpecialPacket packet);
 
   std::vector<std::deque<SpecialPacket>> queues_;  ///< [PEs]
-  std::vector<u32> taken_;                         ///< [PEs] answers collected
+  std::vector<u32> taken_;                         ///< [PEs] number of answers collected
   std::vector<TimedAnswer> answers_;
   u32 tickets_ = 0;
-  u64 waiting_ = 0;  ///< requests in queues_
+  u64 waiting_ = 0;  ///< number of requests in queues_
 };
 
 }  // namespace flitlab::t3e

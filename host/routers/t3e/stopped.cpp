@@ -1,7 +1,7 @@
 /// Search for barrier units that have stopped in a state of a T3E (paper, section 6). A unit progresses by itself while
-/// one of its messages is in transit or one of its PEs is about to act. Otherwise it waits for software, which is
-/// correct if its registers agree with the states of its PEs. If they disagree, a message was lost and the unit has
-/// stopped.
+/// one of its messages is in transit or the program of one of its PEs is about to act. Otherwise it waits for software.
+/// This is correct if the registers of its routers agree with the states of its PEs. If they disagree, a message was
+/// lost, and the unit has stopped.
 #include <algorithm>
 
 #include "host/plan/stopped.hpp"
@@ -27,7 +27,8 @@ class StoppedSearch {
     find_messages();
   }
 
-  /// Returns "" if a unit progresses or waits for software, else a clause that names what it waits for.
+  /// Returns "" if a unit progresses or waits for software. Otherwise returns a clause that names what the unit waits
+  /// for.
   std::string stopped(u32 unit) const {
     if (moving_ >> unit & 1) return "";
     std::vector<u32> members;
@@ -50,7 +51,7 @@ class StoppedSearch {
   const BarrierUnit& unit_of(u32 unit, u32 pe) const { return pes_[pe].at(t_.barrier_pe_fields.unit, unit); }
   static std::string pe_name(u32 pe) { return "PE " + std::to_string(pe); }
 
-  /// Marks the units that have a message on a link, in a register or at a PE.
+  /// Finds the units that have a message on a link, in a register or at a PE.
   void find_messages() {
     for (u32 n = 0; n < t_.routers; ++n) {
       for (u32 slot = 0; slot <= t_.slot_mask; ++slot) {
@@ -64,13 +65,13 @@ class StoppedSearch {
     }
   }
 
-  /// Returns whether a PE's program will act on a unit.
+  /// Returns whether the program of a PE will act on a unit without waiting.
   bool will_act(u32 unit, u32 pe) const {
     const BarrierUnit& u = unit_of(unit, pe);
     return u.state != BarrierState::kArm && u.next >= now_ && u.next != kNever;
   }
 
-  /// Returns a clause about a PE that has missed a completion or a eureka, or "".
+  /// Returns a clause about a PE that has missed a message down the tree (a completion or a eureka), or "".
   std::string lost_down(u32 unit, const std::vector<u32>& members) const {
     u32 rounds = 0;
     for (u32 pe : members) rounds = std::max(rounds, unit_of(unit, pe).round);
@@ -78,7 +79,7 @@ class StoppedSearch {
       if (const u32 round = unit_of(unit, pe).round; round != rounds)
         return pe_name(pe) + " waits for the completion of barrier " + std::to_string(round + 1) +
                ", which other PEs have received";
-    const auto found = [&](u32 pe) {  // with by_hand a PE in S_ARM may have joined without a eureka
+    const auto found = [&](u32 pe) {  // with by_hand, a PE in S_ARM may have joined a barrier without a eureka
       const BarrierState state = unit_of(unit, pe).state;
       return state == BarrierState::kEur ||
              (state == BarrierState::kArm && t_.barrier_program == t3e::BarrierProgram::kEureka);
@@ -90,8 +91,8 @@ class StoppedSearch {
     return "";
   }
 
-  /// Returns a clause about a router that has missed a join, or "". Its PE has joined, or all PEs at
-  /// and below a child router have, but the router has not received that join.
+  /// Returns a clause about a router that has missed a join, or "". A join is missed if the router's PE, or all PEs at
+  /// and below a child router, have joined, and the router has not received this.
   std::string lost_up(u32 unit) const {
     std::string why;
     for (u32 n = 0; n < t_.routers && why.empty(); ++n)
@@ -99,7 +100,7 @@ class StoppedSearch {
     return why;
   }
 
-  /// Returns whether all PEs at a node and below have joined. Sets `why` if a register there has missed a join.
+  /// Returns whether all PEs at and below a node have joined. Sets `why` if a router there has missed a join.
   bool joined(u32 unit, u32 node, std::string& why) const {
     const BarrierRegister& r = tree(unit, node);
     u32 children = 0;

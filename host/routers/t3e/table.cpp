@@ -9,7 +9,7 @@
 namespace flitlab::t3e {
 namespace {
 
-/// Delays of all writes into inboxes.
+/// Returns the delays of all writes into inboxes, clocks.
 std::vector<u32> inbox_delays(const Table& t) {
   std::vector<u32> delays{t.link_delay + t.wait, t.link_delay, t.inject_delay, t.eject_delay, t.credit_delay};
   if (t.barrier_units) delays.insert(delays.end(), {t.link_delay + t.barrier_wait, t.barrier_eject});
@@ -17,7 +17,7 @@ std::vector<u32> inbox_delays(const Table& t) {
   return delays;
 }
 
-/// Cycles for which an entry may stay in its slot after its arrival.
+/// Returns the clocks for which an entry may stay in its slot after its arrival.
 std::vector<u32> inbox_stays(const Table& t) {
   return t.barrier_units ? std::vector{t.wait, t.barrier_wait} : std::vector{t.wait};
 }
@@ -36,7 +36,7 @@ u32 eject_delay(const Experiment& e) { return e.u32_of(param::router.destination
 u32 barrier_wait(const Experiment& e) { return e.u32_of(param::barrier.router_delay) - link_delay(e); }
 u32 barrier_eject(const Experiment& e) { return e.u32_of(param::router.destination_delay) - barrier_wait(e); }
 
-/// A slot must not be written and cleared in the same cycle.
+/// A flit or packet must not be written into a slot in the cycle in which the receiver clears the slot.
 u32 inbox_slots(const Table& t) {
   const std::vector<u32> delays = inbox_delays(t), stays = inbox_stays(t);
   u32 slots = std::bit_ceil(*std::max_element(delays.begin(), delays.end()) + 1);

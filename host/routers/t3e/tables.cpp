@@ -8,9 +8,9 @@
 namespace flitlab::t3e {
 namespace {
 
-/// Returns the SELECT bits of one direction of a ring: for each source a bit per destination. Nodes are numbered in the
-/// direction of travel. `half_way(source)`: whether a source's half-way routes take this direction; it depends only on
-/// whether the source is even.
+/// Returns the SELECT bits of one direction of a ring: for each source a word with one bit per destination. Nodes are
+/// numbered in the direction of travel. `half_way(source)`: whether routes half-way round the ring from this source
+/// take this direction. It depends only on whether the source is even.
 template <class HalfWay>
 std::vector<u32> select_bits(u32 ring, u32 dateline, bool search, const TableOptions& options, HalfWay half_way) {
   std::vector<u32> select(ring, 0);
@@ -22,9 +22,10 @@ std::vector<u32> select_bits(u32 ring, u32 dateline, bool search, const TableOpt
   return select;
 }
 
-/// Returns whether a node is the dateline of a direction: the first node in the direction of travel, or (`last`) the
-/// last one. In +Z it is the last one if that is in a partial plane: packets may make an initial hop from there to the
-/// first node, which must then not be the dateline (manual, Dateline Physical Node).
+/// Returns whether a node is the dateline of a direction. The dateline is the first node in the direction of travel, or
+/// the last one if `last` is set. In +Z it is also the last node if that node is in a partial plane: packets may make
+/// an initial hop from the last node to the first, which must then not be the dateline (manual, Dateline Physical
+/// Node).
 bool is_dateline(const Shape& shape, u32 node, u32 direction, bool last) {
   if (shape.neighbour(node, direction) == kNone || shape.neighbour(node, opposite(direction)) == kNone) return false;
   const std::vector<u32> line = shape.line(node, dimension_of(direction));
@@ -45,7 +46,7 @@ Tables make_tables(const Shape& shape, const TableOptions& options) {
   Tables tables;
   tables.registers.resize(nodes);
   const bool grouped = options.lut_mode != 0;
-  std::vector<u32> target;  // [entry] address of its PE or group of four PEs
+  std::vector<u32> target;  // [entry] address of the PE, or of the group of four PEs, that the entry serves
   for (u32 n = 0; n < nodes; ++n) {
     const u32 entry = grouped ? options.logical[n] >> 2 : options.logical[n];
     if (entry >= target.size()) target.resize(entry + 1, kNone);
@@ -55,14 +56,15 @@ Tables make_tables(const Shape& shape, const TableOptions& options) {
   tables.lut.resize(std::size_t{nodes} * tables.entries);
   if (options.full_select) tables.full_select.resize(std::size_t{nodes} * kDirections);
 
-  // In modes 1 and 2 two neighbours in X, and two in Y, share their signs, which fixes half-way routes. Half-way from
-  // an odd node, the other node of the destination's pair is nearer in +; from an even node, in -.
+  // In modes 1 and 2 an entry serves two neighbours in X, and two in Y, with one sign for each dimension. This sign
+  // decides the direction of half-way routes: if the source is odd, the other node of the destination's pair is nearer
+  // in +; if the source is even, it is nearer in -.
   const auto plus_half_way = [&](u32 dim, u32 from) {
     if (grouped && dim < 2 && (options.balanced || shape.radix(dim) > 2)) return from % 2 == 1;
     return !options.balanced || from % 2 == 0;
   };
-  // In the direction of travel. Half-way routes start at an even distance from the dateline, which balances best (Table
-  // 1).
+  // Position of the dateline in the direction of travel. Half-way routes start at an even distance from the dateline,
+  // which gives the best balance (Table 1).
   const auto dateline = [&](u32 dim) { return grouped && dim < 2 ? shape.radix(dim) - 1 : 0; };
   std::vector<u32> select[kDirections];
   for (u32 direction = 0; direction < kDirections; ++direction) {
@@ -72,7 +74,7 @@ Tables make_tables(const Shape& shape, const TableOptions& options) {
       select[direction] = select_bits(k, dateline(d), search, options, [&](u32 s) { return plus_half_way(d, s); });
       continue;
     }
-    // The mirror image: a packet in this direction meets node n of its ring as node k - 1 - n.
+    // The mirror image of the + direction: a packet in the - direction meets node n of its ring as node k - 1 - n.
     const std::vector<u32> seen =
         select_bits(k, dateline(d), search, options, [&](u32 s) { return !plus_half_way(d, k - 1 - s); });
     select[direction].assign(k, 0);
@@ -88,7 +90,7 @@ Tables make_tables(const Shape& shape, const TableOptions& options) {
     r.lwho = static_cast<u16>(options.logical[n]);
     for (u32 direction = 0; direction < kDirections; ++direction) {
       const u32 d = dimension_of(direction), at = shape.at(n, d);
-      // The search assumes a whole ring with the dateline at its end.
+      // The search assumes a complete ring with the dateline at its end.
       const bool searched = shape.full() || (d != 2 && shape.line(n, d).size() == shape.radix(d));
       const u32 bits = searched ? select[direction][at] : 0;
       r.vcsel[direction] =
@@ -106,7 +108,8 @@ Tables make_tables(const Shape& shape, const TableOptions& options) {
       for (u32 d = 0; d < 3; ++d) {
         const u32 from = shape.at(n, d), k = shape.radix(d);
         u32 aim = ordinate(target[entry], d);
-        // The node of a pair that is farther from half-way decides. Within the source's pair the other node decides.
+        // Of the destination's pair of nodes, the node that is farther from half-way round the ring decides the sign.
+        // If the source is in the pair, the other node decides.
         if (grouped && d < 2) {
           const bool own = from / 2 == aim / 2;
           if (own || 2 * ((aim + k - from) % k) == k) ++aim;
@@ -126,7 +129,7 @@ std::vector<BarrierRegister> make_barrier_tree(const Shape& shape, const std::ve
   BarrierRegister outside{};
   outside.parent = kNoParent;
   std::vector<BarrierRegister> tree(nodes, outside);
-  std::vector<u32> hops(nodes, kNone), reached{root};  // nearest first
+  std::vector<u32> hops(nodes, kNone), reached{root};  // nodes reached so far, nearest first
   hops[root] = 0;
   for (std::size_t i = 0; i < reached.size(); ++i)
     for (u32 direction = 0; direction < kDirections; ++direction) {
@@ -136,7 +139,8 @@ std::vector<BarrierRegister> make_barrier_tree(const Shape& shape, const std::ve
       reached.push_back(next);
     }
   for (u32 member : members) tree[member].children |= 1u << kNodePort;
-  for (auto node = reached.rbegin(); node != reached.rend(); ++node) {  // skips branches without members
+  // Removes branches of the tree that lead to no member.
+  for (auto node = reached.rbegin(); node != reached.rend(); ++node) {
     BarrierRegister& r = tree[*node];
     if (!r.children || *node == root) continue;
     for (u32 direction = 0; direction < kDirections && r.parent == kNoParent; ++direction) {

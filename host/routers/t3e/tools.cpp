@@ -19,7 +19,7 @@ Datum to_bits(const t3e::VcTable& table) {
   return rows;
 }
 
-/// Returns the elements of a list. ConfigError with the text `what` for any other type.
+/// Returns the elements of a list. Throws ConfigError with the text `what` for a value of another type.
 const Datum::List& list_in(const Datum& d, const char* what) {
   const auto* list = std::get_if<Datum::List>(&d.value);
   if (!list) throw ConfigError(what);
@@ -55,7 +55,7 @@ Datum pairs_to_list(const std::vector<std::pair<u32, u32>>& pairs) {
   return list;
 }
 
-/// Returns the nodes, and the effect of their tables after all changes of the run.
+/// Returns the nodes of a machine, and the effect of the routing tables that it has after all changes during the run.
 Datum machine_of(const Experiment* experiment, const Arguments&) {
   const Experiment& e = *experiment;
   const t3e::Machine machine(e, false);
@@ -88,7 +88,7 @@ Datum machine_of(const Experiment* experiment, const Arguments&) {
                     {"circle", report.circle}};
 }
 
-/// Returns the registers of every node at cycle 0 of an experiment: a map by name, and R_NET_LUT as a list.
+/// Returns the registers of every node at cycle 0 of an experiment: a map by name, in which R_NET_LUT is a list.
 Datum node_tables(const Experiment* experiment, const Arguments&) {
   const t3e::Machine machine(*experiment);
   const t3e::Tables& tables = machine.tables;
@@ -105,7 +105,7 @@ Datum node_tables(const Experiment* experiment, const Arguments&) {
   return nodes;
 }
 
-/// Returns R_PWHO of every node of a machine without faults, and of its six neighbours.
+/// Returns R_PWHO of every node of a machine without faults, and R_PWHO of the node's six neighbours.
 Datum wiring(const Experiment* e, const Arguments&) {
   const t3e::Shape shape(e->ints(param::topology.shape), e->ints(t3e::param::topology.partial_planes));
   Datum::List nodes;

@@ -1,5 +1,5 @@
 #pragma once
-/// Tools of the T3E: computations without a network, on the effect of routing tables and on virtual-channel tables of
+/// Tools of the T3E. They need no network: they compute the effect of routing tables, and the virtual-channel tables of
 /// rings.
 #include <vector>
 

@@ -22,11 +22,13 @@ struct Route {
   bool constrained;
 };
 
-/// Calls `f` for every route of one direction inside the subrings of size `subring` (or inside the ring).
+/// Calls `f` for every route that stays within a subring of size `subring`, or, if `subring` is the ring's size, for
+/// every route of the ring that takes this direction.
 template <class F>
 void for_each_route(const VcTable& table, u32 subring, F f) {
   const u32 ring = table.ring;
-  // Hops from a node to the dateline; longer routes pass through it. Routes from the dateline itself never do.
+  // Hops from a node to the dateline; a route with more hops passes through it. A route that starts at the dateline
+  // never passes through it.
   const auto before = [&](u32 s) { return s == table.dateline ? ring : (table.dateline + ring - s) % ring; };
   for (u32 s = 0; s < ring; ++s) {
     if (subring < ring) {
@@ -38,11 +40,12 @@ void for_each_route(const VcTable& table, u32 subring, F f) {
   }
 }
 
-/// Routes on the links at one level of the hierarchy.
+/// Routes on the links at one level of the traffic model: the ring, or all subrings of one size.
 struct Level {
   u32 subring;
-  std::vector<int> difference;  ///< [ring] VC0 minus VC1 routes on the link that leaves a node
-  int most = 0;                 ///< routes on the busiest link
+  /// [ring] number of VC0 routes minus number of VC1 routes on the link that leaves the node.
+  std::vector<int> difference;
+  int most = 0;  ///< number of routes on the busiest link
 };
 
 Level count_routes(const VcTable& table, u32 subring) {
@@ -71,7 +74,7 @@ Balance balance_of(const Level& level) {
   return b;
 }
 
-/// Uniform draws of one restart, in order.
+/// Random numbers of one restart, in the order in which they are drawn.
 class Draws {
  public:
   Draws(u64 seed, u32 restart) : seed_(seed), restart_(restart) {}
@@ -89,20 +92,21 @@ class Draws {
   Random4 block_{};
 };
 
-/// One annealing run. The energy of a link is the square of its balance, which covers both the average and the maximum,
-/// times the weight of its level. Excess over a wanted maximum (of a link) or average (of a level) is penalised in
-/// addition.
+/// One run of simulated annealing. A link's energy is the square of its balance, times the weight of its level. Two
+/// penalties are added: for each link whose balance exceeds the wanted maximum, and for each level whose mean balance
+/// exceeds the wanted average.
 void anneal(VcTable& table, const std::vector<bool>& fixed, const std::vector<Balance>& goals,
             const std::vector<double>& weight, Draws draws, u32 steps) {
   constexpr double kTooMuch = 0.5, kTooMuchOnAverage = 0.2, kHot = 0.3, kCold = 0.0005;
   std::vector<Level> levels;
   std::vector<std::vector<double>> energy;  // [level][|difference|]
-  std::vector<double> sum;                  // [level] of the balances of all links
+  std::vector<double> sum;                  // [level] sum of the balances of all links
   struct Use {
     u32 level;
     Route route;
   };
-  std::vector<std::vector<Use>> uses(table.bits.size());  // unconstrained routes of an entry
+  // [entry of the VC table] unconstrained routes that use the entry.
+  std::vector<std::vector<Use>> uses(table.bits.size());
   for (u32 l = 0; l < goals.size(); ++l) {
     levels.push_back(count_routes(table, goals[l].subring));
     energy.emplace_back();
@@ -214,7 +218,8 @@ VcTable optimise(const VcTable& blank, const std::vector<Balance>& goals, u64 se
 }
 
 const VcTable& machine_table(u32 ring, bool limited, u32 half_way, u32 dateline, u64 seed) {
-  // Table 1 of the paper: subring, average and maximum, for tables of 8 entries and for full tables.
+  // Table 1 of the paper: size of the subring, average and maximum balance. First for tables with 8 entries per source,
+  // then for full tables.
   static const std::map<u32, std::array<std::vector<Balance>, 2>> kPublished{
       {4, {}},
       {8, {{{{8, .031, .25}, {4, .125, .25}}, {{8, .031, .25}, {4, .125, .25}}}}},
@@ -232,7 +237,7 @@ const VcTable& machine_table(u32 ring, bool limited, u32 half_way, u32 dateline,
   const auto at = found.find(key);
   if (at != found.end()) return at->second;
   std::vector<Balance> goals = kPublished.at(ring)[!limited];
-  for (Balance& goal : goals) goal.average += 0.0005, goal.maximum += 0.0005;  // published with three decimals
+  for (Balance& goal : goals) goal.average += 0.0005, goal.maximum += 0.0005;  // the paper rounds to three decimals
   const u32 restarts = limited ? 200 : 60, steps = limited ? 20'000 : 100'000;
   const VcTable blank = time_of_crossing(ring, limited, half_way, dateline);
   return found.emplace(key, optimise(blank, goals, seed, restarts, steps)).first->second;

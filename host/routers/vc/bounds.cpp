@@ -11,7 +11,8 @@ std::vector<Bound> VcPlan::bounds() const {
   const Check port = below(t.ports), vc = below(t.vcs), position = below(t.ring),
               owner = below_or(channels, vc::kNoOwner);
   const Check flits = at_most(t.buffer_flits), next_vc = at_most(t.vcs), next_port = at_most(t.ports);
-  const Check set = [t = &t](u64 bits, u32, u32 word) {  // VCs of whole ports; the last word may have fewer
+  // A word has the VCs of several whole ports; the last word may have fewer ports.
+  const Check set = [t = &t](u64 bits, u32, u32 word) {
     const u32 first = word << t->set_shift, ports = std::min(t->ports - first, 1u << t->set_shift);
     return ports * t->vcs == 64 || bits >> ports * t->vcs == 0;
   };

@@ -5,10 +5,12 @@
 
 namespace flitlab {
 
-/// Checks conditions between parameters of the virtual-channel router. Throws ConfigError for the first that fails.
+/// Checks the conditions between parameters of the virtual-channel router. Throws ConfigError for the first condition
+/// that fails.
 void check_vc(const Experiment& experiment);
 
-/// Returns the routing classes of virtual channels that the configuration needs to avoid deadlock (1: any VC will do).
+/// Returns the number of routing classes (disjoint sets of VCs) that the configuration needs to avoid deadlock; 1: a
+/// packet may use any VC.
 u32 routing_classes(const Experiment& experiment);
 
 }  // namespace flitlab

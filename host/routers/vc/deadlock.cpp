@@ -1,6 +1,6 @@
-/// Deadlock search of the virtual-channel router: the graph of waits in a state. Its nodes are the input VCs and, in
-/// closed-loop traffic, the terminals' reply queues: a request waits for a reply queue, which waits for the VCs of its
-/// replies.
+/// Deadlock search of the virtual-channel router: the waits-for graph of a state. Its members are the input VCs and, in
+/// a closed loop, the terminals' reply queues. A request waits for room in a reply queue, and the reply queue waits for
+/// the VCs of its replies.
 #include "host/plan/deadlock.hpp"
 #include "host/routers/vc/plan.hpp"
 #include "kernels/routers/vc/route.hpp"
@@ -141,8 +141,8 @@ class Search final : public WaitsFor {
     return u32{loop(terminal).replies} + loop(terminal).promised >= t_.traffic.reply_queue;
   }
 
-  /// Returns whether the terminal at output VC `out` of a router accepts flits from it, now or soon. The exception is a
-  /// terminal in closed-loop traffic with a full reply queue and a request at the front of the ejection buffer.
+  /// Returns whether the terminal at output VC `out` of a router accepts flits from this VC, now or later. It does not
+  /// in one case: in a closed loop, with a full reply queue and a request at the front of the ejection buffer.
   bool accepts(u32 router, u32 out) const {
     if (t_.mode != TrafficMode::kRequestReply) return true;
     const u32 terminal = topology_.peer(router, out / t_.vcs).item, vc = out % t_.vcs;
@@ -153,7 +153,7 @@ class Search final : public WaitsFor {
     return item.at(t_.terminal_fields.ring, vc * t_.ring + first).id & kReplyId;
   }
 
-  /// Returns the injection VCs, each of which can carry the oldest reply of a terminal.
+  /// Returns the injection VCs of a terminal. Each of them can carry the terminal's oldest reply.
   u32 reply_vcs(u32 terminal) const {
     if (loop(terminal).lane.left) return 1u << loop(terminal).lane.vc;
     const PacketInInjection& requests = terminals_[terminal].at(t_.terminal_fields.control).lane;
@@ -181,7 +181,7 @@ class Search final : public WaitsFor {
     if (loop(terminal).replies || loop(terminal).lane.left)
       for (u32 set = reply_vcs(terminal); set; set &= set - 1)
         waits.push_back(number(router, port * t_.vcs + lowest_bit(set)));
-    for (u32 vc = 0; vc < t_.vcs; ++vc) {  // requests of which the terminal has accepted a part
+    for (u32 vc = 0; vc < t_.vcs; ++vc) {  // VCs on which the terminal has accepted only a part of a request
       if (!terminals_[terminal].at(t_.terminal_fields.held, vc).left) continue;
       const u16 owner = routers_[router].at(t_.router_fields.output, port * t_.vcs + vc).owner;
       if (owner != vc::kNoOwner) waits.push_back(number(router, owner));

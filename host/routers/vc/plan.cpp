@@ -25,7 +25,7 @@ VcPlan::VcPlan(const Experiment& e) : topology_(make_topology(e)), traffic_(e, t
   set_parameters(e);
   set_classes(e);
   set_layout();
-  // A buffer must hold a whole packet unless packets move flit by flit.
+  // A buffer must hold a whole packet, except with wormhole flow control, where packets move flit by flit.
   const bool by_flit = table_.flow_control == vc::FlowControl::kWormhole;
   facts_ = {.active_terminals = topology_.terminals, .longest_packet = by_flit ? kLongestPacket : table_.buffer_flits};
   facts_.batch_packets = traffic_.batch_packets();
@@ -61,14 +61,15 @@ void VcPlan::set_classes(const Experiment& e) {
     }
   }
   t.adapts = t.algorithm == vc::Algorithm::kMinimalAdaptive || t.parallel;
-  // Message classes divide the VCs first; routing classes divide the VCs of each message class.
+  // The VCs are first divided into message classes; the VCs of each message class are then divided into routing
+  // classes.
   for (u32 m = 0; m < t.message_classes; ++m) {
     const u32 first = m * t.vcs / t.message_classes, end = (m + 1) * t.vcs / t.message_classes;
     t.message_mask[m] = vc_range(first, end);
     u16* masks = t.class_mask[m];
     if (t.algorithm == vc::Algorithm::kMinimalAdaptive) {
-      // One VC for each escape class; all others are adaptive. With vc_assignment = "any" there may be fewer VCs than
-      // that: then some sets are empty.
+      // Each escape class has one VC; all other VCs are adaptive. With vc_assignment = "any" there may be fewer VCs
+      // than classes; some classes then have no VCs.
       const u32 escapes = t.wraps ? 2 : 1;
       const auto set_of = [end](u32 from, u32 to) { return vc_range(std::min(from, end), std::min(to, end)); };
       for (u32 c = 0; c < escapes; ++c) masks[c] = set_of(first + c, first + c + 1);
@@ -97,22 +98,24 @@ void VcPlan::set_layout() {
 
 double VcPlan::mean_hops() const {
   const vc::VcTable& t = table_;
-  if (t.algorithm != vc::Algorithm::kTable)  // all other routes are minimal, also to and from Valiant's router
+  // All routes except those of a table are minimal; with Valiant's algorithm, to and from the intermediate router.
+  if (t.algorithm != vc::Algorithm::kTable)
     return traffic_.mean_over(GridHops(topology_, t.algorithm == vc::Algorithm::kValiant));
-  return traffic_.mean_over(TableHops(topology_, [&](u32 router, u32 to) {  // parallel channels are one hop, too
+  // A hop over any of several parallel channels counts as one hop.
+  return traffic_.mean_over(TableHops(topology_, [&](u32 router, u32 to) {
     return routes_.port[std::size_t{router} * t.routers + to] & ~u32{kAnyParallel};
   }));
 }
 
-/// Formula: docs/architecture/cycle.md, "Zero-load latency". Not a number if a buffer is too short to keep a packet
-/// flowing.
+/// See docs/architecture/cycle.md, "Zero-load latency", for the formula. Returns not-a-number if a buffer is too short
+/// for a packet to flow without gaps.
 double VcPlan::zero_load_latency(double hops) const {
   const vc::VcTable& t = table_;
   const double flowing = traffic_.mean_over_lengths([&](u32 flits) {
     return flits <= t.buffer_flits || t.buffer_flits >= t.link_delay + t.credit_delay ? 1.0 : kNotMeasured;
   });
   const double allocation = t.speculative ? 0 : t.allocation_delay;
-  // Store-and-forward routers wait for the tail, which overlaps route computation.
+  // A store-and-forward router waits for the packet's tail. Route computation overlaps with this wait.
   const double tail =
       t.flow_control == vc::FlowControl::kStoreAndForward
           ? traffic_.mean_over_lengths([&](u32 flits) { return std::max(flits - 1.0 - t.routing_delay, 0.0); })

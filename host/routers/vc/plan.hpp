@@ -1,5 +1,6 @@
 #pragma once
-/// Plan of the canonical virtual-channel router.
+/// Plan of the canonical virtual-channel router: the data that do not change during a run (wiring, routes, parameters,
+/// layout of the state), and the host's operations on a state.
 #include "host/plan/plan.hpp"
 #include "host/plan/terminal_plan.hpp"
 #include "host/routing/tables.hpp"
@@ -31,7 +32,7 @@ class VcPlan final : public Plan, public Inspector {
   u32 route_layers() const { return routes_.layers; }
 
  private:
-  /// Returns the mean hops of the routes of the experiment's packets.
+  /// Returns the mean number of hops on the routes of the experiment's packets.
   double mean_hops() const;
   double zero_load_latency(double mean_hops) const;
   void set_parameters(const Experiment& e);
@@ -41,7 +42,7 @@ class VcPlan final : public Plan, public Inspector {
   Topology topology_;
   TerminalPlan traffic_;
   RouteTable routes_;
-  std::vector<u32> parallel_;  ///< VcTable::parallel
+  std::vector<u32> parallel_;  ///< storage of VcTable::parallel
   vc::VcTable table_{};
   StateLayout layout_;
 };

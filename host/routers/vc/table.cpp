@@ -1,4 +1,4 @@
-/// Parts of a virtual-channel router's plan.
+/// Parameters of a virtual-channel router that follow from the experiment and the topology.
 #include "host/routers/vc/table.hpp"
 
 #include <algorithm>

@@ -1,13 +1,13 @@
 #pragma once
-/// Parts of a virtual-channel router's plan that follow from the experiment and the topology. Each derived delay or
-/// size has a function.
+/// Functions that compute the parameters of a virtual-channel router (struct VcTable: delays, sizes, options) from the
+/// experiment and the topology.
 #include "host/config/experiment.hpp"
 #include "host/topology/topology.hpp"
 #include "kernels/routers/vc/state.hpp"
 
 namespace flitlab::vc {
 
-/// Returns the cycles from switch grant to channel.
+/// Returns the cycles from switch grant to the flit's entry into the channel.
 u32 crossing_delay(const Experiment& e);
 /// Returns the cycles from switch grant to arrival at the next router.
 u32 link_delay(const Experiment& e);
@@ -17,17 +17,19 @@ u32 eject_delay(const Experiment& e);
 /// Returns the slots of an inbox: a power of two, large enough that a flit or credit is never written into the slot
 /// of the current cycle.
 u32 inbox_slots(const VcTable& t);
-/// Returns log2 of the ports in a word of a set of virtual channels; a small router has one word for all.
+/// Returns log2 of the number of ports whose virtual channels share a word of a set. In a small router one word has all
+/// ports.
 u32 set_shift(const VcTable& t);
 u32 set_words(const VcTable& t);
 
-/// Sets routers, ports and their connections. `t` keeps pointers into the topology.
+/// Sets the routers, their ports and connections. `t` keeps pointers into the topology.
 void set_network(VcTable& t, const Topology& topology);
 void set_addresses(VcTable& t, const Topology& topology);
 void set_delays(VcTable& t, const Experiment& e);
-/// Sets sizes of buffers, packet queues and words; needs the delays. `shortest`: shortest packet, flits.
+/// Sets the sizes of buffers, packet queues and words. Requires that the delays have been set. `shortest`: length of
+/// the shortest packet, flits.
 void set_sizes(VcTable& t, const Experiment& e, u32 shortest);
-/// Sets allocators, arbiters and routing.
+/// Sets the kinds of allocators, arbiters and routing.
 void set_choices(VcTable& t, const Experiment& e);
 
 }  // namespace flitlab::vc

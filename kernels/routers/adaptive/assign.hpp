@@ -1,6 +1,6 @@
 #pragma once
-/// Assignment of messages to channels in a routing cycle (S-Connect, 2.2, Figure 4). Messages are in the order of steps
-/// 2.1 a to d, the most preferred first.
+/// Assignment of messages to channels in a routing cycle (S-Connect, 2.2, Figure 4). A message's rank is its position
+/// in the order of steps 2.1 a to d; the message of rank 0 is the most preferred.
 #include "kernels/common/bits.hpp"
 #include "kernels/routers/adaptive/choices.hpp"
 
@@ -8,10 +8,11 @@ namespace flitlab::adaptive {
 
 inline constexpr u32 kMaxChannels = 32;
 inline constexpr u32 kMaxSpare = 96;
-/// A router has a buffer for each channel and spare buffers. If all are full, one more message may arrive per channel.
+/// Most messages that a router assigns in a cycle. A router has a buffer for each channel, and spare buffers. If all
+/// buffers are full, one more message may arrive on each channel.
 inline constexpr u32 kMaxMessages = 2 * kMaxChannels + kMaxSpare;
 
-/// Set of messages, by their ranks in the order.
+/// Set of messages; bit r stands for the message of rank r.
 struct MessageSet {
   u32 word[kMaxMessages / 32]{};
   u32 size = 0;
@@ -24,7 +25,8 @@ struct MessageSet {
 };
 static_assert(kMaxMessages % 32 == 0);
 
-/// Assigned messages. The array is indexed by channel, because one over all messages would need a GPU's stack.
+/// The messages that have been assigned to channels. `message` is indexed by channel, because an array over all
+/// messages would need a GPU's stack.
 struct Assigned {
   MessageSet departed;       ///< messages that have a channel, or have left for their terminals
   u32 channels = 0;          ///< assigned channels, as a set
@@ -43,7 +45,8 @@ FLITLAB_HD inline u32 nth_channel(u32 set, u32 n) {
   return lowest_bit(set);
 }
 
-/// Step 1: pending messages of each channel (messages that may take it), as 8-bit counters in bit planes.
+/// Step 1: for each channel, the number of pending messages (messages that may take it), as 8-bit counters in bit
+/// planes: `plane[j]` holds bit j of all counters.
 struct Waiting {
   static constexpr u32 kPlanes = 8;
   static_assert(kMaxMessages < 1u << kPlanes);
@@ -57,7 +60,8 @@ struct Waiting {
     }
   }
 
-  /// Returns the channel of a nonempty set with the fewest pending messages; ties go to the lower number.
+  /// Returns the channel of a nonempty set that has the fewest pending messages; ties go to the channel with the lower
+  /// number.
   FLITLAB_HD u32 fewest(u32 channels) const {
     for (u32 i = kPlanes; i-- > 0;) {
       const u32 fewer = channels & ~plane[i];
@@ -90,12 +94,14 @@ FLITLAB_HD inline void assign_fixed(Assigned& assigned, u32 count, const Options
   for (u32 set = channels; set; set &= set - 1) choose_message(assigned, count, options, lowest_bit(set));
 }
 
-/// Assigns as many messages as possible, by augmenting paths. Messages request channels in their order. An assigned
-/// message may move to another channel but keeps one, so no set of equal size would be preferred to the result.
+/// Assigns as many messages as possible, by augmenting paths. Messages request channels in the order of their ranks. An
+/// assigned message may move to another channel but remains assigned, so no other set of as many messages would be
+/// preferred to the result.
 template <class Options>
 FLITLAB_HD inline void assign_optimal(Assigned& assigned, u32 count, const Options& options, u32 channels) {
   constexpr u8 kRequester = 0xFF;
-  u8 from[kMaxChannels];  // [channel] channel whose message would move here; kRequester: the requesting message
+  u8 from[kMaxChannels];  // [channel] the other channel, whose message would move to this channel; kRequester: the
+                          // requesting message
   u8 queue[kMaxChannels];
   u8* holder = assigned.message;
   for (u32 m = 0; m < count && channels & ~assigned.channels; ++m) {

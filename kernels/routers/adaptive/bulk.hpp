@@ -1,7 +1,7 @@
 #pragma once
-/// Bulk routing cycle of many routers on one CPU thread: `RoutingCycle` (router.hpp) in steps without unpredictable
+/// Routing cycle of many routers at once on one CPU thread: `RoutingCycle` (router.hpp) in steps without unpredictable
 /// branches (reason: kernels/routers/vc/bulk.hpp). A router's messages are a sorted list of numbers, and sets of
-/// messages are words. Departing messages are listed, and sent after all routers have chosen.
+/// messages are machine words. Departing messages are listed, and sent after all routers have chosen.
 #include "kernels/common/members.hpp"
 #include "kernels/routers/adaptive/choose.hpp"
 #include "kernels/routers/adaptive/source.hpp"
@@ -21,8 +21,8 @@ struct BulkCycle {
   Cycle now;
 
   Item<1> node[kRouters];
-  u32 room[kRouters];                     ///< `room[i]`: buffers
-  u8 sorted[kRouters][kFewMessages + 1];  ///< `sorted[i][rank]`: pool positions
+  u32 room[kRouters];                     ///< `room[i]`: number of buffers of router i
+  u8 sorted[kRouters][kFewMessages + 1];  ///< `sorted[i][rank]`: pool positions of the messages of router i
   /// A departing message: router << 16 | rank << 8 | channel.
   using Departure = u32;
   Departure sent[kRouters * kChannels + 1], delivered[kRouters * kFewMessages + 1];
@@ -69,7 +69,7 @@ struct BulkCycle {
     return arrived;
   }
 
-  /// Messages of a router, by rank.
+  /// Messages of a router, numbered by rank (rank 0 is the most preferred).
   struct Ranked {
     u32 count;
     u32 local = 0;               ///< set of messages for terminals of this router
@@ -157,7 +157,8 @@ struct BulkCycle {
     store_waiting(router_index, ranked.count, waiting);
   }
 
-  /// Steps 3 and 4 if there are more messages than buffers: misroutes the last messages in the order.
+  /// Steps 3 and 4 of S-Connect, Figure 4, if there are more messages than buffers: misroutes the last messages in the
+  /// order.
   void send_excess(u32 router_index, u32& waiting, u32 first_sent) {
     Random4 random{};
     u32 free = v.t.wired[index[router_index]];
@@ -175,7 +176,8 @@ struct BulkCycle {
     }
   }
 
-  /// Keeps the positions of waiting messages in order, and lists free positions behind them.
+  /// Writes to the router's `order` the pool positions of the waiting messages, in order of rank, and behind them the
+  /// free positions.
   FLITLAB_INLINE void store_waiting(u32 router_index, u32 count, u32 waiting) const {
     u8* order = &node[router_index].at(v.t.router_fields.order);
     u8 freed[kFewMessages + 1];

@@ -1,6 +1,6 @@
 #pragma once
 /// Steps 1 and 2 of an assignment (assign.hpp) for few messages and channels, without branches. Sets of messages are
-/// words, and vector instructions sort the channels.
+/// machine words, and vector instructions sort the channels.
 #include <array>
 #include <cstring>
 #include <utility>
@@ -10,20 +10,20 @@
 
 namespace flitlab::adaptive {
 
-/// Limits of a router.
+/// Most messages and channels of a router for which this code works.
 inline constexpr u32 kFewMessages = 31;
 inline constexpr u32 kFewChannels = 16;
 inline constexpr u32 kKeySources = 1u << 24;
 
-/// `kSizeOf[set]`: members of a set of eight.
+/// `kSizeOf[set]`: number of members of a set of up to eight.
 inline constexpr std::array<u8, 256> kSizeOf = [] {
   std::array<u8, 256> sizes{};
   for (u32 set = 1; set < 256; ++set) sizes[set] = static_cast<u8>(sizes[set / 2] + set % 2);
   return sizes;
 }();
 
-/// Returns the sort key of a message: `preferred` prefers the lower key, if there are fewer than kKeySources terminals.
-/// A terminal sends one message a cycle, so message numbers need not be compared.
+/// Returns the sort key of a message: preferred() prefers the message with the lower key, if there are fewer than
+/// kKeySources terminals. A terminal sends one message a cycle, so the key needs no message number.
 FLITLAB_INLINE u64 key_of(const Packet& packet, u32 options) {
   const u32 few = kSizeOf[options & 0xFF] + kSizeOf[options >> 8 & 0xFF];
   return u64{3u - packet.message_class} << 62 | u64{packet.injected} << 30 | u64{few} << 24 | packet.src;
@@ -39,7 +39,7 @@ FLITLAB_INLINE u64 transpose8(u64 x) {
   return x ^ t ^ t << 28;
 }
 
-/// Returns the number of bits in each row, a byte each.
+/// Returns the number of bits that are set in each row of eight bits, as one byte per row.
 FLITLAB_INLINE u64 row_sizes(u64 x) {
   x -= x >> 1 & 0x5555555555555555ull;
   x = (x & 0x3333333333333333ull) + (x >> 2 & 0x3333333333333333ull);
@@ -55,14 +55,14 @@ FLITLAB_INLINE Eight rotate(Eight x) {
                                  7 + kLanes);
 }
 
-/// Returns, for each number of `than`, minus the count of numbers of `of` that are lower.
+/// Returns, for each element of `than`, minus the number of elements of `of` that are lower than it.
 template <int... kLanes>
 FLITLAB_INLINE Eight lower(Eight of, Eight than, std::integer_sequence<int, kLanes...>) {
   return ((rotate<kLanes>(of) < than) + ...);
 }
 FLITLAB_INLINE Eight lower(Eight of, Eight than) { return lower(of, than, std::make_integer_sequence<int, 8>()); }
 
-/// Channels that each message may take, out of at most kHalves * 8.
+/// The channels that each message may take, out of at most kHalves * 8 channels.
 template <u32 kHalves>
 struct Choices {
   u8 option[kHalves][kFewMessages + 1]{};  ///< `option[half][message]`: set of eight channels

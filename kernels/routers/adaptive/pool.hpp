@@ -15,7 +15,7 @@ FLITLAB_HD inline bool preferred(const Packet& a, u32 a_options, const Packet& b
   return a.src != b.src ? a.src < b.src : a.id < b.id;
 }
 
-/// Stores a message in the first free position, and inserts it at its rank among the others.
+/// Stores a message in the first free position, and inserts this position into `order` at the message's rank.
 template <class V, int W>
 FLITLAB_INLINE void insert(const V& v, const Item<W>& node, u32 index, RouterControl& control, const Packet& packet) {
   const RouterFields& f = v.t.router_fields;

@@ -81,7 +81,7 @@ struct RoutingCycle {
     count(*v.shard, Count::kSent);
   }
 
-  /// Steps 1 and 2.
+  /// Steps 1 and 2 of Figure 4: assigns messages to channels and sends them.
   FLITLAB_INLINE void send_assigned(Assigned& assigned) const {
     const RouterFields& f = v.t.router_fields;
     const auto options = [&](u32 rank) { return node.at(f.options, node.at(f.order, rank)); };
@@ -98,7 +98,7 @@ struct RoutingCycle {
       send_to(assigned.channels, kNone);
   }
 
-  /// Steps 3 and 4: misroutes the last messages in the order if buffers do not suffice.
+  /// Steps 3 and 4 of Figure 4: misroutes the last messages in the order if buffers do not suffice.
   FLITLAB_INLINE void send_excess(Assigned& assigned) const {
     const u32 room = buffers(v, index);
     u32 free = v.t.wired[index] & ~assigned.channels;
@@ -115,7 +115,8 @@ struct RoutingCycle {
     }
   }
 
-  /// Frees the positions of messages that have left. Positions of the others move to the front of `order`.
+  /// Frees the pool positions of messages that have left. The positions of the other messages move to the front of
+  /// `order`.
   FLITLAB_INLINE void remove_departed(const Assigned& assigned) const {
     const Field<u8> order = v.t.router_fields.order;
     u32 kept = 0;

@@ -6,7 +6,7 @@
 
 namespace flitlab::adaptive {
 
-/// Interface for delivery, as kernels/traffic/injection.hpp requires it.
+/// Functions that every router model provides for the delivery of packets (kernels/traffic/injection.hpp).
 template <class V>
 FLITLAB_INLINE bool is_destination(const V& v, u32 index, const Packet& packet) {
   return packet.dst * v.t.concentration + packet.dst_port == index;

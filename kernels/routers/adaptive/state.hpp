@@ -1,5 +1,5 @@
 #pragma once
-/// State and plan of a network of adaptive routers. Items: routers, terminals. Only its router reads and changes a
+/// State and plan of a network of adaptive routers. Items: routers, terminals. Only its own router reads or changes a
 /// terminal's state.
 #include "kernels/common/counters.hpp"
 #include "kernels/common/events.hpp"
@@ -22,7 +22,8 @@ struct RouterControl {
 };
 static_assert(sizeof(RouterControl) == 8);
 
-/// Fields of a router. The pool has a position for each buffer, and one per channel for arriving messages.
+/// Fields of a router. The pool, which stores the router's messages, has a position for each buffer, and one per
+/// channel for an arriving message.
 struct RouterFields {
   FLITLAB_FIELDS(RouterFields,
     (RouterControl, control, 1, "", "fault bits and stored messages"),
@@ -47,12 +48,13 @@ struct Table {
   u32 channel_buffers = 1;  ///< buffers for each channel of a router
   u32 spare = 0;            ///< spare buffers of a router
   u32 ejection = 0;         ///< messages that a router delivers in a cycle; 0: no limit
-  u32 delay = 1;            ///< of channels, cycles
+  u32 delay = 1;            ///< delay of a channel, cycles
   u32 slot_mask = 0;
   Assignment assignment = Assignment::kGreedy;
   TrafficMode mode = TrafficMode::kOpen;
   u32 priorities = 1;                 ///< number of priorities
-  u32 priority_below[kPriorities]{};  ///< [priority] upper limit of its 32-bit draws, exclusive
+  u32 priority_below[kPriorities]{};  ///< [priority] a message has the first priority whose limit is above the
+                                      ///< message's 32-bit draw
   const Peer* peers = nullptr;        ///< [routers][ports]
   const u32* wired = nullptr;         ///< [router] set of connected channels
   const u32* minimal = nullptr;       ///< [router][destination] set of channels on shortest paths

@@ -1,23 +1,24 @@
 #pragma once
-/// The receiving end of a link with the protocol, and its acknowledgments. An acknowledgment carries the next expected
-/// sequence number, and tokens of at most one VC. By default it is a packet of 8 bytes that waits for the reverse link,
-/// has priority there, and may be hit by an error. A hit one is dropped. A later one makes up for it, because sequence
-/// number and token count are cumulative; otherwise the sender retransmits. A VC that returns no tokens for a long time
-/// repeats its count (paper, "Simulator overview": acknowledgments on links that have been idle for long).
+/// The receiving end of a link with the link protocol (link.hpp), and the acknowledgments that it sends. An
+/// acknowledgment carries the next expected sequence number, and tokens of at most one VC. By default it is a packet of
+/// 8 bytes that waits for the reverse link, has priority there, and may be hit by an error. An acknowledgment hit by an
+/// error is dropped. The next acknowledgment makes up for it, because sequence number and token count are cumulative;
+/// without a next one the sender retransmits. A VC that returns no tokens for a long time repeats its token count
+/// (paper, "Simulator overview": acknowledgments on links that have been idle for long).
 #include "kernels/common/fault.hpp"
 #include "kernels/routers/bgl/link.hpp"
 
 namespace flitlab::bgl {
 
-/// Word of an acknowledgment: sequence number in 8 bits, kAcknowledges, and with kBearsTokens the VC and its token
-/// count modulo 256.
+/// Layout of the word of an acknowledgment: the sequence number in 8 bits, then kAcknowledges; with kBearsTokens also a
+/// VC and the token count of that VC modulo 256.
 inline constexpr u32 kAcknowledges = 1u << 8, kBearsTokens = 1u << 9;
 inline constexpr u32 kTokenVcShift = 10, kTokenCountShift = 16;
 
 // ------------------------------------------------------------------------------------------------ the sending end
 
-/// Processes the acknowledgment that arrives in this cycle, if any: the receiver has accepted all packets before its
-/// sequence number. Returns its tokens, a byte for each VC.
+/// Processes the acknowledgment that arrives in this cycle, if any: drops the copies of all packets before the
+/// acknowledged sequence number. Returns the tokens that the acknowledgment carries, a byte for each VC.
 template <class V, int W>
 FLITLAB_INLINE u64 receive_acknowledgment(const V& v, const Item<W>& node, u32 direction, Cycle now) {
   const auto& t = v.t;
@@ -49,7 +50,7 @@ FLITLAB_INLINE u64 receive_acknowledgment(const V& v, const Item<W>& node, u32 d
 
 // ---------------------------------------------------------------------------------------------- the receiving end
 
-/// Sends an acknowledgment, with the token part `tokens` of the word, into the sender's inbox unless an error hits it.
+/// Sends an acknowledgment into the sender's inbox unless an error hits it. `tokens`: the token part of its word.
 template <class V, int W>
 FLITLAB_INLINE void send_acknowledgment(const V& v, const Item<W>& node, u32 index, u32 receiver, u32 tokens,
                                         Cycle now) {
@@ -66,8 +67,8 @@ FLITLAB_INLINE void send_acknowledgment(const V& v, const Item<W>& node, u32 ind
   announce(v, t.calendar_fields.tokens, peer, at);
 }
 
-/// Schedules the acknowledgment of a packet accepted now or before: for when the reverse link is free, or, if
-/// acknowledgments are charged to packets, at once.
+/// Acknowledges a packet that was accepted in this cycle or before. The acknowledgment waits until the reverse link is
+/// free; if acknowledgments are charged to packets, it is sent at once.
 template <class V, int W>
 FLITLAB_INLINE void acknowledge(const V& v, const Item<W>& node, u32 index, u32 receiver, Cycle now) {
   if (v.t.acks)
@@ -76,7 +77,8 @@ FLITLAB_INLINE void acknowledge(const V& v, const Item<W>& node, u32 index, u32 
     send_acknowledgment(v, node, index, receiver, 0, now);
 }
 
-/// Begins a new round when it is due: VCs that have returned tokens, but not in the last round, repeat their count.
+/// Begins a new round, a period of `idle_acks` cycles, when it is due. Marks the VCs that have ever returned tokens but
+/// returned none in the last round: they have to repeat their token count.
 template <class V, int W>
 FLITLAB_INLINE void begin_round(const V& v, const Item<W>& node, u32 index, Cycle now) {
   LinkBack& back = node.at(v.t.link_fields.back);
@@ -86,13 +88,13 @@ FLITLAB_INLINE void begin_round(const V& v, const Item<W>& node, u32 index, Cycl
     back.lately = 0;
     back.round = now + v.t.idle_acks;
   }
-  const u32 most = v.t.calendar_slots - 1;  // the calendar covers no more
+  const u32 most = v.t.calendar_slots - 1;  // the calendar covers no later cycle
   back.alarm = back.round - now > most ? now + most : back.round;
   wake_queues(v, index, back.alarm);
 }
 
-/// Sends due acknowledgments on free links, before any packet. Each carries the tokens of one VC, at most those of a
-/// full packet; without tokens to return it is an ack-only packet.
+/// Sends due acknowledgments on free links, before any packet. Each acknowledgment carries tokens of one VC, at most as
+/// many as a full packet takes. Without tokens to return, it is an ack-only packet.
 template <class V, int W>
 FLITLAB_INLINE void send_acknowledgments(const V& v, const Item<W>& node, u32 index, Cycle now) {
   const auto& t = v.t;
@@ -127,7 +129,8 @@ FLITLAB_INLINE void send_acknowledgments(const V& v, const Item<W>& node, u32 in
   }
 }
 
-/// Processes an arriving head. Returns whether the receiver accepts the packet: no header error, and next in sequence.
+/// Processes an arriving head. Returns whether the receiver accepts the packet: it has no header error and is the next
+/// in sequence.
 template <class V, int W>
 FLITLAB_INLINE bool accept_head(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 receiver,
                                 u32 arrival, Cycle now) {
@@ -139,7 +142,7 @@ FLITLAB_INLINE bool accept_head(const V& v, const Item<W>& node, NodeControl& co
     return false;
   }
   const u8 behind = static_cast<u8>(r.expected - (arrival >> kSequenceShift));
-  if (behind) {  // an earlier one is missing, or this one was accepted and its acknowledgment was lost
+  if (behind) {  // an earlier packet is missing, or this packet was accepted before and its acknowledgment lost
     if (behind < 0x80) acknowledge(v, node, index, receiver, now);
     count(*v.shard, Count::kOutOfSequence);
     return false;

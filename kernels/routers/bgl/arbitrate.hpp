@@ -1,7 +1,8 @@
 #pragma once
-/// The three phases of arbitration (paper, "Torus network"), all decided in the cycle in which requests are presented;
-/// delays include their pipeline. Phase 1: the head of every queue chooses a direction and a VC. Phase 2: every
-/// receiver presents the request of one head. Phase 3: every sender grants one request.
+/// The three phases of arbitration (paper, "Torus network"), all decided in the cycle in which requests are presented.
+/// The time that the phases take is part of the delay before a head's first request. Phase 1: the head of every queue
+/// chooses a direction and a VC. Phase 2: every receiver presents the request of one head. Phase 3: every sender grants
+/// one request.
 #include "kernels/common/members.hpp"
 #include "kernels/common/philox.hpp"
 #include "kernels/routers/bgl/move.hpp"
@@ -9,7 +10,8 @@
 
 namespace flitlab::bgl {
 
-/// Random words of a node in a cycle, one for each arbiter, drawn at the first use.
+/// Random words of a node for one cycle, one for each arbiter. They are derived from one random number, which is drawn
+/// at the first use.
 class ArbiterDraws {
  public:
   FLITLAB_HD ArbiterDraws(u64 seed, u32 node, Cycle now) : seed_(seed), node_(node), now_(now) {}
@@ -35,8 +37,9 @@ class ArbiterDraws {
 inline constexpr u64 kEveryReceiver = 0x0000010101010101ull;        ///< first queue of each receiver
 inline constexpr u64 kReceivers = (u64{1} << kInjectionQueue) - 1;  ///< queues of all receivers
 
-/// Arbiter numbers: the queues' from 0, then the receivers', their reception FIFOs', the senders'; random choices of a
-/// node for a whole cycle.
+/// Indices of the random words in ArbiterDraws. A queue's choice has the index of the queue. The Dice constants are the
+/// first indices of the receivers, of their reception FIFOs (8 for each priority) and of the senders. The Coin
+/// constants are for choices that hold for all arbiters of a node in a cycle.
 inline constexpr u32 kReceiverDice = 64, kReceptionDice = 72, kSenderDice = 96, kShortestCoin = 112, kNetworkCoin = 113;
 
 /// Returns a random member of a set, all with equal probability.
@@ -46,7 +49,8 @@ FLITLAB_HD FLITLAB_ONE_COPY inline u32 random_member(u64 set, u32 draw) {
   FLITLAB_ROLLED for (; skip; --skip) set &= set - 1;
   return lowest_bit(set);
 #else
-  // Without a loop, whose end would be mispredicted: finds the member's byte, then its bit in the byte.
+  // No loop, because the branch at its end would be mispredicted: finds the byte that contains the member, then the
+  // member's bit in that byte.
   u64 counts = set - (set >> 1 & 0x5555555555555555ull);
   counts = (counts & 0x3333333333333333ull) + (counts >> 2 & 0x3333333333333333ull);
   counts = ((counts + (counts >> 4)) & 0x0F0F0F0F0F0F0F0Full) * 0x0101010101010101ull;  // members up to each byte
@@ -58,12 +62,13 @@ FLITLAB_HD FLITLAB_ONE_COPY inline u32 random_member(u64 set, u32 draw) {
 #endif
 }
 
-/// Returns whether this cycle belongs to the fraction of cycles with this threshold.
+/// Returns whether this cycle belongs to a random fraction of all cycles. `coin`: index of the random word;
+/// `threshold`: the fraction times 2^32, or kNone for all cycles.
 FLITLAB_INLINE bool is_selected_cycle(ArbiterDraws& draws, u32 coin, u32 threshold) {
   return threshold == kNone || (threshold && draws(coin) < threshold);
 }
 
-/// Returns the longest queues of a set, compared by two-bit fullness.
+/// Returns the longest queues of a set. Lengths are compared by two bits: in quarters of the buffer's size.
 template <class T, int W>
 FLITLAB_CALLED u64 longest_of(const T& t, Item<W> node, u64 set) {
   u64 longest = 0;
@@ -78,7 +83,8 @@ FLITLAB_CALLED u64 longest_of(const T& t, Item<W> node, u64 set) {
   return longest;
 }
 
-/// Returns the queue that an arbiter serves: in SLQ cycles one of the longest, in others any; ties are random.
+/// Returns the queue that an arbiter serves. In an SLQ cycle (serve the longest queue) it is one of the longest queues,
+/// in other cycles any queue; the choice between them is random.
 template <class V, int W>
 FLITLAB_INLINE u32 serve(const V& v, const Item<W>& node, u64 set, ArbiterDraws& draws, u32 arbiter) {
   if (!(set & (set - 1))) return lowest_bit(set);
@@ -86,14 +92,16 @@ FLITLAB_INLINE u32 serve(const V& v, const Item<W>& node, u64 set, ArbiterDraws&
   return set & (set - 1) ? random_member(set, draws(arbiter)) : lowest_bit(set);
 }
 
-/// Returns whether a head continues along its ring on its VC.
+/// Returns whether a head that leaves in `direction` on `vc` arrived in the same direction and on the same VC: it
+/// continues along its ring.
 FLITLAB_HD inline bool stays_in_ring(u32 queue, u32 direction, u32 vc) {
   return queue < kInjectionQueue && (queue >> 3 ^ 1u) == direction && (queue & 7) == vc;
 }
 
-/// Phase 1: chooses the direction and VC that a head requests, among the free links, and writes them to its queue.
-/// Returns false if none is available. JSQ: a dynamic packet takes a pair with the most tokens, compared by two bits;
-/// without a dynamic pair it takes the escape VC.
+/// Phase 1: chooses the direction and VC that a head requests, among the free links, and writes them to the head's
+/// queue. Returns false if no pair is available. A dynamic packet takes a dynamic VC with space; with JSQ (join the
+/// shortest queue) one with the most tokens, compared by two bits. If no dynamic VC has space, the packet takes the
+/// escape VC.
 template <class V, int W>
 FLITLAB_INLINE bool choose(const V& v, const Item<W>& node, u32 address, u32 queue, Queue& state, u32 links,
                            ArbiterDraws& draws) {
@@ -141,8 +149,8 @@ FLITLAB_HD inline bool has_bus(const T& t, const NodeControl& control, u32 recei
   return !busy;
 }
 
-/// Starts, for each receiver and priority, the transfer of one head at its destination to its reception FIFO. Returns
-/// whether further heads were able to.
+/// For each receiver and priority, starts the transfer of one head that is at its destination to its reception FIFO.
+/// Returns whether a receiver had more heads whose transfer could have started.
 template <class V, int W>
 FLITLAB_INLINE bool receive(const V& v, const Item<W>& node, NodeControl& control, u32 index, u64 bypass,
                             ArbiterDraws draws, Cycle now) {
@@ -166,14 +174,15 @@ FLITLAB_INLINE bool receive(const V& v, const Item<W>& node, NodeControl& contro
   return again;
 }
 
-/// Removes a granted head from the requests, and its link from the free links.
+/// Removes a granted head from the requests, and the link that it takes from the free links.
 template <class V, int W>
 FLITLAB_INLINE void grant_link(const V& v, const Item<W>& node, NodeControl& control, u32 queue) {
   control.waiting &= ~bit(queue);
   control.links = static_cast<u8>(control.links & ~(1u << queue_at(v, node, queue).direction));
 }
 
-/// Grants of the senders of many nodes. The transfers start later, so that prefetches of their data can complete.
+/// Requests granted by the senders of many nodes. The transfers start later, so that the prefetches of their data can
+/// complete.
 struct Grants {
   struct Grant {
     u32 index;
@@ -208,7 +217,7 @@ struct Grants {
   }
 };
 
-/// Grants of one node.
+/// Requests granted by the senders of one node, as sets of queues.
 struct NodeGrants {
   u64 queues = 0, bypassing = 0;
 
@@ -220,7 +229,7 @@ struct NodeGrants {
   }
 };
 
-/// Phases 1 to 3 for a node with a single candidate head, which needs no arbitration.
+/// All three phases of arbitration for a node in which a single head can win a link, so that no arbiter has to choose.
 template <class V, int W, class G>
 FLITLAB_INLINE void grant_uncontested(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue,
                                       u64 bypass, ArbiterDraws draws, G& grants, Cycle now) {
@@ -233,7 +242,8 @@ FLITLAB_INLINE void grant_uncontested(const V& v, const Item<W>& node, NodeContr
     grants.add(v, node, control, index, queue, bypass, now);
 }
 
-/// Phases 1 to 3 for the heads that request links. Returns whether a denied request may be granted in the next cycle.
+/// All three phases of arbitration for the heads that request links. Returns whether a denied request may be granted in
+/// the next cycle.
 template <class V, int W, class G>
 FLITLAB_INLINE bool arbitrate(const V& v, const Item<W>& node, NodeControl& control, u32 index, u64 waiting, u64 bypass,
                               ArbiterDraws draws, G& grants, Cycle now) {
@@ -256,7 +266,7 @@ FLITLAB_INLINE bool arbitrate(const V& v, const Item<W>& node, NodeControl& cont
         u64& blocked = node.at(t.node_fields.blocked);
         const bool was = blocked & bit(queue);
         blocked = possible ? blocked & ~bit(queue) : blocked | bit(queue);
-        if (possible && was) {  // it presents its request a cycle later
+        if (possible && was) {  // this head presents its request a cycle later
           ++requesting;
           continue;
         }
@@ -299,8 +309,8 @@ FLITLAB_INLINE bool arbitrate(const V& v, const Item<W>& node, NodeControl& cont
   return requesting > granted;
 }
 
-/// Returns the heads that have a free link with tokens for a full packet on some VC. With the arbitration gap: all
-/// heads, because phase 1 records which of them were blocked.
+/// Returns the heads that have a free link with tokens for a full packet on some VC. With the arbitration gap
+/// (router.arbitration_gap): all heads, because phase 1 records which heads were blocked.
 template <class V, int W>
 FLITLAB_INLINE u64 able_heads(const V& v, const Item<W>& node, const NodeControl& control) {
   const auto& t = v.t;

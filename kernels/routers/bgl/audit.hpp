@@ -1,8 +1,8 @@
 #pragma once
 /// Audit between cycles: for every link and VC, tokens at the sender and under way, packets on the link and packets in
 /// the buffer add up to the buffer's size. Every packet is counted once, and FIFO contents match their free space. With
-/// the link protocol, packets to be retransmitted keep their space and are counted at the sender's copy; invalid copies
-/// are not counted as packets.
+/// the link protocol, a packet to be retransmitted keeps its space in the receiver's buffer, and the copy that the
+/// sender keeps is counted. Copies marked as not valid are not counted as packets.
 #include "kernels/common/fault.hpp"
 #include "kernels/routers/bgl/acknowledge.hpp"
 #include "kernels/routers/bgl/processor.hpp"
@@ -22,7 +22,7 @@ struct AuditNode {
     const auto terminal = v.terminals[index];
     NodeControl& control = node.at(t.node_fields.control);
     u32 fault = 0, flits = 0, packets = 0;
-    u32 to_software[kReceptionFifos] = {};  // `[FIFO]`: chunks moving to it
+    u32 to_software[kReceptionFifos] = {};  // `[FIFO]`: chunks of the packets that are moving to the FIFO
     const u64 moving = control.leaving | control.arriving;
     const u64 requesting = control.waiting | control.here;
     if ((control.waiting & control.here) | (requesting & control.entering) | ((requesting | control.entering) & moving))
@@ -45,7 +45,7 @@ struct AuditNode {
           const bool head = i == 0 && !ghost;
           if (i < state.packets) held += packet.flits;
           if (!head || spoiled || !(control.bypassing & bit(queue))) sum += token_cost(t, vc, packet.flits);
-          if (head && control.leaving & bit(queue) && !spoiled) continue;  // counted at its next queue
+          if (head && control.leaving & bit(queue) && !spoiled) continue;  // counted in its next queue
           flits += packet.tag & kNotValid ? 0 : packet.flits;
           packets += !(packet.tag & kNotValid);
         }
@@ -67,7 +67,7 @@ struct AuditNode {
         if (waiting && link_is_free) raise_fault(fault, kFaultBookkeeping, receiver);
         sum += waiting;
         if (t.acks) sum += node.at(t.node_fields.owed, receiver) >> 8 * vc & 0xFF;
-        if (t.acks && t.protocol)  // under way, or lost and recovered by the next token packet
+        if (t.acks && t.protocol)  // tokens under way, or lost and recovered by the next token packet
           sum += static_cast<u8>(node.at(t.link_fields.given_back, receiver * t.vcs + vc) -
                                  upstream.at(t.link_fields.taken_back, peer.port * t.vcs + vc));
         if (sum != t.buffer[vc]) raise_fault(fault, kFaultCreditLost, receiver);
@@ -76,7 +76,7 @@ struct AuditNode {
         if (active != (ghost || state.packets > 0)) raise_fault(fault, kFaultBookkeeping, receiver);
       }
     }
-    u32 in_hand[kInjectionFifos] = {};  // `[FIFO]`: chunks that processors are putting into it
+    u32 in_hand[kInjectionFifos] = {};  // `[FIFO]`: chunks that processors are putting into the FIFO
     for (u32 p = 0; p < t.processors; ++p) {
       const Processor& processor = processor_at(v, terminal, p);
       if (processor.task == kPuts) in_hand[processor.fifo] += processor.packet.flits;

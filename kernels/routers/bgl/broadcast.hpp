@@ -1,9 +1,10 @@
 #pragma once
-/// Line and plane fill (paper, "Line and plane fill"). The root splits a message into colours and sends each one way
-/// round a line through it; nodes on the way keep copies. In a plane, software forwards every colour as it arrives, on
-/// three legs: along the root's line in one dimension; from every node of that line but the root, along its line in the
-/// other dimension; and from the last nodes of these lines, by the remaining link, to the root's line in the other
-/// dimension. So each link of the plane carries one colour.
+/// Broadcast to all nodes of a line or plane (paper, "Line and plane fill"). The root splits its message into colours
+/// (parts), and sends each colour in one direction along a line through the root; the nodes on the way keep copies. In
+/// a plane, software forwards the packets of every colour as they arrive. A colour then has three legs: along the
+/// root's line in one dimension; from every node of that line but the root, along the node's line in the other
+/// dimension; and from the last nodes of these lines, by the remaining link, to the root's line in the other dimension.
+/// So each link of the plane carries one colour.
 #include "kernels/routers/bgl/inject.hpp"
 
 namespace flitlab::bgl {
@@ -13,19 +14,19 @@ FLITLAB_HD inline u32 colours(const T& t) {
   return 2 * t.fill_dims;
 }
 
-/// Returns the direction of a colour on a leg. Plus stays plus and minus stays minus, because each of two processors
-/// serves one sign.
+/// Returns the direction of a colour on a leg. All legs of a colour have the same sign, plus or minus, because each of
+/// two processors serves the directions of one sign.
 template <class T>
 FLITLAB_HD inline u32 direction_of(const T& t, u32 colour, u32 leg) {
   const u32 other = leg == 1;
   return 2 * t.fill_dim[colour / 2 ^ other] + colour % 2;
 }
 
-/// Returns whether packets of a leg visit all nodes of a line, up to the node before the sender; else only the next
-/// node.
+/// Returns whether packets of a leg visit all nodes of a line, up to the node before the sender. On other legs they
+/// visit only the next node.
 FLITLAB_HD inline bool is_line(u32 leg) { return leg < 2; }
 
-/// Returns the last node that a packet of a leg visits.
+/// Returns the last node that a packet of a leg visits if node `index` sends it.
 template <class T>
 FLITLAB_HD inline u32 end_of_leg(const T& t, u32 index, u32 colour, u32 leg) {
   const u32 direction = direction_of(t, colour, leg);
@@ -35,7 +36,8 @@ FLITLAB_HD inline u32 end_of_leg(const T& t, u32 index, u32 colour, u32 leg) {
 /// Returns the packet tag of a colour and leg.
 FLITLAB_HD inline u8 broadcast_tag(u32 colour, u32 leg) { return static_cast<u8>(3 * colour + leg); }
 
-/// Returns whether a node's neighbour in a direction has the root's coordinate in that dimension.
+/// Returns whether a node's neighbour in `direction` has the same coordinate as the root in the dimension of
+/// `direction`.
 template <class T>
 FLITLAB_HD inline bool is_before_root(const T& t, u32 index, u32 direction) {
   const u32 dim = direction / 2, next = t.address[t.peers[index * t.ports + direction].item];
@@ -48,8 +50,8 @@ FLITLAB_INLINE bool has_room(const V& v, const Item<W>& terminal, u32 direction)
   return terminal.at(v.t.software_fields.injection, direction).room >= kFullPacket;
 }
 
-/// Puts a packet for a leg of its colour into an injection FIFO. Returns false if the FIFO has no room, pacing forbids
-/// it or the processor is busy. `used`: FIFOs that received a packet in this cycle.
+/// Puts a packet of a colour, for one of the colour's legs, into an injection FIFO. Returns false if the FIFO has no
+/// room, pacing forbids it or the processor is busy. `used`: set of FIFOs that received a packet in this cycle.
 template <class V, int W>
 FLITLAB_INLINE bool send_leg(const V& v, const Item<W>& terminal, u32 index, SoftwareControl& software, u32 colour,
                              u32 leg, u32 id, Cycle created, u32& used, Cycle now) {
@@ -74,14 +76,14 @@ FLITLAB_INLINE bool send_leg(const V& v, const Item<W>& terminal, u32 index, Sof
   return true;
 }
 
-/// Puts the root's next packet of each colour into its FIFO, where there is room.
+/// Puts the root's next packet of each colour into the colour's injection FIFO, if the FIFO has room.
 template <class V, int W>
 FLITLAB_INLINE void send_colours(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                                  SoftwareControl& software, u32& used, Cycle now) {
   const auto& t = v.t;
   for (u32 colour = 0; colour < colours(t); ++colour) {
     InjectionFifo& fifo = terminal.at(t.software_fields.injection, direction_of(t, colour, 0));
-    const u32 number = fifo.cursor.index;  // sent packets of the colour
+    const u32 number = fifo.cursor.index;  // packets of the colour sent so far
     if (number == t.fill_packets) continue;
     if (!send_leg(v, terminal, index, software, colour, 0, colours(t) * number + colour, 0, used, now)) continue;
     ++fifo.cursor.index;
@@ -96,15 +98,16 @@ FLITLAB_HD inline bool must_forward(const T& t, u32 index, const Packet& packet)
   return t.fill_dims == 2 && (leg == 0 || (leg == 1 && is_before_root(t, index, direction_of(t, colour, 2))));
 }
 
-/// Returns whether a processor may take a packet: it need not be forwarded, or there is room for that.
+/// Returns whether a processor may take a packet: either the packet need not be forwarded, or the injection FIFO of its
+/// next leg has room.
 template <class V, int W>
 FLITLAB_INLINE bool can_forward(const V& v, const Item<W>& terminal, u32 index, const Packet& packet) {
   const auto& t = v.t;
   return !must_forward(t, index, packet) || has_room(v, terminal, direction_of(t, packet.tag / 3, packet.tag % 3 + 1));
 }
 
-/// Forwards an arrived packet if it has to be. Returns whether software can take it: false if it could not be
-/// forwarded.
+/// Forwards an arrived packet on its next leg if it has one. Returns whether software can take the packet: false if the
+/// packet could not be forwarded yet.
 template <class V, int W>
 FLITLAB_INLINE bool forward(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                             SoftwareControl& software, const Packet& packet, u32& used, Cycle now) {

@@ -1,15 +1,15 @@
 #pragma once
-/// Node groups of the bulk phase, and lists of the nodes with events of one kind. Lists are built without branches,
-/// because a node's events are unpredictable.
+/// Node groups of the bulk phase, the CPU code that processes many nodes in one call, and lists of the group's nodes
+/// that have events of one kind. Lists are built without branches, because a node's events are unpredictable.
 #include "kernels/common/bits.hpp"
 #include "kernels/routers/bgl/calendar.hpp"
 
 namespace flitlab::bgl {
 
-/// List of nodes, by their numbers in the group.
+/// List of nodes of a group; a node's number is its index in the group.
 template <u32 kMost>
 struct Numbers {
-  u32 nodes[kMost + 1];  ///< one more for an entry that is written and not kept
+  u32 nodes[kMost + 1];  ///< one more, because add() writes an entry even if it does not keep it
   u32 count = 0;
 
   FLITLAB_INLINE void add(u32 number, bool is_one) {
@@ -20,7 +20,7 @@ struct Numbers {
   FLITLAB_HD const u32* end() const { return nodes + count; }
 };
 
-/// List of at most node 0, as a flag: an array would be in memory on a GPU.
+/// List for a group of one node: a flag instead of an array, which a GPU would keep in memory.
 template <>
 struct Numbers<1> {
   struct Zero {
@@ -36,7 +36,7 @@ struct Numbers<1> {
   FLITLAB_HD Zero end() const { return {count}; }
 };
 
-/// List of non-empty bit sets, each with the number of its node.
+/// List of non-empty bit sets, each with the number of the node to which it belongs.
 template <u32 kMost>
 struct SetsOf {
   u64 set[kMost + 2];
@@ -48,7 +48,8 @@ struct SetsOf {
     owners[count] = owner;
     count += bits != 0;
   }
-  /// Calls visit(node, bit) for all bits of all sets. A single loop, because the end of a loop is mispredicted.
+  /// Calls visit(node, bit) for all bits of all sets. It is a single loop, because the end of an inner loop would be
+  /// mispredicted for every set.
   template <class Visit>
   FLITLAB_INLINE void for_each(Visit&& visit) {
     set[count] = set[count + 1] = 0;
@@ -74,8 +75,8 @@ struct SetsOf<1> {
   }
 };
 
-/// Actions that run later, when the prefetches of their data have completed: up to `kRoom` for each node. For a single
-/// node they run at once.
+/// Actions that run later, when the prefetches of their data have completed: up to `kRoom` for each node. For a group
+/// of one node the actions run at once.
 template <u32 kMost, u32 kRoom, class Action, class Do>
 class Later {
  public:
@@ -105,7 +106,7 @@ FLITLAB_INLINE Later<kMost, kRoom, Action, Do> later(const Do& act) {
   return Later<kMost, kRoom, Action, Do>(act);
 }
 
-/// List of links, up to `kRoom` for each node; for a single node, a set of directions.
+/// List of links, up to `kRoom` for each node of a group; for a group of one node, a set of directions.
 template <u32 kMost, u32 kRoom>
 struct LinkList {
   u32 entry[kMost == 1 ? 1 : kMost * kRoom + 1];
@@ -128,12 +129,13 @@ struct LinkList {
   }
 };
 
-/// Nodes of one bulk step, and lists of those with each kind of note.
+/// Nodes that one bulk step processes together, and for each kind of calendar note a list of the nodes that have such a
+/// note.
 template <int W, u32 kMost>
 struct NodeGroup {
   u32 index[kMost];
   Item<W> node[kMost];
-  u64 bypass[kMost];  ///< `[node]`: queues whose head may use the bypass channel; empty at first
+  u64 bypass[kMost];  ///< `[node]`: queues whose head may use the bypass channel; empty at the start of a step
   u32 count = 0;
   Numbers<kMost> with_head, with_tokens, from_software, freed, turning;
 
@@ -145,7 +147,8 @@ struct NodeGroup {
   }
 };
 
-/// Calendar notes of groups of 64 nodes, from which the bulk phase takes its nodes.
+/// Nodes with events in this cycle: the calendar notes of groups of 64 nodes, from which the bulk phase takes its
+/// nodes.
 template <u32 kGroups>
 class DueNodes {
  public:
@@ -162,12 +165,12 @@ class DueNodes {
     due_[count_] = 0;
   }
 
-  /// Fills `batch` with the next nodes; with none if all have been taken.
+  /// Fills `batch` with the next nodes that have notes. `batch` stays empty if all nodes have been taken.
   template <class V, u32 kMost>
   FLITLAB_INLINE void take(const V& v, NodeGroup<V::width, kMost>& batch) {
     static_assert(kMost <= 256);
     const u32 first = at_;
-    u8 number[64 * kMost];  // number in `batch`, by group and node in the group
+    u8 number[64 * kMost];  // `[group][node of the group]`: number of the node in `batch`
     u32 n = 0;
     u64 left = due_[at_];
     for (; at_ < count_ && n < kMost; ++n) {
@@ -182,7 +185,7 @@ class DueNodes {
     due_[at_] = left;  // nodes of the last group that did not fit
     batch.count = n;
     SetsOf<kMost> heads, tokens, from_software, again, queues;
-    for (u32 at = first; at <= at_; ++at) {  // of the last group only nodes that fit
+    for (u32 at = first; at <= at_; ++at) {  // from the last group only the nodes that fit
       const u64 here = at == at_ ? ~left : ~u64{0};
       Notes& notes = notes_[at];
       heads.add(64 * (at - first), notes.heads & here);
@@ -201,7 +204,7 @@ class DueNodes {
   }
 
  private:
-  /// Lists the nodes that have notes of one kind. A group has few of them.
+  /// Lists the nodes that have a note of one kind. Few nodes of a group have one.
   template <u32 kMost>
   FLITLAB_INLINE static void list(SetsOf<kMost>& notes, const u8* number, Numbers<kMost>& numbers) {
     u32 n = 0;

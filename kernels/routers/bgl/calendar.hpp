@@ -1,6 +1,6 @@
 #pragma once
-/// The calendar: events of later cycles are entered here ("notes"), so that an idle node costs only the test of its
-/// notes. A superfluous note is harmless.
+/// The calendar. It has notes: marks that a node has an event in a later cycle. So an idle node costs only the test of
+/// its notes. A superfluous note is harmless, because the node then finds no event.
 #include <utility>
 
 #include "kernels/routers/bgl/directions.hpp"
@@ -12,8 +12,8 @@
 
 namespace flitlab::bgl {
 
-/// Returns the note for an arrival from a neighbour. These notes are bytes, because several neighbours may write one at
-/// the same time; all of them write 1.
+/// Returns the note for an arrival from a neighbour in cycle `at`. `calendar`: the field for heads or for tokens. These
+/// notes are bytes, because several neighbours may write the same note at the same time; all of them write 1.
 template <class V>
 FLITLAB_INLINE u8& arrival_note(const V& v, Field<u8> calendar, u32 node, Cycle at) {
   return v.calendar[node / 64].at(calendar, (at & v.t.slot_mask) * 64 + node % 64);
@@ -29,8 +29,8 @@ FLITLAB_INLINE void announce(const V& v, Field<u8> calendar, u32 node, Cycle at)
 #endif
 }
 
-/// Returns the word with the notes of a cycle for 64 nodes. These notes are bits: on a CPU one thread at a time writes
-/// the notes for 64 nodes or for their software.
+/// Returns the word with the notes of 64 nodes for cycle `at`, a bit for each node. Bits suffice, because on a CPU only
+/// one thread at a time writes the notes of these nodes, or of their software.
 template <class V>
 FLITLAB_INLINE u64& notes_at(const V& v, Field<u64> calendar, u32 item, Cycle at) {
   return v.calendar[item / 64].at(calendar, at & (v.t.calendar_slots - 1));
@@ -49,7 +49,7 @@ FLITLAB_INLINE void note(u64& notes, u32 item) {
 #endif
 }
 
-/// Returns the notes of 64 nodes. On a GPU other threads may clear theirs at the same time.
+/// Returns the notes of 64 nodes. On a GPU, other threads may clear the notes of their nodes at the same time.
 FLITLAB_INLINE u64 read_notes(const u64& notes) {
 #if defined(__CUDA_ARCH__)
   return const_cast<const volatile u64&>(notes);
@@ -58,7 +58,7 @@ FLITLAB_INLINE u64 read_notes(const u64& notes) {
 #endif
 }
 
-/// Clears a note and returns whether it was set.
+/// Clears the note of an item and returns whether it was set.
 FLITLAB_INLINE bool take_note(u64& notes, u32 item) {
   const u64 own_bit = u64{1} << item % 64;
 #if defined(__CUDA_ARCH__)
@@ -71,7 +71,7 @@ FLITLAB_INLINE bool take_note(u64& notes, u32 item) {
   return noted;
 }
 
-/// Returns the word with the notes that software has acted on 64 nodes.
+/// Returns the word with the notes of 64 nodes, a bit for each node, that the node's software has put or taken packets.
 template <class V>
 FLITLAB_INLINE u64& software_actions_at(const V& v, u32 node, Cycle at) {
   return v.calendar[node / 64].at(v.t.calendar_fields.heard, at & v.t.software_mask);
@@ -100,8 +100,8 @@ FLITLAB_INLINE void notify_software(const V& v, u32 node, Cycle at) {
   note(node_notes_at(v, node, at), node);
 }
 
-/// Wakes software for an event in any later cycle. If that is beyond the end of the calendar, software wakes at the end
-/// and calls this again.
+/// Wakes software for an event in cycle `at`, which may be any later cycle. If the cycle is beyond the end of the
+/// calendar, software wakes at that end and calls this function again.
 template <class V>
 FLITLAB_INLINE void set_alarm(const V& v, SoftwareControl& software, u32 terminal, Cycle at, Cycle now) {
   if (at == kNever) return;
@@ -110,7 +110,7 @@ FLITLAB_INLINE void set_alarm(const V& v, SoftwareControl& software, u32 termina
   wake_software(v, terminal, software.alarm);
 }
 
-/// Notes for the nodes of a group of 64, as sets: bit i is node i of the group.
+/// Notes of a group of 64 nodes for one cycle, as sets: bit i is node i of the group.
 struct Notes {
   u64 heads, tokens;  ///< arrivals
   u64 heard;          ///< actions of software
@@ -120,7 +120,7 @@ FLITLAB_HD constexpr u64 all_of(const Notes& notes) {
   return notes.heads | notes.tokens | notes.heard | notes.again | notes.queues;
 }
 
-/// Returns the arrival notes of 64 nodes, which are bytes, as a set of bits. `clear`: clears them.
+/// Returns the arrival notes of 64 nodes, which are bytes, as a set of bits. `clear`: clears the notes as well.
 template <bool clear, class V>
 FLITLAB_INLINE u64 arrival_notes(const V& v, Field<u8> calendar, u32 group, Cycle now) {
   u64 set = 0;
@@ -128,7 +128,7 @@ FLITLAB_INLINE u64 arrival_notes(const V& v, Field<u8> calendar, u32 group, Cycl
   if constexpr (V::width == 1) {
     for (u32 i = 0; i < 64; i += 16) {
       __m128i* const notes = reinterpret_cast<__m128i*>(&arrival_note(v, calendar, 64 * group + i, now));
-      const __m128i highest = _mm_slli_epi16(_mm_loadu_si128(notes), 7);  // a note is 1
+      const __m128i highest = _mm_slli_epi16(_mm_loadu_si128(notes), 7);  // moves the 1 of a note to bit 7 of its byte
       set |= u64{static_cast<u32>(_mm_movemask_epi8(highest))} << i;
       if (clear) _mm_storeu_si128(notes, _mm_setzero_si128());
     }
@@ -171,7 +171,7 @@ FLITLAB_INLINE bool is_noted(const V& v, u32 node, Cycle now) {
   return arrival_note(v, f.heads, node, now) | arrival_note(v, f.tokens, node, now) | (bits >> node % 64 & 1);
 }
 
-/// Returns and clears the notes of one node: each set is 0 or 1.
+/// Returns and clears the notes of one node; each set of the result is 0 or 1.
 template <class V>
 FLITLAB_INLINE Notes take_notes(const V& v, u32 node, Cycle now) {
   const auto& f = v.t.calendar_fields;

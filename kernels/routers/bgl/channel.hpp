@@ -1,6 +1,6 @@
 #pragma once
-/// Links: heads in their direction, tokens in the opposite one. The sender writes both into inboxes of the receiving
-/// node, by the cycle of arrival.
+/// Transfers over links: heads of packets go from sender to receiver, tokens in the opposite direction. Heads and
+/// tokens are written into an inbox of the node at which they arrive, indexed by the cycle of arrival.
 #include "kernels/routers/bgl/calendar.hpp"
 #include "kernels/routers/bgl/tokens.hpp"
 #include "kernels/routers/bgl/totals.hpp"
@@ -13,8 +13,9 @@ FLITLAB_HD constexpr u32 head_slot(const T& t, u32 receiver, Cycle at) {
   return receiver * t.head_slots + (at / kChunkBytes & (t.head_slots - 1));
 }
 
-/// Sends a head to a node, which may read the slot in this same cycle. The arrival cycle is written before the word, so
-/// a reader that sees the word never pairs it with the stale cycle of an earlier head, whose lower half could match.
+/// Sends a head to a node, which may read the inbox slot in this same cycle. Only the lower half of the arrival cycle
+/// is stored. It is written before the head's word: a reader that sees the word cannot take the arrival cycle of an
+/// earlier head, which might match by chance, for the arrival cycle of this head.
 template <class V>
 FLITLAB_INLINE void send_head(const V& v, u32 node, u32 receiver, u32 word, Cycle at) {
   const u32 slot = head_slot(v.t, receiver, at);
@@ -31,7 +32,8 @@ FLITLAB_INLINE void send_head(const V& v, u32 node, u32 receiver, u32 word, Cycl
   announce(v, v.t.calendar_fields.heads, node, at);
 }
 
-/// Returns the receivers whose inbox slot for cycle `now` holds a head, which may arrive in another cycle.
+/// Returns the receivers whose inbox slot for cycle `now` holds a head. The head may arrive in another cycle that has
+/// the same slot.
 template <class V, int W>
 FLITLAB_INLINE u32 receivers_with_head(const V& v, const Item<W>& node, Cycle now) {
   u32 set = 0;
@@ -47,7 +49,7 @@ FLITLAB_INLINE u32 receivers_with_head(const V& v, const Item<W>& node, Cycle no
   return set;
 }
 
-/// Returns and clears the word of the head that arrives in cycle `now`; 0 if none does.
+/// Returns and clears the word of the head that arrives in cycle `now`; 0 if no head arrives.
 template <class V, int W>
 FLITLAB_INLINE u32 take_head(const V& v, const Item<W>& node, u32 receiver, Cycle now) {
   const u32 slot = head_slot(v.t, receiver, now);
@@ -66,8 +68,8 @@ FLITLAB_INLINE u32 take_head(const V& v, const Item<W>& node, u32 receiver, Cycl
   return word;
 }
 
-/// Returns whether tokens that reach the sender in cycle `at` are deferred, because its link to this receiver is busy
-/// then.
+/// Returns whether tokens that a receiver returns for arrival in cycle `at` are deferred, because the link into the
+/// receiver is busy in that cycle.
 template <class V, int W>
 FLITLAB_INLINE bool is_deferred(const V& v, const Item<W>& node, u32 receiver, Cycle at) {
   return v.t.defer && at <= node.at(v.t.node_fields.engaged, receiver);
@@ -90,8 +92,9 @@ FLITLAB_INLINE void prefetch_return(const V& v, const Item<W>& node, u32 receive
 }
 #endif
 
-/// Sends tokens to a sender, where they arrive in cycle `at`. A VC has one token message per cycle. With the link
-/// protocol two are possible; the second one then arrives later.
+/// Sends tokens to the sender of the link into a receiver, where they arrive in cycle `at`. The sender's inbox holds
+/// one token message of a VC per cycle. With the link protocol a second message may be sent for the same cycle; it then
+/// arrives in a later one.
 template <class V, int W>
 FLITLAB_INLINE void send_tokens(const V& v, const Item<W>& node, u32 receiver, u32 vc, u32 tokens, Cycle at) {
   const auto& t = v.t;
@@ -106,8 +109,8 @@ FLITLAB_INLINE void send_tokens(const V& v, const Item<W>& node, u32 receiver, u
   announce(v, t.calendar_fields.tokens, peer, at);
 }
 
-/// Returns the tokens of freed chunks of a receiver's VC: with the next token packet, or, if these are charged to
-/// packets, for arrival in cycle `at`.
+/// Returns the tokens of freed chunks of a receiver's VC. They go with the next token packet, or, if token packets are
+/// charged to packets, arrive in cycle `at`.
 template <class V, int W>
 FLITLAB_INLINE void return_tokens(const V& v, const Item<W>& node, u32 queue, u32 chunks, Cycle at) {
   const auto& t = v.t;
@@ -120,14 +123,14 @@ FLITLAB_INLINE void return_tokens(const V& v, const Item<W>& node, u32 queue, u3
   send_tokens(v, node, receiver, vc, tokens, at);
 }
 
-/// Returns whether tokens wait for a token packet and the link is free.
+/// Returns whether tokens wait for a token packet in `direction` and the link is free.
 template <class V, int W>
 FLITLAB_INLINE bool can_send_ack(const V& v, const Item<W>& node, const NodeControl& control, u32 direction) {
   return (node.at(v.t.node_fields.owed, direction) != 0) & (control.links >> direction & 1);
 }
 
-/// Sends a token packet, which has priority over all packets. It carries tokens of one VC, the lowest first, and at
-/// most those of a full packet.
+/// Sends a token packet, which has priority over all packets. It carries tokens of the lowest VC that has any, at most
+/// as many as a full packet takes.
 template <class V, int W>
 FLITLAB_INLINE void send_ack(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 direction,
                              Cycle now) {
@@ -136,7 +139,7 @@ FLITLAB_INLINE void send_ack(const V& v, const Item<W>& node, NodeControl& contr
   const u32 vc = lowest_bit(owed) / 8, all = owed >> 8 * vc & 0xFF, tokens = all < kFullPacket ? all : kFullPacket;
   owed -= u64{tokens} << 8 * vc;
   send_tokens(v, node, direction, vc, tokens, now + t.token_delay);
-  // Set as for a packet with a tail that leaves `overhead` cycles before the link is free.
+  // As after a packet, the link becomes free `overhead` cycles after this cycle.
   node.at(t.node_fields.tail_leaves, direction) = static_cast<u16>(now + t.ack_cycles - t.overhead);
   control.links = static_cast<u8>(control.links & ~(1u << direction));
   wake_links(v, index, now + t.ack_cycles);

@@ -26,7 +26,7 @@ FLITLAB_HD constexpr u32 all_of(const T& t) {
 /// Returns all ones if a direction is in a set, else 0.
 FLITLAB_HD constexpr u64 mask_of(u32 directions, u32 d) { return 0 - u64{directions >> d & 1}; }
 
-/// `[set][direction]`: mask_of().
+/// `[set][direction]`: mask_of(set, direction).
 inline constexpr std::array<std::array<u64, kDirections>, 64> kMasksOf = [] {
   std::array<std::array<u64, kDirections>, 64> masks{};
   for (u32 set = 0; set < 64; ++set)
@@ -70,7 +70,7 @@ FLITLAB_INLINE u32 nonzero_set(const Item<W>& item, Field<u32> field, u32 first)
   return set;
 }
 
-/// Returns the union of the sets of `directions`.
+/// Returns the union of `sets[d]` for all directions d of `directions`.
 FLITLAB_INLINE u64 union_of(const u64 (&sets)[kDirections], u32 directions) {
 #if FLITLAB_BGL_VECTORS
   const auto& masks = kMasksOf[directions];
@@ -87,7 +87,8 @@ FLITLAB_INLINE u64 union_of(const u64 (&sets)[kDirections], u32 directions) {
 #endif
 }
 
-/// Makes a queue a member of the sets of `directions`, and of no others.
+/// Adds a queue to the sets of `directions`, and removes it from the sets of all other directions. `queue`: the bit of
+/// the queue.
 FLITLAB_CALLED void set_membership(u64 (&sets)[kDirections], u64 queue, u32 directions) {
 #if FLITLAB_BGL_VECTORS
   const auto& masks = kMasksOf[directions];

@@ -1,10 +1,10 @@
 #pragma once
 /// Hint bits that software sets so that packets avoid dead nodes (paper, "Torus network"). A packet may visit any node
 /// of the box that its hint bits span between source and destination. If a dead node is in the box, the packet is
-/// deterministic if no dead node is on the route in dimension order. Otherwise it is dynamic: links into dead nodes
-/// never have tokens, so it goes round them as long as another hint bit is set.
+/// deterministic if no dead node is on the route in dimension order. Otherwise the packet is dynamic: links into dead
+/// nodes never have tokens, so the packet goes round dead nodes as long as it has another hint bit.
 ///
-/// Where a dead node blocks the ordered route, such a packet has no escape channel. It waits for a dynamic VC that
+/// Where a dead node blocks the ordered route, a dynamic packet has no escape channel. It waits for a dynamic VC that
 /// leads out of a layer (nodes with one equal coordinate) that contains the dead node. Outside the layer the ordered
 /// route is clear, unless another dead node blocks it. `Table::exits` orders the layers with dead nodes so that packets
 /// leave them in one order and never wait in a cycle.
@@ -21,7 +21,7 @@ enum class RouteClass : u8 {
   kNone,     ///< not at all, or not always
 };
 
-/// Returns the hops from one address to another's coordinate in the dimension of `direction`, in that direction.
+/// Returns the hops in `direction` from one address to the coordinate that another address has in that dimension.
 template <class T>
 FLITLAB_HD inline u32 hops_to(const T& t, u32 from, u32 to, u32 direction) {
   const u32 dim = direction / 2, a = coordinate(t, from, dim), b = coordinate(t, to, dim);
@@ -74,7 +74,8 @@ FLITLAB_HD inline bool is_clear_in_order(const T& t, u32 from, u32 to, u32 hints
   return true;
 }
 
-/// Returns whether a packet may visit the live node `at`; an overestimate that tests only the lines from its source.
+/// Returns whether node `at` is alive and a packet may visit it. The result may be true by mistake: only the straight
+/// line from the source, if `at` lies on it, is tested for dead nodes.
 template <class T>
 FLITLAB_HD inline bool is_open(const T& t, u32 from, u32 at, u32 hints) {
   for (u32 left = hints; left; left &= left - 1)
@@ -82,7 +83,8 @@ FLITLAB_HD inline bool is_open(const T& t, u32 from, u32 at, u32 hints) {
   return !is_dead(t, at) && (hints & (hints - 1) || !dead_between(t, from, at, hints));
 }
 
-/// Returns the same, with a test of the last hop as well.
+/// Returns whether a packet may visit node `at`, like is_open(), but also tests whether some last hop into the node is
+/// possible.
 template <class T>
 FLITLAB_HD inline bool is_entered(const T& t, u32 from, u32 at, u32 hints) {
   if (at == from || !is_open(t, from, at, hints)) return at == from;
@@ -93,8 +95,8 @@ FLITLAB_HD inline bool is_entered(const T& t, u32 from, u32 at, u32 hints) {
   return false;
 }
 
-/// Returns whether a packet may reach a node next to `dead` from which all its remaining directions lead into dead
-/// nodes.
+/// Returns whether a packet may reach a node next to `dead` from which every direction that the packet may still take
+/// leads into a dead node.
 template <class T>
 FLITLAB_HD inline bool has_trap(const T& t, u32 from, u32 to, u32 hints, u32 dead) {
   for (u32 left = hints; left; left &= left - 1) {
@@ -110,9 +112,9 @@ FLITLAB_HD inline bool has_trap(const T& t, u32 from, u32 to, u32 hints, u32 dea
   return false;
 }
 
-/// Returns whether packets whose ordered route dead node `i` blocks can still take one of its exits. It blocks the last
-/// dimension in which they may move towards it with all earlier dimensions done; later dimensions lead out of its
-/// layers.
+/// Returns whether packets whose ordered route dead node `i` blocks can still take one of the exits of that node. The
+/// packet is blocked in the last dimension in which it may move towards the dead node after all hops in earlier
+/// dimensions. Hops in later dimensions lead out of the dead node's layers.
 template <class T>
 FLITLAB_HD inline bool has_exit(const T& t, u32 from, u32 to, u32 hints, u32 i) {
   bool blocks = false;
@@ -151,13 +153,13 @@ struct SoftwareHints {
   RouteClass way;
 };
 
-/// Returns the best hint bits between two live addresses: the fewest hops among routes in any or in escape order, and
-/// any order before escape order at equal hops. Hops count first, because a detour loads more links. Routes round dead
-/// nodes are the last resort. `draw` decides ties.
+/// Returns the best hint bits between two live addresses. Routes round dead nodes are the last resort. Among the
+/// others, the fewest hops count first, because a detour loads more links; at equal hops, routes with any order of hops
+/// come before routes in escape order. `draw` decides ties.
 template <class T>
 FLITLAB_HD inline SoftwareHints best_hints(const T& t, u32 from, u32 to, u32 draw) {
   u32 needed = 0, best = kNone, count = 0;
-  u64 equals = 0;  // a byte each: hints, and Way above them
+  u64 equals = 0;  // a byte for each candidate: hint bits, then RouteClass
   for (u32 d = 0; d < t.dims; ++d) needed |= u32{coordinate(t, from, d) != coordinate(t, to, d)} << d;
   for (u32 minus = 0; minus < 8; ++minus) {
     if (minus & ~needed) continue;
@@ -196,8 +198,9 @@ FLITLAB_HD inline u32 given_hints(const T& t, u32 from, u32 to) {
   return 0;
 }
 
-/// Returns a route with hardware's hint bits as software changes it for a pair. Packets that go round dead nodes become
-/// dynamic and of normal priority, because high-priority packets take dimension order.
+/// Returns the route word that software makes of `route`, whose hint bits hardware has set, for packets between two
+/// addresses. Packets that go round dead nodes become dynamic and of normal priority, because high-priority packets
+/// take dimension order.
 template <class T>
 FLITLAB_HD FLITLAB_ONE_COPY inline u32 software_route(const T& t, u32 from, u32 to, u32 route, u32 draw) {
   const u32 given = given_hints(t, from, to);

@@ -59,7 +59,8 @@ FLITLAB_INLINE u32 fifos_with_room(const V& v, const Item<W>& terminal, bool hig
   return set & injection_fifos_of_idle(v, terminal);
 }
 
-/// Returns the next FIFO of `set` in round-robin order, and advances the pointer.
+/// Returns the next FIFO of `set` in round-robin order, and advances the round-robin pointer if the FIFO is a normal
+/// one.
 template <class T>
 FLITLAB_INLINE u32 next_fifo(const T& t, SoftwareControl& software, u32 set) {
   const u32 fifo = first_at_or_after(set, software.put);

@@ -1,11 +1,11 @@
 #pragma once
 /// The sending end of the link protocol (paper, "Torus network"). Every packet carries a sequence number and CRCs. A
 /// receiver accepts only the next packet in sequence, and acknowledges it when it is complete and correct. A sender
-/// keeps a copy until then, and retransmits all copies in order after a time-out. Their tokens stay taken, so
-/// retransmission needs none. A corrupted packet may have been forwarded before its end arrived: it is then marked as
-/// not valid, and the node that holds all of it drops it at once, because its space could be the bubble. Both ends keep
-/// a running CRC of all accepted packets, which shows errors that the packets' CRCs missed. acknowledge.hpp is the
-/// receiving end.
+/// keeps a copy of every packet until the acknowledgment arrives, and retransmits all copies in order after a time-out.
+/// The tokens of kept packets stay taken, so retransmission needs no further tokens. A node may have forwarded a
+/// corrupted packet before the end of the packet arrived: the forwarded copy is then marked as not valid. The node that
+/// holds all of an invalid copy drops it at once, because its space could be the bubble. Both ends keep a running CRC
+/// of all accepted packets, which shows errors that the packets' CRCs missed. acknowledge.hpp is the receiving end.
 #include "kernels/common/philox.hpp"
 #include "kernels/routers/bgl/channel.hpp"
 #include "kernels/routers/bgl/streams.hpp"
@@ -18,10 +18,10 @@ enum class Hit : u32 {
   kNone,
   kHeader,   ///< detected at once by the header's CRC
   kBody,     ///< detected at the packet's end by its CRC
-  kEscaped,  ///< not detected by either
+  kEscaped,  ///< detected by neither CRC
 };
 
-/// Word of a head: VC + 1 in 4 bits, the route in 16, the sequence number in 8, Hit in 4.
+/// Layout of the word of a head: VC + 1 in 4 bits, the route in 16, the sequence number in 8, Hit in 4.
 inline constexpr u32 kSequenceShift = 20, kHitShift = 28;
 inline constexpr u8 kNotValid = 0x80;  ///< in Packet::tag: this copy was corrupted on an earlier link
 
@@ -51,8 +51,9 @@ FLITLAB_INLINE LinkEntry& kept_at(const V& v, const Item<W>& node, u32 direction
   return node.at(t.link_fields.kept, direction * t.kept_packets + (sequence & (t.kept_packets - 1)));
 }
 
-/// Returns whether a queue's head is still arriving and corrupted. When it is complete it is removed from the queue,
-/// but its transfer may still be under way: then the queue has a ghost.
+/// Returns whether a queue's head is corrupted and still arriving. The corrupted packet is removed from the queue when
+/// all of it has arrived. If the packet is still moving out of the queue then, the queue is a ghost until the move
+/// ends.
 template <class V, int W>
 FLITLAB_INLINE bool is_spoiled(const V& v, const Item<W>& node, u32 queue) {
   if (!v.t.protocol || queue >= kInjectionQueue || queue_at(v, node, queue).packets != 1) return false;
@@ -101,7 +102,8 @@ FLITLAB_INLINE void set_links(const V& v, const Item<W>& node, NodeControl& cont
   }
 }
 
-/// Schedules a check of the time-out, which may be beyond the end of the calendar.
+/// Schedules a check of the time-out in the calendar. If the time-out is beyond the end of the calendar, the check is
+/// at that end, and this function is called again then.
 template <class V>
 FLITLAB_INLINE void set_link_alarm(const V& v, LinkSender& s, u32 index, Cycle now) {
   if (!is_due(s.alarm, now)) return;
@@ -110,7 +112,7 @@ FLITLAB_INLINE void set_link_alarm(const V& v, LinkSender& s, u32 index, Cycle n
   wake_queues(v, index, s.alarm);
 }
 
-/// Sends a new packet and keeps a copy. `word`: VC + 1 and route.
+/// Sends a new packet and keeps a copy. `word`: VC + 1 and route, as in the word of a head.
 template <class V, int W>
 FLITLAB_INLINE void send(const V& v, const Item<W>& node, u32 index, u32 direction, u32 word, const Packet& packet,
                          Cycle now) {
@@ -125,7 +127,7 @@ FLITLAB_INLINE void send(const V& v, const Item<W>& node, u32 index, u32 directi
   set_link_alarm(v, s, index, now);
 }
 
-/// Starts retransmissions after time-outs, and retransmits the next packet of each free link.
+/// Starts retransmissions after time-outs, and retransmits the next kept packet on each free link that retransmits.
 template <class V, int W>
 FLITLAB_INLINE void repeat(const V& v, const Item<W>& node, u32 index, Cycle now) {
   const auto& t = v.t;

@@ -18,7 +18,7 @@ FLITLAB_INLINE void begin_request(NodeControl& control, u32 queue, u16 route) {
   set_membership(control.wanting, bit(queue), route & kHints);
 }
 
-/// Makes a packet the head of its queue; it requests from cycle `ready` on.
+/// Makes a packet the head of its queue; the head requests from cycle `ready` on.
 template <class V>
 FLITLAB_INLINE void become_head(const V& v, NodeControl& control, u32 index, u32 queue, Queue& state, u16 route,
                                 Cycle ready, Cycle now) {
@@ -32,7 +32,7 @@ FLITLAB_INLINE void become_head(const V& v, NodeControl& control, u32 index, u32
   }
 }
 
-/// Makes heads that are ready now request.
+/// Starts the requests of heads that have become ready.
 template <class V, int W>
 FLITLAB_INLINE void end_entering(const V& v, const Item<W>& node, NodeControl& control, Cycle now) {
   for (u64 left = control.entering; left; left &= left - 1) {
@@ -69,9 +69,10 @@ FLITLAB_INLINE void count_injection(const V& v, u32 index, u32 queue, u32 direct
                              packet.flits});
 }
 
-/// Starts the transfer of a granted head in its direction, on its VC. grant_link() has already removed its request and
-/// its link. With charged token packets, a bypassing packet returns its tokens at once; token packets return them when
-/// the complete packet has arrived, because they acknowledge it as well.
+/// Starts the transfer of a granted head in the direction and on the VC that it requested. grant_link() has already
+/// removed the head from the requests, and the link from the free links. If token packets are charged to packets, the
+/// tokens of a bypassing packet are returned at once. Token packets that occupy links return the tokens when the
+/// complete packet has arrived, because they also acknowledge the packet.
 template <class V, int W>
 FLITLAB_INLINE void leave(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue, bool bypass,
                           Cycle now) {
@@ -114,7 +115,7 @@ FLITLAB_INLINE void leave(const V& v, const Item<W>& node, NodeControl& control,
   wake_queues(v, index, now + cycles);
   clear_blocked(v, node, queue);
   control.leaving |= bit(queue);
-  if (state.route & kDeposit && queue < kInjectionQueue) {  // to a sender and to reception, on two buses
+  if (state.route & kDeposit && queue < kInjectionQueue) {  // moves to a sender and to reception, on two buses
     control.reception_room[reception_fifo(queue >> 3, state.route)] -= static_cast<u8>(chunks);
     control.arriving |= bit(queue);
   }
@@ -164,7 +165,8 @@ FLITLAB_INLINE void deliver_to_reception(const V& v, u32 index, u32 receiver, co
   notify_software(v, index, now + 1);
 }
 
-/// Ends a transfer: the tail of the queue's head has left. Frees its space and makes the next packet the head.
+/// Ends a transfer: the tail of the queue's head has left. Frees the space of the packet and makes the next packet the
+/// head.
 template <class V, int W>
 FLITLAB_INLINE void end_leave(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue, Cycle now) {
   const auto& t = v.t;
@@ -200,10 +202,10 @@ FLITLAB_INLINE void end_leave(const V& v, const Item<W>& node, NodeControl& cont
   become_head(v, control, index, queue, state, route_of(packet), queue < kInjectionQueue ? packet.via : now, now);
 }
 
-/// Processes packets that have arrived completely, with the link protocol. A corrupted packet is not acknowledged, and
-/// its tokens stay taken until the retransmission. An invalid copy of a packet corrupted on an earlier link is
-/// acknowledged. Both are last in their queue and are removed; if their transfer has started, its buses are free when
-/// it ends.
+/// With the link protocol: processes packets that have arrived completely. A corrupted packet is not acknowledged, and
+/// its tokens stay taken until the retransmission. An invalid copy of a packet that was corrupted on an earlier link is
+/// acknowledged. Both kinds are last in their queue and are removed. If the transfer of a removed packet has started,
+/// the transfer keeps its buses until it ends.
 template <class V, int W>
 FLITLAB_INLINE void end_coming(const V& v, const Item<W>& node, NodeControl& control, u32 index, Cycle now) {
   const auto& t = v.t;

@@ -9,14 +9,14 @@
 namespace flitlab::bgl {
 
 inline constexpr u32 kDirections = 6;      ///< x+, x-, y+, y-, z+, z-: order of hint bits and of Topology's ports
-inline constexpr u32 kMaxVcs = 8;          ///< per link
+inline constexpr u32 kMaxVcs = 8;          ///< virtual channels of a link
 inline constexpr u32 kInjectionFifos = 8;  ///< 6 normal, then 2 of high priority
 inline constexpr u32 kNormalFifos = 6;
-inline constexpr u32 kReceptionFifos = 14;  ///< two groups of one per direction and one of high priority
+inline constexpr u32 kReceptionFifos = 14;  ///< two groups of seven: one for each direction and one of high priority
 inline constexpr u32 kFullPacket = 8;       ///< chunks of the longest packet
 inline constexpr u32 kChunkBytes = 32;
 inline constexpr u32 kProcessorCycles = 4;      ///< processor cycles in a cycle
-inline constexpr u32 kReception = kDirections;  ///< Queue::direction of a packet at its destination
+inline constexpr u32 kReception = kDirections;  ///< Queue::direction of a head at its destination
 
 /// A queue is a receiver's VC or an injection FIFO. A set of queues is a 64-bit word: a byte for each receiver with
 /// a bit for each VC, then a byte for the injection FIFOs.
@@ -35,8 +35,8 @@ enum Route : u16 {
   kDynamic = 1u << 6,  ///< may use the dynamic VCs
   kHighPriority = 1u << 7,
   kDeposit = 1u << 8,      ///< broadcast along a line: every node on the way keeps a copy
-  kSecondGroup = 1u << 9,  ///< for the second group of reception FIFOs
-  kCrossed = 1u << 10,     ///< crossed the dateline in x; next two bits: in y, z; then the length
+  kSecondGroup = 1u << 9,  ///< goes to the second group of reception FIFOs
+  kCrossed = 1u << 10,     ///< has crossed the dateline in x; the next two bits: in y and z; then the length
 };
 
 FLITLAB_HD inline u16 route_of(const Packet& packet) {
@@ -72,7 +72,7 @@ struct Levels {
     (u64[3], fuller, "", "[i] VCs whose tokens are in range i + 1 of four (0 to 3) or above"))
 };
 
-/// Inbox for software's actions, which reach the node in one cycle.
+/// Inbox for those actions of software that reach the node in the same cycle.
 struct SoftwareActions {
   FLITLAB_MEMBERS(SoftwareActions,
     (u64, taken, "", "a nibble for each reception FIFO: chunks that software took"),
@@ -96,7 +96,7 @@ struct NodeControl {
 };
 static_assert(sizeof(NodeControl) == 120);
 
-/// Fields of a node. Most fields that neighbours write lie beside those that the node itself uses, because memory
+/// Fields of a node. Most fields that neighbours write lie beside the fields that the node itself uses, because memory
 /// bandwidth limits the speed of large machines.
 struct NodeFields {
   FLITLAB_FIELDS(NodeFields,
@@ -167,8 +167,9 @@ struct LinkEntry {
     (u32[3], pad))
 };
 
-/// Acknowledgments and token counts that receivers have to send back, where acknowledgments are packets. The receiver
-/// repeats the token count of a VC that returned tokens, but none during a whole round of `idle_acks` cycles.
+/// Acknowledgments and token counts that a node's receivers have to send back, if acknowledgments are packets. Time is
+/// divided into rounds of `idle_acks` cycles. If a VC that has ever returned tokens returns none during a round, the
+/// receiver repeats the token count of that VC.
 struct LinkBack {
   FLITLAB_MEMBERS(LinkBack,
     (u64, ever, "", "set of queues: VCs that have ever returned tokens"),
@@ -256,8 +257,8 @@ struct ReceptionFields {
       "reception_ring"))
 };
 
-/// The calendar: nodes and software that have an event in a cycle. 64 nodes share an item, so that testing all of them
-/// reads only a few cache lines.
+/// The calendar: the nodes that have an event in a cycle, and the nodes whose software has one. 64 nodes share an item,
+/// so that a test of all nodes reads only a few cache lines.
 struct CalendarFields {
   FLITLAB_FIELDS(CalendarFields,
     (u8, heads, (t.slot_mask + 1) * 64, "", "[slot][node] a head arrives"),

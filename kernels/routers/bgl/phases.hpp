@@ -13,7 +13,7 @@
 
 namespace flitlab::bgl {
 
-/// Returns whether the head of a queue can enter a VC, as far as tokens are concerned.
+/// Returns whether some VC that the head of a queue may take has enough tokens for it.
 template <class V, int W>
 FLITLAB_INLINE bool has_open_vc(const V& v, const Item<W>& node, u32 address, u32 queue) {
   const auto& t = v.t;
@@ -27,8 +27,8 @@ FLITLAB_INLINE bool has_open_vc(const V& v, const Item<W>& node, u32 address, u3
   return enterable(v, node, direction, stays_in_ring(queue, direction, vc)) >> vc & 1;
 }
 
-/// Adds the tokens of one message, a byte for each VC, to a sender. With statistics it counts messages to nodes with a
-/// blocked head, and those that unblock one.
+/// Adds the tokens of one message to the sender of a direction. `back`: tokens, a byte for each VC. With
+/// router.count_unblocking it also counts messages to nodes with a blocked head, and messages that unblock a head.
 template <class V, int W>
 FLITLAB_INLINE void receive_tokens(const V& v, const Item<W>& node, NodeControl& control, u32 direction, u64 back) {
   const auto& t = v.t;
@@ -71,7 +71,7 @@ FLITLAB_INLINE void receive_from_software(const V& v, const Item<V::width>& node
   }
 }
 
-/// Moves heads that were not granted through the bypass channel into their VC's FIFO.
+/// Moves the heads on the bypass channel that were not granted into the FIFOs of their VCs.
 template <class V, int W>
 FLITLAB_INLINE void store(const V& v, const Item<W>& node, NodeControl& control, u32 index, u64 bypass, Cycle now) {
   const Cycle ready = now + v.t.fifo_delay;
@@ -93,7 +93,7 @@ struct NodePhase {
     return v.t.routers;
   }
 
-  // Node by node, as on a GPU; tests compare the CPU's bulk phase with it.
+  // The phase for one node at a time, as on a GPU; tests compare the CPU's bulk phase with it.
   template <class V>
   FLITLAB_INLINE static u64 due_set(const V& v, u32 group, Cycle now) {
     return noted_nodes(v, group, now);
@@ -111,9 +111,9 @@ struct NodePhase {
     prefetch_node(v, v.nodes[index]);
   }
 
-  /// Bulk phase: groups of up to kAtOnce nodes. Granted transfers start after the next group's step, when their
-  /// prefetches have completed. The next group's nodes are prefetched one by one, because only few loads can be
-  /// outstanding.
+  /// Bulk phase: processes groups of up to kAtOnce nodes. Granted transfers start after the step of the next group,
+  /// when their prefetches have completed. The next group's nodes are prefetched one by one, because only few loads can
+  /// be outstanding.
   template <class V>
     requires(V::width == 1)
   FLITLAB_INLINE static void work_groups(const V& v, u32 first, u32 last, Cycle now, bool prefetch) {
@@ -158,13 +158,13 @@ struct NodePhase {
   }
 
  private:
-  /// Queues of a node whose transfer can end in the same cycle.
+  /// Largest number of queues of a node whose transfers can end in the same cycle.
   static constexpr u32 kMostEnds = 8 * kDirections + kInjectionFifos;
 
   static constexpr u32 kAtOnce = 64;   ///< nodes of one bulk step
   static constexpr u32 kGroups = 128;  ///< groups of 64 nodes whose calendar entries are read together
 
-  /// Prefetches a node's fields before its queues; of these it will use one or two.
+  /// Prefetches the fields of a node that lie before its queues. Of the queues, the node will use only one or two.
   template <class V>
   FLITLAB_INLINE static void prefetch_node(const V& v, const Item<V::width>& node) {
 #if !defined(__CUDA_ARCH__)
@@ -181,9 +181,9 @@ struct NodePhase {
     }
   }
 
-  /// One cycle of the nodes of `batch`: each step runs for all nodes before the next step. Nodes do not affect one
-  /// another within a cycle, and long loops of one kind have fewer mispredicted branches. `next`: the nodes processed
-  /// next, the first `more` of which are prefetched.
+  /// One cycle of the nodes of `batch`: each part of the cycle runs for all nodes before the next part. Nodes do not
+  /// affect one another within a cycle, and long loops of one kind have fewer mispredicted branches. `next`: the nodes
+  /// of the next group; the first `more` of them are prefetched.
   template <u32 kMost, class V, class G>
   FLITLAB_INLINE static void step(const V& v, NodeGroup<V::width, kMost>& batch, const Item<V::width>* next, u32 more,
                                   G& grants, Cycle now) {
@@ -206,7 +206,8 @@ struct NodePhase {
     auto tokens = later<kMost, 2 * kDirections, Tokens>(take_tokens);
     const auto add_tokens = [&](u32 i, u32 direction, u64 content)
                                 __attribute__((always_inline)) { tokens.add(content != 0, {i, direction, content}); };
-    // Token packets that may go now: their link, or the space of their tokens, has just become free.
+    // Links on which a token packet may go now: the link, or the space for which the packet returns tokens, has just
+    // become free.
     const bool sends_acks = t.acks && !t.protocol;
     LinkList<kMost, kDirections + kMostEnds> acks;
     const auto add_ack = [&](u32 i, u32 direction) {
@@ -261,7 +262,7 @@ struct NodePhase {
       bypass[i] |= u64{enter(v, node[i], control(i), index[i], queue, route, now)} << queue;
     });
     for (u32 i : from_software) receive_from_software(v, node[i], index[i], now);
-    // Ended transfers are listed first and processed afterwards, so that prefetches have time.
+    // Ended transfers are listed first and processed afterwards, so that the prefetches of their data can complete.
     const auto end = [&](u32 node_and_queue) __attribute__((always_inline)) {
       const u32 i = kMost == 1 ? 0 : node_and_queue >> 8, queue = node_and_queue & 0xFF;
       end_leave(v, node[i], control(i), index[i], queue, now);
@@ -302,8 +303,8 @@ struct NodePhase {
       for (u32 i : turning) repeat(v, node[i], index[i], now);
       for (u32 i = 0; i < n; ++i) set_links(v, node[i], control(i), now);
     }
-    // Most woken nodes have zero or one head that can win a link; they are classified first, so that the arbitration
-    // loop has no such branch.
+    // Most nodes with an event have zero or one head that can win a link. The nodes are classified first, so that the
+    // arbitration loop has no branch for this case.
     Numbers<kMost> here, waiting, uncontested, contended, stored;
     u64 able[kMost];
     for (u32 i = 0; i < n; ++i) {
@@ -332,7 +333,8 @@ struct NodePhase {
     for (u32 i : stored) store(v, node[i], control(i), index[i], bypass[i], now);
   }
 
-  /// Prefetches what end_leave() will use: the next packet of a queue, and the tokens of its sender.
+  /// Prefetches the data that end_leave() will use: the next packet of a queue, and the word with the tokens for the
+  /// queue's sender.
   template <class V, int W>
   FLITLAB_INLINE static void prefetch_end(const V& v, const Item<W>& node, const NodeControl& control, u32 queue,
                                           Cycle now) {

@@ -25,8 +25,8 @@ FLITLAB_INLINE Processor& processor_at(const V& v, const Item<W>& terminal, u32 
   return terminal.at(v.t.software_fields.processor, number);
 }
 
-/// Returns the FIFOs whose processor is idle; all FIFOs if software takes no time. `of`: the FIFOs of each of two
-/// processors.
+/// Returns the FIFOs whose processor is idle; all FIFOs if software takes no time. `of[p]`: the FIFOs of processor p if
+/// a node has two processors.
 template <class V, int W>
 FLITLAB_INLINE u32 fifos_of_idle(const V& v, const Item<W>& terminal, const u32 (&of)[2]) {
   if (v.t.processors == 2)
@@ -43,7 +43,8 @@ FLITLAB_INLINE u32 reception_fifos_of_idle(const V& v, const Item<W>& terminal) 
   return fifos_of_idle(v, terminal, {0x152A, 0x2AD5});
 }
 
-/// Starts a processor's task for a packet of `chunks` chunks, and wakes software at its end. Returns the processor.
+/// Starts a processor's task for a packet of `chunks` chunks, and wakes software when the task ends. Returns the
+/// processor.
 template <class V, int W>
 FLITLAB_INLINE Processor& begin(const V& v, const Item<W>& terminal, u32 index, u32 number, Task task, u32 fifo,
                                 u32 chunks, Cycle now) {

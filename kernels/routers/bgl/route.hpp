@@ -8,8 +8,8 @@ namespace flitlab::bgl {
 
 inline constexpr u32 kPlusDirections = 0b010101;
 
-/// Returns the hint bits of a minimal route between two addresses. `ties`: bit d set: half-way round dimension d the
-/// packet goes minus.
+/// Returns the hint bits of a minimal route between two addresses. `ties`: bit d is set if a packet to a node half-way
+/// round dimension d goes in the minus direction.
 template <class T>
 FLITLAB_HD inline u32 minimal_hints(const T& t, u32 from, u32 to, u32 ties) {
   u32 hints = 0;
@@ -23,8 +23,9 @@ FLITLAB_HD inline u32 minimal_hints(const T& t, u32 from, u32 to, u32 ties) {
   return hints;
 }
 
-/// Returns half-way directions as a node's registers set them: minus if the sum of its coordinates is odd. So
-/// neighbours differ, and so do the nodes that are half-way from the same receiver.
+/// Returns `ties` for minimal_hints() as a node's registers set them: all dimensions minus if the sum of the node's
+/// coordinates is odd. So neighbours use different directions, and a receiver gets packets from the nodes half-way
+/// round a dimension from both sides.
 template <class T>
 FLITLAB_HD inline u32 ties_by_registers(const T& t, u32 from) {
   u32 sum = 0;
@@ -32,7 +33,7 @@ FLITLAB_HD inline u32 ties_by_registers(const T& t, u32 from) {
   return sum % 2 ? 7 : 0;
 }
 
-/// Returns the direction that a packet takes on an escape VC.
+/// Returns the direction that a packet with these hint bits takes on an escape VC.
 FLITLAB_HD inline u32 escape_direction(Order order, u32 hints) {
   const u32 plus = hints & kPlusDirections;
   return lowest_bit(order == Order::kDirection && plus ? plus : hints);
@@ -61,8 +62,8 @@ FLITLAB_HD inline u32 next_coordinate(const T& t, u32 address, u32 direction) {
   return hop_of(t, address, direction).next;
 }
 
-/// Returns the escape VC in a direction: of a dateline pair, the higher one if the packet has crossed the dateline or
-/// crosses it with this hop.
+/// Returns the escape VC of a packet in a direction. Of a dateline pair it is the higher VC if the packet has crossed
+/// the dateline of that dimension or crosses it with this hop.
 template <class T>
 FLITLAB_HD inline u32 escape_vc(const T& t, u32 address, u16 route, u32 direction) {
   if (t.escape_vcs == 1) return t.dynamic_vcs;
@@ -70,8 +71,8 @@ FLITLAB_HD inline u32 escape_vc(const T& t, u32 address, u16 route, u32 directio
   return t.dynamic_vcs + crossed;
 }
 
-/// Returns a packet's route word after a hop: the hint bit is cleared if the next node has the destination's
-/// coordinate.
+/// Returns a packet's route word after a hop. The hint bit of `direction` is cleared if the next node has the
+/// destination's coordinate in that dimension.
 template <class T>
 FLITLAB_HD inline u16 route_after_hop(const T& t, u16 route, u32 destination, u32 here, u32 direction) {
   const u32 dim = direction / 2;

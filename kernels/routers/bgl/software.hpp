@@ -84,8 +84,8 @@ FLITLAB_INLINE void put_oldest(const V& v, const Item<W>& terminal, u32 index, T
   }
 }
 
-/// Fills infinite FIFOs, as in the paper's simulator: packet n is in FIFO n modulo their number from its creation on.
-/// The node sees as much of each as a real FIFO holds.
+/// Fills infinite injection FIFOs, as in the paper's simulator: from its creation on, packet n is in FIFO n modulo the
+/// number of FIFOs. The node sees only as much of each FIFO as a real FIFO holds.
 template <class V, int W>
 FLITLAB_INLINE void fill_infinite(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control, Cycle now) {
   const auto& t = v.t;
@@ -103,8 +103,8 @@ FLITLAB_INLINE void fill_infinite(const V& v, const Item<W>& terminal, u32 index
   if (more) wake_software(v, index, now + 1);
 }
 
-/// Puts a program's packets into FIFOs with room, as fast as pacing and processors allow. A packet's id is its
-/// message's slot at the receiver.
+/// Puts a program's packets into FIFOs with room, as fast as pacing and processors allow. The id of a packet is the
+/// slot of its message at the receiver.
 template <class V, int W>
 FLITLAB_INLINE void put_program_packets(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                                         SoftwareControl& software, Cycle now) {
@@ -151,13 +151,13 @@ FLITLAB_INLINE void continue_program(const V& v, const Item<W>& terminal, u32 in
   if (is_due(software.alarm, now) || at < software.alarm) set_alarm(v, software, index, at, now);
 }
 
-/// Advances the round-robin pointer of the normal-priority reception FIFOs behind `fifo`.
+/// Moves the round-robin pointer of the normal-priority reception FIFOs to the FIFO after `fifo`.
 constexpr u32 kHighFifos = 1u << 6 | 1u << 13;
 FLITLAB_INLINE void advance_turn(SoftwareControl& software, u32 fifo) {
   if (!(kHighFifos >> fifo & 1)) software.take = static_cast<u8>(fifo + 1 == kReceptionFifos ? 0 : fifo + 1);
 }
 
-/// Takes the oldest packet out of a reception FIFO, unless it has to be forwarded and cannot be.
+/// Takes the oldest packet out of a reception FIFO, unless the packet has to be forwarded and cannot be forwarded yet.
 template <class V, int W>
 FLITLAB_INLINE void take(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                          SoftwareControl& software, u32 fifo, u32& used, Cycle now) {
@@ -165,7 +165,7 @@ FLITLAB_INLINE void take(const V& v, const Item<W>& terminal, u32 index, Termina
   ReceptionFifo& state = terminal.at(t.software_fields.reception, fifo);
   const Packet& packet = terminal.at(t.reception_fields.ring, fifo * t.reception_ring + state.first);
   if (t.mode == TrafficMode::kBroadcast && !forward(v, terminal, index, control, software, packet, used, now))
-    return;  // it stays in the FIFO
+    return;  // the packet stays in the FIFO
   advance_turn(software, fifo);
   state.first = static_cast<u8>(state.first + 1u == t.reception_ring ? 0 : state.first + 1);
   if (!--state.packets)
@@ -185,8 +185,8 @@ FLITLAB_INLINE void take(const V& v, const Item<W>& terminal, u32 index, Termina
   software.next_take = now + t.take_interval;
 }
 
-/// Takes packets out of reception FIFOs, high priority first, the others in turn; at most one of each FIFO per cycle.
-/// Processors that need time start to take them.
+/// Takes packets out of reception FIFOs: high-priority FIFOs first, the others in round-robin order, and at most one
+/// packet of each FIFO per cycle. If software takes time, processors start to take the packets.
 template <class V, int W>
 FLITLAB_INLINE void take_arrived(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                                  SoftwareControl& software, u32& used, Cycle now) {
@@ -227,7 +227,7 @@ FLITLAB_INLINE void end_tasks(const V& v, const Item<W>& terminal, u32 index, Te
   }
 }
 
-/// One cycle of a broadcast: puts the root's colours, and schedules the next attempt.
+/// One cycle of a broadcast: puts the next packets of the root's colours, and schedules the next attempt.
 template <class V, int W>
 FLITLAB_INLINE void continue_broadcast(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                                        SoftwareControl& software, u32 used, Cycle now) {
@@ -252,8 +252,8 @@ struct SoftwarePhase {
     return v.t.terminals;
   }
 
-  /// Returns whether software has work. With traces it always may: the host writes packets into the state without a
-  /// note.
+  /// Returns whether software has work. With traces the result is always true, because the host writes packets into the
+  /// state without a calendar note.
   template <class V>
   FLITLAB_INLINE static bool due(const V& v, u32 index, Cycle now) {
     return v.t.mode == TrafficMode::kTrace || noted_software(v, index / 64, now) >> index % 64 & 1;

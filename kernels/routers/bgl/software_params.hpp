@@ -66,7 +66,8 @@ inline constexpr struct ReceptionParams {
                             .help = "Time for which software waits after taking a packet out of a reception FIFO."};
 } reception{};
 
-/// The paper gives no times; a processor has four cycles in a byte time ("Torus network").
+/// Times that a node's software needs. The paper gives none; it says that a processor has four cycles in a byte time
+/// ("Torus network").
 inline constexpr struct SoftwareParams {
   ParamRecord packet_time{
       .path = "software.packet_time",

@@ -27,45 +27,45 @@ struct Table {
 
   u32 routers, terminals;
   u32 dims;
-  u32 vcs;  ///< per link: dynamic ones, then escape ones, then the high-priority one
+  u32 vcs;  ///< VCs of a link: dynamic, then escape, then high-priority
   u32 dynamic_vcs;
   u32 escape_vcs;  ///< 1: bubble; 2: dateline pair
   u32 high_vc;
-  u8 dynamic_set;                        ///< VCs as bits
-  u8 bubble_set;                         ///< VCs with the bubble rule
-  u8 full_size_set;                      ///< VCs on which every packet counts as a full one
-  Order order;                           ///< of directions on the escape VCs
+  u8 dynamic_set;                        ///< set of the dynamic VCs, a bit for each
+  u8 bubble_set;                         ///< set of the VCs with the bubble rule
+  u8 full_size_set;                      ///< set of the VCs on which every packet counts as a full one
+  Order order;                           ///< order of a packet's directions on the escape VCs
   u8 buffer[kMaxVcs];                    ///< `[vc]`: buffer size, chunks
-  u16 ring[kMaxVcs];                     ///< `[vc]`: descriptors of its circular buffer
-  u16 ring_start[kMaxVcs];               ///< `[vc]`: its first descriptor among its receiver's
-  u32 rings;                             ///< descriptors of all VCs of a receiver
-  u32 injection_ring, reception_ring;    ///< descriptors of a FIFO
-  u32 injection_flits, reception_flits;  ///< chunks of a FIFO
-  u32 slot_mask;                         ///< arrival cycles of an inbox - 1
+  u16 ring[kMaxVcs];                     ///< `[vc]`: number of descriptors in its circular buffer
+  u16 ring_start[kMaxVcs];               ///< `[vc]`: index of its first descriptor in the receiver
+  u32 rings;                             ///< number of descriptors of all VCs of a receiver
+  u32 injection_ring, reception_ring;    ///< number of descriptors of a FIFO
+  u32 injection_flits, reception_flits;  ///< size of a FIFO, chunks
+  u32 slot_mask;                         ///< number of arrival cycles in an inbox, minus 1
   u32 head_slots;                        ///< inbox slots for heads of a link, a power of two
-  u32 software_mask;                     ///< cycles of software's inboxes - 1
-  u32 calendar_slots;                    ///< cycles of the calendar, a power of two
+  u32 software_mask;                     ///< number of cycles in the inbox for software's actions, minus 1
+  u32 calendar_slots;                    ///< number of cycles that the calendar covers, a power of two
   u32 paths;                             ///< transfer buses from a receiver to the senders
   u32 hop_delay;                         ///< cycles from a head's departure to its first request in the next node
-  u32 fifo_delay;                        ///< further cycles until its request from a VC's FIFO
-  u32 injection_delay;                   ///< cycles from software to the first request
+  u32 fifo_delay;                        ///< further cycles until the first request if the head enters its VC's FIFO
+  u32 injection_delay;                   ///< cycles from software's put to the first request
   u32 token_delay;                       ///< cycles from a tail's departure until the sender has the tokens
   u32 overhead;                          ///< link cycles of a packet beyond its chunks
   u32 ack_cycles;                        ///< link cycles of a token packet
   u8 bypass;
   u8 jsq;
-  u8 gap;            ///< 1: one-cycle gap in the receivers' arbitration
+  u8 gap;            ///< 1: one-cycle gap in the receivers' arbitration (router.arbitration_gap)
   u8 statistics;     ///< 1: count tokens that free blocked packets
   u8 acks;           ///< 1: token packets occupy links; 0: their time is charged to packets
-  u8 defer;          ///< 1: tokens that return while the link is busy arrive when it is free: unusable earlier
+  u8 defer;          ///< 1: tokens for a busy link arrive when the link is free, because they are unusable earlier
   u8 register_ties;  ///< 1: a node sends all packets half-way round a dimension in one direction
   u8 infinite_fifos;
   u32 fifos;                      ///< normal injection FIFOs in use
-  u32 slq_threshold;              ///< a 32-bit draw below this makes a cycle SLQ; kNone: every cycle
-  u32 network_threshold;          ///< ... makes it favour packets in the network
-  u32 dynamic_threshold;          ///< ... makes a packet dynamic
-  u32 priority_threshold;         ///< ... gives it high priority
-  u32 reception_groups;           ///< in use
+  u32 slq_threshold;              ///< a 32-bit draw below this makes arbiters serve the longest queue; kNone: always
+  u32 network_threshold;          ///< a draw below this makes senders prefer packets in the network
+  u32 dynamic_threshold;          ///< a draw below this makes a packet dynamic
+  u32 priority_threshold;         ///< a draw below this gives a packet high priority
+  u32 reception_groups;           ///< groups of reception FIFOs in use
   u32 put_interval;               ///< software's cycles for each chunk put
   u32 take_interval;              ///< software's cycles for each packet taken
   u32 processors;                 ///< processors of a node; 0: software takes no time
@@ -73,28 +73,28 @@ struct Table {
   u32 start_spread;               ///< cycles within which software puts its first packet
   u32 fill_root;                  ///< broadcast: sending node
   u32 fill_dims;                  ///< 1: a line, 2: a plane
-  u32 fill_dim[2];                ///< its dimensions
+  u32 fill_dim[2];                ///< dimensions of the line or plane
   u32 fill_packets;               ///< packets of each colour
   u8 protocol;                    ///< 1: sequence numbers, acknowledgments, retransmission
   u8 crc_bits;
   u32 kept_chunks;                     ///< capacity of a sender's retransmission FIFO
-  u32 kept_packets;                    ///< its slots, a power of two
-  u32 timeout;                         ///< cycles
+  u32 kept_packets;                    ///< slots of that FIFO, a power of two
+  u32 timeout;                         ///< cycles without an acknowledgment until retransmission
   u32 hit_threshold[kFullPacket + 1];  ///< `[n]`: probability of an error in a packet of n chunks, times 2^32
-  u32 header_threshold;                ///< the same, in its header
-  u32 acknowledgment_threshold;        ///< the same, in an acknowledgment
+  u32 header_threshold;                ///< probability of an error in a packet's header, times 2^32
+  u32 acknowledgment_threshold;        ///< probability of an error in an acknowledgment, times 2^32
   u32 idle_acks;                       ///< cycles without tokens after which a VC's token count is repeated
   TrafficMode mode;
   u32 radix[3], mask[3];
   u8 shift[3];
-  const Peer* peers;   ///< [routers][ports]
+  const Peer* peers;   ///< `[router][port]`: far end of the port's link
   u32 ports;           ///< ports of a router in `peers`
-  const u32* address;  ///< [routers]
+  const u32* address;  ///< `[router]`: packed coordinates
   u32 dead_count;
   u32 dead[kMostDead];      ///< addresses of dead nodes; no peers lead to them
-  u8 exits[kMostDead];      ///< directions in which blocked packets leave the layers of these nodes
-  const GivenHints* given;  ///< [given_count] sorted by addresses
-  u32 given_count;
+  u8 exits[kMostDead];      ///< `[dead node]`: directions in which blocked packets leave its layers (hints.hpp)
+  const GivenHints* given;  ///< hint bits of pairs, sorted by addresses
+  u32 given_count;          ///< number of pairs in `given`
   TrafficTable traffic;
   NodeFields node_fields;
   InjectionFields injection_fields;
@@ -114,9 +114,10 @@ constexpr NodeFields published_fields() {
   return lay_out_fields<NodeFields>(Sizes{});
 }
 
-static_assert(published_fields().queue.offset + kDirections * 4 * sizeof(Queue) <= 10 * 64);  // used by every visit
+// Every visit of a node uses these fields, so they should fit into ten cache lines.
+static_assert(published_fields().queue.offset + kDirections * 4 * sizeof(Queue) <= 10 * 64);
 
-/// Table of the published machine, with compile-time constants that hide the members of the same name.
+/// Table of the published machine, with compile-time constants that hide the members of Table of the same name.
 struct PublishedTable : Table {
   PublishedTable() = default;
   explicit PublishedTable(const Table& table) : Table(table) {}
@@ -198,7 +199,7 @@ FLITLAB_HD constexpr u32 token_cost(const T& t, u32 vc, u32 chunks) {
   return t.full_size_set >> vc & 1 ? kFullPacket : chunks;
 }
 
-/// Returns whether cycle `at` is now or past. Of cycles within 2^15 the lower half suffices.
+/// Returns whether cycle `at` is now or past. The lower half of `at` suffices if `at` is within 2^15 cycles of `now`.
 FLITLAB_HD constexpr bool is_due(Cycle at, Cycle now) { return at <= now; }
 FLITLAB_HD constexpr bool is_due(u16 at, Cycle now) {
   return static_cast<std::int16_t>(static_cast<u16>(at - static_cast<u16>(now))) <= 0;

@@ -1,7 +1,7 @@
 #pragma once
-/// Tokens: the sender's count of free chunks in the buffers at the other end of its link. A VC is open with tokens for
-/// a full packet, whatever the packet's size. The bubble rule requires tokens for two full packets where a packet
-/// enters the bubble VC (paper, "Torus network").
+/// Tokens: the sender's count of free chunks in the buffers at the other end of its link. A VC is open if it has tokens
+/// for a full packet, whatever the size of the packet that requests. The bubble rule requires tokens for two full
+/// packets where a packet enters the bubble VC (paper, "Torus network").
 #include "kernels/routers/bgl/state.hpp"
 
 namespace flitlab::bgl {
@@ -11,7 +11,7 @@ FLITLAB_HD inline u32 range_of(u32 amount, u32 most) {
   return (4 * amount >= most) + (2 * amount >= most) + (4 * amount >= 3 * most);
 }
 
-/// Sets a VC's tokens, and its membership in the sets of levels.
+/// Sets the number of tokens of a VC, and updates the sets of VCs by available tokens (Levels).
 template <class V, int W>
 FLITLAB_INLINE void set_tokens(const V& v, const Item<W>& node, u32 direction, u32 vc, u32 tokens) {
   const auto& f = v.t.node_fields;
@@ -27,7 +27,7 @@ FLITLAB_INLINE void set_tokens(const V& v, const Item<W>& node, u32 direction, u
   set(levels.fuller[2], 4 * tokens < 3 * most);
 }
 
-/// Returns a word with a nibble for each VC widened to a byte for each.
+/// Returns a word with a byte for each VC from a word with a nibble for each VC.
 FLITLAB_HD constexpr u64 bytes_of(u32 nibbles) {
   u64 x = nibbles;
   x = (x | x << 16) & 0x0000FFFF0000FFFFull;

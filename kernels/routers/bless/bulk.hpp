@@ -1,8 +1,8 @@
 #pragma once
-/// Bulk phase of two-dimensional networks on a CPU thread: each step of `RouterCycle` (router.hpp) runs for up to
-/// `kRouters` routers before the next step begins. The lists between steps are built without branches
-/// (kernels/routers/vc/bulk.hpp gives the reason), and the four flits of a router are processed side by side. A flit's
-/// position among the four is its input; the injected flit takes the number of a free input.
+/// Bulk phase (many routers per call) of two-dimensional networks on a CPU thread: each step of `RouterCycle`
+/// (router.hpp) runs for up to `kRouters` routers before the next step begins. The lists between steps are built
+/// without branches (reason: kernels/routers/vc/bulk.hpp), and the four flits of a router are processed side by side. A
+/// flit's position among the four is its input; an injected flit takes the position of a free input.
 #include <cstring>
 
 #include "kernels/common/members.hpp"
@@ -12,11 +12,12 @@
 
 namespace flitlab::bless {
 
-/// Routers of a bulk phase, and inputs of a router.
+/// `kRouters`: most routers per call of the bulk phase. `kInputs`: inputs of a router.
 inline constexpr u32 kRouters = 32;
 inline constexpr u32 kInputs = 4;
 
-/// For each set of inputs: its members, one byte each, lowest first; below, its size.
+/// `kMembersOfFour[set]`: the members of a set of inputs, lowest first, one byte each. `kSizeOfFour[set]`: the number
+/// of its members.
 inline constexpr std::array<u32, 16> kMembersOfFour = [] {
   std::array<u32, 16> members{};
   for (u32 set = 0; set < 16; ++set) members[set] = static_cast<u32>(kMembersOf[set]);
@@ -30,13 +31,16 @@ struct BulkCycle {
   const u32* index;
   u32 n;
   Cycle now;
-  std::byte *now_flags, *now_inbox, *next_flags, *next_inbox, *sent;  ///< inbox and counters of router 0
-  std::size_t offset[kRouters];                                       ///< of each router's state from router 0, bytes
+  /// In router 0: inbox flags and slots of this cycle (now) and of the arrival cycle of sent flits (next); `sent`:
+  /// counters of sent flits.
+  std::byte *now_flags, *now_inbox, *next_flags, *next_inbox, *sent;
+  std::size_t offset[kRouters];  ///< `offset[i]`: bytes from router 0's state to the state of router i of this call
   Item<1> terminal[kRouters];
-  u32 occupied[kRouters];  ///< set of inputs that hold a flit
+  u32 occupied[kRouters];  ///< `occupied[i]`: set of inputs of router i that hold a flit
   Flit seat[kRouters][kInputs];
-  alignas(16) u32 productive[kRouters][kInputs];  ///< set of productive channels
-  alignas(16) u32 preferred[kRouters][kInputs];   ///< preferred channel, as a set of one
+  alignas(16) u32 productive[kRouters][kInputs];  ///< `productive[i][input]`: set of channels that bring the flit
+                                                  ///< nearer to its destination
+  alignas(16) u32 preferred[kRouters][kInputs];   ///< `preferred[i][input]`: preferred channel, as a set of one
 
   FLITLAB_INLINE BulkCycle(const V& view, const u32* list, u32 count, Cycle cycle)
       : v(view), index(list), n(count), now(cycle) {
@@ -153,8 +157,8 @@ struct BulkCycle {
     count(*v.shard, Count::kDeflections, deflected);
   }
 
-  /// Sets the preferred channel of each flit of a router. Returns 1 if two flits prefer the same channel or one has no
-  /// productive channel, else 0.
+  /// Sets the preferred channel of each flit of a router. Returns 1 if two flits prefer the same channel or if a flit
+  /// has no productive channel, else 0.
   FLITLAB_INLINE u32 preferences_conflict(u32 r) {
     const Quad present = elements_of(occupied[r]);
     Quad good;
@@ -170,7 +174,7 @@ struct BulkCycle {
       std::memcpy(&first, preferred[r], sizeof first);
     }
     first &= present;
-    // The sum of one-element sets equals their union exactly if they all differ.
+    // The sum of one-element sets equals their union exactly if all sets differ.
     Quad sum = first + rotate<2>(first), all = first | rotate<2>(first);
     sum += rotate<1>(sum);
     all |= rotate<1>(all);
@@ -178,7 +182,7 @@ struct BulkCycle {
   }
 
   /// Lets the flits of a router choose channels in the order of age. Returns the number of deflected flits. Inputs
-  /// without a flit come last in the order and get no turn.
+  /// without a flit come last in the order and choose no channel.
   FLITLAB_INLINE u32 contend(u32 r, Move* moves, u32& move_count) {
     const auto& t = v.t;
     u32 free = t.wired[index[r]], deflected = 0, turns = kSizeOfFour[occupied[r]];

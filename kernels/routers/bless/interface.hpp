@@ -7,7 +7,7 @@
 
 namespace flitlab::bless {
 
-/// Functions that deliver() needs from each model (kernels/traffic/injection.hpp).
+/// Functions that every router model provides for deliver() (kernels/traffic/injection.hpp).
 template <class V>
 FLITLAB_INLINE bool is_destination(const V& v, u32 index, const Packet& packet) {
   return packet.dst == v.t.address[index];

@@ -112,8 +112,9 @@ FLITLAB_INLINE Quad older_than_next(const FourFlits& f) {
           ((f.src < src) | ((f.src == src) & ((f.id < id) | ((f.id == id) & (f.via < via))))));
 }
 
-/// Inputs in the order of age, the oldest first, one byte each. Index: bits 0 to 3 from older_than_next<1>, bits 4 and
-/// 5 from the first two elements of older_than_next<2>.
+/// `kOrderOf[index]`: the four inputs in the order of age, oldest first, one byte each. The index consists of
+/// comparisons of ages: bits 0 to 3 come from older_than_next<1>, bits 4 and 5 from the first two elements of
+/// older_than_next<2>.
 inline constexpr std::array<u32, 64> kOrderOf = [] {
   std::array<u32, 64> orders{};
   for (u32 comparisons = 0; comparisons < 64; ++comparisons) {
@@ -127,7 +128,8 @@ inline constexpr std::array<u32, 64> kOrderOf = [] {
   return orders;
 }();
 
-/// Returns the order of the flits whose `present` is set, as in kOrderOf; the other inputs come last.
+/// Returns the inputs in the order of their flits' ages, in the form of kOrderOf. Inputs that are not in `present` hold
+/// no flit and come last.
 FLITLAB_INLINE u32 order_of(FourFlits f, Quad present) {
   f.injected |= ~present & all_four(0x7FFFFFFF);
   return kOrderOf[members(older_than_next<1>(f)) | (members(older_than_next<2>(f)) & 3) << 4];

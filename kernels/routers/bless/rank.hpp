@@ -5,7 +5,7 @@
 namespace flitlab::bless {
 
 /// A flit's age as a 128-bit number, lower for older flits: injection cycle of its packet, source, packet number, flit
-/// number. These never change on the way, and no two flits share them, so all routers rank any two flits alike.
+/// number. This number never changes and is unique, so all routers rank any two flits alike.
 struct Age {
   u64 high, low;
 };
@@ -15,7 +15,7 @@ FLITLAB_HD inline Age age_of(const Flit& flit) {
   return {u64{flit.injected} << 32 | flit.src, u64{flit.id} << 32 | flit.via};
 }
 
-/// Returns whether `a` is served before `b`.
+/// Returns whether `a` is older than `b` and therefore chooses first.
 FLITLAB_HD inline bool older(const Age& a, const Age& b) {
   return (a.high < b.high) | ((a.high == b.high) & (a.low < b.low));
 }

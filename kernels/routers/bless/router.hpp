@@ -16,8 +16,9 @@ namespace flitlab::bless {
 
 template <class V>
 struct RouterCycle {
-  using Order = unsigned __int128;     ///< packed ranks: stay in registers, an array would not on a GPU
-  static constexpr u32 kRankBits = 6;  ///< bits of one rank, which holds an input number
+  using Order = unsigned __int128;  ///< list of input numbers in one integer, which stays in registers; an array would
+                                    ///< not on a GPU
+  static constexpr u32 kRankBits = 6;                      ///< bits of one entry of `Order`, an input number
   static constexpr u32 kInjected = (1u << kRankBits) - 1;  ///< input number of the flit that is being injected
 
   const V& v;
@@ -163,7 +164,7 @@ struct RouterPhase {
 #if !defined(__CUDACC__)
   static constexpr u32 batch = kRouters;
 
-  /// Does `run` in bulk for up to `batch` routers.
+  /// Runs up to `batch` routers in one call.
   template <class V>
     requires(V::Table::kPlane && !V::traced && V::width == 1)
   FLITLAB_INLINE static void work_in_bulk(const V& v, const u32* list, u32 n, Cycle now) {

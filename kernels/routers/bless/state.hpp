@@ -1,6 +1,7 @@
 #pragma once
 /// State of a network of bufferless deflection routers. Items: routers, terminals. A router has no buffers: its state
-/// is its inbox, the flits that are on their way to it. Only its own router reads or changes a terminal's state.
+/// is its inbox, which holds the flits on their way to the router. Only its own router reads or changes a terminal's
+/// state.
 #include "kernels/common/bits.hpp"
 #include "kernels/common/counters.hpp"
 #include "kernels/common/events.hpp"
@@ -66,15 +67,15 @@ struct Table {
 
   u32 routers = 0;
   u32 terminals = 0;
-  u32 channels = 0;  ///< of an inner router; routers at the edges of a mesh have fewer
-  u32 ports = 0;     ///< channels and the terminal's port
+  u32 channels = 0;  ///< channels of an inner router; routers at the edges of a mesh have fewer
+  u32 ports = 0;     ///< number of channels, plus one for the terminal's port
   u32 dims = 0;
   u32 wraps = 0;  ///< 1: torus
   u32 radix[kMaxDims]{};
   u32 dim_shift[kMaxDims]{};  ///< position of a coordinate in a packed address, bits
   u32 dim_mask[kMaxDims]{};
-  u32 delay = 2;      ///< of a router, cycles (BLESS: 2)
-  u32 hop_delay = 3;  ///< of a router and a channel, cycles
+  u32 delay = 2;      ///< delay of a router, cycles (BLESS: 2)
+  u32 hop_delay = 3;  ///< delay of a router and a channel together, cycles
   u32 slot_mask = 0;
   u32 ejection_width = 1;      ///< flits that a terminal takes in a cycle
   u32 reassembly_buffers = 1;  ///< reassembly buffers of a terminal, packets
@@ -95,7 +96,8 @@ void for_each_array(Table& t, F f) {
   f(t.wired, std::size_t{t.routers});
 }
 
-/// Table of a two-dimensional network in an open loop, with constants that hide the members of the same name.
+/// Table of a two-dimensional network with open-loop traffic. Its compile-time constants hide the members of Table that
+/// have the same names.
 template <u32 kWraps>
 struct PlaneTable : Table {
   PlaneTable() = default;

@@ -1,6 +1,7 @@
 #pragma once
-/// Allocation of backward ports (METRO, 4, Stochastic Path Selection): a random free port in the requested direction,
-/// without state. Requests of one cycle are served in cyclic order from a randomly chosen one.
+/// Allocation of backward ports (METRO, 4, Stochastic Path Selection): the router chooses a random free port in the
+/// requested direction, and keeps no state between choices. Requests of one cycle are served in the cyclic order of the
+/// forward ports, beginning with a randomly chosen request.
 #include "kernels/common/bits.hpp"
 #include "kernels/common/philox.hpp"
 #include "kernels/routers/metro/state.hpp"
@@ -18,7 +19,7 @@ struct RandomInputs {
   FLITLAB_HD Random4 operator()(u32 n) const { return philox(seed, metro::stream::kChoice, item, u64{now} << 8 | n); }
 };
 
-inline constexpr u32 kOrderInput = 255;  ///< pseudo-input that draws the first request to serve
+inline constexpr u32 kOrderInput = 255;  ///< number of the pseudo-input from which the first request to serve is drawn
 
 template <class V>
 FLITLAB_INLINE RandomInputs random_inputs(const V& v, u32 index, Cycle now) {

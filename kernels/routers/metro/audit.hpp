@@ -20,7 +20,7 @@ struct AuditRouter {
       const ForwardPort& f = node.at(t.router_fields.forward, p);
       active |= u32{f.state != PortState::kIdle} << p;
       if (f.state != PortState::kForward && f.state != PortState::kReverse) continue;
-      if (used >> f.out & 1) raise_fault(control.fault, kFaultBookkeeping, t.inputs + f.out);  // used twice
+      if (used >> f.out & 1) raise_fault(control.fault, kFaultBookkeeping, t.inputs + f.out);  // port used twice
       used |= 1u << f.out;
     }
     if (active != control.active || used != control.used) raise_fault(control.fault, kFaultBookkeeping, kNoFaultPort);
@@ -42,7 +42,7 @@ struct AuditEndpoint {
       count(*v.shard, Total::kAuditedPackets);
       count(*v.shard, Total::kAuditedFlits, source.body);
     }
-    // An abandoned message may or may not have been accepted; a damaged one may have been accepted by chance.
+    // An abandoned message may or may not have been accepted; a damaged message may have been accepted by chance.
     if (t.most_attempts || (t.damaging && t.crc.bits < 32)) return;
     for (u32 d = 0; d < t.terminals; ++d) {
       const u8 next = terminal.at(t.serial_fields.next_serial, d);

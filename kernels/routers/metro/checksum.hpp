@@ -1,6 +1,6 @@
 #pragma once
-/// The two checksums: that of a router over the words it passes on (METRO, 4, Overview), and the end-to-end check of a
-/// message.
+/// The two checksums: the checksum of a router over the words that it passes on (METRO, 4, Overview), and the
+/// end-to-end check of a message.
 #include <array>
 #include <iterator>
 
@@ -24,17 +24,19 @@ FLITLAB_HD constexpr u32 turned_checksum(u32 sum, u32 words, u32 width) {
 /// A cyclic redundancy check.
 struct Crc {
   u32 bits;        ///< length; 0: no check
-  u32 polynomial;  ///< without its highest term
+  u32 polynomial;  ///< generator polynomial, without its highest term
 };
 
 inline constexpr Crc kCrcs[] = {{0, 0}, {8, 0x07}, {16, 0x1021}, {32, 0x04C11DB7}};
 
-/// Checks are shifted to the highest bits of a word, where checks of all lengths take the same steps.
+/// During the calculation a check is kept in the highest bits of a word, so that checks of all lengths take the same
+/// steps.
 namespace detail {
 
 FLITLAB_HD constexpr u32 crc_step(u32 state, u32 polynomial) { return state << 1 ^ (state >> 31 ? polynomial : 0); }
 
-/// `kCrcSteps[check][highest 8 bits of a state]`: their contribution after eight steps; k bits give that of k steps.
+/// `kCrcSteps[check][highest 8 bits of a state]`: contribution of these bits to the state after eight steps; an index
+/// of only k bits gives the contribution after k steps.
 inline constexpr auto kCrcSteps = [] {
   std::array<std::array<u32, 256>, std::size(kCrcs)> table{};
   for (std::size_t c = 1; c < std::size(kCrcs); ++c)
@@ -48,7 +50,8 @@ inline constexpr auto kCrcSteps = [] {
 
 }  // namespace detail
 
-/// Adds `bits` bits of a message to a check, the highest first. A message followed by its check gives 0.
+/// Adds the lowest `bits` bits of `content` to a check, the highest of them first. A message followed by its check
+/// gives 0.
 FLITLAB_HD FLITLAB_ONE_COPY constexpr u32 add_to_crc(Crc crc, u32 state, u64 content, u32 bits) {
   if (!crc.bits) return 0;
 #if defined(__CUDA_ARCH__)

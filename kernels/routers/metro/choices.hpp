@@ -4,7 +4,7 @@
 
 namespace flitlab::metro {
 
-/// Check that follows a message (endpoint.checksum).
+/// End-to-end check that follows a message (endpoint.checksum).
 FLITLAB_CHOICES(Checksum, (kNone, "none"), (kCrc8, "crc8"), (kCrc16, "crc16"), (kCrc32, "crc32"))
 
 }  // namespace flitlab::metro

@@ -15,7 +15,8 @@ struct EndpointPhase {
     return v.t.terminals;
   }
 
-  /// Creates the messages of this cycle. A processor that stalls creates the next one when the last one is done.
+  /// Creates the messages of this cycle. A processor that stalls creates its next message after the last message is
+  /// done.
   template <class V>
   FLITLAB_INLINE static void create(const V& v, const Item<V::width>& terminal, u32 index, TerminalControl& control,
                                     Cycle now) {

@@ -22,27 +22,28 @@ FLITLAB_CALLED u64 data(u64 seed, u32 source, u32 destination, u32 serial, u32 w
 
 }  // namespace detail
 
-/// Returns a data word of a message. Both ends can compute it: the source sends it, and the destination compares, so
-/// that damaged messages whose check fits by chance are counted.
+/// Returns a data word of a message. Both ends can compute the word. The source sends it, and the destination compares
+/// the received word with it, so that damaged messages whose check fits by chance are counted.
 template <class T>
 FLITLAB_INLINE u64 data_word(const T& t, u64 seed, u32 source, u32 destination, u32 serial, u32 word) {
   return detail::data(seed, source, destination, serial, word) & channel_mask(t);
 }
 
-/// Returns the initial check of a message to an endpoint. It differs between endpoints if the check has enough bits.
+/// Returns the initial value of the check of a message to an endpoint. The value differs between endpoints if the check
+/// has enough bits.
 template <class T>
 FLITLAB_INLINE u32 first_crc(const T& t, u32 destination) {
   return t.crc.bits ? ~destination & (~u32{0} >> (32 - t.crc.bits)) : 0;
 }
 
-/// Returns the initial check of an acknowledgment; it depends on the message. A rejection starts from first_crc(t, 0),
-/// because the destination of a damaged message may not know its source.
+/// Returns the initial value of the check of an acknowledgment, which depends on the message. The check of a rejection
+/// starts from first_crc(t, 0), because the destination of a damaged message may not know the message's source.
 template <class T>
 FLITLAB_INLINE u32 first_answer_crc(const T& t, u32 source, u32 destination, u32 serial) {
   return add_to_crc(t.crc, first_crc(t, source), u64{destination} << 8 | serial, 40);
 }
 
-/// Returns the number of zero bits in front of the check in its words.
+/// Returns the number of zero bits in front of a check in the words that hold the check.
 template <class T>
 FLITLAB_INLINE u32 crc_padding(const T& t) {
   return t.crc_words * t.word_bits() - t.crc.bits;
@@ -55,8 +56,9 @@ FLITLAB_INLINE u64 crc_word(const T& t, u32 crc, u32 n) {
   return shift >= 32 ? 0 : (u64{crc} >> shift) & channel_mask(t);
 }
 
-/// Adds the next word of a body or a reply to the check, or returns the check's own word where these follow. The
-/// padding is added in front of them.
+/// Returns word `word` of a body, reply or answer that ends with its check. A word in front of the check is `content`,
+/// and is added to `crc`; the others are the words of the check itself. The zero bits in front of the check are part of
+/// the checked content.
 template <class T>
 FLITLAB_INLINE u64 checked_word(const T& t, u32& crc, u32 word, u32 words, u64 content) {
   const u32 check = words - t.crc_words;
@@ -83,15 +85,15 @@ FLITLAB_INLINE u64 body_word(const V& v, u32 index, u32 destination, u32 serial,
   return checked_word(t, crc, word, words, content);
 }
 
-/// Returns word n of a reply, which is data and a check. The serial number is marked, so that the data differ from a
-/// message's.
+/// Returns word n of a reply, which is data and a check. Bit 16 of the serial number is set, so that the data differ
+/// from the data of a message.
 template <class V>
 FLITLAB_INLINE u64 reply_word(const V& v, u32 index, u32 source, u32 serial, u32 word, u32 words, u32& crc) {
   const auto& t = v.t;
   return checked_word(t, crc, word, words, data_word(t, v.row->seed, index, source, serial | 1u << 16, word));
 }
 
-/// The first word of an answer, which its check follows.
+/// Values of the first word of an answer. The check of the answer follows.
 inline constexpr u64 kAcknowledged = 0x6666666666666666ull;  ///< truncated to the width of a channel
 inline constexpr u64 kRefused = ~kAcknowledged;
 
@@ -101,7 +103,8 @@ FLITLAB_INLINE u64 answer_word(const T& t, u32& crc, u32 word, bool accepted) {
   return checked_word(t, crc, word, 1 + t.crc_words, (accepted ? kAcknowledged : kRefused) & channel_mask(t));
 }
 
-/// A word of a link, combined from all slices. `agree`: the slices' words are of one kind, as they should be.
+/// A word of a link, combined from all slices. `agree`: the words of all slices are of one kind, as they are without
+/// faults.
 struct Arrived {
   Kind kind;
   bool agree;
@@ -117,7 +120,7 @@ FLITLAB_INLINE Arrived arrived_at(const T& t, Words in, u32 link) {
     const Word word = words[s];
     a.agree = a.agree && kind_of(word) == a.kind;
     a.content |= u64{payload_of(word)} << s * t.width;
-    if (kind_of(word) == Kind::kBackDrop) a.kind = Kind::kBackDrop;  // of one slice is enough
+    if (kind_of(word) == Kind::kBackDrop) a.kind = Kind::kBackDrop;  // the bit of one slice is enough
   }
   if (a.kind == Kind::kBackDrop) a.agree = true;
   return a;

@@ -1,15 +1,19 @@
 #pragma once
 /// One cycle of a METRO router (METRO, 4 and 5.1). In cycle t the router reads the words on its wires and reacts to
-/// them. Its own words take dp cycles through the router and vtd cycles through the wire, dp + vtd cycles from router
-/// to router.
+/// them. The words that it sends take dp cycles through the router (router.pipeline_stages) and vtd cycles through the
+/// wire (its delay), so dp + vtd cycles from router to router. The router reacts as follows to the words on its wires,
+/// where hw is router.header_words:
 ///
-///   header   gives the direction: the leading bits of the first word, and of the second where they straddle both
-///            (hw = 0), or the first of hw words that the router consumes; the router then allocates a backward port
+///   header   gives the direction: with hw = 0 in the leading bits of the first word, and of the second word if the
+///            direction straddles both; else in the first of the hw words that the router consumes. The router then
+///            allocates a backward port
 ///   data     passes from the forward port to the backward port of its connection, or the other way after a turn
 ///   TURN     is passed on; the router sends STATUS and its checksum, then DATA-IDLE until words from the far end
 ///            arrive, 2 (dp + vtd) cycles later
 ///   DROP     is passed on and closes the connection; so does an undriven wire
-///   blocked  the router discards the rest; fast: it sends the backward control bit at once; detailed: it awaits TURN
+///
+/// If a connection is blocked, the router discards the rest of the stream. With fast reclamation it sends the backward
+/// control bit at once; with detailed reclamation it waits for TURN.
 #include <type_traits>
 #include <utility>
 
@@ -29,8 +33,8 @@ struct RouterResult {
   FLITLAB_INLINE void clear() { requests = freed = done = 0; }
 };
 
-/// One cycle of a router. The steps of its ports are independent of each other. Their requests are granted after all
-/// steps, by `allocate`.
+/// One cycle of a router. The steps of the ports are independent of each other. `allocate` grants the ports' requests
+/// after all steps.
 template <class V, class Far, class Words = const Word*>
 struct RouterCycle {
   static constexpr bool kDefers = std::is_same_v<Far, DeferredWords>;
@@ -75,12 +79,12 @@ struct RouterCycle {
     control.active &= ~(1u << p);
   }
 
-  /// Releases the backward port and sends DROP to its far end.
+  /// Releases the backward port of a connection and sends DROP to the far end of that port.
   FLITLAB_INLINE void release_with_drop(ForwardPort& f) const {
     send_forward(f.out, make_word(Kind::kDrop));
     release(f);
   }
-  /// Releases the backward port without DROP, because its far end has closed the connection.
+  /// Releases the backward port of a connection without DROP, because the far end has closed the connection.
   FLITLAB_INLINE void release(ForwardPort& f) const {
     node.at(v.t.router_fields.carried, f.out) += f.words;
     result.freed |= 1u << f.out;
@@ -103,7 +107,8 @@ struct RouterCycle {
     f.state = PortState::kDiscard;
   }
 
-  /// Returns the router's own next word after a turn: STATUS, its checksum, then DATA-IDLE. Counts them.
+  /// Returns the next of the words that the router itself sends after a turn, and counts it: STATUS, the checksum, then
+  /// DATA-IDLE.
   FLITLAB_INLINE Word status_word(ForwardPort& f) const {
     const u32 n = f.count++;
     if (n == 0) return make_word(Kind::kStatus, f.out);
@@ -120,7 +125,7 @@ struct RouterCycle {
     f.words += data;
   }
 
-  /// Returns how many bits of the direction are not in the first header word but in the second.
+  /// Returns how many bits of the direction are in the second header word instead of the first.
   FLITLAB_INLINE u32 missing_bits() const {
     const u32 bits = v.t.setup[name.wide].header_bits;
     return control.log_radix > bits ? control.log_radix - bits : 0;
@@ -130,8 +135,8 @@ struct RouterCycle {
   FLITLAB_INLINE void take_bits(ForwardPort& f, Word word, u32 bits) const {
     f.direction = static_cast<u8>(u32{f.direction} << bits | payload_of(word) >> (v.t.width - bits));
   }
-  /// Returns the first word that the router passes on: the word with the direction's last bits, without the bits that
-  /// the router has taken from it.
+  /// Returns the first word that the router passes on. It is the header word that contained the last bits of the
+  /// direction, shifted so that the bits for this router are removed.
   FLITLAB_INLINE Word opening(u32 p, const ForwardPort& f) const {
     const u32 missing = missing_bits(), bits = f.count == 1 ? control.log_radix - missing : missing;
     return make_word(Kind::kData, payload_of(in[p]) << bits & ((1u << v.t.width) - 1));
@@ -158,7 +163,7 @@ struct RouterCycle {
   /// Step of a connection whose words flow toward the destination.
   FLITLAB_INLINE void flow_forward(u32 p, ForwardPort& f, Word word) const {
     if (kind_of(from_far(f.out)) == Kind::kBackDrop) return release_backward(p, f);
-    if (f.count < wait(p)) {  // turned toward the destination: the source's words are not here yet
+    if (f.count < wait(p)) {  // after a turn toward the destination: the source's words have not arrived yet
       send_forward(f.out, status_word(f));
       return;
     }
@@ -236,7 +241,7 @@ struct RouterCycle {
     }
   }
 
-  /// Denies the port's request.
+  /// Denies the request of forward port p.
   FLITLAB_INLINE void block(u32 p, ForwardPort& f) const {
     f.checksum = 0;
     if (control.fast >> p & 1) {
@@ -247,7 +252,7 @@ struct RouterCycle {
     }
   }
 
-  /// Connects the port with a backward port.
+  /// Connects forward port p with backward port `out`.
   FLITLAB_INLINE void open(u32 p, ForwardPort& f, u32 out) const {
     if (v.t.header_words == 0 && !(control.swallow >> p & 1)) send_forward(out, opening(p, f));
     f.state = PortState::kForward;
@@ -276,7 +281,8 @@ struct RouterCycle {
     }
   }
 
-  /// Shuts the connections on the backward ports in `wrong`: the slices disagree about them, or they are switched off.
+  /// Shuts the connections on the backward ports in `wrong`: the slices disagree about the use of these ports, or the
+  /// ports are switched off.
   FLITLAB_INLINE void shut_ports(u32 wrong) const {
     for (u32 left = control.active & ~result.done; left && wrong; left &= left - 1) {
       const u32 p = lowest_bit(left);
@@ -296,7 +302,8 @@ struct RouterCycle {
   static constexpr u8 kNoTurn = 0xFF;  ///< ForwardPort::count of a connection that has not been turned
 };
 
-/// Returns the backward ports about whose use this slice and the others disagreed at the end of the last cycle.
+/// Returns the backward ports that were in use in this slice but not in another slice, or the reverse, at the end of
+/// the last cycle.
 template <class V, int W>
 FLITLAB_INLINE u32 disagreement(const V& v, const Item<W>& node, const RouterName& name, Cycle now) {
   const auto& t = v.t;
@@ -307,7 +314,7 @@ FLITLAB_INLINE u32 disagreement(const V& v, const Item<W>& node, const RouterNam
   return wrong;
 }
 
-/// Publishes to the other slices which backward ports this one uses.
+/// Publishes to the other slices which backward ports this slice uses.
 template <class V, int W>
 FLITLAB_INLINE void publish_in_use(const V& v, const Item<W>& node, const RouterName& name, Cycle now) {
   const auto& t = v.t;

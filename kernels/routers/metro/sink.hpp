@@ -1,6 +1,7 @@
 #pragma once
-/// The receiving half of an endpoint at one of its links. It receives a message and, after TURN, answers whether it is
-/// intact. A message that it has accepted before, and whose acknowledgment was lost, is acknowledged again.
+/// The receiving half of an endpoint at one of the endpoint's links. A sink receives a message and, after TURN, answers
+/// whether the message is intact. It acknowledges a message again that it has accepted before and whose acknowledgment
+/// was lost.
 #include "kernels/routers/metro/source.hpp"
 #include "kernels/routers/metro/totals.hpp"
 
@@ -12,14 +13,14 @@ struct SinkCycle {
   const V& v;
   const Far& far;
   Item<V::width> terminal;
-  Words in;  ///< `in[link][slice]`: words of this cycle, at 2L links
+  Words in;  ///< `in[link][slice]`: words of this cycle; leaving links come first
   u32 index;
-  u32 link;  ///< of 2L links; leaving ones come first
+  u32 link;  ///< the sink's link, counted from the first leaving link
   Cycle now;
   Sink& s;
 
   FLITLAB_INLINE void send(Kind kind, u64 content = 0) const {
-    if constexpr (std::is_same_v<Far, DeferredSignal>)  // the caller drives it
+    if constexpr (std::is_same_v<Far, DeferredSignal>)  // the caller drives the link
       far.one = {kind, content};
     else
       drive_link(v, far, terminal, index, link, kind, content, now);
@@ -104,7 +105,7 @@ struct SinkCycle {
 
   FLITLAB_INLINE Arrived arrived() const { return arrived_at(v.t, in, link); }
 
-  /// Runs the cycle in any state.
+  /// Runs one cycle of the sink, whatever its state.
   FLITLAB_INLINE void work() {
     const Arrived word = arrived();
     if (s.state == SinkState::kIdle) {

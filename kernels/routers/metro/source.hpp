@@ -1,7 +1,7 @@
 #pragma once
-/// The sending half of an endpoint (METRO, 4). It sends a message over a randomly chosen link, turns the connection,
-/// reads the replies of routers and destination, and retries until the destination acknowledges. It has one message in
-/// flight.
+/// The sending half of an endpoint (METRO, 4). A source sends a message over a randomly chosen link, turns the
+/// connection, reads the replies of routers and destination, and retries until the destination acknowledges. It has one
+/// message in flight.
 #include <type_traits>
 
 #include "kernels/common/philox.hpp"
@@ -27,7 +27,7 @@ FLITLAB_INLINE bool is_misdelivered(const V&, u32, const Packet&) {
 
 inline constexpr u32 kCountedStages = 8;  ///< elements of a total by stage; the last one also counts later stages
 
-/// Counts in a total that has an element for each stage.
+/// Adds 1 to a stage's element of a total that has an element for each stage.
 template <class V>
 FLITLAB_INLINE void count_stage(const V& v, Count total, u32 stage) {
   const u32 bin = stage < kCountedStages ? stage : kCountedStages - 1;
@@ -40,7 +40,7 @@ struct SourceCycle {
   const V& v;
   const Far& far;
   Item<V::width> terminal;
-  Words in;  ///< `in[link][slice]`: words of this cycle, at 2L links
+  Words in;  ///< `in[link][slice]`: words of this cycle; leaving links come first
   u32 index;
   Cycle now;
   TerminalControl& control;
@@ -48,7 +48,7 @@ struct SourceCycle {
 
   FLITLAB_INLINE u32 route() const { return v.t.route_by_pair ? index * v.t.terminals + s.destination : s.destination; }
   FLITLAB_INLINE void send(Kind kind, u64 content = 0) const {
-    if constexpr (std::is_same_v<Far, DeferredSignal>)  // the caller drives it
+    if constexpr (std::is_same_v<Far, DeferredSignal>)  // the caller drives the link
       far.one = {kind, content};
     else
       drive_link(v, far, terminal, index, s.link, kind, content, now);
@@ -92,7 +92,7 @@ struct SourceCycle {
     return true;
   }
 
-  /// Sends the next word of header or body, or TURN behind them.
+  /// Sends the next word of header or body, or TURN after the last word.
   FLITLAB_INLINE void send_next() {
     const auto& t = v.t;
     const u32 n = s.sent++;
@@ -144,8 +144,8 @@ struct SourceCycle {
     return t.route_by_pair ? s.header / (t.header_words ? t.header_words : 1) : t.most_stages;
   }
 
-  /// Takes a data word from the destination: its answer and the answer's check, which follow STATUS of all routers,
-  /// then the reply if there is one.
+  /// Takes a data word from the destination: first the answer and its check, which follow the STATUS words of all
+  /// routers, then the reply if there is one.
   FLITLAB_INLINE void take_answer(const Arrived& word) {
     const auto& t = v.t;
     const u64 refusal = kRefused & channel_mask(t);
@@ -179,7 +179,7 @@ struct SourceCycle {
     packet.id = s.id;
     packet.flits = s.body;
     packet.hops = static_cast<u16>(s.status / 2);
-    deliver(v, index, control, packet, at - 1);  // as injection, too, is one cycle before the word is on the wire
+    deliver(v, index, control, packet, at - 1);  // - 1: like injection, one cycle before the word is on the wire
     count(*v.shard, Total::kFlitsDelivered, s.body);
     if (t.mode == TrafficMode::kTrace) record_arrival(v, terminal, packet, now);
     if (t.mode == TrafficMode::kRequestReply) {
@@ -195,7 +195,7 @@ struct SourceCycle {
     create_after();
   }
 
-  /// Schedules the next message of a processor that stalls, after its time to work.
+  /// Schedules the next message of a processor that stalls, after the processor's think time (endpoint.think_cycles).
   FLITLAB_INLINE void create_after() {
     if (!v.t.stalls) return;
     ++control.next.index;
@@ -230,7 +230,8 @@ struct SourceCycle {
     s.from += below(r.word[0], (t.backoff_cycles << doublings) + 1);
   }
 
-  /// Returns the stage of the router that released the connection, by the cycles that its backward control bit took.
+  /// Returns the stage of the router that released the connection, derived from the time at which its backward control
+  /// bit arrives.
   FLITLAB_INLINE u32 stage_of_back_drop() const {
     u32 stage = 0;
     while (stage + 1 < v.t.most_stages && s.started + v.t.back_drop_at[stage + 1] <= now) ++stage;
@@ -261,40 +262,43 @@ struct SourceCycle {
     }
   }
 
-  /// Sends DROP when the turned connection's wire is the source's to drive. Returns whether it has.
+  /// Sends DROP on a connection that the destination has turned back, as soon as the source may drive the wire. Returns
+  /// whether DROP was sent.
   FLITLAB_INLINE bool close() {
     if (now < s.from) return false;
     send(Kind::kDrop);
     return true;
   }
 
-  /// Begins an attempt for a new or a pending message. Returns whether its first word is to be sent in this cycle.
+  /// Begins an attempt for a new message, or for a message whose last attempt failed. Returns whether the first word of
+  /// the attempt is to be sent in this cycle.
   FLITLAB_INLINE bool start() {
     if (!s.body && control.sent != control.created) load();
     return s.body && s.from <= now && begin_attempt();
   }
 
-  /// Reacts to the backward control bit, by which a router has released the connection.
+  /// Reacts to the backward control bit, by which a router has released the connection. Returns true: the connection is
+  /// closed.
   FLITLAB_INLINE bool drop() {
     count_stage(v, Count::kBlocked, stage_of_back_drop());
     send(Kind::kDrop);
     return true;
   }
 
-  /// Runs the cycle in state kSending.
+  /// Runs one cycle of a source in state kSending.
   FLITLAB_INLINE void continue_sending() {
     if (arrived_at(v.t, in, s.link).kind != Kind::kBackDrop) return send_next();
     drop();
     end();
   }
 
-  /// Runs the cycle in state kTurned.
+  /// Runs one cycle of a source in state kTurned.
   FLITLAB_INLINE void continue_reply() {
     const Arrived word = arrived_at(v.t, in, s.link);
     if (word.kind == Kind::kBackDrop ? drop() : read_answer(word)) end();
   }
 
-  /// Runs the cycle in any state.
+  /// Runs one cycle of the source, whatever its state.
   FLITLAB_INLINE void work() {
     const bool begins = s.state == SourceState::kIdle;
     if (begins && !start()) return;

@@ -1,6 +1,6 @@
 #pragma once
-/// State and table of a METRO network. Items are endpoints and routers; of a wide router, made of cascaded routers,
-/// each slice is an item.
+/// State and table of a METRO network. Items are endpoints and routers. A wide router consists of cascaded routers, its
+/// slices; each slice is an item.
 #include "kernels/common/counters.hpp"
 #include "kernels/common/events.hpp"
 #include "kernels/common/fault.hpp"
@@ -13,23 +13,24 @@
 
 namespace flitlab::metro {
 
-inline constexpr u32 kMaxPorts = 32;   ///< of each kind, forward and backward
+inline constexpr u32 kMaxPorts = 32;   ///< forward ports of a router, and backward ports
 inline constexpr u32 kMaxStages = 16;  ///< routers on a path
 inline constexpr u32 kMaxCascade = 4;
-inline constexpr u32 kMaxLinks = 8;  ///< of an endpoint, in each direction
+inline constexpr u32 kMaxLinks = 8;  ///< links of an endpoint in each direction
 
 /// Far end of a port's wire.
 struct Wire {
   u32 item = kNone;    ///< wide router or endpoint; kNone: not wired
-  u8 port = 0;         ///< of `item`
+  u8 port = 0;         ///< port of `item`
   u8 to_endpoint = 0;  ///< 1: `item` is an endpoint
-  u8 delay = 0;        ///< of the wire (vtd), cycles
+  u8 delay = 0;        ///< delay of the wire (vtd), cycles
   u8 pad = 0;
 };
 static_assert(sizeof(Wire) == 8);
 
-/// State of a forward port. After a turn, `ForwardPort::count` counts the words that the router itself has sent. It
-/// sends one for each cycle of the round trip to its neighbour, before words from the far end can be passed on.
+/// State of a forward port. After a turn, `ForwardPort::count` counts the words that the router itself has sent. The
+/// router sends one such word in each cycle of the round trip to its neighbour, before words from the far end can be
+/// passed on.
 enum class PortState : u8 {
   kIdle,
   kSetup,    ///< collects header words, or the rest of a direction that straddles two words
@@ -69,7 +70,7 @@ struct RouterControl {
 };
 static_assert(sizeof(RouterControl) == 36);
 
-/// Fault of a wire. Each direction has its own, stored at its sender.
+/// Fault of a wire. Each direction of a wire has a fault of its own, which is stored at the sender.
 enum class WireFault : u8 { kNone, kDead, kStuckAt0, kStuckAt1, kNoise };
 struct WireState {
   FLITLAB_MEMBERS(WireState,
@@ -173,10 +174,10 @@ struct SerialFields {
 
 /// Construction and initial settings of a wide router.
 struct RouterSetup {
-  u8 forward, backward;  ///< ports
+  u8 forward, backward;  ///< numbers of ports
   u8 log_radix, log_dilation;
   u8 stage;
-  u8 header_bits;  ///< direction bits left in the first word that arrives, of this router and of later ones
+  u8 header_bits;  ///< direction bits in the first header word that arrives, for this router and later ones
   u8 pad[2];
   u32 swallow;  ///< as in RouterControl
   u32 fast;     ///< as in RouterControl
@@ -186,39 +187,39 @@ static_assert(sizeof(RouterSetup) == 16);
 struct Table {
   static constexpr EngineCost cost{.cpu_ns = 31, .loads = 108, .blocks = 22, .bytes = 1700};
 
-  u32 routers = 0;  ///< slices of all wide routers
+  u32 routers = 0;  ///< number of slices of all wide routers
   u32 terminals = 0;
-  u32 slices = 1;         ///< of a wide router (c)
+  u32 slices = 1;         ///< slices of a wide router (c)
   u32 inputs = 0;         ///< forward ports of the largest router (I)
   u32 outputs = 0;        ///< backward ports of the largest router (O)
-  u32 links = 0;          ///< of an endpoint, in each direction (L)
-  u32 width = 8;          ///< of a slice's channel, bits (w)
-  u32 slot_mask = 0;      ///< inbox slots - 1; the slots are a power of two
+  u32 links = 0;          ///< links of an endpoint in each direction (L)
+  u32 width = 8;          ///< width of a slice's channel, bits (w)
+  u32 slot_mask = 0;      ///< number of inbox slots, a power of two, minus 1
   u32 stages = 1;         ///< pipeline stages of a router (dp)
-  u32 header_words = 0;   ///< that each router consumes (hw)
-  u32 random_inputs = 1;  ///< of a router (ri)
+  u32 header_words = 0;   ///< header words that each router consumes (hw)
+  u32 random_inputs = 1;  ///< random inputs of a router (ri)
   u8 shared_random = 1;
   u8 in_use_check = 1;
-  u8 faulty = 0;    ///< wires can have faults
-  u8 damaging = 0;  ///< faults, or random inputs that are not shared, can damage messages
+  u8 faulty = 0;    ///< 1: wires can have faults
+  u8 damaging = 0;  ///< 1: faults, or random inputs that are not shared, can damage messages
   u8 stalls = 0;
   u8 backoff = 0;
   u8 backoff_doublings = 0;
   u8 source_closes = 0;
-  u8 route_by_pair = 0;  ///< headers depend on source and destination, not on the destination alone
+  u8 route_by_pair = 0;  ///< 1: headers depend on source and destination, not on the destination alone
   u32 backoff_cycles = 1;
   u32 most_attempts = 0;
   u32 think_cycles = kNone;  ///< with `stalls`: from a transaction's end to the next message; kNone: drawn by load
   u32 answer_timeout = 0;    ///< cycles after TURN within which an answer must end
   Crc crc{};
-  u32 source_words = 1, serial_words = 1, crc_words = 0;  ///< of a message's body: source, serial number, check
-  u16 header_first[kMaxStages] = {};     ///< [stage] first header word that its router passes on unchanged
-  u32 back_drop_at[kMaxStages] = {};     ///< [stage] cycles from an attempt's first word to its backward drop
+  u32 source_words = 1, serial_words = 1, crc_words = 0;  ///< words of a body that hold source, serial number and check
+  u16 header_first[kMaxStages] = {};     ///< `[stage]`: first header word that the router passes on unchanged
+  u32 back_drop_at[kMaxStages] = {};     ///< `[stage]`: cycles from an attempt's first word to the backward control bit
   u32 most_stages = 0;                   ///< routers on the longest path
-  const Wire* wires = nullptr;           ///< [wide routers][I + O]
-  const RouterSetup* setup = nullptr;    ///< [wide routers]
-  const Wire* endpoint_wires = nullptr;  ///< [terminals][2L] leaving links, then entering links
-  const u32* header_start = nullptr;     ///< [destinations, or source-destination pairs, + 1] in `header`
+  const Wire* wires = nullptr;           ///< `[wide router][port]`: forward ports, then backward ports
+  const RouterSetup* setup = nullptr;    ///< `[wide router]`
+  const Wire* endpoint_wires = nullptr;  ///< `[endpoint][link]`: leaving links, then entering links
+  const u32* header_start = nullptr;     ///< `[destination or pair]`: first word in `header`; last entry: the end
   const u16* header = nullptr;           ///< words of all headers
   TrafficMode mode = TrafficMode::kOpen;
   TrafficTable traffic;
@@ -229,7 +230,7 @@ struct Table {
 
   FLITLAB_HD u32 ports() const { return inputs + outputs; }
   FLITLAB_HD u32 wide_routers() const { return routers / slices; }
-  FLITLAB_HD u32 word_bits() const { return width * slices; }  ///< of a channel
+  FLITLAB_HD u32 word_bits() const { return width * slices; }  ///< bits of a channel's word
 };
 
 template <class F>

@@ -60,18 +60,20 @@ struct FarInbox {
   }
 };
 
-/// Replaces FarInbox where a step stores its words and drives them at its end, so that the code that drives wires is
-/// compiled once (see FLITLAB_ONE_COPY). A port's step drives the port and its backward port at most once each.
+/// Stores the words that a port's step sends, in place of FarInbox; the caller drives the wires after the step. So the
+/// code that drives wires is compiled once (see FLITLAB_ONE_COPY). A step drives its forward port and its backward port
+/// at most once each.
 struct DeferredWords {
   struct One {
     u32 port = 0;
-    Word word = 0;  ///< 0: none
+    Word word = 0;  ///< 0: no word
   };
   One& back;
   One& forward;
 };
 
-/// The same for one half of an endpoint, which drives its link at most once in a cycle.
+/// Stores the word that one half of an endpoint (source or sink) sends, like DeferredWords. Each half drives its link
+/// at most once in a cycle.
 struct DeferredSignal {
   struct One {
     Kind kind = Kind::kNothing;
@@ -80,8 +82,8 @@ struct DeferredSignal {
   One& one;
 };
 
-/// Drives a router's port: forward port p, or I + p for backward port p. `far`: FarInbox, or a class with its
-/// functions.
+/// Drives a port of a router. `port`: p for forward port p, number of forward ports + p for backward port p. `far`:
+/// FarInbox, or a class with the same functions.
 template <class V, class Far, int W>
 FLITLAB_INLINE void drive_port(const V& v, const Far& far, const Item<W>& node, const RouterName& name, u32 port,
                                Word word, Cycle now) {
@@ -91,7 +93,8 @@ FLITLAB_INLINE void drive_port(const V& v, const Far& far, const Item<W>& node, 
   far.from_port(name, port, word, now);
 }
 
-/// Drives all slices of an endpoint's link; leaving links come first. Endpoints have no pipeline, so dp is not added.
+/// Drives all slices of an endpoint's link. `link`: leaving links come first. Endpoints have no pipeline, so no
+/// pipeline stages are added to the delay.
 template <class V, class Far, int W>
 FLITLAB_INLINE void drive_link(const V& v, const Far& far, const Item<W>& terminal, u32 index, u32 link, Kind kind,
                                u64 content, Cycle now) {

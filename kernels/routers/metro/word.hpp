@@ -16,7 +16,7 @@ enum class Kind : u8 {
   kTurn,     ///< TURN: reverses a connection
   kDrop,     ///< DROP: closes a connection
   kStatus,   ///< STATUS of a router with an open connection: first its backward port, then its checksum
-  kBlocked,  ///< STATUS of a router that blocked it: first the requested direction, then its checksum
+  kBlocked,  ///< STATUS of a router that blocked the connection: first the requested direction, then its checksum
   kBackDrop  ///< backward control bit: the connection is released
 };
 

@@ -11,7 +11,7 @@ struct AuditTic {
     return v.t.routers;
   }
 
-  /// Returns whether the far end has accepted a slot's message whose acknowledgment has not arrived yet.
+  /// Returns whether the far end has accepted the message of a slot, although the acknowledgment has not arrived yet.
   template <class V>
   FLITLAB_HD static bool taken(const V& v, const Link& link, const Slot& slot, u32 slot_index) {
     const auto& t = v.t;
@@ -54,13 +54,13 @@ struct AuditTic {
       waiting |= u64{list.messages > 0} << q;
       u32 buffer = list.head;
       for (u32 i = 0; i < list.messages; ++i) {
-        if (buffer >= t.buffers) {  // kNoBuffer among them
+        if (buffer >= t.buffers) {  // kNoBuffer included
           fault |= kFaultBookkeeping;
           break;
         }
         const BufferState& b = item.at(t.fields.buffer, buffer);
         if (b.queue != q || !(b.flags & kWaiting)) fault |= kFaultBookkeeping;
-        // Its port must refer to a damaged message, in order to drop it in the next cycle.
+        // The port by which a damaged message arrived must refer to it, in order to drop the message in the next cycle.
         const Port& source = item.at(t.fields.port, b.source);
         if (b.flags & kBad && source.doubtful != buffer && source.spoiled != buffer) fault |= kFaultBookkeeping;
         mark_seen(buffer);

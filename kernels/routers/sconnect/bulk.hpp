@@ -11,7 +11,7 @@
 
 namespace flitlab::sconnect {
 
-/// The TICs, and the steps of their ports.
+/// TICs that are processed together, and the steps of their ports.
 template <class V, class Phase>
 struct BulkStep : Gathered<V, Phase> {
   using Base = Gathered<V, Phase>;
@@ -22,7 +22,7 @@ struct BulkStep : Gathered<V, Phase> {
   using typename Base::List, typename Base::SingleTic;
   static constexpr int W = V::width;
 
-  u8 again[kTics];  ///< [request] buffers of the messages that have returned by a port
+  u8 again[kTics];  ///< [request] buffers of the messages that one port has returned to the router
   u64 sent = 0;
 
   FLITLAB_INLINE BulkStep(const V& view, Cycle cycle) : Base(view, cycle) {}
@@ -104,7 +104,7 @@ struct BulkStep : Gathered<V, Phase> {
     });
     count(*v.shard, Count::kDuplicates, known);
     choice.decide(p, [&](u32 i) __attribute__((always_inline)) { return tic(i); });
-    List taken;  // requests
+    List taken;  // requests that get a queue
     u32 take_count = 0;
     for (u32 k = 0; k < choice.count; ++k) {
       const bool any = choice.best[k] != kNone;
@@ -168,7 +168,7 @@ struct BulkStep : Gathered<V, Phase> {
     }
   }
 
-  /// Routes the messages again that have returned by port p.
+  /// Routes again the messages that port p has returned to the router.
   FLITLAB_INLINE void route_again(u32 p) {
     Choice<V, kTics> choice;
     for_each(requeued[p], [&](u32 i) {

@@ -1,12 +1,13 @@
 #pragma once
-/// The channel protocol (S-Connect, 3.2): a conveyor belt of slots. The round of a channel is delay + delay back + 2
-/// routing cycles. After a round, the transmitter has the acknowledgment of a slot and reuses the slot. Each slot of
-/// the round is an independent protocol engine with a window of one bit. Each end counts its own routing cycles; a
-/// delay converts one count to the other, so the delays of the two directions can differ
-/// (host/routers/sconnect/build.hpp). Time in routing cycles:
+/// The channel protocol (S-Connect, 3.2). A channel has a fixed number of slots, which the transmitter uses in turn,
+/// one in each routing cycle. A round, after which the first slot is used again, takes delay + back + 2 routing cycles:
+/// `delay` to the far end, `back` for the opposite direction, and one cycle at each end. After a round, the transmitter
+/// has the acknowledgment of a slot and reuses the slot. Each slot is an independent protocol engine with a window of
+/// one bit. Each end counts its own routing cycles; a delay converts one count to the other, so the delays of the two
+/// directions can differ (host/routers/sconnect/build.hpp). Time in routing cycles:
 ///
 ///     t                       the transmitter fills slot t mod round
-///     t + delay               the receiver reads it and accepts or rejects the message
+///     t + delay               the receiver reads the slot and accepts or rejects the message
 ///     t + delay + 1           the receiver sends the acknowledgment with its next slot
 ///     t + delay + back + 1    the acknowledgment arrives; its CRC is known at the end of the cycle
 ///     t + round               the transmitter acts on it and refills the slot
@@ -16,10 +17,11 @@
 /// acknowledgment is unreadable, the transmitter repeats the message in the same slot; a receiver that has it discards
 /// the duplicate by its sequence bit.
 ///
-/// A quad takes four consecutive slots and is accepted whole or not at all, by the window of its first slot. The other
-/// three parts leave the windows of their slots untouched, even while these wait for acknowledgments. The first
-/// acknowledgment of the first slot precedes the last part, so the transmitter ignores it and waits for the second.
-/// While it waits, an otherwise empty slot repeats the request for an acknowledgment.
+/// A quad, a message of four parts, takes four consecutive slots and is accepted whole or not at all, by the window of
+/// its first slot. The other three parts leave the windows of their slots untouched, even while these slots wait for
+/// acknowledgments. The first acknowledgment of the first slot precedes the last part, so the transmitter ignores it
+/// and waits for the second. While the transmitter waits, it repeats the request for an acknowledgment in a slot that
+/// is otherwise empty.
 ///
 /// These functions contain every decision of the protocol; host/routers/sconnect/explore.hpp explores all states of two
 /// ends that execute them.
@@ -32,9 +34,9 @@ namespace flitlab::sconnect {
 inline constexpr u8 kPresent = 1;      ///< the slot holds a message, or part of a quad
 inline constexpr u8 kSequence = 2;     ///< sequence bit of the message or quad
 inline constexpr u8 kAcknowledge = 4;  ///< acknowledgment of the slot received one routing cycle before
-inline constexpr u8 kAbort = 8;        ///< late abort: the message is void, the acknowledgment valid
+inline constexpr u8 kAbort = 8;        ///< late abort: the message does not count, the acknowledgment is valid
 inline constexpr u8 kQuad = 16;        ///< part of a quad
-inline constexpr u8 kLast = 32;        ///< last part of a quad; without a message: requests an acknowledgment
+inline constexpr u8 kLast = 32;        ///< last part of a quad; in a slot without kPresent: requests an acknowledgment
 inline constexpr u8 kHit = 64;         ///< emulator: a bit error has damaged the slot
 inline constexpr u8 kOccupied = 128;   ///< emulator: the slot has been sent
 
@@ -57,6 +59,8 @@ inline constexpr u8 kExpected = 2;   ///< sequence bit expected of the next mess
 inline constexpr u8 kHoldsQuad = 4;  ///< the unacknowledged message is a quad
 inline constexpr u8 kTooEarly = 8;   ///< the next acknowledgment precedes the quad's last part
 
+/// Outcome of a slot's message: kFree: the slot has no message; kTaken: accepted; kFailed: damaged or rejected;
+/// kUnknown: the acknowledgment is unreadable; kWaits: the acknowledgment of a quad is still to come.
 enum class Outcome : u8 { kFree, kTaken, kFailed, kUnknown, kWaits };
 
 /// Transmitter: returns the outcome of a slot's message, from the protocol bits received in the previous routing cycle
@@ -82,7 +86,7 @@ FLITLAB_HD inline void hold(Slot& slot, u8 buffer, bool quad) {
   if (quad) slot.bits |= kHoldsQuad | kTooEarly;
 }
 
-/// Transmitter: returns how it uses a slot: next part of the quad in transmission, retransmission, new message, or
+/// Transmitter: returns the use of a slot: next part of the quad in transmission, retransmission, new message, or
 /// request for an acknowledgment. A quad in transmission takes every slot.
 enum class Turn : u8 { kPart, kAgain, kStart, kRequest };
 FLITLAB_HD inline Turn turn_of(const Slot& slot, Outcome outcome, bool quad_goes) {
@@ -105,13 +109,14 @@ FLITLAB_HD inline u8 part_bits(const Slot& first, u32 part) {
 
 /// Transmitter: returns the protocol bits to send; 0: nothing is sent. `due`: kOccupied if an acknowledgment is due;
 /// `answer`: acknowledgment_of the previous slot. Every slot that is sent carries a valid acknowledgment, so a
-/// transmitter that has lost one can use a later one.
+/// transmitter that has missed an acknowledgment can use a later one.
 FLITLAB_HD inline u8 sent_bits(u8 bits, u8 due, u8 answer) {
   bits |= due;
   return bits ? static_cast<u8>(bits | kOccupied | answer) : u8{0};
 }
 
-/// Transmitter: frees the slot of a quad that is sent void, because its acknowledgment does not matter.
+/// Transmitter: frees the first slot of a quad that has been aborted (kAbort), because the acknowledgment of the quad
+/// does not matter.
 FLITLAB_HD inline void release_void(Slot& first) {
   first.buffer = kNoBuffer;
   first.bits = static_cast<u8>(first.bits & ~(kHoldsQuad | kTooEarly));
@@ -128,12 +133,13 @@ FLITLAB_HD inline void take(Slot& slot) { slot.bits ^= kExpected; }
 /// Receiver: returns the acknowledgment of a slot.
 FLITLAB_HD inline u8 acknowledgment_of(const Slot& slot) { return slot.bits & kExpected ? kAcknowledge : u8{0}; }
 
-/// Receiver: returns whether it must acknowledge a slot. A bare acknowledgment is not acknowledged, so that the
-/// exchange ends.
+/// Receiver: returns whether a slot with these bits must be acknowledged. A slot that carries only an acknowledgment is
+/// not acknowledged, so that the exchange ends.
 FLITLAB_HD inline bool needs_acknowledgment(u8 bits) { return bits & (kPresent | kLast | kHit); }
 
-/// Receiver: classifies the single message of a slot. kNone: no single message; kVoid: late abort; kKnown: duplicate;
-/// kDamaged: the CRC will fail at the end of the cycle; kNew: to be accepted if there is a buffer.
+/// Receiver: classifies the single message (not a quad) of a slot. kNone: no single message; kVoid: aborted by the
+/// transmitter (kAbort); kKnown: duplicate; kDamaged: the CRC will fail at the end of the cycle; kNew: to be accepted
+/// if there is a buffer.
 enum class Single : u8 { kNone, kVoid, kKnown, kDamaged, kNew };
 FLITLAB_HD inline Single note_single(const Slot& slot, u8 bits) {
   if (!(bits & kPresent) || bits & kQuad) return Single::kNone;
@@ -158,11 +164,11 @@ FLITLAB_HD inline bool concerns_quads(const Train& train, u8 bits) { return trai
 enum class Part : u8 { kNone, kFirst, kMiddle, kWhole, kSpoiled };
 
 /// Receiver: updates the quad in reception with a slot. kFirst: a quad begins, and the caller sets its buffer; kWhole:
-/// the last part has arrived and all parts are undamaged; kSpoiled: it has ended otherwise.
+/// the last part has arrived and all parts are undamaged; kSpoiled: the quad has ended in another way.
 FLITLAB_HD inline Part note_part(Train& train, u8 bits, u32 slot) {
   const bool readable = !(bits & kHit), part = readable && (bits & kPresent) && (bits & kQuad);
   if (!train.parts) {
-    if (!part || (bits & kLast)) return Part::kNone;  // a last part without the others, which were lost
+    if (!part || (bits & kLast)) return Part::kNone;  // a last part; the other parts were lost
     train = Train{static_cast<u8>(slot), 1, kNoBuffer, 0};
     return Part::kFirst;
   }

@@ -1,19 +1,21 @@
 #pragma once
-/// Routing decisions of many TICs in bulk, for one CPU thread. They equal those of Tic::decide for single data messages
-/// in TICs whose ports are all on (S-Connect, 3.1). One loop without branches processes the options of all messages.
+/// Routing decisions of many TICs in bulk, for one CPU thread. They are the same as those of Tic::decide for single
+/// data messages in TICs whose ports are all on (S-Connect, 3.1). One loop without branches processes the options of
+/// all messages.
 #include "kernels/common/members.hpp"
 #include "kernels/common/select.hpp"
 #include "kernels/routers/sconnect/tic.hpp"
 
 namespace flitlab::sconnect {
 
-/// Requests for a routing decision, at most one from each TIC, and their results.
+/// Requests for a routing decision, at most one from each TIC, and their results. The best queue is the one with the
+/// fewest messages ahead of the request (Tic::pending); of equal ones, the queue of the port that is next in turn.
 template <class V, u32 kTics>
 struct Choice {
-  Members<kTics> ports;  ///< [request] ports of its options as even bits, and its TIC
+  Members<kTics> ports;  ///< `[request]`: ports that it may take, as bits 2 p, and its TIC
   u32 options[kTics + 2];
   const Message* message[kTics + 2];
-  u32 best[kTics + 2];  ///< [request] pending << 16 | turn << 8 | queue; kNone: no buffer
+  u32 best[kTics + 2];  ///< `[request]`: messages ahead << 16 | ports until its turn << 8 | queue; kNone: no buffer
   u32 count = 0;
 
   /// Returns the TIC of a request.
@@ -36,7 +38,7 @@ struct Choice {
   FLITLAB_INLINE void decide(u32 source, TicOf&& tic_of) {
     u32 without = 0;
     for (u32 k = 0; k < count; ++k) without += !options[k];
-    if (without) return decide_one_by_one(source, tic_of);  // rare: each raises a fault
+    if (without) return decide_one_by_one(source, tic_of);  // rare: a request without options raises a fault
     for_each_member(ports.set, count, [&](u32 k, u64 set) __attribute__((always_inline)) {
       const u32 bit = lowest_bit(set), p = bit / kVcs;
       const auto tic = tic_of(ports.index[k]);

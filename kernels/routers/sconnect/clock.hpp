@@ -1,17 +1,18 @@
 #pragma once
-/// The distributed phase-locked loop (S-Connect, 2.5, 3.3), a step in each routing cycle. The far clock
-/// fills a receive FIFO and the local clock empties it, so its depth measures the phase difference. The average depth
-/// of the active channels pulls the oscillator, with a higher gain far from half full (the converter with two
-/// resistors). Time in routing cycles:
+/// The distributed phase-locked loop (S-Connect, 2.5, 3.3), with one step in each routing cycle. The far clock fills a
+/// receive FIFO and the local clock empties it, so the depth of the FIFO measures the phase difference. The average
+/// depth of the active channels pulls the oscillator, with a higher gain far from half full (the paper's converter with
+/// two resistors). Time in routing cycles:
 ///
 ///     t           a transmitter sends a word and with it its phase
 ///     t + delay   the receiver compares that phase with its own; phase(t + delay + 1) = phase(t + delay) + rate
 ///
 /// A full FIFO loses every further word, so the comparator stays at its limit until the far clock is the slower one. An
-/// empty FIFO repeats words. Both damage the slot that is being received.
+/// empty FIFO repeats words. A lost or repeated word damages the slot that is being received.
 ///
-/// TICs of one node or switch share an oscillator. Each sends the sum of its comparator outputs and the number of its
-/// active channels to the others. One cycle later all have all sums and advance their copies of the oscillator alike.
+/// TICs of one node or switch share an oscillator. Each TIC sends the sum of its comparator outputs and the number of
+/// its active channels to the others. One cycle later every TIC has all sums, and all advance their copies of the
+/// oscillator alike.
 #include "kernels/routers/sconnect/tic.hpp"
 #include "kernels/routers/sconnect/totals.hpp"
 
@@ -26,7 +27,7 @@ FLITLAB_HD constexpr i64 scaled(i64 gain, i64 y) {
   return gain * high + ((gain * low + (i64{1} << 31)) >> 32);
 }
 
-/// Returns a comparator's output for a FIFO whose depth is x from half full, 2^-32 rad.
+/// Returns a comparator's output for a FIFO whose depth differs from half full by x, both in 2^-32 rad.
 FLITLAB_HD constexpr i64 compared(const ClockTable& c, i64 x) {
   const i64 d = limited(x, c.range), size = d < 0 ? -d : d;
   const i64 output = size <= c.knee ? size : c.knee + (size - c.knee) * c.outer_gain / 256;
@@ -36,13 +37,14 @@ FLITLAB_HD constexpr i64 compared(const ClockTable& c, i64 x) {
 /// Encodes a phase as an inbox word that is never 0.
 FLITLAB_HD constexpr u64 inbox_word_of(u64 phase) { return 2 * phase + 1; }
 
-/// Returns a FIFO's depth: far phase (encoded) + offset - local phase. These wrap around; the depth is small against
-/// that.
+/// Returns a FIFO's depth from half full: far phase (encoded) + offset - local phase. Phases wrap around, but the depth
+/// is small, so the difference is right.
 FLITLAB_HD constexpr i64 depth_of(u64 inbox, u64 offset, u64 phase) {
   return static_cast<i64>(inbox - 1 + 2 * (offset - phase)) / 2;
 }
 
-/// Updates a FIFO with the far clock's phase. Returns the words that it loses (positive) or repeats (negative).
+/// Updates a FIFO with the far clock's phase. Returns the number of words that the FIFO loses (positive) or repeats
+/// (negative).
 FLITLAB_HD constexpr i64 receive_phase(const ClockTable& c, Fifo& fifo, u64 inbox, u64 phase) {
   if (fifo.stream == Stream::kStopped) {  // a restarted FIFO is half full
     fifo.offset -= static_cast<u64>(depth_of(inbox, fifo.offset, phase));
@@ -99,7 +101,8 @@ struct Clock {
       if (shares(p)) far_inbox(tic.link(p), tic.now + 1) = output;
   }
 
-  /// Sets the sum of the comparator outputs and the number of active channels. Returns the ports that slipped, as bits.
+  /// Sets the sum of the comparator outputs and the number of active channels. Returns the ports whose FIFO lost or
+  /// repeated words (slipped), as bits.
   FLITLAB_INLINE u8 compare() const {
     const auto& t = tic.v.t;
     u8 slipped = 0;

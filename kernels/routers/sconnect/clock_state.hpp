@@ -12,7 +12,7 @@ using i64 = std::int64_t;
 
 inline constexpr i64 kRadian = i64{1} << 32;
 
-/// An oscillator. The TICs of a node or switch share one; each keeps a copy of its state.
+/// An oscillator. The TICs of a node or switch share one; each TIC keeps a copy of the oscillator's state.
 struct ClockState {
   FLITLAB_MEMBERS(ClockState,
     (u64, phase, "2^-32 rad", "deviation from the nominal phase"),

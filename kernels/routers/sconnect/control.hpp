@@ -6,7 +6,7 @@
 
 namespace flitlab::sconnect {
 
-/// Instead of a queue: the message is dropped.
+/// Value in place of a queue number: the message is dropped.
 inline constexpr u32 kNowhere = kNone - 1;
 
 template <class V, int W>
@@ -15,14 +15,15 @@ struct ControlUnit {
 
   const Tics& tic;
 
-  /// Returns the priority of a reply: one above its request's, so that waiting requests do not block replies; at most
-  /// the highest.
+  /// Returns the priority of a reply: one above the priority of its request, so that waiting requests do not block
+  /// replies; at most the highest priority.
   FLITLAB_INLINE static u8 reply_priority(const Message& m) {
     return static_cast<u8>(m.priority + (m.priority + 1u < kPriorities));
   }
 
-  /// Returns the queue for a message; kNone: no buffer; kNowhere: it is dropped. Advances the source route of a control
-  /// message. Sets `here` if this TIC is to execute the message, which has become the reply.
+  /// Returns the queue for a message; kNone: no buffer; kNowhere: the message is dropped. Advances the source route of
+  /// a control message. If this TIC has to execute a request, the function turns the request into its reply and sets
+  /// `here`.
   FLITLAB_INLINE u32 next_queue_for(Message& m, u32 source, bool& here) const {
     here = false;
     return m.control ? next_queue_for_control(m, source, here) : tic.decide(m, source);
@@ -68,7 +69,8 @@ struct ControlUnit {
     return tic.decide(m, source);
   }
 
-  /// `next_queue_for` for control messages. A message without a path is dropped, without notice to its sender.
+  /// Does the work of next_queue_for() for control messages. A message without a path is dropped, without notice to its
+  /// sender.
   FLITLAB_HD inline u32 next_queue_for_control(Message& m, u32 source, bool& here) const {
     SourceRoute way = source_route_of(m);
     if (!is_reply(m)) {

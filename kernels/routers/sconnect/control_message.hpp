@@ -1,7 +1,7 @@
 #pragma once
 /// Formats of control messages (S-Connect, 3.4): operations, registers, source routes. The paper gives no formats;
-/// these are flitlab's. A message first follows the routing tables to an address, if it has one, then a source route,
-/// so that it reaches TICs without routing tables. The reply returns over the same channels.
+/// these are flitlab's. A message first follows the routing tables to its address, if it has one, and then its source
+/// route, so that it reaches TICs without routing tables. The reply returns over the same channels.
 #include "kernels/routers/sconnect/message.hpp"
 
 namespace flitlab::sconnect {

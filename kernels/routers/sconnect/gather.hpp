@@ -1,6 +1,6 @@
 #pragma once
-/// TICs that a CPU thread processes in bulk (bulk.hpp), and sets of those that have work at each port. TICs that
-/// software has changed, or that handle control messages, are processed one by one.
+/// TICs that a CPU thread processes together (bulk.hpp), and for each port the sets of these TICs that have work there.
+/// TICs that software has changed, or that handle control messages, are processed one by one.
 #include <array>
 #include <cstring>
 
@@ -10,11 +10,11 @@
 
 namespace flitlab::sconnect {
 
-/// Most TICs processed in bulk.
+/// Largest number of TICs that are processed together.
 inline constexpr u32 kTics = 64;
 
-/// State bytes of all TICs beyond which departing messages are prefetched and fewer TICs are processed in bulk, so that
-/// the cache keeps their state from one port to the next.
+/// Size of the state of all TICs, in bytes, above which a fabric is far: departing messages are prefetched, and only
+/// kFarTics TICs are processed together, so that the cache keeps their state from one port to the next.
 inline constexpr u64 kNear = u64{1} << 21;
 inline constexpr u32 kFarTics = 32;
 
@@ -31,23 +31,24 @@ inline constexpr std::array<u64, 256> kReciprocals = [] {
   return reciprocals;
 }();
 
-/// The TICs. `Phase` is TicPhase, whose functions for a single TIC handle everything else.
+/// The TICs that are processed together. `Phase` is TicPhase, whose functions for a single TIC handle all other TICs
+/// and all unusual situations.
 template <class V, class Phase>
 struct Gathered {
   static constexpr int W = V::width;
   using SingleTic = Tic<V, W>;
-  using List = u8[kTics + 1];  ///< indices into the bulk, with room for a discarded one
+  using List = u8[kTics + 1];  ///< numbers of gathered TICs, with room for one that is written and not kept
 
   const V& v;
   Cycle now;
   u32 n = 0;
   u32 index[kTics];
   Item<W> item[kTics];
-  const Link* links[kTics];      ///< [port]
-  const u16* slot_first[kTics];  ///< [port]
+  const Link* links[kTics];      ///< `[TIC][port]`
+  const u16* slot_first[kTics];  ///< `[TIC][port]`: see Table
   u64 arriving_bits[kTics];
-  // Sets of TICs as bits, [port].
-  u64 channels[kPorts], hosts[kPorts];  ///< the port leads to a TIC; to a host
+  // `[port]`: sets of TICs, as bits.
+  u64 channels[kPorts], hosts[kPorts];  ///< TICs whose port leads to a TIC; to a host
   u64 waits[kPorts];                    ///< a queue of the port is not empty
   u64 presents[kPorts];                 ///< a quad to the host is in transmission
   u64 offers[kPorts];                   ///< the host may have a message
@@ -56,7 +57,7 @@ struct Gathered {
   u64 special = 0;                      ///< TICs with a port that needed functions of a single TIC
   u16 slot_now[kPorts][kTics];          ///< this cycle's slot, index into TicFields::slot
   static constexpr u32 kShort = 16;
-  u8 now_modulo_of[kShort];  ///< [round] now % round, of short rounds
+  u8 now_modulo_of[kShort];  ///< `[round]`: now % round, for rounds below kShort
 
   FLITLAB_INLINE Gathered(const V& view, Cycle cycle) : v(view), now(cycle) {
     for (u32 round = 0; round < kShort; ++round) now_modulo_of[round] = static_cast<u8>(modulo_round(now, round));
@@ -101,7 +102,7 @@ struct Gathered {
     ++n;
   }
 
-  /// Gathers the TICs of a list, without those that must be processed one by one, which it processes now.
+  /// Gathers the TICs of a list. TICs that must be processed one by one are processed here and not gathered.
   FLITLAB_INLINE void gather(const u32* list, u32 size) {
     PortList<kTics / 2> coming[2];
     const bool far = is_far(v);
@@ -135,12 +136,13 @@ struct Gathered {
     return any;
   }
 
-  /// Returns whether a message is a control message, or can enter a queue ahead of others.
+  /// Returns whether a message is a control message, or can enter a queue ahead of other messages.
   FLITLAB_INLINE u32 needs_single_path(const Message& m) const {
     return m.control | (v.t.age == Age::kAll ? m.age : 0u);
   }
 
-  /// Gathers again, without TICs that need functions of a single TIC, and processes those.
+  /// Gathers the TICs of the list again. TICs that need the functions of a single TIC are processed here and not
+  /// gathered.
   void process_others_singly(const u32* list, u32 size) {
     n = 0;
     for (u32 i = 0; i < size; ++i) {
@@ -192,8 +194,8 @@ struct Gathered {
     for (u32 k = 0; k < create_count; ++k) Phase::create(tic(creating[k]));
   }
 
-  /// Classifies the work of all channels. Earlier ports of the cycle do not change it, except for the contents of the
-  /// port's queues.
+  /// Classifies the work of all channels. Work at earlier ports of the cycle changes the contents of a port's queues,
+  /// but not this classification.
   FLITLAB_INLINE void classify_channels() {
     PortBytesOf<kTics> gathered[kPorts];
     for (u32 i = 0; i < n; ++i) {
@@ -246,7 +248,8 @@ struct Gathered {
     for (; set; set &= set - 1) f(lowest_bit(set));
   }
 
-  /// Records that queue q is not empty, so that its port's turn, if it is still to come, serves it.
+  /// Records that queue q is not empty, so that its port serves the queue if the port's turn in this cycle is still to
+  /// come.
   FLITLAB_INLINE void note(u32 i, u32 q) { waits[q / kQueuesOfPort] |= u64{1} << i; }
   /// Updates the set of TICs with non-empty queues at every port.
   FLITLAB_INLINE void note_all(u32 i) {

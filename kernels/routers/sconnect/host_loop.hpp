@@ -1,7 +1,7 @@
 #pragma once
-/// A host's port in a closed loop (kernels/traffic/closed_loop.hpp). It accepts a request while its reply queue has
-/// room, and replies by itself. A reply may arrive at any port of the requesting host; the port that sent the request
-/// is notified in the next cycle.
+/// A host's port in a closed loop (kernels/traffic/closed_loop.hpp). The port accepts a request while its reply queue
+/// has room, and creates the reply by itself. A reply may arrive at any port of the requesting host; the port that sent
+/// the request is notified in the next cycle.
 #include "kernels/routers/sconnect/state.hpp"
 #include "kernels/traffic/closed_loop.hpp"
 
@@ -26,7 +26,7 @@ struct HostLoop {
   }
   FLITLAB_INLINE bool has_room() const { return control().replies < v.t.traffic.reply_queue; }
 
-  /// Returns the transaction of a request that has no reply yet.
+  /// Returns the number of the transaction of a request that has no reply yet.
   FLITLAB_HD u32 tag_of(u32 id) const {
     u32 tag = 0;
     while (tag + 1 < v.t.traffic.window && transaction(tag).id != id) ++tag;
@@ -43,8 +43,8 @@ struct HostLoop {
     }
   }
 
-  /// Ends the transactions whose replies arrived in the previous cycle. `sent(id)`: whether request id has been
-  /// injected.
+  /// Ends the transactions whose replies arrived in the previous cycle. `sent(id)` returns whether request `id` has
+  /// been injected.
   template <class Sent>
   FLITLAB_HD void end_transactions(TerminalControl& source, Cycle now, Sent sent) const {
     const u32 first = index & (0u - v.t.host_ports);

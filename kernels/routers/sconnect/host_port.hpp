@@ -1,7 +1,8 @@
 #pragma once
-/// A parallel port to a host (S-Connect, 3, 4.1). It transfers one message in each direction per routing cycle, in 5 of
-/// its 6 clocks. The host offers messages, highest priority first, until the TIC accepts one (valid, accept). It
-/// accepts a presented message unless it refuses the priority, or the message is a request and its reply queue is full.
+/// A parallel port to a host (S-Connect, 3, 4.1). The port transfers one message in each direction per routing cycle,
+/// in 5 of the 6 clocks. The host offers messages, highest priority first, until the TIC accepts one (signals valid and
+/// accept). The host accepts a message that the TIC presents, unless the host refuses the priority of the message, or
+/// the message is a request and the host's reply queue is full.
 #include "kernels/routers/sconnect/control.hpp"
 #include "kernels/routers/sconnect/host_queues.hpp"
 #include "kernels/routers/sconnect/totals.hpp"
@@ -26,12 +27,12 @@ struct HostPort {
   const Tic<V, W>& tic;
   u32 p;
   Port& port;
-  u32 index;  ///< terminal
+  u32 index;  ///< number of the terminal
   Item<W> terminal;
   TerminalControl& control;
   HostControl& host;
 
-  // Into the fabric.
+  // From the host into the fabric.
 
   FLITLAB_INLINE HostQueues<V, W> queues() const { return {tic.v, terminal, index, p, control, host}; }
   FLITLAB_INLINE void create() const { queues().create(tic.now); }
@@ -70,7 +71,8 @@ struct HostPort {
     if (held_up && tic.control.counting == kInjectionHeldUp) ++tic.control.counter;
   }
 
-  /// Injects the next message of queue n if the TIC has a buffer for it. Returns whether it has.
+  /// Injects the next message of the host's queue n if the TIC has a buffer for the message. Returns whether the
+  /// message was injected.
   FLITLAB_INLINE bool accept(u32 n) const {
     const u32 q = tic.decide(queues().offered(n), p);
     if (!may_enter(q)) return false;
@@ -100,7 +102,7 @@ struct HostPort {
     queues().remove(n);
   }
 
-  // Out of it.
+  // From the fabric to the host.
 
   /// Delivers a message to the host.
   FLITLAB_INLINE void deliver_to_host(const Message& m) const {
@@ -166,7 +168,7 @@ struct HostPort {
     port.parts = 1;
   }
 
-  /// Ends the transfer of a message to the host; a damaged one is dropped.
+  /// Ends the transfer of a message to the host; a damaged message is dropped.
   FLITLAB_INLINE void finish(u32 buffer) const {
     if (tic.state(buffer).flags & kBad) return tic.drop_void(buffer);
     deliver_to_host(tic.message(buffer));

@@ -1,7 +1,8 @@
 #pragma once
-/// Source queues of a host's port: one for each priority (S-Connect, 2.3, 3), or a single one. Packets are drawn, not
-/// stored: a queue is a cursor over the port's creations that points to the oldest unsent packet of its priority. In a
-/// closed loop these are requests; replies have another queue, which is offered first.
+/// Source queues of a host's port: one for each priority (S-Connect, 2.3, 3), or a single one. Packets are not stored,
+/// but computed from random draws when they are needed. A queue is therefore a cursor over the sequence of packets that
+/// the port creates, and points to the oldest unsent packet of the queue's priority. In a closed loop these packets are
+/// requests; replies have another queue, which is offered first.
 #include "kernels/common/bits.hpp"
 #include "kernels/routers/sconnect/host_loop.hpp"
 #include "kernels/routers/sconnect/state.hpp"
@@ -11,7 +12,8 @@
 
 namespace flitlab::sconnect {
 
-/// Returns the priority of a terminal's packet: that of quads, or drawn by the weights of the port.
+/// Returns the priority of a terminal's packet: for a quad the priority of quads, else a priority drawn by the weights
+/// of the port (host.priorities).
 FLITLAB_HD inline u32 packet_priority(const Table& t, const ReplicaRow& row, u32 p, u32 terminal, u32 id, u32 flits) {
   if (flits > 1) return t.quad_priority;
   const u32* below = t.priority_below[p - kSerial];
@@ -27,7 +29,7 @@ struct HostQueues {
   const V& v;
   Item<W> terminal;
   u32 index;
-  u32 p;  ///< port
+  u32 p;  ///< port of the TIC
   TerminalControl& control;
   HostControl& host;
 
@@ -39,7 +41,7 @@ struct HostQueues {
   }
   FLITLAB_INLINE HostLoop<V, W> loop() const { return {v, terminal, index}; }
 
-  /// Creates the due packets, and moves the cursors of empty queues to their first packets.
+  /// Creates the due packets, and moves the cursors of empty queues to their first new packets.
   FLITLAB_INLINE void create(Cycle now) const {
     if (is_trace()) {
       const u32 before = end();
@@ -54,8 +56,8 @@ struct HostQueues {
     }
   }
 
-  /// Returns the queues that have a message to offer, as bits: bit 0 for a single queue, bit kReplies for replies. A
-  /// call does not change the state of a host without messages, so callers may omit it.
+  /// Returns the queues that have a message to offer, as bits: bit 0 for a single queue, bit kReplies for replies. For
+  /// a host without messages, the call does not change the state, so callers may omit it.
   FLITLAB_INLINE u32 offers() const {
     const u32 replies = is_loop() ? draw_reply() : 0;
     if (control.sent == control.created) return replies;
@@ -162,7 +164,8 @@ struct HostQueues {
     seek(n);
   }
 
-  /// Advances the cursors of queues that were empty when `position` was the end of the creations.
+  /// Advances the cursors of the queues that were empty before new packets were created. `position`: end of the packet
+  /// sequence at that time, at which the cursors of empty queues are.
   FLITLAB_HD void settle(u32 position) const {
     for (u32 set = queues(); set; set &= set - 1)
       if (queue(lowest_bit(set)).oldest.index == position) seek(lowest_bit(set));
@@ -171,8 +174,8 @@ struct HostQueues {
   FLITLAB_INLINE bool is_trace() const { return v.t.mode == TrafficMode::kTrace; }
   FLITLAB_INLINE bool is_loop() const { return v.t.mode == TrafficMode::kRequestReply; }
 
-  // A packet's position in the order of creation is its number; of a trace, its index in the circular
-  // buffer.
+  // The position of a packet in the sequence is its number. With a trace, the position is the index in the circular
+  // buffer of created packets.
 
   /// Returns the position after the last created packet.
   FLITLAB_INLINE u32 end() const {
@@ -206,7 +209,7 @@ struct HostQueues {
       next_creation(v.t.traffic, *v.row, index, cursor);
   }
 
-  /// Advances a queue's cursor to the first packet of its priority.
+  /// Advances a queue's cursor to the next packet of the queue's priority, at the cursor or after it.
   FLITLAB_HD void seek(u32 priority) const {
     SourceCursor& cursor = queue(priority).oldest;
     while (cursor.index != end() && priority_of(packet(cursor.index, cursor.at)) != priority) step(cursor);

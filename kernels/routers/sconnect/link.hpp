@@ -10,7 +10,7 @@ inline constexpr u32 kPorts = 6;
 inline constexpr u32 kVcs = 2;
 inline constexpr u32 kPriorities = 4;
 inline constexpr u32 kClocks = 6;                  ///< clocks of a routing cycle
-inline constexpr u32 kMostTurn = 2 * kClocks - 2;  ///< largest turn of a port: port number + phase of its node
+inline constexpr u32 kMostTurn = 2 * kClocks - 2;  ///< largest turn of a port; turn: port number + phase of its node
 inline constexpr u32 kSlotBits = 96;               ///< bits of a serial slot: 80 of a message, 16 of CRC and handshake
 
 enum class LinkKind : u8 {
@@ -20,8 +20,8 @@ enum class LinkKind : u8 {
   kHost
 };
 
-/// Returns the number of virtual channels of a port: two of a serial channel; one of a host's port, which has no
-/// virtual channels (S-Connect, 3); `between_tics` of a parallel port between two TICs.
+/// Returns the number of virtual channels of a port. A serial channel has two. A host's port has no virtual channels
+/// (S-Connect, 3), which counts as one. A parallel port between two TICs has `between_tics`.
 FLITLAB_HD constexpr u32 vcs_of(LinkKind kind, u32 between_tics) {
   return kind == LinkKind::kNone       ? 0
          : kind == LinkKind::kSerial   ? kVcs
@@ -34,8 +34,8 @@ struct Link {
   u32 far = kNone;  ///< TIC, or terminal of the host
   u8 port = 0;      ///< port of the far TIC
   LinkKind kind = LinkKind::kNone;
-  u8 delay = 0;  ///< to the far end, routing cycles: cycle count there at arrival - count here at departure
-  u8 round = 0;  ///< slots per round = delay there + delay back + 2
+  u8 delay = 0;  ///< to the far end, routing cycles: cycle count there at arrival - cycle count here at departure
+  u8 round = 0;  ///< number of slots of the channel, and routing cycles until a slot is reused (round_of())
 
   bool operator==(const Link&) const = default;
 };

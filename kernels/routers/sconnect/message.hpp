@@ -28,8 +28,8 @@ struct alignas(16) Message {
 };
 static_assert(sizeof(Message) == 32);
 
-/// Returns whether a message in a queue stays ahead of one that enters it; both have the same priority. `tried` below
-/// kPorts marks a message that has returned to the router in this TIC.
+/// Returns whether a message in a queue stays ahead of a message that enters the queue; both have the same priority.
+/// `tried` below kPorts marks a message that has returned to the router in this TIC.
 FLITLAB_HD inline bool goes_before(Age age, const Message& waiting, const Message& entering) {
   const bool back = entering.tried < kPorts;
   if (age == Age::kAll) return back ? waiting.age > entering.age : waiting.age >= entering.age;

@@ -14,7 +14,8 @@ struct SconnectModelOf {
   template <class T>
   using With = SconnectModelOf<T>;
   using Fast = FastTables<sconnect::PlainTable>;
-  static constexpr bool all_in_bulk = true;  ///< mispredicted branches cost more than cache misses
+  /// The CPU engine uses bulk phases at any network size, because mispredicted branches cost more than cache misses.
+  static constexpr bool all_in_bulk = true;
   template <int W, bool Traced>
   using View = sconnect::View<W, Traced, Table>;
 

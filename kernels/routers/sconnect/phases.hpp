@@ -14,7 +14,7 @@ namespace flitlab::sconnect {
 
 struct TicPhase {
   static constexpr const char* name = "tic";
-  static constexpr bool listed = false;  ///< few TICs are idle, and a list of active ones costs registers
+  static constexpr bool listed = false;  ///< few TICs are idle, and a list of active TICs costs registers
 
   template <class V>
   FLITLAB_HD static u32 items(const V& v) {
@@ -40,7 +40,7 @@ struct TicPhase {
       if (tic.link(p).kind == LinkKind::kHost) host_port(tic, p, tic.link(p).far).create();
   }
 
-  /// Removes a message per cycle from the queues of a port that is switched off, so that it is routed again.
+  /// Removes a message per cycle from the queues of a port that is switched off, so that the message is routed again.
   template <class V, int W>
   FLITLAB_INLINE static void empty(const Tic<V, W>& tic, u32 p, Port& port) {
     const u32 waiting = static_cast<u32>(tic.control.waiting >> p * kQueuesOfPort & 0xFF);

@@ -29,7 +29,7 @@ inline constexpr u64 kEachByte = 0x0101010101010101;
 /// Returns the lowest bits of eight bytes as a byte; the other bits must be 0.
 FLITLAB_INLINE u64 lowest_bits(u64 bytes) { return bytes * 0x0102040810204080ull >> 56; }
 
-/// Returns bit number `bit` of each TIC's byte, as a set of TICs.
+/// Returns the set of TICs whose byte has bit number `bit` set.
 template <u32 kTics>
 FLITLAB_INLINE u64 set_of(const BytesOf<kTics>& bytes, u32 bit) {
   u64 set = 0;
@@ -47,8 +47,8 @@ FLITLAB_INLINE u64 set_of(const BytesOf<kTics>& bytes, u32 bit) {
   return set;
 }
 
-/// Sets of TICs by the work of their channel, in the order of processing; a TIC may be in several. TICs in `odd` need
-/// the functions of a single TIC.
+/// Sets of TICs by the work of their channel, in the order of processing; a TIC may be in several sets. TICs in `odd`
+/// need the functions of a single TIC.
 struct Work {
   u64 taken, failed;  ///< the slot's message has been accepted, or has failed
   u64 due;            ///< an acknowledgment is due
@@ -60,13 +60,13 @@ struct Work {
 template <u32 kTics>
 struct PortBytesOf {
   using Bytes = BytesOf<kTics>;
-  Bytes heard, reply;  ///< of Port
-  Bytes buffer, bits;  ///< of this cycle's Slot
+  Bytes heard, reply;  ///< members of Port
+  Bytes buffer, bits;  ///< members of this cycle's Slot
   Bytes arriving;      ///< protocol bits that arrive
   Bytes busy;          ///< 1: the port has a quad or damaged message in progress, or no channel
 
-  /// Returns the work of the first n TICs; `channels`: those with a channel at this port. Also sets `heard` and `reply`
-  /// of the ports that are not odd to the slots that arrive.
+  /// Returns the work of the first n TICs. `channels`: the TICs that have a channel at this port. Also updates `heard`
+  /// and `reply` from the slots that arrive, except for the ports in `odd`.
   FLITLAB_INLINE Work work(u32 n, u64 channels) {
     static_assert(kNoBuffer == 0xFF);
     constexpr u64 k1 = kEachByte;

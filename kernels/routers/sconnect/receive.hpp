@@ -1,6 +1,7 @@
 #pragma once
 /// The receiver of a channel (S-Connect, 3.1, 3.2). A message is stored, and can leave, before its CRC check ends with
-/// the routing cycle. If it is damaged, a late abort voids a copy that is leaving; otherwise the TIC drops the message.
+/// the routing cycle. If the message is damaged and is already leaving, the transmitter aborts it (late abort);
+/// otherwise the TIC drops it.
 #include "kernels/routers/sconnect/control.hpp"
 #include "kernels/routers/sconnect/totals.hpp"
 
@@ -25,7 +26,7 @@ struct Receiver {
     const u32 buffer = doubtful;
     if (buffer == kNoBuffer) return;
     doubtful = kNoBuffer;
-    if (!(tic.state(buffer).flags & kWaiting)) return;  // leaving: its transmitter aborts it
+    if (!(tic.state(buffer).flags & kWaiting)) return;  // the message is leaving: the transmitter aborts it
     tic.unlink(buffer);
     tic.release(buffer);
   }
@@ -87,14 +88,14 @@ struct Receiver {
     }
   }
 
-  /// Marks a quad as damaged; it is dropped in the next cycle.
+  /// Marks a quad as damaged; the quad is dropped in the next cycle.
   FLITLAB_INLINE void spoil(u32 buffer) const {
     if (buffer == kNoBuffer) return;
     tic.state(buffer).flags |= kBad;
     port.spoiled = static_cast<u8>(buffer);
   }
 
-  /// Processes the slot that arrives in this cycle; 0: none.
+  /// Processes the slot that arrives in this cycle. `bits`: the slot's protocol bits; 0: no slot arrives.
   FLITLAB_INLINE void work(u8 bits) const {
     resolve_doubt(port.doubtful);
     resolve_doubt(port.spoiled);

@@ -1,8 +1,8 @@
 #pragma once
 /// Entries of the routing table (S-Connect, 3.1): the ports and virtual channels that a message to a destination may
-/// take, bit 2 port + virtual channel. An entry is a mask of the 8 virtual channels of serial ports, or names parallel
-/// ports. It names two of these only if both lead to the host, which can receive two messages at once (3). A parallel
-/// port without virtual channels uses its even bit.
+/// take, as bits 2 * port + virtual channel. An entry is a mask of the 8 virtual channels of serial ports, or names
+/// parallel ports. An entry names two parallel ports only if both lead to the host, which can receive two messages at
+/// once (3). A parallel port without virtual channels uses its even bit.
 #include "kernels/routers/sconnect/link.hpp"
 
 namespace flitlab::sconnect {
@@ -14,17 +14,18 @@ inline constexpr Options kSerialOptions = 0xFF;
 
 FLITLAB_HD constexpr Options option(u32 port, u32 vc) { return 1u << (2 * port + vc); }
 
-/// Returns the options of an entry for a message that arrived on virtual channel `came_on`: after 1 it stays on 1 if
-/// the entry allows that. Injected messages count as arrived on 0.
+/// Returns the options of an entry for a message that arrived on virtual channel `came_on`: after virtual channel 1 the
+/// message stays on 1 if the entry allows that. Injected messages count as arrived on virtual channel 0.
 FLITLAB_HD constexpr Options allowed(Options entry, u32 came_on) {
   return came_on && (entry & kOnVc1) ? entry & kOnVc1 : entry;
 }
 
-/// Returns whether an entry has both virtual channels of serial ports and a parallel port; the paper's never do.
+/// Returns whether an entry has both virtual channels of serial ports and a parallel port; entries in the paper never
+/// have both.
 FLITLAB_HD constexpr bool is_mixed(Options entry) { return (entry & kSerialOptions) && (entry & ~kSerialOptions); }
 
-/// Returns the options that a TIC has: the virtual channels of each port. Tables hold no others, because a message in
-/// the queue of a missing channel would never leave it.
+/// Returns the options that a TIC has: the virtual channels of each port. Tables hold no other options, because a
+/// message in the queue of a missing channel would never leave it.
 template <class Table>
 FLITLAB_HD inline Options options_there(const Table& t, u32 tic) {
   Options there = 0;

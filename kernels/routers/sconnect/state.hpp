@@ -46,7 +46,7 @@ static_assert(sizeof(BufferState) == 4);
 inline constexpr u8 kWaiting = 4;  ///< the message is in its queue
 inline constexpr u8 kComing = 1;   ///< parts of the quad have not arrived yet
 inline constexpr u8 kBad = 2;      ///< the message arrived damaged
-inline constexpr u8 kApart = 8;    ///< a control message that counts for the control reservation, not for its queue's
+inline constexpr u8 kApart = 8;    ///< a control message that counts for the control reservation, not for the queue
 
 /// Registers and buffer bookkeeping of a TIC.
 struct TicControl {
@@ -121,7 +121,8 @@ struct HostControl {
 };
 static_assert(sizeof(HostControl) == 48);
 
-/// A host's source queue of one priority. Packets are drawn when needed, so a cursor represents a queue of any length.
+/// A host's source queue of one priority. Packets are computed when they are needed, so a cursor represents a queue of
+/// any length.
 struct HostQueue {
   FLITLAB_MEMBERS(HostQueue,
     (Message, offered, "", "next message to inject"),
@@ -148,7 +149,7 @@ struct HostFields {
     (ArrivedReply, heard, 2 * t.loops(), "", "[cycle modulo 2] closed loop: reply that arrived by this port"))
 };
 
-/// Fields of a host's port that follow those.
+/// Fields of a host's port that follow those of closed loops, traces and programs.
 struct MailboxFields {
   FLITLAB_FIELDS(MailboxFields,
     (Message, outbox, kMailbox, "", "[index] circular buffer of control messages to send"),
@@ -163,11 +164,11 @@ struct Table {
   u32 terminals = 0;  ///< host ports
   u32 nodes = 0;      ///< destinations
   u32 buffers = kMaxBuffers;
-  u32 slots = 0;                                           ///< slots of a TIC: sum of its ports' rounds, at most
-  u32 slot_mask = 0;                                       ///< inbox slots - 1; their number is a power of two
+  u32 slots = 0;                                           ///< largest number of slots of a TIC, over all ports
+  u32 slot_mask = 0;                                       ///< number of inbox slots, a power of two, minus 1
   u8 reserve[kPriorities] = {};                            ///< [priority] buffers reserved for each queue
   u8 control_buffers = 0;                                  ///< buffers reserved for control requests, and for replies
-  u8 host_buffers = 0;                                     ///< TICs accept hosts' messages while fewer are in use
+  u8 host_buffers = 0;                                     ///< host messages are accepted below this use
   u8 quad_priority = 0;                                    ///< priority of quads except replies
   u8 reply_priority = 0;                                   ///< priority of hosts' replies
   u8 host_ports = 1;                                       ///< terminals of a node, 1 or 2, consecutively numbered
@@ -181,7 +182,7 @@ struct Table {
   u8 mixed_entries = 0;                                    ///< 1: an entry may name serial and parallel ports
   u8 table_given = 1;                                      ///< 1: TICs start with tables and addresses
   ClockTable clock;
-  const Link* links = nullptr;         ///< [routers][kPorts]
+  const Link* links = nullptr;         ///< [routers][kPorts] far ends of the ports
   const u8* channels = nullptr;        ///< [routers] ports that lead to TICs, as bits
   const u8* hosts = nullptr;           ///< [routers] ports that lead to hosts, as bits
   const u16* slot_first = nullptr;     ///< [routers][kPorts] first of a port's slots
@@ -256,7 +257,7 @@ struct PlainTable : Table {
   explicit PlainTable(const Table& t)
       : Table(t), fields{t.fields}, terminal_fields{t.terminal_fields}, host_fields{t.host_fields} {}
 
-  /// Returns whether these constants describe a table; it compares the layout too.
+  /// Returns whether these constants, and the layout of the fields, match a table.
   static bool fits(const Table& t) {
     const auto same = [](const auto& field, const auto& constant) { return field == constant; };
     return t.buffers == buffers && t.slot_mask == slot_mask && t.hit_threshold == hit_threshold && !t.host_queues() &&

@@ -49,8 +49,8 @@ struct Tic {
     if (control.counting == kEventsOfPort * p + static_cast<u32>(event)) ++control.counter;
   }
 
-  // Buffers. The unused part of a queue's reservation is not available to others. A message counts for one reservation
-  // at most, so that its release returns a buffer to one reservation only.
+  // Buffers. The unused part of a queue's reservation is not available to other queues. A message counts for one
+  // reservation at most, so that its release returns a buffer to one reservation only.
 
   /// Returns the unused buffers of a queue's reservation.
   FLITLAB_INLINE u32 unused_reservation(u32 q) const {
@@ -58,14 +58,14 @@ struct Tic {
     return reservation > held ? reservation - held : 0;
   }
 
-  /// Returns the unused buffers of the reservation for control requests, or for replies. They let software reach TICs
-  /// of a full or deadlocked fabric when the reservations of the queues are used up.
+  /// Returns the unused buffers of the reservation for control requests, or for replies. These buffers let software
+  /// reach TICs of a full or deadlocked fabric when the reservations of the queues are used up.
   FLITLAB_INLINE u32 unused_control_reservation(const Message& m) const {
     const u32 held = control.held_control[is_reply(m)];
     return v.t.control_buffers > held ? v.t.control_buffers - held : 0;
   }
 
-  /// Returns whether a queue can accept a message without using buffers reserved for others.
+  /// Returns whether a queue can accept a message without using buffers that are reserved for other queues.
   FLITLAB_INLINE bool can_take(u32 q, const Message& m) const {
     const u32 own = unused_reservation(q);
     u32 taken = u32{control.used} + control.reserved + m.flits - (own < m.flits ? own : m.flits);
@@ -73,7 +73,8 @@ struct Tic {
     return taken <= v.t.buffers;
   }
 
-  /// Returns kApart if a message that enters a queue counts for the control reservation, 0 if for the queue's.
+  /// Returns kApart if a message that enters a queue counts for the control reservation, 0 if it counts for the queue's
+  /// reservation.
   FLITLAB_INLINE u8 apart(u32 q, const Message& m) const {
     return m.control && !unused_reservation(q) ? kApart : u8{0};
   }
@@ -91,8 +92,8 @@ struct Tic {
 
   FLITLAB_INLINE static bool is_single(const Message& m) { return m.flits == 1 && !m.control; }
 
-  /// Add or remove one buffer for a single data message. They do not check the port, because routing tables name
-  /// existing queues only.
+  /// Add one buffer to the counts, or remove one, for a single data message. These functions do not check the port,
+  /// because routing tables name existing queues only.
   FLITLAB_INLINE void hold_single(u32 q) const {
     control.reserved = static_cast<u8>(control.reserved - (control.held[q] < v.t.reserve[q % kQueuesOfPort / kVcs]));
     ++control.held[q];
@@ -113,7 +114,7 @@ struct Tic {
     control.free |= u64{1} << buffer;
   }
 
-  /// Frees the buffer of a damaged message that has left void, and clears the references to it.
+  /// Frees the buffer of a damaged message that has left its queue, and clears the references to the buffer.
   FLITLAB_INLINE void drop_void(u32 buffer) const {
     Port& source = port(state(buffer).source);
     if (source.doubtful == buffer) source.doubtful = kNoBuffer;
@@ -126,7 +127,8 @@ struct Tic {
 
   FLITLAB_INLINE static u32 queue_of(u32 p, u32 priority, u32 vc) { return p * kQueuesOfPort + priority * kVcs + vc; }
 
-  /// Returns how many messages of a queue stay ahead of an entering one. They are the first ones for every `Age`.
+  /// Returns how many messages of a queue stay ahead of an entering message. For every `Age` they are the first
+  /// messages of the queue.
   FLITLAB_INLINE u32 ahead(u32 q, const Message& m) const {
     const Queue& list = queue(q);
     if (m.tried >= kPorts && (v.t.age != Age::kAll || !m.age)) return list.messages;
@@ -194,7 +196,8 @@ struct Tic {
     state(buffer).flags &= static_cast<u8>(~kWaiting);
   }
 
-  /// Returns the messages ahead of an entering one at a port: all of higher priority, and those ahead of it in its own.
+  /// Returns the number of messages ahead of an entering message at a port: a quad in transmission, all messages of
+  /// higher priority, and those of its own priority that stay ahead.
   FLITLAB_INLINE u32 pending(u32 p, const Message& m) const {
     u32 sum = port(p).sending != kNoBuffer;
     u32 waiting = static_cast<u32>(control.waiting >> p * kQueuesOfPort & 0xFF) >> m.priority * kVcs;
@@ -207,8 +210,8 @@ struct Tic {
 
   // The routing decision.
 
-  /// Returns the options of a message's table entry. Prefers ports that are on, then ports other than the one last
-  /// tried.
+  /// Returns the options of a message's table entry. Prefers ports that are on, then ports other than the port that was
+  /// tried last.
   FLITLAB_INLINE Options options_of(const Message& m) const {
     const Options all = allowed(item.at(v.t.fields.table, m.node), m.vc);
     Options on = 0;
@@ -226,7 +229,8 @@ struct Tic {
   }
 
   /// Returns the queue for a message: at the permitted port with a buffer for it and the fewest messages ahead. Of
-  /// equal ports it takes the first whose turn follows that of port `source`, for the lowest latency. kNone: no buffer.
+  /// equal ports the choice is the first whose turn follows the turn of port `source`, for the lowest latency. kNone:
+  /// no buffer.
   FLITLAB_INLINE u32 decide(const Message& m, u32 source) const {
     const Options options = options_of(m);
     if (!options) miss(m, source);
@@ -245,7 +249,7 @@ struct Tic {
     return best;
   }
 
-  /// Returns the shorter of a port's permitted queues that have a buffer for a message; kNone: neither has.
+  /// Returns the shorter of a port's permitted queues that have a buffer for a message; kNone: neither queue has one.
   FLITLAB_INLINE u32 shorter_queue(u32 p, const Message& m, u32 vcs) const {
     const u32 q0 = queue_of(p, m.priority, 0), q1 = q0 + 1;
     const bool room0 = (vcs & 1) && can_take(q0, m), room1 = (vcs & 2) && can_take(q1, m);
@@ -264,7 +268,7 @@ struct Tic {
     return put(m, source, flags, q);
   }
 
-  /// The same for a message whose buffers have been counted.
+  /// Stores a message like store(), but the buffers of the message have already been counted. Returns the buffer.
   FLITLAB_INLINE u32 put(const Message& m, u32 source, u8 flags, u32 q) const {
     const u32 buffer = lowest_bit(control.free);
     control.free &= control.free - 1;
@@ -276,7 +280,7 @@ struct Tic {
 
   /// Routes a returned message again; it enters a queue at the position that its age gives it.
   FLITLAB_INLINE void route_again(u32 buffer, u32 p) const {
-    // A damaged message may have been removed from a queue before its CRC check ended: `empty` in phases.hpp.
+    // A damaged message may have been removed from a queue before its CRC check ended, by TicPhase::empty.
     u8& flags = state(buffer).flags;
     if (flags & kBad) return drop_void(buffer);
     const Message& m = message(buffer);

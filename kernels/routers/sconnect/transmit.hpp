@@ -20,7 +20,8 @@ struct Transmitter {
                        tic.v.t.slot_first[tic.index * kPorts + p] + (tic.now - back) % tic.link(p).round);
   }
 
-  /// Determines the outcome of the message sent one round ago, and releases or returns it.
+  /// Determines the outcome of the message sent one round ago. Releases the message's buffer, or returns the message to
+  /// the router.
   FLITLAB_INLINE Outcome settle_slot(Slot& s) const {
     const u32 buffer = s.buffer;
     const Outcome outcome = settle(s, port.heard);
@@ -50,7 +51,8 @@ struct Transmitter {
   /// Returns the port's non-empty queues, as bits.
   FLITLAB_INLINE u32 waiting() const { return static_cast<u32>(tic.control.waiting >> p * kQueuesOfPort & 0xFF); }
 
-  /// Returns which of the non-empty queues is served: of the highest priority; virtual channels alternate.
+  /// Returns the non-empty queue that is served. It has the highest priority of them; the virtual channels of a
+  /// priority alternate.
   FLITLAB_INLINE u32 next_queue(u32 waiting) const {
     const u32 priority = log2_floor(waiting) / kVcs, vcs = waiting >> priority * kVcs & 3;
     const u32 first = tic.control.next_vc >> p & 1, vc = first ^ (~vcs >> first & 1);
@@ -58,7 +60,7 @@ struct Transmitter {
     return tic.queue_of(p, priority, vc);
   }
 
-  /// Sends the first message of a queue. Returns its protocol bits.
+  /// Sends the first message of a queue. Returns the protocol bits to send.
   FLITLAB_INLINE u8 start(Slot& s, u32 q) const {
     const u32 buffer = tic.pop(q);
     const Message& m = tic.message(buffer);
@@ -66,7 +68,8 @@ struct Transmitter {
     send(buffer);
     const bool quad = m.flits > 1;
     const u8 bits = quad ? part_bits(s, 0) : single_bits(s);
-    // A damaged message is sent void. Its buffer is free at once, because it is never sent again.
+    // A damaged message is sent with an abort (kAbort). Its buffer is free at once, because the message is never sent
+    // again.
     if (!quad && tic.state(buffer).flags & kBad) {
       tic.drop_void(buffer);
       return bits | kAbort;
@@ -79,7 +82,7 @@ struct Transmitter {
     return bits;
   }
 
-  /// Sends the next part of a quad. Returns its protocol bits.
+  /// Sends the next part of a quad. Returns the protocol bits to send.
   FLITLAB_INLINE u8 send_next_part() const {
     Slot& first = slot(port.parts);
     const u8 bits = part_bits(first, port.parts);
@@ -93,7 +96,7 @@ struct Transmitter {
     return bits | kAbort;
   }
 
-  /// Writes a message to the far end's inbox; each part of a quad does.
+  /// Writes a message into the far end's inbox. A quad is written with each of its parts.
   FLITLAB_INLINE void send(u32 buffer) const {
     const Message& m = tic.message(buffer);
     const Link& link = tic.link(p);
@@ -120,7 +123,7 @@ struct Transmitter {
     return single_bits(s);
   }
 
-  /// Executes the port's turn.
+  /// Does the transmitter's work in the port's turn: settles the slot of this cycle and fills it again.
   FLITLAB_INLINE void work() const {
     Slot& s = slot();
     const Outcome outcome = settle_slot(s);

@@ -1,10 +1,11 @@
 #pragma once
-/// One cycle of the switch, in this order: outputs deliver messages that have ended and start their next message;
-/// terminals create messages; heads of input FIFOs move to outputs with room, the longest waiting first.
+/// One cycle of the switch, in this order: outputs deliver the messages whose service has ended and start their next
+/// messages; terminals create messages; heads of input FIFOs move to outputs with room, the longest waiting head first.
 ///
-/// The channel to an input brings one flit a cycle. If its head arrives in cycle a, a message of L flits can be
-/// switched in cycle a (buffer_pool), or in a + L, after it has been stored as a whole (crossbar). A message that gets
-/// an idle output in cycle m is delivered in cycle m + L; the output is free in that cycle. S-Connect, 2, Figure 1.
+/// The channel to an input brings one flit a cycle. If the head flit of a message of L flits arrives in cycle a, the
+/// message can be switched in cycle a (buffer_pool), or in a + L, after it has been stored as a whole (crossbar). A
+/// message that gets an idle output in cycle m is delivered in cycle m + L; the output is free in that cycle.
+/// S-Connect, 2, Figure 1.
 ///
 /// A move takes no time, so it changes source queues, inputs and outputs in the same cycle. Therefore the switch is one
 /// item, and only its phase accesses the terminals.
@@ -40,7 +41,8 @@ struct SwitchCycle {
     if (--out.held) out.done = now + message(o, out.first).flits;
   }
 
-  /// Returns the set of ports for which `is(port)` holds. No branch: the ports are unpredictable.
+  /// Returns the set of ports for which `is(port)` holds. It has no branch, because which ports these are cannot be
+  /// predicted.
   template <class Is>
   FLITLAB_INLINE u64 ports_where(Is&& is) const {
     u64 set = 0;
@@ -116,7 +118,8 @@ struct SwitchCycle {
     in.output = kNone;
   }
 
-  /// Makes the message behind a moved one the head. It can move in a later cycle at the earliest.
+  /// Makes the message behind a moved message the head of its input FIFO. The new head can move in a later cycle at the
+  /// earliest.
   FLITLAB_INLINE void load_next(u32 i) const {
     remove_oldest(v, v.terminals[i], i, terminal(i));
     if (has_message(i)) load(i);
@@ -124,7 +127,7 @@ struct SwitchCycle {
 
   FLITLAB_INLINE u32 draw(u32 i) const { return philox(v.row->seed, sw::stream::kTie, i, now).word[0]; }
 
-  /// Returns the input of a nonempty set that has waited longest; random draws break ties.
+  /// Returns the member of a nonempty set of inputs whose head has waited longest; random draws break ties.
   FLITLAB_INLINE u32 longest_waiting(u64 set) const {
     if (!(set & (set - 1))) return lowest_bit(set);
     Cycle first = kNever;
@@ -165,7 +168,7 @@ struct SwitchCycle {
 
   /// Returns the first later cycle in which the state can change; 0: unknown.
   FLITLAB_INLINE Cycle next_event() const {
-    if (v.t.mode == TrafficMode::kTrace) return 0;  // the host may add lines in every cycle
+    if (v.t.mode == TrafficMode::kTrace) return 0;  // the host may add trace entries in every cycle
     Cycle soonest = kNever;  // cycles after the next one; past cycles wrap around to large values
     const auto at = [&](Cycle cycle, bool counts) {
       const Cycle ahead = (cycle - now - 1) | (u32{counts} - 1);
@@ -197,7 +200,7 @@ struct SwitchPhase {
   FLITLAB_HD static u32 items(const V& v) {
     return v.t.routers;
   }
-  /// There is no `due`, because a list of one item would save nothing.
+  /// The phase has no `due`, because the switch is its only item.
   template <class V>
   FLITLAB_INLINE static void run(const V& v, u32 index, Cycle now) {
     const auto node = v.routers[index];

@@ -1,7 +1,8 @@
 #pragma once
-/// The central arbiter (paper, section 7). Every interface selects one VC that requests outputs: a deterministic VC
-/// and, if it may adapt, an adaptive one. Output VCs choose among their requesters, then each output port chooses the
-/// output VC that sends. An interface that wins both of its requests takes the adaptive one.
+/// The central arbiter (paper, section 7). Every interface (input port) selects one of its VCs. The packet in front of
+/// that VC requests a deterministic output VC and, if it may adapt, an adaptive one. Output VCs choose among their
+/// requesters; then each output port chooses the output VC that sends. An interface that wins both of its requests
+/// takes the adaptive output VC.
 #include "kernels/routers/t3e/receive.hpp"
 #include "kernels/traffic/injection.hpp"
 
@@ -13,10 +14,10 @@ struct Bids {
   u8 vc[kPorts];                ///< [input port] VC with the right to request
   u8 won[kPorts];               ///< [input port] output ports won (bits)
   u8 sender[kPorts];            ///< [output port] output VC that sends
-  u8 adaptive[kDirections][4];  ///< [output port][adaptive VC] input ports that request it (bits)
+  u8 adaptive[kDirections][4];  ///< [output port][adaptive VC] input ports that request the VC (bits)
 };
 
-/// Drops one flit of a stopped packet. The packet is counted as lost with its tail.
+/// Drops one flit of a stopped packet. The packet is counted as lost when its tail is dropped.
 template <class V, int W>
 FLITLAB_INLINE void drop_flit(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 port, u32 vc,
                               InputVc& in, Cycle now) {
@@ -36,7 +37,8 @@ FLITLAB_INLINE void drop_flit(const V& v, const Item<W>& router, RouterControl& 
 
 /// Returns the VCs of an interface that may get the right to request, for a router with slow I/O ports. A packet for
 /// the I/O port gets the right only while the port is open, and VCs that own an output VC of that port come first.
-/// Otherwise such VCs could have their turns only in the clocks in which the port is closed.
+/// Otherwise the round-robin order could serve such VCs only in clocks in which the port is closed. `closed`: closed
+/// ports (bits).
 template <class V, int W>
 FLITLAB_INLINE u32 eligible_beside_slow_io(const V& v, const Item<W>& router, u32 port, u32 set, u32 closed) {
   u32 bound = 0, owners = 0;
@@ -51,8 +53,8 @@ FLITLAB_INLINE u32 eligible_beside_slow_io(const V& v, const Item<W>& router, u3
   return owners ? owners : set;
 }
 
-/// Returns the VC of an interface that requests: the one that has the right already, else the next one in `set`, the
-/// VCs with flits.
+/// Returns the VC of an interface that requests outputs: the VC that already has the right to request, else the next VC
+/// of `set` in round-robin order. `set`: VCs with flits.
 FLITLAB_INLINE u32 select_requester(PortState& port, u32 set) {
   const u32 requester = port.asking, next = first_at_or_after(set, port.pick), pick = port.pick;
   const bool free = requester == kNoVc;
@@ -62,7 +64,7 @@ FLITLAB_INLINE u32 select_requester(PortState& port, u32 set) {
   return vc;
 }
 
-/// Records the request of a packet, no flit of which has left, for its deterministic output VC.
+/// Records the request of a packet for its deterministic output VC. No flit of the packet has left yet.
 template <class V, int W>
 FLITLAB_INLINE void request_deterministic(const V& v, const Item<W>& router, RouterControl& control, u32 input_bit,
                                           const InputVc& in) {
@@ -75,8 +77,8 @@ FLITLAB_INLINE void request_deterministic(const V& v, const Item<W>& router, Rou
 /// Returns whether the packet also requests an adaptive VC.
 FLITLAB_INLINE bool may_adapt(const InputVc& in) { return (in.wish != 0) & (in.adaptive_port == kNoVc); }
 
-/// Requests an adaptive VC with room for the whole packet. Returns the bit_of() that output VC if this is its first
-/// request in this clock, else kNone.
+/// Requests an adaptive VC with room for the whole packet. Returns bit_of() of the output VC if this is the first
+/// request for it in this clock, else kNone.
 template <class V, int W>
 FLITLAB_INLINE u32 request_adaptive(const V& v, const Item<W>& router, u32 port, const InputVc& in, Bids& bids) {
   const u32 flits = in.left;  // no flit has left yet
@@ -101,7 +103,7 @@ FLITLAB_INLINE u32 request_adaptive(const V& v, const Item<W>& router, u32 port,
   return first ? bit_of(best_port, vc) : kNone;
 }
 
-/// Grants a deterministic output VC to one of all pending requesters, round robin.
+/// Grants a deterministic output VC to one of its requesters, including those of earlier clocks, in round-robin order.
 template <class V, int W>
 FLITLAB_INLINE void grant(const V& v, const Item<W>& router, u32 bit) {
   OutputVc& out = output_vc(v, router, bit / 8, bit % 8);
@@ -111,7 +113,7 @@ FLITLAB_INLINE void grant(const V& v, const Item<W>& router, u32 bit) {
   out.asked_by &= ~(u64{1} << winner);
 }
 
-/// Grants an adaptive output VC to one of this clock's requesters, round robin.
+/// Grants an adaptive output VC to one of its requesters of this clock, in round-robin order.
 template <class V, int W>
 FLITLAB_INLINE void grant_adaptive(const V& v, const Item<W>& router, u32 bit, const Bids& bids) {
   const u32 port = bit / 8, vc = bit % 8;
@@ -124,8 +126,8 @@ FLITLAB_INLINE void grant_adaptive(const V& v, const Item<W>& router, u32 bit, c
   in.adaptive_vc = static_cast<u8>(vc);
 }
 
-/// Enters the output VCs of this input VC that can send as competitors for their ports. A deterministic VC needs a
-/// credit. If the packet has no such VC, the input port passes on the right to request.
+/// Lets the output VCs that an input VC has won compete for their output ports. A deterministic output VC competes only
+/// with a credit and at an open port. If no output VC competes, the input port passes on the right to request.
 template <class V, int W>
 FLITLAB_INLINE void compete(const V& v, const Item<W>& router, u32 port, u32 vc, u32 closed, Bids& bids) {
   const InputVc& in = input_vc(v, router, port, vc);
@@ -139,8 +141,8 @@ FLITLAB_INLINE void compete(const V& v, const Item<W>& router, u32 port, u32 vc,
   state.asking = vc_if(sends | adaptive, vc);
 }
 
-/// Chooses the output VC that an output port sends from: the one that holds the port, else the next in round-robin
-/// order. Adaptive VCs come last unless their packet has begun. Returns the input port of the winner.
+/// Chooses the output VC that an output port sends from: the VC that holds the port, else the next VC in round-robin
+/// order. An adaptive VC comes last if no flit of its packet has left yet. Returns the input port of the winner.
 template <class V, int W>
 FLITLAB_INLINE u32 choose_sender(const V& v, const Item<W>& router, u32 port, Bids& bids) {
   const PortState& state = router.at(v.t.router_fields.port, port);
@@ -167,14 +169,14 @@ FLITLAB_INLINE bool holds_output(const V& v, const Item<W>& router, const InputV
          (output_vc(v, router, in.out_port, in.out_vc).credits != 0);
 }
 
-/// Returns the output port that a winner takes: the adaptive one if it has won both.
+/// Returns the output port that a winning input port takes: if it has won two, the port of the adaptive VC.
 FLITLAB_INLINE u32 output_taken(const InputVc& in, u32 won) {
   return select((won & (won - 1)) != 0, in.adaptive_port, lowest_bit(won));
 }
 
-/// Returns whether an input VC without flits has one in the next clock: one that arrives from the PE then, or one from
-/// a link that has waited long enough by then. The inbox of the next clock is complete already, because check_t3e and
-/// the parameters' ranges exclude delays of one clock.
+/// Returns whether an input VC without flits will have a flit that may move in the next clock: a flit that arrives from
+/// the PE in that clock, or a flit from a link whose waiting time has passed by then. The inbox of the next clock is
+/// already complete, because check_t3e and the parameters' ranges exclude delays of one clock.
 template <class V, int W>
 FLITLAB_INLINE bool has_flit_next(const V& v, const Item<W>& router, u32 port, u32 vc, Cycle now) {
   const Cycle arrival = now + 1 - (is_terminal_port(port) ? 0 : v.t.wait);
@@ -187,7 +189,7 @@ FLITLAB_INLINE bool has_credit_next(const V& v, const Item<W>& router, u32 port,
   return byte_of_port(router.at(v.t.router_fields.credit_mail, (now + 1) & v.t.slot_mask), port) == vc + 1;
 }
 
-/// Cancels the other request of a packet whose head leaves by output VC (out_port, out_vc).
+/// Cancels the other of a packet's two requests when its head leaves by output VC (out_port, out_vc).
 template <class V, int W>
 FLITLAB_INLINE void cancel_other_request(const V& v, const Item<W>& router, RouterControl& control, u32 input_bit,
                                          InputVc& in, u32 out_port, u32 out_vc) {
@@ -216,7 +218,8 @@ FLITLAB_INLINE void update_rights(const V& v, const Item<W>& router, RouterContr
   const bool continues = !tail & !slow & more & room;
   out_state.pick_out = static_cast<u8>(out_vc + 1);
   out_state.sending = vc_if(continues, out_vc);
-  // Otherwise the packet has ended, has a bubble or is blocked; a slow I/O port counts as a bubble.
+  // If the packet does not continue, it has ended, its next flit is missing (a bubble), or it is blocked. A slow I/O
+  // port has the effect of a bubble.
   state.asking = vc_if(continues, vc);
 }
 

@@ -15,7 +15,7 @@ struct AuditRouter {
     return v.t.routers;
   }
 
-  /// Checks the channels that enter this router and those from it to its PE and I/O device.
+  /// Checks the channels that enter this router and the channels from it to its PE and I/O device.
   template <class V>
   FLITLAB_HD static void run(const V& v, u32 index, Cycle) {
     const auto& t = v.t;
@@ -80,7 +80,7 @@ struct AuditRouter {
       const Peer peer = t.peers[index * kPorts + port];
       if (peer.item == kNone) continue;
       const auto terminal = v.terminals[peer.item];
-      packets += terminal.at(t.terminal_fields.control).lane.left != 0;  // its tail has not been sent
+      packets += terminal.at(t.terminal_fields.control).lane.left != 0;  // the tail of the packet has not been sent
       if (t.mode == TrafficMode::kRequestReply) packets += terminal.at(t.terminal_fields.loop).lane.left != 0;
     }
     count(*v.shard, Total::kAuditedFlits, flits);

@@ -1,8 +1,9 @@
 #pragma once
-/// Barriers and eurekas (paper, section 6). A router combines the messages of its children in the unit's tree and sends
-/// the result to its parent; the root's answer goes down the tree. A barrier packet is one flit, goes before all others
-/// and is always accepted: it only changes the unit's register, which stores the messages still to be sent. Barrier
-/// packets therefore need no buffers and cannot block.
+/// Barriers and eurekas (paper, section 6). A barrier unit is a virtual network: a spanning tree of the routers. A
+/// router combines the messages of its children in a unit's tree and sends the result to its parent; the root's answer
+/// goes down the tree. A barrier packet is one flit, goes before normal packets and is always accepted: it only changes
+/// the register of its unit, which stores the messages still to be sent. Barrier packets therefore need no buffers and
+/// cannot block.
 #include "kernels/common/counters.hpp"
 #include "kernels/common/inbox.hpp"
 #include "kernels/common/philox.hpp"
@@ -43,8 +44,9 @@ FLITLAB_HD inline void take_message(BarrierRegister& r, BarrierMessage message, 
 }
 
 /// Removes the oldest message for a port from a register. Returns false if there is no message. To the parent a eureka
-/// is older than a join, because a PE joins after it has signalled. A child gets at most a eureka, the round's
-/// completion and the next round's eureka: the next completion needs a join that the child sends after this completion.
+/// is older than a join, because a PE joins after it has signalled. At most three messages wait for a child: a eureka,
+/// the completion of the round and the eureka of the next round. The next completion needs a join, which the child
+/// sends only after this completion.
 FLITLAB_HD inline bool next_message(BarrierRegister& r, u32 port, BarrierMessage& message) {
   const u8 bit = static_cast<u8>(1u << port);
   if (r.parent == port && r.send_eureka) {
@@ -72,8 +74,8 @@ FLITLAB_HD inline bool has_messages(const BarrierRegister& r) {
 }
 
 /// Processes the barrier packets of this clock: the arrivals, then one packet for every port for which a unit has a
-/// message. `busy`: output ports that special packets have taken (bits). Returns these and the ports that barrier
-/// packets take.
+/// message. `busy`: output ports that special packets have taken (bits). Returns the ports in `busy` and the ports that
+/// barrier packets take.
 template <class V, int W>
 FLITLAB_INLINE u32 pass_barriers(const V& v, const Item<W>& router, u32 index, u32 busy, Cycle now) {
   const auto& t = v.t;
@@ -91,7 +93,7 @@ FLITLAB_INLINE u32 pass_barriers(const V& v, const Item<W>& router, u32 index, u
   constexpr u64 kNodeByte = u64{0xFF} << (8 * kNodePort);
   take(router.at(t.barrier_fields.mail, now & t.slot_mask), kNodeByte);
   take(router.at(t.barrier_fields.mail, (now - t.barrier_wait) & t.slot_mask), ~kNodeByte);
-  for (u32 left = pending; left;) {  // units take turns
+  for (u32 left = pending; left;) {  // each clock begins with another unit
     const u32 unit = first_at_or_after(left, now % kBarrierUnits);
     left &= ~(1u << unit);
     BarrierRegister& r = router.at(t.barrier_fields.registers, unit);
@@ -99,7 +101,7 @@ FLITLAB_INLINE u32 pass_barriers(const V& v, const Item<W>& router, u32 index, u
       BarrierMessage message;
       if ((busy >> port & 1) || !next_message(r, port, message)) continue;
       busy |= 1u << port;
-      if (!link_works(t, index, port, now)) continue;  // lost
+      if (!link_works(t, index, port, now)) continue;  // the packet is lost
       const u8 packet = barrier_byte(message, unit);
       const Peer& peer = t.peers[index * kPorts + port];
       if (port == kNodePort)
@@ -112,8 +114,8 @@ FLITLAB_INLINE u32 pass_barriers(const V& v, const Item<W>& router, u32 index, u
   return busy;
 }
 
-/// Returns the cycle of a PE's next action on a unit, uniformly 0 to twice the mean after its last action or
-/// notification at `now`.
+/// Returns the cycle of a PE's next action on a unit; kNever if PEs act only by hand. The time from `now`, the PE's
+/// last action or notification, is uniformly distributed from 0 to twice the mean (barrier.work).
 template <class V>
 FLITLAB_INLINE Cycle next_action(const V& v, u32 index, u32 unit, u32 round, Cycle now) {
   if (v.t.barrier_program == BarrierProgram::kByHand) return kNever;
@@ -122,7 +124,7 @@ FLITLAB_INLINE Cycle next_action(const V& v, u32 index, u32 unit, u32 round, Cyc
   return now + below(r.word[0], 2 * v.t.barrier_work + 1);
 }
 
-/// Barrier units at a PE: their states, and the program that joins (in eureka mode: signals) repeatedly.
+/// Barrier units at a PE: their states, and the program that repeatedly joins barriers, in eureka mode after a eureka.
 struct BarrierPhase {
   static constexpr const char* name = "barrier";
 
@@ -165,7 +167,8 @@ struct BarrierPhase {
   }
 
  private:
-  /// Performs OP_BAR, or OP_EUR_B at the PE drawn for the round; in eureka mode the other PEs wait for its eureka.
+  /// Joins the barrier (OP_BAR). In eureka mode the PE that is drawn for the round also signals a eureka (OP_EUR_B);
+  /// the other PEs wait for this eureka before they join.
   template <class V>
   FLITLAB_INLINE static void act(const V& v, BarrierUnit& unit, u32 index, u32 number, Cycle now) {
     if (v.t.barrier_program == BarrierProgram::kEureka && unit.state == BarrierState::kBar) {

@@ -1,6 +1,6 @@
 #pragma once
-/// State of the virtual barrier and eureka networks (paper, section 6): a register per unit in every router, and the
-/// unit itself at every PE.
+/// State of the virtual barrier and eureka networks (paper, section 6). Each unit has a register in every router, and a
+/// state at every PE.
 #include "kernels/common/fields.hpp"
 #include "kernels/common/layout.hpp"
 #include "kernels/common/types.hpp"
@@ -10,11 +10,12 @@ namespace flitlab::t3e {
 
 inline constexpr u32 kBarrierUnits = 32;
 
-/// Message of a one-flit barrier packet. In an inbox it is the byte 0x80 | message << 5 | unit.
+/// Message of a one-flit barrier packet, up or down the tree of a unit. In an inbox it is the byte 0x80 | message << 5
+/// | unit.
 enum class BarrierMessage : u8 {
   kJoin,    ///< up: all PEs below have joined the barrier
   kEureka,  ///< up: a PE below has signalled a eureka
-  kDone,    ///< down: all have joined
+  kDone,    ///< down: all PEs have joined the barrier
   kFound    ///< down: a PE has signalled a eureka
 };
 inline constexpr u8 kBarrierMark = 0x80;

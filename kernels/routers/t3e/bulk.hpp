@@ -1,8 +1,8 @@
 #pragma once
-/// One clock of many routers in bulk, for one CPU thread: one step of all routers before the next step of any. Lists
-/// are made without branches (kernels/routers/vc/bulk.hpp gives the reason). The steps equal a single router's
-/// (phases.hpp). Within a step, work on one port or packet does not affect work on another, so the order does not
-/// change results.
+/// One clock of many routers in bulk, for one CPU thread: each step runs for all routers before the next step begins.
+/// Lists are made without branches (kernels/routers/vc/bulk.hpp gives the reason). The steps have the same results as
+/// those of a single router (phases.hpp). Within a step, work on one port or packet does not affect work on another, so
+/// the order does not change results.
 #include <cstring>
 
 #include "kernels/common/members.hpp"
@@ -11,7 +11,8 @@
 
 namespace flitlab::t3e {
 
-/// Routers visited in bulk: the state that a clock touches in them should fit a first-level cache.
+/// Largest number of routers that are visited together. The state that a clock touches in them should fit a first-level
+/// cache.
 inline constexpr u32 kBulkRouters = 32;
 
 template <class V>
@@ -19,19 +20,20 @@ struct BulkStep {
   static constexpr int W = V::width;
   static constexpr u32 kList = kBulkRouters * kPorts + 1;  ///< one entry per port, and one that is written but not kept
 
-  /// An input or output VC of a router: index of the router in `router` << 8 | bit_of.
+  /// An input or output VC of a router: index of the router in `router` << 8 | bit_of(port, VC).
   using Channel = u32;
-  /// A flit's move from an input to an output VC: router << 16 | bit_of << 8 | bit_of.
+  /// A flit's move from an input VC to an output VC: index of the router in `router` << 16 | bit_of(input port, input
+  /// VC) << 8 | bit_of(output port, output VC).
   using Move = u32;
 
   const V& v;
-  const u32* index;  ///< [n] numbers of the routers
+  const u32* index;  ///< `[n]`: numbers of the routers
   u32 n;
   Cycle now;
   BulkOutbox<V> outbox;
   Item<W> router[kBulkRouters];
   u64 busy[kBulkRouters];       ///< output ports taken in this clock: bit 7 of the port's byte
-  u32 awake[kBulkRouters + 1];  ///< routers with flits that may move
+  u32 awake[kBulkRouters + 1];  ///< indices of the routers with flits that may move
   u32 awake_count = 0;
   Channel fronts[kList];
   u32 front_count = 0;
@@ -52,7 +54,7 @@ struct BulkStep {
   using Bytes = PortBytes<kBulkRouters>;
   using Rare = RareBytes<kBulkRouters>;
 
-  /// Appends an input VC to `fronts` if `if_so`: a packet has become its front packet.
+  /// Appends input VC `c` to `fronts` if `if_so` is true: the VC has a new front packet, which is still to be routed.
   FLITLAB_INLINE void note_front(bool if_so, Channel c) {
     fronts[front_count] = c;
     __builtin_prefetch(&front_packet(v, router[c >> 8], c >> 3 & 7, c & 7, input(c)));
@@ -108,7 +110,8 @@ struct BulkStep {
     start_fronts();
   }
 
-  /// Passes barrier packets and marks the output ports that special and barrier packets take: they go first.
+  /// Passes barrier packets and marks the output ports that special and barrier packets take, because these packets go
+  /// before normal ones.
   FLITLAB_INLINE void take_ports_of_priority_packets() {
     for (u32 i = 0; i < n; ++i) {
       u32 taken = v.t.special ? router[i].at(v.t.special_fields.busy) : 0;
@@ -123,14 +126,14 @@ struct BulkStep {
     return has_priority_packets() && (busy[router_index] >> (out_port * 8 + 7) & 1);
   }
 
-  /// Returns the requested output ports, as bit 7 of their bytes.
+  /// Returns the set of requested output ports: bit 7 of byte p is set if output port p is requested.
   FLITLAB_INLINE static u64 outputs_of(const Bids& bids) {
     u64 word;
     std::memcpy(&word, bids.output, sizeof word);
     return bytes_present(word);
   }
 
-  /// Returns the number of members of a set in bits 7 of bytes.
+  /// Returns the number of bytes of `set` whose bit 7 is set; all other bits of `set` are 0.
   FLITLAB_INLINE static u32 bytes_in(u64 set) { return static_cast<u32>((set >> 7) * 0x0101010101010101ull >> 56); }
 
   /// Flits that arrive at routers with empty buffers: each takes the short-circuit path or enters its buffer.
@@ -176,7 +179,7 @@ struct BulkStep {
     }
   }
 
-  /// Sends the flits of `moves`, of which `heads` are heads. Calls `sent(move, in, tail)` after each flit and
+  /// Sends the flits of `moves`. `heads`: the moves of head flits. Calls `sent(move, in, tail)` after each flit and
   /// `starts(move, in)` before a head's descriptor is sent.
   template <class Sent, class Starts>
   FLITLAB_INLINE void send(const Move* moves, u32 move_count, const Move* heads, u32 head_count, Sent&& sent,
@@ -230,7 +233,7 @@ struct BulkStep {
     }
     ready.for_each([&](u32 router_index, u32 port, u32) __attribute__((always_inline)) {
       const u32 requester = router[router_index].at(t.router_fields.port, port).asking, vc = requester % kMaxVcs;
-      const InputVc& in = input(router_index, port, vc);  // of an arbitrary VC if no VC has the right to request
+      const InputVc& in = input(router_index, port, vc);  // an arbitrary VC if no VC has the right to request
       // A VC that holds its output port has no competitor.
       const bool holds =
           (requester != kNoVc) & holds_output(v, router[router_index], in) & !is_taken(router_index, in.out_port);
@@ -305,8 +308,8 @@ struct BulkStep {
     outputs.for_each([&](u32 router_index, u32 out_port, u32) __attribute__((always_inline)) {
       const u32 port = choose_sender(v, router[router_index], out_port, bids[router_index]);
       winners[winner_count] = router_index << 8 | bit_of(port, bids[router_index].vc[port]);
-      winner_count +=
-          !(bids[router_index].won[port] & (bids[router_index].won[port] - 1u));  // counted at its first win
+      // An input port that wins twice is listed at its first win.
+      winner_count += !(bids[router_index].won[port] & (bids[router_index].won[port] - 1u));
     });
     for (u32 i = 0; i < winner_count; ++i) {
       const Channel c = winners[i];

@@ -18,7 +18,8 @@ struct T3eModelOf {
   template <class T>
   using With = T3eModelOf<T>;
   using Fast = FastTables<t3e::PublishedTable>;
-  static constexpr bool all_in_bulk = true;  ///< a router does much work per cache line
+  /// The CPU engine uses bulk phases at any network size, because a router does much work per cache line.
+  static constexpr bool all_in_bulk = true;
   template <int W, bool Traced>
   using View = t3e::View<W, Traced, Table>;
 

@@ -23,8 +23,8 @@ FLITLAB_INLINE Packet& front_packet(const V& v, const Item<W>& router, u32 port,
   return router.at(v.t.router_fields.ring, descriptor_start(v.t, port, vc) + in.first);
 }
 
-/// Returns whether a packet that arrived at `port` is stopped: its choice forbids it to continue, it arrived over a
-/// broken link, or its tables lead it to an open link.
+/// Returns whether a packet that arrived at `port` is stopped: its routing choice forbids it to continue, it arrived
+/// over a broken link, or its route leads to a port without a link.
 template <class V>
 FLITLAB_INLINE bool is_stopped(const V& v, u32 index, u32 port, const Choice& choice, Cycle now) {
   return choice.stopped || v.t.peers[index * kPorts + choice.port].item == kNone || !link_works(v.t, index, port, now);
@@ -63,7 +63,7 @@ FLITLAB_INLINE Out outbox_of(const V& v, Cycle now) {
   return Out(v, descriptor_start(v.t, 1, 0), now);
 }
 
-/// Frees an output VC; pending requesters compete for it again.
+/// Frees an output VC. If the VC has requesters, they compete for it again.
 FLITLAB_INLINE void release(RouterControl& control, OutputVc& out, u32 port, u32 vc) {
   out.owner = kNoVc;
   if (out.asked_by) control.asked |= u64{1} << bit_of(port, vc);
@@ -77,16 +77,16 @@ FLITLAB_INLINE void cancel_request(RouterControl& control, OutputVc& out, u32 po
   if (!out.asked_by) control.asked &= ~(u64{1} << bit_of(port, vc));
 }
 
-/// Returns whether a flit of a packet is corrupted on the link of a hop. A pure function, so that the destination can
-/// evaluate it again.
+/// Returns whether flit number `flit` of a packet is corrupted on the link of the packet's hop number `hop`. The result
+/// depends on the arguments alone, so that the destination's router can compute it again.
 template <class V>
 FLITLAB_INLINE bool is_spoiled(const V& v, const Packet& packet, u32 flit, u32 hop) {
   const u64 counter = u64{packet.id} << 16 | hop << 4 | flit;
   return philox(v.row->seed, t3e::stream::kChannelError, packet.src, counter).word[0] < v.t.error_threshold;
 }
 
-/// Counts the flits that the destination's router corrects. It corrects all errors that routers on the way have
-/// detected (paper, section 9), however many links corrupted a flit.
+/// Counts the flits that the destination's router corrects. This router corrects all errors that routers on the way
+/// have detected (paper, section 9), however many links corrupted a flit.
 template <class V>
 FLITLAB_INLINE void correct_errors(const V& v, const Packet& packet) {
   for (u32 flit = 0; flit < packet.flits; ++flit) {
@@ -126,8 +126,8 @@ FLITLAB_INLINE u32 send_flit(const V& v, const Out& outbox, const Item<W>& route
   return flit_byte;
 }
 
-/// Sends a head's descriptor, which is written at once: the receiver does not read its position before the head
-/// arrives.
+/// Sends the descriptor of a head's packet. The descriptor is written into the receiver's circular buffer at once,
+/// because the receiver does not read that position before the head arrives.
 template <class V, class Out, int W>
 FLITLAB_INLINE void send_head(const V& v, const Out& outbox, const Item<W>& router, u32 index, u32 port, u32 vc,
                               InputVc& in, u32 out_port, u32 out_vc) {
@@ -155,7 +155,7 @@ FLITLAB_INLINE bool send_tail(const V& v, const Item<W>& router, RouterControl& 
   return end_front(v, vc, in);
 }
 
-/// Sends one flit of input VC (port, vc) by output VC (out_port, out_vc). Returns its inbox byte.
+/// Sends one flit of input VC (port, vc) by output VC (out_port, out_vc). Returns the inbox byte of the flit.
 template <class V, class Out, int W>
 FLITLAB_INLINE u32 send(const V& v, const Out& outbox, const Item<W>& router, RouterControl& control, u32 index,
                         u32 port, u32 vc, InputVc& in, u32 out_port, u32 out_vc, Cycle now) {

@@ -17,8 +17,8 @@ struct RouterPhase {
     return v.t.routers;
   }
 
-  /// Prefetches the state that the visit of a router is sure to read. In bulk visits that excludes its VCs, few of
-  /// which are read.
+  /// Prefetches the state that the visit of a router is sure to read. In bulk visits this excludes the router's VCs,
+  /// because a visit reads few of them.
   template <class V>
   FLITLAB_INLINE static void prefetch(const V& v, u32 index) {
 #if !defined(__CUDA_ARCH__)

@@ -21,10 +21,10 @@ FLITLAB_INLINE u32 free_adaptive_vc(const V& v, const Item<W>& router, u32 port,
   return free;
 }
 
-/// The short-circuit path: a flit that goes straight leaves in the cycle in which it arrives. The path is open while no
-/// interface of the router buffers a flit that could enter the crossbar, and no packet from the PE holds the output. A
-/// packet from the PE has its flits one by one, so it can hold an output while nothing is buffered. A flit on the path
-/// therefore has no competitor and need not hold the output. Returns whether the output `straight` allows the path.
+/// Returns whether output port `straight` allows the short-circuit path, on which a flit that goes straight leaves in
+/// the cycle in which it arrives. The path is open while no interface of the router buffers a flit that could enter the
+/// crossbar, and no packet from the PE holds the output. Such a packet arrives flit by flit, so it can hold an output
+/// while nothing is buffered. A flit on the path therefore has no competitor and need not hold the output.
 template <class V, int W>
 FLITLAB_INLINE bool is_path_open(const V& v, const Item<W>& router, u32 index, u32 straight) {
   const Registers& registers = router.at(v.t.router_fields.registers);
@@ -40,8 +40,8 @@ FLITLAB_INLINE bool body_passes(const V& v, const Item<W>& router, const InputVc
   return (in.stage == FrontState::kFlowing) & (in.out_port == straight) & room;
 }
 
-/// Returns the output VC on which a head takes the short-circuit path, or kNoVc. In the first case its packet becomes
-/// the front packet.
+/// Returns the output VC on which a head takes the short-circuit path, or kNoVc. If there is such a VC, the head's
+/// packet becomes the front packet.
 template <class V, int W>
 FLITLAB_INLINE u32 head_passes(const V& v, const Item<W>& router, u32 index, u32 port, u32 vc, InputVc& in,
                                u32 straight, Cycle now) {
@@ -61,7 +61,7 @@ FLITLAB_INLINE u32 head_passes(const V& v, const Item<W>& router, u32 index, u32
   return out_vc;
 }
 
-/// Sends a flit from a link by the short-circuit path if possible. Returns whether it has left.
+/// Sends a flit from a link by the short-circuit path if possible. Returns whether the flit has left.
 template <class V, class Out, int W>
 FLITLAB_INLINE bool pass_straight(const V& v, const Out& outbox, const Item<W>& router, RouterControl& control,
                                   u32 index, u32 port, u32 flit, Cycle now) {
@@ -79,7 +79,7 @@ FLITLAB_INLINE bool pass_straight(const V& v, const Out& outbox, const Item<W>& 
   return true;
 }
 
-/// Counts a flit into the buffer of its VC. Returns whether its packet becomes the front packet.
+/// Counts a flit into the buffer of its VC. Returns whether the packet of the flit becomes the front packet.
 FLITLAB_INLINE bool buffer_flit(InputVc& in, u32 flit) {
   const u32 head = flit / kHeadMark;
   const u32 packets = in.packets + head;

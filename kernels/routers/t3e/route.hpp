@@ -33,7 +33,8 @@ FLITLAB_HD inline u32 directions_left(u32 here, const Packet& packet) {
   return set;
 }
 
-/// Returns the SELECT bit: the set (0 or 1) on which a packet enters `direction`. `to`: the destination's ordinate.
+/// Returns the SELECT bit: the VC of its message class, 0 or 1, on which a packet enters `direction`. `to`: the
+/// destination's ordinate.
 template <class T>
 FLITLAB_HD inline u32 selected_vc(const T& t, const Registers& registers, u32 index, u32 direction, u32 to) {
   if (t.full_select) return t.full_select[index * kDirections + direction] >> to & 1;
@@ -52,7 +53,7 @@ FLITLAB_HD inline void take_hop(Packet& packet, u32 here, u32 next) {
 }
 
 struct Choice {
-  u8 port;  ///< deterministic choice
+  u8 port;  ///< output port of the deterministic request
   u8 vc;
   u8 adaptive;   ///< ports on which the packet may request an adaptive channel (bits)
   bool stopped;  ///< the packet is dropped: it would pass a dateline on VC 1, or its channel has IGNORE_NORMAL
@@ -67,7 +68,7 @@ FLITLAB_INLINE Choice choose(const V& v, const Registers& registers, u32 index, 
   const u32 left = directions_left(registers.pwho, packet),
             initial = (packet.route_bits & kInitialBits) >> kInitialShift;
   const u32 first_vc = 2 * packet.message_class;
-  const u32 arrival_direction = oriented(registers.turned, port);  // direction of the channel by R_ORIENT
+  const u32 arrival_direction = oriented(registers.turned, port);  // by R_ORIENT, of the input channel
   const bool from_link = deterministic && !is_terminal_port(port);
   u32 direction;
   if (initial != kNoHop) {
@@ -76,14 +77,14 @@ FLITLAB_INLINE Choice choose(const V& v, const Registers& registers, u32 index, 
     direction = lowest_bit(left);
   } else if (packet.route_bits & kFinalBit) {
     direction = kMinusZ;
-  } else {  // arrived: keeps its set on the way to the terminal
+  } else {  // at the destination: the packet keeps its VC, 0 or 1, on the way to the terminal
     return {packet.dst_port, static_cast<u8>(first_vc + (from_link ? vc & 1 : 0)), 0, false};
   }
   // Table 10: packets in direction-order buffers of a channel with IGNORE_NORMAL do not continue to another node.
   if (deterministic && (registers.chan[arrival_direction] & kIgnoreNormal))
     return {static_cast<u8>(kNodePort), 0, 0, true};
   Choice choice{static_cast<u8>(oriented(registers.turned, direction)), 0, 0, false};
-  // A packet that goes straight changes from VC 0 to VC 1 at the dateline; on VC 1 it must not pass it.
+  // A packet that goes straight changes from VC 0 to VC 1 at the dateline; on VC 1 it must not pass the dateline.
   const bool straight = from_link & (opposite(arrival_direction) == direction);
   const u32 dateline = (registers.vcsel[direction] & kDateline) != 0;
   const u32 to = ordinate(packet.dst, dimension_of(direction));

@@ -1,8 +1,9 @@
 #pragma once
-/// The special network: packets routed by six deltas, with which software sets up a machine or examines a faulty one
-/// (paper, section 8; manual, Special Routing). It has no flow control: special packets go before all others, and of
-/// two that need one port in the same clock one is lost. They write registers that other items read, so they are
-/// processed ahead of the rest of the cycle, behind a barrier of the engine.
+/// The special network: packets routed by six deltas (signed hop counts), with which software sets up a machine or
+/// examines a faulty one (paper, section 8; manual, Special Routing). The network has no flow control: special packets
+/// go before all other packets, and if two of them need the same port in one clock, one is lost. Special packets write
+/// registers that other items read, so they are processed before the rest of the cycle, and a barrier of the engine
+/// separates the two parts.
 #include "kernels/common/counters.hpp"
 #include "kernels/common/inbox.hpp"
 #include "kernels/routers/t3e/registers.hpp"
@@ -76,7 +77,8 @@ struct SpecialPhase {
   }
 
   /// Stores R_ORIENT in a node and propagates it to the neighbours: hardware sets R_ORIENT of all nodes after software
-  /// has written one. Writes are numbered, so that each passes a node once, even if it changes nothing there.
+  /// has written it in one node. Writes are numbered, so that each write passes a node once, even if it does not change
+  /// the node's value.
   template <class V, int W>
   FLITLAB_INLINE static void set_orientation(const V& v, const Item<W>& router, u32 index, u32 orient, u32 wave,
                                              Cycle now) {
@@ -93,8 +95,8 @@ struct SpecialPhase {
     }
   }
 
-  /// Receives propagated values of R_ORIENT, one byte per port, from the lowest port on. A value counts if its write is
-  /// newer than the last one that the node has seen.
+  /// Receives propagated values of R_ORIENT, one byte per port, from the lowest port on. The node accepts a value if
+  /// the value's write is newer than the last write that has reached the node.
   template <class V, int W>
   FLITLAB_INLINE static void receive_orientation(const V& v, const Item<W>& router, u32 index, u64 propagated_values,
                                                  Cycle now) {

@@ -1,6 +1,7 @@
 #pragma once
 /// State of the special network (paper, section 8; manual, Special Routing): packets in transit and the requests of
-/// PEs. Special packets are not buffered: each is in the inbox of one router's input port.
+/// PEs. Special packets are not buffered: each packet in transit is in the inbox of one input port of a router, or of a
+/// PE.
 #include "kernels/common/fields.hpp"
 #include "kernels/common/layout.hpp"
 #include "kernels/common/types.hpp"
@@ -60,7 +61,7 @@ struct SpecialFields {
       "special_packet"))
 };
 
-/// R_ORIENT as propagated to a neighbour: a mark, the number of the write in four bits, the value in three.
+/// Byte that propagates R_ORIENT to a neighbour: a mark, the number of the write in four bits, the value in three.
 inline constexpr u8 kOrientMark = 0x80;
 inline constexpr u32 kWriteNumbers = 16;
 FLITLAB_HD constexpr u8 orientation_byte(u32 wave, u32 orient) {

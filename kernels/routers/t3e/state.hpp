@@ -19,12 +19,12 @@
 namespace flitlab::t3e {
 
 /// Directions, in the order in which deterministic packets take them and in which R_CHAN and R_VCSEL are numbered
-/// (manual, Tables 9 and 17): +X +Y +Z -X -Y -Z. A port has the number of the direction, by the nodes' coordinates, in
-/// which it leads. Whether it is X0 or X1 depends on the wiring (Table::wired).
+/// (manual, Tables 9 and 17): +X +Y +Z -X -Y -Z. The number of a port is the number of the direction in which the port
+/// leads by the nodes' coordinates. Whether the port is called X0 or X1 depends on the wiring (Table::wired).
 inline constexpr u32 kDirections = 6;
 inline constexpr u32 kMinusZ = 5;
-inline constexpr u32 kNodePort = 6;  ///< to the PE
-inline constexpr u32 kIoPort = 7;    ///< to an I/O device, where io.nodes has one
+inline constexpr u32 kNodePort = 6;  ///< port to the PE
+inline constexpr u32 kIoPort = 7;    ///< port to an I/O device, at the nodes in io.nodes
 inline constexpr u32 kPorts = 8;
 FLITLAB_HD constexpr bool is_terminal_port(u32 port) { return port >= kNodePort; }
 
@@ -54,8 +54,9 @@ FLITLAB_HD constexpr u8 vc_if(bool condition, u32 vc) { return static_cast<u8>(v
 FLITLAB_HD constexpr u32 pack_address(u32 x, u32 y, u32 z) { return x | y << 8 | z << 16; }
 FLITLAB_HD constexpr u32 ordinate(u32 address, u32 dim) { return (address >> (dim * 8)) & 0xFF; }
 
-/// A routing tag. The manual's Table 12 is lost, so the bit positions are flitlab's: X_ADR 2:0, X_SGN 3, Y_ADR 8:4,
-/// Y_SGN 9, Z_ADR 13:10, Z_SGN 14, INITIAL_HOP 16:15 (0, 1, 2: +X, +Y, +Z; 3: no initial hop), FINAL_HOP 17, ADAPT 18.
+/// A routing tag: an entry of R_NET_LUT, which routes a packet to its destination. The manual's Table 12 is lost, so
+/// the bit positions are flitlab's: X_ADR 2:0, X_SGN 3, Y_ADR 8:4, Y_SGN 9, Z_ADR 13:10, Z_SGN 14, INITIAL_HOP 16:15
+/// (0, 1, 2: +X, +Y, +Z; 3: no initial hop), FINAL_HOP 17, ADAPT 18.
 using Tag = u32;
 inline constexpr u32 kNoHop = 3;
 FLITLAB_HD constexpr u32 tag_address(Tag tag) { return pack_address(tag & 7, tag >> 4 & 31, tag >> 10 & 15); }
@@ -64,7 +65,7 @@ FLITLAB_HD constexpr u32 tag_initial(Tag tag) { return tag >> 15 & 3; }
 FLITLAB_HD constexpr u32 tag_final(Tag tag) { return tag >> 17 & 1; }
 FLITLAB_HD constexpr u32 tag_adapt(Tag tag) { return tag >> 18 & 1; }
 
-/// Bits of Packet::route_bits: a packet's copy of its tag. The address is in Packet::dst.
+/// Bits of Packet::route_bits: the packet's copy of its routing tag. The address in the tag is copied to Packet::dst.
 inline constexpr u32 kSignBits = 0x07;  ///< bit d: dimension d is travelled in the - direction
 inline constexpr u32 kInitialShift = 3;
 inline constexpr u32 kInitialBits = 0x18;  ///< the initial hop still to be made, or kNoHop
@@ -182,23 +183,23 @@ struct Table {
   static constexpr u32 network_ports = kDirections;
   static constexpr u32 port_words = 1;
   static constexpr u32 ports = kPorts;
-  static constexpr u32 vcs = kDeterministicVcs;  ///< of the PE's port
+  static constexpr u32 vcs = kDeterministicVcs;  ///< VCs of the PE's port
   static constexpr u32 message_classes = 2;
 
   u32 routers, terminals;
   u32 link_vcs;      ///< VCs of a link
-  u32 buffer_flits;  ///< buffer of a deterministic VC
+  u32 buffer_flits;  ///< buffer of a deterministic VC, flits
   u32 adaptive_buffer_flits;
-  u32 ring, most_adaptive_packets;  ///< packets that a buffer can hold at the same time, wholly or in part
-  u32 slot_mask;                    ///< inbox slots per port - 1; the slot of a cycle is cycle & slot_mask
-  u32 wait;                         ///< clocks from a flit's arrival to its first arbitration
-  u32 link_delay;                   ///< clocks from departure to arrival at the next router
-  u32 eject_delay;                  ///< clocks from departure to arrival at the PE
-  u32 inject_delay;                 ///< clocks from the PE to the router's buffer
-  u32 credit_delay;                 ///< clocks from a flit's departure to its credit's arrival upstream
+  u32 ring, most_adaptive_packets;  ///< most packets, or parts, in a deterministic VC; in an adaptive VC
+  u32 slot_mask;     ///< number of inbox slots per port, minus 1; the slot of a cycle is cycle & slot_mask
+  u32 wait;          ///< clocks from a flit's arrival to its first arbitration
+  u32 link_delay;    ///< clocks from departure to arrival at the next router
+  u32 eject_delay;   ///< clocks from departure to arrival at the PE
+  u32 inject_delay;  ///< clocks from the PE to the router's buffer
+  u32 credit_delay;  ///< clocks from a flit's departure to its credit's arrival upstream
   TrafficMode mode;
   u8 short_circuit;
-  u8 any_direction;  ///< adaptive packets may request any direction that they still have to travel
+  u8 any_direction;  ///< 1: adaptive packets may request any direction that they still have to travel
   u8 ordered_requests;
   const u32* io_node;   ///< [terminals - routers] nodes of the I/O devices
   u32 io_interval;      ///< clocks per flit through an I/O port
@@ -221,7 +222,7 @@ struct Table {
   const Tag* lut;                     ///< [routers][lut_entries] initial values
   const SoftwareRegisters* software;  ///< [routers] initial values
   const BarrierRegister* barrier;     ///< [units][routers] initial values
-  const u32* full_select;             ///< [routers][6] SELECT bits, one per ordinate; null: R_VCSEL's are used
+  const u32* full_select;  ///< [routers][6] SELECT bits, one per ordinate; null: the bits in R_VCSEL are used
   TrafficTable traffic;
   RouterFields router_fields;
   TerminalFields terminal_fields;
@@ -232,7 +233,7 @@ struct Table {
   SpecialPeFields special_pe_fields;
 };
 
-/// Calls `f(array, elements)` for every array that a table points to, except the traffic's.
+/// Calls `f(array, elements)` for every array that a table points to, except those of the traffic.
 template <class F>
 void for_each_array(Table& t, F f) {
   const std::size_t n = t.routers;
@@ -254,9 +255,9 @@ FLITLAB_HD constexpr bool link_works(const T& t, u32 index, u32 port, Cycle now)
   return t.peers[index * kPorts + port].item != kNone && !(now >= t.break_cycle && (t.broken[index] >> port & 1));
 }
 
-/// Returns the value that a neighbour over a link of dimension `dim` stores in its R_ORIENT when this node's becomes
-/// `orient`. `wired`, `neighbour_wired`: Table::wired of the two nodes. Links join + to - by coordinates, so a link
-/// joins like ports exactly where the two wirings differ.
+/// Returns the value that a neighbour over a link of dimension `dim` stores in its R_ORIENT when R_ORIENT of this node
+/// becomes `orient`. `wired`, `neighbour_wired`: Table::wired of the two nodes. Links join + to - by coordinates, so a
+/// link joins like ports exactly where the two wirings differ.
 FLITLAB_HD constexpr u32 propagated_orientation(u32 orient, u32 dim, u32 wired, u32 neighbour_wired, bool inverts) {
   return inverts ? orient ^ ((wired ^ neighbour_wired) & 1u << dim) : orient;
 }
@@ -271,7 +272,7 @@ FLITLAB_HD constexpr u32 port_of(const T& t, u32 terminal) {
   return terminal < t.routers ? kNodePort : kIoPort;
 }
 
-/// Sizes of an input VC: of its buffer in flits, of its circular buffer of descriptors in packets.
+/// Return the sizes of an input VC: of its buffer, in flits, and of its circular buffer of descriptors, in packets.
 template <class T>
 FLITLAB_HD constexpr u32 buffer_of(const T& t, u32 vc) {
   return select(vc < kDeterministicVcs, t.buffer_flits, t.adaptive_buffer_flits);
@@ -292,7 +293,7 @@ FLITLAB_HD constexpr u32 descriptor_start(const T& t, u32 port, u32 vc) {
 constexpr RouterFields published_fields() {
   struct Sizes {
     u32 slot_mask = 7, link_vcs = 5;
-    u32 ring = 1, most_adaptive_packets = 1;  // any number: no field follows them
+    u32 ring = 1, most_adaptive_packets = 1;  // any number: no field lies behind the descriptors
   };
   return lay_out_fields<RouterFields>(Sizes{});
 }
@@ -317,7 +318,7 @@ struct PublishedTable : Table {
   static constexpr const u32* full_select = nullptr;
   static constexpr RouterFields router_fields = published_fields();
 
-  /// Returns whether these constants describe a table. The layout is compared as well.
+  /// Returns whether these constants, and the layout of the fields, match a table.
   static bool fits(const Table& t) {
     return t.link_vcs == link_vcs && t.slot_mask == slot_mask && t.wait == wait && t.link_delay == link_delay &&
            t.credit_delay == credit_delay && t.buffer_flits == buffer_flits &&

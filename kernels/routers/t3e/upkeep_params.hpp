@@ -1,5 +1,6 @@
 #pragma once
-/// Parameters of the Cray T3E for registers, faults, the special network and boot. Sources as in params.hpp.
+/// Parameters of the Cray T3E for registers, faults, the special network and boot. The sources that they cite are those
+/// of params.hpp.
 #include "kernels/common/param.hpp"
 
 namespace flitlab::t3e::param {

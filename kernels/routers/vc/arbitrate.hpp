@@ -1,6 +1,7 @@
 #pragma once
-/// Arbiters of the virtual-channel router (Dally & Towles chapter 18): round robin, matrix (least recently served)
-/// and oldest packet first. Each decides over a set given as bits; state changes only for grants that are used.
+/// Arbiters of the virtual-channel router (Dally & Towles chapter 18): round robin, matrix (least recently served) and
+/// oldest packet first. Each arbiter chooses from a set of requesters, given as bits. Its state changes only for grants
+/// that are used.
 #include "kernels/routers/vc/state.hpp"
 
 namespace flitlab::vc {
@@ -12,7 +13,8 @@ FLITLAB_INLINE u32 front_age(const T& t, const Item<W>& router, u32 flat, Cycle 
   return now - router.at(t.router_fields.ring, flat * t.ring + in.first).created;
 }
 
-/// Returns the member of `set` that beats all others. Row i of the matrix holds the members that i beats.
+/// Matrix arbiter: returns the member of `set` that beats all other members. Row i of the matrix is the set of indices
+/// that i beats.
 template <int W>
 FLITLAB_INLINE u32 matrix_winner(const Item<W>& router, Field<u32> matrix, u32 row0, u32 set) {
   for (u32 rest = set; rest; rest &= rest - 1) {
@@ -22,7 +24,7 @@ FLITLAB_INLINE u32 matrix_winner(const Item<W>& router, Field<u32> matrix, u32 r
   return lowest_bit(set);
 }
 
-/// Puts the winner of a grant behind all others.
+/// Gives the winner of a grant the lowest priority in the matrix.
 template <int W>
 FLITLAB_INLINE void matrix_update(const Item<W>& router, Field<u32> matrix, u32 row0, u32 n, u32 winner) {
   for (u32 i = 0; i < n; ++i) router.at(matrix, row0 + i) |= 1u << winner;
@@ -64,8 +66,8 @@ FLITLAB_INLINE u32 pick_input(const T& t, const Item<W>& router, u32 out, u32 se
   }
 }
 
-/// Returns the first diagonal of a wavefront allocator in a cycle. It is pseudo-random: a step of one per cycle could
-/// stay in time with packets of fixed length and starve some inputs.
+/// Returns the first diagonal of a wavefront allocator in a cycle. It is pseudo-random, because a diagonal that
+/// advances by one per cycle could keep in step with packets of fixed length and starve some inputs.
 FLITLAB_HD inline u32 first_diagonal(Cycle now, u32 diagonals) { return static_cast<u32>(mix64(now) % diagonals); }
 
 /// Updates the arbiters after VC `vc` of input `in` has won output `out`.
@@ -82,7 +84,7 @@ FLITLAB_INLINE void update_arbiters(const T& t, const Item<W>& router, u32 in, u
   router.at(t.router_fields.port, out).pick_input = static_cast<u8>(in + 1);
 }
 
-/// Returns whether bidder `a` beats bidder `b` for an output VC; both are input VCs.
+/// Returns whether input VC `a` beats input VC `b` when both bid for an output VC.
 template <class T, int W>
 FLITLAB_INLINE bool beats(const T& t, const Item<W>& router, const OutputVc& out, u32 out_port, u32 a, u32 b,
                           Cycle now) {
@@ -93,7 +95,7 @@ FLITLAB_INLINE bool beats(const T& t, const Item<W>& router, const OutputVc& out
       return age_a != age_b ? age_a > age_b : a < b;
     }
     case ArbiterKind::kMatrix: {
-      // The output's matrix ranks input ports; VCs of one port take turns.
+      // The output port's matrix ranks input ports; VCs of one input port take turns.
       const u32 pa = a / t.vcs, pb = b / t.vcs;
       if (pa != pb) return (router.at(t.router_fields.output_matrix, out_port * t.ports + pa) >> pb) & 1;
       [[fallthrough]];

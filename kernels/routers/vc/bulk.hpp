@@ -13,7 +13,7 @@
 
 namespace flitlab::vc {
 
-/// Up to kMostBulkItems routers that pass through a cycle together.
+/// One cycle of up to kMostBulkItems routers, which are processed together.
 template <class V>
 struct BulkCycle {
   static constexpr int W = V::width;

@@ -1,5 +1,6 @@
 #pragma once
-/// Configurable choices of the canonical router: flow control, allocators, arbiters, routing, use of VCs.
+/// Enumerations for the parameters of the canonical router that select one of several choices: flow control,
+/// allocators, arbiters, routing, use of VCs.
 #include "kernels/common/choices.hpp"
 
 namespace flitlab::vc {

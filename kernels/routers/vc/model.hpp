@@ -20,7 +20,7 @@ struct VcModelBase {
   using Table = TableType;
   template <class T>
   using With = VcModelOf<T>;
-  /// Plans with compile-time constants. Plain routers with 4 VCs in two and three dimensions are the most common.
+  /// Plan types with compile-time constants. Plain routers with 4 VCs in two and three dimensions are the most common.
   using Fast = FastTables<vc::FixedVcTable<5, 4>, vc::FixedVcTable<7, 4>, vc::PlainVcTable>;
   template <int W, bool Traced>
   using View = vc::View<W, Traced, Table>;
@@ -43,7 +43,7 @@ struct VcModelBase {
   }
 };
 
-/// Small routers can have lane state.
+/// Model with lane state (one byte per router and field, kernels/engines/lane_engine.hpp), which small routers can use.
 template <class T>
 struct VcModelOf : VcModelBase<T> {
   using Lanes = vc::lanes::Lanes<T>;

@@ -4,8 +4,8 @@
 /// the next router in t+5. Body flits skip route computation and VC allocation. A pipeline stage of delay 0 shares the
 /// cycle of the next one. Dally & Towles section 16.1, Figure 16.2.
 ///
-/// Routers exchange flits and credits only through inbox slots, with a delay of at least one cycle. So no item reads
-/// data that another item writes in the same cycle, and the order of routers and terminals is free, without barriers.
+/// Routers exchange flits and credits only through inbox slots, with a delay of at least one cycle. So no router or
+/// terminal reads data that another one writes in the same cycle. They run in any order and without barriers.
 #include "kernels/routers/vc/bulk.hpp"
 
 namespace flitlab::vc {
@@ -60,7 +60,7 @@ struct RouterPhase {
 
   static constexpr u32 batch = kMostBulkItems;
 
-  /// Does `work` for n routers in bulk, at most `batch`.
+  /// Runs n routers that are due, at most `batch`, in one call.
   template <class V>
     requires(V::Table::kOneWord && !V::traced && V::width == 1)
   FLITLAB_INLINE static void work_in_bulk(const V& v, const u32* list, u32 n, Cycle now) {

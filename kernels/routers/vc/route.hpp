@@ -61,15 +61,17 @@ FLITLAB_INLINE Route dimension_order(const T& t, const Packet& packet, u32 here,
     if (t.vc_assignment == VcAssignment::kAny) {
       route.allowed = t.message_mask[packet.message_class];
     } else if (t.vc_assignment == VcAssignment::kByCrossing) {
-      // Chosen on entering the ring and kept: a minimal path over the wrap channel never crosses the middle. After
-      // Valiant's intermediate router the choice is made again, even if the packet continues in the same dimension.
+      // The packet chooses its class when it enters the ring, and keeps it: a minimal path over the wrap-around channel
+      // never crosses the middle of the ring. After Valiant's intermediate router the packet chooses again, even if it
+      // continues in the same dimension.
       const bool straight = in_port < t.network_ports && in_port / 2 == dim &&
                             (((masks[first_class] | masks[first_class + 1]) >> in_vc) & 1);
       const u32 crosses = straight ? (masks[first_class + 1] >> in_vc) & 1 : 1 - crossed;
       route.allowed = masks[first_class + crosses];
     } else if (t.vc_assignment == VcAssignment::kBalanced && crossed) {
-      // A packet that never crosses may use either class, but must not return from 1 to 0. A packet that has just
-      // crossed came on class 0 over the wrap channel to the edge (`from`), and stays in class 1.
+      // A packet that never crosses the wrap-around channel may use either class, but must not return from class 1 to
+      // 0. A packet that has just crossed it came on class 0 to the edge of the ring (`from`), and continues in class
+      // 1.
       const bool straight = in_port < t.network_ports && in_port / 2 == dim;
       const bool was_high = straight && ((masks[first_class + 1] >> in_vc) & 1);
       const bool just_crossed = straight && (minus ? from == t.dim_radix[dim] - 1 : from == 0);
@@ -79,7 +81,7 @@ FLITLAB_INLINE Route dimension_order(const T& t, const Packet& packet, u32 here,
   return route;
 }
 
-/// Returns the output VCs among `allowed` of a port that are free and have at least `credits_needed` credits.
+/// Returns the set of output VCs of a port that are in `allowed`, are free and have at least `credits_needed` credits.
 template <class T, int W>
 FLITLAB_INLINE u32 free_vcs(const T& t, const Item<W>& router, RouterControl& control, u32 port, u32 allowed,
                             u32 credits_needed) {
@@ -100,7 +102,7 @@ struct Outputs {
   const Item<W>& router;
   RouterControl& control;
 
-  /// See free_vcs().
+  /// Returns the free VCs of a port (free_vcs()).
   FLITLAB_INLINE u32 free(u32 port, u32 allowed, u32 credits_needed) const {
     return free_vcs(t, router, control, port, allowed, credits_needed);
   }
@@ -155,7 +157,7 @@ FLITLAB_INLINE Route table_route(const T& t, const Packet& packet, const Out& ou
   if (!(entry & kAnyParallel)) return Route{entry, allowed};
   const u32 parallel = t.parallel[router * t.network_ports + (entry ^ kAnyParallel)], ports = bit_count(parallel);
   const u32 needed = t.flow_control == FlowControl::kWormhole ? 0u : u32{packet.flits};
-  u32 first = parallel;  // from the hash's port on; the ports before it come last
+  u32 first = parallel;  // the parallel ports, beginning with the port that the hash selects
   for (u64 skip = mix64((u64{packet.src} << 32) | packet.id) % ports; skip; --skip) first &= first - 1;
   u32 best = lowest_bit(first), most = 0;
   for (u32 pass = 0; pass < 2; ++pass)
@@ -221,7 +223,8 @@ FLITLAB_INLINE void plan_route(const T& t, u64 seed, u32 source_address, Packet&
     for (u32 dim = 0; dim < t.dims; ++dim) {  // ROMM: uniform inside the minimal box
       const u32 a = coordinate(t, source_address, dim), b = coordinate(t, packet.dst, dim);
       const u32 low = a < b ? a : b, high = a < b ? b : a;
-      // Every fourth dimension shares a word; hashing it with the dimension gives each 32 fresh bits.
+      // Dimensions d, d + 4, ... share a random word; hashing the word with the dimension gives each of them 32 fresh
+      // bits.
       const u32 draw = static_cast<u32>(mix64((u64{r.word[dim & 3]} << 32) | dim));
       packet.via |= (low + below(draw, high - low + 1)) << t.dim_shift[dim];
     }

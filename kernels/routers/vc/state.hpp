@@ -50,7 +50,7 @@ struct RouterControl {
 };
 static_assert(sizeof(RouterControl) == 64);
 
-/// Input port p and output port p. A round-robin pointer is one past the index that was served last.
+/// State of input port p and of output port p. A round-robin pointer is one past the index that was served last.
 struct PortState {
   FLITLAB_MEMBERS(PortState,
     (u8, pick_vc, "", "round-robin pointer of the input's arbiter over VCs"),
@@ -111,26 +111,26 @@ struct RouterFields {
 struct VcTable {
   static constexpr EngineCost cost{.cpu_ns = 25, .loads = 174, .blocks = 12, .bytes = 3000};
   /// Measured on an H200 (docs/gpu.md): a warp group alone on a multiprocessor takes 5.4 microseconds for a cycle; if
-  /// four share it, each takes 2.2. Routers of more than 5 ports need more warps, and registers suffice for three
-  /// groups. The CPU engine has lane state, too.
+  /// four warp groups share a multiprocessor, it takes 2.2 microseconds per warp group. Routers of more than 5 ports
+  /// need more warps, and registers suffice for three warp groups. The CPU engine has lane state, too.
   static constexpr EngineCost cost_of_lane_state{
       .cpu_ns = 25, .loads = 110, .blocks = 6, .bytes = 270, .warp_group = 128, .warp_groups = 4};
   static constexpr u32 kWarpGroupsOfMorePorts = 3;
 
-  static constexpr bool kOneWord = false;         ///< known at compile time: at most 8 ports, 64 VCs
-  static constexpr bool kDimensionOrder = false;  ///< known at compile time: dimension-order routing
+  static constexpr bool kOneWord = false;         ///< whether it is known that ports <= 8 and input VCs <= 64
+  static constexpr bool kDimensionOrder = false;  ///< whether it is known that routing is dimension-order
 
   u32 routers, terminals, network_ports, ports, concentration;
-  u32 vcs, buffer_flits, ring;  ///< ring: packets of which a buffer can hold flits
+  u32 vcs, buffer_flits, ring;  ///< `ring`: most packets of which one buffer can hold flits
   u32 slot_mask;                ///< slots of an inbox (a power of two) - 1
   u32 port_words;               ///< words of 8 ports in an inbox slot
   u32 set_words;                ///< words in a set of virtual channels
   u32 set_shift;                ///< log2 of the ports in a word of a set
   u32 routing_delay, allocation_delay;
   u32 link_delay;    ///< switch grant to arrival at the next router, cycles
-  u32 eject_delay;   ///< switch grant to arrival at the terminal
-  u32 inject_delay;  ///< terminal to router
-  u32 credit_delay;  ///< switch grant to credit usable upstream
+  u32 eject_delay;   ///< switch grant to arrival at the terminal, cycles
+  u32 inject_delay;  ///< sending by the terminal to arrival at the router, cycles
+  u32 credit_delay;  ///< switch grant to the cycle in which the upstream router can use the credit, cycles
   FlowControl flow_control;
   Allocator vc_allocator, switch_allocator;
   ArbiterKind arbiter;
@@ -145,12 +145,12 @@ struct VcTable {
   u32 message_classes;
   u8 adapts;                             ///< routes of waiting packets are recomputed in every cycle
   u32 atomic_adaptive;                   ///< adaptive VCs are taken only when empty (wormhole; Duato's condition)
-  u16 message_mask[kMaxMessageClasses];  ///< VCs of a message class
-  u16 class_mask[kMaxMessageClasses][kMaxVcs];  ///< VCs of a routing class of a message class
+  u16 message_mask[kMaxMessageClasses];  ///< [message class] set of VCs
+  u16 class_mask[kMaxMessageClasses][kMaxVcs];  ///< [message class][routing class] set of VCs
   u32 dim_radix[kMaxDims];
   u32 dim_mask[kMaxDims];
   u8 dim_shift[kMaxDims];
-  u8 dim_of_bit[32];    ///< dimension that an address bit belongs to
+  u8 dim_of_bit[32];    ///< [bit] dimension to which an address bit belongs
   const Peer* peers;    ///< [routers][ports] item and port at the other end
   const u32* address;   ///< [routers] coordinates as bit fields
   const u8* next_port;  ///< [routers][routers] table routing: port toward a router, with or without kAnyParallel
@@ -195,7 +195,7 @@ struct RoundRobinVcTable : VcTable {
   }
 };
 
-/// The same with open-loop traffic.
+/// RoundRobinVcTable with open-loop traffic.
 struct OpenVcTable : RoundRobinVcTable {
   OpenVcTable() = default;
   explicit OpenVcTable(const VcTable& table) : RoundRobinVcTable(table) {}
@@ -205,7 +205,7 @@ struct OpenVcTable : RoundRobinVcTable {
   static bool fits(const VcTable& t) { return RoundRobinVcTable::fits(t) && t.mode == TrafficMode::kOpen; }
 };
 
-/// The same with wormhole flow control and dimension-order routing: the plain router, the most common one.
+/// OpenVcTable with wormhole flow control and dimension-order routing: the plain router, the most common one.
 struct PlainVcTable : OpenVcTable {
   PlainVcTable() = default;
   explicit PlainVcTable(const VcTable& table) : OpenVcTable(table) {}

@@ -5,12 +5,12 @@
 
 namespace flitlab::vc {
 
-/// Matches of a switch allocator so far. An allocator has no other arrays, because a GPU keeps an array with a run-time
-/// index in memory, not in registers.
+/// The input and output ports that a switch allocator has matched so far. An allocator has no other arrays, because a
+/// GPU keeps an array with a run-time index in memory, not in registers.
 struct Matching {
-  u32 inputs = 0, outputs = 0;  ///< matched ports
-  u8 output_of[kMaxPorts];      ///< `output_of[input]`: of matched and bidding inputs
-  u8 vc_of[kMaxPorts];          ///< `vc_of[input]`: the VC that requests, of the same
+  u32 inputs = 0, outputs = 0;  ///< sets of matched ports
+  u8 output_of[kMaxPorts];      ///< `output_of[input]`: output port, for matched and bidding inputs
+  u8 vc_of[kMaxPorts];          ///< `vc_of[input]`: VC that requests, for matched and bidding inputs
 };
 
 /// Returns the input ports among `ports` that request output `out`.
@@ -120,7 +120,7 @@ FLITLAB_INLINE void match_output_first(const T& t, const Item<W>& router, Router
       if (!contenders) continue;
       const u32 port = pick_input(t, router, out, contenders, m.vc_of, now);
       const u32 offers =
-          ((offered >> port) & 1 ? 1u << m.output_of[port] : 0) | 1u << out;  // its best offer so far, and this one
+          ((offered >> port) & 1 ? 1u << m.output_of[port] : 0) | 1u << out;  // the input's best offer, and this one
       m.output_of[port] = static_cast<u8>(first_at_or_after(offers, router.at(t.router_fields.port, port).pick_output));
       offered |= 1u << port;
     }

@@ -15,9 +15,9 @@ CONFIGS = Path(__file__).parents[3] / "configs"
 def test_configurations_can_be_planned(path):
     e = fl.load(path)
     derived = e.derived()
-    if e["traffic.mode"] != "program":  # lengths of a program's packets depend on its messages
+    if e["traffic.mode"] != "program":  # the lengths of a program's packets depend on its messages
         assert derived["link_cycles_per_packet"] == 270
-    assert derived["state_bytes"] < 4e9  # bytes; limit for the largest machine
+    assert derived["state_bytes"] < 4e9  # limit of the state of the largest machine, bytes
 
 
 @pytest.mark.parametrize(("settings", "one_way", "both_ways"), [

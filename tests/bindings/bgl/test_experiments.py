@@ -73,7 +73,7 @@ def test_an_all_to_all_comes_near_its_peak(rows):
     peaks = [r["measured"] for r in rows("bgl.alltoall-512")]
     assert all(30 < p <= 100 for p in peaks)
     assert peaks[0] < peaks[1]  # software overhead lowers the peak
-    assert peaks[5] == max(peaks[2:6])  # the longest message
+    assert peaks[5] == max(peaks[2:6])  # the longest message reaches the highest fraction of peak
     assert peaks[6] < peaks[7]
 
 
@@ -126,8 +126,8 @@ def test_a_hot_spot_is_bound_by_its_links(rows):
 
 @pytest.mark.parametrize("acks", ["packets", "charged"])
 def test_links_into_a_hot_spot_are_busy_all_the_time_and_never_more(acks):
-    """Without software times, a single receiver in a ring is limited only by its two links. These carry equal load if
-    the number of nodes is odd. At 270 cycles for packets of 262 cycles, utilisation would reach 103 % of peak."""
+    """Without software times, only its two links limit a single receiver in a ring. They carry equal load if the number
+    of nodes is odd. If the bound counted 270 cycles for packets that take 262, the result would be 103 % of peak."""
     e = torus.machine((7,), traffic__mode="batch", traffic__pattern="all_to_region", traffic__hot_shape=[1],
                       traffic__rounds=100, router__acks=acks)
     assert 99.5 < torus.follow_batches({"hot spot": blocking.into_region(e, 100)})["hot spot"] <= 100
@@ -189,7 +189,7 @@ def test_decline():
     values = [1, 4, 4, 4, 4, 2, 2, 2, 2, 2, 2, 2]
     assert studies.level(values) == 2 and studies.half_way(values) == 3
     assert studies.decline(values, 3) == 7  # the first window whose three-sample mean falls to 8 / 3
-    assert studies.decline(values, 1) == 13  # only at the end
+    assert studies.decline(values, 1) == 13  # throughput never falls below 1: one more than the number of windows
 
 
 CONFIGS = sorted(p.stem for p in (reproduction.Path(__file__).resolve().parents[3] / "configs").glob("bgl-*.toml"))
@@ -218,7 +218,7 @@ def test_the_config_of_figure_10_is_a_round_trip(config):
     ("bgl-figure11", lambda: torus.all_to_all((8, 8, 8), in_a_row=10)[0].experiment),
 ])
 def test_configs_are_those_of_the_experiments(config, name, experiment):
-    """Compared without `run` parameters, with loads rounded to the digits of a file."""
+    """The comparison omits `run` parameters, and rounds loads to the digits that a configuration file has."""
     def network(e):
         return {k: round(v, 6) if k == "traffic.load" else v for k, v in e.flat().items() if not k.startswith("run.")}
 

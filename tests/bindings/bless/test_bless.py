@@ -44,7 +44,8 @@ def test_it_saturates_before_a_router_with_buffers(topology):
 
 
 def test_at_low_load_buffers_make_no_difference():
-    """At low load packets do not meet, so buffers do not matter between routers of the same two cycles."""
+    """At low load packets do not meet, so a router with buffers and one without have equal latency if both take two
+    cycles per hop."""
     same = {"router__routing_delay": 0, "router__vc_allocation_delay": 1, "router__switch_allocation_delay": 1,
             "router__switch_traversal_delay": 0, "traffic__load": 0.02}
     buffered = fl.run(load("vc-mesh-8x8", **same, run__measure_cycles=20000))
@@ -64,7 +65,7 @@ def test_figures_agree_with_totals():
 
 
 def test_on_a_mesh_every_deflection_costs_two_hops():
-    """One hop in the wrong direction, and one to correct it."""
+    """A deflection costs one hop in the wrong direction and one hop back."""
     e = fl.Experiment.from_dict({"router.kind": "bless", "topology.kind": "mesh", "traffic.mode": "batch",
                                  "traffic.pattern": "bit_complement", "traffic.batch_packets": 40}, name="batch")
     totals = fl.Network(e).step(6000).check().totals

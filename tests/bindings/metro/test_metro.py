@@ -49,7 +49,7 @@ def test_rows_are_whole_and_in_tolerance(rows, name):
 
 
 def test_in_use_matters(rows):
-    """With the IN-USE check no reply of the faulty slice breaks off; without it some do."""
+    """With the IN-USE check no reply of the faulty cascaded router breaks off; without the check some replies do."""
     lost = {r["setting"]: r["measured"] for r in rows("metro.cascade") if "broke off" in r["quantity"]}
     assert lost["sound"] == lost["a faulty slice"] == 0 < lost["a faulty slice, no IN-USE check"]
 
@@ -60,7 +60,7 @@ def test_all_experiments_are_there():
 
 
 def test_a_wrong_clock_would_show(rows):
-    """Table 3 is measured: one more pipeline stage changes its numbers."""
+    """The values for Table 3 are measured, not copied: one more pipeline stage changes them."""
     orbit = published.TABLE3[0]
     slower = published.Instance("slower", 25, 10, 50, 1250, pipeline=2)
     words = 8 * published.BYTES // orbit.bits
@@ -144,7 +144,7 @@ def test_scan_needs_one_test_access_port(tmp_path):
 
 
 def test_a_wrong_turn_delay_loses_words(one_message):
-    """Variable turn delay: a router that waits longer than its wire's delay drops the neighbour's words."""
+    """A router whose turn_delay register is larger than the delay of its wire drops words of its neighbour."""
     for router in range(16):
         for port in range(8):
             metro.Scan(one_message).write_register(router, f"turn_delay.b{port}", 3)

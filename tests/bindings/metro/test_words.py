@@ -8,7 +8,7 @@ from flitlab.metro.published import networks as published
 
 
 def network(tmp_path, lines, **settings):
-    """Lines: cycle, source, destination, words."""
+    """Returns a network that sends the messages in ``lines``: (cycle, source, destination, words)."""
     trace = tmp_path / "trace.csv"
     trace.write_text("".join(",".join(map(str, line)) + "\n" for line in lines))
     mode = {"traffic.mode": "trace", "traffic.trace_file": str(trace)}
@@ -24,7 +24,9 @@ def test_a_message_alone(tmp_path):
     (attempt,) = metro.attempts(net, 3, 60)
     assert attempt.cycle == 11 and attempt.outcome == "acknowledged" and net.totals["packets_delivered"] == 1
     assert [net.router(hop.router).name.split(".")[0] for hop in attempt.hops] == ["0", "1", "2"]
-    for wire in range(4):  # header, 20 words, TURN, each wire one clock later; the last router consumes the header
+    # The words are the header, 20 data words and TURN, on each wire one clock later than on the wire before. The last
+    # router consumes the header.
+    for wire in range(4):
         assert read(attempt, wire, False, "TURN") == [21 + wire]
         assert len(read(attempt, wire, False, "DATA")) == (21 if wire < 3 else 20)
         assert read(attempt, wire, True, "DATA") == [*range(28 - wire, 33 - wire)]  # the reply and a 32-bit checksum
@@ -40,7 +42,7 @@ def test_a_source_without_messages_has_no_attempts(tmp_path):
 
 @pytest.mark.parametrize(("fast", "outcome"), [(True, "dropped"), (False, "blocked")])
 def test_a_blocked_message_tries_again(tmp_path, fast, outcome):
-    lines = [(0, 4, 17, 40), (0, 5, 17, 40), (8, 3, 17, 8)]  # the endpoint has two links
+    lines = [(0, 4, 17, 40), (0, 5, 17, 40), (8, 3, 17, 8)]  # two messages keep both links of endpoint 17 busy
     net = network(tmp_path, lines, router__fast_reclaim=fast, router__width=8)
     tries = metro.attempts(net, 3, 200)
     assert len(tries) > 1 and [a.outcome for a in tries] == [outcome] * (len(tries) - 1) + ["acknowledged"]
@@ -48,7 +50,9 @@ def test_a_blocked_message_tries_again(tmp_path, fast, outcome):
     first = tries[0]
     stage = len(first.hops) - 1
     assert first.hops[stage].backward is None and not read(first, stage + 1, False, "DATA")
-    if fast:  # it reaches the router `stage` clocks after the first one; the control bit takes equally long to return
+    # The message reaches the blocked router `stage` clocks after the first router; the backward control bit takes as
+    # many clocks back to the source.
+    if fast:
         assert read(first, 0, True, "BCB") == [2 * stage + 1]
         assert read(first, stage, False, "DROP") == [stage + 2]  # each router releases the connection at once
     else:
@@ -142,7 +146,8 @@ def test_what_does_not_exist_is_refused():
     {"router__header_words": 1, "topology__wire_delay": 3, "router__fast_reclaim": False}])
 @pytest.mark.parametrize("closed_by", ["source", "destination"])
 def test_words_of_the_connection_before_are_left_out(settings, closed_by):
-    """An attempt that begins at once uses wires that still carry words of the previous connection."""
+    """An attempt that begins right after another one uses wires that still carry words of the previous connection; they
+    are not counted as its words."""
     busy = {"endpoint__closed_by": closed_by, "endpoint__retry": "immediate", "traffic__load": 0.9}
     net = fl.Network(published.figure3_network(**busy, **settings))
     over = metro.attempts(net, 3, 800)[:-1]

@@ -26,7 +26,7 @@ def opened(page, text, tmp_path):
 
 
 def open_text(page, text, folder):
-    """From disk."""
+    """Opens the page from disk, with this text."""
     path = folder / "page.html"
     path.write_text(text, encoding="utf-8")
     page.goto(path.as_uri())
@@ -80,7 +80,8 @@ def test_steps_show_the_state_of_a_native_network(opened):
 
 
 def test_load_vcs_routing_and_pattern_are_pythons(opened):
-    """Each single change, and all together, start a new network with the same seed."""
+    """Each change alone, and all changes together, start a new network with the same seed, equal to the one that Python
+    makes."""
     exp = fl.load("vc-mesh-8x8")
     for path, value, shown in (("traffic.load", 0.37, 0.37), ("router.vcs", 5, 5), ("router.buffer_flits", 3, 3),
                                ("routing.algorithm", "valiant", "valiant"),
@@ -169,7 +170,7 @@ def test_a_curve_grows_by_the_points_of_native_runs(opened):
     points = check_curve(opened, exp, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7])
     assert [p["saturated"] for p in points][-2:] == ["true", "true"] and len(points) < 7  # no points beyond saturation
     assert opened.locator(".page-chart circle").count() == len(points) - 2
-    do(opened, "step10", 10)  # the curve has not changed the network above
+    do(opened, "step10", 10)  # running a curve has not changed the network in the scope
     check_hash(opened, fl.Network(exp).step(10))
 
 
@@ -188,7 +189,7 @@ def test_curves_of_two_configurations_are_distinguished(opened):
 
 
 def test_the_page_answers_while_a_curve_runs(opened):
-    """A worker simulates a long point; the network above remains responsive."""
+    """A worker simulates a long point of a curve; meanwhile the network in the scope responds."""
     opened.locator("summary").first.click()
     opened.fill("[data-page=text]", "[topology]\nkind = 'mesh'\nshape = [16, 16]\n[run]\nmeasure_cycles = 4_000_000\n")
     opened.click("[data-page=apply]")

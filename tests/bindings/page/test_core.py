@@ -9,7 +9,7 @@ import flitlab as fl
 from flitlab.scope.recorder import Recorder
 
 CONFIGURATIONS = wasm_page.configurations()
-# One or two configurations of each model, to cover all packet mechanisms.
+# One or two configurations of each model; together they use every mechanism of packets.
 MODELS = ["vc-mesh-8x8", "vc-torus-8x8", "t3e-16", "bgl-figure10", "metro-figure3", "metro-wiring", "sconnect-protocol",
           "sconnect-figure5", "sconnect-figure1", "bless-mesh-8x8"]
 
@@ -30,8 +30,8 @@ def test_the_page_has_every_model():
 
 
 def test_every_configuration_has_the_native_state_hash(tmp_path):
-    """Traced for the first cycles, then with the fast engine. Two configurations whose tables take long to compute are
-    left out; others cover their model."""
+    """The first cycles run with tracing, the others with the fast engine. Two configurations are left out because their
+    tables take long to compute; other configurations cover their models."""
     names = [name for name in CONFIGURATIONS if name not in ("sconnect-random-1024", "sconnect-figure18")]
     messages = [m for name in names
                 for m in (begin(name), {"do": "step", "cycles": 3}, {"do": "skip", "cycles": 200}, {"do": "hash"})]
@@ -104,7 +104,7 @@ def test_a_modified_worker_is_detected(mutant, tmp_path):
     {"router.vcs": 0}, {"routing.algorithm": "xy"}, {"traffic.lod": 0.2}, {"topology.shape": "8 by 8"},
     {"router.vcs": 1.5}, {"traffic.packet_flits": [[4, 0.5], [8, -1]]}, {"topology.shape": []}])
 def test_bad_input_gets_the_cores_own_message(changes, tmp_path):
-    """The previous network continues."""
+    """After the error message, the previous network continues."""
     messages = [begin("vc-mesh-8x8"), {"do": "set", "changes": changes}, {"do": "step"}, {"do": "hash"}]
     answers = wasm_page.answers(messages, tmp_path)
     with pytest.raises(fl.ConfigError) as error:

@@ -36,7 +36,7 @@ def network(packets=20, **settings):
     "settings",
     [
             {"topology.shape": [4, 4]},
-        {"topology.shape": [40]},  # 40 nodes: more than twice as far as hops of one message reach
+        {"topology.shape": [40]},  # a line of 40 nodes, more than twice as long as the hops of one message reach
         {"topology.shape": [17, 3]},
         {"topology.shape": [2, 2, 2], "topology.node": "dual", "topology.host_ports": 2},
         {"topology.shape": [2, 2, 3, 2], "topology.node": "dual"},
@@ -69,7 +69,7 @@ def test_a_fabric_is_brought_up_and_carries_traffic(settings, tmp_path):
 
 
 def test_a_map_by_hand():
-    """A line of three, mapped from the middle: port 0 leads to the right, port 1 to the left."""
+    """A line of three nodes, mapped from the middle one: port 0 leads to the right, port 1 to the left."""
     net = network(topology__shape=[3])
     requester = sc.Controller(net, 1)
     fabric = sc.map_fabric(net, 1, requester)
@@ -77,9 +77,10 @@ def test_a_map_by_hand():
     assert fabric.hosts == [[4], [4], [4]]
     assert [way.hops for way in fabric.ways] == [(), (0,), (1,)]
     assert fabric.nodes == [[0], [1], [2]]
-    # Write the own address, read which ports exist and which are on: 1 + 2. For each of two ports write an address,
-    # read it and came_by, and read the own address: 3 2 + 1. Write address 0: 1. Two more TICs: 2 2; no unexplored
-    # ports behind them, but their addresses are read: 2.
+    # Expected number of messages. First TIC: write its address, read its registers of existing and enabled ports: 1 + 2
+    # = 3. For each of its two ports write an address, read the address back and read came_by; read the first TIC's
+    # address: 2 * 3 + 1 = 7. Make the first TIC a station: 1. Two registers of each of the two new TICs: 4. These have
+    # no unexplored ports, but their addresses are read: 2.
     assert requester.messages == net.totals["control_messages"] == 3 + 7 + 1 + 4 + 2
 
 
@@ -90,9 +91,9 @@ def test_a_used_fabric_is_mapped_again():
     again = sc.bring_up(net, 7)
     assert first.good and again.good
     assert sc.differences(net, 7, again.fabric) == 0
-    assert again.fabric.ends() != first.fabric.ends()  # numbered from another node
+    assert again.fabric.ends() != first.fabric.ends()  # the second map numbers TICs from another node
     marks = network(topology__shape=[4, 4])
-    for tic in range(16):  # as if the mapping had just visited all
+    for tic in range(16):  # as if a mapping had just marked all TICs
         Fabric(marks).write_register(tic, "address", sc.FIRST_MARK + tic)
     assert sc.bring_up(marks, 5).good
     assert sc.differences(marks, 5, sc.map_fabric(marks, 5)) == 0
@@ -134,7 +135,8 @@ def test_unreachable_nodes_are_not_found():
 
 
 def test_stations_need_entries_in_tables(tmp_path):
-    """Two nodes at the ends of a long line of switches: tables have two entries, and two stations need both."""
+    """Two nodes at the ends of a long line of switches. Tables then have only two entries, and two stations need both
+    of them."""
     path = tmp_path / "line.csv"
     path.write_text(LINE_OF_SWITCHES)
     net = network(topology__kind="graph", topology__file=str(path))
@@ -170,7 +172,7 @@ def test_damage_is_seen():
     entries = tables.entries.copy()
     entries[1] = 0
     assert "no option to continue" in sc.table_fault(fabric, replace(tables, entries=entries))
-    # All messages for node 0 go to the first neighbour.
+    # Change the tables so that all messages for node 0 go to the first neighbour.
     entries = tables.entries.copy()
     for tic in range(1, fabric.tics):
         entries[tic, 0] = 0b01
@@ -178,8 +180,8 @@ def test_damage_is_seen():
 
 
 def test_the_farthest_tables_are_loaded_first():
-    """Loading must not cut the path to TICs that are not loaded yet, so the nearest stations' tables are loaded
-    last."""
+    """Loading tables must not cut the path to TICs that are not loaded yet, so the tables of the nearest TICs are
+    loaded last."""
     net = network(topology__shape=[40])
     fabric = sc.map_fabric(net, 0)
     assert [fabric.stage(tic) for tic in (0, 1, 15, 16, 30, 31, 39)] == [0, 0, 0, 1, 1, 2, 2]
@@ -237,7 +239,8 @@ def test_deadlocked_requests_time_out():
             tics.append(following[tics[-1]])
         requests[first] = Request("read_register", 4, hops=[port[hop] for hop in pairwise(tics)])
     requester = sc.Controller(net, 0, patience=500)
-    assert all(requester.exchange([requests[0]] * 100)) and requester.lost == 0  # the only requester, few at a time
+    # A single requester with few requests at a time does not deadlock.
+    assert all(requester.exchange([requests[0]] * 100)) and requester.lost == 0
     for _ in range(500):
         for terminal, request in requests.items():
             Fabric(net).send_controls(terminal, [request] * 16)

@@ -58,7 +58,8 @@ def test_the_matrix_of_a_ring_by_hand():
 
 
 def test_averages_weigh_by_degree():
-    """A line of three: the middle node has weight two. Rows are divided by 1, 2, 1."""
+    """A line of three nodes: the middle one has twice the weight of the others, because the rows of the matrix are
+    divided by 1, 2 and 1."""
     loop = Loop.of(network(published.LINEAR, {"topology.kind": "mesh", "topology.shape": [3],
                                               "clock.detector": "average", "clock.cable_phase": 0}))
     assert np.allclose(loop.weights, [0.25, 0.5, 0.25])
@@ -81,7 +82,7 @@ def test_switches_have_one_oscillator_also_in_the_theory():
 
 
 def test_the_step_matrix_predicts_phases():
-    """Predicts phases after a step of the emulator from those of the preceding cycles."""
+    """The step matrix predicts the phases after a step of the emulator from the phases of the preceding cycles."""
     net = network(published.LINEAR, published.FABRICS["tree, 13 nodes"],
                   {"clock.gain": 0.05, "clock.spread": 0, "clock.cable_phase": 0})
     step = Loop.of(net).step_matrix
@@ -93,7 +94,8 @@ def test_the_step_matrix_predicts_phases():
 
 
 def test_too_much_gain_is_unstable():
-    """A switch adds the phases of nine channels: a gain of 0.25 for each corrects by more than its phase error."""
+    """A switch adds the phases of nine channels. With a gain of 0.25 for each, a correction is larger than the phase
+    error that causes it."""
     switch = {"topology.kind": "tree", "topology.inner": "switches", "topology.arity": 9, "topology.levels": 2}
     for gain, locks in ((0.25, False), (0.05, True)):
         net = network(published.LINEAR, switch, {"clock.gain": gain})

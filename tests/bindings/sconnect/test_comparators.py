@@ -29,8 +29,8 @@ def test_the_pool_takes_one_message_time_less():
 
 
 def test_limits_of_traffics():
-    """By hand: at load 1 a channel carries half a flit of random traffic per cycle. In a transposition 16 pairs share
-    one channel: their paths agree in the first bits of one address and the last bits of the other."""
+    """Bounds by hand. At load 1 a channel carries half a flit of random traffic per cycle. Under transpose traffic 16
+    pairs share one channel: all pairs with equal first bits of one address and equal last bits of the other."""
     assert published.ideal("random") == 1
     assert published.ideal("hot spot") == pytest.approx(1 / (0.99 + 2.56))
     assert published.ideal("FFT") == 1
@@ -41,8 +41,8 @@ def test_limits_of_traffics():
 
 @pytest.mark.parametrize("traffic", published.TRAFFIC)
 def test_limits_are_those_of_the_emulated_traffic(traffic):
-    """Each channel carries the load from which the limit is computed. Lengths have variance 90 and mean 10, so the
-    flits of n packets have variance 190 n, which is 19 per flit; packets have at most 160 flits."""
+    """In the emulated network each channel carries the load from which the bound is computed. Lengths have variance 90
+    and mean 10, so the flits of n packets have variance 190 n, which is 19 per flit; packets have at most 160 flits."""
     cycles, load = 10000, 0.05
     net = fl.Network(published.network(traffic, traffic__load=load)).step(cycles)
     loads = published.channel_loads(traffic)[0]

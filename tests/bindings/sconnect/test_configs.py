@@ -15,12 +15,13 @@ def test_there_are_configs():
     assert "sconnect-figure5" in {path.stem for path in CONFIGS}
 
 
-# Planning 1024 nodes takes long, and tests/hashes steps that configuration.
+# The configuration of 1024 nodes is left out: planning it takes long, and tests/hashes steps it.
 @pytest.mark.parametrize("path", [p for p in CONFIGS if p.stem != "sconnect-random-1024"], ids=lambda p: p.stem)
 def test_messages_get_through(path):
     e = fl.load(path)
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # paths that are longer than necessary
+        # Turn warnings, such as one about paths that are longer than necessary, into errors.
+        warnings.simplefilter("error")
         net = fl.Network(e)
     if e["router.kind"] == "sconnect" and e["routing.tables"] == "none":
         assert Fabric(net).registers(0)["table.0"] == 0  # software has not loaded the TICs yet

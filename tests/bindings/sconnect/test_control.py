@@ -1,5 +1,5 @@
-"""S-Connect's control messages (S-Connect, 3.4), derived by hand: operations, registers, paths and times.
-control_messages.py has the timing rules."""
+"""S-Connect's control messages (S-Connect, 3.4): operations, registers, paths and times, compared with values derived
+by hand. tests/support/control_messages.py describes the timing."""
 
 import pytest
 from control_messages import (
@@ -49,7 +49,8 @@ def test_tables_are_read_and_written(way, tic):
 def test_tables_have_an_entry_for_each_node():
     net = network()
     before = Fabric(net).registers(0)
-    assert send_request(net, "write_table", 3, 5, cycles=2).value == 0  # the reply carries the current value
+    # The reply carries the value that the entry has after the write.
+    assert send_request(net, "write_table", 3, 5, cycles=2).value == 0
     assert send_request(net, "read_table", 3, cycles=2).value == 0
     assert send_request(net, "write_table", 0xFFFF, 5, cycles=2).value == 0
     after = Fabric(net).registers(0)
@@ -57,8 +58,8 @@ def test_tables_have_an_entry_for_each_node():
 
 
 def test_tables_hold_only_what_a_tic_has(tmp_path):
-    """An option for virtual channel 1 of a host's port would duplicate a message; a port without a wire would hold
-    it."""
+    """A table entry cannot have an option for virtual channel 1 of a host's port, which would duplicate a message, or
+    for a port without a wire, which would hold the message."""
     net = network((2,), **trace_file(tmp_path, [(10 + i, 0, 1, 1) for i in range(20)]))
     for option in (1 << 9, 1 << 10, 1 << 4, 1 << 2, 1 << 12):
         assert send_request(net, "write_table", 1, option | 1 << 8, terminal=1, cycles=2).value == 1 << 8
@@ -91,7 +92,7 @@ def test_a_tic_reports_its_ports():
     assert value_of(net, PORTS, address=2) == 0b000010 | 1 << 8 + 4
     assert value_of(net, CAME_BY) == 4
     assert value_of(net, CAME_BY, hops=[0]) == 1
-    assert value_of(net, CAME_BY, hops=[0, 1]) == 0  # to the neighbour and back
+    assert value_of(net, CAME_BY, hops=[0, 1]) == 0  # the message went to the neighbour and back
     assert value_of(net, CAME_BY, address=2, terminal=0) == 1
     assert value_of(net, ADDRESS, hops=[0, 0]) == 2
     assert send_request(net, "write_register", ADDRESS, 77, hops=[0, 0]).value == 77
@@ -110,13 +111,14 @@ def test_switches_and_second_tics(tmp_path):
             == Fabric(net).read_register(tic, "enabled") & sum(1 << p for t, p, *_ in net.links() if t == tic)
             | 1 << 8 + 4
         )
-    beside = value_of(net, PORTS, terminal=1, hops=[5])  # the second TIC: a parallel port, no host
+    beside = value_of(net, PORTS, terminal=1, hops=[5])  # the node's second TIC has a parallel port and no host
     assert beside == 1 << 5
     assert value_of(net, ADDRESS, terminal=1, hops=[5]) == 1
     first = next(q for t, p, f, q in net.links() if t == 3)
     assert value_of(net, CAME_BY, hops=[0]) == first
     assert value_of(net, ADDRESS, hops=[0]) == 0xFFFF
-    assert value_of(net, PORTS, hops=[0]) & 0b110000 == 0b110000  # the ring of the switch
+    # Both parallel ports, which join the switch's TICs in a ring.
+    assert value_of(net, PORTS, hops=[0]) & 0b110000 == 0b110000
     assert value_of(net, CAME_BY, hops=[0, 5, 5, 5]) == 4
 
 
@@ -166,7 +168,7 @@ def test_clocks_are_watched_and_switched_off():
     assert Fabric(net).read_register(1, "clock_on") == 0 and Fabric(net).read_register(0, "clock_on") == 1
     assert Fabric(net).read_register(1, "clock_sends") == 0b0010
     assert value_of(net, CLOCK_SENDS, hops=[0]) == 0b0010
-    # Its loop is open, so it runs at its own constant frequency.
+    # The TIC's phase-locked loop is open, so the TIC runs at its constant free-running frequency.
     assert value_of(net, CLOCK_RATE, hops=[0]) == Fabric(net).read_register(1, "clock_rate") & 0xFFFFFFFF
     assert value_of(net, SLIPS, hops=[0]) == Fabric(net).read_register(1, "slips")
 
@@ -197,7 +199,8 @@ def test_sixteen_hops_out_and_back():
     Fabric(net).send_control(0, "read_register", CAME_BY, hops=[0] * 16, tag=9)
     net.step(81)
     assert Fabric(net).take_replies(0) == []
-    # 3 cycles for each hop out; the reply leaves in cycle 49 and takes 2 for each hop back.
+    # The request takes 3 cycles for each of its 16 hops. The reply leaves in cycle 49 and takes 2 cycles for each hop
+    # back.
     [reply] = Fabric(net.step(1)).take_replies(0)
     assert (reply.tag, reply.number, reply.value, reply.stamp) == (9, CAME_BY, 1, 3 * 16)
 
@@ -233,7 +236,8 @@ def test_timers_are_compared_over_a_channel():
             stamps.append(reply.stamp - sent)
     offset = ((here[1] - here[0]) - (there[1] - there[0])) / 2
     assert offset == Fabric(net).read_register(1, "timer") - Fabric(net).read_register(0, "timer") > 4000
-    assert ((here[1] - here[0]) + (there[1] - there[0])) / 2 == 3  # the path: 1 to leave, 2 on the channel
+    # A message takes 3 cycles: 1 to leave the TIC and 2 on the channel.
+    assert ((here[1] - here[0]) + (there[1] - there[0])) / 2 == 3
 
 
 def test_a_timer_is_read_written_and_wraps():
@@ -254,7 +258,8 @@ def test_two_nodes_add_to_a_timer_at_once():
     Fabric(net).send_control(0, "add_to_timer", value=1000, hops=[0])
     Fabric(net).send_control(2, "add_to_timer", value=200, hops=[1])
     net.step(20)
-    # Both arrive in cycle 3: first, by port 0, the one from TIC 2; then, by port 1, the one from TIC 0.
+    # Both messages arrive in cycle 3. The message from TIC 2, by port 0, is handled first, the one from TIC 0, by port
+    # 1, second.
     assert [r.value for r in Fabric(net).take_replies(2)] == [3 + 200]
     assert [r.value for r in Fabric(net).take_replies(0)] == [3 + 200 + 1000]
     assert Fabric(net).read_register(1, "timer") == 20 + 1200

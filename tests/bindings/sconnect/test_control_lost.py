@@ -107,18 +107,20 @@ def test_messages_waiting_for_a_channel_take_another_path(tmp_path):
     entry = Fabric(net).read_register(0, "table.3")
     assert entry & 0b11
     assert entry & 0b110000
-    send_request(net, "write_register", ENABLED, ALL_ON & ~0b100, cycles=2)  # all queue for port 0
+    # Port 2 is off, so all messages queue for port 0.
+    send_request(net, "write_register", ENABLED, ALL_ON & ~0b100, cycles=2)
     net.step(25)
     waiting = sum(vc.packets for vc in net.router(0).ports[0].vcs)
     assert waiting > 5
-    send_request(net, "write_register", ENABLED, ALL_ON & ~0b001, cycles=2)  # now they may use only port 2
+    # Port 0 is off, so the messages can use only port 2.
+    send_request(net, "write_register", ENABLED, ALL_ON & ~0b001, cycles=2)
     assert Fabric(net).read_register(0, "enabled") == ALL_ON & ~0b001
     carried = Fabric(net).read_register(0, "carried.0")
     net.step(300)
     assert Fabric(net).read_register(0, "carried.0") == carried
     assert sum(vc.packets for vc in net.router(0).ports[0].vcs) == 0
-    unacknowledged = Fabric(net).read_register(0, "used")  # sent on port 0 and not acknowledged
-    assert 0 < unacknowledged <= 6  # slots of a round
+    unacknowledged = Fabric(net).read_register(0, "used")  # messages sent on port 0 that are not acknowledged
+    assert 0 < unacknowledged <= 6  # a round has six slots
     net.check()
     totals = net.totals
     assert count - unacknowledged <= totals["packets_delivered"] <= count
@@ -129,7 +131,7 @@ def test_messages_waiting_for_a_channel_take_another_path(tmp_path):
 
 
 def test_messages_in_a_channel_wait_until_it_is_on_again(tmp_path):
-    """The far end is off: its port sends no acknowledgments, so messages are repeated until it is on."""
+    """The port at the far end is off and sends no acknowledgments, so messages are repeated until it is switched on."""
     net = network((2,), **trace_file(tmp_path, [(10 + i, 0, 1, 1) for i in range(20)]))
     send_request(net, "write_register", ENABLED, 0b110000, terminal=1, cycles=2)
     net.step(200)
@@ -145,7 +147,7 @@ def test_messages_in_a_channel_wait_until_it_is_on_again(tmp_path):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_no_message_is_lost_when_channels_go_off_and_on(seed):
-    """Holds for any fill of the pools when a channel is switched off."""
+    """No message is lost, however full the TICs' buffer pools are when a channel is switched off."""
     net = network(
         (3, 3),
         traffic__mode="batch",
@@ -171,8 +173,8 @@ def test_no_message_is_lost_when_channels_go_off_and_on(seed):
 
 
 def test_control_messages_by_tables_take_another_path():
-    """As for data: requests for TIC 3 wait for port 0 of TIC 0, are redirected when it is switched off, and take TIC
-    2."""
+    """Like data, requests for TIC 3 wait for port 0 of TIC 0. When that port is switched off they are redirected, over
+    TIC 2."""
     net = network((2, 2), topology__host_ports=2)
     send_request(net, "write_register", ENABLED, ALL_ON & ~0b1000, terminal=6)  # replies come over TIC 2 as well
     requested = [Request("read_register", ADDRESS, address=3)]
@@ -191,7 +193,8 @@ def test_control_messages_by_tables_take_another_path():
     net.step(300)
     assert sum(vc.packets for vc in net.router(0).ports[0].vcs) == 0
     came = [r.number for t in (0, 1) for r in Fabric(net).take_replies(t)]
-    assert 5 < came.count(ADDRESS) < 28  # the rest had already left for TIC 1, which has no other path
+    # The other requests had already left for TIC 1, from which no other path leads on.
+    assert 5 < came.count(ADDRESS) < 28
     for terminal in (6, 0):
         Fabric(net).send_control(terminal, "write_register", ENABLED, ALL_ON)
     net.step(100).check()

@@ -31,14 +31,15 @@ def crossing(ways, priority):
 
 @pytest.mark.parametrize("priority", range(3))
 def test_replies_have_a_priority_of_their_own(priority):
-    """Requests and replies that tables route take the same virtual channels. With equal priority each would wait for
-    buffers that the other occupies."""
+    """Requests and replies that tables route use the same virtual channels. With equal priority, requests would wait
+    for buffers that replies occupy, and replies for buffers that requests occupy."""
     assert crossing([{"address": 2}, {"address": 0}], priority) == [60] * 4
 
 
 @pytest.mark.parametrize("priority", range(4))
 def test_replies_have_a_virtual_channel_of_their_own(priority):
-    """Holds for messages that name their hops, even at priority 3, which replies also have."""
+    """Messages that name their hops cannot block their replies, even at priority 3, where requests and replies have
+    equal priority."""
     assert crossing([{"hops": [0, 0]}, {"hops": [1, 1]}], priority) == [60] * 4
 
 

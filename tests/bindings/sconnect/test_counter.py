@@ -98,7 +98,7 @@ def test_the_counter_counts_messages_held_up():
 
 def test_the_counter_is_programmed_in_band():
     net = network()
-    assert value_of(net, COUNTING, hops=[0]) == 32  # counts no event
+    assert value_of(net, COUNTING, hops=[0]) == 32  # this selection counts no event
     send_request(net, "write_register", COUNTING, EVERY_CYCLE, hops=[0])
     Fabric(net).send_control(0, "write_register", COUNTER, 0xFFFFFFFF, hops=[0])
     net.step(4)
@@ -110,5 +110,5 @@ def test_the_counter_is_programmed_in_band():
     send_request(net, "write_register", COUNTER, 0, hops=[0])
     for _ in range(7):
         send_request(net, "read_register", hops=[0, 0])
-    # Seven messages over port 0: the counter monitors a channel's traffic.
+    # Seven messages cross the channel at port 0, and the counter counts them.
     assert value_of(net, COUNTER, hops=[0]) == 7

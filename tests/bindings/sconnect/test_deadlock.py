@@ -22,8 +22,8 @@ def onward(net):
 
 
 def all_one_way(net, dateline):
-    """Tables that software writes: in one direction around the ring on virtual channel 0; with `dateline`, on 1 from
-    TIC 0 on."""
+    """Writes tables as software does: all routes lead in one direction around the ring, on virtual channel 0. With
+    `dateline`, routes change to virtual channel 1 at TIC 0."""
     ports = onward(net)
     for tic in range(NODES):
         for node in range(NODES):
@@ -37,7 +37,7 @@ def all_one_way(net, dateline):
 
 
 def full_ring(tmp_path):
-    """Every host sends to the opposite node after its tables are loaded."""
+    """Returns a network in which every host sends to the opposite node, starting after the tables are loaded."""
     lines = [f"{1000 + i},{tic},{(tic + 2) % NODES},1" for i in range(1500) for tic in range(NODES)]
     (tmp_path / "messages.csv").write_text("\n".join(lines) + "\n")
     return ring(tmp_path, traffic__mode="trace", traffic__trace_file=str(tmp_path / "messages.csv"),
@@ -68,7 +68,7 @@ def test_with_a_dateline_they_do_not(tmp_path):
 
 
 def test_the_watchdog_of_a_table_less_fabric_sees_it_too(tmp_path):
-    """Requests that name their hops, from all hosts, each more than once around the ring."""
+    """All hosts send requests that name their hops, each more than once around the ring."""
     net = ring(tmp_path, traffic__load=0, router__buffers=24, router__control_buffers=1)
     ports = onward(net)
     requests = {tic: Request("read_register", 4, hops=[ports[(tic + i) % NODES] for i in range(15)])
@@ -86,7 +86,7 @@ def test_the_watchdog_of_a_table_less_fabric_sees_it_too(tmp_path):
 
 
 def test_messages_that_hosts_refuse_are_no_deadlock(tmp_path):
-    """A priority that software does not accept now may be accepted later."""
+    """Messages of a priority that software does not accept now may be accepted later, so they are not deadlocked."""
     net = ring(tmp_path, traffic__load=1.0, host__refuses=[0])
     net.step(3000).check()
 
@@ -103,7 +103,7 @@ def test_full_fabrics_are_not_reported_as_deadlocked():
 
 
 def busy_hosts(**settings):
-    """Hosts that send many more requests than they can hold replies for."""
+    """Returns a network whose hosts send many more requests than they have buffers for replies."""
     return fl.Network(fl.Experiment.from_dict({
         "router.kind": "sconnect", "topology.shape": [3, 3], "router.buffers": 24, "traffic.mode": "request_reply",
         "traffic.load": 1.0, "traffic.window": 64, "traffic.reply_queue": 1, **settings}))

@@ -30,7 +30,7 @@ def test_the_higher_priority_arrives_through_a_full_fabric():
         higher = f"priority {int(full[-1]) + 1}"
         assert found[f"delivered of {higher}"] == 100
         assert found["lower messages accepted by hosts"] == 0
-        # A requeued message may enter another queue, which makes room for one more message.
+        # A requeued message may enter another queue, so its former queue has room for one more message.
         assert found["lower messages that entered later"] <= (2 if hosts == priorities.ONE else 0)
         assert found["host ports with a waiting message"] == 100
         if hosts == priorities.APART:
@@ -89,11 +89,12 @@ def test_a_message_leaves_when_the_turn_of_its_port_comes():
     ways = latencies.journeys(16, topology__host_ports=2)
     assert len(ways) == 32 * 31
     assert all(v.left - v.entry == (v.port_out - v.port_in) % 6 for way in ways for v in way)
-    # A message waits up to 5 clocks at the end of its channel for the port's turn. It is on its way for at least one
-    # routing cycle, which may end later if the node's phase or the port's turn is late.
+    # At the end of its channel a message waits up to 5 clocks for the port's turn. It takes at least one routing cycle;
+    # it takes longer if the phase of the next node or the turn of its port comes late.
     waits = {b.entry - a.left - latencies.DELAY for way in ways for a, b in pairwise(way)}
     assert {0, 1, 2, 3, 4, 5} <= waits <= {0, 1, 2, 3, 4, 5, 6}
-    # With equal phases, the time from turn to turn is whole routing cycles.
+    # With equal phases of all nodes, the time between turns of two ports with the same number is a whole number of
+    # routing cycles.
     ways = latencies.journeys(16, topology__channel_delay=12, topology__phases="equal")
     assert {b.entry - a.left for way in ways for a, b in pairwise(way)} == set(range(12 - 3, 12 + 4))
 
@@ -103,7 +104,7 @@ def test_latency_rows():
     assert rows["header in to header out, at most (published: < 6)", "a TIC, idle"]["verdict"] == "match"
     assert rows["time per additional node, at most", "four nodes, a line"]["verdict"] == "match"
     assert rows["100 bits on a fiber at 1 Gb/s", "a channel of 288 clocks more"]["verdict"] == "holds"
-    # Known deviation: the mean is below the published one; the README explains it.
+    # A known deviation: the measured mean is below the published one; the README explains why.
     assert [key for key, r in rows.items() if r["verdict"] == "out"] == [
         ("time per additional node, mean", "four nodes, a line"),
         ("time per additional node, by regression", "four nodes, a line")]
@@ -114,7 +115,7 @@ def test_bisections_and_bounds_of_figure_18():
     so it saturates at 1 message per cycle and node. 64 lines of 4 nodes cross the middle of 4^4 nodes."""
     mesh = bandwidths.point("2D mesh", 16, cycles=200, warmup=100)
     assert mesh.raw == 2 * 4 * 110 and mesh.paper == pytest.approx(0.8 * 880)
-    assert mesh.bound == pytest.approx(0.5)  # for each of two ports
+    assert mesh.bound == pytest.approx(0.5)  # messages per cycle for each of the node's two ports
     assert mesh.diameter == 6 and mesh.distance == pytest.approx(8 / 3)
     assert mesh.sustained == pytest.approx(mesh.carried_load * mesh.raw)
     derived = fabrics.fabric(bandwidths.figure18_fabric("4D mesh", 256)).derived()
@@ -147,8 +148,8 @@ def test_hosts_that_wait_keep_a_fabric_from_collapsing():
     rows = bandwidths.waiting("random, degree 4", 64, bound=0.64, cycles=500)
     assert len({r["quantity"] for r in rows}) == len(rows) == len(bandwidths.WINDOWS)
     accepted = dict(zip(bandwidths.WINDOWS, (r["measured"] for r in rows), strict=True))
-    # By Little's law a port has 4 transactions in a round trip of at least about 15 cycles; with many, the pool fills
-    # up.
+    # By Little's law: a port with 4 outstanding requests completes 4 transactions per round trip, which takes at least
+    # about 15 cycles. With many outstanding requests the buffer pools fill up.
     assert 0.5 < accepted[4] < accepted[8] and accepted[64] < 0.6 * accepted[8]
 
 
@@ -160,7 +161,8 @@ def test_small_graphs_keep_all_shortest_paths():
 
 @pytest.mark.parametrize("nodes, degree, seed", [(9, 4, 19), (16, 6, 4)])
 def test_small_dual_graphs_keep_all_shortest_paths(nodes, degree, seed):
-    """In these graphs, placing paths one by one fails for one pair; the search for another order of queues succeeds."""
+    """In these graphs, placing the paths of pairs one after the other fails for one pair; the search for another order
+    of the queues succeeds."""
     e = fl.Experiment.from_dict({"router.kind": "sconnect", "topology.kind": "random", "topology.nodes": nodes,
                                  "topology.degree": degree, "topology.node": "dual", "topology.wiring_seed": seed,
                                  "traffic.load": 0.1, "run.warmup_cycles": 500, "run.measure_cycles": 500})

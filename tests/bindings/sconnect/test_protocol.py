@@ -14,7 +14,8 @@ def test_the_protocol_holds():
     found = explore_protocol(singles=(1, 1), quads=(1, 0))
     assert found.holds
     assert found.states < found.transitions
-    assert not explore_protocol(singles=(2, 2), most_states=100).holds  # unknown: the exploration did not finish
+    # `holds` is false, because the exploration did not finish.
+    assert not explore_protocol(singles=(2, 2), most_states=100).holds
 
 
 @pytest.mark.parametrize("defect", published.DEFECTS)
@@ -56,7 +57,7 @@ def test_every_message_is_followed():
 
 
 def test_undetected_patterns_are_all_of_them():
-    """By brute force for a short word: all four-bit errors whose syndromes cancel."""
+    """Compares the count with brute force for a short word: all four-bit errors whose syndromes add up to zero."""
     polynomial, bits = 0b11000110011, 20
     syndromes = [1 << i for i in range(10)]
     while len(syndromes) < bits:

@@ -60,6 +60,7 @@ def test_the_verdict_comes_from_the_errors():
     common = {"experiment": "x", "quantity": "q", "source": "s", "setting": "", "higher_is_better": True}
     assert row(**common, **difference(exact, published.Sample([1.0] * 10)))["verdict"] == "better"
     assert row(**common, **difference(near, far) | {"tolerance": 0})["verdict"] == "out"  # within errors
-    assert row(**common, **difference(near, far))["verdict"] == "match"  # hence no difference
+    # Within the confidence interval, the difference does not count.
+    assert row(**common, **difference(near, far))["verdict"] == "match"
     behind = published.Sample([0.9, 0.91] * 5)
     assert row(**common, **difference(behind, published.Sample([0.92, 0.93] * 5)))["verdict"] == "out"

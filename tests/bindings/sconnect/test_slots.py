@@ -7,8 +7,8 @@ PRESENT, ANSWER, OCCUPIED = 1, 4, 128
 
 
 def test_slots_that_come(tmp_path):
-    """Delay 2: a message accepted in cycle 5 is sent in 6 and arrives in 8; its answer leaves in 9 and arrives in
-    11."""
+    """With a channel delay of 2, a message accepted in cycle 5 is sent in cycle 6 and arrives in 8. Its acknowledgment
+    leaves in 9 and arrives in 11."""
     trace = tmp_path / "trace.csv"
     trace.write_text("5,0,1,1\n")
     net = fl.Network(fl.Experiment.from_dict({"router.kind": "sconnect", "topology.shape": [2],

@@ -11,7 +11,7 @@ from scope_pages import check_stages, journeys, show_parts
 import flitlab as fl
 
 VC = "queue, inject, behind others, route, VC allocation, switch allocation, link, tail"
-KINDS = {  # configuration: changes, cycles, the steps in which its packets spend time
+KINDS = {  # configuration -> (changes, cycles, steps in which its packets spend time)
     "vc-mesh-8x8": ({}, 120, VC),
     "vc-torus-8x8": ({}, 150, VC),
     "t3e-16": ({}, 250, "queue, inject, behind others, router, link, tail"),
@@ -19,14 +19,15 @@ KINDS = {  # configuration: changes, cycles, the steps in which its packets spen
                      "queue, behind others, router, link, reception"),
     "metro-figure3": ({"traffic.load": 0.6}, 250, "queue, circuit"),
     "sconnect-protocol": ({}, 500, "router, retransmission, link"),
-    "sconnect-figure5": ({"traffic.load": 0.05}, 60, "router"),  # the channel's one cycle is part of the switch
+    # The step "switch" includes the one cycle on the channel.
+    "sconnect-figure5": ({"traffic.load": 0.05}, 60, "router"),
     "sconnect-figure1": ({}, 600, "queue, router, tail"),
     "bless-mesh-8x8": ({}, 150, "queue, router, link, tail"),
 }
 
 
 def recorded(name, changes, cycles, start=0, **how):
-    """Returns a view of some cycles, and a twin network's events in them."""
+    """Returns a view with some recorded cycles, and the events of an identical network in these cycles."""
     network = fl.Network(fl.load(name).set(changes)).step(start)
     twin = fl.Network(network.experiment, trace=True).go_on_from(network)
     return network.view(window=cycles + 1, **how).step(cycles), twin.step(cycles).events()

@@ -12,7 +12,7 @@ ROUTER = 9
 
 
 def busy(seed=1, **changes):
-    """A 4x4 mesh near saturation, at cycle 200, and an identical twin without a view."""
+    """Returns a view of a 4x4 mesh near saturation at cycle 200, and an identical network without a view."""
     exp = fl.Experiment.from_dict({"topology.kind": "mesh", "topology.shape": [4, 4], "traffic.load": 0.6,
                                    "run.seed": seed, "router.vcs": 2, "router.buffer_flits": 4, **changes})
     network = fl.Network(exp).step(200)
@@ -207,7 +207,7 @@ def test_the_page_follows_steps_from_python(page):
     view.step(5)
     page.evaluate("(messages) => window.deliver(messages)", live.waiting())
     live.wait_for(205)
-    network.step(3)  # not through the view: recording restarts there
+    network.step(3)  # this call bypasses the view, so the recording restarts at the new cycle
     live.do("step1")
     live.wait_for(209)
     assert network.cycle == 209

@@ -40,7 +40,7 @@ def occupancy_of_frames(recording):
                          ids=["open", "closed loop"])
 @pytest.mark.parametrize("model", MODELS)
 def test_every_delivered_packet_counts_with_its_latency(model, changes):
-    """Includes packets created before the recording began, and before tracing was turned on."""
+    """Packets that were created before the recording began, or before tracing was turned on, count too."""
     try:
         exp = fl.Experiment.from_dict(MODELS[model]).set(changes)
     except fl.ConfigError as error:
@@ -86,12 +86,12 @@ def test_occupancy_is_right_after_early_frames_are_discarded():
 
 @pytest.mark.parametrize(("model", "router", "places"), [
     ("vc", 5, 5 * 4 * 8),  # ports, VCs, flits
-    ("vc", 0, 3 * 4 * 8),  # the corner has two channels and the terminal
-    ("bless", 5, 4 * 3),  # channels, and cycles of a flit's hop
+    ("vc", 0, 3 * 4 * 8),  # the corner router has ports for two channels and the terminal
+    ("bless", 5, 4 * 3),  # channels times the cycles that a flit takes per hop
     ("t3e", 0, 6 * (4 * 12 + 22) + 4 * 12),
     ("bgl", 0, 6 * 4 * 32 + 6 * 32),  # receivers' VCs and injection FIFOs, chunks
     ("sconnect", 0, 64),
-    ("adaptive", 5, 4 + 4),  # a buffer per channel, and spare ones
+    ("adaptive", 5, 4 + 4),  # a buffer for each channel, and four spare buffers
     ("switch", 0, 8 * 2),  # 8 ports, each with one message at the input and one at the output
 ])
 def test_capacities_are_those_of_the_hardware(model, router, places):

@@ -38,7 +38,7 @@ def test_a_notebook_replays_what_a_later_cell_has_recorded(page, tmp_path):
 
 
 def test_a_widget_that_runs_hides_the_replay(page):
-    """On one page only one of them is visible."""
+    """On one page either the widget or the replay is visible, not both."""
     view = fl.Network("vc-mesh-8x8").view().step(2)
     text = LIVE.replace('recording: "{recording}"', 'recording: "{recording}", replay: "{replay}"')
     replays = [output.output_of(view._recorder, view.recording, name)["text/html"] for name in (view.replay, "another")]

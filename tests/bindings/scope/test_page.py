@@ -39,7 +39,8 @@ def test_every_recorded_cycle_is_the_networks(page, tmp_path):
 
 
 def test_a_packet_is_followed_to_its_end(page, tmp_path):
-    """Alone in the network: 5 cycles per hop, its length, and 5, as in notebook 02 and the router's README."""
+    """Latency of a packet that is alone in the network: 5 cycles per hop, plus its length, plus 5, as in notebook 02
+    and the router's README."""
     exp = fl.load("vc-mesh-8x8").set("traffic.load", 0.002)
     path, twin = recorded(tmp_path, exp, 0, 250)
     events = twin.step(250).events()
@@ -113,7 +114,8 @@ def test_the_whole_state_of_an_inspected_router_is_in_the_page(page, tmp_path):
 
 @pytest.mark.parametrize(("name", "router"), [("bgl-midplane", 9), ("metro-figure1", 5)])
 def test_a_router_is_shown_in_its_machines_terms(page, tmp_path, name, router):
-    """Names and notes of every virtual channel, in the last frames; of a large network, for one inspected router."""
+    """The page shows the names and notes of every virtual channel in the last frames; of a large network, only those of
+    the inspected router."""
     network = fl.Network(name, trace=True).step(150)
     twin = fl.Network(name).step(160)
     drawn = range(12) if name == "metro-figure1" else None
@@ -154,7 +156,7 @@ def test_a_deadlock_is_shown_from_its_cycle_on(page, tmp_path):
 
 
 def test_a_released_connection_is_crossed_out(page, tmp_path):
-    """The picture and the router's table show it in the cycles in which such a connection exists."""
+    """In cycles with a released connection, the drawing and the router's table mark it."""
     exp = fl.load("metro-figure3").set("traffic.load", 0.5)
     path, twin = recorded(tmp_path, exp, 200, 24)
     open_page(page, path)
@@ -214,7 +216,7 @@ def test_a_page_of_nothing_recorded_has_a_hundred_cycles(page, tmp_path):
 
     assert pages_cycles() == (50, 150) and net.cycle == 150
     assert pages_cycles() == (50, 150) and net.cycle == 150  # a recording exists
-    net.step(30)  # not through the view: its recording stays
+    net.step(30)  # this call bypasses the view, so the recording stays as it is
     assert pages_cycles() == (50, 150) and net.cycle == 180
     untouched = fl.Network("vc-mesh-8x8")
     for nowhere in (None, "", 1):
@@ -243,7 +245,8 @@ def test_routers_are_chosen_by_keys_of_every_keyboard(page, tmp_path, following,
 
 
 def test_a_bracket_that_needs_a_third_key_is_one(page, tmp_path):
-    """AltGr, which Windows reports as Ctrl and Alt. Ctrl alone belongs to the browser."""
+    """The bracket is typed with AltGr, which Windows reports as Ctrl and Alt. A combination with Ctrl alone belongs to
+    the browser."""
     path, _ = recorded(tmp_path, fl.load("vc-mesh-8x8"), 10, 3)
     open_page(page, path)
     press = """(third) => document.querySelector(".flitlab-scope").dispatchEvent(new KeyboardEvent("keydown",

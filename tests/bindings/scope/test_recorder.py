@@ -31,7 +31,7 @@ def replayed(recording):
 
 
 def rows_of(network, recording):
-    """Returns the same rows from net.router(i)."""
+    """Returns the rows in the form of ``replayed``, made from net.router(i)."""
     columns, stages = recording["meta"]["columns"], recording["meta"]["stages"]
     for r in range(int(network.experiment.derived()["routers"])):
         for p, port in enumerate(network.router(r).ports):
@@ -115,7 +115,7 @@ def test_a_view_does_not_change_the_network():
     network, other = fl.Network(exp).step(50), fl.Network(exp).step(50)
     view = network.view()
     view.step(30)
-    network.step(20)  # not through the view: recording restarts there
+    network.step(20)  # this call bypasses the view, so the recording restarts at the new cycle
     view.step(5)
     assert network.cycle == view.cycle == 105 and network.state_hash == other.step(55).state_hash
     assert [f["c"] for f in unpacked(view.recording)["frames"]] == list(range(100, 106))
@@ -180,7 +180,7 @@ def test_positions():
     names = [f"{i} ({i % 2},{i // 2 % 2},{i // 4})" for i in range(8)]
     places, layout = positions_of(names, "torus", [])
     assert "2 planes" in layout and len(set(places)) == 8 and planes_of(names) == [0] * 4 + [1] * 4
-    for shape in ([4], [1, 4]):  # a fabric, whose nodes are numbered
+    for shape in ([4], [1, 4]):  # shapes of a fabric whose nodes have numbers, not coordinates
         assert positions_of([str(i) for i in range(4)], "mesh", [], shape) == ([(i, 0) for i in range(4)], "a row")
     twos, layout = positions_of(["0a", "0b", "1a", "1b", "2a", "2b"], "mesh", [], [3, 1])
     assert layout == "a row" and twos == [(0, 0), (0.3, -0.3), (1, 0), (1.3, -0.3), (2, 0), (2.3, -0.3)]
@@ -207,7 +207,8 @@ def test_a_notebook_keeps_a_replay():
 @pytest.mark.parametrize("window", [300, 12])
 @pytest.mark.parametrize("name", ["t3e-16", "bgl-midplane", "metro-figure1", "sconnect-priority"])
 def test_routers_are_recorded_in_their_machines_terms(name, window):
-    """All routers of a small network; of a large one the inspected routers, from their inspection on."""
+    """The recording has these texts for all routers of a small network; in a large one, for inspected routers from
+    their inspection on."""
     network = fl.Network(name, trace=True)
     twin = fl.Network(name)
     small = int(network.experiment.derived()["routers"]) <= 64

@@ -1,4 +1,5 @@
-"""The scope's display of a busy network, compared with a twin; modified displays must fail the comparison."""
+"""The scope's display of a busy network, compared with an identical network. If the display's code is deliberately
+changed, the comparison must fail."""
 
 import re
 from collections import Counter, defaultdict
@@ -16,7 +17,8 @@ FLIGHT = 3  # cycles from the switch grant to the arrival
 
 
 class Watched:
-    """A page with a 4x4 mesh near saturation, recorded from cycle 0, and a twin with all of its events.
+    """A page with a 4x4 mesh near saturation, recorded from cycle 0, and an identical network (the twin) with all of
+    its events.
 
     ``buffers[router, port, vc]``: packets in order of arrival, each [name, flits, flits sent].
     """
@@ -35,7 +37,7 @@ class Watched:
         return [flits for _, _, flits in self.twin.channels()]
 
     def go_on(self, cycles):
-        """The twin's part."""
+        """Advances the twin and updates ``buffers`` from its events."""
         for _ in range(cycles):
             events = self.twin.step(1).events()
             self.events.append(events)

@@ -11,14 +11,14 @@ def by_hand(changes: dict) -> Network:
 
 
 def test_a_barrier_by_hand():
-    """Figure 6 (a): OP_BAR leads from S_BAR to S_ARM; the unit returns to S_BAR when all PEs have joined, and not
-    before."""
+    """Figure 6 (a): OP_BAR takes a unit from S_BAR to S_ARM. The unit returns to S_BAR when all PEs have joined, and
+    not earlier."""
     network = by_hand({"topology.shape": [2, 2, 1]})
     for pe in (0, 1, 2):
         t3e.Machine(network).barrier_operation(pe, "OP_BAR")
         network.step(50)
     assert [t3e.Machine(network).barrier_state(pe) for pe in range(4)] == ["S_ARM"] * 3 + ["S_BAR"]
-    assert len(t3e.Machine(network).barrier_register(0).joined) == 2  # itself and its completed subtree
+    assert len(t3e.Machine(network).barrier_register(0).joined) == 2  # joined: its own PE and one completed subtree
     with pytest.raises(ConfigError, match="OP_BAR of PE 0 on barrier unit 0 is not possible in state S_ARM"):
         t3e.Machine(network).barrier_operation(0, "OP_BAR")
     t3e.Machine(network).barrier_operation(3, "OP_BAR")
@@ -48,8 +48,8 @@ def test_a_eureka_by_hand():
 
 
 def test_barriers_of_partitions():
-    """Each partition has a separate unit. Its tree spans only its PEs, if necessary through routers of other
-    partitions."""
+    """Each partition has a separate barrier unit. The unit's tree spans only the PEs of its partition, if necessary
+    through routers of other partitions."""
     experiment = build({"topology.shape": [4, 4, 2], "topology.partitions": [0, 15, 20, 3], "barrier.units": 2,
                         "traffic.load": 0.1})
     network = Network(experiment).step(3000)

@@ -35,8 +35,9 @@ def test_a_cold_machine_has_empty_registers():
     ((2, 2, 1), {}), ((2, 2, 2), {}), ((2, 4, 1), {"routing__half_way": "plus"}), ((4, 4, 3), {}), ((4, 2, 2), {}),
     ((8, 4, 4), {"routing__vc_select": "time_of_crossing", "routing__adaptive": False}),
     ((2, 12, 9), {"special__router_delay": 5}),
-    ((4, 4, 2), {"routing__lut_mode": "1"}),  # as in machines of more than 544 PEs
-    ((8, 4, 3), {"topology__partial_planes": [2, 0, 4, 0, 6]}),  # a ring of 4 and one of 2 in X
+    ((4, 4, 2), {"routing__lut_mode": "1"}),  # the table mode of machines with more than 544 PEs
+    # The partial plane has a ring of 4 and one of 2 nodes in X.
+    ((8, 4, 3), {"topology__partial_planes": [2, 0, 4, 0, 6]}),
     ((8, 8, 3), {"topology__partial_planes": [1, 0, 2, 0, 2, 1, 4, 4, 4, 4]}),  # columns without nodes in Z = 1
 ], ids=str)
 def test_what_boot_loads_is_what_the_plan_loads(shape, settings):
@@ -59,19 +60,20 @@ def test_only_open_links_lose_packets():
 
 
 def test_clocks_and_packets():
-    """2 x 2 x 1 nodes, explored from node 0. A packet takes 7 clocks to its router and 3 per hop, a reply 10 to the PE.
-    Software waits for the longest time of a reply, plus 2 clocks, plus 3 at the end of the path."""
+    """Boot of 2 x 2 x 1 nodes from node 0. A packet takes 7 clocks to its router and 3 per hop; a reply takes 10 clocks
+    from the last router to the PE. Software waits for the longest possible time of a reply, plus 2 clocks, plus 3 at
+    the end of the path."""
     net = cold((2, 2, 1))
     found = boot(net)
-    named = [0, 1, 1, 2]  # hops to each node at the time that it gets its number
-    # The explorer writes a node's number and reads it back. Links tried, as hops out and back: from node 0 +X +Y -X -Y
-    # +Z -Z, and so on; known links are not tried again.
+    named = [0, 1, 1, 2]  # hops to each node when the explorer numbers it
+    # The explorer writes a number into each node and reads it back. It then tries links, listed here as hops to the far
+    # end and hops back: from node 0 over +X, +Y, -X, -Y, +Z, -Z, and so on. It does not try known links again.
     tried = [(1, 1), (1, 1), (1, 1), (1, 1)] + [(2, 2), (2, 2)] + [(2, 2), (2, 2), (2, 2)] + [(3, 3)]
     tried += [(h + 1, h + 1) for h in named for _ in range(2)]
     loads = 4 * (4 + 6 + 6 + 1 + 1 + 1)  # R_NET_LUT, R_CHAN, R_VCSEL, R_LUT_OVERRIDE, R_LWHO, R_PWHO
     clocks = sum(22 + 3 * 2 * h for h in named) + sum(22 + 3 * (a + b) for a, b in tried) + loads + 22 + 3 * 4
-    clocks += 2 * 4 + 22 + 3 * 4  # to read the numbers back
-    clocks += 22 + 3 * 64  # at first an SPUT of R_ORIENT, which may need 64 hops to reach all nodes
+    clocks += 2 * 4 + 22 + 3 * 4  # clocks to read the numbers back
+    clocks += 22 + 3 * 64  # before that, an SPUT writes R_ORIENT, which may need 64 hops to reach all nodes
     answers = 4 + len(tried) - 12 + 4
     assert (found.clocks, found.packets) == (clocks, 1 + 3 * 4 + 2 * len(tried) + loads + 2 * 4 + answers)
 
@@ -133,7 +135,7 @@ def test_other_formats_of_logical_numbers(tmp_path):
 
 
 def test_any_pe_can_boot_the_machine(tmp_path):
-    """Numbering along a ring starts at the explorer; Y = 2 is no ring."""
+    """Numbering along a ring starts at the explorer's node. A dimension of two nodes in Y is not a ring."""
     pairs = [(src, dst) for src in (0, 7, 12) for dst in range(16) if src != dst]
     net, arrived = journeys(tmp_path, (4, 2, 2), pairs, node=6)
     assert arrived == set(pairs)
@@ -154,7 +156,7 @@ def test_partial_planes_are_made_of_blocks():
     ((2, 4, 2), [], [0, 0, 5, 2, 11, 1], []),
     ((4, 4, 4), [], [], [21]),
     ((4, 4, 4), [], [], [16, 17, 20, 21]),  # a board
-    ((8, 4, 2), [], [3, 4], [16, 19]),  # some links cannot be tried in the return direction
+    ((8, 4, 2), [], [3, 4], [16, 19]),  # for some links, no path leads back over the link
     ((8, 4, 2), [], [0, 0, 9, 1], [33]),
     ((2, 4, 3), [2, 0, 2, 0, 2], [16, 2], [9]),
 ], ids=str)
@@ -180,7 +182,8 @@ def test_broken_links_and_dead_nodes_are_found(shape, planes, links, nodes, dela
 
 @pytest.mark.filterwarnings("ignore:faults")
 def test_packets_on_detours_meet_no_others():
-    """A path of six legs is not always a shortest path. Here its packets would meet those to the next node."""
+    """A path of six legs is not always a shortest path. In this machine, packets on such a path would meet packets to
+    the next node, so boot sends them separately."""
     net = cold((4, 4, 4), special__router_delay=1, faults__unconnected="warn", faults__nodes=[16, 19],
                faults__links=[26, 3, 17, 1, 20, 3, 30, 4, 19, 2, 7, 0, 12, 1, 20, 0, 12, 2])
     boot(net)
@@ -191,8 +194,9 @@ def test_packets_on_detours_meet_no_others():
 
 
 def test_links_that_cannot_be_tried_count_as_broken(tmp_path):
-    """Two breaks cut nodes 1 to 3 out of the explorer's row: they are reached, but six legs cannot test their links
-    along X. The tables still reach all nodes; an explorer in another row finds only the two breaks."""
+    """Two broken links cut nodes 1 to 3 out of the explorer's row. Packets reach these nodes, but no path of six legs
+    tests their links along X. The tables still reach all nodes; an explorer in another row finds only the two
+    breaks."""
     shape, links = (8, 4, 2), {"faults__links": [0, 0, 3, 0]}
     assert boot(cold(shape, **links)).broken_links == tuple(((x, 0, 0), 0) for x in range(4))
     assert boot(cold(shape, **links), node=8).broken_links == (((0, 3, 0), 0), ((3, 3, 0), 0))

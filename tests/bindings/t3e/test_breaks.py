@@ -43,13 +43,13 @@ def test_a_broken_link_costs_little():
     assert whole.adaptive_pairs == whole.pairs
     assert 0.8 * broken.pairs < broken.adaptive_pairs < broken.pairs
     network = Network(build({"topology.shape": [8, 8, 4], "faults.links": [0, 0]}))
-    # Isolated: ignored in both directions, and no adaptive packets leave.
+    # The broken link is isolated: its channels are ignored in both directions, and no adaptive packets enter it.
     assert t3e.Machine(network).read_register(0, "R_CHAN0") == 1 | 2 | 4
     assert t3e.Machine(network).read_register(1, "R_CHAN3") == 1 | 2 | 4
     network.step(3000)
     assert network.totals["packets_dropped"] == 0
     sent = [vc for vc in network.router(0).ports[0].vcs]
-    assert all(vc.credits in (12, 22) for vc in sent)  # no packets went that way
+    assert all(vc.credits in (12, 22) for vc in sent)  # all credits are left, so no packets took the broken link
 
 
 def test_breaks_during_a_run():
@@ -65,7 +65,7 @@ def test_breaks_during_a_run():
         network.step(250)
         lost.append(network.totals["packets_dropped"])
     assert lost[0] > 0 and lost[1] > lost[0]
-    assert lost[3] == lost[-1]  # the new tables lose only packets that were in flight
+    assert lost[3] == lost[-1]  # under the new tables, only packets that were in flight are lost
     result = run(experiment.set({"run.warmup_cycles": 0, "run.measure_cycles": 4000}))
     packets = result.packets
     assert packets.dropped == lost[-1]
@@ -73,7 +73,7 @@ def test_breaks_during_a_run():
 
 
 def test_breaks_are_part_of_a_resumed_run(tmp_path):
-    """A run resumed from a checkpoint before the break ends with the same bits."""
+    """A run that is resumed from a checkpoint before the break ends in the same state as an uninterrupted run."""
     experiment = build({"topology.shape": [4, 4, 2], "faults.nodes": [5], "faults.cycle": 700})
     straight = Network(experiment).step(3000)
     first = Network(experiment).step(650)
@@ -115,7 +115,7 @@ def test_channel_errors_are_counted_and_corrected():
     errors."""
     shape = {"topology.shape": [4, 4, 4]}
     low = Network(build(shape | {"faults.error_rate": 0.001, "traffic.load": 0.2})).step(4000).totals
-    moves = low["flit_moves"] - low["flits_delivered"]  # approximately the link crossings
+    moves = low["flit_moves"] - low["flits_delivered"]  # approximately the number of flits that cross links
     assert low["channel_errors"] == pytest.approx(0.001 * moves, rel=0.25)
     assert low["flits_corrected"] == pytest.approx(low["channel_errors"], rel=0.1)
     always = build(shape | {"faults.error_rate": 1.0, "traffic.load": 0.05})
@@ -128,7 +128,8 @@ def test_channel_errors_are_counted_and_corrected():
 
 @pytest.mark.parametrize("name", ["t3e.manual", "t3e.faults"])
 def test_experiments_match(name):
-    """faults: one draw of four broken links. Every row is within its tolerance or has no published value."""
+    """The experiment t3e.faults runs with one draw of four broken links. Every row is within its tolerance or has no
+    published value."""
     rows = faults.faults(draws=1, breaks=(4,)) if name == "t3e.faults" else flitlab.reproduce(name)
     assert len(rows) > 12
     assert not [r for r in rows if r["verdict"] in ("out", "broken")]
@@ -165,7 +166,8 @@ def test_initial_hops_beside_a_dateline_are_avoided():
 
 
 @settings(max_examples=6, deadline=None)
-@example(seed=1, shape=LC424, count=2, cycle=300, mode="1", adaptive=True)  # once: planning takes seconds
+# This machine is tried only once, because planning takes seconds.
+@example(seed=1, shape=LC424, count=2, cycle=300, mode="1", adaptive=True)
 @given(seed=st.integers(0, 10**6), shape=st.sampled_from([AC20, {"topology.shape": [4, 8, 1]},
                                                          {"topology.shape": [2, 4, 4]}]),
        count=st.integers(1, 4), cycle=st.sampled_from([0, 300]), mode=st.sampled_from("01"), adaptive=st.booleans())
@@ -203,7 +205,7 @@ def test_a_trace_ends_although_packets_are_lost(tmp_path):
     trace.write_text("0,0,5,1\n10,5,0,4,0\n")
     with pytest.raises(RunError, match=r"1 packets need others that were lost \(1\) or misdelivered \(0\)"):
         run(Experiment.from_dict(changes))
-    for late in (1030, 5050):  # it depends on no packet and is sent at its time
+    for late in (1030, 5050):  # this packet does not depend on another one, so it is sent at its time
         trace.write_text(f"0,0,5,1\n{late},1,2,4\n")
         for epoch in (10, 64, 1000):
             packets = run(Experiment.from_dict(changes | {"run.epoch_cycles": epoch})).packets

@@ -28,7 +28,8 @@ def test_io_devices_are_reached_and_answer(tmp_path):
 
 @pytest.mark.parametrize("interval", [1, 2, 5])
 def test_the_io_port_is_slow_both_ways(tmp_path, interval):
-    """40 packets of 10 flits: one flit per `interval` clocks. Packets to the PE of the same node are not delayed."""
+    """40 packets of 10 flits pass the I/O port at one flit per `interval` clocks, in either direction. Packets to the
+    PE of the same node are not delayed."""
     clocks = 400 * interval
     for src, dst in ((0, 32), (32, 0)):
         times = [t for t, _ in deliveries(io_trace(tmp_path, [(0, src, dst, 10)] * 40, interval).step(clocks + 300))]

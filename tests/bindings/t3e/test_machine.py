@@ -13,7 +13,8 @@ from flitlab import ConfigError, Experiment, Network, run, t3e
 
 @functools.cache
 def large():
-    """Returns the 424 PEs and their network, for tests that do not step it: planning takes seconds."""
+    """Returns the machine of 424 PEs and its network, shared by tests that do not step it, because planning takes
+    seconds."""
     experiment = build(LC424)
     return t3e.machine(experiment), Network(experiment)
 
@@ -28,7 +29,7 @@ def test_wiring_of_20_pes():
     assert corner["+y"] == where[0, 1, 2] and "-y" not in corner
     assert corner["+z"] == where[0, 0, 0] and corner["-z"] == where[0, 0, 1]
     assert "+y" not in neighbours(network, where[0, 1, 2])
-    short = neighbours(network, where[0, 3, 1])  # no plane above: a ring of two
+    short = neighbours(network, where[0, 3, 1])  # there is no plane above, so this ring has two nodes
     assert short["+z"] == short["-z"] == where[0, 3, 0]
 
 
@@ -38,12 +39,15 @@ def test_wiring_of_424_pes():
     where = {pe.position: pe.node for pe in machine.pes}
     assert len(where) == 424
     assert neighbours(network, where[3, 0, 8])["+x"] == where[0, 0, 8]  # a ring of four
-    assert neighbours(network, where[3, 4, 1])["+x"] == where[0, 4, 1]  # three modules: a ring of four and one of two
+    # A row of three modules has a ring of four and a ring of two nodes.
+    assert neighbours(network, where[3, 4, 1])["+x"] == where[0, 4, 1]
     assert neighbours(network, where[5, 4, 1])["+x"] == where[4, 4, 1]
-    assert neighbours(network, where[0, 3, 0])["+y"] == where[0, 4, 0]  # both cabinets: a ring of eight
+    # A column through both cabinets is a ring of eight nodes.
+    assert neighbours(network, where[0, 3, 0])["+y"] == where[0, 4, 0]
     assert neighbours(network, where[0, 7, 0])["+y"] == where[0, 0, 0]
-    assert neighbours(network, where[6, 3, 1])["+y"] == where[6, 0, 1]  # cabinet 0 alone: a ring of four
-    assert neighbours(network, where[7, 4, 0])["+z"] == where[7, 4, 2]  # the plane between is missing here
+    # A column in cabinet 0 alone is a ring of four nodes.
+    assert neighbours(network, where[6, 3, 1])["+y"] == where[6, 0, 1]
+    assert neighbours(network, where[7, 4, 0])["+z"] == where[7, 4, 2]  # plane 1 has no node here
     assert neighbours(network, where[0, 0, 8])["+z"] == where[0, 0, 0]
     assert neighbours(network, where[4, 0, 7])["+z"] == where[4, 0, 0]
 
@@ -62,9 +66,9 @@ def test_partial_planes_are_reached(tmp_path, changes):
 
 
 def test_hops_are_made_only_without_a_normal_path():
-    """Paper, section 2.3. +Z comes early enough and -Z late enough in direction order for nearly all pairs. Only
-    between the two parts of plane 1 of cabinet 1, X = 0 to 3 and X = 4 and 5, must a packet go both up and down in
-    Z."""
+    """Initial and final hops (paper, section 2.3). Direction order has +Z early and -Z late, which suffices for nearly
+    all pairs. Only between the two parts of plane 1 in cabinet 1 (X = 0 to 3, and X = 4 and 5) a packet must go both up
+    and down in Z."""
     assert t3e.machine(build(AC20)).hopping_pairs == 0
     machine, network = large()
     assert machine.hopping_pairs == 2 * 16 * 8
@@ -187,7 +191,7 @@ def test_ignored_channels_lose_what_comes_in():
     t3e.Machine(network).write_register(0, "R_CHAN6", 1)
     before, after = (network.step(1000).totals for _ in range(2))
     sent = network.terminal(0).sent
-    assert 0 <= sent - after["packets_dropped"] <= 4  # all except packets in flight
+    assert 0 <= sent - after["packets_dropped"] <= 4  # all packets are lost except those in flight
     assert before["packets_dropped"] < after["packets_dropped"]
     assert all(a <= b for a, b in pairwise([before["packets_dropped"], after["packets_dropped"], sent]))
 
@@ -195,7 +199,7 @@ def test_ignored_channels_lose_what_comes_in():
 def test_an_ignored_link_still_leads_to_its_node(tmp_path):
     """IGNORE_NORMAL where node 1 is entered from node 0: packets for node 2 are lost, packets for node 1 arrive."""
     trace = tmp_path / "trace.csv"
-    trace.write_text("0,0,1,2\n100,0,2,2\n200,4,6,2\n")  # nodes 4 to 6 are the next row
+    trace.write_text("0,0,1,2\n100,0,2,2\n200,4,6,2\n")  # nodes 4 to 6 belong to the next row
     network = Network(Experiment.from_dict({
         "router.kind": "t3e", "topology.shape": [4, 4, 2], "routing.adaptive": False, "traffic.mode": "trace",
         "traffic.trace_file": str(trace)}))
@@ -206,7 +210,8 @@ def test_an_ignored_link_still_leads_to_its_node(tmp_path):
 
 
 def test_writing_a_select_bit_that_loses_packets_warns():
-    """+Y in a ring of eight from node Y = 6: the dateline is Y = 0, Y = 1 is behind it, and Y = 7 before it."""
+    """Direction +Y from node Y = 6, in a ring of eight: the dateline is at Y = 0, Y = 7 comes before it, and Y = 1
+    after it."""
     network = Network(build({"topology.shape": [4, 8, 1]}))
     with pytest.warns(UserWarning, match="R_VCSEL1 of node 24: SELECT bit 1 sends packets through the dateline"):
         t3e.Machine(network).write_register(24, "R_VCSEL1", 0b10)
@@ -218,7 +223,7 @@ def test_writing_a_select_bit_that_loses_packets_warns():
     t3e.Machine(network).write_register(28, "R_VCSEL1", 0).write_register(24, "R_VCSEL1", 0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for node in range(32):  # the loaded tables are valid
+        for node in range(32):  # writing the loaded tables again gives no warning
             for direction in range(6):
                 name = f"R_VCSEL{direction}"
                 t3e.Machine(network).write_register(node, name, t3e.Machine(network).read_register(node, name))
@@ -265,7 +270,7 @@ def test_a_turned_machine_is_the_mirror_image(tmp_path):
 
 
 def test_misdelivered_packets_are_counted():
-    """All tables send packets for PE 3 to PE 5, and the total that software can read counts them."""
+    """All tables send packets for PE 3 to PE 5. A total counts these misdelivered packets."""
     network = Network(build({"topology.shape": [4, 4, 2]})).step(500)
     assert network.totals["packets_misdelivered"] == 0
     for node in range(32):
@@ -299,7 +304,7 @@ def test_numbers_of_irregular_machines_are_not_invented():
     assert all(derived[key] is None for key in keys)
     broken = build({"topology.shape": [4, 4, 2], "faults.links": [0, 0]}).derived()
     assert all(broken[key] is None for key in keys)
-    assert derived["hops_mean"] is None  # adaptive packets in partial planes
+    assert derived["hops_mean"] is None  # flitlab does not predict the hops of adaptive packets in partial planes
     later = build({"topology.shape": [4, 4, 2], "faults.links": [0, 0], "faults.cycle": 500}).derived()
     assert later["hops_mean"] is None
 
@@ -340,7 +345,7 @@ def test_replies_on_a_machine_that_is_not_booted(config, seed):
 
 
 def test_transactions_whose_reply_goes_to_another_stay_open():
-    """All replies for PE 3 go to PE 5, so PE 3 sends four requests and then none."""
+    """All replies for PE 3 go to PE 5, so PE 3 sends the four requests that its window allows and then no more."""
     settings = {"topology.shape": [4, 4, 2], "traffic.mode": "request_reply", "traffic.load": 0.2, "traffic.window": 4}
     network = Network(build(settings))
     for node in range(32):

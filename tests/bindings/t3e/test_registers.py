@@ -21,7 +21,7 @@ def machine(tmp_path):
 
 
 def way(network):
-    """Returns the nodes that a single packet left by a network port, and the nodes where it was delivered."""
+    """Returns the nodes that the only packet left through a network port, and the nodes where it was delivered."""
     events = network.events()
     nodes = [e["index"] for e in events if e["kind"] == "switch_granted" and e["out_port"] < 6 and "head" in e["flit"]]
     return nodes, [e["index"] for e in events if e["kind"] == "delivered"]
@@ -41,7 +41,8 @@ def test_numbers_and_datelines_are_loaded(machine):
         for direction, at_dateline in enumerate([x == 0, y == 0, z == 0, x == 7, y == 3, z == 2]):
             assert Machine(net).read_register(n, f"R_VCSEL{direction}") >> 32 == at_dateline
     assert Machine(net).read_register(5, "R_LUT_OVERRIDE") == 0  # mode 0
-    assert Machine(machine([8, 12, 8], [])).read_register(5, "R_LUT_OVERRIDE") >> 32 == 1  # beyond 544 PEs: mode 1
+    # Machines of more than 544 PEs use mode 1.
+    assert Machine(machine([8, 12, 8], [])).read_register(5, "R_LUT_OVERRIDE") >> 32 == 1
 
 
 def test_open_links_are_no_adapt(machine):
@@ -119,7 +120,8 @@ def test_no_fast_is_of_the_channel_not_of_the_port(machine, channel, latency):
 
 
 def test_no_adapt_closes_an_adaptive_channel(machine):
-    """+X and +Y remain: the packet requests adaptive +Y, unless that channel does not adapt."""
+    """When +X and +Y hops remain, the packet requests the adaptive channel of +Y, unless NO_ADAPT closes that
+    channel."""
     for no_adapt, second in ((False, 8), (True, 1)):
         net = machine([8, 4, 2], [(0, 0, 9, 1)])
         if no_adapt:

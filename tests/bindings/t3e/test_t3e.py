@@ -54,8 +54,9 @@ def test_balance_is_what_a_naive_count_gives(data):
 
 
 def test_ring_of_four_by_hand():
-    """One-hop routes from every node, and half-way routes 0-2 and 2-0. No route passes through node 0, so an all-zero
-    table puts all on VC 0; with the half-way routes on VC 1 every link carries one route of each."""
+    """The + direction of a ring of four has one-hop routes from every node, and the half-way routes 0 to 2 and 2 to 0.
+    No route passes through node 0. An all-zero table puts all routes on VC 0. With the half-way routes on VC 1, every
+    link carries one route on each VC."""
     assert t3e.time_of_crossing(4).balance() == (1.0, 1.0)
     table = [[0] * 4 for _ in range(4)]
     table[0][2] = table[2][0] = 1
@@ -95,7 +96,7 @@ def test_bad_arguments_are_named(call):
 
 
 def test_reproduce_table_1():
-    """All rings except 32, whose searches take half a minute."""
+    """Reproduces Table 1 for all rings except 32 nodes, whose searches take half a minute."""
     rows = balance.table1((4, 8, 16))
     assert [r for r in rows if r["verdict"] in ("out", "broken")] == []
     by = {kind: [r for r in rows if r["kind"] == kind] for kind in ("published", "check", "context")}
@@ -126,7 +127,7 @@ def test_table_1_counts_packets_on_links(shape, odd, subring):
 
 
 def test_table_1_is_measured(other_machine):
-    """Other SELECT bits in the registers change the balance."""
+    """The balance is measured on the machine: other SELECT bits in its registers change it."""
     other_machine(routing__vc_select="time_of_crossing")
     assert balance.balance_of_traffic((2, 8, 1), 8) == (0.8125, 1)
 
@@ -165,7 +166,7 @@ def test_barriers_are_faster_than_the_farthest_reference():
     assert all(0.7 < r["measured"] < 1.3 for r in rows if r["quantity"].endswith("the mean"))
     tried = {(r["setting"], r["quantity"]): r["measured"] for r in rows if r["kind"] == "context"}
     assert len(tried) == 8
-    assert tried["512 PEs, idle", "barrier over the mean vector get"] < 1  # 8 clocks more than a get
+    assert tried["512 PEs, idle", "barrier over the mean vector get"] < 1  # a vector Get takes 8 clocks more than a Get
 
 
 def test_barriers_are_compared_with_references_of_the_same_load():
@@ -215,7 +216,7 @@ def test_table_4_needs_a_link_that_is_never_idle(other_machine):
 @pytest.mark.parametrize("operation", t3e.OPERATIONS)
 @pytest.mark.parametrize("destinations", [published.THERE, published.THERE | published.BACK])
 def test_no_port_is_the_limit_of_table_4(operation, destinations, tmp_path):
-    """Both PEs of a side have a large share of the link: no PE could saturate it alone."""
+    """Both PEs of a side contribute a large part of the traffic on the link, so no PE's port is the bottleneck."""
     settings = t3e.OPERATIONS[operation].settings() | {"traffic.load": 1.0, "traffic.window": 256,
                                                        "traffic.reply_queue": 256}
     net = fl.Network(published._between(tmp_path, destinations).set(settings)).step(10000)
@@ -224,7 +225,8 @@ def test_no_port_is_the_limit_of_table_4(operation, destinations, tmp_path):
     assert min(received[2], received[3]) > 0.3 * sum(received[2:])
 
 
-# Nanoseconds, by hand from Table 2: longest and mean with 10 clocks at each end, and with 10 for both ends.
+# Round trips in nanoseconds, by hand from Table 2: longest and mean, with 10 clocks at each end-point and with 10
+# clocks for both together.
 @pytest.mark.parametrize(("nodes", "longest", "mean", "longest_b", "mean_b"), [
     (8, 853, 648, 587, 381), (16, 933, 693, 667, 427), (64, 1093, 800, 827, 533)])
 def test_figure_7(nodes, longest, mean, longest_b, mean_b):
@@ -258,7 +260,8 @@ def test_figure_8_is_measured(other_machine):
     other_machine(router__credit_delay=23)
     slow = published.figure8([64], cycles=500)
     assert measured(slow, "bisection")[0] < 0.9 * measured(fast, "bisection")[0]
-    assert measured(slow, "bandwidth per PE") == measured(fast, "bandwidth per PE")  # the port is still the limit
+    # The PE's port still limits the bandwidth.
+    assert measured(slow, "bandwidth per PE") == measured(fast, "bandwidth per PE")
     assert measured(slow, "most of all loads")[0] < 0.9 * measured(fast, "most of all loads")[0]
 
 
@@ -282,7 +285,8 @@ def test_a_machine_that_cannot_adapt_gains_nothing(other_machine):
 
 
 def test_interval_of_a_gain():
-    """Student's t for two ratios: 12.706 times the deviation over the square root of two."""
+    """For two ratios, the half interval is 12.706 (Student's t) times their standard deviation, divided by the square
+    root of two."""
     mean, half = published.gain([1.0, 1.2], [1.0, 1.0])
     assert (mean, half) == (pytest.approx(1.1), pytest.approx(12.706 * 0.1, rel=1e-3))
 

@@ -16,8 +16,8 @@ WIRINGS = [{"topology.plus_ports": plus, "topology.wiring_z": z}
 
 
 class Cables:
-    """A machine as cables between the ports of nodes at coordinates: (coordinates, dimension, 0 or 1) -> the far
-    end."""
+    """A machine as the cables between ports. A port is (coordinates of its node, dimension, 0 or 1); the dictionary
+    maps a port to the port at the far end."""
 
     def __init__(self, e):
         self.nodes = {pe.position: pe.node for pe in t3e.machine(e).pes}
@@ -104,8 +104,9 @@ def check_packets(network, cables, orient, random, count):
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("wiring", WIRINGS, ids=str)
 def test_special_packets_follow_the_cables(shape, wiring):
-    """First at power-on, when R_ORIENT is 0 and boards may disagree; then after writes to any node, by its PE or by the
-    host, with and without inversion."""
+    """Checks special packets first at power-on, when R_ORIENT is 0 in all nodes, although some wirings give + and -
+    opposite meanings on different boards. Then it checks them after a write of R_ORIENT to any node, by its PE or by
+    the host, with and without inversion of the value between boards."""
     rng = random.Random(str((shape, wiring)))
     for inverts in (True, False):
         e = machine(shape, wiring, boot__state="cold", router__orient_inverts=inverts)
@@ -190,8 +191,8 @@ def test_boot_of_every_wiring(shape, wiring):
 
 @pytest.mark.parametrize("shape", [{"topology.shape": [4, 4, 3]}, AC20], ids=str)
 def test_boot_from_a_board_of_opposite_orientation(shape):
-    """A PE in plane 1 uses Z0 as +, which is right for boards in plane 0: Z is numbered downwards, and traffic
-    arrives."""
+    """A PE in plane 1 boots with Z0 as its + port, which is correct only for boards in plane 0. The result is a machine
+    numbered downwards in Z, in which all packets arrive."""
     e = machine(shape, topology__wiring_z="alternating", boot__state="cold", traffic__load=0.2, traffic__start=400_000)
     network, plane = fl.Network(e), e["topology.shape"][0] * e["topology.shape"][1]
     found = boot(network, node=plane)
@@ -219,7 +220,8 @@ def test_boot_may_take_another_orientation():
 
 @pytest.mark.parametrize(("inverts", "shape"), [(True, (2, 2, 4)), (False, (2, 2, 1))])
 def test_boot_loses_boards_where_hardware_does_not_invert(inverts, shape):
-    """+Z leads from board 0 to board 1, from which -Z leads to board 2: no reply returns, as over an open link."""
+    """Without inversion, +Z leads from board 0 to board 1, and -Z leads from board 1 to board 2. So no reply returns,
+    as if the link were open."""
     e = machine(topology__shape=[2, 2, 4], topology__wiring_z="alternating", boot__state="cold",
                 traffic__start=10**6, router__orient_inverts=inverts)
     assert boot(fl.Network(e)).shape == shape
@@ -246,7 +248,7 @@ def test_data_packets_are_misrouted_without_inversion(tmp_path):
 
 
 def test_an_orientation_does_not_cross_broken_links():
-    """Node 5 is dead: neither a PE's write nor the host's reaches it."""
+    """Node 5 is dead, so neither a write by a PE nor one by the host sets its R_ORIENT."""
     e = machine(topology__shape=[4, 4, 2], topology__wiring_z="alternating", faults__nodes=[5])
     for by_pe in (True, False):
         network = fl.Network(e)

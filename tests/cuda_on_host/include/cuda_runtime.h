@@ -85,14 +85,14 @@ void named_barrier(unsigned barrier, unsigned threads);
 void barrier_of_grid();
 /// Returns the shared memory of the running thread's block.
 std::byte* shared_memory();
-/// Waits for the threads of the warp in `mask`; each must execute the same operation with the same mask. Returns their
-/// values, `[thread of the warp]`. `in_order`: orders their memory accesses.
+/// Waits for the threads of the warp in `mask`, each of which must execute the same operation with the same mask.
+/// Returns the values of these threads, `[thread of the warp]`. `in_order`: orders their memory accesses.
 const unsigned* synchronise_warp(unsigned mask, const char* operation, unsigned value, bool in_order);
 /// Returns the threads whose predicate is not 0, as bits.
 unsigned vote(unsigned mask, const char* operation, int predicate);
 cudaError_t launch(dim3 grid, dim3 block, std::size_t shared_bytes, bool cooperative,
                    const std::function<void()>& thread);
-/// Runs a library's work on the device, outside of flitlab's kernels: device memory is accessible meanwhile.
+/// Runs the work of a library on the device, outside of flitlab's kernels. Device memory is accessible meanwhile.
 void on_device(const std::function<void()>& work);
 }  // namespace cuda_on_host
 
@@ -126,7 +126,8 @@ struct cudaLaunchConfig_t {
   cudaLaunchAttribute* attrs;
   unsigned numAttrs;
 };
-/// Copies the arguments at the launch, and again for each thread, so that no thread can change another thread's.
+/// Copies the arguments at the launch and again for each thread, so that no thread can change the arguments of another
+/// one.
 template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                                Arguments&&... arguments) {
@@ -138,7 +139,7 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
 
 inline void __syncthreads() { cuda_on_host::barrier_of_block(); }
 inline void __barrier_sync_count(unsigned barrier, unsigned threads) { cuda_on_host::named_barrier(barrier, threads); }
-/// Threads switch only at barriers, so memory is always in order.
+/// Does nothing: threads switch only at barriers, so memory accesses are always in order.
 inline void __threadfence() {}
 
 // Operations of a warp. Only __syncwarp orders memory.
@@ -164,11 +165,12 @@ inline unsigned __reduce_add_sync(unsigned mask, unsigned value) {
 }
 
 namespace cuda_on_host {
-/// Other threads run between the load and the store of an atomic (CUDA_ON_HOST_WITHOUT=atomics).
+/// If true (CUDA_ON_HOST_WITHOUT=atomics), other threads run between the load and the store of an atomic.
 extern bool atomics_are_torn;
 void pause();
 
-/// No other thread runs in between; the accesses are atomic so that the thread sanitizer reports no race.
+/// Applies an atomic operation to a cell. No other thread runs in between; the accesses are atomic so that the thread
+/// sanitizer reports no race.
 template <class T, class F>
 T update(T* cell, F f) {
   const T old = __atomic_load_n(cell, __ATOMIC_RELAXED);

@@ -1,4 +1,4 @@
-/// Kernels with and without a data race, under the thread sanitizer, which reports the race and ends the process.
+/// Kernels with and without a data race, run under the thread sanitizer, which reports the race and ends the process.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -9,7 +9,7 @@ namespace {
 
 constexpr unsigned kThreads = 64;
 
-/// Two threads write the same word between two barriers; if `apart`, another barrier separates the writes.
+/// Two threads write the same word between two barriers. If `apart`, another barrier separates the two writes.
 template <void (*kBarrier)()>
 __global__ void two_write(unsigned* word, int apart) {
   kBarrier();
@@ -38,7 +38,7 @@ void run(void (*kernel)(unsigned*, int), int apart) {
 
 TEST(GpuRaces, AreReportedBetweenBarriersOfOneKind) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  constexpr int kReported = 66;  // the sanitizer's exit status
+  constexpr int kReported = 66;  // exit status of the sanitizer
   for (const auto kernel : {two_write<of_block>, two_write<named>, two_write<of_grid>}) {
     EXPECT_EXIT(run(kernel, 0), testing::ExitedWithCode(kReported), "data race");
     EXPECT_EXIT(run(kernel, 1), testing::ExitedWithCode(0), "");

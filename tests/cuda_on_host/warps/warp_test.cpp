@@ -39,7 +39,7 @@ __global__ void votes(unsigned* out) {
   results[1] = static_cast<unsigned>(__any_sync(half(), threadIdx.x == 37));
   results[2] = __shfl_up_sync(half(), value, 2, 16);
   results[3] = __shfl_sync(half(), value, 5, 16);
-  if (lane < 8) out[4 * threadIdx.x] += __ballot_sync(0xFF, 1) << 1;  // some threads of the half only
+  if (lane < 8) out[4 * threadIdx.x] += __ballot_sync(0xFF, 1) << 1;  // only some threads of the half warp
 }
 
 TEST(GpuWarps, HalvesOfAWarpVoteAndShuffle) {
@@ -68,7 +68,8 @@ __global__ void turns(unsigned* out, int synchronised) {
   out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
-/// Each block has its own shared memory, and 16 threads synchronise in any order; without __syncwarp, results differ.
+/// Each block has its own shared memory, and 16 threads synchronise in any order. Without __syncwarp the results
+/// differ.
 TEST(GpuWarps, SyncwarpMakesWritesVisible) {
   Words out(3 * 96);
   launch(3, 96, 4 * 96, turns, out.device, 1);

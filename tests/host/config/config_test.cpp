@@ -1,4 +1,4 @@
-/// Messages about configuration errors: each names the path, the value, the allowed values and the fix.
+/// Error messages about configurations: each names the path, the value, the allowed values and the fix.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -51,7 +51,7 @@ TEST(Nearest, PathGoesByItsName) {
   for (const char* path : {"traffic.priority", "router.stages", "traffic"}) EXPECT_EQ(nearest(path, paths), "");
 }
 
-/// Editors may put a byte-order mark in front of UTF-8 text; it is skipped.
+/// Editors may put a byte-order mark in front of UTF-8 text; flitlab skips it.
 TEST(Text, MayBeginWithAByteOrderMark) {
   const auto read = [](std::string text) {
     const auto owner = std::make_shared<const std::string>(std::move(text));
@@ -125,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"few_vcs", {{"router.vcs", integer(1)}}, {"router.vcs = 1", "at least 2", "deadlock"}},
         Wrong{"valiant", {{"router.vcs", integer(3)}, {"routing.algorithm", word("valiant")}}, {"at least 4"}},
         Wrong{"huge", {{"topology.shape", IntList(3, 65535)}}, {"topology.shape = [65535, 65535, 65535]", "16777216"}},
-        // 2^64 terminals, which is 0 in 64 bits.
+        // The network would have 2^64 terminals, a number that is 0 in 64 bits.
         Wrong{"overflow", {{"topology.shape", IntList(8, 256)}, {"traffic.pattern", word("hot_spot")}}, {"16777216"}},
         Wrong{"shuffle",
               {{"topology.shape", IntList{6, 2}}, {"traffic.pattern", word("shuffle")}},
@@ -285,7 +285,7 @@ TEST(Models, AreTheChoicesOfRouterKind) {
   EXPECT_EQ(experiment().kind(), kinds.front());
 }
 
-/// The packet rate is the load divided by the mean length, which must be the mean of the lengths that are drawn.
+/// The packet rate is the load divided by the mean length, so the lengths that are drawn must have this mean.
 TEST(GeometricLengths, HaveTheMeanThatTheLoadIsDividedBy) {
   for (const std::int64_t mean_flits : {1, 2, 4, 100, 1000, 4095}) {
     const Experiment e = experiment({{"traffic.packet_length", word("geometric")},

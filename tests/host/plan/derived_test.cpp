@@ -1,4 +1,4 @@
-/// Derived numbers compared with runs, and input files whose contents change.
+/// Numbers that flitlab derives from a configuration, compared with runs. Also tests input files whose contents change.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -24,7 +24,7 @@ double derived(const Experiment& e, const std::string& name) {
   return -1;
 }
 
-/// The printed zero-load latency is that of a nearly idle network.
+/// The zero-load latency that `inspect` prints is that of a nearly idle network.
 TEST(Derived, ZeroLoadLatencyIsMeasured) {
   const std::vector<RawConfig> settings{
       {},
@@ -59,12 +59,12 @@ TEST(Derived, ZeroLoadLatencyOfAT3eIsMeasured) {
   }
 }
 
-/// Hops and latency of the experiment, for any pattern, routing, packet length and model, against runs at low load.
+/// Derived hops and latency agree with runs at low load, for any pattern, routing, packet length and model.
 TEST(Derived, HopsAndLatencyAreThoseOfTheExperiment) {
   std::string clockwise, ring;
   for (u32 r = 0; r < 8; ++r) {
     ring += std::to_string(r) + "," + std::to_string((r + 1) % 8) + "\n";
-    for (u32 to = 0; to < 8; ++to)  // edge n of the list is port 1 of router n, except the first and the last
+    for (u32 to = 0; to < 8; ++to)  // edge n of the list is port 1 of router n, except for the first and last one
       if (r != to) clockwise += std::to_string(r) + "," + std::to_string(to) + "," + (r == 0 ? "0" : "1") + "\n";
   }
   const testing::TextFile edges(ring), routes(clockwise);
@@ -99,7 +99,7 @@ TEST(Derived, HopsAndLatencyAreThoseOfTheExperiment) {
       {{"router.kind", word("metro")}, {"topology.kind", word("fat_tree")}, {"traffic.pattern", word("neighbour")}},
   };
   for (RawConfig config : settings) {
-    const bool slow = config.count("router.kind") && config.at("router.kind") == word("bgl");  // 32 cycles a flit
+    const bool slow = config.count("router.kind") && config.at("router.kind") == word("bgl");  // 32 cycles per flit
     config["traffic.load"] = slow ? 0.0006 : 0.004;
     config["run.measure_cycles"] = integer(slow ? 2000000 : 100000);
     config["run.warmup_cycles"] = integer(1000);
@@ -111,7 +111,7 @@ TEST(Derived, HopsAndLatencyAreThoseOfTheExperiment) {
   }
 }
 
-/// 65,536 routers: computed without visiting all pairs.
+/// Derived numbers of 65,536 routers are computed without visiting all pairs.
 TEST(Derived, LargeNetworksAreSummedByCoordinates) {
   const Experiment e = experiment({{"topology.shape", IntList{256, 256}},
                                    {"traffic.pattern", word("hot_region")},
@@ -133,7 +133,7 @@ TEST(Derived, ZeroLoadLatencyIsNotGuessed) {
   EXPECT_TRUE(std::isnan(derived(experiment({{"router.buffer_flits", integer(3)}}), "zero_load_latency_cycles")));
 }
 
-/// A matrix of the same name and size but with other contents is another configuration.
+/// A matrix file of the same name and size but with other contents makes another configuration.
 TEST(Files, ContentsBelongToTheConfiguration) {
   const std::string path = std::filesystem::absolute(testing::temporary(".csv")).string();
   const auto write = [&](int distance) {

@@ -1,4 +1,4 @@
-/// The tree built from the lists of fields, compared with the model's own inspector.
+/// The tree that flitlab builds from the lists of state fields, compared with the model's own inspector.
 #include "host/plan/fields_tree.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ const InspectNode& part(const InspectNode& node, std::string_view kind, u32 inde
   throw std::out_of_range(node.kind + " has no part " + std::string(kind));
 }
 
-/// Arrays, nested records, bit fields, negative numbers; padding is not shown.
+/// A structure with arrays, nested records, bit fields and negative numbers. Its padding must not be shown.
 struct Inner {
   FLITLAB_MEMBERS(Inner,
     (u16, near, "flits", "first"),
@@ -118,7 +118,7 @@ TEST(FieldsTree, ARouterAsItsInspectorShowsIt) {
           EXPECT_EQ(number(part(tree, "input", p * vcs + v), "flits"), ports[p].vcs[v].flits);
           out += 6 - number(output, "credits");
         }
-      EXPECT_EQ(part(tree, "port").values.size(), 4u);  // three pointers, flits sent; no padding
+      EXPECT_EQ(part(tree, "port").values.size(), 4u);  // three pointers and the number of flits sent; no padding
     }
     if (cycles > 1) {
       EXPECT_GT(out, 0u);
@@ -130,7 +130,7 @@ TEST(FieldsTree, ARouterAsItsInspectorShowsIt) {
   }
 }
 
-/// In every model each field has a meaning, fields do not overlap, and all items can be shown.
+/// In every model each field has a description, fields do not overlap, and all items can be shown.
 TEST(FieldsTree, EveryFieldOfEveryModelIsDescribed) {
   for (const ModelRecord& model : models()) {
     const std::string kind(model.kind);

@@ -1,4 +1,5 @@
-/// Means over the packets of an experiment, compared with packets drawn one by one and with routes followed one by one.
+/// Means over the packets of an experiment, compared with means over packets drawn one by one and over routes followed
+/// one by one.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,12 +21,12 @@ using testing::experiment;
 using testing::integer;
 using testing::word;
 
-/// A quantity that differs between pairs and between directions.
+/// Any quantity of a pair that differs between pairs and between the two directions.
 const ValueOf kPair([](u32 source, u32 destination) {
   return std::fmod(source * 7.3 + destination * destination, 11.0);
 });
 
-/// Returns the mean of kPair over drawn packets, `each` from every terminal that sends.
+/// Returns the mean of kPair over drawn packets: `each` packets from every terminal that sends.
 double drawn(const TerminalPlan& traffic, u32 each) {
   const TrafficTable& t = traffic.table;
   ReplicaRow row{};
@@ -40,7 +41,7 @@ double drawn(const TerminalPlan& traffic, u32 each) {
   return sum / static_cast<double>(packets);
 }
 
-/// Every pattern, with and without the sender among the destinations; several hot terminals, and groups.
+/// Tests every pattern, with and without the sender among the destinations, several hot terminals, and groups.
 TEST(Flows, WeighDestinationsAsTerminalsDrawThem) {
   std::string lines;
   for (u32 s = 0; s < 16; ++s)
@@ -68,7 +69,8 @@ TEST(Flows, WeighDestinationsAsTerminalsDrawThem) {
       }
 }
 
-/// Terminals of a batch have weights by their packets, and replies have the weight of requests; a trace gives no mean.
+/// Weights of packets in every mode: terminals of a batch are weighted by their number of packets, and replies have the
+/// weight of their requests. A trace has no mean.
 TEST(Flows, CountPacketsOfEveryMode) {
   const TerminalPlan::Groups groups{{0, 1, 2}, {3, 4}};
   const ValueOf source([](u32 s, u32) { return s; });
@@ -77,10 +79,10 @@ TEST(Flows, CountPacketsOfEveryMode) {
     const Topology topology = make_topology(e);
     return TerminalPlan(e, topology, g).mean_over(source);
   };
-  // Terminals 0, 1 and 2 send two packets each, 3 and 4 one each.
+  // Terminals 0, 1 and 2 send two packets each, terminals 3 and 4 one each.
   EXPECT_DOUBLE_EQ(mean({{"traffic.mode", word("batch")}, {"traffic.pattern", word("all_to_all")}}, groups), 13 / 8.0);
   EXPECT_DOUBLE_EQ(mean({{"traffic.pattern", word("all_to_all")}}, groups), 2);
-  // Half of the packets are replies, which start at hot terminal 9.
+  // Half of the packets are replies, which start at the hot terminal 9.
   EXPECT_NEAR(mean({{"traffic.mode", word("request_reply")},
                     {"traffic.pattern", word("hot_spot")},
                     {"traffic.hot_terminals", IntList{9}},
@@ -101,7 +103,7 @@ TEST(Flows, MeansOverLengthsAreOverPackets) {
                           {"traffic.packet_flits", Lengths{{1, 1.0}}},
                           {"traffic.reply_flits", Lengths{{6, 1.0}}}}),
                    2);
-  // Geometric with mean 2, limited to 32: the sum of P(L >= n) for n from 3.
+  // A geometric length with mean 2, limited to 32: the sum of P(L >= n) for n from 3 on.
   double longer = 0;
   for (u32 n = 3; n <= 32; ++n) longer += std::pow(0.5, n - 1);
   EXPECT_NEAR(tails({{"traffic.packet_length", word("geometric")}, {"traffic.packet_flits", Lengths{{2, 1.0}}}}),
@@ -122,7 +124,7 @@ TEST(Hops, SumsOverSetsAreThoseOfPairs) {
                             make_hypercube(4, 1)}) {
     check(t, GridHops(t));
     check(t, GridHops(t, true));
-    for (u32 a = 0; a < t.terminals; ++a) {  // against a search in the graph of channels
+    for (u32 a = 0; a < t.terminals; ++a) {  // compares with a search in the graph of channels
       const std::vector<u32> hops = hops_from(t, t.terminal_router(a));
       for (u32 b = 0; b < t.terminals; ++b) EXPECT_EQ(GridHops(t).of(a, b), hops[t.terminal_router(b)]);
     }

@@ -1,5 +1,5 @@
-/// Collectives as flows of data: messages carry sets, and at the end each member must have the data that the collective
-/// specifies.
+/// Collectives as flows of data: messages carry sets of data, and at the end each member must have the data that the
+/// collective specifies.
 #include "host/programs/collectives.hpp"
 
 #include <gtest/gtest.h>
@@ -32,8 +32,8 @@ std::vector<std::vector<Step>> steps_of(const Collective& c, u32 members) {
   return steps;
 }
 
-/// Carries out all steps in any possible order. `give(from, to, amount, known)` returns a message's data, `take` adds
-/// it to the receiver's data. Returns false if the steps wait for each other.
+/// Carries out all steps in any possible order. `give(from, to, amount, known)` returns the data of a message; `take`
+/// adds it to the receiver's data. Returns false if the steps wait for one another.
 template <class Give, class Take>
 bool carry_out(const std::vector<std::vector<Step>>& steps, std::vector<Known>& known, Give give, Take take) {
   const u32 n = static_cast<u32>(steps.size());
@@ -65,7 +65,7 @@ bool carry_out(const std::vector<std::vector<Step>>& steps, std::vector<Known>& 
 const auto everything = [](u32, u32, u64, const Known& known) { return known; };
 const auto add = [](Known& known, const Known& more) { known.insert(more.begin(), more.end()); };
 const auto replace = [](Known& known, const Known& more) { known = more; };
-/// A member that combines contributions must count each only once.
+/// Returns the data of a member that combines contributions. The member must count each contribution only once.
 const auto combine_or_replace = [](Known& known, const Known& more) {
   if (std::includes(more.begin(), more.end(), known.begin(), known.end()))
     known = more;
@@ -138,7 +138,7 @@ TEST_P(Collectives, AllreduceGivesAllMembersTheWholeSum) {
   const u32 rounds = static_cast<u32>(std::bit_width(n) - 1);
   u32 combines = 0;
   for (u32 me = 0; me < n; ++me) {
-    EXPECT_EQ(known[me], all(n)) << me;  // a multiset: each member is counted once
+    EXPECT_EQ(known[me], all(n)) << me;  // a multiset, so each member is counted once
     EXPECT_LE(steps[me].size(), 3 * rounds + 3);
     for (const Step& s : steps[me]) combines += s.kind == CallKind::kCompute && s.amount == 7;
   }
@@ -149,7 +149,8 @@ TEST_P(Collectives, AllreduceGivesAllMembersTheWholeSum) {
 TEST_P(Collectives, AllgatherGivesAllMembersEveryBlock) {
   const auto steps = steps_of({CollectiveKind::kAllgather, 0, 100}, n);
   auto known = own(n);
-  // A message's bytes give its number of blocks: first the sender's own, then received ones in the order of positions.
+  // The size of a message in bytes gives its number of blocks: first the sender's own block, then received blocks in
+  // the order of positions.
   std::vector<std::vector<u32>> blocks(n);
   for (u32 i = 0; i < n; ++i) blocks[i] = {i};
   std::vector<Known> unused(n);
@@ -209,8 +210,8 @@ TEST(CollectivesOfPrograms, RunOneAfterAnotherOnGroups) {
 }
 
 TEST(CollectivesOfPrograms, GroupsKeepToTheirRanksAndOrder) {
-  // In group 5,0,3 the root 5 is member 0: its children in a binomial tree are members 2 and 1, which are ranks 3 and
-  // 0.
+  // In group 5,0,3 the root, rank 5, is member 0. Its children in a binomial tree are members 2 and 1, which are ranks
+  // 3 and 0.
   const Program p =
       testing::program("group,1,5,0,3\n5,broadcast,5,100,1\n0,broadcast,5,100,1\n3,broadcast,5,100,1\n", 6);
   ASSERT_EQ(p.first[6] - p.first[5], 2u);

@@ -1,4 +1,4 @@
-/// Reading of programs: the resulting calls, and one message for each possible error.
+/// Reading of message-passing programs: the resulting calls, and one example of each error message.
 #include "host/programs/program.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 using testing::program;
 
-/// Returns a rank's calls as text: kind, peer, amount, slot.
+/// Returns a rank's calls as text: kind, peer, amount, slot (the number of an outstanding isend or irecv).
 std::string calls(const Program& p, u32 rank) {
   std::string text;
   for (u32 i = p.first[rank]; i < p.first[rank + 1]; ++i) {
@@ -58,7 +58,8 @@ TEST(Programs, WaitsNameWhatTheyWaitFor) {
       "0,isend,1,1,,4\n0,isend,1,1,,5\n0,wait,4\n0,irecv,1,,,4\n0,irecv,1\n0,waitall\n0,isend,1,1,,4\n"
       "1,recv,0\n1,recv,0\n1,send,0,1\n1,send,0,500\n1,recv,0\n",
       2);
-  // Calls 3 and 4 are the irecvs; waitall waits for both and for isend 1; the end of the program waits for isend 8.
+  // Calls 3 and 4 are the irecvs. The waitall waits for both of them and for isend 1; the end of the program waits for
+  // isend 8.
   EXPECT_EQ(calls(p, 0), "I1/1/0 I1/1/1 W0/0/0 P1/1/0 P1/3/1 R1/1/0 R1/3/1 W0/1/0 I1/1/2 W0/8/0");
 }
 
@@ -76,7 +77,7 @@ TEST(Programs, OfAFileAndOfATextAreTheSame) {
 }
 
 struct Wrong {
-  std::string text, message;  ///< the program, and a part of the message
+  std::string text, message;  ///< the program, and a part of the error message
   u32 line;
 };
 
@@ -160,13 +161,13 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"0,allgather,15728400\n", "it would send messages of 31456800 bytes; at most 15728400 are possible.",
               1}));
 
-/// A rank's call: a send or, if `receives`, a receive of the next message from a to b.
+/// A call of a rank: a send to `peer` or, if `receives`, a receive of the next message from `peer`.
 struct Move {
   bool receives;
   u32 peer;
 };
 
-/// Returns whether all ranks finish; the order of execution between ranks does not matter.
+/// Returns whether all ranks finish. The result does not depend on the order in which ranks execute.
 bool ends(const std::vector<std::vector<Move>>& ranks) {
   std::map<std::pair<u32, u32>, int> in_flight;
   std::vector<std::size_t> next(ranks.size(), 0);
@@ -196,7 +197,7 @@ TEST(Programs, ThatCannotEndAreThoseThatCannotEnd) {
       const u32 a = r.word[0] % n, b = (a + 1 + r.word[1] % (n - 1)) % n;
       ranks[a].push_back({false, b});
       ranks[b].push_back({true, a});
-      for (u32 rank : {a, b}) {  // the current order works
+      for (u32 rank : {a, b}) {  // the program ends; change the order of calls
         const std::size_t last = ranks[rank].size() - 1;
         if (r.word[2] % 3) std::swap(ranks[rank][last], ranks[rank][r.word[3] % (last + 1)]);
       }

@@ -1,4 +1,5 @@
-/// Routing tables for any graph: shortest paths, free of cycles by an independent search, and tables from users.
+/// Routing tables for any graph: paths are shortest, an independent search finds no cycle of channel dependencies, and
+/// tables come from flitlab or from users.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +24,7 @@ using testing::expect_consistent;
 using testing::graph_text;
 using testing::TextFile;
 
-/// Independent check: a depth-first search with colours over all dependencies of a layer.
+/// Independent check for a cycle: a depth-first search with colours over all channel dependencies of a layer.
 bool naive_has_cycle(const std::vector<std::set<u32>>& after) {
   std::vector<int> colour(after.size(), 0);
   const auto visit = [&](auto&& self, u32 c) -> bool {
@@ -46,14 +47,14 @@ void expect_good_table(const Topology& t, const RouteTable& table) {
       u32 r = s, count = 0;
       std::vector<u32> before;
       while (r != d) {
-        std::vector<u32> channels;  // all channels that a packet may take here
+        std::vector<u32> channels;  // all channels that a packet may take at this router
         u32 next = kNone;
         for (u32 set = ports_toward(t, table, r, d); set; set &= set - 1) {
           channels.push_back(r * t.network_ports + lowest_bit(set));
           ASSERT_TRUE(next == kNone || t.peer(r, lowest_bit(set)).item == next);
           next = t.peer(r, lowest_bit(set)).item;
         }
-        for (u32 p = 0; p < t.network_ports; ++p)  // every channel to the next router is included
+        for (u32 p = 0; p < t.network_ports; ++p)  // includes every channel to the next router
           ASSERT_EQ(std::count(channels.begin(), channels.end(), r * t.network_ports + p), t.peer(r, p).item == next);
         for (u32 from : before)
           for (u32 to : channels) layers[table.layer[s * t.routers + d]][from].insert(to);
@@ -109,13 +110,15 @@ TEST(Tables, UseAllOfSeveralChannelsBetweenTwoRouters) {
   EXPECT_EQ(ports_toward(t, table, 1, 0), 0b1011u);
   EXPECT_EQ(ports_toward(t, table, 1, 2), 0b0100u);
   EXPECT_TRUE(has_parallel_ports(table));
-  // A ring of three with a second channel in each direction between two routers: paths over either need a second layer.
+  // A ring of four routers with a second channel in each direction between two of them: the paths over either channel
+  // need a second layer.
   const TextFile ring(graph_text({{0, 1}, {1, 2}, {2, 3}, {3, 0}, {0, 1}}));
   const Topology r = make_graph(TextSource(ring.path), 1);
   expect_good_table(r, shortest_path_table(r, 4));
 }
 
-/// A line of a user's table names one port; lines for all channels to a router are combined into one entry.
+/// A line of a user's table names one port. flitlab combines the lines for all parallel channels to a router into one
+/// entry.
 TEST(Tables, OfTheUserNameOnePortOrAllParallelOnes) {
   const TextFile file(graph_text({{0, 1}, {0, 1}, {1, 2}, {0, 1}}));
   const Topology t = make_graph(TextSource(file.path), 1);
@@ -161,7 +164,7 @@ TEST(Tables, NeedOneLayerOnATreeAndTwoOnARing) {
 TEST(Tables, OfTheUserAreChecked) {
   const TextFile ring(graph_text({{0, 1}, {1, 2}, {2, 3}, {3, 0}}));
   const Topology t = make_graph(TextSource(ring.path), 1);
-  // Returns the port toward the next higher router (mod 4), by its peer.
+  // Returns the port of router r that leads to router `next`, counted modulo 4.
   const auto port_to = [&](u32 r, u32 next) {
     for (u32 p = 0; p < t.network_ports; ++p)
       if (t.peer(r, p).item == next) return p;
@@ -194,7 +197,7 @@ TEST(Tables, OfTheUserAreChecked) {
   looping.replace(looping.find("1,3,"), 5, "1,3," + std::to_string(port_to(1, 0)));
   const TextFile loop(looping);
   EXPECT_NE(message(loop.path).find("loop"), std::string::npos) << message(loop.path);
-  // The lowest router and port numbers that do not exist.
+  // Numbers that are one too high: of a router, a destination and a port.
   const TextFile router("4,0,0\n"), destination("0,4,0\n"), port("0,1," + std::to_string(t.network_ports) + "\n");
   for (const std::string& path : {router.path, destination.path})
     EXPECT_NE(message(path).find("routers are numbered 0 to 3"), std::string::npos) << message(path);

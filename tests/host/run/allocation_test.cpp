@@ -1,4 +1,4 @@
-/// Memory that runs out at any moment: the error reaches the caller, without hangs, leaks or partial changes.
+/// Memory that runs out at any moment: the error reaches the caller, and nothing hangs, leaks or is partly changed.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -20,11 +20,13 @@ namespace flitlab::run_allocation_test {
 std::atomic<bool> counts{false};
 std::atomic<std::int64_t> made{0}, refused{-1};
 
-/// Smaller allocations never fail here. GCC 12's library terminates if a copy of a std::variant of strings and vectors
-/// finds no memory for a string: it destroys an object that it has not constructed.
+/// Allocations smaller than this number of bytes never fail in this test. If a copy of a std::variant of strings and
+/// vectors finds no memory for a string, GCC 12's library destroys an object that it has not constructed and
+/// terminates.
 constexpr std::size_t kLeast = 256;
 
-/// Allocates memory for any `operator new` of this process; throws for the chosen allocation since counting began.
+/// Allocates memory for every `operator new` of this process. Throws for the allocation of the chosen number, counted
+/// from the start of counting.
 void* memory(std::size_t bytes, std::size_t alignment) {
   if (bytes >= kLeast && counts.load(std::memory_order_relaxed) && made.fetch_add(1) == refused) throw std::bad_alloc();
   bytes = std::max<std::size_t>(bytes, 1);
@@ -64,7 +66,7 @@ using testing::experiment;
 using testing::integer;
 using testing::word;
 
-/// Counts allocations during its lifetime, and makes one of them fail.
+/// Counts allocations during its lifetime and makes one of them fail.
 struct Refusal {
   explicit Refusal(std::int64_t which) {
     made = 0;
@@ -81,7 +83,7 @@ TEST_P(AllocationOf, NetworksAndRuns) {
                          {"traffic.mode", word("batch")},
                          {"traffic.batch_packets", integer(2)}};
   const std::string path = testing::temporary(".checkpoint");
-  // A batch that is stepped, saved, loaded, and run to its end on three threads that share it.
+  // The work: a batch is stepped, saved, loaded, and run to its end on three threads that share it.
   const auto work = [&] {
     const Experiment e = experiment(config);
     SteppedNetwork first(e, "cpu", 1, false), second(e, "cpu", 2, false);
@@ -108,7 +110,7 @@ TEST_P(AllocationOf, NetworksAndRuns) {
       work();
     } catch (const std::bad_alloc&) {
       ++seen;
-    } catch (const ConfigError& error) {  // a checkpoint stream that ran out of memory
+    } catch (const ConfigError& error) {  // a stream of the checkpoint ran out of memory
       EXPECT_NE(std::string(error.what()).find("checkpoint"), std::string::npos) << error.what();
       ++seen;
     } catch (const RunError& error) {

@@ -1,4 +1,5 @@
-/// Windows of automatic length: their measurements, their ends; and windows of fixed length, which must not change.
+/// Windows of automatic length: what they measure and when they end. Also tests windows of fixed length, whose results
+/// must not change.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -35,10 +36,10 @@ void expect_same(const Result& a, const Result& b) {
 
 class AutomaticWindowOf : public ::testing::TestWithParam<const char*> {};
 
-/// An automatic window gives the same results as a run with fixed lengths of the same warm-up and window.
+/// A run whose fixed warm-up and window have the lengths of an automatic run gives the same results.
 TEST_P(AutomaticWindowOf, MeasuresWhatWasCreatedInIt) {
   RawConfig config{{"router.kind", word(GetParam())}, {"traffic.load", 0.05}, {"run.precision", 0.04}};
-  if (GetParam() == std::string("bgl")) {  // its packets have many flits, and it carries few of them
+  if (GetParam() == std::string("bgl")) {  // packets have many flits, and loads are low
     config["run.precision"] = 0.3;
     config["traffic.load"] = 0.01;
   }
@@ -50,7 +51,7 @@ TEST_P(AutomaticWindowOf, MeasuresWhatWasCreatedInIt) {
   config["run.measure_cycles"] = integer(static_cast<std::int64_t>(r.measured_cycles));
   config["run.epoch_cycles"] = integer(100);
   Result fixed = run(config);
-  EXPECT_NEAR(r.latency.ci95, fixed.latency.ci95, 0.3 * r.latency.ci95);  // a fixed window ignores the warm-up
+  EXPECT_NEAR(r.latency.ci95, fixed.latency.ci95, 0.3 * r.latency.ci95);  // estimated without the warm-up
   fixed.latency.ci95 = r.latency.ci95;
   expect_same(r, fixed);
   EXPECT_EQ(r.network_latency.mean, fixed.network_latency.mean);
@@ -66,14 +67,14 @@ TEST(AutomaticWindow, EndsAtTheRequestedPrecision) {
   for (const double precision : {0.1, 0.02, 0.005}) {
     const Result r = run({{"topology.shape", IntList{8, 8}}, {"traffic.load", 0.3}, {"run.precision", precision}});
     EXPECT_FALSE(r.window_capped);
-    EXPECT_LE(r.latency.ci95, 1.1 * precision * r.latency.mean);  // packets that arrive in the drain may widen it
+    EXPECT_LE(r.latency.ci95, 1.1 * precision * r.latency.mean);  // the packets of the drain may widen it
     EXPECT_GE(r.measured_cycles, std::max<u64>(before, 1000));
     before = r.measured_cycles;
   }
   EXPECT_GT(before, 2000u);
 }
 
-/// Packets of long latency: the window lasts ten latencies although all are about equal.
+/// With packets of long latency, the window lasts ten latencies even if all latencies are about equal.
 TEST(AutomaticWindow, LastsForTenLatencies) {
   const Result r = run({{"topology.channel_delay", integer(64)}, {"traffic.load", 0.05}, {"run.precision", 0.5}});
   EXPECT_GT(r.latency.mean, 140);
@@ -85,9 +86,9 @@ TEST(AutomaticWindow, ReportsThatItWasCapped) {
   RawConfig config{{"traffic.load", 0.2}, {"run.precision", 0.0001}, {"run.longest_window", integer(2350)}};
   const Result r = run(config);
   EXPECT_TRUE(r.window_capped);
-  EXPECT_EQ(r.measured_cycles, 2400u);  // whole epochs
+  EXPECT_EQ(r.measured_cycles, 2400u);  // the limit of 2350, rounded up to whole epochs of 100
   EXPECT_GT(r.latency.ci95, 0.0001 * r.latency.mean);
-  config["run.measure_cycles"] = integer(2500);  // a requested length is used
+  config["run.measure_cycles"] = integer(2500);  // a fixed length is used as it is
   EXPECT_FALSE(run(config).window_capped);
   EXPECT_EQ(run(config).measured_cycles, 2500u);
 }
@@ -98,7 +99,7 @@ TEST(AutomaticWindow, ReportsThatItsWarmupReachedItsLimit) {
   EXPECT_EQ(r.warmup_cycles, 700u);
 }
 
-/// Without packets there is no mean, however long the window.
+/// Without packets there is no mean, so the window lasts until its limit.
 TEST(AutomaticWindow, OfNoPacketsIsCapped) {
   const Result r = run({{"traffic.load", 0.0}});
   EXPECT_FALSE(r.saturated);
@@ -107,7 +108,7 @@ TEST(AutomaticWindow, OfNoPacketsIsCapped) {
   EXPECT_TRUE(std::isnan(r.latency.mean));
 }
 
-/// Past saturation latency never settles, so only the throughput decides the end of warm-up and window.
+/// Past saturation the latency never settles, so only the throughput decides when warm-up and window end.
 TEST(AutomaticWindow, PastSaturationIsThatOfTheAcceptedLoad) {
   for (const double load : {0.42, 0.5, 0.8}) {
     const Result r = run({{"topology.kind", word("mesh")},
@@ -131,7 +132,7 @@ std::vector<Experiment> several_loads() {
   return list;
 }
 
-/// Each replica ends its own window, independent of other replicas, their order, and the number of threads.
+/// Each replica ends its own window. The end does not depend on other replicas, their order or the number of threads.
 TEST(AutomaticWindow, IsTheSameBesideOthers) {
   const std::vector<Experiment> loads = several_loads();
   const std::vector<Result> together = run_job(loads, {"cpu", 1, false}, nullptr),
@@ -144,7 +145,7 @@ TEST(AutomaticWindow, IsTheSameBesideOthers) {
 
 struct Stop {};
 
-/// Stopped after every few epochs and resumed from its checkpoint.
+/// A job that is stopped after every few epochs and resumed from its checkpoint gives the same results.
 TEST(AutomaticWindow, IsTheSameResumed) {
   const std::vector<Experiment> loads = several_loads();
   const std::string path = testing::temporary(".checkpoint");
@@ -172,8 +173,8 @@ struct Fixed {
   double latency, ci95, accepted;
 };
 
-/// Fixed windows and the warm-up before them give the results of the version before automatic windows existed, except
-/// the confidence intervals.
+/// Runs with a fixed window, and the warm-up before it, give the results of the version without automatic windows,
+/// except for the confidence intervals.
 TEST(FixedWindow, IsAsEver) {
   const double none = kNotMeasured;
   const RawConfig mesh{{"topology.kind", word("mesh")}, {"topology.shape", IntList{8, 8}}};

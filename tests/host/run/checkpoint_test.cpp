@@ -1,4 +1,5 @@
-/// Jobs that are stopped repeatedly give the same results, bit by bit; damaged files are rejected as a whole.
+/// Checkpoints: jobs that are stopped repeatedly give the same results, bit by bit. flitlab rejects damaged files as a
+/// whole.
 #include "host/run/checkpoint.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +28,7 @@ using testing::word;
 
 struct Stop {};
 
-/// Runs a job that is stopped after every `epochs` epochs and restarted from its file.
+/// Runs a job that is stopped after every `epochs` epochs and restarted from its file. Returns its results.
 std::vector<Result> in_pieces(const std::vector<Experiment>& experiments, int epochs, int* pieces = nullptr) {
   const std::string path = testing::temporary(".checkpoint");
   for (int piece = 1;; ++piece) {
@@ -38,7 +39,7 @@ std::vector<Result> in_pieces(const std::vector<Experiment>& experiments, int ep
                                if (--left == 0) throw Stop{};
                              },
                              {path, 1e9});
-      // The file also contains the end, for a caller that has lost the results.
+      // The file contains the end of the job as well, for a caller that has lost the results.
       const auto again = run_job(experiments, {"cpu", 1, false}, nullptr, {path, 1e9});
       EXPECT_EQ(again.front().state_hash, results.front().state_hash);
       EXPECT_EQ(again.front().cycles, results.front().cycles);
@@ -54,8 +55,8 @@ std::vector<Result> in_pieces(const std::vector<Experiment>& experiments, int ep
 
 u32 interrupt_checks = 0;
 
-/// A user's stop takes effect between two cycles, without waiting for a long epoch, and the run resumes there. An epoch
-/// is longer than the first piece, which is 636 cycles of a switch (EngineCost) on any machine.
+/// Ctrl-C takes effect between two cycles, without waiting for the end of a long epoch, and the run resumes from there.
+/// The epoch is longer than its first piece, which has 636 cycles for a switch (EngineCost) on any machine.
 TEST(Checkpoint, AStopWithinAnEpochTakesEffectAndIsKept) {
   const std::string path = testing::temporary(".checkpoint");
   const std::vector<Experiment> jobs{experiment({{"router.kind", word("switch")},
@@ -86,7 +87,8 @@ TEST(Checkpoint, AStopWithinAnEpochTakesEffectAndIsKept) {
   expect_the_same(whole, pieces);
 }
 
-/// Replicas at different points of the run: one is saturated and done early, others still warm up or drain.
+/// The replicas of a job are at different points of their runs: one is saturated and ends early, others still warm up
+/// or drain.
 TEST(Checkpoint, InterruptedJobsEndTheSame) {
   std::vector<Experiment> replicas;
   for (double load : {0.05, 0.3, 0.9})
@@ -96,11 +98,12 @@ TEST(Checkpoint, InterruptedJobsEndTheSame) {
   EXPECT_GT(pieces, 5);
 }
 
-/// Finished replicas keep the state of an earlier cycle: past saturation a run ends with its window, without a drain.
+/// A finished replica keeps the state of the cycle in which it ended: past saturation, a run ends with its window,
+/// without a drain.
 TEST(Checkpoint, InterruptedJobsOfEveryModelEndTheSame) {
   for (const ModelRecord& model : models()) {
     std::vector<Experiment> replicas;
-    const bool slow = model.kind == "bgl";  // its packets take hundreds of cycles
+    const bool slow = model.kind == "bgl";  // packets take hundreds of cycles
     for (double load : {slow ? 0.01 : 0.05, 0.2, 0.9})
       replicas.push_back(experiment({{"router.kind", std::string(model.kind)},
                                      {"traffic.load", load},
@@ -116,7 +119,7 @@ TEST(Checkpoint, InterruptedJobsOfEveryModelEndTheSame) {
     const auto [first, last] =
         std::ranges::minmax_element(whole, {}, [](const Result& result) { return result.cycles; });
     if (model.kind == "switch") {
-      EXPECT_GT(last->cycles, first->cycles);  // the audit uses the replica's own cycle
+      EXPECT_GT(last->cycles, first->cycles);  // the audit uses the clock of the replica
     }
   }
 }
@@ -126,7 +129,7 @@ TEST(Checkpoint, InterruptedClosedLoopsAndTracesEndTheSame) {
   expect_the_same(run_job({loop}, {"cpu", 1, false}, nullptr), in_pieces({loop}, 7));
   const std::string path = testing::temporary(".csv");
   std::ofstream file(path);
-  for (u32 n = 0; n < 4000; ++n)  // every third packet depends on the packet to its source seven lines earlier
+  for (u32 n = 0; n < 4000; ++n)  // every third packet depends on the one seven lines before
     file << n / 2 << ',' << n % 16 << ',' << (n + 7) % 16 << ',' << 1 + n % 5
          << (n % 3 == 0 && n >= 7 ? "," + std::to_string(n - 7) : "") << '\n';
   file.close();
@@ -134,7 +137,7 @@ TEST(Checkpoint, InterruptedClosedLoopsAndTracesEndTheSame) {
   expect_the_same(run_job({trace, trace}, {"cpu", 1, false}, nullptr), in_pieces({trace, trace}, 1));
 }
 
-/// Blue Gene/L's torus: the file includes the calendar.
+/// Checkpoints of Blue Gene/L's torus include the calendar.
 TEST(Checkpoint, InterruptedTorusesOfBlueGeneEndTheSame) {
   const std::string path = testing::temporary(".csv");
   std::ofstream file(path);
@@ -156,7 +159,7 @@ TEST(Checkpoint, InterruptedTorusesOfBlueGeneEndTheSame) {
   }
 }
 
-/// Returns the error that ends a job, which is stopped after every epoch or not at all.
+/// Returns the error that ends a job. The job is stopped after every epoch or not at all.
 std::string error_of(const Experiment& e, bool stopped) {
   const std::string path = testing::temporary(".checkpoint");
   for (;;) {
@@ -175,7 +178,8 @@ std::string error_of(const Experiment& e, bool stopped) {
   }
 }
 
-/// A job that is stopped often searches for deadlock at the same cycles as others, not in every epoch.
+/// A job that is stopped often searches for deadlock in the same cycles as a job that is not stopped, rather than in
+/// every epoch.
 TEST(Checkpoint, DeadlockIsFoundAtTheSameCycle) {
   const auto deadlock = [](int watchdog) {
     return experiment({{"topology.kind", word("mesh")},
@@ -191,14 +195,14 @@ TEST(Checkpoint, DeadlockIsFoundAtTheSameCycle) {
   const std::string whole = error_of(deadlock(150), false);
   EXPECT_NE(whole.find("found at cycle"), std::string::npos) << whole;
   const auto cycle = [](const std::string& text) { return std::stoi(text.substr(text.find("found at cycle ") + 15)); };
-  // The deadlock begins between two searches: other search cycles find it earlier (7, 14, 28, ..., 224).
+  // The deadlock begins between two searches: searches in other cycles find it earlier (7, 14, 28, ..., 224).
   const int earliest = cycle(error_of(deadlock(7), false));
   EXPECT_GT(earliest, 150);
   EXPECT_LT(earliest, cycle(whole));
   EXPECT_EQ(error_of(deadlock(150), true), whole);
 }
 
-/// Line numbers continue after a restart, so that a message names a bad line by its number in the file.
+/// Line numbers of a trace continue after a restart, so an error names a wrong line by its number in the file.
 TEST(Checkpoint, TraceLinesKeepTheirNumbers) {
   std::string text = "# cycle,source,destination,flits\n\n";
   for (u32 n = 0; n < 300; ++n) text += std::to_string(20 * n) + ",0,1,1\n";
@@ -209,7 +213,7 @@ TEST(Checkpoint, TraceLinesKeepTheirNumbers) {
   EXPECT_EQ(error_of(e, true), whole);
 }
 
-/// A checkpoint with any byte changed, or cut at any point, is rejected.
+/// flitlab rejects a checkpoint in which any byte is changed or which is cut at any point.
 TEST(Checkpoint, DamageIsFound) {
   const std::string path = testing::temporary(".checkpoint");
   save_checkpoint(path, 7, [](Saver& saver) {
@@ -241,8 +245,8 @@ TEST(Checkpoint, DamageIsFound) {
 
 class ForgedCheckpoint : public ::testing::TestWithParam<std::string> {};
 
-/// The checksum is valid, but the state counts one packet more than it contains: the checkpoint is rejected, and the
-/// network that loads it stays unchanged.
+/// The checksum is valid, but the state counts one packet more than it contains. flitlab rejects the checkpoint, and
+/// the network that should load it stays unchanged.
 TEST_P(ForgedCheckpoint, OfAStateThatLosesPacketsIsRefused) {
   const Experiment e = experiment({{"router.kind", GetParam()}, {"traffic.load", 0.3}});
   testing::Network net(e);

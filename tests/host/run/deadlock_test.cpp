@@ -1,4 +1,4 @@
-/// Searches for deadlock become rare in a long job, but a deadlocked job never returns results.
+/// Searches for deadlock: their intervals grow during a long job, but a deadlocked job never returns results.
 #include <gtest/gtest.h>
 
 #include "host/run/run.hpp"
@@ -12,7 +12,8 @@ using testing::experiment;
 using testing::integer;
 using testing::word;
 
-/// Requests and replies share their virtual channels, and a terminal has room for one reply.
+/// Configuration that deadlocks: requests and replies share their virtual channels, and a terminal has room for one
+/// reply.
 RawConfig deadlocks(double load, int seed = 1) {
   return {{"topology.kind", word("mesh")},
           {"traffic.mode", word("request_reply")},
@@ -40,11 +41,11 @@ TEST(RunDeadlock, IsFoundAtTheLatestWhereARunEnds) {
   config["run.warmup_cycles"] = integer(100);
   config["run.measure_cycles"] = integer(900);
   EXPECT_NE(error_of({experiment(config)}).find("found at cycle 1000)"), std::string::npos);
-  config["run.watchdog_cycles"] = integer(20);  // 20, 40, 80, 160, 320
+  config["run.watchdog_cycles"] = integer(20);  // searches in cycles 20, 40, 80, 160, 320
   EXPECT_NE(error_of({experiment(config)}).find("found at cycle 320)"), std::string::npos);
 }
 
-/// A stall that is a deadlock is reported as a deadlock.
+/// If a run stalls because of a deadlock, the error reports a deadlock.
 TEST(RunDeadlock, IsNoStall) {
   const Experiment ring = experiment({{"topology.shape", IntList{8, 8}},
                                       {"router.vcs", integer(1)},
@@ -59,7 +60,8 @@ TEST(RunDeadlock, IsNoStall) {
   EXPECT_EQ(error_of({ring}).rfind("deadlock (replica 0", 0), 0u) << error_of({ring});
 }
 
-/// Threads divide the replicas to search; the error names the first deadlocked one.
+/// Threads divide the replicas among themselves for the search. The error names the first deadlocked replica, whatever
+/// the number of threads.
 TEST(RunDeadlock, IsTheSameOnAnyNumberOfThreads) {
   std::vector<Experiment> replicas;
   for (int seed = 1; seed <= 9; ++seed) {

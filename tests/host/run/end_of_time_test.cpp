@@ -1,4 +1,4 @@
-/// Clocks have 32 bits, and emulated time ends before they wrap.
+/// The end of emulated time: clocks have 32 bits, and a run ends before they wrap.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -30,7 +30,8 @@ std::string error_of(const std::function<void()>& act) {
   return "";
 }
 
-/// Returns the latency sum of a packet every 40 cycles from `start` on, in a network whose clock is set there.
+/// Returns the latency sum of packets that are created every 40 cycles from `start` on. The clock of the network is set
+/// to `start`.
 u64 latencies(const char* kind, Cycle start) {
   const std::string path = testing::temporary(".csv");
   std::ofstream file(path);
@@ -50,9 +51,9 @@ u64 latencies(const char* kind, Cycle start) {
   return net.total(Total::kLatencySum);
 }
 
-/// Networks behave the same right up to the end of time.
+/// Networks behave the same up to the end of time.
 TEST(EndOfTime, NetworksWorkUpToIt) {
-  const Cycle late = (kEndOfTime - 2990) / 61440 * 61440;  // cycle-dependent rules use low bits of the clock
+  const Cycle late = (kEndOfTime - 2990) / 61440 * 61440;  // rules that depend on the cycle use low bits of the clock
   for (const char* kind : {"vc", "t3e", "bgl", "metro", "sconnect", "adaptive", "bless", "switch"}) {
     SCOPED_TRACE(kind);
     EXPECT_EQ(latencies(kind, 0), latencies(kind, late));
@@ -68,7 +69,8 @@ TEST(EndOfTime, AStepPastItDoesNothing) {
   EXPECT_EQ(net.state_hash(), before);
 }
 
-/// A checkpoint sets the clock. Close to the end a network continues up to it and no further; past it, none starts.
+/// A checkpoint sets the clock. Close to the end of time a network continues up to the end and no further; past the end
+/// none starts.
 TEST(EndOfTime, CheckpointsLeadUpToIt) {
   const testing::TextFile trace(std::to_string(kEndOfTime - 400) + ",0,5,3\n");
   const Experiment e = experiment({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace.path}});
@@ -109,7 +111,8 @@ TEST(EndOfTime, ProgramsThatComputeForLongerAreRefused) {
   testing::expect_in("rank 0 has computed 2999999997 cycles by now, and emulated time ends at 2000000000", program(3));
 }
 
-/// Events after the end of time never occur; events before it are not lost.
+/// On-off sources offer the configured load, however small: events after the end of time never occur, and events before
+/// it are not lost.
 TEST(EndOfTime, OnOffSourcesOfTinyLoadsOfferTheConfiguredLoad) {
   for (double load : {1e-9, 1e-7, 1e-6}) {
     const Experiment e = experiment({{"topology.shape", IntList{16, 16}},
@@ -127,7 +130,7 @@ TEST(EndOfTime, OnOffSourcesOfTinyLoadsOfferTheConfiguredLoad) {
       for (; cursor.at < kEndOfTime; next_creation(table, row, terminal, cursor)) ++packets;
     }
     const double expected = load * kEndOfTime * terminals;
-    // Bursts contain few packets each, so packets are nearly independent.
+    // Bursts have few packets each, so packets are nearly independent.
     EXPECT_NEAR(packets, expected, 6 * std::sqrt(expected)) << load;
   }
 }

@@ -1,6 +1,6 @@
 /// Checkpoints with changed numbers and a valid checksum. flitlab checks all indices before a router uses them
-/// (host/plan/bounds.hpp). Any other change may be rejected, run, or end in an error, but never accesses memory outside
-/// the state; sanitizers run this test.
+/// (host/plan/bounds.hpp). Any other change may be rejected, may run, or may end in an error, but it must never cause
+/// an access outside of the state. Sanitizers run this test.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -26,7 +26,7 @@ using testing::Network;
 
 class ChangedCheckpoint : public ::testing::TestWithParam<std::string> {};
 
-/// A network whose state can be transferred by checkpoint to another of the same configuration.
+/// A network whose state can be loaded, as a checkpoint, into another network of the same configuration.
 struct Source {
   explicit Source(const Experiment& e) : net(e) { net.step(300); }
 
@@ -47,7 +47,7 @@ struct Source {
   Network net;
 };
 
-/// Changes one number or a few bytes in a field of an item, and returns a description.
+/// Changes one number, or a few bytes, in a field of an item. Returns a description of the change.
 std::string change_number(const StateLayout& layout, std::vector<std::byte>& state, std::mt19937_64& random) {
   const auto below = [&](u64 n) { return random() % n; };
   const u32 k = static_cast<u32>(below(layout.kinds.size()));
@@ -67,7 +67,8 @@ std::string change_number(const StateLayout& layout, std::vector<std::byte>& sta
 }
 
 TEST_P(ChangedCheckpoint, IsRefusedOrRuns) {
-  const char* more = std::getenv("FLITLAB_FORGED");  // factor for the trials; each is then printed first
+  // Factor for the number of trials. If it is set, each trial is printed before it runs.
+  const char* more = std::getenv("FLITLAB_FORGED");
   const char* seed = std::getenv("FLITLAB_FORGED_SEED");
   const u32 trials = testing::trials(more ? 60 * static_cast<u32>(std::atoi(more)) : 60);
   u32 number = 0, refused = 0, ran = 0;
@@ -76,7 +77,7 @@ TEST_P(ChangedCheckpoint, IsRefusedOrRuns) {
     Source source(e);
     const std::vector<std::byte> good = source.state();
     Network other(e);
-    source.load_into(other, good);  // the unchanged state is accepted
+    source.load_into(other, good);  // the unchanged state must be accepted
     EXPECT_EQ(other.engine->state_hash(0), source.net.engine->state_hash(0)) << number;
     std::mt19937_64 random(first_seed << 8 | ++number);
     for (u32 i = 0; i < trials; ++i) {
@@ -105,10 +106,10 @@ TEST_P(ChangedCheckpoint, IsRefusedOrRuns) {
   RecordProperty("ran", static_cast<int>(ran));
 }
 
-/// Position of a field's number, or of a member of its record, in the last element of an item.
+/// Position of a number in the last element of an item: a field, or a member of a field's record.
 struct NumberPosition {
   std::size_t offset = 0;
-  u32 bytes = 0;  ///< 0: no such name, or a bit field
+  u32 bytes = 0;  ///< size; 0: no such name, or a bit field
   u32 element = 0;
 };
 
@@ -124,7 +125,8 @@ NumberPosition last_of(const ItemKind& kind, const std::string& where) {
   return {};
 }
 
-/// A number out of bounds is found in the first item and in the last, and the message gives its location.
+/// flitlab finds a number that is out of bounds in the first item and in the last one. The error message gives its
+/// location.
 TEST_P(ChangedCheckpoint, WhatIsOutOfBoundsIsNamed) {
   const Experiment e = testing::variations(GetParam()).front();
   Source source(e);
@@ -154,7 +156,7 @@ TEST_P(ChangedCheckpoint, WhatIsOutOfBoundsIsNamed) {
   EXPECT_GT(tried, 6u);
 }
 
-/// S-Connect's queues are linked lists of buffers: a buffer marked as waiting must be in one.
+/// S-Connect's queues are linked lists of buffers. A buffer that is marked as waiting must be in one of the lists.
 TEST(ChangedQueues, BufferThatWaitsIsInAQueue) {
   const Experiment e = testing::variations("sconnect").front();
   Source source(e);
@@ -177,7 +179,8 @@ TEST(ChangedQueues, BufferThatWaitsIsInAQueue) {
   EXPECT_GT(tried, 0u);
 }
 
-/// Cursors of S-Connect's hosts advance until they reach the next creation; a cursor beyond it would never stop.
+/// S-Connect's hosts have cursors that advance until they reach the next creation. A cursor beyond it would never stop,
+/// so flitlab rejects it.
 TEST(ChangedQueues, CursorsAreNotBehindTheNextCreation) {
   const Experiment e = testing::variations("sconnect")[2];
   Source source(e);
@@ -200,7 +203,8 @@ TEST(ChangedQueues, CursorsAreNotBehindTheNextCreation) {
     }
 }
 
-/// Hosts of S-Connect in a closed loop search for an unused transaction until they find one.
+/// In a closed loop S-Connect's hosts search for an unused transaction until they find one, so flitlab checks that
+/// there is one.
 TEST(ChangedQueues, TransactionsAreThoseOutstanding) {
   const Experiment e = testing::experiment({{"router.kind", testing::word("sconnect")},
                                             {"traffic.mode", testing::word("request_reply")},
@@ -231,7 +235,8 @@ TEST(ChangedQueues, TransactionsAreThoseOutstanding) {
   }
 }
 
-/// A source searches its transactions for the next request: a duplicate number would mean that another one is missing.
+/// A source searches its transactions for the number of the next request. If a number is a duplicate, another number is
+/// missing, so flitlab rejects the state.
 TEST(ChangedQueues, RequestsThatWaitHaveNumbersOfTheirOwn) {
   const Experiment e = testing::experiment({{"traffic.mode", testing::word("request_reply")},
                                             {"traffic.load", 1.0},
@@ -293,7 +298,7 @@ TEST(Bounds, OfWhatNoStateHasAreAMistakeOfTheModel) {
   EXPECT_THROW(check_bounds(layout, {{"router.input", below(1)}}, state), std::logic_error);
   EXPECT_THROW(check_bounds(layout, {record_bound<u8>("router.input.first", [](u8, u32, u32) { return true; })}, state),
                std::logic_error);
-  EXPECT_NO_THROW(check_bounds(layout, {{"router.input_matrix", below(1)}}, state));  // this router has no such field
+  EXPECT_NO_THROW(check_bounds(layout, {{"router.input_matrix", below(1)}}, state));  // not in this router
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, ChangedCheckpoint, ::testing::ValuesIn(testing::kinds()),

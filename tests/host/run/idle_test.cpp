@@ -1,4 +1,4 @@
-/// Skipping idle time gives bit for bit the state of stepping through it.
+/// Idle time: skipping it gives bit for bit the same state as stepping through it.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -18,7 +18,7 @@ using testing::integer;
 using testing::Network;
 using testing::word;
 
-/// Bursts of packets at these cycles, between eight terminals.
+/// Returns an experiment with bursts of packets between eight terminals, at the given cycles.
 Experiment bursts(std::string_view kind, const std::vector<u32>& at,
                   std::vector<std::pair<std::string, Value>> more = {}) {
   const std::string path = testing::temporary(".csv");
@@ -46,7 +46,7 @@ TEST_P(IdleOf, StateAndTotalsAreAsIfStepped) {
   for (const u32 cycles : {29'000u, 1'000u, 100u, 40'000u}) {
     skips.step(cycles);
     for (u32 left = cycles; left;) {
-      const u32 part = std::min(left, kTraceQueue - 1);  // too few to skip
+      const u32 part = std::min(left, kTraceQueue - 1);  // too few cycles to skip
       steps.step(part);
       left -= part;
     }
@@ -70,7 +70,8 @@ TEST_P(IdleOf, APacketABillionCyclesAwayIsReached) {
 INSTANTIATE_TEST_SUITE_P(Models, IdleOf, ::testing::ValuesIn(testing::kinds()),
                          [](const auto& info) { return info.param; });
 
-/// Results of a trace do not depend on skipped idle time: the same bursts, close together and far apart.
+/// The results of a trace do not depend on the idle time that is skipped: bursts that are close together and bursts
+/// that are far apart give the same.
 TEST(Idle, ARunMeasuresWhatItWouldWithoutTheGap) {
   const Result near = run({bursts("vc", {0, 4'000})}, 1).front();
   const Result far = run({bursts("vc", {0, 4'000'000})}, 1).front();
@@ -79,8 +80,8 @@ TEST(Idle, ARunMeasuresWhatItWouldWithoutTheGap) {
   EXPECT_EQ(far.measured_cycles, near.measured_cycles + 3'996'000);
 }
 
-/// Skipped epochs do not change the results of others: the mean equals that of all epochs, stepped. All packets of a
-/// trace are counted, so its mean has no interval.
+/// Skipped epochs do not change the results of others: the mean equals that of a run that steps through all epochs. All
+/// packets of a trace are counted, so its mean has no confidence interval.
 TEST(Idle, SkippedEpochsDoNotCount) {
   const Experiment e =
       bursts("vc", {0, 40'000, 60'480, 61'490, 62'470, 63'485, 64'495}, {{"run.epoch_cycles", integer(500)}});
@@ -93,7 +94,7 @@ TEST(Idle, SkippedEpochsDoNotCount) {
   EXPECT_TRUE(std::isnan(skipped.latency.ci95));
 }
 
-/// Time is skipped only if all replicas are idle, so a replica with packets in flight delays the others.
+/// Time is skipped only if all replicas are idle. So a replica with packets in flight makes the others step, too.
 TEST(Idle, AReplicaWithPacketsHoldsTheOthers) {
   const Experiment late = bursts("vc", {900'000}), busy = bursts("vc", {0, 50'000, 100'000, 899'000});
   const std::vector<Result> both = run({late, busy}, 2);
@@ -102,7 +103,7 @@ TEST(Idle, AReplicaWithPacketsHoldsTheOthers) {
   EXPECT_EQ(both[1].state_hash, run({busy}, 1).front().state_hash);
 }
 
-/// A packet in a long channel does not change the state while it is in flight.
+/// A packet in a long channel does not change the state while it is in flight, but the network is not idle.
 TEST(Idle, ALongChannelIsNotIdle) {
   const Experiment e = bursts("vc", {0, 600'000}, {{"topology.channel_delay", integer(64)}});
   Network skips(e), steps(e);

@@ -1,4 +1,4 @@
-/// Ctrl-C takes effect in steps of any length, and leaves no partial work.
+/// Ctrl-C takes effect in steps of any length, and leaves no cycle partly processed.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -43,7 +43,7 @@ Experiment trace(const std::string& path) {
       {{"traffic.mode", word("trace")}, {"traffic.trace_file", path}, {"run.epoch_cycles", integer(1000)}});
 }
 
-/// A network that is stepped cycle by cycle, a traced one, and one that a trace feeds every 64 cycles.
+/// Interrupts a network that is stepped cycle by cycle, a traced one, and one that reads a trace every 64 cycles.
 TEST_F(Interrupt, TakesEffectInShortSteps) {
   const testing::TextFile file("0,0,5,1\n70,1,6,2\n900,2,7,3\n");
   for (bool traced : {false, true})
@@ -54,7 +54,7 @@ TEST_F(Interrupt, TakesEffectInShortSteps) {
       stop();
       wait();
       EXPECT_THROW(network.step(1), Stop);
-      EXPECT_EQ(network.cycle(), 40u);  // before the cycle, which has not started
+      EXPECT_EQ(network.cycle(), 40u);  // stops before a cycle, which has not started
       EXPECT_THROW(network.step(160), Stop);
       set_interrupt_check(nullptr);
       network.step(160);
@@ -66,7 +66,7 @@ TEST_F(Interrupt, TakesEffectInShortSteps) {
     }
 }
 
-/// An error in the middle of a cycle must not overwrite the run's last checkpoint.
+/// An error in the middle of an epoch does not overwrite the run's last checkpoint.
 TEST_F(Interrupt, OnlyAStopSavesWithinAnEpoch) {
   std::string text;
   for (u32 n = 0; n < 400; ++n) text += std::to_string(10 * n) + ",0,5,1\n";
@@ -87,20 +87,21 @@ TEST_F(Interrupt, OnlyAStopSavesWithinAnEpoch) {
   std::filesystem::remove(path);
 }
 
-/// The piece length is learnt once: short calls after long ones are not divided again.
+/// A step is processed in pieces, between which flitlab checks for interrupts. Pieces grow once: short steps after long
+/// ones are not divided again.
 TEST_F(Interrupt, PiecesGrowOnceAndStayLong) {
   static u32 polls;
   polls = 0;
   set_interrupt_check([] { ++polls; });
   const Experiment e = experiment({{"traffic.load", 0.1}});
   testing::Network net(e);
-  WorkSlicer slicer(16, std::chrono::hours(1));  // first a cycle of 16 routers; without a time limit
+  WorkSlicer slicer(16, std::chrono::hours(1));  // first piece: a cycle of 16 routers; no time limit
   const u32 only[] = {0};
   advance(*net.engine, *net.plan, net.feeds, net.idle, 100, only, slicer);
-  EXPECT_GE(polls, 6u);  // after 1, 2, 4, 8, 16 and 32 cycles more
+  EXPECT_GE(polls, 6u);  // checks after 1, 2, 4, 8, 16 and 32 more cycles
   const u32 before = polls;
   advance(*net.engine, *net.plan, net.feeds, net.idle, 64, only, slicer);
-  EXPECT_LE(polls, before + 1);  // once if the machine was busy
+  EXPECT_LE(polls, before + 1);  // one more check if the machine was busy
 }
 
 }  // namespace

@@ -22,14 +22,15 @@ Result run(const RawConfig& config, u32 threads = 1) {
   return run_job({experiment(config)}, {"cpu", threads, false}, nullptr).front();
 }
 
-/// Every terminal of an 8-ring sends one flit to the next terminal every 1 / load cycles.
+/// Configuration of an 8-ring in which every terminal sends one flit to the next terminal every 1 / load cycles.
 RawConfig neighbours(double load) {
   return {{"topology.kind", word("ring")},        {"topology.shape", integer(8)},
           {"traffic.pattern", word("neighbour")}, {"traffic.injection", word("periodic")},
           {"traffic.packet_flits", integer(1)},   {"traffic.load", load}};
 }
 
-/// At full load every terminal creates a packet in every cycle, so a window of n cycles has n of each.
+/// At full load every terminal creates a packet in every cycle, so a window of n cycles measures n packets of each
+/// terminal.
 TEST(Window, HasAllCyclesFromItsBeginToBeforeItsEnd) {
   for (const auto& [begin, end] : {std::pair{0u, 40u}, {17u, 18u}, {17u, 57u}}) {
     Network net(experiment(neighbours(1)));
@@ -51,17 +52,17 @@ TEST(Hops, AreTheChannelsOfThePath) {
   ring["run.measure_cycles"] = integer(2000);
   EXPECT_EQ(run(ring).hops_mean, 1);
   ring["topology.shape"] = integer(9);
-  ring["traffic.pattern"] = word("tornado");  // 4 of 9 routers further
+  ring["traffic.pattern"] = word("tornado");  // to the router 4 of 9 further on
   EXPECT_EQ(run(ring).hops_mean, 4);
   ring["topology.kind"] = word("torus");
   ring["topology.shape"] = IntList{4, 4};
-  ring["traffic.pattern"] = word("neighbour");  // one further in each dimension
+  ring["traffic.pattern"] = word("neighbour");  // to the next router in each dimension
   EXPECT_EQ(run(ring).hops_mean, 2);
 }
 
-/// Packets of 1, 11, 21 and 31 flits that never meet, over one channel: a packet of L flits takes L + 10 cycles
-/// (docs/architecture/cycle.md). Of 200 packets, the median is among the shortest, 95 % (190) among the second length,
-/// 99 % (198) among the third.
+/// Packets of 1, 11, 21 and 31 flits over one channel; no two of them meet. A packet of L flits takes L + 10 cycles
+/// (docs/architecture/cycle.md). Of 200 packets, the median is among the shortest, the 95 % quantile (packet 190) among
+/// those of the second length, and the 99 % quantile (packet 198) among those of the third.
 TEST(Quantiles, AreThoseOfTheDistribution) {
   std::string text;
   double sum = 0;
@@ -86,7 +87,8 @@ TEST(Quantiles, AreThoseOfTheDistribution) {
   }
 }
 
-/// Packets of 336 flits that never meet all take 346 cycles. From 256 on, a bin of the histogram holds four latencies.
+/// Packets of 336 flits that never meet all take 346 cycles. From 256 on, a bin of the histogram holds four latencies,
+/// but the quantiles are exact.
 TEST(Quantiles, AreExactIfAllPacketsTakeTheSameTime) {
   std::string text;
   for (u32 n = 0; n < 100; ++n) text += std::to_string(1000 * n) + ",0,1,336\n";
@@ -98,8 +100,9 @@ TEST(Quantiles, AreExactIfAllPacketsTakeTheSameTime) {
     for (const double percentile : {latency.p50, latency.p95, latency.p99, latency.max}) EXPECT_EQ(percentile, 346);
 }
 
-/// Of two packets created at one source in the same cycle, the second waits there for the first; both have the same
-/// network latency. Terminals of several threads receive them, whose histograms are summed.
+/// One source creates two packets in the same cycle, and the second one waits at the source for the first. Both have
+/// the same network latency. Terminals of several threads receive the packets; the histograms of the threads are
+/// summed.
 TEST(Quantiles, OfTheNetworkLeaveOutTheWaitAtTheSource) {
   std::string text;
   for (u32 n = 0; n < 200; ++n) {
@@ -123,7 +126,8 @@ TEST(Quantiles, OfTheNetworkLeaveOutTheWaitAtTheSource) {
   }
 }
 
-/// Latencies differ between the threads' parts of the network, so one thread's histogram has another median.
+/// Latencies differ between the parts of the network that threads process, so the histogram of one thread has another
+/// median than the sum.
 TEST(Quantiles, AreOfAllThreads) {
   std::string text;
   for (u32 n = 0; n < 300; ++n) {
@@ -146,8 +150,8 @@ TEST(Quantiles, AreOfAllThreads) {
   }
 }
 
-/// Two sources send 0.6 flits/cycle each to one port of a switch, which accepts 1, so 0.2 are missing. Each of the
-/// other sources sends 0.6 to a separate port. Five epochs are too few to detect growing queues.
+/// Two sources send 0.6 flits/cycle each to one port of a switch, which accepts 1, so accepted traffic falls short by
+/// 0.2. Each other source sends 0.6 to a port of its own. The window has five epochs, too few to detect growing queues.
 TEST(Shortfall, CountsFromTwoInAHundred) {
   for (const auto& [sources, saturated] : {std::pair{9u, true}, {15u, true}, {19u, false}, {32u, false}}) {
     std::string text;  // shortfall 0.2 / (0.6 sources): 3.7 %, 2.2 %, 1.8 %, 1.0 %
@@ -168,7 +172,7 @@ TEST(Shortfall, CountsFromTwoInAHundred) {
   }
 }
 
-/// A flit every four cycles over each of the eight channels of one direction; the other channels are idle.
+/// Each of the eight channels of one direction carries a flit every four cycles; the other channels are idle.
 TEST(ChannelUtilization, LeavesOutTheWarmup) {
   RawConfig config = neighbours(0.25);
   config["run.warmup_cycles"] = integer(3000);
@@ -183,9 +187,9 @@ TEST(ChannelUtilization, LeavesOutTheWarmup) {
   EXPECT_EQ(r.channels, 16u);
 }
 
-/// Packets take 1 + 5 * 4 + 4 * 64 + 1 = 278 cycles over four long channels. The last are created in the last 100
-/// cycles of the window (a packet every 100 cycles), so the drain takes between 178 and about 278 cycles, since packets
-/// rarely meet.
+/// Packets take 1 + 5 * 4 + 4 * 64 + 1 = 278 cycles over four long channels. Every terminal creates one every 100
+/// cycles, so the last packets are created in the last 100 cycles of the window. Packets rarely meet, so the drain
+/// takes between 178 and about 278 cycles.
 TEST(Drain, EndsAtItsLimit) {
   RawConfig config = neighbours(0.01);
   config["topology.shape"] = integer(9);
@@ -208,7 +212,7 @@ TEST(Drain, EndsAtItsLimit) {
   EXPECT_TRUE(std::isnan(cut.latency.mean));
 }
 
-/// Without measured packets the result has no latency.
+/// If no packets are measured, the result has no latency.
 TEST(Latency, OfNoPacketsIsUnknown) {
   const Result r = run({{"traffic.load", 0.0}, {"run.measure_cycles", integer(1000)}});
   EXPECT_FALSE(r.saturated);
@@ -217,7 +221,7 @@ TEST(Latency, OfNoPacketsIsUnknown) {
   EXPECT_TRUE(std::isnan(r.hops_mean));
 }
 
-/// Hosts refuse priority 0, so packets never arrive. The run ends with an error when none has arrived for
+/// Hosts refuse priority 0, so packets never arrive. The run ends with an error when no packet has arrived for
 /// run.stall_cycles, not before.
 TEST(Batch, ThatCannotEndIsAnError) {
   const RawConfig config{{"router.kind", word("sconnect")},      {"topology.kind", word("mesh")},

@@ -1,5 +1,5 @@
-/// Whole jobs on the CUDA engine give the results of the CPU engine: on a GPU, and on the device that the host emulates
-/// (tests/cuda_on_host). Skipped, with the reason, if there is neither.
+/// Whole jobs: the CUDA engine gives the results of the CPU engine, on a GPU and on the device that the host emulates
+/// (tests/cuda_on_host). Skipped, with the reason, if neither exists.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ class GpuRun : public ::testing::TestWithParam<std::string> {
     if (const std::string why = cuda_unavailable(); !why.empty()) GTEST_SKIP() << "needs a GPU: " << why;
   }
 
-  /// Replicas that end at different times. Packets of Blue Gene/L take hundreds of cycles.
+  /// Returns replicas that end at different times. Packets of Blue Gene/L take hundreds of cycles.
   std::vector<Experiment> jobs() const {
     std::vector<Experiment> list;
     for (const double load : {GetParam() == "bgl" ? 0.01 : 0.05, 0.2, 0.9})
@@ -43,7 +43,7 @@ class GpuRun : public ::testing::TestWithParam<std::string> {
   }
 };
 
-/// Some replicas are past saturation and have no latency.
+/// Returns whether some replica has a latency: replicas past saturation have none.
 bool has_latency(const std::vector<Result>& results) {
   return std::ranges::any_of(results, [](const Result& r) { return r.delivered && !std::isnan(r.latency.mean); });
 }
@@ -56,7 +56,7 @@ TEST_P(GpuRun, ResultsAreThoseOfTheCpu) {
   EXPECT_TRUE(has_latency(gpu));
 }
 
-/// A job is stopped after every second epoch, and resumes from its file on the other engine.
+/// A job is stopped after every second epoch. It resumes from its file on the other engine.
 TEST_P(GpuRun, AJobResumesOnTheOtherEngine) {
   const std::string path = testing::temporary(".checkpoint");
   std::vector<Result> pieces;
@@ -78,8 +78,8 @@ TEST_P(GpuRun, AJobResumesOnTheOtherEngine) {
 
 u32 interrupt_checks = 0;
 
-/// Ctrl-C takes effect within an epoch, and the completed part is kept. The first piece of a T3E has 215 cycles
-/// (WorkSlicer) on any machine.
+/// Ctrl-C takes effect within an epoch, and the completed part is kept. The first piece of the epoch has 215 cycles for
+/// a T3E (WorkSlicer) on any machine.
 TEST(GpuStop, WithinAnEpochTakesEffectAndIsKept) {
   if (const std::string why = cuda_unavailable(); !why.empty()) GTEST_SKIP() << "needs a GPU: " << why;
   const std::vector<Experiment> jobs{experiment({{"router.kind", testing::word("t3e")},

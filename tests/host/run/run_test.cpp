@@ -1,4 +1,4 @@
-/// Run control: detection of saturation and of a steady warm-up.
+/// Control of a run: detection of saturation, and of the end of the warm-up.
 #include "host/run/run.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,8 @@ struct Load {
   double saturation;  ///< flits/cycle/terminal
 };
 
-/// Saturation loads from a bisection with windows of 40000 cycles (`find_saturation` in Python).
+/// Saturation loads, found by `find_saturation` in Python with windows of 40000 cycles. Runs below and above them must
+/// detect saturation correctly.
 class Saturation : public ::testing::TestWithParam<Load> {
  protected:
   static Result at(double part, std::int64_t seed, const Value& warmup) {
@@ -65,8 +66,9 @@ INSTANTIATE_TEST_SUITE_P(Grids, Saturation,
                                            Load{"torus_hot_spot", "torus", "hot_spot", 0.134}),
                          [](const auto& p) { return p.param.name; });
 
-/// Terminals 0 and 1 of a 4x4 mesh send to terminal 3, which accepts one flit per cycle; all others, including terminal
-/// 3, send to themselves. Above a load of a third, the two fall short, but by little relative to the total of sixteen.
+/// Terminals 0 and 1 of a 4x4 mesh send to terminal 3, which accepts one flit per cycle. All others, including terminal
+/// 3, send to themselves. Above a load of a third, these two terminals fall short, but by little relative to the total
+/// of all sixteen.
 struct TwoToOne {
   TwoToOne() : matrix(rows()) {}
 
@@ -107,7 +109,7 @@ TEST(Warmup, ReportsThatItReachedItsLimit) {
   EXPECT_LT(steady.warmup_cycles, 200u * 500);
 }
 
-/// Before an automatic window, unbounded growth is recognised, and the run does not wait for latency to settle.
+/// Before an automatic window flitlab recognises unbounded growth, so the run does not wait for latency to settle.
 TEST(Warmup, EndsWhereGrowthIsDetected) {
   const TwoToOne network;
   const Result r = run(network.at(0.36, {{"traffic.injection", word("periodic")}}));
@@ -116,7 +118,7 @@ TEST(Warmup, EndsWhereGrowthIsDetected) {
   EXPECT_LT(r.cycles, 20000u);
 }
 
-/// Bursts fill queues temporarily, which must not be taken for growth.
+/// Bursts fill queues temporarily, which is not taken for unbounded growth.
 TEST(Bursts, AreNoSaturation) {
   for (std::int64_t seed = 1; seed <= 10; ++seed)
     EXPECT_FALSE(run(testing::experiment({{"traffic.load", 0.2},

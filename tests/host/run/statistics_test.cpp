@@ -29,7 +29,8 @@ TEST(Quantiles, AreWithinABinForLargeOnes) {
     EXPECT_NEAR(histogram_quantile(bins.data(), q), values[static_cast<std::size_t>(q * 20000) - 1], 100000.0 / 64);
 }
 
-/// Above 127 a bin holds several values, so the middle of a bin might be a value that never occurred.
+/// Above 127 a bin of the histogram holds several values, so the middle of a bin may be a value that never occurred. If
+/// all values are equal, quantiles must still be exact.
 TEST(Quantiles, AreExactIfAllValuesAreEqual) {
   for (u32 value : {5u, 127u, 128u, 346u, 100001u, 4000000000u}) {
     std::vector<u64> bins(kHistogramBins, 0);
@@ -39,7 +40,7 @@ TEST(Quantiles, AreExactIfAllValuesAreEqual) {
   }
 }
 
-/// Otherwise a quantile is within 1/64, and never above the largest value.
+/// If values differ, a quantile is exact to 1/64 and never above the largest value.
 TEST(Quantiles, AreAtMostTheLargestValue) {
   std::vector<u64> bins(kHistogramBins, 0);
   bins[histogram_bin(344)] = bins[histogram_bin(600)] = 1;
@@ -52,7 +53,7 @@ TEST(Quantiles, OfNothingAreNotANumber) {
   EXPECT_TRUE(std::isnan(histogram_quantile(bins.data(), 0.5, 0, 0)));
 }
 
-/// The tail beyond the table, compared with printed tables of Student's t to the second decimal.
+/// Values beyond the table in the code agree with printed tables of Student's t to the second decimal.
 TEST(StudentT, IsThatOfPrintedTables) {
   EXPECT_EQ(student_t95(1), 12.706);
   EXPECT_EQ(student_t95(20), 2.086);
@@ -61,16 +62,17 @@ TEST(StudentT, IsThatOfPrintedTables) {
     EXPECT_NEAR(student_t95(static_cast<std::size_t>(degrees)), t, 0.0025) << degrees;
 }
 
-/// Twenty values by hand: their mean is 4.85, the sum of squared deviations 138.55, the lag-1 correlation 0.17306, and
-/// with its bias of 1/20 removed 0.22306. The interval is that of 20 independent values, with t = 2.093 for 19 degrees
-/// of freedom, widened by the square root of (1 + 0.22306) / (1 - 0.22306).
+/// Twenty values by hand: the mean is 4.85, the sum of squared deviations 138.55, and the lag-1 correlation 0.17306;
+/// without its bias of 1/20 the correlation is 0.22306. The interval of 20 independent values has t = 2.093 for 19
+/// degrees of freedom. It is widened by the square root of (1 + 0.22306) / (1 - 0.22306).
 TEST(HalfWidth, IsWidenedByTheCorrelationOfNeighbours) {
   const std::vector<double> values{3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3, 2, 3, 8, 4}, ones(20, 1.0);
   const double independent = 2.093 * std::sqrt(138.55 / 19 / 20);
   EXPECT_NEAR(half_width(values, ones), independent * std::sqrt(1.2230602670516059 / 0.7769397329483941), 1e-9);
 }
 
-/// Unequal counts: deviations are those of a sum from the mean times its count, so equal packets have width 0.
+/// Samples with different numbers of packets: a deviation is that of a sample's sum from the mean times its number of
+/// packets. So packets of equal latency give a half width of 0.
 TEST(HalfWidth, OfEqualPacketsIsZero) { EXPECT_EQ(half_width({10, 30, 20, 0, 50, 10}, {1, 3, 2, 0, 5, 1}), 0); }
 
 TEST(HalfWidth, IsUnknownForFewSamplesOrNoPackets) {
@@ -81,7 +83,8 @@ TEST(HalfWidth, IsUnknownForFewSamplesOrNoPackets) {
   EXPECT_TRUE(std::isnan(half_width({}, {})));
 }
 
-/// Four times as many samples precede the window: the variance is the same, and the window is a fifth of all samples.
+/// The window is the last fifth of all samples. The variance is estimated from all of them, so the half width of the
+/// window is sqrt(5) times that of all samples.
 TEST(HalfWidth, UsesTheVarianceFromBeforeTheWindow) {
   std::vector<double> sums, ones(100, 1.0);
   for (u32 i = 0; i < 100; ++i) sums.push_back(philox(3, 0, 0, i).word[0] / 4294967296.0);
@@ -89,19 +92,19 @@ TEST(HalfWidth, UsesTheVarianceFromBeforeTheWindow) {
 }
 
 struct Process {
-  double memory;  ///< part of a sample's deviation that carries over to the next sample
+  double memory;  ///< share of a sample's deviation that carries over to the next sample
   std::size_t samples;
 };
 
 class HalfWidthOf : public ::testing::TestWithParam<Process> {};
 
-/// Series of known variance, 500 seeds: the half width is within a factor of two of 1.96 true standard deviations of
-/// the mean in 99 % of the series, and the interval contains the true mean in 92 to 98 %.
+/// Series with a known variance, from 500 seeds. In 99 % of them the half width is within a factor of two of 1.96 true
+/// standard deviations of the mean, and in 92 to 98 % the interval contains the true mean.
 TEST_P(HalfWidthOf, IsHonest) {
   const auto [memory, samples] = GetParam();
   constexpr u32 kSeries = 500;
   const double n = static_cast<double>(samples);
-  // For a stationary first-order process with innovations of variance 1/12.
+  // The true value for a stationary first-order process with innovations of variance 1/12.
   const double honest = 1.96 * std::sqrt(1.0 / 12 / n) / (1 - memory);
   u32 near = 0, covered = 0;
   for (u32 seed = 0; seed < kSeries; ++seed) {
@@ -142,7 +145,7 @@ TEST(Settled, SeesATrendThroughNoise) {
   EXPECT_FALSE(settled({1, 1, 1}, 8, 0.01));  // too short to decide
 }
 
-/// MSER by its definition: for each cut, the squared standard error of the rest, computed from scratch.
+/// MSER by its definition: for each possible truncation computes the squared standard error of the rest from scratch.
 std::size_t naive_truncation(const std::vector<double>& series) {
   std::size_t best = 0;
   double least = 1e300;
@@ -163,7 +166,7 @@ TEST(Mser, LeavesOutTheBeginning) {
   EXPECT_EQ(mser_truncation({9, 7, 1, 1, 1, 1, 1, 1, 1, 1}), 2u);
   EXPECT_EQ(mser_truncation({1, 1, 1, 1, 1, 1, 1, 1, 1, 1}), 0u);
   EXPECT_EQ(mser_truncation({9, 9, 9, 9, 9, 1, 1, 1, 1, 1}), 5u);
-  EXPECT_EQ(mser_truncation({9, 1, 1, 1, 1}), 0u);  // the last five are always kept
+  EXPECT_EQ(mser_truncation({9, 1, 1, 1, 1}), 0u);  // the last five samples are always kept
   for (u32 seed = 0; seed < 200; ++seed) {
     std::vector<double> series;
     for (u32 i = 0; i < 12 + seed; ++i)
@@ -172,21 +175,22 @@ TEST(Mser, LeavesOutTheBeginning) {
   }
 }
 
-/// An initial transient that ends before the middle does not matter; one that ends later does, and so does a slow rise.
+/// A transient that ends before the middle of the series does not matter. A transient that ends later makes the series
+/// unsteady, and so does a slow rise.
 TEST(SteadyFromFirstHalf, ForgivesTheBeginningAlone) {
   for (const auto& [until, steady] : {std::pair{0u, true}, {12u, true}, {28u, false}}) {
     std::vector<double> series;
     for (u32 i = 0; i < 40; ++i) series.push_back((i < until ? 10 : 50) + i % 2);
     EXPECT_EQ(steady_from_first_half(series, 0.01), steady) << until;
   }
-  std::vector<double> rising;  // by 0.4 between the halves, of 50; 2 standard errors are 0.32
+  std::vector<double> rising;  // the second half is higher by 0.4 of 50; 2 standard errors are 0.32
   for (u32 i = 0; i < 40; ++i) rising.push_back(50 + 0.02 * i + i % 2);
   EXPECT_FALSE(steady_from_first_half(rising, 0.005));
   EXPECT_TRUE(steady_from_first_half(rising, 0.01));
   EXPECT_FALSE(steady_from_first_half(std::vector<double>(9, 1.0), 0.01));  // too short to decide
 }
 
-/// Correlated noise: the halves differ by more than independent samples would explain, but the series is steady.
+/// With correlated noise the halves differ by more than independent samples would, but the series is steady.
 TEST(SteadyFromFirstHalf, AllowsForNeighboursThatResembleEachOther) {
   u32 steady = 0;
   for (u32 seed = 0; seed < 400; ++seed) {
@@ -201,8 +205,9 @@ TEST(SteadyFromFirstHalf, AllowsForNeighboursThatResembleEachOther) {
   EXPECT_GT(steady, 320u);
 }
 
-/// Windows that end as soon as the interval is narrow, checked after sixteen epochs and then after each increase by a
-/// quarter. In 5000 such runs 93 % of the intervals contain the true mean; of 500, 90 to 98 %.
+/// Windows that end when the interval is narrow enough, which is checked after sixteen epochs and then after each
+/// increase by a quarter. In 5000 such runs 93 % of the intervals contain the true mean. In the 500 runs of this test
+/// 90 to 98 % must.
 TEST(HalfWidth, CoversTheMeanOfWindowsThatItEnds) {
   constexpr u32 kRuns = 500;
   u32 covered = 0;
@@ -227,7 +232,8 @@ TEST(HalfWidth, CoversTheMeanOfWindowsThatItEnds) {
   EXPECT_LE(covered, kRuns * 98 / 100);
 }
 
-/// Returns 20 samples with noise of correlation `memory` between neighbours, rising by `slope` per sample.
+/// Returns 20 samples that rise by `slope` per sample. Their noise has the correlation `memory` between neighbouring
+/// samples.
 std::vector<double> noisy_line(u32 seed, double memory, double slope) {
   std::vector<double> series;
   double noise = 0;
@@ -246,7 +252,8 @@ TEST(Rise, IsSeenAndNotImagined) {
       const double found = rise(noisy_line(seed, memory, 1));
       seen += found > 0.8 * 20 && found < 1.2 * 20;
     }
-    // 4 by design; more if samples are strongly correlated, which twenty of them cannot show exactly.
+    // The test is designed for 4 false rises. There are more if samples are strongly correlated, because twenty samples
+    // do not show the correlation exactly.
     EXPECT_LE(imagined, memory == 0 ? 10 : memory < 0.8 ? 30 : 90) << memory;
     EXPECT_EQ(seen, 1000) << memory;
   }

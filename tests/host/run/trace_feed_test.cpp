@@ -1,4 +1,4 @@
-/// Trace replay compared with a naive model of creation times; streaming, checkpoints, and bad files.
+/// Trace replay, compared with a naive model of creation times. Also tests streaming, checkpoints and wrong files.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -44,7 +44,8 @@ std::string text_of(const std::vector<Line>& lines) {
 
 std::string write_trace(const std::vector<Line>& lines) { return write_trace(text_of(lines)); }
 
-/// Random packets between 16 terminals; every other one depends on an earlier packet that arrives at its source.
+/// Returns random packets between 16 terminals. Every other packet depends on an earlier packet, which arrives at its
+/// source.
 std::vector<Line> random_lines(u32 count, u32 spacing, u64 seed) {
   std::vector<Line> lines;
   u32 cycle = 0;
@@ -70,7 +71,7 @@ Experiment replay(const std::string& path, RawConfig more = {}) {
   return experiment(more);
 }
 
-/// Returns each packet's correct creation cycle for the given arrival cycles.
+/// Returns the correct creation cycle of each packet for the given arrival cycles.
 std::vector<u64> creations(const std::vector<Line>& lines, const std::vector<u64>& arrived) {
   std::vector<u64> created(lines.size()), last(16, 0);
   for (std::size_t n = 0; n < lines.size(); ++n) {
@@ -81,7 +82,7 @@ std::vector<u64> creations(const std::vector<Line>& lines, const std::vector<u64
   return created;
 }
 
-/// Replays to the end and compares all latencies with the naive model.
+/// Replays a trace to its end and compares all latencies with the naive model.
 void expect_naive_creations(const std::vector<Line>& lines) {
   SteppedNetwork net(replay(write_trace(lines)), "cpu", 1, true);
   std::vector<u64> arrived(lines.size(), 0);
@@ -113,12 +114,13 @@ void expect_naive_creations(const std::vector<Line>& lines) {
 
 class Replay : public ::testing::TestWithParam<u32> {};
 
-/// From nearly idle (spacing 12) to far past saturation (0: all at once, with long queues at the sources).
+/// Loads from nearly idle (`spacing` 12) to far past saturation (0: all packets at once, with long queues at the
+/// sources).
 TEST_P(Replay, CreatesPacketsWhenItShould) { expect_naive_creations(random_lines(3000, GetParam(), 7)); }
 
 INSTANTIATE_TEST_SUITE_P(Spacings, Replay, ::testing::Values(0u, 1u, 3u, 12u));
 
-/// The last packet depends on one that arrives while the last is still far back in a long queue.
+/// The last packet depends on a packet that arrives while the last one is still far back in a long queue.
 TEST(Trace, ReleasesPacketsThatAreStillQueuedOnTheHost) {
   std::vector<Line> lines{{0, 2, 0, 1, kNone}};
   for (int i = 0; i < 150; ++i) lines.push_back({0, 0, 1, 1, kNone});
@@ -135,7 +137,7 @@ TEST(Trace, RunsToItsEnd) {
   EXPECT_GT(r.model.at("trace_cycles"), lines.back().cycle);
 }
 
-/// A long gap between creations must not be taken for the end of the trace.
+/// A long gap between creations is not taken for the end of the trace.
 TEST(Trace, WaitsThroughSilence) {
   const Result r = run_job({replay(write_trace("0,0,1,1\n20000,1,0,1\n"))}, {"cpu", 1, false}, nullptr).front();
   EXPECT_EQ(r.delivered, 2u);
@@ -168,7 +170,8 @@ TEST(Trace, CheckpointsResume) {
   EXPECT_THROW(third.load(file), ConfigError);
 }
 
-/// In a checkpoint, a packet that waits on the host behind a full buffer is changed to depend on packet `needs`.
+/// The test changes a checkpoint: a packet that waits on the host, behind a full buffer, then depends on packet
+/// `needs`. flitlab rejects the checkpoint if that packet has not been read yet.
 TEST(Trace, NoPacketNeedsOneThatIsNotReadYet) {
   constexpr u32 kLast = kTraceQueue + 1;
   std::string text = "0,0,1,1\n";
@@ -194,7 +197,7 @@ TEST(Trace, NoPacketNeedsOneThatIsNotReadYet) {
   }
 }
 
-/// Returns the message of a run; a bad line is found when the clock approaches it.
+/// Returns the error message of a run. A wrong line is found when the clock approaches its cycle.
 std::string message_of(const std::string& trace, RawConfig more = {}) {
   try {
     run_job({replay(write_trace(trace), more)}, {"cpu", 1, false}, nullptr);
@@ -204,7 +207,7 @@ std::string message_of(const std::string& trace, RawConfig more = {}) {
   return "";
 }
 
-/// A network at the end of its trace returns to a checkpoint in the middle.
+/// A network at the end of its trace can load a checkpoint from the middle of the trace.
 TEST(Trace, GoesBackFromItsEnd) {
   const std::string path = write_trace(random_lines(300, 4, 5)), checkpoint = testing::temporary(".checkpoint");
   SteppedNetwork net(experiment({{"traffic.mode", word("trace")}, {"traffic.trace_file", word(path.c_str())}}), "cpu",
@@ -221,8 +224,8 @@ TEST(Trace, GoesBackFromItsEnd) {
   EXPECT_EQ(net.totals(), totals);
 }
 
-/// The whole text, the text without its last newline, and the text behind a byte-order mark are the same trace, also
-/// from a checkpoint at the beginning, in the middle and after the last line.
+/// A text, the text without its last newline, and the text after a byte-order mark are the same trace. This also holds
+/// for runs from a checkpoint at the beginning, in the middle and after the last line.
 TEST(Trace, EndsWithoutANewlineAndBeginsWithAMark) {
   const std::string text = text_of(random_lines(200, 4, 6));
   std::string end;

@@ -1,4 +1,4 @@
-/// Detection of a steady or saturated network, on artificial series.
+/// Verdicts on whether a network is steady or saturated, from artificial series of epochs.
 #include "host/run/transient.hpp"
 
 #include <gtest/gtest.h>
@@ -12,17 +12,18 @@
 namespace flitlab::run_transient_test {
 namespace {
 
-/// Returns uniform noise between -1 and 1.
+/// Returns noise, uniform between -1 and 1.
 double noise(u32 seed, u32 stream, u32 i) { return philox(seed, stream, 0, i).word[0] / 2147483648.0 - 1; }
 
-/// 64 terminals at a load of 0.5, epochs of 100 cycles, packets of 4 flits that take about 40 cycles.
+/// Returns an epoch of a steady network: 64 terminals at a load of 0.5, epochs of 100 cycles, packets of 4 flits that
+/// take about 40 cycles.
 Transient::Epoch steady_epoch(u32 seed, u32 i) {
   const double created = 3200 + 200 * noise(seed, 0, i), backlog = 1280 + 100 * noise(seed, 1, i);
   return {100, created, 3200 + 200 * noise(seed, 2, i), 800, 800 * (40 + 2 * noise(seed, 3, i)), backlog};
 }
 
-/// Adds up to `epochs` epochs, with judgements when due. Returns the epoch at which the verdict first holds, 0 if
-/// never.
+/// Adds up to `epochs` epochs and judges when a judgement is due. Returns the epoch at which the verdict first holds, 0
+/// if it never holds.
 template <class Make, class Verdict>
 u32 first(u32 epochs, Make epoch, Verdict verdict) {
   Transient transient;
@@ -56,11 +57,11 @@ TEST(Transient, NoiseIsSteadyAndNoSaturation) {
     late += first(60, [&](u32 i) { return steady_epoch(seed, i); }, settled) == 0;
     EXPECT_EQ(first(1000, [&](u32 i) { return steady_epoch(seed, i); }, saturated), 0u) << seed;
   }
-  EXPECT_LE(late, 2u);  // seven judgements, each wrong in a few percent of the cases
+  EXPECT_LE(late, 2u);  // seven judgements, each wrong with a probability of a few percent
 }
 
-/// Latency reaches within 1 % of its final value after 46 epochs, e^(-46 / 10) = 1 %. It must not be called steady
-/// after 20.
+/// Latency approaches its final value and is within 1 % of it after 46 epochs: e^(-46 / 10) = 1 %. It must not be
+/// called steady after 20 epochs.
 TEST(Transient, LatencyThatStillRisesIsNotSteady) {
   const auto approach = [](u32 seed) {
     return [seed](u32 i) {
@@ -76,7 +77,7 @@ TEST(Transient, LatencyThatStillRisesIsNotSteady) {
   }
 }
 
-/// Packets take 2000 cycles: 20 epochs of 100 cycles are one latency.
+/// Packets take 2000 cycles, so 20 epochs of 100 cycles are one latency.
 TEST(Transient, LatencyIsNotSteadyBeforeTwentyFiveLatencies) {
   const auto slow = [](u32 i) {
     Transient::Epoch epoch = steady_epoch(1, i);
@@ -88,9 +89,9 @@ TEST(Transient, LatencyIsNotSteadyBeforeTwentyFiveLatencies) {
   EXPECT_LE(at, 500u * 5 / 4);
 }
 
-/// Sources create the fraction `part` more than arrives, and latency grows accordingly: after a time t the backlog is
-/// part * t of waiting. It grows by half of that in the second half, and is detected at part t / 2 * t / 2 > 400 *
-/// 40^2: t > 1600 / sqrt(part), which is 71 epochs for 5 % and 358 for 0.2 %.
+/// Sources create more than arrives, by the fraction `part`, and latency grows accordingly: after a time t packets wait
+/// part * t. In the second half of that time the wait grows by part * t / 2. Saturation is detected if (part * t / 2) *
+/// (t / 2) > 400 * 40^2. So t > 1600 / sqrt(part): 71 epochs for 5 % and 358 for 0.2 %.
 TEST(Transient, UnboundedGrowthIsSaturation) {
   const auto growing = [](double part, u32 seed) {
     return [=](u32 i) {
@@ -108,7 +109,7 @@ TEST(Transient, UnboundedGrowthIsSaturation) {
     }
 }
 
-/// Before a hundred packets have arrived their latency is unknown, so growth is not judged.
+/// Until a hundred packets have arrived their latency is unknown, so no growth is called saturation.
 TEST(Transient, NothingIsSaturatedBeforeItsLatencyIsKnown) {
   for (const auto& [packets, known] : {std::pair{4.0, false}, {6.0, true}}) {
     const auto few = [packets = packets](u32 i) {

@@ -1,5 +1,5 @@
-/// A run's verdict on its load: steady, saturated, too short to tell, not drained. Idle time before traffic.start is
-/// not part of a measurement.
+/// The verdict of a run on its load: steady, saturated, too short to tell, or not drained. The idle time before
+/// traffic.start is not part of the measurement.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -28,8 +28,8 @@ Result run(const RawConfig& config) { return run_job({experiment(config)}, {"cpu
 
 const RawConfig kMesh{{"topology.kind", word("mesh")}, {"topology.shape", IntList{8, 8}}};
 
-/// Returns the verdict of a window whose epochs end with these packets in source queues; each creates `created`
-/// one-flit packets.
+/// Returns the verdict of a window. `first`: packets in source queues at its beginning. `queued`: packets in source
+/// queues at the end of each epoch. Each epoch creates `created` packets of one flit.
 Verdict verdict_of(double first, const std::vector<double>& queued, double created = 100, double network_latency = 30) {
   WindowLoad window;
   window.begin(first);
@@ -41,8 +41,9 @@ Verdict verdict_of(double first, const std::vector<double>& queued, double creat
   return window.verdict(100.0 * static_cast<double>(queued.size()), network_latency);
 }
 
-/// One epoch has no standard error. Its queues grew by 1 packet; by 9, which may be chance; or by 20. Or they did not
-/// grow, but 40 packets at one per cycle wait for 40 cycles, longer than the 30 in the network.
+/// A single epoch has no standard error. Queues that grew by 1 packet, or by 9, may have grown by chance; growth by 20
+/// is too short to tell. Queues that do not grow but hold 40 packets, at one packet per cycle, make packets wait for 40
+/// cycles. This is longer than the 30 cycles in the network.
 TEST(WindowLoad, OfFewEpochsIsTooShortWhereQueuesGrow) {
   EXPECT_EQ(verdict_of(0, {0}), Verdict::kSteady);
   EXPECT_EQ(verdict_of(0, {1}), Verdict::kSteady);
@@ -54,8 +55,8 @@ TEST(WindowLoad, OfFewEpochsIsTooShortWhereQueuesGrow) {
   EXPECT_EQ(verdict_of(0, {5, 10, 15, 20}), Verdict::kSaturated);
 }
 
-/// Five epochs whose queues grow by 2.4 and by 1.6 packets of 100; growth only in the first epoch does not count. Of 40
-/// packets per epoch, 5 more are 2.5 %, which may be chance.
+/// Five epochs whose queues grow by 2.4 packets of 100 (saturated) and by 1.6 (steady). Growth only in the first epoch
+/// does not count. 5 more packets in five epochs of 40 are 2.5 %, but may be chance.
 TEST(WindowLoad, FallsShortFromTwoInAHundredOn) {
   EXPECT_EQ(verdict_of(0, {2, 5, 7, 10, 12}), Verdict::kSaturated);
   EXPECT_EQ(verdict_of(0, {3, 6, 9, 12, 16}, 200), Verdict::kSteady);
@@ -63,36 +64,36 @@ TEST(WindowLoad, FallsShortFromTwoInAHundredOn) {
   EXPECT_EQ(verdict_of(0, {1, 2, 3, 4, 5}, 40), Verdict::kSteady);
 }
 
-/// A few packets in source queues that grow by chance: at 0.2 packets per cycle, one packet is a wait of five cycles.
+/// Source queues hold a few packets, and grow by chance. At 0.2 packets per cycle, one packet is a wait of five cycles.
 TEST(WindowLoad, OfAFewPacketsThatWaitIsSteady) {
   EXPECT_EQ(verdict_of(0, {0, 0, 0, 1, 1, 1, 2, 2}, 20), Verdict::kSteady);
 }
 
-/// With 10,000 packets per epoch, 100 waiting packets are one cycle of waiting: growth by 300 is 3 cycles, a tenth of
-/// 30.
+/// With 10,000 packets per epoch of 100 cycles, 100 waiting packets are one cycle of waiting. Growth by 300 packets is
+/// 3 cycles, the limit: a tenth of the 30 cycles in the network.
 TEST(WindowLoad, IsSaturatedWhereAFewSourcesWaitLonger) {
   const auto rising = [](double slope) {
     return std::vector<double>{slope, 2 * slope, 3 * slope, 4 * slope, 5 * slope, 6 * slope, 7 * slope, 8 * slope};
   };
-  EXPECT_EQ(verdict_of(0, rising(45), 10000), Verdict::kSaturated);  // 360
-  EXPECT_EQ(verdict_of(0, rising(30), 10000), Verdict::kSteady);     // 240
+  EXPECT_EQ(verdict_of(0, rising(45), 10000), Verdict::kSaturated);  // grows by 360 packets
+  EXPECT_EQ(verdict_of(0, rising(30), 10000), Verdict::kSteady);     // grows by 240 packets
 }
 
-/// Source queues that fill only at first, because the window begins with an empty network, do not grow in its second
-/// half.
+/// If source queues fill only at first, because the window begins with an empty network, they do not grow in the
+/// window's second half.
 TEST(WindowLoad, OfAColdStartIsSteady) {
   EXPECT_EQ(verdict_of(0, {20, 30, 34, 36, 36, 37, 36, 36, 35, 36}), Verdict::kSteady);
   EXPECT_EQ(verdict_of(0, {20, 30, 34, 36, 40, 44, 48, 52, 56, 60}), Verdict::kSaturated);
 }
 
-/// The same for waiting times: a rise that has ended by the middle does not count.
+/// A rise of the waiting time that has ended by the middle of the window does not count either.
 TEST(WindowLoad, OfQueuesThatHaveStoppedRisingIsSteady) {
   EXPECT_EQ(verdict_of(0, {95, 138, 177, 181, 189, 189, 201, 198}, 2000), Verdict::kSteady);
   EXPECT_EQ(verdict_of(0, {10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 120}, 1000), Verdict::kSaturated);
 }
 
-/// Packets that fill the network at first are no shortfall: sources are empty although fewer are delivered than
-/// created.
+/// Packets that fill the network at first are no shortfall: fewer packets are delivered than created, but source queues
+/// are empty.
 TEST(WindowLoad, OfANetworkThatFillsIsSteady) {
   WindowLoad window;
   window.begin(0);
@@ -100,7 +101,7 @@ TEST(WindowLoad, OfANetworkThatFillsIsSteady) {
   EXPECT_EQ(window.verdict(800, 30), Verdict::kSteady);
 }
 
-/// A closed loop that has stopped: no packets are created or arrive.
+/// A closed loop that has stopped: packets are neither created nor delivered.
 TEST(WindowLoad, OfANetworkThatStandsStillIsNotSteady) {
   WindowLoad window;
   window.begin(10);
@@ -126,7 +127,7 @@ TEST_P(ShortWindowAt, IsNotSaturated) {
 
 INSTANTIATE_TEST_SUITE_P(Loads, ShortWindowAt, ::testing::Values(0.01, 0.05, 0.2));
 
-/// The mesh carries 0.4. One epoch is too short to tell; five suffice.
+/// Saturation of this mesh is 0.4. With one epoch the verdict is "too short"; five epochs suffice to detect saturation.
 TEST(ShortWindow, PastSaturationIsTooShortOrSaturated) {
   for (const double load : {0.45, 0.9})
     for (std::int64_t warmup : {0, 2000}) {
@@ -141,7 +142,8 @@ TEST(ShortWindow, PastSaturationIsTooShortOrSaturated) {
     }
 }
 
-/// Packets created at the end of the window are still in flight, and run.drain_cycles = 0 leaves no time.
+/// Packets that are created at the end of the window are still in flight, and run.drain_cycles = 0 leaves no time for
+/// them.
 TEST(Drain, ThatIsTooShortIsNoSaturation) {
   const Result r = run({{"traffic.load", 0.1},
                         {"topology.channel_delay", integer(20)},
@@ -160,8 +162,8 @@ class StartOf : public ::testing::TestWithParam<std::string> {
   RawConfig config(const RawConfig& more) const { return with({{"router.kind", word(GetParam().c_str())}}, more); }
 };
 
-/// Windows of both kinds: the load is the configured one. Most models behave the same, shifted by the start; the
-/// software of Blue Gene/L and METRO's routers draw by the cycle.
+/// With both kinds of window the offered load is the configured one. Most models behave the same, shifted by the start;
+/// random draws of Blue Gene/L's software and of METRO's routers depend on the cycle.
 TEST_P(StartOf, IsNoPartOfTheMeasurement) {
   const bool same = GetParam() != "bgl" && GetParam() != "metro";
   const double load = GetParam() == "bgl" ? 0.01 : 0.05;
@@ -184,7 +186,7 @@ TEST_P(StartOf, IsNoPartOfTheMeasurement) {
   }
 }
 
-/// A start within an epoch: that epoch is not part of the series.
+/// If the start is within an epoch, that epoch is not part of the series.
 TEST_P(StartOf, MayLieWithinAnEpoch) {
   const double load = GetParam() == "bgl" ? 0.01 : 0.05;
   const Result r = run(config({{"traffic.load", load}, {"traffic.start", integer(29'970)}, {"run.precision", 0.05}}));
@@ -193,7 +195,8 @@ TEST_P(StartOf, MayLieWithinAnEpoch) {
   EXPECT_GE(r.warmup_cycles, 30'000u + 16 * 100);
 }
 
-/// A batch ends when all of its packets have been created and have arrived. Its time is counted from traffic.start.
+/// A batch ends when all of its packets have been created and have arrived. The time of the batch counts from
+/// traffic.start.
 TEST_P(StartOf, OfABatchIsNotItsEnd) {
   const RawConfig batch = config({{"traffic.mode", word("batch")}, {"traffic.batch_packets", integer(10)}});
   const Result at_once = run(batch), later = run(with(batch, {{"traffic.start", integer(5000)}}));
@@ -211,19 +214,19 @@ TEST_P(StartOf, OfABatchIsNotItsEnd) {
 INSTANTIATE_TEST_SUITE_P(Models, StartOf, ::testing::ValuesIn(testing::kinds()),
                          [](const auto& info) { return info.param; });
 
-/// Once such a batch ended in cycle 1 without packets: 64 terminals of ten packets on a mesh that is idle for 5000
-/// cycles.
+/// Regression test: a batch on a mesh that is idle for 5000 cycles, 64 terminals with ten packets each, once ended in
+/// cycle 1 without packets.
 TEST(Batch, EndsAfterItHasStarted) {
   const Result r = run(with(
       kMesh,
       {{"traffic.mode", word("batch")}, {"traffic.batch_packets", integer(10)}, {"traffic.start", integer(5000)}}));
   EXPECT_EQ(r.delivered, 640u);
   EXPECT_EQ(r.measured_cycles, 181u);
-  EXPECT_TRUE(std::isnan(r.latency.ci95));  // all packets are counted, so there is no sample
+  EXPECT_TRUE(std::isnan(r.latency.ci95));  // all packets are counted, so there is no interval
 }
 
-/// One source, checked after every cycle. A Blue Gene/L processor creates a packet when a FIFO has room, so between two
-/// creations all created packets may have arrived, but the batch continues.
+/// One source, checked after every cycle. A Blue Gene/L processor creates a packet when a FIFO has room. So between two
+/// creations all packets created so far may have arrived, but the batch continues.
 TEST_P(StartOf, OfTheNextPacketIsWaitedFor) {
   std::string rows = "0,5,1\n";
   const u32 terminals = make_plan(experiment(config({})))->topology().terminals;
@@ -237,7 +240,7 @@ TEST_P(StartOf, OfTheNextPacketIsWaitedFor) {
   EXPECT_EQ(r.delivered, 7u);
 }
 
-/// Windows that begin with an empty network and are shorter than several times its fill time.
+/// Windows that begin with an empty network and are shorter than several times the time to fill it.
 TEST(ColdStart, IsNotSaturated) {
   for (std::int64_t seed = 1; seed <= 5; ++seed) {
     const Result r = run({{"router.kind", word("bgl")},
@@ -253,8 +256,8 @@ TEST(ColdStart, IsNotSaturated) {
   }
 }
 
-/// Bursts of 50,000 cycles that overload the mesh while they last, two of nine terminals at a time. A window of 20,000
-/// cycles covers less than one period, so this is not saturation.
+/// Bursts of 50,000 cycles overload the mesh while they last, two of nine terminals at a time. A window of 20,000
+/// cycles covers less than one period, so the verdict is not saturation.
 TEST(Bursts, OfWhichAWindowSeesOneAreNoSaturation) {
   for (std::int64_t seed = 1; seed <= 3; ++seed) {
     const Result r = run(with(kMesh, {{"traffic.load", 0.2},
@@ -267,8 +270,8 @@ TEST(Bursts, OfWhichAWindowSeesOneAreNoSaturation) {
   }
 }
 
-/// Bursts recur every 8000 cycles: the warm-up lasts one period and the window ten, or the result is marked as capped
-/// and has no interval.
+/// Bursts recur every 8000 cycles. Either the warm-up lasts one period and the window ten, or the result is marked as
+/// capped and has no confidence interval.
 TEST(Bursts, AreNotTakenForSteadyTraffic) {
   const RawConfig bursts{{"traffic.load", 0.05},
                          {"traffic.injection", word("on_off")},

@@ -1,5 +1,5 @@
-/// Traffic patterns: textbook permutations, exchanges with several partners, and networks on which a pattern is no
-/// permutation.
+/// Traffic patterns: permutations from textbooks, exchanges with several partners, and networks for which a pattern is
+/// no permutation.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,9 +31,9 @@ TEST(Patterns, AreThoseOfTheTextbook) {
   EXPECT_EQ(make_permutation("bit_reverse", t, 1)[1], 8u);
   EXPECT_EQ(make_permutation("shuffle", t, 1)[9], 3u);
   EXPECT_EQ(make_permutation("transpose", t, 1)[1], 4u);  // (1,0) -> (0,1)
-  EXPECT_EQ(make_permutation("tornado", t, 1)[0], 5u);    // one further in both dimensions
+  EXPECT_EQ(make_permutation("tornado", t, 1)[0], 5u);    // one hop further in both dimensions
   EXPECT_EQ(make_permutation("neighbour", t, 1)[15], 0u);
-  EXPECT_EQ(make_permutation("tornado", make_torus({8}, 1), 1)[6], 1u);  // +3
+  EXPECT_EQ(make_permutation("tornado", make_torus({8}, 1), 1)[6], 1u);  // three hops further
   for (const char* name :
        {"bit_complement", "bit_reverse", "shuffle", "transpose", "tornado", "neighbour", "random_permutation"}) {
     std::vector<u32> to = make_permutation(name, t, 7);
@@ -44,7 +44,7 @@ TEST(Patterns, AreThoseOfTheTextbook) {
   EXPECT_EQ(hot_region(make_torus({4, 4}, 2), {1, 2}), (std::vector<u32>{0, 1, 8, 9}));
 }
 
-/// S-Connect, 2.1: numbers that differ in one bit; the edges of a binomial tree.
+/// S-Connect, 2.1: partners whose numbers differ in one bit, and the edges of a binomial tree.
 TEST(Patterns, ThatExchangeHaveSeveralDestinations) {
   using Rows = std::vector<std::vector<u32>>;
   EXPECT_EQ(exchange_partners("fft", 4), (Rows{{1, 2}, {0, 3}, {3, 0}, {2, 1}}));
@@ -65,7 +65,7 @@ TEST(Patterns, ThatExchangeHaveSeveralDestinations) {
   for (const char* name : {"fft", "divide"}) EXPECT_THROW(exchange_partners(name, 6), ConfigError);
 }
 
-/// Packets go to all partners equally often, also in a machine's partitions.
+/// A terminal sends to all of its partners equally often, also within a machine's partitions.
 TEST(Patterns, ThatExchangeAreDrawnEvenly) {
   const Experiment whole = experiment({{"traffic.pattern", word("fft")}});
   const Experiment parts = experiment({{"router.kind", word("t3e")},
@@ -105,7 +105,7 @@ TEST(Patterns, ThatAreNoPermutationAreRefused) {
   };
   const TextFile eight(graph_text({{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}, {6, 7}}));
   const TextFile six(graph_text({{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}}));
-  refused("transpose", make_graph(TextSource(eight.path), 1), "power of four");  // three address bits have no halves
+  refused("transpose", make_graph(TextSource(eight.path), 1), "power of four");  // three address bits cannot be halved
   refused("transpose", make_mesh({4, 8}, 1), "power of four");
   refused("transpose", make_mesh({4, 3}, 1), "power of four");
   refused("bit_complement", make_graph(TextSource(six.path), 1), "power-of-two");

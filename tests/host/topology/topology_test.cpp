@@ -1,4 +1,4 @@
-/// Wiring of networks, by hand and compared with searches; and rejected inputs.
+/// Wiring of networks, derived by hand and compared with searches. Also tests that flitlab rejects wrong input.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,8 +21,7 @@ using testing::TextFile;
 
 TEST(Mesh, IsWiredAsDrawn) {
   const Topology t = make_mesh({3, 2}, 1);
-  // 3 4 5
-  // 0 1 2
+  // The mesh has the rows 3 4 5 and 0 1 2.
   expect_consistent(t);
   EXPECT_EQ(t.channels, 14u);
   EXPECT_EQ(t.peer(1, 0).item, 2u);

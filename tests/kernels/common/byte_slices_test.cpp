@@ -1,4 +1,4 @@
-/// Operations on four bytes of a machine word against the same operations byte by byte.
+/// Operations on the four bytes of a 32-bit machine word at once, compared with the same operations byte by byte.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -13,7 +13,7 @@ using namespace lanes;
 
 u8 byte(Slice x, u32 i) { return static_cast<u8>(x.word >> (8 * i)); }
 
-/// Calls `work` with all pairs of bytes that matter for carries and signs, side by side with random ones.
+/// Calls `work` with all pairs of bytes that matter for carries and signs, next to random bytes in the same word.
 template <class Work>
 void for_pairs(Work work) {
   std::mt19937 random(3);

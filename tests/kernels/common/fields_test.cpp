@@ -1,4 +1,4 @@
-/// Layouts known at compile time equal the plans' layouts, as the engines' fast code requires.
+/// Layouts of state that are known at compile time equal the plans' layouts. The engines' fast code requires this.
 #include "kernels/common/fields.hpp"
 
 #include <gtest/gtest.h>

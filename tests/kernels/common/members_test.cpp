@@ -1,4 +1,4 @@
-/// Branch-free lists of set members against loops with branches.
+/// Branch-free functions that list the members of a set, compared with loops that branch.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -15,7 +15,7 @@ namespace {
 constexpr u32 kItems = 32;
 using Pairs = std::vector<std::pair<u32, u32>>;
 
-/// Machine words in which some or all bytes are 0.
+/// Returns machine words in which some or all bytes are 0.
 std::vector<u64> words(u32 seed) {
   std::mt19937_64 random(seed);
   std::vector<u64> list(1 + random() % kItems);
@@ -25,7 +25,7 @@ std::vector<u64> words(u32 seed) {
   return list;
 }
 
-/// Bytes other than 0, in order: item and byte.
+/// Returns the bytes that are not 0, in order: index of the word, and byte.
 Pairs bytes_of(const std::vector<u64>& words) {
   Pairs list;
   for (u32 i = 0; i < words.size(); ++i)

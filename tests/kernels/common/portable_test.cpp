@@ -1,4 +1,4 @@
-/// Replacements of missing library functions against the library's.
+/// Replacements for library functions that some compilers lack, compared with the library's functions.
 #include "kernels/common/portable.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ TEST(Portable, NumbersAreWrittenAsTheLibraryWritesThem) {
     numbers.push_back(static_cast<double>(random() % 100000) / 1000);
   }
   for (const double x : numbers) {
-    // Beyond 2^53 the library may print an integer with digits other than its shortest ones.
+    // Beyond 2^53 the library may print an integer with other digits than the shortest ones.
     if (fallback::shortest_text(x) != of_library(x)) {
       EXPECT_GE(std::abs(x), 9007199254740992.0) << of_library(x);
     }

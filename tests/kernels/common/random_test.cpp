@@ -18,7 +18,7 @@ void expect_words(const Random4& r, u32 a, u32 b, u32 c, u32 d) {
   EXPECT_EQ(r.word[3], d);
 }
 
-// Known answers of Philox-4x32-10 as published with the generator (Random123, kat_vectors).
+// Known results of Philox-4x32-10, published with the generator (Random123, kat_vectors).
 TEST(Philox, GivesThePublishedAnswers) {
   expect_words(philox(0, 0, 0, 0), 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8);
   expect_words(philox(~u64{0}, ~0u, ~0u, ~u64{0}), 0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd);
@@ -35,7 +35,7 @@ TEST(ExactLog, AgreesWithTheLibrary) {
   EXPECT_NEAR(exact_log(0x1p-32), -32 * std::log(2.0), 1e-11);
 }
 
-/// The same logarithm series, scaled by doubling.
+/// The logarithm by the same series, with its argument scaled by doubling.
 double log_by_doubling(double x) {
   int exponent = 0;
   for (; x < 2.0 / 3.0; --exponent) x *= 2.0;
@@ -104,7 +104,7 @@ TEST(RoundRobin, IsTheNextMemberAfterThePointer) {
     }
 }
 
-/// Creation cycles of a source, listed one by one.
+/// Returns the creation cycles of a source, found one by one.
 std::vector<Cycle> creations(const TrafficTable& t, const ReplicaRow& row, u32 terminal, Cycle end) {
   std::vector<Cycle> at;
   for (SourceCursor c = first_creation(t, row, terminal); c.at < end; next_creation(t, row, terminal, c))

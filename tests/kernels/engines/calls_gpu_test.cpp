@@ -1,5 +1,5 @@
-/// Costs of an epoch for the host: launches and copies do not grow with the replicas of a job. Counted on the device
-/// that the host emulates (tests/cuda_on_host); skipped elsewhere.
+/// Costs of an epoch on the host: the number of launches and copies does not grow with the number of replicas of a job.
+/// The device that the host emulates counts them (tests/cuda_on_host); skipped elsewhere.
 #include <gtest/gtest.h>
 
 #include "tests/support/build.hpp"
@@ -19,7 +19,7 @@ class GpuCalls : public ::testing::TestWithParam<std::string> {
     if (!device_calls()) GTEST_SKIP() << "needs a build with FLITLAB_CUDA=HOST";
   }
 
-  /// Epochs of one cycle need one launch each, however slow the emulated device is.
+  /// Returns replicas whose epochs of one cycle need one launch each, however slow the emulated device is.
   std::vector<Experiment> jobs(u32 replicas) const {
     std::vector<Experiment> list;
     for (u32 r = 0; r < replicas; ++r)
@@ -33,7 +33,7 @@ class GpuCalls : public ::testing::TestWithParam<std::string> {
     return list;
   }
 
-  /// Calls of each epoch in which no replica changes its phase; a job reports progress at the ends of epochs.
+  /// Returns the calls of each epoch. A job reports progress at the end of an epoch.
   std::vector<CudaOnHostCalls> epochs(u32 replicas) const {
     std::vector<CudaOnHostCalls> list;
     run_job(jobs(replicas), {"cuda", 1}, [&](const Progress&) { list.push_back(*device_calls()); });
@@ -45,18 +45,21 @@ TEST_P(GpuCalls, OfAnEpochDoNotGrowWithReplicas) {
   const std::vector<CudaOnHostCalls> one = epochs(1), many = epochs(5);
   ASSERT_GE(one.size(), 5u);
   ASSERT_GE(many.size(), 5u);
-  // Epochs 0 (the window begins) and 4 (it ends) read each replica's state; 1 and 3 search for deadlocks.
+  // Epochs 0 and 4, in which the window begins and ends, read each replica's state. Epochs 1 and 3 search for
+  // deadlocks.
   for (u32 epoch : {1u, 2u, 3u}) {
     EXPECT_EQ(many[epoch].launches, one[epoch].launches) << "epoch " << epoch;
     EXPECT_EQ(many[epoch].copies, one[epoch].copies) << "epoch " << epoch;
-    EXPECT_LE(one[epoch].launches, 9u) << "epoch " << epoch;  // cycles, totals twice, audit, four kinds of items, marks
+    // Launches for the cycles, totals (two), audit, four kinds of items, and marks.
+    EXPECT_LE(one[epoch].launches, 9u) << "epoch " << epoch;
     EXPECT_LE(one[epoch].copies, 4u + 1u) << "epoch " << epoch;
   }
-  // Totals and faults only: a histogram is a hundred times as large.
+  // Only totals and faults are copied: a histogram is a hundred times as large.
   EXPECT_LT(many[2].copied_bytes, 5 * 3 * sizeof(Totals));
 }
 
-/// Pieces of an epoch longer than the first piece grow; later epochs do not start with short pieces again.
+/// An epoch is divided into pieces, each of which is a launch. Pieces grow from a short first one; later epochs do not
+/// start with short pieces again.
 TEST_P(GpuCalls, PiecesOfLaterEpochsAreNotCutAgain) {
   const std::vector<Experiment> replicas = jobs(2);
   const auto plan = make_plan(replicas.front());
@@ -70,24 +73,25 @@ TEST_P(GpuCalls, PiecesOfLaterEpochsAreNotCutAgain) {
     advance(*engine, *plan, feeds, idle, 20, all, slicer);
     return device_calls()->launches;
   };
-  EXPECT_GE(launches(), 5u);  // 1, 2, 4, 8 cycles, and the rest
-  EXPECT_LE(launches(), 2u);  // 16 cycles, and the rest
+  EXPECT_GE(launches(), 5u);  // pieces of 1, 2, 4 and 8 cycles, and the rest
+  EXPECT_LE(launches(), 2u);  // a piece of 16 cycles, and the rest
   EXPECT_EQ(launches(), 1u);
 }
 
-/// While few items are due they are listed, which takes two more barriers a cycle; while most are due, this is done in
-/// every 16th cycle only. METRO, S-Connect and the switch make no such list, and Blue Gene/L's nodes always do.
+/// While few items are due (must be processed), the engine lists them, which takes two more barriers per cycle. While
+/// most items are due, it does so only in every 16th cycle. METRO, S-Connect and the switch make no such list; Blue
+/// Gene/L's nodes are always listed.
 TEST_P(GpuCalls, DueItemsAreListedWhileFew) {
   const std::string kind = GetParam();
   const auto barriers = [&](double load) {
     RawConfig config{{"router.kind", kind}, {"traffic.load", load}, {"topology.shape", IntList{8, 8}}};
     if (kind == "t3e") config["topology.shape"] = IntList{4, 4, 4};
     if (kind == "metro" || kind == "switch") config.erase("topology.shape");
-    if (kind == "vc") config["router.routing_delay"] = integer(2);  // not in lane state
+    if (kind == "vc") config["router.routing_delay"] = integer(2);  // so that no lane state is used
     const Experiment e = experiment(config);
     const auto engine = make_plan(e)->make_engine({e}, {"cuda", 1});
     const std::vector<u32> only{0};
-    engine->advance(200, only);  // few items are due at first
+    engine->advance(200, only);  // until few items are due
     device_calls();
     engine->advance(100, only);
     return static_cast<double>(device_calls()->block_barriers) / 100;
@@ -111,7 +115,7 @@ TEST_P(GpuCalls, TotalsAndAuditsOfManyAgreeWithSingleOnes) {
   const auto gpu = plan->make_engine(replicas, {"cuda", 1}), cpu = plan->make_engine(replicas, {"cpu", 1});
   const std::vector<u32> all{0, 1, 2, 3, 4}, some{4, 3, 0};
   for (Engine* engine : {gpu.get(), cpu.get()}) engine->advance(150, all);
-  // The audits must report a damaged replica in the middle and no other.
+  // The audits must report a damaged replica in the middle of the job and no other.
   const std::vector<std::byte> right = cpu->state(3);
   const ItemKind& routers = cpu->layout().kinds[0];
   for (const FieldInfo& field : routers.fields) {
@@ -127,7 +131,7 @@ TEST_P(GpuCalls, TotalsAndAuditsOfManyAgreeWithSingleOnes) {
           << field.name;
     EXPECT_EQ(a[0].bits, 0u);
     EXPECT_EQ(a[2].bits, 0u);
-    cpu->set_state(3, right);  // the audits above have written to the state
+    cpu->set_state(3, right);  // because the audits above have written to the state
     gpu->set_state(3, right);
   }
   const std::vector<Totals> a = gpu->totals(some), b = cpu->totals(some);

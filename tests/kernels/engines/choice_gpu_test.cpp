@@ -1,5 +1,5 @@
 /// `backend = auto` and memory limits on a machine with a device. Runs on the device that the host emulates
-/// (tests/cuda_on_host); skipped elsewhere, since a test cannot set a GPU's memory.
+/// (tests/cuda_on_host). Skipped elsewhere, because a test cannot set the memory size of a GPU.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -37,9 +37,9 @@ TEST_F(GpuChoice, AutoChoosesByJobSize) {
   const EngineCost slow{.cpu_ns = 100000}, quick{.cpu_ns = 1};
   EXPECT_EQ(resolve_backend(choice, {64, 100}, 0, slow).backend, "cuda");
   EXPECT_EQ(resolve_backend(choice, {64, 100}, 0, quick).backend, "cpu");
-  EXPECT_EQ(resolve_backend(choice, {64, 100}, 2000000000, slow).backend, "cpu");  // more than the device has
+  EXPECT_EQ(resolve_backend(choice, {64, 100}, 2000000000, slow).backend, "cpu");  // more memory than the device has
   EXPECT_EQ(resolve_backend({.backend = "auto", .traced = true}, {64, 100}, 0, slow).backend, "cpu");
-  EXPECT_EQ(resolve_backend({.backend = "cuda"}, {64, 1}, 0, quick).backend, "cuda");  // cuda, if requested, is used
+  EXPECT_EQ(resolve_backend({.backend = "cuda"}, {64, 1}, 0, quick).backend, "cuda");  // a requested cuda is used
   const std::vector<CudaDevice> devices = cuda_devices();
   ASSERT_EQ(devices.size(), 1u);
   EXPECT_EQ(devices[0].multiprocessors, 3u);
@@ -63,7 +63,8 @@ TEST_F(GpuChoice, ADeviceThatIsTooSmallIsNamed) {
   EXPECT_EQ(error_of([&] { choose_engine(*plan, 9, {"cuda"}); }), "no error");
 }
 
-/// Blocks of 32 items and each replica's counters count too: 16 routers take as much of a device as 32.
+/// Device memory includes whole blocks of 32 items and the counters of each replica: 16 routers take as much memory as
+/// 32.
 TEST_F(GpuChoice, MemoryIsWhatTheDeviceAllocates) {
   const Experiment e = testing::experiment();
   const auto plan = make_plan(e);
@@ -73,13 +74,13 @@ TEST_F(GpuChoice, MemoryIsWhatTheDeviceAllocates) {
   setenv("CUDA_ON_HOST_MEMORY", "3", 1);
   const u64 free = cuda_free_memory();
   const u32 fit = static_cast<u32>(free / cuda_bytes(layout));
-  EXPECT_LT((layout.bytes(1) + sizeof(CounterShard)) * (fit + 1), free);  // on a CPU more would fit
+  EXPECT_LT((layout.bytes(1) + sizeof(CounterShard)) * (fit + 1), free);  // without blocks of 32 one more would fit
   EXPECT_EQ(error_of([&] { choose_engine(*plan, fit, {"cuda"}); }), "no error");
   const std::string more = error_of([&] { choose_engine(*plan, fit + 1, {"cuda"}); });
   EXPECT_NE(more.find(": " + std::to_string(fit) + " replicas would fit."), std::string::npos) << more;
 }
 
-/// Device memory of a job, bytes.
+/// Returns the device memory of a job, bytes.
 u64 taken(const Experiment& e, u32 replicas) {
   const u64 before = cuda_free_memory();
   const auto plan = make_plan(e);
@@ -87,8 +88,8 @@ u64 taken(const Experiment& e, u32 replicas) {
   return before - cuda_free_memory();
 }
 
-/// Lane state is a second form of the state. A job runs without it if it does not fit beside the scalar state. Tables
-/// may be large: here a traffic matrix is.
+/// Lane state is a second copy of the state. If it does not fit beside the scalar state, a job runs without lane state.
+/// Tables may be large as well: here a traffic matrix is.
 TEST_F(GpuChoice, ANetworkWithoutRoomForLanesRunsScalar) {
   constexpr u32 kReplicas = 4;
   std::string lines;
@@ -101,7 +102,7 @@ TEST_F(GpuChoice, ANetworkWithoutRoomForLanesRunsScalar) {
                    {"traffic.pattern", testing::word("matrix")},
                    {"traffic.matrix_file", matrix.path}};
   const Experiment e = testing::experiment(config);
-  config["router.routing_delay"] = std::int64_t{2};  // not supported in lane state
+  config["router.routing_delay"] = std::int64_t{2};  // so that no lane state is used
   const u64 with = taken(e, kReplicas), without = taken(testing::experiment(config), kReplicas);
   ASSERT_GT(with, without + 3000000);
   testing::Network cpu(e);
@@ -124,7 +125,7 @@ TEST_F(GpuChoice, AJobLargerThanTheDeviceIsAnError) {
   const auto plan = make_plan(e);
   setenv("CUDA_ON_HOST_MEMORY", "1", 1);
   try {
-    plan->make_engine({e}, {"cuda"});  // without choose_engine, which checks the size of the state, but not of tables
+    plan->make_engine({e}, {"cuda"});  // without choose_engine, which checks the size of states but not of tables
     FAIL() << "no error";
   } catch (const RunError& error) {
     EXPECT_STREQ(error.what(),

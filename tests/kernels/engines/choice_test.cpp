@@ -7,7 +7,7 @@
 namespace flitlab {
 namespace {
 
-/// The CUDA engine writes no events, so a trace by it would silently be empty.
+/// The CUDA engine writes no events, so flitlab rejects a trace with it instead of writing an empty one.
 TEST(EngineChoice, NoTraceOnADevice) {
   try {
     resolve_backend({.backend = "cuda", .traced = true});

@@ -1,5 +1,5 @@
-/// The engine that a job gets, and how the CUDA engine distributes it: hand-derived times of round numbers, and choices
-/// whose errors users would notice.
+/// Estimated costs: which engine a job gets, and how the CUDA engine distributes it. Tests use hand-derived times of
+/// round numbers, and jobs for which a wrong choice would be noticeable.
 #include "kernels/engines/engine_cost.hpp"
 
 #include <gtest/gtest.h>
@@ -23,37 +23,38 @@ constexpr u32 kCores = 16;
 
 TEST(EngineCost, OfCpusIsDividedAmongThreads) {
   const EngineCost cost{.cpu_ns = 10};
-  EXPECT_DOUBLE_EQ(cpu_cycle_ns({100, 1}, 4, cost), 1000);               // small: one thread
-  EXPECT_DOUBLE_EQ(cpu_cycle_ns({100, 8}, 4, cost), 2000);               // two rounds of four replicas
-  EXPECT_DOUBLE_EQ(cpu_cycle_ns({100, 9}, 4, cost), 3000);               // the ninth alone
-  EXPECT_DOUBLE_EQ(cpu_cycle_ns({8192, 1}, 16, cost), 81920.0 / 4);      // parts of 2048 routers
-  EXPECT_DOUBLE_EQ(cpu_cycle_ns({8192, 2}, 16, cost), 2 * 81920.0 / 4);  // one replica after the other
+  EXPECT_DOUBLE_EQ(cpu_cycle_ns({100, 1}, 4, cost), 1000);               // small, so one thread
+  EXPECT_DOUBLE_EQ(cpu_cycle_ns({100, 8}, 4, cost), 2000);               // 4 threads, two replicas each
+  EXPECT_DOUBLE_EQ(cpu_cycle_ns({100, 9}, 4, cost), 3000);               // one thread has the ninth replica, too
+  EXPECT_DOUBLE_EQ(cpu_cycle_ns({8192, 1}, 16, cost), 81920.0 / 4);      // 4 threads: parts have at least 2048 routers
+  EXPECT_DOUBLE_EQ(cpu_cycle_ns({8192, 2}, 16, cost), 2 * 81920.0 / 4);  // one replica after the other, on 4 threads
 }
 
-/// Two multiprocessors with blocks of 64 threads; a router has 10 dependent loads, 500 ns, and moves 420 bytes, 10 ns.
+/// A device of two multiprocessors with blocks of 64 threads. A router has 10 dependent loads, which take 500 ns, and
+/// moves 420 bytes, which takes 10 ns.
 TEST(EngineCost, OfResidentJobsIsDerivedByHand) {
   const EngineCost cost{.loads = 10, .blocks = 0, .bytes = 420};
   EXPECT_EQ(replicas_of_block({64, 1000}, kTwo), 1u);
   EXPECT_EQ(replicas_of_block({10, 1000}, kTwo), 3u);
-  EXPECT_EQ(replicas_of_block({1, 5}, kTwo), 1u);      // fewer than eight warps for each multiprocessor
-  EXPECT_EQ(replicas_of_block({1, 100}, kTwo), 6u);    // eight warps or more
-  EXPECT_EQ(replicas_of_block({1, 1000}, kTwo), 32u);  // a warp
+  EXPECT_EQ(replicas_of_block({1, 5}, kTwo), 1u);      // fewer than 8 warps on each multiprocessor
+  EXPECT_EQ(replicas_of_block({1, 100}, kTwo), 6u);    // 8 warps or more on each
+  EXPECT_EQ(replicas_of_block({1, 1000}, kTwo), 32u);  // as many as a warp has threads
   EXPECT_EQ(threads_of_block({64, 5}, kTwo), 64u);
   EXPECT_EQ(threads_of_block({10, 1000}, kTwo), 32u);
   EXPECT_EQ(threads_of_block({1000, 5}, kTwo), 64u);
-  EXPECT_DOUBLE_EQ(block_cycle_ns({64, 1}, kTwo, cost), 640 + 50);        // 64 routers by 10 ns outlast 500 ns
-  EXPECT_DOUBLE_EQ(block_cycle_ns({32, 1}, kTwo, cost), 500 + 50);        // 320 ns do not
-  EXPECT_DOUBLE_EQ(block_cycle_ns({32, 4}, kTwo, cost), 640 + 50);        // two blocks on each multiprocessor
-  EXPECT_DOUBLE_EQ(block_cycle_ns({32, 5}, kTwo, cost), 2 * (640 + 50));  // the fifth waits
-  EXPECT_DOUBLE_EQ(block_cycle_ns({128, 1}, kTwo, cost), 1280 + 50);      // threads have two routers each
+  EXPECT_DOUBLE_EQ(block_cycle_ns({64, 1}, kTwo, cost), 640 + 50);        // busy for 64 x 10 ns, longer than the loads
+  EXPECT_DOUBLE_EQ(block_cycle_ns({32, 1}, kTwo, cost), 500 + 50);        // busy for 320 ns, shorter than the loads
+  EXPECT_DOUBLE_EQ(block_cycle_ns({32, 4}, kTwo, cost), 640 + 50);        // two blocks on each processor
+  EXPECT_DOUBLE_EQ(block_cycle_ns({32, 5}, kTwo, cost), 2 * (640 + 50));  // the fifth block waits for another one
+  EXPECT_DOUBLE_EQ(block_cycle_ns({128, 1}, kTwo, cost), 1280 + 50);      // each thread has two routers
 }
 
 TEST(EngineCost, OfGridsIsDerivedByHand) {
   const EngineCost cost{.loads = 10, .blocks = 0, .bytes = 420};
-  EXPECT_DOUBLE_EQ(grid_cycle_ns({128, 1}, kTwo, cost), 704 + 2000);   // 64 routers on each, a tenth longer
-  EXPECT_DOUBLE_EQ(grid_cycle_ns({32, 1}, kTwo, cost), 500 + 2000);    // one warp, on one
-  EXPECT_DOUBLE_EQ(grid_cycle_ns({50, 10}, kTwo, cost), 2750 + 2000);  // all replicas together: 250 on each
-  EXPECT_EQ(grid_threads({4096, 1}, kH200), 32u);                      // 128 blocks, not 16 of 256
+  EXPECT_DOUBLE_EQ(grid_cycle_ns({128, 1}, kTwo, cost), 704 + 2000);   // 64 routers on each; a grid takes 10 % more
+  EXPECT_DOUBLE_EQ(grid_cycle_ns({32, 1}, kTwo, cost), 500 + 2000);    // one warp, on one processor
+  EXPECT_DOUBLE_EQ(grid_cycle_ns({50, 10}, kTwo, cost), 2750 + 2000);  // all replicas: 250 routers on each processor
+  EXPECT_EQ(grid_threads({4096, 1}, kH200), 32u);                      // 128 blocks of 32 threads, not 16 of 256
   EXPECT_EQ(grid_threads({32768, 1}, kH200), 256u);
   EXPECT_EQ(grid_threads({5000, 100}, kH200), 256u);
   EXPECT_EQ(grid_threads({5000, 1}, {3, 32}), 32u);
@@ -61,45 +62,45 @@ TEST(EngineCost, OfGridsIsDerivedByHand) {
 
 TEST(EngineCost, OfAMultiprocessorIsItsSlowestPart) {
   EXPECT_DOUBLE_EQ(busy_ns({.blocks = 0, .bytes = 420}), 10);
-  EXPECT_DOUBLE_EQ(busy_ns({.blocks = 35.1, .bytes = 420}), 100);  // 702 instructions, 7.02 in a nanosecond
+  EXPECT_DOUBLE_EQ(busy_ns({.blocks = 35.1, .bytes = 420}), 100);  // 702 instructions at 7.02 per ns
   EXPECT_DOUBLE_EQ(busy_ns({.blocks = 35.1, .bytes = 8400}), 200);
 }
 
-/// A warp alone executes 32 times 0.1755 blocks of 80 clocks: 256 ns.
+/// A single warp executes 32 times 0.1755 basic blocks of 80 clocks: 256 ns.
 TEST(EngineCost, AWarpWaitsForItsInstructions) {
   const EngineCost cost{.loads = 2, .blocks = 0.1755, .bytes = 0};
   EXPECT_DOUBLE_EQ(waiting_ns(cost), 256);
-  EXPECT_DOUBLE_EQ(waiting_ns({.loads = 6, .blocks = 0.1755, .bytes = 0}), 300);  // for loads longer
+  EXPECT_DOUBLE_EQ(waiting_ns({.loads = 6, .blocks = 0.1755, .bytes = 0}), 300);  // the loads take longer
   EXPECT_DOUBLE_EQ(block_cycle_ns({32, 1}, kTwo, cost), 256 + 50);
   EXPECT_DOUBLE_EQ(grid_cycle_ns({64, 1}, kTwo, cost), 256 + 2000);
 }
 
-/// A warp group has 128 routers at 10 ns, which exceeds 1000 ns of waiting; they are two networks of 64, or a part of a
-/// large one.
+/// A warp group processes 128 routers at 10 ns each, which exceeds 1000 ns of waiting for loads. These are two networks
+/// of up to 64 routers, or a part of a large network.
 TEST(EngineCost, OfWarpGroupsIsDerivedByHand) {
   const EngineCost cost{.loads = 20, .blocks = 0, .bytes = 420, .warp_group = 128, .warp_groups = 4};
   EXPECT_DOUBLE_EQ(lanes_cycle_ns({64, 1}, kTwo, cost), 1280 + 50);
-  EXPECT_DOUBLE_EQ(lanes_cycle_ns({61, 4}, kTwo, cost), 1280 + 50);                // two networks on each
-  EXPECT_DOUBLE_EQ(lanes_cycle_ns({61, 5}, kTwo, cost), 2 * 1280 + 50);            // three groups, two of them on one
-  EXPECT_DOUBLE_EQ(lanes_cycle_ns({65, 2}, kTwo, cost), 1280 + 50);                // too large for two in a warp group
-  EXPECT_DOUBLE_EQ(lanes_cycle_ns({512, 1}, kTwo, cost), 2 * 1280 + 50);           // four warp groups: one block's
-  EXPECT_DOUBLE_EQ(lanes_cycle_ns({1024, 1}, kTwo, cost), 4 * 1280 + 2000 / 3.0);  // eight: a grid
-  EXPECT_DOUBLE_EQ(lanes_cycle_ns({64, 17}, kTwo, cost), 2 * (4 * 1280 + 50));     // nine, the last of which waits
+  EXPECT_DOUBLE_EQ(lanes_cycle_ns({61, 4}, kTwo, cost), 1280 + 50);                // two groups, one on each processor
+  EXPECT_DOUBLE_EQ(lanes_cycle_ns({61, 5}, kTwo, cost), 2 * 1280 + 50);            // three groups, two on one of them
+  EXPECT_DOUBLE_EQ(lanes_cycle_ns({65, 2}, kTwo, cost), 1280 + 50);                // two groups: one network per group
+  EXPECT_DOUBLE_EQ(lanes_cycle_ns({512, 1}, kTwo, cost), 2 * 1280 + 50);           // four warp groups in one block
+  EXPECT_DOUBLE_EQ(lanes_cycle_ns({1024, 1}, kTwo, cost), 4 * 1280 + 2000 / 3.0);  // eight warp groups: a grid
+  EXPECT_DOUBLE_EQ(lanes_cycle_ns({64, 17}, kTwo, cost), 2 * (4 * 1280 + 50));     // nine groups; the last one waits
   EXPECT_DOUBLE_EQ(
       lanes_cycle_ns({64, 1}, kTwo, {.loads = 40, .blocks = 0, .bytes = 420, .warp_group = 128, .warp_groups = 4}),
       2000 + 50);
   EXPECT_DOUBLE_EQ(
       lanes_cycle_ns({64, 13}, kTwo, {.loads = 20, .blocks = 0, .bytes = 420, .warp_group = 128, .warp_groups = 3}),
-      2 * (3 * 1280 + 50));  // seven warp groups; six run at once
+      2 * (3 * 1280 + 50));  // seven warp groups, of which six run at once
   EXPECT_DOUBLE_EQ(cuda_cycle_ns({64, 1}, kTwo, cost), kHostNs + 1280 + 50);
 }
 
-/// A line of docs/gpu_h200.json about a job measured on CPU and GPU; of a T3E job the first kernels count. `model` is
-/// empty for other lines.
+/// A line of docs/gpu_h200.json about a job measured on CPU and GPU. For a T3E job it takes the rate of the first
+/// kernels. `model` is empty for other lines.
 struct Measured {
   std::string model;
   JobSize job{};
-  double cuda = 0, cpu = 0;  ///< ns of a cycle of the job
+  double cuda = 0, cpu = 0;  ///< measured time of a cycle of the job, ns
 
   explicit Measured(const std::string& line) {
     const auto number = [&](const char* name) {
@@ -124,8 +125,9 @@ EngineCost cost_of(const Measured& m) {
   return make_plan(testing::replicas_of(config, 0.2, 1).front())->facts().cost;
 }
 
-/// The model chooses the engine that was faster by more than a quarter on an H200 beside 16 cores, for every model,
-/// load and size. Estimates for lane state, whose constants are measured, are right to a factor of 1.7.
+/// For every measured model, load and size the estimate chooses the engine that was faster, if it was faster by more
+/// than a quarter on an H200 with 16 CPU cores. Estimates for lane state use measured constants and are right to a
+/// factor of 1.7.
 TEST(EngineCost, ChoosesTheFasterEngine) {
   std::ifstream file(std::filesystem::path(__FILE__).parent_path() / "../../../docs/gpu_h200.json");
   u32 jobs = 0, on_the_device = 0;
@@ -139,7 +141,7 @@ TEST(EngineCost, ChoosesTheFasterEngine) {
     if (std::max(m.cuda, m.cpu) > 1.25 * std::min(m.cuda, m.cpu)) {
       EXPECT_EQ(chosen, faster) << line;
     }
-    // Ctrl-C takes effect after the first launch, so that must be short for every job.
+    // Ctrl-C takes effect after the first launch, so the first launch must be short for every job.
     const u32 first = WorkSlicer(cost).piece(u64{m.job.items} * m.job.replicas, kNone);
     EXPECT_LT(first * m.cuda, 0.1e9) << line;
     if (cost.warp_group) {
@@ -152,7 +154,8 @@ TEST(EngineCost, ChoosesTheFasterEngine) {
   EXPECT_LT(on_the_device, jobs - 20);
 }
 
-/// The same constants between measured sizes: sixteen meshes run on a core each, a hundred on the device.
+/// Between the measured sizes the estimates give: sixteen meshes run on the CPU, one per core; a hundred run on the
+/// device.
 TEST(EngineCost, ManyMeshesInLanesRunOnTheDevice) {
   const auto on_the_device = [](u32 replicas) {
     return cuda_cycle_ns({64, replicas}, kH200, kLanes) < cpu_cycle_ns({64, replicas}, kCores, kLanes);
@@ -163,10 +166,12 @@ TEST(EngineCost, ManyMeshesInLanesRunOnTheDevice) {
 
 TEST(EngineCost, OneSmallMeshStaysOnTheCpu) {
   EXPECT_LT(cpu_cycle_ns({64, 1}, 1, kVc), cuda_cycle_ns({64, 1}, kH200, kVc));
-  EXPECT_GT(cpu_cycle_ns({64, 1000}, kCores, kVc), cuda_cycle_ns({64, 1000}, kH200, kVc));  // a thousand do not
+  // A thousand meshes run on the device.
+  EXPECT_GT(cpu_cycle_ns({64, 1000}, kCores, kVc), cuda_cycle_ns({64, 1000}, kH200, kVc));
 }
 
-/// For S-Connect both distributions are estimated alike, but a thousand networks ran faster in blocks on an H200.
+/// For S-Connect the estimated times of networks in separate blocks and in one grid are about equal. On an H200 a
+/// thousand networks ran faster in separate blocks, so that is what the estimate must choose.
 TEST(EngineCost, ManySmallNetworksHaveBlocksOfTheirOwn) {
   for (u32 replicas : {132u, 1000u, 5000u})
     EXPECT_TRUE(runs_in_blocks({64, replicas}, kH200, sconnect::Table::cost)) << replicas;
@@ -179,8 +184,8 @@ TEST(EngineCost, ALargeTorusUsesManyMultiprocessors) {
   EXPECT_LT(grid_cycle_ns({4096, 1}, kH200, kVc), block_cycle_ns({4096, 1}, kH200, kVc) / 5);
 }
 
-/// A hundred networks of 5000 routers together take little longer than one network of all these routers, far from a
-/// hundred times as long as one.
+/// A hundred networks of 5000 routers together take little longer than one network of as many routers, and far less
+/// than a hundred times as long as a single network.
 TEST(EngineCost, ManyNetworksAreNotRunOneAfterTheOther) {
   const double all = cuda_cycle_ns({5000, 100}, kH200, kVc), one = cuda_cycle_ns({5000, 1}, kH200, kVc);
   EXPECT_LT(all, 25 * one);
@@ -188,7 +193,7 @@ TEST(EngineCost, ManyNetworksAreNotRunOneAfterTheOther) {
   EXPECT_LT(all, cpu_cycle_ns({5000, 100}, kCores, kVc) / 2);
 }
 
-/// More work never takes less time, and more multiprocessors never take more.
+/// Estimated time never decreases with more work and never increases with more multiprocessors.
 TEST(EngineCost, IsMonotonous) {
   for (u32 items : {1u, 8u, 64u, 500u, 4096u, 32768u})
     for (u32 replicas : {1u, 3u, 32u, 131u, 132u, 133u, 1000u}) {

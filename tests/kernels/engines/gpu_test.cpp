@@ -29,7 +29,7 @@ using testing::word;
 
 const EngineChoice kGpu{"cuda", 1, false, 1};
 
-/// A setting of the emulated device for the lifetime of this object; a GPU ignores it.
+/// Sets an environment variable of the emulated device for the lifetime of this object; a GPU ignores it.
 struct OnDeviceWith {
   OnDeviceWith(const char* setting, const char* value) : name(setting) { setenv(name, value, 1); }
   ~OnDeviceWith() { unsetenv(name); }
@@ -56,7 +56,7 @@ TEST_P(Gpu, CountsAgreeWithTheCpu) {
       cpu.step(150);
       gpu.step(150);
       ASSERT_NO_FATAL_FAILURE(expect_the_same(*gpu.engine, *cpu.engine)) << e.structure_key();
-      // On both, since audits change counters.
+      // Audits run on both engines, because they change counters.
       ASSERT_EQ(gpu.engine->audit(0).bits, cpu.engine->audit(0).bits) << e.structure_key();
     }
     ASSERT_GT(cpu.total(Total::kFlitsCreated), 0u);
@@ -65,7 +65,7 @@ TEST_P(Gpu, CountsAgreeWithTheCpu) {
   EXPECT_GT(measured_packets, 100u);
 }
 
-/// Many networks of one router share warps: here three multiprocessors have 120 of them.
+/// Many networks of one router share warps: 120 networks on a device of three multiprocessors.
 TEST(GpuSmall, ReplicasThatShareAWarpAreTheSame) {
   if (const std::string why = cuda_unavailable(); !why.empty()) GTEST_SKIP() << "needs a GPU: " << why;
   std::vector<Experiment> replicas;
@@ -80,17 +80,17 @@ TEST(GpuSmall, ReplicasThatShareAWarpAreTheSame) {
   const auto plan = make_plan(replicas.front());
   const auto gpu = plan->make_engine(replicas, kGpu), cpu = plan->make_engine(replicas, {"cpu", 1});
   measure_until(100, {gpu.get(), cpu.get()});
-  device_calls();  // from here on
+  device_calls();  // counts from here on
   for (Engine* engine : {gpu.get(), cpu.get()}) engine->advance(120, all);
   if (const auto calls = device_calls()) {
     EXPECT_EQ(calls->launches, 1u);
-    EXPECT_LE(calls->blocks, 120u / 2);  // at least two to a warp
+    EXPECT_LE(calls->blocks, 120u / 2);  // a warp has at least two of them
   }
   EXPECT_GT(measured(*gpu), 10u);
   for (u32 r : all) ASSERT_NO_FATAL_FAILURE(expect_the_same(*gpu, *cpu, r)) << "replica " << r;
 }
 
-/// Networks with more routers than a block takes, which need barriers of the whole grid.
+/// Networks with more routers than a block can take. They need barriers of the whole grid.
 class GpuGrid : public Gpu {};
 
 TEST_P(GpuGrid, Agrees) {
@@ -100,9 +100,9 @@ TEST_P(GpuGrid, Agrees) {
   const Experiment e = model(changes);
   Network cpu(e), gpu(e, kGpu);
   ASSERT_GT(cpu.engine->layout().kinds[0].count, 256u);  // capacity of a block of 32 threads
-  const u32 part = GetParam() == "bgl" ? 200 : 50;       // its packets take hundreds of cycles
+  const u32 part = GetParam() == "bgl" ? 200 : 50;       // packets take hundreds of cycles
   measure_until(2 * part, {cpu.engine.get(), gpu.engine.get()});
-  device_calls();  // from here on
+  device_calls();  // counts from here on
   for (int epoch = 0; epoch < 3; ++epoch) {
     cpu.step(part);
     gpu.step(part);
@@ -127,11 +127,11 @@ TEST_P(Gpu, ReplicasAdvanceAloneAndTogether) {
     engine->advance(100, some);
   }
   for (u32 r : all) expect_the_same(*gpu, *cpu, r);
-  EXPECT_NE(gpu->totals(std::vector<u32>{1}), gpu->totals(std::vector<u32>{4}));  // each counts for itself
+  EXPECT_NE(gpu->totals(std::vector<u32>{1}), gpu->totals(std::vector<u32>{4}));  // each replica has its own counters
   EXPECT_GT(measured(*gpu, 1), 10u);
 }
 
-/// A thread has one router or several; threads run in a different order each time.
+/// A thread processes one router or several. Threads run in a different order each time.
 TEST_P(Gpu, BlocksOfAnySizeAgree) {
   const Experiment e = model({{"traffic.load", 0.4}});
   for (const auto& [threads, seed] : {std::pair("32", "11"), {"64", "12"}, {"512", "13"}}) {
@@ -145,7 +145,8 @@ TEST_P(Gpu, BlocksOfAnySizeAgree) {
   }
 }
 
-/// Blocks of 32 threads examine a hundred routers in several rounds, some of which fill a list together.
+/// Blocks of 32 threads select due routers (those to be processed) from a hundred in several rounds; some rounds fill a
+/// list together.
 TEST_P(Gpu, ListsOfSeveralRoundsAgree) {
   const OnDeviceWith setting("CUDA_ON_HOST_THREADS", "32");
   RawConfig changes{{"topology.shape", IntList{10, 10}}, {"traffic.load", 0.04}};
@@ -164,7 +165,7 @@ TEST_P(Gpu, ListsOfSeveralRoundsAgree) {
   for (u32 r : all) ASSERT_NO_FATAL_FAILURE(expect_the_same(*gpu, *cpu, r));
 }
 
-/// A router is due even if only a barrier packet arrives.
+/// A router is processed even if only a barrier packet arrives.
 TEST(GpuLists, BarriersOfT3ePassRoutersWithoutPackets) {
   if (const std::string why = cuda_unavailable(); !why.empty()) GTEST_SKIP() << "needs a GPU: " << why;
   const Experiment e = experiment({{"router.kind", word("t3e")}, {"barrier.units", integer(2)}, {"traffic.load", 0.0}});
@@ -205,7 +206,7 @@ TEST_P(Gpu, StatesAndFieldsMoveBetweenEngines) {
   EXPECT_EQ(gpu.engine->state_hash(0), whole.engine->state_hash(0));
 }
 
-/// An engine holds all of its plan: it reads no host memory.
+/// An engine has copies of all arrays of its plan: it reads no host memory after the plan has ended.
 TEST_P(Gpu, APlanMayEndBeforeItsEngine) {
   const Experiment e = model({{"traffic.load", 0.3}});
   Network cpu(e);
@@ -218,7 +219,7 @@ TEST_P(Gpu, APlanMayEndBeforeItsEngine) {
   EXPECT_EQ(gpu->state_hash(0), cpu.engine->state_hash(0));
 }
 
-/// The CUDA engine's audit reports the same fault at the same location as the CPU engine's.
+/// The audits of the CUDA engine and of the CPU engine report the same fault at the same location.
 TEST_P(Gpu, AuditsFindTheSameFault) {
   const Experiment e = model({{"traffic.load", 0.4}});
   Network cpu(e), gpu(e, kGpu);

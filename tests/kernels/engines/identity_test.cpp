@@ -1,4 +1,5 @@
-/// Bit identity for every registered model: threads, grouping of replicas and memory layout do not change the state.
+/// Bit identity for every registered model: threads, grouping of replicas and memory layout do not change the state of
+/// a network.
 #include <gtest/gtest.h>
 
 #include "host/config/registry.hpp"
@@ -27,7 +28,7 @@ TEST_P(Identity, OfThreadsAndLayouts) {
       std::vector<Network*> others{&two};
       if (epoch < trials(2)) others.push_back(&three);             // slow: more threads than cores
       if (trials(5) == 5) others.push_back(&wide);                 // sanitizers check threads and memory, not values
-      if (trials(5) == 5 && epoch < 2) others.push_back(&traced);  // slow: events
+      if (trials(5) == 5 && epoch < 2) others.push_back(&traced);  // slow: writes events
       one.step(150);
       const u64 hash = one.engine->state_hash(0);
       for (Network* net : others) {
@@ -42,13 +43,14 @@ TEST_P(Identity, OfThreadsAndLayouts) {
   }
 }
 
-/// Engines select the active items, but skip the selection for a while if nearly all are active. In single cycles they
-/// select every time; processing an idle item must not change it. Loads are low, so that idle and active items mix.
+/// Engines select the active items, but if nearly all items are active they skip the selection for a while. With steps
+/// of one cycle they select every time. Processing an idle item must not change it. Loads are low, so that networks
+/// have idle and active items.
 TEST_P(Identity, SingleCyclesAgreeWithLongerSteps) {
   for (double load : {0.02, 0.05, 0.1, 0.2})
     for (const char* pattern : {"uniform", "neighbour"}) {
       RawConfig config{{"router.kind", GetParam()}, {"traffic.pattern", word(pattern)}, {"traffic.load", load}};
-      if (GetParam() == "sconnect") config["topology.host_ports"] = integer(2);  // one may be idle alone
+      if (GetParam() == "sconnect") config["topology.host_ports"] = integer(2);  // one of the two may be idle
       const Experiment e = experiment(config);
       Network whole(e), pieces(e);
       for (u32 epoch = 0; epoch < trials(5); ++epoch) {
@@ -99,11 +101,11 @@ TEST_P(Identity, IsNotTrivial) {
   y.step(100);
   EXPECT_NE(x.engine->state_hash(0), y.engine->state_hash(0));
   const u64 before = x.engine->state_hash(0);
-  x.step(10);  // one cycle may be idle
+  x.step(10);  // more than one cycle, because a single one may be idle
   EXPECT_NE(x.engine->state_hash(0), before);
 }
 
-/// A network too large for caches is processed router by router, small ones in bulk.
+/// A network that is too large for caches is processed router by router, a small one in bulk.
 TEST(IdentityOfLarge, RoutersOneByOne) {
   if (testing::kWide == 1) GTEST_SKIP() << "no engine for wide layouts in this build";
   const Experiment e = experiment({{"topology.shape", IntList{80, 80}},

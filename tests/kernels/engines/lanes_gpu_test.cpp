@@ -1,4 +1,5 @@
-/// Plain routers in lane state on a GPU, or on the device that the host emulates, against scalar state on a CPU.
+/// Plain virtual-channel routers in lane state (64 routers per lane block) on a GPU, or on the device that the host
+/// emulates, against scalar state (one router at a time) on a CPU.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -31,7 +32,7 @@ EngineChoice one_by_one() {
   return choice;
 }
 
-/// The GPU form of lane state that takes a plan (kernels/routers/vc/cuda.cu).
+/// Returns the name of the GPU form of lane state that a plan uses (kernels/routers/vc/cuda.cu).
 std::string lanes_of(const Plan& plan) {
   const vc::VcTable& t = dynamic_cast<const VcPlan&>(plan).table();
   EXPECT_EQ(plan.facts().cost.warp_group, vc::lanes::fits_device_lanes(t) ? 128u : 0u);
@@ -49,8 +50,8 @@ class GpuLanes : public ::testing::Test {
   void TearDown() override { unsetenv("CUDA_ON_HOST_THREADS"); }
 };
 
-/// Blocks of all sizes: one thread group, several in a block, and with few threads the whole grid. Where a sanitizer
-/// makes them slow, one network of each kind.
+/// Blocks of all sizes: one thread group, several groups in a block, and the whole grid if blocks have few threads. If
+/// a sanitizer slows the test, it runs one network of each kind.
 TEST_F(GpuLanes, AnyNetworkAgrees) {
   std::map<std::string, u64> moves, packets;
   for (u32 seed = 0; seed < 40; ++seed) {
@@ -77,18 +78,18 @@ TEST_F(GpuLanes, AnyNetworkAgrees) {
     }
 }
 
-/// A network with more lane blocks than a block of threads has thread groups: on any device it uses the grid.
+/// If a network has more lane blocks than a block of threads has thread groups, it uses the whole grid on any device.
 TEST_F(GpuLanes, ANetworkLargerThanABlockAgrees) {
   const Experiment e =
       experiment({{"topology.shape", IntList{35, 33}}, {"router.vcs", integer(4)}, {"traffic.load", 0.05}});
   Network cpu(e, one_by_one()), gpu(e, kGpu);
   ASSERT_EQ(lanes_of(*gpu.plan), "5 ports, fixed");
   measure_until(40, {cpu.engine.get(), gpu.engine.get()});
-  testing::device_calls();  // from here on
+  testing::device_calls();  // counts from here on
   for (u32 cycles : {1u, 2u, 60u}) {
     for (Network* net : {&cpu, &gpu}) net->engine->advance(cycles, std::vector<u32>{0});
     if (const auto calls = testing::device_calls()) {
-      EXPECT_EQ(calls->grid_barriers, (cycles + 2) / 3);  // one for each lookahead
+      EXPECT_EQ(calls->grid_barriers, (cycles + 2) / 3);  // one barrier for each lookahead
     }
     ASSERT_NO_FATAL_FAILURE(expect_the_same(*gpu.engine, *cpu.engine));
   }
@@ -96,7 +97,7 @@ TEST_F(GpuLanes, ANetworkLargerThanABlockAgrees) {
   EXPECT_GT(gpu.total(Total::kFlitMoves), 1000u);
 }
 
-/// Finished replicas are frozen and keep their pending events while others continue.
+/// Finished replicas are frozen and keep their pending events while other replicas continue.
 TEST_F(GpuLanes, FinishedReplicasAreFrozen) {
   for (const IntList& shape : {IntList{6, 5}, IntList{12, 11}}) {
     std::vector<Experiment> replicas;
@@ -116,12 +117,12 @@ TEST_F(GpuLanes, FinishedReplicasAreFrozen) {
       engine->advance(26, std::vector<u32>{1, 4});
     }
     for (u32 r : all) expect_the_same(*gpu, *cpu, r);
-    EXPECT_NE(gpu->totals(std::vector<u32>{1}), gpu->totals(std::vector<u32>{4}));  // each counts for itself
+    EXPECT_NE(gpu->totals(std::vector<u32>{1}), gpu->totals(std::vector<u32>{4}));  // separate counters
     EXPECT_GT(measured(*gpu, 1), 10u);
   }
 }
 
-/// An audit counts and checks the current state.
+/// An audit checks the state of the current cycle.
 TEST_F(GpuLanes, AuditsCheckTheCurrentState) {
   const Experiment e =
       experiment({{"topology.shape", IntList{9, 9}}, {"router.vcs", integer(4)}, {"traffic.load", 0.3}});
@@ -140,7 +141,7 @@ TEST_F(GpuLanes, AuditsCheckTheCurrentState) {
   expect_the_same(*gpu.engine, *cpu.engine);
   EXPECT_EQ(gpu.engine->audit(0).bits, kFaultCreditLost);
   EXPECT_EQ(cpu.engine->audit(0).bits, kFaultCreditLost);
-  for (Network* net : {&gpu, &cpu}) net->step(5);  // the lane state contains the fault, too
+  for (Network* net : {&gpu, &cpu}) net->step(5);  // continues: the fault is in the lane state, too
   expect_the_same(*gpu.engine, *cpu.engine);
 }
 

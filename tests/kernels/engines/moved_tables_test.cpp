@@ -1,5 +1,5 @@
-/// Copies of the arrays that a plan's table points to. They are copied as for a device, the plan is destroyed and an
-/// engine continues: an array that was not copied would be read after its destruction.
+/// Copies of the arrays to which a plan's table points. The test copies them as for a device and destroys the plan;
+/// then an engine continues. It would read an array that was not copied after its destruction.
 #include <gtest/gtest.h>
 
 #include <list>

@@ -80,7 +80,7 @@ std::vector<NamedExperiment> experiments(std::string_view kind) {
   return list;
 }
 
-/// name -> hashes, as recorded.csv has them.
+/// Hashes of an experiment, by its name, as in recorded.csv.
 using Hashes = std::map<std::string, std::string>;
 
 Hashes recorded(std::string_view of) {

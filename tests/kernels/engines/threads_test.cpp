@@ -1,4 +1,4 @@
-/// Threads of a group either all start, or the error gives the reason and the started ones end without work.
+/// Either all threads of a group start, or the error gives the reason and the started threads end without work.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -23,11 +23,13 @@ TEST(Threads, EachRunsOnce) {
   EXPECT_EQ(runs[0], 2);
 }
 
-/// No thread passes a barrier before all have arrived, and then all do, whether they spin or sleep because one is late.
+/// No thread passes a barrier before all threads have arrived; then all pass it. This holds whether threads spin or,
+/// because one is late, sleep.
 TEST(Threads, ABarrierWaitsForALateThread) {
   constexpr u32 kThreads = 3, kRounds = 300;
   SpinBarrier barrier(kThreads);
-  std::array<u32, kThreads> round{};  // read by all between two barriers, written by its thread before the first
+  // A thread writes its element before the first of two barriers; all threads read the elements between them.
+  std::array<u32, kThreads> round{};
   std::atomic<u32> wrong{0};
   run_on_threads(kThreads, [&](u32 me) {
     for (u32 r = 1; r <= kRounds; ++r) {
@@ -51,7 +53,7 @@ TEST(Threads, NoThreadWorksIfOneCannotStart) {
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
   rlimit tight = before;
-  tight.rlim_cur = pages * 4096 + (u64{100} << 20);  // room for the stacks of some threads
+  tight.rlim_cur = pages * 4096 + (u64{100} << 20);  // space for the stacks of some of the threads
   ASSERT_EQ(setrlimit(RLIMIT_AS, &tight), 0);
   if (mmap(nullptr, std::size_t{1} << 30, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED) {
     setrlimit(RLIMIT_AS, &before);

@@ -1,6 +1,6 @@
-/// Every kind of barrier and atomic of the CUDA engine is needed: without one of them, on the device that the host
-/// emulates (tests/cuda_on_host), state or counters differ from the CPU's. So tests that compare them detect a missing
-/// barrier.
+/// Every kind of barrier and atomic of the CUDA engine is needed. On the device that the host emulates
+/// (tests/cuda_on_host), the omission of one kind changes state or counters. So tests that compare engines detect a
+/// missing barrier.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -26,8 +26,8 @@ class GpuWithout : public ::testing::TestWithParam<std::string> {
   }
 };
 
-/// Expects that the engines differ without `what` and agree with everything. The result without a barrier is undefined,
-/// so it runs in a separate process.
+/// Expects that the engines differ if the device omits `what`, and agree if it omits nothing. The result without a
+/// barrier is undefined, so each comparison runs in a separate process.
 void expect_another(const RawConfig& config, const char* what, const char* threads = "512") {
   const Experiment e = experiment(config);
   testing::Network cpu(e);
@@ -49,7 +49,7 @@ void expect_another(const RawConfig& config, const char* what, const char* threa
 
 RawConfig model(const std::string& kind) {
   RawConfig config{{"router.kind", kind}, {"traffic.load", 0.3}};
-  if (kind == "vc") config["router.routing_delay"] = integer(2);  // not in lane state
+  if (kind == "vc") config["router.routing_delay"] = integer(2);  // so that no lane state is used
   return config;
 }
 
@@ -63,8 +63,8 @@ TEST_P(GpuWithout, TheBarrierOfTheGrid) {
 
 TEST_P(GpuWithout, Atomics) { expect_another(model(GetParam()), "atomics"); }
 
-/// The same for lane state: barriers of a warp group have the numbers 1 (of the warps for ports) and 2. Two warp groups
-/// are in a block, or in a grid.
+/// Barriers and atomics of lane state. Barriers of a warp group have number 1 (for the warps that process ports) and
+/// number 2. Two warp groups are in one block, or in a grid.
 class GpuLanesWithout : public GpuWithout {};
 
 TEST_P(GpuLanesWithout, What) {

@@ -1,4 +1,4 @@
-/// All-to-all traffic: every round is a permutation of the other terminals in the configured order.
+/// All-to-all traffic: in every round a terminal sends to each other terminal once, in the configured order.
 #include "kernels/traffic/all_to_all.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TrafficTable all_to_all(u32 terminals, Order order, u32 in_a_row = 1) {
   return t;
 }
 
-/// Destinations of `count` packets of a terminal from packet `first` on.
+/// Returns the destinations of `count` packets of a terminal, from packet `first` on.
 std::vector<u32> destinations(const TrafficTable& t, u32 terminal, u32 first, u32 count, u64 seed = 1) {
   ReplicaRow row;
   row.seed = seed;
@@ -42,7 +42,7 @@ std::vector<u32> destinations(const TrafficTable& t, u32 terminal, u32 first, u3
   return to;
 }
 
-/// Checks three rounds of a terminal that sends to `others` (ascending).
+/// Checks three rounds of a terminal that sends to the terminals `others` (ascending).
 void expect_permutations(const TrafficTable& t, u32 terminal, const std::vector<u32>& others) {
   const u32 packets = static_cast<u32>(others.size()) * t.in_a_row;
   for (u32 round = 0; round < 3; ++round) {
@@ -72,10 +72,10 @@ TEST(AllToAll, EveryRoundIsAPermutationOfTheOthers) {
         }
 }
 
-/// Terminals of a group send to its other members, whatever their numbers; a terminal alone or without a group never
-/// sends.
+/// The terminals of a group send to its other members, whatever their numbers. A terminal that is alone in its group or
+/// in no group never sends.
 TEST(AllToAll, GroupsKeepToThemselves) {
-  const std::vector<std::vector<u32>> groups{{7, 2, 11, 3, 5}, {0}, {12, 4}, {1, 10, 6, 8}};  // 9 is in none
+  const std::vector<std::vector<u32>> groups{{7, 2, 11, 3, 5}, {0}, {12, 4}, {1, 10, 6, 8}};  // 9 is in no group
   std::vector<TrafficGroup> group_of(13, TrafficGroup{0, 0, 0});
   std::vector<u32> members;
   for (const auto& group : groups) {
@@ -102,7 +102,7 @@ TEST(AllToAll, GroupsKeepToThemselves) {
     EXPECT_EQ(batch_size(t, 7), 6u * 4);
     EXPECT_EQ(batch_size(t, 4), 6u);
     EXPECT_EQ(batch_size(t, 1), 6u * 3);
-    if (order == Order::kRotated) {  // by rank: 11 is the third of five
+    if (order == Order::kRotated) {  // rotated by rank: terminal 11 is the third of five
       EXPECT_EQ(destinations(t, 11, 0, 8), (std::vector<u32>{3, 3, 5, 5, 7, 7, 2, 2}));
     }
     if (order == Order::kSame) {
@@ -129,12 +129,13 @@ TEST(AllToAll, RandomOrdersDependOnRoundTerminalAndSeed) {
   EXPECT_NE(destinations(t, 5, 63, 63), first);
   EXPECT_NE(destinations(t, 5, 0, 63, 2), first);
   EXPECT_NE(destinations(t, 5, 0, 63, u64{1} << 32 | 1), first);
-  std::vector<u32> other = destinations(t, 6, 0, 63);  // otherwise 5 and 6 have the same destinations
+  std::vector<u32> other = destinations(t, 6, 0, 63);  // otherwise terminals 5 and 6 have the same destinations
   std::replace(other.begin(), other.end(), 5u, 6u);
   EXPECT_NE(other, first);
 }
 
-/// Chi-square of the 24 orders of four destinations over 24000 rounds: 23 degrees of freedom, above 60 once in 30000.
+/// Chi-square of the 24 orders of four destinations over 24000 rounds: with 23 degrees of freedom it exceeds 60 once in
+/// 30000 cases.
 TEST(AllToAll, AllRandomOrdersAreEquallyLikely) {
   const TrafficTable t = all_to_all(5, Order::kRandom);
   std::map<std::vector<u32>, u32> times;
@@ -145,7 +146,7 @@ TEST(AllToAll, AllRandomOrdersAreEquallyLikely) {
   EXPECT_LT(chi, 60);
 }
 
-/// In a random order of n numbers on average one is followed by its successor, with a variance of one.
+/// In a random order of n numbers, on average one number is followed by its successor; the variance is one.
 TEST(AllToAll, LongRandomOrdersHaveNoRuns) {
   for (u32 others : {100, 511, 1000}) {
     const TrafficTable t = all_to_all(others + 1, Order::kRandom);
@@ -158,7 +159,8 @@ TEST(AllToAll, LongRandomOrdersHaveNoRuns) {
   }
 }
 
-/// In a given round 1 - 1/e of 10000 terminals are chosen, as in independent draws, within 5 * 0.3 / sqrt(10000).
+/// In a given round, 10000 terminals choose a share of 1 - 1/e of the terminals, as independent draws do, within 5 *
+/// 0.3 / sqrt(10000).
 TEST(AllToAll, RandomOrdersOfTerminalsAreIndependent) {
   const u32 terminals = 10000;
   const TrafficTable t = all_to_all(terminals, Order::kRandom);
@@ -169,7 +171,7 @@ TEST(AllToAll, RandomOrdersOfTerminalsAreIndependent) {
   }
 }
 
-/// Numbers of packets and terminals may use their types' whole range.
+/// Numbers of packets and terminals may use the whole range of their types.
 TEST(AllToAll, HoldsForAMillionTerminals) {
   const u32 terminals = 1u << 20, last = terminals - 1;
   for (Order order : kOrders) {
@@ -187,7 +189,7 @@ TEST(AllToAll, HoldsForAMillionTerminals) {
   }
 }
 
-/// `[source][destination]`: packets delivered.
+/// Returns `[source][destination]`: number of packets delivered.
 std::vector<std::vector<u32>> deliveries(Network& net, u32 cycles) {
   const u32 terminals = net.plan->topology().terminals, routers = net.plan->topology().routers;
   std::vector<std::vector<u32>> count(terminals, std::vector<u32>(terminals, 0));
@@ -240,7 +242,7 @@ TEST(AllToAll, ToARegionSendAllTerminalsOutside) {
   }
 }
 
-/// A T3E with partitions of 5, 1 and 10 PEs, the other PEs idle.
+/// A T3E with partitions of 5, 1 and 10 PEs; the other PEs are idle.
 TEST(AllToAll, ABatchStaysInItsPartition) {
   Network net(experiment({{"router.kind", word("t3e")},
                           {"topology.partitions", IntList{0, 4, 8, 0, 16, 9}},
@@ -264,7 +266,8 @@ TEST(AllToAll, ABatchStaysInItsPartition) {
   EXPECT_EQ(net.total(Total::kPacketsDelivered), 2u * (5 * 4 + 10 * 9));
 }
 
-/// Open and closed loops repeat rounds without end; packet n of a rotated order goes n % 15 + 1 terminals on.
+/// Open and closed loops repeat rounds without end. In a rotated order packet n goes to the terminal n % 15 + 1 further
+/// on.
 TEST(AllToAll, OtherModesGoRoundAndRound) {
   for (const char* mode : {"open", "request_reply"}) {
     Network net(experiment({{"traffic.mode", word(mode)},
@@ -288,7 +291,7 @@ TEST(AllToAll, OtherModesGoRoundAndRound) {
   }
 }
 
-/// Two terminals are enough.
+/// All-to-all traffic works with two terminals.
 TEST(AllToAll, TwoSendToEachOther) {
   Network net(experiment({{"topology.shape", IntList{2}},
                           {"topology.kind", word("ring")},

@@ -15,7 +15,8 @@ using testing::integer;
 using testing::Network;
 using testing::word;
 
-/// Two routers, one terminal each, that send only to each other: requests of 1 flit, replies of 3.
+/// Configuration of two routers with one terminal each, which send only to each other: requests of 1 flit, replies of
+/// 3.
 RawConfig pair() {
   return {{"topology.kind", word("hypercube")},
           {"topology.dimensions", integer(1)},
@@ -27,9 +28,9 @@ RawConfig pair() {
           {"traffic.window", integer(1)}};
 }
 
-/// A packet of L flits over H channels takes 5 H + L + 5 cycles (docs/architecture/cycle.md), so the request takes 11;
-/// its reply is created `reply_delay` cycles later and takes 13. The next request is created when the reply has
-/// arrived.
+/// A packet of L flits over H channels takes 5 H + L + 5 cycles (docs/architecture/cycle.md), so the request takes 11.
+/// The terminal creates the reply `reply_delay` cycles later; it takes 13. The other terminal creates the next request
+/// when the reply has arrived.
 TEST(ClosedLoop, RoundTripByHand) {
   for (int delay : {0, 1, 7}) {
     RawConfig config = pair();
@@ -39,7 +40,7 @@ TEST(ClosedLoop, RoundTripByHand) {
     row.window_begin = 0;
     row.window_end = kNever - 1;
     net.engine->set_row(0, row);
-    net.step(1001);  // cycles 0 to 1000
+    net.step(1001);  // runs cycles 0 to 1000
     const u64 trip = 11 + static_cast<u64>(delay) + 13;
     EXPECT_EQ(net.total(Total::kTransactions), 2 * (1000 / trip)) << delay;
     EXPECT_EQ(net.total(Total::kRoundTripSum), net.total(Total::kRoundTrips) * trip);
@@ -47,7 +48,7 @@ TEST(ClosedLoop, RoundTripByHand) {
   }
 }
 
-/// With a window of w and no congestion w transactions share a round trip.
+/// With a window of w and without congestion, w transactions complete in the time of one round trip.
 TEST(ClosedLoop, TheWindowLimitsRequests) {
   for (int window : {1, 2, 3}) {
     RawConfig config = pair();
@@ -67,8 +68,8 @@ TEST(ClosedLoop, TheWindowLimitsRequests) {
   }
 }
 
-/// A full window stops the source: after a reply the next request follows a newly drawn gap, 1 / 0.05 - 1 cycles in the
-/// mean, so that a transaction takes 25 cycles and a gap. If the source did not stop, a request would be waiting.
+/// A full window stops the source. After a reply the next request follows a newly drawn gap of 1 / 0.05 - 1 cycles on
+/// average, so a transaction takes 25 cycles and a gap. If the source did not stop, a request would already wait.
 TEST(ClosedLoop, AFullWindowStopsTheSource) {
   RawConfig config = pair();
   config["traffic.load"] = 0.05;
@@ -97,18 +98,19 @@ TEST(ClosedLoop, OneMessageClassDeadlocksAndTwoDoNot) {
   EXPECT_NE(cycle.find("reply queue"), std::string::npos) << cycle;
   const u64 stuck = one.total(Total::kFlitMoves);
   one.step(1000);
-  EXPECT_EQ(one.total(Total::kFlitMoves), stuck);  // the deadlock search was right: no flit moves any more
+  EXPECT_EQ(one.total(Total::kFlitMoves), stuck);  // the reported deadlock was real: no flit moves any more
   EXPECT_EQ(two.plan->find_deadlock(two.engine->state(0)), "");
   const u64 before = two.total(Total::kTransactions);
   two.step(1000);
   EXPECT_GT(two.total(Total::kTransactions), before + 100);
 }
 
-/// The deadlock search reports no false deadlock: what it reports as blocked stays blocked, and otherwise flits move.
+/// The deadlock search reports no false deadlock: packets that it reports as blocked stay blocked, and otherwise flits
+/// move.
 TEST(ClosedLoop, TheDeadlockSearchAgreesWithTheRun) {
   int dead = 0;
   for (int seed = 1; seed <= 12; ++seed)
-    for (int queue : {1, 192}) {  // 192: space for all requests of all terminals
+    for (int queue : {1, 192}) {  // 192: space for the requests of all terminals
       RawConfig config = busy(1);
       config["run.seed"] = integer(seed);
       config["traffic.reply_queue"] = integer(queue);
@@ -154,7 +156,7 @@ TEST(ClosedLoop, ConservesFlitsAndCredits) {
       }
 }
 
-/// While a terminal sends a request and a reply and both have credits, their flits alternate.
+/// If a terminal sends a request and a reply at the same time and both have credits, their flits alternate.
 TEST(ClosedLoop, RequestsAndRepliesTakeTurns) {
   RawConfig config = pair();
   config["traffic.packet_flits"] = Lengths{{16, 1.0}};
@@ -196,7 +198,7 @@ TEST(ClosedLoop, RequestsAndRepliesTakeTurns) {
   EXPECT_GT(times, 500u);
 }
 
-/// A closed loop ends by itself: every created packet is delivered or in transit.
+/// A closed loop ends by itself: every packet that was created is delivered or in transit.
 TEST(ClosedLoop, RunReportsRoundTrips) {
   RawConfig config = pair();
   config["run.measure_cycles"] = integer(5000);

@@ -9,7 +9,7 @@
 namespace flitlab::traffic_periodic_test {
 namespace {
 
-/// On average 20 terminals have each of the 64 phases; the probability that a phase is missing is e^-20.
+/// Each of the 64 phases has 20 terminals on average, so the probability that a phase has none is e^-20.
 TEST(Periodic, PhasesAreSpreadOverThePeriod) {
   TrafficTable table;
   table.injection = Injection::kPeriodic;

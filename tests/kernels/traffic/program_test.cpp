@@ -20,43 +20,46 @@ using Cycles = std::vector<Cycle>;
 TEST(ProgramTiming, ComputingTakesItsCycles) {
   FixedDelay net(program("0,compute,100\n0,compute,0\n0,compute,7\n", 2), 1);
   EXPECT_EQ(net.ends(), (Cycles{107, 0}));
-  EXPECT_EQ(net.visits(), 4u);  // one rank at 0, 100 and 107, the other at 0
+  EXPECT_EQ(net.visits(), 4u);  // one rank is visited in cycles 0, 100 and 107, the other in cycle 0
   EXPECT_EQ(net.total(Total::kLastProgramEnd), 107u);
 }
 
 TEST(ProgramTiming, PingPong) {
-  // 480 bytes are two packets: handed over at 0 and 1, arrived at 11; the answer leaves at 11, arrives at 21.
+  // 480 bytes are two packets: rank 0 hands them over in cycles 0 and 1, and they have arrived in 11. The answer leaves
+  // in 11 and arrives in 21.
   FixedDelay net(program("0,send,1,480\n0,recv,1\n1,recv,0\n1,send,0,240\n", 2), 10);
   EXPECT_EQ(net.ends(), (Cycles{21, 12}));  // rank 1's send ends in the cycle after its packet was accepted
 }
 
 TEST(ProgramTiming, OverheadsOfBothSides) {
-  // Prepared until 5, arrives at 15, received until 18; then prepared until 23, arrives at 33, received until 36.
+  // The message is prepared until cycle 5, arrives in 15 and is received until 18. The answer is prepared until 23,
+  // arrives in 33 and is received until 36.
   FixedDelay net(program("0,send,1,1\n0,recv,1\n1,recv,0\n1,send,0,1\n", 2), 10, 5, 3);
   EXPECT_EQ(net.ends(), (Cycles{36, 24}));
 }
 
 TEST(ProgramTiming, IsendOverlapsComputing) {
   const std::string receiver = "1,recv,0\n1,recv,0\n";
-  // Packets at 0, 1, 2 while computing lasts until 50; wait takes no time.
+  // Packets leave in cycles 0, 1 and 2, while computing lasts until 50. The wait takes no time.
   FixedDelay overlapped(program("0,isend,1,720,,3\n0,compute,50\n0,wait,3\n0,send,1,0\n" + receiver, 2), 10);
   EXPECT_EQ(overlapped.ends(), (Cycles{51, 60}));
-  // The same with send: computing starts at 3.
+  // With send instead of isend, computing starts in cycle 3.
   FixedDelay blocking(program("0,send,1,720\n0,compute,50\n0,send,1,0\n" + receiver, 2), 10);
   EXPECT_EQ(blocking.ends(), (Cycles{54, 63}));
-  // A wait for a send that has not ended: packets leave at 0, 1, 2, so it ends at 3.
+  // A wait for a send that has not ended: packets leave in cycles 0, 1 and 2, so the wait ends in 3.
   FixedDelay waiting(program("0,isend,1,720,,3\n0,compute,1\n0,wait,3\n0,compute,10\n1,recv,0\n", 2), 10);
   EXPECT_EQ(waiting.ends(), (Cycles{13, 12}));
-  // With an overhead of 4 the second message is prepared from 4 to 8, while the first one leaves at 4, 5 and 6.
+  // With an overhead of 4 the second message is prepared from cycle 4 to 8, while the packets of the first one leave in
+  // 4, 5 and 6.
   FixedDelay prepared(program("0,isend,1,720\n0,isend,1,240\n" + receiver, 2), 10, 4);
   EXPECT_EQ(prepared.ends(), (Cycles{9, 18}));
 }
 
 TEST(ProgramTiming, IrecvDoesNotWait) {
-  // Posted at 0, computed until 30; the message has been there since 10.
+  // The irecv is posted in cycle 0, and computing lasts until 30; the message arrived in 10.
   FixedDelay net(program("0,send,1,1\n1,irecv,0,,,1\n1,compute,30\n1,wait,1\n", 2), 10, 0, 2);
   EXPECT_EQ(net.ends(), (Cycles{1, 32}));
-  // The end of the program waits for everything.
+  // The end of a program waits for all its sends and receives.
   FixedDelay end(program("0,compute,20\n0,send,1,1\n1,irecv,0\n", 2), 10);
   EXPECT_EQ(end.ends(), (Cycles{21, 30}));
 }
@@ -74,23 +77,24 @@ TEST(ProgramPackets, FollowTheirFormat) {
   net.ends();
   std::vector<std::vector<u32>> seen;
   for (const auto& h : net.handed()) seen.push_back({h.packet.slot, h.packet.flits, h.packet.last});
-  // 116 bytes are 4 flits, 50 + 16 bytes are 3, a header alone is 1.
+  // A message of 116 bytes is 4 flits, one of 50 + 16 bytes is 3, a header alone is 1.
   EXPECT_EQ(seen, (std::vector<std::vector<u32>>{{0, 4, 0}, {0, 4, 0}, {0, 3, 1}, {1, 1, 1}, {2, 4, 1}}));
 }
 
 TEST(ProgramTiming, BarrierOfFour) {
-  // First round: from the neighbour below, at 10 for 1, 2 and 3, at 15 for 0. Second round, from two ranks below: ranks
-  // 0, 1 and 3 receive at 20, rank 2 receives rank 0's message at 25.
+  // First round: a rank receives from the rank below, in cycle 10 at ranks 1, 2 and 3 and in 15 at rank 0. Second
+  // round: a rank receives from two ranks below. Ranks 0, 1 and 3 receive in cycle 20, rank 2 receives rank 0's message
+  // in 25.
   FixedDelay net(program("0,barrier\n1,barrier\n2,barrier\n3,compute,5\n3,barrier\n", 4), 10);
   EXPECT_EQ(net.ends(), (Cycles{20, 20, 25, 20}));
 }
 
-/// A call of a random program; the list is in an order in which the calls could run one by one.
+/// A call of a random program. The list of calls is in an order in which they could run one by one.
 struct Op {
   u32 rank;
   CallKind kind;
   u32 peer = 0, amount = 0, tag = 0, handle = 0;
-  u32 message = kNone;  ///< message that it sends, receives or waits for
+  u32 message = kNone;  ///< message that the call sends, receives or waits for
 };
 
 struct RandomProgram {
@@ -103,7 +107,7 @@ struct RandomProgram {
       u32 from, to, tag;
       auto operator<=>(const Key&) const = default;
     };
-    std::map<Key, std::vector<u32>> numbers;  // messages of a key in order; whichever call comes first numbers them
+    std::map<Key, std::vector<u32>> numbers;  // messages of a key, in order; the first call of a message numbers it
     std::map<Key, u32> sent, taken;
     std::vector<std::vector<Op>> open(n);
     const auto number = [&](const Key& key, u32 k) {
@@ -170,8 +174,8 @@ struct RandomProgram {
     return text;
   }
 
-  /// End of each rank's program, from times alone. `clock`: earliest next call of a rank; `interface`: earliest next
-  /// packet that its network interface accepts.
+  /// Returns the end of each rank's program, computed from times alone. `clock`: earliest next call of a rank.
+  /// `interface`: earliest cycle in which its network interface accepts the next packet.
   Cycles naive_ends(u32 delay, u32 send_overhead, u32 recv_overhead) const {
     Cycles clock(ranks, 0), interface(ranks, 0), last_handed(messages, 0);
     std::vector<u32> receiver(messages);

@@ -1,4 +1,4 @@
-/// A traffic matrix of rates: every source offers the sum of its row, on every engine.
+/// A traffic matrix of rates: on every engine each source offers the sum of its row.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,7 +20,7 @@ using testing::Network;
 using testing::TextFile;
 using testing::word;
 
-/// Source s sends to the next two terminals, together s percent of a flit per cycle.
+/// Returns a matrix in which source s sends to the next two terminals: s percent of a flit per cycle in total.
 std::string rows(u32 terminals) {
   std::string text;
   for (u32 s = 0; s < terminals; ++s) {
@@ -97,7 +97,7 @@ TEST(Rates, LeaveNoOtherLoad) {
       << message(config);
 }
 
-/// Weights whose row sums differ get a warning, since they look like rates.
+/// If the row sums of a matrix of weights differ, flitlab warns, because the numbers look like rates.
 TEST(Rates, AreNamedWhereWeightsDifferInSum) {
   const TextFile matrix(rows(16)), even("0,0,0\n1,2,3\n2,1,1\n2,3,2\n3,1,0.1\n3,0,0.2\n3,2,2.7\n");
   RawConfig config = rates(matrix);

@@ -1,4 +1,4 @@
-/// traffic.start: the same packets, `start` cycles later.
+/// traffic.start: the same packets are created as without it, `start` cycles later.
 #include <gtest/gtest.h>
 
 #include "tests/support/build.hpp"

@@ -1,7 +1,7 @@
 #pragma once
-/// A second adaptive router, written from S-Connect, Figure 4, and the model's README
+/// A second implementation of the adaptive router, written from S-Connect, Figure 4, and the model's README
 /// (kernels/routers/adaptive/README.md) with lists and sorting. It shares only the random numbers and the created
-/// messages.
+/// messages with the emulator.
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -23,7 +23,7 @@ class NaiveAdaptive {
     Cycle created, entered;
   };
 
-  /// `priority_below`: thresholds of the draws of priorities.
+  /// `priority_below[priority]`: thresholds of the random numbers from which priorities are drawn.
   NaiveAdaptive(const Topology& topology, const TrafficTable& traffic, const ReplicaRow& row, const Experiment& e,
                 std::vector<u32> priority_below)
       : top_(topology),
@@ -42,7 +42,7 @@ class NaiveAdaptive {
     for (u32 i = 0; i < top_.terminals; ++i) next_[i] = first_creation(traffic_, row_, i);
     distance_.assign(top_.routers, std::vector<u32>(top_.routers, 1000000));
     for (u32 r = 0; r < top_.routers; ++r) distance_[r][r] = 0;
-    for (bool changed = true; changed;) {  // relaxation, until no distance gets shorter
+    for (bool changed = true; changed;) {  // relaxes distances until none gets shorter
       changed = false;
       for (u32 r = 0; r < top_.routers; ++r)
         for (u32 c : channels(r))
@@ -168,7 +168,7 @@ class NaiveAdaptive {
   std::vector<SourceCursor> next_;
 
  public:
-  std::vector<std::vector<u32>> sent_on;  ///< [router][channel]
+  std::vector<std::vector<u32>> sent_on;  ///< [router][channel] messages sent
 };
 
 }  // namespace flitlab::testing

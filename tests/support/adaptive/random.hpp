@@ -1,5 +1,5 @@
 #pragma once
-/// Random networks of adaptive routers.
+/// Random configurations of adaptive routers.
 #include <random>
 #include <string>
 
@@ -7,7 +7,7 @@
 
 namespace flitlab::testing {
 
-/// Returns a connected graph: a random tree and additional edges, some of them parallel.
+/// Returns the edges of a connected graph: a random tree and additional edges, some of them parallel.
 inline std::string random_graph(std::mt19937& random) {
   const u32 n = 3 + random() % 12;
   std::string text;

@@ -1,5 +1,5 @@
 #pragma once
-/// A small Blue Gene/L torus that replays a trace, with every departure and delivery recorded cycle by cycle.
+/// A small Blue Gene/L torus that replays a trace and records every departure and delivery with its cycle.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace flitlab::testing {
 
-/// A packet of a trace, and header bits that software sets in addition to the configuration.
+/// A packet of a trace. Software may set header bits in addition to those of the configuration.
 struct BglLine {
   u32 cycle, src, dst, chunks;
   u32 route = 0;  ///< bits of bgl::Route
@@ -19,17 +19,17 @@ struct BglLine {
 
 /// The start of a packet's departure from a queue to a link.
 struct BglGrant {
-  u32 cycle, node, in, in_vc, out, out_vc;  ///< `in` is a receiver, or 6: an injection FIFO
+  u32 cycle, node, in, in_vc, out, out_vc;  ///< `in`: receiver, or 6 for an injection FIFO
   u32 id, chunks, hints;                    ///< hint bits before the hop
   bool operator==(const BglGrant&) const = default;
 };
 
-/// Directions, numbered like ports; bgl::kReception is the input of this node's own packets.
+/// Directions, numbered like ports. bgl::kReception as an input means this node's own packets.
 enum BglDirection : u32 { kPlusX, kMinusX, kPlusY, kMinusY, kPlusZ, kMinusZ };
 
-/// A torus with deterministic packets of normal priority and the default delays, unless a test changes them. Token
-/// packets are charged to data packets, which take a link for 32 n + 14 cycles. A packet of n chunks that is created in
-/// cycle c and meets no other requests in c + 3, in the next node 21 cycles later, and so on.
+/// A torus that replays lines. Unless a test changes them, packets are deterministic and of normal priority, and delays
+/// are the defaults. Tokens are charged to data packets, which take a link for 32 n + 14 cycles. A packet that is
+/// created in cycle c and meets no other requests in cycle c + 3, in the next node 21 cycles later, and so on.
 class BglTorus {
  public:
   explicit BglTorus(IntList shape, std::vector<BglLine> lines, RawConfig changes = {}) : lines_(std::move(lines)) {
@@ -49,7 +49,7 @@ class BglTorus {
     net_ = std::make_unique<Network>(experiment(changes), EngineChoice{"cpu", 1, true, 1});
   }
 
-  /// Lines are numbered by cycle; lines of one cycle keep their given order.
+  /// Returns a line. Lines are numbered by cycle; lines of the same cycle keep their given order.
   const BglLine& line(u32 id) const { return lines_[id]; }
   const bgl::Table& table() const { return dynamic_cast<const BglPlan&>(*net_->plan).table(); }
   Network& net() { return *net_; }
@@ -79,17 +79,17 @@ class BglTorus {
       if (g.id == id) list.push_back(g);
     return list;
   }
-  /// Cycle in which a packet leaves a node; kNone if it has not.
+  /// Returns the cycle in which a packet leaves a node, kNone if it has not left.
   u32 leaves(u32 id, u32 node) const {
     const auto at = leaves_.find({id, node});
     return at == leaves_.end() ? kNone : at->second;
   }
-  /// Cycle in which software takes a packet at its destination; kNone if it has not.
+  /// Returns the cycle in which software takes a packet at its destination, kNone if it has not taken it.
   u32 delivered(u32 id) const {
     const auto at = delivered_.find(id);
     return at == delivered_.end() ? kNone : at->second;
   }
-  /// Packets that leave a node in a direction, in order.
+  /// Returns the numbers of the packets that leave a node in a direction, in order.
   std::vector<u32> order(u32 node, u32 direction) const {
     std::vector<u32> ids;
     for (const BglGrant& g : grants_)
@@ -100,7 +100,7 @@ class BglTorus {
   VcSnapshot vc(u32 node, u32 port, u32 vc) const {
     return net_->plan->inspector()->inspect_router(net_->engine->state(0), node)[port].vcs[vc];
   }
-  /// Tokens of a sender for a VC.
+  /// Returns the tokens that a sender has for a VC.
   u32 tokens(u32 node, u32 direction, u32 vc_) const { return vc(node, direction, vc_).credits; }
 
   template <class T>
@@ -113,7 +113,7 @@ class BglTorus {
   }
 
  private:
-  /// Sets headers when software has put this cycle's packets into FIFOs, before they request.
+  /// Sets header bits after software has put the packets of this cycle into FIFOs and before these request.
   void set_headers(u32 cycle) {
     std::map<u32, u32> wanted;
     for (; next_ < lines_.size() && lines_[next_].cycle == cycle; ++next_)
@@ -151,7 +151,7 @@ class BglTorus {
   std::unique_ptr<Network> net_;
   u32 next_ = 0;  ///< first line that has not been created yet
   std::vector<BglGrant> grants_;
-  std::map<std::pair<u32, u32>, u32> leaves_;  ///< by packet and node
+  std::map<std::pair<u32, u32>, u32> leaves_;  ///< cycle of departure, by packet and node
   std::map<u32, u32> delivered_;
 };
 

@@ -46,7 +46,7 @@ class Draw {
   std::mt19937_64 engine_;
 };
 
-/// Returns the error message of a configuration; "none" if it is valid.
+/// Returns the error message of a configuration, "none" if it is valid.
 inline std::string error_of(const RawConfig& config) {
   try {
     make_plan(experiment(config));

@@ -1,7 +1,7 @@
 #pragma once
-/// A second implementation of Blue Gene/L's torus, written from the paper and the parameters without the router's code:
-/// queues of packets, future events by cycle, and a scan of every queue in every cycle. Random choices use the same
-/// keys.
+/// A second implementation of Blue Gene/L's torus, written from the paper and the parameters without the emulator's
+/// router code. It has queues of packets, lists of future events by cycle, and it examines every queue in every cycle.
+/// Random choices use the same keys as the emulator.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ class NaiveTorus : public NaiveLinks {
   // Software.
   static u32 fifo_of(u32 receiver, const NaivePacket& p) { return 7 * p.group + (p.high ? 6 : receiver); }
 
-  /// The processor of a FIFO: 0 for packets in plus directions, which arrive at the odd ports.
+  /// Returns the processor of a FIFO: processor 0 serves packets in plus directions, which arrive at the odd ports.
   static u32 processor_of(u32 fifo, u32 workers, bool takes) {
     return workers < 2 ? 0 : (takes ? fifo % 7 + 1 : fifo) % 2;
   }
@@ -101,7 +101,7 @@ class NaiveTorus : public NaiveLinks {
       u32 fifo = 8;
       if (infinite_) {
         fifo = *next % fifos_;
-        // Packets behind it in its FIFO wait for it.
+        // Packets behind this one in its FIFO wait for it.
         if (!used.insert(fifo).second || node.fifo_room[fifo] < p.chunks) {
           if (used.size() == fifos_) return;
           ++next;
@@ -168,11 +168,11 @@ class NaiveTorus : public NaiveLinks {
     return l.queue.front().ready <= now_ || l.queue.front().passes_by == now_;
   }
 
-  /// Phases 1 and 2 of a receiver.
+  /// Phases 1 and 2 of the arbitration: a receiver selects packets, and their requests are added to `requests`.
   void receive(u32 n, u32 receiver, std::vector<Request>& requests) {
     Node& node = nodes_[n];
     u32 onward_buses = 0;
-    bool here_buses[2] = {};  // in use for normal and for high priority
+    bool here_buses[2] = {};  // buses to the reception FIFOs in use: normal, high priority
     for (const Line& l : node.line[receiver]) {
       if (l.queue.empty() || !l.queue.front().leaving) continue;
       if (l.queue.front().to_here)
@@ -219,7 +219,8 @@ class NaiveTorus : public NaiveLinks {
     requests.push_back(serve(n, onward, 64 + receiver));
   }
 
-  /// Phase 1 for a packet that has hops to make: its output. Returns false if it is blocked.
+  /// Phase 1 of the arbitration for a packet that has hops to make: chooses its output. Returns false if the packet is
+  /// blocked.
   bool choose(u32 n, Request& r) const {
     const Node& node = nodes_[n];
     const NaivePacket& p = node.line[r.in][r.vc].queue.front().packet;
@@ -247,7 +248,7 @@ class NaiveTorus : public NaiveLinks {
     return link_free(r.out) && node.tokens[r.out][r.out_vc] >= (has_bubble && !along ? 16u : 8u);
   }
 
-  /// Phase 3 of a sender.
+  /// Phase 3 of the arbitration: a sender grants one of its requests.
   void send(u32 n, u32 d, const std::vector<Request>& requests) {
     std::vector<Request> list;
     for (const Request& r : requests)

@@ -1,6 +1,7 @@
 #pragma once
-/// Links of the second Blue Gene/L torus (naive.hpp): what each end sends to the other, and when. With the protocol but
-/// without errors: senders keep copies, and acknowledgments, with tokens or without, wait for the reverse link.
+/// Links of the second implementation of Blue Gene/L's torus (naive.hpp): what each end sends to the other, and when.
+/// The links have the retransmission protocol but no errors. So senders keep copies, and acknowledgments, with tokens
+/// or without, wait for the reverse link.
 #include <algorithm>
 #include <array>
 #include <deque>
@@ -23,14 +24,14 @@ class NaiveLinks : public NaiveNodes {
   }
 
  protected:
-  /// Whether a link can take a packet: it is free and has space for a copy of full size.
+  /// Returns whether a link can take a packet: it is free and has space for a copy of full size.
   bool takes(u32 n, u32 d) const {
     const std::deque<u32>& kept = ends_[n][d].kept;
     return nodes_[n].link_free[d] <= now_ &&
            (!protocol_ || std::accumulate(kept.begin(), kept.end(), 0u) + 8 <= most_kept_);
   }
 
-  /// Keeps a copy of a packet until the other end, which has the whole packet in cycle `whole`, acknowledges it.
+  /// Keeps a copy of a packet until the other end acknowledges it. The other end has the whole packet in cycle `whole`.
   void keep_copy(u32 n, u32 d, u32 chunks, Cycle whole) {
     if (!protocol_) return;
     ends_[n][d].kept.push_back(chunks);
@@ -45,8 +46,9 @@ class NaiveLinks : public NaiveNodes {
     });
   }
 
-  /// Sends an acknowledgment before all packets. It carries tokens of the lowest VC that has some for the other end;
-  /// otherwise the last count of a VC that has been silent for long; otherwise only that a packet has arrived.
+  /// Sends an acknowledgment, which goes before all packets. It carries tokens of the lowest VC that has some for the
+  /// other end. If no VC has tokens, it repeats the token count of a VC that has sent none for a whole idle period.
+  /// Otherwise it is sent only if a packet has arrived.
   void acknowledge(u32 n, u32 d) {
     Node& node = nodes_[n];
     End& end = ends_[n][d];
@@ -79,16 +81,16 @@ class NaiveLinks : public NaiveNodes {
   struct Report {
     bool ever = false, lately = false, overdue = false;
   };
-  /// The two ends of links that a node has in a direction.
+  /// A node's end of its link in one direction: it sends to a neighbour and receives from the same neighbour.
   struct End {
-    std::deque<u32> kept;  // chunks of packets that have not been acknowledged
-    u32 acknowledged = 0;  // packets that have been acknowledged
-    u32 taken = 0;         // packets taken from the other end
+    std::deque<u32> kept;  // chunks of each packet that has not been acknowledged
+    u32 acknowledged = 0;  // number of packets that have been acknowledged
+    u32 taken = 0;         // number of packets taken from the other end
     bool ack_due = false;  // an acknowledgment is due
     std::array<Report, 8> reported{};
   };
 
-  /// Sends the number of packets taken until now to the other end.
+  /// Sends the number of packets taken so far to the other end.
   void send_taken(u32 n, u32 d) {
     if (!protocol_) return;
     const u32 to = neighbour(n, d), taken = ends_[n][d].taken;

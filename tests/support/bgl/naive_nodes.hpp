@@ -1,6 +1,6 @@
 #pragma once
-/// Nodes of the second Blue Gene/L torus (naive.hpp): packets, queues, tokens, coordinates, random draws and future
-/// events.
+/// Nodes of the second implementation of Blue Gene/L's torus (naive.hpp): packets, queues, tokens, coordinates, random
+/// draws and future events.
 #include <algorithm>
 #include <array>
 #include <deque>
@@ -22,17 +22,17 @@ struct NaivePacket {
   u32 src, id, dst, chunks;
   bool dynamic = false, high = false;
   u32 group = 0;
-  std::set<u32> ways{};  // directions in which it may still go
+  std::set<u32> ways{};  // directions in which the packet may still go
   std::array<bool, 3> crossed{};
 };
 
 /// A packet in a queue.
 struct QueueEntry {
   NaivePacket packet;
-  Cycle ready;      // first cycle in which it may request
+  Cycle ready;      // first cycle in which the packet may request
   Cycle passes_by;  // cycle in which it may request through the bypass channel
   bool leaving = false, to_here = false, passed_by = false;
-  Cycle tail = 0;  // cycle in which its tail has left
+  Cycle tail = 0;  // cycle in which the packet's tail has left
 };
 
 struct Line {
@@ -57,7 +57,7 @@ struct Worker {
   Cycle done;
 };
 
-/// A departure (`out` and `out_vc`), or a delivery to software (`in` is kNone).
+/// An event: a departure (by `out` and `out_vc`), or a delivery to software (`in` is kNone).
 struct NaiveEvent {
   u32 node, in, in_vc, out, out_vc, src, id;
   auto operator<=>(const NaiveEvent&) const = default;
@@ -116,16 +116,16 @@ class NaiveNodes {
   static constexpr u32 kInjection = 6;
 
   struct Node {
-    std::array<std::array<Line, 8>, 7> line;  // [receiver][VC]; [6] injection FIFOs
+    std::array<std::array<Line, 8>, 7> line;  // [receiver][VC]; line[6]: injection FIFOs
     std::array<std::array<u32, 8>, 6> tokens{};
     std::array<Cycle, 6> link_free{};
-    std::array<std::array<u32, 8>, 6> unreturned{};  // tokens that have not been sent back
+    std::array<std::array<u32, 8>, 6> unreturned{};  // [direction][VC] tokens not yet sent back
     std::array<u32, 14> room;
     // Software.
     std::array<u32, 8> fifo_room;
     std::array<std::deque<NaivePacket>, 14> received;
-    u32 created = 0;        // entries of `creations_` that exist by now
-    std::set<u32> not_put;  // of these, entries that wait for a FIFO
+    u32 created = 0;        // number of entries of `creations_` created so far
+    std::set<u32> not_put;  // created entries that wait for a FIFO
     Cycle next_put = 0, next_take = 0;
     u32 put_turn = 0, take_turn = 0;
     std::array<Worker, 2> worker{};

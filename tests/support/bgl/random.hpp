@@ -1,5 +1,5 @@
 #pragma once
-/// Random small Blue Gene/L tori: any valid parameters, a few nodes, short buffers.
+/// Random configurations of small Blue Gene/L tori: any valid parameters, a few nodes, short buffers.
 #include <random>
 
 #include "tests/support/build.hpp"
@@ -47,7 +47,7 @@ inline void random_router(RawConfig& c, BglDraw& draw, bool bubble) {
   c["router.count_unblocking"] = draw.coin();
 }
 
-/// Returns all parameters but the traffic's mode and load. One in five has the published router.
+/// Returns all parameters except the mode and load of the traffic. One in five configurations has the published router.
 inline RawConfig random_bgl(u64 seed) {
   BglDraw draw(seed);
   const bool bubble = draw.below(3), infinite = draw.below(4) == 0, published = draw.below(5) == 0;
@@ -91,7 +91,7 @@ inline RawConfig random_bgl(u64 seed) {
   return c;
 }
 
-/// Adds the link protocol, without errors.
+/// Adds the link protocol (retransmission), without errors.
 inline void add_protocol(RawConfig& c, u64 seed) {
   BglDraw draw(seed + 2);
   c["router.link_protocol"] = true;
@@ -100,7 +100,7 @@ inline void add_protocol(RawConfig& c, u64 seed) {
   c["router.idle_acks"] = draw.one_of<std::int64_t>({1024, 1500, 4096});
 }
 
-/// Adds links that corrupt packets, in two of three cases.
+/// Adds links that corrupt packets, in two of three configurations.
 inline void add_errors(RawConfig& c, u64 seed) {
   BglDraw draw(seed + 1);
   if (!draw.below(3)) return;

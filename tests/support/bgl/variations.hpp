@@ -6,10 +6,11 @@
 
 namespace flitlab::testing {
 
-/// Calls `add(changes)` for each. `trace`: a file of packets for 16 terminals.
+/// Calls `add(changes)` for each experiment. `trace`: a file of packets for 16 terminals.
 template <class Add>
 void add_bgl_variations(Add add, const std::string& trace) {
-  // Groups of 64 nodes, shared by threads or not; the published router, which has compiled-in parameters, and others.
+  // More than 64 nodes, which threads share or not; the published router, whose parameters are compiled in, and other
+  // routers.
   const Lengths mixed{{1, 1.0}, {3, 1.0}, {8, 1.0}};
   add({{"topology.shape", IntList{5, 5, 3}}, {"traffic.load", 0.05}, {"traffic.packet_flits", mixed}});
   add({{"topology.shape", IntList{8, 8, 3}},

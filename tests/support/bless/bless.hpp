@@ -9,7 +9,7 @@
 
 namespace flitlab::testing {
 
-/// A flit in transit: it is at `router` in cycle `arrives`, by its input `channel`.
+/// A flit in transit. In cycle `arrives` it reaches `router` by input `channel`.
 struct FlyingFlit {
   Cycle arrives;
   u32 router, channel;
@@ -23,14 +23,14 @@ struct FlyingFlit {
   bool operator<(const FlyingFlit& other) const { return all() < other.all(); }
 };
 
-/// A network with its plan and access to its flits.
+/// A network with its plan and access to the flits in its state.
 struct BlessNetwork : Network {
   explicit BlessNetwork(const Experiment& e, EngineChoice choice = {"cpu", 1, false, 1})
       : Network(e, choice), bless(dynamic_cast<const BlessPlan&>(*plan)), t(bless.table()) {}
 
   u64 counted(auto count) { return engine->counters(0).total[static_cast<u32>(count)]; }
 
-  /// All flits, by cycle of arrival, then by location.
+  /// Returns all flits, ordered by cycle of arrival and then by location.
   std::vector<FlyingFlit> flits() const {
     std::vector<FlyingFlit> list;
     const std::vector<std::byte> state = engine->state(0);

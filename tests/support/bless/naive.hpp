@@ -1,6 +1,7 @@
 #pragma once
-/// A second network of bufferless deflection routers, written from the model's README (kernels/routers/bless/README.md)
-/// with lists, maps and sorting. It shares only the random numbers and the created packets.
+/// A second implementation of bufferless deflection networks, written from the model's README
+/// (kernels/routers/bless/README.md) with lists, maps and sorting. It shares only the random numbers and the created
+/// packets with the emulator.
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -17,7 +18,7 @@ namespace flitlab::testing {
 
 class NaiveBless {
  public:
-  using Coordinates = std::vector<u32>;  // coordinates
+  using Coordinates = std::vector<u32>;  // [dimension]
 
   struct Flit {
     u32 source, packet, number, length, destination;
@@ -26,7 +27,7 @@ class NaiveBless {
     auto age() const { return std::make_tuple(injected, source, packet, number); }
   };
 
-  /// `reassembly_buffers`: reassembly buffers of a terminal; the largest number means no limit.
+  /// `reassembly_buffers`: number per terminal; the largest u32 means no limit.
   NaiveBless(const Experiment& e, const TrafficTable& traffic, const ReplicaRow& row, u32 reassembly_buffers)
       : mesh_(e.str(param::topology.kind) == "mesh"),
         shape_(e.ints(param::topology.shape)),
@@ -69,7 +70,7 @@ class NaiveBless {
     }
     return sum;
   }
-  /// Router at the far end of a channel; `r` itself if the channel does not exist.
+  /// Returns the router at the far end of a channel, `r` itself if the channel does not exist.
   u32 neighbour(u32 r, u32 channel) const {
     Coordinates coordinates = coordinates_[r];
     u32& x = coordinates[channel / 2];
@@ -79,14 +80,14 @@ class NaiveBless {
     return router_of(coordinates);
   }
 
-  /// `[cycle of arrival][router and its input]`: flits in transit.
+  /// Flits in transit: `flying[cycle of arrival][{router, input}]`.
   std::map<Cycle, std::map<std::pair<u32, u32>, Flit>> flying;
   u64 delivered = 0, latency_sum = 0, sent = 0, deflected = 0, refused = 0, blocked = 0, ejected = 0, injected = 0;
   std::size_t most_parts = 0;
 
  private:
   bool take(u32 r, const Flit& f) {
-    std::set<u32>& parts = parts_[r][{f.source, f.packet}];  // numbers of the flits that have arrived
+    std::set<u32>& parts = parts_[r][{f.source, f.packet}];  // numbers of the packet's flits that have arrived
     if (parts.empty() && f.length > 1 && parts_[r].size() > reassembly_buffers_) {
       parts_[r].erase({f.source, f.packet});
       ++refused;
@@ -139,9 +140,9 @@ class NaiveBless {
     std::sort(left.begin(), left.end(), by_age);
     for (Flit f : left) {
       u32 best = kNone;
-      for (u32 c : free) {  // ascending: dimension by dimension, + before -
+      for (u32 c : free) {  // in ascending order: by dimension, + before -
         if (distance(neighbour(r, c), f.destination) >= distance(r, f.destination)) continue;
-        const bool tie = best != kNone && best / 2 == c / 2;  // half-way around
+        const bool tie = best != kNone && best / 2 == c / 2;  // both directions of a ring are equally long
         if (best == kNone || (tie && (mix64((u64{f.source} << 32) + f.packet) >> (c / 2)) % 2)) best = c;
       }
       if (best == kNone) {

@@ -1,5 +1,5 @@
 #pragma once
-/// Random networks of bufferless routers.
+/// Random configurations of bufferless routers.
 #include <algorithm>
 #include <random>
 
@@ -27,7 +27,7 @@ inline RawConfig random_bless(std::mt19937& random) {
   c["router.ejection_width"] = draw(1, 3);
   constexpr const char* kPatterns[] = {"uniform", "uniform", "hot_spot", "random_permutation", "tornado"};
   const IntList& shape = std::get<IntList>(c["topology.shape"]);
-  const bool wide = *std::max_element(shape.begin(), shape.end()) > 2;  // tornado goes almost half-way
+  const bool wide = *std::max_element(shape.begin(), shape.end()) > 2;  // tornado goes almost half-way round
   c["traffic.pattern"] = word(kPatterns[random() % (wide ? 5 : 3)]);
   if (c["traffic.pattern"] == word("hot_spot")) c["traffic.hot_fraction"] = 0.5;
   const Lengths lengths[] = {{{1, 1.0}}, {{4, 1.0}}, {{1, 1.0}, {5, 1.0}, {9, 1.0}}};

@@ -11,8 +11,8 @@
 
 namespace flitlab::testing {
 
-/// Endpoint `source` sends the only message, of `words` words, to `destination`; it is created in cycle `start`. By
-/// default Figure 3's routers with two stages and 16 endpoints.
+/// A METRO network with a single message: endpoint `source` sends `words` words to `destination`, created in cycle
+/// `start`. By default the network has the routers of Figure 3, two stages and 16 endpoints.
 class MetroNet {
  public:
   explicit MetroNet(RawConfig changes = {}, u32 source = 0, u32 destination = 5, u32 start = 10, u32 words = 20)
@@ -48,14 +48,14 @@ class MetroNet {
     net_->engine->set_field(0, kind, net_->plan->layout().kinds[kind].field(name), all.data());
   }
 
-  /// Reads or writes the word that a router's port (flat number) will read in the next cycle.
+  /// Reads or writes the word that a port of a router (flat number) will read in the next cycle.
   metro::Word at_router(u32 router, u32 port) const { return field<metro::Word>(0, "mail")[router_slot(router, port)]; }
   void put_at_router(u32 router, u32 port, metro::Word word) {
     auto inbox = field<metro::Word>(0, "mail");
     inbox[router_slot(router, port)] = word;
     set_field(0, "mail", inbox);
   }
-  /// The same at an endpoint's link; leaving links are numbered first.
+  /// Reads or writes the word that an endpoint's link will read in the next cycle. Leaving links are numbered first.
   metro::Word at_endpoint(u32 terminal, u32 link, u32 slice = 0) const {
     const metro::Table& t = table();
     return field<metro::Word>(

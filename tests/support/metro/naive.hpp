@@ -1,10 +1,10 @@
 #pragma once
-/// A second implementation of METRO, written from its description without the emulator's routers and endpoints: wires
-/// are queues of words, a router is its ports, an endpoint its message and its links' words, and everything is
-/// evaluated in every cycle. Random choices use the same keys; the content of data and the creation times come from the
-/// emulator. Every word on every wire, the state of every port and the totals must agree. Where the description is open
-/// (connections that cascaded routers see differently, words made by faults), the second implementation fixes the
-/// behaviour against change.
+/// A second implementation of METRO, written from its description without the emulator's routers and endpoints. A wire
+/// is a queue of words, a router is a set of ports, an endpoint is a message and the words of its links, and everything
+/// is evaluated in every cycle. Random choices use the same keys as the emulator. The contents of data and the creation
+/// times come from the emulator. Every word on every wire, the state of every port and the totals must agree. The
+/// description leaves some cases open (connections that cascaded routers see differently, words made by faults). There
+/// the second implementation guards the emulator's behaviour against change.
 #include <utility>
 #include <vector>
 
@@ -20,10 +20,10 @@ namespace flitlab::testing {
 struct NaiveFault {
   Cycle cycle;
   std::string what;
-  bool endpoint;   // `item` is an endpoint and `port` a leaving link; else a wide router and its flat port
+  bool endpoint;   // true: `item` is an endpoint, `port` a leaving link; false: a wide router and its flat port
   u32 item, port;  // port: kNone for the whole router
   u32 slice;       // kNone: all slices
-  u32 bit;         // stuck bit
+  u32 bit;         // bit that is stuck
   double part;     // probability of noise or misallocation
 };
 
@@ -41,7 +41,7 @@ class NaiveMetro {
         endpoints_(e, plan, headers_, common_) {
     join_all();
   }
-  NaiveMetro(const NaiveMetro&) = delete;  // its parts point to common_
+  NaiveMetro(const NaiveMetro&) = delete;  // because its parts point to common_
   NaiveMetro& operator=(const NaiveMetro&) = delete;
 
   Cycle now() const { return common_.now; }
@@ -102,7 +102,7 @@ class NaiveMetro {
         if (f.what != "dead" && f.what != "repair") continue;
         r.dead = f.what == "dead";
         r.used.assign(r.backward, false);
-        for (NaivePort& p : r.port) p = {};  // repaired: starts without connections
+        for (NaivePort& p : r.port) p = {};  // a repaired router starts without connections
         continue;
       }
       if (f.what == "on" || f.what == "off") {

@@ -1,6 +1,6 @@
 #pragma once
-/// Endpoints of the second METRO (naive.hpp): a source is its message and the words of the link that it uses. Sinks are
-/// in naive_sinks.hpp.
+/// Endpoints of the second implementation of METRO (naive.hpp). A source is a message and the words of the link that it
+/// uses. Sinks are in naive_sinks.hpp.
 #include <algorithm>
 #include <vector>
 
@@ -141,7 +141,7 @@ class NaiveEndpoints : public NaiveSinks {
     }
   }
 
-  /// Evaluates the destination's answer, complete with its check.
+  /// Evaluates the destination's answer, when its check is complete.
   void judge_answer(u32 n) {
     NaiveSource& s = all_[n].source;
     const u32 to = s.queue.front().destination;
@@ -154,15 +154,15 @@ class NaiveEndpoints : public NaiveSinks {
     if (s.acked && !replies_) delivered(n, s.answered);
   }
 
-  /// Counts a delivery. `at`: cycle in which the word that proves it was on the wire.
+  /// Counts a delivery. `at`: cycle in which the word that proves the delivery was on the wire.
   void delivered(u32 n, Cycle at) {
     NaiveSource& s = all_[n].source;
     ++c_.count(Total::kPacketsDelivered);
-    c_.count(Total::kLatencySum) += at - 1 - s.queue.front().created;  // its first word was on the wire at created + 1
+    c_.count(Total::kLatencySum) += at - 1 - s.queue.front().created;  // the first word was on the wire at created + 1
     resume_processor(n);
   }
 
-  /// Lets a processor that waited for this transaction create its next message.
+  /// Lets a processor that has waited for this transaction create its next message.
   void resume_processor(u32 n) {
     if (!stalls_) return;
     SourceCursor& next = all_[n].source.next;
@@ -173,7 +173,7 @@ class NaiveEndpoints : public NaiveSinks {
       seek_creation(t_.traffic, c_.row, n, next, c_.now + 1);
   }
 
-  /// Counts the outcome when DROP has arrived or words have ceased.
+  /// Counts the outcome of an attempt, when DROP has arrived or no more words arrive.
   void end_of_answer(u32 n) {
     const NaiveSource& s = all_[n].source;
     if (s.blocked)
@@ -183,7 +183,7 @@ class NaiveEndpoints : public NaiveSinks {
     ended(n);
   }
 
-  /// Ends an attempt: retry, delivery or giving up.
+  /// Ends an attempt: the source retries, counts a delivery, or gives up.
   void ended(u32 n) {
     NaiveSource& s = all_[n].source;
     s.state = NaiveSource::kIdle;
@@ -215,7 +215,7 @@ class NaiveEndpoints : public NaiveSinks {
 
   u32 back_drop_at(u32 stage) const { return 2 * entry_ + headers_.decides(stage) + 2 * stage * hop_ + c_.dp; }
 
-  /// Checksum of the words that the router of a stage forwards unchanged.
+  /// Returns the checksum of the words that the router of a stage forwards unchanged.
   u64 expected_sum(const NaiveSource& s, u32 stage) const {
     u64 all = 0;
     for (u32 c = 0; c < c_.slices; ++c) {

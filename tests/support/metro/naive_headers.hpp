@@ -1,6 +1,6 @@
 #pragma once
-/// Headers of the second METRO (naive.hpp): the words that lead from one endpoint to another, and the position in them
-/// at which the router of a stage reads its direction.
+/// Headers in the second implementation of METRO (naive.hpp): the words that lead from one endpoint to another, and the
+/// position in them at which the router of a stage reads its direction.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -23,19 +23,19 @@ class NaiveHeaders {
   }
 
   const std::vector<u64>& of(u32 from, u32 to) const { return headers_[from * net_.terminals + to]; }
-  /// Whether the router of a stage is the last to take bits of a word.
+  /// Returns whether the router of a stage is the last one that uses bits of its word.
   bool last(u32 stage) const {
     return own_words_ || stage + 1 == net_.stages || first_bit_[stage + 1] / c_.width > decides(stage);
   }
-  /// Index of the word that completes the direction for the router of a stage.
+  /// Returns the index of the word with which the router of a stage has its complete direction.
   u32 decides(u32 stage) const {
     return own_words_ ? (stage + 1) * own_words_ - 1 : (first_bit_[stage] + bits_[stage] - 1) / c_.width;
   }
-  /// Number of bits in the first word that are left for the router of a stage and those behind it.
+  /// Returns the number of bits in its first word that are left for the router of a stage and those after it.
   u32 left(u32 stage) const { return divided_ ? c_.width - first_bit_[stage] % c_.width : c_.width; }
 
  private:
-  /// Lays the directions out, with or without straddling. Returns the words of the header.
+  /// Lays out the directions, with or without straddling. Returns the number of header words.
   u32 lay_out(bool divided) {
     first_bit_.clear();
     u32 at = 0;
@@ -58,7 +58,7 @@ class NaiveHeaders {
     } else {
       way = metro_directions(net_, from, to);
     }
-    std::string header;  // bit after bit
+    std::string header;  // bits of the header, as text
     u32 at = net_.leaving(from, 0).item;
     for (u32 s = 0; s < way.size(); ++s) {
       header.resize(first_bit_[s], '0');
@@ -68,7 +68,7 @@ class NaiveHeaders {
     while (header.size() % (c_.width * std::max(own_words_, 1u))) header += '0';
     std::vector<u64> words;
     for (std::size_t w = 0; w < header.size(); w += c_.width) {
-      u64 everywhere = 0;  // each of the cascaded routers receives it
+      u64 everywhere = 0;  // the word, repeated for each of the cascaded routers
       for (u32 c = 0; c < c_.slices; ++c)
         everywhere |= u64{std::stoul(header.substr(w, c_.width), nullptr, 2)} << c * c_.width;
       words.push_back(everywhere);
@@ -78,9 +78,9 @@ class NaiveHeaders {
 
   const MetroNetwork& net_;
   const NaiveCommon& c_;
-  std::vector<u32> bits_;       // bits that a stage uses
-  std::vector<u32> first_bit_;  // index of the first of them
-  u32 own_words_;               // words of the header for each router; 0: routers share words
+  std::vector<u32> bits_;       // number of bits that each stage uses
+  std::vector<u32> first_bit_;  // [stage] index of its first bit
+  u32 own_words_;               // header words for each router; 0: routers share words
   bool divided_ = false;
   std::vector<std::vector<u64>> headers_;
 };

@@ -1,5 +1,6 @@
 #pragma once
-/// Contents of the second METRO's messages (naive.hpp), in channel words: numbers, data and a check.
+/// Contents of messages in the second implementation of METRO (naive.hpp), in channel words: numbers, data and a check
+/// (checksum).
 #include <bit>
 #include <string>
 #include <utility>
@@ -27,7 +28,7 @@ class NaiveMessages {
   u32 serial_words() const { return words_for(8); }
   u32 source_words() const { return words_for(static_cast<u32>(std::bit_width(terminals_ - 1))); }
 
-  /// Remainder of the words' bits, with the check `before` ahead of them, divided by the check's polynomial.
+  /// Returns the remainder of the words' bits, preceded by the check `before`, divided by the check's polynomial.
   u32 remainder(u32 before, const std::vector<u64>& words, u32 zeros) const {
     if (!check_bits_) return 0;
     std::vector<u8> bits;
@@ -44,7 +45,7 @@ class NaiveMessages {
     return left;
   }
 
-  /// Returns the words followed by their check for an endpoint.
+  /// Returns the words for an endpoint, followed by their check.
   std::vector<u64> checked(std::vector<u64> words, u32 destination) const {
     return checked_from(metro::first_crc(t_, destination), std::move(words));
   }
@@ -55,7 +56,7 @@ class NaiveMessages {
     return words;
   }
 
-  /// Words of a body before its check.
+  /// Returns the words of a message body without its check.
   std::vector<u64> body(u32 from, u32 to, u32 serial, u32 words) const {
     std::vector<u64> all;
     push_number(all, from, source_words());

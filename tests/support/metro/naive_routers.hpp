@@ -1,5 +1,6 @@
 #pragma once
-/// Routers of the second METRO (naive.hpp): a router is its ports, each of which evaluates its wire in every cycle.
+/// Routers of the second implementation of METRO (naive.hpp). A router is a set of ports, each of which evaluates its
+/// wire in every cycle.
 #include <algorithm>
 #include <deque>
 #include <vector>
@@ -19,26 +20,26 @@ using metro::PortState;
 struct NaivePort {
   PortState state = PortState::kIdle;
   u32 out = 0;
-  u32 header = 0;  // words taken
+  u32 header = 0;  // header words received
   u32 direction = 0;
-  u32 bits = 0;   // of the direction, received so far
-  u32 taken = 0;  // of these, from the last word
+  u32 bits = 0;   // bits of the direction received so far
+  u32 taken = 0;  // how many of `bits` the last word contained
   u32 sum = 0;
-  std::deque<Word> own;  // words that the router has yet to send itself
+  std::deque<Word> own;  // words that the router itself has yet to send
 };
 
 struct NaiveRouter {
   u32 wide = 0, slice = 0;
   u32 forward = 0, backward = 0, radix = 0, dilation = 0;
-  u32 left = 0;  // unused header bits in the first word
+  u32 left = 0;  // header bits of the first word that earlier routers have not used
   bool swallow = false, fast = false, dead = false;
   double misallocate = 0;
   std::vector<NaivePort> port;
-  std::vector<NaiveEnd> end;  // forward ports, then backward ones
+  std::vector<NaiveEnd> end;  // forward ports, then backward ports
   std::vector<bool> on;
-  std::vector<bool> used;  // backward ports
+  std::vector<bool> used;  // [backward port] in use
   std::vector<bool>
-      published_use;  // backward ports: in use at the end of the last cycle, as published to the cascaded routers
+      published_use;  // [backward port] in use at the end of the last cycle, as published to the cascaded routers
   NaiveEnd& back(u32 out) { return end[forward + out]; }
 };
 
@@ -120,7 +121,8 @@ class NaiveRouters {
 
   static bool open(const NaivePort& f) { return f.state == PortState::kForward || f.state == PortState::kReverse; }
 
-  /// Closes connections over disabled ports, and over ports that not all cascaded routers used after the last cycle.
+  /// Closes connections over disabled ports, and over ports that not all cascaded routers used at the end of the last
+  /// cycle.
   void shut_what_disagrees(NaiveRouter& r) {
     for (u32 p = 0; p < r.forward; ++p)
       if (open(r.port[p]) && !r.on[r.forward + r.port[p].out]) shut(r, p);
@@ -140,7 +142,7 @@ class NaiveRouters {
     }
   }
 
-  /// Closes a connection: the source gets the backward control bit if it is sending; any other end gets DROP.
+  /// Closes a connection. The source gets the backward control bit if it is sending; any other end gets DROP.
   void shut(NaiveRouter& r, u32 p) {
     NaivePort& f = r.port[p];
     const bool from_source = f.state == PortState::kForward;
@@ -156,7 +158,7 @@ class NaiveRouters {
     NaivePort& f = r.port[p];
     NaiveEnd& end = r.end[p];
     const Kind kind = kind_of(end.word);
-    if (!r.on[p] || end.sent) return false;  // disabled, or just closed
+    if (!r.on[p] || end.sent) return false;  // the port is disabled or was just closed
     const bool over = kind == Kind::kNothing || kind == Kind::kDrop;
     switch (f.state) {
       case PortState::kIdle:
@@ -227,7 +229,7 @@ class NaiveRouters {
     f.own.clear();
   }
 
-  /// An open connection: words arrive at one end and leave at the other.
+  /// An open connection: words that arrive at one end are sent at the other.
   void flow(NaiveRouter& r, u32 p, NaiveEnd& from, NaiveEnd& to) {
     NaivePort& f = r.port[p];
     const bool is_forward = f.state == PortState::kForward;

@@ -1,5 +1,6 @@
 #pragma once
-/// Parts of the second METRO's endpoints (naive_endpoints.hpp), and their sinks: received words and pending answers.
+/// Parts of the endpoints in the second implementation of METRO (naive_endpoints.hpp), and their sinks: received words,
+/// and answers still to be sent.
 #include <algorithm>
 #include <deque>
 #include <utility>
@@ -15,7 +16,7 @@
 
 namespace flitlab::testing {
 
-/// The word that the cascaded wires of a link bring together.
+/// The word of a link, composed of the words on its cascaded wires.
 struct LinkWord {
   Kind kind = Kind::kNothing;
   bool agree = true;
@@ -29,19 +30,19 @@ struct NaiveMetroMessage {
 
 struct NaiveSource {
   enum { kIdle, kSending, kTurned, kClosing } state = kIdle;
-  std::deque<NaiveMetroMessage> queue;  // the first is under way once it has been tried
-  bool open = false;                    // the first message has been tried
+  std::deque<NaiveMetroMessage> queue;  // the first message is being sent if `open`
+  bool open = false;                    // an attempt to send the first message has been made
   u32 serial = 0;
   u32 attempts = 0;
   u32 link = 0;
-  std::vector<u64> words;  // header and body
+  std::vector<u64> words;  // words of header and body
   u32 header = 0;
   u32 sent = 0;
   Cycle started = 0;
   Cycle from = 0;
   u32 status = 0;
   bool acked = false, refused = false, blocked = false;
-  u32 damaged = kNone;  // first stage with a wrong checksum
+  u32 damaged = kNone;  // first stage whose checksum was wrong
   std::vector<u64> answer, reply;
   Cycle answered = 0;
   SourceCursor next;
@@ -58,7 +59,7 @@ struct NaiveSink {
 struct NaiveEndpoint {
   NaiveSource source;
   std::vector<NaiveSink> sink;
-  std::vector<std::vector<NaiveEnd>> link;  // [leaving links, entering ones][cascaded wires]
+  std::vector<std::vector<NaiveEnd>> link;  // [leaving links, then entering links][cascaded wires]
   std::vector<bool> link_on;
   std::vector<u32> next_serial, last_serial;
 };
@@ -136,13 +137,13 @@ class NaiveSinks {
     s.from = c_.now + 1 + link[0].delay + c_.dp + link[0].delay;
   }
 
-  /// Decides on the message when TURN has arrived.
+  /// Decides whether to accept the message, when TURN has arrived.
   void decide(u32 n, NaiveSink& s) {
     NaiveEndpoint& e = all_[n];
     s.state = NaiveSink::kAnswering;
     s.from = c_.now + c_.dp - 1;
     const u32 numbers = messages_.source_words() + messages_.serial_words(), check = messages_.check_words();
-    // Only as many bits of a number's words count as the number has.
+    // A number may fill only a part of its last word; the other bits do not count.
     u32 source = 0;
     u8 serial = 0;
     bool good = !s.refuse && s.words.size() >= numbers + check;

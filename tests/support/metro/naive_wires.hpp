@@ -1,5 +1,6 @@
 #pragma once
-/// Wires of the second METRO (naive.hpp), which are queues of words, and data shared by its routers and endpoints.
+/// Wires of the second implementation of METRO (naive.hpp), which are queues of words, and data that routers and
+/// endpoints share.
 #include <deque>
 #include <memory>
 #include <string>
@@ -19,35 +20,35 @@ using metro::make_word;
 using metro::payload_of;
 using metro::Word;
 
-/// Word sizes, the clock, and the totals.
+/// Data that all parts share: word sizes, the clock, and the totals.
 struct NaiveCommon {
   const ReplicaRow& row;
-  u32 width, slices;  // bits of a word, cascaded routers
+  u32 width, slices;  // bits of a word; number of cascaded routers
   u32 header_words;
   u32 dp;  // pipeline stages of a router
   Cycle now = 0;
   u64 total[kTotals] = {};
 
   u64& count(TotalIndex first, u32 i = 0) { return total[first.value + i]; }
-  /// Returns the checksum with one more word included.
+  /// Returns the checksum after one more word.
   u32 added(u32 sum, u32 payload) const { return ((sum << 1) % (1u << width) + (sum >> (width - 1))) ^ payload; }
 };
 
-/// One direction of a wire, including the driver's pipeline.
+/// One direction of a wire, including the pipeline of its driver.
 struct NaiveMetroWire {
   std::deque<Word> words;
   std::string fault;  // "", "dead", "stuck0", "stuck1", "noise"
   u32 bit = 0;
   double part = 0;
-  u32 sender = 0;  // key of the noise's random draws
+  u32 sender = 0;  // key of the random draws for noise
 };
 
-/// The two directions between a port and its peer.
+/// The two directions of a wire, as seen by the port at one end.
 struct NaiveEnd {
   NaiveMetroWire* in = nullptr;
   NaiveMetroWire* out = nullptr;
   u32 delay = 0;
-  Word word = 0;  // read in this cycle
+  Word word = 0;  // word that the port reads in this cycle
   Word sent = 0;
 };
 
@@ -55,7 +56,8 @@ class NaiveWires {
  public:
   explicit NaiveWires(const NaiveCommon& common) : c_(common) {}
 
-  /// Joins two ends. `*_name`: key for noise on the words that the end drives; `*_time`: cycles from driver to wire.
+  /// Joins two ends. `*_name`: key for noise on the words that this end drives. `*_time`: cycles from the driver to the
+  /// wire.
   void join(NaiveEnd& a, u32 a_name, u32 a_time, NaiveEnd& b, u32 b_name, u32 b_time, u32 delay) {
     const auto make = [&](u32 name, u32 time) {
       wires_.push_back(std::make_unique<NaiveMetroWire>());
@@ -68,7 +70,7 @@ class NaiveWires {
     a.delay = b.delay = delay;
   }
 
-  /// First half of a cycle: reads the arriving word.
+  /// First half of a cycle: the port reads the arriving word.
   static void read_wire(NaiveEnd& end) {
     end.sent = end.word = 0;
     if (!end.in) return;
@@ -76,7 +78,7 @@ class NaiveWires {
     end.in->words.pop_front();
   }
 
-  /// Second half: puts the sent word on the wire.
+  /// Second half of a cycle: puts the sent word on the wire.
   void write_wire(NaiveEnd& end) {
     if (!end.out) return;
     NaiveMetroWire& w = *end.out;

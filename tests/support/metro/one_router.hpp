@@ -10,10 +10,10 @@ using metro::Kind;
 using metro::make_word;
 using metro::Word;
 
-/// Creation cycle of a message, later than any test runs.
+/// Creation cycle of a message that is never created, because it is later than the end of any test.
 inline constexpr u32 kNeverCreated = 1000000;
 
-/// One 4x2 router of dilation 2 next to the endpoints of a network of four, with words written to its wires by hand.
+/// A 4x2 router of dilation 2, in a network of four endpoints. The test writes words to its wires by hand.
 class OneRouter {
  public:
   explicit OneRouter(RawConfig changes = {})
@@ -24,7 +24,7 @@ class OneRouter {
   void put(u32 port, Word w) { net_.put_at_router(0, port, w); }
   void data(u32 port, u32 payload) { put(port, make_word(Kind::kData, payload)); }
   void step(u32 n = 1) { net_.step(n); }
-  /// Word on the wire that a port drives; its far end reads it in the next cycle.
+  /// Returns the word on the wire that a port drives. Its far end reads the word in the next cycle.
   Word sent(u32 port) const {
     const metro::Wire& wire = net_.network().wire(0, port);
     return wire.to_endpoint ? net_.at_endpoint(wire.item, wire.port) : net_.at_router(wire.item, wire.port);

@@ -1,5 +1,5 @@
 #pragma once
-/// Random small METRO networks: any valid parameters, and faults of all kinds.
+/// Random configurations of small METRO networks: any valid parameters, and faults of all kinds.
 #include <algorithm>
 #include <fstream>
 #include <sstream>
@@ -38,7 +38,7 @@ inline std::string uneven_network(BglDraw& draw) {
   return path;
 }
 
-/// Any valid parameters.
+/// Returns a network with any valid parameters.
 inline RawConfig random_metro(u64 seed) {
   BglDraw draw(seed);
   RawConfig c{{"router.kind", word("metro")}, {"run.seed", static_cast<std::int64_t>(seed)}};
@@ -114,7 +114,7 @@ inline RawConfig random_metro(u64 seed) {
   return c;
 }
 
-/// The same, with headers whose bits straddle words and with think times.
+/// Returns a random network with headers whose bits straddle words, and with think times.
 inline RawConfig random_straddling_metro(u64 seed) {
   RawConfig c = random_metro(seed);
   BglDraw draw(seed + 5000);
@@ -124,7 +124,7 @@ inline RawConfig random_straddling_metro(u64 seed) {
     std::int64_t width;
     IntList radix, dilation;
   };
-  const Shape shape = draw.one_of<Shape>({{2, {2, 4, 2}, {2, 1, 1}},  // the second direction has a bit in either word
+  const Shape shape = draw.one_of<Shape>({{2, {2, 4, 2}, {2, 1, 1}},  // the second direction has bits in two words
                                           {2, {2, 4, 4, 2}, {2, 1, 1, 1}},
                                           {3, {4, 4, 4}, {2, 2, 1}},
                                           {3, {4, 8, 2}, {2, 1, 2}},
@@ -146,7 +146,7 @@ inline RawConfig random_straddling_metro(u64 seed) {
   return c;
 }
 
-/// Faults of all kinds during a run.
+/// Returns faults of all kinds during a run of `cycles` cycles.
 inline std::vector<NaiveFault> random_faults(const RawConfig& config, BglDraw& draw, u32 cycles) {
   const Network net(experiment(config));
   const auto& plan = dynamic_cast<const MetroPlan&>(*net.plan);
@@ -231,7 +231,7 @@ inline std::string written(const std::vector<NaiveFault>& faults, const MetroNet
   return text.str();
 }
 
-/// Random faults that leave every endpoint connected, and the text of their file.
+/// Random faults that leave every endpoint connected, and the text of their fault file.
 struct AllowedFaults {
   std::vector<NaiveFault> list;
   std::string text;
@@ -248,7 +248,7 @@ inline AllowedFaults allowed_faults(const RawConfig& config, u32 seed, u32 cycle
     try {
       Network(experiment(broken));
       return faults;
-    } catch (const ConfigError&) {  // these would disconnect an endpoint
+    } catch (const ConfigError&) {  // rejected: these faults would disconnect an endpoint
     }
   }
 }

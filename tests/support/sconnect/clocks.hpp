@@ -18,7 +18,7 @@ inline RawConfig clocks(RawConfig changes) {
   return changes;
 }
 
-/// Without the default shape of other models' tests.
+/// Returns the experiment without the default shape of other models' tests.
 inline Experiment resolved(const RawConfig& changes) { return Experiment::resolve(clocks(changes), "."); }
 
 struct Clocks : Network {
@@ -30,7 +30,7 @@ struct Clocks : Network {
   void set(u32 tic, const std::string& name, u64 value) { set_sconnect_register(*engine, table(), tic, name, value); }
   const sconnect::Table& table() const { return dynamic_cast<const SconnectPlan&>(*plan).table(); }
 
-  /// Largest minus smallest frequency, ppm, of all TICs but one.
+  /// Returns the largest minus the smallest frequency, in ppm, of all TICs except `without`.
   double spread(u32 without = kNone) const {
     double least = INFINITY, most = -INFINITY;
     for (u32 tic = 0; tic < fabric.tics; ++tic) {

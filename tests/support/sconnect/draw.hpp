@@ -1,5 +1,5 @@
 #pragma once
-/// Random small fabrics of TICs, and a record of their hosts' deliveries.
+/// Random configurations of small fabrics, and a record of the deliveries to their hosts.
 #include <algorithm>
 #include <map>
 #include <random>
@@ -25,7 +25,7 @@ class SconnectDraw {
   std::mt19937_64 engine_;
 };
 
-/// Returns all parameters but the traffic's mode. `ring`: a graph file of five nodes in a circle.
+/// Returns all parameters except the mode of the traffic. `ring`: a graph file of five nodes in a ring.
 inline RawConfig random_small_sconnect(u64 seed, const std::string& ring) {
   SconnectDraw draw(seed);
   RawConfig c{{"router.kind", word("sconnect")}, {"run.seed", static_cast<std::int64_t>(seed)}};
@@ -42,7 +42,8 @@ inline RawConfig random_small_sconnect(u64 seed, const std::string& ring) {
   c["topology.channel_delay"] = draw.between(6, 30);
   c["topology.phase_seed"] = draw.between(0, 99);
   c["channel.error_rate"] = draw.one_of({1e-5, 1e-4, 1e-3, 1e-3, 5e-3});
-  // With quads of one priority each queue has a quad's buffers reserved.
+  // Quads need four reserved buffers in every queue, so with quads only one priority is in use. Otherwise the pool
+  // would be too small.
   const bool quads = draw.coin();
   const IntList weights =
       quads ? IntList{1, 0, 0, 0} : draw.one_of<IntList>({{1, 0, 0, 0}, {3, 2, 1, 1}, {1, 1, 0, 0}});
@@ -53,10 +54,10 @@ inline RawConfig random_small_sconnect(u64 seed, const std::string& ring) {
   return c;
 }
 
-/// Delivered messages.
+/// Counts of injections and deliveries of each message.
 class Deliveries {
  public:
-  /// Adds the events of the last cycle.
+  /// Adds the events since the last call.
   void note(Engine& engine) {
     for (const auto& item : engine.take_events(0))
       for (const Event& event : item) {

@@ -1,5 +1,5 @@
 #pragma once
-/// Small fabrics of TICs of all kinds.
+/// Small fabrics of all kinds.
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,7 +17,7 @@ inline SconnectFabric sconnect_graph(const std::string& text, const SconnectNode
   return read_sconnect_graph(TextSource(file.path), nodes);
 }
 
-/// Nodes around a switch of three TICs, one of them with two TICs, and a second switch.
+/// A graph file: nodes, one of which has two TICs, around a switch of three TICs, and a second switch.
 inline const char* kSwitchedGraph =
     "switch,hub,3\nswitch,edge,2\nnode,a\nnode,b,2\nnode,c\nnode,d\n# ways\nchannel,hub,edge,24\nchannel,hub,edge\n"
     "channel,hub,a\nchannel,hub,b\nchannel,b,edge\nchannel,edge,c\nchannel,edge,d\nchannel,a,d,6\n";

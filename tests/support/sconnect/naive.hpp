@@ -1,8 +1,8 @@
 #pragma once
-/// A second implementation of S-Connect, written from the paper and the emulator's descriptions without its TICs:
-/// channels are conveyors of parcels, a slot has a state at each end, buffers are messages in a list, and used buffers
-/// are counted whenever the number is needed. Creation times and destinations come from the emulator's sources, and
-/// errors use its keys. Control messages and clocks are left out.
+/// A second implementation of S-Connect, written from the paper and the emulator's documents without the emulator's
+/// TICs. A channel is a queue of slots, a slot has a state at each end, buffers are messages in a list, and used
+/// buffers are counted whenever their number is needed. Creation times and destinations come from the emulator's
+/// sources, and errors use its random keys. Control messages and clocks are not included.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -47,7 +47,7 @@ class NaiveSconnect : public NaiveChannels {
   }
 
   std::vector<NaiveHost>& hosts() { return hosts_; }
-  /// Sum over delivered messages of the clocks from entry into the fabric to exit.
+  /// Returns the sum, over delivered messages, of the clocks from entry into the fabric to exit.
   u64 clocks() const { return clocks_; }
 
   void step() {
@@ -67,7 +67,7 @@ class NaiveSconnect : public NaiveChannels {
         to_host(tic, p);
         from_host(tic, p);
       } else if (port.is_channel()) {
-        // A quad that has started to leave a port that is then switched off leaves completely.
+        // If a port is switched off while a quad leaves by it, the quad still leaves completely.
         const bool on = port.on || port.leaving;
         if (on)
           transmit(n, p);
@@ -87,10 +87,11 @@ class NaiveSconnect : public NaiveChannels {
     }
   }
 
-  /// Clocks since the machine's start at which a port's header arrives in this routing cycle of its TIC.
+  /// Returns the clock, counted from the machine's start, at which a port reads or sends its header in this routing
+  /// cycle.
   u32 clock(const NaiveTic& tic, u32 p) const { return 6 * now_ + phase_[&tic - tics_.data()] + p; }
 
-  /// Routing cycles over a channel: the fewest that span the delay between the clocks of both ends.
+  /// Returns the routing cycles that a channel takes: the fewest that cover its delay between the clocks of both ends.
   u32 way(const SconnectFabric& f, u32 n, u32 p) const {
     const sconnect::Link& link = f.link(n, p);
     const bool serial = link.kind == LinkKind::kSerial;
@@ -128,7 +129,7 @@ class NaiveSconnect : public NaiveChannels {
     return m;
   }
 
-  /// Offers the oldest message of every priority, the highest first, or the oldest of all.
+  /// Offers the oldest message of every priority, the highest first; or, with one queue, the oldest message of all.
   void from_host(NaiveTic& tic, u32 p) {
     NaiveTicPort& port = tic.port[p];
     NaiveHost& host = hosts_[port.link.far];
@@ -205,7 +206,7 @@ class NaiveSconnect : public NaiveChannels {
 
   std::deque<NaiveLoop::Answer>& answers(const NaiveTicPort& port) { return hosts_[port.link.far].loop.answers; }
 
-  /// Processes answers; a host receives one in the cycle after its arrival.
+  /// Processes answers that have arrived. A host receives an answer in the cycle after its arrival.
   void process_answers(u32 h) {
     NaiveLoop& loop = hosts_[h].loop;
     while (!loop.arrivals.empty() && loop.arrivals.front().cycle < now_) {
@@ -223,7 +224,7 @@ class NaiveSconnect : public NaiveChannels {
     NaiveTicPort& port = tic.port[p];
     const u32 h = port.link.far;
     NaiveLoop& loop = hosts_[h].loop;
-    // An arrival of this cycle is answered in the next one at the earliest.
+    // A request that arrives in this cycle is answered in the next one at the earliest.
     if (loop.answers.empty() || loop.answers.front().due > now_ || fresh(loop.answers.front())) return false;
     NaiveMessage m{};
     m.name = {h, kReplyId | loop.given};

@@ -1,5 +1,5 @@
 #pragma once
-/// Channels of the second S-Connect (naive.hpp): transmitters and receivers of a TIC's ports.
+/// Channels of the second implementation of S-Connect (naive.hpp): transmitters and receivers of a TIC's ports.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -28,7 +28,7 @@ class NaiveChannels : public NaiveQueues {
 
   // Transmitters.
 
-  /// Returns the next message of a port: highest priority, virtual channels in turns.
+  /// Returns the next message that a port sends: highest priority first, and virtual channels in turn.
   static MessageRef serve(NaiveTicPort& port) {
     for (u32 priority = 4; priority-- > 0;) {
       auto& queues = port.queue[priority];
@@ -48,7 +48,7 @@ class NaiveChannels : public NaiveQueues {
     count(sconnect::Count::kFailed);
   }
 
-  /// Reroutes messages that wait for a port that is off, one a cycle.
+  /// Reroutes messages that wait for a port that is off, one per cycle.
   static void turn_away(NaiveTicPort& port, u32 p) {
     port.last_arrival.reset();
     for (u32 priority = 4; priority-- > 0;)
@@ -61,7 +61,8 @@ class NaiveChannels : public NaiveQueues {
       }
   }
 
-  /// Processes the answer to the slot's message of a round ago. Returns whether it is sent again in this slot.
+  /// Processes the answer to the message that was sent in this slot one round ago. Returns whether the message is sent
+  /// again in this slot.
   bool settle(NaiveTic& tic, NaiveTicPort& port, u32 p, NaiveSlot& slot) {
     if (!slot.held) return false;
     const bool quad = slot.held->flits == 4;
@@ -85,8 +86,8 @@ class NaiveChannels : public NaiveQueues {
     return false;
   }
 
-  /// The message as the far end receives it. Damage does not cross the channel as such: only a late abort shows it,
-  /// which a quad carries in its last part.
+  /// Returns the message as the far end receives it. The channel does not transmit the mark that a message is damaged.
+  /// Only an abort bit shows it, which a quad carries in its last part.
   static NaiveMessage on_its_way(const NaiveMessage& m) {
     NaiveMessage copy = m;
     copy.damaged = false;
@@ -237,7 +238,7 @@ class NaiveChannels : public NaiveQueues {
   }
 
   ReplicaRow row_;
-  u32 threshold_ = 0;  // a draw below it hits a slot
+  u32 threshold_ = 0;  // a random number below it hits a slot
   Cycle now_ = 0;
 };
 

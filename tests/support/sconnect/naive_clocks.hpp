@@ -1,6 +1,6 @@
 #pragma once
-/// The clocks of a fabric in floating point, from the equations (S-Connect, 2.5, 3.3): all past phases are kept, and
-/// comparators look them up. TICs that share an oscillator are one here.
+/// A second implementation of a fabric's clocks, in floating point from the equations (S-Connect, 2.5, 3.3). It keeps
+/// all past phases, and phase comparators look them up. TICs that share an oscillator have one phase here.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -17,9 +17,9 @@ inline constexpr double kPi = 3.14159265358979323846;
 inline double radians(u64 value) { return static_cast<double>(static_cast<std::int64_t>(value)) / 4294967296.0; }
 
 struct NaiveChannel {
-  u32 tic = 0, port = 0, to = 0, from = 0, delay = 0;  ///< oscillators `to` and `from`
+  u32 tic = 0, port = 0, to = 0, from = 0, delay = 0;  ///< `to`, `from`: oscillators
   double d = 0, depth = 0;
-  double full = 0;  ///< overflow of the fifo in words; passing an integer loses or repeats a word
+  double full = 0;  ///< overflow of the fifo in words; a word is lost or repeated at each integer
   std::int64_t words = 0;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
-/// Buffers and queues of the second S-Connect (naive.hpp): whether a message gets a buffer, and its queue.
+/// Buffers and queues of the second implementation of S-Connect (naive.hpp): whether a message gets a buffer, and its
+/// queue.
 #include <algorithm>
 #include <list>
 #include <map>
@@ -31,14 +32,14 @@ class NaiveQueues {
  protected:
   void count(TotalIndex t, u64 amount = 1, u32 i = 0) { totals_[t.value + i] += amount; }
 
-  /// Buffers reserved for a queue.
+  /// Returns the number of buffers reserved for a queue.
   u32 reservation(const NaiveTic& tic, u32 p, u32 priority, u32 vc) const {
     const LinkKind kind = tic.port[p].link.kind;
     const bool one = kind == LinkKind::kHost || (kind == LinkKind::kParallel && parallel_ == 1);
     return kind == LinkKind::kNone || (one && vc == 1) ? 0 : t_.reserve[priority];
   }
 
-  /// Returns whether all reservations can still be met with the message added, those for control messages included.
+  /// Returns whether all reservations, including those for control messages, can still be met if the message is stored.
   bool room(const NaiveTic& tic, u32 p, u32 priority, u32 vc, u32 flits) const {
     u32 all = 0;
     for (u32 port = 0; port < 6; ++port)
@@ -51,7 +52,7 @@ class NaiveQueues {
 
   static void free(NaiveTic& tic, const MessageRef& m) { tic.pool.remove(m); }
 
-  /// Returns null if no buffer is free.
+  /// Stores a message in a buffer. Returns null if no buffer is free.
   MessageRef store(NaiveTic& tic, const NaiveMessage& message, u32 source, bool from_host = false) {
     const MessageRef m = std::make_shared<NaiveMessage>(message);
     const auto choice = choose(tic, *m, source);
@@ -69,8 +70,8 @@ class NaiveQueues {
     return m;
   }
 
-  /// Rank of a message in its queue; lower ones leave first. Among equals, requeued messages go before the others and
-  /// new ones behind them.
+  /// Returns the rank of a message in its queue; lower ranks leave first. Among messages of equal rank, requeued ones
+  /// are placed before the others and new ones behind them.
   int rank(const NaiveMessage& m) const {
     if (age_ == "all") return -static_cast<int>(m.failures);
     if (!m.back) return 1;
@@ -82,7 +83,7 @@ class NaiveQueues {
     });
   }
 
-  /// Number of messages that would be ahead of this one at a port.
+  /// Returns the number of messages that would be ahead of this one at a port.
   u32 ahead(NaiveTicPort& port, const NaiveMessage& m) const {
     u32 n = port.leaving ? 1 : 0;
     for (u32 priority = m.priority; priority < 4; ++priority)
@@ -95,7 +96,7 @@ class NaiveQueues {
     u32 port, vc;
   };
 
-  /// Returns the queue for a message, among those with a free buffer for it.
+  /// Returns the queue for a message, among the queues that have a free buffer for it.
   std::optional<QueueChoice> choose(NaiveTic& tic, const NaiveMessage& message, u32 source) {
     const NaiveMessage* m = &message;
     const std::size_t tic_number = static_cast<std::size_t>(&tic - tics_.data());
@@ -152,7 +153,8 @@ class NaiveQueues {
     m->waiting = true;
   }
 
-  /// Routes a requeued message, or one that waited for a port that is off. It keeps its buffer, maybe in another queue.
+  /// Routes a requeued message, or a message that waited for a port that is off. The message keeps its buffer but may
+  /// enter another queue.
   void route_again(NaiveTic& tic, const MessageRef& m, u32 p) {
     if (m->damaged) return annihilate(tic, m);
     tic.pool.remove(m);

@@ -1,5 +1,5 @@
 #pragma once
-/// Random small fabrics with any valid parameters.
+/// Random configurations of small fabrics with any valid parameters.
 #include "kernels/common/error.hpp"
 #include "tests/support/bgl/random.hpp"
 #include "tests/support/sconnect/fabrics.hpp"
@@ -52,7 +52,7 @@ inline void random_fabric(RawConfig& c, BglDraw& draw, const std::string& graph)
     c["topology.phases"] = word("equal");
 }
 
-/// `graph`: a file with kSwitchedGraph.
+/// Returns a random configuration. `graph`: a file with the text kSwitchedGraph.
 inline RawConfig random_sconnect(u64 seed, const std::string& graph) {
   BglDraw draw(seed);
   RawConfig c{{"run.seed", static_cast<std::int64_t>(seed)}};
@@ -65,7 +65,7 @@ inline RawConfig random_sconnect(u64 seed, const std::string& graph) {
   const IntList weights = draw.one_of<IntList>({{1, 0, 0, 0}, {1, 1, 1, 1}, {5, 0, 2, 1}, {0, 0, 0, 1}, {8, 1, 0, 0}});
   c["host.priorities"] = weights;
   const u32 used = static_cast<u32>(4 - std::count(weights.begin(), weights.end(), 0));
-  // A buffer for each queue, four for queues with quads.
+  // Minimum pool: a buffer for each queue, four for queues that quads use.
   const u32 quads = lengths == 0 ? 4 : draw.one_of<u32>({0, 1, 2, 3});
   const bool one_more = quads < 4 && !weights[quads];
   const u32 least_each = used + one_more + (quads < 4 ? 3 : 0), least = 12 * least_each;
@@ -86,7 +86,7 @@ inline RawConfig random_sconnect(u64 seed, const std::string& graph) {
   if (draw.below(3) == 0) c["router.host_buffers"] = draw.between(1, buffers);
   c["channel.error_rate"] = draw.one_of({0.0, 0.0, 1e-5, 1e-4, 1e-3, 1e-3, 3e-3, 1e-2});
   if (draw.coin() && std::get<std::int64_t>(c["topology.host_ports"]) == 2) {
-    IntList second(4, 0);  // the highest priority has the second port to itself
+    IntList second(4, 0);  // only the highest priority uses the second host port
     for (u32 p = 0; p < 4; ++p)
       if (weights[p]) second.assign(4, 0), second[p] = 1;
     c["host.second_priorities"] = second;
@@ -103,7 +103,7 @@ inline RawConfig random_sconnect(u64 seed, const std::string& graph) {
   return c;
 }
 
-/// The same with closed loops.
+/// Returns a random configuration with closed loops.
 inline RawConfig random_sconnect_loop(u64 seed, const std::string& graph) {
   BglDraw draw(seed);
   RawConfig c = random_sconnect(seed, graph);
@@ -117,7 +117,7 @@ inline RawConfig random_sconnect_loop(u64 seed, const std::string& graph) {
   if (draw.below(3) == 0) c["host.reply_priority"] = integer(3);
   try {
     sconnect_experiment(c);
-  } catch (const ConfigError&) {  // the pool is too small for the queues of so many priorities
+  } catch (const ConfigError&) {  // the pool is too small for queues of so many priorities
     return random_sconnect_loop(seed + 100000, graph);
   }
   return c;

@@ -16,13 +16,13 @@ using sconnect::kPorts;
 using sconnect::LinkKind;
 using sconnect::option;
 
-/// An experiment with a fabric and defaults for the rest; no shape unless the topology has one.
+/// Returns an experiment with a fabric and with defaults for the rest. It has no shape unless the topology has one.
 inline Experiment sconnect_experiment(RawConfig changes) {
   changes.insert({"router.kind", word("sconnect")});
   return Experiment::resolve(changes, ".");
 }
 
-/// A field of all items of a kind.
+/// The values of one field of all items of a kind.
 template <class T>
 class ItemFields {
  public:
@@ -42,7 +42,7 @@ class ItemFields {
   std::vector<T> all_;
 };
 
-/// A message by its source and its number there; in a trace, the number of its line.
+/// A message, identified by its source and its number at the source. In a trace this is the number of its line.
 struct MessageName {
   u32 src = kNone, id = 0;
   friend bool operator==(const MessageName&, const MessageName&) = default;
@@ -54,13 +54,14 @@ struct SconnectEvent {
   u32 item;  ///< TIC, or TICs + terminal
   Event event;
   MessageName name() const { return {event.src, event.id}; }
-  /// Clock of an event at a port since cycle 0; add the node's phase if it has one.
+  /// Returns the clock of an event at a port, counted from cycle 0. The caller adds the phase of the node if it has
+  /// one.
   u32 clock(u32 port) const { return sconnect::kClocks * cycle + port; }
 };
 
-/// Runs a fabric cycle by cycle and keeps all events. With a trace (lines cycle,source,destination,flits) only its
-/// messages are sent. By default nodes are in phase and channels take two routing cycles, so that cycles can be
-/// counted.
+/// Runs a fabric cycle by cycle and keeps all events. With a trace (lines cycle,source,destination,flits) only the
+/// messages of the trace are sent. By default all nodes have the same phase and channels take two routing cycles, so
+/// that cycles can be counted.
 class SconnectNet {
  public:
   explicit SconnectNet(RawConfig changes, const std::string& trace = "") : trace_(trace) {
@@ -87,28 +88,28 @@ class SconnectNet {
         for (const Event& e : all[item]) events_.push_back({cycle, item, e});
     }
   }
-  /// Steps until `messages` have been delivered, at most `most` cycles.
+  /// Steps until `messages` messages have been delivered, at most `most` cycles.
   void deliver(u64 messages, u32 most = 2000) {
     while (total(Total::kPacketsDelivered) < messages && most--) step();
   }
 
   const std::vector<SconnectEvent>& events() const { return events_; }
   void discard_events() { events_.clear(); }
-  /// Events of a kind for a message, in order.
+  /// Returns the events of a kind for a message, in order.
   std::vector<SconnectEvent> events(EventKind kind, MessageName name) const {
     std::vector<SconnectEvent> some;
     for (const SconnectEvent& e : events_)
       if (e.event.kind == kind && e.name() == name) some.push_back(e);
     return some;
   }
-  /// Events of a kind at a TIC, for all messages.
+  /// Returns the events of a kind at a TIC, for all messages.
   std::vector<SconnectEvent> events_at(EventKind kind, u32 tic) const {
     std::vector<SconnectEvent> some;
     for (const SconnectEvent& e : events_)
       if (e.event.kind == kind && e.item == tic) some.push_back(e);
     return some;
   }
-  /// Cycle of a message's delivery; kNever if it has not been delivered.
+  /// Returns the cycle of a message's delivery, kNever if it has not been delivered.
   Cycle delivered(MessageName name) const {
     const auto some = events(EventKind::kDelivered, name);
     return some.empty() ? kNever : some.front().cycle;
@@ -136,7 +137,7 @@ class SconnectNet {
   void disable(u32 tic, u32 p) { set_register(tic, "enabled", control(tic).enabled & ~(1u << p)); }
   void enable(u32 tic, u32 p) { set_register(tic, "enabled", control(tic).enabled | 1u << p); }
 
-  /// Messages in a queue, its head first.
+  /// Returns the messages in a queue, its head first.
   std::vector<sconnect::Message> queue(u32 tic, u32 p, u32 priority, u32 vc) const {
     const auto list =
         fields<sconnect::Queue>(0, "queue")(tic, p * sconnect::kQueuesOfPort + priority * sconnect::kVcs + vc);
@@ -147,7 +148,8 @@ class SconnectNet {
     return all;
   }
 
-  /// Protocol bits (0: none) and message that a port sent in the previous cycle. Valid while they are in transit.
+  /// Returns the protocol bits (0: none) and the message that a port sent in the previous cycle. They can be read while
+  /// they are in transit.
   std::pair<u8, sconnect::Message> sent(u32 tic, u32 p) const { return arriving(tic, p, now() - 1); }
   std::pair<u8, sconnect::Message> arriving(u32 tic, u32 p, Cycle sent) const {
     const sconnect::Link& link = fabric().link(tic, p);
@@ -155,7 +157,7 @@ class SconnectNet {
     return {static_cast<u8>(fields<u64>(0, "mail")(link.far, slot_index) >> 8 * link.port),
             fields<sconnect::Message>(0, "arriving")(link.far, slot_index * kPorts + link.port)};
   }
-  /// Damages the slot that a port has just sent, whatever it carries.
+  /// Damages the slot that a port has just sent, whatever the slot carries.
   void hit(u32 tic, u32 p) {
     const sconnect::Link& link = fabric().link(tic, p);
     auto inbox = fields<u64>(0, "mail");
@@ -164,7 +166,7 @@ class SconnectNet {
     inbox.write();
   }
 
-  /// TIC and port of a terminal.
+  /// Returns the TIC and port of a terminal.
   std::pair<u32, u32> host_port(u32 terminal) const {
     for (u32 tic = 0; tic < fabric().tics; ++tic)
       for (u32 p = 0; p < kPorts; ++p)
@@ -178,14 +180,14 @@ class SconnectNet {
   std::vector<SconnectEvent> events_;
 };
 
-/// Line of a trace.
+/// Returns a line of a trace.
 inline std::string sends(u32 cycle, u32 source, u32 destination, u32 flits = 1) {
   return std::to_string(cycle) + "," + std::to_string(source) + "," + std::to_string(destination) + "," +
          std::to_string(flits) + "\n";
 }
 
-/// Finds a seed with which messages of a trace have given priorities, the first `kinds` (2 or 4) of which are equally
-/// likely (host.priorities): draws are functions of the seed, so trying seeds finds any pattern.
+/// Finds a seed with which the messages of a trace have given priorities. The first `kinds` (2 or 4) priorities are
+/// equally likely (host.priorities). Draws are functions of the seed, so trying seeds finds any pattern.
 struct Priority {
   MessageName name;
   u32 priority;
@@ -202,13 +204,14 @@ inline std::int64_t seed_for(const std::vector<Priority>& wanted, u32 kinds) {
   }
 }
 
-/// A trace of messages with priorities.
+/// A line of a trace whose message has a given priority.
 struct ScriptLine {
   u32 cycle, source, destination, priority, flits = 1;
 };
 class SconnectScript {
  public:
-  /// Makes `changes` send the lines with two or four priorities in use. Lines are in order of their cycles.
+  /// Sets parameters in `changes` so that the lines are sent with their priorities, of which two or four are in use.
+  /// Lines are in order of their cycles.
   SconnectScript(RawConfig& changes, const std::vector<ScriptLine>& lines, u32 kinds = 4) {
     std::vector<Priority> wanted;
     for (const ScriptLine& line : lines) {

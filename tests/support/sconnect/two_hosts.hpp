@@ -6,7 +6,7 @@
 
 namespace flitlab::testing::two_hosts {
 
-/// Nodes in a line, two host ports each (terminals 2 n and 2 n + 1): port 0 leads forward, port 1 back.
+/// Returns nodes in a line with two host ports each (terminals 2 n and 2 n + 1). Port 0 leads forward, port 1 back.
 inline RawConfig line(std::int64_t nodes, std::int64_t delay = 2) {
   return {
       {"topology.shape", IntList{nodes}}, {"topology.host_ports", integer(2)}, {"topology.channel_delay", 6 * delay}};
@@ -19,7 +19,7 @@ inline RawConfig graph(const TextFile& file, std::int64_t delay = 2) {
           {"topology.channel_delay", 6 * delay}};
 }
 
-/// Numbers of the messages that a TIC has started to send by a port, in order.
+/// Returns the numbers of the messages that a TIC has started to send by a port, in order.
 inline std::vector<u32> sent_by(const SconnectNet& net, u32 tic, u32 p) {
   std::vector<u32> ids;
   for (const auto& e : net.events_at(EventKind::kSwitchGranted, tic))
@@ -27,7 +27,7 @@ inline std::vector<u32> sent_by(const SconnectNet& net, u32 tic, u32 p) {
   return ids;
 }
 
-/// Buffers of the messages to a TIC's two host ports.
+/// Returns the number of buffers that messages to a TIC's two host ports use.
 inline u32 held_for_hosts(const SconnectNet& net, u32 tic) {
   return u32{net.control(tic).held[4 * 8]} + net.control(tic).held[5 * 8];
 }

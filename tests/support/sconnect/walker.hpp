@@ -1,5 +1,5 @@
 #pragma once
-/// Follows messages by S-Connect's tables, independently of the code that builds and checks these.
+/// Follows messages by S-Connect's routing tables, independently of the code that builds and checks these tables.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,8 +28,8 @@ struct Queue {
   auto operator<=>(const Queue&) const = default;
 };
 
-/// Follows messages as the router moves them, for every source and destination, and finds cyclic waits by removing
-/// queues whose messages need not wait.
+/// Follows messages, for every source and destination, as the TICs route them. Finds cyclic waits by removing queues
+/// whose messages can always move on.
 struct Walker {
   const SconnectFabric& f;
   const std::vector<u16>& entry;

@@ -1,5 +1,5 @@
 #pragma once
-/// A switch whose messages are recorded one by one.
+/// A switch that records the times of each message.
 #include <map>
 #include <memory>
 #include <random>
@@ -12,7 +12,7 @@
 
 namespace flitlab::testing {
 
-/// Parameters of a random test.
+/// Draws the parameters of a random test.
 class SwitchDraw {
  public:
   explicit SwitchDraw(u64 seed) : engine_(seed) {}
@@ -22,12 +22,12 @@ class SwitchDraw {
   std::mt19937_64 engine_;
 };
 
-/// A message of a trace.
+/// A line of a trace, which creates one message.
 struct SwitchLine {
   u32 cycle, src, dst, flits;
 };
 
-/// Times of a message; kNone if the event has not occurred.
+/// Times of a message. kNone: the event has not occurred.
 struct SwitchTimes {
   u32 flits = 0, dst = kNone;
   u32 created = kNone, moved = kNone, delivered = kNone;
@@ -39,7 +39,7 @@ class WatchedSwitch {
     changes["router.kind"] = std::string("switch");
     net_ = std::make_unique<Network>(flitlab::testing::experiment(changes), EngineChoice{"cpu", 1, true, 1});
   }
-  /// Lines are sorted by cycle; messages are numbered in their order.
+  /// Replays a trace. Lines are sorted by cycle, and messages are numbered in this order.
   WatchedSwitch(const std::vector<SwitchLine>& lines, RawConfig changes) {
     std::string text;
     for (const SwitchLine& l : lines)
@@ -72,14 +72,14 @@ class WatchedSwitch {
   }
 
   Network& net() { return *net_; }
-  /// Cycle in which a message of a trace was delivered.
+  /// Returns the cycle in which the message of a line was delivered.
   u32 delivered(u32 line) const {
     for (const auto& [name, m] : messages)
       if (name.second == line) return m.delivered;
     return kNone;
   }
 
-  std::map<std::pair<u32, u32>, SwitchTimes> messages;  ///< by source and number
+  std::map<std::pair<u32, u32>, SwitchTimes> messages;  ///< by source and message number
 
  private:
   std::unique_ptr<TextFile> trace_;

@@ -1,7 +1,8 @@
 #pragma once
-/// Packets of a trace that meet at node (2,2,2) of a T3E of 8x8x8 nodes, far from the datelines. A packet created at
-/// clock t in a neighbour's PE leaves that node at t + 7, arrives here at t + 10 and may leave through the crossbar
-/// from t + 13 on; one of this PE may leave from t + 7 on. Flits follow a clock apart.
+/// Packets of a trace that meet at node (2,2,2) of a T3E of 8x8x8 nodes, far from the datelines. A packet that is
+/// created at clock t in a neighbour's PE leaves the neighbour at t + 7 and arrives here at t + 10. It may leave
+/// through the crossbar from t + 13 on. A packet of this node's PE may leave from t + 7 on. Flits follow at intervals
+/// of one clock.
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -19,7 +20,7 @@ namespace flitlab::testing::t3e_machine {
 
 constexpr u32 at(u32 x, u32 y, u32 z) { return x + 8 * (y + 8 * z); }
 inline constexpr u32 kHere = at(2, 2, 2);
-/// Neighbours, named by their position if +X is east, +Y north and +Z up.
+/// Neighbours of this node. +X is east, +Y north and +Z up.
 inline constexpr u32 kWest = at(1, 2, 2), kEast = at(3, 2, 2), kSouth = at(2, 1, 2), kBelow = at(2, 2, 1),
                      kTwoBelow = at(2, 2, 0);
 /// Output ports, and the adaptive virtual channel.
@@ -36,7 +37,7 @@ struct Departure {
 };
 
 using Clocks = std::vector<u32>;
-using Outputs = std::vector<std::pair<u32, u32>>;  // port and VC
+using Outputs = std::vector<std::pair<u32, u32>>;  // (port, VC)
 
 inline Clocks from(u32 first, u32 flits) {
   Clocks list(flits);
@@ -63,14 +64,15 @@ class Machine {
   void registers(u32 node, Change change) {
     edit<t3e::Registers>(0, "registers", node, change);
   }
-  /// Packets that turn into a direction here, or start in it, towards nodes with this ordinate use set 1.
+  /// Sets SELECT bits: packets that turn into this direction, or start in it, use set 1 if they go to nodes with this
+  /// ordinate.
   void select_one(u32 node, u32 direction, u32 ordinate) {
     registers(node, [&](t3e::Registers& r) { r.vcsel[direction] |= static_cast<u16>(1u << ordinate); });
   }
   void no_adapt(u32 node, u32 direction) {
     registers(node, [&](t3e::Registers& r) { r.chan[direction] |= t3e::kNoAdapt; });
   }
-  /// Changes the routing tag from one PE to another.
+  /// Changes the routing tag of packets from one PE to another.
   template <class Change>
   void tag(u32 src, u32 dst, Change change) {
     edit<t3e::Tag>(2, "lut", src * t3e::kLutRegisters + dst, change);
@@ -90,9 +92,9 @@ class Machine {
     check_conservation(*net_->engine, *net_->plan, 0);
   }
 
-  /// Clocks in which the flits of a PE's n-th packet leave this node.
+  /// Returns the clocks in which the flits of a PE's n-th packet leave this node.
   Clocks clocks(u32 src, u32 n = 0) const {
-    std::map<u32, Clocks> packets;  // by number, which rises along the trace
+    std::map<u32, Clocks> packets;  // by number, which increases along the trace
     for (const Departure& d : departures)
       if (d.event.src == src) {
         Clocks& list = packets[d.event.id];
@@ -100,7 +102,7 @@ class Machine {
       }
     return n < packets.size() ? std::next(packets.begin(), n)->second : Clocks{};
   }
-  /// Outputs by which the heads of a PE's packets leave a node, in the order of their departure.
+  /// Returns the outputs by which the heads of a PE's packets leave a node, in the order of their departure.
   Outputs outputs(u32 src, u32 node = kHere) const {
     Outputs list;
     for (const Departure& d : departures)

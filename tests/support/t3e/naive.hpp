@@ -1,7 +1,7 @@
 #pragma once
-/// The Cray T3E written a second time, from the paper, the manual and kernels/routers/t3e/README.md: queues of flits,
-/// sets of requests, and inboxes by arrival cycle. It shares with the emulator only the contents of registers and
-/// tables, the wiring, and the draws of traffic. This file has the arbiter.
+/// A second implementation of the Cray T3E, written from the paper, the manual and kernels/routers/t3e/README.md, with
+/// queues of flits, sets of requests, and inboxes by arrival cycle. It shares with the emulator only the contents of
+/// registers and tables, the wiring, and the random draws of traffic. This file contains the arbiter.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -38,8 +38,9 @@ class NaiveT3e : public NaiveRouters {
   }
 
  private:
-  // An I/O port passes a flit every `io_interval_` clocks in each direction. Packets for it get the right to request
-  // only while it is open; then those that own its virtual channel precede others.
+  // An I/O port passes one flit every `io_interval_` clocks in each direction; in other clocks it is closed. Packets
+  // for a closed port do not get the right to request. When it is open, packets that own its virtual channel precede
+  // others.
   bool io_is_closed() const { return now_ % io_interval_ != 0; }
   void leave_io_out(u32 n, u32 port, std::set<u32>& ready) {
     std::set<u32> for_io, owners;
@@ -56,7 +57,7 @@ class NaiveT3e : public NaiveRouters {
       ready = owners;
   }
 
-  /// The virtual channel of each interface that requests an output, by port.
+  /// Returns the virtual channel of each input port that has the right to request, by port.
   std::map<u32, u32> choose_askers(u32 n) {
     std::map<u32, u32> askers;
     for (u32 port = 0; port < kAllPorts; ++port) {
@@ -79,7 +80,7 @@ class NaiveT3e : public NaiveRouters {
     return askers;
   }
 
-  /// Drops a flit of a packet that may not continue. The interface makes no request in this clock.
+  /// Drops a flit of a packet that may not continue. The input port makes no request in this clock.
   void drop_flit(u32 n, Channel c) {
     InputVc& in = routers_[n].at(c);
     const Flit flit = in.flits.front().flit;
@@ -93,17 +94,17 @@ class NaiveT3e : public NaiveRouters {
     if (flit.tail() || !next_is_there) routers_[n].port[c.port].asking.reset();
   }
 
-  /// Packets that have not begun ask for their deterministic channel and for one adaptive channel.
+  /// Packets that have not begun to leave request their deterministic channel and one adaptive channel.
   void request(u32 n, const std::map<u32, u32>& askers) {
     Router& r = routers_[n];
-    std::map<Channel, std::set<Channel>> adaptive;  // inputs that ask, by output
+    std::map<Channel, std::set<Channel>> adaptive;  // requesting inputs, by output
     for (const auto& [port, vc] : askers) {
       const Channel me{port, vc};
       const InputVc& in = r.at(me);
       if (in.begun) continue;
       if (OutputVc& out = r.to(in.choice.fixed); out.owner != me) out.asked.insert(me);
       if (in.won) continue;
-      std::optional<Channel> best;  // with most room; of equals in the highest direction
+      std::optional<Channel> best;  // the channel with most room; among equals, the highest direction
       for (u32 direction : in.choice.adaptive) {
         const auto free = free_adaptive(n, direction, in.flits.front().flit.packet.length);
         if (free && (!best || r.to(*free).credits >= r.to(*best).credits)) best = free;
@@ -116,7 +117,7 @@ class NaiveT3e : public NaiveRouters {
           out.owner = out.last = next_after(out.asked, out.last);
           out.asked.erase(*out.owner);
         }
-    for (const auto& [channel, inputs] : adaptive) {  // interfaces take turns, whatever their virtual channels
+    for (const auto& [channel, inputs] : adaptive) {  // input ports take turns, whatever their VCs
       OutputVc& out = r.to(channel);
       const Channel winner = next_after(inputs, out.last);
       out.owner = winner;
@@ -125,7 +126,7 @@ class NaiveT3e : public NaiveRouters {
     }
   }
 
-  /// The virtual channel on which an output sends, among the channels whose owner could send.
+  /// Returns the virtual channel on which an output sends, among the channels whose owner could send.
   u32 choose_sender(u32 n, u32 port, const std::map<u32, Channel>& bids) {
     const Port& state = routers_[n].port[port];
     if (state.holder && bids.contains(*state.holder)) return *state.holder;
@@ -141,7 +142,7 @@ class NaiveT3e : public NaiveRouters {
     Router& r = routers_[n];
     const std::map<u32, u32> askers = choose_askers(n);
     request(n, askers);
-    std::array<std::map<u32, Channel>, kAllPorts> bids;  // [output port] input, by output VC
+    std::array<std::map<u32, Channel>, kAllPorts> bids;  // [output port] requesting input, by output VC
     for (const auto& [port, vc] : askers) {
       const Channel me{port, vc};
       const InputVc& in = r.at(me);
@@ -151,7 +152,7 @@ class NaiveT3e : public NaiveRouters {
       if (in.won) bids[in.won->port][in.won->vc] = me;
       if (!can_send && !in.won) r.port[port].asking.reset();
     }
-    std::map<Channel, std::set<Channel>> won;  // outputs, by input
+    std::map<Channel, std::set<Channel>> won;  // granted outputs, by input
     for (u32 port = 0; port < kAllPorts; ++port) {
       if (bids[port].empty() || busy()[n].contains(port)) continue;
       const u32 vc = choose_sender(n, port, bids[port]);
@@ -160,8 +161,8 @@ class NaiveT3e : public NaiveRouters {
     for (const auto& [from, outputs] : won) cross(n, from, outputs.size() == 2 ? *r.at(from).won : *outputs.begin());
   }
 
-  /// A flit crosses the crossbar. If the next flit can follow in the next clock, its channel keeps the right to ask and
-  /// holds the output.
+  /// Moves a flit through the crossbar. If the next flit can follow in the next clock, its channel keeps the right to
+  /// request and holds the output.
   void cross(u32 n, Channel from, Channel to) {
     Router& r = routers_[n];
     InputVc& in = r.at(from);

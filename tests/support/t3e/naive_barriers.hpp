@@ -1,6 +1,6 @@
 #pragma once
-/// Barrier and eureka units of the second T3E (naive.hpp), and the programs of PEs that use them. A message waits in a
-/// queue for its port; the oldest leaves first.
+/// Barrier and eureka units of the second implementation of the T3E (naive.hpp), and the programs of PEs that use them.
+/// A message waits in a queue for its port, which sends the oldest message first.
 #include <array>
 #include <deque>
 #include <map>
@@ -21,7 +21,7 @@ class NaiveBarriers : public NaiveTerminals {
   struct Unit {
     State state = kBar;
     u32 round = 0;
-    Cycle next = kNever;  // action of the PE
+    Cycle next = kNever;  // cycle of the PE's next action
     Cycle armed = 0;
     std::deque<Message> out;
   };
@@ -50,7 +50,7 @@ class NaiveBarriers : public NaiveTerminals {
     for (const auto& [pe, unit, message] : to_pe_[now_]) take_message(pe, unit, message);
     to_pe_.erase(now_);
     for (u32 pe = 0; pe < nodes(); ++pe) {
-      bool sent = false;  // a PE sends one barrier packet a clock, of its lowest unit first
+      bool sent = false;  // a PE sends one barrier packet per clock; its lowest unit goes first
       for (u32 unit = 0; unit < units_; ++unit) {
         Unit& u = pes_[pe][unit];
         if (u.state != kArm && u.next == now_) act(pe, unit);
@@ -75,7 +75,7 @@ class NaiveBarriers : public NaiveTerminals {
 
   const t3e::BarrierRegister& tree(u32 node, u32 unit) const { return trees_[unit * nodes() + node]; }
 
-  /// Uniform from 0 to twice the mean time.
+  /// Returns the time of the next action, uniform from 0 to twice the mean time of work.
   Cycle next_action(u32 pe, u32 unit) const {
     if (!work_) return now_;
     const Random4 r = philox(run_seed(), t3e::stream::kBarrier, pe * 32 + unit, pes_[pe][unit].round);
@@ -96,7 +96,7 @@ class NaiveBarriers : public NaiveTerminals {
     }
   }
 
-  /// A PE joins; where the program is of eurekas, one PE that is drawn for each round finds first.
+  /// A PE joins. If the program uses eurekas, one PE, drawn for each round, signals instead.
   void act(u32 pe, u32 unit) {
     Unit& u = pes_[pe][unit];
     if (eureka_ && u.state == kBar) {
@@ -110,7 +110,7 @@ class NaiveBarriers : public NaiveTerminals {
     u.state = kArm;
   }
 
-  /// A register stores equal messages that follow each other once.
+  /// Equal messages that follow one another share one slot of the register.
   void put(u32 node, u32 unit, u32 port, Message message) {
     std::deque<Message>& out = nodes_[node][unit].out[port];
     if (out.empty() || out.back() != message) out.push_back(message);
@@ -135,7 +135,8 @@ class NaiveBarriers : public NaiveTerminals {
       put(node, unit, node_register.parent, message);
   }
 
-  /// Units take turns; a port carries one packet a clock, special ones first. A broken link loses it.
+  /// Sends messages. Units take turns; a port carries one packet per clock, and special packets go first. A broken link
+  /// loses the message.
   void send_messages(u32 node) {
     for (u32 i = 0; i < 32; ++i) {
       const u32 unit = (now_ + i) % 32;
@@ -153,15 +154,15 @@ class NaiveBarriers : public NaiveTerminals {
     }
   }
 
-  const t3e::BarrierRegister* trees_;  // [units][nodes]
+  const t3e::BarrierRegister* trees_;  // [unit][node]
   u32 units_;
   bool eureka_;
   u32 work_, unit_delay_, unit_to_pe_;
-  std::vector<std::vector<Unit>> pes_;    // [nodes][units]
-  std::vector<std::vector<Node>> nodes_;  // [nodes][units]
+  std::vector<std::vector<Unit>> pes_;    // [node][unit]
+  std::vector<std::vector<Node>> nodes_;  // [node][unit]
   std::map<Cycle, std::set<std::tuple<u32, u32, Message>>> to_pe_;
-  std::map<Cycle, std::set<std::tuple<u32, u32, u32, Message>>> to_router_;  // router, its port, unit
-  std::vector<std::set<u32>> busy_;  // [nodes] outputs that special and barrier packets have in this cycle
+  std::map<Cycle, std::set<std::tuple<u32, u32, u32, Message>>> to_router_;  // (router, port, unit, message)
+  std::vector<std::set<u32>> busy_;  // [node] outputs that special and barrier packets use in this cycle
 };
 
 }  // namespace flitlab::testing::t3e_naive

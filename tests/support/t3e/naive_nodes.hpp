@@ -1,5 +1,6 @@
 #pragma once
-/// Nodes of the second T3E (naive.hpp): packets, routing, breaks, and the inboxes of later cycles.
+/// Nodes of the second implementation of the T3E (naive.hpp): packets, routing, broken links, and inboxes of future
+/// cycles.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,33 +38,33 @@ using Place = std::pair<u32, u32>;
 struct NaivePacket {
   u32 src, id, length, message_class, transaction;
   Cycle created, injected = 0;
-  u32 port = kPe;   // of the destination's router
-  u32 logical = 0;  // number that software has sent it to
+  u32 port = kPe;   // port of the destination's router
+  u32 logical = 0;  // logical PE number to which software has sent the packet
   std::array<u32, 3> to{};
-  std::array<bool, 3> minus{};       // directions in which it goes
-  std::optional<u32> initial_hop{};  // still to make
-  bool final_hop = false;            // still to make
+  std::array<bool, 3> minus{};       // [dimension] whether it goes in the minus direction
+  std::optional<u32> initial_hop{};  // initial hop that the packet still has to make
+  bool final_hop = false;            // has a final hop still to make
   bool adaptive = false;
   u32 hops = 0;
 };
 
-/// Each flit has a copy of its packet and takes the same hops.
+/// A flit with a copy of its packet, which takes the same hops.
 struct Flit {
   NaivePacket packet;
   u32 number;
-  u32 hits = 0;  // links that have spoiled it
+  u32 hits = 0;  // number of links that have corrupted the flit
   bool head() const { return number == 0; }
   bool tail() const { return number + 1 == packet.length; }
 };
 
-/// Ways that a packet at the front of a buffer may take.
+/// Outputs that a packet at the front of a buffer may take.
 struct Choice {
-  Channel fixed;           // deterministic
-  std::set<u32> adaptive;  // ports whose adaptive channels it may use
+  Channel fixed;           // the deterministic channel
+  std::set<u32> adaptive;  // ports whose adaptive channels the packet may use
   bool stopped = false;
 };
 
-/// An event, as the emulator writes it. Fields that its kind does not use are 0.
+/// An event, as the emulator records it. Fields that its kind does not use are 0.
 struct Happening {
   u32 item;
   EventKind kind;
@@ -78,7 +79,7 @@ inline std::ostream& operator<<(std::ostream& text, const Happening& h) {
               << h.length << " to " << h.dst << " latency " << h.latency;
 }
 
-/// The member of a set whose turn it is after `last`.
+/// Returns the member of a set that follows `last` in turn.
 template <class T>
 T next_after(const std::set<T>& set, const std::optional<T>& last) {
   const auto next = last ? set.upper_bound(*last) : set.begin();
@@ -139,7 +140,8 @@ class NaiveNodes {
   bool is_broken(u32 node, u32 port) const { return now_ >= break_cycle_ && broken_.contains({node, port}); }
   bool is_dead(u32 node) const { return std::find(dead_.begin(), dead_.end(), node) != dead_.end(); }
 
-  /// During a run the channels of a broken link are ignored from the break on, and new tables are loaded later.
+  /// Changes registers at breaks during a run: from the break on, nodes ignore the channels of a broken link, and later
+  /// they load new tables.
   void change_registers() {
     if (broken_.empty() || break_cycle_ == 0) return;
     for (u32 n = 0; n < nodes() && now_ == break_cycle_; ++n) {
@@ -163,7 +165,7 @@ class NaiveNodes {
   static constexpr u32 kMinusZ = 5;
   static u32 opposite(u32 direction) { return (direction + 3) % 6; }
   static u32 dimension(u32 direction) { return direction % 3; }
-  /// Port of a direction, or direction of a port, by the node's R_ORIENT.
+  /// Returns the port of a direction, or the direction of a port, by the node's R_ORIENT.
   u32 oriented(u32 node, u32 direction) const {
     const bool turned = direction < kPe && (registers_[node].turned >> dimension(direction) & 1);
     return turned ? opposite(direction) : direction;
@@ -172,7 +174,7 @@ class NaiveNodes {
   bool exists(u32 node, u32 port) const { return topology_.peer(node, port).item != kNone; }
   bool is_set(u32 node, u32 channel, u32 bit) const { return registers_[node].chan[channel] & bit; }
 
-  /// The source's router looks the routing tag up.
+  /// Sets the routing tag of a packet, which the source's router looks up.
   void address(NaivePacket& p, u32 source, u32 destination) const {
     const u32 node = node_of(source), mode = registers_[node].lut_mode;
     p.logical = registers_[node_of(destination)].lwho;
@@ -192,7 +194,7 @@ class NaiveNodes {
     p.port = port_of(destination);
   }
 
-  /// Directions that a packet still has to go.
+  /// Returns the directions in which a packet still has to go.
   std::set<u32> directions(u32 node, const NaivePacket& p) const {
     std::set<u32> left;
     for (u32 d = 0; d < 3; ++d)
@@ -205,8 +207,8 @@ class NaiveNodes {
     return registers_[node].vcsel[direction] >> to % 8 & 1;
   }
 
-  /// Returns the choice of a packet that has arrived by a channel. The packet is stopped if its next link does not
-  /// exist, or if it arrived over a broken one.
+  /// Returns the outputs of a packet that has arrived by a channel. The packet is stopped if its next link does not
+  /// exist, or if it arrived over a broken link.
   Choice choose(u32 node, const NaivePacket& p, Channel in) const {
     Choice choice = choose_way(node, p, in);
     if (!exists(node, choice.fixed.port) || is_broken(node, in.port)) choice.stopped = true;
@@ -235,7 +237,7 @@ class NaiveNodes {
     return choice;
   }
 
-  /// A hop changes the rest of a packet's way.
+  /// Updates a packet after a hop.
   void hop(NaivePacket& p, u32 from, u32 to) const {
     ++p.hops;
     if (p.initial_hop) {
@@ -246,14 +248,14 @@ class NaiveNodes {
     }
   }
 
-  // Inbox of a cycle: a port gets at most one flit and one credit.
+  // The inbox of a cycle: a port gets at most one flit and one credit.
   struct ArrivingFlit {
     u32 vc;
     Flit flit;
   };
   struct Inbox {
     std::map<Place, ArrivingFlit> flits;
-    std::map<Place, u32> credits;          // virtual channel
+    std::map<Place, u32> credits;          // virtual channel of the credit, by port
     std::map<u32, ArrivingFlit> pe_flits;  // by terminal
     std::map<u32, u32> pe_credits;
   };
@@ -264,7 +266,7 @@ class NaiveNodes {
   void credit_to_router(Cycle at, u32 node, u32 port, u32 vc) {
     EXPECT_TRUE(inbox_[at].credits.try_emplace(Place{node, port}, vc).second);
   }
-  /// A flit leaves a router by a port, and enters a buffer of virtual channel `vc`.
+  /// Sends a flit from a router by a port to a buffer of virtual channel `vc`.
   void send_by(u32 node, u32 port, u32 vc, const Flit& flit) {
     const Peer& peer = topology_.peer(node, port);
     if (port >= kPe)
@@ -272,7 +274,7 @@ class NaiveNodes {
     else
       send_to_router(now_ + link_delay_, peer.item, peer.port, vc, flit);
   }
-  /// The sender at the far end of an input port gets a credit.
+  /// Sends a credit to the sender at the far end of an input port.
   void credit_by(u32 node, u32 port, u32 vc) {
     const Peer& peer = topology_.peer(node, port);
     if (port >= kPe)
@@ -282,7 +284,7 @@ class NaiveNodes {
   }
 
   const Topology& topology_;
-  const t3e::Tables& later_;  // loaded after a break
+  const t3e::Tables& later_;  // tables that are loaded after a break
   std::set<Place> broken_;
   std::vector<u32> dead_;
   Cycle break_cycle_ = 0, reroute_cycle_ = 0;

@@ -1,5 +1,5 @@
 #pragma once
-/// Routers of the second T3E (naive.hpp): buffers, the short-circuit path, and flits that leave.
+/// Routers of the second implementation of the T3E (naive.hpp): buffers, the short-circuit path, and flits that leave.
 #include <array>
 #include <deque>
 #include <map>
@@ -14,17 +14,17 @@ namespace flitlab::testing::t3e_naive {
 
 class NaiveRouters : public NaiveSpecial {
  public:
-  /// A flit in a buffer, and the first cycle in which it may ask for the crossbar.
+  /// A flit in a buffer, and the first cycle in which it may request the crossbar.
   struct Held {
     Flit flit;
     Cycle from;
   };
   struct InputVc {
     std::deque<Held> flits;
-    Choice choice{};               // of the front packet
-    bool begun = false;            // a flit of the front packet has left and its tail has not
-    bool dropping = false;         // a flit of the front packet has been dropped and its tail has not
-    Channel goes{};                // where the front packet has begun to go
+    Choice choice{};               // outputs that the front packet may take
+    bool begun = false;            // flits of the front packet have left, but its tail has not
+    bool dropping = false;         // flits of the front packet have been dropped, but its tail has not
+    Channel goes{};                // output by which the front packet has begun to leave
     std::optional<Channel> won{};  // adaptive channel that the front packet has won and not yet used
     u32 packets() const {
       u32 heads = 0;
@@ -35,13 +35,13 @@ class NaiveRouters : public NaiveSpecial {
   };
   struct OutputVc {
     u32 credits = 0;
-    std::optional<Channel> owner{};  // input
-    std::set<Channel> asked{};       // input VCs with a request that is kept
-    std::optional<Channel> last{};   // input served last
+    std::optional<Channel> owner{};  // input VC that holds this output VC
+    std::set<Channel> asked{};       // input VCs whose requests are stored
+    std::optional<Channel> last{};   // input VC that was served last
   };
   struct Port {
-    std::optional<u32> asking{}, last_asked{};  // input: virtual channels
-    std::optional<u32> holder{}, last_sent{};   // output: virtual channels
+    std::optional<u32> asking{}, last_asked{};  // as an input: VC with the right to request, and the last such VC
+    std::optional<u32> holder{}, last_sent{};   // as an output: VC that holds it, and VC that sent last
   };
   struct Router {
     std::array<std::array<InputVc, kAllVcs>, kAllPorts> in;
@@ -76,7 +76,7 @@ class NaiveRouters : public NaiveSpecial {
     return false;
   }
 
-  /// The packet at the front makes its choices when its head is there.
+  /// Makes the choices of the packet at the front of a buffer when its head is there.
   void start_front(u32 n, Channel c) {
     InputVc& in = routers_[n].at(c);
     if (in.begun || in.dropping || in.flits.empty()) return;
@@ -84,7 +84,7 @@ class NaiveRouters : public NaiveSpecial {
     in.won.reset();
   }
 
-  /// An adaptive channel of a port that has no owner and has room for a whole packet.
+  /// Returns an adaptive channel of a port that has no owner and has room for a whole packet.
   std::optional<Channel> free_adaptive(u32 n, u32 port, u32 flits) {
     for (u32 vc = kSets; vc < kSets + adaptive_vcs_; ++vc)
       if (const OutputVc& out = routers_[n].out[port][vc]; !out.owner && out.credits >= flits) return Channel{port, vc};
@@ -108,7 +108,8 @@ class NaiveRouters : public NaiveSpecial {
     }
   }
 
-  /// The short-circuit path. While no flit is buffered only a packet from the PE or the device can hold an output.
+  /// Sends a flit over the short-circuit path if it is open. Returns whether it was. While no flit is buffered, only a
+  /// packet from the PE or the device can hold an output.
   bool pass_straight(u32 n, Channel c, const Flit& flit) {
     Router& r = routers_[n];
     InputVc& in = r.at(c);
@@ -133,7 +134,7 @@ class NaiveRouters : public NaiveSpecial {
     return true;
   }
 
-  /// A flit leaves the front of a buffer.
+  /// Moves a flit from the front of a buffer to an output.
   void move(u32 n, Channel from, Channel to) {
     Router& r = routers_[n];
     InputVc& in = r.at(from);
@@ -165,7 +166,7 @@ class NaiveRouters : public NaiveSpecial {
   }
 
  private:
-  /// A link may spoil a flit. Routers count that, and the destination's router corrects it.
+  /// Corrupts a flit at random. Routers count such errors, and the destination's router corrects them.
   void spoil(Flit& flit) {
     const NaivePacket& p = flit.packet;
     const u64 draw = u64{p.id} << 16 | p.hops << 4 | flit.number;
@@ -183,7 +184,7 @@ class NaiveRouters : public NaiveSpecial {
 
   bool short_circuit_;
   u32 error_below_;
-  /// By packet: links that have spoiled its flits that have arrived.
+  /// Links that have corrupted the arrived flits of a packet, by packet.
   std::map<std::pair<u32, u32>, std::vector<u32>> hits_;
 
  protected:

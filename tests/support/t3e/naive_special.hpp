@@ -1,5 +1,6 @@
 #pragma once
-/// The special network of the second T3E (naive.hpp), and registers as software writes and reads them.
+/// The special network of the second implementation of the T3E (naive.hpp), and registers as software writes and reads
+/// them.
 #include <array>
 #include <deque>
 #include <map>
@@ -12,14 +13,14 @@ namespace flitlab::testing::t3e_naive {
 
 enum class Register { kChan, kVcsel, kLut, kOverride, kScratch, kReturn, kLogical, kOrient };
 
-/// An action of software: the PE of `node` sends a special packet, or the host writes a register of the node between
-/// cycles.
+/// An action of software. Either the PE of `node` sends a special packet, or the host writes a register of the node
+/// between two cycles.
 struct Command {
   enum Kind { kPut, kGet, kWrite };
   Cycle at;
   Kind kind;
   u32 node;
-  std::array<int, 6> deltas;  // hops of a special packet
+  std::array<int, 6> deltas;  // hops of a special packet, in the order in which it takes them
   Register name;
   u32 index;
   u64 value;
@@ -89,7 +90,7 @@ class NaiveSpecial : public NaiveBarriers {
   };
   struct Software {
     u64 scratch = 0, answers_go = 0;
-    u32 orientations = 0;  // number of the last write of R_ORIENT that has reached the node, modulo 16
+    u32 orientations = 0;  // number, modulo 16, of the last R_ORIENT write that reached the node
     std::deque<Special> queue;
   };
 
@@ -128,8 +129,8 @@ class NaiveSpecial : public NaiveBarriers {
     return 0;
   }
 
-  /// A write of R_ORIENT propagates from neighbour to neighbour to all nodes. Nodes at the ends of a link of like ports
-  /// are wired differently, so over such a link the bit of its dimension is inverted.
+  /// Applies a write of R_ORIENT, which propagates from neighbour to neighbour to all nodes. If a link joins ports of
+  /// the same number, its two nodes are wired differently. Over such a link the bit of its dimension is inverted.
   void set_orientation(u32 n, OrientWrite write) {
     software_[n].orientations = write.number % 16;
     registers_[n].turned = static_cast<u8>(write.orient ^ wired_[n]);
@@ -146,7 +147,7 @@ class NaiveSpecial : public NaiveBarriers {
     if (ahead > 0 && ahead < 8) set_orientation(n, write);
   }
 
-  /// Takes the next hop off a packet's deltas; kPe: it has none.
+  /// Removes the next hop from a packet's deltas. Returns its direction, kPe if no hop is left.
   static u32 next_direction(std::array<int, 6>& deltas) {
     for (u32 i = 0; i < 6; ++i) {
       if (deltas[i] == 0) continue;

@@ -1,5 +1,6 @@
 #pragma once
-/// PEs and I/O devices of the second T3E (naive.hpp): source queues, closed loops, and one flit a cycle each way.
+/// PEs and I/O devices of the second implementation of the T3E (naive.hpp): source queues, closed loops, and one flit
+/// per cycle in each direction.
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -53,12 +54,12 @@ class NaiveTerminals : public NaiveNodes {
   }
 
  private:
-  /// A packet in a source queue, and the terminal that it goes to.
+  /// A packet in a source queue, and its destination terminal.
   struct Queued {
     NaivePacket packet;
     u32 to;
   };
-  /// A request without a reply.
+  /// A request whose reply has not arrived.
   struct Transaction {
     bool sent = false;
   };
@@ -66,7 +67,7 @@ class NaiveTerminals : public NaiveNodes {
     u32 to, transaction;
     Cycle created;
   };
-  /// Packets of one message class.
+  /// Packets of one message class that a terminal sends one after the other.
   struct Lane {
     std::deque<Queued> queue;
     std::optional<NaivePacket> sending;
@@ -78,11 +79,11 @@ class NaiveTerminals : public NaiveNodes {
     std::array<u32, kSets> credits;
     std::array<Lane, 2> lanes;  // [message class]
     u32 last_lane = 0;
-    std::array<std::deque<Flit>, kSets> held;  // flits that have arrived
+    std::array<std::deque<Flit>, kSets> held;  // [set] flits that have arrived
     std::optional<u32> last_taken;
     std::vector<std::optional<Transaction>> transactions;
-    std::deque<Reply> replies;  // to be created
-    u32 reserved_replies = 0;   // replies to requests that are being received
+    std::deque<Reply> replies;  // replies that have not been created
+    u32 reserved_replies = 0;   // replies to requests that are still being received
     u32 replies_created = 0;
   };
 
@@ -97,7 +98,7 @@ class NaiveTerminals : public NaiveNodes {
     terminals_[t].lanes[packet.message_class].queue.push_back({packet, to});
   }
 
-  /// Packets of open loops, requests of closed ones while the window is open.
+  /// Creates packets of open loops, and requests of closed loops while the window is open.
   void create(u32 t) {
     Terminal& terminal = terminals_[t];
     while (terminal.next.at <= now_ && !(closed_ && outstanding(terminal) == traffic_.window)) {
@@ -124,7 +125,8 @@ class NaiveTerminals : public NaiveNodes {
     }
   }
 
-  /// The oldest packet of a lane gets a virtual channel of its class that has room; these take turns.
+  /// Starts the oldest packet of a queue on a virtual channel of its class that has room. These virtual channels take
+  /// turns.
   void start(u32 t, Lane& lane) {
     if (lane.sending || lane.queue.empty()) return;
     std::set<u32> free;
@@ -144,7 +146,7 @@ class NaiveTerminals : public NaiveNodes {
     lane.sending = packet;
   }
 
-  /// At most one flit a cycle; requests and replies take turns.
+  /// Sends at most one flit per cycle. Requests and replies take turns.
   void send(u32 t) {
     Terminal& terminal = terminals_[t];
     for (u32 which : {1 - terminal.last_lane, terminal.last_lane}) {
@@ -160,7 +162,7 @@ class NaiveTerminals : public NaiveNodes {
     }
   }
 
-  /// One flit a cycle; a request only if there is room for its reply.
+  /// Consumes one flit per cycle. A request is consumed only if there is room for its reply.
   void take(u32 t) {
     Terminal& terminal = terminals_[t];
     const std::size_t waiting = terminal.replies.size() + terminal.lanes[1].queue.size() + terminal.reserved_replies;
@@ -195,7 +197,7 @@ class NaiveTerminals : public NaiveNodes {
     const bool open = transaction && transaction->sent;
     if (meant && !open) ++misdelivered;
     if (!meant || !open) return;
-    // A source that a full window has stopped draws its gap anew.
+    // A source that a full window has stopped draws a new gap.
     if (outstanding(terminal) == traffic_.window) seek_creation(traffic_, row_, t, terminal.next, now_);
     transaction.reset();
   }

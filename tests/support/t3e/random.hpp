@@ -1,5 +1,5 @@
 #pragma once
-/// Random small T3Es: any parameters that fit together, a few nodes, short buffers.
+/// Random configurations of small T3Es: any parameters that fit together, a few nodes, short buffers.
 #include <algorithm>
 #include <map>
 #include <random>
@@ -83,14 +83,14 @@ inline void random_router(RawConfig& c, Draw& draw) {
   c["router.short_circuit"] = draw.below(4) != 0;
 }
 
-/// A configuration, the texts of the files that it names, by parameter, and the actions of software.
+/// A configuration, the texts of the files that it names (by parameter), and the actions of software.
 struct RandomT3e {
   RawConfig config;
   std::map<std::string, std::string> files;
   std::vector<t3e_naive::Command> commands;  // in the order of their cycles
 };
 
-/// A block of boards in the last plane instead of a full plane. Returns the number of nodes.
+/// Replaces the last full plane by a block of boards. Returns the number of nodes.
 inline u32 random_planes(RawConfig& c, Draw& draw) {
   const IntList& shape = std::get<IntList>(c["topology.shape"]);
   const u32 plane = static_cast<u32>(shape[0] * shape[1]), nodes = plane * static_cast<u32>(shape[2]);
@@ -101,12 +101,12 @@ inline u32 random_planes(RawConfig& c, Draw& draw) {
   return nodes - plane + static_cast<u32>(x * y);
 }
 
-/// Whether R_NET_LUT has an entry for each PE, so that PEs may have any numbers.
+/// Returns whether R_NET_LUT has an entry for each PE, so that PEs may have any numbers.
 inline bool by_number(RawConfig& c) {
   return c["routing.lut_mode"] == word("0") || c["routing.lut_mode"] == word("auto");
 }
 
-/// Logical PE numbers in any order.
+/// Draws logical PE numbers in any order.
 inline void random_numbers(RandomT3e& t, Draw& draw) {
   const IntList shape = std::get<IntList>(t.config["topology.shape"]);
   std::vector<u32> numbers;
@@ -119,16 +119,16 @@ inline void random_numbers(RandomT3e& t, Draw& draw) {
                 std::to_string(numbers[n++]) + "\n";
 }
 
-/// Links and nodes that are broken, or break during the run.
+/// Draws links and nodes that are broken or that break during the run.
 inline void random_faults(RawConfig& c, Draw& draw, u32 nodes) {
   const IntList shape = std::get<IntList>(c["topology.shape"]);
   IntList links;
-  for (u32 n = draw.below(4); n > 0; --n) {  // X has links everywhere
+  for (u32 n = draw.below(4); n > 0; --n) {  // +X links exist at every node
     const std::int64_t dim = shape[1] > 2 && !c.contains("topology.partial_planes") ? draw.between(0, 1) : 0;
     links.insert(links.end(), {draw.between(0, nodes - 1), dim + 3 * draw.between(0, 1)});
   }
   c["faults.links"] = links;
-  if (draw.below(3) == 0) {  // terminals that are named in traffic must be in service
+  if (draw.below(3) == 0) {  // terminals that the traffic names must be in service
     c["faults.nodes"] = IntList{draw.between(0, nodes - 1)};
     c["traffic.pattern"] = word("uniform");
     c.erase("traffic.hot_fraction");
@@ -137,13 +137,13 @@ inline void random_faults(RawConfig& c, Draw& draw, u32 nodes) {
   if (draw.coin() || c["routing.vc_select"] == word("full")) return;
   c["faults.cycle"] = draw.between(1, 150);
   c["faults.reroute_delay"] = draw.one_of<std::int64_t>({0, 1, 40, 100});
-  if (c.contains("faults.nodes") && by_number(c) && draw.coin()) {  // a spare takes over
+  if (c.contains("faults.nodes") && by_number(c) && draw.coin()) {  // a spare node takes over
     const std::int64_t dead = std::get<IntList>(c["faults.nodes"])[0];
     c["topology.spares"] = IntList{(dead + draw.between(1, nodes - 1)) % nodes};
   }
 }
 
-/// Devices, and a matrix in which they and PEs send to each other.
+/// Draws I/O devices, and a traffic matrix in which devices and PEs send to each other.
 inline void random_devices(RandomT3e& t, Draw& draw, u32 nodes) {
   IntList at;
   for (u32 n = 0; n < nodes; ++n)
@@ -163,7 +163,8 @@ inline void random_devices(RandomT3e& t, Draw& draw, u32 nodes) {
   }
 }
 
-/// Applications on neighbouring PEs: first logical number and number of the last one from there.
+/// Draws applications on neighbouring PEs. Each has the logical number of its first PE and, counted from there, of its
+/// last PE.
 inline void random_partitions(RawConfig& c, Draw& draw, u32 nodes) {
   IntList list;
   for (std::int64_t first = draw.below(2); first < nodes && list.size() < 6;) {
@@ -174,7 +175,7 @@ inline void random_partitions(RawConfig& c, Draw& draw, u32 nodes) {
   c["topology.partitions"] = list;
 }
 
-/// Units that PEs use all the time.
+/// Draws barrier units that PEs use all the time.
 inline void random_barriers(RawConfig& c, Draw& draw, u32 nodes) {
   const auto delay = [&](const char* path, std::int64_t published) {
     return c.contains(path) ? std::get<std::int64_t>(c[path]) : published;
@@ -188,7 +189,7 @@ inline void random_barriers(RawConfig& c, Draw& draw, u32 nodes) {
       straight + draw.between(0, std::min<std::int64_t>(4, delay("router.destination_delay", 10) - 1));
 }
 
-/// Software that writes and reads registers while packets are under way.
+/// Draws actions of software that writes and reads registers while packets are in transit.
 inline void random_commands(RandomT3e& t, Draw& draw, u32 nodes) {
   using t3e_naive::Command;
   using t3e_naive::Register;
@@ -225,7 +226,7 @@ inline void random_commands(RandomT3e& t, Draw& draw, u32 nodes) {
         break;
       case Register::kLut:
         c.index = draw.below(nodes);
-        c.value = draw.below(1 << 19) | 3 << 15;  // without an initial hop
+        c.value = draw.below(1 << 19) | 3 << 15;  // no initial hop
         break;
       case Register::kOverride: c.value = u64{draw.below(4)} << 32 | 3 << 15; break;
       case Register::kScratch: c.value = draw.below(1000); break;
@@ -251,7 +252,8 @@ inline std::string name_of(const t3e_naive::Command& c) {
   return c.name <= t3e_naive::Register::kLut ? name + std::to_string(c.index) : name;
 }
 
-/// Register contents of software: SELECT bits that lose packets, channels that are not to be used, tags to any node.
+/// Draws register contents of software: SELECT bits that lose packets, channels that must not be used, and tags to any
+/// node.
 inline void random_registers(RandomT3e& t, Draw& draw, u32 nodes) {
   const IntList shape = std::get<IntList>(t.config["topology.shape"]);
   std::string& text = t.files["registers.file"];
@@ -279,7 +281,7 @@ inline void random_registers(RandomT3e& t, Draw& draw, u32 nodes) {
   }
 }
 
-/// Of five machines one has the published router.
+/// Returns a random machine. One in five has the published router.
 inline RandomT3e random_t3e(u64 seed) {
   Draw draw(seed);
   RandomT3e machine;

@@ -1,5 +1,5 @@
 #pragma once
-/// Small machines with the special network of the T3E.
+/// Small machines that use the special network of the T3E.
 #include <map>
 #include <string>
 #include <variant>
@@ -14,7 +14,7 @@ namespace flitlab::testing::t3e_special {
 
 using t3e::Deltas;
 
-/// 4 x 4 x 2 nodes, by default without traffic.
+/// Returns a machine of 4 x 4 x 2 nodes, by default without traffic.
 inline Experiment special_machine(RawConfig changes = {}) {
   changes["router.kind"] = std::string("t3e");
   changes["special.enabled"] = true;
@@ -22,7 +22,7 @@ inline Experiment special_machine(RawConfig changes = {}) {
   return experiment(changes);
 }
 
-/// A network with the operations of its console.
+/// A network with the operations of its console, which write and read registers.
 struct Stepped : SteppedNetwork {
   using SteppedNetwork::SteppedNetwork;
 

@@ -1,7 +1,7 @@
 #pragma once
-/// A second network of virtual-channel routers, written with lists and maps from kernels/routers/vc/README.md, the help
-/// texts of parameters and docs/architecture.md. It shares with the emulator only the random numbers, the creations at
-/// terminals, the wiring, and the routing tables of graphs.
+/// A second implementation of virtual-channel networks, written with lists and maps from kernels/routers/vc/README.md,
+/// the help texts of parameters and docs/architecture.md. It shares with the emulator only the random numbers, the
+/// creations at terminals, the wiring, and the routing tables of graphs.
 #include "tests/support/vc/naive_router.hpp"
 #include "tests/support/vc/naive_terminals.hpp"
 
@@ -28,7 +28,7 @@ class NaiveVc {
       u32& count = c.to_terminal ? terminals[c.item].credits[c.vc] : routers[c.item].output[c.port][c.vc].credits;
       ++count;
     }
-    std::map<u32, std::pair<vc_naive::Flit, u32>> ejected;  // by terminal
+    std::map<u32, std::pair<vc_naive::Flit, u32>> ejected;  // flit and its VC, by terminal
     for (const Arrival& a : flits_[now_])
       if (a.to_terminal)
         ejected[a.item] = {a.flit, a.vc};

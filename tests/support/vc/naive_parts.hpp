@@ -15,26 +15,26 @@
 
 namespace flitlab::testing::vc_naive {
 
-/// Numbers of ports or virtual channels, rising.
+/// Ascending numbers of ports or virtual channels.
 using List = std::vector<u32>;
 
 inline bool contains(const List& list, u32 number) { return std::find(list.begin(), list.end(), number) != list.end(); }
 
-/// The numbers first, first + 1, ..., end - 1.
+/// Returns the numbers first, first + 1, ..., end - 1.
 inline List range(u32 first, u32 end) {
   List list;
   for (u32 i = first; i < end; ++i) list.push_back(i);
   return list;
 }
 
-/// Round robin: the first member at or after `pointer`, else the first of all.
+/// Round robin: returns the first member at or after `pointer`, otherwise the lowest member.
 inline u32 first_from(const List& members, u32 pointer) {
   for (u32 member : members)
     if (member >= pointer) return member;
   return members.at(0);
 }
 
-/// The parameters, in the words of the configuration.
+/// The parameters, with the values of the configuration.
 struct Rules {
   explicit Rules(const Experiment& e)
       : flow_control(e.str(vc::param::router.flow_control)),
@@ -68,23 +68,23 @@ struct Rules {
 
 /// The last channel between routers that a packet's head has crossed.
 struct LastHop {
-  u32 dimension = kNone;  ///< kNone: the head comes from its terminal
+  u32 dimension = kNone;  ///< kNone: the head comes from the terminal
   u32 vc = 0;
-  bool by_class = false;    ///< the virtual channel belongs to a dateline class, not to the adaptive ones
-  bool second_leg = false;  ///< Valiant: on the way from the intermediate router
-  u32 entered = 0;          ///< coordinate at which the packet entered this ring, on this leg
+  bool by_class = false;    ///< the VC belongs to a dateline class, not to the adaptive VCs
+  bool second_leg = false;  ///< the leg after Valiant's intermediate router
+  u32 entered = 0;          ///< coordinate at which it entered this ring on this leg
 };
 
 struct Packet {
   u32 source, id, destination, flits, message_class = 0, tag = 0;
   Cycle created, injected = 0;
   u32 hops = 0;
-  u32 via = kNone;             ///< router that Valiant and ROMM send it to first
-  bool second_leg = false;     ///< the packet has been there
-  bool highest_first = false;  ///< O1TURN: highest dimension first
+  u32 via = kNone;             ///< intermediate router of Valiant and ROMM routing
+  bool second_leg = false;     ///< the packet has reached the intermediate router
+  bool highest_first = false;  ///< O1TURN: takes the highest dimension first
   LastHop last;
 
-  /// A hash of the packet's name, for ties.
+  /// Returns a hash of source and number of the packet, which decides ties.
   u64 hash() const { return mix64((u64{source} << 32) + id); }
 };
 using PacketPtr = std::shared_ptr<Packet>;
@@ -104,7 +104,7 @@ class Arbiter {
  public:
   Arbiter(const std::string& kind, u32 members) : kind_(kind), least_recent_(range(0, members)) {}
 
-  /// `created(member)`: creation cycle of the packet for which a member requests.
+  /// Returns the winner. `created(member)`: creation cycle of the packet for which a member requests.
   template <class Created>
   u32 pick(const List& members, Created created) const {
     if (kind_ == "round_robin") return first_from(members, next_);
@@ -113,7 +113,7 @@ class Arbiter {
       if (kind_ == "matrix" ? before(member, best) : created(member) < created(best)) best = member;
     return best;
   }
-  /// Whether `a` was served less recently than `b`.
+  /// Returns whether `a` was served less recently than `b`.
   bool before(u32 a, u32 b) const {
     const auto rank = [&](u32 member) { return std::find(least_recent_.begin(), least_recent_.end(), member); };
     return rank(a) < rank(b);
@@ -130,27 +130,27 @@ class Arbiter {
   List least_recent_;
 };
 
-/// An input virtual channel, and the packet at its front.
+/// An input virtual channel and its packets, of which the front one is being processed.
 struct InputVc {
   enum Stage { kIdle, kRouting, kWaiting, kGranted };
 
   std::deque<Flit> buffer;
-  std::deque<PacketPtr> packets;  ///< packets with a head that has arrived and a tail that has not left
+  std::deque<PacketPtr> packets;  ///< packets whose head has arrived and whose tail has not left
   Stage stage = kIdle;
-  Cycle ready_at = 0;  ///< first cycle in which the present stage may act
+  Cycle ready_at = 0;  ///< first cycle in which the present pipeline stage may act
   u32 out_port = 0, out_vc = 0;
-  List allowed;      ///< virtual channels of the output port that the packet may take
-  u32 sent = 0;      ///< flits of the packet
+  List allowed;      ///< output virtual channels that the packet may take
+  u32 sent = 0;      ///< number of flits of the packet that have left
   u32 next_vc = 0;   ///< round-robin pointer over output virtual channels
-  bool bid = false;  ///< in this cycle, for an output virtual channel
+  bool bid = false;  ///< has requested an output virtual channel in this cycle
 
   const Packet& front() const { return *packets.front(); }
 };
 
-/// The sender's view of an input virtual channel.
+/// An output virtual channel: the sender's view of the next input virtual channel.
 struct OutputVc {
   u32 credits = 0;
-  u32 owner = kNone;   ///< port * vcs + vc of the input virtual channel that holds it
+  u32 owner = kNone;   ///< input virtual channel (port * vcs + vc) that holds it
   u32 next_input = 0;  ///< round-robin pointer over input virtual channels
 };
 

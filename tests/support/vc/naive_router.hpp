@@ -1,5 +1,6 @@
 #pragma once
-/// One router of the second network of virtual-channel routers (naive.hpp): Dally & Towles chapters 16, 18 and 19.
+/// A router of the second implementation of virtual-channel networks (naive.hpp): Dally & Towles chapters 16, 18 and
+/// 19.
 #include <map>
 
 #include "tests/support/vc/naive_routes.hpp"
@@ -38,7 +39,7 @@ class Router {
     if (in.packets.size() == 1) start(in, now);
   }
 
-  /// Rest of a cycle, after arriving flits and credits are stored. Returns the flits that win the switch.
+  /// Processes a cycle after arriving flits and credits have been stored. Returns the flits that win the switch.
   std::vector<Sent> step(Cycle now) {
     sent_.clear();
     route(now);
@@ -49,9 +50,9 @@ class Router {
 
   std::vector<std::vector<OutputVc>> output;  ///< [port][VC]
   std::vector<std::vector<InputVc>> input;    ///< [port][VC]
-  std::vector<Event> events;                  ///< of this cycle
+  std::vector<Event> events;                  ///< events of this cycle
   List sent_on;                               ///< [port] flits sent since cycle 0
-  u64 wasted = 0;                             ///< speculative bids that won the switch without a channel or a credit
+  u64 wasted = 0;                             ///< wins of the switch without a virtual channel or a credit
 
  private:
   struct Match {
@@ -76,7 +77,7 @@ class Router {
     in.ready_at = from + rules_.routing_delay;
   }
 
-  /// Route computation: packets whose delay is over get a route and bid for an output virtual channel.
+  /// Route computation: packets whose routing delay is over get a route and request an output virtual channel.
   void route(Cycle now) {
     for_each_input([&](u32 p, u32 v, InputVc& in) {
       in.bid = false;
@@ -96,7 +97,7 @@ class Router {
     });
   }
 
-  /// Output virtual channels that a packet may be given now.
+  /// Returns the output virtual channels that can be allocated to a packet in this cycle.
   List takeable(const InputVc& in) const {
     List list;
     for (u32 vc : in.allowed) {
@@ -118,13 +119,13 @@ class Router {
     note(EventKind::kVcGranted, {in.packets.front(), 0}, port, vc, in.out_port, out_vc);
   }
 
-  /// The winner of an output virtual channel among input virtual channels (port * vcs + vc).
+  /// Returns the winner of an output virtual channel among input virtual channels (port * vcs + vc).
   u32 best_bidder(u32 out_port, const OutputVc& out, const List& bidders) {
     if (rules_.arbiter == "round_robin") return first_from(bidders, out.next_input);
     if (rules_.arbiter == "oldest_first")
       return *std::min_element(bidders.begin(), bidders.end(),
                                [&](u32 a, u32 b) { return input_of(a).front().created < input_of(b).front().created; });
-    // Matrix: among input ports; virtual channels of one port take turns.
+    // Matrix arbiter: it chooses among input ports, and the virtual channels of a port take turns.
     List ports, of_port;
     for (u32 bidder : bidders) ports.push_back(bidder / rules_.vcs);
     const u32 port = of_output_[out_port].pick(ports, [](u32) { return 0; });
@@ -137,7 +138,7 @@ class Router {
     if (rules_.vc_allocator == "wavefront") return wavefront_vcs(now);
     const u32 rounds = rules_.vc_allocator == "islip" ? rules_.iterations : 1;
     for (u32 round = 0; round < rounds; ++round) {
-      std::map<std::pair<u32, u32>, List> bidders;  // of an output virtual channel
+      std::map<std::pair<u32, u32>, List> bidders;  // requesters, by output virtual channel
       for_each_input([&](u32 p, u32 v, const InputVc& in) {
         if (!in.bid || in.stage != InputVc::kWaiting) return;
         List wanted = takeable(in);
@@ -145,7 +146,7 @@ class Router {
         if (rules_.vc_allocator == "separable_input_first") wanted = {first_from(wanted, in.next_vc)};
         for (u32 w : wanted) bidders[{in.out_port, w}].push_back(p * rules_.vcs + v);
       });
-      std::map<u32, List> offers;  // to an input virtual channel
+      std::map<u32, List> offers;  // granted output virtual channels, by input virtual channel
       for (const auto& [where, list] : bidders)
         offers[best_bidder(where.first, output[where.first][where.second], list)].push_back(where.second);
       for (const auto& [name, list] : offers)
@@ -153,7 +154,8 @@ class Router {
     }
   }
 
-  /// Diagonals of the matrix of input and output virtual channels, one after the other.
+  /// Wavefront allocation of virtual channels: grants along the diagonals of the matrix of input and output virtual
+  /// channels, one diagonal after the other.
   void wavefront_vcs(Cycle now) {
     const u32 n = ports_ * rules_.vcs;
     for (u32 d = 0; d < n; ++d)
@@ -165,7 +167,7 @@ class Router {
       });
   }
 
-  /// Virtual channels of an input port that may send, to one output port or to any.
+  /// Returns the virtual channels of an input port that may send, to one output port or to any.
   List ready(u32 port, Cycle now, u32 out_port = kNone) const {
     List list;
     for (u32 v = 0; v < rules_.vcs; ++v) {
@@ -179,7 +181,7 @@ class Router {
   u32 pick_vc(u32 port, const List& vcs) const {
     return of_input_[port].pick(vcs, [&](u32 vc) { return input[port][vc].front().created; });
   }
-  /// `vc_of`: the virtual channel that each input port puts forward.
+  /// Returns the input port that an output port grants. `vc_of`: virtual channel that each input port has selected.
   u32 pick_input(u32 out_port, const List& ports, const std::map<u32, u32>& vc_of) const {
     return of_output_[out_port].pick(ports, [&](u32 p) { return input[p][vc_of.at(p)].front().created; });
   }
@@ -201,7 +203,8 @@ class Router {
     return std::any_of(matches.begin(), matches.end(), [&](const Match& m) { return m.out_port == port; });
   }
 
-  /// Each input port selects one of its virtual channels; each output port grants one of the requesting input ports.
+  /// Input-first allocation: each input port selects one of its virtual channels, then each output port grants one of
+  /// the requesting input ports.
   std::vector<Match> input_first(Cycle now) const {
     std::map<u32, u32> vc_of;
     std::map<u32, List> bidders;
@@ -219,12 +222,12 @@ class Router {
     return matches;
   }
 
-  /// Each output port grants one input port; each input port accepts one of its grants. iSLIP repeats this for several
-  /// rounds, and only matches of the first round move pointers.
+  /// Output-first allocation: each output port grants one input port, then each input port accepts one of its grants.
+  /// iSLIP repeats this for several iterations, and only matches of the first one move pointers.
   std::vector<Match> output_first(u32 rounds, Cycle now) const {
     std::vector<Match> matches;
     for (u32 round = 0; round < rounds; ++round) {
-      std::map<u32, List> offers;  // to an input port
+      std::map<u32, List> offers;  // granting output ports, by input port
       for (u32 out = 0; out < ports_; ++out) {
         if (matched_output(matches, out)) continue;
         std::map<u32, u32> vc_of;
@@ -245,7 +248,8 @@ class Router {
     return matches;
   }
 
-  /// Diagonals of the matrix of ports, one after the other.
+  /// Wavefront allocation of the switch: grants along the diagonals of the matrix of ports, one diagonal after the
+  /// other.
   std::vector<Match> wavefront(Cycle now) const {
     std::vector<Match> matches;
     for (u32 d = 0; d < ports_; ++d)
@@ -258,8 +262,8 @@ class Router {
     return matches;
   }
 
-  /// Heads that bid for an output virtual channel in this cycle bid for ports that the others have left free. The win
-  /// is wasted unless the head has also won a virtual channel with a credit.
+  /// Speculation: heads that request an output virtual channel in this cycle also request the ports that other flits
+  /// have left free. The win is wasted unless the head has also won a virtual channel with a credit.
   void speculate(const std::vector<Match>& matches, Cycle now) {
     std::map<u32, u32> vc_of;
     std::map<u32, List> bidders;
@@ -309,9 +313,9 @@ class Router {
   const Routes& routes_;
   u32 index_, ports_;
   std::vector<Sent> sent_;
-  List next_output_;                ///< [port] round-robin pointer of an input over output ports
-  std::vector<Arbiter> of_input_;   ///< [port] over the virtual channels of an input port
-  std::vector<Arbiter> of_output_;  ///< [port] over the input ports that ask for an output port
+  List next_output_;                ///< [input port] round-robin pointer over output ports
+  std::vector<Arbiter> of_input_;   ///< [input port] arbiter over its virtual channels
+  std::vector<Arbiter> of_output_;  ///< [output port] arbiter over requesting input ports
 };
 
 }  // namespace flitlab::testing::vc_naive

@@ -6,7 +6,7 @@
 
 namespace flitlab::testing::vc_naive {
 
-/// An output port, and the virtual channels that a packet may take there.
+/// An output port, and the virtual channels that a packet may take at it.
 struct Choice {
   u32 port;
   List vcs;
@@ -24,20 +24,20 @@ class Routes {
     }
   }
 
-  /// Virtual channels of a message class. All classes have equal shares.
+  /// Returns the virtual channels of a message class. All classes have equal shares.
   List message_vcs(u32 message_class) const {
     const auto first = [&](u32 m) { return m * rules_.vcs / rules_.message_classes; };
     return range(first(message_class), first(message_class + 1));
   }
 
-  /// Draws made at the source.
+  /// Makes the random choices of a route, which are made at the source.
   void plan_route(Packet& packet, u64 seed) const {
     const u32 from = packet.source / top_.concentration, to = packet.destination / top_.concentration;
     const Random4 random = philox(seed, stream::kRouting, packet.source, packet.id);
     if (rules_.algorithm == "o1turn") packet.highest_first = random.word[0] % 2 == 1;
     if (rules_.algorithm == "valiant") packet.via = below(random.word[0], top_.routers);
     if (rules_.algorithm != "romm") return;
-    List via;  // uniform in the box that has the two routers at its corners
+    List via;  // routers of the box between source and destination, drawn uniformly
     for (u32 d = 0; d < top_.shape.size(); ++d) {
       const u32 low = std::min(coordinates_[from][d], coordinates_[to][d]),
                 high = std::max(coordinates_[from][d], coordinates_[to][d]);
@@ -47,10 +47,11 @@ class Routes {
     packet.via = static_cast<u32>(std::find(coordinates_.begin(), coordinates_.end(), via) - coordinates_.begin());
   }
 
-  /// Whether a packet that waits for a virtual channel chooses its route anew in every cycle.
+  /// Returns whether a packet that waits for a virtual channel chooses its route again in every cycle.
   bool choose_anew() const { return rules_.adaptive() || rules_.algorithm == "table"; }
 
-  /// The route of a packet whose head is in router `r`, whose output virtual channels are output[port][vc].
+  /// Returns the next hop of a packet whose head is in router `r`. `output[port][vc]`: output virtual channels of the
+  /// router.
   Choice choose(Packet& packet, u32 r, const std::vector<std::vector<OutputVc>>& output) const {
     const u32 last = packet.destination / top_.concentration;
     if (r == packet.via) packet.second_leg = true;
@@ -62,7 +63,7 @@ class Routes {
     return dimension_order(packet, r, to);
   }
 
-  /// The head of a packet leaves router `r`.
+  /// Records that the head of a packet leaves router `r`.
   void note_hop(Packet& packet, u32 r, u32 port, u32 vc) const {
     if (port >= top_.network_ports) return;
     ++packet.hops;
@@ -85,7 +86,8 @@ class Routes {
   u32 port_of(u32 d, bool minus) const { return rules_.hypercube ? d : 2 * d + minus; }
   static bool crosses(bool minus, u32 from, u32 to) { return minus ? to > from : to < from; }
 
-  /// Whether the packet's last hop was in this dimension, on the same leg, by virtual channels of a class.
+  /// Returns whether the packet's last hop was in dimension `d`, on the same side of the intermediate router, by
+  /// virtual channels of a dateline class.
   static bool goes_on(const Packet& packet, u32 d) {
     return packet.last.dimension == d && packet.last.by_class && packet.last.second_leg == packet.second_leg;
   }
@@ -96,7 +98,8 @@ class Routes {
     return vcs;
   }
 
-  /// Routing class `c` of `classes` of a message class: equal shares, or the escape channels, one for each class.
+  /// Returns the virtual channels of routing class `c` of `classes` of a message class: equal shares, or one escape
+  /// channel per class.
   List class_vcs(u32 message_class, u32 c, u32 classes) const {
     const List all = message_vcs(message_class);
     if (rules_.adaptive()) return {all.at(c)};
@@ -124,7 +127,7 @@ class Routes {
       return {port, crosses(down, goes_on(packet, d) ? packet.last.entered : from, target) ? high : low};
     if (still_to_cross) return {port, low};
     if (rules_.assignment == "dateline") return {port, high};
-    // Balanced: both, unless the packet has crossed or has been in the high class.
+    // Balanced: a packet may use both classes, unless it has crossed the dateline or has been in the high class.
     const bool straight = packet.last.dimension == d;
     const bool has_crossed = straight && (down ? from + 1 == top_.shape[d] : from == 0);
     if (has_crossed || (straight && contains(high, packet.last.vc))) return {port, high};
@@ -145,7 +148,8 @@ class Routes {
     return list;
   }
 
-  /// The productive port with a free adaptive virtual channel and the most credits. Without one, the list is empty.
+  /// Returns the productive port that has a free adaptive virtual channel and the most credits. If there is none, the
+  /// list of virtual channels is empty.
   Choice adaptive(const Packet& packet, u32 r, u32 to, const std::vector<std::vector<OutputVc>>& output) const {
     const List vcs = adaptive_vcs(packet.message_class);
     Choice best{0, {}};

@@ -1,6 +1,6 @@
 #pragma once
-/// One terminal of the second network of virtual-channel routers (naive.hpp). Creation times, lengths and destinations
-/// of packets are functions that it shares with the emulator (kernels/traffic/traffic.hpp).
+/// A terminal of the second implementation of virtual-channel networks (naive.hpp). Creation times, lengths and
+/// destinations of packets are functions that it shares with the emulator (kernels/traffic/traffic.hpp).
 #include <map>
 #include <optional>
 
@@ -9,10 +9,10 @@
 
 namespace flitlab::testing::vc_naive {
 
-/// A line of a trace.
+/// A line of a trace, which creates one packet.
 struct TraceLine {
   Cycle cycle;
-  u32 source, destination, flits, needs;  ///< needs: number of another line; kNone: none
+  u32 source, destination, flits, needs;  ///< needs: number of the line that this one depends on; kNone: none
   u32 number = 0;
 };
 
@@ -50,13 +50,14 @@ class Terminal {
     if (never_sends(traffic.table, index)) next_.at = kNever;
   }
 
-  /// A flit for the router.
+  /// A flit that the terminal sends to its router.
   struct Sent {
     Flit flit;
     u32 vc;
   };
 
-  /// A cycle after credits have arrived; `flit`, if there is one, arrives on virtual channel `vc`.
+  /// Processes a cycle after arriving credits have been stored. `flit`, if there is one, arrives on virtual channel
+  /// `vc`. Returns the flit that the terminal sends.
   std::optional<Sent> step(const std::optional<Flit>& flit, u32 vc, Cycle now, Counts& counts) {
     freed = kNone;
     if (flit) arrived_[vc].push_back(*flit);
@@ -75,19 +76,19 @@ class Terminal {
   }
 
   std::vector<u32> credits;   ///< [VC] free slots in the router's buffer
-  u32 freed = kNone;          ///< virtual channel of the flit taken in this cycle; kNone: none
-  std::vector<Event> events;  ///< of this cycle
-  u32 received = 0;           ///< packets
+  u32 freed = kNone;          ///< virtual channel of the flit consumed in this cycle; kNone: none
+  std::vector<Event> events;  ///< events of this cycle
+  u32 received = 0;           ///< number of packets
 
  private:
-  /// Packets that are sent one after the other. In a closed loop requests have one lane, replies another.
+  /// Packets that are sent one after the other. A closed loop has one such queue for requests and one for replies.
   struct Lane {
     std::deque<PacketPtr> queue;
     PacketPtr sending;
     u32 sent = 0, vc = 0;
     u32 next_vc = 0;  ///< round-robin pointer over injection virtual channels
   };
-  /// A reply that is not created before cycle `at`.
+  /// A reply, which is created in cycle `at` or later.
   struct Answer {
     u32 to, tag;
     Cycle at;
@@ -107,7 +108,7 @@ class Terminal {
     counts.created_flits += packet.flits;
   }
 
-  /// The next packet of the source. `tag`: its transaction, in a closed loop.
+  /// Creates the next packet of the source. `tag`: number of its transaction in a closed loop.
   void create(u32 tag, Cycle created, Counts& counts) {
     Packet p{};
     p.id = next_.index;
@@ -118,8 +119,8 @@ class Terminal {
     enqueue(0, p, counts);
   }
 
-  /// In the order of the lines: each not before its cycle, the creation of the line before it, and the cycle after the
-  /// arrival of the packet that it needs.
+  /// Creates packets in the order of their lines. A packet is created in the latest of three cycles: its own, the
+  /// creation of the line before it, and the cycle after the arrival of the packet that it depends on.
   void create_from_trace(Cycle now, Counts& counts) {
     while (!lines_.empty()) {
       const TraceLine& line = lines_.front();
@@ -138,7 +139,7 @@ class Terminal {
     }
   }
 
-  /// Takes the first flit of an ejection buffer.
+  /// Consumes the first flit of an ejection buffer.
   void take(u32 vc, Cycle now, Counts& counts) {
     const Flit flit = arrived_[vc].front();
     const Packet& p = *flit.packet;
@@ -159,7 +160,7 @@ class Terminal {
     if (traffic_.mode == TrafficMode::kRequestReply) settle(p, now, counts);
   }
 
-  // A closed loop. A terminal takes a request only if its queue has room for the reply.
+  // Closed loop. A terminal consumes a request only if its queue has room for the reply.
   static bool is_reply(const Packet& p) { return p.id >= 0x80000000u; }
   bool may_enter(const Flit& flit) const {
     return !flit.is_head() || is_reply(*flit.packet) ||
@@ -182,7 +183,7 @@ class Terminal {
       answers_.push_back({p.source, p.tag, now + traffic_.table.reply_delay});
       return;
     }
-    // A full window had stopped the source; it continues from now on.
+    // The source stopped because its window was full; from now on it continues.
     if (open_.size() == traffic_.table.window) seek_creation(traffic_.table, traffic_.row, index_, next_, now);
     ++counts.transactions;
     counts.round_trips += now - open_.at(p.tag);
@@ -212,7 +213,8 @@ class Terminal {
       next_creation(traffic_.table, traffic_.row, index_, next_);
     }
   }
-  /// Requests and replies take turns. With one message class, a packet is finished before another one starts.
+  /// Sends a flit of a request or of a reply; these take turns. With one message class a packet is finished before
+  /// another one starts.
   std::optional<Sent> send_in_turns(Cycle now, Counts& counts) {
     for (u32 lane : {1 - last_lane_, last_lane_}) {
       if (rules_.message_classes == 1 && lanes_[1 - lane].sending) continue;
@@ -224,7 +226,7 @@ class Terminal {
     return {};
   }
 
-  /// A flit of a lane's packet, if there is a credit for it. A packet starts on a virtual channel of its message class.
+  /// Sends a flit of the packet if there is a credit for it. A packet starts on a virtual channel of its message class.
   std::optional<Sent> send(Lane& lane, Cycle now, Counts& counts) {
     if (!lane.sending) {
       if (lane.queue.empty()) return {};
@@ -257,13 +259,13 @@ class Terminal {
   Lane lanes_[2];
   SourceCursor next_{};
   std::vector<std::deque<Flit>> arrived_;  ///< [VC] ejection buffers
-  std::deque<TraceLine> lines_;            ///< of a trace, not yet created
-  std::map<u32, Cycle> came_;              ///< packets that have arrived, by number
+  std::deque<TraceLine> lines_;            ///< lines of the trace whose packets have not been created
+  std::map<u32, Cycle> came_;              ///< arrival cycle of packets, by number
   Cycle last_created_ = 0;
-  std::map<u32, Cycle> open_;   ///< creation of requests without a reply, by tag
-  std::deque<Answer> answers_;  ///< replies not yet created
-  u32 half_taken_ = 0;          ///< requests that are being taken in
-  u32 replies_ = 0;             ///< created
+  std::map<u32, Cycle> open_;   ///< creation cycle of requests without a reply, by tag
+  std::deque<Answer> answers_;  ///< replies that have not been created
+  u32 half_taken_ = 0;          ///< requests of which some flits have been consumed
+  u32 replies_ = 0;             ///< replies created
   u32 next_taken_ = 0;          ///< round-robin pointer over ejection virtual channels
   u32 last_lane_ = 0;
 };

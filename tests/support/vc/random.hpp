@@ -1,5 +1,5 @@
 #pragma once
-/// Random networks of virtual-channel routers.
+/// Random configurations of virtual-channel routers.
 #include <memory>
 #include <random>
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace flitlab::testing {
 
-/// Draws parts of a configuration, one after the other: each part depends on those before it.
+/// Draws the parts of a configuration one after the other; each part depends on the parts before it.
 class RandomVc {
  public:
   explicit RandomVc(u32 seed) : random_(seed) { config_["run.seed"] = draw(0, 999); }
@@ -22,7 +22,7 @@ class RandomVc {
   u32 below(u32 n) { return static_cast<u32>(random_() % n); }
   RawConfig config() const { return config_; }
 
-  /// A grid of routers.
+  /// Draws a grid: mesh or torus.
   void grid() {
     const std::string mesh_or_torus = one_of({"mesh", "torus"});
     switch (below(6)) {
@@ -47,11 +47,11 @@ class RandomVc {
                : algorithm_ == "valiant"          ? (rings ? 4 : 2)
                : algorithm_ == "minimal_adaptive" ? (rings ? 3 : 2)
                                                   : 2;
-    // Without datelines one class is enough. Minimal adaptive routing then has no adaptive VC.
+    // Without datelines one routing class is enough. Minimal adaptive routing then has no adaptive VC.
     if (rings && assignment == "any") classes_ = 1;
   }
 
-  /// To be called after the network and the traffic.
+  /// Draws the router. Call it after the network and the traffic have been drawn.
   void router() {
     const u32 least = classes_ * messages_;
     config_["router.vcs"] = chance(8) ? draw(std::max(least, 9u), 16) : draw(least, least + 4);
@@ -74,7 +74,7 @@ class RandomVc {
     config_["router.vc_allocation_delay"] = draw(0, 1);
   }
 
-  /// Any connected graph. Half of the time with a table of random shortest paths.
+  /// Draws a connected graph. Half of the graphs have a table of random shortest paths.
   void graph() {
     kind_ = "graph";
     files_.push_back(std::make_unique<TextFile>(random_graph(random_)));
@@ -83,7 +83,7 @@ class RandomVc {
     if (chance(3)) config_["topology.concentration"] = draw(2, 3);
     if (chance(2)) config_["topology.channel_delay"] = draw(1, 5);
     config_["routing.algorithm"] = word("table");
-    classes_ = 4;  // more layers are hardly ever needed
+    classes_ = 4;  // deadlock-free layers; more are hardly ever needed
     if (chance(2)) return;
     files_.push_back(std::make_unique<TextFile>(table()));
     config_["routing.table_file"] = files_.back()->path;
@@ -114,7 +114,7 @@ class RandomVc {
     config_["traffic.packet_flits"] = lengths(true);
     config_["traffic.start"] = draw(0, 20);
     pattern();
-    config_["traffic.self"] = true;  // else a small permutation may leave no packet
+    config_["traffic.self"] = true;  // otherwise a small permutation may have no packets
   }
 
   void closed_loop() {
@@ -130,7 +130,8 @@ class RandomVc {
     pattern();
   }
 
-  /// A few packets of each terminal, so that a terminal's part of the trace (kTraceQueue) never fills.
+  /// Returns a trace with a few packets per terminal, so that a terminal's share of the trace buffer (kTraceQueue)
+  /// never fills.
   std::vector<vc_naive::TraceLine> trace() {
     const u32 terminals = topology().terminals, lines = 16 * terminals;
     std::vector<vc_naive::TraceLine> list;
@@ -143,7 +144,7 @@ class RandomVc {
       vc_naive::TraceLine line{cycle, below(terminals), below(terminals), 1 + below(longest_), kNone, 0};
       if (++of_source[line.source] > kTraceQueue) continue;
       line.number = static_cast<u32>(list.size());
-      if (chance(2))  // the latest packet to this source, of those some lines back
+      if (chance(2))  // depends on the latest packet to this source that is some lines back
         for (u32 back = below(30); back < list.size() && line.needs == kNone; ++back)
           if (const auto& other = list[list.size() - 1 - back]; other.destination == line.source)
             line.needs = other.number;
@@ -184,7 +185,8 @@ class RandomVc {
     return make_topology(experiment(config));
   }
 
-  /// A routing table: of the neighbours that are nearer, one at random; of several channels there, one or all.
+  /// Returns a routing table. For each pair it chooses one of the neighbours that are nearer to the destination at
+  /// random, and one or all of the channels to it.
   std::string table() {
     const Topology t = topology();
     std::string text = "# router,destination,port\n";

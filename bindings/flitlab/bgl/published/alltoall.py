@@ -30,15 +30,16 @@ from flitlab.reproduction import once, row
 
 
 def packet(packets: int = 40) -> list[dict]:
-    """Rows of the link time of a packet and the payload fraction. Two streams keep a link busy in both directions, so
-    each direction carries the token packets of the other; the rows give the cycles between heads of packets."""
+    """Rows of the time that a packet occupies a link, and of the payload's share of that time. Two streams keep a link
+    busy in both directions, so each direction also carries token packets for the other direction. The time is measured
+    as the cycles between the heads of consecutive packets."""
     spacing = {}
     for chunks in range(1, FULL + 1):
         stream = machine([2], traffic__mode="batch", traffic__pattern="neighbour", traffic__batch_packets=packets,
                          traffic__packet_flits=chunks)
         events = Network(stream, trace=True).step(packets * (CHUNK * chunks + 60)).events()
         heads = [e["cycle"] for e in events if e["kind"] == "switch_granted" and e["index"] == 0 and e["out_port"] == 0]
-        gaps = {b - a for a, b in pairwise(heads[FULL:])}  # without the first: FIFOs are filling up
+        gaps = {b - a for a, b in pairwise(heads[FULL:])}  # without the first packets, during which FIFOs fill up
         if len(gaps) != 1:
             raise RunError(f"bgl.packet: packets of {chunks} chunks follow each other in {sorted(gaps)} cycles.")
         spacing[chunks] = gaps.pop()
@@ -57,7 +58,8 @@ def arbiters() -> list[dict]:
     """Rows of the number of arbiters of a node, counted from its parts."""
     ports = Network(machine([4, 4, 4])).router(0).ports
     receivers = [port for port in ports if port.name != "injection"]
-    alike = sum(len(port.vcs) for port in ports) + len(receivers)  # + a bypass channel for each receiver
+    # One for each VC, and one for the bypass channel of each receiver.
+    alike = sum(len(port.vcs) for port in ports) + len(receivers)
     source = f"{PAPER}, Torus network"
     return [
         row("bgl.packet", "arbiters of one module", source, "a node", 38, alike, "", 0, check=True,
@@ -68,7 +70,8 @@ def arbiters() -> list[dict]:
 
 
 def alltoall_512(shape: tuple[int, ...] = (8, 8, 8), few: int = 10, long: int = 20) -> list[dict]:
-    """Rows of all-to-alls of a midplane. few, long: full packets of a short and of a long message."""
+    """Rows of all-to-alls of a midplane (512 nodes). few, long: numbers of full packets in a short and in a long
+    message."""
     runs = {
         "short": all_to_all(shape, 1),
         "short, hardware": all_to_all(shape, 1, **HARDWARE),
@@ -110,14 +113,15 @@ def alltoall_512(shape: tuple[int, ...] = (8, 8, 8), few: int = 10, long: int = 
 
 def alltoall_32k(shape: tuple[int, ...] = (16, 16, 16), windows: int = 12, keep: Path | None = None,
                  whole: tuple[int, ...] = (12, 12, 12)) -> list[dict]:
-    """Rows of the link utilisation of an all-to-all, and in the middle of one with 3 KB of buffers divided in three
-    ways. whole: shape for the complete all-to-all."""
+    """Rows of the link utilisation over a complete all-to-all on a torus of shape ``whole``, and in the middle of a
+    larger one on ``shape``, for three ways to divide 3 KB of buffers among VCs."""
     shares = {
         "deterministic": {"routing__dynamic": 0.0, "router__dynamic_vcs": 0, "router__escape_flits": 96},
         "one dynamic VC": {"router__dynamic_vcs": 1, "router__dynamic_flits": 64, "router__escape_flits": 32},
         "two dynamic VCs": {"router__dynamic_vcs": 2, "router__dynamic_flits": 32, "router__escape_flits": 32},
     }
-    rounds = math.ceil(windows * 10000 / all_to_all(shape)[1]) + 1  # so that the middle is long enough
+    # Enough rounds for the all-to-all to last longer than the measured windows.
+    rounds = math.ceil(windows * 10000 / all_to_all(shape)[1]) + 1
     courses = {name: Course(all_to_all(shape, rounds=rounds, **SIMULATOR, **share)[0].experiment, 10000, windows)
                for name, share in shares.items()}
     samples = once(follow, courses, keep)
@@ -152,7 +156,7 @@ def alltoall_32k(shape: tuple[int, ...] = (16, 16, 16), windows: int = 12, keep:
 
 
 def alltoall_asymmetric(shape: tuple[int, ...] = (16, 8, 8), rounds: int = 2, keep: Path | None = None) -> list[dict]:
-    """Rows of all-to-alls with one longer dimension, and the bounds of the largest machine."""
+    """Rows of all-to-alls on tori with one longer dimension, and the calculated bounds for the largest machine."""
     e = machine(shape)
     pace = math.ceil(1.07 / e.derived()["saturation_load_bound"])
     runs = {

@@ -29,7 +29,7 @@ from flitlab.network import Network
 from flitlab.reproduction import once, row
 from flitlab.runner import run
 
-# Settings of a hot region's senders and receivers that the paper does not give.
+# Settings of the nodes that send to a hot region and receive in it. The paper does not give them.
 IN_A_ROW = "all packets to a receiver in a row"
 TRIED = {
     "receivers in the order of their numbers": {"traffic.order": "same"},
@@ -45,7 +45,8 @@ TRIED = {
 
 def into_region(e: Experiment, each: int) -> tuple[Course, float]:
     """Returns a batch of `each` packets from every node outside a region to every node in it, and a lower bound of its
-    cycles, given by the links into the region. These carry no token packets, since nothing leaves the region."""
+    duration in cycles. The bound is the load of the links into the region, which carry no token packets, because no
+    packets leave the region."""
     shape, extent = e["topology.shape"], e["traffic.hot_shape"]
     receivers = math.prod(extent)
     packets = (math.prod(shape) - receivers) * receivers * each
@@ -54,7 +55,8 @@ def into_region(e: Experiment, each: int) -> tuple[Course, float]:
 
 
 def hotspot(shape: tuple[int, ...] = (8, 8, 8), packets: tuple[int, ...] = (10, 40)) -> list[dict]:
-    """Rows of traffic from all nodes outside a region to all nodes in it. packets: per sender and receiver."""
+    """Rows of traffic from all nodes outside a region to all nodes in it. packets: numbers of packets for each pair of
+    sender and receiver."""
     published = {(1, 1, 1): None, (2, 2, 2): 95, (4, 4, 4): 95}
     runs = {}
     for extent, wanted in published.items():
@@ -87,14 +89,15 @@ def hotspot(shape: tuple[int, ...] = (8, 8, 8), packets: tuple[int, ...] = (10, 
 
 
 def held_chunks(network: Network) -> dict:
-    """Observes the chunks in the VC buffers of all receivers."""
+    """Returns the number of chunks in the VC buffers of all receivers, as values for a course's samples."""
     nodes = range(int(network.experiment.derived()["routers"]))
     return {"held": sum(vc.flits for n in nodes for port in network.router(n).ports if port.name != "injection"
                         for vc in port.vcs)}
 
 
 def regimes(shape: tuple[int, ...], seeds: tuple[int, ...] = (1, 2)) -> list[dict]:
-    """Rows of the gap's effect in the first quarter and the middle half of an all-to-all of one packet to each node."""
+    """Rows of the effect of ``router.arbitration_gap`` in the first quarter and in the middle half of an all-to-all in
+    which every node sends one packet to each other node."""
     runs = {(seed, gap): all_to_all(shape, router__arbitration_gap=gap, run__seed=seed) for seed in seeds
             for gap in (False, True)}
     courses = {str(key): Course(course.experiment, max(100, round(least / 40)), 4000, all_delivered, held_chunks)
@@ -119,13 +122,14 @@ def regimes(shape: tuple[int, ...], seeds: tuple[int, ...] = (1, 2)) -> list[dic
     return rows
 
 
-# Cycles per chunk of the workload drivers, from 86 % of the links' capacity on; 0: FIFOs that are always full.
+# Cycles between chunks that a node injects, by shape of the torus. The first value offers 86 % of the links' capacity,
+# later values offer more; 0: injection FIFOs that are always full.
 PACES = {(4, 4, 4): (20, 19, 18, 0), (8, 8, 1): (40, 38, 37, 36, 0)}
 
 
 def verification(shapes: dict[tuple[int, ...], tuple[int, ...]] | None = None, rounds: int = 20) -> list[dict]:
-    """Rows of all-to-alls with and without the gap in the receivers' arbitration. shapes: drivers' paces by shape; the
-    first pace and 0 are compared with the paper."""
+    """Rows of all-to-alls with and without the gap in the receivers' arbitration. shapes: as in PACES, cycles between
+    injected chunks by shape; only runs with the first value and with 0 are compared with the paper."""
     shapes = shapes or PACES
     courses = {}
     for shape, paces in shapes.items():
@@ -174,9 +178,9 @@ def verification(shapes: dict[tuple[int, ...], tuple[int, ...]] | None = None, r
 
 def fragmented_ring() -> list[tuple[int, int, int, int]]:
     """Returns cycle, sender, receiver and chunks of packets that all move in the plus direction in a ring of seven
-    nodes with 16 chunks of bubble VC. The gap lets injected packets enter before packets that wait in the ring. Each
-    buffer ends up with a blocked packet at its head and one of another size behind it. Then no buffer has space for
-    eight chunks, although all together have space for 49."""
+    nodes whose bubble VCs have buffers of 16 chunks. The arbitration gap lets injected packets enter before packets
+    that wait in the ring. In the end each buffer has a blocked packet at its head and a packet of another size behind
+    it. Then no buffer has space for eight chunks, although all buffers together have space for 49."""
     start = [(0, 6, 1, 1), (0, 5, 1, 1), (0, 5, 1, 8), (0, 5, 0, 1)] + 6 * [(0, 0, 1, 8)]
     round_the_ring = [(400 + 300 * n, 4 - n, 6 - n, chunks) for n in range(4) for chunks in (8, 1)]
     return start + round_the_ring + 2 * [(1500, 0, 2, 8)]
@@ -200,21 +204,22 @@ def deadlocks(e: Experiment, seeds: int) -> list[str]:
 
 
 def first_of(stuck: Callable[[], list[str]], acks: str) -> str:
-    """Returns the reading of a row of rings, with the first deadlock."""
+    """Returns a row's text on how the paper was interpreted, with the message of the first deadlock."""
     return (f"{acks}; the paper states that it can happen, not how often; the first one: {stuck()[0]}" if stuck() else
             f"{acks}; the same runs with the same seeds")
 
 
-# Rings with packets of one and of eight chunks: router.acks, nodes, cycles under load, whether the row is judged. One
-# ring shows that deadlock can happen; of 48 settings tried with token packets, this ring of five did.
+# Rings that carry packets of one and of eight chunks: (router.acks, nodes, cycles under load, whether the row is
+# judged). One ring is enough to show that deadlock can happen. Of 48 settings tried with token packets, only this ring
+# of five deadlocked.
 RINGS = (("packets", 5, 1_000_000, True), ("packets", 8, 1_000_000, False), ("charged", 8, 400_000, True))
 ACKS = {"packets": "token packets wait for the link, as in the machine",
         "charged": "the time of token packets is charged to every packet, and tokens never wait (router.acks)"}
 
 
 def bubble_deadlock(seeds: int = 10, rings: Iterable[tuple[str, int, int, bool]] = RINGS) -> list[dict]:
-    """Rows of rings whose nodes send packets of one and of eight chunks, with the earlier bubble rule and the correct
-    one. rings: as in RINGS."""
+    """Rows of the number of deadlocks in rings whose nodes send packets of one and of eight chunks, with the earlier
+    bubble rule and with the correct one. rings: as in RINGS."""
     rules = {"accounted for by size": "actual_size", "accounted for as full": "full_size"}
     source, rows = f"{PAPER}, Torus network", []
     for acks, nodes, cycles, is_judged in rings:
@@ -233,7 +238,7 @@ def bubble_deadlock(seeds: int = 10, rings: Iterable[tuple[str, int, int, bool]]
 
 
 def fragmented(rules: dict[str, str]) -> list[dict]:
-    """Rows of the ring of seven in which free space fragments."""
+    """Rows of the ring of seven nodes from ``fragmented_ring``, in which the free buffer space fragments."""
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "ring.csv"

@@ -10,14 +10,14 @@ from flitlab.programs import Program
 from flitlab.reproduction import once, row
 from flitlab.runner import run
 
-MEGABYTES = 175  # per second, on a link
+MEGABYTES = 175  # MB/s on a link
 FILL = f"{PAPER}, Line and plane fill"
 PROCESSOR = 4  # processor cycles in a byte time
 
 
 def fill(shape: tuple[int, ...], dimensions: list[int], packets: int, **settings) -> float:
-    """Returns the utilisation in percent of the busiest links until the last delivery. These are the links between
-    nodes that forward packets to each other, round the ring both ways."""
+    """Returns the utilisation in percent of the busiest links, from the start to the last delivery. The busiest links
+    are those over which nodes forward packets to each other, in both directions around the ring."""
     result = run(Experiment.from_dict({"router.kind": "bgl", "topology.shape": list(shape),
                                        "traffic.mode": "broadcast", "broadcast.dimensions": dimensions,
                                        "broadcast.packets": packets}
@@ -31,14 +31,16 @@ PEAK = ("peak: the links of the sender are always busy; processors take 116 cycl
 
 
 def linefill(shape: tuple[int, ...] = (8, 8, 8), packets: int = 2000) -> list[dict]:
-    """Rows of line fill: a large message from one node to a line of the torus, half of it round each way."""
+    """Rows of line fill: one node sends a large message to all nodes of its line of the torus, half of it in each
+    direction around the ring."""
     return [row("bgl.linefill", "part of peak", FILL, f"{times(shape)}, {packets} packets a way", 99,
                 once(fill, shape, [0], packets, **HARDWARE), "%", 1, higher_is_better=True,
                 reading=f"{PEAK}; the paper says more than 99 %")]
 
 
 def planefill(shape: tuple[int, ...] = (8, 8, 8), packets: int = 1000) -> list[dict]:
-    """Rows of plane fill: a large message from one node to a plane of the torus, in four colours."""
+    """Rows of plane fill: one node sends a large message to all nodes of its plane, in four parts (colours), one over
+    each of its links in the plane."""
     setting = f"{times(shape)}, {packets} packets a colour"
     reading = ("the sender's four links carry a colour each, which software forwards on two more legs; one processor "
                f"serves the plus directions, the other minus. {PEAK}")
@@ -57,8 +59,9 @@ def planefill(shape: tuple[int, ...] = (8, 8, 8), packets: int = 1000) -> list[d
 
 
 def round_trip(hops: int, size: int, shape: tuple[int, ...]) -> float:
-    """Returns the cycles of a message to a node `hops` dimensions away and back. Hint bits restrict it to the links of
-    a mesh, since a dimension of two nodes has two links between them."""
+    """Returns the cycles in which a message goes to a node that is one hop away in each of `hops` dimensions, and a
+    reply returns. In a dimension of two nodes two links join the nodes; hint bits restrict the messages to the one that
+    a mesh has."""
     plus = sum(0b100000 >> 2 * d for d in range(hops))
     peer = sum(math.prod(shape[:d]) for d in range(hops))
 
@@ -77,7 +80,7 @@ def round_trip(hops: int, size: int, shape: tuple[int, ...]) -> float:
 
 
 def pingpong(shape: tuple[int, ...] = (2, 2, 2), sizes: tuple[int, ...] = (16, 240, 960, 3840)) -> list[dict]:
-    """Rows of ping-pong latency, half of a message's round trip, over one, two and three hops."""
+    """Rows of ping-pong latency, which is half of the round trip of a message, over one, two and three hops."""
     reading = ("the source has no curves of Figure 10; the latency of the network alone, as in the figure's network "
                f"bound: software takes no time. Links of a mesh only. A message of n bytes has n/{PAYLOAD} packets of "
                f"up to {FULL} chunks")

@@ -1,5 +1,5 @@
-"""Simulation studies of the paper on Blue Gene/L's torus, Figures 2 to 5 and 7 to 9. The source has no images of the
-figures, so the rows compare with statements in its text."""
+"""Simulation studies of the paper on Blue Gene/L's torus, Figures 2 to 5 and 7 to 9. The available source lacks the
+images of the figures, so the rows are compared with statements in the text."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ from flitlab.network import Network
 from flitlab.over_seeds import student
 from flitlab.reproduction import once, row
 
-RANDOM = {"router__jsq": False, "router__slq": 0.0}  # arbitration of the early studies
+RANDOM = {"router__jsq": False, "router__slq": 0.0}  # arbitration at random, as in the early studies
 EARLY = "random arbitration, infinite FIFOs; packets in the network before those in injection FIFOs"
 HOT_16 = (16, 16, 16)
 LARGE = (32, 32, 32)
 
 
 def response(shape: tuple[int, ...], use: float, dynamic_vcs: int, paths: int, **settings) -> Course:
-    """Returns a course of uniform traffic at the fraction `use` of the links' capacity, with 4 KB of buffers a link for
-    its dynamic VCs and 1 KB for the escape VC. dynamic_vcs: 0 for deterministic routing, which has 4 KB for its VC."""
+    """Returns a run of uniform traffic at the fraction `use` of the links' capacity. Each link has 4 KB of buffers for
+    its dynamic VCs and 1 KB for the escape VC. dynamic_vcs: number of dynamic VCs; 0 means deterministic routing, with
+    4 KB for its only VC."""
     vcs = {"router__dynamic_flits": 128 // dynamic_vcs, "router__escape_flits": 32} if dynamic_vcs else \
         {"router__escape_flits": 128, "routing__dynamic": 0.0}
     e = machine(shape, router__dynamic_vcs=dynamic_vcs, router__paths=paths, **SIMULATOR, **vcs, **settings)
@@ -34,21 +35,22 @@ def response(shape: tuple[int, ...], use: float, dynamic_vcs: int, paths: int, *
 
 
 def response_time(samples: list[Sample]) -> float:
-    """Returns the mean latency from creation to arrival in cycles, without the first 60000 cycles."""
+    """Returns the mean latency from creation to arrival in cycles, for packets that arrive after the first 60000
+    cycles."""
     begin, end = samples[5], samples[-1]
     return (end["latency_sum"] - begin["latency_sum"]) / (end["packets_delivered"] - begin["packets_delivered"])
 
 
 def interval(values: list[float]) -> tuple[float, float]:
-    """Returns the mean and the half-width of its 95 % interval, 0 for a single value."""
+    """Returns the mean and the half width of its 95 % confidence interval; a half width of 0 for a single value."""
     mean = statistics.mean(values)
     return mean, student(len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values)) if values[1:] else 0.0
 
 
 def figure_2(shape: tuple[int, ...] = (8, 8, 8), uses: tuple[float, ...] = (0.5, 0.8, 0.9),
              keep: Path | None = None, seeds: int = 5) -> list[dict]:
-    """Rows of response times by routing and numbers of dynamic VCs and paths. seeds: for the lowest use, where designs
-    differ least; one elsewhere."""
+    """Rows of response times by routing and by numbers of dynamic VCs and paths. seeds: number of seeds at the lowest
+    utilisation, where designs differ least; other utilisations have one seed."""
     designs = {"deterministic": (0, 1), "1 VC, 1 path": (1, 1), "2 VCs, 1 path": (2, 1), "2 VCs, 2 paths": (2, 2),
                "4 VCs, 1 path": (4, 1), "4 VCs, 2 paths": (4, 2), "4 VCs, 4 paths": (4, 4)}
     seeds_at = {use: range(1, 1 + (seeds if use == uses[0] else 1)) for use in uses}
@@ -84,7 +86,7 @@ def figure_2(shape: tuple[int, ...] = (8, 8, 8), uses: tuple[float, ...] = (0.5,
 
 def over_seeds(ratios: Callable[[], list[float]], quantity: str, source: str, setting: str, published: float,
                statement: str, better: dict) -> dict:
-    """Returns a row of a mean over seeds, with its interval."""
+    """Returns a row whose value is a mean over seeds, with its confidence interval."""
     found = once(lambda: interval(ratios()))
 
     def reading() -> str:
@@ -98,15 +100,17 @@ def over_seeds(ratios: Callable[[], list[float]], quantity: str, source: str, se
 
 
 def hot_region(shape: tuple[int, ...], flits: int, **settings) -> Experiment:
-    """Returns an experiment in which 25 % of the packets go to an eighth of the machine at the origin, the others
-    anywhere, and every node always has packets to send. flits: buffer of each of three VCs, chunks."""
+    """Returns an experiment in which 25 % of the packets go to the hot region, an eighth of the machine at the origin,
+    and the others to any node. Every node always has packets to send. flits: buffer size of each of the three VCs, in
+    chunks."""
     return machine(shape, traffic__pattern="hot_region", traffic__hot_shape=[k // 2 for k in shape],
                    traffic__hot_fraction=0.25, traffic__load=1.0, router__dynamic_flits=flits,
                    router__escape_flits=flits, **SIMULATOR, **settings)
 
 
 def entering(shape: tuple[int, ...]) -> Callable[[Network], dict]:
-    """Returns an observer of the mean cycles in which the links into the hot region were busy."""
+    """Returns a Course.observe function: for the links into the hot region, the busy cycles since cycle 0, mean over
+    links."""
     links = links_into(shape, tuple(k // 2 for k in shape))
     return lambda network: {"entering": sum(cycles for *link, cycles in network.channels() if tuple(link) in links)
                             / len(links)}
@@ -119,17 +123,17 @@ def throughput(course: Course, samples: list[Sample]) -> list[float]:
 
 
 def level(values: list[float]) -> float:
-    """Returns the mean of the last third."""
+    """Returns the mean of the last third of the values."""
     return statistics.mean(values[-len(values) // 3:])
 
 
 def smoothed(values: list[float]) -> list[float]:
-    """Returns the moving average over three windows."""
+    """Returns the moving average over three values."""
     return [statistics.mean(values[i:i + 3]) for i in range(len(values) - 2)]
 
 
 def half_way(values: list[float]) -> float:
-    """Returns the mid-point between the peak and the level of the last third."""
+    """Returns the mid-point between the peak of the smoothed values and the mean of the last third."""
     return (max(smoothed(values)) + level(values)) / 2
 
 
@@ -141,7 +145,8 @@ def decline(values: list[float], threshold: float) -> int:
 
 
 def falls(values: list[float], part: float = 0.15) -> int:
-    """Returns how often throughput falls by the fraction `part` of its last high, with equal rises in between."""
+    """Returns how often throughput falls by the fraction `part` below its last maximum. Between two such falls it must
+    rise by the same fraction."""
     count, falling, turn = 0, False, values[0]
     for v in values:
         turn = min(turn, v) if falling else max(turn, v)
@@ -202,7 +207,8 @@ POLICIES = {"base": RANDOM, "JSQ": {"router__slq": 0.0}, "SLQ": {"router__jsq": 
 
 def figures_4_5(uniform: tuple[int, ...] = (8, 8, 8), hot: tuple[int, ...] = (8, 8, 8), cycles: int = 2000,
                 windows: int = 100, keep: Path | None = None) -> list[dict]:
-    """Rows of the effects of JSQ and SLQ on response times in light traffic, and on throughput to a hot region."""
+    """Rows of the effects of two arbitration rules, JSQ (packets join the shortest queue) and SLQ (arbiters serve the
+    longest queue), on response times in light traffic and on throughput to a hot region."""
     light = {(name, use, first): response(uniform, use, 2, 2, router__network_first=first, **policy)
              for use in (0.8, 0.95) for first in (0.0, 1.0) for name, policy in POLICIES.items()}
     heavy = {name: Course(hot_region(hot, 64, **policy), cycles, windows) for name, policy in POLICIES.items()}
@@ -253,8 +259,9 @@ def figures_4_5(uniform: tuple[int, ...] = (8, 8, 8), hot: tuple[int, ...] = (8,
 
 def figures_7_to_9(shape: tuple[int, ...] = (10, 10, 10), flits: int = 16, cycles: int = 5000, windows: int = 150,
                    keep: Path | None = None, orders: tuple[str, ...] = ("dimension",)) -> list[dict]:
-    """Rows of throughput over time under hot-region traffic, for kinds of escape VCs, and of how often a token message
-    unblocks a packet. orders: of the hops on escape VCs; rows of dimension order are judged."""
+    """Rows of throughput over time under hot-region traffic, for several kinds of escape VCs, and rows of how often a
+    token message unblocks a packet. orders: orders of the hops on escape VCs; only rows of dimension order are
+    judged."""
     courses = {
         f"{kind}, {order} order": Course(
             hot_region(shape, flits, router__escape=kind, router__escape_order=order, router__count_unblocking=True,

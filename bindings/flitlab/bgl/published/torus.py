@@ -13,16 +13,19 @@ from flitlab.experiment import Experiment
 
 PAPER = "Blue Gene/L torus interconnection network"
 CHUNK, FULL, PAYLOAD = 32, 8, 240  # bytes of a chunk; chunks of a full packet; payload bytes of a full packet
-SIMULATOR = {"injection__infinite": True}  # infinite FIFOs, as in the paper's simulator; software takes no time
-# The paper gives no times for the software of its hardware. These two are chosen for 71 % of peak with one packet of 32
-# bytes to each of 512 nodes, and come near the 92 % of a single receiver. All comparisons with hardware use them.
+# Infinite injection FIFOs and software that takes no time, as in the paper's simulator.
+SIMULATOR = {"injection__infinite": True}
+# Times of the software that runs on the hardware, in processor cycles; the paper does not give them. They are chosen so
+# that an all-to-all of one 32-byte packet to each of 512 nodes reaches the paper's 71 % of peak. Traffic to a single
+# receiver then comes near the paper's 92 %. All comparisons with hardware use these times.
 HARDWARE = {"software__packet_time": 116, "software__chunk_time": 10}
 ONE_OF_ITS_NUMBERS = ("software's times, 116 processor cycles a packet and 10 a chunk, are chosen so that this is "
                       "about what the hardware reached")
 
 
 def machine(shape: Iterable[int], **settings) -> Experiment:
-    """Returns a torus with full packets. Settings are dotted paths, with ``__`` for the dot."""
+    """Returns an experiment with a torus and packets of full length. Settings are dotted paths, with ``__`` for the
+    dot."""
     flat = {key.replace("__", "."): value for key, value in settings.items()}
     return Experiment.from_dict({"router.kind": "bgl", "topology.shape": list(shape), "traffic.packet_flits": FULL,
                                  "traffic.self": False} | flat)
@@ -43,12 +46,12 @@ def chunks_of(e: Experiment) -> int:
 
 
 def payload_part(e: Experiment) -> float:
-    """Returns the payload fraction of a fully used link, with full packets both ways."""
+    """Returns the payload's share of a link's time if full packets keep it busy in both directions."""
     return PAYLOAD / e.derived()["link_cycles_per_packet"]
 
 
 def link_use(e: Experiment, begin: Sample, end: Sample) -> float:
-    """Returns the mean utilisation of the links between two samples in percent, overhead included."""
+    """Returns the mean utilisation in percent of all links between two samples of a run, packet overhead included."""
     d = e.derived()
     packets = (end["flit_moves"] - begin["flit_moves"]) / chunks_of(e)
     return 100 * packets * d["link_cycles_per_packet"] / d["channels"] / (end["cycle"] - begin["cycle"])
@@ -79,14 +82,16 @@ def links_into(shape: tuple[int, ...], extent: tuple[int, ...]) -> set[tuple[int
 
 
 def batch(e: Experiment, least: float) -> Course:
-    """Returns a course until all packets of a batch have arrived. `least`: lower bound of its cycles."""
+    """Returns a run that ends when all packets of a batch have arrived. `least`: lower bound of its duration,
+    cycles."""
     window = max(1000, round(least / 50))
     return Course(e, window, math.ceil(10 * least / window), until=all_delivered)
 
 
 def all_to_all(shape: Iterable[int], chunks: int = FULL, rounds: int = 1, in_a_row: int = 1,
                **settings) -> tuple[Course, float]:
-    """Returns an all-to-all and a lower bound of its cycles, given by the busiest links."""
+    """Returns a run of an all-to-all, and a lower bound of its duration in cycles, which is the load of the busiest
+    links."""
     e = machine(shape, traffic__mode="batch", traffic__pattern="all_to_all", traffic__packet_flits=chunks,
                 traffic__rounds=rounds, traffic__in_a_row=in_a_row, **settings)
     least = (math.prod(shape) - 1) * rounds * in_a_row * chunks / e.derived()["saturation_load_bound"]
@@ -94,13 +99,15 @@ def all_to_all(shape: Iterable[int], chunks: int = FULL, rounds: int = 1, in_a_r
 
 
 def percent_of_peak(samples: list[Sample], least: float) -> float:
-    """Returns `least` over the time until the last delivery, in percent. RunError if the batch is not complete."""
+    """Returns `least` divided by the time until the last delivery, in percent. Raises RunError if the batch is not
+    complete."""
     if not all_delivered(samples[-1]):
         raise RunError("the batch is not complete after ten times its lower bound.")
     return 100 * least / (samples[-1]["last_delivery"] + 1)
 
 
 def follow_batches(runs: dict[str, tuple[Course, float]], keep: Path | None = None) -> dict[str, float]:
-    """Runs batches and returns the percent of peak of each."""
+    """Runs batches, each given with the lower bound of its duration, and returns the percent of peak of each by its
+    name."""
     samples = follow({name: course for name, (course, _) in runs.items()}, keep)
     return {name: percent_of_peak(samples[name], least) for name, (_, least) in runs.items()}

@@ -24,7 +24,7 @@ class Instance:
     """A row of Table 3."""
 
     name: str
-    clock: float  # ns, like all times
+    clock: float  # clock period in ns; all times of this class are in ns
     io: float
     stage: float
     delivery: float
@@ -34,7 +34,7 @@ class Instance:
     header_words: int = 0
     pipeline: int = 1
     straddles: bool = True
-    wire_clocks: int | None = None  # replaces Table 4's value
+    wire_clocks: int | None = None  # interconnect delay in clocks that replaces the one of Table 4's formula
 
     @property
     def bits(self) -> int:
@@ -81,13 +81,13 @@ TABLE3 = (
 class Alone:
     """Times of a message in an empty network, in clocks from its first word on the source's wire."""
 
-    delivered: int  # to the end of its last word at the destination
-    acknowledged: int  # to the start of the acknowledgment on the source's wire
-    turned: dict[int, int]  # to TURN at the router of each stage
+    delivered: int  # until the end of the message's last word at the destination
+    acknowledged: int  # until the start of the acknowledgment on the source's wire
+    turned: dict[int, int]  # by stage: until the TURN word is at the stage's router
 
     @property
     def stage(self) -> int:
-        """Clocks from each stage to the next. RunError if the stages differ."""
+        """Clocks in which TURN moves from each stage to the next. RunError if the stages differ."""
         apart = {b - a for a, b in pairwise(self.turned[s] for s in sorted(self.turned))}
         if len(apart) != 1:
             raise RunError(f"stages are {sorted(apart)} clocks apart; the distances should be equal.")
@@ -104,12 +104,13 @@ def alone(make: Callable[[Path], Experiment], words: int, source: int = 3, desti
         delivered, turned, stages = 0, {}, {}
         for r in range(int(net.experiment.derived()["routers"])):
             stages.setdefault(int(net.router(r).name.split(".")[0]), []).append(r)
-        ahead = sorted(stages)  # stages that TURN has not reached, in the order in which it does
+        ahead = sorted(stages)  # stages that the TURN word has not reached yet, in the order along the path
         while not net.totals["packets_delivered"]:
             net.step()
-            clock = net.cycle - 1 - (START + 1)  # of the cycle that has just ended
+            clock = net.cycle - 1 - (START + 1)  # clocks up to the cycle that has just ended
             if not delivered and net.totals["messages_accepted"]:
-                delivered = clock  # TURN, on which the destination decides, comes one clock after the last word
+                # The destination accepts the message when TURN arrives, one clock after the last word.
+                delivered = clock
             while ahead and any(port.vcs[0].stage == "reverse"
                                 for r in stages[ahead[0]] for port in net.router(r).ports):
                 turned[ahead.pop(0)] = clock

@@ -47,7 +47,7 @@ def unloaded() -> list[dict]:
     header = int(figure3_network().derived()["header_words"])
     common = {"experiment": "metro.unloaded", "source": f"{PAPER}, Figure 3", "setting": "64 endpoints, 20 bytes",
               "unit": "clocks", "tolerance": 0.0}
-    at_last = measured.turned[max(measured.turned)]  # clocks until TURN is at the last stage's router
+    at_last = measured.turned[max(measured.turned)]  # clocks until the TURN word is at the router of the last stage
     through = measured.delivered - measured.turned[0]
     parts = {"header": header, "body": BYTES, "TURN": measured.turned[0] + 1 - header - BYTES,
              "TURN through the routers": through, "acknowledgment through the routers":
@@ -60,12 +60,14 @@ def unloaded() -> list[dict]:
     return rows
 
 
-LOADS = (0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0)  # while the processor does not stall, words/cycle
-RESTLESS = "no time to work"  # the next message is created when the last one has been acknowledged
+LOADS = (0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0)  # offered load of a processor that is not stalled, words/cycle
+# Load at which a processor creates the next message as soon as the last one is acknowledged.
+RESTLESS = "no time to work"
 
 
 def figure3(loads: tuple[float, ...] = LOADS) -> list[dict]:
-    """Figure 3: latency against load with processors that stall. It starts at 28 clocks and rises smoothly."""
+    """Figure 3: latency against load, with processors that stall until a message is acknowledged. Latency starts at 28
+    clocks and rises smoothly with the load."""
     e = figure3_network(endpoint__stalls=True, run__measure_cycles=12000)
     points = sweep(e, {"traffic.load": loads}, progress=False).rows
     restless = run(e.set("endpoint.think_cycles", 0))
@@ -76,7 +78,7 @@ def figure3(loads: tuple[float, ...] = LOADS) -> list[dict]:
     most = max(b / a for a, b in pairwise(latency))
     common = {"experiment": "metro.figure3", "source": f"{PAPER}, Figure 3", "reading": FIGURE3 + READING3}
     return [
-        # metro.unloaded judges the published number; here the curve must start at it.
+        # The experiment metro.unloaded judges the published unloaded latency; here the curve must start at this value.
         row(quantity="latency at almost no load", setting=f"load {loads[0]:g}", published=28, measured=latency[0],
             unit="clocks", tolerance=1, check=True, **common),
         row(quantity="loads at which throughput or latency falls", setting="all", published=0, measured=falls, unit="",
@@ -186,8 +188,8 @@ def success(wiring: metro.Wiring, dead: set[int], masked: bool) -> list[float]:
 
 
 def retries(fractions: tuple[float, ...] = (0.05, 0.1, 0.2), seeds: int = 2) -> list[dict]:
-    """Attempts per message in a nearly idle network with dead routers, against the expected number: the mean over all
-    pairs of 1 / (probability that an attempt reaches its destination)."""
+    """Attempts per message in a nearly idle network with dead routers, compared with the expected number. That is the
+    mean over all pairs of endpoints of 1 / (probability that an attempt reaches its destination)."""
     rows = []
     wiring = metro.Wiring(Network(figure3_network()))
     for masked in (False, True):
@@ -214,7 +216,7 @@ READING_RETRIES = ("Expected: the mean over all pairs of 1 / (probability that a
 
 
 def reclamation(seeds: int = 5) -> list[dict]:
-    """Fast path reclamation against detailed replies, under load."""
+    """Fast path reclamation compared with detailed replies of blocked connections, under load."""
     rows = []
     for load in (0.1, 0.4):
         latency = {fast: [run(figure3_network(endpoint__stalls=True, traffic__load=load, router__fast_reclaim=fast,
@@ -234,7 +236,8 @@ def reclamation(seeds: int = 5) -> list[dict]:
 
 
 def cascade(seeds: int = 3) -> list[dict]:
-    """Effect of the IN-USE check when one slice often chooses another port than the other slice."""
+    """Effect of the IN-USE check in pairs of cascaded routers, of which one is faulty and often chooses another port
+    than the other."""
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         faulty = Path(folder) / "slice.csv"
@@ -273,7 +276,7 @@ READING_CASCADE = ("The paper says that IN-USE detects a slice that has chosen a
 
 CONTEMPORARIES = (("DEC GIGAswitch", 16000, 16000), ("KSR-1", 3500, 3500), ("CM-5", 1500, 3500),
                   ("INMOS C104", 2500, 2500), ("J-Machine", 660, 1020), ("Caltech MRC", 300, 800),
-                  ("Mercury RACE", 500, 500))  # ns, ranges in Table 5
+                  ("Mercury RACE", 500, 500))  # times in ns: the bounds of the ranges in Table 5
 
 
 CONTEXT = ("The times of the other networks are the paper's estimates; they are not emulated. Above 1, the minimal "
@@ -281,7 +284,8 @@ CONTEXT = ("The times of the other networks are the paper's estimates; they are 
 
 
 def compare() -> list[dict]:
-    """Table 5: 20 bytes among 32 processors, over networks of other machines of the time and over METRO."""
+    """Table 5: time to send 20 bytes between two of 32 processors, over the networks of other machines of that time and
+    over METRO."""
     ours = {i.name: alone(i.experiment, 8 * BYTES // i.bits).delivered * i.clock
             for i in (TABLE3[0], TABLE3[4], TABLE3[-1])}
     common = {"experiment": "metro.compare", "source": f"{PAPER}, Table 5", "published": None, "tolerance": 0}

@@ -8,7 +8,8 @@ from dataclasses import replace
 from flitlab.metro.published.networks import BYTES, PAPER, TABLE3, Instance, alone
 from flitlab.reproduction import row
 
-# i = o = w = 8; a routing stage and its wire take one clock at 50 MHz. 64 endpoints, two stages of dilation 2 and 1.
+# RN1: i = o = w = 8 (inputs, outputs, width in bits); a routing stage and its wire take one clock at 50 MHz. The
+# network has 64 endpoints and two stages, of dilation 2 and 1.
 RN1 = Instance("RN1", 20, math.nan, math.nan, math.nan, width=8, radix=(8, 8), wire_clocks=0)
 
 
@@ -34,25 +35,28 @@ def single_router() -> list[dict]:
     ]
 
 
-# Widths and radices for which the bits of a direction do not fit in what is left of a word.
+# (width, radices of the stages) for which the bits that select a direction in one stage do not fit in the rest of a
+# header word.
 STRADDLING = ((4, (4, 8, 8)), (4, (8, 8, 4)), (3, (4, 4, 4)))
 
 
 def by_table4(i: Instance) -> float:
-    """Returns t_20,32 by Table 4's equation for any network, ns."""
+    """Returns t_20,32, the latency of a 20-byte message among 32 endpoints by Table 4's equation, applied to any
+    network, in ns."""
     bits = sum(math.log2(radix) for radix in i.radix)
     header = math.ceil(bits / i.width) * i.width * i.cascade
     return len(i.radix) * (i.pipeline + i.wire) * i.clock + (8 * BYTES + header) * i.clock / i.bits
 
 
 def headers() -> list[dict]:
-    """Table 4's equation for dense headers, in which the bits of a direction may straddle two words."""
+    """Table 4's equation, for headers without gaps, in which the bits of one stage's direction may straddle two
+    words."""
     rows = []
     common = {"experiment": "metro.headers", "source": f"{PAPER}, Table 4", "tolerance": 0, "unit": "ns"}
     for width, radix in STRADDLING:
         i = replace(TABLE3[0], width=width, radix=radix)
         words = -(-8 * BYTES // width)
-        body = (words * width - 8 * BYTES) * i.clock / width  # bits of the last word beyond 20 bytes
+        body = (words * width - 8 * BYTES) * i.clock / width  # time for the bits of the last word beyond 20 bytes
         name = f"radices {', '.join(map(str, radix))}; w = {width}"
         for straddles in (True, False):
             setting = replace(i, straddles=straddles)

@@ -24,7 +24,7 @@ def returns(result: Result) -> float:
 
 
 def ages(sizes: tuple[int, ...] = (64, 256), cycles: int = 2000, batch: int = 200) -> list[dict]:
-    """Random graphs of degree 4, saturated by their hosts, under each reading."""
+    """Rows on random graphs of degree 4, saturated by their hosts, for each reading of the paper's text on ages."""
     rows = []
     for nodes in sizes:
         e = loaded("random, degree 4", nodes, cycles)

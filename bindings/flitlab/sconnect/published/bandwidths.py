@@ -23,17 +23,18 @@ QUICK = {"2D mesh": (16, 64, 256), "random, degree 4": (16, 64, 256), "4D mesh":
          "random, degree 8": (16, 81, 256)}
 ALL = {"2D mesh": (16, 64, 256, 1024), "random, degree 4": (16, 64, 256, 1024), "4D mesh": (16, 81, 256, 625),
        "random, degree 8": (16, 81, 256, 625)}
-PARTS = (0.5, 0.55, *(0.6 + 0.025 * i for i in range(15)), 1.0)  # loads, as fractions of the bound
+# Loads to try, as fractions of the load at which channels would be full.
+PARTS = (0.5, 0.55, *(0.6 + 0.025 * i for i in range(15)), 1.0)
 DERATING = 0.8
 COLLAPSES = ("random, degree 4", 256)  # the fabric whose throughput drops most beyond saturation
-TRIED = {  # remedies for this drop
+TRIED = {  # settings that might prevent this drop
     "hosts held back at 48": {"router__host_buffers": 48}, "hosts held back at 40": {"router__host_buffers": 40},
     "hosts held back at 16": {"router__host_buffers": 16}, "a buffer for each queue": {"router__reserve": [1]},
     "a buffer for each queue, hosts held back at 32": {"router__reserve": [1], "router__host_buffers": 32},
     "two priorities": {"host__priorities": [1, 1, 0, 0]}, "four priorities": {"host__priorities": [1, 1, 1, 1]}}
 WINDOWS = (4, 8, 16, 64)  # outstanding requests that a host port may have
 WAITING_NODES = 256  # size of the fabrics whose hosts wait for replies
-# not in the paper: a TIC accepts no host messages while half of its pool is in use
+# A setting that the paper does not have: a TIC accepts no messages of hosts while half of its buffer pool is in use.
 HELD_BACK = {"router__host_buffers": 32}
 
 
@@ -56,12 +57,12 @@ class Point:
 
     nodes: int
     diameter: int
-    distance: float  # channels between two nodes, mean over pairs
+    distance: float  # channels on the path between two nodes, mean over pairs
     raw: float  # bandwidth of the channels across the bisection
     bound: float  # load at which channels would be full, messages/cycle/terminal
     carried_load: float  # highest load that the fabric carries, as a fraction of the bound
     at_bound: float  # accepted load when the bound is offered, as a fraction of the bound
-    sustained: float  # bandwidth at carried_load
+    sustained: float  # bandwidth across the bisection at carried_load
     latency: float  # us, at almost no load
 
     @property
@@ -70,8 +71,9 @@ class Point:
 
 
 def mean_over_busiest(e: Experiment) -> float:
-    """Returns the mean load of channels between nodes divided by that of the busiest one, if every node sends to all
-    others on all shortest paths equally (Brandes, "A faster algorithm for betweenness centrality", 2001)."""
+    """Returns the mean load of the channels between nodes divided by the load of the busiest channel, if every node
+    sends to all others and uses all shortest paths equally (Brandes, "A faster algorithm for betweenness centrality",
+    2001)."""
     node = {tic: tic // (2 if e["topology.node"] == "dual" else 1) for tic in range(int(e.derived()["routers"]))}
     neighbours = defaultdict(list)
     for a, _, b, _ in Network(e).links():
@@ -87,7 +89,7 @@ def mean_over_busiest(e: Experiment) -> float:
                     order.append(to)
                 if distance[to] == distance[at] + 1:
                     ways[to] += ways[at]
-        through = dict.fromkeys(order, 1.0)  # messages that end in a node or pass it
+        through = dict.fromkeys(order, 1.0)  # messages that end in a node or pass through it
         for to in reversed(order[1:]):
             for at in neighbours[to]:
                 if distance[at] + 1 == distance[to]:
@@ -123,7 +125,7 @@ def point(kind: str, nodes: int, cycles: int = 2000, warmup: int = 1000, **setti
     # In uniform traffic hosts also send to themselves.
     crossing = 2 * half * (terminals - half) / terminals**2  # fraction of messages that cross the bisection
     away = (nodes - 1) / nodes  # fraction of messages to other nodes
-    # without channels between TICs of a node
+    # the number of channels, except the channels between the two TICs of a node
     channels = int(d["channels"]) - (2 * nodes if d["routers"] > nodes else 0)
     across = 2 * d["bisection_links"] / (terminals * crossing)
     bound = min(1.0, across, channels / (terminals * away * d["channels_mean"]))
@@ -184,7 +186,7 @@ Measured = Callable[[], Point]
 
 
 def of(p: Measured, name: str) -> Callable[[], float]:
-    """Returns a function for a value of a point, which is measured when a row needs it."""
+    """Returns a function that gives one value of a point. The point is measured only when a row needs the value."""
     return lambda: getattr(p(), name)
 
 
@@ -200,7 +202,7 @@ def growth(three: list[Measured]) -> float:
 
 
 def part_of_bound(p: Measured, cycles: int, settings: dict) -> float:
-    """Returns the accepted fraction of the bound of the fabric COLLAPSES with other settings."""
+    """Returns the accepted load of the fabric COLLAPSES with other settings, as a fraction of its bound."""
     bound = p().bound
     return run(offered(loaded(*COLLAPSES, cycles, **settings), bound)).accepted / bound
 

@@ -13,7 +13,7 @@ from flitlab.sconnect import Fabric
 from flitlab.sconnect import bringup as sc
 
 SOURCE = "S-Connect: from Networks of Workstations to Supercomputer Performance, 2.6, 3.4"
-PACKETS = 100  # per terminal, after the bring-up
+PACKETS = 100  # packets that each terminal sends after the bring-up
 MUST = (
     "the paper says that one node with a controlling computer can explore the topology, compute "
     "tables, load and verify them without other means of communication; it gives no numbers"
@@ -51,7 +51,7 @@ def network(settings: dict, start: int, packets: int = PACKETS) -> Network:
 
 
 def _break(net: Network) -> None:
-    """Switches one channel off at both ends, and another one at one end."""
+    """Switches one channel off at both ends, and another channel at one end only."""
     links, software = [link for link in net.links() if link[0] < link[2]], Fabric(net)
     a, p, b, q = links[1]
     for tic, port in ((a, p), (b, q), links[-2][2:]):

@@ -82,7 +82,8 @@ def spread(net: Network) -> float:
 
 def decay(net: Network, loop: Loop, points: int = 60) -> float:
     """Returns the decay rate of the slowest mode: the slope of a least-squares line through the logarithm of its size,
-    from one to six of its time constants. Its final value is taken after 40 more."""
+    measured from one to six time constants of the mode. The size is relative to the final value, which is read 40 time
+    constants later."""
     apart = int(5 / loop.rates[0] / points)
     net.step(10 + int(1 / loop.rates[0]))  # the first phases have arrived everywhere
     modes, seen = loop.slowest, []
@@ -106,7 +107,8 @@ def equations(name: str, fabric: dict) -> list[dict]:
     without_lag = float(np.mean(loop.free)) + cables
     zeros = int(np.sum(np.abs(loop.eigenvalues) < 1e-9))
     largest = max(0.0, float(loop.eigenvalues.max())) if zeros != 1 else float(loop.eigenvalues[1])
-    # In phase, because different delays would split equal modes of a symmetric fabric, which a single line cannot fit.
+    # All routing cycles are in phase: with different delays the equal modes of a symmetric fabric would decay at
+    # different rates, which a single line cannot fit.
     fast = network(LINEAR, fabric, {"clock.gain": 0.02, "clock.seed": 7, "topology.phases": "equal",
                                     "topology.channel_delay": 12})
     exact = Loop.of(fast)
@@ -133,7 +135,7 @@ def equations(name: str, fabric: dict) -> list[dict]:
 
 
 def averages() -> dict:
-    """The TIC's averaging detector, on a fabric whose nodes have one to four channels."""
+    """Returns a row on the TIC's averaging detector, in a fabric whose nodes have one to four channels."""
     net = network(LINEAR, FABRICS["tree, 13 nodes"], {"clock.detector": "average", "clock.gain": 0.002})
     loop = Loop.of(net)
     net.step(int(25 / loop.rates[0]))
@@ -145,7 +147,8 @@ def averages() -> dict:
 
 
 def settling(gain: float) -> int:
-    """Returns the cycles until oscillators of equal frequency with different initial phases are within 0.01 rad."""
+    """Returns the cycles until oscillators of equal frequency with different initial phases are within 0.01 rad of each
+    other."""
     net = network(TIC, CUBE, {"clock.gain": gain, "clock.spread": 0, "clock.cable_phase": 0, "clock.seed": 3})
     while np.ptp(phases(net)) > 0.01:
         net.step(5)
@@ -153,7 +156,7 @@ def settling(gain: float) -> int:
 
 
 def pulling_in(gain: float) -> int:
-    """Returns the cycles until oscillators of different frequencies are within 0.1 ppm."""
+    """Returns the cycles until oscillators of different frequencies are within 0.1 ppm of each other."""
     net = network(TIC, CUBE, {"clock.gain": gain, "clock.spread": 5, "clock.seed": 3}).step(10)
     while spread(net) > 0.1:
         net.step(5)
@@ -169,7 +172,8 @@ def gains() -> list[dict]:
                 measured=pulling_in(0.0005) / pulling_in(0.001), tolerance=0, higher_is_better=True, **common)]
 
 
-FULL = 0.003  # rad per routing cycle: the pull of a full fifo, 2 rad from half full, in the comparison of slopes
+# Frequency change that a full fifo (2 rad from half full) causes, rad per routing cycle; equal for both comparators.
+FULL = 0.003
 
 
 def off_centre(outer: float, gain: float, changes: dict | None = None) -> float:
@@ -184,7 +188,8 @@ def off_centre(outer: float, gain: float, changes: dict | None = None) -> float:
 
 def slopes() -> list[dict]:
     common = {"experiment": "sconnect.pll", "source": f"{PAPER}, 3.3", "reading": READ_SLOPES}
-    one, two = FULL / 2, FULL / (1 + 2)  # K for the same pull at 2 rad, with the knee at 1
+    # K of both comparators for the same pull at 2 rad; the two-slope comparator has its knee at 1 rad.
+    one, two = FULL / 2, FULL / (1 + 2)
     linear, far = off_centre(1, one), {"clock.spread": 50}
     return [
         row(quantity="distance of the lock frequency from the mean of the centre frequencies, two slopes / one",
@@ -200,7 +205,7 @@ def slopes() -> list[dict]:
     ]
 
 
-FAULTY, OFF = 5, 400.0  # TIC, and its free-running frequency in ppm
+FAULTY, OFF = 5, 400.0  # the faulty TIC, and its free-running frequency in ppm
 
 
 def worst(net: Network) -> int:

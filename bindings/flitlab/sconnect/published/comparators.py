@@ -99,7 +99,7 @@ def figure1(messages: int = 20000) -> list[dict]:
 NODES = 256
 DIMENSIONS = 8
 HOT = 0.01
-# A router of one cycle, because more pipeline stages need larger buffers to keep a channel busy.
+# The router takes one cycle, because with more pipeline stages a channel needs larger buffers to stay busy.
 ROUTER = {"router.kind": "vc", "router.routing_delay": 0, "router.vc_allocation_delay": 0,
           "router.switch_allocation_delay": 1, "router.switch_traversal_delay": 0, "router.credit_delay": 1}
 FLOW = {
@@ -155,7 +155,7 @@ def destinations(traffic: str, node: int) -> dict[int, float]:
     if traffic == "transpose":
         half = DIMENSIONS // 2
         return {node >> half | (node << half) % NODES: 1.0}
-    lowest = DIMENSIONS if node == 0 else (node & -node).bit_length()  # bits up to the lowest set bit
+    lowest = DIMENSIONS if node == 0 else (node & -node).bit_length()  # number of bits up to the lowest set bit
     return {node ^ 1 << k: 1 / lowest for k in range(lowest)}
 
 
@@ -189,7 +189,8 @@ def ideal(traffic: str, dimension_order: bool = True) -> float:
 
 
 def is_carried(e: Experiment, load: float) -> bool:
-    """Returns whether most of three seeds are steady; the third seed runs only if the others disagree."""
+    """Returns whether the network carries the load: whether runs with two of three seeds are steady. The third seed
+    runs only if the first two disagree."""
     def saturated(seeds: tuple[int, ...]) -> int:
         runs = run_job([e.set({"traffic.load": load, "run.seed": s}) for s in seeds])
         return sum(r["verdict"] != "steady" for r in runs)
@@ -219,7 +220,7 @@ def figure2(traffics: tuple[str, ...] = tuple(TRAFFIC), cycles: int = 4000) -> l
     rows = []
     for traffic in traffics:
         at = once(saturation, traffic, "wormhole", cycles)
-        # Traffic that cannot load the network to 40 % does not test the router.
+        # Traffic patterns that saturate the channels below a load of 40 % do not test the router.
         judged = 0.4 if ideal(traffic) > 0.4 * ideal("random") else None
         rows += [row(quantity="wormhole, saturation throughput", setting=traffic, published=judged,
                      measured=partial(lambda at: at() / ideal("random"), at),
@@ -246,7 +247,8 @@ SHARED = "random", "FFT", "bit reversal", "transpose"  # traffic patterns for th
 
 def figure3(traffics: tuple[str, ...] = tuple(TRAFFIC), adaptive: tuple[str, ...] = SHARED,
             cycles: int = 4000) -> list[dict]:
-    """The same networks with virtual cut-through, compared with wormhole routing, also in other readings."""
+    """Saturation throughput of the networks of Figure 2 with virtual cut-through, compared with wormhole routing, also
+    for other readings of the paper."""
     figure = {"experiment": "sconnect.figure3", "source": f"{PAPER}, 2.1, Figure 3", "tolerance": 0}
     section = figure | {"source": f"{PAPER}, 6"}
     rows = []

@@ -70,13 +70,13 @@ def alone(settings: dict, terminals: int) -> list[list[Visit]]:
 # The four workstations of section 4.1. The paper does not describe their wiring.
 WIRINGS = {"a line": ["0,1", "1,2", "2,3"], "a ring": ["0,1", "1,2", "2,3", "3,0"],
            "a ring, two channels side by side": ["0,1", "1,2", "2,3", "3,0"] * 2}
-ORDERS = 24  # orders of the channels; each channel gets the lowest free ports at its ends
-MACHINES = 144  # machines, with each of these orders in turn and their own clock phases
+ORDERS = 24  # number of orders in which the channels are listed; each channel gets the lowest free ports at its ends
+MACHINES = 144  # number of machines; they use these orders in turn, each with other clock phases
 
 
 def four_nodes(channels: list[str], file: Path, **settings) -> list[list[Visit]]:
-    """Returns visits of messages in machines of four nodes that differ in the order of channels, and so in ports, and
-    in clock phases."""
+    """Returns the visits to TICs of messages in machines of four nodes. The machines differ in the order of their
+    channels, which determines the ports, and in clock phases."""
     orders = sorted(set(permutations(channels)))
     seen = []
     orders = orders[:: max(1, len(orders) // ORDERS)][:ORDERS]

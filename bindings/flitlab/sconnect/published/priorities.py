@@ -19,13 +19,14 @@ from flitlab.sconnect.published.fabrics import PAPER, SERIAL, fabric
 FABRICS = {"4x4 mesh": {"topology.kind": "mesh", "topology.shape": [4, 4]},
            "random, 64 nodes": {"topology.kind": "random", "topology.nodes": 64}}
 POOL = 64  # buffers per TIC
-CONTROL = 1  # of these, buffers for control requests, and as many for replies
-LOAD = 0.05  # messages per cycle and node of the higher priority, and the same of lower ones
+CONTROL = 1  # buffers of a TIC for control requests; as many more are for their replies
+# Offered load of the higher priority, messages per cycle and node; lower priorities together offer the same load.
+LOAD = 0.05
 FILL = 4000  # cycles in which the fabric fills up
-WINDOW = 2000  # cycles; messages of the higher priority created in them are followed
-PATIENCE = 500  # cycles without a delivery of such a message, after which the rest counts as stuck
+WINDOW = 2000  # cycles after FILL; messages of the higher priority that are created in them are followed
+PATIENCE = 500  # if no followed message is delivered for this many cycles, the remaining ones count as stuck
 LOWER = ([0], [1], [2], [0, 1], [0, 1, 2])
-# assignment of priorities to host ports
+# Ways to assign the two kinds of messages, of higher and of lower priority, to a node's host ports.
 APART, BOTH, ONE = "a port for each", "two ports, both mixed", "one port, mixed"
 
 
@@ -42,9 +43,9 @@ class Flooded:
     """A fabric full of messages that hosts do not accept, and messages of a higher priority sent into it."""
 
     common: float  # occupied part of the buffers that are not reserved, %
-    lower: float  # part of the buffers not reserved for the higher priority that hold lower messages, %
+    lower: float  # part of the buffers not reserved for the higher priority that hold messages of lower priorities, %
     stuck: float  # host ports at which a message waits for a buffer, %
-    lower_accepted: int  # lower messages that hosts accepted
+    lower_accepted: int  # messages of lower priorities that hosts accepted
     higher: Followed
 
     @property
@@ -54,11 +55,12 @@ class Flooded:
 
 
 def priority_settings(where: dict, lower: list[int], hosts: str = APART) -> dict:
-    """Returns settings with equal reservations for the queues of all used priorities. At mixed ports half of the
-    messages have the higher priority."""
+    """Returns settings that reserve equally many buffers for each queue of the priorities in use. At mixed host ports
+    half of the messages have the higher priority."""
     higher, ports = max(lower) + 1, 1 if hosts == ONE else 2
-    queues = 2 * SERIAL + ports  # per priority: two virtual channels per channel, and the host ports
-    reserved_buffers = POOL * 3 // 4 // (queues * (len(lower) + 1))  # the same as without router.reserve
+    # Queues of a priority: two virtual channels for each serial channel, one queue for each host port.
+    queues = 2 * SERIAL + ports
+    reserved_buffers = POOL * 3 // 4 // (queues * (len(lower) + 1))  # as many as are reserved without router.reserve
     low, high = ([int(p in some) for p in range(4)] for some in (lower, [higher]))
     mixed = [p + len(lower) * q for p, q in zip(low, high, strict=True)]
     return where | {
@@ -107,7 +109,7 @@ def flood(where: dict, lower: list[int], hosts: str = APART, queues: str = "prio
     higher = max(lower) + 1
     net = Network(fabric(priority_settings(where, lower, hosts), {"host.queues": queues}), trace=True)
     tics = range(int(net.experiment.derived()["routers"]))
-    ports = [SERIAL] if hosts != BOTH else [SERIAL, SERIAL + 1]  # that send lower messages
+    ports = [SERIAL] if hosts != BOTH else [SERIAL, SERIAL + 1]  # ports whose hosts send messages of lower priorities
     senders = [net.router(r).ports[p].peer for r in tics for p in ports]
     for _ in range(FILL // 50):
         net.step(50).events()
@@ -127,8 +129,8 @@ def flood(where: dict, lower: list[int], hosts: str = APART, queues: str = "prio
 
 
 def buffers_of_queues(net: Network, tic: int) -> dict[int, int]:
-    """Returns queue -> buffers that it holds, for queues with a reservation: 4 priorities on 2 virtual channels at each
-    port."""
+    """Returns queue -> number of buffers that it holds, for all queues that can have a reservation: at each port 2
+    virtual channels for each of 4 priorities."""
     return {int(name[5:]): held for name, held in Fabric(net).registers(tic).items() if name.startswith("held.")}
 
 
@@ -137,7 +139,8 @@ def priority_of(queue: int) -> int:
 
 
 def alone(where: dict, lower: list[int]) -> float:
-    """Returns the mean latency of the higher priority at a tenth of the load, in cycles."""
+    """Returns the mean latency of the higher priority in cycles, at a tenth of the load and with hosts that accept all
+    messages."""
     net = Network(fabric(priority_settings(where, lower), {"host.refuses": [], "traffic.load": LOAD / 10}), trace=True)
     return statistics.fmean(follow(net, max(lower) + 1, WINDOW).latency)
 

@@ -17,8 +17,8 @@ from flitlab.reproduction import row
 from flitlab.sconnect import explore_protocol
 
 PAPER = "S-Connect: from Networks of Workstations to Supercomputer Performance"
-MESSAGE_BITS = 80  # in a TIC (3.1)
-SLOT_BITS = 96  # of a slot on a serial channel (3, footnote 1)
+MESSAGE_BITS = 80  # bits of a message in a TIC (3.1)
+SLOT_BITS = 96  # bits of a slot on a serial channel (3, footnote 1)
 PORT_BITS = 16  # width of a parallel port, each way, and of a channel module (3, 3.2)
 CLOCKS = 6  # per routing cycle (3)
 MEGAHERTZ = 66
@@ -40,10 +40,11 @@ def megabytes(messages_per_cycle: float) -> float:
 
 @dataclass(frozen=True)
 class Saturated:
-    """Two nodes with one host port each that send to each other at full load: one way, messages/cycle."""
+    """Measured rates of two nodes with one host port each that send to each other at full load. Values are for one
+    direction, in messages/cycle."""
 
-    sent: float  # on the channel, including repetitions and aborted messages
-    delivered: float  # to the host
+    sent: float  # messages sent on the channel, including repetitions and aborted messages
+    delivered: float  # messages delivered to the host
     hits: float  # damaged slots per cycle; a saturated channel has no empty slots
 
 
@@ -164,8 +165,9 @@ class MessageCounts:
     duplicated: int
     slots: int
     hits: int
-    repeated: int  # messages sent again in their slot because the answer was unreadable
-    known: int  # of these, messages that had already arrived and were discarded by their sequence bit
+    repeated: int  # messages that were sent again because the acknowledgment could not be read
+    # Number of repeated messages that had already arrived; the receiver discarded the copy by its sequence bit.
+    known: int
 
 
 def delivered_once(rate: float, seeds: int = 3, packets: int = 400) -> MessageCounts:
@@ -176,7 +178,7 @@ def delivered_once(rate: float, seeds: int = 3, packets: int = 400) -> MessageCo
                              traffic__batch_packets=packets, traffic__packet_flits=[[1, 3.0], [4, 1.0]],
                              run__seed=seed), trace=True)
         idle = 0
-        while idle < 10:  # until nothing has moved for 200 cycles; messages that are missing then are lost
+        while idle < 10:  # until no message has moved for 200 cycles; messages that have not arrived by then are lost
             before = net.totals["slots_sent"], net.totals["packets_delivered"]
             net.step(20).check()
             for event in net.events():

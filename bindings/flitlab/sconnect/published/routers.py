@@ -45,8 +45,8 @@ class Saturated:
     """A network whose sources always have a message, after a warm-up."""
 
     throughput: float  # messages/cycle/node
-    misrouted: float  # misrouted part of the messages sent on channels, %
-    misrouted_per_message: float  # misroutings per delivered message, %
+    misrouted: float  # misrouted messages, in % of the messages sent on channels
+    misrouted_per_message: float  # misroutings, in % of the delivered messages
 
 
 def saturated(settings: dict, seed: int = 1, warmup: int = 1000, cycles: int = 2000) -> Saturated:
@@ -73,7 +73,8 @@ def latencies(assignment: str) -> list[Sample]:
 def relative_difference(first: Sample, second: Sample) -> dict:
     """Returns the difference of two samples in per cent of the second, with half of its 95 % confidence interval.
 
-    The interval is the tolerance, but at most MOST, so that a wide interval cannot hide a difference."""
+    The half interval serves as the row's tolerance, but at most MOST, so that a wide interval cannot hide a
+    difference."""
     interval = 100 * math.hypot(first.error, second.error) / second.mean
     return {"published": 0, "measured": 100 * (first.mean / second.mean - 1), "unit": "%",
             "tolerance": min(interval, MOST), "uncertainty": interval}
@@ -103,7 +104,8 @@ MISROUTED = ("About 1 % is read as 0.5 to 1.5 % of all messages sent on channels
 
 
 def figure5() -> list[dict]:
-    """Greedy, optimal and fixed assignment on a 64-node hypercube; misrouting at saturation, also on larger ones."""
+    """Rows on greedy, optimal and fixed assignment of messages to channels in a 64-node hypercube, and on misrouting at
+    saturation, also in larger hypercubes."""
     common = {"experiment": "sconnect.figure5", "source": f"{PAPER}, 2.2, Figures 4 and 5"}
     rows = []
 

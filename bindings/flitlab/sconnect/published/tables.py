@@ -57,7 +57,8 @@ def kept(nodes: int, degree: int, seed: int) -> float:
 
 
 def single_tics(graphs: int = 30, larger: tuple[int, ...] = (48, 64, 80)) -> list[dict]:
-    """Random graphs for which the search finds tables with all shortest paths, and sizes for which it does not."""
+    """Rows on random graphs for which the search finds tables with all shortest paths, and on larger graphs for which
+    it does not."""
     small = [(n, degree, seed) for degree in (3, 4) for n in (6, 8, 10, 12, 14, 16, 20, 24)
              for seed in range(1, graphs + 1)]
     common = {"experiment": "sconnect.tables", "source": f"{PAPER}, 2.4", "unit": "%", "tolerance": 0}
@@ -71,7 +72,8 @@ def single_tics(graphs: int = 30, larger: tuple[int, ...] = (48, 64, 80)) -> lis
 
 
 def tables() -> list[dict]:
-    """Shortest paths in tables and the throughput of fabrics, for several readings of parallel ports and entries."""
+    """Rows on the shortest paths that tables keep and on the throughput of fabrics, for several readings of the paper
+    on parallel ports and table entries."""
     rows = single_tics()
     for name, settings in FABRICS.items():
         for reading, changes in ({"": {}} | READINGS).items():

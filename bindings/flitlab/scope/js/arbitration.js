@@ -1,6 +1,6 @@
 // Arbitration of a router in one cycle: which virtual channels won, and why the others did not. It is derived from the
-// state after that cycle and the events of the cycle. If a channel has not sent, its credits are the same as when its
-// packet requested the switch.
+// state after that cycle and the events of the cycle. If a virtual channel has not sent a flit in the cycle, its
+// credits are still those with which its packet requested the switch.
 
 const BUSY = { leaving: "is being sent; its head has left", entering: "its head cannot request yet", arriving: "arrives",
   stored: "stored in a buffer", off: "port switched off", none: "not wired", "in use": "carries a circuit",
@@ -8,12 +8,12 @@ const BUSY = { leaving: "is being sent; its head has left", entering: "its head 
   answer: "blocked: sends STATUS to the source", discard: "released: blocked in this router or in a later one",
   blocked: "blocked: no backward port of its direction is free" };
 
-// States of circuits: routers do not buffer their data, and no flit requests a switch.
+// Names of the states of circuits. Routers do not buffer the data of circuits, and no flit requests the switch.
 const CIRCUIT = ["forward", "reverse"], BLOCKED_STATES = ["blocked", "discard"];
 
-// Returns { wins, vc_grants, fates }. wins: switch grants, by output port. fates: by "port.vc", { won, lost, why }.
-// name_of(port, vc): name of a virtual channel in the machine's terms; reason_of(port, vc): the machine's reason why
-// its front packet waits, if it gives one.
+// Returns { wins, vc_grants, fates }. wins: switch grants by output port. fates: outcome for each input virtual
+// channel, by "port.vc": { won, lost, why }. name_of(port, vc): name of a virtual channel in the machine's terms;
+// reason_of(port, vc): the machine's reason why its front packet waits, if it gives one.
 function arbitration(recording, router, cycle, name_of, reason_of) {
   const events = recording.events(cycle).filter((e) => !e.at_terminal && e.index === router);
   const wins = events.filter((e) => e.kind === "switch_granted").sort((a, b) => a.out_port - b.out_port);
@@ -25,7 +25,7 @@ function arbitration(recording, router, cycle, name_of, reason_of) {
     const fate = fate_of(context, row);
     if (fate) fates.set(`${row[PORT]}.${row[VC]}`, fate);
   }
-  for (const e of wins) { // includes channels whose last flit has left
+  for (const e of wins) { // wins also include virtual channels whose last flit has left, which have no row any more
     const to = `${recording.port_name(router, e.out_port)} ${name_of(e.out_port, e.out_vc)}`;
     fates.set(`${e.port}.${e.vc}`, { won: true, why: `won: ${flit_name(e)} of ${packet_name(e.src, e.id)} to ${to}` });
   }
@@ -33,7 +33,8 @@ function arbitration(recording, router, cycle, name_of, reason_of) {
 }
 
 function flit_name({ flit, flits }) {
-  if ((flit & (HEAD | TAIL)) === (HEAD | TAIL) && flits > 1) return "all"; // a packet that crosses the switch as a whole
+  // The packet crosses the switch as a whole, so all of its flits are sent.
+  if ((flit & (HEAD | TAIL)) === (HEAD | TAIL) && flits > 1) return "all";
   return ["body flit", "head", "tail", "only flit"][flit & 3];
 }
 

@@ -50,7 +50,8 @@ function setting_input(path, { type, choices, min, max }, command) {
   return make("input", { ...is, type: "range", min: 0, max: 1, step: 0.01, onchange: (e) => changed(Number(e.target.value)) });
 }
 
-// Returns the list of "8x8" or "8, 8". Other text is returned unchanged, so that the core reports the error.
+// Returns the list of numbers in a text such as "8x8" or "8, 8". Other text is returned unchanged, so that the core
+// reports the error.
 function list_of(text) {
   const parts = text.trim().split(/[x,\s]+/);
   return parts.every((p) => /^-?\d+$/.test(p)) ? parts.map(Number) : text;
@@ -73,9 +74,10 @@ const KEYS = { " ": "play", ArrowRight: "step1", "Shift+ArrowRight": "step10", P
 
 function listen_to_keys(el, command) {
   el.addEventListener("keydown", (event) => {
-    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key; // independent of Caps Lock
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key; // so that Caps Lock does not matter
     const name = (event.shiftKey && key.startsWith("Arrow") ? "Shift+" : "") + key;
-    const shortcut = event.ctrlKey || event.metaKey || event.altKey; // a key of the browser, except AltGr, with which a bracket is typed
+    // This combination belongs to the browser, except AltGr, with which some keyboards type a bracket.
+    const shortcut = event.ctrlKey || event.metaKey || event.altKey;
     if (event.target.closest("input, select") || (shortcut && !event.getModifierState("AltGraph")) || !KEYS[name]) return;
     if (event.key === " " && event.target.closest("button, summary")) return; // Space presses a focused button
     event.preventDefault();

@@ -1,6 +1,6 @@
 // Path of a packet through the network, from its events in the recording, and the time that it spends in each step. The
-// steps follow one another without gaps from creation to delivery, on every machine. A time without events is "under
-// way".
+// steps follow one another without gaps from creation to delivery, on every machine. A period without events is the
+// step "under way".
 
 const STEPS = ["queue", "inject", "circuit", "behind others", "route", "VC allocation", "switch allocation", "router",
   "retransmission", "link", "tail", "reception", "under way"];
@@ -24,7 +24,7 @@ function journey(recording, src, id) {
       else if (e.kind === "delivered") way.delivered = cycle;
       else if (e.kind === "injected") {
         way.injected ??= cycle;
-        if (!e.at_terminal) units.leave(e, cycle); // the packet leaves directly from a queue of its router
+        if (!e.at_terminal) units.leave(e, cycle); // the packet leaves its router directly from the source queue
       } else if (e.at_terminal) continue;
       else if (e.kind === "arrived") units.arrive(e, cycle);
       else if (e.kind === "switch_granted") {
@@ -49,8 +49,9 @@ function departs_ahead(e, hop) {
     e.port === hop.port && e.vc === hop.vc;
 }
 
-// Hops of the units that move independently: a packet behind its head, or each flit where flits are deflected; the
-// first flit counts as the head. Channels preserve order, which matches departures with arrivals.
+// Hops of the units of a packet that move independently. A unit is the whole packet, which follows its head, or in
+// networks with deflection each flit; the first flit then counts as the head. Channels preserve order, so the first
+// departure on a channel belongs to the first arrival at its far end.
 class Units {
   constructor(recording) {
     this.recording = recording;
@@ -82,7 +83,8 @@ class Units {
     if (!to_terminal) this.put(`> ${this.recording.place.has(peer) ? this.far_end(index, out_port) : "elsewhere"}`, hops);
   }
 
-  // A unit that must be sent again is still at its old input; its later hops are dropped.
+  // Returns the hops of a unit that leaves the same input again, because it must be sent again; null if there is no
+  // such unit. Its later hops are removed.
   back(input, router, port) {
     const hops = this.left.get(input), i = hops?.findLastIndex((hop) => hop.router === router && hop.port === port) ?? -1;
     if (i < 0) return null;
@@ -97,8 +99,8 @@ class Units {
   }
 }
 
-// Divides the time of a packet into spans. Unknown cycles are null. A packet that has not been delivered is measured up
-// to the last frame.
+// Divides the time of a packet into spans, one per step. Cycles that the recording does not have are null. A packet
+// that has not been delivered is measured up to the last frame.
 function measure(way, recording) {
   const end = way.delivered ?? recording.last;
   let now = way.created;
@@ -139,15 +141,16 @@ function measure(way, recording) {
   way.latency = way.created != null && way.delivered != null ? way.delivered - way.created : null;
 }
 
-// Returns the cycle in which the head reaches the destination. The head takes as long as the tail on the last channel;
-// if the packet is sent as a whole, its flits arrive one per cycle up to the delivery.
+// Returns the cycle in which the head reaches the destination. On the last channel the head takes as long as the tail,
+// whose arrival is the delivery. If the packet was sent as a whole, its flits arrive one per cycle, the last one in the
+// cycle of the delivery.
 function head_arrival(way, sent) {
   if (way.delivered == null) return null;
   const { granted } = way.hops[way.hops.length - 1];
   return Math.max(sent, way.tail_left > granted ? way.delivered - (way.tail_left - granted) : way.delivered - (way.length - 1));
 }
 
-// Returns pairs of step and cycles.
+// Returns pairs [step, cycles that the packet has spent in it].
 function cycles_by_step(way) {
   const sums = new Map();
   for (const { stage, from, to } of way.spans) sums.set(stage, (sums.get(stage) ?? 0) + to - from);

@@ -1,7 +1,8 @@
 // Drawing of the network on a canvas: routers with their occupancy, channels with their utilisation, and flits on
 // channels.
 
-const PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6BB1"]; // similar to Okabe & Ito, for colour-blind readers
+// Similar to Okabe & Ito, for colour-blind readers.
+const PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6BB1"];
 const USE_WINDOW = 32; // cycles over which channel utilisation is averaged
 const USE_THICKEST = 5; // extra line width of a channel in use in every cycle, pixels
 const LONGEST = 300; // longest time that a packet occupies a Blue Gene/L channel, cycles
@@ -89,8 +90,8 @@ class NetworkView {
       at: place(Math.min(1, (cycle - sent - 1 + part) / flight)) }));
   }
 
-  // The same for the whole cycle: `sent`: cycle of the switch grant; `place(t)`: position after a fraction t of the
-  // flight.
+  // Returns the flits that are on channels during `cycle`: { sent, place, src, id, head }. `sent`: cycle of the switch
+  // grant; `place(t)`: position after the fraction t of the flit's time on the channel.
   under_way(cycle) {
     if (this.moving?.cycle === cycle && this.moving.places === this.places) return this.moving.found;
     const recording = this.recording, found = [];
@@ -119,7 +120,8 @@ class NetworkView {
     return sums;
   }
 
-  // Utilisation of Blue Gene/L channels, which count all cycles of a packet when it starts.
+  // Returns the utilisation of Blue Gene/L channels, by channel. The frame in which a packet starts counts all cycles
+  // for which it will occupy the channel; this function spreads the count over these cycles.
   occupation(cycle) {
     const sums = new Map(), first = this.recording.first, from = Math.max(first, cycle - USE_WINDOW);
     for (let c = Math.max(first + 1, from - LONGEST); c <= cycle; ++c) {
@@ -163,7 +165,8 @@ class NetworkView {
   // Draws channels and routers on a separate canvas.
   draw_still(now, { ink, quiet, used, paper, alarm }, { router, packet, way, deadlock }) {
     const canvas = this.still?.canvas ?? document.createElement("canvas"), cycle = now[2];
-    Object.assign(canvas, { width: this.canvas.width, height: this.canvas.height }); // which also clears it
+    // Setting the size also clears the canvas.
+    Object.assign(canvas, { width: this.canvas.width, height: this.canvas.height });
     const draw = canvas.getContext("2d");
     draw.setTransform(this.pixels, 0, 0, this.pixels, 0, 0);
     const use = this.use(cycle), state = this.recording.state(cycle), { meta } = this.recording;
@@ -215,7 +218,7 @@ class NetworkView {
       if (this.size >= 22) {
         draw.fillStyle = ink;
         draw.font = "9px sans-serif";
-        draw.textAlign = "left"; // right of the channels to the router below
+        draw.textAlign = "left"; // the label is to the right of the channels that lead to the router below
         draw.strokeStyle = paper;
         draw.lineWidth = 3;
         const left = x + this.size * 0.34, below = y + half + 10;

@@ -16,7 +16,8 @@ function draw_packet(el, recording, way, cycle, choose) {
   el.replaceChildren(make("h3", {}, "Packet ", packet_button(way.src, way.id, () => {}),
     way.length ? ` of ${counted(way.length, "flit")}` : ""), facts);
   if (done && way.latency !== null) {
-    const sums = cycles_by_step(way), channels = way.hops.length - 1; // the path of a circuit is not recorded
+    // The recording does not have the paths of circuits.
+    const sums = cycles_by_step(way), channels = way.hops.length - 1;
     el.append(make("p", { class: "scope-sum" }, (sums.map(([s, n]) => `${s} ${n}`).join(" + ") || "0") +
       ` = ${counted(way.latency, "cycle")}` + (channels < 0 ? "" : `, over ${counted(channels, "channel")} between routers`)));
   }

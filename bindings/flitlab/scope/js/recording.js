@@ -1,12 +1,12 @@
 // A recording: frames with the changes of each cycle, and the complete state of any frame. Frame c has the state before
 // cycle c and the events of cycle c - 1. recorder.py and recorder.hpp write them.
 
-const KEY_EVERY = 16; // frames between two complete states; changes are applied from the nearest one
+const KEY_EVERY = 16; // frames between two stored complete states, to which the changes of later frames are applied
 const [ROUTER, PORT, VC, STAGE, FLITS, PACKETS, LEFT, OUT_PORT, OUT_VC, SRC, ID, DST, CREDITS, OWNER_PORT, OWNER_VC] =
   Array.from({ length: 15 }, (_, i) => i);
 const DETAIL_LIMIT = 64; // drawn routers; kTold of recorder.hpp
 const CREDITED = ["vc", "t3e", "bgl", "switch"]; // router models with credits
-const HEAD = 1, TAIL = 2; // bits of the flit in an event
+const HEAD = 1, TAIL = 2; // bits of an event's flit: it is a head, it is a tail
 const FIRST_REPLY = 2 ** 31;
 
 function packet_name(src, id) {
@@ -19,7 +19,8 @@ async function unpack(text) {
   return JSON.parse(await new Response(stream).text());
 }
 
-// State of one frame: virtual channels by router, and the packets behind the front packet of each, in order of arrival.
+// State of one frame: the virtual channels of each router, and for each virtual channel the packets behind its front
+// packet, in order of arrival.
 class State {
   constructor(rows, queues) {
     this.queues = queues;
@@ -118,7 +119,7 @@ class Recording {
       this.tip.apply(frame, this.meta);
       if (this.frames.length === 1 || frame.c % KEY_EVERY === 0) this.keys.set(frame.c, this.tip.copy());
     }
-    // Frames can be dropped only up to a complete state.
+    // Drop old frames, but only up to a complete state, because the changes of later frames refer to it.
     while (this.frames.length > window + KEY_EVERY) {
       const next = [...this.keys.keys()].find((c) => c > this.first);
       if (next === undefined || this.last - next + 1 < window) break;
@@ -150,7 +151,7 @@ class Recording {
     while (from > this.first && !this.keys.has(from)) --from;
     let state = this.keys.get(from).copy();
     if (this.shown && this.shown.cycle < cycle && this.shown.cycle >= from) {
-      state = this.shown.state.copy(); // nearer than the complete state
+      state = this.shown.state.copy(); // the shown state is nearer to `cycle` than the complete state
       from = this.shown.cycle;
     }
     for (let c = from + 1; c <= cycle; ++c) state.apply(this.frame(c), this.meta);

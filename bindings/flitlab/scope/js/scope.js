@@ -81,7 +81,8 @@ class Scope {
 
   move(by) {
     this.play(false);
-    this.go_to((this.target ?? this.cycle) + by); // a click before the answer to the last one adds a step
+    // A click before the kernel has answered the previous click adds a step.
+    this.go_to((this.target ?? this.cycle) + by);
   }
 
   // Shows a cycle. In a live network, a future cycle is requested from the kernel.
@@ -194,9 +195,10 @@ class Scope {
       this.view.fit(this.recording);
       show_settings(this.settings, this.recording.meta);
     } else if (message.frames) {
-      if (message.frames[0]?.c !== this.recording.last + 1) return; // frames of an older recording
+      if (message.frames[0]?.c !== this.recording.last + 1) return; // the message has frames of an older recording
       Object.assign(this.recording.meta, { stages: message.stages, deadlock: message.deadlock, deadlocked: message.deadlocked });
-      const at_the_end = !this.playing && this.cycle === this.recording.last; // follow the network, also if another caller steps it
+      // If the last cycle is shown, follow the network, also if another caller steps it.
+      const at_the_end = !this.playing && this.cycle === this.recording.last;
       this.recording.append(message.frames, this.recording.meta.window);
       if (this.target) this.cycle = Math.min(this.target, this.recording.last);
       else if (at_the_end) this.cycle = this.recording.last;
@@ -225,7 +227,8 @@ class Scope {
     if (this.waiting && performance.now() - this.waiting > PATIENCE) this.mark_kernel_lost();
     if (this.playing) {
       let place = Math.max(first, this.cycle + this.part + passed * this.speed);
-      const most = Math.min(100, Math.floor(this.recording.meta.window / 2)); // so that frames ahead do not displace the shown one
+      // Limit of the frames recorded ahead, so that they do not push the shown frame out of the window.
+      const most = Math.min(100, Math.floor(this.recording.meta.window / 2));
       const wanted = Math.min(most, Math.ceil(this.speed * AHEAD) + 1);
       if (this.live && !this.waiting && last - place < wanted) this.request_up_to(last + wanted);
       if (place >= last) {

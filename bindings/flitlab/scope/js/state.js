@@ -24,17 +24,17 @@ function record_at(view, at, kind, name, members) {
   return [kind, name, values, parts];
 }
 
-// Calls act(index, difference) for each changed word. Changes are pairs: distance from the previous changed word, and
-// the difference of the value.
+// Calls act(index, difference) for each changed word. `changes` is a flat list of pairs: the distance from the previous
+// changed word, and the difference of the word's value.
 function each_change(changes, act) {
   for (let i = 0, place = 0; i < changes.length; i += 2) act((place += changes[i]), changes[i + 1]);
 }
 
-// States of routers: the changes of dropped frames, and the state of a router in any cycle.
+// Complete states of routers in any recorded cycle. The changes of dropped frames are kept, added up.
 class RouterStates {
   constructor(recording) {
     this.recording = recording;
-    this.past = new Map(); // by router: words by index
+    this.past = new Map(); // by router: sum of the changes in dropped frames, by index of the word
   }
 
   drop(frames) {

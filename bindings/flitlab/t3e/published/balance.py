@@ -15,7 +15,9 @@ from flitlab.network import Network
 from flitlab.reproduction import once, row
 from flitlab.t3e.published.paper import PAPER, _machine
 
-# Ring, subring: (average, maximum) for time of crossing, optimised T3E (8 entries), optimised full tables.
+# Table 1 of the paper. Key: (nodes of the ring, nodes of the subring). Value: three (average, maximum) imbalances, for
+# the tables "time of crossing" (all packets start on VC 0), "optimised T3E" (8 entries per source) and "optimised full
+# table".
 TABLE1 = {
     (4, 4): ((1, 1), (0, 0), (0, 0)),
     (8, 8): ((0.813, 1), (0.031, 0.250), (0.031, 0.250)),
@@ -28,12 +30,12 @@ TABLE1 = {
     (32, 8): ((0.656, 1), (0.488, 1), (0.031, 0.063)),
     (32, 4): ((0.625, 1), (0.594, 1), (0.125, 0.250)),
 }
-ROUNDED = 0.0005  # the table has three decimals
+ROUNDED = 0.0005  # tolerance, because the paper's table has three decimals
 
 
 BEYOND = "optimised T3E beyond 544 PEs"
-# Settings of machines with each kind of Table 1's tables in their registers, for a ring in Y. Full tables are an
-# extension.
+# Machines whose registers hold one kind of table of Table 1: name of the kind -> ((nodes in X, nodes in Z), settings);
+# the measured ring is in Y. Full tables are flitlab's extension of the machine.
 LOADED = {
     "time of crossing": ((2, 1), {"routing__vc_select": "time_of_crossing"}),
     "optimised T3E": ((2, 1), {}),
@@ -49,8 +51,9 @@ ONCE_MORE = ("; the paper's one column for limited tables is compared with the m
 
 
 def balance_of_traffic(shape: tuple[int, int, int], subring: int, **settings) -> tuple[float, float]:
-    """Returns average and maximum over the + links of a ring in Y of |VC0 - VC1 packets| / most packets on any link, if
-    every node of the ring sends one packet to every other node of its subring through the emulated machine."""
+    """Returns the imbalance (average and maximum over the + links of a ring in Y): |packets on VC 0 - packets on VC 1|
+    of a link, divided by the packets on the busiest link. Every node of the ring sends one packet to every other node
+    of its subring through the emulated machine."""
     x, ring, _ = shape
     pairs = [(x * s, x * d) for s in range(ring) for d in range(ring) if s != d and s // subring == d // subring]
     with tempfile.TemporaryDirectory() as folder:
@@ -69,7 +72,7 @@ def balance_of_traffic(shape: tuple[int, int, int], subring: int, **settings) ->
 
 
 def medians(shape: tuple[int, int, int], subring: int, searched: bool, settings: dict) -> list[float]:
-    """Returns average and maximum of the balance; for tables from a search, the medians over its seeds."""
+    """Returns the average and maximum imbalance; for tables from a search, the medians over the search's seeds."""
     found = [balance_of_traffic(shape, subring, **settings, **seed)
              for seed in ([{"routing__vc_seed": s} for s in SEEDS] if searched else [{}])]
     return [statistics.median(values) for values in zip(*found, strict=True)]
@@ -84,7 +87,7 @@ def table1(rings: Iterable[int] = (4, 8, 16, 32)) -> list[dict]:
     for ring in rings:
         for name, ((x, z), settings) in LOADED.items():
             if x * z > 2 and ring < 16:
-                continue  # at most 544 PEs
+                continue  # with this ring, the machine has at most 544 PEs
             column = min(list(LOADED).index(name), 2) if z == 1 else 1
             for (k, subring), values in TABLE1.items():
                 if k != ring:
@@ -106,7 +109,8 @@ def searches(ring: int) -> list[dict]:
     for what, limited, column in (("8 entries", True, 1), ("full", False, 2)):
         goals = {subring: tuple(value + ROUNDED for value in values[column])
                  for (k, subring), values in TABLE1.items() if k == ring}
-        restarts, steps = (200, 20_000) if limited else (60, 100_000)  # as for the tables of machines
+        # The limits of flitlab's own search for the tables of emulated machines.
+        restarts, steps = (200, 20_000) if limited else (60, 100_000)
         misses = once(search, ring, limited, goals, restarts, steps)
         common = {"experiment": "t3e.table1", "source": f"{PAPER}, section 4, Table 1", "setting": f"ring {ring}",
                   "published": None, "tolerance": 0,

@@ -31,9 +31,9 @@ def of_a_barrier(shape: tuple[int, int, int], cycles: int, **settings) -> float:
 
 
 def barrier(each: int = 1, cycles: int = 20000) -> list[dict]:
-    """Compares global barriers, repeated over all PEs, with single-word Gets. In an idle machine the Get goes to the
-    farthest PE, or is the mean over every `each`-th PE; in a machine where every PE issues Gets it is their mean.
-    cycles: length of the barrier measurement in an idle machine; half of it with Gets."""
+    """Compares global barriers, repeated over all PEs, with single-word Gets. In an idle machine the Get is the one to
+    the farthest PE, or the mean of Gets to every `each`-th PE. In a machine where every PE issues Gets, the mean of all
+    Gets counts. cycles: length of the barrier measurement in an idle machine; with Gets, half of this length."""
     nodes, shape = 512, t3e.SHAPES[512]
     farthest = 4 + 8 * (4 + 8 * 4)
     get = t3e.OPERATIONS["get"]
@@ -80,7 +80,8 @@ def from_the_last_join(shape: tuple[int, int, int], last: list[int]) -> list[int
 
 
 def alternatives(others: range, cycles: int) -> list[dict]:
-    """Compares the barrier with other references, which could explain the paper's statement for the mean reference."""
+    """Compares the barrier with other kinds of remote references, to which the paper's statement about the mean
+    reference could apply."""
     def line(setting: str, quantity: str, clocks: Callable[[], float], ways: Callable[[], dict[int, int]]) -> dict:
         return row("t3e.barrier", f"barrier over {quantity}", f"{PAPER}, section 6", f"{setting}, idle", None,
                    lambda: clocks() / statistics.mean(ways().values()), "times", 0,
@@ -100,7 +101,7 @@ def alternatives(others: range, cycles: int) -> list[dict]:
                         once(reference, t3e.SHAPES[nodes], range(1, nodes))) for nodes in (64, 128, 256)]
 
 
-MEMORY = 8  # clocks, 107 ns
+MEMORY = 8  # clocks (107 ns)
 LAST = 16  # PEs that join last
 READING_BARRIER = (
     "a barrier packet passes a router in 3 clocks, as without arbitration, and goes before all others, so load hardly "

@@ -29,7 +29,8 @@ TABLE6 = {
 # Logical PE: (partition, virtual PE number).
 TABLE7 = dict.fromkeys(range(16)) | {n: (0, n) for n in range(4)} | {n: (1, n - 4) for n in range(4, 10)} | {
     n: (2, n - 13) for n in range(13, 16)}
-# R_NET_LUT of node 000100 (R_PWHO): X, Y and Z addresses; Y is - for Y = 0, all other directions are +.
+# Tables of R_NET_LUT in node 000100 (R_PWHO): X, Y and Z addresses of the tags. The direction in Y is - for Y = 0; all
+# other directions are +.
 TABLE13 = [(x, y, z) for y_high, z, y_low, x in product((0, 2), (0, 1), (0, 1), (0, 1)) for y in [y_high + y_low]]
 TABLE14 = [(0, 0, 0), (0, 0, 1), (0, 2, 0), (0, 2, 1)]  # also Table 15: X and Y without their lowest bits
 
@@ -95,8 +96,8 @@ def lookup_tables() -> list[dict]:
 
 
 def _register_used(mode: int, pe: t3e.Pe) -> int:
-    """Returns the register whose change diverts a packet to `pe`, by pointing entries of the source to another node; -1
-    if it is not exactly one register."""
+    """Returns the R_NET_LUT register that a packet to `pe` uses: the one register that diverts the packet when its
+    entry is set to another node. Returns -1 if not exactly one register does."""
     source = 0 if pe.node else 1
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "trace.csv"
@@ -192,8 +193,10 @@ def datelines() -> list[dict]:
     """Counts the packets lost because software's SELECT bits put them on set 1 before they pass a dateline."""
     ring, dateline = 8, 4  # nodes of a ring in Y; datelines of +Y are at nodes 0 to 3 of the first row in X
     x = 4
-    passing = [(x * a, x * b) for a, b in ((6, 1), (7, 1), (7, 2))]  # Y: through the dateline and beyond
-    ending = [(x * 5, 0), (0, x * 3), (x, x * 4 + 1)]  # end at the dateline, begin there, or never reach it
+    # Packets whose path in Y passes through the dateline node.
+    passing = [(x * a, x * b) for a, b in ((6, 1), (7, 1), (7, 2))]
+    # Packets that end at the dateline, begin there, or do not reach it.
+    ending = [(x * 5, 0), (0, x * 3), (x, x * 4 + 1)]
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         registers, trace = Path(folder) / "written.csv", Path(folder) / "trace.csv"

@@ -54,7 +54,8 @@ def _latencies(shape: tuple[int, int, int], pairs: list[tuple[int, int]], **sett
 def table2(**settings) -> list[dict]:
     """Measures latencies of a router, from the clocks at which a packet's head reaches the pins of the routers."""
     shape = (8, 8, 8)
-    straight, turn = 2, 1 + 8  # nodes two hops from node 0, through node 1: straight in X, and with a turn into Y
+    # Destinations two hops from node 0 through node 1: straight on in X, and with a turn into Y.
+    straight, turn = 2, 1 + 8
     with tempfile.TemporaryDirectory() as folder:
         network = _one_by_one(shape, [(0, straight), (0, turn)], folder, True, routing__adaptive=False, **settings)
         events = network.step(2 * GAP).events()
@@ -133,7 +134,8 @@ def _between(folder: str, destinations: dict[int, int], shape: tuple[int, int, i
     return _machine(shape, traffic__pattern="matrix", traffic__matrix_file=str(matrix), **settings)
 
 
-THERE, BACK = {0: 3, 1: 2}, {3: 0, 2: 1}  # across the link between nodes 1 and 2 of a row
+# Source -> destination of packets that cross the link between nodes 1 and 2 of a row.
+THERE, BACK = {0: 3, 1: 2}, {3: 0, 2: 1}
 
 
 def table4() -> list[dict]:
@@ -169,7 +171,7 @@ def _formula(shape: tuple[int, int, int], src: int, dst: int, ends: int) -> int:
     return ends + 3 * (hops - dims) + 6 * (dims - 1)
 
 
-# Readings of the 10 clocks of an end-point: keys of the machine, and clocks of both ends together.
+# Readings of the paper's 10 clocks of an end-point: settings of the machine, and clocks of both ends together.
 END_POINTS = {
     "10 clocks at either end": ({}, 20),
     "10 clocks for both ends together": ({"router__source_delay": 5, "router__destination_delay": 5}, 10),
@@ -242,7 +244,7 @@ def bandwidth(nodes: int, cycles: int) -> list[dict]:
     ]
     machine = _machine(shape, traffic__packet_flits=10, run__warmup_cycles=cycles, run__measure_cycles=cycles,
                        run__drain_cycles=0)
-    most = once(lambda: bound() / port)  # bound as a load, in flits per clock and PE
+    most = once(lambda: bound() / port)  # the bound as a load in flits per clock and PE
 
     def uniform() -> tuple[dict, dict]:
         parts = (0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.9, 1.0)

@@ -69,7 +69,7 @@ def orientation() -> list[dict]:
         network = _boards(wiring, boot__state="cold", router__orient_inverts=inverts)
         software = t3e.Machine(network).special_put(0, HERE, "R_ORIENT", PLUS_Y)
         network.step(60)
-        wanted = t3e.Machine(_boards(wiring))  # here + leads to higher physical numbers
+        wanted = t3e.Machine(_boards(wiring))  # in this machine + leads to higher physical numbers
         wrong = sum(software.read_register(n, "R_ORIENT") != wanted.read_register(n, "R_ORIENT") for n in range(NODES))
         software.special_put(0, (0, 0, 3, 0, 0, 0), "R_SW", 1)
         network.step(60)

@@ -1,6 +1,6 @@
 #pragma once
 /// Bulk phase of endpoints, for one CPU thread. Sources and sinks in the same state are collected in lists, without
-/// branches, as ports of routers are (routers.hpp).
+/// branches, like the ports of routers (routers.hpp).
 #include "kernels/engines/phases.hpp"
 #include "kernels/routers/metro/endpoint.hpp"
 #include "kernels/routers/metro/lanes/inboxes.hpp"
@@ -20,7 +20,8 @@ FLITLAB_INLINE Cycle next_wake(const V& v, u32 index, Cycle now) {
   return source.body && source.from < control.next.at ? source.from : control.next.at;
 }
 
-/// One cycle of up to kBlock endpoints. In its functions, `member` is an endpoint's position among the active ones.
+/// One cycle of up to kBlock endpoints. In the functions, `member` is the position of an endpoint in `index`, the list
+/// of active endpoints.
 template <class V>
 struct EndpointBatch {
   using SourceStep = SourceCycle<V, Outbox>;
@@ -29,10 +30,10 @@ struct EndpointBatch {
   const V& v;
   const Outbox& outbox;
   Cycle* wake;             ///< Memory::wake
-  const Word* inbox_slot;  ///< `inbox_slot[endpoint][link][slice]`: words of this cycle, at 2L links
+  const Word* inbox_slot;  ///< `inbox_slot[endpoint][link][slice]`: words of this cycle; leaving links come first
   Cycle now;
-  u32 n = 0;              ///< active endpoints
-  u32 index[kBlock + 1];  ///< their numbers
+  u32 n = 0;              ///< number of active endpoints
+  u32 index[kBlock + 1];  ///< numbers of the active endpoints
 
   FLITLAB_INLINE EndpointBatch(const V& view, const Outbox& words, Cycle* wake_at, const Word* words_in, Cycle cycle)
       : v(view), outbox(words), wake(wake_at), inbox_slot(words_in), now(cycle) {}
@@ -50,7 +51,7 @@ struct EndpointBatch {
     return {v, outbox, terminal(member), in(member), index[member], v.t.links + link, now, sink(member, link)};
   }
 
-  /// A list of active endpoints (their positions), or of their links: link << 8 | position.
+  /// A list of active endpoints, by position, or of sinks: link << 8 | position of the endpoint.
   struct List {
     u16 entry[kBlock * kMaxLinks + 1];
     u32 count = 0;
@@ -68,7 +69,7 @@ struct EndpointBatch {
   List taking, other_sinks;                    ///< sinks by state
   List unconnected_items;                      ///< endpoints without a connection
 
-  /// Creates messages and fills the lists.
+  /// Creates the messages of this cycle and fills the lists.
   FLITLAB_INLINE void list() {
     const auto& t = v.t;
     for (u32 i = 0; i < n; ++i) {
@@ -94,7 +95,7 @@ struct EndpointBatch {
     }
   }
 
-  /// Runs the cycle for endpoints `first` to `last - 1`.
+  /// Runs one cycle of the endpoints `first` to `last - 1`.
   FLITLAB_INLINE void work(u32 first, u32 last) {
     const u32 words = 2 * v.t.links * v.t.slices;
     for (u32 i = first; i < last; ++i) {

@@ -11,12 +11,14 @@
 
 namespace flitlab::metro::lanes {
 
-/// Routers, or endpoints, of a block. Larger blocks have fewer loop exits per item, which the processor mispredicts.
+/// Routers, or endpoints, in a block: the items that each step processes together. The processor mispredicts loop
+/// exits, and larger blocks have fewer of them per item.
 inline constexpr u32 kBlock = 128;
 static_assert(kBlock <= 256);  // a position in a block fits in a byte
 
-/// Layout of a slot: `[router][forward port]`, then `[router][backward port]` from `backward` on, then
-/// `[endpoint][link][slice]` from `endpoints` on.
+/// Layout of an inbox slot, which holds the words that arrive in one cycle. First come the words for forward ports,
+/// `[router][forward port]`. The words for backward ports, `[router][backward port]`, start at index `backward`, and
+/// the words for endpoints, `[endpoint][link][slice]`, at index `endpoints`.
 struct InboxLayout {
   u32 backward, endpoints, slot_words;
 
@@ -30,13 +32,13 @@ struct InboxLayout {
 /// The far end of a wire.
 struct FarEnd {
   u32 position = kNone;  ///< index in a slot; kNone: not wired
-  u32 delay = 0;         ///< from the sender's cycle to the receiver's, cycles
+  u32 delay = 0;         ///< cycles from the sending of a word to its arrival
 };
 
 /// The far ends of all wires.
 struct Wiring {
-  std::vector<FarEnd> port;  ///< `port[router][port]`, I + O ports
-  std::vector<FarEnd> link;  ///< `link[endpoint][link][slice]`, 2L links
+  std::vector<FarEnd> port;  ///< `port[router][port]`: forward ports, then backward ports
+  std::vector<FarEnd> link;  ///< `link[endpoint][link][slice]`: leaving links, then entering links
 
   template <class T>
   explicit Wiring(const T& t) {
@@ -60,11 +62,11 @@ struct Wiring {
   }
 };
 
-/// Writes words into inboxes; see FarInbox.
+/// Writes words into the inboxes at the far ends of wires, like FarInbox (wire.hpp).
 struct Outbox {
   const FarEnd* port;
   const FarEnd* link;
-  u32 ports, link_words;  ///< ports of a router, words of an endpoint's links
+  u32 ports, link_words;  ///< number of ports of a router, and of words in a slot for all links of an endpoint
   Word* inbox;
   u32 slot_words, slot_mask;
 
@@ -80,14 +82,14 @@ struct Outbox {
   FLITLAB_INLINE void put(const FarEnd& end, Word word, Cycle now) const {
     if (end.position != kNone) put_wired(end, word, now);
   }
-  /// The same for a wire that is known to have a far end.
+  /// Writes a word into the inbox at the far end of a wire, which must be wired.
   FLITLAB_INLINE void put_wired(const FarEnd& end, Word word, Cycle now) const {
     inbox[std::size_t{((now + end.delay) & slot_mask) * slot_words + end.position}] = word;
   }
 };
 
-/// Returns which of up to 32 words are not 0. It reads up to seven words beyond them. The memory behind the inboxes
-/// makes this safe; another thread may write these words, but they do not affect the result.
+/// Returns the set of those of up to 32 words that are not 0. The function also reads up to seven words behind them.
+/// These are within the memory of the replica and do not affect the result, even if another thread writes them.
 FLITLAB_INLINE u32 words_present(const Word* words, u32 n) {
 #if defined(__SSE2__) && !defined(__SANITIZE_THREAD__)
   u32 absent = 0;

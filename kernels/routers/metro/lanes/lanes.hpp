@@ -14,7 +14,8 @@ class Lanes {
   using V = View<1, false, T>;
 
  public:
-  double busy() const { return -1; }  ///< this form is faster at every load
+  /// Returns -1: the engine uses this form of the state at every load, because it is always the faster one.
+  double busy() const { return -1; }
 
   static bool fits(const T&) { return true; }
 
@@ -53,7 +54,8 @@ class Lanes {
   void run(std::byte* memory, std::byte* canonical, const Placement& placement, const ReplicaRow& row,
            CounterShard& shard, u32 begin, u32 end, Cycle now, u32 cycles) const {
     const Memory m(table_, memory);
-    // Two views: functions that create messages take the address of one, so the other's members stay in registers.
+    // Two views: functions that create messages take the address of endpoint_view, so only router_view's members stay
+    // in registers.
     const V endpoint_view = view(canonical, placement, row, &shard),
             router_view = view(canonical, placement, row, &shard);
     for (const Cycle last = now + cycles; now != last; ++now) {
@@ -104,7 +106,7 @@ class Lanes {
     }
   }
 
-  /// Runs the share of the endpoints that blocks `begin` to `end` are of the routers' blocks.
+  /// Runs a share of the endpoints. It is the share that the routers' blocks `begin` to `end - 1` are of all blocks.
   FLITLAB_INLINE void run_endpoints(const V& v, const Memory& m, u32 begin, u32 end, Cycle now) const {
     const u32 blocks = Memory::blocks(v.t);
     const Outbox out = outbox(m);

@@ -7,18 +7,18 @@ namespace flitlab::metro::lanes {
 
 /// Forward ports of a router that are not idle.
 struct BusyPorts {
-  u32 streaming;  ///< ports in Streams
-  u32 other;      ///< the other ones
+  u32 streaming;  ///< ports whose connection is in Streams
+  u32 other;      ///< all other forward ports that are not idle
   u8 special;     ///< 1: the router is dead or has ports that are off; it runs in every cycle, without streams
-  u8 disagrees;   ///< 1: its ports in use differ from those of another slice in this cycle
+  u8 disagrees;   ///< 1: the router's backward ports in use differ from another slice's in this cycle
   u8 pad[2];
 };
 
 struct Memory {
   Word* inbox;      ///< [slot][InboxLayout::slot_words]
   BusyPorts* busy;  ///< [router]
-  Cycle* wake;      ///< [endpoint] first cycle in which it must run even if no word arrives
-  Stream* stream;   ///< [block][kBlock * I]
+  Cycle* wake;      ///< [endpoint] first cycle in which the endpoint must run even if no word arrives
+  Stream* stream;   ///< [block][kBlock * number of forward ports of a router]
   u32* streams;     ///< [block] number of streams
 
   template <class T>

@@ -1,19 +1,21 @@
 #pragma once
 /// Bulk phase of routers, for one CPU thread: each step runs for all routers of a block before the next step begins
-/// (for the reason see kernels/routers/vc/bulk.hpp). The steps equal a single router's, except for streams
-/// (streams.hpp). Ports in the same state are collected in lists, without branches that depend on a port's state.
+/// (for the reason see kernels/routers/vc/bulk.hpp). The steps are those of a single router (router.hpp), except for
+/// streams (streams.hpp). Ports in the same state are collected in lists, without branches that depend on a port's
+/// state.
 #include "kernels/common/members.hpp"
 #include "kernels/routers/metro/lanes/memory.hpp"
 #include "kernels/routers/metro/router.hpp"
 
 namespace flitlab::metro::lanes {
 
-/// One cycle of the routers of a block. In its functions, `member` is a router's position among the active ones.
+/// One cycle of the routers of a block. In the functions, `member` is the position of a router in `index`, the list of
+/// active routers.
 template <class V>
 struct RouterBatch {
   using Step = RouterCycle<V, Outbox>;
 
-  /// A list of forward ports: position of the router << 8 | port.
+  /// A list of forward ports. An entry is the router's position in `index` << 8 | port.
   struct PortList {
     u16 entry[kBlock * kMaxPorts + 1];
     u32 count = 0;
@@ -28,15 +30,15 @@ struct RouterBatch {
   const Outbox& outbox;
   BusyPorts* busy;  ///< Memory::busy
   Streams streams;
-  const Word* slot;  ///< words of this cycle
-  u32 backward;      ///< Places::backward
+  const Word* slot;  ///< inbox slot of this cycle
+  u32 backward;      ///< InboxLayout::backward
   u32 first, last;   ///< routers of the block: `first` to `last - 1`
   Cycle now;
-  u32 n = 0;              ///< active routers: they have work other than streams
-  u32 index[kBlock + 1];  ///< their numbers
+  u32 n = 0;              ///< number of active routers, which have work other than streams
+  u32 index[kBlock + 1];  ///< numbers of the active routers
   RouterName name[kBlock];
   RouterResult result[kBlock];
-  PortList listed, sending, receiving, other;  ///< all ports with a step, and the same by state
+  PortList listed, sending, receiving, other;  ///< all ports with a step, then these ports by state
 
   FLITLAB_INLINE RouterBatch(const V& view, const Outbox& words, BusyPorts* busy_ports, const Streams& flows,
                              const Word* inbox_slot, u32 at_backward, u32 begin, u32 end, Cycle cycle)
@@ -69,7 +71,8 @@ struct RouterBatch {
             result[member]};
   }
 
-  /// Copies the counts of a stream back to its port, and makes the port an ordinary one.
+  /// Copies the counts of a stream back to its port, and makes the port an ordinary one, which has a step in every
+  /// cycle.
   FLITLAB_INLINE void end_stream(const Stream& s) const {
     const u32 router = first + s.router;
     ForwardPort& f = port_of(router, s.port);
@@ -90,7 +93,8 @@ struct RouterBatch {
     }
   }
 
-  /// Ends the streams of routers that disagree with another slice, because these routers shut connections.
+  /// Ends the streams of routers whose ports in use differ from another slice's, because these routers shut
+  /// connections.
   FLITLAB_INLINE void compare_cascades() const {
     for_each_router([&](const RouterName& r) __attribute__((always_inline)) {
       BusyPorts& ports = busy[r.index];
@@ -146,7 +150,7 @@ struct RouterBatch {
     }
   }
 
-  /// Makes streams of the open connections whose routers have sent all of their own words.
+  /// Makes streams of the open connections whose routers have sent all words of their own that follow a turn.
   FLITLAB_INLINE void add_streams() {
     const auto& t = v.t;
     PortList flowing;
@@ -174,7 +178,7 @@ struct RouterBatch {
     });
   }
 
-  /// Runs the cycle.
+  /// Runs one cycle of the block.
   FLITLAB_INLINE void work() {
     const bool compares = v.t.slices > 1 && v.t.in_use_check;
     if (compares) compare_cascades();

@@ -1,20 +1,21 @@
 #pragma once
 /// Streams: open connections through which a router only passes words, in either direction. This is most of a router's
-/// work, so these connections have a list with the indices of their source and far end. A connection leaves the list as
-/// soon as it needs any other action.
+/// work, so these connections are kept in a list, with the inbox indices of their source and far end. A connection
+/// leaves the list as soon as it needs any other action.
 #include "kernels/common/select.hpp"
 #include "kernels/routers/metro/lanes/inboxes.hpp"
 
 namespace flitlab::metro::lanes {
 
-/// A connection of a forward port. Its counts replace the members of ForwardPort while it is in the list.
+/// A connection of a forward port. While the connection is in the list, the counts here replace the members of
+/// ForwardPort.
 struct Stream {
   u32 from;     ///< index, in a slot, of the words that flow
   u32 against;  ///< index, in a slot, of the words from the other side
   FarEnd to;
   u32 words;     ///< in place of ForwardPort::words
   u16 checksum;  ///< in place of ForwardPort::checksum
-  u8 router;     ///< position in its block
+  u8 router;     ///< position of the router in its block
   u8 port;
   Kind stop;  ///< kind of word from the other side that ends the stream
 };
@@ -28,8 +29,8 @@ struct Streams {
   Stream* stream;
   u32* count;
 
-  /// Runs one cycle of all streams: calls send(stream, word) for each, or recall(stream) for one that leaves the list
-  /// and must run this cycle as an ordinary port.
+  /// Runs one cycle of all streams. Calls send(stream, word) for each stream that continues, and end_stream(stream) for
+  /// each stream that leaves the list and whose port must run this cycle as an ordinary port.
   template <class Send, class Recall>
   FLITLAB_INLINE void flow(const Word* slot, u32 width, Send&& send, Recall&& end_stream) const {
     Stream* end = stream + *count;
@@ -49,7 +50,7 @@ struct Streams {
     *count = static_cast<u32>(end - stream);
   }
 
-  /// Removes the streams of a router from the list, with recall(stream) for each.
+  /// Removes the streams of a router from the list, and calls end_stream(stream) for each of them.
   template <class Recall>
   FLITLAB_INLINE void leave(u32 router, Recall&& end_stream) const {
     for (u32 i = 0; i < *count;) {

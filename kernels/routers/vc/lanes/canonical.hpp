@@ -4,16 +4,17 @@
 
 namespace flitlab::vc::lanes {
 
-/// Convert a round-robin pointer to the set of indices from it on, and back. A pointer may be one past the last index.
+/// Convert a round-robin pointer to the set of the indices at or above it, and back. A pointer may be one past the last
+/// index.
 FLITLAB_INLINE u8 from_pointer_on(u32 pointer) { return static_cast<u8>(0xFFu << pointer); }
 FLITLAB_INLINE u8 pointer_of(u32 from_pointer_on) { return static_cast<u8>(lowest_bit(from_pointer_on | 0x100u)); }
-/// Returns the member of a set of one; 0 for an empty set, as before the first choice.
+/// Returns the member of a set of one member; 0 for an empty set, which stands for "no choice yet".
 FLITLAB_INLINE u8 only_member(u32 set) { return static_cast<u8>(set ? lowest_bit(set) : 0); }
 
 /// One router and its terminal in scalar state and in lane state.
 template <class C, class S, class V>
 struct Pair {
-  const V& v;  ///< of the scalar state
+  const V& v;  ///< view of the scalar state
   const State<C, S>& s;
   u32 index;
   Cycle now;
@@ -28,7 +29,7 @@ struct Pair {
   /// Returns the number of inbox slots in scalar state.
   FLITLAB_HD u32 cycles() const { return v.t.slot_mask + 1; }
   using Position = FlitSlot<FlitsOf<C, S>::planes>;
-  /// Return the location of the flit, or credit, that arrives at a port.
+  /// Return the location, in lane state, of the flit or credit that arrives at a port.
   FLITLAB_HD Position flit_to(u32 port, u32 slot) const {
     if (port == S::network_ports) return s.terminal_flit(s.inject_flits, slot, index);
     return {peer(port).item == kNone ? nullptr : s.flit_row(slot, peer(port).port) + peer(port).item, s.planes};
@@ -38,7 +39,8 @@ struct Pair {
     return peer(port).item == kNone ? nullptr : s.credit_row(slot, peer(port).port) + peer(port).item;
   }
 
-  /// Convert the number of an input VC, port by port. Lane state numbers S::vcs for each port.
+  /// Convert the number of an input VC between scalar state, which numbers t.vcs VCs per port, and lane state, which
+  /// numbers S::vcs per port.
   FLITLAB_HD u32 to_lanes(u32 flat) const { return flat / v.t.vcs * S::vcs + flat % v.t.vcs; }
   FLITLAB_HD u32 from_lanes(u32 flat) const { return flat / S::vcs * v.t.vcs + flat % S::vcs; }
   /// Convert a round-robin pointer over input VCs: one past the VC served last, initially 0.

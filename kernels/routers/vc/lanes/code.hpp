@@ -1,6 +1,7 @@
 #pragma once
-/// Functions of lane state that the engine calls by pointers. Each width is compiled for processors with registers of
-/// that width, and flitlab chooses one at run time (kernels/routers/vc/lanes/lanes.hpp).
+/// Table of the functions that work on lane state (one byte per router and field); the engine calls them by pointers.
+/// They are compiled once for each vector width, and flitlab chooses a width at run time
+/// (kernels/routers/vc/lanes/lanes.hpp).
 #include "kernels/common/counters.hpp"
 #include "kernels/common/layout.hpp"
 #include "kernels/common/replica.hpp"
@@ -8,7 +9,7 @@
 
 namespace flitlab::vc::lanes {
 
-/// Arguments of these functions: a replica with lane state.
+/// Arguments of these functions that describe a replica with lane state.
 struct Replica {
   const void* table;  ///< plan, of the type that the code was chosen for (TableKind)
   const Wiring* wiring;
@@ -25,7 +26,7 @@ enum class TableKind : int {
 
 struct Code {
   u32 width;  ///< routers per block
-  u32 vcs;    ///< room for virtual channels at each port
+  u32 vcs;    ///< number of virtual channels per port for which there is room
   std::size_t (*bytes)(u32 routers, u32 slots, u32 ring);
   /// Convert the scalar state (`canonical`) to lane state, and back.
   void (*load)(const Replica&, std::byte* canonical, const Placement&, Cycle now);

@@ -37,13 +37,14 @@ struct WarpGroupOf {
                            largest_of<SharedTally<Unsized::threads>>()>;
 };
 
-/// `T`: plan of plain routers whose terminals have lane state, too. `S`: Sizes that hold it.
+/// `T`: plan of plain routers whose terminals have lane state, too. `S`: compile-time sizes (Sizes) that are large
+/// enough for the plan.
 template <class T, class S>
 struct DeviceLanes {
   using C = typename WarpGroupOf<S>::WarpGroup;
   static constexpr u32 warp_group = 32 * C::warps, thread_group = C::threads, width = C::lanes;
-  /// A thread has 80 registers if four warp groups of six warps share a multiprocessor, 96 if three do, 128 if two
-  /// groups of eight do. With resident state, shared memory has room for four.
+  /// A thread has 80 registers if four warp groups of six warps share a multiprocessor, 96 if three share it, and 128
+  /// if two warp groups of eight warps share it. With resident state, shared memory has room for four warp groups.
   static constexpr u32 most_threads = (C::warps > 6 || !kIsFixed<T> ? 2 : 3) * warp_group;
   static constexpr u32 most_threads_resident = (C::warps > 6 ? 2 : 4) * warp_group;
   static constexpr u32 scratch_bytes = C::bytes, resident_bytes = sizeof(Block<C, S>);
@@ -58,8 +59,8 @@ struct DeviceLanes {
     return T::fits(t) && fits_lanes(t) && t.ports == S::ports && t.vcs <= S::vcs && (S::roomy || !is_roomy(t));
   }
 
-  /// Returns the lane blocks of a network: one, or an even number, since a warp has two thread groups. The last may be
-  /// empty.
+  /// Returns the number of lane blocks of a network: one, or an even number, because a warp has two thread groups. The
+  /// last block may be empty.
   static FLITLAB_HD u32 blocks(u32 routers) { return routers > width ? 2 * blocks_of(routers, 2 * width) : 1; }
 
   /// Returns the bytes of a replica's lane state.
@@ -72,7 +73,7 @@ struct DeviceLanes {
   struct Job {
     T table;
     Wiring wiring;
-    State<C, S> first;  ///< of replica 0, so that threads need not compute where arrays lie
+    State<C, S> first;  ///< state of replica 0, so that threads need not compute where arrays lie
     std::byte* memory;
     std::size_t replica_bytes;
     u32 idle_replica;

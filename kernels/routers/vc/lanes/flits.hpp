@@ -1,6 +1,7 @@
 #pragma once
-/// Flits in transit, one per lane: the virtual channel as a set of one, with marks of heads and tails. Up to four
-/// virtual channels fit into a byte with the marks; more need a second plane of bytes for the marks.
+/// Flits in transit in lane state, one per lane (router). A flit is stored as the set whose only member is its virtual
+/// channel, with a mark for a head and a mark for a tail. Up to four virtual channels and the marks fit into a byte;
+/// for more channels a second plane of bytes holds the marks.
 #include "kernels/common/byte_vectors.hpp"
 #include "kernels/common/inbox.hpp"
 
@@ -25,7 +26,7 @@ struct Flits<C, false> {
 
   static FLITLAB_INLINE Flits of(B vcs, B heads, B tails) { return {vcs | (heads & kHeadMark) | (tails & kTailMark)}; }
   FLITLAB_INLINE Flits operator&(B mask) const { return {bytes & mask}; }
-  /// Copies `flits` in the lanes whose set has `member`.
+  /// Copies `flits` to this object in each lane where `set` contains `member`.
   FLITLAB_INLINE void put_where(B set, u32 member, const Flits& flits) {
     flitlab::lanes::put_where(bytes, set, member, flits.bytes);
   }

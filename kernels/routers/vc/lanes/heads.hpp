@@ -1,6 +1,6 @@
 #pragma once
-/// Work on heads of packets in lane state, one by one: route computation, VC allocation, descriptors. The rules are the
-/// same as in route.hpp and vc_allocation.hpp.
+/// Work on head flits in lane state, one head at a time: route computation, VC allocation, packet descriptors. The
+/// rules are the same as for scalar state (route.hpp, vc_allocation.hpp).
 #include <bit>
 
 #include "kernels/routers/vc/lanes/state.hpp"
@@ -29,7 +29,7 @@ struct Bid {
 template <class C, class S>
 struct AllocationScratch {
   static constexpr u32 kMost = C::lanes * C::ports_of(S::ports) * S::vcs;
-  typename C::Position positions[kMost + C::kMargin];  ///< indices of heads; later bids (Bid)
+  typename C::Position positions[kMost + C::kMargin];  ///< indices of heads, later replaced by their bids (Bid)
   typename C::template ByPort<typename C::Row, S::ports> won;
 };
 
@@ -46,13 +46,14 @@ FLITLAB_INLINE bool is_before(u32 a, u32 b, u32 first) {
   return distance(a) < distance(b);
 }
 
-/// Arrivals of a cycle, by port. They are added to the counts when flits leave, so that counts change once a cycle.
+/// Flits and credits that arrive in a cycle, by port. They are added to the counts when flits leave, so that counts
+/// change once a cycle.
 template <class C, class S>
 struct Arrivals {
   typename C::template ByPort<typename C::Value, S::ports> flits, credits;
 };
 
-/// The same, readable by the threads of all ports.
+/// Arrivals in a form that the threads of all ports can read.
 template <class C, class S>
 struct SharedArrivals {
   typename C::template Exchange<S::ports> flits, credits;
@@ -86,8 +87,8 @@ struct Heads {
   static FLITLAB_INLINE u32 port_of(u32 position) { return position / (S::vcs * L) * L + position % L; }
   FLITLAB_INLINE std::size_t queue(u32 position) const { return std::size_t{b} * (S::queues * L) + position; }
 
-  /// Descriptors of the packets in a block. Loops use local copies such as this one, not members: a written byte may
-  /// alias any member, so the compiler would reload members in every iteration.
+  /// Packet descriptors of a block. Loops use a local object of this type instead of members of Heads: a written byte
+  /// may alias any member, so the compiler would reload members in every iteration.
   struct Rings {
     Packet* base;
     u32 size;
@@ -105,7 +106,7 @@ struct Heads {
            v.t.traffic.packets.count == 1;
   }
 
-  /// State of a router's outputs that adaptive routing reads, as vc::Outputs.
+  /// State of a router's outputs that adaptive routing reads; it has the interface of vc::Outputs.
   struct Outputs {
     const Heads& heads;
     u32 lane;
@@ -123,7 +124,7 @@ struct Heads {
     return k.flits[port].get(lane, vc) + (shared_arrivals->flits.byte(port * L + lane) >> vc & 1);
   }
 
-  /// See free_vcs().
+  /// Returns the free VCs of a port that are in `allowed` (free_vcs()).
   FLITLAB_INLINE u32 free(u32 port, u32 lane, u32 allowed, u32 credits_needed) const {
     u32 free = allowed & ~u32{lane_of(k.taken[port], lane)};
     if (credits_needed)
@@ -196,7 +197,8 @@ struct Heads {
     });
   }
 
-  /// Computes the first routes of packets that have come to the front; lists and returns as compute_routes().
+  /// Computes the first routes of packets that have come to the front. Writes to `positions` the packets that have a
+  /// route, and returns their number.
   FLITLAB_INLINE u32 compute_first_routes(const ByPort& unrouted, Position* positions) const {
     const u32 listed = C::template list_members<S::vcs>(unrouted, positions);
     const Rings rings = this->rings();

@@ -1,5 +1,5 @@
 #pragma once
-/// Lane state of plain routers, with the interface that kernels/engines/lane_engine.hpp requires.
+/// Lane state of plain routers for the CPU engine, with the interface that kernels/engines/lane_engine.hpp requires.
 #include <algorithm>
 #include <bit>
 
@@ -8,8 +8,8 @@
 
 namespace flitlab::vc::lanes {
 
-/// Returns the lane code for this processor's width (kernels/engines/processor.hpp) and for routers of `ports` ports
-/// and `vcs` virtual channels; null if no such code is compiled. `roomy`: see Sizes.
+/// Returns the lane code for this processor's vector width (kernels/engines/processor.hpp) and for routers of `ports`
+/// ports and `vcs` virtual channels; null if no such code is compiled. `roomy`: see Sizes.
 const Code* code_for(u32 ports, u32 vcs, TableKind table, bool roomy);
 
 /// Returns the longest packet or reply of a plan's traffic, flits.
@@ -22,8 +22,9 @@ inline u32 longest_packet(const TrafficTable& traffic) {
   return longest;
 }
 
-/// Returns whether a plan's routers can have lane state of any width. Counts have few bits, some delays must be one
-/// cycle, and routers have few ports. Traces are excluded, because the host hands them to terminals too often.
+/// Returns whether a plan's routers can have lane state of any width. The limits: counts have few bits, some delays
+/// must be one cycle, and routers have few ports. Trace traffic is excluded, because the host hands traces to terminals
+/// too often.
 inline bool fits_lanes(const VcTable& t) {
   if (!RoundRobinVcTable::fits(t) || t.one_port_per_dim || t.concentration != 1 || t.routers < 16) return false;
   if (t.mode != TrafficMode::kOpen && t.mode != TrafficMode::kRequestReply) return false;
@@ -34,10 +35,11 @@ inline bool fits_lanes(const VcTable& t) {
 /// Returns whether a plan needs roomy sizes (Sizes).
 inline bool is_roomy(const VcTable& t) { return longest_packet(t.traffic) > 7 || t.ring > 3 || t.buffer_flits > 15; }
 
-/// Cycles that a block may run ahead of other blocks.
+/// How many cycles a lane block may run ahead of other lane blocks.
 struct Lookahead {
-  u32 cycles;  ///< flits and credits sent during these are read only after them
-  u32 slots;   ///< arrival cycles to keep, so that a block ahead does not overwrite unread flits and credits
+  u32 cycles;  ///< most cycles ahead: flits and credits that a block sends in these cycles are read only after them
+  u32 slots;   ///< arrival cycles for which slots are kept, so that a block ahead does not overwrite unread flits and
+               ///< credits
 };
 inline Lookahead lookahead_of(const VcTable& t) {
   constexpr u32 kMostSlots = 16;  // more take memory and save little where links are long

@@ -1,5 +1,6 @@
 #pragma once
-/// One cycle of a lane block of routers: the steps of phases.hpp, in the same order.
+/// One cycle of a lane block, the routers whose state lies side by side, one byte each: the steps of phases.hpp, in the
+/// same order.
 #include "kernels/routers/vc/lanes/heads.hpp"
 
 namespace flitlab::vc::lanes {
@@ -18,8 +19,9 @@ struct SwitchExchange {
   Exchange requests;                              ///< [input] requested output port, a set of one
   Exchange flits_to_send[FlitsOf<C, S>::planes];  ///< [input] flit to send if granted
   Union wins;                                     ///< [output] granted input port, a set of one
-  Union spent;                                    ///< [output] the same, if its flit used the last credit of its VC
-  Union freed;                                    ///< [output] the output port itself, if a VC became free
+  Union spent;  ///< [output] granted input port, as a set of one, if its flit used the last credit of its VC; otherwise
+                ///< empty
+  Union freed;  ///< [output] the output port itself, if a VC became free
 };
 
 template <class C, class S, class V>
@@ -150,7 +152,7 @@ struct Routers {
     }
   }
 
-  /// Granted input ports remove the sent flit and return its credit.
+  /// For each granted input port, removes the sent flit from the buffer and returns its credit.
   FLITLAB_INLINE void move(const Arrivals<C, S>& arrivals, const SwitchExchange<C, S>& exchange,
                            const ByPort& requested, ByPort& heads, ByPort& tails) const {
     const B winners = exchange.wins.all(), spent = exchange.spent.all(), freed = exchange.freed.all();
@@ -182,7 +184,7 @@ struct Routers {
     count(*v.shard, Total::kFlitMoves, moves);
   }
 
-  /// Moves the packets behind departed tails to the front.
+  /// Moves the packets behind departed tail flits to the front of their buffers.
   FLITLAB_INLINE void next_packets(const ByPort& tails) const {
     FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) {
       k.packets[port].subtract(tails[port]);
@@ -191,7 +193,7 @@ struct Routers {
     }
   }
 
-  /// Lets sleeping packets bid again if their output port is in `freed`.
+  /// Lets sleeping packets (packets that found no free output VC) bid again if their output port is in `freed`.
   FLITLAB_INLINE void wake(B freed) const {
     B any{};
     FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) any |= k.asleep[port];

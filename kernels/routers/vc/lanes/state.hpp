@@ -1,12 +1,12 @@
 #pragma once
-/// Lane state of plain routers: bytes of the routers of a block lie side by side. The scalar state is in
-/// kernels/routers/vc/state.hpp. All routers of a block move flits at once, by operations on sets of virtual channels.
-/// Heads of packets are rare, so the code handles them one by one. kernels/common/byte_vectors.hpp has the operations
-/// on a block.
+/// Lane state of plain routers: for each field, the bytes of all routers of a lane block lie side by side. The scalar
+/// state is in kernels/routers/vc/state.hpp. All routers of a block move flits at once, by operations on sets of
+/// virtual channels. Heads of packets are rare, so the code handles them one by one. kernels/common/byte_vectors.hpp
+/// has the operations on a block.
 ///
 /// The bits of a byte are a set of virtual channels of a port. Counts for each virtual channel are kept in bit planes.
-/// A chosen channel or port is a set of one, which needs no conversion to a number. Flits and credits stay in rows of
-/// the sender (flits.hpp); a receiver reads the rows of the routers to which its ports lead.
+/// A chosen channel or port is stored as a set of one member, which needs no conversion to a number. Flits and credits
+/// stay in rows of the sender (flits.hpp); a receiver reads the rows of the routers to which its ports lead.
 #include <type_traits>
 
 #include "kernels/routers/vc/lanes/flits.hpp"
@@ -55,7 +55,7 @@ struct Block {
   B filled[S::ports];                             ///< buffers that hold flits
   B credited[S::ports];                           ///< front packets whose output VC has credits
   B granted[S::ports];                            ///< front packets that own an output VC
-  B pending[S::ports];                            ///< the same, from the next cycle on
+  B pending[S::ports];                            ///< front packets that own an output VC from the next cycle on
   B heads[S::ports];                              ///< front packets that own an output VC and have not sent their heads
   B due[S::ports];                                ///< front packets that bid for an output VC
   B routed[S::ports];                             ///< members of `due` that have a route
@@ -63,7 +63,7 @@ struct Block {
   B asleep[S::ports];
   B fresh[S::ports];                                       ///< packets that came to the front in the previous cycle
   B first_vc[S::ports];                                    ///< VCs from the port's round-robin pointer on
-  B out_port[S::ports][S::vcs], out_vc[S::ports][S::vcs];  ///< of front packets, as sets of one
+  B out_port[S::ports][S::vcs], out_vc[S::ports][S::vcs];  ///< output port and VC of front packets, as sets of one
   B first[S::ports][S::vcs];  ///< position of the front packet in `ring`, or the one before if the VC is in `passed`
   B passed[S::ports];
   B pick_out[S::ports][S::vcs];  ///< round-robin pointer over output VCs
@@ -85,8 +85,8 @@ struct Block {
   B injection_tail[S::vcs], arriving_first[S::vcs];
 };
 
-/// Location of flits and credits that arrive at a port. The lanes in `mask` read a row of one of the senders' ports, at
-/// an offset.
+/// Location of flits and credits that arrive at a port of a block. The lanes in `mask` read the row of one port of the
+/// senders, at an offset.
 struct SenderRow {
   i32 at;    ///< bytes from the block's start in the row of port 0
   u32 mask;  ///< index in Wiring::masks
@@ -122,7 +122,7 @@ struct State {
   u8* inject_flits;           ///< [plane][slot][router] flits from terminals
   u8* inject_credits;         ///< [slot][router] credits for terminals
   Cycle* next_creation;       ///< [router] copy of control.next.at, contiguous
-  TerminalControl* terminal;  ///< [router] but for `lane`, which is in Block
+  TerminalControl* terminal;  ///< [router] control state; Block replaces its member `lane`
   StoredDraws* stored_draws;  ///< [router] random draws for the next packets
   Packet* ring;               ///< [queue][position] descriptors
   Cycle* ready_at;            ///< [queue] as in InputVc
@@ -161,7 +161,7 @@ struct State {
     return at;
   }
 
-  /// Returns the state of another replica, `bytes` further on.
+  /// Returns the state of the replica whose memory begins `bytes` after this one.
   FLITLAB_INLINE State moved(std::size_t bytes) const {
     State s = *this;
     const auto move = [bytes]<class T>(T*& array) {

@@ -1,6 +1,7 @@
 #pragma once
 /// Random draws for a terminal's next packets, several at a time. One draw is a chain of dependent operations, so
-/// several in a vector take little longer. Results equal kernels/traffic/traffic.hpp bit by bit.
+/// several draws in a vector take little longer than one. The results equal the draws in kernels/traffic/traffic.hpp
+/// bit by bit.
 #include "kernels/common/byte_lanes.hpp"
 #include "kernels/traffic/traffic.hpp"
 
@@ -16,7 +17,7 @@ struct Side {
   using Reals = typename Types<L>::Reals;
   static constexpr u32 lanes = L / 8;
 
-  /// Returns the products of the lower halves.
+  /// Returns the products of the lower halves of `a` with `b`.
   static FLITLAB_INLINE Words product(Words a, u32 b) {
 #if defined(__AVX512F__)
     if constexpr (L == 64) return (Words)_mm512_maskz_mul_epu32(0xFF, (__m512i)a, _mm512_set1_epi64(b));
@@ -30,7 +31,7 @@ struct Side {
     return (a & 0xFFFFFFFFu) * b;
   }
 
-  /// Returns the first words of draws `counter`, `counter` + 1, ... of a stream, as philox().
+  /// Returns the first words of philox() draws number `counter`, `counter` + 1, ... of a stream.
   static FLITLAB_INLINE Words draws(u64 seed, u32 stream, u32 item, u32 counter) {
     Words c0{}, c1{}, c2 = Words{} + item, c3 = Words{} + stream;
     for (u32 i = 0; i < lanes; ++i) c0[i] = counter + i;
@@ -47,7 +48,7 @@ struct Side {
     return c0 & 0xFFFFFFFFu;
   }
 
-  /// Returns geometric_trials() of uniform draws.
+  /// Returns geometric_trials() for each of several uniform draws.
   static FLITLAB_INLINE Words trials(Words words, double inverse_log_miss) {
     constexpr u64 kMantissa = (u64{1} << 52) - 1, kOne = u64{1023} << 52, kFourThirds = 0x3FF5555555555555ull;
     const Words bits = (Words)((__builtin_convertvector(words, Reals) + 1.0) * 0x1p-32);
@@ -66,8 +67,8 @@ struct Side {
 /// Draws for a terminal's next packets, in one cache line.
 struct StoredDraws {
   static constexpr u32 kPackets = 7;
-  u32 first;             ///< number of the first packet
-  u32 stored;            ///< packets from `first` on
+  u32 first;             ///< number of the first packet whose draws are stored
+  u32 stored;            ///< number of packets, from `first` on, whose draws are stored
   u32 gap[kPackets];     ///< Bernoulli: cycles from the previous creation to this one
   u32 target[kPackets];  ///< first word of packet_draws()
 

@@ -1,5 +1,6 @@
 #pragma once
-/// Terminals with lane state: the open-loop work of kernels/traffic/terminal.hpp for a whole block at once.
+/// Terminals with lane state (fields of all terminals of a block side by side, one byte per terminal). This code does
+/// the open-loop work of kernels/traffic/terminal.hpp for a whole lane block (up to 64 terminals) at once.
 #include "kernels/routers/vc/lanes/state.hpp"
 #include "kernels/routers/vc/terminal_link.hpp"
 #include "kernels/traffic/source_queue.hpp"
@@ -27,7 +28,7 @@ FLITLAB_INLINE void take_arrivals(const V& v, const State<C, S>& s, u32 b, Cycle
   });
 }
 
-/// Moves a cursor of a terminal to the creation of its next packet, as next_creation().
+/// Moves a terminal's cursor to the creation of its next packet, with the same result as next_creation().
 template <class C, class S, class V>
 FLITLAB_INLINE void advance(const V& v, const State<C, S>& s, u32 index, SourceCursor& cursor) {
   const auto& traffic = v.t.traffic;
@@ -45,7 +46,8 @@ FLITLAB_INLINE void advance(const V& v, const State<C, S>& s, u32 index, SourceC
   }
 }
 
-/// As packet_destination(), from stored draws where possible.
+/// Returns the destination terminal of a packet, with the same result as packet_destination(). If possible, it uses a
+/// draw that was made in advance (stored_draws.hpp).
 template <class C, class S, class V>
 FLITLAB_INLINE u32 destination_of(const V& v, const State<C, S>& s, u32 index, u32 packet) {
   const auto& traffic = v.t.traffic;
@@ -57,7 +59,8 @@ FLITLAB_INLINE u32 destination_of(const V& v, const State<C, S>& s, u32 index, u
   return packet_destination(traffic, *v.row, index, packet);
 }
 
-/// As flitlab::create_packets(), from stored draws where possible.
+/// Adds the packets whose creation is due to a terminal's source queue, with the same result as
+/// flitlab::create_packets(). If possible, it uses draws that were made in advance (stored_draws.hpp).
 template <class C, class S, class V>
 FLITLAB_INLINE void create_packets(const V& v, const State<C, S>& s, u32 index, Cycle now) {
   const auto& traffic = v.t.traffic;

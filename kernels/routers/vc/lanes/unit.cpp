@@ -1,5 +1,5 @@
-/// Lane code of one width, compiled for processors with registers of that width. FLITLAB_LANES is the width,
-/// FLITLAB_LANES_NAME the exported function.
+/// Lane code of one vector width, compiled for processors with registers of that width. FLITLAB_LANES is the width in
+/// bytes, FLITLAB_LANES_NAME the exported function.
 ///
 /// The build renames the namespace flitlab in this file, so that its header functions differ from other files' copies.
 /// Otherwise the linker would keep one copy, and processors without these instructions might run it.

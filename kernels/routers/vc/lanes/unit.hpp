@@ -1,5 +1,5 @@
 #pragma once
-/// Lane code of one width (code.hpp).
+/// Lane code of one vector width: the functions that code.hpp declares.
 #include "kernels/routers/vc/lanes/canonical.hpp"
 #include "kernels/routers/vc/lanes/code.hpp"
 #include "kernels/routers/vc/lanes/routers.hpp"

@@ -1,5 +1,6 @@
 #pragma once
-/// Construction of Wiring: the rows of senders that each port of a block reads, as lists of (offset, mask of lanes).
+/// Construction of Wiring: for each port of a lane block, the rows of senders that it reads, as a list of (offset, mask
+/// of lanes).
 #include <cstring>
 #include <map>
 #include <vector>
@@ -18,8 +19,8 @@ struct Wires {
   const u8* mask_base = nullptr;
 };
 
-/// Returns the wiring for blocks of `width` routers. `vcs`: room at each port. `blocks`: at least enough for all
-/// routers.
+/// Returns the wiring for blocks of `width` routers. `vcs`: virtual channels per port for which lane state has room.
+/// `blocks`: at least enough for all routers.
 inline Wires wire(const VcTable& t, u32 width, u32 vcs, u32 blocks) {
   Wires w;
   const u32 queues = (t.ports + 1) * vcs;

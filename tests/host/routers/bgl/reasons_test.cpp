@@ -1,6 +1,6 @@
-/// Reasons that the head of each queue of a Blue Gene/L node waits. The cycles follow from the delays: a packet of n
-/// chunks takes a link for 32 n + 14 cycles, requests 3 cycles after its creation, and in the next node 21 later. Rare
-/// states are set by hand.
+/// Explanations of why the head of a queue in a Blue Gene/L node waits. The cycles follow from the delays: a packet of
+/// n chunks takes a link for 32 n + 14 cycles. It requests 3 cycles after its creation, and in the next node 21 cycles
+/// later. The test sets rare states by hand.
 #include <gtest/gtest.h>
 
 #include "kernels/routers/bgl/tokens.hpp"
@@ -16,7 +16,7 @@ using testing::kMinusX;
 using testing::kPlusX;
 using testing::kPlusY;
 
-constexpr u32 kFifos = 4;  ///< port of the FIFOs, in two dimensions
+constexpr u32 kFifos = 4;  ///< port number of the injection FIFOs in two dimensions
 constexpr u32 kBubble = 2;
 
 class Watched {
@@ -61,7 +61,7 @@ TEST(BglReasons, OfTwoFifosOneLoses) {
 }
 
 TEST(BglReasons, APacketThatHasArrivedGoesIntoItsFifo) {
-  Watched w({{0, 0, 1, 8}}, 25);  // requests in node 1 in cycle 24
+  Watched w({{0, 0, 1, 8}}, 25);  // packet 0 requests in node 1 in cycle 24
   EXPECT_EQ(w.why(1, kMinusX, kBubble), "goes into its reception FIFO; its tail in cycle 280");
   const bgl::Table& t = w.torus.table();
   const Item<1> node = item_of(w.state, w.torus.net().plan->layout(), 0, 1);
@@ -75,7 +75,7 @@ TEST(BglReasons, APacketThatHasArrivedGoesIntoItsFifo) {
   EXPECT_EQ(w.why(1, kMinusX, kBubble), "the bus to its reception FIFO is used by -x dynamic 0");
 }
 
-/// Node 1 sends from cycle 3 to 259; a packet of node 0 arrives in cycle 24 and waits in its virtual channel.
+/// Node 1 sends from cycle 3 to 259. A packet of node 0 arrives in cycle 24 and waits in its virtual channel.
 class BglBehind : public ::testing::Test {
  protected:
   BglBehind()
@@ -88,7 +88,7 @@ class BglBehind : public ::testing::Test {
   void set_tokens(u32 vc, u32 tokens) {
     bgl::set_tokens(bgl::View<1, false, bgl::Table>{{t, nullptr, nullptr, {}}, {}, {}, {}}, node, kPlusX, vc, tokens);
   }
-  /// Resets the link in +x to unused.
+  /// Marks the link in +x as free.
   void free_link() {
     control.links |= 1u << kPlusX;
     control.sending &= static_cast<u8>(~(1u << kPlusX));
@@ -131,7 +131,7 @@ TEST_F(BglBehind, BothBusesAreTaken) {
   EXPECT_EQ(why(), "its receiver's 2 buses carry -x dynamic 0 and -x dynamic 1");
 }
 
-/// A packet of two chunks of the same receiver started towards +y in the previous cycle.
+/// Another packet, of two chunks, at the same receiver started towards +y in the previous cycle.
 TEST_F(BglBehind, ItsReceiverPutsAnotherForward) {
   free_link();
   bgl::Queue& other = node.at(t.node_fields.queue, kMinusX * t.vcs);

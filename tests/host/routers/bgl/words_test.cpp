@@ -1,5 +1,6 @@
-/// Names of a Blue Gene/L node's virtual channels, and what their tokens permit (paper, "Torus network": a full-size
-/// packet has 8 chunks; entering a ring requires space for two of them by the bubble rule).
+/// Names of a Blue Gene/L node's virtual channels, and which packets their tokens permit (paper, "Torus network": a
+/// full-size packet has 8 chunks, and by the bubble rule a packet enters a ring only if there is space for two of
+/// them).
 #include <gtest/gtest.h>
 
 #include "host/routers/bgl/plan.hpp"
@@ -20,7 +21,7 @@ TEST(BglWords, TokensOfEveryChannel) {
   const bgl::Table& t = dynamic_cast<const BglPlan&>(*net.plan).table();
   ASSERT_EQ(t.vcs, 4u);
   const Item<1> node = item_of(state, net.plan->layout(), 0, 5);
-  const u32 tokens[] = {7, 8, 15, 16};  // of +y, by virtual channel
+  const u32 tokens[] = {7, 8, 15, 16};  // tokens of +y, by virtual channel
   for (u32 v = 0; v < 4; ++v) node.at(t.node_fields.tokens, 2 * t.vcs + v) = static_cast<u8>(tokens[v]);
   const std::vector<PortSnapshot> ports = in_words(*net.plan, state, 5);
   const std::vector<VcSnapshot>& y = ports[2].vcs;

@@ -1,4 +1,4 @@
-/// Rejected METRO networks, traces and faults; and random faults.
+/// METRO networks, traces and faults that flitlab rejects; and randomly drawn faults.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -64,7 +64,7 @@ TEST(MetroChecks, BadInputIsRejected) {
   }
 }
 
-/// METRO, Table 1, also applies to routers from a file.
+/// Routers from a file must also be within the limits of METRO, Table 1.
 TEST(MetroChecks, RoutersOfAFileAreThoseOfTable1) {
   const TextFile file(
       "router,a,4,4,2\nwire,e0.0,a.0\nwire,e1.0,a.1\nwire,e2.0,a.2\nwire,e3.0,a.3,9\n"
@@ -85,7 +85,7 @@ TEST(MetroChecks, RoutersOfAFileAreThoseOfTable1) {
   }
 }
 
-/// A repaired part separates no endpoint.
+/// A fault that has been repaired separates no endpoint.
 TEST(MetroFaultFile, JudgesWhatIsLeftInTheEnd) {
   const TextFile apart("10,dead,e0.0\n20,repair,e0.0\n30,dead,e0.1\n40,repair,e0.1\n");
   EXPECT_EQ(error_of({{"faults.file", apart.path}}), "");
@@ -132,7 +132,7 @@ TEST(MetroFaultFile, MistakesAreNamedWithTheirLine) {
   }
 }
 
-/// The requested number of faults, different ones for another seed; all endpoints remain connected.
+/// flitlab draws the requested number of faults, different ones for another seed. All endpoints remain connected.
 TEST(MetroFaultDraw, HasTheRequestedSize) {
   std::set<std::set<u32>> draws;
   for (int seed : {1, 2, 3}) {

@@ -1,4 +1,4 @@
-/// METRO networks, generated and from files, and the headers of their routes.
+/// METRO networks, generated and from files, and the headers that route messages through them.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -23,7 +23,7 @@ using testing::word;
 using testing::metro_config::error_of;
 using testing::metro_config::metro;
 
-/// Both ends of every wire name each other.
+/// Checks that both ends of every wire name each other.
 void expect_whole(const MetroNetwork& n) {
   std::set<std::pair<u32, u32>> taken;
   for (u32 t = 0; t < n.terminals; ++t)
@@ -50,7 +50,7 @@ void expect_whole(const MetroNetwork& n) {
     for (u32 p = 0; p < n.setup[r].forward; ++p) EXPECT_TRUE(taken.count({r, p})) << n.names[r] << " " << p;
 }
 
-/// With any choice among equivalent ports, the directions lead to the destination only.
+/// Checks that a header's directions lead only to its destination, whichever of the equivalent ports routers choose.
 void expect_routed(const MetroNetwork& n) {
   for (u32 s = 0; s < n.terminals; ++s)
     for (u32 d = 0; d < n.terminals; ++d) {
@@ -89,7 +89,7 @@ TEST(MetroNetworks, MultibutterfliesAreWiredThrough) {
         try {
           e = experiment(c);
         } catch (const ConfigError&) {
-          continue;  // this many links do not fill the routers
+          continue;  // this number of links does not fill the routers
         }
         const MetroNetwork n = make_metro_network(e);
         expect_whole(n);
@@ -114,8 +114,8 @@ TEST(MetroNetworks, EqualPortsLeadToDifferentRouters) {
   }
 }
 
-/// METRO, Figure 1: 16 endpoints, eight routers per stage; losing any router of the last stage or any link separates no
-/// endpoint.
+/// METRO, Figure 1: 16 endpoints and eight routers per stage. No loss of a router of the last stage, and no loss of a
+/// link, separates an endpoint.
 TEST(MetroNetworks, Figure1SurvivesAnyLossBehindItsFirstStages) {
   const MetroNetwork n = make_metro_network(
       experiment(metro({{"topology.radix", IntList{2, 2, 4}}, {"topology.dilation", IntList{2, 2, 1}}})));
@@ -135,7 +135,7 @@ TEST(MetroNetworks, Figure1SurvivesAnyLossBehindItsFirstStages) {
       dead[std::size_t{r} * n.ports() + p] = true;
       EXPECT_TRUE(metro_connected(n, no_routers, dead)) << n.names[r] << " " << p;
     }
-  std::vector<bool> both = no_routers;  // an endpoint's two routers of the last stage
+  std::vector<bool> both = no_routers;  // without the two last-stage routers of endpoint 0
   both[n.entering(0, 0).item] = both[n.entering(0, 1).item] = true;
   EXPECT_FALSE(metro_connected(n, both, no_ports));
 }
@@ -149,13 +149,14 @@ TEST(MetroNetworks, FatTreesAreWiredThrough) {
       EXPECT_EQ(n.terminals, 1u << 2 * levels);
       expect_whole(n);
       expect_routed(n);
-      EXPECT_EQ(metro_directions(n, 0, 1).size(), levels == 1 ? 1u : 2u);  // up and across, or the root, and down
+      EXPECT_EQ(metro_directions(n, 0, 1).size(), levels == 1 ? 1u : 2u);  // up and across (or to the root), then down
       EXPECT_EQ(metro_directions(n, 0, n.terminals - 1).size(), 2u * levels - 1);
     }
 }
 
-/// METRO, Table 4, hbits: in words of 4 the paper's radices 2,2,2,4 take two words and 4,8 two; in words of 8 one. If
-/// each stage's bits must be in one word, 2, 3 and 3 bits in words of 4 take a word more than if they may straddle two.
+/// METRO, Table 4, hbits. In words of 4 bits, headers for the radices 2, 2, 2, 4 take two words and those for 4, 8 take
+/// two; in words of 8 bits one. If the bits of a stage must be in one word, 2, 3 and 3 bits in words of 4 take one word
+/// more than if they may straddle two.
 TEST(MetroRoutesTest, HeadersHaveTheLengthsOfTable4) {
   const auto words = [](IntList radix, IntList dilation, u32 width, u32 header_words, bool straddles = true) {
     MetroNetwork n =
@@ -176,9 +177,10 @@ TEST(MetroRoutesTest, HeadersHaveTheLengthsOfTable4) {
   EXPECT_EQ(words({4, 4, 4, 4, 4}, {2, 2, 2, 2, 1}, 3, 0), 4u);
 }
 
-/// Radices 4, 8, 8 in words of 4, to endpoint 2, 5, 3: 10 101 011 are the words 1010 and 1011. The second router needs
-/// one bit of the next word; the third finds all of its bits, the last of their word. No bits straddle words if that
-/// does not shorten the header: 4 and 8 in words of 4.
+/// Radices 4, 8 and 8 in words of 4 bits. The header to endpoint 2, 5, 3 has the bits 10, 101 and 011: words 1010 and
+/// 1011. The second router needs one bit of the second word. The third finds all of its bits there; as they are the
+/// last ones, it removes the word. If straddling does not shorten the header, as with radices 4 and 8, no bits straddle
+/// words.
 TEST(MetroRoutesTest, BitsStraddleWordsWhereTheHeaderIsShorterForIt) {
   MetroNetwork n = make_metro_network(
       experiment(metro({{"topology.radix", IntList{4, 8, 8}}, {"topology.dilation", IntList{2, 2, 1}}})));
@@ -263,14 +265,14 @@ TEST(MetroFile, MistakesAreNamedWithTheirLine) {
     EXPECT_NE(error.find(message), std::string::npos) << from << " -> " << to << ": " << error;
     EXPECT_NE(error.find("topology.file"), std::string::npos) << error;
   }
-  // Endpoints that are not distinct: both of d's directions lead to the same one.
+  // The endpoint names are not distinct: both directions of router d lead to the same endpoint.
   const TextFile file(
       "router,a,1,2,1\nwire,e0.0,a.0\nwire,a.0.0,e0.0\nwire,a.1.0,e1.0\nrouter,b,1,2,1\nwire,e1.0,b.0\n"
       "wire,b.0.0,e1.1\nwire,b.1.0,e1.2\n");
   EXPECT_NE(error_of(from_file(file)).find("no path leads from endpoint 1 to endpoint 0"), std::string::npos);
 }
 
-/// Equivalent ports must lead to routers that read the same header.
+/// Equivalent ports must lead to routers that read the same header bits.
 TEST(MetroFile, EqualPortsLeadToEqualRadices) {
   const TextFile file(
       "router,a,2,2,2\nrouter,b,2,2,1\nrouter,c,2,4,1\nwire,e0.0,a.0\nwire,e1.0,a.1\n"

@@ -1,4 +1,5 @@
-/// A METRO router in the machine's terms: arriving words of each port, and connections (METRO, 4 and 5.1).
+/// The state of a METRO router in the machine's terms: words that arrive at each port, and connections (METRO, 4 and
+/// 5.1).
 #include <gtest/gtest.h>
 
 #include "host/routers/metro/plan.hpp"
@@ -28,7 +29,7 @@ TEST(MetroWords, WordsOfThisCycleAndConnections) {
     node.at(t.router_fields.mail, (at & t.slot_mask) * t.ports() + port) = received;
   };
   comes_in(0, now, make_word(Kind::kData, 42));
-  comes_in(0, now + 1, make_word(Kind::kDrop));  // not yet
+  comes_in(0, now + 1, make_word(Kind::kDrop));  // arrives a cycle later, so it has no effect yet
   comes_in(1, now, make_word(Kind::kTurn));
   comes_in(t.inputs + 2, now, make_word(Kind::kStatus, 3));
   metro::ForwardPort& connected = node.at(t.router_fields.forward, 0);

@@ -13,21 +13,21 @@ using sconnect::kSerial;
 using sconnect::Link;
 using sconnect::LinkKind;
 
-/// A message sent in clock 1 of a cycle over 12 clocks arrives in clock 13: in time for clock 1, or any later clock, of
-/// the second cycle, and for clock 0 of the third.
+/// A message that is sent in clock 1 of a cycle and takes 12 clocks arrives in clock 13. That is in time for clock 1 or
+/// later of the second cycle after, and for clock 0 of the third one.
 TEST(SconnectDelay, CoversTheDelayFromTurnToTurn) {
   EXPECT_EQ(sconnect_cycles(12, 1, 1), 2u);
   EXPECT_EQ(sconnect_cycles(12, 1, 6), 2u);
   EXPECT_EQ(sconnect_cycles(12, 1, 7), 1u);
   EXPECT_EQ(sconnect_cycles(12, 1, 0), 3u);
   EXPECT_EQ(sconnect_cycles(7, 0, 0), 2u);
-  EXPECT_EQ(sconnect_cycles(6, 0, 8), 1u);  // never in the same cycle
+  EXPECT_EQ(sconnect_cycles(6, 0, 8), 1u);  // never in the cycle in which it was sent
   EXPECT_EQ(sconnect_cycles(6, 0, 4), 1u);
   EXPECT_EQ(sconnect_cycles(360, 8, 0), 62u);
 }
 
-/// The TICs of a node or switch begin their routing cycles together, all phases occur, and a message is read in the
-/// first turn after its arrival.
+/// The TICs of a node or switch begin their routing cycles together. All phases occur. A message is read in the first
+/// turn of its port after its arrival.
 TEST(SconnectDelay, WaitsForTheFirstTurn) {
   SconnectNodes nodes = testing::dual_nodes();
   for (u32 delay : {9u, 12u, 17u, 100u}) {

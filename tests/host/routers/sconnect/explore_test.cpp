@@ -1,4 +1,5 @@
-/// Exploration of S-Connect's channel protocol: it holds in every state, and the exploration detects each defect.
+/// Exploration of all states of S-Connect's channel protocol: the protocol is correct in every state, and the
+/// exploration detects each defect that a test inserts.
 #include "host/routers/sconnect/explore.hpp"
 
 #include <gtest/gtest.h>
@@ -29,9 +30,9 @@ void expect_holds(const ChannelInstance& instance, u64 least_states) {
   EXPECT_GT(found.transitions, found.states);
 }
 
-/// One message from A, no errors, no other traffic. A is notified 4 cycles after sending. The states: nothing sent,
-/// message in flight, answer due, answer in flight, answer read, done. Each has one successor, except the first, in
-/// which A may also wait.
+/// End A of a channel sends one message, without errors or other traffic. A is notified 4 cycles after it has sent the
+/// message. The states are: nothing sent, message in flight, answer due, answer in flight, answer read, done. Each
+/// state has one successor, except the first, in which A may also wait.
 TEST(SconnectExplore, OfAMessageAloneByHand) {
   ChannelInstance alone = of({1, 0}, {0, 0});
   alone.hits = alone.refuses = alone.voids = Both{false, false};
@@ -54,8 +55,9 @@ TEST(SconnectExplore, OfALongerChannel) {
   expect_holds(quads, 10000);
 }
 
-/// Ends whose routing cycles begin at different clocks: the delays differ, and a round has an odd number of slots. All
-/// other unequal delays are equivalent to equal ones by a shift of the counts.
+/// The routing cycles of the two ends begin at different clocks. Then the delays of the two directions differ, and a
+/// round (until the answer for a slot returns) has an odd number of slots. All other unequal delays are equivalent to
+/// equal ones: only the cycle numbers of one end are shifted.
 TEST(SconnectExplore, OfUnequalDelays) {
   expect_holds(of({1, 1}, {0, 0}, 1, 2), 20000);
   ChannelInstance quads = of({0, 0}, {2, 0}, 2, 1);
@@ -63,7 +65,7 @@ TEST(SconnectExplore, OfUnequalDelays) {
   expect_holds(quads, 5000);
 }
 
-/// An unlimited number of messages, so that every slot sequence continues without end.
+/// The ends send an unlimited number of messages, so every slot sequence continues without end.
 TEST(SconnectExplore, WithoutAnEnd) {
   for (const ChannelInstance& finite : {of({4, 4}, {0, 0}), of({2, 1}, {2, 0}), of({1, 1}, {1, 1})}) {
     ChannelInstance instance = finite;
@@ -81,7 +83,7 @@ TEST(SconnectExplore, WithEndsSwitchedOff) {
   }
 }
 
-/// The reduction merges states that behave alike; exploring all states separately gives the same verdicts.
+/// The reduction merges states that behave alike. Exploring all states separately gives the same verdicts.
 TEST(SconnectExplore, ReductionChangesNoVerdict) {
   for (u32 defect = 0; defect < kChannelDefects; ++defect)
     for (const ChannelInstance& whole :
@@ -94,7 +96,8 @@ TEST(SconnectExplore, ReductionChangesNoVerdict) {
       instance.reduced = false;
       const Exploration all = explore_channel(instance);
       EXPECT_EQ(reduced.violation.empty(), all.violation.empty()) << defect << "\n" << all.violation;
-      // Both stop in the first wrong state; a failure to finish is only known when all states have been visited.
+      // Both explorations stop in the first wrong state. The verdict that the channel never finishes requires a visit
+      // of all states.
       if (!all.violation.empty() && instance.defect != ChannelDefect::kNeverRequests) {
         EXPECT_EQ(reduced.depth, all.depth) << defect;
       }
@@ -106,7 +109,7 @@ struct Broken {
   ChannelDefect defect;
   ChannelInstance instance;
   const char* what;
-  u32 depth;  ///< of the state that shows the defect
+  u32 depth;  ///< cycles until the state that shows the defect
 };
 
 std::vector<Broken> broken() {
@@ -115,8 +118,8 @@ std::vector<Broken> broken() {
   off.switches = true;
   ChannelInstance voids = singles;
   voids.voids = Both{true, false};
-  // A message sent in cycle 0 is accepted in cycle 1, and its sender is notified in cycle 4. If the sender cannot read
-  // the notification, it repeats the message in cycle 5. The last part of a quad is accepted in cycle 4.
+  // A message that is sent in cycle 0 is accepted in cycle 1, and its sender is notified in cycle 4. If the sender
+  // cannot read the notification, it repeats the message in cycle 5. The last part of a quad is accepted in cycle 4.
   return {{ChannelDefect::kIgnoresSequence, singles, "accepted twice", 5},
           {ChannelDefect::kFailsUnreadable, singles, "notified that it was rejected", 4},
           {ChannelDefect::kReadsFirstAnswer, quad, "notified that it was rejected", 4},
@@ -126,7 +129,7 @@ std::vector<Broken> broken() {
           {ChannelDefect::kAnswersIfAskedOnly, off, "notified that it was", 8}};
 }
 
-/// A quad whose sender never requests the outcome: no state is wrong, but the channel never comes to rest.
+/// The sender of a quad never requests its outcome. No state is wrong, but the channel never comes to rest.
 TEST(SconnectExplore, FindsAChannelThatNeverComesToRest) {
   ChannelInstance instance = of({0, 0}, {1, 0});
   instance.defect = ChannelDefect::kNeverRequests;
@@ -142,7 +145,7 @@ TEST(SconnectExplore, FindsWhatIsBroken) {
     const auto lines = static_cast<u32>(std::count(found.violation.begin(), found.violation.end(), '\n'));
     EXPECT_NE(found.violation.find(b.what), std::string::npos) << b.what << ": " << found.violation;
     EXPECT_EQ(found.depth, b.depth) << b.what;
-    EXPECT_EQ(lines, b.depth + 2) << found.violation;  // the sentence, and a line for each cycle
+    EXPECT_EQ(lines, b.depth + 2) << found.violation;  // the verdict, and a line for each cycle
   }
 }
 

@@ -28,7 +28,7 @@ using testing::message_of;
 using testing::sconnect_graph;
 using testing::single_nodes;
 
-/// Returns the far end of a port, such as "5a.2".
+/// Returns the far end of a port, such as "5a.2" (node 5, TIC a, port 2).
 std::string far_end(const SconnectFabric& f, u32 tic, u32 port) {
   const Link& l = f.link(tic, port);
   if (l.kind == LinkKind::kNone) return "";
@@ -56,7 +56,7 @@ TEST(SconnectFabric, IsWiredBothWaysAndComplete) {
         if (l.kind == LinkKind::kNone) continue;
         EXPECT_EQ(l.kind == LinkKind::kSerial, port < kSerial);
         if (l.kind == LinkKind::kHost) {
-          EXPECT_EQ(l.far, terminals++);  // in order, node after node
+          EXPECT_EQ(l.far, terminals++);  // terminals are numbered node by node
           EXPECT_EQ(l.far / f.host_ports, f.node_of[tic]);
           continue;
         }
@@ -84,12 +84,11 @@ TEST(SconnectFabric, IsWiredBothWaysAndComplete) {
 
 TEST(SconnectFabric, MeshOfSingleNodes) {
   const SconnectFabric f = make_sconnect_mesh({3, 2}, single_nodes(2));
-  // 3 4 5
-  // 0 1 2
+  // The mesh has the rows 3 4 5 and 0 1 2.
   EXPECT_EQ(f.tics, 6u);
   EXPECT_EQ(far_end(f, 1, 0), "2.1");
   EXPECT_EQ(far_end(f, 1, 1), "0.0");
-  EXPECT_EQ(far_end(f, 1, 2), "4.2");  // one channel in a dimension of two nodes
+  EXPECT_EQ(far_end(f, 1, 2), "4.2");  // a dimension of two nodes has one channel
   EXPECT_EQ(far_end(f, 1, 3), "");
   EXPECT_EQ(far_end(f, 0, 1), "");
   EXPECT_EQ(far_end(f, 4, 4), "host 8");
@@ -100,7 +99,7 @@ TEST(SconnectFabric, MeshOfSingleNodes) {
 
 TEST(SconnectFabric, MeshOfDualNodesHasTwoDimensionsOnEachTic) {
   const SconnectFabric f = make_sconnect_mesh({3, 3, 3, 3}, dual_nodes());
-  const u32 a = tic_named(f, "40a"), b = tic_named(f, "40b");  // the middle
+  const u32 a = tic_named(f, "40a"), b = tic_named(f, "40b");  // the node in the middle
   EXPECT_EQ(f.tics, 162u);
   EXPECT_EQ(far_end(f, a, 0), "41a.1");
   EXPECT_EQ(far_end(f, a, 1), "39a.0");
@@ -114,7 +113,7 @@ TEST(SconnectFabric, MeshOfDualNodesHasTwoDimensionsOnEachTic) {
   EXPECT_EQ(far_end(f, a, 5), "40b.5");
   EXPECT_EQ(far_end(f, b, 4), "");
   const SconnectFabric g = make_sconnect_mesh({3, 3}, dual_nodes(2));
-  EXPECT_EQ(far_end(g, 9, 4), "host 9");  // 4b: the second TIC of node 4
+  EXPECT_EQ(far_end(g, 9, 4), "host 9");  // 4b is the second TIC of node 4
 }
 
 TEST(SconnectFabric, MeshesOfManyShortDimensionsFindRoom) {
@@ -124,7 +123,7 @@ TEST(SconnectFabric, MeshesOfManyShortDimensionsFindRoom) {
   EXPECT_EQ(far_end(g, 0, 0), "1a.1");   // dimension 0: ports 0 and 1 of the first TIC
   EXPECT_EQ(far_end(g, 0, 2), "3a.2");   // dimension 1: port 2
   EXPECT_EQ(far_end(g, 1, 0), "6b.1");   // dimension 2 does not fit on the first TIC
-  EXPECT_EQ(far_end(g, 0, 3), "18a.3");  // dimension 3 does
+  EXPECT_EQ(far_end(g, 0, 3), "18a.3");  // dimension 3 fits on the first TIC
   EXPECT_EQ(far_end(g, 1, 2), "36b.2");
 }
 
@@ -143,7 +142,7 @@ TEST(SconnectFabric, SwitchesAreRingsOfTics) {
   EXPECT_EQ(far_end(f, tic_named(f, "hubc"), 5), "huba.4");
   EXPECT_EQ(far_end(f, tic_named(f, "edgea"), 5), "edgeb.4");
   EXPECT_EQ(far_end(f, tic_named(f, "edgea"), 4), "edgeb.5");
-  // A switch spreads its channels over its TICs.
+  // The channels of a switch are spread over its TICs.
   EXPECT_EQ(far_end(f, tic_named(f, "huba"), 0), "edgea.0");
   EXPECT_EQ(far_end(f, tic_named(f, "hubb"), 0), "edgeb.0");
   EXPECT_EQ(far_end(f, tic_named(f, "hubc"), 0), "a.0");
@@ -173,17 +172,17 @@ TEST(SconnectMetrics, KnownDistances) {
   EXPECT_EQ(of(make_sconnect_mesh({4, 4}, single_nodes())).diameter, 6u);
   const SconnectMetrics mesh = of(make_sconnect_mesh({8, 8}, single_nodes()));
   EXPECT_EQ(mesh.diameter, 14u);
-  EXPECT_NEAR(mesh.mean_channels, 2 * 63.0 / 24 * 64 / 63, 1e-12);  // (k - 1/k) / 3 a dimension, not to oneself
+  EXPECT_NEAR(mesh.mean_channels, 2 * 63.0 / 24 * 64 / 63, 1e-12);  // (k - 1/k) / 3 per dimension, without self pairs
   EXPECT_NEAR(mesh.mean_hops, mesh.mean_channels, 1e-12);
   const SconnectMetrics cube = of(make_sconnect_hypercube(6, dual_nodes()));
   EXPECT_EQ(cube.diameter, 6u);
   EXPECT_NEAR(cube.mean_channels, 3 * 64.0 / 63, 1e-12);
-  // A message that crosses dimension 4 or 5 goes to the second TIC and returns.
+  // A message that goes in dimension 4 or 5 crosses to the second TIC and returns.
   EXPECT_NEAR(cube.mean_hops, (3 + 2 * 0.75) * 64 / 63, 1e-12);
   EXPECT_EQ(of(make_sconnect_mesh({3, 3, 3, 3}, dual_nodes())).diameter, 8u);
   EXPECT_EQ(of(make_sconnect_tree(3, 4, false, single_nodes())).diameter, 6u);
   EXPECT_EQ(of(make_sconnect_tree(4, 3, true, single_nodes())).diameter, 4u);
-  EXPECT_EQ(of(sconnect_graph(testing::kSwitchedGraph)).diameter, 3u);  // a, hub, edge, c
+  EXPECT_EQ(of(sconnect_graph(testing::kSwitchedGraph)).diameter, 3u);  // from a through hub and edge to c
 }
 
 TEST(SconnectMetrics, BisectionByFormulaAndBySearchAgree) {
@@ -197,7 +196,8 @@ TEST(SconnectMetrics, BisectionByFormulaAndBySearchAgree) {
   }
   EXPECT_EQ(sconnect_metrics(make_sconnect_mesh({8, 8}, single_nodes())).bisection, 8u);
   EXPECT_EQ(sconnect_metrics(make_sconnect_mesh({5, 5}, single_nodes())).bisection, 6u);
-  // Cut channels: two of a ring, one between two halves that it joins, three between a hub and half of its six nodes.
+  // Bisections: two channels of a ring, one between two halves that it joins, three between a hub and half of its six
+  // nodes.
   EXPECT_EQ(sconnect_metrics(make_sconnect_random(30, 2, 1, single_nodes())).bisection, 2u);
   EXPECT_EQ(sconnect_metrics(sconnect_graph("0,1\n1,2\n2,0\n3,4\n4,5\n5,3\n0,3\n")).bisection, 1u);
   EXPECT_EQ(sconnect_metrics(make_sconnect_tree(6, 2, true, single_nodes())).bisection, 3u);

@@ -1,4 +1,4 @@
-/// The cache of tables: it returns tables of an equal fabric made by the same function, and no others.
+/// The cache of routing tables: it returns tables only if the same function made them for an equal fabric.
 #include "host/routers/sconnect/table_cache.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 std::atomic<u32> made{0};
 
-/// Makes tables that identify their fabric and this function.
+/// Makes tables that identify their fabric and the function that made them.
 SconnectTables first_tables(const SconnectFabric& f) {
   ++made;
   SconnectTables t;
@@ -51,7 +51,7 @@ TEST(SconnectKeptTables, DependOnTheFabricAndTheFunction) {
   EXPECT_TRUE(kept.get(other, second_tables).tree);
   EXPECT_FALSE(kept.get(other, first_tables).tree);
   EXPECT_EQ(made, 1u);
-  // Changes each property that may affect a table.
+  // Changes, one by one, the properties of a fabric that may affect a table.
   std::swap(other.links[0].far, other.links[1].far);
   std::swap(other.links[0].port, other.links[1].port);
   EXPECT_EQ(kept.get(other, first_tables).entry[0], other.links[0].far);
@@ -77,7 +77,7 @@ TEST(SconnectKeptTables, GoWhenThereIsNoRoom) {
   };
   for (u64 seed : {1, 2, 3}) EXPECT_EQ(get(seed), 1u);
   EXPECT_EQ(get(1), 0u);
-  EXPECT_EQ(get(4), 1u);  // replaces 2, the least recently used
+  EXPECT_EQ(get(4), 1u);  // replaces fabric 2, which was used least recently
   EXPECT_EQ(get(1), 0u);
   EXPECT_EQ(get(3), 0u);
   EXPECT_EQ(get(2), 1u);

@@ -1,4 +1,4 @@
-/// Loads of channels, by hand and by following every path of a random graph; and balanced tables.
+/// Loads of channels, derived by hand and by following every path of a random graph. Also tests balanced tables.
 #include "host/routers/sconnect/loads.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ using testing::single_nodes;
 using testing::sconnect_walker::expect_good;
 
 TEST(SconnectLoads, OfALineByHand) {
-  // Four nodes: 1 x 3, 2 x 2 and 3 x 1 pairs cross the channels in each direction.
+  // A line of four nodes: in each direction 1 x 3, 2 x 2 and 3 x 1 pairs cross its channels.
   const SconnectFabric f = make_sconnect_mesh({4}, single_nodes());
   const SconnectTables t = shortest_sconnect_tables(f);
   const SconnectLoads loads(f, t.entry);
@@ -36,7 +36,7 @@ TEST(SconnectLoads, OfALineByHand) {
   EXPECT_DOUBLE_EQ(t.busiest, 1.2);
 }
 
-/// Returns channel loads from every path of every pair, weighted by its probability.
+/// Returns the channel loads over all paths of every pair, weighted by their probability.
 std::vector<double> naive_loads(const SconnectFabric& f, const std::vector<u16>& entry) {
   std::vector<double> load(std::size_t{f.tics} * kPorts);
   const auto hosts = sconnect_hosts(f);
@@ -71,7 +71,8 @@ TEST(SconnectLoads, AreThoseOfAllPaths) {
 }
 
 TEST(SconnectLoads, OfTablesByQueuesAreBalanced) {
-  // Without balancing, with all options that the order of queues allows, the busiest has 1.52 and 1.56 times the mean.
+  // With all options that the order of queues allows, without balancing, the busiest channel has 1.52 and 1.56 times
+  // the mean load.
   for (u64 seed : {1, 2}) {
     const SconnectFabric f = make_sconnect_random(81, 8, seed, dual_nodes(2));
     const SconnectTables t = given_sconnect_tables(f, sconnect_tables_by_queues(f));

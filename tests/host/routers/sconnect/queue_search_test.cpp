@@ -1,4 +1,5 @@
-/// The search for an order of queues, compared with paths found from scratch in its final order.
+/// The search for an order (ranks) of queues that avoids cyclic waits. Its result is compared with paths that the test
+/// finds from scratch in the final order.
 #include "host/routers/sconnect/queue_search.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +34,7 @@ std::vector<u32> random_ranks(const SconnectFabric& f, u64 seed) {
   return rank;
 }
 
-/// Returns whether a TIC has a shortest path through queues of increasing rank, by trying all paths.
+/// Returns whether a shortest path leads from a TIC through queues of increasing rank. Tries all paths.
 bool has_rising_path(const SconnectFabric& f, const std::vector<u32>& rank, const std::vector<u32>& hops, u32 tic,
                      u32 after) {
   if (hops[tic] == 0) return true;
@@ -46,8 +47,8 @@ bool has_rising_path(const SconnectFabric& f, const std::vector<u32>& rank, cons
   return false;
 }
 
-/// Checks that the order leaves as many TICs with hosts without a path as the search reports, and that its labels are
-/// paths.
+/// Checks that, in the final order, as many TICs with hosts are without a path as the search reports, and that the
+/// search's labels describe paths.
 void expect_right(const SconnectFabric& f, const SconnectQueueSearch& search) {
   std::vector<u32> rank = search.rank();
   for (u32& r : rank) ++r;
@@ -97,7 +98,7 @@ TEST(SconnectQueueSearch, FindsWhatPlacingOneAfterTheOtherMisses) {
     expect_good(f, t);
     EXPECT_EQ(t.kept, 1);
     EXPECT_EQ(t.stretch, 1);
-    for (u16 entry : t.entry) EXPECT_NE(entry, 0);  // TICs without hosts have paths as well
+    for (u16 entry : t.entry) EXPECT_NE(entry, 0);  // TICs without hosts have paths, too
   }
 }
 

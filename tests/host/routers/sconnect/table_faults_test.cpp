@@ -1,4 +1,4 @@
-/// Messages about invalid tables, especially those from files.
+/// Error messages about invalid routing tables, especially about tables from files.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -41,8 +41,8 @@ TEST(SconnectTableFault, AgreesWithANaiveWalkOnSpoiledTables) {
         u16& e = entry[below(r.word[0], static_cast<u32>(entry.size()))];
         switch (round % 3) {
           case 0: e ^= static_cast<u16>(1u << below(r.word[1], 12)); break;
-          case 1: e = static_cast<u16>((e & 0xAAA) >> 1 | (e & 0x555) << 1); break;  // the other virtual channel
-          default: {                                                                 // any existing channels
+          case 1: e = static_cast<u16>((e & 0xAAA) >> 1 | (e & 0x555) << 1); break;  // swaps the virtual channels
+          default: {                                                                 // any channels that exist
             const u32 tic = static_cast<u32>(&e - entry.data()) / f.nodes;
             for (u32 port = 0; port < 4; ++port)
               if (leads_to_tic(f.link(tic, port)) && r.word[1] >> port & 1)
@@ -62,7 +62,7 @@ TEST(SconnectTableFault, AgreesWithANaiveWalkOnSpoiledTables) {
   EXPECT_GT(circles, 20u);
 }
 
-/// Table lines of a ring in which all messages go in one direction on one virtual channel.
+/// Returns the table lines of a ring in which all messages go in one direction on one virtual channel.
 std::string ring_lines(u32 nodes = 4) {
   std::string text;
   for (u32 s = 0; s < nodes; ++s)
@@ -72,7 +72,7 @@ std::string ring_lines(u32 nodes = 4) {
 }
 
 SconnectFabric ring(u32 nodes = 4) {
-  // Port 0 leads to the next node, port 1 back.
+  // Port 0 leads to the next node, port 1 to the previous one.
   SconnectBuilder builder("graph", single_nodes());
   for (u32 n = 0; n < nodes; ++n) builder.add_node(std::to_string(n), 1);
   for (u32 n = 0; n < nodes; ++n) builder.join(n, 0, 0, (n + 1) % nodes, 0, 1);
@@ -95,7 +95,8 @@ TEST(SconnectTableFile, LeavesOutTheMiddleOfALongCircle) {
 }
 
 TEST(SconnectTableFile, ShowsAPathWithoutEnd) {
-  // Two hops forward or one back: from 0 to 2 by 1, from 1 to 2 by 0.
+  // These lines lead two hops forward or one hop back. The lines for node 2 are missing: 0 is to send its messages by
+  // 1, and 1 by 0.
   std::string lines = "0,1,0,0\n0,3,1,0\n1,0,1,0\n2,3,0,0\n3,2,1,0\n2,1,1,0\n3,0,0,0\n1,3,0,0\n2,0,0,0\n3,1,0,0\n";
   const TextFile endless(lines + "0,2,0,0\n1,2,1,0\n");
   expect_in("messages to node 2 may circulate endlessly: 0 (0) -> 1 (0) -> 0 (0).",
@@ -131,7 +132,7 @@ TEST(SconnectTableFile, TakesGoodTables) {
 }
 
 TEST(SconnectTableFile, FillsInThePathToTheOtherTic) {
-  const SconnectFabric f = make_sconnect_mesh({2, 1, 2, 1}, dual_nodes());  // a square: 0 1 below 2 3
+  const SconnectFabric f = make_sconnect_mesh({2, 1, 2, 1}, dual_nodes());  // a square: nodes 0 and 1 below 2 and 3
   const auto lines = [] {
     std::string text;
     for (u32 n = 0; n < 4; ++n) {
@@ -140,7 +141,8 @@ TEST(SconnectTableFile, FillsInThePathToTheOtherTic) {
         text += std::to_string(n) + tic + "," + std::to_string(d) + "," + std::to_string(port) + "," +
                 std::to_string(vc) + "\n";
       };
-      // Up along the first dimension, across, along the second, across, down along the first.
+      // Messages go up along the first dimension, cross to the other TIC, go along the second dimension, cross back,
+      // and go down along the first dimension.
       add("a", n ^ 1, 0, down0);
       add("a", n ^ 2, 5, 0);
       add("a", n ^ 3, down0 ? 5 : 0, 0);
@@ -155,7 +157,7 @@ TEST(SconnectTableFile, FillsInThePathToTheOtherTic) {
   expect_good(f, t);
   EXPECT_EQ(t.stretch, 1);
   for (u32 n = 0; n < 4; ++n) EXPECT_EQ(t.entry[(2 * n + 1) * 4 + n], option(5, 0));
-  // The message names the TIC without a host that a message has reached.
+  // The error names the TIC without a host at which a message has arrived.
   std::string rest = lines();
   rest.erase(rest.find("2b,0,0,1\n"), 9);
   const TextFile cut(rest);

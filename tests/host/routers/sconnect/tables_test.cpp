@@ -1,5 +1,5 @@
-/// Computed tables: free of faults in all kinds of fabrics by a naive walk, with short paths, and by hand for small
-/// ones.
+/// Computed routing tables: a walk through any kind of fabric finds no faults in them, paths are short, and tables of
+/// small fabrics equal hand-derived ones.
 #include "host/routers/sconnect/tables.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ using testing::sconnect_walker::expect_good;
 TEST(SconnectTables, OfALineByHand) {
   const SconnectFabric f = make_sconnect_mesh({3}, single_nodes());
   const SconnectTables t = shortest_sconnect_tables(f);
-  // No path reverses direction, so both virtual channels can be used.
+  // No path reverses direction, so a message may use both virtual channels.
   const u32 up = option(0, 0) | option(0, 1), down = option(1, 0) | option(1, 1);
   EXPECT_EQ(t.entry[0 * 3 + 0], option(4, 0));
   EXPECT_EQ(t.entry[0 * 3 + 1], up);
@@ -37,8 +37,8 @@ TEST(SconnectTables, OfALineByHand) {
   EXPECT_DOUBLE_EQ(t.mean_hops, 4.0 / 3);
   EXPECT_DOUBLE_EQ(t.stretch, 1);
   EXPECT_FALSE(t.tree);
-  // Options per entry on the way: to an end, 2 at the far end, and in the middle 2 after VC 0 and 1 after VC 1; to the
-  // middle, 2 from each side.
+  // Mean number of options of the entries on a path. To an end of the line: 2 at the far end; in the middle 2 for a
+  // message on VC 0 and 1 for one on VC 1. To the middle: 2 from each side.
   EXPECT_DOUBLE_EQ(t.alternates, (2 * (2 + 2 + 1) + 2 + 2) / 8.0);
 }
 
@@ -92,7 +92,7 @@ TEST(SconnectTables, TreePathsAreNoLongerThanThroughTheRoot) {
 TEST(SconnectTables, GridsOfTwoDimensionsOfferAllShortestPaths) {
   const SconnectFabric f = make_sconnect_mesh({4, 4}, single_nodes());
   const SconnectTables t = shortest_sconnect_tables(f);
-  // Ports 0 and 1 lead up and down in the first dimension, ports 2 and 3 in the second.
+  // Ports 0 and 1 lead up and down in the first dimension, ports 2 and 3 in the second one.
   EXPECT_EQ(t.entry[0 * 16 + 15], option(0, 1) | option(2, 0) | option(2, 1));
   EXPECT_EQ(t.entry[15 * 16 + 0], option(1, 0) | option(3, 0));
   EXPECT_EQ(t.entry[12 * 16 + 3], option(0, 1) | option(3, 0) | option(3, 1));
@@ -110,34 +110,33 @@ TEST(SconnectTables, GridsOfTwoDimensionsOfferAllShortestPaths) {
 }
 
 TEST(SconnectTables, DualNodesCrossOnce) {
-  // Dimensions 0 and 1 are on TIC 2n, 2 and 3 on 2n + 1.
+  // Channels of dimensions 0 and 1 are on TIC 2n, those of dimensions 2 and 3 on TIC 2n + 1.
   SconnectFabric f = make_sconnect_mesh({3, 3, 3, 3}, dual_nodes(2));
   f.parallel_vcs = 2;
   const SconnectTables t = shortest_sconnect_tables(f);
   const auto entry = [&](u32 tic, u32 d) { return u32{t.entry[tic * f.nodes + d]}; };
-  const u32 far = 80;  // 2, 2, 2, 2 as seen from 0, 0, 0, 0
+  const u32 far = 80;  // node at (2, 2, 2, 2); node 0 is at (0, 0, 0, 0)
   EXPECT_EQ(entry(0, far), option(0, 0) | option(2, 0));
   EXPECT_EQ(entry(1, far), option(0, 0) | option(2, 0) | option(0, 1) | option(2, 1));
-  EXPECT_EQ(entry(0, 72) & 0xFF, 0u);  // 0, 0, 2, 2
+  EXPECT_EQ(entry(0, 72) & 0xFF, 0u);  // node at (0, 0, 2, 2)
   EXPECT_EQ(entry(0, 72) & (option(4, 1) | option(5, 1)), 0u);
-  EXPECT_EQ(entry(1, 8) & 0xFF, 0u);  // 2, 2, 0, 0
+  EXPECT_EQ(entry(1, 8) & 0xFF, 0u);  // node at (2, 2, 0, 0)
   EXPECT_EQ(entry(1, 8) & (option(4, 0) | option(5, 0)), 0u);
 }
 
 /// If the parallel port has no virtual channels, the first TIC cannot distinguish a message that has returned from one
-/// that starts there. VC 0 is then for messages before they cross to the other TIC, VC 1 for messages that do not
-/// cross.
+/// that starts there. So messages use VC 0 before they cross to the other TIC, and VC 1 if they do not cross.
 TEST(SconnectTables, DualNodesCrossOnceWithOneQueue) {
   const SconnectFabric f = make_sconnect_mesh({3, 3, 3, 3}, dual_nodes(2));
   const SconnectTables t = shortest_sconnect_tables(f);
   const auto entry = [&](u32 tic, u32 d) { return u32{t.entry[tic * f.nodes + d]}; };
   EXPECT_EQ(entry(0, 80), option(0, 0) | option(2, 0));
-  EXPECT_EQ(entry(0, 8), option(0, 1) | option(2, 1));  // 2, 2, 0, 0
-  EXPECT_EQ(entry(0, 72), option(5, 0));                // 0, 0, 2, 2
+  EXPECT_EQ(entry(0, 8), option(0, 1) | option(2, 1));  // node at (2, 2, 0, 0)
+  EXPECT_EQ(entry(0, 72), option(5, 0));                // node at (0, 0, 2, 2)
   EXPECT_EQ(entry(1, 8), option(5, 0));
 }
 
-/// An entry is a mask of serial options or names a parallel port, unless mixed entries are allowed.
+/// An entry is a mask of channel options or names a parallel port. With mixed entries it may contain both.
 TEST(SconnectTables, EntriesMixPortsIfTheyMay) {
   SconnectFabric f = make_sconnect_random(20, 7, 5, dual_nodes());
   const auto mixed = [&] {
@@ -192,7 +191,8 @@ TEST(SconnectTables, OfLargeRandomGraphsKeepNearlyAllShortestPaths) {
   expect_good(f, t);
   EXPECT_GT(t.kept, 0.98);
   EXPECT_LT(t.stretch, 1.005);
-  // Options that load the busiest channel are removed: 1.53 with all of them, and 1.31 options.
+  // The tables remove options that load the busiest channel. With all options the load would be 1.53 times the mean,
+  // and entries would have 1.31 options.
   EXPECT_LT(t.busiest, 1.25);
   EXPECT_GT(t.alternates, 1.1);
 }
@@ -200,7 +200,7 @@ TEST(SconnectTables, OfLargeRandomGraphsKeepNearlyAllShortestPaths) {
 TEST(SconnectTables, StretchIsThatOfThePaths) {
   const SconnectFabric f = make_sconnect_random(40, 4, 2, single_nodes());
   const SconnectTables t = tree_sconnect_tables(f);
-  // Entries have one option, so there is one path.
+  // Every entry has one option, so there is one path per pair.
   u64 hops = 0, direct = 0;
   for (u32 d = 0; d < f.nodes; ++d)
     for (u32 s = 0; s < f.nodes; ++s) {
@@ -221,7 +221,7 @@ TEST(SconnectTables, TreeTurnsAtTheLowestCommonAncestor) {
   const SconnectFabric f = make_sconnect_tree(3, 3, false, single_nodes());
   const SconnectTables t = tree_sconnect_tables(f);
   EXPECT_EQ(t.stretch, 1);
-  // From leaf 4 to its sibling 5: up to 1 on virtual channel 0, then down on 1.
+  // From leaf 4 to its sibling 5: up to node 1 on virtual channel 0, then down on virtual channel 1.
   EXPECT_EQ(t.entry[4 * 13 + 5], option(0, 0));
   EXPECT_EQ(t.entry[1 * 13 + 5], option(2, 1));
   EXPECT_EQ(t.entry[1 * 13 + 7], option(0, 0));

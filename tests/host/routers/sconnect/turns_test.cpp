@@ -1,4 +1,5 @@
-/// Turns in random order, compared with a search from scratch for each; and queue orders compared with turns.
+/// Sets of permitted turns (pairs of an input and an output channel) to which turns are added in random order. Each
+/// result is compared with a search from scratch. Also compares queue orders with turns.
 #include "host/routers/sconnect/turns.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +25,7 @@ using testing::single_nodes;
 using testing::sconnect_walker::expect_good;
 
 TEST(SconnectTurns, AreAllowedUnlessTheyCloseACircle) {
-  // All turns of a fabric in random order, each checked by a search from scratch.
+  // Tries all turns of a fabric in random order, and checks each with a search from scratch.
   for (u64 seed = 0; seed < 10; ++seed) {
     const SconnectFabric f = make_sconnect_random(12, 4, seed, single_nodes());
     SconnectTurns turns(f);

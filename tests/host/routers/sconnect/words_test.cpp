@@ -1,4 +1,4 @@
-/// A TIC in the machine's terms: its pool, reservations and slots (S-Connect, 2.4 and 3.2).
+/// The state of a TIC in the machine's terms: its buffer pool, reservations and slots (S-Connect, 2.4 and 3.2).
 #include <gtest/gtest.h>
 
 #include "host/routers/sconnect/plan.hpp"
@@ -14,7 +14,8 @@ using testing::integer;
 using testing::Network;
 using testing::word;
 
-/// With equal phases a channel of 8 clocks takes 2 routing cycles in each direction, so a round has 2 + 2 + 2 slots.
+/// If routing cycles start together, a channel of 8 clocks takes 2 routing cycles in each direction. So 2 + 2 + 2 slots
+/// are sent until the answer for a slot returns.
 TEST(SconnectWords, PoolReservationsAndSlots) {
   Network net(experiment({{"router.kind", word("sconnect")},
                           {"topology.shape", IntList{3, 3}},

@@ -1,4 +1,4 @@
-/// Wiring and tables of the T3E, compared with the manual and with naive walks.
+/// Wiring and routing tables of the T3E, compared with the manual and with walks that the test makes itself.
 #include <gtest/gtest.h>
 
 #include "host/routers/t3e/numbers.hpp"
@@ -9,7 +9,7 @@
 namespace flitlab::t3e::tables_test {
 namespace {
 
-/// Returns options with the numbers and links of a regular machine.
+/// Returns `options` with the PE numbers and links of a standard machine.
 TableOptions with_numbers(const Shape& shape, TableOptions options) {
   options.lut_mode = shape.nodes() > kLutRegisters;
   options.logical = number_pes(shape, options.lut_mode, {}, "");
@@ -20,7 +20,7 @@ TableOptions with_numbers(const Shape& shape, TableOptions options) {
 const std::vector<std::vector<u32>> kShapes{{2, 2, 1}, {2, 4, 2},  {4, 4, 3}, {8, 4, 4},
                                             {8, 8, 8}, {8, 12, 9}, {8, 32, 8}};
 
-/// Every channel has a reverse channel, and a machine's channels follow the manual's shapes.
+/// Every channel has a reverse channel, and the number of channels is that of the manual's machine shapes.
 TEST(T3eTables, LinksJoinOppositePorts) {
   for (const auto& extents : kShapes) {
     const Shape shape(extents);
@@ -40,8 +40,9 @@ TEST(T3eTables, LinksJoinOppositePorts) {
   }
 }
 
-/// The narrowest of the three middle planes, counted in the wiring. 2 x 2 x 1 and 8 x 2 x 1 have single links in Y, 2 x
-/// 4 x 2 has two single links in X. Paper, section 11: 153.6 GB/s at 8 x 8 x 8 and beyond, 256 channels.
+/// The bisection is the narrowest of the three cuts through the middle of a dimension, counted in the wiring. 2 x 2 x 1
+/// and 8 x 2 x 1 have single links in Y, 2 x 4 x 2 has two single links in X. Paper, section 11: 153.6 GB/s, 256
+/// channels, from 8 x 8 x 8 on.
 TEST(T3eTables, BisectionIsTheNarrowestCut) {
   std::vector<std::vector<u32>> shapes = kShapes;
   shapes.insert(shapes.end(), {{8, 2, 1}, {2, 2, 2}, {4, 2, 2}, {8, 16, 8}});
@@ -64,7 +65,8 @@ TEST(T3eTables, BisectionIsTheNarrowestCut) {
   }
 }
 
-/// Manual, Table 13: R_NET_LUT of node 000100 in a 2 x 4 x 2 machine, logical numbers in Format 1 (Y1 Z0 Y0 X0).
+/// Manual, Table 13: register R_NET_LUT of node 000100 in a 2 x 4 x 2 machine, with logical numbers in Format 1 (Y1 Z0
+/// Y0 X0).
 TEST(T3eTables, TheManualsTable13) {
   const Shape shape({2, 4, 2});
   const Topology t = make_topology(shape);
@@ -89,7 +91,7 @@ TEST(T3eTables, TheManualsTable13) {
   }
 }
 
-/// Returns the tag of a PE, looked up as the router does.
+/// Returns the routing tag of PE `to`, looked up as the router does.
 Tag tag_of(const Tables& tables, u32 here, u32 to) {
   const u32 logical = tables.registers[to].lwho;
   if (tables.registers[here].lut_mode == 0) return tables.lut[here * tables.entries + logical];
@@ -97,8 +99,8 @@ Tag tag_of(const Tables& tables, u32 here, u32 to) {
          (logical >> 1 & 1) << 4;
 }
 
-/// Follows every route through the wiring in direction order: it is a shortest path, arrives, and on rings never passes
-/// the dateline on set 1. The channel dependencies have no cycle.
+/// Follows every route through the wiring in direction order. It is a shortest path, reaches its destination, and on
+/// rings never passes the dateline on set 1. The channel dependencies have no cycle.
 TEST(T3eTables, RoutesAreShortestAndFreeOfDeadlock) {
   for (const auto& extents : kShapes)
     for (const TableOptions& options : {TableOptions{}, TableOptions{.balanced = false},
@@ -148,8 +150,8 @@ TEST(T3eTables, RoutesAreShortestAndFreeOfDeadlock) {
     }
 }
 
-/// The loaded tables balance the two virtual channels as in the paper's Table 1, in both directions and both modes of
-/// the routing tables: all routes of the ring through node 0 are followed and counted on every link.
+/// The computed tables balance the two virtual channels (sets) as in the paper's Table 1, in both directions and both
+/// modes of the routing tables. The test follows all routes of the ring through node 0 and counts them on every link.
 TEST(T3eTables, RoutesBalanceAsPublished) {
   struct Ring {
     std::vector<u32> extents;

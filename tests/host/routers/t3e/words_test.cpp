@@ -1,4 +1,5 @@
-/// A T3E router in the machine's terms: sets of virtual channels, datelines (paper, 3.2) and the short-circuit path.
+/// The state of a T3E router in the machine's terms: sets of virtual channels, datelines (paper, 3.2) and the
+/// short-circuit path.
 #include <gtest/gtest.h>
 
 #include "host/routers/t3e/plan.hpp"
@@ -16,7 +17,7 @@ using testing::word;
 
 constexpr u32 kPlusX = 0, kMinusX = 3;
 
-/// Node (1,0,0) of 4 x 4 x 1. A packet for (3,0,0) has arrived from (0,0,0) by the port of -X, and requests +X.
+/// Node (1,0,0) of a 4 x 4 x 1 machine. A packet for (3,0,0) has arrived from (0,0,0) by port -X and requests +X.
 struct Node {
   Network net{experiment({{"router.kind", word("t3e")}, {"topology.shape", IntList{4, 4, 1}}})};
   std::vector<std::byte> state = net.engine->state(0);
@@ -60,8 +61,8 @@ TEST(T3eWords, PositionOfAPacketRelativeToTheDateline) {
 
 TEST(T3eWords, ATurnTakesTheSetOfItsSelectBit) {
   Node n;
-  n.registers.vcsel[kPlusX] = 1u << 3;  // for X = 3
-  n.request_by(4, 0);                   // arrived by -Y
+  n.registers.vcsel[kPlusX] = 1u << 3;  // the bit for X = 3
+  n.request_by(4, 0);                   // a packet that arrived by -Y
   EXPECT_EQ(n.words()[4].vcs[0].note, "turns into +x on request 1 by its SELECT bit");
 }
 

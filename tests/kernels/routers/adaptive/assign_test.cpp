@@ -1,4 +1,5 @@
-/// Assignment of messages to channels: Figure 4 by hand, and against implementations written from its text.
+/// Assignment of messages to channels: hand-derived cases of Figure 4, and comparison with implementations that follow
+/// its text.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +24,8 @@ std::vector<int> assigned(Assignment how, const Sets& options, u32 channels) {
   return result;
 }
 
-/// Figure 4, steps 1 and 2, with messages in order of preference.
+/// Figure 4, steps 1 and 2. `options[message]`: bit set of its channels, with messages in order of preference. Returns
+/// the message of each channel, -1 if it has none.
 std::vector<int> naive(const Sets& options, u32 channels, bool sorted) {
   std::vector<int> order, result(options.size(), -1);
   for (int c = 0; c < 32; ++c)
@@ -44,7 +46,7 @@ std::vector<int> naive(const Sets& options, u32 channels, bool sorted) {
   return result;
 }
 
-/// Returns whether all messages of a set can be sent at once, by exhaustive search.
+/// Returns whether all messages of a set can be sent at once. Searches exhaustively.
 bool all_can_be_sent(const Sets& options, const std::vector<std::size_t>& messages, std::size_t from, u32 free) {
   if (from == messages.size()) return true;
   for (int c = 0; c < 32; ++c)
@@ -61,8 +63,8 @@ Sets random_sets(std::mt19937& random, u32 messages, u32 channels, double densit
   return sets;
 }
 
-/// Three messages request channel 0; one of them may also take channel 1. In numerical order it would take channel 0,
-/// and channel 1 would stay unused.
+/// Three messages request channel 0; one of them may also take channel 1. If channels chose in numerical order, channel
+/// 0 would take that message and channel 1 would stay unused.
 TEST(AdaptiveAssign, ChannelsWithFewMessagesChooseFirst) {
   const Sets options{0b011, 0b001, 0b001};
   EXPECT_EQ(assigned(Assignment::kGreedy, options, 0b111), (std::vector<int>{1, 0, -1}));
@@ -70,7 +72,8 @@ TEST(AdaptiveAssign, ChannelsWithFewMessagesChooseFirst) {
   EXPECT_EQ(assigned(Assignment::kOptimal, options, 0b111), (std::vector<int>{1, 0, -1}));
 }
 
-/// A message with several options counts at each of them: 2 for channel 0, 3 for channel 1, 1 for channel 2.
+/// A message with several options counts for each of these channels: 2 messages wait for channel 0, 3 for channel 1 and
+/// 1 for channel 2.
 TEST(AdaptiveAssign, MessagesAreCountedAtEachOfTheirChannels) {
   Waiting waiting;
   for (u32 options : {0b011, 0b110, 0b010, 0b001}) waiting.add(options);
@@ -87,13 +90,15 @@ TEST(AdaptiveAssign, AllMessagesMayWaitForAChannel) {
   EXPECT_EQ(waiting.fewest(0b011), 1u);
 }
 
-/// The order of channels is computed once: with 3 for channel 0 and 2 for channels 1 and 2, channel 1 takes message 0
-/// and channel 2 takes message 2, although by then channels 0 and 2 have equally many.
+/// The order in which channels choose is computed once. 3 messages wait for channel 0 and 2 each for channels 1 and 2.
+/// Channel 1 takes message 0; then 2 messages are left for channel 0 and 2 for channel 2, but channel 2 is still the
+/// next to choose.
 TEST(AdaptiveAssign, TheOrderOfChannelsIsComputedOnce) {
   EXPECT_EQ(assigned(Assignment::kGreedy, {0b011, 0b011, 0b100, 0b101}, 0b111), (std::vector<int>{1, 0, 2, -1}));
 }
 
-/// Greedy is maximal, not optimal: two channels have equally many messages, and the first may take one that both could.
+/// The greedy assignment is maximal, not optimal. If equally many messages wait for two channels, the first channel may
+/// take a message that the second one could have sent as well, while another message has the first channel only.
 TEST(AdaptiveAssign, OptimalSendsMoreThanGreedy) {
   const Sets options{0b011, 0b001, 0b110, 0b110};
   const std::vector<int> greedy = assigned(Assignment::kGreedy, {0b011, 0b101, 0b010, 0b010, 0b001}, 0b011);
@@ -119,8 +124,8 @@ TEST(AdaptiveAssign, FollowsFigure4) {
   }
 }
 
-/// The largest possible set, and the first such set in order: a message is sent if it can be sent together with the
-/// sent ones before it.
+/// The optimal assignment sends the largest possible set of messages. Of all such sets it is the first in order of
+/// preference: a message is sent if it can be sent together with the messages chosen before it.
 TEST(AdaptiveAssign, OptimalAgreesWithExhaustiveSearch) {
   std::mt19937 random(2);
   for (int i = 0; i < 3000; ++i) {

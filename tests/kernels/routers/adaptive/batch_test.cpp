@@ -1,5 +1,5 @@
-/// The bulk phase over many routers against the phase for one router. GPU layouts have neither bulk phases nor vectors,
-/// so both forms run here.
+/// Compares the bulk phase, which processes many routers per call, with the phase for one router. Engines with the
+/// memory layout of GPUs use neither bulk phases nor vectors, so both forms run in this test.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,8 @@ using testing::integer;
 using testing::Network;
 using testing::word;
 
-/// Networks with more routers than a bulk call, with routers of more than eight channels, and of any kind.
+/// Returns the configuration of a network that needs several bulk calls, has routers with more than eight channels, or
+/// is of any kind.
 RawConfig random_network(u32 seed, std::mt19937& random, const std::string& graph) {
   RawConfig c = testing::random_adaptive(random, graph);
   c["router.assignment"] = word(seed % 3 ? "greedy" : "fixed");
@@ -106,14 +107,15 @@ TEST(AdaptiveChoose, KeysAreInTheOrderOfPreference) {
   for (u32 trial = 0; trial < 20000; ++trial) {
     Packet packet[2]{};
     u32 options[2];
-    for (u32 i = 0; i < 2; ++i) {  // often equal in all but one of the compared parts
+    for (u32 i = 0; i < 2; ++i) {  // draws that often make all but one of the compared parts equal
       packet[i].message_class = static_cast<u8>(random() % 4);
       if (random() % 2) packet[i].message_class = 1;
       packet[i].injected = random() % 2 ? 1999999998 + random() % 2 : random() % 3;
       packet[i].src = random() % 2 ? kKeySources - 1 - random() % 2 : random() % 2;
       options[i] = random() % 2 ? 0xFFFF : random() & 0xFFFF;
     }
-    if (packet[0].src == packet[1].src && packet[0].injected == packet[1].injected) continue;  // one a cycle
+    if (packet[0].src == packet[1].src && packet[0].injected == packet[1].injected)
+      continue;  // excluded: a terminal creates one message a cycle
     ++compared;
     ASSERT_EQ(key_of(packet[0], options[0]) < key_of(packet[1], options[1]),
               preferred(packet[0], options[0], packet[1], options[1]));

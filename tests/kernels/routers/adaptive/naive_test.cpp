@@ -71,7 +71,7 @@ TEST(AdaptiveConservation, HoldsForAllTopologiesAndLoads) {
   }
 }
 
-/// At saturation no message is lost and none is misrouted without end: batches end.
+/// At saturation no message is lost and none is misrouted without end: batches finish.
 TEST(AdaptiveConservation, BatchesEnd) {
   for (const char* assignment : {"greedy", "fixed", "optimal"})
     for (u32 trial = 0; trial < 12; ++trial) {

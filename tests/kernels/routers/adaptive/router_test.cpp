@@ -1,4 +1,5 @@
-/// The adaptive router by hand: times, order of messages, misrouting; and rejected inputs.
+/// Hand-derived behaviour of the adaptive router: times, order of messages and misrouting. Also tests that flitlab
+/// rejects wrong parameters.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -19,7 +20,7 @@ using testing::Network;
 using testing::TextFile;
 using testing::word;
 
-/// Messages of a trace in a line of five routers.
+/// Configuration of a line of five routers that sends the messages of a trace.
 RawConfig line(const TextFile& trace, RawConfig changes = {}) {
   changes.insert({{"router.kind", word("adaptive")},
                   {"topology.kind", word("mesh")},
@@ -29,8 +30,9 @@ RawConfig line(const TextFile& trace, RawConfig changes = {}) {
   return changes;
 }
 
-/// Created in c and in a buffer at the end of c; on the first channel in c + 1, on the last in c + 1 + (H - 1) delay;
-/// `delay` later at the last router, and at the terminal at the end of that cycle.
+/// Times of a message that is alone in the network. It is created in cycle c, in which it enters a buffer. It is sent
+/// on the first channel in cycle c + 1 and on the last of H channels in c + 1 + (H - 1) delay. It reaches the last
+/// router `delay` cycles later, and the terminal at the end of that cycle.
 TEST(AdaptiveTiming, OfAMessageAlone) {
   for (u32 hops = 0; hops < 5; ++hops)
     for (u32 delay : {1u, 2u, 5u}) {
@@ -54,7 +56,8 @@ TEST(AdaptiveTiming, OfTwoRequestsForAChannel) {
   EXPECT_EQ(net.total(Total::kLatencySum), 3u + 4u);
 }
 
-/// Both neighbours send to a router at once, whose terminals accept a limited number of messages per cycle.
+/// Both neighbours of a router send a message to it at once. Its terminal accepts a limited number of messages per
+/// cycle.
 TEST(AdaptiveTiming, OfTwoThatArriveTogether) {
   const TextFile trace("7,0,2,1\n7,4,2,1\n");
   Network one(experiment(line(trace)));
@@ -85,7 +88,7 @@ Packet packet(u32 priority, Cycle injected, u32 src, u32 id) {
   return p;
 }
 
-/// Figure 4, step 2.1: each rule decides only if those before it leave a tie.
+/// Figure 4, step 2.1: each rule decides only between messages that all earlier rules rank equally.
 TEST(AdaptiveOrder, GoesByPriorityThenAgeThenOptionsThenSource) {
   using adaptive::preferred;
   EXPECT_TRUE(preferred(packet(1, 90, 9, 9), 0b111, packet(0, 10, 1, 1), 0b001));
@@ -97,11 +100,13 @@ TEST(AdaptiveOrder, GoesByPriorityThenAgeThenOptionsThenSource) {
   EXPECT_FALSE(preferred(packet(1, 10, 1, 1), 1, packet(1, 10, 1, 1), 1));
 }
 
-/// Rule b in a network: of two messages that wait for a channel, the one that was injected first goes first, although
-/// the other has the lower source. Terminals 6 and 7 are at router 3, 8 and 9 at router 4.
+/// Rule b in a network: of two messages that wait for a channel, the one that was injected first is sent first,
+/// although the other one has the lower source number. Terminals 6 and 7 are at router 3, terminals 8 and 9 at router
+/// 4.
 TEST(AdaptiveOrder, OfAgeDecidesWhichMessageGoesFirst) {
-  // The message of terminal 8 enters in 5 and is at router 3 in 7; that of terminal 6 enters at router 3 in 6: both may
-  // go to router 2 in 7. The older one goes and arrives a cycle earlier.
+  // The message of terminal 8 is injected in cycle 5 and reaches router 3 in cycle 7. The message of terminal 6 is
+  // injected at router 3 in cycle 6. In cycle 7 both request router 2; the older one is sent first and arrives a cycle
+  // earlier.
   const TextFile trace("5,8,4,1\n6,6,4,1\n");
   Network net(experiment(line(trace, {{"topology.concentration", integer(2)}})));
   net.step(8);  // cycle 7 is over
@@ -114,7 +119,7 @@ TEST(AdaptiveOrder, OfAgeDecidesWhichMessageGoesFirst) {
   EXPECT_EQ(net.total(Total::kLatencySum), (2 + 2) + (2 + 1 + 1));
 }
 
-/// Rule a in a network: all channels are full, but messages of the highest priority are not delayed.
+/// Rule a in a network: all channels are full, yet messages of the highest priority are not delayed.
 TEST(AdaptiveOrder, OfPriorityDecidesBelowAFullLoad) {
   Network net(experiment({{"router.kind", word("adaptive")},
                           {"topology.concentration", integer(4)},
@@ -131,8 +136,9 @@ TEST(AdaptiveOrder, OfPriorityDecidesBelowAFullLoad) {
 
 /// Three routers around a fourth send to it faster than its terminal accepts messages.
 TEST(AdaptiveMisrouting, SendsExcessToAFreeChannel) {
-  // Router 0 has three buffers. In each of cycles 12 to 14 three messages arrive: 1 is delivered, 2 are stored; of 5, 1
-  // is delivered, 3 are stored and 1 is misrouted to any of three free channels; of 6, 2 are misrouted.
+  // Router 0 has three buffers. Three messages arrive in each of cycles 12 to 14. In cycle 12 it delivers 1 of 3
+  // messages and stores 2. In cycle 13 it has 5 messages: it delivers 1, stores 3 and misroutes 1 to any of three free
+  // channels. In cycle 14 it has 6 and misroutes 2.
   const TextFile star("0,1\n0,2\n0,3\n");
   std::string text;
   for (int cycle = 10; cycle < 13; ++cycle)
@@ -147,9 +153,9 @@ TEST(AdaptiveMisrouting, SendsExcessToAFreeChannel) {
   net.step(12 + 1);  // arrivals of cycle 12
   EXPECT_EQ(net.total(adaptive::Count::kMisrouted), 0u);
   EXPECT_EQ(net.total(Total::kPacketsDelivered), 1u);
-  net.step(1);  // 5 present, 1 delivered, 3 buffers
+  net.step(1);  // 5 messages: 1 is delivered, 3 are stored in the buffers, 1 is misrouted
   EXPECT_EQ(net.total(adaptive::Count::kMisrouted), 1u);
-  net.step(1);  // 6 present, 1 delivered
+  net.step(1);  // 6 messages: 1 is delivered, 3 are stored, 2 are misrouted
   EXPECT_EQ(net.total(adaptive::Count::kMisrouted), 3u);
   net.step(60);
   EXPECT_EQ(net.total(Total::kPacketsDelivered), 9u);
@@ -185,7 +191,7 @@ TEST(AdaptiveDerived, LoadIsBoundedByChannelsAndByTerminals) {
     c.insert({{"router.kind", word("adaptive")}, {"topology.kind", word("hypercube")}});
     return derived(experiment(c), "saturation_load_bound");
   };
-  // Messages of a hypercube take half as many hops as a router has channels.
+  // In a hypercube the mean number of hops of a message is half the number of a router's channels.
   EXPECT_DOUBLE_EQ(bound({{"topology.concentration", integer(4)}, {"router.ejection", integer(0)}}), 0.5);
   EXPECT_DOUBLE_EQ(bound({{"topology.concentration", integer(4)}, {"router.ejection", integer(1)}}), 0.25);
   EXPECT_DOUBLE_EQ(bound({}), 1.0);

@@ -1,5 +1,5 @@
-/// Acknowledgments as packets of their own, on links with the retransmission protocol: when they are sent, their
-/// cost to the reverse link, and how the loss of one is repaired. All cycles are derived by hand.
+/// Acknowledgments as separate packets, on links with the retransmission protocol: when they are sent, how long they
+/// take the reverse link, and how the loss of one is repaired. All cycles are derived by hand.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -25,9 +25,9 @@ using testing::kPlusX;
 using testing::Network;
 using testing::word;
 
-/// A packet of one chunk that is created in cycle 0 leaves node 0 in cycle 3, its head is in node 1 in cycle 24, and
-/// its tail is there, in the reception FIFO, in cycle 56. It takes a link for 38 cycles, an acknowledgment takes it for
-/// 8. The acknowledgment has its effect 18 cycles after it starts.
+/// A packet of one chunk that is created in cycle 0 leaves node 0 in cycle 3. Its head reaches node 1 in cycle 24, and
+/// its tail is in the reception FIFO in cycle 56. The packet takes a link for 38 cycles, an acknowledgment for 8. The
+/// acknowledgment takes effect 18 cycles after it starts.
 constexpr u32 kTimeout = 1000, kWhole = 56, kKnown = 18;
 
 RawConfig packets(const RawConfig& changes = {}) {
@@ -45,7 +45,7 @@ u32 bubble_tokens(const BglTorus& torus, u32 node, u32 direction) {
   return torus.tokens(node, direction, torus.table().dynamic_vcs);
 }
 
-/// Changes the elements of a node's field by hand. Returns how many `change` changed.
+/// Changes the elements of a node's field by hand. Returns how many elements `change` reported as changed.
 u32 edit(BglTorus& torus, const char* name, u32 node, const std::function<bool(u32&)>& change) {
   const FieldInfo& field = torus.net().plan->layout().kinds[0].field(name);
   std::vector<u32> all = torus.field<u32>(0, name);
@@ -60,8 +60,9 @@ void lose(BglTorus& torus, u32 node) {
   ASSERT_EQ(edit(torus, "acknowledged", node, [](u32& inbox) { return std::exchange(inbox, 0u) != 0; }), 1u);
 }
 
-/// A packet that took the bypass channel is acknowledged together with its tokens. One that went through a FIFO, four
-/// cycles more, is acknowledged first and its tokens follow, unless both had to wait for the link and share one packet.
+/// A packet that took the bypass channel is acknowledged together with its tokens. A packet that went through a FIFO,
+/// four cycles more, is acknowledged first and its tokens follow, unless both had to wait for the link: then they share
+/// one packet.
 TEST(BglAcknowledge, TakesTheLinkBack) {
   for (bool bypass : {true, false})
     for (u32 requested = 10; requested < 80; ++requested) {
@@ -76,7 +77,7 @@ TEST(BglAcknowledge, TakesTheLinkBack) {
     }
 }
 
-/// The sender frees its copy and has its tokens again when the acknowledgment arrives.
+/// When the acknowledgment arrives, the sender frees its copy and has its tokens again.
 TEST(BglAcknowledge, TakesEffectOnArrival) {
   for (bool bypass : {true, false}) {
     BglTorus torus({5}, {{0, 0, 1, 1}}, packets({{"router.bypass", bypass}}));
@@ -84,7 +85,7 @@ TEST(BglAcknowledge, TakesEffectOnArrival) {
     EXPECT_EQ(kept(torus, 0, kPlusX), 1u);
     torus.run(1);
     EXPECT_EQ(kept(torus, 0, kPlusX), 0u);
-    if (!bypass) {  // the tokens waited for the ack-only packet
+    if (!bypass) {  // the tokens waited for the acknowledgment without tokens
       EXPECT_EQ(bubble_tokens(torus, 0, kPlusX), 24u);
       torus.run(7);
       EXPECT_EQ(bubble_tokens(torus, 0, kPlusX), 24u);
@@ -94,7 +95,7 @@ TEST(BglAcknowledge, TakesEffectOnArrival) {
   }
 }
 
-/// An acknowledgment waits for a packet of n chunks that leaves node 1 in cycle 50, and goes before two waiting
+/// An acknowledgment waits for a packet of n chunks that leaves node 1 in cycle 50, and then goes before two waiting
 /// packets.
 TEST(BglAcknowledge, WaitsForTheLinkAndGoesFirst) {
   for (u32 n = 1; n <= 8; ++n) {
@@ -110,7 +111,7 @@ TEST(BglAcknowledge, WaitsForTheLinkAndGoesFirst) {
   }
 }
 
-/// A packet that stays in its VC, since another one holds the link that it needs from cycle 10 to 272, is acknowledged
+/// A packet stays in its VC because another one holds the link that it needs from cycle 10 to 272. It is acknowledged
 /// on arrival; its tokens return when it has left.
 TEST(BglAcknowledge, DoesNotWaitForTokens) {
   BglTorus torus({5}, {{0, 0, 2, 1}, {7, 1, 2, 8}}, packets());
@@ -128,7 +129,7 @@ TEST(BglAcknowledge, DoesNotWaitForTokens) {
   EXPECT_EQ(torus.net().total(Count::kTokenPackets), 3u);
 }
 
-/// The next acknowledgment of the same VC repairs the loss of one, tokens included.
+/// If an acknowledgment is lost, the next one of the same VC repairs the loss, tokens included.
 TEST(BglAcknowledge, TheNextOneRepairsALoss) {
   BglTorus torus({5}, {{0, 0, 1, 1}, {200, 0, 1, 1}}, packets());
   torus.run(kWhole + 1);
@@ -142,9 +143,9 @@ TEST(BglAcknowledge, TheNextOneRepairsALoss) {
   EXPECT_EQ(torus.net().total(Count::kRepeated), 0u);
 }
 
-/// If no packet follows, the sender retransmits after the time-out. The copy arrives in cycle 3 + 38 + 1000 + 21 and is
-/// acknowledged at once, without tokens. The token count is repeated in the second idle period in which the VC sent
-/// none, and from then on in every second one.
+/// If no packet follows, the sender retransmits after the timeout. The copy arrives in cycle 3 + 38 + 1000 + 21 and is
+/// acknowledged at once, without tokens. The node repeats a VC's token count in the second idle period in which that VC
+/// sent none, and from then on in every second one.
 TEST(BglAcknowledge, IsRepeatedIfNothingFollows) {
   const u32 idle = 2000, again = 3 + 38 + kTimeout + 21;
   BglTorus torus({5}, {{0, 0, 1, 1}}, packets({{"router.idle_acks", integer(idle)}}));
@@ -167,9 +168,10 @@ TEST(BglAcknowledge, IsRepeatedIfNothingFollows) {
   EXPECT_EQ(torus.delivered(0), kWhole + 1);
 }
 
-/// Three packets leave in cycles 3, 988 and 1026. The acknowledgment of the first is lost, so retransmission of all
-/// kept packets is due at 3 + 38 + 1000 and starts when the link is free, at 1026 + 38. The acknowledgment of the
-/// second arrives in 985 + 56 + 18 and covers the first too, so retransmission starts behind both.
+/// Three packets leave in cycles 3, 988 and 1026. The acknowledgment of the first is lost. So retransmission of all
+/// packets that are not acknowledged is due at 3 + 38 + 1000, and it starts when the link is free, at 1026 + 38. The
+/// acknowledgment of the second packet arrives in 985 + 56 + 18 and covers the first as well. So only the third packet
+/// is retransmitted.
 TEST(BglAcknowledge, ShortensARetransmission) {
   BglTorus torus({5}, {{0, 0, 1, 1}, {985, 0, 1, 1}, {1000, 0, 1, 1}}, packets());
   torus.run(kWhole + 1);
@@ -179,19 +181,20 @@ TEST(BglAcknowledge, ShortensARetransmission) {
   torus.run(1);
   EXPECT_EQ(kept(torus, 0, kPlusX), 1u);
   torus.run(1026 + 53 + 1 - 1060);
-  lose(torus, 0);  // the acknowledgment of the third packet, which is sent again
+  lose(torus, 0);  // loses the acknowledgment of the third packet, which is being retransmitted
   torus.run(200);
   EXPECT_EQ(kept(torus, 0, kPlusX), 0u);
   EXPECT_EQ(torus.net().total(Count::kRepeated), 1u);
   EXPECT_EQ(torus.net().total(Count::kOutOfSequence), 1u);
 }
 
-/// A retransmission waits for an acknowledgment like any packet: for one of 8 cycles that starts in the cycle in which
-/// the retransmission is due or less than 8 cycles before.
+/// A retransmission waits for an acknowledgment as any packet does: for an acknowledgment of 8 cycles that starts in
+/// the cycle in which the retransmission is due, or less than 8 cycles before.
 TEST(BglAcknowledge, GoesBeforeRetransmissions) {
   const u32 again = 3 + 38 + kTimeout;
   for (u32 due = again - 12; due < again + 6; ++due) {
-    BglTorus torus({5}, {{0, 0, 1, 1}, {due - 56, 1, 0, 1}}, packets());  // the second is complete in cycle `due`
+    // The second packet is complete in cycle `due`.
+    BglTorus torus({5}, {{0, 0, 1, 1}, {due - 56, 1, 0, 1}}, packets());
     torus.run(10);
     ASSERT_EQ(edit(torus, "head", 1,
                    [](u32& head) {
@@ -205,8 +208,8 @@ TEST(BglAcknowledge, GoesBeforeRetransmissions) {
   }
 }
 
-/// Two streams in opposite directions: each packet takes 32 n + 14 cycles, 8 of them for the acknowledgment, with
-/// tokens, of a packet of the other stream.
+/// Two streams go in opposite directions. Each packet takes 32 n + 14 cycles, 8 of them for the acknowledgment, with
+/// tokens, of a packet of the opposite stream.
 TEST(BglAcknowledge, CostsEveryPacketOfTwoStreamsEightCycles) {
   for (u32 n : {1u, 8u}) {
     const u32 count = 40;
@@ -227,7 +230,7 @@ TEST(BglAcknowledge, CostsEveryPacketOfTwoStreamsEightCycles) {
   }
 }
 
-/// Acknowledgments of 8 bytes are hit at the given rate, and every token still returns.
+/// Acknowledgments of 8 bytes are corrupted at the given rate, and every token still returns.
 TEST(BglAcknowledge, IsHitAtTheGivenRate) {
   const double rate = 2e-3;
   Network net(experiment({{"router.kind", word("bgl")},

@@ -1,5 +1,6 @@
-/// The arbitration rules of Blue Gene/L's torus (paper, "Torus network"), one by one: which of several packets that
-/// request a link gets it. Each scene is repeated within one run, so that frequencies can be counted.
+/// The arbitration rules of Blue Gene/L's torus (paper, "Torus network"), one by one: several packets request a link,
+/// and the test checks which one gets it. A scene (a set of packets) is repeated within one run, so that frequencies
+/// can be counted.
 #include <gtest/gtest.h>
 
 #include "tests/support/bgl/bgl.hpp"
@@ -18,8 +19,8 @@ using testing::kPlusX;
 using testing::kPlusY;
 using testing::word;
 
-/// Packets meet at node (2,1) of a 5x3 torus; all request the link to the left. In direction order a packet from the
-/// south may turn there.
+/// Packets meet at node (2,1) of a 5x3 torus; all of them request the link to the west. In direction order a packet
+/// from the south may turn into that link.
 constexpr u32 kHere = 7, kEast = 8, kWest = 6, kSouth = 2;
 /// A packet of this node that takes the link to the west from cycle 3 on; the link is free again in cycle `kFree`.
 constexpr BglLine kHolder{0, kHere, kWest, 8};
@@ -34,7 +35,7 @@ RawConfig with(RawConfig more) {
   return more;
 }
 
-/// Packets in the order of their cycles, replayed `times` times.
+/// A list of packets ("lines") in the order of their cycles, replayed `times` times.
 class Scene {
  public:
   Scene(const std::vector<BglLine>& lines, const RawConfig& changes, u32 times = kFewTimes)
@@ -44,14 +45,14 @@ class Scene {
         torus_({5, 3}, repeat(lines), with(changes)) {
     torus_.run(period_ * times);
   }
-  /// How often line a leaves this node before line b.
+  /// Returns in how many repetitions line a leaves this node before line b.
   u32 first(u32 a, u32 b) const {
     u32 count = 0;
     for (u32 n = 0; n < times_; ++n) count += leaves(a, n) < leaves(b, n);
     return count;
   }
   bool always_first(u32 a, u32 b) const { return first(a, b) == times_; }
-  /// Cycle of the scene in which a line leaves this node; the same in every repetition.
+  /// Returns the cycle of the scene in which a line leaves this node; it is the same in every repetition.
   u32 leaves(u32 a) const {
     const u32 at = leaves(a, 0);
     for (u32 n = 1; n < times_; ++n) EXPECT_EQ(leaves(a, n), at) << "line " << a;
@@ -59,7 +60,7 @@ class Scene {
   }
 
  private:
-  /// Cycles that suffice for all packets to go one after the other.
+  /// Returns a number of cycles in which all packets can be sent one after the other.
   static u32 length(const std::vector<BglLine>& lines) {
     u32 cycles = 300;
     for (const BglLine& l : lines) cycles += 32 * l.chunks + 14;
@@ -81,13 +82,13 @@ class Scene {
   BglTorus torus_;
 };
 
-/// Two channels of one receiver. The dynamic one holds 2 of 8 chunks: range 1 of 0 to 3. On the bubble, of 16, 3 chunks
-/// are range 0, 4 and 7 range 1, 8 range 2. Ties, and cycles that do not serve the longest queue, are decided at
-/// random.
+/// Two channels of one receiver. The lengths of queues are compared by ranges, 0 to 3, each a quarter of the buffer. 2
+/// of 8 chunks on the dynamic channel are range 1. On the bubble channel, which has 16 chunks, 3 chunks are range 0, 4
+/// and 7 are range 1, and 8 are range 2. Ties, and cycles that do not serve the longest queue, are decided at random.
 TEST(BglReceiver, ServesTheLongestQueueInAFractionOfCycles) {
   const struct {
     u32 bubble;
-    double share;  ///< share of cycles in which the bubble goes first if all cycles serve the longest queue
+    double share;  ///< share of cycles in which the bubble channel goes first if all cycles serve the longest queue
   } kCases[] = {{3, 0}, {4, 0.5}, {7, 0.5}, {8, 1}};
   for (const auto& [chunks, share] : kCases)
     for (double slq : {0.0, 0.5, 1.0}) {
@@ -99,7 +100,8 @@ TEST(BglReceiver, ServesTheLongestQueueInAFractionOfCycles) {
     }
 }
 
-/// The same between receivers, at the sender: two packets from the south, 9 of 32 chunks, against 7.
+/// The sender compares receivers by the same ranges: two packets from the south fill 9 of 32 chunks, a packet from the
+/// east 7.
 TEST(BglSender, ServesTheLongestQueueInAFractionOfCycles) {
   for (double slq : {0.0, 0.5, 1.0}) {
     const Scene scene({kHolder, {0, kSouth, kWest, 1}, {1, kSouth, kWest, 8}, {1, kEast, kWest, 7}},
@@ -110,8 +112,9 @@ TEST(BglSender, ServesTheLongestQueueInAFractionOfCycles) {
   }
 }
 
-/// The same between injection FIFOs of 16 chunks. The holder and line 2 are in one; lines 1 and 3 are in the other, 9
-/// chunks together. When the link is free again, the holder has left its FIFO.
+/// The sender compares injection FIFOs of 16 chunks by the same ranges. The packet that holds the link and line 2 are
+/// in one FIFO; lines 1 and 3, together 9 chunks, are in the other. When the link is free again, the packet that held
+/// it has left its FIFO.
 TEST(BglSender, ServesTheLongestFifo) {
   for (u32 chunks : {7u, 8u}) {
     const Scene scene({kHolder, {10, kHere, kWest, 8}, {11, kHere, kWest, chunks}, {12, kHere, kWest, 1}},
@@ -121,8 +124,9 @@ TEST(BglSender, ServesTheLongestFifo) {
   }
 }
 
-/// A packet of high priority goes first wherever it is: in the same receiver, in another one or in an injection FIFO,
-/// and however long the other queue is; the normal packet may be on the bypass, in the network or in a FIFO.
+/// A packet of high priority goes before a normal one, however long the normal packet's queue is. The packet of high
+/// priority may be in the same receiver, in another one or in an injection FIFO. The normal packet may be on the bypass
+/// channel, in a virtual channel or in a FIFO.
 TEST(BglPriority, WinsEverywhere) {
   for (double slq : {0.0, 1.0}) {
     const RawConfig config{{"router.slq", slq}};
@@ -135,8 +139,8 @@ TEST(BglPriority, WinsEverywhere) {
   }
 }
 
-/// In the given fraction of cycles senders prefer packets in the network, even to a longer injection FIFO; in the other
-/// cycles they compare queues as usual.
+/// In the given fraction of cycles a sender prefers packets that are in the network, even if an injection FIFO is
+/// longer. In the other cycles it compares the lengths of queues.
 TEST(BglSender, FavoursTheNetworkInAFractionOfCycles) {
   for (double first : {0.0, 0.5, 1.0}) {
     const Scene shorter({kHolder, {0, kEast, kWest, 1}, {10, kHere, kWest, 8}},
@@ -148,8 +152,8 @@ TEST(BglSender, FavoursTheNetworkInAFractionOfCycles) {
   }
 }
 
-/// That preference does not apply if the only packet of high priority is in an injection FIFO. If the network has one
-/// too, that one goes first.
+/// The preference for packets in the network does not apply if the only packet of high priority is in an injection
+/// FIFO. If the network has a packet of high priority, too, that one goes first.
 TEST(BglSender, FavoursTheNetworkUnlessTheOnlyHighPriorityIsInAFifo) {
   const u32 high = bgl::kHighPriority;
   const Scene only({kHolder, {0, kEast, kWest, 4}, {10, kHere, kWest, 1, high}}, {});
@@ -158,7 +162,7 @@ TEST(BglSender, FavoursTheNetworkUnlessTheOnlyHighPriorityIsInAFifo) {
   EXPECT_TRUE(both.always_first(1, 2));
 }
 
-/// A packet that arrives just when the link becomes free could use the bypass, but packets that wait in the same
+/// A packet that arrives just when the link becomes free could take the bypass channel. Packets that wait in the same
 /// receiver go before it, unless it has high priority. Against packets of other receivers it has no disadvantage. A
 /// packet that arrives at an empty receiver goes at once.
 TEST(BglReceiver, TakesTheBypassLast) {
@@ -179,7 +183,7 @@ TEST(BglReceiver, TakesTheBypassLast) {
 }
 
 /// The arbitration gap: a receiver whose packet was blocked requests one cycle after the link is free, so a packet in
-/// an injection FIFO goes before it. A receiver that was not blocked loses nothing.
+/// an injection FIFO goes first. A receiver that was not blocked loses no time.
 TEST(BglGap, FavoursInjectionFifos) {
   const BglLine waits{10, kEast, kWest, 2}, own{20, kHere, kWest, 2};
   for (bool gap : {false, true}) {

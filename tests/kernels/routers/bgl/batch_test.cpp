@@ -1,5 +1,5 @@
-/// The bulk phase over many nodes against the phase for one node. GPU layouts have neither bulk phases nor vectors, so
-/// both forms run here.
+/// Compares the bulk phase, which processes many nodes per call, with the phase for one node. Engines with the memory
+/// layout of GPUs use neither bulk phases nor vectors, so both forms run in this test.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -19,7 +19,7 @@ using testing::word;
 
 constexpr u32 kCalendar = 2;
 
-/// Wakes the same random nodes, active or not, in all networks, in `parts` parts of 16 nodes each.
+/// Wakes the same random nodes, active or idle, in all networks: in each of `parts` groups of 16 nodes.
 void wake_some(std::initializer_list<Network*> nets, std::mt19937_64& random, u32 parts) {
   const StateLayout& layout = (*nets.begin())->plan->layout();
   const u32 nodes = layout.kinds[0].count;
@@ -35,7 +35,7 @@ void wake_some(std::initializer_list<Network*> nets, std::mt19937_64& random, u3
   }
 }
 
-/// Any torus, with errors or without; the woken nodes fill one bulk call, a part of one, or several.
+/// Any torus, with or without errors. The woken nodes fill one bulk call, a part of one, or several.
 TEST(BglBatch, AgreesWithSingleNodes) {
   if (testing::kWide == 1) GTEST_SKIP() << "no engine for wide layouts in this build";
   u64 acks = 0, delivered = 0;
@@ -56,7 +56,7 @@ TEST(BglBatch, AgreesWithSingleNodes) {
       if (seed % 2) wake_some({&many, &one}, random, cycle % 17);
       many.step(1);
       one.step(1);
-      if (cycle % 8) continue;  // a difference would remain
+      if (cycle % 8) continue;  // compares every 8th cycle only: a difference does not disappear
       ASSERT_EQ(many.engine->state_hash(0), one.engine->state_hash(0)) << "cycle " << cycle << "\n"
                                                                        << described(config);
     }
@@ -70,7 +70,8 @@ TEST(BglBatch, AgreesWithSingleNodes) {
   EXPECT_GT(delivered, 100u);
 }
 
-/// The same for the published machine, which has specialised phases, at low and high load and for longer.
+/// Bulk phases of the published machine, which are specialised for its parameters, agree as well. Loads are low and
+/// high, and runs longer.
 TEST(BglBatch, OfThePublishedMachineIsToo) {
   if (testing::kWide == 1) GTEST_SKIP() << "no engine for wide layouts in this build";
   for (double load : {0.005, 0.03}) {
@@ -92,11 +93,12 @@ TEST(BglBatch, OfThePublishedMachineIsToo) {
   }
 }
 
-/// Vector instructions against loops, over values that differ little, so that both answers occur.
+/// Compares vector instructions with loops, over values that differ little, so that both results of each comparison
+/// occur.
 TEST(BglDirections, AreFoundAtOnce) {
   struct Values {
     u16 halves[bgl::kDirections];
-    u16 others[2];  // values behind the array, which must not matter
+    u16 others[2];  // values behind the array, which must not influence the result
     u32 words[bgl::kDirections];
   };
   std::mt19937_64 random(1);
@@ -129,7 +131,7 @@ TEST(BglDirections, AreFoundAtOnce) {
   }
 }
 
-/// Each member of a set is drawn with equal frequency, in order of its rank.
+/// Each member of a set is drawn with equal frequency, and larger random numbers draw higher members.
 TEST(BglDirections, AnyMemberIsDrawn) {
   std::mt19937_64 random(2);
   for (u32 trial = 0; trial < 5000; ++trial) {

@@ -1,4 +1,5 @@
-/// Line and plane fill on Blue Gene/L: which node receives which packets, how long it takes, and bit identity.
+/// Line fill and plane fill on Blue Gene/L (broadcasts along a line or over a plane): which node receives which
+/// packets, how long it takes, and bit identity of all engines.
 #include <gtest/gtest.h>
 
 #include "kernels/common/error.hpp"
@@ -13,7 +14,8 @@ using testing::integer;
 using testing::Network;
 using testing::word;
 
-/// Hand-derived times assume links that charge token packets to data packets: 270 cycles a packet.
+/// Configuration of a broadcast. Hand-derived times assume links whose data packets carry the tokens: 270 cycles a
+/// packet.
 Experiment broadcast(IntList shape, IntList dimensions, u32 root, u32 packets, RawConfig changes = {}) {
   changes.insert({{"router.kind", word("bgl")},
                   {"topology.shape", shape},
@@ -26,7 +28,8 @@ Experiment broadcast(IntList shape, IntList dimensions, u32 root, u32 packets, R
 }
 
 TEST(BglBroadcast, ALineTakesAsLongAsItsLastNodeIsFar) {
-  // The last packet starts 99 link times after the first, makes k - 1 hops and is in a FIFO 256 cycles later.
+  // The last of 100 packets starts 99 link times after the first, makes k - 1 hops, and is complete in a FIFO 256
+  // cycles later.
   for (u32 k : {2u, 3u, 8u}) {
     Network net(broadcast({k, 4, 2}, {0}, 1, 100));
     net.step(40000);
@@ -52,8 +55,9 @@ TEST(BglBroadcast, EveryNodeOfAPlaneGetsEveryColour) {
   }
 }
 
-/// Every link of the plane carries one colour, except links to the root, which carry no packets. Separate token packets
-/// of 8 bytes go against every packet; the root sends none, since it receives no packets.
+/// Every link of the plane carries one colour (one of the spanning trees), except links to the root, which carry no
+/// data. A separate token packet of 8 bytes travels against every data packet; the root sends no token packets, because
+/// it receives no data.
 TEST(BglBroadcast, EveryLinkOfAPlaneCarriesOneColour) {
   for (bool charged : {true, false}) {
     Network net(broadcast({4, 4, 2}, {0, 1}, 5, 30, {{"router.acks", word(charged ? "charged" : "packets")}}));
@@ -78,7 +82,7 @@ TEST(BglBroadcast, SlowSoftwareLosesNothing) {
   Network one(e), three(e, {"cpu", 3, false, 1}), wide(e, {"cpu", 2, false, 1, testing::kWide});
   for (u32 i = 0; i < 50; ++i) {
     one.step(2000);
-    if (i < 3)  // barriers of more threads than cores are slow, and so are wide layouts
+    if (i < 3)  // few trials: barriers of more threads than cores are slow, and so are wide layouts
       for (Network* net : {&three, &wide}) {
         net->step(2000);
         ASSERT_EQ(one.engine->state_hash(0), net->engine->state_hash(0));

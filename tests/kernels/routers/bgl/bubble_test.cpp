@@ -1,6 +1,6 @@
 /// The earlier bubble rule, which counted packets by their actual size, deadlocks with packets of different sizes: the
-/// reserved space for one packet of full size in a ring breaks up into pieces (paper, "Torus network"). The rule that
-/// counts every packet as one of full size does not.
+/// space that a ring reserves for one packet of full size breaks up into pieces (paper, "Torus network"). The rule that
+/// counts every packet as one of full size does not deadlock.
 #include <gtest/gtest.h>
 
 #include "kernels/common/error.hpp"
@@ -33,7 +33,8 @@ using testing::word;
 std::vector<BglLine> fragmented_ring() {
   std::vector<BglLine> lines{{0, 6, 1, 1}, {0, 5, 1, 1}, {0, 5, 1, 8}, {0, 5, 0, 1}};
   for (u32 n = 0; n < 6; ++n) lines.push_back({0, 0, 1, 8});
-  // From node 4 through 5 to buffer 6, then to buffer 5; 300 cycles later the same for the node before.
+  // A packet from node 4 goes through node 5 to buffer 6 and then to buffer 5. 300 cycles later node 3 sends the same
+  // kind of packet, and so on.
   for (u32 n = 0; n < 4; ++n) {
     lines.push_back({400 + 300 * n, 4 - n, 6 - n, 8});
     lines.push_back({400 + 300 * n, 4 - n, 6 - n, 1});
@@ -84,8 +85,8 @@ TEST(BglBubbleRule, TheCorrectOneDoesNot) {
   EXPECT_EQ(torus.net().total(Total::kPacketsDelivered), fragmented_ring().size());
 }
 
-/// Rings of 24 nodes fill up with packets of one and eight chunks. With the earlier rule most seeds end with a deadlock
-/// error before the run ends; with the correct rule, and with a dateline pair, all runs finish.
+/// Rings of 24 nodes fill up with packets of one and eight chunks. With the earlier rule most seeds end in a deadlock
+/// error. With the correct rule, and with a dateline pair, all runs finish.
 TEST(BglBubbleRule, TheEarlierOneDeadlocksUnderLoad) {
   const auto run = [](std::int64_t seed, RawConfig changes) {
     changes.insert({{"router.kind", word("bgl")},

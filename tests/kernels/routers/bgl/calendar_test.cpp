@@ -1,5 +1,6 @@
-/// Blue Gene/L's calendar, which records which items are active in which cycle. An extra entry is harmless, a missing
-/// one is an error: a run in which every node and all software is woken in every cycle must give the same results.
+/// Blue Gene/L's calendar, which records in which cycles an item (node or software) is active. A surplus entry is
+/// harmless, a missing one is an error. So a run in which the test wakes every item in every cycle must give the same
+/// results.
 #include <gtest/gtest.h>
 
 #include "kernels/routers/bgl/totals.hpp"
@@ -19,7 +20,7 @@ using testing::word;
 
 constexpr u32 kNode = 0, kTerminal = 1, kCalendar = 2;
 
-/// Writes calendar entries for all items in all cycles.
+/// Writes calendar entries that wake all items in all cycles.
 void wake_all(Network& net) {
   const StateLayout& layout = net.plan->layout();
   const ItemKind& calendar = layout.kinds[kCalendar];
@@ -78,8 +79,8 @@ TEST(BglCalendar, WakesEveryActiveItem) {
   }
 }
 
-/// Tokens for a busy link are delivered when it is free, unless `router.count_unblocking` is set. Results do not
-/// change.
+/// Token messages for a busy link are delivered when the link is free, unless `router.count_unblocking` is set. Results
+/// are the same with either.
 TEST(BglCalendar, TokensThatWaitForTheirLinkChangeNothing) {
   u32 waited = 0;
   for (u32 seed = 1; seed <= trials(40); ++seed) {
@@ -108,7 +109,7 @@ TEST(BglCalendar, TokensThatWaitForTheirLinkChangeNothing) {
   EXPECT_GT(waited, 1000u);
 }
 
-/// Creations beyond the 512 cycles of the calendar still wake their terminals.
+/// A terminal wakes on time even if its next packet is created later than the 512 cycles that the calendar covers.
 TEST(BglCalendar, WakesForADistantCreation) {
   for (int start : {0, 511, 512, 513, 5000}) {
     Network net(experiment({{"router.kind", word("bgl")},

@@ -1,7 +1,8 @@
-/// Output selection of the head of a queue: which direction and virtual channel it requests, and when it requests none.
-/// Covers tokens, join the shortest queue and the bubble rule. With the slow links of these tests tokens return later
-/// than the link becomes free: a packet of n chunks that leaves in cycle t to a neighbour, its destination, frees the
-/// link at t + 32 n + 38, and its tokens are back at t + 79 + 32 n + 96. The next packet is sent in between.
+/// Output selection of a packet at the head of a queue: which direction and virtual channel it requests, and when it
+/// makes no request. Covers tokens, join the shortest queue (JSQ) and the bubble rule. Links are so slow in these tests
+/// that the tokens return later than the link becomes free. A packet of n chunks that leaves in cycle t to a neighbour,
+/// its destination, frees the link at t + 32 n + 38; its tokens are back at t + 79 + 32 n + 96. Between these times a
+/// test sends the next packet.
 #include <gtest/gtest.h>
 
 #include "kernels/routers/bgl/totals.hpp"
@@ -22,26 +23,27 @@ using testing::word;
 
 constexpr u32 kToRequest = 3,
               kHop = 79;  // creation to first request; request to the next node's request, through its FIFO
-constexpr u32 kLinkFree = 38, kTokensBack = kHop + 96;  // after the 32 cycles of each chunk
+constexpr u32 kLinkFree = 38, kTokensBack = kHop + 96;  // in addition to the 32 cycles of each chunk
 
 RawConfig slow(RawConfig more) {
   more.insert({{"topology.channel_delay", integer(64)}, {"router.ack_bytes", integer(32)}, {"router.bypass", false}});
   return more;
 }
 
-/// Node 4 of a 3x7 torus is (1,1). Packets go north from it: those from the south go straight on, packets from the west
-/// turn.
+/// Node 4 of a 3x7 torus is at (1,1). Packets leave it to the north: packets from the south go straight on, packets
+/// from the west turn.
 constexpr u32 kHere = 4, kSouth = 1, kWest = 3, kNorth = 7, kEast = 5, kNorthEast = 8, kFarSouth = 19;
 
-/// `count[8 * direction + channel]`: times that a packet leaves this node by that channel while an earlier one, of 8
-/// chunks, holds tokens of a dynamic channel to the east. `same`: times that it chose the earlier packet's channel.
+/// Results of packets that leave this node while an earlier packet of 8 chunks holds tokens of a dynamic channel to the
+/// east. `count[8 * direction + channel]`: number of packets that left by that channel. `same`: number of packets that
+/// chose the earlier packet's channel.
 struct Choices {
   std::map<u32, u32> count;
   u32 same = 0;
 };
 
 Choices choices(u32 to, RawConfig changes, u32 times = 100) {
-  constexpr u32 period = 900, requested = 350;  // link free at 3 + 294, tokens back at 3 + 431
+  constexpr u32 period = 900, requested = 350;  // the earlier packet: link free at 3 + 294, tokens back at 3 + 431
   std::vector<BglLine> lines;
   for (u32 n = 0; n < times; ++n) {
     lines.push_back({n * period, kHere, kEast, 8, bgl::kDynamic});
@@ -59,8 +61,8 @@ Choices choices(u32 to, RawConfig changes, u32 times = 100) {
   return c;
 }
 
-/// One of two channels has 8 tokens fewer than the other. With buffers of 31 chunks that is a lower range, which join
-/// the shortest queue avoids; with 32 both counts fall into the same range.
+/// One of two channels has 8 tokens fewer than the other. JSQ compares token counts by ranges, quarters of the buffer.
+/// With buffers of 31 chunks the channel is in a lower range and is avoided; with 32 both counts are in the same range.
 TEST(BglJsq, JoinsTheShortestQueueByTwoBits) {
   for (bool jsq : {true, false})
     for (int flits : {31, 32, 16}) {
@@ -69,7 +71,7 @@ TEST(BglJsq, JoinsTheShortestQueueByTwoBits) {
     }
 }
 
-/// Ties between channels, over all directions in which the packet may go, are broken at random with equal probability.
+/// Ties between channels, over all directions that the packet may take, are broken at random with equal probability.
 TEST(BglJsq, BreaksTiesEvenly) {
   for (bool jsq : {true, false}) {
     const Choices c = choices(kNorthEast, {{"router.jsq", jsq}, {"router.dynamic_flits", integer(16)}}, 200);
@@ -83,7 +85,7 @@ TEST(BglJsq, BreaksTiesEvenly) {
   }
 }
 
-/// A channel with fewer tokens than a packet of full size needs (8) is closed, even to a packet of one chunk.
+/// A channel with fewer than 8 tokens, a packet of full size, is closed even to a packet of one chunk.
 TEST(BglTokens, EntryRequiresEight) {
   for (int flits : {15, 16}) {
     const Choices c = choices(kEast, {{"router.jsq", false}, {"router.dynamic_flits", integer(flits)}});
@@ -91,7 +93,7 @@ TEST(BglTokens, EntryRequiresEight) {
   }
   for (int flits : {8, 9})
     for (u32 chunks : {1u, 2u}) {
-      // On the lower channel of a dateline pair; the higher one is free, but this packet may not use it.
+      // A packet on the lower channel of a dateline pair. The higher channel is free, but this packet may not use it.
       BglTorus torus({3, 7}, {{0, kHere, kNorth, chunks}, {1, kHere, kNorth, 1}},
                      slow({{"router.escape", word("dateline")}, {"router.escape_flits", integer(flits)}}));
       torus.run(1000);
@@ -101,9 +103,9 @@ TEST(BglTokens, EntryRequiresEight) {
 }
 
 /// The one dynamic channel to the east is closed until cycle 434. A dynamic packet that must go east takes the bubble
-/// channel. If it may go north as well, it goes north. If the link to the north is busy, it takes the bubble channel to
-/// the east instead of waiting. If the link to the east, first in order, is busy and the channel to the north is
-/// closed, it waits.
+/// channel. If the packet may also go north, it goes north. If the link to the north is busy, it does not wait but
+/// takes the bubble channel to the east. If the link to the east, first in order, is busy and the channel to the north
+/// is closed, the packet waits.
 TEST(BglBubble, IsUsedIfDynamicChannelsAreClosed) {
   const RawConfig config = slow({{"router.dynamic_vcs", integer(1)}, {"router.dynamic_flits", integer(15)}});
   const u32 east = 8 * kPlusX, north = 8 * kPlusY, bubble = 1, dynamic = bgl::kDynamic;
@@ -123,12 +125,13 @@ TEST(BglBubble, IsUsedIfDynamicChannelsAreClosed) {
             (std::pair{343u + 70, east}));
 }
 
-/// Kinds of packets that request the bubble channel to the north in cycle 170. One or two packets of one chunk hold
-/// tokens of that channel; or one does, and another one holds tokens of the dynamic channel, which is therefore closed.
+/// Kinds of packets that request the bubble channel to the north in cycle 170. Before, one or two packets of one chunk
+/// have taken tokens of that channel; or one has, and another one has taken tokens of the dynamic channel, which is
+/// therefore closed.
 enum class PacketCase { kInjected, kStraight, kTurning, kDynamicInjected, kDynamicStraight, kDynamicOnTheBubble };
 
 struct Bubble {
-  int tokens;  ///< of the bubble channel
+  int tokens;  ///< total of the bubble channel
   u32 away;
   const char* rule;
   bool high;  ///< all packets have high priority and use its channel
@@ -140,7 +143,7 @@ u32 leaves_in(PacketCase packet_case, const Bubble& b) {
   const u32 route = b.high ? bgl::kHighPriority : 0, dynamic = bgl::kDynamic;
   std::vector<BglLine> lines;
   lines.push_back({0, kHere, kNorth, 1, route});
-  if (b.away == 2) lines.push_back({0, kSouth, kNorth, 1, route});  // arrives along the ring in cycle 82
+  if (b.away == 2) lines.push_back({0, kSouth, kNorth, 1, route});  // reaches this node along the ring in cycle 82
   if (b.away == 1) lines.push_back({5, kHere, kNorth, 1, dynamic});
   u32 requested = kRequest;
   switch (packet_case) {
@@ -149,7 +152,7 @@ u32 leaves_in(PacketCase packet_case, const Bubble& b) {
     case PacketCase::kTurning: lines.push_back({there, kWest, kNorth, 8, route}); break;
     case PacketCase::kDynamicInjected: lines.push_back({here, kHere, kNorth, 8, dynamic}); break;
     case PacketCase::kDynamicStraight: lines.push_back({there, kSouth, kNorth, 8, dynamic}); break;
-    case PacketCase::kDynamicOnTheBubble:  // the dynamic channel from the south was closed too
+    case PacketCase::kDynamicOnTheBubble:  // because the dynamic channel from the south was closed, too
       lines.push_back({0, kSouth, kHere, 1, dynamic});
       lines.push_back({there + 5, kSouth, kNorth, 8, dynamic});
       requested += 5;
@@ -176,10 +179,10 @@ u32 leaves_in(PacketCase packet_case, const Bubble& b) {
 constexpr PacketCase kEntering[] = {PacketCase::kInjected, PacketCase::kTurning, PacketCase::kDynamicInjected,
                                     PacketCase::kDynamicStraight};
 constexpr PacketCase kAlong[] = {PacketCase::kStraight, PacketCase::kDynamicOnTheBubble};
-constexpr u32 kNow = 170, kLater = 3 + 32 + kTokensBack;  // arrival of the first token message
+constexpr u32 kNow = 170, kLater = 3 + 32 + kTokensBack;  // kLater: arrival of the first token message
 
-/// A packet enters the bubble channel (from an injection FIFO, a turn or a dynamic channel) only if 16 tokens are
-/// there. Each packet whose tokens have not returned has taken 8, whatever its length.
+/// A packet that enters the bubble channel (from an injection FIFO, after a turn, or from a dynamic channel) needs 16
+/// tokens. Each packet whose tokens have not returned holds 8, whatever its length.
 TEST(BglBubble, IsEnteredWithSixteenTokens) {
   for (PacketCase packet_case : kEntering) {
     EXPECT_EQ(leaves_in(packet_case, {24, 1, "full_size", false}), kNow);
@@ -187,7 +190,7 @@ TEST(BglBubble, IsEnteredWithSixteenTokens) {
   }
 }
 
-/// A packet that already is in the ring's bubble channel, dynamic or not, needs 8 tokens.
+/// A packet, dynamic or not, that already is on the ring's bubble channel needs 8 tokens to continue.
 TEST(BglBubble, IsFollowedWithEight) {
   for (PacketCase packet_case : kAlong) {
     EXPECT_EQ(leaves_in(packet_case, {23, 1, "full_size", false}), kNow);
@@ -197,7 +200,7 @@ TEST(BglBubble, IsFollowedWithEight) {
   EXPECT_EQ(leaves_in(PacketCase::kStraight, {23, 2, "full_size", false}), kLater);
 }
 
-/// Under the earlier rule a packet takes as many tokens as it has chunks.
+/// With the earlier rule a packet takes as many tokens as it has chunks.
 TEST(BglBubble, EarlierRuleCountsChunks) {
   for (PacketCase packet_case : kEntering) {
     EXPECT_EQ(leaves_in(packet_case, {17, 1, "actual_size", false}), kNow);
@@ -207,7 +210,8 @@ TEST(BglBubble, EarlierRuleCountsChunks) {
   EXPECT_EQ(leaves_in(PacketCase::kStraight, {16, 2, "actual_size", false}), kNow);
 }
 
-/// The channel of high priority is a bubble channel with the correct rule, whatever `router.bubble_rule` is.
+/// The channel of high priority is a bubble channel that always follows the correct rule, whatever `router.bubble_rule`
+/// is.
 TEST(BglBubble, HighPriorityHasItsOwn) {
   for (const char* rule : {"full_size", "actual_size"}) {
     for (PacketCase packet_case : {PacketCase::kInjected, PacketCase::kTurning}) {
@@ -220,8 +224,8 @@ TEST(BglBubble, HighPriorityHasItsOwn) {
   }
 }
 
-/// Counts of token messages that arrive while a packet in a receiver is blocked, and of those that unblock it. Packets
-/// in injection FIFOs do not count.
+/// Two counters: token messages that arrive while a packet in a receiver is blocked, and token messages that unblock
+/// it. Packets in injection FIFOs do not count.
 TEST(BglTokens, UnblockingMessagesAreCounted) {
   for (bool injected : {false, true})
     for (int flits : {23, 24}) {

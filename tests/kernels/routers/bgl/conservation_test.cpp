@@ -1,5 +1,5 @@
-/// Conservation in Blue Gene/L's torus whatever its parameters: no packet is lost, duplicated or blocked without end.
-/// Also shows that the audit can fail.
+/// Conservation in Blue Gene/L's torus for any parameters: no packet is lost, duplicated or blocked without end. Also
+/// tests that the audit detects damage.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -23,8 +23,8 @@ using testing::word;
 
 class BglConservation : public ::testing::TestWithParam<u32> {};
 
-/// A batch is a load beyond saturation until it ends. Every packet arrives once and at its destination (else a fault
-/// would stop the run); then all tokens are back and all FIFOs are empty.
+/// A batch loads the network beyond saturation until it ends. Every packet arrives once and at its destination
+/// (otherwise a fault stops the run); then all tokens are back and all FIFOs are empty.
 TEST_P(BglConservation, EveryPacketOfABatchArrivesOnce) {
   for (u32 i = 0; i < 10; ++i) {
     const u32 seed = 1000 + GetParam() * 10 + i, batch = 25;
@@ -48,7 +48,7 @@ TEST_P(BglConservation, EveryPacketOfABatchArrivesOnce) {
     }
     ASSERT_EQ(arrived.size(), nodes * batch) << described(config);
     EXPECT_EQ(net.total(Total::kFlitsDelivered), net.total(Total::kFlitsCreated));
-    net.step(config.contains("router.link_protocol") ? 20000 : 500);  // until tokens and acknowledgments are back
+    net.step(config.contains("router.link_protocol") ? 20000 : 500);  // time for tokens and acknowledgments to return
     check_conservation(*net.engine, *net.plan, 0);
     const std::vector<std::byte> state = net.engine->state(0);
     const bgl::Table& t = dynamic_cast<const BglPlan&>(*net.plan).table();
@@ -68,8 +68,8 @@ TEST_P(BglConservation, EveryPacketOfABatchArrivesOnce) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, BglConservation, ::testing::Range(0u, 8u));
 
-/// Whole runs with all checks after each epoch: open loops below and beyond saturation, and traces whose packets depend
-/// on others.
+/// Whole runs with all checks after each epoch: open loops below and beyond saturation, and traces in which packets
+/// depend on other packets.
 TEST(BglRuns, OpenLoopsAndTraces) {
   for (bool infinite : {false, true})
     for (double load : {0.01, 0.2}) {
@@ -86,7 +86,8 @@ TEST(BglRuns, OpenLoopsAndTraces) {
       EXPECT_TRUE(load > 0.1 || std::abs(r.accepted - load) < 0.1 * load) << r.accepted;
     }
   std::string text;
-  for (u32 n = 0; n < 3000; ++n)  // every third packet depends on the one that reached its source seven lines before
+  // Every third packet depends on the packet seven lines before, whose destination is this packet's source.
+  for (u32 n = 0; n < 3000; ++n)
     text += std::to_string(n * 20) + "," + std::to_string(n % 24) + "," + std::to_string((n + 7) % 24) + "," +
             std::to_string(1 + n % 8) + (n % 3 == 0 && n >= 7 ? "," + std::to_string(n - 7) : "") + "\n";
   const testing::TextFile trace(text);
@@ -99,7 +100,7 @@ TEST(BglRuns, OpenLoopsAndTraces) {
   EXPECT_EQ(r.delivered, 3000u);
 }
 
-/// A loaded network whose state the test changes by hand.
+/// A loaded network, whose state a test changes by hand.
 struct Loaded {
   Loaded()
       : net(experiment({{"router.kind", word("bgl")},
@@ -139,13 +140,13 @@ TEST(BglAudit, FindsAStolenToken) {
   }
 }
 
-/// Corrupts, in turn, every set that records the state of queue heads.
+/// The audit finds a wrong bit in every bit set that records the state of queue heads.
 TEST(BglAudit, FindsAWrongSet) {
   for (u64 bgl::NodeControl::* set : {&bgl::NodeControl::waiting, &bgl::NodeControl::here, &bgl::NodeControl::entering,
                                       &bgl::NodeControl::leaving, &bgl::NodeControl::arriving}) {
     Loaded loaded;
     loaded.edit<bgl::NodeControl>(0, "control", [&](std::vector<bgl::NodeControl>& all, u32) {
-      // A queue that is empty or whose head is in another state: node 5's receiver 2, VC 1.
+      // Chooses node 5's receiver 2, VC 1, whose queue is empty or whose head is in another state.
       bgl::NodeControl& c = all[5];
       const u64 queue = u64{1} << (8 * 2 + 1);
       if (&(c.*set) == &c.leaving || &(c.*set) == &c.arriving)
@@ -177,7 +178,7 @@ TEST(BglAudit, FindsLostRoomAndLostPackets) {
   }
 }
 
-/// flitlab rejects combinations that cannot run, each with one message.
+/// flitlab rejects combinations of parameters that cannot run, each with its own message.
 TEST(BglParameters, AreCheckedTogether) {
   const testing::TextFile trace("0,0,1,1\n");
   const std::pair<RawConfig, const char*> kCases[] = {

@@ -1,4 +1,4 @@
-/// Dead nodes in Blue Gene/L's torus, and hint bits that software sets: rejected inputs, detours by hand, and runs
+/// Dead nodes in Blue Gene/L's torus, and hint bits that software sets: rejected inputs, hand-derived detours, and runs
 /// beyond saturation. Routes are tested in dead_ways_test.cpp.
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ using testing::bgl_dead::error_of;
 using testing::bgl_dead::machine;
 using testing::bgl_dead::Nodes;
 
-/// Two dead nodes on a line cut the nodes between them off from the rest of the line; two neighbours do not.
+/// Two dead nodes on a line separate the nodes between them from the rest of the line; two dead neighbours do not.
 TEST(BglDead, TwoOnALineAreRejectedByName) {
   EXPECT_EQ(error_of(machine({8, 1, 1}, {1, 7})),
             "faults.nodes: no hint bits lead from node 0 (0,0,0) to node 2 (2,0,0); dead nodes in the way: 1 (1,0,0), "
@@ -94,8 +94,8 @@ TEST(BglDead, BadInputIsRejected) {
   }
 }
 
-/// The other way round in a ring: three cycles to the first request, 21 for each of 6 hops, 256 for the packet, one
-/// until software takes it.
+/// A packet takes the other way round a ring: three cycles to the first request, 21 for each of 6 hops, 256 for the
+/// packet, and one until software takes it.
 TEST(BglDead, ADetourTakesItsHops) {
   BglTorus ring({8}, {{0, 0, 2, 8}}, {{"faults.nodes", IntList{1}}});
   ring.drain();
@@ -104,8 +104,9 @@ TEST(BglDead, ADetourTakesItsHops) {
   EXPECT_EQ(ring.delivered(0), 3 + 6 * 21 + 256 + 1u);
 }
 
-/// With a dead corner a packet is dynamic even if others are not, and goes the other way round the square, with no
-/// extra hops. From further away its first hop may be in either dimension, but it never enters the dead node.
+/// The corner of the packet's route is dead. So the packet is dynamic even if others are not, and it takes the opposite
+/// corner, with no extra hops. From further away its first hop may be in either dimension, but it never enters the dead
+/// node.
 TEST(BglDead, ACornerIsAvoidedDynamically) {
   BglTorus plane({6, 6}, {{0, 0, 7, 8}, {0, 13, 7, 8}, {1000, 5, 7, 1}, {1000, 5, 7, 1, bgl::kHighPriority}},
                  {{"faults.nodes", IntList{1}}});
@@ -115,11 +116,11 @@ TEST(BglDead, ACornerIsAvoidedDynamically) {
   EXPECT_LT(plane.way(0)[0].out_vc, 2u);
   EXPECT_EQ(plane.way(0)[1].out, kPlusX);
   EXPECT_EQ(plane.delivered(0), 3 + 2 * 21 + 256 + 1u);
-  EXPECT_EQ(plane.way(1)[0].out_vc, 2u);  // a pair without dead nodes stays deterministic
+  EXPECT_EQ(plane.way(1)[0].out_vc, 2u);  // a pair whose route has no dead node stays deterministic
 }
 
-/// Hint bits of pairs without a dead node between them are those of the hardware. Among equally good ones found by
-/// software, each is equally likely.
+/// Pairs without a dead node between them use the hint bits of the hardware. For the others software finds hint bits;
+/// equally good ones are equally likely.
 TEST(BglDead, TiesAreStillSplitEvenly) {
   const u32 each = 1000;
   std::vector<testing::BglLine> lines;
@@ -130,8 +131,8 @@ TEST(BglDead, TiesAreStillSplitEvenly) {
   std::map<u32, u32> of_blocked, of_free;
   for (const BglGrant& g : plane.grants())
     if (g.in == bgl::kReception) ++(plane.line(g.id).src ? of_free : of_blocked)[g.hints];
-  // (0,0) to (2,2): not by (1,1). (1,0) to (3,2): the node is inside two of four boxes; for the other two it is on no
-  // line.
+  // From (0,0) to (2,2) the route must avoid (1,1). From (1,0) to (3,2) the node is inside two of the four boxes of
+  // minimal routes; in the other two it is on no line of the route.
   EXPECT_EQ(of_blocked.size(), 3u);
   EXPECT_FALSE(of_blocked.count(1u << kPlusX | 1u << kPlusY));
   for (const auto& [hints, count] : of_blocked) expect_share(count, each, 1 / 3.0, "a set of hint bits");
@@ -142,7 +143,7 @@ TEST(BglDead, TiesAreStillSplitEvenly) {
   }
 }
 
-/// Configured hint bits are used as given, written as in a packet, x+ first.
+/// flitlab uses configured hint bits as they are given. They are written as in a packet, x+ first.
 TEST(BglHintsGiven, AreUsedForTheirPairsOnly) {
   const IntList hints{0, 5, 0b011000, 5, 0, 0b100100};
   for (double dynamic : {0.0, 1.0}) {
@@ -155,7 +156,7 @@ TEST(BglHintsGiven, AreUsedForTheirPairsOnly) {
     EXPECT_EQ(plane.way(2).size(), 2u);
     EXPECT_EQ(plane.way(0)[0].out_vc, dynamic ? plane.way(0)[0].out_vc & 1 : 2u);
   }
-  // A dead corner makes packets with given hint bits dynamic.
+  // A dead corner makes packets dynamic even if their hint bits are configured.
   BglTorus corner({4, 4}, {{0, 0, 5, 1}}, {{"routing.hints", IntList{0, 5, 0b011000}}, {"faults.nodes", IntList{1}}});
   corner.drain();
   EXPECT_EQ(corner.way(0).size(), 4u);
@@ -186,8 +187,8 @@ TEST(BglHintsGiven, BadOnesAreRejected) {
   EXPECT_EQ(error_of(machine({4, 4}, {10}, {{"routing.hints", IntList{8, 11, 0b010000}}})), "none");
 }
 
-/// Load beyond saturation, on several placements: dead nodes stay silent, all packets of the others arrive, and no
-/// cyclic wait occurs at any time.
+/// Load beyond saturation with several placements of dead nodes: dead nodes send no packets, all packets of the others
+/// arrive, and no cyclic wait occurs at any time.
 TEST(BglDeadRuns, BeyondSaturationEverythingArrives) {
   Draw draw(5);
   for (u32 i = 0; i < 12; ++i) {
@@ -222,8 +223,8 @@ TEST(BglDeadRuns, BeyondSaturationEverythingArrives) {
   }
 }
 
-/// Every node on a dead node's line sends to the nodes of the plane behind it, so that all packets go round it, on
-/// dynamic channels of one packet each.
+/// Every node on a dead node's line sends to the nodes of the plane behind it. So all packets make a detour, on dynamic
+/// channels that hold one packet each.
 TEST(BglDeadRuns, WhereAllHaveToGoRoundTheDeadNode) {
   std::string text;
   const Grid grid({6, 6});

@@ -1,5 +1,5 @@
-/// Routes round dead nodes in Blue Gene/L's torus: connectivity and absence of cyclic waits. Routes are followed step
-/// by step on coordinates; of the code under test only the hint bits that it chose are used.
+/// Routes round dead nodes in Blue Gene/L's torus: all pairs are connected and no cyclic wait is possible. The test
+/// follows routes step by step on coordinates; from the code under test it uses only the chosen hint bits.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ using testing::bgl_dead::Draw;
 using testing::bgl_dead::machine;
 using testing::bgl_dead::Nodes;
 
-/// Follows packets along all routes that they may take, and records which hint bits can be at the head of each channel.
+/// Follows packets along all routes that they may take. Records which hint bits can be at the head of each channel.
 class Walker {
  public:
   Walker(const IntList& shape, const Nodes& dead) : grid_(shape), dims_(static_cast<u32>(shape.size())) {
@@ -43,7 +43,7 @@ class Walker {
   const Grid& grid() const { return grid_; }
   bool lives(u32 node) const { return !dead_[node]; }
 
-  /// Returns what can go wrong with a packet; "" if it always arrives.
+  /// Returns a description of what can go wrong with a packet, "" if it always arrives.
   std::string walk(u32 from, u32 to, u32 route) {
     const u32 hints = route & bgl::kHints;
     const bool dynamic = route & bgl::kDynamic;
@@ -82,8 +82,8 @@ class Walker {
   }
 
   /// Returns whether cyclic waits are impossible. A channel can drain if every head in it has arrived or can enter a
-  /// channel that can drain; all channels must be reached by this rule. The escape channels of a line in a direction
-  /// count as one: the bubble rule keeps packets moving that continue along the line.
+  /// channel that can drain; this rule must reach all channels. The escape channels of a line in one direction count as
+  /// one channel, because the bubble rule keeps packets moving that continue along the line.
   bool drains() const {
     std::vector<bool> dynamic(grid_.nodes * 6), line(grid_.nodes * 6);
     const auto line_of = [&](u32 node, u32 d) {
@@ -139,7 +139,7 @@ class Walker {
   std::vector<Coordinates> coordinates_;
   std::vector<bool> dead_;
   Nodes next_, seen_;
-  std::vector<u64> dynamic_, escape_[2];  ///< sets of heads' hint bits; [1]: deterministic packets
+  std::vector<u64> dynamic_, escape_[2];  ///< sets of hint bits at the heads; [1]: deterministic packets
 };
 
 struct Ways {
@@ -173,22 +173,22 @@ Ways follow_all(const IntList& shape, const Nodes& dead, Draw& draw) {
   return ways;
 }
 
-/// The walker itself detects faults: among all hint bits from one corner of a plane to another it rejects those that
-/// lead through the dead node or end next to it.
+/// Test of the walker itself. Of all hint bits from one corner of a plane to another it must reject those that lead
+/// through the dead node or into a position from which every permitted hop leads to the dead node.
 TEST(BglDead, TheWalkerSeesTrapsAndDeadNodes) {
   Walker walker({5, 5}, {6});                                                   // (1,1)
-  EXPECT_EQ(walker.walk(0, 12, 0b000101 | bgl::kDynamic), "");                  // (0,0) to (2,2): round it
-  EXPECT_EQ(walker.walk(0, 12, 0b000101), "");                                  // (2,0), (2,2)
-  EXPECT_EQ(walker.walk(5, 11, 0b000101), "it cannot leave 5");                 // (0,1) to (1,2), in order
-  EXPECT_EQ(walker.walk(5, 11, 0b000101 | bgl::kDynamic), "");                  // by (0,2)
-  EXPECT_EQ(walker.walk(0, 7, 0b000101 | bgl::kDynamic), "it cannot leave 5");  // (0,0) to (2,1), by (0,1)
+  EXPECT_EQ(walker.walk(0, 12, 0b000101 | bgl::kDynamic), "");                  // (0,0) to (2,2), round the dead node
+  EXPECT_EQ(walker.walk(0, 12, 0b000101), "");                                  // through (2,0) to (2,2)
+  EXPECT_EQ(walker.walk(5, 11, 0b000101), "it cannot leave 5");                 // from (0,1) to (1,2), x first
+  EXPECT_EQ(walker.walk(5, 11, 0b000101 | bgl::kDynamic), "");                  // through (0,2)
+  EXPECT_EQ(walker.walk(0, 7, 0b000101 | bgl::kDynamic), "it cannot leave 5");  // (0,0) to (2,1); stuck at (0,1)
   EXPECT_EQ(walker.walk(0, 7, 0b000001 | bgl::kDynamic), "wrong hint bits");
   Walker narrow({4, 4}, {0, 5});
-  EXPECT_EQ(narrow.walk(1, 4, 0b000110 | bgl::kDynamic), "it cannot leave 1");  // (1,0) to (0,1): both are dead
+  EXPECT_EQ(narrow.walk(1, 4, 0b000110 | bgl::kDynamic), "it cannot leave 1");  // (1,0) to (0,1): both hops dead
 }
 
-/// With up to three dead nodes, no two of them on a line, every node reaches every other one whatever dynamic packets
-/// choose, and no cyclic wait is possible.
+/// With up to three dead nodes, no two of them on one line, every node reaches every other one whatever channels
+/// dynamic packets choose, and no cyclic wait is possible.
 TEST(BglDead, UpToThreeLeaveAllConnected) {
   Draw draw(1);
   u32 round = 0, ordered = 0;
@@ -218,8 +218,8 @@ TEST(BglDead, UpToThreeLeaveAllConnected) {
   EXPECT_GT(ordered, 1000u);
 }
 
-/// If every layer of a dimension has a dead node, no layer is left to wait for, and flitlab warns; still every node
-/// reaches every other one.
+/// If every layer of a dimension has a dead node, no layer without a dead node is left for the detours that flitlab
+/// prefers, and it warns. Every node still reaches every other one.
 TEST(BglDead, WarnsIfEveryLayerHasADeadNode) {
   Draw draw(2);
   const Ways ways = follow_all({3, 3, 3}, {0, 13, 26}, draw);
@@ -236,15 +236,15 @@ bool is_connected(Walker& walker, u32 from, u32 to) {
   return false;
 }
 
-/// flitlab accepts more dead nodes if all pairs are still connected, and its warnings hold; otherwise the pair that the
-/// error names is not connected.
+/// flitlab accepts more than three dead nodes if all pairs are still connected, with warnings that must be true.
+/// Otherwise its error names a pair, which must be unconnected.
 TEST(BglDead, MoreThanThreeAreAcceptedIfConnected) {
   Draw draw(3);
   u32 taken = 0, refused = 0, cut_off = 0;
   for (u32 i = 0; i < 120; ++i) {
     const IntList shape = i % 2 ? IntList{7, 7} : IntList{4, 4, 3};
     Nodes dead = draw.dead(Grid(shape), i % 2 ? 4 + i / 2 % 3 : 3);
-    const u32 beside = (dead[0] + 1) % 48;  // mostly on a line with another dead node
+    const u32 beside = (dead[0] + 1) % 48;  // this node is mostly on a line with another dead node
     if (i % 2 == 0 && !std::count(dead.begin(), dead.end(), beside)) dead.push_back(beside);
     try {
       const Ways ways = follow_all(shape, dead, draw);
@@ -263,8 +263,8 @@ TEST(BglDead, MoreThanThreeAreAcceptedIfConnected) {
   EXPECT_EQ(cut_off, refused);
 }
 
-/// Four dead nodes never disconnect a plane; five can: from (0,3) to (4,6) with dead nodes on the last lines or at the
-/// corner, whatever the directions.
+/// Four dead nodes never disconnect a plane, but five can: packets from (0,3) to (4,6), with dead nodes on the last
+/// lines or at the corner, fail in all directions.
 TEST(BglDead, FiveCanCutAPairOff) {
   Draw draw(4);
   for (u32 i = 0; i < 40; ++i) follow_all({6, 6}, draw.dead(Grid({6, 6}), 4), draw);

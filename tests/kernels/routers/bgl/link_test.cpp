@@ -1,5 +1,5 @@
-/// Blue Gene/L links that corrupt packets: hand-derived retransmissions, which errors each CRC detects, and that the
-/// protocol alone changes nothing. Loss and duplication are covered by BglConservation.
+/// Blue Gene/L links that corrupt packets: hand-derived retransmissions, and which errors each CRC detects. Without
+/// errors the retransmission protocol changes nothing. BglConservation tests loss and duplication.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,8 +27,8 @@ using testing::kPlusX;
 using testing::Network;
 using testing::word;
 
-/// With the default delays: a hop takes 21 cycles, a link 32 n + 14; an acknowledgment arrives 18 cycles after the
-/// tail.
+/// Cycles with the default delays: a hop takes 21, a packet of n chunks takes a link for 32 n + 14, and an
+/// acknowledgment arrives 18 cycles after the tail of its packet.
 constexpr u32 kTimeout = 1000, kHop = 21, kFull = 256, kLink = 270;
 const RawConfig kProtocol{{"router.link_protocol", true}, {"router.retransmission_timeout", integer(kTimeout)}};
 
@@ -41,7 +41,7 @@ void edit(BglTorus& torus, const char* name, const std::function<void(T*)>& chan
   net.engine->set_field(0, 0, field, all.data());
 }
 
-/// Corrupts the only head on its way to a node's receiver.
+/// Corrupts the only head that is on its way to a node's receiver.
 void hit(BglTorus& torus, u32 node, u32 receiver, Hit how) {
   u32 heads = 0;
   edit<u32>(
@@ -58,8 +58,8 @@ void hit(BglTorus& torus, u32 node, u32 receiver, Hit how) {
   ASSERT_EQ(heads, 1u);
 }
 
-/// A full packet goes two hops, from node 0 to 2, and is corrupted on the first. The good copy leaves 1 + 270 + timeout
-/// cycles after the first one left in cycle 3; by then the corrupted copy may have been forwarded.
+/// A full packet goes two hops, from node 0 to 2, and is corrupted on the first one. It leaves in cycle 3; the good
+/// copy leaves 1 + 270 + timeout cycles later. By then the corrupted copy may have been forwarded.
 TEST(BglLink, RetransmitsACorruptedPacket) {
   for (Hit how : {Hit::kHeader, Hit::kBody}) {
     BglTorus torus({8, 2}, {{0, 0, 2, 8}}, kProtocol);
@@ -84,8 +84,8 @@ TEST(BglLink, RetransmitsACorruptedPacket) {
   }
 }
 
-/// Packets sent after a corrupted one are out of sequence and are all retransmitted in order; other links are
-/// unaffected.
+/// Packets sent after a corrupted one are out of sequence, so the sender retransmits all of them in order. Other links
+/// are unaffected.
 TEST(BglLink, RetransmitsAllFollowingPackets) {
   BglTorus torus({8, 2}, {{0, 0, 1, 8}, {0, 0, 1, 4}, {0, 0, 1, 1}, {0, 0, 8, 8}}, kProtocol);
   torus.run(10);
@@ -102,8 +102,8 @@ TEST(BglLink, RetransmitsAllFollowingPackets) {
   EXPECT_EQ(net.total(bgl::Count::kNotValid), 0u);
 }
 
-/// A packet whose acknowledgment is lost arrives twice, is accepted once and is acknowledged again. A later packet's
-/// acknowledgment covers it as well.
+/// If the acknowledgment of a packet is lost, the packet arrives twice; the receiver accepts it once and acknowledges
+/// it again. The acknowledgment of a later packet covers the lost one as well.
 TEST(BglLink, TakesARepeatedPacketOnce) {
   for (bool another : {false, true}) {
     std::vector<BglLine> lines{{0, 0, 1, 8}};
@@ -129,7 +129,8 @@ TEST(BglLink, TakesARepeatedPacketOnce) {
   }
 }
 
-/// Rings at full load whose links corrupt a quarter of the packets: invalid copies never take the last bubble.
+/// Rings at full load whose links corrupt a quarter of the packets: invalid copies never take the last bubble, the free
+/// space that keeps the packets of a ring moving.
 TEST(BglLink, CorruptedCopiesKeepTheBubble) {
   for (u32 seed = 1; seed <= 6; ++seed) {
     RawConfig config{{"router.kind", word("bgl")},
@@ -151,8 +152,8 @@ TEST(BglLink, CorruptedCopiesKeepTheBubble) {
   }
 }
 
-/// Timeouts just longer than an acknowledgment takes, so that packets are sent again while their corrupted copies still
-/// leave.
+/// With timeouts just longer than the time of an acknowledgment, packets are retransmitted while the receiver still
+/// forwards their corrupted copies.
 TEST(BglLink, TimesOutEarly) {
   for (u32 seed = 1; seed <= 40; ++seed) {
     testing::BglDraw draw(seed);
@@ -180,8 +181,8 @@ TEST(BglLink, TimesOutEarly) {
   }
 }
 
-/// With space for one copy a sender waits for each acknowledgment: 21 + 256 cycles until the tail has arrived, and 18
-/// more.
+/// With space for one copy, a sender waits for each acknowledgment: the tail arrives after 21 + 256 cycles, and the
+/// acknowledgment 18 cycles later.
 TEST(BglLink, KeepsNoMoreThanThereIsSpaceFor) {
   RawConfig config = kProtocol;
   config["router.retransmission_flits"] = integer(8);
@@ -191,7 +192,7 @@ TEST(BglLink, KeepsNoMoreThanThereIsSpaceFor) {
   for (u32 id = 0; id < 3; ++id) EXPECT_EQ(torus.leaves(id, 0), 3 + id * (kHop + kFull + 18));
 }
 
-/// If no packet is corrupted and copies find space, the network behaves exactly as without the protocol.
+/// If no packet is corrupted and all copies find space, the network behaves exactly as without the protocol.
 TEST(BglLink, ProtocolAloneChangesNothing) {
   for (u32 seed = 1; seed <= 12; ++seed) {
     RawConfig config = testing::random_bgl(seed);
@@ -228,19 +229,21 @@ Result run_with(const RawConfig& changes, u32 seed = 1) {
   return run_job({experiment(config)}, {"cpu", 1, false}, nullptr).front();
 }
 
-/// The share of packets that are hit matches 32 n + 4 bytes at the given error rate.
+/// At an error rate per byte, the share of corrupted packets of n chunks is that of 32 n + 4 bytes.
 TEST(BglLink, HitsAtTheGivenRate) {
   const double rate = 2e-4;
   const Result r = run_with({{"faults.error_rate", rate}, {"traffic.packet_flits", integer(8)}});
   EXPECT_EQ(r.delivered, 18 * 200u);
-  // Packets in sequence: good hops, hops of copies that were corrupted earlier, and packets corrupted on this hop.
+  // Hops of packets in sequence: hops without an error, hops of copies that were corrupted earlier, and the hops that
+  // corrupted a packet.
   const double good = r.delivered * r.hops_mean + r.model.at("packets_not_valid");
   const double hit = r.model.at("packets_hit"), expected = 1 - std::pow(1 - rate, 260);
   EXPECT_NEAR(hit / (good + hit), expected, 0.15 * expected);
   EXPECT_GE(r.model.at("packets_repeated"), hit);
 }
 
-/// Short CRCs of packets miss errors, which only the link's running CRCs then show. With 24 bits both agree.
+/// Packet CRCs of 4 bits miss errors, which only the running CRCs of the links detect. With the default CRCs both
+/// agree.
 TEST(BglLink, RunningCrcsDetectMoreThanPacketCrcs) {
   const Result good = run_with({{"faults.error_rate", 5e-4}});
   EXPECT_EQ(good.delivered, 18 * 200u);
@@ -254,7 +257,8 @@ TEST(BglLink, RunningCrcsDetectMoreThanPacketCrcs) {
   EXPECT_LT(bad.model.at("links_with_different_crcs"), 18 * 6);
 }
 
-/// Checksums of injection FIFOs depend on the sent data only, not on what links do to it; other data gives other sums.
+/// Checksums of injection FIFOs depend only on the data that are sent, not on errors of links. Other data give other
+/// sums.
 TEST(BglLink, ChecksumsDependOnSentDataOnly) {
   const auto sums = [](double rate, u32 seed) {
     RawConfig config{{"router.kind", word("bgl")},           {"topology.shape", IntList{3, 2, 2}},
@@ -274,7 +278,8 @@ TEST(BglLink, ChecksumsDependOnSentDataOnly) {
   for (u32 node = 0; node < 12; ++node) EXPECT_NE(quiet[node], other[node]);
 }
 
-/// When the network is idle, both ends of every link have the same running CRC, not zero since every link was used.
+/// When the network is idle, both ends of every link have the same running CRC. It is not zero, because every link was
+/// used.
 TEST(BglLink, RegistersShowTheRunningCrcs) {
   BglTorus torus({4, 1, 1}, {{0, 0, 1, 8}, {0, 1, 2, 3}}, kProtocol);
   torus.run(1000);
@@ -290,15 +295,15 @@ TEST(BglLink, RegistersShowTheRunningCrcs) {
   EXPECT_THROW(crc(0, "SENT_CRC +y"), ConfigError);
 }
 
-/// CRC-32 of IEEE 802.3 over words, from 0 and without the final inversion: a single one bit gives the polynomial
-/// itself.
+/// CRC-32 of IEEE 802.3 over 32-bit words, with initial value 0 and without the final inversion: a single one bit gives
+/// the polynomial itself.
 TEST(BglLink, CrcIsTheStandardOne) {
   EXPECT_EQ(bgl::add_to_crc(0, 0x80000000u), 0xEDB88320u);
-  // "1234" in a register of ones, inverted at the end, is 0x9BE3E0A3.
+  // With all ones as initial value and the final inversion, the CRC of "1234" is 0x9BE3E0A3.
   EXPECT_EQ(~bgl::add_to_crc(0xFFFFFFFFu, 0x34333231u), 0x9BE3E0A3u);
 }
 
-/// The audit finds a sender that dropped a copy and a receiver that skipped a packet.
+/// The audit finds a sender that has dropped a copy and a receiver that has skipped a packet.
 TEST(BglLink, AuditFindsDroppedPackets) {
   for (bool sender : {true, false}) {
     BglTorus torus({8, 2}, {{0, 0, 2, 8}}, kProtocol);

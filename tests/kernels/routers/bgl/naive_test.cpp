@@ -1,5 +1,5 @@
 /// Blue Gene/L's torus against a second implementation (tests/support/bgl/naive.hpp): every departure and every
-/// delivery must agree, so no node may miss a cycle in which it is active.
+/// delivery must agree. So the test detects a node that is not processed in a cycle in which it is active.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,8 @@ using testing::bgl_naive::NaiveEvent;
 using testing::bgl_naive::NaivePacket;
 using testing::bgl_naive::NaiveTorus;
 
-/// Returns the packets that terminals create before a cycle, with headers as hardware and software fill them in.
+/// Returns the packets that each terminal creates before cycle `until`, with headers as hardware and software fill them
+/// in.
 std::vector<std::vector<Creation>> creations(const Experiment& e, const BglPlan& plan, const ReplicaRow& row,
                                              Cycle until) {
   const TrafficTable& traffic = plan.table().traffic;
@@ -40,7 +41,7 @@ std::vector<std::vector<Creation>> creations(const Experiment& e, const BglPlan&
       p.dynamic = !p.high && e.u32_of(bgl::param::router.dynamic_vcs) &&
                   chance(e.f64(bgl::param::routing.dynamic), header.word[1]);
       p.group = e.u32_of(bgl::param::reception.groups) == 2 ? header.word[3] >> 31 : 0;
-      u32 sum = 0;  // of the sender's coordinates
+      u32 sum = 0;  // sum of the sender's coordinates
       for (u32 d = 0, from = t; d < shape.size(); from /= shape[d], ++d) sum += from % shape[d];
       const bool random = e.str(bgl::param::routing.ties) == "random";
       for (u32 d = 0, from = t, to = p.dst; d < shape.size(); from /= shape[d], to /= shape[d], ++d) {
@@ -54,9 +55,9 @@ std::vector<std::vector<Creation>> creations(const Experiment& e, const BglPlan&
   return all;
 }
 
-/// Runs both side by side. Returns the number of delivered packets.
+/// Runs emulator and second implementation side by side and compares them. Returns the number of delivered packets.
 u32 compare(RawConfig config, u32 cycles) {
-  config.insert({"traffic.self", false});  // the naive torus has no way for a node's packets to itself
+  config.insert({"traffic.self", false});  // the second implementation cannot send packets from a node to itself
   const Experiment e = experiment(config);
   Network net(e, {"cpu", 1, true, 1});
   const auto& plan = dynamic_cast<const BglPlan&>(*net.plan);
@@ -84,11 +85,12 @@ u32 compare(RawConfig config, u32 cycles) {
     }
   }
   check_conservation(*net.engine, *net.plan, 0);
-  Network untraced(e);  // the published machine has specialised phases when it is not traced
+  Network untraced(e);  // without events the published machine runs by specialised phases
   untraced.step(cycles);
   EXPECT_EQ(untraced.engine->state_hash(0), net.engine->state_hash(0)) << described(config);
   const u32 vcs = plan.table().vcs;
-  // Tokens for a busy link are on their way, or wait until it is free.
+  // The second implementation counts tokens that wait at a busy link as returned. The emulator keeps them in `returned`
+  // until the link is free, so its credits may lag by that number.
   constexpr u32 kPorts = bgl::kDirections;
   std::vector<u64> returned(std::size_t{plan.table().routers} * kPorts);
   if (plan.table().defer) net.engine->get_field(0, 0, plan.layout().kinds[0].field("returned"), returned.data());
@@ -104,7 +106,7 @@ u32 compare(RawConfig config, u32 cycles) {
   return delivered;
 }
 
-/// A batch on 3x3x2 with all defaults, from the first packet to the last.
+/// A batch on a 3x3x2 torus with all defaults, from the first packet to the last.
 TEST(BglNaive, ABatchEndsInTheSameCycles) {
   Lengths lengths;
   for (std::int64_t n = 1; n <= 8; ++n) lengths.emplace_back(n, 1.0);
@@ -122,7 +124,7 @@ TEST(BglNaive, ABatchEndsInTheSameCycles) {
 
 class BglNaive : public ::testing::TestWithParam<u32> {};
 
-/// Random parameters under loads far beyond saturation, at it, or below.
+/// Random parameters at loads far beyond saturation, at saturation, or below.
 TEST_P(BglNaive, AgreesForRandomParameters) {
   for (u32 i = 0; i < 10; ++i) {
     const u32 seed = GetParam() * 10 + i;
@@ -139,8 +141,8 @@ TEST_P(BglNaive, AgreesForRandomParameters) {
   }
 }
 
-/// The same with the retransmission protocol on links without errors: senders keep copies, and acknowledgments wait for
-/// links, go first and take time on them.
+/// Random parameters with the retransmission protocol on links without errors: senders keep copies, and acknowledgments
+/// wait for links, go first and take time on them.
 TEST_P(BglNaive, AgreesWithTheLinkProtocol) {
   for (u32 i = 0; i < 8; ++i) {
     const u32 seed = 500 + GetParam() * 8 + i;

@@ -1,4 +1,4 @@
-/// Message-passing programs on Blue Gene/L nodes: hand-counted cycles, and bit identity.
+/// Message-passing programs on Blue Gene/L nodes: hand-derived times, and bit identity of all engines.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -24,8 +24,8 @@ Experiment program(const std::string& calls, RawConfig changes = {}) {
   return experiment(changes);
 }
 
-/// One way over `hops` hops: 3 cycles to the first request, 21 for each hop, 32 a chunk until the tail is in the
-/// reception FIFO, and one more until software takes it.
+/// Returns the cycles of a packet over `hops` hops: 3 to the first request, 21 for each hop, 32 for each chunk until
+/// the tail is in the reception FIFO, and one more until software takes it.
 u32 one_way(u32 hops, u32 chunks) { return 3 + 21 * hops + 32 * chunks + 1; }
 
 TEST(BglProgram, PingPongTakesTheSumOfItsParts) {
@@ -33,13 +33,13 @@ TEST(BglProgram, PingPongTakesTheSumOfItsParts) {
     for (u32 bytes : {0u, 16u, 17u, 240u}) {
       const u32 x = peer % 8, y = peer / 8 % 4, z = peer / 32, chunks = (bytes + 16 + 31) / 32;
       const std::string to = std::to_string(peer), size = "," + std::to_string(bytes) + "\n";
-      // Separate token packets could delay the answer.
+      // Acknowledgments are charged to data packets, because separate token packets could delay the answer.
       Network net(program("0,send," + to + size + "0,recv," + to + "\n" + to + ",recv,0\n" + to + ",send,0" + size,
                           {{"router.acks", word("charged")}}));
       net.step(2000);
       const std::vector<u32> ends = net.plan->inspector()->program_ends(net.engine->state(0));
       const u32 way = one_way(x + y + z, chunks);
-      EXPECT_EQ(ends[peer], way + 1) << peer << ' ' << bytes;  // a send ends in the cycle after its last packet
+      EXPECT_EQ(ends[peer], way + 1) << peer << ' ' << bytes;  // ends in the cycle after the last packet was put
       EXPECT_EQ(ends[0], 2 * way) << peer << ' ' << bytes;
       EXPECT_EQ(ends[63], 0u);
       EXPECT_EQ(net.total(Total::kProgramsFinished), 64u);
@@ -56,15 +56,15 @@ TEST(BglProgram, ComputesAndPaysForMessages) {
 }
 
 TEST(BglProgram, ALongMessageStreamsOverOneLink) {
-  // 100 full packets to a neighbour: each takes the only shortest link for 262 cycles; token packets use the reverse
-  // link.
+  // 100 full packets to a neighbour: each takes the only shortest link for 262 cycles, because token packets use the
+  // reverse link.
   Network net(program("0,send,1,24000\n1,recv,0\n"));
   net.step(40000);
   EXPECT_EQ(net.plan->inspector()->program_ends(net.engine->state(0))[1], one_way(1, 8) + 99 * 262);
 }
 
 TEST(BglProgram, DistantEndsOfBurstsAreNotSleptThrough) {
-  // Bursts far beyond the calendar, while messages arrive.
+  // Bursts start later than the calendar covers, while messages arrive.
   std::string calls = "0,compute,10007\n0,send,1,16\n";
   for (u32 i = 0; i < 20; ++i) calls += "2,compute,333\n2,send,0,16,1\n0,recv,2,16,1\n";
   Network net(program(calls + "1,recv,0\n"));

@@ -1,5 +1,5 @@
-/// Routes of Blue Gene/L's packets: hint bits, the order of the escape channels, datelines. Expectations are counted
-/// step by step on coordinates, without the code under test.
+/// Routes of Blue Gene/L's packets: hint bits, the order of directions on the escape channels, and datelines. The test
+/// finds expected routes by counting steps on coordinates, without the code under test.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ using testing::integer;
 using testing::Network;
 using testing::word;
 
-/// Returns one packet for every pair; with at most 63 other nodes the queues stay short enough for the trace.
+/// Returns one packet for every pair. With at most 63 other nodes the source queues stay short enough for the trace.
 std::vector<BglLine> all_pairs(const Grid& grid, u32 route = 0) {
   std::vector<BglLine> lines;
   for (u32 s = 0; s < grid.nodes; ++s)
@@ -61,14 +61,14 @@ TEST(BglHints, OrderOfTheEscapeChannels) {
     u32 dimension = 6, direction = 6;
     for (u32 d : {5u, 4u, 3u, 2u, 1u, 0u})
       if (hints >> d & 1) dimension = d;
-    for (u32 d : {5u, 3u, 1u, 4u, 2u, 0u})  // x+ y+ z+ x- y- z-, from behind
+    for (u32 d : {5u, 3u, 1u, 4u, 2u, 0u})  // x+ y+ z+ x- y- z-, from the last bit on
       if (hints >> d & 1) direction = d;
     EXPECT_EQ(escape_direction(Order::kDimension, hints), dimension);
     EXPECT_EQ(escape_direction(Order::kDirection, hints), direction);
   }
 }
 
-/// Two bits of fullness: quarters.
+/// Fullness is a number of two bits: the quarter of the buffer.
 TEST(BglHints, RangesAreQuarters) {
   for (u32 most : {8u, 16u, 30u, 32u, 248u})
     for (u32 amount = 0; amount <= most; ++amount) {
@@ -87,8 +87,8 @@ struct Routing {
 class BglRoutes : public ::testing::TestWithParam<Routing> {};
 
 /// Every packet of all pairs takes a shortest route, in order if it is deterministic. At every node its hint bits are
-/// the directions that are left. Of a dateline pair it uses the lower channel until it crosses from the largest
-/// coordinate to 0 or back in a dimension, and the higher one from that hop on.
+/// the directions still to go. With a dateline pair it uses the lower channel until it crosses between the largest
+/// coordinate and 0 in a dimension, and the higher channel from that hop on.
 TEST_P(BglRoutes, LeadEveryPairToItsDestination) {
   const Routing& p = GetParam();
   const bool pair = p.escape == std::string("dateline");
@@ -123,7 +123,8 @@ TEST_P(BglRoutes, LeadEveryPairToItsDestination) {
         const u32 dynamic_vcs = p.dynamic ? 1 : 2;
         if (!p.dynamic || hop.out_vc >= dynamic_vcs) {
           ++escapes;
-          // The first direction in order: x before y before z, or all plus directions before all minus ones.
+          // Finds the first direction in order: x before y before z, or all plus directions before all minus
+          // directions.
           for (u32 d = 0; d < 6; ++d) {
             const bool by_direction = p.order == std::string("direction");
             const bool before =
@@ -155,7 +156,7 @@ INSTANTIATE_TEST_SUITE_P(All, BglRoutes,
                                            Routing{"dynamic_pair", true, "dateline", "direction"}),
                          [](const auto& p) { return p.param.name; });
 
-/// Packets of high priority are deterministic and use a channel of their own, whatever the escape channels are.
+/// Packets of high priority are deterministic and use a separate channel, whatever the escape channels are.
 TEST(BglRoutes, OfHighPriority) {
   for (const char* escape : {"bubble", "dateline"}) {
     const Grid grid({4, 3, 2});
@@ -169,7 +170,8 @@ TEST(BglRoutes, OfHighPriority) {
   }
 }
 
-/// Half-way round, a node's register decides: always the same direction, opposite to its neighbours' choice.
+/// If the destination is half-way round a ring, a register of the node decides: always the same direction, opposite to
+/// that of the neighbouring nodes.
 TEST(BglTies, AreDecidedByTheNode) {
   const Grid grid({4, 6, 2});
   std::vector<BglLine> lines;
@@ -190,7 +192,8 @@ TEST(BglTies, AreDecidedByTheNode) {
   EXPECT_EQ(counted, lines.size());
 }
 
-/// Load of the busiest link under uniform traffic, found by following all pairs in dimension order.
+/// The load of the busiest link under uniform traffic, found by following all pairs in dimension order, gives the bound
+/// that flitlab prints.
 TEST(BglTies, SetTheBoundOfTheLoad) {
   for (const IntList& shape : {IntList{8}, {7}, {6}, {2}, {10, 3}, {4, 4, 2}, {6, 6, 6}, {1, 5, 2}})
     for (const char* ties : {"registers", "random"}) {
@@ -200,7 +203,7 @@ TEST(BglTies, SetTheBoundOfTheLoad) {
                                     {"routing.ties", word(ties)},
                                     {"traffic.self", false}}));
       const bgl::Table& t = dynamic_cast<const BglPlan&>(*net.plan).table();
-      std::map<std::pair<u32, u32>, double> load;  // of a link, in packets of each node
+      std::map<std::pair<u32, u32>, double> load;  // load of a link, in packets per packet that each node sends
       const bool random = std::string(ties) == "random";
       for (u32 s = 0; s < grid.nodes; ++s)
         for (u32 to = 0; to < grid.nodes; ++to)
@@ -220,7 +223,8 @@ TEST(BglTies, SetTheBoundOfTheLoad) {
     }
 }
 
-/// Half-way round, either direction is equally likely, independently in each dimension and for each packet.
+/// If the destination is half-way round a ring, both directions are equally likely, independently for each dimension
+/// and packet.
 TEST(BglTies, AreSplitEvenlyPerPacket) {
   const Grid grid({4, 6, 2});
   const u32 each = 60;
@@ -253,8 +257,8 @@ TEST(BglTies, AreSplitEvenlyPerPacket) {
   EXPECT_EQ(sequences.size(), 2u);
 }
 
-/// A share of the packets is dynamic, a share has high priority (these are deterministic), and with two groups half of
-/// them are for each group's FIFOs; all three are independent.
+/// Given shares of the packets are dynamic or have high priority (these are deterministic). With two groups of
+/// reception FIFOs, half of the packets are for each group. All three draws are independent.
 TEST(BglTies, SoAreTheKindsOfPackets) {
   const Grid grid({4, 3, 2});
   std::vector<BglLine> lines;

@@ -1,4 +1,5 @@
-/// Rates at which the software of Blue Gene/L's nodes takes and puts packets, counted by hand.
+/// Rates at which the software of Blue Gene/L's nodes takes packets out of FIFOs and puts them into FIFOs. Times are
+/// derived by hand.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,10 +14,11 @@ using testing::BglLine;
 using testing::BglTorus;
 using testing::integer;
 
-/// Six packets arrive from six neighbours at once. Software takes one from every FIFO per cycle, or one per interval.
+/// Six packets arrive from six neighbours at once. Software takes one packet from every FIFO in a cycle, or one per
+/// interval.
 TEST(BglSoftware, TakesAPacketInAnInterval) {
   for (u32 interval : {0u, 1u, 100u}) {
-    const u32 here = 13;  // (1,1,1) of 3x3x3
+    const u32 here = 13;  // (1,1,1) of a 3x3x3 torus
     BglTorus torus(
         {3, 3, 3},
         {{0, 12, here, 2}, {0, 14, here, 2}, {0, 10, here, 2}, {0, 16, here, 2}, {0, 4, here, 2}, {0, 22, here, 2}},
@@ -36,7 +38,7 @@ TEST(BglSoftware, TakesHighPriorityFirst) {
       {{0, 12, 13, 2}, {0, 14, 13, 2}, {0, 10, 13, 2}, {100, 16, 13, 2, bgl::kHighPriority}, {100, 4, 13, 2}},
       {{"reception.take_interval", integer(100)}});
   torus.drain();
-  EXPECT_EQ(torus.delivered(3), 189u);  // 89 + 100: complete since 188
+  EXPECT_EQ(torus.delivered(3), 189u);  // complete since 188; taken 100 cycles after the first one, in 89 + 100
   EXPECT_LT(torus.delivered(3), torus.delivered(4));
 }
 
@@ -54,8 +56,8 @@ TEST(BglSoftware, PutsAChunkInAnInterval) {
   }
 }
 
-/// A FIFO accepts one packet a cycle, and FIFOs take turns: a seventh packet waits a cycle and leaves after the first
-/// one.
+/// A FIFO accepts one packet a cycle, and the FIFOs take turns. So a seventh packet waits a cycle and leaves after the
+/// first one.
 TEST(BglSoftware, FillsItsFifosInTurn) {
   const u32 to[] = {12, 14, 10, 16, 4, 22};
   for (int fifos : {1, 4, 6}) {
@@ -68,9 +70,9 @@ TEST(BglSoftware, FillsItsFifosInTurn) {
   }
 }
 
-/// A processor that needs time: of six packets that are complete in cycle 89 it takes one after the other, 12 cycles
-/// each (40 and 2 x 4 processor cycles, 4 of them to a cycle). With two processors each takes the packets of three
-/// receivers.
+/// A processor that needs time for a packet. Six packets are complete in cycle 89, and the processor takes them one
+/// after the other, 12 cycles each: 40 + 2 x 4 processor cycles, of which 4 are one cycle. With two processors, each
+/// takes the packets of three receivers.
 TEST(BglSoftware, AProcessorTakesOnePacketAtATime) {
   for (u32 processors : {1u, 2u}) {
     BglTorus torus({3, 3, 3},
@@ -82,7 +84,7 @@ TEST(BglSoftware, AProcessorTakesOnePacketAtATime) {
     std::vector<u32> times;
     for (u32 id = 0; id < 6; ++id) times.push_back(torus.delivered(id));
     std::sort(times.begin(), times.end());
-    // The sources put them into FIFOs 12 cycles late as well.
+    // The sources also need 12 cycles to put the packets into FIFOs.
     for (u32 i = 0; i < 6; ++i) EXPECT_EQ(times[i], 12u + 89 + 12 * (i / processors + 1)) << processors;
   }
 }
@@ -100,14 +102,15 @@ TEST(BglSoftware, AProcessorPutsOnePacketAtATime) {
   }
 }
 
-/// One processor does both and takes before it puts. A packet of 32 cycles is complete in cycle 3 + 21 + 32 + 1 + 10,
-/// while the second of three packets is being put, and is taken before the third is put.
+/// The only processor both takes and puts packets, and it takes before it puts. A packet of one chunk is complete in
+/// cycle 3 + 21 + 32 + 1 + 10, while the second of three packets is being put. It is taken before the third is put.
 TEST(BglSoftware, AProcessorTakesBeforeItPuts) {
   BglTorus torus({3, 3, 3}, {{0, 13, 14, 1}, {0, 13, 14, 1}, {0, 13, 14, 1}, {0, 12, 13, 1}},
                  {{"software.packet_time", integer(200)}});
   torus.drain();
-  // 50 cycles a packet: node 12 puts its packet until 50; it leaves in 53 and is complete in node 13 in 53 + 21 + 32 +
-  // 1 = 107, while the third packet is being put until 150. Created at 0: puts end in 50, 100, 150.
+  // A processor needs 50 cycles for a packet. Node 12 puts its packet until cycle 50; the packet leaves in 53 and is
+  // complete in node 13 in 53 + 21 + 32 + 1 = 107. Node 13 puts its own packets, all created in cycle 0, until 50, 100
+  // and 150, so it is putting the third one then.
   EXPECT_EQ(torus.leaves(0, 13), 53u);
   EXPECT_EQ(torus.leaves(1, 13), 103u);
   EXPECT_EQ(torus.leaves(2, 13), 153u);
@@ -116,7 +119,7 @@ TEST(BglSoftware, AProcessorTakesBeforeItPuts) {
                 {{"software.packet_time", integer(200)}});
   busy.drain();
   EXPECT_EQ(busy.delivered(4), 200u);
-  EXPECT_EQ(busy.leaves(3, 13), 253u);  // put from 200 on, after the packet that arrived was taken
+  EXPECT_EQ(busy.leaves(3, 13), 253u);  // put from cycle 200 on, after the packet that arrived was taken
 }
 
 /// Nodes start at random cycles within `software.start_spread`.
@@ -136,8 +139,8 @@ TEST(BglSoftware, BeginsWithinASpread) {
   EXPECT_GT(begins.back() - begins.front(), 700u);
 }
 
-/// Software puts packets only into a FIFO with room: a FIFO of eight chunks that holds five has room one cycle after
-/// their tail has left.
+/// Software puts a packet only into a FIFO with enough room. A FIFO of eight chunks that holds a packet of five has
+/// room one cycle after the packet's tail has left.
 TEST(BglSoftware, WaitsForRoomInAFifo) {
   for (u32 second : {3u, 4u}) {
     BglTorus torus({3, 3, 3}, {{0, 13, 12, 5}, {0, 13, 14, second}},

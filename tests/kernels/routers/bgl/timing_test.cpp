@@ -1,5 +1,5 @@
-/// Hand-derived cycle counts of Blue Gene/L's torus: 32 n + 14 cycles of a link for a packet of n chunks (paper,
-/// "Alltoall"), hops, tokens, buses.
+/// Hand-derived times of Blue Gene/L's torus: hops, tokens and buses. A packet of n chunks takes a link for 32 n + 14
+/// cycles (paper, "Alltoall").
 #include <gtest/gtest.h>
 
 #include "kernels/routers/bgl/totals.hpp"
@@ -16,8 +16,8 @@ using testing::kMinusX;
 using testing::kPlusX;
 using testing::word;
 
-/// Every delay differs from its default: a hop takes 17 + 5 + 6, a virtual channel's FIFO 9 more, a link 32 n + 15, a
-/// token message 17 + 11.
+/// A configuration in which every delay differs from its default: a hop takes 17 + 5 + 6 cycles, the FIFO of a virtual
+/// channel adds 9, a packet takes a link for 32 n + 15, and a token message takes 17 + 11.
 const RawConfig kOdd{{"topology.channel_delay", integer(17)},  {"router.pipeline_delay", integer(5)},
                      {"router.arbitration_delay", integer(6)}, {"router.fifo_delay", integer(9)},
                      {"router.trailer_bytes", integer(3)},     {"router.ack_bytes", integer(11)},
@@ -29,7 +29,7 @@ RawConfig odd(RawConfig more) {
   return more;
 }
 
-/// Returns the hops of a shortest path, found by counting steps.
+/// Returns the length of a shortest path in hops, found by counting steps.
 u32 distance(const IntList& shape, u32 from, u32 to) {
   u32 hops = 0;
   for (const std::int64_t k : shape) {
@@ -46,8 +46,8 @@ u32 distance(const IntList& shape, u32 from, u32 to) {
 
 class BglLatency : public ::testing::TestWithParam<std::tuple<bool, double, const char*>> {};
 
-/// Latency is the sum of: source software and the arbitration phases, H hops, the chunks behind the head, and one cycle
-/// to the software at the destination. Packets are so far apart that no two meet.
+/// Latency is the sum of source software and arbitration phases, H hops, the chunks behind the head, and one cycle to
+/// the software at the destination. Packets are sent so far apart that no two meet.
 TEST_P(BglLatency, IsTheSumOfItsParts) {
   const auto [bypass, dynamic, escape] = GetParam();
   const IntList shape{5, 4, 2};
@@ -93,8 +93,8 @@ TEST(BglTiming, ZeroLoadLatencyIsDerived) {
   }
 }
 
-/// The paper's 44 arbiters: 38 of one kind, for the VCs, the bypass channels and the injection FIFOs, and one for each
-/// receiver.
+/// The paper counts 44 arbiters: 38 of one kind, for the VCs, the bypass channels and the injection FIFOs, and one for
+/// each of the 6 receivers.
 TEST(BglTiming, CountsThePapersArbiters) {
   const auto plan =
       make_plan(testing::experiment({{"router.kind", word("bgl")}, {"topology.shape", IntList{8, 8, 8}}}));
@@ -105,7 +105,8 @@ TEST(BglTiming, CountsThePapersArbiters) {
   EXPECT_EQ(derived["sender_arbiters"], 6);
 }
 
-/// Two packets in a row, from one FIFO or from two: the second one leaves when the link has carried the first.
+/// Two packets are sent one after the other, from one FIFO or from two. The second one leaves when the link has carried
+/// the first.
 TEST(BglTiming, APacketTakesALinkFor32NPlus14Cycles) {
   for (int fifos : {1, 6})
     for (u32 n = 1; n <= 8; ++n) {
@@ -120,7 +121,7 @@ TEST(BglTiming, APacketTakesALinkFor32NPlus14Cycles) {
   EXPECT_EQ(full.leaves(1, 0) - full.leaves(0, 0), 270u);
 }
 
-/// The 14 cycles are trailer, acknowledgment and gap.
+/// The 14 cycles beyond 32 n are trailer, acknowledgment and gap.
 TEST(BglTiming, TheOverheadOfALinkIsThreeParts) {
   const struct {
     int trailer, ack, gap;
@@ -135,7 +136,8 @@ TEST(BglTiming, TheOverheadOfALinkIsThreeParts) {
   }
 }
 
-/// With separate token packets a data packet is not charged for them: a one-way stream takes 8 cycles less per packet.
+/// If tokens have packets of their own, data packets do not carry them: a one-way stream takes 8 cycles less per
+/// packet.
 TEST(BglTiming, TokenPacketsOfTheirOwnCostTheOtherDirection) {
   for (u32 n = 1; n <= 8; ++n) {
     BglTorus torus({5}, {{0, 0, 1, n}, {1, 0, 1, 9 - n}}, {{"router.acks", word("packets")}});
@@ -144,23 +146,23 @@ TEST(BglTiming, TokenPacketsOfTheirOwnCostTheOtherDirection) {
   }
 }
 
-/// A packet that leaves node 0 in cycle 3 is passed to node 1's reception FIFO in cycle 24, and its tail is there in
-/// 56: its token packet takes the reverse link until 64. A packet that requests that link earlier goes first; one that
-/// requests it in 56 or later waits.
+/// A packet leaves node 0 in cycle 3, is passed to node 1's reception FIFO in cycle 24, and its tail arrives in 56. Its
+/// token packet then takes the reverse link until cycle 64. A packet that requests the reverse link before cycle 56
+/// goes first; one that requests it in 56 or later waits.
 TEST(BglTiming, ATokenPacketTakesTheLinkBack) {
   for (bool bypass : {true, false})
     for (u32 requested = 10; requested < 70; ++requested) {
       BglTorus torus({5}, {{0, 0, 1, 1}, {requested - 3, 1, 0, 1}},
                      {{"router.acks", word("packets")}, {"router.bypass", bypass}});
       torus.drain();
-      const u32 whole = bypass ? 56 : 60;  // four cycles later through a VC's FIFO
+      const u32 whole = bypass ? 56 : 60;  // cycle of the tail; a virtual channel's FIFO takes four cycles more
       EXPECT_EQ(torus.leaves(1, 1), requested < whole || requested > whole + 8 ? requested : whole + 8) << requested;
     }
 }
 
-/// A token packet waits for the link and then goes first. The packet of n chunks that leaves node 1 in cycle 50 frees
-/// the link 32 n + 6 cycles later, and 8 + 10 cycles after that the tokens are back. Two packets that wait for the link
-/// go behind.
+/// A token packet waits for the link and then goes before all others. The packet of n chunks that leaves node 1 in
+/// cycle 50 frees the link 32 n + 6 cycles later; the tokens are back 8 + 10 cycles after that. Two data packets that
+/// wait for the link go after the token packet.
 TEST(BglTiming, ATokenPacketWaitsAndGoesFirst) {
   for (u32 n = 1; n <= 8; ++n) {
     BglTorus torus({5}, {{0, 0, 1, 1}, {47, 1, 0, n}, {48, 1, 0, 1}, {48, 1, 0, 1}},
@@ -182,8 +184,8 @@ TEST(BglTiming, ATokenPacketWaitsAndGoesFirst) {
   }
 }
 
-/// A FIFO forwards packets at the speed of a link, one at a time: to another link the second one leaves as soon as the
-/// first one's tail has left. From another FIFO it leaves at once.
+/// An injection FIFO forwards one packet at a time at the speed of a link. A second packet of the FIFO, for another
+/// link, leaves as soon as the first one's tail has left. A packet in another FIFO leaves at once.
 TEST(BglTiming, AFifoIsFreeWhenTheTailHasLeft) {
   for (int fifos : {1, 2})
     for (u32 n : {1u, 8u}) {
@@ -193,7 +195,7 @@ TEST(BglTiming, AFifoIsFreeWhenTheTailHasLeft) {
     }
 }
 
-/// A stream is as dense behind a node as before it.
+/// A stream of packets keeps its rate through a node: packets leave at the intervals at which they arrive.
 TEST(BglTiming, AStreamThroughANodeIsNotSlowed) {
   for (bool bypass : {true, false})
     for (double dynamic : {0.0, 1.0})
@@ -212,10 +214,10 @@ TEST(BglTiming, AStreamThroughANodeIsNotSlowed) {
       }
 }
 
-/// Tokens at the sender while a packet passes: taken when it leaves; back when it has started on the bypass channel of
-/// the next node, or when its tail has left there, plus a token message. On dynamic channels a packet takes as many
-/// tokens as it has chunks, on the bubble channel eight. Tokens that arrive while their link is busy wait until it is
-/// free, unless `router.count_unblocking` is set.
+/// Tokens at the sender while a packet passes. The sender takes them when the packet leaves. They return a token
+/// message after the packet has started on the bypass channel of the next node, or after its tail has left there. On
+/// dynamic channels a packet takes as many tokens as it has chunks, on the bubble channel eight. Tokens that arrive
+/// while their link is busy wait until it is free, unless `router.count_unblocking` is set.
 TEST(BglTokens, ReturnWhenThePacketHasLeft) {
   u32 waited = 0, others = 0;
   for (bool counted : {true, false})
@@ -234,7 +236,7 @@ TEST(BglTokens, ReturnWhenThePacketHasLeft) {
             const u32 back = counted ? known : std::max(known, end);
             ++(back == known ? others : waited);
             for (u32 cycle = 0; cycle < back + 20; ++cycle) {
-              torus.run(1);  // the state after `cycle`
+              torus.run(1);  // shows the state after `cycle`
               ASSERT_EQ(torus.tokens(0, kPlusX, vc), cycle < leaves || cycle >= back ? 32 : 32 - cost) << cycle;
               ASSERT_EQ(torus.tokens(0, kPlusX, 1 - vc), 32u);
             }
@@ -243,9 +245,9 @@ TEST(BglTokens, ReturnWhenThePacketHasLeft) {
   EXPECT_GT(others, 8u);
 }
 
-/// A packet that cannot use the bypass channel at once enters its virtual channel: it may request 9 cycles later, and
-/// its tokens return after its tail. Node 1's own packet holds the link from 1 to 2 for 271 cycles; packet 1 requests
-/// it at the end of that, in the cycle before, or 8 to 10 cycles before.
+/// A packet that cannot take the bypass channel at once enters its virtual channel: it may request 9 cycles later, and
+/// its tokens return after its tail has left. Node 1's own packet holds the link from 1 to 2 for 271 cycles. Packet 1
+/// requests it in the last of these cycles, in the cycle before, or 8 to 10 cycles before.
 TEST(BglTokens, ReturnLaterIfThePacketWaits) {
   for (u32 early : {0u, 1u, 8u, 9u, 10u}) {
     const u32 free = kArbitration + 256 + kOverhead, requested = free - early;
@@ -261,9 +263,9 @@ TEST(BglTokens, ReturnLaterIfThePacketWaits) {
   }
 }
 
-/// Node 6 sends a long packet to the right, one upwards and one ahead. Meanwhile three packets come from the left and
-/// each wait, on virtual channels of their own, for one of these links; all three are free in cycle 273. A receiver
-/// makes one request a cycle; when all its paths are in use, the next packet waits for a tail to leave.
+/// Node 6 sends a long packet to the right, one upwards and one straight ahead. Meanwhile three packets come from the
+/// left on virtual channels of their own, and each waits for one of these links; all three links are free in cycle 273.
+/// A receiver makes one request a cycle. When all its paths are in use, the next packet waits for a tail to leave.
 TEST(BglBuses, AReceiverHasAsManyAsItHasPaths) {
   for (u32 paths : {1u, 2u, 3u}) {
     BglTorus torus({5, 5, 3},
@@ -285,7 +287,7 @@ TEST(BglBuses, AReceiverHasAsManyAsItHasPaths) {
   }
 }
 
-/// First cycle after which a packet on a virtual channel moves to a reception FIFO.
+/// Returns the first cycle after which a packet on a virtual channel moves to a reception FIFO.
 u32 arrives(BglTorus& torus, u32 node, u32 port, u32 vc, u32 most) {
   while (torus.vc(node, port, vc).stage != "arriving") {
     if (torus.now() > most) return kNone;
@@ -294,10 +296,10 @@ u32 arrives(BglTorus& torus, u32 node, u32 port, u32 vc, u32 most) {
   return torus.now() - 1;
 }
 
-/// A receiver has one bus to the reception FIFO of its direction and one to the FIFO of high priority. Packet 0 comes
-/// in cycle 24, is complete in 280 and taken in 281; so packet 1 is taken in 781, and until then fills the FIFO.
-/// Packets 2 and 3 wait for its space, which the node sees a cycle later; one of them then waits for the other's tail.
-/// Packet 4, of high priority, waits for nothing and is taken first.
+/// A receiver has one bus to the reception FIFO of its direction and one to the FIFO of high priority. Packet 0 arrives
+/// in cycle 24, is complete in 280 and is taken by software in 281. So packet 1 is taken in 781 and fills the FIFO
+/// until then. Packets 2 and 3 wait for space in it, which the node sees a cycle later; then one of them waits for the
+/// other's tail. Packet 4, of high priority, does not wait and is taken first.
 TEST(BglBuses, OneToEachReceptionFifo) {
   BglTorus torus(
       {5},
@@ -323,7 +325,8 @@ TEST(BglBuses, OneToEachReceptionFifo) {
   EXPECT_EQ(torus.delivered(4), 1281u);
 }
 
-/// The published router runs code that is compiled with its parameters; other routers do not.
+/// flitlab recognises the published parameters and runs them by code that is compiled for them. Other parameters run by
+/// the general code.
 TEST(BglPublished, IsRecognized) {
   const auto fits = [](const RawConfig& changes) {
     RawConfig config{{"router.acks", word("auto")}};

@@ -1,5 +1,5 @@
-/// The bulk phase over many routers against the phase for one router. GPU layouts have neither bulk phases nor vectors,
-/// so both forms run here.
+/// Compares the bulk phase, which processes many routers per call, with the phase for one router. Engines with the
+/// memory layout of GPUs use neither bulk phases nor vectors, so both forms run in this test.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using testing::integer;
 using testing::Network;
 using testing::word;
 
-/// A network of two dimensions: less than one bulk call, or several.
+/// Returns the configuration of a two-dimensional network that fills less than one bulk call, or several.
 RawConfig random_plane(u32 seed) {
   std::mt19937 random(seed);
   RawConfig c = testing::random_bless(random);
@@ -64,7 +64,8 @@ TEST(BlessBatch, AgreesWithSingleRouters) {
   EXPECT_GT(delivered, 1000u);
 }
 
-/// More flits than channels are impossible; in such a state both forms report a fault and send the oldest flits.
+/// A router never has more flits than channels. If the test makes such a state, both forms report a fault and send the
+/// oldest flits.
 TEST(BlessBatch, ReportsTooManyFlitsAsSingleRoutersDo) {
   if (testing::kWide == 1) GTEST_SKIP() << "no engine for wide layouts in this build";
   const Experiment e = experiment({{"router.kind", word("bless")},
@@ -78,7 +79,8 @@ TEST(BlessBatch, ReportsTooManyFlitsAsSingleRoutersDo) {
     const FieldInfo& flags = routers.field("came");
     std::vector<u8> all(std::size_t{routers.count} * flags.count);
     net->engine->get_field(0, 0, flags, all.data());
-    for (u32 i = 0; i < flags.count; ++i) all[i] = 1;  // router 0 is in a corner: it has two channels
+    // Flits arrive at all four inputs of router 0, which is in a corner and has only two channels.
+    for (u32 i = 0; i < flags.count; ++i) all[i] = 1;
     net->engine->set_field(0, 0, flags, all.data());
     net->step(1);
   }
@@ -107,7 +109,7 @@ TEST(BlessQuad, OrdersFlitsByAge) {
   for (u32 trial = 0; trial < 20000; ++trial) {
     Flit flits[4]{};
     u32 there = 1 + random() % 15;
-    for (Flit& flit : flits) {  // often equal in all but one of the compared parts
+    for (Flit& flit : flits) {  // draws that often make all but one of the compared parts equal
       flit.injected = 1999999990 + random() % 2;
       flit.src = random() % 2;
       flit.id = random() % 2;

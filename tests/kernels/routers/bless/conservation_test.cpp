@@ -1,4 +1,4 @@
-/// Conservation of flits and packets, whatever the network and the load.
+/// Conservation of flits and packets in BLESS for any network and any load.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -18,8 +18,8 @@ using testing::word;
 
 using Name = std::pair<u32, u32>;  // source and number of a packet
 
-/// Every packet that was started and not delivered has each of its flits at one location: on a channel, still at its
-/// source, or in reassembly at its destination.
+/// Checks that every packet that was started and not delivered has each of its flits at exactly one location: on a
+/// channel, still at its source, or in reassembly at its destination.
 void expect_whole_packets(BlessNetwork& net) {
   std::map<Name, std::set<u32>> flying;
   std::map<Name, u32> length, waiting;
@@ -66,7 +66,7 @@ TEST(BlessConservation, HoldsForAllNetworksAndLoads) {
   }
 }
 
-/// A batch ends, and every terminal has received each packet for it once.
+/// When a batch has ended, every terminal has received each packet that was sent to it exactly once.
 TEST(BlessConservation, EveryPacketIsDeliveredOnce) {
   for (u32 trial = 0; trial < 40; ++trial) {
     std::mt19937 random(2000 + trial);

@@ -1,5 +1,5 @@
-/// Freedom from livelock: the oldest flit in a full network gets nearer with every hop, so it arrives within a bound,
-/// and then another one is the oldest.
+/// Freedom from livelock: in a full network every hop brings the oldest flit nearer to its destination. So it arrives
+/// within a bound, and then another flit is the oldest.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using testing::FlyingFlit;
 using testing::integer;
 using testing::word;
 
-/// Age order of the README: the packet injected first; then source, packet, flit.
+/// Key of the age order in the README: injection cycle first, then source, packet and flit.
 auto age(const FlyingFlit& f) { return std::make_tuple(f.flit.injected, f.flit.src, f.flit.id, f.flit.via); }
 
 std::vector<RawConfig> full_networks() {
@@ -58,7 +58,7 @@ TEST(BlessLivelock, TheOldestFlitGetsNearerWithEveryHop) {
       net.step(1);
       before = oldest;
       if (oldest.arrives != cycle) continue;
-      // It has been at a router. It must still be the oldest flit, unless a still older one was injected.
+      // The flit has passed a router. It must still be the oldest one, unless an even older flit was injected.
       const std::vector<FlyingFlit> after = net.flits();
       const auto same = std::find_if(after.begin(), after.end(), [&](const auto& f) { return age(f) == age(oldest); });
       const u32 destination = top.router_at(oldest.flit.dst);
@@ -80,7 +80,8 @@ TEST(BlessLivelock, TheOldestFlitGetsNearerWithEveryHop) {
   }
 }
 
-/// No flit stays long: a limited number of older ones goes before it, each of which leaves within the bound.
+/// Every flit arrives within a bound: only a limited number of older flits go before it, and each of these leaves
+/// within the bound for the oldest flit.
 TEST(BlessLivelock, EveryFlitArrivesWithinABound) {
   for (RawConfig config : full_networks()) {
     config["router.kind"] = word("bless");
@@ -99,7 +100,8 @@ TEST(BlessLivelock, EveryFlitArrivesWithinABound) {
   }
 }
 
-/// With too few reassembly buffers, as the README and a warning state, the remaining flits circulate without end.
+/// With fewer reassembly buffers than needed, the remaining flits circulate without end, as the README and a warning
+/// state.
 TEST(BlessLivelock, OccursWithTooFewReassemblyBuffers) {
   BlessNetwork net(experiment({{"router.kind", word("bless")},
                                {"topology.kind", word("mesh")},

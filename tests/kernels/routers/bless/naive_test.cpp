@@ -1,4 +1,4 @@
-/// Whole networks against a second implementation, flit by flit in every cycle.
+/// Whole BLESS networks against a second implementation: in every cycle all flits must agree.
 #include <gtest/gtest.h>
 
 #include "kernels/routers/bless/totals.hpp"

@@ -1,4 +1,5 @@
-/// The bufferless deflection router by hand: times, deflections, injection, ejection, reassembly; and rejected inputs.
+/// Hand-derived times of the bufferless deflection router: channels, deflections, injection, ejection and reassembly.
+/// Also tests that flitlab rejects wrong parameters.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,7 +19,8 @@ using testing::integer;
 using testing::TextFile;
 using testing::word;
 
-/// Packets of a trace in a mesh. Router x + 3 y is at (x, y) in one of three columns; channels are +x, -x, +y, -y.
+/// Configuration of a mesh that sends the packets of a trace. With three columns router x + 3 y is at (x, y). The
+/// channels of a router are +x, -x, +y, -y.
 Experiment mesh(const TextFile& trace, IntList shape, RawConfig changes = {}) {
   changes.insert({{"router.kind", word("bless")},
                   {"topology.kind", word("mesh")},
@@ -28,7 +30,7 @@ Experiment mesh(const TextFile& trace, IntList shape, RawConfig changes = {}) {
   return experiment(changes);
 }
 
-/// Checks the totals so far.
+/// Checks all totals since cycle 0.
 void expect(BlessNetwork& net, u64 delivered, u64 latency, u64 deflections, u64 sent) {
   EXPECT_EQ(net.total(Total::kPacketsDelivered), delivered);
   EXPECT_EQ(net.total(Total::kLatencySum), latency);
@@ -36,8 +38,8 @@ void expect(BlessNetwork& net, u64 delivered, u64 latency, u64 deflections, u64 
   EXPECT_EQ(net.counted(Count::kSent), sent);
 }
 
-/// Created and injected in c; over H channels by c + H (router + channel), at the terminal a router's delay later; each
-/// flit follows the one before it a cycle later.
+/// Times of a packet that is alone in the network. It is created and injected in cycle c, takes router + channel delays
+/// for each of H hops, and reaches the terminal after one more router delay. Flits follow one another by one cycle.
 TEST(BlessTiming, OfAPacketAlone) {
   for (u32 hops : {1u, 2u, 4u})
     for (u32 router : {1u, 2u, 5u})
@@ -53,7 +55,8 @@ TEST(BlessTiming, OfAPacketAlone) {
         }
 }
 
-/// x before y, the shorter way around; half-way around either direction.
+/// Routes on a torus: x before y, in the shorter direction of each ring. If both directions are equally long, a flit
+/// may take either.
 TEST(BlessTiming, OfWaysOnATorus) {
   const auto sent = [](const char* line, IntList shape) {
     const TextFile trace(line);
@@ -63,14 +66,14 @@ TEST(BlessTiming, OfWaysOnATorus) {
     EXPECT_EQ(net.counted(Count::kDeflections), 0u);
     return net.bless.channel_flits(net.engine->state(0));
   };
-  EXPECT_EQ(sent("3,0,4,1\n", {5}), (std::vector<u32>{0, 1, 0, 0, 0, 0, 0, 0, 0, 0}));  // 0 to 4 by -x
-  EXPECT_EQ(sent("3,0,2,1\n", {5}), (std::vector<u32>{1, 0, 1, 0, 0, 0, 0, 0, 0, 0}));  // by 1
+  EXPECT_EQ(sent("3,0,4,1\n", {5}), (std::vector<u32>{0, 1, 0, 0, 0, 0, 0, 0, 0, 0}));  // -x leads from 0 to 4
+  EXPECT_EQ(sent("3,0,2,1\n", {5}), (std::vector<u32>{1, 0, 1, 0, 0, 0, 0, 0, 0, 0}));  // through router 1
   // From (0, 0) to (1, 1) of 3 x 3: +x, then from router 1 +y.
   std::vector<u32> xy(36, 0);
   xy[0] = xy[4 + 2] = 1;
   EXPECT_EQ(sent("3,0,4,1\n", {3, 3}), xy);
   u32 plus = 0;
-  for (u32 cycle = 0; cycle < 60; ++cycle) {  // packet numbers in the trace
+  for (u32 cycle = 0; cycle < 60; ++cycle) {  // number of packets in the trace before the one that is followed
     std::string text;
     for (u32 n = 0; n < cycle; ++n) text += "0,3,2,1\n";
     const TextFile trace(text + "500,0,2,1\n");
@@ -86,9 +89,10 @@ TEST(BlessTiming, OfWaysOnATorus) {
   EXPECT_LT(plus, 45u);
 }
 
-/// Both flits are at router 4 in cycle 13, one by x, the other by y, and request +y. They are equally old, so the flit
-/// of terminal 1 goes first, 2 x 3 + 2 cycles. The other takes the first free channel from 13 mod 4 on, -x, back to
-/// router 3; from there it goes by 4 to 7: it leaves 3 in 16, 4 in 19, and is at terminal 7 in 22 + 2.
+/// One flit goes from terminal 3 by x, the other from terminal 1 by y. Both reach router 4 in cycle 13 and request +y.
+/// They are equally old, so the flit of terminal 1 goes first and takes 2 x 3 + 2 cycles. The other one is deflected to
+/// the first free channel from number 13 mod 4 on: -x, back to router 3. From there it goes through 4 to 7: it leaves
+/// router 3 in cycle 16 and router 4 in 19, and reaches terminal 7 in 22 + 2.
 TEST(BlessTiming, OfTwoRequestsForAChannel) {
   const TextFile trace("10,3,7,1\n10,1,7,1\n");
   BlessNetwork net(mesh(trace, {3, 3}));
@@ -100,9 +104,10 @@ TEST(BlessTiming, OfTwoRequestsForAChannel) {
   expect(net, 2, 8 + 14, 1, 2 + 4);
 }
 
-/// A mesh of 5 columns. From (0, 1) in 10, from (2, 0) in 13: both are at (2, 1) in 16 and request +y to (2, 2). The
-/// first is older, although its source, 5, has the higher number: it arrives after 3 hops. The other is deflected by
-/// channel 16 mod 4, +x, to (3, 1), goes back in 19, on in 22, and is ejected in 25.
+/// Flits in a mesh of 5 columns: one from (0, 1) in cycle 10, one from (2, 0) in cycle 13. In cycle 16 both are at (2,
+/// 1) and request +y to (2, 2). The first is older, although its source number, 5, is higher, and arrives after 3 hops.
+/// The other one is deflected to channel 16 mod 4, +x, which leads to (3, 1). It returns in cycle 19, goes on in 22,
+/// and is ejected in 25.
 TEST(BlessTiming, TheYoungerIsDeflected) {
   const TextFile trace("10,5,12,1\n13,2,12,1\n");
   BlessNetwork net(mesh(trace, {5, 3}));
@@ -112,8 +117,8 @@ TEST(BlessTiming, TheYoungerIsDeflected) {
   expect(net, 2, 11 + 14, 1, 3 + 4);
 }
 
-/// Three flits each way pass router 1 of a line of three in 13, 14 and 15 and take both of its inputs. The packet that
-/// it creates in 13 enters in 16.
+/// In a line of three routers, three flits in each direction pass router 1 in cycles 13, 14 and 15 and occupy both of
+/// its inputs. The packet that terminal 1 creates in cycle 13 is injected in 16.
 TEST(BlessTiming, OfInjectionThatHasToWait) {
   for (u32 flits : {1u, 3u}) {
     const std::string length = std::to_string(flits);
@@ -125,7 +130,7 @@ TEST(BlessTiming, OfInjectionThatHasToWait) {
   }
 }
 
-/// An ejected flit frees its input for injection in the same cycle.
+/// A flit that is ejected frees its input, so a flit can be injected in the same cycle.
 TEST(BlessTiming, OfInjectionBesideAnEjection) {
   const TextFile trace("10,0,1,1\n10,2,0,1\n13,1,2,1\n");
   BlessNetwork net(mesh(trace, {3}));
@@ -134,7 +139,8 @@ TEST(BlessTiming, OfInjectionBesideAnEjection) {
   EXPECT_EQ(net.counted(Count::kBlocked), 0u);
 }
 
-/// An older flit takes the channel of a flit just injected, which starts in the other direction and comes back.
+/// An older flit takes the channel that a flit just injected requests. The new flit is deflected in the other direction
+/// and returns.
 TEST(BlessTiming, OfAFlitDeflectedAtItsSource) {
   const TextFile trace("10,0,2,1\n13,1,2,1\n");
   BlessNetwork net(mesh(trace, {3}));
@@ -142,8 +148,8 @@ TEST(BlessTiming, OfAFlitDeflectedAtItsSource) {
   expect(net, 2, 8 + 11, 1, 2 + 3);
 }
 
-/// Two flits arrive at router 1 in 13. That of the lower source is ejected; the other goes by channel 13 mod 2, -x, to
-/// router 0, and is back in 19.
+/// Two flits for terminal 1 reach router 1 in cycle 13. The flit with the lower source number is ejected. The other one
+/// is deflected to channel 13 mod 2, -x, to router 0, and returns in cycle 19.
 TEST(BlessTiming, OfTwoThatAreEjected) {
   const TextFile trace("10,0,1,1\n10,2,1,1\n");
   BlessNetwork net(mesh(trace, {3}));
@@ -155,7 +161,8 @@ TEST(BlessTiming, OfTwoThatAreEjected) {
   expect(net, 2, 5 + 11, 1, 4);
 }
 
-/// A wider ejection takes both; the flit that terminal 1 has sent, in either direction, arrives as well.
+/// With an ejection width of 2 both flits are ejected. The flit that terminal 1 has sent, in either direction, arrives
+/// as well.
 TEST(BlessTiming, OfWiderEjection) {
   for (u32 width : {1u, 2u}) {
     BlessNetwork net(experiment({{"router.kind", word("bless")},
@@ -174,10 +181,11 @@ TEST(BlessTiming, OfWiderEjection) {
   }
 }
 
-/// A line of four. Two flits pass router 1 in 11, so the flits of its packet A to router 2 arrive in 13 and 15. The
-/// first flit of B, from router 3, arrives in 14; with one reassembly buffer it is refused. Its channel to router 3 has
-/// gone to an earlier flit, so it goes to router 1 and is back in 20. In 15 the second flit of B meets the last of A,
-/// which is older, and goes to router 1 by 15 mod 2, -x; it is back in 21.
+/// In a line of four routers two flits pass router 1 in cycle 11, so the two flits of its packet A to router 2 arrive
+/// in 13 and 15. The first flit of packet B, from router 3, arrives in 14. Router 2 has one reassembly buffer, which
+/// holds A, so it refuses the flit. An earlier flit has taken the channel back to router 3, so the refused flit goes to
+/// router 1 and returns in 20. In 15 the second flit of B meets the last flit of A, which is older; it is deflected to
+/// channel 15 mod 2, -x, to router 1, and returns in 21.
 TEST(BlessTiming, APacketWithoutABufferIsRefused) {
   const TextFile trace("8,0,3,1\n8,2,0,1\n10,1,2,2\n11,3,2,2\n");
   for (bool one : {false, true}) {
@@ -221,8 +229,8 @@ TEST(BlessDerived, BuffersSufficeForTheWorstCase) {
     c["router.kind"] = word("bless");
     return derived(experiment(c), "reassembly_places");
   };
-  EXPECT_EQ(buffers({{"traffic.self", false}}), 64 * 3 + 15);  // a 4x4 torus has 64 channels
-  EXPECT_EQ(buffers({}), 64 * 3 + 16);                         // the terminal itself is a source as well
+  EXPECT_EQ(buffers({{"traffic.self", false}}), 64 * 3 + 15);  // 64 channels of 3 flits; 15 other terminals
+  EXPECT_EQ(buffers({}), 64 * 3 + 16);                         // with the terminal itself: 16 sources
   EXPECT_EQ(buffers({{"topology.kind", word("mesh")}, {"router.delay", integer(1)}}), 48 * 2 + 16);
   EXPECT_EQ(buffers({{"traffic.packet_flits", Lengths{{1, 1.0}}}}), 1);
   EXPECT_EQ(buffers({{"router.reassembly_packets", integer(7)}}), 7);

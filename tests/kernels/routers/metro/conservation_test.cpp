@@ -1,4 +1,4 @@
-/// Conservation in METRO: whatever breaks, every message is accepted exactly once or is still being sent.
+/// Conservation in METRO: whatever component fails, every message is accepted exactly once or is still being sent.
 #include <gtest/gtest.h>
 
 #include "kernels/common/philox.hpp"
@@ -85,7 +85,8 @@ TEST(MetroConservation, OfAFatTree) {
   }
 }
 
-/// Wires die, stick and make noise under traffic; a router dies and is repaired; a slice misallocates.
+/// Faults under traffic: wires that are dead, stuck or noisy, a router that dies and is repaired, and a slice of a
+/// cascaded router that allocates the wrong port.
 TEST(MetroConservation, WithFaultsThatAppearAndGo) {
   const TextFile faults(
       "0,noise,0.1.0.1,0.02\n"
@@ -107,7 +108,8 @@ TEST(MetroConservation, WithFaultsThatAppearAndGo) {
           150);
 }
 
-/// Any bit of a word's kind, stuck at 0 or 1 at any router's wire: words change their kind, but no message is lost.
+/// Any bit of the field that gives the kind of a word is stuck at 0 or 1 on any router's wire. Words change their kind,
+/// but no message is lost.
 TEST(MetroConservation, WithStuckKinds) {
   for (u32 bit = 0; bit < 3; ++bit)
     for (const char* stuck : {"stuck0", "stuck1"})
@@ -125,7 +127,7 @@ TEST(MetroConservation, WithStuckKinds) {
       }
 }
 
-/// A stuck bit turns STATUS into DATA, and in 4-bit words port 6 reads like an acknowledgment: the source must not
+/// A stuck bit turns STATUS into DATA, and in 4-bit words port 6 looks like an acknowledgment. The source must not
 /// accept it as one.
 TEST(MetroConservation, StatusIsNoAcknowledgment) {
   const TextFile faults("0,stuck0,1.0.0,6\n");
@@ -142,7 +144,7 @@ TEST(MetroConservation, StatusIsNoAcknowledgment) {
   }
 }
 
-/// In words of one bit an acknowledgment and a refusal differ in a single bit.
+/// In words of one bit, an acknowledgment and a refusal differ in a single bit.
 TEST(MetroConservation, OfNarrowWordsWithNoise) {
   const TextFile faults("0,noise,0.0.0.0,0.02\n0,noise,0.1.0.0,0.02\n0,noise,1.0.0,0.02\n0,noise,e1.0,0.02\n");
   deliver_all(loaded({{"faults.file", faults.path},
@@ -153,7 +155,7 @@ TEST(MetroConservation, OfNarrowWordsWithNoise) {
               60, 2000000);
 }
 
-/// Slices that disagree, also without the check that closes their connections, and faults that end.
+/// Slices that disagree for a while, with and without the in-use check that closes their connections.
 TEST(MetroConservation, OfSlicesThatDisagreeForAWhile) {
   const TextFile faults(
       "0,misallocate,0.0:1,0.5\n0,misallocate,1.1:2,0.5\n100,dead,1.2:0\n2000,repair,1.2:0\n"
@@ -168,7 +170,7 @@ TEST(MetroConservation, OfSlicesThatDisagreeForAWhile) {
                     100);
 }
 
-/// Weaker checksums: a damaged message may be accepted and is counted; the run continues.
+/// With weaker checksums the destination may accept a damaged message. flitlab counts it, and the run continues.
 TEST(MetroConservation, WeakChecksAreNoDefect) {
   const TextFile faults("0,misallocate,0.0,0.5\n0,misallocate,0.1,0.5\n0,noise,1.0.0.0,0.1\n");
   for (const char* check : {"none", "crc8", "crc16"}) {
@@ -181,7 +183,8 @@ TEST(MetroConservation, WeakChecksAreNoDefect) {
   }
 }
 
-/// A scan register drives a data word onto a wire without end while the far end is on: the source is not blocked by it.
+/// A scan register drives a data word onto a wire without end while the far end of the wire is on. The source uses its
+/// other link and is not blocked.
 TEST(MetroConservation, ABabblingWireDoesNotBlockItsSource) {
   testing::MetroNet net({}, 0, 5, 10);
   net.step(12);
@@ -192,7 +195,7 @@ TEST(MetroConservation, ABabblingWireDoesNotBlockItsSource) {
   registers.set(wire.item, "drive." + port, metro::make_word(metro::Kind::kData, 6), net.network());
   registers.write();
   for (u32 i = 0; i < 100 && !net.total(Total::kPacketsDelivered); ++i) net.step(100);
-  EXPECT_EQ(net.total(Total::kPacketsDelivered), 1u);  // over the other link
+  EXPECT_EQ(net.total(Total::kPacketsDelivered), 1u);  // delivered over the other link
   EXPECT_GT(net.total(metro::Count::kAttempts), 1u);
 }
 
@@ -206,8 +209,8 @@ TEST(MetroConservation, WithRandomDeadRoutersAndLinks) {
                 60);
 }
 
-/// A slice that often chooses another port than the others: the in-use check closes those connections, and no damaged
-/// message is accepted. Without that check the end-to-end checksums reject them.
+/// One slice of a cascaded router often chooses another port than the other slices. The in-use check closes those
+/// connections, so no damaged message is accepted. Without that check, the end-to-end checksums reject the messages.
 TEST(MetroCascade, AFaultySliceIsContained) {
   const TextFile faults("0,misallocate,0.2:1,0.5\n");
   for (bool check : {true, false}) {
@@ -242,7 +245,7 @@ TEST(MetroCascade, NeedsSharedRandomness) {
   check_conservation(*net.engine, *net.plan, 0);
 }
 
-/// The first wrong checksum shows behind which stage the faulty wire is.
+/// The first wrong checksum that the source receives shows behind which stage the faulty wire is.
 TEST(MetroFaults, ChecksumsLocateDamage) {
   for (u32 stage = 0; stage < 3; ++stage) {
     const TextFile faults("0,stuck1," + std::to_string(stage) + ".0.0.0,2\n");
@@ -261,17 +264,17 @@ TEST(MetroFaults, ChecksumsLocateDamage) {
   }
 }
 
-/// Noise on the way back damages no message and is not counted as damage to one.
+/// Noise in the reverse direction damages no message, and flitlab does not count it as damage to one.
 TEST(MetroFaults, ReverseDamageIsNotAttributedToMessages) {
   const TextFile faults("0,noise,1.0.0,0.05\n0,noise,1.1.1,0.05\n");
   Network net(experiment(loaded({{"faults.file", faults.path}, {"traffic.load", 0.1}})));
   net.step(20000);
   EXPECT_EQ(net.total(metro::Count::kRefused), 0u);
-  EXPECT_GT(net.total(metro::Count::kDuplicates), 10u);  // messages whose acknowledgment was hit
+  EXPECT_GT(net.total(metro::Count::kDuplicates), 10u);  // messages sent again because noise hit their acknowledgment
   check_conservation(*net.engine, *net.plan, 0);
 }
 
-/// Neither a dead router nor the routers behind it return STATUS, which locates the fault.
+/// Neither a dead router nor the routers behind it return STATUS, so the first missing STATUS locates the fault.
 TEST(MetroFaults, MissingStatusLocatesADeadRouter) {
   for (u32 stage = 0; stage < 3; ++stage) {
     const TextFile faults("0,dead," + std::to_string(stage) + ".1\n");
@@ -289,8 +292,8 @@ TEST(MetroFaults, MissingStatusLocatesADeadRouter) {
   }
 }
 
-/// Both ways to locate where messages were blocked, the time of the backward control bit and STATUS, give the same
-/// result.
+/// The source locates where a message was blocked in two ways: by the time of the backward control bit, or by STATUS.
+/// Both give the same result.
 TEST(MetroFaults, BothModesLocateBlocking) {
   u64 counts[2][3] = {};
   for (bool fast : {true, false}) {

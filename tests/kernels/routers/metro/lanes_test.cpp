@@ -1,5 +1,5 @@
-/// METRO with lane state (kernels/routers/metro/lanes) against scalar state: the same state after every cycle, bit by
-/// bit, and the same counts.
+/// METRO in lane state (64 routers per lane block, kernels/routers/metro/lanes) against scalar state (one router at a
+/// time): after every cycle both have the same state, bit by bit, and the same counts.
 #include <gtest/gtest.h>
 
 #include "kernels/routers/metro/checksum.hpp"
@@ -33,7 +33,7 @@ void expect_same(const Network& a, const Network& b, const std::string& where) {
   for (u32 i = 0; i < kHistogramBins; ++i) ASSERT_EQ(x.latency[i], y.latency[i]) << where;
 }
 
-/// Counts of events in all networks compared; each must occur.
+/// Counts of events in all compared networks; each event must occur.
 struct EventCounts {
   u64 delivered = 0, blocked = 0, shut = 0, refused = 0, dropped = 0;
 
@@ -46,7 +46,8 @@ struct EventCounts {
   }
 };
 
-/// Steps of one cycle at first, longer ones later; from time to time the state is read and written back.
+/// Compares both forms after steps of one cycle, and later of several cycles. Sometimes the state is read and written
+/// back.
 void compare(const RawConfig& config, const std::string& where, EventCounts& event_counts) {
   const Experiment e = experiment(config);
   Network single(e, with(LaneUse::kNever)), lanes(e, with(LaneUse::kAlways));
@@ -88,7 +89,7 @@ TEST(MetroLanes, WithRandomFaults) {
   EXPECT_GT(event_counts.shut, 0u);
 }
 
-/// 256 endpoints, 320 routers of two sizes: three lane blocks, so that threads share them.
+/// Configuration with 256 endpoints and 320 routers of two sizes: three lane blocks, so that threads share them.
 RawConfig large(double load) {
   return {{"router.kind", word("metro")},
           {"topology.radix", IntList{4, 4, 4, 4}},
@@ -134,7 +135,7 @@ TEST(MetroLanes, FindAllWords) {
     }
 }
 
-/// The checksum bit by bit, from its polynomial.
+/// Returns the checksum, computed bit by bit from its polynomial.
 u32 crc_by_bits(const metro::Crc& crc, u32 state, u64 content, u32 bits) {
   for (u32 i = bits; i-- > 0;) {
     const bool out = (state >> (crc.bits - 1) & 1) != (content >> i & 1);

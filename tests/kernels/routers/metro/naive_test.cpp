@@ -1,5 +1,5 @@
-/// METRO against a second implementation (tests/support/metro/naive.hpp): every word on every wire, the state of every
-/// port and the totals must agree in every cycle, whatever the parameters and the faults.
+/// METRO against a second implementation (tests/support/metro/naive.hpp). In every cycle all words on wires, the state
+/// of all ports and the totals must agree, for any parameters and faults.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -41,7 +41,7 @@ constexpr std::pair<TotalIndex, const char*> kCompared[] = {{Total::kPacketsCrea
 constexpr std::pair<TotalIndex, const char*> kComparedByStage[] = {
     {metro::Count::kBlocked, "blocked"}, {metro::Count::kLost, "lost"}, {metro::Count::kDamaged, "damaged"}};
 
-/// A field of all items.
+/// The values of one field of all items.
 template <class T>
 class Fields {
  public:
@@ -64,7 +64,7 @@ std::string described_word(Word w) {
   return std::string(kNames[w >> 16 & 7]) + " " + std::to_string(payload_of(w));
 }
 
-/// Runs both side by side until they disagree.
+/// Runs emulator and second implementation side by side until they disagree.
 class Comparison {
  public:
   Comparison(const RawConfig& config, std::vector<NaiveFault> faults)
@@ -89,7 +89,7 @@ class Comparison {
       return;
     }
     EXPECT_GT(naive_.total(metro::Count::kAttempts), 0u) << testing::described(config_);
-    // A damaged message that is accepted may be taken for another one, so the audit does not apply.
+    // If a damaged message was accepted, it may be mistaken for another one, so the audit does not apply.
     if (naive_.total(metro::Count::kAcceptedWrong) == 0) check_conservation(*net_.engine, *net_.plan, 0);
   }
 
@@ -191,8 +191,8 @@ TEST_P(MetroNaiveStraddling, AgreesWithRandomFaults) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, MetroNaiveStraddling, ::testing::Range(0u, 16u));
 
-// Seeds with rare cases: a source ends its attempt while the destination answers; a word that is not data cuts a header
-// short.
+// Seeds with rare cases: a source ends its attempt while the destination answers; a word that is not data ends a header
+// early.
 INSTANTIATE_TEST_SUITE_P(Rare, MetroNaive, ::testing::Values(46u, 56u, 177u, 447u));
 
 }  // namespace

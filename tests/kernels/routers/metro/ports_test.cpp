@@ -16,7 +16,7 @@ using metro::make_word;
 using metro::PortState;
 using testing::OneRouter;
 
-/// Three connections request a direction with two ports in the same cycle.
+/// Three connections request a direction that has two ports, in the same cycle.
 TEST(MetroRouter, BlocksAConnectionWithoutAFreePort) {
   for (bool fast : {true, false}) {
     OneRouter r({{"router.fast_reclaim", fast}});
@@ -41,7 +41,7 @@ TEST(MetroRouter, BlocksAConnectionWithoutAFreePort) {
     r.step();
     r.put(blocked, make_word(fast ? Kind::kDrop : Kind::kTurn));
     r.step();
-    if (!fast) {  // STATUS with the direction, the checksum of the discarded words, DROP
+    if (!fast) {  // the router sends STATUS with the direction, the checksum of the discarded words, and DROP
       EXPECT_EQ(r.sent(blocked), make_word(Kind::kBlocked, 0));
       r.step();
       EXPECT_EQ(r.sent(blocked), make_word(Kind::kBlocked, (0x21 << 1) ^ 0x42));
@@ -52,7 +52,7 @@ TEST(MetroRouter, BlocksAConnectionWithoutAFreePort) {
   }
 }
 
-/// The reclamation mode of the blocked connection's forward port applies.
+/// A blocked connection is closed in the reclamation mode (fast or detailed) of its own forward port.
 TEST(MetroRouter, ReclamationIsAForwardPortsOwn) {
   OneRouter r;
   MetroRegisters registers(r.net().engine(), 0, r.net().table());
@@ -70,7 +70,7 @@ TEST(MetroRouter, ReclamationIsAForwardPortsOwn) {
   EXPECT_EQ(r.port(1).state, PortState::kBlocked);
 }
 
-/// A released port can be allocated in the next cycle, not in the same one.
+/// A released port can be allocated from the next cycle on, not in the same one.
 TEST(MetroRouter, AFreePortIsFreeInTheNextCycle) {
   OneRouter r;
   r.data(0, 0);
@@ -101,10 +101,10 @@ TEST(MetroRouter, DisabledPortsTakeNoPart) {
   r.put(0, make_word(Kind::kIdle));
   r.data(1, 0);
   r.step();
-  EXPECT_EQ(r.port(1).state, PortState::kDiscard);  // only one port is left
+  EXPECT_EQ(r.port(1).state, PortState::kDiscard);  // only one port of the direction is left
 }
 
-/// A port that is disabled while in use: the router closes its connection toward both ends.
+/// If a port is disabled while in use, the router closes the connection toward both ends.
 TEST(MetroRouter, APortInUseCanBeDisabled) {
   OneRouter r;
   r.data(0, 0);
@@ -120,7 +120,8 @@ TEST(MetroRouter, APortInUseCanBeDisabled) {
   EXPECT_EQ(r.net().total(metro::Count::kShut), 1u);
 }
 
-/// With both ends of a wire disabled, scan drives one end and captures at the other; other connections are unaffected.
+/// If both ends of a wire are disabled, scan drives one end and captures at the other. Other connections are
+/// unaffected.
 TEST(MetroRouter, ADisabledWireCanBeTested) {
   OneRouter r;
   const metro::Wire wire = r.net().network().wire(0, r.backward(0));
@@ -143,8 +144,8 @@ TEST(MetroRouter, ADisabledWireCanBeTested) {
   EXPECT_EQ(all.at("state.f" + std::to_string(wire.port)), 0u);
 }
 
-/// Dilation may be set, at run time, to any power of two up to the router's: dilation 1 makes four directions of one
-/// port.
+/// The dilation (ports per direction) may be set at run time to any power of two up to the router's maximum. With
+/// dilation 1 there are four directions of one port each.
 TEST(MetroRouter, DilationCanBeChanged) {
   OneRouter r;
   MetroRegisters registers(r.net().engine(), 0, r.net().table());
@@ -155,7 +156,7 @@ TEST(MetroRouter, DilationCanBeChanged) {
   for (u32 p = 0; p < 4; ++p) EXPECT_EQ(r.port(p).out, 3 - p) << p;
 }
 
-/// All free equivalent ports are equally likely: chi-square over many cycles, below its 99.9 % quantile.
+/// All free equivalent ports are equally likely: chi-square over many cycles is below its 99.9 % quantile.
 TEST(MetroChoice, IsUniform) {
   metro::RouterControl control{};
   control.backward_on = ~0u;
@@ -180,7 +181,8 @@ TEST(MetroChoice, IsUniform) {
   }
 }
 
-/// Ports with the same random input choose the same equivalent port in a cycle; others sometimes differ.
+/// Forward ports with the same random input choose the same equivalent port in a cycle; ports with different inputs
+/// sometimes choose differently.
 TEST(MetroChoice, FollowsItsRandomInput) {
   metro::RouterControl control{};
   control.backward_on = ~0u;

@@ -13,7 +13,7 @@ using metro::PortState;
 using testing::integer;
 using testing::OneRouter;
 
-/// In two stages of radix 2 the header's two bits are the top ones of its word; the first router uses the first.
+/// With two stages of radix 2 the header's two bits are the top bits of its word. The first router uses the first bit.
 TEST(MetroRouter, TakesLeadingBitsAndPassesTheRestOn) {
   for (u32 direction : {0u, 1u}) {
     OneRouter r;
@@ -21,7 +21,8 @@ TEST(MetroRouter, TakesLeadingBitsAndPassesTheRestOn) {
     r.step();
     ASSERT_EQ(r.port(0).state, PortState::kForward);
     EXPECT_EQ(r.port(0).out / 2, direction);
-    EXPECT_EQ(r.sent_forward(r.port(0).out), make_word(Kind::kData, 1 << 7 | 0b101010));  // shifted up by a bit
+    // The router has shifted the word up by the bit that it used.
+    EXPECT_EQ(r.sent_forward(r.port(0).out), make_word(Kind::kData, 1 << 7 | 0b101010));
   }
 }
 
@@ -41,7 +42,8 @@ TEST(MetroRouter, SwallowsAnExhaustedWord) {
   EXPECT_EQ(r.sent_forward(3), make_word(Kind::kData, 2));
 }
 
-/// hw = 3: the direction is in the first word; the port is allocated with the third, and the fourth is forwarded.
+/// With hw = 3 (header words) the direction is in the first word. The router allocates the port when the third word
+/// arrives, and forwards the fourth.
 TEST(MetroRouter, ConsumesHeaderWordsWhileItSetsUp) {
   OneRouter r({{"router.header_words", integer(3)}});
   r.data(0, 1 << 7);
@@ -61,7 +63,7 @@ TEST(MetroRouter, ConsumesHeaderWordsWhileItSetsUp) {
   EXPECT_EQ(r.sent_forward(out), make_word(Kind::kData, 0x5A));
 }
 
-/// A connection that ends during setup leaves no state behind.
+/// If a connection ends during setup, the router keeps no state of it.
 TEST(MetroRouter, DiscardsAnIncompleteHeader) {
   OneRouter r({{"router.header_words", integer(3)}});
   r.data(0, 1 << 7);
@@ -70,8 +72,9 @@ TEST(MetroRouter, DiscardsAnIncompleteHeader) {
   EXPECT_EQ(r.port(0).state, PortState::kIdle);
 }
 
-/// TURN in cycle t: STATUS with the port, then the checksum; two cycles later, with dp = 1 and a wire without stages,
-/// the words of the far end. A TURN from there reverses the connection again, any number of times.
+/// If TURN arrives in cycle t, the router sends STATUS with the port, then the checksum. Two cycles later, with dp = 1
+/// and a wire without stages, the words of the far end follow. A TURN from there reverses the connection again, any
+/// number of times.
 TEST(MetroRouter, TurnsAnyNumberOfTimes) {
   OneRouter r;
   r.data(0, 0);
@@ -79,7 +82,7 @@ TEST(MetroRouter, TurnsAnyNumberOfTimes) {
   const u32 out = r.port(0).out;
   u32 sum = 0;
   for (u32 round = 0; round < 5; ++round) {
-    for (u32 k = 0; k < 3; ++k) {  // forward
+    for (u32 k = 0; k < 3; ++k) {  // words in the forward direction
       const u32 payload = 17 * round + k;
       r.data(0, payload);
       r.step();
@@ -93,7 +96,7 @@ TEST(MetroRouter, TurnsAnyNumberOfTimes) {
     r.step();
     EXPECT_EQ(r.sent(0), make_word(Kind::kStatus, sum));
     sum = 0;
-    r.data(r.backward(out), 99 + round);  // back
+    r.data(r.backward(out), 99 + round);  // words in the reverse direction
     r.step();
     EXPECT_EQ(r.sent(0), make_word(Kind::kData, 99 + round));
     r.put(r.backward(out), make_word(Kind::kIdle));
@@ -115,7 +118,7 @@ TEST(MetroRouter, TurnsAnyNumberOfTimes) {
   EXPECT_EQ(r.port(0).state, PortState::kIdle);
 }
 
-/// dp = 2 and wires of 3 stages: the router itself sends 2 (2 + 3) words.
+/// With dp = 2 and wires of 3 stages the router itself sends 2 (2 + 3) words after a TURN.
 TEST(MetroRouter, WaitsAsLongAsItsWireIs) {
   OneRouter r({{"router.pipeline_stages", integer(2)}, {"topology.wire_delay", integer(3)}});
   r.data(0, 0);
@@ -126,7 +129,7 @@ TEST(MetroRouter, WaitsAsLongAsItsWireIs) {
   EXPECT_EQ(r.port(0).state, PortState::kReverse);
   for (u32 k = 0; k < 9; ++k) {
     EXPECT_EQ(r.port(0).count, k + 1);
-    r.data(r.backward(out), 1);  // too early: not seen
+    r.data(r.backward(out), 1);  // too early, so the router ignores it
     r.step();
   }
   EXPECT_EQ(r.port(0).count, 10u);
@@ -146,8 +149,8 @@ TEST(MetroRouter, AnUndrivenWireClosesAConnection) {
   EXPECT_EQ(r.port(0).state, PortState::kIdle);
 }
 
-/// On the backward control bit the router sends DROP to the far end and the bit to the source, and discards what
-/// follows.
+/// When the backward control bit arrives, the router sends DROP to the far end, sends the bit on to the source, and
+/// discards the words that follow.
 TEST(MetroRouter, PassesTheBackwardControlBitOn) {
   OneRouter r;
   r.data(0, 0);

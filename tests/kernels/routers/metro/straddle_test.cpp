@@ -1,4 +1,4 @@
-/// Directions whose bits straddle two header words (METRO, Table 4: hbits), word by word and in clocks.
+/// Directions whose bits straddle two header words (METRO, Table 4: hbits), tested word by word and in clocks.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -18,14 +18,15 @@ using testing::integer;
 using testing::kNeverCreated;
 using testing::MetroNet;
 
-/// Radices 2, 4 and 2 in words of two bits: the second stage's router finds one bit of its direction in each word.
+/// Configuration with radices 2, 4 and 2 and words of two bits: the router of the second stage finds one bit of its
+/// direction in each word.
 RawConfig narrow(RawConfig changes = {}) {
   changes.insert(
       {{"topology.radix", IntList{2, 4, 2}}, {"topology.dilation", IntList{2, 1, 1}}, {"router.width", integer(2)}});
   return changes;
 }
 
-/// That router, with words written to its wires by hand.
+/// A router of the second stage. The test writes words to its wires by hand.
 class SecondStage {
  public:
   explicit SecondStage(RawConfig changes = {}) : net_(narrow(std::move(changes)), 0, 1, kNeverCreated, 30) {
@@ -60,14 +61,15 @@ TEST(MetroStraddle, TheRestOfADirectionIsInTheNextWord) {
     r.step();
     ASSERT_EQ(r.port(0).state, PortState::kForward);
     EXPECT_EQ(r.port(0).out, direction);
-    EXPECT_EQ(r.sent_forward(direction), make_word(Kind::kData, 0b10));  // shifted up by the bit that the router used
+    // The router has shifted the word up by the bit that it used.
+    EXPECT_EQ(r.sent_forward(direction), make_word(Kind::kData, 0b10));
     r.data(0, 0b01);
     r.step();
     EXPECT_EQ(r.sent_forward(direction), make_word(Kind::kData, 0b01));
   }
 }
 
-/// If a word other than data follows the first one, no state is left behind.
+/// If the second word is not data, the router keeps no state of the first one.
 TEST(MetroStraddle, DiscardsAHeaderCutBetweenItsWords) {
   for (Word second : {Word{0}, make_word(Kind::kDrop), make_word(Kind::kTurn), make_word(Kind::kIdle)}) {
     SecondStage r;
@@ -82,7 +84,7 @@ TEST(MetroStraddle, DiscardsAHeaderCutBetweenItsWords) {
   }
 }
 
-/// A port is allocated with the second word, whatever the order of the first words.
+/// A router allocates a port when the second word arrives, so the order of the first words does not matter.
 TEST(MetroStraddle, TheLaterSecondWordIsBlocked) {
   SecondStage r;
   r.data(0, 0b10);
@@ -100,7 +102,8 @@ TEST(MetroStraddle, TheLaterSecondWordIsBlocked) {
   EXPECT_EQ(r.sent(1), make_word(Kind::kBackDrop));
 }
 
-/// STATUS gives the whole direction; the checksum covers the words behind the one with the direction's last bit.
+/// STATUS contains the whole direction. The checksum covers the words after the one that contains the direction's last
+/// bit.
 TEST(MetroStraddle, ABlockedConnectionIsAnsweredInDetail) {
   SecondStage r({{"router.fast_reclaim", false}});
   for (u32 p : {0u, 1u}) r.data(p, 0b11);
@@ -118,7 +121,7 @@ TEST(MetroStraddle, ABlockedConnectionIsAnsweredInDetail) {
   EXPECT_EQ(r.sent(blocked), make_word(Kind::kBlocked, 0b11));
 }
 
-/// A port that is disabled between the two words discards the first one.
+/// If a port is disabled between the two words, the router discards the first one.
 TEST(MetroStraddle, APortCanBeSwitchedOffBetweenTheWords) {
   SecondStage r;
   r.data(0, 0b10);
@@ -143,13 +146,13 @@ TEST(MetroStraddle, APortCanBeSwitchedOffBetweenTheWords) {
   EXPECT_EQ(r.port(0).out, 0b01u);
 }
 
-/// The header to endpoint 1 is 10, 1: words 11 and 01. The first router forwards 10; the second waits for a word and
-/// then forwards 10 as well.
+/// The header to endpoint 0b1101 has the direction bits 1, 10 and 1: words 11 and 01. The first router forwards 10. The
+/// second one waits for another word and then forwards 10 as well.
 TEST(MetroStraddle, OfTheWordsOnTheWires) {
   MetroNet net(narrow(), 0, 0b1101, 10, 30);
   net.step(net.start() + 1);
   const metro::Wire entry = net.network().leaving(0, net.source().link);
-  const auto seen = [&](u32 stage) {  // at the routers of a stage
+  const auto seen = [&](u32 stage) {  // words seen at the routers of a stage
     Word all = 0;
     for (u32 r = 0; r < net.network().routers(); ++r)
       for (u32 p = 0; net.network().setup[r].stage == stage && p < net.network().setup[r].forward; ++p)
@@ -173,8 +176,9 @@ TEST(MetroStraddle, OfTheWordsOnTheWires) {
   net.check();
 }
 
-/// 20 bytes over radices 4, 8 and 8 in words of 4 bits, at 25 ns a clock, dp = 1, vtd = 1: Table 4 gives
-/// 3 x 50 ns + (160 + 8) x 25 / 4 ns = 1200 ns; with a word more, for 2, 3 and 3 bits, 1225 ns.
+/// 20 bytes over radices 4, 8 and 8 in words of 4 bits, with a clock of 25 ns, dp = 1 and vtd = 1: Table 4 gives 3 x 50
+/// ns + (160 + 8) x 25 / 4 ns = 1200 ns. If the directions of 2, 3 and 3 bits each start a word, the header is a word
+/// longer: 1225 ns.
 TEST(MetroStraddle, AWordLessIsAClockLess) {
   for (const auto& [straddles, ns] : {std::pair{true, 1200u}, std::pair{false, 1225u}}) {
     MetroNet net({{"topology.radix", IntList{4, 8, 8}},
@@ -185,7 +189,7 @@ TEST(MetroStraddle, AWordLessIsAClockLess) {
                  3, 171, 10, 40);
     net.step(net.start() + 1 + ns / 25);
     EXPECT_EQ(net.total(metro::Count::kAccepted), 0u) << ns;
-    net.step();  // TURN, which makes the destination decide, is a clock behind the last word
+    net.step();  // TURN, on which the destination decides, follows the last word by a clock
     EXPECT_EQ(net.total(metro::Count::kAccepted), 1u) << ns;
     net.step(100);
     EXPECT_EQ(net.total(Total::kPacketsDelivered), 1u);

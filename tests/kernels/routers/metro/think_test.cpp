@@ -11,7 +11,8 @@ namespace {
 using testing::integer;
 using testing::word;
 
-/// One router between four endpoints, each of which sends 20 words to another one: no connection is blocked.
+/// Configuration of one router between four endpoints, each of which sends 20 words to another endpoint. So no
+/// connection is blocked.
 RawConfig pairs(const char* mode, Value think) {
   RawConfig c{{"router.kind", word("metro")},
               {"topology.radix", IntList{4}},
@@ -26,7 +27,7 @@ RawConfig pairs(const char* mode, Value think) {
   return c;
 }
 
-/// Cycles in which endpoint 1's messages were created.
+/// Returns the cycles in which endpoint 1's messages were created.
 std::vector<u32> created(testing::Network& net, u32 cycles) {
   const FieldInfo& info = net.plan->layout().kinds[1].field("source");
   std::vector<metro::Source> sources(4);
@@ -41,9 +42,9 @@ std::vector<u32> created(testing::Network& net, u32 cycles) {
 }
 
 /// A message created in cycle 0 is on the wire from cycle 1 on. Header, 20 words, TURN through one router and the
-/// acknowledgment back take 1 + 20 + 1 + 2 = 24 clocks, so the acknowledgment arrives in cycle 25 and its check of two
-/// words is complete in cycle 27. The processor resumes in cycle 28, in which DROP arrives: the first word of a message
-/// created then waits a cycle more; that of a later message does not.
+/// acknowledgment back take 1 + 20 + 1 + 2 = 24 clocks. So the acknowledgment arrives in cycle 25, and its check of two
+/// words is complete in cycle 27. The processor resumes in cycle 28, in which DROP arrives. A message created in that
+/// cycle waits one cycle more before its first word; a later message does not.
 TEST(MetroThink, TimeIsFromTheEndOfATransactionToTheNextMessage) {
   for (const auto& [think, period, latency] :
        {std::tuple{0, 29u, 25u}, std::tuple{1, 29u, 24u}, std::tuple{2, 30u, 24u}, std::tuple{50, 78u, 24u}}) {
@@ -60,7 +61,7 @@ TEST(MetroThink, TimeIsFromTheEndOfATransactionToTheNextMessage) {
   }
 }
 
-/// The next request follows the reply, after its connection has closed.
+/// The processor creates the next request when the reply has arrived and its connection has closed.
 TEST(MetroThink, AfterARoundTrip) {
   u32 alone = 0;
   for (u32 think : {0u, 7u}) {
@@ -76,12 +77,12 @@ TEST(MetroThink, AfterARoundTrip) {
     EXPECT_EQ(period, alone + think);
     check_conservation(*net.engine, *net.plan, 0);
   }
-  // The acknowledgment arrives in cycle 25, its check in 26 and 27, DATA-IDLE for a reply delay of one cycle in 28, the
-  // reply's five words until 33, and DROP in 34.
+  // The acknowledgment arrives in cycle 25 and its check in 26 and 27. DATA-IDLE for a reply delay of one cycle arrives
+  // in 28, the reply's five words until 33, and DROP in 34.
   EXPECT_EQ(alone, 35u);
 }
 
-/// With `auto` the load determines when messages are created.
+/// With think time `auto` the load determines when messages are created.
 TEST(MetroThink, AutoIsByTheLoad) {
   testing::Network net(testing::experiment(pairs("open", word("auto"))));
   const std::vector<u32> times = created(net, 4000);

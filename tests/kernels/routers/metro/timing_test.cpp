@@ -1,4 +1,4 @@
-/// Clocks of a message alone in the network, counted by hand from METRO, 5.1, Table 4 and Figure 3.
+/// Clocks of a message that is alone in the network, derived by hand from METRO, 5.1, Table 4 and Figure 3.
 #include <gtest/gtest.h>
 
 #include "kernels/routers/metro/totals.hpp"
@@ -17,8 +17,9 @@ char letter(metro::Word word) { return ".ditDsbB"[static_cast<u32>(kind_of(word)
 
 RawConfig figure3() { return {{"topology.radix", IntList{4, 4, 4}}, {"topology.dilation", IntList{2, 2, 1}}}; }
 
-/// Header in clock 1, body in 2 to 21, TURN in 22. From 23 on the source's wire brings STATUS and checksum of three
-/// routers, and the acknowledgment in clock 29, 28 clocks after the header, with its check of two words.
+/// The source sends the header in clock 1, the body in 2 to 21 and TURN in 22. From clock 23 on its wire brings STATUS
+/// and checksum of three routers. The acknowledgment arrives in clock 29, 28 clocks after the header, and its check
+/// follows in two words.
 TEST(MetroTiming, OfTheWordsOnTheSourcesWire) {
   MetroNet net(figure3());
   net.step(net.start() + 1);
@@ -37,7 +38,7 @@ TEST(MetroTiming, OfTheWordsOnTheSourcesWire) {
   net.check();
 }
 
-/// Each register of a wire adds two clocks a stage, one each way, in which routers send DATA-IDLE.
+/// Each register of a wire adds two clocks per stage, one in each direction. In these clocks routers send DATA-IDLE.
 TEST(MetroTiming, DataIdleFillsTheTurn) {
   RawConfig c = figure3();
   c["topology.wire_delay"] = integer(1);
@@ -60,7 +61,8 @@ struct Instance {
 
 class MetroTable4 : public ::testing::TestWithParam<Instance> {};
 
-/// stages * (dp + vtd) + words, until the destination's last word; it decides on TURN, a clock later.
+/// The time until the destination's last word is stages * (dp + vtd) + words. The destination decides when TURN
+/// arrives, a clock later.
 TEST_P(MetroTable4, MessagesTakeTheEquationsTime) {
   const Instance& i = GetParam();
   const u32 bits = static_cast<u32>(i.width * i.cascade), body = 160 / bits;
@@ -100,11 +102,11 @@ INSTANTIATE_TEST_SUITE_P(
                       Instance{kJrRadix, kJrDilation, 4, 1, 1, 1, 3}, Instance{kJrRadix, kJrDilation, 4, 2, 1, 1, 3},
                       Instance{kJrRadix, kJrDilation, 8, 1, 1, 1, 3}, Instance{kRadix8, kDilation8, 4, 1, 2, 1, 3},
                       Instance{kRadix8, kDilation8, 4, 4, 2, 1, 3},
-                      // Direction bits that straddle words; in the second instance those of the last stage do.
+                      // Direction bits that straddle two words; in the second instance the bits of the last stage do.
                       Instance{{4, 8, 8}, {2, 2, 1}, 4, 1, 0, 1, 1}, Instance{{4, 8, 8}, {2, 2, 1}, 4, 2, 0, 2, 3},
                       Instance{{4, 4, 4, 4, 4}, {2, 2, 2, 2, 1}, 3, 1, 0, 1, 2}));
 
-/// Requests and replies over the reversed connection: acknowledgment, pause, reply, DROP.
+/// Requests and replies. A reply returns over the reversed connection: acknowledgment, pause, reply, DROP.
 TEST(MetroTiming, OfAReplyOverTheReversedConnection) {
   RawConfig c = figure3();
   c["traffic.mode"] = word("request_reply");
@@ -119,13 +121,14 @@ TEST(MetroTiming, OfAReplyOverTheReversedConnection) {
   const u64 done = net.total(Total::kTransactions);
   ASSERT_GT(done, 100u);
   EXPECT_EQ(net.total(metro::Count::kReplyWords), 7 * done);
-  // 20 words there; five DATA-IDLE, the reply and DROP behind the acknowledgment, which takes 28 clocks, and its check.
+  // The request has 20 words. The acknowledgment takes 28 clocks, its check 2; five DATA-IDLE, the reply and DROP
+  // follow.
   EXPECT_GE(net.total(Total::kLatencySum), (28 + 2 + 5 + 7 + 1) * done);
   EXPECT_LT(net.total(Total::kLatencySum), (28 + 2 + 5 + 7 + 6) * done);
   check_conservation(*net.engine, *net.plan, 0);
 }
 
-/// The destination turns the connection back and the source drops it: two turns.
+/// The destination reverses the connection again and the source drops it, so there are two turns.
 TEST(MetroTiming, TheSourceCanClose) {
   RawConfig c = figure3();
   c["endpoint.closed_by"] = word("source");

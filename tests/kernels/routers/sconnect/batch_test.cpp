@@ -1,4 +1,5 @@
-/// The bulk phase over many TICs against the phase for one TIC. GPU layouts have no bulk phases, so both run here.
+/// Compares the bulk phase, which processes many TICs per call, with the phase for one TIC. Engines with the memory
+/// layout of GPUs have no bulk phases, so both forms run in this test.
 #include <gtest/gtest.h>
 
 #include "kernels/routers/sconnect/gather.hpp"
@@ -27,7 +28,7 @@ class NeedsTwoLayouts : public Test {
 class SconnectBatch : public NeedsTwoLayouts<::testing::TestWithParam<u32>> {};
 class SconnectLargeBatch : public NeedsTwoLayouts<::testing::Test> {};
 
-/// Two engines with one fabric, one with bulk phases and one TIC by TIC.
+/// Two engines with the same fabric: one processes TICs in bulk, the other one by one.
 struct Pair {
   explicit Pair(const RawConfig& config, u32 threads = 1)
       : config_(config),
@@ -59,7 +60,7 @@ struct Pair {
   const sconnect::Table& table;
 };
 
-/// Fabrics of one priority without errors, larger than a bulk call: the usual case.
+/// Fabrics of one priority without errors that are larger than a bulk call: the usual case.
 RawConfig plain_fabric(u64 seed) {
   BglDraw draw(seed);
   RawConfig c{{"run.seed", static_cast<std::int64_t>(seed)}, {"topology.host_ports", draw.between(1, 2)}};
@@ -118,7 +119,8 @@ TEST_P(SconnectBatch, AgreesWithSingleTicsUnderSoftwareControl) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, SconnectBatch, ::testing::Range(0u, testing::trials(40)));
 
-/// Fabrics larger than the cache are visited in smaller groups of TICs, of which 529 is no multiple.
+/// Fabrics larger than the cache are processed in smaller groups of TICs. 529 TICs are not a multiple of the group
+/// size.
 TEST_F(SconnectLargeBatch, AgreesWithSingleTics) {
   for (double load : {0.02, 0.3}) {
     Pair pair({{"topology.shape", IntList{23, 23}}, {"traffic.load", load}}, 2);
@@ -127,7 +129,7 @@ TEST_F(SconnectLargeBatch, AgreesWithSingleTics) {
   }
 }
 
-/// Events that the fabrics above must cover.
+/// The fabrics of the tests above must include messages that are refused and pools that are full.
 TEST(SconnectBatches, MeetRefusalsAndFullPools) {
   u64 refused = 0, came_back = 0;
   for (u32 seed = 0; seed < 10; ++seed) {

@@ -1,4 +1,5 @@
-/// Channels of TICs one case at a time (S-Connect, 3.1, 3.2): damage, parallel ports, ports that are off.
+/// Channels of TICs, one case at a time (S-Connect, 3.1, 3.2): damaged messages, parallel ports, and ports that are
+/// off.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -37,18 +38,18 @@ TEST(SconnectRouter, ADamagedMessageIsSentAgain) {
   net.check();
 }
 
-/// The answer is hit: the message is sent again in the same slot and with the same sequence bit, by which the receiver
-/// recognises it.
+/// An error hits the answer. So the message is sent again in the same slot and with the same sequence bit, by which the
+/// receiver recognises the repetition.
 TEST(SconnectRouter, ALostAnswerRepeatsTheMessageInItsSlot) {
   SconnectNet net(line(2), sends(10, 0, 2) + sends(15, 0, 2) + sends(16, 0, 2));
   net.step(12);
   const auto first = net.sent(0, 0);
   EXPECT_TRUE(first.first & sconnect::kPresent);
-  net.step(3);  // the answer leaves in 14
+  net.step(3);  // the answer leaves in cycle 14
   EXPECT_FALSE(net.sent(1, 0).first & sconnect::kPresent);
   EXPECT_TRUE(net.sent(1, 0).first & sconnect::kAcknowledge);
   net.hit(1, 0);
-  net.step(3);  // 17: 11 and a round of 6
+  net.step(3);  // cycle 17: a round of 6 after cycle 11
   EXPECT_EQ(net.sent(0, 0).first & (sconnect::kPresent | sconnect::kSequence),
             first.first & (sconnect::kPresent | sconnect::kSequence));
   EXPECT_EQ(net.sent(0, 0).second.id, 0u);
@@ -59,22 +60,22 @@ TEST(SconnectRouter, ALostAnswerRepeatsTheMessageInItsSlot) {
   EXPECT_EQ(net.total(sconnect::Count::kSentAgain), 1u);
   EXPECT_EQ(net.register_of(0, "lost.0"), 1u);
   EXPECT_EQ(net.register_of(0, "failed.0"), 0u);
-  EXPECT_EQ(net.delivered({0, 1}), 15u + 1 + 2);  // in 16, before the occupied slot
-  EXPECT_EQ(net.delivered({0, 2}), 16u + 2 + 2);  // in 18, after it
+  EXPECT_EQ(net.delivered({0, 1}), 15u + 1 + 2);  // sent in cycle 16, before the occupied slot
+  EXPECT_EQ(net.delivered({0, 2}), 16u + 2 + 2);  // sent in cycle 18, after the occupied slot
   EXPECT_EQ(net.control(0).used, 0u);
   net.check();
 }
 
-/// A damaged message that was forwarded before the damage was known is made void while leaving (S-Connect, 3.1, 3.2):
-/// node 1 sends it with an abort bit, and node 2 does not accept it.
+/// A damaged message that is already being forwarded when the damage is detected is aborted while it leaves (S-Connect,
+/// 3.1, 3.2). Node 1 sends it with an abort bit, and node 2 does not accept it.
 TEST(SconnectRouter, ADamagedMessageIsAbortedOnItsWayOut) {
   for (const bool back : {false, true})
     for (u32 flits : {1u, 4u}) {
       SconnectNet net(line(3), back ? sends(10, 4, 0, flits) : sends(10, 0, 4, flits));
       const u32 first = back ? 2 : 0, in = back ? 0 : 1, out = back ? 1 : 0, last = back ? 0 : 2;
       net.step(11 + flits);
-      net.hit(first, back ? 1 : 0);  // a message, or the last part of a quad
-      net.step(2 + !back);           // it is there in 11 + flits + 1 and leaves in that cycle or the next
+      net.hit(first, back ? 1 : 0);  // damages a message, or the last part of a quad
+      net.step(2 + !back);           // arrives in 11 + flits + 1 and leaves in that cycle or the next one
       EXPECT_TRUE(net.sent(1, out).first & sconnect::kAbort);
       EXPECT_EQ(net.total(sconnect::Count::kAborted), 1u);
       EXPECT_EQ(net.control(1).used, 0u);
@@ -91,7 +92,7 @@ TEST(SconnectRouter, ADamagedMessageIsAbortedOnItsWayOut) {
     }
 }
 
-/// A damaged message that still waits is discarded, and no part of it leaves.
+/// A damaged message that still waits is discarded: no part of it leaves.
 TEST(SconnectRouter, AWaitingDamagedMessageIsDiscarded) {
   std::string trace = sends(10, 0, 4);
   for (u32 cycle = 11; cycle < 14; ++cycle) trace += sends(cycle, 2, 4) + sends(cycle, 3, 4);
@@ -99,7 +100,7 @@ TEST(SconnectRouter, AWaitingDamagedMessageIsDiscarded) {
   net.set_table(1, 2, option(0, 0));
   net.step(12);
   net.hit(0, 0);
-  net.step(2);  // 13
+  net.step(2);  // cycle 13
   EXPECT_EQ(net.queue(1, 0, 0, 0).size(), 2 * 3 - 2 + 1u);
   net.step();
   EXPECT_EQ(net.queue(1, 0, 0, 0).size(), 2 * 3 - 3u);
@@ -108,21 +109,22 @@ TEST(SconnectRouter, AWaitingDamagedMessageIsDiscarded) {
   net.check();
 }
 
-/// A damaged quad and a damaged message in the slot after it are both discarded: the quad's first part was hit, so its
-/// train ends with the slot after its last part.
+/// A damaged quad and a damaged message in the next slot are both discarded. Because the quad's first part was hit, the
+/// receiver takes the four parts from the second one on to be the quad, so it ends with the slot after the quad's last
+/// part.
 TEST(SconnectRouter, ADamagedQuadAndMessageAreBothDiscarded) {
   const std::string trace = sends(10, 0, 4, 4) + sends(10, 1, 4);
   RawConfig c = line(3);
   c["host.refuses"] = IntList{0};
   SconnectNet net(c, trace);
   net.set_table(0, 2, option(0, 0));
-  net.set_table(1, 2, option(4, 0));  // waits at node 1
+  net.set_table(1, 2, option(4, 0));  // the messages wait at node 1
   net.step(12);
-  net.hit(0, 0);  // the first part
+  net.hit(0, 0);  // damages the first part of the quad
   net.step(3);
-  net.hit(0, 0);  // the last part
+  net.hit(0, 0);  // damages the last part
   net.step();
-  net.hit(0, 0);  // the message after it
+  net.hit(0, 0);  // damages the message after the quad
   net.step();
   EXPECT_EQ(net.control(1).used, 4u);
   net.step();
@@ -134,7 +136,8 @@ TEST(SconnectRouter, ADamagedQuadAndMessageAreBothDiscarded) {
 
 // Parallel ports.
 
-/// A parallel port between two TICs is a channel of one routing cycle: a message a cycle, without errors.
+/// A parallel port between two TICs is a channel with a delay of one routing cycle. It carries one message per cycle,
+/// without errors.
 TEST(SconnectRouter, ParallelPortsJoinTics) {
   const TextFile file("node,a,2\nnode,b,2\nchannel,a,b\nchannel,a,b\nchannel,a,b\n");
   RawConfig c{{"topology.kind", word("graph")}, {"topology.file", file.path}, {"topology.node", word("dual")}};
@@ -150,7 +153,8 @@ TEST(SconnectRouter, ParallelPortsJoinTics) {
   net.deliver(50);
   EXPECT_EQ(net.register_of(0, "carried.5"), 50u);
   EXPECT_EQ(net.register_of(3, "carried.5"), 50u);
-  // In 10 from 4 to 5, in 11 over the parallel port, in 12 by channel 0 of the other TIC, and so on.
+  // In cycle 10 the message goes from port 4 to 5, in 11 over the parallel port, in 12 by channel 0 of the other TIC,
+  // and so on.
   EXPECT_EQ(net.delivered({0, 0}), 10u + 1 + 1 + 2 + 1 + 1);
   EXPECT_EQ(net.total(Total::kLastDelivery), net.delivered({0, 0}) + 49);
 
@@ -161,7 +165,7 @@ TEST(SconnectRouter, ParallelPortsJoinTics) {
   noisy.set_table(1, 1, option(0, 1));
   noisy.set_table(3, 1, option(5, 0));
   noisy.step(500);
-  EXPECT_GT(noisy.register_of(0, "carried.5"), 50u);  // half of 0.3 times 500: the others stay at their node
+  EXPECT_GT(noisy.register_of(0, "carried.5"), 50u);  // half of 0.3 times 500 messages: the others stay at their node
   for (u32 tic = 0; tic < 4; ++tic) EXPECT_EQ(noisy.register_of(tic, "damaged.5"), 0u);
   EXPECT_GT(noisy.register_of(3, "damaged.0"), 50u);
   noisy.check();
@@ -169,8 +173,8 @@ TEST(SconnectRouter, ParallelPortsJoinTics) {
 
 // Ports that are switched off.
 
-/// Messages that wait for a port that is switched off are rerouted, in order of priority and one a cycle; none leaves
-/// by it.
+/// Messages that wait for a port that is switched off are rerouted, one per cycle in order of priority, and no message
+/// leaves by that port.
 TEST(SconnectRouter, APortThatIsOffIsAvoided) {
   const TextFile file("0,1\n0,1\n");
   std::string trace;
@@ -178,7 +182,7 @@ TEST(SconnectRouter, APortThatIsOffIsAvoided) {
   trace += sends(30, 0, 2);
   SconnectNet net(graph(file), trace);
   net.set_table(0, 1, option(0, 0));
-  net.step(16);  // 12 have arrived, 5 have left
+  net.step(16);  // 12 messages have arrived, 5 have left
   ASSERT_EQ(net.queue(0, 0, 0, 0).size(), 7u);
   net.set_table(0, 1, option(0, 0) | option(1, 0));
   net.disable(0, 0);
@@ -197,7 +201,7 @@ TEST(SconnectRouter, APortThatIsOffIsAvoided) {
   net.check();
 }
 
-/// Whenever and for however long an end of a channel is off, no message is lost or accepted twice.
+/// One end of a channel is off at any time and for any duration: no message is lost or accepted twice.
 TEST(SconnectRouter, SwitchingAPortOffLosesNothing) {
   std::string trace;
   for (u32 i = 0; i < 14; ++i) trace += sends(10, 0, 2) + sends(10, 2, 0);

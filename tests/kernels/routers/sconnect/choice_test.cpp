@@ -1,4 +1,5 @@
-/// A TIC's routing decision (S-Connect, 2.3, 3.2): port and virtual channel of a new message and of a requeued one.
+/// A TIC's routing decision (S-Connect, 2.3, 3.2): port and virtual channel of a new message and of a requeued one. A
+/// message is requeued if the far end of its channel has not accepted it.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -23,8 +24,8 @@ using testing::two_hosts::held_for_hosts;
 using testing::two_hosts::line;
 using testing::two_hosts::sent_by;
 
-/// Two channels lead to the destination: a message takes the one with fewer waiting messages, among equals the one
-/// whose turn comes first after its arrival port.
+/// Two channels lead to the destination. A message takes the channel with fewer waiting messages; among equals, the
+/// port whose turn comes first after the message's arrival port.
 TEST(SconnectRouter, TheLeastPendingThenTheNextTurn) {
   const TextFile file("0,1\n0,1\n");
   SconnectNet net(graph(file), sends(10, 0, 2) + sends(10, 1, 2) + sends(50, 1, 2) + sends(90, 0, 2));
@@ -56,15 +57,15 @@ TEST(SconnectRouter, OfEqualsTheNextTurnAfterAnyPort) {
     }
 }
 
-/// Waiting messages of lower priority do not count; equal and higher ones do.
+/// In the choice of a port, waiting messages of equal or higher priority count; those of lower priority do not.
 TEST(SconnectRouter, OnlyMessagesAheadCount) {
   const TextFile file("0,1\n0,2\n0,3\n0,4\n");
   RawConfig c = graph(file);
   std::vector<ScriptLine> lines;
   for (u32 cycle = 10; cycle < 14; ++cycle)
-    for (u32 host : {0u, 1u}) lines.push_back({cycle, host, 2, 0});  // by port 0
-  for (u32 host : {0u, 1u}) lines.push_back({14, host, 4, 1});       // by port 1
-  lines.push_back({15, 0, 6, 1});                                    // by either
+    for (u32 host : {0u, 1u}) lines.push_back({cycle, host, 2, 0});  // these leave by port 0
+  for (u32 host : {0u, 1u}) lines.push_back({14, host, 4, 1});       // these leave by port 1
+  lines.push_back({15, 0, 6, 1});                                    // may leave by either port
   lines.push_back({15, 1, 6, 0});
   c["router.reserve"] = IntList{1, 1, 0, 0};
   const SconnectScript script(c, lines, 2);
@@ -74,12 +75,13 @@ TEST(SconnectRouter, OnlyMessagesAheadCount) {
   net.set_table(0, 3, option(0, 0) | option(1, 0));
   net.step(16);
   EXPECT_EQ(net.queue(0, 0, 0, 0).size(), 3u);
-  EXPECT_EQ(net.queue(0, 0, 1, 0).size(), 1u);  // 3 of a lower priority against one of its own
+  // It took port 0: three messages of lower priority wait there, and one of its own priority waits at port 1.
+  EXPECT_EQ(net.queue(0, 0, 1, 0).size(), 1u);
   EXPECT_EQ(net.queue(0, 1, 1, 0).size(), 1u);
-  EXPECT_EQ(net.queue(0, 1, 0, 0).size(), 1u);  // 4 ahead against one
+  EXPECT_EQ(net.queue(0, 1, 0, 0).size(), 1u);  // at port 0 four messages are ahead, here one
 }
 
-/// A quad that is being sent counts like a waiting message.
+/// A quad that is being sent counts as a waiting message.
 TEST(SconnectRouter, AQuadUnderWayCounts) {
   const TextFile file("0,1\n0,1\n");
   SconnectNet net(graph(file), sends(10, 0, 2, 4) + sends(12, 1, 2) + sends(20, 1, 2));
@@ -89,8 +91,9 @@ TEST(SconnectRouter, AQuadUnderWayCounts) {
   EXPECT_EQ(sent_by(net, 0, 1), (std::vector<u32>{1}));
 }
 
-/// On the chosen port a message takes the virtual channel with fewer of its priority, among equals 0. The first message
-/// has left when the third one comes, so that one waits on 1 and none on 0; then one waits on each.
+/// At the chosen port a message takes the virtual channel (VC) on which fewer messages of its priority wait, among
+/// equals VC 0. When the third message arrives, the first one has left, so one message waits on VC 1 and none on VC 0.
+/// When the fourth arrives, one waits on each.
 TEST(SconnectRouter, TheVirtualChannelWithLessWaiting) {
   SconnectNet net(line(2), sends(10, 0, 2) + sends(10, 1, 2) + sends(11, 0, 2) + sends(11, 1, 2));
   net.set_table(0, 1, option(0, 0) | option(0, 1));
@@ -116,8 +119,8 @@ TEST(SconnectRouter, FromVirtualChannel1NoWayLeadsBack) {
   EXPECT_EQ(vc_after(1, option(0, 0)), 0u);
 }
 
-/// Three channels lead to a node without a free buffer. Message X is requeued from port 0. Two messages of X's priority
-/// wait at port 1, one of a higher priority at port 2: X leaves by port 1, before those two.
+/// Three channels lead to a node without a free buffer, so message X is requeued from port 0. Two messages of X's
+/// priority wait at port 1, and one of a higher priority at port 2. X leaves by port 1, before those two.
 TEST(SconnectRouter, ARequeuedMessageGoesBeforeItsPriority) {
   const TextFile file("0,1\n0,1\n0,1\n");
   RawConfig c = graph(file, 5);
@@ -126,9 +129,10 @@ TEST(SconnectRouter, ARequeuedMessageGoesBeforeItsPriority) {
   c["router.host_buffers"] = integer(64);
   c["host.refuses"] = IntList{0};
   std::vector<ScriptLine> lines;
-  // 32 of 64 buffers: all but 4 for each queue of three channels, and 1 for each of priority 1.
+  // Quads fill 32 of the 64 buffers of the destination. The others are reserved: 4 for each queue of three channels,
+  // and 1 for each queue of priority 1.
   for (u32 i = 0; i < 8; ++i) lines.push_back({10, 0, 2, 0, 4});
-  lines.push_back({170, 0, 2, 0});  // X: leaves in 171, is back in 171 + 12
+  lines.push_back({170, 0, 2, 0});  // X leaves in cycle 171 and is requeued in 171 + 12
   for (u32 cycle = 179; cycle < 182; ++cycle)
     for (u32 host : {0u, 1u}) lines.push_back({cycle, host, 2, 0});
   for (u32 host : {0u, 1u}) lines.push_back({182, host, 2, 1});
@@ -144,7 +148,7 @@ TEST(SconnectRouter, ARequeuedMessageGoesBeforeItsPriority) {
   net.set_table(0, 1, option(2, 0));
   net.step();
   net.set_table(0, 1, option(0, 0) | option(1, 0) | option(2, 0));
-  net.step();  // 183
+  net.step();  // cycle 183
   EXPECT_EQ(net.queue(0, 2, 1, 0).size(), 1u);
   const auto waiting = net.queue(0, 1, 0, 0);
   ASSERT_EQ(waiting.size(), 3u);
@@ -155,7 +159,7 @@ TEST(SconnectRouter, ARequeuedMessageGoesBeforeItsPriority) {
   EXPECT_EQ(sent_by(net, 0, 1).back(), 8u);
 }
 
-/// A damaged message is requeued to another port, even if more messages are ahead there.
+/// A damaged message is requeued to another port, even if more messages are ahead at that port.
 TEST(SconnectRouter, ARequeuedMessagePrefersAnotherPort) {
   const TextFile file("0,1\n0,1\n");
   RawConfig c = graph(file, 5);
@@ -163,7 +167,7 @@ TEST(SconnectRouter, ARequeuedMessagePrefersAnotherPort) {
   SconnectNet net(c, script.text);
   net.set_table(0, 1, option(0, 0));
   net.step(12);
-  net.hit(0, 0);  // in 11: back in 11 + 12
+  net.hit(0, 0);  // sent in cycle 11, requeued in 11 + 12
   net.set_table(0, 1, option(1, 0));
   net.step(23 - 12);
   net.set_table(0, 1, option(0, 0) | option(1, 0));
@@ -174,15 +178,16 @@ TEST(SconnectRouter, ARequeuedMessagePrefersAnotherPort) {
   EXPECT_EQ(sent_by(net, 0, 1), (std::vector<u32>{1, 2, 0}));
 }
 
-/// In later TICs it is routed like any other message: to the port with fewer of its priority, at the end of the queue.
+/// In later TICs a message that was requeued before is routed like any other: to the port with fewer messages of its
+/// priority, at the end of the queue.
 TEST(SconnectRouter, ARequeueElsewhereHasNoEffect) {
-  const TextFile file("0,1\n1,2\n1,2\n");  // node 1: port 0 to node 0, ports 1 and 2 to node 2
+  const TextFile file("0,1\n1,2\n1,2\n");  // at node 1, port 0 leads to node 0, ports 1 and 2 to node 2
   std::string trace = sends(10, 0, 4);
   for (u32 cycle = 16; cycle < 20; ++cycle) trace += sends(cycle, 2, 4) + sends(cycle, 3, 4);
   SconnectNet net(graph(file), trace);
   net.set_table(1, 2, option(1, 0));
   net.step(12);
-  net.hit(0, 0);  // in 11; it is back in 17, leaves again in 18, and is at node 1 in 20
+  net.hit(0, 0);  // sent in 11, requeued in 17, sent again in 18, at node 1 in 20
   net.step(20 - 12);
   net.set_table(1, 2, option(1, 0) | option(2, 0));
   EXPECT_EQ(net.queue(1, 1, 0, 0).size(), 8u - 3);
@@ -195,8 +200,8 @@ TEST(SconnectRouter, ARequeueElsewhereHasNoEffect) {
   net.check();
 }
 
-/// A is requeued twice and then B once, while messages of higher priority block both: the older A goes first. With
-/// routing.age = "head" B goes first, whatever its age.
+/// Message A is requeued twice, then B once, while messages of higher priority block both. Age counts requeues, so A is
+/// older and goes first. With routing.age = "head" B goes first, whatever its age.
 TEST(SconnectRouter, OfTwoRequeuedMessagesTheOlderGoesFirst) {
   const TextFile file("0,1\n");
   for (const auto& [age, order] : {std::pair{"requeued", std::vector<u32>{0, 1}}, {"all", {0, 1}}, {"head", {1, 0}}}) {
@@ -208,7 +213,7 @@ TEST(SconnectRouter, OfTwoRequeuedMessagesTheOlderGoesFirst) {
     const SconnectScript script(c, lines, 2);
     SconnectNet net(c, script.text);
     net.set_table(0, 1, option(0, 0));
-    for (u32 cycle : {11u, 24u, 25u}) {  // A, back in 23; A again, back in 36; B, back in 37
+    for (u32 cycle : {11u, 24u, 25u}) {  // A, requeued in 23; A again, requeued in 36; B, requeued in 37
       net.step(cycle + 1 - net.now());
       net.hit(0, 0);
     }

@@ -1,4 +1,4 @@
-/// Clocks of whole S-Connect fabrics (2.5, 3.3): comparison with a second implementation in floating point
+/// Clocks of whole S-Connect fabrics (2.5, 3.3): agreement with a second implementation in floating point
 /// (tests/support/sconnect/naive_clocks.hpp), lock, and faulty oscillators.
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ using testing::sconnect_clocks::Clocks;
 using testing::sconnect_clocks::Draw;
 using testing::sconnect_clocks::resolved;
 
-/// Fabrics of all kinds, by parameters.
+/// Returns configurations of fabrics of all kinds.
 std::vector<RawConfig> all_fabrics(const TextFile& graph) {
   return {{{"topology.kind", word("mesh")}, {"topology.shape", IntList{5}}},
           {{"topology.kind", word("mesh")}, {"topology.shape", IntList{4, 3}}},
@@ -47,7 +47,7 @@ std::vector<RawConfig> all_fabrics(const TextFile& graph) {
 
 class SconnectClocks : public ::testing::TestWithParam<u32> {};
 
-/// Random fabrics, delays and loops, some with slips, against the second implementation.
+/// Random fabrics, delays and loops, some of which slip (lose or repeat words), agree with the second implementation.
 TEST_P(SconnectClocks, AgreeWithNaiveOnes) {
   const TextFile graph(testing::kSwitchedGraph);
   const std::vector<RawConfig> fabrics = all_fabrics(graph);
@@ -88,7 +88,7 @@ TEST_P(SconnectClocks, AgreeWithNaiveOnes) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, SconnectClocks, ::testing::Range(0u, 6u));
 
-/// All frequencies become equal, and no more words slip.
+/// All frequencies become equal (lock), and then no more words slip.
 TEST(SconnectClock, AllKindsOfFabricsLock) {
   const TextFile graph(testing::kSwitchedGraph);
   for (RawConfig config : all_fabrics(graph)) {
@@ -103,7 +103,7 @@ TEST(SconnectClock, AllKindsOfFabricsLock) {
   }
 }
 
-/// TICs of a node or switch have one oscillator: their copies never differ.
+/// The TICs of a node or switch share an oscillator: its state in each of these TICs never differs.
 TEST(SconnectClock, TicsOfASiteShareAnOscillator) {
   const TextFile graph(testing::kSwitchedGraph);
   Clocks net(resolved({{"topology.kind", word("graph")}, {"topology.file", graph.path}}));
@@ -119,7 +119,7 @@ TEST(SconnectClock, TicsOfASiteShareAnOscillator) {
   EXPECT_GT(pairs, 0u);
 }
 
-/// A hypercube of 8 whose TIC 5 is 400 ppm off, with oscillators that can be tuned by 100 ppm.
+/// In a hypercube of 8 TICs, TIC 5 is 400 ppm off; oscillators can be tuned by 100 ppm.
 constexpr u32 kFaulty = 5;
 
 RawConfig faulty(const TextFile& file) {
@@ -152,8 +152,8 @@ TEST(SconnectClock, AFaultyOscillatorPreventsLockUntilItsPortsAreDisabled) {
   EXPECT_EQ(net.total(sconnect::Count::kSlips), before);
 }
 
-/// Diagnostics: all streams off except that from the faulty TIC to TIC 4, whose loop is open. The rate of its overflows
-/// is the difference of the free-running frequencies, to within a word.
+/// A diagnosis of oscillators: all streams are off except the one from the faulty TIC to TIC 4, whose loop is open. The
+/// rate of overflows in its fifo is the difference of the free-running frequencies, to within a word.
 TEST(SconnectClock, RatesOfSlipsAreDifferencesOfFrequency) {
   const TextFile file("5,400\n");
   Clocks net(resolved(faulty(file)));
@@ -172,14 +172,14 @@ TEST(SconnectClock, RatesOfSlipsAreDifferencesOfFrequency) {
   EXPECT_EQ(net.total(sconnect::Count::kSlips) - others, words);
   const double apart = net.rad(kFaulty, "clock_free") - net.rad(4, "clock_free");
   EXPECT_NEAR(static_cast<double>(words) * 2 * kPi, apart * cycles, 2 * kPi);
-  // Streams that are turned on again find their fifos half full, and the state is as before.
+  // When streams are turned on again, their fifos are half full, and the fabric continues as before.
   for (u32 tic = 0; tic < net.fabric.tics; ++tic) net.set(tic, "clock_sends", 15);
   net.step(3);
   EXPECT_NEAR(net.rad(0, "fifo.1"), 0, 0.1);
   EXPECT_EQ(net.get(0, "runs.1"), 1u);
 }
 
-/// Slips cost slots, not messages: each arrives once, quads too. Streams that are off for a while do no further harm.
+/// Slips cost slots, not messages: each message and each quad arrives once, even if some streams are off for a while.
 TEST(SconnectClock, SlippedSlotsCostNoMessage) {
   const TextFile file("5,5000\n2,-3000\n");
   for (bool off : {false, true}) {
@@ -206,7 +206,7 @@ TEST(SconnectClock, SlippedSlotsCostNoMessage) {
     EXPECT_EQ(arrived.size(), all);
     EXPECT_GT(net.total(sconnect::Count::kSlotsHit), 20u);
     EXPECT_EQ(net.total(sconnect::Count::kSlotsHit) > net.total(sconnect::Count::kSlips),
-              off);  // slots sent into a dead stream
+              off);  // also slots sent into streams that are off
     EXPECT_GT(net.total(sconnect::Count::kAnswersLost), 0u);
   }
 }

@@ -1,5 +1,5 @@
-/// The distributed phase-locked loop of S-Connect (2.5, 3.3): arithmetic, a few steps by hand, registers over control
-/// messages, and files.
+/// The distributed phase-locked loop of S-Connect (2.5, 3.3): arithmetic, a few steps derived by hand, registers that
+/// control messages read, and files.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -61,7 +61,7 @@ TEST(SconnectClock, ComparesExactly) {
   }
 }
 
-/// Phases wrap at 2^32 rad, which does not affect depths.
+/// Phases wrap at 2^32 rad; fifo depths are right across the wrap.
 TEST(SconnectClock, DepthsAreRightWhereverPhasesAre) {
   Draw draw{3};
   for (u32 i = 0; i < 100000; ++i) {
@@ -73,9 +73,10 @@ TEST(SconnectClock, DepthsAreRightWhereverPhasesAre) {
   }
 }
 
-/// A fifo of 2 rad either way, words of 2 pi. The far clock goes to 3, 1 rad too far, and then by 3 rad a step: 1, 4, 7
-/// rad too far, which is a word and 0.72; 3.72, 6.72, which is a second word and 0.43. A step back by 5 rad, to -3, is
-/// 1 rad beyond an empty fifo: -0.57; -5.57; -10.57, which is a repeated word, and -4.28.
+/// A fifo holds 2 rad in either direction; a word is 2 pi rad. The far clock goes to 3, which is 1 rad too far, and
+/// then by 3 rad a step: 4 and 7 rad too far. 7 rad are a lost word and 0.72 rad; the next steps are 3.72 and 6.72 rad,
+/// a second lost word and 0.43. A step back by 5 rad, to -3, is 1 rad beyond an empty fifo: -0.57 rad; then -5.57 and
+/// -10.57 rad, which is a repeated word and -4.28.
 TEST(SconnectClock, AFullFifoStaysFullAndLosesWords) {
   sconnect::ClockTable c;
   c.range = 2 * kRadian;
@@ -95,7 +96,7 @@ TEST(SconnectClock, AFullFifoStaysFullAndLosesWords) {
   for (const Step& s : {Step{10, 0, -2}, {5, 0, -2}, {0, -1, -2}, {2, 0, 0}, {3, 0, 1}}) receive(s);
   EXPECT_EQ(fifo.underflows, 1u);
   EXPECT_NEAR(static_cast<double>(fifo.lost) / static_cast<double>(kRadian), 2 - 2 * kPi, 1e-8);
-  // After a restart the fifo is half full, whatever its depth was.
+  // After a restart the fifo is half full, whatever its depth was before.
   fifo.stream = sconnect::Stream::kStopped;
   for (const Step& s : {Step{100, 0, 0}, {101, 0, 1}}) receive(s);
 }
@@ -111,9 +112,10 @@ Experiment two_tics(const TextFile& file, RawConfig changes = {}) {
   return resolved(changes);
 }
 
-/// Phases 1 and 0, one frequency, a delay of one routing cycle, K = 1/4. No phase has arrived in cycle 0. Cycle 1: TIC
-/// 0 receives the phase that TIC 1 had in cycle 0, 0 - 1 = -1, and goes to 3/4; TIC 1 to 1/4. Cycle 2: 0 - 3/4, to
-/// 9/16, and 1 - 1/4, to 7/16. Cycle 3: 1/4 - 9/16 = -5/16, to 31/64, and 3/4 - 7/16, to 33/64.
+/// Two TICs have phases 1 and 0, one frequency, a delay of one routing cycle and gain K = 1/4. In cycle 0 no phase has
+/// arrived. Cycle 1: TIC 0 receives the phase of TIC 1 in cycle 0; the difference is 0 - 1 = -1, so TIC 0 goes to 3/4
+/// and TIC 1 to 1/4. Cycle 2: the differences are 0 - 3/4 and 1 - 1/4, so the TICs go to 9/16 and 7/16. Cycle 3: the
+/// differences are 1/4 - 9/16 = -5/16 and 3/4 - 7/16, so they go to 31/64 and 33/64.
 TEST(SconnectClock, TwoByHand) {
   const TextFile file("0,0,1\n1,0,0\n");
   Clocks net(two_tics(file));
@@ -124,9 +126,9 @@ TEST(SconnectClock, TwoByHand) {
   }
 }
 
-/// The same with a knee at 1/2, three times the gain beyond it, and cables of 0: |x| = 1 counts as 1/2 + 3/2 = 2, so
-/// the first step is 1/2, to 1/2 and 1/2; then 0 - 1/2 is at the knee, and the step is 1/8. A tuning range of 1000 ppm,
-/// 0.012 pi, limits the first steps to that and sets the flag.
+/// The two TICs with a knee at 1/2, beyond which the gain is three times as large, and cables of length 0. |x| = 1
+/// counts as 1/2 + 3/2 = 2, so the first step is 1/2, and both phases are 1/2. Then 0 - 1/2 is at the knee, and the
+/// step is 1/8. A tuning range of 1000 ppm, 0.012 pi rad per cycle, limits the first steps and sets a flag.
 TEST(SconnectClock, TwoByHandBeyondTheKneeAndAtTheLimit) {
   const TextFile file("0,0,1\n1,0,0\n");
   Clocks steep(two_tics(file, {{"clock.knee", 0.5}, {"clock.outer_gain", 3.0}}));
@@ -145,8 +147,9 @@ TEST(SconnectClock, TwoByHandBeyondTheKneeAndAtTheLimit) {
   EXPECT_EQ(limited.get(1, "clock_limit"), 1u);
 }
 
-/// Open loops, one of them 20000 ppm or 0.12 words a routing cycle faster, range 4 rad. By cycle 100 TIC 0 has received
-/// 99 cycles: 11.88 words, of which the fifo has kept 1 / pi = 0.318; TIC 1 has advanced by 12 words.
+/// Open loops. One oscillator is 20000 ppm, or 0.12 words per routing cycle, faster; the range of the fifo is 4 rad. By
+/// cycle 100 TIC 0 has received the words of 99 cycles: 11.88 words, of which the fifo has kept 1 / pi = 0.318. TIC 1
+/// has advanced by 12 words.
 TEST(SconnectClock, SlipsOfOpenLoopsByHand) {
   const TextFile file("0,0,0\n1,20000,0\n");
   Clocks net(two_tics(file));
@@ -165,7 +168,7 @@ TEST(SconnectClock, SlipsOfOpenLoopsByHand) {
   EXPECT_EQ(net.get(0, "overflows.0"), u32(0.12 * 1099 - 1 / kPi));
 }
 
-/// In-band access to the registers of a fifo by control message.
+/// Control messages read the registers of a fifo.
 TEST(SconnectClock, ControlMessagesReadFifos) {
   const TextFile file("0,0,0\n1,20000,0\n");
   Clocks net(two_tics(file));

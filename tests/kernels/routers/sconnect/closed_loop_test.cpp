@@ -1,4 +1,4 @@
-/// Closed loops of hosts: hand-derived round trips, both ports of a host, space for replies, conservation, and the
+/// Closed loops of hosts: hand-derived round trips, two ports of a host, space for replies, conservation, and the
 /// deadlock that a separate priority for replies avoids.
 #include <gtest/gtest.h>
 
@@ -39,17 +39,17 @@ void measure_all(Engine& engine) {
   engine.set_row(0, row);
 }
 
-/// A message from one node to the next is delivered 3 cycles after it entered: two of the channel, and one because it
-/// leaves by a port with a lower number than its arrival port. A request of cycle c arrives in c + 3. Its reply enters
-/// `reply_delay` cycles later, at the earliest in the next cycle, and arrives 3 cycles after that. The next request
-/// enters in the cycle in which the host receives the reply.
+/// A message from one node to the next is delivered 3 cycles after it entered: the channel takes two, and one more
+/// because the message leaves by a port with a lower number than its arrival port. A request of cycle c arrives in c +
+/// 3. Its reply enters `reply_delay` cycles later, at the earliest in the next cycle, and arrives 3 cycles after that.
+/// The next request enters in the cycle in which the host receives the reply.
 TEST(SconnectLoop, RoundTripByHand) {
   for (u32 delay : {0u, 1u, 2u, 9u}) {
     SconnectNet net(loop({{"topology.shape", IntList{2}},
                           {"traffic.pattern", word("neighbour")},
                           {"traffic.reply_delay", integer(delay)}}));
     measure_all(net.engine());
-    net.step(1001);  // cycles 0 to 1000
+    net.step(1001);  // runs cycles 0 to 1000
     const u64 trip = 3 + std::max(delay, 1u) + 3;
     EXPECT_EQ(net.total(Total::kTransactions), 2 * (1000 / (trip + 1))) << delay;
     EXPECT_EQ(net.total(Total::kRoundTripSum), net.total(Total::kRoundTrips) * trip);
@@ -60,7 +60,7 @@ TEST(SconnectLoop, RoundTripByHand) {
   }
 }
 
-/// Quads take three cycles more each way.
+/// Quads take three more cycles in each direction.
 TEST(SconnectLoop, RoundTripOfQuads) {
   SconnectNet net(loop({{"topology.shape", IntList{2}},
                         {"traffic.pattern", word("neighbour")},
@@ -74,9 +74,10 @@ TEST(SconnectLoop, RoundTripOfQuads) {
   net.check();
 }
 
-/// Terminal 1 sends requests to terminal 3. Behind ports 1 and 0, port 4 comes before 5, so the request arrives at the
-/// host's other port, terminal 2, which answers it; the reply arrives at terminal 0. In a single node that is the same
-/// TIC, in a dual one the other TIC, a cycle further each way.
+/// Terminal 1 sends requests to terminal 3. After ports 1 and 0 comes the turn of port 4, before that of port 5. So the
+/// request arrives at the host's other port, terminal 2, which answers it; the reply arrives at terminal 0. In a single
+/// node these ports are at the same TIC. In a dual node they are at different TICs, so messages take a cycle more in
+/// each direction.
 TEST(SconnectLoop, RepliesArriveAtAHostsOtherPort) {
   const TextFile matrix("0,0,0\n1,3,1\n2,0,0\n3,0,0\n");
   for (const char* node : {"single", "dual"}) {
@@ -99,9 +100,9 @@ TEST(SconnectLoop, RepliesArriveAtAHostsOtherPort) {
   }
 }
 
-/// Three hosts send requests to the one in the middle of a star, whose replies take 20 cycles and which has space for
-/// two: it accepts two requests, then waits until a reply has left. Other requests stay in the fabric; no message is
-/// lost.
+/// Three hosts send requests to the host in the middle of a star. Its replies take 20 cycles and it has space for two,
+/// so it accepts two requests and then waits until a reply has left. Other requests stay in the fabric, and no message
+/// is lost.
 TEST(SconnectLoop, ARequestWaitsForSpaceForItsReply) {
   const TextFile star("0,1\n0,2\n0,3\n"), matrix("0,1,0\n1,0,1\n2,0,1\n3,0,1\n");
   SconnectNet net(loop({{"topology.kind", word("graph")},
@@ -123,7 +124,7 @@ TEST(SconnectLoop, ARequestWaitsForSpaceForItsReply) {
   EXPECT_NEAR(answers[kReplyId], 420 * 2 / 21, 4);
 }
 
-/// Stepping one cycle at a time gives the same result as longer steps, while switches are idle and hosts are not.
+/// Steps of one cycle give the same result as longer steps, even while switches are idle and hosts are not.
 TEST(SconnectLoop, SingleCyclesAgreeWithLongerSteps) {
   for (double load : {0.02, 0.2})
     for (const char* node : {"single", "dual"}) {
@@ -145,13 +146,14 @@ TEST(SconnectLoop, SingleCyclesAgreeWithLongerSteps) {
 
 class SconnectLoops : public ::testing::TestWithParam<u32> {};
 
-/// In any machine every request is answered once. When sources stop, all transactions end and no buffer stays in use.
+/// In any machine every request is answered once. When the sources stop, all transactions end and no buffer stays in
+/// use.
 TEST_P(SconnectLoops, EverythingIsAnswered) {
   const TextFile graph(testing::kSwitchedGraph);
   RawConfig c = random_sconnect_loop(4000 + GetParam(), graph.path);
   c.erase("host.refuses");
   c["traffic.load"] = 1.0;
-  if (c["channel.error_rate"] == Value{1e-2}) c["channel.error_rate"] = 3e-3;  // 1e-2 hits 62 % of the slots
+  if (c["channel.error_rate"] == Value{1e-2}) c["channel.error_rate"] = 3e-3;  // 1e-2 hits 62 % of all slots
   SCOPED_TRACE(testing::described(c));
   const Experiment e = sconnect_experiment(c);
   const bool apart = sconnect_reply_priority(e) > sconnect_request_priority(e);
@@ -189,7 +191,7 @@ TEST_P(SconnectLoops, EverythingIsAnswered) {
   EXPECT_EQ(outstanding(), 0u);
   EXPECT_EQ(net.total(Total::kPacketsDelivered), 2 * created());
   EXPECT_EQ(net.total(Total::kTransactions), created());
-  net.step(3000);  // answers on channels return
+  net.step(3000);  // time for the answers on channels to return
   testing::ItemFields<sconnect::TicControl> tics(net, 0, "control");
   tics.read();
   for (u32 n = 0; n < net.plan->topology().routers; ++n) EXPECT_EQ(tics(n).used, 0u);
@@ -198,7 +200,7 @@ TEST_P(SconnectLoops, EverythingIsAnswered) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, SconnectLoops, ::testing::Range(0u, testing::trials(30)));
 
-/// A small fabric whose hosts create far more requests than they have space for replies.
+/// Configuration of a small fabric whose hosts create far more requests than they have space for replies.
 RawConfig busy(const char* reply_priority, u32 seed = 1) {
   RawConfig c = loop({{"topology.shape", IntList{3, 3}},
                       {"topology.channel_delay", integer(12)},
@@ -213,7 +215,8 @@ RawConfig busy(const char* reply_priority, u32 seed = 1) {
   return c;
 }
 
-/// If replies have the requests' priority, they wait behind requests that wait for space for a reply.
+/// If replies have the same priority as requests, they wait behind requests that wait for space for a reply: a
+/// deadlock.
 TEST(SconnectLoop, OfOnePriorityDeadlocksAndOfTwoDoesNot) {
   Network one(sconnect_experiment(busy("0"))), two(sconnect_experiment(busy("auto")));
   one.step(20000);
@@ -223,19 +226,20 @@ TEST(SconnectLoop, OfOnePriorityDeadlocksAndOfTwoDoesNot) {
   EXPECT_NE(circle.find("reply queue"), std::string::npos) << circle;
   const u64 stuck = one.total(Total::kPacketsDelivered);
   one.step(5000);
-  EXPECT_EQ(one.total(Total::kPacketsDelivered), stuck);  // the deadlock search was right
+  EXPECT_EQ(one.total(Total::kPacketsDelivered), stuck);  // the reported deadlock was real
   EXPECT_EQ(two.plan->find_deadlock(two.engine->state(0)), "");
   const u64 before = two.total(Total::kTransactions);
   two.step(1000);
   EXPECT_GT(two.total(Total::kTransactions), before + 100);
 }
 
-/// The deadlock search reports no false deadlock: what it reports as blocked stays blocked, and otherwise messages
-/// move. With routing.age = "requeued" it may miss messages that older ones keep from being tried.
+/// The deadlock search reports no false deadlock: messages that it reports as blocked stay blocked, and otherwise
+/// messages move. With routing.age = "requeued" it may miss blocked messages, because older messages are always tried
+/// before them.
 TEST(SconnectLoop, TheDeadlockSearchAgreesWithTheRun) {
   u32 dead = 0, alive = 0;
   for (u32 seed = 1; seed <= 8; ++seed)
-    for (int queue : {1, 4, 600}) {  // 600: space for all requests of all hosts
+    for (int queue : {1, 4, 600}) {  // 600: space for the requests of all hosts
       RawConfig c = busy("0", seed);
       c["routing.age"] = word("head");
       c["traffic.reply_queue"] = integer(queue);
@@ -258,7 +262,7 @@ TEST(SconnectLoop, TheDeadlockSearchAgreesWithTheRun) {
   EXPECT_GT(alive, 0u);
 }
 
-/// Priority of replies: the default, and rejected choices.
+/// Priority of replies: the default value, and choices that flitlab rejects.
 TEST(SconnectLoop, PriorityOfReplies) {
   const auto of = [](RawConfig c) { return sconnect_reply_priority(sconnect_experiment(loop(std::move(c)))); };
   EXPECT_EQ(of({}), 1u);
@@ -284,11 +288,12 @@ TEST(SconnectLoop, PriorityOfReplies) {
           "without the four buffers of a quad reserved for each queue of priority 1");
 }
 
-/// The audit rejects a surplus transaction, a request without one, and a reply that is not the oldest.
+/// The audit rejects a transaction without a request, a request without a transaction, and a reply that is not the
+/// oldest.
 TEST(SconnectLoop, TheAuditChecksLoops) {
   for (const IntList& priorities : {IntList{1, 0, 0, 0}, IntList{1, 1, 0, 0}})
     for (u32 broken = 0; broken < 6; ++broken) {
-      RawConfig c = busy(priorities[1] ? "1" : "0");  // the latter deadlocks
+      RawConfig c = busy(priorities[1] ? "1" : "0");  // reply priority "0" deadlocks
       c["host.priorities"] = priorities;
       SconnectNet net(c);
       net.step(3000);
@@ -301,7 +306,7 @@ TEST(SconnectLoop, TheAuditChecksLoops) {
       u32 h = 0, tag = 0;
       while (h < 9 && (!(host(h).ready >> sconnect::kReplies & 1) || source(h).created == source(h).sent)) ++h;
       ASSERT_LT(h, 9u) << "no host with a waiting reply and a waiting request";
-      while (transaction(h, tag).id != source(h).created - 1) ++tag;  // the last waiting request
+      while (transaction(h, tag).id != source(h).created - 1) ++tag;  // finds the last waiting request
       if (broken == 1) ++control(h).outstanding;
       if (broken == 2) transaction(h, tag).id = source(h).created;
       if (broken == 3) transaction(h, tag).id = transaction(h, !tag).id;

@@ -1,5 +1,5 @@
-/// Conservation in S-Connect whatever the machine, the errors and the load: no message is lost or accepted twice, every
-/// buffer is accounted for at any time (the audit), and every message arrives in the end.
+/// Conservation in S-Connect for any machine, errors and load: no message is lost or accepted twice, and every message
+/// arrives in the end. The audit accounts for every buffer at any time.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -23,7 +23,7 @@ using testing::word;
 
 class SconnectConservation : public ::testing::TestWithParam<u32> {};
 
-/// Runs at saturation, audited in every seventh cycle.
+/// The audit runs in every seventh cycle at saturation.
 TEST_P(SconnectConservation, HoldsAtSaturation) {
   const TextFile graph(testing::kSwitchedGraph);
   RawConfig c = random_sconnect(2000 + GetParam(), graph.path);
@@ -42,7 +42,7 @@ TEST_P(SconnectConservation, HoldsAtSaturation) {
   }
 }
 
-/// A batch arrives completely, each message once, and leaves no buffer in use and no slot that holds one.
+/// All messages of a batch arrive, each of them once. Afterwards no buffer is in use and no slot holds a message.
 TEST_P(SconnectConservation, ABatchArrivesCompletely) {
   const TextFile graph(testing::kSwitchedGraph);
   RawConfig c = random_sconnect(3000 + GetParam(), graph.path);
@@ -50,7 +50,7 @@ TEST_P(SconnectConservation, ABatchArrivesCompletely) {
   c.erase("host.refuses");
   c["traffic.mode"] = word("batch");
   c["traffic.batch_packets"] = integer(40);
-  if (c["channel.error_rate"] == Value{1e-2}) c["channel.error_rate"] = 3e-3;  // 1e-2 hits 62 % of the slots
+  if (c["channel.error_rate"] == Value{1e-2}) c["channel.error_rate"] = 3e-3;  // 1e-2 hits 62 % of all slots
   SCOPED_TRACE(testing::described(c));
   const Experiment e = sconnect_experiment(c);
   const auto plan = make_plan(e);
@@ -84,7 +84,7 @@ TEST_P(SconnectConservation, ABatchArrivesCompletely) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, SconnectConservation, ::testing::Range(0u, 30u));
 
-/// The default reservation fits into any pool that has a buffer for every queue.
+/// The default reservation fits into any buffer pool that has at least one buffer for every queue.
 TEST(SconnectReservation, FitsAnyPool) {
   for (const Lengths& lengths : {Lengths{{1, 1.0}}, Lengths{{1, 1.0}, {4, 1.0}}})
     for (const IntList& priorities :

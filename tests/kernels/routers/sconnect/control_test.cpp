@@ -14,11 +14,11 @@ using testing::integer;
 using testing::SconnectNet;
 using testing::word;
 
-constexpr u32 kAddress = 2;  // register
+constexpr u32 kAddress = 2;  // address of a register
 
 RawConfig line(std::int64_t nodes) { return {{"topology.shape", IntList{nodes}}, {"traffic.load", 0.0}}; }
 
-/// Returns the next reply that a port sends, stepping until then.
+/// Returns the next reply that a port sends; steps until it is sent.
 sconnect::Message reply_sent(SconnectNet& net, u32 tic, u32 p) {
   for (u32 i = 0; i < 100; ++i) {
     net.step();
@@ -43,7 +43,8 @@ TEST(SconnectControl, RepliesGoOnVirtualChannelOneAPriorityHigher) {
   }
 }
 
-/// A parallel port between TICs has one queue for each priority, on virtual channel 0; replies wait there as well.
+/// A parallel port, which joins the TICs of a node, has one queue for each priority, on virtual channel 0. Replies wait
+/// in these queues as well.
 TEST(SconnectControl, RepliesOverAParallelPortWaitInItsQueue) {
   for (std::int64_t vcs : {1, 2}) {
     RawConfig c = line(2);
@@ -66,7 +67,8 @@ TEST(SconnectControl, RepliesOverAParallelPortWaitInItsQueue) {
   }
 }
 
-/// The request came on virtual channel 1, on which it would have to stay. The reply is a new message and starts on 0.
+/// The request arrived on virtual channel 1, on which it would have to stay. The reply is a new message and starts on
+/// virtual channel 0.
 TEST(SconnectControl, RepliesByTablesBeginOnVirtualChannelZero) {
   SconnectNet net(line(3));
   for (u32 tic : {0u, 1u}) net.set_table(tic, 2, option(0, 1));
@@ -76,7 +78,7 @@ TEST(SconnectControl, RepliesByTablesBeginOnVirtualChannelZero) {
   const sconnect::Message reply = reply_sent(net, 2, 1);
   EXPECT_EQ(reply.vc, 0);
   EXPECT_EQ(reply.priority, 2);
-  EXPECT_EQ(reply.dst, 2u);  // its content is TIC 2's address
+  EXPECT_EQ(reply.dst, 2u);  // the content of the reply is TIC 2's address
 }
 
 TEST(SconnectRegisters, OfErrorsStopAt65535) {
@@ -110,7 +112,7 @@ TEST(SconnectRegisters, OfErrorsStopAt65535) {
 
 constexpr const char* kFound = "the sets of virtual channels disagree with their states";
 
-/// Returns the audit's message; "" if it finds no fault.
+/// Returns the audit's message, "" if it finds no fault.
 std::string audited(SconnectNet& net) {
   try {
     net.check();
@@ -120,7 +122,8 @@ std::string audited(SconnectNet& net) {
   return "";
 }
 
-/// TIC 1 of three, with an empty pool of 9: 5 buffers are reserved, one for each queue of two channels and a host.
+/// A fabric of three TICs with empty pools of 9 buffers. In TIC 1, 5 buffers are reserved: one for each queue of two
+/// channels and a host.
 SconnectNet small_pool() {
   RawConfig c = line(3);
   c["router.buffers"] = integer(9);
@@ -129,7 +132,7 @@ SconnectNet small_pool() {
 }
 
 TEST(SconnectAudit, FindsUnsatisfiableReservations) {
-  for (u32 messages : {5u, 6u}) {  // 5 in one queue leave the 4 that are reserved for the others
+  for (u32 messages : {5u, 6u}) {  // 5 messages in one queue leave the 4 buffers that are reserved for the others
     SconnectNet net = small_pool();
     auto control = net.fields<sconnect::TicControl>(0, "control");
     auto queue = net.fields<sconnect::Queue>(0, "queue");
@@ -159,9 +162,10 @@ TEST(SconnectAudit, FindsUnsatisfiableReservations) {
   }
 }
 
-/// A pool of 11: a buffer for each of 5 queues, one for requests and one for replies, 4 unreserved. The port to TIC 2
-/// is off, so requests and then data fill its queue in TIC 1: a request and a data message use reservations, 4 more use
-/// the rest. When they leave, reservations are back to their initial sum.
+/// TIC 1 has a pool of 11 buffers: one is reserved for each of 5 queues, one for requests and one for replies, and 4
+/// are unreserved. The port to TIC 2 is off, so requests and then data fill its queue in TIC 1. A request and a data
+/// message use reserved buffers, 4 more messages use the unreserved ones. When they have left, the reservations are
+/// back to their initial sum.
 TEST(SconnectControl, CountsForOneReservation) {
   struct Case {
     u32 requests, data;
@@ -202,7 +206,8 @@ TEST(SconnectControl, CountsForOneReservation) {
   }
 }
 
-/// A control message that its queue's reservation can hold leaves the reservation for requests to others.
+/// A control message uses the reservation of its queue first. Then the reservation for requests stays available for
+/// other queues.
 TEST(SconnectControl, UsesItsQueuesReservationFirst) {
   RawConfig c = line(3);
   c["router.buffers"] = integer(11);
@@ -213,7 +218,7 @@ TEST(SconnectControl, UsesItsQueuesReservationFirst) {
   net.step();
   EXPECT_EQ(net.control(0).used, 1);
   EXPECT_EQ(net.control(0).held_control[0], 0);
-  EXPECT_EQ(net.control(0).reserved, 3 - 1 + 2);  // an end of the line has one channel
+  EXPECT_EQ(net.control(0).reserved, 3 - 1 + 2);  // a TIC at an end of the line has one channel
 }
 
 TEST(SconnectAudit, FindsMissingControlMessages) {
@@ -226,7 +231,7 @@ TEST(SconnectAudit, FindsMissingControlMessages) {
   }
 }
 
-/// A message is marked as damaged, but no port has it in its list of messages to discard.
+/// The audit finds a message that is marked as damaged but is not in any port's list of messages to discard.
 TEST(SconnectAudit, FindsUnlistedDamage) {
   RawConfig c = line(3);
   c["traffic.load"] = 1.0;

@@ -1,5 +1,5 @@
-/// Order in which a host offers packets to a TIC (S-Connect, 2.3, 3): the oldest of each priority, highest first, or
-/// the oldest of all.
+/// The order in which a host offers packets to a TIC (S-Connect, 2.3, 3): the oldest packet of each priority, highest
+/// priority first; or, with one queue, the oldest packet of all.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,8 +26,8 @@ using testing::sends;
 using testing::word;
 using testing::two_hosts::line;
 
-/// Two nodes whose hosts refuse some priorities, and whose TICs accept a second message for a queue only when no other
-/// one is there: the first refused message enters, stays and blocks the others of its priority.
+/// Configuration of two nodes whose hosts refuse some priorities. A TIC accepts a second message for a queue only if
+/// the queue is empty. So the first refused message enters and stays, and it blocks the others of its priority.
 RawConfig narrow(IntList refuses) {
   RawConfig c = line(2);
   c["router.host_buffers"] = integer(1);
@@ -35,13 +35,13 @@ RawConfig narrow(IntList refuses) {
   return c;
 }
 
-/// Terminal 0 sends by port 4 to its own node, where only port 4 leads out.
+/// A fabric in which terminal 0 sends by port 4 to its own node, where only port 4 leads to the host.
 struct OnePort : SconnectNet {
   OnePort(const RawConfig& c, const std::string& trace) : SconnectNet(c, trace) { set_table(0, 0, option(4, 0)); }
 };
 
-/// Priority 0 stays blocked, and messages of higher priorities enter at once, one a cycle, the highest first. A message
-/// that has entered is presented in the next cycle, before the host offers another one.
+/// Priority 0 stays blocked. Messages of higher priorities enter at once, one per cycle, the highest first. A message
+/// that has entered is presented to the receiving host in the next cycle, before the sending host offers another one.
 TEST(SconnectHostQueues, TheHighestPriorityGoesFirst) {
   RawConfig c = narrow({0});
   const SconnectScript script(
@@ -68,9 +68,9 @@ TEST(SconnectHostQueues, OneQueueKeepsTheOrder) {
   net.check();
 }
 
-/// The TIC accepts the first message for which it has a buffer: priority 3 has none, so 0 enters. Counter 30 counts a
-/// cycle in which a message found no buffer once, whether another one entered and however many found none: cycles 11 to
-/// 20.
+/// The TIC accepts the first offered message for which it has a buffer: priority 3 has none, so priority 0 enters.
+/// Counter 30 counts cycles in which some message found no buffer. It counts a cycle once, however many messages found
+/// none and whether another one entered: cycles 11 to 20.
 TEST(SconnectHostQueues, ALowerPriorityEntersWhereTheHighestFindsNoBuffer) {
   RawConfig c = narrow({3});
   const SconnectScript script(c, {{10, 0, 1, 3}, {10, 0, 1, 3}, {10, 0, 1, 0}, {10, 0, 1, 0}});
@@ -83,7 +83,7 @@ TEST(SconnectHostQueues, ALowerPriorityEntersWhereTheHighestFindsNoBuffer) {
   EXPECT_EQ(net.register_of(0, "counter"), 10u);
 }
 
-/// A quad takes four cycles to enter; then a message of a higher priority overtakes the waiting quad.
+/// A quad takes four cycles to enter. Then a message of a higher priority overtakes the waiting quad.
 TEST(SconnectHostQueues, AWaitingQuadBlocksOnlyItsPriority) {
   RawConfig c = narrow({0});
   const SconnectScript script(c, {{10, 0, 1, 0, 4}, {10, 0, 1, 0, 4}, {11, 0, 1, 1}}, 2);
@@ -96,7 +96,7 @@ TEST(SconnectHostQueues, AWaitingQuadBlocksOnlyItsPriority) {
   net.check();
 }
 
-/// A host sees the next 64 packets of a trace. Quads of priority 0 wait, except the first; the message behind them has
+/// A host sees the next 64 packets of a trace. All quads of priority 0 but the first wait; the message behind them has
 /// priority 1.
 TEST(SconnectHostQueues, OfATraceAHostSees64Packets) {
   for (u32 waiting : {63u, 64u}) {
@@ -114,7 +114,7 @@ TEST(SconnectHostQueues, OfATraceAHostSees64Packets) {
   }
 }
 
-/// Priorities of the messages of a network's hosts.
+/// The priorities of all messages that a network's hosts create.
 class Priorities {
  public:
   explicit Priorities(SconnectNet& net) : net_(net) {}
@@ -124,8 +124,8 @@ class Priorities {
   SconnectNet& net_;
 };
 
-/// For every source of packets: packets of one priority leave in the order of creation, each once and without gaps, and
-/// latency counts from creation.
+/// For every kind of traffic source, packets of one priority leave in the order of their creation, each of them once
+/// and without gaps. Latency counts from creation.
 TEST(SconnectHostQueues, EachPriorityLeavesInOrder) {
   const std::vector<RawConfig> sources{
       {{"traffic.load", 0.8}},
@@ -151,7 +151,7 @@ TEST(SconnectHostQueues, EachPriorityLeavesInOrder) {
     std::map<Queue, std::vector<u32>> created, sent;
     std::map<MessageName, Cycle> since;
     u64 latency = 0, passed = 0;
-    std::map<u32, u32> last;  // of each source
+    std::map<u32, u32> last;  // number of the last packet, by source
     for (const SconnectEvent& e : net.events())
       if (e.event.kind == EventKind::kCreated) {
         created[{e.event.src, priority_of(e.name())}].push_back(e.event.id);
@@ -179,7 +179,7 @@ TEST(SconnectHostQueues, EachPriorityLeavesInOrder) {
 }
 
 /// A message of priority n + 1 is delivered even if the fabric is full of messages of priorities up to n that hosts
-/// refuse, and its own port has more of them to send (S-Connect, 2.3). With one queue it is not delivered.
+/// refuse and its own port has more of these to send (S-Connect, 2.3). With one queue it is not delivered.
 TEST(SconnectHostQueues, LowerPrioritiesOfAPortDoNotBlockHigherOnes) {
   for (u32 n = 0; n < 3; ++n)
     for (const char* queues : {"priorities", "single"}) {
@@ -197,7 +197,7 @@ TEST(SconnectHostQueues, LowerPrioritiesOfAPortDoNotBlockHigherOnes) {
       std::vector<MessageName> higher;
       for (const SconnectEvent& e : net.events())
         if (e.event.kind == EventKind::kCreated && priority_of(e.name()) == n + 1) higher.push_back(e.name());
-      EXPECT_GT(higher.size(), 250u);  // 9 hosts, 0.1 a cycle
+      EXPECT_GT(higher.size(), 250u);  // 9 hosts, 0.1 messages per cycle
       net.step(400);
       const bool apart = queues == std::string("priorities");
       for (const MessageName& name : higher) EXPECT_EQ(net.delivered(name) != kNever, apart);
@@ -208,7 +208,7 @@ TEST(SconnectHostQueues, LowerPrioritiesOfAPortDoNotBlockHigherOnes) {
     }
 }
 
-/// A port with one priority has one queue, and the host's state is no larger.
+/// A port with one priority has one queue, and then the state of the host is no larger.
 TEST(SconnectHostQueues, OnePriorityHasOneQueue) {
   const auto queues = [](RawConfig c) {
     c.insert({{"topology.shape", IntList{2}}, {"topology.host_ports", integer(2)}});
@@ -232,7 +232,8 @@ TEST(SconnectHostQueues, OnePriorityHasOneQueue) {
   EXPECT_EQ(queues({{"host.priorities", IntList{1, 1, 1, 0}}, {"host.queues", word("single")}}), (Found{0, 0, 0}));
 }
 
-/// The audit rejects a cursor that is not at a packet of its priority, and a queue that has lost a waiting packet.
+/// The audit rejects a cursor (index of a queue's next packet) that is not at a packet of its priority, and a queue
+/// that has lost a waiting packet.
 TEST(SconnectHostQueues, TheAuditChecksQueues) {
   RawConfig c = line(2);
   c["host.priorities"] = IntList{1, 1, 0, 0};

@@ -1,5 +1,5 @@
-/// S-Connect against a second implementation (tests/support/sconnect/naive.hpp): sent words, queues, buffers of queues,
-/// error registers and totals must agree in every cycle, whatever the machine and the ports that are switched off.
+/// S-Connect against a second implementation (tests/support/sconnect/naive.hpp). In every cycle sent words, queues,
+/// buffers of queues, error registers and totals must agree, for any machine and with any ports switched off.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -43,7 +43,7 @@ constexpr std::pair<TotalIndex, const char*> kCompared[] = {{Total::kPacketsInje
                                                             {sconnect::Count::kDuplicates, "duplicates"},
                                                             {sconnect::Count::kAborted, "aborted"}};
 
-/// The content of a slot as text.
+/// Returns the content of a slot as text.
 std::string text_of(u8 bits, MessageName name, u32 priority, u32 vc, u32 hops, u32 age) {
   if (!bits) return "nothing";
   std::string text;
@@ -75,7 +75,7 @@ std::string text_of(const std::vector<MessageName>& list) {
   return text.empty() ? " nothing" : text;
 }
 
-/// Runs both side by side until they disagree.
+/// Runs emulator and second implementation side by side until they disagree.
 class Comparison {
  public:
   explicit Comparison(const RawConfig& config)
@@ -101,7 +101,7 @@ class Comparison {
 
   NaiveSconnect& naive() { return naive_; }
 
-  /// Switches ports off and on during the run if `toggles` is not 0: on average one port every `toggles` cycles.
+  /// Runs `cycles` cycles. If `toggles` is not 0, it switches one port off or on every `toggles` cycles on average.
   void run(u32 cycles, BglDraw* draw = nullptr, u32 toggles = 0) {
     while (naive_.now() < cycles) {
       if (toggles && naive_.now() < cycles * 2 / 3 && draw->below(toggles) == 0) toggle(*draw);

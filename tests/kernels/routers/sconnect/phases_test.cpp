@@ -1,6 +1,6 @@
-/// Clocks of messages between nodes whose routing cycles start at different times, counted by hand (S-Connect, 4.1): an
-/// arriving message waits for the turn of its arrival port. Cycles are those of the node in question; in cycle c of a
-/// node of phase f, port p has its turn in clock 6 c + f + p.
+/// Clocks of messages between nodes whose routing cycles start at different times, counted by hand (S-Connect, 4.1). An
+/// arriving message waits for the turn of its arrival port. In cycle c of a node of phase f, port p has its turn in
+/// clock 6 c + f + p. Every cycle number is that of the node at which the event occurs.
 #include <gtest/gtest.h>
 
 #include "tests/support/sconnect/sconnect.hpp"
@@ -13,7 +13,8 @@ using testing::SconnectNet;
 using testing::sends;
 using testing::word;
 
-/// Nodes in a line with these phases: port 0 leads forward, port 1 back, the host is at port 4.
+/// Configuration of nodes in a line with the given phases. Port 0 leads forward, port 1 back, and the host is at port
+/// 4.
 RawConfig line(const std::vector<u8>& phases, std::int64_t delay) {
   RawConfig c{{"topology.shape", IntList{static_cast<std::int64_t>(phases.size())}},
               {"topology.phases", word("random")},
@@ -24,7 +25,7 @@ RawConfig line(const std::vector<u8>& phases, std::int64_t delay) {
   }
 }
 
-/// Mean clocks from entry into the fabric to exit.
+/// Returns the mean number of clocks from entry into the fabric to exit.
 double clocks_of(SconnectNet& net, u32 messages) {
   ReplicaRow row = net.engine().row(0);
   row.window_begin = 0;
@@ -36,8 +37,9 @@ double clocks_of(SconnectNet& net, u32 messages) {
 
 const std::vector<u8> kPhases{0, 4, 1};
 
-/// Injected in clock 6 * 10 + 4, it leaves node 0 in 66 (cycle 11, port 0), is at node 1 in 74 and read there in 77
-/// (12, port 1), leaves in 82 (13, port 0), is at node 2 in 90 and read in 92 (15, port 1), and goes to the host in 95.
+/// A message is injected in clock 6 * 10 + 4 and leaves node 0 in clock 66 (cycle 11, port 0). It reaches node 1 in
+/// clock 74, is read there in 77 (cycle 12, port 1) and leaves in 82 (cycle 13, port 0). It reaches node 2 in clock 90,
+/// is read in 92 (cycle 15, port 1), and goes to the host in 95.
 TEST(SconnectPhases, OfALineForward) {
   SconnectNet net(line(kPhases, 8), sends(10, 0, 2));
   EXPECT_EQ(clocks_of(net, 1), 95 - 64);
@@ -45,8 +47,9 @@ TEST(SconnectPhases, OfALineForward) {
   EXPECT_EQ(net.events(EventKind::kArrived, {0, 0}).front().cycle, 12u);
 }
 
-/// Injected in 65, it leaves node 2 in 68 (cycle 11, port 1), is at node 1 in 76 and read at once (12, port 0), leaves
-/// in 77 (12, port 1), is at node 0 in 85 and read in 90 (15, port 0), and goes to the host in 94.
+/// A message is injected in clock 65 and leaves node 2 in 68 (cycle 11, port 1). It reaches node 1 in clock 76, is read
+/// at once (cycle 12, port 0) and leaves in 77 (cycle 12, port 1). It reaches node 0 in clock 85, is read in 90 (cycle
+/// 15, port 0), and goes to the host in 94.
 TEST(SconnectPhases, OfALineBack) {
   SconnectNet net(line(kPhases, 8), sends(10, 2, 0));
   EXPECT_EQ(clocks_of(net, 1), 94 - 65);
@@ -59,9 +62,9 @@ TEST(SconnectPhases, OfBothInTheMean) {
   EXPECT_EQ(clocks_of(net, 2), (31 + 29) / 2.0);
 }
 
-/// From node 0 to node 1 it is one cycle by their counts and back three (11 to 12, 12 to 15), so a slot's answer and
-/// its buffer return after six; between nodes 1 and 2 it is two one way (13 to 15) and one back (11 to 12), so after
-/// five.
+/// By the nodes' cycle numbers, a message takes one cycle from node 0 to node 1 and three cycles back (11 to 12, 12 to
+/// 15). So the answer for a slot, which frees the buffer, returns after six cycles. Between nodes 1 and 2 a message
+/// takes two cycles one way (13 to 15) and one back (11 to 12), so the answer returns after five.
 TEST(SconnectPhases, OfABuffersReturn) {
   SconnectNet net(line(kPhases, 8), sends(10, 0, 2));
   EXPECT_EQ(net.fabric().link(0, 0).round, 1 + 3 + 2);
@@ -74,8 +77,8 @@ TEST(SconnectPhases, OfABuffersReturn) {
   net.check();
 }
 
-/// For all pairs of phases and any delay, a message is read in the first turn after its arrival, which may not be the
-/// cycle that both nodes count when it left.
+/// For all pairs of phases and any delay, a message is read in the first turn of its port after its arrival. By the
+/// cycle numbers of the two nodes, the delay may differ for the two directions.
 TEST(SconnectPhases, OfAllPairsOfPhases) {
   for (u8 from = 0; from < 6; ++from)
     for (u8 to = 0; to < 6; ++to)
@@ -86,7 +89,7 @@ TEST(SconnectPhases, OfAllPairsOfPhases) {
         ASSERT_EQ(arrivals.size(), 1u);
         const u32 there = 6 * 11 + from + static_cast<u32>(delay);
         u32 cycle = 12;
-        while (6 * cycle + to < there) ++cycle;  // port 0's turn: two nodes have one channel
+        while (6 * cycle + to < there) ++cycle;  // next turn of port 0, the only channel of two nodes
         EXPECT_EQ(arrivals[0].cycle, cycle) << int{from} << " to " << int{to} << ", " << delay;
       }
 }

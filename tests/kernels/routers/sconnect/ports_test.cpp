@@ -16,7 +16,8 @@ using testing::integer;
 using testing::Network;
 using testing::word;
 
-/// A TIC's ports are switched in random cycles. Every message and quad arrives once, whatever was in transit.
+/// A TIC's ports are switched off and on in random cycles. Every message and quad arrives once, whatever was in
+/// transit.
 TEST(SconnectPorts, SwitchingThemCostsNoMessage) {
   for (u32 seed = 0; seed < 20; ++seed) {
     Network net(experiment({{"router.kind", word("sconnect")},

@@ -1,5 +1,6 @@
-/// The channel protocol of S-Connect: its functions by hand, and whole fabrics with damaged slots, small pools and
-/// ports that are switched off and on; every message arrives exactly once.
+/// The channel protocol of S-Connect: tests of its functions, and whole fabrics with damaged slots, small pools and
+/// ports that are switched off and on. Every message arrives exactly once. A train is the sequence of slots that carry
+/// the four parts of a quad.
 #include <gtest/gtest.h>
 
 #include "host/routers/sconnect/control.hpp"
@@ -31,7 +32,7 @@ TEST(SconnectSlot, TheAnswerIsTheBitExpectedNext) {
     const u8 bits = single_bits(sender);
     EXPECT_EQ(bool(bits & kSequence), round % 2 == 1);
     EXPECT_EQ(note_single(receiver, bits), Single::kNew);
-    // Refused: the answer bit is unchanged, and the message is requeued.
+    // If the receiver refuses the message, its answer bit is unchanged, and the sender requeues the message.
     Slot refused = sender;
     EXPECT_EQ(settle(refused, kReadable | acknowledgment_of(receiver)), Outcome::kFailed);
     EXPECT_EQ(refused.buffer, kNoBuffer);
@@ -57,8 +58,8 @@ TEST(SconnectSlot, AnUnreadableAnswerLeavesEverythingAsItWas) {
 TEST(SconnectSlot, OfAQuadTheFirstAnswerIsNotRead) {
   Slot s{kNoBuffer, 0};
   hold(s, 9, true);
-  EXPECT_EQ(settle(s, kReadable | kAcknowledge), Outcome::kWaits);  // whatever the answer
-  EXPECT_EQ(settle(s, 0), Outcome::kWaits);                         // unreadable: no part is sent again
+  EXPECT_EQ(settle(s, kReadable | kAcknowledge), Outcome::kWaits);  // the first answer is ignored
+  EXPECT_EQ(settle(s, 0), Outcome::kWaits);                         // an unreadable answer: no part is sent again
   EXPECT_EQ(s.buffer, 9);
   EXPECT_EQ(settle(s, kReadable | kAcknowledge), Outcome::kTaken);
   EXPECT_EQ(s.bits, kSending);
@@ -91,10 +92,10 @@ TEST(SconnectBits, AreSix) {
 }
 
 TEST(SconnectBits, TheAnswerAccompaniesEverySlot) {
-  EXPECT_EQ(sent_bits(0, 0, kAcknowledge), 0);  // nothing to send
+  EXPECT_EQ(sent_bits(0, 0, kAcknowledge), 0);  // a port with nothing to send
   EXPECT_EQ(sent_bits(0, kOccupied, 0), kOccupied);
   EXPECT_EQ(sent_bits(0, kOccupied, kAcknowledge), kOccupied | kAcknowledge);
-  EXPECT_EQ(sent_bits(kPresent, 0, kAcknowledge), kPresent | kOccupied | kAcknowledge);  // without a request
+  EXPECT_EQ(sent_bits(kPresent, 0, kAcknowledge), kPresent | kOccupied | kAcknowledge);  // no answer was requested
 }
 
 TEST(SconnectBits, OnlyAnswersRequireNoAnswer) {
@@ -112,7 +113,7 @@ TEST(SconnectSingle, IsClassifiedByItsBits) {
   EXPECT_EQ(note_single(s, kPresent | kSequence), Single::kNew);
 }
 
-/// Outcomes of successive slots, from `first` on.
+/// Returns the outcomes of successive slots.
 std::vector<Part> outcomes_of(std::vector<u8> slots, bool room = true) {
   Train train{};
   std::vector<Part> parts;
@@ -134,11 +135,12 @@ TEST(SconnectTrain, IsAcceptedCompletelyOrNotAtAll) {
   EXPECT_EQ(outcomes_of({kP, kP, kP, kL | kAbort}), (Parts{first, middle, middle, spoiled}));
   EXPECT_EQ(outcomes_of({kP, kX, kP, kL}), (Parts{first, middle, middle, spoiled}));
   EXPECT_EQ(outcomes_of({kP, kP, kP, kL | kHit}), (Parts{first, middle, middle, spoiled}));
-  EXPECT_EQ(outcomes_of({kP, kP, 0, kHit}), (Parts{first, middle, middle, spoiled}));  // the sender is off
-  // Without its first part the rest is short.
+  EXPECT_EQ(outcomes_of({kP, kP, 0, kHit}), (Parts{first, middle, middle, spoiled}));  // the sender is switched off
+  // If an error hits its first part, the train has only three parts.
   EXPECT_EQ(outcomes_of({kX, kP, kP, kL}), (Parts{none, first, middle, spoiled}));
   EXPECT_EQ(outcomes_of({kX, kX, kX, kL}), (Parts{none, none, none, none}));
-  // Without first and last part the train extends into the following quad, without being taken for a part of it.
+  // If errors hit the first and the last part of a quad, the receiver looks for the end of the train in the next slot,
+  // where the following quad starts. It does not accept that slot as a part of the first quad.
   EXPECT_EQ(outcomes_of({kX, kP, kP, kL | kHit, kP, kP, kP, kL}),
             (Parts{none, first, middle, middle, spoiled, first, middle, spoiled}));
   EXPECT_EQ(outcomes_of({kX, kP, kP, kX, kS}), (Parts{none, first, middle, middle, spoiled}));
@@ -156,7 +158,7 @@ TEST(SconnectTrain, ARepeatedQuadIsNotAcceptedAgain) {
 
 const char* const kRing = "0,1\n1,2\n2,3\n3,4\n4,0\n";
 
-/// Steps with a record of all deliveries and an audit every few cycles.
+/// Steps `cycles` cycles, records all deliveries, and audits every few cycles.
 void step_audited(Network& net, Deliveries& deliveries, u32 cycles, u32 every = 5) {
   for (u32 i = 0; i < cycles; ++i) {
     net.step(1);
@@ -166,7 +168,7 @@ void step_audited(Network& net, Deliveries& deliveries, u32 cycles, u32 every = 
   }
 }
 
-/// Runs until all messages of hosts have arrived.
+/// Runs until all messages of the hosts have arrived.
 void finish(Network& net, Deliveries& deliveries, u64 all, u32 most = 200000) {
   for (u32 i = 0; i < most && (deliveries.got() < all); i += 50) step_audited(net, deliveries, 50);
   EXPECT_EQ(deliveries.got(), all);
@@ -181,7 +183,7 @@ TEST(SconnectProtocol, EveryMessageArrivesOnce) {
   for (u64 seed = 1; seed <= trials(240); ++seed) {
     RawConfig c = random_small_sconnect(seed, ring.path);
     c["traffic.mode"] = word("batch");
-    // Of quads over the worst channels one in seven arrives undamaged.
+    // Over the worst channels one quad in seven arrives undamaged.
     const bool quads = c.contains("traffic.packet_flits");
     const u32 packets = !quads ? 480 : std::get<double>(c["channel.error_rate"]) > 2e-3 ? 25 : 150;
     c["traffic.batch_packets"] = integer(packets);
@@ -189,7 +191,7 @@ TEST(SconnectProtocol, EveryMessageArrivesOnce) {
     Network net(experiment(c), {"cpu", 1, true, 1});
     Deliveries deliveries;
     finish(net, deliveries, u64{net.plan->topology().terminals} * packets);
-    // No messages and no copies are left.
+    // No messages and no copies are left in the fabric.
     step_audited(net, deliveries, 200);
     EXPECT_EQ(deliveries.wrong(), 0u);
     const SconnectPlan& plan = dynamic_cast<const SconnectPlan&>(*net.plan);
@@ -205,12 +207,13 @@ TEST(SconnectProtocol, EveryMessageArrivesOnce) {
     came_back += net.total(sconnect::Count::kFailed);
     if (HasFatalFailure()) return;
   }
-  // Every case has occurred often.
+  // Every case must have occurred often.
   EXPECT_GT(slots, trials(2000000));
   for (u64 n : {hit, again, duplicates, refused, aborted, came_back}) EXPECT_GT(n, trials(10000));
 }
 
-/// Messages of a refused priority fill its share of the buffers and stay; others are neither disturbed nor duplicated.
+/// Messages of a refused priority fill their share of the buffers and stay. Other messages are neither disturbed nor
+/// duplicated.
 TEST(SconnectProtocol, RefusedMessagesStay) {
   const TextFile ring(kRing);
   for (u64 seed = 500; seed < 520; ++seed) {
@@ -234,9 +237,9 @@ TEST(SconnectProtocol, RefusedMessagesStay) {
   }
 }
 
-/// A quad that lacks its first and its last part ends in the slot of the message after it. If that message is damaged
-/// as well, the port must discard two at the same time; the audit checks for each waiting one that it is in the port's
-/// list.
+/// If errors hit the first and the last part of a quad, its train ends in the slot of the next message. If that message
+/// is damaged as well, the port must discard two messages at the same time. The audit checks that each damaged message
+/// that waits is in its port's list.
 TEST(SconnectProtocol, DamagedArrivalsAreDiscarded) {
   for (u64 seed = 1; seed <= 4; ++seed) {
     Network net(experiment({{"router.kind", word("sconnect")},
@@ -255,7 +258,7 @@ TEST(SconnectProtocol, DamagedArrivalsAreDiscarded) {
   }
 }
 
-/// Ports are switched off and on while messages, quads and answers are in transit.
+/// Ports are switched off and on while messages, quads and answers are in transit: none is lost.
 TEST(SconnectProtocol, SwitchingPortsOffAndOnLosesNothing) {
   const TextFile ring(kRing);
   for (u64 seed = 1000; seed < 1000 + trials(80); ++seed) {

@@ -1,4 +1,5 @@
-/// Rules of a TIC one by one (S-Connect, 2.3, 3): order of departure, allocation of buffers, and refusal by hosts.
+/// Rules of a TIC, one by one (S-Connect, 2.3, 3): order of departure, allocation of buffers, and messages that hosts
+/// refuse.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,8 +26,8 @@ using testing::two_hosts::sent_by;
 
 // Transmitters.
 
-/// Two host ports create two messages a cycle, of which one leaves: a higher priority goes first even if created later;
-/// among equals the earlier message goes first.
+/// Two host ports create two messages per cycle, of which one leaves. A higher priority goes first even if its message
+/// was created later; among equal priorities the earlier message goes first.
 TEST(SconnectRouter, HigherPrioritiesGoFirst) {
   RawConfig c = line(2);
   const SconnectScript script(
@@ -55,7 +56,7 @@ TEST(SconnectRouter, NothingLeavesBeforeAHigherPriority) {
     net.step();
     for (const auto& e : net.events_at(EventKind::kSwitchGranted, 1)) {
       if (e.event.out_port != 0) continue;
-      ASSERT_NE(highest, kNone);  // port 0 comes first in a cycle: the messages that it sends were waiting before
+      ASSERT_NE(highest, kNone);  // port 0 comes first in a cycle, so the messages that it sends had waited before
       ASSERT_EQ(net.sent(1, 0).second.priority, highest);
       passed_over += lowest < highest;
     }
@@ -63,7 +64,7 @@ TEST(SconnectRouter, NothingLeavesBeforeAHigherPriority) {
   EXPECT_GT(passed_over, 50u);
 }
 
-/// Two destinations over the same channel, one on virtual channel 0, the other on 1.
+/// Sets tables so that two destinations use the same channel, one on virtual channel 0 and the other on 1.
 void use_two_vcs(SconnectNet& net) {
   net.set_table(0, 1, option(0, 0));
   net.set_table(0, 2, option(0, 1));
@@ -81,7 +82,7 @@ TEST(SconnectRouter, VirtualChannelsTakeTurns) {
   EXPECT_EQ(sent_by(net, 0, 0), in_turns);
 }
 
-/// The virtual channel that was not served last has the next turn, however long the other one was alone.
+/// The virtual channel that was not served last is served next, however long it was empty.
 TEST(SconnectRouter, ALoneVirtualChannelUsesTheWholeChannel) {
   std::string trace;
   for (u32 i = 0; i < 10; ++i) trace += sends(10, 1, 4);
@@ -96,8 +97,9 @@ TEST(SconnectRouter, ALoneVirtualChannelUsesTheWholeChannel) {
 
 // Buffers.
 
-/// A queue may use all buffers that are not reserved for others. At the end of the line these are 3 for each of the two
-/// queues of the channel back, and one each for control requests and replies. A queue gets its own reservation.
+/// A queue may use all buffers that are not reserved for others. At the end of the line these reservations are 3
+/// buffers for each of the two queues of the channel back, and one each for control requests and replies. Each queue
+/// gets its reservation.
 TEST(SconnectRouter, AQueueGetsItsReservation) {
   RawConfig c = line(2);
   c["router.buffers"] = integer(42);
@@ -117,8 +119,8 @@ TEST(SconnectRouter, AQueueGetsItsReservation) {
   net.check();
 }
 
-/// A quad needs four buffers at once, from its queue's reservation or unreserved: 44 less 2 times 4, and 2 for control
-/// messages, hold eight quads and two messages.
+/// A quad needs four buffers at once, from its queue's reservation or from unreserved buffers. Of 44 buffers, 2 times 4
+/// are reserved for other queues and 2 for control messages. The rest hold eight quads and two messages.
 TEST(SconnectRouter, AQuadTakesFourBuffers) {
   RawConfig c = line(2);
   c["router.buffers"] = integer(44);
@@ -135,7 +137,7 @@ TEST(SconnectRouter, AQuadTakesFourBuffers) {
   net.check();
 }
 
-/// A host's message waits outside while host_buffers or more are in use, unless its queue in the TIC is empty.
+/// If host_buffers or more are in use, a host's message waits outside of the TIC, unless its queue in the TIC is empty.
 TEST(SconnectRouter, HostsLeaveRoom) {
   RawConfig c = line(2);
   c["router.host_buffers"] = integer(7);
@@ -151,13 +153,13 @@ TEST(SconnectRouter, HostsLeaveRoom) {
   net.step(12);
   EXPECT_EQ(net.control(0).used, 8u);
   EXPECT_EQ(net.injected({1, 10}), 60u);
-  net.deliver(2);  // the next one enters when the first has been delivered
+  net.deliver(2);  // the next message enters when the first one has been delivered
   EXPECT_EQ(net.injected({1, 11}), 61u + 6);
 }
 
 // Hosts.
 
-/// A refused message waits, and so do messages of lower priority behind it.
+/// A refused message waits, and messages of lower priority wait behind it.
 TEST(SconnectRouter, HostsRefusePriorities) {
   RawConfig c = line(2);
   c["host.refuses"] = IntList{1};
@@ -176,7 +178,7 @@ TEST(SconnectRouter, HostsRefusePriorities) {
 }
 
 /// A message of priority n + 1 is delivered even if all TICs are full of messages of priority n that hosts refuse
-/// (S-Connect, 2.3). Hosts have one queue; the next message is changed to priority n + 1.
+/// (S-Connect, 2.3). Hosts have one queue, so the test changes the priority of the next message to n + 1.
 TEST(SconnectRouter, LowerPrioritiesDoNotBlockHigherOnes) {
   for (u32 n = 0; n < 3; ++n)
     for (const char* kind : {"mesh", "random"}) {
@@ -190,7 +192,7 @@ TEST(SconnectRouter, LowerPrioritiesDoNotBlockHigherOnes) {
         c["topology.nodes"] = integer(10);
       IntList weights{0, 0, 0, 0};
       weights[n] = 1000000;
-      weights[n + 1] = 1;  // so that buffers are reserved for it
+      weights[n + 1] = 1;  // so that buffers are reserved for priority n + 1
       c["host.priorities"] = weights;
       SconnectNet net(c);
       net.step(1500);

@@ -1,7 +1,8 @@
 /// Routing cycles and clocks of messages, counted by hand from the order within a routing cycle (S-Connect, 2.2, 3.1;
-/// kernels/routers/sconnect/phases.hpp): in the clock of port p its transmitter selects a message, then its receiver
-/// reads the arriving header. So a message from port i leaves by an idle j > i in the same routing cycle and by j < i
-/// in the next one. Channels take D routing cycles, their round is 2 (D + 1).
+/// kernels/routers/sconnect/phases.hpp). In the clock of port p its transmitter first selects a message; then its
+/// receiver reads the arriving header. So a message from port i leaves by an idle port j > i in the same routing cycle,
+/// and by j < i in the next one. Channels take D routing cycles. The answer to a message arrives a round, 2 (D + 1)
+/// cycles, after the message was sent.
 #include <gtest/gtest.h>
 
 #include "tests/support/sconnect/sconnect.hpp"
@@ -22,8 +23,8 @@ RawConfig plain_line(std::int64_t nodes, std::int64_t delay = 2) {
   return {{"topology.shape", IntList{nodes}}, {"topology.channel_delay", 6 * delay}};
 }
 
-/// A node 0 in the middle with a leaf 1 + p at its port p; all with two host ports, at 4 and 5. A leaf's channel is its
-/// port 0.
+/// An edge list: node 0 is in the middle, with leaf 1 + p at its port p. All nodes have two host ports, 4 and 5. A
+/// leaf's channel is its port 0.
 const char* kStar = "0,1\n0,2\n0,3\n0,4\n";
 RawConfig star(const std::string& file, std::int64_t delay = 2) {
   return {{"topology.kind", word("graph")},
@@ -32,7 +33,7 @@ RawConfig star(const std::string& file, std::int64_t delay = 2) {
           {"topology.channel_delay", 6 * delay}};
 }
 
-/// Cycles in which a TIC started to send messages by a port.
+/// Returns the cycles in which a TIC started to send messages by a port.
 std::vector<Cycle> sending_cycles(const SconnectNet& net, u32 tic, u32 p) {
   std::vector<Cycle> cycles;
   for (const auto& e : net.events_at(EventKind::kSwitchGranted, tic))
@@ -52,8 +53,9 @@ std::vector<Cycle> from(Cycle first, u32 count, u32 step = 1) {
   return cycles;
 }
 
-/// Injected in cycle 10 at port 4, a message leaves by port 0 in 11 and arrives by port 1: it leaves by port 0 a cycle
-/// later, D + 1 a hop, and reaches the host at 4 in the cycle of its arrival at the last node.
+/// A message that is injected in cycle 10 at port 4 leaves by port 0 in cycle 11. At the next node it arrives by port 1
+/// and leaves by port 0 a cycle later, so a hop takes D + 1 cycles. It reaches the host at port 4 in the cycle in which
+/// it arrives at the last node.
 TEST(SconnectTiming, OfALineForward) {
   for (u32 delay : {1u, 2u, 5u, 60u}) {
     SconnectNet net(plain_line(5, delay), sends(10, 0, 4));
@@ -64,7 +66,7 @@ TEST(SconnectTiming, OfALineForward) {
   }
 }
 
-/// In the other direction it arrives by port 0 and leaves by port 1 in the same cycle.
+/// In the other direction a message arrives by port 0 and leaves by port 1 in the same cycle.
 TEST(SconnectTiming, OfALineBack) {
   for (u32 delay : {1u, 2u, 5u, 60u}) {
     SconnectNet net(plain_line(5, delay), sends(10, 4, 0));
@@ -73,7 +75,8 @@ TEST(SconnectTiming, OfALineBack) {
   }
 }
 
-/// A quad's header takes as long, and its last part arrives three cycles later.
+/// The header of a quad (a message of four parts) takes as long as a single message, and its last part arrives three
+/// cycles later.
 TEST(SconnectTiming, OfAQuad) {
   for (u32 delay : {1u, 2u, 5u, 60u}) {
     SconnectNet net(plain_line(5, delay), sends(10, 0, 4, 4) + sends(200 + delay, 4, 0, 4));
@@ -89,7 +92,8 @@ TEST(SconnectTiming, OfAQuad) {
   }
 }
 
-/// Less than 6 clocks from header to header (S-Connect, 3.1): j - i, or 6 more, from any port i to any port j.
+/// A header leaves a TIC less than 6 clocks after it can (S-Connect, 3.1): from port i to port j it takes j - i clocks,
+/// or 6 more if that is not positive.
 TEST(SconnectTiming, FromAnyPortToAnyOther) {
   const TextFile file(kStar);
   for (u32 i = 0; i < kPorts; ++i)
@@ -110,9 +114,9 @@ TEST(SconnectTiming, FromAnyPortToAnyOther) {
     }
 }
 
-/// The figure counts clocks from the header's entry into the first TIC to its exit from the last: the time in each TIC,
-/// and from port 0 to port 1 over a channel 6 D plus one, since the header is read in the clock of its arrival port;
-/// back from port 1 to port 0 one less.
+/// The figure of network latency counts clocks from the header's entry into the first TIC to its exit from the last. It
+/// includes the time in each TIC. A channel from port 0 to port 1 takes 6 D clocks plus one, because the header is read
+/// in the clock of its arrival port; from port 1 back to port 0 it takes one less.
 TEST(SconnectTiming, TheFigureInClocks) {
   const auto clocks = [](RawConfig c, const std::string& trace, u32 messages) {
     SconnectNet net(std::move(c), trace);
@@ -126,7 +130,7 @@ TEST(SconnectTiming, TheFigureInClocks) {
         ->figures(net.engine().counters(0), net.engine().state(0))
         .at("network_latency_clocks");
   };
-  const u32 there = 2 + 4 * 13 + 3 * 5 + 3;  // from 4 to 0, four channels, three times from 1 to 0, from 1 to 4
+  const u32 there = 2 + 4 * 13 + 3 * 5 + 3;  // from port 4 to 0; four channels; three times from 1 to 0; from 1 to 4
   EXPECT_EQ(clocks(plain_line(5), sends(10, 0, 4), 1), there);
   const u32 back = 3 + 4 * 11 + 3 * 1 + 4;
   EXPECT_EQ(clocks(plain_line(5), sends(10, 4, 0), 1), back);
@@ -134,7 +138,7 @@ TEST(SconnectTiming, TheFigureInClocks) {
   EXPECT_EQ(clocks(plain_line(5), sends(10, 0, 4, 4), 1), there + 3 * 6);
 }
 
-/// A buffer is free again when the answer, a round after the message left, confirms that it was accepted.
+/// A buffer is free again when the answer confirms that the message was accepted: a round after the message left.
 TEST(SconnectTiming, OfABuffersReturn) {
   for (u32 delay : {1u, 2u, 5u}) {
     SconnectNet net(plain_line(2, delay), sends(10, 0, 1));
@@ -145,7 +149,8 @@ TEST(SconnectTiming, OfABuffersReturn) {
   }
 }
 
-/// The first answer after a quad's header was sent too early to cover it, so its buffers wait for another round.
+/// The first answer after a quad's header is sent too early to cover the whole quad, so the buffers of the quad wait
+/// for one more round.
 TEST(SconnectTiming, OfAQuadsBuffersReturn) {
   for (u32 delay : {1u, 2u, 5u}) {
     SconnectNet net(plain_line(2, delay), sends(10, 0, 1, 4));
@@ -157,8 +162,9 @@ TEST(SconnectTiming, OfAQuadsBuffersReturn) {
   }
 }
 
-/// With four buffers, the fifth message follows when the buffer of the first is free: injected in the cycle in which
-/// the outcome is processed, sent in the next. So four leave in every round + 1 cycles.
+/// The host may use four buffers, so the fifth message follows when the buffer of the first is free. It is injected in
+/// the cycle in which the outcome of the first is processed, and sent in the next one. So four messages leave in every
+/// round + 1 cycles.
 TEST(SconnectTiming, OfFourBuffers) {
   std::string trace;
   for (u32 i = 0; i < 12; ++i) trace += sends(10, 0, 1);
@@ -170,8 +176,8 @@ TEST(SconnectTiming, OfFourBuffers) {
   for (u32 i = 0; i < 12; ++i) EXPECT_EQ(net.injected({0, i}), 10 + 7 * (i / 4) + i % 4);
 }
 
-/// Each slot of a round carries its own message, so a channel is fully used although a message holds its slot for a
-/// round.
+/// Each slot of a round carries another message. So a channel is fully used, although a message holds its slot for a
+/// whole round.
 TEST(SconnectTiming, MessagesInARow) {
   for (u32 delay : {1u, 2u, 5u}) {
     std::string trace;
@@ -183,9 +189,9 @@ TEST(SconnectTiming, MessagesInARow) {
   }
 }
 
-/// Quads follow one another without a gap if the slot of one is free again when the fourth part of another has left.
-/// With an odd delay the round is a multiple of 4, and the slot of the first one comes too early: it is skipped once in
-/// every round, with a request for an answer.
+/// Quads follow one another without a gap if, whenever the fourth part of a quad has left, the slot that comes next is
+/// free. With an odd delay the round is a multiple of 4, so the slot of the first quad returns before it is free. Once
+/// in every round this slot is skipped and requests an answer.
 TEST(SconnectTiming, QuadsInARow) {
   const auto starts = [](u32 delay) {
     std::string trace;
@@ -193,7 +199,7 @@ TEST(SconnectTiming, QuadsInARow) {
     SconnectNet net(plain_line(2, delay), trace);
     net.deliver(9);
     net.check();
-    for (u32 i = 0; i < 5; ++i) EXPECT_EQ(net.injected({0, i}), 10 + 4 * i);  // a part a cycle
+    for (u32 i = 0; i < 5; ++i) EXPECT_EQ(net.injected({0, i}), 10 + 4 * i);  // one part per cycle
     return sending_cycles(net, 0, 0);
   };
   EXPECT_EQ(starts(2), from(11, 9, 4));
@@ -203,9 +209,9 @@ TEST(SconnectTiming, QuadsInARow) {
   EXPECT_EQ(starts(5), (std::vector<Cycle>{11, 15, 19, 24, 28, 32, 37, 41, 45}));
 }
 
-/// Two channels lead to a node that accepts only eight messages: 12 buffers less one for each of the four queues of its
-/// channels. The next message goes by port 0; a round later it is back, is sent by port 1 in the cycle after, and so on
-/// in turns.
+/// Two channels lead to a node that accepts only eight messages: it has 12 buffers, of which one each is reserved for
+/// the four queues of its channels. The next message leaves by port 0 and is refused. It is requeued a round later, is
+/// sent by port 1 in the next cycle, and so on in turn.
 TEST(SconnectTiming, OfARefusedMessage) {
   const TextFile file("0,1\n0,1\n");
   RawConfig c{{"topology.kind", word("graph")},      {"topology.file", file.path},
@@ -231,8 +237,8 @@ TEST(SconnectTiming, OfARefusedMessage) {
   }
 }
 
-/// A quad is back after two rounds, although it was refused with its first part: 48 buffers less four for each of the
-/// four queues of its channels hold eight quads.
+/// A quad is requeued after two rounds, although its first part was refused: 48 buffers, less four for each of the four
+/// queues of the node's channels, hold eight quads.
 TEST(SconnectTiming, OfARefusedQuad) {
   const TextFile file("0,1\n0,1\n");
   std::string trace;
@@ -256,7 +262,7 @@ TEST(SconnectTiming, OfARefusedQuad) {
   net.check();
 }
 
-/// One message enters and one leaves per cycle (S-Connect, 3: two of each by two ports).
+/// By a host's port one message enters and one leaves per cycle (S-Connect, 3: two of each by two ports).
 TEST(SconnectTiming, AHostsPortTakesAndGivesOneMessageACycle) {
   const TextFile file(kStar);
   std::string trace;
@@ -269,7 +275,7 @@ TEST(SconnectTiming, AHostsPortTakesAndGivesOneMessageACycle) {
   EXPECT_EQ(delivery_cycles(one, 1), from(0, 0));
   for (u32 i = 0; i < 20; ++i) EXPECT_EQ(one.injected({2, 4 * i}), 10 + i);
 
-  // By its two ports the host takes two messages a cycle.
+  // By its two ports the host receives two messages per cycle.
   SconnectNet two(star(file.path), trace);
   two.deliver(80);
   EXPECT_EQ(delivery_cycles(two, 0).size() + delivery_cycles(two, 1).size(), 80u);

@@ -1,4 +1,4 @@
-/// Derived latencies of messages alone in a fabric, against runs of all pairs.
+/// Derived latencies of messages that are alone in a fabric, compared with runs over all pairs.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -15,7 +15,7 @@ using testing::SconnectNet;
 using testing::sends;
 using testing::word;
 
-/// The derivation (host/routers/sconnect/zero_load.hpp) agrees with runs of all pairs.
+/// Checks that the derivation (host/routers/sconnect/zero_load.hpp) agrees with a run over all pairs.
 void all_pairs(RawConfig c, const std::string& name) {
   c.insert({{"topology.phases", word("random")}, {"topology.channel_delay", integer(8)}});
   const Experiment e = testing::sconnect_experiment(c);
@@ -74,7 +74,7 @@ TEST(SconnectTiming, ZeroLoadOfAllPairs) {
             "tree under switches");
 }
 
-/// `flitlab inspect` shows the latency that runs have at a low load, also with quads and other patterns.
+/// `flitlab inspect` prints the latency that a run has at a low load, also with quads and other traffic patterns.
 TEST(SconnectTiming, TheLatencyThatInspectShows) {
   RawConfig c{{"topology.shape", IntList{4, 4}}, {"traffic.load", 0.02}};
   const auto shown = [&] {

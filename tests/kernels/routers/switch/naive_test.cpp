@@ -1,4 +1,4 @@
-/// The single switch against an event-driven second implementation, message by message.
+/// The single switch against an event-driven second implementation: the times of every message must agree.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,9 +19,9 @@ using testing::word;
 
 struct Message {
   u32 src, id;
-  SwitchTimes seen;              ///< times in the emulator
-  u64 ready = 0;                 ///< earliest cycle in which it could be switched, were it alone
-  u64 moved = 0, delivered = 0;  ///< expected times
+  SwitchTimes seen;              ///< times of the message in the emulator
+  u64 ready = 0;                 ///< earliest cycle in which the message could be switched if it were alone
+  u64 moved = 0, delivered = 0;  ///< times that the second implementation expects
 };
 
 struct Rules {
@@ -30,12 +30,12 @@ struct Rules {
   u64 seed;
 };
 
-/// Messages of each input in order, without those whose destination the emulator has not shown yet.
+/// Returns the messages of each input in order, and sets `ready` of every message.
 std::vector<std::deque<Message*>> queues(std::vector<Message>& all, const Rules& rules) {
   std::vector<std::deque<Message*>> inputs(rules.ports);
   for (Message& m : all) inputs[m.src].push_back(&m);
   for (auto& queue : inputs) {
-    u64 end = 0;  // of the messages that the channel has carried
+    u64 end = 0;  // end of the last message that the channel has carried
     for (Message* m : queue) {
       const u64 begin = std::max<u64>(end, m->seen.created);
       end = begin + m->seen.flits;
@@ -47,15 +47,15 @@ std::vector<std::deque<Message*>> queues(std::vector<Message>& all, const Rules&
 
 void simulate(std::vector<Message>& all, const Rules& rules) {
   auto inputs = queues(all, rules);
-  std::vector<u64> gate(rules.ports, 0);            // earliest cycle in which an input's next message is switched
-  std::vector<std::vector<u64>> ends(rules.ports);  // end cycles of the messages that an output holds
+  std::vector<u64> gate(rules.ports, 0);            // [input] earliest cycle in which its next message is switched
+  std::vector<std::vector<u64>> ends(rules.ports);  // [output] end cycles of the messages that it holds
   std::set<u64> times;
   for (const auto& queue : inputs)
     if (!queue.empty()) times.insert(queue.front()->ready);
   for (; !times.empty(); times.erase(times.begin())) {
     const u64 now = *times.begin();
     for (u32 o = 0; o < rules.ports; ++o) {
-      std::vector<std::pair<std::pair<u64, u64>, u32>> waiting;  // (since, draw), input
+      std::vector<std::pair<std::pair<u64, u64>, u32>> waiting;  // (waiting since, random draw), input
       for (u32 i = 0; i < rules.ports; ++i) {
         if (inputs[i].empty() || inputs[i].front()->seen.dst != o) continue;
         const u64 since = std::max(inputs[i].front()->ready, gate[i]);
@@ -110,7 +110,8 @@ TEST(SwitchNaive, AgreesForEveryMessage) {
   EXPECT_GT(compared, 20000u);
 }
 
-/// Messages move one by one with events and in sets without them; in the layout of GPUs ports are far apart.
+/// All forms of the code agree. An engine that writes events moves messages one by one; one that does not uses bit sets
+/// of ports. The memory layout of GPUs stores values of neighbouring ports far apart.
 TEST(SwitchNaive, IsTheSameWithEventsAndInAnyLayout) {
   if (testing::kWide == 1) GTEST_SKIP() << "no engine for wide layouts in this build";
   u64 delivered = 0;

@@ -1,4 +1,4 @@
-/// The single switch: hand-counted cycles, conservation, and throughputs known in closed form or from the literature.
+/// The single switch: hand-derived times, conservation, and throughputs known in closed form or from the literature.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -31,7 +31,8 @@ using Cycles = std::vector<u32>;
 const RawConfig kPool{{"router.organisation", word("buffer_pool")}};
 const RawConfig kTail{{"router.input_release", word("tail")}};
 
-/// A crossbar stores a message before it switches it.
+/// A crossbar stores a whole message before it switches it; a buffer pool does not. So a message takes two message
+/// times or one.
 TEST(Switch, TakesOneMessageTimeOrTwo) {
   EXPECT_EQ(deliveries({{10, 3, 5, 5}}, {}), Cycles{20});
   EXPECT_EQ(deliveries({{10, 3, 5, 5}}, kPool), Cycles{15});
@@ -44,8 +45,9 @@ TEST(Switch, MessagesOfAnInputArriveOneAfterTheOther) {
   EXPECT_EQ(deliveries({{10, 0, 1, 4}, {10, 0, 2, 3}}, {}), (Cycles{18, 20}));
 }
 
-/// The first message holds its output, for which the second waits. The third is behind the second and is switched a
-/// cycle after it, or, if an input carries one message at a time, when the second's tail has left.
+/// The first message holds its output, for which the second one waits. The third is behind the second in the same input
+/// and is switched a cycle after it. If an input carries one message at a time, the third waits until the second's tail
+/// has left.
 TEST(Switch, HeadsBlockMessagesBehindThem) {
   EXPECT_EQ(deliveries({{9, 1, 0, 6}, {10, 0, 0, 4}, {10, 0, 2, 3}}, kPool), (Cycles{15, 19, 19}));
   const std::vector<SwitchLine> lines{{5, 1, 0, 8}, {10, 0, 0, 4}, {10, 0, 2, 3}};
@@ -53,13 +55,13 @@ TEST(Switch, HeadsBlockMessagesBehindThem) {
   EXPECT_EQ(deliveries(lines, kTail), (Cycles{21, 25, 28}));  // switched in 13, 21, 25
 }
 
-/// The input is busy until cycle 30, although no message waits behind the one that is switched in 20.
+/// The input is busy until cycle 30, although no message waits behind the one that is switched in cycle 20.
 TEST(Switch, InputsAreTakenUntilTheTailHasLeft) {
   EXPECT_EQ(deliveries({{10, 0, 1, 10}, {22, 0, 2, 3}}, kTail), (Cycles{30, 33}));
   EXPECT_EQ(deliveries({{10, 0, 1, 10}, {22, 0, 2, 3}}, {}), (Cycles{30, 28}));
 }
 
-/// With room for two messages in the output the second moves at once, and the third is switched on arrival.
+/// If an output holds two messages, the second one moves at once, and the third is switched on arrival.
 TEST(Switch, OutputsHoldSoManyMessages) {
   RawConfig c = kPool;
   c["router.output_buffers"] = integer(2);
@@ -67,8 +69,7 @@ TEST(Switch, OutputsHoldSoManyMessages) {
             (Cycles{15, 19, 17, 20, 22}));
 }
 
-/// Output 0 is busy until cycle 20; then it serves messages in the order in which they became heads, whatever their
-/// inputs.
+/// Output 0 is busy until cycle 20. Then it serves messages in the order in which they became heads of their inputs.
 TEST(Switch, OutputsServeFirstComeFirst) {
   EXPECT_EQ(deliveries({{10, 7, 0, 10}, {11, 5, 0, 2}, {12, 3, 0, 2}, {13, 6, 0, 2}, {14, 1, 0, 2}}, kPool),
             (Cycles{20, 22, 24, 26, 28}));
@@ -87,15 +88,15 @@ TEST(Switch, TiesAreFair) {
   for (u32 i : {1u, 4u, 6u}) testing::expect_share(first[i], 300, 1.0 / 3, "first of three");
 }
 
-/// Messages of an input are switched, and delivered to each output, in order.
+/// Messages of an input to the same output are switched and delivered in order.
 TEST(Switch, PreservesOrder) {
   WatchedSwitch net({{"traffic.load", 0.6},
                      {"traffic.packet_length", word("geometric")},
                      {"router.output_buffers", integer(3)},
                      {"topology.ports", integer(5)}});
   net.run(5000);
-  std::map<std::pair<u32, u32>, u32> latest;    // by source and destination
-  for (const auto& [name, m] : net.messages) {  // by rising number
+  std::map<std::pair<u32, u32>, u32> latest;    // latest number, by source and destination
+  for (const auto& [name, m] : net.messages) {  // in order of message numbers
     if (m.delivered == kNone) continue;
     u32& cycle = latest[{name.first, m.dst}];
     EXPECT_GT(m.delivered, cycle);
@@ -144,7 +145,7 @@ TEST(SwitchConservation, OfBatches) {
   }
 }
 
-/// The audit finds a head that no set contains, and one that waits although its output has room.
+/// The audit finds a head that is in no bit set, and a head that waits although its output has room.
 TEST(SwitchConservation, AuditFindsWrongHeads) {
   const Experiment e = experiment({{"router.kind", word("switch")}, {"traffic.load", 1.0}});
   for (const char* name : {"output", "input"}) {
@@ -162,7 +163,8 @@ TEST(SwitchConservation, AuditFindsWrongHeads) {
   }
 }
 
-/// Flits per cycle and output with sources that always have a message; `messages`: run length in message times.
+/// Returns the throughput in flits per cycle and output if sources always have a message. `messages`: length of the run
+/// in message times.
 double saturation(RawConfig c, u32 flits, u32 messages) {
   c["router.kind"] = word("switch");
   c["traffic.load"] = 1.0;
@@ -175,18 +177,19 @@ double saturation(RawConfig c, u32 flits, u32 messages) {
          net.plan->topology().terminals;
 }
 
-/// Messages of one flit match the textbook's time slots: Karol, Hluchyj, Morgan, "Input Versus Output Queueing on a
-/// Space-Division Packet Switch", IEEE Trans. Comm. 35 (1987), Table I. Standard errors are below 0.001.
+/// Messages of one flit match the time slots of the textbook model: Karol, Hluchyj, Morgan, "Input Versus Output
+/// Queueing on a Space-Division Packet Switch", IEEE Trans. Comm. 35 (1987), Table I. Standard errors are below 0.001.
 TEST(SwitchSaturation, OfSlots) {
   const std::pair<u32, double> table[] = {{2, 0.75},   {3, 0.6825}, {4, 0.6553}, {5, 0.6399},
                                           {6, 0.6302}, {7, 0.6234}, {8, 0.6184}};
   for (const auto& [ports, throughput] : table)
     EXPECT_NEAR(saturation({{"topology.ports", integer(ports)}}, 1, 100000), throughput, 0.004) << ports;
-  EXPECT_NEAR(saturation({{"topology.ports", integer(64)}}, 1, 20000), 2 - std::sqrt(2.0), 0.006);  // the limit
+  EXPECT_NEAR(saturation({{"topology.ports", integer(64)}}, 1, 20000), 2 - std::sqrt(2.0),
+              0.006);  // the limit for many ports
 }
 
 /// If an input carries one message of random length at a time, the switch is a closed network of N customers at N
-/// exponential servers with random choice, whose throughput is N / (2 N - 1) a server.
+/// exponential servers with random choice. Its throughput is N / (2 N - 1) per server.
 TEST(SwitchSaturation, OfInputsWithOneMessageAtATime) {
   for (u32 ports : {2u, 4u, 8u})
     EXPECT_NEAR(saturation({{"topology.ports", integer(ports)},
@@ -197,7 +200,7 @@ TEST(SwitchSaturation, OfInputsWithOneMessageAtATime) {
         << ports;
 }
 
-/// S-Connect, 2, Figure 1: both organisations, and their limits for messages of many flits.
+/// S-Connect, 2, Figure 1: the throughput of both organisations, and its limits for messages of many flits.
 TEST(SwitchSaturation, IsThatOfTheFigure) {
   for (const RawConfig& c : {RawConfig{}, kPool}) {
     RawConfig variable = c;
@@ -207,7 +210,7 @@ TEST(SwitchSaturation, IsThatOfTheFigure) {
   }
 }
 
-/// A geometric distribution cut at 16 times its mean loses e^-16.
+/// A geometric distribution cut at 16 times its mean loses a share of e^-16.
 TEST(Switch, GeometricLengthsAreHardlyCut) {
   for (int mean : {2, 64, 250}) {
     const Experiment e = experiment({{"router.kind", word("switch")},

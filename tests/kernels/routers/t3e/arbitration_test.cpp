@@ -1,5 +1,6 @@
 /// The rules of the T3E's arbiter (paper, section 7), one by one. Clocks are derived by hand from the times in
-/// tests/support/t3e/machine.hpp.
+/// tests/support/t3e/machine.hpp. Set 0 and set 1 are the deterministic virtual channels (VCs) 0 and 1; each input has
+/// one right to request, which its VCs pass on in turn.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,8 +33,8 @@ using testing::t3e_machine::kWest;
 using testing::t3e_machine::Machine;
 using testing::t3e_machine::Outputs;
 
-/// Two packets request one output on different virtual channels. The first keeps it until its tail, whether its flits
-/// come from a link or from the PE; if both request at once, round robin starts at VC 0.
+/// Two packets request one output on different virtual channels. The first packet keeps the output until its tail,
+/// whether its flits come from a link or from the PE. If both request in the same clock, round robin starts at VC 0.
 TEST(T3eArbitration, APacketLeavesInOnePiece) {
   for (u32 created = 3; created <= 8; ++created) {
     Machine m({{0, kWest, kBelow, 10}, {created, kHere, kTwoBelow, 10}});
@@ -46,8 +47,8 @@ TEST(T3eArbitration, APacketLeavesInOnePiece) {
   }
 }
 
-/// A packet from the PE leaves from 7 to 16. A packet that goes straight on finds the output taken and the
-/// short-circuit path closed in that time; from 17 on the path is open.
+/// A packet from the PE leaves in clocks 7 to 16. A packet that goes straight on in this time finds the output taken
+/// and the short-circuit path closed. From clock 17 on the path is open.
 TEST(T3eArbitration, NothingPassesStraightIntoAPacketFromThePe) {
   for (u32 created = 0; created <= 8; ++created) {
     Machine m({{0, kHere, kEast, 10}, {created, kWest, at(4, 2, 2), 10}});
@@ -58,9 +59,10 @@ TEST(T3eArbitration, NothingPassesStraightIntoAPacketFromThePe) {
   }
 }
 
-/// A slot in the next buffer is free again 3 + 3 + 3 clocks after a flit has left for it: with 9 slots a credit arrives
-/// in the very clock in which it is needed, and the packet is not blocked. With 8 it is blocked for a clock and loses
-/// the output to the waiting packet. (The delay from the PE is shortened, since its buffer has no more slots.)
+/// A slot in the next buffer is free again 3 + 3 + 3 clocks after a flit has left for it. With 9 slots a credit arrives
+/// in the clock in which the sender needs it, so the packet is not blocked. With 8 slots the packet is blocked for a
+/// clock and loses the output to the waiting packet. (The delay from the PE is shortened, since its buffer has no more
+/// slots than this.)
 TEST(T3eArbitration, ABlockedPacketLosesTheOutput) {
   for (int slots : {9, 8}) {
     Machine m({{0, kHere, kBelow, 10}, {0, kWest, kTwoBelow, 4}},
@@ -72,7 +74,7 @@ TEST(T3eArbitration, ABlockedPacketLosesTheOutput) {
   }
 }
 
-/// The arbiter looks one clock ahead, so delays must be at least two clocks.
+/// The arbiter looks one clock ahead, so flitlab rejects delays of less than two clocks.
 TEST(T3eArbitration, RejectsDelaysOfOneClock) {
   const auto machine = [](const char* path, int clocks) {
     return experiment({{"router.kind", word("t3e")}, {path, integer(clocks)}});
@@ -83,7 +85,7 @@ TEST(T3eArbitration, RejectsDelaysOfOneClock) {
   EXPECT_THROW(machine("router.credit_delay", 1), ConfigError);
 }
 
-/// VCs 0 and 1 take turns at an output. The first packet leaves from 13 to 22.
+/// VCs 0 and 1 take turns at an output. The first packet leaves in clocks 13 to 22.
 TEST(T3eArbitration, OutputVcsTakeTurns) {
   for (bool first_on_one : {false, true}) {
     Machine m({{0, kEast, first_on_one ? kTwoBelow : kBelow, 10}, {1, kSouth, kBelow, 10}, {1, kWest, kTwoBelow, 10}});
@@ -95,8 +97,8 @@ TEST(T3eArbitration, OutputVcsTakeTurns) {
   }
 }
 
-/// A virtual channel that two inputs request is granted to them in turn. The second packet from the east may leave from
-/// 23 on, when the first one's tail has left.
+/// If two inputs request the same virtual channel of an output, it serves them in turn. The second packet from the east
+/// may leave from clock 23 on, when the tail of the first one has left.
 TEST(T3eArbitration, OutputVcsServeInputsInTurn) {
   Machine m({{0, kEast, kBelow, 10}, {0, kEast, kBelow, 10}, {1, kSouth, kBelow, 10}});
   m.run(80);
@@ -105,7 +107,7 @@ TEST(T3eArbitration, OutputVcsServeInputsInTurn) {
   EXPECT_EQ(m.clocks(kEast, 1), from(33, 10));
 }
 
-/// An adaptive VC serves inputs in turn as well: a packet from the south and one of this PE request it in the same
+/// An adaptive VC serves inputs in turn as well. A packet from the south and a packet of this PE request it in the same
 /// clock twice, at 13 and at 53. The packet that loses leaves by its deterministic VC.
 TEST(T3eArbitration, AdaptiveVcsServeInputsInTurn) {
   const u32 north = at(2, 3, 1), east = at(3, 2, 1);
@@ -119,9 +121,9 @@ TEST(T3eArbitration, AdaptiveVcsServeInputsInTurn) {
   EXPECT_EQ(m.outputs(kHere), (Outputs{{kPlusX, 0}, {kMinusZ, kAdaptive}}));
 }
 
-/// Three packets from the west, on input VCs 0, 1 and 0. The first requests an output that another packet uses from 13
-/// to 22, on another virtual channel: it has won everything but the output, and keeps the right to request
-/// although the second packet could leave. Then the input VCs take turns.
+/// Three packets from the west wait on input VCs 0, 1 and 0. The first packet requests an output that another packet
+/// uses from 13 to 22 on another virtual channel. It has won everything but the output, so its VC keeps the right to
+/// request, although the second packet could leave. Afterwards the input VCs take turns.
 TEST(T3eArbitration, TheRightToRequestIsKept) {
   Machine m({{0, kEast, kTwoBelow, 10}, {1, kWest, kBelow, 3}, {1, kWest, kEast, 3}, {1, kWest, kBelow, 3}});
   m.select_one(kHere, kMinusZ, 0);
@@ -133,8 +135,9 @@ TEST(T3eArbitration, TheRightToRequestIsKept) {
   EXPECT_EQ(m.clocks(kWest, 2), from(29, 3));
 }
 
-/// The same, but the first packet requests the very virtual channel that the sending packet holds: it does not win the
-/// VC and passes on the right to request, so that the second packet leaves as soon as it can, at 1 + 3 + 13.
+/// Here the first packet from the west requests the same virtual channel as the packet that is being sent. So it does
+/// not win that VC, and its input VC passes on the right to request. The second packet leaves as soon as it can, at 1 +
+/// 3 + 13.
 TEST(T3eArbitration, TheRightToRequestIsPassedOn) {
   Machine m({{0, kEast, kBelow, 10}, {1, kWest, kBelow, 3}, {1, kWest, kEast, 3}, {1, kWest, kBelow, 3}});
   m.select_one(kWest, kPlusX, 3);
@@ -144,10 +147,10 @@ TEST(T3eArbitration, TheRightToRequestIsPassedOn) {
   EXPECT_EQ(m.clocks(kWest, 2), from(26, 3));
 }
 
-/// A blocked packet passes on the right to request, too. A packet from the east leaves 2 of 12 slots below, and its
-/// first credit arrives 3 + 3 + 20 clocks after it began. The first packet from the west sends two flits and has to
-/// wait, and the second leaves at once. The credit that arrives just then, 3 + 20 clocks after a flit left straight on
-/// at 7, is for another virtual channel.
+/// An input VC whose packet is blocked by missing credits passes on the right to request, too. A packet from the east
+/// leaves 2 of 12 free slots below, and its first credit arrives 3 + 3 + 20 clocks after it began. The first packet
+/// from the west sends two flits and must wait, and the second one leaves at once. A credit also arrives just then, 3 +
+/// 20 clocks after a flit left straight on at 7, but it is for another virtual channel.
 TEST(T3eArbitration, ABlockedPacketPassesOnTheRightToRequest) {
   Machine m({{0, kHere, kTwoBelow, 1}, {5, kEast, kBelow, 10}, {6, kWest, kBelow, 10}, {6, kWest, kEast, 3}},
             {{"router.credit_delay", integer(20)}});
@@ -159,9 +162,9 @@ TEST(T3eArbitration, ABlockedPacketPassesOnTheRightToRequest) {
   EXPECT_EQ(m.clocks(kWest, 1), from(30, 3));
 }
 
-/// A packet from the west requests a virtual channel at 14 and passes its turn on to another packet, whose flits leave
-/// from 17 to 26, one a clock. The virtual channel, free from 23 on, stays reserved for the first packet, although a
-/// packet from the south requests it all the time.
+/// A packet from the west requests a virtual channel in clock 14. Then its input VC passes on the right to request to
+/// another packet, whose flits leave from 17 to 26, one per clock. The virtual channel is free from 23 on but stays
+/// reserved for the first packet, although a packet from the south requests it all the time.
 TEST(T3eArbitration, AnOutputVcRemembersARequester) {
   Machine m({{0, kEast, kBelow, 10}, {1, kWest, kBelow, 3}, {1, kWest, kEast, 10}, {5, kSouth, kBelow, 10}});
   m.select_one(kWest, kPlusX, 3);
@@ -172,8 +175,8 @@ TEST(T3eArbitration, AnOutputVcRemembersARequester) {
   EXPECT_EQ(m.clocks(kSouth), from(30, 10));
 }
 
-/// The packet of this PE requests VC 0 of +X, which a packet from the west holds from 10 to 19, and leaves by the
-/// adaptive VC at once. VC 0 drops its request and serves the PE's next packet.
+/// A packet of this PE requests VC 0 of +X, which a packet from the west holds from 10 to 19. Instead it leaves by the
+/// adaptive VC at once. VC 0 drops the request and serves the PE's next packet.
 TEST(T3eArbitration, ARequestIsDroppedWhenItsPacketLeaves) {
   Machine m({{0, kWest, kEast, 10}, {5, kHere, at(3, 2, 1), 10}, {5, kHere, kEast, 10}});
   m.adapt(kHere, at(3, 2, 1));
@@ -184,8 +187,9 @@ TEST(T3eArbitration, ARequestIsDroppedWhenItsPacketLeaves) {
   EXPECT_EQ(m.outputs(kHere), (Outputs{{kMinusZ, kAdaptive}, {kPlusX, 0}}));
 }
 
-/// The adaptive packet of this PE, whose deterministic VC is taken until 28, and a deterministic one from the south
-/// wait for an output that is held until 22. Round robin would grant the adaptive VC next, but adaptive VCs come last.
+/// Two packets wait for an output that is held until clock 22: an adaptive packet of this PE, whose deterministic VC is
+/// taken until 28, and a deterministic one from the south. Round robin would grant the adaptive VC next, but adaptive
+/// VCs come last.
 TEST(T3eArbitration, AdaptiveVcsAreLast) {
   Machine m({{0, kEast, kBelow, 10}, {2, kSouth, kBelow, 10}, {6, kWest, kEast, 10}, {13, kHere, at(3, 2, 1), 10}});
   m.adapt(kHere, at(3, 2, 1));
@@ -197,9 +201,9 @@ TEST(T3eArbitration, AdaptiveVcsAreLast) {
   EXPECT_EQ(m.outputs(kHere), (Outputs{{kPlusX, 0}}));
 }
 
-/// An adaptive VC whose packet has begun does not come last. A crossing packet closes the short-circuit path at the
-/// western node after three flits of the adaptive packet, whose other flits come three clocks late. In this gap a
-/// packet on VC 1 takes the output. Then the adaptive VC is next, before a packet on VC 0 that waits too.
+/// An adaptive VC whose packet has begun to leave does not come last. A crossing packet closes the short-circuit path
+/// at the western node after three flits of the adaptive packet, so its other flits arrive three clocks late. In this
+/// gap a packet on VC 1 takes the output. Then the adaptive VC is next, before a packet that waits on VC 0.
 TEST(T3eArbitration, AnAdaptiveVcWhosePacketHasBegunIsNotLast) {
   const u32 far_west = at(0, 2, 2), to = at(3, 2, 1);
   Machine m(
@@ -216,8 +220,8 @@ TEST(T3eArbitration, AnAdaptiveVcWhosePacketHasBegunIsNotLast) {
   EXPECT_EQ(m.outputs(far_west), (Outputs{{kMinusZ, kAdaptive}}));
 }
 
-/// A packet enters an adaptive buffer only if all of it has room. The first leaves `slots` - 10 slots, since credits
-/// take 64 clocks.
+/// A packet enters an adaptive buffer only if the buffer has room for all of its flits. The first packet leaves `slots`
+/// - 10 free slots, because credits take 64 clocks.
 TEST(T3eArbitration, AnAdaptiveBufferTakesWholePackets) {
   for (const auto& [slots, flits, fits] : {std::tuple{20, 10u, true}, {19, 10u, false}, {19, 9u, true}}) {
     Machine m({{0, kHere, at(3, 2, 1), 10}, {0, kHere, at(3, 2, 1), flits}},
@@ -229,8 +233,8 @@ TEST(T3eArbitration, AnAdaptiveBufferTakesWholePackets) {
   }
 }
 
-/// A packet that has won both its outputs takes the adaptive one. If both are the same port it takes the deterministic
-/// VC, even when the adaptive one is next in turn.
+/// A packet that has won both an adaptive and a deterministic output takes the adaptive one. If both are the same port
+/// it takes the deterministic VC, even if the adaptive VC is next in turn.
 TEST(T3eArbitration, TheAdaptiveOutputIsTakenUnlessItIsTheSame) {
   Machine m({{0, kHere, at(3, 2, 1), 10}, {30, kHere, kBelow, 10}, {30, kHere, kBelow, 10}});
   m.adapt(kHere, at(3, 2, 1));
@@ -239,9 +243,9 @@ TEST(T3eArbitration, TheAdaptiveOutputIsTakenUnlessItIsTheSame) {
   EXPECT_EQ(m.outputs(kHere), (Outputs{{kMinusZ, kAdaptive}, {kMinusZ, 0}, {kMinusZ, 0}}));
 }
 
-/// "any": the adaptive VC with most room; among equals that of the highest direction. Each of the first two packets
-/// leaves 12 slots where it goes, as no credit is back yet; the third finds most room in +X, its deterministic
-/// direction.
+/// "any": a packet takes the adaptive VC with most room, and among equals the VC of the highest direction. Each of the
+/// first two packets leaves 12 free slots in the direction that it takes, because no credit has returned yet. The third
+/// packet finds most room in +X, its deterministic direction.
 TEST(T3eArbitration, AnyTakesTheAdaptiveVcWithMostRoom) {
   const u32 to = at(3, 3, 1);
   Machine m({{0, kHere, to, 10}, {0, kHere, to, 10}, {0, kHere, to, 10}},
@@ -251,10 +255,10 @@ TEST(T3eArbitration, AnyTakesTheAdaptiveVcWithMostRoom) {
   EXPECT_EQ(m.outputs(kHere), (Outputs{{kMinusZ, kAdaptive}, {kPlusY, kAdaptive}, {kPlusX, 0}}));
 }
 
-/// With 4 slots in every buffer a sender waits for credits: it sends 4 flits in the time that a flit takes to the
-/// buffer and through it, plus its credit's way back. The slowest of three senders sets the rate: the PE, if it is
-/// farthest from its router; the router, if both PEs are near; or the last router, whose credits come from the PE. The
-/// tenth flit is two rounds and a flit behind the first.
+/// With 4 slots in every buffer a sender waits for credits. In a round it sends 4 flits; a round is the time of a flit
+/// to the buffer and through it, plus the time of its credit back. The slowest of three senders sets the rate: the PE,
+/// if it is farthest from its router; the router, if both PEs are near; or the last router, whose credits come from the
+/// PE. The tenth flit follows the first by two rounds and a flit.
 TEST(T3eArbitration, CreditsTakeTheirTime) {
   const struct {
     u32 source, destination, round;

@@ -1,5 +1,6 @@
-/// Barrier and eureka units of the T3E against a naive model, written from the paper's section 6 alone: every message
-/// waits in a queue for its port, which serves the oldest first. Also tests the watch that reports stopped units.
+/// Barrier and eureka units of the T3E against a naive model, written from the paper's section 6 alone. In the model
+/// every message waits in a queue for its port, which sends the oldest first. Also tests the watch, which reports units
+/// that have stopped.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -26,8 +27,8 @@ using testing::word;
 
 constexpr u32 kPe = t3e::kNodePort, kPorts = t3e::kPorts, kUnits = t3e::kBarrierUnits;
 
-/// The units of a machine. Clocks: 7 from a PE to its router, `router_delay` from router to router; the last router's
-/// hop to the PE ends 10 clocks after its pins.
+/// The barrier units of a machine. A message takes 7 clocks from a PE to its router and `router_delay` from router to
+/// router. The PE receives it 10 clocks after the pins of the last router.
 class NaiveUnits {
   template <class Map>
   static typename Map::mapped_type take(Map& messages, u32 now) {
@@ -70,7 +71,7 @@ class NaiveUnits {
         p.state = BarrierState::kEur;
     }
     for (u32 pe = 0; pe < pes.size(); ++pe)
-      for (u32 unit = 0; unit < units_; ++unit) {  // a PE sends one packet a clock, of its lowest unit first
+      for (u32 unit = 0; unit < units_; ++unit) {  // a PE sends one packet per clock; its lowest unit goes first
         std::deque<Message>& out = pes[pe][unit].out;
         if (out.empty()) continue;
         to_router_[now + 7].insert({pe, kPe, unit, out.front()});
@@ -86,13 +87,13 @@ class NaiveUnits {
     u32 joined = 0;
     std::array<std::deque<Message>, 8> out;
   };
-  using Arrival = std::tuple<u32, u32, u32, Message>;  // router, port, unit
+  using Arrival = std::tuple<u32, u32, u32, Message>;  // (router, port, unit, message)
 
   const t3e::BarrierRegister& tree(u32 node, u32 unit) const {
     return plan_.table().barrier[unit * plan_.table().routers + node];
   }
 
-  /// Equal messages that follow each other share one slot of the register.
+  /// Equal messages that follow one another share one slot of the register.
   void put(u32 node, u32 unit, u32 port, Message message) {
     std::deque<Message>& out = nodes_[node][unit].out[port];
     if (out.empty() || out.back() != message) out.push_back(message);
@@ -119,7 +120,7 @@ class NaiveUnits {
       put(node, unit, node_register.parent, message);
   }
 
-  /// Sends waiting messages: units take turns; a port carries one packet a clock.
+  /// Sends waiting messages. Units take turns; a port carries one packet per clock.
   void send(u32 node, u32 now) {
     std::array<bool, 8> busy{};
     for (u32 i = 0; i < kUnits; ++i) {
@@ -143,10 +144,10 @@ class NaiveUnits {
   u32 units_, hop_, eject_;
 
  public:
-  std::vector<std::vector<Pe>> pes;  ///< [PEs][units]
+  std::vector<std::vector<Pe>> pes;  ///< [PE][unit]
 
  private:
-  std::vector<std::vector<Node>> nodes_;  ///< [routers][units]
+  std::vector<std::vector<Node>> nodes_;  ///< [router][unit]
   std::map<u32, std::set<std::tuple<u32, u32, Message>>> to_pe_;
   std::map<u32, std::set<Arrival>> to_router_;
 };
@@ -171,7 +172,7 @@ std::string stopped(const Network& net) { return net.plan->find_stopped(net.engi
 using Random = std::mt19937;
 u32 draw(Random& random, u32 below) { return static_cast<u32>(random() % below); }
 
-/// Returns one to three applications on neighbouring PEs: first and last PE of each.
+/// Returns one to three applications on neighbouring PEs: the numbers of the first and last PE of each.
 IntList partitions(Random& random, u32 nodes) {
   IntList list;
   for (u32 first = draw(random, 2); first < nodes && list.size() < 6;) {
@@ -182,8 +183,8 @@ IntList partitions(Random& random, u32 nodes) {
   return list;
 }
 
-/// PEs operate their units by hand at random times, some as early as allowed: emulator and naive model have the same
-/// states and rounds in every cycle, and the watch reports nothing.
+/// PEs operate their units by hand at random times, some as early as allowed. In every cycle emulator and naive model
+/// have the same states and rounds, and the watch reports nothing.
 TEST(T3eBarrierModel, UnitsAgreeWithANaiveModel) {
   u64 rounds = 0;
   for (u32 trial = 0; trial < testing::trials(40); ++trial) {
@@ -215,7 +216,7 @@ TEST(T3eBarrierModel, UnitsAgreeWithANaiveModel) {
           bool finds = false, joins = true;
           if (u.state == BarrierState::kBar) {
             finds = !(barriers_too && draw(random, 2));
-            if (finds && draw(random, 4)) continue;  // most PEs wait for the eureka of another one
+            if (finds && draw(random, 4)) continue;  // most PEs wait for another PE's eureka
             joins = !finds || draw(random, 2);
           }
           t3e::operate_barrier(*net.engine, plan, pe, unit, !finds ? "OP_BAR" : joins ? "OP_EUR_B" : "OP_EUR");
@@ -232,7 +233,7 @@ TEST(T3eBarrierModel, UnitsAgreeWithANaiveModel) {
   EXPECT_GT(rounds, testing::trials(40) * u64{1000});
 }
 
-/// PEs' own programs in small and large applications that share routers: no unit stops.
+/// PEs run their own programs in small and large applications that share routers: no unit stops.
 TEST(T3eBarrierModel, NoUnitStops) {
   struct Case {
     IntList shape, partitions;
@@ -256,7 +257,7 @@ TEST(T3eBarrierModel, NoUnitStops) {
   }
 }
 
-/// One message of a program is lost on its way to a router or to a PE. Either the watch reports that unit and no other,
+/// One message of a program is lost on its way to a router or to a PE. Either the watch reports this unit and no other,
 /// or the unit continues, because a PE that has joined needs no eureka.
 TEST(T3eBarrierModel, TheWatchReportsAnyLostMessage) {
   u32 lost[4][2] = {};
@@ -273,7 +274,7 @@ TEST(T3eBarrierModel, TheWatchReportsAnyLostMessage) {
     const FieldInfo& field = layout.kinds[to_pe].field("barrier_mail");
     std::vector<u8> messages(std::size_t{layout.kinds[to_pe].count} * field.count * (to_pe ? 1 : 8));
     u32 unit = 0;
-    for (bool found = false; !found;) {  // until there is a message
+    for (bool found = false; !found;) {  // until a message exists
       net.step(1);
       net.engine->get_field(0, to_pe, field, messages.data());
       const std::size_t from = draw(random, static_cast<u32>(messages.size()));

@@ -1,4 +1,4 @@
-/// Barriers and eurekas of the T3E: hand-derived times, and that no PE passes before all have joined.
+/// Barriers and eurekas of the T3E: hand-derived times, and that no PE passes a barrier before all PEs have joined.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,15 +26,16 @@ Experiment machine(RawConfig changes) {
   return experiment(changes);
 }
 
-/// [PEs][units]
+/// Returns the barrier units of all PEs: [PE][unit].
 std::vector<BarrierUnit> units(const Network& net, u32 count) {
   std::vector<BarrierUnit> list(net.plan->topology().terminals * count);
   net.engine->get_field(0, 1, net.plan->layout().kinds[1].field("barrier"), list.data());
   return list;
 }
 
-/// All PEs join at once, again and again. The farthest PE is D hops from the root: 7 clocks to its router, 3 for each
-/// hop up and down, 10 from the last router's pins to the PE. Data traffic has no influence: barrier packets go first.
+/// All PEs join at once, again and again. The farthest PE is D hops from the root of the tree. A barrier takes 7 clocks
+/// to the PE's router, 3 for each hop up and down, and 10 from the last router's pins to the PE. Data traffic has no
+/// influence, because barrier packets go first.
 TEST(T3eBarrier, TakesTheWayToTheRootAndBack) {
   struct Case {
     IntList shape;
@@ -53,15 +54,15 @@ TEST(T3eBarrier, TakesTheWayToTheRootAndBack) {
     }
 }
 
-/// A slower router makes slower barriers: 2 D clocks more for each clock of delay.
+/// Barriers take 2 D clocks more for each additional clock of the router's delay.
 TEST(T3eBarrier, RouterDelayCountsAtEveryHop) {
   Network net(machine({{"barrier.router_delay", integer(6)}, {"traffic.load", 0.0}}));
   net.step(10 * (7 + 6 * 5 + 6 * 5 + 7) + 1);
   EXPECT_EQ(net.total(t3e::Count::kBarriers), 10u * 32);
 }
 
-/// PEs join at random times. At any time all PEs have completed the same number of barriers or one less, and no PE has
-/// completed a barrier before every PE has joined it.
+/// PEs join at random times. At any time the numbers of barriers that PEs have completed differ by at most one. No PE
+/// has completed a barrier before every PE has joined it.
 TEST(T3eBarrier, NoPePassesBeforeAllHaveJoined) {
   constexpr u32 kUnits = 32;
   Network net(machine({{"barrier.units", integer(kUnits)}, {"barrier.work", integer(150)}, {"traffic.load", 0.4}}));
@@ -83,8 +84,8 @@ TEST(T3eBarrier, NoPePassesBeforeAllHaveJoined) {
   EXPECT_GT(net.total(t3e::Count::kBarriers), 32u * kUnits * 5);
 }
 
-/// In eureka mode all PEs leave S_BAR once one has signalled, not earlier: rounds complete, and a PE in S_EUR always
-/// has a signalling PE, in S_ARM, in its round.
+/// In eureka mode all PEs leave state S_BAR after one PE has signalled, not earlier. Rounds complete, and for every PE
+/// in S_EUR there is a PE of the same round that has signalled, in S_ARM.
 TEST(T3eBarrier, AEurekaReachesEveryPe) {
   Network net(machine({{"barrier.operation", word("eureka")}, {"barrier.work", integer(40)}, {"traffic.load", 0.2}}));
   u32 seen = 0;
@@ -105,7 +106,7 @@ TEST(T3eBarrier, AEurekaReachesEveryPe) {
   EXPECT_GT(net.total(t3e::Count::kBarriers), 32u * 10);
 }
 
-/// The tree spans the machine: every node but the root is the child of its parent.
+/// The tree spans the machine: every node except the root is a child of its parent.
 TEST(T3eBarrier, TheTreeSpansTheMachine) {
   for (u32 root : {0u, 37u}) {
     const t3e::Shape shape({8, 4, 3});

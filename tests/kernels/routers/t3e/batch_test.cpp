@@ -1,5 +1,5 @@
-/// The bulk phase over many routers against the phase for one router. GPU layouts have no bulk phases, so both run
-/// here.
+/// Compares the bulk phase, which processes many routers per call, with the phase for one router. Engines with the
+/// memory layout of GPUs have no bulk phases, so both forms run in this test.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -14,8 +14,8 @@ using testing::integer;
 using testing::Network;
 using testing::word;
 
-/// A machine of 48 to 96 nodes, two or three bulk calls: plain ones at all loads, and special cases such as links that
-/// break, so that packets are dropped.
+/// Returns a machine of 48 to 96 nodes, which needs two or three bulk calls. Some are plain, with any load; others have
+/// special features, such as links that break, so that packets are dropped.
 Experiment any_machine(u32 seed) {
   std::mt19937 random(seed);
   const auto one_in = [&](u32 n) { return random() % n == 0; };

@@ -1,5 +1,5 @@
-/// The T3E's routers beside a second implementation (tests/support/t3e/naive.hpp): every event of every cycle agrees,
-/// and so do buffers, credits, grants and the state of arbiters.
+/// The T3E's routers against a second implementation (tests/support/t3e/naive.hpp). In every cycle all events, buffers,
+/// credits, grants and the state of all arbiters must agree.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -49,7 +49,7 @@ std::vector<Happening> happenings(Network& net) {
   return list;
 }
 
-/// One field of all routers, or of all terminals.
+/// Returns one field of all routers (kind 0) or of all terminals.
 template <class T>
 std::vector<T> field(const Network& net, const char* name, u32 kind = 0) {
   const ItemKind& items = net.plan->layout().kinds[kind];
@@ -61,10 +61,10 @@ std::vector<T> field(const Network& net, const char* name, u32 kind = 0) {
 
 u32 number(const std::optional<u32>& vc) { return vc ? *vc : t3e::kNoVc; }
 u32 number(const std::optional<Channel>& c) { return c ? c->port * 8 + c->vc : t3e::kNoVc; }
-/// A round-robin pointer is one past the last one served.
+/// Returns a round-robin pointer: one more than the number served last, 0 if none was served.
 u32 pointer(const std::optional<u32>& last) { return last ? *last + 1 : 0; }
 
-/// The emulator's state at the end of a cycle, to be compared router by router.
+/// The emulator's state at the end of a cycle, which is compared router by router.
 class States {
  public:
   explicit States(const Network& net)
@@ -78,7 +78,7 @@ class States {
     if (units_) pe_units_ = field<t3e::BarrierUnit>(net, "barrier", 1);
   }
 
-  /// Lists what differs at a node; "": nothing.
+  /// Returns a list of the differences at a node, "" if there are none.
   std::string difference(u32 n, const NaiveT3e& naive) {
     const NaiveT3e::Router& router = naive.router(n);
     node_ = n;
@@ -154,13 +154,13 @@ class States {
   std::ostringstream text_;
 };
 
-/// Counts over all networks, so that a rule that never applied is noticed.
+/// Counts over all networks. Each must be greater than 0, so that the test notices rules that never applied.
 struct Sums {
   u64 delivered = 0, straight = 0, crossed = 0, adapted = 0, replies = 0, dropped = 0, errors = 0, barriers = 0,
       misdelivered = 0, answers = 0, special_lost = 0, refused = 0;
 };
 
-/// Software, which does the same in both machines.
+/// Software that does the same in both implementations.
 class Software {
  public:
   Software(Network& net, NaiveT3e& naive, const RandomT3e& machine)
@@ -203,7 +203,7 @@ void compare_totals(Network& net, const NaiveT3e& naive, const RandomT3e& machin
     EXPECT_EQ(net.total(total), expected) << "total " << total.value << "\n" << described(machine);
 }
 
-/// Runs both side by side until they differ.
+/// Runs emulator and second implementation side by side until they differ.
 void run_both(const RandomT3e& machine, const Experiment& e, u32 cycles, Sums& sums) {
   Network net(e, {"cpu", 1, true, 1});
   NaiveT3e naive(e, plan_of(net));
@@ -234,7 +234,7 @@ void run_both(const RandomT3e& machine, const Experiment& e, u32 cycles, Sums& s
   EXPECT_EQ(software.answers(), answers) << described(machine);
   compare_totals(net, naive, machine);
   if (machine.commands.empty()) {
-    Network untraced(e);  // routers in batches
+    Network untraced(e);  // processes routers in bulk
     untraced.step(cycles);
     EXPECT_EQ(untraced.engine->state_hash(0), net.engine->state_hash(0)) << described(machine);
   }

@@ -1,4 +1,5 @@
-/// The T3E's routing rules, one at a time: sets of virtual channels at injection, extra hops, the SELECT bits.
+/// The T3E's routing rules, one at a time: sets of virtual channels at injection, extra hops, and the SELECT bits,
+/// which choose the set.
 #include <gtest/gtest.h>
 
 #include "kernels/routers/t3e/route.hpp"
@@ -24,8 +25,8 @@ using testing::t3e_machine::kWest;
 using testing::t3e_machine::Machine;
 using testing::t3e_machine::Outputs;
 
-/// The PE's packets enter on set 0 and set 1 in turn, or on the other set if one has no room: here the first packet
-/// takes all slots of set 0 until its credits are back.
+/// The packets of a PE enter on set 0 and set 1 in turn. If the set has no room, a packet enters on the other one: here
+/// the first packet takes all slots of set 0 until its credits are back.
 TEST(T3eInjection, UsesBothSets) {
   for (bool room : {true, false}) {
     const u32 flits = room ? 2 : 9;
@@ -54,8 +55,8 @@ TEST(T3eInjection, OrderedRequestsDoNotAdapt) {
   }
 }
 
-/// Adaptive packets make no initial and no final hop (manual, Adaptive Routing): the tag's +Y and -Z apply to
-/// deterministic ones only.
+/// Adaptive packets make no initial and no final hop (manual, Adaptive Routing): the +Y and -Z hops in the routing tag
+/// apply to deterministic packets only.
 TEST(T3eInjection, AdaptivePacketsMakeNoExtraHops) {
   for (bool adapt : {false, true}) {
     Machine m({{0, kHere, kEast, 1}});
@@ -66,7 +67,7 @@ TEST(T3eInjection, AdaptivePacketsMakeNoExtraHops) {
   }
 }
 
-/// SELECT decides at a turn, whatever set the packet came on; a packet that goes straight on stays on its set.
+/// A SELECT bit decides at a turn, whatever set the packet arrived on. A packet that goes straight on stays on its set.
 TEST(T3eSelect, IsConsultedAtTurnsOnly) {
   for (u32 before : {0, 1})
     for (u32 after : {0, 1}) {
@@ -80,7 +81,7 @@ TEST(T3eSelect, IsConsultedAtTurnsOnly) {
     }
 }
 
-/// A packet comes from above on the adaptive VC and must leave it here: SELECT gives its new set.
+/// A packet comes from above on the adaptive VC and must leave that VC here: a SELECT bit gives its new set.
 TEST(T3eSelect, IsConsultedOnLeavingTheAdaptiveVc) {
   const u32 above = at(2, 2, 3), to = at(3, 2, 1);
   for (u32 set : {0, 1}) {
@@ -94,8 +95,8 @@ TEST(T3eSelect, IsConsultedOnLeavingTheAdaptiveVc) {
   }
 }
 
-/// SELECT also applies to a packet that leaves the adaptive VC straight on, because its deterministic VC was taken
-/// where it turned. On a deterministic VC it would stay on its set.
+/// SELECT also applies to a packet that leaves the adaptive VC and goes straight on, because its deterministic VC was
+/// taken where it turned. A packet on a deterministic VC would stay on its set.
 TEST(T3eSelect, IsConsultedOnLeavingTheAdaptiveVcStraightOn) {
   const Machine m({});
   const struct {
@@ -115,8 +116,9 @@ TEST(T3eSelect, IsConsultedOnLeavingTheAdaptiveVcStraightOn) {
   }
 }
 
-/// IGNORE_NORMAL: a router does not forward packets from the channel's direction-order buffers to the next node. It
-/// forwards those in the adaptive buffer and delivers those that have arrived (manual, Table 10).
+/// IGNORE_NORMAL is set for a channel: its router does not forward packets in the channel's direction-order buffers to
+/// other nodes. It forwards packets in the adaptive buffer, and it delivers packets that have arrived at their
+/// destination (manual, Table 10).
 TEST(T3eSelect, IgnoresDirectionOrderPacketsThatGoOn) {
   const Machine m({});
   const struct {

@@ -20,7 +20,7 @@ Experiment machine(RawConfig changes) {
   return experiment(changes);
 }
 
-/// No packets are created after the batch; all must then have arrived and all credits must be back.
+/// After a batch no more packets are created; then all packets must have arrived and all credits must be back.
 TEST(T3eConservation, EveryPacketOfABatchArrives) {
   for (const char* choice : {"highest", "any"})
     for (int adaptive_vcs : {0, 1, 3})
@@ -62,11 +62,11 @@ TEST(T3eConservation, AStolenCreditIsFound) {
   EXPECT_ANY_THROW(check_conservation(*net.engine, *net.plan, 0));
 }
 
-/// A packet on set 1 that reaches the dateline is stopped and lost (manual, Dateline Physical Node). Here software has
-/// set every SELECT bit of the nodes' +X registers.
+/// A packet on set 1 that reaches the dateline is stopped and lost (manual, Dateline Physical Node). In this test
+/// software has set every SELECT bit of the nodes' +X registers, so packets start on set 1.
 TEST(T3eDateline, StopsPacketsOfSetOne) {
   const TextFile trace(
-      "0,7,1,5\n100,6,2,3\n200,6,0,4\n300,1,3,10\n");  // through node 0, through it, to it, far from it
+      "0,7,1,5\n100,6,2,3\n200,6,0,4\n300,1,3,10\n");  // four packets: through node 0, through it, to it, far from it
   Network net(machine({{"topology.shape", IntList{8, 4, 2}},
                        {"routing.adaptive", false},
                        {"traffic.mode", word("trace")},
@@ -83,7 +83,7 @@ TEST(T3eDateline, StopsPacketsOfSetOne) {
   EXPECT_EQ(net.total(Total::kPacketsDelivered), 2u);
 }
 
-/// A packet changes from set 0 to set 1 at the dateline and stays on it.
+/// A packet changes from set 0 to set 1 at the dateline and stays on set 1.
 TEST(T3eDateline, ChangesSetZeroToOne) {
   const TextFile trace("0,6,2,1\n");
   Network net(machine({{"topology.shape", IntList{8, 4, 2}},
@@ -92,7 +92,7 @@ TEST(T3eDateline, ChangesSetZeroToOne) {
                        {"traffic.mode", word("trace")},
                        {"traffic.trace_file", trace.path}}),
               {"cpu", 1, true, 1});
-  std::vector<u32> vcs;  // on which the flit leaves nodes 6, 7, 0, 1, 2
+  std::vector<u32> vcs;  // VCs on which the flit leaves nodes 6, 7, 0 and 1
   net.step(100);
   const auto events = net.engine->take_events(0);
   for (u32 node : {6, 7, 0, 1})
@@ -101,7 +101,7 @@ TEST(T3eDateline, ChangesSetZeroToOne) {
   EXPECT_EQ(vcs, (std::vector<u32>{0, 0, 1, 1}));
 }
 
-/// Output port and VC at each router of a packet's route.
+/// Returns output port and VC at each router of a packet's route.
 std::vector<std::pair<u32, u32>> way(Network& net, u32 src, u32 packet) {
   std::vector<std::pair<u32, u32>> list;
   const auto events = net.engine->take_events(0);
@@ -118,8 +118,8 @@ std::vector<std::pair<u32, u32>> way(Network& net, u32 src, u32 packet) {
   }
 }
 
-/// Deterministic packets take +X +Y +Z -X -Y -Z in this order. Adaptive ones in an empty machine start at the other end
-/// and go their last direction on a deterministic VC.
+/// Deterministic packets take directions in the order +X +Y +Z -X -Y -Z. In an empty machine adaptive packets take them
+/// in reverse order, and their last direction on a deterministic VC.
 TEST(T3eRouting, DirectionsAreTakenInOrder) {
   const u32 from = 1 + 8 * (1 + 8 * 0), to = 7 + 8 * (3 + 8 * 2);  // -X twice, +Y twice, +Z twice
   for (bool adaptive : {false, true}) {
@@ -138,7 +138,7 @@ TEST(T3eRouting, DirectionsAreTakenInOrder) {
   }
 }
 
-/// Rings without a dateline deadlock, and the deadlock search reports a cycle of waiting packets around one of them.
+/// Rings without a dateline deadlock. The deadlock search reports a cycle of waiting packets around one of them.
 TEST(T3eDeadlock, RingsWithoutDatelineDeadlock) {
   Network net(machine({{"topology.shape", IntList{8, 4, 2}},
                        {"routing.adaptive", false},
@@ -161,7 +161,7 @@ TEST(T3eDeadlock, RingsWithoutDatelineDeadlock) {
   EXPECT_EQ(net.total(Total::kFlitMoves), before);
 }
 
-/// The regular machine never deadlocks, whatever the traffic.
+/// The standard machine, with datelines, never deadlocks, whatever the traffic.
 TEST(T3eDeadlock, TheMachineNeverDeadlocks) {
   for (const char* select : {"time_of_crossing", "optimised", "full"})
     for (const char* pattern : {"uniform", "tornado", "bit_complement", "bit_reverse"})

@@ -1,4 +1,5 @@
-/// The special network of the T3E under load: independence of other traffic, losses at ports only, and bit identity.
+/// The special network of the T3E, which reads and writes registers of nodes, under load: other traffic has no
+/// influence, packets are lost at ports only, and engines agree bit by bit.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -44,7 +45,7 @@ TEST(T3eSpecial, ADeadlockDoesNotStopIt) {
     return answers.empty() ? 0 : answers[0].cycle - now;
   };
   net.step(500);
-  EXPECT_EQ(round_trip(), 1u + 17 + 3 * 6);  // at full load
+  EXPECT_EQ(round_trip(), 1u + 17 + 3 * 6);  // with the links at full load
   for (u32 n = 0; n < 64; ++n)
     for (u32 d = 0; d < 6; ++d) net.write_register(n, "R_VCSEL" + std::to_string(d), 0);
   net.step(3000);
@@ -54,7 +55,7 @@ TEST(T3eSpecial, ADeadlockDoesNotStopIt) {
   EXPECT_EQ(round_trip(), 1u + 17 + 3 * 6);
 }
 
-/// A special packet takes a clock of the link from the flits.
+/// A special packet takes one clock of a link from the flits.
 TEST(T3eSpecial, ItTakesItsClockOfTheLink) {
   for (u32 start : {0u, 5u, 30u}) {  // four puts, one a clock from `start` on
     const testing::TextFile trace("0,0,1,10\n");
@@ -63,24 +64,24 @@ TEST(T3eSpecial, ItTakesItsClockOfTheLink) {
     net.step(start);
     for (u32 i = 0; i < 4; ++i) net.special_put(0, {1, 0, 0, 0, 0, 0}, "R_SW", 1);
     net.step(200);
-    // 29 clocks without special packets. The flits need the link in clocks 7 to 16.
+    // The packet takes 29 clocks without special packets. Its flits need the link in clocks 7 to 16.
     EXPECT_EQ(net.totals().at("latency_sum"), start == 30 ? 29u : 33u) << start;
   }
 }
 
-/// A machine whose PEs send puts and gets to random nodes, for registers that other nodes read.
+/// A machine whose PEs send special puts and gets to random nodes, for registers that other nodes read meanwhile.
 struct Storm {
   explicit Storm(EngineChoice choice)
       : plan(make_plan(machine())),
         engine(plan->make_engine({machine()}, choice)),
         feed(std::make_unique<t3e::SpecialFeed>(plan->topology().terminals)) {}
 
-  /// Links of Z join like ports, so the R_ORIENT value that a node receives depends on the link.
+  /// In Z, links join ports of the same number, so the R_ORIENT value that a node receives depends on the link.
   static Experiment machine() {
     return special_machine(
         {{"traffic.load", 0.4}, {"barrier.units", integer(2)}, {"topology.wiring_z", word("alternating")}});
   }
-  /// At most kSpecialQueue cycles in one call, so that threads synchronise inside it.
+  /// Steps at most kSpecialQueue cycles in one call, so that threads synchronise within calls.
   void step(u32 cycles) {
     for (u32 i = 0; i < cycles; ++i)
       for (u32 pe = 0; pe < 32; ++pe) {
@@ -137,7 +138,7 @@ TEST(T3eSpecial, AStolenPacketIsFound) {
   EXPECT_THROW(check_conservation(*storm.engine, *storm.plan, 0), RunError);
 }
 
-/// Registers are written while other nodes read them; neither threads nor the layout may change results.
+/// Registers are written while other nodes read them. Neither threads nor the memory layout change results.
 TEST(T3eSpecial, IdentityOfThreadsAndLayouts) {
   Storm one({"cpu", 1, false, 1}), two({"cpu", 2, false, 1}), three({"cpu", 3, false, 1}),
       wide({"cpu", 2, false, 1, testing::kWide}), traced({"cpu", 1, true, 1});
@@ -158,7 +159,7 @@ TEST(T3eSpecial, IdentityOfThreadsAndLayouts) {
   }
 }
 
-/// The same with a GPU.
+/// The CUDA engine gives the same results as the CPU engine.
 TEST(T3eSpecial, IdentityOfGpuAndCpu) {
   if (const std::string why = cuda_unavailable(); !why.empty()) GTEST_SKIP() << "needs a GPU: " << why;
   Storm cpu({"cpu", 1, false, 1}), gpu({"cuda", 1, false, 1});
@@ -166,7 +167,7 @@ TEST(T3eSpecial, IdentityOfGpuAndCpu) {
   ASSERT_EQ(cpu.engine->state_hash(0), gpu.engine->state_hash(0));
 }
 
-/// More requests and answers than the circular buffers hold, across a stop and a checkpoint.
+/// Requests and answers that exceed the capacity of the circular buffers survive a stop and a checkpoint.
 TEST(T3eSpecial, RequestsAndAnswersSurviveACheckpoint) {
   Stepped whole = stepped(), first = stepped(), second = stepped();
   for (Stepped* net : {&whole, &first})

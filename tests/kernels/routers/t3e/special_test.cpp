@@ -20,7 +20,7 @@ using testing::word;
 using testing::t3e_special::Stepped;
 using testing::t3e_special::stepped;
 
-/// Routers that special packets have left for another router, in order.
+/// Returns the routers that special packets have left for another router, in order.
 std::vector<u32> way(Stepped& net) {
   std::vector<u32> nodes;
   for (const TimedEvent& e : net.take_events())
@@ -28,7 +28,8 @@ std::vector<u32> way(Stepped& net) {
   return nodes;
 }
 
-/// From the PE to its router 7 clocks, 3 for each hop; the register is written in the clock of arrival.
+/// A special put takes 7 clocks from the PE to its router and 3 for each hop. The register is written in the clock of
+/// arrival.
 TEST(T3eSpecial, APutTakesThreeClocksAHop) {
   for (int hops : {0, 1, 2, 5}) {
     Stepped net = stepped();
@@ -40,8 +41,8 @@ TEST(T3eSpecial, APutTakesThreeClocksAHop) {
   }
 }
 
-/// A get and its answer, which is routed by R_SGET_RTRN, and 10 clocks from the pins to the PE. A slower router adds
-/// clocks at every hop.
+/// A special get and its answer, which is routed by register R_SGET_RTRN. The answer takes 10 clocks from the pins to
+/// the PE. A slower router adds clocks at every hop.
 TEST(T3eSpecial, AGetIsAnsweredByTheReturnRegister) {
   for (int delay : {3, 1, 8}) {
     Stepped net = stepped({{"special.router_delay", integer(delay)}});
@@ -61,7 +62,8 @@ TEST(T3eSpecial, AGetIsAnsweredByTheReturnRegister) {
 
 TEST(T3eSpecial, AnAnswerFollowsTheReturnRegister) {
   Stepped net = stepped();
-  net.special_get(0, {1, 0, 0, 0, 0, 0}, "R_PWHO");  // node 1, whose R_SGET_RTRN is zero: to its own PE
+  // Node 1, whose R_SGET_RTRN is zero, sends the answer to its own PE.
+  net.special_get(0, {1, 0, 0, 0, 0, 0}, "R_PWHO");
   net.step(40);
   const auto answers = net.special_answers();
   ASSERT_EQ(answers.size(), 1u);
@@ -69,7 +71,8 @@ TEST(T3eSpecial, AnAnswerFollowsTheReturnRegister) {
   EXPECT_EQ(answers[0].value, 1u);
 }
 
-/// Primary deltas before secondary ones, X before Y before Z (manual, Special Routing Path).
+/// Special packets take their primary deltas before the secondary ones, and X before Y before Z (manual, Special
+/// Routing Path).
 TEST(T3eSpecial, DeltasAreTakenInTheirOrder) {
   const auto node = [](u32 x, u32 y, u32 z) { return x + 2 * (y + 4 * z); };
   Stepped net = stepped({{"topology.shape", IntList{2, 4, 3}}}, true);
@@ -95,7 +98,7 @@ TEST(T3eSpecial, OfTwoPacketsAtAPortOneIsLost) {
   }
 }
 
-/// Two answers to one PE in the same clock are two packets at one port: one is lost.
+/// Two answers that reach one PE in the same clock are two packets at one port, so one of them is lost.
 TEST(T3eSpecial, OfTwoAnswersAtAPeOneIsLost) {
   Stepped net = stepped();
   net.write_register(1, "R_SGET_RTRN", 0xFF);
@@ -105,26 +108,27 @@ TEST(T3eSpecial, OfTwoAnswersAtAPeOneIsLost) {
   net.step(40);
   const auto answers = net.special_answers();
   ASSERT_EQ(answers.size(), 1u);
-  EXPECT_EQ(answers[0].value, 1u);  // by port +X, the lower number
+  EXPECT_EQ(answers[0].value, 1u);  // arrived by port +X, which has the lower number
   EXPECT_EQ(net.totals().at("special_lost"), 1u);
 }
 
 TEST(T3eSpecial, OpenLinksLosePackets) {
   Stepped net = stepped({{"topology.shape", IntList{2, 2, 1}}});
-  net.special_put(0, {0, 2, 0, 0, 0, 0}, "R_SW", 1);   // Y = 2 has one link
-  net.special_put(0, {0, 0, -1, 0, 0, 0}, "R_SW", 1);  // Z = 1 has none
-  net.special_put(0, {2, 1, 0, 0, 0, 0}, "R_SW", 1);   // X = 2 is a ring
+  net.special_put(0, {0, 2, 0, 0, 0, 0}, "R_SW", 1);   // in Y, 2 nodes have one link
+  net.special_put(0, {0, 0, -1, 0, 0, 0}, "R_SW", 1);  // in Z, 1 node has no link
+  net.special_put(0, {2, 1, 0, 0, 0, 0}, "R_SW", 1);   // in X, 2 hops lead round the ring
   net.step(40);
   EXPECT_EQ(net.totals().at("special_sent"), 3u);
   EXPECT_EQ(net.totals().at("special_lost"), 2u);
   EXPECT_EQ(net.read_register(2, "R_SW"), 1u);
 }
 
-/// A broken link carries nothing from the cycle in which it breaks, even to registers that are zero and to a packet
-/// whose destination is at its far end. All links of a dead node are broken. The detour by Y - 1 works.
+/// A broken link carries nothing from the cycle in which it breaks. This also holds for registers that are zero and for
+/// a packet whose destination is the node at the link's far end. All links of a dead node are broken. The detour by Y -
+/// 1 works.
 TEST(T3eSpecial, BrokenLinksLosePackets) {
   for (int cycle : {0, 20}) {
-    const IntList links{0, 0}, nodes{4};  // +X of node 0; node (0,1,0)
+    const IntList links{0, 0}, nodes{4};  // +X of node 0; all links of node (0,1,0)
     Stepped net = stepped({{"boot.state", word(cycle ? "loaded" : "cold")},
                            {"topology.plus_ports", IntList{0, 0, 0}},  // R_ORIENT = 0 matches the wiring
                            {"faults.links", links},
@@ -152,35 +156,35 @@ TEST(T3eSpecial, BrokenLinksLosePackets) {
   }
 }
 
-/// A router does not forward packets that arrive on an ignored channel, but takes them itself (manual, Table 10).
+/// A router does not forward packets that arrive on an ignored channel; it takes them itself (manual, Table 10).
 TEST(T3eSpecial, IgnoredChannelsPassNothingOn) {
   Stepped net = stepped();
   net.write_register(1, "R_CHAN3", 2);
   net.special_put(0, {1, 0, 0, 0, 0, 0}, "R_SW", 1);
   net.special_put(0, {2, 0, 0, 0, 0, 0}, "R_SW", 1);
   net.special_put(0, {-2, 0, 0, 0, 0, 0}, "R_SW", 2);
-  net.special_put(5, {0, -1, 0, 1, 0, 0}, "R_LWHO", 9);  // through node 1, by another channel
+  net.special_put(5, {0, -1, 0, 1, 0, 0}, "R_LWHO", 9);  // through node 1, but by another channel
   net.step(40);
   EXPECT_EQ(net.read_register(1, "R_SW"), 1u);
   EXPECT_EQ(net.read_register(2, "R_SW"), 2u);
   EXPECT_EQ(net.read_register(2, "R_LWHO"), 9u);
   EXPECT_EQ(net.totals().at("special_lost"), 1u);
-  net.write_register(0, "R_CHAN6", 2);  // the PE's channel
+  net.write_register(0, "R_CHAN6", 2);  // the channel of the PE
   net.special_put(0, {-2, 0, 0, 0, 0, 0}, "R_SW", 3);
   net.step(40);
   EXPECT_EQ(net.read_register(2, "R_SW"), 2u);
   EXPECT_EQ(net.totals().at("special_lost"), 2u);
 }
 
-/// R_ORIENT reverses a dimension in all nodes: the hardware propagates it, 3 clocks a hop.
+/// R_ORIENT reverses a dimension in all nodes. The hardware propagates a write of R_ORIENT, 3 clocks per hop.
 TEST(T3eSpecial, OrientationTurnsADimensionRound) {
   Stepped net = stepped();
   net.special_put(0, {0, 0, 0, 0, 0, 0}, "R_ORIENT", 3);
   net.step(7 + 3 * 5);                                            // the farthest node is 5 hops away
-  EXPECT_EQ(net.read_register(2 + 4 * (2 + 4), "R_ORIENT"), 2u);  // the wiring's value
+  EXPECT_EQ(net.read_register(2 + 4 * (2 + 4), "R_ORIENT"), 2u);  // the value that the wiring requires
   net.step(1);
   for (u32 n = 0; n < 32; ++n) EXPECT_EQ(net.read_register(n, "R_ORIENT"), 3u);
-  net.write_register(3, "R_CHAN3", 2);  // -X is now port X0, the arrival port of packets that travel +X
+  net.write_register(3, "R_CHAN3", 2);  // -X is now port X0, at which packets that travel in +X arrive
   net.special_put(0, {1, 1, 0, 0, 0, 0}, "R_SW", 1);
   net.special_put(0, {0, 1, 0, 1, 0, 0}, "R_SW", 2);
   net.step(40);
@@ -199,7 +203,7 @@ TEST(T3eSpecial, BadRequestsAreNamed) {
   EXPECT_THROW(none.special_get(0, {}, "R_SW"), ConfigError);
 }
 
-/// Every register can be written and read back from afar, without a change to any other.
+/// Special packets can write every register of another node and read it back, and no other register changes.
 TEST(T3eSpecial, ReachesAllRegisters) {
   Stepped net = stepped();
   constexpr u32 kNode = 1 + 4 * (1 + 4);
@@ -222,8 +226,8 @@ TEST(T3eSpecial, ReachesAllRegisters) {
   EXPECT_EQ(net.read_registers(kNode - 1), stepped().read_registers(kNode - 1));
 }
 
-/// All ones leave the bits that the manual gives a register: Tables 1 to 5 (R_ORIENT, R_PWHO, R_LWHO), 10 (R_CHAN:
-/// links 0 to 5 have four bits), 18 (R_VCSEL). R_SGET_RTRN has a byte for each of six deltas.
+/// A write of all ones shows which bits a register has. The manual gives them in Tables 1 to 5 (R_ORIENT, R_PWHO,
+/// R_LWHO), 10 (R_CHAN: links 0 to 5 have four bits) and 18 (R_VCSEL). R_SGET_RTRN has a byte for each of six deltas.
 TEST(T3eSpecial, RegistersHaveTheManualsBits) {
   const std::map<std::string, u64> bits{{"R_ORIENT", 0x7},
                                         {"R_PWHO", 0xF1F07},

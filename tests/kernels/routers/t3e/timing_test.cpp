@@ -15,7 +15,7 @@ using testing::Network;
 using testing::TextFile;
 using testing::word;
 
-/// Trace with one packet for each pair, `gap` cycles apart, so that no two meet.
+/// Returns a trace with one packet for each pair, `gap` cycles apart, so that no two packets meet.
 std::string one_by_one(const std::vector<std::pair<u32, u32>>& pairs, u32 gap, u32 flits) {
   std::string text;
   u32 cycle = 0;
@@ -27,8 +27,9 @@ std::string one_by_one(const std::vector<std::pair<u32, u32>>& pairs, u32 gap, u
   return text;
 }
 
-/// Clocks of a head flit: 10 at the source, 3 at each router it goes straight through, 6 where it turns, 10 at the
-/// destination. Independent of the code under test: distances by counting steps, turns by counting dimensions.
+/// Returns the clocks of a head flit: 10 at the source, 3 at each router that it goes straight through, 6 where it
+/// turns, and 10 at the destination. To be independent of the code under test, it finds distances by counting steps and
+/// turns by counting dimensions.
 u32 by_hand(const std::vector<u32>& shape, u32 from, u32 to) {
   u32 hops = 0, dims = 0;
   for (u32 d = 0; d < 3; ++d) {
@@ -51,7 +52,7 @@ TEST_P(T3eTiming, EveryPairTakesTheSumOfItsParts) {
   const auto [extents, adaptive, flits] = GetParam();
   const std::vector<u32> shape(extents.begin(), extents.end());
   const u32 nodes = shape[0] * shape[1] * shape[2], gap = 90;
-  const bool large = nodes > 500;  // then a third of the destinations of one node, and a ninth of the others'
+  const bool large = nodes > 500;  // large machines: a third of one node's destinations, a ninth of the others'
   std::vector<std::pair<u32, u32>> pairs;
   for (u32 from : {0u, 1u, nodes / 2 + 1, nodes - 1})
     for (u32 to = 0; to < nodes; ++to)
@@ -79,7 +80,8 @@ INSTANTIATE_TEST_SUITE_P(Large, T3eTiming,
                          ::testing::Values(std::tuple(IntList{8, 12, 9}, false, 1),
                                            std::tuple(IntList{4, 8, 9}, true, 10)));
 
-/// Without the short-circuit path a straight router costs as much as a turn: five hops in X cost 3 x 4 more.
+/// Without the short-circuit path, going straight through a router takes as long as a turn: for five hops in X, 4
+/// routers take 3 clocks more.
 TEST(T3eTiming, TheShortCircuitSavesThreeClocksARouter) {
   u64 latency[2];
   for (bool open : {false, true}) {
@@ -96,7 +98,7 @@ TEST(T3eTiming, TheShortCircuitSavesThreeClocksARouter) {
   EXPECT_EQ(latency[0], latency[1] + 3 * 3);
 }
 
-/// A link carries a flit every clock: 40 packets of 10 flits to the neighbour keep it busy without a gap.
+/// A link carries one flit per clock: 40 packets of 10 flits to the neighbour keep it busy without a gap.
 TEST(T3eTiming, ALinkIsNeverIdle) {
   std::string text;
   for (int n = 0; n < 40; ++n) text += "0,0,1,10\n";

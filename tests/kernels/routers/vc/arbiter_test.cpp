@@ -1,4 +1,4 @@
-/// The matrix arbiter against a list in the order of last service.
+/// The matrix arbiter against a list of requesters in the order of their last grants.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ TEST(MatrixArbiter, ServesTheLeastRecentlyServed) {
   const Item<1> item{memory};
   const Field<u32> matrix{0};
   for (u32 i = 0; i < n; ++i) item.at(matrix, i) = ~0u << i << 1;
-  std::vector<u32> order{0, 1, 2, 3, 4, 5, 6};  // front: longest time since its last grant
+  std::vector<u32> order{0, 1, 2, 3, 4, 5, 6};  // requesters; the front one has waited longest since its last grant
   for (u32 round = 0; round < 5000; ++round) {
     const u32 set = philox(1, 0, 0, round).word[0] & ((1u << n) - 1);
     if (!set) continue;
@@ -32,8 +32,8 @@ TEST(MatrixArbiter, ServesTheLeastRecentlyServed) {
   }
 }
 
-/// The pointer over outputs belongs to the allocator, not to the arbiter: past saturation an output-first allocator
-/// works about equally well with any arbiter.
+/// The round-robin pointer over outputs belongs to the allocator, not to the arbiter. So past saturation an
+/// output-first allocator delivers about the same with any arbiter.
 TEST(Arbiters, OutputFirstIsFairWithEveryArbiter) {
   std::map<std::string, double> delivered;
   for (const char* arbiter : {"round_robin", "matrix"}) {
@@ -47,7 +47,8 @@ TEST(Arbiters, OutputFirstIsFairWithEveryArbiter) {
   EXPECT_NEAR(delivered["matrix"], delivered["round_robin"], 0.05 * delivered["round_robin"]);
 }
 
-/// Seven terminals of one router send packets of four flits to the eighth all the time: each gets its share.
+/// Seven terminals of a router send packets of four flits to the eighth without pause, and each gets its share of the
+/// output.
 TEST(Arbiters, NoTerminalStarvesUnderAnyAllocator) {
   for (const char* allocator : {"separable_input_first", "separable_output_first", "islip", "wavefront"}) {
     testing::Network net(testing::experiment({{"topology.kind", testing::word("mesh")},
@@ -68,7 +69,8 @@ TEST(Arbiters, NoTerminalStarvesUnderAnyAllocator) {
       most = std::max(most, sent);
     }
     EXPECT_GT(least, 400u) << allocator;  // an even share is 625
-    // A wavefront favours the first requester after a gap among the requesters.
+    // After a gap in the sequence of requesters a wavefront allocator grants the first requester more often than the
+    // others.
     EXPECT_LT(most, std::string(allocator) == "wavefront" ? 1800u : 700u) << allocator;
   }
 }

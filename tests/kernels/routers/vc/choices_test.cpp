@@ -1,5 +1,5 @@
-/// Choices of the virtual-channel router, one at a time: routes drawn at the source, adaptive ports, the oldest
-/// packet, the pointers of iSLIP, and the faults that an overfull buffer raises.
+/// Choices of the virtual-channel router, one at a time: routes drawn at the source, adaptive ports, the oldest packet
+/// first, the pointers of iSLIP, and the faults that an overfull buffer raises.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using testing::integer;
 using testing::Network;
 using testing::word;
 
-/// A plan and its network's state before cycle 0, to be changed by hand.
+/// A plan, and the state of its network before cycle 0, which a test changes by hand.
 struct Bench {
   explicit Bench(const RawConfig& config)
       : net(experiment(config)),
@@ -46,7 +46,7 @@ struct Bench {
     vc::RouterControl& control = routers[router].at(t.router_fields.control);
     return vc::compute_route(t, vc::outputs_of(t, routers[router], control), router, p, in_port, 0);
   }
-  /// Routers on a packet's route, which is drawn at the source.
+  /// Returns the routers on a packet's route, which is drawn at the source.
   std::vector<u32> way(u32 source, u32 destination, u32 id) {
     Packet p = packet(source, destination, id);
     vc::plan_route(t, 1, t.address[source], p);
@@ -69,7 +69,8 @@ struct Bench {
   Items<1> routers, terminals;
 };
 
-/// Two uniform halves, each as long as a minimal route between random routers: on a 4x4 torus 1 hop per dimension.
+/// Valiant routing: a route has two halves, each of which is a minimal route between random routers. On a 4x4 torus
+/// each half has a mean of 1 hop per dimension.
 TEST(Valiant, GoesAroundByEveryRouter) {
   Bench bench({{"routing.algorithm", word("valiant")}});
   std::set<u32> passed;
@@ -81,7 +82,7 @@ TEST(Valiant, GoesAroundByEveryRouter) {
     hops += static_cast<double>(way.size() - 1) / kPackets;
   }
   EXPECT_EQ(passed.size(), 16u);
-  EXPECT_NEAR(hops, 2 * 2, 0.2);  // the direct route has one
+  EXPECT_NEAR(hops, 2 * 2, 0.2);  // the direct route from 5 to 6 has one hop
 }
 
 TEST(Valiant, TakesTwiceTheHopsOfMinimalRoutes) {
@@ -95,12 +96,12 @@ TEST(Valiant, TakesTwiceTheHopsOfMinimalRoutes) {
         .front()
         .hops_mean;
   };
-  EXPECT_NEAR(hops("dimension_order"), 4, 0.1);  // a quarter of the radix per dimension
+  EXPECT_NEAR(hops("dimension_order"), 4, 0.1);  // a quarter of the radix (8) in each of two dimensions
   EXPECT_NEAR(hops("valiant"), 8, 0.2);
 }
 
-/// All routes from (0,0) to (2,2) of a mesh are minimal, leave by both ports, and together visit all nine routers of
-/// the box.
+/// ROMM routes from (0,0) to (2,2) of a mesh are minimal, leave by both ports, and together visit all nine routers of
+/// the minimal box.
 TEST(Romm, UsesTheWholeMinimalBox) {
   Bench bench({{"topology.kind", word("mesh")}, {"routing.algorithm", word("romm")}});
   std::set<u32> passed, second;
@@ -126,12 +127,13 @@ TEST(O1Turn, UsesBothOrdersEquallyOften) {
   EXPECT_NEAR(reversed, 200, 40);  // four standard deviations
 }
 
-/// From (0,0) to (2,2) of a mesh: ports +x (0) and +y (2), adaptive VCs 1 to 3. A VC can be allocated when its buffer
-/// is empty; of two ports with such a VC, the one with more credits on all adaptive VCs wins.
+/// From (0,0) to (2,2) of a mesh the productive ports are +x (0) and +y (2); their adaptive VCs are 1 to 3. A VC can be
+/// allocated when its buffer is empty. If both ports have such a VC, the port with more credits on all adaptive VCs
+/// wins.
 TEST(MinimalAdaptive, TakesThePortWithTheMostCredits) {
   Bench bench({{"topology.kind", word("mesh")}, {"routing.algorithm", word("minimal_adaptive")}});
   const auto credits = [&](u32 port, u16 one, u16 two, u16 three) {
-    const u16 all[] = {8, one, two, three};  // the escape VC does not count
+    const u16 all[] = {8, one, two, three};  // credits of VCs 0 to 3; VC 0, the escape VC, does not count
     for (u32 vc = 0; vc < 4; ++vc) bench.routers[0].at(bench.t.router_fields.output, port * 4 + vc).credits = all[vc];
   };
   const auto choice = [&] {
@@ -145,11 +147,11 @@ TEST(MinimalAdaptive, TakesThePortWithTheMostCredits) {
   credits(0, 8, 7, 0), credits(2, 8, 0, 6);
   EXPECT_EQ(choice(), (Choice{0, 1u << 1}));
   credits(0, 0, 8, 5), credits(2, 5, 8, 0);
-  EXPECT_EQ(choice(), (Choice{0, 1u << 2}));  // a tie goes to the lowest dimension
+  EXPECT_EQ(choice(), (Choice{0, 1u << 2}));  // a tie: the port of the lowest dimension wins
   credits(0, 7, 7, 7), credits(2, 0, 8, 0);
   EXPECT_EQ(choice(), (Choice{2, 1u << 2}));  // no empty VC in +x
   credits(0, 7, 7, 7), credits(2, 7, 7, 7);
-  EXPECT_EQ(choice(), (Choice{0, 1u << 0}));  // escape
+  EXPECT_EQ(choice(), (Choice{0, 1u << 0}));  // the escape VC
 }
 
 TEST(OldestFirst, IsServedFirst) {
@@ -158,7 +160,8 @@ TEST(OldestFirst, IsServedFirst) {
   const auto router = bench.routers[5];
   const auto created = [&](u32 port, u32 vc, Cycle at) {
     const u32 flat = port * t.vcs + vc;
-    router.at(t.router_fields.input, flat).first = static_cast<u8>(vc % 2);  // vary the buffer's first index
+    // Varies where the buffer starts in its memory.
+    router.at(t.router_fields.input, flat).first = static_cast<u8>(vc % 2);
     router.at(t.router_fields.ring, flat * t.ring + vc % 2).created = at;
   };
   const Cycle of_port_1[] = {50, 20, 30, 20};
@@ -175,14 +178,15 @@ TEST(OldestFirst, IsServedFirst) {
   EXPECT_FALSE(vc::beats(t, router, vc::OutputVc{}, 4, 1 * 4 + 2, 3 * 4 + 0, 100));
 }
 
-/// Input 0 has packets for outputs 1 and 2, input 3 one for output 2. In the first round both outputs grant input 0,
-/// which accepts output 1; in the second, output 2 grants input 3. Only the first match moves pointers (McKeown 1999).
+/// Input 0 has packets for outputs 1 and 2, input 3 has one for output 2. In iteration 1 both outputs grant input 0,
+/// which accepts output 1; in iteration 2 output 2 grants input 3. Only matches of iteration 1 move pointers (McKeown
+/// 1999).
 TEST(Islip, PointersMoveOnlyForTheFirstRound) {
   Bench bench({{"router.switch_allocator", word("islip")}, {"router.allocator_iterations", integer(2)}});
   const auto& t = bench.t;
   const auto router = bench.routers[5];
   vc::RouterControl& control = router.at(t.router_fields.control);
-  const auto ready = [&](u32 port, u32 vc, u32 out) {  // a packet of many flits whose head has left
+  const auto ready = [&](u32 port, u32 vc, u32 out) {  // makes a VC hold a packet of many flits whose head has left
     vc::InputVc& in = router.at(t.router_fields.input, port * t.vcs + vc);
     in.flits = in.left = 8;
     in.packets = 1;
@@ -202,15 +206,15 @@ TEST(Islip, PointersMoveOnlyForTheFirstRound) {
   const auto port = [&](u32 p) -> const vc::PortState& { return router.at(t.router_fields.port, p); };
   EXPECT_EQ(port(1).flits_sent, 1u);
   EXPECT_EQ(port(2).flits_sent, 1u);
-  EXPECT_EQ(port(1).pick_input, 1u);   // past input 0
-  EXPECT_EQ(port(0).pick_output, 2u);  // past output 1
+  EXPECT_EQ(port(1).pick_input, 1u);   // moved past input 0
+  EXPECT_EQ(port(0).pick_output, 2u);  // moved past output 1
   EXPECT_EQ(port(0).pick_vc, 1u);
   EXPECT_EQ(port(2).pick_input, 0u);
   EXPECT_EQ(port(3).pick_output, 0u);
   EXPECT_EQ(port(3).pick_vc, 0u);
 }
 
-/// A flit arrives at a buffer that is full or has one slot left.
+/// A flit arrives at a buffer that is full (a fault) or that has one free slot (no fault).
 TEST(Fault, AFlitAtAFullBufferIsFound) {
   for (const u32 held : {7u, 8u}) {
     Bench bench({{"traffic.load", 0.0}});
@@ -229,7 +233,7 @@ TEST(Fault, AFlitAtAFullBufferIsFound) {
   }
 }
 
-/// All credits are present, and one more arrives.
+/// A credit arrives although the sender has all of its credits.
 TEST(Fault, OneCreditTooManyIsFound) {
   Bench bench({{"traffic.load", 0.0}});
   put_byte(bench.routers[5].at(bench.t.router_fields.credit_mail, 0), 2, 1 + 1);
@@ -244,12 +248,13 @@ TEST(Fault, OneCreditTooManyIsFound) {
   EXPECT_EQ(other.terminals[5].at(other.t.terminal_fields.control).fault, u32{kFaultCreditOverflow});
 }
 
-/// The audit finds a missing credit in either direction of a terminal's channel, and a missing flit at the terminal.
+/// The audit finds a missing credit in either direction of a terminal's channel, and a flit missing at the terminal.
 TEST(Audit, CoversTheTerminalsChannel) {
   enum Theft { kNothing, kInjection, kEjection, kHeld };
   for (const char* mode : {"open", "request_reply"})
     for (const Theft theft : {kNothing, kInjection, kEjection, kHeld}) {
-      if (theft == kHeld && word(mode) == word("open")) continue;  // an open loop consumes every flit at once
+      // With an open loop the terminal holds no flits, because it consumes them at once.
+      if (theft == kHeld && word(mode) == word("open")) continue;
       Bench bench({{"traffic.load", 0.3}, {"traffic.mode", word(mode)}});
       bench.net.step(200);
       EXPECT_EQ(bench.net.engine->audit(0).bits, 0u);

@@ -1,4 +1,4 @@
-/// Conservation over many configurations, and evidence that the audit can fail.
+/// Conservation of packets, flits and credits over many configurations, and tests that the audit detects damage.
 #include <gtest/gtest.h>
 
 #include "host/routers/vc/plan.hpp"
@@ -14,7 +14,7 @@ using testing::integer;
 using testing::Network;
 using testing::word;
 
-/// No packets are created after the batch; all must then arrive and all credits must return.
+/// After a batch no more packets are created; then all packets must arrive and all credits must return.
 TEST(Conservation, EveryPacketOfABatchArrives) {
   for (const char* allocator : {"separable_input_first", "separable_output_first", "islip", "wavefront"})
     for (const char* arbiter : {"round_robin", "matrix", "oldest_first"})
@@ -58,13 +58,13 @@ TEST(Conservation, AStolenCreditIsFound) {
   try {
     check_conservation(*net.engine, *net.plan, 0);
     ADD_FAILURE();
-  } catch (const RunError& e) {  // the message names replica, cycle, router and port
+  } catch (const RunError& e) {  // the error message names replica, cycle, router and port
     EXPECT_NE(std::string(e.what()).find("replica 0, cycle 200, router "), std::string::npos) << e.what();
     EXPECT_NE(std::string(e.what()).find(", port "), std::string::npos) << e.what();
   }
 }
 
-/// The audit finds a summary bit that disagrees with the state it summarises.
+/// The audit finds a summary bit (a bit set over a router's VCs) that disagrees with the state of the VCs.
 TEST(Conservation, AWrongSetIsFound) {
   for (u64 vc::RouterControl::* set : {&vc::RouterControl::flits, &vc::RouterControl::granted,
                                        &vc::RouterControl::waiting, &vc::RouterControl::taken}) {

@@ -1,5 +1,5 @@
-/// Deadlock: routing functions proved deadlock-free channel by channel, and the watchdog that detects deadlock in a
-/// run.
+/// Deadlock: channel dependencies of all routing functions, which must be acyclic, and the watchdog that detects a
+/// deadlock in a run.
 #include <gtest/gtest.h>
 
 #include "host/routers/vc/plan.hpp"
@@ -16,9 +16,9 @@ using testing::experiment;
 using testing::integer;
 using testing::word;
 
-/// Follows every packet of every pair over every VC it may take and returns a cycle of channel dependencies, if any.
-/// `escape_only`: for adaptive routing, follows only the escape function, from every router (Duato's theorem requires
-/// that the escape channels alone be acyclic).
+/// Follows every packet of every pair over every VC that it may take. Returns a cycle of channel dependencies, if there
+/// is one. With `escape_only` it follows only the escape function of adaptive routing, from every router, because
+/// Duato's theorem requires that the escape channels alone be acyclic.
 std::vector<u32> dependency_cycle(const Experiment& e, bool escape_only = false) {
   const VcPlan plan(e);
   vc::VcTable t = plan.table();
@@ -28,7 +28,8 @@ std::vector<u32> dependency_cycle(const Experiment& e, bool escape_only = false)
   const Items<1> routers{blank.data(), plan.layout().kinds[0].item_bytes};
   DependencyGraph graph(t.routers * t.ports * t.vcs);
   const auto number = [&](u32 r, u32 port, u32 v) { return (r * t.ports + port) * t.vcs + v; };
-  // All choices that routing draws at the source: intermediate routers, orders, both directions of a tie.
+  // All choices that routing draws at the source: intermediate routers, dimension orders, and both directions of a ring
+  // if they are equally short.
   const u32 vias = t.algorithm == vc::Algorithm::kValiant || t.algorithm == vc::Algorithm::kRomm ? t.routers : 1;
   const u32 orders = t.algorithm == vc::Algorithm::kO1Turn ? 2 : 1;
   for (u32 source = 0; source < t.routers; ++source)
@@ -40,7 +41,8 @@ std::vector<u32> dependency_cycle(const Experiment& e, bool escape_only = false)
         };
         Packet packet{};
         packet.src = source;
-        packet.id = variant & 1 ? 11 : 4;  // two packet numbers with different tie decisions
+        // Ties between directions are decided differently for these two packet numbers.
+        packet.id = variant & 1 ? 11 : 4;
         packet.dst = t.address[destination];
         packet.dst_port = static_cast<u8>(t.network_ports);
         packet.via = t.address[variant / 2 % vias];

@@ -1,4 +1,5 @@
-/// Plain routers in lane state against scalar state: the same state after every cycle, bit by bit, and the same counts.
+/// Plain routers in lane state (64 routers per lane block) against scalar state (one router at a time): after every
+/// cycle both have the same state, bit by bit, and the same counts.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -24,7 +25,7 @@ using testing::Network;
 using testing::trials;
 using testing::word;
 
-/// The vector widths of this processor; 64 is always included.
+/// Returns the vector widths of this processor; 64 is always included.
 std::vector<u32> widths() {
   std::vector<u32> list;
   for (u32 width : {16u, 32u, 64u}) {
@@ -35,8 +36,8 @@ std::vector<u32> widths() {
   return list;
 }
 
-/// Flits and credits sent within a lookahead of `cycles` are read after it, and no write hits a slot that a router
-/// behind has yet to read.
+/// Routers run a lookahead of several cycles without synchronisation. Flits and credits sent in a lookahead are read
+/// after its end, and no flit or credit overwrites a slot that a slower router has yet to read.
 TEST(VcLanes, RoutersRunIndependentlyForALinksDelay) {
   const auto of = [](u32 link, u32 credit, u32 slots) {
     vc::VcTable t{};
@@ -49,17 +50,17 @@ TEST(VcLanes, RoutersRunIndependentlyForALinksDelay) {
     return found.cycles == cycles && found.slots == slots;
   };
   EXPECT_TRUE(is(of(3, 3, 4), 3, 8));  // the defaults
-  EXPECT_TRUE(is(of(3, 1, 4), 1, 4));  // credits arrive at once
+  EXPECT_TRUE(is(of(3, 1, 4), 1, 4));  // credit_delay 1: credits limit the lookahead to one cycle
   EXPECT_TRUE(is(of(2, 5, 8), 2, 8));
-  EXPECT_TRUE(is(of(10, 9, 16), 6, 16));  // twice as many slots are too many
+  EXPECT_TRUE(is(of(10, 9, 16), 6, 16));  // the number of slots is not doubled, since twice as many would be too many
   EXPECT_TRUE(is(of(40, 30, 64), 24, 64));
   for (u32 link = 1; link < 70; ++link)
     for (u32 credit = 1; credit < 70; ++credit) {
       const vc::lanes::Lookahead found = of(link, credit, std::bit_ceil(std::max(link, credit) + 1));
       for (u32 delay : {link, credit})
         for (u32 sent = 0; sent < found.cycles; ++sent) {
-          ASSERT_GE(sent + delay, found.cycles);  // read in a later lookahead
-          // The previous content of its slot was due in an earlier one.
+          ASSERT_GE(sent + delay, found.cycles);  // the flit or credit is read in a later lookahead
+          // The previous content of the slot was read in an earlier lookahead.
           ASSERT_LT(static_cast<i32>(sent + delay) - static_cast<i32>(found.slots), 0) << link << ", " << credit;
         }
       ASSERT_EQ(std::popcount(found.slots), 1);
@@ -95,7 +96,7 @@ class VcLanes : public ::testing::TestWithParam<u32> {
 TEST_P(VcLanes, EveryCycleIsTheSame) {
   u64 delivered = 0;
   u32 in_lanes = 0;
-  std::map<std::string, u64> moves;  // in lane state, by feature of the configuration
+  std::map<std::string, u64> moves;  // flits moved in lane state, by feature of the configuration
   for (u32 seed = 0; seed < trials(60); ++seed) {
     const RawConfig config = testing::plain_routers(seed);
     const Experiment e = experiment(config);
@@ -105,7 +106,8 @@ TEST_P(VcLanes, EveryCycleIsTheSame) {
     for (u32 part = 0; part < 120 && !HasFatalFailure(); ++part) {
       single.step(part < 80 ? 1 : 29);
       lanes.step(part < 80 ? 1 : 29);
-      if (part % 16 == 9) lanes.engine->set_state(0, lanes.engine->state(0));  // out of lane state and back
+      // Converts the state to scalar form and back to lane form.
+      if (part % 16 == 9) lanes.engine->set_state(0, lanes.engine->state(0));
       expect_same(single, lanes, where);
     }
     if (HasFatalFailure()) return;
@@ -126,7 +128,8 @@ TEST_P(VcLanes, EveryCycleIsTheSame) {
   }
 }
 
-/// Threads share a network by lane blocks; a network changes between lane and scalar state as it fills and empties.
+/// The threads that share a network divide its lane blocks between them. A network changes between lane and scalar
+/// state as it fills and empties. Neither changes results.
 TEST_P(VcLanes, ThreadsAndFormsDoNotChangeResults) {
   for (double load : {0.02, 0.3}) {
     const Experiment e =
@@ -186,8 +189,8 @@ TEST_P(VcLanes, GraphsAgree) {
   }
 }
 
-/// A change of the load, as in a saturation search, applies from the next packet on: draws made stored_draws are
-/// repeated.
+/// A change of the load, as in a saturation search, takes effect from the next packet on: draws that were stored in
+/// advance are drawn again.
 TEST_P(VcLanes, LoadsChange) {
   const Experiment e =
       experiment({{"topology.shape", IntList{8, 8}}, {"router.vcs", integer(4)}, {"traffic.load", 0.1}});
@@ -207,8 +210,8 @@ TEST_P(VcLanes, LoadsChange) {
   }
 }
 
-/// Draws for several packets at once equal those for single packets. This file is compiled for the narrowest vectors;
-/// wider ones are covered by the states above.
+/// Draws for several packets at once equal the draws for single packets. This file is compiled for the narrowest
+/// vectors; the tests above, which compare states, cover wider ones.
 TEST(VcLanesAhead, DrawsAheadAgreeWithSingleDraws) {
   std::mt19937_64 random(7);
   u32 long_gaps = 0;
@@ -235,7 +238,8 @@ TEST(VcLanesAhead, DrawsAheadAgreeWithSingleDraws) {
   EXPECT_GT(long_gaps, 100u);
 }
 
-/// A state that was set, as from a checkpoint, continues as it would have; a field that the host changes takes effect.
+/// A network whose state was set, as from a checkpoint, continues as the original would have. A field that the host
+/// changes takes effect.
 TEST_P(VcLanes, StatesAndFieldsCanBeSetAndRead) {
   const Experiment e =
       experiment({{"topology.shape", IntList{8, 8}}, {"router.vcs", integer(4)}, {"traffic.load", 0.3}});

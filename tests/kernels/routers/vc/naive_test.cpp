@@ -1,5 +1,5 @@
-/// Whole networks against a second implementation, event by event and virtual channel by virtual channel in every
-/// cycle.
+/// Whole networks against a second implementation of the virtual-channel router. In every cycle all events and all
+/// virtual channels must agree.
 #include <gtest/gtest.h>
 
 #include "tests/support/vc/naive.hpp"
@@ -37,7 +37,7 @@ std::string text(const VcSnapshot& s) {
          "; output: " + number(s.credits) + " credits, owner " + number(s.owner_port) + "." + number(s.owner_vc);
 }
 
-/// Compares the events of an item in a cycle. The order within a cycle is no part of the model.
+/// Compares the events of an item (router or terminal) in a cycle. Their order within the cycle does not matter.
 void compare_events(const char* kind, u32 item, std::vector<Event> emulated, std::vector<Event> naive) {
   std::string a, b;
   bool same = emulated.size() == naive.size();
@@ -84,7 +84,7 @@ void compare_state(const std::vector<std::byte>& state, const VcPlan& plan, cons
         ASSERT_EQ(text(ports[p].vcs[v]), text(expected)) << "router " << r << ", port " << p << ", VC " << v;
       }
   }
-  std::vector<u32> sent;  // by channel
+  std::vector<u32> sent;  // flits sent, by channel
   for (u32 r = 0; r < naive.routers.size(); ++r)
     for (u32 p = 0; p < plan.topology().network_ports; ++p)
       if (plan.topology().peer(r, p).item != kNone) sent.push_back(naive.routers[r].sent_on[p]);
@@ -121,7 +121,8 @@ std::string text(const RawConfig& config) {
   return list;
 }
 
-/// Another engine of a CPU: plain, in lanes, in the layout of GPUs, or on two threads.
+/// Returns another CPU engine: the plain one, one with lane state, one with the memory layout of GPUs, or one with two
+/// threads.
 EngineChoice other_engine(u32 trial) {
   EngineChoice choice{"cpu", 1, false, 1};
   if (trial % 4 == 1) choice.lanes = LaneUse::kAlways;
@@ -134,7 +135,7 @@ struct Seen {
   u64 delivered = 0, wasted = 0;
 };
 
-/// Runs a network by the engine that writes events, by another engine, and by the second implementation.
+/// Runs a network with the engine that writes events, with another engine, and in the second implementation.
 void run(u32 trial, const RawConfig& config, std::vector<testing::vc_naive::TraceLine> trace, Seen& seen) {
   const Experiment e = experiment(config);
   Network net(e, {"cpu", 1, true, 1}), other(e, other_engine(trial));
@@ -163,7 +164,7 @@ void run(u32 trial, const RawConfig& config, std::vector<testing::vc_naive::Trac
   for (const auto& router : naive.routers) seen.wasted += router.wasted;
 }
 
-/// Runs `count` networks, each configured by `draw(random)`, which returns the lines of its trace.
+/// Runs `count` networks. `draw(random)` configures a network and returns the lines of its trace.
 template <class Draw>
 Seen run_all(u32 first, u32 count, Draw draw) {
   Seen seen;

@@ -1,4 +1,5 @@
-/// Several channels between the same two routers: all carry traffic, no cyclic wait occurs, and all engines agree.
+/// Several channels between the same two routers: all of them carry traffic, no cyclic wait occurs, and all engines
+/// agree.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +24,8 @@ using testing::Network;
 using testing::TextFile;
 using testing::word;
 
-/// A ring with chords whose channels are doubled or tripled; a router has at most 6 channels.
+/// Returns the edges of a ring with chords, in which some channels are doubled or tripled. A router has at most 6
+/// channels.
 std::vector<std::pair<u32, u32>> edges(u32 seed, u32 routers) {
   std::vector<std::pair<u32, u32>> list;
   std::vector<u32> degree(routers, 0);

@@ -18,8 +18,8 @@ struct Delays {
 class ZeroLoad : public ::testing::TestWithParam<std::tuple<Delays, int, const char*>> {};
 
 /// Every terminal of a 9-ring sends one packet: single flits 4 hops on (tornado), longer packets to the neighbour, so
-/// that no two of them ever meet in a channel or a buffer. With H hops,
-///   1 (injection) + (H + 1) (routing + allocation + switching + traversal) + H channels + 1 (ejection) + length - 1.
+/// that no two packets ever meet in a channel or a buffer. With H hops the latency is 1 (injection) + (H + 1) (routing
+/// + allocation + switching + traversal) + H channels + 1 (ejection) + length - 1.
 TEST_P(ZeroLoad, LatencyIsTheSumOfItsParts) {
   const auto [d, flits, flow] = GetParam();
   Network net(experiment({{"topology.kind", word("ring")},
@@ -39,7 +39,7 @@ TEST_P(ZeroLoad, LatencyIsTheSumOfItsParts) {
   const int router = d.routing + d.allocation + d.switching + d.traversal;
   const int hops = flits == 1 ? 4 : 1;
   int latency = 1 + (hops + 1) * router + hops * d.channel + 1 + flits - 1;
-  // Store and forward: every router waits for the tail, which overlaps its route computation.
+  // With store and forward every router waits for the packet's tail; route computation overlaps with this wait.
   if (std::string(flow) == "store_and_forward") latency += (hops + 1) * (std::max(flits - 1, d.routing) - d.routing);
   EXPECT_EQ(net.total(Total::kLatencySum), 9u * static_cast<u64>(latency));
 }
@@ -51,7 +51,8 @@ INSTANTIATE_TEST_SUITE_P(Delays, ZeroLoad,
                                             ::testing::Values(1, 3, 4),
                                             ::testing::Values("wormhole", "virtual_cut_through", "store_and_forward")));
 
-/// Speculation saves the allocation cycle at each of the five routers, since no other packet requests the crossbar.
+/// Speculation saves the cycle of VC allocation at each of the five routers, because no other packet requests the
+/// crossbar.
 TEST(Speculation, SavesTheAllocationStage) {
   for (bool speculative : {false, true}) {
     Network net(experiment({{"topology.kind", word("ring")},
@@ -66,8 +67,8 @@ TEST(Speculation, SavesTheAllocationStage) {
   }
 }
 
-/// A flit's buffer slot is free again link_delay (3) + credit_delay (3) cycles after it was sent, so one VC of B flits
-/// carries at most B flits every 6 cycles, and a flit per cycle from B = 6 on.
+/// A flit's buffer slot is free again link_delay (3) + credit_delay (3) cycles after the flit was sent. So one VC of B
+/// flits carries at most B flits in 6 cycles, and one flit per cycle if B is 6 or more.
 TEST(CreditLoop, BoundsTheRateOfOneVc) {
   for (int buffer = 1; buffer <= 7; ++buffer) {
     Network net(experiment({{"topology.kind", word("ring")},
@@ -83,7 +84,8 @@ TEST(CreditLoop, BoundsTheRateOfOneVc) {
     const u64 before = net.total(Total::kFlitsDelivered);
     net.step(10000);
     const double rate = static_cast<double>(net.total(Total::kFlitsDelivered) - before) / (8.0 * 10000);
-    // Two packets of a VC are a cycle further apart, plus the pipeline stages of a head: under 1 % of a packet's time.
+    // Between two packets of a VC there is a gap of one cycle plus the pipeline stages of a head: less than 1 % of the
+    // time that a packet takes.
     EXPECT_NEAR(rate, std::min(1.0, buffer / 6.0), 0.01) << buffer;
   }
 }
@@ -99,7 +101,8 @@ TEST(Channel, CarriesOneFlitPerCycle) {
   net.step(1000);
   const u64 before = net.total(Total::kFlitsDelivered);
   net.step(1000);
-  EXPECT_EQ(net.total(Total::kFlitsDelivered) - before, 1000u);  // the hot terminal's own channel is the limit
+  // The channel from the router to the hot terminal carries one flit per cycle.
+  EXPECT_EQ(net.total(Total::kFlitsDelivered) - before, 1000u);
 }
 
 }  // namespace
