@@ -132,12 +132,12 @@ struct InputVc {
     (u16, left, "flits", "flits of the front packet still to leave"),
     (u8, first, "", "position of the front packet among the descriptors"),
     (u8, packets, "packets", "packets whose head has arrived and whose tail has not left"),
-    (FrontState, stage, "", "Stage of the front packet"),
-    (u8, out_port, "", "kAsking: requested deterministic port; kFlowing: output port in use"),
-    (u8, out_vc, "", "kAsking: requested deterministic output VC; kFlowing: output VC in use"),
+    (FrontState, stage, "", "state of the front packet"),
+    (u8, out_port, "", "kRequesting: requested deterministic port; kFlowing: output port in use"),
+    (u8, out_vc, "", "kRequesting: requested deterministic output VC; kFlowing: output VC in use"),
     (u8, wish, "", "ports on which the packet may request an adaptive channel (bits)"),
-    (u8, adaptive_port, "", "kAsking: port of a won, still unused adaptive VC, or kNoVc"),
-    (u8, adaptive_vc, "", "kAsking: that adaptive VC"),
+    (u8, adaptive_port, "", "kRequesting: port of a won, still unused adaptive VC, or kNoVc"),
+    (u8, adaptive_vc, "", "kRequesting: that adaptive VC"),
     (u8[4], pad))
 };
 static_assert(sizeof(InputVc) == 16);
