@@ -46,7 +46,7 @@ class Channels:
     @property
     def use(self) -> np.ndarray:
         """Array [channels], in the order of ``links``: flits/cycle. In models whose packets occupy a channel for more
-        cycles than they have flits (Blue Gene/L): the fraction of cycles in which the channel was occupied."""
+        cycles than they have flits: the fraction of cycles in which the channel was occupied."""
         return np.array(self._flits, dtype=float) / max(1, self._cycles)
 
     @property

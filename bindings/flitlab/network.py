@@ -76,7 +76,7 @@ class Network:
 
     def channels(self) -> list[tuple[int, int, int]]:
         """Returns, for each channel, the router and port where it begins and the flits that it has carried since cycle
-        0, modulo 2**32. In models whose packets occupy a channel for more cycles than they have flits (Blue Gene/L),
+        0, modulo 2**32. In models whose packets occupy a channel for more cycles than they have flits,
         the number of occupied cycles takes the place of the flits."""
         return self._core.channels()
 
