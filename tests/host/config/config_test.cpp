@@ -141,7 +141,7 @@ INSTANTIATE_TEST_SUITE_P(
               {"traffic.pattern = \"tornado\"", "coordinates", "use uniform"}},
         Wrong{"tornado_nowhere",
               {{"topology.shape", IntList{2, 1, 2}}, {"traffic.pattern", word("tornado")}},
-              {"traffic.pattern = \"tornado\"", "[2, 1, 2]", "nowhere", "3 or more"}},
+              {"traffic.pattern = \"tornado\"", "[2, 1, 2]", "0 hops", "3 or more"}},
         Wrong{"tornado_cube",
               {{"topology.kind", word("hypercube")},
                {"topology.dimensions", integer(3)},

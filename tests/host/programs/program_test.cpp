@@ -158,8 +158,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"group,1,0\ngroup,1,0\n", "group 1 has been given before", 2},
         Wrong{"group,1,0,2\n1,barrier,1\n", "rank 1 is not in group 1", 2},
         Wrong{"group,1,0,2\n0,reduce,1,8,,1\n", "rank 1 is not in group 1", 2},
-        Wrong{"0,allgather,15728400\n", "it would send messages of 31456800 bytes; at most 15728400 are possible.",
-              1}));
+        Wrong{"0,allgather,15728400\n",
+              "this call would send messages of 31456800 bytes; at most 15728400 are possible.", 1}));
 
 /// A call of a rank: a send to `peer` or, if `receives`, a receive of the next message from `peer`.
 struct Move {

@@ -108,7 +108,7 @@ TEST(EndOfTime, ProgramsThatComputeForLongerAreRefused) {
     });
   };
   EXPECT_EQ(program(2), "");
-  testing::expect_in("rank 0 has computed 2999999997 cycles by now, and emulated time ends at 2000000000", program(3));
+  testing::expect_in("rank 0 computes 2999999997 cycles up to here, and emulated time ends at 2000000000", program(3));
 }
 
 /// On-off sources offer the configured load, however small: events after the end of time never occur, and events before

@@ -335,11 +335,12 @@ TEST(AllToAll, BadInputIsNamed) {
   refused(with(with(batch, "traffic.rounds", integer(1000000)), "traffic.in_a_row", integer(1000000)),
           {"traffic.rounds = 1000000", "traffic.in_a_row = 1000000", "15000000000000 packets", "at most 1000000000",
            "Lower one of them"});
-  refused(with(open, "topology.shape", IntList{1}), {"\"all_to_all\"", "every one is alone", "Enlarge the network"});
+  refused(with(open, "topology.shape", IntList{1}),
+          {"\"all_to_all\"", "every terminal is alone", "Enlarge the network"});
   refused({{"router.kind", word("t3e")},
            {"traffic.pattern", word("all_to_all")},
            {"topology.partitions", IntList{0, 0, 5, 0}}},
-          {"\"all_to_all\"", "every one is alone", "partitions"});
+          {"\"all_to_all\"", "every terminal is alone", "partitions"});
   const RawConfig region{{"traffic.pattern", word("all_to_region")}, {"topology.shape", IntList{4, 4}}};
   refused(with(region, "traffic.hot_shape", IntList{5, 1}), {"traffic.hot_shape = [5, 1]", "at most [4, 4]"});
   refused(with(region, "traffic.hot_shape", IntList{4, 4}), {"traffic.hot_shape = [4, 4]", "the whole network"});
