@@ -72,17 +72,17 @@ def cited(sources: list[str]) -> str:
 def section(name: str, rows: list[dict]) -> Iterator[str]:
     """Yields the section of an experiment: its sources, its judged rows, and their readings."""
     yield from ("", f"### {name}", "")
-    told = [line for line in rows if line["kind"] != "context"]
-    sources = list(dict.fromkeys(line["source"] for line in told or rows))
-    context = len(rows) - len(told)
+    judged_rows = [line for line in rows if line["kind"] != "context"]
+    sources = list(dict.fromkeys(line["source"] for line in judged_rows or rows))
+    context = len(rows) - len(judged_rows)
     values = "value" if context == 1 else "values"
-    sentence = (f" Context only, without a published value: {context} more {values}." if told else
+    sentence = (f" Context only, without a published value: {context} more {values}." if judged_rows else
                 f" Context only, without a published value: {context} {values}.")
     yield f"Source: {cited(sources)}." + (sentence if context else "")
-    if told:
+    if judged_rows:
         yield ""
-        yield from table(JUDGED, [judged(line) for line in told], {"published", "measured", "tolerance"})
-    readings = dict.fromkeys(line["reading"] for line in told if line["reading"])
+        yield from table(JUDGED, [judged(line) for line in judged_rows], {"published", "measured", "tolerance"})
+    readings = dict.fromkeys(line["reading"] for line in judged_rows if line["reading"])
     if readings:
         yield from ("", "Readings:", "")
         yield from (f"- {reading}" for reading in readings)
@@ -95,12 +95,12 @@ def page(done: Done, command: str, version: str, full: bool = False, made: str |
     time."""
     known = [s for _, s in done.values() if s is not None]
     took = took or sum(known)
-    told = f" It took {duration(took)}." if took else ""
+    elapsed = f" It took {duration(took)}." if took else ""
     sizes = "in the papers' sizes" if full else "in their default sizes"
     yield from (
         "# Published experiments", "",
         f"`{command}` of flitlab {version} made this page on {made or date.today().isoformat()}. The experiments ran "
-        f"{sizes}.{told} A row is of one of three kinds. *published*: a number or a relation that the "
+        f"{sizes}.{elapsed} A row is of one of three kinds. *published*: a number or a relation that the "
         "source prints, with the value that flitlab measures; *match*: within the tolerance of the row, *better*: "
         "outside it, on the better side, *out*: outside it. *check*: a value that must result by construction (a "
         "count, a formula, another implementation); it *holds* or is *broken*. *context*: a measured value for which "

@@ -49,7 +49,7 @@ class Border:
         half = self.step / 2
         return self.quantile((1 - confidence) / 2) - half, self.quantile((1 + confidence) / 2) + half
 
-    def told(self, load: float, saturated: bool) -> None:
+    def observe(self, load: float, saturated: bool) -> None:
         """Updates the distribution with the verdict of a run."""
         above = 1 / (1 + np.exp(np.clip((self.loads - load) / self.widths, -50, 50)))
         likely = self.WRONG + (1 - 2 * self.WRONG) * above
@@ -123,17 +123,17 @@ def _search(tests: _Tests, low: float, high: float, tolerance: float, confidence
         raise _core.ConfigError(f"find_saturation(high={high}): this load is not saturated; give a higher one."
                                 if high < 1 else "find_saturation: this network is not saturated at any load up to 1 "
                                 "flit/cycle/terminal.")
-    tests.tell(f"load {high:g} is saturated")
+    tests.report(f"load {high:g} is saturated")
     if low and tests.saturated(low):
         raise _core.ConfigError(f"find_saturation(low={low}): this load is already saturated; give a lower one.")
     border = Border(low, high, tolerance)
     while True:
         left, right = border.interval(confidence)
-        tests.tell(f"saturation begins at {left:.3g} to {right:.3g} with {100 * confidence:g} % probability")
+        tests.report(f"saturation begins at {left:.3g} to {right:.3g} with {100 * confidence:g} % probability")
         if right - left <= tolerance:
             break
         load = border.quantile(0.5)
-        border.told(load, tests.saturated(load))
+        border.observe(load, tests.saturated(load))
     found = Saturation(left)
     found.interval, found.confidence = (left, right), confidence
     found.runs, found.cycles = tests.runs, tests.cycles
@@ -150,7 +150,7 @@ class _Tests:
         self.known = "no result yet"
         self.bar: Any = None
 
-    def tell(self, known: str) -> None:
+    def report(self, known: str) -> None:
         self.known = known
         self.bar.set_postfix_str(known, refresh=False)
         self.bar.update(0)

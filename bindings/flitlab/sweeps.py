@@ -94,14 +94,14 @@ class _Points:
         # be replicas of one job
         self.structures: list[int] = []
         numbers: dict[str, int] = {}
-        told: dict[str, None] = {}  # warnings given so far, so that each is given once
+        given: dict[str, None] = {}  # warnings given so far, so that each is given once
         for setting in settings:
             with _of_point(setting):
                 point = experiment.set(setting)
-            told.update(dict.fromkeys(rounded(point)))
+            given.update(dict.fromkeys(rounded(point)))
             self.digests.append(digest_of(key_of(point)))
             self.structures.append(numbers.setdefault(point.core.structure_key(), len(numbers)))
-        for text in told:
+        for text in given:
             warnings.warn(text, stacklevel=3)
 
     def __getitem__(self, index: int) -> Experiment:

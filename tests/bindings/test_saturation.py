@@ -27,7 +27,7 @@ def search(true: float, width: float, tolerance: float, seed: int) -> tuple[floa
             return low, high, answers
         load = border.quantile(0.5)
         away = (load - true) / width if width else math.copysign(50, load - true)
-        border.told(load, draw.random() < 1 / (1 + math.exp(-max(-50.0, min(50.0, away)))))
+        border.observe(load, draw.random() < 1 / (1 + math.exp(-max(-50.0, min(50.0, away)))))
         answers += 1
 
 
@@ -49,9 +49,9 @@ def test_an_answer_moves_belief_to_its_side():
     border = Border(0.2, 0.6, 0.01)
     assert border.quantile(0.5) == pytest.approx(0.4, abs=0.001)
     assert border.interval(0.5) == pytest.approx((0.3, 0.5), abs=0.001)
-    border.told(0.4, saturated=True)
+    border.observe(0.4, saturated=True)
     assert border.quantile(0.5) == pytest.approx(0.3, abs=0.005)
-    border.told(0.3, saturated=False)
+    border.observe(0.3, saturated=False)
     assert border.quantile(0.5) == pytest.approx(0.35, abs=0.005)
 
 
@@ -59,10 +59,10 @@ def test_a_wrong_answer_is_overcome():
     """One verdict in a hundred may be wrong. Here the first verdict is wrong: it puts the saturation load below 0.5,
     but it is 0.7."""
     border = Border(0, 1, 0.02)
-    border.told(0.5, saturated=True)
+    border.observe(0.5, saturated=True)
     for _ in range(60):
         load = border.quantile(0.5)
-        border.told(load, load > 0.7)
+        border.observe(load, load > 0.7)
     low, high = border.interval(0.95)
     assert low <= 0.7 <= high and high - low < 0.02
 

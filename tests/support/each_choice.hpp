@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host/config/check.hpp"
 #include "host/config/cross_checks.hpp"
 #include "host/config/registry.hpp"
 #include "kernels/common/error.hpp"
@@ -37,19 +38,9 @@ class EachChoice {
   }
 
  private:
-  static std::vector<std::string> split(std::string_view text, char by) {
-    std::vector<std::string> parts;
-    while (!text.empty()) {
-      const std::size_t end = text.find(by);
-      parts.emplace_back(text.substr(0, end));
-      text = end == text.npos ? "" : text.substr(end + 1);
-    }
-    return parts;
-  }
-
   static std::vector<std::string> choices_of(const ParamRecord& record) {
     if (record.type == ParamType::kBool) return {"false", "true"};
-    return record.type == ParamType::kChoice ? split(record.choices, '|') : std::vector<std::string>{};
+    return record.type == ParamType::kChoice ? split_words(record.choices) : std::vector<std::string>{};
   }
 
   static Value value_of(const ParamRecord& record, const std::string& choice) {
@@ -68,11 +59,11 @@ class EachChoice {
 
   /// Sets the parameters on which `record` depends, so that `record` applies.
   void enable(const ParamRecord& record, RawConfig& raw) const {
-    for (const std::string& condition : split(record.only_if, '&')) {
+    for (const std::string& condition : split_words(record.only_if, '&')) {
       const std::size_t equals = condition.find('=');
       if (condition[equals - 1] == '!') continue;  // the default already differs from the excluded choice
       const std::string key = condition.substr(0, equals);
-      const std::vector<std::string> words = split(std::string_view(condition).substr(equals + 1), '|');
+      const std::vector<std::string> words = split_words(std::string_view(condition).substr(equals + 1));
       for (const ParamRecord* other : records_)
         if (other->path == key && std::find(words.begin(), words.end(), other->default_value) == words.end()) {
           raw[key] = value_of(*other, words.front());

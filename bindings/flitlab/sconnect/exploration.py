@@ -118,14 +118,14 @@ class _Explorer:
         fabric = self.map
         unexplored = [(tic, port) for tic in level for port in self.open[tic] if (tic, port) not in fabric.links]
         ways = [fabric.ways[tic] + port for tic, port in unexplored]
-        told = self.ask.exchange(
+        acks = self.ask.exchange(
             [
                 Request("write_register", REGISTER["address"], mark, w.station, w.hops)
                 for mark, w in zip(self._marks(len(ways)), ways, strict=True)
             ]
         )
-        self._switch_off([at for at, reply in zip(unexplored, told, strict=True) if reply is None])
-        unexplored, ways = ([x for x, reply in zip(these, told, strict=True) if reply] for these in (unexplored, ways))
+        self._switch_off([at for at, reply in zip(unexplored, acks, strict=True) if reply is None])
+        unexplored, ways = ([x for x, reply in zip(these, acks, strict=True) if reply] for these in (unexplored, ways))
         address = self._read("address", ways + [fabric.ways[tic] for tic in level])
         input_port = self._read("came_by", ways)
         if None in address or None in input_port:
