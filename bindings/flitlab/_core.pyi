@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from flitlab.columns import Event
+
 __version__: str
 VERDICTS: tuple[str, ...]
 END_OF_TIME: int  # cycles
@@ -34,7 +36,7 @@ class Network:
     def call(self, operation: str, arguments: dict[str, Any]) -> Any: ...
     def channels(self) -> list[tuple[int, int, int]]: ...
     def check(self) -> None: ...
-    def events(self) -> list[dict[str, Any]]: ...
+    def events(self) -> list[Event]: ...
     def go_on_from(self, other: Network) -> None: ...
     def links(self) -> list[tuple[int, int, int, int]]: ...
     def load(self, path: str) -> None: ...
@@ -87,6 +89,9 @@ def models() -> list[dict[str, Any]]:
 
 def common_totals() -> list[dict[str, Any]]:
     """Returns the records of the totals that networks of all kinds count."""
+
+def tables() -> dict[str, list[dict[str, Any]]]:
+    """Returns the columns of results, events and virtual channels: name, unit, meaning, type, and columns of parts."""
 
 def parameters() -> list[dict[str, Any]]:
     """Returns one record per configuration parameter."""

@@ -23,26 +23,26 @@ if TYPE_CHECKING:
     from flitlab.picture import Picture
     from flitlab.result import Result
 
-COLUMNS = [
-    "offered", "accepted", "verdict", "saturated", "latency_mean", "latency_ci95", "latency_p50", "latency_p95",
-    "latency_p99", "latency_max", "network_latency_mean", "hops_mean", "channel_use_mean", "channel_use_max",
-    "packets_delivered", "warmup_steady", "window_capped", "cycles", "state_hash",
-]
+# Columns of a curve -> names of the values in a result.
+COLUMNS = {
+    "offered": "offered", "accepted": "accepted", "verdict": "verdict", "saturated": "saturated",
+    **{f"latency_{part}": f"latency_cycles.{part}" for part in ("mean", "ci95", "p50", "p95", "p99", "max")},
+    "network_latency_mean": "network_latency_cycles.mean", "hops_mean": "hops_mean",
+    "channel_use_mean": "channel_utilization.mean", "channel_use_max": "channel_utilization.max",
+    "packets_delivered": "packets.delivered", "warmup_steady": "warmup_steady", "window_capped": "window_capped",
+    "cycles": "cycles", "state_hash": "state_hash",
+}
 
 _NOTES = {"saturated": "saturated", "too_short": "too few epochs to judge saturation", "not_drained": "not drained"}
 
 
 def _row(setting: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
-    latency, packets = result["latency_cycles"], result["packets"]
-    values = [
-        result["offered"], result["accepted"], result["verdict"], result["saturated"], latency["mean"], latency["ci95"],
-        latency["p50"], latency["p95"], latency["p99"], latency["max"], result["network_latency_cycles"]["mean"],
-        result["hops_mean"], result["channel_utilization"]["mean"], result["channel_utilization"]["max"],
-        packets["delivered"], result["warmup_steady"], result["window_capped"], result["cycles"], result["state_hash"],
-    ]
+    def value(head: str, _: str = "", part: str = "") -> Any:
+        return result[head][part] if part else result[head]
+
     row = {k: str(v) if isinstance(v, (list, tuple)) else v for k, v in setting.items()}
     special = {f"model.{k}": v for k, v in sorted(result["model"].items())}
-    return row | dict(zip(COLUMNS, values, strict=True)) | special
+    return row | {column: value(*name.partition(".")) for column, name in COLUMNS.items()} | special
 
 
 def is_result(result: Any) -> bool:

@@ -17,19 +17,15 @@ from flitlab.arguments import check_path, is_number, shown, writing
 from flitlab.curve import COLUMNS, Curve, SharedConfigs, is_result
 from flitlab.journal import entry_of
 from flitlab.kept import InFolder, Results, lines_of
-from flitlab.records import parameters_of
+from flitlab.records import parameters_of, result_columns
 from flitlab.rows import Rows
 
-UNITS = {name: "flits/cycle/terminal" for name in ("offered", "accepted")} | {
-    name: "cycles" for name in COLUMNS if "latency" in name or name == "cycles"} | {
-    "hops_mean": "hops", "channel_use_mean": "flits/cycle", "channel_use_max": "flits/cycle",
-    "packets_delivered": "packets"}
-
-
-_TRUTHS = ("saturated", "warmup_steady", "window_capped")
-_NUMBERS = set(COLUMNS) - {*_TRUTHS, "verdict", "state_hash"}
+_RECORDS = {column: result_columns()[name] for column, name in COLUMNS.items()}
+UNITS = {column: record["unit"] for column, record in _RECORDS.items() if record["unit"]}
+_TRUTHS = {column for column, record in _RECORDS.items() if record["type"] == "bool"}
+_NUMBERS = {column for column, record in _RECORDS.items() if record["type"].startswith(("int", "float"))}
 # Columns that are None unless the verdict is "steady".
-_OPTIONAL = {name for name in _NUMBERS if "latency" in name} | {"hops_mean"}
+_OPTIONAL = {column for column in _NUMBERS if "None" in _RECORDS[column]["type"]}
 
 
 def read(path: str | os.PathLike) -> Curve:
@@ -122,7 +118,7 @@ def _check_row(where: str, row: dict[str, Any]) -> None:
 
 def _varied_columns(columns: list[str]) -> list[str]:
     """Returns the varied keys and run.seed: the columns before the first result."""
-    return columns[: columns.index(COLUMNS[0])]
+    return columns[: columns.index(next(iter(COLUMNS)))]
 
 
 def _keys_of(columns: list[str]) -> list[str]:
@@ -131,7 +127,7 @@ def _keys_of(columns: list[str]) -> list[str]:
 
 def _curve(path: Path, columns: list[str], table: Iterable[dict[str, Any]], name: str, keys: list[str]) -> Curve:
     """Makes a curve of a table's rows. Columns after the results, except model.*, belong to the configuration."""
-    of_config = {c for c in columns[columns.index(COLUMNS[-1]) + 1 :] if not c.startswith("model.")}
+    of_config = {c for c in columns[columns.index(next(reversed(COLUMNS))) + 1 :] if not c.startswith("model.")}
     rows, configs, shared = Rows(), [], SharedConfigs()
     for row in table:
         rows.append({c: value for c, value in row.items()

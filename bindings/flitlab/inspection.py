@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from flitlab.columns import VirtualChannelColumns
 from flitlab.picture import Picture, one_axes
 
 FIRST_REPLY = 1 << 31  # closed loops: requests of a terminal are numbered from 0, its replies from here
@@ -85,23 +86,13 @@ def named(node: dict[str, Any]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class VirtualChannel:
+class VirtualChannel(VirtualChannelColumns):
     """One virtual channel (VC) of a port: the input VC with its buffer, and the output VC of the same port and VC
-    number."""
+    number. ``stage`` is idle, routing, waiting, head or body, or a name of the model. A capacity of 0: no separate
+    buffer, or an unlimited one. ``left``: flits of the front packet that have not left; ``src`` and ``id`` are its
+    source terminal and its number there. ``owner_port`` and ``owner_vc``: input port and VC whose packet holds the
+    output VC."""
 
-    stage: str  # idle, routing, waiting, head, body; or a name of the model
-    flits: int  # flits in the input buffer
-    capacity: int  # capacity of the input buffer, flits; 0: no separate buffer, or an unlimited one
-    packets: int
-    left: int  # flits of the front packet that have not left
-    out_port: int | None
-    out_vc: int | None
-    src: int | None  # source terminal of the front packet; `id` is the packet's number at that terminal
-    id: int | None
-    dst_router: int | None
-    credits: int  # credits of the output VC
-    owner_port: int | None  # input port and VC whose packet holds the output VC
-    owner_vc: int | None
     name: str = ""  # name of the VC in the machine's terms; "": the VC has only a number
     note: str = ""  # the machine's remark on its present state
 

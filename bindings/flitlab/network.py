@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from flitlab import _core
 from flitlab.arguments import Backend, check_backend, check_path, check_threads, check_truth, is_whole, shown
+from flitlab.columns import Event
 from flitlab.console import Console
 from flitlab.experiment import Given, experiment_of
 from flitlab.inspection import FIRST_REPLY as FIRST_REPLY
@@ -117,7 +118,7 @@ class Network:
         """Returns, for each channel between routers, the router and port where it begins and those where it ends."""
         return self._core.links()
 
-    def events(self) -> list[dict]:
+    def events(self) -> list[Event]:
         """Returns the events since the last call: cycle, kind, item, index, port, vc, out_port, out_vc, src, id, flit,
         flits; "created" events also have dst.
 

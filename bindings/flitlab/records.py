@@ -34,6 +34,16 @@ def totals_of(kind: str) -> list[dict]:
     return [*_core.common_totals(), *model_of(kind)["totals"]]
 
 
+def result_columns() -> dict[str, dict]:
+    """Returns name -> record (unit, meaning, type) of each value of a result; a part has a name such as
+    ``latency_cycles.mean``."""
+    columns = {}
+    for column in _core.tables()["result"]:
+        columns[column["name"]] = column
+        columns |= {f"{column['name']}.{part['name']}": part for part in column.get("columns", ())}
+    return columns
+
+
 def with_unit(record: dict) -> str:
     """Returns the help of a parameter or total with its unit."""
     return f"{record['help']} ({record['unit']})" if record["unit"] else record["help"]

@@ -1,4 +1,4 @@
-"""The reference page, made from the records: parameters, totals, operations, registers and state fields."""
+"""The reference page, made from the records: parameters, totals, columns, operations, registers and state fields."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from flitlab.settings import parse_value
 
 INTRODUCTION = """# Reference
 
-Every parameter, total, operation, register and state field of every router model. `flitlab reference` prints this page
-from the records that the code itself uses; a test compares it with `docs/reference.md`.
+Every parameter, total, operation, register and state field of every router model, and the columns of results, events
+and virtual channels. `flitlab reference` prints this page from the records that the code itself uses; a test compares
+it with `docs/reference.md`.
 
 A parameter is a dotted path of the TOML file. It applies if its condition holds. A total is a count since cycle 0
 (`net.totals`); `model.x` is its name in the `model` object of a result. Software calls operations on a network between
@@ -30,9 +31,12 @@ fields of 0 elements belong to other configurations.
 def page() -> str:
     """Returns the page as Markdown."""
     parts = [INTRODUCTION, "## All models"]
-    models = _core.models()
+    models, tables = _core.models(), _core.tables()
     parts += _parameters(common_parameters())
     parts += _totals(_core.common_totals())
+    parts += [f"### Columns of {name}\n\n" + _table(["column", "type", "unit", "meaning"], _columns(columns))
+              for name, columns in (("results", tables["result"]), ("events", tables["event"]),
+                                    ("virtual channels", tables["virtual channel"]))]
     for model in models:
         parts += list(_model(model))
     return "\n\n".join(parts) + "\n"
@@ -99,6 +103,12 @@ def _totals(records: Iterable[dict]) -> list[str]:
              ("Maximum: " if r["maximum"] else "") + r["help"], f"`model.{r['figure']}`" if r["figure"] else "",
              r["cite"]] for r in records]
     return ["### Totals\n\n" + _table(["total", "unit", "meaning", "in results", "source"], rows)] if rows else []
+
+
+def _columns(columns: Iterable[dict], path: str = "") -> Iterator[list[str]]:
+    for c in columns:
+        yield [f"`{path}{c['name']}`", c["type"].replace("None", "null"), c["unit"], c["meaning"]]
+        yield from _columns(c.get("columns", ()), f"{path}{c['name']}.")
 
 
 def _operations(title: str, operations: Iterable[Operation]) -> list[str]:

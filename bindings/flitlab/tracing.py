@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-from typing import TextIO
+from typing import Any, Protocol, TextIO
 
 from flitlab import machines
 from flitlab._core import END_OF_TIME, ConfigError
@@ -39,90 +39,148 @@ def parse_routers(text: str | None, routers: int) -> set[int] | None:
     return chosen
 
 
-def terminals_per_router(experiment: Experiment) -> int:
-    derived = experiment.derived()
-    return max(1, int(derived["terminals"] / derived["routers"]))
+class Watch(Protocol):
+    """Events of a machine that its engine does not write: optional class ``Watch`` of the machine's module ``trace``
+    (flitlab/machines.py). The stream has its events beside those of packets."""
+
+    variables: list[tuple[int, str]]  # width in bits and name of each VCD variable of a router
+
+    def __init__(self, network: Network, routers: list[int]): ...
+    def events(self) -> list[dict]:
+        """Returns the events of the network's present cycle, called before the network advances. An event has cycle,
+        kind, item "router", index, and columns of its own, but no id."""
+        ...
+    def variable(self, event: dict) -> tuple[str, int]:
+        """Returns the VCD variable that one of these events changes, and its value."""
+        ...
+    def span(self, event: dict) -> tuple[int, str, str, dict[str, Any]] | None:
+        """Returns the span that one of these events begins for Perfetto: number and name of its track, name of the span
+        ("" for none), and its arguments. The track's next event ends the span. None: the event has no span."""
+        ...
 
 
-def trace_events(experiment: Experiment, first: int, last: int, routers: set[int] | None = None) -> Iterator[dict]:
-    """Yields the events of cycles first to last - 1 at the chosen routers and their terminals, in order of cycles."""
-    per_router = terminals_per_router(experiment)
-    traced = Network(experiment, trace=True)
-    if first:  # run up to the window without tracing, which is faster
-        traced.go_on_from(Network(experiment).step(first))
-    while traced.cycle < last:
-        traced.step(min(64, last - traced.cycle))
-        for event in traced.events():
-            router = event["index"] // per_router if event["item"] == "terminal" else event["index"]
-            if routers is None or router in routers:
-                yield event
+class Stream:
+    """The events of cycles first to last - 1 at the chosen routers and their terminals, in order of cycles. Each format
+    of a trace is a function that writes a stream. routers: None for all."""
+
+    def __init__(self, experiment: Experiment, first: int, last: int, routers: set[int] | None = None):
+        self.experiment, self.first, self.last, self.routers = experiment, first, last, routers
+        derived = experiment.derived()
+        self.vcs, self.ports = int(derived["vcs"]), int(derived["ports"])
+        self.per_router = max(1, int(derived["terminals"] / derived["routers"]))
+        self.terminals = [t for t in range(int(derived["terminals"])) if self.has(t // self.per_router)]
+        self.chosen = [r for r in range(int(derived["routers"])) if self.has(r)]
+        self.network = Network(experiment, trace=True)
+        module = machines.part(experiment["router.kind"], "trace")
+        self.watch: Watch | None = module.Watch(self.network, self.chosen) if module else None
+
+    def has(self, router: int) -> bool:
+        return self.routers is None or router in self.routers
+
+    def __iter__(self) -> Iterator[dict]:
+        network = self.network
+        if self.first:  # run up to the window without tracing, which is faster
+            network.go_on_from(Network(self.experiment).step(self.first))
+        while network.cycle < self.last:
+            if self.watch:
+                yield from self.watch.events()
+            network.step(1 if self.watch else min(64, self.last - network.cycle))
+            for event in network.events():
+                at_terminal = event["item"] == "terminal"
+                if self.has(event["index"] // self.per_router if at_terminal else event["index"]):
+                    yield dict(event)
+
+    def variables(self) -> list[tuple[int, str]]:
+        """Returns width in bits and name of each VCD variable of a router."""
+        if self.watch:
+            return self.watch.variables
+        return [(16, f"out{port}_sends") for port in range(self.ports)] + [
+            (64, f"in{port}_vc{vc}_packet") for port in range(self.ports) for vc in range(self.vcs)]
 
 
 def write_trace(experiment: Experiment, cycles: str, form: str, out: str, routers: str | None = None) -> int:
     """Writes a trace file and returns the number of events. Raises ConfigError."""
     first, last = parse_window(cycles)
     chosen = parse_routers(routers, int(experiment.derived()["routers"]))
-    writer = {"jsonl": write_jsonl, "perfetto": write_perfetto, "vcd": write_vcd}[form]
+    stream = Stream(experiment, first, last, chosen)
     try:
         with open(out, "w", encoding="utf-8") as file:
-            own = machines.part(experiment["router.kind"], "trace")
-            if own and form in own.WRITERS:
-                return own.WRITERS[form](file, experiment, (first, last), chosen)
-            return writer(file, experiment, trace_events(experiment, first, last, chosen), (first, last), chosen)
+            return {"jsonl": write_jsonl, "perfetto": write_perfetto, "vcd": write_vcd}[form](file, stream)
     except OSError as error:
         raise ConfigError(f"--out {out} cannot be written: {error.strerror}.") from None
 
 
-def write_jsonl(file: TextIO, experiment: Experiment, events: Iterable[dict], window: tuple[int, int],
-                routers: set[int] | None = None) -> int:
+def write_jsonl(file: TextIO, stream: Stream) -> int:
     """Writes one JSON object per line and event. Its ``reply`` tells whether the packet is a closed loop's reply."""
     count = 0
-    for event in events:
-        file.write(json.dumps(event | {"reply": event["id"] >= FIRST_REPLY}) + "\n")
+    for event in stream:
         count += 1
+        file.write(json.dumps(event | ({"reply": event["id"] >= FIRST_REPLY} if "id" in event else {})) + "\n")
     return count
 
 
-def write_perfetto(file: TextIO, experiment: Experiment, events: Iterable[dict], window: tuple[int, int],
-                   routers: set[int] | None = None) -> int:
+class Spans:
+    """Spans of a trace in Chrome's format: each has a process (router), a track, a name, and begins and ends in a
+    cycle."""
+
+    def __init__(self) -> None:
+        self.events: list[dict] = []
+        self.open: dict[Any, dict] = {}
+
+    def begin(self, key: Any, cycle: int, **span: Any) -> None:
+        self.open[key] = {"ph": "X", "ts": cycle} | span
+
+    def end(self, key: Any, cycle: int, **args: Any) -> None:
+        if span := self.open.pop(key, None):
+            self.events.append(span | {"dur": cycle - span["ts"], "args": span["args"] | args})
+
+
+TERMINALS = 1_000_000  # process of the terminals
+
+
+def write_perfetto(file: TextIO, stream: Stream) -> int:
     """Writes Chrome trace format (ui.perfetto.dev): a process per router, a track per input VC, a span per packet from
     the arrival of its head to the departure of its tail, named source#number, or source#rnumber for replies. Events of
-    packet creation have destination and length. One microsecond on screen is one cycle."""
-    spans: list[dict] = []
-    open_at: dict[tuple, tuple[int, int]] = {}
-    tracks: set[tuple[int, int]] = set()
+    packet creation have destination and length. A machine's own events have spans and tracks of their own. One
+    microsecond on screen is one cycle."""
+    spans = Spans()
+    tracks: dict[tuple[int, int], str] = {}
     count = 0
-    vcs = int(experiment.derived()["vcs"])
-    for e in events:
+    for e in stream:
         count += 1
+        if "id" not in e:
+            if stream.watch and (span := stream.watch.span(e)):
+                pid, (tid, track_name, span_name, args) = e["index"], span
+                tracks[pid, tid] = track_name
+                spans.end((pid, tid), e["cycle"])
+                if span_name:
+                    spans.begin((pid, tid), e["cycle"], name=span_name, cat=e["kind"], pid=pid, tid=tid, args=args)
+            continue
         name = packet_name(e["src"], e["id"])
         if e["item"] == "terminal":
-            instant = {"name": f"{e['kind']} {name}", "ph": "i", "s": "t", "ts": e["cycle"], "pid": 1_000_000,
+            instant = {"name": f"{e['kind']} {name}", "ph": "i", "s": "t", "ts": e["cycle"], "pid": TERMINALS,
                        "tid": e["index"]}
             to = {"args": {"dst": e["dst"], "flits": e["flits"]}} if e["kind"] == "created" else {}
-            spans.append(instant | to)
+            spans.events.append(instant | to)
             continue
         key = (e["index"], e["port"], e["vc"], e["src"], e["id"])
-        track = e["port"] * vcs + e["vc"]
-        tracks.add((e["index"], track))
+        track = e["port"] * stream.vcs + e["vc"]
+        tracks[e["index"], track] = f"port {e['port']} VC {e['vc']}"
+        packet = {"name": name, "cat": "packet", "pid": e["index"], "tid": track, "args": {"flits": e["flits"]}}
         if e["kind"] == "arrived":
-            open_at[key] = (e["cycle"], e["flits"])
+            spans.begin(key, e["cycle"], **packet)
         elif e["kind"] == "switch_granted" and "tail" in e["flit"]:
-            begin, flits = open_at.pop(key, (window[0], e["flits"]))
-            spans.append({"name": name, "cat": "packet", "ph": "X", "ts": begin, "dur": e["cycle"] + 1 - begin,
-                          "pid": e["index"], "tid": track,
-                          "args": {"flits": flits, "out_port": e["out_port"], "out_vc": e["out_vc"]}})
-    for (router, port, vc, src, number), (begin, flits) in open_at.items():
-        spans.append({"name": packet_name(src, number), "cat": "packet", "ph": "X", "ts": begin,
-                      "dur": window[1] - begin, "pid": router, "tid": port * vcs + vc,
-                      "args": {"flits": flits, "unfinished": True}})
-    for router in sorted({r for r, _ in tracks}):
-        spans.append({"name": "process_name", "ph": "M", "pid": router, "args": {"name": f"router {router}"}})
-    for router, track in sorted(tracks):
-        spans.append({"name": "thread_name", "ph": "M", "pid": router, "tid": track,
-                      "args": {"name": f"port {track // vcs} VC {track % vcs}"}})
-    spans.append({"name": "process_name", "ph": "M", "pid": 1_000_000, "args": {"name": "terminals"}})
-    json.dump({"displayTimeUnit": "ms", "traceEvents": spans}, file)
+            if key not in spans.open:  # its head arrived before the first cycle
+                spans.begin(key, stream.first, **packet)
+            spans.end(key, e["cycle"] + 1, out_port=e["out_port"], out_vc=e["out_vc"])
+    for key, span in list(spans.open.items()):
+        spans.end(key, stream.last, **({"unfinished": True} if span["cat"] == "packet" else {}))
+    named = [(pid, None, f"router {pid}") for pid in sorted({pid for pid, _ in tracks})]
+    named += [(pid, tid, name) for (pid, tid), name in sorted(tracks.items())]
+    for pid, tid, name in [*named, (TERMINALS, None, "terminals")]:
+        spans.events.append({"name": "process_name" if tid is None else "thread_name", "ph": "M", "pid": pid}
+                            | ({} if tid is None else {"tid": tid}) | {"args": {"name": name}})
+    json.dump({"displayTimeUnit": "ms", "traceEvents": spans.events}, file)
     return count
 
 
@@ -136,49 +194,54 @@ def vcd_name(number: int) -> str:
             return name
 
 
-def write_vcd(file: TextIO, experiment: Experiment, events: Iterable[dict], window: tuple[int, int],
-              routers: set[int] | None = None) -> int:
+def _vcd_change(stream: Stream, event: dict) -> tuple[str, int]:
+    """Returns the variable that an event changes, and its value; "" for none."""
+    kind = event["kind"]
+    if stream.watch and "id" not in event:
+        return stream.watch.variable(event)
+    if kind == "switch_granted":
+        return f"out{event['out_port']}_sends", event["port"] << 8 | event["vc"]
+    if kind == "created":
+        return f"terminal{event['index']}_created", event["dst"] << 32 | event["id"]
+    if kind == "arrived":
+        return f"in{event['port']}_vc{event['vc']}_packet", event["src"] << 32 | event["id"]
+    return "", 0
+
+
+def write_vcd(file: TextIO, stream: Stream) -> int:
     """Writes a value change dump (GTKWave). Variables: for each output port, the input port and VC that sends, for one
     cycle; for each input VC, the packet whose head arrived last, as source and number (32 bits each; the top bit of the
     number is set for closed-loop replies); for each terminal, the packet that it created last, as destination and
-    number.
+    number. A machine with events of its own has variables of its own in the place of those of ports.
 
     Events are written as they come, in order of cycles, so all variables are declared first, including those of ports
     without a channel."""
-    derived = experiment.derived()
-    vcs = int(derived["vcs"])
-    ports = range(int(derived["ports"]))
-    names: dict[tuple[int, str], str] = {}
-    file.write("$timescale 1 ns $end\n$comment one ns is one cycle $end\n")
-    for router in sorted(range(int(derived["routers"])) if routers is None else routers):
-        file.write(f"$scope module router_{router} $end\n")
-        variables = [(16, f"out{port}_sends") for port in ports]
-        variables += [(64, f"in{port}_vc{vc}_packet") for port in ports for vc in range(vcs)]
-        for width, variable in variables:
-            names[router, variable] = vcd_name(len(names))
-            file.write(f"$var wire {width} {names[router, variable]} {variable} $end\n")
+    names: dict[tuple[str, int, str], str] = {}
+
+    def declare(scope: str, variables: Iterable[tuple[str, int, int, str]]) -> None:
+        file.write(f"$scope module {scope} $end\n")
+        for item, index, width, variable in variables:
+            names[item, index, variable] = vcd_name(len(names))
+            file.write(f"$var wire {width} {names[item, index, variable]} {variable} $end\n")
         file.write("$upscope $end\n")
-    per_router = terminals_per_router(experiment)
-    file.write("$scope module terminals $end\n")
-    for terminal in range(int(derived["terminals"])):
-        if routers is None or terminal // per_router in routers:
-            variable = f"terminal{terminal}_created"
-            names[terminal, variable] = vcd_name(len(names))
-            file.write(f"$var wire 64 {names[terminal, variable]} {variable} $end\n")
-    file.write("$upscope $end\n")
-    file.write(f"$enddefinitions $end\n#{window[0]}\n$dumpvars\n")
+
+    file.write("$timescale 1 ns $end\n$comment one ns is one cycle $end\n")
+    for router in stream.chosen:
+        declare(f"router_{router}", (("router", router, width, name) for width, name in stream.variables()))
+    declare("terminals", (("terminal", t, 64, f"terminal{t}_created") for t in stream.terminals))
+    file.write(f"$enddefinitions $end\n#{stream.first}\n$dumpvars\n")
     file.writelines(f"bx {name}\n" for name in names.values())
     file.write("$end\n")
 
-    def write(cycle: int, changes: dict[tuple[int, str], str]) -> None:
+    def write(cycle: int, changes: dict[str, str]) -> None:
         if changes:
             file.write(f"#{cycle}\n")
-            file.writelines(f"b{value} {names[key]}\n" for key, value in sorted(changes.items()))
+            file.writelines(f"b{value} {name}\n" for name, value in sorted(changes.items()))
 
     count = 0
-    last = window[0]
-    sent: set[tuple[int, str]] = set()  # variables set in cycle `last`, to be cleared in the next cycle
-    for cycle, together in groupby(events, key=lambda e: e["cycle"]):
+    last = stream.first
+    sent: set[str] = set()  # variables set in cycle `last`, to be cleared in the next cycle
+    for cycle, together in groupby(stream, key=lambda e: e["cycle"]):
         changes = dict.fromkeys(sent, "x")
         if cycle > last + 1:
             write(last + 1, changes)
@@ -186,14 +249,12 @@ def write_vcd(file: TextIO, experiment: Experiment, events: Iterable[dict], wind
         last, sent = cycle, set()
         for e in together:
             count += 1
-            if e["kind"] == "switch_granted":
-                sent.add((e["index"], f"out{e['out_port']}_sends"))
-                changes[e["index"], f"out{e['out_port']}_sends"] = format(e["port"] << 8 | e["vc"], "b")
-            elif e["kind"] == "created":
-                changes[e["index"], f"terminal{e['index']}_created"] = format(e["dst"] << 32 | e["id"], "b")
-            elif e["kind"] == "arrived":
-                changes[e["index"], f"in{e['port']}_vc{e['vc']}_packet"] = format(e["src"] << 32 | e["id"], "b")
+            variable, value = _vcd_change(stream, e)
+            if name := names.get((e["item"], e["index"], variable)):
+                changes[name] = format(value, "b")
+                if e["kind"] == "switch_granted":
+                    sent.add(name)
         write(cycle, changes)
     write(last + 1, dict.fromkeys(sent, "x"))
-    file.write(f"#{window[1]}\n")
+    file.write(f"#{stream.last}\n")
     return count

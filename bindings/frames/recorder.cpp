@@ -3,12 +3,37 @@
 #include <algorithm>
 #include <cstring>
 
+#include "host/config/check.hpp"
+#include "host/run/event_row.hpp"
 #include "kernels/common/error.hpp"
 
 namespace flitlab {
 namespace {
 
 std::int64_t minus_one_if_none(u32 x) { return x == kNone ? -1 : std::int64_t{x}; }
+
+/// Columns of an event that frames omit: a frame has the events of one cycle.
+bool is_omitted(const Column& column) { return column.name == "cycle"; }
+
+/// Writes the names of the columns of rows and events, and the words that events contain as numbers. `own`: name of the
+/// event kind that only this router model has.
+void put_columns(Json& json, std::string_view own) {
+  json.key("columns").open('[').put("router").put("port").put("vc");
+  VcSnapshot::for_each_column(VcSnapshot{}, [&](const Column& c, const auto&) { json.put(c.name); });
+  json.close(']').key("event_columns").open('[');
+  EventRow::for_each_column(EventRow{}, [&](const Column& c, const auto&) {
+    if (!is_omitted(c)) json.put(c.name);
+  });
+  json.close(']').key("event_words").open('{');
+  EventRow::for_each_column(EventRow{}, [&]<class T>(const Column& c, const T& value) {
+    if constexpr (std::is_enum_v<T>) {
+      json.key(c.name).open('[');
+      for (const std::string& word : split_words(words_of(value))) json.put(word == "own" ? own : word);
+      json.close(']');
+    }
+  });
+  json.close('}');
+}
 
 }  // namespace
 
@@ -98,22 +123,14 @@ void Recorder::put_network(Json& json) const {
   }
   json.close(']').member("full", network_.fill_of()).key("places").open('[');
   for (u32 i = 0; i < routers_.size(); ++i) json.put(network_.fill(routers_[i], routers[i]).places);
-  json.close(']').key("capacity").open('[');
-  for (const auto& ports : routers) {
-    json.open('[');
-    for (const PortSnapshot& port : ports) {
-      json.open('[');
-      for (const VcSnapshot& vc : port.vcs) json.put(vc.capacity);
-      json.close(']');
-    }
-    json.close(']');
-  }
   json.close(']').key("links").open('[');
   const std::vector<ChannelEnds> links = network_.links();
   for (u32 i = 0; i < links.size(); ++i)
     if (const ChannelEnds& c = links[i]; drawn_[c.router] && drawn_[c.to_router])
       json.open('[').put(i).put(c.router).put(c.port).put(c.to_router).put(c.to_port).close(']');
-  json.close(']').member("terminals", network_.terminals()).member("own_event", network_.own_event());
+  json.close(']').member("terminals", network_.terminals());
+  json.key("facts").put(datum_of(network_.facts().scope));
+  put_columns(json, network_.own_event());
   const ItemKind& kind = network_.layout().kinds[0];
   json.key("state").open('[').put(kind.name).put(kind.item_bytes);
   put_schema(json, kind);
@@ -235,13 +252,14 @@ std::vector<Recorder::Row> Recorder::record_routers(Frame& frame) {
       frame.held[router] = known->second = full;
     for (u32 p = 0; p < ports.size(); ++p)
       for (u32 v = 0; v < ports[p].vcs.size(); ++v) {
-        const VcSnapshot& vc = ports[p].vcs[v];
-        const u32 id = vc.src == kNone ? kNone : vc.id;
-        Row& row = rows.emplace_back();
-        std::size_t column = 0;
-        for (const u32 x : {router, p, v, stage(vc.stage), vc.flits, vc.packets, vc.left, vc.out_port, vc.out_vc,
-                            vc.src, id, vc.dst_router, vc.credits, vc.owner_port, vc.owner_vc})
-          row[column++] = x;
+        Row& row = rows.emplace_back(Row{router, p, v});
+        std::size_t column = kKeyColumns;
+        VcSnapshot::for_each_column(ports[p].vcs[v], [&]<class T>(const Column&, const T& value) {
+          if constexpr (std::is_same_v<T, std::string>)
+            row[column++] = stage(value);
+          else
+            row[column++] = value;
+        });
       }
   }
   return rows;
@@ -316,10 +334,13 @@ void Recorder::put_events(Json& json, const std::vector<TimedEvent>& events) con
   for (const TimedEvent& e : events) {
     const bool drawn = routers_.size() == drawn_.size() || (e.terminal ? queued_.count(e.index) : drawn_[e.index]);
     if (!drawn) continue;
-    json.open('[').put(static_cast<u32>(e.event.kind)).put(u32{e.terminal}).put(e.index);
-    for (const u32 x : {u32{e.event.port}, u32{e.event.vc}, u32{e.event.out_port}, u32{e.event.out_vc}, e.event.src,
-                        e.event.id, e.event.flit & 3u, u32{e.event.flits}})
-      json.put(x);
+    json.open('[');
+    EventRow::for_each_column(EventRow(e), [&]<class T>(const Column& c, const T& value) {
+      if constexpr (std::is_enum_v<T>)
+        json.put(static_cast<u32>(value));
+      else if (!is_omitted(c) && (!std::is_same_v<T, u32> || value != kNone))
+        json.put(u64{value});
+    });
     json.close(']');
   }
   json.close(']');

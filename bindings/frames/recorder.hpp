@@ -55,8 +55,9 @@ class Recorder {
   void look_for_deadlock();
 
  private:
-  /// Number of columns of a row; the first kKeyColumns of them identify the virtual channel.
-  static constexpr std::size_t kColumns = 15, kKeyColumns = 3;
+  /// Number of columns of a row. The first kKeyColumns of them identify the virtual channel: router, port and VC. The
+  /// others are those of VcSnapshot.
+  static constexpr std::size_t kKeyColumns = 3, kColumns = kKeyColumns + VcSnapshot::kColumns;
   using Row = std::array<u32, kColumns>;
   /// A change of a 4-byte word in a router's state.
   struct Change {

@@ -213,23 +213,13 @@ std::string hash() {
       [&](Json& json) { json.member("cycle", shown().network.cycle()).member("hash", shown().network.state_hash()); });
 }
 
-void put_latency(Json& json, const LatencyStats& s) {
-  json.open('{').member("mean", s.mean).member("ci95", s.ci95).member("p50", s.p50).member("p99", s.p99);
-  json.member("max", s.max).close('}');
-}
-
 /// Runs one point of a latency curve: warm-up, measurement window and drain. Calls progress(cycle) after every epoch.
 std::string run(const val& config, const val& texts, const val& progress) {
   return answer([&](Json& json) {
     const Experiment experiment = experiment_from(config, texts);
     const auto report = [&](const Progress& p) { progress(static_cast<double>(p.cycle)); };
     const Result r = run_job({experiment}, EngineChoice{"cpu", 1, false}, report).at(0);
-    char hash[17];
-    std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(r.state_hash));
-    json.member("offered", r.offered).member("accepted", r.accepted).member("saturated", r.saturated);
-    json.member("state_hash", std::string_view(hash)).member("cycles", r.cycles);
-    json.member("wall_seconds", r.wall_seconds).member("delivered", r.delivered);
-    put_latency(json.key("latency_cycles"), r.latency);
+    Result::for_each_column(r, [&](const Column& c, const auto& value) { put(json.key(c.name), datum_of(value)); });
   });
 }
 

@@ -1,6 +1,7 @@
 #include "bindings/pybind/convert.hpp"
 
 #include "bindings/pybind/datum.hpp"
+#include "host/run/event_row.hpp"
 
 #include <pybind11/stl.h>
 
@@ -12,19 +13,6 @@ namespace py = pybind11;
 
 namespace flitlab {
 namespace {
-
-py::object python_or_none(u32 x) { return x == kNone ? py::object(py::none()) : py::object(py::int_(x)); }
-
-py::dict to_dict(const LatencyStats& s) {
-  py::dict d;
-  d["mean"] = s.mean != s.mean ? py::object(py::none()) : py::object(py::float_(s.mean));
-  d["p50"] = number(s.p50);
-  d["p95"] = number(s.p95);
-  d["p99"] = number(s.p99);
-  d["max"] = number(s.max);
-  d["ci95"] = s.ci95 != s.ci95 ? py::object(py::none()) : py::object(py::float_(s.ci95));
-  return d;
-}
 
 Value value_from(const std::string& path, const py::handle& x) {
   const auto integer = [&](const py::handle& item) {
@@ -82,59 +70,13 @@ RawConfig from_python(const py::dict& flat) {
   return raw;
 }
 
-py::object number(double x) {
-  if (x != x) return py::none();
-  if (x == std::floor(x) && std::fabs(x) < 9e15) return py::int_(static_cast<std::int64_t>(x));
-  return py::float_(x);
-}
+py::object number(double x) { return to_python(datum_of(Figure{x})); }
 
-py::dict to_dict(const Experiment& experiment, const Result& r) {
-  py::dict d, config, packets, window, use, model;
+py::dict to_dict(const Experiment& experiment, const Result& result) {
+  py::dict config;
   for (const auto& [path, value] : experiment.flat()) config[path.c_str()] = to_python(value);
-  d["version"] = FLITLAB_VERSION;
-  d["backend"] = r.backend;
-  d["device"] = r.device;
-  d["threads"] = r.threads;
-  d["seed"] = r.seed;
+  py::dict d = to_python(datum_of(result));
   d["config"] = config;
-  d["routers"] = r.routers;
-  d["terminals"] = r.terminals;
-  d["channels"] = r.channels;
-  d["cycles"] = r.cycles;
-  d["warmup_cycles"] = r.warmup_cycles;
-  d["measured_cycles"] = r.measured_cycles;
-  d["drain_cycles"] = r.drain_cycles;
-  d["wall_seconds"] = r.wall_seconds;
-  d["router_cycles_per_second"] = r.router_cycles_per_second;
-  d["state_bytes"] = r.state_bytes;
-  char hash[17];
-  std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(r.state_hash));
-  d["state_hash"] = std::string(hash);
-  d["offered"] = r.offered;
-  d["accepted"] = r.accepted;
-  d["verdict"] = std::string(kVerdictNames[static_cast<int>(r.verdict)]);
-  d["saturated"] = r.saturated;
-  d["warmup_steady"] = r.warmup_steady;
-  d["window_capped"] = r.window_capped;
-  d["latency_cycles"] = to_dict(r.latency);
-  d["network_latency_cycles"] = to_dict(r.network_latency);
-  d["hops_mean"] = r.hops_mean != r.hops_mean ? py::object(py::none()) : py::object(py::float_(r.hops_mean));
-  packets["created"] = r.created;
-  packets["injected"] = r.injected;
-  packets["delivered"] = r.delivered;
-  packets["dropped"] = r.dropped;
-  packets["in_flight"] = r.in_flight;
-  packets["queued"] = r.queued;
-  d["packets"] = packets;
-  window["created"] = r.window_created;
-  window["delivered"] = r.window_delivered;
-  window["dropped"] = r.window_dropped;
-  d["window_packets"] = window;
-  use["mean"] = r.channel_utilization_mean;
-  use["max"] = r.channel_utilization_max;
-  d["channel_utilization"] = use;
-  for (const auto& [name, value] : r.model) model[name.c_str()] = number(value);
-  d["model"] = model;
   return d;
 }
 
@@ -199,25 +141,13 @@ py::list to_list(const StateLayout& layout) {
 }
 
 py::list events_to_list(const std::vector<TimedEvent>& events, std::string_view own) {
-  const std::string_view kinds[] = {"created",    "injected",       "arrived",   "routed",
-                                    "vc_granted", "switch_granted", "delivered", own};
-  static constexpr const char* kFlits[] = {"body", "head", "tail", "head+tail"};
   py::list list;
   for (const TimedEvent& e : events) {
     py::dict d;
-    d["cycle"] = e.cycle;
-    d["kind"] = std::string(kinds[static_cast<int>(e.event.kind)]);
-    d["item"] = e.terminal ? "terminal" : "router";
-    d["index"] = e.index;
-    d["port"] = e.event.port;
-    d["vc"] = e.event.vc;
-    d["out_port"] = e.event.out_port;
-    d["out_vc"] = e.event.out_vc;
-    d["src"] = e.event.src;
-    d["id"] = e.event.id;
-    d["flit"] = kFlits[e.event.flit & 3];
-    d["flits"] = e.event.flits;
-    if (e.event.kind == EventKind::kCreated) d["dst"] = e.event.dst;
+    EventRow::for_each_column(EventRow(e), [&](const Column& c, const auto& value) {
+      if (Datum datum = datum_of(value); !datum.nothing()) d[py::str(c.name)] = to_python(datum);
+    });
+    if (e.event.kind == EventKind::kOwn) d["kind"] = std::string(own);
     list.append(d);
   }
   return list;

@@ -17,6 +17,7 @@
 #include "host/plan/console.hpp"
 #include "host/plan/interrupt.hpp"
 #include "host/programs/program.hpp"
+#include "host/run/event_row.hpp"
 #include "host/run/run.hpp"
 #include "host/run/stepped.hpp"
 #include "kernels/common/error.hpp"
@@ -231,13 +232,22 @@ PYBIND11_MODULE(_core, m) {
   });
   m.attr("__version__") = FLITLAB_VERSION;
   m.attr("END_OF_TIME") = kEndOfTime;
-  m.attr("VERDICTS") =
-      py::tuple(py::cast(std::vector<std::string>(std::begin(kVerdictNames), std::end(kVerdictNames))));
+  py::list verdicts;
+  for (const std::string& word : split_words(words_of(Verdict{}))) verdicts.append(word);
+  m.attr("VERDICTS") = py::tuple(verdicts);
   py::register_exception<ConfigError>(m, "ConfigError", PyExc_ValueError);
   py::register_exception<RunError>(m, "RunError", PyExc_RuntimeError);
 
   m.def("parameters", &parameters, "parameters() -> list[dict]: the records of all configuration parameters.");
   m.def("models", &models_to_list, "models() -> list[dict]: router kinds, with their own parameters and totals.");
+  m.def(
+      "tables",
+      [] {
+        return to_python(Datum::Map{{"result", describe_columns<Result>()},
+                                    {"event", describe_columns<EventRow>()},
+                                    {"virtual channel", describe_columns<VcSnapshot>()}});
+      },
+      "tables() -> dict[str, list[dict]]: the columns of results, events and virtual channels.");
   m.def(
       "common_totals", [] { return totals_to_list(kCommonTotalTable); },
       "common_totals() -> list[dict]: the records of the totals that all models have.");

@@ -7,25 +7,11 @@ namespace flitlab {
 namespace {
 
 InspectNode vc_node(const VcSnapshot& s) {
-  const bool packet = s.src != kNone;
-  return {"vc",
-          s.name,
-          {{"stage", s.stage, "", "pipeline stage of the front packet; idle: no packet"},
-           {"flits", s.flits, "flits", "in the input buffer"},
-           {"capacity", s.capacity, "flits", "size of the input buffer; 0: no buffer of its own, or no limit"},
-           {"packets", s.packets, "packets", "in the input buffer, whole or in part"},
-           {"left", s.left, "flits", "of the front packet, still to be sent"},
-           {"out_port", none_if(s.out_port), "", "output port that the front packet requests or holds"},
-           {"out_vc", none_if(s.out_vc), "", "output virtual channel that it holds"},
-           {"src", none_if(s.src), "", "source terminal of the front packet"},
-           {"id", packet ? Datum{s.id} : Datum{}, "", "number of the front packet at its source"},
-           {"dst_router", none_if(s.dst_router), "", "destination router of the front packet"},
-           {"credits", s.credits, "flits", "of the output VC with the same port and VC number"},
-           {"owner_port", none_if(s.owner_port), "", "input port whose packet holds that output virtual channel"},
-           {"owner_vc", none_if(s.owner_vc), "", "virtual channel of that input port"}},
-          {},
-          "",
-          s.note};
+  InspectNode node{"vc", s.name, {}, {}, "", s.note};
+  VcSnapshot::for_each_column(s, [&](const Column& c, const auto& value) {
+    node.values.push_back({c.name, datum_of(value), c.unit, c.meaning});
+  });
+  return node;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host/plan/columns.hpp"
 #include "host/plan/datum.hpp"
 #include "kernels/common/counters.hpp"
 
@@ -13,17 +14,22 @@ namespace flitlab {
 
 class Plan;
 
-/// A virtual channel of an input port.
+/// A virtual channel: the input VC with its buffer, and the output VC of the same port and VC number.
 struct VcSnapshot {
-  std::string stage;  ///< pipeline stage of the front packet: idle, routing, waiting, head, body
-  u32 flits = 0, packets = 0, left = 0;
-  u32 capacity = 0;                      ///< size of the input buffer, flits; 0: there is no buffer, or it has no limit
-  u32 out_port = kNone, out_vc = kNone;  ///< output port and VC; kNone before the grant. While the packet waits for a
-                                         ///< grant, the port is already set
-  u32 src = kNone, id = 0, dst_router = kNone;  ///< source, number and destination router of the front packet
-  u32 credits = 0;  ///< credits of the output VC that has the same port and VC number as this input VC
-  u32 owner_port = kNone, owner_vc = kNone;  ///< input VC that owns that output VC; kNone: the output VC is free
-  std::string name;                          ///< name in the machine's terms; "": the number is sufficient
+  FLITLAB_COLUMNS((std::string, stage, "", "", "pipeline stage of the front packet; idle: no packet"),
+                  (u32, flits, 0, "flits", "in the input buffer"),
+                  (u32, capacity, 0, "flits", "size of the input buffer; 0: no buffer of its own, or no limit"),
+                  (u32, packets, 0, "packets", "in the input buffer, whole or in part"),
+                  (u32, left, 0, "flits", "of the front packet, still to be sent"),
+                  (u32, out_port, kNone, "", "output port that the front packet requests or holds"),
+                  (u32, out_vc, kNone, "", "output virtual channel that it holds"),
+                  (u32, src, kNone, "", "source terminal of the front packet"),
+                  (u32, id, kNone, "", "number of the front packet at its source"),
+                  (u32, dst_router, kNone, "", "destination router of the front packet"),
+                  (u32, credits, 0, "flits", "of the output VC with the same port and VC number"),
+                  (u32, owner_port, kNone, "", "input port whose packet holds that output virtual channel"),
+                  (u32, owner_vc, kNone, "", "virtual channel of that input port"))
+  std::string name;  ///< name in the machine's terms; "": the number is sufficient
   std::string note;  ///< state in the machine's terms. A second line says why the front packet has not moved. "":
                      ///< nothing to report
 };

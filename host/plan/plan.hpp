@@ -8,6 +8,7 @@
 
 #include "host/config/experiment.hpp"
 #include "host/plan/bounds.hpp"
+#include "host/plan/columns.hpp"
 #include "host/plan/console.hpp"
 #include "host/plan/inspector.hpp"
 #include "host/topology/topology.hpp"
@@ -30,6 +31,16 @@ Conserved conserved(std::string what, Audited audited, Entered entered, Left... 
   return {std::move(what), static_cast<u32>(audited), static_cast<u32>(entered), {static_cast<u32>(left)...}};
 }
 
+/// Facts with which the scope describes routers of this kind.
+struct ScopeFacts {
+  FLITLAB_COLUMNS(
+      (std::string, credits, "", "", "name of the credits of an output; empty: routers have no credits"),
+      (bool, in_order, true, "", "whether packets leave an input virtual channel in the order of their arrival"),
+      (bool, whole_packets, false, "", "whether a grant sends a whole packet, which occupies the channel for cycles"),
+      (bool, message_queues, false, "", "whether a router's contents are messages in queues, not flits in buffers"),
+      (std::string, waiting, "", "", "reason why a packet in stage waiting waits; empty: events show the reason"))
+};
+
 /// Facts about a network that do not change during a run: its terminals, its packets, and warnings for the user.
 struct PlanFacts {
   u32 active_terminals = 0;  ///< number of terminals that take part in the traffic
@@ -44,7 +55,8 @@ struct PlanFacts {
   std::string software_prerequisite = "";
   std::vector<Conserved> conserved = {};  ///< conservation rules for quantities other than flits and packets
   EngineCost cost = {};                   ///< costs of a cycle on each backend, with which backend = auto chooses
-  u32 search_copies = 1;                  ///< number of copies of a state that a deadlock search makes
+  ScopeFacts scope = {};
+  u32 search_copies = 1;  ///< number of copies of a state that a deadlock search makes
 };
 
 class Plan {

@@ -48,24 +48,25 @@ void Measurement::finish(const Totals& c) {
   const double flit_slots = static_cast<double>(measured_cycles_) * r.terminals;
   r.offered = (batch ? number(c, Total::kFlitsCreated) : window_.offered()) / flit_slots;
   r.accepted = (batch ? number(c, Total::kFlitsDelivered) : sum(window_.accepted())) / flit_slots;
-  r.window_created = get(c, Total::kMeasuredCreated);
-  r.window_delivered = get(c, Total::kMeasuredDelivered);
-  r.window_dropped = get(c, Total::kMeasuredDropped);
-  r.created = get(c, Total::kPacketsCreated);
-  r.injected = get(c, Total::kPacketsInjected);
-  r.delivered = get(c, Total::kPacketsDelivered);
-  r.dropped = get(c, Total::kPacketsDropped);
-  r.in_flight = r.injected - r.delivered - r.dropped;
-  r.queued = r.created - r.injected;
+  r.window_packets.created = get(c, Total::kMeasuredCreated);
+  r.window_packets.delivered = get(c, Total::kMeasuredDelivered);
+  r.window_packets.dropped = get(c, Total::kMeasuredDropped);
+  r.packets.created = get(c, Total::kPacketsCreated);
+  r.packets.injected = get(c, Total::kPacketsInjected);
+  r.packets.delivered = get(c, Total::kPacketsDelivered);
+  r.packets.dropped = get(c, Total::kPacketsDropped);
+  r.packets.in_flight = r.packets.injected - r.packets.delivered - r.packets.dropped;
+  r.packets.queued = r.packets.created - r.packets.injected;
   r.warmup_cycles = window_begin_;
   r.measured_cycles = measured_cycles_;
   r.drain_cycles = drain_cycles_;
   const double measured = static_cast<double>(get(c, Total::kMeasuredDelivered));
   if (measured > 0) r.hops_mean = static_cast<double>(get(c, Total::kMeasuredHops)) / measured;
   if (r.verdict == Verdict::kSteady && measured > 0) {
-    r.latency = stats(get(c, Total::kMeasuredLatencySum), half_width_, counters.latency, get(c, Total::kLatencyMax));
-    r.network_latency = stats(get(c, Total::kMeasuredNetworkLatencySum), network_half_width_, counters.network_latency,
-                              get(c, Total::kNetworkLatencyMax));
+    r.latency_cycles =
+        stats(get(c, Total::kMeasuredLatencySum), half_width_, counters.latency, get(c, Total::kLatencyMax));
+    r.network_latency_cycles = stats(get(c, Total::kMeasuredNetworkLatencySum), network_half_width_,
+                                     counters.network_latency, get(c, Total::kNetworkLatencyMax));
   }
   const Inspector* inspector = plan_.inspector();
   for (const TotalRecord& total : model_of(experiment_.kind()).totals)
@@ -93,8 +94,8 @@ void Measurement::finish(const Totals& c) {
     sum += use;
     most = std::max(most, use);
   }
-  r.channel_utilization_mean = channel_end_.empty() ? 0 : sum / static_cast<double>(channel_end_.size());
-  r.channel_utilization_max = most;
+  r.channel_utilization.mean = channel_end_.empty() ? 0 : sum / static_cast<double>(channel_end_.size());
+  r.channel_utilization.max = most;
 }
 
 /// `sum`: sum of the latencies of all packets in the histogram, cycles. `most`: largest of these latencies.

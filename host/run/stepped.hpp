@@ -39,7 +39,8 @@ class SteppedNetwork {
   void step(u64 cycles);
   u64 cycle() const { return engine_->now(); }
   std::string state_hash() const;
-  std::vector<std::string> warnings() const { return plan_->facts().warnings; }
+  const PlanFacts& facts() const { return plan_->facts(); }
+  std::vector<std::string> warnings() const { return facts().warnings; }
   /// Return the tree of a router's ports with their virtual channels, or of a terminal. ConfigError if there is no such
   /// index.
   InspectNode router(u32 index) const;

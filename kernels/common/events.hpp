@@ -2,12 +2,15 @@
 /// Events of a cycle (a packet is created, a flit arrives, ...), for traces and for inspecting a network. Each router
 /// or terminal writes its own list, so the order of events does not depend on threads. Only phases that are compiled
 /// with tracing write events.
+#include "kernels/common/choices.hpp"
 #include "kernels/common/types.hpp"
 
 namespace flitlab {
 
 /// kOwn: an event of one router model only; the model's registry record names it.
-enum class EventKind : u8 { kCreated, kInjected, kArrived, kRouted, kVcGranted, kSwitchGranted, kDelivered, kOwn };
+FLITLAB_CHOICES(EventKind, (kCreated, "created"), (kInjected, "injected"), (kArrived, "arrived"), (kRouted, "routed"),
+                (kVcGranted, "vc_granted"), (kSwitchGranted, "switch_granted"), (kDelivered, "delivered"),
+                (kOwn, "own"))
 
 struct Event {
   u32 src;  ///< source terminal

@@ -102,11 +102,11 @@ def _check_vcd(text, end=260):
 
 def test_a_trace_starts_where_the_fast_engine_is(small):
     """Events of a window do not depend on whether earlier cycles were traced."""
-    from flitlab.tracing import trace_events
+    from flitlab.tracing import Stream
 
     net = fl.Network(small, trace=True).step(150)
     expected = [e for e in net.events() if e["cycle"] >= 100]
-    assert list(trace_events(small, 100, 150)) == expected
+    assert list(Stream(small, 100, 150)) == expected
 
 
 def test_a_trace_needs_no_room_but_its_file(small, tmp_path, monkeypatch):
@@ -124,17 +124,18 @@ def test_a_trace_needs_no_room_but_its_file(small, tmp_path, monkeypatch):
 def test_a_vcd_is_written_as_events_come(small):
     import io
 
-    from flitlab.tracing import trace_events, write_vcd
+    from flitlab.tracing import Stream, write_vcd
 
-    events = list(trace_events(small, 100, 160))
+    events = list(Stream(small, 100, 160))
     file, lengths = io.StringIO(), []
 
-    def one_by_one():
-        for event in events:
-            lengths.append(len(file.getvalue()))
-            yield event
+    class OneByOne(Stream):
+        def __iter__(self):
+            for event in events:
+                lengths.append(len(file.getvalue()))
+                yield event
 
-    assert write_vcd(file, small, one_by_one(), (100, 160)) == len(events)
+    assert write_vcd(file, OneByOne(small, 100, 160)) == len(events)
     _check_vcd(file.getvalue(), 160)
     half = len(events) // 2
     assert lengths[0] < lengths[half] < lengths[-1]

@@ -27,7 +27,7 @@ inline void expect_the_same(const std::vector<Result>& a, const std::vector<Resu
   for (std::size_t i = 0; i < a.size(); ++i) {
     EXPECT_EQ(a[i].state_hash, b[i].state_hash) << i;
     EXPECT_EQ(a[i].cycles, b[i].cycles) << i;
-    EXPECT_EQ(a[i].created, b[i].created) << i;
+    EXPECT_EQ(a[i].packets.created, b[i].packets.created) << i;
     EXPECT_EQ(a[i].accepted, b[i].accepted) << i;
     EXPECT_TRUE(bytes_of(a[i]) == bytes_of(b[i])) << i;
   }

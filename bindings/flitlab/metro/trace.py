@@ -1,90 +1,60 @@
-"""Writers of ``flitlab trace`` for METRO networks, which record words and connections instead of packets."""
+"""Words and connections of METRO routers as events of ``flitlab trace``."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from typing import TextIO
+from typing import Any
 
-from flitlab.experiment import Experiment
 from flitlab.metro import STATES, Scan
 from flitlab.network import Network
-from flitlab.tracing import vcd_name
+
+CONNECTED = ("forward", "reverse")  # states in which a forward port has a backward port
 
 
-def _watched(experiment: Experiment, window: tuple[int, int], routers: set[int] | None) -> Iterator[tuple[int, dict]]:
-    """Yields each cycle of the window, with the registers of the chosen routers at its start."""
-    net = Network(experiment).step(window[0])
-    scan = Scan(net)
-    chosen = sorted(range(int(experiment.derived()["routers"])) if routers is None else routers)
-    for cycle in range(*window):
-        yield cycle, {router: scan.registers(router) for router in chosen}
-        net.step()
+class Watch:
+    """Reads the chosen routers before each cycle, and compares them with the cycle before.
 
+    Events of kind "connection": a forward port (``port``) changes its ``state`` (metro.STATES) or its backward port
+    (``out_port``, None without a connection). Events of kind "word": the ``word`` that a port reads changes, with a
+    kind of 3 bits and a payload of 16 bits; ``port`` is f0, f1, ..., b0, b1, .... Kinds: 1 DATA, 2 DATA-IDLE, 3 TURN,
+    4 DROP, 5 STATUS, 6 STATUS of a blocked connection, 7 backward control bit.
 
-def write_vcd(file: TextIO, experiment: Experiment, window: tuple[int, int], routers: set[int] | None) -> int:
-    """Writes a value change dump (GTKWave). For each router and port: the word that it reads, a kind of 3 bits and a
-    payload of 16 bits. For each forward port: its state, as an index in metro.STATES. Kinds: 1 DATA, 2 DATA-IDLE, 3
-    TURN, 4 DROP, 5 STATUS, 6 STATUS of a blocked connection, 7 backward control bit. Returns the number of changes."""
-    last: dict[tuple[int, str], int] = {}
-    names: dict[tuple[int, str], str] = {}
-    changes = 0
-    file.write("$timescale 1 ns $end\n$comment one ns is one cycle $end\n")
-    for cycle, registers in _watched(experiment, window, routers):
-        values = {(router, name): value for router, all_of in registers.items() for name, value in all_of.items()
-                  if name.startswith(("word.", "state."))}
-        if not names:
-            for router in registers:
-                file.write(f"$scope module router_{router} $end\n")
-                for name in sorted(n for r, n in values if r == router):
-                    names[router, name] = vcd_name(len(names))
-                    width = 19 if name.startswith("word.") else 3
-                    file.write(f"$var wire {width} {names[router, name]} {name.replace('.', '_')} $end\n")
-                file.write("$upscope $end\n")
-            file.write("$enddefinitions $end\n")
-        new = {key: value for key, value in values.items() if last.get(key) != value}
-        if new:
-            file.write(f"#{cycle}\n")
-            file.writelines(f"b{value:b} {names[key]}\n" for key, value in sorted(new.items()))
-        changes += len(new)
-        last = values
-    file.write(f"#{window[1]}\n")
-    return changes
+    In VCD, ``state_f0`` is an index in metro.STATES, and ``word_f0`` a word. In Perfetto, a track is a forward port,
+    and a span is a state other than idle."""
 
+    def __init__(self, network: Network, routers: list[int]):
+        self._network, self._routers = network, routers
+        self._scan = Scan(network)
+        self._last: dict[tuple[int, str], tuple] = {}
+        self.variables = sorted(((19 if name.startswith("word.") else 3), name.replace(".", "_"))
+                                for name in self._scan.registers(routers[0]) if name.startswith(("word.", "state.")))
 
-def write_perfetto(file: TextIO, experiment: Experiment, window: tuple[int, int], routers: set[int] | None) -> int:
-    """Writes the Chrome trace format (ui.perfetto.dev): a process per router, a track per forward port, and a span for
-    each state of the port (metro.STATES) with the backward port of its connection. One microsecond on screen is one
-    cycle. Returns the number of spans."""
-    spans: list[dict] = []
-    open_at: dict[tuple[int, int], dict] = {}
-    tracks: set[tuple[int, int]] = set()
+    def events(self) -> list[dict]:
+        return [event for router in self._routers for event in self._changes(router, self._scan.registers(router))]
 
-    def close(key: tuple[int, int], cycle: int) -> None:
-        span = open_at.pop(key)
-        spans.append(span | {"dur": cycle - span["ts"]})
+    def _changes(self, router: int, registers: dict[str, int]) -> Iterator[dict]:
+        for name, value in registers.items():
+            what, _, port = name.partition(".")
+            if what not in ("word", "state"):
+                continue
+            out = registers[f"out.{port}"] if what == "state" and STATES[value] in CONNECTED else None
+            before = self._last.get((router, name), (0, None))
+            if (value, out) == before:
+                continue
+            self._last[router, name] = (value, out)
+            event = {"cycle": self._network.cycle, "item": "router", "index": router}
+            if what == "word":
+                yield event | {"kind": "word", "port": port, "word": value}
+            else:
+                yield event | {"kind": "connection", "port": int(port[1:]), "state": STATES[value], "out_port": out}
 
-    for cycle, registers in _watched(experiment, window, routers):
-        for router, all_of in registers.items():
-            for port in range(sum(name.startswith("state.") for name in all_of)):
-                key, state = (router, port), STATES[all_of[f"state.f{port}"]]
-                out = all_of[f"out.f{port}"] if state in ("forward", "reverse") else None
-                before = open_at.get(key)
-                if before and (before["name"], before["args"]["backward_port"]) != (state, out):
-                    close(key, cycle)
-                if state != "idle" and key not in open_at:
-                    tracks.add(key)
-                    open_at[key] = {"name": state, "cat": "connection", "ph": "X", "ts": cycle, "pid": router,
-                                    "tid": port, "args": {"backward_port": out}}
-    for key in list(open_at):
-        close(key, window[1])
-    count = len(spans)
-    spans += [{"name": "process_name", "ph": "M", "pid": router, "args": {"name": f"router {router}"}}
-              for router in sorted({r for r, _ in tracks})]
-    spans += [{"name": "thread_name", "ph": "M", "pid": router, "tid": port, "args": {"name": f"forward port {port}"}}
-              for router, port in sorted(tracks)]
-    json.dump({"displayTimeUnit": "ms", "traceEvents": spans}, file)
-    return count
+    def variable(self, event: dict) -> tuple[str, int]:
+        if event["kind"] == "word":
+            return f"word_{event['port']}", event["word"]
+        return f"state_f{event['port']}", STATES.index(event["state"])
 
-
-WRITERS = {"vcd": write_vcd, "perfetto": write_perfetto}
+    def span(self, event: dict) -> tuple[int, str, str, dict[str, Any]] | None:
+        if event["kind"] == "word":
+            return None
+        state = "" if event["state"] == "idle" else event["state"]
+        return event["port"], f"forward port {event['port']}", state, {"backward_port": event["out_port"]}

@@ -12,12 +12,10 @@ import json
 import math
 import time
 from collections.abc import Iterable
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from flitlab import _core
 from flitlab._core import ConfigError
-from flitlab.inspection import VirtualChannel
 from flitlab.scope.places import planes_of, positions_of
 
 if TYPE_CHECKING:
@@ -28,11 +26,6 @@ DRAWN = 1024  # largest number of drawn routers; of a larger network, a region i
 WINDOW = 300  # kept frames; fewer with more than KEPT routers, so that a page stays below about 10 MB
 KEPT = 200
 MOST_FRAMES = 2**32 - 1
-# Fields that rows of frames omit: texts, which frames store in a separate list, and the constant capacity.
-NOT_IN_ROWS = ("name", "note", "capacity")
-# Columns of a row after router, port and VC.
-COLUMNS = [f.name for f in fields(VirtualChannel) if f.name not in NOT_IN_ROWS]
-KINDS = ["created", "injected", "arrived", "routed", "vc_granted", "switch_granted", "delivered"]
 
 
 class Recorder:
@@ -123,10 +116,9 @@ class Recorder:
             "name": net.experiment.name, "kind": flat["router.kind"], "about": repr(net.experiment)[1:-1],
             "seed": flat["run.seed"], "note": self._note, "window": window, "layout": layout,
             "x": [p[0] for p in places], "y": [p[1] for p in places], "planes": planes_of(found["names"]),
-            "columns": COLUMNS, "kinds": [*KINDS, found["own_event"]],
             "settings": settings_of(net),
             **{k: found[k] for k in ("routers", "names", "ports", "peers", "links", "terminals", "state", "full",
-                                     "places", "capacity")}}
+                                     "places", "columns", "event_columns", "event_words", "facts")}}
 
 
 def _region(network: Network, chosen: Iterable[int] | None) -> tuple[list[int], str]:

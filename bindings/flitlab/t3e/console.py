@@ -38,8 +38,7 @@ class Machine(WritableRegisters):
     """Software's access to a T3E between cycles: ``t3e.Machine(net).write_register(3, "R_SW", 7)``. ConfigError if the
     network is not a T3E. Methods without another result return the machine.
 
-    Registers: R_ORIENT, R_PWHO, R_LWHO, L_WHOAMI, R_CHAN0 to 7, R_NET_LUT0 to 543, R_LUT_OVERRIDE, R_VCSEL0 to 5,
-    R_SGET_RTRN and R_SW (kernels/routers/t3e/registers.hpp has their bits)."""
+    ``net.console.registers(node)`` lists all registers; docs/reference.md has their bits."""
 
     kind = "t3e"
     noun = "T3E"

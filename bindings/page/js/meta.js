@@ -1,8 +1,6 @@
 // Constant data of a network in the scope's format (`_meta` of bindings/flitlab/scope/recorder.py), from the core's
 // answer to "begin".
 
-const COLUMNS = ["stage", "flits", "packets", "left", "out_port", "out_vc", "src", "id", "dst_router", "credits", "owner_port", "owner_vc"];
-const KINDS = ["created", "injected", "arrived", "routed", "vc_granted", "switch_granted", "delivered"];
 const WINDOW = 300; // cycles kept in the recording
 // Parameters that have a control in the page; the others are changed in the text of the configuration.
 const SETTINGS = ["topology.kind", "topology.shape", "router.vcs", "router.buffer_flits", "routing.algorithm", "traffic.pattern",
@@ -19,10 +17,10 @@ function meta_of(name, begun) {
   const settings = {};
   for (const p of parameters) if (SETTINGS.includes(p.path)) settings[p.path] = p;
   return { name, kind: values["router.kind"], about: about(name, values), seed: values["run.seed"],
-    note: [note, ...warnings].filter((t) => t).join(" "), window: WINDOW, layout, terminals: network.terminals, columns: COLUMNS,
-    kinds: [...KINDS, network.own_event], stages, deadlock, deadlocked, routers: network.routers, names: network.names, x: places.map((p) => p[0]),
+    note: [note, ...warnings].filter((t) => t).join(" "), window: WINDOW, layout, terminals: network.terminals,
+    columns: network.columns, event_columns: network.event_columns, event_words: network.event_words, facts: network.facts, stages, deadlock, deadlocked, routers: network.routers, names: network.names, x: places.map((p) => p[0]),
     y: places.map((p) => p[1]), planes: planes_of(network.names), ports: network.ports, peers: network.peers, links: network.links,
-    state: network.state, full: network.full, places: network.places, capacity: network.capacity, settings };
+    state: network.state, full: network.full, places: network.places, settings };
 }
 
 // Returns the same text as Python's repr(experiment).

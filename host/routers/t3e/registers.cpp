@@ -1,6 +1,7 @@
 #include "host/routers/t3e/registers.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cctype>
 #include <charconv>
 #include <fstream>
@@ -26,41 +27,18 @@ u32 lut_index(u32 number) { return number >= kLut ? number - kLut : 0; }
 }  // namespace
 
 std::vector<RegisterRecord> register_records() {
-  return {
-      {"R_ORIENT", 3,
-       "Bits 0, 1, 2: 1 if port 1 of X, Y, Z is +, else port 0 is. A write sets all nodes; over a link of like "
-       "ports the dimension's bit is inverted.",
-       true},
-      {"R_PWHO", 20, "Physical number of the node: X in bits 2:0, Y in 12:8, Z in 19:16.", true},
-      {"R_LWHO", 12, "Logical number of the PE, under which routing tables have the tags of packets to it.", true},
-      {"L_WHOAMI", 12, "The same number, as the PE reads it.", true},
-      {"R_CHAN#", 4,
-       "For channels +X +Y +Z -X -Y -Z, node, I/O: bit 0 IGNORE_NORMAL, 1 IGNORE_SPCL, 2 NO_ADAPT, 3 NO_FAST; node "
-       "and I/O have only bits 0 and 1.",
-       true},
-      {"R_LUT_OVERRIDE", 34, "Tag of mode 3 in bits 18:0, mode 0 to 3 of the R_NET_LUT in 33:32.", true},
-      {"R_VCSEL#", 33,
-       "For directions +X +Y +Z -X -Y -Z. Bits 7:0 SELECT: virtual channel set, by the three low bits of the "
-       "destination's coordinate; bit 32 DATELINE: the dateline of the direction is at this node.",
-       true},
-      {"R_SGET_RTRN", 48, "Path of answers to an SGET: six signed bytes of hops, primary X lowest.", true},
-      {"R_SW", 64, "Free for software; the hardware does not use it.", true},
-      {"R_NET_LUT#", 19, "Routing tag by logical number: coordinates, directions, initial and final hop, ADAPT.", true},
-  };
+  std::vector<RegisterRecord> records;
+#define FLITLAB_REGISTER_RECORD(unused, first, name, count, bits, read, write, help) \
+  records.push_back({name, static_cast<u32>(std::bit_width(register_bits(first))), help, true});
+  FLITLAB_T3E_REGISTERS(FLITLAB_REGISTER_RECORD)
+  return records;
 }
 
 std::vector<std::string> register_names() {
-  std::vector<std::string> names(kRegisterCount);
-  names[kOrient] = "R_ORIENT";
-  names[kPwho] = "R_PWHO";
-  names[kLwho] = "R_LWHO";
-  names[kWhoami] = "L_WHOAMI";
-  names[kOverride] = "R_LUT_OVERRIDE";
-  names[kSgetReturn] = "R_SGET_RTRN";
-  names[kScratch] = "R_SW";
-  for (u32 n = 0; n < 8; ++n) names[kChan + n] = "R_CHAN" + std::to_string(n);
-  for (u32 n = 0; n < kDirections; ++n) names[kVcsel + n] = "R_VCSEL" + std::to_string(n);
-  for (u32 n = 0; n < kLutRegisters; ++n) names[kLut + n] = "R_NET_LUT" + std::to_string(n);
+  std::vector<std::string> names;
+#define FLITLAB_REGISTER_NAMES(unused, first, name, count, ...) \
+  for (u32 n = 0; n < (count); ++n) names.push_back(element_name(name, n));
+  FLITLAB_T3E_REGISTERS(FLITLAB_REGISTER_NAMES)
   return names;
 }
 
@@ -71,9 +49,12 @@ u32 register_number(const std::string& name) {
     return map;
   }();
   if (const auto at = numbers.find(name); at != numbers.end()) return at->second;
-  throw ConfigError("register " + shown(Value{name}) +
-                    " does not exist in this PE; it has R_ORIENT, R_PWHO, R_LWHO, L_WHOAMI, R_CHAN0 to R_CHAN7, "
-                    "R_NET_LUT0 to R_NET_LUT543, R_LUT_OVERRIDE, R_VCSEL0 to R_VCSEL5, R_SGET_RTRN and R_SW.");
+  std::string known;
+#define FLITLAB_REGISTER_RANGE(unused, first, name, count, ...)  \
+  known += (known.empty() ? "" : ", ") + element_name(name, 0) + \
+           ((count) > 1 ? " to " + element_name(name, (count) - 1) : "");
+  FLITLAB_T3E_REGISTERS(FLITLAB_REGISTER_RANGE)
+  throw ConfigError("register " + shown(Value{name}) + " does not exist in this PE; it has " + known + ".");
 }
 
 void check_value(u32 number, u64 value) {

@@ -19,8 +19,7 @@ struct NodeRegisters {
 
 /// Returns the records of all registers, in the order of RegisterNumber.
 std::vector<RegisterRecord> register_records();
-/// Returns the names of all registers, in the order of RegisterNumber: R_ORIENT, R_PWHO, R_LWHO, L_WHOAMI, R_CHAN0 to
-/// R_CHAN7, R_LUT_OVERRIDE, R_VCSEL0 to R_VCSEL5, R_SGET_RTRN, R_SW, R_NET_LUT0 to R_NET_LUT543.
+/// Returns the names of all registers, in the order of RegisterNumber.
 std::vector<std::string> register_names();
 
 /// Returns the RegisterNumber of a name. ConfigError for an unknown name.

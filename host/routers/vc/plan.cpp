@@ -29,6 +29,7 @@ VcPlan::VcPlan(const Experiment& e) : topology_(make_topology(e)), traffic_(e, t
   const bool by_flit = table_.flow_control == vc::FlowControl::kWormhole;
   facts_ = {.active_terminals = topology_.terminals, .longest_packet = by_flit ? kLongestPacket : table_.buffer_flits};
   facts_.batch_packets = traffic_.batch_packets();
+  facts_.scope.credits = "credits";
   warn(traffic_.warnings);
   facts_.cost = vc::lanes::fits_device_lanes(table_) ? table_.cost_of_lane_state : table_.cost;
   if (facts_.cost.warp_group && table_.ports > 5) facts_.cost.warp_groups = table_.kWarpGroupsOfMorePorts;

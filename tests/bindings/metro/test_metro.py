@@ -163,7 +163,7 @@ def test_run_and_trace_on_the_command_line(cli, tmp_path):
     done = cli("trace", "m.toml", "--cycles", "0:200", "--format", "jsonl", "--out", "t.jsonl")
     assert done.returncode == 0, done.stderr
     kinds = {json.loads(line)["kind"] for line in (tmp_path / "t.jsonl").read_text().splitlines()}
-    assert {"created", "injected", "delivered"} <= kinds
+    assert {"created", "injected", "delivered", "connection", "word"} <= kinds
     done = cli("trace", "m.toml", "--cycles", "50:120", "--format", "vcd", "--out", "t.vcd", "--routers", "0,3")
     assert done.returncode == 0, done.stderr
     vcd = (tmp_path / "t.vcd").read_text()

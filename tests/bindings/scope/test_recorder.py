@@ -32,7 +32,7 @@ def replayed(recording):
 
 def rows_of(network, recording):
     """Returns the rows in the form of ``replayed``, made from net.router(i)."""
-    columns, stages = recording["meta"]["columns"], recording["meta"]["stages"]
+    columns, stages = recording["meta"]["columns"][3:], recording["meta"]["stages"]
     for r in range(int(network.experiment.derived()["routers"])):
         for p, port in enumerate(network.router(r).ports):
             for v, vc in enumerate(port.vcs):
@@ -76,15 +76,14 @@ def test_frames_have_the_networks_events_and_what_is_inside_a_router(name, route
     meta, frames = recording["meta"], recording["frames"]
     drawn = set(routers or range(int(network.experiment.derived()["routers"])))
     terminals = {p.peer for r in drawn for p in twin.router(r).ports if p.to_terminal}
-    flits = ["body", "head", "tail", "head+tail"]
+    words, columns = meta["event_words"], meta["event_columns"]
     seen = 0
     for frame in frames[1:]:
         expected = [e for e in twin.step(1).events()
                     if not routers or e["index"] in (terminals if e["item"] == "terminal" else drawn)]
         assert frame["c"] == twin.cycle
-        assert frame["e"] == [[meta["kinds"].index(e["kind"]), int(e["item"] == "terminal"), *(
-            e[k] for k in ("index", "port", "vc", "out_port", "out_vc", "src", "id")),
-            flits.index(e["flit"]), e["flits"]] for e in expected]
+        assert frame["e"] == [[words[c].index(e[c]) if c in words else e[c] for c in columns if c in e]
+                              for e in expected]
         assert frame["i"] == {str(inspected): short(twin._core.item("router", inspected))}
         seen += len(expected)
     assert seen > 20

@@ -28,10 +28,10 @@ void expect_same(const Result& a, const Result& b) {
   EXPECT_EQ(a.measured_cycles, b.measured_cycles);
   EXPECT_EQ(a.saturated, b.saturated);
   EXPECT_EQ(a.window_capped, b.window_capped);
-  EXPECT_EQ(std::memcmp(&a.latency, &b.latency, sizeof(LatencyStats)), 0);
+  EXPECT_EQ(std::memcmp(&a.latency_cycles, &b.latency_cycles, sizeof(LatencyStats)), 0);
   EXPECT_EQ(a.offered, b.offered);
   EXPECT_EQ(a.accepted, b.accepted);
-  EXPECT_EQ(a.channel_utilization_max, b.channel_utilization_max);
+  EXPECT_EQ(a.channel_utilization.max, b.channel_utilization.max);
 }
 
 class AutomaticWindowOf : public ::testing::TestWithParam<const char*> {};
@@ -51,11 +51,12 @@ TEST_P(AutomaticWindowOf, MeasuresWhatWasCreatedInIt) {
   config["run.measure_cycles"] = integer(static_cast<std::int64_t>(r.measured_cycles));
   config["run.epoch_cycles"] = integer(100);
   Result fixed = run(config);
-  EXPECT_NEAR(r.latency.ci95, fixed.latency.ci95, 0.3 * r.latency.ci95);  // estimated without the warm-up
-  fixed.latency.ci95 = r.latency.ci95;
+  EXPECT_NEAR(r.latency_cycles.ci95, fixed.latency_cycles.ci95,
+              0.3 * r.latency_cycles.ci95);  // estimated without the warm-up
+  fixed.latency_cycles.ci95 = r.latency_cycles.ci95;
   expect_same(r, fixed);
-  EXPECT_EQ(r.network_latency.mean, fixed.network_latency.mean);
-  EXPECT_EQ(r.network_latency.p99, fixed.network_latency.p99);
+  EXPECT_EQ(r.network_latency_cycles.mean, fixed.network_latency_cycles.mean);
+  EXPECT_EQ(r.network_latency_cycles.p99, fixed.network_latency_cycles.p99);
   EXPECT_EQ(r.hops_mean, fixed.hops_mean);
 }
 
@@ -67,7 +68,7 @@ TEST(AutomaticWindow, EndsAtTheRequestedPrecision) {
   for (const double precision : {0.1, 0.02, 0.005}) {
     const Result r = run({{"topology.shape", IntList{8, 8}}, {"traffic.load", 0.3}, {"run.precision", precision}});
     EXPECT_FALSE(r.window_capped);
-    EXPECT_LE(r.latency.ci95, 1.1 * precision * r.latency.mean);  // the packets of the drain may widen it
+    EXPECT_LE(r.latency_cycles.ci95, 1.1 * precision * r.latency_cycles.mean);  // the packets of the drain may widen it
     EXPECT_GE(r.measured_cycles, std::max<u64>(before, 1000));
     before = r.measured_cycles;
   }
@@ -77,9 +78,9 @@ TEST(AutomaticWindow, EndsAtTheRequestedPrecision) {
 /// With packets of long latency, the window lasts ten latencies even if all latencies are about equal.
 TEST(AutomaticWindow, LastsForTenLatencies) {
   const Result r = run({{"topology.channel_delay", integer(64)}, {"traffic.load", 0.05}, {"run.precision", 0.5}});
-  EXPECT_GT(r.latency.mean, 140);
-  EXPECT_GE(static_cast<double>(r.measured_cycles), 10 * r.latency.mean);
-  EXPECT_LE(static_cast<double>(r.measured_cycles), 10 * 1.5 * r.latency.mean);
+  EXPECT_GT(r.latency_cycles.mean, 140);
+  EXPECT_GE(static_cast<double>(r.measured_cycles), 10 * r.latency_cycles.mean);
+  EXPECT_LE(static_cast<double>(r.measured_cycles), 10 * 1.5 * r.latency_cycles.mean);
 }
 
 TEST(AutomaticWindow, ReportsThatItWasCapped) {
@@ -87,7 +88,7 @@ TEST(AutomaticWindow, ReportsThatItWasCapped) {
   const Result r = run(config);
   EXPECT_TRUE(r.window_capped);
   EXPECT_EQ(r.measured_cycles, 2400u);  // the limit of 2350, rounded up to whole epochs of 100
-  EXPECT_GT(r.latency.ci95, 0.0001 * r.latency.mean);
+  EXPECT_GT(r.latency_cycles.ci95, 0.0001 * r.latency_cycles.mean);
   config["run.measure_cycles"] = integer(2500);  // a fixed length is used as it is
   EXPECT_FALSE(run(config).window_capped);
   EXPECT_EQ(run(config).measured_cycles, 2500u);
@@ -105,7 +106,7 @@ TEST(AutomaticWindow, OfNoPacketsIsCapped) {
   EXPECT_FALSE(r.saturated);
   EXPECT_TRUE(r.window_capped);
   EXPECT_EQ(r.measured_cycles, 20000u);
-  EXPECT_TRUE(std::isnan(r.latency.mean));
+  EXPECT_TRUE(std::isnan(r.latency_cycles.mean));
 }
 
 /// Past saturation the latency never settles, so only the throughput decides when warm-up and window end.
@@ -118,7 +119,7 @@ TEST(AutomaticWindow, PastSaturationIsThatOfTheAcceptedLoad) {
     EXPECT_TRUE(r.saturated) << load;
     EXPECT_TRUE(r.warmup_steady) << load;
     EXPECT_FALSE(r.window_capped) << load;
-    EXPECT_TRUE(std::isnan(r.latency.mean)) << load;
+    EXPECT_TRUE(std::isnan(r.latency_cycles.mean)) << load;
     EXPECT_NEAR(r.accepted, 0.4, 0.015) << load;
     EXPECT_LT(r.cycles, 20000u) << load;
   }
@@ -224,8 +225,8 @@ TEST(FixedWindow, IsAsEver) {
     EXPECT_EQ(r.warmup_steady, known.warmup < 100000);
     EXPECT_DOUBLE_EQ(r.accepted, known.accepted);
     if (r.saturated) continue;
-    EXPECT_DOUBLE_EQ(r.latency.mean, known.latency);
-    EXPECT_DOUBLE_EQ(r.latency.ci95, known.ci95);
+    EXPECT_DOUBLE_EQ(r.latency_cycles.mean, known.latency);
+    EXPECT_DOUBLE_EQ(r.latency_cycles.ci95, known.ci95);
   }
 }
 

@@ -43,7 +43,7 @@ std::vector<Result> in_pieces(const std::vector<Experiment>& experiments, int ep
       const auto again = run_job(experiments, {"cpu", 1, false}, nullptr, {path, 1e9});
       EXPECT_EQ(again.front().state_hash, results.front().state_hash);
       EXPECT_EQ(again.front().cycles, results.front().cycles);
-      EXPECT_EQ(std::memcmp(&again.front().latency, &results.front().latency, sizeof(LatencyStats)), 0);
+      EXPECT_EQ(std::memcmp(&again.front().latency_cycles, &results.front().latency_cycles, sizeof(LatencyStats)), 0);
       std::filesystem::remove(path);
       if (pieces) *pieces = piece;
       return results;

@@ -77,8 +77,8 @@ TEST(Quantiles, AreThoseOfTheDistribution) {
   const Result r = run({{"topology.kind", word("mesh")},
                         {"traffic.mode", word("trace")},
                         {"traffic.trace_file", word(trace.path.c_str())}});
-  ASSERT_EQ(r.delivered, 200u);
-  for (const LatencyStats& latency : {r.latency, r.network_latency}) {  // no packet waits at the source
+  ASSERT_EQ(r.packets.delivered, 200u);
+  for (const LatencyStats& latency : {r.latency_cycles, r.network_latency_cycles}) {  // no packet waits at the source
     EXPECT_DOUBLE_EQ(latency.mean, sum / 200);
     EXPECT_EQ(latency.p50, 11);
     EXPECT_EQ(latency.p95, 21);
@@ -96,7 +96,7 @@ TEST(Quantiles, AreExactIfAllPacketsTakeTheSameTime) {
   const Result r = run({{"topology.kind", word("mesh")},
                         {"traffic.mode", word("trace")},
                         {"traffic.trace_file", word(trace.path.c_str())}});
-  for (const LatencyStats& latency : {r.latency, r.network_latency})
+  for (const LatencyStats& latency : {r.latency_cycles, r.network_latency_cycles})
     for (const double percentile : {latency.p50, latency.p95, latency.p99, latency.max}) EXPECT_EQ(percentile, 346);
 }
 
@@ -116,13 +116,13 @@ TEST(Quantiles, OfTheNetworkLeaveOutTheWaitAtTheSource) {
                           {"traffic.mode", word("trace")},
                           {"traffic.trace_file", word(trace.path.c_str())}},
                          threads);
-    ASSERT_EQ(r.delivered, 200u);
-    EXPECT_EQ(r.network_latency.p50, 30);
-    EXPECT_EQ(r.network_latency.p99, 30);
-    EXPECT_EQ(r.network_latency.max, 30);
-    EXPECT_EQ(r.latency.p50, 30);
-    EXPECT_EQ(r.latency.p95, 50);
-    EXPECT_EQ(r.latency.max, 50);
+    ASSERT_EQ(r.packets.delivered, 200u);
+    EXPECT_EQ(r.network_latency_cycles.p50, 30);
+    EXPECT_EQ(r.network_latency_cycles.p99, 30);
+    EXPECT_EQ(r.network_latency_cycles.max, 30);
+    EXPECT_EQ(r.latency_cycles.p50, 30);
+    EXPECT_EQ(r.latency_cycles.p95, 50);
+    EXPECT_EQ(r.latency_cycles.max, 50);
   }
 }
 
@@ -142,7 +142,7 @@ TEST(Quantiles, AreOfAllThreads) {
                           {"traffic.mode", word("trace")},
                           {"traffic.trace_file", word(trace.path.c_str())}},
                          threads);
-    for (const LatencyStats& latency : {r.latency, r.network_latency}) {
+    for (const LatencyStats& latency : {r.latency_cycles, r.network_latency_cycles}) {
       EXPECT_EQ(latency.p50, 21) << threads;
       EXPECT_EQ(latency.p95, 31) << threads;
       EXPECT_EQ(latency.max, 31) << threads;
@@ -180,8 +180,8 @@ TEST(ChannelUtilization, LeavesOutTheWarmup) {
   const Result r = run(config);
   EXPECT_EQ(r.warmup_cycles, 3000u);
   EXPECT_EQ(r.measured_cycles, 1000u);
-  EXPECT_DOUBLE_EQ(r.channel_utilization_max, 0.25);
-  EXPECT_DOUBLE_EQ(r.channel_utilization_mean, 0.125);
+  EXPECT_DOUBLE_EQ(r.channel_utilization.max, 0.25);
+  EXPECT_DOUBLE_EQ(r.channel_utilization.mean, 0.125);
   EXPECT_DOUBLE_EQ(r.accepted, 0.25);
   EXPECT_DOUBLE_EQ(r.offered, 0.25);
   EXPECT_EQ(r.channels, 16u);
@@ -203,21 +203,21 @@ TEST(Drain, EndsAtItsLimit) {
   EXPECT_FALSE(whole.saturated);
   EXPECT_GT(whole.drain_cycles, 178u);
   EXPECT_LE(whole.drain_cycles, 290u);
-  EXPECT_NEAR(whole.latency.mean, 278, 1);
+  EXPECT_NEAR(whole.latency_cycles.mean, 278, 1);
   config["run.drain_cycles"] = integer(20);
   const Result cut = run(config);
   EXPECT_EQ(cut.verdict, Verdict::kNotDrained);
   EXPECT_FALSE(cut.saturated);
   EXPECT_EQ(cut.drain_cycles, 20u);
-  EXPECT_TRUE(std::isnan(cut.latency.mean));
+  EXPECT_TRUE(std::isnan(cut.latency_cycles.mean));
 }
 
 /// If no packets are measured, the result has no latency.
 TEST(Latency, OfNoPacketsIsUnknown) {
   const Result r = run({{"traffic.load", 0.0}, {"run.measure_cycles", integer(1000)}});
   EXPECT_FALSE(r.saturated);
-  for (const LatencyStats& stats : {r.latency, r.network_latency})
-    for (const double x : {stats.mean, stats.p50, stats.p95, stats.p99, stats.max}) EXPECT_TRUE(std::isnan(x));
+  for (const LatencyStats& stats : {r.latency_cycles, r.network_latency_cycles})
+    for (const double x : {stats.mean, +stats.p50, +stats.p95, +stats.p99, +stats.max}) EXPECT_TRUE(std::isnan(x));
   EXPECT_TRUE(std::isnan(r.hops_mean));
 }
 

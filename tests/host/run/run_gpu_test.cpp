@@ -45,7 +45,8 @@ class GpuRun : public ::testing::TestWithParam<std::string> {
 
 /// Returns whether some replica has a latency: replicas past saturation have none.
 bool has_latency(const std::vector<Result>& results) {
-  return std::ranges::any_of(results, [](const Result& r) { return r.delivered && !std::isnan(r.latency.mean); });
+  return std::ranges::any_of(results,
+                             [](const Result& r) { return r.packets.delivered && !std::isnan(r.latency_cycles.mean); });
 }
 
 TEST_P(GpuRun, ResultsAreThoseOfTheCpu) {

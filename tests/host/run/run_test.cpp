@@ -45,7 +45,7 @@ TEST_P(Saturation, IsNotImaginedAtFourFifths) {
     const Result r = at(0.8, seed, word("auto"));
     EXPECT_FALSE(r.saturated) << seed;
     EXPECT_TRUE(r.warmup_steady) << seed;
-    EXPECT_LT(r.latency.ci95, 0.05 * r.latency.mean) << seed;
+    EXPECT_LT(r.latency_cycles.ci95, 0.05 * r.latency_cycles.mean) << seed;
   }
 }
 
@@ -93,7 +93,7 @@ TEST(SaturatedSources, AreSeenThoughTheirShortfallIsSmall) {
   const Result r = run(network.at(0.35, {{"run.warmup_cycles", integer(5000)}}));
   EXPECT_LT(r.offered - r.accepted, 0.02 * r.offered);
   EXPECT_TRUE(r.saturated);
-  EXPECT_TRUE(std::isnan(r.latency.mean));
+  EXPECT_TRUE(std::isnan(r.latency_cycles.mean));
   for (std::int64_t seed = 1; seed <= 10; ++seed)
     EXPECT_FALSE(run(network.at(0.8 / 3, {{"run.seed", seed}})).saturated) << seed;
 }
@@ -137,8 +137,8 @@ TEST(Losses, AreInTheResult) {
                                             {"faults.cycle", integer(500)},
                                             {"faults.reroute_delay", integer(100)},
                                             {"run.measure_cycles", integer(2000)}}));
-  EXPECT_GT(r.dropped, 0u);
-  EXPECT_EQ(r.created, r.delivered + r.dropped + r.in_flight + r.queued);
+  EXPECT_GT(r.packets.dropped, 0u);
+  EXPECT_EQ(r.packets.created, r.packets.delivered + r.packets.dropped + r.packets.in_flight + r.packets.queued);
 }
 
 }  // namespace

@@ -132,15 +132,15 @@ TEST(Trace, RunsToItsEnd) {
   const std::vector<Line> lines = random_lines(2000, 3, 1);
   const Experiment e = replay(write_trace(lines));
   const Result r = run_job({e, e}, {"cpu", 2, false}, nullptr).front();
-  EXPECT_EQ(r.created, 2000u);
-  EXPECT_EQ(r.delivered, 2000u);
+  EXPECT_EQ(r.packets.created, 2000u);
+  EXPECT_EQ(r.packets.delivered, 2000u);
   EXPECT_GT(r.model.at("trace_cycles"), lines.back().cycle);
 }
 
 /// A long gap between creations is not taken for the end of the trace.
 TEST(Trace, WaitsThroughSilence) {
   const Result r = run_job({replay(write_trace("0,0,1,1\n20000,1,0,1\n"))}, {"cpu", 1, false}, nullptr).front();
-  EXPECT_EQ(r.delivered, 2u);
+  EXPECT_EQ(r.packets.delivered, 2u);
   EXPECT_EQ(r.model.at("trace_cycles"), 20012);  // 11 cycles for one flit over one channel, plus cycle 0
 }
 
@@ -285,7 +285,7 @@ TEST(Trace, UnreadableFilesAreNamed) {
 
 TEST(Trace, AnEmptyFileIsAnEmptyRun) {
   const Result r = run_job({replay(write_trace("# nothing\n"))}, {"cpu", 1, false}, nullptr).front();
-  EXPECT_EQ(r.created, 0u);
+  EXPECT_EQ(r.packets.created, 0u);
 }
 
 }  // namespace

@@ -121,7 +121,7 @@ TEST_P(ShortWindowAt, IsNotSaturated) {
                                           {"run.seed", seed}}));
         EXPECT_EQ(r.verdict, Verdict::kSteady) << warmup << " " << cycles << " " << seed;
         EXPECT_FALSE(r.saturated);
-        EXPECT_FALSE(std::isnan(r.latency.mean));
+        EXPECT_FALSE(std::isnan(r.latency_cycles.mean));
       }
 }
 
@@ -135,10 +135,10 @@ TEST(ShortWindow, PastSaturationIsTooShortOrSaturated) {
       const Result one = run(with(config, {{"run.measure_cycles", integer(500)}}));
       EXPECT_EQ(one.verdict, Verdict::kTooShort) << load << " " << warmup;
       EXPECT_FALSE(one.saturated);
-      EXPECT_TRUE(std::isnan(one.latency.mean));
+      EXPECT_TRUE(std::isnan(one.latency_cycles.mean));
       const Result five = run(with(config, {{"run.measure_cycles", integer(2500)}}));
       EXPECT_EQ(five.verdict, warmup || load > 0.5 ? Verdict::kSaturated : Verdict::kTooShort) << load << " " << warmup;
-      EXPECT_TRUE(std::isnan(five.latency.mean));
+      EXPECT_TRUE(std::isnan(five.latency_cycles.mean));
     }
 }
 
@@ -151,10 +151,10 @@ TEST(Drain, ThatIsTooShortIsNoSaturation) {
                         {"run.drain_cycles", integer(0)}});
   EXPECT_EQ(r.verdict, Verdict::kNotDrained);
   EXPECT_FALSE(r.saturated);
-  EXPECT_TRUE(std::isnan(r.latency.mean));
-  EXPECT_GT(r.window_created, 1000u);
-  EXPECT_LT(r.window_delivered, r.window_created);
-  EXPECT_GT(r.window_delivered, r.window_created * 9 / 10);
+  EXPECT_TRUE(std::isnan(r.latency_cycles.mean));
+  EXPECT_GT(r.window_packets.created, 1000u);
+  EXPECT_LT(r.window_packets.delivered, r.window_packets.created);
+  EXPECT_GT(r.window_packets.delivered, r.window_packets.created * 9 / 10);
 }
 
 class StartOf : public ::testing::TestWithParam<std::string> {
@@ -179,10 +179,10 @@ TEST_P(StartOf, IsNoPartOfTheMeasurement) {
       EXPECT_EQ(later.warmup_cycles, at_once.warmup_cycles + 30'000);
       EXPECT_EQ(later.measured_cycles, at_once.measured_cycles);
       EXPECT_EQ(later.offered, at_once.offered);
-      EXPECT_EQ(later.window_created, at_once.window_created);
+      EXPECT_EQ(later.window_packets.created, at_once.window_packets.created);
     }
     EXPECT_NEAR(later.offered, at_once.offered, 0.1 * at_once.offered);
-    EXPECT_NEAR(later.latency.mean, at_once.latency.mean, 0.05 * at_once.latency.mean);
+    EXPECT_NEAR(later.latency_cycles.mean, at_once.latency_cycles.mean, 0.05 * at_once.latency_cycles.mean);
   }
 }
 
@@ -200,9 +200,9 @@ TEST_P(StartOf, MayLieWithinAnEpoch) {
 TEST_P(StartOf, OfABatchIsNotItsEnd) {
   const RawConfig batch = config({{"traffic.mode", word("batch")}, {"traffic.batch_packets", integer(10)}});
   const Result at_once = run(batch), later = run(with(batch, {{"traffic.start", integer(5000)}}));
-  EXPECT_EQ(at_once.created, 10u * at_once.terminals);
-  EXPECT_EQ(later.created, at_once.created);
-  EXPECT_EQ(later.delivered, later.created);
+  EXPECT_EQ(at_once.packets.created, 10u * at_once.terminals);
+  EXPECT_EQ(later.packets.created, at_once.packets.created);
+  EXPECT_EQ(later.packets.delivered, later.packets.created);
   EXPECT_EQ(later.warmup_cycles, 5000u);
   EXPECT_GT(later.cycles, 5000 + later.measured_cycles - 1);
   EXPECT_EQ(later.model.at("batch_cycles"), static_cast<double>(later.measured_cycles));
@@ -220,9 +220,9 @@ TEST(Batch, EndsAfterItHasStarted) {
   const Result r = run(with(
       kMesh,
       {{"traffic.mode", word("batch")}, {"traffic.batch_packets", integer(10)}, {"traffic.start", integer(5000)}}));
-  EXPECT_EQ(r.delivered, 640u);
+  EXPECT_EQ(r.packets.delivered, 640u);
   EXPECT_EQ(r.measured_cycles, 181u);
-  EXPECT_TRUE(std::isnan(r.latency.ci95));  // all packets are counted, so there is no interval
+  EXPECT_TRUE(std::isnan(r.latency_cycles.ci95));  // all packets are counted, so there is no interval
 }
 
 /// One source, checked after every cycle. A Blue Gene/L processor creates a packet when a FIFO has room. So between two
@@ -237,7 +237,7 @@ TEST_P(StartOf, OfTheNextPacketIsWaitedFor) {
                                {"traffic.pattern", word("matrix")},
                                {"traffic.matrix_file", word(matrix.path.c_str())},
                                {"run.epoch_cycles", integer(1)}}));
-  EXPECT_EQ(r.delivered, 7u);
+  EXPECT_EQ(r.packets.delivered, 7u);
 }
 
 /// Windows that begin with an empty network and are shorter than several times the time to fill it.
@@ -282,11 +282,11 @@ TEST(Bursts, AreNotTakenForSteadyTraffic) {
   EXPECT_GE(capped.warmup_cycles, 8000u);
   EXPECT_EQ(capped.measured_cycles, 20'000u);
   EXPECT_TRUE(capped.window_capped);
-  EXPECT_TRUE(std::isnan(capped.latency.ci95));
+  EXPECT_TRUE(std::isnan(capped.latency_cycles.ci95));
   const Result longer = run(with(bursts, {{"run.longest_window", integer(200'000)}}));
   EXPECT_GE(longer.measured_cycles, 80'000u);
   EXPECT_FALSE(longer.window_capped);
-  EXPECT_FALSE(std::isnan(longer.latency.ci95));
+  EXPECT_FALSE(std::isnan(longer.latency_cycles.ci95));
 }
 
 }  // namespace

@@ -207,7 +207,7 @@ TEST(ClosedLoop, RunReportsRoundTrips) {
   EXPECT_DOUBLE_EQ(r.model.at("round_trip_cycles_mean"), 25);
   EXPECT_DOUBLE_EQ(r.model.at("round_trip_cycles_max"), 25);
   EXPECT_NEAR(r.model.at("transactions_per_cycle_per_terminal"), 1 / 25.0, 1e-3);
-  EXPECT_EQ(r.created, r.delivered + r.dropped + r.in_flight + r.queued);
+  EXPECT_EQ(r.packets.created, r.packets.delivered + r.packets.dropped + r.packets.in_flight + r.packets.queued);
 }
 
 }  // namespace

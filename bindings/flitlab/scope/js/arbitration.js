@@ -15,7 +15,7 @@ const CIRCUIT = ["forward", "reverse"], BLOCKED_STATES = ["blocked", "discard"];
 // channel, by "port.vc": { won, lost, why }. name_of(port, vc): name of a virtual channel in the machine's terms;
 // reason_of(port, vc): the machine's reason why its front packet waits, if it gives one.
 function arbitration(recording, router, cycle, name_of, reason_of) {
-  const events = recording.events(cycle).filter((e) => !e.at_terminal && e.index === router);
+  const events = recording.events(cycle).filter((e) => e.item === "router" && e.index === router);
   const wins = events.filter((e) => e.kind === "switch_granted").sort((a, b) => a.out_port - b.out_port);
   const vc_grants = events.filter((e) => e.kind === "vc_granted");
   const rows = recording.state(cycle + 1).rows_of(router);
@@ -23,7 +23,7 @@ function arbitration(recording, router, cycle, name_of, reason_of) {
   const fates = new Map();
   for (const row of rows) {
     const fate = fate_of(context, row);
-    if (fate) fates.set(`${row[PORT]}.${row[VC]}`, fate);
+    if (fate) fates.set(`${row.port}.${row.vc}`, fate);
   }
   for (const e of wins) { // wins also include virtual channels whose last flit has left, which have no row any more
     const to = `${recording.port_name(router, e.out_port)} ${name_of(e.out_port, e.out_vc)}`;
@@ -34,40 +34,40 @@ function arbitration(recording, router, cycle, name_of, reason_of) {
 
 function flit_name({ flit, flits }) {
   // The packet crosses the switch as a whole, so all of its flits are sent.
-  if ((flit & (HEAD | TAIL)) === (HEAD | TAIL) && flits > 1) return "all";
-  return ["body flit", "head", "tail", "only flit"][flit & 3];
+  if (flit === "head+tail") return flits > 1 ? "all" : "only flit";
+  return flit === "body" ? "body flit" : flit;
 }
 
 function fate_of({ recording, router, rows, wins, vc_grants, name_of, reason_of }, row) {
   const stage = recording.stage(row), port = (p) => recording.port_name(router, p);
-  const reason = reason_of(row[PORT], row[VC]);
+  const reason = reason_of(row.port, row.vc);
   if (reason) return { lost: stage === "waiting", why: reason };
-  if (recording.meta.kind === "bgl" && stage === "waiting") return { lost: true, why: "waits for a link, tokens or the arbiter" };
+  if (stage === "waiting" && recording.meta.facts.waiting) return { lost: true, why: recording.meta.facts.waiting };
   if (BUSY[stage] !== undefined) return { lost: BLOCKED_STATES.includes(stage), why: BUSY[stage] };
-  if (row[SRC] < 0 && !row[FLITS]) return stage === "idle" ? null : { why: "waits for its next flit" };
+  if (row.src < 0 && !row.flits) return stage === "idle" ? null : { why: "waits for its next flit" };
   if (stage === "routing") return { why: "its route is computed" };
-  if (row[OUT_PORT] < 0) return { why: `${stage}: no output yet` };
-  const to = port(row[OUT_PORT]), outputs = rows.filter((r) => r[PORT] === row[OUT_PORT]);
-  const taker = wins.find((e) => e.out_port === row[OUT_PORT]);
+  if (row.out_port < 0) return { why: `${stage}: no output yet` };
+  const to = port(row.out_port), outputs = rows.filter((r) => r.port === row.out_port);
+  const taker = wins.find((e) => e.out_port === row.out_port);
   const taken = taker && `output ${to} taken by ${port(taker.port)} ${name_of(taker.port, taker.vc)} (${packet_name(taker.src, taker.id)})`;
-  if (row[OUT_VC] < 0) {
+  if (row.out_vc < 0) {
     if (stage !== "waiting") return { lost: true, why: taken ?? `requests ${to}: not granted` };
-    const rivals = vc_grants.filter((e) => e.out_port === row[OUT_PORT]);
+    const rivals = vc_grants.filter((e) => e.out_port === row.out_port);
     if (rivals.length) return { lost: true, why: `VC not granted: ${rivals.map((e) =>
       `${name_of(e.out_port, e.out_vc)} of ${to} went to ${port(e.port)} ${name_of(e.port, e.vc)} (${packet_name(e.src, e.id)})`).join(", ")}` };
-    const held = outputs.every((r) => r[OWNER_PORT] >= 0);
+    const held = outputs.every((r) => r.owner_port >= 0);
     return { lost: true, why: held ? `VC not granted: all VCs of ${to} are allocated to other packets`
       : `VC not granted: no VC of ${to} that its routing permits is free` };
   }
-  if (vc_grants.some((e) => e.port === row[PORT] && e.vc === row[VC]))
-    return { won: true, why: `${name_of(row[OUT_PORT], row[OUT_VC])} of ${to} granted; requests the switch next` };
-  if (!row[FLITS]) return { why: "waits for its next flit" };
-  const output = outputs.find((r) => r[VC] === row[OUT_VC]);
-  if (recording.has_credits && output && output[CREDITS] === 0) return { lost: true, why: `no credit for ${to} ${name_of(row[OUT_PORT], row[OUT_VC])}` };
-  const sent = wins.find((e) => e.port === row[PORT]);
+  if (vc_grants.some((e) => e.port === row.port && e.vc === row.vc))
+    return { won: true, why: `${name_of(row.out_port, row.out_vc)} of ${to} granted; requests the switch next` };
+  if (!row.flits) return { why: "waits for its next flit" };
+  const output = outputs.find((r) => r.vc === row.out_vc);
+  if (recording.has_credits && output && output.credits === 0) return { lost: true, why: `no credit for ${to} ${name_of(row.out_port, row.out_vc)}` };
+  const sent = wins.find((e) => e.port === row.port);
   if (sent) return { lost: true, why: `its input port sent ${name_of(sent.port, sent.vc)} (${packet_name(sent.src, sent.id)})` };
   if (taken) return { lost: true, why: taken };
-  const rival = rows.find((r) => r[PORT] === row[PORT] && r[VC] !== row[VC] && r[FLITS] > 0 && r[OUT_VC] >= 0);
-  if (rival) return { lost: true, why: `its input port requested the switch for ${name_of(rival[PORT], rival[VC])}, which was denied` };
+  const rival = rows.find((r) => r.port === row.port && r.vc !== row.vc && r.flits > 0 && r.out_vc >= 0);
+  if (rival) return { lost: true, why: `its input port requested the switch for ${name_of(rival.port, rival.vc)}, which was denied` };
   return { why: "has just arrived; requests the switch next" };
 }

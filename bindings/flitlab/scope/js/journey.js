@@ -4,13 +4,12 @@
 
 const STEPS = ["queue", "inject", "circuit", "behind others", "route", "VC allocation", "switch allocation", "router",
   "retransmission", "link", "tail", "reception", "under way"];
-const NO_ORDER = ["adaptive", "sconnect"]; // routers whose inputs are not FIFOs
 
 // Returns the path of a packet. hops: routers that the head visits, { router, port, vc, out_port, out_vc, ... }; spans:
 // consecutive times, { stage, from, to, hop }, in cycles; hop -1: before the first router.
 function journey(recording, src, id) {
   const way = { src, id, hops: [], spans: [], created: null, injected: null, delivered: null, length: 0 };
-  const units = new Units(recording), in_line = !NO_ORDER.includes(recording.meta.kind);
+  const units = new Units(recording), in_line = recording.meta.facts.in_order;
   for (const frame of recording.frames.slice(1)) {
     const cycle = frame.c - 1;
     for (const e of recording.events(cycle)) {
@@ -24,12 +23,12 @@ function journey(recording, src, id) {
       else if (e.kind === "delivered") way.delivered = cycle;
       else if (e.kind === "injected") {
         way.injected ??= cycle;
-        if (!e.at_terminal) units.leave(e, cycle); // the packet leaves its router directly from the source queue
-      } else if (e.at_terminal) continue;
+        if (e.item === "router") units.leave(e, cycle); // the packet leaves its router directly from the source queue
+      } else if (e.item === "terminal") continue;
       else if (e.kind === "arrived") units.arrive(e, cycle);
       else if (e.kind === "switch_granted") {
-        if (e.flit & HEAD) units.leave(e, cycle);
-        if (e.flit & TAIL && recording.peer(e.index, e.out_port)[1]) way.tail_left = cycle;
+        if (e.flit.includes("head")) units.leave(e, cycle);
+        if (e.flit.includes("tail") && recording.peer(e.index, e.out_port)[1]) way.tail_left = cycle;
       } else {
         const hop = units.head?.[units.head.length - 1];
         if (!hop || hop.router !== e.index || hop.port !== e.port || hop.granted != null) continue;
@@ -45,7 +44,7 @@ function journey(recording, src, id) {
 
 // Returns whether an event is the departure of the tail of a packet that was ahead in the same buffer.
 function departs_ahead(e, hop) {
-  return e.kind === "switch_granted" && e.flit & TAIL && hop.routed == null && hop.granted == null && e.index === hop.router &&
+  return e.kind === "switch_granted" && e.flit.includes("tail") && hop.routed == null && hop.granted == null && e.index === hop.router &&
     e.port === hop.port && e.vc === hop.vc;
 }
 

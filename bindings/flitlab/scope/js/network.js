@@ -5,7 +5,7 @@
 const PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6BB1"];
 const USE_WINDOW = 32; // cycles over which channel utilisation is averaged
 const USE_THICKEST = 5; // extra line width of a channel in use in every cycle, pixels
-const LONGEST = 300; // longest time that a packet occupies a Blue Gene/L channel, cycles
+const LONGEST = 300; // longest time that a whole packet occupies a channel, cycles
 
 // Returns the legend of the drawing. Both scales are linear and start at 0.
 function scales(meta) {
@@ -13,9 +13,9 @@ function scales(meta) {
   const full = least === most ? `${most}` : `the router's capacity (${least} to ${most})`;
   const routers = places.length ? `The fill of a router shows the number of ${meta.full}; a full box means ${full}. ` : "";
   if (!meta.links.length) return routers;
-  const use = meta.kind === "bgl" ? "the longer packets occupied it" : "the more flits it carried";
+  const use = meta.facts.whole_packets ? "the longer packets occupied it" : "the more flits it carried";
   return `${routers}A channel is drawn wider and bluer ${use} in the last ${USE_WINDOW} cycles: grey if unused, widest if ` +
-    (meta.kind === "bgl" ? "it was occupied in all of them." : "it carried a flit in each of them.");
+    (meta.facts.whole_packets ? "it was occupied in all of them." : "it carried a flit in each of them.");
 }
 
 function packet_colour(src, id) {
@@ -97,19 +97,19 @@ class NetworkView {
     const recording = this.recording, found = [];
     for (let sent = Math.max(recording.first, cycle - recording.flight); sent < cycle; ++sent)
       for (const e of recording.events(sent)) {
-        if (e.kind !== "switch_granted" || e.at_terminal) continue;
+        if (e.kind !== "switch_granted" || e.item === "terminal") continue;
         const wire = this.by_port.get(`${e.index}.${e.out_port}`);
         if (!wire && !recording.peer(e.index, e.out_port)[1]) continue;
         const [from, to] = [this.places[recording.place.get(e.index)], this.terminal_place(e.index)];
         const place = wire ? (t) => this.point(wire, t) : (t) => [0, 1].map((k) => from[k] + (to[k] - from[k]) * t);
-        found.push({ sent, place, src: e.src, id: e.id, head: !!(e.flit & HEAD) });
+        found.push({ sent, place, src: e.src, id: e.id, head: e.flit.includes("head") });
       }
     this.moving = { cycle, places: this.places, found };
     return found;
   }
 
   use(cycle) {
-    if (this.recording.meta.kind === "bgl") return this.occupation(cycle);
+    if (this.recording.meta.facts.whole_packets) return this.occupation(cycle);
     const sums = new Map(), from = Math.max(this.recording.first + 1, cycle - USE_WINDOW + 1);
     for (let c = from; c <= cycle; ++c) {
       const { u } = this.recording.frame(c);
@@ -120,7 +120,7 @@ class NetworkView {
     return sums;
   }
 
-  // Returns the utilisation of Blue Gene/L channels, by channel. The frame in which a packet starts counts all cycles
+  // Returns the utilisation of channels that whole packets occupy, by channel. The frame in which a packet starts counts all cycles
   // for which it will occupy the channel; this function spreads the count over these cycles.
   occupation(cycle) {
     const sums = new Map(), first = this.recording.first, from = Math.max(first, cycle - USE_WINDOW);

@@ -59,12 +59,12 @@ function steps(recording, way, cycle, choose) {
   }
   if (!way.hops.length)
     for (const row of rows_with(recording, way, cycle))
-      list.append(make("li", { "data-router": row[ROUTER] }, router_button(row[ROUTER]),
-        ` ${recording.port_name(row[ROUTER], row[PORT])} VC ${row[VC]}, since before the recording begins`));
+      list.append(make("li", { "data-router": row.router }, router_button(row.router),
+        ` ${recording.port_name(row.router, row.port)} VC ${row.vc}, since before the recording begins`));
   return list;
 }
 
 // Returns the rows of virtual channels whose front packet is this one.
 function rows_with(recording, { src, id }, cycle) {
-  return recording.state(cycle).rows.filter((row) => row[SRC] === src && row[ID] === id);
+  return recording.state(cycle).rows.filter((row) => row.src === src && row.id === id);
 }

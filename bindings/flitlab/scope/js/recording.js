@@ -1,12 +1,9 @@
 // A recording: frames with the changes of each cycle, and the complete state of any frame. Frame c has the state before
 // cycle c and the events of cycle c - 1. recorder.py and recorder.hpp write them.
 
+const KEY_COLUMNS = 3; // columns of a row that identify the virtual channel: router, port and VC
 const KEY_EVERY = 16; // frames between two stored complete states, to which the changes of later frames are applied
-const [ROUTER, PORT, VC, STAGE, FLITS, PACKETS, LEFT, OUT_PORT, OUT_VC, SRC, ID, DST, CREDITS, OWNER_PORT, OWNER_VC] =
-  Array.from({ length: 15 }, (_, i) => i);
-const DETAIL_LIMIT = 64; // drawn routers; kTold of recorder.hpp
-const CREDITED = ["vc", "t3e", "bgl", "switch"]; // router models with credits
-const HEAD = 1, TAIL = 2; // bits of an event's flit: it is a head, it is a tail
+const DETAIL_LIMIT = 64; // drawn routers; kDetailLimit of recorder.hpp
 const FIRST_REPLY = 2 ** 31;
 
 function packet_name(src, id) {
@@ -17,6 +14,20 @@ async function unpack(text) {
   const bytes = Uint8Array.from(atob(text.trim()), (c) => c.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return JSON.parse(await new Response(stream).text());
+}
+
+// Returns the values of a row as an object, by the names of their columns.
+function named(columns, values) {
+  return Object.fromEntries(values.map((value, i) => [columns[i], value]));
+}
+
+// Returns the events of a frame as objects. Numbers that stand for words become words: kind, item, flit.
+function events_of(frame, meta) {
+  return frame.e.map((values) => {
+    const event = named(meta.event_columns, values);
+    for (const [column, words] of Object.entries(meta.event_words)) event[column] = words[event[column]];
+    return event;
+  });
 }
 
 // State of one frame: the virtual channels of each router, and for each virtual channel the packets behind its front
@@ -34,8 +45,8 @@ class State {
     this.rows = rows;
     this.of_router = new Map();
     rows.forEach((row, i) => {
-      if (!this.of_router.has(row[ROUTER])) this.of_router.set(row[ROUTER], []);
-      this.of_router.get(row[ROUTER]).push(i);
+      if (!this.of_router.has(row.router)) this.of_router.set(row.router, []);
+      this.of_router.get(row.router).push(i);
     });
   }
 
@@ -46,16 +57,16 @@ class State {
   }
 
   apply(frame, meta) {
-    if (frame.rows) this.set_rows(frame.rows.slice());
-    for (const [i, ...values] of frame.v ?? []) this.rows[i] = [...this.rows[i].slice(0, 3), ...values];
+    if (frame.rows) this.set_rows(frame.rows.map((values) => named(meta.columns, values)));
+    const columns = meta.columns.slice(KEY_COLUMNS);
+    for (const [i, ...values] of frame.v ?? []) this.rows[i] = { ...this.rows[i], ...named(columns, values) };
     for (let i = 0; i < frame.q.length; i += 2) this.queues.set(frame.q[i], frame.q[i + 1]);
     for (let i = 0; i < frame.f.length; i += 2) this.held.set(frame.f[i], frame.f[i + 1]);
     for (const [router, words] of Object.entries(frame.w ?? {})) this.words.set(Number(router), words);
-    const arrived = meta.kinds.indexOf("arrived"), granted = meta.kinds.indexOf("switch_granted");
-    for (const [kind, , router, port, vc, , , src, id, flit, flits] of frame.e) {
-      const key = `${router}.${port}.${vc}`, list = this.behind.get(key) ?? [];
-      if (kind === arrived) this.behind.set(key, [...list, { src, id, flits }]);
-      else if (kind === granted && flit & TAIL)
+    for (const { kind, index, port, vc, src, id, flit, flits } of events_of(frame, meta)) {
+      const key = `${index}.${port}.${vc}`, list = this.behind.get(key) ?? [];
+      if (kind === "arrived") this.behind.set(key, [...list, { src, id, flits }]);
+      else if (kind === "switch_granted" && flit.includes("tail"))
         this.behind.set(key, list.filter((p) => p.src !== src || p.id !== id));
     }
   }
@@ -70,24 +81,24 @@ class State {
 
   // Returns whether a virtual channel of a router is in one of `stages` (numbers).
   any_in(router, stages) {
-    return (this.of_router.get(router) ?? []).some((i) => stages.includes(this.rows[i][STAGE]));
+    return (this.of_router.get(router) ?? []).some((i) => stages.includes(this.rows[i].stage));
   }
 
   // Returns the flits of an input buffer, front first, as runs of { src, id, flits }; src is -1 if the packet is
   // unknown.
   runs(row) {
     const runs = [];
-    let rest = row[FLITS];
+    let rest = row.flits;
     const add = (src, id, flits) => {
       if (rest > 0 && flits > 0) runs.push({ src, id, flits: Math.min(flits, rest) });
       rest -= Math.min(flits, rest);
     };
-    if (row[SRC] < 0) return rest > 0 ? [{ src: -1, id: 0, flits: rest }] : [];
-    const list = this.behind.get(`${row[ROUTER]}.${row[PORT]}.${row[VC]}`) ?? [];
-    const front = list.findIndex((p) => p.src === row[SRC] && p.id === row[ID]);
-    const others = list.filter((p, i) => i > front && (p.src !== row[SRC] || p.id !== row[ID]));
-    const alone = row[PACKETS] <= 1;
-    add(row[SRC], row[ID], alone ? rest : Math.max(1, row[LEFT]));
+    if (row.src < 0) return rest > 0 ? [{ src: -1, id: 0, flits: rest }] : [];
+    const list = this.behind.get(`${row.router}.${row.port}.${row.vc}`) ?? [];
+    const front = list.findIndex((p) => p.src === row.src && p.id === row.id);
+    const others = list.filter((p, i) => i > front && (p.src !== row.src || p.id !== row.id));
+    const alone = row.packets <= 1;
+    add(row.src, row.id, alone ? rest : Math.max(1, row.left));
     for (const p of others) add(p.src, p.id, p.flits);
     add(-1, 0, rest);
     return runs;
@@ -142,9 +153,6 @@ class Recording {
     return places ? this.state(cycle).occupied_in(router) / places : 0;
   }
 
-  // Returns the buffer size of a virtual channel in flits; 0: no separate buffer, or one without limit.
-  capacity(router, port, vc) { return this.meta.capacity[this.place.get(router)]?.[port]?.[vc] ?? 0; }
-
   state(cycle) {
     if (this.shown?.cycle === cycle) return this.shown.state;
     let from = cycle;
@@ -162,9 +170,7 @@ class Recording {
   // Returns the events of one cycle as objects.
   events(cycle) {
     const frame = cycle + 1 > this.first && cycle + 1 <= this.last ? this.frame(cycle + 1) : null;
-    return (frame?.e ?? []).map(([kind, at_terminal, index, port, vc, out_port, out_vc, src, id, flit, flits]) => ({
-      kind: this.meta.kinds[kind], at_terminal: !!at_terminal, index, port, vc, out_port, out_vc, src, id, flit, flits,
-    }));
+    return frame ? events_of(frame, this.meta) : [];
   }
 
   // Returns the texts of a router's ports in the machine's terms. Large networks have them only for inspected routers.
@@ -182,8 +188,8 @@ class Recording {
   name(router) { return this.meta.names[this.place.get(router)] ?? `${router}`; }
   port_name(router, port) { return this.meta.ports[this.place.get(router)]?.[port] ?? `port ${port}`; }
   peer(router, port) { return this.meta.peers[this.place.get(router)]?.[port] ?? [-1, 0]; }
-  stage(row) { return this.meta.stages[row[STAGE]]; }
-  get has_credits() { return CREDITED.includes(this.meta.kind); }
+  stage(row) { return this.meta.stages[row.stage]; }
+  get has_credits() { return this.meta.facts.credits !== ""; }
   get has_circuits() { return CIRCUIT.some((stage) => this.meta.stages.includes(stage)); }
 
   // Cycles from the switch grant to the arrival at the next router, taken from the first such pair in the recording.
@@ -193,7 +199,7 @@ class Recording {
     for (const { c } of this.frames.slice(1))
       for (const e of this.events(c - 1)) {
         const name = packet_name(e.src, e.id);
-        if (e.kind === "switch_granted" && e.flit & HEAD && !this.peer(e.index, e.out_port)[1])
+        if (e.kind === "switch_granted" && e.flit.includes("head") && !this.peer(e.index, e.out_port)[1])
           sent.set(`${name} ${this.peer(e.index, e.out_port)[0]}`, c - 1);
         else if (e.kind === "arrived" && sent.has(`${name} ${e.index}`))
           return (this.flight_ = Math.min(64, Math.max(1, c - 1 - sent.get(`${name} ${e.index}`))));

@@ -37,7 +37,7 @@ function draw_router(el, recording, router, cycle, follow, words) {
   const past = cycle > recording.first ? arbitration(recording, router, cycle - 1, name_of, (port, vc) => notes(port, vc)[1])
     : { wins: [], vc_grants: [], fates: new Map() };
   const table = make("table", { class: "scope-ports" });
-  const credits = recording.has_credits ? [recording.meta.kind === "bgl" ? "tokens out" : "credits out"] : [];
+  const credits = recording.has_credits ? [`${recording.meta.facts.credits} out`] : [];
   const columns = ["input VC", "buffer (front on the right)", "packet", "state", "output", ...credits, `in cycle ${cycle - 1}`];
   table.append(make("tr", {}, ...columns.map((text) => make("th", {}, text))));
   recording.meta.ports[i].forEach((name, port) => {
@@ -48,8 +48,8 @@ function draw_router(el, recording, router, cycle, follow, words) {
     const reason = words?.[port]?.[0] ?? "";
     table.append(make("tr", { class: "scope-port", "data-note": reason || null }, make("td", { colspan: columns.length }, make("b", {}, name),
       ` — ${where}${waiting}`, reason ? make("span", { class: "scope-said" }, ` — ${reason}`) : null)));
-    for (const row of rows.filter((r) => r[PORT] === port))
-      table.append(channel_row(recording, state, row, past, follow, name_of, notes(port, row[VC])[0]));
+    for (const row of rows.filter((r) => r.port === port))
+      table.append(channel_row(recording, state, row, past, follow, name_of, notes(port, row.vc)[0]));
   });
   el.replaceChildren(
     make("h3", {}, `Router ${recording.name(router)} at cycle ${cycle}: ${contents(recording, rows)}`),
@@ -60,25 +60,25 @@ function counted(n, what) {
   return `${n} ${what}${n === 1 ? "" : "s"}`;
 }
 
-// Returns the contents of a router as text: flits; open circuits (METRO, which does not buffer data); or queued
-// messages (S-Connect, whose other messages wait in slots for their acknowledgement).
+// Returns the contents of a router as text: flits in buffers, messages in queues, or open circuits, which buffer no
+// data.
 function contents(recording, rows) {
-  if (recording.meta.kind === "sconnect")
-    return `${counted(rows.reduce((sum, row) => sum + row[PACKETS], 0), "message")} in its queues`;
+  if (recording.meta.facts.message_queues)
+    return `${counted(rows.reduce((sum, row) => sum + row.packets, 0), "message")} in its queues`;
   const circuits = rows.filter((row) => CIRCUIT.includes(recording.stage(row))).length;
-  return circuits ? counted(circuits, "open circuit") : counted(rows.reduce((sum, row) => sum + row[FLITS], 0), "flit");
+  return circuits ? counted(circuits, "open circuit") : counted(rows.reduce((sum, row) => sum + row.flits, 0), "flit");
 }
 
 function channel_row(recording, state, row, { fates }, follow, name_of, note) {
-  const key = `${row[PORT]}.${row[VC]}`, fate = fates.get(key), stage = recording.stage(row);
-  const to = row[OUT_PORT] < 0 ? "" : recording.port_name(row[ROUTER], row[OUT_PORT]) + (row[OUT_VC] < 0 ? "" : ` ${name_of(row[OUT_PORT], row[OUT_VC])}`);
+  const key = `${row.port}.${row.vc}`, fate = fates.get(key), stage = recording.stage(row);
+  const to = row.out_port < 0 ? "" : recording.port_name(row.router, row.out_port) + (row.out_vc < 0 ? "" : ` ${name_of(row.out_port, row.out_vc)}`);
   const mark = fate?.won ? "✓ " : fate?.lost ? "✗ " : "";
-  return make("tr", { class: fate?.won ? "scope-won" : fate?.lost ? "scope-lost" : "", "data-vc": key, "data-flits": row[FLITS],
-    "data-stage": stage, "data-credits": row[CREDITS], "data-front": row[SRC] < 0 ? "" : packet_name(row[SRC], row[ID]) },
-  make("td", { class: "scope-name" }, name_of(row[PORT], row[VC]), note ? make("div", { class: "scope-said" }, note) : null),
-  make("td", {}, buffer_cells(state.runs(row), recording.capacity(row[ROUTER], row[PORT], row[VC]), follow)),
-  make("td", {}, row[SRC] < 0 ? "" : packet_button(row[SRC], row[ID], follow)),
-  make("td", {}, stage), make("td", {}, to), recording.has_credits ? make("td", { class: "scope-credits" }, `${row[CREDITS]}`) : null,
+  return make("tr", { class: fate?.won ? "scope-won" : fate?.lost ? "scope-lost" : "", "data-vc": key, "data-flits": row.flits,
+    "data-stage": stage, "data-credits": row.credits, "data-front": row.src < 0 ? "" : packet_name(row.src, row.id) },
+  make("td", { class: "scope-name" }, name_of(row.port, row.vc), note ? make("div", { class: "scope-said" }, note) : null),
+  make("td", {}, buffer_cells(state.runs(row), row.capacity, follow)),
+  make("td", {}, row.src < 0 ? "" : packet_button(row.src, row.id, follow)),
+  make("td", {}, stage), make("td", {}, to), recording.has_credits ? make("td", { class: "scope-credits" }, `${row.credits}`) : null,
   make("td", { class: "scope-why" }, mark + (fate?.why ?? "")));
 }
 
@@ -90,10 +90,9 @@ function winners(recording, router, cycle, { wins, fates }, follow, name_of) {
       `${from} → ${to}: ${flit_name(e)} of `, packet_button(e.src, e.id, follow)));
   }
   const lost = [...fates.values()].filter((f) => f.lost).length;
-  const wholes = recording.meta.kind === "bgl";
   const text = cycle <= recording.first ? "The recording begins here."
     : recording.has_circuits ? `${counted(lost, "connection")} blocked or released.`
-    : `Cycle ${cycle - 1}: ${counted(wins.length, wholes ? "packet" : "flit")} crossed the switch; ${counted(lost, "virtual channel")} waited without a grant.`;
+    : `Cycle ${cycle - 1}: ${counted(wins.length, recording.meta.facts.whole_packets ? "packet" : "flit")} crossed the switch; ${counted(lost, "virtual channel")} waited without a grant.`;
   return make("div", {}, make("p", {}, text), list);
 }
 

@@ -181,7 +181,8 @@ TEST(AdaptiveDerived, ZeroLoadLatencyIsMeasured) {
     config["run.warmup_cycles"] = integer(1000);
     const Experiment e = experiment(config);
     const Result r = run_job({e}, {"cpu", 1, false}, nullptr).front();
-    EXPECT_NEAR(r.latency.mean, derived(e, "zero_load_latency_cycles"), 0.01 * r.latency.mean + 1.5 * r.latency.ci95);
+    EXPECT_NEAR(r.latency_cycles.mean, derived(e, "zero_load_latency_cycles"),
+                0.01 * r.latency_cycles.mean + 1.5 * r.latency_cycles.ci95);
     EXPECT_EQ(derived(e, "zero_load_latency_units"), 10 * derived(e, "zero_load_latency_cycles"));
   }
 }

@@ -113,8 +113,8 @@ TEST(BglBubbleRule, TheEarlierOneDeadlocksUnderLoad) {
       EXPECT_NE(std::string(e.what()).find("deadlock (replica 0"), std::string::npos) << e.what();
       ++deadlocks;
     }
-    EXPECT_EQ(run(seed, {{"router.bubble_rule", word("full_size")}}).delivered, 24u * 30);
-    EXPECT_EQ(run(seed, {{"router.escape", word("dateline")}}).delivered, 24u * 30);
+    EXPECT_EQ(run(seed, {{"router.bubble_rule", word("full_size")}}).packets.delivered, 24u * 30);
+    EXPECT_EQ(run(seed, {{"router.escape", word("dateline")}}).packets.delivered, 24u * 30);
   }
   EXPECT_GE(deadlocks, 5u);
 }

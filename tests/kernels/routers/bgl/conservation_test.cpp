@@ -82,7 +82,7 @@ TEST(BglRuns, OpenLoopsAndTraces) {
                                {"cpu", 1, false}, nullptr)
                            .front();
       EXPECT_EQ(r.saturated, load > 0.1);
-      EXPECT_GT(r.delivered, 1000u * load);
+      EXPECT_GT(r.packets.delivered, 1000u * load);
       EXPECT_TRUE(load > 0.1 || std::abs(r.accepted - load) < 0.1 * load) << r.accepted;
     }
   std::string text;
@@ -97,7 +97,7 @@ TEST(BglRuns, OpenLoopsAndTraces) {
                                         {"traffic.trace_file", trace.path}})},
                            {"cpu", 1, false}, nullptr)
                        .front();
-  EXPECT_EQ(r.delivered, 3000u);
+  EXPECT_EQ(r.packets.delivered, 3000u);
 }
 
 /// A loaded network, whose state a test changes by hand.

@@ -233,10 +233,10 @@ Result run_with(const RawConfig& changes, u32 seed = 1) {
 TEST(BglLink, HitsAtTheGivenRate) {
   const double rate = 2e-4;
   const Result r = run_with({{"faults.error_rate", rate}, {"traffic.packet_flits", integer(8)}});
-  EXPECT_EQ(r.delivered, 18 * 200u);
+  EXPECT_EQ(r.packets.delivered, 18 * 200u);
   // Hops of packets in sequence: hops without an error, hops of copies that were corrupted earlier, and the hops that
   // corrupted a packet.
-  const double good = r.delivered * r.hops_mean + r.model.at("packets_not_valid");
+  const double good = r.packets.delivered * r.hops_mean + r.model.at("packets_not_valid");
   const double hit = r.model.at("packets_hit"), expected = 1 - std::pow(1 - rate, 260);
   EXPECT_NEAR(hit / (good + hit), expected, 0.15 * expected);
   EXPECT_GE(r.model.at("packets_repeated"), hit);
@@ -246,13 +246,13 @@ TEST(BglLink, HitsAtTheGivenRate) {
 /// agree.
 TEST(BglLink, RunningCrcsDetectMoreThanPacketCrcs) {
   const Result good = run_with({{"faults.error_rate", 5e-4}});
-  EXPECT_EQ(good.delivered, 18 * 200u);
+  EXPECT_EQ(good.packets.delivered, 18 * 200u);
   EXPECT_GT(good.model.at("packets_hit"), 100);
   EXPECT_GT(good.model.at("packets_not_valid"), 0);
   EXPECT_GT(good.model.at("acknowledgments_lost"), 0);
   EXPECT_EQ(good.model.at("links_with_different_crcs"), 0);
   const Result bad = run_with({{"faults.error_rate", 5e-4}, {"faults.crc_bits", integer(4)}});
-  EXPECT_EQ(bad.delivered, 18 * 200u);
+  EXPECT_EQ(bad.packets.delivered, 18 * 200u);
   EXPECT_GT(bad.model.at("links_with_different_crcs"), 0);
   EXPECT_LT(bad.model.at("links_with_different_crcs"), 18 * 6);
 }
