@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "host/config/value.hpp"
-#include "host/plan/inspector.hpp"
+#include "host/plan/inspection.hpp"
 #include "kernels/engines/state_layout.hpp"
 
 namespace flitlab {

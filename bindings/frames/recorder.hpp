@@ -1,7 +1,7 @@
 #pragma once
 /// Recorder of a network, cycle by cycle, for the scope (the animated view of a network in a notebook or a page). Frame
 /// c has the state before cycle c and the events of cycle c - 1. The recorder does not depend on the router model: the
-/// model's inspector names ports, virtual channels and values.
+/// model's plan names ports, virtual channels and values.
 #include <array>
 #include <deque>
 #include <map>
@@ -114,7 +114,7 @@ class Recorder {
   std::vector<std::string> stages_;
   std::vector<ChannelUse> carried_;
   u64 flits_created_ = 0, flits_delivered_ = 0;
-  bool has_texts_ = false;  ///< whether the inspector gives names or notes in the machine's terms
+  bool has_texts_ = false;  ///< whether the plan gives names or notes in the machine's terms
   std::map<u32, std::string> texts_;
   std::vector<std::vector<u32>> state_;  ///< `[drawn][word]`: state of each drawn router in the last frame; empty if
                                          ///< more than kDetailLimit routers are drawn

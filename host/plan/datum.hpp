@@ -1,6 +1,6 @@
 #pragma once
-/// Datum: a value of any type that consoles, inspectors and tools exchange with their callers: a number, a text, a list
-/// or a map. Python, JSON and JavaScript have the same types.
+/// Datum: a value of any type that consoles, inspections and tools exchange with their callers: a number, a text, a
+/// list or a map. Python, JSON and JavaScript have the same types.
 #include <cstdint>
 #include <map>
 #include <string>

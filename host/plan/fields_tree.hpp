@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "host/plan/inspector.hpp"
+#include "host/plan/inspection.hpp"
 #include "kernels/engines/state_layout.hpp"
 
 namespace flitlab {

@@ -17,6 +17,17 @@ double inverse_log_miss(double p) { return p < 1 ? 1 / std::log1p(-p) : 0; }
 
 }  // namespace
 
+Fill Plan::fill(const std::vector<std::byte>&, u32, const std::vector<PortSnapshot>& ports) const {
+  Fill fill;
+  for (const PortSnapshot& port : ports)
+    for (const VcSnapshot& vc : port.vcs)
+      if (vc.capacity) {
+        fill.held += vc.flits;
+        fill.places += vc.capacity;
+      }
+  return fill;
+}
+
 Topology make_topology(const Experiment& e) {
   const std::string& kind = e.str(param::topology.kind);
   const u32 concentration = e.u32_of(param::topology.concentration);

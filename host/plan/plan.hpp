@@ -1,8 +1,10 @@
 #pragma once
 /// A plan: the data of a job that do not change during a run (wiring, routes, parameters, layout of the state), and the
 /// operations of the host on a state that depend on the router model.
+#include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -10,8 +12,9 @@
 #include "host/plan/bounds.hpp"
 #include "host/plan/columns.hpp"
 #include "host/plan/console.hpp"
-#include "host/plan/inspector.hpp"
+#include "host/plan/snapshot.hpp"
 #include "host/topology/topology.hpp"
+#include "kernels/common/counters.hpp"
 #include "kernels/engines/engine.hpp"
 #include "kernels/engines/engine_cost.hpp"
 
@@ -92,8 +95,33 @@ class Plan {
   virtual std::string explain_fault(const FaultReport&, const std::vector<std::byte>& /*state*/) const { return {}; }
   virtual std::string router_name(u32 router) const = 0;
   virtual std::string port_name(u32 port) const = 0;
-  /// Returns the inspector for states of this plan; null if the model has none.
-  virtual const Inspector* inspector() const { return nullptr; }
+
+  /// The next functions show a state in the field's terms. They take states in canonical order.
+
+  /// Returns the ports of a router and their virtual channels.
+  virtual std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const = 0;
+  /// Adds names and notes to the ports, for the beginning of cycle `now`. This is a separate function, because a caller
+  /// that reads all routers needs no names and notes.
+  virtual void describe_router(const std::vector<std::byte>& /*state*/, u32 /*router*/, Cycle /*now*/,
+                               std::vector<PortSnapshot>&) const {}
+  /// Returns the occupancy of a router. `ports`: result of inspect_router() for this router. The default counts the
+  /// flits in buffers of limited size, out of the total size of these buffers.
+  virtual Fill fill(const std::vector<std::byte>& state, u32 router, const std::vector<PortSnapshot>& ports) const;
+  /// Returns the unit of fill(): a noun phrase in the plural.
+  virtual std::string_view fill_of() const { return "flits in buffers"; }
+  virtual TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const = 0;
+  /// Returns for each router-to-router channel the number of flits sent since cycle 0, in the order of the channels.
+  virtual std::vector<u32> channel_flits(const std::vector<std::byte>& state) const = 0;
+  /// Returns the cycle in which each terminal's program ended, or kNone if it has not ended. Returns an empty list if
+  /// terminals run no programs.
+  virtual std::vector<u32> program_ends(const std::vector<std::byte>& /*state*/) const { return {}; }
+  /// Returns whether results show this element of one of the model's own totals.
+  virtual bool shows(const TotalRecord&, u32 /*element*/, const CounterShard&) const { return true; }
+  /// Returns results of a run that only this model has and that are not totals, by name.
+  virtual std::map<std::string, double> figures(const CounterShard&, const std::vector<std::byte>& /*state*/) const {
+    return {};
+  }
+
   /// Returns the console for the first replica; null if the model has none. The plan must outlive the console.
   virtual std::unique_ptr<Console> console() const { return nullptr; }
 

@@ -85,7 +85,7 @@ Measurement::Measurement(const Experiment& e, u32 index, Engine& engine, const P
 
 void Measurement::load(Loader& loader) {
   visit(loader, *this);
-  const std::size_t channels = channel_flits(plan_, engine_.state(index_)).size();
+  const std::size_t channels = plan_.channel_flits(engine_.state(index_)).size();
   const auto fits = [&](const std::vector<u32>& list) { return list.empty() || list.size() == channels; };
   Loader::require(period_ <= Period::kDone && fits(channel_start_) && fits(channel_end_) &&
                   (channel_end_.empty() || channel_start_.size() == channels) &&
@@ -217,7 +217,7 @@ void Measurement::begin_window(const Totals& now) {
   window_.begin(queued_packets(now));
   set_window(window_begin_, automatic_ ? kNever - 1 : static_cast<Cycle>(window_begin_ + window_cycles()));
   next_judgement_ = kFirstJudgement;
-  channel_start_ = channel_flits(plan_, engine_.state(index_));
+  channel_start_ = plan_.channel_flits(engine_.state(index_));
 }
 
 /// Records the cycle of the last progress. Packets of a batch that have not been created yet count as missing too.
@@ -275,7 +275,7 @@ bool Measurement::window_over(const Totals& now) {
 void Measurement::end_window(const Totals& now) {
   if (automatic_) set_window(window_begin_, engine_.now());
   measured_cycles_ = engine_.now() - window_begin_;
-  channel_end_ = channel_flits(plan_, engine_.state(index_));
+  channel_end_ = plan_.channel_flits(engine_.state(index_));
   const double cycles = static_cast<double>(measured_cycles_);
   const bool sees_bursts = cycles >= kBurstsOfWindow * burst_period(experiment_);
   if (sees_bursts) {

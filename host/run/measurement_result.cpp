@@ -27,7 +27,7 @@ void Measurement::finish(const Totals& c) {
   if (batch) {
     const u64 end = std::max(get(c, Total::kLastDelivery) + 1, get(c, Total::kLastProgramEnd));
     measured_cycles_ = end > start_ ? end - start_ : 1;
-    channel_end_ = channel_flits(plan_, state);
+    channel_end_ = plan_.channel_flits(state);
     channel_start_.assign(channel_end_.size(), 0);
     if (runs_program())
       result.model["program_cycles"] = static_cast<double>(get(c, Total::kLastProgramEnd));
@@ -68,13 +68,11 @@ void Measurement::finish(const Totals& c) {
     r.network_latency_cycles = stats(get(c, Total::kMeasuredNetworkLatencySum), network_half_width_,
                                      counters.network_latency, get(c, Total::kNetworkLatencyMax));
   }
-  const Inspector* inspector = plan_.inspector();
   for (const TotalRecord& total : model_of(experiment_.kind()).totals)
     for (u32 i = 0; i < total.count; ++i)
-      if (!total.figure.empty() && (!inspector || inspector->shows(total, i, counters)))
+      if (!total.figure.empty() && plan_.shows(total, i, counters))
         r.model[element_name(total.figure, i)] = static_cast<double>(c[total.first + i]);
-  if (inspector)
-    for (const auto& [name, value] : inspector->figures(counters, state)) r.model[name] = value;
+  for (const auto& [name, value] : plan_.figures(counters, state)) r.model[name] = value;
   if (get(c, Total::kPacketsMisdelivered))
     r.model["packets_misdelivered"] = static_cast<double>(get(c, Total::kPacketsMisdelivered));
   if (experiment_.is({param::traffic.mode, "request_reply"})) {

@@ -105,15 +105,15 @@ InspectNode SteppedNetwork::router(u32 index) const {
 
 std::vector<PortSnapshot> SteppedNetwork::ports(u32 router) const {
   require_router(router);
-  return inspector_of(*plan_).inspect_router(state(), router);
+  return plan_->inspect_router(state(), router);
 }
 
 Fill SteppedNetwork::fill(u32 router, const std::vector<PortSnapshot>& ports) const {
   require_router(router);
-  return inspector_of(*plan_).fill(state(), router, ports);
+  return plan_->fill(state(), router, ports);
 }
 
-std::string_view SteppedNetwork::fill_of() const { return inspector_of(*plan_).fill_of(); }
+std::string_view SteppedNetwork::fill_of() const { return plan_->fill_of(); }
 
 void SteppedNetwork::require_terminal(u32 index) const {
   if (index >= plan_->topology().terminals)
@@ -128,7 +128,7 @@ InspectNode SteppedNetwork::terminal(u32 index) const {
 
 u32 SteppedNetwork::queued(u32 terminal) const {
   require_terminal(terminal);
-  return inspector_of(*plan_).inspect_terminal(state(), terminal).queued;
+  return plan_->inspect_terminal(state(), terminal).queued;
 }
 
 InspectNode SteppedNetwork::item(const std::string& kind, u32 index) const {
@@ -167,7 +167,7 @@ std::map<std::string, u64> SteppedNetwork::totals() {
 }
 
 std::vector<ChannelUse> SteppedNetwork::channels() const {
-  const std::vector<u32> flits = channel_flits(*plan_, state());
+  const std::vector<u32> flits = plan_->channel_flits(state());
   std::vector<ChannelUse> channels;
   const Topology& topology = plan_->topology();
   for (u32 r = 0; r < topology.routers; ++r)

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "host/plan/inspection.hpp"
 #include "host/plan/plan.hpp"
 #include "host/run/idle.hpp"
 #include "host/run/trace_feed.hpp"
@@ -68,13 +69,11 @@ class SteppedNetwork {
   Datum call(std::string_view operation, Datum::Map arguments);
   /// Returns warnings about operations since the last call. These operations have been carried out.
   std::vector<std::string> take_warnings();
-  /// Returns the cycle in which each terminal's program ended (Inspector::program_ends).
-  std::vector<u32> program_ends() const {
-    return plan_->inspector() ? plan_->inspector()->program_ends(state()) : std::vector<u32>{};
-  }
+  /// Returns the cycle in which each terminal's program ended (Plan::program_ends).
+  std::vector<u32> program_ends() const { return plan_->program_ends(state()); }
   /// Returns the totals since cycle 0, by name. Totals that only audits write are left out.
   std::map<std::string, u64> totals();
-  /// Returns for each router-to-router channel the number of flits that it has carried (Inspector::channel_flits).
+  /// Returns for each router-to-router channel the number of flits that it has carried (Plan::channel_flits).
   std::vector<ChannelUse> channels() const;
   /// Returns both ends of each router-to-router channel, in the order of channels().
   std::vector<ChannelEnds> links() const;

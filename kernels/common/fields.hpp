@@ -1,6 +1,6 @@
 #pragma once
 /// Macros that declare the state once. One list gives the type, name, unit and meaning of a struct's members or of an
-/// item's fields; the struct, the memory layout and the inspector's output follow from it.
+/// item's fields; the struct, the memory layout and the output of inspections follow from it.
 ///
 ///     struct InputVc {
 ///       FLITLAB_MEMBERS(InputVc,

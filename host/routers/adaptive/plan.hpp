@@ -7,7 +7,7 @@
 
 namespace flitlab {
 
-class AdaptivePlan final : public Plan, public Inspector {
+class AdaptivePlan final : public Plan {
  public:
   explicit AdaptivePlan(const Experiment& experiment);
   AdaptivePlan(const AdaptivePlan&) = delete;
@@ -23,7 +23,6 @@ class AdaptivePlan final : public Plan, public Inspector {
   std::string find_deadlock(const std::vector<std::byte>&) const override { return ""; }
   std::string router_name(u32 router) const override { return std::to_string(router); }
   std::string port_name(u32 port) const override;
-  const Inspector* inspector() const override { return this; }
   /// Returns the ports of a router. The last entry is not a port: it has the router's buffers, which all ports share.
   std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
   std::string_view fill_of() const override { return "messages in buffers"; }

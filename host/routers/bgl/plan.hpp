@@ -7,7 +7,7 @@
 
 namespace flitlab {
 
-class BglPlan final : public Plan, public Inspector {
+class BglPlan final : public Plan {
  public:
   explicit BglPlan(const Experiment& experiment);
   BglPlan(const BglPlan&) = delete;
@@ -22,7 +22,6 @@ class BglPlan final : public Plan, public Inspector {
   std::string find_deadlock(const std::vector<std::byte>& state) const override;
   std::string router_name(u32 router) const override;
   std::string port_name(u32 port) const override;
-  const Inspector* inspector() const override { return this; }
   std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
   std::string_view fill_of() const override { return "chunks in buffers and FIFOs"; }
   void describe_router(const std::vector<std::byte>& state, u32 router, Cycle now,

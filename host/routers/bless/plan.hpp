@@ -7,7 +7,7 @@
 
 namespace flitlab {
 
-class BlessPlan final : public Plan, public Inspector {
+class BlessPlan final : public Plan {
  public:
   explicit BlessPlan(const Experiment& experiment);
   BlessPlan(const BlessPlan&) = delete;
@@ -24,7 +24,6 @@ class BlessPlan final : public Plan, public Inspector {
   std::string find_deadlock(const std::vector<std::byte>&) const override { return ""; }
   std::string router_name(u32 router) const override;
   std::string port_name(u32 port) const override;
-  const Inspector* inspector() const override { return this; }
   /// Returns the ports of a router, each with the flits in transit to it.
   std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
   /// Returns the number of flits in transit to a router and, as the capacity, the number of flits that its input

@@ -9,7 +9,7 @@
 
 namespace flitlab {
 
-class MetroPlan final : public Plan, public Inspector {
+class MetroPlan final : public Plan {
  public:
   explicit MetroPlan(const Experiment& experiment);
   MetroPlan(const MetroPlan&) = delete;
@@ -25,7 +25,6 @@ class MetroPlan final : public Plan, public Inspector {
   std::string find_deadlock(const std::vector<std::byte>&) const override { return ""; }
   std::string router_name(u32 router) const override;
   std::string port_name(u32 port) const override;
-  const Inspector* inspector() const override { return this; }
   /// Returns the ports of a router and their states. No port holds words, because a METRO router has no buffers.
   std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
   /// Returns the number of open connections and, as the capacity, the number of backward ports. A router has no buffers

@@ -9,7 +9,7 @@
 
 namespace flitlab {
 
-class SconnectPlan final : public Plan, public Inspector {
+class SconnectPlan final : public Plan {
  public:
   explicit SconnectPlan(const Experiment& experiment);
   SconnectPlan(const SconnectPlan&) = delete;
@@ -26,7 +26,6 @@ class SconnectPlan final : public Plan, public Inspector {
   std::string explain_fault(const FaultReport& fault, const std::vector<std::byte>& state) const override;
   std::string router_name(u32 router) const override { return fabric_.names[router]; }
   std::string port_name(u32 port) const override;
-  const Inspector* inspector() const override { return this; }
   std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
   /// Returns the number of the TIC's buffers in use. Buffers of sent messages count until the message is acknowledged.
   Fill fill(const std::vector<std::byte>& state, u32 router, const std::vector<PortSnapshot>& ports) const override;

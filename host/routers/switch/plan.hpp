@@ -7,7 +7,7 @@
 
 namespace flitlab {
 
-class SwitchPlan final : public Plan, public Inspector {
+class SwitchPlan final : public Plan {
  public:
   explicit SwitchPlan(const Experiment& experiment);
   SwitchPlan(const SwitchPlan&) = delete;
@@ -23,7 +23,6 @@ class SwitchPlan final : public Plan, public Inspector {
   std::string find_deadlock(const std::vector<std::byte>&) const override { return ""; }
   std::string router_name(u32) const override { return "switch"; }
   std::string port_name(u32 port) const override { return "port " + std::to_string(port); }
-  const Inspector* inspector() const override { return this; }
   std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
   /// Returns the number of messages at the heads of input FIFOs and in output buffers, and as the capacity the number
   /// that fit there. The rest of an input FIFO has no limit and is not counted.

@@ -8,7 +8,7 @@
 
 namespace flitlab {
 
-class T3ePlan final : public Plan, public Inspector {
+class T3ePlan final : public Plan {
  public:
   explicit T3ePlan(const Experiment& experiment);
   T3ePlan(const T3ePlan&) = delete;
@@ -26,7 +26,6 @@ class T3ePlan final : public Plan, public Inspector {
   std::string find_stopped(const std::vector<std::byte>& state, Cycle now) const override;
   std::string router_name(u32 router) const override;
   std::string port_name(u32 port) const override;
-  const Inspector* inspector() const override { return this; }
   std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
   void describe_router(const std::vector<std::byte>& state, u32 router, Cycle now,
                        std::vector<PortSnapshot>& ports) const override;

@@ -8,7 +8,7 @@
 
 namespace flitlab {
 
-class VcPlan final : public Plan, public Inspector {
+class VcPlan final : public Plan {
  public:
   explicit VcPlan(const Experiment& experiment);
   VcPlan(const VcPlan&) = delete;
@@ -23,7 +23,6 @@ class VcPlan final : public Plan, public Inspector {
   std::string find_deadlock(const std::vector<std::byte>& state) const override;
   std::string router_name(u32 router) const override;
   std::string port_name(u32 port) const override;
-  const Inspector* inspector() const override { return this; }
   std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
   std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;

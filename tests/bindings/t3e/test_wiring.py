@@ -129,7 +129,7 @@ def test_special_packets_follow_the_cables(shape, wiring):
 @pytest.mark.parametrize("wiring", WIRINGS, ids=str)
 def test_a_loaded_machine_agrees_with_its_cables(shape, wiring):
     """The registers that the plan loads equal the result of a write to one node, + leads to the next higher coordinate,
-    and the inspector's port names agree with the cables."""
+    and the port names of inspections agree with the cables."""
     e = machine(shape, wiring)
     cables, network = Cables(e), fl.Network(e)
     loaded = orientation(network)

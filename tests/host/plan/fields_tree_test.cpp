@@ -1,4 +1,4 @@
-/// The tree that flitlab builds from the lists of state fields, compared with the model's own inspector.
+/// The tree that flitlab builds from the lists of state fields, compared with the snapshots that a plan returns.
 #include "host/plan/fields_tree.hpp"
 
 #include <gtest/gtest.h>
@@ -100,7 +100,7 @@ TEST(FieldsTree, ShowsEveryKindOfMember) {
   EXPECT_EQ(std::get<std::int64_t>(value(second, "delta").value.value), -128);
 }
 
-TEST(FieldsTree, ARouterAsItsInspectorShowsIt) {
+TEST(FieldsTree, ARouterAsItsPlanShowsIt) {
   Network net(experiment({{"router.vcs", integer(2)}, {"router.buffer_flits", integer(6)}, {"traffic.load", 0.4}}));
   const u32 vcs = 2;
   for (const u32 cycles : {1u, 40u, 200u}) {
@@ -109,7 +109,7 @@ TEST(FieldsTree, ARouterAsItsInspectorShowsIt) {
     u64 out = 0;
     for (u32 r = 0; r < 16; ++r) {
       const InspectNode tree = fields_tree(net.plan->layout(), state, 0, r);
-      const std::vector<PortSnapshot> ports = net.plan->inspector()->inspect_router(state, r);
+      const std::vector<PortSnapshot> ports = net.plan->inspect_router(state, r);
       for (u32 p = 0; p < ports.size(); ++p)
         for (u32 v = 0; v < vcs; ++v) {
           const InspectNode& output = part(tree, "output", p * vcs + v);
@@ -123,7 +123,7 @@ TEST(FieldsTree, ARouterAsItsInspectorShowsIt) {
     if (cycles > 1) {
       EXPECT_GT(out, 0u);
     }
-    const TerminalSnapshot terminal = net.plan->inspector()->inspect_terminal(state, 3);
+    const TerminalSnapshot terminal = net.plan->inspect_terminal(state, 3);
     const InspectNode shown = fields_tree(net.plan->layout(), state, 1, 3);
     EXPECT_EQ(number(part(shown, "control"), "created"), terminal.created);
     EXPECT_EQ(number(part(part(shown, "control"), "next"), "at"), terminal.next_creation);

@@ -98,7 +98,7 @@ class BglTorus {
   }
 
   VcSnapshot vc(u32 node, u32 port, u32 vc) const {
-    return net_->plan->inspector()->inspect_router(net_->engine->state(0), node)[port].vcs[vc];
+    return net_->plan->inspect_router(net_->engine->state(0), node)[port].vcs[vc];
   }
   /// Returns the tokens that a sender has for a VC.
   u32 tokens(u32 node, u32 direction, u32 vc_) const { return vc(node, direction, vc_).credits; }

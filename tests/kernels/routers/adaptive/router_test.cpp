@@ -110,7 +110,7 @@ TEST(AdaptiveOrder, OfAgeDecidesWhichMessageGoesFirst) {
   const TextFile trace("5,8,4,1\n6,6,4,1\n");
   Network net(experiment(line(trace, {{"topology.concentration", integer(2)}})));
   net.step(8);  // cycle 7 is over
-  const std::vector<PortSnapshot> ports = net.plan->inspector()->inspect_router(net.engine->state(0), 3);
+  const std::vector<PortSnapshot> ports = net.plan->inspect_router(net.engine->state(0), 3);
   ASSERT_EQ(ports.back().name, "buffers");
   EXPECT_EQ(ports.back().vcs[0].stage, "stored");
   EXPECT_EQ(ports.back().vcs[0].src, 6u) << "the younger message still waits";

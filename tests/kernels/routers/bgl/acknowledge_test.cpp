@@ -254,7 +254,7 @@ TEST(BglAcknowledge, IsHitAtTheGivenRate) {
   for (u32 node = 0; node < 12; ++node)
     for (u32 d = 0; d < 4; ++d)
       for (u32 vc = 0; vc < 4; ++vc)
-        EXPECT_EQ(net.plan->inspector()->inspect_router(net.engine->state(0), node)[d].vcs[vc].credits, 32u);
+        EXPECT_EQ(net.plan->inspect_router(net.engine->state(0), node)[d].vcs[vc].credits, 32u);
 }
 
 /// The audit finds tokens that have disappeared.

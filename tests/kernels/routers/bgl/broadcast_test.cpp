@@ -62,7 +62,7 @@ TEST(BglBroadcast, EveryLinkOfAPlaneCarriesOneColour) {
   for (bool charged : {true, false}) {
     Network net(broadcast({4, 4, 2}, {0, 1}, 5, 30, {{"router.acks", word(charged ? "charged" : "packets")}}));
     net.step(60000);
-    const std::vector<u32> busy = channel_flits(*net.plan, net.engine->state(0));
+    const std::vector<u32> busy = net.plan->channel_flits(net.engine->state(0));
     const Topology& topology = net.plan->topology();
     const u32 packet = charged ? 270 : 262, tokens = charged ? 0 : 8;
     std::size_t channel = 0;

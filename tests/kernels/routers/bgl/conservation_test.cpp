@@ -53,7 +53,7 @@ TEST_P(BglConservation, EveryPacketOfABatchArrivesOnce) {
     const std::vector<std::byte> state = net.engine->state(0);
     const bgl::Table& t = dynamic_cast<const BglPlan&>(*net.plan).table();
     for (u32 n = 0; n < nodes; ++n) {
-      const std::vector<PortSnapshot> ports = net.plan->inspector()->inspect_router(state, n);
+      const std::vector<PortSnapshot> ports = net.plan->inspect_router(state, n);
       for (u32 p = 0; p < ports.size(); ++p)
         for (u32 vc = 0; vc < ports[p].vcs.size(); ++vc) {
           EXPECT_EQ(ports[p].vcs[vc].packets, 0u);
@@ -61,7 +61,7 @@ TEST_P(BglConservation, EveryPacketOfABatchArrivesOnce) {
           const bool link = !ports[p].to_terminal && ports[p].peer != kNone;
           EXPECT_EQ(ports[p].vcs[vc].credits, link ? t.buffer[vc] : 0u) << described(config);
         }
-      for (u32 room : net.plan->inspector()->inspect_terminal(state, n).credits) EXPECT_EQ(room, t.injection_flits);
+      for (u32 room : net.plan->inspect_terminal(state, n).credits) EXPECT_EQ(room, t.injection_flits);
     }
   }
 }

@@ -217,7 +217,7 @@ TEST(BglDeadRuns, BeyondSaturationEverythingArrives) {
     EXPECT_EQ(net.plan->facts().active_terminals, live);
     const std::vector<std::byte> state = net.engine->state(0);
     for (u32 n : dead) {
-      const TerminalSnapshot s = net.plan->inspector()->inspect_terminal(state, n);
+      const TerminalSnapshot s = net.plan->inspect_terminal(state, n);
       EXPECT_EQ(s.created + s.received, 0u);
     }
   }

@@ -37,7 +37,7 @@ TEST(BglProgram, PingPongTakesTheSumOfItsParts) {
       Network net(program("0,send," + to + size + "0,recv," + to + "\n" + to + ",recv,0\n" + to + ",send,0" + size,
                           {{"router.acks", word("charged")}}));
       net.step(2000);
-      const std::vector<u32> ends = net.plan->inspector()->program_ends(net.engine->state(0));
+      const std::vector<u32> ends = net.plan->program_ends(net.engine->state(0));
       const u32 way = one_way(x + y + z, chunks);
       EXPECT_EQ(ends[peer], way + 1) << peer << ' ' << bytes;  // ends in the cycle after the last packet was put
       EXPECT_EQ(ends[0], 2 * way) << peer << ' ' << bytes;
@@ -50,7 +50,7 @@ TEST(BglProgram, ComputesAndPaysForMessages) {
   Network net(program("0,compute,1000\n0,send,1,240\n1,recv,0\n",
                       {{"traffic.send_overhead", integer(50)}, {"traffic.recv_overhead", integer(30)}}));
   net.step(4000);
-  const std::vector<u32> ends = net.plan->inspector()->program_ends(net.engine->state(0));
+  const std::vector<u32> ends = net.plan->program_ends(net.engine->state(0));
   EXPECT_EQ(ends[0], 1051u);
   EXPECT_EQ(ends[1], 1050 + one_way(1, 8) + 30);
 }
@@ -60,7 +60,7 @@ TEST(BglProgram, ALongMessageStreamsOverOneLink) {
   // reverse link.
   Network net(program("0,send,1,24000\n1,recv,0\n"));
   net.step(40000);
-  EXPECT_EQ(net.plan->inspector()->program_ends(net.engine->state(0))[1], one_way(1, 8) + 99 * 262);
+  EXPECT_EQ(net.plan->program_ends(net.engine->state(0))[1], one_way(1, 8) + 99 * 262);
 }
 
 TEST(BglProgram, DistantEndsOfBurstsAreNotSleptThrough) {
@@ -69,7 +69,7 @@ TEST(BglProgram, DistantEndsOfBurstsAreNotSleptThrough) {
   for (u32 i = 0; i < 20; ++i) calls += "2,compute,333\n2,send,0,16,1\n0,recv,2,16,1\n";
   Network net(program(calls + "1,recv,0\n"));
   net.step(20000);
-  EXPECT_EQ(net.plan->inspector()->program_ends(net.engine->state(0))[1], 10007 + one_way(1, 1));
+  EXPECT_EQ(net.plan->program_ends(net.engine->state(0))[1], 10007 + one_way(1, 1));
 }
 
 TEST(BglProgram, CollectivesAgreeOnAllEngines) {

@@ -41,7 +41,7 @@ void deliver_all(RawConfig changes, u32 packets, u32 most = 400000) {
   EXPECT_EQ(net.total(metro::Count::kAcceptedWrong), 0u);
   net.step(500);
   for (u32 r = 0; r < net.plan->topology().routers; ++r)
-    for (const PortSnapshot& port : net.plan->inspector()->inspect_router(net.engine->state(0), r))
+    for (const PortSnapshot& port : net.plan->inspect_router(net.engine->state(0), r))
       EXPECT_TRUE(port.vcs[0].stage == "idle" || port.vcs[0].stage == "off") << r << " " << port.name;
 }
 

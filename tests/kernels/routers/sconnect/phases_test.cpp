@@ -32,7 +32,7 @@ double clocks_of(SconnectNet& net, u32 messages) {
   row.window_end = 1000000;
   net.engine().set_row(0, row);
   net.deliver(messages);
-  return net.plan().inspector()->figures(net.engine().counters(0), net.engine().state(0)).at("network_latency_clocks");
+  return net.plan().figures(net.engine().counters(0), net.engine().state(0)).at("network_latency_clocks");
 }
 
 const std::vector<u8> kPhases{0, 4, 1};

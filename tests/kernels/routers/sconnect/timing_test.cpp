@@ -125,10 +125,7 @@ TEST(SconnectTiming, TheFigureInClocks) {
     row.window_end = 1000000;
     net.engine().set_row(0, row);
     net.deliver(messages);
-    return net.plan()
-        .inspector()
-        ->figures(net.engine().counters(0), net.engine().state(0))
-        .at("network_latency_clocks");
+    return net.plan().figures(net.engine().counters(0), net.engine().state(0)).at("network_latency_clocks");
   };
   const u32 there = 2 + 4 * 13 + 3 * 5 + 3;  // from port 4 to 0; four channels; three times from 1 to 0; from 1 to 4
   EXPECT_EQ(clocks(plain_line(5), sends(10, 0, 4), 1), there);

@@ -245,15 +245,15 @@ TEST(Switch, RejectsUnsupportedTraffic) {
 TEST(Switch, ShowsHeadsAndOutputs) {
   WatchedSwitch net({{9, 1, 0, 6}, {10, 4, 0, 4}}, kPool);
   net.run(12);
-  const auto ports = net.net().plan->inspector()->inspect_router(net.net().engine->state(0), 0);
+  const auto ports = net.net().plan->inspect_router(net.net().engine->state(0), 0);
   EXPECT_EQ(ports[4].vcs[0].stage, "waiting");
   EXPECT_EQ(ports[4].vcs[0].out_port, 0u);
   EXPECT_EQ(ports[4].vcs[0].id, 1u);
   EXPECT_EQ(ports[0].vcs[0].owner_port, 1u);
   EXPECT_EQ(ports[0].vcs[0].credits, 0u);
   EXPECT_EQ(ports[1].vcs[0].stage, "idle");
-  EXPECT_EQ(net.net().plan->inspector()->inspect_terminal(net.net().engine->state(0), 4).queued, 1u);
-  const auto figures = net.net().plan->inspector()->figures({}, net.net().engine->state(0));
+  EXPECT_EQ(net.net().plan->inspect_terminal(net.net().engine->state(0), 4).queued, 1u);
+  const auto figures = net.net().plan->figures({}, net.net().engine->state(0));
   EXPECT_EQ(figures.at("messages_switched"), 1);
   EXPECT_EQ(figures.at("head_wait_cycles"), 0);
 }

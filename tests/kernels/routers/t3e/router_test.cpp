@@ -41,7 +41,7 @@ TEST(T3eConservation, EveryPacketOfABatchArrives) {
         EXPECT_EQ(net.total(Total::kPacketsDelivered), 96u * 30);
         EXPECT_EQ(net.total(Total::kPacketsDropped), 0u);
         for (u32 r = 0; r < 96; ++r)
-          for (const PortSnapshot& port : net.plan->inspector()->inspect_router(net.engine->state(0), r))
+          for (const PortSnapshot& port : net.plan->inspect_router(net.engine->state(0), r))
             for (u32 vc = 0; vc < port.vcs.size(); ++vc) {
               EXPECT_EQ(port.vcs[vc].flits, 0u);
               EXPECT_EQ(port.vcs[vc].credits, vc < 4 ? 12u : 22u);

@@ -64,7 +64,7 @@ TEST(Arbiters, NoTerminalStarvesUnderAnyAllocator) {
     const auto state = net.engine->state(0);
     u32 least = ~0u, most = 0;
     for (u32 t = 0; t < 8; ++t) {
-      const u32 sent = net.plan->inspector()->inspect_terminal(state, t).sent;
+      const u32 sent = net.plan->inspect_terminal(state, t).sent;
       least = std::min(least, sent);
       most = std::max(most, sent);
     }

@@ -35,7 +35,7 @@ TEST(Conservation, EveryPacketOfABatchArrives) {
         EXPECT_EQ(net.total(Total::kPacketsDelivered), 16u * 40);
         EXPECT_EQ(net.total(Total::kFlitsDelivered), net.total(Total::kFlitsCreated));
         for (u32 r = 0; r < 16; ++r)
-          for (const PortSnapshot& port : net.plan->inspector()->inspect_router(net.engine->state(0), r))
+          for (const PortSnapshot& port : net.plan->inspect_router(net.engine->state(0), r))
             for (const VcSnapshot& vc : port.vcs) {
               EXPECT_EQ(vc.flits, 0u);
               EXPECT_EQ(vc.credits, 8u);

@@ -1,4 +1,4 @@
-/// Text for the inspector about a TIC: its buffer pool, reservations of queues, and slots of channels.
+/// Text about a TIC: its buffer pool, reservations of queues, and slots of channels.
 #include "host/routers/sconnect/plan.hpp"
 #include "kernels/routers/sconnect/tic.hpp"
 

@@ -1,7 +1,6 @@
-#include "host/plan/inspector.hpp"
+#include "host/plan/inspection.hpp"
 
 #include "host/plan/plan.hpp"
-#include "kernels/common/error.hpp"
 
 namespace flitlab {
 namespace {
@@ -16,31 +15,14 @@ InspectNode vc_node(const VcSnapshot& s) {
 
 }  // namespace
 
-Fill Inspector::fill(const std::vector<std::byte>&, u32, const std::vector<PortSnapshot>& ports) const {
-  Fill fill;
-  for (const PortSnapshot& port : ports)
-    for (const VcSnapshot& vc : port.vcs)
-      if (vc.capacity) {
-        fill.held += vc.flits;
-        fill.places += vc.capacity;
-      }
-  return fill;
-}
-
-const Inspector& inspector_of(const Plan& plan) {
-  if (const Inspector* inspector = plan.inspector()) return *inspector;
-  throw ConfigError("routers of this kind cannot be inspected by port: their plan has no inspector.");
-}
-
 InspectNode router_tree(const Plan& plan, const std::vector<std::byte>& state, u32 router, Cycle now) {
-  const Inspector& inspector = inspector_of(plan);
-  std::vector<PortSnapshot> ports = inspector.inspect_router(state, router);
-  inspector.describe_router(state, router, now, ports);
-  const Fill fill = inspector.fill(state, router, ports);
+  std::vector<PortSnapshot> ports = plan.inspect_router(state, router);
+  plan.describe_router(state, router, now, ports);
+  const Fill fill = plan.fill(state, router, ports);
   InspectNode node{"router",
                    plan.router_name(router),
-                   {{"held", fill.held, inspector.fill_of(), "occupancy of the router"},
-                    {"places", fill.places, inspector.fill_of(), "capacity of the router"}},
+                   {{"held", fill.held, plan.fill_of(), "occupancy of the router"},
+                    {"places", fill.places, plan.fill_of(), "capacity of the router"}},
                    {}};
   for (const PortSnapshot& port : ports) {
     InspectNode& part = node.parts.emplace_back();
@@ -55,7 +37,7 @@ InspectNode router_tree(const Plan& plan, const std::vector<std::byte>& state, u
 }
 
 InspectNode terminal_tree(const Plan& plan, const std::vector<std::byte>& state, u32 terminal) {
-  const TerminalSnapshot s = inspector_of(plan).inspect_terminal(state, terminal);
+  const TerminalSnapshot s = plan.inspect_terminal(state, terminal);
   return {"terminal",
           std::to_string(terminal),
           {{"created", s.created, "packets", "created since cycle 0"},
@@ -68,10 +50,6 @@ InspectNode terminal_tree(const Plan& plan, const std::vector<std::byte>& state,
             "creation of the next packet; none: no more packets"},
            {"credits", Datum::list_of(s.credits), "flits", "of the injection channel, per virtual channel"}},
           {}};
-}
-
-std::vector<u32> channel_flits(const Plan& plan, const std::vector<std::byte>& state) {
-  return plan.inspector() ? plan.inspector()->channel_flits(state) : std::vector<u32>{};
 }
 
 }  // namespace flitlab
