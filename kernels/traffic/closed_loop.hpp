@@ -98,8 +98,8 @@ FLITLAB_INLINE void create_replies(const V& v, const Item<W>& terminal, u32 inde
   }
 }
 
-/// Ends a transaction whose reply arrived in cycle `arrived`. A source that was stopped by a full window continues in
-/// cycle `now`.
+/// Ends a transaction whose reply arrived in cycle `arrived`. A source that has stopped because `window` requests had
+/// no reply continues in cycle `now`.
 template <class V>
 FLITLAB_INLINE void close_transaction(const V& v, Transaction& transaction, u32 index, TerminalControl& control,
                                       LoopControl& loop, Cycle arrived, Cycle now) {
