@@ -22,9 +22,9 @@ it with `docs/reference.md`.
 
 A parameter is a dotted path of the TOML file. It applies if its condition holds. A total is a count since cycle 0
 (`net.totals`); `model.x` is its name in the `model` object of a result. Software calls operations on a network between
-two cycles (`net.console`); a tool needs no network (`flitlab.console.call_tool`). `net.inspect` shows the state fields.
-Their numbers of elements are those of the model's default configuration, with the changes that its section names;
-fields of 0 elements belong to other configurations.
+two cycles (`net.console`); a *tool* is an operation that needs no network (`flitlab.console.call_tool`). `net.inspect`
+shows the state fields. The numbers of elements of a model's fields are those of its default configuration, with the
+changes that the model's section names. A field of 0 elements is used in other configurations only.
 """
 
 

@@ -61,7 +61,8 @@ void put_tree(Json& json, const InspectNode& node);
 /// Each field is [name, unit, help, offset in bytes, number of elements, 1 if they are shown as a list, lowest bit,
 /// number of bits (0: all), bytes per element, 1 if it is signed, list of its members].
 void put_schema(Json& json, const ItemKind& kind);
-/// Writes texts about a router in the machine's terms: for each port [note, [[name, note] for each virtual channel]].
+/// Writes the names and notes of a router in the machine's terms: for each port [its note, [[name, note] for each
+/// virtual channel]].
 void put_texts(Json& json, const InspectNode& router);
 
 }  // namespace flitlab

@@ -40,7 +40,7 @@ class Recorder {
   /// Writes the data of the network that never change: names of the routers, their ports, the peers of the ports,
   /// links, number of terminals, and the layout of a router's state.
   void put_network(Json& json) const;
-  /// Writes the current state and texts of a router as members of a JSON object that the caller has opened.
+  /// Writes the current state, names and notes of a router as members of a JSON object that the caller has opened.
   void put_inspection(Json& json, u32 router) const;
 
   /// Routers whose whole state every frame contains.
@@ -73,7 +73,7 @@ class Recorder {
     std::vector<Row> rows;
     std::map<u32, u32> queues;         ///< by terminal: packets in the source queue, if their number has changed
     std::map<u32, u32> held;           ///< by router: Fill::held, if it has changed
-    std::map<u32, std::string> texts;  ///< by router: texts in the machine's terms, in JSON, if they have changed
+    std::map<u32, std::string> texts;  ///< by router: names and notes (put_texts()), if they have changed
     std::vector<Change> state;         ///< changed words, ordered by router and word
   };
 

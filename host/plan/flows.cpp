@@ -29,7 +29,8 @@ class Destinations {
     if (t_.pattern != Pattern::kHot && t_.pattern != Pattern::kAllToRegion) return;
     hot_.assign(t_.destination, t_.destination + t_.hot_count);
     for (u32 i = 0; i < t_.hot_count; ++i) hot_index_.emplace(hot_[i], i);
-    // A device is in no group, so a random packet does not go to it.
+    // An I/O device belongs to no group, and random packets go only to members of the sender's group. So a hot terminal
+    // that is a device excludes the case of one group.
     one_group_ = sets_.size() == 1 &&
                  std::all_of(hot_.begin(), hot_.end(), [&](u32 hot) { return group_of(t_, hot).count > 0; });
     sum_of_hot_ = value_.sum_over(hot_);
@@ -132,12 +133,12 @@ class Destinations {
   const PairValue& value_;
   std::vector<TerminalSet> sets_;  ///< members of each group
   std::vector<u32> group_;         ///< [terminals] index of the terminal's group in sets_
-  /// [groups] function that returns the sum of the quantity over the group's members.
+  /// [groups] function: sum of value_(source, m) over the members m of the group
   std::vector<std::function<double(u32 source)>> sum_of_set_;
   TerminalSet hot_;
-  bool one_group_ = false;             ///< whether all hot terminals and all senders are in one group
-  std::multimap<u32, u32> hot_index_;  ///< index in hot_ of each hot terminal
-  std::function<double(u32 source)> sum_of_hot_;
+  bool one_group_ = false;                        ///< whether there is one group, and all hot terminals belong to it
+  std::multimap<u32, u32> hot_index_;             ///< index in hot_ of each hot terminal
+  std::function<double(u32 source)> sum_of_hot_;  ///< sum of value_(source, m) over all hot terminals m
 };
 
 }  // namespace

@@ -23,8 +23,8 @@ struct PacketLengths {
 
 /// Traffic tables of an experiment. They point into this object, which must not be moved. `groups`: sets of terminals
 /// that send to one another, in the order in which patterns number them; if there are no groups, all terminals send to
-/// one another. `devices`: terminals outside of all groups, which send and receive only if a matrix, a trace or a
-/// program names them.
+/// one another. `devices`: terminals outside of all groups (I/O devices), which send and receive only if a matrix, a
+/// trace or a program names them.
 struct TerminalPlan {
   using Groups = std::vector<std::vector<u32>>;
   TerminalPlan(const Experiment& experiment, const Topology& topology, const Groups& groups = {},

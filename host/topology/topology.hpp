@@ -14,11 +14,12 @@ namespace flitlab {
 /// 2d leads in the + direction of dimension d, and port 2d + 1 in its - direction. A hypercube has one channel pair in
 /// each dimension d, on port d.
 struct Topology {
-  std::string kind;        ///< "mesh", "torus", "ring", "hypercube", "graph"
-  std::vector<u32> shape;  ///< radix of each dimension; numbers grow fastest in dimension 0. Without dimensions
-                           ///< {terminals} or {routers}
-  bool wraps = false;      ///< whether wrap-around channels exist (torus and ring)
-  u32 concentration = 1;   ///< number of terminals per router
+  std::string kind;  ///< "mesh", "torus", "ring", "hypercube", "graph"
+  /// Radix of each dimension; router numbers increase first along dimension 0. A topology without dimensions has one
+  /// element: the number of routers (graph) or of terminals (multistage network, single switch).
+  std::vector<u32> shape;
+  bool wraps = false;     ///< whether wrap-around channels exist (torus and ring)
+  u32 concentration = 1;  ///< number of terminals per router
   u32 routers = 0;
   u32 terminals = 0;
   u32 network_ports = 0;      ///< number of network ports of a router; the largest number if routers differ

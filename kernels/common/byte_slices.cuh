@@ -1,11 +1,10 @@
 #pragma once
 /// The GPU's implementation of the interface in kernels/common/byte_vectors.hpp, for warp groups. A warp group has one
 /// warp for each port and one for the terminals, so the ports of a block of 64 items (routers) are processed in
-/// parallel, and a multiprocessor has other warps to run while one waits. In a warp, 16 threads form a thread group
-/// that processes one block, four items per thread. A warp's two thread groups process two blocks in lockstep:
-/// synchronising operations involve all 32 threads, even if one group has nothing to do. If these operations had masks
-/// of half a warp, the compiler would insert a check for diverged threads at each of them. Lists and exchanges lie in
-/// shared memory.
+/// parallel, and a multiprocessor has other warps to run while one waits. Each half-warp (16 threads) processes one
+/// block, four items per thread. A warp's two half-warps process two blocks in lockstep: synchronising operations
+/// involve all 32 threads, even if one half-warp has nothing to do. If these operations had masks of half a warp, the
+/// compiler would insert a check for diverged threads at each of them. Lists and exchanges lie in shared memory.
 #include "kernels/common/byte_counts.hpp"
 #include "kernels/common/byte_slices.hpp"
 #include "kernels/common/fault.hpp"
@@ -49,7 +48,7 @@ struct Slices {
 
   static __device__ __forceinline__ u32 thread_in_group() { return SliceRow::thread_in_group(); }
   static constexpr u32 kWarp = ~0u;
-  /// Returns the mask of this thread group's threads in its warp.
+  /// Returns the mask of this half-warp's threads in its warp.
   static __device__ __forceinline__ u32 group_mask() {
     return ((1u << threads) - 1) << (threadIdx.x % 32 / threads * threads);
   }
@@ -115,7 +114,7 @@ struct Slices {
     sets.value = Slice::of(set);
   }
 
-  /// Returns the shared memory of the block of items that this thread group processes.
+  /// Returns the shared memory of the block of items that this half-warp processes.
   static __device__ __forceinline__ std::byte* memory() {
     const u32 thread = opaque(threadIdx.x);
     return shared_memory() + (2 * (thread / (32 * warps)) + thread % 32 / threads) * bytes;
@@ -125,7 +124,7 @@ struct Slices {
     T* all = reinterpret_cast<T*>(memory());
     __device__ __forceinline__ T* operator->() { return all; }
   };
-  /// Scratch memory of this warp's thread group. Two uses of it never overlap in time, because every operation on a
+  /// Scratch memory of this half-warp. Two uses of it never overlap in time, because every operation on a
   /// list ends with a barrier of the warp.
   template <class T>
   struct Scratch {
@@ -170,8 +169,8 @@ struct Slices {
     return Slice::of(__funnelshift_r(words[0], words[1], static_cast<u32>(at % 4) * 8));
   }
 
-  /// Returns the sum of `value` over the lower-numbered threads of this thread group. Sets `all` to the sum over the
-  /// whole group.
+  /// Returns the sum of `value` over the lower-numbered threads of this half-warp. Sets `all` to the sum over the
+  /// whole half-warp.
   static __device__ __forceinline__ u32 sum_before(u32 value, u32& all) {
     u32 sum = value;
     for (u32 distance = 1; distance < threads; distance *= 2) {
@@ -182,7 +181,7 @@ struct Slices {
     return sum - value;
   }
   /// Writes to `positions` the set bits of each thread's word: bit b of a byte as first + b * lanes + lane of that
-  /// byte. Returns the number of entries that the thread group wrote.
+  /// byte. Returns the number of entries that the half-warp wrote.
   static __device__ __forceinline__ u32 list_bits(u32 word, u32 first, Position* positions) {
     u32 all;
     Position* next = positions + sum_before(bit_count(word), all);

@@ -7,7 +7,7 @@
 /// A model with lane state on GPUs has types `Lanes`. They are constructed from the model's table (host and device) and
 /// the number of replicas, and offer
 ///   `static bool fits(table)`   whether the lane code supports a table
-///   `warp_group`, `thread_group`  threads of a warp group; threads of a warp that share a block (a thread group)
+///   `warp_group`, `thread_group`  threads of a warp group; threads of a half-warp, which share a block
 ///   `most_threads`, `most_threads_resident`  largest block of threads, without and with resident state; it determines
 ///                               how many registers a thread may have
 ///   `scratch_bytes`, `resident_bytes`  shared memory per block of items: scratch, and resident state (state that stays
@@ -17,7 +17,7 @@
 ///   `job`                       kernel argument:
 ///     `blocks()`                blocks of items per network: one, or an even number
 ///     `memory`, `replica_bytes` memory of the replicas, one after the other; zero before `load`
-///     `idle_replica`            a spare replica, which thread groups without work process in lockstep with the others
+///     `idle_replica`            a spare replica, which half-warps without work process in lockstep with the others
 ///     `load(view, replica, item, cycle)`, `store(...)`  convert an item from the canonical state, and back
 ///     `home(replica, block)`    address in global memory of the part of a block's state that no other block accesses
 ///     `step(tally, replica, block, state, row, cycle)`  this warp's part of one cycle of a block; `state`: the block's
@@ -47,7 +47,7 @@ enum class BarrierScope { kWarpGroup, kBlock, kGrid };
 /// A separate function, so that its registers are not live in the callers' loops.
 __device__ inline __attribute__((noinline)) void grid_barrier() { cooperative_groups::this_grid().sync(); }
 
-/// Copies the resident state of a block of items. The thread groups that share the block copy it together.
+/// Copies the resident state of a block of items. The half-warps that share the block copy it together.
 template <class Lanes>
 __device__ void copy_resident(const std::byte* from, std::byte* to) {
   static_assert(Lanes::resident_bytes % sizeof(uint4) == 0);
@@ -61,15 +61,15 @@ __device__ void copy_resident(const std::byte* from, std::byte* to) {
 /// Advances the active replicas. A block of threads has one warp group, or one warp group for every two blocks of items
 /// of a network; the blocks of the grid divide the work. `kResident`: each warp group has at most two blocks of items,
 /// whose state stays in shared memory from the first cycle of the launch to the last. It is a template parameter, so
-/// that the compiler knows the memory space. A warp's thread groups run in lockstep; a group without work processes the
-/// idle replica.
+/// that the compiler knows the memory space. A warp's half-warps run in lockstep; a half-warp without work processes
+/// the idle replica.
 template <class Lanes, bool kResident>
 __global__ void __launch_bounds__(kResident ? Lanes::most_threads_resident : Lanes::most_threads, 1)
     lane_kernel(const __grid_constant__ typename Lanes::Job job, const __grid_constant__ LaneWork work, Cycle from,
                 u32 cycles, BarrierScope barrier_scope) {
   const u32 blocks = job.blocks(), all = work.active_count * blocks;
   const u32 warp_groups = blockDim.x / Lanes::warp_group, group_in_warp = threadIdx.x % 32 / Lanes::thread_group;
-  // Return the index of this thread group's first block of items: block_of_group() within the block of threads, first()
+  // Return the index of this half-warp's first block of items: block_of_group() within the block of threads, first()
   // within the grid.
   const auto block_of_group = [&] { return 2 * (opaque(threadIdx.x) / Lanes::warp_group) + group_in_warp; };
   const auto first = [&] { return 2 * warp_groups * blockIdx.x + block_of_group(); };

@@ -8,9 +8,10 @@ namespace flitlab {
 /// Hash contribution of one 8-byte word of the canonical state (hash_state, kernels/engines/state_layout.hpp).
 struct HashWord {
   const std::byte* state;
-  const uint2* offsets;  ///< [byte of an item in canonical order]: x: the byte's offset in a block of 32 items, for
-                         ///< item 0; y: distance from item to item in the block, 0 for padding
-  u64 first_word;        ///< number of the word, in canonical order, with which the kind's first item begins
+  /// `[b]`: where byte b of an item (in canonical order) is in a block of 32 items. x: its offset for item 0 of the
+  /// block. y: distance from there to the same byte of the next item, or 0 if the byte is padding.
+  const uint2* offsets;
+  u64 first_word;  ///< number of the word, in canonical order, with which the kind's first item begins
   u32 item_bytes;
 
   __device__ u64 operator()(u64 i) const {

@@ -7,7 +7,7 @@
 namespace flitlab {
 
 /// A tally in shared memory for a block of items. The recent count of each total is stored as two halves of 16 bits,
-/// each in a separate word, so that additions cannot overflow. A thread group adds the recent counts to 64-bit sums.
+/// each in a separate word, so that additions cannot overflow. A half-warp adds the recent counts to 64-bit sums.
 template <u32 kGroupThreads>
 class SharedTally {
  public:
@@ -46,8 +46,8 @@ class SharedTally {
     atomicAdd(low_ + i, static_cast<u32>(amount & 0xFFFF));
     if (high) atomicAdd(high_ + i, high);
   }
-  /// Adds the sums of a warp's two thread groups, one in each half of a word: one atomic per group instead of 16 on the
-  /// same word. All threads of the warp must call it.
+  /// Adds the sums of a warp's two half-warps, one in each half of a word: one atomic per half-warp instead of 16 on
+  /// the same word. All threads of the warp must call it.
   __device__ __forceinline__ void add_for_both_groups(Total total, u32 amount) {
     static_assert(kGroupThreads == 16);
     const u32 half = threadIdx.x % 32 / kGroupThreads * 16, sums = __reduce_add_sync(~0u, amount << half);
@@ -73,7 +73,7 @@ class SharedTally {
   u32 low_[kCommonTotals], high_[kCommonTotals];
 };
 
-/// Access to the tally that `Of::tally()` returns, for one part of a warp group's work. `kKeeps`: the thread group of
+/// Access to the tally that `Of::tally()` returns, for one part of a warp group's work. `kKeeps`: the half-warp of
 /// this part keeps the sums.
 template <class Of, bool kKeeps>
 struct TallyOf {

@@ -11,9 +11,9 @@ namespace flitlab {
 /// Bit that marks the packet number of a reply. Replies and requests are numbered separately.
 inline constexpr u32 kReplyId = 0x80000000u;
 
-/// Creates the requests whose creation cycle has come, while fewer than `window` requests have no reply. A full window
-/// stops the source. When a reply opens the window, the gap before the next request is drawn again; for a memoryless
-/// source this is equivalent to a pause.
+/// Creates the requests whose creation cycle has come, while fewer than `window` requests have no reply. At that limit
+/// the source stops. When a reply arrives, the time to the next request is computed again from the same random number,
+/// and counts from that cycle; for a memoryless source this is equivalent to a pause.
 template <class V, int W>
 FLITLAB_INLINE void create_requests(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                                     LoopControl& loop, Cycle now) {
@@ -98,8 +98,8 @@ FLITLAB_INLINE void create_replies(const V& v, const Item<W>& terminal, u32 inde
   }
 }
 
-/// Ends a transaction whose reply arrived in cycle `arrived`. A source that was stopped by a full window continues in
-/// cycle `now`.
+/// Ends a transaction whose reply arrived in cycle `arrived`. A source that has stopped because `window` requests had
+/// no reply continues in cycle `now`.
 template <class V>
 FLITLAB_INLINE void close_transaction(const V& v, Transaction& transaction, u32 index, TerminalControl& control,
                                       LoopControl& loop, Cycle arrived, Cycle now) {

@@ -62,7 +62,8 @@ def test_everything_takes_experiments_files_names_and_dictionaries(tmp_path):
 
 
 def test_machines_packages_are_imported_and_the_documentation_does_so():
-    """``fl.t3e`` exists, although type checkers cannot see it: shared modules name no machine."""
+    """``fl.t3e`` is found at run time (``__getattr__`` of the package), because shared modules must not contain the
+    names of machines. Type checkers cannot see it, so the documentation writes ``from flitlab import t3e``."""
     names = machines()
     assert len(names) >= 4 and all(getattr(fl, name) is import_module(f"flitlab.{name}") for name in names)
     with pytest.raises(AttributeError, match="module 'flitlab' has no attribute 't3x'"):
@@ -101,7 +102,7 @@ def test_keys_are_strings(small, key):
             change()
 
 
-# Slips that were once accepted.
+# Mistakes of callers that flitlab rejects.
 
 
 class Submits:

@@ -93,7 +93,8 @@ class Recorder:
         self._core.inspected = routers
 
     def inspection(self, router: int) -> str:
-        """Returns the whole state of a router and its texts in the machine's terms, now: as a JSON object."""
+        """Returns, as a JSON object, the present state of a router, and the names and notes of its ports and VCs in the
+        machine's terms."""
         return self._core.inspection(router)
 
     def state(self) -> dict[str, Any]:

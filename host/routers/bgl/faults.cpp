@@ -47,7 +47,8 @@ struct Sketch {
 
   bgl::Table t;
   std::vector<std::vector<u32>> kept;  ///< [dims] coordinates of the large torus that the sketch keeps
-  std::vector<u32> address, node;      ///< [node] address in the sketch; number in the large torus
+  std::vector<u32> address, node;      ///< both by node of the sketch: its address in the sketch; its number in the
+                                       ///< large torus
 };
 
 using Pair = std::pair<u32, u32>;
@@ -92,7 +93,7 @@ void set_exits(bgl::Table& t, const u32 (&side)[3]) {
       u32 up = 0, down = 0;
       while (up < k && has_dead((at + up) % k)) ++up;
       while (down < k && has_dead((at + k - down) % k)) ++down;
-      if (up == k) continue;  // every layer has dead nodes: no exit in this dimension
+      if (up == k) continue;  // every layer has dead nodes, so a packet cannot avoid them by leaving in this dimension
       const u32 nearer = u32{up <= down} | u32{down <= up} << 1, beside = u32{up == 1} | u32{down == 1} << 1;
       t.exits[i] |= static_cast<u8>((side[d] ? side[d] | beside : nearer) << 2 * d);
     }

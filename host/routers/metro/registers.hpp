@@ -25,7 +25,8 @@ class MetroRegisters {
   /// Writes the settings back to the replica.
   void write();
 
-  /// Returns whether scan accesses a register. Other registers (words and states) can always be read.
+  /// Returns whether a register is accessed by scan, through the router's test access ports, of which one must work.
+  /// All other registers (words and states) can always be read.
   static bool by_scan(const std::string& name);
   /// Returns the error message for a register name that does not exist.
   static std::string unknown(const std::string& name, const std::map<std::string, u64>& all);

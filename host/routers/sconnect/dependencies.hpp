@@ -1,6 +1,6 @@
 #pragma once
 /// Dependency graph of routing tables (S-Connect, 2.4, 3.1). Each queue of a TIC has reserved buffers, and a message in
-/// a queue may wait for the queues that it can enter at the next TIC. A queue is numbered 12 TIC + 2 port + virtual
+/// a queue may wait for the queues that it can enter at the next TIC. A queue is numbered 12 * TIC + 2 * port + virtual
 /// channel. A vertex (TIC, virtual channel on which a message arrives) is numbered 2 TIC + virtual channel.
 #include <string>
 #include <vector>

@@ -15,7 +15,7 @@ class SconnectLoads {
 
   /// Adds `part` times the load of all messages to a destination; part = -1 removes their load.
   void add(u32 destination, double part);
-  /// Returns the load of channel number 6 TIC + port, where TIC and port are the transmitter's.
+  /// Returns the load of channel number 6 * TIC + port, where TIC and port are the transmitter's.
   double of(u32 channel) const { return load_[channel]; }
   /// Returns the load of the busiest serial channel divided by the mean load; 0: no traffic.
   double busiest() const;

@@ -5,14 +5,15 @@
 
 namespace flitlab {
 
-/// Returns tables of shortest paths. For meshes and hypercubes they follow from coordinates (grid.hpp). Other fabrics
-/// use an order of the TICs (order.hpp) if one of a few orders keeps all shortest paths, otherwise an order of the
-/// queues (queues.hpp). Large graphs use permitted turns (turns.hpp).
+/// Returns tables of shortest paths that cannot deadlock. For meshes and hypercubes they follow from coordinates
+/// (grid.hpp). In other fabrics each virtual channel's part of a path may only ascend an order of the TICs (order.hpp).
+/// A few orders are tried. If none of them permits all shortest paths, paths ascend an order of the queues
+/// (queues.hpp). In large graphs paths use permitted turns only (turns.hpp).
 SconnectTables shortest_sconnect_tables(const SconnectFabric& fabric);
 
 /// Returns tables over a spanning tree. Messages go up on virtual channel 0 until the destination is below them, then
-/// down on virtual channel 1. The paths are those through the root (S-Connect, 2.4), without the channels that such a
-/// path would use in both directions.
+/// down on virtual channel 1. In S-Connect, 2.4, paths lead through the root; here they turn at the lowest common
+/// ancestor, because the rest of the way to the root and back would use channels in both directions.
 SconnectTables tree_sconnect_tables(const SconnectFabric& fabric);
 
 /// Returns tables read from CSV lines TIC,destination node,port,virtual channel. A pair (TIC, destination) may have

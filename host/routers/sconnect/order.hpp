@@ -22,7 +22,7 @@ inline bool leads_to_tic(const sconnect::Link& link) {
   return link.kind == sconnect::LinkKind::kSerial || link.kind == sconnect::LinkKind::kParallel;
 }
 
-/// Returns whether a TIC has a queue to another TIC; `bit`: 2 port + virtual channel.
+/// Returns whether a TIC has a queue to another TIC; `bit`: 2 * port + virtual channel.
 inline bool has_queue(const SconnectFabric& f, u32 tic, u32 bit) {
   return leads_to_tic(f.link(tic, bit / 2)) && bit % 2 < f.vcs(tic, bit / 2);
 }

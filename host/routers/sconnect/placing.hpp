@@ -110,7 +110,7 @@ class SconnectPlacing {
   std::vector<std::vector<u32>> hosts_;
   std::vector<bool> is_host_;
   // The following arrays are indexed [destinations][TICs].
-  std::vector<u8> label_;              ///< queue that the TIC uses for the destination: 2 port + virtual channel
+  std::vector<u8> label_;              ///< queue that the TIC uses for the destination: 2 * port + virtual channel
   std::vector<u16> level_, by_level_;  ///< hops in the graph; TICs in the order of increasing hops
   std::vector<u16> length_;            ///< hops of the path in use
   std::vector<u16> entry_;

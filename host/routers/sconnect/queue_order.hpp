@@ -16,8 +16,8 @@ inline constexpr u32 kQueueBits = 2 * sconnect::kPorts;  ///< queues of a TIC
 std::vector<u32> sconnect_first_ranks(const SconnectFabric& fabric);
 
 /// The steps from queue to queue that paths use, and an order of all queues that is consistent with these steps. A
-/// queue is numbered 12 TIC + 2 port + virtual channel. A step is given as (queue, bit): `bit` is 2 port + virtual
-/// channel of the next queue, at the TIC to which the first queue's channel leads.
+/// queue is numbered 12 * TIC + 2 * port + virtual channel. A step is given as (queue, bit): `bit` is 2 * port +
+/// virtual channel of the next queue, at the TIC to which the first queue's channel leads.
 class SconnectQueueOrder {
  public:
   /// `rank`: [queues] position in the initial order.

@@ -2,8 +2,8 @@
 /// Optimization of the order of all queues (queue_order.hpp) for the number of shortest paths.
 ///
 /// For each destination, the order of the queues determines the paths. From the destination outwards, each TIC takes
-/// one queue: the latest one that leads to a nearer TIC and precedes the queue of that nearer TIC. This choice leaves
-/// the most paths to the TICs farther away. So the cost of an order is the number of pairs (TIC with a host,
+/// one queue: of those that lead to a nearer TIC and precede the queue of that nearer TIC, the latest one. This choice
+/// leaves the most paths to the TICs farther away. So the cost of an order is the number of pairs (TIC with a host,
 /// destination) without a shortest path. If a pair has no path, two consecutive queues of a possible path are in the
 /// wrong order. A move puts one of these two queues just before or behind the other. Simulated annealing decides which
 /// moves to keep (Kirkpatrick, Gelatt and Vecchi, "Optimization by simulated annealing", 1983).
@@ -15,15 +15,16 @@ namespace flitlab {
 
 class SconnectQueueSearch {
  public:
-  /// `rank`: position in the initial order, by queue 12 TIC + 2 port + virtual channel.
+  /// `rank[q]`: position of queue q in the initial order, where q = 12 * TIC + 2 * port + virtual channel.
   SconnectQueueSearch(const SconnectFabric& fabric, const std::vector<u32>& rank);
 
   /// Runs the optimization, and keeps the best order.
   void run();
   /// Returns the number of pairs (TIC with a host, destination) without a shortest path.
   u32 missing() const { return static_cast<u32>(missing_.size()); }
-  /// Returns the queue that a TIC uses for a destination, as 2 port + virtual channel; kNoQueue: no shortest path.
+  /// Returns the queue that a TIC uses for a destination, as 2 * port + virtual channel; kNoQueue: no shortest path.
   u8 label(u32 tic, u32 d) const { return label_[pair_index(tic, d)]; }
+  /// Returns the position of every queue in the order; after run(), in the best order.
   std::vector<u32> rank() const;
 
   static constexpr u8 kNoQueue = 0xFF;
@@ -49,7 +50,7 @@ class SconnectQueueSearch {
   std::vector<bool> host_;                  ///< [TICs] whether it has a host
   // The following arrays are indexed [destinations][TICs].
   std::vector<u16> level_;   ///< hops from the TIC to the destination in the graph
-  std::vector<u16> nearer_;  ///< set of the TIC's queues that lead to nearer TICs; bit 2 port + virtual channel
+  std::vector<u16> nearer_;  ///< set of the TIC's queues that lead to nearer TICs; bit 2 * port + virtual channel
   std::vector<u8> label_;
   std::vector<u32> where_;    ///< index of the pair in missing_
   std::vector<u32> missing_;  ///< pairs (TIC with a host, destination) without a shortest path, as pair_index()

@@ -7,7 +7,7 @@
 
 namespace flitlab {
 
-/// Permitted turns of one virtual channel. A channel is numbered 6 TIC + port, where TIC and port are its
+/// Permitted turns of one virtual channel. A channel is numbered 6 * TIC + port, where TIC and port are its
 /// transmitter's.
 class SconnectTurns {
  public:

@@ -20,7 +20,7 @@ using Deltas = std::array<int, 6>;
 /// An answer to an SGET, with its time of arrival.
 struct TimedAnswer {
   u32 ticket;
-  u32 node;  ///< node whose PE has received the answer, as R_SGET_RTRN of the node that was read specifies
+  u32 node;  ///< node whose PE received the answer; register R_SGET_RTRN of the node that was read decides which
   u64 value;
   Cycle cycle;
 };
@@ -56,10 +56,10 @@ class SpecialFeed {
 
   void queue(u32 node, const Deltas& deltas, SpecialPacket packet);
 
-  std::vector<std::deque<SpecialPacket>> queues_;  ///< [PEs]
+  std::vector<std::deque<SpecialPacket>> queues_;  ///< [PEs] packets that the PE has not yet taken
   std::vector<u32> taken_;                         ///< [PEs] number of answers collected
   std::vector<TimedAnswer> answers_;
-  u32 tickets_ = 0;
+  u32 tickets_ = 0;  ///< number of tickets given out
   u64 waiting_ = 0;  ///< number of requests in queues_
 };
 

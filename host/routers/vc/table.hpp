@@ -17,17 +17,20 @@ u32 eject_delay(const Experiment& e);
 /// Returns the slots of an inbox: a power of two, large enough that a flit or credit is never written into the slot
 /// of the current cycle.
 u32 inbox_slots(const VcTable& t);
-/// Returns log2 of the number of ports whose virtual channels share a word of a set. In a small router one word has all
-/// ports.
+/// A set of virtual channels is a bit mask in one or more 64-bit words (RouterControl). Returns log2 of the number of
+/// ports whose virtual channels fit into a word. In a small router one word holds those of all ports.
 u32 set_shift(const VcTable& t);
+/// Returns the number of words of such a set.
 u32 set_words(const VcTable& t);
 
 /// Sets the routers, their ports and connections. `t` keeps pointers into the topology.
 void set_network(VcTable& t, const Topology& topology);
+/// Sets the addresses of the routers, from which the routing function computes.
 void set_addresses(VcTable& t, const Topology& topology);
+/// Sets the delays of pipeline stages, channels and credits.
 void set_delays(VcTable& t, const Experiment& e);
-/// Sets the sizes of buffers, packet queues and words. Requires that the delays have been set. `shortest`: length of
-/// the shortest packet, flits.
+/// Sets the sizes of buffers, packet queues and inboxes, and the number of words of a set of virtual channels. Requires
+/// that the delays have been set. `shortest`: length of the shortest packet, flits.
 void set_sizes(VcTable& t, const Experiment& e, u32 shortest);
 /// Sets the kinds of allocators, arbiters and routing.
 void set_choices(VcTable& t, const Experiment& e);

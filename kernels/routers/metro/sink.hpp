@@ -13,7 +13,7 @@ struct SinkCycle {
   const V& v;
   const Far& far;
   Item<V::width> terminal;
-  Words in;  ///< `in[link][slice]`: words of this cycle; leaving links come first
+  Words in;  ///< `in[link][slice]`: words of this cycle: leaving links, then entering links
   u32 index;
   u32 link;  ///< the sink's link, counted from the first leaving link
   Cycle now;

@@ -40,7 +40,7 @@ struct SourceCycle {
   const V& v;
   const Far& far;
   Item<V::width> terminal;
-  Words in;  ///< `in[link][slice]`: words of this cycle; leaving links come first
+  Words in;  ///< `in[link][slice]`: words of this cycle: leaving links, then entering links
   u32 index;
   Cycle now;
   TerminalControl& control;

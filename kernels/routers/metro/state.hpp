@@ -218,7 +218,7 @@ struct Table {
   u32 most_stages = 0;                   ///< routers on the longest path
   const Wire* wires = nullptr;           ///< `[wide router][port]`: forward ports, then backward ports
   const RouterSetup* setup = nullptr;    ///< `[wide router]`
-  const Wire* endpoint_wires = nullptr;  ///< `[endpoint][link]`: leaving links, then entering links
+  const Wire* endpoint_wires = nullptr;  ///< `[endpoint][link]`: links from the endpoint, then links to it
   const u32* header_start = nullptr;     ///< `[destination or pair]`: first word in `header`; last entry: the end
   const u16* header = nullptr;           ///< words of all headers
   TrafficMode mode = TrafficMode::kOpen;

@@ -23,7 +23,8 @@ FLITLAB_INLINE Word through_fault(WireState state, Word word, u32 width, u64 see
   return word;
 }
 
-/// Numbers of a router: among all items, of its wide router, and of its slice within the wide router.
+/// Numbers of a router. `index`: its number among all routers. `wide`: number of its wide router. `slice`: its position
+/// in the wide router.
 struct RouterName {
   u32 index, wide, slice;
 };
@@ -93,8 +94,8 @@ FLITLAB_INLINE void drive_port(const V& v, const Far& far, const Item<W>& node, 
   far.from_port(name, port, word, now);
 }
 
-/// Drives all slices of an endpoint's link. `link`: leaving links come first. Endpoints have no pipeline, so no
-/// pipeline stages are added to the delay.
+/// Drives all slices of an endpoint's link. `link`: number of the link; links from the endpoint are numbered first,
+/// then links to it. Endpoints have no pipeline, so no pipeline stages are added to the delay.
 template <class V, class Far, int W>
 FLITLAB_INLINE void drive_link(const V& v, const Far& far, const Item<W>& terminal, u32 index, u32 link, Kind kind,
                                u64 content, Cycle now) {

@@ -12,10 +12,13 @@ namespace flitlab::sconnect {
 /// fewest messages ahead of the request (Tic::pending); of equal ones, the queue of the port that is next in turn.
 template <class V, u32 kTics>
 struct Choice {
-  Members<kTics> ports;  ///< `[request]`: ports that it may take, as bits 2 p, and its TIC
-  u32 options[kTics + 2];
-  const Message* message[kTics + 2];
-  u32 best[kTics + 2];  ///< `[request]`: messages ahead << 16 | ports until its turn << 8 | queue; kNone: no buffer
+  /// `set[request]`: ports that the request may take (bit 2 * p: port p). `index[request]`: its TIC.
+  Members<kTics> ports;
+  u32 options[kTics + 2];             ///< `[request]`: queues that it may take (bit 2 * port + virtual channel)
+  const Message* message[kTics + 2];  ///< `[request]`
+  /// `[request]`: the best queue so far, as a key of which the smallest wins: messages ahead << 16 | turns of ports
+  /// from the port of arrival to the queue's port << 8 | queue. kNone: no queue has a free buffer.
+  u32 best[kTics + 2];
   u32 count = 0;
 
   /// Returns the TIC of a request.
@@ -46,7 +49,8 @@ struct Choice {
       const u8* held = tic.control.held + q;
       const auto& t = tic.v.t;
       const u32 taken = u32{tic.control.used} + tic.control.reserved;
-      const u32 reservation = t.reserve[message[k]->priority];  // tables name existing queues only
+      // No test whether the queues exist is needed, because routing tables name existing queues only.
+      const u32 reservation = t.reserve[message[k]->priority];
       const bool room0 = (vcs & 1) & (taken - (held[0] < reservation) < t.buffers);
       const bool room1 = (vcs >> 1 & 1) & (taken - (held[1] < reservation) < t.buffers);
       const u32 first = tic.queue(q).messages, second = tic.queue(q + 1).messages;
@@ -61,7 +65,7 @@ struct Choice {
     });
   }
 
-  /// Returns the queue granted to a request; kNone: no buffer.
+  /// Returns the queue granted to a request; kNone: no queue has a free buffer.
   FLITLAB_INLINE u32 queue(u32 requester) const { return best[requester] == kNone ? kNone : best[requester] & 0xFF; }
 
  private:

@@ -34,7 +34,8 @@ struct Link {
   u32 far = kNone;  ///< TIC, or terminal of the host
   u8 port = 0;      ///< port of the far TIC
   LinkKind kind = LinkKind::kNone;
-  u8 delay = 0;  ///< to the far end, routing cycles: cycle count there at arrival - cycle count here at departure
+  u8 delay = 0;  ///< to the far end, routing cycles: number of the far TIC's routing cycle at arrival, minus number of
+                 ///< this TIC's routing cycle at departure (their routing cycles begin at different phases)
   u8 round = 0;  ///< number of slots of the channel, and routing cycles until a slot is reused (round_of())
 
   bool operator==(const Link&) const = default;

@@ -101,7 +101,8 @@ struct BulkStep {
       receive_credit(v, router[router_index], control(router_index), port, byte - 1);
     });
     if (passing.count) pass(passing);
-    // Buffers need not record body flits before they may move.
+    // On arrival only heads are recorded in their buffers. Body flits are counted into them when they may move
+    // (`waking`).
     heads.for_each([&](u32 router_index, u32 port, u32 byte)
                        __attribute__((always_inline)) { buffer(router_index, port, byte); });
     waking.for_each([&](u32 router_index, u32 port, u32 byte) __attribute__((always_inline)) {

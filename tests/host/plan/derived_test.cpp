@@ -65,7 +65,9 @@ TEST(Derived, HopsAndLatencyAreThoseOfTheExperiment) {
   std::string clockwise, ring;
   for (u32 r = 0; r < 8; ++r) {
     ring += std::to_string(r) + "," + std::to_string((r + 1) % 8) + "\n";
-    for (u32 to = 0; to < 8; ++to)  // edge n of the list is port 1 of router n, except for the first and last one
+    // Ports have the order of the edges in the list. So port 1 leads clockwise, but port 0 at router 0, whose first
+    // edge is the one to router 1.
+    for (u32 to = 0; to < 8; ++to)
       if (r != to) clockwise += std::to_string(r) + "," + std::to_string(to) + "," + (r == 0 ? "0" : "1") + "\n";
   }
   const testing::TextFile edges(ring), routes(clockwise);

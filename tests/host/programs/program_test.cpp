@@ -58,8 +58,8 @@ TEST(Programs, WaitsNameWhatTheyWaitFor) {
       "0,isend,1,1,,4\n0,isend,1,1,,5\n0,wait,4\n0,irecv,1,,,4\n0,irecv,1\n0,waitall\n0,isend,1,1,,4\n"
       "1,recv,0\n1,recv,0\n1,send,0,1\n1,send,0,500\n1,recv,0\n",
       2);
-  // Calls 3 and 4 are the irecvs. The waitall waits for both of them and for isend 1; the end of the program waits for
-  // isend 8.
+  // Calls are numbered from 0 in the list below. The irecvs are calls 3 and 4. The waitall waits for both of them and
+  // for the isend of call 1; the end of the program waits for the isend of call 8.
   EXPECT_EQ(calls(p, 0), "I1/1/0 I1/1/1 W0/0/0 P1/1/0 P1/3/1 R1/1/0 R1/3/1 W0/1/0 I1/1/2 W0/8/0");
 }
 
@@ -197,7 +197,8 @@ TEST(Programs, ThatCannotEndAreThoseThatCannotEnd) {
       const u32 a = r.word[0] % n, b = (a + 1 + r.word[1] % (n - 1)) % n;
       ranks[a].push_back({false, b});
       ranks[b].push_back({true, a});
-      for (u32 rank : {a, b}) {  // the program ends; change the order of calls
+      // In the order so far the program can end. Exchange calls at random, so that some programs cannot.
+      for (u32 rank : {a, b}) {
         const std::size_t last = ranks[rank].size() - 1;
         if (r.word[2] % 3) std::swap(ranks[rank][last], ranks[rank][r.word[3] % (last + 1)]);
       }

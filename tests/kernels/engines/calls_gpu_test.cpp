@@ -50,7 +50,8 @@ TEST_P(GpuCalls, OfAnEpochDoNotGrowWithReplicas) {
   for (u32 epoch : {1u, 2u, 3u}) {
     EXPECT_EQ(many[epoch].launches, one[epoch].launches) << "epoch " << epoch;
     EXPECT_EQ(many[epoch].copies, one[epoch].copies) << "epoch " << epoch;
-    // Launches for the cycles, totals (two), audit, four kinds of items, and marks.
+    // One launch for the cycles, two for totals, one for the audit's phases, one for each of at most four kinds of
+    // items, to find their faults, and a memset, which counts as a launch, to clear the faults found before.
     EXPECT_LE(one[epoch].launches, 9u) << "epoch " << epoch;
     EXPECT_LE(one[epoch].copies, 4u + 1u) << "epoch " << epoch;
   }

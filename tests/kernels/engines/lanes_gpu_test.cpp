@@ -50,7 +50,7 @@ class GpuLanes : public ::testing::Test {
   void TearDown() override { unsetenv("CUDA_ON_HOST_THREADS"); }
 };
 
-/// Blocks of all sizes: one thread group, several groups in a block, and the whole grid if blocks have few threads. If
+/// Blocks of all sizes: one half-warp, several half-warps in a block, and the whole grid if blocks have few threads. If
 /// a sanitizer slows the test, it runs one network of each kind.
 TEST_F(GpuLanes, AnyNetworkAgrees) {
   std::map<std::string, u64> moves, packets;
@@ -78,7 +78,7 @@ TEST_F(GpuLanes, AnyNetworkAgrees) {
     }
 }
 
-/// If a network has more lane blocks than a block of threads has thread groups, it uses the whole grid on any device.
+/// If a network has more lane blocks than a block of threads has half-warps, it uses the whole grid on any device.
 TEST_F(GpuLanes, ANetworkLargerThanABlockAgrees) {
   const Experiment e =
       experiment({{"topology.shape", IntList{35, 33}}, {"router.vcs", integer(4)}, {"traffic.load", 0.05}});

@@ -68,8 +68,9 @@ TEST(ClosedLoop, TheWindowLimitsRequests) {
   }
 }
 
-/// A full window stops the source. After a reply the next request follows a newly drawn gap of 1 / 0.05 - 1 cycles on
-/// average, so a transaction takes 25 cycles and a gap. If the source did not stop, a request would already wait.
+/// A source stops while `window` requests have no reply. After a reply the time to the next request starts anew. It is
+/// 1 / 0.05 - 1 cycles on average, so a transaction takes 25 cycles and this time. If the source did not stop, a
+/// request would already wait.
 TEST(ClosedLoop, AFullWindowStopsTheSource) {
   RawConfig config = pair();
   config["traffic.load"] = 0.05;

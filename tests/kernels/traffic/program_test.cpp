@@ -82,9 +82,9 @@ TEST(ProgramPackets, FollowTheirFormat) {
 }
 
 TEST(ProgramTiming, BarrierOfFour) {
-  // First round: a rank receives from the rank below, in cycle 10 at ranks 1, 2 and 3 and in 15 at rank 0. Second
-  // round: a rank receives from two ranks below. Ranks 0, 1 and 3 receive in cycle 20, rank 2 receives rank 0's message
-  // in 25.
+  // First round: rank r receives from rank r - 1 (modulo 4), in cycle 10 at ranks 1, 2 and 3 and in 15 at rank 0.
+  // Second round: rank r receives from rank r - 2 (modulo 4). Ranks 0, 1 and 3 receive in cycle 20, rank 2 receives
+  // rank 0's message in 25.
   FixedDelay net(program("0,barrier\n1,barrier\n2,barrier\n3,compute,5\n3,barrier\n", 4), 10);
   EXPECT_EQ(net.ends(), (Cycles{20, 20, 25, 20}));
 }
@@ -107,9 +107,11 @@ struct RandomProgram {
       u32 from, to, tag;
       auto operator<=>(const Key&) const = default;
     };
-    std::map<Key, std::vector<u32>> numbers;  // messages of a key, in order; the first call of a message numbers it
-    std::map<Key, u32> sent, taken;
-    std::vector<std::vector<Op>> open(n);
+    // [key] numbers of its messages, in order. A message gets its number from its send or its receive, whichever is
+    // drawn first.
+    std::map<Key, std::vector<u32>> numbers;
+    std::map<Key, u32> sent, taken;        // [key] number of sends and of receives
+    std::vector<std::vector<Op>> open(n);  // [rank] isends and irecvs that no wait has named
     const auto number = [&](const Key& key, u32 k) {
       while (numbers[key].size() <= k) numbers[key].push_back(messages++);
       return numbers[key][k];

@@ -98,7 +98,8 @@ class NaiveTerminals : public NaiveNodes {
     terminals_[t].lanes[packet.message_class].queue.push_back({packet, to});
   }
 
-  /// Creates packets of open loops, and requests of closed loops while the window is open.
+  /// Creates packets of open loops, and requests of closed loops while fewer than traffic.window requests have no
+  /// reply.
   void create(u32 t) {
     Terminal& terminal = terminals_[t];
     while (terminal.next.at <= now_ && !(closed_ && outstanding(terminal) == traffic_.window)) {

@@ -144,7 +144,9 @@ class RandomVc {
       vc_naive::TraceLine line{cycle, below(terminals), below(terminals), 1 + below(longest_), kNone, 0};
       if (++of_source[line.source] > kTraceQueue) continue;
       line.number = static_cast<u32>(list.size());
-      if (chance(2))  // depends on the latest packet to this source that is some lines back
+      // Depends on an earlier packet to this source: the first one found, going back from a random one of the last 30
+      // lines.
+      if (chance(2))
         for (u32 back = below(30); back < list.size() && line.needs == kNone; ++back)
           if (const auto& other = list[list.size() - 1 - back]; other.destination == line.source)
             line.needs = other.number;

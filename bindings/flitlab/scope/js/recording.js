@@ -36,7 +36,7 @@ class State {
   constructor(rows, queues) {
     this.queues = queues;
     this.held = new Map(); // by router: occupancy, in the unit meta.full
-    this.words = new Map(); // by router: texts in the machine's terms
+    this.words = new Map(); // by router: names and notes of its ports and VCs in the machine's terms
     this.behind = new Map();
     this.set_rows(rows);
   }
@@ -173,7 +173,8 @@ class Recording {
     return frame ? events_of(frame, this.meta) : [];
   }
 
-  // Returns the texts of a router's ports in the machine's terms. Large networks have them only for inspected routers.
+  // Returns the names and notes of a router's ports and VCs in the machine's terms. A recording of a large network has
+  // them only for inspected routers.
   words(router, cycle) {
     const recorded = this.meta.routers.length <= DETAIL_LIMIT || this.frame(cycle).i?.[router];
     return recorded ? this.state(cycle).words.get(router) : undefined;

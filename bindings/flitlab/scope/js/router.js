@@ -29,7 +29,7 @@ function buffer_cells(runs, places, follow) {
   return make("span", { class: "scope-buffer" }, ...cells);
 }
 
-// words: texts in the machine's terms per port, [note, [[name, note] per virtual channel]]; or null.
+// words: per port [its note, [[name, note] per virtual channel]], in the machine's terms; or null.
 function draw_router(el, recording, router, cycle, follow, words) {
   const i = recording.place.get(router), state = recording.state(cycle), rows = state.rows_of(router);
   const name_of = (port, vc) => words?.[port]?.[1][vc]?.[0] || `VC ${vc}`;

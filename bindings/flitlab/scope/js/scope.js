@@ -280,7 +280,7 @@ class Scope {
     draw_plots(this.plots, recording, cycle);
   }
 
-  // Returns the shown router's texts in the machine's terms: recorded, or from the kernel's answer.
+  // Returns the names and notes of the shown router's ports and VCs: recorded, or from the kernel's answer.
   words() {
     const { recording, cycle, sel, tree } = this;
     return recording.words(sel.router, cycle) ?? (tree?.router === sel.router && tree.cycle === cycle ? tree.words : null);

@@ -30,7 +30,7 @@ struct EndpointBatch {
   const V& v;
   const Outbox& outbox;
   Cycle* wake;             ///< Memory::wake
-  const Word* inbox_slot;  ///< `inbox_slot[endpoint][link][slice]`: words of this cycle; leaving links come first
+  const Word* inbox_slot;  ///< `[endpoint][link][slice]`: words of this cycle: leaving links, then entering ones
   Cycle now;
   u32 n = 0;              ///< number of active endpoints
   u32 index[kBlock + 1];  ///< numbers of the active endpoints

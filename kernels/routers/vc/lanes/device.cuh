@@ -59,7 +59,7 @@ struct DeviceLanes {
     return T::fits(t) && fits_lanes(t) && t.ports == S::ports && t.vcs <= S::vcs && (S::roomy || !is_roomy(t));
   }
 
-  /// Returns the number of lane blocks of a network: one, or an even number, because a warp has two thread groups. The
+  /// Returns the number of lane blocks of a network: one, or an even number, because a warp has two half-warps. The
   /// last block may be empty.
   static FLITLAB_HD u32 blocks(u32 routers) { return routers > width ? 2 * blocks_of(routers, 2 * width) : 1; }
 

@@ -37,8 +37,9 @@ TEST(SconnectTables, OfALineByHand) {
   EXPECT_DOUBLE_EQ(t.mean_hops, 4.0 / 3);
   EXPECT_DOUBLE_EQ(t.stretch, 1);
   EXPECT_FALSE(t.tree);
-  // Mean number of options of the entries on a path. To an end of the line: 2 at the far end; in the middle 2 for a
-  // message on VC 0 and 1 for one on VC 1. To the middle: 2 from each side.
+  // Mean number of options of the entries on a path, in the line of TICs 0-1-2. From 0 to 2 there are 2 options at TIC
+  // 0; at TIC 1 there are 2 for a message on VC 0, and 1 for a message on VC 1. From 2 to 0 it is the same. From 0 to 1
+  // and from 2 to 1 there are 2 options.
   EXPECT_DOUBLE_EQ(t.alternates, (2 * (2 + 2 + 1) + 2 + 2) / 8.0);
 }
 

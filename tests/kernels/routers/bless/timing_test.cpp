@@ -181,11 +181,15 @@ TEST(BlessTiming, OfWiderEjection) {
   }
 }
 
-/// In a line of four routers two flits pass router 1 in cycle 11, so the two flits of its packet A to router 2 arrive
-/// in 13 and 15. The first flit of packet B, from router 3, arrives in 14. Router 2 has one reassembly buffer, which
-/// holds A, so it refuses the flit. An earlier flit has taken the channel back to router 3, so the refused flit goes to
-/// router 1 and returns in 20. In 15 the second flit of B meets the last flit of A, which is older; it is deflected to
-/// channel 15 mod 2, -x, to router 1, and returns in 21.
+/// In a line of four routers, router 1 sends packet A and router 3 sends packet B to router 2, two flits each. Router 2
+/// has one reassembly buffer.
+///   cycle 11: two flits of other packets pass router 1, so the flits of A are not sent in consecutive cycles;
+///   cycle 13: the first flit of A arrives at router 2, and A takes the reassembly buffer;
+///   cycle 14: the first flit of B arrives, and router 2 refuses it;
+///   cycle 15: the last flit of A and the second flit of B arrive. A is older, so its flit is ejected. The flit of B is
+///     deflected to channel (cycle mod 2) = 1, which is -x, toward router 1. It returns in cycle 21;
+///   cycle 20: the refused flit returns from router 1. It went there because an earlier flit had taken the channel back
+///     to router 3.
 TEST(BlessTiming, APacketWithoutABufferIsRefused) {
   const TextFile trace("8,0,3,1\n8,2,0,1\n10,1,2,2\n11,3,2,2\n");
   for (bool one : {false, true}) {
