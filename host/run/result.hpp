@@ -1,16 +1,14 @@
 #pragma once
-/// Results of a run. NaN means "not measured"; in JSON it becomes null.
-#include <limits>
+/// Results of a run. kNotMeasured becomes null in JSON.
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "host/plan/not_measured.hpp"
 #include "kernels/common/types.hpp"
 
 namespace flitlab {
-
-inline constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 
 struct LatencyStats {
   double mean = kNotMeasured, p50 = kNotMeasured, p95 = kNotMeasured, p99 = kNotMeasured, max = kNotMeasured,

@@ -4,10 +4,11 @@
 const KEY_EVERY = 16; // frames between two stored complete states, to which the changes of later frames are applied
 const [ROUTER, PORT, VC, STAGE, FLITS, PACKETS, LEFT, OUT_PORT, OUT_VC, SRC, ID, DST, CREDITS, OWNER_PORT, OWNER_VC] =
   Array.from({ length: 15 }, (_, i) => i);
-const DETAIL_LIMIT = 64; // drawn routers; kTold of recorder.hpp
 const CREDITED = ["vc", "t3e", "bgl", "switch"]; // router models with credits
 const HEAD = 1, TAIL = 2; // bits of an event's flit: it is a head, it is a tail
 const FIRST_REPLY = 2 ** 31;
+// Names of the states of circuits. Routers do not buffer the data of circuits, and no flit requests the switch.
+const CIRCUIT = ["forward", "reverse"];
 
 function packet_name(src, id) {
   return id >= FIRST_REPLY ? `${src}#r${id - FIRST_REPLY}` : `${src}#${id}`;
