@@ -197,6 +197,16 @@ def written(root: Path, read: list[Source]) -> Iterator[str]:
                         if WRITTEN.search(text) and "cite" not in lines[line - 1])
 
 
+def cmake_names(root: Path) -> Iterator[str]:
+    """Yields lines of CMake files that name a model, except in that model's folder."""
+    folders = ("kernels", "host", "bindings", "tests")
+    for file in [root / "CMakeLists.txt", *(file for top in folders for file in sorted((root / top).rglob("*.cmake")))]:
+        path = file.relative_to(root).as_posix()
+        others = [model for model in models(root) if not path.startswith(f"kernels/routers/{model}/")]
+        yield from (f"{path}:{i}: {line}" for i, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1)
+                    if any(called_after(line, model) for model in others))
+
+
 def circle(root: Path, read: list[Source]) -> str:
     """Returns a cycle of Python modules that import each other, also inside functions; "" if there is none. Imports
     under TYPE_CHECKING do not count, nor the names that flitlab/__init__.py imports on first use."""
@@ -257,6 +267,10 @@ def test_the_base_may_cite_a_machine_and_not_explain_one(tmp_path):
 def test_no_file_of_the_engines_is_named_after_a_router():
     stems = {part for file in (ROOT / "kernels/engines").iterdir() for part in file.stem.split("_")}
     assert not stems & set(models(ROOT))
+
+
+def test_cmake_names_no_model():
+    expect_none(cmake_names(ROOT))
 
 
 def test_python_modules_import_one_way(all_sources):
@@ -369,6 +383,15 @@ def test_an_include_of_a_later_folder_is_found(tmp_path):
     assert sorted(against_order(read)) == [
         "bindings/frames/a.cpp:1: bindings/pybind/a.hpp", "host/config/a.cpp:2: host/topology/a.hpp",
         "kernels/common/a.hpp:3: kernels/engines/c.hpp"]
+
+
+def test_a_model_in_a_cmake_file_is_found(tmp_path):
+    cmake = "find_program(nvcc)\n# alphabet\nadd(alpha_lanes kernels/routers/vc/unit.cpp)\nset(USE_BETA ON)\n"
+    made_up(tmp_path, {"CMakeLists.txt": cmake, "kernels/routers/alpha/build.cmake": cmake.replace("vc", "alpha"),
+                       "tests/emulated/build.cmake": "kernels/routers/*/cpu.cpp\n"})
+    assert list(cmake_names(tmp_path)) == [
+        "CMakeLists.txt:3: add(alpha_lanes kernels/routers/vc/unit.cpp)", "CMakeLists.txt:4: set(USE_BETA ON)",
+        "kernels/routers/alpha/build.cmake:4: set(USE_BETA ON)"]
 
 
 @pytest.mark.parametrize("imports", ["from flitlab.two import os\n", "def late():\n    from flitlab import two\n",
