@@ -17,10 +17,9 @@ from flitlab._core import ConfigError, RunError, __version__
 
 if TYPE_CHECKING:
     from flitlab.clusters import cluster
-    from flitlab.curve import Curve
+    from flitlab.curve import Curve, plot
     from flitlab.experiment import Experiment, load
     from flitlab.network import Network
-    from flitlab.plots import plot
     from flitlab.programs import Program
     from flitlab.refinement import adaptive
     from flitlab.reproduction import published, reproduce
@@ -43,7 +42,7 @@ _WHERE = {
     "cluster": "clusters",
     "Curve": "curve",
     "style": "styles",
-    "plot": "plots",
+    "plot": "curve",
     "Network": "network",
     "Program": "programs",
     "published": "reproduction",

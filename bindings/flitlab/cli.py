@@ -84,7 +84,7 @@ def _plot(args) -> int:
 
 
 def _reproduce(args) -> int:
-    from flitlab.reproduction import main
+    from flitlab.reproduce_command import main
 
     return main(args.names, args.list, args.json, args.full, args.keep, args.markdown, args.jobs)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import csv
 import html
 import io
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from flitlab._core import VERDICTS, ConfigError
+from flitlab._core import ConfigError
 from flitlab.arguments import did_you_mean, is_number, shown, writing
+from flitlab.curve_rows import COLUMNS, SharedConfigs, row_of
 from flitlab.over_seeds import by_point, mean_and_half
 from flitlab.result import precision_reached
 from flitlab.rows import Rows
@@ -23,33 +23,7 @@ if TYPE_CHECKING:
     from flitlab.picture import Picture
     from flitlab.result import Result
 
-# Columns of a curve -> names of the values in a result.
-COLUMNS = {
-    "offered": "offered", "accepted": "accepted", "verdict": "verdict", "saturated": "saturated",
-    **{f"latency_{part}": f"latency_cycles.{part}" for part in ("mean", "ci95", "p50", "p95", "p99", "max")},
-    "network_latency_mean": "network_latency_cycles.mean", "hops_mean": "hops_mean",
-    "channel_use_mean": "channel_utilization.mean", "channel_use_max": "channel_utilization.max",
-    "packets_delivered": "packets.delivered", "warmup_steady": "warmup_steady", "window_capped": "window_capped",
-    "cycles": "cycles", "state_hash": "state_hash",
-}
-
 _NOTES = {"saturated": "saturated", "too_short": "too few epochs to judge saturation", "not_drained": "not drained"}
-
-
-def _row(setting: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
-    def value(head: str, _: str = "", part: str = "") -> Any:
-        return result[head][part] if part else result[head]
-
-    row = {k: str(v) if isinstance(v, (list, tuple)) else v for k, v in setting.items()}
-    special = {f"model.{k}": v for k, v in sorted(result["model"].items())}
-    return row | {column: value(*name.partition(".")) for column, name in COLUMNS.items()} | special
-
-
-def is_result(result: Any) -> bool:
-    """Returns whether the values of a row have the right types. Raises KeyError or TypeError if a value is missing."""
-    row = _row({}, result)
-    return (isinstance(row.pop("state_hash"), str) and row.pop("verdict") in VERDICTS
-            and all(value is None or isinstance(value, (int, float)) for value in row.values()))
 
 
 class Curve:
@@ -82,7 +56,7 @@ class Curve:
         columns."""
         rows, configs, shared = Rows(), [], SharedConfigs()
         for setting, result in zip(settings, results, strict=True):
-            rows.append(_row(dict(setting), result))
+            rows.append(row_of(dict(setting), result))
             configs.append(shared({path: value for path, value in result["config"].items() if path not in setting}))
         return cls.of_rows(list(keys), rows, name, configs)
 
@@ -101,7 +75,10 @@ class Curve:
         """
         from flitlab.curve_files import read
 
-        return read(path)
+        table = read(path)
+        curve = cls.of_rows(table.keys, table.rows, table.name, table.configs)
+        curve._results = table.results
+        return curve
 
     @property
     def axis(self) -> str:
@@ -313,6 +290,28 @@ class Curve:
         return f"<p>{title}{said}</p><table>{_html('th', head)}{''.join(_html('td', line) for line in lines)}</table>"
 
 
+def plot(curves: Curve | Sequence[Curve], panels: str | Sequence[str] | None = None,
+         width: str | float | None = None, labels: Sequence[str] | None = None) -> Picture:
+    """Draws one or several curves in one figure and returns the :class:`flitlab.picture.Picture`.
+
+    panels: one or a list of latency, accepted, percentiles, network_latency, hops, channel_use, finish (batches and
+    traces only). Default: latency, and accepted or finish. width: "single" or "double" for one or two columns of a
+    paper (3.5 and 7.16 inches), or inches; the legend is then above the panels, which have no titles. Default: the
+    style's width. labels: names for the curves instead of their own. Raises ConfigError for an unknown panel or width,
+    and for curves over different keys.
+    """
+    from flitlab.plots import plot_curves
+
+    listed = [curves] if isinstance(curves, Curve) else curves
+    if isinstance(listed, str) or not isinstance(listed, Iterable) or not (
+            listed := list(listed)) or not all(isinstance(c, Curve) for c in listed):
+        raise ConfigError(f"plot({shown(curves)}): it must be a curve, or a list of curves, as fl.sweep and "
+                          "fl.Curve.read return them.")
+    if labels is not None and (isinstance(labels, str) or len(labels) != len(listed)):
+        raise ConfigError(f"labels = {shown(labels)}: it must be a list of {len(listed)} names, one for each curve.")
+    return plot_curves(listed, panels, width, labels)
+
+
 SHOWN = 20  # rows
 
 
@@ -322,16 +321,6 @@ def _html(tag: str, cells: Iterable[str]) -> str:
 
 def _cell(value: Any) -> Any:
     return str(value) if isinstance(value, (list, tuple)) else value
-
-
-class SharedConfigs:
-    """Maps dictionaries of equal contents to the same object, so that rows share it."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, dict[str, Any]] = {}
-
-    def __call__(self, config: dict[str, Any]) -> dict[str, Any]:
-        return self._known.setdefault(json.dumps(config, sort_keys=True, default=str), config)
 
 
 def _only(configs: Iterable[Mapping[str, Any]], rows: Rows, path: str, otherwise: str) -> str:

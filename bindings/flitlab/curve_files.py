@@ -8,17 +8,21 @@ import json
 import os
 import re
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flitlab._core import VERDICTS, ConfigError, __version__
 from flitlab.arguments import check_path, is_number, shown, writing
-from flitlab.curve import COLUMNS, Curve, SharedConfigs, is_result
+from flitlab.curve_rows import COLUMNS, SharedConfigs, is_result
 from flitlab.journal import entry_of
 from flitlab.kept import InFolder, Results, lines_of
 from flitlab.records import parameters_of, result_columns
 from flitlab.rows import Rows
+
+if TYPE_CHECKING:
+    from flitlab.curve import Curve
+    from flitlab.result import Result
 
 _RECORDS = {column: result_columns()[name] for column, name in COLUMNS.items()}
 UNITS = {column: record["unit"] for column, record in _RECORDS.items() if record["unit"]}
@@ -28,8 +32,18 @@ _NUMBERS = {column for column, record in _RECORDS.items() if record["type"].star
 _OPTIONAL = {column for column in _NUMBERS if "None" in _RECORDS[column]["type"]}
 
 
-def read(path: str | os.PathLike) -> Curve:
-    """Implements ``Curve.read``."""
+class Table(NamedTuple):
+    """The contents of a file or a sweep's folder, from which ``Curve.read`` makes a curve."""
+
+    keys: list[str]
+    rows: Rows
+    name: str
+    configs: Sequence[dict[str, Any]]
+    results: Sequence[Result] | None = None  # None: they are not stored
+
+
+def read(path: str | os.PathLike) -> Table:
+    """Reads a sweep's folder, or a file of ``Curve.to_csv`` or ``Curve.to_parquet``. Raises ConfigError."""
     check_path(f"Curve.read({shown(path)})", path, "a sweep's folder, or a CSV or Parquet file")
     path = Path(path)
     if path.is_dir():
@@ -39,25 +53,26 @@ def read(path: str | os.PathLike) -> Curve:
     return _read_csv(path, path.stem)
 
 
-def _read_folder(folder: Path) -> Curve:
+def _read_folder(folder: Path) -> Table:
     if not (folder / "curve.csv").exists():
         found = (folder / "points.jsonl").exists()
         raise ConfigError(f"{folder} has no curve.csv" + (
             ": its sweep is unfinished; continue it with resume." if found else ", so it is not the folder of a "
                                                                                 "sweep."))
-    curve = _read_csv(folder / "curve.csv", folder.resolve().name)
+    table = _read_csv(folder / "curve.csv", folder.resolve().name)
     journal, shared = folder.resolve() / "points.jsonl", SharedConfigs()
     by_hash: dict[str, list[tuple[int, list[str], dict[str, Any]]]] = {}
     for offset, line in lines_of(journal) if journal.exists() else ():
         if (entry := entry_of(line, is_result)) and isinstance(config := entry[1].get("config"), dict):
-            varied = [str(config.get(key)) for key in curve.keys]
-            fixed = shared({path: value for path, value in config.items() if path not in (*curve.keys, "run.seed")})
+            varied = [str(config.get(key)) for key in table.keys]
+            fixed = shared({path: value for path, value in config.items() if path not in (*table.keys, "run.seed")})
             by_hash.setdefault(entry[1]["state_hash"], []).append((offset, varied, fixed))
-    if all(state in by_hash for (state,) in curve.rows.pick("state_hash")):
-        found = [_fitting(row, curve.keys, by_hash[row["state_hash"]]) for row in curve.rows]
-        curve = Curve.of_rows(curve.keys, curve.rows, curve.name, [fixed for _, _, fixed in found])
-        curve.results = Results(InFolder(journal), array("q", (offset for offset, _, _ in found)), curve.rows)
-    return curve
+    if all(state in by_hash for (state,) in table.rows.pick("state_hash")):
+        found = [_fitting(row, table.keys, by_hash[row["state_hash"]]) for row in table.rows]
+        offsets = array("q", (offset for offset, _, _ in found))
+        return table._replace(configs=[fixed for _, _, fixed in found],
+                              results=Results(InFolder(journal), offsets, table.rows))
+    return table
 
 
 def _fitting(row: dict[str, Any], keys: list[str],
@@ -68,13 +83,13 @@ def _fitting(row: dict[str, Any], keys: list[str],
     return min(candidates, key=lambda c: sum(have != str(row[key]) for key, have in zip(keys, c[1], strict=True)))
 
 
-def _read_csv(path: Path, name: str) -> Curve:
+def _read_csv(path: Path, name: str) -> Table:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:  # Excel writes a byte-order mark
             lines = csv.DictReader(file, strict=True)
             columns = list(lines.fieldnames or ())
             _check_columns(path, columns)
-            return _curve(path, columns, _csv_rows(path, lines, len(columns)), name, _keys_of(columns))
+            return _table(path, columns, _csv_rows(path, lines, len(columns)), name, _keys_of(columns))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         reason = error.strerror if isinstance(error, OSError) else f"it is not a CSV file ({error})"
         raise ConfigError(f"{path} cannot be read: {reason}.") from None
@@ -125,18 +140,18 @@ def _keys_of(columns: list[str]) -> list[str]:
     return [key for key in _varied_columns(columns) if key != "run.seed"] or ["run.seed"]
 
 
-def _curve(path: Path, columns: list[str], table: Iterable[dict[str, Any]], name: str, keys: list[str]) -> Curve:
-    """Makes a curve of a table's rows. Columns after the results, except model.*, belong to the configuration."""
+def _table(path: Path, columns: list[str], lines: Iterable[dict[str, Any]], name: str, keys: list[str]) -> Table:
+    """Returns a table of rows. Columns after the results, except model.*, belong to the configuration."""
     of_config = {c for c in columns[columns.index(next(reversed(COLUMNS))) + 1 :] if not c.startswith("model.")}
     rows, configs, shared = Rows(), [], SharedConfigs()
-    for row in table:
+    for row in lines:
         rows.append({c: value for c, value in row.items()
                      if c not in of_config and not (c.startswith("model.") and value is None)})
         if of_config:
             configs.append(shared({c: row[c] for c in columns if c in of_config and row[c] is not None}))
     if not rows:
         raise ConfigError(f"{path} has the header of a sweep's table but no rows.")
-    return Curve.of_rows(keys, rows, name, configs)
+    return Table(keys, rows, name, configs)
 
 
 def _value(text: str) -> Any:
@@ -179,7 +194,7 @@ def write_parquet(curve: Curve, path: str | os.PathLike) -> None:
         parquet.write_table(table, os.fspath(path))
 
 
-def _read_parquet(path: Path) -> Curve:
+def _read_parquet(path: Path) -> Table:
     arrow, parquet = _optional("pyarrow", f"reading {path}"), _optional("pyarrow.parquet", f"reading {path}")
     try:
         table = parquet.read_table(path)
@@ -189,7 +204,7 @@ def _read_parquet(path: Path) -> Curve:
     _check_columns(path, columns)
     about = _about(table.schema.metadata or {})
     keys = [key for key in about.get("keys", ()) if key in columns]
-    return _curve(path, columns, _parquet_rows(path, table), about.get("name", path.stem), keys or _keys_of(columns))
+    return _table(path, columns, _parquet_rows(path, table), about.get("name", path.stem), keys or _keys_of(columns))
 
 
 def _parquet_rows(path: Path, table: Any) -> Iterator[dict[str, Any]]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from flitlab import _core
-from flitlab.curve import is_result
+from flitlab.curve_rows import is_result
 from flitlab.executors import digest_of
 from flitlab.journal import entry_of, line_of, write_anew
 from flitlab.result import Result

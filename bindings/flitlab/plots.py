@@ -251,31 +251,15 @@ def _legends(picture: Picture, for_paper: bool) -> None:
                   fontsize=7)
 
 
-def plot(curves: Curve | Sequence[Curve], panels: str | Sequence[str] | None = None,
-         width: str | float | None = None, labels: Sequence[str] | None = None) -> Picture:
-    """Draws one or several curves in one figure and returns the :class:`flitlab.picture.Picture`.
-
-    panels: one or a list of latency, accepted, percentiles, network_latency, hops, channel_use, finish (batches and
-    traces only). Default: latency, and accepted or finish. width: "single" or "double" for one or two columns of a
-    paper (3.5 and 7.16 inches), or inches; the legend is then above the panels, which have no titles. Default: the
-    style's width. labels: names for the curves instead of their own. Raises ConfigError for an unknown panel or width,
-    and for curves over different keys.
-    """
-    from flitlab.curve import Curve
-
-    listed = [curves] if isinstance(curves, Curve) else curves
-    if isinstance(listed, str) or not isinstance(listed, Iterable) or not (
-            listed := list(listed)) or not all(isinstance(c, Curve) for c in listed):
-        raise ConfigError(f"plot({shown(curves)}): it must be a curve, or a list of curves, as fl.sweep and "
-                          "fl.Curve.read return them.")
-    if labels is not None and (isinstance(labels, str) or len(labels) != len(listed)):
-        raise ConfigError(f"labels = {shown(labels)}: it must be a list of {len(listed)} names, one for each curve.")
-    axes_keys = list(dict.fromkeys(c.axis for c in listed))
+def plot_curves(curves: Sequence[Curve], panels: str | Sequence[str] | None = None, width: str | float | None = None,
+                labels: Sequence[str] | None = None) -> Picture:
+    """Implements :func:`flitlab.plot`."""
+    axes_keys = list(dict.fromkeys(c.axis for c in curves))
     if len(axes_keys) > 1:
         raise ConfigError(f"one picture cannot show curves over {' and '.join(axes_keys)}: their axes differ.")
-    names, picture = _named(panels, listed), None
-    for curve, label in zip(listed, labels or [c.name for c in listed], strict=True):
-        picture = plot_curve(curve, picture, label if labels or len(listed) > 1 else None, names, width)
+    names, picture = _named(panels, curves), None
+    for curve, label in zip(curves, labels or [c.name for c in curves], strict=True):
+        picture = plot_curve(curve, picture, label if labels or len(curves) > 1 else None, names, width)
     assert picture is not None
     return picture
 
@@ -289,7 +273,7 @@ def save_curves(curves: Sequence[Curve], path: str | os.PathLike, labels: Sequen
     import matplotlib.pyplot as plt
 
     picture_ending("save_plot", path)
-    picture = plot(curves, labels=labels)
+    picture = plot_curves(curves, labels=labels)
     if title and picture.figure.get_figwidth() >= NARROW:  # a paper's figure has a caption
         picture.figure.suptitle(title)
     try:

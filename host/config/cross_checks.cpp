@@ -1,12 +1,11 @@
 #include "host/config/cross_checks.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "host/config/registry.hpp"
-#include "host/topology/params.hpp"
-#include "host/topology/patterns.hpp"
-#include "host/topology/topology.hpp"
+#include "host/config/topology_params.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/packet.hpp"
 #include "kernels/traffic/params.hpp"
@@ -156,6 +155,26 @@ u32 terminal_count(const Experiment& e) {
   return is_graph(e) ? 0 : count_terminals(grid_shape(e), concentration);
 }
 
+u32 count_terminals(const std::vector<u32>& shape, u32 concentration) {
+  constexpr u64 kMost = 1u << 24;
+  u64 terminals = concentration;
+  u32 bits = 0;  // number of bits in a packed address
+  for (u32 radix : shape) {
+    terminals *= radix;  // cannot overflow, because larger products have been rejected before
+    bits += static_cast<u32>(std::bit_width(radix - 1));
+    if (terminals > kMost || bits > 31)
+      throw ConfigError("topology.shape = " + shown(Value{IntList(shape.begin(), shape.end())}) +
+                        " with topology.concentration = " + std::to_string(concentration) +
+                        " makes too large a network: at most " + std::to_string(kMost) +
+                        " terminals are supported. Use smaller radices.");
+  }
+  return static_cast<u32>(terminals);
+}
+
+bool is_exchange(const std::string& pattern) { return pattern == "fft" || pattern == "divide"; }
+
+bool is_square(const std::vector<u32>& shape) { return shape.size() == 2 && shape[0] == shape[1]; }
+
 std::string quoted(const Experiment& e, const ParamRecord& p) { return std::string(p.path) + " = \"" + e.str(p) + '"'; }
 std::string quoted_kind(const Experiment& e) { return quoted(e, model_choice()); }
 
@@ -206,6 +225,24 @@ double mean_packet(const Experiment& e) {
     weights += weight;
   }
   return flits / weights;
+}
+
+void check_permutation(const std::string& pattern, const std::vector<u32>& shape, u32 terminals) {
+  if (pattern == "tornado" && std::all_of(shape.begin(), shape.end(), [](u32 k) { return k <= 2; }))
+    throw ConfigError("traffic.pattern = \"tornado\" does not fit a network of " +
+                      shown(Value{IntList(shape.begin(), shape.end())}) +
+                      ": packets travel just less than half-way around: 0 hops in dimensions of at most 2 routers. "
+                      "Use a dimension of 3 or more, or another pattern.");
+  const bool by_bits =
+      pattern == "bit_complement" || pattern == "bit_reverse" || pattern == "shuffle" || is_exchange(pattern);
+  const bool transpose = pattern == "transpose";
+  if (!by_bits && !(transpose && !is_square(shape))) return;
+  if (std::has_single_bit(terminals) && (!transpose || std::countr_zero(terminals) % 2 == 0)) return;
+  throw ConfigError("traffic.pattern = \"" + pattern + "\" does not fit " + std::to_string(terminals) +
+                    " terminals: it needs " +
+                    (transpose ? "a square network of two dimensions, or a number of terminals that is a power of four"
+                               : "a power-of-two number of terminals") +
+                    ". Change the topology or the pattern.");
 }
 
 void check_topology(const Experiment& e) {

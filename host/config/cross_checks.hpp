@@ -13,9 +13,13 @@ namespace flitlab {
 /// sizes, bursts that cannot give the load). Throws ConfigError for the first condition that fails.
 void check_together(const Experiment& experiment);
 
-/// Checks the conditions between the parameters in host/topology/params.hpp. Throws ConfigError for the first condition
-/// that fails.
+/// Checks the conditions between the parameters in host/config/topology_params.hpp. Throws ConfigError for the first
+/// condition that fails.
 void check_topology(const Experiment& experiment);
+
+/// Throws ConfigError if a pattern does not fit this number of terminals. Patterns that fit any number pass. `shape`:
+/// Topology::shape. No other code checks this rule.
+void check_permutation(const std::string& pattern, const std::vector<u32>& shape, u32 terminals);
 
 /// Returns a parameter with its choice for messages: `path = "choice"`.
 std::string quoted(const Experiment& experiment, const ParamRecord& parameter);
@@ -31,6 +35,15 @@ std::string size_text(const Experiment& experiment);
 bool is_graph(const Experiment& experiment);
 /// Returns the number of terminals; 0 for a network from a file.
 u32 terminal_count(const Experiment& experiment);
+
+/// Returns the number of terminals of a Cartesian network. ConfigError if a packet cannot address so many.
+u32 count_terminals(const std::vector<u32>& shape, u32 concentration);
+
+/// Returns whether the pattern is one in which the number of a terminal determines several destinations: fft or divide.
+bool is_exchange(const std::string& pattern);
+
+/// Returns whether the shape is a square of two dimensions.
+bool is_square(const std::vector<u32>& shape);
 
 /// Returns the number of message classes (for example, requests and replies). Each class needs separate virtual
 /// channels for all routing classes.

@@ -8,7 +8,7 @@
 #include "host/config/cross_checks.hpp"
 #include "host/config/registry.hpp"
 #include "host/config/stream_hash.hpp"
-#include "host/topology/params.hpp"
+#include "host/config/topology_params.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/traffic/params.hpp"
 

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "host/plan/archive.hpp"
 #include "host/plan/datum.hpp"
-#include "host/run/checkpoint.hpp"
 #include "kernels/engines/engine.hpp"
 
 namespace flitlab {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "host/run/result.hpp"
+#include "host/plan/not_measured.hpp"
 #include "kernels/traffic/all_to_all.hpp"
 
 namespace flitlab {

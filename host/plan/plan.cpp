@@ -4,8 +4,8 @@
 
 #include "host/config/cross_checks.hpp"
 #include "host/config/registry.hpp"
-#include "host/run/params.hpp"
-#include "host/topology/params.hpp"
+#include "host/config/run_params.hpp"
+#include "host/config/topology_params.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/traffic/params.hpp"
 

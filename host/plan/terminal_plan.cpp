@@ -7,7 +7,7 @@
 
 #include "host/config/cross_checks.hpp"
 #include "host/config/value.hpp"
-#include "host/run/result.hpp"
+#include "host/plan/not_measured.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/traffic/params.hpp"
 

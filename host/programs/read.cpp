@@ -7,11 +7,11 @@
 #include <variant>
 
 #include "host/config/check.hpp"
+#include "host/config/memory.hpp"
 #include "host/config/value.hpp"
 #include "host/programs/collectives.hpp"
 #include "host/programs/draft.hpp"
 #include "host/programs/forms.hpp"
-#include "host/run/memory.hpp"
 #include "kernels/traffic/params.hpp"
 
 namespace flitlab {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "host/config/cross_checks.hpp"
-#include "host/run/params.hpp"
+#include "host/config/run_params.hpp"
 #include "kernels/traffic/params.hpp"
 
 /// All models, in the order of help texts; the first is the default. host/routers/<name>/model.cpp describes each. No

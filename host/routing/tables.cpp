@@ -5,10 +5,10 @@
 #include <map>
 
 #include "host/config/csv.hpp"
+#include "host/config/memory.hpp"
+#include "host/config/topology_params.hpp"
 #include "host/routing/dependency.hpp"
-#include "host/run/memory.hpp"
 #include "host/topology/metrics.hpp"
-#include "host/topology/params.hpp"
 #include "kernels/common/bits.hpp"
 #include "kernels/common/error.hpp"
 

@@ -5,8 +5,9 @@
 #include <cstring>
 #include <fstream>
 
+#include "host/config/run_params.hpp"
+#include "host/config/stream_hash.hpp"
 #include "host/plan/plan.hpp"
-#include "host/run/params.hpp"
 #include "kernels/common/error.hpp"
 
 namespace flitlab {
@@ -22,33 +23,6 @@ struct Header {
 };
 
 }  // namespace
-
-void Saver::bytes(const void* data, std::size_t n) {
-  if (!n) return;
-  out_.write(static_cast<const char*>(data), static_cast<std::streamsize>(n));
-  hash_.add(data, n);
-}
-
-void Loader::bytes(void* data, std::size_t n) {
-  if (!n) return;
-  in_.read(static_cast<char*>(data), static_cast<std::streamsize>(n));
-  if (!in_) throw ConfigError("checkpoint: the file ends too early; another version of flitlab wrote it.");
-}
-
-void Loader::require(bool consistent) {
-  if (!consistent) throw ConfigError("checkpoint: its contents disagree; another version of flitlab wrote it.");
-}
-
-u64 Loader::count(std::size_t element_bytes) {
-  u64 n = 0;
-  one(n);
-  const auto here = in_.tellg();
-  in_.seekg(0, std::ios::end);
-  const auto left = static_cast<u64>(in_.tellg() - here);
-  in_.seekg(here);
-  require(n <= left / element_bytes);
-  return n;
-}
 
 u64 configuration_hash(const std::vector<Experiment>& experiments) {
   std::string text = FLITLAB_VERSION "\n";

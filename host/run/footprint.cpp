@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "host/run/memory.hpp"
+#include "host/config/memory.hpp"
 #include "kernels/engines/arena.hpp"
 #include "kernels/engines/make_engine.hpp"
 

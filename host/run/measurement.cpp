@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "host/config/registry.hpp"
-#include "host/run/params.hpp"
+#include "host/config/run_params.hpp"
 #include "host/run/run.hpp"
 #include "host/run/statistics.hpp"
 #include "host/run/stopped_traffic.hpp"

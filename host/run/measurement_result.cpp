@@ -3,8 +3,8 @@
 #include <numeric>
 
 #include "host/config/registry.hpp"
+#include "host/config/run_params.hpp"
 #include "host/run/measurement.hpp"
-#include "host/run/params.hpp"
 #include "host/run/statistics.hpp"
 #include "host/run/totals.hpp"
 #include "kernels/traffic/params.hpp"

@@ -1,18 +1,16 @@
 #pragma once
-/// Results of a run. NaN means "not measured"; Python shows it as None, JSON as null.
-#include <limits>
+/// Results of a run. kNotMeasured means that a value was not measured; Python shows it as None, JSON as null.
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "host/plan/columns.hpp"
+#include "host/plan/not_measured.hpp"
 #include "kernels/common/choices.hpp"
 #include "kernels/common/types.hpp"
 
 namespace flitlab {
-
-inline constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 
 struct LatencyStats {
   FLITLAB_COLUMNS(

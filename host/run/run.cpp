@@ -7,13 +7,13 @@
 #include <numeric>
 #include <utility>
 
+#include "host/config/memory.hpp"
+#include "host/config/run_params.hpp"
+#include "host/config/topology_params.hpp"
 #include "host/run/advance.hpp"
 #include "host/run/conservation.hpp"
 #include "host/run/footprint.hpp"
 #include "host/run/measurement.hpp"
-#include "host/run/memory.hpp"
-#include "host/run/params.hpp"
-#include "host/topology/params.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/packet.hpp"
 #include "kernels/engines/device.hpp"

@@ -6,12 +6,12 @@
 #include <sstream>
 
 #include "host/config/check.hpp"
+#include "host/config/memory.hpp"
 #include "host/config/registry.hpp"
 #include "host/plan/fields_tree.hpp"
 #include "host/run/advance.hpp"
 #include "host/run/checkpoint.hpp"
 #include "host/run/conservation.hpp"
-#include "host/run/memory.hpp"
 #include "host/run/run.hpp"
 #include "host/run/stopped_traffic.hpp"
 #include "kernels/common/error.hpp"

@@ -9,8 +9,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include "host/plan/archive.hpp"
 #include "host/plan/plan.hpp"
-#include "host/run/checkpoint.hpp"
 #include "kernels/engines/engine.hpp"
 #include "kernels/traffic/trace.hpp"
 

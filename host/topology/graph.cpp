@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "host/config/csv.hpp"
-#include "host/topology/params.hpp"
+#include "host/config/topology_params.hpp"
 #include "host/topology/topology.hpp"
 #include "kernels/common/error.hpp"
 

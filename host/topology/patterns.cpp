@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "host/config/cross_checks.hpp"
 #include "host/config/csv.hpp"
 #include "host/config/value.hpp"
 #include "kernels/common/error.hpp"
@@ -48,27 +49,7 @@ std::vector<u32> random_permutation(u32 n, u64 seed) {
 /// Returns whether the grid is complete, so that coordinates follow from the number of a terminal.
 bool is_whole(const Topology& t) { return count_terminals(t.shape, t.concentration) == t.terminals; }
 
-bool is_square(const std::vector<u32>& shape) { return shape.size() == 2 && shape[0] == shape[1]; }
-
 }  // namespace
-
-void check_permutation(const std::string& pattern, const std::vector<u32>& shape, u32 terminals) {
-  if (pattern == "tornado" && std::all_of(shape.begin(), shape.end(), [](u32 k) { return k <= 2; }))
-    throw ConfigError("traffic.pattern = \"tornado\" does not fit a network of " +
-                      shown(Value{IntList(shape.begin(), shape.end())}) +
-                      ": packets travel just less than half-way around: 0 hops in dimensions of at most 2 routers. "
-                      "Use a dimension of 3 or more, or another pattern.");
-  const bool by_bits =
-      pattern == "bit_complement" || pattern == "bit_reverse" || pattern == "shuffle" || is_exchange(pattern);
-  const bool transpose = pattern == "transpose";
-  if (!by_bits && !(transpose && !is_square(shape))) return;
-  if (std::has_single_bit(terminals) && (!transpose || std::countr_zero(terminals) % 2 == 0)) return;
-  throw ConfigError("traffic.pattern = \"" + pattern + "\" does not fit " + std::to_string(terminals) +
-                    " terminals: it needs " +
-                    (transpose ? "a square network of two dimensions, or a number of terminals that is a power of four"
-                               : "a power-of-two number of terminals") +
-                    ". Change the topology or the pattern.");
-}
 
 std::vector<u32> make_permutation(const std::string& pattern, const Topology& t, u64 seed) {
   const u32 n = t.terminals;
@@ -102,8 +83,6 @@ std::vector<u32> make_permutation(const std::string& pattern, u32 n, u64 seed) {
   }
   return to;
 }
-
-bool is_exchange(const std::string& pattern) { return pattern == "fft" || pattern == "divide"; }
 
 std::vector<std::vector<u32>> exchange_partners(const std::string& pattern, u32 n) {
   check_permutation(pattern, {n}, n);

@@ -7,10 +7,6 @@
 
 namespace flitlab {
 
-/// Throws ConfigError if a pattern does not fit this number of terminals. Patterns that fit any number pass. `shape`:
-/// Topology::shape. No other code checks this rule.
-void check_permutation(const std::string& pattern, const std::vector<u32>& shape, u32 terminals);
-
 /// Returns the destination of every terminal for the patterns bit_complement, bit_reverse, shuffle, transpose, tornado,
 /// neighbour and random_permutation. Bit patterns act on the number of the terminal. tornado and neighbour act on the
 /// coordinates of the router, and keep the index of the terminal at its router. transpose exchanges the coordinates of
@@ -23,9 +19,6 @@ std::vector<u32> make_permutation(const std::string& pattern, u32 terminals, u64
 
 /// Returns the terminals of all routers whose coordinates are below `extent` in every dimension.
 std::vector<u32> hot_region(const Topology& topology, const std::vector<u32>& extent);
-
-/// Returns whether the pattern is one in which the number of a terminal determines several destinations: fft or divide.
-bool is_exchange(const std::string& pattern);
 
 /// Returns the destinations of each terminal, all equally likely. ConfigError unless the number of terminals is a power
 /// of two. fft: the terminals whose numbers differ in one bit, as in a fast Fourier transform. divide: the neighbours

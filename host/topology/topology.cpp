@@ -3,10 +3,10 @@
 #include <bit>
 #include <numeric>
 
+#include "host/config/cross_checks.hpp"
+#include "host/config/memory.hpp"
+#include "host/config/topology_params.hpp"
 #include "host/config/value.hpp"
-#include "host/run/memory.hpp"
-#include "host/topology/params.hpp"
-#include "kernels/common/error.hpp"
 
 namespace flitlab {
 namespace {
@@ -84,22 +84,6 @@ u32 Topology::parallel_ports(u32 router, u32 port) const {
   for (u32 p = 0; p < network_ports; ++p)
     if (peer(router, p).item == peer(router, port).item) set |= 1u << p;
   return set;
-}
-
-u32 count_terminals(const std::vector<u32>& shape, u32 concentration) {
-  constexpr u64 kMost = 1u << 24;
-  u64 terminals = concentration;
-  u32 bits = 0;  // number of bits in a packed address
-  for (u32 radix : shape) {
-    terminals *= radix;  // cannot overflow, because larger products have been rejected before
-    bits += static_cast<u32>(std::bit_width(radix - 1));
-    if (terminals > kMost || bits > 31)
-      throw ConfigError("topology.shape = " + shown(Value{IntList(shape.begin(), shape.end())}) +
-                        " with topology.concentration = " + std::to_string(concentration) +
-                        " makes too large a network: at most " + std::to_string(kMost) +
-                        " terminals are supported. Use smaller radices.");
-  }
-  return static_cast<u32>(terminals);
 }
 
 Topology make_mesh(const std::vector<u32>& shape, u32 concentration) { return make_grid(shape, concentration, false); }

@@ -53,9 +53,6 @@ struct Topology {
   }
 };
 
-/// Returns the number of terminals of a Cartesian network. ConfigError if a packet cannot address so many.
-u32 count_terminals(const std::vector<u32>& shape, u32 concentration);
-
 /// Returns a mesh, torus or ring. The radix of each dimension is at least 1. A dimension of radix 1 has no channels; a
 /// torus dimension of radix 2 has two parallel channel pairs. Throws ConfigError on a bad shape.
 Topology make_mesh(const std::vector<u32>& shape, u32 concentration);

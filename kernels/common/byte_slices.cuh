@@ -8,7 +8,7 @@
 #include "kernels/common/byte_counts.hpp"
 #include "kernels/common/byte_slices.hpp"
 #include "kernels/common/fault.hpp"
-#include "kernels/engines/shared_memory.cuh"
+#include "kernels/common/shared_memory.cuh"
 
 namespace flitlab::lanes {
 

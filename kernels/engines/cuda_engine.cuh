@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/common/shared_memory.cuh"
 #include "kernels/engines/cuda_job.cuh"
 #include "kernels/engines/cuda_launch.cuh"
 #include "kernels/engines/device_hash.cuh"
@@ -19,7 +20,6 @@
 #include "kernels/engines/engine.hpp"
 #include "kernels/engines/engine_cost.hpp"
 #include "kernels/engines/phases.hpp"
-#include "kernels/engines/shared_memory.cuh"
 #include "kernels/engines/work_list.cuh"
 
 namespace flitlab {

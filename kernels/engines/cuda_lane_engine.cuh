@@ -25,8 +25,8 @@
 ///     `lookahead`               cycles between barriers of blocks; flits and credits take at least as long to arrive
 #include <algorithm>
 
+#include "kernels/common/shared_memory.cuh"
 #include "kernels/engines/cuda_engine.cuh"
-#include "kernels/engines/shared_memory.cuh"
 #include "kernels/engines/tally.cuh"
 #include "kernels/engines/two_forms.hpp"
 

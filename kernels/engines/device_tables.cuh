@@ -5,7 +5,6 @@
 
 #include "kernels/engines/cuda_engine.cuh"
 #include "kernels/engines/device_memory.cuh"
-#include "kernels/traffic/traffic.hpp"
 
 namespace flitlab {
 

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 import flitlab
-import flitlab.reproduction as reproduction
-from flitlab.reproduction import row, table
+from flitlab import reproduce_command, reproduction
+from flitlab.reproduce_command import table
+from flitlab.reproduction import row
 from flitlab.reproduction_page import cited, grouped, page
 
 
@@ -55,12 +56,12 @@ def test_nothing_out_is_not_listed():
 def test_several_experiments_end_with_one_table(monkeypatch, capsys):
     known = {"x.one": ("help", lambda: [measured(2, 2)]), "x.two": ("help", lambda: [measured(2, 9, "x.two")])}
     monkeypatch.setattr(reproduction, "experiments", lambda: known)
-    assert reproduction.main([], False, False, False, "out") == 1
+    assert reproduce_command.main([], False, False, False, "out") == 1
     shown = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in shown if line.startswith(("experiment", "x.", "all"))] == [
         "experiment", "x.one", "x.two", "all"]
     assert shown[-1] == "1 match, 1 out"
-    assert reproduction.main(["x.one"], False, False, False, "out") == 0
+    assert reproduce_command.main(["x.one"], False, False, False, "out") == 0
     assert "experiment " not in capsys.readouterr().out
 
 
@@ -73,7 +74,7 @@ def test_an_experiment_that_fails_loses_no_rows_of_the_others(monkeypatch, capsy
     monkeypatch.setattr(reproduction, "experiments",
                         lambda: {"x.one": ("help", fails), "x.two": ("help", lambda: rows)})
     with pytest.raises(TypeError, match="must be real number"):
-        reproduction.main([], False, False, False, "out", jobs=1)
+        reproduce_command.main([], False, False, False, "out", jobs=1)
     printed = capsys.readouterr()
     assert "x.one                      failed: must be real number, not NoneType" in printed.err
     assert "measured 4.5" in printed.out
@@ -127,13 +128,13 @@ def test_only_the_page_goes_to_stdout(monkeypatch, capsys):
     known = {"x.one": ("help", lambda: [measured(2, 2)]), "x.two": ("help", lambda: [measured(2, 9, "x.two")]),
              "y": ("help", None)}
     monkeypatch.setattr(reproduction, "experiments", lambda: known)
-    assert reproduction.main(["x."], False, False, False, "out", markdown=True) == 1
+    assert reproduce_command.main(["x."], False, False, False, "out", markdown=True) == 1
     shown = capsys.readouterr()
     assert shown.out.startswith("# Published experiments\n\n`flitlab reproduce x. --markdown` of flitlab "
                                 f"{flitlab.__version__} made this page on 20")
     assert re.findall(r"^### (.*)", shown.out, re.M) == ["x.one", "x.two"]
     assert [line.split()[0] for line in shown.err.splitlines()] == ["x.one", "x.two"]
-    assert reproduction.main(["x.one"], False, False, False, "out", markdown=True) == 0
+    assert reproduce_command.main(["x.one"], False, False, False, "out", markdown=True) == 0
 
 
 def test_several_at_a_time_print_what_one_at_a_time_does(cli):

@@ -1,7 +1,7 @@
 """Rules for includes and imports: each machine has one folder per source tree, above shared code that names no machine.
 
-The machines are the folders of kernels/routers, so a new one is covered. RULES and BASE define all rules. The rest
-reads the sources, and is itself tested on artificial trees.
+The machines are the folders of kernels/routers, so a new one is covered. RULES, ORDER and BASE define all rules. The
+rest reads the sources, and is itself tested on artificial trees. test_script_order.py has the rule for JavaScript.
 """
 
 from __future__ import annotations
@@ -49,6 +49,10 @@ RULES = [
     Rule("a machine's Python imports no other", "bindings/flitlab/{one}/", "bindings/flitlab/(?!{one}(/|$)){any}(/|$)"),
 ]
 
+# The folders of shared C++ code. A file includes files of its own folder and of earlier ones.
+ORDER = ["kernels/common", "kernels/engines", "kernels/traffic", "host/config", "host/topology", "host/routing",
+         "host/programs", "host/plan", "host/run", "bindings/frames", "bindings/pybind", "bindings/page"]
+
 # Shared code: no file, identifier or string (on which code could branch) is named after a machine.
 BASE = (r"kernels/(common|engines|traffic)/|host/(config|topology|routing|programs|plan|run)/"
         r"|host/routers/(?!registry\.cpp$)[^/]+$|bindings/(pybind|page|frames)/|bindings/flitlab/(scope/)?[^/]+$")
@@ -65,7 +69,7 @@ TOKENS = re.compile(
 
 @dataclass(frozen=True)
 class Source:
-    """A file: its includes or imports, as (line, path, when it is loaded); its names and strings, as (line, text)."""
+    """A file: its includes or imports, as (line, path, not for types only); its names and strings, as (line, text)."""
 
     path: str
     uses: list[tuple[int, str, bool]]
@@ -109,11 +113,10 @@ def imported(root: Path, path: str, node: ast.Import | ast.ImportFrom) -> list[s
 def read_python(root: Path, path: str) -> Source:
     text = (root / path).read_text(encoding="utf-8")
     tree = ast.parse(text)
-    late = {inner for outer in ast.walk(tree) if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
-            for inner in ast.walk(outer)}
-    late |= {inner for outer in ast.walk(tree)
-             if isinstance(outer, ast.If) and ast.unparse(outer.test) == "TYPE_CHECKING" for inner in ast.walk(outer)}
-    uses = [(node.lineno, target, node not in late) for node in ast.walk(tree)
+    for_types = {inner for outer in ast.walk(tree)
+                 if isinstance(outer, ast.If) and ast.unparse(outer.test) == "TYPE_CHECKING"
+                 for inner in ast.walk(outer)}
+    uses = [(node.lineno, target, node not in for_types) for node in ast.walk(tree)
             if isinstance(node, (ast.Import, ast.ImportFrom)) for target in imported(root, path, node)]
     names = [(token.start[0], token.string) for token in tokenize.generate_tokens(io.StringIO(text).readline)
              if token.type == tokenize.NAME]
@@ -147,6 +150,15 @@ def broken(rule: Rule, root: Path, read: list[Source]) -> Iterator[str]:
         for source in read:
             if files.match(source.path):
                 yield from (f"{source.path}:{line}: {used}" for line, used, _ in source.uses if never.match(used))
+
+
+def against_order(read: list[Source]) -> Iterator[str]:
+    """Yields includes of a later folder of ORDER, as file:line and the included path."""
+    place = {folder: i for i, folder in enumerate(ORDER)}
+    for source in read:
+        own = place.get(os.path.dirname(source.path), len(ORDER))
+        yield from (f"{source.path}:{line}: {used}" for line, used, _ in source.uses
+                    if place.get(os.path.dirname(used), 0) > own)
 
 
 def called_after(name: str, machine: str) -> bool:
@@ -185,15 +197,26 @@ def written(root: Path, read: list[Source]) -> Iterator[str]:
                         if WRITTEN.search(text) and "cite" not in lines[line - 1])
 
 
+def cmake_names(root: Path) -> Iterator[str]:
+    """Yields lines of CMake files that name a model, except in that model's folder."""
+    folders = ("kernels", "host", "bindings", "tests")
+    for file in [root / "CMakeLists.txt", *(file for top in folders for file in sorted((root / top).rglob("*.cmake")))]:
+        path = file.relative_to(root).as_posix()
+        others = [model for model in models(root) if not path.startswith(f"kernels/routers/{model}/")]
+        yield from (f"{path}:{i}: {line}" for i, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1)
+                    if any(called_after(line, model) for model in others))
+
+
 def circle(root: Path, read: list[Source]) -> str:
-    """Returns a cycle of Python modules that import each other while loading; "" if there is none."""
+    """Returns a cycle of Python modules that import each other, also inside functions; "" if there is none. Imports
+    under TYPE_CHECKING do not count, nor the names that flitlab/__init__.py imports on first use."""
     files = {source.path: source for source in read if source.path.endswith(".py")}
 
     def file_of(module: str) -> str:
         return next((path for path in (f"{module}.py", f"{module}/__init__.py") if path in files), "")
 
     lines = {(path, file_of(used)): line for path, source in files.items()
-             for line, used, when_loaded in reversed(source.uses) if when_loaded and file_of(used)}
+             for line, used, loads in reversed(source.uses) if loads and file_of(used)}
     graph: dict[str, set[str]] = {path: set() for path in files}
     for user, used in lines:
         graph[user].add(used)
@@ -221,6 +244,12 @@ def test_no_file_breaks_a_rule(rule, all_sources):
     expect_none(broken(rule, ROOT, all_sources))
 
 
+def test_shared_folders_have_an_order(all_sources):
+    folders = {os.path.dirname(source.path) for source in all_sources if Path(source.path).suffix in CPP}
+    assert folders - set(ORDER) == {folder for folder in folders if re.match("(kernels|host)/routers", folder)}
+    expect_none(against_order(all_sources))
+
+
 def test_shared_code_is_not_named_after_a_machine(all_sources):
     expect_none(named(ROOT, all_sources))
 
@@ -238,6 +267,10 @@ def test_the_base_may_cite_a_machine_and_not_explain_one(tmp_path):
 def test_no_file_of_the_engines_is_named_after_a_router():
     stems = {part for file in (ROOT / "kernels/engines").iterdir() for part in file.stem.split("_")}
     assert not stems & set(models(ROOT))
+
+
+def test_cmake_names_no_model():
+    expect_none(cmake_names(ROOT))
 
 
 def test_python_modules_import_one_way(all_sources):
@@ -339,10 +372,35 @@ get("alpha.nodes", "alphabet"); vc::State s; vc = 1;
         'bindings/flitlab/run.py:1: "beta"', "bindings/flitlab/run.py:3: beta_tables"])
 
 
-def test_a_circle_of_imports_is_found(tmp_path):
+def test_an_include_of_a_later_folder_is_found(tmp_path):
+    read = made_up(tmp_path, {
+        "kernels/common/a.hpp": '#include "kernels/common/b.hpp"\n\n#include "kernels/engines/c.hpp"\n',
+        "kernels/traffic/a.hpp": '#include "kernels/engines/c.hpp"\n', "kernels/engines/c.hpp": "",
+        "host/topology/a.cpp": '#include "host/config/a.hpp"\n#include "kernels/traffic/a.hpp"\n',
+        "host/config/a.cpp": '#include "host/config/a.hpp"\n#include "host/topology/a.hpp"\n',
+        "host/routers/vc/a.cpp": '#include "host/run/a.hpp"\n', "bindings/pybind/a.cpp": '#include "host/run/a.hpp"\n',
+        "bindings/frames/a.cpp": '#include "bindings/pybind/a.hpp"\n'})
+    assert sorted(against_order(read)) == [
+        "bindings/frames/a.cpp:1: bindings/pybind/a.hpp", "host/config/a.cpp:2: host/topology/a.hpp",
+        "kernels/common/a.hpp:3: kernels/engines/c.hpp"]
+
+
+def test_a_model_in_a_cmake_file_is_found(tmp_path):
+    cmake = "find_program(nvcc)\n# alphabet\nadd(alpha_lanes kernels/routers/vc/unit.cpp)\nset(USE_BETA ON)\n"
+    made_up(tmp_path, {"CMakeLists.txt": cmake, "kernels/routers/alpha/build.cmake": cmake.replace("vc", "alpha"),
+                       "tests/emulated/build.cmake": "kernels/routers/*/cpu.cpp\n"})
+    assert list(cmake_names(tmp_path)) == [
+        "CMakeLists.txt:3: add(alpha_lanes kernels/routers/vc/unit.cpp)", "CMakeLists.txt:4: set(USE_BETA ON)",
+        "kernels/routers/alpha/build.cmake:4: set(USE_BETA ON)"]
+
+
+@pytest.mark.parametrize("imports", ["from flitlab.two import os\n", "def late():\n    from flitlab import two\n",
+                                     "class A:\n    async def late(self):\n        import flitlab.two\n"])
+def test_a_circle_of_imports_is_found(tmp_path, imports):
     one, two = "bindings/flitlab/one.py", "bindings/flitlab/two/__init__.py"
-    late = "def late():\n    from flitlab import two\n"
-    read = made_up(tmp_path, {one: late, two: "import os\nfrom flitlab.one import late\n"})
+    types = "if TYPE_CHECKING:\n    from flitlab import two\n"
+    read = made_up(tmp_path, {one: types, two: "import os\nfrom flitlab.one import late\n"})
     assert circle(tmp_path, read) == ""
-    (tmp_path / one).write_text("\nfrom flitlab.two import os\n" + late, encoding="utf-8")
-    assert circle(tmp_path, sources(tmp_path)) in (f"{one}:2 -> {two}:2", f"{two}:2 -> {one}:2")
+    (tmp_path / one).write_text(types + imports, encoding="utf-8")
+    line = (types + imports).count("\n")
+    assert circle(tmp_path, sources(tmp_path)) in (f"{one}:{line} -> {two}:2", f"{two}:2 -> {one}:{line}")

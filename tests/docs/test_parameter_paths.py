@@ -48,4 +48,4 @@ def test_paths_in_the_docs_are_those_of_parameters():
 
 def test_a_misspelling_is_found():
     assert unknown('fail("traffic.lod: it must be");') == ["traffic.lod"]
-    assert unknown('fail("traffic.load: see host/topology/params.hpp");') == []
+    assert unknown('fail("traffic.load: see kernels/traffic/params.hpp");') == []

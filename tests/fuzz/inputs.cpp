@@ -12,9 +12,9 @@
 
 #include "host/config/registry.hpp"
 #include "host/config/stream_hash.hpp"
+#include "host/config/topology_params.hpp"
 #include "host/run/checkpoint.hpp"
 #include "host/run/stepped.hpp"
-#include "host/topology/params.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/routers/metro/params.hpp"
 #include "kernels/routers/sconnect/params.hpp"

@@ -21,7 +21,8 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "tests"
 JOBS = str(os.cpu_count() or 1)
 # Python tests of `lint` and `check`, and names of the C++ tests of `check`.
-LINT = ("tests/docs/test_house.py", "tests/docs/test_files.py", "tests/docs/test_workflows.py")
+LINT = ("tests/docs/test_house.py", "tests/docs/test_script_order.py", "tests/docs/test_files.py",
+        "tests/docs/test_workflows.py")
 CHECK = (*LINT, "tests/bindings/test_types.py", "tests/bindings/test_stubs.py", "tests/bindings/test_smoke.py",
          "tests/hashes")
 # Reports (JUnit files) that each mode writes.

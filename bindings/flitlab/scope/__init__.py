@@ -2,7 +2,8 @@
 
 ``recorder`` records the frames of a network, ``places`` computes the positions of its routers, ``widget`` is the view
 in a notebook (anywidget), ``page`` writes a file that replays a recording without Python. The display is in ``js``,
-plain JavaScript that widget and page share: its files are joined to one ES module, in the order of ``MODULES``.
+plain JavaScript that widget and page share: its files are joined to one ES module, in the order of ``MODULES``,
+and each refers only to earlier ones.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
-MODULES = ("recording", "state", "arbitration", "journey", "network", "router", "packet", "plots", "controls", "scope")
+MODULES = ("state", "recording", "arbitration", "journey", "network", "router", "plots", "packet", "controls", "scope")
 
 
 @cache

@@ -59,10 +59,8 @@ class Recorder:
     def skip(self, cycles: int, seconds: float = math.inf) -> None:
         """Advances with the fast engine, without frames, and begins a new recording at the cycle reached. seconds:
         approximate limit of the time; the advance stops early when it is reached."""
-        from flitlab.network import Network
-
         if self._fast is None:
-            self._fast = Network(self.network.experiment)
+            self._fast = type(self.network)(self.network.experiment)
         self._fast.go_on_from(self.network)
         started, piece = time.monotonic(), 50
         while cycles > 0 and (taken := time.monotonic() - started) < seconds:
@@ -140,8 +138,6 @@ def _region(network: Network, chosen: Iterable[int] | None) -> tuple[list[int], 
 
 def settings_of(network: Network) -> dict[str, Any]:
     """Returns load, pattern and routing, if the configuration has them: value, choices and help text by path."""
-    from flitlab import _core
-
     flat = network.experiment.flat()
     found = {}
     records = _core.parameters()

@@ -119,9 +119,7 @@ class View(Recorded, anywidget.AnyWidget):
 
     def _new_network(self, changes: dict[str, Any]) -> None:
         """Makes a new network at cycle 0 with the same seed."""
-        from flitlab.network import Network
-
-        new = Network(self.network.experiment.set(changes), trace=True)
+        new = type(self.network)(self.network.experiment.set(changes), trace=True)
         inspected = self._recorder.inspected
         self._recorder = Recorder(new, self._window, self._chosen)
         self._recorder.inspected = inspected

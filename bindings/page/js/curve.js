@@ -46,11 +46,11 @@ class Curves {
 
   // Returns the label of a curve: the network's name, and the parameters in which curves of that network differ.
   label({ name, config }) {
-    const alike = this.curves.filter((c) => c.name === name), paths = new Set(alike.flatMap((c) => Object.keys(c.config)));
-    const differ = (p) => new Set(alike.map((c) => JSON.stringify(c.config[p]))).size > 1;
+    const others = this.curves.filter((c) => c.name === name), paths = new Set(others.flatMap((c) => Object.keys(c.config)));
+    const differ = (p) => new Set(others.map((c) => JSON.stringify(c.config[p]))).size > 1;
     const parts = [...paths].filter((p) => p !== "traffic.load" && differ(p))
       .map((p) => `${p} = ${config[p] === undefined ? "default" : JSON.stringify(config[p])}`);
-    return [alike.length === this.curves.length && parts.length ? "" : name, ...parts].filter((t) => t).join(", ");
+    return [others.length === this.curves.length && parts.length ? "" : name, ...parts].filter((t) => t).join(", ");
   }
 
   receive(data) {

@@ -1,8 +1,8 @@
 /// Registry entry of the adaptive router.
 #include "host/config/registry.hpp"
+#include "host/config/topology_params.hpp"
 #include "host/routers/adaptive/checks.hpp"
 #include "host/routers/adaptive/plan.hpp"
-#include "host/topology/params.hpp"
 #include "kernels/routers/adaptive/params.hpp"
 #include "kernels/routers/adaptive/totals.hpp"
 #include "kernels/traffic/params.hpp"

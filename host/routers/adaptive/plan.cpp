@@ -6,11 +6,11 @@
 #include <bit>
 
 #include "host/config/cross_checks.hpp"
+#include "host/config/memory.hpp"
+#include "host/config/topology_params.hpp"
 #include "host/plan/hops.hpp"
-#include "host/run/memory.hpp"
-#include "host/run/result.hpp"
+#include "host/plan/not_measured.hpp"
 #include "host/topology/metrics.hpp"
-#include "host/topology/params.hpp"
 #include "host/topology/patterns.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/engines/make_engine.hpp"

@@ -4,10 +4,10 @@
 
 #include "host/config/cross_checks.hpp"
 #include "host/plan/hops.hpp"
+#include "host/plan/not_measured.hpp"
 #include "host/routers/bgl/console.hpp"
 #include "host/routers/bgl/faults.hpp"
 #include "host/routers/bgl/table.hpp"
-#include "host/run/result.hpp"
 #include "host/topology/metrics.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/engines/make_engine.hpp"

@@ -2,7 +2,7 @@
 #include "host/routers/bless/checks.hpp"
 
 #include "host/config/cross_checks.hpp"
-#include "host/topology/params.hpp"
+#include "host/config/topology_params.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/routers/bless/params.hpp"
 #include "kernels/traffic/params.hpp"

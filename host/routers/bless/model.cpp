@@ -1,8 +1,8 @@
 /// Registry entry of the bufferless deflection router.
 #include "host/config/registry.hpp"
+#include "host/config/topology_params.hpp"
 #include "host/routers/bless/checks.hpp"
 #include "host/routers/bless/plan.hpp"
-#include "host/topology/params.hpp"
 #include "kernels/routers/bless/params.hpp"
 #include "kernels/routers/bless/totals.hpp"
 

@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "host/config/cross_checks.hpp"
+#include "host/plan/not_measured.hpp"
 #include "host/routers/metro/console.hpp"
 #include "host/routers/metro/registers.hpp"
 #include "host/routers/metro/table.hpp"
-#include "host/run/result.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/engines/make_engine.hpp"
 #include "kernels/routers/metro/message.hpp"

@@ -8,10 +8,10 @@
 #include <numeric>
 
 #include "host/config/cross_checks.hpp"
+#include "host/plan/not_measured.hpp"
 #include "host/routers/sconnect/console.hpp"
 #include "host/routers/sconnect/metrics.hpp"
 #include "host/routers/sconnect/zero_load.hpp"
-#include "host/run/result.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/engines/make_engine.hpp"
 #include "kernels/routers/sconnect/params.hpp"

@@ -5,6 +5,7 @@
 
 #include "host/config/cross_checks.hpp"
 #include "host/config/experiment.hpp"
+#include "host/config/memory.hpp"
 #include "host/plan/interrupt.hpp"
 #include "host/routers/sconnect/dependencies.hpp"
 #include "host/routers/sconnect/grid.hpp"
@@ -14,7 +15,6 @@
 #include "host/routers/sconnect/queues.hpp"
 #include "host/routers/sconnect/table_cache.hpp"
 #include "host/routers/sconnect/turns.hpp"
-#include "host/run/memory.hpp"
 #include "kernels/common/bits.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/routers/sconnect/params.hpp"

@@ -2,9 +2,9 @@
 /// Zero-load latency: routing cycles, clocks and hops of a message in an otherwise idle fabric.
 #include <vector>
 
+#include "host/plan/not_measured.hpp"
 #include "host/plan/terminal_plan.hpp"
 #include "host/routers/sconnect/fabric.hpp"
-#include "host/run/result.hpp"
 
 namespace flitlab {
 

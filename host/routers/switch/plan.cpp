@@ -3,7 +3,7 @@
 
 #include <bit>
 
-#include "host/run/result.hpp"
+#include "host/plan/not_measured.hpp"
 #include "kernels/engines/make_engine.hpp"
 #include "kernels/routers/switch/params.hpp"
 

@@ -4,12 +4,12 @@
 #include <algorithm>
 
 #include "host/config/cross_checks.hpp"
+#include "host/plan/not_measured.hpp"
 #include "host/routers/t3e/console.hpp"
 #include "host/routers/t3e/node_registers.hpp"
 #include "host/routers/t3e/paths.hpp"
 #include "host/routers/t3e/table.hpp"
 #include "host/routers/t3e/wiring.hpp"
-#include "host/run/result.hpp"
 #include "host/topology/metrics.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/engines/make_engine.hpp"

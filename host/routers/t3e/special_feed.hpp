@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "host/run/checkpoint.hpp"
+#include "host/plan/archive.hpp"
 #include "kernels/engines/engine.hpp"
 #include "kernels/routers/t3e/special_state.hpp"
 

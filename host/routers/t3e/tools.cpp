@@ -1,10 +1,10 @@
 #include "host/routers/t3e/tools.hpp"
 
 #include "host/config/experiment.hpp"
+#include "host/config/topology_params.hpp"
 #include "host/routers/t3e/machine.hpp"
 #include "host/routers/t3e/registers.hpp"
 #include "host/routers/t3e/vc_balance.hpp"
-#include "host/topology/params.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/routers/t3e/params.hpp"
 

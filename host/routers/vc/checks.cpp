@@ -1,7 +1,7 @@
 /// Conditions between parameters of the canonical virtual-channel router and its networks.
 #include "host/routers/vc/checks.hpp"
 #include "host/config/cross_checks.hpp"
-#include "host/topology/params.hpp"
+#include "host/config/topology_params.hpp"
 #include "host/topology/topology.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/routers/vc/params.hpp"

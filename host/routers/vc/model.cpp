@@ -1,9 +1,9 @@
 /// Registry entry of the canonical virtual-channel router.
 #include "host/config/cross_checks.hpp"
 #include "host/config/registry.hpp"
+#include "host/config/topology_params.hpp"
 #include "host/routers/vc/checks.hpp"
 #include "host/routers/vc/plan.hpp"
-#include "host/topology/params.hpp"
 #include "kernels/routers/vc/params.hpp"
 
 namespace flitlab {

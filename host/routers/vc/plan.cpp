@@ -5,9 +5,9 @@
 
 #include "host/config/cross_checks.hpp"
 #include "host/plan/hops.hpp"
+#include "host/plan/not_measured.hpp"
 #include "host/routers/vc/checks.hpp"
 #include "host/routers/vc/table.hpp"
-#include "host/run/result.hpp"
 #include "host/topology/metrics.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/engines/make_engine.hpp"

@@ -5,8 +5,8 @@
 #include <bit>
 
 #include "host/config/cross_checks.hpp"
+#include "host/config/topology_params.hpp"
 #include "host/plan/terminal_plan.hpp"
-#include "host/topology/params.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/routers/vc/params.hpp"
 

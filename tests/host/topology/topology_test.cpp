@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "host/config/cross_checks.hpp"
 #include "host/topology/metrics.hpp"
 #include "host/topology/topology.hpp"
 #include "kernels/common/error.hpp"

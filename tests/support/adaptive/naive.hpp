@@ -7,8 +7,8 @@
 #include <map>
 #include <vector>
 
+#include "host/config/topology_params.hpp"
 #include "host/routers/adaptive/plan.hpp"
-#include "host/topology/params.hpp"
 #include "kernels/common/philox.hpp"
 #include "kernels/routers/adaptive/params.hpp"
 #include "kernels/routers/adaptive/streams.hpp"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "host/config/experiment.hpp"
-#include "host/run/params.hpp"
+#include "host/config/run_params.hpp"
 #include "kernels/common/philox.hpp"
 #include "kernels/routers/bgl/params.hpp"
 

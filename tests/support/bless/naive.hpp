@@ -8,8 +8,8 @@
 #include <set>
 #include <vector>
 
+#include "host/config/topology_params.hpp"
 #include "host/routers/bless/plan.hpp"
-#include "host/topology/params.hpp"
 #include "kernels/common/bits.hpp"
 #include "kernels/routers/bless/params.hpp"
 #include "kernels/traffic/traffic.hpp"

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "host/config/cross_checks.hpp"
+#include "host/config/topology_params.hpp"
 #include "host/routers/vc/plan.hpp"
-#include "host/topology/params.hpp"
 #include "kernels/common/bits.hpp"
 #include "kernels/common/events.hpp"
 #include "kernels/routers/vc/params.hpp"

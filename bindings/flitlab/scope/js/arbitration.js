@@ -8,8 +8,7 @@ const BUSY = { leaving: "is being sent; its head has left", entering: "its head 
   answer: "blocked: sends STATUS to the source", discard: "released: blocked in this router or in a later one",
   blocked: "blocked: no backward port of its direction is free" };
 
-// Names of the states of circuits. Routers do not buffer the data of circuits, and no flit requests the switch.
-const CIRCUIT = ["forward", "reverse"], BLOCKED_STATES = ["blocked", "discard"];
+const BLOCKED_STATES = ["blocked", "discard"];
 
 // Returns { wins, vc_grants, fates }. wins: switch grants by output port. fates: outcome for each input virtual
 // channel, by "port.vc": { won, lost, why }. name_of(port, vc): name of a virtual channel in the machine's terms;

@@ -3,8 +3,9 @@
 
 const KEY_COLUMNS = 3; // columns of a row that identify the virtual channel: router, port and VC
 const KEY_EVERY = 16; // frames between two stored complete states, to which the changes of later frames are applied
-const DETAIL_LIMIT = 64; // drawn routers; kDetailLimit of recorder.hpp
 const FIRST_REPLY = 2 ** 31;
+// Names of the states of circuits. Routers do not buffer the data of circuits, and no flit requests the switch.
+const CIRCUIT = ["forward", "reverse"];
 
 function packet_name(src, id) {
   return id >= FIRST_REPLY ? `${src}#r${id - FIRST_REPLY}` : `${src}#${id}`;

@@ -1,6 +1,8 @@
 // Complete state of a router, decoded from the 4-byte words in a recording. meta.state describes the layout: kind,
 // bytes, and fields as put_schema (bindings/frames/json.hpp) writes them.
 
+const DETAIL_LIMIT = 64; // drawn routers; kDetailLimit of recorder.hpp
+
 function number_at(view, at, [, , , , , , low, bits, bytes, signed]) {
   let word = 0n;
   for (let i = bytes - 1; i >= 0; --i) word = (word << 8n) | BigInt(view.getUint8(at + i));

@@ -1,4 +1,4 @@
-#include "host/run/memory.hpp"
+#include "host/config/memory.hpp"
 
 #include <algorithm>
 #include <fstream>
