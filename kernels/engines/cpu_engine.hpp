@@ -111,6 +111,12 @@ class CpuEngine : public Engine {
   void set_field(u32 replica, u32 kind, const FieldInfo& field, const void* in) override {
     write_field(layout_.kinds[kind], field, replica_state(replica) + place_.offset[kind], W, in);
   }
+  void get_item(u32 replica, u32 kind, u32 item, const FieldInfo& field, void* out) const override {
+    read_item(layout_.kinds[kind], field, replica_state(replica) + place_.offset[kind], W, item, out);
+  }
+  void set_item(u32 replica, u32 kind, u32 item, const FieldInfo& field, const void* in) override {
+    write_item(layout_.kinds[kind], field, replica_state(replica) + place_.offset[kind], W, item, in);
+  }
   u64 state_hash(u32 replica) const override { return hash_state(layout_, replica_state(replica), W); }
 
   std::vector<std::vector<Event>> take_events(u32 replica) override {

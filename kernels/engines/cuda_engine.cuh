@@ -208,8 +208,8 @@ class CudaEngine : public Engine {
     const std::size_t pitch = std::size_t{layout_.kinds[kind].item_bytes} * kWidth;
     const std::size_t blocks = (layout_.kinds[kind].count + kWidth - 1) / kWidth;
     std::vector<std::byte> rows(row * blocks);
-    FLITLAB_CUDA_CHECK(
-        cudaMemcpy2D(rows.data(), row, field_start(replica, kind, field), pitch, row, blocks, cudaMemcpyDeviceToHost));
+    FLITLAB_CUDA_CHECK(cudaMemcpy2D(rows.data(), row, item_start(replica, kind, 0, field), pitch, row, blocks,
+                                    cudaMemcpyDeviceToHost));
     read_field(alone(kind, field), FieldInfo{"", 0, field.count, field.element_bytes}, rows.data(), kWidth, out);
   }
   void set_field(u32 replica, u32 kind, const FieldInfo& field, const void* in) override {
@@ -218,8 +218,20 @@ class CudaEngine : public Engine {
     const std::size_t blocks = (layout_.kinds[kind].count + kWidth - 1) / kWidth;
     std::vector<std::byte> rows(row * blocks);  // padding items of the last block stay zero
     write_field(alone(kind, field), FieldInfo{"", 0, field.count, field.element_bytes}, rows.data(), kWidth, in);
-    FLITLAB_CUDA_CHECK(
-        cudaMemcpy2D(field_start(replica, kind, field), pitch, rows.data(), row, row, blocks, cudaMemcpyHostToDevice));
+    FLITLAB_CUDA_CHECK(cudaMemcpy2D(item_start(replica, kind, 0, field), pitch, rows.data(), row, row, blocks,
+                                    cudaMemcpyHostToDevice));
+  }
+
+  /// The elements of an item lie kWidth elements apart.
+  void get_item(u32 replica, u32 kind, u32 item, const FieldInfo& field, void* out) const override {
+    const std::size_t bytes = field.element_bytes;
+    FLITLAB_CUDA_CHECK(cudaMemcpy2D(out, bytes, item_start(replica, kind, item, field), kWidth * bytes, bytes,
+                                    field.count, cudaMemcpyDeviceToHost));
+  }
+  void set_item(u32 replica, u32 kind, u32 item, const FieldInfo& field, const void* in) override {
+    const std::size_t bytes = field.element_bytes;
+    FLITLAB_CUDA_CHECK(cudaMemcpy2D(item_start(replica, kind, item, field), kWidth * bytes, in, bytes, bytes,
+                                    field.count, cudaMemcpyHostToDevice));
   }
 
   u64 state_hash(u32 replica) const override {
@@ -236,8 +248,10 @@ class CudaEngine : public Engine {
   std::vector<std::vector<Event>> take_events(u32) override { return {}; }
 
  private:
-  std::byte* field_start(u32 replica, u32 kind, const FieldInfo& field) const {
-    return arena_.data() + replica_bytes_ * replica + job_.placement.offset[kind] + std::size_t{field.offset} * kWidth;
+  /// Returns the address of the first element of a field of an item.
+  std::byte* item_start(u32 replica, u32 kind, u32 item, const FieldInfo& field) const {
+    return arena_.data() + replica_bytes_ * replica + job_.placement.offset[kind] +
+           element_offset(layout_.kinds[kind], field, item, 0, kWidth);
   }
 
   /// Returns an item kind whose only field is `field`, to convert this field alone.

@@ -58,6 +58,12 @@ class TabledCudaEngine final : public Engine {
   void set_field(u32 replica, u32 kind, const FieldInfo& field, const void* in) override {
     engine_.set_field(replica, kind, field, in);
   }
+  void get_item(u32 replica, u32 kind, u32 item, const FieldInfo& field, void* out) const override {
+    engine_.get_item(replica, kind, item, field, out);
+  }
+  void set_item(u32 replica, u32 kind, u32 item, const FieldInfo& field, const void* in) override {
+    engine_.set_item(replica, kind, item, field, in);
+  }
   u64 state_hash(u32 replica) const override { return engine_.state_hash(replica); }
   void set_counters(u32 replica, const CounterShard& c) override { engine_.set_counters(replica, c); }
   void set_now(Cycle now) override { engine_.set_now(now); }

@@ -89,6 +89,9 @@ class Engine {
   /// exchanges data with a running replica.
   virtual void get_field(u32 replica, u32 kind, const FieldInfo& field, void* out) const = 0;
   virtual void set_field(u32 replica, u32 kind, const FieldInfo& field, const void* in) = 0;
+  /// Read or write one field of one item, as an array [count]. Only the bytes of these elements are copied.
+  virtual void get_item(u32 replica, u32 kind, u32 item, const FieldInfo& field, void* out) const = 0;
+  virtual void set_item(u32 replica, u32 kind, u32 item, const FieldInfo& field, const void* in) = 0;
   virtual u64 state_hash(u32 replica) const = 0;
   /// Set the counters of a replica and the current cycle, to resume from a checkpoint.
   virtual void set_counters(u32 replica, const CounterShard& counters) = 0;

@@ -6,16 +6,12 @@
 #include "kernels/common/bits.hpp"
 
 namespace flitlab {
-namespace {
 
-/// Returns the byte offset of element `index` of a field of `item`, stored in blocks of `width`.
 std::size_t element_offset(const ItemKind& kind, const FieldInfo& field, std::size_t item, u32 index, u32 width) {
   const std::size_t block = item / width, lane = item % width;
   return block * width * kind.item_bytes + std::size_t{field.offset} * width +
          (std::size_t{index} * width + lane) * field.element_bytes;
 }
-
-}  // namespace
 
 Placement place_items(const StateLayout& layout, u32 width) {
   Placement p{};
@@ -51,18 +47,28 @@ const FieldInfo& ItemKind::field(std::string_view field_name) const {
   throw std::logic_error(name + " has no field " + std::string(field_name));
 }
 
+void read_item(const ItemKind& kind, const FieldInfo& field, const std::byte* items, u32 width, u32 item, void* out) {
+  auto* to = static_cast<std::byte*>(out);
+  for (u32 i = 0; i < field.count; ++i, to += field.element_bytes)
+    std::memcpy(to, items + element_offset(kind, field, item, i, width), field.element_bytes);
+}
+
+void write_item(const ItemKind& kind, const FieldInfo& field, std::byte* items, u32 width, u32 item, const void* in) {
+  auto* from = static_cast<const std::byte*>(in);
+  for (u32 i = 0; i < field.count; ++i, from += field.element_bytes)
+    std::memcpy(items + element_offset(kind, field, item, i, width), from, field.element_bytes);
+}
+
 void read_field(const ItemKind& kind, const FieldInfo& field, const std::byte* items, u32 width, void* out) {
   auto* to = static_cast<std::byte*>(out);
-  for (std::size_t item = 0; item < kind.count; ++item)
-    for (u32 i = 0; i < field.count; ++i, to += field.element_bytes)
-      std::memcpy(to, items + element_offset(kind, field, item, i, width), field.element_bytes);
+  const std::size_t bytes = std::size_t{field.count} * field.element_bytes;
+  for (u32 item = 0; item < kind.count; ++item, to += bytes) read_item(kind, field, items, width, item, to);
 }
 
 void write_field(const ItemKind& kind, const FieldInfo& field, std::byte* items, u32 width, const void* in) {
   auto* from = static_cast<const std::byte*>(in);
-  for (std::size_t item = 0; item < kind.count; ++item)
-    for (u32 i = 0; i < field.count; ++i, from += field.element_bytes)
-      std::memcpy(items + element_offset(kind, field, item, i, width), from, field.element_bytes);
+  const std::size_t bytes = std::size_t{field.count} * field.element_bytes;
+  for (u32 item = 0; item < kind.count; ++item, from += bytes) write_item(kind, field, items, width, item, from);
 }
 
 u64 hash_state(const StateLayout& layout, const std::byte* state, u32 width) {

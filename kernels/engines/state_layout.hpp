@@ -18,6 +18,14 @@ struct FieldInfo {
   std::string_view unit = "";
   std::string_view meaning = "";
   const RecordInfo* element = nullptr;  ///< type of an element
+
+  /// Returns the field whose only element is element `index` of this one.
+  FieldInfo only(u32 index) const {
+    FieldInfo one = *this;
+    one.offset += index * element_bytes;
+    one.count = 1;
+    return one;
+  }
 };
 
 struct ItemKind {
@@ -77,6 +85,12 @@ void convert_state(const StateLayout& layout, const std::byte* from, u32 from_wi
 /// (read_field) or back (write_field).
 void read_field(const ItemKind& kind, const FieldInfo& field, const std::byte* items, u32 width, void* out);
 void write_field(const ItemKind& kind, const FieldInfo& field, std::byte* items, u32 width, const void* in);
+/// Copy one field of one item to an array [count], or back.
+void read_item(const ItemKind& kind, const FieldInfo& field, const std::byte* items, u32 width, u32 item, void* out);
+void write_item(const ItemKind& kind, const FieldInfo& field, std::byte* items, u32 width, u32 item, const void* in);
+
+/// Returns the byte offset, among the items of a kind, of element `index` of a field of `item`.
+std::size_t element_offset(const ItemKind& kind, const FieldInfo& field, std::size_t item, u32 index, u32 width);
 
 /// Returns the hash of a replica's state in canonical order (W = 1). It is a sum over 8-byte words of mixed (position,
 /// content), so it can be computed in parallel and does not depend on the memory layout.

@@ -50,6 +50,15 @@ class TwoForms : public Base {
     Base::set_field(replica, kind, field, in);
     forms_[replica].lanes_outdated = true;
   }
+  void get_item(u32 replica, u32 kind, u32 item, const FieldInfo& field, void* out) const override {
+    update_canonical(replica);
+    Base::get_item(replica, kind, item, field, out);
+  }
+  void set_item(u32 replica, u32 kind, u32 item, const FieldInfo& field, const void* in) override {
+    update_canonical(replica);
+    Base::set_item(replica, kind, item, field, in);
+    forms_[replica].lanes_outdated = true;
+  }
   u64 state_hash(u32 replica) const override {
     update_canonical(replica);
     return Base::state_hash(replica);

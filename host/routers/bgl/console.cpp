@@ -1,6 +1,7 @@
 #include "host/routers/bgl/console.hpp"
 
 #include "host/config/value.hpp"
+#include "host/plan/elements.hpp"
 #include "kernels/common/error.hpp"
 
 namespace flitlab {
@@ -8,15 +9,9 @@ namespace flitlab {
 std::map<std::string, u64> bgl_registers(const Engine& engine, const BglPlan& plan, u32 node) {
   std::map<std::string, u64> values;
   if (!plan.table().protocol) return values;
-  const auto field = [&]<class T>(const char* name, std::vector<T> all) {
-    const FieldInfo& info = plan.layout().kinds[0].field(name);
-    all.resize(std::size_t{plan.table().routers} * info.count);
-    engine.get_field(0, 0, info, all.data());
-    return std::vector<T>(all.begin() + node * info.count, all.begin() + (node + 1) * info.count);
-  };
-  const auto senders = field("link_sender", std::vector<bgl::LinkSender>{});
-  const auto receivers = field("link_receiver", std::vector<bgl::LinkReceiver>{});
-  const auto sums = field("checksum", std::vector<u32>{});
+  const auto senders = get_elements<bgl::LinkSender>(engine, 0, 0, node, "link_sender");
+  const auto receivers = get_elements<bgl::LinkReceiver>(engine, 0, 0, node, "link_receiver");
+  const auto sums = get_elements<u32>(engine, 0, 0, node, "checksum");
   for (u32 d = 0; d < plan.topology().network_ports; ++d) {
     if (plan.topology().peer(node, d).item == kNone) continue;
     values["SENT_CRC " + plan.port_name(d)] = senders[d].crc;

@@ -25,9 +25,7 @@ MetroConsole::MetroConsole(const MetroPlan& plan)
          .write =
              [this](Engine& engine, u32 router, const std::string& name, u64 value) {
                value_of(engine, router, name);
-               MetroRegisters routers(engine, 0, plan_.table());
-               routers.set(router, name, value, plan_.network());
-               routers.write();
+               MetroRegisters(engine, 0, plan_.table()).set(router, name, value, plan_.network());
              }});
 }
 

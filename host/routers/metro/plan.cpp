@@ -262,7 +262,6 @@ void MetroPlan::change(Engine& engine, u32 replica) const {
   MetroRegisters routers(engine, replica, table_);
   for (const MetroFault& f : faults_.list)
     if (f.cycle == engine.now()) routers.apply(f);
-  routers.write();
 }
 
 std::unique_ptr<Console> MetroPlan::console() const { return std::make_unique<MetroConsole>(*this); }

@@ -12,18 +12,16 @@
 
 namespace flitlab {
 
-/// Settings of the routers of a replica. They are read at construction, changed between two cycles, and written back by
-/// write().
+/// Settings of the routers of a replica, changed between two cycles.
 class MetroRegisters {
  public:
-  MetroRegisters(Engine& engine, u32 replica, const metro::Table& table);
+  MetroRegisters(Engine& engine, u32 replica, const metro::Table& table)
+      : engine_(engine), replica_(replica), t_(table) {}
 
   /// Applies a fault, or a repair, to the settings.
   void apply(const MetroFault& fault);
   /// Sets a register of a router. ConfigError if it is read-only or the value is out of range.
   void set(u32 router, const std::string& name, u64 value, const MetroNetwork& network);
-  /// Writes the settings back to the replica.
-  void write();
 
   /// Returns whether a register is accessed by scan, through the router's test access ports, of which one must work.
   /// All other registers (words and states) can always be read.
@@ -32,16 +30,14 @@ class MetroRegisters {
   static std::string unknown(const std::string& name, const std::map<std::string, u64>& all);
 
  private:
+  /// Calls change(element) for element `index` of a field of an item.
+  template <class T, class Change>
+  void change(u32 kind, u32 item, const char* field, u32 index, Change&& change);
   void set_port(u32 router, u32 port, bool on);
 
   Engine& engine_;
   u32 replica_;
   const metro::Table& t_;
-  std::vector<metro::RouterControl> control_;
-  std::vector<metro::WireState> wire_, endpoint_wire_;
-  std::vector<u32> links_on_, drive_;
-  std::vector<u8> turn_delay_;
-  std::vector<metro::ForwardPort> forward_;
 };
 
 /// Returns the records of all registers. `max_turn_delay`: largest turn_delay of a port, cycles.

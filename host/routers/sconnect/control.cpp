@@ -1,11 +1,11 @@
 #include "host/routers/sconnect/control.hpp"
 
 #include <algorithm>
-#include <functional>
 
 #include "host/config/check.hpp"
 #include "host/config/value.hpp"
 #include "host/plan/console.hpp"
+#include "host/plan/elements.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/routers/sconnect/control_message.hpp"
 #include "kernels/routers/sconnect/tic.hpp"
@@ -15,29 +15,7 @@ namespace {
 
 using sconnect::kPorts;
 
-template <class T>
-std::vector<T> get(const Engine& engine, u32 kind, const char* name) {
-  const ItemKind& k = engine.layout().kinds[kind];
-  const FieldInfo& field = k.field(name);
-  std::vector<T> all(std::size_t{k.count} * field.count);
-  engine.get_field(0, kind, field, all.data());
-  return all;
-}
-
-/// Copies the mailboxes of all terminals and returns them. The memory is kept between calls, because programs exchange
-/// millions of messages.
-std::vector<sconnect::Message>& mailboxes(const Engine& engine, const char* name) {
-  thread_local std::vector<sconnect::Message> all;
-  const ItemKind& k = engine.layout().kinds[1];
-  all.resize(std::size_t{k.count} * sconnect::kMailbox);
-  engine.get_field(0, 1, k.field(name), all.data());
-  return all;
-}
-
-template <class T>
-void put(Engine& engine, u32 kind, const char* name, const std::vector<T>& all) {
-  engine.set_field(0, kind, engine.layout().kinds[kind].field(name), all.data());
-}
+constexpr u32 kTicKind = 0, kHostKind = 1;
 
 constexpr const char* kOperations[] = {
     "", "read_table", "write_table", "read_register", "write_register", "add_to_timer"};
@@ -83,13 +61,11 @@ std::vector<RegisterRecord> sconnect_register_records() {
 }
 
 std::map<std::string, u64> sconnect_registers(const Engine& engine, const sconnect::Table& t, u32 tic) {
-  const sconnect::TicControl c = get<sconnect::TicControl>(engine, 0, "control")[tic];
-  const auto ports = get<sconnect::Port>(engine, 0, "port");
-  const auto hosts = get<sconnect::HostControl>(engine, 1, "host");
-  const auto table = get<u16>(engine, 0, "table");
-  const auto slots = get<u64>(engine, 0, "mail");
-  const auto arriving = get<sconnect::Message>(engine, 0, "arriving");
-  const std::size_t slot_index = std::size_t{tic} * (t.slot_mask + 1) + (engine.now() & t.slot_mask);
+  const auto c = get_element<sconnect::TicControl>(engine, 0, kTicKind, tic, "control");
+  const auto ports = get_elements<sconnect::Port>(engine, 0, kTicKind, tic, "port");
+  const auto table = get_elements<u16>(engine, 0, kTicKind, tic, "table");
+  const u32 slot_index = engine.now() & t.slot_mask;
+  const u64 slot = get_element<u64>(engine, 0, kTicKind, tic, "mail", slot_index);
   std::map<std::string, u64> all{{"address", c.address},
                                  {"enabled", c.enabled},
                                  {"used", c.used},
@@ -100,7 +76,7 @@ std::map<std::string, u64> sconnect_registers(const Engine& engine, const sconne
   for (u32 q = 0; q < sconnect::kQueues; ++q)
     if (sconnect::reserved_buffers(t, tic, q)) all["held." + std::to_string(q)] = c.held[q];
   for (u32 p = 0; p < kPorts; ++p) {
-    const sconnect::Port& port = ports[tic * kPorts + p];
+    const sconnect::Port& port = ports[p];
     const std::string suffix = "." + std::to_string(p);
     all["damaged" + suffix] = port.damaged;
     all["refused" + suffix] = port.refused;
@@ -108,19 +84,20 @@ std::map<std::string, u64> sconnect_registers(const Engine& engine, const sconne
     all["lost" + suffix] = port.lost;
     all["carried" + suffix] = port.carried;
     const sconnect::Link& link = t.links[tic * kPorts + p];
-    if (link.kind == sconnect::LinkKind::kHost) all["unheard" + suffix] = hosts[link.far].lost;
+    if (link.kind == sconnect::LinkKind::kHost)
+      all["unheard" + suffix] = get_element<sconnect::HostControl>(engine, 0, kHostKind, link.far, "host").lost;
     if (link.kind == sconnect::LinkKind::kNone || link.kind == sconnect::LinkKind::kHost) continue;
-    const u64 bits = slots[slot_index] >> 8 * p & 0xFF;
+    const u64 bits = slot >> 8 * p & 0xFF;
     all["delay" + suffix] = link.delay;
     all["slot" + suffix] = bits;
     if (!(bits & sconnect::kPresent)) continue;
-    const sconnect::Message& m = arriving[slot_index * kPorts + p];
+    const auto m = get_element<sconnect::Message>(engine, 0, kTicKind, tic, "arriving", slot_index * kPorts + p);
     all["message" + suffix] = u64{m.src} << 32 | m.id;
   }
-  for (u32 n = 0; n < t.nodes; ++n) all["table." + std::to_string(n)] = table[std::size_t{tic} * t.nodes + n];
+  for (u32 n = 0; n < t.nodes; ++n) all["table." + std::to_string(n)] = table[n];
   if (!t.clocks) return all;
-  const sconnect::ClockState clock = get<sconnect::ClockState>(engine, 0, "clock")[tic];
-  const auto fifos = get<sconnect::Fifo>(engine, 0, "fifo");
+  const auto clock = get_element<sconnect::ClockState>(engine, 0, kTicKind, tic, "clock");
+  const auto fifos = get_elements<sconnect::Fifo>(engine, 0, kTicKind, tic, "fifo");
   all["clock_on"] = clock.on;
   all["clock_sends"] = clock.sends;
   all["clock_limit"] = clock.limit;
@@ -131,7 +108,7 @@ std::map<std::string, u64> sconnect_registers(const Engine& engine, const sconne
   all["slips"] = clock.slips;
   for (u32 p = 0; p < sconnect::kSerial; ++p) {
     if (t.links[tic * kPorts + p].kind != sconnect::LinkKind::kSerial) continue;
-    const sconnect::Fifo& fifo = fifos[tic * sconnect::kSerial + p];
+    const sconnect::Fifo& fifo = fifos[p];
     const std::string suffix = "." + std::to_string(p);
     all["fifo" + suffix] = static_cast<u64>(fifo.depth);
     all["cable" + suffix] = fifo.offset;
@@ -157,35 +134,32 @@ void set_sconnect_register(Engine& engine, const sconnect::Table& t, u32 tic, co
       throw ConfigError("register " + name + " = " + std::to_string(value) + ": the limits are 0 and " +
                         std::to_string(limit) + ".");
   };
-  const auto change = [&]<class T>(const char* field, const std::function<void(T&)>& f) {
-    std::vector<T> all = get<T>(engine, 0, field);
-    f(all[tic]);
-    put(engine, 0, field, all);
-  };
   using Control = sconnect::TicControl;
   using Clock = sconnect::ClockState;
+  const auto control = [&](auto&& change) { change_element<Control>(engine, 0, kTicKind, tic, "control", 0, change); };
+  const auto clock = [&](auto&& change) { change_element<Clock>(engine, 0, kTicKind, tic, "clock", 0, change); };
   const u32 now = engine.now();
   if (name == "address") {
     most(0xFFFF);
-    change.operator()<Control>("control", [&](Control& c) { c.address = static_cast<u16>(value); });
+    control([&](Control& c) { c.address = static_cast<u16>(value); });
   } else if (name == "enabled") {
     most((1u << kPorts) - 1);
-    change.operator()<Control>("control", [&](Control& c) { c.enabled = static_cast<u8>(value); });
+    control([&](Control& c) { c.enabled = static_cast<u8>(value); });
   } else if (name == "timer") {
     most(0xFFFF);
-    change.operator()<Control>("control", [&](Control& c) { c.timer = static_cast<u16>(value - now); });
+    control([&](Control& c) { c.timer = static_cast<u16>(value - now); });
   } else if (name == "counting") {
     most(32);
-    change.operator()<Control>("control", [&](Control& c) { c.counting = static_cast<u8>(value); });
+    control([&](Control& c) { c.counting = static_cast<u8>(value); });
   } else if (name == "counter") {
     most(0xFFFFFFFF);
-    change.operator()<Control>("control", [&](Control& c) { c.counter = static_cast<u32>(value); });
+    control([&](Control& c) { c.counter = static_cast<u32>(value); });
   } else if (name == "clock_on") {
     most(1);
-    change.operator()<Clock>("clock", [&](Clock& c) { c.on = value != 0; });
+    clock([&](Clock& c) { c.on = value != 0; });
   } else if (name == "clock_sends") {
     most(15);
-    change.operator()<Clock>("clock", [&](Clock& c) { c.sends = static_cast<u8>(value); });
+    clock([&](Clock& c) { c.sends = static_cast<u8>(value); });
   } else if (name.starts_with("table.")) {
     const sconnect::Options there = sconnect::options_there(t, tic);
     if (value & ~u64{there})
@@ -197,9 +171,8 @@ void set_sconnect_register(Engine& engine, const sconnect::Table& t, u32 tic, co
       throw ConfigError("register " + name + " = " + std::to_string(value) +
                         ": an entry names serial ports (bits 0 to 7) or parallel ports (8 to 11), not both. Change it, "
                         "or set routing.entries = \"mixed\".");
-    std::vector<u16> table = get<u16>(engine, 0, "table");
-    table[std::size_t{tic} * t.nodes + std::stoul(name.substr(6))] = static_cast<u16>(value);
-    put(engine, 0, "table", table);
+    const auto entry = static_cast<u32>(std::stoul(name.substr(6)));
+    set_element(engine, 0, kTicKind, tic, "table", static_cast<u16>(value), entry);
   } else {
     throw ConfigError("register " + name + " is read-only.");  // the console checks this first
   }
@@ -251,18 +224,15 @@ sconnect::Message message_of(const ControlRequest& r, u32 terminal) {
 u32 send_sconnect_control(Engine& engine, const sconnect::Table& t, u32 terminal,
                           const std::vector<ControlRequest>& requests) {
   require_terminal(t, terminal);
-  std::vector<sconnect::HostControl> hosts = get<sconnect::HostControl>(engine, 1, "host");
-  sconnect::HostControl& host = hosts[terminal];
+  auto host = get_element<sconnect::HostControl>(engine, 0, kHostKind, terminal, "host");
   std::vector<sconnect::Message> messages;
   for (const ControlRequest& request : requests) messages.push_back(message_of(request, terminal));
   const u32 taken = std::min(static_cast<u32>(messages.size()), sconnect::kMailbox - host.out_count);
   if (!taken) return 0;
-  std::vector<sconnect::Message>& outbox = mailboxes(engine, "outbox");
   for (u32 i = 0; i < taken; ++i)
-    outbox[std::size_t{terminal} * sconnect::kMailbox + (host.out_first + host.out_count++) % sconnect::kMailbox] =
-        messages[i];
-  put(engine, 1, "outbox", outbox);
-  put(engine, 1, "host", hosts);
+    set_element(engine, 0, kHostKind, terminal, "outbox", messages[i],
+                (host.out_first + host.out_count++) % sconnect::kMailbox);
+  set_element(engine, 0, kHostKind, terminal, "host", host);
   return taken;
 }
 
@@ -274,28 +244,28 @@ void set_sconnect_addresses(Engine& engine, const sconnect::Table& t, const std:
   if (addresses.size() != t.terminals)
     throw ConfigError("addresses: there are " + std::to_string(addresses.size()) + " for " +
                       std::to_string(t.terminals) + " terminals. Give one for each terminal.");
-  std::vector<sconnect::HostControl> hosts = get<sconnect::HostControl>(engine, 1, "host");
-  for (u32 i = 0; i < t.terminals; ++i) {
+  for (u32 i = 0; i < t.terminals; ++i)
     if (addresses[i] >= t.nodes)
       throw ConfigError("address " + std::to_string(addresses[i]) + " of terminal " + std::to_string(i) +
                         ": routing tables have entries 0 to " + std::to_string(t.nodes - 1) + ".");
-    hosts[i].address = static_cast<u16>(addresses[i]);
-  }
-  put(engine, 1, "host", hosts);
+  const FieldInfo& field = engine.layout().kinds[kHostKind].field("host");
+  std::vector<sconnect::HostControl> hosts(t.terminals);
+  engine.get_field(0, kHostKind, field, hosts.data());
+  for (u32 i = 0; i < t.terminals; ++i) hosts[i].address = static_cast<u16>(addresses[i]);
+  engine.set_field(0, kHostKind, field, hosts.data());
 }
 
 std::vector<ControlReply> take_sconnect_replies(Engine& engine, const sconnect::Table& t, u32 terminal) {
   require_terminal(t, terminal);
-  std::vector<sconnect::HostControl> hosts = get<sconnect::HostControl>(engine, 1, "host");
+  auto host = get_element<sconnect::HostControl>(engine, 0, kHostKind, terminal, "host");
   std::vector<ControlReply> replies;
-  if (!hosts[terminal].in_count) return replies;
-  const std::vector<sconnect::Message>& inbox = mailboxes(engine, "inbox");
-  for (u32 i = 0; i < hosts[terminal].in_count; ++i) {
-    const sconnect::Message& m = inbox[std::size_t{terminal} * sconnect::kMailbox + i];
+  if (!host.in_count) return replies;
+  for (u32 i = 0; i < host.in_count; ++i) {
+    const auto m = get_element<sconnect::Message>(engine, 0, kHostKind, terminal, "inbox", i);
     replies.push_back({m.tag, sconnect::number_of(m), m.dst, sconnect::stamp_of(m)});
   }
-  hosts[terminal].in_count = 0;
-  put(engine, 1, "host", hosts);
+  host.in_count = 0;
+  set_element(engine, 0, kHostKind, terminal, "host", host);
   return replies;
 }
 

@@ -1,6 +1,6 @@
 #include "host/routers/t3e/barriers.hpp"
 
-#include "host/routers/t3e/node_registers.hpp"
+#include "host/plan/elements.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/routers/t3e/params.hpp"
 
@@ -38,9 +38,7 @@ constexpr const char* kStates[] = {"S_BAR", "S_ARM", "S_EUR"};
 std::string barrier_state(const Engine& engine, const T3ePlan& plan, u32 pe, u32 unit) {
   const Table& t = plan.table();
   check_unit(t, unit);
-  std::vector<BarrierUnit> units(std::size_t{t.terminals} * t.barrier_units);
-  engine.get_field(0, 1, plan.layout().kinds[1].field("barrier"), units.data());
-  return kStates[static_cast<u32>(units[pe * t.barrier_units + unit].state)];
+  return kStates[static_cast<u32>(get_element<BarrierUnit>(engine, 0, kPeKind, pe, "barrier", unit).state)];
 }
 
 void operate_barrier(Engine& engine, const T3ePlan& plan, u32 pe, u32 unit, const std::string& operation) {
@@ -53,10 +51,7 @@ void operate_barrier(Engine& engine, const T3ePlan& plan, u32 pe, u32 unit, cons
     throw ConfigError(name + ": operations are OP_BAR, OP_EUR and OP_EUR_B.");
   if (!(t.barrier[unit * t.routers + pe].children >> kNodePort & 1))
     throw ConfigError(name + ": the PE takes no part in that unit.");
-  const FieldInfo& info = plan.layout().kinds[1].field("barrier");
-  std::vector<BarrierUnit> units(std::size_t{t.terminals} * t.barrier_units);
-  engine.get_field(0, 1, info, units.data());
-  BarrierUnit& u = units[pe * t.barrier_units + unit];
+  auto u = get_element<BarrierUnit>(engine, 0, kPeKind, pe, "barrier", unit);
   const bool joins = operation != "OP_EUR", finds = operation != "OP_BAR";
   if (u.state == BarrierState::kArm || (finds && u.state != BarrierState::kBar))
     throw ConfigError(name + " is not possible in state " + kStates[static_cast<u32>(u.state)] + ".");
@@ -66,16 +61,14 @@ void operate_barrier(Engine& engine, const T3ePlan& plan, u32 pe, u32 unit, cons
     u.armed = static_cast<Cycle>(engine.now());
   }
   u.state = joins ? BarrierState::kArm : BarrierState::kEur;
-  engine.set_field(0, 1, info, units.data());
+  set_element(engine, 0, kPeKind, pe, "barrier", u, unit);
 }
 
 BarrierPorts barrier_ports(const Engine& engine, const T3ePlan& plan, u32 node, u32 unit) {
   const Table& t = plan.table();
   check_unit(t, unit);
-  std::vector<BarrierRegister> all(std::size_t{t.routers} * kBarrierUnits);
-  engine.get_field(0, 0, plan.layout().kinds[0].field("barrier"), all.data());
-  const BarrierRegister& r = all[node * kBarrierUnits + unit];
-  const u32 turned = NodeField<Registers>(engine, 0, 0, "registers").of(node)->turned;
+  const auto r = get_element<BarrierRegister>(engine, 0, kRouterKind, node, "barrier", unit);
+  const u32 turned = get_element<Registers>(engine, 0, kRouterKind, node, "registers").turned;
   const auto names = [&](u32 set) {
     std::vector<std::string> list;
     for (; set; set &= set - 1) list.push_back(plan.port_name(node, lowest_bit(set), turned));

@@ -30,33 +30,6 @@ struct NodeField {
   std::vector<T> all_;
 };
 
-/// The registers of all nodes of a replica.
-struct AllRegisters {
-  AllRegisters(const Engine& engine, const Machine& machine, u32 replica)
-      : wired(machine.wired),
-        routing(engine, replica, 0, "registers"),
-        software(engine, replica, 2, "software"),
-        lut(engine, replica, 2, "lut") {}
-  NodeRegisters of(u32 node) {
-    return {*routing.of(node), *software.of(node), {lut.of(node), lut.of(node) + kLutRegisters}, wired[node]};
-  }
-  void put(u32 node, const NodeRegisters& registers) {
-    *routing.of(node) = registers.routing;
-    *software.of(node) = registers.software;
-    std::copy(registers.lut.begin(), registers.lut.end(), lut.of(node));
-  }
-  void write(Engine& engine) const {
-    routing.write(engine);
-    software.write(engine);
-    lut.write(engine);
-  }
-
-  const std::vector<u8>& wired;
-  NodeField<Registers> routing;
-  NodeField<SoftwareRegisters> software;
-  NodeField<Tag> lut;
-};
-
 /// Returns the value of a register of a node in the first replica. ConfigError for an unknown name.
 u64 read_register(const Engine& engine, const Machine& machine, u32 node, const std::string& name);
 /// Returns all registers of a node, by name.

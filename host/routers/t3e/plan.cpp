@@ -247,10 +247,11 @@ bool T3ePlan::shows(const TotalRecord&, u32, const CounterShard& totals) const {
 }
 
 void T3ePlan::change(Engine& engine, u32 replica) const {
-  t3e::AllRegisters all(engine, machine_, replica);
+  t3e::NodeField<t3e::Registers> registers(engine, replica, t3e::kRouterKind, "registers");
+  t3e::NodeField<t3e::Tag> lut(engine, replica, t3e::kTablesKind, "lut");
   const t3e::Tables& after = machine_.rerouted;
   for (u32 n = 0; n < table_.routers; ++n) {
-    t3e::Registers& r = *all.routing.of(n);
+    t3e::Registers& r = *registers.of(n);
     const bool dead =
         std::find(machine_.broken_nodes.begin(), machine_.broken_nodes.end(), n) != machine_.broken_nodes.end();
     if (engine.now() == machine_.break_cycle) {
@@ -264,9 +265,10 @@ void T3ePlan::change(Engine& engine, u32 replica) const {
       r.vcsel[direction] = after.registers[n].vcsel[direction];
       r.chan[direction] |= after.registers[n].chan[direction];
     }
-    std::copy_n(after.lut.begin() + std::size_t{n} * after.entries, after.entries, all.lut.of(n));
+    std::copy_n(after.lut.begin() + std::size_t{n} * after.entries, after.entries, lut.of(n));
   }
-  all.write(engine);
+  registers.write(engine);
+  lut.write(engine);
 }
 
 std::unique_ptr<Console> T3ePlan::console() const { return std::make_unique<T3eConsole>(*this); }

@@ -21,9 +21,6 @@ std::string hexadecimal(u64 x) {
   return text;
 }
 
-/// Returns the index of an R_NET_LUT register in NodeRegisters::lut; 0 for other registers.
-u32 lut_index(u32 number) { return number >= kLut ? number - kLut : 0; }
-
 }  // namespace
 
 std::vector<RegisterRecord> register_records() {

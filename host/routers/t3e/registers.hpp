@@ -9,6 +9,9 @@
 
 namespace flitlab::t3e {
 
+/// Kinds of items in the state (StateLayout::kinds).
+inline constexpr u32 kRouterKind = 0, kPeKind = 1, kTablesKind = 2;
+
 /// All registers of one node.
 struct NodeRegisters {
   Registers routing;
@@ -27,6 +30,9 @@ u32 register_number(const std::string& name);
 
 /// Throws ConfigError if a value has bits that the register does not have.
 void check_value(u32 number, u64 value);
+
+/// Returns the index of an R_NET_LUT register in NodeRegisters::lut; 0 for other registers.
+inline u32 lut_index(u32 number) { return number >= kLut ? number - kLut : 0; }
 
 u64 read_register(const NodeRegisters& node, u32 number);
 void write_register(NodeRegisters& node, u32 number, u64 value);

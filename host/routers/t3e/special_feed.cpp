@@ -8,7 +8,6 @@
 namespace flitlab::t3e {
 namespace {
 
-constexpr u32 kPeKind = 1;
 constexpr int kMostHops = 127;  // largest number of hops in a dimension; the packet stores it as a signed byte
 
 }  // namespace

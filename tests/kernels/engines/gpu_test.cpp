@@ -202,6 +202,19 @@ TEST_P(Gpu, StatesAndFieldsMoveBetweenEngines) {
       gpu.engine->get_field(0, kind, field, b.data());
       ASSERT_EQ(changed, b) << field.name;
       gpu.engine->set_field(0, kind, field, a.data());
+      const u32 item = gpu.engine->layout().kinds[kind].count - 1, index = field.count / 2;
+      const std::size_t one = std::size_t{field.count} * field.element_bytes, at = item * one;
+      gpu.engine->set_item(0, kind, item, field, &changed[at]);
+      gpu.engine->set_item(0, kind, item, field.only(index), &a[at + index * field.element_bytes]);
+      gpu.engine->get_field(0, kind, field, b.data());
+      std::vector<std::byte> expected = a;
+      std::copy(&changed[at], &changed[at] + one, &expected[at]);
+      std::copy_n(&a[at + index * field.element_bytes], field.element_bytes,
+                  &expected[at + index * field.element_bytes]);
+      ASSERT_EQ(expected, b) << field.name;
+      gpu.engine->set_field(0, kind, field, a.data());
+      gpu.engine->get_item(0, kind, item, field, b.data());
+      ASSERT_TRUE(std::equal(&a[at], &a[at] + one, b.begin())) << field.name;
     }
   EXPECT_EQ(gpu.engine->state_hash(0), whole.engine->state_hash(0));
 }

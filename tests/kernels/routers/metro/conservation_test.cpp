@@ -193,7 +193,6 @@ TEST(MetroConservation, ABabblingWireDoesNotBlockItsSource) {
   const std::string port = "f" + std::to_string(wire.port);
   registers.set(wire.item, "on." + port, 0, net.network());
   registers.set(wire.item, "drive." + port, metro::make_word(metro::Kind::kData, 6), net.network());
-  registers.write();
   for (u32 i = 0; i < 100 && !net.total(Total::kPacketsDelivered); ++i) net.step(100);
   EXPECT_EQ(net.total(Total::kPacketsDelivered), 1u);  // delivered over the other link
   EXPECT_GT(net.total(metro::Count::kAttempts), 1u);

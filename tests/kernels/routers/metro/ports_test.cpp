@@ -57,7 +57,6 @@ TEST(MetroRouter, ReclamationIsAForwardPortsOwn) {
   OneRouter r;
   MetroRegisters registers(r.net().engine(), 0, r.net().table());
   registers.set(0, "fast.f1", 0, r.net().network());
-  registers.write();
   r.data(2, 0);
   r.data(3, 0);
   r.step();
@@ -92,7 +91,6 @@ TEST(MetroRouter, DisabledPortsTakeNoPart) {
   MetroRegisters registers(r.net().engine(), 0, r.net().table());
   registers.set(0, "on.b0", 0, r.net().network());
   registers.set(0, "on.f2", 0, r.net().network());
-  registers.write();
   r.data(0, 0);
   r.data(2, 1 << 7);
   r.step();
@@ -112,7 +110,6 @@ TEST(MetroRouter, APortInUseCanBeDisabled) {
   const u32 out = r.port(0).out;
   MetroRegisters registers(r.net().engine(), 0, r.net().table());
   registers.set(0, "on.b" + std::to_string(out), 0, r.net().network());
-  registers.write();
   r.data(0, 1);
   r.step();
   EXPECT_EQ(r.sent(0), make_word(Kind::kBackDrop));
@@ -130,7 +127,6 @@ TEST(MetroRouter, ADisabledWireCanBeTested) {
     registers.set(0, "on.b0", 0, r.net().network());
     registers.set(0, "drive.b0", make_word(Kind::kData, 0xA5), r.net().network());
     registers.set(wire.item, "on.f" + std::to_string(wire.port), 0, r.net().network());
-    registers.write();
   }
   r.data(0, 0);
   r.step();
@@ -150,7 +146,6 @@ TEST(MetroRouter, DilationCanBeChanged) {
   OneRouter r;
   MetroRegisters registers(r.net().engine(), 0, r.net().table());
   registers.set(0, "dilation", 1, r.net().network());
-  registers.write();
   for (u32 p = 0; p < 4; ++p) r.data(p, (3 - p) << 6);
   r.step();
   for (u32 p = 0; p < 4; ++p) EXPECT_EQ(r.port(p).out, 3 - p) << p;

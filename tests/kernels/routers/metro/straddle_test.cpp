@@ -130,7 +130,6 @@ TEST(MetroStraddle, APortCanBeSwitchedOffBetweenTheWords) {
   const auto switch_port = [&](u64 on) {
     MetroRegisters registers(r.net().engine(), 0, r.net().table());
     registers.set(r.router(), "on.f0", on, r.net().network());
-    registers.write();
   };
   switch_port(0);
   r.data(0, 0b10);
