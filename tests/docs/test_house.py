@@ -186,7 +186,7 @@ def written(root: Path, read: list[Source]) -> Iterator[str]:
 
 
 def circle(root: Path, read: list[Source]) -> str:
-    """Returns a cycle of Python modules that import each other while loading; "" if there is none."""
+    """Returns a cycle of Python modules that import each other while loading; "" if no such cycle exists."""
     files = {source.path: source for source in read if source.path.endswith(".py")}
 
     def file_of(module: str) -> str:
