@@ -8,7 +8,7 @@ from flitlab.arguments import did_you_mean, nearest
 
 
 class Parser(argparse.ArgumentParser):
-    """If an unknown option is the name of a parameter, the message tells how to set it and omits other errors."""
+    """If an unknown option is the name of a parameter, the message shows how to set it and omits other errors."""
 
     words: list[str] = []  # the arguments of the command line
 
@@ -58,7 +58,7 @@ def _parsers(parser: argparse.ArgumentParser):
 
 
 def _close_parameter(word: str) -> str | None:
-    """Returns the dotted path that a word resembles, in full or in its last part; None if there is none."""
+    """Returns the dotted path that a word resembles, in full or in its last part; None if no path is similar."""
     from flitlab.experiment import parameter_paths
 
     return nearest(word, sorted(parameter_paths())) or None

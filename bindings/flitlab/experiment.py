@@ -132,7 +132,7 @@ class Experiment:
         return self._compiled(changes, {MATRIX: text})
 
     def with_topology(self, graph: Graph) -> Experiment:
-        """Returns a copy whose routers and channels are those of a networkx graph, compiled once to a list of edges.
+        """Returns a copy with the routers and channels of a networkx graph, compiled once to a list of edges.
 
         Each edge is a channel in both directions. If the nodes are 0, 1, ..., they keep their numbers; otherwise the
         order of ``graph.nodes`` numbers the routers, so ``list(graph)[5]`` is router 5. The order of ``graph.edges``

@@ -4,7 +4,7 @@ Shared modules import no machine by name. They use these optional modules of eac
 
 - ``published``: EXPERIMENTS of ``flitlab reproduce``, name -> (help, function returning rows[, function of a folder
   returning rows at the paper's size]), and PLACE, the sub-package's position in lists of all experiments;
-- ``trace``: Watch, a class whose events ``flitlab trace`` writes beside those of packets (flitlab/tracing.py).
+- ``trace``: Watch, a class whose events ``flitlab trace`` writes beside the events of packets (flitlab/tracing.py).
 """
 
 from __future__ import annotations

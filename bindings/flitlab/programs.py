@@ -192,7 +192,7 @@ class Program:
 
         amount depends on the call. compute: cycles. send, isend: bytes. recv, irecv: number of packets, of up to 240
         bytes each. wait for an isend: which of the rank's isends, counted in this list. slot: number of the message
-        among those that its receiver receives. Raises ConfigError for a program that cannot run.
+        among the messages that its receiver receives. Raises ConfigError for a program that cannot run.
         """
         return _core.program_calls(self.text(), self.name, self.ranks)
 

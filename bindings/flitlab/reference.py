@@ -23,7 +23,7 @@ it with `docs/reference.md`.
 A parameter is a dotted path of the TOML file. It applies if its condition holds. A total is a count since cycle 0
 (`net.totals`); `model.x` is its name in the `model` object of a result. Software calls operations on a network between
 two cycles (`net.console`); a *tool* is an operation that needs no network (`flitlab.console.call_tool`). `net.inspect`
-shows the state fields. The numbers of elements of a model's fields are those of its default configuration, with the
+shows the state fields. The numbers of elements of a model's fields apply to its default configuration, with the
 changes that the model's section names. A field of 0 elements is used in other configurations only.
 """
 
@@ -48,7 +48,7 @@ def _model(model: dict) -> Iterator[str]:
     yield from _parameters(model["parameters"])
     yield "Traffic: `traffic.mode` = " + ", ".join(f"`{mode}`" for mode in model["modes"]) + "."
     if others := list(_other_defaults(model)):
-        yield "Defaults that differ from those of all models: " + ", ".join(others) + "."
+        yield "Defaults that differ from the defaults of all models: " + ", ".join(others) + "."
     yield from _totals(model["totals"])
     everything = {path: parse_value(value) for path, value in model["everything"].items()}
     with warnings.catch_warnings():
@@ -118,7 +118,7 @@ def _operations(title: str, operations: Iterable[Operation]) -> list[str]:
             f"`{a.name}` ({a.type}{', ' + a.unit if a.unit else ''}{', optional' if a.optional else ''})"
             + (f" {a.help}" if a.help else "") for a in o.arguments)
         rows.append([f"`{o.name}`", o.help, arguments, o.returns, o.cite])
-    table = _table([title[:-1].lower(), "what it does", "arguments", "returns", "source"], rows)
+    table = _table([title[:-1].lower(), "description", "arguments", "returns", "source"], rows)
     return [f"### {title}\n\n{table}"] if rows else []
 
 
@@ -136,7 +136,7 @@ def _is(name: str, record: str) -> bool:
 
 
 def _ranges(names: Iterable[str]) -> Iterator[str]:
-    """Yields names, with those that differ only in a final number as a range."""
+    """Yields names; names that differ only in a final number become a range."""
     def stem(name: str) -> str:
         return re.sub(r"[0-9]+$", "", name)
 

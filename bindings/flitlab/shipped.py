@@ -35,7 +35,7 @@ def configs() -> list[str]:
 
 
 def path_of(name: str) -> Path | None:
-    """Returns the file of a configuration by its name, with or without folder and suffix; None if there is none."""
+    """Returns the file of a configuration by its name, with or without folder and suffix; None without such a file."""
     path = folder() / f"{Path(name).name.removesuffix('.toml')}.toml"
     return path if path.is_file() else None
 

@@ -41,7 +41,7 @@ def parse_routers(text: str | None, routers: int) -> set[int] | None:
 
 class Watch(Protocol):
     """Events of a machine that its engine does not write: optional class ``Watch`` of the machine's module ``trace``
-    (flitlab/machines.py). The stream has its events beside those of packets."""
+    (flitlab/machines.py). The stream has its events beside the events of packets."""
 
     variables: list[tuple[int, str]]  # width in bits and name of each VCD variable of a router
 
@@ -111,7 +111,7 @@ def write_trace(experiment: Experiment, cycles: str, form: str, out: str, router
 
 
 def write_jsonl(file: TextIO, stream: Stream) -> int:
-    """Writes one JSON object per line and event. Its ``reply`` tells whether the packet is a closed loop's reply."""
+    """Writes one JSON object per line and event. Its ``reply`` states whether the packet is a closed loop's reply."""
     count = 0
     for event in stream:
         count += 1
@@ -212,10 +212,10 @@ def write_vcd(file: TextIO, stream: Stream) -> int:
     """Writes a value change dump (GTKWave). Variables: for each output port, the input port and VC that sends, for one
     cycle; for each input VC, the packet whose head arrived last, as source and number (32 bits each; the top bit of the
     number is set for closed-loop replies); for each terminal, the packet that it created last, as destination and
-    number. A machine with events of its own has variables of its own in the place of those of ports.
+    number. A machine with its own events has its own variables in place of the variables of ports.
 
-    Events are written as they come, in order of cycles, so all variables are declared first, including those of ports
-    without a channel."""
+    Events are written as they come, in order of cycles, so all variables are declared first, including variables of
+    ports without a channel."""
     names: dict[tuple[str, int, str], str] = {}
 
     def declare(scope: str, variables: Iterable[tuple[str, int, int, str]]) -> None:

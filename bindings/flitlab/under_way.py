@@ -31,7 +31,7 @@ class RunningJob:
         self._points, self.checkpoint = folder / "job.json", folder / "job.checkpoint"
 
     def read(self) -> list[bytes]:
-        """Returns the digests of the points of an interrupted job; [] if there is none."""
+        """Returns the digests of the points of an interrupted job; [] without such a job."""
         try:
             return [bytes.fromhex(digest) for digest in json.loads(self._points.read_text(encoding="utf-8"))]
         except (OSError, ValueError, TypeError):

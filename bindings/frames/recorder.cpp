@@ -240,8 +240,8 @@ u32 Recorder::stage(const std::string& name) {
   return place;
 }
 
-/// Returns one row for each virtual channel of the drawn routers. Its columns are those of an inspected channel; kNone:
-/// no value. Also adds the occupancy of each router to the frame if it has changed.
+/// Returns one row for each virtual channel of the drawn routers. Its columns are the columns of an inspected channel;
+/// kNone: no value. Also adds the occupancy of each router to the frame if it has changed.
 std::vector<Recorder::Row> Recorder::record_routers(Frame& frame) {
   std::vector<Row> rows;
   rows.reserve(rows_.size());

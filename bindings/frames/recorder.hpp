@@ -20,7 +20,7 @@ class Recorder {
  public:
   static constexpr u32 kMostDrawn = 1024;  ///< largest number of drawn routers
   /// Largest number of drawn routers for which every frame has the state and texts of all of them. If more routers are
-  /// drawn, frames have only those of inspected routers.
+  /// drawn, frames have only the state and texts of inspected routers.
   static constexpr u32 kDetailLimit = 64;
 
   /// Begins a recording at the network's current cycle. From now on the recorder consumes the network's events.
@@ -56,7 +56,7 @@ class Recorder {
 
  private:
   /// Number of columns of a row. The first kKeyColumns of them identify the virtual channel: router, port and VC. The
-  /// others are those of VcSnapshot.
+  /// others are the columns of VcSnapshot.
   static constexpr std::size_t kKeyColumns = 3, kColumns = kKeyColumns + VcSnapshot::kColumns;
   using Row = std::array<u32, kColumns>;
   /// A change of a 4-byte word in a router's state.
@@ -68,7 +68,7 @@ class Recorder {
 
   struct Frame {
     std::string rest;         ///< other members of the frame, in JSON
-    bool whole;               ///< whether `rows` has all rows, not only those that have changed
+    bool whole;               ///< whether `rows` has all rows, not only the changed rows
     std::vector<u32> places;  ///< if not `whole`: indices of the rows that have changed
     std::vector<Row> rows;
     std::map<u32, u32> queues;         ///< by terminal: packets in the source queue, if their number has changed

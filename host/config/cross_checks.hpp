@@ -9,7 +9,7 @@
 
 namespace flitlab {
 
-/// Checks the conditions between parameters: those of the model, and those of traffic (patterns that need certain
+/// Checks the conditions between parameters: conditions of the model, and of traffic (patterns that need certain
 /// sizes, bursts that cannot give the load). Throws ConfigError for the first condition that fails.
 void check_together(const Experiment& experiment);
 

@@ -12,7 +12,7 @@
 
 namespace flitlab {
 
-/// A parameter whose choices are those of the enumeration E. A parameter with other choices does not compile.
+/// A parameter whose choices are the values of the enumeration E. A parameter with other choices does not compile.
 template <class E>
 struct ChoiceOf {
   const ParamRecord& record;

@@ -130,7 +130,7 @@ class Console {
   Console& operator=(const Console&) = delete;
 
   const std::vector<Operation>& operations() const { return operations_; }
-  /// Returns the registers that read_register, registers and write_register access; empty if there are none.
+  /// Returns the registers of read_register, registers and write_register; empty if the model has no registers.
   const std::vector<RegisterRecord>& registers() const { return registers_; }
   /// Runs an operation. Throws ConfigError for an unknown operation (the message lists the operations) and for wrong
   /// arguments.

@@ -75,7 +75,7 @@ void TerminalPlan::compare_sums() {
   }
   if (least == kNone || sum[most] - sum[least] <= kRounding * sum[most]) return;
   warnings.push_back("traffic.matrix_file: the values of source " + std::to_string(most) + " add up to " +
-                     shown(Value{sum[most]}) + ", those of source " + std::to_string(least) + " to " +
+                     shown(Value{sum[most]}) + ", the values of source " + std::to_string(least) + " to " +
                      shown(Value{sum[least]}) +
                      ". As weights, these sums have no effect: each source offers traffic.load. If the values are "
                      "rates in flits/cycle, set traffic.matrix_values = \"rates\".");

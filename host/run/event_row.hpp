@@ -8,7 +8,7 @@ namespace flitlab {
 
 FLITLAB_CHOICES(EventPlace, (kRouter, "router"), (kTerminal, "terminal"))
 
-/// The values are those of Event::flit: kHeadFlit and kTailFlit.
+/// The choices have the values of Event::flit: kHeadFlit and kTailFlit.
 FLITLAB_CHOICES(EventFlit, (kBody, "body"), (kHead, "head"), (kTail, "tail"), (kHeadAndTail, "head+tail"))
 
 struct EventRow {

@@ -148,7 +148,7 @@ void TraceFeed::collect(u32 terminal, const TraceArrival& arrival) {
                    std::to_string(arrival.id) + ", which is not in flight: its state is damaged.");
   arrived_[arrival.id - first_open_] = 1;
   if (!awaited_.erase(arrival.id)) return;
-  // Releases entries that are not yet in the terminal's own queue. The terminal has released those in its queue itself.
+  // Releases entries that are not yet in the terminal's queue. The terminal has released the entries in its queue.
   for (TraceEntry& entry : queues_[terminal]) {
     if (entry.needs != arrival.id) continue;
     entry.needs = kNone;

@@ -281,8 +281,8 @@ def test_the_command_line_takes_a_cluster(cli, cluster_file, tmp_path):
 
 
 def test_ctrl_c_ends_a_sweep_on_a_cluster_as_any_other(cluster_file, tmp_path):
-    """A terminal interrupts the workers' processes too: they print nothing, and one line says what is kept. One worker
-    has a point that takes hours."""
+    """A terminal interrupts the workers' processes too: they print nothing, and one line reports the finished points.
+    One worker has a point that takes hours."""
     pytest.importorskip("distributed")
     cluster_file(LOCAL)
     words = ("sweep", "vc-torus-8x8", "--over", "run.measure_cycles=1000,1000000000", "--cluster", "cluster.toml",

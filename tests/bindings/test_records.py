@@ -31,7 +31,7 @@ def test_some_paths_have_several_records():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_inspect_shows_parameters_derived_numbers_and_totals(kind, tmp_path, capsys):
-    """The texts and units of the output are those of this router kind."""
+    """The output has the texts and units of this router kind."""
     path = tmp_path / "one.toml"
     path.write_text(f'[router]\nkind = "{kind}"\n')
     assert main(["inspect", str(path)]) == 0

@@ -17,7 +17,7 @@ from flitlab.reproduction import row
 from flitlab.reproduction_page import cited, grouped, page
 
 
-def measured(published, value, experiment="x.one", reading="as told", **settings):
+def measured(published, value, experiment="x.one", reading="as read", **settings):
     return row(experiment, "speed", "a paper", "alone", published, value, "m/s", 0.5, reading=reading, **settings)
 
 
@@ -103,7 +103,7 @@ def test_the_page_counts_names_what_is_out_and_shows_every_judged_row():
         "| published | alone | speed | 2 | 2.5 | m/s | 0.5 | match |",
         "| published | alone | speed | 2 | 3 | m/s | 0.5 | out |"]
     assert "Source: a paper. Context only, without a published value: 1 more value." in sections[0]
-    assert sections[0].rstrip().endswith("- as told\n- a | b")
+    assert sections[0].rstrip().endswith("- as read\n- a | b")
     assert "Source: a paper. Context only, without a published value: 1 value." in sections[1]
     assert "|" not in sections[1]
 

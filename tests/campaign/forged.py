@@ -24,7 +24,7 @@ MOST_SECONDS = 600  # limit for one model with one seed, s; a test that takes lo
 
 
 def build() -> None:
-    """Builds the tests, or exits with a message about what is missing."""
+    """Builds the tests, or exits with a message about the failed command."""
     jobs = str(len(os.sched_getaffinity(0)))
     for command in (["cmake", "--preset", "asan-ubsan"],
                     ["cmake", "--build", "--preset", "asan-ubsan", "--parallel", jobs]):

@@ -230,7 +230,7 @@ def test_runs_that_fail_are_seen_by_relations(monkeypatch, tmp_path, relation, m
 
 
 def test_a_case_is_tried_again_as_it_was(tmp_path):
-    """The thread order, seed and files are those of the finding; each case has its own thread order."""
+    """The thread order, seed and files come from the finding; each case has its own thread order."""
     (tmp_path / "t.csv").write_text("0,0,1,1\n")
     finding = {"done": 13, "smallest": {"router.kind": "vc", "topology.shape": [2, 2], "traffic.mode": "trace",
                                         "traffic.trace_file": "/gone/t.csv"}}

@@ -1,11 +1,11 @@
-# FLITLAB_CUDA=HOST: the CUDA engine on an emulated device (README.md). Its inline functions differ from those of the
-# CPU engines under the same names, so it is a shared library that exports only the functions that make engines.
+# FLITLAB_CUDA=HOST: the CUDA engine on an emulated device (README.md). Its inline functions differ from the functions
+# of the CPU engines under the same names, so it is a shared library that exports only the functions that make engines.
 file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS kernels/*.cu)
 set_source_files_properties(${cuda_sources} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS
   # Parameters of CPU-only code, such as prefetching, are unused.
   "-x;c++;-Wno-unused-parameter;-include;${PROJECT_SOURCE_DIR}/tests/cuda_on_host/include/cuda_runtime.h")
 file(GLOB device_sources CONFIGURE_DEPENDS tests/cuda_on_host/*.cpp)
-if(FLITLAB_SANITIZE MATCHES "thread")  # report races of kernels only, except those of volatile data
+if(FLITLAB_SANITIZE MATCHES "thread")  # report races of kernels only, except races on volatile data
   set_property(SOURCE ${cuda_sources} APPEND PROPERTY COMPILE_OPTIONS --param=tsan-distinguish-volatile=1)
   set_source_files_properties(${device_sources} PROPERTIES COMPILE_OPTIONS -fno-sanitize=thread
                               COMPILE_DEFINITIONS CUDA_ON_HOST_RACES)

@@ -38,7 +38,7 @@ void protect(const Allocation& a, int how) {
   std::abort();
 }
 
-/// Returns the array that contains these bytes, null if there is none.
+/// Returns the array that contains these bytes, null if no array contains them.
 const Allocation* allocation_of(const void* data, std::size_t bytes) {
   const auto* first = static_cast<const std::byte*>(data);
   auto after = allocations.upper_bound(first);

@@ -11,7 +11,7 @@
 
 namespace cuda_on_host {
 
-/// Orders the accesses that the calling fiber has made before those that fibers make after they call acquire(point).
+/// Orders the accesses that the calling fiber has made before accesses that fibers make after they call acquire(point).
 inline void release([[maybe_unused]] const void* point) {
 #if defined(CUDA_ON_HOST_RACES)
   __tsan_release(const_cast<void*>(point));

@@ -153,7 +153,7 @@ class Wave {
   static const unsigned* synchronise_warp(unsigned mask, const char* name, unsigned value, bool in_order) {
     Fiber& fiber = *running->fiber_;
     if (omitted.warp && in_order) return nullptr;  // an omitted __syncwarp returns no values
-    if (!(mask >> fiber.thread % kWarp & 1)) fail("a thread is not in the mask of what it does with its warp.");
+    if (!(mask >> fiber.thread % kWarp & 1)) fail("a thread is not in the mask of its warp operation.");
     WarpOperation& o = fiber.operation;
     o.mask = mask, o.name = name, o.value = value, o.in_order = in_order;
     ++o.number;
@@ -194,7 +194,7 @@ class Wave {
   }
 
   void leave(Fiber& fiber) {
-    // A barrier orders the accesses of its threads; the end of a thread orders its accesses before those of the host.
+    // A barrier orders the accesses of its threads; the end of a thread orders its accesses before the host's accesses.
     const void* barrier = this;
     if (fiber.at == At::kGridBarrier) barrier = grid_.sync_point();
     if (fiber.at == At::kBlockBarrier) barrier = fiber.block->whole.sync_point();

@@ -1,4 +1,4 @@
-"""The examples in docstrings run and print what they show."""
+"""The examples in docstrings run and print the output that they show."""
 
 import doctest
 import pkgutil

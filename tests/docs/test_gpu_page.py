@@ -1,4 +1,4 @@
-"""The rates in docs/gpu.md are those in docs/gpu_h200.json, and its commands are understood."""
+"""The rates in docs/gpu.md equal the rates in docs/gpu_h200.json, and its commands are understood."""
 
 import json
 import re

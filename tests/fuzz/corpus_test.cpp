@@ -1,4 +1,4 @@
-/// All inputs that the fuzzers keep, including those that once caused a failure, must be accepted or rejected cleanly.
+/// All inputs that the fuzzers keep, including inputs that once caused a failure, must be accepted or rejected cleanly.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -27,7 +27,7 @@ MOST_KEPT = 24  # inputs per form in the repository
 
 
 def build() -> None:
-    """Builds the fuzzer, or exits with a message about what is missing."""
+    """Builds the fuzzer, or exits with a message about the missing compiler or the failed command."""
     if shutil.which("clang++") is None:
         sys.exit("fuzz.py: clang++ is needed: libFuzzer comes with Clang. On Debian install clang.")
     jobs = str(len(os.sched_getaffinity(0)))

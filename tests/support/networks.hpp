@@ -9,7 +9,7 @@
 
 namespace flitlab::testing {
 
-/// Returns the router kinds of all models, or only those that form networks (all but the switch).
+/// Returns the router kinds of all models, or only the kinds that form networks (all but the switch).
 inline std::vector<std::string> kinds(bool networks = false) {
   std::vector<std::string> list;
   for (const ModelRecord& m : models())

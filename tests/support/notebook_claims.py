@@ -48,7 +48,7 @@ def is_question(sentence: str) -> bool:
 
 
 def numbers_set(code: str) -> set[float]:
-    """Returns the numbers in statements that do not draw, including those in strings."""
+    """Returns the numbers in statements that do not draw, including numbers in strings."""
     found: set[float] = set()
     for statement in ast.parse(code).body:
         nodes = list(ast.walk(statement))

@@ -11,7 +11,7 @@
 
 namespace flitlab::testing {
 
-/// Returns all bytes of a result except those that depend on the machine. NaN equals itself.
+/// Returns all bytes of a result except the bytes that depend on the machine. NaN equals itself.
 inline std::string bytes_of(Result result) {
   result.backend = result.device = "";
   result.threads = 1;

@@ -18,7 +18,7 @@ class Exploration:
     transitions: int  # number of transitions; each leads from a state to a possible next state, one routing cycle later
     depth: int  # routing cycles to the state that takes longest to reach
     complete: bool  # whether all reachable states were visited
-    # the first violation, and one line per routing cycle of the shortest path to it; "" if there is none
+    # the first violation, and one line per routing cycle of the shortest path to it; "" if there is no violation
     violation: str
 
     @property

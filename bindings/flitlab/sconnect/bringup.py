@@ -63,7 +63,7 @@ def compute_tables(fabric: FabricMap) -> Tables:
 
 
 def table_fault(fabric: FabricMap, tables: Tables) -> str:
-    """Returns the fault of tables: an unreachable node, or a cycle of queues that can deadlock; "" if there is none."""
+    """Returns the fault of tables: an unreachable node, or a cycle of queues that can deadlock; "" without a fault."""
     return call_tool("sconnect", "table_fault", tics=fabric.tics, links=fabric.ends(), hosts=fabric.host_ports(),
                      entries=tables.entries.ravel())
 

@@ -1,7 +1,7 @@
 """The distributed phase-locked loop of S-Connect (2.5, 3.3): its equations for an emulated fabric, and functions that
 read the fabric's clocks.
 
-Units are those of the emulator: radians (a clock period is 2 pi), routing cycles of 6 clocks, and frequencies as
+Units are the emulator's units: radians (a clock period is 2 pi), routing cycles of 6 clocks, and frequencies as
 deviations from the nominal frequency, in radians per routing cycle. ``PPM`` is one part in a million in this unit.
 
 Equation (1), differentiated, is d phi/dt = K A phi + F, with F_i = omega_i + K sum_j a_ij d_ij. Equations (2) and (3)

@@ -14,7 +14,7 @@ PORTS, SERIAL, VIRTUAL_CHANNELS = 6, 4, 2
 # port.
 MOST_HOPS = 15
 NO_ADDRESS = 0xFFFF
-# Addresses from here on are never those of stations or table entries, because fabrics have at most 16384 nodes.
+# No station or table entry has an address from here on, because fabrics have at most 16384 nodes.
 FIRST_MARK = 0x4000
 # Numbers of the registers that the explorer uses (kernels/routers/sconnect/control_message.hpp).
 REGISTER = {"ports": 0, "came_by": 1, "address": 2, "enabled": 3}

@@ -108,7 +108,7 @@ def recognise(experiment: Experiment, nodes: Iterable[Node], shape: Place) -> Ma
     found = {pack_place(n.place): n for n in nodes}
     everything = {(x, y, z) for x in range(shape[0]) for y in range(shape[1]) for z in range(shape[2])}
     boards = {(n.place[0] // 2, n.place[1] // 2, n.place[2]) for n in found.values()}
-    machines, why = [], "its links are not those of any."
+    machines, why = [], "no T3E has such links."
     for places in ({(x, y, z) for x, y, z in everything if (x // 2, y // 2, z) in boards}, everything):
         try:
             machines.append(_machine(experiment, found, shape, places))

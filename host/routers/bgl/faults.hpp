@@ -1,5 +1,5 @@
 #pragma once
-/// Dead nodes of a Blue Gene/L torus, and hint bits: those that software sets to avoid dead nodes, and configured ones.
+/// Dead nodes of a Blue Gene/L torus, hint bits that software sets to avoid dead nodes, and configured hint bits.
 #include <string>
 #include <vector>
 

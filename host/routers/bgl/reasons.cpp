@@ -150,7 +150,7 @@ std::string BglReasons::why_denied(u32 queue) const {
   const bgl::Queue& state = bgl::queue_at(view_of_node(t_), node(), queue);
   const std::string request = plan_.port_name(state.direction) + " " + bgl_vc_name(t_, state.vc);
   const u32 winner = winner_[state.direction];
-  // With router.arbitration_gap a head that was blocked requests one cycle late. The state does not tell whether this
+  // With router.arbitration_gap a head that was blocked requests one cycle late. The state does not show whether this
   // head was denied or has not requested yet, so the text gives both.
   if (t_.gap && queue < bgl::kInjectionQueue)
     return "can go by " + request + ": denied, or requests a cycle late (arbitration gap)";

@@ -25,7 +25,7 @@ struct MetroFaults {
   bool wires = false;            ///< whether the list has faults of wires
 };
 
-/// Returns the faults of an experiment: those in its file and those drawn at random. Throws ConfigError for a part that
+/// Returns the faults of an experiment: faults from its file and random faults. Throws ConfigError for a part that
 /// does not exist, and if all faults together leave two endpoints without a path.
 MetroFaults make_metro_faults(const Experiment& experiment, const MetroNetwork& network, u32 slices);
 

@@ -18,7 +18,7 @@ struct MetroNetwork {
   u32 max_dilation = 1, max_turn_delay = 15;
   std::vector<metro::RouterSetup> setup;  ///< [routers]
   std::vector<metro::Wire> wires;         ///< [routers][inputs + outputs]
-  /// [terminals][2 links] first the wires that leave the endpoint, then those that enter it.
+  /// [terminals][2 links] first the wires that leave the endpoint, then the wires that enter it.
   std::vector<metro::Wire> endpoint_wires;
   std::vector<std::string> names;  ///< [routers]
   bool levelled = false;           ///< all paths to a destination have the same sequence of directions

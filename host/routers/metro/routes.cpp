@@ -45,7 +45,7 @@ Step step(const MetroNetwork& n, const RouterSet& routers, u32 direction) {
   return next;
 }
 
-/// Returns for each destination the shortest sequence of directions from a source; empty if there is none. Explores
+/// Returns for each destination the shortest sequence of directions from a source; empty if no path exists. Explores
 /// sets of routers breadth first.
 std::vector<std::vector<u32>> directions_from(const MetroNetwork& n, u32 source) {
   RouterSet start;

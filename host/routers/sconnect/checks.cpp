@@ -70,7 +70,7 @@ SconnectReservations sconnect_reservations(const Experiment& e) {
   const u32 buffers = e.u32_of(sconnect::param::router.buffers), hosts = e.u32_of(sconnect::param::topology.host_ports);
   const bool many =
       e.is({sconnect::param::topology.node, "dual"}) || e.str(sconnect::param::topology.kind) == "tree" || is_graph(e);
-  // Largest number of queues of one priority at any TIC: the queues of four serial channels, plus those of host ports
+  // Largest number of queues of one priority at any TIC: the queues of four serial channels, plus queues of host ports
   // or of parallel ports to other TICs (two parallel ports in a switch of three TICs).
   const u32 queues =
       sconnect::kVcs * sconnect::kSerial + (many ? 2 * e.u32_of(sconnect::param::topology.parallel_vcs) : hosts);

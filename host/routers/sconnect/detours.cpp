@@ -9,7 +9,7 @@
 namespace flitlab {
 
 namespace {
-/// Number of other destinations whose paths are removed together with those of a blocked destination.
+/// Number of other destinations whose paths are removed together with the paths of a blocked destination.
 constexpr u32 kOthers = 8;
 constexpr u32 kMostForced = 20;  ///< most forced detours for one destination
 }  // namespace

@@ -28,7 +28,7 @@ bool is_channel(const sconnect::Link& link) {
 }
 
 /// Returns the wiring for code that all models share. If each node has one terminal, the coordinates of a terminal are
-/// those of its node.
+/// the coordinates of its node.
 Topology topology_of(const SconnectFabric& fabric) {
   const u64 nodes = std::accumulate(fabric.shape.begin(), fabric.shape.end(), u64{1}, std::multiplies<>());
   Topology t;

@@ -2,7 +2,7 @@
 /// Optimization of the order of all queues (queue_order.hpp) for the number of shortest paths.
 ///
 /// For each destination, the order of the queues determines the paths. From the destination outwards, each TIC takes
-/// one queue: of those that lead to a nearer TIC and precede the queue of that nearer TIC, the latest one. This choice
+/// one queue: the latest queue that leads to a nearer TIC and precedes the queue of that nearer TIC. This choice
 /// leaves the most paths to the TICs farther away. So the cost of an order is the number of pairs (TIC with a host,
 /// destination) without a shortest path. If a pair has no path, two consecutive queues of a possible path are in the
 /// wrong order. A move puts one of these two queues just before or behind the other. Simulated annealing decides which

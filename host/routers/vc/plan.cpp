@@ -99,7 +99,7 @@ void VcPlan::set_layout() {
 
 double VcPlan::mean_hops() const {
   const vc::VcTable& t = table_;
-  // All routes except those of a table are minimal; with Valiant's algorithm, to and from the intermediate router.
+  // All routes except the routes of a table are minimal; with Valiant's algorithm, to and from the intermediate router.
   if (t.algorithm != vc::Algorithm::kTable)
     return traffic_.mean_over(GridHops(topology_, t.algorithm == vc::Algorithm::kValiant));
   // A hop over any of several parallel channels counts as one hop.

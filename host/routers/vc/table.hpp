@@ -18,7 +18,7 @@ u32 eject_delay(const Experiment& e);
 /// of the current cycle.
 u32 inbox_slots(const VcTable& t);
 /// A set of virtual channels is a bit mask in one or more 64-bit words (RouterControl). Returns log2 of the number of
-/// ports whose virtual channels fit into a word. In a small router one word holds those of all ports.
+/// ports whose virtual channels fit into a word. In a small router one word holds the virtual channels of all ports.
 u32 set_shift(const VcTable& t);
 /// Returns the number of words of such a set.
 u32 set_words(const VcTable& t);

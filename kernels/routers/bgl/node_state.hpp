@@ -239,7 +239,7 @@ struct Processor {
     (u8[10], pad))
 };
 
-/// Fields of a terminal, before those of traces and programs.
+/// Fields of a terminal, before the fields of traces and programs.
 struct SoftwareFields {
   FLITLAB_FIELDS(SoftwareFields,
     (SoftwareControl, control, 1, "", "software's timers and FIFO pointers", "software"),
@@ -250,7 +250,7 @@ struct SoftwareFields {
     (Processor, processor, t.processors, "", "[processor] current task"))
 };
 
-/// Fields of a terminal, after those of traces and programs.
+/// Fields of a terminal, after the fields of traces and programs.
 struct ReceptionFields {
   FLITLAB_FIELDS(ReceptionFields,
     (Packet, ring, kReceptionFifos * t.reception_ring, "", "[FIFO][index] descriptors in the reception FIFOs",

@@ -139,7 +139,7 @@ struct PublishedTable : Table {
   }
 };
 
-/// Calls `f(array, elements)` for every array that a table points to, except those of the traffic.
+/// Calls `f(array, elements)` for every array that a table points to, except the arrays of the traffic.
 template <class F>
 void for_each_array(Table& t, F f) {
   f(t.peers, std::size_t{t.routers} * t.ports);

@@ -1,5 +1,5 @@
 #pragma once
-/// Routing decisions of many TICs in bulk, for one CPU thread. They are the same as those of Tic::decide for single
+/// Routing decisions of many TICs in bulk, for one CPU thread. They equal the decisions of Tic::decide for single
 /// data messages in TICs whose ports are all on (S-Connect, 3.1). One loop without branches processes the options of
 /// all messages.
 #include "kernels/common/members.hpp"

@@ -7,7 +7,7 @@
 
 namespace flitlab::sconnect {
 
-inline constexpr u32 kReplies = kPriorities;  ///< number of the reply queue, after those of the priorities
+inline constexpr u32 kReplies = kPriorities;  ///< number of the reply queue, after the queues of the priorities
 
 /// Returns whether a message is a reply.
 FLITLAB_HD inline bool is_host_reply(const Message& m) { return m.id & kReplyId; }

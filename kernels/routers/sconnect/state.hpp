@@ -127,7 +127,7 @@ struct HostQueue {
   FLITLAB_MEMBERS(HostQueue,
     (Message, offered, "", "next message to inject"),
     (SourceCursor, oldest, "",
-      "oldest unsent packet of the priority, or the next creation if there is none. Of a trace only `index`: number "
+      "oldest unsent packet of the priority; if all are sent, the next creation. Of a trace only `index`: number "
       "of created packets ahead of it"))
 };
 static_assert(sizeof(HostQueue) == 48);
@@ -140,7 +140,7 @@ struct ArrivedReply {
 };
 static_assert(sizeof(ArrivedReply) == 8);
 
-/// Fields of a host's port that precede those of closed loops, traces and programs.
+/// Fields of a host's port that precede the fields of closed loops, traces and programs.
 struct HostFields {
   FLITLAB_FIELDS(HostFields,
     (HostControl, host, 1, "", "next message, and control of the mailboxes"),
@@ -149,7 +149,7 @@ struct HostFields {
     (ArrivedReply, heard, 2 * t.loops(), "", "[cycle modulo 2] closed loop: reply that arrived by this port"))
 };
 
-/// Fields of a host's port that follow those of closed loops, traces and programs.
+/// Fields of a host's port that follow the fields of closed loops, traces and programs.
 struct MailboxFields {
   FLITLAB_FIELDS(MailboxFields,
     (Message, outbox, kMailbox, "", "[index] circular buffer of control messages to send"),

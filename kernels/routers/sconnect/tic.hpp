@@ -197,7 +197,7 @@ struct Tic {
   }
 
   /// Returns the number of messages ahead of an entering message at a port: a quad in transmission, all messages of
-  /// higher priority, and those of its own priority that stay ahead.
+  /// higher priority, and the messages of its own priority that stay ahead.
   FLITLAB_INLINE u32 pending(u32 p, const Message& m) const {
     u32 sum = port(p).sending != kNoBuffer;
     u32 waiting = static_cast<u32>(control.waiting >> p * kQueuesOfPort & 0xFF) >> m.priority * kVcs;

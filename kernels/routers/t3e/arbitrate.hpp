@@ -103,7 +103,7 @@ FLITLAB_INLINE u32 request_adaptive(const V& v, const Item<W>& router, u32 port,
   return first ? bit_of(best_port, vc) : kNone;
 }
 
-/// Grants a deterministic output VC to one of its requesters, including those of earlier clocks, in round-robin order.
+/// Grants a deterministic output VC to one of its requesters of this and earlier clocks, in round-robin order.
 template <class V, int W>
 FLITLAB_INLINE void grant(const V& v, const Item<W>& router, u32 bit) {
   OutputVc& out = output_vc(v, router, bit / 8, bit % 8);

@@ -233,7 +233,7 @@ struct Table {
   SpecialPeFields special_pe_fields;
 };
 
-/// Calls `f(array, elements)` for every array that a table points to, except those of the traffic.
+/// Calls `f(array, elements)` for every array that a table points to, except the arrays of the traffic.
 template <class F>
 void for_each_array(Table& t, F f) {
   const std::size_t n = t.routers;

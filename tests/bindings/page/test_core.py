@@ -1,4 +1,4 @@
-"""The core as WebAssembly, in Node: states, frames and runs of every model equal those of the native core."""
+"""The core as WebAssembly, in Node: states, frames and runs of every model equal the native core's."""
 
 import json
 

@@ -114,8 +114,8 @@ def test_the_whole_state_of_an_inspected_router_is_in_the_page(page, tmp_path):
 
 @pytest.mark.parametrize(("name", "router"), [("bgl-midplane", 9), ("metro-figure1", 5)])
 def test_a_router_is_shown_in_its_machines_terms(page, tmp_path, name, router):
-    """The page shows the names and notes of every virtual channel in the last frames; of a large network, only those of
-    the inspected router."""
+    """The page shows the names and notes of every virtual channel in the last frames; of a large network, only the
+    names and notes of the inspected router."""
     network = fl.Network(name, trace=True).step(150)
     twin = fl.Network(name).step(160)
     drawn = range(12) if name == "metro-figure1" else None

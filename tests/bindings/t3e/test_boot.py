@@ -20,7 +20,7 @@ def cold(shape, **settings):
 
 
 def tables(network, nodes):
-    """Returns all registers of all nodes except those that only software uses."""
+    """Returns all registers of all nodes except the registers that only software uses."""
     machine = Machine(network)
     return [{k: v for k, v in machine.registers(n).items() if k not in ("R_SW", "R_SGET_RTRN")} for n in range(nodes)]
 
@@ -244,7 +244,7 @@ def test_lines_must_be_straight():
         assert explorer.number() == (2, 4, 2)
         if wires is links:
             assert not recognise(e, explorer.known.values(), (2, 4, 2)).broken_links
-    with pytest.raises(fl.RunError, match="is no T3E: its links are not those of any"):
+    with pytest.raises(fl.RunError, match="is no T3E: no T3E has such links"):
         recognise(e, explorer.known.values(), (2, 4, 2))
 
 

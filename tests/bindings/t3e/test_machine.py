@@ -191,7 +191,7 @@ def test_ignored_channels_lose_what_comes_in():
     t3e.Machine(network).write_register(0, "R_CHAN6", 1)
     before, after = (network.step(1000).totals for _ in range(2))
     sent = network.terminal(0).sent
-    assert 0 <= sent - after["packets_dropped"] <= 4  # all packets are lost except those in flight
+    assert 0 <= sent - after["packets_dropped"] <= 4  # all packets are lost except packets in flight
     assert before["packets_dropped"] < after["packets_dropped"]
     assert all(a <= b for a, b in pairwise([before["packets_dropped"], after["packets_dropped"], sent]))
 

@@ -1,5 +1,5 @@
-/// Windows of automatic length: what they measure and when they end. Also tests windows of fixed length, whose results
-/// must not change.
+/// Windows of automatic length: the packets that they measure and the cycle in which they end. Also tests windows of
+/// fixed length, whose results must not change.
 #include <gtest/gtest.h>
 
 #include <cmath>

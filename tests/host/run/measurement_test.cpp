@@ -62,7 +62,7 @@ TEST(Hops, AreTheChannelsOfThePath) {
 
 /// Packets of 1, 11, 21 and 31 flits over one channel; no two of them meet. A packet of L flits takes L + 10 cycles
 /// (docs/architecture/cycle.md). Of 200 packets, the median is among the shortest, the 95 % quantile (packet 190) among
-/// those of the second length, and the 99 % quantile (packet 198) among those of the third.
+/// packets of the second length, and the 99 % quantile (packet 198) among packets of the third.
 TEST(Quantiles, AreThoseOfTheDistribution) {
   std::string text;
   double sum = 0;

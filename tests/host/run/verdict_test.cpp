@@ -1,4 +1,4 @@
-/// The verdict of a run on its load: steady, saturated, too short to tell, or not drained. The idle time before
+/// The verdict of a run on its load: steady, saturated, too short, or not drained. The idle time before
 /// traffic.start is not part of the measurement.
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ Verdict verdict_of(double first, const std::vector<double>& queued, double creat
 }
 
 /// A single epoch has no standard error. Queues that grew by 1 packet, or by 9, may have grown by chance; growth by 20
-/// is too short to tell. Queues that do not grow but hold 40 packets, at one packet per cycle, make packets wait for 40
+/// gives too_short. Queues that do not grow but hold 40 packets, at one packet per cycle, make packets wait for 40
 /// cycles. This is longer than the 30 cycles in the network.
 TEST(WindowLoad, OfFewEpochsIsTooShortWhereQueuesGrow) {
   EXPECT_EQ(verdict_of(0, {0}), Verdict::kSteady);

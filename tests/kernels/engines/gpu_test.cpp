@@ -145,8 +145,8 @@ TEST_P(Gpu, BlocksOfAnySizeAgree) {
   }
 }
 
-/// Blocks of 32 threads select due routers (those to be processed) from a hundred in several rounds; some rounds fill a
-/// list together.
+/// Blocks of 32 threads select due routers (routers to be processed) from a hundred in several rounds; some rounds fill
+/// a list together.
 TEST_P(Gpu, ListsOfSeveralRoundsAgree) {
   const OnDeviceWith setting("CUDA_ON_HOST_THREADS", "32");
   RawConfig changes{{"topology.shape", IntList{10, 10}}, {"traffic.load", 0.04}};

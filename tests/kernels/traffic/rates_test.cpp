@@ -104,7 +104,7 @@ TEST(Rates, AreNamedWhereWeightsDifferInSum) {
   config["traffic.matrix_values"] = word("weights");
   const auto warnings = make_plan(experiment(config))->facts().warnings;
   ASSERT_EQ(warnings.size(), 1u);
-  EXPECT_NE(warnings[0].find("source 15 add up to 0.15, those of source 1 to 0.01"), std::string::npos) << warnings[0];
+  EXPECT_NE(warnings[0].find("15 add up to 0.15, the values of source 1 to 0.01"), std::string::npos) << warnings[0];
   EXPECT_NE(warnings[0].find("traffic.matrix_values = \"rates\""), std::string::npos);
   config["traffic.matrix_file"] = std::string(even.path);
   config["topology.shape"] = IntList{4, 1};

@@ -11,7 +11,7 @@
 
 namespace flitlab::testing {
 
-/// A packet of a trace. Software may set header bits in addition to those of the configuration.
+/// A packet of a trace. Software may set header bits in addition to the bits of the configuration.
 struct BglLine {
   u32 cycle, src, dst, chunks;
   u32 route = 0;  ///< bits of bgl::Route

@@ -148,8 +148,8 @@ class Routes {
     return list;
   }
 
-  /// Returns the productive port that has a free adaptive virtual channel and the most credits. If there is none, the
-  /// list of virtual channels is empty.
+  /// Returns the productive port that has a free adaptive virtual channel and the most credits. Without such a
+  /// port, the list of virtual channels is empty.
   Choice adaptive(const Packet& packet, u32 r, u32 to, const std::vector<std::vector<OutputVc>>& output) const {
     const List vcs = adaptive_vcs(packet.message_class);
     Choice best{0, {}};

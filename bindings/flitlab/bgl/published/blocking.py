@@ -78,7 +78,7 @@ def hotspot(shape: tuple[int, ...] = (8, 8, 8), packets: tuple[int, ...] = (10, 
                f"packet takes {machine(shape).derived()['link_cycles_one_way']:.0f} byte times of them")
     rows = [row("bgl.hotspot", f"receivers {times(extent)}, {each} packets to each", f"{PAPER}, Hot region",
                 times(shape), wanted, of(f"{times(extent)} {each}"), "% of peak", 2,
-                reading=reading if wanted else f"the hardware reached 92 %; software's times are those of "
+                reading=reading if wanted else f"the hardware reached 92 %; software's times are as in "
                                                f"bgl.alltoall-512, and bind a single receiver; {reading}")
             for extent, wanted in published.items() for each in packets]
     return rows + [row("bgl.hotspot", f"receivers {times(extent)}, {packets[0]} packets to each, {name}",

@@ -19,7 +19,7 @@ from flitlab.over_seeds import student
 from flitlab.reproduction import once, row
 
 RANDOM = {"router__jsq": False, "router__slq": 0.0}  # arbitration at random, as in the early studies
-EARLY = "random arbitration, infinite FIFOs; packets in the network before those in injection FIFOs"
+EARLY = "random arbitration, infinite FIFOs; packets in the network before packets in injection FIFOs"
 HOT_16 = (16, 16, 16)
 LARGE = (32, 32, 32)
 

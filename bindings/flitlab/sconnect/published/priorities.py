@@ -151,7 +151,8 @@ READING_PRIORITY = (
     "only port. A port offers the oldest message of each priority, the highest first (host.queues), as section 3 "
     "says: flow control signals and means to control priorities. Messages created in cycles 4000 to 5999 are followed "
     "until delivery. Buffers are reserved for the queues of all ports, used or not, so lower messages need not fill "
-    "those of their own priority. Latency starts at creation. Hardly loaded: a tenth of these loads, all accepted.")
+    "the buffers of their own priority. Latency starts at creation. Hardly loaded: a tenth of these loads, all "
+    "accepted.")
 READING_SINGLE = (
     "host.queues = \"single\": a port offers the oldest of all its messages, and if a lower one finds no buffer, the "
     "others wait behind it at the host, outside of the fabric.")

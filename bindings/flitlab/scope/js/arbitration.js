@@ -1,6 +1,6 @@
 // Arbitration of a router in one cycle: which virtual channels won, and why the others did not. It is derived from the
 // state after that cycle and the events of the cycle. If a virtual channel has not sent a flit in the cycle, its
-// credits are still those with which its packet requested the switch.
+// credits still have the value with which its packet requested the switch.
 
 const BUSY = { leaving: "is being sent; its head has left", entering: "its head cannot request yet", arriving: "arrives",
   stored: "stored in a buffer", off: "port switched off", none: "not wired", "in use": "carries a circuit",

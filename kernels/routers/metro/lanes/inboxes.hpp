@@ -88,7 +88,7 @@ struct Outbox {
   }
 };
 
-/// Returns the set of those of up to 32 words that are not 0. The function also reads up to seven words behind them.
+/// Returns the set of words that are not 0, of up to 32 words. The function also reads up to seven words behind them.
 /// These are within the memory of the replica and do not affect the result, even if another thread writes them.
 FLITLAB_INLINE u32 words_present(const Word* words, u32 n) {
 #if defined(__SSE2__) && !defined(__SANITIZE_THREAD__)

@@ -111,7 +111,7 @@ TEST(SconnectTables, GridsOfTwoDimensionsOfferAllShortestPaths) {
 }
 
 TEST(SconnectTables, DualNodesCrossOnce) {
-  // Channels of dimensions 0 and 1 are on TIC 2n, those of dimensions 2 and 3 on TIC 2n + 1.
+  // Channels of dimensions 0 and 1 are on TIC 2n, channels of dimensions 2 and 3 on TIC 2n + 1.
   SconnectFabric f = make_sconnect_mesh({3, 3, 3, 3}, dual_nodes(2));
   f.parallel_vcs = 2;
   const SconnectTables t = shortest_sconnect_tables(f);

@@ -74,7 +74,7 @@ TEST(AdaptiveTiming, OfTwoThatArriveTogether) {
                               {"traffic.hot_terminals", IntList{1}},
                               {"traffic.hot_fraction", 1.0}}));
     batch.step(40);
-    // The message from terminal 1 itself arrives in cycle 1, those of its neighbours in cycle 2.
+    // The message from terminal 1 itself arrives in cycle 1, the messages of its neighbours in cycle 2.
     EXPECT_EQ(batch.total(Total::kLatencySum), 2u + 3u + (ejection == 1 ? 4u : 3u)) << ejection;
   }
 }

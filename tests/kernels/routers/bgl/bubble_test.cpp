@@ -18,8 +18,8 @@ using testing::kPlusX;
 using testing::word;
 
 /// A ring of seven nodes with 16 chunks of bubble channel each, in which every node sends to the right. Buffer i is the
-/// one at node i that node i - 1 fills. The arbitration gap lets packets from injection FIFOs go before those that wait
-/// in the ring, so a node with many packets to send keeps others waiting; each node has one FIFO.
+/// one at node i that node i - 1 fills. The arbitration gap lets packets from injection FIFOs go before packets that
+/// wait in the ring, so a node with many packets to send keeps others waiting; each node has one FIFO.
 ///
 ///   Buffer 0: one chunk (0), one (1) and eight (2) from nodes 6 and 5. Node 0 sends seven packets of its own to its
 ///   neighbour, so they wait, and there is room for six.

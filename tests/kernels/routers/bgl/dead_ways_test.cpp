@@ -173,8 +173,8 @@ Ways follow_all(const IntList& shape, const Nodes& dead, Draw& draw) {
   return ways;
 }
 
-/// Test of the walker itself. Of all hint bits from one corner of a plane to another it must reject those that lead
-/// through the dead node or into a position from which every permitted hop leads to the dead node.
+/// Test of the walker itself. Of all hint bits from one corner of a plane to another it must reject the bits that
+/// lead through the dead node or into a position from which every permitted hop leads to the dead node.
 TEST(BglDead, TheWalkerSeesTrapsAndDeadNodes) {
   Walker walker({5, 5}, {6});                                                   // (1,1)
   EXPECT_EQ(walker.walk(0, 12, 0b000101 | bgl::kDynamic), "");                  // (0,0) to (2,2), round the dead node

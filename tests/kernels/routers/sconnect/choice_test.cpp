@@ -57,7 +57,7 @@ TEST(SconnectRouter, OfEqualsTheNextTurnAfterAnyPort) {
     }
 }
 
-/// In the choice of a port, waiting messages of equal or higher priority count; those of lower priority do not.
+/// In the choice of a port, waiting messages of equal or higher priority count; messages of lower priority do not.
 TEST(SconnectRouter, OnlyMessagesAheadCount) {
   const TextFile file("0,1\n0,2\n0,3\n0,4\n");
   RawConfig c = graph(file);

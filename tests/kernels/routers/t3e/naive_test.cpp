@@ -78,7 +78,7 @@ class States {
     if (units_) pe_units_ = field<t3e::BarrierUnit>(net, "barrier", 1);
   }
 
-  /// Returns a list of the differences at a node, "" if there are none.
+  /// Returns a list of the differences at a node, "" if both states agree.
   std::string difference(u32 n, const NaiveT3e& naive) {
     const NaiveT3e::Router& router = naive.router(n);
     node_ = n;
