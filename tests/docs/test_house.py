@@ -208,8 +208,8 @@ def cmake_names(root: Path) -> Iterator[str]:
 
 
 def circle(root: Path, read: list[Source]) -> str:
-    """Returns a cycle of Python modules that import each other, also inside functions; "" if no such cycle exists. Imports
-    under TYPE_CHECKING do not count, nor the names that flitlab/__init__.py imports on first use."""
+    """Returns a cycle of Python modules that import each other, also inside functions; "" if no such cycle exists.
+    Imports under TYPE_CHECKING do not count, nor the names that flitlab/__init__.py imports on first use."""
     files = {source.path: source for source in read if source.path.endswith(".py")}
 
     def file_of(module: str) -> str:
