@@ -8,6 +8,7 @@
 #include "host/plan/plan.hpp"
 #include "host/run/advance.hpp"
 #include "host/run/run.hpp"
+#include "tests/support/settings.hpp"
 
 namespace flitlab::testing {
 
@@ -28,6 +29,17 @@ inline Experiment experiment(const RawConfig& changes = {}) {
     raw.erase("topology.shape");
   for (const auto& [path, value] : changes) raw[path] = value;
   return Experiment::resolve(raw, ".");
+}
+template <class... Parts>
+Experiment experiment(const char* text, const Parts&... parts) {
+  return experiment(Settings(text, parts...));
+}
+
+/// Returns a derived number, as `flitlab inspect` prints it; -1 if there is none of that name.
+inline double derived(const Experiment& e, const std::string& name) {
+  for (const auto& [key, value] : make_plan(e)->derived())
+    if (key == name) return value;
+  return -1;
 }
 
 /// Returns how many of `all` random cases to run: a fifth if a sanitizer makes each case several times slower.

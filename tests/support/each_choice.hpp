@@ -111,25 +111,25 @@ class EachChoice {
     for (const char* packet : {"0,0,3", "5,1,2", "5,2,0", "9,3,1", "40,0,2"})
       packets += std::string(packet) + (kind_ == "metro" ? ",20\n" : ",1\n");
     const std::string trace = written(".trace.csv", packets);
-    return {{"topology.kind=graph", {{"topology.file", edges}}},
-            {"topology.kind=ring", {{"topology.shape", IntList{9}}}},
-            {"routing.algorithm=o1turn", {{"topology.kind", word("mesh")}}},
-            {"routing.algorithm=romm", {{"topology.kind", word("mesh")}}},
-            {"routing.algorithm=table", {{"topology.kind", word("graph")}, {"topology.file", edges}}},
-            {"traffic.mode=trace", {{"traffic.trace_file", trace}}},
-            {"traffic.mode=program", {{"traffic.program_file", calls}}},
-            {"traffic.pattern=matrix", {{"traffic.matrix_file", matrix}}},
-            {"t3e:traffic.pattern=transpose", {{"topology.shape", IntList{4, 2, 2}}}},
-            {"switch:traffic.pattern=transpose", {{"topology.ports", integer(16)}}},
-            {"sconnect:routing.tables=file", {{"topology.shape", IntList{2}}, {"routing.file", table}}},
-            {"metro:endpoint.checksum=crc32", {{"traffic.packet_flits", integer(20)}}},
-            {"metro:topology.kind=file", {{"topology.file", wiring}}}};
+    return {{"topology.kind=graph", Settings("topology.file=", edges)},
+            {"topology.kind=ring", Settings("topology.shape=[9]")},
+            {"routing.algorithm=o1turn", Settings("topology.kind=mesh")},
+            {"routing.algorithm=romm", Settings("topology.kind=mesh")},
+            {"routing.algorithm=table", Settings("topology.kind=graph topology.file=", edges)},
+            {"traffic.mode=trace", Settings("traffic.trace_file=", trace)},
+            {"traffic.mode=program", Settings("traffic.program_file=", calls)},
+            {"traffic.pattern=matrix", Settings("traffic.matrix_file=", matrix)},
+            {"t3e:traffic.pattern=transpose", Settings("topology.shape=[4,2,2]")},
+            {"switch:traffic.pattern=transpose", Settings("topology.ports=16")},
+            {"sconnect:routing.tables=file", Settings("topology.shape=[2] routing.file=", table)},
+            {"metro:endpoint.checksum=crc32", Settings("traffic.packet_flits=20")},
+            {"metro:topology.kind=file", Settings("topology.file=", wiring)}};
   }
 
   /// Returns a matrix in which each terminal sends to its two successors, with unequal weights.
   std::string matrix_text() const {
     std::string text;
-    const u32 terminals = terminal_count(experiment({{"router.kind", std::string(kind_)}}));
+    const u32 terminals = terminal_count(experiment("router.kind=", std::string(kind_)));
     for (u32 i = 0; i < terminals; ++i)
       for (u32 step : {1u, 2u})
         text += std::to_string(i) + ',' + std::to_string((i + step) % terminals) + ",0." +

@@ -20,26 +20,24 @@ inline std::vector<std::string> kinds(bool networks = false) {
 /// Returns a network with more routers than a block of 32 threads can take: on the emulated device it needs the whole
 /// grid.
 inline RawConfig network_of_a_grid(const std::string& kind) {
-  RawConfig config{{"router.kind", kind}, {"topology.shape", IntList{17, 17}}};
+  RawConfig config = Settings("router.kind=", kind, " topology.shape=[17,17]");
   if (kind == "t3e") config["topology.shape"] = IntList{8, 8, 5};
   if (kind != "metro") return config;
   config.erase("topology.shape");
-  config["topology.radix"] = IntList{4, 4, 4, 4};
-  config["topology.dilation"] = IntList{2, 2, 2, 1};
+  set(config, "topology.radix=[4,4,4,4] topology.dilation=[2,2,2,1]");
   return config;
 }
 
 /// Returns a network of about 64 routers (a switch of 64 ports).
 inline RawConfig network_of_64(const std::string& kind) {
-  RawConfig config{{"router.kind", kind}, {"topology.shape", IntList{8, 8}}};
+  RawConfig config = Settings("router.kind=", kind, " topology.shape=[8,8]");
   if (kind == "t3e" || kind == "bgl") config["topology.shape"] = IntList{4, 4, 4};
   if (kind != "switch" && kind != "metro") return config;
   config.erase("topology.shape");
   if (kind == "switch") {
     config["topology.ports"] = std::int64_t{64};
   } else {
-    config["topology.radix"] = IntList{4, 4, 4};
-    config["topology.dilation"] = IntList{2, 2, 1};
+    set(config, "topology.radix=[4,4,4] topology.dilation=[2,2,1]");
   }
   return config;
 }
@@ -47,10 +45,9 @@ inline RawConfig network_of_64(const std::string& kind) {
 /// Returns a network of 32768 routers. It is empty for models that have no such network: their tables grow with the
 /// square of the size, no machine has this size, or machines have another shape.
 inline RawConfig network_of_32768(const std::string& kind) {
-  if (kind == "vc" || kind == "bgl") return {{"router.kind", kind}, {"topology.shape", IntList{32, 32, 32}}};
+  if (kind == "vc" || kind == "bgl") return Settings("router.kind=", kind, " topology.shape=[32,32,32]");
   if (kind == "bless")  // smaller terminals: with the default the state takes 170 GB
-    return {
-        {"router.kind", kind}, {"topology.shape", IntList{256, 128}}, {"router.reassembly_packets", std::int64_t{64}}};
+    return Settings("router.kind=", kind, " topology.shape=[256,128] router.reassembly_packets=64");
   return {};
 }
 

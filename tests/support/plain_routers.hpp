@@ -13,10 +13,9 @@ namespace flitlab::testing {
 inline RawConfig plain_routers(u32 seed) {
   std::mt19937 random(seed);
   const auto below = [&](u32 n) { return static_cast<std::int64_t>(random() % n); };
-  RawConfig config{{"router.vcs", integer(4)},
-                   {"run.seed", integer(seed + 1)},
-                   {"router.buffer_flits", integer(2 + below(14))},
-                   {"traffic.load", 0.05 + 0.1 * static_cast<double>(below(9))}};
+  RawConfig config = Settings{"router.vcs=4 run.seed=", seed + 1,
+                              " router.buffer_flits=",  2 + below(14),
+                              " traffic.load=",         0.05 + 0.1 * static_cast<double>(below(9))};
   const bool mesh = below(3) == 0;
   config["topology.kind"] = word(mesh ? "mesh" : "torus");
   config["topology.shape"] =

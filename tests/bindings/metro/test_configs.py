@@ -20,6 +20,8 @@ def test_there_are_configs():
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda p: p.stem)
 def test_messages_get_through(path):
+    derived = fl.load(path).derived()
+    assert derived["stages"] >= 1 and derived["state_bytes"] < 1e8
     net = fl.Network(fl.load(path)).step(1500)
     assert net.totals["packets_delivered"] > 10 and net.totals["messages_accepted_wrong"] == 0
     net.check()

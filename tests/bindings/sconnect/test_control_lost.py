@@ -3,16 +3,7 @@
 import random
 
 import pytest
-from control_messages import (
-    ADDRESS,
-    ALL_ON,
-    ENABLED,
-    TIMER,
-    network,
-    send_request,
-    trace_file,
-    value_of,
-)
+from control_messages import ADDRESS, ALL_ON, ENABLED, TIMER, network, send_request, trace_file, value_of
 
 import flitlab as fl
 from flitlab.sconnect import Fabric, Request

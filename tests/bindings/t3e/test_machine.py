@@ -229,15 +229,6 @@ def test_writing_a_select_bit_that_loses_packets_warns():
                 t3e.Machine(network).write_register(node, name, t3e.Machine(network).read_register(node, name))
 
 
-def test_a_packet_to_its_own_pe_is_rejected(tmp_path):
-    path = tmp_path / "trace.csv"
-    path.write_text("0,1,1,2\n")
-    network = Network(Experiment.from_dict({"router.kind": "t3e", "topology.shape": [2, 2, 1], "traffic.mode": "trace",
-                                            "traffic.trace_file": str(path), "traffic.self": False}))
-    with pytest.raises(ConfigError, match=r"trace\.csv:1: .*terminal 1 sends to itself"):
-        network.step(1)
-
-
 @pytest.mark.parametrize("pes", [20, 424])
 def test_configurations_with_partial_planes(config, pes):
     result = run(flitlab.load(config(f"t3e-{pes}")).set({"run.warmup_cycles": 1000, "run.measure_cycles": 2000}))

@@ -69,28 +69,6 @@ def test_a_rewritten_tag_reverses_the_direction(machine):
     assert way(net) == ([0, 7, 6, 5, 4, 3], [2])
 
 
-def test_initial_and_final_hops(machine):
-    """+Y first, then the tag's path to the +Z neighbour of the destination, then -Z (paper, sections 2.2 and 2.3)."""
-    shape = (8, 4, 4)
-    places = [(1, 1, 0), (1, 2, 0), (2, 2, 0), (3, 2, 0), (3, 2, 1), (3, 2, 2), (3, 1, 2), (3, 1, 1)]
-    *passed, last = [node(shape, *place) for place in places]
-    net = machine(list(shape), [(10, passed[0], last, 2)])
-    Machine(net).write_register(passed[0], f"R_NET_LUT{last}",
-                                int(Tag(3, 1, 2, "+-+", initial_hop=1, final_hop=True, adapt=False)))
-    net.step(200)
-    assert way(net) == (passed, [last])
-
-
-def test_adaptive_packets_make_no_hops(machine):
-    """Manual, Adaptive Routing: with ADAPT set, the same tag's initial and final hops are ignored."""
-    shape = (8, 4, 4)
-    last = node(shape, 2, 0, 1)
-    net = machine(list(shape), [(10, 0, last, 1)])
-    Machine(net).write_register(0, f"R_NET_LUT{last}", int(Tag(2, 0, 1, initial_hop=1, final_hop=True, adapt=True)))
-    net.step(200)
-    assert way(net)[0] == [0, node(shape, 0, 0, 1), node(shape, 1, 0, 1)]
-
-
 def test_mode_3_overrides_the_table(machine):
     net = machine([4, 4, 2], [(10, 0, 1, 1)])
     Machine(net).write_register(0, "R_LUT_OVERRIDE", int(Tag(2, 1, 0)) | 3 << 32)
@@ -117,23 +95,6 @@ def test_no_fast_is_of_the_channel_not_of_the_port(machine, channel, latency):
     net.step(600)
     assert way(net) == ([0, 7, 6, 5, 4], [3])
     assert net.totals["latency_sum"] == latency
-
-
-def test_no_adapt_closes_an_adaptive_channel(machine):
-    """When +X and +Y hops remain, the packet requests the adaptive channel of +Y, unless NO_ADAPT closes that
-    channel."""
-    for no_adapt, second in ((False, 8), (True, 1)):
-        net = machine([8, 4, 2], [(0, 0, 9, 1)])
-        if no_adapt:
-            Machine(net).write_register(0, "R_CHAN1", 4)
-        net.step(200)
-        assert way(net)[0] == [0, second]
-
-
-def test_orientation_propagates_to_all_nodes(machine):
-    net = machine([2, 4, 2], [])
-    Machine(net).write_register(3, "R_ORIENT", 5)
-    assert {Machine(net).read_register(n, "R_ORIENT") for n in range(16)} == {5}
 
 
 def test_registers_belong_to_the_state(machine, tmp_path):

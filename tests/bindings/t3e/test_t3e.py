@@ -324,14 +324,6 @@ def test_bad_machines_are_named(settings, parts):
     assert all(part in str(error.value) for part in parts), str(error.value)
 
 
-def test_a_pe_cannot_send_to_itself(tmp_path):
-    matrix = tmp_path / "m.csv"
-    matrix.write_text("".join(f"{i},{i},1\n" for i in range(16)))
-    with pytest.raises(fl.ConfigError, match="terminal 0 sends to itself"):
-        fl.run(fl.Experiment.from_dict({"router.kind": "t3e", "topology.shape": [2, 4, 2], "traffic.pattern": "matrix",
-                                        "traffic.matrix_file": str(matrix), "traffic.self": False}))
-
-
 @pytest.mark.parametrize("form", ["vcd", "perfetto", "jsonl"])
 def test_a_machine_can_be_traced(form, tmp_path, cli, config):
     out = tmp_path / "trace"

@@ -274,8 +274,3 @@ def test_a_turned_alternating_machine_is_its_mirror_image():
     network.step(60)
     assert software.read_register(cables.nodes[3, 3, 2], "R_SW") == 1
     assert network.router(0).ports[1].name == "Y1 -y"
-
-
-def test_plus_ports_are_three():
-    with pytest.raises(fl.ConfigError, match=r"topology.plus_ports has 2 numbers: give three"):
-        build({"topology.shape": [2, 2, 1], "topology.plus_ports": [0, 1]})

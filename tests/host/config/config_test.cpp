@@ -21,9 +21,7 @@
 namespace flitlab::config_config_test {
 namespace {
 
-using testing::experiment;
-using testing::integer;
-using testing::word;
+using namespace testing;
 
 struct Wrong {
   const char* name;
@@ -93,148 +91,135 @@ TEST_P(BadInput, IsNamedWithAFix) {
 INSTANTIATE_TEST_SUITE_P(
     All, BadInput,
     ::testing::Values(
-        Wrong{"unknown", {{"router.vc", integer(4)}}, {"router.vc = 4", "did you mean router.vcs"}},
-        Wrong{"wrong_section", {{"network.load", 0.5}}, {"network.load = 0.5", "traffic.load"}},
-        Wrong{"type", {{"router.vcs", word("four")}}, {"router.vcs = \"four\"", "integer", "e.g. 4"}},
-        Wrong{"float_for_int", {{"router.vcs", 4.5}}, {"router.vcs = 4.5", "wrong type", "integer"}},
-        Wrong{"range", {{"router.vcs", integer(99)}}, {"router.vcs = 99", "1 to 16"}},
-        Wrong{"load", {{"traffic.load", 1.5}}, {"traffic.load = 1.5", "0 to 1 flits/cycle/terminal"}},
-        Wrong{
-            "choice", {{"traffic.pattern", word("tornadoo")}}, {"\"tornadoo\"", "did you mean \"tornado\"", "uniform"}},
+        Wrong{"unknown", Settings("router.vc=4"), {"router.vc = 4", "did you mean router.vcs"}},
+        Wrong{"wrong_section", Settings("network.load=0.5"), {"network.load = 0.5", "traffic.load"}},
+        Wrong{"type", Settings("router.vcs=four"), {"router.vcs = \"four\"", "integer", "e.g. 4"}},
+        Wrong{"float_for_int", Settings("router.vcs=4.5"), {"router.vcs = 4.5", "wrong type", "integer"}},
+        Wrong{"range", Settings("router.vcs=99"), {"router.vcs = 99", "1 to 16"}},
+        Wrong{"load", Settings("traffic.load=1.5"), {"traffic.load = 1.5", "0 to 1 flits/cycle/terminal"}},
+        Wrong{"choice", Settings("traffic.pattern=tornadoo"), {"\"tornadoo\"", "did you mean \"tornado\"", "uniform"}},
         Wrong{"unlike_choice",
-              {{"topology.kind", word("dragonfly")}},
+              Settings("topology.kind=dragonfly"),
               {"topology.kind = \"dragonfly\" is not known. Allowed are mesh, torus, ring"}},
-        Wrong{
-            "unlike_key", {{"traffic.priority", integer(1)}}, {"unknown key traffic.priority = 1. `flitlab inspect`"}},
+        Wrong{"unlike_key", Settings("traffic.priority=1"), {"unknown key traffic.priority = 1. `flitlab inspect`"}},
         Wrong{"no_effect",
-              {{"traffic.mode", word("batch")}, {"traffic.load", 0.2}},
+              Settings("traffic.mode=batch traffic.load=0.2"),
               {"traffic.load = 0.2 has no effect here", "Remove it (--unset traffic.load) or change"}},
-        Wrong{"zero_radix", {{"topology.shape", IntList{4, 0}}}, {"topology.shape = [4, 0]", "1 to 65535"}},
-        Wrong{"negative_radix", {{"topology.shape", IntList{-4, 4}}}, {"topology.shape = [-4, 4]", "1 to 65535"}},
-        Wrong{"no_shape", {{"topology.shape", IntList{}}}, {"topology.shape", "empty"}},
-        Wrong{"too_many_routers", {{"topology.shape", IntList{4096, 4096, 4096}}}, {"topology.shape", "16777216"}},
+        Wrong{"zero_radix", Settings("topology.shape=[4,0]"), {"topology.shape = [4, 0]", "1 to 65535"}},
+        Wrong{"negative_radix", Settings("topology.shape=[-4,4]"), {"topology.shape = [-4, 4]", "1 to 65535"}},
+        Wrong{"no_shape", Settings("topology.shape=[]"), {"topology.shape", "empty"}},
+        Wrong{"too_many_routers", Settings("topology.shape=[4096,4096,4096]"), {"topology.shape", "16777216"}},
         Wrong{"power_of_two",
-              {{"topology.shape", IntList{3, 3}}, {"traffic.pattern", word("bit_reverse")}},
+              Settings("topology.shape=[3,3] traffic.pattern=bit_reverse"),
               {"traffic.pattern = \"bit_reverse\"", "power-of-two", "9"}},
         Wrong{"fft",
-              {{"topology.shape", IntList{3, 4}}, {"traffic.pattern", word("fft")}},
+              Settings("topology.shape=[3,4] traffic.pattern=fft"),
               {"traffic.pattern = \"fft\"", "12 terminals", "power-of-two"}},
         Wrong{"divide",
-              {{"topology.shape", IntList{5}}, {"traffic.pattern", word("divide")}},
+              Settings("topology.shape=[5] traffic.pattern=divide"),
               {"traffic.pattern = \"divide\"", "5 terminals", "power-of-two"}},
-        Wrong{"few_vcs", {{"router.vcs", integer(1)}}, {"router.vcs = 1", "at least 2", "deadlock"}},
-        Wrong{"valiant", {{"router.vcs", integer(3)}, {"routing.algorithm", word("valiant")}}, {"at least 4"}},
-        Wrong{"huge", {{"topology.shape", IntList(3, 65535)}}, {"topology.shape = [65535, 65535, 65535]", "16777216"}},
+        Wrong{"few_vcs", Settings("router.vcs=1"), {"router.vcs = 1", "at least 2", "deadlock"}},
+        Wrong{"valiant", Settings("router.vcs=3 routing.algorithm=valiant"), {"at least 4"}},
+        Wrong{"huge",
+              Settings("topology.shape=", IntList(3, 65535)),
+              {"topology.shape = [65535, 65535, 65535]", "16777216"}},
         // The network would have 2^64 terminals, a number that is 0 in 64 bits.
-        Wrong{"overflow", {{"topology.shape", IntList(8, 256)}, {"traffic.pattern", word("hot_spot")}}, {"16777216"}},
+        Wrong{"overflow", Settings("topology.shape=", IntList(8, 256), " traffic.pattern=hot_spot"), {"16777216"}},
         Wrong{"shuffle",
-              {{"topology.shape", IntList{6, 2}}, {"traffic.pattern", word("shuffle")}},
+              Settings("topology.shape=[6,2] traffic.pattern=shuffle"),
               {"traffic.pattern = \"shuffle\"", "12 terminals", "power-of-two"}},
         Wrong{"transpose",
-              {{"topology.shape", IntList{4, 8}}, {"traffic.pattern", word("transpose")}},
+              Settings("topology.shape=[4,8] traffic.pattern=transpose"),
               {"traffic.pattern = \"transpose\"", "32 terminals", "square", "power of four", "Change the topology"}},
         Wrong{"transpose_ring",
-              {{"topology.kind", word("ring")}, {"traffic.pattern", word("transpose")}, {"topology.shape", integer(8)}},
+              Settings("topology.kind=ring traffic.pattern=transpose topology.shape=8"),
               {"traffic.pattern = \"transpose\"", "8 terminals", "power of four"}},
         Wrong{"tornado",
-              {{"topology.kind", word("graph")}, {"topology.file", word("x")}, {"traffic.pattern", word("tornado")}},
+              Settings("topology.kind=graph topology.file=x traffic.pattern=tornado"),
               {"traffic.pattern = \"tornado\"", "coordinates", "use uniform"}},
         Wrong{"tornado_nowhere",
-              {{"topology.shape", IntList{2, 1, 2}}, {"traffic.pattern", word("tornado")}},
+              Settings("topology.shape=[2,1,2] traffic.pattern=tornado"),
               {"traffic.pattern = \"tornado\"", "[2, 1, 2]", "0 hops", "3 or more"}},
         Wrong{"tornado_cube",
-              {{"topology.kind", word("hypercube")},
-               {"topology.dimensions", integer(3)},
-               {"traffic.pattern", word("tornado")}},
+              Settings("topology.kind=hypercube topology.dimensions=3 traffic.pattern=tornado"),
               {"[2, 2, 2]", "another pattern"}},
-        Wrong{
-            "tornado_t3e",
-            {{"router.kind", word("t3e")}, {"topology.shape", IntList{2, 2, 2}}, {"traffic.pattern", word("tornado")}},
-            {"[2, 2, 2]", "another pattern"}},
+        Wrong{"tornado_t3e",
+              Settings("router.kind=t3e topology.shape=[2,2,2] traffic.pattern=tornado"),
+              {"[2, 2, 2]", "another pattern"}},
         Wrong{"hot_region",
-              {{"traffic.pattern", word("hot_region")}, {"traffic.hot_shape", IntList{5, 1}}},
+              Settings("traffic.pattern=hot_region traffic.hot_shape=[5,1]"),
               {"traffic.hot_shape = [5, 1]", "at most [4, 4]"}},
         Wrong{"hot_region_dimensions",
-              {{"topology.kind", word("hypercube")},
-               {"topology.dimensions", integer(3)},
-               {"traffic.pattern", word("hot_region")},
-               {"traffic.hot_shape", IntList{1, 1}}},
+              Settings(
+                  "topology.kind=hypercube topology.dimensions=3 traffic.pattern=hot_region traffic.hot_shape=[1,1]"),
               {"traffic.hot_shape = [1, 1]", "at most [2, 2, 2]"}},
         Wrong{"elsewhere",
-              {{"traffic.hot_fraction", 0.5}},
+              Settings("traffic.hot_fraction=0.5"),
               {"traffic.hot_fraction = 0.5",
                "it belongs to traffic.pattern = \"hot_spot\" or \"hot_region\", and "
                "traffic.pattern is \"uniform\""}},
         Wrong{"batch_load",
-              {{"traffic.mode", word("batch")}, {"traffic.load", 0.5}},
+              Settings("traffic.mode=batch traffic.load=0.5"),
               {"it belongs to traffic.mode = \"open\" or \"request_reply\", and traffic.mode is \"batch\""}},
         Wrong{"batch_burst",
-              {{"traffic.mode", word("batch")}, {"traffic.burst_load", 0.5}},
+              Settings("traffic.mode=batch traffic.burst_load=0.5"),
               {"traffic.injection = \"on_off\", which itself belongs to traffic.mode = \"open\", and "
                "traffic.mode is \"batch\""}},
         Wrong{"hasty_bursts",
-              {{"traffic.injection", word("on_off")},
-               {"traffic.load", 0.4},
-               {"traffic.burst_load", 0.5},
-               {"traffic.burst_cycles", 1.0}},
+              Settings("traffic.injection=on_off traffic.load=0.4 traffic.burst_load=0.5 traffic.burst_cycles=1.0"),
               {"traffic.load = 0.4", "at most 0.25", "traffic.burst_cycles"}},
         Wrong{"deep_speculation",
-              {{"router.speculative", true}, {"router.vc_allocation_delay", integer(2)}},
+              Settings("router.speculative=true router.vc_allocation_delay=2"),
               {"router.speculative = true", "router.vc_allocation_delay = 2", "0 or 1"}},
         Wrong{"geometric_list",
-              {{"traffic.packet_flits", Lengths{{1, 0.5}, {5, 0.5}}}, {"traffic.packet_length", word("geometric")}},
+              Settings("traffic.packet_flits=[[1,0.5],[5,0.5]] traffic.packet_length=geometric"),
               {"traffic.packet_flits = [[1, 0.5], [5, 0.5]]", "\"geometric\"", "one number, the mean"}},
-        Wrong{"flag", {{"router.speculative", integer(1)}}, {"router.speculative = 1", "true or false"}},
-        Wrong{"quoted_flag", {{"router.speculative", word("true")}}, {"\"true\"", "Remove the quotes"}},
-        Wrong{"string",
-              {{"topology.kind", word("graph")}, {"topology.file", integer(3)}},
-              {"topology.file = 3", "a string"}},
-        Wrong{"choice_type", {{"router.arbiter", true}}, {"router.arbiter = true", "round_robin"}},
-        Wrong{"list", {{"topology.shape", word("8x8")}}, {"topology.shape = \"8x8\"", "a list of integers"}},
-        Wrong{"list_of_pairs", {{"topology.shape", Lengths{{4, 1.0}}}}, {"topology.shape = [[4, 1.0]]", "[8, 8]"}},
-        Wrong{"lengths", {{"traffic.packet_flits", IntList{1, 5}}}, {"traffic.packet_flits = [1, 5]", "[[1, 0.5]"}},
-        Wrong{"word_or_auto", {{"run.warmup_cycles", word("some")}}, {"run.warmup_cycles = \"some\"", "\"auto\""}},
-        Wrong{"one_zero_radix", {{"topology.shape", integer(0)}}, {"topology.shape = 0", "1 to 65535"}},
+        Wrong{"flag", Settings("router.speculative=1"), {"router.speculative = 1", "true or false"}},
+        Wrong{"quoted_flag", Settings("router.speculative=\"true\""), {"\"true\"", "Remove the quotes"}},
+        Wrong{"string", Settings("topology.kind=graph topology.file=3"), {"topology.file = 3", "a string"}},
+        Wrong{"choice_type", Settings("router.arbiter=true"), {"router.arbiter = true", "round_robin"}},
+        Wrong{"list", Settings("topology.shape=\"8x8\""), {"topology.shape = \"8x8\"", "a list of integers"}},
+        Wrong{"list_of_pairs", Settings("topology.shape=[[4,1.0]]"), {"topology.shape = [[4, 1.0]]", "[8, 8]"}},
+        Wrong{"lengths", Settings("traffic.packet_flits=[1,5]"), {"traffic.packet_flits = [1, 5]", "[[1, 0.5]"}},
+        Wrong{"word_or_auto", Settings("run.warmup_cycles=some"), {"run.warmup_cycles = \"some\"", "\"auto\""}},
+        Wrong{"one_zero_radix", Settings("topology.shape=0"), {"topology.shape = 0", "1 to 65535"}},
         Wrong{"two_rings",
-              {{"topology.kind", word("ring")}, {"topology.shape", IntList{4, 4}}},
+              Settings("topology.kind=ring topology.shape=[4,4]"),
               {"topology.shape = [4, 4]", "one dimension", "\"torus\""}},
         Wrong{"ports",
-              {{"topology.shape", IntList(10, 2)}, {"topology.concentration", integer(16)}},
+              Settings("topology.shape=", IntList(10, 2), " topology.concentration=16"),
               {"topology.concentration = 16", "36 ports", "at most 32"}},
         Wrong{"o1turn",
-              {{"routing.algorithm", word("o1turn")}},
+              Settings("routing.algorithm=o1turn"),
               {"routing.algorithm = \"o1turn\"", "mesh of two dimensions", "valiant"}},
         Wrong{"o1turn_3d",
-              {{"routing.algorithm", word("o1turn")},
-               {"topology.kind", word("mesh")},
-               {"topology.shape", IntList{4, 4, 4}}},
+              Settings("routing.algorithm=o1turn topology.kind=mesh topology.shape=[4,4,4]"),
               {"routing.algorithm = \"o1turn\"", "mesh of two dimensions"}},
         Wrong{"o1turn_vcs",
-              {{"routing.algorithm", word("o1turn")}, {"topology.kind", word("mesh")}, {"router.vcs", integer(1)}},
+              Settings("routing.algorithm=o1turn topology.kind=mesh router.vcs=1"),
               {"router.vcs = 1", "\"o1turn\"", "at least 2", "Raise router.vcs"}},
         Wrong{"romm",
-              {{"routing.algorithm", word("romm")}},
+              Settings("routing.algorithm=romm"),
               {"routing.algorithm = \"romm\"", "mesh or a hypercube", "valiant"}},
-        Wrong{"table", {{"routing.algorithm", word("table")}}, {"routing.algorithm = \"table\"", "graphs"}},
+        Wrong{"table", Settings("routing.algorithm=table"), {"routing.algorithm = \"table\"", "graphs"}},
         Wrong{"buffer",
-              {{"router.flow_control", word("store_and_forward")}, {"traffic.packet_flits", integer(9)}},
+              Settings("router.flow_control=store_and_forward traffic.packet_flits=9"),
               {"router.buffer_flits = 8", "9 flits"}},
-        Wrong{"graph", {{"topology.kind", word("graph")}}, {"topology.file"}},
-        Wrong{"no_matrix", {{"traffic.pattern", word("matrix")}}, {"traffic.matrix_file", "source,destination,value"}},
+        Wrong{"graph", Settings("topology.kind=graph"), {"topology.file"}},
+        Wrong{"no_matrix", Settings("traffic.pattern=matrix"), {"traffic.matrix_file", "source,destination,value"}},
         Wrong{"matrix_nowhere",
-              {{"traffic.pattern", word("matrix")}, {"traffic.matrix_file", word("nowhere.csv")}},
+              Settings("traffic.pattern=matrix traffic.matrix_file=nowhere.csv"),
               {"traffic.matrix_file = \"./nowhere.csv\"", "cannot be read", "Give the name"}},
         Wrong{"matrix_folder",
-              {{"traffic.pattern", word("matrix")}, {"traffic.matrix_file", word("/")}},
+              Settings("traffic.pattern=matrix traffic.matrix_file=\"/\""),
               {"traffic.matrix_file = \"/\"", "cannot be read", "directory"}},
         Wrong{"no_file",
-              {{"topology.kind", word("graph")}, {"topology.file", word("nowhere.csv")}},
+              Settings("topology.kind=graph topology.file=nowhere.csv"),
               {"topology.file", "nowhere.csv", "cannot be read"}},
-        Wrong{
-            "hot", {{"traffic.pattern", word("hot_spot")}, {"traffic.hot_terminals", IntList{16}}}, {"16", "0 to 15"}},
-        Wrong{"weights", {{"traffic.packet_flits", Lengths{{1, -1.0}}}}, {"traffic.packet_flits", "negative"}},
+        Wrong{"hot", Settings("traffic.pattern=hot_spot traffic.hot_terminals=[16]"), {"16", "0 to 15"}},
+        Wrong{"weights", Settings("traffic.packet_flits=[[1,-1.0]]"), {"traffic.packet_flits", "negative"}},
         Wrong{"burst",
-              {{"traffic.injection", word("on_off")}, {"traffic.load", 0.6}},
+              Settings("traffic.injection=on_off traffic.load=0.6"),
               {"traffic.load = 0.6", "traffic.burst_load = 0.5"}}),
     [](const auto& p) { return p.param.name; });
 
@@ -242,9 +227,7 @@ TEST(BadMatrix, IsNamedWithItsLine) {
   const auto refused = [](const std::string& text, const std::vector<std::string>& parts) {
     const testing::TextFile file(text);
     try {
-      make_plan(experiment({{"topology.shape", integer(2)},
-                            {"traffic.pattern", word("matrix")},
-                            {"traffic.matrix_file", word(file.path.c_str())}}));
+      make_plan(experiment("topology.shape=2 traffic.pattern=matrix traffic.matrix_file=", file.path.c_str()));
       FAIL() << text;
     } catch (const ConfigError& error) {
       const std::string message = error.what();
@@ -267,15 +250,15 @@ TEST(BadMatrix, IsNamedWithItsLine) {
 TEST(Defaults, FitTheTopology) {
   const auto ints = [](const RawConfig& raw, const ParamRecord& p) { return Experiment::resolve(raw, ".").ints(p); };
   const Value hot = word("hot_region");
-  EXPECT_EQ(ints({{"topology.kind", word("ring")}}, param::topology.shape), (std::vector<u32>{8}));
-  EXPECT_EQ(ints({{"topology.kind", word("mesh")}}, param::topology.shape), (std::vector<u32>{8, 8}));
-  EXPECT_EQ(ints({{"topology.kind", word("ring")}, {"traffic.pattern", hot}}, param::traffic.hot_shape),
+  EXPECT_EQ(ints(Settings("topology.kind=ring"), param::topology.shape), (std::vector<u32>{8}));
+  EXPECT_EQ(ints(Settings("topology.kind=mesh"), param::topology.shape), (std::vector<u32>{8, 8}));
+  EXPECT_EQ(ints(Settings("topology.kind=ring traffic.pattern=", hot), param::traffic.hot_shape),
             (std::vector<u32>{2}));
-  EXPECT_EQ(ints({{"topology.shape", IntList{4, 1, 3}}, {"traffic.pattern", hot}}, param::traffic.hot_shape),
+  EXPECT_EQ(ints(Settings("topology.shape=[4,1,3] traffic.pattern=", hot), param::traffic.hot_shape),
             (std::vector<u32>{2, 1, 2}));
-  EXPECT_EQ(ints({{"topology.kind", word("hypercube")}, {"topology.dimensions", integer(3)}, {"traffic.pattern", hot}},
-                 param::traffic.hot_shape),
-            (std::vector<u32>{2, 2, 2}));
+  EXPECT_EQ(
+      ints(Settings("topology.kind=hypercube topology.dimensions=3 traffic.pattern=", hot), param::traffic.hot_shape),
+      (std::vector<u32>{2, 2, 2}));
 }
 
 TEST(Models, AreTheChoicesOfRouterKind) {
@@ -288,9 +271,8 @@ TEST(Models, AreTheChoicesOfRouterKind) {
 /// The packet rate is the load divided by the mean length, so the lengths that are drawn must have this mean.
 TEST(GeometricLengths, HaveTheMeanThatTheLoadIsDividedBy) {
   for (const std::int64_t mean_flits : {1, 2, 4, 100, 1000, 4095}) {
-    const Experiment e = experiment({{"traffic.packet_length", word("geometric")},
-                                     {"traffic.packet_flits", integer(mean_flits)},
-                                     {"traffic.load", 0.5}});
+    const Experiment e =
+        experiment("traffic.packet_length=geometric traffic.packet_flits=", mean_flits, " traffic.load=0.5");
     const VcPlan plan(e);
     const u32 n = 100000;
     double sum = 0, squares = 0;
@@ -319,8 +301,8 @@ TEST(Defaults, AreResolvedAndListed) {
 
 TEST(StructureKey, IgnoresLoadAndSeedOnly) {
   const std::string key = experiment().structure_key();
-  EXPECT_EQ(experiment({{"traffic.load", 0.7}, {"run.seed", integer(9)}}).structure_key(), key);
-  EXPECT_NE(experiment({{"router.vcs", integer(8)}}).structure_key(), key);
+  EXPECT_EQ(experiment("traffic.load=0.7 run.seed=9").structure_key(), key);
+  EXPECT_NE(experiment("router.vcs=8").structure_key(), key);
 }
 
 }  // namespace

@@ -14,31 +14,21 @@
 namespace flitlab::plan_derived_test {
 namespace {
 
-using testing::experiment;
-using testing::integer;
-using testing::word;
-
-double derived(const Experiment& e, const std::string& name) {
-  for (const auto& [key, value] : make_plan(e)->derived())
-    if (key == name) return value;
-  return -1;
-}
+using namespace testing;
 
 /// The zero-load latency that `inspect` prints is that of a nearly idle network.
 TEST(Derived, ZeroLoadLatencyIsMeasured) {
   const std::vector<RawConfig> settings{
       {},
-      {{"router.flow_control", word("store_and_forward")}},
-      {{"router.flow_control", word("virtual_cut_through")}, {"router.routing_delay", integer(3)}},
-      {{"routing.algorithm", word("valiant")}},
-      {{"router.speculative", true}},
-      {{"router.speculative", true}, {"router.vc_allocation_delay", integer(0)}},
-      {{"topology.kind", word("mesh")}, {"routing.algorithm", word("romm")}, {"topology.channel_delay", integer(2)}},
+      Settings("router.flow_control=store_and_forward"),
+      Settings("router.flow_control=virtual_cut_through router.routing_delay=3"),
+      Settings("routing.algorithm=valiant"),
+      Settings("router.speculative=true"),
+      Settings("router.speculative=true router.vc_allocation_delay=0"),
+      Settings("topology.kind=mesh routing.algorithm=romm topology.channel_delay=2"),
   };
   for (RawConfig config : settings) {
-    config["traffic.load"] = 0.004;
-    config["run.measure_cycles"] = integer(60000);
-    config["run.warmup_cycles"] = integer(1000);
+    set(config, "traffic.load=0.004 run.measure_cycles=60000 run.warmup_cycles=1000");
     const Experiment e = experiment(config);
     const Result r = run_job({e}, {"cpu", 1, false}, nullptr).front();
     EXPECT_NEAR(r.latency_cycles.mean, derived(e, "zero_load_latency_cycles"),
@@ -49,12 +39,8 @@ TEST(Derived, ZeroLoadLatencyIsMeasured) {
 
 TEST(Derived, ZeroLoadLatencyOfAT3eIsMeasured) {
   for (const bool open : {true, false}) {
-    const Experiment e = experiment({{"router.kind", word("t3e")},
-                                     {"topology.shape", IntList{8, 4, 2}},
-                                     {"router.short_circuit", open},
-                                     {"traffic.load", 0.002},
-                                     {"run.warmup_cycles", integer(1000)},
-                                     {"run.measure_cycles", integer(100000)}});
+    const Experiment e = experiment("router.kind=t3e topology.shape=[8,4,2] router.short_circuit=", open,
+                                    " traffic.load=0.002 run.warmup_cycles=1000 run.measure_cycles=100000");
     const Result r = run_job({e}, {"cpu", 1, false}, nullptr).front();
     EXPECT_NEAR(r.latency_cycles.mean, derived(e, "zero_load_latency_cycles"), 0.01 * r.latency_cycles.mean) << open;
   }
@@ -73,39 +59,30 @@ TEST(Derived, HopsAndLatencyAreThoseOfTheExperiment) {
   const testing::TextFile edges(ring), routes(clockwise);
   const Lengths mixed{{1, 15.0}, {16, 1.0}};
   const std::vector<RawConfig> settings{
-      {{"traffic.pattern", word("neighbour")}, {"topology.kind", word("mesh")}},
-      {{"traffic.pattern", word("transpose")}, {"routing.algorithm", word("valiant")}},
-      {{"traffic.pattern", word("tornado")}, {"routing.algorithm", word("minimal_adaptive")}},
-      {{"traffic.pattern", word("bit_reverse")}, {"traffic.self", false}, {"topology.concentration", integer(4)}},
-      {{"traffic.pattern", word("divide")},
-       {"topology.kind", word("hypercube")},
-       {"topology.channel_delay", integer(5)}},
-      {{"topology.kind", word("graph")},
-       {"topology.file", edges.path},
-       {"routing.algorithm", word("table")},
-       {"routing.table_file", routes.path}},
-      {{"router.flow_control", word("store_and_forward")},
-       {"router.buffer_flits", integer(32)},
-       {"traffic.packet_flits", mixed}},
-      {{"traffic.mode", word("request_reply")}, {"traffic.pattern", word("hot_spot")}, {"traffic.hot_fraction", 0.9}},
-      {{"router.kind", word("bless")}, {"traffic.pattern", word("hot_region")}, {"traffic.packet_flits", mixed}},
-      {{"router.kind", word("bless")}, {"traffic.pattern", word("transpose")}},
-      {{"router.kind", word("t3e")}, {"traffic.pattern", word("bit_reverse")}},
-      {{"router.kind", word("t3e")},
-       {"traffic.pattern", word("fft")},
-       {"traffic.packet_flits", Lengths{{2, 3.0}, {10, 1.0}}},
-       {"router.deterministic_buffer_flits", integer(16)}},
-      {{"router.kind", word("bgl")}, {"traffic.pattern", word("bit_reverse")}},
-      {{"router.kind", word("bgl")}, {"traffic.pattern", word("neighbour")}},
-      {{"router.kind", word("adaptive")}, {"traffic.pattern", word("neighbour")}},
-      {{"router.kind", word("sconnect")}, {"traffic.pattern", word("neighbour")}},
-      {{"router.kind", word("metro")}, {"topology.kind", word("fat_tree")}, {"traffic.pattern", word("neighbour")}},
+      Settings("traffic.pattern=neighbour topology.kind=mesh"),
+      Settings("traffic.pattern=transpose routing.algorithm=valiant"),
+      Settings("traffic.pattern=tornado routing.algorithm=minimal_adaptive"),
+      Settings("traffic.pattern=bit_reverse traffic.self=false topology.concentration=4"),
+      Settings("traffic.pattern=divide topology.kind=hypercube topology.channel_delay=5"),
+      Settings("topology.kind=graph topology.file=", edges.path,
+               " routing.algorithm=table routing.table_file=", routes.path),
+      Settings("router.flow_control=store_and_forward router.buffer_flits=32 traffic.packet_flits=", mixed),
+      Settings("traffic.mode=request_reply traffic.pattern=hot_spot traffic.hot_fraction=0.9"),
+      Settings("router.kind=bless traffic.pattern=hot_region traffic.packet_flits=", mixed),
+      Settings("router.kind=bless traffic.pattern=transpose"),
+      Settings("router.kind=t3e traffic.pattern=bit_reverse"),
+      Settings("router.kind=t3e traffic.pattern=fft traffic.packet_flits=[[2,3.0],[10,1.0]] "
+               "router.deterministic_buffer_flits=16"),
+      Settings("router.kind=bgl traffic.pattern=bit_reverse"),
+      Settings("router.kind=bgl traffic.pattern=neighbour"),
+      Settings("router.kind=adaptive traffic.pattern=neighbour"),
+      Settings("router.kind=sconnect traffic.pattern=neighbour"),
+      Settings("router.kind=metro topology.kind=fat_tree traffic.pattern=neighbour"),
   };
   for (RawConfig config : settings) {
     const bool slow = config.count("router.kind") && config.at("router.kind") == word("bgl");  // 32 cycles per flit
-    config["traffic.load"] = slow ? 0.0006 : 0.004;
-    config["run.measure_cycles"] = integer(slow ? 2000000 : 100000);
-    config["run.warmup_cycles"] = integer(1000);
+    set(config, "traffic.load=", slow ? 0.0006 : 0.004, " run.measure_cycles=", slow ? 2000000 : 100000,
+        " run.warmup_cycles=1000");
     const Experiment e = experiment(config);
     const Result r = run_job({e}, {"cpu", 1, false}, nullptr).front();
     EXPECT_NEAR(r.hops_mean, derived(e, "hops_mean"), 0.03 * r.hops_mean) << e.structure_key();
@@ -117,24 +94,22 @@ TEST(Derived, HopsAndLatencyAreThoseOfTheExperiment) {
 
 /// Derived numbers of 65,536 routers are computed without visiting all pairs.
 TEST(Derived, LargeNetworksAreSummedByCoordinates) {
-  const Experiment e = experiment({{"topology.shape", IntList{256, 256}},
-                                   {"traffic.pattern", word("hot_region")},
-                                   {"traffic.hot_shape", IntList{128, 256}},
-                                   {"traffic.self", false}});
+  const Experiment e =
+      experiment("topology.shape=[256,256] traffic.pattern=hot_region traffic.hot_shape=[128,256] traffic.self=false");
   EXPECT_NEAR(derived(e, "hops_mean"), 128, 0.01);
 }
 
 TEST(Derived, TopologyNumbersKeepTheirOwnNames) {
-  const Experiment e = experiment({{"topology.kind", word("mesh")}, {"traffic.pattern", word("neighbour")}});
+  const Experiment e = experiment("topology.kind=mesh traffic.pattern=neighbour");
   EXPECT_EQ(derived(e, "topology_hops_mean"), 2.5);
   EXPECT_EQ(derived(e, "hops_mean"), 3);
-  const Experiment hot = experiment({{"router.kind", word("bgl")}, {"traffic.pattern", word("hot_spot")}});
+  const Experiment hot = experiment("router.kind=bgl traffic.pattern=hot_spot");
   EXPECT_GT(derived(hot, "uniform_load_bound"), 0);
   EXPECT_TRUE(std::isnan(derived(hot, "saturation_load_bound")));
 }
 
 TEST(Derived, ZeroLoadLatencyIsNotGuessed) {
-  EXPECT_TRUE(std::isnan(derived(experiment({{"router.buffer_flits", integer(3)}}), "zero_load_latency_cycles")));
+  EXPECT_TRUE(std::isnan(derived(experiment("router.buffer_flits=3"), "zero_load_latency_cycles")));
 }
 
 /// A matrix file of the same name and size but with other contents makes another configuration.
@@ -147,7 +122,7 @@ TEST(Files, ContentsBelongToTheConfiguration) {
     std::filesystem::last_write_time(path,
                                      std::filesystem::file_time_type::clock::now() + std::chrono::hours(distance));
   };
-  const RawConfig config{{"traffic.pattern", word("matrix")}, {"traffic.matrix_file", path}};
+  const RawConfig config = Settings("traffic.pattern=matrix traffic.matrix_file=", path);
   const std::string checkpoint = testing::temporary(".checkpoint");
   write(1);
   const Experiment e = experiment(config);

@@ -11,9 +11,7 @@
 namespace flitlab::plan_fields_tree_test {
 namespace {
 
-using testing::experiment;
-using testing::integer;
-using testing::Network;
+using namespace testing;
 
 const InspectValue& value(const InspectNode& node, std::string_view name) {
   for (const InspectValue& v : node.values)
@@ -101,7 +99,7 @@ TEST(FieldsTree, ShowsEveryKindOfMember) {
 }
 
 TEST(FieldsTree, ARouterAsItsPlanShowsIt) {
-  Network net(experiment({{"router.vcs", integer(2)}, {"router.buffer_flits", integer(6)}, {"traffic.load", 0.4}}));
+  Network net(experiment("router.vcs=2 router.buffer_flits=6 traffic.load=0.4"));
   const u32 vcs = 2;
   for (const u32 cycles : {1u, 40u, 200u}) {
     net.step(cycles);
@@ -134,7 +132,7 @@ TEST(FieldsTree, ARouterAsItsPlanShowsIt) {
 TEST(FieldsTree, EveryFieldOfEveryModelIsDescribed) {
   for (const ModelRecord& model : models()) {
     const std::string kind(model.kind);
-    RawConfig raw{{"router.kind", kind}};
+    RawConfig raw = Settings("router.kind=", kind);
     if (kind == "bgl") raw["topology.shape"] = IntList{4, 4, 2};
     for (const auto& [setting, value] : model.everything) {
       ParamRecord record = *setting;

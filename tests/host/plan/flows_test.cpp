@@ -17,9 +17,7 @@
 namespace flitlab::plan_flows_test {
 namespace {
 
-using testing::experiment;
-using testing::integer;
-using testing::word;
+using namespace testing;
 
 /// Any quantity of a pair that differs between pairs and between the two directions.
 const ValueOf kPair([](u32 source, u32 destination) {
@@ -56,11 +54,10 @@ TEST(Flows, WeighDestinationsAsTerminalsDrawThem) {
       for (bool grouped : {true, false}) {
         const std::string name = pattern;
         if (grouped && name != "uniform" && name != "hot_spot" && name != "all_to_all") continue;
-        RawConfig c{{"traffic.pattern", word(pattern)}, {"traffic.self", self}};
+        RawConfig c = Settings("traffic.pattern=", pattern, " traffic.self=", self);
         if (name == "matrix") c["traffic.matrix_file"] = matrix.path;
         if (name == "hot_spot") {
-          c["traffic.hot_terminals"] = IntList{3, 5, 14};
-          c["traffic.hot_fraction"] = 0.7;
+          set(c, "traffic.hot_terminals=[3,5,14] traffic.hot_fraction=0.7");
         }
         const Experiment e = experiment(c);
         const Topology topology = make_topology(e);
@@ -80,16 +77,16 @@ TEST(Flows, CountPacketsOfEveryMode) {
     return TerminalPlan(e, topology, g).mean_over(source);
   };
   // Terminals 0, 1 and 2 send two packets each, terminals 3 and 4 one each.
-  EXPECT_DOUBLE_EQ(mean({{"traffic.mode", word("batch")}, {"traffic.pattern", word("all_to_all")}}, groups), 13 / 8.0);
-  EXPECT_DOUBLE_EQ(mean({{"traffic.pattern", word("all_to_all")}}, groups), 2);
+  EXPECT_DOUBLE_EQ(mean(Settings("traffic.mode=batch traffic.pattern=all_to_all"), groups), 13 / 8.0);
+  EXPECT_DOUBLE_EQ(mean(Settings("traffic.pattern=all_to_all"), groups), 2);
   // Half of the packets are replies, which start at the hot terminal 9.
-  EXPECT_NEAR(mean({{"traffic.mode", word("request_reply")},
-                    {"traffic.pattern", word("hot_spot")},
-                    {"traffic.hot_terminals", IntList{9}},
-                    {"traffic.hot_fraction", 1.0}},
-                   {}),
-              (7.5 + 9) / 2, 1e-6);
-  EXPECT_TRUE(std::isnan(mean({{"traffic.mode", word("trace")}, {"traffic.trace_file", word("any.csv")}}, {})));
+  EXPECT_NEAR(
+      mean(
+          Settings(
+              "traffic.mode=request_reply traffic.pattern=hot_spot traffic.hot_terminals=[9] traffic.hot_fraction=1.0"),
+          {}),
+      (7.5 + 9) / 2, 1e-6);
+  EXPECT_TRUE(std::isnan(mean(Settings("traffic.mode=trace traffic.trace_file=any.csv"), {})));
 }
 
 TEST(Flows, MeansOverLengthsAreOverPackets) {
@@ -98,16 +95,13 @@ TEST(Flows, MeansOverLengthsAreOverPackets) {
     const Topology topology = make_topology(e);
     return TerminalPlan(e, topology).mean_over_lengths([](u32 flits) { return flits > 2 ? flits - 2.0 : 0.0; });
   };
-  EXPECT_DOUBLE_EQ(tails({{"traffic.packet_flits", Lengths{{1, 15.0}, {16, 1.0}}}}), 14 / 16.0);
-  EXPECT_DOUBLE_EQ(tails({{"traffic.mode", word("request_reply")},
-                          {"traffic.packet_flits", Lengths{{1, 1.0}}},
-                          {"traffic.reply_flits", Lengths{{6, 1.0}}}}),
-                   2);
+  EXPECT_DOUBLE_EQ(tails(Settings("traffic.packet_flits=[[1,15.0],[16,1.0]]")), 14 / 16.0);
+  EXPECT_DOUBLE_EQ(
+      tails(Settings("traffic.mode=request_reply traffic.packet_flits=[[1,1.0]] traffic.reply_flits=[[6,1.0]]")), 2);
   // A geometric length with mean 2, limited to 32: the sum of P(L >= n) for n from 3 on.
   double longer = 0;
   for (u32 n = 3; n <= 32; ++n) longer += std::pow(0.5, n - 1);
-  EXPECT_NEAR(tails({{"traffic.packet_length", word("geometric")}, {"traffic.packet_flits", Lengths{{2, 1.0}}}}),
-              longer, 1e-12);
+  EXPECT_NEAR(tails(Settings("traffic.packet_length=geometric traffic.packet_flits=[[2,1.0]]")), longer, 1e-12);
 }
 
 TEST(Hops, SumsOverSetsAreThoseOfPairs) {

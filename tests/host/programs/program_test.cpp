@@ -13,7 +13,7 @@
 namespace flitlab::programs_program_test {
 namespace {
 
-using testing::program;
+using namespace testing;
 
 /// Returns a rank's calls as text: kind, peer, amount, slot (the number of an outstanding isend or irecv).
 std::string calls(const Program& p, u32 rank) {

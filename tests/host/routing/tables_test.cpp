@@ -20,9 +20,7 @@
 namespace flitlab::routing_tables_test {
 namespace {
 
-using testing::expect_consistent;
-using testing::graph_text;
-using testing::TextFile;
+using namespace testing;
 
 /// Independent check for a cycle: a depth-first search with colours over all channel dependencies of a layer.
 bool naive_has_cycle(const std::vector<std::set<u32>>& after) {

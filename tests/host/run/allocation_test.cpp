@@ -62,9 +62,7 @@ void* memory(std::size_t bytes, std::size_t alignment) {
 namespace flitlab::run_allocation_test {
 namespace {
 
-using testing::experiment;
-using testing::integer;
-using testing::word;
+using namespace testing;
 
 /// Counts allocations during its lifetime and makes one of them fail.
 struct Refusal {
@@ -79,9 +77,7 @@ struct Refusal {
 class AllocationOf : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(AllocationOf, NetworksAndRuns) {
-  const RawConfig config{{"router.kind", word(GetParam().c_str())},
-                         {"traffic.mode", word("batch")},
-                         {"traffic.batch_packets", integer(2)}};
+  const RawConfig config = Settings("router.kind=", GetParam().c_str(), " traffic.mode=batch traffic.batch_packets=2");
   const std::string path = testing::temporary(".checkpoint");
   // The work: a batch is stepped, saved, loaded, and run to its end on three threads that share it.
   const auto work = [&] {

@@ -13,9 +13,7 @@
 namespace flitlab::run_automatic_window_test {
 namespace {
 
-using testing::experiment;
-using testing::integer;
-using testing::word;
+using namespace testing;
 
 Result run(const RawConfig& config, u32 threads = 1) {
   return run_job({experiment(config)}, {"cpu", threads, false}, nullptr).front();
@@ -38,18 +36,16 @@ class AutomaticWindowOf : public ::testing::TestWithParam<const char*> {};
 
 /// A run whose fixed warm-up and window have the lengths of an automatic run gives the same results.
 TEST_P(AutomaticWindowOf, MeasuresWhatWasCreatedInIt) {
-  RawConfig config{{"router.kind", word(GetParam())}, {"traffic.load", 0.05}, {"run.precision", 0.04}};
+  RawConfig config = Settings("router.kind=", GetParam(), " traffic.load=0.05 run.precision=0.04");
   if (GetParam() == std::string("bgl")) {  // packets have many flits, and loads are low
-    config["run.precision"] = 0.3;
-    config["traffic.load"] = 0.01;
+    set(config, "run.precision=0.3 traffic.load=0.01");
   }
   const Result r = run(config);
   ASSERT_FALSE(r.saturated);
   ASSERT_FALSE(r.window_capped);
   EXPECT_EQ(r.cycles, r.warmup_cycles + r.measured_cycles + r.drain_cycles);
-  config["run.warmup_cycles"] = integer(static_cast<std::int64_t>(r.warmup_cycles));
-  config["run.measure_cycles"] = integer(static_cast<std::int64_t>(r.measured_cycles));
-  config["run.epoch_cycles"] = integer(100);
+  set(config, "run.warmup_cycles=", static_cast<std::int64_t>(r.warmup_cycles),
+      " run.measure_cycles=", static_cast<std::int64_t>(r.measured_cycles), " run.epoch_cycles=100");
   Result fixed = run(config);
   EXPECT_NEAR(r.latency_cycles.ci95, fixed.latency_cycles.ci95,
               0.3 * r.latency_cycles.ci95);  // estimated without the warm-up
@@ -66,7 +62,7 @@ INSTANTIATE_TEST_SUITE_P(Models, AutomaticWindowOf,
 TEST(AutomaticWindow, EndsAtTheRequestedPrecision) {
   u64 before = 0;
   for (const double precision : {0.1, 0.02, 0.005}) {
-    const Result r = run({{"topology.shape", IntList{8, 8}}, {"traffic.load", 0.3}, {"run.precision", precision}});
+    const Result r = run(Settings("topology.shape=[8,8] traffic.load=0.3 run.precision=", precision));
     EXPECT_FALSE(r.window_capped);
     EXPECT_LE(r.latency_cycles.ci95, 1.1 * precision * r.latency_cycles.mean);  // the packets of the drain may widen it
     EXPECT_GE(r.measured_cycles, std::max<u64>(before, 1000));
@@ -77,14 +73,14 @@ TEST(AutomaticWindow, EndsAtTheRequestedPrecision) {
 
 /// With packets of long latency, the window lasts ten latencies even if all latencies are about equal.
 TEST(AutomaticWindow, LastsForTenLatencies) {
-  const Result r = run({{"topology.channel_delay", integer(64)}, {"traffic.load", 0.05}, {"run.precision", 0.5}});
+  const Result r = run(Settings("topology.channel_delay=64 traffic.load=0.05 run.precision=0.5"));
   EXPECT_GT(r.latency_cycles.mean, 140);
   EXPECT_GE(static_cast<double>(r.measured_cycles), 10 * r.latency_cycles.mean);
   EXPECT_LE(static_cast<double>(r.measured_cycles), 10 * 1.5 * r.latency_cycles.mean);
 }
 
 TEST(AutomaticWindow, ReportsThatItWasCapped) {
-  RawConfig config{{"traffic.load", 0.2}, {"run.precision", 0.0001}, {"run.longest_window", integer(2350)}};
+  RawConfig config = Settings("traffic.load=0.2 run.precision=0.0001 run.longest_window=2350");
   const Result r = run(config);
   EXPECT_TRUE(r.window_capped);
   EXPECT_EQ(r.measured_cycles, 2400u);  // the limit of 2350, rounded up to whole epochs of 100
@@ -95,14 +91,14 @@ TEST(AutomaticWindow, ReportsThatItWasCapped) {
 }
 
 TEST(AutomaticWindow, ReportsThatItsWarmupReachedItsLimit) {
-  const Result r = run({{"traffic.load", 0.2}, {"run.longest_warmup", integer(700)}});
+  const Result r = run(Settings("traffic.load=0.2 run.longest_warmup=700"));
   EXPECT_FALSE(r.warmup_steady);
   EXPECT_EQ(r.warmup_cycles, 700u);
 }
 
 /// Without packets there is no mean, so the window lasts until its limit.
 TEST(AutomaticWindow, OfNoPacketsIsCapped) {
-  const Result r = run({{"traffic.load", 0.0}});
+  const Result r = run(Settings("traffic.load=0.0"));
   EXPECT_FALSE(r.saturated);
   EXPECT_TRUE(r.window_capped);
   EXPECT_EQ(r.measured_cycles, 20000u);
@@ -112,10 +108,8 @@ TEST(AutomaticWindow, OfNoPacketsIsCapped) {
 /// Past saturation the latency never settles, so only the throughput decides when warm-up and window end.
 TEST(AutomaticWindow, PastSaturationIsThatOfTheAcceptedLoad) {
   for (const double load : {0.42, 0.5, 0.8}) {
-    const Result r = run({{"topology.kind", word("mesh")},
-                          {"topology.shape", IntList{8, 8}},
-                          {"traffic.load", load},
-                          {"run.precision", 0.02}});
+    const Result r =
+        run(Settings("topology.kind=mesh topology.shape=[8,8] traffic.load=", load, " run.precision=0.02"));
     EXPECT_TRUE(r.saturated) << load;
     EXPECT_TRUE(r.warmup_steady) << load;
     EXPECT_FALSE(r.window_capped) << load;
@@ -128,8 +122,7 @@ TEST(AutomaticWindow, PastSaturationIsThatOfTheAcceptedLoad) {
 std::vector<Experiment> several_loads() {
   std::vector<Experiment> list;
   for (double load : {0.05, 0.3, 0.42, 0.9})
-    list.push_back(
-        experiment({{"topology.kind", word("mesh")}, {"topology.shape", IntList{8, 8}}, {"traffic.load", load}}));
+    list.push_back(experiment("topology.kind=mesh topology.shape=[8,8] traffic.load=", load));
   return list;
 }
 
@@ -178,45 +171,27 @@ struct Fixed {
 /// except for the confidence intervals.
 TEST(FixedWindow, IsAsEver) {
   const double none = kNotMeasured;
-  const RawConfig mesh{{"topology.kind", word("mesh")}, {"topology.shape", IntList{8, 8}}};
+  const RawConfig mesh = Settings("topology.kind=mesh topology.shape=[8,8]");
   const auto with = [](RawConfig config, const RawConfig& more) {
     for (const auto& [path, value] : more) config[path] = value;
     return config;
   };
   const Fixed kRuns[] = {
-      {with(mesh, {{"traffic.load", 0.1}}), 8000, 500, 0x306098695610efa9, 36.658110882956876, 0.61069537975391719,
+      {with(mesh, Settings("traffic.load=0.1")), 8000, 500, 0x306098695610efa9, 36.658110882956876, 0.61069537975391719,
        0.10090625},
-      {with(mesh, {{"traffic.load", 0.38}}), 8000, 500, 0x3c3572ebead2718b, 65.94469971349803, 3.3808002885132478,
+      {with(mesh, Settings("traffic.load=0.38")), 8000, 500, 0x3c3572ebead2718b, 65.94469971349803, 3.3808002885132478,
        0.3858958333333333},
-      {with(mesh, {{"traffic.load", 0.42}}), 41500, 0, 0xb090cbf61a74f284, none, none, 0.4073125},
-      {{{"traffic.mode", word("request_reply")}, {"traffic.load", 0.5}},
-       8000,
-       500,
-       0x6039f103f7bd5882,
-       24.603538976566238,
-       0.3201855482339091,
-       0.5230833333333333},
-      {{{"router.kind", word("bless")}, {"traffic.self", false}, {"traffic.load", 0.2}},
-       9000,
-       500,
-       0x8685fd697b17ecee,
-       12.784051724137932,
-       0.15757120588662504,
-       0.1930625},
-      {{{"router.kind", word("t3e")},
-        {"traffic.self", false},
-        {"topology.shape", IntList{4, 2, 2}},
-        {"traffic.load", 0.1}},
-       8000,
-       500,
-       0x08ee7d55e7ef5d85,
-       29.646039603960396,
-       0.34523972146936882,
-       0.10064583333333334},
-      {{{"router.kind", word("switch")}, {"traffic.load", 0.8}}, 100000, 0, 0xde91353aa22b1cf1, none, none, 0.718},
+      {with(mesh, Settings("traffic.load=0.42")), 41500, 0, 0xb090cbf61a74f284, none, none, 0.4073125},
+      {Settings("traffic.mode=request_reply traffic.load=0.5"), 8000, 500, 0x6039f103f7bd5882, 24.603538976566238,
+       0.3201855482339091, 0.5230833333333333},
+      {Settings("router.kind=bless traffic.self=false traffic.load=0.2"), 9000, 500, 0x8685fd697b17ecee,
+       12.784051724137932, 0.15757120588662504, 0.1930625},
+      {Settings("router.kind=t3e traffic.self=false topology.shape=[4,2,2] traffic.load=0.1"), 8000, 500,
+       0x08ee7d55e7ef5d85, 29.646039603960396, 0.34523972146936882, 0.10064583333333334},
+      {Settings("router.kind=switch traffic.load=0.8"), 100000, 0, 0xde91353aa22b1cf1, none, none, 0.718},
   };
   for (const Fixed& known : kRuns) {
-    const Result r = run(with(known.config, {{"run.measure_cycles", integer(3000)}}));
+    const Result r = run(with(known.config, Settings("run.measure_cycles=3000")));
     EXPECT_EQ(r.warmup_cycles, known.warmup);
     EXPECT_EQ(r.measured_cycles, 3000u);
     EXPECT_EQ(r.drain_cycles, known.drain);

@@ -21,10 +21,7 @@
 namespace flitlab::run_checkpoint_test {
 namespace {
 
-using testing::expect_the_same;
-using testing::experiment;
-using testing::integer;
-using testing::word;
+using namespace testing;
 
 struct Stop {};
 
@@ -59,11 +56,9 @@ u32 interrupt_checks = 0;
 /// The epoch is longer than its first piece, which has 636 cycles for a switch (EngineCost) on any machine.
 TEST(Checkpoint, AStopWithinAnEpochTakesEffectAndIsKept) {
   const std::string path = testing::temporary(".checkpoint");
-  const std::vector<Experiment> jobs{experiment({{"router.kind", word("switch")},
-                                                 {"traffic.load", 0.01},
-                                                 {"run.epoch_cycles", integer(300000)},
-                                                 {"run.warmup_cycles", integer(300000)},
-                                                 {"run.measure_cycles", integer(300000)}})};
+  const std::vector<Experiment> jobs{
+      experiment("router.kind=switch traffic.load=0.01 run.epoch_cycles=300000 run.warmup_cycles=300000 "
+                 "run.measure_cycles=300000")};
   std::vector<u64> whole_ends, ends;
   const std::vector<Result> whole =
       run_job(jobs, {"cpu", 1, false}, [&](const Progress& p) { whole_ends.push_back(p.cycle); });
@@ -92,7 +87,7 @@ TEST(Checkpoint, AStopWithinAnEpochTakesEffectAndIsKept) {
 TEST(Checkpoint, InterruptedJobsEndTheSame) {
   std::vector<Experiment> replicas;
   for (double load : {0.05, 0.3, 0.9})
-    replicas.push_back(experiment({{"traffic.load", load}, {"run.measure_cycles", integer(3000)}}));
+    replicas.push_back(experiment("traffic.load=", load, " run.measure_cycles=3000"));
   int pieces = 0;
   expect_the_same(run_job(replicas, {"cpu", 1, false}, nullptr), in_pieces(replicas, 3, &pieces));
   EXPECT_GT(pieces, 5);
@@ -105,12 +100,9 @@ TEST(Checkpoint, InterruptedJobsOfEveryModelEndTheSame) {
     std::vector<Experiment> replicas;
     const bool slow = model.kind == "bgl";  // packets take hundreds of cycles
     for (double load : {slow ? 0.01 : 0.05, 0.2, 0.9})
-      replicas.push_back(experiment({{"router.kind", std::string(model.kind)},
-                                     {"traffic.load", load},
-                                     {"run.epoch_cycles", integer(50)},
-                                     {"run.warmup_cycles", integer(150)},
-                                     {"run.measure_cycles", integer(slow ? 1200 : 300)},
-                                     {"run.drain_cycles", integer(slow ? 1200 : 300)}}));
+      replicas.push_back(experiment(Settings{"router.kind=", std::string(model.kind), " traffic.load=", load,
+                                             " run.epoch_cycles=50 run.warmup_cycles=150 run.measure_cycles=",
+                                             slow ? 1200 : 300, " run.drain_cycles=", slow ? 1200 : 300}));
     SCOPED_TRACE(model.kind);
     int pieces = 0;
     const std::vector<Result> whole = run_job(replicas, {"cpu", 1, false}, nullptr);
@@ -125,7 +117,7 @@ TEST(Checkpoint, InterruptedJobsOfEveryModelEndTheSame) {
 }
 
 TEST(Checkpoint, InterruptedClosedLoopsAndTracesEndTheSame) {
-  const Experiment loop = experiment({{"traffic.mode", word("request_reply")}, {"traffic.load", 0.5}});
+  const Experiment loop = experiment("traffic.mode=request_reply traffic.load=0.5");
   expect_the_same(run_job({loop}, {"cpu", 1, false}, nullptr), in_pieces({loop}, 7));
   const std::string path = testing::temporary(".csv");
   std::ofstream file(path);
@@ -133,7 +125,7 @@ TEST(Checkpoint, InterruptedClosedLoopsAndTracesEndTheSame) {
     file << n / 2 << ',' << n % 16 << ',' << (n + 7) % 16 << ',' << 1 + n % 5
          << (n % 3 == 0 && n >= 7 ? "," + std::to_string(n - 7) : "") << '\n';
   file.close();
-  const Experiment trace = experiment({{"traffic.mode", word("trace")}, {"traffic.trace_file", path}});
+  const Experiment trace = experiment("traffic.mode=trace traffic.trace_file=", path);
   expect_the_same(run_job({trace, trace}, {"cpu", 1, false}, nullptr), in_pieces({trace, trace}, 1));
 }
 
@@ -145,13 +137,11 @@ TEST(Checkpoint, InterruptedTorusesOfBlueGeneEndTheSame) {
     file << n * 20 << ',' << n % 16 << ',' << (n + 7) % 16 << ',' << 1 + n % 8
          << (n % 3 == 0 && n >= 7 ? "," + std::to_string(n - 7) : "") << '\n';
   file.close();
-  const RawConfig kModes[] = {
-      {{"traffic.load", 0.03}, {"injection.infinite", true}, {"run.measure_cycles", integer(4000)}},
-      {{"traffic.mode", word("batch")}, {"traffic.batch_packets", integer(30)}, {"topology.shape", IntList{3, 3, 2}}},
-      {{"traffic.mode", word("trace")}, {"traffic.trace_file", path}, {"reception.take_interval", integer(90)}}};
+  const RawConfig kModes[] = {Settings("traffic.load=0.03 injection.infinite=true run.measure_cycles=4000"),
+                              Settings("traffic.mode=batch traffic.batch_packets=30 topology.shape=[3,3,2]"),
+                              Settings("traffic.mode=trace traffic.trace_file=", path, " reception.take_interval=90")};
   for (RawConfig config : kModes) {
-    config["router.kind"] = word("bgl");
-    config["run.epoch_cycles"] = integer(200);
+    set(config, "router.kind=bgl run.epoch_cycles=200");
     const Experiment e = experiment(config);
     int pieces = 0;
     expect_the_same(run_job({e}, {"cpu", 1, false}, nullptr), in_pieces({e}, 2, &pieces));
@@ -182,15 +172,10 @@ std::string error_of(const Experiment& e, bool stopped) {
 /// every epoch.
 TEST(Checkpoint, DeadlockIsFoundAtTheSameCycle) {
   const auto deadlock = [](int watchdog) {
-    return experiment({{"topology.kind", word("mesh")},
-                       {"traffic.mode", word("request_reply")},
-                       {"traffic.load", 1.0},
-                       {"traffic.window", integer(64)},
-                       {"traffic.reply_queue", integer(1)},
-                       {"traffic.message_classes", integer(1)},
-                       {"router.vcs", integer(2)},
-                       {"run.epoch_cycles", integer(10)},
-                       {"run.watchdog_cycles", integer(watchdog)}});
+    return experiment(
+        "topology.kind=mesh traffic.mode=request_reply traffic.load=1.0 traffic.window=64 traffic.reply_queue=1 "
+        "traffic.message_classes=1 router.vcs=2 run.epoch_cycles=10 run.watchdog_cycles=",
+        watchdog);
   };
   const std::string whole = error_of(deadlock(150), false);
   EXPECT_NE(whole.find("found at cycle"), std::string::npos) << whole;
@@ -207,7 +192,7 @@ TEST(Checkpoint, TraceLinesKeepTheirNumbers) {
   std::string text = "# cycle,source,destination,flits\n\n";
   for (u32 n = 0; n < 300; ++n) text += std::to_string(20 * n) + ",0,1,1\n";
   const testing::TextFile trace(text + "6000,0,99,1\n");
-  const Experiment e = experiment({{"traffic.mode", word("trace")}, {"traffic.trace_file", word(trace.path.c_str())}});
+  const Experiment e = experiment("traffic.mode=trace traffic.trace_file=", trace.path.c_str());
   const std::string whole = error_of(e, false);
   EXPECT_NE(whole.find(":303: \"6000,0,99,1\""), std::string::npos) << whole;
   EXPECT_EQ(error_of(e, true), whole);
@@ -248,7 +233,7 @@ class ForgedCheckpoint : public ::testing::TestWithParam<std::string> {};
 /// The checksum is valid, but the state counts one packet more than it contains. flitlab rejects the checkpoint, and
 /// the network that should load it stays unchanged.
 TEST_P(ForgedCheckpoint, OfAStateThatLosesPacketsIsRefused) {
-  const Experiment e = experiment({{"router.kind", GetParam()}, {"traffic.load", 0.3}});
+  const Experiment e = experiment("router.kind=", GetParam(), " traffic.load=0.3");
   testing::Network net(e);
   SteppedNetwork other(e, "cpu", 1, false);
   net.step(200);

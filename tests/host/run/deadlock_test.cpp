@@ -8,22 +8,14 @@
 namespace flitlab::run_deadlock_test {
 namespace {
 
-using testing::experiment;
-using testing::integer;
-using testing::word;
+using namespace testing;
 
 /// Configuration that deadlocks: requests and replies share their virtual channels, and a terminal has room for one
 /// reply.
 RawConfig deadlocks(double load, int seed = 1) {
-  return {{"topology.kind", word("mesh")},
-          {"traffic.mode", word("request_reply")},
-          {"traffic.load", load},
-          {"traffic.window", integer(64)},
-          {"traffic.reply_queue", integer(1)},
-          {"traffic.message_classes", integer(1)},
-          {"router.vcs", integer(2)},
-          {"run.seed", integer(seed)},
-          {"run.epoch_cycles", integer(10)}};
+  return Settings("topology.kind=mesh traffic.mode=request_reply traffic.load=", load,
+                  " traffic.window=64 traffic.reply_queue=1 traffic.message_classes=1 router.vcs=2 run.seed=", seed,
+                  " run.epoch_cycles=10");
 }
 
 std::string error_of(const std::vector<Experiment>& replicas, u32 threads = 1) {
@@ -37,9 +29,7 @@ std::string error_of(const std::vector<Experiment>& replicas, u32 threads = 1) {
 
 TEST(RunDeadlock, IsFoundAtTheLatestWhereARunEnds) {
   RawConfig config = deadlocks(1.0);
-  config["run.watchdog_cycles"] = integer(1000000);
-  config["run.warmup_cycles"] = integer(100);
-  config["run.measure_cycles"] = integer(900);
+  set(config, "run.watchdog_cycles=1000000 run.warmup_cycles=100 run.measure_cycles=900");
   EXPECT_NE(error_of({experiment(config)}).find("found at cycle 1000)"), std::string::npos);
   config["run.watchdog_cycles"] = integer(20);  // searches in cycles 20, 40, 80, 160, 320
   EXPECT_NE(error_of({experiment(config)}).find("found at cycle 320)"), std::string::npos);
@@ -47,16 +37,10 @@ TEST(RunDeadlock, IsFoundAtTheLatestWhereARunEnds) {
 
 /// If a run stalls because of a deadlock, the error reports a deadlock.
 TEST(RunDeadlock, IsNoStall) {
-  const Experiment ring = experiment({{"topology.shape", IntList{8, 8}},
-                                      {"router.vcs", integer(1)},
-                                      {"router.buffer_flits", integer(2)},
-                                      {"routing.vc_assignment", word("any")},
-                                      {"traffic.mode", word("batch")},
-                                      {"traffic.pattern", word("tornado")},
-                                      {"traffic.packet_flits", integer(8)},
-                                      {"traffic.batch_packets", integer(20)},
-                                      {"run.watchdog_cycles", integer(1000000)},
-                                      {"run.stall_cycles", integer(2000)}});
+  const Experiment ring = experiment(
+      "topology.shape=[8,8] router.vcs=1 router.buffer_flits=2 routing.vc_assignment=any traffic.mode=batch "
+      "traffic.pattern=tornado traffic.packet_flits=8 traffic.batch_packets=20 run.watchdog_cycles=1000000 "
+      "run.stall_cycles=2000");
   EXPECT_EQ(error_of({ring}).rfind("deadlock (replica 0", 0), 0u) << error_of({ring});
 }
 

@@ -16,10 +16,7 @@
 namespace flitlab::run_end_of_time_test {
 namespace {
 
-using testing::experiment;
-using testing::integer;
-using testing::Network;
-using testing::word;
+using namespace testing;
 
 std::string error_of(const std::function<void()>& act) {
   try {
@@ -39,8 +36,7 @@ u64 latencies(const char* kind, Cycle start) {
     file << start + 40 * n << ',' << n % 8 << ',' << (n * 3 + 1) % 8
          << (kind == std::string("metro") ? ",4\n" : ",1\n");
   file.close();
-  Network net(experiment(
-      {{"router.kind", word(kind)}, {"traffic.mode", word("trace")}, {"traffic.trace_file", word(path.c_str())}}));
+  Network net(experiment(Settings{"router.kind=", kind, " traffic.mode=trace traffic.trace_file=", path.c_str()}));
   net.engine->set_now(start);
   net.step(2990);
   EXPECT_EQ(net.total(Total::kPacketsDelivered), 60u);
@@ -61,7 +57,7 @@ TEST(EndOfTime, NetworksWorkUpToIt) {
 }
 
 TEST(EndOfTime, AStepPastItDoesNothing) {
-  SteppedNetwork net(experiment({{"traffic.load", 0.1}}), "cpu", 1, false);
+  SteppedNetwork net(experiment("traffic.load=0.1"), "cpu", 1, false);
   net.step(100);
   const std::string before = net.state_hash();
   EXPECT_NE(error_of([&] { net.step(kEndOfTime - 99); }).find("emulated time ends at 2000000000"), std::string::npos);
@@ -73,7 +69,7 @@ TEST(EndOfTime, AStepPastItDoesNothing) {
 /// none starts.
 TEST(EndOfTime, CheckpointsLeadUpToIt) {
   const testing::TextFile trace(std::to_string(kEndOfTime - 400) + ",0,5,3\n");
-  const Experiment e = experiment({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace.path}});
+  const Experiment e = experiment("traffic.mode=trace traffic.trace_file=", trace.path);
   const std::string path = testing::temporary(".checkpoint");
   Network fresh(e);
   const auto from = [&](Cycle now) {
@@ -101,11 +97,8 @@ TEST(EndOfTime, ProgramsThatComputeForLongerAreRefused) {
     std::ofstream file(path);
     for (int i = 0; i < calls; ++i) file << "0,compute,999999999\n";
     file.close();
-    return testing::message_of([&] {
-      make_plan(experiment({{"router.kind", word("bgl")},
-                            {"traffic.mode", word("program")},
-                            {"traffic.program_file", word(path.c_str())}}));
-    });
+    return testing::message_of(
+        [&] { make_plan(experiment("router.kind=bgl traffic.mode=program traffic.program_file=", path.c_str())); });
   };
   EXPECT_EQ(program(2), "");
   testing::expect_in("rank 0 computes 2999999997 cycles up to here, and emulated time ends at 2000000000", program(3));
@@ -115,11 +108,8 @@ TEST(EndOfTime, ProgramsThatComputeForLongerAreRefused) {
 /// it are not lost.
 TEST(EndOfTime, OnOffSourcesOfTinyLoadsOfferTheConfiguredLoad) {
   for (double load : {1e-9, 1e-7, 1e-6}) {
-    const Experiment e = experiment({{"topology.shape", IntList{16, 16}},
-                                     {"traffic.injection", word("on_off")},
-                                     {"traffic.load", load},
-                                     {"traffic.burst_load", 0.02},
-                                     {"traffic.packet_flits", integer(1)}});
+    const Experiment e = experiment("topology.shape=[16,16] traffic.injection=on_off traffic.load=", load,
+                                    " traffic.burst_load=0.02 traffic.packet_flits=1");
     const ReplicaRow row = make_row(e);
     TrafficTable table;
     table.injection = Injection::kOnOff;

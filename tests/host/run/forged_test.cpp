@@ -22,7 +22,7 @@
 namespace flitlab::run_forged_test {
 namespace {
 
-using testing::Network;
+using namespace testing;
 
 class ChangedCheckpoint : public ::testing::TestWithParam<std::string> {};
 
@@ -206,9 +206,7 @@ TEST(ChangedQueues, CursorsAreNotBehindTheNextCreation) {
 /// In a closed loop S-Connect's hosts search for an unused transaction until they find one, so flitlab checks that
 /// there is one.
 TEST(ChangedQueues, TransactionsAreThoseOutstanding) {
-  const Experiment e = testing::experiment({{"router.kind", testing::word("sconnect")},
-                                            {"traffic.mode", testing::word("request_reply")},
-                                            {"traffic.load", 1.0}});
+  const Experiment e = testing::experiment("router.kind=sconnect traffic.mode=request_reply traffic.load=1.0");
   Source source(e);
   Network other(e);
   const StateLayout& layout = other.plan->layout();
@@ -238,10 +236,8 @@ TEST(ChangedQueues, TransactionsAreThoseOutstanding) {
 /// A source searches its transactions for the number of the next request. If a number is a duplicate, another number is
 /// missing, so flitlab rejects the state.
 TEST(ChangedQueues, RequestsThatWaitHaveNumbersOfTheirOwn) {
-  const Experiment e = testing::experiment({{"traffic.mode", testing::word("request_reply")},
-                                            {"traffic.load", 1.0},
-                                            {"traffic.window", testing::integer(16)},
-                                            {"traffic.packet_flits", testing::integer(20)}});
+  const Experiment e =
+      testing::experiment("traffic.mode=request_reply traffic.load=1.0 traffic.window=16 traffic.packet_flits=20");
   Source source(e);
   Network other(e);
   const StateLayout& layout = other.plan->layout();

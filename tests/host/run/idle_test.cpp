@@ -13,23 +13,18 @@
 namespace flitlab::run_idle_test {
 namespace {
 
-using testing::experiment;
-using testing::integer;
-using testing::Network;
-using testing::word;
+using namespace testing;
 
 /// Returns an experiment with bursts of packets between eight terminals, at the given cycles.
-Experiment bursts(std::string_view kind, const std::vector<u32>& at,
-                  std::vector<std::pair<std::string, Value>> more = {}) {
+Experiment bursts(std::string_view kind, const std::vector<u32>& at, const RawConfig& more = {}) {
   const std::string path = testing::temporary(".csv");
   std::ofstream file(path);
   const char* flits = kind == "metro" ? ",4\n" : ",1\n";
   for (const u32 start : at)
     for (u32 n = 0; n < 40; ++n) file << start + n << ',' << n % 8 << ',' << (n * 3 + 1) % 8 << flits;
   file.close();
-  RawConfig raw{{"router.kind", word(std::string(kind).c_str())},
-                {"traffic.mode", word("trace")},
-                {"traffic.trace_file", word(path.c_str())}};
+  RawConfig raw =
+      Settings{"router.kind=", std::string(kind).c_str(), " traffic.mode=trace traffic.trace_file=", path.c_str()};
   raw.insert(more.begin(), more.end());
   return experiment(raw);
 }
@@ -84,7 +79,7 @@ TEST(Idle, ARunMeasuresWhatItWouldWithoutTheGap) {
 /// packets of a trace are counted, so its mean has no confidence interval.
 TEST(Idle, SkippedEpochsDoNotCount) {
   const Experiment e =
-      bursts("vc", {0, 40'000, 60'480, 61'490, 62'470, 63'485, 64'495}, {{"run.epoch_cycles", integer(500)}});
+      bursts("vc", {0, 40'000, 60'480, 61'490, 62'470, 63'485, 64'495}, Settings("run.epoch_cycles=500"));
   const Result skipped = run({e}, 1).front();
   Network net(e);
   while (net.total(Total::kPacketsDelivered) < 280)
@@ -105,7 +100,7 @@ TEST(Idle, AReplicaWithPacketsHoldsTheOthers) {
 
 /// A packet in a long channel does not change the state while it is in flight, but the network is not idle.
 TEST(Idle, ALongChannelIsNotIdle) {
-  const Experiment e = bursts("vc", {0, 600'000}, {{"topology.channel_delay", integer(64)}});
+  const Experiment e = bursts("vc", {0, 600'000}, Settings("topology.channel_delay=64"));
   Network skips(e), steps(e);
   skips.step(30'000);
   for (u32 i = 0; i < 30'000; ++i) steps.step(1);

@@ -16,9 +16,7 @@
 namespace flitlab::run_interrupt_test {
 namespace {
 
-using testing::experiment;
-using testing::integer;
-using testing::word;
+using namespace testing;
 
 struct Stop {};
 
@@ -39,15 +37,14 @@ std::string bytes_of(const std::string& path) {
 }
 
 Experiment trace(const std::string& path) {
-  return experiment(
-      {{"traffic.mode", word("trace")}, {"traffic.trace_file", path}, {"run.epoch_cycles", integer(1000)}});
+  return experiment("traffic.mode=trace traffic.trace_file=", path, " run.epoch_cycles=1000");
 }
 
 /// Interrupts a network that is stepped cycle by cycle, a traced one, and one that reads a trace every 64 cycles.
 TEST_F(Interrupt, TakesEffectInShortSteps) {
   const testing::TextFile file("0,0,5,1\n70,1,6,2\n900,2,7,3\n");
   for (bool traced : {false, true})
-    for (const Experiment& e : {experiment({{"traffic.load", 0.3}}), trace(file.path)}) {
+    for (const Experiment& e : {experiment("traffic.load=0.3"), trace(file.path)}) {
       SteppedNetwork whole(e, "cpu", 1, traced), network(e, "cpu", 1, traced);
       whole.step(200);
       network.step(40);
@@ -93,7 +90,7 @@ TEST_F(Interrupt, PiecesGrowOnceAndStayLong) {
   static u32 polls;
   polls = 0;
   set_interrupt_check([] { ++polls; });
-  const Experiment e = experiment({{"traffic.load", 0.1}});
+  const Experiment e = experiment("traffic.load=0.1");
   testing::Network net(e);
   WorkSlicer slicer(16, std::chrono::hours(1));  // first piece: a cycle of 16 routers; no time limit
   const u32 only[] = {0};

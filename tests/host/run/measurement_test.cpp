@@ -13,10 +13,7 @@
 namespace flitlab::run_measurement_test {
 namespace {
 
-using testing::experiment;
-using testing::integer;
-using testing::Network;
-using testing::word;
+using namespace testing;
 
 Result run(const RawConfig& config, u32 threads = 1) {
   return run_job({experiment(config)}, {"cpu", threads, false}, nullptr).front();
@@ -24,9 +21,10 @@ Result run(const RawConfig& config, u32 threads = 1) {
 
 /// Configuration of an 8-ring in which every terminal sends one flit to the next terminal every 1 / load cycles.
 RawConfig neighbours(double load) {
-  return {{"topology.kind", word("ring")},        {"topology.shape", integer(8)},
-          {"traffic.pattern", word("neighbour")}, {"traffic.injection", word("periodic")},
-          {"traffic.packet_flits", integer(1)},   {"traffic.load", load}};
+  return Settings(
+      "topology.kind=ring topology.shape=8 traffic.pattern=neighbour traffic.injection=periodic traffic.packet_flits=1 "
+      "traffic.load=",
+      load);
 }
 
 /// At full load every terminal creates a packet in every cycle, so a window of n cycles measures n packets of each
@@ -54,8 +52,7 @@ TEST(Hops, AreTheChannelsOfThePath) {
   ring["topology.shape"] = integer(9);
   ring["traffic.pattern"] = word("tornado");  // to the router 4 of 9 further on
   EXPECT_EQ(run(ring).hops_mean, 4);
-  ring["topology.kind"] = word("torus");
-  ring["topology.shape"] = IntList{4, 4};
+  set(ring, "topology.kind=torus topology.shape=[4,4]");
   ring["traffic.pattern"] = word("neighbour");  // to the next router in each dimension
   EXPECT_EQ(run(ring).hops_mean, 2);
 }
@@ -74,9 +71,7 @@ TEST(Quantiles, AreThoseOfTheDistribution) {
     }
   ASSERT_EQ(n, 200u);
   const testing::TextFile trace(text);
-  const Result r = run({{"topology.kind", word("mesh")},
-                        {"traffic.mode", word("trace")},
-                        {"traffic.trace_file", word(trace.path.c_str())}});
+  const Result r = run(Settings("topology.kind=mesh traffic.mode=trace traffic.trace_file=", trace.path.c_str()));
   ASSERT_EQ(r.packets.delivered, 200u);
   for (const LatencyStats& latency : {r.latency_cycles, r.network_latency_cycles}) {  // no packet waits at the source
     EXPECT_DOUBLE_EQ(latency.mean, sum / 200);
@@ -93,9 +88,7 @@ TEST(Quantiles, AreExactIfAllPacketsTakeTheSameTime) {
   std::string text;
   for (u32 n = 0; n < 100; ++n) text += std::to_string(1000 * n) + ",0,1,336\n";
   const testing::TextFile trace(text);
-  const Result r = run({{"topology.kind", word("mesh")},
-                        {"traffic.mode", word("trace")},
-                        {"traffic.trace_file", word(trace.path.c_str())}});
+  const Result r = run(Settings("topology.kind=mesh traffic.mode=trace traffic.trace_file=", trace.path.c_str()));
   for (const LatencyStats& latency : {r.latency_cycles, r.network_latency_cycles})
     for (const double percentile : {latency.p50, latency.p95, latency.p99, latency.max}) EXPECT_EQ(percentile, 346);
 }
@@ -111,11 +104,9 @@ TEST(Quantiles, OfTheNetworkLeaveOutTheWaitAtTheSource) {
   }
   const testing::TextFile trace(text);
   for (u32 threads : {1u, 3u}) {
-    const Result r = run({{"topology.kind", word("mesh")},
-                          {"topology.shape", IntList{8, 8}},
-                          {"traffic.mode", word("trace")},
-                          {"traffic.trace_file", word(trace.path.c_str())}},
-                         threads);
+    const Result r = run(
+        Settings("topology.kind=mesh topology.shape=[8,8] traffic.mode=trace traffic.trace_file=", trace.path.c_str()),
+        threads);
     ASSERT_EQ(r.packets.delivered, 200u);
     EXPECT_EQ(r.network_latency_cycles.p50, 30);
     EXPECT_EQ(r.network_latency_cycles.p99, 30);
@@ -137,11 +128,9 @@ TEST(Quantiles, AreOfAllThreads) {
   }
   const testing::TextFile trace(text);
   for (u32 threads : {1u, 2u, 3u}) {
-    const Result r = run({{"topology.kind", word("mesh")},
-                          {"topology.shape", IntList{8, 8}},
-                          {"traffic.mode", word("trace")},
-                          {"traffic.trace_file", word(trace.path.c_str())}},
-                         threads);
+    const Result r = run(
+        Settings("topology.kind=mesh topology.shape=[8,8] traffic.mode=trace traffic.trace_file=", trace.path.c_str()),
+        threads);
     for (const LatencyStats& latency : {r.latency_cycles, r.network_latency_cycles}) {
       EXPECT_EQ(latency.p50, 21) << threads;
       EXPECT_EQ(latency.p95, 31) << threads;
@@ -158,16 +147,10 @@ TEST(Shortfall, CountsFromTwoInAHundred) {
     for (u32 s = 0; s < 64; ++s)
       text += std::to_string(s) + "," + std::to_string(s == 1 ? 32 : 32 + s % 32) + (s < sources ? ",1\n" : ",0\n");
     const testing::TextFile matrix(text);
-    const Result r = run({{"router.kind", word("switch")},
-                          {"topology.ports", integer(64)},
-                          {"traffic.pattern", word("matrix")},
-                          {"traffic.matrix_file", word(matrix.path.c_str())},
-                          {"traffic.injection", word("periodic")},
-                          {"traffic.packet_flits", integer(1)},
-                          {"traffic.load", 0.6},
-                          {"run.warmup_cycles", integer(1000)},
-                          {"run.measure_cycles", integer(2500)},
-                          {"run.drain_cycles", integer(100000)}});
+    const Result r = run(Settings(
+        "router.kind=switch topology.ports=64 traffic.pattern=matrix traffic.matrix_file=", matrix.path.c_str(),
+        " traffic.injection=periodic traffic.packet_flits=1 traffic.load=0.6 run.warmup_cycles=1000 "
+        "run.measure_cycles=2500 run.drain_cycles=100000"));
     EXPECT_EQ(r.saturated, saturated) << sources;
   }
 }
@@ -175,8 +158,7 @@ TEST(Shortfall, CountsFromTwoInAHundred) {
 /// Each of the eight channels of one direction carries a flit every four cycles; the other channels are idle.
 TEST(ChannelUtilization, LeavesOutTheWarmup) {
   RawConfig config = neighbours(0.25);
-  config["run.warmup_cycles"] = integer(3000);
-  config["run.measure_cycles"] = integer(1000);
+  set(config, "run.warmup_cycles=3000 run.measure_cycles=1000");
   const Result r = run(config);
   EXPECT_EQ(r.warmup_cycles, 3000u);
   EXPECT_EQ(r.measured_cycles, 1000u);
@@ -192,13 +174,9 @@ TEST(ChannelUtilization, LeavesOutTheWarmup) {
 /// takes between 178 and about 278 cycles.
 TEST(Drain, EndsAtItsLimit) {
   RawConfig config = neighbours(0.01);
-  config["topology.shape"] = integer(9);
-  config["traffic.pattern"] = word("tornado");
-  config["topology.channel_delay"] = integer(64);
-  config["run.warmup_cycles"] = integer(1000);
-  config["run.measure_cycles"] = integer(600);
-  config["run.epoch_cycles"] = integer(10);
-  config["run.drain_cycles"] = integer(1000);
+  set(config,
+      "topology.shape=9 traffic.pattern=tornado topology.channel_delay=64 run.warmup_cycles=1000 "
+      "run.measure_cycles=600 run.epoch_cycles=10 run.drain_cycles=1000");
   const Result whole = run(config);
   EXPECT_FALSE(whole.saturated);
   EXPECT_GT(whole.drain_cycles, 178u);
@@ -214,7 +192,7 @@ TEST(Drain, EndsAtItsLimit) {
 
 /// If no packets are measured, the result has no latency.
 TEST(Latency, OfNoPacketsIsUnknown) {
-  const Result r = run({{"traffic.load", 0.0}, {"run.measure_cycles", integer(1000)}});
+  const Result r = run(Settings("traffic.load=0.0 run.measure_cycles=1000"));
   EXPECT_FALSE(r.saturated);
   for (const LatencyStats& stats : {r.latency_cycles, r.network_latency_cycles})
     for (const double x : {stats.mean, +stats.p50, +stats.p95, +stats.p99, +stats.max}) EXPECT_TRUE(std::isnan(x));
@@ -224,10 +202,9 @@ TEST(Latency, OfNoPacketsIsUnknown) {
 /// Hosts refuse priority 0, so packets never arrive. The run ends with an error when no packet has arrived for
 /// run.stall_cycles, not before.
 TEST(Batch, ThatCannotEndIsAnError) {
-  const RawConfig config{{"router.kind", word("sconnect")},      {"topology.kind", word("mesh")},
-                         {"topology.shape", IntList{2, 2}},      {"traffic.mode", word("batch")},
-                         {"traffic.batch_packets", integer(20)}, {"host.refuses", IntList{0}},
-                         {"run.stall_cycles", integer(4000)}};
+  const RawConfig config = Settings(
+      "router.kind=sconnect topology.kind=mesh topology.shape=[2,2] traffic.mode=batch traffic.batch_packets=20 "
+      "host.refuses=[0] run.stall_cycles=4000");
   try {
     run(config);
     FAIL() << "it ended";
@@ -241,7 +218,7 @@ TEST(Batch, ThatCannotEndIsAnError) {
 
 /// Far past saturation latency grows without end; the warm-up ends when the throughput has settled.
 TEST(Warmup, EndsPastSaturation) {
-  const Result r = run({{"topology.kind", word("mesh")}, {"traffic.load", 1.0}, {"run.measure_cycles", integer(2500)}});
+  const Result r = run(Settings("topology.kind=mesh traffic.load=1.0 run.measure_cycles=2500"));
   EXPECT_TRUE(r.warmup_steady);
   EXPECT_LT(r.warmup_cycles, 200u * 500 / 2);
   EXPECT_TRUE(r.saturated);

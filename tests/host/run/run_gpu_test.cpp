@@ -17,9 +17,7 @@
 namespace flitlab::gpu_run_test {
 namespace {
 
-using testing::expect_the_same;
-using testing::experiment;
-using testing::integer;
+using namespace testing;
 
 struct Stop {};
 
@@ -33,12 +31,10 @@ class GpuRun : public ::testing::TestWithParam<std::string> {
   std::vector<Experiment> jobs() const {
     std::vector<Experiment> list;
     for (const double load : {GetParam() == "bgl" ? 0.01 : 0.05, 0.2, 0.9})
-      list.push_back(experiment({{"router.kind", GetParam()},
-                                 {"traffic.load", load},
-                                 {"run.warmup_cycles", integer(150)},
-                                 {"run.measure_cycles", integer(GetParam() == "bgl" ? 1200 : 300)},
-                                 {"run.drain_cycles", integer(GetParam() == "bgl" ? 1200 : 300)},
-                                 {"run.epoch_cycles", integer(50)}}));
+      list.push_back(
+          experiment(Settings{"router.kind=", GetParam(), " traffic.load=", load,
+                              " run.warmup_cycles=150 run.measure_cycles=", GetParam() == "bgl" ? 1200 : 300,
+                              " run.drain_cycles=", GetParam() == "bgl" ? 1200 : 300, " run.epoch_cycles=50"}));
     return list;
   }
 };
@@ -83,11 +79,8 @@ u32 interrupt_checks = 0;
 /// a T3E (WorkSlicer) on any machine.
 TEST(GpuStop, WithinAnEpochTakesEffectAndIsKept) {
   if (const std::string why = cuda_unavailable(); !why.empty()) GTEST_SKIP() << "needs a GPU: " << why;
-  const std::vector<Experiment> jobs{experiment({{"router.kind", testing::word("t3e")},
-                                                 {"traffic.load", 0.2},
-                                                 {"run.warmup_cycles", integer(600)},
-                                                 {"run.measure_cycles", integer(600)},
-                                                 {"run.epoch_cycles", integer(600)}})};
+  const std::vector<Experiment> jobs{
+      experiment("router.kind=t3e traffic.load=0.2 run.warmup_cycles=600 run.measure_cycles=600 run.epoch_cycles=600")};
   const std::string path = testing::temporary(".checkpoint");
   interrupt_checks = 0;
   set_interrupt_check([] {

@@ -11,8 +11,7 @@
 namespace flitlab::run_run_test {
 namespace {
 
-using testing::integer;
-using testing::word;
+using namespace testing;
 
 Result run(const Experiment& e) { return run_job({e}, {"cpu", 1, false}, nullptr).front(); }
 
@@ -29,14 +28,10 @@ class Saturation : public ::testing::TestWithParam<Load> {
  protected:
   static Result at(double part, std::int64_t seed, const Value& warmup) {
     const Load& p = GetParam();
-    return run(Experiment::resolve({{"topology.kind", word(p.kind)},
-                                    {"topology.shape", IntList{8, 8}},
-                                    {"routing.algorithm", word("dimension_order")},
-                                    {"traffic.pattern", word(p.pattern)},
-                                    {"traffic.load", part * p.saturation},
-                                    {"run.warmup_cycles", warmup},
-                                    {"run.seed", seed}},
-                                   "."));
+    return run(Experiment::resolve(
+        Settings("topology.kind=", p.kind, " topology.shape=[8,8] routing.algorithm=dimension_order traffic.pattern=",
+                 p.pattern, " traffic.load=", part * p.saturation, " run.warmup_cycles=", warmup, " run.seed=", seed),
+        "."));
   }
 };
 
@@ -78,10 +73,8 @@ struct TwoToOne {
     return text;
   }
   Experiment at(double load, const RawConfig& more = {}) const {
-    RawConfig raw{{"topology.kind", word("mesh")},
-                  {"traffic.pattern", word("matrix")},
-                  {"traffic.matrix_file", word(matrix.path.c_str())},
-                  {"traffic.load", load}};
+    RawConfig raw = Settings{"topology.kind=mesh traffic.pattern=matrix traffic.matrix_file=", matrix.path.c_str(),
+                             " traffic.load=", load};
     for (const auto& [path, value] : more) raw[path] = value;
     return testing::experiment(raw);
   }
@@ -90,17 +83,17 @@ struct TwoToOne {
 
 TEST(SaturatedSources, AreSeenThoughTheirShortfallIsSmall) {
   const TwoToOne network;
-  const Result r = run(network.at(0.35, {{"run.warmup_cycles", integer(5000)}}));
+  const Result r = run(network.at(0.35, Settings("run.warmup_cycles=5000")));
   EXPECT_LT(r.offered - r.accepted, 0.02 * r.offered);
   EXPECT_TRUE(r.saturated);
   EXPECT_TRUE(std::isnan(r.latency_cycles.mean));
   for (std::int64_t seed = 1; seed <= 10; ++seed)
-    EXPECT_FALSE(run(network.at(0.8 / 3, {{"run.seed", seed}})).saturated) << seed;
+    EXPECT_FALSE(run(network.at(0.8 / 3, Settings("run.seed=", seed))).saturated) << seed;
 }
 
 TEST(Warmup, ReportsThatItReachedItsLimit) {
   const TwoToOne network;
-  const RawConfig periodic{{"traffic.injection", word("periodic")}, {"run.measure_cycles", integer(10000)}};
+  const RawConfig periodic = Settings("traffic.injection=periodic run.measure_cycles=10000");
   const Result growing = run(network.at(0.36, periodic)), steady = run(network.at(0.25, periodic));
   EXPECT_FALSE(growing.warmup_steady);
   EXPECT_EQ(growing.warmup_cycles, 200u * 500);
@@ -112,7 +105,7 @@ TEST(Warmup, ReportsThatItReachedItsLimit) {
 /// Before an automatic window flitlab recognises unbounded growth, so the run does not wait for latency to settle.
 TEST(Warmup, EndsWhereGrowthIsDetected) {
   const TwoToOne network;
-  const Result r = run(network.at(0.36, {{"traffic.injection", word("periodic")}}));
+  const Result r = run(network.at(0.36, Settings("traffic.injection=periodic")));
   EXPECT_TRUE(r.saturated);
   EXPECT_TRUE(r.warmup_steady);
   EXPECT_LT(r.cycles, 20000u);
@@ -121,22 +114,17 @@ TEST(Warmup, EndsWhereGrowthIsDetected) {
 /// Bursts fill queues temporarily, which is not taken for unbounded growth.
 TEST(Bursts, AreNoSaturation) {
   for (std::int64_t seed = 1; seed <= 10; ++seed)
-    EXPECT_FALSE(run(testing::experiment({{"traffic.load", 0.2},
-                                          {"traffic.injection", word("on_off")},
-                                          {"traffic.burst_cycles", integer(100)},
-                                          {"run.seed", seed}}))
-                     .saturated)
+    EXPECT_FALSE(
+        run(testing::experiment("traffic.load=0.2 traffic.injection=on_off traffic.burst_cycles=100 run.seed=", seed))
+            .saturated)
         << seed;
 }
 
 /// A machine that loses packets on a link when it breaks.
 TEST(Losses, AreInTheResult) {
-  const Result r = run(testing::experiment({{"router.kind", word("t3e")},
-                                            {"traffic.load", 0.9},
-                                            {"faults.links", IntList{3, 0, 17, 1}},
-                                            {"faults.cycle", integer(500)},
-                                            {"faults.reroute_delay", integer(100)},
-                                            {"run.measure_cycles", integer(2000)}}));
+  const Result r =
+      run(testing::experiment("router.kind=t3e traffic.load=0.9 faults.links=[3,0,17,1] faults.cycle=500 "
+                              "faults.reroute_delay=100 run.measure_cycles=2000"));
   EXPECT_GT(r.packets.dropped, 0u);
   EXPECT_EQ(r.packets.created, r.packets.delivered + r.packets.dropped + r.packets.in_flight + r.packets.queued);
 }

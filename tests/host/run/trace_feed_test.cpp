@@ -17,9 +17,7 @@
 namespace flitlab::run_trace_feed_test {
 namespace {
 
-using testing::experiment;
-using testing::integer;
-using testing::word;
+using namespace testing;
 
 struct Line {
   u32 cycle, source, destination, flits, needs;
@@ -65,9 +63,7 @@ std::vector<Line> random_lines(u32 count, u32 spacing, u64 seed) {
 }
 
 Experiment replay(const std::string& path, RawConfig more = {}) {
-  more["topology.kind"] = word("mesh");
-  more["traffic.mode"] = word("trace");
-  more["traffic.trace_file"] = std::filesystem::absolute(path).string();
+  set(more, "topology.kind=mesh traffic.mode=trace traffic.trace_file=", std::filesystem::absolute(path).string());
   return experiment(more);
 }
 
@@ -210,8 +206,7 @@ std::string message_of(const std::string& trace, RawConfig more = {}) {
 /// A network at the end of its trace can load a checkpoint from the middle of the trace.
 TEST(Trace, GoesBackFromItsEnd) {
   const std::string path = write_trace(random_lines(300, 4, 5)), checkpoint = testing::temporary(".checkpoint");
-  SteppedNetwork net(experiment({{"traffic.mode", word("trace")}, {"traffic.trace_file", word(path.c_str())}}), "cpu",
-                     1, false);
+  SteppedNetwork net(experiment("traffic.mode=trace traffic.trace_file=", path.c_str()), "cpu", 1, false);
   net.step(200);
   net.save(checkpoint);
   net.step(4000);
@@ -264,7 +259,7 @@ TEST(Trace, BadFilesAreNamed) {
   has(message_of("0,0,-1,1\n"), "a line is");
   has(message_of("0,0,1.5,1\n"), "a line is");
   has(message_of("0,0,1,0\n"), "1 to 4095 flits");
-  has(message_of("0,0,1,9\n", {{"router.flow_control", word("virtual_cut_through")}}), "1 to 8 flits");
+  has(message_of("0,0,1,9\n", Settings("router.flow_control=virtual_cut_through")), "1 to 8 flits");
   has(message_of("0,0,1,1,0\n"), "it can only need an earlier one");
   has(message_of("0,0,1,1\n0,2,1,1,0\n"), "packet 0 goes to terminal 1, and terminal 2 does not see its arrival");
   has(message_of("99999999999,0,1,1\n"), "the cycle must be below 2000000000");
@@ -280,7 +275,7 @@ TEST(Trace, UnreadableFilesAreNamed) {
       EXPECT_NE(std::string(e.what()).find("cannot be read"), std::string::npos) << e.what();
     }
   }
-  EXPECT_THROW(experiment({{"traffic.mode", word("trace")}}), ConfigError);
+  EXPECT_THROW(experiment("traffic.mode=trace"), ConfigError);
 }
 
 TEST(Trace, AnEmptyFileIsAnEmptyRun) {

@@ -15,9 +15,7 @@
 namespace flitlab::run_verdict_test {
 namespace {
 
-using testing::experiment;
-using testing::integer;
-using testing::word;
+using namespace testing;
 
 RawConfig with(RawConfig config, const RawConfig& more) {
   for (const auto& [path, value] : more) config[path] = value;
@@ -26,7 +24,7 @@ RawConfig with(RawConfig config, const RawConfig& more) {
 
 Result run(const RawConfig& config) { return run_job({experiment(config)}, {"cpu", 1, false}, nullptr).front(); }
 
-const RawConfig kMesh{{"topology.kind", word("mesh")}, {"topology.shape", IntList{8, 8}}};
+const RawConfig kMesh = Settings("topology.kind=mesh topology.shape=[8,8]");
 
 /// Returns the verdict of a window. `first`: packets in source queues at its beginning. `queued`: packets in source
 /// queues at the end of each epoch. Each epoch creates `created` packets of one flit.
@@ -115,10 +113,8 @@ TEST_P(ShortWindowAt, IsNotSaturated) {
   for (std::int64_t warmup : {0, 2000})
     for (std::int64_t cycles : {100, 500, 2500})
       for (std::int64_t seed = 1; seed <= 20; ++seed) {
-        const Result r = run(with(kMesh, {{"traffic.load", GetParam()},
-                                          {"run.warmup_cycles", warmup},
-                                          {"run.measure_cycles", cycles},
-                                          {"run.seed", seed}}));
+        const Result r = run(with(kMesh, Settings{"traffic.load=", GetParam(), " run.warmup_cycles=", warmup,
+                                                  " run.measure_cycles=", cycles, " run.seed=", seed}));
         EXPECT_EQ(r.verdict, Verdict::kSteady) << warmup << " " << cycles << " " << seed;
         EXPECT_FALSE(r.saturated);
         EXPECT_FALSE(std::isnan(r.latency_cycles.mean));
@@ -131,12 +127,12 @@ INSTANTIATE_TEST_SUITE_P(Loads, ShortWindowAt, ::testing::Values(0.01, 0.05, 0.2
 TEST(ShortWindow, PastSaturationIsTooShortOrSaturated) {
   for (const double load : {0.45, 0.9})
     for (std::int64_t warmup : {0, 2000}) {
-      const RawConfig config = with(kMesh, {{"traffic.load", load}, {"run.warmup_cycles", warmup}});
-      const Result one = run(with(config, {{"run.measure_cycles", integer(500)}}));
+      const RawConfig config = with(kMesh, Settings("traffic.load=", load, " run.warmup_cycles=", warmup));
+      const Result one = run(with(config, Settings("run.measure_cycles=500")));
       EXPECT_EQ(one.verdict, Verdict::kTooShort) << load << " " << warmup;
       EXPECT_FALSE(one.saturated);
       EXPECT_TRUE(std::isnan(one.latency_cycles.mean));
-      const Result five = run(with(config, {{"run.measure_cycles", integer(2500)}}));
+      const Result five = run(with(config, Settings("run.measure_cycles=2500")));
       EXPECT_EQ(five.verdict, warmup || load > 0.5 ? Verdict::kSaturated : Verdict::kTooShort) << load << " " << warmup;
       EXPECT_TRUE(std::isnan(five.latency_cycles.mean));
     }
@@ -145,10 +141,8 @@ TEST(ShortWindow, PastSaturationIsTooShortOrSaturated) {
 /// Packets that are created at the end of the window are still in flight, and run.drain_cycles = 0 leaves no time for
 /// them.
 TEST(Drain, ThatIsTooShortIsNoSaturation) {
-  const Result r = run({{"traffic.load", 0.1},
-                        {"topology.channel_delay", integer(20)},
-                        {"run.measure_cycles", integer(5000)},
-                        {"run.drain_cycles", integer(0)}});
+  const Result r =
+      run(Settings("traffic.load=0.1 topology.channel_delay=20 run.measure_cycles=5000 run.drain_cycles=0"));
   EXPECT_EQ(r.verdict, Verdict::kNotDrained);
   EXPECT_FALSE(r.saturated);
   EXPECT_TRUE(std::isnan(r.latency_cycles.mean));
@@ -159,7 +153,7 @@ TEST(Drain, ThatIsTooShortIsNoSaturation) {
 
 class StartOf : public ::testing::TestWithParam<std::string> {
  protected:
-  RawConfig config(const RawConfig& more) const { return with({{"router.kind", word(GetParam().c_str())}}, more); }
+  RawConfig config(const RawConfig& more) const { return with(Settings("router.kind=", GetParam().c_str()), more); }
 };
 
 /// With both kinds of window the offered load is the configured one. Most models behave the same, shifted by the start;
@@ -167,12 +161,12 @@ class StartOf : public ::testing::TestWithParam<std::string> {
 TEST_P(StartOf, IsNoPartOfTheMeasurement) {
   const bool same = GetParam() != "bgl" && GetParam() != "metro";
   const double load = GetParam() == "bgl" ? 0.01 : 0.05;
-  const RawConfig longer{{"run.measure_cycles", integer(20'000)}, {"run.epoch_cycles", integer(1000)}};
-  for (const RawConfig& window :
-       {RawConfig{{"run.precision", 0.02}}, longer, with(longer, {{"run.warmup_cycles", integer(900)}}),
-        with(longer, {{"run.warmup_cycles", integer(0)}})}) {
-    const RawConfig now = with(config({{"traffic.load", load}}), window);
-    const Result at_once = run(now), later = run(with(now, {{"traffic.start", integer(30'000)}}));
+  const RawConfig longer = Settings("run.measure_cycles=", 20'000, " run.epoch_cycles=1000");
+  for (const RawConfig& window : std::initializer_list<RawConfig>{Settings("run.precision=0.02"), longer,
+                                                                  with(longer, Settings("run.warmup_cycles=900")),
+                                                                  with(longer, Settings("run.warmup_cycles=0"))}) {
+    const RawConfig now = with(config(Settings("traffic.load=", load)), window);
+    const Result at_once = run(now), later = run(with(now, Settings("traffic.start=", 30'000)));
     EXPECT_EQ(later.verdict, Verdict::kSteady);
     EXPECT_EQ(later.cycles, later.warmup_cycles + later.measured_cycles + later.drain_cycles);
     if (same) {
@@ -189,8 +183,8 @@ TEST_P(StartOf, IsNoPartOfTheMeasurement) {
 /// If the start is within an epoch, that epoch is not part of the series.
 TEST_P(StartOf, MayLieWithinAnEpoch) {
   const double load = GetParam() == "bgl" ? 0.01 : 0.05;
-  const Result r = run(config({{"traffic.load", load}, {"traffic.start", integer(29'970)}, {"run.precision", 0.05}}));
-  const Result at_once = run(config({{"traffic.load", load}, {"run.precision", 0.05}}));
+  const Result r = run(config(Settings("traffic.load=", load, " traffic.start=", 29'970, " run.precision=0.05")));
+  const Result at_once = run(config(Settings("traffic.load=", load, " run.precision=0.05")));
   EXPECT_NEAR(r.offered, at_once.offered, 0.2 * load);
   EXPECT_GE(r.warmup_cycles, 30'000u + 16 * 100);
 }
@@ -198,8 +192,8 @@ TEST_P(StartOf, MayLieWithinAnEpoch) {
 /// A batch ends when all of its packets have been created and have arrived. The time of the batch counts from
 /// traffic.start.
 TEST_P(StartOf, OfABatchIsNotItsEnd) {
-  const RawConfig batch = config({{"traffic.mode", word("batch")}, {"traffic.batch_packets", integer(10)}});
-  const Result at_once = run(batch), later = run(with(batch, {{"traffic.start", integer(5000)}}));
+  const RawConfig batch = config(Settings("traffic.mode=batch traffic.batch_packets=10"));
+  const Result at_once = run(batch), later = run(with(batch, Settings("traffic.start=5000")));
   EXPECT_EQ(at_once.packets.created, 10u * at_once.terminals);
   EXPECT_EQ(later.packets.created, at_once.packets.created);
   EXPECT_EQ(later.packets.delivered, later.packets.created);
@@ -217,9 +211,7 @@ INSTANTIATE_TEST_SUITE_P(Models, StartOf, ::testing::ValuesIn(testing::kinds()),
 /// Regression test: a batch on a mesh that is idle for 5000 cycles, 64 terminals with ten packets each, once ended in
 /// cycle 1 without packets.
 TEST(Batch, EndsAfterItHasStarted) {
-  const Result r = run(with(
-      kMesh,
-      {{"traffic.mode", word("batch")}, {"traffic.batch_packets", integer(10)}, {"traffic.start", integer(5000)}}));
+  const Result r = run(with(kMesh, Settings("traffic.mode=batch traffic.batch_packets=10 traffic.start=5000")));
   EXPECT_EQ(r.packets.delivered, 640u);
   EXPECT_EQ(r.measured_cycles, 181u);
   EXPECT_TRUE(std::isnan(r.latency_cycles.ci95));  // all packets are counted, so there is no interval
@@ -232,26 +224,19 @@ TEST_P(StartOf, OfTheNextPacketIsWaitedFor) {
   const u32 terminals = make_plan(experiment(config({})))->topology().terminals;
   for (u32 i = 1; i < terminals; ++i) rows += std::to_string(i) + ",0,0\n";
   const testing::TextFile matrix(rows);
-  const Result r = run(config({{"traffic.mode", word("batch")},
-                               {"traffic.batch_packets", integer(7)},
-                               {"traffic.pattern", word("matrix")},
-                               {"traffic.matrix_file", word(matrix.path.c_str())},
-                               {"run.epoch_cycles", integer(1)}}));
+  const Result r =
+      run(config(Settings("traffic.mode=batch traffic.batch_packets=7 traffic.pattern=matrix traffic.matrix_file=",
+                          matrix.path.c_str(), " run.epoch_cycles=1")));
   EXPECT_EQ(r.packets.delivered, 7u);
 }
 
 /// Windows that begin with an empty network and are shorter than several times the time to fill it.
 TEST(ColdStart, IsNotSaturated) {
   for (std::int64_t seed = 1; seed <= 5; ++seed) {
-    const Result r = run({{"router.kind", word("bgl")},
-                          {"topology.shape", IntList{8, 8, 8}},
-                          {"traffic.self", false},
-                          {"traffic.packet_flits", integer(8)},
-                          {"traffic.load", 0.02},
-                          {"run.warmup_cycles", integer(0)},
-                          {"run.measure_cycles", integer(5000)},
-                          {"run.epoch_cycles", integer(100)},
-                          {"run.seed", seed}});
+    const Result r =
+        run(Settings("router.kind=bgl topology.shape=[8,8,8] traffic.self=false traffic.packet_flits=8 "
+                     "traffic.load=0.02 run.warmup_cycles=0 run.measure_cycles=5000 run.epoch_cycles=100 run.seed=",
+                     seed));
     EXPECT_EQ(r.verdict, Verdict::kSteady) << seed;
   }
 }
@@ -260,12 +245,9 @@ TEST(ColdStart, IsNotSaturated) {
 /// cycles covers less than one period, so the verdict is not saturation.
 TEST(Bursts, OfWhichAWindowSeesOneAreNoSaturation) {
   for (std::int64_t seed = 1; seed <= 3; ++seed) {
-    const Result r = run(with(kMesh, {{"traffic.load", 0.2},
-                                      {"traffic.injection", word("on_off")},
-                                      {"traffic.burst_cycles", integer(50'000)},
-                                      {"traffic.burst_load", 0.9},
-                                      {"run.longest_warmup", integer(20'000)},
-                                      {"run.seed", seed}}));
+    const Result r =
+        run(with(kMesh, Settings("traffic.load=0.2 traffic.injection=on_off traffic.burst_cycles=", 50'000,
+                                 " traffic.burst_load=0.9 run.longest_warmup=", 20'000, " run.seed=", seed)));
     EXPECT_EQ(r.verdict, Verdict::kTooShort) << seed;
   }
 }
@@ -273,17 +255,14 @@ TEST(Bursts, OfWhichAWindowSeesOneAreNoSaturation) {
 /// Bursts recur every 8000 cycles. Either the warm-up lasts one period and the window ten, or the result is marked as
 /// capped and has no confidence interval.
 TEST(Bursts, AreNotTakenForSteadyTraffic) {
-  const RawConfig bursts{{"traffic.load", 0.05},
-                         {"traffic.injection", word("on_off")},
-                         {"traffic.burst_cycles", integer(1000)},
-                         {"traffic.burst_load", 0.4},
-                         {"run.precision", 0.5}};
+  const RawConfig bursts = Settings(
+      "traffic.load=0.05 traffic.injection=on_off traffic.burst_cycles=1000 traffic.burst_load=0.4 run.precision=0.5");
   const Result capped = run(bursts);
   EXPECT_GE(capped.warmup_cycles, 8000u);
   EXPECT_EQ(capped.measured_cycles, 20'000u);
   EXPECT_TRUE(capped.window_capped);
   EXPECT_TRUE(std::isnan(capped.latency_cycles.ci95));
-  const Result longer = run(with(bursts, {{"run.longest_window", integer(200'000)}}));
+  const Result longer = run(with(bursts, Settings("run.longest_window=", 200'000)));
   EXPECT_GE(longer.measured_cycles, 80'000u);
   EXPECT_FALSE(longer.window_capped);
   EXPECT_FALSE(std::isnan(longer.latency_cycles.ci95));

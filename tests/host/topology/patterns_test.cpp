@@ -20,10 +20,7 @@
 namespace flitlab::topology_patterns_test {
 namespace {
 
-using testing::experiment;
-using testing::graph_text;
-using testing::TextFile;
-using testing::word;
+using namespace testing;
 
 TEST(Patterns, AreThoseOfTheTextbook) {
   const Topology t = make_torus({4, 4}, 1);
@@ -67,10 +64,8 @@ TEST(Patterns, ThatExchangeHaveSeveralDestinations) {
 
 /// A terminal sends to all of its partners equally often, also within a machine's partitions.
 TEST(Patterns, ThatExchangeAreDrawnEvenly) {
-  const Experiment whole = experiment({{"traffic.pattern", word("fft")}});
-  const Experiment parts = experiment({{"router.kind", word("t3e")},
-                                       {"topology.partitions", IntList{8, 7, 16, 15}},
-                                       {"traffic.pattern", word("divide")}});
+  const Experiment whole = experiment("traffic.pattern=fft");
+  const Experiment parts = experiment("router.kind=t3e topology.partitions=[8,7,16,15] traffic.pattern=divide");
   const auto vc = make_plan(whole), t3e = make_plan(parts);
   const TrafficTable& a = dynamic_cast<const VcPlan&>(*vc).table().traffic;
   const TrafficTable& b = dynamic_cast<const T3ePlan&>(*t3e).table().traffic;

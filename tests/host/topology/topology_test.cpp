@@ -16,9 +16,7 @@
 namespace flitlab::topology_topology_test {
 namespace {
 
-using testing::expect_consistent;
-using testing::graph_text;
-using testing::TextFile;
+using namespace testing;
 
 TEST(Mesh, IsWiredAsDrawn) {
   const Topology t = make_mesh({3, 2}, 1);

@@ -10,19 +10,18 @@
 namespace flitlab::common_fields_test {
 namespace {
 
-using testing::experiment;
-using testing::integer;
+using namespace testing;
 
 TEST(ConstantFields, AgreeWithThePlan) {
-  const VcPlan torus(experiment({{"router.vcs", integer(4)}}));
+  const VcPlan torus(experiment("router.vcs=4"));
   EXPECT_TRUE((vc::FixedVcTable<5, 4>::fits(torus.table())));
   EXPECT_FALSE((vc::FixedVcTable<5, 2>::fits(torus.table())));
-  const VcPlan slow(experiment({{"router.vcs", integer(4)}, {"topology.channel_delay", integer(9)}}));
+  const VcPlan slow(experiment("router.vcs=4 topology.channel_delay=9"));
   EXPECT_FALSE((vc::FixedVcTable<5, 4>::fits(slow.table())));
 
-  const T3ePlan published(experiment({{"router.kind", std::string("t3e")}}));
+  const T3ePlan published(experiment("router.kind=t3e"));
   EXPECT_TRUE(t3e::PublishedTable::fits(published.table()));
-  const T3ePlan other(experiment({{"router.kind", std::string("t3e")}, {"router.adaptive_vcs", integer(2)}}));
+  const T3ePlan other(experiment("router.kind=t3e router.adaptive_vcs=2"));
   EXPECT_FALSE(t3e::PublishedTable::fits(other.table()));
 }
 

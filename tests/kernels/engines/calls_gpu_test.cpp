@@ -9,9 +9,7 @@
 namespace flitlab::calls_gpu_test {
 namespace {
 
-using testing::device_calls;
-using testing::experiment;
-using testing::integer;
+using namespace testing;
 
 class GpuCalls : public ::testing::TestWithParam<std::string> {
  protected:
@@ -23,13 +21,9 @@ class GpuCalls : public ::testing::TestWithParam<std::string> {
   std::vector<Experiment> jobs(u32 replicas) const {
     std::vector<Experiment> list;
     for (u32 r = 0; r < replicas; ++r)
-      list.push_back(experiment({{"router.kind", GetParam()},
-                                 {"traffic.load", 0.1},
-                                 {"run.seed", integer(r + 1)},
-                                 {"run.warmup_cycles", integer(1)},
-                                 {"run.measure_cycles", integer(4)},
-                                 {"run.epoch_cycles", integer(1)},
-                                 {"run.watchdog_cycles", integer(2)}}));
+      list.push_back(
+          experiment(Settings{"router.kind=", GetParam(), " traffic.load=0.1 run.seed=", r + 1,
+                              " run.warmup_cycles=1 run.measure_cycles=4 run.epoch_cycles=1 run.watchdog_cycles=2"}));
     return list;
   }
 
@@ -85,7 +79,7 @@ TEST_P(GpuCalls, PiecesOfLaterEpochsAreNotCutAgain) {
 TEST_P(GpuCalls, DueItemsAreListedWhileFew) {
   const std::string kind = GetParam();
   const auto barriers = [&](double load) {
-    RawConfig config{{"router.kind", kind}, {"traffic.load", load}, {"topology.shape", IntList{8, 8}}};
+    RawConfig config = Settings("router.kind=", kind, " traffic.load=", load, " topology.shape=[8,8]");
     if (kind == "t3e") config["topology.shape"] = IntList{4, 4, 4};
     if (kind == "metro" || kind == "switch") config.erase("topology.shape");
     if (kind == "vc") config["router.routing_delay"] = integer(2);  // so that no lane state is used

@@ -15,6 +15,8 @@
 namespace flitlab::choice_gpu_test {
 namespace {
 
+using namespace testing;
+
 class GpuChoice : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -52,7 +54,7 @@ TEST_F(GpuChoice, OneSmallNetworkRunsOnTheCpu) {
 }
 
 TEST_F(GpuChoice, ADeviceThatIsTooSmallIsNamed) {
-  const Experiment e = testing::experiment({{"topology.shape", IntList{64, 64}}});
+  const Experiment e = testing::experiment("topology.shape=[64,64]");
   const auto plan = make_plan(e);
   setenv("CUDA_ON_HOST_MEMORY", "3", 1);
   const std::string many = error_of([&] { choose_engine(*plan, 9, {"cuda"}); });
@@ -96,11 +98,8 @@ TEST_F(GpuChoice, ANetworkWithoutRoomForLanesRunsScalar) {
   for (u32 n = 0; n < 36 * 36; ++n)
     for (u32 k = 1; k <= 200; ++k) lines += std::to_string(n) + "," + std::to_string((n + k) % (36 * 36)) + ",1\n";
   const testing::TextFile matrix(lines);
-  RawConfig config{{"topology.shape", IntList{36, 36}},
-                   {"router.vcs", std::int64_t{4}},
-                   {"traffic.load", 0.2},
-                   {"traffic.pattern", testing::word("matrix")},
-                   {"traffic.matrix_file", matrix.path}};
+  RawConfig config = Settings(
+      "topology.shape=[36,36] router.vcs=4 traffic.load=0.2 traffic.pattern=matrix traffic.matrix_file=", matrix.path);
   const Experiment e = testing::experiment(config);
   config["router.routing_delay"] = std::int64_t{2};  // so that no lane state is used
   const u64 with = taken(e, kReplicas), without = taken(testing::experiment(config), kReplicas);
@@ -121,7 +120,7 @@ TEST_F(GpuChoice, ANetworkWithoutRoomForLanesRunsScalar) {
 }
 
 TEST_F(GpuChoice, AJobLargerThanTheDeviceIsAnError) {
-  const Experiment e = testing::experiment({{"topology.shape", IntList{64, 64}}});
+  const Experiment e = testing::experiment("topology.shape=[64,64]");
   const auto plan = make_plan(e);
   setenv("CUDA_ON_HOST_MEMORY", "1", 1);
   try {

@@ -16,16 +16,7 @@
 namespace flitlab::engines_gpu_test {
 namespace {
 
-using testing::device_calls;
-using testing::expect_the_same;
-using testing::experiment;
-using testing::integer;
-using testing::measure_until;
-using testing::measured;
-using testing::Network;
-using testing::trials;
-using testing::variations;
-using testing::word;
+using namespace testing;
 
 const EngineChoice kGpu{"cuda", 1, false, 1};
 
@@ -71,10 +62,7 @@ TEST(GpuSmall, ReplicasThatShareAWarpAreTheSame) {
   std::vector<Experiment> replicas;
   std::vector<u32> all;
   for (u32 r = 0; r < 120; ++r) {
-    replicas.push_back(experiment({{"router.kind", word("switch")},
-                                   {"topology.ports", integer(4)},
-                                   {"run.seed", integer(r + 1)},
-                                   {"traffic.load", 0.4}}));
+    replicas.push_back(experiment("router.kind=switch topology.ports=4 run.seed=", r + 1, " traffic.load=0.4"));
     all.push_back(r);
   }
   const auto plan = make_plan(replicas.front());
@@ -117,7 +105,7 @@ TEST_P(GpuGrid, Agrees) {
 TEST_P(Gpu, ReplicasAdvanceAloneAndTogether) {
   std::vector<Experiment> replicas;
   for (int seed = 1; seed <= 5; ++seed)
-    replicas.push_back(model({{"run.seed", integer(seed)}, {"traffic.load", 0.1 * seed}}));
+    replicas.push_back(model(Settings("run.seed=", seed, " traffic.load=", 0.1 * seed)));
   const auto plan = make_plan(replicas.front());
   const auto gpu = plan->make_engine(replicas, kGpu), cpu = plan->make_engine(replicas, {"cpu", 1, false, 1});
   const std::vector<u32> all{0, 1, 2, 3, 4}, some{1, 4};
@@ -133,7 +121,7 @@ TEST_P(Gpu, ReplicasAdvanceAloneAndTogether) {
 
 /// A thread processes one router or several. Threads run in a different order each time.
 TEST_P(Gpu, BlocksOfAnySizeAgree) {
-  const Experiment e = model({{"traffic.load", 0.4}});
+  const Experiment e = model(Settings("traffic.load=0.4"));
   for (const auto& [threads, seed] : {std::pair("32", "11"), {"64", "12"}, {"512", "13"}}) {
     const OnDeviceWith setting("CUDA_ON_HOST_THREADS", threads), order("CUDA_ON_HOST_SEED", seed);
     Network cpu(e), gpu(e, kGpu);
@@ -149,7 +137,7 @@ TEST_P(Gpu, BlocksOfAnySizeAgree) {
 /// a list together.
 TEST_P(Gpu, ListsOfSeveralRoundsAgree) {
   const OnDeviceWith setting("CUDA_ON_HOST_THREADS", "32");
-  RawConfig changes{{"topology.shape", IntList{10, 10}}, {"traffic.load", 0.04}};
+  RawConfig changes = Settings("topology.shape=[10,10] traffic.load=0.04");
   if (GetParam() == "t3e") changes["topology.shape"] = IntList{8, 4, 4};
   if (GetParam() == "metro" || GetParam() == "switch") changes.erase("topology.shape");
   std::vector<Experiment> replicas;
@@ -168,7 +156,7 @@ TEST_P(Gpu, ListsOfSeveralRoundsAgree) {
 /// A router is processed even if only a barrier packet arrives.
 TEST(GpuLists, BarriersOfT3ePassRoutersWithoutPackets) {
   if (const std::string why = cuda_unavailable(); !why.empty()) GTEST_SKIP() << "needs a GPU: " << why;
-  const Experiment e = experiment({{"router.kind", word("t3e")}, {"barrier.units", integer(2)}, {"traffic.load", 0.0}});
+  const Experiment e = experiment("router.kind=t3e barrier.units=2 traffic.load=0.0");
   Network cpu(e), gpu(e, kGpu);
   for (Network* net : {&cpu, &gpu}) net->step(300);
   ASSERT_NO_FATAL_FAILURE(expect_the_same(*gpu.engine, *cpu.engine));
@@ -176,7 +164,7 @@ TEST(GpuLists, BarriersOfT3ePassRoutersWithoutPackets) {
 }
 
 TEST_P(Gpu, StatesAndFieldsMoveBetweenEngines) {
-  const Experiment e = model({{"traffic.load", 0.3}});
+  const Experiment e = model(Settings("traffic.load=0.3"));
   Network whole(e), gpu(e, kGpu), again(e);
   whole.step(300);
   gpu.step(100);
@@ -221,7 +209,7 @@ TEST_P(Gpu, StatesAndFieldsMoveBetweenEngines) {
 
 /// An engine has copies of all arrays of its plan: it reads no host memory after the plan has ended.
 TEST_P(Gpu, APlanMayEndBeforeItsEngine) {
-  const Experiment e = model({{"traffic.load", 0.3}});
+  const Experiment e = model(Settings("traffic.load=0.3"));
   Network cpu(e);
   cpu.step(200);
   auto plan = make_plan(e);
@@ -234,7 +222,7 @@ TEST_P(Gpu, APlanMayEndBeforeItsEngine) {
 
 /// The audits of the CUDA engine and of the CPU engine report the same fault at the same location.
 TEST_P(Gpu, AuditsFindTheSameFault) {
-  const Experiment e = model({{"traffic.load", 0.4}});
+  const Experiment e = model(Settings("traffic.load=0.4"));
   Network cpu(e), gpu(e, kGpu);
   cpu.step(200);
   u32 found = 0;

@@ -11,12 +11,7 @@
 namespace flitlab::engines_identity_test {
 namespace {
 
-using testing::experiment;
-using testing::integer;
-using testing::Network;
-using testing::trials;
-using testing::variations;
-using testing::word;
+using namespace testing;
 
 class Identity : public ::testing::TestWithParam<std::string> {};
 
@@ -49,7 +44,7 @@ TEST_P(Identity, OfThreadsAndLayouts) {
 TEST_P(Identity, SingleCyclesAgreeWithLongerSteps) {
   for (double load : {0.02, 0.05, 0.1, 0.2})
     for (const char* pattern : {"uniform", "neighbour"}) {
-      RawConfig config{{"router.kind", GetParam()}, {"traffic.pattern", word(pattern)}, {"traffic.load", load}};
+      RawConfig config = Settings{"router.kind=", GetParam(), " traffic.pattern=", pattern, " traffic.load=", load};
       if (GetParam() == "sconnect") config["topology.host_ports"] = integer(2);  // one of the two may be idle
       const Experiment e = experiment(config);
       Network whole(e), pieces(e);
@@ -65,7 +60,7 @@ TEST_P(Identity, OfReplicaBatching) {
   std::vector<Experiment> replicas;
   for (int seed = 1; seed <= 5; ++seed)
     replicas.push_back(
-        experiment({{"router.kind", GetParam()}, {"run.seed", integer(seed)}, {"traffic.load", 0.1 * seed}}));
+        experiment(Settings{"router.kind=", GetParam(), " run.seed=", seed, " traffic.load=", 0.1 * seed}));
   const auto plan = make_plan(replicas.front());
   const auto together = plan->make_engine(replicas, {"cpu", 2, false, 1});
   const std::vector<u32> all{0, 1, 2, 3, 4}, some{1, 4};
@@ -81,7 +76,7 @@ TEST_P(Identity, OfReplicaBatching) {
 
 /// A state continues identically after it was written to a file's bytes and read back.
 TEST_P(Identity, OfSavedStates) {
-  const Experiment e = experiment({{"router.kind", GetParam()}, {"traffic.load", 0.3}});
+  const Experiment e = experiment("router.kind=", GetParam(), " traffic.load=0.3");
   Network whole(e), first(e), second(e);
   whole.step(500);
   first.step(200);
@@ -94,8 +89,8 @@ TEST_P(Identity, OfSavedStates) {
 }
 
 TEST_P(Identity, IsNotTrivial) {
-  const Experiment a = experiment({{"router.kind", GetParam()}, {"traffic.load", 0.3}});
-  const Experiment b = experiment({{"router.kind", GetParam()}, {"traffic.load", 0.3}, {"run.seed", integer(2)}});
+  const Experiment a = experiment("router.kind=", GetParam(), " traffic.load=0.3");
+  const Experiment b = experiment("router.kind=", GetParam(), " traffic.load=0.3 run.seed=2");
   Network x(a), y(b);
   x.step(100);
   y.step(100);
@@ -108,10 +103,7 @@ TEST_P(Identity, IsNotTrivial) {
 /// A network that is too large for caches is processed router by router, a small one in bulk.
 TEST(IdentityOfLarge, RoutersOneByOne) {
   if (testing::kWide == 1) GTEST_SKIP() << "no engine for wide layouts in this build";
-  const Experiment e = experiment({{"topology.shape", IntList{80, 80}},
-                                   {"router.vcs", integer(3)},
-                                   {"router.routing_delay", integer(2)},
-                                   {"traffic.load", 0.3}});
+  const Experiment e = experiment("topology.shape=[80,80] router.vcs=3 router.routing_delay=2 traffic.load=0.3");
   Network one(e), wide(e, {"cpu", 1, false, 1, testing::kWide});
   ASSERT_GT(one.plan->layout().bytes(1), std::size_t{1} << 23);
   one.step(60);

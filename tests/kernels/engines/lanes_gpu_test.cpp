@@ -16,13 +16,7 @@
 namespace flitlab::lanes_gpu_test {
 namespace {
 
-using testing::expect_the_same;
-using testing::experiment;
-using testing::integer;
-using testing::measure_until;
-using testing::measured;
-using testing::Network;
-using testing::trials;
+using namespace testing;
 
 const EngineChoice kGpu{"cuda", 1, false, 1};
 
@@ -80,8 +74,7 @@ TEST_F(GpuLanes, AnyNetworkAgrees) {
 
 /// If a network has more lane blocks than a block of threads has half-warps, it uses the whole grid on any device.
 TEST_F(GpuLanes, ANetworkLargerThanABlockAgrees) {
-  const Experiment e =
-      experiment({{"topology.shape", IntList{35, 33}}, {"router.vcs", integer(4)}, {"traffic.load", 0.05}});
+  const Experiment e = experiment("topology.shape=[35,33] router.vcs=4 traffic.load=0.05");
   Network cpu(e, one_by_one()), gpu(e, kGpu);
   ASSERT_EQ(lanes_of(*gpu.plan), "5 ports, fixed");
   measure_until(40, {cpu.engine.get(), gpu.engine.get()});
@@ -102,10 +95,8 @@ TEST_F(GpuLanes, FinishedReplicasAreFrozen) {
   for (const IntList& shape : {IntList{6, 5}, IntList{12, 11}}) {
     std::vector<Experiment> replicas;
     for (int seed = 1; seed <= 5; ++seed)
-      replicas.push_back(experiment({{"topology.shape", shape},
-                                     {"router.vcs", integer(4)},
-                                     {"run.seed", integer(seed)},
-                                     {"traffic.load", 0.12 * seed}}));
+      replicas.push_back(
+          experiment("topology.shape=", shape, " router.vcs=4 run.seed=", seed, " traffic.load=", 0.12 * seed));
     const auto plan = make_plan(replicas.front());
     ASSERT_EQ(lanes_of(*plan), "5 ports, fixed");
     const auto gpu = plan->make_engine(replicas, kGpu), cpu = plan->make_engine(replicas, one_by_one());
@@ -124,8 +115,7 @@ TEST_F(GpuLanes, FinishedReplicasAreFrozen) {
 
 /// An audit checks the state of the current cycle.
 TEST_F(GpuLanes, AuditsCheckTheCurrentState) {
-  const Experiment e =
-      experiment({{"topology.shape", IntList{9, 9}}, {"router.vcs", integer(4)}, {"traffic.load", 0.3}});
+  const Experiment e = experiment("topology.shape=[9,9] router.vcs=4 traffic.load=0.3");
   Network cpu(e, one_by_one()), gpu(e, kGpu);
   const FieldInfo& output = cpu.plan->layout().kinds[0].field("output");
   std::vector<vc::OutputVc> outputs(81 * 5 * 4);

@@ -13,9 +13,7 @@
 namespace flitlab::engines_moved_tables_test {
 namespace {
 
-using testing::experiment;
-using testing::integer;
-using testing::word;
+using namespace testing;
 
 template <class MovedPlan>
 void expect_the_same_run(const Experiment& e) {
@@ -47,22 +45,17 @@ RawConfig of_kind(const char* kind, RawConfig changes) {
 
 TEST(MovedTables, AreAllOfTheT3e) {
   for (const RawConfig& changes :
-       {RawConfig{{"topology.partitions", IntList{0, 15, 16, 9}}, {"barrier.units", integer(3)}, {"traffic.load", 0.3}},
-        RawConfig{{"routing.vc_select", word("full")},
-                  {"io.nodes", IntList{3, 8}},
-                  {"traffic.pattern", word("transpose")},
-                  {"topology.partitions", IntList{0, 15}}}})
+       {Settings("topology.partitions=[0,15,16,9] barrier.units=3 traffic.load=0.3"),
+        Settings("routing.vc_select=full io.nodes=[3,8] traffic.pattern=transpose topology.partitions=[0,15]")})
     expect_the_same_run<T3ePlan>(experiment(of_kind("t3e", changes)));
 }
 
 TEST(MovedTables, AreAllOfBlueGeneL) {
   for (const RawConfig& changes :
-       {RawConfig{{"topology.shape", IntList{4, 3, 2}},
-                  {"traffic.load", 0.2},
-                  {"traffic.packet_flits", Lengths{{1, 0.5}, {8, 0.5}}}},
-        RawConfig{{"traffic.pattern", word("hot_spot")}, {"traffic.load", 0.2}, {"router.dynamic_vcs", integer(1)}},
-        RawConfig{{"traffic.load", 0.2}, {"faults.nodes", IntList{6}}, {"routing.hints", IntList{0, 5, 0b100100}}},
-        RawConfig{{"traffic.pattern", word("transpose")}, {"traffic.load", 0.2}}})
+       {Settings("topology.shape=[4,3,2] traffic.load=0.2 traffic.packet_flits=[[1,0.5],[8,0.5]]"),
+        Settings("traffic.pattern=hot_spot traffic.load=0.2 router.dynamic_vcs=1"),
+        Settings("traffic.load=0.2 faults.nodes=[6] routing.hints=", IntList{0, 5, 0b100100}),
+        Settings("traffic.pattern=transpose traffic.load=0.2")})
     expect_the_same_run<BglPlan>(experiment(of_kind("bgl", changes)));
 }
 

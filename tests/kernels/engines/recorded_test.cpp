@@ -22,10 +22,7 @@
 namespace flitlab::engines_recorded_test {
 namespace {
 
-using testing::EachChoice;
-using testing::NamedExperiment;
-using testing::Network;
-using testing::variations;
+using namespace testing;
 
 const std::filesystem::path kFile = std::filesystem::path(__FILE__).parent_path() / "recorded.csv";
 

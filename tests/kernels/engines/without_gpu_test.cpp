@@ -13,8 +13,7 @@
 namespace flitlab::without_gpu_test {
 namespace {
 
-using testing::experiment;
-using testing::integer;
+using namespace testing;
 
 class GpuWithout : public ::testing::TestWithParam<std::string> {
  protected:
@@ -48,7 +47,7 @@ void expect_another(const RawConfig& config, const char* what, const char* threa
 }
 
 RawConfig model(const std::string& kind) {
-  RawConfig config{{"router.kind", kind}, {"traffic.load", 0.3}};
+  RawConfig config = Settings("router.kind=", kind, " traffic.load=0.3");
   if (kind == "vc") config["router.routing_delay"] = integer(2);  // so that no lane state is used
   return config;
 }
@@ -68,8 +67,8 @@ TEST_P(GpuWithout, Atomics) { expect_another(model(GetParam()), "atomics"); }
 class GpuLanesWithout : public GpuWithout {};
 
 TEST_P(GpuLanesWithout, What) {
-  expect_another({{"topology.shape", IntList{12, 12}}, {"router.vcs", integer(4)}, {"traffic.load", 0.3}},
-                 GetParam().c_str(), GetParam() == "grid" ? "256" : "768");
+  expect_another(Settings("topology.shape=[12,12] router.vcs=4 traffic.load=0.3"), GetParam().c_str(),
+                 GetParam() == "grid" ? "256" : "768");
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, GpuWithout, ::testing::ValuesIn(testing::kinds(true)));

@@ -17,10 +17,7 @@
 namespace flitlab::traffic_all_to_all_test {
 namespace {
 
-using testing::experiment;
-using testing::integer;
-using testing::Network;
-using testing::word;
+using namespace testing;
 
 constexpr Order kOrders[] = {Order::kRandom, Order::kRotated, Order::kSame};
 
@@ -205,15 +202,11 @@ std::vector<std::vector<u32>> deliveries(Network& net, u32 cycles) {
 
 TEST(AllToAll, ABatchGoesFromEachToEachOther) {
   for (const char* order : {"random", "rotated", "same"}) {
-    Network net(experiment({{"topology.kind", word("mesh")},
-                            {"topology.shape", IntList{3, 4}},
-                            {"traffic.mode", word("batch")},
-                            {"traffic.pattern", word("all_to_all")},
-                            {"traffic.order", word(order)},
-                            {"traffic.rounds", integer(2)},
-                            {"traffic.in_a_row", integer(3)},
-                            {"traffic.packet_flits", Lengths{{1, 1.0}, {4, 1.0}}}}),
-                {"cpu", 1, true, 1});
+    Network net(
+        experiment(
+            "topology.kind=mesh topology.shape=[3,4] traffic.mode=batch traffic.pattern=all_to_all traffic.order=",
+            order, " traffic.rounds=2 traffic.in_a_row=3 traffic.packet_flits=[[1,1.0],[4,1.0]]"),
+        {"cpu", 1, true, 1});
     const auto count = deliveries(net, 4000);
     for (u32 from = 0; from < 12; ++from)
       for (u32 to = 0; to < 12; ++to) EXPECT_EQ(count[from][to], from == to ? 0u : 6u) << order;
@@ -224,14 +217,9 @@ TEST(AllToAll, ABatchGoesFromEachToEachOther) {
 
 TEST(AllToAll, ToARegionSendAllTerminalsOutside) {
   for (const char* order : {"random", "rotated", "same"}) {
-    Network net(experiment({{"topology.kind", word("mesh")},
-                            {"topology.shape", IntList{3, 4}},
-                            {"traffic.mode", word("batch")},
-                            {"traffic.pattern", word("all_to_region")},
-                            {"traffic.hot_shape", IntList{2, 2}},
-                            {"traffic.order", word(order)},
-                            {"traffic.rounds", integer(2)},
-                            {"traffic.in_a_row", integer(3)}}),
+    Network net(experiment("topology.kind=mesh topology.shape=[3,4] traffic.mode=batch traffic.pattern=all_to_region "
+                           "traffic.hot_shape=[2,2] traffic.order=",
+                           order, " traffic.rounds=2 traffic.in_a_row=3"),
                 {"cpu", 1, true, 1});
     const auto count = deliveries(net, 4000);
     const std::set<u32> inside{0, 1, 3, 4};
@@ -244,11 +232,8 @@ TEST(AllToAll, ToARegionSendAllTerminalsOutside) {
 
 /// A T3E with partitions of 5, 1 and 10 PEs; the other PEs are idle.
 TEST(AllToAll, ABatchStaysInItsPartition) {
-  Network net(experiment({{"router.kind", word("t3e")},
-                          {"topology.partitions", IntList{0, 4, 8, 0, 16, 9}},
-                          {"traffic.mode", word("batch")},
-                          {"traffic.pattern", word("all_to_all")},
-                          {"traffic.in_a_row", integer(2)}}),
+  Network net(experiment("router.kind=t3e topology.partitions=[0,4,8,0,16,9] traffic.mode=batch "
+                         "traffic.pattern=all_to_all traffic.in_a_row=2"),
               {"cpu", 1, true, 1});
   const auto count = deliveries(net, 3000);
   const TrafficTable& t = dynamic_cast<const T3ePlan&>(*net.plan).table().traffic;
@@ -270,11 +255,8 @@ TEST(AllToAll, ABatchStaysInItsPartition) {
 /// on.
 TEST(AllToAll, OtherModesGoRoundAndRound) {
   for (const char* mode : {"open", "request_reply"}) {
-    Network net(experiment({{"traffic.mode", word(mode)},
-                            {"traffic.pattern", word("all_to_all")},
-                            {"traffic.order", word("rotated")},
-                            {"traffic.packet_flits", integer(1)},
-                            {"traffic.load", 0.2}}),
+    Network net(experiment("traffic.mode=", mode,
+                           " traffic.pattern=all_to_all traffic.order=rotated traffic.packet_flits=1 traffic.load=0.2"),
                 {"cpu", 1, true, 1});
     u32 last = 0;
     for (int i = 0; i < 200; ++i) {
@@ -293,10 +275,7 @@ TEST(AllToAll, OtherModesGoRoundAndRound) {
 
 /// All-to-all traffic works with two terminals.
 TEST(AllToAll, TwoSendToEachOther) {
-  Network net(experiment({{"topology.shape", IntList{2}},
-                          {"topology.kind", word("ring")},
-                          {"traffic.mode", word("batch")},
-                          {"traffic.pattern", word("all_to_all")}}));
+  Network net(experiment("topology.shape=[2] topology.kind=ring traffic.mode=batch traffic.pattern=all_to_all"));
   net.step(200);
   EXPECT_EQ(net.total(Total::kPacketsDelivered), 2u);
 }
@@ -312,16 +291,15 @@ TEST(AllToAll, BadInputIsNamed) {
       EXPECT_EQ(text.find('\n'), std::string::npos) << text;
     }
   };
-  const RawConfig open{{"traffic.pattern", word("all_to_all")}};
-  const RawConfig batch{{"traffic.pattern", word("all_to_all")}, {"traffic.mode", word("batch")}};
+  const RawConfig open = Settings("traffic.pattern=all_to_all");
+  const RawConfig batch = Settings("traffic.pattern=all_to_all traffic.mode=batch");
   const auto with = [](RawConfig config, const char* path, Value value) {
     config[path] = value;
     return config;
   };
-  refused({{"traffic.order", word("same")}},
-          {"traffic.order = \"same\" has no effect", "traffic.pattern = \"all_to_all\" or \"all_to_region\"",
-           "is \"uniform\""});
-  refused({{"traffic.mode", word("batch")}, {"traffic.rounds", integer(2)}},
+  refused(Settings("traffic.order=same"), {"traffic.order = \"same\" has no effect",
+                                           "traffic.pattern = \"all_to_all\" or \"all_to_region\"", "is \"uniform\""});
+  refused(Settings("traffic.mode=batch traffic.rounds=2"),
           {"traffic.rounds = 2 has no effect",
            "traffic.pattern = \"all_to_all\" or \"all_to_region\", and traffic.pattern is \"uniform\""});
   refused(with(open, "traffic.rounds", integer(2)),
@@ -337,16 +315,12 @@ TEST(AllToAll, BadInputIsNamed) {
            "Lower one of them"});
   refused(with(open, "topology.shape", IntList{1}),
           {"\"all_to_all\"", "every terminal is alone", "Enlarge the network"});
-  refused({{"router.kind", word("t3e")},
-           {"traffic.pattern", word("all_to_all")},
-           {"topology.partitions", IntList{0, 0, 5, 0}}},
+  refused(Settings("router.kind=t3e traffic.pattern=all_to_all topology.partitions=[0,0,5,0]"),
           {"\"all_to_all\"", "every terminal is alone", "partitions"});
-  const RawConfig region{{"traffic.pattern", word("all_to_region")}, {"topology.shape", IntList{4, 4}}};
+  const RawConfig region = Settings("traffic.pattern=all_to_region topology.shape=[4,4]");
   refused(with(region, "traffic.hot_shape", IntList{5, 1}), {"traffic.hot_shape = [5, 1]", "at most [4, 4]"});
   refused(with(region, "traffic.hot_shape", IntList{4, 4}), {"traffic.hot_shape = [4, 4]", "the whole network"});
-  refused({{"router.kind", word("t3e")},
-           {"traffic.pattern", word("all_to_region")},
-           {"topology.partitions", IntList{0, 0, 5, 0}}},
+  refused(Settings("router.kind=t3e traffic.pattern=all_to_region topology.partitions=[0,0,5,0]"),
           {"\"all_to_region\"", "whole"});
 }
 

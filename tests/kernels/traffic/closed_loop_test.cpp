@@ -10,22 +10,14 @@
 namespace flitlab::traffic_closed_loop_test {
 namespace {
 
-using testing::experiment;
-using testing::integer;
-using testing::Network;
-using testing::word;
+using namespace testing;
 
 /// Configuration of two routers with one terminal each, which send only to each other: requests of 1 flit, replies of
 /// 3.
 RawConfig pair() {
-  return {{"topology.kind", word("hypercube")},
-          {"topology.dimensions", integer(1)},
-          {"traffic.mode", word("request_reply")},
-          {"traffic.pattern", word("bit_complement")},
-          {"traffic.packet_flits", Lengths{{1, 1.0}}},
-          {"traffic.reply_flits", Lengths{{3, 1.0}}},
-          {"traffic.load", 1.0},
-          {"traffic.window", integer(1)}};
+  return Settings(
+      "topology.kind=hypercube topology.dimensions=1 traffic.mode=request_reply traffic.pattern=bit_complement "
+      "traffic.packet_flits=[[1,1.0]] traffic.reply_flits=[[3,1.0]] traffic.load=1.0 traffic.window=1");
 }
 
 /// A packet of L flits over H channels takes 5 H + L + 5 cycles (docs/architecture/cycle.md), so the request takes 11.
@@ -81,13 +73,10 @@ TEST(ClosedLoop, AFullWindowStopsTheSource) {
 }
 
 RawConfig busy(int message_classes) {
-  return {{"topology.kind", word("mesh")},
-          {"traffic.mode", word("request_reply")},
-          {"traffic.load", 1.0},
-          {"traffic.window", integer(64)},
-          {"traffic.reply_queue", integer(1)},
-          {"router.vcs", integer(2)},
-          {"traffic.message_classes", integer(message_classes)}};
+  return Settings(
+      "topology.kind=mesh traffic.mode=request_reply traffic.load=1.0 traffic.window=64 traffic.reply_queue=1 "
+      "router.vcs=2 traffic.message_classes=",
+      message_classes);
 }
 
 TEST(ClosedLoop, OneMessageClassDeadlocksAndTwoDoNot) {
@@ -113,9 +102,7 @@ TEST(ClosedLoop, TheDeadlockSearchAgreesWithTheRun) {
   for (int seed = 1; seed <= 12; ++seed)
     for (int queue : {1, 192}) {  // 192: space for the requests of all terminals
       RawConfig config = busy(1);
-      config["run.seed"] = integer(seed);
-      config["traffic.reply_queue"] = integer(queue);
-      config["traffic.window"] = integer(12);
+      set(config, "run.seed=", seed, " traffic.reply_queue=", queue, " traffic.window=12");
       Network net(experiment(config));
       for (int i = 0; i < 20; ++i) {
         net.step(250);
@@ -139,16 +126,10 @@ TEST(ClosedLoop, ConservesFlitsAndCredits) {
   for (int classes : {1, 2})
     for (const char* flow : {"wormhole", "virtual_cut_through", "store_and_forward"})
       for (const char* routing : {"dimension_order", "minimal_adaptive"}) {
-        Network net(experiment({{"topology.kind", word("mesh")},
-                                {"topology.concentration", integer(2)},
-                                {"traffic.mode", word("request_reply")},
-                                {"traffic.load", 0.3},
-                                {"traffic.packet_flits", Lengths{{1, 1.0}, {5, 1.0}}},
-                                {"traffic.reply_flits", Lengths{{1, 1.0}, {8, 1.0}}},
-                                {"traffic.message_classes", integer(classes)},
-                                {"traffic.reply_queue", integer(2)},
-                                {"router.flow_control", word(flow)},
-                                {"routing.algorithm", word(routing)}}));
+        Network net(experiment(
+            "topology.kind=mesh topology.concentration=2 traffic.mode=request_reply traffic.load=0.3 "
+            "traffic.packet_flits=[[1,1.0],[5,1.0]] traffic.reply_flits=[[1,1.0],[8,1.0]] traffic.message_classes=",
+            classes, " traffic.reply_queue=2 router.flow_control=", flow, " routing.algorithm=", routing));
         for (int i = 0; i < 20; ++i) {
           net.step(53);
           check_conservation(*net.engine, *net.plan, 0);
@@ -160,9 +141,7 @@ TEST(ClosedLoop, ConservesFlitsAndCredits) {
 /// If a terminal sends a request and a reply at the same time and both have credits, their flits alternate.
 TEST(ClosedLoop, RequestsAndRepliesTakeTurns) {
   RawConfig config = pair();
-  config["traffic.packet_flits"] = Lengths{{16, 1.0}};
-  config["traffic.reply_flits"] = Lengths{{16, 1.0}};
-  config["traffic.window"] = integer(8);
+  set(config, "traffic.packet_flits=[[16,1.0]] traffic.reply_flits=[[16,1.0]] traffic.window=8");
   Network net(experiment(config));
   const auto& plan = dynamic_cast<const VcPlan&>(*net.plan);
   const TerminalFields& fields = plan.table().terminal_fields;

@@ -13,8 +13,7 @@
 namespace flitlab::traffic_program_test {
 namespace {
 
-using testing::FixedDelay;
-using testing::program;
+using namespace testing;
 using Cycles = std::vector<Cycle>;
 
 TEST(ProgramTiming, ComputingTakesItsCycles) {

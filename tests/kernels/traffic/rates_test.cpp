@@ -13,12 +13,7 @@
 namespace flitlab::rates_test {
 namespace {
 
-using testing::experiment;
-using testing::integer;
-using testing::kWide;
-using testing::Network;
-using testing::TextFile;
-using testing::word;
+using namespace testing;
 
 /// Returns a matrix in which source s sends to the next two terminals: s percent of a flit per cycle in total.
 std::string rows(u32 terminals) {
@@ -32,9 +27,8 @@ std::string rows(u32 terminals) {
 }
 
 RawConfig rates(const TextFile& matrix) {
-  return {{"traffic.pattern", word("matrix")},
-          {"traffic.matrix_file", std::string(matrix.path)},
-          {"traffic.matrix_values", word("rates")}};
+  return Settings("traffic.pattern=matrix traffic.matrix_file=", std::string(matrix.path),
+                  " traffic.matrix_values=rates");
 }
 
 std::string message(const RawConfig& config) {
@@ -51,8 +45,7 @@ TEST(Rates, AreOfferedByEverySource) {
   constexpr u32 kCycles = 200000;
   for (const char* injection : {"bernoulli", "periodic", "on_off"}) {
     RawConfig config = rates(matrix);
-    config["traffic.injection"] = word(injection);
-    config["traffic.packet_flits"] = Lengths{{1, 1.0}, {3, 1.0}};
+    set(config, "traffic.injection=", injection, " traffic.packet_flits=[[1,1.0],[3,1.0]]");
     const Experiment e = experiment(config);
     const TerminalPlan plan(e, make_topology(e));
     const ReplicaRow row = make_row(e);
@@ -86,8 +79,7 @@ TEST(Rates, LeaveNoOtherLoad) {
       std::string::npos)
       << message(rates(heavy));
   config = rates(matrix);
-  config["traffic.injection"] = word("on_off");
-  config["traffic.burst_load"] = 0.1;
+  set(config, "traffic.injection=on_off traffic.burst_load=0.1");
   EXPECT_NE(message(config).find("bursts of 32.0 cycles at traffic.burst_load = 0.1 offer at most 0.0969"),
             std::string::npos)
       << message(config);
@@ -106,8 +98,7 @@ TEST(Rates, AreNamedWhereWeightsDifferInSum) {
   ASSERT_EQ(warnings.size(), 1u);
   EXPECT_NE(warnings[0].find("15 add up to 0.15, the values of source 1 to 0.01"), std::string::npos) << warnings[0];
   EXPECT_NE(warnings[0].find("traffic.matrix_values = \"rates\""), std::string::npos);
-  config["traffic.matrix_file"] = std::string(even.path);
-  config["topology.shape"] = IntList{4, 1};
+  set(config, "traffic.matrix_file=", std::string(even.path), " topology.shape=[4,1]");
   EXPECT_TRUE(make_plan(experiment(config))->facts().warnings.empty());
 }
 

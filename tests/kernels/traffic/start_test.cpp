@@ -6,18 +6,14 @@
 namespace flitlab::traffic_start_test {
 namespace {
 
-using testing::experiment;
-using testing::integer;
-using testing::Network;
-using testing::word;
+using namespace testing;
 
 TEST(TrafficStart, DelaysAllCreations) {
   constexpr u32 kStart = 700;
-  const RawConfig open{{"traffic.load", 0.2}}, periodic{{"traffic.load", 0.2}, {"traffic.injection", word("periodic")}},
-      on_off{{"traffic.load", 0.2}, {"traffic.injection", word("on_off")}},
-      batch{{"traffic.mode", word("batch")}, {"traffic.batch_packets", integer(30)}},
-      loop{{"traffic.mode", word("request_reply")}, {"traffic.load", 0.2}};
-  for (RawConfig changes : {open, periodic, on_off, batch, loop}) {
+  for (RawConfig changes :
+       {Settings("traffic.load=0.2"), Settings("traffic.load=0.2 traffic.injection=periodic"),
+        Settings("traffic.load=0.2 traffic.injection=on_off"), Settings("traffic.mode=batch traffic.batch_packets=30"),
+        Settings("traffic.mode=request_reply traffic.load=0.2")}) {
     Network now(experiment(changes));
     changes["traffic.start"] = integer(kStart);
     Network later(experiment(changes));

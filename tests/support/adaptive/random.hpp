@@ -21,7 +21,7 @@ inline std::string random_graph(std::mt19937& random) {
 
 inline RawConfig random_adaptive(std::mt19937& random, const std::string& graph) {
   const auto draw = [&](u32 from, u32 to) { return integer(from + random() % (to + 1 - from)); };
-  RawConfig c{{"router.kind", word("adaptive")}, {"run.seed", draw(0, 999)}};
+  RawConfig c = Settings("router.kind=adaptive run.seed=", draw(0, 999));
   switch (random() % 5) {
     case 0: c["topology.shape"] = IntList{draw(2, 5), draw(2, 5)}; break;
     case 1:

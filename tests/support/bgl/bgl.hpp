@@ -6,7 +6,9 @@
 #include <stdexcept>
 
 #include "host/routers/bgl/plan.hpp"
+#include "kernels/routers/bgl/link.hpp"
 #include "tests/support/build.hpp"
+#include "tests/support/fields.hpp"
 #include "tests/support/temporary.hpp"
 
 namespace flitlab::testing {
@@ -40,12 +42,9 @@ class BglTorus {
       text += std::to_string(l.cycle) + "," + std::to_string(l.src) + "," + std::to_string(l.dst) + "," +
               std::to_string(l.chunks) + "\n";
     trace_ = std::make_unique<TextFile>(text);
-    changes.insert({{"router.kind", word("bgl")},
-                    {"topology.shape", std::move(shape)},
-                    {"routing.dynamic", 0.0},
-                    {"router.acks", word("charged")},
-                    {"traffic.mode", word("trace")},
-                    {"traffic.trace_file", trace_->path}});
+    changes.merge(
+        Settings{"router.kind=bgl topology.shape=", std::move(shape),
+                 " routing.dynamic=0.0 router.acks=charged traffic.mode=trace traffic.trace_file=", trace_->path});
     net_ = std::make_unique<Network>(experiment(changes), EngineChoice{"cpu", 1, true, 1});
   }
 
@@ -105,11 +104,7 @@ class BglTorus {
 
   template <class T>
   std::vector<T> field(u32 kind, const char* name) const {
-    const ItemKind& items = net_->plan->layout().kinds[kind];
-    const FieldInfo& info = items.field(name);
-    std::vector<T> all(std::size_t{items.count} * info.count);
-    net_->engine->get_field(0, kind, info, all.data());
-    return all;
+    return testing::field<T>(*net_, kind, name);
   }
 
  private:
@@ -154,5 +149,25 @@ class BglTorus {
   std::map<std::pair<u32, u32>, u32> leaves_;  ///< cycle of departure, by packet and node
   std::map<u32, u32> delivered_;
 };
+
+/// Changes the elements of a node's field that are not zero. Exactly one must be.
+template <class Change>
+void edit_the_only(BglTorus& torus, u32 node, const char* name, Change change) {
+  u32 found = 0;
+  edit<u32>(torus.net(), 0, name, [&](std::vector<u32>& all, u32 each) {
+    for (u32 i = node * each; i < (node + 1) * each; ++i)
+      if (all[i]) change(all[i]), ++found;
+  });
+  ASSERT_EQ(found, 1u);
+}
+
+/// Corrupts the only head that is on its way to a node.
+inline void hit(BglTorus& torus, u32 node, bgl::Hit how) {
+  edit_the_only(torus, node, "head", [&](u32& head) { head |= static_cast<u32>(how) << bgl::kHitShift; });
+}
+/// Drops the only acknowledgment that is on its way to a node.
+inline void lose_acknowledgment(BglTorus& torus, u32 node) {
+  edit_the_only(torus, node, "acknowledged", [](u32& acknowledgment) { acknowledgment = 0; });
+}
 
 }  // namespace flitlab::testing

@@ -16,7 +16,7 @@ using Nodes = std::vector<u32>;
 inline IntList listed(const Nodes& nodes) { return {nodes.begin(), nodes.end()}; }
 
 inline RawConfig machine(const IntList& shape, const Nodes& dead, RawConfig changes = {}) {
-  changes.insert({{"router.kind", word("bgl")}, {"topology.shape", shape}, {"faults.nodes", listed(dead)}});
+  changes.merge(Settings{"router.kind=bgl topology.shape=", shape, " faults.nodes=", listed(dead)});
   return changes;
 }
 

@@ -3,25 +3,11 @@
 #include <random>
 
 #include "tests/support/build.hpp"
+#include "tests/support/draw.hpp"
 
 namespace flitlab::testing {
 
-class BglDraw {
- public:
-  explicit BglDraw(u64 seed) : engine_(seed) {}
-  u32 below(u32 n) { return static_cast<u32>(engine_() % n); }
-  std::int64_t between(u32 low, u32 high) { return low + below(high - low + 1); }
-  bool coin() { return below(2); }
-  template <class T>
-  T one_of(std::initializer_list<T> list) {
-    return list.begin()[below(static_cast<u32>(list.size()))];
-  }
-
- private:
-  std::mt19937_64 engine_;
-};
-
-inline void random_router(RawConfig& c, BglDraw& draw, bool bubble) {
+inline void random_router(RawConfig& c, Draw& draw, bool bubble) {
   c["topology.channel_delay"] = draw.one_of<std::int64_t>({1, 2, 10, 20, 64});
   c["router.dynamic_vcs"] = draw.one_of<std::int64_t>({0, 1, 1, 2, 2, 3, 5});
   c["router.dynamic_flits"] = draw.one_of<std::int64_t>({8, 9, 12, 16, 32});
@@ -49,9 +35,9 @@ inline void random_router(RawConfig& c, BglDraw& draw, bool bubble) {
 
 /// Returns all parameters except the mode and load of the traffic. One in five configurations has the published router.
 inline RawConfig random_bgl(u64 seed) {
-  BglDraw draw(seed);
+  Draw draw(seed);
   const bool bubble = draw.below(3), infinite = draw.below(4) == 0, published = draw.below(5) == 0;
-  RawConfig c{{"router.kind", word("bgl")}, {"run.seed", static_cast<std::int64_t>(seed)}};
+  RawConfig c = Settings("router.kind=bgl run.seed=", static_cast<std::int64_t>(seed));
   c["topology.shape"] = published ? draw.one_of<IntList>({{2, 2, 2}, {4, 3, 2}, {3, 3, 3}})
                                   : draw.one_of<IntList>({{2},
                                                           {3},
@@ -93,7 +79,7 @@ inline RawConfig random_bgl(u64 seed) {
 
 /// Adds the link protocol (retransmission), without errors.
 inline void add_protocol(RawConfig& c, u64 seed) {
-  BglDraw draw(seed + 2);
+  Draw draw(seed + 2);
   c["router.link_protocol"] = true;
   c["router.retransmission_flits"] = draw.one_of<std::int64_t>({8, 20, 64, 128});
   c["router.retransmission_timeout"] = draw.one_of<std::int64_t>({730, 800, 1024});  // an acknowledgment may take 729
@@ -102,7 +88,7 @@ inline void add_protocol(RawConfig& c, u64 seed) {
 
 /// Adds links that corrupt packets, in two of three configurations.
 inline void add_errors(RawConfig& c, u64 seed) {
-  BglDraw draw(seed + 1);
+  Draw draw(seed + 1);
   if (!draw.below(3)) return;
   add_protocol(c, seed);
   c["faults.error_rate"] = draw.one_of({0.0, 1e-5, 1e-4, 1e-3, 4e-3});

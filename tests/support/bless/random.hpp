@@ -9,7 +9,7 @@ namespace flitlab::testing {
 
 inline RawConfig random_bless(std::mt19937& random) {
   const auto draw = [&](u32 from, u32 to) { return integer(from + random() % (to + 1 - from)); };
-  RawConfig c{{"router.kind", word("bless")}, {"run.seed", draw(0, 999)}};
+  RawConfig c = Settings("router.kind=bless run.seed=", draw(0, 999));
   switch (random() % 4) {
     case 0: c["topology.shape"] = IntList{draw(2, 5), draw(1, 5)}; break;
     case 1:

@@ -10,7 +10,7 @@
 namespace flitlab::testing::metro_config {
 
 inline RawConfig metro(RawConfig changes = {}) {
-  changes.insert({{"router.kind", word("metro")}, {"traffic.packet_flits", Lengths{{20, 1.0}}}});
+  changes.merge(Settings("router.kind=metro traffic.packet_flits=[[20,1.0]]"));
   return changes;
 }
 

@@ -7,6 +7,7 @@
 #include "host/routers/metro/plan.hpp"
 #include "host/routers/metro/registers.hpp"
 #include "tests/support/build.hpp"
+#include "tests/support/fields.hpp"
 #include "tests/support/temporary.hpp"
 
 namespace flitlab::testing {
@@ -20,8 +21,7 @@ class MetroNet {
                std::to_string(words) + "\n"),
         source_(source),
         start_(start) {
-    changes.insert(
-        {{"router.kind", word("metro")}, {"traffic.mode", word("trace")}, {"traffic.trace_file", trace_.path}});
+    changes.merge(Settings("router.kind=metro traffic.mode=trace traffic.trace_file=", trace_.path));
     net_ = std::make_unique<Network>(experiment(changes));
   }
 
@@ -37,11 +37,7 @@ class MetroNet {
 
   template <class T>
   std::vector<T> field(u32 kind, const char* name) const {
-    const ItemKind& items = net_->plan->layout().kinds[kind];
-    const FieldInfo& info = items.field(name);
-    std::vector<T> all(std::size_t{items.count} * info.count);
-    net_->engine->get_field(0, kind, info, all.data());
-    return all;
+    return testing::field<T>(*net_, kind, name);
   }
   template <class T>
   void set_field(u32 kind, const char* name, const std::vector<T>& all) {

@@ -17,8 +17,7 @@ inline constexpr u32 kNeverCreated = 1000000;
 class OneRouter {
  public:
   explicit OneRouter(RawConfig changes = {})
-      : net_(with({{"topology.radix", IntList{2, 2}}, {"topology.dilation", IntList{2, 1}}}, std::move(changes)), 0, 1,
-             kNeverCreated) {}
+      : net_(with(Settings("topology.radix=[2,2] topology.dilation=[2,1]"), std::move(changes)), 0, 1, kNeverCreated) {}
 
   /// Writes a word that a port reads in the next cycle.
   void put(u32 port, Word w) { net_.put_at_router(0, port, w); }

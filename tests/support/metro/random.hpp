@@ -17,7 +17,7 @@
 namespace flitlab::testing {
 
 /// Writes a network of four endpoints and two stages in which all wires differ. Returns the file's name.
-inline std::string uneven_network(BglDraw& draw) {
+inline std::string uneven_network(Draw& draw) {
   std::ostringstream text;
   const auto wire = [&](const std::string& from, const std::string& to) {
     text << "wire," << from << "," << to << "," << draw.below(5) << "\n";
@@ -40,36 +40,15 @@ inline std::string uneven_network(BglDraw& draw) {
 
 /// Returns a network with any valid parameters.
 inline RawConfig random_metro(u64 seed) {
-  BglDraw draw(seed);
-  RawConfig c{{"router.kind", word("metro")}, {"run.seed", static_cast<std::int64_t>(seed)}};
+  Draw draw(seed);
+  RawConfig c = Settings("router.kind=metro run.seed=", static_cast<std::int64_t>(seed));
   switch (draw.below(8)) {
-    case 0:
-      c["topology.radix"] = IntList{2, 2};
-      c["topology.dilation"] = IntList{2, 1};
-      break;
-    case 1:
-      c["topology.radix"] = IntList{2, 2, 4};
-      c["topology.dilation"] = IntList{2, 2, 1};
-      break;
-    case 2:
-      c["topology.radix"] = IntList{4, 2};
-      c["topology.dilation"] = IntList{1, 2};
-      break;
-    case 3:
-      c["topology.radix"] = IntList{8};
-      c["topology.dilation"] = IntList{1};
-      break;
-    case 4:
-      c["topology.radix"] = IntList{2, 2, 2};
-      c["topology.dilation"] = IntList{4, 2, 1};
-      c["topology.links"] = integer(4);
-      break;
-    case 5:
-      c["topology.kind"] = word("fat_tree");
-      c["topology.arity"] = integer(2);
-      c["topology.ports"] = integer(4);
-      c["topology.levels"] = integer(3);
-      break;
+    case 0: set(c, "topology.radix=[2,2] topology.dilation=[2,1]"); break;
+    case 1: set(c, "topology.radix=[2,2,4] topology.dilation=[2,2,1]"); break;
+    case 2: set(c, "topology.radix=[4,2] topology.dilation=[1,2]"); break;
+    case 3: set(c, "topology.radix=[8] topology.dilation=[1]"); break;
+    case 4: set(c, "topology.radix=[2,2,2] topology.dilation=[4,2,1] topology.links=4"); break;
+    case 5: set(c, "topology.kind=fat_tree topology.arity=2 topology.ports=4 topology.levels=3"); break;
     case 6:
       c["topology.kind"] = word("file");
       c["topology.file"] = uneven_network(draw);
@@ -117,7 +96,7 @@ inline RawConfig random_metro(u64 seed) {
 /// Returns a random network with headers whose bits straddle words, and with think times.
 inline RawConfig random_straddling_metro(u64 seed) {
   RawConfig c = random_metro(seed);
-  BglDraw draw(seed + 5000);
+  Draw draw(seed + 5000);
   for (const char* other : {"kind", "arity", "ports", "levels", "file", "links"})
     c.erase(std::string("topology.") + other);
   struct Shape {
@@ -147,7 +126,7 @@ inline RawConfig random_straddling_metro(u64 seed) {
 }
 
 /// Returns faults of all kinds during a run of `cycles` cycles.
-inline std::vector<NaiveFault> random_faults(const RawConfig& config, BglDraw& draw, u32 cycles) {
+inline std::vector<NaiveFault> random_faults(const RawConfig& config, Draw& draw, u32 cycles) {
   const Network net(experiment(config));
   const auto& plan = dynamic_cast<const MetroPlan&>(*net.plan);
   const MetroNetwork& n = plan.network();
@@ -237,7 +216,7 @@ struct AllowedFaults {
   std::string text;
 };
 inline AllowedFaults allowed_faults(const RawConfig& config, u32 seed, u32 cycles) {
-  BglDraw draw(seed);
+  Draw draw(seed);
   AllowedFaults faults{random_faults(config, draw, cycles), ""};
   const Network whole(experiment(config));
   for (;; faults.list.pop_back()) {

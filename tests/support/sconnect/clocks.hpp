@@ -13,7 +13,7 @@
 namespace flitlab::testing::sconnect_clocks {
 
 inline RawConfig clocks(RawConfig changes) {
-  changes.insert({{"router.kind", word("sconnect")}, {"clock.emulated", true}});
+  changes.merge(Settings("router.kind=sconnect clock.emulated=true"));
   if (!changes.contains("traffic.mode")) changes["traffic.load"] = 0.0;
   return changes;
 }

@@ -7,35 +7,22 @@
 
 #include "host/routers/sconnect/plan.hpp"
 #include "tests/support/build.hpp"
+#include "tests/support/draw.hpp"
 
 namespace flitlab::testing {
 
-class SconnectDraw {
- public:
-  explicit SconnectDraw(u64 seed) : engine_(seed) {}
-  u32 below(u32 n) { return static_cast<u32>(engine_() % n); }
-  std::int64_t between(u32 low, u32 high) { return low + below(high - low + 1); }
-  bool coin() { return below(2); }
-  template <class T>
-  T one_of(std::initializer_list<T> list) {
-    return list.begin()[below(static_cast<u32>(list.size()))];
-  }
-
- private:
-  std::mt19937_64 engine_;
-};
-
 /// Returns all parameters except the mode of the traffic. `ring`: a graph file of five nodes in a ring.
 inline RawConfig random_small_sconnect(u64 seed, const std::string& ring) {
-  SconnectDraw draw(seed);
-  RawConfig c{{"router.kind", word("sconnect")}, {"run.seed", static_cast<std::int64_t>(seed)}};
+  Draw draw(seed);
+  RawConfig c = Settings("router.kind=sconnect run.seed=", static_cast<std::int64_t>(seed));
   const u32 fabric = draw.below(5);
   if (fabric == 0) {
-    c["topology.kind"] = word("graph");
-    c["topology.file"] = ring;
+    set(c, "topology.kind=graph topology.file=", ring);
   } else {
-    c["topology.kind"] = word("mesh");
-    c["topology.shape"] = fabric == 1 ? IntList{2} : fabric == 2 ? IntList{2, 2} : IntList{3, 3};
+    set(c, "topology.kind=mesh topology.shape=",
+        fabric == 1   ? IntList{2}
+        : fabric == 2 ? IntList{2, 2}
+                      : IntList{3, 3});
   }
   c["topology.node"] = word(draw.below(3) ? "single" : "dual");
   c["topology.host_ports"] = draw.between(1, 2);

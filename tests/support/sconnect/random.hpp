@@ -7,7 +7,7 @@
 
 namespace flitlab::testing {
 
-inline void random_fabric(RawConfig& c, BglDraw& draw, const std::string& graph) {
+inline void random_fabric(RawConfig& c, Draw& draw, const std::string& graph) {
   bool dual = draw.below(3) == 0;
   switch (draw.below(7)) {
     case 0: c["topology.shape"] = draw.one_of<IntList>({{2}, {5}, {3, 3}, {4, 2}, {2, 2, 2, 2}}); break;
@@ -33,13 +33,9 @@ inline void random_fabric(RawConfig& c, BglDraw& draw, const std::string& graph)
     case 5:
       c["topology.kind"] = word("tree");
       c["topology.arity"] = draw.one_of<std::int64_t>({3, 7, 9});
-      c["topology.levels"] = integer(2);
-      c["topology.inner"] = word("switches");
+      set(c, "topology.levels=2 topology.inner=switches");
       break;
-    default:
-      c["topology.kind"] = word("graph");
-      c["topology.file"] = graph;
-      break;
+    default: set(c, "topology.kind=graph topology.file=", graph); break;
   }
   c["topology.node"] = word(dual ? "dual" : "single");
   c["topology.parallel_vcs"] = draw.between(1, 2);
@@ -54,8 +50,8 @@ inline void random_fabric(RawConfig& c, BglDraw& draw, const std::string& graph)
 
 /// Returns a random configuration. `graph`: a file with the text kSwitchedGraph.
 inline RawConfig random_sconnect(u64 seed, const std::string& graph) {
-  BglDraw draw(seed);
-  RawConfig c{{"run.seed", static_cast<std::int64_t>(seed)}};
+  Draw draw(seed);
+  RawConfig c = Settings("run.seed=", static_cast<std::int64_t>(seed));
   random_fabric(c, draw, graph);
   if (draw.below(4) == 0) c["routing.tables"] = word("tree");
   const u32 lengths = draw.below(3);
@@ -105,7 +101,7 @@ inline RawConfig random_sconnect(u64 seed, const std::string& graph) {
 
 /// Returns a random configuration with closed loops.
 inline RawConfig random_sconnect_loop(u64 seed, const std::string& graph) {
-  BglDraw draw(seed);
+  Draw draw(seed);
   RawConfig c = random_sconnect(seed, graph);
   for (const char* other : {"router.reserve", "router.buffers", "traffic.batch_packets"}) c.erase(other);
   c["traffic.mode"] = word("request_reply");

@@ -8,6 +8,7 @@
 #include "host/routers/sconnect/control.hpp"
 #include "host/routers/sconnect/plan.hpp"
 #include "tests/support/build.hpp"
+#include "tests/support/fields.hpp"
 #include "tests/support/temporary.hpp"
 
 namespace flitlab::testing {
@@ -21,26 +22,6 @@ inline Experiment sconnect_experiment(RawConfig changes) {
   changes.insert({"router.kind", word("sconnect")});
   return Experiment::resolve(changes, ".");
 }
-
-/// The values of one field of all items of a kind.
-template <class T>
-class ItemFields {
- public:
-  ItemFields(const Network& net, u32 kind, const char* name)
-      : net_(net), kind_(kind), info_(net.plan->layout().kinds[kind].field(name)) {
-    all_.resize(std::size_t{net.plan->layout().kinds[kind].count} * info_.count);
-  }
-  void read() { net_.engine->get_field(0, kind_, info_, all_.data()); }
-  void write() { net_.engine->set_field(0, kind_, info_, all_.data()); }
-  const T& operator()(u32 item, u32 n = 0) const { return all_[std::size_t{item} * info_.count + n]; }
-  T& operator()(u32 item, u32 n = 0) { return all_[std::size_t{item} * info_.count + n]; }
-
- private:
-  const Network& net_;
-  u32 kind_;
-  const FieldInfo& info_;
-  std::vector<T> all_;
-};
 
 /// A message, identified by its source and its number at the source. In a trace this is the number of its line.
 struct MessageName {
@@ -65,8 +46,8 @@ struct SconnectEvent {
 class SconnectNet {
  public:
   explicit SconnectNet(RawConfig changes, const std::string& trace = "") : trace_(trace) {
-    changes.insert({{"topology.phases", word("equal")}, {"topology.channel_delay", integer(12)}});
-    if (!trace.empty()) changes.insert({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace_.path}});
+    changes.merge(Settings("topology.phases=equal topology.channel_delay=12"));
+    if (!trace.empty()) changes.merge(Settings("traffic.mode=trace traffic.trace_file=", trace_.path));
     net_ = std::make_unique<Network>(sconnect_experiment(changes), EngineChoice{"cpu", 1, true, 1});
   }
 
@@ -218,8 +199,8 @@ class SconnectScript {
       wanted.push_back({{line.source, static_cast<u32>(wanted.size())}, line.priority});
       text += sends(line.cycle, line.source, line.destination, line.flits);
     }
-    changes["host.priorities"] = kinds == 2 ? IntList{1, 1, 0, 0} : IntList{1, 1, 1, 1};
-    changes["run.seed"] = seed_for(wanted, kinds);
+    set(changes, "host.priorities=", kinds == 2 ? IntList{1, 1, 0, 0} : IntList{1, 1, 1, 1},
+        " run.seed=", seed_for(wanted, kinds));
   }
   std::string text;
 };

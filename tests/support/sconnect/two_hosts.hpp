@@ -8,15 +8,12 @@ namespace flitlab::testing::two_hosts {
 
 /// Returns nodes in a line with two host ports each (terminals 2 n and 2 n + 1). Port 0 leads forward, port 1 back.
 inline RawConfig line(std::int64_t nodes, std::int64_t delay = 2) {
-  return {
-      {"topology.shape", IntList{nodes}}, {"topology.host_ports", integer(2)}, {"topology.channel_delay", 6 * delay}};
+  return Settings("topology.shape=", IntList{nodes}, " topology.host_ports=2 topology.channel_delay=", 6 * delay);
 }
 
 inline RawConfig graph(const TextFile& file, std::int64_t delay = 2) {
-  return {{"topology.kind", word("graph")},
-          {"topology.file", file.path},
-          {"topology.host_ports", integer(2)},
-          {"topology.channel_delay", 6 * delay}};
+  return Settings("topology.kind=graph topology.file=", file.path,
+                  " topology.host_ports=2 topology.channel_delay=", 6 * delay);
 }
 
 /// Returns the numbers of the messages that a TIC has started to send by a port, in order.

@@ -8,19 +8,10 @@
 #include <vector>
 
 #include "tests/support/build.hpp"
+#include "tests/support/draw.hpp"
 #include "tests/support/temporary.hpp"
 
 namespace flitlab::testing {
-
-/// Draws the parameters of a random test.
-class SwitchDraw {
- public:
-  explicit SwitchDraw(u64 seed) : engine_(seed) {}
-  u32 below(u32 n) { return static_cast<u32>(engine_() % n); }
-
- private:
-  std::mt19937_64 engine_;
-};
 
 /// A line of a trace, which creates one message.
 struct SwitchLine {
@@ -46,9 +37,7 @@ class WatchedSwitch {
       text += std::to_string(l.cycle) + "," + std::to_string(l.src) + "," + std::to_string(l.dst) + "," +
               std::to_string(l.flits) + "\n";
     trace_ = std::make_unique<TextFile>(text);
-    changes["router.kind"] = std::string("switch");
-    changes["traffic.mode"] = std::string("trace");
-    changes["traffic.trace_file"] = trace_->path;
+    set(changes, "router.kind=switch traffic.mode=trace traffic.trace_file=", trace_->path);
     net_ = std::make_unique<Network>(flitlab::testing::experiment(changes), EngineChoice{"cpu", 1, true, 1});
   }
 

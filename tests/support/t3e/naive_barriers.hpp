@@ -31,6 +31,7 @@ class NaiveBarriers : public NaiveTerminals {
         trees_(plan.table().barrier),
         units_(e.u32_of(t3e::param::barrier.units)),
         eureka_(e.str(t3e::param::barrier.operation) == "eureka"),
+        by_hand_(e.str(t3e::param::barrier.operation) == "by_hand"),
         work_(e.u32_of(t3e::param::barrier.work)),
         unit_delay_(e.u32_of(t3e::param::barrier.router_delay)),
         unit_to_pe_(e.u32_of(t3e::param::router.destination_delay) - (unit_delay_ - link_delay_)),
@@ -42,6 +43,13 @@ class NaiveBarriers : public NaiveTerminals {
         if (tree(n, unit).children >> kPe & 1) pes_[n][unit].next = next_action(n, unit);
   }
 
+  /// Software signals a eureka, joins, or both (barrier.operation = "by_hand").
+  void operate_unit(u32 pe, u32 unit, bool finds, bool joins) {
+    Unit& u = pes_[pe][unit];
+    if (finds) u.out.push_back(kEureka);
+    if (joins) u.out.push_back(kJoin);
+    u.state = joins ? kArm : kEur;
+  }
   const Unit& unit(u32 pe, u32 number) const { return pes_[pe][number]; }
   u64 barriers = 0, barrier_wait = 0;
 
@@ -77,6 +85,7 @@ class NaiveBarriers : public NaiveTerminals {
 
   /// Returns the time of the next action, uniform from 0 to twice the mean time of work.
   Cycle next_action(u32 pe, u32 unit) const {
+    if (by_hand_) return kNever;
     if (!work_) return now_;
     const Random4 r = philox(run_seed(), t3e::stream::kBarrier, pe * 32 + unit, pes_[pe][unit].round);
     return now_ + below(r.word[0], 2 * work_ + 1);
@@ -156,7 +165,7 @@ class NaiveBarriers : public NaiveTerminals {
 
   const t3e::BarrierRegister* trees_;  // [unit][node]
   u32 units_;
-  bool eureka_;
+  bool eureka_, by_hand_;
   u32 work_, unit_delay_, unit_to_pe_;
   std::vector<std::vector<Unit>> pes_;    // [node][unit]
   std::vector<std::vector<Node>> nodes_;  // [node][unit]

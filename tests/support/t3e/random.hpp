@@ -7,24 +7,10 @@
 #include <vector>
 
 #include "tests/support/build.hpp"
+#include "tests/support/draw.hpp"
 #include "tests/support/t3e/naive_special.hpp"
 
 namespace flitlab::testing::t3e_random {
-
-class Draw {
- public:
-  explicit Draw(u64 seed) : engine_(seed) {}
-  u32 below(u32 n) { return static_cast<u32>(engine_() % n); }
-  std::int64_t between(std::int64_t low, std::int64_t high) { return low + below(static_cast<u32>(high - low + 1)); }
-  bool coin() { return below(2); }
-  template <class T>
-  T one_of(std::initializer_list<T> list) {
-    return list.begin()[below(static_cast<u32>(list.size()))];
-  }
-
- private:
-  std::mt19937_64 engine_;
-};
 
 inline std::int64_t longest(const Lengths& lengths) {
   std::int64_t most = 0;
@@ -96,8 +82,7 @@ inline u32 random_planes(RawConfig& c, Draw& draw) {
   const u32 plane = static_cast<u32>(shape[0] * shape[1]), nodes = plane * static_cast<u32>(shape[2]);
   if (shape[2] == 1 || draw.below(3)) return nodes;
   const std::int64_t x = 2 * draw.between(1, shape[0] / 2), y = 2 * draw.between(1, shape[1] / 2);
-  c["topology.partial_planes"] = IntList{shape[2] - 1, 0, y, 0, x};
-  c["faults.unconnected"] = word("warn");
+  set(c, "topology.partial_planes=", IntList{shape[2] - 1, 0, y, 0, x}, " faults.unconnected=warn");
   return nodes - plane + static_cast<u32>(x * y);
 }
 
@@ -286,7 +271,7 @@ inline RandomT3e random_t3e(u64 seed) {
   Draw draw(seed);
   RandomT3e machine;
   RawConfig& c = machine.config;
-  c = {{"router.kind", word("t3e")}, {"run.seed", static_cast<std::int64_t>(seed)}};
+  c = Settings("router.kind=t3e run.seed=", static_cast<std::int64_t>(seed));
   c["topology.shape"] = draw.one_of<IntList>({{2, 2, 1},
                                               {2, 4, 1},
                                               {2, 2, 2},

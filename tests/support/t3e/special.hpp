@@ -16,8 +16,7 @@ using t3e::Deltas;
 
 /// Returns a machine of 4 x 4 x 2 nodes, by default without traffic.
 inline Experiment special_machine(RawConfig changes = {}) {
-  changes["router.kind"] = std::string("t3e");
-  changes["special.enabled"] = true;
+  set(changes, "router.kind=t3e special.enabled=true");
   if (!changes.contains("traffic.load") && !changes.contains("traffic.mode")) changes["traffic.load"] = 0.0;
   return experiment(changes);
 }

@@ -78,8 +78,7 @@ class RandomVc {
   void graph() {
     kind_ = "graph";
     files_.push_back(std::make_unique<TextFile>(random_graph(random_)));
-    config_["topology.kind"] = kind_;
-    config_["topology.file"] = files_.back()->path;
+    set(config_, "topology.kind=", kind_, " topology.file=", files_.back()->path);
     if (chance(3)) config_["topology.concentration"] = draw(2, 3);
     if (chance(2)) config_["topology.channel_delay"] = draw(1, 5);
     config_["routing.algorithm"] = word("table");
@@ -102,9 +101,7 @@ class RandomVc {
     }
     if (chance(3)) config_["traffic.injection"] = word("periodic");
     if (chance(5) && load < 0.6) {
-      config_["traffic.injection"] = word("on_off");
-      config_["traffic.burst_load"] = 0.9;
-      config_["traffic.burst_cycles"] = 12.0;
+      set(config_, "traffic.injection=on_off traffic.burst_load=0.9 traffic.burst_cycles=12.0");
     }
   }
 
@@ -156,8 +153,7 @@ class RandomVc {
       list.push_back(line);
     }
     files_.push_back(std::make_unique<TextFile>(text));
-    config_["traffic.mode"] = word("trace");
-    config_["traffic.trace_file"] = files_.back()->path;
+    set(config_, "traffic.mode=trace traffic.trace_file=", files_.back()->path);
     return list;
   }
 

@@ -10,11 +10,7 @@
 namespace flitlab::bgl_reasons_test {
 namespace {
 
-using testing::BglTorus;
-using testing::in_words;
-using testing::kMinusX;
-using testing::kPlusX;
-using testing::kPlusY;
+using namespace testing;
 
 constexpr u32 kFifos = 4;  ///< port number of the injection FIFOs in two dimensions
 constexpr u32 kBubble = 2;

@@ -10,13 +10,10 @@
 namespace flitlab::bgl_words_test {
 namespace {
 
-using testing::experiment;
-using testing::in_words;
-using testing::Network;
-using testing::word;
+using namespace testing;
 
 TEST(BglWords, TokensOfEveryChannel) {
-  Network net(experiment({{"router.kind", word("bgl")}, {"topology.shape", IntList{4, 4, 2}}}));
+  Network net(experiment("router.kind=bgl topology.shape=[4,4,2]"));
   std::vector<std::byte> state = net.engine->state(0);
   const bgl::Table& t = dynamic_cast<const BglPlan&>(*net.plan).table();
   ASSERT_EQ(t.vcs, 4u);
@@ -40,8 +37,7 @@ TEST(BglWords, TokensOfEveryChannel) {
 }
 
 TEST(BglWords, APairWithADatelineIsTwoEscapeChannels) {
-  Network net(experiment(
-      {{"router.kind", word("bgl")}, {"topology.shape", IntList{4, 4, 2}}, {"router.escape", word("dateline")}}));
+  Network net(experiment("router.kind=bgl topology.shape=[4,4,2] router.escape=dateline"));
   const std::vector<VcSnapshot> x = in_words(*net.plan, net.engine->state(0), 0)[0].vcs;
   EXPECT_EQ(x[2].name, "escape 0");
   EXPECT_EQ(x[3].name, "escape 1");

@@ -16,47 +16,41 @@
 namespace flitlab::metro_checks_test {
 namespace {
 
-using testing::experiment;
-using testing::integer;
-using testing::TextFile;
-using testing::word;
+using namespace testing;
 using testing::metro_config::error_of;
 using testing::metro_config::metro;
 
 TEST(MetroChecks, BadInputIsRejected) {
   const std::vector<std::pair<RawConfig, const char*>> cases{
-      {{{"topology.radix", IntList{3, 4}}}, "topology.radix: 3 is not a power of two"},
-      {{{"topology.dilation", IntList{3, 1}}}, "topology.dilation: 3 is not a power of two"},
-      {{{"topology.radix", IntList{4, 4, 4}}}, "one of each per stage"},
-      {{{"router.max_dilation", integer(1)}}, "router.max_dilation = 1: the network needs routers of dilation 2"},
-      {{{"router.max_dilation", integer(16)}}, "router.max_dilation = 16 is more than the 8 backward ports"},
-      {{{"topology.dilation", IntList{2, 4}}, {"topology.links", integer(1)}}, "do not fill routers of 16 ports"},
-      {{{"router.max_dilation", integer(3)}}, "router.max_dilation: 3 is not a power of two"},
-      {{{"router.width", integer(2)}}, "router.width = 2 bits cannot name one of 8 backward ports"},
-      {{{"topology.wire_delay", integer(3)}, {"router.max_turn_delay", integer(2)}},
+      {Settings("topology.radix=[3,4]"), "topology.radix: 3 is not a power of two"},
+      {Settings("topology.dilation=[3,1]"), "topology.dilation: 3 is not a power of two"},
+      {Settings("topology.radix=[4,4,4]"), "one of each per stage"},
+      {Settings("router.max_dilation=1"), "router.max_dilation = 1: the network needs routers of dilation 2"},
+      {Settings("router.max_dilation=16"), "router.max_dilation = 16 is more than the 8 backward ports"},
+      {Settings("topology.dilation=[2,4] topology.links=1"), "do not fill routers of 16 ports"},
+      {Settings("router.max_dilation=3"), "router.max_dilation: 3 is not a power of two"},
+      {Settings("router.width=2"), "router.width = 2 bits cannot name one of 8 backward ports"},
+      {Settings("topology.wire_delay=3 router.max_turn_delay=2"),
        "router.max_turn_delay = 2: the network has a wire of 3 stages"},
-      {{{"traffic.packet_flits", Lengths{{3, 1.0}}}}, "a message of 3 words is too short"},
-      {{{"traffic.mode", word("request_reply")}, {"traffic.window", integer(4)}}, "traffic.window = 4"},
-      {{{"traffic.pattern", word("hot_spot")}, {"traffic.hot_terminals", IntList{16}}},
-       "traffic.hot_terminals contains 16"},
-      {{{"router.detailed_stages", IntList{2}}}, "router.detailed_stages contains 2"},
-      {{{"topology.kind", word("file")}}, "needs topology.file"},
-      {{{"endpoint.stalls", true}, {"traffic.mode", word("batch")}}, "endpoint.stalls = true applies to"},
-      {{{"endpoint.think_cycles", integer(5)}},
+      {Settings("traffic.packet_flits=[[3,1.0]]"), "a message of 3 words is too short"},
+      {Settings("traffic.mode=request_reply traffic.window=4"), "traffic.window = 4"},
+      {Settings("traffic.pattern=hot_spot traffic.hot_terminals=[16]"), "traffic.hot_terminals contains 16"},
+      {Settings("router.detailed_stages=[2]"), "router.detailed_stages contains 2"},
+      {Settings("topology.kind=file"), "needs topology.file"},
+      {Settings("endpoint.stalls=true traffic.mode=batch"), "endpoint.stalls = true applies to"},
+      {Settings("endpoint.think_cycles=5"),
        "endpoint.think_cycles = 5: in traffic.mode = \"open\" only processors that stall have a time to work"},
-      {{{"endpoint.think_cycles", integer(0)}, {"traffic.mode", word("batch")}},
+      {Settings("endpoint.think_cycles=0 traffic.mode=batch"),
        "endpoint.think_cycles = 0: in traffic.mode = \"batch\""},
-      {{{"endpoint.think_cycles", integer(-1)}, {"endpoint.stalls", true}}, "endpoint.think_cycles = -1"},
-      {{{"endpoint.think_cycles", integer(1000001)}, {"endpoint.stalls", true}}, "endpoint.think_cycles = 1000001"},
-      {{{"router.header_straddles", integer(1)}}, "router.header_straddles"},
-      {{{"router.header_straddles", false}, {"topology.kind", word("fat_tree")}},
+      {Settings("endpoint.think_cycles=-1 endpoint.stalls=true"), "endpoint.think_cycles = -1"},
+      {Settings("endpoint.think_cycles=1000001 endpoint.stalls=true"), "endpoint.think_cycles = 1000001"},
+      {Settings("router.header_straddles=1"), "router.header_straddles"},
+      {Settings("router.header_straddles=false topology.kind=fat_tree"),
        "it belongs to topology.kind = \"multibutterfly\", and topology.kind is \"fat_tree\""},
-      {{{"topology.kind", word("fat_tree")}, {"topology.arity", integer(3)}},
-       "topology.arity: 3 is not a power of two"},
-      {{{"topology.kind", word("fat_tree")}, {"topology.links", integer(1)}},
-       "do not fill routers of topology.ports = 8"},
-      {{{"faults.dead_routers", 0.9}}, "can be dead without cutting off an endpoint"},
-      {{{"traffic.mode", word("broadcast")}}, "broadcast"},
+      {Settings("topology.kind=fat_tree topology.arity=3"), "topology.arity: 3 is not a power of two"},
+      {Settings("topology.kind=fat_tree topology.links=1"), "do not fill routers of topology.ports = 8"},
+      {Settings("faults.dead_routers=0.9"), "can be dead without cutting off an endpoint"},
+      {Settings("traffic.mode=broadcast"), "broadcast"},
   };
   for (const auto& [changes, message] : cases) {
     const std::string error = error_of(changes);
@@ -72,11 +66,11 @@ TEST(MetroChecks, RoutersOfAFileAreThoseOfTable1) {
       "wire,a.2.0,e2.0\nwire,a.2.1,e2.1\nwire,a.3.0,e3.0\nwire,a.3.1,e3.1\n");
   const std::vector<std::pair<RawConfig, const char*>> cases{
       {{}, ""},
-      {{{"router.width", integer(2)}}, "router.width = 2 bits cannot name one of 8 backward ports, as router a has"},
-      {{{"router.max_dilation", integer(1)}}, "the network needs routers of dilation 2"},
-      {{{"router.max_turn_delay", integer(8)}}, "the network has a wire of 9 stages"}};
+      {Settings("router.width=2"), "router.width = 2 bits cannot name one of 8 backward ports, as router a has"},
+      {Settings("router.max_dilation=1"), "the network needs routers of dilation 2"},
+      {Settings("router.max_turn_delay=8"), "the network has a wire of 9 stages"}};
   for (auto [changes, message] : cases) {
-    changes.insert({{"topology.kind", word("file")}, {"topology.file", file.path}});
+    changes.merge(Settings("topology.kind=file topology.file=", file.path));
     const std::string error = error_of(changes);
     if (*message)
       EXPECT_NE(error.find(message), std::string::npos) << message << ": " << error;
@@ -88,11 +82,11 @@ TEST(MetroChecks, RoutersOfAFileAreThoseOfTable1) {
 /// A fault that has been repaired separates no endpoint.
 TEST(MetroFaultFile, JudgesWhatIsLeftInTheEnd) {
   const TextFile apart("10,dead,e0.0\n20,repair,e0.0\n30,dead,e0.1\n40,repair,e0.1\n");
-  EXPECT_EQ(error_of({{"faults.file", apart.path}}), "");
+  EXPECT_EQ(error_of(Settings("faults.file=", apart.path)), "");
   const TextFile unsorted("40,repair,e0.1\n30,dead,e0.1\n20,dead,e0.0\n");
-  EXPECT_EQ(error_of({{"faults.file", unsorted.path}}), "");
+  EXPECT_EQ(error_of(Settings("faults.file=", unsorted.path)), "");
   const TextFile last("10,dead,e0.0\n20,repair,e0.0\n30,dead,e0.1\n40,dead,e0.0\n");
-  EXPECT_NE(error_of({{"faults.file", last.path}}).find("no path from endpoint 0"), std::string::npos);
+  EXPECT_NE(error_of(Settings("faults.file=", last.path)).find("no path from endpoint 0"), std::string::npos);
 }
 
 TEST(MetroChecks, ATraceNamesOnlyExistingEndpoints) {
@@ -100,7 +94,7 @@ TEST(MetroChecks, ATraceNamesOnlyExistingEndpoints) {
        {std::pair{"0,0,16,20\n", "terminals are numbered 0 to 15"}, std::pair{"0,0,1,3\n", "must have 4 to 4095 flits"},
         std::pair{"0,0,1,20\n1,1,0,20,0\n", "cannot identify the packet that has arrived"}}) {
     const TextFile trace(line);
-    RawConfig c = metro({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace.path}});
+    RawConfig c = metro(Settings("traffic.mode=trace traffic.trace_file=", trace.path));
     c.erase("traffic.packet_flits");
     try {
       testing::Network net(experiment(c));
@@ -126,7 +120,7 @@ TEST(MetroFaultFile, MistakesAreNamedWithTheirLine) {
         std::pair{"0,dead,0.0:1\n", "cascaded routers are numbered 0 to 0"},
         std::pair{"0,dead,e0.0\n0,dead,e0.1\n", "no path from endpoint 0"}}) {
     const TextFile faults(line);
-    const std::string error = error_of({{"faults.file", faults.path}});
+    const std::string error = error_of(Settings("faults.file=", faults.path));
     EXPECT_NE(error.find(message), std::string::npos) << line << ": " << error;
     EXPECT_NE(error.find("faults.file"), std::string::npos) << error;
   }
@@ -136,10 +130,8 @@ TEST(MetroFaultFile, MistakesAreNamedWithTheirLine) {
 TEST(MetroFaultDraw, HasTheRequestedSize) {
   std::set<std::set<u32>> draws;
   for (int seed : {1, 2, 3}) {
-    const Experiment e = experiment(metro({{"topology.radix", IntList{4, 4, 4}},
-                                           {"topology.dilation", IntList{2, 2, 1}},
-                                           {"faults.dead_routers", 0.125},
-                                           {"faults.seed", integer(seed)}}));
+    const Experiment e = experiment(metro(
+        Settings("topology.radix=[4,4,4] topology.dilation=[2,2,1] faults.dead_routers=0.125 faults.seed=", seed)));
     const MetroNetwork n = make_metro_network(e);
     std::set<u32> dead;
     std::vector<bool> routers(n.routers());

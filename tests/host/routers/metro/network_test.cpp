@@ -16,10 +16,7 @@
 namespace flitlab::metro_network_test {
 namespace {
 
-using testing::experiment;
-using testing::integer;
-using testing::TextFile;
-using testing::word;
+using namespace testing;
 using testing::metro_config::error_of;
 using testing::metro_config::metro;
 
@@ -81,10 +78,8 @@ TEST(MetroNetworks, MultibutterfliesAreWiredThrough) {
   for (const auto& [radix, dilation] : shapes)
     for (const char* wiring : {"random", "regular"})
       for (int links : {1, 2, 4}) {
-        RawConfig c = metro({{"topology.radix", radix},
-                             {"topology.dilation", dilation},
-                             {"topology.links", integer(links)},
-                             {"topology.wiring", word(wiring)}});
+        RawConfig c = metro(Settings("topology.radix=", radix, " topology.dilation=", dilation,
+                                     " topology.links=", links, " topology.wiring=", wiring));
         Experiment e;
         try {
           e = experiment(c);
@@ -99,9 +94,8 @@ TEST(MetroNetworks, MultibutterfliesAreWiredThrough) {
 
 TEST(MetroNetworks, EqualPortsLeadToDifferentRouters) {
   for (const char* wiring : {"random", "regular"}) {
-    const MetroNetwork n = make_metro_network(experiment(metro({{"topology.radix", IntList{4, 4, 4}},
-                                                                {"topology.dilation", IntList{2, 2, 1}},
-                                                                {"topology.wiring", word(wiring)}})));
+    const MetroNetwork n = make_metro_network(
+        experiment(metro(Settings("topology.radix=[4,4,4] topology.dilation=[2,2,1] topology.wiring=", wiring))));
     for (u32 r = 0; r < n.routers(); ++r) {
       if (!n.setup[r].log_dilation) continue;
       for (u32 q = 0; q < n.setup[r].backward; q += 2)
@@ -117,8 +111,8 @@ TEST(MetroNetworks, EqualPortsLeadToDifferentRouters) {
 /// METRO, Figure 1: 16 endpoints and eight routers per stage. No loss of a router of the last stage, and no loss of a
 /// link, separates an endpoint.
 TEST(MetroNetworks, Figure1SurvivesAnyLossBehindItsFirstStages) {
-  const MetroNetwork n = make_metro_network(
-      experiment(metro({{"topology.radix", IntList{2, 2, 4}}, {"topology.dilation", IntList{2, 2, 1}}})));
+  const MetroNetwork n =
+      make_metro_network(experiment(metro(Settings("topology.radix=[2,2,4] topology.dilation=[2,2,1]"))));
   ASSERT_EQ(n.terminals, 16u);
   ASSERT_EQ(n.routers(), 24u);
   const std::vector<bool> no_routers(n.routers()), no_ports(n.wires.size());
@@ -143,9 +137,8 @@ TEST(MetroNetworks, Figure1SurvivesAnyLossBehindItsFirstStages) {
 TEST(MetroNetworks, FatTreesAreWiredThrough) {
   for (int levels : {1, 2, 3})
     for (const char* wiring : {"random", "regular"}) {
-      const MetroNetwork n = make_metro_network(experiment(metro({{"topology.kind", word("fat_tree")},
-                                                                  {"topology.levels", integer(levels)},
-                                                                  {"topology.wiring", word(wiring)}})));
+      const MetroNetwork n = make_metro_network(
+          experiment(metro(Settings("topology.kind=fat_tree topology.levels=", levels, " topology.wiring=", wiring))));
       EXPECT_EQ(n.terminals, 1u << 2 * levels);
       expect_whole(n);
       expect_routed(n);
@@ -160,7 +153,7 @@ TEST(MetroNetworks, FatTreesAreWiredThrough) {
 TEST(MetroRoutesTest, HeadersHaveTheLengthsOfTable4) {
   const auto words = [](IntList radix, IntList dilation, u32 width, u32 header_words, bool straddles = true) {
     MetroNetwork n =
-        make_metro_network(experiment(metro({{"topology.radix", radix}, {"topology.dilation", dilation}})));
+        make_metro_network(experiment(metro(Settings("topology.radix=", radix, " topology.dilation=", dilation))));
     const MetroRoutes routes = make_metro_routes(n, width, header_words, straddles);
     for (u32 d = 0; d < n.terminals; ++d) EXPECT_EQ(routes.start[d + 1] - routes.start[d], routes.start[1]);
     return routes.start[1];
@@ -182,8 +175,7 @@ TEST(MetroRoutesTest, HeadersHaveTheLengthsOfTable4) {
 /// last ones, it removes the word. If straddling does not shorten the header, as with radices 4 and 8, no bits straddle
 /// words.
 TEST(MetroRoutesTest, BitsStraddleWordsWhereTheHeaderIsShorterForIt) {
-  MetroNetwork n = make_metro_network(
-      experiment(metro({{"topology.radix", IntList{4, 8, 8}}, {"topology.dilation", IntList{2, 2, 1}}})));
+  MetroNetwork n = make_metro_network(experiment(metro(Settings("topology.radix=[4,8,8] topology.dilation=[2,2,1]"))));
   const MetroRoutes routes = make_metro_routes(n, 4, 0, true);
   const u32 to = (2 * 8 + 5) * 8 + 3;
   EXPECT_EQ(routes.words[routes.start[to]], 0b1010);
@@ -196,8 +188,7 @@ TEST(MetroRoutesTest, BitsStraddleWordsWhereTheHeaderIsShorterForIt) {
     EXPECT_EQ(routes.deciding_word[s], s == 0 ? 0u : 1u);
     EXPECT_EQ(routes.first_word[s], s == 0 ? 1u : 2u);
   }
-  MetroNetwork two =
-      make_metro_network(experiment(metro({{"topology.radix", IntList{4, 8}}, {"topology.dilation", IntList{2, 1}}})));
+  MetroNetwork two = make_metro_network(experiment(metro(Settings("topology.radix=[4,8] topology.dilation=[2,1]"))));
   make_metro_routes(two, 4, 0, true);
   for (const metro::RouterSetup& setup : two.setup) {
     EXPECT_EQ(setup.header_bits, 4);
@@ -212,7 +203,7 @@ constexpr const char* kSmall =
     "wire,a.0.0,c.0,1\nwire,a.1.0,d.0,1\nwire,b.0.0,c.1,2\nwire,b.1.0,d.1,2\n"
     "wire,c.0.0,e0.0\nwire,c.1.0,e1.0\nwire,d.0.0,e2.0\nwire,d.1.0,e3.0\n";
 
-RawConfig from_file(const TextFile& file) { return {{"topology.kind", word("file")}, {"topology.file", file.path}}; }
+RawConfig from_file(const TextFile& file) { return Settings("topology.kind=file topology.file=", file.path); }
 
 TEST(MetroFile, IsReadAndRun) {
   const TextFile file(kSmall);
@@ -223,8 +214,7 @@ TEST(MetroFile, IsReadAndRun) {
   expect_whole(n);
   expect_routed(n);
   RawConfig c = metro(from_file(file));
-  c["traffic.mode"] = word("batch");
-  c["traffic.batch_packets"] = integer(50);
+  set(c, "traffic.mode=batch traffic.batch_packets=50");
   testing::Network net(experiment(c));
   net.step(20000);
   EXPECT_EQ(net.total(Total::kPacketsDelivered), 200u);

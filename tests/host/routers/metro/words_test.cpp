@@ -13,13 +13,10 @@ namespace {
 using metro::Kind;
 using metro::make_word;
 using metro::PortState;
-using testing::experiment;
-using testing::in_words;
-using testing::Network;
-using testing::word;
+using namespace testing;
 
 TEST(MetroWords, WordsOfThisCycleAndConnections) {
-  Network net(experiment({{"router.kind", word("metro")}}));
+  Network net(experiment("router.kind=metro"));
   std::vector<std::byte> state = net.engine->state(0);
   const metro::Table& t = dynamic_cast<const MetroPlan&>(*net.plan).table();
   ASSERT_GE(t.inputs, 3u);

@@ -22,11 +22,7 @@ using sconnect::kPorts;
 using sconnect::kSerial;
 using sconnect::Link;
 using sconnect::LinkKind;
-using testing::dual_nodes;
-using testing::expect_in;
-using testing::message_of;
-using testing::sconnect_graph;
-using testing::single_nodes;
+using namespace testing;
 
 /// Returns the far end of a port, such as "5a.2" (node 5, TIC a, port 2).
 std::string far_end(const SconnectFabric& f, u32 tic, u32 port) {

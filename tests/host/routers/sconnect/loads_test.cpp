@@ -18,8 +18,7 @@ namespace flitlab::sconnect_loads_test {
 namespace {
 
 using sconnect::kPorts;
-using testing::dual_nodes;
-using testing::single_nodes;
+using namespace testing;
 using testing::sconnect_walker::expect_good;
 
 TEST(SconnectLoads, OfALineByHand) {

@@ -20,8 +20,7 @@
 namespace flitlab::sconnect_queue_search_test {
 namespace {
 
-using testing::dual_nodes;
-using testing::single_nodes;
+using namespace testing;
 using testing::sconnect_walker::expect_good;
 
 std::vector<u32> random_ranks(const SconnectFabric& f, u64 seed) {

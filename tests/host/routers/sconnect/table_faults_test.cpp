@@ -18,11 +18,7 @@ namespace flitlab::sconnect_table_faults_test {
 namespace {
 
 using sconnect::option;
-using testing::dual_nodes;
-using testing::expect_in;
-using testing::message_of;
-using testing::single_nodes;
-using testing::TextFile;
+using namespace testing;
 using testing::sconnect_walker::expect_good;
 using testing::sconnect_walker::Walker;
 

@@ -19,8 +19,7 @@ namespace flitlab::sconnect_tables_test {
 namespace {
 
 using sconnect::option;
-using testing::dual_nodes;
-using testing::single_nodes;
+using namespace testing;
 using testing::sconnect_walker::expect_good;
 
 TEST(SconnectTables, OfALineByHand) {

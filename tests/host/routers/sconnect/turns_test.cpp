@@ -21,7 +21,7 @@ namespace flitlab::sconnect_turns_test {
 namespace {
 
 using sconnect::kPorts;
-using testing::single_nodes;
+using namespace testing;
 using testing::sconnect_walker::expect_good;
 
 TEST(SconnectTurns, AreAllowedUnlessTheyCloseACircle) {

@@ -8,19 +8,12 @@
 namespace flitlab::sconnect_words_test {
 namespace {
 
-using testing::experiment;
-using testing::in_words;
-using testing::integer;
-using testing::Network;
-using testing::word;
+using namespace testing;
 
 /// If routing cycles start together, a channel of 8 clocks takes 2 routing cycles in each direction. So 2 + 2 + 2 slots
 /// are sent until the answer for a slot returns.
 TEST(SconnectWords, PoolReservationsAndSlots) {
-  Network net(experiment({{"router.kind", word("sconnect")},
-                          {"topology.shape", IntList{3, 3}},
-                          {"topology.phases", word("equal")},
-                          {"router.reserve", IntList{5, 0, 0, 0}}}));
+  Network net(experiment("router.kind=sconnect topology.shape=[3,3] topology.phases=equal router.reserve=[5,0,0,0]"));
   std::vector<std::byte> state = net.engine->state(0);
   const sconnect::Table& t = dynamic_cast<const SconnectPlan&>(*net.plan).table();
   const Item<1> tic = item_of(state, net.plan->layout(), 0, 4);

@@ -9,17 +9,13 @@
 namespace flitlab::t3e_words_test {
 namespace {
 
-using testing::experiment;
-using testing::in_words;
-using testing::integer;
-using testing::Network;
-using testing::word;
+using namespace testing;
 
 constexpr u32 kPlusX = 0, kMinusX = 3;
 
 /// Node (1,0,0) of a 4 x 4 x 1 machine. A packet for (3,0,0) has arrived from (0,0,0) by port -X and requests +X.
 struct Node {
-  Network net{experiment({{"router.kind", word("t3e")}, {"topology.shape", IntList{4, 4, 1}}})};
+  Network net{experiment("router.kind=t3e topology.shape=[4,4,1]")};
   std::vector<std::byte> state = net.engine->state(0);
   const t3e::Table& t = dynamic_cast<const T3ePlan&>(*net.plan).table();
   Item<1> item = item_of(state, net.plan->layout(), 0, 1);

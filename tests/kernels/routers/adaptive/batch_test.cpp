@@ -7,16 +7,14 @@
 #include "kernels/routers/adaptive/choose.hpp"
 #include "kernels/routers/adaptive/totals.hpp"
 #include "tests/support/adaptive/random.hpp"
+#include "tests/support/same.hpp"
 #include "tests/support/temporary.hpp"
 
 namespace flitlab::adaptive_batch_test {
 namespace {
 
 using namespace adaptive;
-using testing::experiment;
-using testing::integer;
-using testing::Network;
-using testing::word;
+using namespace testing;
 
 /// Returns the configuration of a network that needs several bulk calls, has routers with more than eight channels, or
 /// is of any kind.
@@ -26,15 +24,12 @@ RawConfig random_network(u32 seed, std::mt19937& random, const std::string& grap
   if (seed % 4 == 1) {
     c.erase("topology.shape");
     c.erase("topology.file");
-    c["topology.kind"] = word("hypercube");
-    c["topology.dimensions"] = integer(seed % 8 == 1 ? 6 : 9);
-    c["topology.concentration"] = integer(2);
-    c["router.ejection"] = integer(2);
+    set(c, "topology.kind=hypercube topology.dimensions=", seed % 8 == 1 ? 6 : 9,
+        " topology.concentration=2 router.ejection=2");
   }
   if (seed % 5 == 0) {
     c.erase("traffic.load");
-    c["traffic.mode"] = word("batch");
-    c["traffic.batch_packets"] = integer(9);
+    set(c, "traffic.mode=batch traffic.batch_packets=9");
   }
   return c;
 }
@@ -56,8 +51,7 @@ TEST(AdaptiveBatch, AgreesWithSingleRouters) {
         ASSERT_EQ(many.engine->state_hash(0), two.engine->state_hash(0)) << "seed " << seed << ", cycle " << cycle;
       }
     }
-    const CounterShard a = many.engine->counters(0), b = one.engine->counters(0);
-    for (u32 i = 0; i < kTotals; ++i) ASSERT_EQ(a.total[i], b.total[i]) << "seed " << seed << ", total " << i;
+    ASSERT_NO_FATAL_FAILURE(expect_the_same(*many.engine, *one.engine)) << "seed " << seed;
     ASSERT_EQ(many.engine->audit(0).bits, 0u) << "seed " << seed;
     misrouted += many.total(Count::kMisrouted);
     delivered += many.total(Total::kPacketsDelivered);

@@ -9,18 +9,13 @@
 #include "tests/support/adaptive/naive.hpp"
 #include "tests/support/adaptive/random.hpp"
 #include "tests/support/build.hpp"
+#include "tests/support/side_by_side.hpp"
 #include "tests/support/temporary.hpp"
 
 namespace flitlab::adaptive_naive_test {
 namespace {
 
-using testing::experiment;
-using testing::integer;
-using testing::NaiveAdaptive;
-using testing::Network;
-using testing::TextFile;
-using testing::trials;
-using testing::word;
+using namespace testing;
 
 TEST(AdaptiveNaive, Agrees) {
   u64 misrouted = 0;
@@ -35,23 +30,28 @@ TEST(AdaptiveNaive, Agrees) {
     const std::vector<u32> weights = e.ints(adaptive::param::router.priorities);
     NaiveAdaptive naive(plan.topology(), plan.table().traffic, make_row(e), e,
                         cumulative_thresholds({weights.begin(), weights.end()}));
-    for (u32 part = 0; part < 6; ++part) {
-      net.step(40);
-      for (u32 i = 0; i < 40; ++i) naive.step();
-      ASSERT_EQ(net.total(Total::kPacketsInjected), naive.entered) << trial;
-      ASSERT_EQ(net.total(Total::kPacketsDelivered), naive.delivered) << trial;
-      ASSERT_EQ(net.total(Total::kLatencySum), naive.latency_sum) << trial;
-      ASSERT_EQ(net.total(adaptive::Count::kSent), naive.sent) << trial;
-      ASSERT_EQ(net.total(adaptive::Count::kMisrouted), naive.misrouted) << trial;
+    const auto step = [&](u32) {
+      net.step(1);
+      naive.step();
+    };
+    const auto compare = [&](Differences& d) {
       const CounterShard counters = net.engine->counters(0);
-      for (u32 p = 0; p < 4; ++p)
-        ASSERT_EQ(counters.total[static_cast<u32>(adaptive::Count::kDelivered) + p], naive.delivered_of[p]) << trial;
-      std::vector<u32> sent;
-      for (u32 r = 0; r < plan.topology().routers; ++r)
+      const auto same = [&](u64 expected, TotalIndex total, u32 i = 0) {
+        d.same(expected, counters.total[total.value + i], [&] { return "total " + std::to_string(total.value + i); });
+      };
+      same(naive.entered, Total::kPacketsInjected);
+      same(naive.delivered, Total::kPacketsDelivered);
+      same(naive.latency_sum, Total::kLatencySum);
+      same(naive.sent, adaptive::Count::kSent);
+      same(naive.misrouted, adaptive::Count::kMisrouted);
+      for (u32 p = 0; p < 4; ++p) same(naive.delivered_of[p], adaptive::Count::kDelivered, p);
+      const std::vector<u32> flits = plan.channel_flits(net.engine->state(0));
+      for (u32 r = 0, n = 0; r < plan.topology().routers; ++r)
         for (u32 c = 0; c < plan.topology().network_ports; ++c)
-          if (plan.topology().peer(r, c).item != kNone) sent.push_back(naive.sent_on[r][c]);
-      ASSERT_EQ(plan.channel_flits(net.engine->state(0)), sent) << trial;
-    }
+          if (plan.topology().peer(r, c).item != kNone)
+            d.same(u32{naive.sent_on[r][c]}, flits[n++], [&] { return "sent by channel " + std::to_string(n); });
+    };
+    if (!side_by_side(240, "trial " + std::to_string(trial), step, compare)) return;
     misrouted += naive.misrouted;
   }
   EXPECT_GT(misrouted, trials(1000));
@@ -79,9 +79,7 @@ TEST(AdaptiveConservation, BatchesEnd) {
       const TextFile graph(testing::random_graph(random));
       RawConfig config = testing::random_adaptive(random, graph.path);
       config.erase("traffic.load");
-      config["router.assignment"] = word(assignment);
-      config["traffic.mode"] = word("batch");
-      config["traffic.batch_packets"] = integer(60);
+      set(config, "router.assignment=", assignment, " traffic.mode=batch traffic.batch_packets=60");
       Network net(experiment(config));
       const u64 all = u64{60} * net.plan->topology().terminals;
       for (u32 cycles = 0; cycles < 40000 && net.total(Total::kPacketsDelivered) < all; cycles += 100) net.step(100);

@@ -4,8 +4,6 @@
 
 #include <array>
 #include <cmath>
-#include <functional>
-#include <utility>
 
 #include "kernels/common/error.hpp"
 #include "kernels/routers/bgl/link.hpp"
@@ -16,14 +14,7 @@ namespace flitlab::bgl_acknowledge_test {
 namespace {
 
 using bgl::Count;
-using testing::BglLine;
-using testing::BglTorus;
-using testing::experiment;
-using testing::integer;
-using testing::kMinusX;
-using testing::kPlusX;
-using testing::Network;
-using testing::word;
+using namespace testing;
 
 /// A packet of one chunk that is created in cycle 0 leaves node 0 in cycle 3. Its head reaches node 1 in cycle 24, and
 /// its tail is in the reception FIFO in cycle 56. The packet takes a link for 38 cycles, an acknowledgment for 8. The
@@ -31,9 +22,7 @@ using testing::word;
 constexpr u32 kTimeout = 1000, kWhole = 56, kKnown = 18;
 
 RawConfig packets(const RawConfig& changes = {}) {
-  RawConfig config{{"router.acks", word("packets")},
-                   {"router.link_protocol", true},
-                   {"router.retransmission_timeout", integer(kTimeout)}};
+  RawConfig config = Settings("router.acks=packets router.link_protocol=true router.retransmission_timeout=", kTimeout);
   for (const auto& [path, value] : changes) config[path] = value;
   return config;
 }
@@ -45,95 +34,11 @@ u32 bubble_tokens(const BglTorus& torus, u32 node, u32 direction) {
   return torus.tokens(node, direction, torus.table().dynamic_vcs);
 }
 
-/// Changes the elements of a node's field by hand. Returns how many elements `change` reported as changed.
-u32 edit(BglTorus& torus, const char* name, u32 node, const std::function<bool(u32&)>& change) {
-  const FieldInfo& field = torus.net().plan->layout().kinds[0].field(name);
-  std::vector<u32> all = torus.field<u32>(0, name);
-  u32 changed = 0;
-  for (u32 i = 0; i < field.count; ++i) changed += change(all[std::size_t{node} * field.count + i]);
-  torus.net().engine->set_field(0, 0, field, all.data());
-  return changed;
-}
-
-/// Drops the acknowledgment that is on its way to a node.
-void lose(BglTorus& torus, u32 node) {
-  ASSERT_EQ(edit(torus, "acknowledged", node, [](u32& inbox) { return std::exchange(inbox, 0u) != 0; }), 1u);
-}
-
-/// A packet that took the bypass channel is acknowledged together with its tokens. A packet that went through a FIFO,
-/// four cycles more, is acknowledged first and its tokens follow, unless both had to wait for the link: then they share
-/// one packet.
-TEST(BglAcknowledge, TakesTheLinkBack) {
-  for (bool bypass : {true, false})
-    for (u32 requested = 10; requested < 80; ++requested) {
-      BglTorus torus({5}, {{0, 0, 1, 1}, {requested - 3, 1, 0, 1}}, packets({{"router.bypass", bypass}}));
-      torus.drain();
-      torus.run(100);
-      const u32 free = kWhole + (bypass ? 8 : 16);
-      EXPECT_EQ(torus.leaves(1, 1), requested < kWhole || requested > free ? requested : free) << requested;
-      const bool together = bypass || (requested + 38 >= kWhole + 4 && requested < kWhole);
-      EXPECT_EQ(torus.net().total(Count::kTokenPackets), 2u);
-      EXPECT_EQ(torus.net().total(Count::kAckOnly), (together ? 0u : 1u) + !bypass) << requested;
-    }
-}
-
-/// When the acknowledgment arrives, the sender frees its copy and has its tokens again.
-TEST(BglAcknowledge, TakesEffectOnArrival) {
-  for (bool bypass : {true, false}) {
-    BglTorus torus({5}, {{0, 0, 1, 1}}, packets({{"router.bypass", bypass}}));
-    torus.run(kWhole + kKnown);
-    EXPECT_EQ(kept(torus, 0, kPlusX), 1u);
-    torus.run(1);
-    EXPECT_EQ(kept(torus, 0, kPlusX), 0u);
-    if (!bypass) {  // the tokens waited for the acknowledgment without tokens
-      EXPECT_EQ(bubble_tokens(torus, 0, kPlusX), 24u);
-      torus.run(7);
-      EXPECT_EQ(bubble_tokens(torus, 0, kPlusX), 24u);
-      torus.run(1);
-    }
-    EXPECT_EQ(bubble_tokens(torus, 0, kPlusX), 32u);
-  }
-}
-
-/// An acknowledgment waits for a packet of n chunks that leaves node 1 in cycle 50, and then goes before two waiting
-/// packets.
-TEST(BglAcknowledge, WaitsForTheLinkAndGoesFirst) {
-  for (u32 n = 1; n <= 8; ++n) {
-    BglTorus torus({5}, {{0, 0, 1, 1}, {47, 1, 0, n}, {48, 1, 0, 1}, {48, 1, 0, 1}}, packets());
-    const u32 goes = 50 + 32 * n + 6;
-    torus.run(goes + kKnown);
-    EXPECT_EQ(kept(torus, 0, kPlusX), 1u);
-    torus.run(1);
-    EXPECT_EQ(kept(torus, 0, kPlusX), 0u);
-    EXPECT_EQ(bubble_tokens(torus, 0, kPlusX), 32u);
-    torus.drain();
-    EXPECT_EQ(std::min(torus.leaves(2, 1), torus.leaves(3, 1)), goes + 8);
-  }
-}
-
-/// A packet stays in its VC because another one holds the link that it needs from cycle 10 to 272. It is acknowledged
-/// on arrival; its tokens return when it has left.
-TEST(BglAcknowledge, DoesNotWaitForTokens) {
-  BglTorus torus({5}, {{0, 0, 2, 1}, {7, 1, 2, 8}}, packets());
-  torus.run(kWhole + kKnown);
-  EXPECT_EQ(kept(torus, 0, kPlusX), 1u);
-  torus.run(1);
-  EXPECT_EQ(kept(torus, 0, kPlusX), 0u);
-  EXPECT_EQ(torus.net().total(Count::kAckOnly), 1u);
-  torus.run(272 + 32 - kWhole - 1);
-  EXPECT_EQ(bubble_tokens(torus, 0, kPlusX), 24u);
-  torus.run(1);
-  EXPECT_EQ(bubble_tokens(torus, 0, kPlusX), 32u);
-  torus.run(100);
-  EXPECT_EQ(torus.net().total(Count::kAckOnly), 1u);
-  EXPECT_EQ(torus.net().total(Count::kTokenPackets), 3u);
-}
-
 /// If an acknowledgment is lost, the next one of the same VC repairs the loss, tokens included.
 TEST(BglAcknowledge, TheNextOneRepairsALoss) {
   BglTorus torus({5}, {{0, 0, 1, 1}, {200, 0, 1, 1}}, packets());
   torus.run(kWhole + 1);
-  lose(torus, 0);
+  lose_acknowledgment(torus, 0);
   torus.run(200 + kKnown - 1);
   EXPECT_EQ(kept(torus, 0, kPlusX), 2u);
   EXPECT_EQ(bubble_tokens(torus, 0, kPlusX), 16u);
@@ -148,9 +53,9 @@ TEST(BglAcknowledge, TheNextOneRepairsALoss) {
 /// sent none, and from then on in every second one.
 TEST(BglAcknowledge, IsRepeatedIfNothingFollows) {
   const u32 idle = 2000, again = 3 + 38 + kTimeout + 21;
-  BglTorus torus({5}, {{0, 0, 1, 1}}, packets({{"router.idle_acks", integer(idle)}}));
+  BglTorus torus({5}, {{0, 0, 1, 1}}, packets(Settings("router.idle_acks=", idle)));
   torus.run(kWhole + 1);
-  lose(torus, 0);
+  lose_acknowledgment(torus, 0);
   torus.run(again + kKnown - kWhole - 1);
   EXPECT_EQ(kept(torus, 0, kPlusX), 1u);
   torus.run(1);
@@ -175,13 +80,13 @@ TEST(BglAcknowledge, IsRepeatedIfNothingFollows) {
 TEST(BglAcknowledge, ShortensARetransmission) {
   BglTorus torus({5}, {{0, 0, 1, 1}, {985, 0, 1, 1}, {1000, 0, 1, 1}}, packets());
   torus.run(kWhole + 1);
-  lose(torus, 0);
+  lose_acknowledgment(torus, 0);
   torus.run(985 + kKnown - 1);
   EXPECT_EQ(kept(torus, 0, kPlusX), 3u);
   torus.run(1);
   EXPECT_EQ(kept(torus, 0, kPlusX), 1u);
   torus.run(1026 + 53 + 1 - 1060);
-  lose(torus, 0);  // loses the acknowledgment of the third packet, which is being retransmitted
+  lose_acknowledgment(torus, 0);  // loses the acknowledgment of the third packet, which is being retransmitted
   torus.run(200);
   EXPECT_EQ(kept(torus, 0, kPlusX), 0u);
   EXPECT_EQ(torus.net().total(Count::kRepeated), 1u);
@@ -196,12 +101,7 @@ TEST(BglAcknowledge, GoesBeforeRetransmissions) {
     // The second packet is complete in cycle `due`.
     BglTorus torus({5}, {{0, 0, 1, 1}, {due - 56, 1, 0, 1}}, packets());
     torus.run(10);
-    ASSERT_EQ(edit(torus, "head", 1,
-                   [](u32& head) {
-                     if (head) head |= static_cast<u32>(bgl::Hit::kHeader) << bgl::kHitShift;
-                     return head != 0;
-                   }),
-              1u);
+    hit(torus, 1, bgl::Hit::kHeader);
     torus.drain();
     const u32 leaves = due <= again && due + 8 > again ? due + 8 : again;
     EXPECT_EQ(torus.delivered(0), leaves + 54) << due;
@@ -233,14 +133,9 @@ TEST(BglAcknowledge, CostsEveryPacketOfTwoStreamsEightCycles) {
 /// Acknowledgments of 8 bytes are corrupted at the given rate, and every token still returns.
 TEST(BglAcknowledge, IsHitAtTheGivenRate) {
   const double rate = 2e-3;
-  Network net(experiment({{"router.kind", word("bgl")},
-                          {"topology.shape", IntList{4, 3}},
-                          {"router.link_protocol", true},
-                          {"router.idle_acks", integer(1024)},
-                          {"faults.error_rate", rate},
-                          {"traffic.mode", word("batch")},
-                          {"traffic.batch_packets", integer(300)},
-                          {"traffic.packet_flits", integer(1)}}));
+  Network net(experiment(
+      "router.kind=bgl topology.shape=[4,3] router.link_protocol=true router.idle_acks=1024 faults.error_rate=", rate,
+      " traffic.mode=batch traffic.batch_packets=300 traffic.packet_flits=1"));
   while (net.engine->now() < 400000 &&
          (!net.engine->now() || net.total(Total::kPacketsDelivered) < net.total(Total::kPacketsCreated)))
     net.step(1000);
@@ -261,10 +156,8 @@ TEST(BglAcknowledge, IsHitAtTheGivenRate) {
 TEST(BglAcknowledge, AuditFindsALostToken) {
   BglTorus torus({5}, {{0, 0, 1, 1}}, packets());
   torus.run(kWhole + 10);
-  const FieldInfo& field = torus.net().plan->layout().kinds[0].field("given_back");
-  std::vector<u8> given = torus.field<u8>(0, "given_back");
-  --given[std::size_t{1} * field.count + kMinusX * torus.table().vcs + torus.table().dynamic_vcs];
-  torus.net().engine->set_field(0, 0, field, given.data());
+  edit<u8>(torus.net(), 0, "given_back",
+           [&](auto& all, u32 each) { --all[each + kMinusX * torus.table().vcs + torus.table().dynamic_vcs]; });
   EXPECT_THROW(check_conservation(*torus.net().engine, *torus.net().plan, 0), RunError);
 }
 

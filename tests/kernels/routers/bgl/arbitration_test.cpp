@@ -9,15 +9,7 @@
 namespace flitlab::bgl_arbitration_test {
 namespace {
 
-using testing::BglGrant;
-using testing::BglLine;
-using testing::BglTorus;
-using testing::expect_share;
-using testing::integer;
-using testing::kMinusX;
-using testing::kPlusX;
-using testing::kPlusY;
-using testing::word;
+using namespace testing;
 
 /// Packets meet at node (2,1) of a 5x3 torus; all of them request the link to the west. In direction order a packet
 /// from the south may turn into that link.
@@ -28,10 +20,8 @@ constexpr u32 kFree = 273;
 constexpr u32 kTimes = 100, kFewTimes = 12;
 
 RawConfig with(RawConfig more) {
-  more.insert({{"router.escape_order", word("direction")},
-               {"router.dynamic_vcs", integer(1)},
-               {"router.dynamic_flits", integer(8)},
-               {"router.escape_flits", integer(16)}});
+  more.merge(
+      Settings("router.escape_order=direction router.dynamic_vcs=1 router.dynamic_flits=8 router.escape_flits=16"));
   return more;
 }
 
@@ -93,7 +83,7 @@ TEST(BglReceiver, ServesTheLongestQueueInAFractionOfCycles) {
   for (const auto& [chunks, share] : kCases)
     for (double slq : {0.0, 0.5, 1.0}) {
       const Scene scene({kHolder, {0, kEast, kWest, 2, bgl::kDynamic}, {100, kEast, kWest, chunks}},
-                        {{"router.slq", slq}}, kTimes);
+                        Settings("router.slq=", slq), kTimes);
       expect_share(scene.first(2, 1), kTimes, slq * share + (1 - slq) / 2,
                    std::to_string(chunks) + " chunks, slq " + std::to_string(slq));
       EXPECT_EQ(scene.first(1, 0), 0u);
@@ -105,9 +95,9 @@ TEST(BglReceiver, ServesTheLongestQueueInAFractionOfCycles) {
 TEST(BglSender, ServesTheLongestQueueInAFractionOfCycles) {
   for (double slq : {0.0, 0.5, 1.0}) {
     const Scene scene({kHolder, {0, kSouth, kWest, 1}, {1, kSouth, kWest, 8}, {1, kEast, kWest, 7}},
-                      {{"router.slq", slq}, {"router.escape_flits", integer(32)}}, kTimes);
+                      Settings("router.slq=", slq, " router.escape_flits=32"), kTimes);
     expect_share(scene.first(1, 3), kTimes, slq + (1 - slq) / 2, "slq " + std::to_string(slq));
-    const Scene equal({kHolder, {0, kSouth, kWest, 7}, {1, kEast, kWest, 4}}, {{"router.slq", slq}}, kTimes);
+    const Scene equal({kHolder, {0, kSouth, kWest, 7}, {1, kEast, kWest, 4}}, Settings("router.slq=", slq), kTimes);
     expect_share(equal.first(1, 2), kTimes, 0.5, "equals");
   }
 }
@@ -118,8 +108,7 @@ TEST(BglSender, ServesTheLongestQueueInAFractionOfCycles) {
 TEST(BglSender, ServesTheLongestFifo) {
   for (u32 chunks : {7u, 8u}) {
     const Scene scene({kHolder, {10, kHere, kWest, 8}, {11, kHere, kWest, chunks}, {12, kHere, kWest, 1}},
-                      {{"injection.fifos", integer(2)}, {"injection.fifo_flits", integer(16)}, {"router.slq", 1.0}},
-                      kTimes);
+                      Settings("injection.fifos=2 injection.fifo_flits=16 router.slq=1.0"), kTimes);
     expect_share(scene.first(1, 2), kTimes, chunks == 7 ? 1 : 0.5, std::to_string(chunks) + " chunks");
   }
 }
@@ -129,7 +118,7 @@ TEST(BglSender, ServesTheLongestFifo) {
 /// channel, in a virtual channel or in a FIFO.
 TEST(BglPriority, WinsEverywhere) {
   for (double slq : {0.0, 1.0}) {
-    const RawConfig config{{"router.slq", slq}};
+    const RawConfig config = Settings("router.slq=", slq);
     const u32 high = bgl::kHighPriority;
     for (u32 normal : {kEast, kSouth, kHere})
       for (u32 of_high_priority : {kEast, kSouth, kHere}) {
@@ -144,10 +133,10 @@ TEST(BglPriority, WinsEverywhere) {
 TEST(BglSender, FavoursTheNetworkInAFractionOfCycles) {
   for (double first : {0.0, 0.5, 1.0}) {
     const Scene shorter({kHolder, {0, kEast, kWest, 1}, {10, kHere, kWest, 8}},
-                        {{"router.network_first", first}, {"router.slq", 1.0}}, kTimes);
+                        Settings("router.network_first=", first, " router.slq=1.0"), kTimes);
     expect_share(shorter.first(1, 2), kTimes, first, "the shorter queue");
     const Scene any({kHolder, {0, kEast, kWest, 1}, {10, kHere, kWest, 8}},
-                    {{"router.network_first", first}, {"router.slq", 0.0}}, kTimes);
+                    Settings("router.network_first=", first, " router.slq=0.0"), kTimes);
     expect_share(any.first(1, 2), kTimes, first + (1 - first) / 2, "either");
   }
 }
@@ -168,7 +157,7 @@ TEST(BglSender, FavoursTheNetworkUnlessTheOnlyHighPriorityIsInAFifo) {
 TEST(BglReceiver, TakesTheBypassLast) {
   const u32 comes = kFree - 24;
   for (double slq : {0.0, 1.0}) {
-    const RawConfig config{{"router.slq", slq}};
+    const RawConfig config = Settings("router.slq=", slq);
     const BglLine waits{10, kEast, kWest, 1, bgl::kDynamic};
     const Scene last({kHolder, waits, {comes, kEast, kWest, 8}}, config);
     EXPECT_EQ(last.leaves(1), kFree);
@@ -178,7 +167,7 @@ TEST(BglReceiver, TakesTheBypassLast) {
     const Scene alone({kHolder, {comes, kEast, kWest, 8}}, config);
     EXPECT_EQ(alone.leaves(1), kFree);
   }
-  const Scene other({kHolder, {10, kSouth, kWest, 1}, {comes, kEast, kWest, 1}}, {{"router.slq", 0.0}}, kTimes);
+  const Scene other({kHolder, {10, kSouth, kWest, 1}, {comes, kEast, kWest, 1}}, Settings("router.slq=0.0"), kTimes);
   expect_share(other.first(2, 1), kTimes, 0.5, "a packet of another receiver");
 }
 
@@ -187,7 +176,7 @@ TEST(BglReceiver, TakesTheBypassLast) {
 TEST(BglGap, FavoursInjectionFifos) {
   const BglLine waits{10, kEast, kWest, 2}, own{20, kHere, kWest, 2};
   for (bool gap : {false, true}) {
-    const RawConfig config{{"router.arbitration_gap", gap}};
+    const RawConfig config = Settings("router.arbitration_gap=", gap);
     EXPECT_EQ(Scene({kHolder, waits}, config).leaves(1), kFree + gap);
     EXPECT_EQ(Scene({kHolder, own}, config).leaves(1), kFree);
     EXPECT_EQ(Scene({kHolder, {kFree - 24, kEast, kWest, 2}}, config).leaves(1), kFree);

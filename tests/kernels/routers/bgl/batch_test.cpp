@@ -6,16 +6,12 @@
 
 #include "kernels/routers/bgl/arbitrate.hpp"
 #include "tests/support/bgl/random.hpp"
+#include "tests/support/same.hpp"
 
 namespace flitlab::bgl_batch_test {
 namespace {
 
-using testing::described;
-using testing::experiment;
-using testing::integer;
-using testing::Network;
-using testing::random_bgl;
-using testing::word;
+using namespace testing;
 
 constexpr u32 kCalendar = 2;
 
@@ -44,8 +40,7 @@ TEST(BglBatch, AgreesWithSingleNodes) {
     if (seed % 3 == 0) testing::add_errors(config, seed);
     if (seed % 2) config["topology.shape"] = seed % 4 == 1 ? IntList{5, 5, 3} : IntList{8, 4, 8};
     if (seed % 5 == 0) {
-      config["traffic.mode"] = word("batch");
-      config["traffic.batch_packets"] = integer(8);
+      set(config, "traffic.mode=batch traffic.batch_packets=8");
     } else {
       config["traffic.load"] = seed % 5 < 3 ? 0.02 : 0.2;
     }
@@ -60,8 +55,7 @@ TEST(BglBatch, AgreesWithSingleNodes) {
       ASSERT_EQ(many.engine->state_hash(0), one.engine->state_hash(0)) << "cycle " << cycle << "\n"
                                                                        << described(config);
     }
-    const CounterShard a = many.engine->counters(0), b = one.engine->counters(0);
-    for (u32 i = 0; i < kTotals; ++i) ASSERT_EQ(a.total[i], b.total[i]) << "seed " << seed << ", total " << i;
+    ASSERT_NO_FATAL_FAILURE(expect_the_same(*many.engine, *one.engine)) << "seed " << seed;
     ASSERT_EQ(many.engine->audit(0).bits, 0u) << "seed " << seed;
     acks += many.total(bgl::Count::kTokenPackets);
     delivered += many.total(Total::kPacketsDelivered);
@@ -76,11 +70,8 @@ TEST(BglBatch, OfThePublishedMachineIsToo) {
   if (testing::kWide == 1) GTEST_SKIP() << "no engine for wide layouts in this build";
   for (double load : {0.005, 0.03}) {
     for (const char* acks : {"auto", "charged"}) {
-      const Experiment e = experiment({{"router.kind", word("bgl")},
-                                       {"topology.shape", IntList{5, 5, 5}},
-                                       {"traffic.load", load},
-                                       {"router.acks", word(acks)},
-                                       {"traffic.packet_flits", Lengths{{1, 0.2}, {4, 0.3}, {8, 0.5}}}});
+      const Experiment e = experiment("router.kind=bgl topology.shape=[5,5,5] traffic.load=", load,
+                                      " router.acks=", acks, " traffic.packet_flits=[[1,0.2],[4,0.3],[8,0.5]]");
       Network many(e), two(e, {"cpu", 2, false, 1}), one(e, {"cpu", 1, false, 1, testing::kWide});
       std::mt19937_64 random(7);
       for (u32 epoch = 0; epoch < 50; ++epoch) {

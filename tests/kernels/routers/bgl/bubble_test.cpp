@@ -9,13 +9,7 @@
 namespace flitlab::bgl_bubble_test {
 namespace {
 
-using testing::BglLine;
-using testing::BglTorus;
-using testing::experiment;
-using testing::integer;
-using testing::kMinusX;
-using testing::kPlusX;
-using testing::word;
+using namespace testing;
 
 /// A ring of seven nodes with 16 chunks of bubble channel each, in which every node sends to the right. Buffer i is the
 /// one at node i that node i - 1 fills. The arbitration gap lets packets from injection FIFOs go before packets that
@@ -45,10 +39,7 @@ std::vector<BglLine> fragmented_ring() {
 }
 
 RawConfig ring_config(const char* rule) {
-  return {{"router.escape_flits", integer(16)},
-          {"router.bubble_rule", word(rule)},
-          {"router.arbitration_gap", true},
-          {"injection.fifos", integer(1)}};
+  return Settings("router.escape_flits=16 router.bubble_rule=", rule, " router.arbitration_gap=true injection.fifos=1");
 }
 
 TEST(BglBubbleRule, TheEarlierOneFragmentsARing) {
@@ -89,32 +80,23 @@ TEST(BglBubbleRule, TheCorrectOneDoesNot) {
 /// error. With the correct rule, and with a dateline pair, all runs finish.
 TEST(BglBubbleRule, TheEarlierOneDeadlocksUnderLoad) {
   const auto run = [](std::int64_t seed, RawConfig changes) {
-    changes.insert({{"router.kind", word("bgl")},
-                    {"topology.shape", IntList{24}},
-                    {"routing.dynamic", 0.0},
-                    {"router.escape_flits", integer(40)},
-                    {"router.acks", word("charged")},
-                    {"router.trailer_bytes", integer(32)},
-                    {"router.slq", 0.0},
-                    {"router.arbitration_gap", true},
-                    {"traffic.mode", word("batch")},
-                    {"traffic.pattern", word("tornado")},
-                    {"traffic.batch_packets", integer(30)},
-                    {"traffic.packet_flits", Lengths{{1, 3.0}, {8, 1.0}}},
-                    {"run.watchdog_cycles", integer(1000)},
-                    {"run.seed", seed}});
+    changes.merge(Settings(
+        "router.kind=bgl topology.shape=[24] routing.dynamic=0.0 router.escape_flits=40 router.acks=charged "
+        "router.trailer_bytes=32 router.slq=0.0 router.arbitration_gap=true traffic.mode=batch traffic.pattern=tornado "
+        "traffic.batch_packets=30 traffic.packet_flits=[[1,3.0],[8,1.0]] run.watchdog_cycles=1000 run.seed=",
+        seed));
     return run_job({experiment(changes)}, {"cpu", 1, false}, nullptr).front();
   };
   u32 deadlocks = 0;
   for (std::int64_t seed = 1; seed <= 10; ++seed) {
     try {
-      run(seed, {{"router.bubble_rule", word("actual_size")}});
+      run(seed, Settings("router.bubble_rule=actual_size"));
     } catch (const RunError& e) {
       EXPECT_NE(std::string(e.what()).find("deadlock (replica 0"), std::string::npos) << e.what();
       ++deadlocks;
     }
-    EXPECT_EQ(run(seed, {{"router.bubble_rule", word("full_size")}}).packets.delivered, 24u * 30);
-    EXPECT_EQ(run(seed, {{"router.escape", word("dateline")}}).packets.delivered, 24u * 30);
+    EXPECT_EQ(run(seed, Settings("router.bubble_rule=full_size")).packets.delivered, 24u * 30);
+    EXPECT_EQ(run(seed, Settings("router.escape=dateline")).packets.delivered, 24u * 30);
   }
   EXPECT_GE(deadlocks, 5u);
 }

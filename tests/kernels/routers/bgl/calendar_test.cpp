@@ -9,14 +9,7 @@
 namespace flitlab::bgl_calendar_test {
 namespace {
 
-using testing::BglDraw;
-using testing::described;
-using testing::experiment;
-using testing::integer;
-using testing::Network;
-using testing::random_bgl;
-using testing::trials;
-using testing::word;
+using namespace testing;
 
 constexpr u32 kNode = 0, kTerminal = 1, kCalendar = 2;
 
@@ -58,8 +51,7 @@ TEST(BglCalendar, WakesEveryActiveItem) {
     testing::add_errors(config, seed);
     if (seed % 3 == 0) config["topology.shape"] = IntList{5, 5, 3};  // two groups of 64 nodes
     if (seed % 2) {
-      config["traffic.mode"] = word("batch");
-      config["traffic.batch_packets"] = integer(8);
+      set(config, "traffic.mode=batch traffic.batch_packets=8");
     } else {
       config["traffic.load"] = seed % 4 ? 0.05 : 0.005;
     }
@@ -85,8 +77,7 @@ TEST(BglCalendar, TokensThatWaitForTheirLinkChangeNothing) {
   u32 waited = 0;
   for (u32 seed = 1; seed <= trials(40); ++seed) {
     RawConfig config = random_bgl(seed);
-    config["traffic.load"] = seed % 4 ? 0.1 : 0.01;
-    config["router.acks"] = word("charged");
+    set(config, "traffic.load=", seed % 4 ? 0.1 : 0.01, " router.acks=charged");
     std::vector<std::unique_ptr<Network>> nets;
     for (bool at_once : {false, true}) {
       config["router.count_unblocking"] = at_once;
@@ -112,11 +103,8 @@ TEST(BglCalendar, TokensThatWaitForTheirLinkChangeNothing) {
 /// A terminal wakes on time even if its next packet is created later than the 512 cycles that the calendar covers.
 TEST(BglCalendar, WakesForADistantCreation) {
   for (int start : {0, 511, 512, 513, 5000}) {
-    Network net(experiment({{"router.kind", word("bgl")},
-                            {"traffic.mode", word("batch")},
-                            {"traffic.batch_packets", integer(1)},
-                            {"traffic.packet_flits", integer(1)},
-                            {"traffic.start", integer(start)}}));
+    Network net(experiment(
+        "router.kind=bgl traffic.mode=batch traffic.batch_packets=1 traffic.packet_flits=1 traffic.start=", start));
     net.step(static_cast<u32>(start));
     EXPECT_EQ(net.total(Total::kPacketsCreated), 0u);
     net.step(1);

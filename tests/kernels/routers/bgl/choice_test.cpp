@@ -12,21 +12,14 @@
 namespace flitlab::bgl_choice_test {
 namespace {
 
-using testing::BglGrant;
-using testing::BglLine;
-using testing::BglTorus;
-using testing::expect_share;
-using testing::integer;
-using testing::kPlusX;
-using testing::kPlusY;
-using testing::word;
+using namespace testing;
 
 constexpr u32 kToRequest = 3,
               kHop = 79;  // creation to first request; request to the next node's request, through its FIFO
 constexpr u32 kLinkFree = 38, kTokensBack = kHop + 96;  // in addition to the 32 cycles of each chunk
 
 RawConfig slow(RawConfig more) {
-  more.insert({{"topology.channel_delay", integer(64)}, {"router.ack_bytes", integer(32)}, {"router.bypass", false}});
+  more.merge(Settings("topology.channel_delay=64 router.ack_bytes=32 router.bypass=false"));
   return more;
 }
 
@@ -66,7 +59,7 @@ Choices choices(u32 to, RawConfig changes, u32 times = 100) {
 TEST(BglJsq, JoinsTheShortestQueueByTwoBits) {
   for (bool jsq : {true, false})
     for (int flits : {31, 32, 16}) {
-      const Choices c = choices(kEast, {{"router.jsq", jsq}, {"router.dynamic_flits", integer(flits)}});
+      const Choices c = choices(kEast, Settings("router.jsq=", jsq, " router.dynamic_flits=", flits));
       expect_share(c.same, 100, jsq && flits != 32 ? 0 : 0.5, std::to_string(flits));
     }
 }
@@ -74,7 +67,7 @@ TEST(BglJsq, JoinsTheShortestQueueByTwoBits) {
 /// Ties between channels, over all directions that the packet may take, are broken at random with equal probability.
 TEST(BglJsq, BreaksTiesEvenly) {
   for (bool jsq : {true, false}) {
-    const Choices c = choices(kNorthEast, {{"router.jsq", jsq}, {"router.dynamic_flits", integer(16)}}, 200);
+    const Choices c = choices(kNorthEast, Settings("router.jsq=", jsq, " router.dynamic_flits=16"), 200);
     expect_share(c.same, 200, jsq ? 0 : 0.25, "the channel that is in use");
     for (u32 vc : {0u, 1u}) {
       const double p = jsq ? 1 / 3.0 : 0.25;
@@ -88,14 +81,14 @@ TEST(BglJsq, BreaksTiesEvenly) {
 /// A channel with fewer than 8 tokens, a packet of full size, is closed even to a packet of one chunk.
 TEST(BglTokens, EntryRequiresEight) {
   for (int flits : {15, 16}) {
-    const Choices c = choices(kEast, {{"router.jsq", false}, {"router.dynamic_flits", integer(flits)}});
+    const Choices c = choices(kEast, Settings("router.jsq=false router.dynamic_flits=", flits));
     expect_share(c.same, 100, flits == 15 ? 0 : 0.5, std::to_string(flits));
   }
   for (int flits : {8, 9})
     for (u32 chunks : {1u, 2u}) {
       // A packet on the lower channel of a dateline pair. The higher channel is free, but this packet may not use it.
       BglTorus torus({3, 7}, {{0, kHere, kNorth, chunks}, {1, kHere, kNorth, 1}},
-                     slow({{"router.escape", word("dateline")}, {"router.escape_flits", integer(flits)}}));
+                     slow(Settings("router.escape=dateline router.escape_flits=", flits)));
       torus.run(1000);
       const bool open = static_cast<u32>(flits) - chunks >= 8;
       EXPECT_EQ(torus.leaves(1, kHere), 3 + 32 * chunks + (open ? kLinkFree : kTokensBack)) << flits << " " << chunks;
@@ -107,7 +100,7 @@ TEST(BglTokens, EntryRequiresEight) {
 /// takes the bubble channel to the east. If the link to the east, first in order, is busy and the channel to the north
 /// is closed, the packet waits.
 TEST(BglBubble, IsUsedIfDynamicChannelsAreClosed) {
-  const RawConfig config = slow({{"router.dynamic_vcs", integer(1)}, {"router.dynamic_flits", integer(15)}});
+  const RawConfig config = slow(Settings("router.dynamic_vcs=1 router.dynamic_flits=15"));
   const u32 east = 8 * kPlusX, north = 8 * kPlusY, bubble = 1, dynamic = bgl::kDynamic;
   const auto last = [&](const std::vector<BglLine>& lines) {
     BglTorus torus({3, 7}, lines, config);
@@ -231,7 +224,7 @@ TEST(BglTokens, UnblockingMessagesAreCounted) {
     for (int flits : {23, 24}) {
       const BglLine waits{kNow - kToRequest - (injected ? 0 : kHop), injected ? kHere : kWest, kNorth, 8};
       BglTorus torus({3, 7}, {{0, kHere, kNorth, 1}, waits, {900, kSouth, kNorth, 2}},
-                     slow({{"router.escape_flits", integer(flits)}, {"router.count_unblocking", true}}));
+                     slow(Settings("router.escape_flits=", flits, " router.count_unblocking=true")));
       torus.run(2000);
       EXPECT_EQ(torus.leaves(1, kHere), flits == 23 ? kLater : kNow);
       const u64 freed = flits == 23 && !injected;
@@ -243,7 +236,7 @@ TEST(BglTokens, UnblockingMessagesAreCounted) {
 /// A dynamic packet on the bubble channel returns to a dynamic channel if one is open.
 TEST(BglBubble, IsLeftAgain) {
   BglTorus torus({3, 7}, {{0, kSouth, kHere, 1, bgl::kDynamic}, {73, kSouth, kNorth, 8, bgl::kDynamic}},
-                 slow({{"router.dynamic_vcs", integer(1)}, {"router.dynamic_flits", integer(8)}}));
+                 slow(Settings("router.dynamic_vcs=1 router.dynamic_flits=8")));
   torus.run(1200);
   const std::vector<BglGrant> way = torus.way(1);
   ASSERT_EQ(way.size(), 2u);

@@ -16,19 +16,7 @@
 namespace flitlab::bgl_dead_test {
 namespace {
 
-using testing::BglGrant;
-using testing::BglTorus;
-using testing::expect_share;
-using testing::experiment;
-using testing::Grid;
-using testing::integer;
-using testing::kMinusX;
-using testing::kMinusY;
-using testing::kPlusX;
-using testing::kPlusY;
-using testing::Network;
-using testing::TextFile;
-using testing::word;
+using namespace testing;
 using testing::bgl_dead::Draw;
 using testing::bgl_dead::error_of;
 using testing::bgl_dead::machine;
@@ -43,13 +31,13 @@ TEST(BglDead, TwoOnALineAreRejectedByName) {
   EXPECT_NE(error_of(machine({32, 32, 32}, {0, 5 * 1024})).find("in the way: 0 (0,0,0), 5120 (0,0,5)"),
             std::string::npos);
   EXPECT_EQ(error_of(machine({8, 8, 8}, {1, 2})), "none");
-  EXPECT_EQ(error_of(machine({4, 4}, {5}, {{"router.dynamic_vcs", integer(0)}})),
+  EXPECT_EQ(error_of(machine({4, 4}, {5}, Settings("router.dynamic_vcs=0"))),
             "faults.nodes: no hint bits lead from node 6 (2,1) to node 9 (1,2); dead nodes in the way: 5 (1,1). Set "
             "router.dynamic_vcs to 1 or more, since only dynamic packets go round them.");
 }
 
 TEST(BglDead, BadInputIsRejected) {
-  const RawConfig fill{{"traffic.mode", word("broadcast")}, {"broadcast.root", integer(5)}};
+  const RawConfig fill = Settings("traffic.mode=broadcast broadcast.root=5");
   RawConfig plane = fill;
   plane["broadcast.dimensions"] = IntList{0, 1};
   const struct {
@@ -60,12 +48,11 @@ TEST(BglDead, BadInputIsRejected) {
       {machine({4, 4}, {3, 3}), "faults.nodes contains 3 twice"},
       {machine({3}, {0, 1}), "faults.nodes = [0, 1] leaves 1 of 3 nodes. At least two must be live."},
       {machine({8, 8}, {0, 1, 2, 3, 4, 5, 6, 8, 9}), "faults.nodes names 9 nodes; at most 8 are supported."},
-      {machine({4, 4}, {3}, {{"router.escape_order", word("direction")}}),
-       "Set router.escape_order = \"direction\" to"},
+      {machine({4, 4}, {3}, Settings("router.escape_order=direction")), "Set router.escape_order = \"direction\" to"},
       {machine({4, 4}, {5}, fill), "broadcast.root = 5 is dead (faults.nodes). Choose a live node."},
       {machine({4, 4}, {7}, fill), "node 7 has to be reached, but is dead"},
       {machine({4, 4}, {8}, plane), "node 8 has to be reached, but is dead"},
-      {machine({4, 4}, {5}, {{"traffic.pattern", word("hot_spot")}, {"traffic.hot_terminals", IntList{5}}}),
+      {machine({4, 4}, {5}, Settings("traffic.pattern=hot_spot traffic.hot_terminals=[5]")),
        "traffic.hot_terminals: terminal 5 takes no part"},
   };
   for (const auto& c : cases) EXPECT_NE(error_of(c.config).find(c.message), std::string::npos) << error_of(c.config);
@@ -77,14 +64,13 @@ TEST(BglDead, BadInputIsRejected) {
       if (t != 4 && t != 5) text += std::to_string(t) + "," + std::to_string(t == 13 ? 1 : t ^ 8) + ",1\n";
     const TextFile matrix(text);
     const std::string error =
-        error_of(machine({4, 4}, {5}, {{"traffic.pattern", word("matrix")}, {"traffic.matrix_file", matrix.path}}));
+        error_of(machine({4, 4}, {5}, Settings("traffic.pattern=matrix traffic.matrix_file=", matrix.path)));
     EXPECT_NE(error.find(message), std::string::npos) << error;
   }
   EXPECT_EQ(error_of(machine({4, 4}, {8}, fill)), "none");
   for (const char* line : {"0,5,1,1\n", "0,1,5,1\n"}) {
     const TextFile trace(line);
-    Network net(
-        experiment(machine({4, 4}, {5}, {{"traffic.mode", word("trace")}, {"traffic.trace_file", trace.path}})));
+    Network net(experiment(machine({4, 4}, {5}, Settings("traffic.mode=trace traffic.trace_file=", trace.path))));
     try {
       net.step(1);
       FAIL();
@@ -94,22 +80,12 @@ TEST(BglDead, BadInputIsRejected) {
   }
 }
 
-/// A packet takes the other way round a ring: three cycles to the first request, 21 for each of 6 hops, 256 for the
-/// packet, and one until software takes it.
-TEST(BglDead, ADetourTakesItsHops) {
-  BglTorus ring({8}, {{0, 0, 2, 8}}, {{"faults.nodes", IntList{1}}});
-  ring.drain();
-  ASSERT_EQ(ring.way(0).size(), 6u);
-  for (const BglGrant& hop : ring.way(0)) EXPECT_EQ(hop.out, kMinusX);
-  EXPECT_EQ(ring.delivered(0), 3 + 6 * 21 + 256 + 1u);
-}
-
 /// The corner of the packet's route is dead. So the packet is dynamic even if others are not, and it takes the opposite
 /// corner, with no extra hops. From further away its first hop may be in either dimension, but it never enters the dead
 /// node.
 TEST(BglDead, ACornerIsAvoidedDynamically) {
   BglTorus plane({6, 6}, {{0, 0, 7, 8}, {0, 13, 7, 8}, {1000, 5, 7, 1}, {1000, 5, 7, 1, bgl::kHighPriority}},
-                 {{"faults.nodes", IntList{1}}});
+                 Settings("faults.nodes=[1]"));
   plane.run(999);
   ASSERT_EQ(plane.way(0).size(), 2u);
   EXPECT_EQ(plane.way(0)[0].out, kPlusY);
@@ -125,8 +101,7 @@ TEST(BglDead, TiesAreStillSplitEvenly) {
   const u32 each = 1000;
   std::vector<testing::BglLine> lines;
   for (u32 n = 0; n < each; ++n) lines.push_back({40 * n, 0, 10, 1}), lines.push_back({40 * n, 1, 11, 1});
-  BglTorus plane({4, 4}, lines,
-                 {{"faults.nodes", IntList{5}}, {"routing.dynamic", 1.0}, {"routing.ties", word("random")}});
+  BglTorus plane({4, 4}, lines, Settings("faults.nodes=[5] routing.dynamic=1.0 routing.ties=random"));
   plane.drain();
   std::map<u32, u32> of_blocked, of_free;
   for (const BglGrant& g : plane.grants())
@@ -148,7 +123,7 @@ TEST(BglHintsGiven, AreUsedForTheirPairsOnly) {
   const IntList hints{0, 5, 0b011000, 5, 0, 0b100100};
   for (double dynamic : {0.0, 1.0}) {
     BglTorus plane({4, 4}, {{0, 0, 5, 1}, {0, 5, 0, 1}, {0, 1, 4, 1}},
-                   {{"routing.hints", hints}, {"routing.dynamic", dynamic}});
+                   Settings("routing.hints=", hints, " routing.dynamic=", dynamic));
     plane.drain();
     EXPECT_EQ(plane.way(0)[0].hints, 1u << kMinusX | 1u << kPlusY);
     EXPECT_EQ(plane.way(0).size(), 4u);
@@ -157,7 +132,7 @@ TEST(BglHintsGiven, AreUsedForTheirPairsOnly) {
     EXPECT_EQ(plane.way(0)[0].out_vc, dynamic ? plane.way(0)[0].out_vc & 1 : 2u);
   }
   // A dead corner makes packets dynamic even if their hint bits are configured.
-  BglTorus corner({4, 4}, {{0, 0, 5, 1}}, {{"routing.hints", IntList{0, 5, 0b011000}}, {"faults.nodes", IntList{1}}});
+  BglTorus corner({4, 4}, {{0, 0, 5, 1}}, Settings("routing.hints=", IntList{0, 5, 0b011000}, " faults.nodes=[1]"));
   corner.drain();
   EXPECT_EQ(corner.way(0).size(), 4u);
   EXPECT_EQ(corner.way(0)[0].hints, 1u << kMinusX | 1u << kPlusY);
@@ -181,10 +156,10 @@ TEST(BglHintsGiven, BadOnesAreRejected) {
       {{8, 11, 0b100000}, "from node 8 to node 11, has hint bits 100000, which lead packets to nodes where only dead"},
   };
   for (const auto& c : cases) {
-    const std::string text = error_of(machine({4, 4}, {10}, {{"routing.hints", c.hints}}));
+    const std::string text = error_of(machine({4, 4}, {10}, Settings("routing.hints=", c.hints)));
     EXPECT_NE(text.find(c.message), std::string::npos) << text;
   }
-  EXPECT_EQ(error_of(machine({4, 4}, {10}, {{"routing.hints", IntList{8, 11, 0b010000}}})), "none");
+  EXPECT_EQ(error_of(machine({4, 4}, {10}, Settings("routing.hints=", IntList{8, 11, 0b010000}))), "none");
 }
 
 /// Load beyond saturation with several placements of dead nodes: dead nodes send no packets, all packets of the others
@@ -234,13 +209,9 @@ TEST(BglDeadRuns, WhereAllHaveToGoRoundTheDeadNode) {
   for (u32 y = 0; y < 6; ++y) text += std::to_string(grid.node({2, y})) + ",0,0\n";
   const TextFile matrix(text);
   Network net(experiment(machine({6, 6}, {2},
-                                 {{"traffic.pattern", word("matrix")},
-                                  {"traffic.matrix_file", matrix.path},
-                                  {"traffic.mode", word("batch")},
-                                  {"traffic.batch_packets", integer(1000)},
-                                  {"router.dynamic_flits", integer(8)},
-                                  {"routing.dynamic", 0.0},
-                                  {"traffic.packet_flits", Lengths{{8, 1.0}}}})));
+                                 Settings("traffic.pattern=matrix traffic.matrix_file=", matrix.path,
+                                          " traffic.mode=batch traffic.batch_packets=1000 router.dynamic_flits=8 "
+                                          "routing.dynamic=0.0 traffic.packet_flits=[[8,1.0]]"))));
   while (net.total(Total::kPacketsDelivered) < 5 * 1000) {
     net.step(1000);
     ASSERT_NO_THROW(check_conservation(*net.engine, *net.plan, 0));

@@ -18,9 +18,7 @@
 namespace flitlab::bgl_dead_ways_test {
 namespace {
 
-using testing::Coordinates;
-using testing::experiment;
-using testing::Grid;
+using namespace testing;
 using testing::bgl_dead::Draw;
 using testing::bgl_dead::machine;
 using testing::bgl_dead::Nodes;

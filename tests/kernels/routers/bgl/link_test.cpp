@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <functional>
 
 #include "host/routers/bgl/console.hpp"
 #include "kernels/common/error.hpp"
-#include "kernels/routers/bgl/link.hpp"
 #include "kernels/routers/bgl/totals.hpp"
 #include "tests/support/bgl/bgl.hpp"
 #include "tests/support/bgl/random.hpp"
@@ -18,45 +16,12 @@ namespace flitlab::bgl_link_test {
 namespace {
 
 using bgl::Hit;
-using testing::BglGrant;
-using testing::BglLine;
-using testing::BglTorus;
-using testing::experiment;
-using testing::integer;
-using testing::kPlusX;
-using testing::Network;
-using testing::word;
+using namespace testing;
 
 /// Cycles with the default delays: a hop takes 21, a packet of n chunks takes a link for 32 n + 14, and an
 /// acknowledgment arrives 18 cycles after the tail of its packet.
 constexpr u32 kTimeout = 1000, kHop = 21, kFull = 256, kLink = 270;
-const RawConfig kProtocol{{"router.link_protocol", true}, {"router.retransmission_timeout", integer(kTimeout)}};
-
-template <class T>
-void edit(BglTorus& torus, const char* name, const std::function<void(T*)>& change, u32 node) {
-  Network& net = torus.net();
-  const FieldInfo& field = net.plan->layout().kinds[0].field(name);
-  std::vector<T> all = torus.field<T>(0, name);
-  change(&all[std::size_t{node} * field.count]);
-  net.engine->set_field(0, 0, field, all.data());
-}
-
-/// Corrupts the only head that is on its way to a node's receiver.
-void hit(BglTorus& torus, u32 node, u32 receiver, Hit how) {
-  u32 heads = 0;
-  edit<u32>(
-      torus, "head",
-      [&](u32* head) {
-        const u32 slots = torus.table().head_slots;
-        for (u32 slot = receiver * slots; slot < (receiver + 1) * slots; ++slot)
-          if (head[slot]) {
-            head[slot] |= static_cast<u32>(how) << bgl::kHitShift;
-            ++heads;
-          }
-      },
-      node);
-  ASSERT_EQ(heads, 1u);
-}
+const RawConfig kProtocol = Settings("router.link_protocol=true router.retransmission_timeout=", kTimeout);
 
 /// A full packet goes two hops, from node 0 to 2, and is corrupted on the first one. It leaves in cycle 3; the good
 /// copy leaves 1 + 270 + timeout cycles later. By then the corrupted copy may have been forwarded.
@@ -64,7 +29,7 @@ TEST(BglLink, RetransmitsACorruptedPacket) {
   for (Hit how : {Hit::kHeader, Hit::kBody}) {
     BglTorus torus({8, 2}, {{0, 0, 2, 8}}, kProtocol);
     torus.run(10);
-    hit(torus, 1, 1, how);
+    hit(torus, 1, how);
     const u32 again = 3 + kLink + kTimeout;
     torus.run(again + 2 * kHop + kFull - 10);
     EXPECT_EQ(torus.delivered(0), kNone);
@@ -89,7 +54,7 @@ TEST(BglLink, RetransmitsACorruptedPacket) {
 TEST(BglLink, RetransmitsAllFollowingPackets) {
   BglTorus torus({8, 2}, {{0, 0, 1, 8}, {0, 0, 1, 4}, {0, 0, 1, 1}, {0, 0, 8, 8}}, kProtocol);
   torus.run(10);
-  hit(torus, 1, 1, Hit::kBody);
+  hit(torus, 1, Hit::kBody);
   torus.run(3000);
   const u32 again = 3 + kLink + kTimeout, to_software = kHop + 1;
   EXPECT_EQ(torus.delivered(0), again + to_software + kFull);
@@ -110,14 +75,7 @@ TEST(BglLink, TakesARepeatedPacketOnce) {
     if (another) lines.push_back({0, 0, 1, 8});
     BglTorus torus({8, 2}, lines, kProtocol);
     torus.run(3 + kHop + kFull + 1);  // the tail has arrived, the acknowledgment is under way
-    u32 found = 0;
-    edit<u32>(
-        torus, "acknowledged",
-        [&](u32* inbox) {
-          for (u32 i = 0; i < (torus.table().slot_mask + 1) * 6; ++i) found += std::exchange(inbox[i], 0u) != 0;
-        },
-        0);
-    ASSERT_EQ(found, 1u);
+    lose_acknowledgment(torus, 0);
     torus.run(3000);
     Network& net = torus.net();
     EXPECT_EQ(net.total(bgl::Count::kRepeated), another ? 0u : 1u);
@@ -133,16 +91,10 @@ TEST(BglLink, TakesARepeatedPacketOnce) {
 /// space that keeps the packets of a ring moving.
 TEST(BglLink, CorruptedCopiesKeepTheBubble) {
   for (u32 seed = 1; seed <= 6; ++seed) {
-    RawConfig config{{"router.kind", word("bgl")},
-                     {"topology.shape", IntList{8}},
-                     {"router.link_protocol", true},
-                     {"faults.error_rate", 1e-3},
-                     {"router.escape_flits", integer(16)},
-                     {"routing.dynamic", 0.0},
-                     {"traffic.load", 1.0},
-                     {"traffic.pattern", word("tornado")},
-                     {"traffic.packet_flits", Lengths{{1, 1.0}, {8, 4.0}}},
-                     {"run.seed", integer(seed)}};
+    RawConfig config = Settings(
+        "router.kind=bgl topology.shape=[8] router.link_protocol=true faults.error_rate=1e-3 router.escape_flits=16 "
+        "routing.dynamic=0.0 traffic.load=1.0 traffic.pattern=tornado traffic.packet_flits=[[1,1.0],[8,4.0]] run.seed=",
+        seed);
     Network net(experiment(config));
     for (u64 before = 0; net.engine->now() < 40000; before = net.total(Total::kPacketsDelivered)) {
       net.step(5000);
@@ -156,7 +108,7 @@ TEST(BglLink, CorruptedCopiesKeepTheBubble) {
 /// forwards their corrupted copies.
 TEST(BglLink, TimesOutEarly) {
   for (u32 seed = 1; seed <= 40; ++seed) {
-    testing::BglDraw draw(seed);
+    Draw draw(seed);
     const bool charged = draw.coin();
     RawConfig config{{"router.kind", word("bgl")},
                      {"topology.shape", draw.one_of<IntList>({{4}, {2, 2}, {3, 2, 2}})},
@@ -181,27 +133,13 @@ TEST(BglLink, TimesOutEarly) {
   }
 }
 
-/// With space for one copy, a sender waits for each acknowledgment: the tail arrives after 21 + 256 cycles, and the
-/// acknowledgment 18 cycles later.
-TEST(BglLink, KeepsNoMoreThanThereIsSpaceFor) {
-  RawConfig config = kProtocol;
-  config["router.retransmission_flits"] = integer(8);
-  config["injection.fifos"] = integer(1);
-  BglTorus torus({8, 2}, {{0, 0, 1, 8}, {0, 0, 1, 8}, {0, 0, 1, 8}}, config);
-  torus.run(2000);
-  for (u32 id = 0; id < 3; ++id) EXPECT_EQ(torus.leaves(id, 0), 3 + id * (kHop + kFull + 18));
-}
-
 /// If no packet is corrupted and all copies find space, the network behaves exactly as without the protocol.
 TEST(BglLink, ProtocolAloneChangesNothing) {
   for (u32 seed = 1; seed <= 12; ++seed) {
     RawConfig config = testing::random_bgl(seed);
-    config["traffic.load"] = seed % 2 ? 0.2 : 0.02;
-    config["router.trailer_bytes"] = integer(4);
-    config["router.acks"] = word("charged");
+    set(config, "traffic.load=", seed % 2 ? 0.2 : 0.02, " router.trailer_bytes=4 router.acks=charged");
     Network without(experiment(config), {"cpu", 1, true, 1});
-    config["router.link_protocol"] = true;
-    config["router.retransmission_flits"] = integer(128);
+    set(config, "router.link_protocol=true router.retransmission_flits=128");
     Network with(experiment(config), {"cpu", 1, true, 1});
     for (u32 cycle = 0; cycle < 1500; ++cycle) {
       without.step(1);
@@ -218,13 +156,10 @@ TEST(BglLink, ProtocolAloneChangesNothing) {
 }
 
 Result run_with(const RawConfig& changes, u32 seed = 1) {
-  RawConfig config{{"router.kind", word("bgl")},
-                   {"topology.shape", IntList{3, 3, 2}},
-                   {"router.link_protocol", true},
-                   {"traffic.mode", word("batch")},
-                   {"traffic.batch_packets", integer(200)},
-                   {"traffic.packet_flits", Lengths{{1, 1.0}, {8, 1.0}}},
-                   {"run.seed", integer(seed)}};
+  RawConfig config = Settings(
+      "router.kind=bgl topology.shape=[3,3,2] router.link_protocol=true traffic.mode=batch traffic.batch_packets=200 "
+      "traffic.packet_flits=[[1,1.0],[8,1.0]] run.seed=",
+      seed);
   for (const auto& [path, value] : changes) config[path] = value;
   return run_job({experiment(config)}, {"cpu", 1, false}, nullptr).front();
 }
@@ -232,7 +167,7 @@ Result run_with(const RawConfig& changes, u32 seed = 1) {
 /// At an error rate per byte, the share of corrupted packets of n chunks is that of 32 n + 4 bytes.
 TEST(BglLink, HitsAtTheGivenRate) {
   const double rate = 2e-4;
-  const Result r = run_with({{"faults.error_rate", rate}, {"traffic.packet_flits", integer(8)}});
+  const Result r = run_with(Settings("faults.error_rate=", rate, " traffic.packet_flits=8"));
   EXPECT_EQ(r.packets.delivered, 18 * 200u);
   // Hops of packets in sequence: hops without an error, hops of copies that were corrupted earlier, and the hops that
   // corrupted a packet.
@@ -245,13 +180,13 @@ TEST(BglLink, HitsAtTheGivenRate) {
 /// Packet CRCs of 4 bits miss errors, which only the running CRCs of the links detect. With the default CRCs both
 /// agree.
 TEST(BglLink, RunningCrcsDetectMoreThanPacketCrcs) {
-  const Result good = run_with({{"faults.error_rate", 5e-4}});
+  const Result good = run_with(Settings("faults.error_rate=5e-4"));
   EXPECT_EQ(good.packets.delivered, 18 * 200u);
   EXPECT_GT(good.model.at("packets_hit"), 100);
   EXPECT_GT(good.model.at("packets_not_valid"), 0);
   EXPECT_GT(good.model.at("acknowledgments_lost"), 0);
   EXPECT_EQ(good.model.at("links_with_different_crcs"), 0);
-  const Result bad = run_with({{"faults.error_rate", 5e-4}, {"faults.crc_bits", integer(4)}});
+  const Result bad = run_with(Settings("faults.error_rate=5e-4 faults.crc_bits=4"));
   EXPECT_EQ(bad.packets.delivered, 18 * 200u);
   EXPECT_GT(bad.model.at("links_with_different_crcs"), 0);
   EXPECT_LT(bad.model.at("links_with_different_crcs"), 18 * 6);
@@ -261,10 +196,9 @@ TEST(BglLink, RunningCrcsDetectMoreThanPacketCrcs) {
 /// sums.
 TEST(BglLink, ChecksumsDependOnSentDataOnly) {
   const auto sums = [](double rate, u32 seed) {
-    RawConfig config{{"router.kind", word("bgl")},           {"topology.shape", IntList{3, 2, 2}},
-                     {"router.link_protocol", true},         {"faults.error_rate", rate},
-                     {"injection.fifos", integer(1)},        {"traffic.mode", word("batch")},
-                     {"traffic.batch_packets", integer(20)}, {"run.seed", integer(seed)}};
+    RawConfig config =
+        Settings("router.kind=bgl topology.shape=[3,2,2] router.link_protocol=true faults.error_rate=", rate,
+                 " injection.fifos=1 traffic.mode=batch traffic.batch_packets=20 run.seed=", seed);
     Network net(experiment(config));
     net.step(60000);
     EXPECT_EQ(net.total(Total::kPacketsDelivered), 240u);
@@ -308,12 +242,12 @@ TEST(BglLink, AuditFindsDroppedPackets) {
   for (bool sender : {true, false}) {
     BglTorus torus({8, 2}, {{0, 0, 2, 8}}, kProtocol);
     torus.run(10);
-    hit(torus, 1, 1, Hit::kHeader);
+    hit(torus, 1, Hit::kHeader);
     torus.run(100);
     if (sender)
-      edit<bgl::LinkSender>(torus, "link_sender", [](bgl::LinkSender* s) { s->next = s->oldest; }, 0);
+      edit<bgl::LinkSender>(torus.net(), 0, "link_sender", [](auto& all, u32) { all[0].next = all[0].oldest; });
     else
-      edit<bgl::LinkReceiver>(torus, "link_receiver", [](bgl::LinkReceiver* r) { ++r[1].expected; }, 1);
+      edit<bgl::LinkReceiver>(torus.net(), 0, "link_receiver", [](auto& all, u32 each) { ++all[each + 1].expected; });
     EXPECT_THROW(check_conservation(*torus.net().engine, *torus.net().plan, 0), RunError);
   }
 }

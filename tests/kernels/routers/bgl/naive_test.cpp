@@ -3,23 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <sstream>
 
 #include "host/routers/bgl/plan.hpp"
 #include "kernels/common/philox.hpp"
 #include "kernels/routers/bgl/params.hpp"
 #include "tests/support/bgl/naive.hpp"
 #include "tests/support/bgl/random.hpp"
+#include "tests/support/side_by_side.hpp"
 
 namespace flitlab::bgl_naive_test {
 namespace {
 
-using testing::described;
-using testing::experiment;
-using testing::integer;
-using testing::Network;
-using testing::random_bgl;
-using testing::word;
+using namespace testing;
 using testing::bgl_naive::Creation;
 using testing::bgl_naive::NaiveEvent;
 using testing::bgl_naive::NaivePacket;
@@ -63,8 +58,7 @@ u32 compare(RawConfig config, u32 cycles) {
   const auto& plan = dynamic_cast<const BglPlan&>(*net.plan);
   NaiveTorus naive(e, creations(e, plan, net.engine->row(0), cycles));
   u32 delivered = 0;
-  for (u32 cycle = 0; cycle < cycles; ++cycle) {
-    net.step(1);
+  const auto compare_events = [&](Differences& differences) {
     std::vector<NaiveEvent> happened;
     const auto events = net.engine->take_events(0);
     for (u32 item = 0; item < events.size(); ++item)
@@ -75,15 +69,9 @@ u32 compare(RawConfig config, u32 cycles) {
           happened.push_back({item - plan.table().routers, kNone, 0, 0, 0, event.src, event.id}), ++delivered;
       }
     std::sort(happened.begin(), happened.end());
-    const std::vector<NaiveEvent> expected = naive.step();
-    if (happened != expected) {
-      std::ostringstream text;
-      for (const NaiveEvent& h : expected) text << "\n  expected: " << h;
-      for (const NaiveEvent& h : happened) text << "\n  happened: " << h;
-      ADD_FAILURE() << "cycle " << cycle << text.str() << "\n" << described(config);
-      return delivered;
-    }
-  }
+    differences.same_lists(naive.step(), happened);
+  };
+  if (!side_by_side(cycles, described(config), [&](u32) { net.step(1); }, compare_events)) return delivered;
   check_conservation(*net.engine, *net.plan, 0);
   Network untraced(e);  // without events the published machine runs by specialised phases
   untraced.step(cycles);
@@ -111,13 +99,10 @@ TEST(BglNaive, ABatchEndsInTheSameCycles) {
   Lengths lengths;
   for (std::int64_t n = 1; n <= 8; ++n) lengths.emplace_back(n, 1.0);
   for (bool dynamic : {true, false}) {
-    const u32 delivered = compare({{"router.kind", word("bgl")},
-                                   {"topology.shape", IntList{3, 3, 2}},
-                                   {"routing.dynamic", dynamic ? 1.0 : 0.0},
-                                   {"traffic.mode", word("batch")},
-                                   {"traffic.packet_flits", lengths},
-                                   {"traffic.batch_packets", integer(40)}},
-                                  6000);
+    const u32 delivered =
+        compare(Settings("router.kind=bgl topology.shape=[3,3,2] routing.dynamic=", dynamic ? 1.0 : 0.0,
+                         " traffic.mode=batch traffic.packet_flits=", lengths, " traffic.batch_packets=40"),
+                6000);
     EXPECT_EQ(delivered, 18u * 40);
   }
 }
@@ -130,8 +115,7 @@ TEST_P(BglNaive, AgreesForRandomParameters) {
     const u32 seed = GetParam() * 10 + i;
     RawConfig config = random_bgl(seed);
     if (seed % 3 == 0) {
-      config["traffic.mode"] = word("batch");
-      config["traffic.batch_packets"] = integer(30);
+      set(config, "traffic.mode=batch traffic.batch_packets=30");
     } else {
       config["traffic.load"] = seed % 3 == 1 ? 0.08 : 0.02;
     }

@@ -9,18 +9,12 @@
 namespace flitlab::bgl_program_test {
 namespace {
 
-using testing::experiment;
-using testing::integer;
-using testing::Network;
-using testing::word;
+using namespace testing;
 
 Experiment program(const std::string& calls, RawConfig changes = {}) {
   const std::string path = testing::temporary(".csv");
   std::ofstream(path) << calls;
-  changes.insert({{"router.kind", word("bgl")},
-                  {"topology.shape", IntList{8, 4, 2}},
-                  {"traffic.mode", word("program")},
-                  {"traffic.program_file", path}});
+  changes.merge(Settings("router.kind=bgl topology.shape=[8,4,2] traffic.mode=program traffic.program_file=", path));
   return experiment(changes);
 }
 
@@ -35,7 +29,7 @@ TEST(BglProgram, PingPongTakesTheSumOfItsParts) {
       const std::string to = std::to_string(peer), size = "," + std::to_string(bytes) + "\n";
       // Acknowledgments are charged to data packets, because separate token packets could delay the answer.
       Network net(program("0,send," + to + size + "0,recv," + to + "\n" + to + ",recv,0\n" + to + ",send,0" + size,
-                          {{"router.acks", word("charged")}}));
+                          Settings("router.acks=charged")));
       net.step(2000);
       const std::vector<u32> ends = net.plan->program_ends(net.engine->state(0));
       const u32 way = one_way(x + y + z, chunks);
@@ -48,7 +42,7 @@ TEST(BglProgram, PingPongTakesTheSumOfItsParts) {
 
 TEST(BglProgram, ComputesAndPaysForMessages) {
   Network net(program("0,compute,1000\n0,send,1,240\n1,recv,0\n",
-                      {{"traffic.send_overhead", integer(50)}, {"traffic.recv_overhead", integer(30)}}));
+                      Settings("traffic.send_overhead=50 traffic.recv_overhead=30")));
   net.step(4000);
   const std::vector<u32> ends = net.plan->program_ends(net.engine->state(0));
   EXPECT_EQ(ends[0], 1051u);
@@ -77,8 +71,7 @@ TEST(BglProgram, CollectivesAgreeOnAllEngines) {
   for (u32 rank = 0; rank < 64; ++rank)
     calls += std::to_string(rank) + ",barrier\n" + std::to_string(rank) + ",alltoall,500\n" + std::to_string(rank) +
              ",allreduce,64,10\n";
-  const Experiment e =
-      program(calls, {{"injection.put_interval", integer(3)}, {"reception.take_interval", integer(40)}});
+  const Experiment e = program(calls, Settings("injection.put_interval=3 reception.take_interval=40"));
   Network one(e), three(e, {"cpu", 3, false, 1}), wide(e, {"cpu", 2, false, 1, testing::kWide});
   for (u32 i = 0; i < 32; ++i) {
     for (Network* net : {&one, &wide}) net->step(3000);

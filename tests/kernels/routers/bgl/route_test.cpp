@@ -15,16 +15,7 @@
 namespace flitlab::bgl_route_test {
 namespace {
 
-using testing::BglGrant;
-using testing::BglLine;
-using testing::BglTorus;
-using testing::Coordinates;
-using testing::expect_share;
-using testing::experiment;
-using testing::Grid;
-using testing::integer;
-using testing::Network;
-using testing::word;
+using namespace testing;
 
 /// Returns one packet for every pair. With at most 63 other nodes the source queues stay short enough for the trace.
 std::vector<BglLine> all_pairs(const Grid& grid, u32 route = 0) {
@@ -96,11 +87,8 @@ TEST_P(BglRoutes, LeadEveryPairToItsDestination) {
   for (const IntList& shape : kShapes) {
     const Grid grid(shape);
     BglTorus torus(shape, all_pairs(grid),
-                   {{"routing.dynamic", p.dynamic ? 1.0 : 0.0},
-                    {"router.dynamic_vcs", integer(p.dynamic ? 1 : 2)},
-                    {"router.dynamic_flits", integer(8)},
-                    {"router.escape", word(p.escape)},
-                    {"router.escape_order", word(p.order)}});
+                   Settings("routing.dynamic=", p.dynamic ? 1.0 : 0.0, " router.dynamic_vcs=", p.dynamic ? 1 : 2,
+                            " router.dynamic_flits=8 router.escape=", p.escape, " router.escape_order=", p.order));
     torus.drain();
     std::map<u32, std::vector<BglGrant>> ways;
     for (const BglGrant& g : torus.grants()) ways[g.id].push_back(g);
@@ -161,7 +149,7 @@ TEST(BglRoutes, OfHighPriority) {
   for (const char* escape : {"bubble", "dateline"}) {
     const Grid grid({4, 3, 2});
     BglTorus torus({4, 3, 2}, all_pairs(grid),
-                   {{"injection.priority_share", 1.0}, {"routing.dynamic", 1.0}, {"router.escape", word(escape)}});
+                   Settings("injection.priority_share=1.0 routing.dynamic=1.0 router.escape=", escape));
     torus.drain();
     for (const BglGrant& g : torus.grants()) {
       EXPECT_EQ(g.out_vc, torus.table().vcs - 1);
@@ -198,10 +186,9 @@ TEST(BglTies, SetTheBoundOfTheLoad) {
   for (const IntList& shape : {IntList{8}, {7}, {6}, {2}, {10, 3}, {4, 4, 2}, {6, 6, 6}, {1, 5, 2}})
     for (const char* ties : {"registers", "random"}) {
       const Grid grid(shape);
-      const Network net(experiment({{"router.kind", word("bgl")},
-                                    {"topology.shape", shape},
-                                    {"routing.ties", word(ties)},
-                                    {"traffic.self", false}}));
+      const Experiment e =
+          experiment("router.kind=bgl topology.shape=", shape, " routing.ties=", ties, " traffic.self=false");
+      const Network net(e);
       const bgl::Table& t = dynamic_cast<const BglPlan&>(*net.plan).table();
       std::map<std::pair<u32, u32>, double> load;  // load of a link, in packets per packet that each node sends
       const bool random = std::string(ties) == "random";
@@ -216,10 +203,8 @@ TEST(BglTies, SetTheBoundOfTheLoad) {
           }
       double most = 0;
       for (const auto& [link, packets] : load) most = std::max(most, packets);
-      double bound = 0;
-      for (const auto& [name, value] : net.plan->derived())
-        if (name == "saturation_load_bound") bound = value;
-      EXPECT_NEAR(bound, 4 / 142.0 / most, 1e-9) << grid.nodes << ties;  // a packet of 4 chunks takes 142 cycles
+      EXPECT_NEAR(derived(e, "saturation_load_bound"), 4 / 142.0 / most, 1e-9)
+          << grid.nodes << ties;  // a packet of 4 chunks takes 142 cycles
     }
 }
 
@@ -239,8 +224,7 @@ TEST(BglTies, AreSplitEvenlyPerPacket) {
   u32 minus_again = 0, packets = static_cast<u32>(lines.size());
   std::set<std::vector<u32>> sequences;
   for (u32 seed : {1u, 2u}) {
-    BglTorus torus({4, 6, 2}, lines,
-                   {{"routing.dynamic", 1.0}, {"routing.ties", word("random")}, {"run.seed", integer(seed)}});
+    BglTorus torus({4, 6, 2}, lines, Settings("routing.dynamic=1.0 routing.ties=random run.seed=", seed));
     torus.drain();
     std::vector<u32> hints(lines.size());
     for (const BglGrant& g : torus.grants())
@@ -265,8 +249,7 @@ TEST(BglTies, SoAreTheKindsOfPackets) {
   for (u32 n = 0; n < 60; ++n)
     for (u32 s = 0; s < grid.nodes; ++s) lines.push_back({0, s, (s + 1 + n % 23) % grid.nodes, 1});
   const u32 packets = static_cast<u32>(lines.size());
-  BglTorus torus({4, 3, 2}, lines,
-                 {{"routing.dynamic", 0.25}, {"injection.priority_share", 0.4}, {"reception.groups", integer(2)}});
+  BglTorus torus({4, 3, 2}, lines, Settings("routing.dynamic=0.25 injection.priority_share=0.4 reception.groups=2"));
   std::map<u32, u32> kinds;
   std::set<u32> seen;
   while (seen.size() < packets) {

@@ -1,5 +1,4 @@
-/// Hand-derived times of Blue Gene/L's torus: hops, tokens and buses. A packet of n chunks takes a link for 32 n + 14
-/// cycles (paper, "Alltoall").
+/// Times of Blue Gene/L's torus that timing.txt does not cover: latencies of all pairs, and packets on other channels.
 #include <gtest/gtest.h>
 
 #include "kernels/routers/bgl/totals.hpp"
@@ -8,21 +7,14 @@
 namespace flitlab::bgl_timing_test {
 namespace {
 
-using testing::BglGrant;
-using testing::BglLine;
-using testing::BglTorus;
-using testing::integer;
-using testing::kMinusX;
-using testing::kPlusX;
-using testing::word;
+using namespace testing;
 
-/// A configuration in which every delay differs from its default: a hop takes 17 + 5 + 6 cycles, the FIFO of a virtual
-/// channel adds 9, a packet takes a link for 32 n + 15, and a token message takes 17 + 11.
-const RawConfig kOdd{{"topology.channel_delay", integer(17)},  {"router.pipeline_delay", integer(5)},
-                     {"router.arbitration_delay", integer(6)}, {"router.fifo_delay", integer(9)},
-                     {"router.trailer_bytes", integer(3)},     {"router.ack_bytes", integer(11)},
-                     {"router.gap_bytes", integer(1)}};
-constexpr u32 kArbitration = 6, kHop = 28, kFifo = 9, kOverhead = 15, kToken = 28;
+/// A configuration in which every delay differs from its default: a hop takes 17 + 5 + 6 cycles, and the FIFO of a
+/// virtual channel adds 9.
+const RawConfig kOdd = Settings(
+    "topology.channel_delay=17 router.pipeline_delay=5 router.arbitration_delay=6 router.fifo_delay=9 "
+    "router.trailer_bytes=3 router.ack_bytes=11 router.gap_bytes=1");
+constexpr u32 kArbitration = 6, kHop = 28, kFifo = 9;
 
 RawConfig odd(RawConfig more) {
   more.insert(kOdd.begin(), kOdd.end());
@@ -59,7 +51,7 @@ TEST_P(BglLatency, IsTheSumOfItsParts) {
   for (u32 n = 1; n <= 8; ++n)
     for (u32 to : {1u, 2u}) lines.push_back({apart * static_cast<u32>(lines.size()), 0, to, n});
   BglTorus torus(shape, lines,
-                 odd({{"router.bypass", bypass}, {"routing.dynamic", dynamic}, {"router.escape", word(escape)}}));
+                 odd(Settings("router.bypass=", bypass, " routing.dynamic=", dynamic, " router.escape=", escape)));
   torus.run(apart * static_cast<u32>(lines.size()));
   for (u32 id = 0; id < lines.size(); ++id) {
     const BglLine& l = lines[id];
@@ -78,189 +70,23 @@ INSTANTIATE_TEST_SUITE_P(Ways, BglLatency,
 TEST(BglTiming, ZeroLoadLatencyIsDerived) {
   for (bool bypass : {true, false}) {
     const IntList shape{5, 4, 2};
-    const Experiment e = testing::experiment(odd({{"router.kind", word("bgl")},
-                                                  {"topology.shape", shape},
-                                                  {"router.bypass", bypass},
-                                                  {"traffic.self", false},
-                                                  {"traffic.packet_flits", Lengths{{2, 1.0}, {7, 1.0}}}}));
+    const Experiment e =
+        testing::experiment(odd(Settings("router.kind=bgl topology.shape=", shape, " router.bypass=", bypass,
+                                         " traffic.self=false traffic.packet_flits=[[2,1.0],[7,1.0]]")));
     double hops = 0;
     for (u32 to = 1; to < 40; ++to) hops += distance(shape, 0, to) / 39.0;
-    const auto plan = make_plan(e);
-    std::map<std::string, double> derived;
-    for (const auto& [name, value] : plan->derived()) derived[name] = value;
-    EXPECT_NEAR(derived["zero_load_latency_cycles"], kArbitration + hops * (kHop + (bypass ? 0 : kFifo)) + 32 * 4.5 + 1,
-                1e-9);
+    EXPECT_NEAR(derived(e, "zero_load_latency_cycles"),
+                kArbitration + hops * (kHop + (bypass ? 0 : kFifo)) + 32 * 4.5 + 1, 1e-9);
   }
 }
 
 /// The paper counts 44 arbiters: 38 of one kind, for the VCs, the bypass channels and the injection FIFOs, and one for
 /// each of the 6 receivers.
 TEST(BglTiming, CountsThePapersArbiters) {
-  const auto plan =
-      make_plan(testing::experiment({{"router.kind", word("bgl")}, {"topology.shape", IntList{8, 8, 8}}}));
-  std::map<std::string, double> derived;
-  for (const auto& [name, value] : plan->derived()) derived[name] = value;
-  EXPECT_EQ(derived["head_arbiters"], 38);
-  EXPECT_EQ(derived["head_arbiters"] + derived["receiver_arbiters"], 44);
-  EXPECT_EQ(derived["sender_arbiters"], 6);
-}
-
-/// Two packets are sent one after the other, from one FIFO or from two. The second one leaves when the link has carried
-/// the first.
-TEST(BglTiming, APacketTakesALinkFor32NPlus14Cycles) {
-  for (int fifos : {1, 6})
-    for (u32 n = 1; n <= 8; ++n) {
-      BglTorus torus({5}, {{0, 0, 1, n}, {1, 0, 1, 9 - n}, {300, 0, 1, 1}}, {{"injection.fifos", integer(fifos)}});
-      torus.drain();
-      EXPECT_EQ(torus.leaves(0, 0), 3u);
-      EXPECT_EQ(torus.leaves(1, 0), 3u + 32 * n + 14);
-      EXPECT_EQ(torus.leaves(2, 0), 3u + 32 * 9 + 28);
-    }
-  BglTorus full({5}, {{0, 0, 1, 8}, {1, 0, 1, 8}});
-  full.drain();
-  EXPECT_EQ(full.leaves(1, 0) - full.leaves(0, 0), 270u);
-}
-
-/// The 14 cycles beyond 32 n are trailer, acknowledgment and gap.
-TEST(BglTiming, TheOverheadOfALinkIsThreeParts) {
-  const struct {
-    int trailer, ack, gap;
-  } kParts[] = {{0, 0, 0}, {3, 0, 0}, {0, 11, 0}, {0, 0, 1}, {32, 32, 32}};
-  for (const auto& [trailer, ack, gap] : kParts) {
-    BglTorus torus({5}, {{0, 0, 1, 3}, {1, 0, 1, 3}},
-                   {{"router.trailer_bytes", integer(trailer)},
-                    {"router.ack_bytes", integer(ack)},
-                    {"router.gap_bytes", integer(gap)}});
-    torus.drain();
-    EXPECT_EQ(torus.leaves(1, 0) - torus.leaves(0, 0), 96u + static_cast<u32>(trailer + ack + gap));
-  }
-}
-
-/// If tokens have packets of their own, data packets do not carry them: a one-way stream takes 8 cycles less per
-/// packet.
-TEST(BglTiming, TokenPacketsOfTheirOwnCostTheOtherDirection) {
-  for (u32 n = 1; n <= 8; ++n) {
-    BglTorus torus({5}, {{0, 0, 1, n}, {1, 0, 1, 9 - n}}, {{"router.acks", word("packets")}});
-    torus.drain();
-    EXPECT_EQ(torus.leaves(1, 0), 3u + 32 * n + 6);
-  }
-}
-
-/// A packet leaves node 0 in cycle 3, is passed to node 1's reception FIFO in cycle 24, and its tail arrives in 56. Its
-/// token packet then takes the reverse link until cycle 64. A packet that requests the reverse link before cycle 56
-/// goes first; one that requests it in 56 or later waits.
-TEST(BglTiming, ATokenPacketTakesTheLinkBack) {
-  for (bool bypass : {true, false})
-    for (u32 requested = 10; requested < 70; ++requested) {
-      BglTorus torus({5}, {{0, 0, 1, 1}, {requested - 3, 1, 0, 1}},
-                     {{"router.acks", word("packets")}, {"router.bypass", bypass}});
-      torus.drain();
-      const u32 whole = bypass ? 56 : 60;  // cycle of the tail; a virtual channel's FIFO takes four cycles more
-      EXPECT_EQ(torus.leaves(1, 1), requested < whole || requested > whole + 8 ? requested : whole + 8) << requested;
-    }
-}
-
-/// A token packet waits for the link and then goes before all others. The packet of n chunks that leaves node 1 in
-/// cycle 50 frees the link 32 n + 6 cycles later; the tokens are back 8 + 10 cycles after that. Two data packets that
-/// wait for the link go after the token packet.
-TEST(BglTiming, ATokenPacketWaitsAndGoesFirst) {
-  for (u32 n = 1; n <= 8; ++n) {
-    BglTorus torus({5}, {{0, 0, 1, 1}, {47, 1, 0, n}, {48, 1, 0, 1}, {48, 1, 0, 1}},
-                   {{"router.acks", word("packets")}});
-    const u32 bubble = torus.table().dynamic_vcs, goes = 50 + 32 * n + 6;
-    const auto& plan = dynamic_cast<const BglPlan&>(*torus.net().plan);
-    const auto credits = [&] {
-      return plan.inspect_router(torus.net().engine->state(0), 0)[kPlusX].vcs[bubble].credits;
-    };
-    torus.run(goes + 18);
-    EXPECT_EQ(credits(), 24u);
-    torus.run(1);
-    EXPECT_EQ(credits(), 32u);
-    torus.drain();
-    EXPECT_EQ(torus.leaves(1, 1), 50u);
-    EXPECT_EQ(std::min(torus.leaves(2, 1), torus.leaves(3, 1)), goes + 8);
-    torus.run(100);
-    EXPECT_EQ(torus.net().total(bgl::Count::kTokenPackets), 4u);
-  }
-}
-
-/// An injection FIFO forwards one packet at a time at the speed of a link. A second packet of the FIFO, for another
-/// link, leaves as soon as the first one's tail has left. A packet in another FIFO leaves at once.
-TEST(BglTiming, AFifoIsFreeWhenTheTailHasLeft) {
-  for (int fifos : {1, 2})
-    for (u32 n : {1u, 8u}) {
-      BglTorus torus({5, 5}, {{0, 0, 1, n}, {0, 0, 5, 1}}, {{"injection.fifos", integer(fifos)}});
-      torus.drain();
-      EXPECT_EQ(torus.leaves(1, 0), 3u + (fifos == 1 ? 32 * n : 0));
-    }
-}
-
-/// A stream of packets keeps its rate through a node: packets leave at the intervals at which they arrive.
-TEST(BglTiming, AStreamThroughANodeIsNotSlowed) {
-  for (bool bypass : {true, false})
-    for (double dynamic : {0.0, 1.0})
-      for (u32 n : {1u, 2u, 5u, 8u}) {
-        const u32 packets = 20, hop = 28 + (bypass ? 0 : 9);
-        const std::vector<BglLine> lines(packets, BglLine{0, 0, 2, n});
-        BglTorus torus({5}, lines, odd({{"router.bypass", bypass}, {"routing.dynamic", dynamic}}));
-        torus.drain();
-        std::vector<u32> first, second;
-        for (const BglGrant& g : torus.grants()) (g.node == 0 ? first : second).push_back(g.cycle);
-        for (u32 i = 0; i < packets; ++i) {
-          EXPECT_EQ(first[i], kArbitration + i * (32 * n + kOverhead));
-          EXPECT_EQ(second[i], first[i] + hop) << "bypass " << bypass << ", " << n << " chunks, packet " << i;
-        }
-        EXPECT_EQ(torus.net().total(Total::kLastDelivery), second.back() + hop + 32 * n + 1);
-      }
-}
-
-/// Tokens at the sender while a packet passes. The sender takes them when the packet leaves. They return a token
-/// message after the packet has started on the bypass channel of the next node, or after its tail has left there. On
-/// dynamic channels a packet takes as many tokens as it has chunks, on the bubble channel eight. Tokens that arrive
-/// while their link is busy wait until it is free, unless `router.count_unblocking` is set.
-TEST(BglTokens, ReturnWhenThePacketHasLeft) {
-  u32 waited = 0, others = 0;
-  for (bool counted : {true, false})
-    for (bool bypass : {true, false})
-      for (bool dynamic : {false, true})
-        for (u32 to : {1u, 2u})
-          for (u32 n : {1u, 2u, 6u, 8u}) {
-            BglTorus torus({5}, {{0, 0, to, n}},
-                           odd({{"router.bypass", bypass},
-                                {"router.count_unblocking", counted},
-                                {"router.dynamic_vcs", integer(1)},
-                                {"routing.dynamic", dynamic ? 1.0 : 0.0}}));
-            const u32 vc = dynamic ? 0 : 1, cost = dynamic ? n : 8;
-            const u32 leaves = kArbitration, requested = leaves + kHop + (bypass ? 0 : kFifo);
-            const u32 known = requested + (bypass ? 0 : 32 * n) + kToken, end = leaves + 32 * n + kOverhead;
-            const u32 back = counted ? known : std::max(known, end);
-            ++(back == known ? others : waited);
-            for (u32 cycle = 0; cycle < back + 20; ++cycle) {
-              torus.run(1);  // shows the state after `cycle`
-              ASSERT_EQ(torus.tokens(0, kPlusX, vc), cycle < leaves || cycle >= back ? 32 : 32 - cost) << cycle;
-              ASSERT_EQ(torus.tokens(0, kPlusX, 1 - vc), 32u);
-            }
-          }
-  EXPECT_GT(waited, 8u);
-  EXPECT_GT(others, 8u);
-}
-
-/// A packet that cannot take the bypass channel at once enters its virtual channel: it may request 9 cycles later, and
-/// its tokens return after its tail has left. Node 1's own packet holds the link from 1 to 2 for 271 cycles. Packet 1
-/// requests it in the last of these cycles, in the cycle before, or 8 to 10 cycles before.
-TEST(BglTokens, ReturnLaterIfThePacketWaits) {
-  for (u32 early : {0u, 1u, 8u, 9u, 10u}) {
-    const u32 free = kArbitration + 256 + kOverhead, requested = free - early;
-    BglTorus torus({5}, {{0, 1, 2, 8}, {requested - kHop - kArbitration, 0, 2, 4}},
-                   odd({{"router.count_unblocking", true}}));
-    const u32 leaves = early ? std::max(free, requested + kFifo) : free;
-    const u32 back = leaves + (early ? 32 * 4 : 0) + kToken;
-    torus.run(back);
-    EXPECT_EQ(torus.leaves(1, 1), leaves) << early;
-    EXPECT_EQ(torus.tokens(0, kPlusX, 2), 24u);
-    torus.run(1);
-    EXPECT_EQ(torus.tokens(0, kPlusX, 2), 32u);
-  }
+  const Experiment e = experiment("router.kind=bgl topology.shape=[8,8,8]");
+  EXPECT_EQ(derived(e, "head_arbiters"), 38);
+  EXPECT_EQ(derived(e, "receiver_arbiters"), 6);
+  EXPECT_EQ(derived(e, "sender_arbiters"), 6);
 }
 
 /// Node 6 sends a long packet to the right, one upwards and one straight ahead. Meanwhile three packets come from the
@@ -275,7 +101,7 @@ TEST(BglBuses, AReceiverHasAsManyAsItHasPaths) {
                     {0, 5, 31, 2, bgl::kHighPriority},
                     {0, 5, 7, 3, bgl::kDynamic},
                     {0, 5, 11, 1}},
-                   {{"router.paths", integer(paths)}, {"router.dynamic_vcs", integer(1)}});
+                   Settings("router.paths=", paths, " router.dynamic_vcs=1"));
     torus.drain();
     const u32 free = 3 + 270, left = free + 32 * 2;
     for (u32 id : {0u, 1u, 2u}) EXPECT_EQ(torus.leaves(id, 6), 3u);
@@ -304,9 +130,7 @@ TEST(BglBuses, OneToEachReceptionFifo) {
   BglTorus torus(
       {5},
       {{0, 0, 1, 8}, {1, 0, 1, 8}, {400, 0, 1, 3, bgl::kDynamic}, {600, 0, 1, 2}, {752, 0, 1, 5, bgl::kHighPriority}},
-      {{"router.dynamic_vcs", integer(1)},
-       {"reception.fifo_flits", integer(8)},
-       {"reception.take_interval", integer(500)}});
+      Settings("router.dynamic_vcs=1 reception.fifo_flits=8 reception.take_interval=500"));
   torus.run(750);
   EXPECT_EQ(torus.delivered(0), 281u);
   ASSERT_EQ(torus.leaves(2, 0), 3u + 2 * 270);
@@ -329,14 +153,14 @@ TEST(BglBuses, OneToEachReceptionFifo) {
 /// the general code.
 TEST(BglPublished, IsRecognized) {
   const auto fits = [](const RawConfig& changes) {
-    RawConfig config{{"router.acks", word("auto")}};
+    RawConfig config = Settings("router.acks=auto");
     for (const auto& [path, value] : changes) config[path] = value;
     return bgl::PublishedTable::fits(BglTorus({8, 8, 8}, {}, config).table());
   };
   EXPECT_TRUE(fits({}));
-  EXPECT_FALSE(fits({{"router.acks", word("charged")}}));
-  EXPECT_FALSE(fits({{"router.paths", integer(3)}}));
-  EXPECT_FALSE(fits({{"topology.channel_delay", integer(40)}}));
+  EXPECT_FALSE(fits(Settings("router.acks=charged")));
+  EXPECT_FALSE(fits(Settings("router.paths=3")));
+  EXPECT_FALSE(fits(Settings("topology.channel_delay=40")));
 }
 
 }  // namespace

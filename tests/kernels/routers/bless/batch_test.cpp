@@ -8,29 +8,27 @@
 #include "kernels/routers/bless/rank.hpp"
 #include "kernels/routers/bless/totals.hpp"
 #include "tests/support/bless/random.hpp"
+#include "tests/support/fields.hpp"
+#include "tests/support/same.hpp"
 
 namespace flitlab::bless_batch_test {
 namespace {
 
 using namespace bless;
-using testing::experiment;
-using testing::integer;
-using testing::Network;
-using testing::word;
+using namespace testing;
 
 /// Returns the configuration of a two-dimensional network that fills less than one bulk call, or several.
 RawConfig random_plane(u32 seed) {
   std::mt19937 random(seed);
   RawConfig c = testing::random_bless(random);
   const auto side = [&](u32 from, u32 to) { return integer(from + random() % (to + 1 - from)); };
-  c["topology.kind"] = word(seed % 2 ? "torus" : "mesh");
-  c["topology.shape"] = seed % 3 ? IntList{side(2, 6), side(2, 5)} : IntList{side(5, 12), side(7, 9)};
+  set(c, "topology.kind=", seed % 2 ? "torus" : "mesh",
+      " topology.shape=", seed % 3 ? IntList{side(2, 6), side(2, 5)} : IntList{side(5, 12), side(7, 9)});
   if (c["traffic.pattern"] == word("tornado")) c["traffic.pattern"] = word("uniform");
   if (seed % 4 == 3) c["router.reassembly_packets"] = integer(1 + random() % 3);
   if (seed % 5 == 0) {
     c.erase("traffic.load");
-    c["traffic.mode"] = word("batch");
-    c["traffic.batch_packets"] = integer(9);
+    set(c, "traffic.mode=batch traffic.batch_packets=9");
   }
   return c;
 }
@@ -50,8 +48,7 @@ TEST(BlessBatch, AgreesWithSingleRouters) {
         ASSERT_EQ(many.engine->state_hash(0), two.engine->state_hash(0)) << "seed " << seed << ", cycle " << cycle;
       }
     }
-    const CounterShard a = many.engine->counters(0), b = one.engine->counters(0);
-    for (u32 i = 0; i < kTotals; ++i) ASSERT_EQ(a.total[i], b.total[i]) << "seed " << seed << ", total " << i;
+    ASSERT_NO_FATAL_FAILURE(expect_the_same(*many.engine, *one.engine)) << "seed " << seed;
     ASSERT_EQ(many.engine->audit(0).bits, 0u) << "seed " << seed;
     deflected += many.total(Count::kDeflections);
     refused += many.total(Count::kRefused);
@@ -68,20 +65,12 @@ TEST(BlessBatch, AgreesWithSingleRouters) {
 /// oldest flits.
 TEST(BlessBatch, ReportsTooManyFlitsAsSingleRoutersDo) {
   if (testing::kWide == 1) GTEST_SKIP() << "no engine for wide layouts in this build";
-  const Experiment e = experiment({{"router.kind", word("bless")},
-                                   {"topology.kind", word("mesh")},
-                                   {"topology.shape", IntList{6, 6}},
-                                   {"traffic.load", 0.2}});
+  const Experiment e = experiment("router.kind=bless topology.kind=mesh topology.shape=[6,6] traffic.load=0.2");
   Network many(e), one(e, {"cpu", 1, false, 1, testing::kWide});
   for (Network* net : {&many, &one}) {
     net->step(50);
-    const ItemKind& routers = net->plan->layout().kinds[0];
-    const FieldInfo& flags = routers.field("came");
-    std::vector<u8> all(std::size_t{routers.count} * flags.count);
-    net->engine->get_field(0, 0, flags, all.data());
     // Flits arrive at all four inputs of router 0, which is in a corner and has only two channels.
-    for (u32 i = 0; i < flags.count; ++i) all[i] = 1;
-    net->engine->set_field(0, 0, flags, all.data());
+    edit<u8>(*net, 0, "came", [](auto& all, u32 each) { std::fill_n(all.begin(), each, u8{1}); });
     net->step(1);
   }
   EXPECT_EQ(many.engine->state_hash(0), one.engine->state_hash(0));

@@ -11,10 +11,7 @@
 namespace flitlab::bless_conservation_test {
 namespace {
 
-using testing::BlessNetwork;
-using testing::experiment;
-using testing::integer;
-using testing::word;
+using namespace testing;
 
 using Name = std::pair<u32, u32>;  // source and number of a packet
 
@@ -72,8 +69,7 @@ TEST(BlessConservation, EveryPacketIsDeliveredOnce) {
     std::mt19937 random(2000 + trial);
     RawConfig config = testing::random_bless(random);
     config.erase("traffic.load");
-    config["traffic.mode"] = word("batch");
-    config["traffic.batch_packets"] = integer(60);
+    set(config, "traffic.mode=batch traffic.batch_packets=60");
     const Experiment e = experiment(config);
     BlessNetwork net(e);
     const ReplicaRow row = make_row(e);

@@ -11,33 +11,25 @@
 namespace flitlab::bless_livelock_test {
 namespace {
 
-using testing::BlessNetwork;
-using testing::experiment;
-using testing::FlyingFlit;
-using testing::integer;
-using testing::word;
+using namespace testing;
 
 /// Key of the age order in the README: injection cycle first, then source, packet and flit.
 auto age(const FlyingFlit& f) { return std::make_tuple(f.flit.injected, f.flit.src, f.flit.id, f.flit.via); }
 
 std::vector<RawConfig> full_networks() {
   const Lengths mixed{{1, 1.0}, {4, 1.0}, {9, 1.0}};
-  return {{{"topology.shape", IntList{6, 5}}},
-          {{"topology.kind", word("mesh")}, {"topology.shape", IntList{6, 5}}, {"traffic.packet_flits", mixed}},
-          {{"topology.kind", word("ring")}, {"topology.shape", IntList{9}}},
-          {{"topology.kind", word("mesh")}, {"topology.shape", IntList{7}}, {"traffic.packet_flits", mixed}},
-          {{"topology.shape", IntList{3, 2, 4}}, {"router.delay", integer(1)}, {"traffic.packet_flits", mixed}},
-          {{"topology.kind", word("mesh")},
-           {"topology.shape", IntList{5, 5}},
-           {"topology.channel_delay", integer(3)},
-           {"traffic.pattern", word("hot_spot")},
-           {"traffic.hot_fraction", 0.8}}};
+  return {Settings("topology.shape=[6,5]"),
+          Settings("topology.kind=mesh topology.shape=[6,5] traffic.packet_flits=", mixed),
+          Settings("topology.kind=ring topology.shape=[9]"),
+          Settings("topology.kind=mesh topology.shape=[7] traffic.packet_flits=", mixed),
+          Settings("topology.shape=[3,2,4] router.delay=1 traffic.packet_flits=", mixed),
+          Settings("topology.kind=mesh topology.shape=[5,5] topology.channel_delay=3 traffic.pattern=hot_spot "
+                   "traffic.hot_fraction=0.8")};
 }
 
 TEST(BlessLivelock, TheOldestFlitGetsNearerWithEveryHop) {
   for (RawConfig config : full_networks()) {
-    config["router.kind"] = word("bless");
-    config["traffic.load"] = 1.0;
+    set(config, "router.kind=bless traffic.load=1.0");
     BlessNetwork net(experiment(config));
     const Topology& top = net.bless.topology();
     std::vector<std::vector<u32>> hops;
@@ -84,8 +76,7 @@ TEST(BlessLivelock, TheOldestFlitGetsNearerWithEveryHop) {
 /// within the bound for the oldest flit.
 TEST(BlessLivelock, EveryFlitArrivesWithinABound) {
   for (RawConfig config : full_networks()) {
-    config["router.kind"] = word("bless");
-    config["traffic.load"] = 1.0;
+    set(config, "router.kind=bless traffic.load=1.0");
     BlessNetwork net(experiment(config));
     const Topology& top = net.bless.topology();
     const u64 older = top.channels * net.t.hop_delay + u64{top.terminals} * 9;
@@ -103,12 +94,9 @@ TEST(BlessLivelock, EveryFlitArrivesWithinABound) {
 /// With fewer reassembly buffers than needed, the remaining flits circulate without end, as the README and a warning
 /// state.
 TEST(BlessLivelock, OccursWithTooFewReassemblyBuffers) {
-  BlessNetwork net(experiment({{"router.kind", word("bless")},
-                               {"topology.kind", word("mesh")},
-                               {"topology.shape", IntList{2, 2}},
-                               {"router.reassembly_packets", integer(1)},
-                               {"traffic.mode", word("batch")},
-                               {"traffic.batch_packets", integer(30)}}));
+  BlessNetwork net(
+      experiment("router.kind=bless topology.kind=mesh topology.shape=[2,2] router.reassembly_packets=1 "
+                 "traffic.mode=batch traffic.batch_packets=30"));
   net.step(20000);
   const u64 delivered = net.total(Total::kPacketsDelivered);
   EXPECT_LT(delivered, 4u * 30u);

@@ -5,14 +5,13 @@
 #include "tests/support/bless/bless.hpp"
 #include "tests/support/bless/naive.hpp"
 #include "tests/support/bless/random.hpp"
+#include "tests/support/side_by_side.hpp"
 
 namespace flitlab::bless_naive_test {
 namespace {
 
 using bless::Count;
-using testing::BlessNetwork;
-using testing::FlyingFlit;
-using testing::NaiveBless;
+using namespace testing;
 
 std::vector<FlyingFlit> flits_of(const NaiveBless& naive, const Topology& top) {
   std::vector<FlyingFlit> list;
@@ -42,20 +41,25 @@ TEST(BlessNaive, DoesTheSameInEveryCycle) {
     BlessNetwork net(e);
     NaiveBless naive(e, net.t.traffic, make_row(e),
                      net.t.reassembly_buffers >= net.bless.most_partial() ? kNone : net.t.reassembly_buffers);
-    for (u32 cycle = 0; cycle < 250; ++cycle) {
+    const auto step = [&](u32) {
       net.step(1);
       naive.step();
-      ASSERT_EQ(net.flits(), flits_of(naive, net.bless.topology())) << trial << ", cycle " << cycle;
-      ASSERT_EQ(net.total(Total::kFlitsInjected), naive.injected) << trial;
-      ASSERT_EQ(net.total(Total::kFlitsDelivered), naive.ejected) << trial;
-      ASSERT_EQ(net.total(Total::kPacketsDelivered), naive.delivered) << trial;
-      ASSERT_EQ(net.total(Total::kLatencySum), naive.latency_sum) << trial;
-      ASSERT_EQ(net.counted(Count::kSent), naive.sent) << trial;
-      ASSERT_EQ(net.counted(Count::kDeflections), naive.deflected) << trial;
-      ASSERT_EQ(net.counted(Count::kRefused), naive.refused) << trial;
-      ASSERT_EQ(net.counted(Count::kBlocked), naive.blocked) << trial;
-      ASSERT_EQ(net.counted(Count::kOpenMost), naive.most_parts) << trial;
-    }
+    };
+    const auto compare = [&](Differences& d) {
+      d.same(true, net.flits() == flits_of(naive, net.bless.topology()), [] { return "equal flits"; });
+      for (const auto& [total, expected] :
+           std::initializer_list<std::pair<TotalIndex, u64>>{{Total::kFlitsInjected, naive.injected},
+                                                             {Total::kFlitsDelivered, naive.ejected},
+                                                             {Total::kPacketsDelivered, naive.delivered},
+                                                             {Total::kLatencySum, naive.latency_sum},
+                                                             {Count::kSent, naive.sent},
+                                                             {Count::kDeflections, naive.deflected},
+                                                             {Count::kRefused, naive.refused},
+                                                             {Count::kBlocked, naive.blocked},
+                                                             {Count::kOpenMost, naive.most_parts}})
+        d.same(expected, net.total(total), [&] { return "total " + std::to_string(total.value); });
+    };
+    if (!side_by_side(250, "trial " + std::to_string(trial), step, compare)) return;
     deflected += naive.deflected;
     refused += naive.refused;
     blocked += naive.blocked;

@@ -8,27 +8,19 @@
 namespace flitlab::metro_conservation_test {
 namespace {
 
-using testing::experiment;
-using testing::integer;
-using testing::Network;
-using testing::TextFile;
-using testing::word;
+using namespace testing;
 
 RawConfig loaded(RawConfig changes = {}) {
-  changes.insert({{"router.kind", word("metro")},
-                  {"topology.radix", IntList{2, 2, 4}},
-                  {"topology.dilation", IntList{2, 2, 1}},
-                  {"traffic.load", 0.4},
-                  {"endpoint.checksum", word("crc32")},
-                  {"traffic.packet_flits", Lengths{{20, 1.0}}}});
+  changes.merge(
+      Settings("router.kind=metro topology.radix=[2,2,4] topology.dilation=[2,2,1] traffic.load=0.4 "
+               "endpoint.checksum=crc32 traffic.packet_flits=[[20,1.0]]"));
   return changes;
 }
 
 /// Runs a batch until all messages are delivered, with an audit every 500 cycles.
 void deliver_all(RawConfig changes, u32 packets, u32 most = 400000) {
   changes.erase("traffic.load");
-  changes["traffic.mode"] = word("batch");
-  changes["traffic.batch_packets"] = integer(packets);
+  set(changes, "traffic.mode=batch traffic.batch_packets=", packets);
   Network net(experiment(changes));
   const u64 all = u64{packets} * net.plan->topology().terminals;
   u32 cycles = 0;
@@ -50,7 +42,7 @@ TEST(MetroConservation, WithoutFaults) {
   c.erase("traffic.load");
   for (const char* retry : {"immediate", "backoff"})
     for (bool fast : {true, false})
-      deliver_all(loaded({{"endpoint.retry", word(retry)}, {"router.fast_reclaim", fast}}), 60);
+      deliver_all(loaded(Settings("endpoint.retry=", retry, " router.fast_reclaim=", fast)), 60);
 }
 
 TEST(MetroConservation, OfRandomRouters) {
@@ -75,10 +67,8 @@ TEST(MetroConservation, OfRandomRouters) {
 
 TEST(MetroConservation, OfAFatTree) {
   for (u32 links : {2u, 4u}) {
-    RawConfig c = loaded({{"topology.kind", word("fat_tree")},
-                          {"topology.links", integer(links)},
-                          {"topology.levels", integer(3)},
-                          {"router.max_dilation", integer(4)}});
+    RawConfig c =
+        loaded(Settings("topology.kind=fat_tree topology.links=", links, " topology.levels=3 router.max_dilation=4"));
     c.erase("topology.radix");
     c.erase("topology.dilation");
     deliver_all(c, 30);
@@ -104,7 +94,7 @@ TEST(MetroConservation, WithFaultsThatAppearAndGo) {
   for (u32 cascade : {1u, 2u})
     for (bool fast : {true, false})
       deliver_all(
-          loaded({{"faults.file", faults.path}, {"router.cascade", integer(cascade)}, {"router.fast_reclaim", fast}}),
+          loaded(Settings("faults.file=", faults.path, " router.cascade=", cascade, " router.fast_reclaim=", fast)),
           150);
 }
 
@@ -118,11 +108,8 @@ TEST(MetroConservation, WithStuckKinds) {
         const TextFile faults("0," + std::string(stuck) + ",1.0.0," + at + "0," + stuck + ",0.1.1.0," + at +
                               "0,noise,2.1.0,0.1\n");
         SCOPED_TRACE(std::string(stuck) + " bit " + at);
-        deliver_all(loaded({{"faults.file", faults.path},
-                            {"router.fast_reclaim", fast},
-                            {"router.width", integer(4)},
-                            {"topology.dilation", IntList{4, 4, 1}},
-                            {"topology.links", integer(4)}}),
+        deliver_all(loaded(Settings("faults.file=", faults.path, " router.fast_reclaim=", fast,
+                                    " router.width=4 topology.dilation=[4,4,1] topology.links=4")),
                     100);
       }
 }
@@ -131,13 +118,9 @@ TEST(MetroConservation, WithStuckKinds) {
 /// accept it as one.
 TEST(MetroConservation, StatusIsNoAcknowledgment) {
   const TextFile faults("0,stuck0,1.0.0,6\n");
-  Network net(experiment(loaded({{"faults.file", faults.path},
-                                 {"router.fast_reclaim", false},
-                                 {"router.width", integer(4)},
-                                 {"topology.dilation", IntList{4, 4, 1}},
-                                 {"topology.links", integer(4)},
-                                 {"traffic.load", 0.3},
-                                 {"traffic.packet_flits", Lengths{{40, 1.0}}}})));
+  Network net(experiment(loaded(Settings("faults.file=", faults.path,
+                                         " router.fast_reclaim=false router.width=4 topology.dilation=[4,4,1] "
+                                         "topology.links=4 traffic.load=0.3 traffic.packet_flits=[[40,1.0]]"))));
   for (u32 i = 0; i < 60; ++i) {
     net.step(2000);
     ASSERT_NO_THROW(check_conservation(*net.engine, *net.plan, 0)) << net.engine->now();
@@ -147,11 +130,9 @@ TEST(MetroConservation, StatusIsNoAcknowledgment) {
 /// In words of one bit, an acknowledgment and a refusal differ in a single bit.
 TEST(MetroConservation, OfNarrowWordsWithNoise) {
   const TextFile faults("0,noise,0.0.0.0,0.02\n0,noise,0.1.0.0,0.02\n0,noise,1.0.0,0.02\n0,noise,e1.0,0.02\n");
-  deliver_all(loaded({{"faults.file", faults.path},
-                      {"router.width", integer(1)},
-                      {"topology.radix", IntList{2, 2, 2}},
-                      {"topology.dilation", IntList{1, 1, 1}},
-                      {"traffic.packet_flits", Lengths{{60, 1.0}}}}),
+  deliver_all(loaded(Settings(
+                  "faults.file=", faults.path,
+                  " router.width=1 topology.radix=[2,2,2] topology.dilation=[1,1,1] traffic.packet_flits=[[60,1.0]]")),
               60, 2000000);
 }
 
@@ -163,10 +144,8 @@ TEST(MetroConservation, OfSlicesThatDisagreeForAWhile) {
   for (const char* retry : {"immediate", "backoff"})
     for (u32 cascade : {3u, 4u})
       for (bool check : {true, false})
-        deliver_all(loaded({{"faults.file", faults.path},
-                            {"router.cascade", integer(cascade)},
-                            {"router.in_use_check", check},
-                            {"endpoint.retry", word(retry)}}),
+        deliver_all(loaded(Settings("faults.file=", faults.path, " router.cascade=", cascade,
+                                    " router.in_use_check=", check, " endpoint.retry=", retry)),
                     100);
 }
 
@@ -174,7 +153,7 @@ TEST(MetroConservation, OfSlicesThatDisagreeForAWhile) {
 TEST(MetroConservation, WeakChecksAreNoDefect) {
   const TextFile faults("0,misallocate,0.0,0.5\n0,misallocate,0.1,0.5\n0,noise,1.0.0.0,0.1\n");
   for (const char* check : {"none", "crc8", "crc16"}) {
-    Network net(experiment(loaded({{"faults.file", faults.path}, {"endpoint.checksum", word(check)}})));
+    Network net(experiment(loaded(Settings("faults.file=", faults.path, " endpoint.checksum=", check))));
     for (u32 i = 0; i < 10; ++i) {
       net.step(1000);
       check_conservation(*net.engine, *net.plan, 0);
@@ -200,11 +179,8 @@ TEST(MetroConservation, ABabblingWireDoesNotBlockItsSource) {
 
 TEST(MetroConservation, WithRandomDeadRoutersAndLinks) {
   for (u32 seed = 1; seed <= 6; ++seed)
-    deliver_all(loaded({{"faults.dead_routers", 0.1},
-                        {"faults.dead_links", 0.1},
-                        {"faults.seed", integer(seed)},
-                        {"faults.cycle", integer(400)},
-                        {"faults.masked", seed % 2 == 0}}),
+    deliver_all(loaded(Settings("faults.dead_routers=0.1 faults.dead_links=0.1 faults.seed=", seed,
+                                " faults.cycle=400 faults.masked=", seed % 2 == 0)),
                 60);
 }
 
@@ -213,10 +189,8 @@ TEST(MetroConservation, WithRandomDeadRoutersAndLinks) {
 TEST(MetroCascade, AFaultySliceIsContained) {
   const TextFile faults("0,misallocate,0.2:1,0.5\n");
   for (bool check : {true, false}) {
-    RawConfig c = loaded({{"router.cascade", integer(2)},
-                          {"router.width", integer(4)},
-                          {"faults.file", faults.path},
-                          {"router.in_use_check", check}});
+    RawConfig c =
+        loaded(Settings("router.cascade=2 router.width=4 faults.file=", faults.path, " router.in_use_check=", check));
     Network net(experiment(c));
     net.step(6000);
     check_conservation(*net.engine, *net.plan, 0);
@@ -228,7 +202,7 @@ TEST(MetroCascade, AFaultySliceIsContained) {
 }
 
 TEST(MetroCascade, AgreesAsLongAsNothingIsWrong) {
-  Network net(experiment(loaded({{"router.cascade", integer(4)}, {"router.width", integer(4)}})));
+  Network net(experiment(loaded(Settings("router.cascade=4 router.width=4"))));
   net.step(5000);
   EXPECT_EQ(net.total(metro::Count::kShut), 0u);
   EXPECT_GT(net.total(Total::kPacketsDelivered), 1000u);
@@ -236,8 +210,7 @@ TEST(MetroCascade, AgreesAsLongAsNothingIsWrong) {
 
 /// Without shared randomness cascaded routers disagree all the time.
 TEST(MetroCascade, NeedsSharedRandomness) {
-  Network net(experiment(
-      loaded({{"router.cascade", integer(2)}, {"router.width", integer(4)}, {"router.shared_random", false}})));
+  Network net(experiment(loaded(Settings("router.cascade=2 router.width=4 router.shared_random=false"))));
   net.step(5000);
   EXPECT_GT(net.total(metro::Count::kShut), 500u);
   EXPECT_EQ(net.total(metro::Count::kAcceptedWrong), 0u);
@@ -248,7 +221,7 @@ TEST(MetroCascade, NeedsSharedRandomness) {
 TEST(MetroFaults, ChecksumsLocateDamage) {
   for (u32 stage = 0; stage < 3; ++stage) {
     const TextFile faults("0,stuck1," + std::to_string(stage) + ".0.0.0,2\n");
-    Network net(experiment(loaded({{"faults.file", faults.path}, {"traffic.load", 0.1}})));
+    Network net(experiment(loaded(Settings("faults.file=", faults.path, " traffic.load=0.1"))));
     net.step(20000);
     const CounterShard c = net.engine->counters(0);
     for (u32 s = 0; s < 8; ++s) {
@@ -266,7 +239,7 @@ TEST(MetroFaults, ChecksumsLocateDamage) {
 /// Noise in the reverse direction damages no message, and flitlab does not count it as damage to one.
 TEST(MetroFaults, ReverseDamageIsNotAttributedToMessages) {
   const TextFile faults("0,noise,1.0.0,0.05\n0,noise,1.1.1,0.05\n");
-  Network net(experiment(loaded({{"faults.file", faults.path}, {"traffic.load", 0.1}})));
+  Network net(experiment(loaded(Settings("faults.file=", faults.path, " traffic.load=0.1"))));
   net.step(20000);
   EXPECT_EQ(net.total(metro::Count::kRefused), 0u);
   EXPECT_GT(net.total(metro::Count::kDuplicates), 10u);  // messages sent again because noise hit their acknowledgment
@@ -277,7 +250,7 @@ TEST(MetroFaults, ReverseDamageIsNotAttributedToMessages) {
 TEST(MetroFaults, MissingStatusLocatesADeadRouter) {
   for (u32 stage = 0; stage < 3; ++stage) {
     const TextFile faults("0,dead," + std::to_string(stage) + ".1\n");
-    Network net(experiment(loaded({{"faults.file", faults.path}, {"traffic.load", 0.1}})));
+    Network net(experiment(loaded(Settings("faults.file=", faults.path, " traffic.load=0.1"))));
     net.step(20000);
     const CounterShard c = net.engine->counters(0);
     for (u32 s = 0; s < 8; ++s) {
@@ -296,7 +269,7 @@ TEST(MetroFaults, MissingStatusLocatesADeadRouter) {
 TEST(MetroFaults, BothModesLocateBlocking) {
   u64 counts[2][3] = {};
   for (bool fast : {true, false}) {
-    Network net(experiment(loaded({{"router.fast_reclaim", fast}, {"traffic.load", 0.4}})));
+    Network net(experiment(loaded(Settings("router.fast_reclaim=", fast, " traffic.load=0.4"))));
     net.step(40000);
     const CounterShard c = net.engine->counters(0);
     for (u32 s = 0; s < 3; ++s) counts[fast][s] = c.total[static_cast<u32>(metro::Count::kBlocked) + s];

@@ -6,19 +6,12 @@
 #include "kernels/routers/metro/lanes/inboxes.hpp"
 #include "kernels/routers/metro/totals.hpp"
 #include "tests/support/metro/random.hpp"
+#include "tests/support/same.hpp"
 
 namespace flitlab::metro_lanes_test {
 namespace {
 
-using testing::allowed_faults;
-using testing::experiment;
-using testing::integer;
-using testing::Network;
-using testing::random_metro;
-using testing::random_straddling_metro;
-using testing::TextFile;
-using testing::trials;
-using testing::word;
+using namespace testing;
 
 EngineChoice with(LaneUse lanes, u32 threads = 1) {
   EngineChoice choice{"cpu", threads, false, 1};
@@ -27,10 +20,8 @@ EngineChoice with(LaneUse lanes, u32 threads = 1) {
 }
 
 void expect_same(const Network& a, const Network& b, const std::string& where) {
-  ASSERT_EQ(a.engine->state_hash(0), b.engine->state_hash(0)) << where << ", cycle " << a.engine->now();
-  const CounterShard x = a.engine->counters(0), y = b.engine->counters(0);
-  for (u32 i = 0; i < kTotals; ++i) ASSERT_EQ(x.total[i], y.total[i]) << where << ", total " << i;
-  for (u32 i = 0; i < kHistogramBins; ++i) ASSERT_EQ(x.latency[i], y.latency[i]) << where;
+  SCOPED_TRACE(where);
+  expect_the_same(*a.engine, *b.engine);
 }
 
 /// Counts of events in all compared networks; each event must occur.
@@ -91,12 +82,8 @@ TEST(MetroLanes, WithRandomFaults) {
 
 /// Configuration with 256 endpoints and 320 routers of two sizes: three lane blocks, so that threads share them.
 RawConfig large(double load) {
-  return {{"router.kind", word("metro")},
-          {"topology.radix", IntList{4, 4, 4, 4}},
-          {"topology.dilation", IntList{2, 2, 2, 1}},
-          {"traffic.load", load},
-          {"endpoint.checksum", word("crc16")},
-          {"traffic.packet_flits", Lengths{{7, 1.0}, {20, 1.0}}}};
+  return Settings("router.kind=metro topology.radix=[4,4,4,4] topology.dilation=[2,2,2,1] traffic.load=", load,
+                  " endpoint.checksum=crc16 traffic.packet_flits=[[7,1.0],[20,1.0]]");
 }
 
 TEST(MetroLanes, InManyBlocksOnTwoThreads) {

@@ -2,30 +2,17 @@
 /// of all ports and the totals must agree, for any parameters and faults.
 #include <gtest/gtest.h>
 
-#include <sstream>
-
 #include "kernels/routers/metro/totals.hpp"
 #include "tests/support/bgl/random.hpp"
+#include "tests/support/fields.hpp"
 #include "tests/support/metro/naive.hpp"
 #include "tests/support/metro/random.hpp"
+#include "tests/support/side_by_side.hpp"
 
 namespace flitlab::metro_naive_test {
 namespace {
 
-using testing::allowed_faults;
-using testing::AllowedFaults;
-using testing::experiment;
-using testing::NaiveEnd;
-using testing::NaiveFault;
-using testing::NaiveMetro;
-using testing::NaiveRouter;
-using testing::Network;
-using testing::payload_of;
-using testing::PortState;
-using testing::random_metro;
-using testing::random_straddling_metro;
-using testing::TextFile;
-using testing::Word;
+using namespace testing;
 
 constexpr std::pair<TotalIndex, const char*> kCompared[] = {{Total::kPacketsCreated, "created"},
                                                             {metro::Count::kAttempts, "attempts"},
@@ -40,24 +27,6 @@ constexpr std::pair<TotalIndex, const char*> kCompared[] = {{Total::kPacketsCrea
                                                             {metro::Count::kReplyWords, "words of replies"}};
 constexpr std::pair<TotalIndex, const char*> kComparedByStage[] = {
     {metro::Count::kBlocked, "blocked"}, {metro::Count::kLost, "lost"}, {metro::Count::kDamaged, "damaged"}};
-
-/// The values of one field of all items.
-template <class T>
-class Fields {
- public:
-  Fields(const Network& net, u32 kind, const char* name)
-      : net_(net), kind_(kind), info_(net.plan->layout().kinds[kind].field(name)) {
-    all_.resize(std::size_t{net.plan->layout().kinds[kind].count} * info_.count);
-  }
-  void read() { net_.engine->get_field(0, kind_, info_, all_.data()); }
-  const T& operator()(u32 item, u32 n) const { return all_[std::size_t{item} * info_.count + n]; }
-
- private:
-  const Network& net_;
-  u32 kind_;
-  const FieldInfo& info_;
-  std::vector<T> all_;
-};
 
 std::string described_word(Word w) {
   static constexpr const char* kNames[] = {"nothing", "data", "idle", "turn", "drop", "status", "blocked", "back drop"};
@@ -79,70 +48,56 @@ class Comparison {
         control_(net_, 0, "control") {}
 
   void run(u32 cycles) {
-    while (naive_.now() < cycles) {
+    const auto step = [&](u32) {
       naive_.apply_faults();
       naive_.step();
       net_.step(1);
-      compare();
-      if (text_.str().empty()) continue;
-      ADD_FAILURE() << "after cycle " << naive_.now() - 1 << text_.str() << "\n" << testing::described(config_);
-      return;
-    }
-    EXPECT_GT(naive_.total(metro::Count::kAttempts), 0u) << testing::described(config_);
+    };
+    if (!side_by_side(cycles, described(config_), step, [&](Differences& d) { compare(d); })) return;
+    EXPECT_GT(naive_.total(metro::Count::kAttempts), 0u) << described(config_);
     // If a damaged message was accepted, it may be mistaken for another one, so the audit does not apply.
     if (naive_.total(metro::Count::kAcceptedWrong) == 0) check_conservation(*net_.engine, *net_.plan, 0);
   }
 
  private:
-  template <class A, class B>
-  bool differ(const A& naive, const B& emulated) {
-    return naive != static_cast<A>(emulated) && ++differences_ < 12;
-  }
-
-  void compare() {
+  void compare(Differences& d) {
     inbox_.read();
     endpoint_inbox_.read();
     forward_.read();
     control_.read();
     const metro::Table& t = plan_.table();
     const u32 slot = naive_.now() & t.slot_mask;
+    const auto same_word = [&](const NaiveEnd& end, Word arriving, const auto& name) {
+      const Word expected = end.in ? end.in->words.front() : 0;
+      if (expected != arriving) d.same(described_word(expected), described_word(arriving), name);
+    };
     for (u32 n = 0; n < naive_.routers().size(); ++n) {
       NaiveRouter& r = naive_.routers()[n];
-      const auto name = [&] { return "\n  " + plan_.router_name(n) + " "; };
       u32 used = 0;
       for (u32 q = 0; q < r.backward; ++q) used |= u32{r.used[q]} << q;
-      if (differ(used, control_(n, 0).used)) text_ << name() << "uses " << control_(n, 0).used << ", not " << used;
+      d.same(used, control_(n).used, [&] { return plan_.router_name(n) + " uses"; });
       for (u32 p = 0; p < r.end.size(); ++p) {
         const u32 flat = p < r.forward ? p : t.inputs + p - r.forward;
-        const Word expected = r.end[p].in ? r.end[p].in->words.front() : 0,
-                   arriving = inbox_(n, slot * t.ports() + flat);
-        if (differ(expected, arriving))
-          text_ << name() << plan_.port_name(flat) << " reads " << described_word(arriving) << ", not "
-                << described_word(expected);
+        const auto name = [&](const char* what) {
+          return [&, what] { return plan_.router_name(n) + " " + plan_.port_name(flat) + what; };
+        };
+        same_word(r.end[p], inbox_(n, slot * t.ports() + flat), name(" reads"));
         if (p >= r.forward) continue;
         const metro::ForwardPort& f = forward_(n, p);
-        if (differ(r.port[p].state, f.state))
-          text_ << name() << plan_.port_name(flat) << " is in state " << u32(f.state) << ", not "
-                << u32(r.port[p].state);
-        const bool open = f.state == PortState::kForward || f.state == PortState::kReverse;
-        if (open && differ(r.port[p].out, f.out))
-          text_ << name() << plan_.port_name(flat) << " goes to " << u32(f.out) << ", not " << r.port[p].out;
+        d.same(u32(r.port[p].state), u32(f.state), name(" is in state"));
+        if (f.state == PortState::kForward || f.state == PortState::kReverse)
+          d.same(u32(r.port[p].out), u32(f.out), name(" goes to"));
       }
     }
     for (u32 n = 0; n < naive_.endpoints().size(); ++n)
       for (u32 l = 0; l < 2 * t.links; ++l)
-        for (u32 s = 0; s < t.slices; ++s) {
-          const NaiveEnd& end = naive_.endpoints()[n].link[l][s];
-          const Word expected = end.in ? end.in->words.front() : 0,
-                     arriving = endpoint_inbox_(n, (slot * 2 * t.links + l) * t.slices + s);
-          if (differ(expected, arriving))
-            text_ << "\n  endpoint " << n << "'s link " << l << " of " << s << " brings " << described_word(arriving)
-                  << ", not " << described_word(expected);
-        }
+        for (u32 s = 0; s < t.slices; ++s)
+          same_word(naive_.endpoints()[n].link[l][s], endpoint_inbox_(n, (slot * 2 * t.links + l) * t.slices + s), [&] {
+            return "endpoint " + std::to_string(n) + "'s link " + std::to_string(l) + " of " + std::to_string(s);
+          });
     const auto total = [&](TotalIndex first, u32 i, const char* name) {
-      const u64 counted = net_.engine->counters(0).total[first.value + i];
-      if (differ(naive_.total(first, i), counted))
-        text_ << "\n  " << name << " " << i << ": " << counted << ", not " << naive_.total(first, i);
+      d.same(naive_.total(first, i), net_.engine->counters(0).total[first.value + i],
+             [&] { return name + (" " + std::to_string(i)); });
     };
     for (const auto& [which, name] : kCompared) total(which, 0, name);
     for (const auto& [which, name] : kComparedByStage)
@@ -154,11 +109,9 @@ class Comparison {
   Network net_;
   const MetroPlan& plan_;
   NaiveMetro naive_;
-  Fields<Word> inbox_, endpoint_inbox_;
-  Fields<metro::ForwardPort> forward_;
-  Fields<metro::RouterControl> control_;
-  u32 differences_ = 0;
-  std::ostringstream text_;
+  ItemFields<Word> inbox_, endpoint_inbox_;
+  ItemFields<metro::ForwardPort> forward_;
+  ItemFields<metro::RouterControl> control_;
 };
 
 constexpr u32 kCycles = 1500;

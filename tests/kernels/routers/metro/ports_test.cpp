@@ -14,12 +14,12 @@ namespace {
 using metro::Kind;
 using metro::make_word;
 using metro::PortState;
-using testing::OneRouter;
+using namespace testing;
 
 /// Three connections request a direction that has two ports, in the same cycle.
 TEST(MetroRouter, BlocksAConnectionWithoutAFreePort) {
   for (bool fast : {true, false}) {
-    OneRouter r({{"router.fast_reclaim", fast}});
+    OneRouter r(Settings("router.fast_reclaim=", fast));
     for (u32 p : {0u, 1u, 3u}) r.data(p, 0);
     r.step();
     u32 open = 0, blocked = kNone, used = 0;

@@ -10,8 +10,7 @@ namespace {
 using metro::Kind;
 using metro::make_word;
 using metro::PortState;
-using testing::integer;
-using testing::OneRouter;
+using namespace testing;
 
 /// With two stages of radix 2 the header's two bits are the top bits of its word. The first router uses the first bit.
 TEST(MetroRouter, TakesLeadingBitsAndPassesTheRestOn) {
@@ -27,11 +26,8 @@ TEST(MetroRouter, TakesLeadingBitsAndPassesTheRestOn) {
 }
 
 TEST(MetroRouter, SwallowsAnExhaustedWord) {
-  OneRouter r({{"router.width", integer(2)},
-               {"topology.radix", IntList{4, 2}},
-               {"topology.dilation", IntList{1, 1}},
-               {"router.max_dilation", integer(1)},
-               {"topology.links", integer(1)}});
+  OneRouter r(
+      Settings("router.width=2 topology.radix=[4,2] topology.dilation=[1,1] router.max_dilation=1 topology.links=1"));
   r.data(0, 3);
   r.step();
   ASSERT_EQ(r.port(0).state, PortState::kForward);
@@ -45,7 +41,7 @@ TEST(MetroRouter, SwallowsAnExhaustedWord) {
 /// With hw = 3 (header words) the direction is in the first word. The router allocates the port when the third word
 /// arrives, and forwards the fourth.
 TEST(MetroRouter, ConsumesHeaderWordsWhileItSetsUp) {
-  OneRouter r({{"router.header_words", integer(3)}});
+  OneRouter r(Settings("router.header_words=3"));
   r.data(0, 1 << 7);
   r.step();
   EXPECT_EQ(r.port(0).state, PortState::kSetup);
@@ -65,7 +61,7 @@ TEST(MetroRouter, ConsumesHeaderWordsWhileItSetsUp) {
 
 /// If a connection ends during setup, the router keeps no state of it.
 TEST(MetroRouter, DiscardsAnIncompleteHeader) {
-  OneRouter r({{"router.header_words", integer(3)}});
+  OneRouter r(Settings("router.header_words=3"));
   r.data(0, 1 << 7);
   r.step();
   r.step();
@@ -120,7 +116,7 @@ TEST(MetroRouter, TurnsAnyNumberOfTimes) {
 
 /// With dp = 2 and wires of 3 stages the router itself sends 2 (2 + 3) words after a TURN.
 TEST(MetroRouter, WaitsAsLongAsItsWireIs) {
-  OneRouter r({{"router.pipeline_stages", integer(2)}, {"topology.wire_delay", integer(3)}});
+  OneRouter r(Settings("router.pipeline_stages=2 topology.wire_delay=3"));
   r.data(0, 0);
   r.step();
   const u32 out = r.port(0).out;

@@ -14,15 +14,12 @@ using metro::Kind;
 using metro::make_word;
 using metro::PortState;
 using metro::Word;
-using testing::integer;
-using testing::kNeverCreated;
-using testing::MetroNet;
+using namespace testing;
 
 /// Configuration with radices 2, 4 and 2 and words of two bits: the router of the second stage finds one bit of its
 /// direction in each word.
 RawConfig narrow(RawConfig changes = {}) {
-  changes.insert(
-      {{"topology.radix", IntList{2, 4, 2}}, {"topology.dilation", IntList{2, 1, 1}}, {"router.width", integer(2)}});
+  changes.merge(Settings("topology.radix=[2,4,2] topology.dilation=[2,1,1] router.width=2"));
   return changes;
 }
 
@@ -105,7 +102,7 @@ TEST(MetroStraddle, TheLaterSecondWordIsBlocked) {
 /// STATUS contains the whole direction. The checksum covers the words after the one that contains the direction's last
 /// bit.
 TEST(MetroStraddle, ABlockedConnectionIsAnsweredInDetail) {
-  SecondStage r({{"router.fast_reclaim", false}});
+  SecondStage r(Settings("router.fast_reclaim=false"));
   for (u32 p : {0u, 1u}) r.data(p, 0b11);
   r.step();
   for (u32 p : {0u, 1u}) r.data(p, 0b01);
@@ -180,11 +177,9 @@ TEST(MetroStraddle, OfTheWordsOnTheWires) {
 /// longer: 1225 ns.
 TEST(MetroStraddle, AWordLessIsAClockLess) {
   for (const auto& [straddles, ns] : {std::pair{true, 1200u}, std::pair{false, 1225u}}) {
-    MetroNet net({{"topology.radix", IntList{4, 8, 8}},
-                  {"topology.dilation", IntList{2, 2, 1}},
-                  {"topology.wire_delay", integer(1)},
-                  {"router.width", integer(4)},
-                  {"router.header_straddles", straddles}},
+    MetroNet net(Settings("topology.radix=[4,8,8] topology.dilation=[2,2,1] topology.wire_delay=1 router.width=4 "
+                          "router.header_straddles=",
+                          straddles),
                  3, 171, 10, 40);
     net.step(net.start() + 1 + ns / 25);
     EXPECT_EQ(net.total(metro::Count::kAccepted), 0u) << ns;

@@ -8,21 +8,15 @@
 namespace flitlab::metro_think_test {
 namespace {
 
-using testing::integer;
-using testing::word;
+using namespace testing;
 
 /// Configuration of one router between four endpoints, each of which sends 20 words to another endpoint. So no
 /// connection is blocked.
 RawConfig pairs(const char* mode, Value think) {
-  RawConfig c{{"router.kind", word("metro")},
-              {"topology.radix", IntList{4}},
-              {"topology.dilation", IntList{1}},
-              {"topology.links", integer(1)},
-              {"traffic.mode", word(mode)},
-              {"traffic.pattern", word("bit_complement")},
-              {"traffic.packet_flits", Lengths{{20, 1.0}}},
-              {"traffic.load", 1.0},
-              {"endpoint.think_cycles", std::move(think)}};
+  RawConfig c = Settings{
+      "router.kind=metro topology.radix=[4] topology.dilation=[1] topology.links=1 traffic.mode=", mode,
+      " traffic.pattern=bit_complement traffic.packet_flits=[[20,1.0]] traffic.load=1.0 endpoint.think_cycles=",
+      std::move(think)};
   if (c["traffic.mode"] == word("open")) c["endpoint.stalls"] = true;
   return c;
 }
@@ -66,8 +60,7 @@ TEST(MetroThink, AfterARoundTrip) {
   u32 alone = 0;
   for (u32 think : {0u, 7u}) {
     RawConfig c = pairs("request_reply", integer(static_cast<int>(think)));
-    c["traffic.reply_flits"] = Lengths{{5, 1.0}};
-    c["traffic.reply_delay"] = integer(1);
+    set(c, "traffic.reply_flits=[[5,1.0]] traffic.reply_delay=1");
     testing::Network net(testing::experiment(c));
     const std::vector<u32> times = created(net, 2000);
     ASSERT_GT(times.size(), 20u);

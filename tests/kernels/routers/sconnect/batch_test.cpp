@@ -9,14 +9,7 @@
 namespace flitlab::sconnect_batch_test {
 namespace {
 
-using testing::BglDraw;
-using testing::integer;
-using testing::Network;
-using testing::random_sconnect;
-using testing::random_sconnect_loop;
-using testing::sconnect_experiment;
-using testing::TextFile;
-using testing::word;
+using namespace testing;
 
 template <class Test>
 class NeedsTwoLayouts : public Test {
@@ -62,8 +55,8 @@ struct Pair {
 
 /// Fabrics of one priority without errors that are larger than a bulk call: the usual case.
 RawConfig plain_fabric(u64 seed) {
-  BglDraw draw(seed);
-  RawConfig c{{"run.seed", static_cast<std::int64_t>(seed)}, {"topology.host_ports", draw.between(1, 2)}};
+  Draw draw(seed);
+  RawConfig c = Settings{"run.seed=", static_cast<std::int64_t>(seed), " topology.host_ports=", draw.between(1, 2)};
   if (draw.coin()) {
     c["topology.kind"] = word("random");
     c["topology.nodes"] = draw.one_of<std::int64_t>({20, 70, 150});
@@ -99,7 +92,7 @@ TEST_P(SconnectBatch, AgreesWithSingleTicsInClosedLoops) {
 /// Hosts' software sends requests, changes registers, switches ports off and on and counts events under traffic.
 TEST_P(SconnectBatch, AgreesWithSingleTicsUnderSoftwareControl) {
   const TextFile graph(testing::kSwitchedGraph);
-  BglDraw draw(GetParam());
+  Draw draw(GetParam());
   Pair pair(GetParam() % 2 ? random_sconnect(7000 + GetParam(), graph.path) : plain_fabric(7000 + GetParam()));
   for (u32 epoch = 0; epoch < 40; ++epoch) {
     const u32 tic = draw.below(pair.table.routers), terminal = draw.below(pair.table.terminals);
@@ -123,7 +116,7 @@ INSTANTIATE_TEST_SUITE_P(Seeds, SconnectBatch, ::testing::Range(0u, testing::tri
 /// size.
 TEST_F(SconnectLargeBatch, AgreesWithSingleTics) {
   for (double load : {0.02, 0.3}) {
-    Pair pair({{"topology.shape", IntList{23, 23}}, {"traffic.load", load}}, 2);
+    Pair pair(Settings("topology.shape=[23,23] traffic.load=", load), 2);
     ASSERT_GT(u64{pair.table.routers} * pair.many.plan->layout().kinds[0].item_bytes, sconnect::kNear);
     for (u32 epoch = 0; epoch < 4; ++epoch) ASSERT_NO_FATAL_FAILURE(pair.step(50));
   }

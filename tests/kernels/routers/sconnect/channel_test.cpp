@@ -14,10 +14,7 @@ namespace flitlab::sconnect_channel_test {
 namespace {
 
 using sconnect::option;
-using testing::SconnectNet;
-using testing::sends;
-using testing::TextFile;
-using testing::word;
+using namespace testing;
 using testing::two_hosts::graph;
 using testing::two_hosts::line;
 using testing::two_hosts::sent_by;
@@ -140,7 +137,7 @@ TEST(SconnectRouter, ADamagedQuadAndMessageAreBothDiscarded) {
 /// without errors.
 TEST(SconnectRouter, ParallelPortsJoinTics) {
   const TextFile file("node,a,2\nnode,b,2\nchannel,a,b\nchannel,a,b\nchannel,a,b\n");
-  RawConfig c{{"topology.kind", word("graph")}, {"topology.file", file.path}, {"topology.node", word("dual")}};
+  RawConfig c = Settings("topology.kind=graph topology.file=", file.path, " topology.node=dual");
   std::string trace;
   for (u32 i = 0; i < 50; ++i) trace += sends(10, 0, 1);
   SconnectNet net(c, trace);
@@ -158,8 +155,7 @@ TEST(SconnectRouter, ParallelPortsJoinTics) {
   EXPECT_EQ(net.delivered({0, 0}), 10u + 1 + 1 + 2 + 1 + 1);
   EXPECT_EQ(net.total(Total::kLastDelivery), net.delivered({0, 0}) + 49);
 
-  c["channel.error_rate"] = 0.01;
-  c["traffic.load"] = 0.3;
+  set(c, "channel.error_rate=0.01 traffic.load=0.3");
   SconnectNet noisy(c);
   noisy.set_table(0, 1, option(5, 0));
   noisy.set_table(1, 1, option(0, 1));

@@ -12,13 +12,7 @@ namespace flitlab::sconnect_choice_test {
 namespace {
 
 using sconnect::option;
-using testing::integer;
-using testing::SconnectNet;
-using testing::SconnectScript;
-using testing::ScriptLine;
-using testing::sends;
-using testing::TextFile;
-using testing::word;
+using namespace testing;
 using testing::two_hosts::graph;
 using testing::two_hosts::held_for_hosts;
 using testing::two_hosts::line;
@@ -124,10 +118,7 @@ TEST(SconnectRouter, FromVirtualChannel1NoWayLeadsBack) {
 TEST(SconnectRouter, ARequeuedMessageGoesBeforeItsPriority) {
   const TextFile file("0,1\n0,1\n0,1\n");
   RawConfig c = graph(file, 5);
-  c["router.reserve"] = IntList{4, 1, 0, 0};
-  c["router.control_buffers"] = integer(0);
-  c["router.host_buffers"] = integer(64);
-  c["host.refuses"] = IntList{0};
+  set(c, "router.reserve=[4,1,0,0] router.control_buffers=0 router.host_buffers=64 host.refuses=[0]");
   std::vector<ScriptLine> lines;
   // Quads fill 32 of the 64 buffers of the destination. The others are reserved: 4 for each queue of three channels,
   // and 1 for each queue of priority 1.

@@ -18,31 +18,22 @@ namespace flitlab::sconnect_clock_lock_test {
 namespace {
 
 using sconnect::i64;
-using testing::integer;
-using testing::kPi;
-using testing::NaiveChannel;
-using testing::NaiveClocks;
-using testing::radians;
-using testing::TextFile;
-using testing::word;
+using namespace testing;
 using testing::sconnect_clocks::Clocks;
 using testing::sconnect_clocks::Draw;
 using testing::sconnect_clocks::resolved;
 
 /// Returns configurations of fabrics of all kinds.
 std::vector<RawConfig> all_fabrics(const TextFile& graph) {
-  return {{{"topology.kind", word("mesh")}, {"topology.shape", IntList{5}}},
-          {{"topology.kind", word("mesh")}, {"topology.shape", IntList{4, 3}}},
-          {{"topology.kind", word("mesh")}, {"topology.shape", IntList{3, 2, 3}}, {"topology.node", word("dual")}},
-          {{"topology.kind", word("hypercube")}, {"topology.dimensions", integer(3)}},
-          {{"topology.kind", word("hypercube")}, {"topology.dimensions", integer(5)}, {"topology.node", word("dual")}},
-          {{"topology.kind", word("random")}, {"topology.nodes", integer(12)}},
-          {{"topology.kind", word("tree")}, {"topology.arity", integer(3)}, {"topology.levels", integer(3)}},
-          {{"topology.kind", word("tree")},
-           {"topology.arity", integer(9)},
-           {"topology.levels", integer(2)},
-           {"topology.inner", word("switches")}},
-          {{"topology.kind", word("graph")}, {"topology.file", graph.path}}};
+  return {Settings("topology.kind=mesh topology.shape=[5]"),
+          Settings("topology.kind=mesh topology.shape=[4,3]"),
+          Settings("topology.kind=mesh topology.shape=[3,2,3] topology.node=dual"),
+          Settings("topology.kind=hypercube topology.dimensions=3"),
+          Settings("topology.kind=hypercube topology.dimensions=5 topology.node=dual"),
+          Settings("topology.kind=random topology.nodes=12"),
+          Settings("topology.kind=tree topology.arity=3 topology.levels=3"),
+          Settings("topology.kind=tree topology.arity=9 topology.levels=2 topology.inner=switches"),
+          Settings("topology.kind=graph topology.file=", graph.path)};
 }
 
 class SconnectClocks : public ::testing::TestWithParam<u32> {};
@@ -106,7 +97,7 @@ TEST(SconnectClock, AllKindsOfFabricsLock) {
 /// The TICs of a node or switch share an oscillator: its state in each of these TICs never differs.
 TEST(SconnectClock, TicsOfASiteShareAnOscillator) {
   const TextFile graph(testing::kSwitchedGraph);
-  Clocks net(resolved({{"topology.kind", word("graph")}, {"topology.file", graph.path}}));
+  Clocks net(resolved(Settings("topology.kind=graph topology.file=", graph.path)));
   u32 pairs = 0;
   for (u32 n = 0; n < 200; ++n, net.step(7))
     for (u32 tic = 0; tic < net.fabric.tics; ++tic)
@@ -123,10 +114,7 @@ TEST(SconnectClock, TicsOfASiteShareAnOscillator) {
 constexpr u32 kFaulty = 5;
 
 RawConfig faulty(const TextFile& file) {
-  return {{"topology.kind", word("hypercube")},
-          {"topology.dimensions", integer(3)},
-          {"clock.gain", 0.002},
-          {"clock.file", file.path}};
+  return Settings("topology.kind=hypercube topology.dimensions=3 clock.gain=0.002 clock.file=", file.path);
 }
 
 TEST(SconnectClock, AFaultyOscillatorPreventsLockUntilItsPortsAreDisabled) {
@@ -184,9 +172,7 @@ TEST(SconnectClock, SlippedSlotsCostNoMessage) {
   const TextFile file("5,5000\n2,-3000\n");
   for (bool off : {false, true}) {
     RawConfig config = faulty(file);
-    config["traffic.mode"] = word("batch");
-    config["traffic.batch_packets"] = integer(400);
-    config["traffic.packet_flits"] = Lengths{{1, 1.0}, {4, 1.0}};
+    set(config, "traffic.mode=batch traffic.batch_packets=400 traffic.packet_flits=[[1,1.0],[4,1.0]]");
     Experiment e = resolved(config);
     testing::Network net(e, {"cpu", 1, true, 1});
     std::set<std::pair<u32, u32>> arrived;

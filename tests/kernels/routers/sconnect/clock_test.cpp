@@ -12,6 +12,7 @@
 #include "kernels/routers/sconnect/control_message.hpp"
 #include "kernels/routers/sconnect/totals.hpp"
 #include "tests/support/build.hpp"
+#include "tests/support/messages.hpp"
 #include "tests/support/sconnect/clocks.hpp"
 #include "tests/support/temporary.hpp"
 
@@ -20,10 +21,7 @@ namespace {
 
 using sconnect::i64;
 using sconnect::kRadian;
-using testing::integer;
-using testing::kPi;
-using testing::TextFile;
-using testing::word;
+using namespace testing;
 using testing::sconnect_clocks::Clocks;
 using testing::sconnect_clocks::Draw;
 using testing::sconnect_clocks::resolved;
@@ -102,13 +100,10 @@ TEST(SconnectClock, AFullFifoStaysFullAndLosesWords) {
 }
 
 Experiment two_tics(const TextFile& file, RawConfig changes = {}) {
-  changes.insert({{"topology.kind", word("mesh")},
-                  {"topology.shape", IntList{2}},
-                  {"topology.channel_delay", integer(6)},
-                  {"clock.cable_phase", 0.0},
-                  {"clock.tuning", 20000.0},
-                  {"clock.gain", 0.25},
-                  {"clock.file", file.path}});
+  changes.merge(
+      Settings("topology.kind=mesh topology.shape=[2] topology.channel_delay=6 clock.cable_phase=0.0 "
+               "clock.tuning=20000.0 clock.gain=0.25 clock.file=",
+               file.path));
   return resolved(changes);
 }
 
@@ -131,7 +126,7 @@ TEST(SconnectClock, TwoByHand) {
 /// step is 1/8. A tuning range of 1000 ppm, 0.012 pi rad per cycle, limits the first steps and sets a flag.
 TEST(SconnectClock, TwoByHandBeyondTheKneeAndAtTheLimit) {
   const TextFile file("0,0,1\n1,0,0\n");
-  Clocks steep(two_tics(file, {{"clock.knee", 0.5}, {"clock.outer_gain", 3.0}}));
+  Clocks steep(two_tics(file, Settings("clock.knee=0.5 clock.outer_gain=3.0")));
   steep.step(2);
   EXPECT_EQ(steep.rad(0, "clock_phase"), 0.5);
   EXPECT_EQ(steep.rad(1, "clock_phase"), 0.5);
@@ -139,7 +134,7 @@ TEST(SconnectClock, TwoByHandBeyondTheKneeAndAtTheLimit) {
   steep.step(1);
   EXPECT_EQ(steep.rad(0, "clock_phase"), 0.375);
   EXPECT_EQ(steep.rad(1, "clock_phase"), 0.625);
-  Clocks limited(two_tics(file, {{"clock.tuning", 1000.0}}));
+  Clocks limited(two_tics(file, Settings("clock.tuning=1000.0")));
   limited.step(2);
   EXPECT_NEAR(limited.rad(0, "clock_phase"), 1 - 0.012 * kPi, 1e-9);
   EXPECT_NEAR(limited.rad(1, "clock_rate"), 0.012 * kPi, 1e-9);
@@ -190,12 +185,7 @@ TEST(SconnectClock, ControlMessagesReadFifos) {
 TEST(SconnectClock, FilesAreChecked) {
   const auto fails = [](const char* text, const char* why) {
     const TextFile file(text);
-    try {
-      make_plan(two_tics(file));
-      ADD_FAILURE() << text;
-    } catch (const ConfigError& error) {
-      EXPECT_NE(std::string(error.what()).find(why), std::string::npos) << error.what();
-    }
+    expect_in(why, message_of([&] { make_plan(two_tics(file)); }));
   };
   fails("7,0\n", "there is no TIC \"7\"");
   fails("0\n", "a line is TIC,ppm");
@@ -205,7 +195,7 @@ TEST(SconnectClock, FilesAreChecked) {
   fails("0,0,1e4\n", "rad must be a number from -1000 to 1000");
   fails("0,0\n0,1\n", "already has a line");
   const TextFile twice("0a,0\n0b,1\n");
-  EXPECT_THROW(make_plan(two_tics(twice, {{"topology.node", word("dual")}})), ConfigError);
+  EXPECT_THROW(make_plan(two_tics(twice, Settings("topology.node=dual"))), ConfigError);
 }
 
 }  // namespace

@@ -11,23 +11,17 @@
 #include "kernels/common/error.hpp"
 #include "kernels/routers/sconnect/host_loop.hpp"
 #include "kernels/routers/sconnect/totals.hpp"
+#include "tests/support/messages.hpp"
 #include "tests/support/sconnect/random.hpp"
 #include "tests/support/sconnect/sconnect.hpp"
 
 namespace flitlab::sconnect_closed_loop_test {
 namespace {
 
-using testing::integer;
-using testing::Network;
-using testing::random_sconnect_loop;
-using testing::sconnect_experiment;
-using testing::SconnectEvent;
-using testing::SconnectNet;
-using testing::TextFile;
-using testing::word;
+using namespace testing;
 
 RawConfig loop(RawConfig more) {
-  more.insert({{"traffic.mode", word("request_reply")}, {"traffic.load", 1.0}, {"traffic.window", integer(1)}});
+  more.merge(Settings("traffic.mode=request_reply traffic.load=1.0 traffic.window=1"));
   return more;
 }
 
@@ -45,9 +39,7 @@ void measure_all(Engine& engine) {
 /// The next request enters in the cycle in which the host receives the reply.
 TEST(SconnectLoop, RoundTripByHand) {
   for (u32 delay : {0u, 1u, 2u, 9u}) {
-    SconnectNet net(loop({{"topology.shape", IntList{2}},
-                          {"traffic.pattern", word("neighbour")},
-                          {"traffic.reply_delay", integer(delay)}}));
+    SconnectNet net(loop(Settings("topology.shape=[2] traffic.pattern=neighbour traffic.reply_delay=", delay)));
     measure_all(net.engine());
     net.step(1001);  // runs cycles 0 to 1000
     const u64 trip = 3 + std::max(delay, 1u) + 3;
@@ -62,9 +54,7 @@ TEST(SconnectLoop, RoundTripByHand) {
 
 /// Quads take three more cycles in each direction.
 TEST(SconnectLoop, RoundTripOfQuads) {
-  SconnectNet net(loop({{"topology.shape", IntList{2}},
-                        {"traffic.pattern", word("neighbour")},
-                        {"traffic.reply_flits", Lengths{{4, 1.0}}}}));
+  SconnectNet net(loop(Settings("topology.shape=[2] traffic.pattern=neighbour traffic.reply_flits=[[4,1.0]]")));
   net.step(11);
   EXPECT_EQ(net.delivered({0, 0}), 3u);
   EXPECT_EQ(net.injected({1, kReplyId}), 4u);
@@ -81,11 +71,8 @@ TEST(SconnectLoop, RoundTripOfQuads) {
 TEST(SconnectLoop, RepliesArriveAtAHostsOtherPort) {
   const TextFile matrix("0,0,0\n1,3,1\n2,0,0\n3,0,0\n");
   for (const char* node : {"single", "dual"}) {
-    SconnectNet net(loop({{"topology.shape", IntList{2}},
-                          {"topology.node", word(node)},
-                          {"topology.host_ports", integer(2)},
-                          {"traffic.pattern", word("matrix")},
-                          {"traffic.matrix_file", matrix.path}}));
+    SconnectNet net(loop(Settings("topology.shape=[2] topology.node=", node,
+                                  " topology.host_ports=2 traffic.pattern=matrix traffic.matrix_file=", matrix.path)));
     net.step(60);
     const auto arrived = net.events(EventKind::kDelivered, {1, 0});
     ASSERT_EQ(arrived.size(), 1u);
@@ -105,12 +92,9 @@ TEST(SconnectLoop, RepliesArriveAtAHostsOtherPort) {
 /// is lost.
 TEST(SconnectLoop, ARequestWaitsForSpaceForItsReply) {
   const TextFile star("0,1\n0,2\n0,3\n"), matrix("0,1,0\n1,0,1\n2,0,1\n3,0,1\n");
-  SconnectNet net(loop({{"topology.kind", word("graph")},
-                        {"topology.file", star.path},
-                        {"traffic.pattern", word("matrix")},
-                        {"traffic.matrix_file", matrix.path},
-                        {"traffic.reply_delay", integer(20)},
-                        {"traffic.reply_queue", integer(2)}}));
+  SconnectNet net(loop(Settings("topology.kind=graph topology.file=", star.path,
+                                " traffic.pattern=matrix traffic.matrix_file=", matrix.path,
+                                " traffic.reply_delay=20 traffic.reply_queue=2")));
   net.step(20);
   EXPECT_EQ(net.total(Total::kPacketsDelivered), 2u);
   EXPECT_EQ(net.fields<LoopControl>(1, "loop")(0).replies, 2u);
@@ -128,12 +112,9 @@ TEST(SconnectLoop, ARequestWaitsForSpaceForItsReply) {
 TEST(SconnectLoop, SingleCyclesAgreeWithLongerSteps) {
   for (double load : {0.02, 0.2})
     for (const char* node : {"single", "dual"}) {
-      const Experiment e = sconnect_experiment({{"topology.kind", word("tree")},
-                                                {"topology.inner", word("switches")},
-                                                {"topology.node", word(node)},
-                                                {"topology.host_ports", integer(2)},
-                                                {"traffic.mode", word("request_reply")},
-                                                {"traffic.load", load}});
+      const Experiment e =
+          sconnect_experiment(Settings("topology.kind=tree topology.inner=switches topology.node=", node,
+                                       " topology.host_ports=2 traffic.mode=request_reply traffic.load=", load));
       Network whole(e), pieces(e);
       for (u32 epoch = 0; epoch < 5; ++epoch) {
         whole.step(160);
@@ -202,11 +183,9 @@ INSTANTIATE_TEST_SUITE_P(Seeds, SconnectLoops, ::testing::Range(0u, testing::tri
 
 /// Configuration of a small fabric whose hosts create far more requests than they have space for replies.
 RawConfig busy(const char* reply_priority, u32 seed = 1) {
-  RawConfig c = loop({{"topology.shape", IntList{3, 3}},
-                      {"topology.channel_delay", integer(12)},
-                      {"router.buffers", integer(24)},
-                      {"traffic.reply_queue", integer(1)},
-                      {"run.seed", integer(static_cast<int>(seed))}});
+  RawConfig c =
+      loop(Settings("topology.shape=[3,3] topology.channel_delay=12 router.buffers=24 traffic.reply_queue=1 run.seed=",
+                    static_cast<int>(seed)));
   c["traffic.window"] = integer(64);
   if (reply_priority == std::string("auto"))
     c["host.reply_priority"] = word("auto");
@@ -241,8 +220,7 @@ TEST(SconnectLoop, TheDeadlockSearchAgreesWithTheRun) {
   for (u32 seed = 1; seed <= 8; ++seed)
     for (int queue : {1, 4, 600}) {  // 600: space for the requests of all hosts
       RawConfig c = busy("0", seed);
-      c["routing.age"] = word("head");
-      c["traffic.reply_queue"] = integer(queue);
+      set(c, "routing.age=head traffic.reply_queue=", queue);
       Network net(sconnect_experiment(c));
       bool deadlocked = false;
       for (u32 part = 0; part < 20 && !deadlocked; ++part) {
@@ -266,25 +244,20 @@ TEST(SconnectLoop, TheDeadlockSearchAgreesWithTheRun) {
 TEST(SconnectLoop, PriorityOfReplies) {
   const auto of = [](RawConfig c) { return sconnect_reply_priority(sconnect_experiment(loop(std::move(c)))); };
   EXPECT_EQ(of({}), 1u);
-  EXPECT_EQ(of({{"host.priorities", IntList{1, 0, 1, 0}}}), 3u);
-  EXPECT_EQ(of({{"host.priorities", IntList{0, 0, 0, 1}}}), 3u);
-  EXPECT_EQ(of({{"host.reply_priority", integer(2)}}), 2u);
-  EXPECT_EQ(of({{"traffic.packet_flits", Lengths{{4, 1.0}}}, {"host.quad_priority", integer(1)}}), 2u);
+  EXPECT_EQ(of(Settings("host.priorities=[1,0,1,0]")), 3u);
+  EXPECT_EQ(of(Settings("host.priorities=[0,0,0,1]")), 3u);
+  EXPECT_EQ(of(Settings("host.reply_priority=2")), 2u);
+  EXPECT_EQ(of(Settings("traffic.packet_flits=[[4,1.0]] host.quad_priority=1")), 2u);
   const auto refused = [](const RawConfig& c, const std::string& what) {
-    try {
-      sconnect_experiment(c.contains("traffic.mode") ? c : loop(c));
-      ADD_FAILURE() << what;
-    } catch (const ConfigError& error) {
-      EXPECT_NE(std::string(error.what()).find(what), std::string::npos) << error.what();
-    }
+    expect_in(what, message_of([&] { sconnect_experiment(c.contains("traffic.mode") ? c : loop(c)); }));
   };
-  refused({{"host.priorities", IntList{1, 0, 1, 0}}, {"host.reply_priority", integer(1)}},
+  refused(Settings("host.priorities=[1,0,1,0] host.reply_priority=1"),
           "host.reply_priority = 1: requests of priority 2 would block the replies");
-  refused({{"traffic.mode", word("open")}, {"host.reply_priority", integer(1)}},
+  refused(Settings("traffic.mode=open host.reply_priority=1"),
           "host.reply_priority = 1: in traffic.mode = \"open\" hosts send no replies");
-  refused({{"traffic.reply_flits", Lengths{{3, 1.0}}}}, "traffic.reply_flits contains 3");
-  refused({{"traffic.message_classes", integer(1)}}, "traffic.message_classes = 1");
-  refused({{"traffic.reply_flits", Lengths{{4, 1.0}}}, {"router.reserve", IntList{1, 3, 0, 0}}},
+  refused(Settings("traffic.reply_flits=[[3,1.0]]"), "traffic.reply_flits contains 3");
+  refused(Settings("traffic.message_classes=1"), "traffic.message_classes = 1");
+  refused(Settings("traffic.reply_flits=[[4,1.0]] router.reserve=[1,3,0,0]"),
           "without the four buffers of a quad reserved for each queue of priority 1");
 }
 

@@ -12,14 +12,7 @@
 namespace flitlab::sconnect_conservation_test {
 namespace {
 
-using testing::BglDraw;
-using testing::integer;
-using testing::MessageName;
-using testing::Network;
-using testing::random_sconnect;
-using testing::sconnect_experiment;
-using testing::TextFile;
-using testing::word;
+using namespace testing;
 
 class SconnectConservation : public ::testing::TestWithParam<u32> {};
 
@@ -28,8 +21,7 @@ TEST_P(SconnectConservation, HoldsAtSaturation) {
   const TextFile graph(testing::kSwitchedGraph);
   RawConfig c = random_sconnect(2000 + GetParam(), graph.path);
   c.erase("traffic.batch_packets");
-  c["traffic.mode"] = word("open");
-  c["traffic.load"] = 1.0;
+  set(c, "traffic.mode=open traffic.load=1.0");
   SCOPED_TRACE(testing::described(c));
   Network net(sconnect_experiment(c));
   u64 before = 0;
@@ -48,8 +40,7 @@ TEST_P(SconnectConservation, ABatchArrivesCompletely) {
   RawConfig c = random_sconnect(3000 + GetParam(), graph.path);
   c.erase("traffic.load");
   c.erase("host.refuses");
-  c["traffic.mode"] = word("batch");
-  c["traffic.batch_packets"] = integer(40);
+  set(c, "traffic.mode=batch traffic.batch_packets=40");
   if (c["channel.error_rate"] == Value{1e-2}) c["channel.error_rate"] = 3e-3;  // 1e-2 hits 62 % of all slots
   SCOPED_TRACE(testing::described(c));
   const Experiment e = sconnect_experiment(c);
@@ -92,10 +83,8 @@ TEST(SconnectReservation, FitsAnyPool) {
       const u32 used = static_cast<u32>(4 - std::count(priorities.begin(), priorities.end(), 0));
       const u32 quads = lengths.size() == 2 ? 3 + (priorities[0] == 0) : 0;
       for (u32 buffers = std::max(8u, 9 * (used + quads)); buffers <= 64; ++buffers) {
-        const auto [reserve, control] =
-            sconnect_reservations(sconnect_experiment({{"traffic.packet_flits", lengths},
-                                                       {"host.priorities", priorities},
-                                                       {"router.buffers", integer(buffers)}}));
+        const auto [reserve, control] = sconnect_reservations(sconnect_experiment(
+            Settings("traffic.packet_flits=", lengths, " host.priorities=", priorities, " router.buffers=", buffers)));
         u32 sum = 0;
         for (u32 p = 0; p < 4; ++p) {
           sum += 9 * reserve[p];

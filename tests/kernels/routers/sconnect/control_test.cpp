@@ -10,13 +10,11 @@ namespace {
 
 using sconnect::kPorts;
 using sconnect::option;
-using testing::integer;
-using testing::SconnectNet;
-using testing::word;
+using namespace testing;
 
 constexpr u32 kAddress = 2;  // address of a register
 
-RawConfig line(std::int64_t nodes) { return {{"topology.shape", IntList{nodes}}, {"traffic.load", 0.0}}; }
+RawConfig line(std::int64_t nodes) { return Settings("topology.shape=", IntList{nodes}, " traffic.load=0.0"); }
 
 /// Returns the next reply that a port sends; steps until it is sent.
 sconnect::Message reply_sent(SconnectNet& net, u32 tic, u32 p) {
@@ -48,8 +46,7 @@ TEST(SconnectControl, RepliesGoOnVirtualChannelOneAPriorityHigher) {
 TEST(SconnectControl, RepliesOverAParallelPortWaitInItsQueue) {
   for (std::int64_t vcs : {1, 2}) {
     RawConfig c = line(2);
-    c["topology.node"] = word("dual");
-    c["topology.parallel_vcs"] = vcs;
+    set(c, "topology.node=dual topology.parallel_vcs=", vcs);
     SconnectNet net(c);
     const u32 p = kPorts - 1, far = net.fabric().link(0, p).far, back = net.fabric().link(0, p).port;
     ASSERT_EQ(net.fabric().link(0, p).kind, sconnect::LinkKind::kParallel);
@@ -83,9 +80,7 @@ TEST(SconnectControl, RepliesByTablesBeginOnVirtualChannelZero) {
 
 TEST(SconnectRegisters, OfErrorsStopAt65535) {
   RawConfig c = line(3);
-  c["traffic.load"] = 1.0;
-  c["channel.error_rate"] = 0.003;
-  c["router.buffers"] = integer(12);
+  set(c, "traffic.load=1.0 channel.error_rate=0.003 router.buffers=12");
   SconnectNet net(c);
   constexpr u16 kNearly = 65530;
   auto ports = net.fields<sconnect::Port>(0, "port");
@@ -126,8 +121,7 @@ std::string audited(SconnectNet& net) {
 /// channels and a host.
 SconnectNet small_pool() {
   RawConfig c = line(3);
-  c["router.buffers"] = integer(9);
-  c["router.control_buffers"] = integer(0);
+  set(c, "router.buffers=9 router.control_buffers=0");
   return SconnectNet(c);
 }
 
@@ -174,8 +168,7 @@ TEST(SconnectControl, CountsForOneReservation) {
     SCOPED_TRACE(requests);
     RawConfig c = line(3);
     c.erase("traffic.load");
-    c["router.buffers"] = integer(11);
-    c["router.control_buffers"] = integer(1);
+    set(c, "router.buffers=11 router.control_buffers=1");
     std::string trace;
     for (u32 i = 0; i < 20; ++i) trace += testing::sends(100 + i, 0, 2);
     SconnectNet net(c, trace);
@@ -210,8 +203,7 @@ TEST(SconnectControl, CountsForOneReservation) {
 /// other queues.
 TEST(SconnectControl, UsesItsQueuesReservationFirst) {
   RawConfig c = line(3);
-  c["router.buffers"] = integer(11);
-  c["router.control_buffers"] = integer(1);
+  set(c, "router.buffers=11 router.control_buffers=1");
   SconnectNet net(c);
   ASSERT_EQ(send_sconnect_control(net.engine(), net.plan().table(), 0, {{"read_register", kAddress, 0, 2, {}, 0, 1}}),
             1u);

@@ -17,21 +17,14 @@ namespace flitlab::sconnect_host_queues_test {
 namespace {
 
 using sconnect::option;
-using testing::integer;
-using testing::MessageName;
-using testing::SconnectEvent;
-using testing::SconnectNet;
-using testing::SconnectScript;
-using testing::sends;
-using testing::word;
+using namespace testing;
 using testing::two_hosts::line;
 
 /// Configuration of two nodes whose hosts refuse some priorities. A TIC accepts a second message for a queue only if
 /// the queue is empty. So the first refused message enters and stays, and it blocks the others of its priority.
 RawConfig narrow(IntList refuses) {
   RawConfig c = line(2);
-  c["router.host_buffers"] = integer(1);
-  c["host.refuses"] = std::move(refuses);
+  set(c, "router.host_buffers=1 host.refuses=", std::move(refuses));
   return c;
 }
 
@@ -101,8 +94,7 @@ TEST(SconnectHostQueues, AWaitingQuadBlocksOnlyItsPriority) {
 TEST(SconnectHostQueues, OfATraceAHostSees64Packets) {
   for (u32 waiting : {63u, 64u}) {
     RawConfig c = narrow({0});
-    c["host.priorities"] = IntList{0, 1, 0, 0};
-    c["router.reserve"] = IntList{4, 1, 0, 0};
+    set(c, "host.priorities=[0,1,0,0] router.reserve=[4,1,0,0]");
     std::string trace;
     for (u32 i = 0; i <= waiting; ++i) trace += sends(10, 0, 1, 4);
     trace += sends(200, 0, 1);
@@ -128,19 +120,15 @@ class Priorities {
 /// and without gaps. Latency counts from creation.
 TEST(SconnectHostQueues, EachPriorityLeavesInOrder) {
   const std::vector<RawConfig> sources{
-      {{"traffic.load", 0.8}},
-      {{"traffic.load", 0.9}, {"traffic.injection", word("periodic")}},
-      {{"traffic.load", 0.9}, {"traffic.injection", word("on_off")}, {"traffic.burst_load", 1.0}},
-      {{"traffic.load", 0.6},
-       {"traffic.packet_flits", Lengths{{1, 3.0}, {4, 1.0}}},
-       {"host.quad_priority", integer(1)}},
-      {{"traffic.mode", word("batch")}, {"traffic.batch_packets", integer(60)}}};
+      Settings("traffic.load=0.8"), Settings("traffic.load=0.9 traffic.injection=periodic"),
+      Settings("traffic.load=0.9 traffic.injection=on_off traffic.burst_load=1.0"),
+      Settings("traffic.load=0.6 traffic.packet_flits=[[1,3.0],[4,1.0]] host.quad_priority=1"),
+      Settings("traffic.mode=batch traffic.batch_packets=60")};
   for (std::size_t i = 0; i < sources.size(); ++i) {
     SCOPED_TRACE(i);
     RawConfig c = sources[i];
-    c.insert({{"topology.shape", IntList{3, 3}}, {"topology.host_ports", integer(2)}});
-    c["host.priorities"] = IntList{4, 3, 2, 1};
-    c["host.second_priorities"] = IntList{1, 0, 0, 5};
+    c.merge(Settings("topology.shape=[3,3] topology.host_ports=2"));
+    set(c, "host.priorities=[4,3,2,1] host.second_priorities=[1,0,0,5]");
     if (i == 3) c["router.reserve"] = IntList{1, 4, 0, 0}, c["host.priorities"] = IntList{4, 0, 0, 0};
     if (i == 3) c["host.second_priorities"] = IntList{4, 1, 0, 0};
     SconnectNet net(c);
@@ -183,12 +171,11 @@ TEST(SconnectHostQueues, EachPriorityLeavesInOrder) {
 TEST(SconnectHostQueues, LowerPrioritiesOfAPortDoNotBlockHigherOnes) {
   for (u32 n = 0; n < 3; ++n)
     for (const char* queues : {"priorities", "single"}) {
-      RawConfig c{{"topology.shape", IntList{3, 3}}, {"traffic.load", 0.2}, {"host.queues", word(queues)}};
+      RawConfig c = Settings("topology.shape=[3,3] traffic.load=0.2 host.queues=", queues);
       IntList weights{0, 0, 0, 0}, lower;
       for (u32 p = 0; p <= n; ++p) weights[p] = 1, lower.push_back(p);
       weights[n + 1] = n + 1;
-      c["host.priorities"] = weights;
-      c["host.refuses"] = lower;
+      set(c, "host.priorities=", weights, " host.refuses=", lower);
       SconnectNet net(c);
       Priorities priority_of(net);
       net.step(3000);
@@ -211,34 +198,30 @@ TEST(SconnectHostQueues, LowerPrioritiesOfAPortDoNotBlockHigherOnes) {
 /// A port with one priority has one queue, and then the state of the host is no larger.
 TEST(SconnectHostQueues, OnePriorityHasOneQueue) {
   const auto queues = [](RawConfig c) {
-    c.insert({{"topology.shape", IntList{2}}, {"topology.host_ports", integer(2)}});
+    c.merge(Settings("topology.shape=[2] topology.host_ports=2"));
     const SconnectNet net(c);
     return std::vector<u32>{net.plan().table().queues[0], net.plan().table().queues[1],
                             net.plan().table().host_queues()};
   };
   using Found = std::vector<u32>;
   EXPECT_EQ(queues({}), (Found{0, 0, 0}));
-  EXPECT_EQ(queues({{"host.second_priorities", IntList{0, 0, 0, 7}}}), (Found{0, 0, 0}));
-  EXPECT_EQ(queues({{"host.second_priorities", IntList{1, 0, 0, 7}}}), (Found{0, 9, 4}));
+  EXPECT_EQ(queues(Settings("host.second_priorities=[0,0,0,7]")), (Found{0, 0, 0}));
+  EXPECT_EQ(queues(Settings("host.second_priorities=[1,0,0,7]")), (Found{0, 9, 4}));
   const Lengths mixed{{1, 1.0}, {4, 1.0}}, quads{{4, 1.0}};
   const IntList reserve{4, 1, 0, 0};
-  EXPECT_EQ(queues({{"traffic.packet_flits", mixed}, {"router.reserve", reserve}}), (Found{0, 0, 0}));
-  EXPECT_EQ(
-      queues({{"traffic.packet_flits", mixed}, {"router.reserve", reserve}, {"host.priorities", IntList{0, 1, 0, 0}}}),
-      (Found{3, 3, 4}));
-  EXPECT_EQ(
-      queues({{"traffic.packet_flits", quads}, {"router.reserve", reserve}, {"host.priorities", IntList{1, 1, 0, 0}}}),
-      (Found{0, 0, 0}));
-  EXPECT_EQ(queues({{"host.priorities", IntList{1, 1, 1, 0}}, {"host.queues", word("single")}}), (Found{0, 0, 0}));
+  EXPECT_EQ(queues(Settings("traffic.packet_flits=", mixed, " router.reserve=", reserve)), (Found{0, 0, 0}));
+  EXPECT_EQ(queues(Settings("traffic.packet_flits=", mixed, " router.reserve=", reserve, " host.priorities=[0,1,0,0]")),
+            (Found{3, 3, 4}));
+  EXPECT_EQ(queues(Settings("traffic.packet_flits=", quads, " router.reserve=", reserve, " host.priorities=[1,1,0,0]")),
+            (Found{0, 0, 0}));
+  EXPECT_EQ(queues(Settings("host.priorities=[1,1,1,0] host.queues=single")), (Found{0, 0, 0}));
 }
 
 /// The audit rejects a cursor (index of a queue's next packet) that is not at a packet of its priority, and a queue
 /// that has lost a waiting packet.
 TEST(SconnectHostQueues, TheAuditChecksQueues) {
   RawConfig c = line(2);
-  c["host.priorities"] = IntList{1, 1, 0, 0};
-  c["traffic.load"] = 1.0;
-  c["host.refuses"] = IntList{0};
+  set(c, "host.priorities=[1,1,0,0] traffic.load=1.0 host.refuses=[0]");
   for (u32 broken = 0; broken < 5; ++broken) {
     SconnectNet net(c);
     net.step(200);

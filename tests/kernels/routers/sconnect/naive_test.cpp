@@ -3,31 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <sstream>
 
 #include "kernels/routers/sconnect/totals.hpp"
 #include "tests/support/sconnect/naive.hpp"
 #include "tests/support/sconnect/random.hpp"
+#include "tests/support/side_by_side.hpp"
 
 namespace flitlab::sconnect_naive_test {
 namespace {
 
 using sconnect::kPorts;
 using sconnect::LinkKind;
-using testing::BglDraw;
-using testing::ItemFields;
-using testing::MessageName;
-using testing::MessageRef;
-using testing::NaiveHost;
-using testing::NaiveMessage;
-using testing::NaiveParcel;
-using testing::NaiveSconnect;
-using testing::NaiveTic;
-using testing::NaiveTicPort;
-using testing::Network;
-using testing::random_sconnect;
-using testing::random_sconnect_loop;
-using testing::TextFile;
+using namespace testing;
 
 constexpr std::pair<TotalIndex, const char*> kCompared[] = {{Total::kPacketsInjected, "injected"},
                                                             {Total::kPacketsDelivered, "delivered"},
@@ -102,23 +89,24 @@ class Comparison {
   NaiveSconnect& naive() { return naive_; }
 
   /// Runs `cycles` cycles. If `toggles` is not 0, it switches one port off or on every `toggles` cycles on average.
-  void run(u32 cycles, BglDraw* draw = nullptr, u32 toggles = 0) {
-    while (naive_.now() < cycles) {
-      if (toggles && naive_.now() < cycles * 2 / 3 && draw->below(toggles) == 0) toggle(*draw);
-      if (toggles && naive_.now() == cycles * 2 / 3) all_on();
+  void run(u32 cycles, Draw* draw = nullptr, u32 toggles = 0) {
+    const auto step = [&](u32 cycle) {
+      if (toggles && cycle < cycles * 2 / 3 && draw->below(toggles) == 0) toggle(*draw);
+      if (toggles && cycle == cycles * 2 / 3) all_on();
       naive_.step();
       net_.step(1);
+    };
+    const auto compare_all = [&](Differences& differences) {
+      differences_ = &differences;
       compare();
-      if (text_.str().empty()) continue;
-      ADD_FAILURE() << "after cycle " << naive_.now() - 1 << text_.str() << "\n" << testing::described(config_);
-      return;
-    }
+    };
+    if (!side_by_side(cycles, described(config_), step, compare_all)) return;
     EXPECT_GT(naive_.total(Total::kPacketsInjected), 0u) << testing::described(config_);
     check_conservation(*net_.engine, *net_.plan, 0);
   }
 
  private:
-  void toggle(BglDraw& draw) {
+  void toggle(Draw& draw) {
     const u32 tic = draw.below(static_cast<u32>(naive_.tics().size())), p = draw.below(kPorts);
     bool& on = naive_.tics()[tic].port[p].on;
     on = !on;
@@ -140,8 +128,7 @@ class Comparison {
 
   template <class A, class B, class Name>
   void same(const A& naive, const B& emulated, const Name& name) {
-    if (naive == static_cast<A>(emulated) || ++differences_ > 10) return;
-    text_ << "\n  " << name() << ": " << static_cast<A>(emulated) << ", not " << naive;
+    differences_->same(naive, emulated, name);
   }
 
   void compare_port(u32 n, u32 p) {
@@ -237,8 +224,7 @@ class Comparison {
   ItemFields<sconnect::Message> arriving_;
   ItemFields<TerminalControl> terminal_;
   std::unique_ptr<ItemFields<LoopControl>> loop_;
-  u32 differences_ = 0;
-  std::ostringstream text_;
+  Differences* differences_ = nullptr;  ///< of this cycle
 };
 
 class SconnectNaive : public ::testing::TestWithParam<u32> {};
@@ -250,7 +236,7 @@ TEST_P(SconnectNaive, AgreesForRandomParameters) {
 
 TEST_P(SconnectNaive, AgreesWithPortsSwitchedOff) {
   const TextFile graph(testing::kSwitchedGraph);
-  BglDraw draw(GetParam());
+  Draw draw(GetParam());
   Comparison(random_sconnect(1000 + GetParam(), graph.path)).run(600, &draw, 1 + draw.below(8));
 }
 
@@ -261,7 +247,7 @@ TEST_P(SconnectNaive, AgreesInClosedLoops) {
 
 TEST_P(SconnectNaive, AgreesInClosedLoopsWithPortsSwitchedOff) {
   const TextFile graph(testing::kSwitchedGraph);
-  BglDraw draw(GetParam());
+  Draw draw(GetParam());
   Comparison(random_sconnect_loop(3000 + GetParam(), graph.path)).run(500, &draw, 1 + draw.below(8));
 }
 

@@ -8,17 +8,13 @@
 namespace flitlab::sconnect_phases_test {
 namespace {
 
-using testing::integer;
-using testing::SconnectNet;
-using testing::sends;
-using testing::word;
+using namespace testing;
 
 /// Configuration of nodes in a line with the given phases. Port 0 leads forward, port 1 back, and the host is at port
 /// 4.
 RawConfig line(const std::vector<u8>& phases, std::int64_t delay) {
-  RawConfig c{{"topology.shape", IntList{static_cast<std::int64_t>(phases.size())}},
-              {"topology.phases", word("random")},
-              {"topology.channel_delay", integer(delay)}};
+  RawConfig c = Settings{"topology.shape=", IntList{static_cast<std::int64_t>(phases.size())},
+                         " topology.phases=random topology.channel_delay=", delay};
   for (std::int64_t seed = 0;; ++seed) {
     c["topology.phase_seed"] = integer(seed);
     if (make_sconnect_fabric(testing::sconnect_experiment(c)).phase == phases) return c;
@@ -33,6 +29,21 @@ double clocks_of(SconnectNet& net, u32 messages) {
   net.engine().set_row(0, row);
   net.deliver(messages);
   return net.plan().figures(net.engine().counters(0), net.engine().state(0)).at("network_latency_clocks");
+}
+
+/// With equal phases a channel from port 0 to port 1 takes 6 D clocks plus one, because the header is read in the clock
+/// of its arrival port; from port 1 back to port 0 it takes one less. The figure includes the time in each TIC.
+TEST(SconnectPhases, OfEqualPhases) {
+  const auto clocks = [](const std::string& trace, u32 messages) {
+    SconnectNet net(Settings("topology.shape=[5]"), trace);
+    return clocks_of(net, messages);
+  };
+  const u32 there = 2 + 4 * 13 + 3 * 5 + 3;  // from port 4 to 0; four channels; three times from 1 to 0; from 1 to 4
+  const u32 back = 3 + 4 * 11 + 3 * 1 + 4;
+  EXPECT_EQ(clocks(sends(10, 0, 4), 1), there);
+  EXPECT_EQ(clocks(sends(10, 4, 0), 1), back);
+  EXPECT_EQ(clocks(sends(10, 0, 4) + sends(100, 4, 0), 2), (there + back) / 2.0);
+  EXPECT_EQ(clocks(sends(10, 0, 4, 4), 1), there + 3 * 6);
 }
 
 const std::vector<u8> kPhases{0, 4, 1};

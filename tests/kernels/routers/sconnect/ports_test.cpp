@@ -11,22 +11,16 @@
 namespace flitlab::sconnect_ports_test {
 namespace {
 
-using testing::experiment;
-using testing::integer;
-using testing::Network;
-using testing::word;
+using namespace testing;
 
 /// A TIC's ports are switched off and on in random cycles. Every message and quad arrives once, whatever was in
 /// transit.
 TEST(SconnectPorts, SwitchingThemCostsNoMessage) {
   for (u32 seed = 0; seed < 20; ++seed) {
-    Network net(experiment({{"router.kind", word("sconnect")},
-                            {"topology.kind", word("hypercube")},
-                            {"topology.dimensions", integer(3)},
-                            {"topology.channel_delay", integer(6 * (1 + seed % 3))},
-                            {"traffic.mode", word("batch")},
-                            {"traffic.batch_packets", integer(200)},
-                            {"traffic.packet_flits", Lengths{{1, 1.0}, {4, seed % 2 ? 1.0 : 0.0}}}}),
+    Network net(experiment(Settings{
+                    "router.kind=sconnect topology.kind=hypercube topology.dimensions=3 topology.channel_delay=",
+                    6 * (1 + seed % 3), " traffic.mode=batch traffic.batch_packets=200 traffic.packet_flits=",
+                    Lengths{{1, 1.0}, {4, seed % 2 ? 1.0 : 0.0}}}),
                 {"cpu", 1, true, 1});
     std::set<std::pair<u32, u32>> arrived;
     for (u32 i = 0; net.engine->now() < 20000 && arrived.size() < 1600; ++i) {

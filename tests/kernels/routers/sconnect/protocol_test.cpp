@@ -12,15 +12,7 @@ namespace flitlab::sconnect_protocol_test {
 namespace {
 
 using namespace sconnect;
-using testing::Deliveries;
-using testing::experiment;
-using testing::integer;
-using testing::Network;
-using testing::random_small_sconnect;
-using testing::SconnectDraw;
-using testing::TextFile;
-using testing::trials;
-using testing::word;
+using namespace testing;
 
 constexpr u8 kReadable = kOccupied;
 
@@ -218,11 +210,8 @@ TEST(SconnectProtocol, RefusedMessagesStay) {
   const TextFile ring(kRing);
   for (u64 seed = 500; seed < 520; ++seed) {
     RawConfig c = random_small_sconnect(seed, ring.path);
-    c["traffic.load"] = 0.4;
-    c["host.priorities"] = IntList{1, 1, 1, 1};
-    c["traffic.packet_flits"] = Lengths{{1, 1.0}};
-    c["router.buffers"] = integer(64);
-    c["host.refuses"] = IntList{static_cast<u32>(seed % 4)};
+    set(c, "traffic.load=0.4 host.priorities=[1,1,1,1] traffic.packet_flits=[[1,1.0]] router.buffers=64 host.refuses=",
+        IntList{static_cast<u32>(seed % 4)});
     SCOPED_TRACE(seed);
     Network net(experiment(c), {"cpu", 1, true, 1});
     Deliveries deliveries;
@@ -242,13 +231,9 @@ TEST(SconnectProtocol, RefusedMessagesStay) {
 /// that waits is in its port's list.
 TEST(SconnectProtocol, DamagedArrivalsAreDiscarded) {
   for (u64 seed = 1; seed <= 4; ++seed) {
-    Network net(experiment({{"router.kind", word("sconnect")},
-                            {"topology.shape", IntList{2, 2}},
-                            {"topology.channel_delay", integer(6)},
-                            {"channel.error_rate", 5e-3},
-                            {"traffic.load", 0.4},
-                            {"traffic.packet_flits", Lengths{{1, 3.0}, {4, 1.0}}},
-                            {"run.seed", integer(static_cast<std::int64_t>(seed))}}),
+    Network net(experiment("router.kind=sconnect topology.shape=[2,2] topology.channel_delay=6 channel.error_rate=5e-3 "
+                           "traffic.load=0.4 traffic.packet_flits=[[1,3.0],[4,1.0]] run.seed=",
+                           static_cast<std::int64_t>(seed)),
                 {"cpu", 1, true, 1});
     Deliveries deliveries;
     step_audited(net, deliveries, 4000, 1);
@@ -263,13 +248,11 @@ TEST(SconnectProtocol, SwitchingPortsOffAndOnLosesNothing) {
   const TextFile ring(kRing);
   for (u64 seed = 1000; seed < 1000 + trials(80); ++seed) {
     RawConfig c = random_small_sconnect(seed, ring.path);
-    c["channel.error_rate"] = seed % 2 ? 0.0 : 1e-4;
-    c["traffic.mode"] = word("batch");
-    c["traffic.batch_packets"] = integer(150);
+    set(c, "channel.error_rate=", seed % 2 ? 0.0 : 1e-4, " traffic.mode=batch traffic.batch_packets=150");
     SCOPED_TRACE(seed);
     Network net(experiment(c), {"cpu", 1, true, 1});
     Deliveries deliveries;
-    SconnectDraw draw(seed);
+    Draw draw(seed);
     const u32 routers = net.plan->topology().routers;
     for (u32 i = 0; i < 400; ++i) {
       const u32 serial = draw.below(16);

@@ -14,12 +14,7 @@ namespace flitlab::sconnect_queues_test {
 namespace {
 
 using sconnect::option;
-using testing::integer;
-using testing::SconnectNet;
-using testing::SconnectScript;
-using testing::ScriptLine;
-using testing::sends;
-using testing::word;
+using namespace testing;
 using testing::two_hosts::held_for_hosts;
 using testing::two_hosts::line;
 using testing::two_hosts::sent_by;
@@ -40,8 +35,7 @@ TEST(SconnectRouter, HigherPrioritiesGoFirst) {
 /// Under load no message leaves while one of a higher priority waits for the same port.
 TEST(SconnectRouter, NothingLeavesBeforeAHigherPriority) {
   RawConfig c = line(3);
-  c["host.priorities"] = IntList{4, 3, 2, 1};
-  c["traffic.load"] = 0.5;
+  set(c, "host.priorities=[4,3,2,1] traffic.load=0.5");
   SconnectNet net(c);
   u32 passed_over = 0;
   for (u32 cycle = 0; cycle < 400; ++cycle) {
@@ -102,10 +96,7 @@ TEST(SconnectRouter, ALoneVirtualChannelUsesTheWholeChannel) {
 /// gets its reservation.
 TEST(SconnectRouter, AQueueGetsItsReservation) {
   RawConfig c = line(2);
-  c["router.buffers"] = integer(42);
-  c["router.reserve"] = IntList{3, 0, 0, 0};
-  c["router.host_buffers"] = integer(40);
-  c["host.refuses"] = IntList{0};
+  set(c, "router.buffers=42 router.reserve=[3,0,0,0] router.host_buffers=40 host.refuses=[0]");
   std::string trace;
   for (u32 i = 0; i < 60; ++i) trace += sends(10, 0, 2);
   for (u32 i = 0; i < 20; ++i) trace += sends(250, 2, 0);
@@ -123,9 +114,7 @@ TEST(SconnectRouter, AQueueGetsItsReservation) {
 /// are reserved for other queues and 2 for control messages. The rest hold eight quads and two messages.
 TEST(SconnectRouter, AQuadTakesFourBuffers) {
   RawConfig c = line(2);
-  c["router.buffers"] = integer(44);
-  c["router.reserve"] = IntList{4, 0, 0, 0};
-  c["host.refuses"] = IntList{0};
+  set(c, "router.buffers=44 router.reserve=[4,0,0,0] host.refuses=[0]");
   std::string trace;
   for (u32 i = 0; i < 9; ++i) trace += sends(10, 0, 2, 4);
   for (u32 i = 0; i < 3; ++i) trace += sends(300, 1, 2);
@@ -140,8 +129,7 @@ TEST(SconnectRouter, AQuadTakesFourBuffers) {
 /// If host_buffers or more are in use, a host's message waits outside of the TIC, unless its queue in the TIC is empty.
 TEST(SconnectRouter, HostsLeaveRoom) {
   RawConfig c = line(2);
-  c["router.host_buffers"] = integer(7);
-  c["host.refuses"] = IntList{0};
+  set(c, "router.host_buffers=7 host.refuses=[0]");
   std::vector<ScriptLine> lines;
   for (u32 i = 0; i < 10; ++i) lines.push_back({10, 0, 1, 0});  // to the same node
   lines.push_back({60, 1, 2, 1});
@@ -182,10 +170,7 @@ TEST(SconnectRouter, HostsRefusePriorities) {
 TEST(SconnectRouter, LowerPrioritiesDoNotBlockHigherOnes) {
   for (u32 n = 0; n < 3; ++n)
     for (const char* kind : {"mesh", "random"}) {
-      RawConfig c{{"topology.kind", word(kind)},
-                  {"traffic.load", 1.0},
-                  {"host.queues", word("single")},
-                  {"host.refuses", IntList{n}}};
+      RawConfig c = Settings("topology.kind=", kind, " traffic.load=1.0 host.queues=single host.refuses=", IntList{n});
       if (kind == std::string("mesh"))
         c["topology.shape"] = IntList{3, 3};
       else

@@ -10,14 +10,11 @@
 namespace flitlab::sconnect_zero_load_test {
 namespace {
 
-using testing::integer;
-using testing::SconnectNet;
-using testing::sends;
-using testing::word;
+using namespace testing;
 
 /// Checks that the derivation (host/routers/sconnect/zero_load.hpp) agrees with a run over all pairs.
 void all_pairs(RawConfig c, const std::string& name) {
-  c.insert({{"topology.phases", word("random")}, {"topology.channel_delay", integer(8)}});
+  c.merge(Settings("topology.phases=random topology.channel_delay=8"));
   const Experiment e = testing::sconnect_experiment(c);
   const auto plan = make_plan(e);
   const auto& fabric = dynamic_cast<const SconnectPlan&>(*plan).fabric();
@@ -55,39 +52,27 @@ void all_pairs(RawConfig c, const std::string& name) {
 }
 
 TEST(SconnectTiming, ZeroLoadOfAllPairs) {
-  all_pairs({{"topology.shape", IntList{4, 4}}, {"topology.phases", word("equal")}}, "mesh in phase");
-  all_pairs({{"topology.shape", IntList{4, 4}}}, "mesh");
-  all_pairs({{"topology.kind", word("hypercube")}, {"topology.dimensions", integer(4)}}, "hypercube");
-  all_pairs({{"topology.shape", IntList{2, 2, 2, 2}}, {"topology.node", word("dual")}}, "dual mesh");
-  all_pairs({{"topology.kind", word("random")}, {"topology.nodes", integer(16)}}, "random");
-  all_pairs({{"topology.kind", word("tree")},
-             {"topology.levels", integer(2)},
-             {"topology.arity", integer(9)},
-             {"topology.inner", word("switches")}},
+  all_pairs(Settings("topology.shape=[4,4] topology.phases=equal"), "mesh in phase");
+  all_pairs(Settings("topology.shape=[4,4]"), "mesh");
+  all_pairs(Settings("topology.kind=hypercube topology.dimensions=4"), "hypercube");
+  all_pairs(Settings("topology.shape=[2,2,2,2] topology.node=dual"), "dual mesh");
+  all_pairs(Settings("topology.kind=random topology.nodes=16"), "random");
+  all_pairs(Settings("topology.kind=tree topology.levels=2 topology.arity=9 topology.inner=switches"),
             "tree under a switch");
-  all_pairs({{"topology.kind", word("tree")},
-             {"topology.levels", integer(3)},
-             {"topology.arity", integer(3)},
-             {"topology.inner", word("switches")},
-             {"topology.host_ports", integer(2)},
-             {"topology.channel_delay", integer(6)}},
+  all_pairs(Settings("topology.kind=tree topology.levels=3 topology.arity=3 topology.inner=switches "
+                     "topology.host_ports=2 topology.channel_delay=6"),
             "tree under switches");
 }
 
 /// `flitlab inspect` prints the latency that a run has at a low load, also with quads and other traffic patterns.
 TEST(SconnectTiming, TheLatencyThatInspectShows) {
-  RawConfig c{{"topology.shape", IntList{4, 4}}, {"traffic.load", 0.02}};
-  const auto shown = [&] {
-    for (const auto& [name, value] : make_plan(testing::sconnect_experiment(c))->derived())
-      if (name == "zero_load_latency_cycles") return value;
-    return 0.0;
-  };
+  RawConfig c = Settings("topology.shape=[4,4] traffic.load=0.02");
   const auto measured_is_shown = [&] {
     testing::Network net(testing::sconnect_experiment(c));
     net.step(60000);
     const double mean =
         static_cast<double>(net.total(Total::kLatencySum)) / static_cast<double>(net.total(Total::kPacketsDelivered));
-    EXPECT_NEAR(shown(), mean, 0.02 * mean);
+    EXPECT_NEAR(derived(sconnect_experiment(c), "zero_load_latency_cycles"), mean, 0.02 * mean);
   };
   for (const Lengths& lengths : {Lengths{{1, 1.0}}, Lengths{{4, 1.0}}, Lengths{{1, 1.0}, {4, 1.0}}}) {
     c["traffic.packet_flits"] = lengths;

@@ -12,10 +12,7 @@
 namespace flitlab::switch_naive_test {
 namespace {
 
-using testing::integer;
-using testing::SwitchTimes;
-using testing::WatchedSwitch;
-using testing::word;
+using namespace testing;
 
 struct Message {
   u32 src, id;
@@ -81,14 +78,19 @@ void simulate(std::vector<Message>& all, const Rules& rules) {
 TEST(SwitchNaive, AgreesForEveryMessage) {
   u32 compared = 0;
   for (u32 n = 0; n < 60; ++n) {
-    testing::SwitchDraw chance(n);
+    Draw chance(n);
     Rules rules{2 + chance.below(9), 1 + chance.below(3), chance.below(2) == 1, false, chance.below(1000)};
     rules.held = rules.stored && chance.below(2);
-    RawConfig c{{"topology.ports", integer(rules.ports)},
-                {"router.output_buffers", integer(rules.room)},
-                {"router.organisation", word(rules.stored ? "crossbar" : "buffer_pool")},
-                {"run.seed", static_cast<std::int64_t>(rules.seed)},
-                {"traffic.load", 0.2 + 0.1 * chance.below(9)}};
+    RawConfig c = Settings{"topology.ports=",
+                           rules.ports,
+                           " router.output_buffers=",
+                           rules.room,
+                           " router.organisation=",
+                           rules.stored ? "crossbar" : "buffer_pool",
+                           " run.seed=",
+                           static_cast<std::int64_t>(rules.seed),
+                           " traffic.load=",
+                           0.2 + 0.1 * chance.below(9)};
     if (rules.held) c["router.input_release"] = word("tail");
     if (chance.below(2)) c["traffic.packet_length"] = word("geometric");
     c["traffic.packet_flits"] = integer(1 + chance.below(8));
@@ -116,7 +118,7 @@ TEST(SwitchNaive, IsTheSameWithEventsAndInAnyLayout) {
   if (testing::kWide == 1) GTEST_SKIP() << "no engine for wide layouts in this build";
   u64 delivered = 0;
   for (u32 n = 0; n < testing::trials(40); ++n) {
-    testing::SwitchDraw chance(n);
+    Draw chance(n);
     RawConfig c{{"router.kind", word("switch")},
                 {"topology.ports", integer(n % 8 == 0 ? 64 : 2 + chance.below(20))},
                 {"router.output_buffers", integer(1 + chance.below(3))},

@@ -1,171 +1,35 @@
-/// Barrier and eureka units of the T3E against a naive model, written from the paper's section 6 alone. In the model
-/// every message waits in a queue for its port, which sends the oldest first. Also tests the watch, which reports units
-/// that have stopped.
+/// Barrier and eureka units of the T3E, operated by hand, against the second implementation, in which every message
+/// waits in a queue for its port. Also tests the watch, which reports units that have stopped.
 #include <gtest/gtest.h>
 
 #include <array>
-#include <deque>
-#include <map>
 #include <random>
-#include <set>
-#include <tuple>
 
 #include "host/routers/t3e/barriers.hpp"
 #include "host/routers/t3e/plan.hpp"
 #include "kernels/common/error.hpp"
 #include "tests/support/build.hpp"
+#include "tests/support/fields.hpp"
+#include "tests/support/t3e/naive.hpp"
 
 namespace flitlab::t3e_barrier_model_test {
 namespace {
 
 using t3e::BarrierState;
 using t3e::BarrierUnit;
-using testing::experiment;
-using testing::integer;
-using testing::Network;
-using testing::word;
+using namespace testing;
+using testing::t3e_naive::NaiveT3e;
 
-constexpr u32 kPe = t3e::kNodePort, kPorts = t3e::kPorts, kUnits = t3e::kBarrierUnits;
-
-/// The barrier units of a machine. A message takes 7 clocks from a PE to its router and `router_delay` from router to
-/// router. The PE receives it 10 clocks after the pins of the last router.
-class NaiveUnits {
-  template <class Map>
-  static typename Map::mapped_type take(Map& messages, u32 now) {
-    const auto found = messages.find(now);
-    if (found == messages.end()) return {};
-    const auto list = found->second;
-    messages.erase(found);
-    return list;
-  }
-
- public:
-  enum Message : u8 { kJoin, kEureka, kDone, kFound };
-  struct Pe {
-    BarrierState state = BarrierState::kBar;
-    u32 round = 0;
-    std::deque<Message> out;
-  };
-
-  NaiveUnits(const T3ePlan& plan, u32 units, u32 router_delay)
-      : plan_(plan),
-        units_(units),
-        hop_(router_delay),
-        eject_(10 - (router_delay - 3)),
-        pes(plan.table().routers, std::vector<Pe>(units)),
-        nodes_(plan.table().routers, std::vector<Node>(units)) {}
-
-  void operate(u32 pe, u32 unit, bool finds, bool joins) {
-    Pe& p = pes[pe][unit];
-    if (finds) p.out.push_back(kEureka);
-    if (joins) p.out.push_back(kJoin);
-    p.state = joins ? BarrierState::kArm : BarrierState::kEur;
-  }
-
-  void clock(u32 now) {
-    for (const auto& [pe, unit, message] : take(to_pe_, now)) {
-      Pe& p = pes[pe][unit];
-      if (message == kDone)
-        p.state = BarrierState::kBar, ++p.round;
-      else if (p.state == BarrierState::kBar)
-        p.state = BarrierState::kEur;
-    }
-    for (u32 pe = 0; pe < pes.size(); ++pe)
-      for (u32 unit = 0; unit < units_; ++unit) {  // a PE sends one packet per clock; its lowest unit goes first
-        std::deque<Message>& out = pes[pe][unit].out;
-        if (out.empty()) continue;
-        to_router_[now + 7].insert({pe, kPe, unit, out.front()});
-        out.pop_front();
-        break;
-      }
-    for (const auto& [node, port, unit, message] : take(to_router_, now)) receive(node, port, unit, message);
-    for (u32 node = 0; node < nodes_.size(); ++node) send(node, now);
-  }
-
- private:
-  struct Node {
-    u32 joined = 0;
-    std::array<std::deque<Message>, 8> out;
-  };
-  using Arrival = std::tuple<u32, u32, u32, Message>;  // (router, port, unit, message)
-
-  const t3e::BarrierRegister& tree(u32 node, u32 unit) const {
-    return plan_.table().barrier[unit * plan_.table().routers + node];
-  }
-
-  /// Equal messages that follow one another share one slot of the register.
-  void put(u32 node, u32 unit, u32 port, Message message) {
-    std::deque<Message>& out = nodes_[node][unit].out[port];
-    if (out.empty() || out.back() != message) out.push_back(message);
-  }
-
-  void complete(u32 node, u32 unit, Message message) {
-    for (u32 port = 0; port < kPorts; ++port)
-      if (tree(node, unit).children >> port & 1) put(node, unit, port, message);
-  }
-
-  void receive(u32 node, u32 port, u32 unit, Message message) {
-    const t3e::BarrierRegister& node_register = tree(node, unit);
-    const bool root = node_register.parent == t3e::kNoParent;
-    if (message == kDone || message == kFound) return complete(node, unit, message);
-    if (message == kJoin) {
-      u32& joined = nodes_[node][unit].joined;
-      joined |= 1u << port;
-      if (joined != node_register.children) return;
-      joined = 0;
-    }
-    if (root)
-      complete(node, unit, message == kJoin ? kDone : kFound);
-    else
-      put(node, unit, node_register.parent, message);
-  }
-
-  /// Sends waiting messages. Units take turns; a port carries one packet per clock.
-  void send(u32 node, u32 now) {
-    std::array<bool, 8> busy{};
-    for (u32 i = 0; i < kUnits; ++i) {
-      const u32 unit = (now + i) % kUnits;
-      if (unit >= units_) continue;
-      for (u32 port = 0; port < kPorts; ++port) {
-        std::deque<Message>& out = nodes_[node][unit].out[port];
-        if (out.empty() || busy[port]) continue;
-        busy[port] = true;
-        const Peer& peer = plan_.topology().peer(node, port);
-        if (port == kPe)
-          to_pe_[now + eject_].insert({node, unit, out.front()});
-        else
-          to_router_[now + hop_].insert({peer.item, peer.port, unit, out.front()});
-        out.pop_front();
-      }
-    }
-  }
-
-  const T3ePlan& plan_;
-  u32 units_, hop_, eject_;
-
- public:
-  std::vector<std::vector<Pe>> pes;  ///< [PE][unit]
-
- private:
-  std::vector<std::vector<Node>> nodes_;  ///< [router][unit]
-  std::map<u32, std::set<std::tuple<u32, u32, Message>>> to_pe_;
-  std::map<u32, std::set<Arrival>> to_router_;
-};
+constexpr u32 kPe = t3e::kNodePort, kUnits = t3e::kBarrierUnits;
 
 Experiment machine(RawConfig changes) {
-  changes["router.kind"] = std::string("t3e");
-  changes["traffic.load"] = 0.0;
+  set(changes, "router.kind=t3e traffic.load=0.0");
   return experiment(changes);
 }
 
 const T3ePlan& plan_of(const Network& net) { return dynamic_cast<const T3ePlan&>(*net.plan); }
 
-std::vector<BarrierUnit> units(const Network& net) {
-  const t3e::Table& t = plan_of(net).table();
-  std::vector<BarrierUnit> list(std::size_t{t.terminals} * t.barrier_units);
-  net.engine->get_field(0, 1, net.plan->layout().kinds[1].field("barrier"), list.data());
-  return list;
-}
+std::vector<BarrierUnit> units(const Network& net) { return field<BarrierUnit>(net, 1, "barrier"); }
 
 std::string stopped(const Network& net) { return net.plan->find_stopped(net.engine->state(0), net.engine->now()); }
 
@@ -193,14 +57,12 @@ TEST(T3eBarrierModel, UnitsAgreeWithANaiveModel) {
     const IntList shape = shapes[draw(random, static_cast<u32>(shapes.size()))];
     const u32 nodes = static_cast<u32>(shape[0] * shape[1] * shape[2]);
     const u32 count = draw(random, 2) ? kUnits : 1 + draw(random, kUnits), delay = 3 + draw(random, 4);
-    Network net(machine({{"topology.shape", shape},
-                         {"topology.partitions", partitions(random, nodes)},
-                         {"barrier.units", integer(count)},
-                         {"barrier.root", integer(draw(random, nodes))},
-                         {"barrier.router_delay", integer(delay)},
-                         {"barrier.operation", word("by_hand")}}));
+    const Experiment e = machine(Settings{"topology.shape=", shape, " topology.partitions=", partitions(random, nodes),
+                                          " barrier.units=", count, " barrier.root=", draw(random, nodes),
+                                          " barrier.router_delay=", delay, " barrier.operation=by_hand"});
+    Network net(e);
     const T3ePlan& plan = plan_of(net);
-    NaiveUnits naive(plan, count, delay);
+    NaiveT3e naive(e, plan);
     const u32 patience = std::array{1u, 1u, 4u, 30u}[draw(random, 4)];
     const bool barriers_too = draw(random, 4) == 0;
     for (u32 now = 0; now < 1500; ++now) {
@@ -208,8 +70,9 @@ TEST(T3eBarrierModel, UnitsAgreeWithANaiveModel) {
       for (u32 pe = 0; pe < nodes; ++pe)
         for (u32 unit = 0; unit < count; ++unit) {
           const BarrierUnit& u = all[pe * count + unit];
-          const NaiveUnits::Pe& other = naive.pes[pe][unit];
-          ASSERT_EQ(u.state, other.state) << "trial " << trial << " cycle " << now << " PE " << pe << " unit " << unit;
+          const NaiveT3e::Unit& other = naive.unit(pe, unit);
+          ASSERT_EQ(static_cast<u32>(u.state), u32{other.state})
+              << "trial " << trial << " cycle " << now << " PE " << pe << " unit " << unit;
           ASSERT_EQ(u.round, other.round) << "trial " << trial << " cycle " << now << " PE " << pe << " unit " << unit;
           if (!(plan.table().barrier[unit * nodes + pe].children >> kPe & 1)) continue;
           if (u.state == BarrierState::kArm || draw(random, patience)) continue;
@@ -220,9 +83,9 @@ TEST(T3eBarrierModel, UnitsAgreeWithANaiveModel) {
             joins = !finds || draw(random, 2);
           }
           t3e::operate_barrier(*net.engine, plan, pe, unit, !finds ? "OP_BAR" : joins ? "OP_EUR_B" : "OP_EUR");
-          naive.operate(pe, unit, finds, joins);
+          naive.operate_unit(pe, unit, finds, joins);
         }
-      naive.clock(now);
+      naive.step();
       net.step(1);
       if (now % 97 == 0) {
         ASSERT_EQ(stopped(net), "") << "trial " << trial << " cycle " << now;
@@ -239,10 +102,8 @@ TEST(T3eBarrierModel, NoUnitStops) {
     IntList shape, partitions;
   };
   for (const auto& [shape, parts] : {Case{{8, 2, 1}, {0, 1, 2, 13}}, Case{{4, 4, 2}, {0, 1, 2, 29}}}) {
-    Network net(machine({{"topology.shape", shape},
-                         {"topology.partitions", parts},
-                         {"barrier.units", integer(kUnits)},
-                         {"barrier.operation", word("eureka")}}));
+    Network net(machine(Settings("topology.shape=", shape, " topology.partitions=", parts, " barrier.units=", kUnits,
+                                 " barrier.operation=eureka")));
     std::vector<BarrierUnit> before = units(net);
     for (int interval = 0; interval < 20; ++interval) {
       net.step(1000);
@@ -264,10 +125,8 @@ TEST(T3eBarrierModel, TheWatchReportsAnyLostMessage) {
   for (u32 trial = 0; trial < testing::trials(60); ++trial) {
     Random random(trial);
     const bool eureka = trial % 2;
-    Network net(machine({{"topology.shape", IntList{4, 2, 2}},
-                         {"barrier.units", integer(3)},
-                         {"barrier.work", integer(draw(random, 40))},
-                         {"barrier.operation", word(eureka ? "eureka" : "barrier")}}));
+    Network net(machine(Settings{"topology.shape=[4,2,2] barrier.units=3 barrier.work=", draw(random, 40),
+                                 " barrier.operation=", eureka ? "eureka" : "barrier"}));
     net.step(100 + draw(random, 200));
     const StateLayout& layout = net.plan->layout();
     const bool to_pe = trial % 4 / 2;

@@ -9,16 +9,14 @@
 #include "kernels/common/error.hpp"
 #include "kernels/routers/t3e/totals.hpp"
 #include "tests/support/build.hpp"
+#include "tests/support/fields.hpp"
 
 namespace flitlab::t3e_barrier_test {
 namespace {
 
 using t3e::BarrierState;
 using t3e::BarrierUnit;
-using testing::experiment;
-using testing::integer;
-using testing::Network;
-using testing::word;
+using namespace testing;
 
 Experiment machine(RawConfig changes) {
   changes["router.kind"] = std::string("t3e");
@@ -27,11 +25,7 @@ Experiment machine(RawConfig changes) {
 }
 
 /// Returns the barrier units of all PEs: [PE][unit].
-std::vector<BarrierUnit> units(const Network& net, u32 count) {
-  std::vector<BarrierUnit> list(net.plan->topology().terminals * count);
-  net.engine->get_field(0, 1, net.plan->layout().kinds[1].field("barrier"), list.data());
-  return list;
-}
+std::vector<BarrierUnit> units(const Network& net) { return field<BarrierUnit>(net, 1, "barrier"); }
 
 /// All PEs join at once, again and again. The farthest PE is D hops from the root of the tree. A barrier takes 7 clocks
 /// to the PE's router, 3 for each hop up and down, and 10 from the last router's pins to the PE. Data traffic has no
@@ -43,20 +37,20 @@ TEST(T3eBarrier, TakesTheWayToTheRootAndBack) {
   };
   for (const auto& [shape, depth] : {Case{{4, 4, 2}, 5}, Case{{8, 8, 8}, 12}, Case{{2, 2, 1}, 2}})
     for (double load : {0.0, 0.5}) {
-      Network net(machine({{"topology.shape", shape}, {"traffic.load", load}}));
+      Network net(machine(Settings("topology.shape=", shape, " traffic.load=", load)));
       const u32 period = 7 + 3 * depth + 3 * depth + 10, pes = net.plan->topology().terminals;
       net.step(10 * period);
       EXPECT_LT(net.total(t3e::Count::kBarriers), 10u * pes) << load;  // the farthest PE is notified in the next clock
       net.step(1);
       EXPECT_EQ(net.total(t3e::Count::kBarriers), 10u * pes) << load;
-      for (const BarrierUnit& unit : units(net, 1)) EXPECT_EQ(unit.round, 10u);
+      for (const BarrierUnit& unit : units(net)) EXPECT_EQ(unit.round, 10u);
       check_conservation(*net.engine, *net.plan, 0);
     }
 }
 
 /// Barriers take 2 D clocks more for each additional clock of the router's delay.
 TEST(T3eBarrier, RouterDelayCountsAtEveryHop) {
-  Network net(machine({{"barrier.router_delay", integer(6)}, {"traffic.load", 0.0}}));
+  Network net(machine(Settings("barrier.router_delay=6 traffic.load=0.0")));
   net.step(10 * (7 + 6 * 5 + 6 * 5 + 7) + 1);
   EXPECT_EQ(net.total(t3e::Count::kBarriers), 10u * 32);
 }
@@ -65,10 +59,10 @@ TEST(T3eBarrier, RouterDelayCountsAtEveryHop) {
 /// has completed a barrier before every PE has joined it.
 TEST(T3eBarrier, NoPePassesBeforeAllHaveJoined) {
   constexpr u32 kUnits = 32;
-  Network net(machine({{"barrier.units", integer(kUnits)}, {"barrier.work", integer(150)}, {"traffic.load", 0.4}}));
+  Network net(machine(Settings("barrier.units=", kUnits, " barrier.work=150 traffic.load=0.4")));
   for (int interval = 0; interval < 400; ++interval) {
     net.step(13);
-    const std::vector<BarrierUnit> all = units(net, kUnits);
+    const std::vector<BarrierUnit> all = units(net);
     for (u32 unit = 0; unit < kUnits; ++unit) {
       u32 least = ~0u, most = 0, joined = ~0u;
       for (u32 pe = 0; pe < 32; ++pe) {
@@ -87,12 +81,12 @@ TEST(T3eBarrier, NoPePassesBeforeAllHaveJoined) {
 /// In eureka mode all PEs leave state S_BAR after one PE has signalled, not earlier. Rounds complete, and for every PE
 /// in S_EUR there is a PE of the same round that has signalled, in S_ARM.
 TEST(T3eBarrier, AEurekaReachesEveryPe) {
-  Network net(machine({{"barrier.operation", word("eureka")}, {"barrier.work", integer(40)}, {"traffic.load", 0.2}}));
+  Network net(machine(Settings("barrier.operation=eureka barrier.work=40 traffic.load=0.2")));
   u32 seen = 0;
   for (int interval = 0; interval < 500; ++interval) {
     net.step(7);
     u32 eurekas = 0, armed = 0, most = 0, least = ~0u;
-    for (const BarrierUnit& unit : units(net, 1)) {
+    for (const BarrierUnit& unit : units(net)) {
       eurekas += unit.state == BarrierState::kEur;
       armed += unit.state == BarrierState::kArm;
       most = std::max(most, unit.round);

@@ -5,14 +5,12 @@
 #include <random>
 
 #include "tests/support/build.hpp"
+#include "tests/support/same.hpp"
 
 namespace flitlab::t3e_batch_test {
 namespace {
 
-using testing::experiment;
-using testing::integer;
-using testing::Network;
-using testing::word;
+using namespace testing;
 
 /// Returns a machine of 48 to 96 nodes, which needs two or three bulk calls. Some are plain, with any load; others have
 /// special features, such as links that break, so that packets are dropped.
@@ -36,9 +34,7 @@ Experiment any_machine(u32 seed) {
     c["barrier.work"] = integer(random() % 10);
   }
   if (one_in(3)) {
-    c["faults.links"] = IntList{3, 0, 17, 1};
-    c["faults.cycle"] = integer(100);
-    c["faults.reroute_delay"] = integer(150);
+    set(c, "faults.links=[3,0,17,1] faults.cycle=100 faults.reroute_delay=150");
   }
   if (one_in(5)) {
     c["io.nodes"] = IntList{0, 9, 30};
@@ -58,9 +54,7 @@ TEST(T3eBatch, AgreesWithSingleRouters) {
     for (u32 epoch = 0; epoch < 8; ++epoch) {
       many.step(50);
       one.step(50);
-      ASSERT_EQ(many.engine->state_hash(0), one.engine->state_hash(0)) << "seed " << seed << ", epoch " << epoch;
-      const CounterShard a = many.engine->counters(0), b = one.engine->counters(0);
-      for (u32 i = 0; i < kTotals; ++i) ASSERT_EQ(a.total[i], b.total[i]) << "seed " << seed << ", total " << i;
+      ASSERT_NO_FATAL_FAILURE(expect_the_same(*many.engine, *one.engine)) << "seed " << seed;
     }
     ASSERT_EQ(many.engine->audit(0).bits, 0u) << "seed " << seed;
     dropped += many.total(Total::kPacketsDropped);

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <deque>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -16,6 +15,8 @@
 #include "host/routers/t3e/plan.hpp"
 #include "host/routers/t3e/special_feed.hpp"
 #include "kernels/routers/t3e/totals.hpp"
+#include "tests/support/fields.hpp"
+#include "tests/support/side_by_side.hpp"
 #include "tests/support/t3e/naive.hpp"
 #include "tests/support/t3e/random.hpp"
 #include "tests/support/temporary.hpp"
@@ -23,9 +24,7 @@
 namespace flitlab::t3e_naive_test {
 namespace {
 
-using testing::experiment;
-using testing::Network;
-using testing::TextFile;
+using namespace testing;
 using testing::t3e_naive::Answer;
 using testing::t3e_naive::Channel;
 using testing::t3e_naive::Command;
@@ -49,16 +48,6 @@ std::vector<Happening> happenings(Network& net) {
   return list;
 }
 
-/// Returns one field of all routers (kind 0) or of all terminals.
-template <class T>
-std::vector<T> field(const Network& net, const char* name, u32 kind = 0) {
-  const ItemKind& items = net.plan->layout().kinds[kind];
-  const FieldInfo& info = items.field(name);
-  std::vector<T> all(std::size_t{items.count} * info.count);
-  net.engine->get_field(0, kind, info, all.data());
-  return all;
-}
-
 u32 number(const std::optional<u32>& vc) { return vc ? *vc : t3e::kNoVc; }
 u32 number(const std::optional<Channel>& c) { return c ? c->port * 8 + c->vc : t3e::kNoVc; }
 /// Returns a round-robin pointer: one more than the number served last, 0 if none was served.
@@ -67,19 +56,20 @@ u32 pointer(const std::optional<u32>& last) { return last ? *last + 1 : 0; }
 /// The emulator's state at the end of a cycle, which is compared router by router.
 class States {
  public:
-  explicit States(const Network& net)
-      : vcs_(plan_of(net).table().link_vcs),
-        ports_(field<t3e::PortState>(net, "port")),
-        inputs_(field<t3e::InputVc>(net, "input")),
-        outputs_(field<t3e::OutputVc>(net, "output")),
-        registers_(field<t3e::Registers>(net, "registers")),
-        injection_(field<InjectionVc>(net, "output", 1)),
+  States(const Network& net, Differences& differences)
+      : differences_(differences),
+        vcs_(plan_of(net).table().link_vcs),
+        ports_(field<t3e::PortState>(net, 0, "port")),
+        inputs_(field<t3e::InputVc>(net, 0, "input")),
+        outputs_(field<t3e::OutputVc>(net, 0, "output")),
+        registers_(field<t3e::Registers>(net, 0, "registers")),
+        injection_(field<InjectionVc>(net, 1, "output")),
         units_(plan_of(net).table().barrier_units) {
-    if (units_) pe_units_ = field<t3e::BarrierUnit>(net, "barrier", 1);
+    if (units_) pe_units_ = field<t3e::BarrierUnit>(net, 1, "barrier");
   }
 
-  /// Returns a list of the differences at a node, "" if both states agree.
-  std::string difference(u32 n, const NaiveT3e& naive) {
+  /// Notes the differences at a node.
+  void compare(u32 n, const NaiveT3e& naive) {
     const NaiveT3e::Router& router = naive.router(n);
     node_ = n;
     for (port_ = 0; port_ < t3e::kPorts; ++port_) {
@@ -99,16 +89,16 @@ class States {
       note("state of a barrier unit", static_cast<u32>(pe_units_[n * units_ + unit].state), naive.unit(n, unit).state);
       note("round of a barrier unit", pe_units_[n * units_ + unit].round, naive.unit(n, unit).round);
     }
-    return text_.str();
   }
 
  private:
   void note(const char* what, u64 emulator, u64 expected) {
-    if (emulator == expected) return;
-    text_ << "\n  node " << node_;
-    if (port_ != kNone) text_ << " port " << port_;
-    if (vc_ != kNone) text_ << " VC " << vc_;
-    text_ << ": " << what << " " << emulator << ", expected " << expected;
+    differences_.same(expected, emulator, [&] {
+      std::string name = "node " + std::to_string(node_);
+      if (port_ != kNone) name += " port " + std::to_string(port_);
+      if (vc_ != kNone) name += " VC " + std::to_string(vc_);
+      return name + ": " + what;
+    });
   }
 
   void compare_port(const t3e::PortState& port, const NaiveT3e::Port& other) {
@@ -142,6 +132,7 @@ class States {
     note("asked by", out.asked_by, asked);
   }
 
+  Differences& differences_;
   u32 vcs_;
   std::vector<t3e::PortState> ports_;
   std::vector<t3e::InputVc> inputs_;
@@ -151,7 +142,6 @@ class States {
   u32 units_;
   std::vector<t3e::BarrierUnit> pe_units_;
   u32 node_ = 0, port_ = kNone, vc_ = kNone;
-  std::ostringstream text_;
 };
 
 /// Counts over all networks. Each must be greater than 0, so that the test notices rules that never applied.
@@ -208,27 +198,18 @@ void run_both(const RandomT3e& machine, const Experiment& e, u32 cycles, Sums& s
   Network net(e, {"cpu", 1, true, 1});
   NaiveT3e naive(e, plan_of(net));
   Software software(net, naive, machine);
-  for (u32 cycle = 0; cycle < cycles; ++cycle) {
+  const auto step = [&](u32) {
     software.act();
     net.step(1);
-    const std::vector<Happening> happened = happenings(net), expected = naive.step();
-    std::ostringstream text;
-    if (happened != expected) {
-      for (const Happening& h : expected)
-        if (!std::binary_search(happened.begin(), happened.end(), h)) text << "\n  expected: " << h;
-      for (const Happening& h : happened)
-        if (!std::binary_search(expected.begin(), expected.end(), h)) text << "\n  happened: " << h;
-    }
-    States states(net);
-    std::string difference;
-    for (u32 n = 0; n < net.plan->topology().routers && difference.empty(); ++n)
-      difference = states.difference(n, naive);
-    if (!text.str().empty() || !difference.empty()) {
-      ADD_FAILURE() << "cycle " << cycle << text.str() << difference << "\n" << described(machine);
-      return;
-    }
+  };
+  const auto compare_all = [&](Differences& differences) {
+    const std::vector<Happening> happened = happenings(net);
+    differences.same_lists(naive.step(), happened);
+    States states(net, differences);
+    for (u32 n = 0; n < net.plan->topology().routers; ++n) states.compare(n, naive);
     for (const Happening& h : happened) sums.delivered += h.kind == EventKind::kDelivered;
-  }
+  };
+  if (!side_by_side(cycles, described(machine), step, compare_all)) return;
   software.act();
   const std::vector<Answer>& answers = naive.answers;
   EXPECT_EQ(software.answers(), answers) << described(machine);

@@ -21,21 +21,16 @@ namespace flitlab::t3e_special_load_test {
 namespace {
 
 using t3e::Deltas;
-using testing::integer;
-using testing::trials;
-using testing::word;
+using namespace testing;
 using testing::t3e_special::special_machine;
 using testing::t3e_special::Stepped;
 using testing::t3e_special::stepped;
 
 /// Special packets pass through a full network and a deadlocked one without delay (paper, section 8).
 TEST(T3eSpecial, ADeadlockDoesNotStopIt) {
-  Stepped net = stepped({{"topology.shape", IntList{8, 4, 2}},
-                         {"routing.adaptive", false},
-                         {"routing.vc_select", word("time_of_crossing")},
-                         {"traffic.pattern", word("tornado")},
-                         {"traffic.packet_flits", integer(10)},
-                         {"traffic.load", 1.0}});
+  Stepped net =
+      stepped(Settings("topology.shape=[8,4,2] routing.adaptive=false routing.vc_select=time_of_crossing "
+                       "traffic.pattern=tornado traffic.packet_flits=10 traffic.load=1.0"));
   const auto round_trip = [&net] {
     net.special_put(0, {2, 1, 0, 0, 0, 0}, "R_SGET_RTRN", u64{0xFFFE});
     net.special_get(0, {2, 1, 0, 0, 0, 0}, "R_SW");
@@ -59,8 +54,7 @@ TEST(T3eSpecial, ADeadlockDoesNotStopIt) {
 TEST(T3eSpecial, ItTakesItsClockOfTheLink) {
   for (u32 start : {0u, 5u, 30u}) {  // four puts, one a clock from `start` on
     const testing::TextFile trace("0,0,1,10\n");
-    Stepped net =
-        stepped({{"traffic.mode", word("trace")}, {"traffic.trace_file", trace.path}, {"routing.adaptive", false}});
+    Stepped net = stepped(Settings("traffic.mode=trace traffic.trace_file=", trace.path, " routing.adaptive=false"));
     net.step(start);
     for (u32 i = 0; i < 4; ++i) net.special_put(0, {1, 0, 0, 0, 0, 0}, "R_SW", 1);
     net.step(200);
@@ -78,8 +72,7 @@ struct Storm {
 
   /// In Z, links join ports of the same number, so the R_ORIENT value that a node receives depends on the link.
   static Experiment machine() {
-    return special_machine(
-        {{"traffic.load", 0.4}, {"barrier.units", integer(2)}, {"topology.wiring_z", word("alternating")}});
+    return special_machine(Settings("traffic.load=0.4 barrier.units=2 topology.wiring_z=alternating"));
   }
   /// Steps at most kSpecialQueue cycles in one call, so that threads synchronise within calls.
   void step(u32 cycles) {

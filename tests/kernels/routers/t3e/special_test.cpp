@@ -14,9 +14,7 @@
 namespace flitlab::t3e_special_test {
 namespace {
 
-using testing::experiment;
-using testing::integer;
-using testing::word;
+using namespace testing;
 using testing::t3e_special::Stepped;
 using testing::t3e_special::stepped;
 
@@ -45,7 +43,7 @@ TEST(T3eSpecial, APutTakesThreeClocksAHop) {
 /// the PE. A slower router adds clocks at every hop.
 TEST(T3eSpecial, AGetIsAnsweredByTheReturnRegister) {
   for (int delay : {3, 1, 8}) {
-    Stepped net = stepped({{"special.router_delay", integer(delay)}});
+    Stepped net = stepped(Settings("special.router_delay=", delay));
     net.write_register(5, "R_SW", 0xFEDCBA9876543210);
     net.write_register(5, "R_SGET_RTRN", u64{0xFE} | u64{1} << 24 | u64{0xFF} << 32);  // X - 2, X + 1, Y - 1
     const u32 ticket = net.special_get(0, {1, 1, 0, 0, 0, 0}, "R_SW");
@@ -75,7 +73,7 @@ TEST(T3eSpecial, AnAnswerFollowsTheReturnRegister) {
 /// Routing Path).
 TEST(T3eSpecial, DeltasAreTakenInTheirOrder) {
   const auto node = [](u32 x, u32 y, u32 z) { return x + 2 * (y + 4 * z); };
-  Stepped net = stepped({{"topology.shape", IntList{2, 4, 3}}}, true);
+  Stepped net = stepped(Settings("topology.shape=[2,4,3]"), true);
   net.special_put(0, {0, 2, 1, 1, -1, 1}, "R_SW", 45);
   net.step(40);
   EXPECT_EQ(way(net), (std::vector<u32>{0, node(0, 1, 0), node(0, 2, 0), node(0, 2, 1), node(1, 2, 1), node(1, 1, 1)}));
@@ -113,7 +111,7 @@ TEST(T3eSpecial, OfTwoAnswersAtAPeOneIsLost) {
 }
 
 TEST(T3eSpecial, OpenLinksLosePackets) {
-  Stepped net = stepped({{"topology.shape", IntList{2, 2, 1}}});
+  Stepped net = stepped(Settings("topology.shape=[2,2,1]"));
   net.special_put(0, {0, 2, 0, 0, 0, 0}, "R_SW", 1);   // in Y, 2 nodes have one link
   net.special_put(0, {0, 0, -1, 0, 0, 0}, "R_SW", 1);  // in Z, 1 node has no link
   net.special_put(0, {2, 1, 0, 0, 0, 0}, "R_SW", 1);   // in X, 2 hops lead round the ring
@@ -199,7 +197,7 @@ TEST(T3eSpecial, BadRequestsAreNamed) {
   EXPECT_THROW(net.special_put(0, {}, "R_ORIENT", 8), ConfigError);
   EXPECT_THROW(net.special_put(0, {0, 128, 0, 0, 0, 0}, "R_SW", 0), ConfigError);
   EXPECT_THROW(net.special_get(32, {}, "R_SW"), ConfigError);
-  Stepped none(experiment({{"router.kind", word("t3e")}}), "cpu", 1, false);
+  Stepped none(experiment("router.kind=t3e"), "cpu", 1, false);
   EXPECT_THROW(none.special_get(0, {}, "R_SW"), ConfigError);
 }
 

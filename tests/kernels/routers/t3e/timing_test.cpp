@@ -9,11 +9,7 @@
 namespace flitlab::t3e_timing_test {
 namespace {
 
-using testing::experiment;
-using testing::integer;
-using testing::Network;
-using testing::TextFile;
-using testing::word;
+using namespace testing;
 
 /// Returns a trace with one packet for each pair, `gap` cycles apart, so that no two packets meet.
 std::string one_by_one(const std::vector<std::pair<u32, u32>>& pairs, u32 gap, u32 flits) {
@@ -58,11 +54,8 @@ TEST_P(T3eTiming, EveryPairTakesTheSumOfItsParts) {
     for (u32 to = 0; to < nodes; ++to)
       if (from != to && !(large && to % (from ? 9 : 3))) pairs.emplace_back(from, to);
   const TextFile trace(one_by_one(pairs, gap, static_cast<u32>(flits)));
-  Network net(experiment({{"router.kind", word("t3e")},
-                          {"topology.shape", extents},
-                          {"routing.adaptive", adaptive},
-                          {"traffic.mode", word("trace")},
-                          {"traffic.trace_file", trace.path}}));
+  Network net(experiment("router.kind=t3e topology.shape=", extents, " routing.adaptive=", adaptive,
+                         " traffic.mode=trace traffic.trace_file=", trace.path));
   u64 before = 0, delivered = 0;
   for (const auto& [from, to] : pairs) {
     net.step(gap);
@@ -79,38 +72,6 @@ INSTANTIATE_TEST_SUITE_P(Shapes, T3eTiming,
 INSTANTIATE_TEST_SUITE_P(Large, T3eTiming,
                          ::testing::Values(std::tuple(IntList{8, 12, 9}, false, 1),
                                            std::tuple(IntList{4, 8, 9}, true, 10)));
-
-/// Without the short-circuit path, going straight through a router takes as long as a turn: for five hops in X, 4
-/// routers take 3 clocks more.
-TEST(T3eTiming, TheShortCircuitSavesThreeClocksARouter) {
-  u64 latency[2];
-  for (bool open : {false, true}) {
-    const TextFile trace("0,0,4,1\n");
-    Network net(experiment({{"router.kind", word("t3e")},
-                            {"topology.shape", IntList{8, 4, 2}},
-                            {"router.short_circuit", open},
-                            {"traffic.mode", word("trace")},
-                            {"traffic.trace_file", trace.path}}));
-    net.step(100);
-    latency[open] = net.total(Total::kLatencySum);
-  }
-  EXPECT_EQ(latency[1], 10u + 3 * 3 + 10);
-  EXPECT_EQ(latency[0], latency[1] + 3 * 3);
-}
-
-/// A link carries one flit per clock: 40 packets of 10 flits to the neighbour keep it busy without a gap.
-TEST(T3eTiming, ALinkIsNeverIdle) {
-  std::string text;
-  for (int n = 0; n < 40; ++n) text += "0,0,1,10\n";
-  const TextFile trace(text);
-  Network net(experiment({{"router.kind", word("t3e")},
-                          {"topology.shape", IntList{8, 4, 2}},
-                          {"traffic.mode", word("trace")},
-                          {"traffic.trace_file", trace.path}}));
-  net.step(500);
-  EXPECT_EQ(net.total(Total::kPacketsDelivered), 40u);
-  EXPECT_EQ(net.total(Total::kLastDelivery), 20u + 400 - 1);
-}
 
 }  // namespace
 }  // namespace flitlab::t3e_timing_test

@@ -12,7 +12,7 @@
 namespace flitlab::t3e_wiring_test {
 namespace {
 
-using testing::word;
+using namespace testing;
 using testing::t3e_special::Stepped;
 using testing::t3e_special::stepped;
 
@@ -21,9 +21,8 @@ constexpr u32 kPlusY = 2, kPlusZ = 4;  // bits of R_ORIENT
 /// Returns a machine that has not been booted, of boards of 2 x 2 nodes. In Z, boards are joined alternately by ports
 /// Z0 and by ports Z1.
 Stepped boards(u32 planes, const RawConfig& changes = {}) {
-  RawConfig all{{"topology.shape", IntList{2, 2, static_cast<int>(planes)}},
-                {"topology.wiring_z", word("alternating")},
-                {"boot.state", word("cold")}};
+  RawConfig all = Settings("topology.shape=", IntList{2, 2, static_cast<int>(planes)},
+                           " topology.wiring_z=alternating boot.state=cold");
   all.insert(changes.begin(), changes.end());
   return stepped(all);
 }
@@ -91,7 +90,7 @@ TEST(T3eWiring, OfTwoWritesTheLaterStays) {
 /// the plus direction is port Z0 on every board, so a packet bounces between two boards.
 TEST(T3eWiring, WithoutTheInversionPacketsAreMisrouted) {
   for (bool inverts : {true, false}) {
-    Stepped net = boards(4, {{"router.orient_inverts", inverts}});
+    Stepped net = boards(4, Settings("router.orient_inverts=", inverts));
     net.special_put(0, {0, 0, 0, 0, 0, 0}, "R_ORIENT", kPlusY);
     net.step(40);
     for (u32 n = 0; n < 16; ++n)
@@ -119,8 +118,8 @@ TEST(T3eWiring, OddRingsHaveOneLinkOfUnlikePorts) {
 }
 
 TEST(T3eWiring, PlusPortsAreThree) {
-  EXPECT_THROW(boards(2, {{"topology.plus_ports", IntList{0, 1}}}), ConfigError);
-  EXPECT_THROW(boards(2, {{"topology.plus_ports", IntList{0, 1, 2}}}), ConfigError);
+  EXPECT_THROW(boards(2, Settings("topology.plus_ports=[0,1]")), ConfigError);
+  EXPECT_THROW(boards(2, Settings("topology.plus_ports=[0,1,2]")), ConfigError);
 }
 
 }  // namespace

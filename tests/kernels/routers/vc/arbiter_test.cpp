@@ -37,10 +37,9 @@ TEST(MatrixArbiter, ServesTheLeastRecentlyServed) {
 TEST(Arbiters, OutputFirstIsFairWithEveryArbiter) {
   std::map<std::string, double> delivered;
   for (const char* arbiter : {"round_robin", "matrix"}) {
-    testing::Network net(testing::experiment({{"topology.kind", testing::word("mesh")},
-                                              {"router.switch_allocator", testing::word("separable_output_first")},
-                                              {"router.arbiter", testing::word(arbiter)},
-                                              {"traffic.load", 1.0}}));
+    testing::Network net(testing::experiment(
+        "topology.kind=mesh router.switch_allocator=separable_output_first router.arbiter=", arbiter,
+        " traffic.load=1.0"));
     net.step(6000);
     delivered[arbiter] = static_cast<double>(net.total(Total::kFlitsDelivered));
   }
@@ -51,15 +50,10 @@ TEST(Arbiters, OutputFirstIsFairWithEveryArbiter) {
 /// output.
 TEST(Arbiters, NoTerminalStarvesUnderAnyAllocator) {
   for (const char* allocator : {"separable_input_first", "separable_output_first", "islip", "wavefront"}) {
-    testing::Network net(testing::experiment({{"topology.kind", testing::word("mesh")},
-                                              {"topology.shape", IntList{1}},
-                                              {"topology.concentration", testing::integer(8)},
-                                              {"router.vc_allocator", testing::word(allocator)},
-                                              {"router.switch_allocator", testing::word(allocator)},
-                                              {"traffic.pattern", testing::word("hot_spot")},
-                                              {"traffic.hot_terminals", IntList{0}},
-                                              {"traffic.hot_fraction", 1.0},
-                                              {"traffic.load", 1.0}}));
+    testing::Network net(testing::experiment(
+        "topology.kind=mesh topology.shape=[1] topology.concentration=8 router.vc_allocator=", allocator,
+        " router.switch_allocator=", allocator,
+        " traffic.pattern=hot_spot traffic.hot_terminals=[0] traffic.hot_fraction=1.0 traffic.load=1.0"));
     net.step(20000);
     const auto state = net.engine->state(0);
     u32 least = ~0u, most = 0;

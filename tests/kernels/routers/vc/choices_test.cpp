@@ -13,10 +13,7 @@
 namespace flitlab::vc_choices_test {
 namespace {
 
-using testing::experiment;
-using testing::integer;
-using testing::Network;
-using testing::word;
+using namespace testing;
 
 /// A plan, and the state of its network before cycle 0, which a test changes by hand.
 struct Bench {
@@ -72,7 +69,7 @@ struct Bench {
 /// Valiant routing: a route has two halves, each of which is a minimal route between random routers. On a 4x4 torus
 /// each half has a mean of 1 hop per dimension.
 TEST(Valiant, GoesAroundByEveryRouter) {
-  Bench bench({{"routing.algorithm", word("valiant")}});
+  Bench bench(Settings("routing.algorithm=valiant"));
   std::set<u32> passed;
   double hops = 0;
   constexpr u32 kPackets = 2000;
@@ -87,11 +84,8 @@ TEST(Valiant, GoesAroundByEveryRouter) {
 
 TEST(Valiant, TakesTwiceTheHopsOfMinimalRoutes) {
   const auto hops = [](const char* algorithm) {
-    return run_job({experiment({{"topology.shape", IntList{8, 8}},
-                                {"routing.algorithm", word(algorithm)},
-                                {"traffic.load", 0.05},
-                                {"run.warmup_cycles", integer(1000)},
-                                {"run.measure_cycles", integer(4000)}})},
+    return run_job({experiment("topology.shape=[8,8] routing.algorithm=", algorithm,
+                               " traffic.load=0.05 run.warmup_cycles=1000 run.measure_cycles=4000")},
                    {"cpu", 1, false}, nullptr)
         .front()
         .hops_mean;
@@ -103,7 +97,7 @@ TEST(Valiant, TakesTwiceTheHopsOfMinimalRoutes) {
 /// ROMM routes from (0,0) to (2,2) of a mesh are minimal, leave by both ports, and together visit all nine routers of
 /// the minimal box.
 TEST(Romm, UsesTheWholeMinimalBox) {
-  Bench bench({{"topology.kind", word("mesh")}, {"routing.algorithm", word("romm")}});
+  Bench bench(Settings("topology.kind=mesh routing.algorithm=romm"));
   std::set<u32> passed, second;
   for (u32 id = 0; id < 200; ++id) {
     const std::vector<u32> way = bench.way(0, 10, id);
@@ -116,7 +110,7 @@ TEST(Romm, UsesTheWholeMinimalBox) {
 }
 
 TEST(O1Turn, UsesBothOrdersEquallyOften) {
-  Bench bench({{"topology.kind", word("mesh")}, {"routing.algorithm", word("o1turn")}});
+  Bench bench(Settings("topology.kind=mesh routing.algorithm=o1turn"));
   const std::vector<u32> x_first{0, 1, 2, 6, 10}, y_first{0, 4, 8, 9, 10};
   u32 reversed = 0;
   for (u32 id = 0; id < 400; ++id) {
@@ -131,7 +125,7 @@ TEST(O1Turn, UsesBothOrdersEquallyOften) {
 /// allocated when its buffer is empty. If both ports have such a VC, the port with more credits on all adaptive VCs
 /// wins.
 TEST(MinimalAdaptive, TakesThePortWithTheMostCredits) {
-  Bench bench({{"topology.kind", word("mesh")}, {"routing.algorithm", word("minimal_adaptive")}});
+  Bench bench(Settings("topology.kind=mesh routing.algorithm=minimal_adaptive"));
   const auto credits = [&](u32 port, u16 one, u16 two, u16 three) {
     const u16 all[] = {8, one, two, three};  // credits of VCs 0 to 3; VC 0, the escape VC, does not count
     for (u32 vc = 0; vc < 4; ++vc) bench.routers[0].at(bench.t.router_fields.output, port * 4 + vc).credits = all[vc];
@@ -155,7 +149,7 @@ TEST(MinimalAdaptive, TakesThePortWithTheMostCredits) {
 }
 
 TEST(OldestFirst, IsServedFirst) {
-  Bench bench({{"router.arbiter", word("oldest_first")}});
+  Bench bench(Settings("router.arbiter=oldest_first"));
   const auto& t = bench.t;
   const auto router = bench.routers[5];
   const auto created = [&](u32 port, u32 vc, Cycle at) {
@@ -182,7 +176,7 @@ TEST(OldestFirst, IsServedFirst) {
 /// which accepts output 1; in iteration 2 output 2 grants input 3. Only matches of iteration 1 move pointers (McKeown
 /// 1999).
 TEST(Islip, PointersMoveOnlyForTheFirstRound) {
-  Bench bench({{"router.switch_allocator", word("islip")}, {"router.allocator_iterations", integer(2)}});
+  Bench bench(Settings("router.switch_allocator=islip router.allocator_iterations=2"));
   const auto& t = bench.t;
   const auto router = bench.routers[5];
   vc::RouterControl& control = router.at(t.router_fields.control);
@@ -217,7 +211,7 @@ TEST(Islip, PointersMoveOnlyForTheFirstRound) {
 /// A flit arrives at a buffer that is full (a fault) or that has one free slot (no fault).
 TEST(Fault, AFlitAtAFullBufferIsFound) {
   for (const u32 held : {7u, 8u}) {
-    Bench bench({{"traffic.load", 0.0}});
+    Bench bench(Settings("traffic.load=0.0"));
     const auto router = bench.routers[5];
     router.at(bench.t.router_fields.input, 2 * 4 + 1).flits = static_cast<u16>(held);  // port 2, VC 1
     put_byte(router.at(bench.t.router_fields.flit_mail, 0), 2, 1 + 1);
@@ -235,12 +229,12 @@ TEST(Fault, AFlitAtAFullBufferIsFound) {
 
 /// A credit arrives although the sender has all of its credits.
 TEST(Fault, OneCreditTooManyIsFound) {
-  Bench bench({{"traffic.load", 0.0}});
+  Bench bench(Settings("traffic.load=0.0"));
   put_byte(bench.routers[5].at(bench.t.router_fields.credit_mail, 0), 2, 1 + 1);
   bench.net.engine->set_state(0, bench.state);
   bench.net.step(1);
   EXPECT_NE(bench.net.engine->audit(0).bits & kFaultCreditOverflow, 0u);
-  Bench other({{"traffic.load", 0.0}});
+  Bench other(Settings("traffic.load=0.0"));
   other.terminals[5].at(other.t.terminal_fields.credit_mail, 0) = 1 + 1;
   other.net.engine->set_state(0, other.state);
   other.net.step(1);
@@ -255,7 +249,7 @@ TEST(Audit, CoversTheTerminalsChannel) {
     for (const Theft theft : {kNothing, kInjection, kEjection, kHeld}) {
       // With an open loop the terminal holds no flits, because it consumes them at once.
       if (theft == kHeld && word(mode) == word("open")) continue;
-      Bench bench({{"traffic.load", 0.3}, {"traffic.mode", word(mode)}});
+      Bench bench(Settings("traffic.load=0.3 traffic.mode=", mode));
       bench.net.step(200);
       EXPECT_EQ(bench.net.engine->audit(0).bits, 0u);
       bench.reload();

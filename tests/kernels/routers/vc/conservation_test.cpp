@@ -9,23 +9,17 @@
 namespace flitlab::vc_conservation_test {
 namespace {
 
-using testing::experiment;
-using testing::integer;
-using testing::Network;
-using testing::word;
+using namespace testing;
 
 /// After a batch no more packets are created; then all packets must arrive and all credits must return.
 TEST(Conservation, EveryPacketOfABatchArrives) {
   for (const char* allocator : {"separable_input_first", "separable_output_first", "islip", "wavefront"})
     for (const char* arbiter : {"round_robin", "matrix", "oldest_first"})
       for (bool speculative : {false, true}) {
-        Network net(experiment({{"router.vc_allocator", word(allocator)},
-                                {"router.switch_allocator", word(allocator)},
-                                {"router.arbiter", word(arbiter)},
-                                {"router.speculative", speculative},
-                                {"traffic.mode", word("batch")},
-                                {"traffic.batch_packets", integer(40)},
-                                {"traffic.packet_flits", Lengths{{1, 1.0}, {3, 1.0}, {9, 1.0}}}}));
+        Network net(
+            experiment("router.vc_allocator=", allocator, " router.switch_allocator=", allocator,
+                       " router.arbiter=", arbiter, " router.speculative=", speculative,
+                       " traffic.mode=batch traffic.batch_packets=40 traffic.packet_flits=[[1,1.0],[3,1.0],[9,1.0]]"));
         for (int i = 0; i < 10; ++i) {
           net.step(57);
           check_conservation(*net.engine, *net.plan, 0);
@@ -45,7 +39,7 @@ TEST(Conservation, EveryPacketOfABatchArrives) {
 }
 
 TEST(Conservation, AStolenCreditIsFound) {
-  Network net(experiment({{"traffic.load", 0.3}}));
+  Network net(experiment("traffic.load=0.3"));
   net.step(200);
   check_conservation(*net.engine, *net.plan, 0);
   std::vector<std::byte> state = net.engine->state(0);
@@ -68,7 +62,7 @@ TEST(Conservation, AStolenCreditIsFound) {
 TEST(Conservation, AWrongSetIsFound) {
   for (u64 vc::RouterControl::* set : {&vc::RouterControl::flits, &vc::RouterControl::granted,
                                        &vc::RouterControl::waiting, &vc::RouterControl::taken}) {
-    Network net(experiment({{"traffic.load", 0.3}}));
+    Network net(experiment("traffic.load=0.3"));
     net.step(200);
     std::vector<std::byte> state = net.engine->state(0);
     const auto& plan = dynamic_cast<const VcPlan&>(*net.plan);
@@ -80,7 +74,7 @@ TEST(Conservation, AWrongSetIsFound) {
 }
 
 TEST(Conservation, ALostPacketIsFound) {
-  Network net(experiment({{"traffic.load", 0.3}}));
+  Network net(experiment("traffic.load=0.3"));
   net.step(200);
   CounterShard counters = net.engine->counters(0);
   ++counters.total[static_cast<u32>(Total::kPacketsInjected)];
@@ -89,7 +83,7 @@ TEST(Conservation, ALostPacketIsFound) {
 }
 
 TEST(Conservation, ALostFlitIsFound) {
-  Network net(experiment({{"traffic.load", 0.3}}));
+  Network net(experiment("traffic.load=0.3"));
   net.step(200);
   CounterShard counters = net.engine->counters(0);
   ++counters.total[static_cast<u32>(Total::kFlitsInjected)];

@@ -12,9 +12,7 @@
 namespace flitlab::vc_deadlock_test {
 namespace {
 
-using testing::experiment;
-using testing::integer;
-using testing::word;
+using namespace testing;
 
 /// Follows every packet of every pair over every VC that it may take. Returns a cycle of channel dependencies, if there
 /// is one. With `escape_only` it follows only the escape function of adaptive routing, from every router, because
@@ -68,17 +66,12 @@ std::vector<u32> dependency_cycle(const Experiment& e, bool escape_only = false)
 }
 
 RawConfig torus(const char* algorithm, const char* assignment, int vcs) {
-  return {{"topology.shape", IntList{4, 3}},
-          {"router.vcs", integer(vcs)},
-          {"routing.algorithm", word(algorithm)},
-          {"routing.vc_assignment", word(assignment)}};
+  return Settings("topology.shape=[4,3] router.vcs=", vcs, " routing.algorithm=", algorithm,
+                  " routing.vc_assignment=", assignment);
 }
 
 RawConfig mesh(const char* algorithm, int vcs) {
-  return {{"topology.kind", word("mesh")},
-          {"topology.shape", IntList{3, 3}},
-          {"router.vcs", integer(vcs)},
-          {"routing.algorithm", word(algorithm)}};
+  return Settings("topology.kind=mesh topology.shape=[3,3] router.vcs=", vcs, " routing.algorithm=", algorithm);
 }
 
 TEST(Dependencies, OfDimensionOrderAreAcyclic) {
@@ -107,14 +100,9 @@ TEST(Dependencies, WithoutDatelineHaveACycle) {
 }
 
 Experiment heavy(const char* assignment, int vcs) {
-  return experiment({{"topology.shape", IntList{8, 8}},
-                     {"router.vcs", integer(vcs)},
-                     {"router.buffer_flits", integer(2)},
-                     {"routing.vc_assignment", word(assignment)},
-                     {"traffic.load", 1.0},
-                     {"traffic.packet_flits", integer(8)},
-                     {"run.warmup_cycles", integer(0)},
-                     {"run.measure_cycles", integer(20000)}});
+  return experiment("topology.shape=[8,8] router.vcs=", vcs,
+                    " router.buffer_flits=2 routing.vc_assignment=", assignment,
+                    " traffic.load=1.0 traffic.packet_flits=8 run.warmup_cycles=0 run.measure_cycles=20000");
 }
 
 TEST(Watchdog, NamesTheCycleOfADeadlock) {

@@ -13,17 +13,15 @@
 #include "host/routers/vc/plan.hpp"
 #include "kernels/routers/vc/lanes/lanes.hpp"
 #include "tests/support/build.hpp"
+#include "tests/support/fields.hpp"
 #include "tests/support/plain_routers.hpp"
+#include "tests/support/same.hpp"
 #include "tests/support/temporary.hpp"
 
 namespace flitlab::vc_lanes_test {
 namespace {
 
-using testing::experiment;
-using testing::integer;
-using testing::Network;
-using testing::trials;
-using testing::word;
+using namespace testing;
 
 /// Returns the vector widths of this processor; 64 is always included.
 std::vector<u32> widths() {
@@ -78,13 +76,8 @@ bool has_lanes(const Plan& plan) {
 }
 
 void expect_same(const Network& a, const Network& b, const std::string& where) {
-  ASSERT_EQ(a.engine->state_hash(0), b.engine->state_hash(0)) << where << ", cycle " << a.engine->now();
-  const CounterShard x = a.engine->counters(0), y = b.engine->counters(0);
-  for (u32 i = 0; i < kTotals; ++i) ASSERT_EQ(x.total[i], y.total[i]) << where << ", total " << i;
-  for (u32 i = 0; i < kHistogramBins; ++i) {
-    ASSERT_EQ(x.latency[i], y.latency[i]) << where;
-    ASSERT_EQ(x.network_latency[i], y.network_latency[i]) << where;
-  }
+  SCOPED_TRACE(where);
+  expect_the_same(*a.engine, *b.engine);
 }
 
 class VcLanes : public ::testing::TestWithParam<u32> {
@@ -132,8 +125,7 @@ TEST_P(VcLanes, EveryCycleIsTheSame) {
 /// state as it fills and empties. Neither changes results.
 TEST_P(VcLanes, ThreadsAndFormsDoNotChangeResults) {
   for (double load : {0.02, 0.3}) {
-    const Experiment e =
-        experiment({{"topology.shape", IntList{12, 12}}, {"router.vcs", integer(4)}, {"traffic.load", load}});
+    const Experiment e = experiment("topology.shape=[12,12] router.vcs=4 traffic.load=", load);
     Network single(e, with(LaneUse::kNever)), thread_group(e, with(LaneUse::kAlways, 3, 16)),
         busy(e, with(LaneUse::kWhenBusy, 2, 16));
     for (u32 part = 0; part < 20 && !HasFatalFailure(); ++part) {
@@ -148,10 +140,7 @@ TEST_P(VcLanes, ThreadsAndFormsDoNotChangeResults) {
 TEST_P(VcLanes, FinishedReplicasAreFrozen) {
   std::vector<Experiment> replicas;
   for (u32 seed = 1; seed <= 3; ++seed)
-    replicas.push_back(experiment({{"topology.shape", IntList{6, 5}},
-                                   {"router.vcs", integer(4)},
-                                   {"run.seed", integer(seed)},
-                                   {"traffic.load", 0.3}}));
+    replicas.push_back(experiment("topology.shape=[6,5] router.vcs=4 run.seed=", seed, " traffic.load=0.3"));
   const auto plan = make_plan(replicas.front());
   const auto single = plan->make_engine(replicas, with(LaneUse::kNever));
   const auto lanes = plan->make_engine(replicas, with(LaneUse::kAlways));
@@ -172,12 +161,8 @@ TEST_P(VcLanes, GraphsAgree) {
         if (step == 1 || i % 9) file << i << ',' << (i + step) % 45 << '\n';
   }
   for (const char* mode : {"open", "request_reply"}) {
-    const Experiment e = experiment({{"topology.kind", word("graph")},
-                                     {"topology.file", edges},
-                                     {"routing.algorithm", word("table")},
-                                     {"router.vcs", integer(8)},
-                                     {"traffic.mode", word(mode)},
-                                     {"traffic.load", 0.3}});
+    const Experiment e = experiment("topology.kind=graph topology.file=", edges,
+                                    " routing.algorithm=table router.vcs=8 traffic.mode=", mode, " traffic.load=0.3");
     Network single(e, with(LaneUse::kNever)), lanes(e, with(LaneUse::kAlways));
     ASSERT_TRUE(has_lanes(*lanes.plan));
     for (u32 part = 0; part < 60 && !HasFatalFailure(); ++part) {
@@ -192,8 +177,7 @@ TEST_P(VcLanes, GraphsAgree) {
 /// A change of the load, as in a saturation search, takes effect from the next packet on: draws that were stored in
 /// advance are drawn again.
 TEST_P(VcLanes, LoadsChange) {
-  const Experiment e =
-      experiment({{"topology.shape", IntList{8, 8}}, {"router.vcs", integer(4)}, {"traffic.load", 0.1}});
+  const Experiment e = experiment("topology.shape=[8,8] router.vcs=4 traffic.load=0.1");
   Network single(e, with(LaneUse::kNever)), lanes(e, with(LaneUse::kAlways));
   u64 created = 0;
   for (double packets : {0.1, 0.02, 0.3, 0.0}) {
@@ -241,20 +225,16 @@ TEST(VcLanesAhead, DrawsAheadAgreeWithSingleDraws) {
 /// A network whose state was set, as from a checkpoint, continues as the original would have. A field that the host
 /// changes takes effect.
 TEST_P(VcLanes, StatesAndFieldsCanBeSetAndRead) {
-  const Experiment e =
-      experiment({{"topology.shape", IntList{8, 8}}, {"router.vcs", integer(4)}, {"traffic.load", 0.3}});
+  const Experiment e = experiment("topology.shape=[8,8] router.vcs=4 traffic.load=0.3");
   Network single(e, with(LaneUse::kNever)), lanes(e, with(LaneUse::kAlways)), later(e, with(LaneUse::kAlways));
   single.step(501);
   lanes.step(501);
   later.engine->set_state(0, lanes.engine->state(0));
   later.engine->set_counters(0, lanes.engine->counters(0));
   later.engine->set_now(lanes.engine->now());
-  const FieldInfo& output = single.plan->layout().kinds[0].field("output");
-  std::vector<vc::OutputVc> outputs(64 * 5 * 4);
   for (Network* net : {&single, &lanes, &later}) {
-    net->engine->get_field(0, 0, output, outputs.data());
-    outputs[21].credits = static_cast<u16>(outputs[21].credits ? outputs[21].credits - 1 : 1);
-    net->engine->set_field(0, 0, output, outputs.data());
+    edit<vc::OutputVc>(*net, 0, "output",
+                       [](auto& all, u32) { all[21].credits = all[21].credits ? all[21].credits - 1 : 1; });
     net->step(77);
   }
   expect_same(single, lanes, "in lane state");

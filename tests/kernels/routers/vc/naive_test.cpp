@@ -2,16 +2,14 @@
 /// virtual channels must agree.
 #include <gtest/gtest.h>
 
+#include "tests/support/side_by_side.hpp"
 #include "tests/support/vc/naive.hpp"
 #include "tests/support/vc/random.hpp"
 
 namespace flitlab::vc_naive_test {
 namespace {
 
-using testing::experiment;
-using testing::NaiveVc;
-using testing::Network;
-using testing::trials;
+using namespace testing;
 
 std::string number(u32 x) { return x == kNone ? std::string("-") : std::to_string(x); }
 
@@ -38,7 +36,7 @@ std::string text(const VcSnapshot& s) {
 }
 
 /// Compares the events of an item (router or terminal) in a cycle. Their order within the cycle does not matter.
-void compare_events(const char* kind, u32 item, std::vector<Event> emulated, std::vector<Event> naive) {
+void compare_events(Differences& d, const char* kind, u32 item, std::vector<Event> emulated, std::vector<Event> naive) {
   std::string a, b;
   bool same = emulated.size() == naive.size();
   for (std::vector<Event>* list : {&emulated, &naive})
@@ -47,7 +45,7 @@ void compare_events(const char* kind, u32 item, std::vector<Event> emulated, std
   if (same) return;
   for (const Event& e : emulated) a += text(e) + "\n";
   for (const Event& e : naive) b += text(e) + "\n";
-  ASSERT_EQ(a, b) << kind << ' ' << item;
+  d.same(b, a, [&] { return kind + (' ' + std::to_string(item)) + '\n'; });
 }
 
 VcSnapshot snapshot(const testing::vc_naive::InputVc& in, const testing::vc_naive::OutputVc& out, u32 vcs) {
@@ -73,7 +71,7 @@ VcSnapshot snapshot(const testing::vc_naive::InputVc& in, const testing::vc_naiv
 }
 
 /// Compares the virtual channels of all routers and terminals.
-void compare_state(const std::vector<std::byte>& state, const VcPlan& plan, const NaiveVc& naive) {
+void compare_state(Differences& d, const std::vector<std::byte>& state, const VcPlan& plan, const NaiveVc& naive) {
   for (u32 r = 0; r < naive.routers.size(); ++r) {
     const std::vector<PortSnapshot> ports = plan.inspect_router(state, r);
     for (u32 p = 0; p < ports.size(); ++p)
@@ -81,38 +79,41 @@ void compare_state(const std::vector<std::byte>& state, const VcPlan& plan, cons
         const VcSnapshot expected =
             snapshot(naive.routers[r].input[p][v], naive.routers[r].output[p][v], plan.table().vcs);
         if (members(ports[p].vcs[v]) == members(expected)) continue;
-        ASSERT_EQ(text(ports[p].vcs[v]), text(expected)) << "router " << r << ", port " << p << ", VC " << v;
+        d.same(text(expected), text(ports[p].vcs[v]),
+               [&] { return "router " + number(r) + ", port " + number(p) + ", VC " + number(v); });
       }
   }
-  std::vector<u32> sent;  // flits sent, by channel
-  for (u32 r = 0; r < naive.routers.size(); ++r)
+  const std::vector<u32> sent = plan.channel_flits(state);
+  for (u32 r = 0, channel = 0; r < naive.routers.size(); ++r)
     for (u32 p = 0; p < plan.topology().network_ports; ++p)
-      if (plan.topology().peer(r, p).item != kNone) sent.push_back(naive.routers[r].sent_on[p]);
-  ASSERT_EQ(plan.channel_flits(state), sent);
+      if (plan.topology().peer(r, p).item != kNone)
+        d.same(u32{naive.routers[r].sent_on[p]}, sent[channel++], [&] { return "sent by router " + number(r); });
   for (u32 t = 0; t < naive.terminals.size(); ++t) {
     const TerminalSnapshot s = plan.inspect_terminal(state, t);
-    ASSERT_EQ(s.credits, naive.terminals[t].credits) << "terminal " << t;
-    ASSERT_EQ(s.received, naive.terminals[t].received) << "terminal " << t;
+    d.same(true, s.credits == naive.terminals[t].credits, [&] { return "credits of terminal " + number(t); });
+    d.same(u64{naive.terminals[t].received}, s.received, [&] { return "received by terminal " + number(t); });
   }
 }
 
 void compare_counts(Network& net, const testing::vc_naive::Counts& counts) {
-  ASSERT_EQ(net.total(Total::kPacketsCreated), counts.created);
-  ASSERT_EQ(net.total(Total::kFlitsCreated), counts.created_flits);
-  ASSERT_EQ(net.total(Total::kPacketsInjected), counts.injected);
-  ASSERT_EQ(net.total(Total::kFlitsInjected), counts.injected_flits);
-  ASSERT_EQ(net.total(Total::kPacketsDelivered), counts.delivered);
-  ASSERT_EQ(net.total(Total::kFlitsDelivered), counts.delivered_flits);
-  ASSERT_EQ(net.total(Total::kFlitMoves), counts.moves);
-  ASSERT_EQ(net.total(Total::kLatencySum), counts.latency);
-  ASSERT_EQ(net.total(Total::kNetworkLatencySum), counts.network_latency);
-  ASSERT_EQ(net.total(Total::kMeasuredHops), counts.hops);
-  ASSERT_EQ(net.total(Total::kLatencyMax), counts.latency_max);
-  ASSERT_EQ(net.total(Total::kNetworkLatencyMax), counts.network_latency_max);
-  ASSERT_EQ(net.total(Total::kLastDelivery), counts.last_delivery);
-  ASSERT_EQ(net.total(Total::kTransactions), counts.transactions);
-  ASSERT_EQ(net.total(Total::kRoundTripSum), counts.round_trips);
-  ASSERT_EQ(net.total(Total::kRoundTripMax), counts.round_trip_max);
+  for (const auto& [total, expected] :
+       std::initializer_list<std::pair<TotalIndex, u64>>{{Total::kPacketsCreated, counts.created},
+                                                         {Total::kFlitsCreated, counts.created_flits},
+                                                         {Total::kPacketsInjected, counts.injected},
+                                                         {Total::kFlitsInjected, counts.injected_flits},
+                                                         {Total::kPacketsDelivered, counts.delivered},
+                                                         {Total::kFlitsDelivered, counts.delivered_flits},
+                                                         {Total::kFlitMoves, counts.moves},
+                                                         {Total::kLatencySum, counts.latency},
+                                                         {Total::kNetworkLatencySum, counts.network_latency},
+                                                         {Total::kMeasuredHops, counts.hops},
+                                                         {Total::kLatencyMax, counts.latency_max},
+                                                         {Total::kNetworkLatencyMax, counts.network_latency_max},
+                                                         {Total::kLastDelivery, counts.last_delivery},
+                                                         {Total::kTransactions, counts.transactions},
+                                                         {Total::kRoundTripSum, counts.round_trips},
+                                                         {Total::kRoundTripMax, counts.round_trip_max}})
+    EXPECT_EQ(net.total(total), expected) << "total " << total.value;
 }
 
 std::string text(const RawConfig& config) {
@@ -144,22 +145,24 @@ void run(u32 trial, const RawConfig& config, std::vector<testing::vc_naive::Trac
   row.window_begin = 0;
   for (Network* n : {&net, &other}) n->engine->set_row(0, row);
   NaiveVc naive(e, plan, row, std::move(trace));
-  for (u32 cycle = 0; cycle < 200; ++cycle) {
-    SCOPED_TRACE(::testing::Message() << "cycle " << cycle);
+  u32 now = 0;
+  const auto step = [&](u32 cycle) {
+    now = cycle;
     for (Network* n : {&net, &other}) n->step(1);
     naive.step();
+  };
+  const auto compare = [&](Differences& d) {
     const std::vector<std::vector<Event>> events = net.engine->take_events(0);
     const u32 routers = static_cast<u32>(naive.routers.size());
-    for (u32 r = 0; r < routers; ++r)
-      ASSERT_NO_FATAL_FAILURE(compare_events("router", r, events[r], naive.routers[r].events));
+    for (u32 r = 0; r < routers; ++r) compare_events(d, "router", r, events[r], naive.routers[r].events);
     for (u32 t = 0; t < naive.terminals.size(); ++t)
-      ASSERT_NO_FATAL_FAILURE(compare_events("terminal", t, events[routers + t], naive.terminals[t].events));
-    ASSERT_NO_FATAL_FAILURE(compare_state(net.engine->state(0), plan, naive));
-    if (cycle % 5 == 4) {
-      ASSERT_EQ(net.engine->state_hash(0), other.engine->state_hash(0));
-    }
-  }
-  for (Network* n : {&net, &other}) ASSERT_NO_FATAL_FAILURE(compare_counts(*n, naive.counts));
+      compare_events(d, "terminal", t, events[routers + t], naive.terminals[t].events);
+    compare_state(d, net.engine->state(0), plan, naive);
+    if (now % 5 == 4)
+      d.same(net.engine->state_hash(0), other.engine->state_hash(0), [] { return "hash of the other engine"; });
+  };
+  if (!side_by_side(200, "", step, compare)) return;
+  for (Network* n : {&net, &other}) compare_counts(*n, naive.counts);
   seen.delivered += naive.counts.delivered;
   for (const auto& router : naive.routers) seen.wasted += router.wasted;
 }
@@ -173,7 +176,7 @@ Seen run_all(u32 first, u32 count, Draw draw) {
     const std::vector<testing::vc_naive::TraceLine> trace = draw(random);
     SCOPED_TRACE("trial " + std::to_string(trial) + text(random.config()));
     run(trial, random.config(), trace, seen);
-    if (::testing::Test::HasFatalFailure()) break;
+    if (::testing::Test::HasFailure()) break;
   }
   return seen;
 }

@@ -16,13 +16,7 @@
 namespace flitlab::vc_parallel_test {
 namespace {
 
-using testing::experiment;
-using testing::graph_text;
-using testing::integer;
-using testing::kWide;
-using testing::Network;
-using testing::TextFile;
-using testing::word;
+using namespace testing;
 
 /// Returns the edges of a ring with chords, in which some channels are doubled or tripled. A router has at most 6
 /// channels.
@@ -45,10 +39,8 @@ std::vector<std::pair<u32, u32>> edges(u32 seed, u32 routers) {
 }
 
 RawConfig of(const TextFile& graph, u32 vcs) {
-  return {{"topology.kind", word("graph")},
-          {"topology.file", std::string(graph.path)},
-          {"routing.algorithm", word("table")},
-          {"router.vcs", integer(vcs)}};
+  return Settings{"topology.kind=graph topology.file=", std::string(graph.path),
+                  " routing.algorithm=table router.vcs=", vcs};
 }
 
 EngineChoice cpu(LaneUse lanes, u32 threads = 1, u32 width = 1, bool traced = false) {
@@ -62,8 +54,7 @@ TEST(ParallelChannels, AllCarryTrafficWithoutDeadlock) {
   for (u32 seed = 0; seed < 6; ++seed) {
     const TextFile graph(graph_text(edges(seed, 18)));
     RawConfig config = of(graph, 6);
-    config["traffic.load"] = 0.9;
-    config["router.buffer_flits"] = integer(2);
+    set(config, "traffic.load=0.9 router.buffer_flits=2");
     Network net(experiment(config));
     const Topology& t = net.plan->topology();
     const auto& plan = dynamic_cast<const VcPlan&>(*net.plan);
@@ -97,8 +88,8 @@ TEST(ParallelChannels, AreTheSameOnEveryEngine) {
     RawConfig config = of(graph, 8);
     config["traffic.load"] = 0.1 + 0.05 * seed;
     if (seed % 3 == 1) {
-      config["router.flow_control"] = word(seed % 2 ? "virtual_cut_through" : "store_and_forward");
-      config["router.buffer_flits"] = integer(9);
+      set(config, "router.flow_control=", seed % 2 ? "virtual_cut_through" : "store_and_forward",
+          " router.buffer_flits=9");
     }
     if (seed % 3 == 2) config["traffic.mode"] = word("request_reply");
     if (seed % 4 == 3) config["router.vc_allocator"] = word("wavefront");
