@@ -10,7 +10,8 @@
 ///         (u8, pad))                                      // no unit and meaning: padding, not shown
 ///     };
 ///
-/// declares the members and `for_each_member(visit)`.
+/// declares the members, `for_each_member(visit)` and `pointers()`. The latter returns a Pointers<&InputVc::ready_at,
+/// ...> of all members but padding.
 ///
 ///     struct RouterFields {
 ///       FLITLAB_FIELDS(RouterFields,
@@ -19,16 +20,39 @@
 ///         (u64, mail, t.slots, "", "arriving words", "clock_mail"))  // another name in the layout
 ///     };
 ///
-/// declares a Field<InputVc> `input` and so on, and `for_each_field(fields, t, add)`. That function calls add(field,
-/// name, count, unit, meaning) for each field in order. Counts may depend on `t`, a model's table for example. A field
-/// of count 0 is absent from the state.
+/// declares a Field<InputVc> `input` and so on, `pointers()`, and `for_each_field(fields, t, add)`. The latter calls
+/// add(field, name, count, unit, meaning) for each field in order. Counts may depend on `t`, a model's table for
+/// example. A field of count 0 is absent from the state.
 #include <type_traits>
 
 #include "kernels/common/for_each.hpp"
 #include "kernels/common/layout.hpp"
 
+namespace flitlab {
+
+/// A pointer to a member as a type, so that a function can have an overload for each member; one of several; and a list
+/// of them. A bit field has no pointer: Of<nullptr> stands for it.
+template <auto kPointer>
+struct Of {};
+template <auto... kPointers>
+struct AnyOf {
+  template <auto kPointer>
+    requires(std::is_same_v<Of<kPointer>, Of<kPointers>> || ...)
+  FLITLAB_HD AnyOf(Of<kPointer>) {}
+};
+template <auto... kPointers>
+struct Pointers {
+  template <auto kPointer>
+  FLITLAB_HD constexpr auto operator+(Of<kPointer>) const {
+    return Pointers<kPointers..., kPointer>{};
+  }
+};
+
+}  // namespace flitlab
+
 #define FLITLAB_MEMBERS(Self, ...)                              \
   FLITLAB_FOR_EACH(FLITLAB_DECLARE_MEMBER, Self, __VA_ARGS__)   \
+  FLITLAB_POINTERS(FLITLAB_POINT_TO_MEMBER, Self, __VA_ARGS__)  \
   template <class Visit>                                        \
   static void for_each_member([[maybe_unused]] Visit&& visit) { \
     FLITLAB_FOR_EACH(FLITLAB_VISIT_MEMBER, Self, __VA_ARGS__)   \
@@ -44,8 +68,18 @@
 #define FLITLAB_SHOW_BITS(Self, type, name, unit, meaning, width) \
   visit.template bits<Self, type>(#name, unit, meaning, [](Self& record) { record.name = (1u << width) - 1; });
 
+#define FLITLAB_POINTERS(point, Self, ...)                                     \
+  FLITLAB_HD static constexpr auto pointers() {                                \
+    return ::flitlab::Pointers<>() FLITLAB_FOR_EACH(point, Self, __VA_ARGS__); \
+  }
+#define FLITLAB_POINT_TO_MEMBER(Self, type, name, ...) __VA_OPT__(FLITLAB_POINT(Self, name, __VA_ARGS__))
+#define FLITLAB_POINT(Self, name, unit, meaning, ...) FLITLAB_POINT_TO##__VA_OPT__(_BITS)(Self, , name)
+#define FLITLAB_POINT_TO(Self, type, name, ...) +::flitlab::Of<&Self::name>()
+#define FLITLAB_POINT_TO_BITS(Self, type, name) +::flitlab::Of<nullptr>()
+
 #define FLITLAB_FIELDS(Self, ...)                                                              \
   FLITLAB_FOR_EACH(FLITLAB_DECLARE_FIELD, Self, __VA_ARGS__)                                   \
+  FLITLAB_POINTERS(FLITLAB_POINT_TO, Self, __VA_ARGS__)                                        \
   bool operator==(const Self&) const = default;                                                \
   template <class T, class Add>                                                                \
   static constexpr void for_each_field(Self& fields, [[maybe_unused]] const T& t, Add&& add) { \

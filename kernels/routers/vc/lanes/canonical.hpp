@@ -1,242 +1,278 @@
 #pragma once
 /// Conversion between scalar state and lane state, for hashes, checkpoints, inspection and audits.
+///
+/// Conversion has an overload of `shape` for each field of a router and of a terminal, and an overload of `form` for
+/// each member of these fields. The two directions follow from these lists and from the scalar state's lists of members
+/// (kernels/common/fields.hpp), so a field or member without an overload does not compile. The rest of a Block is 0
+/// after a load (`asleep`, `passed`, `sent`).
 #include "kernels/routers/vc/lanes/state.hpp"
 
 namespace flitlab::vc::lanes {
 
-/// Convert a round-robin pointer to the set of the indices at or above it, and back. A pointer may be one past the last
-/// index.
-FLITLAB_INLINE u8 from_pointer_on(u32 pointer) { return static_cast<u8>(0xFFu << pointer); }
-FLITLAB_INLINE u8 pointer_of(u32 from_pointer_on) { return static_cast<u8>(lowest_bit(from_pointer_on | 0x100u)); }
-/// Returns the member of a set of one member; 0 for an empty set, which stands for "no choice yet".
-FLITLAB_INLINE u8 only_member(u32 set) { return static_cast<u8>(set ? lowest_bit(set) : 0); }
+/// Index of an element in a field: port, virtual channel, and position in a packet queue or slot of an inbox. Also the
+/// sizes of these dimensions.
+struct At {
+  u32 port, vc, position;
+};
+/// The shape of a field that lane state does not replace.
+struct NotInLanes {};
 
-/// One router and its terminal in scalar state and in lane state.
-template <class C, class S, class V>
-struct Pair {
+/// Conversion of one router and its terminal: from scalar state to lane state (kLoad), or back.
+template <class C, class S, class V, bool kLoad>
+struct Conversion {
   const V& v;  ///< view of the scalar state
   const State<C, S>& s;
   u32 index;
   Cycle now;
   Block<C, S>& k = s.block[index / C::lanes];
   u32 lane = index % C::lanes;
-  Item<V::width> router = v.routers[index], terminal = v.terminals[index];
+  using Row = typename C::Row;
+  using Rows = Row[S::ports];
 
-  FLITLAB_HD const Peer& peer(u32 port) const { return v.t.peers[std::size_t{index} * S::ports + port]; }
-  /// Return the inbox slot of the cycle `ahead` cycles from now, in scalar state (there) and in lane state (here).
-  FLITLAB_HD u32 there(u32 ahead) const { return (now + ahead) & v.t.slot_mask; }
+  /// Inlined, so that the members stay in registers.
+  FLITLAB_INLINE void convert() const {
+    if (kLoad) byte(k.valid) = 0xFF;
+    convert_fields(RouterFields::pointers(), v.t.router_fields, v.routers[index]);
+    convert_fields(TerminalFields::pointers(), v.t.terminal_fields, v.terminals[index]);
+  }
+
+ private:
+  template <auto... kFields, class Fields>
+  FLITLAB_INLINE void convert_fields(Pointers<kFields...>, Fields fields, Item<V::width> item) const {
+    (convert_field(Of<kFields>{}, fields, item), ...);
+  }
+  template <auto kField, class Fields>
+  FLITLAB_INLINE void convert_field(Of<kField> field, const Fields& fields, Item<V::width> item) const {
+    const auto all = shape(field);
+    if constexpr (std::is_same_v<decltype(all), const At>) {
+      u32 i = 0;
+      for (u32 port = 0; port < all.port; ++port)
+        for (u32 vc = 0; vc < all.vc; ++vc)
+          for (u32 position = 0; position < all.position; ++position)
+            convert(field, item.at(fields.*kField, i++), At{port, vc, position});
+    }
+  }
+  /// Converts a number, or each member of a record that has no form as a whole.
+  template <auto kPointer, class X>
+  FLITLAB_INLINE void convert(Of<kPointer> pointer, X& x, At at) const {
+    if constexpr (std::is_class_v<X> && !requires { this->form(pointer, x, at); })
+      convert_members(X::pointers(), x, at);
+    else
+      form(pointer, x, at);
+  }
+  template <auto... kMembers, class X>
+  FLITLAB_INLINE void convert_members(Pointers<kMembers...>, X& x, At at) const {
+    (convert(Of<kMembers>{}, x.*kMembers, at), ...);
+  }
+
+  // Fields of a router. Plans with lane state have no matrix arbiters.
+  using R = RouterFields;
+  FLITLAB_HD At shape(Of<&R::control>) const { return {1, 1, 1}; }
+  FLITLAB_HD At shape(AnyOf<&R::flit_mail, &R::credit_mail>) const { return {1, 1, v.t.slot_mask + 1}; }
+  FLITLAB_HD At shape(Of<&R::port>) const { return {S::ports, 1, 1}; }
+  FLITLAB_HD At shape(AnyOf<&R::input, &R::output, &R::claim>) const { return {S::ports, v.t.vcs, 1}; }
+  FLITLAB_HD At shape(Of<&R::ring>) const { return {S::ports, v.t.vcs, v.t.ring}; }
+  FLITLAB_HD NotInLanes shape(AnyOf<&R::input_matrix, &R::output_matrix>) const { return {}; }
+
+  FLITLAB_HD void form(Of<&RouterControl::flits>, u64& x, At) const { sets(x, k.filled); }
+  FLITLAB_HD void form(Of<&RouterControl::credits>, u64& x, At) const { sets(x, k.credited); }
+  FLITLAB_HD void form(Of<&RouterControl::granted>, u64& x, At) const { sets(x, k.granted); }
+  FLITLAB_HD void form(Of<&RouterControl::pending>, u64& x, At) const { sets(x, k.pending); }
+  FLITLAB_HD void form(Of<&RouterControl::taken>, u64& x, At) const { sets(x, k.taken); }
+  FLITLAB_HD void form(Of<&RouterControl::waiting>, u64& x, At) const {
+    if (kLoad) return;  // from the stages of input VCs
+    u64 fresh, due;
+    sets(fresh, k.fresh);
+    sets(due, k.due);
+    x = fresh | due;
+  }
+  FLITLAB_HD void form(Of<&RouterControl::bids>, u64& x, At) const { constant(x, 0); }
+  FLITLAB_HD void form(Of<&RouterControl::fault>, u32& x, At) const { same(x, s.fault[index]); }
+
+  FLITLAB_HD void form(Of<&R::flit_mail>, u64& x, At at) const {
+    const u32 ahead = ahead_of(at.position);
+    for (u32 port = 0; port < S::ports; ++port)
+      arrival(reinterpret_cast<u8*>(&x)[port], flit_to(port, ahead), ahead,
+              port == S::network_ports ? v.t.inject_delay : v.t.link_delay);
+  }
+  FLITLAB_HD void form(Of<&R::credit_mail>, u64& x, At at) const {
+    const u32 ahead = ahead_of(at.position);
+    for (u32 port = 0; port < S::ports; ++port)
+      arrival(reinterpret_cast<u8*>(&x)[port], credit_to(port, ahead), ahead, v.t.credit_delay);
+  }
+
+  FLITLAB_HD void form(Of<&PortState::pick_vc>, u8& x, At at) const { pointer(x, k.first_vc[at.port]); }
+  FLITLAB_HD void form(Of<&PortState::pick_input>, u8& x, At at) const { pointer(x, k.first_input[at.port]); }
+  FLITLAB_HD void form(Of<&PortState::pick_output>, u8& x, At) const { constant(x, 0); }
+  FLITLAB_HD void form(Of<&PortState::flits_sent>, u32& x, At at) const {
+    u32& before = s.flits_sent[std::size_t{index} * S::ports + at.port];
+    exchange(x, before, x, before + byte(k.sent[at.port]));
+  }
+
+  FLITLAB_HD void form(Of<&InputVc::ready_at>, Cycle& x, At at) const {
+    exchange(x, ready_at(at), x, stage_of(at) == VcState::kRouting ? now + has(k.fresh, at) : ready_at(at));
+  }
+  FLITLAB_HD void form(Of<&InputVc::flits>, u16& x, At at) const { counter(x, k.flits[at.port], at); }
+  FLITLAB_HD void form(Of<&InputVc::left>, u16& x, At at) const { counter(x, k.left[at.port], at); }
+  FLITLAB_HD void form(Of<&InputVc::packets>, u8& x, At at) const { counter(x, k.packets[at.port], at); }
+  FLITLAB_HD void form(Of<&InputVc::first>, u8& x, At at) const {
+    u8& first = byte(k.first[at.port][at.vc]);
+    exchange(x, first, x, has(k.passed, at) ? next_position(first, v.t.ring) : first);
+  }
+  FLITLAB_HD void form(Of<&InputVc::out_port>, u8& x, At at) const { only_member(x, k.out_port[at.port][at.vc]); }
+  FLITLAB_HD void form(Of<&InputVc::out_vc>, u8& x, At at) const { only_member(x, k.out_vc[at.port][at.vc]); }
+  FLITLAB_HD void form(Of<&InputVc::stage>, VcState& x, At at) const {
+    if (!kLoad) return static_cast<void>(x = stage_of(at));
+    // `ready_at` is converted before `stage`, as in InputVc.
+    const bool fresh = x == VcState::kRouting && ready_at(at) == now + v.t.routing_delay;
+    put(k.fresh, at, fresh);
+    put(k.due, at, (x == VcState::kRouting || x == VcState::kWaiting) && !fresh);
+    put(k.routed, at, x == VcState::kWaiting);
+    put(k.heads, at, x == VcState::kHead);
+  }
+  FLITLAB_HD void form(Of<&InputVc::pick>, u8& x, At at) const { same(x, byte(k.pick_out[at.port][at.vc])); }
+  FLITLAB_HD void form(Of<&InputVc::allowed>, u16& x, At at) const { same(x, byte(k.allowed[at.port][at.vc])); }
+
+  FLITLAB_HD void form(Of<&OutputVc::credits>, u16& x, At at) const {
+    counter(x, k.credits[at.port], at);
+    if (kLoad) put(k.some_credits, at, x != 0);
+  }
+  FLITLAB_HD void form(Of<&OutputVc::owner>, u16& x, At at) const {
+    u8& owner = byte(k.owner[at.port][at.vc]);
+    exchange(x, owner, x == kNoOwner ? 0 : to_lanes(x), has(k.taken, at) ? from_lanes(owner) : kNoOwner);
+  }
+  /// A round-robin pointer over input VCs: one past the VC served last, initially 0.
+  FLITLAB_HD void form(Of<&OutputVc::pick>, u16& x, At at) const {
+    u8& pick = byte(k.pick_in[at.port][at.vc]);
+    exchange(x, pick, x ? to_lanes(x - 1u) + 1 : 0, pick ? from_lanes(pick - 1u) + 1 : 0);
+  }
+  FLITLAB_HD void form(Of<&OutputVc::tail>, u8& x, At at) const { same(x, byte(k.tail[at.port][at.vc])); }
+  FLITLAB_HD void form(Of<&R::claim>, u16& x, At) const { constant(x, kNoOwner); }
+  FLITLAB_HD void form(Of<&R::ring>, Packet& x, At at) const { same(x, queue(at.port, at.vc)[at.position]); }
+
+  // Fields of a terminal. Lane state does not replace the state of closed loops, traces and programs.
+  using T = TerminalFields;
+  FLITLAB_HD At shape(AnyOf<&T::flit_mail, &T::credit_mail>) const { return {1, 1, v.t.slot_mask + 1}; }
+  FLITLAB_HD auto shape(Of<&T::control>) const { return of_terminals(At{1, 1, 1}); }
+  FLITLAB_HD auto shape(AnyOf<&T::output, &T::first>) const { return of_terminals(At{1, v.t.vcs, 1}); }
+  FLITLAB_HD auto shape(Of<&T::ring>) const { return of_terminals(At{1, v.t.vcs, v.t.ring}); }
+  FLITLAB_HD NotInLanes shape(AnyOf<&T::loop, &T::transaction, &T::reply, &T::held, &T::trace, &T::program>) const {
+    return {};
+  }
+
+  FLITLAB_HD void form(Of<&T::flit_mail>, u8& x, At at) const {
+    const u32 ahead = ahead_of(at.position);
+    arrival(x, s.terminal_flit(s.eject_flits, here(ahead), index), ahead, v.t.eject_delay);
+  }
+  FLITLAB_HD void form(Of<&T::credit_mail>, u8& x, At at) const {
+    const u32 ahead = ahead_of(at.position);
+    arrival(x, CreditSlot{&s.terminal_byte(s.inject_credits, here(ahead), index)}, ahead, v.t.credit_delay);
+  }
+  FLITLAB_HD void form(Of<&T::control>, TerminalControl& x, At at) const {
+    same(x, s.terminal[index]);
+    if (kLoad) s.next_creation[index] = x.next.at;
+    if (kLoad) byte(k.queued) = x.sent != x.created ? 0xFF : 0;
+    convert_members(PacketInInjection::pointers(), x.lane, at);
+  }
+  FLITLAB_HD void form(Of<&PacketInInjection::left>, u16& x, At) const { same(x, byte(k.left_to_send)); }
+  FLITLAB_HD void form(Of<&PacketInInjection::vc>, u8& x, At) const { only_member(x, k.send_vc); }
+  FLITLAB_HD void form(Of<&PacketInInjection::pick>, u8& x, At) const {
+    pointer(x, k.first_send_vc);
+    if (!kLoad && x == v.t.vcs) x = 0;
+  }
+  FLITLAB_HD void form(Of<&InjectionVc::credits>, u16& x, At at) const { counter(x, k.injection_credits, at); }
+  FLITLAB_HD void form(Of<&InjectionVc::tail>, u8& x, At at) const { same(x, byte(k.injection_tail[at.vc])); }
+  FLITLAB_HD void form(Of<&T::first>, u8& x, At at) const { same(x, byte(k.arriving_first[at.vc])); }
+  FLITLAB_HD void form(Of<&T::ring>, Packet& x, At at) const { same(x, queue(S::ports, at.vc)[at.position]); }
+
+  // Forms of a number x in lane state.
+  /// Stores x in lane state as `in_lanes`, or sets x to `in_scalar`, which are functions of x and of `place`.
+  template <class X, class L, class InLanes, class InScalar>
+  FLITLAB_HD void exchange(X& x, L& place, const InLanes& in_lanes, const InScalar& in_scalar) const {
+    if constexpr (kLoad)
+      place = static_cast<L>(in_lanes);
+    else
+      x = static_cast<X>(in_scalar);
+  }
+  /// The same number, perhaps with fewer bits.
+  FLITLAB_HD void same(auto& x, auto& place) const { exchange(x, place, x, place); }
+  /// No place in lane state, because between cycles it has this value.
+  template <class X>
+  FLITLAB_HD void constant(X& x, std::type_identity_t<X> value) const {
+    if (!kLoad) x = value;
+  }
+  template <class X>
+  FLITLAB_HD void counter(X& x, auto& counts, At at) const {
+    if (kLoad)
+      counts.set(lane, at.vc, x);
+    else
+      x = static_cast<X>(counts.get(lane, at.vc));
+  }
+  /// The set whose only member is x. An empty set stands for "no choice yet", which is 0 in scalar state.
+  FLITLAB_HD void only_member(u8& x, Row& row) const {
+    exchange(x, byte(row), only(x), byte(row) ? lowest_bit(u32{byte(row)}) : 0);
+  }
+  /// A round-robin pointer, as the set of the indices at or above it. It may be one past the last index.
+  FLITLAB_HD void pointer(u8& x, Row& row) const { exchange(x, byte(row), 0xFFu << x, lowest_bit(byte(row) | 0x100u)); }
+  /// A flit or credit that arrives `ahead` cycles from now. Lane state overwrites slots but does not clear them, so
+  /// slots beyond the delay hold flits that have arrived.
+  FLITLAB_HD void arrival(u8& x, const auto& slot, u32 ahead, u32 delay) const {
+    if (kLoad)
+      slot.write(x);
+    else
+      x = ahead < delay ? slot.read() : u8{0};
+  }
+  /// Sets of virtual channels: a row for each port.
+  FLITLAB_HD void sets(u64& x, Rows& rows) const {
+    if (!kLoad) x = 0;
+    for (u32 port = 0; port < S::ports; ++port)
+      if (kLoad)
+        byte(rows[port]) = static_cast<u8>(vcs_of(v.t, x, port));
+      else
+        x |= u64{byte(rows[port])} << bit_of(v.t, port, 0);
+  }
+
+  // Places in lane state.
+  FLITLAB_HD u8& byte(Row& row) const { return lane_of(row, lane); }
+  FLITLAB_HD bool has(Rows& rows, At at) const { return byte(rows[at.port]) >> at.vc & 1; }
+  FLITLAB_HD void put(Rows& rows, At at, bool member) const {
+    u8& set = byte(rows[at.port]);
+    set = static_cast<u8>((set & ~only(at.vc)) | u32{member} << at.vc);
+  }
+  /// Returns the shape of a field that lane state replaces if it has terminals.
+  static FLITLAB_HD auto of_terminals(At shape) {
+    if constexpr (kLaneTerminals<typename V::Table>)
+      return shape;
+    else
+      return NotInLanes{};
+  }
+  /// Returns how many cycles from now the flits in a slot of scalar state's inboxes arrive.
+  FLITLAB_HD u32 ahead_of(u32 slot) const { return (slot - now) & v.t.slot_mask; }
   FLITLAB_HD u32 here(u32 ahead) const { return s.slot(now + ahead); }
-  /// Returns the number of inbox slots in scalar state.
-  FLITLAB_HD u32 cycles() const { return v.t.slot_mask + 1; }
-  using Position = FlitSlot<FlitsOf<C, S>::planes>;
-  /// Return the location, in lane state, of the flit or credit that arrives at a port.
-  FLITLAB_HD Position flit_to(u32 port, u32 slot) const {
-    if (port == S::network_ports) return s.terminal_flit(s.inject_flits, slot, index);
-    return {peer(port).item == kNone ? nullptr : s.flit_row(slot, peer(port).port) + peer(port).item, s.planes};
+  FLITLAB_HD const Peer& peer(u32 port) const { return v.t.peers[std::size_t{index} * S::ports + port]; }
+  /// Return the slot of the flit or credit that arrives at a port `ahead` cycles from now.
+  FLITLAB_HD FlitSlot<FlitsOf<C, S>::planes> flit_to(u32 port, u32 ahead) const {
+    if (port == S::network_ports) return s.terminal_flit(s.inject_flits, here(ahead), index);
+    return {peer(port).item == kNone ? nullptr : s.flit_row(here(ahead), peer(port).port) + peer(port).item, s.planes};
   }
-  FLITLAB_HD u8* credit_to(u32 port, u32 slot) const {
-    if (port == S::network_ports) return &s.terminal_byte(s.eject_credits, slot, index);
-    return peer(port).item == kNone ? nullptr : s.credit_row(slot, peer(port).port) + peer(port).item;
+  FLITLAB_HD CreditSlot credit_to(u32 port, u32 ahead) const {
+    if (port == S::network_ports) return {&s.terminal_byte(s.eject_credits, here(ahead), index)};
+    return {peer(port).item == kNone ? nullptr : s.credit_row(here(ahead), peer(port).port) + peer(port).item};
   }
-
   /// Convert the number of an input VC between scalar state, which numbers t.vcs VCs per port, and lane state, which
   /// numbers S::vcs per port.
   FLITLAB_HD u32 to_lanes(u32 flat) const { return flat / v.t.vcs * S::vcs + flat % v.t.vcs; }
   FLITLAB_HD u32 from_lanes(u32 flat) const { return flat / S::vcs * v.t.vcs + flat % S::vcs; }
-  /// Convert a round-robin pointer over input VCs: one past the VC served last, initially 0.
-  FLITLAB_HD u32 pointer_to_lanes(u32 pointer) const { return pointer ? to_lanes(pointer - 1) + 1 : 0; }
-  FLITLAB_HD u32 pointer_from_lanes(u32 pointer) const { return pointer ? from_lanes(pointer - 1) + 1 : 0; }
-  /// Return the packet queue of (port, vc) in lane state and in scalar state, and the terminal's queue of arriving
-  /// packets.
-  FLITLAB_HD Packet* lane_queue(u32 port, u32 vc) const {
+  /// Returns the packet queue of (port, vc); with `port` = ports, the terminal's queue of arriving packets.
+  FLITLAB_HD Packet* queue(u32 port, u32 vc) const {
     return &s.ring[queue_of<C, S>(index, port, vc) * S::descriptors(v.t.ring)];
   }
-  FLITLAB_HD Packet& scalar_queue_entry(u32 port, u32 vc, u32 position) const {
-    return router.at(v.t.router_fields.ring, (port * v.t.vcs + vc) * v.t.ring + position);
-  }
-  FLITLAB_HD Packet& arriving(u32 vc, u32 position) const {
-    return terminal.at(v.t.terminal_fields.ring, vc * v.t.ring + position);
-  }
-
-  FLITLAB_HD void load() const {
-    const auto& t = v.t;
-    lane_of(k.valid, lane) = 0xFF;
-    const RouterControl& control = router.at(t.router_fields.control);
-    s.fault[index] = control.fault;
-    for (u32 port = 0; port < S::ports; ++port) {
-      const auto set = [&](typename C::Row& to, u64 from) {
-        lane_of(to, lane) = static_cast<u8>(vcs_of(t, from, port));
-      };
-      set(k.filled[port], control.flits);
-      set(k.credited[port], control.credits);
-      set(k.granted[port], control.granted);
-      set(k.pending[port], control.pending);
-      set(k.taken[port], control.taken);
-      const PortState& state = router.at(t.router_fields.port, port);
-      lane_of(k.first_vc[port], lane) = from_pointer_on(state.pick_vc);
-      lane_of(k.first_input[port], lane) = from_pointer_on(state.pick_input);
-      s.flits_sent[std::size_t{index} * S::ports + port] = state.flits_sent;
-      for (u32 vc = 0; vc < t.vcs; ++vc) load(port, vc);
-      for (u32 ahead = 0; ahead < cycles(); ++ahead) {
-        flit_to(port, here(ahead)).write(byte_of_port(router.at(t.router_fields.flit_mail, there(ahead)), port));
-        if (u8* credit = credit_to(port, here(ahead)))
-          *credit = to_set(byte_of_port(router.at(t.router_fields.credit_mail, there(ahead)), port));
-      }
-    }
-    load_terminal();
-  }
-
-  FLITLAB_HD void load(u32 port, u32 vc) const {
-    const auto& t = v.t;
-    const u32 flat = port * t.vcs + vc, bit = 1u << vc;
-    for (u32 position = 0; position < t.ring; ++position)
-      lane_queue(port, vc)[position] = scalar_queue_entry(port, vc, position);
-    const InputVc& in = router.at(t.router_fields.input, flat);
-    k.flits[port].set(lane, vc, in.flits);
-    k.left[port].set(lane, vc, in.left);
-    k.packets[port].set(lane, vc, in.packets);
-    lane_of(k.first[port][vc], lane) = in.first;
-    lane_of(k.out_port[port][vc], lane) = static_cast<u8>(1u << in.out_port);
-    lane_of(k.out_vc[port][vc], lane) = static_cast<u8>(1u << in.out_vc);
-    lane_of(k.pick_out[port][vc], lane) = in.pick;
-    lane_of(k.allowed[port][vc], lane) = static_cast<u8>(in.allowed);
-    s.ready_at[queue_of<C, S>(index, port, vc)] = in.ready_at;
-    const bool later = in.stage == VcState::kRouting && in.ready_at == now + v.t.routing_delay;
-    const bool waits = in.stage == VcState::kRouting || in.stage == VcState::kWaiting;
-    const auto put = [&](typename C::Row& set, bool member) {
-      lane_of(set, lane) = static_cast<u8>((lane_of(set, lane) & ~bit) | (member ? bit : 0));
-    };
-    put(k.fresh[port], later);
-    put(k.due[port], waits && !later);
-    put(k.routed[port], in.stage == VcState::kWaiting);
-    put(k.heads[port], in.stage == VcState::kHead);
-    const OutputVc& out = router.at(t.router_fields.output, flat);
-    k.credits[port].set(lane, vc, out.credits);
-    put(k.some_credits[port], out.credits);
-    lane_of(k.owner[port][vc], lane) = static_cast<u8>(out.owner == kNoOwner ? 0 : to_lanes(out.owner));
-    lane_of(k.pick_in[port][vc], lane) = static_cast<u8>(pointer_to_lanes(out.pick));
-    lane_of(k.tail[port][vc], lane) = out.tail;
-  }
-
-  FLITLAB_HD void load_terminal() const {
-    const auto& t = v.t;
-    for (u32 ahead = 0; ahead < cycles(); ++ahead) {
-      const u32 to = here(ahead), from = there(ahead);
-      s.terminal_flit(s.eject_flits, to, index).write(terminal.at(t.terminal_fields.flit_mail, from));
-      s.terminal_byte(s.inject_credits, to, index) = to_set(terminal.at(t.terminal_fields.credit_mail, from));
-    }
-    if constexpr (!kLaneTerminals<typename V::Table>) return;
-    const TerminalControl& control = terminal.at(t.terminal_fields.control);
-    s.terminal[index] = control;
-    s.next_creation[index] = control.next.at;
-    lane_of(k.queued, lane) = control.sent != control.created ? 0xFF : 0;
-    lane_of(k.left_to_send, lane) = static_cast<u8>(control.lane.left);
-    lane_of(k.send_vc, lane) = static_cast<u8>(1u << control.lane.vc);
-    lane_of(k.first_send_vc, lane) = from_pointer_on(control.lane.pick);
-    for (u32 vc = 0; vc < t.vcs; ++vc) {
-      const InjectionVc& out = terminal.at(t.terminal_fields.output, vc);
-      k.injection_credits.set(lane, vc, out.credits);
-      lane_of(k.injection_tail[vc], lane) = out.tail;
-      lane_of(k.arriving_first[vc], lane) = terminal.at(t.terminal_fields.first, vc);
-    }
-    for (u32 vc = 0; vc < t.vcs; ++vc)
-      for (u32 position = 0; position < t.ring; ++position) lane_queue(S::ports, vc)[position] = arriving(vc, position);
-  }
-
-  FLITLAB_HD void store() const {
-    const auto& t = v.t;
-    RouterControl& control = router.at(t.router_fields.control);
-    control = RouterControl{};
-    control.fault = s.fault[index];
-    for (u32 slot = 0; slot < cycles(); ++slot)
-      router.at(t.router_fields.flit_mail, slot) = router.at(t.router_fields.credit_mail, slot) = 0;
-    for (u32 port = 0; port < S::ports; ++port) {
-      const auto set = [&](u64& to, u32 from) { to |= u64{from} << bit_of(t, port, 0); };
-      set(control.flits, lane_of(k.filled[port], lane));
-      set(control.credits, lane_of(k.credited[port], lane));
-      set(control.granted, lane_of(k.granted[port], lane));
-      set(control.pending, lane_of(k.pending[port], lane));
-      set(control.waiting, u32{lane_of(k.fresh[port], lane)} | lane_of(k.due[port], lane));
-      set(control.taken, lane_of(k.taken[port], lane));
-      PortState& state = router.at(t.router_fields.port, port);
-      state = PortState{};
-      state.pick_vc = pointer_of(lane_of(k.first_vc[port], lane));
-      state.pick_input = pointer_of(lane_of(k.first_input[port], lane));
-      state.flits_sent = s.flits_sent[std::size_t{index} * S::ports + port] + lane_of(k.sent[port], lane);
-      for (u32 vc = 0; vc < t.vcs; ++vc) store(port, vc);
-      const bool to_terminal = port == S::network_ports;
-      // Slots are overwritten, not cleared, so slots beyond the delay hold flits that have already arrived.
-      for (u32 ahead = 0; ahead < (to_terminal ? t.inject_delay : t.link_delay); ++ahead)
-        if (const u8 flit = flit_to(port, here(ahead)).read())
-          put_byte(router.at(t.router_fields.flit_mail, there(ahead)), port, flit);
-      for (u32 ahead = 0; ahead < t.credit_delay; ++ahead)
-        if (const u8* credit = credit_to(port, here(ahead)))
-          put_byte(router.at(t.router_fields.credit_mail, there(ahead)), port, to_number(*credit));
-    }
-    store_terminal();
-  }
-
-  FLITLAB_HD VcState stage_of(u32 port, u32 vc) const {
-    const auto in = [&](const typename C::Row& set) { return (lane_of(set, lane) >> vc & 1) != 0; };
-    if (in(k.fresh[port]) || (in(k.due[port]) && !in(k.routed[port]))) return VcState::kRouting;
-    if (in(k.due[port])) return VcState::kWaiting;
-    if (in(k.heads[port])) return VcState::kHead;
-    return in(k.granted[port]) || in(k.pending[port]) ? VcState::kBody : VcState::kIdle;
-  }
-
-  FLITLAB_HD void store(u32 port, u32 vc) const {
-    const auto& t = v.t;
-    const u32 flat = port * t.vcs + vc;
-    for (u32 position = 0; position < t.ring; ++position)
-      scalar_queue_entry(port, vc, position) = lane_queue(port, vc)[position];
-    InputVc& in = router.at(t.router_fields.input, flat);
-    in.flits = static_cast<u16>(k.flits[port].get(lane, vc));
-    in.left = static_cast<u16>(k.left[port].get(lane, vc));
-    in.packets = static_cast<u8>(k.packets[port].get(lane, vc));
-    in.first = lane_of(k.first[port][vc], lane);
-    if (lane_of(k.passed[port], lane) >> vc & 1) in.first = next_position(in.first, t.ring);
-    in.out_port = only_member(lane_of(k.out_port[port][vc], lane));
-    in.out_vc = only_member(lane_of(k.out_vc[port][vc], lane));
-    in.pick = lane_of(k.pick_out[port][vc], lane);
-    in.allowed = lane_of(k.allowed[port][vc], lane);
-    in.stage = stage_of(port, vc);
-    in.ready_at = s.ready_at[queue_of<C, S>(index, port, vc)];
-    if (in.stage == VcState::kRouting) in.ready_at = now + (lane_of(k.fresh[port], lane) >> vc & 1);
-    OutputVc& out = router.at(t.router_fields.output, flat);
-    out = OutputVc{};
-    out.credits = static_cast<u16>(k.credits[port].get(lane, vc));
-    const bool taken = lane_of(k.taken[port], lane) >> vc & 1;
-    out.owner = taken ? static_cast<u16>(from_lanes(lane_of(k.owner[port][vc], lane))) : kNoOwner;
-    out.pick = static_cast<u16>(pointer_from_lanes(lane_of(k.pick_in[port][vc], lane)));
-    out.tail = lane_of(k.tail[port][vc], lane);
-    router.at(t.router_fields.claim, flat) = kNoOwner;
-  }
-
-  FLITLAB_HD void store_terminal() const {
-    const auto& t = v.t;
-    for (u32 ahead = 0; ahead < cycles(); ++ahead) {
-      const u32 from = here(ahead), to = there(ahead);
-      terminal.at(t.terminal_fields.flit_mail, to) =
-          ahead < t.eject_delay ? s.terminal_flit(s.eject_flits, from, index).read() : u8{0};
-      terminal.at(t.terminal_fields.credit_mail, to) =
-          ahead < t.credit_delay ? to_number(s.terminal_byte(s.inject_credits, from, index)) : u8{0};
-    }
-    if constexpr (!kLaneTerminals<typename V::Table>) return;
-    TerminalControl& control = terminal.at(t.terminal_fields.control);
-    control = s.terminal[index];
-    control.lane.left = lane_of(k.left_to_send, lane);
-    control.lane.vc = only_member(lane_of(k.send_vc, lane));
-    const u8 first = pointer_of(lane_of(k.first_send_vc, lane));
-    control.lane.pick = first == t.vcs ? u8{0} : first;
-    for (u32 vc = 0; vc < t.vcs; ++vc) {
-      InjectionVc& out = terminal.at(t.terminal_fields.output, vc);
-      out = InjectionVc{};
-      out.credits = static_cast<u16>(k.injection_credits.get(lane, vc));
-      out.tail = lane_of(k.injection_tail[vc], lane);
-      terminal.at(t.terminal_fields.first, vc) = lane_of(k.arriving_first[vc], lane);
-    }
-    for (u32 vc = 0; vc < t.vcs; ++vc)
-      for (u32 position = 0; position < t.ring; ++position) arriving(vc, position) = lane_queue(S::ports, vc)[position];
+  FLITLAB_HD Cycle& ready_at(At at) const { return s.ready_at[queue_of<C, S>(index, at.port, at.vc)]; }
+  FLITLAB_HD VcState stage_of(At at) const {
+    if (has(k.fresh, at) || (has(k.due, at) && !has(k.routed, at))) return VcState::kRouting;
+    if (has(k.due, at)) return VcState::kWaiting;
+    if (has(k.heads, at)) return VcState::kHead;
+    return has(k.granted, at) || has(k.pending, at) ? VcState::kBody : VcState::kIdle;
   }
 };
 

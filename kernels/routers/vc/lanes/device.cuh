@@ -101,13 +101,13 @@ struct DeviceLanes {
     __device__ void load(const V& canonical, u32 replica, u32 router, Cycle now) const {
       const auto v = with_table(canonical);
       const State<C, S> s = state(replica);
-      Pair<C, S, View<V::width, false, T>>{v, s, router, now}.load();
+      Conversion<C, S, View<V::width, false, T>, true>{v, s, router, now}.convert();
     }
     template <class V>
     __device__ void store(const V& canonical, u32 replica, u32 router, Cycle now) const {
       const auto v = with_table(canonical);
       const State<C, S> s = state(replica);
-      Pair<C, S, View<V::width, false, T>>{v, s, router, now}.store();
+      Conversion<C, S, View<V::width, false, T>, false>{v, s, router, now}.convert();
     }
     template <class V>
     __device__ View<V::width, false, T> with_table(const V& v) const {

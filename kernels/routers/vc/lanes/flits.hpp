@@ -94,4 +94,14 @@ struct FlitSlot {
   }
 };
 
+/// Slot of one credit.
+struct CreditSlot {
+  u8* byte;  ///< null: the port is not connected
+
+  FLITLAB_INLINE void write(u32 credit_byte) const {
+    if (byte) *byte = to_set(credit_byte);
+  }
+  FLITLAB_INLINE u8 read() const { return byte ? to_number(*byte) : u8{0}; }
+};
+
 }  // namespace flitlab::vc::lanes
