@@ -249,7 +249,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--cycles", type=int, default=0, metavar="N", help="cycles per measurement (default: about 1 s)")
     sub.add_argument("--sweep", type=int, nargs="?", const=64, default=0, metavar="RUNS",
                      help="time a whole sweep of RUNS runs (default 64) from start to results, host work included, at "
-                          "loads up to 0.85 of the load bound")
+                          "loads of 0.25, 0.5 and 0.85 of the load bound, or 0.05, 0.25 and 0.45 if the model has none")
     sub.add_argument("--json", action="store_true", help="print one JSON list")
 
     sub = command("configs", _configs, "List the configurations that come with flitlab, or print one.", config=False)

@@ -141,8 +141,8 @@ class Network:
         Python. Without anywidget the scope still records and saves pages, and a notebook shows a replay.
 
         window: cycles that are kept for replay; None: 300, fewer for networks with over 200 routers. routers: routers
-        to draw; None: all, or the first 1024. While a view exists it consumes the network's events, so :meth:`events`
-        returns none; the view turns tracing on if necessary.
+        to draw; None: all, or the first 1024. A step of the view takes the network's events, so :meth:`events` returns
+        an empty list afterwards; the view turns tracing on if necessary.
         """
         try:
             from flitlab.scope.widget import View
