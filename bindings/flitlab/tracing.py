@@ -66,7 +66,7 @@ class Stream:
     def __init__(self, experiment: Experiment, first: int, last: int, routers: set[int] | None = None):
         self.experiment, self.first, self.last, self.routers = experiment, first, last, routers
         derived = experiment.derived()
-        self.vcs, self.ports = int(derived["vcs"]), int(derived["ports"])
+        self.vcs, self.ports = int(derived.get("vcs", 0)), int(derived.get("ports", 0))  # 0: circuits have none
         self.per_router = max(1, int(derived["terminals"] / derived["routers"]))
         self.terminals = [t for t in range(int(derived["terminals"])) if self.has(t // self.per_router)]
         self.chosen = [r for r in range(int(derived["routers"])) if self.has(r)]

@@ -51,7 +51,7 @@ MUTANTS = {
     "winner": ("arbitration(recording, router, cycle - 1, ", "arbitration(recording, router, cycle - 2, "),
     "winner's name": ('"data-win": `${e.port}.${e.vc}>', '"data-win": `${e.port}.${e.out_vc}>'),
     "cells": ("i < flits; ++i", "i <= flits; ++i"),
-    "deltas": ("this.rows[i].slice(0, 3), ...values]", "this.rows[i].slice(0, 4), ...values.slice(1)]"),
+    "deltas": ("const columns = meta.columns.slice(KEY_COLUMNS);", "const columns = meta.columns.slice(KEY_COLUMNS + 1);"),
 }
 
 
