@@ -11,6 +11,7 @@
 #include "host/config/run_params.hpp"
 #include "host/config/topology_params.hpp"
 #include "host/run/advance.hpp"
+#include "host/run/checkpoint.hpp"
 #include "host/run/conservation.hpp"
 #include "host/run/footprint.hpp"
 #include "host/run/measurement.hpp"
