@@ -21,8 +21,8 @@ class Result(ResultColumns):
     events and traces, replies are the packets with id >= 2**31.
 
     ``verdict`` is "steady" (the network carries the load, and latencies are measured), "saturated", "too_short" (source
-    queues grew, but the window has too few epochs to distinguish growth from chance) or "not_drained" (packets of the
-    window did not arrive within run.drain_cycles). ``saturated`` is true for "saturated" only.
+    queues grew, but the window has too few epochs or bursts to distinguish growth from chance) or "not_drained"
+    (packets of the window did not arrive within run.drain_cycles). ``saturated`` is true for "saturated" only.
     """
 
     def __init__(self, values: dict[str, Any], experiment: Experiment | None = None):

@@ -43,9 +43,10 @@ class Watch(Protocol):
     """Events of a machine that its engine does not write: optional class ``Watch`` of the machine's module ``trace``
     (flitlab/machines.py). The stream has its events beside the events of packets."""
 
-    variables: list[tuple[int, str]]  # width in bits and name of each VCD variable of a router
-
     def __init__(self, network: Network, routers: list[int]): ...
+    def variables(self, router: int) -> list[tuple[int, str]]:
+        """Returns width in bits and name of each VCD variable of a router."""
+        ...
     def events(self) -> list[dict]:
         """Returns the events of the network's present cycle, called before the network advances. An event has cycle,
         kind, item "router", index, and columns of its own, but no id."""
@@ -66,11 +67,13 @@ class Stream:
     def __init__(self, experiment: Experiment, first: int, last: int, routers: set[int] | None = None):
         self.experiment, self.first, self.last, self.routers = experiment, first, last, routers
         derived = experiment.derived()
-        self.vcs, self.ports = int(derived.get("vcs", 0)), int(derived.get("ports", 0))  # 0: circuits have none
         self.per_router = max(1, int(derived["terminals"] / derived["routers"]))
         self.terminals = [t for t in range(int(derived["terminals"])) if self.has(t // self.per_router)]
         self.chosen = [r for r in range(int(derived["routers"])) if self.has(r)]
         self.network = Network(experiment, trace=True)
+        routers_ports = [self.network.router(router).ports for router in self.chosen]
+        self.vcs = int(derived.get("vcs") or max(len(port.vcs) for ports in routers_ports for port in ports))
+        self.ports = int(derived.get("ports") or max(map(len, routers_ports)))
         module = machines.part(experiment["router.kind"], "trace")
         self.watch: Watch | None = module.Watch(self.network, self.chosen) if module else None
 
@@ -90,10 +93,10 @@ class Stream:
                 if self.has(event["index"] // self.per_router if at_terminal else event["index"]):
                     yield dict(event)
 
-    def variables(self) -> list[tuple[int, str]]:
+    def variables(self, router: int) -> list[tuple[int, str]]:
         """Returns width in bits and name of each VCD variable of a router."""
         if self.watch:
-            return self.watch.variables
+            return self.watch.variables(router)
         return [(16, f"out{port}_sends") for port in range(self.ports)] + [
             (64, f"in{port}_vc{vc}_packet") for port in range(self.ports) for vc in range(self.vcs)]
 
@@ -115,7 +118,7 @@ def write_jsonl(file: TextIO, stream: Stream) -> int:
     count = 0
     for event in stream:
         count += 1
-        file.write(json.dumps(event | ({"reply": event["id"] >= FIRST_REPLY} if "id" in event else {})) + "\n")
+        file.write(json.dumps(event | {"reply": event.get("id", 0) >= FIRST_REPLY}) + "\n")
     return count
 
 
@@ -227,7 +230,7 @@ def write_vcd(file: TextIO, stream: Stream) -> int:
 
     file.write("$timescale 1 ns $end\n$comment one ns is one cycle $end\n")
     for router in stream.chosen:
-        declare(f"router_{router}", (("router", router, width, name) for width, name in stream.variables()))
+        declare(f"router_{router}", (("router", router, width, name) for width, name in stream.variables(router)))
     declare("terminals", (("terminal", t, 64, f"terminal{t}_created") for t in stream.terminals))
     file.write(f"$enddefinitions $end\n#{stream.first}\n$dumpvars\n")
     file.writelines(f"bx {name}\n" for name in names.values())

@@ -12,7 +12,8 @@ namespace {
 
 std::int64_t minus_one_if_none(u32 x) { return x == kNone ? -1 : std::int64_t{x}; }
 
-/// Columns of an event that frames omit: a frame has the events of one cycle.
+/// Columns of an event that frames omit: a frame has the events of one cycle. A frame also leaves out the last column,
+/// `dst`, if it has no value.
 bool is_omitted(const Column& column) { return column.name == "cycle"; }
 
 /// Writes the names of the columns of rows and events, and the words that events contain as numbers. `own`: name of the

@@ -219,7 +219,7 @@ std::string run(const val& config, const val& texts, const val& progress) {
     const Experiment experiment = experiment_from(config, texts);
     const auto report = [&](const Progress& p) { progress(static_cast<double>(p.cycle)); };
     const Result r = run_job({experiment}, EngineChoice{"cpu", 1, false}, report).at(0);
-    Result::for_each_column(r, [&](const Column& c, const auto& value) { put(json.key(c.name), datum_of(value)); });
+    Result::for_each_column(r, [&](const Column& c, const auto& value) { json.member(c.name, datum_of(value)); });
   });
 }
 

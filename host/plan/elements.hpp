@@ -1,6 +1,8 @@
 #pragma once
 /// Access to single elements of a replica's state by the names of fields, for software that acts on one node between
 /// two cycles. Only the elements' bytes are copied.
+#include <stdexcept>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -8,10 +10,18 @@
 
 namespace flitlab {
 
+/// Returns a field of a kind of item. Its elements must have type T.
+template <class T>
+FieldInfo field_of(const Engine& engine, u32 kind, std::string_view name) {
+  const FieldInfo& field = engine.layout().kinds[kind].field(name);
+  if (field.element_bytes != sizeof(T)) throw std::logic_error(std::string(name) + " has elements of another type");
+  return field;
+}
+
 /// Returns the elements of a field of one item.
 template <class T>
 std::vector<T> get_elements(const Engine& engine, u32 replica, u32 kind, u32 item, std::string_view name) {
-  const FieldInfo& field = engine.layout().kinds[kind].field(name);
+  const FieldInfo field = field_of<T>(engine, kind, name);
   std::vector<T> elements(field.count);
   engine.get_item(replica, kind, item, field, elements.data());
   return elements;
@@ -21,13 +31,13 @@ std::vector<T> get_elements(const Engine& engine, u32 replica, u32 kind, u32 ite
 template <class T>
 T get_element(const Engine& engine, u32 replica, u32 kind, u32 item, std::string_view name, u32 index = 0) {
   T element;
-  engine.get_item(replica, kind, item, engine.layout().kinds[kind].field(name).only(index), &element);
+  engine.get_item(replica, kind, item, field_of<T>(engine, kind, name).only(index), &element);
   return element;
 }
 template <class T>
 void set_element(Engine& engine, u32 replica, u32 kind, u32 item, std::string_view name, const T& element,
                  u32 index = 0) {
-  engine.set_item(replica, kind, item, engine.layout().kinds[kind].field(name).only(index), &element);
+  engine.set_item(replica, kind, item, field_of<T>(engine, kind, name).only(index), &element);
 }
 
 /// Calls change(element) for element `index` of a field of one item.

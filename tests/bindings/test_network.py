@@ -100,6 +100,25 @@ def _check_vcd(text, end=260):
     assert time == end
 
 
+@pytest.mark.parametrize("form", ["jsonl", "perfetto", "vcd"])
+@pytest.mark.parametrize("kind", [model["kind"] for model in fl._core.models()])
+def test_every_model_has_every_form_of_a_trace(kind, form, tmp_path):
+    from flitlab.tracing import write_trace
+
+    experiment = fl.Experiment.from_dict({"router.kind": kind, "traffic.load": 0.1})
+    assert write_trace(experiment, "100:200", form, str(tmp_path / form)) > 10
+    text = (tmp_path / form).read_text()
+    if form == "vcd":
+        _check_vcd(text, 200)
+        assert len(re.findall(r"^b[01]+ ", text, re.M)) > 10
+    elif form == "perfetto":
+        tracks = {(e["pid"], e["tid"]): e["args"]["name"] for e in json.loads(text)["traceEvents"]
+                  if e["name"] == "thread_name"}
+        assert len(set(tracks.items())) == len(tracks) > 0
+    else:
+        assert {"created", "delivered"} & {json.loads(line)["kind"] for line in text.splitlines()}
+
+
 def test_a_trace_starts_where_the_fast_engine_is(small):
     """Events of a window do not depend on whether earlier cycles were traced."""
     from flitlab.tracing import Stream

@@ -12,12 +12,13 @@ CONNECTED = ("forward", "reverse")  # states in which a forward port has a backw
 
 
 class Watch:
-    """Reads the chosen routers before each cycle, and compares them with the cycle before.
+    """Reads the chosen routers before each cycle, and compares them with the cycle before. In the first cycle every
+    port has an event, so that its value is known.
 
     Events of kind "connection": a forward port (``port``) changes its ``state`` (metro.STATES) or its backward port
     (``out_port``, None without a connection). Events of kind "word": the ``word`` that a port reads changes, with a
-    kind of 3 bits and a payload of 16 bits; ``port`` is f0, f1, ..., b0, b1, .... Kinds: 1 DATA, 2 DATA-IDLE, 3 TURN,
-    4 DROP, 5 STATUS, 6 STATUS of a blocked connection, 7 backward control bit.
+    kind of 3 bits and a payload of 16 bits; ``wire`` is the port, f0, f1, ..., b0, b1, .... Kinds: 1 DATA, 2 DATA-IDLE,
+    3 TURN, 4 DROP, 5 STATUS, 6 STATUS of a blocked connection, 7 backward control bit.
 
     In VCD, ``state_f0`` is an index in metro.STATES, and ``word_f0`` a word. In Perfetto, a track is a forward port,
     and a span is a state other than idle."""
@@ -26,8 +27,10 @@ class Watch:
         self._network, self._routers = network, routers
         self._scan = Scan(network)
         self._last: dict[tuple[int, str], tuple] = {}
-        self.variables = sorted(((19 if name.startswith("word.") else 3), name.replace(".", "_"))
-                                for name in self._scan.registers(routers[0]) if name.startswith(("word.", "state.")))
+
+    def variables(self, router: int) -> list[tuple[int, str]]:
+        return sorted(((19 if name.startswith("word.") else 3), name.replace(".", "_"))
+                      for name in self._scan.registers(router) if name.startswith(("word.", "state.")))
 
     def events(self) -> list[dict]:
         return [event for router in self._routers for event in self._changes(router, self._scan.registers(router))]
@@ -38,19 +41,18 @@ class Watch:
             if what not in ("word", "state"):
                 continue
             out = registers[f"out.{port}"] if what == "state" and STATES[value] in CONNECTED else None
-            before = self._last.get((router, name), (0, None))
-            if (value, out) == before:
+            if self._last.get((router, name)) == (value, out):
                 continue
             self._last[router, name] = (value, out)
             event = {"cycle": self._network.cycle, "item": "router", "index": router}
             if what == "word":
-                yield event | {"kind": "word", "port": port, "word": value}
+                yield event | {"kind": "word", "wire": port, "word": value}
             else:
                 yield event | {"kind": "connection", "port": int(port[1:]), "state": STATES[value], "out_port": out}
 
     def variable(self, event: dict) -> tuple[str, int]:
         if event["kind"] == "word":
-            return f"word_{event['port']}", event["word"]
+            return f"word_{event['wire']}", event["word"]
         return f"state_f{event['port']}", STATES.index(event["state"])
 
     def span(self, event: dict) -> tuple[int, str, str, dict[str, Any]] | None:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -161,6 +162,9 @@ def test_run_and_trace_on_the_command_line(cli, tmp_path):
     vcd = (tmp_path / "t.vcd").read_text()
     assert "$scope module router_3 $end" in vcd and "word_f0" in vcd and "\n#120\n" in vcd
     assert vcd.count("\nb1") > 50  # words
+    dumped = vcd.index("$end\n", vcd.index("$dumpvars"))
+    first = vcd[dumped:vcd.index("#51", dumped)]  # the first cycle gives each port a value
+    assert first.count("\nb") == len(re.findall(r"\$var wire (?:3|19) ", vcd))
     done = cli("trace", "m.toml", "--cycles", "50:250", "--format", "perfetto", "--out", "t.json")
     assert done.returncode == 0, done.stderr
     spans = [e for e in json.loads((tmp_path / "t.json").read_text())["traceEvents"] if e["ph"] == "X"]
