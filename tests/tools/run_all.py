@@ -23,7 +23,8 @@ JOBS = str(os.cpu_count() or 1)
 # Python tests of `lint` and `check`, and names of the C++ tests of `check`.
 LINT = ("tests/docs/test_house.py", "tests/docs/test_script_order.py", "tests/docs/test_files.py",
         "tests/docs/test_workflows.py")
-CHECK = (*LINT, "tests/bindings/test_types.py", "tests/bindings/test_stubs.py", "tests/bindings/test_smoke.py",
+CHECK = (*LINT, "tests/docs/test_columns.py", "tests/docs/test_reference.py", "tests/bindings/test_types.py",
+         "tests/bindings/test_stubs.py", "tests/bindings/test_smoke.py", "tests/bindings/test_network.py",
          "tests/hashes")
 # Reports (JUnit files) that each mode writes.
 REPORTS = {"all": ("ctest", "asan-ubsan", "pytest"), "check": ("ctest", "pytest"), "lint": ("pytest",),
