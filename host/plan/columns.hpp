@@ -9,7 +9,8 @@
 ///     };
 ///
 /// declares `double mean = 0;` and so on, the number of columns, and `for_each_column(row, visit)`. That function calls
-/// visit(column, value) for each column in order.
+/// visit(column, value) for each column in order. A column is a bool, a number, a text, an enumeration with words
+/// (FLITLAB_CHOICES), another row, or one of the types below. NaN and a u32 of kNone mean that the column has no value.
 #include <cmath>
 #include <cstdio>
 #include <map>

@@ -1,6 +1,6 @@
 #pragma once
-/// Macro for the enumerations from which parameters of type kChoice take their values. One list gives each enumerator
-/// and its text in configurations, so code and configuration cannot disagree.
+/// Macro for enumerations with words: the choices of parameters of type kChoice, kinds of events, verdicts. One list
+/// gives each enumerator and its word in configurations and outputs, so code and text cannot disagree.
 #include <string_view>
 
 #include "kernels/common/for_each.hpp"

@@ -338,14 +338,14 @@ def test_an_include_of_a_file_beside_is_known_by_its_path(tmp_path):
     ("bindings/flitlab/tracing.py", "from flitlab.alpha import trace"),
     ("bindings/flitlab/tracing.py", "from flitlab import alpha"),
     ("bindings/flitlab/tracing.py", "def late():\n    import flitlab.alpha.trace as trace"),
-    ("bindings/flitlab/tracing.py", "from .alpha.trace import WRITERS"),
-    ("bindings/flitlab/beta/trace.py", "from flitlab.alpha.trace import WRITERS"),
+    ("bindings/flitlab/tracing.py", "from .alpha.trace import Watch"),
+    ("bindings/flitlab/beta/trace.py", "from flitlab.alpha.trace import Watch"),
     ("bindings/flitlab/beta/trace.py", "from ..alpha import trace"),
 ])
 def test_an_import_that_breaks_a_rule_is_found(tmp_path, path, wrong):
     right = "from flitlab.runner import run\nfrom flitlab.alphabet import a\nimport numpy.alpha\n"
     right += "from flitlab.beta import tools\n" if "beta" in path else ""
-    files = {"bindings/flitlab/alpha/__init__.py": "", "bindings/flitlab/alpha/trace.py": "WRITERS = {}\n",
+    files = {"bindings/flitlab/alpha/__init__.py": "", "bindings/flitlab/alpha/trace.py": "class Watch: ...\n",
              "bindings/flitlab/beta/__init__.py": "", path: f"{right}{wrong}\n"}
     read = made_up(tmp_path, files)
     found = [line for rule in RULES for line in broken(rule, tmp_path, read)]
