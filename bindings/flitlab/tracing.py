@@ -71,9 +71,11 @@ class Stream:
         self.terminals = [t for t in range(int(derived["terminals"])) if self.has(t // self.per_router)]
         self.chosen = [r for r in range(int(derived["routers"])) if self.has(r)]
         self.network = Network(experiment, trace=True)
-        routers_ports = [self.network.router(router).ports for router in self.chosen]
-        self.vcs = int(derived.get("vcs") or max(len(port.vcs) for ports in routers_ports for port in ports))
-        self.ports = int(derived.get("ports") or max(map(len, routers_ports)))
+        self.vcs, self.ports = int(derived.get("vcs", 0)), int(derived.get("ports", 0))
+        for router in [] if self.vcs and self.ports else self.chosen:  # not all models derive both numbers
+            ports = self.network.router(router).ports
+            self.vcs = max([self.vcs, *(len(port.vcs) for port in ports)])
+            self.ports = max(self.ports, len(ports))
         module = machines.part(experiment["router.kind"], "trace")
         self.watch: Watch | None = module.Watch(self.network, self.chosen) if module else None
 

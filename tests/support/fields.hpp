@@ -36,7 +36,7 @@ std::vector<T> field(const Network& net, u32 kind, const char* name) {
   return fields.all();
 }
 
-/// Changes the values of a field: `change` gets those of all items, and how many each item has.
+/// Changes the values of a field: `change` gets the values of all items, and how many each item has.
 template <class T, class Change>
 void edit(const Network& net, u32 kind, const char* name, Change change) {
   ItemFields<T> fields(net, kind, name);

@@ -1,5 +1,5 @@
 /// Words and clocks of a message that is alone in the network, derived by hand from METRO, 5.1, Figure 3; timing.txt
-/// has those of Table 4.
+/// has the clocks of Table 4.
 #include <gtest/gtest.h>
 
 #include "kernels/routers/metro/totals.hpp"
