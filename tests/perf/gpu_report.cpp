@@ -1,12 +1,17 @@
 /// Router-cycles per second of the CPU and CUDA engines for every model, and whether their states agree, as one JSON
 /// list, for docs/gpu.md.
 ///   flitlab_gpu_report [--profile] [MODEL ...]
-/// `--profile` only runs a few hundred cycles of a thousand networks at load 0.2, the last of which are to be profiled.
+/// `--profile` only runs some cycles of large networks and of a thousand small ones at load 0.2; the last launch of
+/// each is to be profiled.
 #include <algorithm>
 #include <chrono>
 #include <iostream>
+#include <iterator>
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "host/config/registry.hpp"
 #include "kernels/engines/make_engine.hpp"
@@ -16,7 +21,6 @@ namespace flitlab {
 namespace {
 
 constexpr double kSeconds = 0.25;  ///< minimum time of a measurement
-constexpr u32 kRunIn = 1000;       ///< cycles that run before states are compared
 constexpr u32 kCompared = 16;      ///< replicas that the CPU also runs, if a job has more
 constexpr u32 kProfiled = 60;      ///< cycles to be profiled
 
@@ -43,15 +47,18 @@ struct Case {
   RawConfig config;
   double load;
   u32 replicas;
+  u32 run_in = 1000;  ///< cycles that run before states are compared
 
   std::vector<Experiment> jobs() const { return testing::replicas_of(config, load, replicas); }
 };
 
 void profile(const Case& c) {
   const std::vector<Experiment> jobs = c.jobs();
-  const auto engine = make_plan(jobs.front())->make_engine(jobs, {"cuda"});
+  const auto plan = make_plan(jobs.front());
+  if (u64{plan->topology().routers} * c.replicas < 1000) return;  // one small network
+  const auto engine = plan->make_engine(jobs, {"cuda"});
   const std::vector<u32> all = testing::first(c.replicas);
-  engine->advance(kRunIn, all);
+  engine->advance(c.run_in, all);
   engine->advance(kProfiled, all);
 }
 
@@ -66,7 +73,7 @@ bool report(const Case& c) {
   if (cuda_unavailable().empty()) {
     const std::vector<u32> all = testing::first(c.replicas);
     const auto engine = plan->make_engine(jobs, {"cuda"});
-    engine->advance(kRunIn, all);
+    engine->advance(c.run_in, all);
     for (u32 r = 0; r < std::min(c.replicas, kCompared); ++r) hashes.push_back(engine->state_hash(r));
     std::cout << ", \"device\": \"" << engine->device()
               << "\", \"cuda\": " << routers * c.replicas * rate(*engine, all);
@@ -74,7 +81,7 @@ bool report(const Case& c) {
   jobs.resize(std::min(c.replicas, kCompared));
   const std::vector<u32> all = testing::first(static_cast<u32>(jobs.size()));
   const auto cpu = plan->make_engine(jobs, {"cpu"});
-  cpu->advance(kRunIn, all);
+  cpu->advance(c.run_in, all);
   bool equal = true;
   for (u32 r = 0; r < hashes.size(); ++r) equal = equal && cpu->state_hash(r) == hashes[r];
   std::cout << ", \"cpu_threads\": " << cpu->threads()
@@ -84,22 +91,38 @@ bool report(const Case& c) {
   return equal;
 }
 
+/// Returns the jobs of one kind: a large network, then a thousand small ones, then one. The least known rates come
+/// first, so that an interrupted report has them.
+std::vector<Case> jobs_of(const std::string& kind) {
+  const bool apart = kind == "vc, one by one";
+  const std::string model = apart ? "vc" : kind;
+  RawConfig small = testing::network_of_64(model), large = testing::large_network(model);
+  if (apart)
+    for (RawConfig* config : {&small, &large}) (*config)["router.routing_delay"] = std::int64_t{2};
+  std::vector<Case> all;
+  for (const double load : {0.2, 0.05, 0.5})
+    if (!large.empty()) all.push_back({kind, large, load, 1});
+  for (const u32 replicas : {1000u, 1u})
+    for (const double load : {0.2, 0.05, 0.5}) all.push_back({kind, small, load, replicas});
+  return all;
+}
+
+/// Returns the jobs of the wanted kinds, or all. "million" is a canonical torus of 100x100x100 routers, "fnoc" the
+/// 128x128 mesh of FNoC's authors with 2 VCs of 4 flits and packets of 4 flits.
 std::vector<Case> cases(const std::set<std::string>& wanted) {
   std::vector<Case> all;
-  std::vector<std::string> kinds{"vc, one by one"};
-  for (const auto& model : models()) kinds.emplace_back(model.kind);
-  for (const std::string& kind : kinds) {
-    if (!wanted.empty() && !wanted.contains(kind)) continue;
-    const bool apart = kind == "vc, one by one";
-    const std::string model = apart ? "vc" : kind;
-    RawConfig small = testing::network_of_64(model), large = testing::network_of_32768(model);
-    if (apart)
-      for (RawConfig* config : {&small, &large}) (*config)["router.routing_delay"] = std::int64_t{2};
-    for (const double load : {0.05, 0.2, 0.5}) {
-      for (const u32 replicas : {1u, 1000u}) all.push_back({kind, small, load, replicas});
-      if (!large.empty()) all.push_back({kind, large, load, 1});
-    }
-  }
+  const auto want = [&](std::string_view kind) { return wanted.empty() || wanted.contains(std::string(kind)); };
+  if (want("fnoc"))
+    for (const double load : {0.05, 0.2})
+      all.push_back({"fnoc",
+                     testing::Settings("router.kind=vc topology.shape=[128,128] topology.kind=mesh router.vcs=2 "
+                                       "router.buffer_flits=4 traffic.packet_flits=4"),
+                     load, 1});
+  if (want("million"))
+    all.push_back({"million", testing::Settings("router.kind=vc topology.shape=[100,100,100]"), 0.05, 1, 100});
+  for (const auto& model : models())
+    if (want(model.kind)) std::ranges::copy(jobs_of(std::string(model.kind)), std::back_inserter(all));
+  if (want("vc, one by one")) std::ranges::copy(jobs_of("vc, one by one"), std::back_inserter(all));
   return all;
 }
 
@@ -114,7 +137,7 @@ int main(int arguments, char** words) {
   const char* separator = "[\n  ";
   for (const flitlab::Case& c : flitlab::cases(wanted)) {
     if (only_profile) {
-      if (c.load == 0.2 && c.replicas > 1) flitlab::profile(c);
+      if (c.load == 0.2) flitlab::profile(c);
       continue;
     }
     std::cout << std::exchange(separator, ",\n  ");

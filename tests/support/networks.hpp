@@ -42,13 +42,19 @@ inline RawConfig network_of_64(const std::string& kind) {
   return config;
 }
 
-/// Returns a network of 32768 routers. It is empty for models that have no such network: their tables grow with the
-/// square of the size, no machine has this size, or machines have another shape.
-inline RawConfig network_of_32768(const std::string& kind) {
-  if (kind == "vc" || kind == "bgl") return Settings("router.kind=", kind, " topology.shape=[32,32,32]");
+/// Returns a large network: 32768 routers, or the largest that the machine or tables that grow with the square of its
+/// size allow. It is empty for the switch, which has one size.
+inline RawConfig large_network(const std::string& kind) {
+  if (kind == "switch") return {};
+  if (kind == "metro")  // 4096 endpoints
+    return Settings("router.kind=metro topology.radix=[8,8,8,8] topology.dilation=[2,2,2,1] traffic.packet_flits=8");
   if (kind == "bless")  // smaller terminals: with the default the state takes 170 GB
-    return Settings("router.kind=", kind, " topology.shape=[256,128] router.reassembly_packets=64");
-  return {};
+    return Settings("router.kind=bless topology.shape=[256,128] router.reassembly_packets=64");
+  RawConfig config = Settings("router.kind=", kind, " topology.shape=[32,32,32]");
+  if (kind == "t3e") config["topology.shape"] = IntList{8, 32, 8};
+  if (kind == "adaptive") config["topology.shape"] = IntList{128, 64};
+  if (kind == "sconnect") config["topology.shape"] = IntList{64, 64};
+  return config;
 }
 
 /// Returns a job of replicas that differ in their seeds, from 1 on.
