@@ -6,17 +6,22 @@
 
 namespace flitlab::lanes {
 
-/// Counters in bit-plane form. A lane is the byte of one item, and each of its eight bits (virtual channels) has a
-/// counter. `plane[j]` holds bit j of all counters. `C`: vector operations, a class with the interface of
+/// Counters in bit-plane form. A lane is the element of one item, and each of its bits (virtual channels) has a counter.
+/// `plane[j]` holds bit j of all counters. Operations on many planes end where no carry is left. `C`: vector operations, a class with the interface of
 /// kernels/common/byte_vectors.hpp.
 template <class C, int kPlanes>
 struct Counts {
   using B = typename C::Value;
+  using E = typename C::Element;
   typename C::Row plane[kPlanes];
+
+  /// Whether to test for a carry before plane j. Few planes take less time than a test.
+  static constexpr bool tests_at(int j) { return kPlanes > 8 && j % 4 == 0 && j; }
 
   /// Adds 1 to each counter in `set`.
   FLITLAB_INLINE void add(B set) {
     for (int j = 0; j < kPlanes; ++j) {
+      if (tests_at(j) && !C::any(set)) return;
       const B carry = plane[j] & set;
       plane[j] ^= set;
       set = carry;
@@ -24,6 +29,7 @@ struct Counts {
   }
   FLITLAB_INLINE void subtract(B set) {
     for (int j = 0; j < kPlanes; ++j) {
+      if (tests_at(j) && !C::any(set)) return;
       const B borrow = ~plane[j] & set;
       plane[j] ^= set;
       set = borrow;
@@ -34,6 +40,7 @@ struct Counts {
   FLITLAB_INLINE void change(B more, B fewer) {
     B carry = more ^ fewer;
     for (int j = 0; j < kPlanes; ++j) {
+      if (tests_at(j) && !C::any(carry)) return;
       const B before = plane[j];
       plane[j] ^= carry;
       carry &= before ^ fewer;
@@ -62,7 +69,7 @@ struct Counts {
   }
   FLITLAB_INLINE void set(u32 lane, u32 bit, u32 count) {
     for (int j = 0; j < kPlanes; ++j)
-      C::put_bits(lane_of(plane[j], lane), static_cast<u8>(1u << bit), static_cast<u8>((count >> j & 1u) << bit));
+      C::put_bits(lane_of(plane[j], lane), static_cast<E>(E{1} << bit), static_cast<E>((count >> j & 1u) << bit));
   }
 };
 

@@ -1,10 +1,11 @@
 #pragma once
-/// Vectors that hold one byte of each of L items (routers or terminals). One instruction processes the bytes, called
-/// lanes, of all L items. They are vector types of GCC and Clang, so the code builds on any machine with one of these
-/// compilers. L is the width of the machine's vector registers in bytes (16, 32 or 64), because wider vectors compile
-/// to scalar code.
+/// Vectors that hold one element of each of several items (routers or terminals). One instruction processes the
+/// elements, called lanes, of all items. An element is an unsigned number of 8, 16 or 32 bits, and mostly a set of ports
+/// or virtual channels: a model chooses the smallest type that has a bit for each of them. They are vector types of GCC
+/// and Clang, so the code builds on any machine with one of these compilers. L is the width of the machine's vector
+/// registers in bytes (16, 32 or 64), because wider vectors compile to scalar code; L / sizeof(E) items fit.
 #include <cstring>
-#include <initializer_list>
+#include <type_traits>
 
 #include "kernels/common/bits.hpp"
 #include "kernels/common/types.hpp"
@@ -19,44 +20,50 @@ namespace flitlab::lanes {
 
 template <int L>
 struct Types {
-  typedef u8 Bytes __attribute__((vector_size(L)));
-  typedef u8 Unaligned __attribute__((vector_size(L), aligned(1), may_alias));  ///< `Bytes` at any address
   typedef u64 Words __attribute__((vector_size(L)));
   typedef long long Signed __attribute__((vector_size(L)));
   typedef double Reals __attribute__((vector_size(L)));
 };
 
-/// A vector of one byte from each of L items.
-template <int L>
-using Bytes = typename Types<L>::Bytes;
+/// A vector of L bytes with elements of type E; `Unaligned`: the same at any address.
+template <int L, class E>
+struct VectorOf {
+  typedef E Type __attribute__((vector_size(L)));
+  typedef E Unaligned __attribute__((vector_size(L), aligned(1), may_alias));
+};
 
-template <int L>
-FLITLAB_INLINE Bytes<L> every(u32 byte) {
-  return Bytes<L>{} + static_cast<u8>(byte);
-}
+/// The element type of a vector.
+template <class B>
+using ElementOf = std::remove_cvref_t<decltype(std::declval<B&>()[0])>;
+template <class B>
+inline constexpr int kLanesOf = sizeof(B) / sizeof(ElementOf<B>);
 
 /// Returns the set whose only member is `member`.
-FLITLAB_INLINE u8 only(u32 member) { return static_cast<u8>(1u << member); }
+template <class E>
+FLITLAB_INLINE E only_member(u32 member) {
+  return static_cast<E>(E{1} << member);
+}
 
-/// Returns 0xFF in each lane that is not 0, and 0 in the other lanes.
+/// Returns a lane of all ones for each element that is not 0, and 0 in the other lanes.
 template <class B>
 FLITLAB_INLINE B nonzero(B x) {
   return (B)(x != 0);
 }
 
-/// Returns `a` in the lanes where `mask` is 0xFF, and `b` in the lanes where it is 0.
+/// Returns `a` in the lanes where `mask` is all ones, and `b` in the lanes where it is 0.
 template <class B>
 FLITLAB_INLINE B select(B mask, B a, B b) {
   return (a & mask) | (b & ~mask);
 }
 
-/// Returns 0xFF in each lane whose set contains `member`, and 0 in the other lanes.
+/// Returns all ones in each lane whose set contains `member`, and 0 in the other lanes.
 template <class B>
 FLITLAB_INLINE B has(B set, u32 member) {
+  const auto bit = only_member<ElementOf<B>>(member);
 #if defined(__AVX512BW__)
-  return nonzero(set & only(member));
+  return nonzero(set & bit);
 #else
-  return (B)((set & only(member)) == only(member));  // needs no inversion of the mask, unlike "!= 0"
+  return (B)((set & bit) == bit);  // needs no inversion of the mask, unlike "!= 0"
 #endif
 }
 
@@ -65,8 +72,13 @@ template <class B>
 FLITLAB_INLINE void put_where(B& to, B set, u32 member, B value) {
 #if defined(__AVX512BW__)
   if constexpr (sizeof(B) == 64) {
-    const __mmask64 lanes = _mm512_test_epi8_mask((__m512i)set, _mm512_set1_epi8(static_cast<char>(only(member))));
-    to = (B)_mm512_mask_mov_epi8((__m512i)to, lanes, (__m512i)value);
+    const B bit = B{} + only_member<ElementOf<B>>(member);
+    if constexpr (sizeof(ElementOf<B>) == 1)
+      to = (B)_mm512_mask_mov_epi8((__m512i)to, _mm512_test_epi8_mask((__m512i)set, (__m512i)bit), (__m512i)value);
+    else if constexpr (sizeof(ElementOf<B>) == 2)
+      to = (B)_mm512_mask_mov_epi16((__m512i)to, _mm512_test_epi16_mask((__m512i)set, (__m512i)bit), (__m512i)value);
+    else
+      to = (B)_mm512_mask_mov_epi32((__m512i)to, _mm512_test_epi32_mask((__m512i)set, (__m512i)bit), (__m512i)value);
     return;
   }
 #endif
@@ -92,20 +104,35 @@ FLITLAB_INLINE B above(B served) {
 /// Returns the set of the lanes that are not 0: bit l stands for lane l.
 template <class B>
 FLITLAB_INLINE u64 members(B x) {
-  constexpr int L = sizeof(B);
+  constexpr int L = sizeof(B), kBytes = sizeof(ElementOf<B>);
 #if defined(__AVX512BW__)
-  if constexpr (L == 64) return _mm512_test_epi8_mask((__m512i)x, (__m512i)x);
+  if constexpr (L == 64 && kBytes == 1) return _mm512_test_epi8_mask((__m512i)x, (__m512i)x);
+  if constexpr (L == 64 && kBytes == 2) return _mm512_test_epi16_mask((__m512i)x, (__m512i)x);
+  if constexpr (L == 64 && kBytes == 4) return _mm512_test_epi32_mask((__m512i)x, (__m512i)x);
 #endif
 #if defined(__AVX2__)
-  if constexpr (L == 32) return static_cast<u32>(~_mm256_movemask_epi8((__m256i)(B)(x == 0)));
+  if constexpr (L == 32) {
+    const __m256i zero = (__m256i)(B)(x == 0);
+    if constexpr (kBytes == 1) return static_cast<u32>(~_mm256_movemask_epi8(zero));
+    if constexpr (kBytes == 2) return _pext_u32(~static_cast<u32>(_mm256_movemask_epi8(zero)), 0x55555555u);
+    if constexpr (kBytes == 4) return ~static_cast<u32>(_mm256_movemask_ps((__m256)zero)) & 0xFFu;
+  }
 #endif
 #if defined(__SSE2__)
-  if constexpr (L == 16) return ~static_cast<u32>(_mm_movemask_epi8((__m128i)(B)(x == 0))) & 0xFFFFu;
+  if constexpr (L == 16) {
+    const __m128i zero = (__m128i)(B)(x == 0);
+    if constexpr (kBytes == 1) return ~static_cast<u32>(_mm_movemask_epi8(zero)) & 0xFFFFu;
+    if constexpr (kBytes == 2) return ~static_cast<u32>(_mm_movemask_epi8(_mm_packs_epi16(zero, zero))) & 0xFFu;
+    if constexpr (kBytes == 4) return ~static_cast<u32>(_mm_movemask_ps((__m128)zero)) & 0xFu;
+  }
 #endif
   u64 words[L / 8], set = 0;
   const B low = nonzero(x) & 1;
   std::memcpy(words, &low, L);
-  for (int i = 0; i < L / 8; ++i) set |= (words[i] * 0x0102040810204080ull >> 56) << (8 * i);
+  // The product moves the lowest bit of each element to the top of the word, in order.
+  constexpr u64 kGather = kBytes == 1 ? 0x0102040810204080ull : kBytes == 2 ? 0x1000200040008000ull : 0x4000000080000000ull;
+  constexpr int kInWord = 8 / kBytes;
+  for (int i = 0; i < L / 8; ++i) set |= (words[i] * kGather >> (64 - kInWord)) << (kInWord * i);
   return set;
 }
 
@@ -120,26 +147,27 @@ FLITLAB_INLINE void for_each_lane(u64 set, Work&& work) {
   for (; set; set &= set - 1) work(lowest_bit(set));
 }
 
-/// Writes to `list` the lanes of n vectors that are not 0, lane l of vector i as i * L + l, and returns their number.
-/// `list` needs room for kListMargin more entries. The function writes several entries at a time without a test,
-/// because a processor cannot predict the end of a loop over the lanes of one vector.
+/// Writes to `list` the lanes of n vectors that are not 0, lane l of vector i as i * (lanes of a vector) + l, and
+/// returns their number. `list` needs room for kListMargin more entries. The function writes several entries at a time
+/// without a test, because a processor cannot predict the end of a loop over the lanes of one vector.
 inline constexpr u32 kListMargin = 16;
-template <std::size_t n, class B>
-FLITLAB_INLINE u32 list_lanes(const B (&vectors)[n], u32* list) {
+template <class B>
+FLITLAB_INLINE u32 list_lanes(const B* vectors, u32 n, u32* list) {
+  constexpr u32 kLanes = kLanesOf<B>;
   u32 count = 0;
   for (u32 i = 0; i < n; ++i) {
     u64 lanes = members(vectors[i]);
 #if defined(__AVX512F__)
     const __m512i first_lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-    for (u32 lane = 0; lane < sizeof(B); lane += 16, lanes >>= 16) {
-      const __m512i numbers = _mm512_add_epi32(first_lanes, _mm512_set1_epi32(static_cast<int>(i * sizeof(B) + lane)));
+    for (u32 lane = 0; lane < kLanes; lane += 16, lanes >>= 16) {
+      const __m512i numbers = _mm512_add_epi32(first_lanes, _mm512_set1_epi32(static_cast<int>(i * kLanes + lane)));
       _mm512_storeu_si512(list + count, _mm512_maskz_compress_epi32(static_cast<__mmask16>(lanes), numbers));
       count += bit_count(static_cast<u32>(lanes & 0xFFFF));
     }
 #else
     do {
       for (u32 j = 0; j < 4; ++j) {
-        list[count] = i * static_cast<u32>(sizeof(B)) + lowest_bit(lanes | u64{1} << 63);
+        list[count] = i * kLanes + lowest_bit(lanes | u64{1} << 63);
         count += lanes != 0;
         lanes &= lanes - 1;
       }
@@ -149,28 +177,32 @@ FLITLAB_INLINE u32 list_lanes(const B (&vectors)[n], u32* list) {
   return count;
 }
 
-/// Transposes 8 x 8 bits in each lane: bit j of rows[i] becomes bit i of rows[j].
-template <int L>
-FLITLAB_INLINE void transpose8(Bytes<L> (&rows)[8]) {
-  using Words = typename Types<L>::Words;
-  const auto swap = [](Bytes<L>& low, Bytes<L>& high, int distance, u8 which) __attribute__((always_inline)) {
-    const Bytes<L> differ = ((Bytes<L>)((Words)low >> distance) ^ high) & which;
+/// Transposes a square bit matrix in each lane, as wide as an element: bit j of rows[i] becomes bit i of rows[j].
+template <class B>
+FLITLAB_INLINE void transpose(B* rows) {
+  using E = ElementOf<B>;
+  using Words = typename Types<sizeof(B)>::Words;
+  constexpr u32 kBits = 8 * sizeof(E);
+  const auto swap = [](B& low, B& high, u32 distance, E which) __attribute__((always_inline)) {
+    const B differ = ((B)((Words)low >> distance) ^ high) & which;
     high ^= differ;
-    low ^= (Bytes<L>)((Words)differ << distance);
+    low ^= (B)((Words)differ << distance);
   };
-  for (int i : {0, 1, 2, 3}) swap(rows[i], rows[i + 4], 4, 0x0F);
-  for (int i : {0, 1, 4, 5}) swap(rows[i], rows[i + 2], 2, 0x33);
-  for (int i : {0, 2, 4, 6}) swap(rows[i], rows[i + 1], 1, 0x55);
+  FLITLAB_UNROLLED for (u32 distance = kBits / 2; distance; distance /= 2) {
+    const E which = static_cast<E>(static_cast<E>(~E{0}) / ((E{1} << distance) + E{1}));  // the lower half of each pair
+    FLITLAB_UNROLLED for (u32 i = 0; i < kBits; ++i)
+      if (!(i & distance)) swap(rows[i], rows[i + distance], distance, which);
+  }
 }
 
-/// Returns a reference to the byte of item `lane`.
+/// Returns a reference to the element of item `lane`.
 template <class B>
-FLITLAB_INLINE u8& lane_of(B& x, u32 lane) {
-  return reinterpret_cast<u8*>(&x)[lane];
+FLITLAB_INLINE ElementOf<B>& lane_of(B& x, u32 lane) {
+  return reinterpret_cast<ElementOf<B>*>(&x)[lane];
 }
 template <class B>
 FLITLAB_INLINE u32 lane_of(const B& x, u32 lane) {
-  return reinterpret_cast<const u8*>(&x)[lane];
+  return reinterpret_cast<const ElementOf<B>*>(&x)[lane];
 }
 
 }  // namespace flitlab::lanes

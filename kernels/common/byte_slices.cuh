@@ -37,10 +37,11 @@ struct SliceRow {
 /// caller.
 template <u32 kPorts, u32 kCommonBytes, u32 kScratchBytes, u32 kMoreBytes>
 struct Slices {
-  static constexpr u32 threads = SliceRow::threads, lanes = 4 * threads, warps = kPorts + 1;
+  static constexpr u32 threads = SliceRow::threads, lanes = 4 * threads, row_bytes = lanes, warps = kPorts + 1;
   static constexpr u32 bytes = kCommonBytes + warps * kScratchBytes + kMoreBytes;
   static constexpr bool draws_ahead = false;
   static constexpr u32 kMargin = 0;
+  using Element = u8;
   using Value = Slice;
   using Row = SliceRow;
   using Set = Slice;
@@ -59,7 +60,7 @@ struct Slices {
   /// Returns the index of this warp group in its block of threads.
   static __device__ __forceinline__ u32 warp_group_index() { return threadIdx.x / (32 * warps); }
 
-  template <u32 P>
+  static __device__ __forceinline__ u8 only(u32 member) { return static_cast<u8>(1u << member); }
   struct OwnPort {
     struct At {
       u32 number;
@@ -71,8 +72,8 @@ struct Slices {
     __device__ __forceinline__ At begin() const { return {port}; }
     __device__ __forceinline__ At end() const { return {port + 1}; }
   };
-  template <u32 P>
-  static __device__ __forceinline__ OwnPort<P> ports() {
+  template <class S>
+  static __device__ __forceinline__ OwnPort ports(u32) {
     return {};
   }
   static constexpr u32 ports_of(u32) { return 1; }
@@ -84,7 +85,7 @@ struct Slices {
     __device__ __forceinline__ const T& operator[](u32) const { return value; }
   };
   template <u32 P>
-  static __device__ __forceinline__ u8& byte_of(ByPort<Row, P>& rows, u32 position) {
+  static __device__ __forceinline__ u8& element_of(ByPort<Row, P>& rows, u32 position) {
     return reinterpret_cast<u8*>(rows.value.words)[position % lanes];
   }
   template <u32 P>
@@ -93,7 +94,7 @@ struct Slices {
 
     __device__ __forceinline__ void put(u32 port, Value value) { of[port] = value; }
     __device__ __forceinline__ Value get(u32 port) const { return of[port]; }
-    __device__ __forceinline__ u8 byte(u32 position) const { return reinterpret_cast<const u8*>(of)[position]; }
+    __device__ __forceinline__ u8 element(u32 position) const { return reinterpret_cast<const u8*>(of)[position]; }
   };
   template <u32 P>
   struct Union {
@@ -107,7 +108,7 @@ struct Slices {
     }
   };
   template <u32 P>
-  static __device__ __forceinline__ void transpose_ports(const Exchange<P>& exchange, ByPort<Value, P>& sets) {
+  static __device__ __forceinline__ void transpose_ports(const Exchange<P>& exchange, u32, ByPort<Value, P>& sets) {
     u32 set = 0;
     for (u32 other = 0; other < P; ++other)
       set |= (Value(exchange.of[other]).word >> warp_port() & 0x01010101u) << other;
@@ -193,11 +194,11 @@ struct Slices {
     return all;
   }
   template <u32 P>
-  static __device__ __forceinline__ u32 list(const ByPort<Value, P>& values, Position* positions) {
+  static __device__ __forceinline__ u32 list(const ByPort<Value, P>& values, u32, Position* positions) {
     return list_bits(nonzero(values.value).word & 0x01010101u, warp_port() * lanes, positions);
   }
   template <u32 kBits, u32 P>
-  static __device__ __forceinline__ u32 list_members(const ByPort<Value, P>& sets, Position* positions) {
+  static __device__ __forceinline__ u32 list_members(const ByPort<Value, P>& sets, u32, Position* positions) {
     return list_bits(sets.value.word, warp_port() * kBits * lanes, positions);
   }
 

@@ -14,7 +14,7 @@ struct Random4 {
 };
 
 /// Returns four independent 32-bit words for one (seed, stream, item, counter).
-FLITLAB_HD FLITLAB_ONE_COPY inline Random4 philox(u64 seed, u32 stream, u32 item, u64 counter) {
+FLITLAB_HD inline Random4 philox(u64 seed, u32 stream, u32 item, u64 counter) {
 #if defined(__SSE2__) && !defined(__CUDACC__)
   // The same computation with the words c0 to c3 in one vector register.
   const auto pair = [](u32 even, u32 odd) {

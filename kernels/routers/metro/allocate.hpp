@@ -16,7 +16,9 @@ struct RandomInputs {
   Cycle now;
 
   /// Returns the draws of input n.
-  FLITLAB_HD Random4 operator()(u32 n) const { return philox(seed, metro::stream::kChoice, item, u64{now} << 8 | n); }
+  FLITLAB_HD FLITLAB_ONE_COPY Random4 operator()(u32 n) const {
+    return philox(seed, metro::stream::kChoice, item, u64{now} << 8 | n);
+  }
 };
 
 inline constexpr u32 kOrderInput = 255;  ///< number of the pseudo-input from which the first request to serve is drawn

@@ -8,7 +8,9 @@ function(add_lanes name width)
   target_link_libraries(flitlab_lanes_${name} PRIVATE flitlab_settings)
   target_compile_definitions(flitlab_lanes_${name} PRIVATE FLITLAB_LANES=${width} flitlab=flitlab_lanes_${name}
                              FLITLAB_LANES_NAME=flitlab_vc_lanes_${name})
-  target_compile_options(flitlab_lanes_${name} PRIVATE ${flitlab_warnings} -fno-tree-vectorize -Wno-psabi ${ARGN})
+  # GCC takes values of ports beyond a router's last one, which no loop reads, for uninitialised ones.
+  target_compile_options(flitlab_lanes_${name} PRIVATE ${flitlab_warnings} -fno-tree-vectorize -Wno-psabi
+                         $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized> ${ARGN})
   if(FLITLAB_SANITIZE)  # compiles in a third of the time, and these tests hardly run longer
     target_compile_options(flitlab_lanes_${name} PRIVATE -O0)
   endif()

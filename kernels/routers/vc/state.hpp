@@ -172,6 +172,14 @@ void for_each_array(VcTable& t, F f) {
   f(t.parallel, t.parallel ? n * t.network_ports : 0);
 }
 
+/// A plan with open-loop traffic.
+struct OpenLoopVcTable : VcTable {
+  OpenLoopVcTable() = default;
+  explicit OpenLoopVcTable(const VcTable& table) : VcTable(table) {}
+
+  static constexpr TrafficMode mode = TrafficMode::kOpen;
+};
+
 /// A plan whose allocators and arbiters are the most common ones and known at compile time. The constants hide the
 /// members of the same name, so that generic code compiles without branches on them.
 struct RoundRobinVcTable : VcTable {

@@ -9,8 +9,8 @@
 
 namespace flitlab::vc::lanes {
 
-/// Index of an element in a field: port, virtual channel, and position in a packet queue or slot of an inbox. Also the
-/// sizes of these dimensions.
+/// Index of an element in a field: port, virtual channel (or slot of an inbox), and position in a packet queue (or word of
+/// a set or slot). Also the sizes of these dimensions.
 struct At {
   u32 port, vc, position;
 };
@@ -27,11 +27,13 @@ struct Conversion {
   Block<C, S>& k = s.block[index / C::lanes];
   u32 lane = index % C::lanes;
   using Row = typename C::Row;
+  using E = typename C::Element;
+  static constexpr E kAll = static_cast<E>(~E{0});
   using Rows = Row[S::ports];
 
   /// Inlined, so that the members stay in registers.
   FLITLAB_INLINE void convert() const {
-    if (kLoad) byte(k.valid) = 0xFF;
+    if (kLoad) element(k.valid) = kAll;
     convert_fields(RouterFields::pointers(), v.t.router_fields, v.routers[index]);
     convert_fields(TerminalFields::pointers(), v.t.terminal_fields, v.terminals[index]);
   }
@@ -67,46 +69,48 @@ struct Conversion {
 
   // Fields of a router. Plans with lane state have no matrix arbiters.
   using R = RouterFields;
-  FLITLAB_HD At shape(Of<&R::control>) const { return {1, 1, 1}; }
-  FLITLAB_HD At shape(AnyOf<&R::flit_mail, &R::credit_mail>) const { return {1, 1, v.t.slot_mask + 1}; }
-  FLITLAB_HD At shape(Of<&R::port>) const { return {S::ports, 1, 1}; }
-  FLITLAB_HD At shape(AnyOf<&R::input, &R::output, &R::claim>) const { return {S::ports, v.t.vcs, 1}; }
-  FLITLAB_HD At shape(Of<&R::ring>) const { return {S::ports, v.t.vcs, v.t.ring}; }
+  FLITLAB_HD At shape(Of<&R::control>) const { return {1, 1, v.t.set_words}; }
+  FLITLAB_HD At shape(AnyOf<&R::flit_mail, &R::credit_mail>) const { return {1, v.t.slot_mask + 1, v.t.port_words}; }
+  FLITLAB_HD At shape(Of<&R::port>) const { return {ports(), 1, 1}; }
+  FLITLAB_HD At shape(AnyOf<&R::input, &R::output, &R::claim>) const { return {ports(), v.t.vcs, 1}; }
+  FLITLAB_HD At shape(Of<&R::ring>) const { return {ports(), v.t.vcs, v.t.ring}; }
   FLITLAB_HD NotInLanes shape(AnyOf<&R::input_matrix, &R::output_matrix>) const { return {}; }
 
-  FLITLAB_HD void form(Of<&RouterControl::flits>, u64& x, At) const { sets(x, k.filled); }
-  FLITLAB_HD void form(Of<&RouterControl::credits>, u64& x, At) const { sets(x, k.credited); }
-  FLITLAB_HD void form(Of<&RouterControl::granted>, u64& x, At) const { sets(x, k.granted); }
-  FLITLAB_HD void form(Of<&RouterControl::pending>, u64& x, At) const { sets(x, k.pending); }
-  FLITLAB_HD void form(Of<&RouterControl::taken>, u64& x, At) const { sets(x, k.taken); }
-  FLITLAB_HD void form(Of<&RouterControl::waiting>, u64& x, At) const {
+  FLITLAB_HD void form(Of<&RouterControl::flits>, u64& x, At at) const { sets(x, k.filled, at); }
+  FLITLAB_HD void form(Of<&RouterControl::credits>, u64& x, At at) const { sets(x, k.credited, at); }
+  FLITLAB_HD void form(Of<&RouterControl::granted>, u64& x, At at) const { sets(x, k.granted, at); }
+  FLITLAB_HD void form(Of<&RouterControl::pending>, u64& x, At at) const { sets(x, k.pending, at); }
+  FLITLAB_HD void form(Of<&RouterControl::taken>, u64& x, At at) const { sets(x, k.taken, at); }
+  FLITLAB_HD void form(Of<&RouterControl::waiting>, u64& x, At at) const {
     if (kLoad) return;  // from the stages of input VCs
     u64 fresh, due;
-    sets(fresh, k.fresh);
-    sets(due, k.due);
+    sets(fresh, k.fresh, at);
+    sets(due, k.due, at);
     x = fresh | due;
   }
   FLITLAB_HD void form(Of<&RouterControl::bids>, u64& x, At) const { constant(x, 0); }
-  FLITLAB_HD void form(Of<&RouterControl::fault>, u32& x, At) const { same(x, s.fault[index]); }
+  FLITLAB_HD void form(Of<&RouterControl::fault>, u32& x, At at) const {
+    if (!at.position) same(x, s.fault[index]);
+  }
 
   FLITLAB_HD void form(Of<&R::flit_mail>, u64& x, At at) const {
-    const u32 ahead = ahead_of(at.position);
-    for (u32 port = 0; port < S::ports; ++port)
-      arrival(reinterpret_cast<u8*>(&x)[port], flit_to(port, ahead), ahead,
-              port == S::network_ports ? v.t.inject_delay : v.t.link_delay);
+    const u32 ahead = ahead_of(at.vc);
+    for (u32 port = 8 * at.position; port < ports() && port < 8 * at.position + 8; ++port)
+      arrival(reinterpret_cast<u8*>(&x)[port % 8], flit_to(port, ahead), ahead,
+              port == network_ports() ? v.t.inject_delay : v.t.link_delay);
   }
   FLITLAB_HD void form(Of<&R::credit_mail>, u64& x, At at) const {
-    const u32 ahead = ahead_of(at.position);
-    for (u32 port = 0; port < S::ports; ++port)
-      arrival(reinterpret_cast<u8*>(&x)[port], credit_to(port, ahead), ahead, v.t.credit_delay);
+    const u32 ahead = ahead_of(at.vc);
+    for (u32 port = 8 * at.position; port < ports() && port < 8 * at.position + 8; ++port)
+      arrival(reinterpret_cast<u8*>(&x)[port % 8], credit_to(port, ahead), ahead, v.t.credit_delay);
   }
 
   FLITLAB_HD void form(Of<&PortState::pick_vc>, u8& x, At at) const { pointer(x, k.first_vc[at.port]); }
   FLITLAB_HD void form(Of<&PortState::pick_input>, u8& x, At at) const { pointer(x, k.first_input[at.port]); }
   FLITLAB_HD void form(Of<&PortState::pick_output>, u8& x, At) const { constant(x, 0); }
   FLITLAB_HD void form(Of<&PortState::flits_sent>, u32& x, At at) const {
-    u32& before = s.flits_sent[std::size_t{index} * S::ports + at.port];
-    exchange(x, before, x, before + byte(k.sent[at.port]));
+    u32& before = s.flits_sent[std::size_t{index} * ports() + at.port];
+    exchange(x, before, x, before + element(k.sent[at.port]));
   }
 
   FLITLAB_HD void form(Of<&InputVc::ready_at>, Cycle& x, At at) const {
@@ -116,7 +120,7 @@ struct Conversion {
   FLITLAB_HD void form(Of<&InputVc::left>, u16& x, At at) const { counter(x, k.left[at.port], at); }
   FLITLAB_HD void form(Of<&InputVc::packets>, u8& x, At at) const { counter(x, k.packets[at.port], at); }
   FLITLAB_HD void form(Of<&InputVc::first>, u8& x, At at) const {
-    u8& first = byte(k.first[at.port][at.vc]);
+    E& first = element(k.first[at.port][at.vc]);
     exchange(x, first, x, has(k.passed, at) ? next_position(first, v.t.ring) : first);
   }
   FLITLAB_HD void form(Of<&InputVc::out_port>, u8& x, At at) const { only_member(x, k.out_port[at.port][at.vc]); }
@@ -130,23 +134,23 @@ struct Conversion {
     put(k.routed, at, x == VcState::kWaiting);
     put(k.heads, at, x == VcState::kHead);
   }
-  FLITLAB_HD void form(Of<&InputVc::pick>, u8& x, At at) const { same(x, byte(k.pick_out[at.port][at.vc])); }
-  FLITLAB_HD void form(Of<&InputVc::allowed>, u16& x, At at) const { same(x, byte(k.allowed[at.port][at.vc])); }
+  FLITLAB_HD void form(Of<&InputVc::pick>, u8& x, At at) const { same(x, element(k.pick_out[at.port][at.vc])); }
+  FLITLAB_HD void form(Of<&InputVc::allowed>, u16& x, At at) const { same(x, element(k.allowed[at.port][at.vc])); }
 
   FLITLAB_HD void form(Of<&OutputVc::credits>, u16& x, At at) const {
     counter(x, k.credits[at.port], at);
     if (kLoad) put(k.some_credits, at, x != 0);
   }
   FLITLAB_HD void form(Of<&OutputVc::owner>, u16& x, At at) const {
-    u8& owner = byte(k.owner[at.port][at.vc]);
+    E& owner = element(k.owner[at.port][at.vc]);
     exchange(x, owner, x == kNoOwner ? 0 : to_lanes(x), has(k.taken, at) ? from_lanes(owner) : kNoOwner);
   }
   /// A round-robin pointer over input VCs: one past the VC served last, initially 0.
   FLITLAB_HD void form(Of<&OutputVc::pick>, u16& x, At at) const {
-    u8& pick = byte(k.pick_in[at.port][at.vc]);
+    E& pick = element(k.pick_in[at.port][at.vc]);
     exchange(x, pick, x ? to_lanes(x - 1u) + 1 : 0, pick ? from_lanes(pick - 1u) + 1 : 0);
   }
-  FLITLAB_HD void form(Of<&OutputVc::tail>, u8& x, At at) const { same(x, byte(k.tail[at.port][at.vc])); }
+  FLITLAB_HD void form(Of<&OutputVc::tail>, u8& x, At at) const { same(x, element(k.tail[at.port][at.vc])); }
   FLITLAB_HD void form(Of<&R::claim>, u16& x, At) const { constant(x, kNoOwner); }
   FLITLAB_HD void form(Of<&R::ring>, Packet& x, At at) const { same(x, queue(at.port, at.vc)[at.position]); }
 
@@ -166,24 +170,24 @@ struct Conversion {
   }
   FLITLAB_HD void form(Of<&T::credit_mail>, u8& x, At at) const {
     const u32 ahead = ahead_of(at.position);
-    arrival(x, CreditSlot{&s.terminal_byte(s.inject_credits, here(ahead), index)}, ahead, v.t.credit_delay);
+    arrival(x, CreditSlot<E>{&s.terminal_element(s.inject_credits, here(ahead), index)}, ahead, v.t.credit_delay);
   }
   FLITLAB_HD void form(Of<&T::control>, TerminalControl& x, At at) const {
     same(x, s.terminal[index]);
     if (kLoad) s.next_creation[index] = x.next.at;
-    if (kLoad) byte(k.queued) = x.sent != x.created ? 0xFF : 0;
+    if (kLoad) element(k.queued) = x.sent != x.created ? kAll : E{0};
     convert_members(PacketInInjection::pointers(), x.lane, at);
   }
-  FLITLAB_HD void form(Of<&PacketInInjection::left>, u16& x, At) const { same(x, byte(k.left_to_send)); }
+  FLITLAB_HD void form(Of<&PacketInInjection::left>, u16& x, At) const { same(x, element(k.left_to_send)); }
   FLITLAB_HD void form(Of<&PacketInInjection::vc>, u8& x, At) const { only_member(x, k.send_vc); }
   FLITLAB_HD void form(Of<&PacketInInjection::pick>, u8& x, At) const {
     pointer(x, k.first_send_vc);
     if (!kLoad && x == v.t.vcs) x = 0;
   }
   FLITLAB_HD void form(Of<&InjectionVc::credits>, u16& x, At at) const { counter(x, k.injection_credits, at); }
-  FLITLAB_HD void form(Of<&InjectionVc::tail>, u8& x, At at) const { same(x, byte(k.injection_tail[at.vc])); }
-  FLITLAB_HD void form(Of<&T::first>, u8& x, At at) const { same(x, byte(k.arriving_first[at.vc])); }
-  FLITLAB_HD void form(Of<&T::ring>, Packet& x, At at) const { same(x, queue(S::ports, at.vc)[at.position]); }
+  FLITLAB_HD void form(Of<&InjectionVc::tail>, u8& x, At at) const { same(x, element(k.injection_tail[at.vc])); }
+  FLITLAB_HD void form(Of<&T::first>, u8& x, At at) const { same(x, element(k.arriving_first[at.vc])); }
+  FLITLAB_HD void form(Of<&T::ring>, Packet& x, At at) const { same(x, queue(ports(), at.vc)[at.position]); }
 
   // Forms of a number x in lane state.
   /// Stores x in lane state as `in_lanes`, or sets x to `in_scalar`, which are functions of x and of `place`.
@@ -210,10 +214,12 @@ struct Conversion {
   }
   /// The set whose only member is x. An empty set stands for "no choice yet", which is 0 in scalar state.
   FLITLAB_HD void only_member(u8& x, Row& row) const {
-    exchange(x, byte(row), only(x), byte(row) ? lowest_bit(u32{byte(row)}) : 0);
+    exchange(x, element(row), C::only(x), element(row) ? lowest_bit(u32{element(row)}) : 0);
   }
   /// A round-robin pointer, as the set of the indices at or above it. It may be one past the last index.
-  FLITLAB_HD void pointer(u8& x, Row& row) const { exchange(x, byte(row), 0xFFu << x, lowest_bit(byte(row) | 0x100u)); }
+  FLITLAB_HD void pointer(u8& x, Row& row) const {
+    exchange(x, element(row), ~u64{0} << x, lowest_bit(element(row) | u64{1} << 8 * sizeof(E)));
+  }
   /// A flit or credit that arrives `ahead` cycles from now. Lane state overwrites slots but does not clear them, so
   /// slots beyond the delay hold flits that have arrived.
   FLITLAB_HD void arrival(u8& x, const auto& slot, u32 ahead, u32 delay) const {
@@ -222,22 +228,25 @@ struct Conversion {
     else
       x = ahead < delay ? slot.read() : u8{0};
   }
-  /// Sets of virtual channels: a row for each port.
-  FLITLAB_HD void sets(u64& x, Rows& rows) const {
+  /// Sets of virtual channels: a row for each port. `at.position`: word of the sets.
+  FLITLAB_HD void sets(u64& x, Rows& rows, At at) const {
     if (!kLoad) x = 0;
-    for (u32 port = 0; port < S::ports; ++port)
+    const u32 first = at.position << v.t.set_shift, end = first + (1u << v.t.set_shift);
+    for (u32 port = first; port < ports() && port < end; ++port)
       if (kLoad)
-        byte(rows[port]) = static_cast<u8>(vcs_of(v.t, x, port));
+        element(rows[port]) = static_cast<E>(vcs_of(v.t, x, port));
       else
-        x |= u64{byte(rows[port])} << bit_of(v.t, port, 0);
+        x |= u64{element(rows[port])} << bit_of(v.t, port, 0);
   }
 
   // Places in lane state.
-  FLITLAB_HD u8& byte(Row& row) const { return lane_of(row, lane); }
-  FLITLAB_HD bool has(Rows& rows, At at) const { return byte(rows[at.port]) >> at.vc & 1; }
+  FLITLAB_HD u32 ports() const { return S::ports_of(v.t); }
+  FLITLAB_HD u32 network_ports() const { return S::network_ports_of(v.t); }
+  FLITLAB_HD E& element(Row& row) const { return lane_of(row, lane); }
+  FLITLAB_HD bool has(Rows& rows, At at) const { return element(rows[at.port]) >> at.vc & 1; }
   FLITLAB_HD void put(Rows& rows, At at, bool member) const {
-    u8& set = byte(rows[at.port]);
-    set = static_cast<u8>((set & ~only(at.vc)) | u32{member} << at.vc);
+    E& set = element(rows[at.port]);
+    set = static_cast<E>((set & ~C::only(at.vc)) | u32{member} << at.vc);
   }
   /// Returns the shape of a field that lane state replaces if it has terminals.
   static FLITLAB_HD auto of_terminals(At shape) {
@@ -249,14 +258,14 @@ struct Conversion {
   /// Returns how many cycles from now the flits in a slot of scalar state's inboxes arrive.
   FLITLAB_HD u32 ahead_of(u32 slot) const { return (slot - now) & v.t.slot_mask; }
   FLITLAB_HD u32 here(u32 ahead) const { return s.slot(now + ahead); }
-  FLITLAB_HD const Peer& peer(u32 port) const { return v.t.peers[std::size_t{index} * S::ports + port]; }
+  FLITLAB_HD const Peer& peer(u32 port) const { return v.t.peers[std::size_t{index} * ports() + port]; }
   /// Return the slot of the flit or credit that arrives at a port `ahead` cycles from now.
-  FLITLAB_HD FlitSlot<FlitsOf<C, S>::planes> flit_to(u32 port, u32 ahead) const {
-    if (port == S::network_ports) return s.terminal_flit(s.inject_flits, here(ahead), index);
+  FLITLAB_HD FlitSlot<E, FlitsOf<C, S>::planes> flit_to(u32 port, u32 ahead) const {
+    if (port == network_ports()) return s.terminal_flit(s.inject_flits, here(ahead), index);
     return {peer(port).item == kNone ? nullptr : s.flit_row(here(ahead), peer(port).port) + peer(port).item, s.planes};
   }
-  FLITLAB_HD CreditSlot credit_to(u32 port, u32 ahead) const {
-    if (port == S::network_ports) return {&s.terminal_byte(s.eject_credits, here(ahead), index)};
+  FLITLAB_HD CreditSlot<E> credit_to(u32 port, u32 ahead) const {
+    if (port == network_ports()) return {&s.terminal_element(s.eject_credits, here(ahead), index)};
     return {peer(port).item == kNone ? nullptr : s.credit_row(here(ahead), peer(port).port) + peer(port).item};
   }
   /// Convert the number of an input VC between scalar state, which numbers t.vcs VCs per port, and lane state, which
@@ -265,9 +274,9 @@ struct Conversion {
   FLITLAB_HD u32 from_lanes(u32 flat) const { return flat / S::vcs * v.t.vcs + flat % S::vcs; }
   /// Returns the packet queue of (port, vc); with `port` = ports, the terminal's queue of arriving packets.
   FLITLAB_HD Packet* queue(u32 port, u32 vc) const {
-    return &s.ring[queue_of<C, S>(index, port, vc) * S::descriptors(v.t.ring)];
+    return &s.ring[queue_of<C, S>(ports(), index, port, vc) * S::descriptors(v.t.ring)];
   }
-  FLITLAB_HD Cycle& ready_at(At at) const { return s.ready_at[queue_of<C, S>(index, at.port, at.vc)]; }
+  FLITLAB_HD Cycle& ready_at(At at) const { return s.ready_at[queue_of<C, S>(ports(), index, at.port, at.vc)]; }
   FLITLAB_HD VcState stage_of(At at) const {
     if (has(k.fresh, at) || (has(k.due, at) && !has(k.routed, at))) return VcState::kRouting;
     if (has(k.due, at)) return VcState::kWaiting;

@@ -1,5 +1,5 @@
 #pragma once
-/// Table of the functions that work on lane state (one byte per router and field); the engine calls them by pointers.
+/// Table of the functions that work on lane state; the engine calls them by pointers.
 /// They are compiled once for each vector width, and flitlab chooses a width at run time
 /// (kernels/routers/vc/lanes/lanes.hpp).
 #include "kernels/common/counters.hpp"
@@ -19,15 +19,24 @@ struct Replica {
 
 /// Plan types that code is compiled for.
 enum class TableKind : int {
-  kFixed,      ///< FixedVcTable
-  kOpen,       ///< OpenVcTable
-  kRoundRobin  ///< RoundRobinVcTable
+  kFixed,  ///< FixedVcTable
+  kOpen,   ///< OpenVcTable
+  kAny     ///< VcTable
+};
+
+/// The smallest code that fits a plan.
+struct CodeChoice {
+  TableKind table;
+  Room room;
+  u32 element_bits;
+  u32 ports;
 };
 
 struct Code {
   u32 width;  ///< routers per block
-  u32 vcs;    ///< number of virtual channels per port for which there is room
-  std::size_t (*bytes)(u32 routers, u32 slots, u32 ring);
+  u32 element_bytes;
+  u32 vcs;  ///< number of virtual channels per port for which there is room
+  std::size_t (*bytes)(const VcTable& t);
   /// Convert the scalar state (`canonical`) to lane state, and back.
   void (*load)(const Replica&, std::byte* canonical, const Placement&, Cycle now);
   void (*store)(const Replica&, std::byte* canonical, const Placement&, Cycle now);

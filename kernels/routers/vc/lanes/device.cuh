@@ -56,7 +56,7 @@ struct DeviceLanes {
   }
 
   static bool fits(const VcTable& t) {
-    return T::fits(t) && fits_lanes(t) && t.ports == S::ports && t.vcs <= S::vcs && (S::roomy || !is_roomy(t));
+    return T::fits(t) && fits_lanes(t) && t.ports == S::ports && t.vcs <= S::vcs && room_of(t) <= S::room;
   }
 
   /// Returns the number of lane blocks of a network: one, or an even number, because a warp has two half-warps. The
@@ -66,7 +66,7 @@ struct DeviceLanes {
   /// Returns the bytes of a replica's lane state.
   static std::size_t replica_bytes(const VcTable& t) {
     State<C, S> s;
-    return State<C, S>::lay_out(s, nullptr, blocks(t.routers) * width, lookahead_of(t).slots, t.ring);
+    return State<C, S>::lay_out(s, nullptr, t, blocks(t.routers) * width, lookahead_of(t).slots);
   }
 
   /// Arguments of kernels.
@@ -125,7 +125,7 @@ struct DeviceLanes {
   }
 
   DeviceLanes(const VcTable& host, const VcTable& device, u32 replicas) {
-    const Wires w = wire(host, width, S::vcs, blocks(host.routers));
+    const Wires w = wire(host, width, sizeof(u8), S::vcs, blocks(host.routers));
     const auto copy = [this]<class E>(const E*& there, const E* here, std::size_t n) {
       there = here;
       arrays.move(there, n);
@@ -141,7 +141,7 @@ struct DeviceLanes {
     memory = DeviceArray<std::byte>(job.replica_bytes * (replicas + 1));
     memory.zero();
     job.memory = memory.data();
-    State<C, S>::lay_out(job.first, job.memory, blocks(host.routers) * width, lookahead_of(host).slots, host.ring);
+    State<C, S>::lay_out(job.first, job.memory, host, blocks(host.routers) * width, lookahead_of(host).slots);
   }
 
   Job job;

@@ -9,7 +9,8 @@
 namespace flitlab::vc::lanes {
 
 /// During VC allocation, marks the best bidder so far in `owner` of a free output VC.
-inline constexpr u8 kClaimed = 0x80;
+template <class E>
+inline constexpr E kClaimed = static_cast<E>(E{1} << (8 * sizeof(E) - 1));
 
 /// A bid for an output VC in one number: the bidder's index among the thread's ports, and the output (port, VC).
 template <class C, class S>
@@ -63,6 +64,8 @@ template <class C, class S, class V>
 struct Heads {
   using B = typename C::Value;
   using Position = typename C::Position;
+  using E = typename C::Element;
+  static_assert(S::flats <= kClaimed<E>);
   using ByPort = typename C::template ByPort<B, S::ports>;
   static constexpr u32 L = C::lanes;
   static constexpr bool kPlain = std::is_base_of_v<PlainVcTable, typename V::Table>;
@@ -77,17 +80,17 @@ struct Heads {
   FLITLAB_INLINE Heads(const V& view, const State<C, S>& state, const Wiring& w, u32 block, Cycle cycle)
       : v(view), s(state), wiring(w), k(state.block[block]), b(block), now(cycle) {}
 
-  /// Returns a byte of an array [port][VC] or [port] of rows.
+  /// Returns an element of an array [port][VC] or [port] of rows.
   template <class Array>
-  static FLITLAB_INLINE u8& byte(Array& array, u32 position) {
-    return reinterpret_cast<u8*>(array)[position];
+  static FLITLAB_INLINE E& element(Array& array, u32 position) {
+    return reinterpret_cast<E*>(array)[position];
   }
   static FLITLAB_INLINE u32 place_of(u32 port, u32 vc, u32 lane) { return (port * S::vcs + vc) * L + lane; }
   /// Converts an index in [port][VC][lane] to an index in [port][lane].
   static FLITLAB_INLINE u32 port_of(u32 position) { return position / (S::vcs * L) * L + position % L; }
-  FLITLAB_INLINE std::size_t queue(u32 position) const { return std::size_t{b} * (S::queues * L) + position; }
+  FLITLAB_INLINE std::size_t queue(u32 position) const { return std::size_t{b} * ((S::ports_of(v.t) + 1) * S::vcs * L) + position; }
 
-  /// Packet descriptors of a block. Loops use a local object of this type instead of members of Heads: a written byte
+  /// Packet descriptors of a block. Loops use a local object of this type instead of members of Heads: a written element
   /// may alias any member, so the compiler would reload members in every iteration.
   struct Rings {
     Packet* base;
@@ -95,10 +98,14 @@ struct Heads {
     Block<C, S>& k;
 
     FLITLAB_INLINE Packet& front(u32 position) const {
-      return base[position * S::descriptors(size) + byte(k.first, position)];
+      return base[position * S::descriptors(size) + element(k.first, position)];
     }
   };
   FLITLAB_INLINE Rings rings() const { return {s.ring + queue(0) * S::descriptors(v.t.ring), v.t.ring, k}; }
+
+  FLITLAB_INLINE u32 list_members(const ByPort& sets, Position* positions) const {
+    return C::template list_members<S::vcs, S::ports>(sets, S::ports_of(v.t), positions);
+  }
 
   /// Returns whether all packets have the same length.
   FLITLAB_INLINE bool same_length() const {
@@ -118,10 +125,10 @@ struct Heads {
   };
 
   FLITLAB_INLINE u32 credits(u32 port, u32 vc, u32 lane) const {
-    return k.credits[port].get(lane, vc) + (shared_arrivals->credits.byte(port * L + lane) >> vc & 1);
+    return k.credits[port].get(lane, vc) + (shared_arrivals->credits.element(port * L + lane) >> vc & 1);
   }
   FLITLAB_INLINE u32 flits(u32 port, u32 vc, u32 lane) const {
-    return k.flits[port].get(lane, vc) + (shared_arrivals->flits.byte(port * L + lane) >> vc & 1);
+    return k.flits[port].get(lane, vc) + (shared_arrivals->flits.element(port * L + lane) >> vc & 1);
   }
 
   /// Returns the free VCs of a port that are in `allowed` (free_vcs()).
@@ -143,7 +150,7 @@ struct Heads {
   FLITLAB_APART void allocate_vcs(const Arrivals<C, S>& arrivals) {
     ByPort unrouted, rerouted;
     B any{}, any_old{};
-    FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) {
+    FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) {
       const B due = k.due[port] & ~k.asleep[port];
       unrouted[port] = due & ~k.routed[port];
       rerouted[port] = due & k.routed[port];
@@ -151,7 +158,7 @@ struct Heads {
       any_old |= rerouted[port];
     }
     if constexpr (!kPlain) {  // plain routers do not read counts
-      FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) {
+      FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) {
         shared_arrivals->flits.put(port, arrivals.flits[port]);
         shared_arrivals->credits.put(port, arrivals.credits[port]);
       }
@@ -161,7 +168,7 @@ struct Heads {
     u32 n = 0;
     if (C::any(any)) {
       if (C::any(any_old)) {
-        n = C::template list_members<S::vcs>(rerouted, scratch->positions);
+        n = list_members(rerouted, scratch->positions);
         if (adapts()) n = compute_routes<false>(scratch->positions, n);
       }
       n += compute_first_routes(unrouted, scratch->positions + n);
@@ -184,13 +191,13 @@ struct Heads {
       const u32 flat = position / L, lane = position % L;
       const Route route = vc::compute_route(t, Outputs{*this, lane}, first_router + lane, rings.front(position),
                                             flat / S::vcs, flat % S::vcs);
-      if (route.port >= S::ports || !route.allowed) [[unlikely]] {
+      if (route.port >= S::ports_of(t) || !route.allowed) [[unlikely]] {
         C::raise(s.fault[first_router + lane], kFaultNoRoute, flat / S::vcs);
-        if (kFirst) C::and_bits(lane_of(k.routed[flat / S::vcs], lane), ~u32{only(flat % S::vcs)});
+        if (kFirst) C::and_bits(lane_of(k.routed[flat / S::vcs], lane), ~u32{C::only(flat % S::vcs)});
         return false;
       }
-      byte(k.out_port, position) = only(route.port);
-      byte(k.allowed, position) = static_cast<u8>(route.allowed);
+      element(k.out_port, position) = C::only(route.port);
+      element(k.allowed, position) = static_cast<E>(route.allowed);
       if (kFirst) ready_at[position] = now;
       routed = static_cast<Position>(position);
       return true;
@@ -200,18 +207,18 @@ struct Heads {
   /// Computes the first routes of packets that have come to the front. Writes to `positions` the packets that have a
   /// route, and returns their number.
   FLITLAB_INLINE u32 compute_first_routes(const ByPort& unrouted, Position* positions) const {
-    const u32 listed = C::template list_members<S::vcs>(unrouted, positions);
+    const u32 listed = list_members(unrouted, positions);
     const Rings rings = this->rings();
     const u32 ring = rings.size;
     C::each(listed, [&](u32 i) {
       const u32 position = positions[i], flat = position / L;
-      const u32 passed = byte(k.passed, flat / S::vcs * L + position % L) >> flat % S::vcs & 1;
-      u8& first = byte(rings.k.first, position);
+      const u32 passed = element(k.passed, flat / S::vcs * L + position % L) >> flat % S::vcs & 1;
+      E& first = element(rings.k.first, position);
       const u32 next = first + passed;  // no branch: it would be unpredictable
-      first = static_cast<u8>(next & (0 - u32{next != ring}));
+      first = static_cast<E>(next & (0 - u32{next != ring}));
       C::prefetch(&rings.front(position));
     });
-    FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) {
+    FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) {
       k.passed[port] &= ~unrouted[port];
       k.routed[port] |= unrouted[port];
     }
@@ -219,7 +226,7 @@ struct Heads {
     const u32 n = compute_routes<true>(positions, listed);
     if (same_length()) {
       const u32 flits = v.t.traffic.packets.flits[0];
-      FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) k.left[port].set(
+      FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) k.left[port].set(
           unrouted[port] & k.routed[port], flits);
       C::sync();
     } else {
@@ -239,19 +246,19 @@ struct Heads {
     return C::filter(positions, n, positions, [&](u32 position, Position& bids) {
       const u32 flat = position / L, lane = position % L, port = flat / S::vcs, vc = flat % S::vcs;
       if (stores_first() && flits(port, vc, lane) < k.left[port].get(lane, vc)) return false;
-      const u32 out = lowest_bit(u32{byte(k.out_port, position)});
+      const u32 out = lowest_bit(u32{element(k.out_port, position)});
       const u32 free =
-          this->free(out, lane, byte(k.allowed, position), is_wormhole() ? 0 : u32{rings().front(position).flits});
+          this->free(out, lane, element(k.allowed, position), is_wormhole() ? 0 : u32{rings().front(position).flits});
       if (!free) {  // sleeps until an output VC is released, if neither credits nor other ports can help
-        if (may_sleep) C::or_bits(byte(k.asleep, port * L + lane), only(vc));
+        if (may_sleep) C::or_bits(element(k.asleep, port * L + lane), C::only(vc));
         return false;
       }
-      const u32 out_vc = first_at_or_after(free, byte(k.pick_out, position)), to = place_of(out, out_vc, lane);
+      const u32 out_vc = first_at_or_after(free, element(k.pick_out, position)), to = place_of(out, out_vc, lane);
       bids = Bid<C, S>::of(position, out * S::vcs + out_vc);
-      const u32 first = byte(k.pick_in, to);
-      C::update(byte(k.owner, to), [&](u8 claim) {
-        const bool better = !(claim & kClaimed) || is_before<S>(flat, claim & ~u32{kClaimed}, first);
-        return better ? static_cast<u8>(flat | kClaimed) : claim;
+      const u32 first = element(k.pick_in, to);
+      C::update(element(k.owner, to), [&](E claim) {
+        const bool better = !(claim & kClaimed<E>) || is_before<S>(flat, claim & ~u32{kClaimed<E>}, first);
+        return better ? static_cast<E>(flat | kClaimed<E>) : claim;
       });
       return true;
     });
@@ -260,26 +267,26 @@ struct Heads {
   /// Grants output VCs to the winning bids.
   FLITLAB_INLINE void grant(const Position* bids, u32 n,
                             typename C::template ByPort<typename C::Row, S::ports>& won) const {
-    FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) won[port] = B{};
+    FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) won[port] = B{};
     C::sync();
     Block<C, S>& k = this->k;
     Cycle* const ready_at = s.ready_at + queue(0);
     const Cycle ready = now + v.t.allocation_delay;
     C::each(n, [&](u32 i) {
       const u32 position = Bid<C, S>::from(bids[i]), to = Bid<C, S>::to(bids[i]), flat = position / L;
-      if (C::peek(byte(k.owner, to)) != (flat | kClaimed)) return;
-      C::poke(byte(k.owner, to), static_cast<u8>(flat));
-      byte(k.pick_in, to) = static_cast<u8>(flat + 1);
+      if (C::peek(element(k.owner, to)) != (flat | kClaimed<E>)) return;
+      C::poke(element(k.owner, to), static_cast<E>(flat));
+      element(k.pick_in, to) = static_cast<E>(flat + 1);
       const u32 at = port_of(position), out_at = port_of(to), out_vc = to / L % S::vcs;
-      const u8 bit = only(flat % S::vcs), out_bit = only(out_vc);
-      byte(k.pick_out, position) = static_cast<u8>(out_vc + 1);
-      byte(k.out_vc, position) = out_bit;
-      C::or_bits(byte(k.taken, out_at), out_bit);
-      C::put_bits(byte(k.credited, at), bit, byte(k.some_credits, out_at) & out_bit ? bit : u8{0});
-      C::or_bits(C::template byte_of<S::ports>(won, at), bit);
+      const E bit = C::only(flat % S::vcs), out_bit = C::only(out_vc);
+      element(k.pick_out, position) = static_cast<E>(out_vc + 1);
+      element(k.out_vc, position) = out_bit;
+      C::or_bits(element(k.taken, out_at), out_bit);
+      C::put_bits(element(k.credited, at), bit, element(k.some_credits, out_at) & out_bit ? bit : E{0});
+      C::or_bits(C::template element_of<S::ports>(won, at), bit);
       ready_at[position] = ready;
     });
-    FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) {
+    FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) {
       k.due[port] &= ~won[port];
       k.routed[port] &= ~won[port];
       k.heads[port] |= won[port];
@@ -292,11 +299,11 @@ struct Heads {
     const auto& t = v.t;
     const Rings rings = this->rings();
     Block<C, S>& k = rings.k;
-    const u32* const leads_to = wiring.to + std::size_t{b} * (S::ports * L);
+    const u32* const leads_to = wiring.to + std::size_t{b} * (S::ports_of(t) * L);
     Packet* const ring = s.ring;
     typename C::template Scratch<CrossingScratch<C, S>> scratch;
     const auto sets = C::template share_rows<S::ports>(scratch->sets, heads);  // sets of one VC
-    const u32 n = C::list(heads, scratch->list);
+    const u32 n = C::list(heads, S::ports_of(t), scratch->list);
     struct Copy {
       const Packet* from;
       Packet* to;
@@ -305,17 +312,17 @@ struct Heads {
     const auto prepare = [&](u32 i) {
       const u32 at = scratch->list[i], lane = at % L,
                 position = at + at / L * (L * (S::vcs - 1)) + lowest_bit(u32{sets[at]}) * L;
-      const u32 out = lowest_bit(u32{byte(k.out_port, position)}), out_vc = lowest_bit(u32{byte(k.out_vc, position)});
-      u8& tail = byte(k.tail, place_of(out, out_vc, lane));
+      const u32 out = lowest_bit(u32{element(k.out_port, position)}), out_vc = lowest_bit(u32{element(k.out_vc, position)});
+      E& tail = element(k.tail, place_of(out, out_vc, lane));
       const Packet& packet = rings.front(position);
       Packet* copy = ring + std::size_t{leads_to[out * L + lane] + out_vc * L} * S::descriptors(rings.size) + tail;
       if constexpr (!kLaneTerminals<typename V::Table>)
-        if (out == S::network_ports)
+        if (out == S::network_ports_of(t))
           copy = &v.terminals[b * L + lane].at(t.terminal_fields.ring, out_vc * rings.size + tail);
       C::prefetch(&packet);
       C::template prefetch<true>(copy);
-      tail = next_position(tail, rings.size);
-      return Copy{&packet, copy, u32{out != S::network_ports}};
+      tail = static_cast<E>(next_position(tail, rings.size));
+      return Copy{&packet, copy, u32{out != S::network_ports_of(t)}};
     };
     C::template in_two_steps<L * C::ports_of(S::ports)>(n, prepare, [](const Copy& copy) {
       const u32 after = copy.from->hops + copy.hops;

@@ -8,9 +8,8 @@
 
 namespace flitlab::vc::lanes {
 
-/// Returns the lane code for this processor's vector width (kernels/engines/processor.hpp) and for routers of `ports`
-/// ports and `vcs` virtual channels; null if no such code is compiled. `roomy`: see Sizes.
-const Code* code_for(u32 ports, u32 vcs, TableKind table, bool roomy);
+/// Returns the lane code for this processor's vector width (kernels/engines/processor.hpp).
+const Code& code_for(const CodeChoice& choice);
 
 /// Returns the longest packet or reply of a plan's traffic, flits.
 inline u32 longest_packet(const TrafficTable& traffic) {
@@ -23,17 +22,21 @@ inline u32 longest_packet(const TrafficTable& traffic) {
 }
 
 /// Returns whether a plan's routers can have lane state of any width. The limits: counts have few bits, some delays
-/// must be one cycle, and routers have few ports. Trace traffic is excluded, because the host hands traces to terminals
-/// too often.
+/// must be one cycle. Trace traffic is excluded, because the host hands traces to terminals too often.
 inline bool fits_lanes(const VcTable& t) {
-  if (!RoundRobinVcTable::fits(t) || t.one_port_per_dim || t.concentration != 1 || t.routers < 16) return false;
+  if (t.vc_allocator != Allocator::kInputFirst || t.switch_allocator != Allocator::kInputFirst) return false;
+  if (t.arbiter != ArbiterKind::kRoundRobin || t.speculative || t.concentration != 1) return false;
   if (t.mode != TrafficMode::kOpen && t.mode != TrafficMode::kRequestReply) return false;
-  if (t.buffer_flits > 63 || t.routing_delay != 1 || t.allocation_delay != 1 || t.ring > 31) return false;
-  return longest_packet(t.traffic) <= 255;
+  if (t.routing_delay != 1 || t.allocation_delay != 1) return false;
+  return t.buffer_flits < 2048 && longest_packet(t.traffic) < 4096;
 }
 
-/// Returns whether a plan needs roomy sizes (Sizes).
-inline bool is_roomy(const VcTable& t) { return longest_packet(t.traffic) > 7 || t.ring > 3 || t.buffer_flits > 15; }
+/// Returns the least room that a plan needs.
+inline Room room_of(const VcTable& t) {
+  const u32 longest = longest_packet(t.traffic);
+  if (longest <= 7 && t.ring <= 3 && t.buffer_flits <= 15) return Room::kTight;
+  return longest <= 255 && t.ring <= 31 && t.buffer_flits <= 63 ? Room::kRoomy : Room::kHuge;
+}
 
 /// How many cycles a lane block may run ahead of other lane blocks.
 struct Lookahead {
@@ -50,7 +53,8 @@ inline Lookahead lookahead_of(const VcTable& t) {
 
 /// Returns whether the GPU engine has lane state for a plan (kernels/routers/vc/cuda.cu).
 inline bool fits_device_lanes(const VcTable& t) {
-  return OpenVcTable::fits(t) && fits_lanes(t) && t.vcs <= 8 && (t.ports == 5 || t.ports == 7);
+  return OpenVcTable::fits(t) && fits_lanes(t) && room_of(t) != Room::kHuge && !t.one_port_per_dim && t.routers >= 16 &&
+         t.vcs <= 8 && (t.ports == 5 || t.ports == 7);
 }
 
 template <class T>
@@ -61,16 +65,15 @@ inline constexpr bool kIsFixed<FixedVcTable<P, V>> = true;
 /// Lane state for the CPU engine. `T`: FixedVcTable, PlainVcTable or VcTable.
 template <class T>
 class Lanes {
-  static constexpr bool kFixed = kIsFixed<T>;
-  using Table = std::conditional_t<kFixed, T, OpenVcTable>;
 
  public:
-  static bool fits(const T& t) { return code(t) != nullptr; }
+  static bool fits(const T& t) { return fits_lanes(t); }
 
   explicit Lanes(const T& table)
       : table_(table),
-        code_(*code(table)),
-        wires_(wire(table, code_.width, code_.vcs, blocks_of(table.routers, code_.width))) {
+        any_(table),
+        code_(code_for(choice(table))),
+        wires_(wire(table, code_.width, code_.element_bytes, code_.vcs, blocks_of(table.routers, code_.width))) {
     wiring_ = {wires_.to.data(), wires_.first.data(), wires_.sender_rows.data(), wires_.mask_base};
   }
   Lanes(const Lanes&) = delete;
@@ -80,7 +83,7 @@ class Lanes {
   /// Returns the flit moves per item and cycle above which lane state pays. It is lower for wide lanes, and for plans
   /// without compile-time constants, whose scalar code is slow.
   double busy() const { return (std::is_same_v<T, VcTable> ? 0.02 : 0.06) / (code_.width == 64 ? 4 : 1); }
-  std::size_t bytes() const { return code_.bytes(table_.routers, table_.slot_mask + 1, table_.ring); }
+  std::size_t bytes() const { return code_.bytes(any_); }
   void load(std::byte* memory, std::byte* canonical, const Placement& placement, const ReplicaRow& row,
             Cycle now) const {
     code_.load(replica(memory, row), canonical, placement, now);
@@ -96,22 +99,25 @@ class Lanes {
 
  private:
   static TableKind kind(const VcTable& t) {
-    if (kFixed) return TableKind::kFixed;
-    return t.mode == TrafficMode::kOpen ? TableKind::kOpen : TableKind::kRoundRobin;
+    if (kIsFixed<T> && room_of(t) != Room::kHuge) return TableKind::kFixed;
+    return t.mode == TrafficMode::kOpen ? TableKind::kOpen : TableKind::kAny;
   }
 
   Replica replica(std::byte* memory, const ReplicaRow& row) const {
-    const void* table = &table_;
-    if constexpr (!kFixed)
-      if (kind(table_) == TableKind::kRoundRobin) table = static_cast<const RoundRobinVcTable*>(&table_);
+    const TableKind kind = this->kind(any_);
+    const void* table = kind == TableKind::kFixed ? static_cast<const void*>(&table_) : &any_;
+    if (kind == TableKind::kAny) table = static_cast<const VcTable*>(&any_);
     return {table, &wiring_, memory, &row};
   }
 
-  static const Code* code(const VcTable& t) {
-    return fits_lanes(t) ? code_for(t.ports, t.vcs, kind(t), is_roomy(t)) : nullptr;
+  static CodeChoice choice(const VcTable& t) {
+    const Room room = room_of(t);
+    const u32 bits = std::max(t.ports, t.vcs);
+    return {kind(t), room, bits > 16 ? 32u : bits > 8 || room == Room::kHuge ? 16u : 8u, t.ports};
   }
 
-  const Table table_;
+  const T table_;
+  const OpenLoopVcTable any_;  ///< the same without compile-time constants, except perhaps for the traffic mode
   const Code& code_;
   Wires wires_;
   Wiring wiring_{};

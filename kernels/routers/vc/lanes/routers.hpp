@@ -1,5 +1,5 @@
 #pragma once
-/// One cycle of a lane block, the routers whose state lies side by side, one byte each: the steps of phases.hpp, in the
+/// One cycle of a lane block, the routers whose state lies side by side, one element each: the steps of phases.hpp, in the
 /// same order.
 #include "kernels/routers/vc/lanes/heads.hpp"
 
@@ -30,6 +30,7 @@ struct Routers {
   using Row = typename C::Row;
   using ByPort = typename C::template ByPort<B, S::ports>;
   using F = FlitsOf<C, S>;
+  using E = typename C::Element;
   const V& v;
   const State<C, S>& s;
   const Wiring& wiring;
@@ -40,23 +41,28 @@ struct Routers {
   FLITLAB_INLINE Routers(const V& view, const State<C, S>& state, const Wiring& w, u32 block, Cycle cycle)
       : v(view), s(state), wiring(w), k(state.block[block]), b(block), now(cycle) {}
 
+  /// Lists the lanes of ports' values that are not 0 (C::list).
+  FLITLAB_INLINE u32 list_ports(const ByPort& values, typename C::Position* list) const {
+    return C::list(values, S::ports_of(v.t), list);
+  }
+
   /// Reads the credits and flits that arrive at a port.
   FLITLAB_INLINE void read_arrivals(u32 port, B& credits, F& flits) const {
     const u32 slot = s.slot(now);
-    if (port == S::network_ports) {
+    if (port == S::network_ports_of(v.t)) {
       credits = s.of_terminals(s.eject_credits, slot, b);
       flits = s.terminal_flits(s.inject_flits, slot, b);
       return;
     }
-    const u8* const credit_row = s.credit_row(slot, 0) + std::size_t{b} * C::lanes;
-    const u8* const flit_row = s.flit_row(slot, 0) + std::size_t{b} * C::lanes;
-    const u32* first = wiring.first + b * S::network_ports + port;
+    const E* const credit_row = s.credit_row(slot, 0) + std::size_t{b} * C::lanes;
+    const E* const flit_row = s.flit_row(slot, 0) + std::size_t{b} * C::lanes;
+    const u32* first = wiring.first + b * S::network_ports_of(v.t) + port;
     credits = B{};
     B planes[F::planes] = {};
     FLITLAB_ROLLED for (const SenderRow* p = wiring.sender_rows + first[0], *end = wiring.sender_rows + first[1];
                         p != end; ++p) {
-      const B mask = *reinterpret_cast<const Row*>(wiring.masks + std::size_t{p->mask} * C::lanes);
-      const auto there = [&](const u8* row) { return C::load_unaligned(row + p->at) & mask; };
+      const B mask = *reinterpret_cast<const Row*>(wiring.masks + std::size_t{p->mask} * C::row_bytes);
+      const auto there = [&](const E* row) { return C::load_unaligned(row + p->at) & mask; };
       credits |= there(credit_row);
       for (u32 plane = 0; plane < F::planes; ++plane) planes[plane] |= there(flit_row + plane * s.planes);
     }
@@ -68,7 +74,7 @@ struct Routers {
   FLITLAB_INLINE void receive(Arrivals<C, S>& arrivals, ByPort& fresh) const {
     ByPort first;  // credits of owned output VCs that had no credits: their packets may advance
     B any{};
-    FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) {
+    FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) {
       B credits;
       F flits_to_send;
       read_arrivals(port, credits, flits_to_send);
@@ -88,12 +94,12 @@ struct Routers {
     if (!C::any(any)) return;
     typename C::template Scratch<CreditScratch<C, S>> scratch;
     const auto sets = C::template share_rows<S::ports>(scratch->sets, first);  // sets of one VC
-    const u32 n = C::list(first, scratch->list);
+    const u32 n = list_ports(first, scratch->list);
     C::each(n, [&](u32 i) {
       const u32 at = scratch->list[i], port = at / C::lanes, lane = at % C::lanes;
       // Other threads may already bid for free VCs, whose owners share a machine word with this one.
       const u32 flat = C::peek(lane_of(k.owner[port][lowest_bit(u32{sets[at]})], lane));
-      C::or_bits(lane_of(k.credited[flat / S::vcs], lane), only(flat % S::vcs));
+      C::or_bits(lane_of(k.credited[flat / S::vcs], lane), C::only(flat % S::vcs));
     });
   }
 
@@ -101,19 +107,19 @@ struct Routers {
   FLITLAB_INLINE void allocate_switch(const Arrivals<C, S>& arrivals) const {
     typename C::template GroupScratch<SwitchExchange<C, S>> exchange;
     ByPort vcs, heads, tails;
-    FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) {
+    FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) {
       const B ready = k.filled[port] & k.credited[port] & k.granted[port];
       vcs[port] = pick(ready, k.first_vc[port]);
       B requests{}, to_vc{};  // the output port and VC, as sets of one
-      for (u32 vc = 0; vc < S::vcs; ++vc) {
+      for (u32 vc = 0; vc < v.t.vcs; ++vc) {
         put_where(requests, vcs[port], vc, k.out_port[port][vc]);
         put_where(to_vc, vcs[port], vc, k.out_vc[port][vc]);
       }
       heads[port] = vcs[port] & k.heads[port];
       tails[port] = k.left[port].ones(vcs[port]);
       exchange->requests.put(port, requests);
-      F::of(to_vc, nonzero(heads[port]), nonzero(tails[port])).write([&](u32 plane, B bytes) {
-        exchange->flits_to_send[plane].put(port, bytes);
+      F::of(to_vc, nonzero(heads[port]), nonzero(tails[port])).write([&](u32 plane, B values) {
+        exchange->flits_to_send[plane].put(port, values);
       });
     }
     C::group_barrier();
@@ -126,12 +132,12 @@ struct Routers {
   FLITLAB_INLINE void send_winners(const Arrivals<C, S>& arrivals, SwitchExchange<C, S>& exchange) const {
     const auto& t = v.t;
     ByPort requested;
-    C::template transpose_ports<S::ports>(exchange.requests, requested);
-    FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) {
+    C::template transpose_ports<S::ports>(exchange.requests, S::ports_of(t), requested);
+    FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) {
       const B winner = pick(requested[port], k.first_input[port]);
       k.first_input[port] = select(nonzero(winner), above(winner), k.first_input[port]);
       F out;
-      for (u32 input = 0; input < S::ports; ++input)
+      for (u32 input = 0; input < S::ports_of(t); ++input)
         out.put_where(winner, input, F::read([&](u32 plane) { return exchange.flits_to_send[plane].get(input); }));
       const B vc = out.vcs();
       k.credits[port].change(arrivals.credits[port], vc);
@@ -141,13 +147,13 @@ struct Routers {
       k.sent[port] -= nonzero(out.any());
       exchange.wins.put(port, winner);
       exchange.spent.put(port, winner & nonzero(vc & ~k.some_credits[port]));
-      exchange.freed.put(port, nonzero(tails) & only(port));
-      if (port == S::network_ports)
+      exchange.freed.put(port, nonzero(tails) & C::only(port));
+      if (port == S::network_ports_of(t))
         s.put_terminal_flits(s.eject_flits, s.slot(now + t.eject_delay), b, out);
       else
-        out.write([&](u32 plane, B bytes) {
-          u8* row = s.flit_row(s.slot(now + t.link_delay), port) + plane * s.planes;
-          *reinterpret_cast<Row*>(row + std::size_t{b} * C::lanes) = bytes;
+        out.write([&](u32 plane, B values) {
+          E* row = s.flit_row(s.slot(now + t.link_delay), port) + plane * s.planes;
+          *reinterpret_cast<Row*>(row + std::size_t{b} * C::lanes) = values;
         });
     }
   }
@@ -158,7 +164,7 @@ struct Routers {
     const B winners = exchange.wins.all(), spent = exchange.spent.all(), freed = exchange.freed.all();
     B any_head{}, any_tail{};
     u32 moves = 0;
-    FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) {
+    FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) {
       const B won = has(winners, port), vc = requested[port] & won;
       heads[port] &= won;
       tails[port] &= won;
@@ -173,7 +179,7 @@ struct Routers {
       any_tail |= tails[port];
       moves += C::count(won);
       const u32 slot = s.slot(now + v.t.credit_delay);
-      if (port == S::network_ports)
+      if (port == S::network_ports_of(v.t))
         s.of_terminals(s.inject_credits, slot, b) = vc;
       else
         *reinterpret_cast<Row*>(s.credit_row(slot, port) + std::size_t{b} * C::lanes) = vc;
@@ -186,7 +192,7 @@ struct Routers {
 
   /// Moves the packets behind departed tail flits to the front of their buffers.
   FLITLAB_INLINE void next_packets(const ByPort& tails) const {
-    FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) {
+    FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) {
       k.packets[port].subtract(tails[port]);
       k.fresh[port] = tails[port] & k.packets[port].nonzero_counts();
       k.passed[port] |= tails[port];
@@ -196,10 +202,10 @@ struct Routers {
   /// Lets sleeping packets (packets that found no free output VC) bid again if their output port is in `freed`.
   FLITLAB_INLINE void wake(B freed) const {
     B any{};
-    FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) any |= k.asleep[port];
+    FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) any |= k.asleep[port];
     if (!C::any(any & nonzero(freed))) return;
-    FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) for (u32 vc = 0; vc < S::vcs; ++vc)
-        k.asleep[port] &= ~(nonzero(k.out_port[port][vc] & freed) & only(vc));
+    FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) for (u32 vc = 0; vc < v.t.vcs; ++vc)
+        k.asleep[port] &= ~(nonzero(k.out_port[port][vc] & freed) & C::only(vc));
   }
 
   /// Prefetches the next block. A network larger than a cache is read from memory in every cycle, in too many pieces
@@ -208,8 +214,8 @@ struct Routers {
     const auto fetch = [](const void* p) { C::template prefetch<true>(p); };
     const char* block = reinterpret_cast<const char*>(&k + 1);
     for (u32 at = 0; at < sizeof k; at += 64) fetch(block + at);
-    const auto row = [&](const u8* flits_to_send) { fetch(flits_to_send + std::size_t{b + 1} * C::lanes); };
-    for (u32 port = 0; port < S::network_ports; ++port) {
+    const auto row = [&](const E* flits_to_send) { fetch(flits_to_send + std::size_t{b + 1} * C::lanes); };
+    for (u32 port = 0; port < S::network_ports_of(v.t); ++port) {
       row(s.credit_row(s.slot(now), port));
       row(s.credit_row(s.slot(now + v.t.credit_delay), port));
       row(s.flit_row(s.slot(now), port));
@@ -223,16 +229,16 @@ struct Routers {
     Arrivals<C, S> arrivals;
     receive(arrivals, fresh);
     Heads<C, S, V>(v, s, wiring, b, now).allocate_vcs(arrivals);
-    FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) k.due[port] |= fresh[port];
+    FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) k.due[port] |= fresh[port];
     allocate_switch(arrivals);
     if (now % 128 == 127) flush_sent();
   }
 
   /// Adds the counts of sent flits to `flits_sent` before a byte overflows.
   FLITLAB_INLINE void flush_sent() const {
-    FLITLAB_UNROLLED for (const u32 port : C::template ports<S::ports>()) {
+    FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) {
       C::for_each_of_thread([&](u32 lane) {
-        s.flits_sent[(std::size_t{b} * C::lanes + lane) * S::ports + port] += lane_of(k.sent[port], lane);
+        s.flits_sent[(std::size_t{b} * C::lanes + lane) * S::ports_of(v.t) + port] += lane_of(k.sent[port], lane);
       });
       k.sent[port] = B{};
     }

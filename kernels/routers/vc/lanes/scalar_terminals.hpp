@@ -21,7 +21,7 @@ struct ScalarTerminalView : vc::View<1, false, T> {
 
 template <class C, class S, class T>
 FLITLAB_INLINE Packet& injection_descriptor(const ScalarTerminalView<C, S, T>& v, u32 index, u32 vc, u32 position) {
-  return v.lanes.ring[queue_of<C, S>(index, S::network_ports, vc) * S::descriptors(v.t.ring) + position];
+  return v.lanes.ring[queue_of<C, S>(S::ports_of(v.t), index, S::network_ports_of(v.t), vc) * S::descriptors(v.t.ring) + position];
 }
 
 template <class C, class S, class T>
@@ -31,7 +31,7 @@ FLITLAB_INLINE void send_to_router(const ScalarTerminalView<C, S, T>& v, u32 ind
 
 template <class C, class S, class T>
 FLITLAB_INLINE void credit_to_router(const ScalarTerminalView<C, S, T>& v, u32 index, u32 vc, Cycle now) {
-  v.lanes.terminal_byte(v.lanes.eject_credits, (now + v.t.credit_delay) & v.t.slot_mask, index) = only(vc);
+  v.lanes.terminal_element(v.lanes.eject_credits, (now + v.t.credit_delay) & v.t.slot_mask, index) = C::only(vc);
 }
 
 /// One cycle of the terminals of a block.
@@ -46,7 +46,7 @@ FLITLAB_INLINE void step_scalar_terminals(const V& v, const State<C, S>& s, u32 
   C::for_each(C::members(s.of_terminals(s.inject_credits, slot, b)), [&](u32 lane) {
     const u32 index = b * C::lanes + lane;
     v.terminals[index].at(t.terminal_fields.credit_mail, slot) =
-        to_number(s.terminal_byte(s.inject_credits, slot, index));
+        to_number(s.terminal_element(s.inject_credits, slot, index));
   });
   s.put_terminal_flits(s.inject_flits, (now + t.inject_delay) & t.slot_mask, b, {});
   s.of_terminals(s.eject_credits, (now + t.credit_delay) & t.slot_mask, b) = typename C::Value{};

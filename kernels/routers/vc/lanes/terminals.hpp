@@ -20,11 +20,11 @@ FLITLAB_INLINE void take_arrivals(const V& v, const State<C, S>& s, u32 b, Cycle
   count(*v.shard, Total::kFlitsDelivered, C::count(arrived));
   C::for_each(C::members(arrivals.tails()), [&](u32 lane) {
     const u32 index = b * C::lanes + lane;
-    const u32 vc = lowest_bit(u32{s.terminal_byte(s.eject_flits, s.slot(now), index)});
-    u8& first = lane_of(k.arriving_first[vc], lane);
-    deliver(v, index, s.terminal[index], s.ring[queue_of<C, S>(index, S::ports, vc) * S::descriptors(t.ring) + first],
+    const u32 vc = lowest_bit(u32{s.terminal_element(s.eject_flits, s.slot(now), index)});
+    auto& first = lane_of(k.arriving_first[vc], lane);
+    deliver(v, index, s.terminal[index], s.ring[queue_of<C, S>(S::ports_of(t), index, S::ports_of(t), vc) * S::descriptors(t.ring) + first],
             now);
-    first = next_position(first, t.ring);
+    first = static_cast<typename C::Element>(next_position(first, t.ring));
   });
 }
 
@@ -39,7 +39,7 @@ FLITLAB_INLINE void advance(const V& v, const State<C, S>& s, u32 index, SourceC
     ++cursor.index;
     if (!stored_draws.holds(cursor.index)) {
       const u32 oldest = s.terminal[index].oldest.index;  // needed next, unless the queue is long
-      stored_draws.template draw<C::lanes>(*v.row, rate_of(traffic, *v.row, index), index,
+      stored_draws.template draw<C::row_bytes>(*v.row, rate_of(traffic, *v.row, index), index,
                                            cursor.index - oldest < StoredDraws::kPackets ? oldest : cursor.index);
     }
     cursor.at += stored_draws.gap[cursor.index - stored_draws.first];
@@ -82,7 +82,7 @@ FLITLAB_INLINE void create(const V& v, const State<C, S>& s, u32 b, Cycle now) {
     const u32 index = b * C::lanes + lane;
     create_packets(v, s, index, now);
     next[lane] = s.terminal[index].next.at;
-    lane_of(s.block[b].queued, lane) = 0xFF;
+    lane_of(s.block[b].queued, lane) = static_cast<typename C::Element>(~0u);
   });
 }
 
@@ -93,7 +93,7 @@ FLITLAB_INLINE void start_oldest(const V& v, const State<C, S>& s, u32 b, u32 la
   Block<C, S>& k = s.block[b];
   const u32 index = b * C::lanes + lane;
   TerminalControl& control = s.terminal[index];
-  u8& tail = lane_of(k.injection_tail[vc], lane);
+  auto& tail = lane_of(k.injection_tail[vc], lane);
   const u32 id = control.oldest.index;
   Packet packet;
   packet.flits = static_cast<u16>(packet_flits(t.traffic, *v.row, index, id));
@@ -105,9 +105,9 @@ FLITLAB_INLINE void start_oldest(const V& v, const State<C, S>& s, u32 b, u32 la
   packet.injected = now;
   packet.hops = 0;
   address_packet(v, index, packet, destination_of(v, s, index, id));
-  s.ring[queue_of<C, S>(index, S::network_ports, vc) * S::descriptors(t.ring) + tail] = packet;
-  tail = next_position(tail, t.ring);
-  lane_of(k.left_to_send, lane) = static_cast<u8>(packet.flits);
+  s.ring[queue_of<C, S>(S::ports_of(t), index, S::network_ports_of(t), vc) * S::descriptors(t.ring) + tail] = packet;
+  tail = static_cast<typename C::Element>(next_position(tail, t.ring));
+  lane_of(k.left_to_send, lane) = static_cast<typename C::Element>(packet.flits);
   ++control.sent;
   if (control.sent == control.created) {
     control.oldest = control.next;
@@ -131,7 +131,7 @@ FLITLAB_INLINE typename C::Value free_to_start(const V& v, const State<C, S>& s,
     const u32 flits = packet_flits(t.traffic, *v.row, index, s.terminal[index].oldest.index);
     for (u32 vc = 0; vc < t.vcs; ++vc)
       if (k.injection_credits.get(lane, vc) + (lane_of(returned, lane) >> vc & 1) < flits)
-        lane_of(free, lane) &= static_cast<u8>(~only(vc));
+        lane_of(free, lane) &= static_cast<typename C::Element>(~C::only(vc));
   });
   return free;
 }
@@ -144,7 +144,7 @@ FLITLAB_INLINE void send(const V& v, const State<C, S>& s, u32 b, Cycle now) {
   Block<C, S>& k = s.block[b];
   const B returned = s.of_terminals(s.inject_credits, s.slot(now), b);
   const B free = k.injection_credits.nonzero_counts() | returned;
-  const B may_start = free_to_start(v, s, b, free & static_cast<u8>(t.message_mask[0]), returned);
+  const B may_start = free_to_start(v, s, b, free & static_cast<typename C::Element>(t.message_mask[0]), returned);
   const B starts = k.queued & (B)(k.left_to_send == 0) & nonzero(may_start);
   if (const auto set = C::members(starts); C::any(set)) {
     const B vc = pick(may_start, k.first_send_vc);

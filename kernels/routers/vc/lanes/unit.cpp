@@ -5,27 +5,29 @@
 /// Otherwise the linker would keep one copy, and processors without these instructions might run it.
 #include "kernels/routers/vc/lanes/unit.hpp"
 
-/// See code_for() in choose.cpp.
-extern "C" const void* FLITLAB_LANES_NAME(unsigned ports, unsigned vcs, int table, int roomy) {
+/// See code_for() in choose.cpp. Routers of four virtual channels in two and three dimensions are the most common, so
+/// their sizes are known at compile time.
+extern "C" const void* FLITLAB_LANES_NAME(const void* code_choice) {
   using namespace flitlab;
-  using vc::lanes::Sizes;
-  const auto code = []<class Sizes, class Table>() -> const void* {
-    return &vc::lanes::Unit<lanes::Vectors<FLITLAB_LANES>, Sizes, Table>::code;
+  using namespace vc::lanes;
+  const CodeChoice& choice = *static_cast<const CodeChoice*>(code_choice);
+  const auto code = []<class Element, class Sizes, class Table>() -> const void* {
+    return &Unit<lanes::Vectors<FLITLAB_LANES, Element>, Sizes, Table>::code;
   };
-  const auto with = [&]<u32 P>() -> const void* {
-    using vc::lanes::TableKind;
-    switch (static_cast<TableKind>(table)) {
-      case TableKind::kFixed:
-        return roomy ? code.operator()<Sizes<P, 4, true>, vc::FixedVcTable<P, 4>>()
-                     : code.operator()<Sizes<P, 4, false>, vc::FixedVcTable<P, 4>>();
-      case TableKind::kOpen:
-        return vcs <= 4 ? code.operator()<Sizes<P, 4, true>, vc::OpenVcTable>()
-                        : code.operator()<Sizes<P, 8, true>, vc::OpenVcTable>();
-      default:
-        return vcs <= 4 ? code.operator()<Sizes<P, 4, true>, vc::RoundRobinVcTable>()
-                        : code.operator()<Sizes<P, 8, true>, vc::RoundRobinVcTable>();
+  const auto fixed = [&]<u32 P>() -> const void* {
+    return choice.room == Room::kTight ? code.operator()<u8, Sizes<P, 4, Room::kTight, true>, vc::FixedVcTable<P, 4>>()
+                                       : code.operator()<u8, Sizes<P, 4, Room::kRoomy, true>, vc::FixedVcTable<P, 4>>();
+  };
+  const auto of_any_size = [&]<class Table>() -> const void* {
+    switch (choice.element_bits) {
+      case 8: return code.operator()<u8, Sizes<8, 8, Room::kRoomy, false>, Table>();
+      case 16:
+        return choice.room == Room::kHuge ? code.operator()<u16, Sizes<16, 16, Room::kHuge, false>, Table>()
+                                          : code.operator()<u16, Sizes<16, 16, Room::kRoomy, false>, Table>();
+      default: return code.operator()<u32, Sizes<32, 16, Room::kHuge, false>, Table>();
     }
   };
-  if (vcs > 8) return nullptr;
-  return ports == 5 ? with.operator()<5>() : ports == 7 ? with.operator()<7>() : nullptr;
+  if (choice.table == TableKind::kFixed) return choice.ports == 5 ? fixed.operator()<5>() : fixed.operator()<7>();
+  return choice.table == TableKind::kOpen ? of_any_size.operator()<vc::OpenLoopVcTable>()
+                                          : of_any_size.operator()<vc::VcTable>();
 }

@@ -15,13 +15,13 @@ struct Unit {
   static State<C, S> state_of(const Replica& r) {
     const T& t = *static_cast<const T*>(r.table);
     State<C, S> s;
-    State<C, S>::lay_out(s, r.memory, t.routers, t.slot_mask + 1, t.ring);
+    State<C, S>::lay_out(s, r.memory, t, t.routers, t.slot_mask + 1);
     return s;
   }
 
-  static std::size_t bytes(u32 routers, u32 slots, u32 ring) {
+  static std::size_t bytes(const VcTable& t) {
     State<C, S> s;
-    return State<C, S>::lay_out(s, nullptr, routers, slots, ring);
+    return State<C, S>::lay_out(s, nullptr, t, t.routers, t.slot_mask + 1);
   }
 
   static View view_of(const Replica& r, CounterShard* shard, std::byte* canonical, const Placement& placement) {
@@ -33,7 +33,7 @@ struct Unit {
   static void load(const Replica& r, std::byte* canonical, const Placement& placement, Cycle now) {
     const View v = view_of(r, nullptr, canonical, placement);
     const State<C, S> s = state_of(r);
-    std::memset(r.memory, 0, bytes(v.t.routers, v.t.slot_mask + 1, v.t.ring));
+    std::memset(r.memory, 0, bytes(v.t));
     for (u32 i = 0; i < v.t.routers; ++i) Conversion<C, S, View, true>{v, s, i, now}.convert();
   }
   static void store(const Replica& r, std::byte* canonical, const Placement& placement, Cycle now) {
@@ -56,7 +56,7 @@ struct Unit {
       }
   }
 
-  static constexpr Code code{C::lanes, S::vcs, bytes, load, store, run};
+  static constexpr Code code{C::lanes, sizeof(typename C::Element), S::vcs, bytes, load, store, run};
 };
 
 }  // namespace flitlab::vc::lanes

@@ -1,6 +1,7 @@
 #pragma once
 /// Construction of Wiring: for each port of a lane block, the rows of senders that it reads, as a list of (offset, mask
 /// of lanes).
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <vector>
@@ -13,15 +14,15 @@ struct Wires {
   std::vector<u32> to;
   std::vector<u32> first;
   std::vector<SenderRow> sender_rows;
-  std::vector<u8> masks;
+  std::vector<std::byte> masks;
 
   /// Start of the masks inside `masks`, aligned to a cache line, which a vector does not guarantee.
-  const u8* mask_base = nullptr;
+  const std::byte* mask_base = nullptr;
 };
 
-/// Returns the wiring for blocks of `width` routers. `vcs`: virtual channels per port for which lane state has room.
-/// `blocks`: at least enough for all routers.
-inline Wires wire(const VcTable& t, u32 width, u32 vcs, u32 blocks) {
+/// Returns the wiring for blocks of `width` routers with elements of `bytes` bytes. `vcs`: virtual channels per port for
+/// which lane state has room. `blocks`: at least enough for all routers.
+inline Wires wire(const VcTable& t, u32 width, u32 bytes, u32 vcs, u32 blocks) {
   Wires w;
   const u32 queues = (t.ports + 1) * vcs;
   for (u32 b = 0; b < blocks; ++b)
@@ -35,7 +36,7 @@ inline Wires wire(const VcTable& t, u32 width, u32 vcs, u32 blocks) {
         w.to.push_back(peer.item == kNone ? kNone
                                           : (peer.item / width * queues + peer.port * vcs) * width + peer.item % width);
       }
-  std::vector<std::vector<u8>> masks;
+  std::vector<std::vector<std::byte>> masks;
   for (u32 b = 0; b < blocks; ++b)
     for (u32 port = 0; port < t.network_ports; ++port) {
       w.first.push_back(static_cast<u32>(w.sender_rows.size()));
@@ -47,17 +48,17 @@ inline Wires wire(const VcTable& t, u32 width, u32 vcs, u32 blocks) {
         const i32 offset = static_cast<i32>(peer.item) - static_cast<i32>(router);
         const auto [at, is_new] = known.try_emplace({peer.port, offset}, w.sender_rows.size());
         if (is_new) {
-          w.sender_rows.push_back({static_cast<i32>(peer.port * row_bytes(blocks * width, width)) + offset,
+          w.sender_rows.push_back({static_cast<i32>(peer.port * row_elements(blocks * width, width)) + offset,
                                    static_cast<u32>(masks.size())});
-          masks.emplace_back(width);
+          masks.emplace_back(width * bytes);
         }
-        masks[w.sender_rows[at->second].mask][lane] = 0xFF;
+        std::fill_n(&masks[w.sender_rows[at->second].mask][lane * bytes], bytes, std::byte{0xFF});
       }
     }
   w.first.push_back(static_cast<u32>(w.sender_rows.size()));
-  w.masks.resize(masks.size() * width + 64);
-  u8* base = w.masks.data() + (64 - reinterpret_cast<std::uintptr_t>(w.masks.data()) % 64) % 64;
-  for (std::size_t i = 0; i < masks.size(); ++i) std::memcpy(base + i * width, masks[i].data(), width);
+  w.masks.resize(masks.size() * width * bytes + 64);
+  std::byte* base = w.masks.data() + (64 - reinterpret_cast<std::uintptr_t>(w.masks.data()) % 64) % 64;
+  for (std::size_t i = 0; i < masks.size(); ++i) std::memcpy(base + i * width * bytes, masks[i].data(), width * bytes);
   w.mask_base = base;
   return w;
 }

@@ -28,7 +28,7 @@ std::vector<u32> widths() {
   std::vector<u32> list;
   for (u32 width : {16u, 32u, 64u}) {
     setenv("FLITLAB_LANES", std::to_string(width).c_str(), 1);
-    if (vc::lanes::code_for(5, 4, vc::lanes::TableKind::kFixed, false)->width == width) list.push_back(width);
+    if (vc::lanes::code_for({vc::lanes::TableKind::kFixed, vc::lanes::Room::kTight, 8, 5}).width == width) list.push_back(width);
   }
   unsetenv("FLITLAB_LANES");
   return list;
