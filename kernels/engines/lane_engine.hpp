@@ -12,7 +12,9 @@
 ///   `run(memory, canonical, placement, row, shard, begin, end, cycle, cycles) const`  advances blocks `begin` to
 ///                                           before `end`; `cycles` may exceed 1 only if these are all blocks. Part
 ///                                           of the lane state may lie in the canonical state's memory until `store`
-///   `double busy() const`                   flit moves per item and cycle above which lane state pays; < 0: always
+///   `bool is_shared(kind, field) const`     whether a field lies in the canonical state's memory all the time;
+///   optional `double busy() const`                   flit moves per item and cycle above which lane state pays; < 0:
+///   always
 #include "kernels/engines/cpu_engine.hpp"
 #include "kernels/engines/two_forms.hpp"
 
@@ -88,6 +90,11 @@ class LaneEngine final : public TwoForms<CpuEngine<Model, 1, false>> {
       lanes_.load(r.memory.get(), this->replica_state(replica), this->place_, this->rows_[replica], this->now_);
       lanes_outdated = false;
     }
+  }
+
+  bool is_shared(u32 kind, const FieldInfo& field) const override {
+    if constexpr (requires { lanes_.is_shared(kind, field); }) return lanes_.is_shared(kind, field);
+    return false;
   }
 
   void store(std::span<const u32> which, Cycle stopped) const override {

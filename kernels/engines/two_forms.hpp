@@ -42,13 +42,14 @@ class TwoForms : public Base {
     forms_[replica] = {};
   }
   void get_field(u32 replica, u32 kind, const FieldInfo& field, void* out) const override {
-    update_canonical(replica);
+    if (!is_shared(kind, field)) update_canonical(replica);
     Base::get_field(replica, kind, field, out);
   }
   void set_field(u32 replica, u32 kind, const FieldInfo& field, const void* in) override {
-    update_canonical(replica);
+    const bool shared = is_shared(kind, field);
+    if (!shared) update_canonical(replica);
     Base::set_field(replica, kind, field, in);
-    forms_[replica].lanes_outdated = true;
+    if (!shared) forms_[replica].lanes_outdated = true;
   }
   void get_item(u32 replica, u32 kind, u32 item, const FieldInfo& field, void* out) const override {
     update_canonical(replica);
@@ -80,6 +81,9 @@ class TwoForms : public Base {
 
   template <class... Arguments>
   explicit TwoForms(Arguments&&... arguments) : Base(std::forward<Arguments>(arguments)...), forms_(this->replicas()) {}
+
+  /// Returns whether lane state has no copy of a field, so that the canonical state's is always up to date.
+  virtual bool is_shared(u32, const FieldInfo&) const { return false; }
 
   /// Converts lane state to the canonical state for replicas that all stopped at the same cycle.
   virtual void store(std::span<const u32> replicas, Cycle stopped) const = 0;

@@ -1,6 +1,7 @@
 #pragma once
 /// Networks for tests of lane state (kernels/routers/vc/lanes).
 #include <array>
+#include <initializer_list>
 #include <random>
 #include <vector>
 
@@ -65,6 +66,47 @@ inline RawConfig plain_routers(u32 seed) {
   }
   if (below(4) == 0) config["topology.channel_delay"] = integer(1 + below(9));
   if (below(4) == 0) config["router.credit_delay"] = integer(1 + below(20));
+  return config;
+}
+
+/// Returns a network of plain_routers() with other allocators, arbiters, delays, sizes and topologies.
+inline RawConfig any_routers(u32 seed) {
+  RawConfig config = plain_routers(seed);
+  std::mt19937 random(~seed);
+  const auto below = [&](u32 n) { return static_cast<std::int64_t>(random() % n); };
+  const auto one_of = [&](std::initializer_list<const char*> words) {
+    return word(words.begin()[static_cast<std::size_t>(below(static_cast<u32>(words.size())))]);
+  };
+  const auto allocators = {"separable_input_first", "separable_output_first", "islip", "wavefront"};
+  config["router.vc_allocator"] = one_of(allocators);
+  config["router.switch_allocator"] = one_of(allocators);
+  config["router.allocator_iterations"] = integer(1 + below(3));
+  config["router.arbiter"] = one_of({"round_robin", "matrix", "oldest_first"});
+  config["router.routing_delay"] = integer(below(8));
+  config["router.vc_allocation_delay"] = integer(below(8));
+  if (below(3) == 0) {
+    config["router.speculative"] = true;
+    config["router.vc_allocation_delay"] = integer(below(2));
+  }
+  if (below(3) == 0) config["router.switch_allocation_delay"] = integer(1 + below(7));
+  if (below(3) == 0) config["router.switch_traversal_delay"] = integer(below(8));
+  if (below(3) == 0) config["topology.concentration"] = integer(1 + below(5));
+  if (below(3) == 0) config["router.vcs"] = integer(8 + below(9));
+  if (below(4) == 0) config["router.buffer_flits"] = integer(100 + below(156));
+  const bool adaptive =
+      config.contains("routing.algorithm") && std::get<std::string>(config["routing.algorithm"]) == "minimal_adaptive";
+  switch (adaptive ? 9 : below(8)) {
+    case 0:
+      config["topology.kind"] = word("hypercube");
+      config["topology.dimensions"] = integer(1 + below(7));
+      break;
+    case 1: config["topology.shape"] = IntList{2 + below(2), 2, 3, 2}; break;
+    case 2: config["topology.shape"] = IntList{2, 2, 2, 2, 2, 2, 2, 2}; break;
+    case 3: config["topology.shape"] = IntList{1 + below(2), 2}; break;
+    default: break;
+  }
+  if (std::get<std::string>(config["topology.kind"]) == "hypercube")
+    for (const char* key : {"topology.shape", "routing.vc_assignment", "routing.algorithm"}) config.erase(key);
   return config;
 }
 

@@ -243,6 +243,7 @@ struct FixedVcTable : PlainVcTable {
   static constexpr u32 concentration = 1;
   static constexpr u32 vcs = V;
   static constexpr u32 slot_mask = 3;
+  static constexpr u32 routing_delay = 1, allocation_delay = 1;
   static constexpr u32 dims = (P - 1) / 2;
   /// Sizes that offsets of fields depend on. `ring` is 1 because its field is the last one.
   struct Sizes {
@@ -259,7 +260,8 @@ struct FixedVcTable : PlainVcTable {
   /// Returns whether a plan agrees with these constants; compares its layout, too.
   static bool fits(const VcTable& t) {
     return PlainVcTable::fits(t) && t.ports == P && t.network_ports == P - 1 && t.vcs == V && t.slot_mask == 3 &&
-           t.dims == (P - 1) / 2 && t.router_fields == router_fields && t.terminal_fields == terminal_fields;
+           t.routing_delay == 1 && t.allocation_delay == 1 && t.dims == (P - 1) / 2 &&
+           t.router_fields == router_fields && t.terminal_fields == terminal_fields;
   }
 };
 

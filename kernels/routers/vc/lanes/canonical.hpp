@@ -9,21 +9,22 @@
 
 namespace flitlab::vc::lanes {
 
-/// Index of an element in a field: port, virtual channel (or slot of an inbox), and position in a packet queue (or word of
-/// a set or slot). Also the sizes of these dimensions.
+/// Index of an element in a field: port, virtual channel (or slot of an inbox), and position in a packet queue (or word
+/// of a set or slot). Also the sizes of these dimensions.
 struct At {
   u32 port, vc, position;
 };
 /// The shape of a field that lane state does not replace.
 struct NotInLanes {};
 
-/// Conversion of one router and its terminal: from scalar state to lane state (kLoad), or back.
+/// Conversion of one router and its terminals: from scalar state to lane state (kLoad), or back.
 template <class C, class S, class V, bool kLoad>
 struct Conversion {
   const V& v;  ///< view of the scalar state
   const State<C, S>& s;
   u32 index;
   Cycle now;
+  u32 i = 0;  ///< terminal of the router that is converted
   Block<C, S>& k = s.block[index / C::lanes];
   u32 lane = index % C::lanes;
   using Row = typename C::Row;
@@ -33,9 +34,14 @@ struct Conversion {
 
   /// Inlined, so that the members stay in registers.
   FLITLAB_INLINE void convert() const {
-    if (kLoad) element(k.valid) = kAll;
     convert_fields(RouterFields::pointers(), v.t.router_fields, v.routers[index]);
-    convert_fields(TerminalFields::pointers(), v.t.terminal_fields, v.terminals[index]);
+    const u32 concentration = S::concentration_of(v.t);
+    for (u32 terminal = 0; terminal < concentration; ++terminal) {
+      const Conversion of_terminal{v, s, index, now, terminal};
+      if (kLoad) of_terminal.element(of_terminal.terminals().valid) = kAll;
+      of_terminal.convert_fields(TerminalFields::pointers(), v.t.terminal_fields,
+                                 v.terminals[index * concentration + terminal]);
+    }
   }
 
  private:
@@ -67,26 +73,30 @@ struct Conversion {
     (convert(Of<kMembers>{}, x.*kMembers, at), ...);
   }
 
-  // Fields of a router. Plans with lane state have no matrix arbiters.
+  // Fields of a router.
   using R = RouterFields;
   FLITLAB_HD At shape(Of<&R::control>) const { return {1, 1, v.t.set_words}; }
   FLITLAB_HD At shape(AnyOf<&R::flit_mail, &R::credit_mail>) const { return {1, v.t.slot_mask + 1, v.t.port_words}; }
   FLITLAB_HD At shape(Of<&R::port>) const { return {ports(), 1, 1}; }
   FLITLAB_HD At shape(AnyOf<&R::input, &R::output, &R::claim>) const { return {ports(), v.t.vcs, 1}; }
   FLITLAB_HD At shape(Of<&R::ring>) const { return {ports(), v.t.vcs, v.t.ring}; }
-  FLITLAB_HD NotInLanes shape(AnyOf<&R::input_matrix, &R::output_matrix>) const { return {}; }
+  FLITLAB_HD auto shape(Of<&R::input_matrix>) const { return of_matrix({ports(), v.t.vcs, 1}); }
+  FLITLAB_HD auto shape(Of<&R::output_matrix>) const { return of_matrix({ports(), ports(), 1}); }
 
   FLITLAB_HD void form(Of<&RouterControl::flits>, u64& x, At at) const { sets(x, k.filled, at); }
   FLITLAB_HD void form(Of<&RouterControl::credits>, u64& x, At at) const { sets(x, k.credited, at); }
   FLITLAB_HD void form(Of<&RouterControl::granted>, u64& x, At at) const { sets(x, k.granted, at); }
-  FLITLAB_HD void form(Of<&RouterControl::pending>, u64& x, At at) const { sets(x, k.pending, at); }
+  FLITLAB_HD void form(Of<&RouterControl::pending>, u64& x, At at) const {
+    if (kLoad) return;  // from the stages of input VCs
+    x = any_of(k.pending, S::allocation_delay_of(v.t), at);
+  }
   FLITLAB_HD void form(Of<&RouterControl::taken>, u64& x, At at) const { sets(x, k.taken, at); }
   FLITLAB_HD void form(Of<&RouterControl::waiting>, u64& x, At at) const {
     if (kLoad) return;  // from the stages of input VCs
     u64 fresh, due;
     sets(fresh, k.fresh, at);
     sets(due, k.due, at);
-    x = fresh | due;
+    x = fresh | due | any_of(k.in_routing, S::routing_delay_of(v.t), at);
   }
   FLITLAB_HD void form(Of<&RouterControl::bids>, u64& x, At) const { constant(x, 0); }
   FLITLAB_HD void form(Of<&RouterControl::fault>, u32& x, At at) const {
@@ -97,7 +107,7 @@ struct Conversion {
     const u32 ahead = ahead_of(at.vc);
     for (u32 port = 8 * at.position; port < ports() && port < 8 * at.position + 8; ++port)
       arrival(reinterpret_cast<u8*>(&x)[port % 8], flit_to(port, ahead), ahead,
-              port == network_ports() ? v.t.inject_delay : v.t.link_delay);
+              port >= network_ports() ? v.t.inject_delay : v.t.link_delay);
   }
   FLITLAB_HD void form(Of<&R::credit_mail>, u64& x, At at) const {
     const u32 ahead = ahead_of(at.vc);
@@ -107,14 +117,25 @@ struct Conversion {
 
   FLITLAB_HD void form(Of<&PortState::pick_vc>, u8& x, At at) const { pointer(x, k.first_vc[at.port]); }
   FLITLAB_HD void form(Of<&PortState::pick_input>, u8& x, At at) const { pointer(x, k.first_input[at.port]); }
-  FLITLAB_HD void form(Of<&PortState::pick_output>, u8& x, At) const { constant(x, 0); }
+  FLITLAB_HD void form(Of<&PortState::pick_output>, u8& x, [[maybe_unused]] At at) const {
+    if constexpr (S::exact)
+      constant(x, 0);
+    else
+      pointer(x, k.first_output[at.port]);
+  }
+  FLITLAB_HD void form(Of<&R::input_matrix>, u32& x, At at) const {
+    if constexpr (!S::exact) extended(x, k.input_matrix[at.port][at.vc]);
+  }
+  FLITLAB_HD void form(Of<&R::output_matrix>, u32& x, At at) const {
+    if constexpr (!S::exact) extended(x, k.output_matrix[at.port][at.vc]);
+  }
   FLITLAB_HD void form(Of<&PortState::flits_sent>, u32& x, At at) const {
     u32& before = s.flits_sent[std::size_t{index} * ports() + at.port];
     exchange(x, before, x, before + element(k.sent[at.port]));
   }
 
   FLITLAB_HD void form(Of<&InputVc::ready_at>, Cycle& x, At at) const {
-    exchange(x, ready_at(at), x, stage_of(at) == VcState::kRouting ? now + has(k.fresh, at) : ready_at(at));
+    exchange(x, ready_at(at), x, stage_of(at) == VcState::kRouting ? route_known_at(at) : ready_at(at));
   }
   FLITLAB_HD void form(Of<&InputVc::flits>, u16& x, At at) const { counter(x, k.flits[at.port], at); }
   FLITLAB_HD void form(Of<&InputVc::left>, u16& x, At at) const { counter(x, k.left[at.port], at); }
@@ -128,11 +149,17 @@ struct Conversion {
   FLITLAB_HD void form(Of<&InputVc::stage>, VcState& x, At at) const {
     if (!kLoad) return static_cast<void>(x = stage_of(at));
     // `ready_at` is converted before `stage`, as in InputVc.
-    const bool fresh = x == VcState::kRouting && ready_at(at) == now + v.t.routing_delay;
+    const u32 routing_delay = S::routing_delay_of(v.t), allocation_delay = S::allocation_delay_of(v.t);
+    const i32 ahead = static_cast<i32>(ready_at(at) - now);
+    const bool fresh = x == VcState::kRouting && ahead == static_cast<i32>(routing_delay);
+    const bool in_routing = x == VcState::kRouting && ahead >= 0 && !fresh;
     put(k.fresh, at, fresh);
-    put(k.due, at, (x == VcState::kRouting || x == VcState::kWaiting) && !fresh);
+    if (in_routing) put(k.in_routing[ready_at(at) % routing_delay], at, true);
+    put(k.due, at, (x == VcState::kRouting || x == VcState::kWaiting) && !fresh && !in_routing);
     put(k.routed, at, x == VcState::kWaiting);
     put(k.heads, at, x == VcState::kHead);
+    if (x == VcState::kHead && ahead >= 0 && allocation_delay)
+      put(k.pending[ready_at(at) % allocation_delay], at, true);
   }
   FLITLAB_HD void form(Of<&InputVc::pick>, u8& x, At at) const { same(x, element(k.pick_out[at.port][at.vc])); }
   FLITLAB_HD void form(Of<&InputVc::allowed>, u16& x, At at) const { same(x, element(k.allowed[at.port][at.vc])); }
@@ -166,28 +193,32 @@ struct Conversion {
 
   FLITLAB_HD void form(Of<&T::flit_mail>, u8& x, At at) const {
     const u32 ahead = ahead_of(at.position);
-    arrival(x, s.terminal_flit(s.eject_flits, here(ahead), index), ahead, v.t.eject_delay);
+    arrival(x, s.terminal_flit(s.eject_flits, here(ahead), place(i)), ahead, v.t.eject_delay);
   }
   FLITLAB_HD void form(Of<&T::credit_mail>, u8& x, At at) const {
     const u32 ahead = ahead_of(at.position);
-    arrival(x, CreditSlot<E>{&s.terminal_element(s.inject_credits, here(ahead), index)}, ahead, v.t.credit_delay);
+    arrival(x, CreditSlot<E>{&s.terminal_element(s.inject_credits, here(ahead), place(i))}, ahead, v.t.credit_delay);
   }
   FLITLAB_HD void form(Of<&T::control>, TerminalControl& x, At at) const {
-    same(x, s.terminal[index]);
-    if (kLoad) s.next_creation[index] = x.next.at;
-    if (kLoad) element(k.queued) = x.sent != x.created ? kAll : E{0};
+    same(x, s.terminal[place(i)]);
+    if (kLoad) s.next_creation[place(i)] = x.next.at;
+    if (kLoad) element(terminals().queued) = x.sent != x.created ? kAll : E{0};
     convert_members(PacketInInjection::pointers(), x.lane, at);
   }
-  FLITLAB_HD void form(Of<&PacketInInjection::left>, u16& x, At) const { same(x, element(k.left_to_send)); }
-  FLITLAB_HD void form(Of<&PacketInInjection::vc>, u8& x, At) const { only_member(x, k.send_vc); }
+  FLITLAB_HD void form(Of<&PacketInInjection::left>, u16& x, At) const { same(x, element(terminals().left_to_send)); }
+  FLITLAB_HD void form(Of<&PacketInInjection::vc>, u8& x, At) const { only_member(x, terminals().send_vc); }
   FLITLAB_HD void form(Of<&PacketInInjection::pick>, u8& x, At) const {
-    pointer(x, k.first_send_vc);
+    pointer(x, terminals().first_send_vc);
     if (!kLoad && x == v.t.vcs) x = 0;
   }
-  FLITLAB_HD void form(Of<&InjectionVc::credits>, u16& x, At at) const { counter(x, k.injection_credits, at); }
-  FLITLAB_HD void form(Of<&InjectionVc::tail>, u8& x, At at) const { same(x, element(k.injection_tail[at.vc])); }
-  FLITLAB_HD void form(Of<&T::first>, u8& x, At at) const { same(x, element(k.arriving_first[at.vc])); }
-  FLITLAB_HD void form(Of<&T::ring>, Packet& x, At at) const { same(x, queue(ports(), at.vc)[at.position]); }
+  FLITLAB_HD void form(Of<&InjectionVc::credits>, u16& x, At at) const {
+    counter(x, terminals().injection_credits, at);
+  }
+  FLITLAB_HD void form(Of<&InjectionVc::tail>, u8& x, At at) const {
+    same(x, element(terminals().injection_tail[at.vc]));
+  }
+  FLITLAB_HD void form(Of<&T::first>, u8& x, At at) const { same(x, element(terminals().arriving_first[at.vc])); }
+  FLITLAB_HD void form(Of<&T::ring>, Packet& x, At at) const { same(x, queue(ports() + i, at.vc)[at.position]); }
 
   // Forms of a number x in lane state.
   /// Stores x in lane state as `in_lanes`, or sets x to `in_scalar`, which are functions of x and of `place`.
@@ -200,6 +231,12 @@ struct Conversion {
   }
   /// The same number, perhaps with fewer bits.
   FLITLAB_HD void same(auto& x, auto& place) const { exchange(x, place, x, place); }
+  /// The same set. Scalar state has more bits, all equal to the highest bit of an element, which is no member: they are
+  /// 1 in a matrix arbiter until the first grant.
+  FLITLAB_HD void extended(u32& x, Row& row) const {
+    const E set = element(row);
+    exchange(x, element(row), x, static_cast<i32>(static_cast<std::make_signed_t<E>>(set)));
+  }
   /// No place in lane state, because between cycles it has this value.
   template <class X>
   FLITLAB_HD void constant(X& x, std::type_identity_t<X> value) const {
@@ -239,7 +276,29 @@ struct Conversion {
         x |= u64{element(rows[port])} << bit_of(v.t, port, 0);
   }
 
+  /// Returns the union of the first n rings' rows.
+  template <u32 kRows>
+  FLITLAB_HD u64 any_of(Rows (&rings)[kRows], u32 n, At at) const {
+    u64 all = 0;
+    for (u32 row = 0; row < kRows && row < n; ++row) {
+      u64 set;
+      sets(set, rings[row], at);
+      all |= set;
+    }
+    return all;
+  }
+
   // Places in lane state.
+  FLITLAB_HD Terminals<C, S>& terminals() const { return s.terminals(index / C::lanes, i); }
+  FLITLAB_HD u32 place(u32 terminal) const { return s.place_of(index / C::lanes, terminal, lane); }
+  /// Returns the first cycle in which a packet whose route is computed has it.
+  FLITLAB_HD Cycle route_known_at(At at) const {
+    const u32 delay = S::routing_delay_of(v.t);
+    if (has(k.fresh, at)) return now + delay;
+    for (u32 ahead = 0; ahead < delay; ++ahead)
+      if (has(k.in_routing[(now + ahead) % delay], at)) return now + ahead;
+    return ready_at(at);
+  }
   FLITLAB_HD u32 ports() const { return S::ports_of(v.t); }
   FLITLAB_HD u32 network_ports() const { return S::network_ports_of(v.t); }
   FLITLAB_HD E& element(Row& row) const { return lane_of(row, lane); }
@@ -255,17 +314,25 @@ struct Conversion {
     else
       return NotInLanes{};
   }
+  /// Returns the shape of a matrix, which is empty without matrix arbiters.
+  FLITLAB_HD auto of_matrix([[maybe_unused]] At shape) const {
+    if constexpr (S::exact)
+      return NotInLanes{};
+    else
+      return v.t.arbiter == ArbiterKind::kMatrix ? shape : At{};
+  }
   /// Returns how many cycles from now the flits in a slot of scalar state's inboxes arrive.
   FLITLAB_HD u32 ahead_of(u32 slot) const { return (slot - now) & v.t.slot_mask; }
   FLITLAB_HD u32 here(u32 ahead) const { return s.slot(now + ahead); }
   FLITLAB_HD const Peer& peer(u32 port) const { return v.t.peers[std::size_t{index} * ports() + port]; }
   /// Return the slot of the flit or credit that arrives at a port `ahead` cycles from now.
   FLITLAB_HD FlitSlot<E, FlitsOf<C, S>::planes> flit_to(u32 port, u32 ahead) const {
-    if (port == network_ports()) return s.terminal_flit(s.inject_flits, here(ahead), index);
+    if (port >= network_ports()) return s.terminal_flit(s.inject_flits, here(ahead), place(port - network_ports()));
     return {peer(port).item == kNone ? nullptr : s.flit_row(here(ahead), peer(port).port) + peer(port).item, s.planes};
   }
   FLITLAB_HD CreditSlot<E> credit_to(u32 port, u32 ahead) const {
-    if (port == network_ports()) return {&s.terminal_element(s.eject_credits, here(ahead), index)};
+    if (port >= network_ports())
+      return {&s.terminal_element(s.eject_credits, here(ahead), place(port - network_ports()))};
     return {peer(port).item == kNone ? nullptr : s.credit_row(here(ahead), peer(port).port) + peer(port).item};
   }
   /// Convert the number of an input VC between scalar state, which numbers t.vcs VCs per port, and lane state, which
@@ -274,14 +341,16 @@ struct Conversion {
   FLITLAB_HD u32 from_lanes(u32 flat) const { return flat / S::vcs * v.t.vcs + flat % S::vcs; }
   /// Returns the packet queue of (port, vc); with `port` = ports, the terminal's queue of arriving packets.
   FLITLAB_HD Packet* queue(u32 port, u32 vc) const {
-    return &s.ring[queue_of<C, S>(ports(), index, port, vc) * S::descriptors(v.t.ring)];
+    return &s.ring[queue_of<C, S>(v.t, index, port, vc) * S::descriptors(v.t.ring)];
   }
-  FLITLAB_HD Cycle& ready_at(At at) const { return s.ready_at[queue_of<C, S>(ports(), index, at.port, at.vc)]; }
+  FLITLAB_HD Cycle& ready_at(At at) const { return s.ready_at[queue_of<C, S>(v.t, index, at.port, at.vc)]; }
   FLITLAB_HD VcState stage_of(At at) const {
     if (has(k.fresh, at) || (has(k.due, at) && !has(k.routed, at))) return VcState::kRouting;
+    for (u32 row = 0; row < S::routing_delay_of(v.t); ++row)
+      if (has(k.in_routing[row], at)) return VcState::kRouting;
     if (has(k.due, at)) return VcState::kWaiting;
     if (has(k.heads, at)) return VcState::kHead;
-    return has(k.granted, at) || has(k.pending, at) ? VcState::kBody : VcState::kIdle;
+    return has(k.granted, at) ? VcState::kBody : VcState::kIdle;
   }
 };
 

@@ -3,6 +3,7 @@
 /// rules are the same as for scalar state (route.hpp, vc_allocation.hpp).
 #include <bit>
 
+#include "kernels/routers/vc/arbitrate.hpp"
 #include "kernels/routers/vc/lanes/state.hpp"
 #include "kernels/routers/vc/route.hpp"
 
@@ -88,10 +89,10 @@ struct Heads {
   static FLITLAB_INLINE u32 place_of(u32 port, u32 vc, u32 lane) { return (port * S::vcs + vc) * L + lane; }
   /// Converts an index in [port][VC][lane] to an index in [port][lane].
   static FLITLAB_INLINE u32 port_of(u32 position) { return position / (S::vcs * L) * L + position % L; }
-  FLITLAB_INLINE std::size_t queue(u32 position) const { return std::size_t{b} * ((S::ports_of(v.t) + 1) * S::vcs * L) + position; }
+  FLITLAB_INLINE std::size_t queue(u32 position) const { return std::size_t{b} * queues_of<S>(v.t) * L + position; }
 
-  /// Packet descriptors of a block. Loops use a local object of this type instead of members of Heads: a written element
-  /// may alias any member, so the compiler would reload members in every iteration.
+  /// Packet descriptors of a block. Loops use a local object of this type instead of members of Heads: a written
+  /// element may alias any member, so the compiler would reload members in every iteration.
   struct Rings {
     Packet* base;
     u32 size;
@@ -172,7 +173,13 @@ struct Heads {
         if (adapts()) n = compute_routes<false>(scratch->positions, n);
       }
       n += compute_first_routes(unrouted, scratch->positions + n);
+      if constexpr (!S::exact) {
+        if (v.t.speculative) note_bids();
+        if (!S::plain_vc_allocator(v.t)) return allocate_otherwise(scratch->positions, n, scratch->won);
+      }
       n = bid(scratch->positions, n);
+    } else if constexpr (!S::exact) {
+      if (v.t.speculative) note_bids();  // packets that sleep also request the switch
     }
     C::group_barrier();
     if (C::any(n)) grant(scratch->positions, n, scratch->won);
@@ -264,6 +271,126 @@ struct Heads {
     });
   }
 
+  /// Records the packets that bid for an output VC in this cycle.
+  FLITLAB_INLINE void note_bids() const {
+    for (u32 port = 0; port < v.t.ports; ++port) {
+      B bids = k.due[port] & k.routed[port];
+      if (stores_first())
+        C::for_each(C::members(bids), [&](u32 lane) {
+          for (u32 set = lane_of(bids, lane); set; set &= set - 1)
+            if (const u32 vc = lowest_bit(set); flits(port, vc, lane) < k.left[port].get(lane, vc))
+              lane_of(bids, lane) &= static_cast<E>(~C::only(vc));
+        });
+      k.bids[port] = bids;
+    }
+  }
+
+  /// Age of the packet at the front of an input VC, cycles.
+  FLITLAB_INLINE u32 age(const Rings& rings, u32 position) const { return now - rings.front(position).created; }
+
+  /// Returns whether input VC `a` of a router precedes input VC `b` in bids for output VC (out, out_vc) (beats() in
+  /// arbitrate.hpp).
+  FLITLAB_INLINE bool precedes(const Rings& rings, u32 a, u32 b, u32 out, u32 to, u32 lane) const {
+    if (v.t.arbiter == ArbiterKind::kOldestFirst) {
+      const u32 age_a = age(rings, a * L + lane), age_b = age(rings, b * L + lane);
+      return age_a != age_b ? age_a > age_b : a < b;
+    }
+    const u32 port_a = a / S::vcs, port_b = b / S::vcs;
+    if (v.t.arbiter == ArbiterKind::kMatrix && port_a != port_b)
+      return lane_of(k.output_matrix[out][port_a], lane) >> port_b & 1;
+    return is_before<S>(a, b, element(k.pick_in, to));
+  }
+
+  /// VC allocation by any allocator and arbiter, of packets that have a route. All requests of a round claim their
+  /// output VCs; then each packet takes one of the VCs that it won.
+  FLITLAB_APART void allocate_otherwise(Position* positions, u32 n,
+                                        typename C::template ByPort<typename C::Row, S::ports>& won) const {
+    const auto& t = v.t;
+    Block<C, S>& k = this->k;
+    const Rings rings = this->rings();
+    const bool may_sleep = is_wormhole() && !adapts(), wavefront = t.vc_allocator == Allocator::kWavefront;
+    const u32 cells = t.ports * t.vcs, first_cell = wavefront ? first_diagonal(now, cells) : 0;
+    const u32 rounds = wavefront ? ~0u : t.vc_allocator == Allocator::kIslip ? t.iterations : 1;
+    Cycle* const ready_at = s.ready_at + queue(0);
+    for (u32 port = 0; port < t.ports; ++port) won[port] = B{};
+    // Number of an input or output VC in the request matrix, and the order in which a wavefront serves a cell.
+    const auto cell = [&](u32 flat) { return flat / S::vcs * t.vcs + flat % S::vcs; };
+    const auto diagonal = [&](u32 in, u32 out) { return (cell(in) + cell(out) + cells - first_cell) % cells; };
+    const auto free_for = [&](u32 position, u32 out) {
+      return this->free(out, position % L, element(k.allowed, position),
+                        is_wormhole() ? 0 : u32{rings.front(position).flits});
+    };
+    const auto out_of = [&](u32 position) { return lowest_bit(u32{element(k.out_port, position)}); };
+    n = C::filter(positions, n, positions, [&](u32 position, Position& kept) {
+      const u32 port = position / L / S::vcs, vc = position / L % S::vcs, lane = position % L;
+      if (stores_first() && flits(port, vc, lane) < k.left[port].get(lane, vc)) return false;
+      kept = static_cast<Position>(position);
+      if (free_for(position, out_of(position))) return true;
+      if (may_sleep) C::or_bits(element(k.asleep, port * L + lane), C::only(vc));
+      return false;
+    });
+    for (u32 round = 0; round < rounds && n; ++round) {
+      // The output VC that a packet requests first: the next one in round-robin order, or on the first diagonal.
+      const auto choice = [&](u32 position, u32 out, u32 set) {
+        if (!wavefront) return first_at_or_after(set, element(k.pick_out, position));
+        u32 best = lowest_bit(set);
+        for (u32 rest = set; rest; rest &= rest - 1)
+          if (diagonal(position / L, out * S::vcs + lowest_bit(rest)) < diagonal(position / L, out * S::vcs + best))
+            best = lowest_bit(rest);
+        return best;
+      };
+      n = C::filter(positions, n, positions, [&](u32 position, Position& kept) {
+        const u32 flat = position / L, lane = position % L, out = out_of(position);
+        u32 requested = free_for(position, out);
+        if (!requested) return false;
+        if (t.vc_allocator == Allocator::kInputFirst) requested = 1u << choice(position, out, requested);
+        for (; requested; requested &= requested - 1) {
+          const u32 out_flat = out * S::vcs + lowest_bit(requested), to = out_flat * L + lane;
+          E& owner = element(k.owner, to);
+          const u32 other = owner & ~u32{kClaimed<E>};
+          if (!(owner & kClaimed<E>) || (wavefront ? diagonal(flat, out_flat) < diagonal(other, out_flat)
+                                                   : precedes(rings, flat, other, out, to, lane)))
+            owner = static_cast<E>(flat | kClaimed<E>);
+        }
+        kept = static_cast<Position>(position);
+        return true;
+      });
+      // Packets keep their claims until all have chosen.
+      u32 grants[C::lanes * S::ports * S::vcs], granted = 0;
+      n = C::filter(positions, n, positions, [&](u32 position, Position& kept) {
+        const u32 flat = position / L, lane = position % L, out = out_of(position);
+        const u32 requested = free_for(position, out);
+        u32 claimed = 0;
+        for (u32 set = requested; set; set &= set - 1)
+          if (element(k.owner, place_of(out, lowest_bit(set), lane)) == (flat | kClaimed<E>))
+            claimed |= set & (0 - set);
+        const bool wins = wavefront ? claimed >> choice(position, out, requested) & 1 : claimed != 0;
+        if (wins) {
+          const u32 out_vc = choice(position, out, wavefront ? requested : claimed);
+          grants[granted++] = position | out_vc << 24;
+        }
+        kept = static_cast<Position>(position);
+        return !wins;
+      });
+      const auto clear_claims = [&](u32 position) {
+        const u32 out = out_of(position), lane = position % L;
+        for (u32 set = element(k.allowed, position); set; set &= set - 1) {
+          E& owner = element(k.owner, place_of(out, lowest_bit(set), lane));
+          if (owner == (position / L | kClaimed<E>)) owner = 0;
+        }
+      };
+      for (u32 i = 0; i < n; ++i) clear_claims(positions[i]);
+      for (u32 i = 0; i < granted; ++i) {
+        const u32 position = grants[i] & 0xFFFFFF;
+        clear_claims(position);
+        grant_one(k, ready_at, now + t.allocation_delay, position,
+                  place_of(out_of(position), grants[i] >> 24, position % L), won);
+      }
+      if (!granted) break;
+    }
+    end_grants(won);
+  }
+
   /// Grants output VCs to the winning bids.
   FLITLAB_INLINE void grant(const Position* bids, u32 n,
                             typename C::template ByPort<typename C::Row, S::ports>& won) const {
@@ -271,26 +398,41 @@ struct Heads {
     C::sync();
     Block<C, S>& k = this->k;
     Cycle* const ready_at = s.ready_at + queue(0);
-    const Cycle ready = now + v.t.allocation_delay;
+    const Cycle ready = now + S::allocation_delay_of(v.t);
     C::each(n, [&](u32 i) {
       const u32 position = Bid<C, S>::from(bids[i]), to = Bid<C, S>::to(bids[i]), flat = position / L;
       if (C::peek(element(k.owner, to)) != (flat | kClaimed<E>)) return;
-      C::poke(element(k.owner, to), static_cast<E>(flat));
-      element(k.pick_in, to) = static_cast<E>(flat + 1);
-      const u32 at = port_of(position), out_at = port_of(to), out_vc = to / L % S::vcs;
-      const E bit = C::only(flat % S::vcs), out_bit = C::only(out_vc);
-      element(k.pick_out, position) = static_cast<E>(out_vc + 1);
-      element(k.out_vc, position) = out_bit;
-      C::or_bits(element(k.taken, out_at), out_bit);
-      C::put_bits(element(k.credited, at), bit, element(k.some_credits, out_at) & out_bit ? bit : E{0});
-      C::or_bits(C::template element_of<S::ports>(won, at), bit);
-      ready_at[position] = ready;
+      grant_one(k, ready_at, ready, position, to, won);
     });
+    end_grants(won);
+  }
+
+  /// Grants output VC `to` to the packet at `position`.
+  FLITLAB_INLINE void grant_one(Block<C, S>& k, Cycle* ready_at, Cycle ready, u32 position, u32 to,
+                                typename C::template ByPort<typename C::Row, S::ports>& won) const {
+    const u32 flat = position / L, at = port_of(position), out_at = port_of(to), out_vc = to / L % S::vcs;
+    const E bit = C::only(flat % S::vcs), out_bit = C::only(out_vc);
+    C::poke(element(k.owner, to), static_cast<E>(flat));
+    element(k.pick_in, to) = static_cast<E>(flat + 1);
+    element(k.pick_out, position) = static_cast<E>(out_vc + 1);
+    element(k.out_vc, position) = out_bit;
+    C::or_bits(element(k.taken, out_at), out_bit);
+    C::put_bits(element(k.credited, at), bit, element(k.some_credits, out_at) & out_bit ? bit : E{0});
+    C::or_bits(C::template element_of<S::ports>(won, at), bit);
+    ready_at[position] = ready;
+  }
+
+  /// Takes the packets that got output VCs out of VC allocation.
+  FLITLAB_INLINE void end_grants(typename C::template ByPort<typename C::Row, S::ports>& won) const {
+    const u32 delay = S::allocation_delay_of(v.t);
     FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) {
       k.due[port] &= ~won[port];
       k.routed[port] &= ~won[port];
       k.heads[port] |= won[port];
-      k.pending[port] = won[port];
+      if (delay)
+        k.pending[now % delay][port] |= won[port];
+      else
+        k.granted[port] |= won[port];
     }
   }
 
@@ -312,17 +454,19 @@ struct Heads {
     const auto prepare = [&](u32 i) {
       const u32 at = scratch->list[i], lane = at % L,
                 position = at + at / L * (L * (S::vcs - 1)) + lowest_bit(u32{sets[at]}) * L;
-      const u32 out = lowest_bit(u32{element(k.out_port, position)}), out_vc = lowest_bit(u32{element(k.out_vc, position)});
+      const u32 out = lowest_bit(u32{element(k.out_port, position)}),
+                out_vc = lowest_bit(u32{element(k.out_vc, position)});
       E& tail = element(k.tail, place_of(out, out_vc, lane));
       const Packet& packet = rings.front(position);
       Packet* copy = ring + std::size_t{leads_to[out * L + lane] + out_vc * L} * S::descriptors(rings.size) + tail;
       if constexpr (!kLaneTerminals<typename V::Table>)
-        if (out == S::network_ports_of(t))
-          copy = &v.terminals[b * L + lane].at(t.terminal_fields.ring, out_vc * rings.size + tail);
+        if (out >= S::network_ports_of(t))
+          copy = &v.terminals[s.terminal_of(b, out - S::network_ports_of(t), lane)].at(t.terminal_fields.ring,
+                                                                                       out_vc * rings.size + tail);
       C::prefetch(&packet);
       C::template prefetch<true>(copy);
       tail = static_cast<E>(next_position(tail, rings.size));
-      return Copy{&packet, copy, u32{out != S::network_ports_of(t)}};
+      return Copy{&packet, copy, u32{out < S::network_ports_of(t)}};
     };
     C::template in_two_steps<L * C::ports_of(S::ports)>(n, prepare, [](const Copy& copy) {
       const u32 after = copy.from->hops + copy.hops;

@@ -21,13 +21,9 @@ inline u32 longest_packet(const TrafficTable& traffic) {
   return longest;
 }
 
-/// Returns whether a plan's routers can have lane state of any width. The limits: counts have few bits, some delays
-/// must be one cycle. Trace traffic is excluded, because the host hands traces to terminals too often.
+/// Returns whether a plan's routers can have lane state of any width.
 inline bool fits_lanes(const VcTable& t) {
-  if (t.vc_allocator != Allocator::kInputFirst || t.switch_allocator != Allocator::kInputFirst) return false;
-  if (t.arbiter != ArbiterKind::kRoundRobin || t.speculative || t.concentration != 1) return false;
-  if (t.mode != TrafficMode::kOpen && t.mode != TrafficMode::kRequestReply) return false;
-  if (t.routing_delay != 1 || t.allocation_delay != 1) return false;
+  if (t.routing_delay > kMostDelay || t.allocation_delay > kMostDelay) return false;
   return t.buffer_flits < 2048 && longest_packet(t.traffic) < 4096;
 }
 
@@ -53,8 +49,9 @@ inline Lookahead lookahead_of(const VcTable& t) {
 
 /// Returns whether the GPU engine has lane state for a plan (kernels/routers/vc/cuda.cu).
 inline bool fits_device_lanes(const VcTable& t) {
-  return OpenVcTable::fits(t) && fits_lanes(t) && room_of(t) != Room::kHuge && !t.one_port_per_dim && t.routers >= 16 &&
-         t.vcs <= 8 && (t.ports == 5 || t.ports == 7);
+  return OpenVcTable::fits(t) && fits_lanes(t) && room_of(t) != Room::kHuge && !t.one_port_per_dim &&
+         t.concentration == 1 && t.routing_delay == 1 && t.allocation_delay == 1 && t.routers >= 16 && t.vcs <= 8 &&
+         (t.ports == 5 || t.ports == 7);
 }
 
 template <class T>
@@ -65,7 +62,6 @@ inline constexpr bool kIsFixed<FixedVcTable<P, V>> = true;
 /// Lane state for the CPU engine. `T`: FixedVcTable, PlainVcTable or VcTable.
 template <class T>
 class Lanes {
-
  public:
   static bool fits(const T& t) { return fits_lanes(t); }
 
@@ -83,6 +79,13 @@ class Lanes {
   /// Returns the flit moves per item and cycle above which lane state pays. It is lower for wide lanes, and for plans
   /// without compile-time constants, whose scalar code is slow.
   double busy() const { return (std::is_same_v<T, VcTable> ? 0.02 : 0.06) / (code_.width == 64 ? 4 : 1); }
+  /// Terminals without lane state, and the host that hands them a trace, work on the canonical state; lane state has
+  /// only their inboxes.
+  bool is_shared(u32 kind, const FieldInfo& field) const {
+    const TerminalFields& fields = any_.terminal_fields;
+    return kind == 1 && any_.mode != TrafficMode::kOpen && field.offset != fields.flit_mail.offset &&
+           field.offset != fields.credit_mail.offset;
+  }
   std::size_t bytes() const { return code_.bytes(any_); }
   void load(std::byte* memory, std::byte* canonical, const Placement& placement, const ReplicaRow& row,
             Cycle now) const {
@@ -112,7 +115,8 @@ class Lanes {
 
   static CodeChoice choice(const VcTable& t) {
     const Room room = room_of(t);
-    const u32 bits = std::max(t.ports, t.vcs);
+    // Matrix arbiters need a bit more (Conversion::extended).
+    const u32 bits = std::max(t.ports, t.vcs) + (t.arbiter == ArbiterKind::kMatrix);
     return {kind(t), room, bits > 16 ? 32u : bits > 8 || room == Room::kHuge ? 16u : 8u, t.ports};
   }
 

@@ -1,7 +1,8 @@
 #pragma once
-/// One cycle of a lane block, the routers whose state lies side by side, one element each: the steps of phases.hpp, in the
-/// same order.
+/// One cycle of a lane block, the routers whose state lies side by side, one element each: the steps of phases.hpp, in
+/// the same order.
 #include "kernels/routers/vc/lanes/heads.hpp"
+#include "kernels/routers/vc/lanes/switch_matching.hpp"
 
 namespace flitlab::vc::lanes {
 
@@ -9,6 +10,10 @@ template <class C, class S>
 struct CreditScratch {
   typename C::Position list[C::lanes * C::ports_of(S::ports) + C::kMargin];
   typename C::template SharedRows<S::ports> sets;
+};
+
+struct NoMatching {
+  static constexpr bool matches = false;
 };
 
 /// Exchange between input and output ports during switch allocation.
@@ -49,9 +54,10 @@ struct Routers {
   /// Reads the credits and flits that arrive at a port.
   FLITLAB_INLINE void read_arrivals(u32 port, B& credits, F& flits) const {
     const u32 slot = s.slot(now);
-    if (port == S::network_ports_of(v.t)) {
-      credits = s.of_terminals(s.eject_credits, slot, b);
-      flits = s.terminal_flits(s.inject_flits, slot, b);
+    if (port >= S::network_ports_of(v.t)) {
+      const u32 row = s.row_of(b, port - S::network_ports_of(v.t));
+      credits = s.of_terminals(s.eject_credits, slot, row);
+      flits = s.terminal_flits(s.inject_flits, slot, row);
       return;
     }
     const E* const credit_row = s.credit_row(slot, 0) + std::size_t{b} * C::lanes;
@@ -69,9 +75,12 @@ struct Routers {
     flits = F::read([&](u32 plane) { return planes[plane]; });
   }
 
-  /// Stores arriving credits and flits. Sets `fresh` to the packets that came to the front, which are due for VC
-  /// allocation in the next cycle.
-  FLITLAB_INLINE void receive(Arrivals<C, S>& arrivals, ByPort& fresh) const {
+  /// Stores arriving credits and flits. Packets that came to the front begin route computation; those that have ended
+  /// it are due for VC allocation.
+  FLITLAB_INLINE void receive(Arrivals<C, S>& arrivals) const {
+    const u32 routing_delay = S::routing_delay_of(v.t), allocation_delay = S::allocation_delay_of(v.t);
+    auto& in_routing = k.in_routing[routing_delay ? now % routing_delay : 0];
+    auto& pending = k.pending[allocation_delay ? now % allocation_delay : 0];
     ByPort first;  // credits of owned output VCs that had no credits: their packets may advance
     B any{};
     FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) {
@@ -85,10 +94,16 @@ struct Routers {
       arrivals.credits[port] = credits;
       arrivals.flits[port] = vcs;
       k.filled[port] |= vcs;
-      fresh[port] = k.fresh[port] | (heads & ~k.packets[port].nonzero_counts());
+      const B fresh = k.fresh[port] | (heads & ~k.packets[port].nonzero_counts());
       k.packets[port].add(heads);
-      k.granted[port] |= k.pending[port];
-      k.pending[port] = B{};
+      k.granted[port] |= pending[port];
+      pending[port] = B{};
+      if (routing_delay) {
+        k.due[port] |= in_routing[port];
+        in_routing[port] = fresh;
+      } else {
+        k.due[port] |= fresh;
+      }
       k.fresh[port] = B{};
     }
     if (!C::any(any)) return;
@@ -103,16 +118,22 @@ struct Routers {
     });
   }
 
-  /// Switch allocation, separable and input-first, and switch traversal.
-  FLITLAB_INLINE void allocate_switch(const Arrivals<C, S>& arrivals) const {
+  /// Switch allocation and traversal. `matching`: inputs are matched to outputs, and arbiters updated, before flits are
+  /// sent; without it, allocation is separable, input-first and round robin.
+  template <class Matching>
+  FLITLAB_INLINE void allocate_switch(const Arrivals<C, S>& arrivals, const Matching& matching) const {
     typename C::template GroupScratch<SwitchExchange<C, S>> exchange;
     ByPort vcs, heads, tails;
     FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) {
-      const B ready = k.filled[port] & k.credited[port] & k.granted[port];
-      vcs[port] = pick(ready, k.first_vc[port]);
       B requests{}, to_vc{};  // the output port and VC, as sets of one
+      if constexpr (Matching::matches) {
+        vcs[port] = matching.vcs[port];
+        requests = matching.accepted[port];
+      } else {
+        vcs[port] = pick(k.filled[port] & k.credited[port] & k.granted[port], k.first_vc[port]);
+      }
       for (u32 vc = 0; vc < v.t.vcs; ++vc) {
-        put_where(requests, vcs[port], vc, k.out_port[port][vc]);
+        if constexpr (!Matching::matches) put_where(requests, vcs[port], vc, k.out_port[port][vc]);
         put_where(to_vc, vcs[port], vc, k.out_vc[port][vc]);
       }
       heads[port] = vcs[port] & k.heads[port];
@@ -123,19 +144,20 @@ struct Routers {
       });
     }
     C::group_barrier();
-    send_winners(arrivals, *exchange.operator->());
+    send_winners<!Matching::matches>(arrivals, *exchange.operator->());
     C::group_barrier();
-    move(arrivals, *exchange.operator->(), vcs, heads, tails);
+    move<!Matching::matches>(arrivals, *exchange.operator->(), vcs, heads, tails);
   }
 
-  /// Output ports grant one of their requesting input ports each, and send its flit.
+  /// Output ports grant one of their requesting input ports each, and send its flit. `kUpdate`: update the arbiters.
+  template <bool kUpdate>
   FLITLAB_INLINE void send_winners(const Arrivals<C, S>& arrivals, SwitchExchange<C, S>& exchange) const {
     const auto& t = v.t;
     ByPort requested;
     C::template transpose_ports<S::ports>(exchange.requests, S::ports_of(t), requested);
     FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) {
       const B winner = pick(requested[port], k.first_input[port]);
-      k.first_input[port] = select(nonzero(winner), above(winner), k.first_input[port]);
+      if (kUpdate) k.first_input[port] = select(nonzero(winner), above(winner), k.first_input[port]);
       F out;
       for (u32 input = 0; input < S::ports_of(t); ++input)
         out.put_where(winner, input, F::read([&](u32 plane) { return exchange.flits_to_send[plane].get(input); }));
@@ -148,8 +170,9 @@ struct Routers {
       exchange.wins.put(port, winner);
       exchange.spent.put(port, winner & nonzero(vc & ~k.some_credits[port]));
       exchange.freed.put(port, nonzero(tails) & C::only(port));
-      if (port == S::network_ports_of(t))
-        s.put_terminal_flits(s.eject_flits, s.slot(now + t.eject_delay), b, out);
+      if (port >= S::network_ports_of(t))
+        s.put_terminal_flits(s.eject_flits, s.slot(now + t.eject_delay), s.row_of(b, port - S::network_ports_of(t)),
+                             out);
       else
         out.write([&](u32 plane, B values) {
           E* row = s.flit_row(s.slot(now + t.link_delay), port) + plane * s.planes;
@@ -159,6 +182,7 @@ struct Routers {
   }
 
   /// For each granted input port, removes the sent flit from the buffer and returns its credit.
+  template <bool kUpdate>
   FLITLAB_INLINE void move(const Arrivals<C, S>& arrivals, const SwitchExchange<C, S>& exchange,
                            const ByPort& requested, ByPort& heads, ByPort& tails) const {
     const B winners = exchange.wins.all(), spent = exchange.spent.all(), freed = exchange.freed.all();
@@ -168,7 +192,7 @@ struct Routers {
       const B won = has(winners, port), vc = requested[port] & won;
       heads[port] &= won;
       tails[port] &= won;
-      k.first_vc[port] = select(won, above(vc), k.first_vc[port]);
+      if (kUpdate) k.first_vc[port] = select(won, above(vc), k.first_vc[port]);
       k.flits[port].change(arrivals.flits[port], vc);
       k.left[port].subtract(vc);
       k.filled[port] = k.flits[port].nonzero_counts();
@@ -179,8 +203,8 @@ struct Routers {
       any_tail |= tails[port];
       moves += C::count(won);
       const u32 slot = s.slot(now + v.t.credit_delay);
-      if (port == S::network_ports_of(v.t))
-        s.of_terminals(s.inject_credits, slot, b) = vc;
+      if (port >= S::network_ports_of(v.t))
+        s.of_terminals(s.inject_credits, slot, s.row_of(b, port - S::network_ports_of(v.t))) = vc;
       else
         *reinterpret_cast<Row*>(s.credit_row(slot, port) + std::size_t{b} * C::lanes) = vc;
     }
@@ -225,12 +249,16 @@ struct Routers {
 
   FLITLAB_INLINE void step() const {
     if (s.large) prefetch_next();
-    ByPort fresh;
     Arrivals<C, S> arrivals;
-    receive(arrivals, fresh);
+    receive(arrivals);
     Heads<C, S, V>(v, s, wiring, b, now).allocate_vcs(arrivals);
-    FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) k.due[port] |= fresh[port];
-    allocate_switch(arrivals);
+    if (S::plain_switch_allocator(v.t)) {
+      allocate_switch(arrivals, NoMatching{});
+    } else if constexpr (!S::exact) {
+      SwitchMatching<C, S, V> matching(v, s, b, now);
+      matching.match();
+      allocate_switch(arrivals, matching);
+    }
     if (now % 128 == 127) flush_sent();
   }
 

@@ -17,21 +17,31 @@ struct ScalarTerminalView : vc::View<1, false, T> {
       : vc::View<1, false, T>(view), lanes(state) {}
 };
 
+/// Returns the place of a terminal in the arrays of lane state.
+template <class C, class S, class T>
+FLITLAB_INLINE u32 place_of_terminal(const ScalarTerminalView<C, S, T>& v, u32 index) {
+  const u32 concentration = S::concentration_of(v.t), router = index / concentration;
+  return v.lanes.place_of(router / C::lanes, index % concentration, router % C::lanes);
+}
+
 // Interface between terminals and routers, as kernels/traffic/injection.hpp requires it.
 
 template <class C, class S, class T>
 FLITLAB_INLINE Packet& injection_descriptor(const ScalarTerminalView<C, S, T>& v, u32 index, u32 vc, u32 position) {
-  return v.lanes.ring[queue_of<C, S>(S::ports_of(v.t), index, S::network_ports_of(v.t), vc) * S::descriptors(v.t.ring) + position];
+  const u32 concentration = S::concentration_of(v.t), port = S::network_ports_of(v.t) + index % concentration;
+  return v.lanes.ring[queue_of<C, S>(v.t, index / concentration, port, vc) * S::descriptors(v.t.ring) + position];
 }
 
 template <class C, class S, class T>
 FLITLAB_INLINE void send_to_router(const ScalarTerminalView<C, S, T>& v, u32 index, u8 flit_byte, Cycle now) {
-  v.lanes.terminal_flit(v.lanes.inject_flits, (now + v.t.inject_delay) & v.t.slot_mask, index).write(flit_byte);
+  v.lanes.terminal_flit(v.lanes.inject_flits, (now + v.t.inject_delay) & v.t.slot_mask, place_of_terminal(v, index))
+      .write(flit_byte);
 }
 
 template <class C, class S, class T>
 FLITLAB_INLINE void credit_to_router(const ScalarTerminalView<C, S, T>& v, u32 index, u32 vc, Cycle now) {
-  v.lanes.terminal_element(v.lanes.eject_credits, (now + v.t.credit_delay) & v.t.slot_mask, index) = C::only(vc);
+  v.lanes.terminal_element(v.lanes.eject_credits, (now + v.t.credit_delay) & v.t.slot_mask,
+                           place_of_terminal(v, index)) = C::only(vc);
 }
 
 /// One cycle of the terminals of a block.
@@ -39,20 +49,22 @@ template <class C, class S, class V>
 FLITLAB_INLINE void step_scalar_terminals(const V& v, const State<C, S>& s, u32 b, Cycle now) {
   const auto& t = v.t;
   const u32 slot = now & t.slot_mask;
-  C::for_each(C::members(s.terminal_flits(s.eject_flits, slot, b).any()), [&](u32 lane) {
-    const u32 index = b * C::lanes + lane;
-    v.terminals[index].at(t.terminal_fields.flit_mail, slot) = s.terminal_flit(s.eject_flits, slot, index).read();
-  });
-  C::for_each(C::members(s.of_terminals(s.inject_credits, slot, b)), [&](u32 lane) {
-    const u32 index = b * C::lanes + lane;
-    v.terminals[index].at(t.terminal_fields.credit_mail, slot) =
-        to_number(s.terminal_element(s.inject_credits, slot, index));
-  });
-  s.put_terminal_flits(s.inject_flits, (now + t.inject_delay) & t.slot_mask, b, {});
-  s.of_terminals(s.eject_credits, (now + t.credit_delay) & t.slot_mask, b) = typename C::Value{};
   const ScalarTerminalView<C, S, typename V::Table> scalar_view(v, s);
-  C::for_each(C::members(s.block[b].valid),
-              [&](u32 lane) { TerminalPhase::run(scalar_view, b * C::lanes + lane, now); });
+  for (u32 i = 0; i < S::concentration_of(t); ++i) {
+    const u32 row = s.row_of(b, i);
+    C::for_each(C::members(s.terminal_flits(s.eject_flits, slot, row).any()), [&](u32 lane) {
+      v.terminals[s.terminal_of(b, i, lane)].at(t.terminal_fields.flit_mail, slot) =
+          s.terminal_flit(s.eject_flits, slot, s.place_of(b, i, lane)).read();
+    });
+    C::for_each(C::members(s.of_terminals(s.inject_credits, slot, row)), [&](u32 lane) {
+      v.terminals[s.terminal_of(b, i, lane)].at(t.terminal_fields.credit_mail, slot) =
+          to_number(s.terminal_element(s.inject_credits, slot, s.place_of(b, i, lane)));
+    });
+    s.put_terminal_flits(s.inject_flits, (now + t.inject_delay) & t.slot_mask, row, {});
+    s.of_terminals(s.eject_credits, (now + t.credit_delay) & t.slot_mask, row) = typename C::Value{};
+    C::for_each(C::members(s.terminals(b, i).valid),
+                [&](u32 lane) { TerminalPhase::run(scalar_view, s.terminal_of(b, i, lane), now); });
+  }
 }
 
 }  // namespace flitlab::vc::lanes

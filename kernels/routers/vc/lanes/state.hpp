@@ -1,6 +1,6 @@
 #pragma once
-/// Lane state of plain routers: for each field, the elements of all routers of a lane block lie side by side. The scalar
-/// state is in kernels/routers/vc/state.hpp. All routers of a block move flits at once, by operations on sets of
+/// Lane state of plain routers: for each field, the elements of all routers of a lane block lie side by side. The
+/// scalar state is in kernels/routers/vc/state.hpp. All routers of a block move flits at once, by operations on sets of
 /// virtual channels. Heads of packets are rare, so the code handles them one by one. kernels/common/byte_vectors.hpp
 /// has the operations on a block.
 ///
@@ -28,9 +28,12 @@ FLITLAB_HD inline u32 row_elements(u32 routers, u32 width) { return blocks_of(ro
 /// 2047.
 enum class Room : int { kTight, kRoomy, kHuge };
 
+inline constexpr u32 kMostDelay = 7;  ///< of route computation and VC allocation, cycles
+
 /// Sizes known at compile time: room for P ports, the last ones to terminals, and for V virtual channels per port; bit
-/// planes of counts. Routers have exactly P ports if kExact is true; otherwise a plan may use fewer. It may always use
-/// fewer virtual channels.
+/// planes of counts. If kExact is true, routers have exactly P ports, the last one to a terminal, delays of one cycle,
+/// and the default allocators and arbiters. Otherwise a plan may use fewer ports. It may always use fewer virtual
+/// channels.
 template <u32 P, u32 V, Room kRoom, bool kExact>
 struct Sizes {
   static constexpr bool exact = kExact;
@@ -50,6 +53,30 @@ struct Sizes {
   static FLITLAB_INLINE u32 network_ports_of(const T& t) {
     return kExact ? P - 1 : t.network_ports;
   }
+  template <class T>
+  static FLITLAB_INLINE u32 concentration_of(const T& t) {
+    return kExact ? 1 : t.concentration;
+  }
+
+  static constexpr u32 most_delay = kExact ? 1 : kMostDelay;
+  template <class T>
+  static FLITLAB_INLINE u32 routing_delay_of(const T& t) {
+    return kExact ? 1 : t.routing_delay;
+  }
+  template <class T>
+  static FLITLAB_INLINE u32 allocation_delay_of(const T& t) {
+    return kExact ? 1 : t.allocation_delay;
+  }
+  /// Returns whether a plan has separable, input-first allocators, round-robin arbiters and no speculation.
+  template <class T>
+  static FLITLAB_INLINE bool plain_vc_allocator(const T& t) {
+    return kExact || (t.vc_allocator == Allocator::kInputFirst && t.arbiter == ArbiterKind::kRoundRobin);
+  }
+  template <class T>
+  static FLITLAB_INLINE bool plain_switch_allocator(const T& t) {
+    return kExact ||
+           (t.switch_allocator == Allocator::kInputFirst && t.arbiter == ArbiterKind::kRoundRobin && !t.speculative);
+  }
 };
 /// Whether terminals have lane state, too: in open-loop traffic. Other terminals have scalar state, and only their
 /// flits and credits are here.
@@ -59,9 +86,34 @@ inline constexpr bool kLaneTerminals = std::is_base_of_v<OpenVcTable, T> || std:
 template <class C, class S>
 using FlitsOf = Flits<C, (S::vcs > 4)>;  // marks are bits 6 and 7
 
-/// State of the routers of a lane block and of their terminals.
+/// State of a lane block's terminals, one of each router.
 template <class C, class S>
-struct Block {
+struct Terminals {
+  using B = typename C::Row;
+  B valid;                                 ///< lanes that hold a router
+  B queued;                                ///< terminals with packets in the source queue
+  B left_to_send, send_vc, first_send_vc;  ///< as in PacketInInjection
+  Counts<C, S::flit_planes> injection_credits;
+  B injection_tail[S::vcs], arriving_first[S::vcs];
+};
+
+/// State of the allocators and arbiters that are not the default ones.
+template <class C, class S, bool kExact = S::exact>
+struct OtherAllocators {
+  using B = typename C::Row;
+  B first_output[S::ports];             ///< output ports from an input's round-robin pointer on
+  B input_matrix[S::ports][S::vcs];     ///< as in RouterFields
+  B output_matrix[S::ports][S::ports];  ///< as in RouterFields
+  B bids[S::ports];                     ///< packets that bid for an output VC in this cycle (for speculation)
+};
+template <class C, class S>
+struct OtherAllocators<C, S, true> {
+  Terminals<C, S> terminals;
+};
+
+/// State of the routers of a lane block. With exact sizes, it includes the state of their terminals.
+template <class C, class S>
+struct Block : OtherAllocators<C, S> {
   using B = typename C::Row;
 
   // Input ports.
@@ -71,13 +123,16 @@ struct Block {
   B filled[S::ports];                             ///< buffers that hold flits
   B credited[S::ports];                           ///< front packets whose output VC has credits
   B granted[S::ports];                            ///< front packets that own an output VC
-  B pending[S::ports];                            ///< front packets that own an output VC from the next cycle on
-  B heads[S::ports];                              ///< front packets that own an output VC and have not sent their heads
-  B due[S::ports];                                ///< front packets that bid for an output VC
-  B routed[S::ports];                             ///< members of `due` that have a route
+  /// Front packets that own an output VC from cycle c on, in row c modulo the delay of VC allocation.
+  B pending[S::most_delay][S::ports];
+  B heads[S::ports];   ///< front packets that own an output VC and have not sent their heads
+  B due[S::ports];     ///< front packets that bid for an output VC
+  B routed[S::ports];  ///< members of `due` that have a route
   /// Members of `due` that found no free output VC; a released output VC wakes them.
   B asleep[S::ports];
-  B fresh[S::ports];                                       ///< packets that came to the front in the previous cycle
+  B fresh[S::ports];  ///< packets that came to the front in the previous cycle, when a tail left
+  /// Packets whose route is known from cycle c on, in row c modulo the delay of route computation.
+  B in_routing[S::most_delay][S::ports];
   B first_vc[S::ports];                                    ///< VCs from the port's round-robin pointer on
   B out_port[S::ports][S::vcs], out_vc[S::ports][S::vcs];  ///< output port and VC of front packets, as sets of one
   B first[S::ports][S::vcs];  ///< position of the front packet in `ring`, or the one before if the VC is in `passed`
@@ -92,13 +147,6 @@ struct Block {
   B first_input[S::ports];  ///< input ports from the round-robin pointer on
   B sent[S::ports];         ///< flits not yet added to `flits_sent`
   B owner[S::ports][S::vcs], pick_in[S::ports][S::vcs], tail[S::ports][S::vcs];  ///< as in OutputVc
-
-  // Terminals.
-  B valid;                                 ///< lanes that hold a router
-  B queued;                                ///< terminals with packets in the source queue
-  B left_to_send, send_vc, first_send_vc;  ///< as in PacketInInjection
-  Counts<C, S::flit_planes> injection_credits;
-  B injection_tail[S::vcs], arriving_first[S::vcs];
 };
 
 /// Location of flits and credits that arrive at a port of a block. The lanes in `mask` read the row of one port of the
@@ -108,11 +156,16 @@ struct SenderRow {
   u32 mask;  ///< index in Wiring::masks
 };
 
-/// Returns the packet queue of (port, VC) of a router, which has `ports` ports; with `port` = `ports`, the queue of
-/// packets that reach its terminal.
-template <class C, class S>
-FLITLAB_INLINE std::size_t queue_of(u32 ports, u32 router, u32 port, u32 vc) {
-  return (std::size_t{router / C::lanes} * ((ports + 1) * S::vcs) + port * S::vcs + vc) * C::lanes + router % C::lanes;
+/// Returns the number of packet queues of a router and its terminals.
+template <class S, class T>
+FLITLAB_INLINE u32 queues_of(const T& t) {
+  return (S::ports_of(t) + S::concentration_of(t)) * S::vcs;
+}
+/// Returns the packet queue of (port, VC) of a router; with `port` = ports + i, the queue of packets that reach its
+/// terminal i.
+template <class C, class S, class T>
+FLITLAB_INLINE std::size_t queue_of(const T& t, u32 router, u32 port, u32 vc) {
+  return (std::size_t{router / C::lanes} * queues_of<S>(t) + port * S::vcs + vc) * C::lanes + router % C::lanes;
 }
 
 /// Connections of the plan for lanes of one width; the host makes them (wire.hpp).
@@ -128,36 +181,39 @@ template <class C, class S>
 struct State {
   using E = typename C::Element;
   u32 routers, blocks;
-  u32 slots;           ///< arrival cycles that rows are kept for, a power of two
-  u32 row;             ///< elements of a row: one port of all routers
-  bool large;          ///< too large for a second-level cache
-  u32 network_ports;
+  u32 slots;   ///< arrival cycles that rows are kept for, a power of two
+  u32 row;     ///< elements of a row: one port of all routers
+  bool large;  ///< too large for a second-level cache
+  u32 network_ports, concentration;
   std::size_t planes;  ///< elements from a plane of network ports' flits to the next (flits.hpp)
   Block<C, S>* block;
-  E* flit_mail;               ///< [plane][slot][port][router] flits that leave network ports, by arrival cycle
-  E* credit_mail;             ///< [slot][port][router] credits for the sender at the other end of an input port
-  E* eject_flits;             ///< [plane][slot][router] flits for terminals
-  E* eject_credits;           ///< [slot][router] credits from terminals
-  E* inject_flits;            ///< [plane][slot][router] flits from terminals
-  E* inject_credits;          ///< [slot][router] credits for terminals
-  Cycle* next_creation;       ///< [router] copy of control.next.at, contiguous
-  TerminalControl* terminal;  ///< [router] control state; Block replaces its member `lane`
-  StoredDraws* stored_draws;  ///< [router] random draws for the next packets
-  Packet* ring;               ///< [queue][position] descriptors
-  Cycle* ready_at;            ///< [queue] as in InputVc
-  u32* flits_sent;            ///< [router][port]
-  u32* fault;                 ///< [router]
+  E* flit_mail;    ///< [plane][slot][port][router] flits that leave network ports, by arrival cycle
+  E* credit_mail;  ///< [slot][port][router] credits for the sender at the other end of an input port
+  // Arrays of terminals: [block][terminal of a router][lane], written as [terminal].
+  E* eject_flits;                   ///< [plane][slot][terminal] flits for terminals
+  E* eject_credits;                 ///< [slot][terminal] credits from terminals
+  E* inject_flits;                  ///< [plane][slot][terminal] flits from terminals
+  E* inject_credits;                ///< [slot][terminal] credits for terminals
+  Terminals<C, S>* some_terminals;  ///< [block][terminal of a router], unless Block holds them
+  Cycle* next_creation;             ///< [terminal] copy of control.next.at, contiguous
+  TerminalControl* terminal;        ///< [terminal] control state; Terminals replace its member `lane`
+  StoredDraws* stored_draws;        ///< [terminal] random draws for the next packets
+  Packet* ring;                     ///< [queue][position] descriptors
+  Cycle* ready_at;                  ///< [queue] as in InputVc
+  u32* flits_sent;                  ///< [router][port]
+  u32* fault;                       ///< [router]
 
   /// Lays out the arrays from `base` on (aligned to a cache line; null: only measures). Returns the bytes.
   template <class T>
   FLITLAB_HD static std::size_t lay_out(State& s, std::byte* base, const T& t, u32 routers, u32 slots) {
     constexpr u32 kPlanes = FlitsOf<C, S>::planes;
-    const u32 ports = S::ports_of(t), queues = (ports + 1) * S::vcs;
+    const u32 ports = S::ports_of(t), queues = queues_of<S>(t);
+    s.concentration = S::concentration_of(t);
     s.routers = routers;
     s.slots = slots;
     s.network_ports = S::network_ports_of(t);
     s.blocks = blocks_of(routers, C::lanes);
-    const u32 lanes = s.blocks * C::lanes;
+    const u32 lanes = s.blocks * C::lanes, terminals = lanes * s.concentration;
     s.row = row_elements(routers, C::lanes);
     std::size_t at = 0;
     const auto take = [&]<class X>(X*& array, std::size_t elements) {
@@ -168,13 +224,14 @@ struct State {
     s.planes = std::size_t{slots} * s.network_ports * s.row;
     take(s.flit_mail, kPlanes * s.planes);
     take(s.credit_mail, s.planes);
-    take(s.eject_flits, std::size_t{kPlanes} * slots * lanes);
-    take(s.inject_flits, std::size_t{kPlanes} * slots * lanes);
-    take(s.eject_credits, std::size_t{slots} * lanes);
-    take(s.inject_credits, std::size_t{slots} * lanes);
-    take(s.next_creation, lanes);
-    take(s.terminal, lanes);
-    take(s.stored_draws, C::draws_ahead ? lanes : 0);
+    take(s.some_terminals, S::exact ? 0 : s.blocks * s.concentration);
+    take(s.eject_flits, std::size_t{kPlanes} * slots * terminals);
+    take(s.inject_flits, std::size_t{kPlanes} * slots * terminals);
+    take(s.eject_credits, std::size_t{slots} * terminals);
+    take(s.inject_credits, std::size_t{slots} * terminals);
+    take(s.next_creation, terminals);
+    take(s.terminal, terminals);
+    take(s.stored_draws, C::draws_ahead ? terminals : 0);
     take(s.ready_at, std::size_t{lanes} * queues);
     take(s.flits_sent, std::size_t{lanes} * ports);
     take(s.fault, lanes);
@@ -191,6 +248,7 @@ struct State {
     };
     move(s.block), move(s.flit_mail), move(s.credit_mail), move(s.eject_flits), move(s.eject_credits);
     move(s.inject_flits), move(s.inject_credits), move(s.next_creation), move(s.terminal), move(s.stored_draws);
+    move(s.some_terminals);
     move(s.ring), move(s.ready_at), move(s.flits_sent), move(s.fault);
     return s;
   }
@@ -202,23 +260,40 @@ struct State {
   FLITLAB_INLINE E* credit_row(u32 slot, u32 port) const {
     return credit_mail + (std::size_t{slot} * network_ports + port) * row + kMargin;
   }
-  /// Returns a block's row in one of the terminals' arrays.
-  FLITLAB_INLINE typename C::Row& of_terminals(E* row_of_slots, u32 slot, u32 b) const {
-    return *reinterpret_cast<typename C::Row*>(row_of_slots + (std::size_t{slot} * blocks + b) * C::lanes);
+  /// Returns the state of terminal i of a block's routers.
+  FLITLAB_INLINE Terminals<C, S>& terminals(u32 b, u32 i) const {
+    if constexpr (S::exact)
+      return block[b].terminals;
+    else
+      return some_terminals[row_of(b, i)];
   }
-  FLITLAB_INLINE E& terminal_element(E* row_of_slots, u32 slot, u32 index) const {
-    return row_of_slots[std::size_t{slot} * blocks * C::lanes + index];
+  /// Returns the row of terminal i of a block's routers in the arrays of terminals, and the place of one of them.
+  FLITLAB_INLINE u32 row_of(u32 b, u32 i) const { return S::exact ? b : b * concentration + i; }
+  FLITLAB_INLINE u32 place_of(u32 b, u32 i, u32 lane) const { return row_of(b, i) * C::lanes + lane; }
+  /// Returns the number of terminal i of a router.
+  FLITLAB_INLINE u32 terminal_of(u32 b, u32 i, u32 lane) const {
+    return S::exact ? b * C::lanes + lane : (b * C::lanes + lane) * concentration + i;
   }
-  FLITLAB_INLINE FlitSlot<E, FlitsOf<C, S>::planes> terminal_flit(E* row_of_slots, u32 slot, u32 index) const {
-    return {&terminal_element(row_of_slots, slot, index), std::size_t{slots} * blocks * C::lanes};
+  FLITLAB_INLINE std::size_t slot_of_terminals(u32 slot) const {
+    return std::size_t{slot} * (S::exact ? blocks : blocks * concentration) * C::lanes;
   }
-  FLITLAB_INLINE FlitsOf<C, S> terminal_flits(E* row_of_slots, u32 slot, u32 b) const {
+  /// Returns a row of one of the terminals' arrays.
+  FLITLAB_INLINE typename C::Row& of_terminals(E* row_of_slots, u32 slot, u32 row) const {
+    return *reinterpret_cast<typename C::Row*>(row_of_slots + slot_of_terminals(slot) + std::size_t{row} * C::lanes);
+  }
+  FLITLAB_INLINE E& terminal_element(E* row_of_slots, u32 slot, u32 place) const {
+    return row_of_slots[slot_of_terminals(slot) + place];
+  }
+  FLITLAB_INLINE FlitSlot<E, FlitsOf<C, S>::planes> terminal_flit(E* row_of_slots, u32 slot, u32 place) const {
+    return {&terminal_element(row_of_slots, slot, place), slot_of_terminals(slots)};
+  }
+  FLITLAB_INLINE FlitsOf<C, S> terminal_flits(E* row_of_slots, u32 slot, u32 row) const {
     return FlitsOf<C, S>::read([&](u32 plane) ->
-                               typename C::Value { return of_terminals(row_of_slots, plane * slots + slot, b); });
+                               typename C::Value { return of_terminals(row_of_slots, plane * slots + slot, row); });
   }
-  FLITLAB_INLINE void put_terminal_flits(E* row_of_slots, u32 slot, u32 b, const FlitsOf<C, S>& flits) const {
+  FLITLAB_INLINE void put_terminal_flits(E* row_of_slots, u32 slot, u32 row, const FlitsOf<C, S>& flits) const {
     flits.write(
-        [&](u32 plane, typename C::Value values) { of_terminals(row_of_slots, plane * slots + slot, b) = values; });
+        [&](u32 plane, typename C::Value values) { of_terminals(row_of_slots, plane * slots + slot, row) = values; });
   }
 };
 

@@ -20,11 +20,11 @@ struct Wires {
   const std::byte* mask_base = nullptr;
 };
 
-/// Returns the wiring for blocks of `width` routers with elements of `bytes` bytes. `vcs`: virtual channels per port for
-/// which lane state has room. `blocks`: at least enough for all routers.
+/// Returns the wiring for blocks of `width` routers with elements of `bytes` bytes. `vcs`: virtual channels per port
+/// for which lane state has room. `blocks`: at least enough for all routers.
 inline Wires wire(const VcTable& t, u32 width, u32 bytes, u32 vcs, u32 blocks) {
   Wires w;
-  const u32 queues = (t.ports + 1) * vcs;
+  const u32 queues = (t.ports + t.concentration) * vcs;
   for (u32 b = 0; b < blocks; ++b)
     for (u32 port = 0; port < t.ports; ++port)
       for (u32 lane = 0; lane < width; ++lane) {
@@ -32,7 +32,7 @@ inline Wires wire(const VcTable& t, u32 width, u32 bytes, u32 vcs, u32 blocks) {
         Peer peer{kNone, 0};
         if (router < t.routers)
           peer = port < t.network_ports ? t.peers[std::size_t{router} * t.ports + port]
-                                        : Peer{router, static_cast<u16>(t.ports)};
+                                        : Peer{router, static_cast<u16>(t.ports + port - t.network_ports)};
         w.to.push_back(peer.item == kNone ? kNone
                                           : (peer.item / width * queues + peer.port * vcs) * width + peer.item % width);
       }

@@ -28,7 +28,8 @@ std::vector<u32> widths() {
   std::vector<u32> list;
   for (u32 width : {16u, 32u, 64u}) {
     setenv("FLITLAB_LANES", std::to_string(width).c_str(), 1);
-    if (vc::lanes::code_for({vc::lanes::TableKind::kFixed, vc::lanes::Room::kTight, 8, 5}).width == width) list.push_back(width);
+    if (vc::lanes::code_for({vc::lanes::TableKind::kFixed, vc::lanes::Room::kTight, 8, 5}).width == width)
+      list.push_back(width);
   }
   unsetenv("FLITLAB_LANES");
   return list;
@@ -85,6 +86,36 @@ class VcLanes : public ::testing::TestWithParam<u32> {
   void SetUp() override { setenv("FLITLAB_LANES", std::to_string(GetParam()).c_str(), 1); }
   void TearDown() override { unsetenv("FLITLAB_LANES"); }
 };
+
+/// All options of the router. The scalar form is compared with the naive implementation (naive_test.cpp).
+TEST_P(VcLanes, EveryCycleOfAnyRouterIsTheSame) {
+  u64 delivered = 0;
+  std::map<std::string, u64> moves;  // flits moved, by feature of the configuration
+  for (u32 seed = 0; seed < trials(150); ++seed) {
+    const RawConfig config = testing::any_routers(seed);
+    const std::string where = "seed " + std::to_string(seed);
+    SCOPED_TRACE(where);
+    const Experiment e = experiment(config);
+    Network single(e, with(LaneUse::kNever)), lanes(e, with(LaneUse::kAlways));
+    ASSERT_TRUE(has_lanes(*lanes.plan));
+    for (u32 part = 0; part < 100 && !HasFatalFailure(); ++part) {
+      single.step(part < 80 ? 1 : 29);
+      lanes.step(part < 80 ? 1 : 29);
+      // Converts the state to scalar form and back to lane form.
+      if (part % 16 == 9) lanes.engine->set_state(0, lanes.engine->state(0));
+      expect_same(single, lanes, where);
+    }
+    if (HasFatalFailure()) return;
+    delivered += lanes.total(Total::kPacketsDelivered);
+    for (const char* what : {"router.vc_allocator", "router.switch_allocator", "router.arbiter", "topology.kind"})
+      moves[std::string(what) + " " + std::get<std::string>(config.at(what))] += lanes.total(Total::kFlitMoves);
+    moves["speculative"] += config.contains("router.speculative") ? lanes.total(Total::kFlitMoves) : 0;
+    check_conservation(*lanes.engine, *lanes.plan, 0);
+  }
+  EXPECT_GT(delivered, trials(150) * 100u);
+  if (trials(150) == 150)
+    for (const auto& [what, flits] : moves) EXPECT_GT(flits, 10000u) << what;
+}
 
 TEST_P(VcLanes, EveryCycleIsTheSame) {
   u64 delivered = 0;
