@@ -21,9 +21,9 @@ struct SliceRow {
   SliceRow() = default;
   SliceRow(const SliceRow&) = delete;  // a value is a Slice, not a copy of the row
 
-  static __device__ __forceinline__ u32 thread_in_group() { return threadIdx.x % threads; }
-  __device__ __forceinline__ operator Slice() const { return Slice::of(words[thread_in_group()]); }
-  __device__ __forceinline__ SliceRow& operator=(Slice x) { return words[thread_in_group()] = x.word, *this; }
+  static __device__ __forceinline__ u32 thread_in_half_warp() { return threadIdx.x % threads; }
+  __device__ __forceinline__ operator Slice() const { return Slice::of(words[thread_in_half_warp()]); }
+  __device__ __forceinline__ SliceRow& operator=(Slice x) { return words[thread_in_half_warp()] = x.word, *this; }
   __device__ __forceinline__ SliceRow& operator=(const SliceRow& x) { return *this = Slice(x); }
   __device__ __forceinline__ SliceRow& operator&=(Slice x) { return *this = Slice(*this) & x; }
   __device__ __forceinline__ SliceRow& operator|=(Slice x) { return *this = Slice(*this) | x; }
@@ -47,10 +47,10 @@ struct Slices {
   using Set = Slice;
   using Position = u16;
 
-  static __device__ __forceinline__ u32 thread_in_group() { return SliceRow::thread_in_group(); }
+  static __device__ __forceinline__ u32 thread_in_half_warp() { return SliceRow::thread_in_half_warp(); }
   static constexpr u32 kWarp = ~0u;
   /// Returns the mask of this half-warp's threads in its warp.
-  static __device__ __forceinline__ u32 group_mask() {
+  static __device__ __forceinline__ u32 half_warp_mask() {
     return ((1u << threads) - 1) << (threadIdx.x % 32 / threads * threads);
   }
 
@@ -159,13 +159,13 @@ struct Slices {
   static __device__ __forceinline__ u32 count(Value x) { return count_members(x); }
   static __device__ __forceinline__ Set at_most(const u32* numbers, u32 limit) {
     u32 set = 0;
-    for (u32 i = 0; i < 4; ++i) set |= numbers[4 * thread_in_group() + i] <= limit ? 0xFFu << (8 * i) : 0u;
+    for (u32 i = 0; i < 4; ++i) set |= numbers[4 * thread_in_half_warp() + i] <= limit ? 0xFFu << (8 * i) : 0u;
     return Slice::of(set);
   }
   /// Loads the calling thread's four bytes, which may straddle two aligned words. Rows have unused bytes at both ends
   /// (kMargin in routers/vc/lanes/state.hpp), so the second word is readable.
   static __device__ __forceinline__ Value load_unaligned(const u8* bytes) {
-    const std::size_t at = reinterpret_cast<std::size_t>(bytes) + 4 * thread_in_group();
+    const std::size_t at = reinterpret_cast<std::size_t>(bytes) + 4 * thread_in_half_warp();
     const u32* words = reinterpret_cast<const u32*>(at & ~std::size_t{3});
     return Slice::of(__funnelshift_r(words[0], words[1], static_cast<u32>(at % 4) * 8));
   }
@@ -176,7 +176,7 @@ struct Slices {
     u32 sum = value;
     for (u32 distance = 1; distance < threads; distance *= 2) {
       const u32 other = __shfl_up_sync(kWarp, sum, distance, threads);
-      if (thread_in_group() >= distance) sum += other;
+      if (thread_in_half_warp() >= distance) sum += other;
     }
     all = __shfl_sync(kWarp, sum, threads - 1, threads);
     return sum - value;
@@ -188,7 +188,7 @@ struct Slices {
     Position* next = positions + sum_before(bit_count(word), all);
     for (u32 set = word; set; set &= set - 1) {
       const u32 bit = lowest_bit(set);
-      *next++ = static_cast<Position>(first + bit % 8 * lanes + 4 * thread_in_group() + bit / 8);
+      *next++ = static_cast<Position>(first + bit % 8 * lanes + 4 * thread_in_half_warp() + bit / 8);
     }
     sync();
     return all;
@@ -204,7 +204,7 @@ struct Slices {
 
   template <class Work>
   static __device__ __forceinline__ void each(u32 n, Work&& work) {
-    for (u32 i = thread_in_group(); i < n; i += threads) work(i);
+    for (u32 i = thread_in_half_warp(); i < n; i += threads) work(i);
     sync();
   }
   template <class Entry, class Result, class Work>
@@ -212,8 +212,8 @@ struct Slices {
     u32 kept = 0;
     for (u32 first = 0; __any_sync(kWarp, first < n); first += threads) {
       Result result;
-      const bool keep = first + thread_in_group() < n && work(entries[first + thread_in_group()], result);
-      const u32 keeps = __ballot_sync(kWarp, keep) & group_mask();
+      const bool keep = first + thread_in_half_warp() < n && work(entries[first + thread_in_half_warp()], result);
+      const u32 keeps = __ballot_sync(kWarp, keep) & half_warp_mask();
       sync();  // every thread has read its entry of this iteration, so results may overwrite entries
       if (keep) results[kept + bit_count(keeps & ((1u << threadIdx.x % 32) - 1))] = result;
       kept += bit_count(keeps);
@@ -236,11 +236,12 @@ struct Slices {
   }
   template <class Work>
   static __device__ __forceinline__ void for_each_of_thread(Set set, Work&& work) {
-    for (u32 bits = set.word & 0x01010101u; bits; bits &= bits - 1) work(4 * thread_in_group() + lowest_bit(bits) / 8);
+    for (u32 bits = set.word & 0x01010101u; bits; bits &= bits - 1)
+      work(4 * thread_in_half_warp() + lowest_bit(bits) / 8);
   }
   template <class Work>
   static __device__ __forceinline__ void for_each_of_thread(Work&& work) {
-    for (u32 i = 0; i < 4; ++i) work(4 * thread_in_group() + i);
+    for (u32 i = 0; i < 4; ++i) work(4 * thread_in_half_warp() + i);
   }
 
   /// The aligned word that holds a byte, and the byte's bit position in it.

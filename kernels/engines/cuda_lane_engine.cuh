@@ -7,7 +7,7 @@
 /// A model with lane state on GPUs has types `Lanes`. They are constructed from the model's table (host and device) and
 /// the number of replicas, and offer
 ///   `static bool fits(table)`   whether the lane code supports a table
-///   `warp_group`, `thread_group`  threads of a warp group; threads of a half-warp, which share a block
+///   `warp_group`, `half_warp`   threads of a warp group; threads of a half-warp, which share a block
 ///   `most_threads`, `most_threads_resident`  largest block of threads, without and with resident state; it determines
 ///                               how many registers a thread may have
 ///   `scratch_bytes`, `resident_bytes`  shared memory per block of items: scratch, and resident state (state that stays
@@ -51,8 +51,8 @@ __device__ inline __attribute__((noinline)) void grid_barrier() { cooperative_gr
 template <class Lanes>
 __device__ void copy_resident(const std::byte* from, std::byte* to) {
   static_assert(Lanes::resident_bytes % sizeof(uint4) == 0);
-  constexpr u32 kThreads = Lanes::warp_group / 32 * Lanes::thread_group;
-  const u32 me = threadIdx.x % Lanes::warp_group / 32 * Lanes::thread_group + threadIdx.x % Lanes::thread_group;
+  constexpr u32 kThreads = Lanes::warp_group / 32 * Lanes::half_warp;
+  const u32 me = threadIdx.x % Lanes::warp_group / 32 * Lanes::half_warp + threadIdx.x % Lanes::half_warp;
   for (u32 i = me; i < Lanes::resident_bytes / sizeof(uint4); i += kThreads)
     reinterpret_cast<uint4*>(to)[i] = reinterpret_cast<const uint4*>(from)[i];
   Lanes::group_barrier();
@@ -68,22 +68,22 @@ __global__ void __launch_bounds__(kResident ? Lanes::most_threads_resident : Lan
     lane_kernel(const __grid_constant__ typename Lanes::Job job, const __grid_constant__ LaneWork work, Cycle from,
                 u32 cycles, BarrierScope barrier_scope) {
   const u32 blocks = job.blocks(), all = work.active_count * blocks;
-  const u32 warp_groups = blockDim.x / Lanes::warp_group, group_in_warp = threadIdx.x % 32 / Lanes::thread_group;
-  // Return the index of this half-warp's first block of items: block_of_group() within the block of threads, first()
-  // within the grid.
-  const auto block_of_group = [&] { return 2 * (opaque(threadIdx.x) / Lanes::warp_group) + group_in_warp; };
-  const auto first = [&] { return 2 * warp_groups * blockIdx.x + block_of_group(); };
+  const u32 warp_groups = blockDim.x / Lanes::warp_group, half_of_warp = threadIdx.x % 32 / Lanes::half_warp;
+  // Return the index of this half-warp's first block of items: block_of_half_warp() within the block of threads,
+  // first() within the grid.
+  const auto block_of_half_warp = [&] { return 2 * (opaque(threadIdx.x) / Lanes::warp_group) + half_of_warp; };
+  const auto first = [&] { return 2 * warp_groups * blockIdx.x + block_of_half_warp(); };
   const auto replica_of = [&](u32 i) { return i < all ? work.active[i / blocks] : job.idle_replica; };
   const auto home = [&](u32 i) { return job.home(replica_of(i), i % blocks); };
   const auto resident = [&] {
-    return shared_memory() + 2 * warp_groups * Lanes::scratch_bytes + block_of_group() * Lanes::resident_bytes;
+    return shared_memory() + 2 * warp_groups * Lanes::scratch_bytes + block_of_half_warp() * Lanes::resident_bytes;
   };
-  if (kResident && first() - group_in_warp < all) copy_resident<Lanes>(home(first()), resident());
+  if (kResident && first() - half_of_warp < all) copy_resident<Lanes>(home(first()), resident());
   u32 counted = kNone;  // replica whose totals the tally counts; the idle replica is not counted
   for (Cycle now = from, next_barrier; now != from + cycles; now = next_barrier) {
     next_barrier = now + std::min(from + cycles - now, job.lookahead);
     Lanes::by_part([&](auto tally) __attribute__((always_inline)) {
-      for (u32 i = first(); i - group_in_warp < all; i += gridDim.x * 2 * warp_groups) {
+      for (u32 i = first(); i - half_of_warp < all; i += gridDim.x * 2 * warp_groups) {
         if (const u32 active_replica = work.active[i < all ? i / blocks : 0]; counted != active_replica) {
           if (counted != kNone) tally.end(work.shards + counted);
           tally.begin(work.shards + active_replica);
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(kResident ? Lanes::most_threads_resident : Lan
       grid_barrier();
   }
   if (counted != kNone) Lanes::by_part([&](auto tally) { tally.end(work.shards + counted); });
-  if (kResident && first() - group_in_warp < all) copy_resident<Lanes>(resident(), home(first()));
+  if (kResident && first() - half_of_warp < all) copy_resident<Lanes>(resident(), home(first()));
 }
 
 /// Converts items of replicas to lane state, or back.

@@ -8,7 +8,7 @@ namespace flitlab {
 
 /// A tally in shared memory for a block of items. The recent count of each total is stored as two halves of 16 bits,
 /// each in a separate word, so that additions cannot overflow. A half-warp adds the recent counts to 64-bit sums.
-template <u32 kGroupThreads>
+template <u32 kHalfWarpThreads>
 class SharedTally {
  public:
   u64* latency;
@@ -17,12 +17,12 @@ class SharedTally {
   /// Starts counting for a shard. A barrier must follow before the first count.
   __device__ __forceinline__ void begin(CounterShard* shard) {
     if (me() == 0) latency = shard->latency, network_latency = shard->network_latency;
-    for (u32 i = me(); i < kCommonTotals; i += kGroupThreads) low_[i] = high_[i] = 0, sum_[i] = 0;
+    for (u32 i = me(); i < kCommonTotals; i += kHalfWarpThreads) low_[i] = high_[i] = 0, sum_[i] = 0;
   }
   /// Adds the recent counts to the sums. At most a few cycles may lie between two calls.
   __device__ __forceinline__ void collect() {
     __syncwarp();
-    for (u32 i = me(); i < kCommonTotals; i += kGroupThreads) {
+    for (u32 i = me(); i < kCommonTotals; i += kHalfWarpThreads) {
       const u64 recent = atomicExch(low_ + i, 0u) + (u64{atomicExch(high_ + i, 0u)} << 16);  // others may be counting
       if (is_maximum(i))
         sum_[i] = sum_[i] < recent ? recent : sum_[i];
@@ -32,7 +32,7 @@ class SharedTally {
     __syncwarp();
   }
   __device__ __forceinline__ void end(CounterShard* shard) {
-    for (u32 i = me(); i < kCommonTotals; i += kGroupThreads) {
+    for (u32 i = me(); i < kCommonTotals; i += kHalfWarpThreads) {
       if (!sum_[i]) continue;
       if (is_maximum(i))
         raise_to(*shard, static_cast<Total>(i), sum_[i]);
@@ -48,9 +48,9 @@ class SharedTally {
   }
   /// Adds the sums of a warp's two half-warps, one in each half of a word: one atomic per half-warp instead of 16 on
   /// the same word. All threads of the warp must call it.
-  __device__ __forceinline__ void add_for_both_groups(Total total, u32 amount) {
-    static_assert(kGroupThreads == 16);
-    const u32 half = threadIdx.x % 32 / kGroupThreads * 16, sums = __reduce_add_sync(~0u, amount << half);
+  __device__ __forceinline__ void add_for_both_half_warps(Total total, u32 amount) {
+    static_assert(kHalfWarpThreads == 16);
+    const u32 half = threadIdx.x % 32 / kHalfWarpThreads * 16, sums = __reduce_add_sync(~0u, amount << half);
     if (me() == 0) atomicAdd(low_ + static_cast<u32>(total), sums >> half & 0xFFFF);
   }
   __device__ __forceinline__ void raise(Total total, u64 value) {
@@ -58,7 +58,7 @@ class SharedTally {
   }
 
  private:
-  static __device__ __forceinline__ u32 me() { return threadIdx.x % kGroupThreads; }
+  static __device__ __forceinline__ u32 me() { return threadIdx.x % kHalfWarpThreads; }
   static __device__ __forceinline__ bool is_maximum(u32 total) {
     static_assert(kCommonTotals <= 32 && kCommonTotalTable.size() == kCommonTotals);
     constexpr u32 kMaxima = [] {
@@ -101,7 +101,7 @@ __device__ __forceinline__ void count(TallyOf<Of, true>&, Total total, u64 amoun
 /// Adds `amount`, which must be small, to a total. All threads of the warp must call it.
 template <class Of>
 __device__ __forceinline__ void count(TallyOf<Of, false>&, Total total, u64 amount = 1) {
-  Of::tally()->add_for_both_groups(total, static_cast<u32>(amount));
+  Of::tally()->add_for_both_half_warps(total, static_cast<u32>(amount));
 }
 template <class Of, bool kKeeps>
 __device__ __forceinline__ void raise_to(TallyOf<Of, kKeeps>&, Total total, u64 value) {

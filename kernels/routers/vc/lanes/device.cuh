@@ -42,14 +42,14 @@ struct WarpGroupOf {
 template <class T, class S>
 struct DeviceLanes {
   using C = typename WarpGroupOf<S>::WarpGroup;
-  static constexpr u32 warp_group = 32 * C::warps, thread_group = C::threads, width = C::lanes;
+  static constexpr u32 warp_group = 32 * C::warps, half_warp = C::threads, width = C::lanes;
   /// A thread has 80 registers if four warp groups of six warps share a multiprocessor, 96 if three share it, and 128
   /// if two warp groups of eight warps share it. With resident state, shared memory has room for four warp groups.
   static constexpr u32 most_threads = (C::warps > 6 || !kIsFixed<T> ? 2 : 3) * warp_group;
   static constexpr u32 most_threads_resident = (C::warps > 6 ? 2 : 4) * warp_group;
   static constexpr u32 scratch_bytes = C::bytes, resident_bytes = sizeof(Block<C, S>);
 
-  using Tally = SharedTally<thread_group>;
+  using Tally = SharedTally<half_warp>;
   using OfTerminals = TallyOf<DeviceLanes, true>;
   static __device__ __forceinline__ Tally* tally() {
     return reinterpret_cast<Tally*>(C::memory() + scratch_bytes - largest_of<Tally>());
