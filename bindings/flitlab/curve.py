@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from flitlab._core import ConfigError
 from flitlab.arguments import did_you_mean, is_number, shown, writing
-from flitlab.curve_rows import COLUMNS, SharedConfigs, row_of
+from flitlab.curve_rows import RESULT_COLUMNS, SharedConfigs, row_of
 from flitlab.over_seeds import by_point, mean_and_half
 from flitlab.result import precision_reached
 from flitlab.rows import Rows
@@ -30,8 +30,8 @@ class Curve:
     """Rows of a sweep, one for each point (combination of the varied parameters) and seed, in the order in which the
     sweep lists them. ``.frame`` is a pandas DataFrame.
 
-    Columns: the varied keys, run.seed, ``COLUMNS``, and ``model.*`` for values that only this router or traffic has.
-    :class:`flitlab.result.Latency` describes the accuracy of percentiles.
+    Columns: the varied keys, run.seed, ``flitlab.curve_rows.RESULT_COLUMNS``, and ``model.*`` for values that only this
+    router or traffic has. :class:`flitlab.result.Latency` describes the accuracy of percentiles.
 
     ``rows``: a list-like of dictionaries. ``results``: the whole result of each row. ``configs``: for each row, the
     parameters that were not varied; empty if they are unknown. ``mode``: traffic.mode of the runs, "mixed" if they
@@ -115,7 +115,7 @@ class Curve:
             import pandas as pd
 
             self._frame = pd.DataFrame({name: self.rows.column(name) for name in self.rows.names})
-            for column in COLUMNS:
+            for column in RESULT_COLUMNS:
                 if column.startswith("latency") or column in ("network_latency_mean", "hops_mean"):
                     self._frame[column] = self._frame[column].astype(float)
         return self._frame

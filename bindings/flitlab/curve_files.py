@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flitlab._core import VERDICTS, ConfigError, __version__
 from flitlab.arguments import check_path, is_number, shown, writing
-from flitlab.curve_rows import COLUMNS, SharedConfigs, is_result
+from flitlab.curve_rows import RESULT_COLUMNS, SharedConfigs, is_result
 from flitlab.journal import entry_of
 from flitlab.kept import InFolder, Results, lines_of
 from flitlab.records import parameters_of, result_columns
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from flitlab.curve import Curve
     from flitlab.result import Result
 
-_RECORDS = {column: result_columns()[name] for column, name in COLUMNS.items()}
+_RECORDS = {column: result_columns()[name] for column, name in RESULT_COLUMNS.items()}
 UNITS = {column: record["unit"] for column, record in _RECORDS.items() if record["unit"]}
 _TRUTHS = {column for column, record in _RECORDS.items() if record["type"] == "bool"}
 _NUMBERS = {column for column, record in _RECORDS.items() if record["type"].startswith(("int", "float"))}
@@ -106,8 +106,8 @@ def _csv_rows(path: Path, lines: csv.DictReader, columns: int) -> Iterator[dict[
 
 
 def _check_columns(path: Path, columns: list[str]) -> None:
-    wanted = ["run.seed", *COLUMNS]
-    if missing := [name for name in [*COLUMNS, "run.seed"] if name not in columns]:
+    wanted = ["run.seed", *RESULT_COLUMNS]
+    if missing := [name for name in [*RESULT_COLUMNS, "run.seed"] if name not in columns]:
         raise ConfigError(f"{path} is not the table of a sweep: it has no column {missing[0]}.")
     if [name for name in columns if name in wanted] != wanted:
         raise ConfigError(f"{path} is not the table of a sweep: its columns must be in the order "
@@ -133,7 +133,7 @@ def _check_row(where: str, row: dict[str, Any]) -> None:
 
 def _varied_columns(columns: list[str]) -> list[str]:
     """Returns the varied keys and run.seed: the columns before the first result."""
-    return columns[: columns.index(next(iter(COLUMNS)))]
+    return columns[: columns.index(next(iter(RESULT_COLUMNS)))]
 
 
 def _keys_of(columns: list[str]) -> list[str]:
@@ -142,7 +142,7 @@ def _keys_of(columns: list[str]) -> list[str]:
 
 def _table(path: Path, columns: list[str], lines: Iterable[dict[str, Any]], name: str, keys: list[str]) -> Table:
     """Returns a table of rows. Columns after the results, except model.*, belong to the configuration."""
-    of_config = {c for c in columns[columns.index(next(reversed(COLUMNS))) + 1 :] if not c.startswith("model.")}
+    of_config = {c for c in columns[columns.index(next(reversed(RESULT_COLUMNS))) + 1 :] if not c.startswith("model.")}
     rows, configs, shared = Rows(), [], SharedConfigs()
     for row in lines:
         rows.append({c: value for c, value in row.items()

@@ -8,7 +8,7 @@ from typing import Any
 from flitlab._core import VERDICTS
 
 # Columns of a curve -> names of the values in a result.
-COLUMNS = {
+RESULT_COLUMNS = {
     "offered": "offered", "accepted": "accepted", "verdict": "verdict", "saturated": "saturated",
     **{f"latency_{part}": f"latency_cycles.{part}" for part in ("mean", "ci95", "p50", "p95", "p99", "max")},
     "network_latency_mean": "network_latency_cycles.mean", "hops_mean": "hops_mean",
@@ -19,13 +19,13 @@ COLUMNS = {
 
 
 def row_of(setting: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
-    """Returns the row of a result: the varied parameters, ``COLUMNS``, and the model's own values."""
+    """Returns the row of a result: the varied parameters, ``RESULT_COLUMNS``, and the model's own values."""
     def value(head: str, _: str = "", part: str = "") -> Any:
         return result[head][part] if part else result[head]
 
     row = {k: str(v) if isinstance(v, (list, tuple)) else v for k, v in setting.items()}
     special = {f"model.{k}": v for k, v in sorted(result["model"].items())}
-    return row | {column: value(*name.partition(".")) for column, name in COLUMNS.items()} | special
+    return row | {column: value(*name.partition(".")) for column, name in RESULT_COLUMNS.items()} | special
 
 
 def is_result(result: Any) -> bool:

@@ -12,7 +12,7 @@ from functools import partial
 
 from flitlab import _core
 from flitlab._core import ConfigError, __version__
-from flitlab.reproduction import FAILED, VERDICTS, chosen, counts, experiments
+from flitlab.reproduction import FAILED, ROW_VERDICTS, chosen, counts, experiments
 from flitlab.reproduction_page import page
 from flitlab.runner import TerminateAsInterrupt
 
@@ -75,7 +75,7 @@ def texts(rows: list[dict], readings: bool = True) -> Iterator[str]:
 def table(done: dict[str, Timed]) -> Iterator[str]:
     """Yields the lines of the final table: for each experiment the number of rows with each verdict, and its seconds;
     the sums; and all rows whose verdict is out (outside the tolerance) or broken (a check that does not hold)."""
-    yield f"{'experiment':<26}" + "".join(f"{v:>8}" for v in VERDICTS) + f"{'seconds':>9}"
+    yield f"{'experiment':<26}" + "".join(f"{v:>8}" for v in ROW_VERDICTS) + f"{'seconds':>9}"
     everything = [line for rows, _ in done.values() for line in rows]
     for name, (rows, seconds) in [*done.items(), ("all", (everything, sum(s for _, s in done.values())))]:
         yield f"{name:<26}" + "".join(f"{n or '':>8}" for n in counts(rows).values()) + f"{seconds:>9.0f}"

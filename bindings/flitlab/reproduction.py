@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # columns of the table that published() returns
-COLUMNS = ("experiment", "setting", "quantity", "published", "unit", "tolerance", "source")
-VERDICTS = ("match", "better", "out", "holds", "broken", "context")
+PUBLISHED_COLUMNS = ("experiment", "setting", "quantity", "published", "unit", "tolerance", "source")
+ROW_VERDICTS = ("match", "better", "out", "holds", "broken", "context")
 FAILED = ("out", "broken")
 _unmeasured: ContextVar[bool] = ContextVar("unmeasured", default=False)
 
@@ -125,10 +125,10 @@ def published(name: str) -> pd.DataFrame:
     if not rows:
         raise ConfigError(f"published({shown(name)}): the source prints no number of it; for flitlab's values use "
                           f"fl.reproduce({shown(name)}).")
-    return pd.DataFrame(rows)[list(COLUMNS)]
+    return pd.DataFrame(rows)[list(PUBLISHED_COLUMNS)]
 
 
 def counts(rows: list[dict]) -> dict[str, int]:
     """Returns verdict -> number of rows."""
     verdicts = [line["verdict"] for line in rows]
-    return {v: verdicts.count(v) for v in VERDICTS}
+    return {v: verdicts.count(v) for v in ROW_VERDICTS}

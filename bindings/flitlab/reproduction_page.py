@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import date
 from itertools import groupby
 
-from flitlab.reproduction import FAILED, VERDICTS, counts
+from flitlab.reproduction import FAILED, ROW_VERDICTS, counts
 
 Done = dict[str, tuple[list[dict], "float | None"]]  # experiment -> rows and seconds; None: unknown
 
@@ -49,7 +49,7 @@ def summary(done: Done) -> Iterator[str]:
     for name, (rows, seconds) in [*done.items(), ("all", (everything, sum(known) if known else None))]:
         verdicts = [n or "" for n in counts(rows).values()]
         lines.append([name, *verdicts, "" if seconds is None else f"{seconds:.0f}"])
-    yield from table(["experiment", *VERDICTS, "seconds"], lines, {*VERDICTS, "seconds"})
+    yield from table(["experiment", *ROW_VERDICTS, "seconds"], lines, {*ROW_VERDICTS, "seconds"})
 
 
 def out(done: Done) -> Iterator[str]:

@@ -9,7 +9,7 @@ import pytest
 
 import flitlab as fl
 from flitlab import reproduction
-from flitlab.reproduction import COLUMNS, once, row
+from flitlab.reproduction import PUBLISHED_COLUMNS, once, row
 from flitlab.sconnect.published import routers
 from flitlab.t3e.published import balance, paper
 
@@ -30,7 +30,7 @@ def no_runs(monkeypatch):
 
 def test_a_published_curve_is_data(no_runs):
     table = fl.published("t3e.figure8")
-    assert tuple(table) == COLUMNS and set(table.experiment) == {"t3e.figure8"}
+    assert tuple(table) == PUBLISHED_COLUMNS and set(table.experiment) == {"t3e.figure8"}
     found = {(r.setting, r.quantity): (r.published, r.unit) for r in table.itertuples()}
     assert found["512 PEs", "bisection bandwidth"] == (153.6, "GB/s")
     assert found["128 PEs", "bandwidth per PE, computed"] == (600, "MB/s")
@@ -47,7 +47,7 @@ def test_every_experiment_gives_its_numbers(name):
 @pytest.mark.parametrize("name", ["t3e.table2", "t3e.table4", "metro.single_router", "bgl.packet"])
 def test_they_are_those_of_reproduce(name):
     judged = [line for line in fl.reproduce(name) if line["kind"] == "published"]
-    assert fl.published(name).to_dict("records") == [{key: line[key] for key in COLUMNS} for line in judged]
+    assert fl.published(name).to_dict("records") == [{key: line[key] for key in PUBLISHED_COLUMNS} for line in judged]
 
 
 @pytest.mark.parametrize("rows", [

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from flitlab.reproduction import VERDICTS, experiments
+from flitlab.reproduction import ROW_VERDICTS, experiments
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs/published.md").read_text(encoding="utf-8")
 HEADS, *LINES = [[c.strip() for c in line.strip("|").split("|")]
@@ -19,7 +19,7 @@ def test_it_lists_the_experiments():
     assert re.findall(r"^### (.*)", TEXT, re.M) == [*experiments()], AGAIN
 
 
-@pytest.mark.parametrize("verdict", VERDICTS)
+@pytest.mark.parametrize("verdict", ROW_VERDICTS)
 def test_the_counts_add_up(verdict):
     assert sum(counts[verdict] for name, counts in COUNTS.items() if name != "all") == COUNTS["all"][verdict]
 
