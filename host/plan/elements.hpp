@@ -18,6 +18,14 @@ FieldInfo field_of(const Engine& engine, u32 kind, std::string_view name) {
   return field;
 }
 
+/// Returns the field whose only element is element `index` of such a field.
+template <class T>
+FieldInfo element_of(const Engine& engine, u32 kind, std::string_view name, u32 index) {
+  const FieldInfo field = field_of<T>(engine, kind, name);
+  if (index >= field.count) throw std::logic_error(std::string(name) + " has no element " + std::to_string(index));
+  return field.only(index);
+}
+
 /// Returns the elements of a field of one item.
 template <class T>
 std::vector<T> get_elements(const Engine& engine, u32 replica, u32 kind, u32 item, std::string_view name) {
@@ -31,13 +39,13 @@ std::vector<T> get_elements(const Engine& engine, u32 replica, u32 kind, u32 ite
 template <class T>
 T get_element(const Engine& engine, u32 replica, u32 kind, u32 item, std::string_view name, u32 index = 0) {
   T element;
-  engine.get_item(replica, kind, item, field_of<T>(engine, kind, name).only(index), &element);
+  engine.get_item(replica, kind, item, element_of<T>(engine, kind, name, index), &element);
   return element;
 }
 template <class T>
 void set_element(Engine& engine, u32 replica, u32 kind, u32 item, std::string_view name, const T& element,
                  u32 index = 0) {
-  engine.set_item(replica, kind, item, field_of<T>(engine, kind, name).only(index), &element);
+  engine.set_item(replica, kind, item, element_of<T>(engine, kind, name, index), &element);
 }
 
 /// Calls change(element) for element `index` of a field of one item.

@@ -76,6 +76,18 @@ TEST(ElementsOfLanes, AreConverted) {
   EXPECT_EQ(lanes.engine->state_hash(0), scalar.engine->state_hash(0));
 }
 
+/// A wrong type or index would write to other elements.
+TEST(Element, OfAnotherTypeOrBeyondTheFieldIsAnError) {
+  Network net(experiment({{"traffic.load", 0.3}}), kPlain);
+  const u32 ports = net.engine->layout().kinds[0].field("port").count;
+  const vc::PortState last = get_element<vc::PortState>(*net.engine, 0, 0, 5, "port", ports - 1);
+  EXPECT_THROW(get_element<vc::PortState>(*net.engine, 0, 0, 5, "port", ports), std::logic_error);
+  EXPECT_THROW(set_element(*net.engine, 0, 0, 5, "port", last, ports), std::logic_error);
+  EXPECT_THROW(get_element<u8>(*net.engine, 0, 0, 5, "port"), std::logic_error);
+  EXPECT_THROW(set_element<u8>(*net.engine, 0, 0, 5, "port", 0), std::logic_error);
+  EXPECT_THROW(get_elements<u8>(*net.engine, 0, 0, 5, "port"), std::logic_error);
+}
+
 /// Forwards accesses to the state to an engine, and records them.
 class Recorder final : public Engine {
  public:
