@@ -1,5 +1,6 @@
 #pragma once
-/// Expressions over whole numbers, for timing cases (tests/support/timing_case.hpp).
+/// Expressions over whole numbers, and texts and lists with expressions, for timing cases
+/// (tests/support/timing_case.hpp).
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
@@ -103,5 +104,47 @@ class Expression {
   std::string_view text_, left_;
   const Variables& variables_;
 };
+
+inline std::int64_t value_of(std::string_view text, const Variables& variables) {
+  return Expression(text, variables).value();
+}
+
+/// Replaces {expression} by its value, or by the variable's text if it is no number.
+inline std::string filled_in(std::string text, const Variables& variables) {
+  for (std::size_t open; (open = text.find('{')) != std::string::npos;) {
+    const std::size_t close = text.find('}', open);
+    const std::string inside = text.substr(open + 1, close - open - 1);
+    const auto variable = variables.find(inside);
+    text.replace(open, close - open + 1,
+                 variable != variables.end() ? variable->second : std::to_string(value_of(inside, variables)));
+  }
+  return text;
+}
+
+/// Returns the parts of a text between separators that are outside of parentheses.
+inline std::vector<std::string> parts_of(const std::string& text, char separator) {
+  std::vector<std::string> parts{""};
+  int depth = 0;
+  for (char c : text) {
+    depth += (c == '(') - (c == ')');
+    if (c == separator && depth == 0)
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  }
+  return parts;
+}
+
+/// Returns the numbers of a list. An element is a number, FIRST:COUNT or FIRST:COUNT:STEP; `never`: none.
+inline std::vector<std::int64_t> list_of(const std::string& text, const Variables& variables) {
+  std::vector<std::int64_t> list;
+  if (text == "never") return list;
+  for (const std::string& element : parts_of(text, ',')) {
+    const std::vector<std::string> parts = parts_of(element, ':');
+    const auto part = [&](std::size_t n) { return parts.size() > n ? value_of(parts[n], variables) : 1; };
+    for (std::int64_t n = 0, count = part(1); n < count; ++n) list.push_back(part(0) + n * part(2));
+  }
+  return list;
+}
 
 }  // namespace flitlab::testing

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "host/config/registry.hpp"
-#include "tests/support/timing_case.hpp"
+#include "tests/support/timing_run.hpp"
 
 namespace flitlab::routers_timing_test {
 namespace {
