@@ -1,4 +1,4 @@
-"""Columns of results, events and virtual channels, with their types.
+"""Columns of results, events and inspected items, with their types.
 
 tests/tools/typed_columns.py writes this file from the core's tables; do not edit it.
 """
@@ -246,3 +246,35 @@ class VirtualChannelColumns:
     owner_port: int | None
     # virtual channel of that input port
     owner_vc: int | None
+
+
+@dataclass(frozen=True)
+class PortColumns:
+    """State of a port."""
+
+    # router or terminal at the far end; none: not connected
+    peer: int | None
+    # whether the far end is a terminal
+    to_terminal: bool
+
+
+@dataclass(frozen=True)
+class TerminalColumns:
+    """State of a terminal."""
+
+    # packets: created since cycle 0
+    created: int
+    # packets: packets whose head has been injected
+    sent: int
+    # packets: packets whose tail has arrived
+    received: int
+    # packets: in the source queue
+    queued: int
+    # flits: of the packet being injected, still to be sent
+    flits_left: int
+    # virtual channel on which it is injected
+    vc: int
+    # cycle: creation of the next packet; none: no more packets
+    next_creation: int | None
+    # flits: of the injection channel, per virtual channel
+    credits: list[int]

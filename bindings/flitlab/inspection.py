@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from flitlab.columns import VirtualChannelColumns
+from flitlab.columns import PortColumns, TerminalColumns, VirtualChannelColumns
 from flitlab.picture import Picture, one_axes
 
 FIRST_REPLY = 1 << 31  # closed loops: requests of a terminal are numbered from 0, its replies from here
@@ -108,10 +108,12 @@ class VirtualChannel(VirtualChannelColumns):
 
 
 @dataclass(frozen=True)
-class Port:
+class _Named:
     name: str
-    peer: int | None  # router or terminal at the far end
-    to_terminal: bool
+
+
+@dataclass(frozen=True)
+class Port(PortColumns, _Named):
     vcs: tuple[VirtualChannel, ...]
     note: str = ""  # the machine's remark on its present state
 
@@ -135,9 +137,8 @@ class Router:
     def of(cls, index: int, cycle: int, node: dict[str, Any]) -> Router:
         ports = []
         for part in node["parts"]:
-            port = named(part)
             vcs = tuple([VirtualChannel(**named(vc), name=vc["name"], note=vc["note"]) for vc in part["parts"]])
-            ports.append(Port(part["name"], port["peer"], port["to_terminal"], vcs, part["note"]))
+            ports.append(Port(name=part["name"], vcs=vcs, note=part["note"], **named(part)))
         return cls(index, node["name"], cycle, tuple(ports), **named(node))
 
     @property
@@ -180,17 +181,14 @@ class Router:
 
 
 @dataclass(frozen=True)
-class Terminal:
+class _Numbered:
     index: int
-    created: int
-    sent: int
-    received: int
-    queued: int
-    flits_left: int
-    vc: int
-    next_creation: int | None
+
+
+@dataclass(frozen=True)
+class Terminal(TerminalColumns, _Numbered):
     credits: list[int] = field(repr=False)
 
     @classmethod
     def of(cls, index: int, node: dict[str, Any]) -> Terminal:
-        return cls(index, **named(node))
+        return cls(index=index, **named(node))

@@ -17,8 +17,8 @@ from flitlab.settings import parse_value
 INTRODUCTION = """# Reference
 
 Every parameter, total, operation, register and state field of every router model, and the columns of results, events
-and virtual channels. `flitlab reference` prints this page from the records that the code itself uses; a test compares
-it with `docs/reference.md`.
+and inspected items. `flitlab reference` prints this page from the records that the code itself uses; a test compares it
+with `docs/reference.md`.
 
 A parameter is a dotted path of the TOML file. It applies if its condition holds. A total is a count since cycle 0
 (`net.totals`); `model.x` is its name in the `model` object of a result. Software calls operations on a network between
@@ -36,7 +36,8 @@ def page() -> str:
     parts += _totals(_core.common_totals())
     parts += [f"### Columns of {name}\n\n" + _table(["column", "type", "unit", "meaning"], _columns(columns))
               for name, columns in (("results", tables["result"]), ("events", tables["event"]),
-                                    ("virtual channels", tables["virtual channel"]))]
+                                    ("virtual channels", tables["virtual channel"]), ("ports", tables["port"]),
+                                    ("terminals", tables["terminal"]))]
     for model in models:
         parts += list(_model(model))
     return "\n\n".join(parts) + "\n"

@@ -245,9 +245,11 @@ PYBIND11_MODULE(_core, m) {
       [] {
         return to_python(Datum::Map{{"result", describe_columns<Result>()},
                                     {"event", describe_columns<EventRow>()},
-                                    {"virtual channel", describe_columns<VcSnapshot>()}});
+                                    {"virtual channel", describe_columns<VcSnapshot>()},
+                                    {"port", describe_columns<PortSnapshot>()},
+                                    {"terminal", describe_columns<TerminalSnapshot>()}});
       },
-      "tables() -> dict[str, list[dict]]: the columns of results, events and virtual channels.");
+      "tables() -> dict[str, list[dict]]: the columns of results, events, virtual channels, ports and terminals.");
   m.def(
       "common_totals", [] { return totals_to_list(kCommonTotalTable); },
       "common_totals() -> list[dict]: the records of the totals that all models have.");

@@ -1,7 +1,7 @@
 #pragma once
-/// Tables that people and scripts read: the values of a result, the columns of an event, the state of a virtual
-/// channel. A list declares the members of a row together with their units and meanings. Python, JSON, JavaScript, type
-/// declarations and the reference page use that list.
+/// Tables that people and scripts read: the values of a result, the columns of an event, the state of a port. A list
+/// declares the members of a row together with their units and meanings. Python, JSON, JavaScript, type declarations
+/// and the reference page use that list.
 ///
 ///     struct Use {
 ///       FLITLAB_COLUMNS((double, mean, 0, "flits/cycle", "mean of all channels"),
@@ -9,14 +9,16 @@
 ///     };
 ///
 /// declares `double mean = 0;` and so on, the number of columns, and `for_each_column(row, visit)`. That function calls
-/// visit(column, value) for each column in order. A column is a bool, a number, a text, an enumeration with words
-/// (FLITLAB_CHOICES), another row, or one of the types below. NaN and a u32 of kNone mean that the column has no value.
+/// visit(column, value) for each column in order. A column is a bool, a number, a text, a list of numbers, an
+/// enumeration with words (FLITLAB_CHOICES), another row, or one of the types below. NaN and a u32 of kNone mean that
+/// the column has no value.
 #include <cmath>
 #include <cstdio>
 #include <map>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "host/plan/datum.hpp"
 #include "kernels/common/for_each.hpp"
@@ -92,6 +94,8 @@ Datum datum_of(const T& x) {
     char text[17];
     std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(x.value));
     return std::string(text);
+  } else if constexpr (std::is_same_v<T, std::vector<u32>>) {
+    return Datum::list_of(x);
   } else if constexpr (std::is_same_v<T, Figures>) {
     Datum::Map map;
     for (const auto& [name, value] : x) map.emplace_back(name, datum_of(Figure{value}));
@@ -109,6 +113,7 @@ std::string_view python_type(const T& initial) {
   if constexpr (std::is_integral_v<T>) return "int";
   if constexpr (std::is_same_v<T, double> || std::is_same_v<T, Figure>)
     return double{initial} != double{initial} ? "float | None" : "float";
+  if constexpr (std::is_same_v<T, std::vector<u32>>) return "list[int]";
   if constexpr (Row<T> || std::is_empty_v<T> || std::is_same_v<T, Figures>) return "dict";
   return "str";
 }

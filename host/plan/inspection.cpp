@@ -5,12 +5,13 @@
 namespace flitlab {
 namespace {
 
-InspectNode vc_node(const VcSnapshot& s) {
-  InspectNode node{"vc", s.name, {}, {}, "", s.note};
-  VcSnapshot::for_each_column(s, [&](const Column& c, const auto& value) {
-    node.values.push_back({c.name, datum_of(value), c.unit, c.meaning});
-  });
-  return node;
+/// Returns the columns of a row as values.
+template <Row T>
+std::vector<InspectValue> values_of(const T& row) {
+  std::vector<InspectValue> values;
+  T::for_each_column(
+      row, [&](const Column& c, const auto& value) { values.push_back({c.name, datum_of(value), c.unit, c.meaning}); });
+  return values;
 }
 
 }  // namespace
@@ -29,27 +30,14 @@ InspectNode router_tree(const Plan& plan, const std::vector<std::byte>& state, u
     part.kind = "port";
     part.name = port.name;
     part.note = port.note;
-    part.values = {{"peer", none_if(port.peer), "", "router or terminal at the far end; none: not connected"},
-                   {"to_terminal", port.to_terminal, "", "whether the far end is a terminal"}};
-    for (const VcSnapshot& vc : port.vcs) part.parts.push_back(vc_node(vc));
+    part.values = values_of(port);
+    for (const VcSnapshot& vc : port.vcs) part.parts.push_back({"vc", vc.name, values_of(vc), {}, "", vc.note});
   }
   return node;
 }
 
 InspectNode terminal_tree(const Plan& plan, const std::vector<std::byte>& state, u32 terminal) {
-  const TerminalSnapshot s = plan.inspect_terminal(state, terminal);
-  return {"terminal",
-          std::to_string(terminal),
-          {{"created", s.created, "packets", "created since cycle 0"},
-           {"sent", s.sent, "packets", "packets whose head has been injected"},
-           {"received", s.received, "packets", "packets whose tail has arrived"},
-           {"queued", s.queued, "packets", "in the source queue"},
-           {"flits_left", s.flits_left, "flits", "of the packet being injected, still to be sent"},
-           {"vc", s.vc, "", "virtual channel on which it is injected"},
-           {"next_creation", s.next_creation == kNever ? Datum{} : Datum{s.next_creation}, "cycle",
-            "creation of the next packet; none: no more packets"},
-           {"credits", Datum::list_of(s.credits), "flits", "of the injection channel, per virtual channel"}},
-          {}};
+  return {"terminal", std::to_string(terminal), values_of(plan.inspect_terminal(state, terminal)), {}};
 }
 
 }  // namespace flitlab

@@ -29,9 +29,9 @@ struct VcSnapshot {
 };
 
 struct PortSnapshot {
+  FLITLAB_COLUMNS((u32, peer, kNone, "", "router or terminal at the far end; none: not connected"),
+                  (bool, to_terminal, false, "", "whether the far end is a terminal"))
   std::string name;  ///< "+x", "-y", "terminal 0", "port 3"
-  u32 peer = kNone;
-  bool to_terminal = false;
   std::string note;  ///< state of the port in the machine's terms; "": nothing to report
   std::vector<VcSnapshot> vcs;
 };
@@ -42,9 +42,14 @@ struct Fill {
 };
 
 struct TerminalSnapshot {
-  u32 created = 0, sent = 0, received = 0, queued = 0, flits_left = 0, vc = 0;
-  Cycle next_creation = kNever;
-  std::vector<u32> credits;
+  FLITLAB_COLUMNS((u32, created, 0, "packets", "created since cycle 0"),
+                  (u32, sent, 0, "packets", "packets whose head has been injected"),
+                  (u32, received, 0, "packets", "packets whose tail has arrived"),
+                  (u32, queued, 0, "packets", "in the source queue"),
+                  (u32, flits_left, 0, "flits", "of the packet being injected, still to be sent"),
+                  (u32, vc, 0, "", "virtual channel on which it is injected"),
+                  (Cycle, next_creation, kNever, "cycle", "creation of the next packet; none: no more packets"),
+                  (std::vector<u32>, credits, {}, "flits", "of the injection channel, per virtual channel"))
 };
 
 }  // namespace flitlab

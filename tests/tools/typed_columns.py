@@ -1,4 +1,4 @@
-"""Writes bindings/flitlab/columns.py: the columns of results, events and virtual channels as declarations for type
+"""Writes bindings/flitlab/columns.py: the columns of results, events and inspected items as declarations for type
 checkers and editors. The core declares the columns (FLITLAB_COLUMNS) and describes them (_core.tables()).
 
     .venv/bin/python tests/tools/typed_columns.py
@@ -14,7 +14,7 @@ from pathlib import Path
 from flitlab import _core
 
 FILE = Path(__file__).resolve().parents[2] / "bindings/flitlab/columns.py"
-HEAD = '''"""Columns of results, events and virtual channels, with their types.
+HEAD = '''"""Columns of results, events and inspected items, with their types.
 
 tests/tools/typed_columns.py writes this file from the core's tables; do not edit it.
 """
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 # Columns of a result that have parts -> class of the parts.
 PARTS = {"latency_cycles": "Latency", "network_latency_cycles": "Latency", "packets": "Packets",
          "window_packets": "WindowPackets", "channel_utilization": "Use", "model": "Model"}
+# Tables of inspected items -> class of their rows.
+ITEMS = {"virtual channel": "VirtualChannelColumns", "port": "PortColumns", "terminal": "TerminalColumns"}
 WIDTH = 120
 
 
@@ -93,9 +95,10 @@ def text() -> str:
     lines = [HEAD, *parts(result),
              '\n\nclass ResultColumns(Record):\n    """Values of a result."""\n',
              "    _parts = {" + "\n".join(names) + "}\n", *members(result), "", *overloads(result),
-             '\n\nclass Event(TypedDict):\n    """An event of a traced network."""\n', *members(event),
-             '\n\n@dataclass(frozen=True)\nclass VirtualChannelColumns:\n    """State of a virtual channel."""\n',
-             *members(tables["virtual channel"])]
+             '\n\nclass Event(TypedDict):\n    """An event of a traced network."""\n', *members(event)]
+    for table, name in ITEMS.items():
+        lines += [f'\n\n@dataclass(frozen=True)\nclass {name}:\n    """State of a {table}."""\n',
+                  *members(tables[table])]
     return "\n".join(lines) + "\n"
 
 
