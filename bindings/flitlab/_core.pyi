@@ -58,6 +58,8 @@ class Network:
 class Recorder:
     """Records frames of a network for the router scope; all returned texts are JSON (bindings/frames/recorder.hpp)."""
 
+    MOST_DRAWN: int
+    WINDOW: int
     def __init__(self, network: Network, routers: Sequence[int], window: int) -> None: ...
     @property
     def inspected(self) -> set[int]: ...

@@ -112,21 +112,29 @@ Json& Json::put(const Datum& value) {
 }
 
 void put_tree(Json& json, const InspectNode& node) {
-  json.open('[').put(node.kind).put(node.name).open('[');
-  for (const InspectValue& v : node.values) json.open('[').put(v.name).put(v.value).put(v.unit).put(v.help).close(']');
-  json.close(']').open('[');
+  json.open('{').member("kind", node.kind).member("name", node.name).key("values").open('[');
+  for (const InspectValue& v : node.values)
+    json.open('{')
+        .member("name", v.name)
+        .member("value", v.value)
+        .member("unit", v.unit)
+        .member("help", v.help)
+        .close('}');
+  json.close(']').key("parts").open('[');
   for (const InspectNode& part : node.parts) put_tree(json, part);
-  json.close(']').close(']');
+  json.close(']').close('}');
 }
 
 namespace {
 
 void put_member(Json& json, const MemberInfo& m) {
-  json.open('[').put(m.name).put(m.unit).put(m.meaning).put(m.offset).put(m.count).put(u32{m.array});
-  json.put(static_cast<u32>(m.mask ? std::countr_zero(m.mask) : 0)).put(static_cast<u32>(std::popcount(m.mask)));
-  json.put(m.element->bytes).put(u32{m.element->is_signed}).open('[');
+  json.open('{').member("name", m.name).member("unit", m.unit).member("help", m.meaning);
+  json.member("offset", m.offset).member("count", m.count).member("list", m.array);
+  json.member("low", static_cast<u32>(m.mask ? std::countr_zero(m.mask) : 0));
+  json.member("bits", static_cast<u32>(std::popcount(m.mask)));
+  json.member("bytes", m.element->bytes).member("signed", m.element->is_signed).key("members").open('[');
   for (const MemberInfo& inner : m.element->members) put_member(json, inner);
-  json.close(']').close(']');
+  json.close(']').close('}');
 }
 
 }  // namespace
@@ -138,14 +146,25 @@ void put_schema(Json& json, const ItemKind& kind) {
   json.close(']');
 }
 
-void put_texts(Json& json, const InspectNode& router) {
-  json.open('[');
+Texts texts_of(const InspectNode& router) {
+  Json port_notes, vc_names, vc_notes;
+  for (Json* json : {&port_notes, &vc_names, &vc_notes}) json->open('[');
   for (const InspectNode& port : router.parts) {
-    json.open('[').put(port.note).open('[');
-    for (const InspectNode& vc : port.parts) json.open('[').put(vc.name).put(vc.note).close(']');
-    json.close(']').close(']');
+    port_notes.put(port.note);
+    vc_names.open('[');
+    vc_notes.open('[');
+    for (const InspectNode& vc : port.parts) vc_names.put(vc.name), vc_notes.put(vc.note);
+    vc_names.close(']');
+    vc_notes.close(']');
   }
-  json.close(']');
+  for (Json* json : {&port_notes, &vc_names, &vc_notes}) json->close(']');
+  return {{"port_notes", port_notes.text}, {"vc_names", vc_names.text}, {"vc_notes", vc_notes.text}};
+}
+
+void put_texts(Json& json, const Texts& texts) {
+  json.open('{');
+  for (const auto& [name, text] : texts) json.key(name).raw(text);
+  json.close('}');
 }
 
 }  // namespace flitlab

@@ -1,6 +1,7 @@
 #pragma once
 /// JSON writer for values, inspected items and state layouts.
 #include <charconv>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -55,14 +56,16 @@ class Json {
   bool first_ = true;
 };
 
-/// Writes an inspected item as [kind, name, [[name, value, unit, help], ...], [part, ...]].
+/// Writes an inspected item as an object: kind, name, values (each with name, value, unit and help), parts.
 void put_tree(Json& json, const InspectNode& node);
 /// Writes a schema with which a caller can read such a tree from the bytes of an item: a list of the item's fields.
-/// Each field is [name, unit, help, offset in bytes, number of elements, 1 if they are shown as a list, lowest bit,
-/// number of bits (0: all), bytes per element, 1 if it is signed, list of its members].
+/// Each field is an object: name, unit, help, offset (bytes), count (of elements), list (whether the elements are shown
+/// as a list), low (lowest bit), bits (0: all), bytes (per element), signed, members.
 void put_schema(Json& json, const ItemKind& kind);
-/// Writes the names and notes of a router in the machine's terms: for each port [its note, [[name, note] for each
-/// virtual channel]].
-void put_texts(Json& json, const InspectNode& router);
+/// Texts of a router in the machine's terms, in JSON: port_notes `[port]`, vc_names `[port][vc]`, vc_notes
+/// `[port][vc]`.
+using Texts = std::map<std::string, std::string>;
+Texts texts_of(const InspectNode& router);
+void put_texts(Json& json, const Texts& texts);
 
 }  // namespace flitlab

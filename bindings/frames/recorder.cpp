@@ -19,7 +19,7 @@ bool is_omitted(const Column& column) { return column.name == "cycle"; }
 /// Writes the names of the columns of rows and events, and the words that events contain as numbers. `own`: name of the
 /// event kind that only this router model has.
 void put_columns(Json& json, std::string_view own) {
-  json.key("columns").open('[').put("router").put("port").put("vc");
+  json.key("key_columns").open('[').put("router").put("port").put("vc").close(']').key("columns").open('[');
   VcSnapshot::for_each_column(VcSnapshot{}, [&](const Column& c, const auto&) { json.put(c.name); });
   json.close(']').key("event_columns").open('[');
   EventRow::for_each_column(EventRow{}, [&](const Column& c, const auto&) {
@@ -118,30 +118,53 @@ void Recorder::put_network(Json& json) const {
   json.close(']').key("peers").open('[');
   for (const auto& ports : routers) {
     json.open('[');
-    for (const PortSnapshot& port : ports)
-      json.open('[').put(minus_one_if_none(port.peer)).put(u32{port.to_terminal}).close(']');
+    for (const PortSnapshot& port : ports) json.put(none_if(port.peer));
+    json.close(']');
+  }
+  json.close(']').key("to_terminal").open('[');
+  for (const auto& ports : routers) {
+    json.open('[');
+    for (const PortSnapshot& port : ports) json.put(port.to_terminal);
     json.close(']');
   }
   json.close(']').member("full", network_.fill_of()).key("places").open('[');
   for (u32 i = 0; i < routers_.size(); ++i) json.put(network_.fill(routers_[i], routers[i]).places);
-  json.close(']').key("links").open('[');
-  const std::vector<ChannelEnds> links = network_.links();
-  for (u32 i = 0; i < links.size(); ++i)
-    if (const ChannelEnds& c = links[i]; drawn_[c.router] && drawn_[c.to_router])
-      json.open('[').put(i).put(c.router).put(c.port).put(c.to_router).put(c.to_port).close(']');
-  json.close(']').member("terminals", network_.terminals());
+  json.close(']').key("links").open('{');
+  put_links(json);
+  json.close('}').member("terminals", network_.terminals());
+  json.member("window", kWindow).member("all_detailed", all_detailed());
   json.key("facts").put(datum_of(network_.facts().scope));
   put_columns(json, network_.own_event());
   const ItemKind& kind = network_.layout().kinds[0];
-  json.key("state").open('[').put(kind.name).put(kind.item_bytes);
-  put_schema(json, kind);
-  json.close(']').close('}');
+  json.key("state").open('{').member("kind", kind.name).member("bytes", kind.item_bytes);
+  put_schema(json.key("fields"), kind);
+  json.close('}').close('}');
+}
+
+/// Writes one list for each property of the channels between drawn routers.
+void Recorder::put_links(Json& json) const {
+  const std::vector<ChannelEnds> links = network_.links();
+  std::vector<u32> drawn;
+  for (u32 i = 0; i < links.size(); ++i)
+    if (drawn_[links[i].router] && drawn_[links[i].to_router]) drawn.push_back(i);
+  json.key("channel").open('[');
+  for (const u32 i : drawn) json.put(i);
+  json.close(']');
+  const auto put_ends = [&](const char* name, u32 ChannelEnds::* end) {
+    json.key(name).open('[');
+    for (const u32 i : drawn) json.put(links[i].*end);
+    json.close(']');
+  };
+  put_ends("router", &ChannelEnds::router);
+  put_ends("port", &ChannelEnds::port);
+  put_ends("to_router", &ChannelEnds::to_router);
+  put_ends("to_port", &ChannelEnds::to_port);
 }
 
 void Recorder::put_inspection(Json& json, u32 router) const {
   const InspectNode item = network_.item("router", router), texts = network_.router(router);
   put_tree(json.key("tree"), item);
-  put_texts(json.key("words"), texts);
+  put_texts(json.key("words"), texts_of(texts));
   json.member("router", router).member("cycle", network_.cycle());
 }
 
@@ -170,10 +193,10 @@ Recorder::Frame& Recorder::record_frame(const std::vector<TimedEvent>& events) {
   put_use(json);
   put_loads(json);
   put_latencies(json, events);
-  if (!inspected.empty()) {
-    json.key("i").open('{');
-    for (const u32 router : inspected) put_tree(json.key(std::to_string(router)), network_.item("router", router));
-    json.close('}');
+  if (!all_detailed() && !inspected.empty()) {
+    json.key("i").open('[');
+    for (const u32 router : inspected) json.put(router);
+    json.close(']');
   }
   frame.rest = std::move(json.text);
   frames_.push_back(std::move(frame));
@@ -197,7 +220,7 @@ void Recorder::put(Json& json, const Frame& frame) const {
   json.close(']');
   if (!frame.texts.empty()) {
     json.key("w").open('{');
-    for (const auto& [router, texts] : frame.texts) json.key(std::to_string(router)).raw(texts);
+    for (const auto& [router, texts] : frame.texts) put_texts(json.key(std::to_string(router)), texts);
     json.close('}');
   }
   if (!frame.state.empty()) {
@@ -223,8 +246,13 @@ void Recorder::FrameState::apply(const Frame& next) {
   for (std::size_t i = 0; i < next.places.size(); ++i) rows[next.places[i]] = next.rows[i];
   for (const auto& [terminal, queued] : next.queues) queues[terminal] = queued;
   for (const auto& [router, full] : next.held) held[router] = full;
-  for (const auto& [router, said] : next.texts) texts[router] = said;
-  for (const Change& change : next.state) state[change.drawn][change.place] += change.difference;
+  for (const auto& [router, changed] : next.texts)
+    for (const auto& [name, text] : changed) texts[router][name] = text;
+  for (const Change& change : next.state) {
+    std::vector<u32>& words = state[change.drawn];
+    words.resize(std::max<std::size_t>(words.size(), change.place + 1));
+    words[change.place] += change.difference;
+  }
 }
 
 /// Drops the oldest frame, and applies the changes of the next frame to `first_`, which then is the state of that
@@ -299,22 +327,22 @@ void Recorder::record_queues(Frame& frame, const std::vector<TimedEvent>& events
 void Recorder::record_texts(Frame& frame) {
   if (!has_texts_) return;
   const auto record_changes = [&](u32 router) {
-    Json json;
-    put_texts(json, network_.router(router));
-    if (std::string& known = texts_[router]; known != json.text) frame.texts[router] = known = std::move(json.text);
+    for (auto& [name, text] : texts_of(network_.router(router)))
+      if (std::string& known = texts_[router][name]; known != text) frame.texts[router][name] = known = std::move(text);
   };
-  if (routers_.size() <= kDetailLimit)
+  if (all_detailed())
     for (const u32 router : routers_) record_changes(router);
   else
     for (const u32 router : inspected) record_changes(router);
 }
 
-/// Adds to the frame the words of each router's state that have changed; in the first frame, all words that are not 0.
+/// Adds to the frame the words of each router's state that have changed; in the first frame with a router, all words
+/// that are not 0.
 void Recorder::record_state(Frame& frame) {
-  if (routers_.size() > kDetailLimit) return;
   state_.resize(routers_.size());
   frame.state.reserve(frames_.empty() ? 0 : 2 * frames_.back().state.size());
   for (u32 drawn = 0; drawn < routers_.size(); ++drawn) {
+    if (!all_detailed() && !inspected.contains(routers_[drawn])) continue;
     const std::span<const std::byte> bytes = network_.router_bytes(routers_[drawn]);
     std::vector<u32>& known = state_[drawn];
     known.resize(bytes.size() / sizeof(u32));

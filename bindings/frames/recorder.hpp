@@ -19,9 +19,7 @@ namespace flitlab {
 class Recorder {
  public:
   static constexpr u32 kMostDrawn = 1024;  ///< largest number of drawn routers
-  /// Largest number of drawn routers for which every frame has the state and texts of all of them. If more routers are
-  /// drawn, frames have only the state and texts of inspected routers.
-  static constexpr u32 kDetailLimit = 64;
+  static constexpr u32 kWindow = 300;      ///< number of frames to keep, unless the user chooses another one
 
   /// Begins a recording at the network's current cycle. From now on the recorder consumes the network's events.
   /// `routers`: routers to draw, in ascending order; the other routers are emulated but not recorded. `window`: number
@@ -55,6 +53,9 @@ class Recorder {
   void look_for_deadlock();
 
  private:
+  /// Largest number of drawn routers for which every frame has the state and texts of all of them. If more routers are
+  /// drawn, frames have only the state and texts of inspected routers.
+  static constexpr u32 kDetailLimit = 64;
   /// Number of columns of a row. The first kKeyColumns of them identify the virtual channel: router, port and VC. The
   /// others are the columns of VcSnapshot.
   static constexpr std::size_t kKeyColumns = 3, kColumns = kKeyColumns + VcSnapshot::kColumns;
@@ -71,27 +72,29 @@ class Recorder {
     bool whole;               ///< whether `rows` has all rows, not only the changed rows
     std::vector<u32> places;  ///< if not `whole`: indices of the rows that have changed
     std::vector<Row> rows;
-    std::map<u32, u32> queues;         ///< by terminal: packets in the source queue, if their number has changed
-    std::map<u32, u32> held;           ///< by router: Fill::held, if it has changed
-    std::map<u32, std::string> texts;  ///< by router: names and notes (put_texts()), if they have changed
-    std::vector<Change> state;         ///< changed words, ordered by router and word
+    std::map<u32, u32> queues;   ///< by terminal: packets in the source queue, if their number has changed
+    std::map<u32, u32> held;     ///< by router: Fill::held, if it has changed
+    std::map<u32, Texts> texts;  ///< by router: texts that have changed
+    std::vector<Change> state;   ///< changed words, ordered by router and word
   };
 
   /// The complete state of a frame, including the values that have not changed in it.
   struct FrameState {
     std::vector<Row> rows;
     std::map<u32, u32> queues, held;
-    std::map<u32, std::string> texts;
+    std::map<u32, Texts> texts;
     std::vector<std::vector<u32>> state;
 
     void apply(const Frame& next);
   };
 
   Frame& record_frame(const std::vector<TimedEvent>& events);
+  void put_links(Json& json) const;
   void put(Json& json, const Frame& frame) const;
   void drop_first();
   std::vector<Row> record_routers(Frame& frame);
   u32 stage(const std::string& name);
+  bool all_detailed() const { return routers_.size() <= kDetailLimit; }
   void find_changes(Frame& frame);
   void record_queues(Frame& frame, const std::vector<TimedEvent>& events);
   void record_texts(Frame& frame);
@@ -115,9 +118,8 @@ class Recorder {
   std::vector<ChannelUse> carried_;
   u64 flits_created_ = 0, flits_delivered_ = 0;
   bool has_texts_ = false;  ///< whether the plan gives names or notes in the machine's terms
-  std::map<u32, std::string> texts_;
-  std::vector<std::vector<u32>> state_;  ///< `[drawn][word]`: state of each drawn router in the last frame; empty if
-                                         ///< more than kDetailLimit routers are drawn
+  std::map<u32, Texts> texts_;
+  std::vector<std::vector<u32>> state_;  ///< `[drawn][word]`: state of each drawn router in the last frame that has it
   std::string deadlock_;
   u64 deadlocked_ = 0;
 };

@@ -7,6 +7,7 @@ import base64
 import gzip
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -22,7 +23,8 @@ except ModuleNotFoundError:  # Python 3.10
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
 BUILD = ROOT / "build" / "page"
-MOST_ROUTERS = 1024  # largest configuration in the page; larger ones are too slow in a browser
+# Largest configuration in the page: the scope draws all of its routers. Larger ones are too slow in a browser.
+MOST_ROUTERS = int(re.search(r"kMostDrawn = (\d+)", (ROOT / "bindings/frames/recorder.hpp").read_text())[1])
 FIRST = "vc-mesh-8x8"  # configuration that the page shows first
 WORKER, PAGE = ("places", "meta", "worker"), ("toml", "curve", "start")  # JavaScript files of worker and page
 

@@ -22,7 +22,10 @@ std::string json(Put&& put) {
 }  // namespace
 
 void bind_recorder(py::module_& m) {
-  py::class_<Recorder>(m, "Recorder")
+  py::class_<Recorder> recorder(m, "Recorder");
+  recorder.attr("MOST_DRAWN") = Recorder::kMostDrawn;
+  recorder.attr("WINDOW") = Recorder::kWindow;
+  recorder
       .def(py::init<SteppedNetwork&, std::vector<u32>, u32>(), py::arg("network"), py::arg("routers"),
            py::arg("window"), py::keep_alive<1, 2>())
       .def("restart", &Recorder::restart)

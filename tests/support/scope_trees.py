@@ -7,5 +7,5 @@ def short(node):
         return [plain(v) for v in value] if isinstance(value, list) else (
             str(value) if isinstance(value, int) and value > 2**53 else value)
 
-    return [node["kind"], node["name"], [[n, plain(v), unit, text] for n, v, unit, text in node["values"]],
-            [short(p) for p in node["parts"]]]
+    values = [{"name": n, "value": plain(v), "unit": unit, "help": text} for n, v, unit, text in node["values"]]
+    return {"kind": node["kind"], "name": node["name"], "values": values, "parts": [short(p) for p in node["parts"]]}

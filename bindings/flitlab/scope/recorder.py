@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from flitlab.network import Network
 
 FORMAT = 1
-DRAWN = 1024  # largest number of drawn routers; of a larger network, a region is drawn
-WINDOW = 300  # kept frames; fewer with more than KEPT routers, so that a page stays below about 10 MB
+MOST_DRAWN = _core.Recorder.MOST_DRAWN  # drawn routers; of a larger network, a region is drawn
+# Kept frames; fewer with more than KEPT routers, so that a page stays below about 10 MB.
+WINDOW = _core.Recorder.WINDOW
 KEPT = 200
 MOST_FRAMES = 2**32 - 1
 
@@ -109,15 +110,15 @@ class Recorder:
         found = json.loads(self._core.network())
         place = {r: i for i, r in enumerate(self.routers)}
         places, layout = positions_of(found["names"], flat.get("topology.kind", ""),
-                                      [(place[a], p, place[b], q) for _, a, p, b, q in found["links"]],
+                                      [(place[a], p, place[b], q) for a, p, b, q in zip(
+                                          *(found["links"][end] for end in ("router", "port", "to_router", "to_port")),
+                                          strict=True)],
                                       flat.get("topology.shape", ()))
         return {
-            "name": net.experiment.name, "kind": flat["router.kind"], "about": repr(net.experiment)[1:-1],
+            **found, "name": net.experiment.name, "kind": flat["router.kind"], "about": repr(net.experiment)[1:-1],
             "seed": flat["run.seed"], "note": self._note, "window": window, "layout": layout,
             "x": [p[0] for p in places], "y": [p[1] for p in places], "planes": planes_of(found["names"]),
-            "settings": settings_of(net),
-            **{k: found[k] for k in ("routers", "names", "ports", "peers", "links", "terminals", "state", "full",
-                                     "places", "columns", "event_columns", "event_words", "facts")}}
+            "settings": settings_of(net)}
 
 
 def _region(network: Network, chosen: Iterable[int] | None) -> tuple[list[int], str]:
@@ -125,15 +126,15 @@ def _region(network: Network, chosen: Iterable[int] | None) -> tuple[list[int], 
     count = int(network.experiment.derived()["routers"])
     if chosen is not None:
         routers = sorted(set(chosen))
-        if not routers or routers[0] < 0 or routers[-1] >= count or len(routers) > DRAWN:
-            raise ConfigError(f"routers: view() draws 1 to {DRAWN} routers, with numbers from 0 to {count - 1}.")
+        if not routers or routers[0] < 0 or routers[-1] >= count or len(routers) > MOST_DRAWN:
+            raise ConfigError(f"routers: view() draws 1 to {MOST_DRAWN} routers, with numbers from 0 to {count - 1}.")
     else:
-        routers = list(range(min(count, DRAWN)))
+        routers = list(range(min(count, MOST_DRAWN)))
     if len(routers) == count:
         return routers, ""
     which = f"{routers[0]} to {routers[-1]}" if routers[-1] - routers[0] + 1 == len(routers) else "as selected"
     return routers, (f"{len(routers)} of {count} routers are drawn ({which}); the others run but are not shown. "
-                     f"view(routers=...) selects a region of up to {DRAWN}.")
+                     f"view(routers=...) selects a region of up to {MOST_DRAWN}.")
 
 
 def settings_of(network: Network) -> dict[str, Any]:

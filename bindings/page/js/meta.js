@@ -1,7 +1,6 @@
 // Constant data of a network in the scope's format (`_meta` of bindings/flitlab/scope/recorder.py), from the core's
 // answer to "begin".
 
-const WINDOW = 300; // cycles kept in the recording
 // Parameters that have a control in the page; the others are changed in the text of the configuration.
 const SETTINGS = ["topology.kind", "topology.shape", "router.vcs", "router.buffer_flits", "routing.algorithm", "traffic.pattern",
   "traffic.load"];
@@ -9,18 +8,17 @@ const SETTINGS = ["topology.kind", "topology.shape", "router.vcs", "router.buffe
 function meta_of(name, begun) {
   const { parameters, network, warnings, stages, deadlock, deadlocked } = begun;
   const values = Object.fromEntries(parameters.map((p) => [p.path, p.value]));
-  const place = new Map(network.routers.map((r, i) => [r, i]));
+  const place = new Map(network.routers.map((r, i) => [r, i])), { links } = network;
   const [places, layout] = positions_of(network.names, values["topology.kind"] ?? "",
-    network.links.map(([, a, p, b, q]) => [place.get(a), p, place.get(b), q]), values["topology.shape"] ?? []);
+    links.channel.map((_, i) => [place.get(links.router[i]), links.port[i], place.get(links.to_router[i]), links.to_port[i]]),
+    values["topology.shape"] ?? []);
   const drawn = network.routers.length;
   const note = drawn === network.all ? "" : `${drawn} of ${network.all} routers are drawn (0 to ${drawn - 1}); the others run but are not shown.`;
   const settings = {};
   for (const p of parameters) if (SETTINGS.includes(p.path)) settings[p.path] = p;
-  return { name, kind: values["router.kind"], about: about(name, values), seed: values["run.seed"],
-    note: [note, ...warnings].filter((t) => t).join(" "), window: WINDOW, layout, terminals: network.terminals,
-    columns: network.columns, event_columns: network.event_columns, event_words: network.event_words, facts: network.facts, stages, deadlock, deadlocked, routers: network.routers, names: network.names, x: places.map((p) => p[0]),
-    y: places.map((p) => p[1]), planes: planes_of(network.names), ports: network.ports, peers: network.peers, links: network.links,
-    state: network.state, full: network.full, places: network.places, settings };
+  return { ...network, name, kind: values["router.kind"], about: about(name, values), seed: values["run.seed"],
+    note: [note, ...warnings].filter((t) => t).join(" "), layout, stages, deadlock, deadlocked, settings,
+    x: places.map((p) => p[0]), y: places.map((p) => p[1]), planes: planes_of(network.names) };
 }
 
 // Returns the same text as Python's repr(experiment).

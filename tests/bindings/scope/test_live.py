@@ -51,7 +51,7 @@ MUTANTS = {
     "winner": ("arbitration(recording, router, cycle - 1, ", "arbitration(recording, router, cycle - 2, "),
     "winner's name": ('"data-win": `${e.port}.${e.vc}>', '"data-win": `${e.port}.${e.out_vc}>'),
     "cells": ("i < flits; ++i", "i <= flits; ++i"),
-    "deltas": ("meta.columns.slice(KEY_COLUMNS)", "meta.columns.slice(KEY_COLUMNS + 1)"),
+    "deltas": ("...named(meta.columns, values) }", "...named(meta.columns.slice(1), values) }"),
 }
 
 

@@ -9,11 +9,10 @@ import sys
 import nbformat
 import pytest
 from nbclient import NotebookClient
-from scope_trees import short
 
 import flitlab as fl
 from flitlab.scope.places import planes_of, positions_of
-from flitlab.scope.recorder import DRAWN, Recorder
+from flitlab.scope.recorder import MOST_DRAWN, Recorder
 
 
 def unpacked(text):
@@ -32,7 +31,7 @@ def replayed(recording):
 
 def rows_of(network, recording):
     """Returns the rows in the form of ``replayed``, made from net.router(i)."""
-    columns, stages = recording["meta"]["columns"][3:], recording["meta"]["stages"]
+    columns, stages = recording["meta"]["columns"], recording["meta"]["stages"]
     for r in range(int(network.experiment.derived()["routers"])):
         for p, port in enumerate(network.router(r).ports):
             for v, vc in enumerate(port.vcs):
@@ -71,8 +70,7 @@ def test_the_last_frames_are_those_of_a_recording_that_began_there(most):
 def test_frames_have_the_networks_events_and_what_is_inside_a_router(name, routers):
     network = fl.Network(name, trace=True).step(50)
     twin = fl.Network(network.experiment, trace=True).go_on_from(network)
-    inspected = 12 if routers else 1
-    recording = unpacked(network.view(routers=routers).inspect(inspected).step(30).recording)
+    recording = unpacked(network.view(routers=routers).step(30).recording)
     meta, frames = recording["meta"], recording["frames"]
     drawn = set(routers or range(int(network.experiment.derived()["routers"])))
     terminals = {p.peer for r in drawn for p in twin.router(r).ports if p.to_terminal}
@@ -84,7 +82,6 @@ def test_frames_have_the_networks_events_and_what_is_inside_a_router(name, route
         assert frame["c"] == twin.cycle
         assert frame["e"] == [[words[c].index(e[c]) if c in words else e[c] for c in columns if c in e]
                               for e in expected]
-        assert frame["i"] == {str(inspected): short(twin._core.item("router", inspected))}
         seen += len(expected)
     assert seen > 20
 
@@ -149,9 +146,9 @@ def test_of_a_large_network_a_region_is_drawn():
     network = fl.Network({"topology.kind": "mesh", "topology.shape": [40, 40]}, trace=True)
     meta = unpacked(network.view().step(2).recording)["meta"]
     assert meta["window"] == 58 and unpacked(network.view(routers=range(200)).recording)["meta"]["window"] == 300
-    assert len(meta["routers"]) == DRAWN and "1024 of 1600 routers are drawn" in meta["note"]
+    assert len(meta["routers"]) == MOST_DRAWN and "1024 of 1600 routers are drawn" in meta["note"]
     meta = unpacked(network.view(routers=[0, 1, 40, 41]).step(2).recording)["meta"]
-    assert meta["routers"] == [0, 1, 40, 41] and meta["names"][2] == "40 (0,1)" and len(meta["links"]) == 8
+    assert meta["routers"] == [0, 1, 40, 41] and meta["names"][2] == "40 (0,1)" and len(meta["links"]["channel"]) == 8
     for wrong in ([], [1600], range(1025)):
         with pytest.raises(fl.ConfigError, match=r"1 to 1024 routers, with numbers from 0 to 1599"):
             network.view(routers=wrong)
@@ -215,7 +212,8 @@ def test_routers_are_recorded_in_their_machines_terms(name, window):
     assert {"name", "note"}.isdisjoint(recording["meta"]["columns"])
     words, texts = {}, set()
     for frame in recording["frames"]:
-        words.update(frame.get("w", {}))
+        for router, changed in frame.get("w", {}).items():
+            words[router] = words.get(router, {}) | changed
         if not small and frame["c"] == 0:
             assert not words
             continue
@@ -223,7 +221,9 @@ def test_routers_are_recorded_in_their_machines_terms(name, window):
         twin.step(frame["c"] - twin.cycle)
         for r in words:
             ports = twin.router(int(r)).ports
-            assert words[r] == [[port.note, [[vc.name, vc.note] for vc in port.vcs]] for port in ports]
+            assert words[r] == {"port_notes": [port.note for port in ports],
+                                "vc_names": [[vc.name for vc in port.vcs] for port in ports],
+                                "vc_notes": [[vc.note for vc in port.vcs] for port in ports]}
             texts |= {vc.name for port in ports for vc in port.vcs} | {vc.note for port in ports for vc in port.vcs}
     assert len(texts) > 4
 

@@ -68,8 +68,20 @@ def test_a_saved_page_shows_the_state_of_any_router(page, tmp_path):
     assert page.locator(".scope-tree dt").count() > 20
 
 
-def test_of_a_large_network_only_inspected_routers_have_it(page):
-    view = fl.Network({"topology.kind": "mesh", "topology.shape": [9, 9]}).view().inspect(7).step(5)
+@pytest.mark.parametrize("window", [300, 6])
+def test_of_a_large_network_only_inspected_routers_have_it(page, window):
+    """Router 7 is inspected in frames 4 to 8 and again from frame 12 on, router 8 in frames 9 to 11."""
+    network = fl.Network({"topology.kind": "mesh", "topology.shape": [9, 9], "traffic.load": 0.4}).step(100)
+    twin = fl.Network(network.experiment).go_on_from(network)
+    view = network.view(window).step(3)
+    for inspected, cycles in ((7, 5), (8, 3), (7, 4)):
+        view._recorder.inspected = {inspected}
+        view.step(cycles)
     page.set_content(PAGE.format(module=module_text(), recording=view.recording))
     page.wait_for_function("() => window.recording")
-    assert page.evaluate("() => [7, 8].map((r) => recording.tree(r, 5) !== undefined)") == [True, False]
+    for cycle in range(page.evaluate("() => recording.first"), 116):
+        twin.step(cycle - twin.cycle)
+        recorded = {7: 104 <= cycle <= 108 or cycle >= 112, 8: 109 <= cycle <= 111}
+        for router in (7, 8):
+            shown = value_of(page, "([router, cycle]) => recording.tree(router, cycle)", [router, cycle])
+            assert shown == (short(twin._core.item("router", router)) if recorded[router] else None), (router, cycle)

@@ -28,7 +28,7 @@ function journey(recording, src, id) {
       else if (e.kind === "arrived") units.arrive(e, cycle);
       else if (e.kind === "switch_granted") {
         if (e.flit.includes("head")) units.leave(e, cycle);
-        if (e.flit.includes("tail") && recording.peer(e.index, e.out_port)[1]) way.tail_left = cycle;
+        if (e.flit.includes("tail") && recording.peer(e.index, e.out_port).to_terminal) way.tail_left = cycle;
       } else {
         const hop = units.head?.[units.head.length - 1];
         if (!hop || hop.router !== e.index || hop.port !== e.port || hop.granted != null) continue;
@@ -63,7 +63,7 @@ class Units {
   take(place) { return this.at.get(place)?.shift(); }
 
   arrive({ index, port, vc }, cycle) {
-    const input = `${index}.${port}`, [peer, from_terminal] = this.recording.peer(index, port);
+    const input = `${index}.${port}`, { peer, to_terminal: from_terminal } = this.recording.peer(index, port);
     const drawn = this.recording.place.has(peer);
     const hops = (from_terminal ? null : this.take(drawn ? `> ${input}` : "> elsewhere")) ?? [];
     this.head ??= hops;
@@ -78,7 +78,7 @@ class Units {
     const hop = hops[hops.length - 1];
     Object.assign(hop, { granted: cycle, out_port, out_vc, first_granted: hop.first_granted ?? cycle });
     this.left.set(input, hops);
-    const [peer, to_terminal] = this.recording.peer(index, out_port);
+    const { peer, to_terminal } = this.recording.peer(index, out_port);
     if (!to_terminal) this.put(`> ${this.recording.place.has(peer) ? this.far_end(index, out_port) : "elsewhere"}`, hops);
   }
 
@@ -93,7 +93,7 @@ class Units {
   }
 
   far_end(router, port) {
-    this.ends ??= new Map(this.recording.meta.links.map(([, a, p, b, q]) => [`${a}.${p}`, `${b}.${q}`]));
+    this.ends ??= new Map(links_of(this.recording.meta).map((link) => [`${link.router}.${link.port}`, `${link.to_router}.${link.to_port}`]));
     return this.ends.get(`${router}.${port}`);
   }
 }
@@ -132,7 +132,7 @@ function measure(way, recording) {
     if (sent === null) return way.delivered == null || i + 1 < hops.length ? null : add("reception", front, way.delivered, i);
     add("retransmission", hop.first_granted + 1, sent, i);
     const next = hops[i + 1]?.arrived ?? (i + 1 < hops.length ? null : head_arrival(way, sent));
-    const [peer, to_terminal] = recording.peer(hop.router, hop.out_port), seen = to_terminal || recording.place.has(peer);
+    const { peer, to_terminal } = recording.peer(hop.router, hop.out_port), seen = to_terminal || recording.place.has(peer);
     add(seen ? "link" : "under way", sent, next ?? (i + 1 < hops.length ? null : end), i);
     if (i + 1 === hops.length && way.delivered != null) add("tail", next, way.delivered, i);
   });

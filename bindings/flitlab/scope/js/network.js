@@ -12,7 +12,7 @@ function scales(meta) {
   const places = meta.places.filter((n) => n), [least, most] = [Math.min(...places), Math.max(...places)];
   const full = least === most ? `${most}` : `the router's capacity (${least} to ${most})`;
   const routers = places.length ? `The fill of a router shows the number of ${meta.full}; a full box means ${full}. ` : "";
-  if (!meta.links.length) return routers;
+  if (!meta.links.channel.length) return routers;
   const use = meta.facts.whole_packets ? "the longer packets occupied it" : "the more flits it carried";
   return `${routers}A channel is drawn wider and bluer ${use} in the last ${USE_WINDOW} cycles: grey if unused, widest if ` +
     (meta.facts.whole_packets ? "it was occupied in all of them." : "it carried a flit in each of them.");
@@ -29,7 +29,7 @@ class NetworkView {
 
   // Computes the positions of routers and channels on the canvas, in CSS pixels.
   fit(recording) {
-    const { x, y, links, routers } = recording.meta;
+    const { x, y, routers } = recording.meta;
     this.recording = recording;
     this.width = this.canvas.clientWidth || 640;
     this.height = this.canvas.clientHeight || 480;
@@ -43,7 +43,7 @@ class NetworkView {
     this.unit = unit;
     this.places = routers.map((_, i) => at(i));
     this.size = Math.max(4, Math.min(30, unit * 0.42));
-    this.wires = links.map(([channel, a, p, b, q]) => this.wire(channel, a, p, b, q));
+    this.wires = links_of(recording.meta).map((link) => this.wire(link.channel, link.router, link.port, link.to_router, link.to_port));
     this.by_port = new Map(this.wires.map((w) => [`${w.a}.${w.p}`, w]));
   }
 
@@ -99,7 +99,7 @@ class NetworkView {
       for (const e of recording.events(sent)) {
         if (e.kind !== "switch_granted" || e.item === "terminal") continue;
         const wire = this.by_port.get(`${e.index}.${e.out_port}`);
-        if (!wire && !recording.peer(e.index, e.out_port)[1]) continue;
+        if (!wire && !recording.peer(e.index, e.out_port).to_terminal) continue;
         const [from, to] = [this.places[recording.place.get(e.index)], this.terminal_place(e.index)];
         const place = wire ? (t) => this.point(wire, t) : (t) => [0, 1].map((k) => from[k] + (to[k] - from[k]) * t);
         found.push({ sent, place, src: e.src, id: e.id, head: e.flit.includes("head") });

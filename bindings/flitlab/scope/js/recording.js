@@ -1,7 +1,6 @@
 // A recording: frames with the changes of each cycle, and the complete state of any frame. Frame c has the state before
 // cycle c and the events of cycle c - 1. recorder.py and recorder.hpp write them.
 
-const KEY_COLUMNS = 3; // columns of a row that identify the virtual channel: router, port and VC
 const KEY_EVERY = 16; // frames between two stored complete states, to which the changes of later frames are applied
 const FIRST_REPLY = 2 ** 31;
 // Names of the states of circuits. Routers do not buffer the data of circuits, and no flit requests the switch.
@@ -15,6 +14,12 @@ async function unpack(text) {
   const bytes = Uint8Array.from(atob(text.trim()), (c) => c.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return JSON.parse(await new Response(stream).text());
+}
+
+// Returns the channels between drawn routers as objects: channel, router, port, to_router, to_port.
+function links_of({ links }) {
+  const names = Object.keys(links);
+  return links.channel.map((_, i) => Object.fromEntries(names.map((name) => [name, links[name][i]])));
 }
 
 // Returns the values of a row as an object, by the names of their columns.
@@ -58,12 +63,13 @@ class State {
   }
 
   apply(frame, meta) {
-    if (frame.rows) this.set_rows(frame.rows.map((values) => named(meta.columns, values)));
-    const columns = meta.columns.slice(KEY_COLUMNS);
-    for (const [i, ...values] of frame.v ?? []) this.rows[i] = { ...this.rows[i], ...named(columns, values) };
+    const columns = [...meta.key_columns, ...meta.columns]; // the key identifies the virtual channel: router, port and VC
+    if (frame.rows) this.set_rows(frame.rows.map((values) => named(columns, values)));
+    for (const [i, ...values] of frame.v ?? []) this.rows[i] = { ...this.rows[i], ...named(meta.columns, values) };
     for (let i = 0; i < frame.q.length; i += 2) this.queues.set(frame.q[i], frame.q[i + 1]);
     for (let i = 0; i < frame.f.length; i += 2) this.held.set(frame.f[i], frame.f[i + 1]);
-    for (const [router, words] of Object.entries(frame.w ?? {})) this.words.set(Number(router), words);
+    for (const [router, changed] of Object.entries(frame.w ?? {}))
+      this.words.set(Number(router), { ...this.words.get(Number(router)), ...changed });
     for (const { kind, index, port, vc, src, id, flit, flits } of events_of(frame, meta)) {
       const key = `${index}.${port}.${vc}`, list = this.behind.get(key) ?? [];
       if (kind === "arrived") this.behind.set(key, [...list, { src, id, flits }]);
@@ -174,22 +180,28 @@ class Recording {
     return frame ? events_of(frame, this.meta) : [];
   }
 
-  // Returns the names and notes of a router's ports and VCs in the machine's terms. A recording of a large network has
-  // them only for inspected routers.
-  words(router, cycle) {
-    const recorded = this.meta.routers.length <= DETAIL_LIMIT || this.frame(cycle).i?.[router];
-    return recorded ? this.state(cycle).words.get(router) : undefined;
+  // Returns whether the recording has the complete state and the texts of a router: if the router is inspected or the
+  // network small.
+  is_detailed(router, cycle) {
+    return this.meta.all_detailed || !!this.frame(cycle).i?.includes(router);
   }
 
-  // Returns the complete state of a router as a tree, if it is recorded: if the router is inspected or the network
-  // small.
+  // Returns the names and notes of a router's ports and VCs in the machine's terms, if they are recorded.
+  words(router, cycle) {
+    return this.is_detailed(router, cycle) ? this.state(cycle).words.get(router) : undefined;
+  }
+
+  // Returns the complete state of a router as a tree, if it is recorded.
   tree(router, cycle) {
-    return this.frame(cycle).i?.[router] ?? this.states.tree(router, cycle);
+    return this.is_detailed(router, cycle) ? this.states.tree(router, cycle) : undefined;
   }
 
   name(router) { return this.meta.names[this.place.get(router)] ?? `${router}`; }
   port_name(router, port) { return this.meta.ports[this.place.get(router)]?.[port] ?? `port ${port}`; }
-  peer(router, port) { return this.meta.peers[this.place.get(router)]?.[port] ?? [-1, 0]; }
+  peer(router, port) {
+    const i = this.place.get(router);
+    return { peer: this.meta.peers[i]?.[port] ?? null, to_terminal: this.meta.to_terminal[i]?.[port] ?? false };
+  }
   stage(row) { return this.meta.stages[row.stage]; }
   get has_credits() { return this.meta.facts.credits !== ""; }
   get has_circuits() { return CIRCUIT.some((stage) => this.meta.stages.includes(stage)); }
@@ -201,8 +213,8 @@ class Recording {
     for (const { c } of this.frames.slice(1))
       for (const e of this.events(c - 1)) {
         const name = packet_name(e.src, e.id);
-        if (e.kind === "switch_granted" && e.flit.includes("head") && !this.peer(e.index, e.out_port)[1])
-          sent.set(`${name} ${this.peer(e.index, e.out_port)[0]}`, c - 1);
+        if (e.kind === "switch_granted" && e.flit.includes("head") && !this.peer(e.index, e.out_port).to_terminal)
+          sent.set(`${name} ${this.peer(e.index, e.out_port).peer}`, c - 1);
         else if (e.kind === "arrived" && sent.has(`${name} ${e.index}`))
           return (this.flight_ = Math.min(64, Math.max(1, c - 1 - sent.get(`${name} ${e.index}`))));
       }

@@ -29,11 +29,12 @@ function buffer_cells(runs, places, follow) {
   return make("span", { class: "scope-buffer" }, ...cells);
 }
 
-// words: per port [its note, [[name, note] per virtual channel]], in the machine's terms; or null.
+// words: the names and notes of its ports and VCs in the machine's terms, as texts_of (bindings/frames/json.hpp)
+// gives them; or null.
 function draw_router(el, recording, router, cycle, follow, words) {
   const i = recording.place.get(router), state = recording.state(cycle), rows = state.rows_of(router);
-  const name_of = (port, vc) => words?.[port]?.[1][vc]?.[0] || `VC ${vc}`;
-  const notes = (port, vc) => (words?.[port]?.[1][vc]?.[1] ?? "").split("\n"); // [note of the channel, reason why its front packet waits]
+  const name_of = (port, vc) => words?.vc_names[port]?.[vc] || `VC ${vc}`;
+  const notes = (port, vc) => (words?.vc_notes[port]?.[vc] ?? "").split("\n"); // [note of the channel, reason why its front packet waits]
   const past = cycle > recording.first ? arbitration(recording, router, cycle - 1, name_of, (port, vc) => notes(port, vc)[1])
     : { wins: [], vc_grants: [], fates: new Map() };
   const table = make("table", { class: "scope-ports" });
@@ -41,11 +42,11 @@ function draw_router(el, recording, router, cycle, follow, words) {
   const columns = ["input VC", "buffer (front on the right)", "packet", "state", "output", ...credits, `in cycle ${cycle - 1}`];
   table.append(make("tr", {}, ...columns.map((text) => make("th", {}, text))));
   recording.meta.ports[i].forEach((name, port) => {
-    const [peer, to_terminal] = recording.peer(router, port);
-    const where = peer < 0 ? "not wired" : to_terminal ? `terminal ${peer}` : `router ${recording.name(peer)}`;
-    const queued = to_terminal && peer >= 0 ? state.queues.get(peer) : 0;
+    const { peer, to_terminal } = recording.peer(router, port);
+    const where = peer === null ? "not wired" : to_terminal ? `terminal ${peer}` : `router ${recording.name(peer)}`;
+    const queued = to_terminal && peer !== null ? state.queues.get(peer) : 0;
     const waiting = queued ? `, ${queued} packets in its source queue` : "";
-    const reason = words?.[port]?.[0] ?? "";
+    const reason = words?.port_notes[port] ?? "";
     table.append(make("tr", { class: "scope-port", "data-note": reason || null }, make("td", { colspan: columns.length }, make("b", {}, name),
       ` — ${where}${waiting}`, reason ? make("span", { class: "scope-said" }, ` — ${reason}`) : null)));
     for (const row of rows.filter((r) => r.port === port))
@@ -103,9 +104,9 @@ function text_of(value) {
 // Draws the complete state of a router as a tree, in the machine's terms.
 function draw_tree(el, tree, cycle) {
   if (!tree) return el.replaceChildren();
-  const part = ([kind, name, values, parts], place, open) => make("details", { open },
+  const part = ({ kind, name, values, parts }, place, open) => make("details", { open },
     make("summary", {}, `${kind} ${name || place}`),
-    make("dl", {}, ...values.flatMap(([label, value, unit, help]) => [make("dt", { title: help }, label),
+    make("dl", {}, ...values.flatMap(({ name: label, value, unit, help }) => [make("dt", { title: help }, label),
       make("dd", {}, `${text_of(value)} ${unit}`)])),
     ...parts.map((p, i) => part(p, i, false)));
   el.replaceChildren(make("h4", {}, `Complete state at cycle ${cycle}`), part(tree, "", true));

@@ -1,9 +1,7 @@
 // Complete state of a router, decoded from the 4-byte words in a recording. meta.state describes the layout: kind,
 // bytes, and fields as put_schema (bindings/frames/json.hpp) writes them.
 
-const DETAIL_LIMIT = 64; // drawn routers; kDetailLimit of recorder.hpp
-
-function number_at(view, at, [, , , , , , low, bits, bytes, signed]) {
+function number_at(view, at, { low, bits, bytes, signed }) {
   let word = 0n;
   for (let i = bytes - 1; i >= 0; --i) word = (word << 8n) | BigInt(view.getUint8(at + i));
   if (bits) word = (word >> BigInt(low)) & ((1n << BigInt(bits)) - 1n);
@@ -11,19 +9,19 @@ function number_at(view, at, [, , , , , , low, bits, bytes, signed]) {
   return word > 2n ** 53n ? `${word}` : Number(word); // as text if JavaScript's numbers are not exact
 }
 
-// Returns [kind, name, [[name, value, unit, help], ...], parts].
-function record_at(view, at, kind, name, members) {
+// Returns a tree as put_tree (bindings/frames/json.hpp) writes it.
+function record_at(view, at, kind, name, fields) {
   const values = [], parts = [];
-  for (const member of members) {
-    const [label, unit, help, offset, count, list, , , bytes, , inner] = member;
-    const places = Array.from({ length: count }, (_, i) => at + offset + i * bytes);
-    if (inner.length) places.forEach((place, i) => parts.push(record_at(view, place, label, list ? `${i}` : "", inner)));
+  for (const field of fields) {
+    const places = Array.from({ length: field.count }, (_, i) => at + field.offset + i * field.bytes);
+    if (field.members.length)
+      places.forEach((place, i) => parts.push(record_at(view, place, field.name, field.list ? `${i}` : "", field.members)));
     else {
-      const numbers = places.map((place) => number_at(view, place, member));
-      values.push([label, list ? numbers : numbers[0], unit, help]);
+      const numbers = places.map((place) => number_at(view, place, field));
+      values.push({ name: field.name, value: field.list ? numbers : numbers[0], unit: field.unit, help: field.help });
     }
   }
-  return [kind, name, values, parts];
+  return { kind, name, values, parts };
 }
 
 // Calls act(index, difference) for each changed word. `changes` is a flat list of pairs: the distance from the previous
@@ -47,11 +45,10 @@ class RouterStates {
       }
   }
 
-  // Returns the state of a router as a tree; undefined if the recording does not have it.
+  // Returns the state of a router as a tree.
   tree(router, cycle) {
     const { meta, frames, first } = this.recording;
-    if (!meta.state || meta.routers.length > DETAIL_LIMIT) return undefined;
-    const [kind, bytes, fields] = meta.state, view = new DataView(new ArrayBuffer(bytes));
+    const { kind, bytes, fields } = meta.state, view = new DataView(new ArrayBuffer(bytes));
     for (const [place, word] of this.past.get(`${router}`) ?? []) view.setUint32(4 * place, word, true);
     for (let i = 0; i <= cycle - first; ++i) {
       each_change(frames[i].s?.[router] ?? [], (place, more) =>
