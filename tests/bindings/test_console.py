@@ -57,6 +57,7 @@ def test_operations_are_documented(kind, names):
 @pytest.mark.parametrize(("kind", "names"), [
     ("t3e", "machine tables wiring vc_balance time_of_crossing optimise_vcs machine_vcs"),
     ("sconnect", "explore protocol_bits tables table_fault"),
+    ("metro", "encoding"),
     ("vc", ""),
 ])
 def test_tools_are_documented(kind, names):

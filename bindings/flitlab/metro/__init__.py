@@ -15,16 +15,28 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from flitlab._core import ConfigError
+from flitlab.console import call_tool
 from flitlab.metro.console import Scan
 from flitlab.network import Network
 
-KINDS = ("", "DATA", "DATA-IDLE", "TURN", "DROP", "STATUS", "BLOCKED", "BCB")
-STATES = ("idle", "setup", "forward", "reverse", "blocked", "answer", "discard")
+ENCODING = call_tool("metro", "encoding")
+STATES = tuple(ENCODING["states"])
+_SHORT = {"nothing": "", "STATUS (blocked)": "BLOCKED", "backward drop": "BCB"}
+KINDS = tuple(_SHORT.get(kind, kind) for kind in ENCODING["kinds"])
+
+
+def kind_of(word: int) -> str:
+    """Returns the kind of a word, one of ``KINDS``."""
+    return KINDS[word >> ENCODING["kind_shift"]]
+
+
+def payload_of(word: int) -> int:
+    return word & (1 << ENCODING["kind_shift"]) - 1
 
 
 def word_text(word: int) -> str:
     """Returns a word as text: its kind and its payload in hexadecimal; "" for an undriven wire."""
-    kind, payload = KINDS[word >> 16 & 7], word & 0xFFFF
+    kind, payload = kind_of(word), payload_of(word)
     return f"{kind} {payload:x}" if kind in ("DATA", "STATUS", "BLOCKED") else kind
 
 
@@ -45,11 +57,11 @@ class Reading:
 
     @property
     def kind(self) -> str:
-        return KINDS[self.word >> 16 & 7]
+        return kind_of(self.word)
 
     @property
     def payload(self) -> int:
-        return self.word & 0xFFFF
+        return payload_of(self.word)
 
 
 @dataclass
@@ -136,8 +148,8 @@ def attempts(net: Network, source: int, cycles: int, member: int = 0) -> list[At
         read_registers = functools.cache(Scan(net).registers)  # registers do not change within a cycle
         for entry_port in entry_ports:
             registers = read_registers(entry_port[0])
-            data = registers[f"word.f{entry_port[1]}"] >> 16 == 1
-            if data and not driven[entry_port] and registers[f"state.f{entry_port[1]}"] == 0:
+            data = kind_of(registers[f"word.f{entry_port[1]}"]) == "DATA"
+            if data and not driven[entry_port] and STATES[registers[f"state.f{entry_port[1]}"]] == "idle":
                 found.append(Attempt(net.cycle, [Hop(*entry_port)], width=e["router.width"]))
             driven[entry_port] = data
         for attempt in found[-2:]:  # the end of one attempt may still travel when the next one begins
@@ -169,7 +181,7 @@ def _read(net: Network, read_registers: Callable[[int], dict[str, int]], attempt
         state = STATES[registers[f"state.{port}"]]
         switched = state in ("forward", "reverse")
         if not hop.reached:  # before that, the state belongs to another connection
-            hop.reached = registers[f"word.{port}"] >> 16 == 1 and state == "idle"
+            hop.reached = kind_of(registers[f"word.{port}"]) == "DATA" and state == "idle"
             continue
         if hop.backward is None:
             if state in ("blocked", "answer", "discard"):
@@ -191,7 +203,7 @@ def _read(net: Network, read_registers: Callable[[int], dict[str, int]], attempt
         note(place + 1, False, word)
         if net.cycle > hop.opened + wire:  # no answer can arrive before
             note(place + 1, True, registers.get(f"word.{out}", 0))
-        if place + 1 == len(attempt.hops) and word >> 16 == 1:
+        if place + 1 == len(attempt.hops) and kind_of(word) == "DATA":
             ends = [end for end in far_ports(net, hop.router, hop.backward)
                     if read_registers(end[0])[f"word.f{end[1]}"] == word]
             attempt.hops += [Hop(*ends[0])] if len(ends) == 1 else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from flitlab.metro import STATES, Scan
+from flitlab.metro import ENCODING, STATES, Scan
 from flitlab.network import Network
 
 CONNECTED = ("forward", "reverse")  # states in which a forward port has a backward port
@@ -29,7 +29,8 @@ class Watch:
         self._last: dict[tuple[int, str], tuple] = {}
 
     def variables(self, router: int) -> list[tuple[int, str]]:
-        return sorted(((19 if name.startswith("word.") else 3), name.replace(".", "_"))
+        bits = {"word": ENCODING["word_bits"], "state": (len(STATES) - 1).bit_length()}
+        return sorted((bits[name.partition(".")[0]], name.replace(".", "_"))
                       for name in self._scan.registers(router) if name.startswith(("word.", "state.")))
 
     def events(self) -> list[dict]:

@@ -2,6 +2,7 @@
 #include "host/config/registry.hpp"
 #include "host/routers/metro/checks.hpp"
 #include "host/routers/metro/plan.hpp"
+#include "host/routers/metro/tools.hpp"
 #include "kernels/routers/metro/params.hpp"
 #include "kernels/routers/metro/totals.hpp"
 #include "kernels/traffic/params.hpp"
@@ -27,6 +28,7 @@ ModelRecord metro_model() {
       .make_plan = plan_of<MetroPlan>,
       .modes = {"open", "batch", "request_reply", "trace"},
       .default_of = default_of,
+      .tools = metro_tools,
       .shape = metro_shape,
       .everything = {{&metro::param::faults.dead_links, "0.05"}},
   };

@@ -178,7 +178,6 @@ std::vector<PortSnapshot> MetroPlan::inspect_router(const std::vector<std::byte>
   const Item<1> node = item_of(state, layout_, 0, index);
   const metro::RouterControl& control = node.at(t.router_fields.control);
   const u32 wide = index / t.slices;
-  static constexpr const char* kStages[] = {"idle", "setup", "forward", "reverse", "blocked", "answer", "discard"};
   std::vector<PortSnapshot> ports(t.ports());
   for (u32 p = 0; p < t.ports(); ++p) {
     const metro::Wire& wire = network_.wire(wide, p);
@@ -188,7 +187,7 @@ std::vector<PortSnapshot> MetroPlan::inspect_router(const std::vector<std::byte>
     VcSnapshot s;
     if (p < t.inputs) {
       const metro::ForwardPort& f = node.at(t.router_fields.forward, p);
-      s.stage = !(control.forward_on >> p & 1) ? "off" : kStages[static_cast<u32>(f.state)];
+      s.stage = !(control.forward_on >> p & 1) ? "off" : word_of(f.state);
       if (f.state == metro::PortState::kForward || f.state == metro::PortState::kReverse) {
         s.out_port = t.inputs + f.out;
       }

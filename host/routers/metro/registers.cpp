@@ -96,7 +96,7 @@ void MetroRegisters::set(u32 router, const std::string& name, u64 value, const M
       refuse("routers that consume header words of their own (router.header_words) have no swallow setting.");
     control([&](metro::RouterControl& c) { flag(c.swallow); });
   } else if (what == "drive") {
-    if (value >> (metro::kKindShift + metro::kKindBits) || metro::payload_of(static_cast<u32>(value)) >> t_.width)
+    if (value >> metro::kWordBits || metro::payload_of(static_cast<u32>(value)) >> t_.width)
       refuse("a word is a kind from 0 to 7, times 65536, plus a payload of router.width bits.");
     set_element(engine_, replica_, kRouterKind, router, "drive", static_cast<u32>(value), port);
   } else if (what == "turn_delay") {
@@ -119,7 +119,7 @@ std::string MetroRegisters::unknown(const std::string& name, const std::map<std:
 }
 
 std::vector<RegisterRecord> metro_register_records(const metro::Table& t, u32 max_turn_delay) {
-  const u32 word = metro::kKindShift + metro::kKindBits;
+  const u32 word = metro::kWordBits;
   const u32 port_bits = std::max<u32>(std::bit_width(t.outputs), 1);
   return {
       {"dilation", port_bits, "Equivalent backward ports per direction.", true, "ports"},

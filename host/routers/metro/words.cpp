@@ -1,4 +1,5 @@
 /// Description of a router as text: words on its wires and states of its connections.
+#include "host/plan/columns.hpp"
 #include "host/routers/metro/plan.hpp"
 #include "kernels/routers/metro/word.hpp"
 
@@ -6,10 +7,8 @@ namespace flitlab {
 namespace {
 
 std::string word_name(metro::Word word) {
-  static constexpr const char* kNames[] = {"nothing", "DATA",   "DATA-IDLE",        "TURN",
-                                           "DROP",    "STATUS", "STATUS (blocked)", "backward drop"};
   const metro::Kind kind = metro::kind_of(word);
-  const std::string name = kNames[static_cast<u32>(kind)];
+  const std::string name(word_of(kind));
   const bool bears_bits = kind == metro::Kind::kData || kind == metro::Kind::kStatus || kind == metro::Kind::kBlocked;
   return bears_bits ? name + " " + std::to_string(metro::payload_of(word)) : name;
 }

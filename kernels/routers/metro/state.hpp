@@ -28,18 +28,17 @@ struct Wire {
 };
 static_assert(sizeof(Wire) == 8);
 
-/// State of a forward port. After a turn, `ForwardPort::count` counts the words that the router itself has sent. The
-/// router sends one such word in each cycle of the round trip to its neighbour, before words from the far end can be
-/// passed on.
-enum class PortState : u8 {
-  kIdle,
-  kSetup,    ///< collects header words, or the rest of a direction that straddles two words
-  kForward,  ///< connected: words flow toward the destination
-  kReverse,  ///< connected: words flow toward the source
-  kBlocked,  ///< blocked, detailed reclamation: waits for TURN
-  kAnswer,   ///< sends checksum and DROP of a blocked connection
-  kDiscard   ///< discards words until the connection ends
-};
+/// State of a forward port.
+///
+/// setup: collects header words, or the rest of a direction that straddles two words. forward: connected; words flow
+/// toward the destination. reverse: connected; words flow toward the source. blocked: blocked, with detailed
+/// reclamation; waits for TURN. answer: sends checksum and DROP of a blocked connection. discard: discards words until
+/// the connection ends.
+///
+/// After a turn, `ForwardPort::count` counts the words that the router itself has sent. The router sends one such word
+/// in each cycle of the round trip to its neighbour, before words from the far end can be passed on.
+FLITLAB_CHOICES(PortState, (kIdle, "idle"), (kSetup, "setup"), (kForward, "forward"), (kReverse, "reverse"),
+                (kBlocked, "blocked"), (kAnswer, "answer"), (kDiscard, "discard"))
 
 struct ForwardPort {
   FLITLAB_MEMBERS(ForwardPort,

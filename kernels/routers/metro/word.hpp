@@ -2,27 +2,24 @@
 /// Words of a channel: w bits of payload, and the kind of the word. The paper names the kinds and leaves their encoding
 /// open (METRO, 4 and 5.1). Here three bits beside the payload encode the kind. The backward control bit is the eighth
 /// kind; it travels only toward the source.
-#include "kernels/common/types.hpp"
+#include "kernels/common/choices.hpp"
 
 namespace flitlab::metro {
 
 /// A word: the payload in the lower 16 bits, the kind above.
 using Word = u32;
 
-enum class Kind : u8 {
-  kNothing,  ///< the wire is not driven
-  kData,
-  kIdle,     ///< DATA-IDLE: holds a connection open
-  kTurn,     ///< TURN: reverses a connection
-  kDrop,     ///< DROP: closes a connection
-  kStatus,   ///< STATUS of a router with an open connection: first its backward port, then its checksum
-  kBlocked,  ///< STATUS of a router that blocked the connection: first the requested direction, then its checksum
-  kBackDrop  ///< backward control bit: the connection is released
-};
+/// kNothing: the wire is not driven. DATA-IDLE holds a connection open, TURN reverses it, DROP closes it. STATUS of a
+/// router with an open connection: first its backward port, then its checksum. kBlocked: STATUS of a router that
+/// blocked the connection: first the requested direction, then its checksum. kBackDrop, the backward control bit: the
+/// connection is released.
+FLITLAB_CHOICES(Kind, (kNothing, "nothing"), (kData, "DATA"), (kIdle, "DATA-IDLE"), (kTurn, "TURN"), (kDrop, "DROP"),
+                (kStatus, "STATUS"), (kBlocked, "STATUS (blocked)"), (kBackDrop, "backward drop"))
 
 inline constexpr u32 kKindShift = 16;
 inline constexpr u32 kMaxWidth = 16;  ///< w, bits
 inline constexpr u32 kKindBits = 3;
+inline constexpr u32 kWordBits = kKindShift + kKindBits;
 
 FLITLAB_HD constexpr Word make_word(Kind kind, u32 payload = 0) {
   return static_cast<u32>(kind) << kKindShift | payload;
