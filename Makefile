@@ -30,17 +30,20 @@ lint:
 	@python3 tests/tools/install.py lint
 	@.venv/bin/python tests/tools/run_all.py lint
 
-docs:
+.venv/bin/python:
+	@echo 'make: .venv is missing; `make test` makes it.' >&2; exit 1
+
+docs: .venv/bin/python
 	@.venv/bin/python -m sphinx -q -W --keep-going -c docs/site -d build/site . out/site
 	@echo out/site/docs/site/index.html
 
-races:
+races: .venv/bin/python
 	@.venv/bin/python tests/tools/run_all.py races
 
 compilers:
 	@python3 tests/tools/compilers.py
 
-campaign:
+campaign: .venv/bin/python
 	@.venv/bin/python tests/campaign/all.py --hours $(HOURS) --seed $(SEED) --out out/campaign
 
 page:

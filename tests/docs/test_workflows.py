@@ -26,6 +26,18 @@ def test_a_workflow_is_one(path):
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.parametrize("path", sorted(GITHUB.glob("actions/*/action.yml")), ids=lambda path: path.parent.name)
+def test_an_action_is_one(path):
+    done = check("vendor.github-actions", path)
+    assert done.returncode == 0, done.stdout
+
+
+def test_every_job_that_compiles_has_its_own_compiler_cache():
+    names = [step["with"]["name"] for name, job in jobs().items() if name != "lint"
+             for step in job["steps"] if step.get("uses") == "./.github/actions/compiler-cache"]
+    assert len(set(names)) == len(names) == len(jobs()) - 1
+
+
 def test_a_step_that_does_nothing_is_found(tmp_path):
     (tmp_path / "bad.yml").write_text("on: push\njobs: {one: {runs-on: ubuntu-24.04, steps: [{ran: ls}]}}\n")
     assert check("vendor.github-workflows", tmp_path / "bad.yml").returncode
