@@ -4,6 +4,7 @@
 #include <fstream>
 #include <map>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,15 +62,19 @@ class EachChoice {
   void enable(const ParamRecord& record, RawConfig& raw) const {
     for (const std::string& condition : split_words(record.only_if, '&')) {
       const std::size_t equals = condition.find('=');
-      if (condition[equals - 1] == '!') continue;  // the default already differs from the excluded choice
-      const std::string key = condition.substr(0, equals);
+      const bool excludes = condition[equals - 1] == '!';
+      const std::string key = condition.substr(0, equals - excludes);
       const std::vector<std::string> words = split_words(std::string_view(condition).substr(equals + 1));
-      for (const ParamRecord* other : records_)
-        if (other->path == key && std::find(words.begin(), words.end(), other->default_value) == words.end()) {
-          raw[key] = value_of(*other, words.front());
-          add_needs(key + "=" + words.front(), raw);
-          enable(*other, raw);
-        }
+      for (const ParamRecord* other : records_) {
+        if (other->path != key) continue;
+        const bool listed = std::find(words.begin(), words.end(), other->default_value) != words.end();
+        if (listed != excludes) continue;
+        if (excludes)
+          throw std::logic_error("EachChoice does not handle " + condition + ", which excludes the default");
+        raw[key] = value_of(*other, words.front());
+        add_needs(key + "=" + words.front(), raw);
+        enable(*other, raw);
+      }
     }
   }
 
