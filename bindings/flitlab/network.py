@@ -119,14 +119,13 @@ class Network:
         return self._core.links()
 
     def events(self) -> list[Event]:
-        """Returns the events since the last call: cycle, kind, item, index, port, vc, out_port, out_vc, src, id, flit,
-        flits; "created" events also have dst.
+        """Returns the events since the last call, as dictionaries. ``flitlab.columns.Event`` and the reference page
+        (Columns of events) list their keys, with units and meanings.
 
-        dst is the packet's destination terminal; for a broadcast packet, the last node that it visits. flit is "head",
-        "body", "tail", or "head+tail" for a packet of one flit. src and id identify a packet: the terminal that created
-        it, and its number there. In closed loops, packets with id >= 2**31 are replies. Events of kind "special" exist
-        only in models with special packets: an access to a router's registers leaves a router. Its id is the ticket
-        that a read request (SGET) and its answer share, or 0 for a write request (SPUT).
+        src and id identify a packet. In closed loops, packets with id >= 2**31 are replies. For a broadcast packet, dst
+        is the last node that it visits. Events of kind "special" exist only in models with special packets: an access
+        to a router's registers leaves a router. Its id is the ticket that a read request (SGET) and its answer share,
+        or 0 for a write request (SPUT).
 
         Raises ConfigError if the network was made without ``trace``.
         """
