@@ -24,17 +24,20 @@ def documented(function) -> list[str]:
     return [n for n in re.findall(r"(\w+): ", signature) if n not in ("self", "arg0")]
 
 
+def declared(body: list[ast.stmt]) -> set[str]:
+    """Returns the names of classes, functions and attributes."""
+    names = {n.name for n in body if isinstance(n, (ast.ClassDef, ast.FunctionDef))}
+    return names | {n.target.id for n in body if isinstance(n, ast.AnnAssign)}
+
+
 def test_module_names():
-    names = {n.name for n in STUB.body if isinstance(n, (ast.ClassDef, ast.FunctionDef))}
-    names |= public({n.target.id: n for n in STUB.body if isinstance(n, ast.AnnAssign)})
-    assert names == public(vars(_core))
+    assert public(declared(STUB.body)) == public(vars(_core))
 
 
 def test_class_members():
     for node in STUB.body:
         if isinstance(node, ast.ClassDef) and not issubclass(getattr(_core, node.name), Exception):
-            members = {n.name for n in node.body if isinstance(n, ast.FunctionDef)}
-            assert public(members) == public(vars(getattr(_core, node.name))), node.name
+            assert public(declared(node.body)) == public(vars(getattr(_core, node.name))), node.name
 
 
 def test_function_parameters():
