@@ -168,8 +168,8 @@ struct TerminalPhase {
 
   static constexpr u32 batch = kMostBulkItems;
 
-  /// Runs up to `batch` terminals. In an open loop each step is a separate loop over all these terminals (reason:
-  /// kernels/routers/vc/bulk.hpp).
+  /// Runs up to `batch` terminals. In an open loop each step is a separate loop over all these terminals, because
+  /// a processor mispredicts the end of a short loop.
   template <class V>
     requires(V::Table::kSmall && !V::traced && V::width == 1)
   FLITLAB_INLINE static void work_in_bulk(const V& v, const u32* list, u32 n, Cycle now) {

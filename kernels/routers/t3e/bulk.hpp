@@ -1,8 +1,9 @@
 #pragma once
 /// One clock of many routers in bulk, for one CPU thread: each step runs for all routers before the next step begins.
-/// Lists are made without branches (kernels/routers/vc/bulk.hpp gives the reason). The steps have the same results as
-/// the steps of a single router (phases.hpp). Within a step, work on one port or packet does not affect work on
-/// another, so the order does not change results.
+/// A single router moves one or two flits a clock, so each of its short loops ends with a mispredicted branch, which
+/// costs as much as the work on a flit. In bulk the loops are long, and lists are made without branches. The steps have
+/// the same results as the steps of a single router (phases.hpp). Within a step, work on one port or packet does not
+/// affect work on another, so the order does not change results.
 #include <cstring>
 
 #include "kernels/common/members.hpp"

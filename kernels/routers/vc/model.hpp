@@ -21,7 +21,7 @@ struct VcModelBase {
   template <class T>
   using With = VcModelOf<T>;
   /// Plan types with compile-time constants. Plain routers with 4 VCs in two and three dimensions are the most common.
-  using Fast = FastTables<vc::FixedVcTable<5, 4>, vc::FixedVcTable<7, 4>, vc::PlainVcTable>;
+  using Fast = FastTables<vc::FixedVcTable<5, 4>, vc::FixedVcTable<7, 4>>;
   template <int W, bool Traced>
   using View = vc::View<W, Traced, Table>;
 
@@ -50,6 +50,5 @@ struct VcModelOf : VcModelBase<T> {
 };
 
 using VcModel = VcModelOf<vc::VcTable>;
-using PlainVcModel = VcModelOf<vc::PlainVcTable>;
 
 }  // namespace flitlab

@@ -6,7 +6,9 @@
 ///
 /// Routers exchange flits and credits only through inbox slots, with a delay of at least one cycle. So no router or
 /// terminal reads data that another one writes in the same cycle. They run in any order and without barriers.
-#include "kernels/routers/vc/bulk.hpp"
+#include "kernels/engines/phases.hpp"
+#include "kernels/routers/vc/receive.hpp"
+#include "kernels/routers/vc/vc_allocation.hpp"
 
 namespace flitlab::vc {
 
@@ -48,23 +50,7 @@ struct RouterPhase {
   template <class V>
   FLITLAB_INLINE static void work(const V& v, u32 index, Cycle now) {
     const auto router = v.routers[index];
-    RouterControl& stored = router.at(v.t.router_fields.control);
-    if constexpr (V::Table::kOneWord) {
-      RouterControl control = stored;
-      step(v, router, control, index, now);
-      stored = control;
-    } else {
-      step(v, router, stored, index, now);
-    }
-  }
-
-  static constexpr u32 batch = kMostBulkItems;
-
-  /// Runs n routers that are due, at most `batch`, in one call.
-  template <class V>
-    requires(V::Table::kOneWord && !V::traced && V::width == 1)
-  FLITLAB_INLINE static void work_in_bulk(const V& v, const u32* list, u32 n, Cycle now) {
-    step_many(v, list, n, now);
+    step(v, router, router.at(v.t.router_fields.control), index, now);
   }
 
   template <class V>
@@ -108,9 +94,7 @@ struct RouterPhase {
     if (waiting) allocate_vcs(v, router, control, index, now);
     for (u32 w = 0; w < t.set_words; ++w) ready |= word_of(t, router, control, w << t.set_shift).ready();
     if (ready || (t.speculative && waiting)) allocate_switch(v, router, control, index, waiting != 0, now);
-    if constexpr (!V::Table::kOneWord) {
-      for (u32 w = 0; waiting && w < t.set_words; ++w) word_of(t, router, control, w << t.set_shift).bids = 0;
-    }
+    for (u32 w = 0; waiting && w < t.set_words; ++w) word_of(t, router, control, w << t.set_shift).bids = 0;
   }
 };
 

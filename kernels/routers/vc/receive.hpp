@@ -11,9 +11,7 @@ FLITLAB_INLINE void receive_credit(const V& v, const Item<W>& router, RouterCont
   OutputVc& out = router.at(t.router_fields.output, port * t.vcs + vc);
   if (++out.credits > t.buffer_flits) [[unlikely]]
     raise_fault(control.fault, kFaultCreditOverflow, port);
-  if constexpr (V::Table::kOneWord) {
-    control.credits |= u64{out.owner != kNoOwner} << (out.owner & 63);  // no branch: owners are unpredictable
-  } else if (out.owner != kNoOwner) {
+  if (out.owner != kNoOwner) {
     const u32 in_port = out.owner / t.vcs;
     word_of(t, router, control, in_port).credits |= u64{1} << bit_of(t, in_port, out.owner % t.vcs);
   }
@@ -56,13 +54,6 @@ FLITLAB_INLINE void start_arrived(const V& v, const Item<W>& router, RouterContr
 template <class V, int W>
 FLITLAB_INLINE void release_pending(const V& v, const Item<W>& router, RouterControl& control, Cycle now) {
   const auto& t = v.t;
-  if constexpr (V::Table::kOneWord) {
-    if (t.allocation_delay == 1) {  // all pending packets got their VCs in the previous cycle
-      control.granted |= control.pending;
-      control.pending = 0;
-      return;
-    }
-  }
   const auto pending = [](const RouterControl& word) { return word.pending; };
   for_each_vc(t, router, control, pending, [&](u32 port, u32 vc) {
     if (static_cast<i32>(now - router.at(t.router_fields.input, port * t.vcs + vc).ready_at) < 0) return;

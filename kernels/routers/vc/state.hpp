@@ -117,7 +117,6 @@ struct VcTable {
       .cpu_ns = 25, .loads = 110, .blocks = 6, .bytes = 270, .warp_group = 128, .warp_groups = 4};
   static constexpr u32 kWarpGroupsOfMorePorts = 3;
 
-  static constexpr bool kOneWord = false;         ///< whether it is known that ports <= 8 and input VCs <= 64
   static constexpr bool kDimensionOrder = false;  ///< whether it is known that routing is dimension-order
 
   u32 routers, terminals, network_ports, ports, concentration;
@@ -172,52 +171,31 @@ void for_each_array(VcTable& t, F f) {
   f(t.parallel, t.parallel ? n * t.network_ports : 0);
 }
 
-/// A plan with open-loop traffic.
-struct OpenLoopVcTable : VcTable {
-  OpenLoopVcTable() = default;
-  explicit OpenLoopVcTable(const VcTable& table) : VcTable(table) {}
+/// Returns whether a plan's allocators and arbiters are the default ones.
+inline bool has_default_allocators(const VcTable& t) {
+  return t.vc_allocator == Allocator::kInputFirst && t.switch_allocator == Allocator::kInputFirst &&
+         t.arbiter == ArbiterKind::kRoundRobin && !t.speculative;
+}
+
+/// A plan with open-loop traffic. The constant hides the member of the same name, so that generic code compiles without
+/// branches on it.
+struct OpenVcTable : VcTable {
+  OpenVcTable() = default;
+  explicit OpenVcTable(const VcTable& table) : VcTable(table) {}
 
   static constexpr TrafficMode mode = TrafficMode::kOpen;
 };
 
-/// A plan whose allocators and arbiters are the most common ones and known at compile time. The constants hide the
-/// members of the same name, so that generic code compiles without branches on them.
-struct RoundRobinVcTable : VcTable {
-  static constexpr bool kOneWord = true;
-
-  RoundRobinVcTable() = default;
-  explicit RoundRobinVcTable(const VcTable& table) : VcTable(table) {}
+/// A plan of plain routers, the most common ones: open-loop traffic, default allocators and arbiters, wormhole flow
+/// control and dimension-order routing.
+struct PlainVcTable : OpenVcTable {
+  PlainVcTable() = default;
+  explicit PlainVcTable(const VcTable& table) : OpenVcTable(table) {}
 
   static constexpr Allocator vc_allocator = Allocator::kInputFirst;
   static constexpr Allocator switch_allocator = Allocator::kInputFirst;
   static constexpr ArbiterKind arbiter = ArbiterKind::kRoundRobin;
   static constexpr u8 speculative = 0;
-  static constexpr u32 port_words = 1;
-  static constexpr u32 set_words = 1;
-  static constexpr u32 set_shift = 5;
-
-  /// Returns whether a plan agrees with these constants.
-  static bool fits(const VcTable& t) {
-    return t.vc_allocator == Allocator::kInputFirst && t.switch_allocator == Allocator::kInputFirst &&
-           t.arbiter == ArbiterKind::kRoundRobin && !t.speculative && t.port_words == 1 && t.set_words == 1;
-  }
-};
-
-/// RoundRobinVcTable with open-loop traffic.
-struct OpenVcTable : RoundRobinVcTable {
-  OpenVcTable() = default;
-  explicit OpenVcTable(const VcTable& table) : RoundRobinVcTable(table) {}
-
-  static constexpr TrafficMode mode = TrafficMode::kOpen;
-
-  static bool fits(const VcTable& t) { return RoundRobinVcTable::fits(t) && t.mode == TrafficMode::kOpen; }
-};
-
-/// OpenVcTable with wormhole flow control and dimension-order routing: the plain router, the most common one.
-struct PlainVcTable : OpenVcTable {
-  PlainVcTable() = default;
-  explicit PlainVcTable(const VcTable& table) : OpenVcTable(table) {}
-
   static constexpr FlowControl flow_control = FlowControl::kWormhole;
   static constexpr Algorithm algorithm = Algorithm::kDimensionOrder;
   static constexpr bool kDimensionOrder = true;
@@ -225,8 +203,9 @@ struct PlainVcTable : OpenVcTable {
   static constexpr u8 adapts = 0;
   static constexpr u32 atomic_adaptive = 0;
 
+  /// Returns whether a plan agrees with these constants.
   static bool fits(const VcTable& t) {
-    return OpenVcTable::fits(t) && t.flow_control == FlowControl::kWormhole &&
+    return t.mode == TrafficMode::kOpen && has_default_allocators(t) && t.flow_control == FlowControl::kWormhole &&
            t.algorithm == Algorithm::kDimensionOrder && !t.one_port_per_dim;
   }
 };
@@ -243,6 +222,7 @@ struct FixedVcTable : PlainVcTable {
   static constexpr u32 concentration = 1;
   static constexpr u32 vcs = V;
   static constexpr u32 slot_mask = 3;
+  static constexpr u32 port_words = 1, set_words = 1, set_shift = 5;
   static constexpr u32 routing_delay = 1, allocation_delay = 1;
   static constexpr u32 dims = (P - 1) / 2;
   /// Sizes that offsets of fields depend on. `ring` is 1 because its field is the last one.
@@ -260,28 +240,21 @@ struct FixedVcTable : PlainVcTable {
   /// Returns whether a plan agrees with these constants; compares its layout, too.
   static bool fits(const VcTable& t) {
     return PlainVcTable::fits(t) && t.ports == P && t.network_ports == P - 1 && t.vcs == V && t.slot_mask == 3 &&
-           t.routing_delay == 1 && t.allocation_delay == 1 && t.dims == (P - 1) / 2 &&
-           t.router_fields == router_fields && t.terminal_fields == terminal_fields;
+           t.port_words == 1 && t.set_words == 1 && t.routing_delay == 1 && t.allocation_delay == 1 &&
+           t.dims == (P - 1) / 2 && t.router_fields == router_fields && t.terminal_fields == terminal_fields;
   }
 };
 
-/// Returns the control word with the sets of a port. `control`: the first word, or a small router's copy of its only
-/// word, which keeps the sets in registers.
+/// Returns the control word with the sets of a port. `control`: the first word.
 template <class T, int W>
 FLITLAB_INLINE RouterControl& word_of(const T& t, const Item<W>& router, RouterControl& control, u32 port) {
-  if constexpr (T::kOneWord)
-    return control;
-  else
-    return router.at(t.router_fields.control, port >> t.set_shift);
+  return t.set_words == 1 ? control : router.at(t.router_fields.control, port >> t.set_shift);
 }
 
 /// Returns the bit number of (port, vc) in its word.
 template <class T>
 FLITLAB_INLINE u32 bit_of(const T& t, u32 port, u32 vc) {
-  if constexpr (T::kOneWord)
-    return port * t.vcs + vc;
-  else
-    return (port & ((1u << t.set_shift) - 1)) * t.vcs + vc;
+  return (port & ((1u << t.set_shift) - 1)) * t.vcs + vc;
 }
 
 /// Returns the virtual channels of a port in a set, bit 0 first.

@@ -184,43 +184,12 @@ FLITLAB_INLINE void speculate(const V& v, const Item<W>& router, RouterControl& 
   }
 }
 
-/// Separable, input-first, for small routers: one word holds the requesting inputs, a byte for each output port.
-template <class V, int W>
-FLITLAB_INLINE void allocate_small(const V& v, const Item<W>& router, RouterControl& control, u32 index, Cycle now) {
-  const auto& t = v.t;
-  u64 contenders = 0;  // byte of each output port: requesting input ports
-  u8 offered[8];       // [input port] VC that requests
-  for (u64 rest = control.ready(); rest;) {
-    const u32 port = lowest_bit(rest) / t.vcs, set = vcs_of(t, rest, port);
-    rest &= ~u64{(1u << t.vcs) - 1} << bit_of(t, port, 0);
-    const u32 vc = pick_vc(t, router, port, set, now);
-    offered[port] = static_cast<u8>(vc);
-    contenders |= u64{1} << (router.at(t.router_fields.input, port * t.vcs + vc).out_port * 8 + port);
-  }
-  u32 moves = 0;
-  while (contenders) {
-    const u32 shift = lowest_bit(contenders) & 0x38u, out = shift / 8;
-    const u32 port = first_at_or_after(static_cast<u32>((contenders >> shift) & 0xFF),
-                                       router.at(t.router_fields.port, out).pick_input);
-    const u32 vc = offered[port];
-    contenders &= ~u64{0xFF} << shift;
-    update_arbiters(t, router, port, vc, out);
-    send_flit(v, router, control, index, port, vc, out, now);
-    ++moves;
-  }
-  count(*v.shard, Total::kFlitMoves, moves);
-}
-
 /// Switch allocation and traversal of one router. `bidding`: a packet bids for an output VC in this cycle (for
 /// speculation).
 template <class V, int W>
 FLITLAB_INLINE void allocate_switch(const V& v, const Item<W>& router, RouterControl& control, u32 index, bool bidding,
                                     Cycle now) {
   const auto& t = v.t;
-  if constexpr (V::Table::kOneWord) {
-    allocate_small(v, router, control, index, now);
-    return;
-  }
   Matching m;
   if (ready_ports(t, router, control)) {
     u32 pointer_inputs = ~0u;

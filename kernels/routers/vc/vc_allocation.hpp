@@ -122,32 +122,6 @@ FLITLAB_INLINE void accept_round(const V& v, const Item<W>& router, RouterContro
   });
 }
 
-/// Input-first allocation for small routers: each input VC bids once, and one word holds the requested output VCs.
-template <class V, int W>
-FLITLAB_INLINE void allocate_small_vcs(const V& v, const Item<W>& router, RouterControl& control, u32 index,
-                                       Cycle now) {
-  const auto& t = v.t;
-  u64 claimed = 0;
-  u8 claim[64];  // [output VC] best bidder so far
-  for (u64 set = control.waiting; set; set &= set - 1) {
-    const u32 flat = lowest_bit(set), port = flat / t.vcs;
-    InputVc& in = router.at(t.router_fields.input, flat);
-    if (!route_due(v, router, control, index, port, flat - port * t.vcs, in, now)) continue;
-    const u32 free = free_vcs(t, router, control, in.out_port, in.allowed, 0);
-    if (!free) continue;
-    const u32 out = in.out_port * t.vcs + first_at_or_after(free, in.pick);
-    if (!((claimed >> out) & 1) ||
-        beats(t, router, router.at(t.router_fields.output, out), in.out_port, flat, claim[out], now))
-      claim[out] = static_cast<u8>(flat);
-    claimed |= u64{1} << out;
-  }
-  for (; claimed; claimed &= claimed - 1) {
-    const u32 out = lowest_bit(claimed), flat = claim[out], port = flat / t.vcs;
-    InputVc& in = router.at(t.router_fields.input, flat);
-    grant_vc(v, router, control, index, port, flat - port * t.vcs, in, out - in.out_port * t.vcs, now);
-  }
-}
-
 /// Wavefront: cells (input VC, output VC) on one diagonal never conflict, so diagonals are served one by one. The first
 /// diagonal changes from cycle to cycle.
 template <class V, int W>
@@ -184,10 +158,6 @@ FLITLAB_INLINE void wavefront_vcs(const V& v, const Item<W>& router, RouterContr
 template <class V, int W>
 FLITLAB_INLINE void allocate_vcs(const V& v, const Item<W>& router, RouterControl& control, u32 index, Cycle now) {
   const auto& t = v.t;
-  if constexpr (V::Table::kOneWord) {
-    allocate_small_vcs(v, router, control, index, now);
-    return;
-  }
   if (t.vc_allocator == Allocator::kWavefront) {
     wavefront_vcs(v, router, control, index, now);
     return;

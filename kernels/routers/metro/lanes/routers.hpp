@@ -1,6 +1,6 @@
 #pragma once
 /// Bulk phase of routers, for one CPU thread: each step runs for all routers of a block before the next step begins
-/// (for the reason see kernels/routers/vc/bulk.hpp). The steps are as in a single router (router.hpp), except for
+/// (for the reason see kernels/routers/t3e/bulk.hpp). The steps are as in a single router (router.hpp), except for
 /// streams (streams.hpp). Ports in the same state are collected in lists, without branches that depend on a port's
 /// state.
 #include "kernels/common/members.hpp"

@@ -23,6 +23,9 @@ inline u32 longest_packet(const TrafficTable& traffic) {
 
 /// Returns whether a plan's routers can have lane state of any width.
 inline bool fits_lanes(const VcTable& t) {
+  if (t.arbiter != ArbiterKind::kRoundRobin && t.arbiter != ArbiterKind::kMatrix &&
+      t.arbiter != ArbiterKind::kOldestFirst)
+    return false;
   if (t.routing_delay > kMostDelay || t.allocation_delay > kMostDelay) return false;
   return t.buffer_flits < 2048 && longest_packet(t.traffic) < 4096;
 }
@@ -49,9 +52,9 @@ inline Lookahead lookahead_of(const VcTable& t) {
 
 /// Returns whether the GPU engine has lane state for a plan (kernels/routers/vc/cuda.cu).
 inline bool fits_device_lanes(const VcTable& t) {
-  return OpenVcTable::fits(t) && fits_lanes(t) && room_of(t) != Room::kHuge && !t.one_port_per_dim &&
-         t.concentration == 1 && t.routing_delay == 1 && t.allocation_delay == 1 && t.routers >= 16 && t.vcs <= 8 &&
-         (t.ports == 5 || t.ports == 7);
+  return t.mode == TrafficMode::kOpen && has_default_allocators(t) && fits_lanes(t) && room_of(t) != Room::kHuge &&
+         !t.one_port_per_dim && t.concentration == 1 && t.routing_delay == 1 && t.allocation_delay == 1 &&
+         t.routers >= 16 && t.vcs <= 8 && (t.ports == 5 || t.ports == 7);
 }
 
 template <class T>
@@ -59,7 +62,7 @@ inline constexpr bool kIsFixed = false;
 template <u32 P, u32 V>
 inline constexpr bool kIsFixed<FixedVcTable<P, V>> = true;
 
-/// Lane state for the CPU engine. `T`: FixedVcTable, PlainVcTable or VcTable.
+/// Lane state for the CPU engine. `T`: FixedVcTable or VcTable.
 template <class T>
 class Lanes {
  public:
@@ -76,9 +79,8 @@ class Lanes {
   Lanes& operator=(const Lanes&) = delete;
 
   u32 width() const { return code_.width; }
-  /// Returns the flit moves per item and cycle above which lane state pays. It is lower for wide lanes, and for plans
-  /// without compile-time constants, whose scalar code is slow.
-  double busy() const { return (std::is_same_v<T, VcTable> ? 0.02 : 0.06) / (code_.width == 64 ? 4 : 1); }
+  /// Returns the flit moves per item and cycle above which lane state pays: any, unless most lanes are empty.
+  double busy() const { return 8 * any_.routers < code_.width ? 0.3 : -1; }
   /// Terminals without lane state, and the host that hands them a trace, work on the canonical state; lane state has
   /// only their inboxes.
   bool is_shared(u32 kind, const FieldInfo& field) const {
@@ -121,7 +123,7 @@ class Lanes {
   }
 
   const T table_;
-  const OpenLoopVcTable any_;  ///< the same without compile-time constants, except perhaps for the traffic mode
+  const OpenVcTable any_;  ///< the same without compile-time constants, except perhaps for the traffic mode
   const Code& code_;
   Wires wires_;
   Wiring wiring_{};

@@ -81,7 +81,7 @@ struct Sizes {
 /// Whether terminals have lane state, too: in open-loop traffic. Other terminals have scalar state, and only their
 /// flits and credits are here.
 template <class T>
-inline constexpr bool kLaneTerminals = std::is_base_of_v<OpenVcTable, T> || std::is_base_of_v<OpenLoopVcTable, T>;
+inline constexpr bool kLaneTerminals = std::is_base_of_v<OpenVcTable, T>;
 
 template <class C, class S>
 using FlitsOf = Flits<C, (S::vcs > 4)>;  // marks are bits 6 and 7

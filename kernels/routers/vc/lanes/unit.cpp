@@ -28,6 +28,6 @@ extern "C" const void* FLITLAB_LANES_NAME(const void* code_choice) {
     }
   };
   if (choice.table == TableKind::kFixed) return choice.ports == 5 ? fixed.operator()<5>() : fixed.operator()<7>();
-  return choice.table == TableKind::kOpen ? of_any_size.operator()<vc::OpenLoopVcTable>()
+  return choice.table == TableKind::kOpen ? of_any_size.operator()<vc::OpenVcTable>()
                                           : of_any_size.operator()<vc::VcTable>();
 }
