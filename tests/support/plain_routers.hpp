@@ -93,9 +93,9 @@ inline RawConfig any_routers(u32 seed) {
   if (below(3) == 0) config["topology.concentration"] = integer(1 + below(5));
   if (below(3) == 0) config["router.vcs"] = integer(8 + below(9));
   if (below(4) == 0) config["router.buffer_flits"] = integer(100 + below(156));
-  const bool adaptive =
-      config.contains("routing.algorithm") && std::get<std::string>(config["routing.algorithm"]) == "minimal_adaptive";
-  switch (adaptive ? 9 : below(8)) {
+  if (below(6) == 0 && !config.contains("router.flow_control"))
+    config["traffic.packet_flits"] = integer(200 + below(400));
+  switch (below(8)) {
     case 0:
       config["topology.kind"] = word("hypercube");
       config["topology.dimensions"] = integer(1 + below(7));
@@ -103,10 +103,11 @@ inline RawConfig any_routers(u32 seed) {
     case 1: config["topology.shape"] = IntList{2 + below(2), 2, 3, 2}; break;
     case 2: config["topology.shape"] = IntList{2, 2, 2, 2, 2, 2, 2, 2}; break;
     case 3: config["topology.shape"] = IntList{1 + below(2), 2}; break;
-    default: break;
+    default: return config;
   }
+  for (const char* key : {"traffic.pattern", "routing.algorithm"}) config.erase(key);
   if (std::get<std::string>(config["topology.kind"]) == "hypercube")
-    for (const char* key : {"topology.shape", "routing.vc_assignment", "routing.algorithm"}) config.erase(key);
+    for (const char* key : {"topology.shape", "routing.vc_assignment"}) config.erase(key);
   return config;
 }
 

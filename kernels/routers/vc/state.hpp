@@ -184,6 +184,8 @@ struct OpenVcTable : VcTable {
   explicit OpenVcTable(const VcTable& table) : VcTable(table) {}
 
   static constexpr TrafficMode mode = TrafficMode::kOpen;
+
+  static bool fits(const VcTable& t) { return t.mode == TrafficMode::kOpen; }
 };
 
 /// A plan of plain routers, the most common ones: open-loop traffic, default allocators and arbiters, wormhole flow
@@ -205,7 +207,7 @@ struct PlainVcTable : OpenVcTable {
 
   /// Returns whether a plan agrees with these constants.
   static bool fits(const VcTable& t) {
-    return t.mode == TrafficMode::kOpen && has_default_allocators(t) && t.flow_control == FlowControl::kWormhole &&
+    return OpenVcTable::fits(t) && has_default_allocators(t) && t.flow_control == FlowControl::kWormhole &&
            t.algorithm == Algorithm::kDimensionOrder && !t.one_port_per_dim;
   }
 };

@@ -52,7 +52,7 @@ inline Lookahead lookahead_of(const VcTable& t) {
 
 /// Returns whether the GPU engine has lane state for a plan (kernels/routers/vc/cuda.cu).
 inline bool fits_device_lanes(const VcTable& t) {
-  return t.mode == TrafficMode::kOpen && has_default_allocators(t) && fits_lanes(t) && room_of(t) != Room::kHuge &&
+  return OpenVcTable::fits(t) && has_default_allocators(t) && fits_lanes(t) && room_of(t) != Room::kHuge &&
          !t.one_port_per_dim && t.concentration == 1 && t.routing_delay == 1 && t.allocation_delay == 1 &&
          t.routers >= 16 && t.vcs <= 8 && (t.ports == 5 || t.ports == 7);
 }

@@ -205,6 +205,29 @@ TEST_P(VcLanes, GraphsAgree) {
   }
 }
 
+/// The host hands packets of a trace to terminals while their routers have lane state.
+TEST_P(VcLanes, TracesAgree) {
+  const std::string trace = testing::temporary(".csv");
+  {
+    std::ofstream file(trace);
+    std::mt19937 random(3);
+    for (u32 n = 0; n < 4000; ++n) {
+      file << n / 4 << ',' << random() % 64 << ',' << random() % 64 << ',' << 1 + random() % 6;
+      file << '\n';
+    }
+  }
+  const Experiment e = experiment("topology.shape=[8,8] router.vcs=4 traffic.mode=trace traffic.trace_file=", trace);
+  Network single(e, with(LaneUse::kNever)), lanes(e, with(LaneUse::kAlways));
+  ASSERT_TRUE(has_lanes(*lanes.plan));
+  for (u32 part = 0; part < 160 && !HasFatalFailure(); ++part) {
+    single.step(part % 2 ? 1 : 16);
+    lanes.step(part % 2 ? 1 : 16);
+    if (part % 16 == 9) lanes.engine->set_state(0, lanes.engine->state(0));
+    expect_same(single, lanes, "part " + std::to_string(part));
+  }
+  EXPECT_EQ(lanes.total(Total::kPacketsDelivered), 4000u);
+}
+
 /// A change of the load, as in a saturation search, takes effect from the next packet on: draws that were stored in
 /// advance are drawn again.
 TEST_P(VcLanes, LoadsChange) {
