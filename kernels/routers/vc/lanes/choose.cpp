@@ -1,5 +1,4 @@
 /// Choice of the lane code for this processor, at run time.
-#include "kernels/engines/processor.hpp"
 #include "kernels/routers/vc/lanes/lanes.hpp"
 
 extern "C" {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "kernels/engines/processor.hpp"
 #include "kernels/routers/vc/lanes/code.hpp"
 #include "kernels/routers/vc/lanes/wire.hpp"
 
@@ -66,7 +67,7 @@ inline constexpr bool kIsFixed<FixedVcTable<P, V>> = true;
 template <class T>
 class Lanes {
  public:
-  static bool fits(const T& t) { return fits_lanes(t); }
+  static bool fits(const T& t) { return lane_width() && fits_lanes(t); }
 
   explicit Lanes(const T& table)
       : table_(table),
