@@ -97,13 +97,16 @@ def _inspect(args) -> int:
     kind = flat["router.kind"]
     records, totals = parameters_of(kind), totals_of(kind)
     if args.json:
-        print(json.dumps({"config": flat, "derived": derived, "totals": totals}))
+        print(json.dumps({"config": flat, "derived": derived, "forms": experiment.forms(), "totals": totals}))
         return 0
     for path, value in flat.items():
         print(f"{path:<32} {json.dumps(value):<24} {with_unit(records[path])}")
     print("\nDerived numbers:")
     for name, value in derived.items():
         print(f"{name:<32} {value:g}" if isinstance(value, float) else f"{name:<32} {value}")
+    print("\nForm of the state on each engine (lanes are fast; in brackets the parameter that excludes them):")
+    for engine, form in experiment.forms().items():
+        print(f"{engine:<32} {form}")
     print("\nTotals that networks count (net.totals):")
     for total in totals:
         print(f"{total['name']:<32} {with_unit(total)}")

@@ -223,6 +223,13 @@ class Experiment:
         """Returns derived numbers, such as routers, channels, bisection, bytes of state, zero-load latency (cycles)."""
         return self.core.derived()
 
+    def forms(self) -> dict[str, str]:
+        """Returns the form of the state on each engine (keys ``cpu`` and ``gpu``): ``lanes`` or ``scalar``.
+
+        Lanes are the fast form. ``scalar`` is followed by the parameter that excludes lanes, if there is one.
+        """
+        return self.core.forms()
+
     def to_toml(self) -> str:
         """Returns the resolved configuration as TOML text. File names are absolute, so the text is valid in any folder.
 

@@ -153,6 +153,14 @@ py::dict derived(const Experiment& e) {
   return d;
 }
 
+py::dict forms(const Experiment& e) {
+  const StateForms all = make_plan(e)->facts().forms;
+  py::dict d;
+  d["cpu"] = all.cpu;
+  d["gpu"] = all.gpu;
+  return d;
+}
+
 py::list program_calls(const py::bytes& text, const std::string& name, u32 ranks) {
   static constexpr const char* kNames[] = {"compute", "send", "isend", "recv", "irecv", "wait"};
   const auto owner = std::make_shared<const std::string>(text);
@@ -284,7 +292,8 @@ PYBIND11_MODULE(_core, m) {
       .def("files_hash", &Experiment::files_hash)
       .def("structure_key", &Experiment::structure_key)
       .def("epoch_cycles", &cycles_of_epoch)
-      .def("derived", &derived);
+      .def("derived", &derived)
+      .def("forms", &forms);
 
   py::class_<SteppedNetwork>(m, "Network")
       .def(py::init<const Experiment&, const std::string&, u32, bool>(), py::arg("experiment"), py::arg("backend"),

@@ -45,6 +45,11 @@ struct ScopeFacts {
 };
 
 /// Facts about a network that do not change during a run: its terminals, its packets, and warnings for the user.
+/// The form of a plan's state on each engine: "lanes", or "scalar" with the parameter that excludes lanes.
+struct StateForms {
+  std::string cpu = "scalar", gpu = "scalar";
+};
+
 struct PlanFacts {
   u32 active_terminals = 0;  ///< number of terminals that take part in the traffic
   /// traffic.mode = batch or broadcast: lower bound of the number of packets that sources create.
@@ -58,6 +63,7 @@ struct PlanFacts {
   std::string software_prerequisite = "";
   std::vector<Conserved> conserved = {};  ///< conservation rules for quantities other than flits and packets
   EngineCost cost = {};                   ///< costs of a cycle on each backend, with which backend = auto chooses
+  StateForms forms = {};
   ScopeFacts scope = {};
   u32 search_copies = 1;  ///< number of copies of a state that a deadlock search makes
 };

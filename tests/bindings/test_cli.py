@@ -51,6 +51,18 @@ def test_inspect_lists_parameters_and_numbers(cli, config):
     assert "router.vcs" in cli("inspect", config("vc-mesh-8x8")).stdout
 
 
+def test_inspect_names_the_form_of_the_state(cli, config):
+    def forms(*settings: str) -> dict[str, str]:
+        changes = [word for setting in settings for word in ("--set", setting)]
+        return json.loads(cli("inspect", config("vc-mesh-8x8"), "--json", *changes).stdout)["forms"]
+
+    assert forms() == {"cpu": "lanes", "gpu": "lanes"}
+    assert forms("router.arbiter=matrix") == {"cpu": "lanes", "gpu": "scalar (router.arbiter)"}
+    assert forms("router.routing_delay=8") == {"cpu": "scalar (router.routing_delay)",
+                                               "gpu": "scalar (router.routing_delay)"}
+    assert "scalar (router.vcs)" in cli("inspect", config("vc-mesh-8x8"), "--set", "router.vcs=16").stdout
+
+
 def test_sweep_writes_its_files(cli, config, tmp_path):
     done = cli("sweep", config("vc-mesh-8x8"), "--over", "traffic.load=0.1:0.3:0.1", "--out", "o", *SMALL)
     assert done.returncode == 0, done.stderr

@@ -59,6 +59,7 @@ MetroPlan::MetroPlan(const Experiment& e)
             .identifies_arrivals = false};
   facts_.batch_packets = traffic_.batch_packets();
   warn(traffic_.warnings);
+  facts_.forms.cpu = "lanes";
   facts_.cost = decltype(table_)::cost;
 }
 

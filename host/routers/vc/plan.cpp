@@ -31,6 +31,10 @@ VcPlan::VcPlan(const Experiment& e) : topology_(make_topology(e)), traffic_(e, t
   facts_.batch_packets = traffic_.batch_packets();
   facts_.scope.credits = "credits";
   warn(traffic_.warnings);
+  const auto form = [](const char* excluded) {
+    return excluded ? std::string("scalar (") + excluded + ")" : std::string("lanes");
+  };
+  facts_.forms = {form(vc::lanes::excluded_from_lanes(table_)), form(vc::lanes::excluded_from_device_lanes(table_))};
   facts_.cost = vc::lanes::fits_device_lanes(table_) ? table_.cost_of_lane_state : table_.cost;
   if (facts_.cost.warp_group && table_.ports > 5) facts_.cost.warp_groups = table_.kWarpGroupsOfMorePorts;
 }

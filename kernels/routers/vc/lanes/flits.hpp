@@ -1,7 +1,7 @@
 #pragma once
 /// Flits in transit in lane state, one per lane (router). A flit is stored as the set whose only member is its virtual
-/// channel, with a mark for a head and a mark for a tail. If no virtual channel has the bit of a mark, one element holds
-/// both; otherwise a second plane of elements holds the marks.
+/// channel, with a mark for a head and a mark for a tail. If no virtual channel has the bit of a mark, one element
+/// holds both; otherwise a second plane of elements holds the marks.
 #include "kernels/common/byte_vectors.hpp"
 #include "kernels/common/inbox.hpp"
 

@@ -22,17 +22,20 @@ inline u32 longest_packet(const TrafficTable& traffic) {
   return longest;
 }
 
-/// Returns whether a plan's routers can have lane state of any width.
-inline bool fits_lanes(const VcTable& t) {
+/// Returns the parameter that keeps a plan's routers out of lane state; null if none does.
+inline const char* excluded_from_lanes(const VcTable& t) {
   if (t.arbiter != ArbiterKind::kRoundRobin && t.arbiter != ArbiterKind::kMatrix &&
       t.arbiter != ArbiterKind::kOldestFirst)
-    return false;
-  if (t.routing_delay > kMostDelay || t.allocation_delay > kMostDelay) return false;
-  return t.buffer_flits < 2048 && longest_packet(t.traffic) < 4096;
+    return "router.arbiter";
+  if (t.routing_delay > kMostDelay) return "router.routing_delay";
+  if (t.allocation_delay > kMostDelay) return "router.vc_allocation_delay";
+  return t.buffer_flits > 2047 ? "router.buffer_flits" : nullptr;
 }
+inline bool fits_lanes(const VcTable& t) { return !excluded_from_lanes(t); }
 
-/// Returns the least room that a plan needs.
+/// Returns the least room that a plan needs. Packets of a trace may have any length.
 inline Room room_of(const VcTable& t) {
+  if (t.mode == TrafficMode::kTrace) return Room::kHuge;
   const u32 longest = longest_packet(t.traffic);
   if (longest <= 7 && t.ring <= 3 && t.buffer_flits <= 15) return Room::kTight;
   return longest <= 255 && t.ring <= 31 && t.buffer_flits <= 63 ? Room::kRoomy : Room::kHuge;
@@ -51,12 +54,23 @@ inline Lookahead lookahead_of(const VcTable& t) {
   return {std::min(first, slots - last), slots};
 }
 
-/// Returns whether the GPU engine has lane state for a plan (kernels/routers/vc/cuda.cu).
-inline bool fits_device_lanes(const VcTable& t) {
-  return OpenVcTable::fits(t) && has_default_allocators(t) && fits_lanes(t) && room_of(t) != Room::kHuge &&
-         !t.one_port_per_dim && t.concentration == 1 && t.routing_delay == 1 && t.allocation_delay == 1 &&
-         t.routers >= 16 && t.vcs <= 8 && (t.ports == 5 || t.ports == 7);
+/// The same for the GPU engine (kernels/routers/vc/cuda.cu).
+inline const char* excluded_from_device_lanes(const VcTable& t) {
+  if (t.mode != TrafficMode::kOpen) return "traffic.mode";
+  if (t.vc_allocator != Allocator::kInputFirst) return "router.vc_allocator";
+  if (t.switch_allocator != Allocator::kInputFirst) return "router.switch_allocator";
+  if (t.arbiter != ArbiterKind::kRoundRobin) return "router.arbiter";
+  if (t.speculative) return "router.speculative";
+  if (t.routing_delay != 1) return "router.routing_delay";
+  if (t.allocation_delay != 1) return "router.vc_allocation_delay";
+  if (t.concentration != 1) return "topology.concentration";
+  if (t.vcs > 8) return "router.vcs";
+  if (t.one_port_per_dim || (t.ports != 5 && t.ports != 7)) return "topology.kind";
+  if (t.routers < 16) return "topology.shape";
+  if (t.buffer_flits > 63 || t.ring > 31) return "router.buffer_flits";
+  return longest_packet(t.traffic) > 255 ? "traffic.packet_flits" : nullptr;
 }
+inline bool fits_device_lanes(const VcTable& t) { return !excluded_from_device_lanes(t); }
 
 template <class T>
 inline constexpr bool kIsFixed = false;
@@ -120,7 +134,9 @@ class Lanes {
     const Room room = room_of(t);
     // Matrix arbiters need a bit more (Conversion::extended).
     const u32 bits = std::max(t.ports, t.vcs) + (t.arbiter == ArbiterKind::kMatrix);
-    return {kind(t), room, bits > 16 ? 32u : bits > 8 || room == Room::kHuge ? 16u : 8u, t.ports};
+    // Terminals with lane state count the flits of a packet that they have not sent in an element.
+    const bool counts = t.mode == TrafficMode::kOpen && longest_packet(t.traffic) > 255;
+    return {kind(t), room, bits > 16 ? 32u : bits > 8 || counts ? 16u : 8u, t.ports};
   }
 
   const T table_;

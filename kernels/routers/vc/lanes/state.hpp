@@ -24,7 +24,7 @@ inline constexpr u32 kMargin = 64;
 FLITLAB_HD inline u32 blocks_of(u32 routers, u32 width) { return (routers + width - 1) / width; }
 FLITLAB_HD inline u32 row_elements(u32 routers, u32 width) { return blocks_of(routers, width) * width + 2 * kMargin; }
 
-/// How far counts go: packets of up to 7 flits with 3 packets and 15 flits per buffer; 255, 31 and 63; 4095, 255 and
+/// How far counts go: packets of up to 7 flits with 3 packets and 15 flits per buffer; 255, 31 and 63; 65535, 255 and
 /// 2047.
 enum class Room : int { kTight, kRoomy, kHuge };
 
@@ -39,7 +39,7 @@ struct Sizes {
   static constexpr bool exact = kExact;
   static constexpr Room room = kRoom;
   static constexpr u32 ports = P, vcs = V, flats = P * V;
-  static constexpr u32 left_planes = kRoom == Room::kTight ? 3 : kRoom == Room::kRoomy ? 8 : 12;
+  static constexpr u32 left_planes = kRoom == Room::kTight ? 3 : kRoom == Room::kRoomy ? 8 : 16;
   static constexpr u32 packet_planes = kRoom == Room::kTight ? 2 : kRoom == Room::kRoomy ? 5 : 8;
   static constexpr u32 flit_planes = kRoom == Room::kTight ? 4 : kRoom == Room::kRoomy ? 6 : 11;
   /// Returns the descriptors that a packet queue has room for; it uses `ring` of them.

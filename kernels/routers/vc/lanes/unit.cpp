@@ -20,7 +20,9 @@ extern "C" const void* FLITLAB_LANES_NAME(const void* code_choice) {
   };
   const auto of_any_size = [&]<class Table>() -> const void* {
     switch (choice.element_bits) {
-      case 8: return code.operator()<u8, Sizes<8, 8, Room::kRoomy, false>, Table>();
+      case 8:
+        return choice.room == Room::kHuge ? code.operator()<u8, Sizes<8, 8, Room::kHuge, false>, Table>()
+                                          : code.operator()<u8, Sizes<8, 8, Room::kRoomy, false>, Table>();
       case 16:
         return choice.room == Room::kHuge ? code.operator()<u16, Sizes<16, 16, Room::kHuge, false>, Table>()
                                           : code.operator()<u16, Sizes<16, 16, Room::kRoomy, false>, Table>();

@@ -113,8 +113,8 @@ TEST_P(VcLanes, EveryCycleOfAnyRouterIsTheSame) {
     check_conservation(*lanes.engine, *lanes.plan, 0);
   }
   EXPECT_GT(delivered, trials(150) * 100u);
-  if (trials(150) == 150)
-    for (const auto& [what, flits] : moves) EXPECT_GT(flits, 10000u) << what;
+  if (trials(150) < 150) return;
+  for (const auto& [what, flits] : moves) EXPECT_GT(flits, 10000u) << what;
 }
 
 TEST_P(VcLanes, EveryCycleIsTheSame) {
@@ -212,7 +212,7 @@ TEST_P(VcLanes, TracesAgree) {
     std::ofstream file(trace);
     std::mt19937 random(3);
     for (u32 n = 0; n < 4000; ++n) {
-      file << n / 4 << ',' << random() % 64 << ',' << random() % 64 << ',' << 1 + random() % 6;
+      file << n / 4 << ',' << random() % 64 << ',' << random() % 64 << ',' << (n % 500 ? 1 + random() % 6 : 300 + n);
       file << '\n';
     }
   }
@@ -220,8 +220,8 @@ TEST_P(VcLanes, TracesAgree) {
   Network single(e, with(LaneUse::kNever)), lanes(e, with(LaneUse::kAlways));
   ASSERT_TRUE(has_lanes(*lanes.plan));
   for (u32 part = 0; part < 160 && !HasFatalFailure(); ++part) {
-    single.step(part % 2 ? 1 : 16);
-    lanes.step(part % 2 ? 1 : 16);
+    single.step(part % 2 ? 1 : 160);
+    lanes.step(part % 2 ? 1 : 160);
     if (part % 16 == 9) lanes.engine->set_state(0, lanes.engine->state(0));
     expect_same(single, lanes, "part " + std::to_string(part));
   }
