@@ -6,9 +6,9 @@
 
 namespace flitlab::lanes {
 
-/// Counters in bit-plane form. A lane is the element of one item, and each of its bits (virtual channels) has a counter.
-/// `plane[j]` holds bit j of all counters. Operations on many planes end where no carry is left. `C`: vector operations, a class with the interface of
-/// kernels/common/byte_vectors.hpp.
+/// Counters in bit-plane form. A lane is the element of one item, and each of its bits (virtual channels) has a
+/// counter. `plane[j]` holds bit j of all counters. Operations on many planes end where no carry is left. `C`: vector
+/// operations, a class with the interface of kernels/common/byte_vectors.hpp.
 template <class C, int kPlanes>
 struct Counts {
   using B = typename C::Value;

@@ -1,9 +1,9 @@
 #pragma once
 /// Vectors that hold one element of each of several items (routers or terminals). One instruction processes the
-/// elements, called lanes, of all items. An element is an unsigned number of 8, 16 or 32 bits, and mostly a set of ports
-/// or virtual channels: a model chooses the smallest type that has a bit for each of them. They are vector types of GCC
-/// and Clang, so the code builds on any machine with one of these compilers. L is the width of the machine's vector
-/// registers in bytes (16, 32 or 64), because wider vectors compile to scalar code; L / sizeof(E) items fit.
+/// elements, called lanes, of all items. An element is an unsigned number of 8, 16 or 32 bits, and mostly a set of
+/// ports or virtual channels: a model chooses the smallest type that has a bit for each of them. They are vector types
+/// of GCC and Clang, so the code builds on any machine with one of these compilers. L is the width of the machine's
+/// vector registers in bytes (16, 32 or 64), because wider vectors compile to scalar code; L / sizeof(E) items fit.
 #include <cstring>
 #include <type_traits>
 
@@ -130,7 +130,9 @@ FLITLAB_INLINE u64 members(B x) {
   const B low = nonzero(x) & 1;
   std::memcpy(words, &low, L);
   // The product moves the lowest bit of each element to the top of the word, in order.
-  constexpr u64 kGather = kBytes == 1 ? 0x0102040810204080ull : kBytes == 2 ? 0x1000200040008000ull : 0x4000000080000000ull;
+  constexpr u64 kGather = kBytes == 1   ? 0x0102040810204080ull
+                          : kBytes == 2 ? 0x1000200040008000ull
+                                        : 0x4000000080000000ull;
   constexpr int kInWord = 8 / kBytes;
   for (int i = 0; i < L / 8; ++i) set |= (words[i] * kGather >> (64 - kInWord)) << (kInWord * i);
   return set;
@@ -190,8 +192,8 @@ FLITLAB_INLINE void transpose(B* rows) {
   };
   FLITLAB_UNROLLED for (u32 distance = kBits / 2; distance; distance /= 2) {
     const E which = static_cast<E>(static_cast<E>(~E{0}) / ((E{1} << distance) + E{1}));  // the lower half of each pair
-    FLITLAB_UNROLLED for (u32 i = 0; i < kBits; ++i)
-      if (!(i & distance)) swap(rows[i], rows[i + distance], distance, which);
+    FLITLAB_UNROLLED for (u32 i = 0; i < kBits; ++i) if (!(i & distance))
+        swap(rows[i], rows[i + distance], distance, which);
   }
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 /// Vector operations on a lane block (up to 64 routers or terminals, called items, with one element per item), and the
 /// interface of such operations. The models' lane code is written for any class `C` with this interface. The class in
-/// this file runs on one CPU thread with vectors of L bytes and elements of type E. The class in kernels/common/byte_slices.cuh runs on a warp
-/// group (several warps) of a GPU.
+/// this file runs on one CPU thread with vectors of L bytes and elements of type E. The class in
+/// kernels/common/byte_slices.cuh runs on a warp group (several warps) of a GPU.
 ///
 /// The interface:
 ///   `lanes`, `Element`   items per block; the type of an element, mostly a set of ports or virtual channels
@@ -114,8 +114,8 @@ struct Vectors {
   };
   template <class T>
   using GroupScratch = Scratch<T>;
-  /// Storage in which share_rows() makes values readable element by element for the threads of the same ports. On a CPU one
-  /// thread processes all ports, so no storage is needed.
+  /// Storage in which share_rows() makes values readable element by element for the threads of the same ports. On a CPU
+  /// one thread processes all ports, so no storage is needed.
   template <u32 P>
   struct SharedRows {};
   template <u32 P>

@@ -11,6 +11,7 @@ using enum Room;
 }  // namespace flitlab::vc::lanes
 
 // The engine takes the first type that fits, so types with more compile-time constants come first.
-FLITLAB_CUDA_ENGINE(flitlab::VcModel, vc::lanes::FixedLanes<5, vc::lanes::kTight>, vc::lanes::FixedLanes<7, vc::lanes::kTight>,
-                    vc::lanes::FixedLanes<5, vc::lanes::kRoomy>, vc::lanes::FixedLanes<7, vc::lanes::kRoomy>, vc::lanes::OpenLanes<5, 4>,
-                    vc::lanes::OpenLanes<7, 4>, vc::lanes::OpenLanes<5, 8>, vc::lanes::OpenLanes<7, 8>)
+FLITLAB_CUDA_ENGINE(flitlab::VcModel, vc::lanes::FixedLanes<5, vc::lanes::kTight>,
+                    vc::lanes::FixedLanes<7, vc::lanes::kTight>, vc::lanes::FixedLanes<5, vc::lanes::kRoomy>,
+                    vc::lanes::FixedLanes<7, vc::lanes::kRoomy>, vc::lanes::OpenLanes<5, 4>, vc::lanes::OpenLanes<7, 4>,
+                    vc::lanes::OpenLanes<5, 8>, vc::lanes::OpenLanes<7, 8>)

@@ -32,7 +32,9 @@ std::string lanes_of(const Plan& plan) {
   EXPECT_EQ(plan.facts().cost.warp_group, vc::lanes::fits_device_lanes(t) ? 128u : 0u);
   if (!vc::lanes::fits_device_lanes(t)) return "";
   const bool fixed = vc::FixedVcTable<5, 4>::fits(t) || vc::FixedVcTable<7, 4>::fits(t);
-  const std::string kind = fixed ? (vc::lanes::room_of(t) == vc::lanes::Room::kRoomy ? "fixed, roomy" : "fixed") : t.vcs > 4 ? "8 VCs" : "4 VCs";
+  const std::string kind = fixed       ? (vc::lanes::room_of(t) == vc::lanes::Room::kRoomy ? "fixed, roomy" : "fixed")
+                           : t.vcs > 4 ? "8 VCs"
+                                       : "4 VCs";
   return std::to_string(t.ports) + " ports, " + kind;
 }
 
