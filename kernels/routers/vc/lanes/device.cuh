@@ -56,7 +56,7 @@ struct DeviceLanes {
   }
 
   static bool fits(const VcTable& t) {
-    return T::fits(t) && fits_lanes(t) && t.ports == S::ports && t.vcs <= S::vcs && room_of(t) <= S::room;
+    return T::fits(t) && fits_device_lanes(t) && t.ports == S::ports && t.vcs <= S::vcs && room_of(t) <= S::room;
   }
 
   /// Returns the number of lane blocks of a network: one, or an even number, because a warp has two half-warps. The
