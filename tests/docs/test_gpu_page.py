@@ -10,7 +10,7 @@ import pytest
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE = (DOCS / "gpu.md").read_text(encoding="utf-8")
 REPORT = json.loads((DOCS / "gpu_h200.json").read_text(encoding="utf-8"))
-MODELS = {"canonical, lane state": "vc", "canonical, scalar state": "vc, one by one", "T3E (earlier kernel)": "t3e",
+MODELS = {"canonical, lane state": "vc", "canonical, scalar state": "vc, one by one", "T3E": "t3e",
           "Blue Gene/L": "bgl", "METRO": "metro", "S-Connect": "sconnect", "adaptive": "adaptive",
           "bufferless": "bless", "switch": "switch"}
 ROW = re.compile(r"^\| ([^|]+) \| (one|1000) of ([\d,]+) \w+ \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", re.M)
@@ -29,7 +29,7 @@ def ratio(low: float, high: float) -> str:
 def measured(model: str, routers: int, replicas: int) -> tuple[str, str, str]:
     """Returns the cells of a row: rates of the GPU and of the CPU by load, and their ratio."""
     rates = [r for r in REPORT["rates"] if (r["model"], r["routers"], r["replicas"]) == (model, routers, replicas)]
-    gpu, cpu = [r.get("cuda") or r["first"] for r in rates], [r["cpu"] for r in rates]
+    gpu, cpu = [r["cuda"] for r in rates], [r["cpu"] for r in rates]
     ratios = sorted(g / c for g, c in zip(gpu, cpu, strict=True))
     one_core = " (1 core)" if replicas == 1 and routers <= 64 else ""  # a small network is not divided among cores
     return " / ".join(map(millions, gpu)), " / ".join(map(millions, cpu)) + one_core, ratio(ratios[0], ratios[-1])

@@ -95,8 +95,7 @@ TEST(EngineCost, OfWarpGroupsIsDerivedByHand) {
   EXPECT_DOUBLE_EQ(cuda_cycle_ns({64, 1}, kTwo, cost), kHostNs + 1280 + 50);
 }
 
-/// A line of docs/gpu_h200.json about a job measured on CPU and GPU. For a T3E job it takes the rate of the first
-/// kernels. `model` is empty for other lines.
+/// A line of docs/gpu_h200.json about a job measured on CPU and GPU. `model` is empty for other lines.
 struct Measured {
   std::string model;
   JobSize job{};
@@ -109,8 +108,7 @@ struct Measured {
     };
     const std::size_t at = line.find("\"model\": \"");
     if (at == std::string::npos || !number("routers")) return;
-    const double rate = number("cuda") ? number("cuda") : number("first");
-    if (!rate) return;
+    const double rate = number("cuda");
     model = line.substr(at + 10, line.find('"', at + 10) - at - 10);
     job = {static_cast<u32>(number("routers")), static_cast<u32>(number("replicas"))};
     const double router_cycles = 1e9 * job.items * job.replicas;
