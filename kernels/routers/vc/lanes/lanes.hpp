@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "kernels/engines/processor.hpp"
+#include "kernels/engines/state_layout.hpp"
 #include "kernels/routers/vc/lanes/code.hpp"
 #include "kernels/routers/vc/lanes/wire.hpp"
 
