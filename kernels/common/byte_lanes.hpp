@@ -1,7 +1,7 @@
 #pragma once
 /// Vectors that hold one element of each of several items (routers or terminals). One instruction processes the
 /// elements, called lanes, of all items. An element is an unsigned number of 8, 16 or 32 bits, and mostly a set of
-/// ports or virtual channels: a model chooses the smallest type that has a bit for each of them. They are vector types
+/// ports or virtual channels: a model chooses the smallest type that has a bit for each of them. Vectors are types
 /// of GCC and Clang, so the code builds on any machine with one of these compilers. L is the width of the machine's
 /// vector registers in bytes (16, 32 or 64), because wider vectors compile to scalar code; L / sizeof(E) items fit.
 #include <cstring>

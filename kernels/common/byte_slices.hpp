@@ -1,7 +1,7 @@
 #pragma once
 /// Slice: one byte from each of four items (routers or terminals) in a 32-bit word, the unit that one GPU thread
 /// processes. A Slice has the same operations as the vectors of kernels/common/byte_lanes.hpp, so the same lane code
-/// (code that works on one byte per item) compiles for CPUs and GPUs.
+/// (code that works on one element per item) compiles for CPUs and GPUs.
 #include "kernels/common/bits.hpp"
 #include "kernels/common/types.hpp"
 

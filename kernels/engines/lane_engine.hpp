@@ -12,8 +12,8 @@
 ///   `run(memory, canonical, placement, row, shard, begin, end, cycle, cycles) const`  advances blocks `begin` to
 ///                                           before `end`; `cycles` may exceed 1 only if these are all blocks. Part
 ///                                           of the lane state may lie in the canonical state's memory until `store`
-///   `bool is_shared(kind, field) const`     whether a field lies in the canonical state's memory all the time;
-///   optional `double busy() const`                   flit moves per item and cycle above which lane state pays; < 0:
+///   `bool is_shared(kind, field) const`     optional: whether a field lies in the canonical state's memory all the
+///   time `double busy() const`                   flit moves per item and cycle above which lane state pays; < 0:
 ///   always
 #include "kernels/engines/cpu_engine.hpp"
 #include "kernels/engines/two_forms.hpp"
@@ -73,7 +73,7 @@ class LaneEngine final : public TwoForms<CpuEngine<Model, 1, false>> {
     Replica& r = replicas_[replica];
     const Cycle passed = this->now_ - r.form_chosen;
     if (!room_) return;
-    if (always_) {
+    if (always_ || lanes_.busy() < 0) {
       r.in_lanes = true;
     } else if (passed >= kChoicePeriod) {
       const u64 moves = this->total(replica, Total::kFlitMoves);

@@ -1,6 +1,6 @@
 #pragma once
 /// Routing cycle of many routers at once on one CPU thread: `RoutingCycle` (router.hpp) in steps without unpredictable
-/// branches (reason: kernels/routers/vc/bulk.hpp). A router's messages are a sorted list of numbers, and sets of
+/// branches (reason: kernels/routers/t3e/bulk.hpp). A router's messages are a sorted list of numbers, and sets of
 /// messages are machine words. Departing messages are listed, and sent after all routers have chosen.
 #include "kernels/common/members.hpp"
 #include "kernels/routers/adaptive/choose.hpp"

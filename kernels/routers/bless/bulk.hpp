@@ -1,8 +1,8 @@
 #pragma once
 /// Bulk phase (many routers per call) of two-dimensional networks on a CPU thread: each step of `RouterCycle`
 /// (router.hpp) runs for up to `kRouters` routers before the next step begins. The lists between steps are built
-/// without branches (reason: kernels/routers/vc/bulk.hpp), and the four flits of a router are processed side by side. A
-/// flit's position among the four is its input; an injected flit takes the position of a free input.
+/// without branches (reason: kernels/routers/t3e/bulk.hpp), and the four flits of a router are processed side by side.
+/// A flit's position among the four is its input; an injected flit takes the position of a free input.
 #include <cstring>
 
 #include "kernels/common/members.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 /// A routing cycle of many TICs in bulk, for one CPU thread: each step of a port is executed for all TICs before the
-/// next step. Sets of TICs replace unpredictable branches (kernels/routers/vc/bulk.hpp gives the reason). Within a TIC
+/// next step. Sets of TICs replace unpredictable branches (kernels/routers/t3e/bulk.hpp gives the reason). Within a TIC
 /// the order is that of TicPhase::work. These steps handle undamaged single data messages. A port in any other
 /// situation uses the functions of a single TIC. So does a TIC that software has changed or that handles control
 /// messages.

@@ -43,7 +43,7 @@ struct VcModelBase {
   }
 };
 
-/// Model with lane state (one byte per router and field, kernels/engines/lane_engine.hpp), which small routers can use.
+/// Model with lane state (kernels/engines/lane_engine.hpp).
 template <class T>
 struct VcModelOf : VcModelBase<T> {
   using Lanes = vc::lanes::Lanes<T>;

@@ -1,5 +1,5 @@
 #pragma once
-/// Lane state of plain routers on a GPU, with the interface that kernels/engines/cuda_lane_engine.cuh requires. The
+/// Lane state of canonical routers on a GPU, with the interface that kernels/engines/cuda_lane_engine.cuh requires. The
 /// code for a block is the same as on a CPU; a warp group (kernels/common/byte_slices.cuh) executes it.
 #include "kernels/common/byte_slices.cuh"
 #include "kernels/engines/cuda_lane_engine.cuh"
@@ -44,7 +44,8 @@ struct DeviceLanes {
   using C = typename WarpGroupOf<S>::WarpGroup;
   static constexpr u32 warp_group = 32 * C::warps, half_warp = C::threads, width = C::lanes;
   /// A thread has 80 registers if four warp groups of six warps share a multiprocessor, 96 if three share it, and 128
-  /// if two warp groups of eight warps share it. With resident state, shared memory has room for four warp groups.
+  /// if two warp groups of eight warps share it, or two of six warps whose plan is not fixed. With resident state,
+  /// shared memory has room for four warp groups.
   static constexpr u32 most_threads = (C::warps > 6 || !kIsFixed<T> ? 2 : 3) * warp_group;
   static constexpr u32 most_threads_resident = (C::warps > 6 ? 2 : 4) * warp_group;
   static constexpr u32 scratch_bytes = C::bytes, resident_bytes = sizeof(Block<C, S>);

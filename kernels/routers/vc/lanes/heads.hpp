@@ -146,7 +146,8 @@ struct Heads {
   /// Returns whether packets recompute their routes in every cycle until they get an output VC.
   FLITLAB_INLINE bool adapts() const { return v.t.adapts; }
 
-  /// VC allocation, separable and input-first, of all packets that are due. Each step handles all of them before the
+  /// VC allocation of all packets that are due: here separable, input-first and round robin, otherwise by
+  /// allocate_otherwise(). Each step handles all of them before the
   /// next step, with few branches, so that a processor overlaps the work on several heads.
   FLITLAB_APART void allocate_vcs(const Arrivals<C, S>& arrivals) {
     ByPort unrouted, rerouted;

@@ -1,5 +1,6 @@
 #pragma once
-/// Lane state of plain routers for the CPU engine, with the interface that kernels/engines/lane_engine.hpp requires.
+/// Lane state of canonical routers for the CPU engine, with the interface that kernels/engines/lane_engine.hpp
+/// requires.
 #include <algorithm>
 #include <bit>
 
@@ -28,6 +29,10 @@ inline const char* excluded_from_lanes(const VcTable& t) {
   if (t.arbiter != ArbiterKind::kRoundRobin && t.arbiter != ArbiterKind::kMatrix &&
       t.arbiter != ArbiterKind::kOldestFirst)
     return "router.arbiter";
+  for (const Allocator allocator : {t.vc_allocator, t.switch_allocator})
+    if (allocator != Allocator::kInputFirst && allocator != Allocator::kOutputFirst && allocator != Allocator::kIslip &&
+        allocator != Allocator::kWavefront)
+      return allocator == t.vc_allocator ? "router.vc_allocator" : "router.switch_allocator";
   if (t.routing_delay > kMostDelay) return "router.routing_delay";
   if (t.allocation_delay > kMostDelay) return "router.vc_allocation_delay";
   return t.buffer_flits > 2047 ? "router.buffer_flits" : nullptr;
@@ -55,7 +60,7 @@ inline Lookahead lookahead_of(const VcTable& t) {
   return {std::min(first, slots - last), slots};
 }
 
-/// The same for the GPU engine (kernels/routers/vc/cuda.cu).
+/// Returns the parameter that keeps a plan out of lane state on a GPU (kernels/routers/vc/cuda.cu); null if none does.
 inline const char* excluded_from_device_lanes(const VcTable& t) {
   if (t.mode != TrafficMode::kOpen) return "traffic.mode";
   if (t.vc_allocator != Allocator::kInputFirst) return "router.vc_allocator";
@@ -101,7 +106,8 @@ class Lanes {
   /// only their inboxes.
   bool is_shared(u32 kind, const FieldInfo& field) const {
     const TerminalFields& fields = any_.terminal_fields;
-    return kind == 1 && any_.mode != TrafficMode::kOpen && field.offset != fields.flit_mail.offset &&
+    const VcTable& t = any_;  // whose traffic mode is not a constant
+    return kind == 1 && t.mode != TrafficMode::kOpen && field.offset != fields.flit_mail.offset &&
            field.offset != fields.credit_mail.offset;
   }
   std::size_t bytes() const { return code_.bytes(any_); }

@@ -262,7 +262,7 @@ struct Routers {
     if (now % 128 == 127) flush_sent();
   }
 
-  /// Adds the counts of sent flits to `flits_sent` before a byte overflows.
+  /// Adds the counts of sent flits to `flits_sent` before an element overflows.
   FLITLAB_INLINE void flush_sent() const {
     FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) {
       C::for_each_of_thread([&](u32 lane) {

@@ -1,13 +1,14 @@
 #pragma once
-/// Lane state of plain routers: for each field, the elements of all routers of a lane block lie side by side. The
+/// Lane state of canonical routers: for each field, the elements of all routers of a lane block lie side by side. The
 /// scalar state is in kernels/routers/vc/state.hpp. All routers of a block move flits at once, by operations on sets of
 /// virtual channels. Heads of packets are rare, so the code handles them one by one. kernels/common/byte_vectors.hpp
 /// has the operations on a block.
 ///
-/// An element is 8 bits wide, or as many as a router has ports or virtual channels per port. Its bits are a set of
-/// virtual channels of a port, or of ports. Counts for each virtual channel are kept in bit planes.
-/// A chosen channel or port is stored as a set of one member, which needs no conversion to a number. Flits and credits
-/// stay in rows of the sender (flits.hpp); a receiver reads the rows of the routers to which its ports lead.
+/// An element has 8, 16 or 32 bits, at least as many as a router has ports or virtual channels per port. It is mostly a
+/// set of virtual channels of a port, or of ports; a few elements are numbers. Counts for each virtual channel are kept
+/// in bit planes. A chosen channel or port is stored as a set of one member, which needs no conversion to a number.
+/// Flits and credits stay in rows of the sender (flits.hpp); a receiver reads the rows of the routers to which its
+/// ports lead.
 #include <type_traits>
 
 #include "kernels/routers/vc/lanes/flits.hpp"
@@ -67,7 +68,7 @@ struct Sizes {
   static FLITLAB_INLINE u32 allocation_delay_of(const T& t) {
     return kExact ? 1 : t.allocation_delay;
   }
-  /// Returns whether a plan has separable, input-first allocators, round-robin arbiters and no speculation.
+  /// Return whether an allocator is the default one: separable, input-first, round robin, and without speculation.
   template <class T>
   static FLITLAB_INLINE bool plain_vc_allocator(const T& t) {
     return kExact || (t.vc_allocator == Allocator::kInputFirst && t.arbiter == ArbiterKind::kRoundRobin);
@@ -97,7 +98,8 @@ struct Terminals {
   B injection_tail[S::vcs], arriving_first[S::vcs];
 };
 
-/// State of the allocators and arbiters that are not the default ones.
+/// State of the allocators and arbiters that are not the default ones. Exact sizes have none; they have the terminals
+/// here.
 template <class C, class S, bool kExact = S::exact>
 struct OtherAllocators {
   using B = typename C::Row;
