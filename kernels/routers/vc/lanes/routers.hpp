@@ -75,7 +75,7 @@ struct Routers {
     flits = F::read([&](u32 plane) { return planes[plane]; });
   }
 
-  /// Stores arriving credits and flits. Packets that came to the front begin route computation; those that have ended
+  /// Stores arriving credits and flits. Packets that came to the front begin route computation; packets that have ended
   /// it are due for VC allocation.
   FLITLAB_INLINE void receive(Arrivals<C, S>& arrivals) const {
     const u32 routing_delay = S::routing_delay_of(v.t), allocation_delay = S::allocation_delay_of(v.t);

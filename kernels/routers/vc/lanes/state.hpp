@@ -45,7 +45,7 @@ struct Sizes {
   static constexpr u32 flit_planes = kRoom == Room::kTight ? 4 : kRoom == Room::kRoomy ? 6 : 11;
   /// Returns the descriptors that a packet queue has room for; it uses `ring` of them.
   static FLITLAB_INLINE u32 descriptors(u32 ring) { return kRoom == Room::kTight ? 4 : ring; }
-  /// Return the ports of a router, and those that lead to other routers.
+  /// Return the number of ports of a router, and the number of ports that lead to other routers.
   template <class T>
   static FLITLAB_INLINE u32 ports_of(const T& t) {
     return kExact ? P : t.ports;
