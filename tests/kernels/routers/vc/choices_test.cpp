@@ -1,5 +1,5 @@
 /// Choices of the virtual-channel router, one at a time: routes drawn at the source, adaptive ports, the oldest packet
-/// first, the pointers of iSLIP, and the faults that an overfull buffer raises.
+/// first, the pointers of iSLIP, and the faults that an overfull buffer raises. Routers have scalar state.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using namespace testing;
 /// A plan, and the state of its network before cycle 0, which a test changes by hand.
 struct Bench {
   explicit Bench(const RawConfig& config)
-      : net(experiment(config)),
+      : net(experiment(config), {.backend = "cpu", .threads = 1, .lanes = LaneUse::kNever}),
         plan(dynamic_cast<const VcPlan&>(*net.plan)),
         t(plan.table()),
         state(net.engine->state(0)),
