@@ -130,7 +130,7 @@ def _bench(args) -> int:
 def _doctor(args) -> int:
     from flitlab.doctor import report
 
-    print(report())
+    print(report(_experiment(args) if args.config else None))
     return 0
 
 
@@ -261,7 +261,12 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("dir", nargs="?", default="notebooks", metavar="DIR", help="the folder (default notebooks)")
     command("reference", _reference, "Print every parameter, total and operation of every model as a Markdown page.",
             config=False)
-    command("doctor", _doctor, "Show the version, the backends and the devices.", config=False)
+    sub = command("doctor", _doctor, "Show the version, the backends and the devices; for a configuration also whether "
+                  "its network has lanes, the fast form of the state, and otherwise the parameter that excludes them.",
+                  config=False)
+    sub.add_argument("config", nargs="?", metavar="CONFIG", help="configuration: a TOML file, or the name of one that "
+                                                                 "`flitlab configs` lists")
+    changes(sub)
     return parser
 
 

@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeAlias
 from flitlab import _core
 from flitlab._core import ConfigError
 from flitlab.arguments import shown, whole
+from flitlab.settings import plain
 
 MATRIX, TABLE, GRAPH = "traffic.matrix_file", "routing.table_file", "topology.file"
 VALUES = "traffic.matrix_values"
@@ -119,8 +120,9 @@ def _takes_graph(kind: str) -> bool:
 
 
 def graph_text(graph: Graph) -> bytes:
-    """Returns a line "a,b" for each edge of a graph, in the graph's order. Nodes 0, 1, ... keep their numbers; other
-    nodes are numbered in the graph's order. Raises ConfigError."""
+    """Returns a line "a,b" for each edge of a graph, in the graph's order, with its delay and width if it has such
+    attributes. Nodes 0, 1, ... keep their numbers; other nodes are numbered in the graph's order. Raises
+    ConfigError."""
     if isinstance(graph, type) or not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
         raise ConfigError(f"with_topology({shown(graph)}): it must be a networkx graph; networkx.Graph(edges) makes "
                           "one of a list of edges.")
@@ -133,12 +135,14 @@ def graph_text(graph: Graph) -> bytes:
     numbers = {node: i for i, node in enumerate(sorted(nodes) if set(nodes) == set(range(len(nodes))) else nodes)}
     neighbours: dict[Any, set] = {node: set() for node in nodes}
     lines = []
-    for a, b, *_ in graph.edges:  # edges of a multigraph have a key
+    for edge in graph.edges:
+        a, b = edge[:2]  # edges of a multigraph have a key, too
         if a == b:
             raise ConfigError(f"with_topology: node {a!r} is joined to itself.")
         neighbours[a].add(b)
         neighbours[b].add(a)
-        lines.append(f"{numbers[a]},{numbers[b]}\n")
+        attributes = graph.edges[edge] if isinstance(graph.edges, Mapping) else {}
+        lines.append(f"{numbers[a]},{numbers[b]}{_own_channel(a, b, attributes)}\n")
     reached, ahead = {nodes[0]}, [nodes[0]]
     while ahead:
         fresh = neighbours[ahead.pop()] - reached
@@ -151,10 +155,32 @@ def graph_text(graph: Graph) -> bytes:
     return "".join(lines).encode()
 
 
+def _own_channel(a: Any, b: Any, attributes: Mapping[str, Any]) -> str:
+    """Returns the columns of topology.file for an edge's attributes delay and width: "" if it has neither."""
+    given = [plain(attributes.get(name, 0)) for name in ("delay", "width")]  # 0: as the other channels
+    for name, value in zip(("delay", "width"), given, strict=True):
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise ConfigError(f"with_topology: edge {a!r}, {b!r} has {name} {shown(value)}: it must be a number.")
+        if name in attributes and not value > 0:
+            raise ConfigError(f"with_topology: edge {a!r}, {b!r} has {name} {value!r}: it must be more than 0.")
+    delay, width = given
+    return f",{delay},{width}" if width else f",{delay}" if delay else ""
+
+
 def links_text(core: _core.Experiment) -> bytes:
-    """Returns a line "a,b" for the channels between routers a and b of any network, once for both directions."""
+    """Returns a line "a,b" for the channels between routers a and b of any network, once for both directions. Delays
+    and widths of dimensions become columns."""
+    values = core.flat()
+    own = {name: values.get(f"topology.channel_{name}") for name in ("delay", "width")}
+    ports = 1 if values["topology.kind"] == "hypercube" else 2  # in each dimension
+    columns = {name: value for name, value in own.items() if isinstance(value, list)}
+
+    def line(a: int, port: int, b: int) -> str:
+        attributes = {name: value[port // ports] for name, value in columns.items()}
+        return f"{a},{b}{_own_channel(a, b, attributes)}\n"
+
     links = _core.Network(core, "cpu", 1, False).links()
-    return "".join(f"{a},{b}\n" for a, p, b, q in links if (a, p) < (b, q)).encode()
+    return "".join(line(a, p, b) for a, p, b, q in links if (a, p) < (b, q)).encode()
 
 
 def ports_of(edges: bytes) -> list[dict[int, list[int]]]:
@@ -162,7 +188,7 @@ def ports_of(edges: bytes) -> list[dict[int, list[int]]]:
     neighbours: dict[int, list[int]] = {}
     for line in edges.decode().splitlines():
         if line.strip() and not line.startswith("#"):
-            a, b = (int(float(x)) for x in line.split(","))
+            a, b = (int(float(x)) for x in line.split(",")[:2])
             neighbours.setdefault(a, []).append(b)
             neighbours.setdefault(b, []).append(a)
     ports: list[dict[int, list[int]]] = [{} for _ in range(max(neighbours, default=-1) + 1)]

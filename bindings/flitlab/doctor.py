@@ -5,9 +5,11 @@ from __future__ import annotations
 import platform
 
 from flitlab import _core
+from flitlab.experiment import Experiment
 
 
-def report() -> str:
+def report(experiment: Experiment | None = None) -> str:
+    """Returns the lines of the report. With an experiment, also the form of its state on each engine."""
     backends = _core.backends()
     cuda = backends["cuda"]
     lanes = backends["cpu"]["lanes"]
@@ -23,4 +25,6 @@ def report() -> str:
                      f"{device['bytes'] / 1e9:.0f} GB{'' if number else ', in use'}")
     if len(cuda["devices"]) > 1:
         lines.append("         to use another device, set CUDA_VISIBLE_DEVICES=N")
+    for engine, form in experiment.forms().items() if experiment else ():
+        lines.append(f"{experiment.name} on the {engine.upper()}: {form}")
     return "\n".join(lines)

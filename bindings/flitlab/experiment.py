@@ -138,6 +138,9 @@ class Experiment:
         order of ``graph.nodes`` numbers the routers, so ``list(graph)[5]`` is router 5. The order of ``graph.edges``
         numbers the ports. Parameters of the old topology and its routes that do not apply to graphs are removed.
 
+        The attributes ``delay`` (cycles) and ``width`` (flits/cycle, a ratio of integers up to 64, at most 1) of an
+        edge are those of its channels. Other edges have ``topology.channel_delay`` and ``topology.channel_width``.
+
         Raises ConfigError if the graph is directed or not connected, or if the router model accepts no graphs.
         """
         self._needs(GRAPH, "with_topology", "does not accept a graph")
@@ -173,7 +176,9 @@ class Experiment:
 
     def _graph_of_channels(self) -> Experiment:
         changes = {"topology.kind": "graph", GRAPH: self["topology.kind"]}
-        return self._compiled(changes, {GRAPH: compiled.links_text(self.core)}, _OF_ONE_GRAPH, check=False)
+        lists = [key for key in ("topology.channel_delay", "topology.channel_width")
+                 if isinstance(self._given.get(key), list)]  # links_text() writes these to the edges
+        return self._compiled(changes, {GRAPH: compiled.links_text(self.core)}, (*_OF_ONE_GRAPH, *lists), check=False)
 
     def _compiled(self, changes: dict[str, Any], texts: dict[str, bytes], without: Iterable[str] = (),
                   check: bool = True) -> Experiment:

@@ -77,6 +77,11 @@ struct PutValue {
     for (const std::int64_t x : list) json.put(x);
     json.close(']');
   }
+  void operator()(const NumberList& list) const {
+    json.open('[');
+    for (const double x : list) json.put(x);
+    json.close(']');
+  }
   void operator()(const Lengths& lengths) const {
     json.open('[');
     for (const auto& [flits, weight] : lengths) json.open('[').put(flits).put(weight).close(']');

@@ -159,6 +159,8 @@ void Recorder::put_links(Json& json) const {
   put_ends("port", &ChannelEnds::port);
   put_ends("to_router", &ChannelEnds::to_router);
   put_ends("to_port", &ChannelEnds::to_port);
+  if (std::any_of(links.begin(), links.end(), [](const ChannelEnds& c) { return c.cycles; }))
+    put_ends("cycles", &ChannelEnds::cycles);
 }
 
 void Recorder::put_inspection(Json& json, u32 router) const {

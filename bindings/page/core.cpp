@@ -21,7 +21,7 @@ namespace {
 
 [[noreturn]] void reject_type(const std::string& path) {
   throw ConfigError(path +
-                    " has a type that no parameter has: use a number, a string, true or false, a list of integers, " +
+                    " has a type that no parameter has: use a number, a string, true or false, a list of numbers, " +
                     "or a list of [flits, weight] pairs.");
 }
 
@@ -48,9 +48,15 @@ Value value_from(const std::string& path, const val& x) {
   if (!x.isArray()) reject_type(path);
   const std::vector<val> items = emscripten::vecFromJSArray<val>(x);
   if (items.empty() || !items[0].isArray()) {
-    IntList list;
-    for (const val& item : items) list.push_back(integer_from(path, item));
-    return list;
+    IntList integers;
+    NumberList numbers;
+    for (const val& item : items) {
+      if (!item.isNumber()) reject_type(path);
+      const Value x = number_from(item.as<double>());
+      if (const auto* integer = std::get_if<std::int64_t>(&x)) integers.push_back(*integer);
+      numbers.push_back(item.as<double>());
+    }
+    return integers.size() == numbers.size() ? Value{integers} : Value{numbers};
   }
   Lengths lengths;
   for (const val& item : items) {
@@ -94,13 +100,11 @@ std::string answer(Work&& work) {
 
 /// Writes every resolved parameter as an object: path, value, type, range, choices, unit and help.
 void put_parameters(Json& json, const Experiment& experiment) {
-  static constexpr const char* kTypes[] = {"bool",   "int",      "float",   "string",
-                                           "choice", "int list", "lengths", "int or auto"};
   json.key("parameters").open('[');
   for (const ParamRecord* r : parameters_of(experiment.kind())) {
     if (!experiment.has(r->path)) continue;
     json.open('{').member("path", r->path).member("value", experiment.at(r->path));
-    json.member("type", kTypes[static_cast<int>(r->type)]);
+    json.member("type", name_of(r->type));
     if (r->min != r->max) json.member("min", r->min).member("max", r->max);
     json.key("choices").open('[');
     for (const std::string& word : split_words(r->choices)) json.put(word);

@@ -28,14 +28,19 @@ Value value_from(const std::string& path, const py::handle& x) {
   if (py::isinstance<py::str>(x)) return x.cast<std::string>();
   if (py::isinstance<py::list>(x) || py::isinstance<py::tuple>(x)) {
     IntList ints;
+    NumberList numbers;
     Lengths pairs;
-    bool all_ints = true, all_pairs = true;
+    bool all_ints = true, all_numbers = true, all_pairs = true;
     for (const py::handle item : x) {
       if (py::isinstance<py::int_>(item) && !py::isinstance<py::bool_>(item)) {
         ints.push_back(integer(item));
+        numbers.push_back(static_cast<double>(ints.back()));
         all_pairs = false;
+      } else if (py::isinstance<py::float_>(item)) {
+        numbers.push_back(item.cast<double>());
+        all_ints = all_pairs = false;
       } else {
-        all_ints = false;
+        all_ints = all_numbers = false;
         if ((py::isinstance<py::list>(item) || py::isinstance<py::tuple>(item)) && py::len(item) == 2 &&
             py::isinstance<py::int_>(item[py::int_(0)]))
           try {
@@ -48,10 +53,11 @@ Value value_from(const std::string& path, const py::handle& x) {
       }
     }
     if (all_ints) return ints;
+    if (all_numbers) return numbers;
     if (all_pairs) return pairs;
   }
   throw ConfigError(path + " = " + std::string(py::repr(x)) +
-                    " has a type that no parameter has: use a number, a string, true or false, a list of integers, or "
+                    " has a type that no parameter has: use a number, a string, true or false, a list of numbers, or "
                     "a list of [flits, weight] pairs.");
 }
 

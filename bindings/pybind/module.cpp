@@ -31,11 +31,9 @@ using namespace flitlab;
 namespace {
 
 py::dict to_dict(const ParamRecord& r) {
-  static constexpr const char* kTypes[] = {"bool",   "int",      "float",   "string",
-                                           "choice", "int list", "lengths", "int or auto"};
   py::dict d;
   d["path"] = std::string(r.path);
-  d["type"] = kTypes[static_cast<int>(r.type)];
+  d["type"] = std::string(name_of(r.type));
   d["default"] = to_python(default_value(r));
   d["min"] = r.min == r.max ? py::object(py::none()) : py::object(py::float_(r.min));
   d["max"] = r.min == r.max ? py::object(py::none()) : py::object(py::float_(r.max));
@@ -57,7 +55,8 @@ py::list parameters() {
 /// Returns the parameters that only this model has, topology parameters first.
 py::list parameters_of_model(const ModelRecord& model) {
   py::list list;
-  for (const ParamRecord& r : model.topology) list.append(to_dict(r));
+  for (const ParamTable table : model.topology)
+    for (const ParamRecord& r : table) list.append(to_dict(r));
   for (ParamTable section : model.sections)
     for (const ParamRecord& r : section) list.append(to_dict(r));
   return list;

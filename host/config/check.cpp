@@ -44,13 +44,16 @@ std::string expected(const ParamRecord& r) {
     case ParamType::kIntList: return "a list of integers, e.g. " + example;
     case ParamType::kLengths: return "an integer such as " + example + " or pairs such as [[1, 0.5], [5, 0.5]]";
     case ParamType::kIntOrAuto: return "an integer or \"auto\"";
+    case ParamType::kIntOrList: return "an integer, e.g. " + example + ", or a list of integers";
+    case ParamType::kNumberOrList: return "a number, e.g. " + example + ", or a list of numbers";
   }
   return "";
 }
 
 /// Returns a hint on what to change if the value shows what the user meant, or "".
 std::string type_hint(const ParamRecord& r, const Value& v) {
-  const bool wants_integer = r.type == ParamType::kInt || r.type == ParamType::kIntOrAuto;
+  const bool wants_integer =
+      r.type == ParamType::kInt || r.type == ParamType::kIntOrAuto || r.type == ParamType::kIntOrList;
   if (const auto* x = std::get_if<double>(&v); x && wants_integer && *x == std::floor(*x) && std::fabs(*x) < 1e15)
     return " Write " + plain(*x) + ", without a decimal point.";
   if (const auto* word = std::get_if<std::string>(&v); word && !word->empty()) {
@@ -69,7 +72,8 @@ std::string type_hint(const ParamRecord& r, const Value& v) {
 
 void check_range(const ParamRecord& r, const Value& given, double x) {
   if (r.min == r.max || (x >= r.min && x <= r.max)) return;
-  const bool list = std::holds_alternative<IntList>(given) || std::holds_alternative<Lengths>(given);
+  const bool list = std::holds_alternative<IntList>(given) || std::holds_alternative<Lengths>(given) ||
+                    std::holds_alternative<NumberList>(given);
   throw ConfigError(std::string(r.path) + " = " + shown(given) + " is out of range: allowed are " + plain(r.min) +
                     " to " + plain(r.max) + (r.unit.empty() ? "" : " " + std::string(r.unit)) +
                     (list ? ", and " + plain(x) + " is not." : "."));
@@ -130,7 +134,9 @@ Value default_value(const ParamRecord& r) {
   const std::string text(r.default_value);
   switch (r.type) {
     case ParamType::kBool: return text == "true";
-    case ParamType::kInt: return static_cast<std::int64_t>(std::stoll(text));
+    case ParamType::kInt:
+    case ParamType::kIntOrList: return static_cast<std::int64_t>(std::stoll(text));
+    case ParamType::kNumberOrList:
     case ParamType::kFloat: {
       double x = 0;
       portable::from_chars(text.data(), text.data() + text.size(), x);
@@ -217,6 +223,29 @@ Value check_value(const ParamRecord& r, const Value& v) {
       if (!integer) wrong_type(r, v);
       check_range(r, v, static_cast<double>(*integer));
       return v;
+    case ParamType::kIntOrList: {
+      const auto* list = std::get_if<IntList>(&v);
+      if (!integer && !list) wrong_type(r, v);
+      for (std::int64_t x : list ? *list : IntList{*integer}) check_range(r, v, static_cast<double>(x));
+      return v;
+    }
+    case ParamType::kNumberOrList: {
+      NumberList numbers;
+      if (const auto* ints = std::get_if<IntList>(&v))
+        numbers.assign(ints->begin(), ints->end());
+      else if (const auto* list = std::get_if<NumberList>(&v))
+        numbers = *list;
+      else if (const auto* real = std::get_if<double>(&v); real || integer)
+        numbers = {real ? *real : static_cast<double>(*integer)};
+      else
+        wrong_type(r, v);
+      for (double x : numbers) {
+        if (!std::isfinite(x)) wrong_type(r, v);
+        check_range(r, v, x);
+      }
+      const bool one = integer || std::holds_alternative<double>(v);
+      return one ? Value{numbers.front()} : Value{numbers};
+    }
   }
   return v;
 }

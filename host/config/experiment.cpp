@@ -132,8 +132,17 @@ u8 Experiment::position(const ParamRecord& p) const {
 }
 
 std::vector<u32> Experiment::ints(const ParamRecord& p) const {
+  if (is_single(p)) return {u32_of(p)};
   const IntList& list = std::get<IntList>(at(p));
   return {list.begin(), list.end()};
+}
+
+std::vector<double> Experiment::numbers(const ParamRecord& p) const {
+  return is_single(p) ? NumberList{f64(p)} : std::get<NumberList>(at(p));
+}
+
+bool Experiment::is_single(const ParamRecord& p) const {
+  return std::holds_alternative<std::int64_t>(at(p)) || std::holds_alternative<double>(at(p));
 }
 
 const Lengths& Experiment::lengths(const ParamRecord& p) const { return std::get<Lengths>(at(p)); }

@@ -61,7 +61,11 @@ class Experiment {
   }
   /// For a parameter of type kChoice: returns whether its choice is this word: `e.is({param::traffic.mode, "trace"})`.
   bool is(WordOf p) const { return str(p.record) == p.word; }
+  /// Return the numbers of a parameter that is a list or may be one.
   std::vector<u32> ints(const ParamRecord& p) const;
+  std::vector<double> numbers(const ParamRecord& p) const;
+  /// For a parameter that may be a list: returns whether its value is a single number.
+  bool is_single(const ParamRecord& p) const;
   const Lengths& lengths(const ParamRecord& p) const;
   /// For a parameter of type kIntOrAuto: returns whether its value is "auto".
   bool is_auto(const ParamRecord& p) const;

@@ -18,7 +18,7 @@ struct Tool;
 struct ModelRecord {
   std::string_view kind;  ///< the choice of router.kind
   std::string_view help;
-  ParamTable topology;               ///< topology.* parameters of the model
+  std::vector<ParamTable> topology;  ///< topology.* parameters of the model
   std::vector<ParamTable> sections;  ///< other parameters of the model
   TotalTable totals = {};            ///< totals that the model counts in addition to the common ones
   void (*check)(const Experiment&);  ///< throws ConfigError if parameters contradict each other

@@ -27,11 +27,15 @@ inline constexpr struct TopologyParams {
                          .max = 20,
                          .help = "Dimensions of a hypercube; it has 2^dimensions routers.",
                          .only_if = "topology.kind=hypercube"};
-  ParamRecord file{.path = "topology.file",
-                   .type = ParamType::kFile,
-                   .default_value = "",
-                   .help = "Edge list of a graph: CSV lines of two router numbers, '#' comments.",
-                   .only_if = "topology.kind=graph"};
+  ParamRecord file{
+      .path = "topology.file",
+      .type = ParamType::kFile,
+      .default_value = "",
+      .help =
+          "Edge list of a graph: CSV lines of two router numbers, '#' comments. router.kind = \"vc\" "
+          "accepts two more columns: delay (cycles) and width (flits/cycle) of the edge's channels; 0: as the "
+          "other channels.",
+      .only_if = "topology.kind=graph"};
   ParamRecord concentration{.path = "topology.concentration",
                             .type = ParamType::kInt,
                             .default_value = "1",
@@ -39,13 +43,17 @@ inline constexpr struct TopologyParams {
                             .max = 16,
                             .unit = "terminals/router",
                             .help = "Terminals attached to each router."};
-  ParamRecord channel_delay{.path = "topology.channel_delay",
-                            .type = ParamType::kInt,
-                            .default_value = "1",
-                            .min = 1,
-                            .max = 64,
-                            .unit = "cycles",
-                            .help = "Delay of a flit on a channel between routers."};
 } topology{};
+
+/// Channels between routers, if all of them are alike.
+inline constexpr struct ChannelParams {
+  ParamRecord delay{.path = "topology.channel_delay",
+                    .type = ParamType::kInt,
+                    .default_value = "1",
+                    .min = 1,
+                    .max = 64,
+                    .unit = "cycles",
+                    .help = "Delay of a flit on a channel between routers."};
+} channels{};
 
 }  // namespace flitlab::param

@@ -41,6 +41,11 @@ struct Writer {
     for (std::size_t i = 0; i < list.size(); ++i) s += (i ? ", " : "") + std::to_string(list[i]);
     return s + "]";
   }
+  std::string operator()(const NumberList& list) const {
+    std::string s = "[";
+    for (std::size_t i = 0; i < list.size(); ++i) s += (i ? ", " : "") + number(list[i]);
+    return s + "]";
+  }
   std::string operator()(const Lengths& list) const {
     std::string s = "[";
     for (std::size_t i = 0; i < list.size(); ++i)

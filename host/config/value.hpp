@@ -13,7 +13,9 @@ using IntList = std::vector<std::int64_t>;
 /// Packet lengths in flits, each with its weight.
 using Lengths = std::vector<std::pair<std::int64_t, double>>;
 
-using Value = std::variant<bool, std::int64_t, double, std::string, IntList, Lengths>;
+using NumberList = std::vector<double>;
+
+using Value = std::variant<bool, std::int64_t, double, std::string, IntList, Lengths, NumberList>;
 
 /// The user's configuration: values by dotted path.
 using RawConfig = std::map<std::string, Value>;

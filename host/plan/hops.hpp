@@ -1,5 +1,5 @@
 #pragma once
-/// Numbers of hops of routes, for mean_over_packets().
+/// Numbers of hops of routes, or sums of a cost of each hop, for mean_over_packets().
 #include <functional>
 #include <vector>
 
@@ -9,10 +9,10 @@
 namespace flitlab {
 
 /// Hops of shortest routes in a network with coordinates. `via_any`: each route goes through a random intermediate
-/// router (Valiant).
+/// router (Valiant). `costs`: cost of a hop in each dimension; empty: 1.
 class GridHops final : public PairValue {
  public:
-  explicit GridHops(const Topology& topology, bool via_any = false);
+  explicit GridHops(const Topology& topology, bool via_any = false, std::vector<double> costs = {});
   double of(u32 source, u32 destination) const override;
   std::function<double(u32 source)> sum_over(const TerminalSet& set) const override;
   bool symmetric() const override { return true; }
@@ -23,20 +23,24 @@ class GridHops final : public PairValue {
 
   const Topology& topology_;
   bool via_any_;
+  std::vector<double> costs_;
   /// [dims][coordinate] mean distance to all coordinates; only set with `via_any`.
   std::vector<std::vector<double>> to_all_;
 };
 
-/// Hops of the routes in a routing table. `port(router, destination router)`: output port of the route.
+/// Hops of the routes in a routing table. `port(router, destination router)`: output port of the route. `cost(router,
+/// port)`: cost of a hop; null: 1.
 class TableHops final : public PairValue {
  public:
-  TableHops(const Topology& topology, std::function<u32(u32 router, u32 destination)> port);
+  TableHops(const Topology& topology, std::function<u32(u32 router, u32 destination)> port,
+            std::function<double(u32 router, u32 port)> cost = nullptr);
   double of(u32 source, u32 destination) const override;
   std::function<double(u32 source)> sum_over(const TerminalSet& set) const override;
 
  private:
   const Topology& topology_;
   std::function<u32(u32, u32)> port_;
+  std::function<double(u32, u32)> cost_;
 };
 
 }  // namespace flitlab

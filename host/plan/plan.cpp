@@ -37,6 +37,13 @@ Topology make_topology(const Experiment& e) {
   return make_torus(e.ints(param::topology.shape), concentration);
 }
 
+void require_equal_channels(const Experiment& e, const Topology& topology) {
+  if (!topology.own_channels.empty())
+    throw ConfigError("topology.file: " + e.file(param::topology.file) + " has delays of edges, and " + quoted_kind(e) +
+                      " has one delay for all: remove the columns after a,b and set " +
+                      std::string(param::channels.delay.path) + ", or use router.kind = \"vc\".");
+}
+
 SourceRate make_rate(const Experiment& e, double load) {
   const double packets = load / mean_packet(e);
   SourceRate rate{inverse_log_miss(packets), 1 / packets, 0};

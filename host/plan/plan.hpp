@@ -116,6 +116,9 @@ class Plan {
   /// Returns the unit of fill(): a noun phrase in the plural.
   virtual std::string_view fill_of() const { return "flits in buffers"; }
   virtual TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const = 0;
+  /// Returns the cycles from the switch grant of a flit to its arrival at the next router, if channels differ; 0: all
+  /// channels take the same time.
+  virtual u32 channel_cycles(u32 /*router*/, u32 /*port*/) const { return 0; }
   /// Returns for each router-to-router channel the number of flits sent since cycle 0, in the order of the channels.
   virtual std::vector<u32> channel_flits(const std::vector<std::byte>& state) const = 0;
   /// Returns the cycle in which each terminal's program ended, or kNone if it has not ended. Returns an empty list if
@@ -144,6 +147,9 @@ std::unique_ptr<Plan> make_plan(const Experiment& experiment);
 
 /// Returns the topology of an experiment.
 Topology make_topology(const Experiment& experiment);
+
+/// Throws ConfigError if topology.file gives channels a delay or width, for models whose channels are all alike.
+void require_equal_channels(const Experiment& experiment, const Topology& topology);
 
 /// Returns how often a terminal creates packets if it offers `load` (flits/cycle, not 0).
 SourceRate make_rate(const Experiment& experiment, double load);

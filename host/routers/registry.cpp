@@ -33,7 +33,7 @@ void append(std::vector<const ParamRecord*>& list, ParamTable table) {
 }
 
 void append(std::vector<const ParamRecord*>& list, const ModelRecord& model) {
-  append(list, model.topology);
+  for (ParamTable table : model.topology) append(list, table);
   list.push_back(&model_choice());
   for (ParamTable table : model.sections) append(list, table);
 }

@@ -18,7 +18,7 @@ namespace {
 /// A hop of a path: a router, and its output channels that packets may take.
 struct Hop {
   u32 router;
-  u32 ports;  ///< output ports; bit p is port p
+  u64 ports;  ///< output ports; bit p is port p
 };
 
 /// Returns the hops of the path from source to destination; empty if the table leads packets round a loop.
@@ -37,8 +37,8 @@ std::vector<Hop> path_hops(const Topology& t, const RouteTable& table, u32 sourc
 template <class F>
 bool for_each_dependency(const Topology& t, const std::vector<Hop>& hops, F f) {
   for (std::size_t i = 0; i + 1 < hops.size(); ++i)
-    for (u32 from = hops[i].ports; from; from &= from - 1)
-      for (u32 to = hops[i + 1].ports; to; to &= to - 1)
+    for (u64 from = hops[i].ports; from; from &= from - 1)
+      for (u64 to = hops[i + 1].ports; to; to &= to - 1)
         if (!f(hops[i].router * t.network_ports + lowest_bit(from),
                hops[i + 1].router * t.network_ports + lowest_bit(to)))
           return false;
@@ -123,7 +123,7 @@ struct PortLine {
 /// the router to the same next router.
 void join_lines(const std::string& file, const Topology& t, RouteTable& table, u32 router,
                 const std::vector<PortLine>& lines) {
-  std::map<u32, u32> named;  // output ports named by the lines, by destination (bits)
+  std::map<u32, u64> named;  // output ports named by the lines, by destination (bits)
   u8* const row = &table.port[std::size_t{router} * t.routers];
   for (const auto& [d, port, line] : lines) {
     const std::string where = file + ":" + std::to_string(line) + ": router " + std::to_string(router) +
@@ -131,15 +131,15 @@ void join_lines(const std::string& file, const Topology& t, RouteTable& table, u
                               std::to_string(row[d]) + ", ";
     if (t.peer(router, port).item != t.peer(router, row[d]).item)
       throw ConfigError(where + "and port " + std::to_string(port) + " leads to another router. Remove one line.");
-    u32& ports = named.try_emplace(d, 1u << row[d]).first->second;
-    ports |= 1u << port;
+    u64& ports = named.try_emplace(d, u64{1} << row[d]).first->second;
+    ports |= u64{1} << port;
   }
   for (const auto& [d, ports] : named) {
-    if (bit_count(ports) == 1) continue;
+    if (bit_count64(ports) == 1) continue;
     if (ports != t.parallel_ports(router, row[d]))
       throw ConfigError(file + ": the lines of router " + std::to_string(router) + " and destination " +
-                        std::to_string(d) + " name " + std::to_string(bit_count(ports)) + " of " +
-                        std::to_string(bit_count(t.parallel_ports(router, row[d]))) +
+                        std::to_string(d) + " name " + std::to_string(bit_count64(ports)) + " of " +
+                        std::to_string(bit_count64(t.parallel_ports(router, row[d]))) +
                         " channels to the next router. Name one of them, or all.");
     row[d] |= kAnyParallel;
   }
@@ -147,10 +147,10 @@ void join_lines(const std::string& file, const Topology& t, RouteTable& table, u
 
 }  // namespace
 
-u32 ports_toward(const Topology& t, const RouteTable& table, u32 router, u32 destination) {
+u64 ports_toward(const Topology& t, const RouteTable& table, u32 router, u32 destination) {
   const u8 entry = table.port[std::size_t{router} * t.routers + destination];
   const u32 port = entry & ~u32{kAnyParallel};
-  return entry & kAnyParallel ? t.parallel_ports(router, port) : 1u << port;
+  return entry & kAnyParallel ? t.parallel_ports(router, port) : u64{1} << port;
 }
 
 bool has_parallel_ports(const RouteTable& table) {
@@ -164,7 +164,7 @@ RouteTable shortest_path_table(const Topology& t, u32 max_layers) {
   // Number of destinations routed over each channel; for parallel channels, counted at the channel with the lowest
   // port.
   std::vector<u32> use(std::size_t{t.routers} * t.network_ports, 0);
-  std::vector<u32> parallel(use.size(), 0);
+  std::vector<u64> parallel(use.size(), 0);
   for (u32 r = 0; r < t.routers; ++r)
     for (u32 p = 0; p < t.network_ports; ++p)
       if (t.peer(r, p).item != kNone) parallel[r * t.network_ports + p] = t.parallel_ports(r, p);
@@ -178,10 +178,11 @@ RouteTable shortest_path_table(const Topology& t, u32 max_layers) {
         if (next == kNone || hops[next] + 1 != hops[r]) continue;
         const u32 here = r * t.network_ports + p, there = r * t.network_ports + best;
         if (lowest_bit(parallel[here]) != p) continue;
-        if (best == kNone || use[here] * bit_count(parallel[there]) < use[there] * bit_count(parallel[here])) best = p;
+        if (best == kNone || use[here] * bit_count64(parallel[there]) < use[there] * bit_count64(parallel[here]))
+          best = p;
       }
       ++use[r * t.network_ports + best];
-      const bool several = bit_count(parallel[r * t.network_ports + best]) > 1;
+      const bool several = bit_count64(parallel[r * t.network_ports + best]) > 1;
       table.port[std::size_t{r} * t.routers + d] = static_cast<u8>(best | (several ? kAnyParallel : 0u));
     }
   }

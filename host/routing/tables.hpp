@@ -18,7 +18,7 @@ struct RouteTable {
 };
 
 /// Returns the ports that a table allows at `router` toward router `destination`, as bits: bit p is port p.
-u32 ports_toward(const Topology& topology, const RouteTable& table, u32 router, u32 destination);
+u64 ports_toward(const Topology& topology, const RouteTable& table, u32 router, u32 destination);
 /// Returns whether any entry of the table has kAnyParallel.
 bool has_parallel_ports(const RouteTable& table);
 

@@ -19,6 +19,8 @@ u64 sum_of_delays(const Experiment& e) {
     if (!time || !e.has(*p) || p->path.starts_with("run.") || p->path.starts_with("traffic.")) continue;
     if (e.is_auto(*p)) continue;
     if (p->type == ParamType::kInt || p->type == ParamType::kIntOrAuto) sum += static_cast<u64>(e.i64(*p));
+    if (p->type == ParamType::kIntOrList)
+      for (const u32 delay : e.ints(*p)) sum += delay;
   }
   return sum;
 }
@@ -26,7 +28,8 @@ u64 sum_of_delays(const Experiment& e) {
 }  // namespace
 
 Idle::Idle(const Experiment& experiment, const Plan& plan)
-    : delays_(sum_of_delays(experiment)), audits_{u32(Total::kAuditedFlits), u32(Total::kAuditedPackets)} {
+    : delays_(sum_of_delays(experiment) + plan.topology().longest_delay()),
+      audits_{u32(Total::kAuditedFlits), u32(Total::kAuditedPackets)} {
   for (const Conserved& law : plan.facts().conserved) audits_.push_back(law.audited);
 }
 

@@ -30,6 +30,7 @@ struct ChannelUse {
 /// A channel between two routers: the output port at which it begins, and the input port at which it ends.
 struct ChannelEnds {
   u32 router, port, to_router, to_port;
+  u32 cycles = 0;  ///< Plan::channel_cycles()
 };
 
 class SteppedNetwork {

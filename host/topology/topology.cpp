@@ -1,12 +1,14 @@
 #include "host/topology/topology.hpp"
 
 #include <bit>
+#include <cmath>
 #include <numeric>
 
 #include "host/config/cross_checks.hpp"
 #include "host/config/memory.hpp"
 #include "host/config/topology_params.hpp"
 #include "host/config/value.hpp"
+#include "kernels/common/error.hpp"
 
 namespace flitlab {
 namespace {
@@ -79,10 +81,24 @@ Topology make_grid(const std::vector<u32>& shape, u32 concentration, bool wraps)
 
 }  // namespace
 
-u32 Topology::parallel_ports(u32 router, u32 port) const {
-  u32 set = 0;
+void set_width(Channel& channel, double width, const std::string& where) {
+  constexpr u32 kMost = 64;
+  constexpr double kError = 1e-4;
+  for (u32 cycles = 1; cycles <= kMost && width <= 1; ++cycles) {
+    const double flits = std::round(width * cycles);
+    if (!(flits >= 1) || std::fabs(width - flits / cycles) > kError) continue;
+    channel.flits = static_cast<u8>(flits);
+    channel.cycles = static_cast<u8>(cycles);
+    return;
+  }
+  throw ConfigError(where + " = " + shown(Value{width}) +
+                    ": a width is at most 1 flit/cycle, and a ratio of integers up to 64 such as 1/3 (0.3333).");
+}
+
+u64 Topology::parallel_ports(u32 router, u32 port) const {
+  u64 set = 0;
   for (u32 p = 0; p < network_ports; ++p)
-    if (peer(router, p).item == peer(router, port).item) set |= 1u << p;
+    if (peer(router, p).item == peer(router, port).item) set |= u64{1} << p;
   return set;
 }
 

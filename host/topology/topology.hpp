@@ -1,6 +1,7 @@
 #pragma once
 /// Wiring of a network: for every channel, the port of the router or terminal at each end. A topology does not change
 /// once it is built.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,12 @@
 #include "kernels/common/types.hpp"
 
 namespace flitlab {
+
+/// Properties of a channel pair, the same in both directions. 0: as the other channels of the network.
+struct Channel {
+  u16 delay = 0;             ///< cycles
+  u8 flits = 0, cycles = 0;  ///< width: accepts `flits` flits in `cycles` cycles
+};
 
 /// A router's ports are first the network ports, then one port for each attached terminal. In Cartesian topologies port
 /// 2d leads in the + direction of dimension d, and port 2d + 1 in its - direction. A hypercube has one channel pair in
@@ -22,9 +29,11 @@ struct Topology {
   u32 concentration = 1;  ///< number of terminals per router
   u32 routers = 0;
   u32 terminals = 0;
-  u32 network_ports = 0;      ///< number of network ports of a router; the largest number if routers differ
-  u32 ports = 0;              ///< network_ports + concentration
-  std::vector<Peer> peers;    ///< [routers][ports]
+  u32 network_ports = 0;    ///< number of network ports of a router; the largest number if routers differ
+  u32 ports = 0;            ///< network_ports + concentration
+  std::vector<Peer> peers;  ///< [routers][ports]
+  /// [routers][network_ports] channels with a delay or width of their own; empty: none have.
+  std::vector<Channel> own_channels;
   std::vector<u32> address;   ///< [routers] packed coordinates (Cartesian), or the router's index (graph)
   std::vector<u8> dim_shift;  ///< [dims] position of the dimension's lowest bit in a packed address
   std::vector<u32> dim_mask;  ///< [dims] mask of the dimension's bits after the shift
@@ -33,8 +42,20 @@ struct Topology {
   u64 bisection_channels = 0;
 
   const Peer& peer(u32 router, u32 port) const { return peers[std::size_t{router} * ports + port]; }
+  /// Returns the channel pair of a network port.
+  Channel channel(u32 router, u32 port) const {
+    return own_channels.empty() ? Channel{} : own_channels[std::size_t{router} * network_ports + port];
+  }
+  /// Returns the longest delay of a channel in `own_channels`, cycles.
+  u32 longest_delay() const {
+    u32 longest = 0;
+    for (const Channel& channel : own_channels) longest = std::max(longest, u32{channel.delay});
+    return longest;
+  }
+  /// Returns the dimension of a network port. Requires has_coordinates().
+  u32 dimension_of(u32 port) const { return kind == "hypercube" ? port : port / 2; }
   /// Returns all network ports of `router` that lead to the same router as `port`, including `port`: bit p is port p.
-  u32 parallel_ports(u32 router, u32 port) const;
+  u64 parallel_ports(u32 router, u32 port) const;
   u32 terminal_router(u32 terminal) const { return terminal / concentration; }
   u32 terminal_port(u32 terminal) const { return network_ports + terminal % concentration; }
   /// Returns whether addresses are packed coordinates of `shape`. In a graph or a multistage network they are plain
@@ -53,14 +74,21 @@ struct Topology {
   }
 };
 
+inline constexpr u32 kMostGraphPorts = 64;  ///< ports of a router of a graph, those to terminals included
+inline constexpr u32 kLongestDelay = 4096;  ///< of a channel, cycles
+
+/// Sets the width of a channel to a ratio of integers up to 64, within 1e-4 of `width` (flits/cycle). Throws
+/// ConfigError, beginning with `where`, if there is none.
+void set_width(Channel& channel, double width, const std::string& where);
+
 /// Returns a mesh, torus or ring. The radix of each dimension is at least 1. A dimension of radix 1 has no channels; a
 /// torus dimension of radix 2 has two parallel channel pairs. Throws ConfigError on a bad shape.
 Topology make_mesh(const std::vector<u32>& shape, u32 concentration);
 Topology make_torus(const std::vector<u32>& shape, u32 concentration);
 Topology make_hypercube(u32 dimensions, u32 concentration);
-/// Returns a graph from a list of edges: CSV lines "a,b" with router numbers 0..n-1, and '#' comments. The graph is
-/// undirected and connected, and may have parallel edges. ConfigError for a self-loop, an isolated router or a
-/// disconnected graph.
+/// Returns a graph from a list of edges: CSV lines "a,b", "a,b,delay" or "a,b,delay,width" with router numbers 0..n-1,
+/// and '#' comments. The graph is undirected and connected, and may have parallel edges. ConfigError for a self-loop,
+/// an isolated router, a disconnected graph, or a delay or width that channels cannot have.
 Topology make_graph(const TextSource& text, u32 concentration);
 
 }  // namespace flitlab

@@ -18,21 +18,23 @@ struct Outbox {
 
   FLITLAB_INLINE Outbox(const V& view, u32 positions, Cycle cycle) : v(view), port_descriptors(positions), now(cycle) {}
 
-  /// Sends a flit to the far end of an output port.
-  FLITLAB_INLINE void flit(u32 port, const Peer& peer, u8 arrival) const {
+  /// Sends a flit to the far end of an output port. `link_delay`, `credit_delay`: of the port, if ports differ.
+  FLITLAB_INLINE void flit(u32 port, const Peer& peer, u8 arrival) const { flit(port, peer, arrival, v.t.link_delay); }
+  FLITLAB_INLINE void flit(u32 port, const Peer& peer, u8 arrival, u32 link_delay) const {
     const auto& t = v.t;
     if (port >= t.network_ports)
       v.terminals[peer.item].at(t.terminal_fields.flit_mail, (now + t.eject_delay) & t.slot_mask) = arrival;
     else
       put_byte(v.routers[peer.item].at(t.router_fields.flit_mail,
-                                       ((now + t.link_delay) & t.slot_mask) * t.port_words + peer.port / 8),
+                                       ((now + link_delay) & t.slot_mask) * t.port_words + peer.port / 8),
                peer.port, arrival);
   }
 
   /// Returns a credit for `vc` to the sender at the far end of an input port.
-  FLITLAB_INLINE void credit(u32 port, const Peer& peer, u32 vc) const {
+  FLITLAB_INLINE void credit(u32 port, const Peer& peer, u32 vc) const { credit(port, peer, vc, v.t.credit_delay); }
+  FLITLAB_INLINE void credit(u32 port, const Peer& peer, u32 vc, u32 credit_delay) const {
     const auto& t = v.t;
-    const u32 slot = (now + t.credit_delay) & t.slot_mask;
+    const u32 slot = (now + credit_delay) & t.slot_mask;
     const u8 arrival = static_cast<u8>(vc + 1);
     if (port >= t.network_ports)
       v.terminals[peer.item].at(t.terminal_fields.credit_mail, slot) = arrival;

@@ -11,12 +11,22 @@ enum class ParamType {
   kBool,
   kInt,
   kFloat,
-  kFile,      ///< name of a file to read, relative to the configuration; "": no file
-  kChoice,    ///< one of `choices`
-  kIntList,   ///< a list of integers; one integer is read as a list of one
-  kLengths,   ///< packet lengths: an integer, or a list of [flits, weight] pairs
-  kIntOrAuto  ///< a non-negative integer, or "auto"
+  kFile,          ///< name of a file to read, relative to the configuration; "": no file
+  kChoice,        ///< one of `choices`
+  kIntList,       ///< a list of integers; one integer is read as a list of one
+  kLengths,       ///< packet lengths: an integer, or a list of [flits, weight] pairs
+  kIntOrAuto,     ///< a non-negative integer, or "auto"
+  kIntOrList,     ///< an integer, or a list of integers
+  kNumberOrList,  ///< a number, or a list of numbers
 };
+
+/// Returns the name of a type, for lists of parameters.
+constexpr std::string_view name_of(ParamType type) {
+  constexpr std::string_view kNames[] = {
+      "bool",     "int",     "float",       "string",          "choice",
+      "int list", "lengths", "int or auto", "int or int list", "float or float list"};
+  return kNames[static_cast<int>(type)];
+}
 
 struct ParamRecord {
   std::string_view path;  ///< dotted path of the TOML key, e.g. "router.vcs"

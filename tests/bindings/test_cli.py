@@ -194,6 +194,9 @@ def test_cuda_is_refused_clearly_without_a_device(cli, config):
 
 def test_doctor_and_bench_and_reproduce_answer(cli, config):
     assert "cpu" in cli("doctor").stdout
+    slow = cli("doctor", "vc-mesh-8x8", "--set", "router.routing_delay=8").stdout
+    assert "vc-mesh-8x8 on the CPU: scalar (router.routing_delay)" in slow
+    assert "vc-mesh-8x8 on the CPU: lanes" in cli("doctor", "vc-mesh-8x8").stdout
     done = cli("bench", config("vc-mesh-8x8"), "--set", "traffic.load=0.1", "--cycles", 500, "--json")
     rows = json.loads(done.stdout)
     assert rows[0]["router_cycles_per_second"] > 0

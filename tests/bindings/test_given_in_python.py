@@ -146,6 +146,34 @@ def test_a_graph_is_its_list_of_edges(tmp_path, kind):
     assert same(short(kind, traffic__load=load).set(old).with_topology(graph), file)
 
 
+def test_edges_have_delays_and_widths(ring, tmp_path):
+    graph = nx.cycle_graph(RING)
+    graph.edges[0, 1]["delay"] = 9
+    graph.edges[2, 3].update(delay=np.int64(2), width=np.float64(0.5))
+    graph.edges[4, 5]["width"] = 1 / 3
+    columns = {(0, 1): ",9", (2, 3): ",2,0.5", (4, 5): ",0,0.3333333333333333"}
+    edges = write(tmp_path / "g.csv", "".join(f"{a},{b}{columns.get((a, b), '')}\n" for a, b in graph.edges))
+    assert same(ring.with_topology(graph), ring.set({"topology.file": edges}))
+    assert not same(ring.with_topology(graph), ring)
+    for name, value, words in [("delay", 0, "must be more than 0"), ("delay", "far", "must be a number"),
+                               ("delay", 5000, "from 1 to 4096 cycles"), ("width", 2, "at most 1 flit/cycle")]:
+        graph.edges[0, 1][name] = value
+        refused(lambda: ring.with_topology(graph), words)
+        graph.edges[0, 1].pop(name)
+
+
+def test_a_mesh_with_routes_keeps_delays_and_widths(mesh):
+    """As graphs, meshes have the same channels, so packets take as long as before."""
+    def xy(router, destination):
+        (x, y), (to_x, to_y) = (router % 4, router // 4), (destination % 4, destination // 4)
+        return router + (1 if to_x > x else -1) if x != to_x else router + (4 if to_y > y else -4)
+
+    own = mesh.set({"topology.channel_delay": [2, 9], "topology.channel_width": [1, 0.5], "router.buffer_flits": 32})
+    ours = own.with_routes(xy)
+    assert ours.derived()["zero_load_latency_cycles"] == pytest.approx(own.derived()["zero_load_latency_cycles"])
+    assert ours.derived()["zero_load_latency_cycles"] > 10 + mesh.derived()["zero_load_latency_cycles"]
+
+
 def test_nodes_may_have_any_names(ring):
     named = nx.Graph()
     named.add_nodes_from("abcdef")
@@ -325,7 +353,9 @@ def test_graphs_are_checked(mesh):
     refused(lambda: mesh.with_topology(nx.Graph([(0, 1), (1, 1)])), "node 1 is joined to itself")
     refused(lambda: mesh.with_topology(nx.DiGraph([(0, 1)])), "directed", "to_undirected()")
     refused(lambda: mesh.with_topology(nx.empty_graph(1)), "1 nodes")
-    refused(lambda: mesh.with_topology(nx.star_graph(40)), "a router has 40 channels")
+    refused(lambda: mesh.with_topology(nx.star_graph(64)), "a router has 64 channels", "at most 63")
+    matrix = mesh.set("router.arbiter", "matrix")
+    refused(lambda: matrix.with_topology(nx.star_graph(40)), 'router.arbiter = "matrix"', "up to 32 ports", "41")
     refused(lambda: mesh.set("traffic.pattern", "tornado").with_topology(nx.path_graph(4)), "needs coordinates")
 
 

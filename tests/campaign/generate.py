@@ -67,6 +67,11 @@ class Generator:
             return str(self.file(record["path"], found))
         if kind == "int list":
             return [self.whole(record) for _ in range(draw.choice([0, 1, 2, 2, 3, 3, 4]))]
+        if kind == "int or int list":
+            return draw.choice([self.whole(record), [self.whole(record) for _ in range(draw.choice([1, 2, 2, 3]))]])
+        if kind == "float or float list":
+            widths = [draw.choice([1.0, 0.5, 2 / 3, 0.25, self.real(record["min"], record["max"])]) for _ in range(2)]
+            return draw.choice([widths[0], widths])
         if kind == "lengths":
             return draw.choice([self.length(), [[self.length(), self.real(0, 1)] for _ in range(draw.randint(1, 3))]])
         if kind == "int or auto" and draw.random() < 0.3:

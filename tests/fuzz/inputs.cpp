@@ -104,7 +104,7 @@ double number(Bytes& bytes) {
 /// Returns a value of any type, usually of the type that the parameter requires.
 Value value_for(const ParamRecord& p, Bytes& bytes) {
   const u32 kind = bytes.byte();
-  const auto type = kind < 224 ? p.type : static_cast<ParamType>(kind % 8);
+  const auto type = kind < 224 ? p.type : static_cast<ParamType>(kind % 10);
   switch (type) {
     case ParamType::kBool: return bytes.byte() % 2 == 1;
     case ParamType::kFloat: return number(bytes);
@@ -125,6 +125,12 @@ Value value_for(const ParamRecord& p, Bytes& bytes) {
       for (auto& [flits, weight] : lengths) flits = bytes.byte(), weight = number(bytes);
       return lengths;
     }
+    case ParamType::kIntOrList:
+      if (bytes.byte() % 2) return IntList{bytes.byte() % 8 + 1, bytes.byte() % 8 + 1};
+      return integer(bytes.byte());
+    case ParamType::kNumberOrList:
+      if (bytes.byte() % 2) return NumberList{number(bytes), 0.5};
+      return number(bytes);
     case ParamType::kIntOrAuto:
       if (bytes.byte() % 2) return word("auto");
       [[fallthrough]];

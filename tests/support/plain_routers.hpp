@@ -95,6 +95,22 @@ inline RawConfig any_routers(u32 seed) {
   if (below(4) == 0) config["router.buffer_flits"] = integer(100 + below(156));
   if (below(6) == 0 && !config.contains("router.flow_control"))
     config["traffic.packet_flits"] = integer(200 + below(400));
+  // Delays and widths of the channels in each dimension.
+  const auto own_channels = [&] {
+    const bool hypercube = std::get<std::string>(config["topology.kind"]) == "hypercube";
+    const std::size_t dimensions = hypercube
+                                       ? static_cast<std::size_t>(std::get<std::int64_t>(config["topology.dimensions"]))
+                                       : std::get<IntList>(config["topology.shape"]).size();
+    IntList delays;
+    NumberList widths;
+    for (std::size_t d = 0; d < dimensions; ++d) {
+      delays.push_back(below(8) ? 1 + below(9) : 20 + below(12));
+      widths.push_back(static_cast<double>(1 + below(4)) / static_cast<double>(4 + below(4)));
+    }
+    if (below(3) == 0) config["topology.channel_delay"] = delays;
+    if (below(3) == 0) config["topology.channel_width"] = widths;
+    return config;
+  };
   switch (below(8)) {
     case 0:
       config["topology.kind"] = word("hypercube");
@@ -103,12 +119,12 @@ inline RawConfig any_routers(u32 seed) {
     case 1: config["topology.shape"] = IntList{2 + below(2), 2, 3, 2}; break;
     case 2: config["topology.shape"] = IntList{2, 2, 2, 2, 2, 2, 2, 2}; break;
     case 3: config["topology.shape"] = IntList{1 + below(2), 2}; break;
-    default: return config;
+    default: return own_channels();
   }
   for (const char* key : {"traffic.pattern", "routing.algorithm"}) config.erase(key);
   if (std::get<std::string>(config["topology.kind"]) == "hypercube")
     for (const char* key : {"topology.shape", "routing.vc_assignment"}) config.erase(key);
-  return config;
+  return own_channels();
 }
 
 }  // namespace flitlab::testing

@@ -11,7 +11,8 @@
 
 namespace flitlab::testing {
 
-/// Returns the value of a text in TOML without spaces: true, 3, 0.5, [4,4], or [[1,0.5],[5,0.5]] for packet lengths.
+/// Returns the value of a text in TOML without spaces: true, 3, 0.5, [4,4], [1,0.5], or [[1,0.5],[5,0.5]] for packet
+/// lengths.
 /// Other text is a string, and so is text in quotes.
 inline Value value_of(const std::string& text) {
   if (text == "true" || text == "false") return text == "true";
@@ -22,11 +23,15 @@ inline Value value_of(const std::string& text) {
       if (c == '[' || c == ']' || c == ',') c = ' ';
     std::istringstream numbers(spaced);
     IntList list;
+    NumberList reals;
     Lengths lengths;
-    if (!text.starts_with("[["))
+    if (!text.starts_with("[[") && text.find('.') != std::string::npos)
+      for (double x; numbers >> x;) reals.push_back(x);
+    else if (!text.starts_with("[["))
       for (std::int64_t n; numbers >> n;) list.push_back(n);
     else
       for (std::pair<std::int64_t, double> n; numbers >> n.first >> n.second;) lengths.push_back(n);
+    if (!reals.empty()) return reals;
     return lengths.empty() ? Value(list) : Value(lengths);
   }
   std::int64_t whole = 0;
@@ -48,6 +53,10 @@ std::string text_of(const T& value) {
     std::string list;
     for (const std::int64_t n : value) list += (list.empty() ? "[" : ",") + std::to_string(n);
     return list.empty() ? "[]" : list + "]";
+  } else if constexpr (std::is_same_v<T, NumberList>) {
+    std::string list;
+    for (const double x : value) list += (list.empty() ? "[" : ",") + text_of(x);
+    return list + "]";
   } else if constexpr (std::is_same_v<T, Lengths>) {
     std::string list;
     for (const auto& [n, weight] : value)

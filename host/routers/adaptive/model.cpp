@@ -20,7 +20,7 @@ ModelRecord adaptive_model() {
   return {
       .kind = "adaptive",
       .help = "adaptive router that the authors of S-Connect simulated",
-      .topology = records_of(param::topology),
+      .topology = {records_of(param::topology), records_of(param::channels)},
       .sections = {records_of(adaptive::param::router)},
       .totals = adaptive::kTotalTable,
       .check = check_adaptive,

@@ -22,6 +22,7 @@ AdaptivePlan::AdaptivePlan(const Experiment& e)
     : topology_(make_topology(e)),
       traffic_(e, topology_),
       message_units_(e.u32_of(adaptive::param::router.message_units)) {
+  require_equal_channels(e, topology_);
   set_parameters(e);
   set_channels(e);
   set_layout();
@@ -46,7 +47,7 @@ void AdaptivePlan::set_parameters(const Experiment& e) {
   t.channel_buffers = e.u32_of(adaptive::param::router.channel_buffers);
   t.spare = e.u32_of(adaptive::param::router.spare_buffers);
   t.ejection = e.u32_of(adaptive::param::router.ejection);
-  t.delay = e.u32_of(param::topology.channel_delay);
+  t.delay = e.u32_of(param::channels.delay);
   t.slot_mask = std::bit_ceil(t.delay + 1) - 1;
   t.assignment = e.choice<adaptive::Assignment>(adaptive::param::router.assignment);
   set_priorities(e);

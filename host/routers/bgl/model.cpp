@@ -16,7 +16,7 @@ ModelRecord bgl_model() {
   return {
       .kind = "bgl",
       .help = "Blue Gene/L torus",
-      .topology = records_of(bgl::param::topology),
+      .topology = {records_of(bgl::param::topology)},
       .sections = {records_of(bgl::param::router), records_of(bgl::param::routing), records_of(bgl::param::injection),
                    records_of(bgl::param::reception), records_of(bgl::param::software),
                    records_of(bgl::param::broadcast), records_of(bgl::param::faults)},

@@ -12,7 +12,7 @@ ModelRecord bless_model() {
   return {
       .kind = "bless",
       .help = "bufferless deflection router, FLIT-BLESS with the oldest flit first",
-      .topology = records_of(param::topology),
+      .topology = {records_of(param::topology), records_of(param::channels)},
       .sections = {records_of(bless::param::router)},
       .totals = bless::kTotalTable,
       .check = check_bless,

@@ -22,6 +22,7 @@ BlessPlan::BlessPlan(const Experiment& e)
     : topology_(make_topology(e)),
       traffic_(e, topology_),
       longest_(traffic_.mode == TrafficMode::kTrace ? kLongestPacket : flitlab::longest_packet(e)) {
+  require_equal_channels(e, topology_);
   set_network(e);
   set_reassembly(e);
   set_layout();
@@ -45,7 +46,7 @@ void BlessPlan::set_network(const Experiment& e) {
     t.dim_mask[d] = topology_.dim_mask[d];
   }
   t.delay = e.u32_of(bless::param::router.delay);
-  t.hop_delay = t.delay + e.u32_of(param::topology.channel_delay);
+  t.hop_delay = t.delay + e.u32_of(param::channels.delay);
   t.slot_mask = std::bit_ceil(t.hop_delay + 1) - 1;
   t.ejection_width = e.u32_of(bless::param::router.ejection_width);
   t.mode = traffic_.mode;

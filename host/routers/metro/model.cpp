@@ -20,7 +20,7 @@ ModelRecord metro_model() {
   return {
       .kind = "metro",
       .help = "METRO circuit-switched multistage network",
-      .topology = records_of(metro::param::topology),
+      .topology = {records_of(metro::param::topology)},
       .sections = {records_of(metro::param::router), records_of(metro::param::endpoint),
                    records_of(metro::param::faults)},
       .totals = metro::kTotalTable,

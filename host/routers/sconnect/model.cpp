@@ -21,7 +21,7 @@ ModelRecord sconnect_model() {
   return {
       .kind = "sconnect",
       .help = "S-Connect fabric of TIC chips",
-      .topology = records_of(sconnect::param::topology),
+      .topology = {records_of(sconnect::param::topology)},
       .sections = {records_of(sconnect::param::router), records_of(sconnect::param::routing),
                    records_of(sconnect::param::channel), records_of(sconnect::param::host),
                    records_of(sconnect::param::clock)},

@@ -10,7 +10,7 @@ ModelRecord switch_model() {
   return {
       .kind = "switch",
       .help = "single switch that preserves order: crossbar or buffer pool",
-      .topology = records_of(sw::param::topology),
+      .topology = {records_of(sw::param::topology)},
       .sections = {records_of(sw::param::router)},
       .check = check_switch,
       .make_plan = plan_of<SwitchPlan>,

@@ -20,7 +20,7 @@ ModelRecord t3e_model() {
   return {
       .kind = "t3e",
       .help = "Cray T3E",
-      .topology = records_of(t3e::param::topology),
+      .topology = {records_of(t3e::param::topology)},
       .sections = {records_of(t3e::param::router), records_of(t3e::param::routing), records_of(t3e::param::barrier),
                    records_of(t3e::param::io), records_of(t3e::param::registers), records_of(t3e::param::faults),
                    records_of(t3e::param::special), records_of(t3e::param::boot)},

@@ -21,6 +21,8 @@ std::vector<Bound> VcPlan::bounds() const {
                             {"router.port.pick_vc", next_vc},
                             {"router.port.pick_input", next_port},
                             {"router.port.pick_output", next_port},
+                            {"router.port.occupied", at_most(t.narrow ? 63 : 0)},
+                            {"router.control.closed", below(u64{1} << t.network_ports)},
                             {"router.input.flits", flits},
                             {"router.input.first", position},
                             {"router.input.packets", at_most(t.ring)},

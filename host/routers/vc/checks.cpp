@@ -49,6 +49,23 @@ void check_buffers(const Experiment& e) {
                       std::to_string(longest_packet(e)) + " flits. Raise it, or use \"wormhole\".");
 }
 
+/// Checks that lists of channel delays and widths have a number for each dimension.
+void check_channels(const Experiment& e) {
+  const std::size_t dims = grid_shape(e).size();
+  for (const ParamRecord* p : {&vc::param::channels.delay, &vc::param::channels.width}) {
+    if (e.is_single(*p)) continue;
+    const std::size_t n = p == &vc::param::channels.delay ? e.ints(*p).size() : e.numbers(*p).size();
+    const std::string given = std::string(p->path) + " = " + shown(e.at(*p));
+    if (is_graph(e))
+      throw ConfigError(given +
+                        " does not fit a graph, which has no dimensions: give one number, or columns for the "
+                        "delay and width of each edge in topology.file.");
+    if (n != dims)
+      throw ConfigError(given + " has " + std::to_string(n) + " numbers, and the network has " + std::to_string(dims) +
+                        " dimensions: give one number, or one for each dimension.");
+  }
+}
+
 }  // namespace
 
 u32 routing_classes(const Experiment& e) {
@@ -64,6 +81,7 @@ u32 routing_classes(const Experiment& e) {
 
 void check_vc(const Experiment& e) {
   check_topology(e);
+  check_channels(e);
   check_routing(e);
   check_buffers(e);
 }

@@ -119,7 +119,7 @@ class Search final : public WaitsFor {
       const Packet& packet = router.at(t_.router_fields.ring, flat * t_.ring + in.first);
       const u8 entry = t_.next_port[std::size_t{index} * t_.routers + packet.dst];
       if (entry & kAnyParallel)
-        for (u32 set = topology_.parallel_ports(index, in.out_port) & ~(1u << in.out_port); set; set &= set - 1)
+        for (u64 set = topology_.parallel_ports(index, in.out_port) & ~(u64{1} << in.out_port); set; set &= set - 1)
           add(lowest_bit(set), in.allowed);
     }
     if (t_.algorithm == vc::Algorithm::kMinimalAdaptive) {

@@ -19,7 +19,7 @@ ModelRecord vc_model() {
   return {
       .kind = "vc",
       .help = "canonical input-queued virtual-channel router",
-      .topology = records_of(param::topology),
+      .topology = {records_of(param::topology), records_of(vc::param::channels)},
       .sections = {records_of(vc::param::router), records_of(vc::param::routing)},
       .check = check_vc,
       .make_plan = plan_of<VcPlan>,

@@ -2,6 +2,7 @@
 #include "host/routers/vc/plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "host/config/cross_checks.hpp"
 #include "host/plan/hops.hpp"
@@ -42,9 +43,15 @@ VcPlan::VcPlan(const Experiment& e) : topology_(make_topology(e)), traffic_(e, t
 void VcPlan::set_parameters(const Experiment& e) {
   vc::set_network(table_, topology_);
   vc::set_addresses(table_, topology_);
+  channels_ = vc::make_channels(e, topology_);
+  table_.channel = channels_.empty() ? nullptr : channels_.data();
   vc::set_delays(table_, e);
   vc::set_sizes(table_, e, traffic_.shortest);
   vc::set_choices(table_, e);
+  if (table_.arbiter == vc::ArbiterKind::kMatrix && table_.ports > vc::kMaxMatrixPorts)
+    throw ConfigError("router.arbiter = \"matrix\" supports routers of up to " + std::to_string(vc::kMaxMatrixPorts) +
+                      " ports, and these have " + std::to_string(table_.ports) +
+                      ". Use \"round_robin\" or \"oldest_first\", or a smaller network.");
   table_.mode = traffic_.mode;
   table_.traffic = traffic_.table;
 }
@@ -101,14 +108,65 @@ void VcPlan::set_layout() {
   terminal.finish();
 }
 
-double VcPlan::mean_hops() const {
+double VcPlan::mean_cost(const std::function<double(u32 router, u32 port)>& cost) const {
   const vc::VcTable& t = table_;
   // All routes except the routes of a table are minimal; with Valiant's algorithm, to and from the intermediate router.
-  if (t.algorithm != vc::Algorithm::kTable)
-    return traffic_.mean_over(GridHops(topology_, t.algorithm == vc::Algorithm::kValiant));
+  // All channels of a dimension are alike.
+  if (t.algorithm != vc::Algorithm::kTable) {
+    std::vector<double> costs;
+    for (u32 port = 0; port < t.network_ports; port += t.one_port_per_dim ? 1 : 2) costs.push_back(cost(0, port));
+    return traffic_.mean_over(GridHops(topology_, t.algorithm == vc::Algorithm::kValiant, costs));
+  }
   // A hop over any of several parallel channels counts as one hop.
-  return traffic_.mean_over(TableHops(topology_, [&](u32 router, u32 to) {
-    return routes_.port[std::size_t{router} * t.routers + to] & ~u32{kAnyParallel};
+  return traffic_.mean_over(TableHops(
+      topology_,
+      [&](u32 router, u32 to) { return routes_.port[std::size_t{router} * t.routers + to] & ~u32{kAnyParallel}; },
+      cost));
+}
+
+double VcPlan::mean_hops() const {
+  return mean_cost([](u32, u32) { return 1.0; });
+}
+
+double VcPlan::tail_after_head() const {
+  const vc::VcTable& t = table_;
+  if (!t.narrow) return traffic_.mean_length() - 1;
+  constexpr u32 kMostTerminals = 4096;  // for more, the mean over all pairs takes too long
+  const bool any_order = t.algorithm == vc::Algorithm::kO1Turn || t.algorithm == vc::Algorithm::kRomm;
+  const auto cycles_per_flit = [&](u32 router, u32 port) {
+    const vc::PortChannel& c = vc::channel_of(t, router, port);
+    return static_cast<double>(c.cycles) / c.flits;
+  };
+  bool alike = true;
+  for (u32 port = 1; any_order && port < t.network_ports; ++port)
+    alike &= cycles_per_flit(0, port) == cycles_per_flit(0, 0);
+  if (t.algorithm == vc::Algorithm::kValiant || !alike || t.parallel || t.terminals > kMostTerminals ||
+      t.flow_control == vc::FlowControl::kStoreAndForward)
+    return kNotMeasured;
+  const double head_waits = t.routing_delay + (t.speculative ? 0.0 : t.allocation_delay);
+  return traffic_.mean_over(ValueOf([&](u32 source, u32 destination) {
+    const u32 from = topology_.terminal_router(source), to = topology_.terminal_router(destination);
+    std::vector<double> route;  // cycles per flit of each channel
+    if (t.algorithm == vc::Algorithm::kTable)
+      for (u32 r = from; r != to;) {
+        const u32 port = routes_.port[std::size_t{r} * t.routers + to];
+        route.push_back(cycles_per_flit(r, port));
+        r = topology_.peer(r, port).item;
+      }
+    else
+      for (u32 port = 0; port < t.network_ports; port += t.one_port_per_dim ? 1 : 2) {
+        const u32 d = topology_.dimension_of(port);
+        route.insert(route.end(),
+                     distance_along(topology_.coordinate(from, d), topology_.coordinate(to, d), topology_.shape[d],
+                                    topology_.wraps),
+                     cycles_per_flit(0, port));
+      }
+    route.push_back(1);  // to the terminal
+    return traffic_.mean_over_lengths([&](u32 flits) {
+      double behind = 0;  // in the router before: cycles from the head's switch grant to the tail's
+      for (double cycles : route) behind = std::max(behind - head_waits, std::floor((flits - 1) * cycles + 1e-9));
+      return behind;
+    });
   }));
 }
 
@@ -116,9 +174,12 @@ double VcPlan::mean_hops() const {
 /// for a packet to flow without gaps.
 double VcPlan::zero_load_latency(double hops) const {
   const vc::VcTable& t = table_;
-  const double flowing = traffic_.mean_over_lengths([&](u32 flits) {
-    return flits <= t.buffer_flits || t.buffer_flits >= t.link_delay + t.credit_delay ? 1.0 : kNotMeasured;
-  });
+  // Buffer that a channel needs for continuous flow: the flits that it accepts until the first credit returns.
+  u32 enough = t.channel ? t.eject_delay + t.credit_delay : t.link_delay + t.credit_delay;
+  for (const vc::PortChannel& c : channels_)
+    enough = std::max<u32>(enough, (u32{c.link_delay} + c.credit_delay) * c.flits / c.cycles + 1);
+  const double flowing = traffic_.mean_over_lengths(
+      [&](u32 flits) { return flits <= t.buffer_flits || t.buffer_flits >= enough ? 1.0 : kNotMeasured; });
   const double allocation = t.speculative ? 0 : t.allocation_delay;
   // A store-and-forward router waits for the packet's tail. Route computation overlaps with this wait.
   const double tail =
@@ -126,7 +187,12 @@ double VcPlan::zero_load_latency(double hops) const {
           ? traffic_.mean_over_lengths([&](u32 flits) { return std::max(flits - 1.0 - t.routing_delay, 0.0); })
           : 0.0;
   const double each = t.routing_delay + allocation + tail;
-  return flowing * (t.inject_delay + hops * (each + t.link_delay) + each + t.eject_delay + traffic_.mean_length() - 1);
+  double on_the_way = hops * (each + t.link_delay);
+  if (t.parallel && t.channel)
+    on_the_way = kNotMeasured;  // which of several channels a packet takes depends on the load
+  else if (t.channel)
+    on_the_way = mean_cost([&](u32 router, u32 port) { return each + vc::channel_of(t, router, port).link_delay; });
+  return flowing * (t.inject_delay + on_the_way + each + t.eject_delay + tail_after_head());
 }
 
 std::vector<std::pair<std::string, double>> VcPlan::derived() const {
@@ -134,8 +200,9 @@ std::vector<std::pair<std::string, double>> VcPlan::derived() const {
   const DistanceMetrics distance = distance_metrics(topology_);
   const double hops = mean_hops();
   const ItemKind& kind = layout_.kinds[0];
-  double tables = static_cast<double>(topology_.peers.size() * sizeof(Peer) + topology_.address.size() * 4 +
-                                      routes_.port.size() + routes_.layer.size() + parallel_.size() * 4);
+  double tables =
+      static_cast<double>(topology_.peers.size() * sizeof(Peer) + topology_.address.size() * 4 + routes_.port.size() +
+                          routes_.layer.size() + parallel_.size() * sizeof(vc::PortSet));
   return {{"routers", t.routers},
           {"terminals", t.terminals},
           {"ports", t.ports},

@@ -25,6 +25,9 @@ class VcPlan final : public Plan {
   std::string port_name(u32 port) const override;
   std::vector<PortSnapshot> inspect_router(const std::vector<std::byte>& state, u32 router) const override;
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
+  u32 channel_cycles(u32 router, u32 port) const override {
+    return table_.channel ? vc::channel_of(table_, router, port).link_delay : 0;
+  }
   std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;
 
   const vc::VcTable& table() const { return table_; }
@@ -33,6 +36,10 @@ class VcPlan final : public Plan {
  private:
   /// Returns the mean number of hops on the routes of the experiment's packets.
   double mean_hops() const;
+  /// Returns the mean over the experiment's packets of the sum of cost(router, output port) over the route.
+  double mean_cost(const std::function<double(u32 router, u32 port)>& cost) const;
+  /// Returns the mean time from the arrival of a packet's head to that of its tail, cycles.
+  double tail_after_head() const;
   double zero_load_latency(double mean_hops) const;
   void set_parameters(const Experiment& e);
   void set_classes(const Experiment& e);
@@ -41,7 +48,8 @@ class VcPlan final : public Plan {
   Topology topology_;
   TerminalPlan traffic_;
   RouteTable routes_;
-  std::vector<u32> parallel_;  ///< storage of VcTable::parallel
+  std::vector<vc::PortSet> parallel_;      ///< storage of VcTable::parallel
+  std::vector<vc::PortChannel> channels_;  ///< storage of VcTable::channel
   vc::VcTable table_{};
   StateLayout layout_;
 };

@@ -16,11 +16,14 @@ u32 crossing_delay(const Experiment& e) {
   return e.u32_of(param::router.switch_allocation_delay) + e.u32_of(param::router.switch_traversal_delay);
 }
 
-u32 link_delay(const Experiment& e) { return crossing_delay(e) + e.u32_of(flitlab::param::topology.channel_delay); }
-
 u32 eject_delay(const Experiment& e) { return crossing_delay(e) + 1; }
 
-u32 inbox_slots(const VcTable& t) { return std::bit_ceil(std::max(t.link_delay, t.credit_delay) + 1); }
+u32 inbox_slots(const VcTable& t) {
+  u32 longest = std::max({t.link_delay, t.eject_delay, t.credit_delay});
+  for (std::size_t i = 0; t.channel && i < std::size_t{t.routers} * t.network_ports; ++i)
+    longest = std::max({longest, u32{t.channel[i].link_delay}, u32{t.channel[i].credit_delay}});
+  return std::bit_ceil(longest + 1);
+}
 
 u32 set_shift(const VcTable& t) {
   return t.ports * t.vcs <= 64 ? 5u : static_cast<u32>(std::bit_width(64 / t.vcs) - 1);
@@ -37,7 +40,8 @@ void set_network(VcTable& t, const Topology& topology) {
   if (t.ports > kMaxPorts)
     throw ConfigError("topology.concentration = " + std::to_string(t.concentration) + ": routers would have " +
                       std::to_string(t.ports) + " ports, and at most " + std::to_string(kMaxPorts) +
-                      " are supported. Use fewer dimensions or a smaller topology.concentration.");
+                      " are supported. Use fewer dimensions, or a topology.concentration of at most " +
+                      std::to_string(kMaxPorts - std::min(t.network_ports, kMaxPorts - 1)) + ".");
   t.wraps = topology.wraps;
   t.one_port_per_dim = topology.kind == "hypercube";
   t.peers = topology.peers.data();
@@ -55,19 +59,48 @@ void set_addresses(VcTable& t, const Topology& topology) {
   t.address = topology.address.data();
 }
 
+std::vector<PortChannel> make_channels(const Experiment& e, const Topology& topology) {
+  const bool one_delay = e.is_single(param::channels.delay);
+  const std::vector<u32> delays = e.ints(param::channels.delay);
+  const std::vector<double> widths = e.numbers(param::channels.width);
+  if (one_delay && widths == std::vector{1.0} && topology.own_channels.empty()) return {};
+  std::vector<PortChannel> channels;
+  for (u32 router = 0; router < topology.routers; ++router)
+    for (u32 port = 0; port < topology.network_ports; ++port) {
+      const auto of_dimension = [&](const auto& list) {
+        return list[list.size() == 1 ? 0 : topology.dimension_of(port)];
+      };
+      Channel channel = topology.channel(router, port);
+      if (!channel.delay && !one_delay) channel.delay = static_cast<u16>(of_dimension(delays));
+      if (!channel.cycles) set_width(channel, of_dimension(widths), std::string(param::channels.width.path));
+      const u32 link = crossing_delay(e) + (channel.delay ? u32{channel.delay} : delays[0]),
+                credit = e.u32_of(param::router.credit_delay) + (channel.delay ? channel.delay - 1u : 0);
+      channels.push_back({static_cast<u16>(link), static_cast<u16>(credit), channel.flits, channel.cycles});
+    }
+  return channels;
+}
+
 void set_delays(VcTable& t, const Experiment& e) {
   t.routing_delay = e.u32_of(param::router.routing_delay);
   t.allocation_delay = e.u32_of(param::router.vc_allocation_delay);
-  t.link_delay = link_delay(e);
+  t.link_delay = crossing_delay(e) + e.ints(param::channels.delay)[0];
   t.eject_delay = eject_delay(e);
   t.inject_delay = 1;
   t.credit_delay = e.u32_of(param::router.credit_delay);
+  for (std::size_t i = 0; t.channel && i < std::size_t{t.routers} * t.network_ports; ++i)
+    t.narrow |= t.channel[i].flits < t.channel[i].cycles;
 }
 
 void set_sizes(VcTable& t, const Experiment& e, u32 shortest) {
   t.vcs = e.u32_of(param::router.vcs);
   t.buffer_flits = e.u32_of(param::router.buffer_flits);
   t.ring = most_packets_in_buffer(t.buffer_flits, shortest);
+  constexpr u32 kMostPackets = 255;  // positions are stored in 8 bits
+  if (t.ring > kMostPackets)
+    throw ConfigError("router.buffer_flits = " + std::to_string(t.buffer_flits) + " is too large for packets of " +
+                      std::to_string(shortest) + (shortest == 1 ? " flit" : " flits") + ": a buffer holds at most " +
+                      std::to_string(kMostPackets) + " packets. Use at most " +
+                      std::to_string((kMostPackets - 1) * shortest + 1) + " flits, or longer packets.");
   t.slot_mask = inbox_slots(t) - 1;
   t.port_words = (t.ports + 7) / 8;
   t.set_shift = set_shift(t);

@@ -9,8 +9,6 @@ namespace flitlab::vc {
 
 /// Returns the cycles from switch grant to the flit's entry into the channel.
 u32 crossing_delay(const Experiment& e);
-/// Returns the cycles from switch grant to arrival at the next router.
-u32 link_delay(const Experiment& e);
 /// Returns the cycles from switch grant to arrival at the terminal.
 u32 eject_delay(const Experiment& e);
 
@@ -27,7 +25,10 @@ u32 set_words(const VcTable& t);
 void set_network(VcTable& t, const Topology& topology);
 /// Sets the addresses of the routers, from which the routing function computes.
 void set_addresses(VcTable& t, const Topology& topology);
-/// Sets the delays of pipeline stages, channels and credits.
+/// Returns the channels of each network port [routers][network_ports]; empty if all channels of the network are alike.
+/// Throws ConfigError if topology.channel_width has a number that channels cannot have.
+std::vector<PortChannel> make_channels(const Experiment& e, const Topology& topology);
+/// Sets the delays of pipeline stages, channels and credits. Requires that t.channel has been set.
 void set_delays(VcTable& t, const Experiment& e);
 /// Sets the sizes of buffers, packet queues and inboxes, and the number of words of a set of virtual channels. Requires
 /// that the delays have been set. `shortest`: length of the shortest packet, flits.

@@ -50,19 +50,20 @@ FLITLAB_INLINE u32 pick_vc(const T& t, const Item<W>& router, u32 port, u32 set,
 
 /// Returns the input port, a member of `set`, that wins output port `out`. `vc_of[i]`: VC with which input i requests.
 template <class T, int W>
-FLITLAB_INLINE u32 pick_input(const T& t, const Item<W>& router, u32 out, u32 set, const u8* vc_of, Cycle now) {
+FLITLAB_INLINE u32 pick_input(const T& t, const Item<W>& router, u32 out, PortSet set, const u8* vc_of, Cycle now) {
   switch (t.arbiter) {
-    case ArbiterKind::kMatrix: return matrix_winner(router, t.router_fields.output_matrix, out * t.ports, set);
+    case ArbiterKind::kMatrix:  // at most kMaxMatrixPorts ports
+      return matrix_winner(router, t.router_fields.output_matrix, out * t.ports, static_cast<u32>(set));
     case ArbiterKind::kOldestFirst: {
       u32 best = lowest_bit(set), age = 0;
-      for (u32 rest = set; rest; rest &= rest - 1) {
+      for (PortSet rest = set; rest; rest &= rest - 1) {
         const u32 i = lowest_bit(rest);
         const u32 candidate_age = front_age(t, router, i * t.vcs + vc_of[i], now);
         if (candidate_age > age) age = candidate_age, best = i;
       }
       return best;
     }
-    default: return first_at_or_after(set, router.at(t.router_fields.port, out).pick_input);
+    default: return first_at_or_after64(set, router.at(t.router_fields.port, out).pick_input);
   }
 }
 

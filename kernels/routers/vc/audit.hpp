@@ -37,6 +37,10 @@ struct AuditRouter {
     for (u32 port = 0; port < t.ports; ++port) {
       const Peer peer = t.peers[std::size_t{index} * t.ports + port];
       if (peer.item == kNone) continue;
+      if (t.narrow && port < t.network_ports &&
+          (router.at(t.router_fields.port, port).occupied >= channel_of(t, index, port).flits) !=
+              ((router.at(t.router_fields.control, port >> t.set_shift).closed >> port_bit(t, port) & 1) != 0))
+        raise_fault(fault, kFaultBookkeeping, port);
       for (u32 vc = 0; vc < t.vcs; ++vc) {
         const u32 flat = port * t.vcs + vc;
         const InputVc& in = router.at(t.router_fields.input, flat);

@@ -5,6 +5,29 @@
 
 namespace flitlab::vc::param {
 
+inline constexpr struct ChannelParams {
+  ParamRecord delay{.path = "topology.channel_delay",
+                    .type = ParamType::kIntOrList,
+                    .default_value = "1",
+                    .min = 1,
+                    .max = 4096,
+                    .unit = "cycles",
+                    .help =
+                        "Delay of a flit on a channel between routers: one number, or a list with a number for each "
+                        "dimension. A channel whose delay is in a list or in topology.file also returns credits later: "
+                        "router.credit_delay is for a channel of 1 cycle."};
+  ParamRecord width{.path = "topology.channel_width",
+                    .type = ParamType::kNumberOrList,
+                    .default_value = "1",
+                    .min = 1.0 / 64,
+                    .max = 1,
+                    .unit = "flits/cycle",
+                    .help =
+                        "Width of the channels between routers: a channel of width 1/3 accepts a flit in every third "
+                        "cycle. One number, or a list with a number for each dimension; each is a ratio of integers "
+                        "up to 64."};
+} channels{};
+
 inline constexpr struct RouterParams {
   ParamRecord vcs{.path = "router.vcs",
                   .type = ParamType::kInt,
@@ -17,9 +40,9 @@ inline constexpr struct RouterParams {
                            .type = ParamType::kInt,
                            .default_value = "8",
                            .min = 1,
-                           .max = 255,
+                           .max = 1024,
                            .unit = "flits",
-                           .help = "Buffer of each virtual channel.",
+                           .help = "Buffer of each virtual channel. It holds at most 255 packets.",
                            .cite = "Dally & Towles 17.1"};
   ParamRecord flow_control{.path = "router.flow_control",
                            .type = ParamType::kChoice,

@@ -44,7 +44,7 @@ struct RouterPhase {
       const RouterControl& word = router.at(t.router_fields.control, w);
       any |= word.ready() | word.waiting | word.pending;
     }
-    return any != 0;
+    return any != 0 || (t.narrow && occupies_channels(t, router));
   }
 
   template <class V>
@@ -95,6 +95,7 @@ struct RouterPhase {
     for (u32 w = 0; w < t.set_words; ++w) ready |= word_of(t, router, control, w << t.set_shift).ready();
     if (ready || (t.speculative && waiting)) allocate_switch(v, router, control, index, waiting != 0, now);
     for (u32 w = 0; waiting && w < t.set_words; ++w) word_of(t, router, control, w << t.set_shift).bids = 0;
+    if (t.narrow) advance_channels(t, router, control, index);
   }
 };
 

@@ -155,13 +155,14 @@ FLITLAB_INLINE Route table_route(const T& t, const Packet& packet, const Out& ou
   const u32 source = packet.src / t.concentration, entry = t.next_port[std::size_t{router} * t.routers + target];
   const u16 allowed = t.class_mask[packet.message_class][t.layer[std::size_t{source} * t.routers + target]];
   if (!(entry & kAnyParallel)) return Route{entry, allowed};
-  const u32 parallel = t.parallel[router * t.network_ports + (entry ^ kAnyParallel)], ports = bit_count(parallel);
+  const PortSet parallel = t.parallel[router * t.network_ports + (entry ^ kAnyParallel)];
+  const u32 ports = bit_count64(parallel);
   const u32 needed = t.flow_control == FlowControl::kWormhole ? 0u : u32{packet.flits};
-  u32 first = parallel;  // the parallel ports, beginning with the port that the hash selects
+  PortSet first = parallel;  // the parallel ports, beginning with the port that the hash selects
   for (u64 skip = mix64((u64{packet.src} << 32) | packet.id) % ports; skip; --skip) first &= first - 1;
   u32 best = lowest_bit(first), most = 0;
   for (u32 pass = 0; pass < 2; ++pass)
-    for (u32 set = pass ? parallel & ~first : first; set; set &= set - 1) {
+    for (PortSet set = pass ? parallel & ~first : first; set; set &= set - 1) {
       const u32 port = lowest_bit(set);
       if (!outputs.free(port, allowed, needed)) continue;
       u32 credits = 1;

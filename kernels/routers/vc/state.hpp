@@ -18,10 +18,14 @@
 namespace flitlab::vc {
 
 inline constexpr u32 kMaxVcs = 16;
-inline constexpr u32 kMaxPorts = 32;
+inline constexpr u32 kMaxPorts = 64;
+inline constexpr u32 kMaxMatrixPorts = 32;  ///< with matrix arbiters
 inline constexpr u32 kMaxDims = 20;
 inline constexpr u32 kMaxMessageClasses = 2;
 inline constexpr u16 kNoOwner = 0xFFFF;
+
+/// A set of a router's ports, a bit per port.
+using PortSet = u64;
 
 /// Progress of the packet at the front of an input virtual channel.
 enum class VcState : u8 {
@@ -44,7 +48,7 @@ struct RouterControl {
     (u64, bids, "", "input VCs that bid for an output VC in this cycle (read by speculation)"),
     (u64, taken, "", "output VCs that have an owner"),
     (u32, fault, "", "Fault bits, in the router's first word"),
-    (u32, pad))
+    (u32, closed, "", "bit per port of this word: outputs whose narrow channel accepts no flit in the next cycle"))
 
   FLITLAB_HD u64 ready() const { return flits & credits & granted; }
 };
@@ -56,7 +60,7 @@ struct PortState {
     (u8, pick_vc, "", "round-robin pointer of the input's arbiter over VCs"),
     (u8, pick_input, "", "round-robin pointer of the output's arbiter over input ports"),
     (u8, pick_output, "", "round-robin pointer of the input's arbiter over output ports (output-first, iSLIP)"),
-    (u8, pad),
+    (u8, occupied, "", "time for which the output's narrow channel is occupied, in 1/PortChannel::flits of a cycle"),
     (u32, flits_sent, "flits", "sent on output port p since the last statistics reset"))
 };
 static_assert(sizeof(PortState) == 8);
@@ -108,6 +112,13 @@ struct RouterFields {
       "[port][VC][position] packet descriptors, a circular buffer; the upstream sender writes them with the head flit"))
 };
 
+/// Channels of a network port, in both directions, in networks whose channels are not all alike.
+struct PortChannel {
+  u16 link_delay;    ///< as VcTable::link_delay
+  u16 credit_delay;  ///< as VcTable::credit_delay
+  u8 flits, cycles;  ///< width: accepts `flits` flits in `cycles` cycles
+};
+
 struct VcTable {
   static constexpr EngineCost cost{.cpu_ns = 25, .loads = 174, .blocks = 12, .bytes = 3000};
   /// Measured on an H200 (docs/gpu.md): a warp group alone on a multiprocessor takes 5.4 microseconds for a cycle; if
@@ -126,10 +137,12 @@ struct VcTable {
   u32 set_words;                ///< words in a set of virtual channels
   u32 set_shift;                ///< log2 of the ports in a word of a set
   u32 routing_delay, allocation_delay;
-  u32 link_delay;    ///< switch grant to arrival at the next router, cycles
-  u32 eject_delay;   ///< switch grant to arrival at the terminal, cycles
-  u32 inject_delay;  ///< sending by the terminal to arrival at the router, cycles
-  u32 credit_delay;  ///< switch grant to the cycle in which the upstream router can use the credit, cycles
+  u32 link_delay;              ///< switch grant to arrival at the next router, cycles
+  u32 eject_delay;             ///< switch grant to arrival at the terminal, cycles
+  u32 inject_delay;            ///< sending by the terminal to arrival at the router, cycles
+  u32 credit_delay;            ///< switch grant to the cycle in which the upstream router can use the credit, cycles
+  const PortChannel* channel;  ///< [routers][network_ports]; null: all channels have link_delay and credit_delay
+  u32 narrow;                  ///< whether the width of a channel is less than 1
   FlowControl flow_control;
   Allocator vc_allocator, switch_allocator;
   ArbiterKind arbiter;
@@ -149,12 +162,12 @@ struct VcTable {
   u32 dim_radix[kMaxDims];
   u32 dim_mask[kMaxDims];
   u8 dim_shift[kMaxDims];
-  u8 dim_of_bit[32];    ///< [bit] dimension to which an address bit belongs
-  const Peer* peers;    ///< [routers][ports] item and port at the other end
-  const u32* address;   ///< [routers] coordinates as bit fields
-  const u8* next_port;  ///< [routers][routers] table routing: port toward a router, with or without kAnyParallel
-  const u8* layer;      ///< [routers][routers] routing class of (source, destination)
-  const u32* parallel;  ///< [routers][network_ports] Topology::parallel_ports(); null if no entry has kAnyParallel
+  u8 dim_of_bit[32];        ///< [bit] dimension to which an address bit belongs
+  const Peer* peers;        ///< [routers][ports] item and port at the other end
+  const u32* address;       ///< [routers] coordinates as bit fields
+  const u8* next_port;      ///< [routers][routers] table routing: port toward a router, with or without kAnyParallel
+  const u8* layer;          ///< [routers][routers] routing class of (source, destination)
+  const PortSet* parallel;  ///< [routers][network_ports] Topology::parallel_ports(); null if no entry has kAnyParallel
   TrafficTable traffic;
   RouterFields router_fields;
   TerminalFields terminal_fields;
@@ -169,6 +182,22 @@ void for_each_array(VcTable& t, F f) {
   f(t.next_port, n * n);
   f(t.layer, n * n);
   f(t.parallel, t.parallel ? n * t.network_ports : 0);
+  f(t.channel, t.channel ? n * t.network_ports : 0);
+}
+
+/// Returns the channels of a network port. Requires t.channel.
+template <class T>
+FLITLAB_INLINE const PortChannel& channel_of(const T& t, u32 router, u32 port) {
+  return t.channel[std::size_t{router} * t.network_ports + port];
+}
+/// Return the delays of a flit that leaves through a port, and of a credit that returns through it.
+template <class T>
+FLITLAB_INLINE u32 link_delay_of(const T& t, u32 router, u32 port) {
+  return t.channel && port < t.network_ports ? channel_of(t, router, port).link_delay : t.link_delay;
+}
+template <class T>
+FLITLAB_INLINE u32 credit_delay_of(const T& t, u32 router, u32 port) {
+  return t.channel && port < t.network_ports ? channel_of(t, router, port).credit_delay : t.credit_delay;
 }
 
 /// Returns whether a plan's allocators and arbiters are the default ones.
@@ -204,11 +233,13 @@ struct PlainVcTable : OpenVcTable {
   static constexpr u8 one_port_per_dim = 0;
   static constexpr u8 adapts = 0;
   static constexpr u32 atomic_adaptive = 0;
+  static constexpr const PortChannel* channel = nullptr;
+  static constexpr u32 narrow = 0;
 
   /// Returns whether a plan agrees with these constants.
   static bool fits(const VcTable& t) {
     return OpenVcTable::fits(t) && has_default_allocators(t) && t.flow_control == FlowControl::kWormhole &&
-           t.algorithm == Algorithm::kDimensionOrder && !t.one_port_per_dim;
+           t.algorithm == Algorithm::kDimensionOrder && !t.one_port_per_dim && !t.channel;
   }
 };
 
@@ -253,10 +284,16 @@ FLITLAB_INLINE RouterControl& word_of(const T& t, const Item<W>& router, RouterC
   return t.set_words == 1 ? control : router.at(t.router_fields.control, port >> t.set_shift);
 }
 
+/// Returns the bit number of a port in its word.
+template <class T>
+FLITLAB_INLINE u32 port_bit(const T& t, u32 port) {
+  return port & ((1u << t.set_shift) - 1);
+}
+
 /// Returns the bit number of (port, vc) in its word.
 template <class T>
 FLITLAB_INLINE u32 bit_of(const T& t, u32 port, u32 vc) {
-  return (port & ((1u << t.set_shift) - 1)) * t.vcs + vc;
+  return port_bit(t, port) * t.vcs + vc;
 }
 
 /// Returns the virtual channels of a port in a set, bit 0 first.
@@ -279,10 +316,10 @@ FLITLAB_INLINE void for_each_vc(const T& t, const Item<W>& router, RouterControl
 
 /// Returns the ports that have virtual channels in a set; `set_of` as in for_each_vc().
 template <class T, int W, class Set>
-FLITLAB_INLINE u32 ports_with(const T& t, const Item<W>& router, RouterControl& control, Set&& set_of) {
-  u32 ports = 0;
+FLITLAB_INLINE PortSet ports_with(const T& t, const Item<W>& router, RouterControl& control, Set&& set_of) {
+  PortSet ports = 0;
   for (u32 port = 0; port < t.ports; ++port)
-    ports |= u32{vcs_of(t, set_of(word_of(t, router, control, port)), port) != 0} << port;
+    ports |= PortSet{vcs_of(t, set_of(word_of(t, router, control, port)), port) != 0} << port;
   return ports;
 }
 

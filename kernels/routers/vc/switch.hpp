@@ -8,15 +8,18 @@ namespace flitlab::vc {
 /// The input and output ports that a switch allocator has matched so far. An allocator has no other arrays, because a
 /// GPU keeps an array with a run-time index in memory, not in registers.
 struct Matching {
-  u32 inputs = 0, outputs = 0;  ///< sets of matched ports
-  u8 output_of[kMaxPorts];      ///< `output_of[input]`: output port, for matched and bidding inputs
-  u8 vc_of[kMaxPorts];          ///< `vc_of[input]`: VC that requests, for matched and bidding inputs
+  PortSet inputs = 0, outputs = 0;  ///< matched ports
+  u8 output_of[kMaxPorts];          ///< `output_of[input]`: output port, for matched and bidding inputs
+  u8 vc_of[kMaxPorts];              ///< `vc_of[input]`: VC that requests, for matched and bidding inputs
 };
 
+/// Returns the set of one port.
+FLITLAB_INLINE PortSet only(u32 port) { return PortSet{1} << port; }
+
 /// Returns the input ports among `ports` that request output `out`.
-FLITLAB_INLINE u32 contenders_for(const Matching& m, u32 ports, u32 out) {
-  u32 set = 0;
-  for (; ports; ports &= ports - 1) set |= u32{m.output_of[lowest_bit(ports)] == out} << lowest_bit(ports);
+FLITLAB_INLINE PortSet contenders_for(const Matching& m, PortSet ports, u32 out) {
+  PortSet set = 0;
+  for (; ports; ports &= ports - 1) set |= PortSet{m.output_of[lowest_bit(ports)] == out} << lowest_bit(ports);
   return set;
 }
 
@@ -34,42 +37,45 @@ FLITLAB_INLINE u32 vcs_toward(const T& t, const Item<W>& router, u32 port, u32 s
 /// Returns the VCs of an input port that are ready to send.
 template <class T, int W>
 FLITLAB_INLINE u32 ready_vcs(const T& t, const Item<W>& router, RouterControl& control, u32 port) {
-  return vcs_of(t, word_of(t, router, control, port).ready(), port);
+  return toward_open(t, router, control, port, vcs_of(t, word_of(t, router, control, port).ready(), port));
 }
 
 /// Returns the input ports that have a VC ready to send.
 template <class T, int W>
-FLITLAB_INLINE u32 ready_ports(const T& t, const Item<W>& router, RouterControl& control) {
-  return ports_with(t, router, control, [](const RouterControl& word) { return word.ready(); });
+FLITLAB_INLINE PortSet ready_ports(const T& t, const Item<W>& router, RouterControl& control) {
+  PortSet ports = ports_with(t, router, control, [](const RouterControl& word) { return word.ready(); });
+  for (PortSet rest = t.narrow ? ports : 0; rest; rest &= rest - 1)
+    if (!ready_vcs(t, router, control, lowest_bit(rest))) ports &= ~only(lowest_bit(rest));
+  return ports;
 }
 
 /// Separable, input-first: each input port requests with one VC, and each output port grants one input.
 template <class T, int W>
 FLITLAB_INLINE void match_input_first(const T& t, const Item<W>& router, RouterControl& control, Matching& m,
                                       Cycle now) {
-  const u32 bidders = ready_ports(t, router, control);
-  u32 outputs = 0;
-  for (u32 ports = bidders; ports; ports &= ports - 1) {
+  const PortSet bidders = ready_ports(t, router, control);
+  PortSet outputs = 0;
+  for (PortSet ports = bidders; ports; ports &= ports - 1) {
     const u32 port = lowest_bit(ports);
     const u32 vc = pick_vc(t, router, port, ready_vcs(t, router, control, port), now);
     const u32 out = router.at(t.router_fields.input, port * t.vcs + vc).out_port;
-    outputs |= 1u << out;
+    outputs |= only(out);
     m.output_of[port] = static_cast<u8>(out);
     m.vc_of[port] = static_cast<u8>(vc);
   }
   m.outputs = outputs;
   for (; outputs; outputs &= outputs - 1) {
     const u32 out = lowest_bit(outputs);
-    m.inputs |= 1u << pick_input(t, router, out, contenders_for(m, bidders, out), m.vc_of, now);
+    m.inputs |= only(pick_input(t, router, out, contenders_for(m, bidders, out), m.vc_of, now));
   }
 }
 
 /// Returns the outputs for which input `port` has a ready VC.
 template <class T, int W>
-FLITLAB_INLINE u32 requested_outputs(const T& t, const Item<W>& router, RouterControl& control, u32 port) {
-  u32 requested = 0;
+FLITLAB_INLINE PortSet requested_outputs(const T& t, const Item<W>& router, RouterControl& control, u32 port) {
+  PortSet requested = 0;
   for (u32 set = ready_vcs(t, router, control, port); set; set &= set - 1)
-    requested |= 1u << router.at(t.router_fields.input, port * t.vcs + lowest_bit(set)).out_port;
+    requested |= only(router.at(t.router_fields.input, port * t.vcs + lowest_bit(set)).out_port);
   return requested;
 }
 
@@ -77,56 +83,58 @@ FLITLAB_INLINE u32 requested_outputs(const T& t, const Item<W>& router, RouterCo
 template <class T, int W>
 class RequestedOutputs {
  public:
-  FLITLAB_INLINE RequestedOutputs(const T& t, const Item<W>& router, RouterControl& control, u32 bidders)
+  FLITLAB_INLINE RequestedOutputs(const T& t, const Item<W>& router, RouterControl& control, PortSet bidders)
       : t_(t), router_(router), control_(control) {
-    for (u32 ports = bidders; ports; ports &= ports - 1) {
-      const u32 port = lowest_bit(ports), requested = requested_outputs(t, router, control, port);
+    for (PortSet ports = bidders; ports; ports &= ports - 1) {
+      const u32 port = lowest_bit(ports);
+      const PortSet requested = requested_outputs(t, router, control, port);
       if constexpr (W == 1) of_[port] = requested;
       all_ |= requested;
     }
   }
-  FLITLAB_INLINE u32 of(u32 port) const {
+  FLITLAB_INLINE PortSet of(u32 port) const {
     if constexpr (W == 1) return of_[port];
     return requested_outputs(t_, router_, control_, port);
   }
-  FLITLAB_INLINE u32 all() const { return all_; }
+  FLITLAB_INLINE PortSet all() const { return all_; }
 
  private:
   const T& t_;
   const Item<W>& router_;
   RouterControl& control_;
-  u32 all_ = 0;
-  u32 of_[W == 1 ? kMaxPorts : 1];
+  PortSet all_ = 0;
+  PortSet of_[W == 1 ? kMaxPorts : 1];
 };
 
 /// Separable, output-first. With several rounds it is iSLIP, whose pointers move only for first-round matches.
 template <class T, int W>
 FLITLAB_INLINE void match_output_first(const T& t, const Item<W>& router, RouterControl& control, u32 rounds,
-                                       Matching& m, u32& first_round_inputs, Cycle now) {
-  const u32 bidders = ready_ports(t, router, control);
+                                       Matching& m, PortSet& first_round_inputs, Cycle now) {
+  const PortSet bidders = ready_ports(t, router, control);
   const RequestedOutputs<T, W> requests(t, router, control, bidders);
   for (u32 round = 0; round < rounds; ++round) {
-    u32 offered = 0;
-    for (u32 outs = requests.all() & ~m.outputs; outs; outs &= outs - 1) {
+    PortSet offered = 0;
+    for (PortSet outs = requests.all() & ~m.outputs; outs; outs &= outs - 1) {
       const u32 out = lowest_bit(outs);
-      u32 contenders = 0;
-      for (u32 ports = bidders & ~m.inputs; ports; ports &= ports - 1) {
+      PortSet contenders = 0;
+      for (PortSet ports = bidders & ~m.inputs; ports; ports &= ports - 1) {
         const u32 port = lowest_bit(ports);
         if (!((requests.of(port) >> out) & 1)) continue;
-        contenders |= 1u << port;
+        contenders |= only(port);
         const u32 set = vcs_toward(t, router, port, ready_vcs(t, router, control, port), out);
         m.vc_of[port] = static_cast<u8>(pick_vc(t, router, port, set, now));
       }
       if (!contenders) continue;
       const u32 port = pick_input(t, router, out, contenders, m.vc_of, now);
-      const u32 offers =
-          ((offered >> port) & 1 ? 1u << m.output_of[port] : 0) | 1u << out;  // the input's best offer, and this one
-      m.output_of[port] = static_cast<u8>(first_at_or_after(offers, router.at(t.router_fields.port, port).pick_output));
-      offered |= 1u << port;
+      const PortSet offers =
+          ((offered >> port) & 1 ? only(m.output_of[port]) : 0) | only(out);  // the input's best offer, and this one
+      m.output_of[port] =
+          static_cast<u8>(first_at_or_after64(offers, router.at(t.router_fields.port, port).pick_output));
+      offered |= only(port);
     }
     if (!offered) break;
     m.inputs |= offered;
-    for (; offered; offered &= offered - 1) m.outputs |= 1u << m.output_of[lowest_bit(offered)];
+    for (; offered; offered &= offered - 1) m.outputs |= only(m.output_of[lowest_bit(offered)]);
     if (round == 0) first_round_inputs = m.inputs;
   }
 }
@@ -135,16 +143,16 @@ FLITLAB_INLINE void match_output_first(const T& t, const Item<W>& router, Router
 /// cycle.
 template <class T, int W>
 FLITLAB_INLINE void match_wavefront(const T& t, const Item<W>& router, RouterControl& control, Matching& m, Cycle now) {
-  const u32 bidders = ready_ports(t, router, control);
+  const PortSet bidders = ready_ports(t, router, control);
   const RequestedOutputs<T, W> requests(t, router, control, bidders);
   const u32 first = first_diagonal(now, t.ports);
   for (u32 d = 0; d < t.ports; ++d) {
-    for (u32 ports = bidders & ~m.inputs; ports; ports &= ports - 1) {
+    for (PortSet ports = bidders & ~m.inputs; ports; ports &= ports - 1) {
       const u32 port = lowest_bit(ports);
       const u32 out = (d + first + t.ports - port) % t.ports;
       if (((m.outputs >> out) & 1) || !((requests.of(port) >> out) & 1)) continue;
-      m.inputs |= 1u << port;
-      m.outputs |= 1u << out;
+      m.inputs |= only(port);
+      m.outputs |= only(out);
       m.output_of[port] = static_cast<u8>(out);
     }
   }
@@ -156,15 +164,15 @@ template <class V, int W>
 FLITLAB_INLINE void speculate(const V& v, const Item<W>& router, RouterControl& control, u32 index, Matching& m,
                               Cycle now) {
   const auto& t = v.t;
-  u32 outputs = 0, bidders = 0;
-  const u32 bidding = ports_with(t, router, control, [](const RouterControl& word) { return word.bids; });
-  for (u32 ports = bidding & ~m.inputs; ports; ports &= ports - 1) {
+  PortSet outputs = 0, bidders = 0;
+  const PortSet bidding = ports_with(t, router, control, [](const RouterControl& word) { return word.bids; });
+  for (PortSet ports = bidding & ~m.inputs; ports; ports &= ports - 1) {
     const u32 port = lowest_bit(ports), bids = vcs_of(t, word_of(t, router, control, port).bids, port);
     const u32 vc = pick_vc(t, router, port, bids, now);
     const u32 out = router.at(t.router_fields.input, port * t.vcs + vc).out_port;
-    if ((m.outputs >> out) & 1) continue;
-    bidders |= 1u << port;
-    outputs |= 1u << out;
+    if (((m.outputs >> out) & 1) || is_closed(t, router, control, out)) continue;
+    bidders |= only(port);
+    outputs |= only(out);
     m.output_of[port] = static_cast<u8>(out);
     m.vc_of[port] = static_cast<u8>(vc);
   }
@@ -192,14 +200,14 @@ FLITLAB_INLINE void allocate_switch(const V& v, const Item<W>& router, RouterCon
   const auto& t = v.t;
   Matching m;
   if (ready_ports(t, router, control)) {
-    u32 pointer_inputs = ~0u;
+    PortSet pointer_inputs = ~PortSet{0};
     switch (t.switch_allocator) {
       case Allocator::kInputFirst: match_input_first(t, router, control, m, now); break;
       case Allocator::kOutputFirst: match_output_first(t, router, control, 1, m, pointer_inputs, now); break;
       case Allocator::kIslip: match_output_first(t, router, control, t.iterations, m, pointer_inputs, now); break;
       case Allocator::kWavefront: match_wavefront(t, router, control, m, now); break;
     }
-    for (u32 ports = m.inputs; ports; ports &= ports - 1) {
+    for (PortSet ports = m.inputs; ports; ports &= ports - 1) {
       const u32 port = lowest_bit(ports), out = m.output_of[port];
       u32 vc = m.vc_of[port];
       if (t.switch_allocator != Allocator::kInputFirst) {

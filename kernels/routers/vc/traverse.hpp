@@ -3,6 +3,7 @@
 /// upstream (Dally & Towles sections 16.1 and 17.2).
 #include "kernels/common/outbox.hpp"
 #include "kernels/routers/vc/arbitrate.hpp"
+#include "kernels/routers/vc/narrow.hpp"
 
 namespace flitlab::vc {
 
@@ -40,9 +41,11 @@ FLITLAB_INLINE u32 cross(const V& v, const Out& outbox, const Item<W>& router, R
     v.log.write(index, Event{packet.src, packet.id, EventKind::kSwitchGranted, u8(port), u8(vc), u8(out_port),
                              u8(out_vc), u8(flit_byte >> 6 & 1 ? (head ? 3 : 2) : (head ? 1 : 0)), packet.flits});
   }
-  outbox.flit(out_port, peers[out_port], static_cast<u8>(flit_byte));
-  outbox.credit(port, peers[port], vc);
-  ++router.at(t.router_fields.port, out_port).flits_sent;
+  outbox.flit(out_port, peers[out_port], static_cast<u8>(flit_byte), link_delay_of(t, index, out_port));
+  outbox.credit(port, peers[port], vc, credit_delay_of(t, index, port));
+  PortState& out_state = router.at(t.router_fields.port, out_port);
+  ++out_state.flits_sent;
+  if (t.narrow) occupy(t, index, out_port, out_state);
   return flit_byte;
 }
 

@@ -57,6 +57,7 @@ TEST(Derived, HopsAndLatencyAreThoseOfTheExperiment) {
       if (r != to) clockwise += std::to_string(r) + "," + std::to_string(to) + "," + (r == 0 ? "0" : "1") + "\n";
   }
   const testing::TextFile edges(ring), routes(clockwise);
+  const testing::TextFile channels("0,1,9\n1,2,3,0.5\n2,3\n3,4,1,0.3333\n4,0,20\n1,3,0,0.6667\n");
   const Lengths mixed{{1, 15.0}, {16, 1.0}};
   const std::vector<RawConfig> settings{
       Settings("traffic.pattern=neighbour topology.kind=mesh"),
@@ -67,6 +68,11 @@ TEST(Derived, HopsAndLatencyAreThoseOfTheExperiment) {
       Settings("topology.kind=graph topology.file=", edges.path,
                " routing.algorithm=table routing.table_file=", routes.path),
       Settings("router.flow_control=store_and_forward router.buffer_flits=32 traffic.packet_flits=", mixed),
+      Settings("topology.channel_delay=[3,11] router.buffer_flits=32"),
+      Settings("topology.channel_width=[0.5,0.75] router.buffer_flits=32 traffic.packet_flits=", mixed),
+      Settings("topology.kind=mesh routing.algorithm=valiant topology.channel_delay=[5,1] router.buffer_flits=32"),
+      Settings("topology.kind=graph topology.channel_delay=2 topology.file=", channels.path,
+               " router.buffer_flits=64 traffic.packet_flits=", mixed),
       Settings("traffic.mode=request_reply traffic.pattern=hot_spot traffic.hot_fraction=0.9"),
       Settings("router.kind=bless traffic.pattern=hot_region traffic.packet_flits=", mixed),
       Settings("router.kind=bless traffic.pattern=transpose"),

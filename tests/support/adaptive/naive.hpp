@@ -30,7 +30,7 @@ class NaiveAdaptive {
         traffic_(traffic),
         row_(row),
         sorted_(e.str(adaptive::param::router.assignment) == "greedy"),
-        delay_(e.u32_of(param::topology.channel_delay)),
+        delay_(e.u32_of(param::channels.delay)),
         ejection_(e.u32_of(adaptive::param::router.ejection)),
         per_channel_(e.u32_of(adaptive::param::router.channel_buffers)),
         spare_(e.u32_of(adaptive::param::router.spare_buffers)),

@@ -32,7 +32,7 @@ class NaiveBless {
       : mesh_(e.str(param::topology.kind) == "mesh"),
         shape_(e.ints(param::topology.shape)),
         router_delay_(e.u32_of(bless::param::router.delay)),
-        hop_(router_delay_ + e.u32_of(param::topology.channel_delay)),
+        hop_(router_delay_ + e.u32_of(param::channels.delay)),
         width_(e.u32_of(bless::param::router.ejection_width)),
         reassembly_buffers_(reassembly_buffers),
         traffic_(traffic),

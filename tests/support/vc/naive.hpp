@@ -72,9 +72,10 @@ class NaiveVc {
     for (const vc_naive::Sent& s : routers[r].step(now_)) {
       const Peer &to = top_.peer(r, s.out_port), &from = top_.peer(r, s.in_port);
       ++counts.moves;
-      flits_[now_ + crossing + (to.is_terminal ? 1 : rules_.channel_delay)].push_back(
+      flits_[now_ + crossing + (to.is_terminal ? 1 : rules_.delay_of(top_, r, s.out_port))].push_back(
           {to.is_terminal != 0, to.item, to.port, s.out_vc, s.flit});
-      credits_[now_ + rules_.credit_delay].push_back({from.is_terminal != 0, from.item, from.port, s.in_vc});
+      const u32 extra = from.is_terminal ? 0 : rules_.extra_credit_delay(top_, r, s.in_port);
+      credits_[now_ + rules_.credit_delay + extra].push_back({from.is_terminal != 0, from.item, from.port, s.in_vc});
     }
   }
 

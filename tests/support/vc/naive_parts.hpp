@@ -50,7 +50,9 @@ struct Rules {
         vc_delay(e.u32_of(vc::param::router.vc_allocation_delay)),
         switch_delay(e.u32_of(vc::param::router.switch_allocation_delay)),
         traversal_delay(e.u32_of(vc::param::router.switch_traversal_delay)),
-        channel_delay(e.u32_of(param::topology.channel_delay)),
+        channel_delay(e.ints(vc::param::channels.delay)),
+        channel_width(e.numbers(vc::param::channels.width)),
+        own_delays(!e.is_single(vc::param::channels.delay)),
         credit_delay(e.u32_of(vc::param::router.credit_delay)),
         message_classes(flitlab::message_classes(e)),
         speculative(e.flag(vc::param::router.speculative)),
@@ -60,9 +62,32 @@ struct Rules {
   bool wormhole() const { return flow_control == "wormhole"; }
   bool adaptive() const { return algorithm == "minimal_adaptive"; }
 
+  /// Returns the member of a list for all channels, or for each dimension.
+  template <class L>
+  auto of_dimension(const L& list, u32 port) const {
+    return list.at(list.size() == 1 ? 0 : hypercube ? port : port / 2);
+  }
+  /// Return the delay and width of the channels of a network port. Lists have a number for each dimension; columns of a
+  /// graph's file come first.
+  u32 delay_of(const Topology& top, u32 router, u32 port) const {
+    const Channel own = top.channel(router, port);
+    return own.delay ? own.delay : of_dimension(channel_delay, port);
+  }
+  double width_of(const Topology& top, u32 router, u32 port) const {
+    const Channel own = top.channel(router, port);
+    return own.cycles ? double(own.flits) / own.cycles : of_dimension(channel_width, port);
+  }
+  /// Returns the cycles that credits take in addition to credit_delay.
+  u32 extra_credit_delay(const Topology& top, u32 router, u32 port) const {
+    return own_delays || top.channel(router, port).delay ? delay_of(top, router, port) - 1 : 0;
+  }
+
   std::string flow_control, vc_allocator, switch_allocator, arbiter, algorithm, assignment;
-  u32 vcs, buffer, iterations, routing_delay, vc_delay, switch_delay, traversal_delay, channel_delay, credit_delay;
-  u32 message_classes;
+  u32 vcs, buffer, iterations, routing_delay, vc_delay, switch_delay, traversal_delay;
+  List channel_delay;                 ///< of all channels, or of each dimension
+  std::vector<double> channel_width;  ///< of all channels, or of each dimension
+  bool own_delays;                    ///< channels have delays of their own
+  u32 credit_delay, message_classes;
   bool speculative, hypercube, rings;
 };
 

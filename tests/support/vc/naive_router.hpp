@@ -21,9 +21,11 @@ class Router {
         sent_on(top.ports, 0),
         rules_(rules),
         routes_(routes),
+        top_(top),
         index_(index),
         ports_(top.ports),
         next_output_(top.ports, 0),
+        free_at_(top.ports, 0.0),
         of_input_(top.ports, Arbiter(rules.arbiter, rules.vcs)),
         of_output_(top.ports, Arbiter(rules.arbiter, top.ports)) {
     for (u32 p = 0; p < ports_; ++p)
@@ -167,13 +169,17 @@ class Router {
       });
   }
 
+  /// Returns whether an output's channel cannot accept a flit, because the flits before it do not end in this cycle.
+  bool is_closed(u32 port, Cycle now) const { return free_at_[port] > now + 1 - 1e-6; }
+
   /// Returns the virtual channels of an input port that may send, to one output port or to any.
   List ready(u32 port, Cycle now, u32 out_port = kNone) const {
     List list;
     for (u32 v = 0; v < rules_.vcs; ++v) {
       const InputVc& in = input[port][v];
       if (in.stage == InputVc::kGranted && now >= in.ready_at && !in.buffer.empty() &&
-          output[in.out_port][in.out_vc].credits && (out_port == kNone || in.out_port == out_port))
+          output[in.out_port][in.out_vc].credits && !is_closed(in.out_port, now) &&
+          (out_port == kNone || in.out_port == out_port))
         list.push_back(v);
     }
     return list;
@@ -274,7 +280,7 @@ class Router {
       if (vcs.empty() || matched_input(matches, p)) continue;
       vc_of[p] = pick_vc(p, vcs);
       const u32 out = input[p][vc_of[p]].out_port;
-      if (!matched_output(matches, out)) bidders[out].push_back(p);
+      if (!matched_output(matches, out) && !is_closed(out, now)) bidders[out].push_back(p);
     }
     for (const auto& [out, list] : bidders) {
       const u32 p = pick_input(out, list, vc_of);
@@ -294,6 +300,9 @@ class Router {
     --out.credits;
     ++in.sent;
     ++sent_on[m.out_port];
+    if (!top_.peer(index_, m.out_port).is_terminal)
+      free_at_[m.out_port] =
+          std::max<double>(free_at_[m.out_port], now) + 1 / rules_.width_of(top_, index_, m.out_port);
     if (m.moves_pointers) {
       of_input_[m.in_port].served(m.in_vc);
       of_output_[m.out_port].served(m.in_port);
@@ -311,9 +320,11 @@ class Router {
 
   const Rules& rules_;
   const Routes& routes_;
+  const Topology& top_;
   u32 index_, ports_;
   std::vector<Sent> sent_;
   List next_output_;                ///< [input port] round-robin pointer over output ports
+  std::vector<double> free_at_;     ///< [output port] time at which the channel has carried its flits
   std::vector<Arbiter> of_input_;   ///< [input port] arbiter over its virtual channels
   std::vector<Arbiter> of_output_;  ///< [output port] arbiter over requesting input ports
 };

@@ -34,7 +34,8 @@ class RandomVc {
       default: set_grid("hypercube", {}); config_["topology.dimensions"] = draw(1, 4);
     }
     if (chance(3)) config_["topology.concentration"] = draw(2, 4);
-    if (chance(2)) config_["topology.channel_delay"] = draw(1, 5);
+    channels(kind_ == "hypercube" ? static_cast<u32>(std::get<std::int64_t>(config_["topology.dimensions"]))
+                                  : static_cast<u32>(std::get<IntList>(config_["topology.shape"]).size()));
     const bool rings = kind_ == "torus" || kind_ == "ring";
     std::vector<std::string> algorithms = {"dimension_order", "dimension_order", "valiant", "minimal_adaptive"};
     if (!rings) algorithms.push_back("romm");
@@ -68,7 +69,7 @@ class RandomVc {
     config_["router.vc_allocator"] = allocator();
     config_["router.switch_allocator"] = allocator();
     config_["router.allocator_iterations"] = draw(1, 4);
-    config_["router.arbiter"] = word(one_of({"round_robin", "matrix", "oldest_first"}));
+    config_["router.arbiter"] = word(one_of({"round_robin", matrix_ ? "matrix" : "round_robin", "oldest_first"}));
     if (chance(2)) return;
     config_["router.speculative"] = true;
     config_["router.vc_allocation_delay"] = draw(0, 1);
@@ -77,15 +78,36 @@ class RandomVc {
   /// Draws a connected graph. Half of the graphs have a table of random shortest paths.
   void graph() {
     kind_ = "graph";
-    files_.push_back(std::make_unique<TextFile>(random_graph(random_)));
+    std::string edges = random_graph(random_);
+    for (std::size_t end = 0, way = below(3); way && (end = edges.find('\n', end)) != std::string::npos;) {
+      std::string columns = "," + std::to_string(1 + below(9));
+      if (way == 2) columns += "," + text_of(one_width());
+      edges.insert(end, columns);
+      end += columns.size() + 1;
+    }
+    files_.push_back(std::make_unique<TextFile>(edges));
     set(config_, "topology.kind=", kind_, " topology.file=", files_.back()->path);
     if (chance(3)) config_["topology.concentration"] = draw(2, 3);
-    if (chance(2)) config_["topology.channel_delay"] = draw(1, 5);
+    channels(1);
     config_["routing.algorithm"] = word("table");
     classes_ = 4;  // deadlock-free layers; more are hardly ever needed
     if (chance(2)) return;
     files_.push_back(std::make_unique<TextFile>(table()));
     config_["routing.table_file"] = files_.back()->path;
+  }
+
+  /// Draws a star whose hub has 33 to 64 ports. Two or more channels may lead to a leaf.
+  void star() {
+    kind_ = "graph";
+    std::string edges;
+    const u32 ports = 32 + below(32), leaves = 2 + below(ports - 1);
+    for (u32 i = 0; i < ports; ++i) edges += "0," + std::to_string(1 + i % leaves) + "\n";
+    files_.push_back(std::make_unique<TextFile>(edges));
+    set(config_, "topology.kind=graph topology.file=", files_.back()->path);
+    channels(1);
+    config_["routing.algorithm"] = word("table");
+    classes_ = 1;
+    matrix_ = false;
   }
 
   void open_loop() {
@@ -158,6 +180,21 @@ class RandomVc {
   }
 
  private:
+  double one_width() {
+    static const double kWidths[] = {1.0, 0.5, 1.0 / 3, 2.0 / 3, 0.75, 0.2, 5.0 / 8};
+    return kWidths[below(7)];
+  }
+  /// Draws delays and widths of channels in a number of dimensions.
+  void channels(u32 dimensions) {
+    if (chance(2)) config_["topology.channel_delay"] = draw(1, 5);
+    if (chance(4)) config_["topology.channel_width"] = one_width();
+    if (kind_ == "graph") return;
+    IntList delays;
+    NumberList widths;
+    for (u32 d = 0; d < dimensions; ++d) delays.push_back(draw(1, 7)), widths.push_back(one_width());
+    if (chance(3)) config_["topology.channel_delay"] = delays;
+    if (chance(4)) config_["topology.channel_width"] = widths;
+  }
   std::int64_t draw(u32 from, u32 to) { return integer(from + below(to + 1 - from)); }
   bool chance(u32 one_in) { return below(one_in) == 0; }
   const char* one_of(const std::vector<const char*>& words) { return words[below(static_cast<u32>(words.size()))]; }
@@ -223,9 +260,10 @@ class RandomVc {
   RawConfig config_;
   std::string kind_, algorithm_;
   std::vector<std::unique_ptr<TextFile>> files_;
-  u32 classes_ = 1;   ///< routing classes
-  u32 messages_ = 1;  ///< message classes
-  u32 longest_ = 0;   ///< flits of the longest packet; 0: packets may be longer than any buffer
+  u32 classes_ = 1;     ///< routing classes
+  u32 messages_ = 1;    ///< message classes
+  bool matrix_ = true;  ///< arbiters may be matrix arbiters
+  u32 longest_ = 0;     ///< flits of the longest packet; 0: packets may be longer than any buffer
 };
 
 }  // namespace flitlab::testing

@@ -46,15 +46,15 @@ function setting_input(path, { type, choices, min, max }, command) {
   if (choices.length) return make("select", { ...is, onchange: (e) => changed(e.target.value) },
     ...choices.map((c) => make("option", { value: c }, c)));
   if (type === "int") return make("input", { ...is, type: "number", min, max, onchange: (e) => changed(Number(e.target.value)) });
-  if (type === "int list") return make("input", { ...is, type: "text", size: 8, onchange: (e) => changed(list_of(e.target.value)) });
+  if (type.includes("list")) return make("input", { ...is, type: "text", size: 8, onchange: (e) => changed(list_of(e.target.value)) });
   return make("input", { ...is, type: "range", min: 0, max: 1, step: 0.01, onchange: (e) => changed(Number(e.target.value)) });
 }
 
-// Returns the list of numbers in a text such as "8x8" or "8, 8". Other text is returned unchanged, so that the core
+// Returns the list of numbers in a text such as "8x8" or "1, 0.5". Other text is returned unchanged, so that the core
 // reports the error.
 function list_of(text) {
   const parts = text.trim().split(/[x,\s]+/);
-  return parts.every((p) => /^-?\d+$/.test(p)) ? parts.map(Number) : text;
+  return parts.every((p) => /^-?\d+(\.\d+)?$/.test(p)) ? parts.map(Number) : text;
 }
 
 // Shows the settings of the network, also after it has rejected a change.

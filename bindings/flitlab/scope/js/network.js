@@ -43,7 +43,9 @@ class NetworkView {
     this.unit = unit;
     this.places = routers.map((_, i) => at(i));
     this.size = Math.max(4, Math.min(30, unit * 0.42));
-    this.wires = links_of(recording.meta).map((link) => this.wire(link.channel, link.router, link.port, link.to_router, link.to_port));
+    this.wires = links_of(recording.meta).map((link) => ({ cycles: link.cycles,
+      ...this.wire(link.channel, link.router, link.port, link.to_router, link.to_port) }));
+    this.longest = this.wires.reduce((most, wire) => Math.max(most, wire.cycles ?? 0), 0);
     this.by_port = new Map(this.wires.map((w) => [`${w.a}.${w.p}`, w]));
   }
 
@@ -85,24 +87,25 @@ class NetworkView {
 
   // Returns the flits on channels at `cycle` plus a fraction `part` of a cycle: { src, id, at, head }.
   flits(cycle, part) {
-    const flight = this.recording.flight;
-    return this.under_way(cycle).map(({ sent, place, src, id, head }) => ({ src, id, head,
+    return this.under_way(cycle).map(({ sent, place, flight, src, id, head }) => ({ src, id, head,
       at: place(Math.min(1, (cycle - sent - 1 + part) / flight)) }));
   }
 
-  // Returns the flits that are on channels during `cycle`: { sent, place, src, id, head }. `sent`: cycle of the switch
-  // grant; `place(t)`: position after the fraction t of the flit's time on the channel.
+  // Returns the flits that are on channels during `cycle`: { sent, place, flight, src, id, head }. `sent`: cycle of the
+  // switch grant; `place(t)`: position after the fraction t of the flit's time on the channel, `flight` cycles.
   under_way(cycle) {
     if (this.moving?.cycle === cycle && this.moving.places === this.places) return this.moving.found;
     const recording = this.recording, found = [];
-    for (let sent = Math.max(recording.first, cycle - recording.flight); sent < cycle; ++sent)
+    for (let sent = Math.max(recording.first, cycle - Math.max(recording.flight, this.longest)); sent < cycle; ++sent)
       for (const e of recording.events(sent)) {
         if (e.kind !== "switch_granted" || e.item === "terminal") continue;
         const wire = this.by_port.get(`${e.index}.${e.out_port}`);
         if (!wire && !recording.peer(e.index, e.out_port).to_terminal) continue;
+        const flight = wire?.cycles ?? recording.flight;
+        if (sent < cycle - flight) continue;
         const [from, to] = [this.places[recording.place.get(e.index)], this.terminal_place(e.index)];
         const place = wire ? (t) => this.point(wire, t) : (t) => [0, 1].map((k) => from[k] + (to[k] - from[k]) * t);
-        found.push({ sent, place, src: e.src, id: e.id, head: e.flit.includes("head") });
+        found.push({ sent, place, flight, src: e.src, id: e.id, head: e.flit.includes("head") });
       }
     this.moving = { cycle, places: this.places, found };
     return found;

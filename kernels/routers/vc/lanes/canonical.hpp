@@ -99,6 +99,16 @@ struct Conversion {
     x = fresh | due | any_of(k.in_routing, S::routing_delay_of(v.t), at);
   }
   FLITLAB_HD void form(Of<&RouterControl::bids>, u64& x, At) const { constant(x, 0); }
+  FLITLAB_HD void form(Of<&RouterControl::closed>, u32& x, At at) const {
+    if constexpr (S::exact) {
+      constant(x, 0);
+    } else {
+      const u32 first = at.position << v.t.set_shift;
+      const u64 ports = (u64{1} << (1u << v.t.set_shift)) - 1;
+      E& closed = element(k.closed);
+      exchange(x, closed, closed | u64{x} << first, closed >> first & ports);
+    }
+  }
   FLITLAB_HD void form(Of<&RouterControl::fault>, u32& x, At at) const {
     if (!at.position) same(x, s.fault[index]);
   }
@@ -107,12 +117,12 @@ struct Conversion {
     const u32 ahead = ahead_of(at.vc);
     for (u32 port = 8 * at.position; port < ports() && port < 8 * at.position + 8; ++port)
       arrival(reinterpret_cast<u8*>(&x)[port % 8], flit_to(port, ahead), ahead,
-              port >= network_ports() ? v.t.inject_delay : v.t.link_delay);
+              port >= network_ports() ? v.t.inject_delay : link_delay_of(v.t, index, port));
   }
   FLITLAB_HD void form(Of<&R::credit_mail>, u64& x, At at) const {
     const u32 ahead = ahead_of(at.vc);
     for (u32 port = 8 * at.position; port < ports() && port < 8 * at.position + 8; ++port)
-      arrival(reinterpret_cast<u8*>(&x)[port % 8], credit_to(port, ahead), ahead, v.t.credit_delay);
+      arrival(reinterpret_cast<u8*>(&x)[port % 8], credit_to(port, ahead), ahead, credit_delay_of(v.t, index, port));
   }
 
   FLITLAB_HD void form(Of<&PortState::pick_vc>, u8& x, At at) const { pointer(x, k.first_vc[at.port]); }
@@ -122,6 +132,12 @@ struct Conversion {
       constant(x, 0);
     else
       pointer(x, k.first_output[at.port]);
+  }
+  FLITLAB_HD void form(Of<&PortState::occupied>, u8& x, [[maybe_unused]] At at) const {
+    if constexpr (S::exact)
+      constant(x, 0);
+    else
+      same(x, element(k.occupied[at.port]));
   }
   FLITLAB_HD void form(Of<&R::input_matrix>, u32& x, At at) const {
     if constexpr (!S::exact) extended(x, k.input_matrix[at.port][at.vc]);
@@ -154,7 +170,7 @@ struct Conversion {
     const bool fresh = x == VcState::kRouting && ahead == static_cast<i32>(routing_delay);
     const bool in_routing = x == VcState::kRouting && ahead >= 0 && !fresh;
     put(k.fresh, at, fresh);
-    if (in_routing) put(k.in_routing[ready_at(at) % routing_delay], at, true);
+    if (in_routing && routing_delay) put(k.in_routing[ready_at(at) % routing_delay], at, true);
     put(k.due, at, (x == VcState::kRouting || x == VcState::kWaiting) && !fresh && !in_routing);
     put(k.routed, at, x == VcState::kWaiting);
     put(k.heads, at, x == VcState::kHead);
@@ -328,12 +344,14 @@ struct Conversion {
   /// Return the slot of the flit or credit that arrives at a port `ahead` cycles from now.
   FLITLAB_HD FlitSlot<E, FlitsOf<C, S>::planes> flit_to(u32 port, u32 ahead) const {
     if (port >= network_ports()) return s.terminal_flit(s.inject_flits, here(ahead), place(port - network_ports()));
-    return {peer(port).item == kNone ? nullptr : s.flit_row(here(ahead), peer(port).port) + peer(port).item, s.planes};
+    const u32 slot = here(ahead - link_delay_of(v.t, index, port));
+    return {peer(port).item == kNone ? nullptr : s.flit_row(slot, peer(port).port) + peer(port).item, s.planes};
   }
   FLITLAB_HD CreditSlot<E> credit_to(u32 port, u32 ahead) const {
     if (port >= network_ports())
       return {&s.terminal_element(s.eject_credits, here(ahead), place(port - network_ports()))};
-    return {peer(port).item == kNone ? nullptr : s.credit_row(here(ahead), peer(port).port) + peer(port).item};
+    const u32 slot = here(ahead - credit_delay_of(v.t, index, port));
+    return {peer(port).item == kNone ? nullptr : s.credit_row(slot, peer(port).port) + peer(port).item};
   }
   /// Convert the number of an input VC between scalar state, which numbers t.vcs VCs per port, and lane state, which
   /// numbers S::vcs per port.

@@ -26,6 +26,7 @@ inline u32 longest_packet(const TrafficTable& traffic) {
 
 /// Returns the parameter that keeps a plan's routers out of lane state; null if none does.
 inline const char* excluded_from_lanes(const VcTable& t) {
+  if (t.ports > kMostPorts) return t.algorithm == Algorithm::kTable ? "topology.file" : "topology.concentration";
   if (t.arbiter != ArbiterKind::kRoundRobin && t.arbiter != ArbiterKind::kMatrix &&
       t.arbiter != ArbiterKind::kOldestFirst)
     return "router.arbiter";
@@ -62,6 +63,7 @@ inline Lookahead lookahead_of(const VcTable& t) {
 
 /// Returns the parameter that keeps a plan out of lane state on a GPU (kernels/routers/vc/cuda.cu); null if none does.
 inline const char* excluded_from_device_lanes(const VcTable& t) {
+  if (t.channel) return t.narrow ? "topology.channel_width" : "topology.channel_delay";
   if (t.mode != TrafficMode::kOpen) return "traffic.mode";
   if (t.vc_allocator != Allocator::kInputFirst) return "router.vc_allocator";
   if (t.switch_allocator != Allocator::kInputFirst) return "router.switch_allocator";
@@ -94,7 +96,7 @@ class Lanes {
         any_(table),
         code_(code_for(choice(table))),
         wires_(wire(table, code_.width, code_.element_bytes, code_.vcs, blocks_of(table.routers, code_.width))) {
-    wiring_ = {wires_.to.data(), wires_.first.data(), wires_.sender_rows.data(), wires_.mask_base};
+    wiring_ = {wires_.to.data(), wires_.first.data(), wires_.sender_rows.data(), wires_.mask_base, wires_.width_base};
   }
   Lanes(const Lanes&) = delete;
   Lanes& operator=(const Lanes&) = delete;

@@ -53,23 +53,24 @@ struct Routers {
 
   /// Reads the credits and flits that arrive at a port.
   FLITLAB_INLINE void read_arrivals(u32 port, B& credits, F& flits) const {
-    const u32 slot = s.slot(now);
     if (port >= S::network_ports_of(v.t)) {
+      const u32 slot = s.slot(now);
       const u32 row = s.row_of(b, port - S::network_ports_of(v.t));
       credits = s.of_terminals(s.eject_credits, slot, row);
       flits = s.terminal_flits(s.inject_flits, slot, row);
       return;
     }
-    const E* const credit_row = s.credit_row(slot, 0) + std::size_t{b} * C::lanes;
-    const E* const flit_row = s.flit_row(slot, 0) + std::size_t{b} * C::lanes;
     const u32* first = wiring.first + b * S::network_ports_of(v.t) + port;
     credits = B{};
     B planes[F::planes] = {};
     FLITLAB_ROLLED for (const SenderRow* p = wiring.sender_rows + first[0], *end = wiring.sender_rows + first[1];
                         p != end; ++p) {
       const B mask = *reinterpret_cast<const Row*>(wiring.masks + std::size_t{p->mask} * C::row_bytes);
-      const auto there = [&](const E* row) { return C::load_unaligned(row + p->at) & mask; };
-      credits |= there(credit_row);
+      const auto there = [&](const E* row) {
+        return C::load_unaligned(row + std::size_t{b} * C::lanes + p->at) & mask;
+      };
+      credits |= there(s.credit_row(s.slot(now - (S::exact ? v.t.credit_delay : p->credit_delay)), 0));
+      const E* const flit_row = s.flit_row(s.slot(now - (S::exact ? v.t.link_delay : p->link_delay)), 0);
       for (u32 plane = 0; plane < F::planes; ++plane) planes[plane] |= there(flit_row + plane * s.planes);
     }
     flits = F::read([&](u32 plane) { return planes[plane]; });
@@ -130,7 +131,7 @@ struct Routers {
         vcs[port] = matching.vcs[port];
         requests = matching.accepted[port];
       } else {
-        vcs[port] = pick(k.filled[port] & k.credited[port] & k.granted[port], k.first_vc[port]);
+        vcs[port] = pick(ready_vcs(k, v.t, port), k.first_vc[port]);
       }
       for (u32 vc = 0; vc < v.t.vcs; ++vc) {
         if constexpr (!Matching::matches) put_where(requests, vcs[port], vc, k.out_port[port][vc]);
@@ -155,6 +156,7 @@ struct Routers {
     const auto& t = v.t;
     ByPort requested;
     C::template transpose_ports<S::ports>(exchange.requests, S::ports_of(t), requested);
+    [[maybe_unused]] B closed{};
     FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) {
       const B winner = pick(requested[port], k.first_input[port]);
       if (kUpdate) k.first_input[port] = select(nonzero(winner), above(winner), k.first_input[port]);
@@ -175,10 +177,23 @@ struct Routers {
                              out);
       else
         out.write([&](u32 plane, B values) {
-          E* row = s.flit_row(s.slot(now + t.link_delay), port) + plane * s.planes;
+          E* row = s.flit_row(s.slot(now), port) + plane * s.planes;
           *reinterpret_cast<Row*>(row + std::size_t{b} * C::lanes) = values;
         });
+      if constexpr (!S::exact)
+        if (t.narrow && port < t.network_ports) closed |= occupy(port, nonzero(vc)) & C::only(port);
     }
+    if constexpr (!S::exact) k.closed = closed;
+  }
+
+  /// Adds the flits that an output's channels accept in this cycle, and ends the cycle for these channels
+  /// (advance_channels() in narrow.hpp). Returns the lanes whose channel is closed.
+  FLITLAB_INLINE B occupy(u32 port, B sends) const {
+    const Row* const widths =
+        reinterpret_cast<const Row*>(wiring.widths) + (std::size_t{b} * v.t.network_ports + port) * 2;
+    const B flits = widths[0], occupied = k.occupied[port] + (sends & widths[1]);
+    k.occupied[port] = (occupied - flits) & (B)(occupied > flits);
+    return (B)(k.occupied[port] >= flits);
   }
 
   /// For each granted input port, removes the sent flit from the buffer and returns its credit.
@@ -202,11 +217,11 @@ struct Routers {
       any_head |= heads[port];
       any_tail |= tails[port];
       moves += C::count(won);
-      const u32 slot = s.slot(now + v.t.credit_delay);
       if (port >= S::network_ports_of(v.t))
-        s.of_terminals(s.inject_credits, slot, s.row_of(b, port - S::network_ports_of(v.t))) = vc;
+        s.of_terminals(s.inject_credits, s.slot(now + v.t.credit_delay), s.row_of(b, port - S::network_ports_of(v.t))) =
+            vc;
       else
-        *reinterpret_cast<Row*>(s.credit_row(slot, port) + std::size_t{b} * C::lanes) = vc;
+        *reinterpret_cast<Row*>(s.credit_row(s.slot(now), port) + std::size_t{b} * C::lanes) = vc;
     }
     if (C::any(any_head)) Heads<C, S, V>(v, s, wiring, b, now).take_descriptors(heads);
     if (C::any(any_tail)) next_packets(tails);
@@ -240,10 +255,10 @@ struct Routers {
     for (u32 at = 0; at < sizeof k; at += 64) fetch(block + at);
     const auto row = [&](const E* flits_to_send) { fetch(flits_to_send + std::size_t{b + 1} * C::lanes); };
     for (u32 port = 0; port < S::network_ports_of(v.t); ++port) {
+      row(s.credit_row(s.slot(now - v.t.credit_delay), port));
       row(s.credit_row(s.slot(now), port));
-      row(s.credit_row(s.slot(now + v.t.credit_delay), port));
+      row(s.flit_row(s.slot(now - v.t.link_delay), port));
       row(s.flit_row(s.slot(now), port));
-      row(s.flit_row(s.slot(now + v.t.link_delay), port));
     }
   }
 

@@ -29,7 +29,8 @@ FLITLAB_HD inline u32 row_elements(u32 routers, u32 width) { return blocks_of(ro
 /// 2047.
 enum class Room : int { kTight, kRoomy, kHuge };
 
-inline constexpr u32 kMostDelay = 7;  ///< of route computation and VC allocation, cycles
+inline constexpr u32 kMostPorts = 32;  ///< of a router, those to terminals included
+inline constexpr u32 kMostDelay = 7;   ///< of route computation and VC allocation, cycles
 
 /// Sizes known at compile time: room for P ports, the last ones to terminals, and for V virtual channels per port; bit
 /// planes of counts. If kExact is true, routers have exactly P ports, the last one to a terminal, delays of one cycle,
@@ -98,24 +99,26 @@ struct Terminals {
   B injection_tail[S::vcs], arriving_first[S::vcs];
 };
 
-/// State of the allocators and arbiters that are not the default ones. Exact sizes have none; they have the terminals
-/// here.
+/// State for allocators and arbiters that are not the default ones, and for narrow channels. Exact sizes have none;
+/// they have the terminals here.
 template <class C, class S, bool kExact = S::exact>
-struct OtherAllocators {
+struct Options {
   using B = typename C::Row;
   B first_output[S::ports];             ///< output ports from an input's round-robin pointer on
   B input_matrix[S::ports][S::vcs];     ///< as in RouterFields
   B output_matrix[S::ports][S::ports];  ///< as in RouterFields
   B bids[S::ports];                     ///< packets that bid for an output VC in this cycle (for speculation)
+  B occupied[S::ports];                 ///< as in PortState (numbers)
+  B closed;                             ///< as in RouterControl
 };
 template <class C, class S>
-struct OtherAllocators<C, S, true> {
+struct Options<C, S, true> {
   Terminals<C, S> terminals;
 };
 
 /// State of the routers of a lane block. With exact sizes, it includes the state of their terminals.
 template <class C, class S>
-struct Block : OtherAllocators<C, S> {
+struct Block : Options<C, S> {
   using B = typename C::Row;
 
   // Input ports.
@@ -152,11 +155,22 @@ struct Block : OtherAllocators<C, S> {
 };
 
 /// Location of flits and credits that arrive at a port of a block. The lanes in `mask` read the row of one port of the
-/// senders, at an offset.
+/// senders, at an offset. Rows are kept by the cycle in which flits and credits leave, so that one row serves channels
+/// of different delays.
 struct SenderRow {
   i32 at;    ///< elements from the block's start in the row of port 0
   u32 mask;  ///< index in Wiring::masks
+  u32 link_delay, credit_delay;
 };
+
+/// Returns the VCs of an input port that are ready to send (RouterControl::ready).
+template <class C, class S, class T>
+FLITLAB_INLINE typename C::Value ready_vcs(const Block<C, S>& k, const T& t, u32 port) {
+  typename C::Value ready = k.filled[port] & k.credited[port] & k.granted[port];
+  if constexpr (!S::exact)
+    for (u32 vc = 0; t.narrow && vc < t.vcs; ++vc) ready &= ~(nonzero(k.out_port[port][vc] & k.closed) & C::only(vc));
+  return ready;
+}
 
 /// Returns the number of packet queues of a router and its terminals.
 template <class S, class T>
@@ -176,6 +190,8 @@ struct Wiring {
   const u32* first;              ///< [block][port] first entry in `sender_rows`; one more at the end
   const SenderRow* sender_rows;  ///< entries, ordered by block and port
   const std::byte* masks;        ///< [mask][lane] an element of all ones for a lane that reads, else 0
+  /// [block][network port][2][lane] PortChannel::flits and cycles, as elements; null if no channel is narrow.
+  const std::byte* widths;
 };
 
 /// Lane state of a replica: arrays, one after the other.
@@ -183,15 +199,15 @@ template <class C, class S>
 struct State {
   using E = typename C::Element;
   u32 routers, blocks;
-  u32 slots;   ///< arrival cycles that rows are kept for, a power of two
+  u32 slots;   ///< cycles that rows are kept for, a power of two
   u32 row;     ///< elements of a row: one port of all routers
   bool large;  ///< too large for a second-level cache
   u32 network_ports, concentration;
   std::size_t planes;  ///< elements from a plane of network ports' flits to the next (flits.hpp)
   Block<C, S>* block;
-  E* flit_mail;    ///< [plane][slot][port][router] flits that leave network ports, by arrival cycle
+  E* flit_mail;    ///< [plane][slot][port][router] flits that leave network ports, by the cycle of the switch grant
   E* credit_mail;  ///< [slot][port][router] credits for the sender at the other end of an input port
-  // Arrays of terminals: [block][terminal of a router][lane], written as [terminal].
+  // Arrays of terminals, by arrival cycle: [block][terminal of a router][lane], written as [terminal].
   E* eject_flits;                   ///< [plane][slot][terminal] flits for terminals
   E* eject_credits;                 ///< [slot][terminal] credits from terminals
   E* inject_flits;                  ///< [plane][slot][terminal] flits from terminals
@@ -255,7 +271,7 @@ struct State {
     return s;
   }
 
-  FLITLAB_INLINE u32 slot(Cycle arrival) const { return arrival & (slots - 1); }
+  FLITLAB_INLINE u32 slot(Cycle cycle) const { return cycle & (slots - 1); }
   FLITLAB_INLINE E* flit_row(u32 slot, u32 port) const {
     return flit_mail + (std::size_t{slot} * network_ports + port) * row + kMargin;
   }

@@ -37,7 +37,7 @@ struct SwitchMatching {
 
   FLITLAB_APART void match() {
     for (u32 port = 0; port < ports(); ++port) {
-      ready[port] = k.filled[port] & k.credited[port] & k.granted[port];
+      ready[port] = ready_vcs(k, v.t, port);
       vcs[port] = accepted[port] = B{};
     }
     switch (v.t.switch_allocator) {
@@ -230,7 +230,7 @@ struct SwitchMatching {
     Rows requests, offers, granted;
     for (u32 port = 0; port < ports(); ++port) {
       offers[port] = pick_vc(port, k.bids[port] & ~has(inputs, port));
-      requests[port] = join(offers[port], k.out_port[port]) & ~outputs;
+      requests[port] = join(offers[port], k.out_port[port]) & ~outputs & ~k.closed;
     }
     grant_requests(requests, offers, granted);
     const u32 delay = v.t.allocation_delay;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <tuple>
 #include <vector>
 
 #include "kernels/routers/vc/lanes/state.hpp"
@@ -16,8 +17,9 @@ struct Wires {
   std::vector<SenderRow> sender_rows;
   std::vector<std::byte> masks;
 
-  /// Start of the masks inside `masks`, aligned to a cache line, which a vector does not guarantee.
-  const std::byte* mask_base = nullptr;
+  /// Starts of the masks, and of the widths, inside `masks`, aligned to a cache line, which a vector does not
+  /// guarantee.
+  const std::byte *mask_base = nullptr, *width_base = nullptr;
 };
 
 /// Returns the wiring for blocks of `width` routers with elements of `bytes` bytes. `vcs`: virtual channels per port
@@ -40,26 +42,37 @@ inline Wires wire(const VcTable& t, u32 width, u32 bytes, u32 vcs, u32 blocks) {
   for (u32 b = 0; b < blocks; ++b)
     for (u32 port = 0; port < t.network_ports; ++port) {
       w.first.push_back(static_cast<u32>(w.sender_rows.size()));
-      std::map<std::pair<u32, i32>, std::size_t> known;
+      std::map<std::tuple<u32, i32, u32, u32>, std::size_t> known;
       for (u32 lane = 0; lane < width && b * width + lane < t.routers; ++lane) {
         const u32 router = b * width + lane;
         const Peer& peer = t.peers[std::size_t{router} * t.ports + port];
         if (peer.item == kNone) continue;
         const i32 offset = static_cast<i32>(peer.item) - static_cast<i32>(router);
-        const auto [at, is_new] = known.try_emplace({peer.port, offset}, w.sender_rows.size());
+        // A channel has the same delays in both directions.
+        const u32 link = link_delay_of(t, router, port), credit = credit_delay_of(t, router, port);
+        const auto [at, is_new] = known.try_emplace({peer.port, offset, link, credit}, w.sender_rows.size());
         if (is_new) {
           w.sender_rows.push_back({static_cast<i32>(peer.port * row_elements(blocks * width, width)) + offset,
-                                   static_cast<u32>(masks.size())});
+                                   static_cast<u32>(masks.size()), link, credit});
           masks.emplace_back(width * bytes);
         }
         std::fill_n(&masks[w.sender_rows[at->second].mask][lane * bytes], bytes, std::byte{0xFF});
       }
     }
   w.first.push_back(static_cast<u32>(w.sender_rows.size()));
+  const std::size_t readers = masks.size();
+  for (u32 b = 0; t.narrow && b < blocks; ++b)
+    for (u32 port = 0; port < t.network_ports; ++port)
+      for (const u8 PortChannel::* number : {&PortChannel::flits, &PortChannel::cycles}) {
+        masks.emplace_back(width * bytes);
+        for (u32 lane = 0; lane < width && b * width + lane < t.routers; ++lane)
+          masks.back()[lane * bytes] = std::byte{channel_of(t, b * width + lane, port).*number};
+      }
   w.masks.resize(masks.size() * width * bytes + 64);
   std::byte* base = w.masks.data() + (64 - reinterpret_cast<std::uintptr_t>(w.masks.data()) % 64) % 64;
   for (std::size_t i = 0; i < masks.size(); ++i) std::memcpy(base + i * width * bytes, masks[i].data(), width * bytes);
   w.mask_base = base;
+  w.width_base = t.narrow ? base + readers * width * bytes : nullptr;
   return w;
 }
 

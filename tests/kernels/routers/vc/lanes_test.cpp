@@ -114,6 +114,8 @@ TEST_P(VcLanes, EveryCycleOfAnyRouterIsTheSame) {
     delivered += lanes.total(Total::kPacketsDelivered);
     for (const char* what : {"router.vc_allocator", "router.switch_allocator", "router.arbiter", "topology.kind"})
       moves[std::string(what) + " " + std::get<std::string>(config.at(what))] += lanes.total(Total::kFlitMoves);
+    for (const char* option : {"topology.channel_delay", "topology.channel_width"})
+      moves[option] += config.contains(option) ? lanes.total(Total::kFlitMoves) : 0;
     moves["speculative"] += config.contains("router.speculative") ? lanes.total(Total::kFlitMoves) : 0;
     check_conservation(*lanes.engine, *lanes.plan, 0);
   }

@@ -204,6 +204,16 @@ TEST(VcNaive, DoesTheSameOnGraphs) {
   EXPECT_GT(seen.delivered, trials(8000));
 }
 
+TEST(VcNaive, DoesTheSameWithManyPorts) {
+  const Seen seen = run_all(5000, 16, [](testing::RandomVc& random) {
+    random.star();
+    random.open_loop();
+    random.router();
+    return Lines{};
+  });
+  EXPECT_GT(seen.delivered, trials(8000));
+}
+
 TEST(VcNaive, DoesTheSameInBatches) {
   const Seen seen = run_all(2000, 40, [](testing::RandomVc& random) {
     random.grid();
