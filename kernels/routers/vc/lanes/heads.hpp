@@ -302,75 +302,89 @@ struct Heads {
     return is_before<S>(a, b, element(k.pick_in, to));
   }
 
-  /// VC allocation by any allocator and arbiter, of packets that have a route. All requests of a round claim their
-  /// output VCs; then each packet takes one of the VCs that it won.
+  /// VC allocation by any allocator and arbiter, of packets that have a route. Packets whose requests meet no other
+  /// request get an output VC at once. For the others, all requests of a round claim their output VCs; then each packet
+  /// takes one of the VCs that it won.
   FLITLAB_APART void allocate_otherwise(Position* positions, u32 n,
                                         typename C::template ByPort<typename C::Row, S::ports>& won) const {
     const auto& t = v.t;
     Block<C, S>& k = this->k;
     const Rings rings = this->rings();
-    const bool may_sleep = is_wormhole() && !adapts(), wavefront = t.vc_allocator == Allocator::kWavefront;
+    const Allocator allocator = t.vc_allocator;
+    const bool may_sleep = is_wormhole() && !adapts(), wavefront = allocator == Allocator::kWavefront;
     const u32 cells = t.ports * t.vcs, first_cell = wavefront ? first_diagonal(now, cells) : 0;
-    const u32 rounds = wavefront ? ~0u : t.vc_allocator == Allocator::kIslip ? t.iterations : 1;
     Cycle* const ready_at = s.ready_at + queue(0);
-    for (u32 port = 0; port < t.ports; ++port) won[port] = B{};
-    // Number of an input or output VC in the request matrix, and the order in which a wavefront serves a cell.
-    const auto cell = [&](u32 flat) { return flat / S::vcs * t.vcs + flat % S::vcs; };
-    const auto diagonal = [&](u32 in, u32 out) { return (cell(in) + cell(out) + cells - first_cell) % cells; };
+    const Cycle ready = now + t.allocation_delay;
+    B requests[S::ports], contested[S::ports];  // [output] VCs that at least one and two packets request
+    for (u32 port = 0; port < t.ports; ++port) won[port] = requests[port] = contested[port] = B{};
+    // The order in which a wavefront serves the cell (input VC, first VC of an output port) of the request matrix.
+    const auto diagonal = [&](u32 flat, u32 out) {
+      const u32 sum = flat / S::vcs * t.vcs + flat % S::vcs + out * t.vcs + cells - first_cell;
+      const u32 once = sum >= cells ? sum - cells : sum;
+      return once >= cells ? once - cells : once;
+    };
     const auto free_for = [&](u32 position, u32 out) {
       return this->free(out, position % L, element(k.allowed, position),
                         is_wormhole() ? 0 : u32{rings.front(position).flits});
     };
     const auto out_of = [&](u32 position) { return lowest_bit(u32{element(k.out_port, position)}); };
+    // The output VC that a packet requests first: the next one in round-robin order, or on the first diagonal.
+    const auto choice = [&](u32 position, u32 out, u32 set) {
+      const u32 first = wavefront ? cells - diagonal(position / L, out) : u32{element(k.pick_out, position)};
+      return first_at_or_after(set, first < 16 ? first : 16);
+    };
+    const auto requested_by = [&](u32 position, u32 out) {
+      const u32 free = free_for(position, out);
+      return allocator == Allocator::kInputFirst && free ? 1u << choice(position, out, free) : free;
+    };
+    constexpr u32 kPosition = (1u << 16) - 1;
     n = C::filter(positions, n, positions, [&](u32 position, Position& kept) {
-      const u32 port = position / L / S::vcs, vc = position / L % S::vcs, lane = position % L;
+      const u32 flat = position / L, port = flat / S::vcs, vc = flat % S::vcs, lane = position % L;
       if (stores_first() && flits(port, vc, lane) < k.left[port].get(lane, vc)) return false;
-      kept = static_cast<Position>(position);
-      if (free_for(position, out_of(position))) return true;
-      if (may_sleep) C::or_bits(element(k.asleep, port * L + lane), C::only(vc));
+      const u32 out = out_of(position), requested = requested_by(position, out);
+      E& all = lane_of(requests[out], lane);
+      lane_of(contested[out], lane) |= static_cast<E>(all & requested);
+      all |= static_cast<E>(requested);
+      kept = position | requested << 16;
+      if (may_sleep && !requested) C::or_bits(element(k.asleep, port * L + lane), C::only(vc));
+      return requested != 0;
+    });
+    n = C::filter(positions, n, positions, [&](u32 request, Position& kept) {
+      const u32 position = request & kPosition, requested = request >> 16, out = out_of(position), lane = position % L;
+      kept = position;
+      if (lane_of(contested[out], lane) & requested) return true;
+      grant_one(k, ready_at, ready, position, place_of(out, choice(position, out, requested), lane), won);
       return false;
     });
+    const u32 rounds = wavefront ? ~0u : allocator == Allocator::kIslip ? t.iterations : 1;
     for (u32 round = 0; round < rounds && n; ++round) {
-      // The output VC that a packet requests first: the next one in round-robin order, or on the first diagonal.
-      const auto choice = [&](u32 position, u32 out, u32 set) {
-        if (!wavefront) return first_at_or_after(set, element(k.pick_out, position));
-        u32 best = lowest_bit(set);
-        for (u32 rest = set; rest; rest &= rest - 1)
-          if (diagonal(position / L, out * S::vcs + lowest_bit(rest)) < diagonal(position / L, out * S::vcs + best))
-            best = lowest_bit(rest);
-        return best;
-      };
       n = C::filter(positions, n, positions, [&](u32 position, Position& kept) {
         const u32 flat = position / L, lane = position % L, out = out_of(position);
-        u32 requested = free_for(position, out);
-        if (!requested) return false;
-        if (t.vc_allocator == Allocator::kInputFirst) requested = 1u << choice(position, out, requested);
-        for (; requested; requested &= requested - 1) {
-          const u32 out_flat = out * S::vcs + lowest_bit(requested), to = out_flat * L + lane;
+        const u32 requested = requested_by(position, out);
+        for (u32 set = requested; set; set &= set - 1) {
+          const u32 to = place_of(out, lowest_bit(set), lane);
           E& owner = element(k.owner, to);
           const u32 other = owner & ~u32{kClaimed<E>};
-          if (!(owner & kClaimed<E>) || (wavefront ? diagonal(flat, out_flat) < diagonal(other, out_flat)
-                                                   : precedes(rings, flat, other, out, to, lane)))
+          const auto order = [&](u32 in) { return (diagonal(in, out) + lowest_bit(set)) % cells; };
+          if (!(owner & kClaimed<E>) ||
+              (wavefront ? order(flat) < order(other) : precedes(rings, flat, other, out, to, lane)))
             owner = static_cast<E>(flat | kClaimed<E>);
         }
-        kept = static_cast<Position>(position);
-        return true;
+        kept = position;
+        return requested != 0;
       });
       // Packets keep their claims until all have chosen.
       u32 grants[C::lanes * S::ports * S::vcs], granted = 0;
       n = C::filter(positions, n, positions, [&](u32 position, Position& kept) {
         const u32 flat = position / L, lane = position % L, out = out_of(position);
-        const u32 requested = free_for(position, out);
+        const u32 requested = requested_by(position, out);
         u32 claimed = 0;
         for (u32 set = requested; set; set &= set - 1)
           if (element(k.owner, place_of(out, lowest_bit(set), lane)) == (flat | kClaimed<E>))
             claimed |= set & (0 - set);
         const bool wins = wavefront ? claimed >> choice(position, out, requested) & 1 : claimed != 0;
-        if (wins) {
-          const u32 out_vc = choice(position, out, wavefront ? requested : claimed);
-          grants[granted++] = position | out_vc << 24;
-        }
-        kept = static_cast<Position>(position);
+        if (wins) grants[granted++] = position | choice(position, out, wavefront ? requested : claimed) << 16;
+        kept = position;
         return !wins;
       });
       const auto clear_claims = [&](u32 position) {
@@ -382,10 +396,9 @@ struct Heads {
       };
       for (u32 i = 0; i < n; ++i) clear_claims(positions[i]);
       for (u32 i = 0; i < granted; ++i) {
-        const u32 position = grants[i] & 0xFFFFFF;
+        const u32 position = grants[i] & kPosition;
         clear_claims(position);
-        grant_one(k, ready_at, now + t.allocation_delay, position,
-                  place_of(out_of(position), grants[i] >> 24, position % L), won);
+        grant_one(k, ready_at, ready, position, place_of(out_of(position), grants[i] >> 16, position % L), won);
       }
       if (!granted) break;
     }
