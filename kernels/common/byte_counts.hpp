@@ -63,9 +63,29 @@ struct Counts {
     for (int j = 0; j < kPlanes; ++j) count |= ((u32{lane_of(plane[j], lane)} >> bit) & 1u) << j;
     return count;
   }
-  /// Sets each counter in `set` to `count`.
-  FLITLAB_INLINE void set(B set, u32 count) {
-    for (int j = 0; j < kPlanes; ++j) plane[j] = count >> j & 1 ? plane[j] | set : plane[j] & ~set;
+  /// Returns the sum of an item's counters in `set`.
+  FLITLAB_INLINE u32 sum(u32 lane, u32 set) const {
+    u32 sum = 0;
+    for (int j = 0; j < kPlanes; ++j) sum += bit_count(lane_of(plane[j], lane) & set) << j;
+    return sum;
+  }
+  /// Returns the set of an item's counters that are above `count`, or equal to it and in `or_equal`.
+  FLITLAB_INLINE u32 above(u32 lane, u32 count, u32 or_equal) const {
+    u32 set = count >> kPlanes ? 0 : or_equal;
+    for (int j = 0; j < kPlanes; ++j)
+      set = count >> j & 1 ? set & lane_of(plane[j], lane) : set | lane_of(plane[j], lane);
+    return set;
+  }
+  /// Returns the set of counters that are above `count`, or equal to it and in `or_equal`.
+  FLITLAB_INLINE B above(u32 count, B or_equal) const {
+    B set = count >> kPlanes ? B{} : or_equal;
+    for (int j = 0; j < kPlanes; ++j) set = count >> j & 1 ? set & plane[j] : set | plane[j];
+    return set;
+  }
+  /// Sets each counter in `set`, which is 0, to `count`.
+  FLITLAB_INLINE void start(B set, u32 count) {
+    for (int j = 0; j < kPlanes; ++j)
+      if (count >> j & 1) plane[j] |= set;
   }
   FLITLAB_INLINE void set(u32 lane, u32 bit, u32 count) {
     for (int j = 0; j < kPlanes; ++j)

@@ -67,22 +67,22 @@ FLITLAB_INLINE B has(B set, u32 member) {
 #endif
 }
 
-/// Copies `value` to `to` in each lane where `set` contains `member`.
+/// Adds the members of `value` to `to`, which has none of them, in each lane where `set` contains `member`.
 template <class B>
 FLITLAB_INLINE void put_where(B& to, B set, u32 member, B value) {
 #if defined(__AVX512BW__)
   if constexpr (sizeof(B) == 64) {
     const B bit = B{} + only_member<ElementOf<B>>(member);
     if constexpr (sizeof(ElementOf<B>) == 1)
-      to = (B)_mm512_mask_mov_epi8((__m512i)to, _mm512_test_epi8_mask((__m512i)set, (__m512i)bit), (__m512i)value);
+      to = (B)_mm512_mask_add_epi8((__m512i)to, _mm512_test_epi8_mask((__m512i)set, (__m512i)bit), (__m512i)to, (__m512i)value);
     else if constexpr (sizeof(ElementOf<B>) == 2)
-      to = (B)_mm512_mask_mov_epi16((__m512i)to, _mm512_test_epi16_mask((__m512i)set, (__m512i)bit), (__m512i)value);
+      to = (B)_mm512_mask_add_epi16((__m512i)to, _mm512_test_epi16_mask((__m512i)set, (__m512i)bit), (__m512i)to, (__m512i)value);
     else
-      to = (B)_mm512_mask_mov_epi32((__m512i)to, _mm512_test_epi32_mask((__m512i)set, (__m512i)bit), (__m512i)value);
+      to = (B)_mm512_mask_add_epi32((__m512i)to, _mm512_test_epi32_mask((__m512i)set, (__m512i)bit), (__m512i)to, (__m512i)value);
     return;
   }
 #endif
-  to = select(has(set, member), value, to);
+  to |= has(set, member) & value;
 }
 
 /// Round-robin arbitration in each lane. Returns the lowest member of `set` that is in `first_priority`, or the lowest
@@ -195,6 +195,24 @@ FLITLAB_INLINE void transpose(B* rows) {
     FLITLAB_UNROLLED for (u32 i = 0; i < kBits; ++i) if (!(i & distance))
         swap(rows[i], rows[i + distance], distance, which);
   }
+}
+
+/// Transposes n sets of numbers below n in each lane: to[j] becomes the set of the i for which from[i] contains j.
+template <class B>
+FLITLAB_INLINE void transpose_sets(const B* from, u32 n, B* to) {
+  constexpr u32 kBits = 8 * sizeof(ElementOf<B>), kFew = kBits == 8 ? 5 : kBits == 16 ? 8 : 12;
+  if (n <= kFew) {  // takes less than the transposition of a whole matrix
+    for (u32 j = 0; j < n; ++j) {
+      B set{};
+      for (u32 i = 0; i < n; ++i) put_where(set, from[i], j, B{} + only_member<ElementOf<B>>(i));
+      to[j] = set;
+    }
+    return;
+  }
+  B rows[kBits];
+  for (u32 i = 0; i < kBits; ++i) rows[i] = i < n ? from[i] : B{};
+  transpose(rows);
+  for (u32 j = 0; j < n; ++j) to[j] = rows[j];
 }
 
 /// Returns a reference to the element of item `lane`.

@@ -100,11 +100,7 @@ struct Vectors {
   /// Reads the values of the first n ports.
   template <u32 P>
   static FLITLAB_INLINE void transpose_ports(const Exchange<P>& exchange, u32 n, Value (&sets)[P]) {
-    constexpr u32 kBits = 8 * sizeof(E);
-    Value rows[kBits];
-    for (u32 port = 0; port < kBits; ++port) rows[port] = port < P && port < n ? exchange.of[port] : Value{};
-    flitlab::lanes::transpose(rows);
-    for (u32 port = 0; port < P; ++port) sets[port] = rows[port];
+    transpose_sets(exchange.of, n, sets);
   }
 
   template <class T>

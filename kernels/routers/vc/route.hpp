@@ -106,8 +106,12 @@ struct Outputs {
   FLITLAB_INLINE u32 free(u32 port, u32 allowed, u32 credits_needed) const {
     return free_vcs(t, router, control, port, allowed, credits_needed);
   }
-  FLITLAB_INLINE u32 credits(u32 port, u32 vc) const {
-    return router.at(t.router_fields.output, port * t.vcs + vc).credits;
+  /// Returns the credits of a port's VCs in `set`.
+  FLITLAB_INLINE u32 credits(u32 port, u32 set) const {
+    u32 credits = 0;
+    for (; set; set &= set - 1)
+      credits += router.at(t.router_fields.output, port * t.vcs + lowest_bit(set)).credits;
+    return credits;
   }
 };
 
@@ -136,8 +140,7 @@ FLITLAB_INLINE Route minimal_adaptive(const T& t, const Packet& packet, const Ou
     const u32 port = direction_port(t, dim, goes_minus(t, packet, dim, from, to));
     const u32 free = outputs.free(port, adaptive, needed);
     if (!free) continue;
-    u32 credits = 1;
-    for (u32 set = adaptive; set; set &= set - 1) credits += outputs.credits(port, lowest_bit(set));
+    const u32 credits = 1 + outputs.credits(port, adaptive);
     if (credits > most) {
       most = credits;
       best = Route{port, static_cast<u16>(free)};
@@ -165,8 +168,7 @@ FLITLAB_INLINE Route table_route(const T& t, const Packet& packet, const Out& ou
     for (PortSet set = pass ? parallel & ~first : first; set; set &= set - 1) {
       const u32 port = lowest_bit(set);
       if (!outputs.free(port, allowed, needed)) continue;
-      u32 credits = 1;
-      for (u32 vcs = allowed; vcs; vcs &= vcs - 1) credits += outputs.credits(port, lowest_bit(vcs));
+      const u32 credits = 1 + outputs.credits(port, allowed);
       if (credits > most) {
         most = credits;
         best = port;
@@ -175,14 +177,15 @@ FLITLAB_INLINE Route table_route(const T& t, const Packet& packet, const Out& ou
   return Route{best, allowed};
 }
 
-/// Returns the route of the packet at the front of input VC (in_port, in_vc) of a router.
-template <class T, class Out>
+/// Returns the route of the packet at the front of input VC (in_port, in_vc) of a router. `kDimensionOrder`: routing is
+/// in dimension order.
+template <bool kDimensionOrder = false, class T, class Out>
 FLITLAB_INLINE Route compute_route(const T& t, const Out& outputs, u32 router_index, Packet& packet, u32 in_port,
                                    u32 in_vc) {
   const u32 here = t.address[router_index];
   u32 target = packet.dst;
   u32 first_class = 0;
-  if (t.algorithm == Algorithm::kValiant || t.algorithm == Algorithm::kRomm) {
+  if (!kDimensionOrder && (t.algorithm == Algorithm::kValiant || t.algorithm == Algorithm::kRomm)) {
     if (here == packet.via) packet.route_bits |= kPastIntermediate;
     if (packet.route_bits & kPastIntermediate)
       first_class = t.wraps ? 2 : 1;
@@ -190,7 +193,7 @@ FLITLAB_INLINE Route compute_route(const T& t, const Out& outputs, u32 router_in
       target = packet.via;
   }
   const Route out{packet.dst_port, t.message_mask[packet.message_class]};
-  if constexpr (T::kDimensionOrder) {  // computes both routes: a branch would be unpredictable
+  if constexpr (kDimensionOrder || T::kDimensionOrder) {  // computes both routes: a branch would be unpredictable
     const Route on = dimension_order(t, packet, here, target, false, first_class, in_port, in_vc);
     const u32 here_mask = 0 - u32{here == target};
     return Route{(out.port & here_mask) | (on.port & ~here_mask),

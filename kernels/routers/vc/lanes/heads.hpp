@@ -2,6 +2,7 @@
 /// Work on head flits in lane state, one head at a time: route computation, VC allocation, packet descriptors. The
 /// rules are the same as for scalar state (route.hpp, vc_allocation.hpp).
 #include <bit>
+#include <utility>
 
 #include "kernels/routers/vc/arbitrate.hpp"
 #include "kernels/routers/vc/lanes/state.hpp"
@@ -59,6 +60,7 @@ struct Arrivals {
 template <class C, class S>
 struct SharedArrivals {
   typename C::template Exchange<S::ports> flits, credits;
+  typename C::template Exchange<S::ports> full;  ///< output VCs with all credits, if adaptive routing needs them
 };
 
 template <class C, class S, class V>
@@ -122,11 +124,13 @@ struct Heads {
     FLITLAB_INLINE u32 free(u32 port, u32 allowed, u32 credits_needed) const {
       return heads.free(port, lane, allowed, credits_needed);
     }
-    FLITLAB_INLINE u32 credits(u32 port, u32 vc) const { return heads.credits(port, vc, lane); }
+    FLITLAB_INLINE u32 credits(u32 port, u32 set) const {
+      return heads.k.credits[port].sum(lane, set) + bit_count(heads.arrived_credits(port, lane) & set);
+    }
   };
 
-  FLITLAB_INLINE u32 credits(u32 port, u32 vc, u32 lane) const {
-    return k.credits[port].get(lane, vc) + (shared_arrivals->credits.element(port * L + lane) >> vc & 1);
+  FLITLAB_INLINE u32 arrived_credits(u32 port, u32 lane) const {
+    return shared_arrivals->credits.element(port * L + lane);
   }
   FLITLAB_INLINE u32 flits(u32 port, u32 vc, u32 lane) const {
     return k.flits[port].get(lane, vc) + (shared_arrivals->flits.element(port * L + lane) >> vc & 1);
@@ -134,11 +138,11 @@ struct Heads {
 
   /// Returns the free VCs of a port that are in `allowed` (free_vcs()).
   FLITLAB_INLINE u32 free(u32 port, u32 lane, u32 allowed, u32 credits_needed) const {
-    u32 free = allowed & ~u32{lane_of(k.taken[port], lane)};
-    if (credits_needed)
-      for (u32 set = free; set; set &= set - 1)
-        if (credits(port, lowest_bit(set), lane) < credits_needed) free ^= set & (0 - set);
-    return free;
+    const u32 free = allowed & ~u32{lane_of(k.taken[port], lane)};
+    if (!credits_needed) return free;
+    if (v.t.atomic_adaptive && credits_needed == v.t.buffer_flits)
+      return free & shared_arrivals->full.element(port * L + lane);
+    return free & k.credits[port].above(lane, credits_needed - 1, arrived_credits(port, lane));
   }
 
   FLITLAB_INLINE bool is_wormhole() const { return v.t.flow_control == FlowControl::kWormhole; }
@@ -163,6 +167,8 @@ struct Heads {
       FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) {
         shared_arrivals->flits.put(port, arrivals.flits[port]);
         shared_arrivals->credits.put(port, arrivals.credits[port]);
+        if (v.t.atomic_adaptive)
+          shared_arrivals->full.put(port, k.credits[port].above(v.t.buffer_flits - 1, arrivals.credits[port]));
       }
       C::group_barrier();
     }
@@ -189,6 +195,12 @@ struct Heads {
   /// Computes routes of listed packets. Keeps in `positions` the packets that have one, and returns their number.
   template <bool kFirst>
   FLITLAB_INLINE u32 compute_routes(Position* positions, u32 n) const {
+    if constexpr (!S::exact)
+      if (v.t.algorithm == Algorithm::kDimensionOrder) return compute_routes<kFirst, true>(positions, n);
+    return compute_routes<kFirst, false>(positions, n);
+  }
+  template <bool kFirst, bool kDimensionOrder>
+  FLITLAB_INLINE u32 compute_routes(Position* positions, u32 n) const {
     const auto& t = v.t;
     const Rings rings = this->rings();
     Block<C, S>& k = rings.k;
@@ -197,8 +209,8 @@ struct Heads {
     const Cycle now = this->now;
     return C::filter(positions, n, positions, [&](u32 position, Position& routed) {
       const u32 flat = position / L, lane = position % L;
-      const Route route = vc::compute_route(t, Outputs{*this, lane}, first_router + lane, rings.front(position),
-                                            flat / S::vcs, flat % S::vcs);
+      const Route route = vc::compute_route<kDimensionOrder>(
+          t, Outputs{*this, lane}, first_router + lane, rings.front(position), flat / S::vcs, flat % S::vcs);
       if (route.port >= S::ports_of(t) || !route.allowed) [[unlikely]] {
         C::raise(s.fault[first_router + lane], kFaultNoRoute, flat / S::vcs);
         if (kFirst) C::and_bits(lane_of(k.routed[flat / S::vcs], lane), ~u32{C::only(flat % S::vcs)});
@@ -234,7 +246,7 @@ struct Heads {
     const u32 n = compute_routes<true>(positions, listed);
     if (same_length()) {
       const u32 flits = v.t.traffic.packets.flits[0];
-      FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) k.left[port].set(
+      FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) k.left[port].start(
           unrouted[port] & k.routed[port], flits);
       C::sync();
     } else {
@@ -302,9 +314,17 @@ struct Heads {
     return is_before<S>(a, b, element(k.pick_in, to));
   }
 
+  /// A packet that requests an output VC which another packet requests, too.
+  struct Contender {
+    u32 position, out;
+    u32 requested;  ///< output VCs
+    u32 vc;         ///< the last one that it tried to win
+    u32 other;      ///< index of another contender for the same output port, or kNone
+  };
+
   /// VC allocation by any allocator and arbiter, of packets that have a route. Packets whose requests meet no other
-  /// request get an output VC at once. For the others, all requests of a round claim their output VCs; then each packet
-  /// takes one of the VCs that it won.
+  /// request get an output VC at once. For the others, a round finds the first VC that each of them wins, and grants
+  /// these VCs.
   FLITLAB_APART void allocate_otherwise(Position* positions, u32 n,
                                         typename C::template ByPort<typename C::Row, S::ports>& won) const {
     const auto& t = v.t;
@@ -351,56 +371,49 @@ struct Heads {
     });
     n = C::filter(positions, n, positions, [&](u32 request, Position& kept) {
       const u32 position = request & kPosition, requested = request >> 16, out = out_of(position), lane = position % L;
-      kept = position;
+      kept = request;
       if (lane_of(contested[out], lane) & requested) return true;
       grant_one(k, ready_at, ready, position, place_of(out, choice(position, out, requested), lane), won);
       return false;
     });
-    const u32 rounds = wavefront ? ~0u : allocator == Allocator::kIslip ? t.iterations : 1;
-    for (u32 round = 0; round < rounds && n; ++round) {
-      n = C::filter(positions, n, positions, [&](u32 position, Position& kept) {
-        const u32 flat = position / L, lane = position % L, out = out_of(position);
-        const u32 requested = requested_by(position, out);
-        for (u32 set = requested; set; set &= set - 1) {
-          const u32 to = place_of(out, lowest_bit(set), lane);
-          E& owner = element(k.owner, to);
-          const u32 other = owner & ~u32{kClaimed<E>};
-          const auto order = [&](u32 in) { return (diagonal(in, out) + lowest_bit(set)) % cells; };
-          if (!(owner & kClaimed<E>) ||
-              (wavefront ? order(flat) < order(other) : precedes(rings, flat, other, out, to, lane)))
-            owner = static_cast<E>(flat | kClaimed<E>);
-        }
-        kept = position;
-        return requested != 0;
-      });
-      // Packets keep their claims until all have chosen.
-      u32 grants[C::lanes * S::ports * S::vcs], granted = 0;
-      n = C::filter(positions, n, positions, [&](u32 position, Position& kept) {
-        const u32 flat = position / L, lane = position % L, out = out_of(position);
-        const u32 requested = requested_by(position, out);
-        u32 claimed = 0;
-        for (u32 set = requested; set; set &= set - 1)
-          if (element(k.owner, place_of(out, lowest_bit(set), lane)) == (flat | kClaimed<E>))
-            claimed |= set & (0 - set);
-        const bool wins = wavefront ? claimed >> choice(position, out, requested) & 1 : claimed != 0;
-        if (wins) grants[granted++] = position | choice(position, out, wavefront ? requested : claimed) << 16;
-        kept = position;
-        return !wins;
-      });
-      const auto clear_claims = [&](u32 position) {
-        const u32 out = out_of(position), lane = position % L;
-        for (u32 set = element(k.allowed, position); set; set &= set - 1) {
-          E& owner = element(k.owner, place_of(out, lowest_bit(set), lane));
-          if (owner == (position / L | kClaimed<E>)) owner = 0;
-        }
-      };
-      for (u32 i = 0; i < n; ++i) clear_claims(positions[i]);
-      for (u32 i = 0; i < granted; ++i) {
-        const u32 position = grants[i] & kPosition;
-        clear_claims(position);
-        grant_one(k, ready_at, ready, position, place_of(out_of(position), grants[i] >> 16, position % L), won);
+    Contender contenders[AllocationScratch<C, S>::kMost];
+    u32 newest[S::ports * L], winners[AllocationScratch<C, S>::kMost];
+    const auto of_output = [&](const Contender& c) -> u32& { return newest[c.out * L + c.position % L]; };
+    for (u32 i = 0; i < n; ++i) {
+      const u32 position = positions[i] & kPosition;
+      contenders[i] = {position, out_of(position), positions[i] >> 16, 0, kNone};
+      of_output(contenders[i]) = kNone;
+    }
+    for (u32 i = 0; i < n; ++i) contenders[i].other = std::exchange(of_output(contenders[i]), i);
+    const auto wins = [&](const Contender& c, u32 vc) {
+      const u32 flat = c.position / L, lane = c.position % L, to = place_of(c.out, vc, lane);
+      for (u32 i = of_output(c); i != kNone; i = contenders[i].other) {
+        const u32 other = contenders[i].position / L;
+        if (other == flat || !(contenders[i].requested >> vc & 1)) continue;
+        if (wavefront ? (diagonal(other, c.out) + vc) % cells < (diagonal(flat, c.out) + vc) % cells
+                      : precedes(rings, other, flat, c.out, to, lane))
+          return false;
       }
-      if (!granted) break;
+      return true;
+    };
+    const u32 rounds = wavefront ? ~0u : allocator == Allocator::kIslip ? t.iterations : 1;
+    for (u32 round = 0, granted = n; round < rounds && granted; ++round) {
+      granted = 0;
+      for (u32 i = 0; i < n; ++i) {
+        Contender& c = contenders[i];
+        for (u32 rest = c.requested; rest; rest = wavefront ? 0 : rest & ~(1u << c.vc)) {
+          c.vc = choice(c.position, c.out, rest);
+          if (!wins(c, c.vc)) continue;
+          winners[granted++] = i;
+          break;
+        }
+      }
+      for (u32 i = 0; i < granted; ++i) {
+        Contender& c = contenders[winners[i]];
+        grant_one(k, ready_at, ready, c.position, place_of(c.out, c.vc, c.position % L), won);
+        for (u32 j = of_output(c); j != kNone; j = contenders[j].other) contenders[j].requested &= ~(1u << c.vc);
+        c.requested = 0;
+      }
     }
     end_grants(won);
   }

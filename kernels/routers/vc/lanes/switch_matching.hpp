@@ -51,11 +51,7 @@ struct SwitchMatching {
 
  private:
   FLITLAB_INLINE void transpose_ports(const Rows& from, Rows& to) const {
-    constexpr u32 kBits = 8 * sizeof(E);
-    B rows[kBits];
-    for (u32 port = 0; port < kBits; ++port) rows[port] = port < ports() ? from[port] : B{};
-    transpose(rows);
-    for (u32 port = 0; port < ports(); ++port) to[port] = rows[port];
+    transpose_sets(from, ports(), to);
   }
 
   /// Returns the union of `rows[vc]` over the VCs of a set, in each lane.
