@@ -74,11 +74,14 @@ FLITLAB_INLINE void put_where(B& to, B set, u32 member, B value) {
   if constexpr (sizeof(B) == 64) {
     const B bit = B{} + only_member<ElementOf<B>>(member);
     if constexpr (sizeof(ElementOf<B>) == 1)
-      to = (B)_mm512_mask_add_epi8((__m512i)to, _mm512_test_epi8_mask((__m512i)set, (__m512i)bit), (__m512i)to, (__m512i)value);
+      to = (B)_mm512_mask_add_epi8((__m512i)to, _mm512_test_epi8_mask((__m512i)set, (__m512i)bit), (__m512i)to,
+                                   (__m512i)value);
     else if constexpr (sizeof(ElementOf<B>) == 2)
-      to = (B)_mm512_mask_add_epi16((__m512i)to, _mm512_test_epi16_mask((__m512i)set, (__m512i)bit), (__m512i)to, (__m512i)value);
+      to = (B)_mm512_mask_add_epi16((__m512i)to, _mm512_test_epi16_mask((__m512i)set, (__m512i)bit), (__m512i)to,
+                                    (__m512i)value);
     else
-      to = (B)_mm512_mask_add_epi32((__m512i)to, _mm512_test_epi32_mask((__m512i)set, (__m512i)bit), (__m512i)to, (__m512i)value);
+      to = (B)_mm512_mask_add_epi32((__m512i)to, _mm512_test_epi32_mask((__m512i)set, (__m512i)bit), (__m512i)to,
+                                    (__m512i)value);
     return;
   }
 #endif

@@ -197,9 +197,12 @@ struct Slices {
   static __device__ __forceinline__ u32 list(const ByPort<Value, P>& values, u32, Position* positions) {
     return list_bits(nonzero(values.value).word & 0x01010101u, warp_port() * lanes, positions);
   }
-  template <u32 kBits, u32 P>
-  static __device__ __forceinline__ u32 list_members(const ByPort<Value, P>& sets, u32, Position* positions) {
-    return list_bits(sets.value.word, warp_port() * kBits * lanes, positions);
+  template <u32 kBits, u32 P, class Work>
+  static __device__ __forceinline__ u32 list_members(const ByPort<Value, P>& sets, u32, Position* positions,
+                                                     Work&& work) {
+    const u32 n = list_bits(sets.value.word, warp_port() * kBits * lanes, positions);
+    each(n, [&](u32 i) { work(u32{positions[i]}); });
+    return n;
   }
 
   template <class Work>

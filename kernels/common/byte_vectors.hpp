@@ -160,9 +160,9 @@ struct Vectors {
     return list_lanes(values, n, positions);
   }
   /// Writes to `positions` the members of n sets of at most `kBits` bits per lane: member m of lane l in sets[i] as
-  /// (i * kBits + m) * lanes + l. Returns their number. `kMost`: at least n.
-  template <u32 kBits, u32 kMost>
-  static FLITLAB_INLINE u32 list_members(const Value* sets, u32 n, Position* positions) {
+  /// (i * kBits + m) * lanes + l. Calls work(entry) for each of them. Returns their number. `kMost`: at least n.
+  template <u32 kBits, u32 kMost, class Work>
+  static FLITLAB_INLINE u32 list_members(const Value* sets, u32 n, Position* positions, Work&& work) {
     constexpr u32 kSets = 8 * sizeof(E) / kBits;  // sets that share an element
     Value elements[(kMost + kSets - 1) / kSets];
     for (u32 i = 0; i < n; ++i) {
@@ -178,7 +178,9 @@ struct Vectors {
       set_of[at] = static_cast<E>(rest);
       positions[count] = at;  // appends the element again if its set has more members
       count += rest != 0;
-      positions[i] = at + at / lanes * ((kSets * kBits - 1) * lanes) + lowest_bit(set) * lanes;
+      const u32 position = at + at / lanes * ((kSets * kBits - 1) * lanes) + lowest_bit(set) * lanes;
+      positions[i] = position;
+      work(position);
     }
     return count;
   }

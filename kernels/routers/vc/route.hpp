@@ -109,8 +109,7 @@ struct Outputs {
   /// Returns the credits of a port's VCs in `set`.
   FLITLAB_INLINE u32 credits(u32 port, u32 set) const {
     u32 credits = 0;
-    for (; set; set &= set - 1)
-      credits += router.at(t.router_fields.output, port * t.vcs + lowest_bit(set)).credits;
+    for (; set; set &= set - 1) credits += router.at(t.router_fields.output, port * t.vcs + lowest_bit(set)).credits;
     return credits;
   }
 };

@@ -2,10 +2,9 @@
 /// Work on head flits in lane state, one head at a time: route computation, VC allocation, packet descriptors. The
 /// rules are the same as for scalar state (route.hpp, vc_allocation.hpp).
 #include <bit>
-#include <utility>
 
-#include "kernels/routers/vc/arbitrate.hpp"
 #include "kernels/routers/vc/lanes/state.hpp"
+#include "kernels/routers/vc/lanes/vc_matching.hpp"
 #include "kernels/routers/vc/route.hpp"
 
 namespace flitlab::vc::lanes {
@@ -41,13 +40,6 @@ struct CrossingScratch {
   typename C::Position list[C::lanes * C::ports_of(S::ports) + C::kMargin];
   typename C::template SharedRows<S::ports> sets;
 };
-
-/// Returns whether bidder `a` precedes `b` in the round-robin order over all input VCs from `first` on.
-template <class S>
-FLITLAB_INLINE bool is_before(u32 a, u32 b, u32 first) {
-  const auto distance = [first](u32 flat) { return flat >= first ? flat - first : flat + S::flats - first; };
-  return distance(a) < distance(b);
-}
 
 /// Flits and credits that arrive in a cycle, by port. They are added to the counts when flits leave, so that counts
 /// change once a cycle.
@@ -107,7 +99,7 @@ struct Heads {
   FLITLAB_INLINE Rings rings() const { return {s.ring + queue(0) * S::descriptors(v.t.ring), v.t.ring, k}; }
 
   FLITLAB_INLINE u32 list_members(const ByPort& sets, Position* positions) const {
-    return C::template list_members<S::vcs, S::ports>(sets, S::ports_of(v.t), positions);
+    return C::template list_members<S::vcs, S::ports>(sets, S::ports_of(v.t), positions, [](u32) {});
   }
 
   /// Returns whether all packets have the same length.
@@ -150,18 +142,23 @@ struct Heads {
   /// Returns whether packets recompute their routes in every cycle until they get an output VC.
   FLITLAB_INLINE bool adapts() const { return v.t.adapts; }
 
-  /// VC allocation of all packets that are due: here separable, input-first and round robin, otherwise by
-  /// allocate_otherwise(). Each step handles all of them before the
-  /// next step, with few branches, so that a processor overlaps the work on several heads.
-  FLITLAB_APART void allocate_vcs(const Arrivals<C, S>& arrivals) {
+  /// Packets that are due for VC allocation.
+  struct Due {
     ByPort unrouted, rerouted;
-    B any{}, any_old{};
+    B any{}, any_rerouted{};
+  };
+
+  /// VC allocation of all packets that are due: here separable, input-first and round robin, otherwise by
+  /// allocate_otherwise(). Each step handles all of them before the next step, with few branches, so that a processor
+  /// overlaps the work on several heads.
+  FLITLAB_APART void allocate_vcs(const Arrivals<C, S>& arrivals) {
+    Due due;
     FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) {
-      const B due = k.due[port] & ~k.asleep[port];
-      unrouted[port] = due & ~k.routed[port];
-      rerouted[port] = due & k.routed[port];
-      any |= due;
-      any_old |= rerouted[port];
+      const B of_port = k.due[port] & ~k.asleep[port];
+      due.unrouted[port] = of_port & ~k.routed[port];
+      due.rerouted[port] = of_port & k.routed[port];
+      due.any |= of_port;
+      due.any_rerouted |= due.rerouted[port];
     }
     if constexpr (!kPlain) {  // plain routers do not read counts
       FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) {
@@ -174,22 +171,26 @@ struct Heads {
     }
     typename C::template Scratch<AllocationScratch<C, S>> scratch;
     u32 n = 0;
-    if (C::any(any)) {
-      if (C::any(any_old)) {
-        n = list_members(rerouted, scratch->positions);
-        if (adapts()) n = compute_routes<false>(scratch->positions, n);
-      }
-      n += compute_first_routes(unrouted, scratch->positions + n);
-      if constexpr (!S::exact) {
-        if (v.t.speculative) note_bids();
-        if (!S::plain_vc_allocator(v.t)) return allocate_otherwise(scratch->positions, n, scratch->won);
-      }
-      n = bid(scratch->positions, n);
-    } else if constexpr (!S::exact) {
-      if (v.t.speculative) note_bids();  // packets that sleep also request the switch
+    if (C::any(due.any)) {
+      if constexpr (!S::exact)
+        if (!S::plain_vc_allocator(v.t)) return allocate_otherwise(due, scratch->positions, scratch->won);
+      n = bid(scratch->positions, route(due, scratch->positions));
     }
+    if constexpr (!S::exact)
+      if (v.t.speculative) note_bids();  // packets that sleep also request the switch
     C::group_barrier();
     if (C::any(n)) grant(scratch->positions, n, scratch->won);
+  }
+
+  /// Computes the routes of packets that are due. Writes to `positions` the packets that have one, and returns their
+  /// number.
+  FLITLAB_INLINE u32 route(const Due& due, Position* positions) const {
+    u32 n = 0;
+    if (C::any(due.any_rerouted)) {
+      n = list_members(due.rerouted, positions);
+      if (adapts()) n = compute_routes<false>(positions, n);
+    }
+    return n + compute_first_routes(due.unrouted, positions + n);
   }
 
   /// Computes routes of listed packets. Keeps in `positions` the packets that have one, and returns their number.
@@ -209,8 +210,8 @@ struct Heads {
     const Cycle now = this->now;
     return C::filter(positions, n, positions, [&](u32 position, Position& routed) {
       const u32 flat = position / L, lane = position % L;
-      const Route route = vc::compute_route<kDimensionOrder>(
-          t, Outputs{*this, lane}, first_router + lane, rings.front(position), flat / S::vcs, flat % S::vcs);
+      const Route route = vc::compute_route<kDimensionOrder>(t, Outputs{*this, lane}, first_router + lane,
+                                                             rings.front(position), flat / S::vcs, flat % S::vcs);
       if (route.port >= S::ports_of(t) || !route.allowed) [[unlikely]] {
         C::raise(s.fault[first_router + lane], kFaultNoRoute, flat / S::vcs);
         if (kFirst) C::and_bits(lane_of(k.routed[flat / S::vcs], lane), ~u32{C::only(flat % S::vcs)});
@@ -224,20 +225,19 @@ struct Heads {
     });
   }
 
-  /// Computes the first routes of packets that have come to the front. Writes to `positions` the packets that have a
-  /// route, and returns their number.
+  /// route() for packets that have come to the front.
   FLITLAB_INLINE u32 compute_first_routes(const ByPort& unrouted, Position* positions) const {
-    const u32 listed = list_members(unrouted, positions);
     const Rings rings = this->rings();
     const u32 ring = rings.size;
-    C::each(listed, [&](u32 i) {
-      const u32 position = positions[i], flat = position / L;
-      const u32 passed = element(k.passed, flat / S::vcs * L + position % L) >> flat % S::vcs & 1;
-      E& first = element(rings.k.first, position);
-      const u32 next = first + passed;  // no branch: it would be unpredictable
-      first = static_cast<E>(next & (0 - u32{next != ring}));
-      C::prefetch(&rings.front(position));
-    });
+    const u32 listed =
+        C::template list_members<S::vcs, S::ports>(unrouted, S::ports_of(v.t), positions, [&](u32 position) {
+          const u32 flat = position / L;
+          const u32 passed = element(rings.k.passed, flat / S::vcs * L + position % L) >> flat % S::vcs & 1;
+          E& first = element(rings.k.first, position);
+          const u32 next = first + passed;  // no branch: it would be unpredictable
+          first = static_cast<E>(next & (0 - u32{next != ring}));
+          C::prefetch(&rings.front(position));
+        });
     FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) {
       k.passed[port] &= ~unrouted[port];
       k.routed[port] |= unrouted[port];
@@ -258,23 +258,36 @@ struct Heads {
     return n;
   }
 
+  /// Returns the free output VCs that the packet at `position` may take: in store-and-forward flow control none before
+  /// its tail has arrived.
+  FLITLAB_INLINE u32 free_for(u32 position, u32 out) const {
+    const u32 flat = position / L, lane = position % L, allowed = element(k.allowed, position);
+    if (is_wormhole()) return free(out, lane, allowed, 0);
+    const u32 length = rings().front(position).flits;
+    return stores_first() && flits(flat / S::vcs, flat % S::vcs, lane) < length ? 0 : free(out, lane, allowed, length);
+  }
+
+  /// Lets a packet that found no free output VC sleep until one is released, if neither credits nor other ports can
+  /// help. `may_sleep`: whether that is the case.
+  FLITLAB_INLINE bool may_sleep() const { return is_wormhole() && !adapts(); }
+  FLITLAB_INLINE void sleep(u32 position) const {
+    C::or_bits(element(k.asleep, port_of(position)), C::only(position / L % S::vcs));
+  }
+
   /// Bids for packets that have a route. Keeps in `positions` the bids of packets that found a free output VC, and
   /// returns their number.
   FLITLAB_INLINE u32 bid(Position* positions, u32 n) const {
     Block<C, S>& k = this->k;
-    const bool may_sleep = is_wormhole() && !adapts();
-    return C::filter(positions, n, positions, [&](u32 position, Position& bids) {
-      const u32 flat = position / L, lane = position % L, port = flat / S::vcs, vc = flat % S::vcs;
-      if (stores_first() && flits(port, vc, lane) < k.left[port].get(lane, vc)) return false;
-      const u32 out = lowest_bit(u32{element(k.out_port, position)});
-      const u32 free =
-          this->free(out, lane, element(k.allowed, position), is_wormhole() ? 0 : u32{rings().front(position).flits});
-      if (!free) {  // sleeps until an output VC is released, if neither credits nor other ports can help
-        if (may_sleep) C::or_bits(element(k.asleep, port * L + lane), C::only(vc));
+    const bool may_sleep = this->may_sleep();
+    return C::filter(positions, n, positions, [&](u32 position, Position& bid) {
+      const u32 flat = position / L, lane = position % L, out = lowest_bit(u32{element(k.out_port, position)});
+      const u32 free = free_for(position, out);
+      if (!free) {
+        if (may_sleep) sleep(position);
         return false;
       }
       const u32 out_vc = first_at_or_after(free, element(k.pick_out, position)), to = place_of(out, out_vc, lane);
-      bids = Bid<C, S>::of(position, out * S::vcs + out_vc);
+      bid = Bid<C, S>::of(position, out * S::vcs + out_vc);
       const u32 first = element(k.pick_in, to);
       C::update(element(k.owner, to), [&](E claim) {
         const bool better = !(claim & kClaimed<E>) || is_before<S>(flat, claim & ~u32{kClaimed<E>}, first);
@@ -298,123 +311,44 @@ struct Heads {
     }
   }
 
-  /// Age of the packet at the front of an input VC, cycles.
-  FLITLAB_INLINE u32 age(const Rings& rings, u32 position) const { return now - rings.front(position).created; }
-
-  /// Returns whether input VC `a` of a router precedes input VC `b` in bids for output VC (out, out_vc) (beats() in
-  /// arbitrate.hpp).
-  FLITLAB_INLINE bool precedes(const Rings& rings, u32 a, u32 b, u32 out, u32 to, u32 lane) const {
-    if (v.t.arbiter == ArbiterKind::kOldestFirst) {
-      const u32 age_a = age(rings, a * L + lane), age_b = age(rings, b * L + lane);
-      return age_a != age_b ? age_a > age_b : a < b;
-    }
-    const u32 port_a = a / S::vcs, port_b = b / S::vcs;
-    if (v.t.arbiter == ArbiterKind::kMatrix && port_a != port_b)
-      return lane_of(k.output_matrix[out][port_a], lane) >> port_b & 1;
-    return is_before<S>(a, b, element(k.pick_in, to));
-  }
-
-  /// A packet that requests an output VC which another packet requests, too.
-  struct Contender {
-    u32 position, out;
-    u32 requested;  ///< output VCs
-    u32 vc;         ///< the last one that it tried to win
-    u32 other;      ///< index of another contender for the same output port, or kNone
-  };
-
-  /// VC allocation by any allocator and arbiter, of packets that have a route. Packets whose requests meet no other
-  /// request get an output VC at once. For the others, a round finds the first VC that each of them wins, and grants
-  /// these VCs.
-  FLITLAB_APART void allocate_otherwise(Position* positions, u32 n,
+  /// VC allocation by any allocator and arbiter. Packets whose requests meet no other request get an output VC at once;
+  /// VcMatching serves the others.
+  FLITLAB_APART void allocate_otherwise(const Due& due, Position* positions,
                                         typename C::template ByPort<typename C::Row, S::ports>& won) const {
-    const auto& t = v.t;
     Block<C, S>& k = this->k;
-    const Rings rings = this->rings();
-    const Allocator allocator = t.vc_allocator;
-    const bool may_sleep = is_wormhole() && !adapts(), wavefront = allocator == Allocator::kWavefront;
-    const u32 cells = t.ports * t.vcs, first_cell = wavefront ? first_diagonal(now, cells) : 0;
     Cycle* const ready_at = s.ready_at + queue(0);
-    const Cycle ready = now + t.allocation_delay;
+    const Cycle ready = now + v.t.allocation_delay;
+    const bool may_sleep = this->may_sleep(), one_choice = v.t.vc_allocator == Allocator::kInputFirst;
+    const VcMatching<C, S, Heads> matching(*this);
     B requests[S::ports], contested[S::ports];  // [output] VCs that at least one and two packets request
-    for (u32 port = 0; port < t.ports; ++port) won[port] = requests[port] = contested[port] = B{};
-    // The order in which a wavefront serves the cell (input VC, first VC of an output port) of the request matrix.
-    const auto diagonal = [&](u32 flat, u32 out) {
-      const u32 sum = flat / S::vcs * t.vcs + flat % S::vcs + out * t.vcs + cells - first_cell;
-      const u32 once = sum >= cells ? sum - cells : sum;
-      return once >= cells ? once - cells : once;
-    };
-    const auto free_for = [&](u32 position, u32 out) {
-      return this->free(out, position % L, element(k.allowed, position),
-                        is_wormhole() ? 0 : u32{rings.front(position).flits});
-    };
+    for (u32 port = 0; port < v.t.ports; ++port) won[port] = requests[port] = contested[port] = B{};
     const auto out_of = [&](u32 position) { return lowest_bit(u32{element(k.out_port, position)}); };
-    // The output VC that a packet requests first: the next one in round-robin order, or on the first diagonal.
-    const auto choice = [&](u32 position, u32 out, u32 set) {
-      const u32 first = wavefront ? cells - diagonal(position / L, out) : u32{element(k.pick_out, position)};
-      return first_at_or_after(set, first < 16 ? first : 16);
-    };
-    const auto requested_by = [&](u32 position, u32 out) {
-      const u32 free = free_for(position, out);
-      return allocator == Allocator::kInputFirst && free ? 1u << choice(position, out, free) : free;
-    };
-    constexpr u32 kPosition = (1u << 16) - 1;
-    n = C::filter(positions, n, positions, [&](u32 position, Position& kept) {
-      const u32 flat = position / L, port = flat / S::vcs, vc = flat % S::vcs, lane = position % L;
-      if (stores_first() && flits(port, vc, lane) < k.left[port].get(lane, vc)) return false;
-      const u32 out = out_of(position), requested = requested_by(position, out);
-      E& all = lane_of(requests[out], lane);
-      lane_of(contested[out], lane) |= static_cast<E>(all & requested);
+    u32 n = C::filter(positions, route(due, positions), positions, [&](u32 position, Position& request) {
+      const u32 out = out_of(position);
+      u32 requested = free_for(position, out);
+      if (!requested) {
+        if (may_sleep) sleep(position);
+        return false;
+      }
+      if (one_choice) requested = 1u << matching.choice(position, out, requested);
+      E& all = lane_of(requests[out], position % L);
+      lane_of(contested[out], position % L) |= static_cast<E>(all & requested);
       all |= static_cast<E>(requested);
-      kept = position | requested << 16;
-      if (may_sleep && !requested) C::or_bits(element(k.asleep, port * L + lane), C::only(vc));
-      return requested != 0;
+      request = position | requested << 16;
+      return true;
     });
+    if (v.t.speculative) note_bids();
+    const auto grant = [&](u32 position, u32 out, u32 vc) {
+      grant_one(k, ready_at, ready, position, place_of(out, vc, position % L), won);
+    };
     n = C::filter(positions, n, positions, [&](u32 request, Position& kept) {
-      const u32 position = request & kPosition, requested = request >> 16, out = out_of(position), lane = position % L;
+      const u32 position = request & 0xFFFF, requested = request >> 16, out = out_of(position);
       kept = request;
-      if (lane_of(contested[out], lane) & requested) return true;
-      grant_one(k, ready_at, ready, position, place_of(out, choice(position, out, requested), lane), won);
+      if (lane_of(contested[out], position % L) & requested) return true;
+      grant(position, out, matching.choice(position, out, requested));
       return false;
     });
-    Contender contenders[AllocationScratch<C, S>::kMost];
-    u32 newest[S::ports * L], winners[AllocationScratch<C, S>::kMost];
-    const auto of_output = [&](const Contender& c) -> u32& { return newest[c.out * L + c.position % L]; };
-    for (u32 i = 0; i < n; ++i) {
-      const u32 position = positions[i] & kPosition;
-      contenders[i] = {position, out_of(position), positions[i] >> 16, 0, kNone};
-      of_output(contenders[i]) = kNone;
-    }
-    for (u32 i = 0; i < n; ++i) contenders[i].other = std::exchange(of_output(contenders[i]), i);
-    const auto wins = [&](const Contender& c, u32 vc) {
-      const u32 flat = c.position / L, lane = c.position % L, to = place_of(c.out, vc, lane);
-      for (u32 i = of_output(c); i != kNone; i = contenders[i].other) {
-        const u32 other = contenders[i].position / L;
-        if (other == flat || !(contenders[i].requested >> vc & 1)) continue;
-        if (wavefront ? (diagonal(other, c.out) + vc) % cells < (diagonal(flat, c.out) + vc) % cells
-                      : precedes(rings, other, flat, c.out, to, lane))
-          return false;
-      }
-      return true;
-    };
-    const u32 rounds = wavefront ? ~0u : allocator == Allocator::kIslip ? t.iterations : 1;
-    for (u32 round = 0, granted = n; round < rounds && granted; ++round) {
-      granted = 0;
-      for (u32 i = 0; i < n; ++i) {
-        Contender& c = contenders[i];
-        for (u32 rest = c.requested; rest; rest = wavefront ? 0 : rest & ~(1u << c.vc)) {
-          c.vc = choice(c.position, c.out, rest);
-          if (!wins(c, c.vc)) continue;
-          winners[granted++] = i;
-          break;
-        }
-      }
-      for (u32 i = 0; i < granted; ++i) {
-        Contender& c = contenders[winners[i]];
-        grant_one(k, ready_at, ready, c.position, place_of(c.out, c.vc, c.position % L), won);
-        for (u32 j = of_output(c); j != kNone; j = contenders[j].other) contenders[j].requested &= ~(1u << c.vc);
-        c.requested = 0;
-      }
-    }
+    if (n) matching.settle(positions, n, grant);
     end_grants(won);
   }
 

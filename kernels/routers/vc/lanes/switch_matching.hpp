@@ -50,9 +50,7 @@ struct SwitchMatching {
   }
 
  private:
-  FLITLAB_INLINE void transpose_ports(const Rows& from, Rows& to) const {
-    transpose_sets(from, ports(), to);
-  }
+  FLITLAB_INLINE void transpose_ports(const Rows& from, Rows& to) const { transpose_sets(from, ports(), to); }
 
   /// Returns the union of `rows[vc]` over the VCs of a set, in each lane.
   FLITLAB_INLINE B join(B set, const B* rows) const {
