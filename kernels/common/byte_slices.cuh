@@ -39,7 +39,7 @@ template <u32 kPorts, u32 kCommonBytes, u32 kScratchBytes, u32 kMoreBytes>
 struct Slices {
   static constexpr u32 threads = SliceRow::threads, lanes = 4 * threads, row_bytes = lanes, warps = kPorts + 1;
   static constexpr u32 bytes = kCommonBytes + warps * kScratchBytes + kMoreBytes;
-  static constexpr bool draws_ahead = false;
+  static constexpr bool draws_ahead = false, side_by_side = false;
   static constexpr u32 kMargin = 0;
   using Element = u8;
   using Value = Slice;

@@ -62,6 +62,7 @@ template <int L, class E = u8>
 struct Vectors {
   static constexpr u32 lanes = L / sizeof(E), row_bytes = L;
   static constexpr bool draws_ahead = true;  ///< random numbers are drawn in advance, several at a time
+  static constexpr bool side_by_side = true;  ///< one thread computes with vectors of any type
   using Element = E;
   using Value = typename VectorOf<L, E>::Type;
   using Row = Value;

@@ -176,15 +176,14 @@ FLITLAB_INLINE Route table_route(const T& t, const Packet& packet, const Out& ou
   return Route{best, allowed};
 }
 
-/// Returns the route of the packet at the front of input VC (in_port, in_vc) of a router. `kDimensionOrder`: routing is
-/// in dimension order.
-template <bool kDimensionOrder = false, class T, class Out>
+/// Returns the route of the packet at the front of input VC (in_port, in_vc) of a router.
+template <class T, class Out>
 FLITLAB_INLINE Route compute_route(const T& t, const Out& outputs, u32 router_index, Packet& packet, u32 in_port,
                                    u32 in_vc) {
   const u32 here = t.address[router_index];
   u32 target = packet.dst;
   u32 first_class = 0;
-  if (!kDimensionOrder && (t.algorithm == Algorithm::kValiant || t.algorithm == Algorithm::kRomm)) {
+  if (t.algorithm == Algorithm::kValiant || t.algorithm == Algorithm::kRomm) {
     if (here == packet.via) packet.route_bits |= kPastIntermediate;
     if (packet.route_bits & kPastIntermediate)
       first_class = t.wraps ? 2 : 1;
@@ -192,7 +191,7 @@ FLITLAB_INLINE Route compute_route(const T& t, const Out& outputs, u32 router_in
       target = packet.via;
   }
   const Route out{packet.dst_port, t.message_mask[packet.message_class]};
-  if constexpr (kDimensionOrder || T::kDimensionOrder) {  // computes both routes: a branch would be unpredictable
+  if constexpr (T::kDimensionOrder) {  // computes both routes: a branch would be unpredictable
     const Route on = dimension_order(t, packet, here, target, false, first_class, in_port, in_vc);
     const u32 here_mask = 0 - u32{here == target};
     return Route{(out.port & here_mask) | (on.port & ~here_mask),

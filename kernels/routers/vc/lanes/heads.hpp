@@ -1,8 +1,10 @@
 #pragma once
 /// Work on head flits in lane state, one head at a time: route computation, VC allocation, packet descriptors. The
 /// rules are the same as for scalar state (route.hpp, vc_allocation.hpp).
+#include <algorithm>
 #include <bit>
 
+#include "kernels/routers/vc/lanes/side_routes.hpp"
 #include "kernels/routers/vc/lanes/state.hpp"
 #include "kernels/routers/vc/lanes/vc_matching.hpp"
 #include "kernels/routers/vc/route.hpp"
@@ -196,25 +198,31 @@ struct Heads {
   /// Computes routes of listed packets. Keeps in `positions` the packets that have one, and returns their number.
   template <bool kFirst>
   FLITLAB_INLINE u32 compute_routes(Position* positions, u32 n) const {
-    if constexpr (!S::exact)
-      if (v.t.algorithm == Algorithm::kDimensionOrder) return compute_routes<kFirst, true>(positions, n);
-    return compute_routes<kFirst, false>(positions, n);
-  }
-  template <bool kFirst, bool kDimensionOrder>
-  FLITLAB_INLINE u32 compute_routes(Position* positions, u32 n) const {
     const auto& t = v.t;
+    if constexpr (C::side_by_side)
+      if (t.algorithm == Algorithm::kDimensionOrder && t.message_classes == 1)
+        return compute_side_routes<kFirst>(positions, n);
     const Rings rings = this->rings();
-    Block<C, S>& k = rings.k;
+    const auto keep = keep_route<kFirst>(rings.k);
     const u32 first_router = b * L;
-    Cycle* const ready_at = s.ready_at + queue(0);
-    const Cycle now = this->now;
     return C::filter(positions, n, positions, [&](u32 position, Position& routed) {
       const u32 flat = position / L, lane = position % L;
-      const Route route = vc::compute_route<kDimensionOrder>(t, Outputs{*this, lane}, first_router + lane,
-                                                             rings.front(position), flat / S::vcs, flat % S::vcs);
+      return keep(position,
+                  vc::compute_route(t, Outputs{*this, lane}, first_router + lane, rings.front(position), flat / S::vcs,
+                                    flat % S::vcs),
+                  routed);
+    });
+  }
+
+  /// Returns a function that stores the route of a packet. It returns false if there is none.
+  template <bool kFirst>
+  FLITLAB_INLINE auto keep_route(Block<C, S>& k) const {
+    return [&t = v.t, &k, fault = s.fault + b * L, ready_at = s.ready_at + queue(0), now = now](
+               u32 position, const Route& route, Position& routed) __attribute__((always_inline)) {
       if (route.port >= S::ports_of(t) || !route.allowed) [[unlikely]] {
-        C::raise(s.fault[first_router + lane], kFaultNoRoute, flat / S::vcs);
-        if (kFirst) C::and_bits(lane_of(k.routed[flat / S::vcs], lane), ~u32{C::only(flat % S::vcs)});
+        const u32 port = position / L / S::vcs, vc = position / L % S::vcs;
+        C::raise(fault[position % L], kFaultNoRoute, port);
+        if (kFirst) C::and_bits(lane_of(k.routed[port], position % L), ~u32{C::only(vc)});
         return false;
       }
       element(k.out_port, position) = C::only(route.port);
@@ -222,7 +230,41 @@ struct Heads {
       if (kFirst) ready_at[position] = now;
       routed = static_cast<Position>(position);
       return true;
-    });
+    };
+  }
+
+  /// compute_routes() for dimension-order routing, several packets side by side.
+  template <bool kFirst>
+  FLITLAB_INLINE u32 compute_side_routes(Position* positions, u32 n) const {
+    const auto& t = v.t;
+    const Rings rings = this->rings();
+    const auto keep = keep_route<kFirst>(rings.k);
+    const u32* const address = t.address + b * L;
+    SideRoutes<C::row_bytes> side{};
+    const auto number = [](auto& vectors, u32 i) -> u32& { return reinterpret_cast<u32*>(vectors)[i]; };
+    u32 kept = 0;
+    for (u32 first = 0; first < n; first += side.kMost) {
+      const u32 count = std::min(n - first, side.kMost);
+      for (u32 i = 0; i < count; ++i) {
+        const u32 position = positions[first + i], flat = position / L;
+        const Packet& packet = rings.front(position);
+        number(side.here, i) = address[position % L];
+        number(side.target, i) = packet.dst;
+        number(side.last_port, i) = packet.dst_port;
+        if (!t.wraps) continue;
+        number(side.in_port, i) = flat / S::vcs;
+        number(side.in_vc, i) = flat % S::vcs;
+        number(side.hash, i) = static_cast<u32>(mix64((u64{packet.src} << 32) | packet.id));
+      }
+      side.compute(t, count);
+      kept +=
+          C::filter(positions + first, count, positions + kept, [&, i = 0u](u32 position, Position& routed) mutable {
+            const Route route{number(side.port, i), static_cast<u16>(number(side.allowed, i))};
+            ++i;
+            return keep(position, route, routed);
+          });
+    }
+    return kept;
   }
 
   /// route() for packets that have come to the front.
