@@ -78,17 +78,29 @@ struct SwitchMatching {
   FLITLAB_INLINE void matrix_update(B* matrix, u32 n, B winner) const {
     for (u32 i = 0; i < n; ++i) matrix[i] = (matrix[i] | winner) & ~has(winner, i);
   }
-  /// Returns the lowest of the members of `set` whose age is highest. `age_of(lane, member)`: cycles.
+  /// Sets winners[port] to the lowest of the members of sets[port] whose age is highest. `age_of(port, lane, member)`:
+  /// cycles.
   template <class Age>
-  FLITLAB_INLINE B oldest(B set, Age&& age_of) const {
-    B best = set & (0 - set);
-    for_each_lane(members(set & (set - 1)), [&](u32 lane) {
-      u32 member = 0, age = 0;
-      for (u32 rest = lane_of(set, lane); rest; rest &= rest - 1)
-        if (const u32 other = age_of(lane, lowest_bit(rest)); other > age) age = other, member = lowest_bit(rest) + 1;
-      if (member) lane_of(best, lane) = C::only(member - 1);
-    });
-    return best;
+  FLITLAB_INLINE void oldest(const Rows& sets, Rows& winners, const Age& age_of) const {
+    Rows others;
+    for (u32 port = 0; port < ports(); ++port) {
+      winners[port] = sets[port] & (0 - sets[port]);
+      others[port] = sets[port] ^ winners[port];
+    }
+    typename C::Position list[C::lanes * S::ports + C::kMargin];
+    const u32 n = C::list(others, ports(), list);
+    for (u32 i = 0; i < n; ++i) {
+      const u32 port = list[i] / C::lanes, lane = list[i] % C::lanes;
+      u32 rest = lane_of(others[port], lane), winner = lane_of(winners[port], lane);
+      u32 age = age_of(port, lane, lowest_bit(winner));
+      do {
+        const u32 other_age = age_of(port, lane, lowest_bit(rest)), older = 0 - u32{other_age > age};
+        winner = ((rest & (0 - rest)) & older) | (winner & ~older);  // no branch: it would be unpredictable
+        age = std::max(age, other_age);
+        rest &= rest - 1;
+      } while (rest);
+      lane_of(winners[port], lane) = static_cast<E>(winner);
+    }
   }
   /// Returns the age of the packet at the front of an input VC.
   FLITLAB_INLINE u32 age(u32 lane, u32 port, u32 vc) const {
@@ -101,22 +113,21 @@ struct SwitchMatching {
     return most;
   }
 
-  /// Returns the VC with which an input port requests, a member of `set`.
-  FLITLAB_INLINE B pick_vc(u32 port, B set) const {
-    switch (v.t.arbiter) {
-      case ArbiterKind::kMatrix: return matrix_winner(set, k.input_matrix[port], v.t.vcs);
-      case ArbiterKind::kOldestFirst: return oldest(set, [&](u32 lane, u32 vc) { return age(lane, port, vc); });
-      default: return pick(set, k.first_vc[port]);
-    }
+  /// Picks the VC with which each input port requests, a member of `sets[port]`.
+  FLITLAB_INLINE void pick_vcs(const Rows& sets, Rows& picked) const {
+    if (v.t.arbiter == ArbiterKind::kOldestFirst)
+      return oldest(sets, picked, [&](u32 port, u32 lane, u32 vc) { return age(lane, port, vc); });
+    for (u32 port = 0; port < ports(); ++port)
+      picked[port] = v.t.arbiter == ArbiterKind::kMatrix ? matrix_winner(sets[port], k.input_matrix[port], v.t.vcs)
+                                                         : pick(sets[port], k.first_vc[port]);
   }
-  /// Returns the input that wins output `out`, a member of `set`. `age_of(lane, input)`: age of its packet.
+  /// Picks the input that wins each output, a member of `sets[out]`. `age_of(out, lane, input)`: age of its packet.
   template <class Age>
-  FLITLAB_INLINE B pick_input(u32 out, B set, Age&& age_of) const {
-    switch (v.t.arbiter) {
-      case ArbiterKind::kMatrix: return matrix_winner(set, k.output_matrix[out], ports());
-      case ArbiterKind::kOldestFirst: return oldest(set, age_of);
-      default: return pick(set, k.first_input[out]);
-    }
+  FLITLAB_INLINE void pick_inputs(const Rows& sets, Rows& picked, const Age& age_of) const {
+    if (v.t.arbiter == ArbiterKind::kOldestFirst) return oldest(sets, picked, age_of);
+    for (u32 out = 0; out < ports(); ++out)
+      picked[out] = v.t.arbiter == ArbiterKind::kMatrix ? matrix_winner(sets[out], k.output_matrix[out], ports())
+                                                        : pick(sets[out], k.first_input[out]);
   }
 
   /// Updates the arbiters for matched inputs, those in `updated`.
@@ -143,10 +154,9 @@ struct SwitchMatching {
   FLITLAB_INLINE B grant_requests(const Rows& requests, Rows& offered_vcs, Rows& granted) const {
     Rows requesters, winners;
     transpose_ports(requests, requesters);
-    for (u32 out = 0; out < ports(); ++out)
-      winners[out] = pick_input(out, requesters[out], [&](u32 lane, u32 input) {
-        return age(lane, input, lowest_bit(u32{lane_of(offered_vcs[input], lane)}));
-      });
+    pick_inputs(requesters, winners, [&](u32, u32 lane, u32 input) {
+      return age(lane, input, lowest_bit(u32{lane_of(offered_vcs[input], lane)}));
+    });
     transpose_ports(winners, granted);
     B matched{};
     for (u32 port = 0; port < ports(); ++port) matched |= nonzero(granted[port]) & C::only(port);
@@ -155,10 +165,8 @@ struct SwitchMatching {
 
   FLITLAB_INLINE void input_first() {
     Rows requests, offers;
-    for (u32 port = 0; port < ports(); ++port) {
-      offers[port] = pick_vc(port, ready[port]);
-      requests[port] = join(offers[port], k.out_port[port]);
-    }
+    pick_vcs(ready, offers);
+    for (u32 port = 0; port < ports(); ++port) requests[port] = join(offers[port], k.out_port[port]);
     inputs = grant_requests(requests, offers, accepted);
     for (u32 port = 0; port < ports(); ++port) {
       vcs[port] = offers[port] & nonzero(accepted[port]);
@@ -169,28 +177,27 @@ struct SwitchMatching {
 
   /// Sets the VCs that send after outputs have been accepted, and updates the arbiters.
   FLITLAB_INLINE void choose_vcs(B updated) {
-    for (u32 port = 0; port < ports(); ++port) vcs[port] = pick_vc(port, toward(port, ready[port], accepted[port]));
+    Rows sets;
+    for (u32 port = 0; port < ports(); ++port) sets[port] = toward(port, ready[port], accepted[port]);
+    pick_vcs(sets, vcs);
     update_arbiters(updated);
   }
 
   FLITLAB_INLINE void output_first(u32 rounds) {
-    Rows requests, requesters, grants, offers;
+    Rows requests, requesters, contenders, grants, offers;
     for (u32 port = 0; port < ports(); ++port) requests[port] = join(ready[port], k.out_port[port]);
     transpose_ports(requests, requesters);
     B updated{};
     for (u32 round = 0; round < rounds; ++round) {
       B any{};
-      for (u32 out = 0; out < ports(); ++out) {
-        const B contenders = requesters[out] & ~inputs & ~has(outputs, out);
-        any |= contenders;
-        grants[out] = pick_input(out, contenders, [&](u32 lane, u32 input) {
-          u32 set = 0;
-          for (u32 rest = lane_of(ready[input], lane); rest; rest &= rest - 1)
-            if (lane_of(k.out_port[input][lowest_bit(rest)], lane) >> out & 1) set |= rest & (0 - rest);
-          return oldest_age(lane, input, set);
-        });
-      }
+      for (u32 out = 0; out < ports(); ++out) any |= contenders[out] = requesters[out] & ~inputs & ~has(outputs, out);
       if (!C::any(any)) break;
+      pick_inputs(contenders, grants, [&](u32 out, u32 lane, u32 input) {
+        u32 set = 0;
+        for (u32 rest = lane_of(ready[input], lane); rest; rest &= rest - 1)
+          if (lane_of(k.out_port[input][lowest_bit(rest)], lane) >> out & 1) set |= rest & (0 - rest);
+        return oldest_age(lane, input, set);
+      });
       transpose_ports(grants, offers);
       for (u32 port = 0; port < ports(); ++port) {
         const B accepts = pick(offers[port], k.first_output[port]);
@@ -221,11 +228,11 @@ struct SwitchMatching {
   /// Speculative requests (speculate() in switch.hpp). A grant is wasted unless the packet got an output VC in this
   /// cycle and this VC has a credit.
   FLITLAB_INLINE void speculate() {
-    Rows requests, offers, granted;
-    for (u32 port = 0; port < ports(); ++port) {
-      offers[port] = pick_vc(port, k.bids[port] & ~has(inputs, port));
+    Rows bids, requests, offers, granted;
+    for (u32 port = 0; port < ports(); ++port) bids[port] = k.bids[port] & ~has(inputs, port);
+    pick_vcs(bids, offers);
+    for (u32 port = 0; port < ports(); ++port)
       requests[port] = join(offers[port], k.out_port[port]) & ~outputs & ~k.closed;
-    }
     grant_requests(requests, offers, granted);
     const u32 delay = v.t.allocation_delay;
     B useful{};
