@@ -66,14 +66,14 @@ struct Counts {
   /// Returns the sum of an item's counters in `set`.
   FLITLAB_INLINE u32 sum(u32 lane, u32 set) const {
     u32 sum = 0;
-    for (int j = 0; j < kPlanes; ++j) sum += bit_count(lane_of(plane[j], lane) & set) << j;
+    FLITLAB_ROLLED for (int j = 0; j < kPlanes; ++j) sum += bit_count(lane_of(plane[j], lane) & set) << j;
     return sum;
   }
   /// Returns the set of an item's counters that are above `count`, or equal to it and in `or_equal`.
   FLITLAB_INLINE u32 above(u32 lane, u32 count, u32 or_equal) const {
     u32 set = count >> kPlanes ? 0 : or_equal;
-    for (int j = 0; j < kPlanes; ++j)
-      set = count >> j & 1 ? set & lane_of(plane[j], lane) : set | lane_of(plane[j], lane);
+    FLITLAB_ROLLED for (int j = 0; j < kPlanes; ++j) set =
+        count >> j & 1 ? set & lane_of(plane[j], lane) : set | lane_of(plane[j], lane);
     return set;
   }
   /// Returns the set of counters that are above `count`, or equal to it and in `or_equal`.

@@ -117,7 +117,10 @@ FLITLAB_INLINE u64 members(B x) {
   if constexpr (L == 32) {
     const __m256i zero = (__m256i)(B)(x == 0);
     if constexpr (kBytes == 1) return static_cast<u32>(~_mm256_movemask_epi8(zero));
-    if constexpr (kBytes == 2) return _pext_u32(~static_cast<u32>(_mm256_movemask_epi8(zero)), 0x55555555u);
+    if constexpr (kBytes == 2) {
+      const __m128i bytes = _mm_packs_epi16(_mm256_castsi256_si128(zero), _mm256_extracti128_si256(zero, 1));
+      return ~static_cast<u32>(_mm_movemask_epi8(bytes)) & 0xFFFFu;
+    }
     if constexpr (kBytes == 4) return ~static_cast<u32>(_mm256_movemask_ps((__m256)zero)) & 0xFFu;
   }
 #endif

@@ -7,6 +7,7 @@
 /// The interface:
 ///   `lanes`, `Element`   items per block; the type of an element, mostly a set of ports or virtual channels
 ///   `row_bytes`          bytes of a row
+///   `side_by_side`       whether a thread has vectors of any type, also for work on a list's entries
 ///   `only(m)`            the set, as an element, whose only member is m
 ///   `Value`, `Row`       one element of each item: in registers, and in memory
 ///   `Set`, `members(x)`  a set of items; the items whose element in x is not 0
@@ -62,7 +63,7 @@ template <int L, class E = u8>
 struct Vectors {
   static constexpr u32 lanes = L / sizeof(E), row_bytes = L;
   static constexpr bool draws_ahead = true;  ///< random numbers are drawn in advance, several at a time
-  static constexpr bool side_by_side = true;  ///< one thread computes with vectors of any type
+  static constexpr bool side_by_side = true;
   using Element = E;
   using Value = typename VectorOf<L, E>::Type;
   using Row = Value;

@@ -199,9 +199,8 @@ struct Heads {
   template <bool kFirst>
   FLITLAB_INLINE u32 compute_routes(Position* positions, u32 n) const {
     const auto& t = v.t;
-    if constexpr (C::side_by_side)
-      if (t.algorithm == Algorithm::kDimensionOrder && t.message_classes == 1)
-        return compute_side_routes<kFirst>(positions, n);
+    if constexpr (C::side_by_side && kFirst)
+      if (t.algorithm == Algorithm::kDimensionOrder && t.message_classes == 1) return compute_side_routes(positions, n);
     const Rings rings = this->rings();
     const auto keep = keep_route<kFirst>(rings.k);
     const u32 first_router = b * L;
@@ -233,14 +232,13 @@ struct Heads {
     };
   }
 
-  /// compute_routes() for dimension-order routing, several packets side by side.
-  template <bool kFirst>
+  /// compute_routes<true>() for dimension-order routing, several packets side by side.
   FLITLAB_INLINE u32 compute_side_routes(Position* positions, u32 n) const {
     const auto& t = v.t;
     const Rings rings = this->rings();
-    const auto keep = keep_route<kFirst>(rings.k);
+    const auto keep = keep_route<true>(rings.k);
     const u32* const address = t.address + b * L;
-    SideRoutes<C::row_bytes> side{};
+    SideRoutes<C::row_bytes> side;
     const auto number = [](auto& vectors, u32 i) -> u32& { return reinterpret_cast<u32*>(vectors)[i]; };
     u32 kept = 0;
     for (u32 first = 0; first < n; first += side.kMost) {
@@ -309,8 +307,8 @@ struct Heads {
     return stores_first() && flits(flat / S::vcs, flat % S::vcs, lane) < length ? 0 : free(out, lane, allowed, length);
   }
 
-  /// Lets a packet that found no free output VC sleep until one is released, if neither credits nor other ports can
-  /// help. `may_sleep`: whether that is the case.
+  /// Returns whether packets that found no free output VC sleep until one is released: if neither credits nor other
+  /// ports can help.
   FLITLAB_INLINE bool may_sleep() const { return is_wormhole() && !adapts(); }
   FLITLAB_INLINE void sleep(u32 position) const {
     C::or_bits(element(k.asleep, port_of(position)), C::only(position / L % S::vcs));

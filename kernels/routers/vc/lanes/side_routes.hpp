@@ -17,12 +17,11 @@ struct SideRoutes {
   /// Of each packet: addresses of the router and of the destination, port of the destination, input port and VC.
   Words here[kVectors], target[kVectors], last_port[kVectors], in_port[kVectors], in_vc[kVectors];
   Words hash[kVectors];                     ///< decides ways around a ring of equal length (goes_minus() in route.hpp)
-  Words port[kVectors], allowed[kVectors];  ///< its route
+  Words port[kVectors], allowed[kVectors];  ///< the route
 
   static FLITLAB_INLINE Words is_less(Words a, Words b) { return (Words)((Signed)a < (Signed)b); }
 
-  /// Computes the routes of n packets, of message class 0. `minus_half_way(i)`: whether packet i goes in the -
-  /// direction in dimension `dim` if the destination is half-way around the ring.
+  /// Computes the routes of the first n packets, which are of message class 0. The other lanes may hold anything.
   template <class T>
   FLITLAB_INLINE void compute(const T& t, u32 n) {
     for (u32 i = 0; i * kLanes < n; ++i) {
