@@ -20,10 +20,7 @@ TraceFeed::TraceFeed(std::string path, u32 terminals, u32 max_flits, bool allow_
       allow_self_(allow_self),
       identifies_arrivals_(identifies_arrivals),
       dead_(std::move(dead)),
-      queues_(terminals),
-      controls_(terminals),
-      entries_(std::size_t{terminals} * kTraceQueue),
-      arrivals_(std::size_t{terminals} * kTraceQueue) {
+      queues_(terminals) {
   open();
 }
 
@@ -36,7 +33,15 @@ void TraceFeed::open() {
     throw ConfigError("traffic.trace_file = \"" + path_ +
                       "\" cannot be read: " + std::strerror(errno ? errno : EISDIR) + ".");
   size_ = static_cast<u64>(size);
-  skip_mark(file_, "traffic.trace_file: " + path_);
+  begin_lines(0);
+}
+
+/// Continues to read at a line that begins at a byte offset.
+void TraceFeed::begin_lines(u64 offset) {
+  file_.clear();
+  file_.seekg(static_cast<std::streamoff>(offset));
+  if (!offset) skip_mark(file_, "traffic.trace_file: " + path_);
+  next_line_ = static_cast<u64>(file_.tellg());
 }
 
 void TraceFeed::fail(const std::string& what) const {
@@ -47,12 +52,13 @@ void TraceFeed::fail(const std::string& what) const {
 /// Reads the next packet from the file into next_. Returns false at the end of the file.
 bool TraceFeed::read_line() {
   for (;;) {
-    line_start_ = static_cast<u64>(file_.tellg());
+    line_start_ = next_line_;
     if (!std::getline(file_, text_)) {
       if (file_.bad()) fail("the rest of the file cannot be read.");
       return false;
     }
     ++line_;
+    next_line_ += text_.size() + 1;
     if (!text_.empty() && text_.back() == '\r') text_.pop_back();
     if (!text_.empty() && text_[0] != '#') break;
   }
@@ -156,19 +162,50 @@ void TraceFeed::collect(u32 terminal, const TraceArrival& arrival) {
   }
 }
 
+namespace {
+
+/// A field of all terminals, in the engine's memory or as a copy.
+template <class T>
+class OfTerminals {
+ public:
+  OfTerminals(Engine& engine, u32 replica, std::string_view name)
+      : engine_(engine),
+        replica_(replica),
+        field_(engine.layout().kinds[1].field(name)),
+        first_(engine.in_place(replica, 1, field_)),
+        distance_(engine.layout().kinds[1].item_bytes) {
+    if (first_) return;
+    distance_ = field_.count * sizeof(T);
+    copy_.resize(engine.layout().kinds[1].count * distance_);
+    engine.get_field(replica, 1, field_, copy_.data());
+    first_ = copy_.data();
+  }
+  T* operator[](u32 terminal) const { return reinterpret_cast<T*>(first_ + terminal * distance_); }
+  void write() const {
+    if (!copy_.empty()) engine_.set_field(replica_, 1, field_, first_);
+  }
+
+ private:
+  Engine& engine_;
+  u32 replica_;
+  const FieldInfo& field_;
+  std::byte* first_;
+  std::size_t distance_;  ///< bytes from one terminal to the next
+  std::vector<std::byte> copy_;
+};
+
+}  // namespace
+
 void TraceFeed::exchange(Engine& engine, u32 replica) {
-  const ItemKind& kind = engine.layout().kinds[1];
-  const FieldInfo &control = kind.field("trace"), &entry = kind.field("trace_entry"),
-                  &arrival = kind.field("trace_arrival");
-  engine.get_field(replica, 1, control, controls_.data());
-  engine.get_field(replica, 1, entry, entries_.data());
-  engine.get_field(replica, 1, arrival, arrivals_.data());
+  const OfTerminals<TraceControl> controls(engine, replica, "trace");
+  const OfTerminals<TraceEntry> entries(engine, replica, "trace_entry");
+  const OfTerminals<TraceArrival> arrivals(engine, replica, "trace_arrival");
   for (u32 t = 0; t < terminals_; ++t) {
-    if (controls_[t].arrivals > kTraceQueue)
-      throw RunError("terminal " + std::to_string(t) + " lists " + std::to_string(controls_[t].arrivals) +
+    const TraceControl& c = *controls[t];
+    if (c.arrivals > kTraceQueue)
+      throw RunError("terminal " + std::to_string(t) + " lists " + std::to_string(c.arrivals) +
                      " arrivals, more than it can store: its state is damaged.");
-    for (u32 i = 0; i < controls_[t].arrivals; ++i) collect(t, arrivals_[std::size_t{t} * kTraceQueue + i]);
-    controls_[t].arrivals = 0;
+    for (u32 i = 0; i < c.arrivals; ++i) collect(t, arrivals[t][i]);
   }
   while (!arrived_.empty() && arrived_.front()) {
     arrived_.pop_front();
@@ -176,15 +213,15 @@ void TraceFeed::exchange(Engine& engine, u32 replica) {
   }
   read_until(u64{engine.now()} + kTraceQueue);
   for (u32 t = 0; t < terminals_; ++t) {
-    TraceControl& c = controls_[t];
-    TraceEntry* ring = &entries_[std::size_t{t} * kTraceQueue];
+    TraceControl& c = *controls[t];
+    c.arrivals = 0;
     for (; c.entries < kTraceQueue && !queues_[t].empty(); ++c.entries) {
-      ring[(c.first + c.entries) % kTraceQueue] = queues_[t].front();
+      entries[t][(c.first + c.entries) % kTraceQueue] = queues_[t].front();
       queues_[t].pop_front();
     }
   }
-  engine.set_field(replica, 1, control, controls_.data());
-  engine.set_field(replica, 1, entry, entries_.data());
+  controls.write();
+  entries.write();
 }
 
 void TraceFeed::save(Saver& saver) const {
@@ -208,9 +245,7 @@ void TraceFeed::load(Loader& loader) {
       sound = sound && e.id < packets_ && e.destination < terminals_ && e.flits >= min_flits_ &&
               e.flits <= max_flits_ && (e.needs == kNone || e.needs < packets_);
   Loader::require(sound);
-  file_.clear();
-  file_.seekg(static_cast<std::streamoff>(offset));
-  if (!offset) skip_mark(file_, "traffic.trace_file: " + path_);
+  begin_lines(offset);
   at_end_ = pending_ = false;
 }
 

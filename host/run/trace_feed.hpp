@@ -69,6 +69,7 @@ class TraceFeed {
   }
 
   void open();
+  void begin_lines(u64 offset);
   void read_until(u64 cycle);
   bool read_line();
   [[noreturn]] void fail(const std::string& what) const;
@@ -84,6 +85,7 @@ class TraceFeed {
   std::string text_;    ///< the line being read
   u64 line_ = 0;        ///< number of this line in the file, from 1
   u64 line_start_ = 0;  ///< byte offset of this line in the file
+  u64 next_line_ = 0;   ///< byte offset of the line after it
   u64 size_ = 0;        ///< size of the file, bytes
   bool at_end_ = false, pending_ = false;
   Line next_{};  ///< line that has been read, but is not yet in `queues_`
@@ -94,10 +96,7 @@ class TraceFeed {
   std::vector<std::deque<TraceEntry>> queues_;
   std::deque<char> arrived_;  ///< `[id - first_open_]`: whether the packet has arrived
   u32 first_open_ = 0;        ///< number of the first packet that has not arrived; all packets before it have arrived
-  std::unordered_set<u32> awaited_;     ///< packets for whose arrival entries in queues_ wait
-  std::vector<TraceControl> controls_;  ///< temporary buffers of exchange()
-  std::vector<TraceEntry> entries_;
-  std::vector<TraceArrival> arrivals_;
+  std::unordered_set<u32> awaited_;  ///< packets for whose arrival entries in queues_ wait
 };
 
 }  // namespace flitlab

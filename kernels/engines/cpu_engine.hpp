@@ -111,6 +111,9 @@ class CpuEngine : public Engine {
   void set_field(u32 replica, u32 kind, const FieldInfo& field, const void* in) override {
     write_field(layout_.kinds[kind], field, replica_state(replica) + place_.offset[kind], W, in);
   }
+  std::byte* in_place(u32 replica, u32 kind, const FieldInfo& field) override {
+    return W == 1 ? replica_state(replica) + place_.offset[kind] + field.offset : nullptr;
+  }
   void get_item(u32 replica, u32 kind, u32 item, const FieldInfo& field, void* out) const override {
     read_item(layout_.kinds[kind], field, replica_state(replica) + place_.offset[kind], W, item, out);
   }

@@ -42,14 +42,16 @@ class TwoForms : public Base {
     forms_[replica] = {};
   }
   void get_field(u32 replica, u32 kind, const FieldInfo& field, void* out) const override {
-    if (!is_shared(kind, field)) update_canonical(replica);
+    update_canonical(replica);
     Base::get_field(replica, kind, field, out);
   }
   void set_field(u32 replica, u32 kind, const FieldInfo& field, const void* in) override {
-    const bool shared = is_shared(kind, field);
-    if (!shared) update_canonical(replica);
+    update_canonical(replica);
     Base::set_field(replica, kind, field, in);
-    if (!shared) forms_[replica].lanes_outdated = true;
+    forms_[replica].lanes_outdated = true;
+  }
+  std::byte* in_place(u32 replica, u32 kind, const FieldInfo& field) override {
+    return is_shared(kind, field) ? Base::in_place(replica, kind, field) : nullptr;
   }
   void get_item(u32 replica, u32 kind, u32 item, const FieldInfo& field, void* out) const override {
     update_canonical(replica);

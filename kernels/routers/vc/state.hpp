@@ -217,11 +217,25 @@ struct OpenVcTable : VcTable {
   static bool fits(const VcTable& t) { return t.mode == TrafficMode::kOpen; }
 };
 
-/// A plan of plain routers, the most common ones: open-loop traffic, default allocators and arbiters, wormhole flow
-/// control and dimension-order routing.
-struct PlainVcTable : OpenVcTable {
-  PlainVcTable() = default;
-  explicit PlainVcTable(const VcTable& table) : OpenVcTable(table) {}
+/// A plan with the traffic of a trace.
+struct TraceVcTable : VcTable {
+  TraceVcTable() = default;
+  explicit TraceVcTable(const VcTable& table) : VcTable(table) {}
+
+  static constexpr TrafficMode mode = TrafficMode::kTrace;
+
+  static bool fits(const VcTable& t) { return t.mode == TrafficMode::kTrace; }
+};
+
+/// Base of the table types of plain routers.
+struct PlainVcTable {};
+
+/// A plan of plain routers, the most common ones: default allocators and arbiters, wormhole flow control and
+/// dimension-order routing. `Traffic`: OpenVcTable or TraceVcTable.
+template <class Traffic>
+struct PlainTable : Traffic, PlainVcTable {
+  PlainTable() = default;
+  explicit PlainTable(const VcTable& table) : Traffic(table) {}
 
   static constexpr Allocator vc_allocator = Allocator::kInputFirst;
   static constexpr Allocator switch_allocator = Allocator::kInputFirst;
@@ -238,17 +252,17 @@ struct PlainVcTable : OpenVcTable {
 
   /// Returns whether a plan agrees with these constants.
   static bool fits(const VcTable& t) {
-    return OpenVcTable::fits(t) && has_default_allocators(t) && t.flow_control == FlowControl::kWormhole &&
+    return Traffic::fits(t) && has_default_allocators(t) && t.flow_control == FlowControl::kWormhole &&
            t.algorithm == Algorithm::kDimensionOrder && !t.one_port_per_dim && !t.channel;
   }
 };
 
 /// A plain router of sizes known at compile time: P ports, the last one to a terminal, V virtual channels, inboxes of
 /// four slots. Offsets of fields become constants.
-template <u32 P, u32 V>
-struct FixedVcTable : PlainVcTable {
+template <u32 P, u32 V, class Traffic = OpenVcTable>
+struct FixedVcTable : PlainTable<Traffic> {
   FixedVcTable() = default;
-  explicit FixedVcTable(const VcTable& table) : PlainVcTable(table) {}
+  explicit FixedVcTable(const VcTable& table) : PlainTable<Traffic>(table) {}
 
   static constexpr u32 ports = P;
   static constexpr u32 network_ports = P - 1;
@@ -265,14 +279,14 @@ struct FixedVcTable : PlainVcTable {
   };
   static constexpr RouterFields make_router_fields() { return lay_out_fields<RouterFields>(Sizes{}); }
   static constexpr TerminalFields make_terminal_fields() {
-    return lay_out_fields<TerminalFields>(TerminalSize{TrafficMode::kOpen, V, 1, 4, 0, 0, 0});
+    return lay_out_fields<TerminalFields>(TerminalSize{Traffic::mode, V, 1, 4, 0, 0, 0});
   }
   static constexpr RouterFields router_fields = make_router_fields();
   static constexpr TerminalFields terminal_fields = make_terminal_fields();
 
   /// Returns whether a plan agrees with these constants; compares its layout, too.
   static bool fits(const VcTable& t) {
-    return PlainVcTable::fits(t) && t.ports == P && t.network_ports == P - 1 && t.vcs == V && t.slot_mask == 3 &&
+    return PlainTable<Traffic>::fits(t) && t.ports == P && t.network_ports == P - 1 && t.vcs == V && t.slot_mask == 3 &&
            t.port_words == 1 && t.set_words == 1 && t.routing_delay == 1 && t.allocation_delay == 1 &&
            t.dims == (P - 1) / 2 && t.router_fields == router_fields && t.terminal_fields == terminal_fields;
   }

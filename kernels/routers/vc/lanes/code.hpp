@@ -19,9 +19,10 @@ struct Replica {
 
 /// Plan types that code is compiled for.
 enum class TableKind : int {
-  kFixed,  ///< FixedVcTable
-  kOpen,   ///< OpenVcTable
-  kAny     ///< VcTable
+  kFixed,       ///< FixedVcTable
+  kFixedTrace,  ///< FixedVcTable with the traffic of a trace
+  kOpen,        ///< OpenVcTable
+  kAny          ///< VcTable
 };
 
 /// The smallest code that fits a plan.

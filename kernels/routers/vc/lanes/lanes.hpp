@@ -40,12 +40,14 @@ inline const char* excluded_from_lanes(const VcTable& t) {
 }
 inline bool fits_lanes(const VcTable& t) { return !excluded_from_lanes(t); }
 
+inline bool has_small_buffers(const VcTable& t) { return t.ring <= 31 && t.buffer_flits <= 63; }
+
 /// Returns the least room that a plan needs. Packets of a trace may have any length.
 inline Room room_of(const VcTable& t) {
   if (t.mode == TrafficMode::kTrace) return Room::kHuge;
   const u32 longest = longest_packet(t.traffic);
   if (longest <= 7 && t.ring <= 3 && t.buffer_flits <= 15) return Room::kTight;
-  return longest <= 255 && t.ring <= 31 && t.buffer_flits <= 63 ? Room::kRoomy : Room::kHuge;
+  return longest <= 255 && has_small_buffers(t) ? Room::kRoomy : Room::kHuge;
 }
 
 /// How many cycles a lane block may run ahead of other lane blocks.
@@ -80,6 +82,9 @@ inline const char* excluded_from_device_lanes(const VcTable& t) {
 }
 inline bool fits_device_lanes(const VcTable& t) { return !excluded_from_device_lanes(t); }
 
+template <u32 P>
+using FixedTrace = FixedVcTable<P, 4, TraceVcTable>;
+static_assert(sizeof(FixedTrace<5>) == sizeof(VcTable));
 template <class T>
 inline constexpr bool kIsFixed = false;
 template <u32 P, u32 V>
@@ -94,6 +99,7 @@ class Lanes {
   explicit Lanes(const T& table)
       : table_(table),
         any_(table),
+        kind_(kind(table)),
         code_(code_for(choice(table))),
         wires_(wire(table, code_.width, code_.element_bytes, code_.vcs, blocks_of(table.routers, code_.width))) {
     wiring_ = {wires_.to.data(), wires_.first.data(), wires_.sender_rows.data(), wires_.mask_base, wires_.width_base};
@@ -129,14 +135,13 @@ class Lanes {
  private:
   static TableKind kind(const VcTable& t) {
     if (kIsFixed<T> && room_of(t) != Room::kHuge) return TableKind::kFixed;
+    if (has_small_buffers(t) && (FixedTrace<5>::fits(t) || FixedTrace<7>::fits(t))) return TableKind::kFixedTrace;
     return t.mode == TrafficMode::kOpen ? TableKind::kOpen : TableKind::kAny;
   }
 
   Replica replica(std::byte* memory, const ReplicaRow& row) const {
-    const TableKind kind = this->kind(any_);
-    const void* table = kind == TableKind::kFixed ? static_cast<const void*>(&table_) : &any_;
-    if (kind == TableKind::kAny) table = static_cast<const VcTable*>(&any_);
-    return {table, &wiring_, memory, &row};
+    // All table types but T have the same layout: they differ in constants.
+    return {kind_ == TableKind::kFixed ? static_cast<const void*>(&table_) : &any_, &wiring_, memory, &row};
   }
 
   static CodeChoice choice(const VcTable& t) {
@@ -150,6 +155,7 @@ class Lanes {
 
   const T table_;
   const OpenVcTable any_;  ///< the same without compile-time constants, except perhaps for the traffic mode
+  const TableKind kind_;
   const Code& code_;
   Wires wires_;
   Wiring wiring_{};

@@ -44,6 +44,19 @@ FLITLAB_INLINE void credit_to_router(const ScalarTerminalView<C, S, T>& v, u32 i
                            place_of_terminal(v, index)) = C::only(vc);
 }
 
+/// Returns the first cycle in which a terminal has work although no flit or credit arrives; 0: in every cycle. With
+/// scalar terminals, `next_creation` of lane state has these cycles.
+template <class V>
+FLITLAB_INLINE Cycle next_work(const V& v, u32 index) {
+  if (v.t.mode != TrafficMode::kTrace) return 0;
+  const auto terminal = v.terminals[index];
+  const TerminalControl& control = terminal.at(v.t.terminal_fields.control);
+  if (control.lane.left || control.sent != control.created) return 0;
+  const TraceFields& f = v.t.terminal_fields.trace;
+  const TraceControl& trace = terminal.at(f.control);
+  return trace.entries ? terminal.at(f.entry, trace.first).cycle : kNever;
+}
+
 /// One cycle of the terminals of a block.
 template <class C, class S, class V>
 FLITLAB_INLINE void step_scalar_terminals(const V& v, const State<C, S>& s, u32 b, Cycle now) {
@@ -52,18 +65,26 @@ FLITLAB_INLINE void step_scalar_terminals(const V& v, const State<C, S>& s, u32 
   const ScalarTerminalView<C, S, typename V::Table> scalar_view(v, s);
   for (u32 i = 0; i < S::concentration_of(t); ++i) {
     const u32 row = s.row_of(b, i);
-    C::for_each(C::members(s.terminal_flits(s.eject_flits, slot, row).any()), [&](u32 lane) {
+    Cycle* next = s.next_creation + std::size_t{row} * C::lanes;
+    // The host fills the queues of a trace before these cycles (kernels/traffic/trace.hpp).
+    const Cycle due = now % kTraceQueue ? now : kNever;
+    const auto flits = C::members(s.terminal_flits(s.eject_flits, slot, row).any());
+    const auto credits = C::members(s.of_terminals(s.inject_credits, slot, row));
+    C::for_each(flits, [&](u32 lane) {
       v.terminals[s.terminal_of(b, i, lane)].at(t.terminal_fields.flit_mail, slot) =
           s.terminal_flit(s.eject_flits, slot, s.place_of(b, i, lane)).read();
     });
-    C::for_each(C::members(s.of_terminals(s.inject_credits, slot, row)), [&](u32 lane) {
+    C::for_each(credits, [&](u32 lane) {
       v.terminals[s.terminal_of(b, i, lane)].at(t.terminal_fields.credit_mail, slot) =
           to_number(s.terminal_element(s.inject_credits, slot, s.place_of(b, i, lane)));
     });
     s.put_terminal_flits(s.inject_flits, (now + t.inject_delay) & t.slot_mask, row, {});
     s.of_terminals(s.eject_credits, (now + t.credit_delay) & t.slot_mask, row) = typename C::Value{};
-    C::for_each(C::members(s.terminals(b, i).valid),
-                [&](u32 lane) { TerminalPhase::run(scalar_view, s.terminal_of(b, i, lane), now); });
+    C::for_each(C::members(s.terminals(b, i).valid) & (C::at_most(next, due) | flits | credits), [&](u32 lane) {
+      const u32 index = s.terminal_of(b, i, lane);
+      TerminalPhase::run(scalar_view, index, now);
+      next[lane] = next_work(scalar_view, index);
+    });
   }
 }
 

@@ -5,6 +5,16 @@
 /// Otherwise the linker would keep one copy, and processors without these instructions might run it.
 #include "kernels/routers/vc/lanes/unit.hpp"
 
+namespace flitlab::vc::lanes {
+
+/// Sizes known at compile time for a trace, whose packets may have any length.
+template <u32 P, u32 V>
+struct TraceSizes : Sizes<P, V, Room::kRoomy, true> {
+  static constexpr u32 left_planes = 16;
+};
+
+}  // namespace flitlab::vc::lanes
+
 /// See code_for() in choose.cpp. Routers of four virtual channels in two and three dimensions are the most common, so
 /// their sizes are known at compile time.
 extern "C" const void* FLITLAB_LANES_NAME(const void* code_choice) {
@@ -29,6 +39,9 @@ extern "C" const void* FLITLAB_LANES_NAME(const void* code_choice) {
       default: return code.operator()<u32, Sizes<32, 16, Room::kHuge, false>, Table>();
     }
   };
+  if (choice.table == TableKind::kFixedTrace)
+    return choice.ports == 5 ? code.operator()<u8, TraceSizes<5, 4>, vc::FixedVcTable<5, 4, vc::TraceVcTable>>()
+                             : code.operator()<u8, TraceSizes<7, 4>, vc::FixedVcTable<7, 4, vc::TraceVcTable>>();
   if (choice.table == TableKind::kFixed) return choice.ports == 5 ? fixed.operator()<5>() : fixed.operator()<7>();
   return choice.table == TableKind::kOpen ? of_any_size.operator()<vc::OpenVcTable>()
                                           : of_any_size.operator()<vc::VcTable>();
