@@ -12,6 +12,8 @@
 ///   `run(memory, canonical, placement, row, shard, begin, end, cycle, cycles) const`  advances blocks `begin` to
 ///                                           before `end`; `cycles` may exceed 1 only if these are all blocks. Part
 ///                                           of the lane state may lie in the canonical state's memory until `store`
+///   `bool audit(memory, canonical, placement, row, shard, cycle) const`  optional: runs the model's audit on lane
+///                                           state. If it finds a fault, it returns false and counts nothing
 ///   `bool is_shared(kind, field) const`     optional: whether a field lies in the canonical state's memory all the
 ///   time `double busy() const`                   flit moves per item and cycle above which lane state pays; < 0:
 ///   always
@@ -59,6 +61,9 @@ class LaneEngine final : public TwoForms<CpuEngine<Model, 1, false>> {
     Base::set_row(replica, row);
   }
 
+  FaultReport audit(u32 replica) override { return passes_in_lanes(replica) ? FaultReport{} : Base::audit(replica); }
+  std::vector<FaultReport> audits(std::span<const u32> replicas) override { return Engine::audits(replicas); }
+
  private:
   struct Replica {
     Arena memory;
@@ -94,6 +99,17 @@ class LaneEngine final : public TwoForms<CpuEngine<Model, 1, false>> {
 
   bool is_shared(u32 kind, const FieldInfo& field) const override {
     if constexpr (requires { lanes_.is_shared(kind, field); }) return lanes_.is_shared(kind, field);
+    return false;
+  }
+
+  /// Returns whether the lane state of a replica passes the audit; false if the canonical state is to be audited.
+  bool passes_in_lanes(u32 replica) {
+    if constexpr (requires { &Model::Lanes::audit; }) {
+      const auto& forms = this->forms_[replica];
+      return forms.canonical_outdated &&
+             lanes_.audit(replicas_[replica].memory.get(), this->replica_state(replica), this->place_,
+                          this->rows_[replica], this->shard(replica, 0), forms.stopped);
+    }
     return false;
   }
 

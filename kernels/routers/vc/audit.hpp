@@ -22,6 +22,25 @@ FLITLAB_HD inline bool sets_agree(const T& t, const Item<W>& router, u32 port, u
   return !owns || has(word.credits) == (router.at(t.router_fields.output, in.out_port * t.vcs + in.out_vc).credits > 0);
 }
 
+/// Counts the flits and packets that wait in an ejection VC of a closed loop's terminal. Returns the number of flits.
+template <class T, int W>
+FLITLAB_HD inline u32 count_held(const T& t, const Item<W>& terminal, u32 vc, u32& flits, u32& packets) {
+  const EjectionVc& held = terminal.at(t.terminal_fields.held, vc);
+  const u32 first = terminal.at(t.terminal_fields.first, vc);
+  const u32 left = held.left ? held.left : terminal.at(t.terminal_fields.ring, vc * t.ring + first).flits;
+  flits += held.flits;
+  packets += tails_among(terminal, t.terminal_fields.ring, vc * t.ring, t.ring, first, left, held.flits);
+  return held.flits;
+}
+
+/// Returns the number of packets of which a terminal has sent a part: it still has their tails.
+template <class T, int W>
+FLITLAB_HD inline u32 packets_in_injection(const T& t, const Item<W>& terminal) {
+  u32 packets = terminal.at(t.terminal_fields.control).lane.left != 0;
+  if (t.mode == TrafficMode::kRequestReply) packets += terminal.at(t.terminal_fields.loop).lane.left != 0;
+  return packets;
+}
+
 struct AuditRouter {
   template <class V>
   FLITLAB_HD static u32 items(const V& v) {
@@ -67,16 +86,8 @@ struct AuditRouter {
           }
         }
         if (peer.is_terminal) {
-          if (t.mode == TrafficMode::kRequestReply) {
-            const auto terminal = v.terminals[peer.item];
-            const EjectionVc& held = terminal.at(t.terminal_fields.held, vc);
-            const u32 first = terminal.at(t.terminal_fields.first, vc);
-            out_sum += held.flits;
-            flits += held.flits;
-            packets += tails_among(
-                terminal, t.terminal_fields.ring, vc * t.ring, t.ring, first,
-                held.left ? held.left : terminal.at(t.terminal_fields.ring, vc * t.ring + first).flits, held.flits);
-          }
+          if (t.mode == TrafficMode::kRequestReply)
+            out_sum += count_held(t, v.terminals[peer.item], vc, flits, packets);
           in_sum += v.terminals[peer.item].at(t.terminal_fields.output, vc).credits;
           out_sum += router.at(t.router_fields.output, port * t.vcs + vc).credits;
           if (out_sum != t.buffer_flits) raise_fault(fault, kFaultCreditLost, port);
@@ -85,10 +96,7 @@ struct AuditRouter {
         }
         if (in_sum != t.buffer_flits) raise_fault(fault, kFaultCreditLost, port);
       }
-      if (!peer.is_terminal) continue;
-      const auto terminal = v.terminals[peer.item];  // while it sends a packet, it still has the tail
-      packets += terminal.at(t.terminal_fields.control).lane.left != 0;
-      if (t.mode == TrafficMode::kRequestReply) packets += terminal.at(t.terminal_fields.loop).lane.left != 0;
+      if (peer.is_terminal) packets += packets_in_injection(t, v.terminals[peer.item]);
     }
     count(*v.shard, Total::kAuditedFlits, flits);
     count(*v.shard, Total::kAuditedPackets, packets);

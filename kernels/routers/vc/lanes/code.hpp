@@ -45,6 +45,8 @@ struct Code {
   /// terminals without lane state.
   void (*run)(const Replica&, std::byte* canonical, const Placement&, CounterShard&, u32 begin, u32 end, Cycle now,
               u32 cycles);
+  /// Audits all routers. If there is a fault, returns false and counts nothing.
+  bool (*audit)(const Replica&, std::byte* canonical, const Placement&, CounterShard&, Cycle now);
 };
 
 }  // namespace flitlab::vc::lanes

@@ -131,6 +131,10 @@ class Lanes {
            CounterShard& shard, u32 begin, u32 end, Cycle now, u32 cycles) const {
     code_.run(replica(memory, row), canonical, placement, shard, begin, end, now, cycles);
   }
+  bool audit(std::byte* memory, std::byte* canonical, const Placement& placement, const ReplicaRow& row,
+             CounterShard& shard, Cycle now) const {
+    return code_.audit(replica(memory, row), canonical, placement, shard, now);
+  }
 
  private:
   static TableKind kind(const VcTable& t) {

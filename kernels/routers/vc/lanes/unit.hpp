@@ -1,5 +1,6 @@
 #pragma once
 /// Lane code of one vector width: the functions that code.hpp declares.
+#include "kernels/routers/vc/lanes/audit.hpp"
 #include "kernels/routers/vc/lanes/canonical.hpp"
 #include "kernels/routers/vc/lanes/code.hpp"
 #include "kernels/routers/vc/lanes/routers.hpp"
@@ -56,7 +57,23 @@ struct Unit {
       }
   }
 
-  static constexpr Code code{C::lanes, sizeof(typename C::Element), S::vcs, bytes, load, store, run};
+  static bool audit(const Replica& r, std::byte* canonical, const Placement& placement, CounterShard& shard,
+                    Cycle now) {
+    const View v = view_of(r, &shard, canonical, placement);
+    const State<C, S> s = state_of(r);
+    u64 flits = 0, packets = 0;
+    for (u32 b = 0; b < s.blocks; ++b) {
+      BlockAudit<C, S, View> block{v, s, *r.wiring, b, now};
+      if (!block.sound()) return false;
+      flits += block.flits;
+      packets += block.packets;
+    }
+    count(shard, Total::kAuditedFlits, flits);
+    count(shard, Total::kAuditedPackets, packets);
+    return true;
+  }
+
+  static constexpr Code code{C::lanes, sizeof(typename C::Element), S::vcs, bytes, load, store, run, audit};
 };
 
 }  // namespace flitlab::vc::lanes

@@ -11,6 +11,7 @@
 #include <random>
 
 #include "host/routers/vc/plan.hpp"
+#include "kernels/engines/arena.hpp"
 #include "kernels/routers/vc/lanes/lanes.hpp"
 #include "tests/support/build.hpp"
 #include "tests/support/fields.hpp"
@@ -295,6 +296,77 @@ TEST_P(VcLanes, StatesAndFieldsCanBeSetAndRead) {
   expect_same(single, lanes, "in lane state");
   expect_same(single, later, "later");
   EXPECT_NE(lanes.engine->audit(0).bits, 0u);
+}
+
+/// Changes one number of a state that an audit reads.
+void damage(const vc::VcTable& t, const Placement& place, std::vector<std::byte>& state, std::mt19937& random) {
+  const Item<1> router = place.items<1>(state.data(), 0)[random() % t.routers],
+                terminal = place.items<1>(state.data(), 1)[random() % t.terminals];
+  const u32 flat = random() % (t.ports * t.vcs), slot = random() % ((t.slot_mask + 1) * t.port_words);
+  const auto change = [&](auto& number) {
+    number = static_cast<std::decay_t<decltype(number)>>(number + (number && random() % 2 ? -1 : 1));
+  };
+  vc::RouterControl& control = router.at(t.router_fields.control, random() % t.set_words);
+  switch (random() % 12) {
+    case 0: return change(router.at(t.router_fields.output, flat).credits);
+    case 1: return change(router.at(t.router_fields.input, flat).flits);
+    case 2: return change(router.at(t.router_fields.input, flat).left);
+    case 3: return change(terminal.at(t.terminal_fields.output, random() % t.vcs).credits);
+    case 4: return change(terminal.at(t.terminal_fields.control).lane.left);
+    case 5: return static_cast<void>(control.flits ^= u64{1} << flat % 64);
+    case 6: return static_cast<void>(control.credits ^= control.granted & -control.granted);
+    case 7: return static_cast<void>(control.granted ^= u64{1} << flat % 64);
+    case 8: return static_cast<void>(router.at(t.router_fields.flit_mail, slot) = 0);
+    case 9: return static_cast<void>(router.at(t.router_fields.credit_mail, slot) = 0);
+    case 10: return static_cast<void>(router.at(t.router_fields.control).fault = kFaultNoRoute);
+    default: return static_cast<void>(terminal.at(t.terminal_fields.control).fault = kFaultMisrouted);
+  }
+}
+
+/// The audit of lane state finds a fault in the same states as the audit of scalar state, and counts the same flits and
+/// packets in all other states. `T`: the plan's type.
+template <class T>
+void expect_same_audits(Network& net, std::mt19937& random, u64& sound, u64& faulty) {
+  const T t(dynamic_cast<const VcPlan&>(*net.plan).table());
+  const vc::lanes::Lanes<T> lanes(t);
+  Engine& engine = *net.engine;
+  const Placement place = place_items(engine.layout(), 1);
+  Arena memory(lanes.bytes());
+  const std::vector<std::byte> before = engine.state(0);
+  for (u32 change = 0; change < 12; ++change) {
+    std::vector<std::byte> state = before;
+    if (change % 6) damage(t, place, state, random);
+    lanes.load(memory.get(), state.data(), place, engine.row(0), engine.now());
+    lanes.store(memory.get(), state.data(), place, engine.row(0), engine.now());  // what lane state has room for
+    CounterShard counted{};
+    const bool passes = lanes.audit(memory.get(), state.data(), place, engine.row(0), counted, engine.now());
+    engine.set_state(0, state);
+    const u64 flits = net.total(Total::kAuditedFlits), packets = net.total(Total::kAuditedPackets);
+    ASSERT_EQ(passes, engine.audit(0).bits == 0) << "change " << change;
+    ASSERT_TRUE(passes || change % 6);
+    ++(passes ? sound : faulty);
+    if (!passes) continue;
+    ASSERT_EQ(counted.total[u32(Total::kAuditedFlits)], net.total(Total::kAuditedFlits) - flits);
+    ASSERT_EQ(counted.total[u32(Total::kAuditedPackets)], net.total(Total::kAuditedPackets) - packets);
+  }
+}
+
+TEST_P(VcLanes, AuditsFindTheSameFaults) {
+  u64 sound = 0, faulty = 0;
+  std::mt19937 random(1);
+  for (u32 seed = 0; seed < trials(40); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Network net(experiment(seed % 2 ? any_routers(seed) : plain_routers(seed)), with(LaneUse::kNever));
+    net.step(50 + random() % 200);
+    const vc::VcTable& t = dynamic_cast<const VcPlan&>(*net.plan).table();
+    if (vc::FixedVcTable<5, 4>::fits(t))
+      expect_same_audits<vc::FixedVcTable<5, 4>>(net, random, sound, faulty);
+    else
+      expect_same_audits<vc::VcTable>(net, random, sound, faulty);
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GT(sound, trials(40) * 2);
+  EXPECT_GT(faulty, trials(40) * 5);
 }
 
 INSTANTIATE_TEST_SUITE_P(Widths, VcLanes, ::testing::ValuesIn(widths()));

@@ -1,0 +1,174 @@
+#pragma once
+/// Audit of lane state on a CPU: the checks of kernels/routers/vc/audit.hpp, for all routers of a lane block at once
+/// and without a conversion to scalar state. It finds whether a state has a fault; the audit of scalar state finds
+/// which one.
+#include "kernels/routers/vc/audit.hpp"
+#include "kernels/routers/vc/lanes/routers.hpp"
+
+namespace flitlab::vc::lanes {
+
+/// Sums in bit-plane form, as in Counts, and the set of sums that have overflowed.
+template <class C, int kPlanes>
+struct Sums {
+  using B = typename C::Value;
+  B plane[kPlanes]{}, overflow{};
+
+  /// Adds 2^j to each sum in `set`.
+  FLITLAB_INLINE void add(B set, int j = 0) {
+    for (; j < kPlanes; ++j) {
+      const B carry = plane[j] & set;
+      plane[j] ^= set;
+      set = carry;
+    }
+    overflow |= set;
+  }
+  FLITLAB_INLINE void add(const Counts<C, kPlanes>& counts) {
+    for (int j = 0; j < kPlanes; ++j) add(counts.plane[j], j);
+  }
+  /// Returns the sums that differ from `expected`.
+  FLITLAB_INLINE B other_than(u32 expected) const {
+    B differ = overflow;
+    for (int j = 0; j < kPlanes; ++j) differ |= expected >> j & 1 ? ~plane[j] : plane[j];
+    return differ;
+  }
+};
+
+template <class C, class S, class V>
+struct BlockAudit {
+  using B = typename C::Value;
+  using E = typename C::Element;
+  using F = FlitsOf<C, S>;
+  using Channels = Sums<C, S::flit_planes>;
+  static constexpr bool kInLanes = kLaneTerminals<typename V::Table>;
+  const V& v;
+  const State<C, S>& s;
+  const Wiring& wiring;
+  u32 b;
+  Cycle now;
+  Block<C, S>& k = s.block[b];
+  u32 routers = s.routers - b * C::lanes < C::lanes ? s.routers - b * C::lanes : C::lanes;
+  E all_vcs = static_cast<E>((1u << v.t.vcs) - 1);
+  B bad{};  ///< virtual channels with a fault
+  bool faults = false;
+  u32 flits = 0, packets = 0;  ///< in the block's routers and on the channels to them
+
+  /// Counts flits and packets. Returns whether the routers and their terminals have no fault.
+  bool sound() {
+    B credits[S::ports];  // output VCs with credits
+    for (u32 port = 0; port < S::ports_of(v.t); ++port) credits[port] = k.credits[port].nonzero_counts();
+    for (u32 port = 0; port < S::ports_of(v.t); ++port) {
+      const B connected = check_channels(port);
+      check_buffers(port, connected, credits);
+    }
+    for (u32 lane = 0; lane < routers; ++lane) faults |= s.fault[b * C::lanes + lane] != 0;
+    for (u32 i = 0; i < S::concentration_of(v.t); ++i)
+      for (u32 lane = 0; lane < routers; ++lane)
+        faults |= (kInLanes ? s.terminal[s.place_of(b, i, lane)]
+                            : v.terminals[s.terminal_of(b, i, lane)].at(v.t.terminal_fields.control))
+                      .fault != 0;
+    return !faults && !C::any(bad);
+  }
+
+ private:
+  FLITLAB_INLINE const Peer& peer(u32 port, u32 lane) const {
+    return v.t.peers[std::size_t{b * C::lanes + lane} * S::ports_of(v.t) + port];
+  }
+  /// Adds flits in transit to the sums of their channels, and counts them.
+  FLITLAB_INLINE void add(Channels& channels, const F& in_transit, B connected) {
+    const B vcs = in_transit.vcs() & connected;
+    channels.add(vcs);
+    flits += C::count(vcs);
+    packets += C::count(vcs & in_transit.tails());
+  }
+  /// Sets a count to a number from scalar state.
+  FLITLAB_INLINE void set(Counts<C, S::flit_planes>& counts, u32 lane, u32 vc, u32 number) {
+    faults |= number > v.t.buffer_flits;
+    counts.set(lane, vc, number);
+  }
+
+  /// Checks the credits and flits of the channels that enter at a port, and of the channels to a terminal. Returns the
+  /// virtual channels of connected ports.
+  FLITLAB_INLINE B check_channels(u32 port) {
+    const auto& t = v.t;
+    const bool to_terminal = port >= S::network_ports_of(t);
+    const u32 i = port - S::network_ports_of(t), row = to_terminal ? s.row_of(b, i) : 0;
+    B connected{};
+    Counts<C, S::flit_planes> sender{}, held{};  // credits at the sender; flits in a terminal's ejection VCs
+    for (u32 lane = 0; lane < routers; ++lane) {
+      const Peer& there = peer(port, lane);
+      if (there.item == kNone) continue;
+      lane_of(connected, lane) = all_vcs;
+      if (!to_terminal) {
+        const auto& credits = s.block[there.item / C::lanes].credits[there.port];
+        for (u32 j = 0; j < S::flit_planes; ++j)
+          lane_of(sender.plane[j], lane) = static_cast<E>(lane_of(credits.plane[j], there.item % C::lanes));
+      } else if (!kInLanes) {
+        const auto terminal = v.terminals[there.item];
+        for (u32 vc = 0; vc < t.vcs; ++vc) {
+          set(sender, lane, vc, terminal.at(t.terminal_fields.output, vc).credits);
+          if (t.mode == TrafficMode::kRequestReply) set(held, lane, vc, count_held(t, terminal, vc, flits, packets));
+        }
+        packets += packets_in_injection(t, terminal);
+      }
+    }
+    if (kInLanes && to_terminal) {
+      sender = s.terminals(b, i).injection_credits;
+      packets += C::count(s.terminals(b, i).left_to_send & nonzero(connected));
+    }
+    Channels entering, leaving;
+    entering.add(sender);
+    entering.add(k.flits[port]);
+    leaving.add(k.credits[port]);
+    leaving.add(held);
+    for (u32 ahead = 0; ahead <= t.slot_mask; ++ahead) {
+      const u32 slot = s.slot(now + ahead);
+      B credits;
+      F arrivals;
+      Routers<C, S, V>(v, s, wiring, b, now + ahead).read_arrivals(port, credits, arrivals);
+      if (ahead < (to_terminal ? t.inject_delay : t.link_delay)) add(entering, arrivals, connected);
+      if (to_terminal && ahead < t.eject_delay) add(leaving, s.terminal_flits(s.eject_flits, slot, row), connected);
+      if (ahead >= t.credit_delay) continue;
+      leaving.add(credits);
+      entering.add(to_terminal ? s.of_terminals(s.inject_credits, slot, row)
+                               : *reinterpret_cast<const typename C::Row*>(s.credit_row(slot, port) +
+                                                                           std::size_t{b} * C::lanes));
+    }
+    bad |= entering.other_than(t.buffer_flits) & connected;
+    if (to_terminal) bad |= leaving.other_than(t.buffer_flits) & connected;
+    return connected;
+  }
+
+  /// Checks the sets of a port against the states of its input VCs, and counts the flits and packets in its buffers.
+  /// `credits`: output VCs with credits.
+  FLITLAB_INLINE void check_buffers(u32 port, B connected, const B (&credits)[S::ports]) {
+    B routing = k.fresh[port] | (k.due[port] & ~k.routed[port]), usable = k.granted[port];
+    for (u32 row = 0; row < S::routing_delay_of(v.t); ++row) routing |= k.in_routing[row][port];
+    for (u32 row = 0; row < S::allocation_delay_of(v.t); ++row) usable |= k.pending[row][port];
+    const B routed = (k.due[port] | k.heads[port] | k.granted[port]) & ~routing, owners = routed & ~k.due[port];
+    const B filled = k.flits[port].nonzero_counts();
+    bad |= ((k.filled[port] ^ filled) | (usable ^ owners)) & connected;
+    C::for_each(C::members((filled | owners) & connected), [&](u32 lane) {
+      for (u32 set = lane_of(owners, lane) & all_vcs; set; set &= set - 1) {
+        const u32 vc = lowest_bit(set), out_port = lane_of(k.out_port[port][vc], lane);
+        const u32 out_vc = lane_of(k.out_vc[port][vc], lane);
+        faults |= !out_port || !out_vc;
+        if (out_port)
+          faults |= ((lane_of(credits[lowest_bit(out_port)], lane) & out_vc) != 0) !=
+                    (lane_of(k.credited[port], lane) >> vc & 1);
+      }
+      for (u32 set = lane_of(filled, lane) & all_vcs; set; set &= set - 1)
+        count_buffer(port, lowest_bit(set), lane, routed);
+    });
+  }
+  FLITLAB_INLINE void count_buffer(u32 port, u32 vc, u32 lane, const B& routed) {
+    const auto& t = v.t;
+    const u32 in_buffer = k.flits[port].get(lane, vc), before = lane_of(k.first[port][vc], lane);
+    const u32 first = lane_of(k.passed[port], lane) >> vc & 1 ? next_position(before, t.ring) : before;
+    const Packet* queue = &s.ring[queue_of<C, S>(t, b * C::lanes + lane, port, vc) * S::descriptors(t.ring)];
+    const u32 left = lane_of(routed, lane) >> vc & 1 ? k.left[port].get(lane, vc) : queue[first].flits;
+    flits += in_buffer;
+    packets += tails_among(t.ring, first, left, in_buffer, [&](u32 position) -> u32 { return queue[position].flits; });
+  }
+};
+
+}  // namespace flitlab::vc::lanes
