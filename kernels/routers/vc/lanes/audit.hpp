@@ -120,22 +120,46 @@ struct BlockAudit {
     entering.add(k.flits[port]);
     leaving.add(k.credits[port]);
     leaving.add(held);
-    for (u32 ahead = 0; ahead <= t.slot_mask; ++ahead) {
-      const u32 slot = s.slot(now + ahead);
-      B credits;
-      F arrivals;
-      Routers<C, S, V>(v, s, wiring, b, now + ahead).read_arrivals(port, credits, arrivals);
-      if (ahead < (to_terminal ? t.inject_delay : t.link_delay)) add(entering, arrivals, connected);
-      if (to_terminal && ahead < t.eject_delay) add(leaving, s.terminal_flits(s.eject_flits, slot, row), connected);
-      if (ahead >= t.credit_delay) continue;
-      leaving.add(credits);
-      entering.add(to_terminal ? s.of_terminals(s.inject_credits, slot, row)
-                               : *reinterpret_cast<const typename C::Row*>(s.credit_row(slot, port) +
-                                                                           std::size_t{b} * C::lanes));
-    }
+    if (to_terminal)
+      add_terminal_channel(entering, leaving, row, connected);
+    else
+      add_network_channel(entering, port, connected);
     bad |= entering.other_than(t.buffer_flits) & connected;
     if (to_terminal) bad |= leaving.other_than(t.buffer_flits) & connected;
     return connected;
+  }
+
+  /// Adds the flits and credits in transit between a row of terminals and their routers.
+  FLITLAB_INLINE void add_terminal_channel(Channels& entering, Channels& leaving, u32 row, B connected) {
+    const auto& t = v.t;
+    for (u32 ahead = 0; ahead <= t.slot_mask; ++ahead) {
+      const u32 slot = s.slot(now + ahead);
+      if (ahead < t.inject_delay) add(entering, s.terminal_flits(s.inject_flits, slot, row), connected);
+      if (ahead < t.eject_delay) add(leaving, s.terminal_flits(s.eject_flits, slot, row), connected);
+      if (ahead >= t.credit_delay) continue;
+      leaving.add(s.of_terminals(s.eject_credits, slot, row));
+      entering.add(s.of_terminals(s.inject_credits, slot, row));
+    }
+  }
+  /// Adds the flits in transit to a network port, and the credits in transit from it.
+  FLITLAB_INLINE void add_network_channel(Channels& entering, u32 port, B connected) {
+    const Routers<C, S, V> block(v, s, wiring, b, now);
+    block.for_each_sender(port, [&](const SenderRow& row, B mask) {
+      for (u32 ago = 1; ago <= block.link_delay_of(row); ++ago) {
+        const E* const flit_row = s.flit_row(s.slot(now - ago), 0);
+        add(entering, F::read([&](u32 plane) { return B{block.from(row, flit_row + plane * s.planes) & mask}; }),
+            connected);
+      }
+      for (u32 ago = 1; ago <= block.credit_delay_of(row); ++ago)
+        entering.add(*reinterpret_cast<const typename C::Row*>(s.credit_row(s.slot(now - ago), port) +
+                                                               std::size_t{b} * C::lanes) &
+                     mask);
+    });
+    if constexpr (!S::exact)
+      if (v.t.narrow) {
+        const B closed = (B)(k.occupied[port] >= block.widths_of(port)[0]);
+        bad |= (closed ^ has(k.closed, port)) & connected;
+      }
   }
 
   /// Checks the sets of a port against the states of its input VCs, and counts the flits and packets in its buffers.

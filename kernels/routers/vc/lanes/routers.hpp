@@ -60,20 +60,31 @@ struct Routers {
       flits = s.terminal_flits(s.inject_flits, slot, row);
       return;
     }
-    const u32* first = wiring.first + b * S::network_ports_of(v.t) + port;
     credits = B{};
     B planes[F::planes] = {};
-    FLITLAB_ROLLED for (const SenderRow* p = wiring.sender_rows + first[0], *end = wiring.sender_rows + first[1];
-                        p != end; ++p) {
-      const B mask = *reinterpret_cast<const Row*>(wiring.masks + std::size_t{p->mask} * C::row_bytes);
-      const auto there = [&](const E* row) {
-        return C::load_unaligned(row + std::size_t{b} * C::lanes + p->at) & mask;
-      };
-      credits |= there(s.credit_row(s.slot(now - (S::exact ? v.t.credit_delay : p->credit_delay)), 0));
-      const E* const flit_row = s.flit_row(s.slot(now - (S::exact ? v.t.link_delay : p->link_delay)), 0);
-      for (u32 plane = 0; plane < F::planes; ++plane) planes[plane] |= there(flit_row + plane * s.planes);
-    }
+    for_each_sender(port, [&](const SenderRow& row, B mask) {
+      credits |= from(row, s.credit_row(s.slot(now - credit_delay_of(row)), 0)) & mask;
+      const E* const flit_row = s.flit_row(s.slot(now - link_delay_of(row)), 0);
+      for (u32 plane = 0; plane < F::planes; ++plane) planes[plane] |= from(row, flit_row + plane * s.planes) & mask;
+    });
     flits = F::read([&](u32 plane) { return planes[plane]; });
+  }
+
+  /// Calls work(row, mask of lanes) for each row of senders that a network port reads.
+  template <class Work>
+  FLITLAB_INLINE void for_each_sender(u32 port, Work&& work) const {
+    const u32* first = wiring.first + b * S::network_ports_of(v.t) + port;
+    FLITLAB_ROLLED for (const SenderRow* p = wiring.sender_rows + first[0], *end = wiring.sender_rows + first[1];
+                        p != end; ++p)
+        work(*p, B{*reinterpret_cast<const Row*>(wiring.masks + std::size_t{p->mask} * C::row_bytes)});
+  }
+  /// Returns the values of senders. `port_0`: the row of all routers' port 0.
+  FLITLAB_INLINE B from(const SenderRow& row, const E* port_0) const {
+    return C::load_unaligned(port_0 + std::size_t{b} * C::lanes + row.at);
+  }
+  FLITLAB_INLINE u32 link_delay_of(const SenderRow& row) const { return S::exact ? v.t.link_delay : row.link_delay; }
+  FLITLAB_INLINE u32 credit_delay_of(const SenderRow& row) const {
+    return S::exact ? v.t.credit_delay : row.credit_delay;
   }
 
   /// Stores arriving credits and flits. Packets that came to the front begin route computation; packets that have ended
@@ -186,11 +197,14 @@ struct Routers {
     if constexpr (!S::exact) k.closed = closed;
   }
 
+  /// Returns the rows of PortChannel::flits and cycles of a network port.
+  FLITLAB_INLINE const Row* widths_of(u32 port) const {
+    return reinterpret_cast<const Row*>(wiring.widths) + (std::size_t{b} * v.t.network_ports + port) * 2;
+  }
   /// Adds the flits that an output's channels accept in this cycle, and ends the cycle for these channels
   /// (advance_channels() in narrow.hpp). Returns the lanes whose channel is closed.
   FLITLAB_INLINE B occupy(u32 port, B sends) const {
-    const Row* const widths =
-        reinterpret_cast<const Row*>(wiring.widths) + (std::size_t{b} * v.t.network_ports + port) * 2;
+    const Row* const widths = widths_of(port);
     const B flits = widths[0], occupied = k.occupied[port] + (sends & widths[1]);
     k.occupied[port] = (occupied - flits) & (B)(occupied > flits);
     return (B)(k.occupied[port] >= flits);
