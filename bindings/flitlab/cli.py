@@ -130,6 +130,9 @@ def _bench(args) -> int:
 def _doctor(args) -> int:
     from flitlab.doctor import report
 
+    if not args.config and (args.set or args.unset):
+        raise ConfigError("doctor: --set and --unset change a configuration: name it, as in "
+                          "`flitlab doctor vc-mesh-8x8 --set router.vcs=8`.")
     print(report(_experiment(args) if args.config else None))
     return 0
 

@@ -39,7 +39,7 @@ KEYS: dict[str, dict[str, tuple[str, str] | Missing]] = {
         "sw_alloc_delay": ("router.switch_allocation_delay", ""),
         "st_final_delay": ("router.switch_traversal_delay", ""),
         "st_prepare_delay": ("router.switch_traversal_delay", ""),
-        "credit_delay": ("router.credit_delay", ", which includes the channel's delay"),
+        "credit_delay": ("router.credit_delay", ", which includes a channel's delay of 1"),
         "speculative": ("router.speculative", ""), "vct": ("router.flow_control", ', as "virtual_cut_through"'),
         "routing_function": ("routing.algorithm", ""), "topology": ("topology.kind", ""),
         "k": ("topology.shape", _SHAPE), "n": ("topology.shape", _SHAPE), "c": ("topology.concentration", ""),

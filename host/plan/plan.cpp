@@ -39,9 +39,11 @@ Topology make_topology(const Experiment& e) {
 
 void require_equal_channels(const Experiment& e, const Topology& topology) {
   if (!topology.own_channels.empty())
-    throw ConfigError("topology.file: " + e.file(param::topology.file) + " has delays of edges, and " + quoted_kind(e) +
-                      " has one delay for all: remove the columns after a,b and set " +
-                      std::string(param::channels.delay.path) + ", or use router.kind = \"vc\".");
+    throw ConfigError(
+        "topology.file: " + e.file(param::topology.file) + " gives channels a delay or width of their own, and in " +
+        quoted_kind(e) +
+        " all channels are alike: remove the columns after a,b (in Python: the attributes of edges), or use "
+        "router.kind = \"vc\".");
 }
 
 SourceRate make_rate(const Experiment& e, double load) {

@@ -225,7 +225,7 @@ void TraceFeed::exchange(Engine& engine, u32 replica) {
 }
 
 void TraceFeed::save(Saver& saver) const {
-  const u64 offset = pending_ ? line_start_ : at_end_ ? size_ : 0;
+  const u64 offset = pending_ ? line_start_ : std::min(next_line_, size_);
   saver(size_, offset, pending_ ? line_ - 1 : line_);
   visit(saver, *this);
 }

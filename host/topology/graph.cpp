@@ -33,7 +33,7 @@ Topology make_graph(const TextSource& text, u32 concentration) {
       const double delay = fields[2];
       if (!(delay >= 0 && delay <= kLongestDelay) || delay != std::floor(delay))
         throw ConfigError(where + "delay = " + shown(Value{delay}) + ": a delay is an integer from 1 to " +
-                          std::to_string(kLongestDelay) + " cycles.");
+                          std::to_string(kLongestDelay) + " cycles, or 0 for topology.channel_delay.");
       channel.delay = static_cast<u16>(delay);
     }
     if (fields.size() > 3 && fields[3] != 0) set_width(channel, fields[3], where + "width");

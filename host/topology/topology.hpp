@@ -32,7 +32,7 @@ struct Topology {
   u32 network_ports = 0;    ///< number of network ports of a router; the largest number if routers differ
   u32 ports = 0;            ///< network_ports + concentration
   std::vector<Peer> peers;  ///< [routers][ports]
-  /// [routers][network_ports] channels with a delay or width of their own; empty: none have.
+  /// [routers][network_ports] channels with a delay or width of their own; empty if all channels are alike.
   std::vector<Channel> own_channels;
   std::vector<u32> address;   ///< [routers] packed coordinates (Cartesian), or the router's index (graph)
   std::vector<u8> dim_shift;  ///< [dims] position of the dimension's lowest bit in a packed address

@@ -71,14 +71,16 @@ struct Counts {
   }
   /// Returns the set of an item's counters that are above `count`, or equal to it and in `or_equal`.
   FLITLAB_INLINE u32 above(u32 lane, u32 count, u32 or_equal) const {
-    u32 set = count >> kPlanes ? 0 : or_equal;
+    if (count >> kPlanes) return 0;
+    u32 set = or_equal;
     FLITLAB_ROLLED for (int j = 0; j < kPlanes; ++j) set =
         count >> j & 1 ? set & lane_of(plane[j], lane) : set | lane_of(plane[j], lane);
     return set;
   }
   /// Returns the set of counters that are above `count`, or equal to it and in `or_equal`.
   FLITLAB_INLINE B above(u32 count, B or_equal) const {
-    B set = count >> kPlanes ? B{} : or_equal;
+    if (count >> kPlanes) return B{};
+    B set = or_equal;
     for (int j = 0; j < kPlanes; ++j) set = count >> j & 1 ? set & plane[j] : set | plane[j];
     return set;
   }

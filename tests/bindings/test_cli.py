@@ -197,6 +197,7 @@ def test_doctor_and_bench_and_reproduce_answer(cli, config):
     slow = cli("doctor", "vc-mesh-8x8", "--set", "router.routing_delay=8").stdout
     assert "vc-mesh-8x8 on the CPU: scalar (router.routing_delay)" in slow
     assert "vc-mesh-8x8 on the CPU: lanes" in cli("doctor", "vc-mesh-8x8").stdout
+    assert "name it" in cli("doctor", "--set", "router.vcs=8").stderr
     done = cli("bench", config("vc-mesh-8x8"), "--set", "traffic.load=0.1", "--cycles", 500, "--json")
     rows = json.loads(done.stdout)
     assert rows[0]["router_cycles_per_second"] > 0

@@ -1,6 +1,7 @@
 """Traffic, routes and graphs from Python functions: equal to the file in every use of the experiment, and checked."""
 
 import pickle
+import random
 from concurrent.futures import ProcessPoolExecutor
 from types import SimpleNamespace
 
@@ -172,6 +173,24 @@ def test_a_mesh_with_routes_keeps_delays_and_widths(mesh):
     ours = own.with_routes(xy)
     assert ours.derived()["zero_load_latency_cycles"] == pytest.approx(own.derived()["zero_load_latency_cycles"])
     assert ours.derived()["zero_load_latency_cycles"] > 10 + mesh.derived()["zero_load_latency_cycles"]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_zero_load_latency_of_any_channels_is_exact(seed):
+    """One packet alone in the network takes exactly the derived time."""
+    draw = random.Random(seed)
+    widths = [1, 0.5, 1 / 3, 2 / 3, 0.75, 0.2, 0.625]
+    shape = [draw.randint(2, 5), draw.randint(2, 5)]
+    source, destination = draw.sample(range(shape[0] * shape[1]), 2)
+    lone = fl.Experiment({
+        "topology.kind": draw.choice(["mesh", "torus"]), "topology.shape": shape, "router.buffer_flits": 64,
+        "topology.channel_delay": [draw.randint(1, 9), draw.randint(1, 9)],
+        "topology.channel_width": [draw.choice(widths), draw.choice(widths)],
+        "router.routing_delay": draw.randint(0, 3), "router.vc_allocation_delay": draw.randint(0, 3),
+        "routing.algorithm": draw.choice(["dimension_order", "minimal_adaptive"]),
+        "traffic.mode": "batch", "traffic.batch_packets": 1, "traffic.packet_flits": draw.randint(1, 12),
+    }).with_pattern(lambda terminal, _: destination if terminal == source else None)
+    assert fl.run(lone).latency_cycles.mean == lone.derived()["zero_load_latency_cycles"]
 
 
 def test_nodes_may_have_any_names(ring):

@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import time
+from itertools import combinations
 
 import flitlab as fl
 from flitlab import _core
@@ -38,11 +39,16 @@ NETWORKS = {
     "buffers of 32 flits, packets of 16": MESH | {"traffic.load": 0.2, "router.buffer_flits": 32,
                                                    "traffic.packet_flits": 16},
     "channels of 5 cycles": MESH | {"traffic.load": 0.2, "topology.channel_delay": 5},
+    "channels of 2 and 9 cycles": MESH | {"traffic.load": 0.2, "topology.channel_delay": [2, 9]},
+    "channels of width 1/2, load 0.08": MESH | {"traffic.load": 0.08, "topology.channel_width": 0.5},
     "virtual cut-through": MESH | {"traffic.load": 0.2, "router.flow_control": "virtual_cut_through"},
     "store and forward": MESH | {"traffic.load": 0.2, "router.flow_control": "store_and_forward"},
     "O1TURN": MESH | {"traffic.load": 0.2, "routing.algorithm": "o1turn"},
     "Valiant": MESH | {"traffic.load": 0.2, "routing.algorithm": "valiant"},
     "minimal adaptive": MESH | {"traffic.load": 0.2, "routing.algorithm": "minimal_adaptive"},
+    "dragonfly of 36 routers": {"traffic.load": 0.2},  # dragonfly()
+    "16 VCs, iSLIP, packets of 1 flit": MESH | {"traffic.load": 0.2, "router.vcs": 16, "traffic.packet_flits": 1,
+                                                "router.vc_allocator": "islip", "router.switch_allocator": "islip"},
     "requests and replies": MESH | {"traffic.load": 0.2, "traffic.mode": "request_reply"},
     "16x16 torus, minimal adaptive": {"topology.shape": [16, 16], "traffic.load": 0.03,
                                       "routing.algorithm": "minimal_adaptive"},
@@ -52,9 +58,20 @@ NETWORKS = {
 }
 
 
+def dragonfly():
+    """Returns 9 groups of 4 routers; each router has a channel to each router of its group and to 2 other groups."""
+    import networkx as nx
+
+    graph = nx.Graph((4 * g + a, 4 * g + b) for g in range(9) for a, b in combinations(range(4), 2))
+    graph.add_edges_from((4 * g + k // 2, 4 * ((g + k + 1) % 9) + (7 - k) // 2) for g in range(9) for k in range(8))
+    return graph
+
+
 def rate(flat: dict) -> tuple[float, str]:
     """Returns router-cycles per second of processor time, and the final state hash."""
     experiment = fl.Experiment.from_dict(flat)
+    if flat == NETWORKS["dragonfly of 36 routers"]:
+        experiment = experiment.with_topology(dragonfly())
     network = _core.Network(experiment.core, "cpu", 1, False)
     routers, best = int(experiment.derived()["routers"]), 0.0
     network.step(1000)

@@ -22,7 +22,6 @@ BlessPlan::BlessPlan(const Experiment& e)
     : topology_(make_topology(e)),
       traffic_(e, topology_),
       longest_(traffic_.mode == TrafficMode::kTrace ? kLongestPacket : flitlab::longest_packet(e)) {
-  require_equal_channels(e, topology_);
   set_network(e);
   set_reassembly(e);
   set_layout();

@@ -22,7 +22,6 @@ std::vector<Bound> VcPlan::bounds() const {
                             {"router.port.pick_input", next_port},
                             {"router.port.pick_output", next_port},
                             {"router.port.occupied", at_most(t.narrow ? 63 : 0)},
-                            {"router.control.closed", below(u64{1} << t.network_ports)},
                             {"router.input.flits", flits},
                             {"router.input.first", position},
                             {"router.input.packets", at_most(t.ring)},
@@ -38,6 +37,14 @@ std::vector<Bound> VcPlan::bounds() const {
                             {"router.claim", owner}};
   for (const char* name : {"flits", "credits", "granted", "pending", "waiting", "bids", "taken"})
     bounds.push_back({std::string("router.control.") + name, set});
+  bounds.push_back({"router.control.closed", [t = &t](u64 bits, u32, u32 word) {
+                      const u32 first = word << t->set_shift,
+                                last = std::min(first + (1u << t->set_shift), t->network_ports);
+                      return !bits || (t->narrow && first < last && bits >> (last - first) == 0);
+                    }});
+  // Route computation sets the number of flits that have not left.
+  bounds.push_back(record_bound<vc::InputVc>(
+      "router.input", [](const vc::InputVc& in, u32, u32) { return in.stage != vc::VcState::kRouting || !in.left; }));
   const u64 addresses = *std::max_element(topology_.address.begin(), topology_.address.end()) + u64{1};
   const PacketBounds packet{addresses, t.terminals, t.ports, t.message_classes};
   add_packet(bounds, "router.ring", packet);

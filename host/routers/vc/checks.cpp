@@ -61,8 +61,9 @@ void check_channels(const Experiment& e) {
                         " does not fit a graph, which has no dimensions: give one number, or columns for the "
                         "delay and width of each edge in topology.file.");
     if (n != dims)
-      throw ConfigError(given + " has " + std::to_string(n) + " numbers, and the network has " + std::to_string(dims) +
-                        " dimensions: give one number, or one for each dimension.");
+      throw ConfigError(given + " does not fit a network of " + std::to_string(dims) +
+                        (dims == 1 ? " dimension" : " dimensions") +
+                        ": give one number without brackets, or a list of " + std::to_string(dims) + ".");
   }
 }
 

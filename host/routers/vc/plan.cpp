@@ -131,7 +131,7 @@ double VcPlan::mean_hops() const {
 double VcPlan::tail_after_head() const {
   const vc::VcTable& t = table_;
   if (!t.narrow) return traffic_.mean_length() - 1;
-  constexpr u32 kMostTerminals = 4096;  // for more, the mean over all pairs takes too long
+  constexpr u32 kMostTerminals = 1024;  // for more, the mean over all pairs takes too long
   const bool any_order = t.algorithm == vc::Algorithm::kO1Turn || t.algorithm == vc::Algorithm::kRomm;
   const auto cycles_per_flit = [&](u32 router, u32 port) {
     const vc::PortChannel& c = vc::channel_of(t, router, port);
@@ -141,7 +141,7 @@ double VcPlan::tail_after_head() const {
   for (u32 port = 1; any_order && port < t.network_ports; ++port)
     alike &= cycles_per_flit(0, port) == cycles_per_flit(0, 0);
   if (t.algorithm == vc::Algorithm::kValiant || !alike || t.parallel || t.terminals > kMostTerminals ||
-      t.flow_control == vc::FlowControl::kStoreAndForward)
+      t.flow_control == vc::FlowControl::kStoreAndForward || t.traffic.length_law == LengthLaw::kGeometric)
     return kNotMeasured;
   const double head_waits = t.routing_delay + (t.speculative ? 0.0 : t.allocation_delay);
   return traffic_.mean_over(ValueOf([&](u32 source, u32 destination) {

@@ -19,7 +19,7 @@ u32 crossing_delay(const Experiment& e) {
 u32 eject_delay(const Experiment& e) { return crossing_delay(e) + 1; }
 
 u32 inbox_slots(const VcTable& t) {
-  u32 longest = std::max({t.link_delay, t.eject_delay, t.credit_delay});
+  u32 longest = std::max({t.channel ? 0 : t.link_delay, t.eject_delay, t.credit_delay});
   for (std::size_t i = 0; t.channel && i < std::size_t{t.routers} * t.network_ports; ++i)
     longest = std::max({longest, u32{t.channel[i].link_delay}, u32{t.channel[i].credit_delay}});
   return std::bit_ceil(longest + 1);
@@ -37,11 +37,7 @@ void set_network(VcTable& t, const Topology& topology) {
   t.network_ports = topology.network_ports;
   t.ports = topology.ports;
   t.concentration = topology.concentration;
-  if (t.ports > kMaxPorts)
-    throw ConfigError("topology.concentration = " + std::to_string(t.concentration) + ": routers would have " +
-                      std::to_string(t.ports) + " ports, and at most " + std::to_string(kMaxPorts) +
-                      " are supported. Use fewer dimensions, or a topology.concentration of at most " +
-                      std::to_string(kMaxPorts - std::min(t.network_ports, kMaxPorts - 1)) + ".");
+  static_assert(kMostGraphPorts <= kMaxPorts);  // grids have at most 10 dimensions, hypercubes 20
   t.wraps = topology.wraps;
   t.one_port_per_dim = topology.kind == "hypercube";
   t.peers = topology.peers.data();
@@ -59,11 +55,12 @@ void set_addresses(VcTable& t, const Topology& topology) {
   t.address = topology.address.data();
 }
 
+static_assert(param::channels.delay.max == kLongestDelay);
+
 std::vector<PortChannel> make_channels(const Experiment& e, const Topology& topology) {
   const bool one_delay = e.is_single(param::channels.delay);
   const std::vector<u32> delays = e.ints(param::channels.delay);
   const std::vector<double> widths = e.numbers(param::channels.width);
-  if (one_delay && widths == std::vector{1.0} && topology.own_channels.empty()) return {};
   std::vector<PortChannel> channels;
   for (u32 router = 0; router < topology.routers; ++router)
     for (u32 port = 0; port < topology.network_ports; ++port) {
@@ -77,7 +74,11 @@ std::vector<PortChannel> make_channels(const Experiment& e, const Topology& topo
                 credit = e.u32_of(param::router.credit_delay) + (channel.delay ? channel.delay - 1u : 0);
       channels.push_back({static_cast<u16>(link), static_cast<u16>(credit), channel.flits, channel.cycles});
     }
-  return channels;
+  const bool alike = std::all_of(channels.begin(), channels.end(), [&](const PortChannel& c) {
+    return c.link_delay == crossing_delay(e) + delays[0] && c.credit_delay == e.u32_of(param::router.credit_delay) &&
+           c.flits == c.cycles;
+  });
+  return alike ? std::vector<PortChannel>{} : channels;
 }
 
 void set_delays(VcTable& t, const Experiment& e) {

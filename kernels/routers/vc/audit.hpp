@@ -60,31 +60,36 @@ struct AuditRouter {
           (router.at(t.router_fields.port, port).occupied >= channel_of(t, index, port).flits) !=
               ((router.at(t.router_fields.control, port >> t.set_shift).closed >> port_bit(t, port) & 1) != 0))
         raise_fault(fault, kFaultBookkeeping, port);
+      // Flits and credits of each VC in transit: into this router, and from it to a terminal.
+      u32 entering[kMaxVcs]{}, leaving[kMaxVcs]{};
+      const auto find = [&](u32(&sums)[kMaxVcs], u8 arrival, bool is_flit) {
+        if (!arrival) return;
+        ++sums[((arrival & kVcBits) - 1u) % kMaxVcs];
+        flits += is_flit;
+        packets += is_flit && (arrival & kTailMark);
+      };
+      for (u32 slot = 0; slot <= t.slot_mask; ++slot) {
+        const u32 word = slot * t.port_words + port / 8;
+        find(entering, byte_of_port(router.at(t.router_fields.flit_mail, word), port), true);
+        if (peer.is_terminal) {
+          const auto terminal = v.terminals[peer.item];
+          find(entering, terminal.at(t.terminal_fields.credit_mail, slot), false);
+          find(leaving, terminal.at(t.terminal_fields.flit_mail, slot), true);
+          find(leaving, byte_of_port(router.at(t.router_fields.credit_mail, word), port), false);
+        } else {
+          const u64 back = v.routers[peer.item].at(t.router_fields.credit_mail, slot * t.port_words + peer.port / 8);
+          find(entering, byte_of_port(back, peer.port), false);
+        }
+      }
       for (u32 vc = 0; vc < t.vcs; ++vc) {
         const u32 flat = port * t.vcs + vc;
         const InputVc& in = router.at(t.router_fields.input, flat);
-        u32 in_sum = in.flits;
-        flits += in_sum;
+        u32 in_sum = in.flits + entering[vc], out_sum = leaving[vc];
+        flits += in.flits;
         const u32 left =
             in.stage >= VcState::kWaiting ? in.left : router.at(t.router_fields.ring, flat * t.ring + in.first).flits;
         packets += tails_among(router, t.router_fields.ring, flat * t.ring, t.ring, in.first, left, in.flits);
         if (!sets_agree(t, router, port, vc)) raise_fault(fault, kFaultBookkeeping, port);
-        u32 out_sum = 0;  // router to terminal
-        for (u32 slot = 0; slot <= t.slot_mask; ++slot) {
-          const u32 word = slot * t.port_words + port / 8;
-          const u8 flit = byte_of_port(router.at(t.router_fields.flit_mail, word), port);
-          if (flit && (flit & kVcBits) == vc + 1) ++in_sum, ++flits, packets += (flit & kTailMark) != 0;
-          if (peer.is_terminal) {
-            const auto terminal = v.terminals[peer.item];
-            if (terminal.at(t.terminal_fields.credit_mail, slot) == vc + 1) ++in_sum;
-            const u8 leaving = terminal.at(t.terminal_fields.flit_mail, slot);
-            if (leaving && (leaving & kVcBits) == vc + 1) ++out_sum, ++flits, packets += (leaving & kTailMark) != 0;
-            if (byte_of_port(router.at(t.router_fields.credit_mail, word), port) == vc + 1) ++out_sum;
-          } else {
-            const u64 back = v.routers[peer.item].at(t.router_fields.credit_mail, slot * t.port_words + peer.port / 8);
-            if (byte_of_port(back, peer.port) == vc + 1) ++in_sum;
-          }
-        }
         if (peer.is_terminal) {
           if (t.mode == TrafficMode::kRequestReply)
             out_sum += count_held(t, v.terminals[peer.item], vc, flits, packets);

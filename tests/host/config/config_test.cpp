@@ -170,7 +170,7 @@ INSTANTIATE_TEST_SUITE_P(
               {"traffic.load = 0.4", "at most 0.25", "traffic.burst_cycles"}},
         Wrong{"channel_delays",
               Settings("topology.channel_delay=[1,2,3]"),
-              {"topology.channel_delay = [1, 2, 3] has 3 numbers", "2 dimensions", "one for each"}},
+              {"topology.channel_delay = [1, 2, 3] does not fit", "2 dimensions", "a list of 2"}},
         Wrong{"long_channel", Settings("topology.channel_delay=[1,4097]"), {"1 to 4096 cycles", "4097 is not"}},
         Wrong{"wide_channel", Settings("topology.channel_width=2.0"), {"topology.channel_width = 2.0", "to 1 flits"}},
         Wrong{"odd_width",

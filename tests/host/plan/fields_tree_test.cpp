@@ -116,7 +116,7 @@ TEST(FieldsTree, ARouterAsItsPlanShowsIt) {
           EXPECT_EQ(number(part(tree, "input", p * vcs + v), "flits"), ports[p].vcs[v].flits);
           out += 6 - number(output, "credits");
         }
-      EXPECT_EQ(part(tree, "port").values.size(), 4u);  // three pointers and the number of flits sent; no padding
+      EXPECT_EQ(part(tree, "port").values.size(), 5u);  // three pointers, `occupied`, and the number of flits sent
     }
     if (cycles > 1) {
       EXPECT_GT(out, 0u);

@@ -156,6 +156,9 @@ TEST(Trace, CheckpointsResume) {
   whole.step(3000);
   first.step(333);
   first.save(file);
+  SteppedNetwork between(replay(path), "cpu", 1, false);
+  between.load(file);  // and saves before it reads a line
+  between.save(file);
   second.load(file);
   second.step(2667);
   EXPECT_EQ(whole.state_hash(), second.state_hash());

@@ -94,7 +94,12 @@ TEST(Graph, RefusesWhatIsNoNetwork) {
   refused("0,1\n2,3\n", "router 2 cannot be reached");
   refused("0,2\n", "router 1 has no edge");
   refused("0;1\n", ":1: \"0;1\" is not");
-  refused("0,1,2\n", "two router numbers");
+  refused("0\n", "two router numbers");
+  refused("0,1,1,1,1\n", "a,b,delay,width");
+  refused("0,1,4097\n", "delay = 4097.0: a delay is an integer from 1 to 4096 cycles");
+  refused("0,1,1.5\n", "delay = 1.5");
+  refused("0,1,1,2\n", "width = 2.0: a width is at most 1 flit/cycle");
+  refused("0,1,1,0.3141\n", "a ratio of integers up to 64");
   refused("# nothing\n", "no edges");
 }
 

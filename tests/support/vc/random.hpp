@@ -80,7 +80,7 @@ class RandomVc {
     kind_ = "graph";
     std::string edges = random_graph(random_);
     for (std::size_t end = 0, way = below(3); way && (end = edges.find('\n', end)) != std::string::npos;) {
-      std::string columns = "," + std::to_string(1 + below(9));
+      std::string columns = "," + std::to_string(1 + below(chance(20) ? 150 : 9));
       if (way == 2) columns += "," + text_of(one_width());
       edges.insert(end, columns);
       end += columns.size() + 1;

@@ -307,8 +307,8 @@ struct Heads {
     return stores_first() && flits(flat / S::vcs, flat % S::vcs, lane) < length ? 0 : free(out, lane, allowed, length);
   }
 
-  /// Returns whether packets that found no free output VC sleep until one is released: if neither credits nor other
-  /// ports can help.
+  /// Returns whether packets that found no free output VC sleep until one is released: if nothing else can unblock
+  /// them.
   FLITLAB_INLINE bool may_sleep() const { return is_wormhole() && !adapts(); }
   FLITLAB_INLINE void sleep(u32 position) const {
     C::or_bits(element(k.asleep, port_of(position)), C::only(position / L % S::vcs));
@@ -351,8 +351,8 @@ struct Heads {
     }
   }
 
-  /// VC allocation by any allocator and arbiter. Packets whose requests meet no other request get an output VC at once;
-  /// VcMatching serves the others.
+  /// VC allocation by any allocator and arbiter. Packets that request output VCs which no other packet requests get one
+  /// at once; VcMatching serves the others.
   FLITLAB_APART void allocate_otherwise(const Due& due, Position* positions,
                                         typename C::template ByPort<typename C::Row, S::ports>& won) const {
     Block<C, S>& k = this->k;

@@ -53,7 +53,7 @@ inline Room room_of(const VcTable& t) {
 /// How many cycles a lane block may run ahead of other lane blocks.
 struct Lookahead {
   u32 cycles;  ///< most cycles ahead: flits and credits that a block sends in these cycles are read only after them
-  u32 slots;   ///< arrival cycles for which slots are kept, so that a block ahead does not overwrite unread flits and
+  u32 slots;   ///< cycles for which slots are kept, so that a block ahead does not overwrite unread flits and
                ///< credits
 };
 inline Lookahead lookahead_of(const VcTable& t) {
@@ -65,7 +65,10 @@ inline Lookahead lookahead_of(const VcTable& t) {
 
 /// Returns the parameter that keeps a plan out of lane state on a GPU (kernels/routers/vc/cuda.cu); null if none does.
 inline const char* excluded_from_device_lanes(const VcTable& t) {
-  if (t.channel) return t.narrow ? "topology.channel_width" : "topology.channel_delay";
+  if (t.channel)
+    return t.algorithm == Algorithm::kTable ? "topology.file"
+           : t.narrow                       ? "topology.channel_width"
+                                            : "topology.channel_delay";
   if (t.mode != TrafficMode::kOpen) return "traffic.mode";
   if (t.vc_allocator != Allocator::kInputFirst) return "router.vc_allocator";
   if (t.switch_allocator != Allocator::kInputFirst) return "router.switch_allocator";

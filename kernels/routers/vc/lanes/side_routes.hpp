@@ -11,7 +11,7 @@ using namespace flitlab::lanes;
 template <int L>
 struct SideRoutes {
   using Words = typename VectorOf<L, u32>::Type;
-  using Signed = typename VectorOf<L, i32>::Type;  // numbers here are small, and signed ones take less to compare
+  using Signed = typename VectorOf<L, i32>::Type;  // numbers are small; signed compares need fewer instructions
   static constexpr u32 kLanes = L / 4, kMost = 64, kVectors = kMost / kLanes;
 
   /// Of each packet: addresses of the router and of the destination, port of the destination, input port and VC.

@@ -213,13 +213,13 @@ struct State {
   E* inject_flits;                  ///< [plane][slot][terminal] flits from terminals
   E* inject_credits;                ///< [slot][terminal] credits for terminals
   Terminals<C, S>* some_terminals;  ///< [block][terminal of a router], unless Block holds them
-  Cycle* next_creation;             ///< [terminal] copy of control.next.at, contiguous
-  TerminalControl* terminal;        ///< [terminal] control state; Terminals replace its member `lane`
-  StoredDraws* stored_draws;        ///< [terminal] random draws for the next packets
-  Packet* ring;                     ///< [queue][position] descriptors
-  Cycle* ready_at;                  ///< [queue] as in InputVc
-  u32* flits_sent;                  ///< [router][port]
-  u32* fault;                       ///< [router]
+  Cycle* next_creation;       ///< [terminal] copy of control.next.at; of terminals without lane state: their next work
+  TerminalControl* terminal;  ///< [terminal] control state; Terminals replace its member `lane`
+  StoredDraws* stored_draws;  ///< [terminal] random draws for the next packets
+  Packet* ring;               ///< [queue][position] descriptors
+  Cycle* ready_at;            ///< [queue] as in InputVc
+  u32* flits_sent;            ///< [router][port]
+  u32* fault;                 ///< [router]
 
   /// Lays out the arrays from `base` on (aligned to a cache line; null: only measures). Returns the bytes.
   template <class T>

@@ -1,6 +1,6 @@
 #pragma once
-/// VC allocation by any allocator and arbiter in lane state, on a CPU, for packets whose requests meet. The rules are
-/// the same as for scalar state (vc_allocation.hpp, arbitrate.hpp).
+/// VC allocation by any allocator and arbiter in lane state, on a CPU, for packets that request the same output VC. The
+/// rules are the same as for scalar state (vc_allocation.hpp, arbitrate.hpp).
 #include <utility>
 
 #include "kernels/routers/vc/arbitrate.hpp"

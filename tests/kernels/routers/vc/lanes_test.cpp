@@ -307,7 +307,7 @@ void damage(const vc::VcTable& t, const Placement& place, std::vector<std::byte>
     number = static_cast<std::decay_t<decltype(number)>>(number + (number && random() % 2 ? -1 : 1));
   };
   vc::RouterControl& control = router.at(t.router_fields.control, random() % t.set_words);
-  switch (random() % 12) {
+  switch (random() % 14) {
     case 0: return change(router.at(t.router_fields.output, flat).credits);
     case 1: return change(router.at(t.router_fields.input, flat).flits);
     case 2: return change(router.at(t.router_fields.input, flat).left);
@@ -319,7 +319,9 @@ void damage(const vc::VcTable& t, const Placement& place, std::vector<std::byte>
     case 8: return static_cast<void>(router.at(t.router_fields.flit_mail, slot) = 0);
     case 9: return static_cast<void>(router.at(t.router_fields.credit_mail, slot) = 0);
     case 10: return static_cast<void>(router.at(t.router_fields.control).fault = kFaultNoRoute);
-    default: return static_cast<void>(terminal.at(t.terminal_fields.control).fault = kFaultMisrouted);
+    case 11: return static_cast<void>(terminal.at(t.terminal_fields.control).fault = kFaultMisrouted);
+    case 12: return static_cast<void>(t.narrow ? control.closed ^= 1 : 0);
+    default: return static_cast<void>(t.narrow ? router.at(t.router_fields.port, 0).occupied ^= 32 : 0);
   }
 }
 
