@@ -4,7 +4,8 @@
 
 BookSim is built separately with its own makefile. Both simulate the same networks with 4 VCs of 8 flits, packets of
 4 flits, uniform traffic, dimension-order routing, one cycle per pipeline stage and channel, and separable
-input-first round-robin allocators, on one processor. Prints Markdown tables.
+input-first round-robin allocators, on one processor. Some rows of the first table have BookSim's defaults instead: 16
+VCs, iSLIP and packets of one flit. Prints Markdown tables.
 """
 
 import argparse
@@ -30,12 +31,20 @@ NETWORKS = {  # name -> BookSim topology, flitlab shape, loads for speed, loads 
     "16x16 torus": ("torus", [16, 16], (0.03, 0.16, 0.29), (0.05, 0.2, 0.25, 0.29), (0.29, 0.30, 0.305, 0.31, 0.32)),
     "8x8x8 torus": ("torus", [8, 8, 8], (0.05, 0.27, 0.49), (0.1, 0.3, 0.4, 0.49), (0.53, 0.55, 0.58)),
 }
+# BookSim's defaults, and the same for flitlab: name -> BookSim topology, shape, loads for speed
+DEFAULTS = "num_vcs = 16; packet_size = 1; vc_allocator = islip; sw_allocator = islip;\n"
+OURS = {"router.vcs": 16, "traffic.packet_flits": 1, "router.vc_allocator": "islip", "router.switch_allocator": "islip"}
+WITH_DEFAULTS = {
+    "8x8 torus, 16 VCs, iSLIP, 1 flit": ("torus", [8, 8], (0.04, 0.1, 0.3)),
+    "8x8 mesh, 16 VCs, iSLIP, 1 flit": ("mesh", [8, 8], (0.04, 0.1, 0.3)),
+}
 
 
-def booksim(binary, topology, shape, load, period, seed=0):
+def booksim(binary, topology, shape, load, period, seed=0, changes=""):
     """Returns (simulated cycles, seconds of their simulation, packet latency, accepted load) of one BookSim run."""
     text = SETTINGS + f"topology = {topology}; k = {shape[0]}; n = {len(shape)};\n"
-    text += f"routing_function = dim_order; injection_rate = {load}; sample_period = {period};\nseed = {seed};\n"
+    text += f"routing_function = dim_order; injection_rate = {load}; sample_period = {period};\n"
+    text += f"seed = {seed};\n{changes}"
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder) / "c"
         config.write_text(text)
@@ -48,8 +57,9 @@ def booksim(binary, topology, shape, load, period, seed=0):
     return cycles, seconds, latency, accepted
 
 
-def experiment(topology, shape, load):
-    flat = {"topology.kind": topology, "topology.shape": shape, "traffic.load": load, "router.credit_delay": 3}
+def experiment(topology, shape, load, changes=None):
+    flat = {"topology.kind": topology, "topology.shape": shape, "traffic.load": load, "router.credit_delay": 3,
+            **(changes or {})}
     if topology == "torus":
         flat["routing.vc_assignment"] = "by_crossing"
     return fl.Experiment.from_dict(flat)
@@ -57,16 +67,19 @@ def experiment(topology, shape, load):
 
 def speed(binary: str, tries: int) -> None:
     print("| network | load | BookSim 2, router-cycles/s | flitlab, one thread | ratio |\n|---|---|---|---|---|")
-    for name, (topology, shape, loads, _, _) in NETWORKS.items():
+    networks = [(name, *network[:3], "", {}) for name, network in NETWORKS.items()]
+    networks += [(name, *network, DEFAULTS, OURS) for name, network in WITH_DEFAULTS.items()]
+    for name, topology, shape, loads, changes, ours in networks:
         routers = math.prod(shape)
         for load in loads:
             best = other = 0.0
             for _ in range(tries):  # alternating, so that changes of the machine's speed affect both
                 period = max(200, int(2.0e5 / routers / load / 6))
                 for _ in range(3):  # best of three runs, as in measure()
-                    cycles, seconds, _, _ = booksim(binary, topology, shape, load, period)
+                    cycles, seconds, _, _ = booksim(binary, topology, shape, load, period, 0, changes)
                     other = max(other, cycles * routers / seconds)
-                best = max(best, measure(experiment(topology, shape, load), "cpu", 1)["router_cycles_per_second"])
+                speed_of_ours = measure(experiment(topology, shape, load, ours), "cpu", 1)
+                best = max(best, speed_of_ours["router_cycles_per_second"])
             print(f"| {name} | {load} | {other / 1e6:.3f} M | {best / 1e6:.2f} M | {best / other:.0f} |", flush=True)
 
 
