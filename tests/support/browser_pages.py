@@ -34,4 +34,4 @@ def page(browser):
     page.set_default_timeout(600_000)  # the machine may be busy
     yield page
     page.close()
-    assert not wrong
+    assert not wrong, wrong

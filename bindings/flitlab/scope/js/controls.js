@@ -46,7 +46,7 @@ function setting_input(path, { type, choices, min, max }, command) {
   if (choices.length) return make("select", { ...is, onchange: (e) => changed(e.target.value) },
     ...choices.map((c) => make("option", { value: c }, c)));
   if (type === "int") return make("input", { ...is, type: "number", min, max, onchange: (e) => changed(Number(e.target.value)) });
-  if (type.includes("list")) return make("input", { ...is, type: "text", size: 8, onchange: (e) => changed(list_of(e.target.value)) });
+  if (type?.includes("list")) return make("input", { ...is, type: "text", size: 8, onchange: (e) => changed(list_of(e.target.value)) });
   return make("input", { ...is, type: "range", min: 0, max: 1, step: 0.01, onchange: (e) => changed(Number(e.target.value)) });
 }
 
