@@ -139,7 +139,8 @@ class Experiment:
         numbers the ports. Parameters of the old topology and its routes that do not apply to graphs are removed.
 
         The attributes ``delay`` (cycles) and ``width`` (flits/cycle, a ratio of integers up to 64, at most 1) of an
-        edge are those of its channels. Other edges have ``topology.channel_delay`` and ``topology.channel_width``.
+        edge set the delay and the width of its channels. Without them, a channel has the delay
+        ``topology.channel_delay`` and the width ``topology.channel_width``.
 
         Raises ConfigError if the graph is directed or not connected, or if the router model accepts no graphs.
         """

@@ -61,6 +61,7 @@ std::vector<PortChannel> make_channels(const Experiment& e, const Topology& topo
   const bool one_delay = e.is_single(param::channels.delay);
   const std::vector<u32> delays = e.ints(param::channels.delay);
   const std::vector<double> widths = e.numbers(param::channels.width);
+  if (one_delay && widths == std::vector{1.0} && topology.own_channels.empty()) return {};
   std::vector<PortChannel> channels;
   for (u32 router = 0; router < topology.routers; ++router)
     for (u32 port = 0; port < topology.network_ports; ++port) {

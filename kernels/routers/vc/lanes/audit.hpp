@@ -146,13 +146,14 @@ struct BlockAudit {
     const Routers<C, S, V> block(v, s, wiring, b, now);
     block.for_each_sender(port, [&](const SenderRow& row, B mask) {
       for (u32 ago = 1; ago <= block.link_delay_of(row); ++ago) {
-        const E* const flit_row = s.flit_row(s.slot(now - ago), 0);
+        const E* const flit_row = block.block_of(s.flit_row(s.slot_of_leaving(now - ago, block.link_delay_of(row)), 0));
         add(entering, F::read([&](u32 plane) { return B{block.from(row, flit_row + plane * s.planes) & mask}; }),
             connected);
       }
       for (u32 ago = 1; ago <= block.credit_delay_of(row); ++ago)
-        entering.add(*reinterpret_cast<const typename C::Row*>(s.credit_row(s.slot(now - ago), port) +
-                                                               std::size_t{b} * C::lanes) &
+        entering.add(*reinterpret_cast<const typename C::Row*>(
+                         s.credit_row(s.slot_of_leaving(now - ago, block.credit_delay_of(row)), port) +
+                         std::size_t{b} * C::lanes) &
                      mask);
     });
     if constexpr (!S::exact)

@@ -344,13 +344,13 @@ struct Conversion {
   /// Return the slot of the flit or credit that arrives at a port `ahead` cycles from now.
   FLITLAB_HD FlitSlot<E, FlitsOf<C, S>::planes> flit_to(u32 port, u32 ahead) const {
     if (port >= network_ports()) return s.terminal_flit(s.inject_flits, here(ahead), place(port - network_ports()));
-    const u32 slot = here(ahead - link_delay_of(v.t, index, port));
+    const u32 slot = s.slot_of_arriving(now + ahead, link_delay_of(v.t, index, port));
     return {peer(port).item == kNone ? nullptr : s.flit_row(slot, peer(port).port) + peer(port).item, s.planes};
   }
   FLITLAB_HD CreditSlot<E> credit_to(u32 port, u32 ahead) const {
     if (port >= network_ports())
       return {&s.terminal_element(s.eject_credits, here(ahead), place(port - network_ports()))};
-    const u32 slot = here(ahead - credit_delay_of(v.t, index, port));
+    const u32 slot = s.slot_of_arriving(now + ahead, credit_delay_of(v.t, index, port));
     return {peer(port).item == kNone ? nullptr : s.credit_row(slot, peer(port).port) + peer(port).item};
   }
   /// Convert the number of an input VC between scalar state, which numbers t.vcs VCs per port, and lane state, which

@@ -62,9 +62,14 @@ struct Routers {
     }
     credits = B{};
     B planes[F::planes] = {};
+    // With exact sizes all channels have the same delays, so the loop need not compute these rows.
+    const E* const all_credits = block_of(s.credit_row(s.slot_of_arriving(now, v.t.credit_delay), 0));
+    const E* const all_flits = block_of(s.flit_row(s.slot_of_arriving(now, v.t.link_delay), 0));
     for_each_sender(port, [&](const SenderRow& row, B mask) {
-      credits |= from(row, s.credit_row(s.slot(now - credit_delay_of(row)), 0)) & mask;
-      const E* const flit_row = s.flit_row(s.slot(now - link_delay_of(row)), 0);
+      credits |=
+          from(row, S::exact ? all_credits : block_of(s.credit_row(s.slot_of_arriving(now, row.credit_delay), 0))) &
+          mask;
+      const E* const flit_row = S::exact ? all_flits : block_of(s.flit_row(s.slot_of_arriving(now, row.link_delay), 0));
       for (u32 plane = 0; plane < F::planes; ++plane) planes[plane] |= from(row, flit_row + plane * s.planes) & mask;
     });
     flits = F::read([&](u32 plane) { return planes[plane]; });
@@ -78,10 +83,10 @@ struct Routers {
                         p != end; ++p)
         work(*p, B{*reinterpret_cast<const Row*>(wiring.masks + std::size_t{p->mask} * C::row_bytes)});
   }
-  /// Returns the values of senders. `port_0`: the row of all routers' port 0.
-  FLITLAB_INLINE B from(const SenderRow& row, const E* port_0) const {
-    return C::load_unaligned(port_0 + std::size_t{b} * C::lanes + row.at);
-  }
+  /// Returns the values of senders. `block`: this block's part of the row of port 0.
+  FLITLAB_INLINE B from(const SenderRow& row, const E* block) const { return C::load_unaligned(block + row.at); }
+  /// Returns this block's part of a row.
+  FLITLAB_INLINE const E* block_of(const E* row) const { return row + std::size_t{b} * C::lanes; }
   FLITLAB_INLINE u32 link_delay_of(const SenderRow& row) const { return S::exact ? v.t.link_delay : row.link_delay; }
   FLITLAB_INLINE u32 credit_delay_of(const SenderRow& row) const {
     return S::exact ? v.t.credit_delay : row.credit_delay;
@@ -188,7 +193,7 @@ struct Routers {
                              out);
       else
         out.write([&](u32 plane, B values) {
-          E* row = s.flit_row(s.slot(now), port) + plane * s.planes;
+          E* row = s.flit_row(s.slot_of_leaving(now, t.link_delay), port) + plane * s.planes;
           *reinterpret_cast<Row*>(row + std::size_t{b} * C::lanes) = values;
         });
       if constexpr (!S::exact)
@@ -235,7 +240,8 @@ struct Routers {
         s.of_terminals(s.inject_credits, s.slot(now + v.t.credit_delay), s.row_of(b, port - S::network_ports_of(v.t))) =
             vc;
       else
-        *reinterpret_cast<Row*>(s.credit_row(s.slot(now), port) + std::size_t{b} * C::lanes) = vc;
+        *reinterpret_cast<Row*>(s.credit_row(s.slot_of_leaving(now, v.t.credit_delay), port) +
+                                std::size_t{b} * C::lanes) = vc;
     }
     if (C::any(any_head)) Heads<C, S, V>(v, s, wiring, b, now).take_descriptors(heads);
     if (C::any(any_tail)) next_packets(tails);
@@ -269,10 +275,10 @@ struct Routers {
     for (u32 at = 0; at < sizeof k; at += 64) fetch(block + at);
     const auto row = [&](const E* flits_to_send) { fetch(flits_to_send + std::size_t{b + 1} * C::lanes); };
     for (u32 port = 0; port < S::network_ports_of(v.t); ++port) {
-      row(s.credit_row(s.slot(now - v.t.credit_delay), port));
-      row(s.credit_row(s.slot(now), port));
-      row(s.flit_row(s.slot(now - v.t.link_delay), port));
-      row(s.flit_row(s.slot(now), port));
+      row(s.credit_row(s.slot_of_arriving(now, v.t.credit_delay), port));
+      row(s.credit_row(s.slot_of_leaving(now, v.t.credit_delay), port));
+      row(s.flit_row(s.slot_of_arriving(now, v.t.link_delay), port));
+      row(s.flit_row(s.slot_of_leaving(now, v.t.link_delay), port));
     }
   }
 
