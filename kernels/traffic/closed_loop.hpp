@@ -11,12 +11,19 @@ namespace flitlab {
 /// Bit that marks the packet number of a reply. Replies and requests are numbered separately.
 inline constexpr u32 kReplyId = 0x80000000u;
 
+/// Returns the cycle in which the next request is created; kNever while `window` requests have no reply.
+template <class V>
+FLITLAB_INLINE Cycle next_request(const V& v, const TerminalControl& control, const LoopControl& loop) {
+  return loop.outstanding < v.t.traffic.window ? control.next.at : kNever;
+}
+
 /// Creates the requests whose creation cycle has come, while fewer than `window` requests have no reply. At that limit
 /// the source stops. When a reply arrives, the time to the next request is computed again from the same random number,
 /// and counts from that cycle; for a memoryless source this is equivalent to a pause.
-template <class V, int W>
+/// `advance(cursor)` does what next_creation() does.
+template <class V, int W, class Advance>
 FLITLAB_INLINE void create_requests(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
-                                    LoopControl& loop, Cycle now) {
+                                    LoopControl& loop, Cycle now, Advance&& advance) {
   const auto& t = v.t;
   while (control.next.at <= now && loop.outstanding < t.traffic.window) {
     u32 tag = 0;
@@ -27,24 +34,37 @@ FLITLAB_INLINE void create_requests(const V& v, const Item<W>& terminal, u32 ind
                    [&] { return packet_destination(t.traffic, *v.row, index, id); });
     ++loop.outstanding;
     ++control.created;
-    next_creation(t.traffic, *v.row, index, control.next);
+    advance(control.next);
   }
+}
+template <class V, int W>
+FLITLAB_INLINE void create_requests(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
+                                    LoopControl& loop, Cycle now) {
+  create_requests(v, terminal, index, control, loop, now,
+                  [&](SourceCursor& next) { next_creation(v.t.traffic, *v.row, index, next); });
+}
+
+/// Returns the oldest request of the source queue: its length, class, tag, number and creation cycle.
+template <class V, int W>
+FLITLAB_INLINE Packet oldest_request(const V& v, const Item<W>& terminal, u32 index, const TerminalControl& control) {
+  const auto& t = v.t;
+  u32 tag = 0;
+  while (terminal.at(t.terminal_fields.transaction, tag).id != control.sent) ++tag;
+  Packet packet;
+  packet.flits = static_cast<u16>(packet_flits(t.traffic, *v.row, index, control.sent));
+  packet.message_class = 0;
+  packet.tag = static_cast<u8>(tag);
+  packet.id = control.sent;
+  packet.created = terminal.at(t.terminal_fields.transaction, tag).created;
+  return packet;
 }
 
 template <class V, int W>
 FLITLAB_INLINE bool start_request(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control, Cycle now) {
   const auto& t = v.t;
   if (control.sent == control.created) return false;
-  u32 tag = 0;
-  while (terminal.at(t.terminal_fields.transaction, tag).id != control.sent) ++tag;
-  const u32 id = control.sent;
-  Packet packet;
-  packet.flits = static_cast<u16>(packet_flits(t.traffic, *v.row, index, id));
-  packet.message_class = 0;
-  packet.tag = static_cast<u8>(tag);
-  packet.id = id;
-  packet.created = terminal.at(t.terminal_fields.transaction, tag).created;
-  const auto destination = [&] { return packet_destination(t.traffic, *v.row, index, id); };
+  Packet packet = oldest_request(v, terminal, index, control);
+  const auto destination = [&] { return packet_destination(t.traffic, *v.row, index, packet.id); };
   if (!start_packet(v, terminal, index, control.lane, packet, destination, now)) return false;
   ++control.sent;
   return true;
@@ -56,22 +76,33 @@ FLITLAB_INLINE u32 reply_flits(const V& v, u32 index, u32 number) {
   return length_from(v.t.traffic.replies, philox(v.row->seed, stream::kReply, index, number).word[0]);
 }
 
+/// Returns the oldest queued reply: its length, class, tag, number and creation cycle.
 template <class V, int W>
-FLITLAB_INLINE bool start_reply(const V& v, const Item<W>& terminal, u32 index, LoopControl& loop, Cycle now) {
-  const auto& t = v.t;
-  if (!loop.created) return false;
-  const QueuedReply& reply = terminal.at(t.terminal_fields.reply, loop.reply_first);
+FLITLAB_INLINE Packet oldest_reply(const V& v, const Item<W>& terminal, u32 index, const LoopControl& loop) {
+  const QueuedReply& reply = terminal.at(v.t.terminal_fields.reply, loop.reply_first);
   Packet packet;
   packet.flits = static_cast<u16>(reply_flits(v, index, loop.replies_sent));
-  packet.message_class = static_cast<u8>(t.message_classes - 1);
+  packet.message_class = static_cast<u8>(v.t.message_classes - 1);
   packet.tag = static_cast<u8>(reply.tag);
   packet.id = kReplyId | loop.replies_sent;
   packet.created = reply.created;
-  if (!start_packet(v, terminal, index, loop.lane, packet, [&] { return reply.to; }, now)) return false;
+  return packet;
+}
+template <class V>
+FLITLAB_INLINE void remove_oldest_reply(const V& v, LoopControl& loop) {
   ++loop.replies_sent;
   --loop.replies;
   --loop.created;
-  loop.reply_first = static_cast<u16>(loop.reply_first + 1u == t.traffic.reply_queue ? 0 : loop.reply_first + 1);
+  loop.reply_first = static_cast<u16>(loop.reply_first + 1u == v.t.traffic.reply_queue ? 0 : loop.reply_first + 1);
+}
+
+template <class V, int W>
+FLITLAB_INLINE bool start_reply(const V& v, const Item<W>& terminal, u32 index, LoopControl& loop, Cycle now) {
+  if (!loop.created) return false;
+  Packet packet = oldest_reply(v, terminal, index, loop);
+  const auto destination = [&] { return terminal.at(v.t.terminal_fields.reply, loop.reply_first).to; };
+  if (!start_packet(v, terminal, index, loop.lane, packet, destination, now)) return false;
+  remove_oldest_reply(v, loop);
   return true;
 }
 
@@ -84,6 +115,13 @@ FLITLAB_INLINE void queue_reply(const V& v, const Item<W>& terminal, LoopControl
   terminal.at(t.terminal_fields.reply, position) = QueuedReply{request.src, request.tag, now + t.traffic.reply_delay};
   --loop.promised;
   ++loop.replies;
+}
+
+/// Returns the cycle in which the next queued reply may leave; kNever if all may.
+template <class V, int W>
+FLITLAB_INLINE Cycle next_reply(const V& v, const Item<W>& terminal, const LoopControl& loop) {
+  if (loop.created == loop.replies) return kNever;
+  return terminal.at(v.t.terminal_fields.reply, (loop.reply_first + loop.created) % v.t.traffic.reply_queue).created;
 }
 
 /// Creates the replies whose delay is over.
@@ -128,28 +166,46 @@ FLITLAB_INLINE void end_transaction(const V& v, const Item<W>& terminal, u32 ind
   if (open && meant) close_transaction(v, transaction, index, control, loop, now, now);
 }
 
+/// Returns whether the reply queue has a free position that no request has reserved.
+template <class V>
+FLITLAB_INLINE bool accepts_request(const V& v, const LoopControl& loop) {
+  return u32{loop.replies} + loop.promised < v.t.traffic.reply_queue;
+}
+
+FLITLAB_INLINE bool is_reply(const Packet& packet) { return packet.id & kReplyId; }
+
+/// Counts a packet that has been received completely: a request is queued for its reply; a reply ends its transaction.
+template <class V, int W>
+FLITLAB_INLINE void receive_packet(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
+                                   LoopControl& loop, const Packet& packet, Cycle now) {
+  deliver(v, index, control, packet, now);
+  if (is_reply(packet))
+    end_transaction(v, terminal, index, control, loop, packet, now);
+  else
+    queue_reply(v, terminal, loop, packet, now);
+}
+
 /// Consumes one flit from the ejection buffers, if the terminal can accept one; round robin over VCs.
 template <class V, int W>
 FLITLAB_INLINE void consume_flit(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                                  LoopControl& loop, Cycle now) {
   const auto& t = v.t;
-  const bool accepts_request = u32{loop.replies} + loop.promised < t.traffic.reply_queue;
+  const bool has_room = accepts_request(v, loop);
   const auto front = [&](u32 vc) -> const Packet& {
     return terminal.at(t.terminal_fields.ring, vc * t.ring + terminal.at(t.terminal_fields.first, vc));
   };
   u32 candidates = 0;
   for (u32 vc = 0; vc < t.vcs; ++vc) {
     const EjectionVc& held = terminal.at(t.terminal_fields.held, vc);
-    if (held.flits && (held.left || accepts_request || (front(vc).id & kReplyId))) candidates |= 1u << vc;
+    if (held.flits && (held.left || has_room || is_reply(front(vc)))) candidates |= 1u << vc;
   }
   if (!candidates) return;
   const u32 vc = first_at_or_after(candidates, loop.take);
   loop.take = static_cast<u8>(vc + 1 == t.vcs ? 0 : vc + 1);
   EjectionVc& held = terminal.at(t.terminal_fields.held, vc);
-  const bool is_reply = front(vc).id & kReplyId;
   if (!held.left) {
     held.left = front(vc).flits;
-    if (!is_reply) ++loop.promised;
+    if (!is_reply(front(vc))) ++loop.promised;
   }
   --held.flits;
   count(*v.shard, Total::kFlitsDelivered);
@@ -157,11 +213,7 @@ FLITLAB_INLINE void consume_flit(const V& v, const Item<W>& terminal, u32 index,
     const Packet packet = front(vc);
     u8& first = terminal.at(t.terminal_fields.first, vc);
     first = next_position(first, t.ring);
-    deliver(v, index, control, packet, now);
-    if (is_reply)
-      end_transaction(v, terminal, index, control, loop, packet, now);
-    else
-      queue_reply(v, terminal, loop, packet, now);
+    receive_packet(v, terminal, index, control, loop, packet, now);
   }
   credit_to_router(v, index, vc, now);
 }

@@ -21,7 +21,10 @@ inline void measure_until(Cycle end, std::initializer_list<Engine*> engines) {
 /// Expects that both engines have the same state and counters. Call it in ASSERT_NO_FATAL_FAILURE, or last.
 inline void expect_the_same(Engine& a, Engine& b, u32 replica = 0) {
   ASSERT_EQ(a.state_hash(replica), b.state_hash(replica)) << "replica " << replica << ", cycle " << b.now();
-  ASSERT_EQ(a.state(replica), b.state(replica)) << "replica " << replica;
+  // The hashes are of the whole states, and take less time than copies.
+  if (b.now() % 16 == 0) {
+    ASSERT_TRUE(a.state(replica) == b.state(replica)) << "replica " << replica;
+  }
   const CounterShard of_a = a.counters(replica), of_b = b.counters(replica);
   for (u32 i = 0; i < kTotals; ++i) ASSERT_EQ(of_a.total[i], of_b.total[i]) << "total " << i;
   for (u32 i = 0; i < kHistogramBins; ++i) {

@@ -80,10 +80,26 @@ struct BlockAudit {
     flits += C::count(vcs);
     packets += C::count(vcs & in_transit.tails());
   }
-  /// Sets a count to a number from scalar state.
-  FLITLAB_INLINE void set(Counts<C, S::flit_planes>& counts, u32 lane, u32 vc, u32 number) {
-    faults |= number > v.t.buffer_flits;
-    counts.set(lane, vc, number);
+  /// Counts the flits and packets in the ejection buffers of terminal i of each router (count_held() of scalar state).
+  FLITLAB_INLINE void count_held(u32 i, B connected) {
+    const Loops<C, S>& loops = s.loops[s.row_of(b, i)];
+    const B filled = loops.held.nonzero_counts() & connected;
+    C::for_each(C::members(filled), [&](u32 lane) {
+      for (u32 set = lane_of(filled, lane) & all_vcs; set; set &= set - 1) {
+        const u32 vc = lowest_bit(set);
+        const u32 first = lane_of(s.terminals(b, i).arriving_first[vc], lane), left = loops.left.get(lane, vc);
+        count_queue(S::ports_of(v.t) + i, vc, lane, first, left != 0, left, loops.held.get(lane, vc));
+      }
+    });
+  }
+  /// Counts `in_buffer` flits of a packet queue, and the packets whose tails are among them. `left`: flits of the front
+  /// packet that have not left, if `begun`.
+  FLITLAB_INLINE void count_queue(u32 port, u32 vc, u32 lane, u32 first, bool begun, u32 left, u32 in_buffer) {
+    const u32 size = v.t.ring;
+    const Packet* queue = &s.ring[queue_of<C, S>(v.t, b * C::lanes + lane, port, vc) * S::descriptors(size)];
+    flits += in_buffer;
+    packets += tails_among(size, first, begun ? left : u32{queue[first].flits}, in_buffer,
+                           [&](u32 position) -> u32 { return queue[position].flits; });
   }
 
   /// Checks the credits and flits of the channels that enter at a port, and of the channels to a terminal. Returns the
@@ -105,8 +121,9 @@ struct BlockAudit {
       } else if (!kInLanes) {
         const auto terminal = v.terminals[there.item];
         for (u32 vc = 0; vc < t.vcs; ++vc) {
-          set(sender, lane, vc, terminal.at(t.terminal_fields.output, vc).credits);
-          if (t.mode == TrafficMode::kRequestReply) set(held, lane, vc, count_held(t, terminal, vc, flits, packets));
+          const u32 credits = terminal.at(t.terminal_fields.output, vc).credits;
+          faults |= credits > t.buffer_flits;
+          sender.set(lane, vc, credits);
         }
         packets += packets_in_injection(t, terminal);
       }
@@ -114,6 +131,11 @@ struct BlockAudit {
     if (kInLanes && to_terminal) {
       sender = s.terminals(b, i).injection_credits;
       packets += C::count(s.terminals(b, i).left_to_send & nonzero(connected));
+      if (t.mode == TrafficMode::kRequestReply) {
+        held = s.loops[row].held;
+        packets += C::count(s.loops[row].left_to_send & nonzero(connected));
+        count_held(i, connected);
+      }
     }
     Channels entering, leaving;
     entering.add(sender);
@@ -189,10 +211,7 @@ struct BlockAudit {
     const auto& t = v.t;
     const u32 in_buffer = k.flits[port].get(lane, vc), before = lane_of(k.first[port][vc], lane);
     const u32 first = lane_of(k.passed[port], lane) >> vc & 1 ? next_position(before, t.ring) : before;
-    const Packet* queue = &s.ring[queue_of<C, S>(t, b * C::lanes + lane, port, vc) * S::descriptors(t.ring)];
-    const u32 left = lane_of(routed, lane) >> vc & 1 ? k.left[port].get(lane, vc) : queue[first].flits;
-    flits += in_buffer;
-    packets += tails_among(t.ring, first, left, in_buffer, [&](u32 position) -> u32 { return queue[position].flits; });
+    count_queue(port, vc, lane, first, lane_of(routed, lane) >> vc & 1, k.left[port].get(lane, vc), in_buffer);
   }
 };
 

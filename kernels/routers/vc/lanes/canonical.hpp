@@ -6,6 +6,7 @@
 /// (kernels/common/fields.hpp), so a field or member without an overload does not compile. The rest of a Block is 0
 /// after a load (`asleep`, `passed`, `sent`).
 #include "kernels/routers/vc/lanes/state.hpp"
+#include "kernels/traffic/closed_loop.hpp"
 
 namespace flitlab::vc::lanes {
 
@@ -197,15 +198,16 @@ struct Conversion {
   FLITLAB_HD void form(Of<&R::claim>, u16& x, At) const { constant(x, kNoOwner); }
   FLITLAB_HD void form(Of<&R::ring>, Packet& x, At at) const { same(x, queue(at.port, at.vc)[at.position]); }
 
-  // Fields of a terminal. Lane state does not replace the state of closed loops, traces and programs.
+  // Fields of a terminal. Lane state does not replace the records of closed loops, and the state of traces and
+  // programs.
   using T = TerminalFields;
   FLITLAB_HD At shape(AnyOf<&T::flit_mail, &T::credit_mail>) const { return {1, 1, v.t.slot_mask + 1}; }
   FLITLAB_HD auto shape(Of<&T::control>) const { return of_terminals(At{1, 1, 1}); }
   FLITLAB_HD auto shape(AnyOf<&T::output, &T::first>) const { return of_terminals(At{1, v.t.vcs, 1}); }
   FLITLAB_HD auto shape(Of<&T::ring>) const { return of_terminals(At{1, v.t.vcs, v.t.ring}); }
-  FLITLAB_HD NotInLanes shape(AnyOf<&T::loop, &T::transaction, &T::reply, &T::held, &T::trace, &T::program>) const {
-    return {};
-  }
+  FLITLAB_HD auto shape(Of<&T::loop>) const { return of_loops(At{1, 1, 1}); }
+  FLITLAB_HD auto shape(Of<&T::held>) const { return of_loops(At{1, v.t.vcs, 1}); }
+  FLITLAB_HD NotInLanes shape(AnyOf<&T::transaction, &T::reply, &T::trace, &T::program>) const { return {}; }
 
   FLITLAB_HD void form(Of<&T::flit_mail>, u8& x, At at) const {
     const u32 ahead = ahead_of(at.position);
@@ -221,11 +223,37 @@ struct Conversion {
     if (kLoad) element(terminals().queued) = x.sent != x.created ? kAll : E{0};
     convert_members(PacketInInjection::pointers(), x.lane, at);
   }
-  FLITLAB_HD void form(Of<&PacketInInjection::left>, u16& x, At) const { same(x, element(terminals().left_to_send)); }
-  FLITLAB_HD void form(Of<&PacketInInjection::vc>, u8& x, At) const { only_member(x, terminals().send_vc); }
-  FLITLAB_HD void form(Of<&PacketInInjection::pick>, u8& x, At) const {
-    pointer(x, terminals().first_send_vc);
-    if (!kLoad && x == v.t.vcs) x = 0;
+  FLITLAB_HD void form(Of<&PacketInInjection::left>, u16& x, At at) const {
+    same(x, element(at.port ? loops().left_to_send : terminals().left_to_send));
+  }
+  FLITLAB_HD void form(Of<&PacketInInjection::vc>, u8& x, At at) const {
+    only_member(x, at.port ? loops().send_vc : terminals().send_vc);
+  }
+  FLITLAB_HD void form(Of<&PacketInInjection::pick>, u8& x, At at) const {
+    vc_pointer(x, at.port ? loops().first_send_vc : terminals().first_send_vc);
+  }
+  /// The record stays in the scalar state's memory, except for these members.
+  FLITLAB_HD void form(Of<&T::loop>, LoopControl& x, At at) const {
+    if (kLoad) {
+      const auto terminal = v.terminals[index * S::concentration_of(v.t) + i];
+      s.next_creation[place(i)] = next_request(v, terminal.at(v.t.terminal_fields.control), x);
+      s.next_reply[place(i)] = next_reply(v, terminal, x);
+      element(loops().queued) = x.created ? kAll : E{0};
+      element(loops().full) = accepts_request(v, x) ? E{0} : kAll;
+    }
+    at.port = 1;  // not the control's packet in injection
+    convert_members(PacketInInjection::pointers(), x.lane, at);
+    exchange(x.served, element(loops().replied), x.served ? kAll : E{0}, element(loops().replied) != 0);
+    vc_pointer(x.take, loops().first_take);
+  }
+  FLITLAB_HD void form(Of<&T::held>, EjectionVc& x, At at) const {
+    counter(x.flits, loops().held, at);
+    counter(x.left, loops().left, at);
+    if (!kLoad) return;
+    const auto terminal = v.terminals[index * S::concentration_of(v.t) + i];
+    const u32 first = terminal.at(v.t.terminal_fields.first, at.vc);
+    if (!is_reply(terminal.at(v.t.terminal_fields.ring, at.vc * v.t.ring + first)))
+      element(loops().requests) |= C::only(at.vc);
   }
   FLITLAB_HD void form(Of<&InjectionVc::credits>, u16& x, At at) const {
     counter(x, terminals().injection_credits, at);
@@ -273,6 +301,11 @@ struct Conversion {
   FLITLAB_HD void pointer(u8& x, Row& row) const {
     exchange(x, element(row), ~u64{0} << x, lowest_bit(element(row) | u64{1} << 8 * sizeof(E)));
   }
+  /// A round-robin pointer over virtual channels, which is 0 instead of one past the last one.
+  FLITLAB_HD void vc_pointer(u8& x, Row& row) const {
+    pointer(x, row);
+    if (!kLoad && x == v.t.vcs) x = 0;
+  }
   /// A flit or credit that arrives `ahead` cycles from now. Lane state overwrites slots but does not clear them, so
   /// slots beyond the delay hold flits that have arrived.
   FLITLAB_HD void arrival(u8& x, const auto& slot, u32 ahead, u32 delay) const {
@@ -306,6 +339,7 @@ struct Conversion {
 
   // Places in lane state.
   FLITLAB_HD Terminals<C, S>& terminals() const { return s.terminals(index / C::lanes, i); }
+  FLITLAB_HD Loops<C, S>& loops() const { return s.loops[s.row_of(index / C::lanes, i)]; }
   FLITLAB_HD u32 place(u32 terminal) const { return s.place_of(index / C::lanes, terminal, lane); }
   /// Returns the first cycle in which a packet whose route is computed has it.
   FLITLAB_HD Cycle route_known_at(At at) const {
@@ -327,6 +361,13 @@ struct Conversion {
   static FLITLAB_HD auto of_terminals(At shape) {
     if constexpr (kLaneTerminals<typename V::Table>)
       return shape;
+    else
+      return NotInLanes{};
+  }
+  /// Returns the shape of a field of closed loops.
+  FLITLAB_HD auto of_loops(At shape) const {
+    if constexpr (kLaneTerminals<typename V::Table>)
+      return v.t.mode == TrafficMode::kRequestReply ? shape : At{};
     else
       return NotInLanes{};
   }

@@ -20,9 +20,10 @@ struct Replica {
 /// Plan types that code is compiled for.
 enum class TableKind : int {
   kFixed,       ///< FixedVcTable
+  kFixedLoop,   ///< FixedVcTable with requests and replies
   kFixedTrace,  ///< FixedVcTable with the traffic of a trace
-  kOpen,        ///< OpenVcTable
-  kAny          ///< VcTable
+  kNoTrace,     ///< NoTraceVcTable
+  kTrace        ///< TraceVcTable
 };
 
 /// The smallest code that fits a plan.

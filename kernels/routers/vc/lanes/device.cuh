@@ -4,9 +4,9 @@
 #include "kernels/common/byte_slices.cuh"
 #include "kernels/engines/cuda_lane_engine.cuh"
 #include "kernels/routers/vc/lanes/canonical.hpp"
+#include "kernels/routers/vc/lanes/closed_loop.hpp"
 #include "kernels/routers/vc/lanes/lanes.hpp"
 #include "kernels/routers/vc/lanes/routers.hpp"
-#include "kernels/routers/vc/lanes/terminals.hpp"
 
 namespace flitlab::vc::lanes {
 

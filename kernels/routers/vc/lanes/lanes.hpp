@@ -85,9 +85,12 @@ inline const char* excluded_from_device_lanes(const VcTable& t) {
 }
 inline bool fits_device_lanes(const VcTable& t) { return !excluded_from_device_lanes(t); }
 
-template <u32 P>
-using FixedTrace = FixedVcTable<P, 4, TraceVcTable>;
-static_assert(sizeof(FixedTrace<5>) == sizeof(VcTable));
+/// Returns whether a plan agrees with the constants of FixedVcTable.
+template <class Traffic>
+bool has_fixed_sizes(const VcTable& t) {
+  return FixedVcTable<5, 4, Traffic>::fits(t) || FixedVcTable<7, 4, Traffic>::fits(t);
+}
+static_assert(sizeof(FixedVcTable<5, 4, TraceVcTable>) == sizeof(VcTable));
 template <class T>
 inline constexpr bool kIsFixed = false;
 template <u32 P, u32 V>
@@ -117,8 +120,7 @@ class Lanes {
   /// only their inboxes.
   bool is_shared(u32 kind, const FieldInfo& field) const {
     const TerminalFields& fields = any_.terminal_fields;
-    const VcTable& t = any_;  // whose traffic mode is not a constant
-    return kind == 1 && t.mode != TrafficMode::kOpen && field.offset != fields.flit_mail.offset &&
+    return kind == 1 && any_.mode == TrafficMode::kTrace && field.offset != fields.flit_mail.offset &&
            field.offset != fields.credit_mail.offset;
   }
   std::size_t bytes() const { return code_.bytes(any_); }
@@ -142,8 +144,9 @@ class Lanes {
  private:
   static TableKind kind(const VcTable& t) {
     if (kIsFixed<T> && room_of(t) != Room::kHuge) return TableKind::kFixed;
-    if (has_small_buffers(t) && (FixedTrace<5>::fits(t) || FixedTrace<7>::fits(t))) return TableKind::kFixedTrace;
-    return t.mode == TrafficMode::kOpen ? TableKind::kOpen : TableKind::kAny;
+    if (has_fixed_sizes<LoopVcTable>(t) && room_of(t) != Room::kHuge) return TableKind::kFixedLoop;
+    if (has_fixed_sizes<TraceVcTable>(t) && has_small_buffers(t)) return TableKind::kFixedTrace;
+    return t.mode == TrafficMode::kTrace ? TableKind::kTrace : TableKind::kNoTrace;
   }
 
   Replica replica(std::byte* memory, const ReplicaRow& row) const {
@@ -156,12 +159,12 @@ class Lanes {
     // Matrix arbiters need a bit more (Conversion::extended).
     const u32 bits = std::max(t.ports, t.vcs) + (t.arbiter == ArbiterKind::kMatrix);
     // Terminals with lane state count the flits of a packet that they have not sent in an element.
-    const bool counts = t.mode == TrafficMode::kOpen && longest_packet(t.traffic) > 255;
+    const bool counts = t.mode != TrafficMode::kTrace && longest_packet(t.traffic) > 255;
     return {kind(t), room, bits > 16 ? 32u : bits > 8 || counts ? 16u : 8u, t.ports};
   }
 
   const T table_;
-  const OpenVcTable any_;  ///< the same without compile-time constants, except perhaps for the traffic mode
+  const VcTable any_;  ///< the same without compile-time constants
   const TableKind kind_;
   const Code& code_;
   Wires wires_;

@@ -80,10 +80,11 @@ struct Sizes {
            (t.switch_allocator == Allocator::kInputFirst && t.arbiter == ArbiterKind::kRoundRobin && !t.speculative);
   }
 };
-/// Whether terminals have lane state, too: in open-loop traffic. Other terminals have scalar state, and only their
+/// Whether terminals have lane state, too: in open and closed loops. Those of traces have scalar state, and only their
 /// flits and credits are here.
 template <class T>
-inline constexpr bool kLaneTerminals = std::is_base_of_v<OpenVcTable, T>;
+inline constexpr bool kLaneTerminals =
+    std::is_base_of_v<OpenVcTable, T> || std::is_base_of_v<LoopVcTable, T> || std::is_base_of_v<NoTraceVcTable, T>;
 
 template <class C, class S>
 using FlitsOf = Flits<C, (S::vcs > 4)>;  // marks are bits 6 and 7
@@ -97,6 +98,20 @@ struct Terminals {
   B left_to_send, send_vc, first_send_vc;  ///< as in PacketInInjection
   Counts<C, S::flit_planes> injection_credits;
   B injection_tail[S::vcs], arriving_first[S::vcs];
+};
+
+/// Closed loop: state of a lane block's terminals, one of each router, in addition to Terminals.
+template <class C, class S>
+struct Loops {
+  using B = typename C::Row;
+  Counts<C, S::flit_planes> held;          ///< as in EjectionVc
+  Counts<C, S::left_planes> left;          ///< as in EjectionVc
+  B first_take;                            ///< virtual channels from the round-robin pointer on
+  B requests;                              ///< one message class: virtual channels whose front packet is a request
+  B full;                                  ///< terminals that accept no request
+  B queued;                                ///< terminals with replies that may leave
+  B replied;                               ///< terminals that sent a flit of a reply last
+  B left_to_send, send_vc, first_send_vc;  ///< of replies, as in PacketInInjection
 };
 
 /// State for allocators and arbiters that are not the default ones, and for narrow channels. Exact sizes have none;
@@ -213,7 +228,9 @@ struct State {
   E* inject_flits;                  ///< [plane][slot][terminal] flits from terminals
   E* inject_credits;                ///< [slot][terminal] credits for terminals
   Terminals<C, S>* some_terminals;  ///< [block][terminal of a router], unless Block holds them
-  Cycle* next_creation;       ///< [terminal] copy of control.next.at; of terminals without lane state: their next work
+  Loops<C, S>* loops;               ///< [block][terminal of a router] in a closed loop
+  Cycle* next_creation;  ///< [terminal] cycle of its next packet; of terminals without lane state: of its next work
+  Cycle* next_reply;     ///< [terminal] in a closed loop, cycle in which its next queued reply may leave
   TerminalControl* terminal;  ///< [terminal] control state; Terminals replace its member `lane`
   StoredDraws* stored_draws;  ///< [terminal] random draws for the next packets
   Packet* ring;               ///< [queue][position] descriptors
@@ -247,7 +264,10 @@ struct State {
     take(s.inject_flits, std::size_t{kPlanes} * slots * terminals);
     take(s.eject_credits, std::size_t{slots} * terminals);
     take(s.inject_credits, std::size_t{slots} * terminals);
+    const bool closed_loop = t.mode == TrafficMode::kRequestReply;
+    take(s.loops, closed_loop ? s.blocks * s.concentration : 0);
     take(s.next_creation, terminals);
+    take(s.next_reply, closed_loop ? terminals : 0);
     take(s.terminal, terminals);
     take(s.stored_draws, C::draws_ahead ? terminals : 0);
     take(s.ready_at, std::size_t{lanes} * queues);
@@ -266,7 +286,7 @@ struct State {
     };
     move(s.block), move(s.flit_mail), move(s.credit_mail), move(s.eject_flits), move(s.eject_credits);
     move(s.inject_flits), move(s.inject_credits), move(s.next_creation), move(s.terminal), move(s.stored_draws);
-    move(s.some_terminals);
+    move(s.some_terminals), move(s.loops), move(s.next_reply);
     move(s.ring), move(s.ready_at), move(s.flits_sent), move(s.fault);
     return s;
   }

@@ -1,6 +1,7 @@
 #pragma once
 /// Terminals with lane state (fields of a block's terminals side by side). This code does the open-loop work of
 /// kernels/traffic/terminal.hpp for up to 64 terminals at once: the i-th terminals of the routers of a lane block.
+/// Closed loops (closed_loop.hpp) use parts of it.
 #include "kernels/routers/vc/lanes/state.hpp"
 #include "kernels/routers/vc/terminal_link.hpp"
 #include "kernels/traffic/source_queue.hpp"
@@ -51,8 +52,9 @@ struct LaneTerminals {
     });
   }
 
-  /// Moves a terminal's cursor to the creation of its next packet, with the same result as next_creation().
-  FLITLAB_INLINE void advance(u32 lane, SourceCursor& cursor) const {
+  /// Moves a terminal's cursor to the creation of its next packet, with the same result as next_creation(). `oldest`:
+  /// number of the packet that is sent next; its draws are stored, unless the queue is long.
+  FLITLAB_INLINE void advance(u32 lane, SourceCursor& cursor, u32 oldest) const {
     const auto& traffic = v.t.traffic;
     if (!C::draws_ahead || traffic.injection != Injection::kBernoulli || v.row->silent)
       return next_creation(traffic, *v.row, index(lane), cursor);
@@ -60,7 +62,6 @@ struct LaneTerminals {
       StoredDraws& stored_draws = s.stored_draws[place(lane)];
       ++cursor.index;
       if (!stored_draws.holds(cursor.index)) {
-        const u32 oldest = s.terminal[place(lane)].oldest.index;  // needed next, unless the queue is long
         stored_draws.template draw<C::row_bytes>(*v.row, rate_of(traffic, *v.row, index(lane)), index(lane),
                                                  cursor.index - oldest < StoredDraws::kPackets ? oldest : cursor.index);
       }
@@ -91,7 +92,7 @@ struct LaneTerminals {
                      packet_flits(traffic, *v.row, index(lane), control.next.index),
                      [&] { return packet_destination(traffic, *v.row, index(lane), control.next.index); });
       ++control.created;
-      advance(lane, control.next);
+      advance(lane, control.next, control.oldest.index);
     } while (control.next.at <= now);
   }
 
@@ -104,41 +105,48 @@ struct LaneTerminals {
     });
   }
 
+  /// Starts a packet on virtual channel `vc`. The caller has set the packet's length, class, tag, number and creation
+  /// cycle.
+  FLITLAB_INLINE void start_packet(u32 lane, u32 vc, Packet& packet, u32 destination) const {
+    E& tail = lane_of(k.injection_tail[vc], lane);
+    packet.src = index(lane);
+    packet.injected = now;
+    packet.hops = 0;
+    address_packet(v, index(lane), packet, destination);
+    queue(lane, S::network_ports_of(v.t), vc)[tail] = packet;
+    tail = static_cast<E>(next_position(tail, v.t.ring));
+  }
+
   /// Starts the oldest packet of a terminal's source queue on virtual channel `vc`.
   FLITLAB_INLINE void start_oldest(u32 lane, u32 vc) const {
-    const auto& t = v.t;
     TerminalControl& control = s.terminal[place(lane)];
-    E& tail = lane_of(k.injection_tail[vc], lane);
     const u32 id = control.oldest.index;
     Packet packet;
-    packet.flits = static_cast<u16>(packet_flits(t.traffic, *v.row, index(lane), id));
+    packet.flits = static_cast<u16>(packet_flits(v.t.traffic, *v.row, index(lane), id));
     packet.message_class = 0;
     packet.tag = 0;
     packet.created = control.oldest.at;
     packet.id = id;
-    packet.src = index(lane);
-    packet.injected = now;
-    packet.hops = 0;
-    address_packet(v, index(lane), packet, destination_of(lane, id));
-    queue(lane, S::network_ports_of(t), vc)[tail] = packet;
-    tail = static_cast<E>(next_position(tail, t.ring));
+    start_packet(lane, vc, packet, destination_of(lane, id));
     lane_of(k.left_to_send, lane) = static_cast<E>(packet.flits);
     ++control.sent;
     if (control.sent == control.created) {
       control.oldest = control.next;
       lane_of(k.queued, lane) = 0;
     } else {
-      advance(lane, control.oldest);
+      advance(lane, control.oldest, control.oldest.index);
     }
   }
 
-  /// Returns the VCs of `free` on which the oldest packet of each source queue may start: in wormhole flow control all,
-  /// otherwise the VCs with credits for the whole packet. `returned`: credits that arrive in this cycle.
-  FLITLAB_INLINE B free_to_start(B free, B returned) const {
+  /// Returns the VCs of `free` on which the oldest packets of the queues in `waiting` may start: in wormhole flow
+  /// control all, otherwise the VCs with credits for the whole packet. `returned`: credits that arrive in this cycle.
+  /// `flits_of(lane)`: length of the oldest packet.
+  template <class Flits>
+  FLITLAB_INLINE B free_to_start(B free, B returned, B waiting, Flits&& flits_of) const {
     const auto& t = v.t;
     if (t.flow_control == FlowControl::kWormhole) return free;
-    C::for_each_of_thread(C::members(k.queued & (B)(k.left_to_send == 0)), [&](u32 lane) {
-      const u32 flits = packet_flits(t.traffic, *v.row, index(lane), s.terminal[place(lane)].oldest.index);
+    C::for_each_of_thread(C::members(waiting), [&](u32 lane) {
+      const u32 flits = flits_of(lane);
       for (u32 vc = 0; vc < t.vcs; ++vc)
         if (k.injection_credits.get(lane, vc) + (lane_of(returned, lane) >> vc & 1) < flits)
           lane_of(free, lane) &= static_cast<E>(~C::only(vc));
@@ -151,8 +159,11 @@ struct LaneTerminals {
     const auto& t = v.t;
     const B returned = s.of_terminals(s.inject_credits, s.slot(now), row);
     const B free = k.injection_credits.nonzero_counts() | returned;
-    const B may_start = free_to_start(free & static_cast<E>(t.message_mask[0]), returned);
-    const B starts = k.queued & (B)(k.left_to_send == 0) & nonzero(may_start);
+    const B waiting = k.queued & (B)(k.left_to_send == 0);
+    const B may_start = free_to_start(free & static_cast<E>(t.message_mask[0]), returned, waiting, [&](u32 lane) {
+      return packet_flits(t.traffic, *v.row, index(lane), s.terminal[place(lane)].oldest.index);
+    });
+    const B starts = waiting & nonzero(may_start);
     if (const auto set = C::members(starts); C::any(set)) {
       const B vc = pick(may_start, k.first_send_vc);
       k.send_vc = select(starts, vc, k.send_vc);
@@ -168,16 +179,5 @@ struct LaneTerminals {
     count(*v.shard, Total::kFlitsInjected, C::count(sends));
   }
 };
-
-/// One cycle of the terminals of a block.
-template <class C, class S, class V>
-FLITLAB_INLINE void step_terminals(const V& v, const State<C, S>& s, u32 b, Cycle now) {
-  for (u32 i = 0; i < S::concentration_of(v.t); ++i) {
-    const LaneTerminals<C, S, V> terminals(v, s, b, i, now);
-    terminals.take_arrivals();
-    terminals.create();
-    terminals.send();
-  }
-}
 
 }  // namespace flitlab::vc::lanes

@@ -25,6 +25,10 @@ extern "C" const void* FLITLAB_LANES_NAME(const void* code_choice) {
     return &Unit<lanes::Vectors<FLITLAB_LANES, Element>, Sizes, Table>::code;
   };
   const auto fixed = [&]<u32 P>() -> const void* {
+    if (choice.table == TableKind::kFixedTrace)
+      return code.operator()<u8, TraceSizes<P, 4>, vc::FixedVcTable<P, 4, vc::TraceVcTable>>();
+    if (choice.table == TableKind::kFixedLoop)
+      return code.operator()<u8, Sizes<P, 4, Room::kRoomy, true>, vc::FixedVcTable<P, 4, vc::LoopVcTable>>();
     return choice.room == Room::kTight ? code.operator()<u8, Sizes<P, 4, Room::kTight, true>, vc::FixedVcTable<P, 4>>()
                                        : code.operator()<u8, Sizes<P, 4, Room::kRoomy, true>, vc::FixedVcTable<P, 4>>();
   };
@@ -39,10 +43,7 @@ extern "C" const void* FLITLAB_LANES_NAME(const void* code_choice) {
       default: return code.operator()<u32, Sizes<32, 16, Room::kHuge, false>, Table>();
     }
   };
-  if (choice.table == TableKind::kFixedTrace)
-    return choice.ports == 5 ? code.operator()<u8, TraceSizes<5, 4>, vc::FixedVcTable<5, 4, vc::TraceVcTable>>()
-                             : code.operator()<u8, TraceSizes<7, 4>, vc::FixedVcTable<7, 4, vc::TraceVcTable>>();
-  if (choice.table == TableKind::kFixed) return choice.ports == 5 ? fixed.operator()<5>() : fixed.operator()<7>();
-  return choice.table == TableKind::kOpen ? of_any_size.operator()<vc::OpenVcTable>()
-                                          : of_any_size.operator()<vc::VcTable>();
+  if (choice.table == TableKind::kNoTrace) return of_any_size.operator()<vc::NoTraceVcTable>();
+  if (choice.table == TableKind::kTrace) return of_any_size.operator()<vc::TraceVcTable>();
+  return choice.ports == 5 ? fixed.operator()<5>() : fixed.operator()<7>();
 }

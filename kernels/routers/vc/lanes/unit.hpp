@@ -2,10 +2,10 @@
 /// Lane code of one vector width: the functions that code.hpp declares.
 #include "kernels/routers/vc/lanes/audit.hpp"
 #include "kernels/routers/vc/lanes/canonical.hpp"
+#include "kernels/routers/vc/lanes/closed_loop.hpp"
 #include "kernels/routers/vc/lanes/code.hpp"
 #include "kernels/routers/vc/lanes/routers.hpp"
 #include "kernels/routers/vc/lanes/scalar_terminals.hpp"
-#include "kernels/routers/vc/lanes/terminals.hpp"
 
 namespace flitlab::vc::lanes {
 
