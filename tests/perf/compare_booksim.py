@@ -1,11 +1,12 @@
 """Comparison with BookSim 2: speed and accuracy at matched settings.
 
-    python tests/perf/compare_booksim.py PATH/TO/booksim [--quick] [--only speed|latency|peak]
+    python tests/perf/compare_booksim.py PATH/TO/booksim [--quick] [--only speed|examples|latency|peak]
 
 BookSim is built separately with its own makefile. Both simulate the same networks with 4 VCs of 8 flits, packets of
 4 flits, uniform traffic, dimension-order routing, one cycle per pipeline stage and channel, and separable
 input-first round-robin allocators, on one processor. Some rows of the first table have BookSim's defaults instead: 16
-VCs, iSLIP and packets of one flit. Prints Markdown tables.
+VCs, iSLIP and packets of one flit. A table of its own has BookSim's example files, next to its program, which BookSim
+reads as they are, except for the length of the simulation. Prints Markdown tables.
 """
 
 import argparse
@@ -15,6 +16,8 @@ import statistics
 import subprocess
 import tempfile
 from pathlib import Path
+
+import networkx as nx
 
 import flitlab as fl
 from flitlab.bench import measure
@@ -38,6 +41,21 @@ WITH_DEFAULTS = {
     "8x8 torus, 16 VCs, iSLIP, 1 flit": ("torus", [8, 8], (0.04, 0.1, 0.3)),
     "8x8 mesh, 16 VCs, iSLIP, 1 flit": ("mesh", [8, 8], (0.04, 0.1, 0.3)),
 }
+# The examples that flitlab can express: file -> the same for flitlab, beside OURS. The other four have input speedup,
+# express channels, or topologies that flitlab does not have (a dragonfly, a flattened butterfly, a fat tree).
+EXAMPLES = {
+    "torus88": {"topology.kind": "torus", "topology.shape": [8, 8], "routing.vc_assignment": "by_crossing",
+                "router.vcs": 2, "traffic.load": 0.15},
+    "cmeshconfig": {"topology.kind": "mesh", "topology.shape": [4, 4], "topology.concentration": 4,
+                    "traffic.pattern": "bit_complement", "traffic.load": 0.1},
+    "singleconfig": {"topology.kind": "mesh", "topology.shape": [1], "topology.concentration": 10, "router.vcs": 8,
+                     "router.vc_allocator": "separable_input_first", "router.switch_allocator": "separable_input_first",
+                     "router.routing_delay": 0, "traffic.load": 1.0},
+    "anynet/anynet_config": {"topology.concentration": 3, "traffic.load": 0.01, "router.vcs": 1,  # TRIANGLE
+                             "router.buffer_flits": 3, "router.vc_allocator": "separable_input_first",
+                             "router.switch_allocator": "separable_input_first"},
+}
+TRIANGLE = ((0, 1), (0, 2), (1, 2))
 
 
 def booksim(binary, topology, shape, load, period, seed=0, changes=""):
@@ -83,6 +101,34 @@ def speed(binary: str, tries: int) -> None:
             print(f"| {name} | {load} | {other / 1e6:.3f} M | {best / 1e6:.2f} M | {best / other:.0f} |", flush=True)
 
 
+def run_example(binary: str, name: str, period: int) -> tuple[int, float]:
+    """Returns (simulated cycles, seconds of their simulation) of one of BookSim's example files."""
+    file = Path(binary).resolve().parent / "examples" / name
+    length = [f"sample_period={period}", "warmup_periods=3", "max_samples=3", "sim_count=1", "latency_thres=1e6"]
+    out = subprocess.run([Path(binary).resolve(), file.name, *length], cwd=file.parent, capture_output=True,
+                         text=True).stdout
+    cycles = sum(int(n) for n in re.findall(r"Time taken is (\d+) cycles", out))
+    return cycles, float(re.findall(r"Total run time ([\d.e+-]+)", out)[-1])
+
+
+def examples(binary: str, tries: int) -> None:
+    print("| example file | routers | BookSim 2, router-cycles/s | flitlab, one thread | ratio |")
+    print("|---|---|---|---|---|")
+    for name, ours in EXAMPLES.items():
+        point = fl.Experiment.from_dict({"router.credit_delay": 1, **OURS})
+        if name.startswith("anynet"):
+            point = point.with_topology(nx.Graph(TRIANGLE))
+        point = point.set(ours)
+        routers = int(point.derived()["routers"])
+        best = other = 0.0
+        for _ in range(tries):
+            for _ in range(3):
+                cycles, seconds = run_example(binary, name, max(1000, 100000 // routers))
+                other = max(other, cycles * routers / seconds)
+            best = max(best, measure(point, "cpu", 1)["router_cycles_per_second"])
+        print(f"| {name} | {routers} | {other / 1e6:.3f} M | {best / 1e6:.2f} M | {best / other:.0f} |", flush=True)
+
+
 def latency(binary: str, period: int) -> None:
     print("| network | load | BookSim 2 | flitlab | difference |\n|---|---|---|---|---|")
     for name, (topology, shape, _, loads, _) in NETWORKS.items():
@@ -113,10 +159,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("booksim", help="BookSim's program")
     parser.add_argument("--quick", action="store_true", help="one try, short windows, one seed")
-    parser.add_argument("--only", choices=["speed", "latency", "peak"])
+    parser.add_argument("--only", choices=["speed", "examples", "latency", "peak"])
     args = parser.parse_args()
     if args.only in (None, "speed"):
         speed(args.booksim, 1 if args.quick else 3)
+    if args.only in (None, "examples"):
+        examples(args.booksim, 1 if args.quick else 3)
     if args.only in (None, "latency"):
         latency(args.booksim, 2000 if args.quick else 5000)
     if args.only in (None, "peak"):
