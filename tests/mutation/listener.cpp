@@ -9,7 +9,7 @@
 
 namespace {
 
-using namespace flitlab::mutant;
+using namespace flitlab_mutant;
 
 class Reach : public ::testing::EmptyTestEventListener {
   void OnTestStart(const ::testing::TestInfo&) override { std::fill_n(reached, kMost, 0); }

@@ -1,11 +1,12 @@
 #pragma once
 /// Mutants by schemata: all changes are compiled into one program, and the environment variable FLITLAB_MUTANT selects
 /// the active one (0: none). `a < b` becomes `a < Less<7>{} < b`, which is a < b unless mutant 7 is active. Operator
-/// precedence is unchanged.
+/// precedence is unchanged. The namespace is not within flitlab, which the build renames in lane code.
 #include <cstdlib>
 #include <type_traits>
+#include <utility>
 
-namespace flitlab::mutant {
+namespace flitlab_mutant {
 
 inline constexpr unsigned kMost = 8192;
 inline unsigned char reached[kMost];  ///< [mutant] whether its code has run
@@ -23,20 +24,31 @@ struct Left {
   const A& a;
 };
 
+/// Returns the right operand for a left operand of type A. A number beside a vector has the type of its elements: only
+/// a literal, which it no longer is, may have another one.
+template <class A, class B>
+constexpr auto operand(const B& b) {
+  if constexpr (requires(A a) { a[0]; } && !std::is_pointer_v<std::decay_t<A>> && std::is_arithmetic_v<B>)
+    return static_cast<std::remove_cvref_t<decltype(std::declval<A&>()[0])>>(b);
+  else
+    return b;
+}
+
 // Defines an operator and its mutant. Types that support only the first of the two operators have no mutant.
-#define FLITLAB_MUTANT_OPERATOR(Name, is, becomes)                            \
-  template <unsigned K>                                                       \
-  struct Name {};                                                             \
-  template <class A, unsigned K>                                              \
-  constexpr Left<Name<K>, A> operator is(const A & a, Name<K>) {              \
-    return {a};                                                               \
-  }                                                                           \
-  template <unsigned K, class A, class B>                                     \
-  constexpr auto operator is(Left<Name<K>, A> left, const B& b) {             \
-    if constexpr (requires { left.a becomes b; }) {                           \
-      if (on(K)) return static_cast<decltype(left.a is b)>(left.a becomes b); \
-    }                                                                         \
-    return left.a is b;                                                       \
+#define FLITLAB_MUTANT_OPERATOR(Name, is, becomes)                         \
+  template <unsigned K>                                                    \
+  struct Name {};                                                          \
+  template <class A, unsigned K>                                           \
+  constexpr Left<Name<K>, A> operator is(const A & a, Name<K>) {           \
+    return {a};                                                            \
+  }                                                                        \
+  template <unsigned K, class A, class B>                                  \
+  constexpr auto operator is(Left<Name<K>, A> left, const B& b) {          \
+    const auto& right = operand<A>(b);                                     \
+    if constexpr (requires { left.a becomes right; }) {                    \
+      if (on(K)) return (decltype(left.a is right))(left.a becomes right); \
+    }                                                                      \
+    return left.a is right;                                                \
   }
 
 FLITLAB_MUTANT_OPERATOR(Less, <, <=)
@@ -48,4 +60,4 @@ FLITLAB_MUTANT_OPERATOR(NotEqual, !=, ==)
 FLITLAB_MUTANT_OPERATOR(Plus, +, -)
 FLITLAB_MUTANT_OPERATOR(Minus, -, +)
 
-}  // namespace flitlab::mutant
+}  // namespace flitlab_mutant

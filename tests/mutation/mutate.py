@@ -2,6 +2,7 @@
 
     python tests/mutation/mutate.py --mutants 400 --seed 1       about an hour on two cores
     python tests/mutation/mutate.py --mutants 40 --seed 2
+    python tests/mutation/mutate.py --mutants 150 --sources "kernels/routers/vc/lanes/*.hpp" --tests "*VcLanes*"
 
 All changes are compiled into one build of the C++ tests (build/mutation); one is active at a time. A mutant runs the
 tests that reach it, among the quick ones that together take less than a minute. Mutants that no test kills must be in
@@ -26,7 +27,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-from schemata import Mutant, all_mutants, chosen, compiled_in
+from schemata import SOURCES, Mutant, all_mutants, chosen, compiled_in
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "mutation"
@@ -82,12 +83,12 @@ def build(source: Path, mutants: list[Mutant]) -> list[Mutant]:
             del left[m.number]
 
 
-def reach(mutants: list[Mutant]) -> float:
+def reach(mutants: list[Mutant], tests: str) -> float:
     """Runs the tests without a mutant, and records for each mutant the quick tests that reach it. Returns their time,
     seconds."""
     file = BUILD / "reach"
     file.unlink(missing_ok=True)
-    done = subprocess.run([str(BUILD / "tests" / "flitlab_tests"), "--gtest_filter=-*Gpu*:Fuzz*"], capture_output=True,
+    done = subprocess.run([str(BUILD / "tests" / "flitlab_tests"), f"--gtest_filter={tests}"], capture_output=True,
                           text=True, env=os.environ | {"FLITLAB_REACH": str(file)})
     if done.returncode:
         sys.exit(f"the tests fail without a mutant:\n{done.stdout[-3000:]}")
@@ -130,6 +131,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mutants", type=int, default=400)
     parser.add_argument("--seed", type=int, default=1, help="draws other places")
+    parser.add_argument("--sources", nargs="+", default=SOURCES, help="files to change (patterns)")
+    parser.add_argument("--tests", default="-*Gpu*:Fuzz*", help="filter of GoogleTest")
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "mutation")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--minutes", type=float, default=0, help="time limit; 0: none")
@@ -139,13 +142,13 @@ def main() -> int:
             sys.exit(f"mutate.py: {tool} is needed.")
     args.out.mkdir(parents=True, exist_ok=True)
     known = {s["mutant"]: s for s in tomllib.loads(SURVIVORS.read_text()).get("survivor", [])}
-    places = all_mutants(ROOT)
+    places = all_mutants(ROOT, args.sources)
     mutants = chosen(places, args.mutants, args.seed)
     for number, m in enumerate(mutants, 1):
         m.number = number
     print(f"{len(mutants)} of {len(places)} places, seed {args.seed}", flush=True)
     mutants = build(copy_of_the_project(), mutants)
-    print(f"quick tests: {reach(mutants):.0f} s", flush=True)
+    print(f"quick tests: {reach(mutants, args.tests):.0f} s", flush=True)
     end = time.monotonic() + (args.minutes or 1e6) * 60
     with ThreadPoolExecutor(args.jobs) as pool:
         outcomes = list(pool.map(lambda m: outcome(m) if time.monotonic() < end else "not tried", mutants))

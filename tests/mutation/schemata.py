@@ -67,8 +67,8 @@ def mutants_of(root: Path, path: str) -> list[Mutant]:
     return found
 
 
-def all_mutants(root: Path) -> list[Mutant]:
-    paths = sorted({str(p.relative_to(root)) for pattern in SOURCES for p in root.glob(pattern)})
+def all_mutants(root: Path, sources: list[str]) -> list[Mutant]:
+    paths = sorted({str(p.relative_to(root)) for pattern in sources for p in root.glob(pattern)})
     return [m for path in paths if not LEFT_OUT.search(path) for m in mutants_of(root, path)]
 
 
@@ -91,16 +91,16 @@ def compiled_in(text: str, mutants: list[Mutant]) -> str:
             code, _, comment = line.partition(" //")
             code = code.rstrip()
             indent = len(code) - len(code.lstrip())
-            lines[m.line - 1] = (f"{code[:indent]}::flitlab::mutant::on({m.number}) ? void() : void({code[indent:-1]});"
+            lines[m.line - 1] = (f"{code[:indent]}::flitlab_mutant::on({m.number}) ? void() : void({code[indent:-1]});"
                                  f"{' //' + comment if comment else ''}")
             continue
         operator = m.change.split()[0]
         if operator == "&&":
-            new = f"&& !::flitlab::mutant::on({m.number}) &&"
+            new = f"&& !::flitlab_mutant::on({m.number}) &&"
         elif operator == "||":
-            new = f"|| ::flitlab::mutant::on({m.number}) ||"
+            new = f"|| ::flitlab_mutant::on({m.number}) ||"
         else:
-            new = f"{operator} ::flitlab::mutant::{OPERATORS[operator]}<{m.number}>{{}} {operator}"
+            new = f"{operator} ::flitlab_mutant::{OPERATORS[operator]}<{m.number}>{{}} {operator}"
         lines[m.line - 1] = line[:m.at] + new + line[m.at + len(operator):]
     first = next(i for i, line in enumerate(lines) if line.startswith("#include") or line.startswith("namespace"))
     return "\n".join([*lines[:first], '#include "tests/mutation/mutant.hpp"', *lines[first:]])

@@ -49,6 +49,7 @@ NETWORKS = {
     "dragonfly of 36 routers": {"traffic.load": 0.2},  # dragonfly()
     "16 VCs, iSLIP, packets of 1 flit": MESH | {"traffic.load": 0.2, "router.vcs": 16, "traffic.packet_flits": 1,
                                                 "router.vc_allocator": "islip", "router.switch_allocator": "islip"},
+    "8x8 mesh, load 0.4": MESH | {"traffic.load": 0.4},
     "requests and replies": MESH | {"traffic.load": 0.2, "traffic.mode": "request_reply"},
     "16x16 torus, minimal adaptive": {"topology.shape": [16, 16], "traffic.load": 0.03,
                                       "routing.algorithm": "minimal_adaptive"},
@@ -85,13 +86,14 @@ def rate(flat: dict) -> tuple[float, str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tries", type=int, default=5, help="runs of each, alternating")
+    parser.add_argument("--only", nargs="+", choices=list(NETWORKS), metavar="NETWORK", default=list(NETWORKS))
     parser.add_argument("--one", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.one:
         print(json.dumps(rate(NETWORKS[args.one])))
         return
     print("| network | without lanes, router-cycles/s | with lanes | ratio |\n|---|---|---|---|")
-    for name in NETWORKS:
+    for name in args.only:
         best, hashes = {}, set()
         for _ in range(args.tries):
             for lanes in ("0", "64"):
