@@ -32,6 +32,10 @@ struct VectorOf {
   typedef E Unaligned __attribute__((vector_size(L), aligned(1), may_alias));
 };
 
+/// Vectors, but no class with operations of its own (kernels/common/byte_slices.hpp).
+template <class B>
+concept Vector = !std::is_class_v<B>;
+
 /// The element type of a vector.
 template <class B>
 using ElementOf = std::remove_cvref_t<decltype(std::declval<B&>()[0])>;
@@ -45,19 +49,19 @@ FLITLAB_INLINE E only_member(u32 member) {
 }
 
 /// Returns a lane of all ones for each element that is not 0, and 0 in the other lanes.
-template <class B>
+template <Vector B>
 FLITLAB_INLINE B nonzero(B x) {
   return (B)(x != 0);
 }
 
 /// Returns `a` in the lanes where `mask` is all ones, and `b` in the lanes where it is 0.
-template <class B>
+template <Vector B>
 FLITLAB_INLINE B select(B mask, B a, B b) {
   return (a & mask) | (b & ~mask);
 }
 
 /// Returns all ones in each lane whose set contains `member`, and 0 in the other lanes.
-template <class B>
+template <Vector B>
 FLITLAB_INLINE B has(B set, u32 member) {
   const auto bit = only_member<ElementOf<B>>(member);
 #if defined(__AVX512BW__)
@@ -68,7 +72,7 @@ FLITLAB_INLINE B has(B set, u32 member) {
 }
 
 /// Adds the members of `value` to `to`, which has none of them, in each lane where `set` contains `member`.
-template <class B>
+template <Vector B>
 FLITLAB_INLINE void put_where(B& to, B set, u32 member, B value) {
 #if defined(__AVX512BW__)
   if constexpr (sizeof(B) == 64) {
@@ -90,7 +94,7 @@ FLITLAB_INLINE void put_where(B& to, B set, u32 member, B value) {
 
 /// Round-robin arbitration in each lane. Returns the lowest member of `set` that is in `first_priority`, or the lowest
 /// member of `set` if no member is. The result is a set of one member; for an empty `set` it is empty (0).
-template <class B>
+template <Vector B>
 FLITLAB_INLINE B pick(B set, B first_priority) {
   B x = set & first_priority;
   x = select(nonzero(x), x, set);
@@ -99,13 +103,13 @@ FLITLAB_INLINE B pick(B set, B first_priority) {
 
 /// Returns the indices that have priority in the round-robin order after the grant to `served` (a set of one member):
 /// all indices above it.
-template <class B>
+template <Vector B>
 FLITLAB_INLINE B above(B served) {
   return ~(served | (served - 1));
 }
 
 /// Returns the set of the lanes that are not 0: bit l stands for lane l.
-template <class B>
+template <Vector B>
 FLITLAB_INLINE u64 members(B x) {
   constexpr int L = sizeof(B), kBytes = sizeof(ElementOf<B>);
 #if defined(__AVX512BW__)
@@ -144,7 +148,7 @@ FLITLAB_INLINE u64 members(B x) {
   return set;
 }
 
-template <class B>
+template <Vector B>
 FLITLAB_INLINE u32 count_members(B x) {
   return bit_count64(members(x));
 }
@@ -159,7 +163,7 @@ FLITLAB_INLINE void for_each_lane(u64 set, Work&& work) {
 /// returns their number. `list` needs room for kListMargin more entries. The function writes several entries at a time
 /// without a test, because a processor cannot predict the end of a loop over the lanes of one vector.
 inline constexpr u32 kListMargin = 16;
-template <class B>
+template <Vector B>
 FLITLAB_INLINE u32 list_lanes(const B* vectors, u32 n, u32* list) {
   constexpr u32 kLanes = kLanesOf<B>;
   u32 count = 0;
@@ -186,12 +190,12 @@ FLITLAB_INLINE u32 list_lanes(const B* vectors, u32 n, u32* list) {
 }
 
 /// Transposes a square bit matrix in each lane, as wide as an element: bit j of rows[i] becomes bit i of rows[j].
-template <class B>
+template <Vector B>
 FLITLAB_INLINE void transpose(B* rows) {
   using E = ElementOf<B>;
   using Words = typename Types<sizeof(B)>::Words;
   constexpr u32 kBits = 8 * sizeof(E);
-  const auto swap = [](B& low, B& high, u32 distance, E which) __attribute__((always_inline)) {
+  const auto swap = [](B & low, B & high, u32 distance, E which) __attribute__((always_inline)) {
     const B differ = ((B)((Words)low >> distance) ^ high) & which;
     high ^= differ;
     low ^= (B)((Words)differ << distance);
@@ -204,7 +208,7 @@ FLITLAB_INLINE void transpose(B* rows) {
 }
 
 /// Transposes n sets of numbers below n in each lane: to[j] becomes the set of the i for which from[i] contains j.
-template <class B>
+template <Vector B>
 FLITLAB_INLINE void transpose_sets(const B* from, u32 n, B* to) {
   constexpr u32 kBits = 8 * sizeof(ElementOf<B>), kFew = kBits == 8 ? 5 : kBits == 16 ? 8 : 12;
   if (n <= kFew) {  // takes less than the transposition of a whole matrix
@@ -222,11 +226,11 @@ FLITLAB_INLINE void transpose_sets(const B* from, u32 n, B* to) {
 }
 
 /// Returns a reference to the element of item `lane`.
-template <class B>
+template <Vector B>
 FLITLAB_INLINE ElementOf<B>& lane_of(B& x, u32 lane) {
   return reinterpret_cast<ElementOf<B>*>(&x)[lane];
 }
-template <class B>
+template <Vector B>
 FLITLAB_INLINE u32 lane_of(const B& x, u32 lane) {
   return reinterpret_cast<const ElementOf<B>*>(&x)[lane];
 }

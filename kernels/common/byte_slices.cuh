@@ -1,10 +1,12 @@
 #pragma once
 /// The GPU's implementation of the interface in kernels/common/byte_vectors.hpp, for warp groups. A warp group has one
-/// warp for each port and one for the terminals, so the ports of a block of 64 items (routers) are processed in
-/// parallel, and a multiprocessor has other warps to run while one waits. Each half-warp (16 threads) processes one
-/// block, four items per thread. A warp's two half-warps process two blocks in lockstep: synchronising operations
-/// involve all 32 threads, even if one half-warp has nothing to do. If these operations had masks of half a warp, the
-/// compiler would insert a check for diverged threads at each of them. Lists and exchanges lie in shared memory.
+/// warp for each port and one for the terminals, so the ports of a block of items (routers) are processed in parallel,
+/// and a multiprocessor has other warps to run while one waits. Each half-warp (16 threads) processes one block: 64
+/// items with elements of 8 bits, four per thread, 32 with elements of 16 bits, or 16 with elements of 32 bits. A
+/// warp's two half-warps process two blocks in lockstep: synchronising operations involve all 32 threads, even if one
+/// half-warp has nothing to do. If these operations had masks of half a warp, the compiler would insert a check for
+/// diverged threads at each of them. Lists and exchanges lie in shared memory. Routers may have fewer ports than the
+/// warp group has warps for.
 #include "kernels/common/byte_counts.hpp"
 #include "kernels/common/byte_slices.hpp"
 #include "kernels/common/fault.hpp"
@@ -12,14 +14,19 @@
 
 namespace flitlab::lanes {
 
-/// A row in memory: one byte from each of a block's 64 items. Its conversion to a Slice gives the calling thread's four
+/// A row in memory: one element from each of a block's items. Its conversion to a Slice gives the calling thread's
 /// items.
-struct SliceRow {
+template <class E>
+struct SliceRow : SliceOperations<E> {
+  using Slice = lanes::Slice<E>;
   static constexpr u32 threads = 16;
   u32 words[threads];
 
   SliceRow() = default;
   SliceRow(const SliceRow&) = delete;  // a value is a Slice, not a copy of the row
+
+  __device__ __forceinline__ E* elements() { return reinterpret_cast<E*>(words); }
+  __device__ __forceinline__ const E* elements() const { return reinterpret_cast<const E*>(words); }
 
   static __device__ __forceinline__ u32 thread_in_half_warp() { return threadIdx.x % threads; }
   __device__ __forceinline__ operator Slice() const { return Slice::of(words[thread_in_half_warp()]); }
@@ -32,35 +39,38 @@ struct SliceRow {
   __device__ __forceinline__ SliceRow& operator-=(Slice x) { return *this = Slice(*this) - x; }
 };
 
-/// The operations for routers of `kPorts` ports. A block of items has this shared memory: `kCommonBytes` bytes that all
-/// warps of the group access, then `kScratchBytes` bytes of scratch for each warp, then `kMoreBytes` bytes for the
-/// caller.
-template <u32 kPorts, u32 kCommonBytes, u32 kScratchBytes, u32 kMoreBytes>
+/// The operations for a warp group of `kWarps` warps with elements of type E. Warp p processes port p; the last warp
+/// processes the terminals, and perhaps also a port. `Index`: type of the entries of lists. A block of items has this
+/// shared memory: `kCommonBytes` bytes that all warps of the group access, then `kScratchBytes` bytes of scratch for
+/// each warp, then `kMoreBytes` bytes for the caller.
+template <class E, class Index, u32 kWarps, u32 kCommonBytes, u32 kScratchBytes, u32 kMoreBytes>
 struct Slices {
-  static constexpr u32 threads = SliceRow::threads, lanes = 4 * threads, row_bytes = lanes, warps = kPorts + 1;
+  static constexpr u32 threads = SliceRow<E>::threads, items = Slice<E>::items, lanes = items * threads;
+  static constexpr u32 row_bytes = lanes * sizeof(E), warps = kWarps;
   static constexpr u32 bytes = kCommonBytes + warps * kScratchBytes + kMoreBytes;
-  static constexpr bool draws_ahead = false, side_by_side = false;
-  static constexpr u32 kMargin = 0;
-  using Element = u8;
-  using Value = Slice;
-  using Row = SliceRow;
-  using Set = Slice;
-  using Position = u16;
+  static constexpr bool draws_ahead = false, side_by_side = false, has_all_ports = false;
+  static constexpr u32 kMargin = 0, kBits = 8 * sizeof(E), kLow = kLowBits<E>;
+  static constexpr u32 kElement = static_cast<E>(~E{0});  ///< all bits of an element
+  using Element = E;
+  using Value = Slice<E>;
+  using Row = SliceRow<E>;
+  using Set = Slice<E>;
+  using Position = Index;
 
-  static __device__ __forceinline__ u32 thread_in_half_warp() { return SliceRow::thread_in_half_warp(); }
+  static __device__ __forceinline__ u32 thread_in_half_warp() { return Row::thread_in_half_warp(); }
   static constexpr u32 kWarp = ~0u;
   /// Returns the mask of this half-warp's threads in its warp.
   static __device__ __forceinline__ u32 half_warp_mask() {
     return ((1u << threads) - 1) << (threadIdx.x % 32 / threads * threads);
   }
 
-  /// Returns the port that this warp processes, or kPorts if it processes the terminals.
+  /// Returns the port that this warp processes, if routers have as many.
   static __device__ __forceinline__ u32 warp_port() { return threadIdx.x / 32 % warps; }
-  static __device__ __forceinline__ bool has_terminals() { return warp_port() == kPorts; }
+  static __device__ __forceinline__ bool has_terminals() { return warp_port() == warps - 1; }
   /// Returns the index of this warp group in its block of threads.
   static __device__ __forceinline__ u32 warp_group_index() { return threadIdx.x / (32 * warps); }
 
-  static __device__ __forceinline__ u8 only(u32 member) { return static_cast<u8>(1u << member); }
+  static __device__ __forceinline__ E only(u32 member) { return static_cast<E>(1u << member); }
   struct OwnPort {
     struct At {
       u32 number;
@@ -76,6 +86,7 @@ struct Slices {
   static __device__ __forceinline__ OwnPort ports(u32) {
     return {};
   }
+  static __device__ __forceinline__ bool has_port(u32 port) { return port == warp_port(); }
   static constexpr u32 ports_of(u32) { return 1; }
   static __device__ __forceinline__ u32 first_port() { return warp_port(); }
   template <class T, u32>
@@ -85,8 +96,8 @@ struct Slices {
     __device__ __forceinline__ const T& operator[](u32) const { return value; }
   };
   template <u32 P>
-  static __device__ __forceinline__ u8& element_of(ByPort<Row, P>& rows, u32 position) {
-    return reinterpret_cast<u8*>(rows.value.words)[position % lanes];
+  static __device__ __forceinline__ E& element_of(ByPort<Row, P>& rows, u32 position) {
+    return rows.value.elements()[position % lanes];
   }
   template <u32 P>
   struct Exchange {
@@ -94,25 +105,24 @@ struct Slices {
 
     __device__ __forceinline__ void put(u32 port, Value value) { of[port] = value; }
     __device__ __forceinline__ Value get(u32 port) const { return of[port]; }
-    __device__ __forceinline__ u8 element(u32 position) const { return reinterpret_cast<const u8*>(of)[position]; }
+    __device__ __forceinline__ E element(u32 position) const { return of[0].elements()[position]; }
   };
   template <u32 P>
   struct Union {
     Exchange<P> each;
 
     __device__ __forceinline__ void put(u32 port, Value value) { each.put(port, value); }
-    __device__ __forceinline__ Value all() const {
+    __device__ __forceinline__ Value all(u32 n) const {
       Value any = each.get(0);
-      for (u32 port = 1; port < P; ++port) any |= each.get(port);
+      for (u32 port = 1; port < n; ++port) any |= each.get(port);
       return any;
     }
   };
   template <u32 P>
-  static __device__ __forceinline__ void transpose_ports(const Exchange<P>& exchange, u32, ByPort<Value, P>& sets) {
+  static __device__ __forceinline__ void transpose_ports(const Exchange<P>& exchange, u32 n, ByPort<Value, P>& sets) {
     u32 set = 0;
-    for (u32 other = 0; other < P; ++other)
-      set |= (Value(exchange.of[other]).word >> warp_port() & 0x01010101u) << other;
-    sets.value = Slice::of(set);
+    for (u32 other = 0; other < n; ++other) set |= (Value(exchange.of[other]).word >> warp_port() & kLow) << other;
+    sets.value = Value::of(set);
   }
 
   /// Returns the shared memory of the block of items that this half-warp processes.
@@ -134,21 +144,34 @@ struct Slices {
   };
   template <u32 P>
   using SharedRows = ByPort<Row, P>;
-  struct Bytes {
-    const u8* of_port;
-    __device__ __forceinline__ u8 operator[](u32 position) const { return of_port[position % lanes]; }
+  struct Elements {
+    const E* of_port;
+    __device__ __forceinline__ E operator[](u32 position) const { return of_port[position % lanes]; }
   };
   template <u32 P>
-  static __device__ __forceinline__ Bytes share_rows(SharedRows<P>& rows, const ByPort<Value, P>& values) {
+  static __device__ __forceinline__ Elements share_rows(SharedRows<P>& rows, const ByPort<Value, P>& values) {
     rows.value = values.value;
-    return {reinterpret_cast<const u8*>(rows.value.words)};
+    return {rows.value.elements()};
   }
 
   static __device__ __forceinline__ void sync() { __syncwarp(); }
-  /// The barrier of the ports' warps. The terminals' warp does not take part, because until barrier_with_terminals()
-  /// neither side reads what the other writes.
-  static __device__ __forceinline__ void group_barrier() {
-    __barrier_sync_count(2 * warp_group_index() + 1, 32 * kPorts);
+  /// The barrier of the warps of n ports. The terminals' warp does not take part, because until
+  /// barrier_with_terminals() neither side reads what the other writes.
+  static __device__ __forceinline__ void group_barrier(u32 n) {
+    __barrier_sync_count(2 * warp_group_index() + 1, 32 * n);
+  }
+  /// Results of the last two votes: while some warps read one, others may write the other.
+  struct Votes {
+    u32 any[2];
+  };
+  static __device__ __forceinline__ void start_votes(Votes& votes) {
+    if (warp_port() == 0 && thread_in_half_warp() == 0) votes.any[0] = 0;
+  }
+  static __device__ __forceinline__ bool any_in_group(Votes& votes, u32 turn, u32 ports, u32 n) {
+    if (n && thread_in_half_warp() == 0) atomicOr(&votes.any[turn % 2], 1u);
+    if (warp_port() == 0 && thread_in_half_warp() == 0) votes.any[(turn + 1) % 2] = 0;
+    group_barrier(ports);
+    return any(votes.any[turn % 2]);
   }
   static __device__ __forceinline__ void barrier_with_terminals() {
     __barrier_sync_count(2 * warp_group_index() + 2, 32 * warps);
@@ -159,15 +182,16 @@ struct Slices {
   static __device__ __forceinline__ u32 count(Value x) { return count_members(x); }
   static __device__ __forceinline__ Set at_most(const u32* numbers, u32 limit) {
     u32 set = 0;
-    for (u32 i = 0; i < 4; ++i) set |= numbers[4 * thread_in_half_warp() + i] <= limit ? 0xFFu << (8 * i) : 0u;
-    return Slice::of(set);
+    for (u32 i = 0; i < items; ++i)
+      set |= numbers[items * thread_in_half_warp() + i] <= limit ? kElement << (kBits * i) : 0u;
+    return Value::of(set);
   }
-  /// Loads the calling thread's four bytes, which may straddle two aligned words. Rows have unused bytes at both ends
+  /// Loads the calling thread's elements, which may straddle two aligned words. Rows have unused elements at both ends
   /// (kMargin in routers/vc/lanes/state.hpp), so the second word is readable.
-  static __device__ __forceinline__ Value load_unaligned(const u8* bytes) {
-    const std::size_t at = reinterpret_cast<std::size_t>(bytes) + 4 * thread_in_half_warp();
+  static __device__ __forceinline__ Value load_unaligned(const E* elements) {
+    const std::size_t at = reinterpret_cast<std::size_t>(elements) + 4 * thread_in_half_warp();
     const u32* words = reinterpret_cast<const u32*>(at & ~std::size_t{3});
-    return Slice::of(__funnelshift_r(words[0], words[1], static_cast<u32>(at % 4) * 8));
+    return Value::of(__funnelshift_r(words[0], words[1], static_cast<u32>(at % 4) * 8));
   }
 
   /// Returns the sum of `value` over the lower-numbered threads of this half-warp. Sets `all` to the sum over the
@@ -181,26 +205,26 @@ struct Slices {
     all = __shfl_sync(kWarp, sum, threads - 1, threads);
     return sum - value;
   }
-  /// Writes to `positions` the set bits of each thread's word: bit b of a byte as first + b * lanes + lane of that
-  /// byte. Returns the number of entries that the half-warp wrote.
+  /// Writes to `positions` the set bits of each thread's word: bit b of an element as first + b * lanes + lane of that
+  /// element. Returns the number of entries that the half-warp wrote.
   static __device__ __forceinline__ u32 list_bits(u32 word, u32 first, Position* positions) {
     u32 all;
     Position* next = positions + sum_before(bit_count(word), all);
     for (u32 set = word; set; set &= set - 1) {
       const u32 bit = lowest_bit(set);
-      *next++ = static_cast<Position>(first + bit % 8 * lanes + 4 * thread_in_half_warp() + bit / 8);
+      *next++ = static_cast<Position>(first + bit % kBits * lanes + items * thread_in_half_warp() + bit / kBits);
     }
     sync();
     return all;
   }
   template <u32 P>
   static __device__ __forceinline__ u32 list(const ByPort<Value, P>& values, u32, Position* positions) {
-    return list_bits(nonzero(values.value).word & 0x01010101u, warp_port() * lanes, positions);
+    return list_bits(nonzero(values.value).word & kLow, warp_port() * lanes, positions);
   }
-  template <u32 kBits, u32 P, class Work>
+  template <u32 kMembers, u32 P, class Work>
   static __device__ __forceinline__ u32 list_members(const ByPort<Value, P>& sets, u32, Position* positions,
                                                      Work&& work) {
-    const u32 n = list_bits(sets.value.word, warp_port() * kBits * lanes, positions);
+    const u32 n = list_bits(sets.value.word, warp_port() * kMembers * lanes, positions);
     each(n, [&](u32 i) { work(u32{positions[i]}); });
     return n;
   }
@@ -234,52 +258,52 @@ struct Slices {
   template <class Work>
   static __device__ __forceinline__ void for_each(Set set, Work&& work) {
     Scratch<LaneScratch> scratch;
-    const u32 n = list_bits(nonzero(set).word & 0x01010101u, 0, scratch->list);
+    const u32 n = list_bits(nonzero(set).word & kLow, 0, scratch->list);
     each(n, [&](u32 i) { work(u32{scratch->list[i]}); });
   }
   template <class Work>
   static __device__ __forceinline__ void for_each_of_thread(Set set, Work&& work) {
-    for (u32 bits = set.word & 0x01010101u; bits; bits &= bits - 1)
-      work(4 * thread_in_half_warp() + lowest_bit(bits) / 8);
+    for (u32 bits = set.word & kLow; bits; bits &= bits - 1)
+      work(items * thread_in_half_warp() + lowest_bit(bits) / kBits);
   }
   template <class Work>
   static __device__ __forceinline__ void for_each_of_thread(Work&& work) {
-    for (u32 i = 0; i < 4; ++i) work(4 * thread_in_half_warp() + i);
+    for (u32 i = 0; i < items; ++i) work(items * thread_in_half_warp() + i);
   }
 
-  /// The aligned word that holds a byte, and the byte's bit position in it.
+  /// The aligned word that holds an element, and the element's bit position in it.
   struct Holder {
     u32* word;
     u32 shift;
-    __device__ __forceinline__ explicit Holder(u8& byte) {
-      const std::size_t at = reinterpret_cast<std::size_t>(&byte);
+    __device__ __forceinline__ explicit Holder(E& element) {
+      const std::size_t at = reinterpret_cast<std::size_t>(&element);
       word = reinterpret_cast<u32*>(at & ~std::size_t{3});
       shift = static_cast<u32>(at % 4) * 8;
     }
   };
   template <bool kToWrite = false>
   static __device__ __forceinline__ void prefetch(const void*) {}
-  static __device__ __forceinline__ void or_bits(u8& byte, u32 bits) {
-    const Holder h(byte);
-    atomicOr(h.word, (bits & 0xFF) << h.shift);
+  static __device__ __forceinline__ void or_bits(E& element, u32 bits) {
+    const Holder h(element);
+    atomicOr(h.word, (bits & kElement) << h.shift);
   }
-  static __device__ __forceinline__ void and_bits(u8& byte, u32 bits) {
-    const Holder h(byte);
-    atomicAnd(h.word, ~((~bits & 0xFF) << h.shift));
+  static __device__ __forceinline__ void and_bits(E& element, u32 bits) {
+    const Holder h(element);
+    atomicAnd(h.word, ~((~bits & kElement) << h.shift));
   }
-  static __device__ __forceinline__ void put_bits(u8& byte, u8 mask, u8 bits) {
+  static __device__ __forceinline__ void put_bits(E& element, E mask, E bits) {
     if (bits)
-      or_bits(byte, mask);
+      or_bits(element, mask);
     else
-      and_bits(byte, ~u32{mask});
+      and_bits(element, ~u32{mask});
   }
   template <class Change>
-  static __device__ __forceinline__ void update(u8& byte, Change&& change) {
-    const Holder h(byte);
+  static __device__ __forceinline__ void update(E& element, Change&& change) {
+    const Holder h(element);
     for (u32 seen = *static_cast<volatile u32*>(h.word);;) {
-      const u8 before = static_cast<u8>(seen >> h.shift), after = change(before);
+      const E before = static_cast<E>(seen >> h.shift), after = change(before);
       if (after == before) return;
-      const u32 found = atomicCAS(h.word, seen, (seen & ~(0xFFu << h.shift)) | u32{after} << h.shift);
+      const u32 found = atomicCAS(h.word, seen, (seen & ~(kElement << h.shift)) | u32{after} << h.shift);
       if (found == seen) return;
       seen = found;
     }
@@ -291,15 +315,18 @@ struct Slices {
     raise_fault(word, bits, port);
     if (atomicCAS(&fault, 0u, word)) atomicOr(&fault, bits & kFaultBits);
   }
-  static __device__ __forceinline__ u8 peek(const u8& byte) { return *static_cast<const volatile u8*>(&byte); }
-  static __device__ __forceinline__ void poke(u8& byte, u8 value) { *static_cast<volatile u8*>(&byte) = value; }
+  static __device__ __forceinline__ E peek(const E& element) { return *static_cast<const volatile E*>(&element); }
+  static __device__ __forceinline__ void poke(E& element, E value) { *static_cast<volatile E*>(&element) = value; }
 };
 
-/// Returns a reference to the byte of item `lane` in a row.
-__device__ __forceinline__ u8& lane_of(SliceRow& x, u32 lane) { return reinterpret_cast<u8*>(x.words)[lane]; }
-__device__ __forceinline__ u32 lane_of(const SliceRow& x, u32 lane) {
-  return reinterpret_cast<const u8*>(x.words)[lane];
+/// Returns a reference to the element of item `lane` in a row.
+template <class E>
+__device__ __forceinline__ E& lane_of(SliceRow<E>& x, u32 lane) {
+  return x.elements()[lane];
 }
-__device__ __forceinline__ Slice nonzero(const SliceRow& x) { return nonzero(Slice(x)); }
+template <class E>
+__device__ __forceinline__ u32 lane_of(const SliceRow<E>& x, u32 lane) {
+  return x.elements()[lane];
+}
 
 }  // namespace flitlab::lanes

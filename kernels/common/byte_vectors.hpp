@@ -15,13 +15,16 @@
 ///                        the other block of the warp is not 0, so the code that follows must accept an empty set
 ///   `count(x)`           number of members among this thread's items; the sum over all threads is the total
 ///   `at_most(n, limit)`  the set of the items i for which n[i] <= `limit`
-///   `ports<S>(n)`        the ports, out of n, that this thread processes: all on a CPU, one on a GPU. If S::exact is
-///                        true, n is S::ports
+///   `ports<S>(n)`        the ports, out of n, that this thread processes: all on a CPU, one on a GPU. If
+///                        S::exact is true, n is S::ports. `has_port(p)`: whether p is one of them
+///   `has_all_ports`      whether a thread processes all ports
 ///   `ByPort<T, P>`       a T for each port of this thread; `element_of(rows, position)` is an element of rows
 ///                        `ByPort<Row, P>`
-///   `Exchange<P>`        a value for each of P ports that all threads see after the barrier `group_barrier()`
-///   `Union<P>`           an exchange of which threads read only the union of all ports' values
+///   `Exchange<P>`        a value for each of P ports that all threads see after the barrier `group_barrier(n)`
+///   `Union<P>`           an exchange of which threads read only the union of the first n ports' values
 ///   `transpose_ports(exchange, sets)`  sets[p] becomes the set of the ports whose value in the exchange contains p
+///   `any_in_group(votes, turn, n, x)`  whether x is not 0 for any of n ports; a barrier of the threads that process
+///                        them. start_votes(votes) comes before the first turn, and a barrier before each turn
 ///   `Scratch<T>`         scratch memory shared by the threads of the same ports
 ///   `GroupScratch<T>`    scratch memory shared by all threads
 ///   `Position`           index of an element in an array of rows; `list()` lists the elements that are not 0, in any
@@ -32,7 +35,7 @@
 ///   `peek`, `poke`       read or write an element that other threads may write or read at the same time
 /// An operation on a list ends with a barrier of the threads that process the same ports; their writes are then
 /// visible. `sync()` is this barrier alone; call it before a thread reads parts of rows that other threads wrote.
-/// `group_barrier()` is the barrier of all threads that process ports of the block; all of them must call it.
+/// `group_barrier(n)` is the barrier of all threads that process the n ports of a block; all of them must call it.
 #include "kernels/common/byte_counts.hpp"
 #include "kernels/common/byte_lanes.hpp"
 #include "kernels/common/fault.hpp"
@@ -63,7 +66,7 @@ template <int L, class E = u8>
 struct Vectors {
   static constexpr u32 lanes = L / sizeof(E), row_bytes = L;
   static constexpr bool draws_ahead = true;  ///< random numbers are drawn in advance, several at a time
-  static constexpr bool side_by_side = true;
+  static constexpr bool side_by_side = true, has_all_ports = true;
   using Element = E;
   using Value = typename VectorOf<L, E>::Type;
   using Row = Value;
@@ -78,6 +81,7 @@ struct Vectors {
   }
   static constexpr u32 ports_of(u32 all) { return all; }  ///< number of ports, out of `all`, that one thread processes
   static constexpr u32 first_port() { return 0; }
+  static constexpr bool has_port(u32) { return true; }
   template <class T, u32 P>
   using ByPort = T[P];
   template <u32 P>
@@ -97,7 +101,7 @@ struct Vectors {
     Value any{};
 
     FLITLAB_INLINE void put(u32, Value value) { any |= value; }
-    FLITLAB_INLINE Value all() const { return any; }
+    FLITLAB_INLINE Value all(u32) const { return any; }
   };
   /// Reads the values of the first n ports.
   template <u32 P>
@@ -122,7 +126,10 @@ struct Vectors {
   }
 
   static FLITLAB_INLINE void sync() {}
-  static FLITLAB_INLINE void group_barrier() {}
+  static FLITLAB_INLINE void group_barrier(u32) {}
+  struct Votes {};
+  static FLITLAB_INLINE void start_votes(Votes) {}
+  static FLITLAB_INLINE bool any_in_group(Votes, u32, u32, u32 n) { return n != 0; }
   static FLITLAB_INLINE Set members(Value x) { return flitlab::lanes::members(x); }
   static FLITLAB_INLINE bool any(Set set) { return set != 0; }
   static FLITLAB_INLINE bool any(Value x) { return flitlab::lanes::members(x) != 0; }

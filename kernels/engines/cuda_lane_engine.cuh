@@ -4,14 +4,16 @@
 /// per item. A replica has lane state from the first cycle on; the engine converts it to the canonical state when the
 /// host reads it. Both engines give the same results.
 ///
-/// A model with lane state on GPUs has types `Lanes`. They are constructed from the model's table (host and device) and
-/// the number of replicas, and offer
+/// A model with lane state on GPUs has types `Lanes`. They are constructed from the model's table (host and device),
+/// the number of replicas, and the job of the engine for the canonical state, and offer
 ///   `static bool fits(table)`   whether the lane code supports a table
 ///   `warp_group`, `half_warp`   threads of a warp group; threads of a half-warp, which share a block
 ///   `most_threads`, `most_threads_resident`  largest block of threads, without and with resident state; it determines
 ///                               how many registers a thread may have
 ///   `scratch_bytes`, `resident_bytes`  shared memory per block of items: scratch, and resident state (state that stays
 ///                               in shared memory during a launch)
+///   `may_be_resident`           whether state can be resident, so that a kernel for it is compiled
+///   `is_shared(kind, field)`    whether a field lies in the canonical state's memory all the time
 ///   `group_barrier()`           barrier of a warp group
 ///   `by_part(work)`             calls work(tally) with the tally for this warp's part of the work
 ///   `job`                       kernel argument:
@@ -127,17 +129,18 @@ class CudaLaneEngine final : public TwoForms<CudaEngine<Model>> {
  public:
   CudaLaneEngine(const typename Model::Table& table, const typename Model::Table& device_table, StateLayout layout,
                  std::vector<ReplicaRow> rows)
-      : Base(device_table, std::move(layout), std::move(rows)), lanes_(table, device_table, this->replicas()) {
+      : Base(device_table, std::move(layout), std::move(rows)),
+        lanes_(table, device_table, this->replicas(), this->job_) {
     shared_limit_ = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
-    for (const auto kernel : {lane_kernel<Lanes, false>, lane_kernel<Lanes, true>})
+    for (const auto kernel : {kKernel, kResidentKernel})
       FLITLAB_CUDA_CHECK(
           cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_limit_)));
   }
 
   /// Returns whether a block of threads on the device has room for a warp group.
   static bool has_room() {
-    return std::min(most_threads(lane_kernel<Lanes, false>), most_threads(lane_kernel<Lanes, true>)) >=
-           Lanes::warp_group;
+    return std::min(most_threads(kKernel), most_threads(kResidentKernel)) >= Lanes::warp_group &&
+           shared_bytes(Lanes::warp_group, false) <= device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
   }
 
   void advance(u32 cycles, std::span<const u32> active) override {
@@ -157,6 +160,11 @@ class CudaLaneEngine final : public TwoForms<CudaEngine<Model>> {
   }
 
  private:
+  static constexpr auto kKernel = lane_kernel<Lanes, false>,
+                        kResidentKernel = lane_kernel<Lanes, Lanes::may_be_resident>;
+
+  bool is_shared(u32 kind, const FieldInfo& field) const override { return lanes_.is_shared(kind, field); }
+
   void store(std::span<const u32> which, Cycle stopped) const override { change_form(which, false, stopped); }
 
   void change_form(std::span<const u32> which, bool into_lanes, Cycle now) const {
@@ -177,21 +185,20 @@ class CudaLaneEngine final : public TwoForms<CudaEngine<Model>> {
     this->choose(active);
     const u32 count = this->job_.active_count, blocks = lanes_.job.blocks(), warp_groups = (blocks + 1) / 2;
     const LaneWork work{this->job_.rows, this->job_.shards, this->job_.active, count};
-    const auto kernel = lane_kernel<Lanes, false>, resident_kernel = lane_kernel<Lanes, true>;
     const auto run = [&](u32 grid, u32 block, BarrierScope barrier_scope) {
-      const bool resident_launch = grid * (block / Lanes::warp_group) * 2 >= count * blocks &&
+      const bool resident_launch = Lanes::may_be_resident && grid * (block / Lanes::warp_group) * 2 >= count * blocks &&
                                    shared_bytes(block, true) <= shared_limit_ &&
                                    (barrier_scope != BarrierScope::kGrid ||
-                                    grid <= blocks_at_once(resident_kernel, block, shared_bytes(block, true)));
-      launch_kernel(resident_launch ? resident_kernel : kernel, grid, block, shared_bytes(block, resident_launch),
+                                    grid <= blocks_at_once(kResidentKernel, block, shared_bytes(block, true)));
+      launch_kernel(resident_launch ? kResidentKernel : kKernel, grid, block, shared_bytes(block, resident_launch),
                     barrier_scope == BarrierScope::kGrid, lanes_.job, work, this->now_, cycles, barrier_scope);
     };
     if (blocks == 1) return run((count + 1) / 2, Lanes::warp_group, BarrierScope::kWarpGroup);
-    const u32 most = std::min(most_threads(kernel), most_threads(resident_kernel));
+    const u32 most = std::min(most_threads(kKernel), most_threads(kResidentKernel));
     if (warp_groups * Lanes::warp_group <= most &&
         shared_bytes(warp_groups * Lanes::warp_group, false) <= shared_limit_)
       return run(count, warp_groups * Lanes::warp_group, BarrierScope::kBlock);
-    const u32 at_once = blocks_at_once(kernel, Lanes::warp_group, shared_bytes(Lanes::warp_group, false));
+    const u32 at_once = blocks_at_once(kKernel, Lanes::warp_group, shared_bytes(Lanes::warp_group, false));
     run(std::min(count * warp_groups, at_once), Lanes::warp_group, BarrierScope::kGrid);
   }
 

@@ -42,7 +42,7 @@ class TwoForms : public Base {
     forms_[replica] = {};
   }
   void get_field(u32 replica, u32 kind, const FieldInfo& field, void* out) const override {
-    update_canonical(replica);
+    if (!is_shared(kind, field)) update_canonical(replica);
     Base::get_field(replica, kind, field, out);
   }
   void set_field(u32 replica, u32 kind, const FieldInfo& field, const void* in) override {

@@ -57,10 +57,12 @@ def test_inspect_names_the_form_of_the_state(cli, config):
         return json.loads(cli("inspect", config("vc-mesh-8x8"), "--json", *changes).stdout)["forms"]
 
     assert forms() == {"cpu": "lanes", "gpu": "lanes"}
-    assert forms("router.arbiter=matrix") == {"cpu": "lanes", "gpu": "scalar (router.arbiter)"}
+    assert forms("router.arbiter=matrix") == {"cpu": "lanes", "gpu": "lanes"}
+    assert forms("router.arbiter=matrix", "router.vcs=16") == {"cpu": "lanes", "gpu": "scalar (router.arbiter)"}
     assert forms("router.routing_delay=8") == {"cpu": "scalar (router.routing_delay)",
                                                "gpu": "scalar (router.routing_delay)"}
-    assert "scalar (router.vcs)" in cli("inspect", config("vc-mesh-8x8"), "--set", "router.vcs=16").stdout
+    small = cli("inspect", config("vc-mesh-8x8"), "--set", "topology.shape=[3,3]").stdout
+    assert "scalar (topology.shape)" in small
 
 
 def test_sweep_writes_its_files(cli, config, tmp_path):

@@ -98,7 +98,7 @@ std::vector<Case> jobs_of(const std::string& kind) {
   const std::string model = apart ? "vc" : kind;
   RawConfig small = testing::network_of_64(model), large = testing::large_network(model);
   if (apart)
-    for (RawConfig* config : {&small, &large}) (*config)["router.routing_delay"] = std::int64_t{2};
+    for (RawConfig* config : {&small, &large}) (*config)["router.routing_delay"] = std::int64_t{8};
   std::vector<Case> all;
   for (const double load : {0.2, 0.05, 0.5})
     if (!large.empty()) all.push_back({kind, large, load, 1});

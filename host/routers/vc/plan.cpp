@@ -37,7 +37,11 @@ VcPlan::VcPlan(const Experiment& e) : topology_(make_topology(e)), traffic_(e, t
   };
   facts_.forms = {form(vc::lanes::excluded_from_lanes(table_)), form(vc::lanes::excluded_from_device_lanes(table_))};
   facts_.cost = vc::lanes::fits_device_lanes(table_) ? table_.cost_of_lane_state : table_.cost;
-  if (facts_.cost.warp_group && table_.ports > 5) facts_.cost.warp_groups = table_.kWarpGroupsOfMorePorts;
+  if (!facts_.cost.warp_group) return;
+  if (!vc::lanes::has_exact_sizes(table_))
+    table_.set_cost_of_any_options(facts_.cost, vc::lanes::element_bits(table_));
+  else if (table_.ports > 5)
+    facts_.cost.warp_groups = table_.kWarpGroupsOfMorePorts;
 }
 
 void VcPlan::set_parameters(const Experiment& e) {

@@ -124,6 +124,12 @@ struct VcTable {
   static constexpr EngineCost cost_of_lane_state{
       .cpu_ns = 25, .loads = 110, .blocks = 6, .bytes = 270, .warp_group = 128, .warp_groups = 4};
   static constexpr u32 kWarpGroupsOfMorePorts = 3;
+  /// Changes a cost of lane state to that of the kernels for any options: registers suffice for one warp group, and an
+  /// element of 16 bits leaves room for half as many routers. These kernels were not timed on a GPU.
+  static constexpr void set_cost_of_any_options(EngineCost& cost, u32 element_bits) {
+    cost.warp_group = 1024 / element_bits;
+    cost.warp_groups = 1;
+  }
 
   static constexpr bool kDimensionOrder = false;  ///< whether it is known that routing is dimension-order
 

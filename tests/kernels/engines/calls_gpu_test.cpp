@@ -82,7 +82,7 @@ TEST_P(GpuCalls, DueItemsAreListedWhileFew) {
     RawConfig config = Settings("router.kind=", kind, " traffic.load=", load, " topology.shape=[8,8]");
     if (kind == "t3e") config["topology.shape"] = IntList{4, 4, 4};
     if (kind == "metro" || kind == "switch") config.erase("topology.shape");
-    if (kind == "vc") config["router.routing_delay"] = integer(2);  // so that no lane state is used
+    if (kind == "vc") config["router.routing_delay"] = integer(8);  // so that no lane state is used
     const Experiment e = experiment(config);
     const auto engine = make_plan(e)->make_engine({e}, {"cuda", 1});
     const std::vector<u32> only{0};

@@ -101,7 +101,7 @@ TEST_F(GpuChoice, ANetworkWithoutRoomForLanesRunsScalar) {
   RawConfig config = Settings(
       "topology.shape=[36,36] router.vcs=4 traffic.load=0.2 traffic.pattern=matrix traffic.matrix_file=", matrix.path);
   const Experiment e = testing::experiment(config);
-  config["router.routing_delay"] = std::int64_t{2};  // so that no lane state is used
+  config["router.routing_delay"] = std::int64_t{8};  // so that no lane state is used
   const u64 with = taken(e, kReplicas), without = taken(testing::experiment(config), kReplicas);
   ASSERT_GT(with, without + 3000000);
   testing::Network cpu(e);

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <map>
+#include <random>
 
 #include "host/routers/vc/plan.hpp"
 #include "kernels/engines/make_engine.hpp"
@@ -12,6 +14,7 @@
 #include "tests/support/device_calls.hpp"
 #include "tests/support/plain_routers.hpp"
 #include "tests/support/same.hpp"
+#include "tests/support/temporary.hpp"
 
 namespace flitlab::lanes_gpu_test {
 namespace {
@@ -26,11 +29,13 @@ EngineChoice one_by_one() {
   return choice;
 }
 
-/// Returns the name of the GPU form of lane state that a plan uses (kernels/routers/vc/cuda.cu).
+/// Returns the name of the GPU form of lane state that a plan uses (kernels/routers/vc/cuda.cu), if the form has
+/// exactly the plan's sizes.
 std::string lanes_of(const Plan& plan) {
   const vc::VcTable& t = dynamic_cast<const VcPlan&>(plan).table();
-  EXPECT_EQ(plan.facts().cost.warp_group, vc::lanes::fits_device_lanes(t) ? 128u : 0u);
+  EXPECT_EQ(plan.facts().cost.warp_group, vc::lanes::fits_device_lanes(t) ? 1024u / vc::lanes::element_bits(t) : 0u);
   if (!vc::lanes::fits_device_lanes(t)) return "";
+  if (!vc::lanes::has_exact_sizes(t)) return "";
   const bool fixed = vc::FixedVcTable<5, 4>::fits(t) || vc::FixedVcTable<7, 4>::fits(t);
   const std::string kind = fixed       ? (vc::lanes::room_of(t) == vc::lanes::Room::kRoomy ? "fixed, roomy" : "fixed")
                            : t.vcs > 4 ? "8 VCs"
@@ -54,7 +59,7 @@ TEST_F(GpuLanes, AnyNetworkAgrees) {
     setenv("CUDA_ON_HOST_THREADS", seed % 3 ? "768" : "256", 1);
     const Experiment e = experiment(testing::plain_routers(seed));
     const std::string kind = lanes_of(*make_plan(e));
-    if (trials(40) < 40 && (kind.empty() || moves.contains(kind))) continue;
+    if (kind.empty() || (trials(40) < 40 && moves.contains(kind))) continue;
     Network cpu(e, one_by_one()), gpu(e, kGpu);
     measure_until(200, {cpu.engine.get(), gpu.engine.get()});
     for (u32 part = 0; part < 12; ++part) {
@@ -72,6 +77,72 @@ TEST_F(GpuLanes, AnyNetworkAgrees) {
       EXPECT_GT(moves[std::string(ports) + kind], trials(2000)) << ports << kind;
       EXPECT_GT(packets[std::string(ports) + kind], trials(100)) << ports << kind;
     }
+}
+
+/// Returns a network of any options, with at least 16 routers, most of at most 16 ports and 16 virtual channels. A
+/// third of the networks have a trace, which is written to `file`.
+RawConfig any_network(u32 seed, const std::string& file) {
+  RawConfig config = testing::any_routers(seed);
+  if (seed % 3) return config;
+  for (auto at = config.begin(); at != config.end();)
+    at = at->first.starts_with("traffic.") ? config.erase(at) : std::next(at);
+  config["router.buffer_flits"] = integer(20);  // for whole packets
+  const u32 terminals = make_plan(experiment(config))->facts().active_terminals;
+  std::mt19937 random(seed);
+  std::ofstream lines(file);
+  for (u32 n = 0; n < 3 * terminals; ++n)
+    lines << n * 20 / terminals << ',' << random() % terminals << ',' << random() % terminals << ','
+          << 1 + random() % (config.contains("router.flow_control") || n % 40 ? 6 : 300) << '\n';
+  set(config, "traffic.mode=trace traffic.self=true traffic.trace_file=", file);
+  return config;
+}
+
+/// All options of the router, in closed loops, traces and open traffic, with reads and changes of the state in between.
+TEST_F(GpuLanes, AnyOptionsAgree) {
+  std::map<std::string, u64> moves;  // flits moved, by feature of the network
+  u64 delivered = 0;
+  u32 seed = 0;
+  for (u32 run = 0; run < trials(24); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const std::string trace = testing::temporary(".csv");
+    const RawConfig config = any_network(seed, trace);
+    const Experiment e = experiment(config);
+    const auto plan = make_plan(e);
+    const vc::VcTable& t = dynamic_cast<const VcPlan&>(*plan).table();
+    if (!vc::lanes::fits_device_lanes(t) || t.routers > 130) continue;
+    ++run;
+    Network cpu(e, one_by_one()), gpu(e, kGpu);
+    measure_until(60, {cpu.engine.get(), gpu.engine.get()});
+    for (u32 cycles : {1u, 1u, 2u, 21u, 1u, 36u, 40u}) {
+      testing::device_calls();  // counts from here on
+      cpu.step(cycles);
+      gpu.step(cycles);
+      if (const auto calls = testing::device_calls()) {  // scalar state needs several barriers per cycle
+        ASSERT_LE(calls->block_barriers + calls->grid_barriers, cycles);
+      }
+      if (cycles == 21) gpu.engine->set_state(0, cpu.engine->state(0));
+      ASSERT_NO_FATAL_FAILURE(expect_the_same(*gpu.engine, *cpu.engine));
+      if (cycles == 36) {
+        ASSERT_EQ(gpu.engine->audit(0).bits, 0u);
+        ASSERT_EQ(cpu.engine->audit(0).bits, 0u);
+      }
+    }
+    const u64 flits = gpu.total(Total::kFlitMoves);
+    delivered += gpu.total(Total::kPacketsDelivered);
+    for (const char* what : {"router.vc_allocator", "router.switch_allocator", "router.arbiter"})
+      moves[std::string(what) + " " + std::get<std::string>(config.at(what))] += flits;
+    moves["mode " + std::to_string(int(t.mode))] += flits;
+    moves[vc::lanes::element_bits(t) > 8 ? "16 bits" : "8 bits"] += flits;
+    if (t.concentration > 1) moves["concentration"] += flits;
+    if (t.channel) moves["channels"] += flits;
+    if (t.narrow) moves["narrow channels"] += flits;
+    if (t.speculative) moves["speculation"] += flits;
+    if (t.routers > 64) moves["several blocks"] += flits;
+  }
+  EXPECT_GT(delivered, trials(24) * 20u);
+  if (trials(24) < 24) return;
+  for (const auto& [what, flits] : moves) EXPECT_GT(flits, 1000u) << what;
+  EXPECT_EQ(moves.size(), 4u + 4u + 3u + 3u + 2u + 5u);
 }
 
 /// If a network has more lane blocks than a block of threads has half-warps, it uses the whole grid on any device.

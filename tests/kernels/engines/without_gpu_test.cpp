@@ -42,13 +42,15 @@ void expect_another(const RawConfig& config, const char* what, const char* threa
     std::_Exit(same ? 0 : 1);
   };
   EXPECT_EXIT(compare("nothing"), ::testing::ExitedWithCode(0), "");
-  EXPECT_EXIT(compare(what), [](int status) { return status != 0; }, "") << "no difference without " << what;
+  EXPECT_EXIT(
+      compare(what), [](int status) { return status != 0; }, "")
+      << "no difference without " << what;
   EXPECT_GT(cpu.total(Total::kFlitsCreated), 0u);
 }
 
 RawConfig model(const std::string& kind) {
   RawConfig config = Settings("router.kind=", kind, " traffic.load=0.3");
-  if (kind == "vc") config["router.routing_delay"] = integer(2);  // so that no lane state is used
+  if (kind == "vc") config["router.routing_delay"] = integer(8);  // so that no lane state is used
   return config;
 }
 
@@ -71,8 +73,19 @@ TEST_P(GpuLanesWithout, What) {
                  GetParam() == "grid" ? "256" : "768");
 }
 
+/// The same for kernels of any options. All warp groups of a network are in one grid.
+class GpuAnyLanesWithout : public GpuWithout {};
+
+TEST_P(GpuAnyLanesWithout, What) {
+  for (const char* options :
+       {"router.vc_allocator=islip router.switch_allocator=islip router.arbiter=oldest_first",
+        "router.vc_allocator=wavefront router.speculative=true traffic.mode=request_reply topology.concentration=2"})
+    expect_another(Settings("topology.shape=[12,12] router.vcs=4 traffic.load=0.3 ", options), GetParam().c_str());
+}
+
 INSTANTIATE_TEST_SUITE_P(Models, GpuWithout, ::testing::ValuesIn(testing::kinds(true)));
 INSTANTIATE_TEST_SUITE_P(Kinds, GpuLanesWithout, ::testing::Values("1", "2", "warp", "atomics", "block", "grid"));
+INSTANTIATE_TEST_SUITE_P(Kinds, GpuAnyLanesWithout, ::testing::Values("1", "2", "warp", "atomics", "grid"));
 
 }  // namespace
 }  // namespace flitlab::without_gpu_test

@@ -7,18 +7,34 @@
 #include "kernels/routers/vc/lanes/closed_loop.hpp"
 #include "kernels/routers/vc/lanes/lanes.hpp"
 #include "kernels/routers/vc/lanes/routers.hpp"
+#include "kernels/routers/vc/lanes/scalar_terminals.hpp"
 
 namespace flitlab::vc::lanes {
+
+/// The canonical state of all replicas, where terminals without lane state are.
+struct CanonicalState {
+  std::byte* memory = nullptr;
+  std::size_t replica_bytes = 0;
+  Placement placement{};
+
+  FLITLAB_HD Items<32> terminals(u32 replica) const { return placement.items<32>(memory + replica * replica_bytes, 1); }
+};
+struct NoCanonicalState {
+  struct NoTerminals {};
+  FLITLAB_HD NoTerminals terminals(u32) const { return {}; }
+};
 
 /// A thread's view of the plan and of a replica.
 template <class T, class Counts>
 struct ThreadView {
   using Table = T;
+  using Canonical = std::conditional_t<kLaneTerminals<T>, NoCanonicalState, CanonicalState>;
   static constexpr int width = 32;
   static constexpr bool traced = false;
   const T& t;
   const ReplicaRow* row;
   Counts* shard;
+  [[no_unique_address]] decltype(Canonical().terminals(0)) terminals;
 };
 
 /// Returns the shared memory that holds the largest of the types, bytes.
@@ -27,37 +43,65 @@ constexpr u32 largest_of() {
   return static_cast<u32>((std::max({sizeof(T)...}) + 15) / 16 * 16);
 }
 
-/// Warp group for routers of sizes `S`, with shared memory for its scratch and exchanges.
-template <class S>
+/// Warp group for routers of sizes `S` with elements of type E, with shared memory for its scratch and exchanges.
+template <class S, class E>
 struct WarpGroupOf {
-  using Unsized = Slices<S::ports, 0, 0, 0>;
-  using WarpGroup = Slices<S::ports, largest_of<SwitchExchange<Unsized, S>, SharedArrivals<Unsized, S>>(),
-                           largest_of<AllocationScratch<Unsized, S>, CreditScratch<Unsized, S>,
-                                      CrossingScratch<Unsized, S>, typename Unsized::LaneScratch>(),
-                           largest_of<SharedTally<Unsized::threads>>()>;
+  using Index = std::conditional_t<S::exact, u16, u32>;  // 32 bits hold the requests of any allocator
+  /// With many ports, one warp processes the last port and the terminals: 13 warps would have no more registers than
+  /// 16, and 17 fewer than 128 per thread.
+  static constexpr u32 kWarps = S::ports > 8 ? S::ports : S::ports + 1;
+  using Unsized = Slices<E, Index, kWarps, 0, 0, 0>;
+  using WarpGroup =
+      Slices<E, Index, kWarps, largest_of<SwitchExchange<Unsized, S>, SharedArrivals<Unsized, S>>(),
+             largest_of<AllocationScratch<Unsized, S>, CreditScratch<Unsized, S>, CrossingScratch<Unsized, S>,
+                        OldestScratch<Unsized, S>, typename Unsized::LaneScratch>(),
+             largest_of<SharedTally<Unsized::threads>>()>;
 };
 
-/// `T`: plan of plain routers whose terminals have lane state, too. `S`: compile-time sizes (Sizes) that are large
-/// enough for the plan.
-template <class T, class S>
+/// Shared memory of a block of threads on GPUs since compute capability 9.0, bytes.
+inline constexpr u32 kMostSharedMemory = 227 << 10;
+
+/// `T`: type of the plan; OpenVcTable, or a type derived from it, if terminals have lane state, too. `S`: compile-time
+/// sizes (Sizes) that are large enough for the plan. `E`: element.
+template <class T, class S, class E = u8>
 struct DeviceLanes {
-  using C = typename WarpGroupOf<S>::WarpGroup;
+  using C = typename WarpGroupOf<S, E>::WarpGroup;
   static constexpr u32 warp_group = 32 * C::warps, half_warp = C::threads, width = C::lanes;
   /// A thread has 80 registers if four warp groups of six warps share a multiprocessor, 96 if three share it, and 128
   /// if two warp groups of eight warps share it, or two of six warps whose plan is not fixed. With resident state,
-  /// shared memory has room for four warp groups.
-  static constexpr u32 most_threads = (C::warps > 6 || !kIsFixed<T> ? 2 : 3) * warp_group;
-  static constexpr u32 most_threads_resident = (C::warps > 6 ? 2 : 4) * warp_group;
+  /// shared memory has room for four warp groups. Code for any options has one warp group per multiprocessor.
+  static constexpr u32 most_threads = (!S::exact ? 1 : C::warps > 6 || !kIsFixed<T> ? 2 : 3) * warp_group;
+  static constexpr u32 most_threads_resident = (!S::exact ? 1 : C::warps > 6 ? 2 : 4) * warp_group;
   static constexpr u32 scratch_bytes = C::bytes, resident_bytes = sizeof(Block<C, S>);
+  static constexpr bool may_be_resident = 2 * (scratch_bytes + resident_bytes) <= kMostSharedMemory;
+
+  // Tallies of the warps. The warp of the terminals keeps the sums; with sizes that are not exact, it may have a port,
+  // too.
 
   using Tally = SharedTally<half_warp>;
   using OfTerminals = TallyOf<DeviceLanes, true>;
+  using OfPorts = TallyOf<DeviceLanes, false>;
+  struct OfWarp {
+    __device__ __forceinline__ void begin(CounterShard* shard) {
+      if (C::has_terminals()) OfTerminals().begin(shard);
+    }
+    __device__ __forceinline__ void collect() {
+      if (C::has_terminals()) OfTerminals().collect();
+    }
+    __device__ __forceinline__ void end(CounterShard* shard) {
+      if (C::has_terminals()) OfTerminals().end(shard);
+    }
+  };
   static __device__ __forceinline__ Tally* tally() {
     return reinterpret_cast<Tally*>(C::memory() + scratch_bytes - largest_of<Tally>());
   }
 
   static bool fits(const VcTable& t) {
-    return T::fits(t) && fits_device_lanes(t) && t.ports == S::ports && t.vcs <= S::vcs && room_of(t) <= S::room;
+    if constexpr (kLaneTerminals<T>)
+      if (!T::fits(t)) return false;
+    const bool has_ports = S::exact ? has_exact_sizes(t) && t.ports == S::ports : t.ports <= S::ports;
+    return fits_device_lanes(t) && has_ports && t.vcs <= S::vcs && element_bits(t) <= 8 * sizeof(E) &&
+           room_of(t) <= S::room;
   }
 
   /// Returns the number of lane blocks of a network: one, or an even number, because a warp has two half-warps. The
@@ -79,6 +123,7 @@ struct DeviceLanes {
     std::size_t replica_bytes;
     u32 idle_replica;
     u32 lookahead;  ///< cycles
+    [[no_unique_address]] typename ThreadView<T, OfTerminals>::Canonical canonical;
 
     FLITLAB_HD u32 items() const { return table.routers; }
     FLITLAB_HD u32 blocks() const { return DeviceLanes::blocks(table.routers); }
@@ -90,13 +135,23 @@ struct DeviceLanes {
     template <class Counts>
     __device__ __forceinline__ void step(Counts& tally, u32 replica, u32 b, std::byte* block, const ReplicaRow* row,
                                          Cycle now) const {
-      const ThreadView<T, Counts> v{table, row, &tally};
-      State<C, S> s = state(replica);
-      s.block = reinterpret_cast<Block<C, S>*>(block) - b;
-      if constexpr (!std::is_same_v<Counts, OfTerminals>)
-        Routers<C, S, ThreadView<T, Counts>>(v, s, wiring, b, now).step();
-      else
-        step_terminals(v, s, b, now);
+      if constexpr (std::is_same_v<Counts, OfWarp>) {
+        OfTerminals of_terminals;
+        OfPorts of_ports;
+        // Opaque, so that addresses from one part are not kept in registers during the other.
+        if (C::has_terminals()) step(of_terminals, opaque(replica), opaque(b), block, row, now);
+        if (C::warp_port() < table.ports) step(of_ports, opaque(replica), opaque(b), block, row, now);
+      } else {
+        const ThreadView<T, Counts> v{table, row, &tally, canonical.terminals(replica)};
+        State<C, S> s = state(replica);
+        if constexpr (may_be_resident) s.block = reinterpret_cast<Block<C, S>*>(block) - b;
+        if constexpr (std::is_same_v<Counts, OfPorts>)
+          Routers<C, S, ThreadView<T, Counts>>(v, s, wiring, b, now).step();
+        else if constexpr (kLaneTerminals<T>)
+          step_terminals(v, s, b, now);
+        else
+          step_scalar_terminals(v, s, b, now);
+      }
     }
     template <class V>
     __device__ void load(const V& canonical, u32 replica, u32 router, Cycle now) const {
@@ -119,23 +174,29 @@ struct DeviceLanes {
   static __device__ __forceinline__ void group_barrier() { C::barrier_with_terminals(); }
   template <class Work>
   static __device__ __forceinline__ void by_part(Work&& work) {
-    if (C::has_terminals())
+    if constexpr (!S::exact)
+      work(OfWarp());
+    else if (C::has_terminals())
       work(OfTerminals());
     else
-      work(TallyOf<DeviceLanes, false>());
+      work(OfPorts());
   }
 
-  DeviceLanes(const VcTable& host, const VcTable& device, u32 replicas) {
-    const Wires w = wire(host, width, sizeof(u8), S::vcs, blocks(host.routers));
-    const auto copy = [this]<class E>(const E*& there, const E* here, std::size_t n) {
+  /// `engine`: job of the engine for the canonical state.
+  template <class EngineJob>
+  DeviceLanes(const VcTable& host, const VcTable& device, u32 replicas, const EngineJob& engine) {
+    const Wires w = wire(host, width, sizeof(E), S::vcs, blocks(host.routers));
+    const auto copy = [this]<class X>(const X*& there, const X* here, std::size_t n) {
       there = here;
       arrays.move(there, n);
     };
-    job.table = T(device);
+    static_cast<VcTable&>(job.table) = device;
     copy(job.wiring.to, w.to.data(), w.to.size());
     copy(job.wiring.first, w.first.data(), w.first.size());
     copy(job.wiring.sender_rows, w.sender_rows.data(), w.sender_rows.size());
     copy(job.wiring.masks, w.mask_base, w.masks.size() - static_cast<std::size_t>(w.mask_base - w.masks.data()));
+    if (w.width_base) job.wiring.widths = job.wiring.masks + (w.width_base - w.mask_base);
+    if constexpr (!kLaneTerminals<T>) job.canonical = {engine.arena, engine.replica_bytes, engine.placement};
     job.replica_bytes = replica_bytes(host);
     job.idle_replica = replicas;
     job.lookahead = lookahead_of(host).cycles;
@@ -143,6 +204,10 @@ struct DeviceLanes {
     memory.zero();
     job.memory = memory.data();
     State<C, S>::lay_out(job.first, job.memory, host, blocks(host.routers) * width, lookahead_of(host).slots);
+  }
+
+  bool is_shared(u32 kind, const FieldInfo& field) const {
+    return !kLaneTerminals<T> && is_shared_with_lanes(job.table, kind, field);
   }
 
   Job job;

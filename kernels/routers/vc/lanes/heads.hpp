@@ -11,10 +11,6 @@
 
 namespace flitlab::vc::lanes {
 
-/// During VC allocation, marks the best bidder so far in `owner` of a free output VC.
-template <class E>
-inline constexpr E kClaimed = static_cast<E>(E{1} << (8 * sizeof(E) - 1));
-
 /// A bid for an output VC in one number: the bidder's index among the thread's ports, and the output (port, VC).
 template <class C, class S>
 struct Bid {
@@ -55,6 +51,7 @@ template <class C, class S>
 struct SharedArrivals {
   typename C::template Exchange<S::ports> flits, credits;
   typename C::template Exchange<S::ports> full;  ///< output VCs with all credits, if adaptive routing needs them
+  typename C::Votes votes;                       ///< whether any port has packets left after a round of VC allocation
 };
 
 template <class C, class S, class V>
@@ -169,18 +166,16 @@ struct Heads {
         if (v.t.atomic_adaptive)
           shared_arrivals->full.put(port, k.credits[port].above(v.t.buffer_flits - 1, arrivals.credits[port]));
       }
-      C::group_barrier();
+      C::group_barrier(S::ports_of(v.t));
     }
     typename C::template Scratch<AllocationScratch<C, S>> scratch;
+    if constexpr (!S::exact)
+      if (!S::plain_vc_allocator(v.t)) return allocate_otherwise(due, scratch->positions, scratch->won);
     u32 n = 0;
-    if (C::any(due.any)) {
-      if constexpr (!S::exact)
-        if (!S::plain_vc_allocator(v.t)) return allocate_otherwise(due, scratch->positions, scratch->won);
-      n = bid(scratch->positions, route(due, scratch->positions));
-    }
+    if (C::any(due.any)) n = bid(scratch->positions, route(due, scratch->positions));
     if constexpr (!S::exact)
       if (v.t.speculative) note_bids();  // packets that sleep also request the switch
-    C::group_barrier();
+    C::group_barrier(S::ports_of(v.t));
     if (C::any(n)) grant(scratch->positions, n, scratch->won);
   }
 
@@ -339,10 +334,10 @@ struct Heads {
 
   /// Records the packets that bid for an output VC in this cycle.
   FLITLAB_INLINE void note_bids() const {
-    for (u32 port = 0; port < v.t.ports; ++port) {
+    FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) {
       B bids = k.due[port] & k.routed[port];
       if (stores_first())
-        C::for_each(C::members(bids), [&](u32 lane) {
+        C::for_each_of_thread(C::members(bids), [&](u32 lane) {
           for (u32 set = lane_of(bids, lane); set; set &= set - 1)
             if (const u32 vc = lowest_bit(set); flits(port, vc, lane) < k.left[port].get(lane, vc))
               lane_of(bids, lane) &= static_cast<E>(~C::only(vc));
@@ -351,8 +346,8 @@ struct Heads {
     }
   }
 
-  /// VC allocation by any allocator and arbiter. Packets that request output VCs which no other packet requests get one
-  /// at once; VcMatching serves the others.
+  /// VC allocation by any allocator and arbiter (VcMatching). On a CPU, packets that request output VCs which no other
+  /// packet requests get one before that.
   FLITLAB_APART void allocate_otherwise(const Due& due, Position* positions,
                                         typename C::template ByPort<typename C::Row, S::ports>& won) const {
     Block<C, S>& k = this->k;
@@ -360,35 +355,44 @@ struct Heads {
     const Cycle ready = now + v.t.allocation_delay;
     const bool may_sleep = this->may_sleep(), one_choice = v.t.vc_allocator == Allocator::kInputFirst;
     const VcMatching<C, S, Heads> matching(*this);
-    B requests[S::ports], contested[S::ports];  // [output] VCs that at least one and two packets request
-    for (u32 port = 0; port < v.t.ports; ++port) won[port] = requests[port] = contested[port] = B{};
-    const auto out_of = [&](u32 position) { return lowest_bit(u32{element(k.out_port, position)}); };
-    u32 n = C::filter(positions, route(due, positions), positions, [&](u32 position, Position& request) {
-      const u32 out = out_of(position);
-      u32 requested = free_for(position, out);
-      if (!requested) {
-        if (may_sleep) sleep(position);
-        return false;
-      }
-      if (one_choice) requested = 1u << matching.choice(position, out, requested);
-      E& all = lane_of(requests[out], position % L);
-      lane_of(contested[out], position % L) |= static_cast<E>(all & requested);
-      all |= static_cast<E>(requested);
-      request = position | requested << 16;
-      return true;
-    });
+    [[maybe_unused]] B requests[S::ports],
+        contested[S::ports];  // [output] VCs that at least one and two packets request
+    if constexpr (C::has_all_ports)
+      for (u32 port = 0; port < v.t.ports; ++port) requests[port] = contested[port] = B{};
+    u32 n = 0;
+    if (C::any(due.any))
+      n = C::filter(positions, route(due, positions), positions, [&](u32 position, Position& request) {
+        const u32 out = matching.out_of(position);
+        u32 requested = free_for(position, out);
+        if (!requested) {
+          if (may_sleep) sleep(position);
+          return false;
+        }
+        if (one_choice) requested = 1u << matching.choice(position, out, requested);
+        if constexpr (C::has_all_ports) {
+          E& all = lane_of(requests[out], position % L);
+          lane_of(contested[out], position % L) |= static_cast<E>(all & requested);
+          all |= static_cast<E>(requested);
+        }
+        request = static_cast<Position>(position | requested << 16);
+        return true;
+      });
     if (v.t.speculative) note_bids();
+    if (C::has_all_ports && !n) return;
+    FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) won[port] = B{};
+    C::sync();
     const auto grant = [&](u32 position, u32 out, u32 vc) {
       grant_one(k, ready_at, ready, position, place_of(out, vc, position % L), won);
     };
-    n = C::filter(positions, n, positions, [&](u32 request, Position& kept) {
-      const u32 position = request & 0xFFFF, requested = request >> 16, out = out_of(position);
-      kept = request;
-      if (lane_of(contested[out], position % L) & requested) return true;
-      grant(position, out, matching.choice(position, out, requested));
-      return false;
-    });
-    if (n) matching.settle(positions, n, grant);
+    if constexpr (C::has_all_ports)
+      n = C::filter(positions, n, positions, [&](u32 request, Position& kept) {
+        const u32 position = request & 0xFFFF, requested = request >> 16, out = matching.out_of(position);
+        kept = request;
+        if (lane_of(contested[out], position % L) & requested) return true;
+        grant(position, out, matching.choice(position, out, requested));
+        return false;
+      });
+    if (!C::has_all_ports || n) matching.settle(positions, n, grant);
     end_grants(won);
   }
 

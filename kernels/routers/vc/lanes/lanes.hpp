@@ -51,6 +51,22 @@ inline Room room_of(const VcTable& t) {
   return longest <= 255 && has_small_buffers(t) ? Room::kRoomy : Room::kHuge;
 }
 
+/// Returns the least bits of an element: one for each port and virtual channel.
+inline u32 element_bits(const VcTable& t) {
+  // Matrix arbiters need a bit more (Conversion::extended).
+  const u32 bits = std::max(t.ports, t.vcs) + (t.arbiter == ArbiterKind::kMatrix);
+  // Terminals with lane state count the flits of a packet that they have not sent in an element.
+  const bool counts = t.mode != TrafficMode::kTrace && longest_packet(t.traffic) > 255;
+  return bits > 16 ? 32 : bits > 8 || counts ? 16 : 8;
+}
+
+/// Returns whether a field lies only in the canonical state while routers have lane state and terminals do not. These
+/// terminals, and the host that hands them a trace, work on the canonical state; lane state has only their inboxes.
+inline bool is_shared_with_lanes(const VcTable& t, u32 kind, const FieldInfo& field) {
+  const TerminalFields& fields = t.terminal_fields;
+  return kind == 1 && field.offset != fields.flit_mail.offset && field.offset != fields.credit_mail.offset;
+}
+
 /// How many cycles a lane block may run ahead of other lane blocks.
 struct Lookahead {
   u32 cycles;  ///< most cycles ahead: flits and credits that a block sends in these cycles are read only after them
@@ -59,30 +75,36 @@ struct Lookahead {
 };
 inline Lookahead lookahead_of(const VcTable& t) {
   constexpr u32 kMostSlots = 16;  // more take memory and save little where links are long
-  const u32 first = std::min(t.link_delay, t.credit_delay), last = std::max(t.link_delay, t.credit_delay);
+  u32 first = t.channel ? kNone : std::min(t.link_delay, t.credit_delay);
+  u32 last = t.channel ? 0 : std::max(t.link_delay, t.credit_delay);
+  for (u32 i = 0; t.channel && i < t.routers * t.network_ports; ++i)
+    for (u32 delay : {t.channel[i].link_delay, t.channel[i].credit_delay}) {
+      if (t.peers[i / t.network_ports * t.ports + i % t.network_ports].item == kNone) continue;
+      first = std::min(first, delay);
+      last = std::max(last, delay);
+    }
   const u32 slots = std::max(t.slot_mask + 1, std::min(std::bit_ceil(first + last), kMostSlots));
   return {std::min(first, slots - last), slots};
 }
 
+/// Returns whether a GPU has code for exactly the sizes of a plan: 5 or 7 ports, up to 8 virtual channels, one terminal
+/// per router, default delays and allocators, channels that are all alike, and open traffic.
+inline bool has_exact_sizes(const VcTable& t) {
+  return (t.ports == 5 || t.ports == 7) && t.vcs <= 8 && has_default_allocators(t) && t.routing_delay == 1 &&
+         t.allocation_delay == 1 && t.concentration == 1 && !t.channel && !t.one_port_per_dim &&
+         t.mode == TrafficMode::kOpen && room_of(t) != Room::kHuge;
+}
+
+/// Ports of a router with lane state on a GPU, those to terminals included. Terminals without lane state need registers
+/// that only 12 warps have.
+inline u32 most_device_ports(const VcTable& t) { return t.mode == TrafficMode::kOpen ? 16 : 12; }
+
 /// Returns the parameter that keeps a plan out of lane state on a GPU (kernels/routers/vc/cuda.cu); null if none does.
 inline const char* excluded_from_device_lanes(const VcTable& t) {
-  if (t.channel)
-    return t.algorithm == Algorithm::kTable ? "topology.file"
-           : t.narrow                       ? "topology.channel_width"
-                                            : "topology.channel_delay";
-  if (t.mode != TrafficMode::kOpen) return "traffic.mode";
-  if (t.vc_allocator != Allocator::kInputFirst) return "router.vc_allocator";
-  if (t.switch_allocator != Allocator::kInputFirst) return "router.switch_allocator";
-  if (t.arbiter != ArbiterKind::kRoundRobin) return "router.arbiter";
-  if (t.speculative) return "router.speculative";
-  if (t.routing_delay != 1) return "router.routing_delay";
-  if (t.allocation_delay != 1) return "router.vc_allocation_delay";
-  if (t.concentration != 1) return "topology.concentration";
-  if (t.vcs > 8) return "router.vcs";
-  if (t.one_port_per_dim || (t.ports != 5 && t.ports != 7)) return "topology.kind";
-  if (t.routers < 16) return "topology.shape";
-  if (t.buffer_flits > 63 || t.ring > 31) return "router.buffer_flits";
-  return longest_packet(t.traffic) > 255 ? "traffic.packet_flits" : nullptr;
+  if (const char* excluded = excluded_from_lanes(t)) return excluded;
+  if (t.routers < 16) return "topology.shape";  // most lanes would be empty
+  if (t.ports > most_device_ports(t)) return t.algorithm == Algorithm::kTable ? "topology.file" : "topology.kind";
+  return element_bits(t) > 16 ? "router.arbiter" : nullptr;
 }
 inline bool fits_device_lanes(const VcTable& t) { return !excluded_from_device_lanes(t); }
 
@@ -115,19 +137,15 @@ class Lanes {
   Lanes& operator=(const Lanes&) = delete;
 
   u32 width() const { return code_.width; }
-  /// Returns the flit moves per router and cycle above which lane state pays; < 0: always. Measured for one network of a
-  /// few routers: scalar state takes 4 ns per router and 100 ns per flit move, a lane block 185 ns and 30 ns.
+  /// Returns the flit moves per router and cycle above which lane state pays; < 0: always. Measured for one network of
+  /// a few routers: scalar state takes 4 ns per router and 100 ns per flit move, a lane block 185 ns and 30 ns.
   double busy() const {
     const double routers = any_.routers;
     if (routers < 4) return std::numeric_limits<double>::infinity();
     return (185 - 4 * routers) / 70 / routers;
   }
-  /// Terminals without lane state, and the host that hands them a trace, work on the canonical state; lane state has
-  /// only their inboxes.
   bool is_shared(u32 kind, const FieldInfo& field) const {
-    const TerminalFields& fields = any_.terminal_fields;
-    return kind == 1 && any_.mode == TrafficMode::kTrace && field.offset != fields.flit_mail.offset &&
-           field.offset != fields.credit_mail.offset;
+    return any_.mode == TrafficMode::kTrace && is_shared_with_lanes(any_, kind, field);
   }
   std::size_t bytes() const { return code_.bytes(any_); }
   void load(std::byte* memory, std::byte* canonical, const Placement& placement, const ReplicaRow& row,
@@ -160,14 +178,7 @@ class Lanes {
     return {kind_ == TableKind::kFixed ? static_cast<const void*>(&table_) : &any_, &wiring_, memory, &row};
   }
 
-  static CodeChoice choice(const VcTable& t) {
-    const Room room = room_of(t);
-    // Matrix arbiters need a bit more (Conversion::extended).
-    const u32 bits = std::max(t.ports, t.vcs) + (t.arbiter == ArbiterKind::kMatrix);
-    // Terminals with lane state count the flits of a packet that they have not sent in an element.
-    const bool counts = t.mode != TrafficMode::kTrace && longest_packet(t.traffic) > 255;
-    return {kind(t), room, bits > 16 ? 32u : bits > 8 || counts ? 16u : 8u, t.ports};
-  }
+  static CodeChoice choice(const VcTable& t) { return {kind(t), room_of(t), element_bits(t), t.ports}; }
 
   const T table_;
   const VcTable any_;  ///< the same without compile-time constants

@@ -16,9 +16,19 @@ struct NoMatching {
   static constexpr bool matches = false;
 };
 
+/// Exchanges that exact sizes do not need. The first is that of VC allocation: no barrier separates its last use from
+/// the first use of these.
+template <class C, class S, bool kExact = S::exact>
+struct MoreExchanges : SharedArrivals<C, S> {
+  MatchingExchange<C, S> matching;
+  typename C::template Union<S::ports> closed;  ///< [output] the output port itself, if its channel is closed
+};
+template <class C, class S>
+struct MoreExchanges<C, S, true> {};
+
 /// Exchange between input and output ports during switch allocation.
 template <class C, class S>
-struct SwitchExchange {
+struct SwitchExchange : MoreExchanges<C, S> {
   using Exchange = typename C::template Exchange<S::ports>;
   using Union = typename C::template Union<S::ports>;
   Exchange requests;                              ///< [input] requested output port, a set of one
@@ -138,8 +148,8 @@ struct Routers {
   /// Switch allocation and traversal. `matching`: inputs are matched to outputs, and arbiters updated, before flits are
   /// sent; without it, allocation is separable, input-first and round robin.
   template <class Matching>
-  FLITLAB_INLINE void allocate_switch(const Arrivals<C, S>& arrivals, const Matching& matching) const {
-    typename C::template GroupScratch<SwitchExchange<C, S>> exchange;
+  FLITLAB_INLINE void allocate_switch(const Arrivals<C, S>& arrivals, SwitchExchange<C, S>& exchange,
+                                      const Matching& matching) const {
     ByPort vcs, heads, tails;
     FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) {
       B requests{}, to_vc{};  // the output port and VC, as sets of one
@@ -155,15 +165,15 @@ struct Routers {
       }
       heads[port] = vcs[port] & k.heads[port];
       tails[port] = k.left[port].ones(vcs[port]);
-      exchange->requests.put(port, requests);
+      exchange.requests.put(port, requests);
       F::of(to_vc, nonzero(heads[port]), nonzero(tails[port])).write([&](u32 plane, B values) {
-        exchange->flits_to_send[plane].put(port, values);
+        exchange.flits_to_send[plane].put(port, values);
       });
     }
-    C::group_barrier();
-    send_winners<!Matching::matches>(arrivals, *exchange.operator->());
-    C::group_barrier();
-    move<!Matching::matches>(arrivals, *exchange.operator->(), vcs, heads, tails);
+    C::group_barrier(S::ports_of(v.t));
+    send_winners<!Matching::matches>(arrivals, exchange);
+    C::group_barrier(S::ports_of(v.t));
+    move<!Matching::matches>(arrivals, exchange, vcs, heads, tails);
   }
 
   /// Output ports grant one of their requesting input ports each, and send its flit. `kUpdate`: update the arbiters.
@@ -172,7 +182,6 @@ struct Routers {
     const auto& t = v.t;
     ByPort requested;
     C::template transpose_ports<S::ports>(exchange.requests, S::ports_of(t), requested);
-    [[maybe_unused]] B closed{};
     FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) {
       const B winner = pick(requested[port], k.first_input[port]);
       if (kUpdate) k.first_input[port] = select(nonzero(winner), above(winner), k.first_input[port]);
@@ -197,9 +206,9 @@ struct Routers {
           *reinterpret_cast<Row*>(row + std::size_t{b} * C::lanes) = values;
         });
       if constexpr (!S::exact)
-        if (t.narrow && port < t.network_ports) closed |= occupy(port, nonzero(vc)) & C::only(port);
+        if (t.narrow)
+          exchange.closed.put(port, port < t.network_ports ? occupy(port, nonzero(vc)) & C::only(port) : B{});
     }
-    if constexpr (!S::exact) k.closed = closed;
   }
 
   /// Returns the rows of PortChannel::flits and cycles of a network port.
@@ -219,7 +228,10 @@ struct Routers {
   template <bool kUpdate>
   FLITLAB_INLINE void move(const Arrivals<C, S>& arrivals, const SwitchExchange<C, S>& exchange,
                            const ByPort& requested, ByPort& heads, ByPort& tails) const {
-    const B winners = exchange.wins.all(), spent = exchange.spent.all(), freed = exchange.freed.all();
+    const u32 ports = S::ports_of(v.t);
+    const B winners = exchange.wins.all(ports), spent = exchange.spent.all(ports), freed = exchange.freed.all(ports);
+    if constexpr (!S::exact)
+      if (v.t.narrow && C::has_port(0)) k.closed = exchange.closed.all(ports);
     B any_head{}, any_tail{};
     u32 moves = 0;
     FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) {
@@ -287,12 +299,13 @@ struct Routers {
     Arrivals<C, S> arrivals;
     receive(arrivals);
     Heads<C, S, V>(v, s, wiring, b, now).allocate_vcs(arrivals);
+    typename C::template GroupScratch<SwitchExchange<C, S>> exchange;
     if (S::plain_switch_allocator(v.t)) {
-      allocate_switch(arrivals, NoMatching{});
+      allocate_switch(arrivals, *exchange.operator->(), NoMatching{});
     } else if constexpr (!S::exact) {
-      SwitchMatching<C, S, V> matching(v, s, b, now);
+      SwitchMatching<C, S, V> matching(v, s, exchange->matching, b, now);
       matching.match();
-      allocate_switch(arrivals, matching);
+      allocate_switch(arrivals, *exchange.operator->(), matching);
     }
     if (now % 128 == 127) flush_sent();
   }

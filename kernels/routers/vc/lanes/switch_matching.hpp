@@ -1,42 +1,63 @@
 #pragma once
-/// Switch allocation by any allocator and arbiter, and speculation, for all routers of a lane block at once, on a CPU.
-/// The rules are the same as for scalar state (switch.hpp, arbitrate.hpp); the default ones are in routers.hpp.
+/// Switch allocation by any allocator and arbiter, and speculation, for all routers of a lane block at once. The rules
+/// are the same as for scalar state (switch.hpp, arbitrate.hpp); the default ones are in routers.hpp.
 ///
-/// A matching is kept twice: as the outputs that inputs were matched to, and as sets of matched ports. Sets of inputs
-/// that outputs choose from follow from the inputs' sets of outputs by a transposition of bits.
+/// A thread keeps the matching of its own input ports: the output that each of them was matched to. Sets of inputs that
+/// outputs choose from follow from the inputs' sets of outputs by a transposition of bits, through an exchange.
 #include "kernels/routers/vc/lanes/heads.hpp"
 
 namespace flitlab::vc::lanes {
+
+/// Sets that ports exchange while inputs are matched to outputs. Two exchanges alternate, so that a barrier between
+/// writing and reading is enough.
+template <class C, class S>
+struct MatchingExchange {
+  typename C::template Exchange<S::ports> sets[2];
+  typename C::template Exchange<S::ports> offers;  ///< [input] VCs that request, for the ages of their packets
+};
+
+template <class C, class S>
+struct OldestScratch {
+  typename C::Position list[C::lanes * C::ports_of(S::ports) + C::kMargin];
+  typename C::template SharedRows<S::ports> others;
+  typename C::template ByPort<typename C::Row, S::ports> winners;
+};
 
 template <class C, class S, class V>
 struct SwitchMatching {
   static constexpr bool matches = true;
   using B = typename C::Value;
   using E = typename C::Element;
-  using Rows = B[S::ports];
+  using Row = typename C::Row;
+  using ByPort = typename C::template ByPort<B, S::ports>;
   const V& v;
   const State<C, S>& s;
   Block<C, S>& k;
+  MatchingExchange<C, S>& exchange;
   u32 b;
   Cycle now;
-  const Packet* rings;    ///< descriptors of the block
-  Rows ready;             ///< [input] VCs that are ready to send
-  Rows vcs;               ///< [input] VC that sends, as a set of one
-  Rows accepted;          ///< [input] output that it sends to, as a set of one
-  B inputs{}, outputs{};  ///< matched ports
+  const Packet* rings;  ///< descriptors of the block
+  u32 turn = 0;         ///< exchange that is used next
+  ByPort ready;         ///< [input] VCs that are ready to send
+  ByPort vcs;           ///< [input] VC that sends, as a set of one
+  ByPort accepted;      ///< [input] output that it sends to, as a set of one
 
-  FLITLAB_INLINE SwitchMatching(const V& view, const State<C, S>& state, u32 block, Cycle cycle)
+  FLITLAB_INLINE SwitchMatching(const V& view, const State<C, S>& state, MatchingExchange<C, S>& between_ports,
+                                u32 block, Cycle cycle)
       : v(view),
         s(state),
         k(state.block[block]),
+        exchange(between_ports),
         b(block),
         now(cycle),
         rings(state.ring + std::size_t{block} * queues_of<S>(view.t) * C::lanes * S::descriptors(view.t.ring)) {}
 
   FLITLAB_INLINE u32 ports() const { return v.t.ports; }
+  /// Returns the ports that this thread processes.
+  FLITLAB_INLINE auto own_ports() const { return C::template ports<S>(ports()); }
 
   FLITLAB_APART void match() {
-    for (u32 port = 0; port < ports(); ++port) {
+    for (const u32 port : own_ports()) {
       ready[port] = ready_vcs(k, v.t, port);
       vcs[port] = accepted[port] = B{};
     }
@@ -50,10 +71,27 @@ struct SwitchMatching {
   }
 
  private:
-  FLITLAB_INLINE void transpose_ports(const Rows& from, Rows& to) const { transpose_sets(from, ports(), to); }
+  /// Makes the sets of all ports readable for all threads.
+  FLITLAB_INLINE const auto& share(const ByPort& sets) {
+    auto& shared = exchange.sets[turn];
+    turn ^= 1;
+    for (const u32 port : own_ports()) shared.put(port, sets[port]);
+    C::group_barrier(ports());
+    return shared;
+  }
+  FLITLAB_INLINE void transpose_ports(const ByPort& from, ByPort& to) {
+    C::template transpose_ports<S::ports>(share(from), ports(), to);
+  }
+  /// Makes the sets of VCs with which inputs request readable, after the next call of share().
+  FLITLAB_INLINE void share_offers(const ByPort& sets) {
+    if (v.t.arbiter == ArbiterKind::kOldestFirst)
+      for (const u32 port : own_ports()) exchange.offers.put(port, sets[port]);
+  }
+  /// Returns the VCs of an input with which it requests.
+  FLITLAB_INLINE u32 offers_of(u32 input, u32 lane) const { return exchange.offers.element(input * C::lanes + lane); }
 
   /// Returns the union of `rows[vc]` over the VCs of a set, in each lane.
-  FLITLAB_INLINE B join(B set, const B* rows) const {
+  FLITLAB_INLINE B join(B set, const Row* rows) const {
     B all{};
     for (u32 vc = 0; vc < v.t.vcs; ++vc) all |= rows[vc] & has(set, vc);
     return all;
@@ -66,7 +104,7 @@ struct SwitchMatching {
   }
 
   /// Matrix arbiter: returns the member of `set` that beats all others. Row i of the matrix is the set that i beats.
-  FLITLAB_INLINE B matrix_winner(B set, const B* matrix, u32 n) const {
+  FLITLAB_INLINE B matrix_winner(B set, const Row* matrix, u32 n) const {
     B winner{};
     for (u32 i = 0; i < n; ++i) {
       const B beaten_by_others = set & ~matrix[i] & static_cast<E>(~C::only(i));
@@ -75,32 +113,38 @@ struct SwitchMatching {
     return select(nonzero(winner), winner, set & (0 - set));
   }
   /// Gives the winners, sets of one, the lowest priority in a matrix.
-  FLITLAB_INLINE void matrix_update(B* matrix, u32 n, B winner) const {
+  FLITLAB_INLINE void matrix_update(Row* matrix, u32 n, B winner) const {
     for (u32 i = 0; i < n; ++i) matrix[i] = (matrix[i] | winner) & ~has(winner, i);
   }
   /// Sets winners[port] to the lowest of the members of sets[port] whose age is highest. `age_of(port, lane, member)`:
   /// cycles.
   template <class Age>
-  FLITLAB_INLINE void oldest(const Rows& sets, Rows& winners, const Age& age_of) const {
-    Rows others;
-    for (u32 port = 0; port < ports(); ++port) {
-      winners[port] = sets[port] & (0 - sets[port]);
-      others[port] = sets[port] ^ winners[port];
+  FLITLAB_INLINE void oldest(const ByPort& sets, ByPort& winners, const Age& age_of) const {
+    typename C::template Scratch<OldestScratch<C, S>> scratch;
+    ByPort others;
+    B any{};
+    for (const u32 port : own_ports()) {
+      const B lowest = sets[port] & (0 - sets[port]);
+      scratch->winners[port] = lowest;
+      any |= others[port] = sets[port] ^ lowest;
     }
-    typename C::Position list[C::lanes * S::ports + C::kMargin];
-    const u32 n = C::list(others, ports(), list);
-    for (u32 i = 0; i < n; ++i) {
-      const u32 port = list[i] / C::lanes, lane = list[i] % C::lanes;
-      u32 rest = lane_of(others[port], lane), winner = lane_of(winners[port], lane);
-      u32 age = age_of(port, lane, lowest_bit(winner));
-      do {
-        const u32 other_age = age_of(port, lane, lowest_bit(rest)), older = 0 - u32{other_age > age};
-        winner = ((rest & (0 - rest)) & older) | (winner & ~older);  // no branch: it would be unpredictable
-        age = std::max(age, other_age);
-        rest &= rest - 1;
-      } while (rest);
-      lane_of(winners[port], lane) = static_cast<E>(winner);
+    if (C::any(any)) {
+      const auto others_of = C::template share_rows<S::ports>(scratch->others, others);
+      const u32 n = C::list(others, ports(), scratch->list);
+      C::each(n, [&](u32 i) {
+        const u32 at = scratch->list[i], port = at / C::lanes, lane = at % C::lanes;
+        E& oldest = C::template element_of<S::ports>(scratch->winners, at);
+        u32 rest = others_of[at], winner = oldest, age = age_of(port, lane, lowest_bit(winner));
+        do {
+          const u32 other_age = age_of(port, lane, lowest_bit(rest)), older = 0 - u32{other_age > age};
+          winner = ((rest & (0 - rest)) & older) | (winner & ~older);  // no branch: it would be unpredictable
+          age = std::max(age, other_age);
+          rest &= rest - 1;
+        } while (rest);
+        oldest = static_cast<E>(winner);
+      });
     }
+    for (const u32 port : own_ports()) winners[port] = scratch->winners[port];
   }
   /// Returns the age of the packet at the front of an input VC.
   FLITLAB_INLINE u32 age(u32 lane, u32 port, u32 vc) const {
@@ -114,31 +158,30 @@ struct SwitchMatching {
   }
 
   /// Picks the VC with which each input port requests, a member of `sets[port]`.
-  FLITLAB_INLINE void pick_vcs(const Rows& sets, Rows& picked) const {
+  FLITLAB_INLINE void pick_vcs(const ByPort& sets, ByPort& picked) const {
     if (v.t.arbiter == ArbiterKind::kOldestFirst)
       return oldest(sets, picked, [&](u32 port, u32 lane, u32 vc) { return age(lane, port, vc); });
-    for (u32 port = 0; port < ports(); ++port)
+    for (const u32 port : own_ports())
       picked[port] = v.t.arbiter == ArbiterKind::kMatrix ? matrix_winner(sets[port], k.input_matrix[port], v.t.vcs)
                                                          : pick(sets[port], k.first_vc[port]);
   }
   /// Picks the input that wins each output, a member of `sets[out]`. `age_of(out, lane, input)`: age of its packet.
   template <class Age>
-  FLITLAB_INLINE void pick_inputs(const Rows& sets, Rows& picked, const Age& age_of) const {
+  FLITLAB_INLINE void pick_inputs(const ByPort& sets, ByPort& picked, const Age& age_of) const {
     if (v.t.arbiter == ArbiterKind::kOldestFirst) return oldest(sets, picked, age_of);
-    for (u32 out = 0; out < ports(); ++out)
+    for (const u32 out : own_ports())
       picked[out] = v.t.arbiter == ArbiterKind::kMatrix ? matrix_winner(sets[out], k.output_matrix[out], ports())
                                                         : pick(sets[out], k.first_input[out]);
   }
 
-  /// Updates the arbiters for matched inputs, those in `updated`.
-  FLITLAB_INLINE void update_arbiters(B updated) const {
-    Rows accepts, winners;
-    for (u32 port = 0; port < ports(); ++port) accepts[port] = accepted[port] & has(updated, port);
-    transpose_ports(accepts, winners);
-    for (u32 port = 0; port < ports(); ++port) {
-      const B sends = nonzero(accepts[port]), wins = nonzero(winners[port]), vc = vcs[port] & sends;
+  /// Updates the arbiters for matched inputs. `matched[input]`: its output, as a set of one, or no output.
+  FLITLAB_INLINE void update_arbiters(const ByPort& matched) {
+    ByPort winners;
+    transpose_ports(matched, winners);
+    for (const u32 port : own_ports()) {
+      const B sends = nonzero(matched[port]), wins = nonzero(winners[port]), vc = vcs[port] & sends;
       if (v.t.switch_allocator != Allocator::kInputFirst)
-        k.first_output[port] = select(sends, above(accepts[port]), k.first_output[port]);
+        k.first_output[port] = select(sends, above(matched[port]), k.first_output[port]);
       if (v.t.arbiter == ArbiterKind::kMatrix) {
         matrix_update(k.input_matrix[port], v.t.vcs, vc);
         matrix_update(k.output_matrix[port], ports(), winners[port]);
@@ -149,102 +192,112 @@ struct SwitchMatching {
     }
   }
 
-  /// Matches inputs that request with one VC each. `requests[input]`: output, as a set of one. Returns the matched
-  /// inputs.
-  FLITLAB_INLINE B grant_requests(const Rows& requests, Rows& offered_vcs, Rows& granted) const {
-    Rows requesters, winners;
+  /// Matches inputs that request with one VC each. `requests[input]`: output, as a set of one. `granted[input]`: the
+  /// same if it was granted, otherwise empty.
+  FLITLAB_INLINE void grant_requests(const ByPort& requests, const ByPort& offered_vcs, ByPort& granted) {
+    ByPort requesters, winners;
+    share_offers(offered_vcs);
     transpose_ports(requests, requesters);
-    pick_inputs(requesters, winners, [&](u32, u32 lane, u32 input) {
-      return age(lane, input, lowest_bit(u32{lane_of(offered_vcs[input], lane)}));
-    });
+    pick_inputs(requesters, winners,
+                [&](u32, u32 lane, u32 input) { return age(lane, input, lowest_bit(offers_of(input, lane))); });
     transpose_ports(winners, granted);
-    B matched{};
-    for (u32 port = 0; port < ports(); ++port) matched |= nonzero(granted[port]) & C::only(port);
-    return matched;
   }
 
   FLITLAB_INLINE void input_first() {
-    Rows requests, offers;
+    ByPort requests, offers;
     pick_vcs(ready, offers);
-    for (u32 port = 0; port < ports(); ++port) requests[port] = join(offers[port], k.out_port[port]);
-    inputs = grant_requests(requests, offers, accepted);
-    for (u32 port = 0; port < ports(); ++port) {
-      vcs[port] = offers[port] & nonzero(accepted[port]);
-      outputs |= accepted[port];
-    }
-    update_arbiters(inputs);
+    for (const u32 port : own_ports()) requests[port] = join(offers[port], k.out_port[port]);
+    grant_requests(requests, offers, accepted);
+    for (const u32 port : own_ports()) vcs[port] = offers[port] & nonzero(accepted[port]);
+    update_arbiters(accepted);
   }
 
   /// Sets the VCs that send after outputs have been accepted, and updates the arbiters.
-  FLITLAB_INLINE void choose_vcs(B updated) {
-    Rows sets;
-    for (u32 port = 0; port < ports(); ++port) sets[port] = toward(port, ready[port], accepted[port]);
+  FLITLAB_INLINE void choose_vcs(const ByPort& matched) {
+    ByPort sets;
+    for (const u32 port : own_ports()) sets[port] = toward(port, ready[port], accepted[port]);
     pick_vcs(sets, vcs);
-    update_arbiters(updated);
+    update_arbiters(matched);
   }
 
   FLITLAB_INLINE void output_first(u32 rounds) {
-    Rows requests, requesters, contenders, grants, offers;
-    for (u32 port = 0; port < ports(); ++port) requests[port] = join(ready[port], k.out_port[port]);
+    ByPort requests, requesters, contenders, grants, offers, first;
+    for (const u32 port : own_ports()) {
+      requests[port] = join(ready[port], k.out_port[port]);
+      first[port] = B{};
+    }
+    share_offers(ready);
     transpose_ports(requests, requesters);
-    B updated{};
+    B inputs{}, outputs{};  // matched ports
     for (u32 round = 0; round < rounds; ++round) {
       B any{};
-      for (u32 out = 0; out < ports(); ++out) any |= contenders[out] = requesters[out] & ~inputs & ~has(outputs, out);
-      if (!C::any(any)) break;
+      for (const u32 out : own_ports()) any |= contenders[out] = requesters[out] & ~inputs & ~has(outputs, out);
+      if (C::has_all_ports && !C::any(any)) break;
       pick_inputs(contenders, grants, [&](u32 out, u32 lane, u32 input) {
         u32 set = 0;
-        for (u32 rest = lane_of(ready[input], lane); rest; rest &= rest - 1)
+        for (u32 rest = offers_of(input, lane); rest; rest &= rest - 1)
           if (lane_of(k.out_port[input][lowest_bit(rest)], lane) >> out & 1) set |= rest & (0 - rest);
         return oldest_age(lane, input, set);
       });
       transpose_ports(grants, offers);
-      for (u32 port = 0; port < ports(); ++port) {
+      for (const u32 port : own_ports()) {
         const B accepts = pick(offers[port], k.first_output[port]);
         accepted[port] |= accepts;
-        inputs |= nonzero(accepts) & C::only(port);
-        outputs |= accepts;
+        if (round == 0) first[port] = accepts;
       }
-      if (round == 0) updated = inputs;
+      if (round + 1 < rounds) find_matched(inputs, outputs);
     }
-    choose_vcs(updated);
+    choose_vcs(first);
+  }
+  /// Sets `inputs` and `outputs` to the matched ports.
+  FLITLAB_INLINE void find_matched(B& inputs, B& outputs) {
+    const auto& of_inputs = share(accepted);
+    for (u32 port = 0; port < ports(); ++port) {
+      const B accepts = of_inputs.get(port);
+      inputs |= nonzero(accepts) & C::only(port);
+      outputs |= accepts;
+    }
   }
 
   FLITLAB_INLINE void wavefront() {
-    Rows requests;
-    for (u32 port = 0; port < ports(); ++port) requests[port] = join(ready[port], k.out_port[port]);
+    ByPort requests;
+    for (const u32 port : own_ports()) requests[port] = join(ready[port], k.out_port[port]);
+    const auto& of_inputs = share(requests);
     const u32 n = ports(), first = first_diagonal(now, n);
+    B inputs{}, outputs{};  // matched ports
     for (u32 d = 0; d < n; ++d)
-      for (u32 port = 0; port < n; ++port) {
+      for (u32 port = 0; port < n; ++port) {  // every thread needs the matches of all inputs
         const u32 out = (d + first + n - port) % n;
-        const B accepts = requests[port] & ~outputs & ~has(inputs, port) & C::only(out);
-        accepted[port] |= accepts;
+        const B accepts = of_inputs.get(port) & ~outputs & ~has(inputs, port) & C::only(out);
+        if (C::has_port(port)) accepted[port] |= accepts;
         outputs |= accepts;
         inputs |= nonzero(accepts) & C::only(port);
       }
-    choose_vcs(inputs);
+    choose_vcs(accepted);
   }
 
   /// Speculative requests (speculate() in switch.hpp). A grant is wasted unless the packet got an output VC in this
   /// cycle and this VC has a credit.
   FLITLAB_INLINE void speculate() {
-    Rows bids, requests, offers, granted;
-    for (u32 port = 0; port < ports(); ++port) bids[port] = k.bids[port] & ~has(inputs, port);
+    ByPort bids, requests, offers, granted;
+    B inputs{}, outputs{};  // matched ports
+    find_matched(inputs, outputs);
+    for (const u32 port : own_ports()) bids[port] = k.bids[port] & ~nonzero(accepted[port]);
     pick_vcs(bids, offers);
-    for (u32 port = 0; port < ports(); ++port)
-      requests[port] = join(offers[port], k.out_port[port]) & ~outputs & ~k.closed;
+    for (const u32 port : own_ports()) requests[port] = join(offers[port], k.out_port[port]) & ~outputs & ~k.closed;
     grant_requests(requests, offers, granted);
     const u32 delay = v.t.allocation_delay;
     B useful{};
-    for (u32 port = 0; port < ports(); ++port) {
+    for (const u32 port : own_ports()) {
       const B vc = offers[port] & k.heads[port] & k.credited[port] & nonzero(granted[port]);
       k.granted[port] |= vc;
       if (delay) k.pending[now % delay][port] &= ~vc;
-      accepted[port] |= granted[port] & nonzero(vc);
+      granted[port] &= nonzero(vc);
+      accepted[port] |= granted[port];
       vcs[port] |= vc;
-      useful |= nonzero(vc) & C::only(port);
+      useful |= vc;
     }
-    if (C::any(useful)) update_arbiters(useful);
+    if (!C::has_all_ports || C::any(useful)) update_arbiters(granted);
   }
 };
 

@@ -1,12 +1,14 @@
 #pragma once
-/// VC allocation by any allocator and arbiter in lane state, on a CPU, for packets that request the same output VC. The
-/// rules are the same as for scalar state (vc_allocation.hpp, arbitrate.hpp).
-#include <utility>
-
+/// VC allocation by any allocator and arbiter in lane state, for packets that request the same output VC. The rules are
+/// the same as for scalar state (vc_allocation.hpp, arbitrate.hpp).
 #include "kernels/routers/vc/arbitrate.hpp"
 #include "kernels/routers/vc/lanes/state.hpp"
 
 namespace flitlab::vc::lanes {
+
+/// During VC allocation, marks the best bidder so far in `owner` of a free output VC.
+template <class E>
+inline constexpr E kClaimed = static_cast<E>(E{1} << (8 * sizeof(E) - 1));
 
 /// Returns whether bidder `a` precedes `b` in the round-robin order over all input VCs from `first` on.
 template <class S>
@@ -17,6 +19,7 @@ FLITLAB_INLINE bool is_before(u32 a, u32 b, u32 first) {
 
 template <class C, class S, class Heads>
 struct VcMatching {
+  using E = typename C::Element;
   static constexpr u32 L = C::lanes;
   const Heads& heads;
   const VcTable& t;
@@ -46,69 +49,79 @@ struct VcMatching {
     return first_at_or_after(set, first < S::vcs ? first : S::vcs);
   }
 
-  /// A packet that requests an output VC which another packet requests, too.
-  struct Contender {
-    u32 position, out;
-    u32 requested;  ///< output VCs
-    u32 vc;         ///< the last one that it tried to win
-    u32 other;      ///< index of another contender for the same output port, or kNone
-  };
-
+  FLITLAB_INLINE u32 out_of(u32 position) const { return lowest_bit(u32{Heads::element(heads.k.out_port, position)}); }
   /// Returns the age of the packet at the front of an input VC.
   FLITLAB_INLINE u32 age(u32 position) const { return heads.now - heads.rings().front(position).created; }
 
-  /// Returns whether contender `a` precedes `b` in requests for VC `vc` of their output port (beats() in
-  /// arbitrate.hpp).
-  FLITLAB_INLINE bool precedes(const Contender& a, const Contender& b, u32 vc) const {
-    if (wavefront) return (diagonal(a.position, a.out) + vc) % cells < (diagonal(b.position, b.out) + vc) % cells;
-    const u32 flat_a = a.position / L, flat_b = b.position / L, lane = a.position % L;
+  /// Returns whether the packet at position `a` precedes the one at `b` in requests for VC `vc` of output port `out`
+  /// (beats() in arbitrate.hpp).
+  FLITLAB_INLINE bool precedes(u32 a, u32 b, u32 out, u32 vc) const {
+    if (wavefront) return (diagonal(a, out) + vc) % cells < (diagonal(b, out) + vc) % cells;
+    const u32 flat_a = a / L, flat_b = b / L, lane = a % L;
     if (t.arbiter == ArbiterKind::kOldestFirst) {
-      const u32 age_a = age(a.position), age_b = age(b.position);
+      const u32 age_a = age(a), age_b = age(b);
       return age_a != age_b ? age_a > age_b : flat_a < flat_b;
     }
     if (t.arbiter == ArbiterKind::kMatrix && flat_a / S::vcs != flat_b / S::vcs)
-      return lane_of(heads.k.output_matrix[a.out][flat_a / S::vcs], lane) >> flat_b / S::vcs & 1;
-    return is_before<S>(flat_a, flat_b, lane_of(heads.k.pick_in[a.out][vc], lane));
+      return lane_of(heads.k.output_matrix[out][flat_a / S::vcs], lane) >> flat_b / S::vcs & 1;
+    return is_before<S>(flat_a, flat_b, lane_of(heads.k.pick_in[out][vc], lane));
   }
 
-  /// Serves n requests (position | set of requested output VCs << 16). In each round, every packet finds the first
-  /// requested VC that it wins; then grant(position, output port, VC) is called for them.
-  template <class Grant>
-  FLITLAB_INLINE void settle(const u32* requests, u32 n, const Grant& grant) const {
-    constexpr u32 kMost = L * S::flats;
-    Contender contenders[kMost];
-    u32 newest[S::ports * L], winners[kMost];  // newest: [output port][lane] the last contender
-    const auto newest_of = [&](const Contender& c) -> u32& { return newest[c.out * L + c.position % L]; };
-    for (u32 i = 0; i < n; ++i) {
-      const u32 position = requests[i] & 0xFFFF;
-      contenders[i] = {position, lowest_bit(u32{Heads::element(heads.k.out_port, position)}), requests[i] >> 16, 0, 0};
-      newest_of(contenders[i]) = kNone;
+  /// Claims the output VCs that a packet requests, unless a packet that precedes it has claimed them. The packets may
+  /// claim in any order.
+  FLITLAB_INLINE void claim(u32 position, u32 requested) const {
+    const u32 out = out_of(position), lane = position % L;
+    for (u32 rest = wavefront ? 1u << choice(position, out, requested) : requested; rest; rest &= rest - 1) {
+      const u32 vc = lowest_bit(rest);
+      C::update(Heads::element(heads.k.owner, Heads::place_of(out, vc, lane)), [&](E claim) {
+        const bool better =
+            !(claim & kClaimed<E>) || precedes(position, (claim & ~u32{kClaimed<E>}) * L + lane, out, vc);
+        return better ? static_cast<E>(position / L | kClaimed<E>) : claim;
+      });
     }
-    for (u32 i = 0; i < n; ++i) contenders[i].other = std::exchange(newest_of(contenders[i]), i);
-    const auto wins = [&](const Contender& c) {
-      for (u32 i = newest_of(c); i != kNone; i = contenders[i].other)
-        if (const Contender& other = contenders[i]; &other != &c && other.requested >> c.vc & 1)
-          if (precedes(other, c, c.vc)) return false;
+  }
+
+  /// Grants a packet the first requested output VC that it has claimed, and withdraws its other claims. Returns whether
+  /// it has got one.
+  template <class Grant>
+  FLITLAB_INLINE bool take(u32 position, u32 requested, const Grant& grant) const {
+    const u32 out = out_of(position), lane = position % L;
+    const auto owner = [&](u32 vc) -> E& { return Heads::element(heads.k.owner, Heads::place_of(out, vc, lane)); };
+    const auto has_claimed = [&](u32 vc) { return C::peek(owner(vc)) == (position / L | kClaimed<E>); };
+    u32 rest = wavefront ? 1u << choice(position, out, requested) : requested;
+    while (rest) {
+      const u32 vc = choice(position, out, rest);
+      rest &= ~(1u << vc);
+      if (!has_claimed(vc)) continue;
+      for (; rest; rest &= rest - 1)
+        if (has_claimed(lowest_bit(rest))) C::poke(owner(lowest_bit(rest)), E{0});
+      grant(position, out, vc);
       return true;
-    };
+    }
+    return false;
+  }
+
+  /// Serves n requests (position | set of requested output VCs << 16) of the thread's ports. In each round, every
+  /// packet gets the first requested VC for which no other packet precedes it. Calls grant(position, output port, VC)
+  /// for each packet that gets one.
+  template <class Grant>
+  FLITLAB_INLINE void settle(typename C::Position* requests, u32 n, const Grant& grant) const {
     const u32 rounds = wavefront ? ~0u : t.vc_allocator == Allocator::kIslip ? t.iterations : 1;
-    for (u32 round = 0, granted = n; round < rounds && granted; ++round) {
-      granted = 0;
-      for (u32 i = 0; i < n; ++i) {
-        Contender& c = contenders[i];
-        for (u32 rest = c.requested; rest; rest = wavefront ? 0 : rest & ~(1u << c.vc)) {
-          c.vc = choice(c.position, c.out, rest);
-          if (!wins(c)) continue;
-          winners[granted++] = i;
-          break;
-        }
-      }
-      for (u32 i = 0; i < granted; ++i) {
-        Contender& c = contenders[winners[i]];
-        grant(c.position, c.out, c.vc);
-        for (u32 j = newest_of(c); j != kNone; j = contenders[j].other) contenders[j].requested &= ~(1u << c.vc);
-        c.requested = 0;
-      }
+    auto& votes = heads.shared_arrivals->votes;
+    C::start_votes(votes);
+    for (u32 round = 0;; ++round) {
+      C::each(n, [&](u32 i) { claim(requests[i] & 0xFFFF, requests[i] >> 16); });
+      C::group_barrier(t.ports);
+      n = C::filter(requests, n, requests, [&](u32 request, typename C::Position& kept) {
+        kept = request;
+        return !take(request & 0xFFFF, request >> 16, grant);
+      });
+      if (round + 1 == rounds || !C::any_in_group(votes, round, t.ports, n)) return;
+      n = C::filter(requests, n, requests, [&](u32 request, typename C::Position& kept) {
+        const u32 position = request & 0xFFFF, out = out_of(position);
+        kept = request & ~(u32{lane_of(heads.k.taken[out], position % L)} << 16);
+        return kept >> 16 != 0;
+      });
     }
   }
 };

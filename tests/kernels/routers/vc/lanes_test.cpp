@@ -67,6 +67,26 @@ TEST(VcLanes, RoutersRunIndependentlyForALinksDelay) {
     }
 }
 
+/// With channels of different delays, the shortest delay of a flit or credit limits the lookahead, and slots are kept
+/// for the longest.
+TEST(VcLanes, ChannelsLimitTheLookahead) {
+  const auto plan = make_plan(experiment("topology.kind=mesh topology.shape=[4,4] topology.channel_delay=[2,9]"));
+  const vc::VcTable& t = dynamic_cast<const VcPlan&>(*plan).table();
+  u32 shortest = kNone, longest = 0;
+  for (u32 router = 0; router < t.routers; ++router)
+    for (u32 port = 0; port < t.network_ports; ++port) {
+      if (t.peers[router * t.ports + port].item == kNone) continue;
+      for (u32 delay : {vc::link_delay_of(t, router, port), vc::credit_delay_of(t, router, port)}) {
+        shortest = std::min(shortest, delay);
+        longest = std::max(longest, delay);
+      }
+    }
+  EXPECT_LT(shortest, longest);
+  const vc::lanes::Lookahead found = vc::lanes::lookahead_of(t);
+  EXPECT_EQ(found.cycles, std::min(shortest, found.slots - longest));
+  EXPECT_GT(found.cycles, 1u);
+}
+
 EngineChoice with(LaneUse lanes, u32 threads = 1, u32 grain = 2048) {
   EngineChoice choice{"cpu", threads, false, grain};
   choice.lanes = lanes;
