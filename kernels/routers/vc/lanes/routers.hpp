@@ -16,11 +16,10 @@ struct NoMatching {
   static constexpr bool matches = false;
 };
 
-/// Exchanges that exact sizes do not need. The first is that of VC allocation: no barrier separates its last use from
-/// the first use of these.
+/// Exchanges that exact sizes do not need. Those of matching come first, because the next ones are used at the same
+/// time.
 template <class C, class S, bool kExact = S::exact>
-struct MoreExchanges : SharedArrivals<C, S> {
-  MatchingExchange<C, S> matching;
+struct MoreExchanges : MatchingExchange<C, S> {
   typename C::template Union<S::ports> closed;  ///< [output] the output port itself, if its channel is closed
 };
 template <class C, class S>
@@ -148,8 +147,8 @@ struct Routers {
   /// Switch allocation and traversal. `matching`: inputs are matched to outputs, and arbiters updated, before flits are
   /// sent; without it, allocation is separable, input-first and round robin.
   template <class Matching>
-  FLITLAB_INLINE void allocate_switch(const Arrivals<C, S>& arrivals, SwitchExchange<C, S>& exchange,
-                                      const Matching& matching) const {
+  FLITLAB_INLINE void allocate_switch(const Arrivals<C, S>& arrivals, const Matching& matching) const {
+    typename C::template GroupScratch<SwitchExchange<C, S>> exchange;
     ByPort vcs, heads, tails;
     FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) {
       B requests{}, to_vc{};  // the output port and VC, as sets of one
@@ -165,15 +164,15 @@ struct Routers {
       }
       heads[port] = vcs[port] & k.heads[port];
       tails[port] = k.left[port].ones(vcs[port]);
-      exchange.requests.put(port, requests);
+      exchange->requests.put(port, requests);
       F::of(to_vc, nonzero(heads[port]), nonzero(tails[port])).write([&](u32 plane, B values) {
-        exchange.flits_to_send[plane].put(port, values);
+        exchange->flits_to_send[plane].put(port, values);
       });
     }
     C::group_barrier(S::ports_of(v.t));
-    send_winners<!Matching::matches>(arrivals, exchange);
+    send_winners<!Matching::matches>(arrivals, *exchange.operator->());
     C::group_barrier(S::ports_of(v.t));
-    move<!Matching::matches>(arrivals, exchange, vcs, heads, tails);
+    move<!Matching::matches>(arrivals, *exchange.operator->(), vcs, heads, tails);
   }
 
   /// Output ports grant one of their requesting input ports each, and send its flit. `kUpdate`: update the arbiters.
@@ -299,13 +298,12 @@ struct Routers {
     Arrivals<C, S> arrivals;
     receive(arrivals);
     Heads<C, S, V>(v, s, wiring, b, now).allocate_vcs(arrivals);
-    typename C::template GroupScratch<SwitchExchange<C, S>> exchange;
     if (S::plain_switch_allocator(v.t)) {
-      allocate_switch(arrivals, *exchange.operator->(), NoMatching{});
+      allocate_switch(arrivals, NoMatching{});
     } else if constexpr (!S::exact) {
-      SwitchMatching<C, S, V> matching(v, s, exchange->matching, b, now);
+      SwitchMatching<C, S, V> matching(v, s, b, now);
       matching.match();
-      allocate_switch(arrivals, *exchange.operator->(), matching);
+      allocate_switch(arrivals, matching);
     }
     if (now % 128 == 127) flush_sent();
   }

@@ -9,9 +9,10 @@
 namespace flitlab::vc::lanes {
 
 /// Sets that ports exchange while inputs are matched to outputs. Two exchanges alternate, so that a barrier between
-/// writing and reading is enough.
+/// writing and reading is enough. The exchange of VC allocation comes first, because no barrier separates its last use
+/// from the first use of these.
 template <class C, class S>
-struct MatchingExchange {
+struct MatchingExchange : SharedArrivals<C, S> {
   typename C::template Exchange<S::ports> sets[2];
   typename C::template Exchange<S::ports> offers;  ///< [input] VCs that request, for the ages of their packets
 };
@@ -33,7 +34,7 @@ struct SwitchMatching {
   const V& v;
   const State<C, S>& s;
   Block<C, S>& k;
-  MatchingExchange<C, S>& exchange;
+  typename C::template GroupScratch<MatchingExchange<C, S>> exchange;
   u32 b;
   Cycle now;
   const Packet* rings;  ///< descriptors of the block
@@ -42,12 +43,10 @@ struct SwitchMatching {
   ByPort vcs;           ///< [input] VC that sends, as a set of one
   ByPort accepted;      ///< [input] output that it sends to, as a set of one
 
-  FLITLAB_INLINE SwitchMatching(const V& view, const State<C, S>& state, MatchingExchange<C, S>& between_ports,
-                                u32 block, Cycle cycle)
+  FLITLAB_INLINE SwitchMatching(const V& view, const State<C, S>& state, u32 block, Cycle cycle)
       : v(view),
         s(state),
         k(state.block[block]),
-        exchange(between_ports),
         b(block),
         now(cycle),
         rings(state.ring + std::size_t{block} * queues_of<S>(view.t) * C::lanes * S::descriptors(view.t.ring)) {}
@@ -73,7 +72,7 @@ struct SwitchMatching {
  private:
   /// Makes the sets of all ports readable for all threads.
   FLITLAB_INLINE const auto& share(const ByPort& sets) {
-    auto& shared = exchange.sets[turn];
+    auto& shared = exchange->sets[turn];
     turn ^= 1;
     for (const u32 port : own_ports()) shared.put(port, sets[port]);
     C::group_barrier(ports());
@@ -85,10 +84,10 @@ struct SwitchMatching {
   /// Makes the sets of VCs with which inputs request readable, after the next call of share().
   FLITLAB_INLINE void share_offers(const ByPort& sets) {
     if (v.t.arbiter == ArbiterKind::kOldestFirst)
-      for (const u32 port : own_ports()) exchange.offers.put(port, sets[port]);
+      for (const u32 port : own_ports()) exchange->offers.put(port, sets[port]);
   }
   /// Returns the VCs of an input with which it requests.
-  FLITLAB_INLINE u32 offers_of(u32 input, u32 lane) const { return exchange.offers.element(input * C::lanes + lane); }
+  FLITLAB_INLINE u32 offers_of(u32 input, u32 lane) { return exchange->offers.element(input * C::lanes + lane); }
 
   /// Returns the union of `rows[vc]` over the VCs of a set, in each lane.
   FLITLAB_INLINE B join(B set, const Row* rows) const {

@@ -88,10 +88,9 @@ struct VcMatching {
     const u32 out = out_of(position), lane = position % L;
     const auto owner = [&](u32 vc) -> E& { return Heads::element(heads.k.owner, Heads::place_of(out, vc, lane)); };
     const auto has_claimed = [&](u32 vc) { return C::peek(owner(vc)) == (position / L | kClaimed<E>); };
-    u32 rest = wavefront ? 1u << choice(position, out, requested) : requested;
-    while (rest) {
+    for (u32 rest = requested; rest;) {
       const u32 vc = choice(position, out, rest);
-      rest &= ~(1u << vc);
+      rest = wavefront ? 0 : rest & ~(1u << vc);
       if (!has_claimed(vc)) continue;
       for (; rest; rest &= rest - 1)
         if (has_claimed(lowest_bit(rest))) C::poke(owner(lowest_bit(rest)), E{0});
@@ -109,6 +108,7 @@ struct VcMatching {
     const u32 rounds = wavefront ? ~0u : t.vc_allocator == Allocator::kIslip ? t.iterations : 1;
     auto& votes = heads.shared_arrivals->votes;
     C::start_votes(votes);
+    if (t.arbiter == ArbiterKind::kOldestFirst) C::group_barrier(t.ports);  // age() reads packets of other ports
     for (u32 round = 0;; ++round) {
       C::each(n, [&](u32 i) { claim(requests[i] & 0xFFFF, requests[i] >> 16); });
       C::group_barrier(t.ports);
