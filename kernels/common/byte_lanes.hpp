@@ -195,7 +195,7 @@ FLITLAB_INLINE void transpose(B* rows) {
   using E = ElementOf<B>;
   using Words = typename Types<sizeof(B)>::Words;
   constexpr u32 kBits = 8 * sizeof(E);
-  const auto swap = [](B & low, B & high, u32 distance, E which) __attribute__((always_inline)) {
+  const auto swap = [](B& low, B& high, u32 distance, E which) __attribute__((always_inline)) {
     const B differ = ((B)((Words)low >> distance) ^ high) & which;
     high ^= differ;
     low ^= (B)((Words)differ << distance);
