@@ -1,12 +1,12 @@
 #pragma once
 /// The GPU's implementation of the interface in kernels/common/byte_vectors.hpp, for warp groups. A warp group has one
-/// warp for each port and one for the terminals, so the ports of a block of items (routers) are processed in parallel,
-/// and a multiprocessor has other warps to run while one waits. Each half-warp (16 threads) processes one block: 64
-/// items with elements of 8 bits, four per thread, 32 with elements of 16 bits, or 16 with elements of 32 bits. A
-/// warp's two half-warps process two blocks in lockstep: synchronising operations involve all 32 threads, even if one
-/// half-warp has nothing to do. If these operations had masks of half a warp, the compiler would insert a check for
-/// diverged threads at each of them. Lists and exchanges lie in shared memory. Routers may have fewer ports than the
-/// warp group has warps for.
+/// warp for each port and one for the terminals, which may also have a port, so the ports of a block of items (routers)
+/// are processed in parallel, and a multiprocessor has other warps to run while one waits. Each half-warp (16 threads)
+/// processes one block: 64 items with elements of 8 bits, four per thread, 32 with elements of 16 bits, or 16 with
+/// elements of 32 bits. A warp's two half-warps process two blocks in lockstep: synchronising operations involve all 32
+/// threads, even if one half-warp has nothing to do. If these operations had masks of half a warp, the compiler would
+/// insert a check for diverged threads at each of them. Lists and exchanges lie in shared memory. Routers may have
+/// fewer ports than the warp group has warps for.
 #include "kernels/common/byte_counts.hpp"
 #include "kernels/common/byte_slices.hpp"
 #include "kernels/common/fault.hpp"
@@ -155,7 +155,7 @@ struct Slices {
   }
 
   static __device__ __forceinline__ void sync() { __syncwarp(); }
-  /// The barrier of the warps of n ports. The terminals' warp does not take part, because until
+  /// The barrier of the warps of n ports. A warp of terminals alone does not take part, because until
   /// barrier_with_terminals() neither side reads what the other writes.
   static __device__ __forceinline__ void group_barrier(u32 n) {
     __barrier_sync_count(2 * warp_group_index() + 1, 32 * n);

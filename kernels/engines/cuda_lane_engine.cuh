@@ -1,8 +1,8 @@
 #pragma once
 /// The CUDA engine for lane state (kernels/engines/lane_engine.hpp): state in blocks of items (routers and their
-/// terminals), one byte per item. A warp group (several warps) processes two blocks; CudaEngine instead has one thread
-/// per item. A replica has lane state from the first cycle on; the engine converts it to the canonical state when the
-/// host reads it. Both engines give the same results.
+/// terminals), one element per item. A warp group (several warps) processes two blocks; CudaEngine instead has one
+/// thread per item. A replica has lane state from the first cycle on; the engine converts it to the canonical state
+/// when the host reads it. Both engines give the same results.
 ///
 /// A model with lane state on GPUs has types `Lanes`. They are constructed from the model's table (host and device),
 /// the number of replicas, and the job of the engine for the canonical state, and offer

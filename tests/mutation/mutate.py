@@ -2,7 +2,8 @@
 
     python tests/mutation/mutate.py --mutants 400 --seed 1       about an hour on two cores
     python tests/mutation/mutate.py --mutants 40 --seed 2
-    python tests/mutation/mutate.py --mutants 150 --sources "kernels/routers/vc/lanes/*.hpp" --tests "*VcLanes*"
+    python tests/mutation/mutate.py --mutants 150 --sources "kernels/routers/vc/lanes/*.hpp" \
+        --tests "*VcLanes*:*VcNaive*"
 
 All changes are compiled into one build of the C++ tests (build/mutation); one is active at a time. A mutant runs the
 tests that reach it, among the quick ones that together take less than a minute. Mutants that no test kills must be in

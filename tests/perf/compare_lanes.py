@@ -1,6 +1,6 @@
 """Speed with and without lane state (FLITLAB_LANES=0): the same networks alternately, on one thread.
 
-    python tests/perf/compare_lanes.py [--tries 5]
+    python tests/perf/compare_lanes.py [--tries 5] [--only NETWORK ...]
 
 Uses processor time, the best of all tries. Prints a Markdown table; the state hashes must agree.
 """

@@ -39,15 +39,16 @@ enum class VcState : u8 {
 /// Sets of virtual channels, read in every cycle: a bit per (port, VC), `vcs` bits per port, whole ports in a word. A
 /// small router has one word, so two ANDs find the VCs that are ready to send.
 struct RouterControl {
-  FLITLAB_MEMBERS(
-      RouterControl, (u64, flits, "", "input VCs whose buffers hold flits"),
-      (u64, credits, "", "input VCs whose packet owns an output VC with credits (undefined without an output VC)"),
-      (u64, granted, "", "input VCs whose packet owns an output VC and may request the switch"),
-      (u64, pending, "", "input VCs whose packet owns an output VC, usable from `ready_at`"),
-      (u64, waiting, "", "input VCs whose front packet is in kRouting or kWaiting"),
-      (u64, bids, "", "input VCs that bid for an output VC in this cycle (read by speculation)"),
-      (u64, taken, "", "output VCs that have an owner"), (u32, fault, "", "Fault bits, in the router's first word"),
-      (u32, closed, "", "bit per port of this word: outputs whose narrow channel accepts no flit in the next cycle"))
+  FLITLAB_MEMBERS(RouterControl,
+    (u64, flits, "", "input VCs whose buffers hold flits"),
+    (u64, credits, "", "input VCs whose packet owns an output VC with credits (undefined without an output VC)"),
+    (u64, granted, "", "input VCs whose packet owns an output VC and may request the switch"),
+    (u64, pending, "", "input VCs whose packet owns an output VC, usable from `ready_at`"),
+    (u64, waiting, "", "input VCs whose front packet is in kRouting or kWaiting"),
+    (u64, bids, "", "input VCs that bid for an output VC in this cycle (read by speculation)"),
+    (u64, taken, "", "output VCs that have an owner"),
+    (u32, fault, "", "Fault bits, in the router's first word"),
+    (u32, closed, "", "bit per port of this word: outputs whose narrow channel accepts no flit in the next cycle"))
 
   FLITLAB_HD u64 ready() const { return flits & credits & granted; }
 };
@@ -55,58 +56,60 @@ static_assert(sizeof(RouterControl) == 64);
 
 /// State of input port p and of output port p. A round-robin pointer is one past the index that was served last.
 struct PortState {
-  FLITLAB_MEMBERS(PortState, (u8, pick_vc, "", "round-robin pointer of the input's arbiter over VCs"),
-                  (u8, pick_input, "", "round-robin pointer of the output's arbiter over input ports"),
-                  (u8, pick_output, "",
-                   "round-robin pointer of the input's arbiter over output ports (output-first, iSLIP)"),
-                  (u8, occupied, "",
-                   "time for which the output's narrow channel is occupied, in 1/PortChannel::flits of a cycle"),
-                  (u32, flits_sent, "flits", "sent on output port p since the last statistics reset"))
+  FLITLAB_MEMBERS(PortState,
+    (u8, pick_vc, "", "round-robin pointer of the input's arbiter over VCs"),
+    (u8, pick_input, "", "round-robin pointer of the output's arbiter over input ports"),
+    (u8, pick_output, "", "round-robin pointer of the input's arbiter over output ports (output-first, iSLIP)"),
+    (u8, occupied, "", "time for which the output's narrow channel is occupied, in 1/PortChannel::flits of a cycle"),
+    (u32, flits_sent, "flits", "sent on output port p since the last statistics reset"))
 };
 static_assert(sizeof(PortState) == 8);
 
 /// One input virtual channel: a buffer of `buffer_flits` flits that holds a queue of packets.
 struct InputVc {
-  FLITLAB_MEMBERS(InputVc, (Cycle, ready_at, "cycle", "first cycle in which the front packet may act"),
-                  (u16, flits, "flits", "in the buffer, in the order of the queued packets"),
-                  (u16, left, "flits", "of the front packet that have not left (from route computation on)"),
-                  (u8, first, "", "position of the front packet in `ring`"), (u8, packets, "packets", "queued"),
-                  (u8, out_port, "", "output port that the front packet goes to"),
-                  (u8, out_vc, "", "output VC that the front packet owns"),
-                  (VcState, stage, "", "Stage of the front packet"),
-                  (u8, pick, "", "round-robin pointer over output VCs"),
-                  (u16, allowed, "", "bit w: output VC w may be requested"))
+  FLITLAB_MEMBERS(InputVc,
+    (Cycle, ready_at, "cycle", "first cycle in which the front packet may act"),
+    (u16, flits, "flits", "in the buffer, in the order of the queued packets"),
+    (u16, left, "flits", "of the front packet that have not left (from route computation on)"),
+    (u8, first, "", "position of the front packet in `ring`"),
+    (u8, packets, "packets", "queued"),
+    (u8, out_port, "", "output port that the front packet goes to"),
+    (u8, out_vc, "", "output VC that the front packet owns"),
+    (VcState, stage, "", "Stage of the front packet"),
+    (u8, pick, "", "round-robin pointer over output VCs"),
+    (u16, allowed, "", "bit w: output VC w may be requested"))
 };
 static_assert(sizeof(InputVc) == 16);
 
 /// One output virtual channel: the sender's view of the buffer at the other end.
 struct OutputVc {
-  FLITLAB_MEMBERS(OutputVc, (u16, credits, "flits", "free slots downstream"),
-                  (u16, owner, "", "input VC (port * vcs + vc) whose packet owns it, or kNoOwner"),
-                  (u16, pick, "", "round-robin pointer over input VCs"),
-                  (u8, tail, "", "position of the next packet in the downstream `ring`"), (u8, pad))
+  FLITLAB_MEMBERS(OutputVc,
+    (u16, credits, "flits", "free slots downstream"),
+    (u16, owner, "", "input VC (port * vcs + vc) whose packet owns it, or kNoOwner"),
+    (u16, pick, "", "round-robin pointer over input VCs"),
+    (u8, tail, "", "position of the next packet in the downstream `ring`"),
+    (u8, pad))
 };
 static_assert(sizeof(OutputVc) == 8);
 
 /// Fields of a router.
 struct RouterFields {
-  FLITLAB_FIELDS(RouterFields, (RouterControl, control, t.set_words, "", "[word] sets of virtual channels"),
-                 (u64, flit_mail, (t.slot_mask + 1) * t.port_words, "",
-                  "[slot][word of 8 ports] byte p%8 of word p/8: flit arriving at input port p (see inbox.hpp)"),
-                 (u64, credit_mail, (t.slot_mask + 1) * t.port_words, "",
-                  "[slot][word of 8 ports] byte: credit arriving at output port p, its VC + 1"),
-                 (PortState, port, t.ports, "", "[port] input port and output port together"),
-                 (InputVc, input, t.ports* t.vcs, "", "[port][VC] input virtual channels"),
-                 (OutputVc, output, t.ports* t.vcs, "", "[port][VC] output virtual channels"),
-                 (u16, claim, t.ports* t.vcs, "",
-                  "[port][VC] best bidder for an output VC so far, within a cycle; else kNoOwner"),
-                 (u32, input_matrix, t.arbiter == ArbiterKind::kMatrix ? t.ports * t.vcs : 0, "",
-                  "[port][VC] matrix arbiter of input port p: VCs that VC v beats"),
-                 (u32, output_matrix, t.arbiter == ArbiterKind::kMatrix ? t.ports * t.ports : 0, "",
-                  "[port][port] matrix arbiter of output port p: inputs that input q beats"),
-                 (Packet, ring, t.ports* t.vcs* t.ring, "",
-                  "[port][VC][position] packet descriptors, a circular buffer; the upstream sender writes them with "
-                  "the head flit"))
+  FLITLAB_FIELDS(RouterFields,
+    (RouterControl, control, t.set_words, "", "[word] sets of virtual channels"),
+    (u64, flit_mail, (t.slot_mask + 1) * t.port_words, "",
+      "[slot][word of 8 ports] byte p%8 of word p/8: flit arriving at input port p (see inbox.hpp)"),
+    (u64, credit_mail, (t.slot_mask + 1) * t.port_words, "",
+      "[slot][word of 8 ports] byte: credit arriving at output port p, its VC + 1"),
+    (PortState, port, t.ports, "", "[port] input port and output port together"),
+    (InputVc, input, t.ports * t.vcs, "", "[port][VC] input virtual channels"),
+    (OutputVc, output, t.ports * t.vcs, "", "[port][VC] output virtual channels"),
+    (u16, claim, t.ports * t.vcs, "", "[port][VC] best bidder for an output VC so far, within a cycle; else kNoOwner"),
+    (u32, input_matrix, t.arbiter == ArbiterKind::kMatrix ? t.ports * t.vcs : 0, "",
+      "[port][VC] matrix arbiter of input port p: VCs that VC v beats"),
+    (u32, output_matrix, t.arbiter == ArbiterKind::kMatrix ? t.ports * t.ports : 0, "",
+      "[port][port] matrix arbiter of output port p: inputs that input q beats"),
+    (Packet, ring, t.ports * t.vcs * t.ring, "",
+      "[port][VC][position] packet descriptors, a circular buffer; the upstream sender writes them with the head flit"))
 };
 
 /// Channels of a network port, in both directions, in networks whose channels are not all alike.

@@ -54,35 +54,21 @@ TYPED_TEST(ByteSlices, OperationsAgreeWithElements) {
   using S = Slice<TypeParam>;
   constexpr u32 kAll = TestFixture::kAll;
   const auto expect = [](const char* what, auto slices, auto elements) { TestFixture::expect(what, slices, elements); };
-  expect(
-      "+", [](S a, S b) { return a + b; }, [](u32 a, u32 b) { return a + b; });
-  expect(
-      "-", [](S a, S b) { return a - b; }, [](u32 a, u32 b) { return a - b; });
-  expect(
-      "&", [](S a, S b) { return a & b; }, [](u32 a, u32 b) { return a & b; });
-  expect(
-      "|", [](S a, S b) { return a | b; }, [](u32 a, u32 b) { return a | b; });
-  expect(
-      "^", [](S a, S b) { return a ^ b; }, [](u32 a, u32 b) { return a ^ b; });
-  expect(
-      "~", [](S a, S) { return ~a; }, [](u32 a, u32) { return ~a; });
-  expect(
-      "==", [](S a, S b) { return a == b; }, [](u32 a, u32 b) { return a == b ? kAll : 0; });
-  expect(
-      ">", [](S a, S b) { return a > b; }, [](u32 a, u32 b) { return a > b ? kAll : 0; });
-  expect(
-      ">=", [](S a, S b) { return a >= b; }, [](u32 a, u32 b) { return a >= b ? kAll : 0; });
-  expect(
-      "nonzero", [](S a, S) { return nonzero(a); }, [](u32 a, u32) { return a ? kAll : 0; });
-  expect(
-      "above", [](S a, S) { return above(a); }, [](u32 a, u32) { return ~(a | (a - 1)); });
-  expect(
-      "pick", [](S a, S b) { return pick(a, b); }, [](u32 a, u32 b) { return lowest(a & b ? a & b : a); });
-  expect(
-      "every", [](S, S) { return S(TypeParam{0x5A}); }, [](u32, u32) { return 0x5A; });
+  expect("+", [](S a, S b) { return a + b; }, [](u32 a, u32 b) { return a + b; });
+  expect("-", [](S a, S b) { return a - b; }, [](u32 a, u32 b) { return a - b; });
+  expect("&", [](S a, S b) { return a & b; }, [](u32 a, u32 b) { return a & b; });
+  expect("|", [](S a, S b) { return a | b; }, [](u32 a, u32 b) { return a | b; });
+  expect("^", [](S a, S b) { return a ^ b; }, [](u32 a, u32 b) { return a ^ b; });
+  expect("~", [](S a, S) { return ~a; }, [](u32 a, u32) { return ~a; });
+  expect("==", [](S a, S b) { return a == b; }, [](u32 a, u32 b) { return a == b ? kAll : 0; });
+  expect(">", [](S a, S b) { return a > b; }, [](u32 a, u32 b) { return a > b ? kAll : 0; });
+  expect(">=", [](S a, S b) { return a >= b; }, [](u32 a, u32 b) { return a >= b ? kAll : 0; });
+  expect("nonzero", [](S a, S) { return nonzero(a); }, [](u32 a, u32) { return a ? kAll : 0; });
+  expect("above", [](S a, S) { return above(a); }, [](u32 a, u32) { return ~(a | (a - 1)); });
+  expect("pick", [](S a, S b) { return pick(a, b); }, [](u32 a, u32 b) { return lowest(a & b ? a & b : a); });
+  expect("every", [](S, S) { return S(TypeParam{0x5A}); }, [](u32, u32) { return 0x5A; });
   for (u32 m = 0; m < TestFixture::kBits; ++m) {
-    expect(
-        "has", [&](S a, S) { return has(a, m); }, [&](u32 a, u32) { return a >> m & 1 ? kAll : 0; });
+    expect("has", [&](S a, S) { return has(a, m); }, [&](u32 a, u32) { return a >> m & 1 ? kAll : 0; });
     const auto put = [&](S a, S b) {
       S to = b;
       put_where(to, a, m, a);

@@ -42,9 +42,7 @@ void expect_another(const RawConfig& config, const char* what, const char* threa
     std::_Exit(same ? 0 : 1);
   };
   EXPECT_EXIT(compare("nothing"), ::testing::ExitedWithCode(0), "");
-  EXPECT_EXIT(
-      compare(what), [](int status) { return status != 0; }, "")
-      << "no difference without " << what;
+  EXPECT_EXIT(compare(what), [](int status) { return status != 0; }, "") << "no difference without " << what;
   EXPECT_GT(cpu.total(Total::kFlitsCreated), 0u);
 }
 

@@ -36,8 +36,8 @@ struct LaneLoops {
   }
   static FLITLAB_INLINE E all_if(bool condition) { return condition ? static_cast<E>(~E{0}) : E{0}; }
 
-  // Copies of facts that follow from the records of a terminal.
-  FLITLAB_INLINE void note_room(u32 lane) const { lane_of(l.full, lane) = all_if(!accepts_request(v, loop(lane))); }
+  // Update sets and cycles that follow from the records of a terminal.
+  FLITLAB_INLINE void note_full(u32 lane) const { lane_of(l.full, lane) = all_if(!accepts_request(v, loop(lane))); }
   FLITLAB_INLINE void note_replies(u32 lane) const {
     const LoopControl& loop = this->loop(lane);
     lane_of(l.queued, lane) = all_if(loop.created);
@@ -78,7 +78,7 @@ struct LaneLoops {
       l.left.set(lane, vc_of(lane), packet.flits);
       if (is_reply(packet)) return;
       ++loop(lane).promised;
-      note_room(lane);
+      note_full(lane);
     });
     const B ends = l.left.ones(vc);
     l.left.subtract(vc);
@@ -124,7 +124,7 @@ struct LaneLoops {
     lane_of(l.left_to_send, lane) = static_cast<E>(packet.flits);
     remove_oldest_reply(v, loop);
     note_replies(lane);
-    note_room(lane);
+    note_full(lane);
   }
 
   /// send_in_turns() for all terminals.

@@ -61,8 +61,8 @@ struct WarpGroupOf {
 /// Shared memory of a block of threads on GPUs since compute capability 9.0, bytes.
 inline constexpr u32 kMostSharedMemory = 227 << 10;
 
-/// `T`: type of the plan; OpenVcTable, or a type derived from it, if terminals have lane state, too. `S`: compile-time
-/// sizes (Sizes) that are large enough for the plan. `E`: element.
+/// `T`: type of the plan; OpenVcTable, or a type derived from it, if terminals have lane state, too, otherwise VcTable.
+/// `S`: compile-time sizes (Sizes) that are large enough for the plan. `E`: element.
 template <class T, class S, class E = u8>
 struct DeviceLanes {
   using C = typename WarpGroupOf<S, E>::WarpGroup;
@@ -97,6 +97,7 @@ struct DeviceLanes {
   }
 
   static bool fits(const VcTable& t) {
+    if (kLaneTerminals<T> != (t.mode == TrafficMode::kOpen)) return false;
     if constexpr (kLaneTerminals<T>)
       if (!T::fits(t)) return false;
     const bool has_ports = S::exact ? has_exact_sizes(t) && t.ports == S::ports : t.ports <= S::ports;

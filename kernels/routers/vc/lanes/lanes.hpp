@@ -17,17 +17,21 @@ const Code& code_for(const CodeChoice& choice);
 
 /// Returns the longest packet or reply of a plan's traffic, flits.
 inline u32 longest_packet(const TrafficTable& traffic) {
-  if (traffic.length_law == LengthLaw::kGeometric) return traffic.max_flits;
-  u32 longest = 0;
+  u32 longest = traffic.length_law == LengthLaw::kGeometric ? traffic.max_flits : 0;
   for (const LengthTable* lengths : {&traffic.packets, &traffic.replies})
     for (u32 i = 0; lengths->flits && i < lengths->count; ++i)
       if (longest < lengths->flits[i]) longest = lengths->flits[i];
   return longest;
 }
 
+/// Returns the parameter that gives routers most of their ports, if these are too many.
+inline const char* parameter_of_ports(const VcTable& t) {
+  return t.algorithm == Algorithm::kTable ? "topology.file" : "topology.concentration";
+}
+
 /// Returns the parameter that keeps a plan's routers out of lane state; null if none does.
 inline const char* excluded_from_lanes(const VcTable& t) {
-  if (t.ports > kMostPorts) return t.algorithm == Algorithm::kTable ? "topology.file" : "topology.concentration";
+  if (t.ports > kMostPorts) return parameter_of_ports(t);
   if (t.arbiter != ArbiterKind::kRoundRobin && t.arbiter != ArbiterKind::kMatrix &&
       t.arbiter != ArbiterKind::kOldestFirst)
     return "router.arbiter";
@@ -103,7 +107,7 @@ inline u32 most_device_ports(const VcTable& t) { return t.mode == TrafficMode::k
 inline const char* excluded_from_device_lanes(const VcTable& t) {
   if (const char* excluded = excluded_from_lanes(t)) return excluded;
   if (t.routers < 16) return "topology.shape";  // most lanes would be empty
-  if (t.ports > most_device_ports(t)) return t.algorithm == Algorithm::kTable ? "topology.file" : "topology.kind";
+  if (t.ports > most_device_ports(t)) return t.ports > 16 ? parameter_of_ports(t) : "traffic.mode";
   return element_bits(t) > 16 ? "router.arbiter" : nullptr;
 }
 inline bool fits_device_lanes(const VcTable& t) { return !excluded_from_device_lanes(t); }
@@ -113,7 +117,8 @@ template <class Traffic>
 bool has_fixed_sizes(const VcTable& t) {
   return FixedVcTable<5, 4, Traffic>::fits(t) || FixedVcTable<7, 4, Traffic>::fits(t);
 }
-static_assert(sizeof(FixedVcTable<5, 4, TraceVcTable>) == sizeof(VcTable));
+static_assert(sizeof(FixedVcTable<5, 4, TraceVcTable>) == sizeof(VcTable) &&
+              sizeof(FixedVcTable<5, 4, LoopVcTable>) == sizeof(VcTable));
 template <class T>
 inline constexpr bool kIsFixed = false;
 template <u32 P, u32 V>

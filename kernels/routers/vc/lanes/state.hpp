@@ -80,8 +80,8 @@ struct Sizes {
            (t.switch_allocator == Allocator::kInputFirst && t.arbiter == ArbiterKind::kRoundRobin && !t.speculative);
   }
 };
-/// Whether terminals have lane state, too: in open and closed loops. Those of traces have scalar state, and only their
-/// flits and credits are here.
+/// Whether terminals have lane state, too: in open loops, and on CPUs in closed loops. Others have scalar state, and
+/// only their flits and credits are here.
 template <class T>
 inline constexpr bool kLaneTerminals =
     std::is_base_of_v<OpenVcTable, T> || std::is_base_of_v<LoopVcTable, T> || std::is_base_of_v<NoTraceVcTable, T>;

@@ -134,7 +134,7 @@ struct VcMatching {
   /// claim in any order.
   FLITLAB_INLINE void claim(u32 position, u32 requested) const {
     const u32 out = out_of(position), lane = position % L;
-    for (u32 rest = wavefront ? 1u << choice(position, out, requested) : requested; rest; rest &= rest - 1) {
+    for (u32 rest = requested; rest; rest &= rest - 1) {
       const u32 vc = lowest_bit(rest);
       C::update(Heads::element(heads.k.owner, Heads::place_of(out, vc, lane)), [&](E claim) {
         const bool better =
@@ -144,8 +144,8 @@ struct VcMatching {
     }
   }
 
-  /// Grants a packet the first requested output VC that it has claimed, and withdraws its other claims. Returns whether
-  /// it has got one.
+  /// Grants a packet the first requested output VC that it has claimed; a wavefront grants it the first requested one
+  /// or none. Withdraws its other claims. Returns whether it has got one.
   template <class Grant>
   FLITLAB_INLINE bool take(u32 position, u32 requested, const Grant& grant) const {
     const u32 out = out_of(position), lane = position % L;
@@ -153,12 +153,13 @@ struct VcMatching {
     const auto has_claimed = [&](u32 vc) { return C::peek(owner(vc)) == (position / L | kClaimed<E>); };
     for (u32 rest = requested; rest;) {
       const u32 vc = choice(position, out, rest);
-      rest = wavefront ? 0 : rest & ~(1u << vc);
-      if (!has_claimed(vc)) continue;
+      rest &= ~(1u << vc);
+      const bool wins = has_claimed(vc);
+      if (!wins && !wavefront) continue;
       for (; rest; rest &= rest - 1)
         if (has_claimed(lowest_bit(rest))) C::poke(owner(lowest_bit(rest)), E{0});
-      grant(position, out, vc);
-      return true;
+      if (wins) grant(position, out, vc);
+      return wins;
     }
     return false;
   }

@@ -72,19 +72,10 @@ TEST(VcLanes, RoutersRunIndependentlyForALinksDelay) {
 TEST(VcLanes, ChannelsLimitTheLookahead) {
   const auto plan = make_plan(experiment("topology.kind=mesh topology.shape=[4,4] topology.channel_delay=[2,9]"));
   const vc::VcTable& t = dynamic_cast<const VcPlan&>(*plan).table();
-  u32 shortest = kNone, longest = 0;
-  for (u32 router = 0; router < t.routers; ++router)
-    for (u32 port = 0; port < t.network_ports; ++port) {
-      if (t.peers[router * t.ports + port].item == kNone) continue;
-      for (u32 delay : {vc::link_delay_of(t, router, port), vc::credit_delay_of(t, router, port)}) {
-        shortest = std::min(shortest, delay);
-        longest = std::max(longest, delay);
-      }
-    }
-  EXPECT_LT(shortest, longest);
   const vc::lanes::Lookahead found = vc::lanes::lookahead_of(t);
-  EXPECT_EQ(found.cycles, std::min(shortest, found.slots - longest));
-  EXPECT_GT(found.cycles, 1u);
+  EXPECT_EQ(found.cycles, 2u);  // the shortest channel; a credit takes credit_delay + 1 on it
+  EXPECT_GE(found.slots, 2u + 9u);
+  EXPECT_GE(t.credit_delay, 1u);
 }
 
 EngineChoice with(LaneUse lanes, u32 threads = 1, u32 grain = 2048) {
@@ -302,7 +293,8 @@ TEST(VcLanesAhead, DrawsAheadAgreeWithSingleDraws) {
 /// The commonest routers have closed-loop code with sizes known at compile time. Small windows and reply queues fill.
 TEST_P(VcLanes, RequestsAndRepliesAreTheSame) {
   for (const char* loop : {"", " traffic.message_classes=1 traffic.window=2", " traffic.reply_queue=1",
-                           " traffic.reply_delay=40 traffic.window=9 traffic.reply_flits=[[1,1.0],[9,1.0]]"})
+                           " traffic.reply_delay=40 traffic.window=9 traffic.reply_flits=[[1,1.0],[9,1.0]]",
+                           " traffic.packet_length=geometric traffic.reply_flits=[[1,9.0],[300,1.0]]"})
     for (const char* shape : {"[6,6]", "[3,3,4]"}) {
       const Experiment e = experiment(Settings("topology.kind=mesh topology.shape=", shape,
                                                " router.vcs=4 traffic.mode=request_reply traffic.load=0.3", loop));
