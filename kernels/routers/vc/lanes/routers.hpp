@@ -16,8 +16,8 @@ struct NoMatching {
   static constexpr bool matches = false;
 };
 
-/// Exchanges that exact sizes do not need. Those of matching come first, because the next ones are used at the same
-/// time.
+/// The part of SwitchExchange that sizes known at compile time (S::exact) do not need. It includes the memory of
+/// MatchingExchange, which must not overlap with the other members: ports still read it while others write these.
 template <class C, class S, bool kExact = S::exact>
 struct MoreExchanges : MatchingExchange<C, S> {
   typename C::template Union<S::ports> closed;  ///< [output] the output port itself, if its channel is closed

@@ -292,10 +292,11 @@ struct State {
   }
 
   FLITLAB_INLINE u32 slot(Cycle cycle) const { return cycle & (slots - 1); }
-  /// Return the slot of flits or credits that leave network ports in a cycle, and of those that arrive in a cycle.
-  /// `delay`: of the channel. Slots are numbered by the cycle of leaving, because channels may have different delays.
-  /// With exact sizes all have the same delay, and slots are numbered by the cycle of arrival; then flits, credits and
-  /// terminals read one slot, which saves five registers on a GPU.
+  /// slot_of_leaving() returns the slot of the flits or credits that network ports send in a cycle, slot_of_arriving()
+  /// the slot of those that they receive in it. `delay`: cycles on the channel. Slots are numbered by the cycle of
+  /// leaving, because channels may have different delays. With exact sizes all have the same delay, and slots are
+  /// numbered by the cycle of arrival; then flits, credits and terminals read one slot, which saves five registers on a
+  /// GPU.
   FLITLAB_INLINE u32 slot_of_leaving(Cycle cycle, u32 delay) const { return slot(S::exact ? cycle + delay : cycle); }
   FLITLAB_INLINE u32 slot_of_arriving(Cycle cycle, u32 delay) const { return slot(S::exact ? cycle : cycle - delay); }
   FLITLAB_INLINE E* flit_row(u32 slot, u32 port) const {
