@@ -10,6 +10,7 @@
 
 #include "bindings/pybind/convert.hpp"
 #include "bindings/pybind/datum.hpp"
+#include "bindings/pybind/gil.hpp"
 #include "bindings/pybind/recorder.hpp"
 #include "host/config/check.hpp"
 #include "host/config/cross_checks.hpp"
@@ -130,7 +131,7 @@ SharedTexts shared_texts(const py::dict& texts) {
   SharedTexts shared;
   for (const auto& [path, value] : texts) {
     const auto release = [](py::bytes* bytes) {
-      py::gil_scoped_acquire held;
+      const WithGil held;
       delete bytes;
     };
     const std::shared_ptr<py::bytes> owner(new py::bytes(value.cast<py::bytes>()), release);
@@ -140,8 +141,17 @@ SharedTexts shared_texts(const py::dict& texts) {
 }
 
 void warn(const std::vector<std::string>& texts) {
-  for (const std::string& text : texts)
-    if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) != 0) throw py::error_already_set();
+  for (const std::string& text : texts) {
+    const int failed = unless_python_exits([&] { return PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1); });
+    if (failed != 0) throw py::error_already_set();
+  }
+}
+
+/// Calls a Python function for its effects.
+void call(const py::object& function, const py::object& argument) {
+  PyObject* const result = unless_python_exits([&] { return PyObject_CallOneArg(function.ptr(), argument.ptr()); });
+  if (result == nullptr) throw py::error_already_set();
+  Py_DECREF(result);
 }
 
 py::dict derived(const Experiment& e) {
@@ -191,7 +201,7 @@ py::object call_tool_of(const std::string& kind, const std::string& name, const 
   Datum::Map given = arguments_from_python(arguments);
   Datum found;
   {
-    py::gil_scoped_release released;
+    const WithoutGil released;
     found = call_tool(kind, name, experiment, std::move(given));
   }
   return to_python(found);
@@ -201,11 +211,11 @@ py::list run(const std::vector<Experiment>& experiments, const std::string& back
              const py::object& progress, const std::string& checkpoint, double every_seconds, bool channels) {
   std::vector<Result> results;
   try {
-    py::gil_scoped_release released;
+    const WithoutGil released;
     results = run_job(
         experiments, EngineChoice{backend, threads, false},
         [&](const Progress& p) {
-          py::gil_scoped_acquire held;
+          const WithGil held;
           if (PyErr_CheckSignals() != 0) throw py::error_already_set();
           warn(p.warnings);
           if (progress.is_none()) return;
@@ -214,7 +224,7 @@ py::list run(const std::vector<Experiment>& experiments, const std::string& back
           d["cycle"] = p.cycle;
           d["running"] = p.running;
           d["results"] = finished;
-          progress(d);
+          call(progress, d);
         },
         CheckpointChoice{checkpoint, every_seconds});
   } catch (const std::system_error& e) {  // for example, the system cannot create a thread
@@ -234,7 +244,7 @@ py::list run(const std::vector<Experiment>& experiments, const std::string& back
 PYBIND11_MODULE(_core, m) {
   m.doc() = "flitlab's compiled core.";
   set_interrupt_check([] {
-    py::gil_scoped_acquire held;
+    const WithGil held;
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
   });
   m.attr("__version__") = FLITLAB_VERSION;
@@ -297,7 +307,7 @@ PYBIND11_MODULE(_core, m) {
   py::class_<SteppedNetwork>(m, "Network")
       .def(py::init<const Experiment&, const std::string&, u32, bool>(), py::arg("experiment"), py::arg("backend"),
            py::arg("threads"), py::arg("trace"))
-      .def("step", &SteppedNetwork::step, py::arg("cycles"), py::call_guard<py::gil_scoped_release>())
+      .def("step", &SteppedNetwork::step, py::arg("cycles"), py::call_guard<WithoutGil>())
       .def_property_readonly("cycle", &SteppedNetwork::cycle)
       .def("state_hash", &SteppedNetwork::state_hash)
       .def("operations", [](const SteppedNetwork& n) { return operations_to_list(n.operations()); })
@@ -336,7 +346,7 @@ PYBIND11_MODULE(_core, m) {
                list.append(py::make_tuple(c.router, c.port, c.to_router, c.to_port));
              return list;
            })
-      .def("check", &SteppedNetwork::check, py::call_guard<py::gil_scoped_release>())
+      .def("check", &SteppedNetwork::check, py::call_guard<WithoutGil>())
       .def("events", [](SteppedNetwork& n) { return events_to_list(n.take_events(), n.own_event()); })
       .def("save", &SteppedNetwork::save, py::arg("path"))
       .def("load", &SteppedNetwork::load, py::arg("path"))

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "bindings/frames/recorder.hpp"
+#include "bindings/pybind/gil.hpp"
 
 namespace py = pybind11;
 
@@ -32,7 +33,7 @@ void bind_recorder(py::module_& m) {
       .def("in_step", &Recorder::in_step)
       .def(
           "steps", [](Recorder& r, u32 cycles) { return json([&](Json& json) { r.put_steps(json, cycles); }); },
-          py::arg("cycles"), py::call_guard<py::gil_scoped_release>())
+          py::arg("cycles"), py::call_guard<WithoutGil>())
       .def(
           "frames", [](const Recorder& r, u32 most) { return json([&](Json& json) { r.put_frames(json, most); }); },
           py::arg("most") = kNone)

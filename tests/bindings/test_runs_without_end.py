@@ -118,6 +118,22 @@ def test_planning_can_be_stopped(network):
     assert after.ru_utime - before.ru_utime < 30  # processor time, independent of other load
 
 
+@pytest.mark.parametrize("progress", ["shown", "None"])
+def test_python_exits_while_a_thread_runs_an_experiment(progress):
+    """Python ends threads that take its lock at exit. This once aborted the process."""
+    code = ("import threading, time, flitlab as fl\n"
+            "from flitlab import _core\n"
+            "e = fl.load('vc-torus-8x8').set('run.measure_cycles', 10**9)\n"
+            "calls = []\n"
+            "def shown(p): calls.append(p['cycle'])\n"
+            f"def run(): _core.run([e.core], 'cpu', 1, {progress})\n"
+            "threading.Thread(target=run, daemon=True).start()\n"
+            f"while {progress} and not calls: time.sleep(0.01)\n"
+            "time.sleep(0.2)\n")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=1800)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_a_router_without_any_buffer_is_refused():
     with pytest.raises(fl.ConfigError, match="leaves no buffer that a new message could wait in"):
         fl.Network(fl.Experiment.from_dict({"router.kind": "adaptive", "router.spare_buffers": 0,
