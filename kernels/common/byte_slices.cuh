@@ -271,6 +271,11 @@ struct Slices {
     for (u32 i = 0; i < items; ++i) work(items * thread_in_half_warp() + i);
   }
 
+  template <u32 P, class Work>
+  static __device__ __forceinline__ void for_each_own(const ByPort<Value, P>& values, u32, Work&& work) {
+    for_each_of_thread(nonzero(values.value), [&](u32 lane) { work(warp_port(), lane); });
+  }
+
   /// The aligned word that holds an element, and the element's bit position in it.
   struct Holder {
     u32* word;

@@ -30,6 +30,8 @@
 ///   `Position`           index of an element in an array of rows; `list()` lists the elements that are not 0, in any
 ///                        order
 ///   `each`, `filter`, `for_each`, `in_two_steps`  process a list; its entries are divided among the threads
+///   `for_each_own(values, n, work)`  calls work(port, lane) for the elements of n ports' values that are not 0; each
+///                        thread processes its own
 ///   `or_bits`, `and_bits`, `put_bits`, `update`  change an element that other threads may change at the same time
 ///   `raise`              records a fault of an item
 ///   `peek`, `poke`       read or write an element that other threads may write or read at the same time
@@ -226,6 +228,13 @@ struct Vectors {
   template <class Work>
   static FLITLAB_INLINE void for_each_of_thread(Work&& work) {
     for (u32 lane = 0; lane < lanes; ++lane) work(lane);
+  }
+
+  template <u32 P, class Work>
+  static FLITLAB_INLINE void for_each_own(const Value (&values)[P], u32 n, Work&& work) {
+    Position positions[P * lanes + kMargin];
+    const u32 count = list_lanes(values, n, positions);
+    for (u32 i = 0; i < count; ++i) work(positions[i] / lanes, positions[i] % lanes);
   }
 
   template <bool kToWrite = false>

@@ -46,7 +46,9 @@ NETWORKS = {
     "O1TURN": MESH | {"traffic.load": 0.2, "routing.algorithm": "o1turn"},
     "Valiant": MESH | {"traffic.load": 0.2, "routing.algorithm": "valiant"},
     "minimal adaptive": MESH | {"traffic.load": 0.2, "routing.algorithm": "minimal_adaptive"},
-    "dragonfly of 36 routers": {"traffic.load": 0.2},  # dragonfly()
+    "dragonfly of 36 routers": {"traffic.load": 0.2},  # GRAPHS
+    "random graph, 64 routers": {"traffic.load": 0.2},
+    "random graph, 64 routers, load 0.02": {"traffic.load": 0.02},
     "16 VCs, iSLIP, packets of 1 flit": MESH | {"traffic.load": 0.2, "router.vcs": 16, "traffic.packet_flits": 1,
                                                 "router.vc_allocator": "islip", "router.switch_allocator": "islip"},
     "8x8 mesh, load 0.4": MESH | {"traffic.load": 0.4},
@@ -68,19 +70,48 @@ def dragonfly():
     return graph
 
 
-def rate(flat: dict) -> tuple[float, str]:
-    """Returns router-cycles per second of processor time, and the final state hash."""
-    experiment = fl.Experiment.from_dict(flat)
-    if flat == NETWORKS["dragonfly of 36 routers"]:
-        experiment = experiment.with_topology(dragonfly())
+def random_graph():
+    """Returns 64 routers with 5 channels each."""
+    import networkx as nx
+
+    return nx.random_regular_graph(5, 64, seed=3)
+
+
+# Networks at loads at which the mesh is not measured.
+NO_MESH = ("random graph, 64 routers, load 0.02", "16x16 torus, minimal adaptive", "8x8x8 torus",
+           "8x8x8 torus, 8 VCs, minimal adaptive")
+GRAPHS = {"dragonfly of 36 routers": dragonfly, "random graph, 64 routers": random_graph,
+          "random graph, 64 routers, load 0.02": random_graph}
+
+
+def rate(name: str) -> tuple[float, int, str]:
+    """Returns router-cycles per second of processor time, the ports of a router, and the final state hash."""
+    experiment = fl.Experiment.from_dict(NETWORKS[name])
+    if name in GRAPHS:
+        experiment = experiment.with_topology(GRAPHS[name]())
     network = _core.Network(experiment.core, "cpu", 1, False)
-    routers, best = int(experiment.derived()["routers"]), 0.0
+    facts, best = experiment.derived(), 0.0
     network.step(1000)
     for _ in range(3):
         started = time.process_time()
         network.step(2000)
-        best = max(best, 2000 * routers / (time.process_time() - started))
-    return best, network.state_hash()
+        best = max(best, 2000 * facts["routers"] / (time.process_time() - started))
+    return best, int(facts["ports"]), network.state_hash()
+
+
+def compare(name: str, tries: int) -> tuple[float, float, int]:
+    """Returns the rates without and with lanes, and the ports of a router."""
+    best, ports, hashes = {"0": 0.0, "64": 0.0}, 0, set()
+    for _ in range(tries):
+        for lanes in best:
+            command, environment = [sys.executable, __file__, "--one", name], os.environ | {"FLITLAB_LANES": lanes}
+            out = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+            speed, ports, state = json.loads(out)
+            best[lanes] = max(best[lanes], speed)
+            hashes.add(state)
+    if len(hashes) != 1:
+        raise SystemExit(f"{name}: the state with lanes differs")
+    return best["0"], best["64"], ports
 
 
 def main() -> None:
@@ -90,22 +121,15 @@ def main() -> None:
     parser.add_argument("--one", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.one:
-        print(json.dumps(rate(NETWORKS[args.one])))
+        print(json.dumps(rate(args.one)))
         return
-    print("| network | without lanes, router-cycles/s | with lanes | ratio |\n|---|---|---|---|")
-    for name in args.only:
-        best, hashes = {}, set()
-        for _ in range(args.tries):
-            for lanes in ("0", "64"):
-                command, environment = [sys.executable, __file__, "--one", name], os.environ | {"FLITLAB_LANES": lanes}
-                out = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
-                speed, state = json.loads(out)
-                best[lanes] = max(best.get(lanes, 0.0), speed)
-                hashes.add(state)
-        if len(hashes) != 1:
-            raise SystemExit(f"{name}: the state with lanes differs")
-        without, with_lanes = best["0"], best["64"]
-        print(f"| {name} | {without / 1e6:.2f} M | {with_lanes / 1e6:.2f} M | {with_lanes / without:.1f} |", flush=True)
+    found = {name: compare(name, args.tries) for name in args.only}
+    print("| network | without lanes, router-cycles/s | with lanes | ratio | rate x ports |\n|---|---|---|---|---|")
+    for name, (without, with_lanes, ports) in found.items():
+        mesh = found.get("8x8 mesh, load 0.08" if NETWORKS[name]["traffic.load"] == 0.08 else "8x8 mesh")
+        relative = f"{with_lanes * ports / (mesh[1] * mesh[2]):.2f}" if mesh and name not in NO_MESH else ""
+        print(f"| {name} | {without / 1e6:.2f} M | {with_lanes / 1e6:.2f} M | {with_lanes / without:.1f} | "
+              f"{relative} |")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 #pragma once
 /// Networks for tests of lane state (kernels/routers/vc/lanes).
+#include <algorithm>
 #include <array>
+#include <fstream>
 #include <initializer_list>
 #include <random>
 #include <vector>
@@ -125,6 +127,36 @@ inline RawConfig any_routers(u32 seed) {
   if (std::get<std::string>(config["topology.kind"]) == "hypercube")
     for (const char* key : {"topology.shape", "routing.vc_assignment"}) config.erase(key);
   return own_channels();
+}
+
+/// Returns a network of 66 to 113 routers without regular structure, a ring with random chords, for which senders write
+/// to the rows of receivers (kernels/routers/vc/lanes/wire.hpp). Its edges are written to `file`. Every third network
+/// has channels with a delay and a width of their own.
+inline RawConfig irregular_routers(u32 seed, const std::string& file) {
+  std::mt19937 random(seed);
+  const u32 routers = 66 + random() % 48;
+  std::ofstream edges(file);
+  const auto connect = [&](u32 a, u32 b) {
+    edges << a << ',' << b;
+    if (seed % 3 == 0) edges << ',' << random() % 5 << ',' << (random() % 3 ? "0" : "0.5");
+    edges << '\n';
+  };
+  for (u32 i = 0; i < routers; ++i) connect(i, (i + 1) % routers);
+  std::vector<u32> ends;  // of chords: each router has two
+  for (u32 i = 0; i < 2 * routers; ++i) ends.push_back(i % routers);
+  std::shuffle(ends.begin(), ends.end(), random);
+  for (u32 i = 0; i < 2 * routers; i += 2)
+    if (ends[i] != ends[i + 1]) connect(ends[i], ends[i + 1]);
+  RawConfig config = Settings{"topology.kind=graph topology.file=",
+                              file,
+                              " routing.algorithm=table router.vcs=8 run.seed=",
+                              seed + 1,
+                              " traffic.packet_flits=[[1,1.0],[5,1.0]] traffic.load=",
+                              0.02 + 0.1 * (seed % 4)};
+  if (seed % 4 == 1) set(config, "traffic.mode=request_reply traffic.message_classes=1");
+  if (seed % 4 == 2) set(config, "router.vc_allocator=islip router.switch_allocator=islip");
+  if (seed % 4 == 3) set(config, "router.flow_control=virtual_cut_through");
+  return config;
 }
 
 }  // namespace flitlab::testing

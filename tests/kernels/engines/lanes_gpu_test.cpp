@@ -115,6 +115,27 @@ TEST_F(GpuLanes, WavefrontsServePartlyOverlappingRequests) {
   }
 }
 
+/// In a network without regular structure, senders write to the rows of receivers.
+TEST_F(GpuLanes, IrregularNetworksAgree) {
+  for (u32 seed = 0; seed < trials(6); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const std::string file = testing::temporary(".csv");
+    const Experiment e = experiment(testing::irregular_routers(seed, file));
+    const auto plan = make_plan(e);
+    const vc::VcTable& t = dynamic_cast<const VcPlan&>(*plan).table();
+    ASSERT_TRUE(vc::lanes::fits_device_lanes(t) && !vc::lanes::has_exact_sizes(t));
+    ASSERT_FALSE(vc::lanes::wire(t, 64, 1, 8, vc::lanes::blocks_of(t.routers, 64)).other_end.empty());
+    Network cpu(e, one_by_one()), gpu(e, kGpu);
+    for (u32 cycles : {1u, 1u, 2u, 31u, 1u, 66u}) {
+      cpu.step(cycles);
+      gpu.step(cycles);
+      ASSERT_NO_FATAL_FAILURE(expect_the_same(*gpu.engine, *cpu.engine));
+      if (cycles == 31) gpu.engine->set_state(0, cpu.engine->state(0));
+    }
+    EXPECT_GT(gpu.total(Total::kPacketsDelivered), 20u);
+  }
+}
+
 /// All options of the router, in closed loops, traces and open traffic, with reads and changes of the state in between.
 TEST_F(GpuLanes, AnyOptionsAgree) {
   std::map<std::string, u64> moves;  // flits moved, by feature of the network

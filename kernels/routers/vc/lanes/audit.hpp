@@ -37,6 +37,7 @@ template <class C, class S, class V>
 struct BlockAudit {
   using B = typename C::Value;
   using E = typename C::Element;
+  using Row = typename C::Row;
   using F = FlitsOf<C, S>;
   using Channels = Sums<C, S::flit_planes>;
   static constexpr bool kInLanes = kLaneTerminals<typename V::Table>;
@@ -163,9 +164,23 @@ struct BlockAudit {
       entering.add(s.of_terminals(s.inject_credits, slot, row));
     }
   }
+  /// add_network_channel() where senders write the rows of receivers.
+  FLITLAB_INLINE void add_written(Channels& entering, u32 port, B connected) {
+    const Routers<C, S, V> block(v, s, wiring, b, now);
+    for (u32 slot = 0; slot < s.slots; ++slot) {
+      const E* const flit_row = block.block_of(s.flit_row(slot, port));
+      add(entering, F::read([&](u32 plane) -> B { return *reinterpret_cast<const Row*>(flit_row + plane * s.planes); }),
+          connected);
+      B credits{};
+      for (u32 lane = 0; lane < routers; ++lane)
+        if (lane_of(connected, lane)) lane_of(credits, lane) = s.credit_row(slot, 0)[block.other_end(port, lane).at];
+      entering.add(credits);
+    }
+  }
   /// Adds the flits in transit to a network port, and the credits in transit from it.
   FLITLAB_INLINE void add_network_channel(Channels& entering, u32 port, B connected) {
     const Routers<C, S, V> block(v, s, wiring, b, now);
+    if (wiring.other_end) add_written(entering, port, connected);
     block.for_each_sender(port, [&](const SenderRow& row, B mask) {
       for (u32 ago = 1; ago <= block.link_delay_of(row); ++ago) {
         const E* const flit_row = block.block_of(s.flit_row(s.slot_of_leaving(now - ago, block.link_delay_of(row)), 0));

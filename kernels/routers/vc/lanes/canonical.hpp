@@ -23,6 +23,7 @@ template <class C, class S, class V, bool kLoad>
 struct Conversion {
   const V& v;  ///< view of the scalar state
   const State<C, S>& s;
+  const Wiring& wiring;
   u32 index;
   Cycle now;
   u32 i = 0;  ///< terminal of the router that is converted
@@ -38,7 +39,7 @@ struct Conversion {
     convert_fields(RouterFields::pointers(), v.t.router_fields, v.routers[index]);
     const u32 concentration = S::concentration_of(v.t);
     for (u32 terminal = 0; terminal < concentration; ++terminal) {
-      const Conversion of_terminal{v, s, index, now, terminal};
+      const Conversion of_terminal{v, s, wiring, index, now, terminal};
       if (kLoad) of_terminal.element(of_terminal.terminals().valid) = kAll;
       of_terminal.convert_fields(TerminalFields::pointers(), v.t.terminal_fields,
                                  v.terminals[index * concentration + terminal]);
@@ -385,12 +386,14 @@ struct Conversion {
   /// Return the slot of the flit or credit that arrives at a port `ahead` cycles from now.
   FLITLAB_HD FlitSlot<E, FlitsOf<C, S>::planes> flit_to(u32 port, u32 ahead) const {
     if (port >= network_ports()) return s.terminal_flit(s.inject_flits, here(ahead), place(port - network_ports()));
+    if (wiring.other_end) return {s.flit_row(here(ahead), port) + index, s.planes};
     const u32 slot = s.slot_of_arriving(now + ahead, link_delay_of(v.t, index, port));
     return {peer(port).item == kNone ? nullptr : s.flit_row(slot, peer(port).port) + peer(port).item, s.planes};
   }
   FLITLAB_HD CreditSlot<E> credit_to(u32 port, u32 ahead) const {
     if (port >= network_ports())
       return {&s.terminal_element(s.eject_credits, here(ahead), place(port - network_ports()))};
+    if (wiring.other_end) return {s.credit_row(here(ahead), port) + index};
     const u32 slot = s.slot_of_arriving(now + ahead, credit_delay_of(v.t, index, port));
     return {peer(port).item == kNone ? nullptr : s.credit_row(slot, peer(port).port) + peer(port).item};
   }

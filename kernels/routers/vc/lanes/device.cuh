@@ -158,13 +158,13 @@ struct DeviceLanes {
     __device__ void load(const V& canonical, u32 replica, u32 router, Cycle now) const {
       const auto v = with_table(canonical);
       const State<C, S> s = state(replica);
-      Conversion<C, S, View<V::width, false, T>, true>{v, s, router, now}.convert();
+      Conversion<C, S, View<V::width, false, T>, true>{v, s, wiring, router, now}.convert();
     }
     template <class V>
     __device__ void store(const V& canonical, u32 replica, u32 router, Cycle now) const {
       const auto v = with_table(canonical);
       const State<C, S> s = state(replica);
-      Conversion<C, S, View<V::width, false, T>, false>{v, s, router, now}.convert();
+      Conversion<C, S, View<V::width, false, T>, false>{v, s, wiring, router, now}.convert();
     }
     template <class V>
     __device__ View<V::width, false, T> with_table(const V& v) const {
@@ -186,7 +186,7 @@ struct DeviceLanes {
   /// `engine`: job of the engine for the canonical state.
   template <class EngineJob>
   DeviceLanes(const VcTable& host, const VcTable& device, u32 replicas, const EngineJob& engine) {
-    const Wires w = wire(host, width, sizeof(E), S::vcs, blocks(host.routers));
+    const Wires w = wire(host, width, sizeof(E), S::vcs, blocks(host.routers), kMayWriteRows<C, S>);
     const auto copy = [this]<class X>(const X*& there, const X* here, std::size_t n) {
       there = here;
       arrays.move(there, n);
@@ -196,6 +196,8 @@ struct DeviceLanes {
     copy(job.wiring.first, w.first.data(), w.first.size());
     copy(job.wiring.sender_rows, w.sender_rows.data(), w.sender_rows.size());
     copy(job.wiring.masks, w.mask_base, w.masks.size() - static_cast<std::size_t>(w.mask_base - w.masks.data()));
+    job.wiring.other_end = nullptr;
+    if (!w.other_end.empty()) copy(job.wiring.other_end, w.other_end.data(), w.other_end.size());
     if (w.width_base) job.wiring.widths = job.wiring.masks + (w.width_base - w.mask_base);
     if constexpr (!kLaneTerminals<T>) job.canonical = {engine.arena, engine.replica_bytes, engine.placement};
     job.replica_bytes = replica_bytes(host);

@@ -8,7 +8,8 @@
 /// set of virtual channels of a port, or of ports; a few elements are numbers. Counts for each virtual channel are kept
 /// in bit planes. A chosen channel or port is stored as a set of one member, which needs no conversion to a number.
 /// Flits and credits stay in rows of the sender (flits.hpp); a receiver reads the rows of the routers to which its
-/// ports lead.
+/// ports lead. In a network without regular structure these are so many rows that senders write each flit and credit to
+/// the row of its receiver instead (Wiring::other_end).
 #include <type_traits>
 
 #include "kernels/routers/vc/lanes/flits.hpp"
@@ -169,14 +170,40 @@ struct Block : Options<C, S> {
   B owner[S::ports][S::vcs], pick_in[S::ports][S::vcs], tail[S::ports][S::vcs];  ///< as in OutputVc
 };
 
-/// Location of flits and credits that arrive at a port of a block. The lanes in `mask` read the row of one port of the
-/// senders, at an offset. Rows are kept by the cycle in which flits and credits leave, so that one row serves channels
-/// of different delays.
+/// Location of flits and credits that arrive at a port of a block, if receivers read the rows of senders. The lanes in
+/// `mask` read the row of one port of the senders, at an offset. Rows are kept by the cycle in which flits and credits
+/// leave, so that one row serves channels of different delays.
 struct SenderRow {
   i32 at;    ///< elements from the block's start in the row of port 0
   u32 mask;  ///< index in Wiring::masks
   u32 link_delay, credit_delay;
 };
+
+/// Whether senders may write the rows of receivers. The 16 warps of a GPU that process 16 ports have too few registers.
+template <class C, class S>
+inline constexpr bool kMayWriteRows = !S::exact && (C::has_all_ports || S::ports <= 12);
+
+/// Where a router writes flits and credits, if senders write the rows of receivers.
+struct OtherEnd {
+  u32 at;  ///< elements from the start of the row of port 0; kNone: the port is not connected
+  u16 link_delay, credit_delay;
+};
+
+/// Returns whether so few elements of ports' values are not 0 that reading the rows of their virtual channels element
+/// by element takes less time than reading all rows. Measured for 16 VCs: a vector of a row takes as long as a third of
+/// an element.
+template <class C, class S, class T>
+FLITLAB_INLINE bool has_few_members(const typename C::template ByPort<typename C::Value, S::ports>& values,
+                                    const T& t) {
+  if constexpr (S::exact || !C::has_all_ports) {  // a GPU needs registers for that
+    return false;
+  } else {
+    if (t.vcs <= 4) return false;
+    u32 members = 0;
+    for (u32 port = 0; port < t.ports; ++port) members += C::count(values[port]);
+    return 3 * members < t.ports * t.vcs;
+  }
+}
 
 /// Returns the VCs of an input port that are ready to send (RouterControl::ready).
 template <class C, class S, class T>
@@ -205,6 +232,7 @@ struct Wiring {
   const u32* first;              ///< [block][port] first entry in `sender_rows`; one more at the end
   const SenderRow* sender_rows;  ///< entries, ordered by block and port
   const std::byte* masks;        ///< [mask][lane] an element of all ones for a lane that reads, else 0
+  const OtherEnd* other_end;     ///< [block][network port][lane]; null unless senders write the rows of receivers
   /// [block][network port][2][lane] PortChannel::flits and cycles, as elements; null if no channel is narrow.
   const std::byte* widths;
 };
@@ -296,7 +324,7 @@ struct State {
   /// the slot of those that they receive in it. `delay`: cycles on the channel. Slots are numbered by the cycle of
   /// leaving, because channels may have different delays. With exact sizes all have the same delay, and slots are
   /// numbered by the cycle of arrival; then flits, credits and terminals read one slot, which saves five registers on a
-  /// GPU.
+  /// GPU. Slots in rows of receivers are numbered by the cycle of arrival, too.
   FLITLAB_INLINE u32 slot_of_leaving(Cycle cycle, u32 delay) const { return slot(S::exact ? cycle + delay : cycle); }
   FLITLAB_INLINE u32 slot_of_arriving(Cycle cycle, u32 delay) const { return slot(S::exact ? cycle : cycle - delay); }
   FLITLAB_INLINE E* flit_row(u32 slot, u32 port) const {

@@ -35,12 +35,12 @@ struct Unit {
     const View v = view_of(r, nullptr, canonical, placement);
     const State<C, S> s = state_of(r);
     std::memset(r.memory, 0, bytes(v.t));
-    for (u32 i = 0; i < v.t.routers; ++i) Conversion<C, S, View, true>{v, s, i, now}.convert();
+    for (u32 i = 0; i < v.t.routers; ++i) Conversion<C, S, View, true>{v, s, *r.wiring, i, now}.convert();
   }
   static void store(const Replica& r, std::byte* canonical, const Placement& placement, Cycle now) {
     const View v = view_of(r, nullptr, canonical, placement);
     const State<C, S> s = state_of(r);
-    for (u32 i = 0; i < v.t.routers; ++i) Conversion<C, S, View, false>{v, s, i, now}.convert();
+    for (u32 i = 0; i < v.t.routers; ++i) Conversion<C, S, View, false>{v, s, *r.wiring, i, now}.convert();
   }
 
   static void run(const Replica& r, std::byte* canonical, const Placement& placement, CounterShard& shard, u32 begin,

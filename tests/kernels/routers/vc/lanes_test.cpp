@@ -214,6 +214,21 @@ TEST_P(VcLanes, GraphsAgree) {
   }
 }
 
+/// In a network without regular structure, senders write to the rows of receivers.
+TEST_P(VcLanes, IrregularNetworksAgree) {
+  for (u32 seed = 0; seed < trials(12); ++seed) {
+    const std::string file = testing::temporary(".csv"), where = "seed " + std::to_string(seed);
+    const Experiment e = experiment(testing::irregular_routers(seed, file));
+    Network single(e, with(LaneUse::kNever)), lanes(e, with(LaneUse::kAlways, seed % 2 ? 3 : 1, 1));
+    const vc::VcTable& t = dynamic_cast<const VcPlan&>(*lanes.plan).table();
+    const u32 width = vc::lanes::Lanes<vc::VcTable>(t).width();
+    EXPECT_FALSE(vc::lanes::wire(t, width, 1, 8, vc::lanes::blocks_of(t.routers, width)).other_end.empty()) << where;
+    expect_same_cycles(single, lanes, 100, where);
+    if (HasFatalFailure()) return;
+    EXPECT_GT(lanes.total(Total::kPacketsDelivered), 100u) << where;
+  }
+}
+
 /// The host hands packets of a trace to terminals while their routers have lane state.
 TEST_P(VcLanes, TracesAgree) {
   const std::string trace = testing::temporary(".csv");
@@ -389,7 +404,11 @@ TEST_P(VcLanes, AuditsFindTheSameFaults) {
   std::mt19937 random(1);
   for (u32 seed = 0; seed < trials(40); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    Network net(experiment(seed % 2 ? any_routers(seed) : plain_routers(seed)), with(LaneUse::kNever));
+    const std::string file = testing::temporary(".csv");
+    const RawConfig config = seed % 8 == 4 ? irregular_routers(seed, file)
+                             : seed % 2    ? any_routers(seed)
+                                           : plain_routers(seed);
+    Network net(experiment(config), with(LaneUse::kNever));
     net.step(50 + random() % 200);
     const vc::VcTable& t = dynamic_cast<const VcPlan&>(*net.plan).table();
     if (vc::FixedVcTable<5, 4>::fits(t))
