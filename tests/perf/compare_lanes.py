@@ -19,6 +19,7 @@ from flitlab import _core
 MESH = {"topology.kind": "mesh", "topology.shape": [8, 8]}
 NETWORKS = {
     "8x8 mesh": MESH | {"traffic.load": 0.2},
+    "8x8 mesh, load 0.08": MESH | {"traffic.load": 0.08},
     "iSLIP": MESH | {"traffic.load": 0.2, "router.vc_allocator": "islip", "router.switch_allocator": "islip"},
     "wavefront": MESH | {"traffic.load": 0.2, "router.vc_allocator": "wavefront",
                          "router.switch_allocator": "wavefront"},
@@ -29,7 +30,6 @@ NETWORKS = {
     "4x4x4x4 torus": {"topology.shape": [4, 4, 4, 4], "traffic.load": 0.2},
     "hypercube of 6 dimensions": {"topology.kind": "hypercube", "topology.dimensions": 6, "traffic.load": 0.2},
     "4 terminals per router, load 0.08": MESH | {"traffic.load": 0.08, "topology.concentration": 4},
-    "8x8 mesh, load 0.08": MESH | {"traffic.load": 0.08},
     "buffers of 64 flits": MESH | {"traffic.load": 0.2, "router.buffer_flits": 64},
     "routing delay 0": MESH | {"traffic.load": 0.2, "router.routing_delay": 0},
     "routing delay 2": MESH | {"traffic.load": 0.2, "router.routing_delay": 2},
@@ -123,13 +123,14 @@ def main() -> None:
     if args.one:
         print(json.dumps(rate(args.one)))
         return
-    found = {name: compare(name, args.tries) for name in args.only}
+    found = {}
     print("| network | without lanes, router-cycles/s | with lanes | ratio | rate x ports |\n|---|---|---|---|---|")
-    for name, (without, with_lanes, ports) in found.items():
+    for name in args.only:
+        without, with_lanes, ports = found[name] = compare(name, args.tries)
         mesh = found.get("8x8 mesh, load 0.08" if NETWORKS[name]["traffic.load"] == 0.08 else "8x8 mesh")
         relative = f"{with_lanes * ports / (mesh[1] * mesh[2]):.2f}" if mesh and name not in NO_MESH else ""
         print(f"| {name} | {without / 1e6:.2f} M | {with_lanes / 1e6:.2f} M | {with_lanes / without:.1f} | "
-              f"{relative} |")
+              f"{relative} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -129,12 +129,12 @@ inline RawConfig any_routers(u32 seed) {
   return own_channels();
 }
 
-/// Returns a network of 66 to 113 routers without regular structure, a ring with random chords, for which senders write
-/// to the rows of receivers (kernels/routers/vc/lanes/wire.hpp). Its edges are written to `file`. Every third network
-/// has channels with a delay and a width of their own.
+/// Returns a network of 66 to 195 routers without regular structure, a ring with random chords, for which routers write
+/// to rows of receivers (kernels/routers/vc/lanes/wire.hpp). Its edges are written to `file`. Every third network has
+/// channels with a delay and a width of their own; every fifth has 12 VCs.
 inline RawConfig irregular_routers(u32 seed, const std::string& file) {
   std::mt19937 random(seed);
-  const u32 routers = 66 + random() % 48;
+  const u32 routers = 66 + random() % 130;
   std::ofstream edges(file);
   const auto connect = [&](u32 a, u32 b) {
     edges << a << ',' << b;
@@ -153,6 +153,7 @@ inline RawConfig irregular_routers(u32 seed, const std::string& file) {
                               seed + 1,
                               " traffic.packet_flits=[[1,1.0],[5,1.0]] traffic.load=",
                               0.02 + 0.1 * (seed % 4)};
+  if (seed % 5 == 4) config["router.vcs"] = integer(12);
   if (seed % 4 == 1) set(config, "traffic.mode=request_reply traffic.message_classes=1");
   if (seed % 4 == 2) set(config, "router.vc_allocator=islip router.switch_allocator=islip");
   if (seed % 4 == 3) set(config, "router.flow_control=virtual_cut_through");

@@ -115,16 +115,18 @@ TEST_F(GpuLanes, WavefrontsServePartlyOverlappingRequests) {
   }
 }
 
-/// In a network without regular structure, senders write to the rows of receivers.
+/// In a network without regular structure, routers write to the rows of receivers. Blocks run apart; the last one may
+/// be empty.
 TEST_F(GpuLanes, IrregularNetworksAgree) {
-  for (u32 seed = 0; seed < trials(6); ++seed) {
+  for (u32 seed = 0; seed < trials(10); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
+    setenv("CUDA_ON_HOST_THREADS", seed % 3 ? "768" : "256", 1);
     const std::string file = testing::temporary(".csv");
     const Experiment e = experiment(testing::irregular_routers(seed, file));
     const auto plan = make_plan(e);
     const vc::VcTable& t = dynamic_cast<const VcPlan&>(*plan).table();
     ASSERT_TRUE(vc::lanes::fits_device_lanes(t) && !vc::lanes::has_exact_sizes(t));
-    ASSERT_FALSE(vc::lanes::wire(t, 64, 1, 8, vc::lanes::blocks_of(t.routers, 64)).other_end.empty());
+    ASSERT_TRUE(vc::lanes::has_many_rows(t, 512 / vc::lanes::element_bits(t)) && t.ports <= 12);
     Network cpu(e, one_by_one()), gpu(e, kGpu);
     for (u32 cycles : {1u, 1u, 2u, 31u, 1u, 66u}) {
       cpu.step(cycles);

@@ -164,16 +164,17 @@ struct BlockAudit {
       entering.add(s.of_terminals(s.inject_credits, slot, row));
     }
   }
-  /// add_network_channel() where senders write the rows of receivers.
+  /// add_network_channel() where routers write to rows of receivers.
   FLITLAB_INLINE void add_written(Channels& entering, u32 port, B connected) {
     const Routers<C, S, V> block(v, s, wiring, b, now);
+    const OtherEnd* const end = wiring.other_end + (std::size_t{b} * S::network_ports_of(v.t) + port) * C::lanes;
     for (u32 slot = 0; slot < s.slots; ++slot) {
       const E* const flit_row = block.block_of(s.flit_row(slot, port));
       add(entering, F::read([&](u32 plane) -> B { return *reinterpret_cast<const Row*>(flit_row + plane * s.planes); }),
           connected);
       B credits{};
       for (u32 lane = 0; lane < routers; ++lane)
-        if (lane_of(connected, lane)) lane_of(credits, lane) = s.credit_row(slot, 0)[block.other_end(port, lane).at];
+        if (lane_of(connected, lane)) lane_of(credits, lane) = s.credit_row(slot, 0)[end[lane].at];
       entering.add(credits);
     }
   }

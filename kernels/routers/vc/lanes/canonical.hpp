@@ -307,8 +307,8 @@ struct Conversion {
     pointer(x, row);
     if (!kLoad && x == v.t.vcs) x = 0;
   }
-  /// A flit or credit that arrives `ahead` cycles from now. Lane state overwrites slots but does not clear them, so
-  /// slots beyond the delay hold flits that have arrived.
+  /// A flit or credit that arrives `ahead` cycles from now. Lane state overwrites slots but does not clear them
+  /// (rows of senders), so slots beyond the delay hold flits that have arrived.
   FLITLAB_HD void arrival(u8& x, const auto& slot, u32 ahead, u32 delay) const {
     if (kLoad)
       slot.write(x);

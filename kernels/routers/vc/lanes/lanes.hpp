@@ -92,11 +92,11 @@ inline Lookahead lookahead_of(const VcTable& t) {
 }
 
 /// Returns whether a GPU has code for exactly the sizes of a plan: 5 or 7 ports, up to 8 virtual channels, one terminal
-/// per router, default delays and allocators, channels that are all alike, open traffic, and no graph.
+/// per router, default delays and allocators, channels that are all alike, open traffic, and few rows of senders.
 inline bool has_exact_sizes(const VcTable& t) {
   return (t.ports == 5 || t.ports == 7) && t.vcs <= 8 && has_default_allocators(t) && t.routing_delay == 1 &&
          t.allocation_delay == 1 && t.concentration == 1 && !t.channel && !t.one_port_per_dim &&
-         t.mode == TrafficMode::kOpen && t.algorithm != Algorithm::kTable && room_of(t) != Room::kHuge;
+         t.mode == TrafficMode::kOpen && room_of(t) != Room::kHuge && !has_many_rows(t, 64);
 }
 
 /// Ports of a router with lane state on a GPU, those to terminals included. Terminals without lane state need registers
@@ -135,7 +135,8 @@ class Lanes {
         any_(table),
         kind_(kind(table)),
         code_(code_for(choice(table))),
-        wires_(wire(table, code_.width, code_.element_bytes, code_.vcs, blocks_of(table.routers, code_.width))) {
+        wires_(wire(table, code_.width, code_.element_bytes, code_.vcs, blocks_of(table.routers, code_.width),
+                    kind_ == TableKind::kNoTrace || kind_ == TableKind::kTrace)) {
     wiring_ = {wires_.to.data(),
                wires_.first.data(),
                wires_.sender_rows.data(),

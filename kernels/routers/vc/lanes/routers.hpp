@@ -69,8 +69,6 @@ struct Routers {
       flits = s.terminal_flits(s.inject_flits, slot, row);
       return;
     }
-    if constexpr (kMayWriteRows<C, S>)
-      if (wiring.other_end) return take_arrivals(port, credits, flits);
     credits = B{};
     B planes[F::planes] = {};
     // With exact sizes all channels have the same delays, so the loop need not compute these rows.
@@ -84,21 +82,6 @@ struct Routers {
       for (u32 plane = 0; plane < F::planes; ++plane) planes[plane] |= from(row, flit_row + plane * s.planes) & mask;
     });
     flits = F::read([&](u32 plane) { return planes[plane]; });
-  }
-
-  /// read_arrivals() where senders write the rows of receivers, which clear them.
-  FLITLAB_INLINE void take_arrivals(u32 port, B& credits, F& flits) const {
-    const auto take = [&](E* of_network) -> B {
-      Row& row = *reinterpret_cast<Row*>(of_network + std::size_t{b} * C::lanes);
-      const B arrivals = row;
-      row = B{};
-      return arrivals;
-    };
-    credits = take(s.credit_row(s.slot(now), port));
-    flits = F::read([&](u32 plane) { return take(s.flit_row(s.slot(now), port) + plane * s.planes); });
-  }
-  FLITLAB_INLINE const OtherEnd& other_end(u32 port, u32 lane) const {
-    return wiring.other_end[(std::size_t{b} * v.t.network_ports + port) * C::lanes + lane];
   }
 
   /// Calls work(row, mask of lanes) for each row of senders that a network port reads.
@@ -167,34 +150,22 @@ struct Routers {
   FLITLAB_INLINE void allocate_switch(const Arrivals<C, S>& arrivals, const Matching& matching) const {
     typename C::template GroupScratch<SwitchExchange<C, S>> exchange;
     ByPort vcs, heads, tails;
-    ByPort requests, to_vc;  // the output port and VC, as sets of one
     FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) {
-      requests[port] = to_vc[port] = B{};
+      B requests{}, to_vc{};  // the output port and VC, as sets of one
       if constexpr (Matching::matches) {
         vcs[port] = matching.vcs[port];
-        requests[port] = matching.accepted[port];
+        requests = matching.accepted[port];
       } else {
         vcs[port] = pick(ready_vcs(k, v.t, port), k.first_vc[port]);
       }
-    }
-    if (!has_few_members<C, S>(vcs, v.t)) {
-      FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) for (u32 vc = 0; vc < v.t.vcs;
-                                                                                          ++vc) {
-        if constexpr (!Matching::matches) put_where(requests[port], vcs[port], vc, k.out_port[port][vc]);
-        put_where(to_vc[port], vcs[port], vc, k.out_vc[port][vc]);
+      for (u32 vc = 0; vc < v.t.vcs; ++vc) {
+        if constexpr (!Matching::matches) put_where(requests, vcs[port], vc, k.out_port[port][vc]);
+        put_where(to_vc, vcs[port], vc, k.out_vc[port][vc]);
       }
-    } else {
-      C::template for_each_own<S::ports>(vcs, v.t.ports, [&](u32 port, u32 lane) {
-        const u32 vc = lowest_bit(u32{lane_of(vcs[port], lane)});
-        lane_of(requests[port], lane) = lane_of(k.out_port[port][vc], lane);
-        lane_of(to_vc[port], lane) = lane_of(k.out_vc[port][vc], lane);
-      });
-    }
-    FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) {
       heads[port] = vcs[port] & k.heads[port];
       tails[port] = k.left[port].ones(vcs[port]);
-      exchange->requests.put(port, requests[port]);
-      F::of(to_vc[port], nonzero(heads[port]), nonzero(tails[port])).write([&](u32 plane, B values) {
+      exchange->requests.put(port, requests);
+      F::of(to_vc, nonzero(heads[port]), nonzero(tails[port])).write([&](u32 plane, B values) {
         exchange->flits_to_send[plane].put(port, values);
       });
     }
@@ -209,7 +180,6 @@ struct Routers {
   FLITLAB_INLINE void send_winners(const Arrivals<C, S>& arrivals, SwitchExchange<C, S>& exchange) const {
     const auto& t = v.t;
     ByPort requested;
-    typename C::template ByPort<F, S::ports> sent;  // where senders write the rows of receivers
     C::template transpose_ports<S::ports>(exchange.requests, S::ports_of(t), requested);
     FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) {
       const B winner = pick(requested[port], k.first_input[port]);
@@ -229,10 +199,7 @@ struct Routers {
       if (port >= S::network_ports_of(t))
         s.put_terminal_flits(s.eject_flits, s.slot(now + t.eject_delay), s.row_of(b, port - S::network_ports_of(t)),
                              out);
-      else if (kMayWriteRows<C, S> && wiring.other_end) {
-        sent[port] = out;
-        if constexpr (!C::has_all_ports) write_flits(sent);  // here, it needs fewer registers
-      } else
+      else
         out.write([&](u32 plane, B values) {
           E* row = s.flit_row(s.slot_of_leaving(now, t.link_delay), port) + plane * s.planes;
           *reinterpret_cast<Row*>(row + std::size_t{b} * C::lanes) = values;
@@ -241,25 +208,6 @@ struct Routers {
         if (t.narrow)
           exchange.closed.put(port, port < t.network_ports ? occupy(port, nonzero(vc)) & C::only(port) : B{});
     }
-    if constexpr (kMayWriteRows<C, S> && C::has_all_ports)
-      if (wiring.other_end) write_flits(sent);
-  }
-
-  FLITLAB_INLINE void write_flits(const typename C::template ByPort<F, S::ports>& sent) const {
-    ByPort any;
-    for (const u32 port : C::template ports<S>(v.t.ports)) any[port] = sent[port].any();
-    C::template for_each_own<S::ports>(any, v.t.network_ports, [&](u32 port, u32 lane) {
-      const OtherEnd& end = other_end(port, lane);
-      E* const there = s.flit_row(s.slot(now + end.link_delay), 0) + end.at;
-      sent[port].write(
-          [&](u32 plane, const B& values) { there[plane * s.planes] = static_cast<E>(lane_of(values, lane)); });
-    });
-  }
-  FLITLAB_INLINE void write_credits(const ByPort& returned) const {
-    C::template for_each_own<S::ports>(returned, v.t.network_ports, [&](u32 port, u32 lane) {
-      const OtherEnd& end = other_end(port, lane);
-      s.credit_row(s.slot(now + end.credit_delay), 0)[end.at] = static_cast<E>(lane_of(returned[port], lane));
-    });
   }
 
   /// Returns the rows of PortChannel::flits and cycles of a network port.
@@ -284,7 +232,6 @@ struct Routers {
     if constexpr (!S::exact)
       if (v.t.narrow && C::has_port(0)) k.closed = exchange.closed.all(ports);
     B any_head{}, any_tail{};
-    [[maybe_unused]] ByPort returned;  // credits, where senders write the rows of receivers
     u32 moves = 0;
     FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) {
       const B won = has(winners, port), vc = requested[port] & won;
@@ -303,15 +250,10 @@ struct Routers {
       if (port >= S::network_ports_of(v.t))
         s.of_terminals(s.inject_credits, s.slot(now + v.t.credit_delay), s.row_of(b, port - S::network_ports_of(v.t))) =
             vc;
-      else if (kMayWriteRows<C, S> && wiring.other_end) {
-        returned[port] = vc;
-        if constexpr (!C::has_all_ports) write_credits(returned);
-      } else
+      else
         *reinterpret_cast<Row*>(s.credit_row(s.slot_of_leaving(now, v.t.credit_delay), port) +
                                 std::size_t{b} * C::lanes) = vc;
     }
-    if constexpr (kMayWriteRows<C, S> && C::has_all_ports)
-      if (wiring.other_end) write_credits(returned);
     if (C::any(any_head)) Heads<C, S, V>(v, s, wiring, b, now).take_descriptors(heads);
     if (C::any(any_tail)) next_packets(tails);
     if (C::any(freed)) wake(freed);
@@ -368,7 +310,40 @@ struct Routers {
       matching.match();
       allocate_switch(arrivals, matching);
     }
+    if constexpr (kMayWriteRows<C, S>)
+      if (wiring.other_end) write_to_receivers();
     if (now % 128 == 127) flush_sent();
+  }
+
+  /// Moves the flits and credits that leave in this cycle from this block's rows to the rows of their receivers, and
+  /// clears this block's rows. They lie in the slot of the flits and credits that arrived in this cycle, which are
+  /// read; other blocks write to this slot again only after a lookahead.
+  FLITLAB_APART void write_to_receivers() const {
+    move_to_receivers<1>(s.credit_row(s.slot(now), 0),
+                         [&](const OtherEnd& end) { return s.credit_row(s.slot(now + end.credit_delay), 0); });
+    move_to_receivers<F::planes>(s.flit_row(s.slot(now), 0),
+                                 [&](const OtherEnd& end) { return s.flit_row(s.slot(now + end.link_delay), 0); });
+  }
+  /// `rows`: row of port 0; `there(end)`: the same of the slot in which an element arrives. Elements of the first plane
+  /// are not 0.
+  template <u32 kPlanes, class There>
+  FLITLAB_INLINE void move_to_receivers(E* rows, const There& there) const {
+    const u32 ports = v.t.network_ports;
+    ByPort leaving[kPlanes];
+    for (const u32 port : C::template ports<S>(ports))
+      for (u32 plane = 0; plane < kPlanes; ++plane) {
+        leaving[plane][port] = B{};
+        if (port >= ports) continue;  // a GPU's thread of a port to a terminal
+        E* const place = rows + plane * s.planes + std::size_t{port} * s.row + std::size_t{b} * C::lanes;
+        leaving[plane][port] = *reinterpret_cast<Row*>(place);
+        *reinterpret_cast<Row*>(place) = B{};
+      }
+    C::template for_each_own<S::ports>(leaving[0], ports, [&](u32 port, u32 lane) {
+      const OtherEnd& end = wiring.other_end[(std::size_t{b} * ports + port) * C::lanes + lane];
+      E* const to = there(end) + end.at;
+      for (u32 plane = 0; plane < kPlanes; ++plane)
+        to[plane * s.planes] = static_cast<E>(lane_of(leaving[plane][port], lane));
+    });
   }
 
   /// Adds the counts of sent flits to `flits_sent` before an element overflows.

@@ -8,8 +8,8 @@
 /// set of virtual channels of a port, or of ports; a few elements are numbers. Counts for each virtual channel are kept
 /// in bit planes. A chosen channel or port is stored as a set of one member, which needs no conversion to a number.
 /// Flits and credits stay in rows of the sender (flits.hpp); a receiver reads the rows of the routers to which its
-/// ports lead. In a network without regular structure these are so many rows that senders write each flit and credit to
-/// the row of its receiver instead (Wiring::other_end).
+/// ports lead. In a network without regular structure these would be many rows; there, a router's step ends by writing
+/// each flit and credit to the row of its receiver (Wiring::other_end).
 #include <type_traits>
 
 #include "kernels/routers/vc/lanes/flits.hpp"
@@ -170,7 +170,7 @@ struct Block : Options<C, S> {
   B owner[S::ports][S::vcs], pick_in[S::ports][S::vcs], tail[S::ports][S::vcs];  ///< as in OutputVc
 };
 
-/// Location of flits and credits that arrive at a port of a block, if receivers read the rows of senders. The lanes in
+/// Location of flits and credits that arrive at a port of a block. The lanes in
 /// `mask` read the row of one port of the senders, at an offset. Rows are kept by the cycle in which flits and credits
 /// leave, so that one row serves channels of different delays.
 struct SenderRow {
@@ -179,31 +179,15 @@ struct SenderRow {
   u32 link_delay, credit_delay;
 };
 
-/// Whether senders may write the rows of receivers. The 16 warps of a GPU that process 16 ports have too few registers.
+/// Whether routers may write to rows of receivers. The 16 warps of a GPU that process 16 ports have too few registers.
 template <class C, class S>
 inline constexpr bool kMayWriteRows = !S::exact && (C::has_all_ports || S::ports <= 12);
 
-/// Where a router writes flits and credits, if senders write the rows of receivers.
+/// Where a router's flits and credits go, if they are written to rows of receivers.
 struct OtherEnd {
   u32 at;  ///< elements from the start of the row of port 0; kNone: the port is not connected
   u16 link_delay, credit_delay;
 };
-
-/// Returns whether so few elements of ports' values are not 0 that reading the rows of their virtual channels element
-/// by element takes less time than reading all rows. Measured for 16 VCs: a vector of a row takes as long as a third of
-/// an element.
-template <class C, class S, class T>
-FLITLAB_INLINE bool has_few_members(const typename C::template ByPort<typename C::Value, S::ports>& values,
-                                    const T& t) {
-  if constexpr (S::exact || !C::has_all_ports) {  // a GPU needs registers for that
-    return false;
-  } else {
-    if (t.vcs <= 4) return false;
-    u32 members = 0;
-    for (u32 port = 0; port < t.ports; ++port) members += C::count(values[port]);
-    return 3 * members < t.ports * t.vcs;
-  }
-}
 
 /// Returns the VCs of an input port that are ready to send (RouterControl::ready).
 template <class C, class S, class T>
@@ -232,7 +216,7 @@ struct Wiring {
   const u32* first;              ///< [block][port] first entry in `sender_rows`; one more at the end
   const SenderRow* sender_rows;  ///< entries, ordered by block and port
   const std::byte* masks;        ///< [mask][lane] an element of all ones for a lane that reads, else 0
-  const OtherEnd* other_end;     ///< [block][network port][lane]; null unless senders write the rows of receivers
+  const OtherEnd* other_end;     ///< [block][network port][lane]; null unless routers write to rows of receivers
   /// [block][network port][2][lane] PortChannel::flits and cycles, as elements; null if no channel is narrow.
   const std::byte* widths;
 };
@@ -250,6 +234,7 @@ struct State {
   Block<C, S>* block;
   E* flit_mail;    ///< [plane][slot][port][router] flits that leave network ports (slot_of_leaving())
   E* credit_mail;  ///< [slot][port][router] credits for the sender at the other end of an input port
+                   ///< (Rows of receivers: flits and credits that arrive at a network port.)
   // Arrays of terminals, by arrival cycle: [block][terminal of a router][lane], written as [terminal].
   E* eject_flits;                   ///< [plane][slot][terminal] flits for terminals
   E* eject_credits;                 ///< [slot][terminal] credits from terminals
@@ -324,7 +309,7 @@ struct State {
   /// the slot of those that they receive in it. `delay`: cycles on the channel. Slots are numbered by the cycle of
   /// leaving, because channels may have different delays. With exact sizes all have the same delay, and slots are
   /// numbered by the cycle of arrival; then flits, credits and terminals read one slot, which saves five registers on a
-  /// GPU. Slots in rows of receivers are numbered by the cycle of arrival, too.
+  /// GPU. Rows of receivers have a delay of 0: their slots are numbered by the cycle of arrival, too.
   FLITLAB_INLINE u32 slot_of_leaving(Cycle cycle, u32 delay) const { return slot(S::exact ? cycle + delay : cycle); }
   FLITLAB_INLINE u32 slot_of_arriving(Cycle cycle, u32 delay) const { return slot(S::exact ? cycle : cycle - delay); }
   FLITLAB_INLINE E* flit_row(u32 slot, u32 port) const {

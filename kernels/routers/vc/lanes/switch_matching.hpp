@@ -89,35 +89,17 @@ struct SwitchMatching {
   /// Returns the VCs of an input with which it requests.
   FLITLAB_INLINE u32 offers_of(u32 input, u32 lane) { return exchange->offers.element(input * C::lanes + lane); }
 
-  /// Sets outs[port] to the output ports of the packets at an input port's VCs in sets[port].
-  FLITLAB_INLINE void find_outputs(const ByPort& sets, ByPort& outs) const {
-    for (const u32 port : own_ports()) outs[port] = B{};
-    if (has_few_members<C, S>(sets, v.t))
-      return C::template for_each_own<S::ports>(sets, ports(), [&](u32 port, u32 lane) {
-        E all = 0;
-        for (u32 rest = lane_of(sets[port], lane); rest; rest &= rest - 1)
-          all |= lane_of(k.out_port[port][lowest_bit(rest)], lane);
-        lane_of(outs[port], lane) = all;
-      });
-    for (const u32 port : own_ports())
-      for (u32 vc = 0; vc < v.t.vcs; ++vc) outs[port] |= k.out_port[port][vc] & has(sets[port], vc);
+  /// Returns the union of `rows[vc]` over the VCs of a set, in each lane.
+  FLITLAB_INLINE B join(B set, const Row* rows) const {
+    B all{};
+    for (u32 vc = 0; vc < v.t.vcs; ++vc) all |= rows[vc] & has(set, vc);
+    return all;
   }
-  /// Sets found[port] to the VCs of an input port, among sets[port], whose packets leave through an output in
-  /// outs[port].
-  FLITLAB_INLINE void find_vcs(const ByPort& sets, const ByPort& outs, ByPort& found) const {
-    for (const u32 port : own_ports()) found[port] = B{};
-    if (has_few_members<C, S>(outs, v.t))
-      return C::template for_each_own<S::ports>(outs, ports(), [&](u32 port, u32 lane) {
-        const u32 to = lane_of(outs[port], lane);
-        u32 all = 0;
-        for (u32 rest = lane_of(sets[port], lane); rest; rest &= rest - 1)
-          if (lane_of(k.out_port[port][lowest_bit(rest)], lane) & to) all |= rest & (0 - rest);
-        lane_of(found[port], lane) = static_cast<E>(all);
-      });
-    for (const u32 port : own_ports()) {
-      for (u32 vc = 0; vc < v.t.vcs; ++vc) found[port] |= nonzero(k.out_port[port][vc] & outs[port]) & C::only(vc);
-      found[port] &= sets[port];
-    }
+  /// Returns the VCs of an input port, among `set`, whose packets leave through an output in `outs`.
+  FLITLAB_INLINE B toward(u32 port, B set, B outs) const {
+    B found{};
+    for (u32 vc = 0; vc < v.t.vcs; ++vc) found |= nonzero(k.out_port[port][vc] & outs) & C::only(vc);
+    return found & set;
   }
 
   /// Matrix arbiter: returns the member of `set` that beats all others. Row i of the matrix is the set that i beats.
@@ -223,7 +205,7 @@ struct SwitchMatching {
   FLITLAB_INLINE void input_first() {
     ByPort requests, offers;
     pick_vcs(ready, offers);
-    find_outputs(offers, requests);
+    for (const u32 port : own_ports()) requests[port] = join(offers[port], k.out_port[port]);
     grant_requests(requests, offers, accepted);
     for (const u32 port : own_ports()) vcs[port] = offers[port] & nonzero(accepted[port]);
     update_arbiters(accepted);
@@ -232,15 +214,17 @@ struct SwitchMatching {
   /// Sets the VCs that send after outputs have been accepted, and updates the arbiters.
   FLITLAB_INLINE void choose_vcs(const ByPort& matched) {
     ByPort sets;
-    find_vcs(ready, accepted, sets);
+    for (const u32 port : own_ports()) sets[port] = toward(port, ready[port], accepted[port]);
     pick_vcs(sets, vcs);
     update_arbiters(matched);
   }
 
   FLITLAB_INLINE void output_first(u32 rounds) {
     ByPort requests, requesters, contenders, grants, offers, first;
-    find_outputs(ready, requests);
-    for (const u32 port : own_ports()) first[port] = B{};
+    for (const u32 port : own_ports()) {
+      requests[port] = join(ready[port], k.out_port[port]);
+      first[port] = B{};
+    }
     share_offers(ready);
     transpose_ports(requests, requesters);
     B inputs{}, outputs{};  // matched ports
@@ -276,7 +260,7 @@ struct SwitchMatching {
 
   FLITLAB_INLINE void wavefront() {
     ByPort requests;
-    find_outputs(ready, requests);
+    for (const u32 port : own_ports()) requests[port] = join(ready[port], k.out_port[port]);
     const auto& of_inputs = share(requests);
     const u32 n = ports(), first = first_diagonal(now, n);
     B inputs{}, outputs{};  // matched ports
@@ -299,8 +283,7 @@ struct SwitchMatching {
     find_matched(inputs, outputs);
     for (const u32 port : own_ports()) bids[port] = k.bids[port] & ~nonzero(accepted[port]);
     pick_vcs(bids, offers);
-    find_outputs(offers, requests);
-    for (const u32 port : own_ports()) requests[port] &= ~outputs & ~k.closed;
+    for (const u32 port : own_ports()) requests[port] = join(offers[port], k.out_port[port]) & ~outputs & ~k.closed;
     grant_requests(requests, offers, granted);
     const u32 delay = v.t.allocation_delay;
     B useful{};

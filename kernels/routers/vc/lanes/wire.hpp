@@ -1,9 +1,10 @@
 #pragma once
-/// Construction of Wiring: for each port of a lane block, the rows of senders that it reads, as a list of (offset, mask
-/// of lanes).
+/// Construction of Wiring: for each port of a lane block, the rows that it reads, as a list of (offset, mask of lanes),
+/// and where routers write if these are their own rows.
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
 #include <tuple>
 #include <vector>
 
@@ -11,10 +12,37 @@
 
 namespace flitlab::vc::lanes {
 
-/// Returns the rows that ports may read on average; with more, senders write to receivers' rows. Measured for random
+/// A row of senders that a port reads: the senders' port, their distance in routers, and the channels' delays.
+using RowOfSenders = std::tuple<u32, i32, u32, u32>;
+
+/// Calls work(lane, row) for the routers of block b whose port is connected.
+template <class Work>
+void for_each_row(const VcTable& t, u32 width, u32 b, u32 port, Work&& work) {
+  for (u32 lane = 0; lane < width && b * width + lane < t.routers; ++lane) {
+    const u32 router = b * width + lane;
+    const Peer& peer = t.peers[std::size_t{router} * t.ports + port];
+    if (peer.item == kNone) continue;
+    // A channel has the same delays in both directions.
+    work(lane, RowOfSenders{peer.port, static_cast<i32>(peer.item) - static_cast<i32>(router),
+                            link_delay_of(t, router, port), credit_delay_of(t, router, port)});
+  }
+}
+
+/// Returns whether ports would read so many rows that routers write to rows of receivers instead. Measured for random
 /// graphs and dragonflies with 64 lanes: a row takes 2.3 ns, a written flit with its credit 8 ns. Ports of meshes and
 /// tori read one or two rows.
-inline u32 most_rows(u32 width) { return std::max(4u, width * 3 / 16); }
+inline bool has_many_rows(const VcTable& t, u32 width) {
+  if (t.algorithm != Algorithm::kTable) return false;
+  u64 rows = 0, ports = 0;
+  for (u32 b = 0; b < blocks_of(t.routers, width); ++b)
+    for (u32 port = 0; port < t.network_ports; ++port) {
+      std::set<RowOfSenders> of_port;
+      for_each_row(t, width, b, port, [&](u32, const RowOfSenders& row) { of_port.insert(row); });
+      rows += of_port.size();
+      ports += !of_port.empty();
+    }
+  return rows > ports * std::max(4u, width * 3 / 16);
+}
 
 struct Wires {
   std::vector<u32> to;
@@ -28,13 +56,15 @@ struct Wires {
   const std::byte *mask_base = nullptr, *width_base = nullptr;
 };
 
-/// Replaces the rows that ports read by the elements to which their routers write.
-inline void write_to_receivers(Wires& w, const VcTable& t, u32 width, u32 blocks) {
-  w.sender_rows.clear();
-  w.first.assign(w.first.size(), 0);
+/// Lets routers write to rows of receivers: a port reads one row, its own.
+inline void write_to_receivers(Wires& w, std::vector<std::vector<std::byte>>& masks, const VcTable& t, u32 width,
+                               u32 bytes, u32 blocks) {
+  masks.emplace_back(width * bytes, std::byte{0xFF});
   const u32 row = row_elements(blocks * width, width);
   for (u32 b = 0; b < blocks; ++b)
-    for (u32 port = 0; port < t.network_ports; ++port)
+    for (u32 port = 0; port < t.network_ports; ++port) {
+      w.first.push_back(static_cast<u32>(w.sender_rows.size()));
+      w.sender_rows.push_back({static_cast<i32>(port * row), 0, 0, 0});
       for (u32 router = b * width; router < (b + 1) * width; ++router) {
         const Peer peer = router < t.routers ? t.peers[std::size_t{router} * t.ports + port] : Peer{kNone, 0};
         if (peer.item == kNone)
@@ -43,11 +73,33 @@ inline void write_to_receivers(Wires& w, const VcTable& t, u32 width, u32 blocks
           w.other_end.push_back({peer.port * row + peer.item, static_cast<u16>(link_delay_of(t, router, port)),
                                  static_cast<u16>(credit_delay_of(t, router, port))});
       }
+    }
+}
+
+/// Lets ports read the rows of their senders.
+inline void read_from_senders(Wires& w, std::vector<std::vector<std::byte>>& masks, const VcTable& t, u32 width,
+                              u32 bytes, u32 blocks) {
+  const u32 elements = row_elements(blocks * width, width);
+  for (u32 b = 0; b < blocks; ++b)
+    for (u32 port = 0; port < t.network_ports; ++port) {
+      w.first.push_back(static_cast<u32>(w.sender_rows.size()));
+      std::map<RowOfSenders, u32> known;
+      for_each_row(t, width, b, port, [&](u32 lane, const RowOfSenders& row) {
+        const auto [at, is_new] = known.try_emplace(row, static_cast<u32>(masks.size()));
+        const auto [other_port, distance, link, credit] = row;
+        if (is_new) {
+          w.sender_rows.push_back({static_cast<i32>(other_port * elements) + distance, at->second, link, credit});
+          masks.emplace_back(width * bytes);
+        }
+        std::fill_n(&masks[at->second][lane * bytes], bytes, std::byte{0xFF});
+      });
+    }
 }
 
 /// Returns the wiring for blocks of `width` routers with elements of `bytes` bytes. `vcs`: virtual channels per port
-/// for which lane state has room. `blocks`: at least enough for all routers. `may_write`: kMayWriteRows.
-inline Wires wire(const VcTable& t, u32 width, u32 bytes, u32 vcs, u32 blocks, bool may_write = true) {
+/// for which lane state has room. `blocks`: at least enough for all routers. `may_write`: whether routers may write to
+/// rows of receivers (kMayWriteRows).
+inline Wires wire(const VcTable& t, u32 width, u32 bytes, u32 vcs, u32 blocks, bool may_write) {
   Wires w;
   const u32 queues = (t.ports + t.concentration) * vcs;
   for (u32 b = 0; b < blocks; ++b)
@@ -62,30 +114,10 @@ inline Wires wire(const VcTable& t, u32 width, u32 bytes, u32 vcs, u32 blocks, b
                                           : (peer.item / width * queues + peer.port * vcs) * width + peer.item % width);
       }
   std::vector<std::vector<std::byte>> masks;
-  for (u32 b = 0; b < blocks; ++b)
-    for (u32 port = 0; port < t.network_ports; ++port) {
-      w.first.push_back(static_cast<u32>(w.sender_rows.size()));
-      std::map<std::tuple<u32, i32, u32, u32>, std::size_t> known;
-      for (u32 lane = 0; lane < width && b * width + lane < t.routers; ++lane) {
-        const u32 router = b * width + lane;
-        const Peer& peer = t.peers[std::size_t{router} * t.ports + port];
-        if (peer.item == kNone) continue;
-        const i32 offset = static_cast<i32>(peer.item) - static_cast<i32>(router);
-        // A channel has the same delays in both directions.
-        const u32 link = link_delay_of(t, router, port), credit = credit_delay_of(t, router, port);
-        const auto [at, is_new] = known.try_emplace({peer.port, offset, link, credit}, w.sender_rows.size());
-        if (is_new) {
-          w.sender_rows.push_back({static_cast<i32>(peer.port * row_elements(blocks * width, width)) + offset,
-                                   static_cast<u32>(masks.size()), link, credit});
-          masks.emplace_back(width * bytes);
-        }
-        std::fill_n(&masks[w.sender_rows[at->second].mask][lane * bytes], bytes, std::byte{0xFF});
-      }
-    }
-  if (may_write && w.sender_rows.size() > std::size_t{most_rows(width)} * blocks * t.network_ports) {
-    write_to_receivers(w, t, width, blocks);
-    masks.clear();
-  }
+  if (may_write && has_many_rows(t, width))
+    write_to_receivers(w, masks, t, width, bytes, blocks);
+  else
+    read_from_senders(w, masks, t, width, bytes, blocks);
   w.first.push_back(static_cast<u32>(w.sender_rows.size()));
   const std::size_t readers = masks.size();
   for (u32 b = 0; t.narrow && b < blocks; ++b)

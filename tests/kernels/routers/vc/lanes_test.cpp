@@ -214,7 +214,23 @@ TEST_P(VcLanes, GraphsAgree) {
   }
 }
 
-/// In a network without regular structure, senders write to the rows of receivers.
+/// A mesh that is given as a graph keeps the rows of senders.
+TEST(VcLanes, MeshesHaveFewRows) {
+  const std::string edges = testing::temporary(".csv");
+  {
+    std::ofstream file(edges);
+    for (u32 i = 0; i < 144; ++i) {
+      if (i % 12 < 11) file << i << ',' << i + 1 << '\n';
+      if (i < 132) file << i << ',' << i + 12 << '\n';
+    }
+  }
+  const auto plan =
+      make_plan(experiment("topology.kind=graph topology.file=", edges, " routing.algorithm=table router.vcs=8"));
+  for (u32 width : {8u, 16u, 32u, 64u})
+    EXPECT_FALSE(vc::lanes::has_many_rows(dynamic_cast<const VcPlan&>(*plan).table(), width)) << width;
+}
+
+/// In a network without regular structure, routers write to the rows of receivers.
 TEST_P(VcLanes, IrregularNetworksAgree) {
   for (u32 seed = 0; seed < trials(12); ++seed) {
     const std::string file = testing::temporary(".csv"), where = "seed " + std::to_string(seed);
@@ -222,7 +238,7 @@ TEST_P(VcLanes, IrregularNetworksAgree) {
     Network single(e, with(LaneUse::kNever)), lanes(e, with(LaneUse::kAlways, seed % 2 ? 3 : 1, 1));
     const vc::VcTable& t = dynamic_cast<const VcPlan&>(*lanes.plan).table();
     const u32 width = vc::lanes::Lanes<vc::VcTable>(t).width();
-    EXPECT_FALSE(vc::lanes::wire(t, width, 1, 8, vc::lanes::blocks_of(t.routers, width)).other_end.empty()) << where;
+    EXPECT_TRUE(width < 16 || vc::lanes::has_many_rows(t, width)) << where;  // 16 bytes may have 8 routers
     expect_same_cycles(single, lanes, 100, where);
     if (HasFatalFailure()) return;
     EXPECT_GT(lanes.total(Total::kPacketsDelivered), 100u) << where;
