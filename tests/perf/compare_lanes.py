@@ -1,8 +1,10 @@
 """Speed with and without lane state (FLITLAB_LANES=0): the same networks alternately, on one thread.
 
     python tests/perf/compare_lanes.py [--tries 5] [--only NETWORK ...]
+    python tests/perf/compare_lanes.py --count [--only NETWORK ...]
 
-Uses processor time, the best of all tries. Prints a Markdown table; the state hashes must agree.
+Uses processor time, the best of all tries. Prints a Markdown table; the state hashes must agree. With --count, prints
+what valgrind's simulated processor counts per router-cycle instead (vectors of 32 bytes).
 """
 
 import argparse
@@ -10,8 +12,10 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from itertools import combinations
+from pathlib import Path
 
 import flitlab as fl
 from flitlab import _core
@@ -61,6 +65,14 @@ NETWORKS = {
 }
 
 
+# Networks that only --count measures.
+MORE = {f"8x8 mesh, load {load}": MESH | {"traffic.load": load} for load in (0.0001, 0.04, 0.36)} | {
+    "8x8 torus, 16 VCs, iSLIP, packets of 1 flit, load 0.04": {
+        "traffic.load": 0.04, "router.vcs": 16, "traffic.packet_flits": 1, "router.vc_allocator": "islip",
+        "router.switch_allocator": "islip"}}
+VALGRIND = ("valgrind", "--tool=cachegrind", "--cache-sim=yes", "--branch-sim=yes", "--D1=49152,12,64")
+
+
 def dragonfly():
     """Returns 9 groups of 4 routers; each router has a channel to each router of its group and to 2 other groups."""
     import networkx as nx
@@ -84,11 +96,14 @@ GRAPHS = {"dragonfly of 36 routers": dragonfly, "random graph, 64 routers": rand
           "random graph, 64 routers, load 0.02": random_graph}
 
 
+def experiment_of(name: str) -> fl.Experiment:
+    experiment = fl.Experiment.from_dict((NETWORKS | MORE)[name])
+    return experiment.with_topology(GRAPHS[name]()) if name in GRAPHS else experiment
+
+
 def rate(name: str) -> tuple[float, int, str]:
     """Returns router-cycles per second of processor time, the ports of a router, and the final state hash."""
-    experiment = fl.Experiment.from_dict(NETWORKS[name])
-    if name in GRAPHS:
-        experiment = experiment.with_topology(GRAPHS[name]())
+    experiment = experiment_of(name)
     network = _core.Network(experiment.core, "cpu", 1, False)
     facts, best = experiment.derived(), 0.0
     network.step(1000)
@@ -114,12 +129,41 @@ def compare(name: str, tries: int) -> tuple[float, float, int]:
     return best["0"], best["64"], ports
 
 
+def count(name: str) -> list[float]:
+    """Returns instructions, mispredictions, and first-level misses of reads and writes per router-cycle: the difference
+    of two runs that differ in length only."""
+    totals = []
+    for cycles in (4000, 12000):
+        with tempfile.NamedTemporaryFile() as out:
+            subprocess.run([*VALGRIND, f"--cachegrind-out-file={out.name}", sys.executable, __file__, "--one", name,
+                            "--cycles", str(cycles)], capture_output=True, check=True,
+                           env=os.environ | {"FLITLAB_LANES": "32", "PYTHONHASHSEED": "0"})
+            text = Path(out.name).read_text()
+        events, summary = (line.split(": ")[1].split() for line in text.splitlines()
+                           if line.startswith(("events:", "summary:")))
+        totals.append(dict(zip(events, map(int, summary), strict=True)))
+    router_cycles = 8000 * experiment_of(name).derived()["routers"]
+    return [sum(totals[1][e] - totals[0][e] for e in group) / router_cycles
+            for group in (("Ir",), ("Bcm", "Bim"), ("D1mr",), ("D1mw",))]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tries", type=int, default=5, help="runs of each, alternating")
-    parser.add_argument("--only", nargs="+", choices=list(NETWORKS), metavar="NETWORK", default=list(NETWORKS))
+    parser.add_argument("--only", nargs="+", choices=list(NETWORKS | MORE), metavar="NETWORK", default=list(NETWORKS))
+    parser.add_argument("--count", action="store_true", help="count instructions, mispredictions and misses")
     parser.add_argument("--one", help=argparse.SUPPRESS)
+    parser.add_argument("--cycles", type=int, help=argparse.SUPPRESS)
     args = parser.parse_args()
+    if args.cycles:
+        _core.Network(experiment_of(args.one).core, "cpu", 1, False).step(args.cycles)
+        return
+    if args.count:
+        print("| network | instructions | mispredictions | read misses | write misses |\n|---|---|---|---|---|")
+        for name in args.only:
+            instructions, *others = count(name)
+            print(f"| {name} | {instructions:.0f} | " + " | ".join(f"{x:.2f}" for x in others) + " |", flush=True)
+        return
     if args.one:
         print(json.dumps(rate(args.one)))
         return
@@ -127,7 +171,7 @@ def main() -> None:
     print("| network | without lanes, router-cycles/s | with lanes | ratio | rate x ports |\n|---|---|---|---|---|")
     for name in args.only:
         without, with_lanes, ports = found[name] = compare(name, args.tries)
-        mesh = found.get("8x8 mesh, load 0.08" if NETWORKS[name]["traffic.load"] == 0.08 else "8x8 mesh")
+        mesh = found.get("8x8 mesh, load 0.08" if (NETWORKS | MORE)[name]["traffic.load"] == 0.08 else "8x8 mesh")
         relative = f"{with_lanes * ports / (mesh[1] * mesh[2]):.2f}" if mesh and name not in NO_MESH else ""
         print(f"| {name} | {without / 1e6:.2f} M | {with_lanes / 1e6:.2f} M | {with_lanes / without:.1f} | "
               f"{relative} |", flush=True)

@@ -305,11 +305,11 @@ struct State {
   }
 
   FLITLAB_INLINE u32 slot(Cycle cycle) const { return cycle & (slots - 1); }
-  /// slot_of_leaving() returns the slot of the flits or credits that network ports send in a cycle, slot_of_arriving()
-  /// the slot of those that they receive in it. `delay`: cycles on the channel. Slots are numbered by the cycle of
-  /// leaving, because channels may have different delays. With exact sizes all have the same delay, and slots are
-  /// numbered by the cycle of arrival; then flits, credits and terminals read one slot, which saves five registers on a
-  /// GPU. Rows of receivers have a delay of 0: their slots are numbered by the cycle of arrival, too.
+  /// slot_of_leaving() returns the slot into which network ports write flits or credits in a cycle, slot_of_arriving()
+  /// the slot from which they read. `delay`: cycles on the channel. A slot has the number of the cycle in which its
+  /// flits leave, because channels may have different delays. With exact sizes all have the same delay, and a slot has
+  /// the number of the cycle in which its flits arrive; then flits, credits and terminals read one slot, which saves
+  /// five registers on a GPU. So have rows of receivers, which are read with a delay of 0.
   FLITLAB_INLINE u32 slot_of_leaving(Cycle cycle, u32 delay) const { return slot(S::exact ? cycle + delay : cycle); }
   FLITLAB_INLINE u32 slot_of_arriving(Cycle cycle, u32 delay) const { return slot(S::exact ? cycle : cycle - delay); }
   FLITLAB_INLINE E* flit_row(u32 slot, u32 port) const {
