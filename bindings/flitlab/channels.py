@@ -98,8 +98,10 @@ class Channels:
 
 
 def _shape(experiment: Experiment) -> list[int]:
-    """Returns the routers in each dimension, dimension 0 fastest; [] if routers have no coordinates."""
+    """Returns the routers in each dimension, dimension 0 fastest; [] if there is no grid of channels."""
     flat, routers = experiment.flat(), int(experiment.derived()["routers"])
+    if flat.get("topology.kind") in ("hyperx", "flattened_butterfly"):
+        return []
     shape = flat.get("topology.shape") or [2] * flat.get("topology.dimensions", 0)
     return list(shape) if math.prod(shape) == routers and shape else []
 

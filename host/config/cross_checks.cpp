@@ -138,7 +138,8 @@ void for_each_length(const Experiment& e, F f) {
 
 std::string size_text(const Experiment& e) {
   // If a network has several of these parameters, the first one in this list has the largest effect on its size.
-  for (std::string_view key : {"file", "shape", "dimensions", "nodes", "levels", "radix", "ports"}) {
+  for (std::string_view key :
+       {"file", "shape", "dimensions", "nodes", "levels", "radix", "ports", "routers", "groups", "order", "children"}) {
     const std::string path = "topology." + std::string(key);
     if (e.has(path)) return path + " = " + shown(e.at(path));
   }
@@ -146,8 +147,11 @@ std::string size_text(const Experiment& e) {
 }
 
 bool is_graph(const Experiment& e) {
-  return e.has(param::topology.kind) &&
-         (e.str(param::topology.kind) == "graph" || e.str(param::topology.kind) == "file");
+  if (!e.has(param::topology.kind)) return false;
+  const std::string& kind = e.str(param::topology.kind);
+  if (kind == "graph" || kind == "file") return true;
+  const std::vector<std::string> grids{"mesh", "torus", "ring", "hypercube"};
+  return e.kind() == "vc" && std::find(grids.begin(), grids.end(), kind) == grids.end();
 }
 
 u32 terminal_count(const Experiment& e) {
@@ -186,6 +190,7 @@ u32 message_classes(const Experiment& e) {
 
 std::vector<u32> grid_shape(const Experiment& e) {
   if (const auto shape = model_of(e.kind()).shape) return shape(e);
+  if (is_graph(e)) return {};
   if (e.has(param::topology.shape)) return e.ints(param::topology.shape);
   if (e.has(param::topology.dimensions)) return std::vector<u32>(e.u32_of(param::topology.dimensions), 2);
   return {};

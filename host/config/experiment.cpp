@@ -58,16 +58,15 @@ std::string why_not(const ParamRecord& record, const Experiment& e, const std::v
 }
 
 /// Returns the default of a parameter. Some defaults depend on the model or the topology.
-Value default_for(const ParamRecord& record, const Experiment& e) {
+Value default_for(const ParamRecord& record, const Experiment& e, const ModelRecord& model) {
   if (record.path == param::topology.shape.path && e.has(param::topology.kind) && e.str(param::topology.kind) == "ring")
     return IntList{8};
-  if (e.has(model_choice()))
-    if (const auto default_of = model_of(e.kind()).default_of)
-      if (const std::string_view value = default_of(record, e); !value.empty()) {
-        ParamRecord changed = record;
-        changed.default_value = value;
-        return default_value(changed);
-      }
+  if (model.default_of)
+    if (const std::string_view value = model.default_of(record, e); !value.empty()) {
+      ParamRecord changed = record;
+      changed.default_value = value;
+      return default_value(changed);
+    }
   if (record.path == param::traffic.hot_shape.path) {
     IntList extent;
     for (u32 radix : grid_shape(e)) extent.push_back(std::min(radix, 2u));
@@ -99,7 +98,8 @@ Experiment Experiment::resolve(const RawConfig& given, std::string base_dir, Sha
                           why_not(*record, e, records) + ". Remove it (--unset " + path + ") or change the other key.");
       continue;
     }
-    Value value = found == given.end() ? default_for(*record, e) : check_value(*record, found->second);
+    Value value = found == given.end() ? default_for(*record, e, model_of(std::get<std::string>(model)))
+                                       : check_value(*record, found->second);
     e.values_.emplace_back(path, std::move(value));
     e.per_replica_.push_back(record->per_replica);
     if (record->type == ParamType::kFile && !e.str(*record).empty()) e.files_.push_back(record);

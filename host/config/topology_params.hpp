@@ -45,6 +45,128 @@ inline constexpr struct TopologyParams {
                             .help = "Terminals attached to each router."};
 } topology{};
 
+/// Networks of the canonical router: those above, and families without a grid (host/topology/families.hpp).
+inline constexpr struct NetworkParams {
+  static constexpr ParamRecord also_in(ParamRecord record, std::string_view only_if) {
+    record.only_if = only_if;
+    return record;
+  }
+
+  ParamRecord kind{.path = topology.kind.path,
+                   .type = ParamType::kChoice,
+                   .default_value = topology.kind.default_value,
+                   .choices =
+                       "mesh|torus|ring|hypercube|graph|full_mesh|hyperx|flattened_butterfly|fat_tree|dragonfly|"
+                       "megafly|slim_fly|polarfly|jellyfish",
+                   .help = "Topology of the network; docs/networks.md describes each.",
+                   .cite = topology.kind.cite};
+  ParamRecord shape = also_in(topology.shape, "topology.kind=mesh|torus|ring|hyperx|flattened_butterfly");
+  ParamRecord dimensions = topology.dimensions;
+  ParamRecord file = topology.file;
+  ParamRecord routers{.path = "topology.routers",
+                      .type = ParamType::kInt,
+                      .default_value = "8",
+                      .min = 2,
+                      .max = 16384,
+                      .help = "Routers of a full mesh or a random graph.",
+                      .only_if = "topology.kind=full_mesh|jellyfish"};
+  ParamRecord degree{.path = "topology.degree",
+                     .type = ParamType::kInt,
+                     .default_value = "4",
+                     .min = 2,
+                     .max = 63,
+                     .unit = "links",
+                     .help = "Links of each router to other routers.",
+                     .cite = "Singla et al., NSDI 2012",
+                     .only_if = "topology.kind=jellyfish"};
+  ParamRecord seed{.path = "topology.seed",
+                   .type = ParamType::kInt,
+                   .default_value = "1",
+                   .min = 0,
+                   .max = 9007199254740992,
+                   .help = "Seed of the random links; run.seed does not change them.",
+                   .only_if = "topology.kind=jellyfish"};
+  ParamRecord copies{.path = "topology.copies",
+                     .type = ParamType::kInt,
+                     .default_value = "1",
+                     .min = 1,
+                     .max = 16,
+                     .unit = "links",
+                     .help = "Parallel links between two routers that differ in one coordinate.",
+                     .cite = "Ahn et al., SC 2009, section 2",
+                     .only_if = "topology.kind=hyperx|flattened_butterfly"};
+  ParamRecord children{.path = "topology.children",
+                       .type = ParamType::kIntList,
+                       .default_value = "[4, 4]",
+                       .min = 1,
+                       .max = 63,
+                       .unit = "links",
+                       .help =
+                           "Links down of a router of the second level, of the third, and so on. The terminals of a "
+                           "router of the first level are topology.concentration.",
+                       .cite = "Ohring et al., IPPS 1995",
+                       .only_if = "topology.kind=fat_tree"};
+  ParamRecord parents{.path = "topology.parents",
+                      .type = ParamType::kIntList,
+                      .default_value = "[4, 4]",
+                      .min = 1,
+                      .max = 63,
+                      .unit = "links",
+                      .help =
+                          "Links up of a router of the first level, of the second, and so on. Fewer links up than "
+                          "down taper the tree.",
+                      .cite = "Ohring et al., IPPS 1995",
+                      .only_if = "topology.kind=fat_tree"};
+  ParamRecord groups{.path = "topology.groups",
+                     .type = ParamType::kInt,
+                     .default_value = "9",
+                     .min = 2,
+                     .max = 4096,
+                     .help =
+                         "Groups. The largest number is group_routers x global_channels + 1, with one channel between "
+                         "any two groups.",
+                     .cite = "Kim et al., ISCA 2008, section 3",
+                     .only_if = "topology.kind=dragonfly|megafly"};
+  ParamRecord group_routers{.path = "topology.group_routers",
+                            .type = ParamType::kInt,
+                            .default_value = "4",
+                            .min = 1,
+                            .max = 63,
+                            .unit = "routers",
+                            .help =
+                                "Routers of a dragonfly's group; in a Megafly, leaf routers of a group, and as many "
+                                "spine routers.",
+                            .only_if = "topology.kind=dragonfly|megafly"};
+  ParamRecord global_channels{.path = "topology.global_channels",
+                              .type = ParamType::kInt,
+                              .default_value = "2",
+                              .min = 1,
+                              .max = 63,
+                              .unit = "links",
+                              .help = "Links of a router (Megafly: of a spine router) to other groups.",
+                              .only_if = "topology.kind=dragonfly|megafly"};
+  ParamRecord arrangement{.path = "topology.arrangement",
+                          .type = ParamType::kChoice,
+                          .default_value = "absolute",
+                          .choices = "absolute|relative|palm_tree|circulant",
+                          .help =
+                              "Where global channels lead: channel k of group i to group k (k + 1 if k >= i), i + k + "
+                              "1, i - k - 1, or alternately to i + 1, i - 1, i + 2, i - 2 and so on.",
+                          .cite = "Hastings et al. 2015; Camarero et al. 2014",
+                          .only_if = "topology.kind=dragonfly|megafly"};
+  ParamRecord order{.path = "topology.order",
+                    .type = ParamType::kInt,
+                    .default_value = "5",
+                    .min = 2,
+                    .max = 64,
+                    .help =
+                        "Order q of the finite field, a prime power: 2 q^2 routers (Slim Fly) or q^2 + q + 1 "
+                        "(PolarFly).",
+                    .cite = "Besta & Hoefler, SC 2014; Lakhotia et al., SC 2022",
+                    .only_if = "topology.kind=slim_fly|polarfly"};
+  ParamRecord concentration = topology.concentration;
+} networks{};
+
 /// Channels between routers, if all of them are alike.
 inline constexpr struct ChannelParams {
   ParamRecord delay{.path = "topology.channel_delay",

@@ -95,4 +95,37 @@ std::function<double(u32)> TableHops::sum_over(const TerminalSet& set) const {
   return [this, sums](u32 source) { return (*sums)[topology_.terminal_router(source)]; };
 }
 
+double ViaHops::mean(u32 from, const std::function<double(u32)>& second) const {
+  const u32 vias = topology_.terminals / topology_.concentration;
+  double sum = 0;
+  for (u32 via = 0; via < vias; ++via) {
+    const u32 middle = part_one_(from, via);
+    sum += hops(from, middle) + second(middle);
+  }
+  return sum / vias;
+}
+
+double ViaHops::of(u32 source, u32 destination) const {
+  const u32 to = topology_.terminal_router(destination);
+  return mean(topology_.terminal_router(source), [&](u32 middle) { return hops(middle, to); });
+}
+
+std::function<double(u32)> ViaHops::sum_over(const TerminalSet& set) const {
+  std::vector<double> sums(topology_.routers);  // [router] hops to all members of the set
+  for (u32 r = 0; r < topology_.routers; ++r)
+    for (u32 destination : set) sums[r] += hops(r, topology_.terminal_router(destination));
+  const auto of_router = std::make_shared<std::vector<double>>(topology_.routers);
+  const double count = static_cast<double>(set.size());
+  const u32 sources = topology_.terminals / topology_.concentration, vias = sources;
+  for (u32 from = 0; from < sources; ++from) {
+    double total = 0;
+    for (u32 via = 0; via < vias; ++via) {
+      const u32 middle = part_one_(from, via);
+      total += count * hops(from, middle) + sums[middle];
+    }
+    (*of_router)[from] = total / vias;
+  }
+  return [this, of_router](u32 source) { return (*of_router)[topology_.terminal_router(source)]; };
+}
+
 }  // namespace flitlab

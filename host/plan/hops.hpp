@@ -43,4 +43,24 @@ class TableHops final : public PairValue {
   std::function<double(u32, u32)> cost_;
 };
 
+/// Hops of routes that go over a random intermediate router (Valiant) in a network with tables. `hops`:
+/// [routers][routers] hops of the table's routes. `part_one(from, via)`: router where the second part of the route
+/// begins.
+class ViaHops final : public PairValue {
+ public:
+  ViaHops(const Topology& topology, const std::vector<u8>& hops, std::function<u32(u32 from, u32 via)> part_one)
+      : topology_(topology), hops_(hops), part_one_(std::move(part_one)) {}
+  double of(u32 source, u32 destination) const override;
+  std::function<double(u32 source)> sum_over(const TerminalSet& set) const override;
+
+ private:
+  double hops(u32 from, u32 to) const { return hops_[std::size_t{from} * topology_.routers + to]; }
+  /// Returns the mean over all intermediate routers of the hops to where the second part begins, plus second(router).
+  double mean(u32 from, const std::function<double(u32 router)>& second) const;
+
+  const Topology& topology_;
+  const std::vector<u8>& hops_;
+  std::function<u32(u32, u32)> part_one_;
+};
+
 }  // namespace flitlab

@@ -28,15 +28,6 @@ Fill Plan::fill(const std::vector<std::byte>&, u32, const std::vector<PortSnapsh
   return fill;
 }
 
-Topology make_topology(const Experiment& e) {
-  const std::string& kind = e.str(param::topology.kind);
-  const u32 concentration = e.u32_of(param::topology.concentration);
-  if (kind == "graph") return make_graph(e.text(param::topology.file), concentration);
-  if (kind == "hypercube") return make_hypercube(e.u32_of(param::topology.dimensions), concentration);
-  if (kind == "mesh") return make_mesh(e.ints(param::topology.shape), concentration);
-  return make_torus(e.ints(param::topology.shape), concentration);
-}
-
 void require_equal_channels(const Experiment& e, const Topology& topology) {
   if (!topology.own_channels.empty())
     throw ConfigError(

@@ -90,6 +90,18 @@ void TerminalPlan::set_exchange(const std::string& pattern, const Groups& groups
   set_matrix(even_matrix(rows));
 }
 
+void TerminalPlan::set_next(const std::string& pattern, const Topology& topology) {
+  if (table.group)
+    throw ConfigError("traffic.pattern = \"" + pattern +
+                      "\" needs a whole machine, without partitions, spares or idle terminals. Remove these, or use "
+                      "another pattern.");
+  if (pattern == "next_group" && topology.group.empty())
+    throw ConfigError("traffic.pattern = \"next_group\" needs groups of routers, which a " + topology.kind +
+                      " does not have. Use topology.kind = \"dragonfly\" or \"megafly\", or the pattern "
+                      "\"next_router\".");
+  set_matrix(even_matrix(next_partners(pattern, topology)));
+}
+
 namespace {
 
 TrafficMode mode_of(const Experiment& e) {
@@ -161,6 +173,8 @@ void TerminalPlan::set_pattern(const Experiment& e, const Topology& topology, co
     read_matrix_of(e);
   else if (is_exchange(pattern))
     set_exchange(pattern, groups);
+  else if (pattern == "next_router" || pattern == "next_group")
+    set_next(pattern, topology);
   else if (pattern == "hot_spot" || pattern == "hot_region")
     set_hot(e, topology);
   else if (pattern == "all_to_all")

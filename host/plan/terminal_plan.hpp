@@ -68,6 +68,7 @@ struct TerminalPlan {
   void compare_sums();
   /// Sets a pattern of exchange_partners(); if there are groups, each group has its own pattern.
   void set_exchange(const std::string& pattern, const Groups& groups);
+  void set_next(const std::string& pattern, const Topology& topology);
   void set_region(const Experiment& experiment, const Topology& topology);
   /// Sets the order in which a terminal sends to its destinations, and how often it goes through them. `destinations`:
   /// their number.

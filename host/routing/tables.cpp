@@ -10,7 +10,6 @@
 #include "host/routing/dependency.hpp"
 #include "host/topology/metrics.hpp"
 #include "kernels/common/bits.hpp"
-#include "kernels/common/error.hpp"
 
 namespace flitlab {
 namespace {
@@ -102,10 +101,10 @@ void assign_layers(const Topology& t, RouteTable& table, u32 max_layers) {
       for (std::vector<u32> cycle; !(cycle = try_path(t, layers[layer], path)).empty(); ++layer) {
         if (layer + 1 < layers.size()) continue;
         if (layers.size() == max_layers)
-          throw ConfigError("router.vcs: the routes of this graph need more than " + std::to_string(max_layers) +
-                            " virtual-channel layers to be free of deadlock; the path from router " +
-                            std::to_string(s) + " to " + std::to_string(d) + " would close the cycle " +
-                            show_cycle(t, cycle) + ". Raise router.vcs.");
+          throw TooFewLayers("router.vcs: the routes of this graph need more than " + std::to_string(max_layers) +
+                             " virtual-channel layers to be free of deadlock; the path from router " +
+                             std::to_string(s) + " to " + std::to_string(d) + " would close the cycle " +
+                             show_cycle(t, cycle) + ". Raise router.vcs.");
         layers.emplace_back(channels);
       }
       table.layer[std::size_t{s} * t.routers + d] = static_cast<u8>(layer);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "host/topology/topology.hpp"
+#include "kernels/common/error.hpp"
 #include "kernels/common/peer.hpp"
 
 namespace flitlab {
@@ -22,9 +23,13 @@ u64 ports_toward(const Topology& topology, const RouteTable& table, u32 router, 
 /// Returns whether any entry of the table has kAnyParallel.
 bool has_parallel_ports(const RouteTable& table);
 
+struct TooFewLayers : ConfigError {
+  using ConfigError::ConfigError;
+};
+
 /// Returns shortest paths, spread evenly over neighbours, and assigns each (source, destination) path to a layer so
 /// that the channel dependencies of each layer are acyclic (layered shortest-path routing; Skeie et al. 2002). If
-/// several channels join two routers, packets may use any of them. Throws ConfigError if more than `max_layers` layers
+/// several channels join two routers, packets may use any of them. Throws TooFewLayers if more than `max_layers` layers
 /// are needed.
 RouteTable shortest_path_table(const Topology& topology, u32 max_layers);
 

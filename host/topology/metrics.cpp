@@ -46,7 +46,7 @@ std::vector<double> distance_sums(const std::vector<double>& weight, bool wraps)
 
 DistanceMetrics distance_metrics(const Topology& t) {
   DistanceMetrics metrics;
-  if (t.kind == "graph") {
+  if (!t.grid) {
     u64 sum = 0;
     for (u32 r = 0; r < t.routers; ++r)
       for (u32 hops : hops_from(t, r)) {

@@ -96,6 +96,23 @@ std::vector<std::vector<u32>> exchange_partners(const std::string& pattern, u32 
   return partners;
 }
 
+std::vector<std::vector<u32>> next_partners(const std::string& pattern, const Topology& t) {
+  const auto part_of = [&](u32 terminal) -> u32 {
+    const u32 router = t.terminal_router(terminal);
+    return pattern == "next_group" ? t.group[router] : router;
+  };
+  std::vector<std::vector<u32>> members(t.terminals);  // of each part; the last lists may be empty
+  u32 parts = 0;
+  for (u32 terminal = 0; terminal < t.terminals; ++terminal) {
+    members[part_of(terminal)].push_back(terminal);
+    parts = std::max(parts, part_of(terminal) + 1);
+  }
+  std::vector<std::vector<u32>> partners;
+  for (u32 terminal = 0; terminal < t.terminals; ++terminal)
+    partners.push_back(members[(part_of(terminal) + 1) % parts]);
+  return partners;
+}
+
 std::vector<u32> hot_region(const Topology& t, const std::vector<u32>& extent) {
   const bool by_address = t.has_coordinates() && t.terminals == t.routers * t.concentration;
   if (extent.size() != t.shape.size() || !(by_address || is_whole(t)))

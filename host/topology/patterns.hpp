@@ -17,6 +17,10 @@ std::vector<u32> make_permutation(const std::string& pattern, const Topology& to
 /// terminals. ConfigError for patterns that need coordinates.
 std::vector<u32> make_permutation(const std::string& pattern, u32 terminals, u64 seed);
 
+/// Returns the destinations of each terminal for the patterns next_router and next_group, all equally likely: the
+/// terminals of the router, or of the group of routers, with the next number. The last one sends to the first one.
+std::vector<std::vector<u32>> next_partners(const std::string& pattern, const Topology& topology);
+
 /// Returns the terminals of all routers whose coordinates are below `extent` in every dimension.
 std::vector<u32> hot_region(const Topology& topology, const std::vector<u32>& extent);
 

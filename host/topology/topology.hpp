@@ -21,12 +21,14 @@ struct Channel {
 /// 2d leads in the + direction of dimension d, and port 2d + 1 in its - direction. A hypercube has one channel pair in
 /// each dimension d, on port d.
 struct Topology {
-  std::string kind;  ///< "mesh", "torus", "ring", "hypercube", "graph"
+  std::string kind;  ///< the choice of topology.kind
+  bool grid = true;  ///< whether dimension-order routes exist: mesh, torus, ring, hypercube; others need routing tables
   /// Radix of each dimension; router numbers increase first along dimension 0. A topology without dimensions has one
   /// element: the number of routers (graph) or of terminals (multistage network, single switch).
   std::vector<u32> shape;
-  bool wraps = false;     ///< whether wrap-around channels exist (torus and ring)
-  u32 concentration = 1;  ///< number of terminals per router
+  bool wraps = false;  ///< whether wrap-around channels exist (torus and ring)
+  /// Number of terminals per router. Terminals are attached to the first routers; the others may have none.
+  u32 concentration = 1;
   u32 routers = 0;
   u32 terminals = 0;
   u32 network_ports = 0;    ///< number of network ports of a router; the largest number if routers differ
@@ -34,6 +36,12 @@ struct Topology {
   std::vector<Peer> peers;  ///< [routers][ports]
   /// [routers][network_ports] channels with a delay or width of their own; empty if all channels are alike.
   std::vector<Channel> own_channels;
+  /// [routers][network_ports] rank of the channel that leaves through a port; empty if the kind of network gives none.
+  /// A route that goes from each channel to one of a higher rank cannot be part of a deadlock (host/routing/ranks.hpp).
+  std::vector<u16> rank;
+  std::vector<u16> group;  ///< [routers] number of the router's group (dragonfly, megafly); empty: no groups
+  /// [routers] place of a router for people and drawings: coordinates such as "1,2", "group 3", "level 1"; empty: none.
+  std::vector<std::string> place;
   std::vector<u32> address;   ///< [routers] packed coordinates (Cartesian), or the router's index (graph)
   std::vector<u8> dim_shift;  ///< [dims] position of the dimension's lowest bit in a packed address
   std::vector<u32> dim_mask;  ///< [dims] mask of the dimension's bits after the shift
@@ -61,7 +69,7 @@ struct Topology {
   /// Returns whether addresses are packed coordinates of `shape`. In a graph or a multistage network they are plain
   /// numbers.
   bool has_coordinates() const {
-    return address.size() == routers && dim_shift.size() == shape.size() && dim_mask.size() == shape.size();
+    return grid && address.size() == routers && dim_shift.size() == shape.size() && dim_mask.size() == shape.size();
   }
   /// Returns the coordinate of `router` in dimension `dim`. Requires has_coordinates().
   u32 coordinate(u32 router, u32 dim) const { return (address[router] >> dim_shift[dim]) & dim_mask[dim]; }

@@ -15,6 +15,7 @@ inline constexpr u32 kBurst = 5;        ///< on-off sources: burst and pause len
 inline constexpr u32 kReply = 6;        ///< length of a reply; counter = reply number
 // 7 to 9 are reserved: one model used them before models had stream numbers of their own.
 inline constexpr u32 kAllToAll = 10;  ///< order of a terminal's destinations; counter = completed passes over them
+inline constexpr u32 kTopology = 11;  ///< host: links of random graphs
 
 /// First number of a model's own streams.
 inline constexpr u32 kFirstOfModel = 16;

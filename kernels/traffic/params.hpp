@@ -22,12 +22,16 @@ inline constexpr struct TrafficParams {
                       .default_value = "uniform",
                       .choices =
                           "uniform|bit_complement|bit_reverse|shuffle|transpose|tornado|neighbour|hot_spot|"
-                          "hot_region|random_permutation|matrix|all_to_all|all_to_region|fft|divide",
+                          "hot_region|random_permutation|matrix|all_to_all|all_to_region|fft|divide|next_router|"
+                          "next_group",
                       .help =
                           "Destinations of each terminal's packets. fft: any terminal whose number differs in one bit; "
                           "divide: any neighbour in a binomial tree, as when work is distributed and results are "
-                          "combined.",
-                      .cite = "Dally & Towles Table 3.1; fft, divide: S-Connect, 2.1",
+                          "combined; next_router, next_group: any terminal of the router or group with the next "
+                          "number, for which shortest routes use few channels.",
+                      .cite =
+                          "Dally & Towles Table 3.1; fft, divide: S-Connect, 2.1; next_router: Kim et al., ISCA 2007, "
+                          "section 3.2; next_group: Kim et al., ISCA 2008, section 4.3",
                       .only_if = "traffic.mode=open|batch|request_reply"};
   ParamRecord self{
       .path = "traffic.self",

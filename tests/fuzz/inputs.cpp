@@ -223,7 +223,7 @@ const std::vector<Input>& inputs() {
            {{"router.kind", word("vc")}, {"topology.shape", list({3, 3})}, {"traffic.pattern", word("matrix")}}),
       form("program", traffic.program_file,
            {{"router.kind", word("bgl")}, {"topology.shape", list({4, 2})}, {"traffic.mode", word("program")}}),
-      form("graph", topology.file, {{"router.kind", word("vc")}, {"topology.kind", word("graph")}}),
+      form("graph", networks.file, {{"router.kind", word("vc")}, {"topology.kind", word("graph")}}),
       form("table", vc::param::routing.table_file,
            {{"router.kind", word("vc")},
             {"topology.kind", word("ring")},

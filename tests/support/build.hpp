@@ -1,6 +1,7 @@
 #pragma once
 /// Small networks for tests.
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,10 +23,9 @@ inline Experiment experiment(const RawConfig& changes = {}) {
       kind != changes.end() &&
       (kind->second == Value{std::string("metro")} || kind->second == Value{std::string("switch")}))
     raw.erase("topology.shape");
+  static const std::set<std::string> kOfShape{"mesh", "torus", "ring", "hyperx", "flattened_butterfly"};
   if (const auto kind = changes.find("topology.kind");
-      kind != changes.end() &&
-      (std::get<std::string>(kind->second) == "hypercube" || std::get<std::string>(kind->second) == "graph" ||
-       std::get<std::string>(kind->second) == "random" || std::get<std::string>(kind->second) == "tree"))
+      kind != changes.end() && !kOfShape.contains(std::get<std::string>(kind->second)))
     raw.erase("topology.shape");
   for (const auto& [path, value] : changes) raw[path] = value;
   return Experiment::resolve(raw, ".");

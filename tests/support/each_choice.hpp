@@ -52,6 +52,7 @@ class EachChoice {
   bool is_rejected(const ParamRecord& record, const std::string& choice) const {
     const auto& modes = model_.modes;
     if (record.path == "traffic.mode") return std::find(modes.begin(), modes.end(), choice) == modes.end();
+    if (choice == "next_group") return kind_ != "vc";  // the others have no groups
     static const std::set<std::string> kRejected{"t3e:geometric",      "bgl:geometric",      "metro:geometric",
                                                  "sconnect:geometric", "adaptive:geometric", "bless:graph",
                                                  "bless:hypercube",    "switch:hot_region",  "switch:all_to_region"};
@@ -121,6 +122,17 @@ class EachChoice {
             {"routing.algorithm=o1turn", Settings("topology.kind=mesh")},
             {"routing.algorithm=romm", Settings("topology.kind=mesh")},
             {"routing.algorithm=table", Settings("topology.kind=graph topology.file=", edges)},
+            {"routing.algorithm=west_first", Settings("topology.kind=mesh")},
+            {"routing.algorithm=north_last", Settings("topology.kind=mesh")},
+            {"routing.algorithm=negative_first", Settings("topology.kind=mesh")},
+            {"routing.algorithm=odd_even", Settings("topology.kind=mesh")},
+            {"vc:traffic.pattern=next_group", Settings("topology.kind=dragonfly")},
+            {"routing.algorithm=minimal", Settings("topology.kind=hyperx")},
+            {"routing.algorithm=up_down", Settings("topology.kind=jellyfish")},
+            {"routing.algorithm=ugal_l", Settings("topology.kind=slim_fly")},
+            {"routing.algorithm=par", Settings("topology.kind=dragonfly")},
+            {"routing.algorithm=nearest_common_ancestor", Settings("topology.kind=fat_tree")},
+            {"routing.algorithm=adaptive", Settings("topology.kind=fat_tree")},
             {"traffic.mode=trace", Settings("traffic.trace_file=", trace)},
             {"traffic.mode=program", Settings("traffic.program_file=", calls)},
             {"traffic.pattern=matrix", Settings("traffic.matrix_file=", matrix)},

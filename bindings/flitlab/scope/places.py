@@ -1,5 +1,5 @@
 """Positions of routers in a drawing: meshes and tori as grids and rings, more dimensions as planes, multistage networks
-as columns, graphs by their channels."""
+as columns, trees as rows, groups on a circle, graphs by their channels."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from flitlab.layouts import Positions, circle, graph_positions
 
 _COORDINATES = re.compile(r"\((\d+(?:,\d+)*)\)")
 _NODE = re.compile(r"^(\d+)([ab]?)$")  # S-Connect: a node, and which of its two TICs
+_GROUP = re.compile(r"\((leaf, |spine, |)group (\d+)\)$")
+_LEVEL = re.compile(r"\(level (\d+)\)$")
 _STAGE = re.compile(r"^(\d+)\.(\d+)(?::(\d+))?$")
 
 
@@ -35,9 +37,19 @@ def positions_of(names: Sequence[str], kind: str, links: Sequence[tuple[int, int
     found = [_COORDINATES.search(name) for name in names]
     if all(found) and len(names) > 1:
         coordinates = [[int(c) for c in match[1].split(",")] for match in found if match]
+        if kind in ("hyperx", "flattened_butterfly"):
+            return _bent_grid(coordinates)
         if len(coordinates[0]) == 1:
             return (circle(len(names)), "a ring") if kind in ("ring", "torus") else (_line(coordinates), "a row")
         return _grid(coordinates)
+    groups = [_GROUP.search(name) for name in names]
+    if all(groups):
+        return _groups([(int(m[2]), m[1]) for m in groups if m])
+    levels = [_LEVEL.search(name) for name in names]
+    if all(levels):
+        return _levels([int(m[1]) for m in levels if m])
+    if kind == "full_mesh":
+        return circle(len(names)), "a circle"
     stages = [_STAGE.match(name) for name in names]
     if all(stages):
         return _columns([(int(m[1]), int(m[2]), int(m[3] or 0)) for m in stages if m])
@@ -78,6 +90,53 @@ def _grid(coordinates: list[list[int]]) -> tuple[Positions, str]:
     places = [(sum(c[d] * stride[d] for d in range(0, dimensions, 2)),
                sum(c[d] * stride[d] for d in range(1, dimensions, 2))) for c in coordinates]
     return places, "a grid" if dimensions == 2 else f"{dimensions} dimensions as grids of grids"
+
+
+def _bent_grid(coordinates: list[list[int]]) -> tuple[Positions, str]:
+    """Like _grid(), but rows and columns are bent, so that links between routers of a row do not cover one another."""
+    bent = 0.12
+    extent = [max(c[d] for c in coordinates) + 1 for d in range(len(coordinates[0]))]
+
+    def bow(c: list[int], d: int) -> float:
+        return bent * (c[d] - (extent[d] - 1) / 2) ** 2 if d < len(c) else 0.0
+
+    places, layout = (_line(coordinates), "a row") if len(extent) == 1 else _grid(coordinates)
+    return [(x + bow(c, 1), y + bow(c, 0)) for (x, y), c in zip(places, coordinates, strict=True)], f"{layout}, bent"
+
+
+def _groups(routers: list[tuple[int, str]]) -> tuple[Positions, str]:
+    """Positions groups on a circle, and the routers of a group on a smaller circle; spine routers are nearer to the
+    centre than leaf routers."""
+    members: dict[int, dict[str, list[int]]] = {}
+    for router, (group, part) in enumerate(routers):
+        members.setdefault(group, {}).setdefault(part, []).append(router)
+    size = max(len(list_of) for parts in members.values() for list_of in parts.values())
+    inner = 1.2 * size / (2 * math.pi) if size > 1 else 0.0
+    one_ring = all(set(parts) == {""} for parts in members.values())
+    apart = 2 * inner + 1.4 if one_ring else size + 0.8
+    outer = max(apart * len(members) / (2 * math.pi), apart)
+    places: Positions = [(0.0, 0.0)] * len(routers)
+    for group, parts in members.items():
+        angle = math.pi / 2 - 2 * math.pi * group / len(members)
+        out, along = (math.cos(angle), math.sin(angle)), (math.sin(angle), -math.cos(angle))
+        for part, list_of in parts.items():
+            for i, router in enumerate(list_of):
+                if part:  # two rows across the radius
+                    r, a = outer + (0.7 if part.startswith("leaf") else -0.7), i - (len(list_of) - 1) / 2
+                else:
+                    turn = 2 * math.pi * i / len(list_of)
+                    r, a = outer + inner * math.cos(turn), inner * math.sin(turn)
+                places[router] = (r * out[0] + a * along[0], r * out[1] + a * along[1])
+    return places, f"{len(members)} groups on a circle"
+
+
+def _levels(levels: list[int]) -> tuple[Positions, str]:
+    """Positions the levels of a tree in rows, level 0 at the bottom, each as wide as the widest."""
+    count = [levels.count(level) for level in range(max(levels) + 1)]
+    widest, apart = max(count), max(2.0, max(count) / (2 * len(count)))
+    first = [levels.index(level) for level in range(len(count))]
+    return [((router - first[level] + 0.5) * widest / count[level], level * apart)
+            for router, level in enumerate(levels)], f"{len(count)} levels, terminals at the lowest"
 
 
 def _columns(routers: list[tuple[int, int, int]]) -> tuple[Positions, str]:

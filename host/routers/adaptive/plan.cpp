@@ -109,7 +109,7 @@ void AdaptivePlan::set_layout() {
 }
 
 double AdaptivePlan::mean_hops() const {
-  if (topology_.has_coordinates() && topology_.kind != "graph") return traffic_.mean_over(GridHops(topology_));
+  if (topology_.has_coordinates()) return traffic_.mean_over(GridHops(topology_));
   return traffic_.mean_over(TableHops(topology_, [&](u32 router, u32 to) {
     return static_cast<u32>(lowest_bit(minimal_[std::size_t{router} * table_.routers + to]));
   }));

@@ -1,5 +1,8 @@
 /// Conditions between parameters of the canonical virtual-channel router and its networks.
 #include "host/routers/vc/checks.hpp"
+#include <algorithm>
+
+#include "host/config/check.hpp"
 #include "host/config/cross_checks.hpp"
 #include "host/config/topology_params.hpp"
 #include "host/topology/topology.hpp"
@@ -13,19 +16,60 @@ bool is_ring(const Experiment& e) {
   return e.str(param::topology.kind) == "torus" || e.str(param::topology.kind) == "ring";
 }
 
+/// Routing algorithms of kinds of networks.
+struct Supported {
+  std::string_view kinds, algorithms;  ///< words, separated by '|'
+  bool in_two_dimensions = false;      ///< only networks of two dimensions support these algorithms
+};
+
+constexpr Supported kSupported[] = {
+    {"mesh|torus|ring|hypercube", "dimension_order|valiant|minimal_adaptive"},
+    {"mesh|hypercube", "romm"},
+    {"mesh", "negative_first"},
+    {"mesh", "o1turn|west_first|north_last|odd_even", true},
+    {"graph", "table"},
+    {"graph|full_mesh|hyperx|flattened_butterfly|fat_tree|dragonfly|megafly|slim_fly|polarfly|jellyfish",
+     "minimal|up_down|minimal_adaptive|valiant|ugal_l"},
+    {"dragonfly|megafly", "par"},
+    {"fat_tree", "nearest_common_ancestor|adaptive"},
+};
+
+bool has_word(std::string_view words, const std::string& word) {
+  const std::vector<std::string> list = split_words(words);
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+/// Returns a list for messages: `"a", "b" or "c"`.
+std::string words_text(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words)
+    text += (text.empty() ? "" : &word == &words.back() ? " or " : ", ") + ('"' + word + '"');
+  return text;
+}
+
+void check_algorithm(const Experiment& e) {
+  const std::string &kind = e.str(param::topology.kind), &algorithm = e.str(vc::param::routing.algorithm);
+  std::vector<std::string> here, kinds;  // algorithms of this network, and networks of this algorithm
+  bool in_two_dimensions = false;
+  for (const Supported& s : kSupported) {
+    if (has_word(s.algorithms, algorithm)) {
+      kinds = split_words(s.kinds);
+      in_two_dimensions = s.in_two_dimensions;
+    }
+    if (!has_word(s.kinds, kind) || (s.in_two_dimensions && e.ints(param::topology.shape).size() != 2)) continue;
+    if (has_word(s.algorithms, algorithm)) return;
+    for (std::string& word : split_words(s.algorithms)) here.push_back(std::move(word));
+  }
+  throw ConfigError(quoted(e, vc::param::routing.algorithm) + " does not fit " + quoted(e, param::topology.kind) +
+                    (in_two_dimensions && kind == "mesh" ? " of other than two dimensions" : "") + ": use " +
+                    words_text(here) + ". \"" + algorithm + "\" is for topology.kind = " + words_text(kinds) +
+                    (in_two_dimensions ? " of two dimensions." : "."));
+}
+
 void check_routing(const Experiment& e) {
-  const std::string& algorithm = e.str(vc::param::routing.algorithm);
   const std::string& kind = e.str(param::topology.kind);
-  if ((kind == "graph") != (algorithm == "table"))
-    throw ConfigError(quoted(e, vc::param::routing.algorithm) + " does not fit " + quoted(e, param::topology.kind) +
-                      ": graphs need \"table\", all other topologies another algorithm.");
-  const bool two_dimensional = kind == "mesh" && e.ints(param::topology.shape).size() == 2;
-  if (algorithm == "o1turn" && !two_dimensional)
-    throw ConfigError(
-        "routing.algorithm = \"o1turn\" needs a mesh of two dimensions; use \"valiant\" or "
-        "\"minimal_adaptive\" on other topologies.");
-  if (algorithm == "romm" && is_ring(e))
-    throw ConfigError("routing.algorithm = \"romm\" needs a mesh or a hypercube; use \"valiant\" on a " + kind + ".");
+  check_algorithm(e);
+  if (is_graph(e)) return;  // the plan finds out how many virtual channels the routes need
   const u32 messages = message_classes(e), needed = routing_classes(e) * messages,
             vcs = e.u32_of(vc::param::router.vcs);
   if (vcs < needed)
@@ -57,9 +101,9 @@ void check_channels(const Experiment& e) {
     const std::size_t n = p == &vc::param::channels.delay ? e.ints(*p).size() : e.numbers(*p).size();
     const std::string given = std::string(p->path) + " = " + shown(e.at(*p));
     if (is_graph(e))
-      throw ConfigError(given +
-                        " does not fit a graph, which has no dimensions: give one number, or columns for the "
-                        "delay and width of each edge in topology.file.");
+      throw ConfigError(
+          given + " does not fit a " + e.str(param::topology.kind) + ", which has no dimensions: give one number" +
+          (e.has(param::topology.file) ? ", or columns for the delay and width of each edge in topology.file." : "."));
     if (n != dims)
       throw ConfigError(given + " does not fit a network of " + std::to_string(dims) +
                         (dims == 1 ? " dimension" : " dimensions") +

@@ -114,6 +114,12 @@ class Search final : public WaitsFor {
     const auto add = [&](u32 port, u32 mask) {
       for (; mask; mask &= mask - 1) list.push_back(port * t_.vcs + lowest_bit(mask));
     };
+    if (vc::forbids_turns(t_.algorithm) && in.out_port < t_.network_ports) {
+      const Packet& packet = router.at(t_.router_fields.ring, flat * t_.ring + in.first);
+      for (u64 set = vc::permitted_ports(t_, packet, t_.address[index]); set; set &= set - 1)
+        add(lowest_bit(set), in.allowed);
+      return list;
+    }
     add(in.out_port, in.allowed);
     if (t_.parallel && in.out_port < t_.network_ports) {
       const Packet& packet = router.at(t_.router_fields.ring, flat * t_.ring + in.first);
@@ -121,6 +127,19 @@ class Search final : public WaitsFor {
       if (entry & kAnyParallel)
         for (u64 set = topology_.parallel_ports(index, in.out_port) & ~(u64{1} << in.out_port); set; set &= set - 1)
           add(lowest_bit(set), in.allowed);
+    }
+    if (t_.shortest) {
+      const Packet& packet = router.at(t_.router_fields.ring, flat * t_.ring + in.first);
+      const u16* masks = t_.class_mask[packet.message_class];
+      const bool escapes = t_.algorithm == vc::Algorithm::kMinimalAdaptive;
+      const bool stays = escapes && flat / t_.vcs < t_.network_ports && (masks[0] >> flat % t_.vcs & 1);
+      for (u64 set = stays ? 0 : t_.shortest[std::size_t{index} * t_.routers + packet.dst]; set; set &= set - 1) {
+        const u32 port = lowest_bit(set);
+        if (t_.algorithm != vc::Algorithm::kNearestCommonAncestor)
+          add(port, masks[escapes ? 1 : vc::class_by_ranks(t_, index, port, flat / t_.vcs, flat % t_.vcs)]);
+      }
+      if (escapes) add(t_.next_port[std::size_t{index} * t_.routers + packet.dst] & ~u32{kAnyParallel}, masks[0]);
+      return list;
     }
     if (t_.algorithm == vc::Algorithm::kMinimalAdaptive) {
       const Packet& packet = router.at(t_.router_fields.ring, flat * t_.ring + in.first);

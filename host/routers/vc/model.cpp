@@ -1,5 +1,7 @@
 /// Registry entry of the canonical virtual-channel router.
-#include "host/config/cross_checks.hpp"
+#include <algorithm>
+
+#include "host/config/check.hpp"
 #include "host/config/registry.hpp"
 #include "host/config/topology_params.hpp"
 #include "host/routers/vc/checks.hpp"
@@ -9,8 +11,31 @@
 namespace flitlab {
 namespace {
 
+/// A default that differs from the one in the parameter's record.
+struct Default {
+  const ParamRecord& record;
+  std::string_view kinds;  ///< values of topology.kind, separated by '|'
+  std::string_view value;
+};
+
+constexpr Default kDefaults[] = {
+    {vc::param::routing.algorithm, "graph", "table"},
+    {vc::param::routing.algorithm,
+     "full_mesh|hyperx|flattened_butterfly|fat_tree|dragonfly|megafly|slim_fly|polarfly|jellyfish", "minimal"},
+    {param::networks.shape, "hyperx|flattened_butterfly", "[4, 4]"},
+    {param::networks.routers, "jellyfish", "32"},
+    {param::networks.concentration, "dragonfly|megafly|jellyfish", "2"},
+    {param::networks.concentration, "full_mesh|hyperx|flattened_butterfly|fat_tree|slim_fly|polarfly", "4"},
+};
+
 std::string_view default_of(const ParamRecord& record, const Experiment& e) {
-  return record.path == vc::param::routing.algorithm.path && is_graph(e) ? "table" : "";
+  if (!e.has(param::networks.kind)) return "";
+  for (const Default& d : kDefaults) {
+    if (d.record.path != record.path) continue;
+    const std::vector<std::string> kinds = split_words(d.kinds);
+    if (std::find(kinds.begin(), kinds.end(), e.str(param::networks.kind)) != kinds.end()) return d.value;
+  }
+  return "";
 }
 
 }  // namespace
@@ -19,7 +44,7 @@ ModelRecord vc_model() {
   return {
       .kind = "vc",
       .help = "canonical input-queued virtual-channel router",
-      .topology = {records_of(param::topology), records_of(vc::param::channels)},
+      .topology = {records_of(param::networks), records_of(vc::param::channels)},
       .sections = {records_of(vc::param::router), records_of(vc::param::routing)},
       .check = check_vc,
       .make_plan = plan_of<VcPlan>,

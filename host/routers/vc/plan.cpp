@@ -9,11 +9,13 @@
 #include "host/plan/not_measured.hpp"
 #include "host/routers/vc/checks.hpp"
 #include "host/routers/vc/table.hpp"
+#include "host/routing/ranks.hpp"
 #include "host/topology/metrics.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/engines/make_engine.hpp"
 #include "kernels/routers/vc/lanes/lanes.hpp"
 #include "kernels/routers/vc/params.hpp"
+#include "kernels/routers/vc/turns.hpp"
 
 namespace flitlab {
 namespace {
@@ -32,6 +34,7 @@ VcPlan::VcPlan(const Experiment& e) : topology_(make_topology(e)), traffic_(e, t
   facts_.batch_packets = traffic_.batch_packets();
   facts_.scope.credits = "credits";
   warn(traffic_.warnings);
+  warn(routes_.warnings);
   const auto form = [](const char* excluded) {
     return excluded ? std::string("scalar (") + excluded + ")" : std::string("lanes");
   };
@@ -62,21 +65,12 @@ void VcPlan::set_parameters(const Experiment& e) {
 
 void VcPlan::set_classes(const Experiment& e) {
   vc::VcTable& t = table_;
-  if (t.algorithm == vc::Algorithm::kTable) {
-    const u32 layers = t.vcs / t.message_classes;
-    routes_ =
-        e.str(vc::param::routing.table_file).empty()
-            ? shortest_path_table(topology_, layers)
-            : read_table(vc::param::routing.table_file.path, e.text(vc::param::routing.table_file), topology_, layers);
-    t.next_port = routes_.port.data();
-    t.layer = routes_.layer.data();
-    if (has_parallel_ports(routes_)) {
-      for (u32 r = 0; r < t.routers; ++r)
-        for (u32 p = 0; p < t.network_ports; ++p) parallel_.push_back(topology_.parallel_ports(r, p));
-      t.parallel = parallel_.data();
-    }
+  if (t.by_tables) {
+    routes_ = vc::make_routes(e, topology_, t);
+    vc::set_routes(t, routes_);
+  } else {
+    t.adapts = t.algorithm == vc::Algorithm::kMinimalAdaptive || vc::forbids_turns(t.algorithm);
   }
-  t.adapts = t.algorithm == vc::Algorithm::kMinimalAdaptive || t.parallel;
   // The VCs are first divided into message classes; the VCs of each message class are then divided into routing
   // classes.
   for (u32 m = 0; m < t.message_classes; ++m) {
@@ -84,6 +78,11 @@ void VcPlan::set_classes(const Experiment& e) {
     t.message_mask[m] = vc_range(first, end);
     u16* masks = t.class_mask[m];
     if (t.algorithm == vc::Algorithm::kMinimalAdaptive) {
+      if (t.by_tables) {
+        masks[0] = vc_range(first, first + 1);
+        masks[1] = vc_range(first + 1, end);
+        continue;
+      }
       // Each escape class has one VC; all other VCs are adaptive. With vc_assignment = "any" there may be fewer VCs
       // than classes; some classes then have no VCs.
       const u32 escapes = t.wraps ? 2 : 1;
@@ -93,12 +92,14 @@ void VcPlan::set_classes(const Experiment& e) {
       t.atomic_adaptive = t.flow_control == vc::FlowControl::kWormhole;
       continue;
     }
-    const u32 classes = t.algorithm == vc::Algorithm::kTable        ? routes_.layers
+    const u32 classes = t.by_tables                                 ? routes_.classes
                         : t.vc_assignment == vc::VcAssignment::kAny ? 1
                                                                     : routing_classes(e);
-    for (u32 c = 0; c < vc::kMaxVcs; ++c)
-      masks[c] = c < classes ? vc_range(first + c * (end - first) / classes, first + (c + 1) * (end - first) / classes)
-                             : t.message_mask[m];
+    for (u32 c = 0; c < vc::kMaxVcs; ++c) {
+      const u32 from = first + c * (end - first) / classes, to = first + (c + 1) * (end - first) / classes;
+      masks[c] = c < classes ? vc_range(from, to) : t.rank ? u16{0} : t.message_mask[m];
+      for (u32 v = from; c < classes && v < to; ++v) t.class_of_vc[v] = static_cast<u8>(c);
+    }
   }
 }
 
@@ -116,19 +117,28 @@ double VcPlan::mean_cost(const std::function<double(u32 router, u32 port)>& cost
   const vc::VcTable& t = table_;
   // All routes except the routes of a table are minimal; with Valiant's algorithm, to and from the intermediate router.
   // All channels of a dimension are alike.
-  if (t.algorithm != vc::Algorithm::kTable) {
+  if (!t.by_tables) {
     std::vector<double> costs;
     for (u32 port = 0; port < t.network_ports; port += t.one_port_per_dim ? 1 : 2) costs.push_back(cost(0, port));
     return traffic_.mean_over(GridHops(topology_, t.algorithm == vc::Algorithm::kValiant, costs));
   }
-  // A hop over any of several parallel channels counts as one hop.
+  // A hop over any of several parallel channels counts as one hop. UGAL and PAR take the shortest route where queues
+  // are empty, and Duato's protocol one of the shortest.
   return traffic_.mean_over(TableHops(
       topology_,
-      [&](u32 router, u32 to) { return routes_.port[std::size_t{router} * t.routers + to] & ~u32{kAnyParallel}; },
+      [&](u32 router, u32 to) {
+        const std::size_t entry = std::size_t{router} * t.routers + to;
+        return t.shortest ? lowest_bit(t.shortest[entry]) : routes_.table.port[entry] & ~u32{kAnyParallel};
+      },
       cost));
 }
 
 double VcPlan::mean_hops() const {
+  if (table_.by_tables && table_.algorithm == vc::Algorithm::kValiant)
+    return traffic_.mean_over(ViaHops(topology_, routes_.hops, [&](u32 from, u32 via) {
+      return end_of_part_one(topology_, routes_.table, from, via,
+                             table_.intermediate == vc::Intermediate::kGroup && table_.group);
+    }));
   return mean_cost([](u32, u32) { return 1.0; });
 }
 
@@ -136,7 +146,8 @@ double VcPlan::tail_after_head() const {
   const vc::VcTable& t = table_;
   if (!t.narrow) return traffic_.mean_length() - 1;
   constexpr u32 kMostTerminals = 1024;  // for more, the mean over all pairs takes too long
-  const bool any_order = t.algorithm == vc::Algorithm::kO1Turn || t.algorithm == vc::Algorithm::kRomm;
+  const bool any_order =
+      t.algorithm == vc::Algorithm::kO1Turn || t.algorithm == vc::Algorithm::kRomm || vc::forbids_turns(t.algorithm);
   const auto cycles_per_flit = [&](u32 router, u32 port) {
     const vc::PortChannel& c = vc::channel_of(t, router, port);
     return static_cast<double>(c.cycles) / c.flits;
@@ -144,16 +155,16 @@ double VcPlan::tail_after_head() const {
   bool alike = true;
   for (u32 port = 1; any_order && port < t.network_ports; ++port)
     alike &= cycles_per_flit(0, port) == cycles_per_flit(0, 0);
-  if (t.algorithm == vc::Algorithm::kValiant || !alike || t.parallel || t.terminals > kMostTerminals ||
+  if (t.algorithm == vc::Algorithm::kValiant || !alike || t.parallel || t.shortest || t.terminals > kMostTerminals ||
       t.flow_control == vc::FlowControl::kStoreAndForward || t.traffic.length_law == LengthLaw::kGeometric)
     return kNotMeasured;
   const double head_waits = t.routing_delay + (t.speculative ? 0.0 : t.allocation_delay);
   return traffic_.mean_over(ValueOf([&](u32 source, u32 destination) {
     const u32 from = topology_.terminal_router(source), to = topology_.terminal_router(destination);
     std::vector<double> route;  // cycles per flit of each channel
-    if (t.algorithm == vc::Algorithm::kTable)
+    if (t.by_tables)
       for (u32 r = from; r != to;) {
-        const u32 port = routes_.port[std::size_t{r} * t.routers + to];
+        const u32 port = routes_.table.port[std::size_t{r} * t.routers + to];
         route.push_back(cycles_per_flit(r, port));
         r = topology_.peer(r, port).item;
       }
@@ -192,8 +203,9 @@ double VcPlan::zero_load_latency(double hops) const {
           : 0.0;
   const double each = t.routing_delay + allocation + tail;
   double on_the_way = hops * (each + t.link_delay);
-  if (t.parallel && t.channel)
-    on_the_way = kNotMeasured;  // which of several channels a packet takes depends on the load
+  const bool differs = t.by_tables && t.algorithm == vc::Algorithm::kValiant;
+  if ((t.parallel || t.shortest || differs) && t.channel)
+    on_the_way = kNotMeasured;  // which of several channels a packet takes depends on the load, or on chance
   else if (t.channel)
     on_the_way = mean_cost([&](u32 router, u32 port) { return each + vc::channel_of(t, router, port).link_delay; });
   return flowing * (t.inject_delay + on_the_way + each + t.eject_delay + tail_after_head());
@@ -204,9 +216,10 @@ std::vector<std::pair<std::string, double>> VcPlan::derived() const {
   const DistanceMetrics distance = distance_metrics(topology_);
   const double hops = mean_hops();
   const ItemKind& kind = layout_.kinds[0];
-  double tables =
-      static_cast<double>(topology_.peers.size() * sizeof(Peer) + topology_.address.size() * 4 + routes_.port.size() +
-                          routes_.layer.size() + parallel_.size() * sizeof(vc::PortSet));
+  double tables = static_cast<double>(topology_.peers.size() * sizeof(Peer) + topology_.address.size() * 4 +
+                                      routes_.table.port.size() + routes_.table.layer.size() +
+                                      (routes_.parallel.size() + routes_.shortest.size()) * sizeof(vc::PortSet) +
+                                      routes_.hops.size() + 2 * sizeof(u16) * (routes_.rank.size()));
   return {{"routers", t.routers},
           {"terminals", t.terminals},
           {"ports", t.ports},
@@ -217,7 +230,7 @@ std::vector<std::pair<std::string, double>> VcPlan::derived() const {
           {"topology_hops_mean", distance.mean_hops},
           {"hops_mean", hops},
           {"zero_load_latency_cycles", zero_load_latency(hops)},
-          {"vc_layers", routes_.layers},
+          {"vc_layers", routes_.classes},
           {"state_bytes", static_cast<double>(layout_.bytes(1))},
           {"router_state_bytes", kind.item_bytes},
           {"router_hot_bytes", static_cast<double>(kind.fields.back().offset)},
@@ -226,7 +239,8 @@ std::vector<std::pair<std::string, double>> VcPlan::derived() const {
 }
 
 std::string VcPlan::router_name(u32 router) const {
-  if (topology_.kind == "graph") return std::to_string(router);
+  if (!topology_.place.empty()) return std::to_string(router) + " (" + topology_.place[router] + ")";
+  if (!topology_.grid) return std::to_string(router);
   std::string text = std::to_string(router) + " (";
   for (u32 d = 0; d < topology_.shape.size(); ++d)
     text += (d ? "," : "") + std::to_string(topology_.coordinate(router, d));
@@ -235,7 +249,7 @@ std::string VcPlan::router_name(u32 router) const {
 
 std::string VcPlan::port_name(u32 port) const {
   if (port >= topology_.network_ports) return "terminal " + std::to_string(port - topology_.network_ports);
-  if (topology_.kind == "graph") return "port " + std::to_string(port);
+  if (!topology_.grid) return "port " + std::to_string(port);
   const u32 dim = table_.one_port_per_dim ? port : port / 2;
   const std::string axis = topology_.shape.size() <= 3 ? std::string(1, "xyz"[dim]) : "d" + std::to_string(dim);
   return table_.one_port_per_dim ? axis : (port % 2 ? "-" : "+") + axis;

@@ -3,7 +3,7 @@
 /// layout of the state), and the host's operations on a state.
 #include "host/plan/plan.hpp"
 #include "host/plan/terminal_plan.hpp"
-#include "host/routing/tables.hpp"
+#include "host/routers/vc/routes.hpp"
 #include "kernels/routers/vc/state.hpp"
 
 namespace flitlab {
@@ -31,7 +31,7 @@ class VcPlan final : public Plan {
   std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;
 
   const vc::VcTable& table() const { return table_; }
-  u32 route_layers() const { return routes_.layers; }
+  u32 route_layers() const { return routes_.classes; }
 
  private:
   /// Returns the mean number of hops on the routes of the experiment's packets.
@@ -47,8 +47,7 @@ class VcPlan final : public Plan {
 
   Topology topology_;
   TerminalPlan traffic_;
-  RouteTable routes_;
-  std::vector<vc::PortSet> parallel_;      ///< storage of VcTable::parallel
+  vc::Routes routes_;
   std::vector<vc::PortChannel> channels_;  ///< storage of VcTable::channel
   vc::VcTable table_{};
   StateLayout layout_;

@@ -40,6 +40,9 @@ void set_network(VcTable& t, const Topology& topology) {
   static_assert(kMostGraphPorts <= kMaxPorts);  // grids have at most 10 dimensions, hypercubes 20
   t.wraps = topology.wraps;
   t.one_port_per_dim = topology.kind == "hypercube";
+  t.by_tables = !topology.grid;
+  t.terminal_routers = topology.terminals / topology.concentration;
+  t.group = topology.group.empty() ? nullptr : topology.group.data();
   t.peers = topology.peers.data();
 }
 
@@ -118,6 +121,8 @@ void set_choices(VcTable& t, const Experiment& e) {
   t.arbiter = e.choice<ArbiterKind>(param::router.arbiter);
   t.speculative = e.flag(param::router.speculative);
   t.algorithm = e.choice<Algorithm>(param::routing.algorithm);
+  if (e.has(param::routing.intermediate)) t.intermediate = e.choice<Intermediate>(param::routing.intermediate);
+  if (e.has(param::routing.threshold)) t.threshold = static_cast<i32>(e.i64(param::routing.threshold));
   if (e.has(param::routing.vc_assignment)) t.vc_assignment = e.choice<VcAssignment>(param::routing.vc_assignment);
 }
 

@@ -11,7 +11,12 @@ FLITLAB_CHOICES(Allocator, (kInputFirst, "separable_input_first"), (kOutputFirst
                 (kIslip, "islip"), (kWavefront, "wavefront"))
 FLITLAB_CHOICES(ArbiterKind, (kRoundRobin, "round_robin"), (kMatrix, "matrix"), (kOldestFirst, "oldest_first"))
 FLITLAB_CHOICES(Algorithm, (kDimensionOrder, "dimension_order"), (kO1Turn, "o1turn"), (kValiant, "valiant"),
-                (kRomm, "romm"), (kMinimalAdaptive, "minimal_adaptive"), (kTable, "table"))
+                (kRomm, "romm"), (kMinimalAdaptive, "minimal_adaptive"), (kTable, "table"), (kMinimal, "minimal"),
+                (kUpDown, "up_down"), (kUgal, "ugal_l"), (kPar, "par"),
+                (kNearestCommonAncestor, "nearest_common_ancestor"), (kAdaptive, "adaptive"),
+                (kWestFirst, "west_first"), (kNorthLast, "north_last"), (kNegativeFirst, "negative_first"),
+                (kOddEven, "odd_even"))
+FLITLAB_CHOICES(Intermediate, (kRouter, "router"), (kGroup, "group"))
 FLITLAB_CHOICES(VcAssignment, (kDateline, "dateline"), (kBalanced, "balanced"), (kByCrossing, "by_crossing"),
                 (kAny, "any"))
 

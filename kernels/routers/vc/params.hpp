@@ -136,10 +136,12 @@ inline constexpr struct RoutingParams {
                         .type = ParamType::kChoice,
                         .default_value = "dimension_order",
                         .choices = words_of(Algorithm{}),
-                        .help = "Routing algorithm. Graphs use table; all other topologies use the other algorithms.",
+                        .help =
+                            "Routing algorithm; the default is the minimal algorithm of the topology. docs/networks.md "
+                            "lists the algorithms of each topology.",
                         .cite =
                             "Dally & Towles ch. 8-11; O1TURN: Seo et al. 2005; ROMM: Nesson & Johnsson 1995; adaptive "
-                            "with escape: Duato 1993"};
+                            "with escape: Duato 1993; UGAL: Singh 2005; PAR: Jiang et al. 2009"};
   ParamRecord vc_assignment{
       .path = "routing.vc_assignment",
       .type = ParamType::kChoice,
@@ -159,6 +161,26 @@ inline constexpr struct RoutingParams {
                              "Routing table that replaces computed shortest paths: CSV lines router,destination,port. "
                              "Several lines for parallel channels to the next router let packets take any of them.",
                          .only_if = "routing.algorithm=table"};
+  ParamRecord intermediate{.path = "routing.intermediate",
+                           .type = ParamType::kChoice,
+                           .default_value = "group",
+                           .choices = words_of(Intermediate{}),
+                           .help =
+                               "What a packet visits on its way if it does not take the shortest route: a random "
+                               "router, or any router of that router's group.",
+                           .cite = "Kim et al., ISCA 2008, section 4.1",
+                           .only_if = "topology.kind=dragonfly|megafly&routing.algorithm=valiant|ugal_l|par"};
+  ParamRecord threshold{.path = "routing.threshold",
+                        .type = ParamType::kInt,
+                        .default_value = "0",
+                        .min = -65536,
+                        .max = 65536,
+                        .unit = "flits x hops",
+                        .help =
+                            "A packet takes the shortest route if the flits queued for its first channel, times the "
+                            "hops of the route, exceed those of the other route by at most this number.",
+                        .cite = "Kim et al., ISCA 2008, section 4.2",
+                        .only_if = "routing.algorithm=ugal_l|par"};
 } routing{};
 
 }  // namespace flitlab::vc::param

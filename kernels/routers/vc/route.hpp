@@ -1,24 +1,12 @@
 #pragma once
 /// Route computation: chooses an output port and the virtual channels allowed there, from router, packet and input VC.
-/// Dally & Towles chapters 8 to 11 (routing) and 14 (deadlock avoidance by datelines and escape channels).
-#include "kernels/routers/vc/state.hpp"
+/// Here: routes in meshes, tori, rings and hypercubes; turns.hpp has the turn models of meshes, and table_routes.hpp
+/// the routes of other networks. Dally & Towles chapters 8 to 11 (routing) and 14 (deadlock avoidance by datelines and
+/// escape channels).
+#include "kernels/routers/vc/table_routes.hpp"
+#include "kernels/routers/vc/turns.hpp"
 
 namespace flitlab::vc {
-
-/// Bits of Packet::route_bits.
-inline constexpr u8 kPastIntermediate = 1;  ///< Valiant, ROMM: the packet has passed its intermediate router
-inline constexpr u8 kReverseOrder = 2;      ///< O1TURN: highest dimension first
-
-struct Route {
-  u32 port = kNone;
-  u16 allowed = 0;
-};
-
-/// Returns an address's coordinate in a dimension.
-template <class T>
-FLITLAB_INLINE u32 coordinate(const T& t, u32 address, u32 dim) {
-  return (address >> t.dim_shift[dim]) & t.dim_mask[dim];
-}
 
 /// Returns whether the packet travels in the - direction. Half-way around an even ring both directions are minimal; a
 /// bit of a hash of (source, packet number) decides, so that ties split evenly and each packet keeps its direction.
@@ -81,44 +69,6 @@ FLITLAB_INLINE Route dimension_order(const T& t, const Packet& packet, u32 here,
   return route;
 }
 
-/// Returns the set of output VCs of a port that are in `allowed`, are free and have at least `credits_needed` credits.
-template <class T, int W>
-FLITLAB_INLINE u32 free_vcs(const T& t, const Item<W>& router, RouterControl& control, u32 port, u32 allowed,
-                            u32 credits_needed) {
-  const u32 free = allowed & ~vcs_of(t, word_of(t, router, control, port).taken, port);
-  if (!credits_needed) return free;
-  u32 enough = 0;
-  for (u32 set = free; set; set &= set - 1) {
-    const u32 vc = lowest_bit(set);
-    if (router.at(t.router_fields.output, port * t.vcs + vc).credits >= credits_needed) enough |= 1u << vc;
-  }
-  return enough;
-}
-
-/// State of a router's outputs that adaptive routing reads.
-template <class T, int W>
-struct Outputs {
-  const T& t;
-  const Item<W>& router;
-  RouterControl& control;
-
-  /// Returns the free VCs of a port (free_vcs()).
-  FLITLAB_INLINE u32 free(u32 port, u32 allowed, u32 credits_needed) const {
-    return free_vcs(t, router, control, port, allowed, credits_needed);
-  }
-  /// Returns the credits of a port's VCs in `set`.
-  FLITLAB_INLINE u32 credits(u32 port, u32 set) const {
-    u32 credits = 0;
-    for (; set; set &= set - 1) credits += router.at(t.router_fields.output, port * t.vcs + lowest_bit(set)).credits;
-    return credits;
-  }
-};
-
-template <class T, int W>
-FLITLAB_INLINE Outputs<T, W> outputs_of(const T& t, const Item<W>& router, RouterControl& control) {
-  return {t, router, control};
-}
-
 /// Minimal adaptive routing with escape channels (Duato): chooses the productive port with a free adaptive VC and the
 /// most credits; ties go to the lowest dimension. If no adaptive VC is free, it chooses the escape VC in dimension
 /// order. The choice is made again in every cycle.
@@ -149,37 +99,12 @@ FLITLAB_INLINE Route minimal_adaptive(const T& t, const Packet& packet, const Ou
   return dimension_order(t, packet, here, packet.dst, false, 0, in_port, in_vc);
 }
 
-/// Table routing. If several channels lead to the next router, a packet takes the one with a free VC and the most
-/// credits. A hash of (source, packet number) decides ties, and the channel if no VC is free. The choice is made again
-/// in every cycle.
-template <class T, class Out>
-FLITLAB_INLINE Route table_route(const T& t, const Packet& packet, const Out& outputs, u32 router, u32 target) {
-  const u32 source = packet.src / t.concentration, entry = t.next_port[std::size_t{router} * t.routers + target];
-  const u16 allowed = t.class_mask[packet.message_class][t.layer[std::size_t{source} * t.routers + target]];
-  if (!(entry & kAnyParallel)) return Route{entry, allowed};
-  const PortSet parallel = t.parallel[router * t.network_ports + (entry ^ kAnyParallel)];
-  const u32 ports = bit_count64(parallel);
-  const u32 needed = t.flow_control == FlowControl::kWormhole ? 0u : u32{packet.flits};
-  PortSet first = parallel;  // the parallel ports, beginning with the port that the hash selects
-  for (u64 skip = mix64((u64{packet.src} << 32) | packet.id) % ports; skip; --skip) first &= first - 1;
-  u32 best = lowest_bit(first), most = 0;
-  for (u32 pass = 0; pass < 2; ++pass)
-    for (PortSet set = pass ? parallel & ~first : first; set; set &= set - 1) {
-      const u32 port = lowest_bit(set);
-      if (!outputs.free(port, allowed, needed)) continue;
-      const u32 credits = 1 + outputs.credits(port, allowed);
-      if (credits > most) {
-        most = credits;
-        best = port;
-      }
-    }
-  return Route{best, allowed};
-}
-
 /// Returns the route of the packet at the front of input VC (in_port, in_vc) of a router.
 template <class T, class Out>
 FLITLAB_INLINE Route compute_route(const T& t, const Out& outputs, u32 router_index, Packet& packet, u32 in_port,
                                    u32 in_vc) {
+  if constexpr (!T::kDimensionOrder)
+    if (t.by_tables) return table_route(t, outputs, router_index, packet, in_port, in_vc);
   const u32 here = t.address[router_index];
   u32 target = packet.dst;
   u32 first_class = 0;
@@ -199,12 +124,15 @@ FLITLAB_INLINE Route compute_route(const T& t, const Out& outputs, u32 router_in
   }
   if (here == target) return out;
   switch (t.algorithm) {
-    case Algorithm::kTable: return table_route(t, packet, outputs, router_index, target);
     case Algorithm::kMinimalAdaptive: return minimal_adaptive(t, packet, outputs, here, in_port, in_vc);
     case Algorithm::kO1Turn: {
       const bool reverse = packet.route_bits & kReverseOrder;
       return dimension_order(t, packet, here, target, reverse, reverse ? 1 : 0, in_port, in_vc);
     }
+    case Algorithm::kWestFirst:
+    case Algorithm::kNorthLast:
+    case Algorithm::kNegativeFirst:
+    case Algorithm::kOddEven: return with_permitted_turns(t, packet, outputs, here);
     default: return dimension_order(t, packet, here, target, false, first_class, in_port, in_vc);
   }
 }
@@ -214,13 +142,12 @@ template <class T>
 FLITLAB_INLINE void plan_route(const T& t, u64 seed, u32 source_address, Packet& packet) {
   packet.route_bits = 0;
   packet.via = 0;
-  if (t.algorithm != Algorithm::kValiant && t.algorithm != Algorithm::kRomm && t.algorithm != Algorithm::kO1Turn)
-    return;
+  if (!goes_via(t) && t.algorithm != Algorithm::kRomm && t.algorithm != Algorithm::kO1Turn) return;
   const Random4 r = philox(seed, flitlab::stream::kRouting, packet.src, packet.id);
   if (t.algorithm == Algorithm::kO1Turn) {
     if (r.word[0] & 1) packet.route_bits = kReverseOrder;
-  } else if (t.algorithm == Algorithm::kValiant) {
-    packet.via = t.address[below(r.word[0], t.routers)];
+  } else if (goes_via(t)) {
+    packet.via = t.address[below(r.word[0], t.terminal_routers)];
   } else {
     for (u32 dim = 0; dim < t.dims; ++dim) {  // ROMM: uniform inside the minimal box
       const u32 a = coordinate(t, source_address, dim), b = coordinate(t, packet.dst, dim);

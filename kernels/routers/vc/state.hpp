@@ -174,6 +174,16 @@ struct VcTable {
   const u8* next_port;      ///< [routers][routers] table routing: port toward a router, with or without kAnyParallel
   const u8* layer;          ///< [routers][routers] routing class of (source, destination)
   const PortSet* parallel;  ///< [routers][network_ports] Topology::parallel_ports(); null if no entry has kAnyParallel
+  u8 by_tables;             ///< routes come from tables (table_routes.hpp), not from coordinates
+  Intermediate intermediate;
+  i32 threshold;            ///< routing.threshold
+  u32 terminal_routers;     ///< number of routers that have terminals: the first ones
+  u8 class_of_vc[kMaxVcs];  ///< [VC] routing class, if channels have ranks
+  const u16* rank;          ///< [routers][network_ports] rank of the channel that leaves; null: classes are layers
+  const u16* rank_in;       ///< [routers][network_ports] rank of the channel that enters
+  const PortSet* shortest;  ///< [routers][routers] ports on shortest routes; null if packets take those of next_port
+  const u8* hops;           ///< [routers][routers] hops of the routes of next_port; null if routing does not compare
+  const u16* group;         ///< [routers] Topology::group; null: no groups
   TrafficTable traffic;
   RouterFields router_fields;
   TerminalFields terminal_fields;
@@ -188,6 +198,11 @@ void for_each_array(VcTable& t, F f) {
   f(t.next_port, n * n);
   f(t.layer, n * n);
   f(t.parallel, t.parallel ? n * t.network_ports : 0);
+  f(t.rank, t.rank ? n * t.network_ports : 0);
+  f(t.rank_in, t.rank_in ? n * t.network_ports : 0);
+  f(t.shortest, t.shortest ? n * n : 0);
+  f(t.hops, t.hops ? n * n : 0);
+  f(t.group, t.group ? n : 0);
   f(t.channel, t.channel ? n * t.network_ports : 0);
 }
 

@@ -57,10 +57,13 @@ struct Rules {
         message_classes(flitlab::message_classes(e)),
         speculative(e.flag(vc::param::router.speculative)),
         hypercube(e.str(param::topology.kind) == "hypercube"),
-        rings(!assignment.empty()) {}
+        rings(!assignment.empty()),
+        by_group(e.has(vc::param::routing.intermediate) && e.str(vc::param::routing.intermediate) == "group"),
+        threshold(e.has(vc::param::routing.threshold) ? e.i64(vc::param::routing.threshold) : 0) {}
 
   bool wormhole() const { return flow_control == "wormhole"; }
   bool adaptive() const { return algorithm == "minimal_adaptive"; }
+  bool goes_via() const { return algorithm == "valiant" || algorithm == "ugal_l" || algorithm == "par"; }
 
   /// Returns the member of a list for all channels, or for each dimension.
   template <class L>
@@ -89,6 +92,8 @@ struct Rules {
   bool own_delays;                    ///< channels have delays of their own
   u32 credit_delay, message_classes;
   bool speculative, hypercube, rings;
+  bool by_group;  ///< a packet need not reach its intermediate router, only that router's group
+  std::int64_t threshold;
 };
 
 /// The last channel between routers that a packet's head has crossed.
@@ -108,6 +113,12 @@ struct Packet {
   bool second_leg = false;     ///< the packet has reached the intermediate router
   bool highest_first = false;  ///< O1TURN: takes the highest dimension first
   LastHop last;
+  // Networks without a grid:
+  bool decided = false;      ///< UGAL: has chosen between the shortest route and the one over `via`
+  bool on_shortest = false;  ///< chose the shortest route
+  bool escaped = false;      ///< Duato: has taken an escape channel
+  u32 vc_class = 0;          ///< class of the last channel
+  u32 last_rank = kNone;     ///< rank of the last channel
 
   /// Returns a hash of source and number of the packet, which decides ties.
   u64 hash() const { return mix64((u64{source} << 32) + id); }

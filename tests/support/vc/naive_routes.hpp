@@ -2,20 +2,15 @@
 /// Routes of the second virtual-channel router (naive.hpp): Dally & Towles chapters 8 to 11 and 14.
 #include "kernels/common/philox.hpp"
 #include "kernels/common/streams.hpp"
-#include "tests/support/vc/naive_parts.hpp"
+#include "tests/support/vc/naive_tables.hpp"
 
 namespace flitlab::testing::vc_naive {
 
-/// An output port, and the virtual channels that a packet may take at it.
-struct Choice {
-  u32 port;
-  List vcs;
-};
-
 class Routes {
  public:
-  Routes(const Rules& rules, const VcPlan& plan) : rules_(rules), plan_(plan), top_(plan.topology()) {
-    if (rules.algorithm == "table") return;
+  Routes(const Rules& rules, const VcPlan& plan)
+      : rules_(rules), plan_(plan), top_(plan.topology()), tables_(rules, plan) {
+    if (!top_.grid) return;
     for (u32 r = 0; r < top_.routers; ++r) {
       List coordinates;
       for (u32 rest = r, d = 0; d < top_.shape.size(); rest /= top_.shape[d++])
@@ -35,7 +30,7 @@ class Routes {
     const u32 from = packet.source / top_.concentration, to = packet.destination / top_.concentration;
     const Random4 random = philox(seed, stream::kRouting, packet.source, packet.id);
     if (rules_.algorithm == "o1turn") packet.highest_first = random.word[0] % 2 == 1;
-    if (rules_.algorithm == "valiant") packet.via = below(random.word[0], top_.routers);
+    if (rules_.goes_via()) packet.via = below(random.word[0], top_.terminals / top_.concentration);
     if (rules_.algorithm != "romm") return;
     List via;  // routers of the box between source and destination, drawn uniformly
     for (u32 d = 0; d < top_.shape.size(); ++d) {
@@ -48,16 +43,17 @@ class Routes {
   }
 
   /// Returns whether a packet that waits for a virtual channel chooses its route again in every cycle.
-  bool choose_anew() const { return rules_.adaptive() || rules_.algorithm == "table"; }
+  bool choose_anew() const { return top_.grid ? rules_.adaptive() || turns() : tables_.choose_anew(); }
 
   /// Returns the next hop of a packet whose head is in router `r`. `output[port][vc]`: output virtual channels of the
   /// router.
   Choice choose(Packet& packet, u32 r, const std::vector<std::vector<OutputVc>>& output) const {
     const u32 last = packet.destination / top_.concentration;
+    if (!top_.grid) return tables_.choose(packet, r, output, message_vcs(packet.message_class));
     if (r == packet.via) packet.second_leg = true;
     const u32 to = packet.via == kNone || packet.second_leg ? last : packet.via;
     if (r == to) return {top_.terminal_port(packet.destination), message_vcs(packet.message_class)};
-    if (rules_.algorithm == "table") return by_table(packet, r, to, output);
+    if (turns()) return by_turns(packet, r, to, output);
     if (rules_.adaptive())
       if (const Choice choice = adaptive(packet, r, to, output); !choice.vcs.empty()) return choice;
     return dimension_order(packet, r, to);
@@ -67,7 +63,7 @@ class Routes {
   void note_hop(Packet& packet, u32 r, u32 port, u32 vc) const {
     if (port >= top_.network_ports) return;
     ++packet.hops;
-    if (coordinates_.empty()) return;
+    if (!top_.grid) return tables_.note_hop(packet, r, port, vc, message_vcs(packet.message_class));
     LastHop hop;
     hop.dimension = rules_.hypercube ? port : port / 2;
     hop.vc = vc;
@@ -107,6 +103,44 @@ class Routes {
     return List(all.begin() + c * n / classes, all.begin() + (c + 1) * n / classes);
   }
 
+  bool turns() const {
+    const std::string& a = rules_.algorithm;
+    return a == "west_first" || a == "north_last" || a == "negative_first" || a == "odd_even";
+  }
+  /// Returns whether a packet may go a step in a dimension, by the turns that the algorithm forbids. A packet has not
+  /// made a turn yet while it is at its source.
+  bool may_go(const Packet& packet, u32 r, u32 to, u32 d, bool down) const {
+    const List &at = coordinates_[r], &target = coordinates_[to];
+    bool others = false, other_minus = false;
+    for (u32 other = 0; other < at.size(); ++other) {
+      if (other == d || at[other] == target[other]) continue;
+      others = true;
+      other_minus |= target[other] < at[other];
+    }
+    if (rules_.algorithm == "negative_first") return down || !other_minus;
+    if (rules_.algorithm == "west_first") return (d == 0 && down) || at[0] <= target[0];
+    if (rules_.algorithm == "north_last") return !(d == 1 && !down) || !others;
+    const bool odd = at[0] % 2 == 1, in_first_column = at[0] == coordinates_[packet.source / top_.concentration][0];
+    if (!others) return true;
+    if (d == 0 && down) return true;
+    if (d == 0) return target[0] % 2 == 1 || target[0] > at[0] + 1;  // else it could not turn in its last column
+    if (target[0] < at[0]) return !odd;  // it will turn west here or in an even column that it is in now
+    return odd || in_first_column;       // a turn from east
+  }
+  Choice by_turns(const Packet& packet, u32 r, u32 to, const std::vector<std::vector<OutputVc>>& output) const {
+    const List vcs = message_vcs(packet.message_class);
+    u32 first = kNone, best = kNone;
+    for (u32 d = 0; d < top_.shape.size(); ++d) {
+      const bool down = coordinates_[to][d] < coordinates_[r][d];
+      if (coordinates_[to][d] == coordinates_[r][d] || !may_go(packet, r, to, d, down)) continue;
+      const u32 p = port_of(d, down);
+      if (first == kNone) first = p;
+      if (takeable(output[p], vcs, rules_.wormhole() ? 0 : packet.flits).empty()) continue;
+      if (best == kNone || sum_of_credits(output[p], vcs) > sum_of_credits(output[best], vcs)) best = p;
+    }
+    return {best == kNone ? first : best, vcs};
+  }
+
   Choice dimension_order(const Packet& packet, u32 r, u32 to) const {
     const u32 dims = static_cast<u32>(top_.shape.size());
     u32 d = packet.highest_first ? dims - 1 : 0;
@@ -136,18 +170,6 @@ class Routes {
     return {port, both};
   }
 
-  static u32 sum_of_credits(const std::vector<OutputVc>& output, const List& vcs) {
-    u32 sum = 0;
-    for (u32 vc : vcs) sum += output[vc].credits;
-    return sum;
-  }
-  static List takeable(const std::vector<OutputVc>& output, const List& vcs, u32 credits) {
-    List list;
-    for (u32 vc : vcs)
-      if (output[vc].owner == kNone && output[vc].credits >= credits) list.push_back(vc);
-    return list;
-  }
-
   /// Returns the productive port that has a free adaptive virtual channel and the most credits. Without such a
   /// port, the list of virtual channels is empty.
   Choice adaptive(const Packet& packet, u32 r, u32 to, const std::vector<std::vector<OutputVc>>& output) const {
@@ -166,28 +188,11 @@ class Routes {
     return best;
   }
 
-  Choice by_table(const Packet& packet, u32 r, u32 to, const std::vector<std::vector<OutputVc>>& output) const {
-    const vc::VcTable& table = plan_.table();
-    const u32 from = packet.source / top_.concentration, entry = table.next_port[r * top_.routers + to];
-    const u32 named = entry & ~u32{kAnyParallel};
-    const List vcs = class_vcs(packet.message_class, table.layer[from * top_.routers + to], plan_.route_layers());
-    if (!(entry & kAnyParallel)) return {named, vcs};
-    List ports;
-    for (u32 p = 0; p < top_.network_ports; ++p)
-      if (top_.peer(r, p).item == top_.peer(r, named).item) ports.push_back(p);
-    std::rotate(ports.begin(), ports.begin() + packet.hash() % ports.size(), ports.end());
-    u32 best = kNone;
-    for (u32 p : ports) {
-      if (takeable(output[p], vcs, rules_.wormhole() ? 0 : packet.flits).empty()) continue;
-      if (best == kNone || sum_of_credits(output[p], vcs) > sum_of_credits(output[best], vcs)) best = p;
-    }
-    return {best == kNone ? ports.front() : best, vcs};
-  }
-
   const Rules& rules_;
   const VcPlan& plan_;
   const Topology& top_;
-  std::vector<List> coordinates_;  ///< [router] coordinates; empty for a graph
+  const TableRoutes tables_;
+  std::vector<List> coordinates_;  ///< [router] coordinates; empty without a grid
 };
 
 }  // namespace flitlab::testing::vc_naive

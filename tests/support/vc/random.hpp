@@ -39,15 +39,18 @@ class RandomVc {
     const bool rings = kind_ == "torus" || kind_ == "ring";
     std::vector<std::string> algorithms = {"dimension_order", "dimension_order", "valiant", "minimal_adaptive"};
     if (!rings) algorithms.push_back("romm");
-    if (kind_ == "mesh" && std::get<IntList>(config_["topology.shape"]).size() == 2) algorithms.push_back("o1turn");
+    if (kind_ == "mesh") algorithms.push_back("negative_first");
+    if (kind_ == "mesh" && std::get<IntList>(config_["topology.shape"]).size() == 2)
+      algorithms.insert(algorithms.end(), {"o1turn", "west_first", "north_last", "odd_even", "odd_even"});
     algorithm_ = algorithms[below(static_cast<u32>(algorithms.size()))];
     config_["routing.algorithm"] = algorithm_;
     const std::string assignment = one_of({"dateline", "balanced", "by_crossing", "any"});
     if (rings) config_["routing.vc_assignment"] = word(assignment.c_str());
-    classes_ = algorithm_ == "dimension_order"    ? (rings ? 2 : 1)
-               : algorithm_ == "valiant"          ? (rings ? 4 : 2)
-               : algorithm_ == "minimal_adaptive" ? (rings ? 3 : 2)
-                                                  : 2;
+    classes_ = algorithm_ == "dimension_order"                  ? (rings ? 2 : 1)
+               : algorithm_ == "valiant"                        ? (rings ? 4 : 2)
+               : algorithm_ == "minimal_adaptive"               ? (rings ? 3 : 2)
+               : algorithm_ == "romm" || algorithm_ == "o1turn" ? 2
+                                                                : 1;
     // Without datelines one routing class is enough. Minimal adaptive routing then has no adaptive VC.
     if (rings && assignment == "any") classes_ = 1;
   }
@@ -94,6 +97,43 @@ class RandomVc {
     if (chance(2)) return;
     files_.push_back(std::make_unique<TextFile>(table()));
     config_["routing.table_file"] = files_.back()->path;
+  }
+
+  /// Draws a network that is built from a few numbers, and one of its routing algorithms.
+  void family() {
+    kind_ = one_of({"full_mesh", "hyperx", "flattened_butterfly", "fat_tree", "dragonfly", "megafly", "slim_fly",
+                    "polarfly", "jellyfish"});
+    config_["topology.kind"] = kind_;
+    std::vector<const char*> algorithms{"minimal", "up_down", "minimal_adaptive", "valiant", "ugal_l", "ugal_l"};
+    if (kind_ == "full_mesh") config_["topology.routers"] = draw(2, 7);
+    if (kind_ == "hyperx" || kind_ == "flattened_butterfly") {
+      config_["topology.shape"] = chance(2) ? IntList{draw(2, 4), draw(1, 4)} : IntList{draw(1, 3), 2, draw(1, 2)};
+      config_["topology.copies"] = draw(1, 2);
+    }
+    if (kind_ == "fat_tree") {
+      const bool two = chance(2);
+      config_["topology.children"] = two ? IntList{draw(1, 4)} : IntList{draw(1, 3), draw(1, 3)};
+      config_["topology.parents"] = two ? IntList{draw(1, 4)} : IntList{draw(1, 3), draw(1, 3)};
+      algorithms.insert(algorithms.end(), {"nearest_common_ancestor", "adaptive", "adaptive"});
+    }
+    if (kind_ == "dragonfly" || kind_ == "megafly") {
+      config_["topology.group_routers"] = draw(1, 3) * 2;
+      config_["topology.groups"] = integer(3);
+      config_["topology.global_channels"] = integer(2);
+      config_["topology.arrangement"] = word(one_of({"absolute", "relative", "palm_tree", "circulant"}));
+      algorithms.insert(algorithms.end(), {"par", "par"});
+    }
+    if (kind_ == "slim_fly" || kind_ == "polarfly") config_["topology.order"] = draw(3, 4);
+    if (kind_ == "jellyfish") set(config_, "topology.routers=", draw(3, 7) * 2, " topology.degree=", draw(2, 4));
+    if (chance(2)) config_["topology.concentration"] = draw(1, 3);
+    channels(1);
+    algorithm_ = algorithms[below(static_cast<u32>(algorithms.size()))];
+    config_["routing.algorithm"] = algorithm_;
+    const bool via = algorithm_ == "valiant" || algorithm_ == "ugal_l" || algorithm_ == "par";
+    if (via && (kind_ == "dragonfly" || kind_ == "megafly"))
+      config_["routing.intermediate"] = word(one_of({"router", "group"}));
+    if (algorithm_ == "ugal_l" || algorithm_ == "par") config_["routing.threshold"] = integer(int(below(40)) - 20);
+    classes_ = 8;  // more are hardly ever needed
   }
 
   /// Draws a star whose hub has 33 to 64 ports. Two or more channels may lead to a leaf.
@@ -188,13 +228,14 @@ class RandomVc {
   void channels(u32 dimensions) {
     if (chance(2)) config_["topology.channel_delay"] = draw(1, 5);
     if (chance(4)) config_["topology.channel_width"] = one_width();
-    if (kind_ == "graph") return;
+    if (!is_grid()) return;
     IntList delays;
     NumberList widths;
     for (u32 d = 0; d < dimensions; ++d) delays.push_back(draw(1, 7)), widths.push_back(one_width());
     if (chance(3)) config_["topology.channel_delay"] = delays;
     if (chance(4)) config_["topology.channel_width"] = widths;
   }
+  bool is_grid() const { return kind_ == "mesh" || kind_ == "torus" || kind_ == "ring" || kind_ == "hypercube"; }
   std::int64_t draw(u32 from, u32 to) { return integer(from + below(to + 1 - from)); }
   bool chance(u32 one_in) { return below(one_in) == 0; }
   const char* one_of(const std::vector<const char*>& words) { return words[below(static_cast<u32>(words.size()))]; }

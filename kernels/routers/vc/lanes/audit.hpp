@@ -63,7 +63,7 @@ struct BlockAudit {
     }
     for (u32 lane = 0; lane < routers; ++lane) faults |= s.fault[b * C::lanes + lane] != 0;
     for (u32 i = 0; i < S::concentration_of(v.t); ++i)
-      for (u32 lane = 0; lane < routers; ++lane)
+      for (u32 lane = 0; lane < routers && b * C::lanes + lane < v.t.terminal_routers; ++lane)
         faults |= (kInLanes ? s.terminal[s.place_of(b, i, lane)]
                             : v.terminals[s.terminal_of(b, i, lane)].at(v.t.terminal_fields.control))
                       .fault != 0;

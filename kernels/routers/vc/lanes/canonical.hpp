@@ -38,7 +38,8 @@ struct Conversion {
   FLITLAB_INLINE void convert() const {
     convert_fields(RouterFields::pointers(), v.t.router_fields, v.routers[index]);
     const u32 concentration = S::concentration_of(v.t);
-    for (u32 terminal = 0; terminal < concentration; ++terminal) {
+    const u32 terminals = index < v.t.terminal_routers ? concentration : 0;
+    for (u32 terminal = 0; terminal < terminals; ++terminal) {
       const Conversion of_terminal{v, s, wiring, index, now, terminal};
       if (kLoad) of_terminal.element(of_terminal.terminals().valid) = kAll;
       of_terminal.convert_fields(TerminalFields::pointers(), v.t.terminal_fields,

@@ -26,7 +26,7 @@ inline u32 longest_packet(const TrafficTable& traffic) {
 
 /// Returns the parameter that gives routers most of their ports, if these are too many.
 inline const char* parameter_of_ports(const VcTable& t) {
-  return t.algorithm == Algorithm::kTable ? "topology.file" : "topology.concentration";
+  return t.algorithm == Algorithm::kTable ? "topology.file" : t.by_tables ? "topology.kind" : "topology.concentration";
 }
 
 /// Returns the parameter that keeps a plan's routers out of lane state; null if none does.
@@ -95,8 +95,8 @@ inline Lookahead lookahead_of(const VcTable& t) {
 /// per router, default delays and allocators, channels that are all alike, open traffic, and few rows of senders.
 inline bool has_exact_sizes(const VcTable& t) {
   return (t.ports == 5 || t.ports == 7) && t.vcs <= 8 && has_default_allocators(t) && t.routing_delay == 1 &&
-         t.allocation_delay == 1 && t.concentration == 1 && !t.channel && !t.one_port_per_dim &&
-         t.mode == TrafficMode::kOpen && room_of(t) != Room::kHuge && !has_many_rows(t, 64);
+         t.allocation_delay == 1 && t.concentration == 1 && t.terminals == t.routers && !t.channel &&
+         !t.one_port_per_dim && t.mode == TrafficMode::kOpen && room_of(t) != Room::kHuge && !has_many_rows(t, 64);
 }
 
 /// Ports of a router with lane state on a GPU, those to terminals included. Terminals without lane state need registers

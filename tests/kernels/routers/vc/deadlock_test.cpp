@@ -16,11 +16,22 @@ using namespace testing;
 
 /// Follows every packet of every pair over every VC that it may take. Returns a cycle of channel dependencies, if there
 /// is one. With `escape_only` it follows only the escape function of adaptive routing, from every router, because
-/// Duato's theorem requires that the escape channels alone be acyclic.
-std::vector<u32> dependency_cycle(const Experiment& e, bool escape_only = false) {
+/// Duato's theorem requires that the escape channels alone be acyclic. `one_class`: all packets may take all VCs.
+std::vector<u32> dependency_cycle(const Experiment& e, bool escape_only = false, bool one_class = false) {
   const VcPlan plan(e);
   vc::VcTable t = plan.table();
-  if (escape_only) t.algorithm = vc::Algorithm::kDimensionOrder;
+  for (u16& mask : t.class_mask[0]) mask = one_class ? t.message_mask[0] : mask;
+  // UGAL and PAR: both outcomes of each choice between two routes.
+  constexpr i32 kVia = -(1 << 20);
+  const bool chooses = t.algorithm == vc::Algorithm::kUgal || t.algorithm == vc::Algorithm::kPar;
+  if (escape_only) t.algorithm = t.by_tables ? vc::Algorithm::kUpDown : vc::Algorithm::kDimensionOrder;
+  std::vector<u8> one_port;  // the escape function takes the first of parallel channels
+  if (escape_only && t.by_tables) {
+    one_port.assign(t.next_port, t.next_port + std::size_t{t.routers} * t.routers);
+    for (u8& port : one_port) port &= static_cast<u8>(~kAnyParallel);
+    t.next_port = one_port.data();
+    t.shortest = nullptr;
+  }
   const Topology& topology = plan.topology();
   std::vector<std::byte> blank(plan.layout().bytes(1));
   const Items<1> routers{blank.data(), plan.layout().kinds[0].item_bytes};
@@ -28,11 +39,11 @@ std::vector<u32> dependency_cycle(const Experiment& e, bool escape_only = false)
   const auto number = [&](u32 r, u32 port, u32 v) { return (r * t.ports + port) * t.vcs + v; };
   // All choices that routing draws at the source: intermediate routers, dimension orders, and both directions of a ring
   // if they are equally short.
-  const u32 vias = t.algorithm == vc::Algorithm::kValiant || t.algorithm == vc::Algorithm::kRomm ? t.routers : 1;
+  const u32 vias = vc::goes_via(t) || t.algorithm == vc::Algorithm::kRomm ? t.terminal_routers : 1;
   const u32 orders = t.algorithm == vc::Algorithm::kO1Turn ? 2 : 1;
-  for (u32 source = 0; source < t.routers; ++source)
-    for (u32 destination = 0; destination < t.routers; ++destination)
-      for (u32 variant = 0; variant < vias * orders * 2; ++variant) {
+  for (u32 source = 0; source < t.terminal_routers; ++source)
+    for (u32 destination = 0; destination < t.terminal_routers; ++destination)
+      for (u32 variant = 0; variant < vias * orders * 2 * (chooses ? 2 : 1); ++variant) {
         struct At {
           u32 router, port, vc, channel;
           Packet packet;
@@ -45,6 +56,9 @@ std::vector<u32> dependency_cycle(const Experiment& e, bool escape_only = false)
         packet.dst_port = static_cast<u8>(t.network_ports);
         packet.via = t.address[variant / 2 % vias];
         packet.route_bits = orders == 2 && variant / 2 % 2 ? vc::kReverseOrder : 0;
+        t.threshold = kVia;
+        // The shortest route, which PAR leaves as soon as it decides again.
+        if (chooses && variant / 2 / vias) packet.route_bits = vc::kPastIntermediate | vc::kDecided | vc::kOnShortest;
         std::vector<At> stack{{source, t.network_ports, 0, kNone, packet}};
         while (!stack.empty()) {
           At at = stack.back();
@@ -53,12 +67,18 @@ std::vector<u32> dependency_cycle(const Experiment& e, bool escape_only = false)
           const vc::Route route = vc::compute_route(t, vc::outputs_of(t, routers[at.router], control), at.router,
                                                     at.packet, at.port, at.vc);
           if (route.port >= t.network_ports) continue;
-          const Peer& peer = topology.peer(at.router, route.port);
-          EXPECT_NE(peer.item, kNone);
-          for (u32 mask = route.allowed; mask; mask &= mask - 1) {
-            const u32 v = lowest_bit(mask), next = number(at.router, route.port, v);
-            if (at.channel != kNone) graph.add(at.channel, next);
-            stack.push_back({peer.item, peer.port, v, next, at.packet});
+          const u64 ports = vc::forbids_turns(t.algorithm) ? vc::permitted_ports(t, at.packet, t.address[at.router])
+                                                           : u64{1} << route.port;
+          EXPECT_TRUE(ports >> route.port & 1);
+          for (u64 set = ports; set; set &= set - 1) {
+            const u32 port = lowest_bit(set);
+            const Peer& peer = topology.peer(at.router, port);
+            EXPECT_NE(peer.item, kNone);
+            for (u32 mask = route.allowed; mask; mask &= mask - 1) {
+              const u32 v = lowest_bit(mask), next = number(at.router, port, v);
+              if (at.channel != kNone) graph.add(at.channel, next);
+              stack.push_back({peer.item, peer.port, v, next, at.packet});
+            }
           }
         }
       }
@@ -90,9 +110,61 @@ TEST(Dependencies, OfObliviousRoutingAreAcyclic) {
   EXPECT_TRUE(dependency_cycle(experiment(torus("valiant", "by_crossing", 4))).empty());
 }
 
+TEST(Dependencies, OfTurnModelsAreAcyclic) {
+  for (const char* algorithm : {"west_first", "north_last", "negative_first", "odd_even"})
+    for (const char* shape : {"[4,4]", "[5,3]"})
+      EXPECT_TRUE(dependency_cycle(experiment("topology.kind=mesh topology.shape=", shape,
+                                              " router.vcs=1 routing.algorithm=", algorithm))
+                      .empty())
+          << algorithm << shape;
+  EXPECT_TRUE(dependency_cycle(experiment("topology.kind=mesh topology.shape=[3,2,3] router.vcs=1 "
+                                          "routing.algorithm=negative_first"))
+                  .empty());
+}
+
 TEST(Dependencies, OfEscapeChannelsAreAcyclic) {
   EXPECT_TRUE(dependency_cycle(experiment(mesh("minimal_adaptive", 2)), true).empty());
   EXPECT_TRUE(dependency_cycle(experiment(torus("minimal_adaptive", "dateline", 3)), true).empty());
+}
+
+/// Families of networks, with two routers or groups more than the smallest.
+const char* const kFamilies[] = {"full_mesh topology.routers=5",
+                                 "hyperx topology.shape=[3,3]",
+                                 "flattened_butterfly topology.shape=[2,2,2] topology.copies=2",
+                                 "fat_tree topology.children=[2,2] topology.parents=[2,2]",
+                                 "dragonfly topology.group_routers=2 topology.groups=5",
+                                 "megafly topology.group_routers=2 topology.groups=5",
+                                 "slim_fly topology.order=3",
+                                 "polarfly topology.order=3",
+                                 "jellyfish topology.routers=12 topology.degree=3"};
+
+Experiment family(const std::string& kind, const std::string& algorithm, int vcs = 8) {
+  return experiment(
+      Settings("topology.concentration=1 topology.kind=", kind, " routing.algorithm=", algorithm, " router.vcs=", vcs));
+}
+
+TEST(Dependencies, OfFamiliesOfNetworksAreAcyclic) {
+  for (const std::string kind : kFamilies) {
+    for (const char* algorithm : {"minimal", "up_down", "valiant", "ugal_l"})
+      EXPECT_TRUE(dependency_cycle(family(kind, algorithm)).empty()) << kind << " " << algorithm;
+    EXPECT_TRUE(dependency_cycle(family(kind, "minimal_adaptive"), true).empty()) << kind;
+    if (kind.starts_with("fat_tree")) {
+      EXPECT_TRUE(dependency_cycle(family(kind, "nearest_common_ancestor")).empty());
+    }
+    if (!kind.starts_with("dragonfly") && !kind.starts_with("megafly")) continue;
+    for (const char* intermediate : {"router", "group"})
+      for (const char* algorithm : {"valiant", "ugal_l", "par"})
+        EXPECT_TRUE(
+            dependency_cycle(family(kind, algorithm + std::string(" routing.intermediate=") + intermediate)).empty())
+            << kind << " " << algorithm << " " << intermediate;
+  }
+}
+
+TEST(Dependencies, OfFamiliesOfNetworksWithOneClassHaveACycle) {
+  for (const char* kind : {kFamilies[4], kFamilies[6], kFamilies[8]})
+    EXPECT_FALSE(dependency_cycle(family(kind, "minimal", 2), false, true).empty()) << kind;
+  for (const char* kind : {kFamilies[0], kFamilies[1], kFamilies[3]})
+    EXPECT_FALSE(dependency_cycle(family(kind, "valiant", 2), false, true).empty()) << kind;
 }
 
 TEST(Dependencies, WithoutDatelineHaveACycle) {

@@ -204,6 +204,16 @@ TEST(VcNaive, DoesTheSameOnGraphs) {
   EXPECT_GT(seen.delivered, trials(8000));
 }
 
+TEST(VcNaive, DoesTheSameOnFamiliesOfNetworks) {
+  const Seen seen = run_all(6000, 200, [](testing::RandomVc& random) {
+    random.family();
+    random.open_loop();
+    random.router();
+    return Lines{};
+  });
+  EXPECT_GT(seen.delivered, trials(20000));
+}
+
 TEST(VcNaive, DoesTheSameWithManyPorts) {
   const Seen seen = run_all(5000, 16, [](testing::RandomVc& random) {
     random.star();

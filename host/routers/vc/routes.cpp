@@ -1,0 +1,107 @@
+#include "host/routers/vc/routes.hpp"
+
+#include "host/config/cross_checks.hpp"
+#include "host/config/memory.hpp"
+#include "host/config/topology_params.hpp"
+#include "host/routing/ranks.hpp"
+#include "kernels/common/error.hpp"
+#include "kernels/routers/vc/params.hpp"
+#include "kernels/routers/vc/table_routes.hpp"
+
+namespace flitlab::vc {
+namespace {
+
+/// Returns shortest routes whose classes are layers, or the routes of a table file.
+Routes layered_routes(const Experiment& e, const Topology& topology, u32 vcs) {
+  Routes routes;
+  const ParamRecord& file = param::routing.table_file;
+  if (!e.str(file).empty()) {
+    routes.table = read_table(file.path, e.text(file), topology, vcs);
+  } else {
+    try {
+      routes.table = shortest_path_table(topology, vcs);
+    } catch (const TooFewLayers& why) {
+      routes.table = up_down_table(topology);
+      routes.table.layer.assign(routes.table.port.size(), 0);
+      routes.warnings.push_back(std::string(why.what()) +
+                                " With so few, packets take up*/down* routes, which need one layer and can be longer; "
+                                "routing.algorithm = \"minimal\" is another way to shortest routes.");
+    }
+  }
+  routes.classes = routes.table.layers;
+  return routes;
+}
+
+/// Returns the ranks of the channels that enter, by the port where they enter.
+std::vector<u16> entering(const Topology& t, const Ranks& ranks) {
+  std::vector<u16> entering(ranks.size());
+  for (u32 r = 0; r < t.routers; ++r)
+    for (u32 p = 0; p < t.network_ports; ++p)
+      if (const Peer& peer = t.peer(r, p); peer.item != kNone)
+        entering[std::size_t{r} * t.network_ports + p] = ranks[std::size_t{peer.item} * t.network_ports + peer.port];
+  return entering;
+}
+
+/// Returns routes whose classes follow from ranks of channels.
+Routes ranked_routes(const Experiment& e, const Topology& topology, const VcTable& t) {
+  Routes routes;
+  const std::size_t pairs = std::size_t{t.routers} * t.routers;
+  require_memory(size_text(e), pairs * 18, "Routing tables have an entry for every pair of routers.");
+  const bool tree = t.algorithm == Algorithm::kUpDown || t.algorithm == Algorithm::kMinimalAdaptive;
+  routes.rank = tree || topology.rank.empty() ? tree_ranks(topology) : topology.rank;
+  routes.rank_in = entering(topology, routes.rank);
+  std::vector<u64> shortest;
+  if (t.algorithm != Algorithm::kUpDown) shortest = shortest_ports(topology);
+  routes.table = tree ? up_down_table(topology) : shortest_table(topology, routes.rank, shortest);
+  if (goes_via(t)) {
+    routes.hops = hops_of(topology, routes.table);
+    routes.classes =
+        classes_via(topology, routes.rank, routes.table, t.intermediate == Intermediate::kGroup && t.group);
+    // A packet that changes to the longer route after its first hop may have changed its class there.
+    if (t.algorithm == Algorithm::kPar) ++routes.classes;
+  } else if (t.algorithm == Algorithm::kMinimalAdaptive) {
+    routes.classes = 2;
+  } else {
+    const bool any = t.algorithm == Algorithm::kAdaptive || t.algorithm == Algorithm::kNearestCommonAncestor;
+    routes.classes = classes_of_routes(topology, routes.rank, [&](u32 router, u32 to) {
+      return any ? shortest[std::size_t{router} * t.routers + to] : ports_toward(topology, routes.table, router, to);
+    });
+  }
+  if (t.algorithm == Algorithm::kAdaptive || t.algorithm == Algorithm::kNearestCommonAncestor ||
+      t.algorithm == Algorithm::kMinimalAdaptive)
+    routes.shortest = std::move(shortest);
+  return routes;
+}
+
+}  // namespace
+
+Routes make_routes(const Experiment& e, const Topology& topology, const VcTable& t) {
+  const u32 vcs = t.vcs / t.message_classes;
+  Routes routes = t.algorithm == Algorithm::kTable ? layered_routes(e, topology, vcs) : ranked_routes(e, topology, t);
+  if (routes.classes > vcs)
+    throw ConfigError(
+        "router.vcs = " + std::to_string(t.vcs) + " is too few: " + quoted(e, param::routing.algorithm) + " on this " +
+        topology.kind +
+        (t.message_classes > 1 ? " with traffic.message_classes = " + std::to_string(t.message_classes) : "") +
+        " needs at least " + std::to_string(routes.classes * t.message_classes) +
+        " to avoid deadlock. Raise router.vcs, or use routing.algorithm = \"up_down\", which needs " +
+        std::to_string(t.message_classes) + ".");
+  if (t.algorithm != Algorithm::kMinimalAdaptive && has_parallel_ports(routes.table))
+    for (u32 r = 0; r < t.routers; ++r)
+      for (u32 p = 0; p < t.network_ports; ++p) routes.parallel.push_back(topology.parallel_ports(r, p));
+  return routes;
+}
+
+void set_routes(VcTable& t, const Routes& routes) {
+  const auto set = [](auto*& array, const auto& values) { array = values.empty() ? nullptr : values.data(); };
+  set(t.next_port, routes.table.port);
+  set(t.layer, routes.table.layer);
+  set(t.parallel, routes.parallel);
+  set(t.shortest, routes.shortest);
+  set(t.rank, routes.rank);
+  set(t.rank_in, routes.rank_in);
+  set(t.hops, routes.hops);
+  t.adapts = t.parallel || t.algorithm == Algorithm::kAdaptive || t.algorithm == Algorithm::kMinimalAdaptive;
+}
+
+}  // namespace flitlab::vc

@@ -1,0 +1,170 @@
+#pragma once
+/// Routes from tables, for networks without dimension-order routes: shortest routes, routes over an intermediate router
+/// (Valiant), the choice between the two (UGAL, PAR), and the choice among several shortest routes (fat trees, Duato's
+/// protocol). Classes of virtual channels are layers, a number for each pair of routers, or follow from the ranks of
+/// channels (host/routing/ranks.hpp).
+#include "kernels/routers/vc/outputs.hpp"
+
+namespace flitlab::vc {
+
+/// Returns whether routes may go over an intermediate router.
+template <class T>
+FLITLAB_INLINE bool goes_via(const T& t) {
+  return t.algorithm == Algorithm::kValiant || t.algorithm == Algorithm::kUgal || t.algorithm == Algorithm::kPar;
+}
+
+/// Returns the packet's class of virtual channels on channel `port`, if it came by (in_port, in_vc).
+template <class T>
+FLITLAB_INLINE u32 class_by_ranks(const T& t, u32 router, u32 port, u32 in_port, u32 in_vc) {
+  if (in_port >= t.network_ports) return 0;
+  const std::size_t first = std::size_t{router} * t.network_ports;
+  return t.class_of_vc[in_vc] + u32{t.rank[first + port] <= t.rank_in[first + in_port]};
+}
+
+/// A packet at the front of an input VC, with what its routes depend on.
+template <class T, class Out>
+struct TableRoutes {
+  const T& t;
+  const Packet& packet;
+  const Out& outputs;
+  u32 router, in_port, in_vc;
+
+  FLITLAB_INLINE std::size_t entry(u32 target) const { return std::size_t{router} * t.routers + target; }
+  FLITLAB_INLINE u64 hash() const { return mix64((u64{packet.src} << 32) | packet.id); }
+  /// Another hash at every router: the same one would choose the same port at each level of a fat tree.
+  FLITLAB_INLINE u64 hash_here() const { return mix64(hash() + router); }
+  FLITLAB_INLINE u32 credits_needed() const {
+    return t.flow_control == FlowControl::kWormhole ? 0u : u32{packet.flits};
+  }
+
+  /// Returns the VCs that the packet may request at a port on its way to `target`.
+  FLITLAB_INLINE u16 allowed(u32 port, u32 target) const {
+    const u16* masks = t.class_mask[packet.message_class];
+    if (t.rank) return masks[class_by_ranks(t, router, port, in_port, in_vc)];
+    return masks[t.layer[std::size_t{packet.src / t.concentration} * t.routers + target]];
+  }
+  FLITLAB_INLINE Route route(u32 port, u32 target) const { return {port, allowed(port, target)}; }
+
+  /// Returns the port with a free VC and the most credits out of `ports`, at each of which the packet may take the VCs
+  /// `vcs_at(port)`. Ties go to the port that `first` selects by a hash, then to the lowest one. Returns kNone if no
+  /// port has a free VC.
+  template <class VcsAt>
+  FLITLAB_INLINE u32 best_of(PortSet ports, PortSet first, VcsAt vcs_at) const {
+    const u32 needed = credits_needed();
+    u32 best = kNone, most = 0;
+    for (u32 pass = 0; pass < 2; ++pass)
+      for (PortSet set = pass ? ports & ~first : first; set; set &= set - 1) {
+        const u32 port = lowest_bit(set), vcs = vcs_at(port);
+        if (!outputs.free(port, vcs, needed)) continue;
+        const u32 credits = 1 + outputs.credits(port, vcs);
+        if (credits > most) {
+          most = credits;
+          best = port;
+        }
+      }
+    return best;
+  }
+
+  /// Returns `ports` without the members before the one that a hash selects.
+  static FLITLAB_INLINE PortSet from_hash(PortSet ports, u64 hash) {
+    PortSet first = ports;
+    for (u64 skip = hash % bit_count64(ports); skip; --skip) first &= first - 1;
+    return first;
+  }
+
+  /// Returns the port of a table's entry. If several channels lead to the next router, the packet takes the one with a
+  /// free VC and the most credits. A hash decides ties, and the channel if no VC is free. The choice is made again in
+  /// every cycle.
+  FLITLAB_INLINE Route by_entry(u32 target) const {
+    const u32 port = t.next_port[entry(target)];
+    if (!(port & kAnyParallel)) return route(port, target);
+    const PortSet parallel = t.parallel[router * t.network_ports + (port ^ kAnyParallel)],
+                  first = from_hash(parallel, hash());
+    const u16 vcs = allowed(lowest_bit(parallel), target);
+    const u32 best = best_of(parallel, first, [vcs](u32) { return vcs; });
+    return {best == kNone ? lowest_bit(first) : best, vcs};
+  }
+
+  /// Returns the flits queued at a port: those in the buffers that it leads to, or on the way to them.
+  FLITLAB_INLINE i32 queued(u32 port) const {
+    const u32 vcs = t.message_mask[packet.message_class];
+    return static_cast<i32>(bit_count(vcs) * t.buffer_flits - outputs.credits(port, vcs));
+  }
+  FLITLAB_INLINE i32 queued_toward(u32 target) const {
+    if (router == target) return 0;
+    const u32 port = t.next_port[entry(target)];
+    if (!(port & kAnyParallel)) return queued(port);
+    i32 least = 0x7FFFFFFF;
+    for (PortSet set = t.parallel[router * t.network_ports + (port ^ kAnyParallel)]; set; set &= set - 1) {
+      const i32 flits = queued(lowest_bit(set));
+      least = flits < least ? flits : least;
+    }
+    return least;
+  }
+
+  /// Universal globally adaptive load-balanced routing with local information (UGAL-L): returns whether the packet
+  /// takes the shortest route from here, and not the one over its intermediate router.
+  FLITLAB_INLINE bool prefers_shortest() const {
+    const u32 target = packet.dst, via = packet.via;
+    if (router == target) return true;
+    const i32 hops = t.hops[entry(target)],
+              hops_via = t.hops[entry(via)] + t.hops[std::size_t{via} * t.routers + target];
+    return queued_toward(target) * hops <= queued_toward(via) * hops_via + t.threshold;
+  }
+
+  /// One of the shortest routes. adaptive: the one with a free VC and the most credits, chosen again in every cycle;
+  /// nearest_common_ancestor: a random one.
+  FLITLAB_INLINE Route of_shortest(u32 target) const {
+    const PortSet ports = t.shortest[entry(target)], first = from_hash(ports, hash_here());
+    u32 port = lowest_bit(first);
+    if (t.algorithm == Algorithm::kAdaptive) {
+      const u32 best = best_of(ports, first, [&](u32 p) { return allowed(p, target); });
+      if (best != kNone) port = best;
+    }
+    return route(port, target);
+  }
+
+  /// Duato's protocol: a packet takes any shortest route on the adaptive VCs (class 1). If none is free it takes the
+  /// escape VC (class 0) on a route that goes up and down a spanning tree, and stays on such routes to its destination,
+  /// because these routes may be longer than the way back would be.
+  FLITLAB_INLINE Route with_escape(u32 target) const {
+    const u16* masks = t.class_mask[packet.message_class];
+    if (in_port >= t.network_ports || !(masks[0] >> in_vc & 1)) {
+      const PortSet ports = t.shortest[entry(target)];
+      const u32 best = best_of(ports, from_hash(ports, hash_here()), [&](u32) { return u32{masks[1]}; });
+      if (best != kNone) return {best, masks[1]};
+    }
+    return {t.next_port[entry(target)] & ~u32{kAnyParallel}, masks[0]};
+  }
+};
+
+/// Returns where a packet that may go over an intermediate router goes next: there or to its destination.
+template <class T, class Out>
+FLITLAB_INLINE u32 next_target(const T& t, const Out& outputs, u32 router, Packet& packet, u32 in_port, u32 in_vc) {
+  const bool in_group = t.intermediate == Intermediate::kGroup && t.group;
+  const bool reached = in_group ? t.group[router] == t.group[packet.via] : router == packet.via;
+  if (reached) packet.route_bits = kPastIntermediate | kDecided;
+  if (t.algorithm != Algorithm::kValiant && !reached) {
+    const u32 source = packet.src / t.concentration;
+    // PAR: a packet on the shortest route decides again in each router of its source's group.
+    const bool again = t.algorithm == Algorithm::kPar && packet.route_bits & kOnShortest && router != source &&
+                       t.group[router] == t.group[source];
+    if (again || !(packet.route_bits & kDecided)) {
+      const TableRoutes<T, Out> routes{t, packet, outputs, router, in_port, in_vc};
+      packet.route_bits = routes.prefers_shortest() ? kPastIntermediate | kDecided | kOnShortest : kDecided;
+    }
+  }
+  return packet.route_bits & kPastIntermediate ? packet.dst : packet.via;
+}
+
+/// Returns the route of a packet in a network with tables.
+template <class T, class Out>
+FLITLAB_INLINE Route table_route(const T& t, const Out& outputs, u32 router, Packet& packet, u32 in_port, u32 in_vc) {
+  const u32 target = goes_via(t) ? next_target(t, outputs, router, packet, in_port, in_vc) : packet.dst;
+  if (router == target) return {packet.dst_port, t.message_mask[packet.message_class]};
+  const TableRoutes<T, Out> routes{t, packet, outputs, router, in_port, in_vc};
+  if (t.algorithm == Algorithm::kMinimalAdaptive) return routes.with_escape(target);
+  return t.shortest ? routes.of_shortest(target) : routes.by_entry(target);
+}
+
+}  // namespace flitlab::vc
