@@ -132,15 +132,11 @@ KEYS: dict[str, dict[str, tuple[str, str] | Missing]] = {
 _GRAPH = '; a graph can be one (topology.kind = "graph", or Experiment.with_topology)'
 _TABLE = '; a function or a table can give oblivious routes (Experiment.with_routes, or routing.algorithm = "table")'
 _PATTERN = '; a function or a matrix can give destinations (Experiment.with_pattern, or traffic.pattern = "matrix")'
-_CLOS = Missing("fat tree of its canonical routers; router.kind = \"metro\" has one, and a graph can be one")
 _STAGES = Missing(f"butterfly{_GRAPH}")
-_HYPERX = Missing(f"HyperX or flattened butterfly{_GRAPH}")
-_DRAGONFLY = Missing(f"dragonfly{_GRAPH}")
+_HYPERX = Missing("this order of dimensions in a HyperX network; minimal, ugal_l and dal choose others")
 _CMESH = Missing("concentrated mesh with express channels; topology.concentration puts several terminals at a router")
-_FULL = Missing(f"fully connected network{_GRAPH}")
-_UGAL = Missing("global adaptive routing (UGAL); minimal_adaptive adapts on minimal routes")
+_UGAL = Missing("UGAL with queues of other routers or by dimension order; ugal_l uses those of the source's router")
 _TURNS = Missing(f"routing by turn models{_TABLE}")
-_MINIMAL = Missing("routing called minimal; dimension_order is minimal on a mesh or torus, table on a graph")
 _TREES = Missing(f"routing for trees or multistage networks{_TABLE}")
 
 
@@ -155,33 +151,29 @@ VALUES: dict[str, dict[str, str | Missing]] = {
         "anynet": "graph", "custom": "graph", "mesh_xy": "mesh", "mesh_westfirst": "mesh",
         "mesh2d": "mesh", "2dmesh": "mesh", "3dmesh": "mesh", "grid": "mesh", "torus2d": "torus", "2dtorus": "torus",
         "3dtorus": "torus", "karyncube": "torus", "folded_torus": "torus", "ncube": "hypercube", "cube": "hypercube",
-        "fat_tree": _CLOS, "tree4": _CLOS, "qtree": _CLOS, "folded_clos": _CLOS, "clos": _CLOS, "xgft": _CLOS,
-        "karyntree": _CLOS, "leaf_spine": _CLOS, "butterfly": _STAGES, "fly": _STAGES, "karynfly": _STAGES,
-        "omega": _STAGES, "delta": _STAGES, "baseline": _STAGES, "banyan": _STAGES, "benes": _STAGES,
-        "flatfly": _HYPERX, "flattened_butterfly": _HYPERX, "hyperx": _HYPERX, "hamming": _HYPERX,
-        "dragonfly": _DRAGONFLY, "dragonflynew": _DRAGONFLY, "canonic_dragonfly": _DRAGONFLY,
-        "megafly": Missing(f"megafly (Dragonfly+){_GRAPH}"), "dragonflyplus": Missing(f"megafly (Dragonfly+){_GRAPH}"),
-        "cmesh": _CMESH, "concentrated_mesh": _CMESH, "full_mesh": _FULL, "fully_connected": _FULL,
-        "all_to_all": _FULL, "pt2pt": _FULL, "complete": _FULL,
+        "fattree": "fat_tree", "tree4": "fat_tree", "qtree": "fat_tree", "folded_clos": "fat_tree", "clos": "fat_tree",
+        "xgft": "fat_tree", "karyntree": "fat_tree", "leaf_spine": "fat_tree", "butterfly": _STAGES, "fly": _STAGES,
+        "karynfly": _STAGES, "omega": _STAGES, "delta": _STAGES, "baseline": _STAGES, "banyan": _STAGES,
+        "benes": _STAGES, "flatfly": "flattened_butterfly", "flattenedbutterfly": "flattened_butterfly",
+        "hamming": "hyperx", "dragonflynew": "dragonfly", "canonic_dragonfly": "dragonfly",
+        "dragonflyplus": "megafly", "cmesh": _CMESH, "concentrated_mesh": _CMESH, "fullmesh": "full_mesh",
+        "fully_connected": "full_mesh", "all_to_all": "full_mesh", "pt2pt": "full_mesh", "complete": "full_mesh",
         "crossbar": Missing('crossbar as a topology; router.kind = "switch" is a single switch'),
         "single_router": Missing('single router as a topology; router.kind = "switch" is a single switch'),
-        "chiplet_mesh": Missing("chiplets"), "chiplet_torus": Missing("chiplets"), "chiplet": Missing("chiplets"),
-        "random_regular_graph": Missing(f"Jellyfish{_GRAPH}"),
-        **_lacks("slim_fly", "polarfly", "polarstar", "jellyfish", "projective", "spidergon", "star", "tree",
-                 what="{}" + _GRAPH),
+        "chiplet": "chiplet_mesh", "slimfly": "slim_fly", "mms": "slim_fly", "random_regular_graph": "jellyfish",
+        **_lacks("polarstar", "projective", "spidergon", "star", "tree", what="{}" + _GRAPH),
     },
     "routing.algorithm": {
         "dor": "dimension_order", "xy": "dimension_order", "xyz": "dimension_order", "dim_order": "dimension_order",
         "dimension_ordered": "dimension_order", "e_cube": "dimension_order", "deterministic": "dimension_order",
         "xy_yx": "o1turn", "val": "valiant", "vlb": "valiant", "min_adapt": "minimal_adaptive",
-        "adaptive": "minimal_adaptive", "duato": "minimal_adaptive", "fully_adaptive": "minimal_adaptive",
-        "table_based": "table", "minimal": _MINIMAL, "min": _MINIMAL, "shortest": _MINIMAL,
-        "ugal": _UGAL, "ugal_l": _UGAL, "ugal_g": _UGAL, "ugal_pni": _UGAL, "ugal_xyyx": _UGAL, "par": _UGAL,
-        "west_first": _TURNS, "north_last": _TURNS, "negative_first": _TURNS, "odd_even": _TURNS,
-        "general_turn": _TURNS, "nca": _TREES, "anca": _TREES, "nearest_common_ancestor": _TREES, "dest_tag": _TREES,
-        "destination_tag": _TREES, "up_down": _TREES, "common_ancestor": _TREES,
-        "xyyx": _HYPERX, "adaptive_xyyx": _HYPERX, "ran_min": _HYPERX, "dal": _HYPERX, "dimwar": _HYPERX,
-        "omniwar": _HYPERX, "omni_dimensional": _HYPERX,
+        "duato": "minimal_adaptive", "fully_adaptive": "minimal_adaptive",
+        "table_based": "table", "min": "minimal", "shortest": "minimal", "ugal": "ugal_l", "ugal_g": _UGAL,
+        "ugal_pni": _UGAL, "ugal_xyyx": _UGAL, "oddeven": "odd_even", "westfirst": "west_first",
+        "northlast": "north_last", "negativefirst": "negative_first", "general_turn": _TURNS,
+        "nca": "nearest_common_ancestor", "common_ancestor": "nearest_common_ancestor", "anca": "adaptive",
+        "updown": "up_down", "dest_tag": _TREES, "destination_tag": _TREES, "xyyx": _HYPERX,
+        "adaptive_xyyx": _HYPERX, "ran_min": _HYPERX, "omni_dimensional": "omniwar",
         **_lacks("dyad", "planar_adapt", "chaos", "polarized", "stubborn", "least_congested_queue", what="{} routing"),
     },
     "traffic.pattern": {
@@ -192,7 +184,7 @@ VALUES: dict[str, dict[str, str | Missing]] = {
         "transpose1": "transpose", "transpose2": "transpose", "traffic_hotspot": "hot_spot",
         "traffic_bit_reversal": "bit_reverse", "traffic_shuffle": "shuffle", "traffic_table_based": "matrix",
         "table_based": "matrix", "perfect_shuffle": "shuffle", "alltoall": "all_to_all",
-        "bad_dragon": Missing(f"worst case of a dragonfly{_PATTERN}"),
+        "bad_dragon": "next_group",
         "badperm_yarc": Missing(f"worst case of a Clos{_PATTERN}"),
         **_lacks("bit_rotation", "taper64", "diagonal", "asymmetric", "butterfly", "traffic_butterfly", "worst_case",
                  "stencil", "nearest_group", what="pattern {}" + _PATTERN),

@@ -150,7 +150,7 @@ bool is_graph(const Experiment& e) {
   if (!e.has(param::topology.kind)) return false;
   const std::string& kind = e.str(param::topology.kind);
   if (kind == "graph" || kind == "file") return true;
-  const std::vector<std::string> grids{"mesh", "torus", "ring", "hypercube"};
+  const std::vector<std::string> grids{"mesh", "torus", "ring", "hypercube", "chiplet_mesh", "chiplet_torus"};
   return e.kind() == "vc" && std::find(grids.begin(), grids.end(), kind) == grids.end();
 }
 

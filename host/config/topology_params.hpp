@@ -56,11 +56,42 @@ inline constexpr struct NetworkParams {
                    .type = ParamType::kChoice,
                    .default_value = topology.kind.default_value,
                    .choices =
-                       "mesh|torus|ring|hypercube|graph|full_mesh|hyperx|flattened_butterfly|fat_tree|dragonfly|"
+                       "mesh|torus|ring|hypercube|chiplet_mesh|chiplet_torus|graph|full_mesh|hyperx|flattened_"
+                       "butterfly|fat_tree|dragonfly|"
                        "megafly|slim_fly|polarfly|jellyfish",
                    .help = "Topology of the network; docs/networks.md describes each.",
                    .cite = topology.kind.cite};
-  ParamRecord shape = also_in(topology.shape, "topology.kind=mesh|torus|ring|hyperx|flattened_butterfly");
+  ParamRecord shape =
+      also_in(topology.shape, "topology.kind=mesh|torus|ring|chiplet_mesh|chiplet_torus|hyperx|flattened_butterfly");
+  ParamRecord chip_shape{
+      .path = "topology.chip_shape",
+      .type = ParamType::kIntList,
+      .default_value = "[4, 4]",
+      .min = 1,
+      .max = 65535,
+      .unit = "routers",
+      .help =
+          "Routers of a chip in each dimension; chips divide topology.shape evenly. Channels between "
+          "chips have topology.chip_delay and topology.chip_width.",
+      .only_if = "topology.kind=chiplet_mesh|chiplet_torus"};
+  ParamRecord chip_delay{.path = "topology.chip_delay",
+                         .type = ParamType::kInt,
+                         .default_value = "5",
+                         .min = 1,
+                         .max = 4096,
+                         .unit = "cycles",
+                         .help = "Delay of a flit on a channel between chips: serialiser, wire and deserialiser.",
+                         .only_if = "topology.kind=chiplet_mesh|chiplet_torus"};
+  ParamRecord chip_width{.path = "topology.chip_width",
+                         .type = ParamType::kFloat,
+                         .default_value = "0.5",
+                         .min = 1.0 / 64,
+                         .max = 1,
+                         .unit = "flits/cycle",
+                         .help =
+                             "Width of a channel between chips, the inverse of the serialiser's ratio: a channel of "
+                             "width 1/4 accepts a flit in every fourth cycle.",
+                         .only_if = "topology.kind=chiplet_mesh|chiplet_torus"};
   ParamRecord dimensions = topology.dimensions;
   ParamRecord file = topology.file;
   ParamRecord routers{.path = "topology.routers",

@@ -52,6 +52,28 @@ Links fat_tree_of(const Experiment& e) {
   return fat_tree(children, parents);
 }
 
+/// Gives the channels between chips their delay and width.
+void set_chips(const Experiment& e, Topology& t) {
+  const std::vector<u32> chip = e.ints(networks.chip_shape);
+  bool fits = chip.size() == t.shape.size();
+  for (std::size_t d = 0; fits && d < chip.size(); ++d) fits = t.shape[d] % chip[d] == 0;
+  if (!fits)
+    throw ConfigError(given(e, networks.chip_shape) + " does not fit " + given(e, networks.shape) +
+                      ": give a number for each dimension, of which the number of routers is a multiple.");
+  Channel between;
+  between.delay = static_cast<u16>(e.u32_of(networks.chip_delay));
+  set_width(between, e.f64(networks.chip_width), std::string(networks.chip_width.path));
+  t.own_channels.resize(std::size_t{t.routers} * t.network_ports);
+  for (u32 r = 0; r < t.routers; ++r)
+    for (u32 p = 0; p < t.network_ports; ++p) {
+      const u32 d = t.dimension_of(p), next = t.peer(r, p).item;
+      if (next == kNone) continue;
+      const u32 from = t.coordinate(r, d), to = t.coordinate(next, d);
+      const bool wraps = (p % 2 == 0) != (to > from);
+      if (wraps || from / chip[d] != to / chip[d]) t.own_channels[std::size_t{r} * t.network_ports + p] = between;
+    }
+}
+
 /// Returns the links of a network that is not a grid.
 Links links_of(const Experiment& e, const std::string& kind) {
   if (kind == "full_mesh") return full_mesh(e.u32_of(networks.routers));
@@ -74,6 +96,13 @@ Topology make_topology(const Experiment& e) {
   if (kind == "graph") return make_graph(e.text(param::topology.file), concentration);
   if (kind == "hypercube") return make_hypercube(e.u32_of(param::topology.dimensions), concentration);
   if (kind == "mesh") return make_mesh(e.ints(param::topology.shape), concentration);
+  if (kind == "chiplet_mesh" || kind == "chiplet_torus") {
+    const std::vector<u32> shape = e.ints(networks.shape);
+    Topology t = kind == "chiplet_mesh" ? make_mesh(shape, concentration) : make_torus(shape, concentration);
+    t.kind = kind;
+    set_chips(e, t);
+    return t;
+  }
   if (!is_graph(e)) return make_torus(e.ints(param::topology.shape), concentration);
   Links links = links_of(e, kind);
   links.concentration = concentration;

@@ -29,9 +29,7 @@ inline constexpr struct TrafficParams {
                           "divide: any neighbour in a binomial tree, as when work is distributed and results are "
                           "combined; next_router, next_group: any terminal of the router or group with the next "
                           "number, for which shortest routes use few channels.",
-                      .cite =
-                          "Dally & Towles Table 3.1; fft, divide: S-Connect, 2.1; next_router: Kim et al., ISCA 2007, "
-                          "section 3.2; next_group: Kim et al., ISCA 2008, section 4.3",
+                      .cite = "Dally & Towles Table 3.1; fft, divide: S-Connect, 2.1; next_*: Kim et al. 2007, 2008",
                       .only_if = "traffic.mode=open|batch|request_reply"};
   ParamRecord self{
       .path = "traffic.self",

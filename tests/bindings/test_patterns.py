@@ -242,7 +242,8 @@ def test_a_matrix_may_send_to_the_sender_where_that_is_traffic(network, tmp_path
 
 
 def test_these_are_all_patterns():
-    named = {*PERMUTATIONS, "hot_region", "all_to_region", "all_to_all", "uniform", "hot_spot", "fft", "divide"}
+    named = {*PERMUTATIONS, "hot_region", "all_to_region", "all_to_all", "uniform", "hot_spot", "fft", "divide",
+             "next_router", "next_group"}
     assert named | {"matrix"} == set(WORDS)
 
 

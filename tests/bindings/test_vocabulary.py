@@ -34,15 +34,15 @@ def test_words_of_booksim_are_translated(given, expected_text):
     ({"router.internal_speedup": 2}, r"router\.internal_speedup = 2: flitlab has no speedup of a switch\."),
     ({"sim_power": 1}, r"sim_power = 1: flitlab has no model of power"),
     ({"router.congestion_sensor": "x"}, r"flitlab has no choice of congestion measures"),
-    ({"topology.kind": "dragonfly"}, r'topology\.kind = "dragonfly": flitlab has no dragonfly; a graph can be one '
+    ({"topology.kind": "polarstar"}, r'topology\.kind = "polarstar": flitlab has no polarstar; a graph can be one '
                                      r".* Allowed are mesh, torus, ring"),
-    ({"topology.kind": "dragonflynew"}, "flitlab has no dragonfly;"),
-    ({"topology.kind": "flatfly"}, "flitlab has no HyperX or flattened butterfly;"),
-    ({"topology.kind": "fat tree"}, "flitlab has no fat tree"), ({"topology.kind": "FatTree"}, "no fat tree"),
-    ({"topology.kind": "fat-tree"}, "flitlab has no fat tree"), ({"topology.kind": "slim_fly"}, "no slim_fly;"),
-    ({"routing.algorithm": "ugal_dragonflynew"}, "flitlab has no global adaptive routing"),
-    ({"routing.algorithm": "ODD_EVEN"}, "flitlab has no routing by turn models"),
-    ({"routing.algorithm": "west_first"}, "flitlab has no routing by turn models"),
+    ({"topology.kind": "dragonflynew"}, 'in flitlab it is "dragonfly"'),
+    ({"topology.kind": "flatfly"}, 'in flitlab it is "flattened_butterfly"'),
+    ({"topology.kind": "fat tree"}, 'in flitlab it is "fat_tree"'), ({"topology.kind": "FatTree"}, '"fat_tree"'),
+    ({"topology.kind": "fat-tree"}, 'in flitlab it is "fat_tree"'), ({"topology.kind": "SlimFly"}, '"slim_fly"'),
+    ({"routing.algorithm": "ugal_dragonflynew"}, 'in flitlab it is "ugal_l"'),
+    ({"routing.algorithm": "ODD_EVEN"}, 'in flitlab it is "odd_even"'),
+    ({"routing.algorithm": "general_turn"}, "flitlab has no routing by turn models"),
     ({"traffic.pattern": "taper64"}, "flitlab has no pattern taper64; a function or a matrix"),
     ({"router.switch_allocator": "loa"}, "flitlab has no loa allocator"),
     ({"router.kind": "ioq"}, "flitlab has no output queues"),
@@ -58,8 +58,8 @@ def test_words_of_others_are_translated_or_flitlab_has_no_such_thing(given, expe
 
 def test_parameters_that_another_machine_has_are_accepted():
     assert fl.Experiment({"router.kind": "metro", "topology.kind": "fat_tree"})["topology.kind"] == "fat_tree"
-    with pytest.raises(fl.ConfigError, match=r'"dragonfly": flitlab has no dragonfly.* Allowed are multibutterfly'):
-        fl.Experiment({"router.kind": "metro", "topology.kind": "dragonfly"})
+    with pytest.raises(fl.ConfigError, match=r'"polarstar": flitlab has no polarstar.* Allowed are multibutterfly'):
+        fl.Experiment({"router.kind": "metro", "topology.kind": "polarstar"})
 
 
 def test_what_words_are_translated_into_is_there():

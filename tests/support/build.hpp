@@ -23,7 +23,8 @@ inline Experiment experiment(const RawConfig& changes = {}) {
       kind != changes.end() &&
       (kind->second == Value{std::string("metro")} || kind->second == Value{std::string("switch")}))
     raw.erase("topology.shape");
-  static const std::set<std::string> kOfShape{"mesh", "torus", "ring", "hyperx", "flattened_butterfly"};
+  static const std::set<std::string> kOfShape{
+      "mesh", "torus", "ring", "chiplet_mesh", "chiplet_torus", "hyperx", "flattened_butterfly"};
   if (const auto kind = changes.find("topology.kind");
       kind != changes.end() && !kOfShape.contains(std::get<std::string>(kind->second)))
     raw.erase("topology.shape");

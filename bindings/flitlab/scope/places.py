@@ -40,7 +40,8 @@ def positions_of(names: Sequence[str], kind: str, links: Sequence[tuple[int, int
         if kind in ("hyperx", "flattened_butterfly"):
             return _bent_grid(coordinates)
         if len(coordinates[0]) == 1:
-            return (circle(len(names)), "a ring") if kind in ("ring", "torus") else (_line(coordinates), "a row")
+            wraps = kind in ("ring", "torus", "chiplet_torus")
+            return (circle(len(names)), "a ring") if wraps else (_line(coordinates), "a row")
         return _grid(coordinates)
     groups = [_GROUP.search(name) for name in names]
     if all(groups):

@@ -13,7 +13,8 @@ namespace flitlab {
 namespace {
 
 bool is_ring(const Experiment& e) {
-  return e.str(param::topology.kind) == "torus" || e.str(param::topology.kind) == "ring";
+  const std::string& kind = e.str(param::topology.kind);
+  return kind == "torus" || kind == "ring" || kind == "chiplet_torus";
 }
 
 /// Routing algorithms of kinds of networks.
@@ -23,14 +24,15 @@ struct Supported {
 };
 
 constexpr Supported kSupported[] = {
-    {"mesh|torus|ring|hypercube", "dimension_order|valiant|minimal_adaptive"},
-    {"mesh|hypercube", "romm"},
-    {"mesh", "negative_first"},
-    {"mesh", "o1turn|west_first|north_last|odd_even", true},
+    {"mesh|torus|ring|hypercube|chiplet_mesh|chiplet_torus", "dimension_order|valiant|minimal_adaptive"},
+    {"mesh|chiplet_mesh|hypercube", "romm"},
+    {"mesh|chiplet_mesh", "negative_first"},
+    {"mesh|chiplet_mesh", "o1turn|west_first|north_last|odd_even", true},
     {"graph", "table"},
     {"graph|full_mesh|hyperx|flattened_butterfly|fat_tree|dragonfly|megafly|slim_fly|polarfly|jellyfish",
      "minimal|up_down|minimal_adaptive|valiant|ugal_l"},
     {"dragonfly|megafly", "par"},
+    {"hyperx|flattened_butterfly", "dal|dimwar|omniwar"},
     {"fat_tree", "nearest_common_ancestor|adaptive"},
 };
 
@@ -61,9 +63,9 @@ void check_algorithm(const Experiment& e) {
     for (std::string& word : split_words(s.algorithms)) here.push_back(std::move(word));
   }
   throw ConfigError(quoted(e, vc::param::routing.algorithm) + " does not fit " + quoted(e, param::topology.kind) +
-                    (in_two_dimensions && kind == "mesh" ? " of other than two dimensions" : "") + ": use " +
-                    words_text(here) + ". \"" + algorithm + "\" is for topology.kind = " + words_text(kinds) +
-                    (in_two_dimensions ? " of two dimensions." : "."));
+                    (in_two_dimensions && has_word("mesh|chiplet_mesh", kind) ? " of other than two dimensions" : "") +
+                    ": use " + words_text(here) + ". \"" + algorithm + "\" is for topology.kind = " +
+                    words_text(kinds) + (in_two_dimensions ? " of two dimensions." : "."));
 }
 
 void check_routing(const Experiment& e) {

@@ -128,7 +128,16 @@ class Search final : public WaitsFor {
         for (u64 set = topology_.parallel_ports(index, in.out_port) & ~(u64{1} << in.out_port); set; set &= set - 1)
           add(lowest_bit(set), in.allowed);
     }
-    if (t_.shortest) {
+    if (vc::deroutes(t_.algorithm) && in.out_port < t_.network_ports) {
+      Packet packet = router.at(t_.router_fields.ring, flat * t_.ring + in.first);
+      struct NoOutputs {};  // which ports are permitted does not depend on them
+      const NoOutputs none;
+      const vc::HyperxRoutes<vc::VcTable, NoOutputs> routes{{t_, packet, none, index, flat / t_.vcs, flat % t_.vcs},
+                                                            packet};
+      for (u64 set = routes.permitted(); set; set &= set - 1) add(lowest_bit(set), routes.allowed(lowest_bit(set)));
+      return list;
+    }
+    if (t_.shortest && in.out_port < t_.network_ports) {
       const Packet& packet = router.at(t_.router_fields.ring, flat * t_.ring + in.first);
       const u16* masks = t_.class_mask[packet.message_class];
       const bool escapes = t_.algorithm == vc::Algorithm::kMinimalAdaptive;

@@ -20,6 +20,30 @@
 namespace flitlab {
 namespace {
 
+/// Calls hop(router, port, share) for every hop of a minimal route in a grid, in the order of dimensions. Half-way
+/// around an even ring both directions are minimal, and each is the route of half of the packets: share = 1/2.
+template <class Hop>
+void for_each_hop(const Topology& t, u32 from, u32 to, Hop hop) {
+  const bool one_port = t.kind == "hypercube";
+  for (u32 d = 0, at = from; d < t.shape.size(); ++d) {
+    const u32 k = t.shape[d], a = t.coordinate(at, d), b = t.coordinate(to, d);
+    const u32 plus = (b + k - a) % k, hops = distance_along(a, b, k, t.wraps);
+    const bool tie = t.wraps && 2 * hops == k;
+    u32 next = at;
+    for (u32 way = 0; way < 2 && hops; ++way) {
+      const bool down = t.wraps ? plus != hops : b < a;
+      if (!tie && way) break;
+      next = at;
+      const u32 port = one_port ? d : 2 * d + (tie ? way : u32{down});
+      for (u32 i = 0; i < hops; ++i) {
+        hop(next, port, tie ? 0.5 : 1.0);
+        next = t.peer(next, port).item;
+      }
+    }
+    at = next;
+  }
+}
+
 u16 vc_range(u32 first, u32 end) { return static_cast<u16>((1u << end) - (1u << first)); }
 
 }  // namespace
@@ -116,7 +140,16 @@ void VcPlan::set_layout() {
 double VcPlan::mean_cost(const std::function<double(u32 router, u32 port)>& cost) const {
   const vc::VcTable& t = table_;
   // All routes except the routes of a table are minimal; with Valiant's algorithm, to and from the intermediate router.
-  // All channels of a dimension are alike.
+  // Without channels of their own, all channels of a dimension are alike.
+  if (!t.by_tables && !topology_.own_channels.empty()) {
+    if (t.algorithm == vc::Algorithm::kValiant) return kNotMeasured;
+    return traffic_.mean_over(ValueOf([&](u32 source, u32 destination) {
+      double sum = 0;
+      for_each_hop(topology_, topology_.terminal_router(source), topology_.terminal_router(destination),
+                   [&](u32 router, u32 port, double share) { sum += share * cost(router, port); });
+      return sum;
+    }));
+  }
   if (!t.by_tables) {
     std::vector<double> costs;
     for (u32 port = 0; port < t.network_ports; port += t.one_port_per_dim ? 1 : 2) costs.push_back(cost(0, port));
@@ -134,7 +167,9 @@ double VcPlan::mean_cost(const std::function<double(u32 router, u32 port)>& cost
 }
 
 double VcPlan::mean_hops() const {
-  if (table_.by_tables && table_.algorithm == vc::Algorithm::kValiant)
+  if (table_.threshold < 0) return kNotMeasured;  // even without load, packets take longer routes
+  if (!table_.by_tables) return traffic_.mean_over(GridHops(topology_, table_.algorithm == vc::Algorithm::kValiant));
+  if (table_.algorithm == vc::Algorithm::kValiant)
     return traffic_.mean_over(ViaHops(topology_, routes_.hops, [&](u32 from, u32 via) {
       return end_of_part_one(topology_, routes_.table, from, via,
                              table_.intermediate == vc::Intermediate::kGroup && table_.group);
@@ -156,7 +191,8 @@ double VcPlan::tail_after_head() const {
   for (u32 port = 1; any_order && port < t.network_ports; ++port)
     alike &= cycles_per_flit(0, port) == cycles_per_flit(0, 0);
   if (t.algorithm == vc::Algorithm::kValiant || !alike || t.parallel || t.shortest || t.terminals > kMostTerminals ||
-      t.flow_control == vc::FlowControl::kStoreAndForward || t.traffic.length_law == LengthLaw::kGeometric)
+      (!t.by_tables && !topology_.own_channels.empty()) || t.flow_control == vc::FlowControl::kStoreAndForward ||
+      t.traffic.length_law == LengthLaw::kGeometric)
     return kNotMeasured;
   const double head_waits = t.routing_delay + (t.speculative ? 0.0 : t.allocation_delay);
   return traffic_.mean_over(ValueOf([&](u32 source, u32 destination) {
@@ -168,6 +204,9 @@ double VcPlan::tail_after_head() const {
         route.push_back(cycles_per_flit(r, port));
         r = topology_.peer(r, port).item;
       }
+    else if (!topology_.own_channels.empty())
+      for_each_hop(topology_, from, to,
+                   [&](u32 router, u32 port, double) { route.push_back(cycles_per_flit(router, port)); });
     else
       for (u32 port = 0; port < t.network_ports; port += t.one_port_per_dim ? 1 : 2) {
         const u32 d = topology_.dimension_of(port);

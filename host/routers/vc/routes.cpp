@@ -1,12 +1,14 @@
 #include "host/routers/vc/routes.hpp"
 
+#include <algorithm>
+
 #include "host/config/cross_checks.hpp"
 #include "host/config/memory.hpp"
 #include "host/config/topology_params.hpp"
 #include "host/routing/ranks.hpp"
 #include "kernels/common/error.hpp"
+#include "kernels/routers/vc/hyperx_routes.hpp"
 #include "kernels/routers/vc/params.hpp"
-#include "kernels/routers/vc/table_routes.hpp"
 
 namespace flitlab::vc {
 namespace {
@@ -42,6 +44,31 @@ std::vector<u16> entering(const Topology& t, const Ranks& ranks) {
   return entering;
 }
 
+/// Returns the ports of a HyperX router in each dimension. All routers number their ports alike.
+std::vector<PortSet> ports_of_dimensions(const Topology& topology) {
+  std::vector<PortSet> ports;
+  for (u32 p = 0; p < topology.network_ports; ++p) {
+    const u32 dim = topology.rank[p];
+    if (dim >= ports.size()) ports.resize(dim + 1);
+    ports[dim] |= PortSet{1} << p;
+  }
+  return ports;
+}
+
+/// Sets what the routing algorithms of HyperX networks need in addition to shortest routes.
+void set_deroutes(Routes& routes, const Topology& topology, const VcTable& t) {
+  routes.hops = hops_of(topology, routes.table);
+  routes.dim_ports = ports_of_dimensions(topology);
+  if (routes.dim_ports.size() > kMaxHyperxDims)
+    throw ConfigError("topology.shape: DAL, DimWAR and OmniWAR support at most " + std::to_string(kMaxHyperxDims) +
+                      " dimensions. Use fewer, or routing.algorithm = \"ugal_l\".");
+  const u32 dims = *std::max_element(routes.hops.begin(), routes.hops.end()), vcs = t.vcs / t.message_classes;
+  // OmniWAR uses all VCs that there are, at least one for each hop of a shortest route.
+  routes.classes = t.algorithm == Algorithm::kDimWar ? 2
+                   : t.algorithm == Algorithm::kDal  ? 2 * dims
+                                                     : std::max(dims, vcs);
+}
+
 /// Returns routes whose classes follow from ranks of channels.
 Routes ranked_routes(const Experiment& e, const Topology& topology, const VcTable& t) {
   Routes routes;
@@ -53,7 +80,9 @@ Routes ranked_routes(const Experiment& e, const Topology& topology, const VcTabl
   std::vector<u64> shortest;
   if (t.algorithm != Algorithm::kUpDown) shortest = shortest_ports(topology);
   routes.table = tree ? up_down_table(topology) : shortest_table(topology, routes.rank, shortest);
-  if (goes_via(t)) {
+  if (deroutes(t.algorithm)) {
+    set_deroutes(routes, topology, t);
+  } else if (goes_via(t)) {
     routes.hops = hops_of(topology, routes.table);
     routes.classes =
         classes_via(topology, routes.rank, routes.table, t.intermediate == Intermediate::kGroup && t.group);
@@ -68,7 +97,7 @@ Routes ranked_routes(const Experiment& e, const Topology& topology, const VcTabl
     });
   }
   if (t.algorithm == Algorithm::kAdaptive || t.algorithm == Algorithm::kNearestCommonAncestor ||
-      t.algorithm == Algorithm::kMinimalAdaptive)
+      t.algorithm == Algorithm::kMinimalAdaptive || deroutes(t.algorithm))
     routes.shortest = std::move(shortest);
   return routes;
 }
@@ -86,7 +115,7 @@ Routes make_routes(const Experiment& e, const Topology& topology, const VcTable&
         " needs at least " + std::to_string(routes.classes * t.message_classes) +
         " to avoid deadlock. Raise router.vcs, or use routing.algorithm = \"up_down\", which needs " +
         std::to_string(t.message_classes) + ".");
-  if (t.algorithm != Algorithm::kMinimalAdaptive && has_parallel_ports(routes.table))
+  if (routes.shortest.empty() && has_parallel_ports(routes.table))
     for (u32 r = 0; r < t.routers; ++r)
       for (u32 p = 0; p < t.network_ports; ++p) routes.parallel.push_back(topology.parallel_ports(r, p));
   return routes;
@@ -101,7 +130,10 @@ void set_routes(VcTable& t, const Routes& routes) {
   set(t.rank, routes.rank);
   set(t.rank_in, routes.rank_in);
   set(t.hops, routes.hops);
-  t.adapts = t.parallel || t.algorithm == Algorithm::kAdaptive || t.algorithm == Algorithm::kMinimalAdaptive;
+  std::copy(routes.dim_ports.begin(), routes.dim_ports.end(), t.dim_ports);
+  t.hop_classes = routes.classes;
+  t.adapts = t.parallel || deroutes(t.algorithm) || t.algorithm == Algorithm::kAdaptive ||
+             t.algorithm == Algorithm::kMinimalAdaptive;
 }
 
 }  // namespace flitlab::vc

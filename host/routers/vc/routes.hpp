@@ -16,6 +16,7 @@ struct Routes {
   std::vector<PortSet> parallel, shortest;  ///< as in VcTable
   std::vector<u16> rank, rank_in;           ///< as in VcTable
   std::vector<u8> hops;                     ///< as in VcTable
+  std::vector<PortSet> dim_ports;           ///< as in VcTable
   std::vector<std::string> warnings;
 };
 

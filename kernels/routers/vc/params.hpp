@@ -153,7 +153,7 @@ inline constexpr struct RoutingParams {
           "both. by_crossing: 1 all along the ring for packets that cross it, 0 for the others. any: one class, which "
           "may deadlock.",
       .cite = "Dally & Towles 14.2.3",
-      .only_if = "topology.kind=torus|ring"};
+      .only_if = "topology.kind=torus|ring|chiplet_torus"};
   ParamRecord table_file{.path = "routing.table_file",
                          .type = ParamType::kFile,
                          .default_value = "",

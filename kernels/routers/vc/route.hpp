@@ -3,7 +3,7 @@
 /// Here: routes in meshes, tori, rings and hypercubes; turns.hpp has the turn models of meshes, and table_routes.hpp
 /// the routes of other networks. Dally & Towles chapters 8 to 11 (routing) and 14 (deadlock avoidance by datelines and
 /// escape channels).
-#include "kernels/routers/vc/table_routes.hpp"
+#include "kernels/routers/vc/hyperx_routes.hpp"
 #include "kernels/routers/vc/turns.hpp"
 
 namespace flitlab::vc {
@@ -104,7 +104,9 @@ template <class T, class Out>
 FLITLAB_INLINE Route compute_route(const T& t, const Out& outputs, u32 router_index, Packet& packet, u32 in_port,
                                    u32 in_vc) {
   if constexpr (!T::kDimensionOrder)
-    if (t.by_tables) return table_route(t, outputs, router_index, packet, in_port, in_vc);
+    if (t.by_tables)
+      return deroutes(t.algorithm) ? hyperx_route(t, outputs, router_index, packet, in_port, in_vc)
+                                   : table_route(t, outputs, router_index, packet, in_port, in_vc);
   const u32 here = t.address[router_index];
   u32 target = packet.dst;
   u32 first_class = 0;

@@ -59,10 +59,12 @@ struct Rules {
         hypercube(e.str(param::topology.kind) == "hypercube"),
         rings(!assignment.empty()),
         by_group(e.has(vc::param::routing.intermediate) && e.str(vc::param::routing.intermediate) == "group"),
+        hyperx(e.has("topology.copies") ? e.ints(param::topology.shape) : List{}),
         threshold(e.has(vc::param::routing.threshold) ? e.i64(vc::param::routing.threshold) : 0) {}
 
   bool wormhole() const { return flow_control == "wormhole"; }
   bool adaptive() const { return algorithm == "minimal_adaptive"; }
+  bool deroutes() const { return algorithm == "dal" || algorithm == "dimwar" || algorithm == "omniwar"; }
   bool goes_via() const { return algorithm == "valiant" || algorithm == "ugal_l" || algorithm == "par"; }
 
   /// Returns the member of a list for all channels, or for each dimension.
@@ -93,6 +95,7 @@ struct Rules {
   u32 credit_delay, message_classes;
   bool speculative, hypercube, rings;
   bool by_group;  ///< a packet need not reach its intermediate router, only that router's group
+  List hyperx;    ///< routers in each dimension of a HyperX network
   std::int64_t threshold;
 };
 
@@ -116,9 +119,11 @@ struct Packet {
   // Networks without a grid:
   bool decided = false;      ///< UGAL: has chosen between the shortest route and the one over `via`
   bool on_shortest = false;  ///< chose the shortest route
-  bool escaped = false;      ///< Duato: has taken an escape channel
-  u32 vc_class = 0;          ///< class of the last channel
-  u32 last_rank = kNone;     ///< rank of the last channel
+  List detours;              ///< DAL: dimensions of hops that did not align a coordinate
+  u32 last_dimension = kNone;
+  bool escaped = false;   ///< Duato: has taken an escape channel
+  u32 vc_class = 0;       ///< class of the last channel
+  u32 last_rank = kNone;  ///< rank of the last channel
 
   /// Returns a hash of source and number of the packet, which decides ties.
   u64 hash() const { return mix64((u64{source} << 32) + id); }

@@ -1,6 +1,8 @@
 #pragma once
 /// Routes of the second virtual-channel router in networks without a grid (naive.hpp). The plan gives one port and one
 /// layer for each pair of routers, and ranks of channels; everything else is computed here.
+#include <tuple>
+
 #include "tests/support/vc/naive_parts.hpp"
 
 namespace flitlab::testing::vc_naive {
@@ -34,7 +36,8 @@ class TableRoutes {
 
   /// Returns whether a packet that waits for a virtual channel chooses its route again in every cycle.
   bool choose_anew() const {
-    if (rules_.adaptive() || rules_.algorithm == "adaptive" || rules_.algorithm == "table") return true;
+    if (rules_.adaptive() || rules_.deroutes() || rules_.algorithm == "adaptive" || rules_.algorithm == "table")
+      return true;
     for (u32 from = 0; from < top_.routers; ++from)
       for (u32 to = 0; to < top_.routers; ++to)
         if (from != to && ports_toward(from, to).size() > 1) return true;
@@ -47,6 +50,7 @@ class TableRoutes {
     if (rules_.goes_via()) decide(packet, r, output, vcs);
     const u32 to = rules_.goes_via() && !packet.second_leg ? packet.via : last;
     if (r == to) return {top_.terminal_port(packet.destination), vcs};
+    if (rules_.deroutes()) return weighted(packet, r, to, output, vcs);
     if (rules_.adaptive()) return with_escape(packet, r, to, output, vcs);
     if (rules_.algorithm == "adaptive" || rules_.algorithm == "nearest_common_ancestor") {
       const List ports = rotated(shortest(r, to), packet, r, true);
@@ -63,6 +67,13 @@ class TableRoutes {
   void note_hop(Packet& packet, u32 r, u32 port, u32 vc, const List& vcs) const {
     if (rules_.algorithm == "table") return;
     if (rules_.adaptive()) packet.escaped = vc == vcs.front();
+    if (rules_.deroutes()) {
+      const u32 next = top_.peer(r, port).item, last = packet.destination / top_.concentration;
+      packet.last_dimension = dimension(r, next);
+      if (coordinate(next, packet.last_dimension) != coordinate(last, packet.last_dimension))
+        packet.detours.push_back(packet.last_dimension);
+      return;
+    }
     packet.vc_class = class_at(packet, r, port);
     packet.last_rank = rank(r, port);
   }
@@ -144,6 +155,48 @@ class TableRoutes {
     }
     if (best != kNone) return {best, adaptive};
     return {ports_toward(r, to).front(), {vcs.front()}};
+  }
+
+  u32 coordinate(u32 r, u32 d) const {
+    for (u32 i = 0; i < d; ++i) r /= rules_.hyperx[i];
+    return r % rules_.hyperx[d];
+  }
+  /// Returns the first dimension in which two routers differ.
+  u32 dimension(u32 a, u32 b) const {
+    u32 d = 0;
+    while (coordinate(a, d) == coordinate(b, d)) ++d;
+    return d;
+  }
+  /// Chooses a port by its weight: queued flits times hops, if the packet goes on from there without detours.
+  Choice weighted(const Packet& packet, u32 r, u32 to, const Outputs& output, const List& vcs) const {
+    u32 most = 0, left = 0;  // hops of the longest route, and of this packet's
+    for (u32 d = 0; d < rules_.hyperx.size(); ++d) {
+      most += rules_.hyperx[d] > 1;
+      left += coordinate(r, d) != coordinate(to, d);
+    }
+    const u32 n = static_cast<u32>(vcs.size());
+    const u32 classes = rules_.algorithm == "dimwar" ? 2 : rules_.algorithm == "dal" ? 2 * most : std::max(n, most);
+    Choice best{kNone, {}};
+    std::tuple<bool, u64, bool> least;
+    for (u32 p = 0; p < top_.network_ports; ++p) {
+      const u32 next = top_.peer(r, p).item;
+      if (next == kNone) continue;
+      const u32 d = dimension(r, next);
+      const bool aligns = coordinate(next, d) == coordinate(to, d);
+      if (coordinate(r, d) == coordinate(to, d)) continue;
+      if (rules_.algorithm == "dimwar" && (d != dimension(r, to) || (!aligns && packet.last_dimension == d))) continue;
+      if (rules_.algorithm == "dal" && !aligns && contains(packet.detours, d)) continue;
+      if (rules_.algorithm == "omniwar" && !aligns && packet.hops + 1 + left > classes) continue;
+      const u32 c = rules_.algorithm == "dimwar" ? aligns : packet.hops;
+      const List mine(vcs.begin() + c * n / classes, vcs.begin() + (c + 1) * n / classes);
+      const u64 queued = std::size(vcs) * rules_.buffer - sum_of_credits(output[p], vcs);
+      const std::tuple key(takeable(output[p], mine, needed(packet)).empty(), queued * (left + !aligns), !aligns);
+      if (best.port == kNone || key < least) {
+        least = key;
+        best = {p, mine};
+      }
+    }
+    return best;
   }
 
   /// Decides between the shortest route and the one over the intermediate router.

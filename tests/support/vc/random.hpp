@@ -109,6 +109,7 @@ class RandomVc {
     if (kind_ == "hyperx" || kind_ == "flattened_butterfly") {
       config_["topology.shape"] = chance(2) ? IntList{draw(2, 4), draw(1, 4)} : IntList{draw(1, 3), 2, draw(1, 2)};
       config_["topology.copies"] = draw(1, 2);
+      algorithms.insert(algorithms.end(), {"dal", "dal", "dimwar", "dimwar", "omniwar", "omniwar"});
     }
     if (kind_ == "fat_tree") {
       const bool two = chance(2);

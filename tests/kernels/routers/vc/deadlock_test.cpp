@@ -67,17 +67,23 @@ std::vector<u32> dependency_cycle(const Experiment& e, bool escape_only = false,
           const vc::Route route = vc::compute_route(t, vc::outputs_of(t, routers[at.router], control), at.router,
                                                     at.packet, at.port, at.vc);
           if (route.port >= t.network_ports) continue;
-          const u64 ports = vc::forbids_turns(t.algorithm) ? vc::permitted_ports(t, at.packet, t.address[at.router])
-                                                           : u64{1} << route.port;
+          u64 ports = u64{1} << route.port;
+          if (vc::forbids_turns(t.algorithm)) ports = vc::permitted_ports(t, at.packet, t.address[at.router]);
+          const auto outputs = vc::outputs_of(t, routers[at.router], control);
+          const vc::HyperxRoutes<vc::VcTable, vc::Outputs<vc::VcTable, 1>> hyperx{
+              {t, at.packet, outputs, at.router, at.port, at.vc}, at.packet};
+          if (vc::deroutes(t.algorithm)) ports = hyperx.permitted();
           EXPECT_TRUE(ports >> route.port & 1);
           for (u64 set = ports; set; set &= set - 1) {
             const u32 port = lowest_bit(set);
             const Peer& peer = topology.peer(at.router, port);
             EXPECT_NE(peer.item, kNone);
-            for (u32 mask = route.allowed; mask; mask &= mask - 1) {
+            At then = at;
+            ++then.packet.hops;
+            for (u32 mask = vc::deroutes(t.algorithm) ? hyperx.allowed(port) : route.allowed; mask; mask &= mask - 1) {
               const u32 v = lowest_bit(mask), next = number(at.router, port, v);
               if (at.channel != kNone) graph.add(at.channel, next);
-              stack.push_back({peer.item, peer.port, v, next, at.packet});
+              stack.push_back({peer.item, peer.port, v, next, then.packet});
             }
           }
         }
@@ -148,6 +154,10 @@ TEST(Dependencies, OfFamiliesOfNetworksAreAcyclic) {
     for (const char* algorithm : {"minimal", "up_down", "valiant", "ugal_l"})
       EXPECT_TRUE(dependency_cycle(family(kind, algorithm)).empty()) << kind << " " << algorithm;
     EXPECT_TRUE(dependency_cycle(family(kind, "minimal_adaptive"), true).empty()) << kind;
+    if (kind.starts_with("hyperx") || kind.starts_with("flattened")) {
+      for (const char* algorithm : {"dal", "dimwar", "omniwar"})
+        EXPECT_TRUE(dependency_cycle(family(kind, algorithm, 6)).empty()) << kind << " " << algorithm;
+    }
     if (kind.starts_with("fat_tree")) {
       EXPECT_TRUE(dependency_cycle(family(kind, "nearest_common_ancestor")).empty());
     }

@@ -1,0 +1,97 @@
+"""Networks that are built from a few numbers: every kind runs with its defaults, by every routing algorithm, and has a
+drawing that shows its structure."""
+
+import math
+
+import numpy as np
+import pytest
+
+import flitlab as fl
+from flitlab import _core
+from flitlab.scope.places import positions_of
+
+KINDS = next(p["choices"] for m in _core.models() if m["kind"] == "vc" for p in m["parameters"]
+             if p["path"] == "topology.kind")
+FAMILIES = [k for k in KINDS if k not in ("mesh", "torus", "ring", "hypercube", "graph")]
+MORE = {"dragonfly": ["par"], "megafly": ["par"], "fat_tree": ["nearest_common_ancestor", "adaptive"],
+        "hyperx": ["dal", "dimwar", "omniwar"], "flattened_butterfly": ["dal", "dimwar", "omniwar"]}
+GRID = ["dimension_order", "valiant", "minimal_adaptive"]
+TABLES = ["minimal", "up_down", "minimal_adaptive", "valiant", "ugal_l"]
+
+
+def test_every_kind_runs_with_its_defaults():
+    for kind in FAMILIES:
+        result = fl.run({"topology.kind": kind})
+        assert not result.saturated, kind
+        assert result.config["routing.algorithm"] in ("minimal", "dimension_order"), kind
+        assert result.packets.delivered > 1000, kind
+
+
+@pytest.mark.parametrize("kind", FAMILIES)
+def test_latency_and_hops_agree_with_the_calculation(kind):
+    for algorithm in (GRID if kind.startswith("chiplet") else TABLES) + MORE.get(kind, []):
+        settings = {"topology.kind": kind, "routing.algorithm": algorithm, "traffic.load": 0.01, "router.vcs": 6,
+                    "router.buffer_flits": 32, "run.measure_cycles": 20000}
+        experiment = fl.Experiment.from_dict(settings)
+        result, derived = fl.run(experiment), experiment.derived()
+        # UGAL takes a longer route where the first channel of the shortest one is busy.
+        assert result.hops_mean == pytest.approx(derived["hops_mean"], rel=0.03), algorithm
+        expected = derived["zero_load_latency_cycles"]
+        if expected is not None and not math.isnan(expected):
+            assert result.latency_cycles.mean == pytest.approx(expected, rel=0.05), algorithm
+
+
+def test_adaptive_routes_carry_more_adversarial_traffic_than_shortest_ones():
+    """Shortest routes to the next group share one channel between groups; routes over other groups spread."""
+    def accepted(algorithm: str) -> float:
+        return fl.run({"topology.kind": "dragonfly", "routing.algorithm": algorithm, "traffic.pattern": "next_group",
+                       "traffic.load": 0.5, "run.measure_cycles": 4000}).accepted
+
+    shortest = accepted("minimal")
+    assert shortest == pytest.approx(1 / 8, rel=0.1)  # 8 terminals of a group share a channel
+    for algorithm in ("valiant", "ugal_l", "par"):
+        assert accepted(algorithm) > 2 * shortest, algorithm
+
+
+def test_deroutes_carry_more_adversarial_traffic():
+    def accepted(algorithm: str) -> float:
+        return fl.run({"topology.kind": "hyperx", "topology.shape": [8], "topology.concentration": 8,
+                       "routing.algorithm": algorithm, "traffic.pattern": "next_router", "traffic.load": 0.5,
+                       "run.measure_cycles": 4000}).accepted
+
+    shortest = accepted("minimal")
+    assert shortest == pytest.approx(1 / 8, rel=0.1)  # 8 terminals share a link
+    for algorithm in ("valiant", "ugal_l", "dal", "dimwar", "omniwar"):
+        assert accepted(algorithm) > 2 * shortest, algorithm
+
+
+def test_odd_even_beats_dimension_order_on_transpose():
+    def accepted(algorithm: str) -> float:
+        return fl.run({"topology.kind": "mesh", "routing.algorithm": algorithm, "traffic.pattern": "transpose",
+                       "traffic.load": 0.8, "run.measure_cycles": 4000}).accepted
+
+    assert accepted("odd_even") > 1.2 * accepted("dimension_order")
+
+
+def test_graph_falls_back_to_up_down_routes():
+    networkx = pytest.importorskip("networkx")
+    graph = networkx.random_regular_graph(4, 64, seed=3)
+    experiment = fl.Experiment.from_dict({"router.vcs": 1, "traffic.load": 0.02}).with_topology(graph)
+    with pytest.warns(UserWarning, match="up\\*/down\\*"):
+        result = fl.run(experiment)
+    assert not result.saturated
+    assert result.hops_mean > fl.run(experiment.set("router.vcs", 8)).hops_mean
+
+
+@pytest.mark.parametrize("kind", [k for k in FAMILIES if not k.startswith("chiplet")])
+def test_drawing_has_a_place_for_every_router(kind):
+    experiment = fl.Experiment.from_dict({"topology.kind": kind})
+    network = _core.Network(experiment.core, "cpu", 1, False)
+    names = [network.router_name(r) for r in range(int(experiment.derived()["routers"]))]
+    places, layout = positions_of(names, kind, fl.run(experiment).channels.links.tolist())
+    apart = np.linalg.norm(np.array(places)[:, None] - np.array(places)[None], axis=2)
+    np.fill_diagonal(apart, 9)
+    assert apart.min() > 0.2, layout
+    words = {"dragonfly": "9 groups", "megafly": "9 groups", "fat_tree": "3 levels", "hyperx": "bent",
+             "flattened_butterfly": "bent", "full_mesh": "circle", "slim_fly": "planes"}
+    assert words.get(kind, "") in layout
