@@ -10,7 +10,7 @@ import numpy as np
 from flitlab import _core
 from flitlab._core import ConfigError
 from flitlab.picture import Picture, one_axes
-from flitlab.scope.places import positions_of
+from flitlab.scope.places import gap_before, positions_of
 from flitlab.styles import NARROW
 
 if TYPE_CHECKING:
@@ -93,6 +93,9 @@ class Channels:
                               "table channels.frame has all of them.")
         shape = _shape(self._experiment)
         coordinates = _grid(shape) if shape else self._positions()
+        if len(shape) <= 2 and (chip := self._experiment.flat().get("topology.chip_shape")):
+            coordinates += [[gap_before(at[d:d + 1], chip[d:d + 1]) for d in (0, 1)]
+                            for at in _coordinates(shape).tolist()]
         starts, arrow_vectors = _arrows(self.links, coordinates, shape)
         return Picture([_draw(axes, coordinates, starts, arrow_vectors, self.use, shape)], ["channels"])
 
@@ -171,9 +174,9 @@ def _draw(axes: Any, coordinates: np.ndarray, starts: np.ndarray, arrow_vectors:
         side.set_visible(False)
     axes.tick_params(length=0)
     if 1 <= len(shape) <= 2:
-        axes.set(xlabel="x (router)", xticks=_ticks(shape[0]))
+        _number(axes, "x", coordinates[:shape[0], 0])
     if len(shape) == 2:
-        axes.set(ylabel="y (router)", yticks=_ticks(shape[1]))
+        _number(axes, "y", coordinates[::shape[0], 1])
     for router, position in enumerate(coordinates if not shape and len(coordinates) <= MOST_NUMBERED else ()):
         axes.text(*position, str(router), ha="center", va="center", fontsize=min(0.16 * points, 7), zorder=3)
     for plane in range(0, len(coordinates), math.prod(shape[:2])) if len(shape) > 2 else ():
@@ -186,5 +189,7 @@ def _draw(axes: Any, coordinates: np.ndarray, starts: np.ndarray, arrow_vectors:
     return axes
 
 
-def _ticks(k: int) -> list[int]:
-    return list(range(0, k, max(1, k // 8)))
+def _number(axes: Any, axis: str, places: np.ndarray) -> None:
+    """Numbers the routers along an axis. places: their positions."""
+    shown = list(range(0, len(places), max(1, len(places) // 8)))
+    axes.set(**{f"{axis}label": f"{axis} (router)", f"{axis}ticks": places[shown], f"{axis}ticklabels": shown})

@@ -1,5 +1,5 @@
 /// The topology of an experiment.
-#include <cmath>
+#include <algorithm>
 
 #include "host/config/cross_checks.hpp"
 #include "host/config/topology_params.hpp"
@@ -16,11 +16,28 @@ using param::networks;
 
 std::string given(const Experiment& e, const ParamRecord& p) { return std::string(p.path) + " = " + shown(e.at(p)); }
 
+/// Throws ConfigError if a network would have too many routers or terminals, or its routers too many ports. Called
+/// before the links are listed, because there can be billions.
+void check_sizes(const Experiment& e, const ParamRecord& size, double routers, double channels) {
+  constexpr double kMostRouters = 16384;  // tables have an entry for every pair of routers
+  const u32 terminals = e.u32_of(networks.concentration);
+  if (routers > kMostRouters)
+    throw ConfigError(given(e, size) + " makes a network of " + to_text(Value{routers}) + " routers; at most " +
+                      std::to_string(u32(kMostRouters)) + " are supported without a grid. Use smaller numbers.");
+  if (channels + terminals > kMostGraphPorts)
+    throw ConfigError(given(e, size) + ": a router has " + std::to_string(static_cast<u64>(channels)) +
+                      " channels; at most " + std::to_string(kMostGraphPorts - terminals) + " are supported with " +
+                      std::to_string(terminals) + " terminals. Use smaller numbers.");
+}
+
 GroupSizes groups_of(const Experiment& e) {
   const GroupSizes sizes{e.u32_of(networks.groups), e.u32_of(networks.group_routers),
                          e.u32_of(networks.global_channels), e.choice<Arrangement>(networks.arrangement)};
   if (const std::string why = misfit(sizes); !why.empty())
     throw ConfigError(given(e, networks.groups) + " does not fit: " + why);
+  const bool megafly = e.str(networks.kind) == "megafly";
+  check_sizes(e, networks.group_routers, double(sizes.groups) * sizes.routers * (megafly ? 2 : 1),
+              sizes.routers - (megafly ? 0.0 : 1.0) + sizes.global);
   return sizes;
 }
 
@@ -41,6 +58,7 @@ Links jellyfish_of(const Experiment& e) {
   if (degree >= routers || routers * degree % 2)
     throw ConfigError(given(e, networks.degree) + " does not fit " + given(e, networks.routers) +
                       ": it must be less than the number of routers, and routers x degree must be even.");
+  check_sizes(e, networks.degree, routers, degree);
   return jellyfish(routers, degree, static_cast<u64>(e.i64(networks.seed)));
 }
 
@@ -49,6 +67,19 @@ Links fat_tree_of(const Experiment& e) {
   if (children.size() != parents.size() || children.empty())
     throw ConfigError(given(e, networks.parents) + " does not fit " + given(e, networks.children) +
                       ": both lists have a number for each level above the first.");
+  double routers = 0, channels = 0;
+  for (std::size_t level = 0; level <= children.size(); ++level) {
+    double of_level = 1;
+    for (std::size_t j = 0; j < children.size(); ++j) of_level *= j < level ? parents[j] : children[j];
+    routers += of_level;
+    const double down = level ? children[level - 1] : 0, up = level < parents.size() ? parents[level] : 0;
+    channels = std::max(channels, down + up);
+  }
+  constexpr std::size_t kMost = 8;
+  if (children.size() > kMost)
+    throw ConfigError(given(e, networks.children) + " makes " + std::to_string(children.size() + 1) +
+                      " levels of routers; at most " + std::to_string(kMost + 1) + " are supported.");
+  check_sizes(e, networks.children, routers, channels);
   return fat_tree(children, parents);
 }
 
@@ -74,18 +105,33 @@ void set_chips(const Experiment& e, Topology& t) {
     }
 }
 
+Links hyperx_of(const Experiment& e, const std::string& kind) {
+  const std::vector<u32> shape = e.ints(networks.shape);
+  const u32 copies = e.u32_of(networks.copies);
+  double routers = 1, channels = 0;
+  for (u32 radix : shape) {
+    routers *= radix;
+    channels += double(radix - 1) * copies;
+  }
+  check_sizes(e, networks.shape, routers, channels);
+  Links links = hyperx(shape, copies);
+  links.kind = kind;
+  return links;
+}
+
 /// Returns the links of a network that is not a grid.
 Links links_of(const Experiment& e, const std::string& kind) {
-  if (kind == "full_mesh") return full_mesh(e.u32_of(networks.routers));
+  if (kind == "full_mesh") {
+    check_sizes(e, networks.routers, e.u32_of(networks.routers), e.u32_of(networks.routers) - 1.0);
+    return full_mesh(e.u32_of(networks.routers));
+  }
   if (kind == "fat_tree") return fat_tree_of(e);
   if (kind == "dragonfly") return dragonfly(groups_of(e));
   if (kind == "megafly") return megafly(groups_of(e));
   if (kind == "slim_fly") return slim_fly(order_of(e, 3));
   if (kind == "polarfly") return polarfly(order_of(e, 2));
   if (kind == "jellyfish") return jellyfish_of(e);
-  Links links = hyperx(e.ints(networks.shape), e.u32_of(networks.copies));
-  links.kind = kind;
-  return links;
+  return hyperx_of(e, kind);
 }
 
 }  // namespace

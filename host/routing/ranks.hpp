@@ -28,8 +28,9 @@ std::vector<u64> shortest_ports(const Topology& topology);
 /// same router, packets may use any of them.
 RouteTable shortest_table(const Topology& topology, const Ranks& ranks, const std::vector<u64>& ports);
 
-/// Returns the shortest of the routes that go first only up and then only down the tree of tree_ranks(). If a router
-/// has a route that only goes down, packets take it, wherever they came from.
+/// Returns routes that go first only up and then only down the tree of tree_ranks(). If a router has a route that only
+/// goes down, packets take the shortest such route, wherever they came from, although one that goes up first may be
+/// shorter: the entry of a table cannot depend on the way that a packet came.
 RouteTable up_down_table(const Topology& topology);
 
 /// Returns the number of hops of each pair of routers on the routes of a table: [routers][routers].

@@ -56,8 +56,20 @@ void for_each_global(const GroupSizes& s, Join join) {
     }
 }
 
-/// Adds links until every router has `degree` links to different routers. Returns false if none can be added any more.
-bool draw_links(u32 routers, u32 degree, u64 seed, u32 attempt, std::vector<std::set<u32>>& joined) {
+/// Replaces a random link x - y by the links a - x and b - y, for two ports of routers a and b that cannot be joined to
+/// each other (Singla et al., section 3).
+void exchange(u32 a, u32 b, const Random4& random, std::vector<std::set<u32>>& joined) {
+  const u32 x = below(random.word[2], static_cast<u32>(joined.size()));
+  if (joined[x].empty()) return;
+  const u32 y = *std::next(joined[x].begin(), below(random.word[3], static_cast<u32>(joined[x].size())));
+  if (a == x || a == y || b == x || b == y || joined[a].count(x) || joined[b].count(y)) return;
+  joined[x].erase(y), joined[y].erase(x);
+  joined[a].insert(x), joined[x].insert(a);
+  joined[b].insert(y), joined[y].insert(b);
+}
+
+/// Adds links until every router has `degree` links to different routers.
+void draw_links(u32 routers, u32 degree, u64 seed, u32 attempt, std::vector<std::set<u32>>& joined) {
   joined.assign(routers, {});
   std::vector<u32> free;  // a router for each port without a link
   for (u32 r = 0; r < routers; ++r) free.insert(free.end(), degree, r);
@@ -65,17 +77,19 @@ bool draw_links(u32 routers, u32 degree, u64 seed, u32 attempt, std::vector<std:
     const Random4 random = philox(seed, stream::kTopology, attempt, draw);
     const u32 n = static_cast<u32>(free.size()), i = below(random.word[0], n), j = below(random.word[1], n);
     const u32 a = free[i], b = free[j];
-    if (a == b || joined[a].count(b)) {
-      if (++failures > 100 * degree) return false;
-      continue;
+    if (i == j) continue;
+    if (a != b && !joined[a].count(b)) {
+      joined[a].insert(b);
+      joined[b].insert(a);
+    } else {
+      const std::size_t before = joined[a].size();
+      if (++failures > 20 * degree) exchange(a, b, random, joined);
+      if (joined[a].size() == before) continue;
     }
     failures = 0;
-    joined[a].insert(b);
-    joined[b].insert(a);
     free.erase(free.begin() + std::max(i, j));
     free.erase(free.begin() + std::min(i, j));
   }
-  return true;
 }
 
 bool is_connected(const std::vector<std::set<u32>>& joined) {
@@ -211,7 +225,10 @@ Links polarfly(u32 q) {
 Links jellyfish(u32 routers, u32 degree, u64 seed) {
   Links links = plain("jellyfish", routers);
   std::vector<std::set<u32>> joined;
-  for (u32 attempt = 0; !draw_links(routers, degree, seed, attempt, joined) || !is_connected(joined);) ++attempt;
+  for (u32 attempt = 0;; ++attempt) {
+    draw_links(routers, degree, seed, attempt, joined);
+    if (is_connected(joined)) break;
+  }
   for (u32 a = 0; a < routers; ++a)
     for (u32 b : joined[a])
       if (a < b) links.join(a, b);

@@ -127,6 +127,8 @@ class EachChoice {
             {"routing.algorithm=negative_first", Settings("topology.kind=mesh")},
             {"routing.algorithm=odd_even", Settings("topology.kind=mesh")},
             {"vc:traffic.pattern=next_group", Settings("topology.kind=dragonfly")},
+            {"routing.congestion=port", Settings("topology.kind=dragonfly")},
+            {"routing.congestion=class", Settings("topology.kind=dragonfly")},
             {"routing.algorithm=dal", Settings("topology.kind=hyperx")},
             {"routing.algorithm=dimwar", Settings("topology.kind=hyperx")},
             {"routing.algorithm=omniwar", Settings("topology.kind=hyperx")},

@@ -204,6 +204,12 @@ inline std::vector<Experiment> variations(std::string_view kind) {
                             "traffic.reply_queue=2 traffic.message_classes=",
                             classes)));
   list.push_back(experiment(Settings("traffic.mode=trace traffic.trace_file=", trace)));
+  // Networks without a grid: every way to choose a route from tables, and routers without terminals.
+  for (const char* network :
+       {"kind=dragonfly routing.algorithm=par routing.congestion=class", "kind=fat_tree routing.algorithm=adaptive",
+        "kind=fat_tree topology.parents=[2,4]", "kind=hyperx topology.copies=2 routing.algorithm=dal",
+        "kind=jellyfish routing.algorithm=minimal_adaptive", "kind=megafly routing.algorithm=valiant"})
+    list.push_back(experiment(Settings("topology.", network, " router.vcs=6 traffic.load=0.3")));
   return list;
 }
 

@@ -5,6 +5,7 @@ section for each. `networks_page.py --pictures` also draws them into docs/images
 """
 
 import argparse
+import io
 import warnings
 from pathlib import Path
 
@@ -76,12 +77,12 @@ ALGORITHMS = {
     "romm": "over a random router between source and destination",
     "minimal_adaptive": "any shortest route by credits, with an escape channel (Duato)",
     "west_first": "adaptive; no turn to the west",
-    "north_last": "adaptive; no turn from the north",
+    "north_last": "adaptive; no turn after a hop to the north",
     "negative_first": "adaptive; no turn from a + to a - direction",
     "odd_even": "adaptive; turns depend on the column",
     "table": "shortest or from a file, with layers",
-    "minimal": "shortest; one route for each pair of routers",
-    "up_down": "shortest of the routes up and then down a spanning tree; one class suffices in any network",
+    "minimal": "shortest; the route depends only on source and destination",
+    "up_down": "up and then down a spanning tree; one class suffices in any network",
     "ugal_l": "shortest or Valiant's, by queues at the source",
     "par": "UGAL-L that decides again in the source's group",
     "nearest_common_ancestor": "up to a random common ancestor, then down",
@@ -174,7 +175,8 @@ def table() -> str:
 def page() -> str:
     parts = ["""# Networks
 
-`topology.kind` selects a network, and `routing.algorithm` how packets cross it. Every kind runs with its defaults:
+`topology.kind` selects a network, and `routing.algorithm` how packets cross it. Every kind but `graph`, which needs an
+edge list, runs with its defaults:
 
 ```python
 import flitlab as fl
@@ -202,7 +204,12 @@ changes to the next class where the rank of its next channel is not higher than 
 channels between groups rank above channels within a group, so that shortest routes need two classes and Valiant's over
 groups three; in a HyperX a channel's rank is its dimension; in a fat tree ranks rise on the way up and further on the
 way down. The numbers in the table are the classes that all routes of the network need; a smaller `router.vcs` is
-refused, with this number.
+refused, with this number. Other rules keep three algorithms free of deadlock: `minimal_adaptive` has an escape channel,
+`dal` and `omniwar` have a class for each hop, and `dimwar` has one for deroutes and one for other hops.
+
+An up*/down* route takes a way that only goes down the tree wherever there is one, even if a way over the root is
+shorter. In networks with long ways at one level of the tree, such as a wheel, these routes are much longer than
+shortest ones; compare `hops_mean` of both in `flitlab inspect`.
 """)
     for kind, (name, source, text) in KINDS.items():
         picture = "" if kind == "graph" else f"\n\n![{name} of the default size](images/network-{kind}.png)"
@@ -211,13 +218,15 @@ refused, with this number.
 
 
 def draw() -> None:
+    from PIL import Image
+
     for kind in KINDS:
         if kind == "graph":
             continue
-        with fl.style(width="single"):
-            result = fl.run(experiment(kind, **{"traffic.load": 0.1}))
-            figure = result.channels.plot().figure
-        figure.savefig(IMAGES / f"network-{kind}.png", dpi=80)
+        figure = fl.run(experiment(kind, **{"traffic.load": 0.1})).channels.plot().figure
+        drawn = io.BytesIO()
+        figure.savefig(drawn, dpi=80)
+        Image.open(drawn).convert("RGB").quantize(64).save(IMAGES / f"network-{kind}.png", optimize=True)
 
 
 if __name__ == "__main__":

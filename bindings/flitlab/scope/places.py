@@ -25,11 +25,11 @@ def planes_of(names: Sequence[str]) -> list[int]:
 
 
 def positions_of(names: Sequence[str], kind: str, links: Sequence[tuple[int, int, int, int]],
-                 shape: Sequence[int] = ()) -> tuple[Positions, str]:
+                 shape: Sequence[int] = (), chip: Sequence[int] = ()) -> tuple[Positions, str]:
     """Returns the positions of the routers with these names, and a phrase for the layout.
 
     Positions are (x, y), with about one unit between neighbours. kind, shape: of the topology. links: (router, port,
-    router, port) of every channel; routers are indices of ``names``.
+    router, port) of every channel; routers are indices of ``names``. chip: routers of a chip in each dimension.
     """
     nodes = [_NODE.match(name) for name in names]
     if kind == "mesh" and shape and len(names) > 1 and all(nodes):
@@ -42,7 +42,11 @@ def positions_of(names: Sequence[str], kind: str, links: Sequence[tuple[int, int
         if len(coordinates[0]) == 1:
             wraps = kind in ("ring", "torus", "chiplet_torus")
             return (circle(len(names)), "a ring") if wraps else (_line(coordinates), "a row")
-        return _grid(coordinates)
+        places, layout = _grid(coordinates)
+        if not chip or len(coordinates[0]) > 2:  # gaps between chips would be as wide as those between planes
+            return places, layout
+        return [(x + gap_before(c[:1], chip), y + gap_before(c[1:], chip[1:]))
+                for (x, y), c in zip(places, coordinates, strict=True)], f"{layout} of chips"
     groups = [_GROUP.search(name) for name in names]
     if all(groups):
         return _groups([(int(m[2]), m[1]) for m in groups if m])
@@ -55,6 +59,11 @@ def positions_of(names: Sequence[str], kind: str, links: Sequence[tuple[int, int
     if all(stages):
         return _columns([(int(m[1]), int(m[2]), int(m[3] or 0)) for m in stages if m])
     return graph_positions(len(names), ((a, b) for a, _, b, _ in links))
+
+
+def gap_before(coordinate: Sequence[int], chip: Sequence[int]) -> float:
+    """Returns the width of the gaps between chips before a router, in one dimension."""
+    return 0.5 * (coordinate[0] // chip[0]) if chip and coordinate else 0.0
 
 
 def _node_grid(nodes: list[tuple[int, bool]], shape: Sequence[int]) -> tuple[Positions, str]:

@@ -113,7 +113,7 @@ class Recorder:
                                       [(place[a], p, place[b], q) for a, p, b, q in zip(
                                           *(found["links"][end] for end in ("router", "port", "to_router", "to_port")),
                                           strict=True)],
-                                      flat.get("topology.shape", ()))
+                                      flat.get("topology.shape", ()), flat.get("topology.chip_shape", ()))
         return {
             **found, "name": net.experiment.name, "kind": flat["router.kind"], "about": repr(net.experiment)[1:-1],
             "seed": flat["run.seed"], "note": self._note, "window": window, "layout": layout,

@@ -39,7 +39,7 @@ class Search final : public WaitsFor {
       if (t_.flow_control == vc::FlowControl::kStoreAndForward && in.flits < in.left) return false;
       for (u32 out : candidates(router, index, flat, in)) {
         const vc::OutputVc& o = router.at(t_.router_fields.output, out);
-        const u32 adaptive = t_.class_mask[packet.message_class][t_.wraps ? 2 : 1];
+        const u32 adaptive = t_.class_mask[packet.message_class][t_.wraps && !t_.by_tables ? 2 : 1];
         const bool empty_only =
             t_.atomic_adaptive && ((adaptive >> out % t_.vcs) & 1) && out / t_.vcs < t_.network_ports;
         const u32 needed = t_.flow_control != vc::FlowControl::kWormhole ? packet.flits
@@ -123,7 +123,8 @@ class Search final : public WaitsFor {
     add(in.out_port, in.allowed);
     if (t_.parallel && in.out_port < t_.network_ports) {
       const Packet& packet = router.at(t_.router_fields.ring, flat * t_.ring + in.first);
-      const u8 entry = t_.next_port[std::size_t{index} * t_.routers + packet.dst];
+      const bool to_via = vc::goes_via(t_) && !(packet.route_bits & vc::kPastIntermediate);
+      const u8 entry = t_.next_port[std::size_t{index} * t_.routers + (to_via ? packet.via : packet.dst)];
       if (entry & kAnyParallel)
         for (u64 set = topology_.parallel_ports(index, in.out_port) & ~(u64{1} << in.out_port); set; set &= set - 1)
           add(lowest_bit(set), in.allowed);
@@ -144,7 +145,7 @@ class Search final : public WaitsFor {
       const bool stays = escapes && flat / t_.vcs < t_.network_ports && (masks[0] >> flat % t_.vcs & 1);
       for (u64 set = stays ? 0 : t_.shortest[std::size_t{index} * t_.routers + packet.dst]; set; set &= set - 1) {
         const u32 port = lowest_bit(set);
-        if (t_.algorithm != vc::Algorithm::kNearestCommonAncestor)
+        if (escapes || t_.algorithm == vc::Algorithm::kAdaptive)
           add(port, masks[escapes ? 1 : vc::class_by_ranks(t_, index, port, flat / t_.vcs, flat % t_.vcs)]);
       }
       if (escapes) add(t_.next_port[std::size_t{index} * t_.routers + packet.dst] & ~u32{kAnyParallel}, masks[0]);

@@ -92,6 +92,7 @@ void VcPlan::set_classes(const Experiment& e) {
   if (t.by_tables) {
     routes_ = vc::make_routes(e, topology_, t);
     vc::set_routes(t, routes_);
+    vc::set_tree(t, e);
   } else {
     t.adapts = t.algorithm == vc::Algorithm::kMinimalAdaptive || vc::forbids_turns(t.algorithm);
   }
@@ -105,6 +106,7 @@ void VcPlan::set_classes(const Experiment& e) {
       if (t.by_tables) {
         masks[0] = vc_range(first, first + 1);
         masks[1] = vc_range(first + 1, end);
+        t.atomic_adaptive = t.flow_control == vc::FlowControl::kWormhole;
         continue;
       }
       // Each escape class has one VC; all other VCs are adaptive. With vc_assignment = "any" there may be fewer VCs
@@ -170,10 +172,12 @@ double VcPlan::mean_hops() const {
   if (table_.threshold < 0) return kNotMeasured;  // even without load, packets take longer routes
   if (!table_.by_tables) return traffic_.mean_over(GridHops(topology_, table_.algorithm == vc::Algorithm::kValiant));
   if (table_.algorithm == vc::Algorithm::kValiant)
-    return traffic_.mean_over(ViaHops(topology_, routes_.hops, [&](u32 from, u32 via) {
-      return end_of_part_one(topology_, routes_.table, from, via,
-                             table_.intermediate == vc::Intermediate::kGroup && table_.group);
-    }));
+    return *std::max_element(routes_.hops.begin(), routes_.hops.end()) == 255
+               ? kNotMeasured
+               : traffic_.mean_over(ViaHops(topology_, routes_.hops, [&](u32 from, u32 via) {
+                   return end_of_part_one(topology_, routes_.table, from, via,
+                                          table_.intermediate == vc::Intermediate::kGroup && table_.group);
+                 }));
   return mean_cost([](u32, u32) { return 1.0; });
 }
 
@@ -191,8 +195,8 @@ double VcPlan::tail_after_head() const {
   for (u32 port = 1; any_order && port < t.network_ports; ++port)
     alike &= cycles_per_flit(0, port) == cycles_per_flit(0, 0);
   if (t.algorithm == vc::Algorithm::kValiant || !alike || t.parallel || t.shortest || t.terminals > kMostTerminals ||
-      (!t.by_tables && !topology_.own_channels.empty()) || t.flow_control == vc::FlowControl::kStoreAndForward ||
-      t.traffic.length_law == LengthLaw::kGeometric)
+      (!t.by_tables && !topology_.own_channels.empty() && (any_order || t.wraps)) ||
+      t.flow_control == vc::FlowControl::kStoreAndForward || t.traffic.length_law == LengthLaw::kGeometric)
     return kNotMeasured;
   const double head_waits = t.routing_delay + (t.speculative ? 0.0 : t.allocation_delay);
   return traffic_.mean_over(ValueOf([&](u32 source, u32 destination) {

@@ -11,6 +11,9 @@
 #include "kernels/routers/vc/params.hpp"
 
 namespace flitlab::vc {
+
+using flitlab::param::networks;
+
 namespace {
 
 /// Returns shortest routes whose classes are layers, or the routes of a table file.
@@ -69,6 +72,12 @@ void set_deroutes(Routes& routes, const Topology& topology, const VcTable& t) {
                                                      : std::max(dims, vcs);
 }
 
+/// Returns whether packets choose among all shortest routes: in fat trees.
+bool chooses_of_shortest(const Topology& topology, const VcTable& t) {
+  return t.algorithm == Algorithm::kAdaptive || t.algorithm == Algorithm::kNearestCommonAncestor ||
+         (t.algorithm == Algorithm::kMinimal && topology.kind == "fat_tree");
+}
+
 /// Returns routes whose classes follow from ranks of channels.
 Routes ranked_routes(const Experiment& e, const Topology& topology, const VcTable& t) {
   Routes routes;
@@ -91,18 +100,28 @@ Routes ranked_routes(const Experiment& e, const Topology& topology, const VcTabl
   } else if (t.algorithm == Algorithm::kMinimalAdaptive) {
     routes.classes = 2;
   } else {
-    const bool any = t.algorithm == Algorithm::kAdaptive || t.algorithm == Algorithm::kNearestCommonAncestor;
+    const bool any = chooses_of_shortest(topology, t);
     routes.classes = classes_of_routes(topology, routes.rank, [&](u32 router, u32 to) {
       return any ? shortest[std::size_t{router} * t.routers + to] : ports_toward(topology, routes.table, router, to);
     });
   }
-  if (t.algorithm == Algorithm::kAdaptive || t.algorithm == Algorithm::kNearestCommonAncestor ||
-      t.algorithm == Algorithm::kMinimalAdaptive || deroutes(t.algorithm))
+  if (chooses_of_shortest(topology, t) || t.algorithm == Algorithm::kMinimalAdaptive || deroutes(t.algorithm))
     routes.shortest = std::move(shortest);
   return routes;
 }
 
 }  // namespace
+
+void set_tree(VcTable& t, const Experiment& e) {
+  if (!e.has(networks.children)) return;
+  u32 stride = 1, level = 0;
+  t.tree_stride[level++] = stride;
+  stride = t.concentration;
+  for (u32 children : e.ints(networks.children)) {
+    if (level < kMaxTreeLevels) t.tree_stride[level++] = stride;
+    stride *= children;
+  }
+}
 
 Routes make_routes(const Experiment& e, const Topology& topology, const VcTable& t) {
   const u32 vcs = t.vcs / t.message_classes;
@@ -112,9 +131,9 @@ Routes make_routes(const Experiment& e, const Topology& topology, const VcTable&
         "router.vcs = " + std::to_string(t.vcs) + " is too few: " + quoted(e, param::routing.algorithm) + " on this " +
         topology.kind +
         (t.message_classes > 1 ? " with traffic.message_classes = " + std::to_string(t.message_classes) : "") +
-        " needs at least " + std::to_string(routes.classes * t.message_classes) +
-        " to avoid deadlock. Raise router.vcs, or use routing.algorithm = \"up_down\", which needs " +
-        std::to_string(t.message_classes) + ".");
+        " needs at least " + std::to_string(routes.classes * t.message_classes) + " to avoid deadlock. " +
+        (routes.classes * t.message_classes <= kMaxVcs ? "Raise router.vcs, or use" : "Use") +
+        " routing.algorithm = \"up_down\", which needs " + std::to_string(t.message_classes) + ".");
   if (routes.shortest.empty() && has_parallel_ports(routes.table))
     for (u32 r = 0; r < t.routers; ++r)
       for (u32 p = 0; p < t.network_ports; ++p) routes.parallel.push_back(topology.parallel_ports(r, p));

@@ -24,6 +24,9 @@ struct Routes {
 /// so far.
 Routes make_routes(const Experiment& e, const Topology& topology, const VcTable& t);
 
+/// Sets what ways up a fat tree depend on.
+void set_tree(VcTable& t, const Experiment& e);
+
 /// Sets the plan's pointers to the routes.
 void set_routes(VcTable& t, const Routes& routes);
 

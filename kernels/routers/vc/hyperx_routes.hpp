@@ -75,9 +75,9 @@ struct HyperxRoutes {
     for (PortSet set = permitted; set; set &= set - 1) {
       const u32 port = lowest_bit(set);
       const bool aligns = aligning >> port & 1;
-      const u32 queued = static_cast<u32>(routes.queued(port));
+      const u32 mine = allowed(port), queued = static_cast<u32>(routes.queued(port, mine));
       const u32 weight = 2 * queued * (hops + u32{!aligns}) + (aligns ? 0 : kDeroute) +
-                         (routes.outputs.free(port, allowed(port), needed) ? 0 : kNoVc);
+                         (routes.outputs.free(port, mine, needed) ? 0 : kNoVc);
       if (weight < least) {
         least = weight;
         best = port;

@@ -9,6 +9,9 @@ inline constexpr u8 kPastIntermediate = 1;  ///< the packet has passed its inter
 inline constexpr u8 kReverseOrder = 2;      ///< O1TURN: highest dimension first
 inline constexpr u8 kDecided = 4;           ///< UGAL, PAR: the choice of a route has been made
 inline constexpr u8 kOnShortest = 8;        ///< UGAL, PAR: the packet chose the shortest route
+inline constexpr u8 kDecidedAt = 0x30;      ///< PAR: hops at the last choice, modulo 4
+
+FLITLAB_INLINE u8 decided_at(const Packet& packet) { return static_cast<u8>(packet.hops % 4 << 4); }
 
 struct Route {
   u32 port = kNone;

@@ -170,6 +170,15 @@ inline constexpr struct RoutingParams {
                                "router, or any router of that router's group.",
                            .cite = "Kim et al., ISCA 2008, section 4.1",
                            .only_if = "topology.kind=dragonfly|megafly&routing.algorithm=valiant|ugal_l|par"};
+  ParamRecord congestion{.path = "routing.congestion",
+                         .type = ParamType::kChoice,
+                         .default_value = "port",
+                         .choices = words_of(Congestion{}),
+                         .help =
+                             "Queued flits that a choice between ports compares: those of all VCs of a port (port), or "
+                             "only those of the VCs that the packet may take there (class).",
+                         .cite = "Kim et al., ISCA 2008, section 4.3",
+                         .only_if = "routing.algorithm=ugal_l|par|dal|dimwar|omniwar"};
   ParamRecord threshold{.path = "routing.threshold",
                         .type = ParamType::kInt,
                         .default_value = "0",

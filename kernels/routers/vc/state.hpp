@@ -21,6 +21,7 @@ inline constexpr u32 kMaxVcs = 16;
 inline constexpr u32 kMaxPorts = 64;
 inline constexpr u32 kMaxMatrixPorts = 32;  ///< with matrix arbiters
 inline constexpr u32 kMaxDims = 20;
+inline constexpr u32 kMaxTreeLevels = 8;  ///< fat tree: levels of routers below the highest
 inline constexpr u32 kMaxHyperxDims = 8;  ///< with DAL, DimWAR or OmniWAR
 inline constexpr u32 kMaxMessageClasses = 2;
 inline constexpr u16 kNoOwner = 0xFFFF;
@@ -177,11 +178,15 @@ struct VcTable {
   const PortSet* parallel;  ///< [routers][network_ports] Topology::parallel_ports(); null if no entry has kAnyParallel
   u8 by_tables;             ///< routes come from tables (table_routes.hpp), not from coordinates
   Intermediate intermediate;
+  Congestion congestion;
   i32 threshold;                      ///< routing.threshold
   PortSet dim_ports[kMaxHyperxDims];  ///< HyperX: [dimension] ports of a router in it
   u32 hop_classes;                    ///< OmniWAR: most hops of a route, as many as there are classes of VCs
-  u32 terminal_routers;               ///< number of routers that have terminals: the first ones
-  u8 class_of_vc[kMaxVcs];            ///< [VC] routing class, if channels have ranks
+  /// Fat tree: [level] terminals below a router of the level before it (1 for level 0). The ways up to the terminals
+  /// with numbers from a multiple of this number on are the same.
+  u32 tree_stride[kMaxTreeLevels];
+  u32 terminal_routers;     ///< number of routers that have terminals: the first ones
+  u8 class_of_vc[kMaxVcs];  ///< [VC] routing class, if channels have ranks
   const u16* rank;          ///< [routers][network_ports] rank of the channel that leaves; null: classes are layers
   const u16* rank_in;       ///< [routers][network_ports] rank of the channel that enters
   const PortSet* shortest;  ///< [routers][routers] ports on shortest routes; null if packets take those of next_port

@@ -46,11 +46,10 @@ struct TableRoutes {
   FLITLAB_INLINE Route route(u32 port, u32 target) const { return {port, allowed(port, target)}; }
 
   /// Returns the port with a free VC and the most credits out of `ports`, at each of which the packet may take the VCs
-  /// `vcs_at(port)`. Ties go to the port that `first` selects by a hash, then to the lowest one. Returns kNone if no
-  /// port has a free VC.
+  /// `vcs_at(port)` with `needed` credits. Ties go to the port that `first` selects by a hash, then to the lowest one.
+  /// Returns kNone if no port has a free VC.
   template <class VcsAt>
-  FLITLAB_INLINE u32 best_of(PortSet ports, PortSet first, VcsAt vcs_at) const {
-    const u32 needed = credits_needed();
+  FLITLAB_INLINE u32 best_of(PortSet ports, PortSet first, u32 needed, VcsAt vcs_at) const {
     u32 best = kNone, most = 0;
     for (u32 pass = 0; pass < 2; ++pass)
       for (PortSet set = pass ? ports & ~first : first; set; set &= set - 1) {
@@ -81,22 +80,23 @@ struct TableRoutes {
     const PortSet parallel = t.parallel[router * t.network_ports + (port ^ kAnyParallel)],
                   first = from_hash(parallel, hash());
     const u16 vcs = allowed(lowest_bit(parallel), target);
-    const u32 best = best_of(parallel, first, [vcs](u32) { return vcs; });
+    const u32 best = best_of(parallel, first, credits_needed(), [vcs](u32) { return vcs; });
     return {best == kNone ? lowest_bit(first) : best, vcs};
   }
 
-  /// Returns the flits queued at a port: those in the buffers that it leads to, or on the way to them.
-  FLITLAB_INLINE i32 queued(u32 port) const {
-    const u32 vcs = t.message_mask[packet.message_class];
+  /// Returns the flits queued at a port: those in the buffers that it leads to, or on the way to them. `mine`: VCs that
+  /// the packet may take there.
+  FLITLAB_INLINE i32 queued(u32 port, u32 mine) const {
+    const u32 vcs = t.congestion == Congestion::kClass ? mine : t.message_mask[packet.message_class];
     return static_cast<i32>(bit_count(vcs) * t.buffer_flits - outputs.credits(port, vcs));
   }
   FLITLAB_INLINE i32 queued_toward(u32 target) const {
     if (router == target) return 0;
     const u32 port = t.next_port[entry(target)];
-    if (!(port & kAnyParallel)) return queued(port);
+    if (!(port & kAnyParallel)) return queued(port, allowed(port, target));
     i32 least = 0x7FFFFFFF;
     for (PortSet set = t.parallel[router * t.network_ports + (port ^ kAnyParallel)]; set; set &= set - 1) {
-      const i32 flits = queued(lowest_bit(set));
+      const i32 flits = queued(lowest_bit(set), allowed(lowest_bit(set), target));
       least = flits < least ? flits : least;
     }
     return least;
@@ -112,27 +112,41 @@ struct TableRoutes {
     return queued_toward(target) * hops <= queued_toward(via) * hops_via + t.threshold;
   }
 
-  /// One of the shortest routes. adaptive: the one with a free VC and the most credits, chosen again in every cycle;
-  /// nearest_common_ancestor: a random one.
+  /// The way up a fat tree by the destination: terminals of a router, and routers below a common ancestor, have
+  /// different ways, which are the same from everywhere (Gomez et al., IPDPS 2007). Ranks of channels up are levels.
+  FLITLAB_INLINE u32 up_by_destination(PortSet ports) const {
+    const u32 terminal = packet.dst * t.concentration + packet.dst_port - t.network_ports;
+    const u32 level = t.rank[std::size_t{router} * t.network_ports + lowest_bit(ports)];
+    PortSet rest = ports;
+    for (u32 skip = terminal / t.tree_stride[level] % bit_count64(ports); skip; --skip) rest &= rest - 1;
+    return lowest_bit(rest);
+  }
+
+  /// One of the shortest routes. minimal: the one that the destination determines; adaptive: the one with a free VC and
+  /// the most credits, chosen again in every cycle; nearest_common_ancestor: a random one.
   FLITLAB_INLINE Route of_shortest(u32 target) const {
-    const PortSet ports = t.shortest[entry(target)], first = from_hash(ports, hash_here());
+    const PortSet ports = t.shortest[entry(target)];
+    if (t.algorithm == Algorithm::kMinimal)
+      return route(ports & (ports - 1) ? up_by_destination(ports) : lowest_bit(ports), target);
+    const PortSet first = from_hash(ports, hash_here());
     u32 port = lowest_bit(first);
     if (t.algorithm == Algorithm::kAdaptive) {
-      const u32 best = best_of(ports, first, [&](u32 p) { return allowed(p, target); });
+      const u32 best = best_of(ports, first, credits_needed(), [&](u32 p) { return allowed(p, target); });
       if (best != kNone) port = best;
     }
     return route(port, target);
   }
 
-  /// Duato's protocol: a packet takes any shortest route on the adaptive VCs (class 1). If none is free it takes the
-  /// escape VC (class 0) on a route that goes up and down a spanning tree, and stays on such routes to its destination,
-  /// because these routes may be longer than the way back would be.
+  /// Duato's protocol: a packet takes any shortest route on the adaptive VCs (class 1), with wormhole flow control only
+  /// into an empty buffer. If none is free it takes the escape VC (class 0) on a route that goes up and down a spanning
+  /// tree, and stays on such routes to its destination: back on a shortest route it might come here again.
   FLITLAB_INLINE Route with_escape(u32 target) const {
     const u16* masks = t.class_mask[packet.message_class];
     if (in_port >= t.network_ports || !(masks[0] >> in_vc & 1)) {
       const PortSet ports = t.shortest[entry(target)];
-      const u32 best = best_of(ports, from_hash(ports, hash_here()), [&](u32) { return u32{masks[1]}; });
-      if (best != kNone) return {best, masks[1]};
+      const u32 needed = t.atomic_adaptive ? t.buffer_flits : credits_needed();
+      const u32 best = best_of(ports, from_hash(ports, hash_here()), needed, [&](u32) { return u32{masks[1]}; });
+      if (best != kNone) return {best, static_cast<u16>(outputs.free(best, masks[1], needed))};
     }
     return {t.next_port[entry(target)] & ~u32{kAnyParallel}, masks[0]};
   }
@@ -146,12 +160,14 @@ FLITLAB_INLINE u32 next_target(const T& t, const Out& outputs, u32 router, Packe
   if (reached) packet.route_bits = kPastIntermediate | kDecided;
   if (t.algorithm != Algorithm::kValiant && !reached) {
     const u32 source = packet.src / t.concentration;
-    // PAR: a packet on the shortest route decides again in each router of its source's group.
+    // PAR: a packet on the shortest route decides again, once, in each router of its source's group.
     const bool again = t.algorithm == Algorithm::kPar && packet.route_bits & kOnShortest && router != source &&
-                       t.group[router] == t.group[source];
+                       (packet.route_bits & kDecidedAt) != decided_at(packet) && t.group[router] == t.group[source];
     if (again || !(packet.route_bits & kDecided)) {
       const TableRoutes<T, Out> routes{t, packet, outputs, router, in_port, in_vc};
-      packet.route_bits = routes.prefers_shortest() ? kPastIntermediate | kDecided | kOnShortest : kDecided;
+      const bool shortest = routes.prefers_shortest();
+      packet.route_bits =
+          static_cast<u8>((shortest ? kPastIntermediate | kOnShortest : 0) | kDecided | decided_at(packet));
     }
   }
   return packet.route_bits & kPastIntermediate ? packet.dst : packet.via;

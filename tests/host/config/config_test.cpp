@@ -241,7 +241,7 @@ INSTANTIATE_TEST_SUITE_P(
               {"topology.parents = [4]", "topology.children = [4, 4]"}},
         Wrong{"radix",
               Settings("topology.kind=full_mesh topology.routers=70"),
-              {"full_mesh", "69 channels", "at most 60"}},
+              {"topology.routers = 70", "69 channels", "at most 60"}},
         Wrong{"classes",
               Settings("topology.kind=slim_fly routing.algorithm=valiant router.vcs=3"),
               {"router.vcs = 3", "\"valiant\"", "at least 4", "up_down"}},

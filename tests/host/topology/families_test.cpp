@@ -222,6 +222,8 @@ TEST(Jellyfish, IsRegularAndFollowsItsSeed) {
   EXPECT_EQ(edges(1), edges(1));
   EXPECT_NE(edges(1), edges(2));
   EXPECT_EQ(degrees(network(jellyfish(5, 4, 1))), (Degrees{{4, 5}}));  // only the full mesh is left
+  for (u32 degree : {60u, 61u, 62u}) EXPECT_EQ(degrees(network(jellyfish(64, degree, 1), 1)), (Degrees{{degree, 64}}));
+  EXPECT_EQ(degrees(network(jellyfish(6, 2, 9))), (Degrees{{2, 6}}));
 }
 
 /// A k-ary n-tree has n k^(n-1) routers of radix 2k, and k^(n-1) routes between leaves of different halves.

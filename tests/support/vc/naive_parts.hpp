@@ -59,6 +59,8 @@ struct Rules {
         hypercube(e.str(param::topology.kind) == "hypercube"),
         rings(!assignment.empty()),
         by_group(e.has(vc::param::routing.intermediate) && e.str(vc::param::routing.intermediate) == "group"),
+        by_class(e.has(vc::param::routing.congestion) && e.str(vc::param::routing.congestion) == "class"),
+        children(e.has("topology.children") ? e.ints(param::networks.children) : List{}),
         hyperx(e.has("topology.copies") ? e.ints(param::topology.shape) : List{}),
         threshold(e.has(vc::param::routing.threshold) ? e.i64(vc::param::routing.threshold) : 0) {}
 
@@ -95,6 +97,8 @@ struct Rules {
   u32 credit_delay, message_classes;
   bool speculative, hypercube, rings;
   bool by_group;  ///< a packet need not reach its intermediate router, only that router's group
+  bool by_class;  ///< queues of a packet's own virtual channels are compared
+  List children;  ///< children of routers in a fat tree, by level
   List hyperx;    ///< routers in each dimension of a HyperX network
   std::int64_t threshold;
 };
@@ -119,6 +123,7 @@ struct Packet {
   // Networks without a grid:
   bool decided = false;      ///< UGAL: has chosen between the shortest route and the one over `via`
   bool on_shortest = false;  ///< chose the shortest route
+  u32 decided_at = kNone;    ///< router of the last choice
   List detours;              ///< DAL: dimensions of hops that did not align a coordinate
   u32 last_dimension = kNone;
   bool escaped = false;   ///< Duato: has taken an escape channel

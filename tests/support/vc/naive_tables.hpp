@@ -58,6 +58,14 @@ class TableRoutes {
       const u32 chosen = port == kNone ? ports.front() : port;
       return {chosen, vcs_at(packet, r, chosen, to, vcs)};
     }
+    if (rules_.algorithm == "minimal" && !rules_.children.empty()) {
+      const List ports = shortest(r, to);
+      u32 below = 1;  // terminals below a child of this router
+      for (u32 level = 0; level < rank(r, ports.front()) && ports.size() > 1; ++level)
+        below *= level ? rules_.children[level - 1] : top_.concentration;
+      const u32 chosen = ports[packet.destination / below % ports.size()];
+      return {chosen, vcs_at(packet, r, chosen, to, vcs)};
+    }
     const List ports = rotated(ports_toward(r, to), packet, r, false);
     const u32 port = freest(packet, r, to, ports, output, vcs), chosen = port == kNone ? ports.front() : port;
     return {chosen, vcs_at(packet, r, chosen, to, vcs)};
@@ -149,11 +157,12 @@ class TableRoutes {
   Choice with_escape(const Packet& packet, u32 r, u32 to, const Outputs& output, const List& vcs) const {
     const List adaptive(vcs.begin() + 1, vcs.end());
     u32 best = kNone;
+    const u32 room = rules_.wormhole() ? rules_.buffer : packet.flits;  // wormhole: only into an empty buffer
     for (u32 p : rotated(shortest(r, to), packet, r, true)) {
-      if (packet.escaped || takeable(output[p], adaptive, needed(packet)).empty()) continue;
+      if (packet.escaped || takeable(output[p], adaptive, room).empty()) continue;
       if (best == kNone || sum_of_credits(output[p], adaptive) > sum_of_credits(output[best], adaptive)) best = p;
     }
-    if (best != kNone) return {best, adaptive};
+    if (best != kNone) return {best, takeable(output[best], adaptive, room)};
     return {ports_toward(r, to).front(), {vcs.front()}};
   }
 
@@ -189,7 +198,8 @@ class TableRoutes {
       if (rules_.algorithm == "omniwar" && !aligns && packet.hops + 1 + left > classes) continue;
       const u32 c = rules_.algorithm == "dimwar" ? aligns : packet.hops;
       const List mine(vcs.begin() + c * n / classes, vcs.begin() + (c + 1) * n / classes);
-      const u64 queued = std::size(vcs) * rules_.buffer - sum_of_credits(output[p], vcs);
+      const List& seen = rules_.by_class ? mine : vcs;
+      const u64 queued = std::size(seen) * rules_.buffer - sum_of_credits(output[p], seen);
       const std::tuple key(takeable(output[p], mine, needed(packet)).empty(), queued * (left + !aligns), !aligns);
       if (best.port == kNone || key < least) {
         least = key;
@@ -210,13 +220,16 @@ class TableRoutes {
     }
     if (rules_.algorithm == "valiant") return;
     const bool again = rules_.algorithm == "par" && packet.on_shortest && r != from && same_group(r, from);
-    if (packet.decided && !again) return;
+    if (packet.decided && (!again || packet.decided_at == r)) return;
     packet.decided = true;
+    packet.decided_at = r;
     const auto queue = [&](u32 to) -> std::int64_t {
       if (r == to) return 0;
       std::int64_t least = 1 << 30;
-      for (u32 p : ports_toward(r, to))
-        least = std::min(least, std::int64_t{rules_.buffer} * std::ssize(vcs) - sum_of_credits(output[p], vcs));
+      for (u32 p : ports_toward(r, to)) {
+        const List seen = rules_.by_class ? vcs_at(packet, r, p, to, vcs) : vcs;
+        least = std::min(least, std::int64_t{rules_.buffer} * std::ssize(seen) - sum_of_credits(output[p], seen));
+      }
       return least;
     };
     packet.on_shortest = packet.second_leg =

@@ -115,7 +115,8 @@ class RandomVc {
       const bool two = chance(2);
       config_["topology.children"] = two ? IntList{draw(1, 4)} : IntList{draw(1, 3), draw(1, 3)};
       config_["topology.parents"] = two ? IntList{draw(1, 4)} : IntList{draw(1, 3), draw(1, 3)};
-      algorithms.insert(algorithms.end(), {"nearest_common_ancestor", "adaptive", "adaptive"});
+      algorithms = {"minimal",  "minimal", "up_down", "minimal_adaptive", "nearest_common_ancestor",
+                    "adaptive", "adaptive"};
     }
     if (kind_ == "dragonfly" || kind_ == "megafly") {
       config_["topology.group_routers"] = draw(1, 3) * 2;
@@ -134,6 +135,9 @@ class RandomVc {
     if (via && (kind_ == "dragonfly" || kind_ == "megafly"))
       config_["routing.intermediate"] = word(one_of({"router", "group"}));
     if (algorithm_ == "ugal_l" || algorithm_ == "par") config_["routing.threshold"] = integer(int(below(40)) - 20);
+    const bool compares = algorithm_ == "dal" || algorithm_ == "dimwar" || algorithm_ == "omniwar";
+    if (compares || algorithm_ == "ugal_l" || algorithm_ == "par")
+      config_["routing.congestion"] = word(one_of({"port", "class"}));
     classes_ = 8;  // more are hardly ever needed
   }
 

@@ -151,7 +151,9 @@ Experiment family(const std::string& kind, const std::string& algorithm, int vcs
 
 TEST(Dependencies, OfFamiliesOfNetworksAreAcyclic) {
   for (const std::string kind : kFamilies) {
-    for (const char* algorithm : {"minimal", "up_down", "valiant", "ugal_l"})
+    std::vector<std::string> algorithms{"minimal", "up_down"};
+    if (!kind.starts_with("fat_tree")) algorithms.insert(algorithms.end(), {"valiant", "ugal_l"});
+    for (const std::string& algorithm : algorithms)
       EXPECT_TRUE(dependency_cycle(family(kind, algorithm)).empty()) << kind << " " << algorithm;
     EXPECT_TRUE(dependency_cycle(family(kind, "minimal_adaptive"), true).empty()) << kind;
     if (kind.starts_with("hyperx") || kind.starts_with("flattened")) {
@@ -173,7 +175,7 @@ TEST(Dependencies, OfFamiliesOfNetworksAreAcyclic) {
 TEST(Dependencies, OfFamiliesOfNetworksWithOneClassHaveACycle) {
   for (const char* kind : {kFamilies[4], kFamilies[6], kFamilies[8]})
     EXPECT_FALSE(dependency_cycle(family(kind, "minimal", 2), false, true).empty()) << kind;
-  for (const char* kind : {kFamilies[0], kFamilies[1], kFamilies[3]})
+  for (const char* kind : {kFamilies[0], kFamilies[1], kFamilies[2]})
     EXPECT_FALSE(dependency_cycle(family(kind, "valiant", 2), false, true).empty()) << kind;
 }
 
