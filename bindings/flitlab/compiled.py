@@ -169,14 +169,22 @@ def _own_channel(a: Any, b: Any, attributes: Mapping[str, Any]) -> str:
 
 def links_text(core: _core.Experiment) -> bytes:
     """Returns a line "a,b" for the channels between routers a and b of any network, once for both directions. Delays
-    and widths of dimensions become columns."""
+    and widths of dimensions, and of channels between chips, become columns."""
     values = core.flat()
     own = {name: values.get(f"topology.channel_{name}") for name in ("delay", "width")}
     ports = 1 if values["topology.kind"] == "hypercube" else 2  # in each dimension
     columns = {name: value for name, value in own.items() if isinstance(value, list)}
 
+    def between_chips(a: int, port: int, b: int) -> bool:
+        stride = math.prod(values["topology.shape"][:port // 2])
+        k, chip = values["topology.shape"][port // 2], values["topology.chip_shape"][port // 2]
+        from_, to = a // stride % k, b // stride % k
+        return (port % 2 == 0) != (to > from_) or from_ // chip != to // chip
+
     def line(a: int, port: int, b: int) -> str:
         attributes = {name: value[port // ports] for name, value in columns.items()}
+        if "topology.chip_shape" in values and between_chips(a, port, b):
+            attributes = {name: values[f"topology.chip_{name}"] for name in ("delay", "width")}
         return f"{a},{b}{_own_channel(a, b, attributes)}\n"
 
     links = _core.Network(core, "cpu", 1, False).links()

@@ -153,11 +153,11 @@ class Experiment:
 
         ``routes(router, destination)`` returns the next router on the path to a destination router, or a pair of the
         next router and the layer of virtual channels for packets injected at ``router``. Packets use all channels to
-        the next router. Without layers, flitlab assigns them so that routing is deadlock-free. A mesh, torus or
-        hypercube becomes a graph with the same router numbers; its coordinate-based patterns then need
-        :meth:`with_pattern`.
+        the next router. Without layers, flitlab assigns them so that routing is deadlock-free. Any other network
+        becomes a graph with the same router numbers; coordinate-based patterns then need :meth:`with_pattern`.
 
-        Raises ConfigError if a next router is not a neighbour, packets never arrive, or routes can deadlock.
+        Raises ConfigError if a next router is not a neighbour, packets never arrive, routes can deadlock, or if the
+        network has routers without terminals.
         """
         self._needs(TABLE, "with_routes", "does not accept a routing table")
         if self["topology.kind"] != "graph":
@@ -176,7 +176,11 @@ class Experiment:
             raise ConfigError(f'{method}: router.kind = "{kind}" {lack}. Kinds that accept one: {", ".join(able)}.')
 
     def _graph_of_channels(self) -> Experiment:
-        changes = {"topology.kind": "graph", GRAPH: self["topology.kind"]}
+        kind, concentration, derived = self["topology.kind"], self["topology.concentration"], self.derived()
+        if derived["terminals"] != derived["routers"] * concentration:
+            raise ConfigError(f"with_routes: a {kind} has routers without terminals, and every router of a graph has "
+                              "some. Use a network in which all routers have terminals.")
+        changes = {"topology.kind": "graph", GRAPH: kind, "topology.concentration": concentration}
         lists = [key for key in ("topology.channel_delay", "topology.channel_width")
                  if isinstance(self._given.get(key), list)]  # links_text() writes these to the edges
         return self._compiled(changes, {GRAPH: compiled.links_text(self.core)}, (*_OF_ONE_GRAPH, *lists), check=False)

@@ -123,3 +123,40 @@ def test_full_buffers_cause_no_deadlock(kind):
 def test_networks_that_are_too_large_are_refused_at_once(settings, part):
     with pytest.raises(fl.ConfigError, match=part):
         fl.Experiment.from_dict(settings).derived()
+
+
+def neighbours_of(experiment: fl.Experiment) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for router, _, to, _ in fl.run(experiment.set("traffic.load", 0.0)).channels.links.tolist():
+        found.setdefault(router, []).append(to)
+    return found
+
+
+@pytest.mark.parametrize("settings", [{"topology.kind": "dragonfly"}, {"topology.kind": "full_mesh"},
+                                      {"topology.kind": "chiplet_mesh", "topology.shape": [4, 2],
+                                       "topology.chip_shape": [2, 1]},
+                                      {"topology.kind": "chiplet_torus", "topology.shape": [4, 3],
+                                       "topology.chip_shape": [2, 3]}])
+def test_own_routes_keep_terminals_and_channels(settings):
+    """The same routes, given as a function, have the same latency at a load at which packets never meet."""
+    experiment = fl.Experiment.from_dict({**settings, "router.vcs": 8, "traffic.load": 0.002, "traffic.packet_flits": 1,
+                                          "run.measure_cycles": 20000})
+    near = neighbours_of(experiment)
+    hops = {0: {}}
+    for to in near:  # breadth first
+        hops[to], ahead = {to: 0}, [to]
+        for router in ahead:
+            for other in near[router]:
+                if other not in hops[to]:
+                    hops[to][other] = hops[to][router] + 1
+                    ahead.append(other)
+    own = experiment.with_routes(lambda router, to: min(near[router], key=lambda other: hops[to][other]))
+    assert own.derived()["terminals"] == experiment.derived()["terminals"]
+    if "chiplet_torus" not in settings.values():  # other ways around a ring may take other channels
+        assert fl.run(own).latency_cycles.mean == pytest.approx(fl.run(experiment).latency_cycles.mean, rel=0.04)
+    assert "topology.chip_shape" not in own.flat()
+
+
+def test_own_routes_need_terminals_at_every_router():
+    with pytest.raises(fl.ConfigError, match="a megafly has routers without terminals"):
+        fl.Experiment.from_dict({"topology.kind": "megafly"}).with_routes(lambda router, to: to)

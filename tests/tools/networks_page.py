@@ -204,7 +204,7 @@ changes to the next class where the rank of its next channel is not higher than 
 channels between groups rank above channels within a group, so that shortest routes need two classes and Valiant's over
 groups three; in a HyperX a channel's rank is its dimension; in a fat tree ranks rise on the way up and further on the
 way down. The numbers in the table are the classes that all routes of the network need; a smaller `router.vcs` is
-refused, with this number. Other rules keep three algorithms free of deadlock: `minimal_adaptive` has an escape channel,
+refused, with this number. Other rules keep four algorithms free of deadlock: `minimal_adaptive` has an escape channel,
 `dal` and `omniwar` have a class for each hop, and `dimwar` has one for deroutes and one for other hops.
 
 An up*/down* route takes a way that only goes down the tree wherever there is one, even if a way over the root is
