@@ -29,7 +29,7 @@ std::vector<u32> costs_to(const Topology& t, u32 destination) {
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open;
   open.push({cost[destination] = 0, destination});
   while (!open.empty()) {
-    const auto [at, r] = open.top();
+    const u32 at = open.top().first, r = open.top().second;
     open.pop();
     if (at > cost[r]) continue;
     for_each_port(t, r, [&](u32, u32 next) {
