@@ -174,21 +174,16 @@ def links_text(core: _core.Experiment) -> bytes:
     own = {name: values.get(f"topology.channel_{name}") for name in ("delay", "width")}
     ports = 1 if values["topology.kind"] == "hypercube" else 2  # in each dimension
     columns = {name: value for name, value in own.items() if isinstance(value, list)}
-
-    def between_chips(a: int, port: int, b: int) -> bool:
-        stride = math.prod(values["topology.shape"][:port // 2])
-        k, chip = values["topology.shape"][port // 2], values["topology.chip_shape"][port // 2]
-        from_, to = a // stride % k, b // stride % k
-        return (port % 2 == 0) != (to > from_) or from_ // chip != to // chip
+    network = _core.Network(core, "cpu", 1, False)
+    channels = {(router, port): {"delay": delay, "width": width}
+                for router, port, delay, width in network.own_channels()}
 
     def line(a: int, port: int, b: int) -> str:
         attributes = {name: value[port // ports] for name, value in columns.items()}
-        if "topology.chip_shape" in values and between_chips(a, port, b):
-            attributes = {name: values[f"topology.chip_{name}"] for name in ("delay", "width")}
+        attributes |= {name: value for name, value in channels.get((a, port), {}).items() if value}
         return f"{a},{b}{_own_channel(a, b, attributes)}\n"
 
-    links = _core.Network(core, "cpu", 1, False).links()
-    return "".join(line(a, p, b) for a, p, b, q in links if (a, p) < (b, q)).encode()
+    return "".join(line(a, p, b) for a, p, b, q in network.links() if (a, p) < (b, q)).encode()
 
 
 def ports_of(edges: bytes) -> list[dict[int, list[int]]]:

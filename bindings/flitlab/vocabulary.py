@@ -135,7 +135,7 @@ _PATTERN = '; a function or a matrix can give destinations (Experiment.with_patt
 _STAGES = Missing(f"butterfly{_GRAPH}")
 _HYPERX = Missing("this order of dimensions in a HyperX network; minimal, ugal_l and dal choose others")
 _CMESH = Missing("concentrated mesh with express channels; topology.concentration puts several terminals at a router")
-_UGAL = Missing("UGAL with queues of other routers or by dimension order; ugal_l uses those of the source's router")
+_UGAL = Missing("UGAL with queues of other routers or by dimension order; ugal_l compares queues at the source")
 _TURNS = Missing(f"routing by turn models{_TABLE}")
 _TREES = Missing(f"routing for trees or multistage networks{_TABLE}")
 

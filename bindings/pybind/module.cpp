@@ -346,6 +346,15 @@ PYBIND11_MODULE(_core, m) {
                list.append(py::make_tuple(c.router, c.port, c.to_router, c.to_port));
              return list;
            })
+      .def("own_channels",
+           [](const SteppedNetwork& n) {
+             py::list list;
+             for (const ChannelEnds& c : n.links())
+               if (c.own.delay || c.own.cycles)
+                 list.append(py::make_tuple(c.router, c.port, c.own.delay,
+                                            c.own.cycles ? static_cast<double>(c.own.flits) / c.own.cycles : 0.0));
+             return list;
+           })
       .def("check", &SteppedNetwork::check, py::call_guard<WithoutGil>())
       .def("events", [](SteppedNetwork& n) { return events_to_list(n.take_events(), n.own_event()); })
       .def("save", &SteppedNetwork::save, py::arg("path"))

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 
+#include "host/config/check.hpp"
 #include "host/config/registry.hpp"
 #include "host/config/topology_params.hpp"
 #include "kernels/common/error.hpp"
@@ -150,8 +151,9 @@ bool is_graph(const Experiment& e) {
   if (!e.has(param::topology.kind)) return false;
   const std::string& kind = e.str(param::topology.kind);
   if (kind == "graph" || kind == "file") return true;
-  const std::vector<std::string> grids{"mesh", "torus", "ring", "hypercube", "chiplet_mesh", "chiplet_torus"};
-  return e.kind() == "vc" && std::find(grids.begin(), grids.end(), kind) == grids.end();
+  if (model_of(e.kind()).topology.front().data() != &param::networks.kind) return false;
+  const std::vector<std::string> grids = split_words(param::kGrids);
+  return std::find(grids.begin(), grids.end(), kind) == grids.end();
 }
 
 u32 terminal_count(const Experiment& e) {

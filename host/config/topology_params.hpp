@@ -45,6 +45,10 @@ inline constexpr struct TopologyParams {
                             .help = "Terminals attached to each router."};
 } topology{};
 
+/// Kinds of networks that have dimension-order routes. The other kinds of NetworkParams are graphs, and routes come
+/// from tables.
+inline constexpr std::string_view kGrids = "mesh|torus|ring|hypercube|chiplet_mesh|chiplet_torus";
+
 /// Networks of the canonical router: those above, and families without a grid (host/topology/families.hpp).
 inline constexpr struct NetworkParams {
   static constexpr ParamRecord also_in(ParamRecord record, std::string_view only_if) {

@@ -15,8 +15,8 @@ namespace flitlab {
 using Ranks = std::vector<u16>;  ///< [routers][network_ports] rank of the channel that leaves through a port
 
 /// Returns a spanning-tree order of channels, for networks whose channels have no ranks of their own: first the
-/// channels that lead toward the root of a breadth-first tree, then those that lead away from it. Every route that goes
-/// up and then down needs one class (up*/down*; Schroeder et al. 1991), and each later turn upward one more.
+/// channels that lead toward the root of a breadth-first tree, then channels that lead away from it. Every route that
+/// goes up and then down needs one class (up*/down*; Schroeder et al. 1991), and each later turn upward one more.
 Ranks tree_ranks(const Topology& topology);
 
 /// Returns the ports of a router that lead along a shortest route to each destination: [routers][routers], bit p is
@@ -24,8 +24,8 @@ Ranks tree_ranks(const Topology& topology);
 std::vector<u64> shortest_ports(const Topology& topology);
 
 /// Returns a table with one port for each pair, out of `ports` (shortest_ports()): one of the lowest rank, so that
-/// dimensions are crossed in order, and of these the one that fewest routes use so far. If several channels lead to the
-/// same router, packets may use any of them.
+/// dimensions are crossed in order, and of these the port that fewest routes use so far. If several channels lead to
+/// the same router, packets may use any of them.
 RouteTable shortest_table(const Topology& topology, const Ranks& ranks, const std::vector<u64>& ports);
 
 /// Returns routes that go first only up and then only down the tree of tree_ranks(). If a router has a route that only

@@ -182,7 +182,7 @@ std::vector<ChannelEnds> SteppedNetwork::links() const {
   for (u32 r = 0; r < topology.routers; ++r)
     for (u32 p = 0; p < topology.network_ports; ++p)
       if (const Peer& far = topology.peer(r, p); far.item != kNone)
-        links.push_back({r, p, far.item, far.port, plan_->channel_cycles(r, p)});
+        links.push_back({r, p, far.item, far.port, plan_->channel_cycles(r, p), topology.channel(r, p)});
   return links;
 }
 

@@ -31,6 +31,7 @@ struct ChannelUse {
 struct ChannelEnds {
   u32 router, port, to_router, to_port;
   u32 cycles = 0;  ///< Plan::channel_cycles()
+  Channel own;     ///< delay and width of this channel, if they are not as for the others
 };
 
 class SteppedNetwork {

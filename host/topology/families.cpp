@@ -177,9 +177,7 @@ Links slim_fly(u32 q) {
   // section II.B.1; for q = 4w - 1 and 4w from Hafner, 2004).
   std::vector<u32> first, second;
   const u32 half = (q - 1) / 2;
-  if (q % 4 == 1) {
-    for (u32 i = 0; i < q - 1; i += 2) first.push_back(f.power(i)), second.push_back(f.power(i + 1));
-  } else if (q % 4 == 0) {
+  if (q % 4 != 3) {
     for (u32 i = 0; i < q - 1; i += 2) first.push_back(f.power(i)), second.push_back(f.power(i + 1));
   } else {
     const u32 w = (q + 1) / 4;  // even powers below 2w and odd powers from 2w - 1 on, and their negatives

@@ -63,7 +63,7 @@ Links jellyfish(u32 routers, u32 degree, u64 seed);
 /// Fat tree of routers in levels, an extended generalized fat tree (Ohring et al., IPPS 1995). A router of level i has
 /// `children[i]` links down (i from 0, at the second level) and a router of the level below has `parents[i]` links up.
 /// A k-ary n-tree has k children and k parents everywhere; fewer parents than children taper the tree. Level 0 has the
-/// terminals; its routers are numbered first, then those of level 1, and so on.
+/// terminals; its routers are numbered first, then the routers of level 1, and so on.
 Links fat_tree(const std::vector<u32>& children, const std::vector<u32>& parents);
 
 }  // namespace flitlab

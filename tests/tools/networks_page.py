@@ -18,7 +18,8 @@ KINDS = {
 Routers form a grid in one to ten dimensions, and each has a channel to its neighbours. The routers at the edge have
 fewer neighbours, so the middle of a mesh is the busiest part. Port 2d leads in the + direction of dimension d, port
 2d + 1 in its - direction. `topology.channel_delay` and `topology.channel_width` may be lists with a number for each
-dimension: a stack of dies is a mesh of three dimensions whose last delay and width are those of vertical links."""),
+dimension. For a stack of dies, use a mesh of three dimensions; the last numbers are the delay and width of vertical
+links."""),
     "torus": ("Torus", "Dally & Towles, chapter 5", """\
 A mesh whose rows close to rings, so that all routers are alike. Rings need two classes of virtual channels
 (`routing.vc_assignment`)."""),
@@ -189,18 +190,18 @@ fl.run({"topology.kind": "dragonfly", "traffic.load": 0.3})
 
 ## Default sizes
 
-All numbers are computed from the wiring. Ports: the most of a router, those to terminals included. Mean hops: over all
-pairs of routers, a router with itself included. Channels: between routers, one for each direction. Bisection: channels
-between two halves of the terminals; `<=` marks the smallest of 21 cuts (20 by Kernighan and Lin's algorithm, and halves
-by number), or for networks with routers without terminals the smallest cut between the lower and the upper half of the
-terminals. The graph is Petersen's.
+All numbers are computed from the wiring. Ports: the most ports of a router, with its ports to terminals. Mean hops:
+over all pairs of routers, a router with itself included. Channels: between routers, one for each direction. Bisection:
+channels between two halves of the terminals; `<=` marks the smallest of 21 cuts (20 by Kernighan and Lin's algorithm,
+and halves by number), or for networks with routers without terminals the smallest cut between the lower and the upper
+half of the terminals. The graph is Petersen's.
 """]
     parts.append(table())
     parts.append("\n## Routing algorithms\n\n| `routing.algorithm` | routes |\n| --- | --- |\n"
                  + "\n".join(f"| `{name}` | {text} |" for name, text in ALGORITHMS.items()))
     parts.append("""
 Where there is no grid, the classes of virtual channels that prevent deadlock follow from ranks of channels: a packet
-changes to the next class where the rank of its next channel is not higher than that of the last one. In a dragonfly,
+changes to the next class where its next channel does not have a higher rank than the last one. In a dragonfly,
 channels between groups rank above channels within a group, so that shortest routes need two classes and Valiant's over
 groups three; in a HyperX a channel's rank is its dimension; in a fat tree ranks rise on the way up and further on the
 way down. The numbers in the table are the classes that all routes of the network need; a smaller `router.vcs` is
@@ -213,7 +214,8 @@ shortest ones; compare `hops_mean` of both in `flitlab inspect`.
 """)
     for kind, (name, source, text) in KINDS.items():
         picture = "" if kind == "graph" else f"\n\n![{name} of the default size](images/network-{kind}.png)"
-        parts.append(f"## {name}\n\n{text}{f' Source: {source}.' if source else ''}{picture}\n")
+        cited = f"\n\nSource: {source}." if source else ""
+        parts.append(f"## {name}\n\n{text}{cited}{picture}\n")
     return "\n".join(parts).rstrip() + "\n"
 
 

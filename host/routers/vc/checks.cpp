@@ -23,8 +23,9 @@ struct Supported {
   bool in_two_dimensions = false;      ///< only networks of two dimensions support these algorithms
 };
 
+/// For each kind, the first algorithm of its first entry is the default.
 constexpr Supported kSupported[] = {
-    {"mesh|torus|ring|hypercube|chiplet_mesh|chiplet_torus", "dimension_order|valiant|minimal_adaptive"},
+    {param::kGrids, "dimension_order|valiant|minimal_adaptive"},
     {"mesh|chiplet_mesh|hypercube", "romm"},
     {"mesh|chiplet_mesh", "negative_first"},
     {"mesh|chiplet_mesh", "o1turn|west_first|north_last|odd_even", true},
@@ -115,6 +116,12 @@ void check_channels(const Experiment& e) {
 }
 
 }  // namespace
+
+std::string_view default_algorithm(const std::string& kind) {
+  for (const Supported& s : kSupported)
+    if (has_word(s.kinds, kind)) return s.algorithms.substr(0, s.algorithms.find('|'));
+  return "";
+}
 
 u32 routing_classes(const Experiment& e) {
   const std::string& algorithm = e.str(vc::param::routing.algorithm);

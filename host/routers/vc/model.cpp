@@ -19,9 +19,6 @@ struct Default {
 };
 
 constexpr Default kDefaults[] = {
-    {vc::param::routing.algorithm, "graph", "table"},
-    {vc::param::routing.algorithm,
-     "full_mesh|hyperx|flattened_butterfly|fat_tree|dragonfly|megafly|slim_fly|polarfly|jellyfish", "minimal"},
     {param::networks.shape, "hyperx|flattened_butterfly", "[4, 4]"},
     {param::networks.routers, "jellyfish", "32"},
     {param::networks.concentration, "dragonfly|megafly|jellyfish", "2"},
@@ -30,6 +27,7 @@ constexpr Default kDefaults[] = {
 
 std::string_view default_of(const ParamRecord& record, const Experiment& e) {
   if (!e.has(param::networks.kind)) return "";
+  if (record.path == vc::param::routing.algorithm.path) return default_algorithm(e.str(param::networks.kind));
   for (const Default& d : kDefaults) {
     if (d.record.path != record.path) continue;
     const std::vector<std::string> kinds = split_words(d.kinds);

@@ -20,21 +20,19 @@
 namespace flitlab {
 namespace {
 
-/// Calls hop(router, port, share) for every hop of a minimal route in a grid, in the order of dimensions. Half-way
-/// around an even ring both directions are minimal, and each is the route of half of the packets: share = 1/2.
+/// Calls hop(router, port, share) for every hop of a minimal route in a mesh or torus, in the order of dimensions.
+/// Half-way around an even ring both directions are minimal, and each is the route of half of the packets: share = 1/2.
 template <class Hop>
 void for_each_hop(const Topology& t, u32 from, u32 to, Hop hop) {
-  const bool one_port = t.kind == "hypercube";
   for (u32 d = 0, at = from; d < t.shape.size(); ++d) {
     const u32 k = t.shape[d], a = t.coordinate(at, d), b = t.coordinate(to, d);
     const u32 plus = (b + k - a) % k, hops = distance_along(a, b, k, t.wraps);
     const bool tie = t.wraps && 2 * hops == k;
     u32 next = at;
-    for (u32 way = 0; way < 2 && hops; ++way) {
+    for (u32 way = 0; way < (tie ? 2 : 1); ++way) {
       const bool down = t.wraps ? plus != hops : b < a;
-      if (!tie && way) break;
       next = at;
-      const u32 port = one_port ? d : 2 * d + (tie ? way : u32{down});
+      const u32 port = 2 * d + (tie ? way : u32{down});
       for (u32 i = 0; i < hops; ++i) {
         hop(next, port, tie ? 0.5 : 1.0);
         next = t.peer(next, port).item;

@@ -65,7 +65,7 @@ struct HyperxRoutes {
     return t.class_mask[packet.message_class][t.algorithm == Algorithm::kDimWar ? u32{aligns} : u32{packet.hops}];
   }
 
-  /// Returns the permitted port with the least weight out of those with a free VC, or out of all if none has one. Ties
+  /// Returns the permitted port with the least weight out of ports with a free VC, or out of all if none has one. Ties
   /// go to ports that align a coordinate, then to the lowest port.
   FLITLAB_INLINE Route choose() const {
     const PortSet permitted = this->permitted(), aligning = this->aligning();

@@ -175,8 +175,8 @@ inline constexpr struct RoutingParams {
                          .default_value = "port",
                          .choices = words_of(Congestion{}),
                          .help =
-                             "Queued flits that a choice between ports compares: those of all VCs of a port (port), or "
-                             "only those of the VCs that the packet may take there (class).",
+                             "What a choice between ports compares: the flits queued for all VCs of a port (port), or "
+                             "only for VCs that the packet may take there (class).",
                          .cite = "Kim et al., ISCA 2008, section 4.3",
                          .only_if = "routing.algorithm=ugal_l|par|dal|dimwar|omniwar"};
   ParamRecord threshold{.path = "routing.threshold",
@@ -187,7 +187,7 @@ inline constexpr struct RoutingParams {
                         .unit = "flits x hops",
                         .help =
                             "A packet takes the shortest route if the flits queued for its first channel, times the "
-                            "hops of the route, exceed those of the other route by at most this number.",
+                            "hops of the route, exceed the same product for the other route by at most this number.",
                         .cite = "Kim et al., ISCA 2008, section 4.2",
                         .only_if = "routing.algorithm=ugal_l|par"};
 } routing{};

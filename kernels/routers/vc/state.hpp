@@ -189,7 +189,7 @@ struct VcTable {
   u8 class_of_vc[kMaxVcs];  ///< [VC] routing class, if channels have ranks
   const u16* rank;          ///< [routers][network_ports] rank of the channel that leaves; null: classes are layers
   const u16* rank_in;       ///< [routers][network_ports] rank of the channel that enters
-  const PortSet* shortest;  ///< [routers][routers] ports on shortest routes; null if packets take those of next_port
+  const PortSet* shortest;  ///< [routers][routers] ports on shortest routes; null if packets take next_port
   const u8* hops;           ///< [routers][routers] hops of the routes of next_port; null if routing does not compare
   const u16* group;         ///< [routers] Topology::group; null: no groups
   TrafficTable traffic;

@@ -84,7 +84,7 @@ struct TableRoutes {
     return {best == kNone ? lowest_bit(first) : best, vcs};
   }
 
-  /// Returns the flits queued at a port: those in the buffers that it leads to, or on the way to them. `mine`: VCs that
+  /// Returns the flits queued at a port: in the buffers that it leads to, or on the way to them. `mine`: VCs that
   /// the packet may take there.
   FLITLAB_INLINE i32 queued(u32 port, u32 mine) const {
     const u32 vcs = t.congestion == Congestion::kClass ? mine : t.message_mask[packet.message_class];
@@ -122,7 +122,7 @@ struct TableRoutes {
     return lowest_bit(rest);
   }
 
-  /// One of the shortest routes. minimal: the one that the destination determines; adaptive: the one with a free VC and
+  /// One of the shortest routes. minimal: the destination determines it; adaptive: the one with a free VC and
   /// the most credits, chosen again in every cycle; nearest_common_ancestor: a random one.
   FLITLAB_INLINE Route of_shortest(u32 target) const {
     const PortSet ports = t.shortest[entry(target)];
