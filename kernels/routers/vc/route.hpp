@@ -99,14 +99,23 @@ FLITLAB_INLINE Route minimal_adaptive(const T& t, const Packet& packet, const Ou
   return dimension_order(t, packet, here, packet.dst, false, 0, in_port, in_vc);
 }
 
-/// Returns the route of the packet at the front of input VC (in_port, in_vc) of a router.
-template <class T, class Out>
+/// Returns whether an algorithm needs more registers of a GPU than some of its kernels have: the turn models, and
+/// routes from tables other than a port and a layer for each pair of routers.
+template <class T>
+FLITLAB_INLINE bool has_long_routes(const T& t) {
+  return (t.by_tables && t.algorithm != Algorithm::kTable) || forbids_turns(t.algorithm);
+}
+
+/// Returns the route of the packet at the front of input VC (in_port, in_vc) of a router. `kLongRoutes`: whether
+/// has_long_routes() may be true.
+template <bool kLongRoutes = true, class T, class Out>
 FLITLAB_INLINE Route compute_route(const T& t, const Out& outputs, u32 router_index, Packet& packet, u32 in_port,
                                    u32 in_vc) {
   if constexpr (!T::kDimensionOrder)
     if (t.by_tables)
-      return deroutes(t.algorithm) ? hyperx_route(t, outputs, router_index, packet, in_port, in_vc)
-                                   : table_route(t, outputs, router_index, packet, in_port, in_vc);
+      return !kLongRoutes            ? layered_route(t, outputs, router_index, packet)
+             : deroutes(t.algorithm) ? hyperx_route(t, outputs, router_index, packet, in_port, in_vc)
+                                     : table_route(t, outputs, router_index, packet, in_port, in_vc);
   const u32 here = t.address[router_index];
   u32 target = packet.dst;
   u32 first_class = 0;
@@ -125,16 +134,14 @@ FLITLAB_INLINE Route compute_route(const T& t, const Out& outputs, u32 router_in
                  static_cast<u16>((out.allowed & here_mask) | (on.allowed & ~here_mask))};
   }
   if (here == target) return out;
+  if constexpr (kLongRoutes)
+    if (forbids_turns(t.algorithm)) return with_permitted_turns(t, packet, outputs, here);
   switch (t.algorithm) {
     case Algorithm::kMinimalAdaptive: return minimal_adaptive(t, packet, outputs, here, in_port, in_vc);
     case Algorithm::kO1Turn: {
       const bool reverse = packet.route_bits & kReverseOrder;
       return dimension_order(t, packet, here, target, reverse, reverse ? 1 : 0, in_port, in_vc);
     }
-    case Algorithm::kWestFirst:
-    case Algorithm::kNorthLast:
-    case Algorithm::kNegativeFirst:
-    case Algorithm::kOddEven: return with_permitted_turns(t, packet, outputs, here);
     default: return dimension_order(t, packet, here, target, false, first_class, in_port, in_vc);
   }
 }

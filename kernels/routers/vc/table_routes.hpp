@@ -21,8 +21,8 @@ FLITLAB_INLINE u32 class_by_ranks(const T& t, u32 router, u32 port, u32 in_port,
   return t.class_of_vc[in_vc] + u32{t.rank[first + port] <= t.rank_in[first + in_port]};
 }
 
-/// A packet at the front of an input VC, with what its routes depend on.
-template <class T, class Out>
+/// A packet at the front of an input VC, with what its routes depend on. `kRanks`: whether channels may have ranks.
+template <class T, class Out, bool kRanks = true>
 struct TableRoutes {
   const T& t;
   const Packet& packet;
@@ -40,7 +40,7 @@ struct TableRoutes {
   /// Returns the VCs that the packet may request at a port on its way to `target`.
   FLITLAB_INLINE u16 allowed(u32 port, u32 target) const {
     const u16* masks = t.class_mask[packet.message_class];
-    if (t.rank) return masks[class_by_ranks(t, router, port, in_port, in_vc)];
+    if (kRanks && t.rank) return masks[class_by_ranks(t, router, port, in_port, in_vc)];
     return masks[t.layer[std::size_t{packet.src / t.concentration} * t.routers + target]];
   }
   FLITLAB_INLINE Route route(u32 port, u32 target) const { return {port, allowed(port, target)}; }
@@ -171,6 +171,13 @@ FLITLAB_INLINE u32 next_target(const T& t, const Out& outputs, u32 router, Packe
     }
   }
   return packet.route_bits & kPastIntermediate ? packet.dst : packet.via;
+}
+
+/// Returns the route of a packet whose routing algorithm is kTable.
+template <class T, class Out>
+FLITLAB_INLINE Route layered_route(const T& t, const Out& outputs, u32 router, const Packet& packet) {
+  if (router == packet.dst) return {packet.dst_port, t.message_mask[packet.message_class]};
+  return TableRoutes<T, Out, false>{t, packet, outputs, router, 0, 0}.by_entry(packet.dst);
 }
 
 /// Returns the route of a packet in a network with tables.

@@ -9,6 +9,7 @@
 #include "kernels/engines/state_layout.hpp"
 #include "kernels/routers/vc/lanes/code.hpp"
 #include "kernels/routers/vc/lanes/wire.hpp"
+#include "kernels/routers/vc/route.hpp"
 
 namespace flitlab::vc::lanes {
 
@@ -96,18 +97,20 @@ inline Lookahead lookahead_of(const VcTable& t) {
 inline bool has_exact_sizes(const VcTable& t) {
   return (t.ports == 5 || t.ports == 7) && t.vcs <= 8 && has_default_allocators(t) && t.routing_delay == 1 &&
          t.allocation_delay == 1 && t.concentration == 1 && t.terminals == t.routers && !t.channel &&
-         !t.one_port_per_dim && t.mode == TrafficMode::kOpen && room_of(t) != Room::kHuge && !has_many_rows(t, 64);
+         !t.one_port_per_dim && t.mode == TrafficMode::kOpen && room_of(t) != Room::kHuge && !has_many_rows(t, 64) &&
+         !has_long_routes(t);
 }
 
-/// Ports of a router with lane state on a GPU, those to terminals included. Terminals without lane state need registers
-/// that only 12 warps have.
-inline u32 most_device_ports(const VcTable& t) { return t.mode == TrafficMode::kOpen ? 16 : 12; }
+/// Ports of a router with lane state on a GPU, with its ports to terminals. Terminals without lane state, and long
+/// routes, need registers that only 12 warps have.
+inline u32 most_device_ports(const VcTable& t) { return t.mode == TrafficMode::kOpen && !has_long_routes(t) ? 16 : 12; }
 
 /// Returns the parameter that keeps a plan out of lane state on a GPU (kernels/routers/vc/cuda.cu); null if none does.
 inline const char* excluded_from_device_lanes(const VcTable& t) {
   if (const char* excluded = excluded_from_lanes(t)) return excluded;
   if (t.routers < 16) return "topology.shape";  // most lanes would be empty
-  if (t.ports > most_device_ports(t)) return t.ports > 16 ? parameter_of_ports(t) : "traffic.mode";
+  if (t.ports > most_device_ports(t))
+    return t.ports > 16 ? parameter_of_ports(t) : t.mode != TrafficMode::kOpen ? "traffic.mode" : "routing.algorithm";
   return element_bits(t) > 16 ? "router.arbiter" : nullptr;
 }
 inline bool fits_device_lanes(const VcTable& t) { return !excluded_from_device_lanes(t); }

@@ -182,6 +182,9 @@ struct SenderRow {
 /// Whether routers may write to rows of receivers. The 16 warps of a GPU that process 16 ports have too few registers.
 template <class C, class S>
 inline constexpr bool kMayWriteRows = !S::exact && (C::has_all_ports || S::ports <= 12);
+/// Whether routers may have long routes (has_long_routes()). Kernels for exact sizes have too few registers, too.
+template <class C, class S>
+inline constexpr bool kLongRoutes = C::has_all_ports || kMayWriteRows<C, S>;
 
 /// Where a router's flits and credits go, if they are written to rows of receivers.
 struct OtherEnd {
