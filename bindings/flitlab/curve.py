@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from flitlab._core import ConfigError
+from flitlab._core import ConfigError, Experiment
 from flitlab.arguments import did_you_mean, is_number, shown, writing
 from flitlab.curve_rows import RESULT_COLUMNS, SharedConfigs, row_of
 from flitlab.over_seeds import by_point, mean_and_half
@@ -132,6 +132,24 @@ class Curve:
         return {label: _saturation(rows) for label, rows in self.groups().items()}
 
     @property
+    def saturation_bound_by_group(self) -> dict[str, float | None]:
+        """Label of each line of the picture -> ``saturation_load_bound`` of its first run (``Experiment.derived``,
+        flits/cycle/terminal): load at which the busiest channel is full. None if flitlab cannot compute it, for example
+        if the curve is a table without configurations, or its traffic was in memory."""
+        return {label: self._bound(rows) for label, rows in self.groups().items()}
+
+    def _bound(self, rows: Rows) -> float | None:
+        if not self.configs:
+            return None
+        first = next(rows.pick(*self.keys))
+        config = self.configs[next(i for i, values in enumerate(self.rows.pick(*self.keys)) if values == first)]
+        try:
+            derived = Experiment(config | dict(zip(self.keys, first, strict=True)), "", {}).derived()
+        except ConfigError:
+            return None
+        return derived.get("saturation_load_bound")
+
+    @property
     def throughput(self) -> float:
         """Highest accepted load of any run, flits/cycle/terminal."""
         return _throughput(self.rows)
@@ -146,8 +164,10 @@ class Curve:
             if load is None and len(groups) == 1:
                 continue
             said = "not saturated" if load is None else f"saturated from traffic.load = {load}"
+            bound = self._bound(rows)
+            full = "" if bound is None else f"; the busiest channel is full at {bound:.4g}"
             lines.append(f"{label + ': ' if label else ''}{said}; highest throughput {_throughput(rows):.4f} "
-                         "flits/cycle/terminal")
+                         f"flits/cycle/terminal{full}")
         return lines
 
     def table_rows(self, configuration: bool = False) -> Iterator[dict[str, Any]]:

@@ -1,6 +1,7 @@
 #pragma once
 /// Destinations of an experiment's packets, and means over its packets.
 #include <functional>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,40 @@ class ValueOf final : public PairValue {
 
  private:
   std::function<double(u32, u32)> value_;
+};
+
+/// Destinations of each terminal's packets, with the probabilities by which packet_destination() draws them.
+class Destinations {
+ public:
+  explicit Destinations(const TrafficTable& traffic);
+
+  /// Returns the rate at which a terminal creates packets, up to a factor that is the same for all terminals.
+  double rate(u32 source) const;
+  /// Sets of destinations: the groups, and the hot terminals.
+  const std::vector<TerminalSet>& sets() const { return sets_; }
+
+  using Visit = std::function<void(u32 number, double probability)>;
+  /// Calls one(destination, probability), and each_of(set, probability of each member), which add up to the
+  /// destinations of a terminal. A negative probability takes a terminal out of a set of which it is a member.
+  void visit(u32 source, const Visit& one, const Visit& each_of) const;
+
+ private:
+  void find_groups();
+  /// Visits all members of the sender's group; with `others_only`, without the sender itself. `part`: probability of
+  /// all of them.
+  void even(u32 source, bool others_only, double part, const Visit& one, const Visit& each_of) const;
+  void row(u32 source, const Visit& one) const;
+  void hot(u32 source, const Visit& one, const Visit& each_of) const;
+  /// Visits the packets for which hot terminal `i` was drawn although the source may not send to it. These packets get
+  /// a uniform destination by the same draw, so their destinations are one slice of the sender's group.
+  void even_of_slice(u32 source, u32 i, double part, const Visit& one) const;
+
+  const TrafficTable& t_;
+  std::vector<TerminalSet> sets_;  ///< members of each group; then the hot terminals, if there are any
+  std::vector<u32> group_;         ///< [terminals] index of the terminal's group in sets_
+  TerminalSet hot_;
+  bool one_group_ = false;             ///< whether there is one group, and all hot terminals belong to it
+  std::multimap<u32, u32> hot_index_;  ///< index in hot_ of each hot terminal
 };
 
 /// Returns the mean of a quantity over all packets that an experiment creates. In a closed loop each reply counts as a

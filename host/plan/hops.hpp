@@ -4,9 +4,35 @@
 #include <vector>
 
 #include "host/plan/flows.hpp"
+#include "host/topology/metrics.hpp"
 #include "host/topology/topology.hpp"
 
 namespace flitlab {
+
+/// Calls hop(router, port, share) for every hop of a minimal route in a mesh or torus, in the order of dimensions, or
+/// with `reverse` from the last dimension to the first. Half-way around an even ring both directions are minimal, and
+/// each is the route of half of the packets: share = 1/2.
+template <class Hop>
+void for_each_hop(const Topology& t, u32 from, u32 to, Hop hop, bool reverse = false) {
+  const u32 dims = static_cast<u32>(t.shape.size());
+  for (u32 i = 0, at = from; i < dims; ++i) {
+    const u32 d = reverse ? dims - 1 - i : i;
+    const u32 k = t.shape[d], a = t.coordinate(at, d), b = t.coordinate(to, d);
+    const u32 plus = (b + k - a) % k, hops = distance_along(a, b, k, t.wraps);
+    const bool one_port = t.kind == "hypercube", tie = t.wraps && 2 * hops == k;
+    u32 next = at;
+    for (u32 way = 0; way < (tie ? 2 : 1); ++way) {
+      const bool down = t.wraps ? plus != hops : b < a;
+      next = at;
+      const u32 port = one_port ? d : 2 * d + (tie ? way : u32{down});
+      for (u32 n = 0; n < hops; ++n) {
+        hop(next, port, tie ? 0.5 : 1.0);
+        next = t.peer(next, port).item;
+      }
+    }
+    at = next;
+  }
+}
 
 /// Hops of shortest routes in a network with coordinates. `via_any`: each route goes through a random intermediate
 /// router (Valiant). `costs`: cost of a hop in each dimension; empty: 1.

@@ -159,7 +159,7 @@ def number(value: float) -> str:
 
 def table() -> str:
     head = ["kind", "routers", "terminals", "ports", "diameter", "mean hops", "channels", "bisection",
-            "routing, least `router.vcs`"]
+            "ideal throughput", "routing, least `router.vcs`"]
     rows = ["| " + " | ".join(head) + " |", "| --- " * len(head) + "|"]
     for kind in KINDS:
         e = experiment(kind)
@@ -168,7 +168,7 @@ def table() -> str:
         routing = ", ".join(f"`{name}` {vcs}" for name, vcs in algorithms(kind).items())
         cells = [f"[`{kind}`](#{KINDS[kind][0].lower().translate(str.maketrans(' ', '-', '()+'))})", d["routers"],
                  d["terminals"], d["ports"], d["diameter"], number(d["topology_hops_mean"]), d["channels"],
-                 f"{most} {cut}".strip(), routing]
+                 f"{most} {cut}".strip(), number(d["saturation_load_bound"]), routing]
         rows.append("| " + " | ".join(map(str, cells)) + " |")
     return "\n".join(rows)
 
@@ -194,7 +194,8 @@ All numbers are computed from the wiring. Ports: the most ports of a router, wit
 over all pairs of routers, a router with itself included. Channels: between routers, one for each direction. Bisection:
 channels between two halves of the terminals; `<=` marks the smallest of 21 cuts (20 by Kernighan and Lin's algorithm,
 and halves by number), or for networks with routers without terminals the smallest cut between the lower and the upper
-half of the terminals. The graph is Petersen's.
+half of the terminals. Ideal throughput: load at which uniform traffic fills the busiest channel with the default
+routing, in flits/cycle/terminal (Dally & Towles 3.3). The graph is Petersen's.
 """]
     parts.append(table())
     parts.append("\n## Routing algorithms\n\n| `routing.algorithm` | routes |\n| --- | --- |\n"

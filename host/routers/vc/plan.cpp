@@ -20,28 +20,6 @@
 namespace flitlab {
 namespace {
 
-/// Calls hop(router, port, share) for every hop of a minimal route in a mesh or torus, in the order of dimensions.
-/// Half-way around an even ring both directions are minimal, and each is the route of half of the packets: share = 1/2.
-template <class Hop>
-void for_each_hop(const Topology& t, u32 from, u32 to, Hop hop) {
-  for (u32 d = 0, at = from; d < t.shape.size(); ++d) {
-    const u32 k = t.shape[d], a = t.coordinate(at, d), b = t.coordinate(to, d);
-    const u32 plus = (b + k - a) % k, hops = distance_along(a, b, k, t.wraps);
-    const bool tie = t.wraps && 2 * hops == k;
-    u32 next = at;
-    for (u32 way = 0; way < (tie ? 2 : 1); ++way) {
-      const bool down = t.wraps ? plus != hops : b < a;
-      next = at;
-      const u32 port = 2 * d + (tie ? way : u32{down});
-      for (u32 i = 0; i < hops; ++i) {
-        hop(next, port, tie ? 0.5 : 1.0);
-        next = t.peer(next, port).item;
-      }
-    }
-    at = next;
-  }
-}
-
 u16 vc_range(u32 first, u32 end) { return static_cast<u16>((1u << end) - (1u << first)); }
 
 }  // namespace
@@ -271,6 +249,7 @@ std::vector<std::pair<std::string, double>> VcPlan::derived() const {
           {"topology_hops_mean", distance.mean_hops},
           {"hops_mean", hops},
           {"zero_load_latency_cycles", zero_load_latency(hops)},
+          {"saturation_load_bound", saturation_load_bound()},
           {"vc_layers", routes_.classes},
           {"state_bytes", static_cast<double>(layout_.bytes(1))},
           {"router_state_bytes", kind.item_bytes},

@@ -41,6 +41,9 @@ class VcPlan final : public Plan {
   /// Returns the mean time from the arrival of a packet's head to that of its tail, cycles.
   double tail_after_head() const;
   double zero_load_latency(double mean_hops) const;
+  /// Returns the load at which the busiest channel is full. With oblivious routing this is the load of its routes; with
+  /// adaptive routing, no routes at all can carry more.
+  double saturation_load_bound() const;
   void set_parameters(const Experiment& e);
   void set_classes(const Experiment& e);
   void set_layout();
