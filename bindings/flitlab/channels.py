@@ -10,7 +10,7 @@ import numpy as np
 from flitlab import _core
 from flitlab._core import ConfigError
 from flitlab.picture import Picture, one_axes
-from flitlab.scope.places import gap_before, positions_of
+from flitlab.scope.places import BENT, gap_before, positions_of
 from flitlab.styles import NARROW
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class Channels:
 def _shape(experiment: Experiment) -> list[int]:
     """Returns the routers in each dimension, dimension 0 fastest; [] if there is no grid of channels."""
     flat, routers = experiment.flat(), int(experiment.derived()["routers"])
-    if flat.get("topology.kind") in ("hyperx", "flattened_butterfly"):
+    if flat.get("topology.kind") in BENT:
         return []
     shape = flat.get("topology.shape") or [2] * flat.get("topology.dimensions", 0)
     return list(shape) if math.prod(shape) == routers and shape else []

@@ -4,7 +4,7 @@ a routing table, a list of edges. Error messages refer to the Python object that
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Protocol, TypeAlias
 
@@ -15,6 +15,7 @@ from flitlab.settings import plain
 
 MATRIX, TABLE, GRAPH = "traffic.matrix_file", "routing.table_file", "topology.file"
 VALUES = "traffic.matrix_values"
+MOST_PLACE = 1e6  # largest coordinate in topology.places
 FILE_NAMES = {MATRIX: "matrix", TABLE: "routes", GRAPH: "graph", "traffic.program_file": "program"}
 
 # Destinations of one source, in one of four forms: a single terminal, a dictionary terminal -> weight, a weight for
@@ -22,7 +23,7 @@ FILE_NAMES = {MATRIX: "matrix", TABLE: "routes", GRAPH: "graph", "traffic.progra
 Destinations: TypeAlias = "int | Mapping[int, float] | Sequence[float] | None"
 # the function returns Destinations; the type is Any, because type checkers do not accept a NumPy array as Sequence
 Pattern: TypeAlias = Callable[[int, int], Any]
-Routes: TypeAlias = Callable[[int, int], "int | tuple[int, int]"]
+Routes: TypeAlias = Callable[[int, int], "int | tuple[int, int] | Collection[int]"]
 
 
 class Graph(Protocol):
@@ -44,15 +45,31 @@ def name_of(function: Any, otherwise: str) -> str:
 def matrix_text(pattern: Pattern | Any, terminals: int) -> bytes:
     """Returns lines "source,destination,weight" for a function, a dictionary by source, or an array of weights
     [source][destination], which may be a DataFrame or a sparse matrix. Raises ConfigError."""
+    row_of, lines = rows_of(pattern, terminals), []
+    for source in range(terminals):
+        lines += [f"{source},{d},{w!r}\n" for d, w in row_of(source)] or [f"{source},{source},0\n"]
+    return "".join(lines).encode()
+
+
+def rows_of(pattern: Pattern | Any, terminals: int) -> Callable[[int], Iterator[tuple[int, float]]]:
+    """Returns a function that yields a source's destinations and their weights, except weights of 0. pattern: as in
+    :func:`matrix_text`. Both raise ConfigError."""
     if callable(pattern):
-        return _matrix(pattern, terminals, name_of(pattern, "pattern") + "({}, " + str(terminals) + ")")
-    if isinstance(pattern, Mapping):
+        function, call = pattern, name_of(pattern, "pattern") + "({}, " + str(terminals) + ")"
+    elif isinstance(pattern, Mapping):
         for source in pattern:
             if (number := whole(source)) is None or not 0 <= number < terminals:
                 raise ConfigError(f"with_pattern: {source!r} is not a source: terminals are numbered 0 to "
                                   f"{terminals - 1}. Sources that the dictionary leaves out send nothing.")
-        return _matrix(lambda source, _: pattern.get(source), terminals, "source {}")
-    array = pattern
+        function, call = lambda source, _: pattern.get(source), "source {}"
+    else:
+        rows = _array_rows(pattern, terminals)
+        function, call = lambda source, _: rows[source], "row {}"
+    return lambda source: _weights(function(source, terminals), terminals, f"with_pattern: {call.format(source)}")
+
+
+def _array_rows(array: Any, terminals: int) -> list[Any]:
+    pattern = array
     for conversion in ("to_numpy", "toarray"):
         array = getattr(array, conversion, lambda array=array: array)()
     if isinstance(array, (str, bytes)) or not hasattr(array, "__len__") or getattr(array, "ndim", 1) == 0:
@@ -63,16 +80,7 @@ def matrix_text(pattern: Pattern | Any, terminals: int) -> bytes:
         raise ConfigError(f"with_pattern: {len(rows)} rows of weights for {terminals} terminals; there must be "
                           "one row for each terminal. Give a function of source and number of terminals, a dictionary "
                           "by source, or such an array.")
-    return _matrix(lambda source, _: rows[source], terminals, "row {}")
-
-
-def _matrix(pattern: Pattern, terminals: int, call: str) -> bytes:
-    lines = []
-    for source in range(terminals):
-        where = f"with_pattern: {call.format(source)}"
-        weights = _weights(pattern(source, terminals), terminals, where)
-        lines += [f"{source},{d},{w!r}\n" for d, w in weights] or [f"{source},{source},0\n"]
-    return "".join(lines).encode()
+    return rows
 
 
 def _weights(given: Any, terminals: int, where: str) -> Iterator[tuple[int, float]]:
@@ -119,10 +127,10 @@ def _takes_graph(kind: str) -> bool:
     return True
 
 
-def graph_text(graph: Graph) -> bytes:
+def graph_text(graph: Graph) -> tuple[bytes, dict[str, Any]]:
     """Returns a line "a,b" for each edge of a graph, in the graph's order, with its delay and width if it has such
-    attributes. Nodes 0, 1, ... keep their numbers; other nodes are numbered in the graph's order. Raises
-    ConfigError."""
+    attributes; and the parameters that nodes set: terminals and places. Nodes 0, 1, ... keep their numbers; other nodes
+    are numbered in the graph's order. Nodes without terminals come last. Raises ConfigError."""
     if isinstance(graph, type) or not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
         raise ConfigError(f"with_topology({shown(graph)}): it must be a networkx graph; networkx.Graph(edges) makes "
                           "one of a list of edges.")
@@ -132,7 +140,9 @@ def graph_text(graph: Graph) -> bytes:
     nodes = list(graph.nodes)
     if len(nodes) < 2:
         raise ConfigError(f"with_topology: the graph has {len(nodes)} nodes; a network has two or more routers.")
-    numbers = {node: i for i, node in enumerate(sorted(nodes) if set(nodes) == set(range(len(nodes))) else nodes)}
+    ordered = sorted(nodes) if set(nodes) == set(range(len(nodes))) else nodes
+    ordered, parameters = _attributes(graph, ordered)
+    numbers = {node: i for i, node in enumerate(ordered)}
     neighbours: dict[Any, set] = {node: set() for node in nodes}
     lines = []
     for edge in graph.edges:
@@ -152,7 +162,44 @@ def graph_text(graph: Graph) -> bytes:
         if node not in reached:
             raise ConfigError(f"with_topology: node {node!r} " + ("has no edge" if not neighbours[node] else
                               f"cannot be reached from node {nodes[0]!r}") + "; the graph must be connected.")
-    return "".join(lines).encode()
+    return "".join(lines).encode(), parameters
+
+
+def _attributes(graph: Graph, nodes: list[Any]) -> tuple[list[Any], dict[str, Any]]:
+    """Returns the nodes, those without terminals last, and the parameters that follow from their attributes: terminals
+    (topology.concentration, topology.terminal_routers) and pos (topology.places)."""
+    given = [dict(graph.nodes[node]) if isinstance(graph.nodes, Mapping) else {} for node in nodes]
+    parameters: dict[str, Any] = {}
+    if any("terminals" in attributes for attributes in given):
+        counts = [whole(attributes.get("terminals", 0)) for attributes in given]
+        for node, count in zip(nodes, counts, strict=True):
+            if count is None or count < 0:
+                raise ConfigError(f"with_topology: node {node!r} has terminals "
+                                  f"{shown(graph.nodes[node].get('terminals'))}: it must be an integer, 0 or more.")
+        sizes = sorted({count for count in counts if count})
+        if len(sizes) != 1:
+            raise ConfigError("with_topology: no node has terminals." if not sizes else "with_topology: nodes have "
+                              f"{' and '.join(map(str, sizes))} terminals. All nodes with terminals must have equally "
+                              "many; the others have 0, or no such attribute.")
+        order = sorted(range(len(nodes)), key=lambda i: not counts[i])  # a stable sort
+        parameters |= {"topology.concentration": sizes[0],
+                       "topology.terminal_routers": sum(map(bool, counts)) % len(nodes)}
+        nodes, given = [nodes[i] for i in order], [given[i] for i in order]
+    if all("pos" in attributes for attributes in given):
+        parameters["topology.places"] = [x for node, attributes in zip(nodes, given, strict=True)
+                                         for x in _place(node, attributes["pos"])]
+    return nodes, parameters
+
+
+def _place(node: Any, given: Any) -> tuple[float, float]:
+    try:
+        x, y = map(float, given)
+    except (TypeError, ValueError):
+        x = y = math.nan
+    if not (abs(x) <= MOST_PLACE and abs(y) <= MOST_PLACE):
+        raise ConfigError(f"with_topology: node {node!r} has pos {shown(given)}: it must be a pair of numbers, x and "
+                          f"y, from {-MOST_PLACE:g} to {MOST_PLACE:g}.")
+    return x, y
 
 
 def _own_channel(a: Any, b: Any, attributes: Mapping[str, Any]) -> str:
@@ -201,14 +248,17 @@ def ports_of(edges: bytes) -> list[dict[int, list[int]]]:
     return ports
 
 
-def table_text(routes: Routes, ports: Sequence[Mapping[int, Sequence[int]]]) -> bytes:
-    """Returns lines "router,destination,port[,layer]", one for each channel to the next router. Raises ConfigError."""
+def table_text(routes: Routes, ports: Sequence[Mapping[int, Sequence[int]]], destinations: int) -> bytes:
+    """Returns lines "router,destination,port[,layer]", one for each channel to the next router. destinations: number of
+    routers with terminals, the first ones. Raises ConfigError."""
     if not callable(routes):
         raise ConfigError(f"with_routes({shown(routes)}): it must be a function of a router and a destination router "
                           "that returns the next router.")
     name, routers = name_of(routes, "routes"), range(len(ports))
+    if adapts(routes):
+        return _port_sets(routes, ports, destinations, name)
     lines, layered = [], None
-    for destination in routers:
+    for destination in range(destinations):
         following: dict[int, int] = {}
         for router in routers:
             if router == destination:
@@ -228,6 +278,32 @@ def table_text(routes: Routes, ports: Sequence[Mapping[int, Sequence[int]]]) -> 
             lines += [f"{router},{destination},{port}" + f",{layer}" * layered + "\n"
                       for port in ports[router][following_router]]
         _check_arrival(following, destination, name)
+    return "".join(lines).encode()
+
+
+def adapts(routes: Routes) -> bool:
+    """Returns whether a function gives sets of next routers, among which packets choose."""
+    return isinstance(routes(0, 1), (list, set, frozenset))
+
+
+def _port_sets(routes: Routes, ports: Sequence[Mapping[int, Sequence[int]]], destinations: int, name: str) -> bytes:
+    """Returns lines "router,destination,port" for each channel to a permitted router. The core finds loops."""
+    lines = []
+    for router in range(len(ports)):
+        for destination in range(destinations):
+            if router == destination:
+                continue
+            given = routes(router, destination)
+            where = f"with_routes: {name}({router}, {destination}) is {shown(given)}"
+            if not isinstance(given, (list, set, frozenset)) or not given:
+                raise ConfigError(f"{where}: it must be a list or set of one or more neighbours, as for routers 0 and "
+                                  "1.")
+            for following_router in given:
+                if whole(following_router) not in ports[router]:
+                    near = ", ".join(map(str, sorted(ports[router])))
+                    raise ConfigError(f"{where}: {following_router!r} is not a neighbour of router {router} ({near}).")
+            for following_router in sorted({int(n) for n in given}):
+                lines += [f"{router},{destination},{port}\n" for port in ports[router][following_router]]
     return "".join(lines).encode()
 
 

@@ -7,10 +7,11 @@ import html
 import io
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from flitlab._core import ConfigError, Experiment
+from flitlab._core import ConfigError, Experiment, parameters
 from flitlab.arguments import did_you_mean, is_number, shown, writing
 from flitlab.curve_rows import RESULT_COLUMNS, SharedConfigs, row_of
 from flitlab.over_seeds import by_point, mean_and_half
@@ -46,6 +47,7 @@ class Curve:
         self.mode = mode
         self.kind = kind
         self.configs = configs
+        self.experiment: Any = None  # of the sweep, before its settings
         self._results: Sequence[Result] | None = None
         self._frame: pd.DataFrame | None = None
 
@@ -135,16 +137,19 @@ class Curve:
     def saturation_bound_by_group(self) -> dict[str, float | None]:
         """Label of each line of the picture -> ``saturation_load_bound`` of its first run (``Experiment.derived``,
         flits/cycle/terminal): load at which the busiest channel is full. None if flitlab cannot compute it, for example
-        if the curve is a table without configurations, or its traffic was in memory."""
+        if the curve was read from a file and its network or traffic is in another file."""
         return {label: self._bound(rows) for label, rows in self.groups().items()}
 
     def _bound(self, rows: Rows) -> float | None:
-        if not self.configs:
-            return None
-        first = next(rows.pick(*self.keys))
-        config = self.configs[next(i for i, values in enumerate(self.rows.pick(*self.keys)) if values == first)]
+        first = dict(zip(self.keys, next(rows.pick(*self.keys)), strict=True))
         try:
-            derived = Experiment(config | dict(zip(self.keys, first, strict=True)), "", {}).derived()
+            if self.experiment is not None:
+                derived = self.experiment.set(first).derived()
+            elif not self.configs or any(self.configs[0].get(path) for path in _files()):
+                return None  # files may have changed
+            else:
+                place = next(i for i, row in enumerate(self.rows.pick(*self.keys)) if row == tuple(first.values()))
+                derived = Experiment(self.configs[place] | first, "", {}).derived()
         except ConfigError:
             return None
         return derived.get("saturation_load_bound")
@@ -341,6 +346,12 @@ def _html(tag: str, cells: Iterable[str]) -> str:
 
 def _cell(value: Any) -> Any:
     return str(value) if isinstance(value, (list, tuple)) else value
+
+
+@cache
+def _files() -> list[str]:
+    """Returns the parameters that name files."""
+    return [p["path"] for p in parameters() if p["type"] == "string"]
 
 
 def _only(configs: Iterable[Mapping[str, Any]], rows: Rows, path: str, otherwise: str) -> str:

@@ -22,7 +22,8 @@ from flitlab.vocabulary import about_key, check_names
 
 _PROGRAM = "traffic.program_file"
 # Parameters that are valid for one graph only.
-_OF_ONE_GRAPH = ("routing.algorithm", TABLE, "routing.tables", "routing.file")
+_OF_ONE_GRAPH = ("routing.algorithm", TABLE, "routing.tables", "routing.file", "topology.terminal_routers",
+                 "topology.places", "topology.failed_links", "topology.random_failures", "topology.failure_seed")
 
 
 @cache
@@ -142,32 +143,47 @@ class Experiment:
         edge set the delay and the width of its channels. Without them, a channel has the delay
         ``topology.channel_delay`` and the width ``topology.channel_width``.
 
+        The attribute ``terminals`` of nodes is their number of terminals (``topology.concentration``): equal for all
+        nodes that have any; nodes without it then have none (``topology.terminal_routers``) and get the last numbers.
+        The attribute ``pos``, a pair (x, y) for every node, places them in drawings (``topology.places``).
+
         Raises ConfigError if the graph is directed or not connected, or if the router model accepts no graphs.
         """
         self._needs(GRAPH, "with_topology", "does not accept a graph")
-        changes = {"topology.kind": "graph", GRAPH: compiled.name_of(graph, "graph")}
-        return self._compiled(changes, {GRAPH: compiled.graph_text(graph)}, _OF_ONE_GRAPH)
+        text, parameters = compiled.graph_text(graph)
+        known = parameters_of(self["router.kind"])
+        if missing := [path for path in parameters if path not in known]:
+            raise ConfigError(f'with_topology: nodes have attributes for {", ".join(missing)}, which router.kind = '
+                              f'"{self["router.kind"]}" does not have.')
+        changes = {"topology.kind": "graph", GRAPH: compiled.name_of(graph, "graph"), **parameters}
+        return self._compiled(changes, {GRAPH: text}, _OF_ONE_GRAPH)
 
     def with_routes(self, routes: Routes) -> Experiment:
         """Returns a copy with routes given by a function, which is compiled once to a routing table.
 
         ``routes(router, destination)`` returns the next router on the path to a destination router, or a pair of the
         next router and the layer of virtual channels for packets injected at ``router``. Packets use all channels to
-        the next router. Without layers, flitlab assigns them so that routing is deadlock-free. Any other network
-        becomes a graph with the same router numbers; coordinate-based patterns then need :meth:`with_pattern`.
+        the next router. Without layers, flitlab assigns them so that routing is deadlock-free. If the function returns
+        a list or set of next routers, routing is adaptive (``minimal_adaptive`` with these ports): packets choose by
+        free virtual channels and credits, and escape by up*/down* routes on the first virtual channel.
 
-        Raises ConfigError if a next router is not a neighbour, packets never arrive, routes can deadlock, or if the
-        network has routers without terminals.
+        Destinations are routers with terminals. Any other network, and one with failed links, becomes a graph with the
+        same router numbers; coordinate-based patterns then need :meth:`with_pattern`.
+
+        Raises ConfigError if a next router is not a neighbour, packets never arrive, or routes can deadlock.
         """
         self._needs(TABLE, "with_routes", "does not accept a routing table")
-        if self["topology.kind"] != "graph":
+        if self["topology.kind"] != "graph" or self.flat().get("topology.failed_links") or self.flat().get(
+                "topology.random_failures"):
             return self._graph_of_channels().with_routes(routes)
         text = self._texts.get(GRAPH)
         if text is None:
             self.core.files_hash()  # raises ConfigError if there is no such file
             text = Path(self.base_dir, self[GRAPH]).read_bytes()
-        table = compiled.table_text(routes, compiled.ports_of(text))
-        changes = {"routing.algorithm": "table", TABLE: compiled.name_of(routes, "routes")}
+        destinations = int(self.derived()["terminals"]) // self["topology.concentration"]
+        table = compiled.table_text(routes, compiled.ports_of(text), destinations)
+        algorithm = "minimal_adaptive" if compiled.adapts(routes) else "table"
+        changes = {"routing.algorithm": algorithm, TABLE: compiled.name_of(routes, "routes")}
         return self._compiled(changes, {TABLE: table})
 
     def _needs(self, path: str, method: str, lack: str) -> None:
@@ -177,10 +193,9 @@ class Experiment:
 
     def _graph_of_channels(self) -> Experiment:
         kind, concentration, derived = self["topology.kind"], self["topology.concentration"], self.derived()
-        if derived["terminals"] != derived["routers"] * concentration:
-            raise ConfigError(f"with_routes: a {kind} has routers without terminals, and every router of a graph has "
-                              "some. Use a network in which all routers have terminals.")
         changes = {"topology.kind": "graph", GRAPH: kind, "topology.concentration": concentration}
+        if derived["terminals"] != derived["routers"] * concentration:
+            changes["topology.terminal_routers"] = int(derived["terminals"]) // concentration
         lists = [key for key in ("topology.channel_delay", "topology.channel_width")
                  if isinstance(self._given.get(key), list)]  # links_text() writes these to the edges
         return self._compiled(changes, {GRAPH: compiled.links_text(self.core)}, (*_OF_ONE_GRAPH, *lists), check=False)

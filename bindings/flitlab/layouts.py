@@ -34,9 +34,15 @@ def graph_positions(routers: int, links: Iterable[tuple[int, int]]) -> tuple[Pos
         found = _found(networkx, graph)
     except ImportError:  # networkx is missing, or SciPy, which the spring layout needs from 500 routers on
         return circle(routers), "a circle (install networkx and SciPy for a layout by channels)"
-    edge_lengths = [math.dist(found[a], found[b]) for a, b in graph.edges if a != b] or [1.0]
-    unit = max(sum(edge_lengths) / len(edge_lengths), 1e-9)
-    return [(float(found[i][0]) / unit, float(found[i][1]) / unit) for i in range(routers)], "a graph, by networkx"
+    places = [(float(found[i][0]), float(found[i][1])) for i in range(routers)]
+    return in_units(places, graph.edges), "a graph, by networkx"
+
+
+def in_units(places: Positions, links: Iterable[tuple[int, int]]) -> Positions:
+    """Returns positions in units of the mean length of the links."""
+    lengths = [math.dist(places[a], places[b]) for a, b in links if a != b] or [1.0]
+    unit = max(sum(lengths) / len(lengths), 1e-9)
+    return [(x / unit, y / unit) for x, y in places]
 
 
 def _found(networkx: Any, graph: Any) -> Any:

@@ -1,4 +1,5 @@
-"""Access to the machines' sub-packages, which have the names of their router.kind.
+"""Access to the machines' sub-packages, which have the names of their router.kind; and to classics, which has published
+experiments and no router of its own.
 
 Shared modules import no machine by name. They use these optional modules of each sub-package:
 

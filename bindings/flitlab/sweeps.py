@@ -204,6 +204,7 @@ def sweep(
         settings, points.digests = ([those[i] for i in order] for those in (settings, points.digests))
     curve = Curve.from_results(keys, settings, map(journal.result, points.digests), experiment.name)
     curve.results = journal.results(points.digests, curve.rows)
+    curve.experiment = experiment
     if folder:
         with writing(folder):
             # Without the configuration, which experiment.toml has.

@@ -64,8 +64,9 @@ void check_pattern(const Experiment& e) {
   const bool needs_coordinates =
       pattern == "tornado" || pattern == "neighbour" || pattern == "hot_region" || pattern == "all_to_region";
   if (needs_coordinates && (graph || grid_shape(e).empty()))
-    throw ConfigError(quoted(e, param::traffic.pattern) +
-                      " needs coordinates, which this network does not have; use uniform, "
+    throw ConfigError(quoted(e, param::traffic.pattern) + " needs coordinates, which " +
+                      (has_failures(e) ? "a network with failed links" : "this network") +
+                      " does not have; use uniform, "
                       "hot_spot, random_permutation or matrix.");
   if (pattern == "matrix" && e.str(param::traffic.matrix_file).empty())
     throw ConfigError("traffic.pattern = \"matrix\" needs traffic.matrix_file (CSV lines source,destination,value).");
@@ -147,14 +148,21 @@ std::string size_text(const Experiment& e) {
   return "topology";
 }
 
-bool is_graph(const Experiment& e) {
-  if (!e.has(param::topology.kind)) return false;
-  const std::string& kind = e.str(param::topology.kind);
-  if (kind == "graph" || kind == "file") return true;
-  if (model_of(e.kind()).topology.front().data() != &param::networks.kind) return false;
-  const std::vector<std::string> grids = split_words(param::kGrids);
-  return std::find(grids.begin(), grids.end(), kind) == grids.end();
+bool has_failures(const Experiment& e) {
+  return e.has(param::networks.random_failures) &&
+         (!e.ints(param::networks.failed_links).empty() || e.u32_of(param::networks.random_failures));
 }
+
+bool is_grid(const Experiment& e) {
+  if (!e.has(param::topology.kind)) return true;
+  const std::string& kind = e.str(param::topology.kind);
+  if (kind == "graph" || kind == "file") return false;
+  if (model_of(e.kind()).topology.front().data() != &param::networks.kind) return true;
+  const std::vector<std::string> grids = split_words(param::kGrids);
+  return std::find(grids.begin(), grids.end(), kind) != grids.end();
+}
+
+bool is_graph(const Experiment& e) { return !is_grid(e) || has_failures(e); }
 
 u32 terminal_count(const Experiment& e) {
   const u32 concentration = e.has(param::topology.concentration) ? e.u32_of(param::topology.concentration) : 1;

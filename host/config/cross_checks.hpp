@@ -31,7 +31,11 @@ std::string list_text(const std::vector<u32>& list);
 /// Returns the parameter that sets the size of the network, with its value, for messages: `topology.dimensions = 20`.
 std::string size_text(const Experiment& experiment);
 
-/// Returns whether the network is read from a file, which then determines its size.
+/// Returns whether links of the canonical router's network have failed.
+bool has_failures(const Experiment& experiment);
+/// Returns whether topology.kind has a regular grid of routers, which failed links would leave irregular.
+bool is_grid(const Experiment& experiment);
+/// Returns whether packets need routes from tables: the network is no grid, or links have failed.
 bool is_graph(const Experiment& experiment);
 /// Returns the number of terminals; 0 for a network from a file.
 u32 terminal_count(const Experiment& experiment);

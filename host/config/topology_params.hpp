@@ -62,11 +62,11 @@ inline constexpr struct NetworkParams {
                    .choices =
                        "mesh|torus|ring|hypercube|chiplet_mesh|chiplet_torus|graph|full_mesh|hyperx|flattened_"
                        "butterfly|fat_tree|dragonfly|"
-                       "megafly|slim_fly|polarfly|jellyfish",
+                       "megafly|slim_fly|polarfly|jellyfish|cmesh|polarstar",
                    .help = "Topology of the network; docs/networks.md describes each.",
                    .cite = topology.kind.cite};
-  ParamRecord shape =
-      also_in(topology.shape, "topology.kind=mesh|torus|ring|chiplet_mesh|chiplet_torus|hyperx|flattened_butterfly");
+  ParamRecord shape = also_in(
+      topology.shape, "topology.kind=mesh|torus|ring|chiplet_mesh|chiplet_torus|hyperx|flattened_butterfly|cmesh");
   ParamRecord chip_shape{
       .path = "topology.chip_shape",
       .type = ParamType::kIntList,
@@ -98,6 +98,25 @@ inline constexpr struct NetworkParams {
                          .only_if = "topology.kind=chiplet_mesh|chiplet_torus"};
   ParamRecord dimensions = topology.dimensions;
   ParamRecord file = topology.file;
+  ParamRecord terminal_routers{.path = "topology.terminal_routers",
+                               .type = ParamType::kInt,
+                               .default_value = "0",
+                               .min = 0,
+                               .max = 65535,
+                               .unit = "routers",
+                               .help =
+                                   "Number of routers of a graph that have terminals: the first ones. 0: all "
+                                   "routers.",
+                               .only_if = "topology.kind=graph"};
+  ParamRecord places{.path = "topology.places",
+                     .type = ParamType::kNumberOrList,
+                     .default_value = "0",
+                     .min = -1e6,
+                     .max = 1e6,
+                     .help =
+                         "Places of the routers of a graph in drawings: x and y of router 0, of router 1 and so on; y "
+                         "points up. 0: flitlab computes them.",
+                     .only_if = "topology.kind=graph"};
   ParamRecord routers{.path = "topology.routers",
                       .type = ParamType::kInt,
                       .default_value = "8",
@@ -198,8 +217,54 @@ inline constexpr struct NetworkParams {
                         "Order q of the finite field, a prime power: 2 q^2 routers (Slim Fly) or q^2 + q + 1 "
                         "(PolarFly).",
                     .cite = "Besta & Hoefler, SC 2014; Lakhotia et al., SC 2022",
-                    .only_if = "topology.kind=slim_fly|polarfly"};
+                    .only_if = "topology.kind=slim_fly|polarfly|polarstar"};
+  ParamRecord supernode{.path = "topology.supernode",
+                        .type = ParamType::kInt,
+                        .default_value = "5",
+                        .min = 5,
+                        .max = 61,
+                        .unit = "routers",
+                        .help =
+                            "Routers of a supernode, a prime power 4w + 1; supernodes are joined like the routers of a "
+                            "PolarFly.",
+                        .cite = "Lakhotia et al., SPAA 2024",
+                        .only_if = "topology.kind=polarstar"};
+  ParamRecord express{.path = "topology.express",
+                      .type = ParamType::kInt,
+                      .default_value = "2",
+                      .min = 2,
+                      .max = 65535,
+                      .unit = "routers",
+                      .help =
+                          "Distance that an express channel spans: routers whose coordinate is a multiple of it are "
+                          "also joined to the next such router.",
+                      .cite = "Dally 1991; Balfour & Dally, ICS 2006",
+                      .only_if = "topology.kind=cmesh"};
   ParamRecord concentration = topology.concentration;
+  ParamRecord failed_links{.path = "topology.failed_links",
+                           .type = ParamType::kIntList,
+                           .default_value = "[]",
+                           .min = 0,
+                           .max = 16777215,
+                           .help =
+                               "Links that have failed, in both directions: pairs of router numbers, such as [0, 1, 5, "
+                               "6]. Routes avoid them, by a routing algorithm for graphs; by default \"table\"."};
+  ParamRecord random_failures{.path = "topology.random_failures",
+                              .type = ParamType::kInt,
+                              .default_value = "0",
+                              .min = 0,
+                              .max = 65535,
+                              .unit = "links",
+                              .help =
+                                  "Links that have failed at random, in addition; all routers can still reach one "
+                                  "another."};
+  ParamRecord failure_seed{.path = "topology.failure_seed",
+                           .type = ParamType::kInt,
+                           .default_value = "1",
+                           .min = 0,
+                           .max = 9007199254740992,
+                           .help = "Seed that selects the random failures; run.seed does not change them.",
+                           .only_if = "topology.random_failures!=0"};
 } networks{};
 
 /// Channels between routers, if all of them are alike.

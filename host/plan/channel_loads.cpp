@@ -212,7 +212,7 @@ double least_busiest(const Topology& t, const std::vector<double>& demand, const
         widths[c] = width(r, p);
         price[c] = 1 / widths[c];
       }
-  constexpr double kWork = 5e7;  // visits of channels: less than a second
+  constexpr double kWork = 1e7;  // visits of channels: about a second
   const int steps =
       std::clamp(static_cast<int>(kWork / (static_cast<double>(t.routers) * static_cast<double>(channels))), 1, 400);
   double bound = 0;

@@ -41,16 +41,31 @@ GroupSizes groups_of(const Experiment& e) {
   return sizes;
 }
 
-u32 order_of(const Experiment& e, u32 least) {
-  const u32 q = e.u32_of(networks.order);
-  if (is_prime_power(q) && q >= least) return q;
+/// Returns a parameter that is the order of a finite field. `of_form`: all orders are 4w + 1.
+u32 order_of(const Experiment& e, const ParamRecord& p, u32 least, bool of_form = false) {
+  const u32 q = e.u32_of(p);
+  const auto fits = [&](u32 n) { return n >= least && is_prime_power(n) && (!of_form || n % 4 == 1); };
+  if (fits(q)) return q;
   u32 below = q, above = std::max(q, least);
-  while (below >= least && !is_prime_power(below)) --below;
-  while (!is_prime_power(above)) ++above;
-  throw ConfigError(given(e, networks.order) +
-                    " does not fit: the order of a finite field is a prime power, here at least " +
-                    std::to_string(least) + ". Use " + (below >= least ? std::to_string(below) + " or " : "") +
-                    std::to_string(above) + ".");
+  while (below >= least && !fits(below)) --below;
+  while (!fits(above)) ++above;
+  throw ConfigError(given(e, p) + " does not fit: the order of a finite field is a prime power" +
+                    (of_form ? " 4w + 1" : "") + ", here at least " + std::to_string(least) + ". Use " +
+                    (below >= least ? std::to_string(below) + " or " : "") + std::to_string(above) + ".");
+}
+
+Links polarstar_of(const Experiment& e) {
+  const u32 q = order_of(e, networks.order, 2), supernode = order_of(e, networks.supernode, 5, true);
+  check_sizes(e, networks.order, (double(q) * q + q + 1) * supernode, q + 1.0 + (supernode - 1) / 2.0);
+  return polarstar(q, supernode);
+}
+
+Links cmesh_of(const Experiment& e) {
+  const std::vector<u32> shape = e.ints(networks.shape);
+  double routers = 1;
+  for (u32 radix : shape) routers *= radix;
+  check_sizes(e, networks.shape, routers, 4.0 * static_cast<double>(shape.size()));
+  return cmesh(shape, e.u32_of(networks.express));
 }
 
 Links jellyfish_of(const Experiment& e) {
@@ -128,18 +143,33 @@ Links links_of(const Experiment& e, const std::string& kind) {
   if (kind == "fat_tree") return fat_tree_of(e);
   if (kind == "dragonfly") return dragonfly(groups_of(e));
   if (kind == "megafly") return megafly(groups_of(e));
-  if (kind == "slim_fly") return slim_fly(order_of(e, 3));
-  if (kind == "polarfly") return polarfly(order_of(e, 2));
+  if (kind == "slim_fly") return slim_fly(order_of(e, networks.order, 3));
+  if (kind == "polarfly") return polarfly(order_of(e, networks.order, 2));
+  if (kind == "polarstar") return polarstar_of(e);
+  if (kind == "cmesh") return cmesh_of(e);
   if (kind == "jellyfish") return jellyfish_of(e);
   return hyperx_of(e, kind);
 }
 
-}  // namespace
+Topology graph_of(const Experiment& e) {
+  // Other models with graphs have neither parameter.
+  const u32 given_routers = e.has(networks.terminal_routers) ? e.u32_of(networks.terminal_routers) : 0;
+  Topology t = make_graph(e.text(networks.file), e.u32_of(networks.concentration), given_routers);
+  if (!e.has(networks.places) || e.is_single(networks.places)) return t;
+  const std::vector<double> places = e.numbers(networks.places);
+  if (places.size() != 2 * std::size_t{t.routers})
+    throw ConfigError("topology.places has " + std::to_string(places.size()) +
+                      " numbers: give x and y of each of the " + std::to_string(t.routers) + " routers.");
+  for (u32 r = 0; r < t.routers; ++r)
+    t.place.push_back("at " + shown(Value{places[2 * r]}) + "," + shown(Value{places[2 * r + 1]}));
+  return t;
+}
 
-Topology make_topology(const Experiment& e) {
+/// Returns the network without failures.
+Topology whole_topology(const Experiment& e) {
   const std::string& kind = e.str(param::topology.kind);
   const u32 concentration = e.u32_of(param::topology.concentration);
-  if (kind == "graph") return make_graph(e.text(param::topology.file), concentration);
+  if (kind == "graph") return graph_of(e);
   if (kind == "hypercube") return make_hypercube(e.u32_of(param::topology.dimensions), concentration);
   if (kind == "mesh") return make_mesh(e.ints(param::topology.shape), concentration);
   if (kind == "chiplet_mesh" || kind == "chiplet_torus") {
@@ -149,10 +179,24 @@ Topology make_topology(const Experiment& e) {
     set_chips(e, t);
     return t;
   }
-  if (!is_graph(e)) return make_torus(e.ints(param::topology.shape), concentration);
+  if (is_grid(e)) return make_torus(e.ints(param::topology.shape), concentration);
   Links links = links_of(e, kind);
   links.concentration = concentration;
   return make_network(links, quoted(e, param::topology.kind));
+}
+
+}  // namespace
+
+Topology make_topology(const Experiment& e) {
+  Topology topology = whole_topology(e);
+  if (!has_failures(e)) return topology;
+  const Failures failures{e.ints(networks.failed_links), e.u32_of(networks.random_failures),
+                          e.has(networks.failure_seed) ? static_cast<u64>(e.i64(networks.failure_seed)) : 0};
+  constexpr u32 kMostRouters = 16384;  // tables have an entry for every pair of routers
+  if (topology.routers > kMostRouters)
+    throw ConfigError(size_text(e) + " makes a network of " + std::to_string(topology.routers) +
+                      " routers; networks with failed links have at most " + std::to_string(kMostRouters) + ".");
+  return without_failed(topology, failures, given(e, networks.failed_links));
 }
 
 }  // namespace flitlab

@@ -89,13 +89,16 @@ void check_size(const Topology& t) {
                  "Routing tables have an entry for every pair.");
 }
 
+/// Returns the number of routers that have terminals: the first ones. Packets go from and to these only.
+u32 with_terminals(const Topology& t) { return t.terminals / t.concentration; }
+
 /// Assigns every path to the first layer (virtual-channel class) whose channel dependencies stay acyclic with it.
 void assign_layers(const Topology& t, RouteTable& table, u32 max_layers) {
   const u32 channels = t.routers * t.network_ports;
   std::vector<DependencyGraph> layers(1, DependencyGraph(channels));
   table.layer.assign(std::size_t{t.routers} * t.routers, 0);
-  for (u32 s = 0; s < t.routers; ++s)
-    for (u32 d = 0; d < t.routers; ++d) {
+  for (u32 s = 0; s < with_terminals(t); ++s)
+    for (u32 d = 0; d < with_terminals(t); ++d) {
       const std::vector<Hop> path = path_hops(t, table, s, d);
       u32 layer = 0;
       for (std::vector<u32> cycle; !(cycle = try_path(t, layers[layer], path)).empty(); ++layer) {
@@ -144,7 +147,95 @@ void join_lines(const std::string& file, const Topology& t, RouteTable& table, u
   }
 }
 
+/// A line of a user's file: router,destination,port[,layer].
+struct Entry {
+  u32 router, destination, port;
+  u32 layer;  ///< kNone: none is given
+  std::string where;
+  std::size_t line;
+};
+
+/// Calls visit(entry) for every line of a user's table, except lines from a router to itself. Throws ConfigError for a
+/// line that does not fit the network. `with_layers`: whether lines may have layers.
+template <class Visit>
+void for_each_entry(std::string_view key, const TextSource& text, const Topology& t, bool with_layers, Visit visit) {
+  read_csv(key, text, [&](const std::vector<double>& f, std::size_t line) {
+    const std::string where = std::string(key) + ": " + text.path() + ":" + std::to_string(line) + ": ";
+    if (f.size() != 3 && !(with_layers && f.size() == 4))
+      throw ConfigError(where + "a line is router,destination,port" + (with_layers ? "[,layer]." : "."));
+    for (double x : f)
+      if (x < 0 || x != std::floor(x)) throw ConfigError(where + "all fields are non-negative integers.");
+    if (f[0] >= t.routers || f[1] >= t.routers)
+      throw ConfigError(where + "routers are numbered 0 to " + std::to_string(t.routers - 1) + ".");
+    const u32 r = static_cast<u32>(f[0]), d = static_cast<u32>(f[1]);
+    if (r == d) return;
+    if (f[2] >= t.network_ports || t.peer(r, static_cast<u32>(f[2])).item == kNone)
+      throw ConfigError(where + "router " + std::to_string(r) + " has no channel at port " +
+                        std::to_string(static_cast<u32>(f[2])) + ".");
+    const u32 layer = f.size() == 4 ? static_cast<u32>(std::min(f[3], 4294967294.0)) : kNone;
+    visit(Entry{r, d, static_cast<u32>(f[2]), layer, where, line});
+  });
+}
+
+/// Returns a loop of routers that packets to `destination` may follow; empty if there is none. `ports`: as in
+/// shortest_ports().
+std::vector<u32> loop_toward(const Topology& t, const std::vector<u64>& ports, u32 destination) {
+  enum : u8 { kUnknown, kOnRoute, kArrives };
+  std::vector<u8> state(t.routers, kUnknown);
+  state[destination] = kArrives;
+  for (u32 from = 0; from < t.routers; ++from) {
+    if (state[from] != kUnknown) continue;
+    std::vector<std::pair<u32, u64>> route{{from, ports[std::size_t{from} * t.routers + destination]}};
+    state[from] = kOnRoute;
+    while (!route.empty()) {
+      auto& [router, left] = route.back();
+      if (!left) {
+        state[router] = kArrives;
+        route.pop_back();
+        continue;
+      }
+      const u32 next = t.peer(router, lowest_bit(left)).item;
+      left &= left - 1;
+      if (state[next] == kOnRoute) {
+        std::vector<u32> loop;
+        for (auto hop = std::find_if(route.begin(), route.end(), [next](const auto& h) { return h.first == next; });
+             hop != route.end(); ++hop)
+          loop.push_back(hop->first);
+        loop.push_back(next);
+        return loop;
+      }
+      if (state[next] == kUnknown) {
+        state[next] = kOnRoute;
+        route.emplace_back(next, ports[std::size_t{next} * t.routers + destination]);
+      }
+    }
+  }
+  return {};
+}
+
 }  // namespace
+
+std::vector<u64> read_port_sets(std::string_view key, const TextSource& text, const Topology& t) {
+  check_size(t);
+  std::vector<u64> ports(std::size_t{t.routers} * t.routers, 0);
+  for_each_entry(key, text, t, false, [&](const Entry& entry) {
+    ports[std::size_t{entry.router} * t.routers + entry.destination] |= u64{1} << entry.port;
+  });
+  const std::string where = std::string(key) + ": " + text.path() + ": ";
+  for (u32 d = 0; d < with_terminals(t); ++d) {
+    for (u32 r = 0; r < t.routers; ++r)
+      if (r != d && !ports[std::size_t{r} * t.routers + d])
+        throw ConfigError(where + "router " + std::to_string(r) + " has no entry for destination " + std::to_string(d) +
+                          ", which is unreachable from it.");
+    const std::vector<u32> loop = loop_toward(t, ports, d);
+    if (loop.empty()) continue;
+    std::string text_of_loop;
+    for (u32 router : loop) text_of_loop += (text_of_loop.empty() ? "" : " -> ") + std::to_string(router);
+    throw ConfigError(where + "packets to router " + std::to_string(d) + " may go around in the loop " + text_of_loop +
+                      " and never arrive. Leave out one of these hops.");
+  }
+  return ports;
+}
 
 u64 ports_toward(const Topology& t, const RouteTable& table, u32 router, u32 destination) {
   const u8 entry = table.port[std::size_t{router} * t.routers + destination];
@@ -198,42 +289,30 @@ RouteTable read_table(std::string_view key, const TextSource& text, const Topolo
   table.layer.assign(pairs, 0);
   bool with_layers = false;
   std::vector<std::vector<PortLine>> more(t.routers);  // [router] second and later lines for the same pair
-  read_csv(key, text, [&](const std::vector<double>& f, std::size_t line) {
-    const std::string where = std::string(key) + ": " + path + ":" + std::to_string(line) + ": ";
-    if (f.size() != 3 && f.size() != 4) throw ConfigError(where + "a line is router,destination,port[,layer].");
-    for (double x : f)
-      if (x < 0 || x != std::floor(x)) throw ConfigError(where + "all fields are non-negative integers.");
-    if (f[0] >= t.routers || f[1] >= t.routers)
-      throw ConfigError(where + "routers are numbered 0 to " + std::to_string(t.routers - 1) + ".");
-    const u32 r = static_cast<u32>(f[0]), d = static_cast<u32>(f[1]);
-    if (r == d) return;
-    if (f[2] >= t.network_ports || t.peer(r, static_cast<u32>(f[2])).item == kNone)
-      throw ConfigError(where + "router " + std::to_string(r) + " has no channel at port " +
-                        std::to_string(static_cast<u32>(f[2])) + ".");
-    u8& entry = table.port[std::size_t{r} * t.routers + d];
-    if (entry == 0xFF)
-      entry = static_cast<u8>(f[2]);
+  for_each_entry(key, text, t, true, [&](const Entry& line) {
+    const std::size_t pair = std::size_t{line.router} * t.routers + line.destination;
+    if (table.port[pair] == 0xFF)
+      table.port[pair] = static_cast<u8>(line.port);
     else
-      more[r].push_back({d, static_cast<u32>(f[2]), line});
-    if (f.size() == 4) {
-      if (f[3] >= max_layers)
-        throw ConfigError(where + "layer " + std::to_string(static_cast<u32>(f[3])) + " needs more than the " +
-                          std::to_string(max_layers) + " virtual channels of router.vcs.");
-      with_layers = true;
-      table.layer[std::size_t{r} * t.routers + d] = static_cast<u8>(f[3]);
-      table.layers = std::max(table.layers, static_cast<u32>(f[3]) + 1);
-    }
+      more[line.router].push_back({line.destination, line.port, line.line});
+    if (line.layer == kNone) return;
+    if (line.layer >= max_layers)
+      throw ConfigError(line.where + "layer " + std::to_string(line.layer) + " needs more than the " +
+                        std::to_string(max_layers) + " virtual channels of router.vcs.");
+    with_layers = true;
+    table.layer[pair] = static_cast<u8>(line.layer);
+    table.layers = std::max(table.layers, line.layer + 1);
   });
   for (u32 s = 0; s < t.routers; ++s)
-    for (u32 d = 0; d < t.routers; ++d)
+    for (u32 d = 0; d < with_terminals(t); ++d)
       if (s != d && table.port[std::size_t{s} * t.routers + d] == 0xFF)
         throw ConfigError(std::string(key) + ": " + path + ": router " + std::to_string(s) +
                           " has no entry for destination " + std::to_string(d) + ", which is unreachable from it.");
-  // Entries for the router itself are not used.
-  for (u32 r = 0; r < t.routers; ++r) table.port[std::size_t{r} * t.routers + r] = 0;
+  // Entries for the router itself, and for routers without terminals, are not used.
+  std::replace(table.port.begin(), table.port.end(), u8{0xFF}, u8{0});
   for (u32 r = 0; r < t.routers; ++r) join_lines(std::string(key) + ": " + path, t, table, r, more[r]);
   for (u32 s = 0; s < t.routers; ++s)
-    for (u32 d = 0; d < t.routers; ++d)
+    for (u32 d = 0; d < with_terminals(t); ++d)
       if (s != d && path_hops(t, table, s, d).empty())
         throw ConfigError(std::string(key) + ": " + path + ": packets from router " + std::to_string(s) + " to " +
                           std::to_string(d) + " go around in a loop and never arrive.");
@@ -242,8 +321,8 @@ RouteTable read_table(std::string_view key, const TextSource& text, const Topolo
     return table;
   }
   std::vector<DependencyGraph> layers(table.layers, DependencyGraph(t.routers * t.network_ports));
-  for (u32 s = 0; s < t.routers; ++s)
-    for (u32 d = 0; d < t.routers; ++d) {
+  for (u32 s = 0; s < with_terminals(t); ++s)
+    for (u32 d = 0; d < with_terminals(t); ++d) {
       DependencyGraph& layer = layers[table.layer[std::size_t{s} * t.routers + d]];
       for_each_dependency(t, path_hops(t, table, s, d), [&](u32 from, u32 to) {
         layer.add(from, to);

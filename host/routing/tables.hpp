@@ -40,4 +40,9 @@ RouteTable shortest_path_table(const Topology& topology, u32 max_layers);
 /// cannot break. If the lines give layers, any cycle is an error. The message shows the cycle.
 RouteTable read_table(std::string_view key, const TextSource& text, const Topology& topology, u32 max_layers);
 
+/// Reads the ports that adaptive routes may take, which parameter `key` names. Lines are CSV: router,destination,port;
+/// several lines for a pair permit several ports. Returns [routers][routers], bit p is port p, as shortest_ports().
+/// Throws ConfigError if a pair has no line, or if packets may go around in a loop.
+std::vector<u64> read_port_sets(std::string_view key, const TextSource& text, const Topology& topology);
+
 }  // namespace flitlab

@@ -28,6 +28,15 @@ std::vector<std::string> places(u32 routers, Text text) {
   return list;
 }
 
+/// Returns the coordinates of each router in a grid, as text.
+std::vector<std::string> coordinates(u32 routers, const std::vector<u32>& shape) {
+  return places(routers, [&](u32 r) {
+    std::string text;
+    for (u32 radix : shape) text += (text.empty() ? "" : ",") + std::to_string(r % radix), r /= radix;
+    return text;
+  });
+}
+
 /// Returns the group that global channel k of a group leads to, and the channel's number there.
 std::pair<u32, u32> other_end(const GroupSizes& s, u32 group, u32 k) {
   const u32 others = s.groups - 1, offset = k % others, first = k - offset;
@@ -93,13 +102,12 @@ void draw_links(u32 routers, u32 degree, u64 seed, u32 attempt, std::vector<std:
 }
 
 bool is_connected(const std::vector<std::set<u32>>& joined) {
-  std::vector<u32> found{0};
-  std::vector<bool> seen(joined.size(), false);
-  seen[0] = true;
-  for (std::size_t i = 0; i < found.size(); ++i)
-    for (u32 next : joined[found[i]])
-      if (!seen[next]) seen[next] = true, found.push_back(next);
-  return found.size() == joined.size();
+  const u32 routers = static_cast<u32>(joined.size());
+  Parts parts(routers);
+  u32 count = routers;
+  for (u32 r = 0; r < routers; ++r)
+    for (u32 next : joined[r]) count -= parts.join(r, next);
+  return count == 1;
 }
 
 }  // namespace
@@ -115,11 +123,7 @@ Links hyperx(const std::vector<u32>& shape, u32 copies) {
   u32 routers = 1;
   for (u32 radix : shape) routers *= radix;
   Links links = ranked("hyperx", routers);
-  links.place = places(routers, [&](u32 r) {
-    std::string text;
-    for (u32 radix : shape) text += (text.empty() ? "" : ",") + std::to_string(r % radix), r /= radix;
-    return text;
-  });
+  links.place = coordinates(routers, shape);
   u32 stride = 1;
   for (u16 d = 0; d < shape.size(); stride *= shape[d++])
     for (u32 a = 0; a < routers; ++a)
@@ -217,6 +221,48 @@ Links polarfly(u32 q) {
       for (u32 i = 0; i < 3; ++i) product = f.add(product, f.multiply(points[a][i], points[b][i]));
       if (!product) links.join(a, b);
     }
+  return links;
+}
+
+Links polarstar(u32 q, u32 supernode) {
+  const Links structure = polarfly(q);
+  const GaloisField f(supernode);
+  std::set<u32> squares;
+  for (u32 i = 0; i < supernode - 1; i += 2) squares.insert(f.power(i));
+  Links links = plain("polarstar", structure.routers * supernode);
+  links.place = places(links.routers, [&](u32 r) { return "supernode " + std::to_string(r / supernode); });
+  for (u32 r = 0; r < links.routers; ++r) {
+    const u32 first = r / supernode * supernode;
+    for (u32 x = r - first + 1; x < supernode; ++x)
+      if (squares.count(f.add(x, f.negative(r - first)))) links.join(r, first + x);
+  }
+  for (const Link& link : structure.links)
+    for (u32 x = 0; x < supernode; ++x)
+      links.join(link.a * supernode + x, link.b * supernode + f.multiply(f.power(1), x));
+  return links;
+}
+
+Links cmesh(const std::vector<u32>& shape, u32 express) {
+  u32 routers = 1;
+  for (u32 radix : shape) routers *= radix;
+  Links links = ranked("cmesh", routers);
+  links.place = coordinates(routers, shape);
+  // Ranks rise along a row in either direction, and from dimension to dimension.
+  u32 stride = 1, rank = 0;
+  for (u32 radix : shape) {
+    for (u32 a = 0; a < routers; ++a) {
+      const u32 x = a / stride % radix;
+      const auto join_next = [&](u32 distance) {
+        if (x + distance < radix)
+          links.join(a, a + distance * stride, static_cast<u16>(rank + x),
+                     static_cast<u16>(rank + radix - 1 - (x + distance)));
+      };
+      join_next(1);
+      if (x % express == 0) join_next(express);
+    }
+    stride *= radix;
+    rank += radix;
+  }
   return links;
 }
 

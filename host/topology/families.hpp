@@ -56,6 +56,16 @@ Links slim_fly(u32 q);
 /// power. Routers are the points of the projective plane over the field of q elements; orthogonal points are joined.
 Links polarfly(u32 q);
 
+/// PolarStar: star product of PolarFly's graph and Paley graphs, of diameter 3 (Lakhotia et al., SPAA 2024). Each
+/// router of PolarFly(`q`) becomes a supernode of `supernode` routers, a prime power 4w + 1: its routers are joined if
+/// their numbers differ by a square of the field. Router x of a supernode is joined to router g x of each following
+/// supernode that PolarFly joins, where g is not a square. PolarFly's loops are left out.
+Links polarstar(u32 q, u32 supernode);
+
+/// Concentrated mesh with express channels: a mesh in which routers whose coordinate is a multiple of `express` are
+/// also joined to the next such router of their row (Dally, IEEE TC 1991; Balfour & Dally, ICS 2006).
+Links cmesh(const std::vector<u32>& shape, u32 express);
+
 /// Jellyfish: a random graph in which every router has `degree` links to different routers (Singla et al., NSDI 2012),
 /// drawn again until it is connected.
 Links jellyfish(u32 routers, u32 degree, u64 seed);

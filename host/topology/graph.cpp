@@ -9,7 +9,7 @@
 
 namespace flitlab {
 
-Topology make_graph(const TextSource& text, u32 concentration) {
+Topology make_graph(const TextSource& text, u32 concentration, u32 with_terminals) {
   const std::string& path = text.path();
   Links graph{.kind = "graph", .concentration = concentration};
   read_csv(param::topology.file.path, text, [&](const std::vector<double>& fields, std::size_t line) {
@@ -36,7 +36,10 @@ Topology make_graph(const TextSource& text, u32 concentration) {
     graph.routers = std::max({graph.routers, a + 1, b + 1});
   });
   if (graph.links.empty()) throw ConfigError("topology.file: " + path + " has no edges.");
-  graph.with_terminals = graph.routers;
+  if (with_terminals > graph.routers)
+    throw ConfigError("topology.terminal_routers = " + std::to_string(with_terminals) + ": the graph has only " +
+                      std::to_string(graph.routers) + " routers.");
+  graph.with_terminals = with_terminals ? with_terminals : graph.routers;
   return make_network(graph, "topology.file: " + path);
 }
 

@@ -10,15 +10,10 @@ namespace {
 
 /// Throws ConfigError if a router cannot be reached from router 0.
 void require_connected(const Links& g, const std::vector<u32>& degree, const std::string& where) {
-  std::vector<u32> component(g.routers);
-  std::iota(component.begin(), component.end(), 0u);
-  const auto root = [&](u32 r) {
-    while (component[r] != r) r = component[r] = component[component[r]];
-    return r;
-  };
-  for (const Link& link : g.links) component[root(link.a)] = root(link.b);
+  Parts parts(g.routers);
+  for (const Link& link : g.links) parts.join(link.a, link.b);
   for (u32 r = 0; r < g.routers; ++r)
-    if (root(r) != root(0))
+    if (parts.of(r) != parts.of(0))
       throw ConfigError(where + ": router " + std::to_string(r) +
                         (degree[r] ? " cannot be reached from router 0" : " has no edge") +
                         "; the graph must be connected.");

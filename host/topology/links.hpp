@@ -1,5 +1,6 @@
 #pragma once
 /// Networks without a regular grid, described by their links.
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -27,8 +28,42 @@ struct Links {
   void join(u32 a, u32 b, u16 rank = 0, u16 rank_back = 0) { links.push_back({a, b, {}, rank, rank_back}); }
 };
 
+/// Sets of routers that links connect (union-find).
+class Parts {
+ public:
+  explicit Parts(u32 routers) : of_(routers) { std::iota(of_.begin(), of_.end(), 0u); }
+  /// Returns the number of a router's set.
+  u32 of(u32 router) {
+    while (of_[router] != router) router = of_[router] = of_[of_[router]];
+    return router;
+  }
+  /// Unites two sets. Returns false if they already were one.
+  bool join(u32 a, u32 b) {
+    const u32 from = of(a), to = of(b);
+    of_[from] = to;
+    return from != to;
+  }
+
+ private:
+  std::vector<u32> of_;
+};
+
 /// Returns the network of a list of links. Throws ConfigError if it is not connected, or if a router has too many
 /// ports. `where`: begins messages, for example "topology.file: ring.csv".
 Topology make_network(const Links& links, const std::string& where);
+
+/// Returns the links of a network, each once. In a grid, places are coordinates, and ranks rise along dimensions.
+Links links_of(const Topology& topology);
+
+/// Links that have failed, in both directions.
+struct Failures {
+  std::vector<u32> pairs;  ///< router numbers of the ends: a, b, a, b ...; a pair fails one of its parallel links
+  u32 at_random = 0;       ///< number of other links
+  u64 seed = 0;
+};
+
+/// Returns a network without its failed links. It is no grid, and its ports are numbered anew. Throws ConfigError,
+/// beginning with `where`, if there is no such link, or if the others do not connect all routers.
+Topology without_failed(const Topology& topology, const Failures& failures, const std::string& where);
 
 }  // namespace flitlab

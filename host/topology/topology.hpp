@@ -21,7 +21,7 @@ struct Channel {
 /// 2d leads in the + direction of dimension d, and port 2d + 1 in its - direction. A hypercube has one channel pair in
 /// each dimension d, on port d.
 struct Topology {
-  std::string kind;  ///< the choice of topology.kind
+  std::string kind;  ///< the choice of topology.kind; "graph" if links have failed
   bool grid = true;  ///< whether dimension-order routes exist: mesh, torus, ring, hypercube; others need routing tables
   /// Radix of each dimension; router numbers increase first along dimension 0. A topology without dimensions has one
   /// element: the number of routers (graph) or of terminals (multistage network, single switch).
@@ -96,7 +96,8 @@ Topology make_torus(const std::vector<u32>& shape, u32 concentration);
 Topology make_hypercube(u32 dimensions, u32 concentration);
 /// Returns a graph from a list of edges: CSV lines "a,b", "a,b,delay" or "a,b,delay,width" with router numbers 0..n-1,
 /// and '#' comments. The graph is undirected and connected, and may have parallel edges. ConfigError for a self-loop,
-/// an isolated router, a disconnected graph, or a delay or width that channels cannot have.
-Topology make_graph(const TextSource& text, u32 concentration);
+/// an isolated router, a disconnected graph, or a delay or width that channels cannot have. `with_terminals`: number of
+/// routers that have terminals, the first ones; 0: all.
+Topology make_graph(const TextSource& text, u32 concentration, u32 with_terminals = 0);
 
 }  // namespace flitlab

@@ -160,8 +160,3 @@ def test_own_routes_keep_terminals_and_channels(settings):
     channels = [_core.Network(e.core, "cpu", 1, False).own_channels() for e in (experiment, own)]
     assert sorted(c[2:] for c in channels[0]) == sorted(c[2:] for c in channels[1])
     assert bool(channels[0]) == ("topology.chip_shape" in settings)
-
-
-def test_own_routes_need_terminals_at_every_router():
-    with pytest.raises(fl.ConfigError, match="a megafly has routers without terminals"):
-        fl.Experiment.from_dict({"topology.kind": "megafly"}).with_routes(lambda router, to: to)

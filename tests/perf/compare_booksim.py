@@ -1,12 +1,13 @@
 """Comparison with BookSim 2: speed and accuracy at matched settings.
 
-    python tests/perf/compare_booksim.py PATH/TO/booksim [--quick] [--only speed|examples|latency|peak]
+    python tests/perf/compare_booksim.py PATH/TO/booksim [--quick] [--only speed|families|examples|latency|peak]
 
 BookSim is built separately with its own makefile. Both simulate the same networks with 4 VCs of 8 flits, packets of
 4 flits, uniform traffic, dimension-order routing, one cycle per pipeline stage and channel, and separable
 input-first round-robin allocators, on one processor. Some rows of the first table have BookSim's defaults instead: 16
 VCs, iSLIP and packets of one flit. A table of its own has BookSim's example files, next to its program, which BookSim
-reads as they are, except for the length of the simulation. Prints Markdown tables.
+reads as they are, except for the length of the simulation. Networks that flitlab builds from a few numbers are given to
+BookSim as lists of links (anynet), on which packets take shortest routes. Prints Markdown tables.
 """
 
 import argparse
@@ -41,8 +42,8 @@ WITH_DEFAULTS = {
     "8x8 torus, 16 VCs, iSLIP, 1 flit": ("torus", [8, 8], (0.04, 0.1, 0.3)),
     "8x8 mesh, 16 VCs, iSLIP, 1 flit": ("mesh", [8, 8], (0.04, 0.1, 0.3)),
 }
-# The examples that flitlab can express: file -> the same for flitlab, beside OURS. The other four have input speedup,
-# express channels, or topologies that flitlab does not have (a dragonfly, a flattened butterfly, a fat tree).
+# The examples that flitlab can express: file -> the same for flitlab, beside OURS. The other four have input speedup, a
+# switch that is held for a packet, random minimal routes, or a dragonfly with channels of 10 and 100 cycles.
 EXAMPLES = {
     "torus88": {"topology.kind": "torus", "topology.shape": [8, 8], "routing.vc_assignment": "by_crossing",
                 "router.vcs": 2, "traffic.load": 0.15},
@@ -57,12 +58,30 @@ EXAMPLES = {
 }
 TRIANGLE = ((0, 1), (0, 2), (1, 2))
 
+# Networks from a few numbers, each at LOAD_OF_IDEAL times its ideal throughput: kind, routing algorithm, and the same
+# in BookSim's configuration. ANYNET: the links and their shortest routes; NONE: BookSim has no such routes.
+ANYNET, NONE = "anynet", ""
+FLATFLY = "topology = flatfly; c = 4; k = 4; n = 2; x = 4; y = 4; xr = 2; yr = 2; routing_function = "
+FAMILIES = [("full_mesh", "minimal", ANYNET), ("flattened_butterfly", "minimal", FLATFLY + "ran_min;"),
+            ("flattened_butterfly", "ugal_l", FLATFLY + "ugal;"), ("hyperx", "dimwar", NONE),
+            ("fat_tree", "nearest_common_ancestor", "topology = fattree; k = 4; n = 3; routing_function = nca;"),
+            ("fat_tree", "adaptive", "topology = fattree; k = 4; n = 3; routing_function = anca;"),
+            ("dragonfly", "minimal", ANYNET), ("dragonfly", "ugal_l", NONE), ("megafly", "minimal", ANYNET),
+            ("slim_fly", "minimal", ANYNET), ("slim_fly", "valiant", NONE), ("polarfly", "minimal", ANYNET),
+            ("polarstar", "minimal", ANYNET), ("jellyfish", "minimal", ANYNET), ("cmesh", "minimal", ANYNET),
+            ("chiplet_mesh", "dimension_order", NONE)]
+LOAD_OF_IDEAL = 0.4
+
 
 def booksim(binary, topology, shape, load, period, seed=0, changes=""):
     """Returns (simulated cycles, seconds of their simulation, packet latency, accepted load) of one BookSim run."""
     text = SETTINGS + f"topology = {topology}; k = {shape[0]}; n = {len(shape)};\n"
     text += f"routing_function = dim_order; injection_rate = {load}; sample_period = {period};\n"
-    text += f"seed = {seed};\n{changes}"
+    return run_booksim(binary, text + f"seed = {seed};\n{changes}")
+
+
+def run_booksim(binary, text):
+    """The same for a configuration."""
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder) / "c"
         config.write_text(text)
@@ -99,6 +118,48 @@ def speed(binary: str, tries: int) -> None:
                 speed_of_ours = measure(experiment(topology, shape, load, ours), "cpu", 1)
                 best = max(best, speed_of_ours["router_cycles_per_second"])
             print(f"| {name} | {load} | {other / 1e6:.3f} M | {best / 1e6:.2f} M | {best / other:.0f} |", flush=True)
+
+
+def anynet(folder: Path, e: fl.Experiment) -> str:
+    """Writes the links of a network for BookSim, and returns the configuration that reads them."""
+    derived, lines = e.derived(), []
+    routers, each = int(derived["routers"]), int(e["topology.concentration"])
+    links: list[list[int]] = [[] for _ in range(routers)]
+    for a, _, b, _ in fl.run(e.set("traffic.load", 0)).channels.links.tolist():
+        links[a].append(b)
+    for router in range(routers):
+        nodes = range(router * each, (router + 1) * each if router * each < derived["terminals"] else 0)
+        ends = [f"node {n}" for n in nodes] + [f"router {b}" for b in links[router]]
+        lines.append(f"router {router} " + " ".join(ends))
+    (folder / "links").write_text("\n".join(lines) + "\n")
+    return f"topology = anynet; network_file = {folder / 'links'}; routing_function = min;\n"
+
+
+def families(binary: str, tries: int) -> None:
+    print("| network, routing | routers | ports | load | BookSim 2, router-cycles/s | flitlab, one thread | ratio "
+          "| latency, BookSim 2 | flitlab |\n|---|---|---|---|---|---|---|---|---|")
+    for kind, algorithm, in_booksim in FAMILIES:
+        e = fl.Experiment.from_dict({"topology.kind": kind, "router.credit_delay": 3, "routing.algorithm": algorithm})
+        derived = e.derived()
+        load, routers = float(f"{LOAD_OF_IDEAL * derived['saturation_load_bound']:.2g}"), int(derived["routers"])
+        period = max(300, int(1.5e5 / routers / load / 6))
+        e = e.set("traffic.load", load)
+        best = other = 0.0
+        theirs, speed_of_theirs, ratio = "-", "-", "-"
+        with tempfile.TemporaryDirectory() as folder:
+            text = anynet(Path(folder), e) if in_booksim == ANYNET else in_booksim
+            for _ in range(tries):
+                if text:
+                    rate = f"injection_rate = {load}; sample_period = {period};\n"
+                    cycles, seconds, found, _ = run_booksim(binary, SETTINGS + rate + text)
+                    other, theirs = max(other, cycles * routers / seconds), f"{found:.1f}"
+                best = max(best, measure(e, "cpu", 1)["router_cycles_per_second"])
+        if text:
+            speed_of_theirs, ratio = f"{other / 1e6:.3f} M", f"{best / other:.0f}"
+        ours = fl.run(e).latency_cycles.mean
+        ours = math.nan if ours is None else ours
+        print(f"| {kind}, {algorithm} | {routers} | {derived['ports']} | {load} | {speed_of_theirs} "
+              f"| {best / 1e6:.2f} M | {ratio} | {theirs} | {ours:.1f} |", flush=True)
 
 
 def run_example(binary: str, name: str, period: int) -> tuple[int, float]:
@@ -159,10 +220,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("booksim", help="BookSim's program")
     parser.add_argument("--quick", action="store_true", help="one try, short windows, one seed")
-    parser.add_argument("--only", choices=["speed", "examples", "latency", "peak"])
+    parser.add_argument("--only", choices=["speed", "families", "examples", "latency", "peak"])
     args = parser.parse_args()
     if args.only in (None, "speed"):
         speed(args.booksim, 1 if args.quick else 3)
+    if args.only in (None, "families"):
+        families(args.booksim, 1 if args.quick else 3)
     if args.only in (None, "examples"):
         examples(args.booksim, 1 if args.quick else 3)
     if args.only in (None, "latency"):

@@ -33,6 +33,10 @@ A mesh that is cut into chips of `topology.chip_shape` routers. Channels between
 channels, and their repetition, are not modelled."""),
     "chiplet_torus": ("Chiplet torus", "as the chiplet mesh", """\
 A torus that is cut into chips. Wrap-around channels are channels between chips."""),
+    "cmesh": ("Concentrated mesh with express channels", "Dally, IEEE TC 1991; Balfour & Dally, ICS 2006", """\
+A mesh with several terminals at each router. Routers whose coordinate is a multiple of `topology.express` are also
+joined to the next such router of their row or column. A shortest route may turn back to reach an express channel, and
+then needs another class of virtual channels."""),
     "full_mesh": ("Full mesh", "", """\
 Every router has a link to every other router."""),
     "hyperx": ("HyperX", "Ahn et al., SC 2009", """\
@@ -64,12 +68,19 @@ two halves of q x q routers."""),
     "polarfly": ("PolarFly", "Lakhotia et al., SC 2022", """\
 A graph of diameter 2 with q^2 + q + 1 routers of at most q + 1 links, for a prime power q: routers are points of a
 projective plane, and orthogonal points are joined."""),
+    "polarstar": ("PolarStar", "Lakhotia et al., SPAA 2024", """\
+A graph of diameter 3. The routers of a PolarFly of order `topology.order` become supernodes of `topology.supernode`
+routers, which are joined as in a Paley graph: if their numbers differ by a square of the field. Where the PolarFly has
+a link, each router of one supernode has a link to a router of the other. Of the paper's two kinds of supernodes, this
+is the one that needs a prime power 4w + 1."""),
     "jellyfish": ("Jellyfish", "Singla et al., NSDI 2012", """\
 A random graph of `topology.routers` routers with `topology.degree` links each; `topology.seed` selects one."""),
     "graph": ("Graph", "", """\
 Any connected network, from an edge list with a delay and width for each edge, or from networkx
-(`Experiment.with_topology`). `table` gives each pair of routers a shortest route and a layer of virtual channels; if
-the layers need more virtual channels than there are, packets take up*/down* routes."""),
+(`Experiment.with_topology`, where nodes may have `terminals` and a place `pos`). `topology.terminal_routers` is the
+number of routers with terminals; the others are switches only. `table` gives each pair of routers a shortest route and
+a layer of virtual channels. If the layers need more virtual channels than there are, packets take up*/down*
+routes."""),
 }
 ALGORITHMS = {
     "dimension_order": "shortest, one dimension after the other",
@@ -212,6 +223,35 @@ refused, with this number. Other rules keep four algorithms free of deadlock: `m
 An up*/down* route takes a way that only goes down the tree wherever there is one, even if a way over the root is
 shorter. In networks with long ways at one level of the tree, such as a wheel, these routes are much longer than
 shortest ones; compare `hops_mean` of both in `flitlab inspect`.
+""")
+    parts.append("""## Failed links
+
+Every network can lose links before a run: `topology.failed_links` lists them as pairs of routers, and
+`topology.random_failures` takes a number of links at random (`topology.failure_seed`) that leaves all routers
+connected. The routes are then computed like those of a graph, by one of its routing algorithms, and are free of
+deadlock:
+
+```python
+broken = fl.Experiment.from_dict({"topology.kind": "torus", "topology.random_failures": 6})
+print(broken.derived()["hops_mean"], broken.set("routing.algorithm", "up_down").derived()["hops_mean"])
+```
+
+Ports are numbered anew, so a file of routes does not apply; nor do patterns that need coordinates, and lists of channel
+delays or widths. `minimal_adaptive` and `minimal` keep most of a grid's throughput; `table` and `up_down` lose more of
+it: compare `saturation_load_bound`. The machines have failures of their own,
+some of them during a run (Cray T3E, Blue Gene/L, METRO).
+
+## What is missing
+
+- Butterflies (k-ary n-flies): a terminal injects and ejects at the same router. `router.kind = "metro"` has networks of
+  stages.
+- UGAL with global information (UGAL-G), and queues at inputs or of some cycles ago: a router reads only its own
+  outputs.
+- Failures during a run, and failed routers, in networks of the `vc` router.
+- Errors and retransmission on channels between chips.
+- Classes of virtual channels in a user's adaptive routes (`with_routes`): packets take any class but the escape
+  channel's.
+- Multicast, and reduction in the network.
 """)
     for kind, (name, source, text) in KINDS.items():
         picture = "" if kind == "graph" else f"\n\n![{name} of the default size](images/network-{kind}.png)"

@@ -7,13 +7,16 @@ import math
 import re
 from collections.abc import Sequence
 
-from flitlab.layouts import Positions, circle, graph_positions
+from flitlab.layouts import Positions, circle, graph_positions, in_units
 
 _COORDINATES = re.compile(r"\((\d+(?:,\d+)*)\)")
 _NODE = re.compile(r"^(\d+)([ab]?)$")  # S-Connect: a node, and which of its two TICs
-_GROUP = re.compile(r"\((leaf, |spine, |)group (\d+)\)$")
+_GROUP = re.compile(r"\((leaf, |spine, |)(?:group|supernode) (\d+)\)$")
 _LEVEL = re.compile(r"\(level (\d+)\)$")
+_AT = re.compile(r"\(at (-?[\d.e+-]+),(-?[\d.e+-]+)\)$")  # topology.places
 _STAGE = re.compile(r"^(\d+)\.(\d+)(?::(\d+))?$")
+
+BENT = ("hyperx", "flattened_butterfly", "cmesh")  # kinds with links between distant routers of a row
 
 
 def planes_of(names: Sequence[str]) -> list[int]:
@@ -37,7 +40,7 @@ def positions_of(names: Sequence[str], kind: str, links: Sequence[tuple[int, int
     found = [_COORDINATES.search(name) for name in names]
     if all(found) and len(names) > 1:
         coordinates = [[int(c) for c in match[1].split(",")] for match in found if match]
-        if kind in ("hyperx", "flattened_butterfly"):
+        if kind in BENT:
             return _bent_grid(coordinates)
         if len(coordinates[0]) == 1:
             wraps = kind in ("ring", "torus", "chiplet_torus")
@@ -47,6 +50,9 @@ def positions_of(names: Sequence[str], kind: str, links: Sequence[tuple[int, int
             return places, layout
         return [(x + gap_before(c[:1], chip), y + gap_before(c[1:], chip[1:]))
                 for (x, y), c in zip(places, coordinates, strict=True)], f"{layout} of chips"
+    given = [_AT.search(name) for name in names]
+    if all(given) and len(names) > 1:
+        return in_units([(float(m[1]), float(m[2])) for m in given if m], ((a, b) for a, _, b, _ in links)), "as given"
     groups = [_GROUP.search(name) for name in names]
     if all(groups):
         return _groups([(int(m[2]), m[1]) for m in groups if m])

@@ -1,6 +1,6 @@
 // Positions of routers in a drawing, as in bindings/flitlab/scope/places.py: meshes and tori as grids and rings, more
-// dimensions as planes, multistage networks as columns, graphs by a force-directed layout. The unit is the distance
-// between neighbours; y points up.
+// dimensions as planes, multistage networks as columns, trees as rows, groups on a circle, graphs by a force-directed
+// layout. The unit is the distance between neighbours; y points up.
 
 function coordinates_of(name) {
   const found = /\((\d+(?:,\d+)*)\)/.exec(name);
@@ -20,10 +20,18 @@ function positions_of(names, kind, links, shape = []) {
     return node_grid(nodes.map((n) => [Number(n[1]), n[2] === "b" ? 0.3 : 0]), shape);
   const all = names.map(coordinates_of);
   if (all.every((c) => c) && names.length > 1) {
+    if (["hyperx", "flattened_butterfly", "cmesh"].includes(kind)) return bent_grid(all);
     if (all[0].length > 1) return grid(all);
-    if (kind === "ring" || kind === "torus") return [circle(names.length), "a ring"];
+    if (["ring", "torus", "chiplet_torus"].includes(kind)) return [circle(names.length), "a ring"];
     return [all.map(([x]) => [x, 0]), "a row"];
   }
+  const given = names.map((name) => /\(at (-?[\d.e+-]+),(-?[\d.e+-]+)\)$/.exec(name));
+  if (given.every((m) => m) && names.length > 1) return [in_units(given.map((m) => [Number(m[1]), Number(m[2])]), links), "as given"];
+  const members = names.map((name) => /\((leaf, |spine, |)(?:group|supernode) (\d+)\)$/.exec(name));
+  if (members.every((m) => m)) return groups(members.map((m) => [Number(m[2]), m[1]]));
+  const rows = names.map((name) => /\(level (\d+)\)$/.exec(name));
+  if (rows.every((m) => m)) return levels(rows.map((m) => Number(m[1])));
+  if (kind === "full_mesh") return [circle(names.length), "a circle"];
   const stages = names.map((name) => /^(\d+)\.(\d+)(?::(\d+))?$/.exec(name));
   if (stages.every((s) => s)) return columns(stages.map((s) => [s[1], s[2], s[3] ?? 0].map(Number)));
   if (names.length === 1) return [[[0, 0]], "one switch"];
@@ -65,6 +73,55 @@ function grid(all) {
   for (let d = 2; d < dimensions; ++d) stride.push(stride[d - 2] * extent[d - 2] + 0.8);
   const along = (c, first) => c.reduce((sum, x, d) => sum + (d % 2 === first ? x * stride[d] : 0), 0);
   return [all.map((c) => [along(c, 0), along(c, 1)]), dimensions === 2 ? "a grid" : `${dimensions} dimensions as grids of grids`];
+}
+
+// Like grid(), but rows and columns are bent, so that links between routers of a row do not cover one another.
+function bent_grid(all) {
+  const extent = all[0].map((_, d) => Math.max(...all.map((c) => c[d])) + 1);
+  const bow = (c, d) => (d < c.length ? 0.12 * (c[d] - (extent[d] - 1) / 2) ** 2 : 0);
+  const [places, layout] = extent.length === 1 ? [all.map(([x]) => [x, 0]), "a row"] : grid(all);
+  return [places.map(([x, y], i) => [x + bow(all[i], 1), y + bow(all[i], 0)]), `${layout}, bent`];
+}
+
+// Places groups on a circle, and the routers of a group on a smaller circle; spine routers are nearer to the centre than
+// leaf routers. routers: [group, part of the group].
+function groups(routers) {
+  const members = new Map();
+  routers.forEach(([group, part], router) => {
+    if (!members.has(group)) members.set(group, new Map());
+    const parts = members.get(group);
+    parts.set(part, [...(parts.get(part) ?? []), router]);
+  });
+  const size = Math.max(...[...members.values()].flatMap((parts) => [...parts.values()].map((list) => list.length)));
+  const inner = size > 1 ? (1.2 * size) / (2 * Math.PI) : 0;
+  const one_ring = routers.every(([, part]) => part === ""), apart = one_ring ? 2 * inner + 1.4 : size + 0.8;
+  const outer = Math.max((apart * members.size) / (2 * Math.PI), apart), places = [];
+  for (const [group, parts] of members) {
+    const angle = Math.PI / 2 - (2 * Math.PI * group) / members.size, sin = Math.sin(angle), cos = Math.cos(angle);
+    for (const [part, list] of parts)
+      list.forEach((router, i) => {
+        const turn = (2 * Math.PI * i) / list.length;
+        const [r, a] = part ? [outer + (part.startsWith("leaf") ? 0.7 : -0.7), i - (list.length - 1) / 2]
+          : [outer + inner * Math.cos(turn), inner * Math.sin(turn)];
+        places[router] = [r * cos + a * sin, r * sin - a * cos];
+      });
+  }
+  return [places, `${members.size} groups on a circle`];
+}
+
+// Places the levels of a tree in rows, level 0 at the bottom, each as wide as the widest.
+function levels(of) {
+  const count = Array.from({ length: Math.max(...of) + 1 }, (_, level) => of.filter((l) => l === level).length);
+  const widest = Math.max(...count), apart = Math.max(2, widest / (2 * count.length));
+  const place = (level, router) => [((router - of.indexOf(level) + 0.5) * widest) / count[level], level * apart];
+  return [of.map(place), `${count.length} levels, terminals at the lowest`];
+}
+
+// Returns positions in units of the mean length of the links.
+function in_units(places, links) {
+  const lengths = links.filter(([a, , b]) => a !== b).map(([a, , b]) => Math.hypot(places[a][0] - places[b][0], places[a][1] - places[b][1]));
+  const unit = Math.max(lengths.reduce((sum, length) => sum + length, 0) / (lengths.length || 1), 1e-9);
+  return places.map(([x, y]) => [x / unit, y / unit]);
 }
 
 // Places stages from left to right, each as tall as the tallest.

@@ -30,9 +30,11 @@ constexpr Supported kSupported[] = {
     {"mesh|chiplet_mesh", "negative_first"},
     {"mesh|chiplet_mesh", "o1turn|west_first|north_last|odd_even", true},
     {"graph", "table"},
-    {"graph|full_mesh|hyperx|flattened_butterfly|fat_tree|dragonfly|megafly|slim_fly|polarfly|jellyfish",
+    {"graph|full_mesh|hyperx|flattened_butterfly|fat_tree|dragonfly|megafly|slim_fly|polarfly|jellyfish|cmesh|"
+     "polarstar",
      "minimal|up_down|minimal_adaptive"},
-    {"graph|full_mesh|hyperx|flattened_butterfly|dragonfly|megafly|slim_fly|polarfly|jellyfish", "valiant|ugal_l"},
+    {"graph|full_mesh|hyperx|flattened_butterfly|dragonfly|megafly|slim_fly|polarfly|jellyfish|cmesh|polarstar",
+     "valiant|ugal_l"},
     {"dragonfly|megafly", "par"},
     {"hyperx|flattened_butterfly", "dal|dimwar|omniwar"},
     {"fat_tree", "nearest_common_ancestor|adaptive"},
@@ -51,8 +53,11 @@ std::string words_text(const std::vector<std::string>& words) {
   return text;
 }
 
+/// Returns topology.kind, or "graph" if failed links have made a graph of it.
+std::string kind_for_routing(const Experiment& e) { return has_failures(e) ? "graph" : e.str(param::topology.kind); }
+
 void check_algorithm(const Experiment& e) {
-  const std::string &kind = e.str(param::topology.kind), &algorithm = e.str(vc::param::routing.algorithm);
+  const std::string kind = kind_for_routing(e), &algorithm = e.str(vc::param::routing.algorithm);
   std::vector<std::string> here, kinds;  // algorithms of this network, and networks of this algorithm
   bool in_two_dimensions = false;
   for (const Supported& s : kSupported) {
@@ -66,13 +71,19 @@ void check_algorithm(const Experiment& e) {
   }
   throw ConfigError(quoted(e, vc::param::routing.algorithm) + " does not fit " + quoted(e, param::topology.kind) +
                     (in_two_dimensions && has_word("mesh|chiplet_mesh", kind) ? " of other than two dimensions" : "") +
-                    ": use " + words_text(here) + ". \"" + algorithm + "\" is for topology.kind = " +
-                    words_text(kinds) + (in_two_dimensions ? " of two dimensions." : "."));
+                    (has_failures(e) ? " with failed links" : "") + ": use " + words_text(here) + ". \"" + algorithm +
+                    "\" is for topology.kind = " + words_text(kinds) +
+                    (in_two_dimensions ? " of two dimensions." : "."));
 }
 
 void check_routing(const Experiment& e) {
   const std::string& kind = e.str(param::topology.kind);
   check_algorithm(e);
+  const ParamRecord& table = vc::param::routing.table_file;
+  if (has_failures(e) && e.has(table) && !e.str(table).empty())
+    throw ConfigError(quoted(e, table) +
+                      " does not fit failed links, because the ports are numbered anew. Leave one of the two out; "
+                      "Experiment.with_routes computes a table for the links that are left.");
   if (is_graph(e)) return;  // the plan finds out how many virtual channels the routes need
   const u32 messages = message_classes(e), needed = routing_classes(e) * messages,
             vcs = e.u32_of(vc::param::router.vcs);
@@ -106,7 +117,8 @@ void check_channels(const Experiment& e) {
     const std::string given = std::string(p->path) + " = " + shown(e.at(*p));
     if (is_graph(e))
       throw ConfigError(
-          given + " does not fit a " + e.str(param::topology.kind) + ", which has no dimensions: give one number" +
+          given + " does not fit a " + e.str(param::topology.kind) + (has_failures(e) ? " with failed links" : "") +
+          ", which has no dimensions: give one number" +
           (e.has(param::topology.file) ? ", or columns for the delay and width of each edge in topology.file." : "."));
     if (n != dims)
       throw ConfigError(given + " does not fit a network of " + std::to_string(dims) +
@@ -117,7 +129,8 @@ void check_channels(const Experiment& e) {
 
 }  // namespace
 
-std::string_view default_algorithm(const std::string& kind) {
+std::string_view default_algorithm(const Experiment& e) {
+  const std::string kind = kind_for_routing(e);
   for (const Supported& s : kSupported)
     if (has_word(s.kinds, kind)) return s.algorithms.substr(0, s.algorithms.find('|'));
   return "";

@@ -11,7 +11,7 @@ namespace flitlab {
 void check_vc(const Experiment& experiment);
 
 /// Returns the default of routing.algorithm on a kind of network.
-std::string_view default_algorithm(const std::string& topology_kind);
+std::string_view default_algorithm(const Experiment& experiment);
 
 /// Returns the number of routing classes (disjoint sets of VCs) that the configuration needs to avoid deadlock; 1: a
 /// packet may use any VC.

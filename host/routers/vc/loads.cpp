@@ -1,4 +1,6 @@
 /// Loads of the channels under the routes of the virtual-channel router, and the ideal throughput.
+#include <algorithm>
+
 #include "host/plan/channel_loads.hpp"
 #include "host/plan/hops.hpp"
 #include "host/plan/not_measured.hpp"
@@ -52,7 +54,8 @@ void for_each_in_box(const Topology& t, u32 from, u32 to, Visit visit) {
   for (u32 router : routers) visit(router, 1.0 / static_cast<double>(routers.size()));
 }
 
-/// Adds the loads of oblivious routes in a network with coordinates. Returns false if routes adapt to loads.
+/// Adds the loads of oblivious routes in a network with coordinates. Returns false if routes adapt to loads, or if
+/// there are too many.
 bool add_grid_loads(ChannelLoads& loads, const Topology& topology, const vc::VcTable& t, const Matrix& demand) {
   const auto add_route = [&](u32 from, u32 to, double flits, bool reverse = false) {
     for_each_hop(
@@ -67,7 +70,11 @@ bool add_grid_loads(ChannelLoads& loads, const Topology& topology, const vc::VcT
         add_route(from, to, flits / 2, true);
       });
       return true;
-    case vc::Algorithm::kRomm:
+    case vc::Algorithm::kRomm: {
+      // Each pair may have as many intermediate routers as there are routers.
+      constexpr std::size_t kMostRoutes = 20'000'000;
+      const auto pairs = demand.size() - static_cast<std::size_t>(std::count(demand.begin(), demand.end(), 0.0));
+      if (pairs * t.routers > kMostRoutes) return false;
       for_each_pair(demand, t.routers, [&](u32 from, u32 to, double flits) {
         for_each_in_box(topology, from, to, [&](u32 via, double share) {
           add_route(from, via, share * flits);
@@ -75,6 +82,7 @@ bool add_grid_loads(ChannelLoads& loads, const Topology& topology, const vc::VcT
         });
       });
       return true;
+    }
     case vc::Algorithm::kValiant: {
       const auto [to_via, from_via] = parts_over_any(demand, t.routers, t.terminal_routers);
       for (const Matrix& part : {to_via, from_via}) for_each_pair(part, t.routers, add_route);

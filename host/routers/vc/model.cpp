@@ -19,15 +19,16 @@ struct Default {
 };
 
 constexpr Default kDefaults[] = {
-    {param::networks.shape, "hyperx|flattened_butterfly", "[4, 4]"},
+    {param::networks.shape, "hyperx|flattened_butterfly|cmesh", "[4, 4]"},
+    {param::networks.order, "polarstar", "3"},
     {param::networks.routers, "jellyfish", "32"},
-    {param::networks.concentration, "dragonfly|megafly|jellyfish", "2"},
-    {param::networks.concentration, "full_mesh|hyperx|flattened_butterfly|fat_tree|slim_fly|polarfly", "4"},
+    {param::networks.concentration, "dragonfly|megafly|jellyfish|polarstar", "2"},
+    {param::networks.concentration, "full_mesh|hyperx|flattened_butterfly|fat_tree|slim_fly|polarfly|cmesh", "4"},
 };
 
 std::string_view default_of(const ParamRecord& record, const Experiment& e) {
   if (!e.has(param::networks.kind)) return "";
-  if (record.path == vc::param::routing.algorithm.path) return default_algorithm(e.str(param::networks.kind));
+  if (record.path == vc::param::routing.algorithm.path) return default_algorithm(e);
   for (const Default& d : kDefaults) {
     if (d.record.path != record.path) continue;
     const std::vector<std::string> kinds = split_words(d.kinds);

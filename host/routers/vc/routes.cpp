@@ -16,11 +16,16 @@ using flitlab::param::networks;
 
 namespace {
 
+/// Returns whether the user gives the routes.
+bool has_table_file(const Experiment& e) {
+  return e.has(param::routing.table_file) && !e.str(param::routing.table_file).empty();
+}
+
 /// Returns shortest routes whose classes are layers, or the routes of a table file.
 Routes layered_routes(const Experiment& e, const Topology& topology, u32 vcs) {
   Routes routes;
   const ParamRecord& file = param::routing.table_file;
-  if (!e.str(file).empty()) {
+  if (has_table_file(e)) {
     routes.table = read_table(file.path, e.text(file), topology, vcs);
   } else {
     try {
@@ -87,7 +92,11 @@ Routes ranked_routes(const Experiment& e, const Topology& topology, const VcTabl
   routes.rank = tree || topology.rank.empty() ? tree_ranks(topology) : topology.rank;
   routes.rank_in = entering(topology, routes.rank);
   std::vector<u64> shortest;
-  if (t.algorithm != Algorithm::kUpDown) shortest = shortest_ports(topology);
+  const ParamRecord& file = param::routing.table_file;
+  if (has_table_file(e))
+    shortest = read_port_sets(file.path, e.text(file), topology);
+  else if (t.algorithm != Algorithm::kUpDown)
+    shortest = shortest_ports(topology);
   routes.table = tree ? up_down_table(topology) : shortest_table(topology, routes.rank, shortest);
   if (deroutes(t.algorithm)) {
     set_deroutes(routes, topology, t);

@@ -159,8 +159,10 @@ inline constexpr struct RoutingParams {
                          .default_value = "",
                          .help =
                              "Routing table that replaces computed shortest paths: CSV lines router,destination,port. "
-                             "Several lines for parallel channels to the next router let packets take any of them.",
-                         .only_if = "routing.algorithm=table"};
+                             "table: several lines for parallel channels to the next router let packets take any of "
+                             "them; minimal_adaptive: packets take any of the ports that lines permit, and escape by "
+                             "up*/down* routes.",
+                         .only_if = "topology.kind=graph&routing.algorithm=table|minimal_adaptive"};
   ParamRecord intermediate{.path = "routing.intermediate",
                            .type = ParamType::kChoice,
                            .default_value = "group",

@@ -114,6 +114,80 @@ TEST(PolarFly, HasTheSizesOfThePaper) {
   }
 }
 
+/// Lakhotia et al., SPAA 2024: (q^2 + q + 1) supernodes, at most q + 1 + (p - 1) / 2 links, diameter 3.
+TEST(PolarStar, HasTheSizesOfThePaper) {
+  for (u32 q : {2u, 3u, 4u, 5u})
+    for (u32 p : {5u, 9u, 13u}) {
+      const Topology t = network(polarstar(q, p));
+      EXPECT_EQ(t.routers, (q * q + q + 1) * p);
+      const u32 most = q + 1 + (p - 1) / 2;
+      // PolarFly has q + 1 routers with one link less.
+      EXPECT_EQ(degrees(t), (Degrees{{most - 1, (q + 1) * p}, {most, q * q * p}})) << q << " " << p;
+      EXPECT_EQ(distance_metrics(t).diameter, 3u) << q << " " << p;
+    }
+}
+
+TEST(ConcentratedMesh, HasExpressChannelsBetweenMultiplesOfTheirLength) {
+  for (const std::vector<u32>& shape : {std::vector<u32>{7, 5}, {4, 4}, {9}})
+    for (u32 express : {2u, 3u}) {
+      const Topology t = network(cmesh(shape, express));
+      std::set<std::pair<u32, u32>> expected;
+      for (u32 a = 0; a < t.routers; ++a) {
+        const u32 x = a % shape[0], y = a / shape[0];
+        if (x + 1 < shape[0]) expected.insert({a, a + 1});
+        if (x % express == 0 && x + express < shape[0]) expected.insert({a, a + express});
+        if (shape.size() < 2) continue;
+        if (y + 1 < shape[1]) expected.insert({a, a + shape[0]});
+        if (y % express == 0 && y + express < shape[1]) expected.insert({a, a + express * shape[0]});
+      }
+      std::set<std::pair<u32, u32>> found;
+      for (u32 a = 0; a < t.routers; ++a)
+        for (u32 b : neighbours(t, a))
+          if (a < b) found.insert({a, b});
+      EXPECT_EQ(found, expected);
+      EXPECT_EQ(t.channels, 2 * expected.size());
+    }
+}
+
+std::multiset<std::pair<u32, u32>> pairs_of(const Topology& t) {
+  std::multiset<std::pair<u32, u32>> pairs;
+  for (u32 a = 0; a < t.routers; ++a)
+    for (u32 b : neighbours(t, a)) pairs.insert({a, b});
+  return pairs;
+}
+
+TEST(FailedLinks, AreTheOnlyOnesThatAreMissing) {
+  for (const Topology& whole : {make_torus({4, 4}, 2), make_torus({2, 3}, 1), network(fat_tree({2, 2}, {2, 2}))}) {
+    const u32 next = whole.peer(1, 0).item;
+    const Topology t = without_failed(whole, {{1, next}, 0, 0}, "test");
+    expect_consistent(t);
+    auto expected = pairs_of(whole);
+    expected.erase(expected.find({1, next}));  // one of parallel links
+    expected.erase(expected.find({next, 1}));
+    EXPECT_EQ(pairs_of(t), expected);
+    EXPECT_EQ(t.terminals, whole.terminals);
+    EXPECT_FALSE(t.grid);
+  }
+}
+
+TEST(FailedLinks, AtRandomLeaveTheNetworkConnected) {
+  const Topology whole = make_torus({5, 4}, 1);
+  std::set<std::multiset<std::pair<u32, u32>>> found;
+  for (u64 seed = 0; seed < 10; ++seed)
+    for (u32 count : {1u, 7u, 21u}) {  // 40 links, of which a tree needs 19
+      const Topology t = without_failed(whole, {{}, count, seed}, "test");
+      expect_consistent(t);
+      EXPECT_EQ(t.channels, whole.channels - 2 * count);
+      const auto rest = pairs_of(t), all = pairs_of(whole);
+      EXPECT_TRUE(std::includes(all.begin(), all.end(), rest.begin(), rest.end()));
+      const std::vector<u32> hops = hops_from(t, 0);
+      EXPECT_EQ(std::count(hops.begin(), hops.end(), kNone), 0);
+      found.insert(rest);
+    }
+  EXPECT_GT(found.size(), 25u);  // seeds select different links
+  EXPECT_THROW(without_failed(whole, {{}, 22, 1}, "test"), ConfigError);
+}
+
 TEST(HyperX, JoinsRoutersThatDifferInOneCoordinate) {
   const std::vector<u32> shape{3, 2, 4};
   const Topology t = network(hyperx(shape, 2), 2);

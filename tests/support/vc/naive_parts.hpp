@@ -57,7 +57,7 @@ struct Rules {
         message_classes(flitlab::message_classes(e)),
         speculative(e.flag(vc::param::router.speculative)),
         hypercube(e.str(param::topology.kind) == "hypercube"),
-        rings(!assignment.empty()),
+        rings(!assignment.empty() && !has_failures(e)),
         by_group(e.has(vc::param::routing.intermediate) && e.str(vc::param::routing.intermediate) == "group"),
         by_class(e.has(vc::param::routing.congestion) && e.str(vc::param::routing.congestion) == "class"),
         children(e.has("topology.children") ? e.ints(param::networks.children) : List{}),

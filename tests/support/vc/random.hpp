@@ -102,7 +102,7 @@ class RandomVc {
   /// Draws a network that is built from a few numbers, and one of its routing algorithms.
   void family() {
     kind_ = one_of({"full_mesh", "hyperx", "flattened_butterfly", "fat_tree", "dragonfly", "megafly", "slim_fly",
-                    "polarfly", "jellyfish"});
+                    "polarfly", "jellyfish", "polarstar", "cmesh"});
     config_["topology.kind"] = kind_;
     std::vector<const char*> algorithms{"minimal", "up_down", "minimal_adaptive", "valiant", "ugal_l", "ugal_l"};
     if (kind_ == "full_mesh") config_["topology.routers"] = draw(2, 7);
@@ -126,6 +126,9 @@ class RandomVc {
       algorithms.insert(algorithms.end(), {"par", "par"});
     }
     if (kind_ == "slim_fly" || kind_ == "polarfly") config_["topology.order"] = draw(3, 4);
+    if (kind_ == "polarstar") config_["topology.order"] = draw(2, 2);
+    if (kind_ == "cmesh")
+      set(config_, "topology.shape=[", draw(2, 5), ",", draw(1, 3), "] topology.express=", draw(2, 3));
     if (kind_ == "jellyfish") set(config_, "topology.routers=", draw(3, 7) * 2, " topology.degree=", draw(2, 4));
     if (chance(2)) config_["topology.concentration"] = draw(1, 3);
     channels(1);
@@ -139,6 +142,18 @@ class RandomVc {
     if (compares || algorithm_ == "ugal_l" || algorithm_ == "par")
       config_["routing.congestion"] = word(one_of({"port", "class"}));
     classes_ = 8;  // more are hardly ever needed
+  }
+
+  /// Draws a mesh or torus with failed links.
+  void failed() {
+    kind_ = one_of({"mesh", "torus", "chiplet_mesh"});
+    set(config_, "topology.kind=", kind_, " topology.shape=[", 2 * draw(1, 2), ",", 2 * draw(1, 2), "]");
+    if (kind_ == "chiplet_mesh") config_["topology.chip_shape"] = IntList{2, 1};
+    set(config_, " topology.random_failures=1 topology.failure_seed=", draw(0, 99));
+    algorithm_ = one_of({"table", "minimal", "up_down", "minimal_adaptive", "valiant", "ugal_l"});
+    config_["routing.algorithm"] = algorithm_;
+    if (algorithm_ == "ugal_l") config_["routing.congestion"] = word(one_of({"port", "class"}));
+    classes_ = 8;
   }
 
   /// Draws a star whose hub has 33 to 64 ports. Two or more channels may lead to a leaf.

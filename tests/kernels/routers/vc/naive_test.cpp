@@ -214,6 +214,16 @@ TEST(VcNaive, DoesTheSameOnFamiliesOfNetworks) {
   EXPECT_GT(seen.delivered, trials(20000));
 }
 
+TEST(VcNaive, DoesTheSameWithFailedLinks) {
+  const Seen seen = run_all(7000, 60, [](testing::RandomVc& random) {
+    random.failed();
+    random.open_loop();
+    random.router();
+    return Lines{};
+  });
+  EXPECT_GT(seen.delivered, trials(3000));
+}
+
 TEST(VcNaive, DoesTheSameWithManyPorts) {
   const Seen seen = run_all(5000, 16, [](testing::RandomVc& random) {
     random.star();

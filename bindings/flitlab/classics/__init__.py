@@ -1,0 +1,1 @@
+"""Experiments of classic papers on interconnection networks; they need no machine's model."""

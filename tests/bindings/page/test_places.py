@@ -1,0 +1,49 @@
+"""The page positions routers as the scope in Python does."""
+
+import json
+import subprocess
+from pathlib import Path
+from shutil import which
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import flitlab as fl
+from flitlab import _core
+from flitlab.scope.places import positions_of
+
+SCRIPT = Path(__file__).resolve().parents[3] / "bindings/page/js/places.js"
+
+
+def networks() -> dict[str, fl.Experiment]:
+    found = {kind: fl.Experiment.from_dict({"topology.kind": kind}) for kind in (
+        "mesh", "torus", "ring", "hypercube", "chiplet_torus", "full_mesh", "hyperx", "flattened_butterfly", "cmesh",
+        "fat_tree", "dragonfly", "megafly", "polarstar")}
+    found["three dimensions"] = fl.Experiment.from_dict({"topology.shape": [4, 3, 2]})
+    graph = nx.cycle_graph(5)
+    nx.set_node_attributes(graph, {n: (n, n * n) for n in graph}, "pos")
+    found["places"] = fl.Experiment.from_dict({}).with_topology(graph)
+    found["stages"] = fl.load("metro-figure1")
+    return found
+
+
+@pytest.mark.skipif(not which("node"), reason="needs Node.js")
+def test_the_page_places_routers_where_python_does(tmp_path):
+    cases, expected = [], {}
+    for name, e in networks().items():
+        network = _core.Network(e.core, "cpu", 1, False)
+        names = [network.router_name(r) for r in range(int(e.derived()["routers"]))]
+        links, kind = [list(link) for link in network.links()], e.flat().get("topology.kind", "")
+        cases.append([name, names, kind, links])
+        expected[name] = positions_of(names, kind, links)
+    script = tmp_path / "places.js"
+    script.write_text(SCRIPT.read_text(encoding="utf-8") + f"""
+const cases = {json.dumps(cases)};
+console.log(JSON.stringify(cases.map(([name, names, kind, links]) => [name, positions_of(names, kind, links)])));
+""", encoding="utf-8")
+    done = subprocess.run(["node", script], capture_output=True, text=True, check=True)
+    for name, (places, layout) in json.loads(done.stdout):
+        theirs, phrase = expected[name]
+        assert np.allclose(places, theirs, atol=1e-6), name
+        assert layout == phrase, name
