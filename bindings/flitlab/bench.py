@@ -69,8 +69,9 @@ def main(args) -> int:
     most = derived.get("saturation_load_bound") or derived.get("uniform_load_bound")
     if settings.get("traffic.load") is not None:
         loads = [settings["traffic.load"]]
-    else:  # loads as fractions of the model's bound for saturation, if it has one
-        loads = [float(f"{part * most:.3g}") for part in (0.25, 0.5, 0.85)] if most else [0.05, 0.25, 0.45]
+    else:  # loads as fractions of the bound for saturation, if some of the usual ones exceed it
+        usual = [0.05, 0.25, 0.45]
+        loads = [float(f"{part * most:.3g}") for part in (0.25, 0.5, 0.85)] if most and most < usual[-1] else usual
     backends = _core.backends()
     runs = [("cpu", n) for n in sorted({1, backends["cpu"]["threads"]})]
     if backends["cuda"]["available"]:

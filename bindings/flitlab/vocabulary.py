@@ -60,7 +60,7 @@ KEYS: dict[str, dict[str, tuple[str, str] | Missing]] = {
         "latency_thres": _THRESHOLD, "batch_count": Missing("series of batches; a sweep over run.seed repeats a batch"),
         "priority": _PRIORITIES, "class_priority": _PRIORITIES, "classes": Missing(
             "traffic classes with loads of their own; traffic.message_classes separates requests and replies"),
-        "subnets": Missing("parallel subnetworks"), "link_failures": Missing("broken channels in its canonical router"),
+        "subnets": Missing("parallel subnetworks"), "link_failures": ("topology.random_failures", ""),
         "input_speedup": _SPEEDUP, "output_speedup": _SPEEDUP, "internal_speedup": _SPEEDUP,
         "buf_size": _SHARED, "buffer_policy": _SHARED, "private_bufs": _SHARED, "private_buf_size": _SHARED,
         "output_buffer_size": _OUTPUT, "noq": Missing("next-hop output queueing"),
@@ -69,8 +69,7 @@ KEYS: dict[str, dict[str, tuple[str, str] | Missing]] = {
         "hold_switch_for_packet": Missing("switch that is held for a whole packet"),
         "sim_power": _POWER, "tech_file": _POWER, "channel_width": _POWER,
         "watch_file": _WATCH, "watch_flits": _WATCH, "watch_packets": _WATCH, "watch_out": _WATCH,
-        "x": Missing("concentrated mesh with express channels; topology.concentration puts terminals at a router"),
-        "xr": Missing("concentrated mesh with express channels; topology.concentration puts terminals at a router"),
+        "x": ("topology.shape", _SHAPE), "y": ("topology.shape", _SHAPE), "xr": ("topology.concentration", ""),
     },
     "Garnet": {
         "vcs_per_vnet": ("router.vcs", ", of all message classes together"),
@@ -134,7 +133,6 @@ _TABLE = '; a function or a table can give oblivious routes (Experiment.with_rou
 _PATTERN = '; a function or a matrix can give destinations (Experiment.with_pattern, or traffic.pattern = "matrix")'
 _STAGES = Missing(f"butterfly{_GRAPH}")
 _HYPERX = Missing("this order of dimensions in a HyperX network; minimal, ugal_l and dal choose others")
-_CMESH = Missing("concentrated mesh with express channels; topology.concentration puts several terminals at a router")
 _UGAL = Missing("UGAL with queues of other routers or by dimension order; ugal_l compares queues at the source")
 _TURNS = Missing(f"routing by turn models{_TABLE}")
 _TREES = Missing(f"routing for trees or multistage networks{_TABLE}")
@@ -156,12 +154,12 @@ VALUES: dict[str, dict[str, str | Missing]] = {
         "karynfly": _STAGES, "omega": _STAGES, "delta": _STAGES, "baseline": _STAGES, "banyan": _STAGES,
         "benes": _STAGES, "flatfly": "flattened_butterfly", "flattenedbutterfly": "flattened_butterfly",
         "hamming": "hyperx", "dragonflynew": "dragonfly", "canonic_dragonfly": "dragonfly",
-        "dragonflyplus": "megafly", "cmesh": _CMESH, "concentrated_mesh": _CMESH, "fullmesh": "full_mesh",
+        "dragonflyplus": "megafly", "concentrated_mesh": "cmesh", "fullmesh": "full_mesh",
         "fully_connected": "full_mesh", "all_to_all": "full_mesh", "pt2pt": "full_mesh", "complete": "full_mesh",
         "crossbar": Missing('crossbar as a topology; router.kind = "switch" is a single switch'),
         "single_router": Missing('single router as a topology; router.kind = "switch" is a single switch'),
         "chiplet": "chiplet_mesh", "slimfly": "slim_fly", "mms": "slim_fly", "random_regular_graph": "jellyfish",
-        **_lacks("polarstar", "projective", "spidergon", "star", "tree", what="{}" + _GRAPH),
+        **_lacks("projective", "spidergon", "star", "tree", what="{}" + _GRAPH),
     },
     "routing.algorithm": {
         "dor": "dimension_order", "xy": "dimension_order", "xyz": "dimension_order", "dim_order": "dimension_order",

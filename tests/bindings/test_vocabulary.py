@@ -34,7 +34,7 @@ def test_words_of_booksim_are_translated(given, expected_text):
     ({"router.internal_speedup": 2}, r"router\.internal_speedup = 2: flitlab has no speedup of a switch\."),
     ({"sim_power": 1}, r"sim_power = 1: flitlab has no model of power"),
     ({"router.congestion_sensor": "x"}, r"flitlab has no choice of congestion measures"),
-    ({"topology.kind": "polarstar"}, r'topology\.kind = "polarstar": flitlab has no polarstar; a graph can be one '
+    ({"topology.kind": "spidergon"}, r'topology\.kind = "spidergon": flitlab has no spidergon; a graph can be one '
                                      r".* Allowed are mesh, torus, ring"),
     ({"topology.kind": "dragonflynew"}, 'in flitlab it is "dragonfly"'),
     ({"topology.kind": "flatfly"}, 'in flitlab it is "flattened_butterfly"'),
@@ -58,8 +58,8 @@ def test_words_of_others_are_translated_or_flitlab_has_no_such_thing(given, expe
 
 def test_parameters_that_another_machine_has_are_accepted():
     assert fl.Experiment({"router.kind": "metro", "topology.kind": "fat_tree"})["topology.kind"] == "fat_tree"
-    with pytest.raises(fl.ConfigError, match=r'"polarstar": flitlab has no polarstar.* Allowed are multibutterfly'):
-        fl.Experiment({"router.kind": "metro", "topology.kind": "polarstar"})
+    with pytest.raises(fl.ConfigError, match=r'"spidergon": flitlab has no spidergon.* Allowed are multibutterfly'):
+        fl.Experiment({"router.kind": "metro", "topology.kind": "spidergon"})
 
 
 def test_what_words_are_translated_into_is_there():
