@@ -7,7 +7,8 @@ template <u32 P, Room kRoom>
 using FixedLanes = DeviceLanes<FixedVcTable<P, 4>, Sizes<P, 4, kRoom, true>>;
 template <u32 P, u32 V>
 using OpenLanes = DeviceLanes<OpenVcTable, Sizes<P, V, Room::kRoomy, true>>;
-/// Routers with any options. Terminals have lane state only in open traffic (OpenVcTable).
+/// Routers with any options. Terminals have lane state only in open traffic (OpenVcTable), and not if routes need the
+/// registers (has_long_routes()) of a router with more than 8 ports or VCs.
 using SmallLanes = DeviceLanes<OpenVcTable, Sizes<8, 8, Room::kRoomy, false>, u8>;
 using SmallScalarTerminals = DeviceLanes<VcTable, Sizes<8, 8, Room::kHuge, false>, u8>;
 using LargeLanes = DeviceLanes<OpenVcTable, Sizes<16, 16, Room::kHuge, false>, u16>;

@@ -38,5 +38,5 @@ def test_shipped_configurations_that_a_browser_can_take_are_there():
 
 def test_files_that_a_configuration_names_are_texts():
     texts = {name: c["texts"] for name, c in wasm_page.configurations().items() if c["texts"]}
-    assert texts.keys() == {"bgl-figure10", "metro-wiring"}
+    assert texts.keys() == {"bgl-figure10", "metro-wiring", "vc-dgx-h100", "vc-rail-cluster"}
     assert texts["metro-wiring"]["topology.file"] == (wasm_page.ROOT / "configs/metro-wiring.csv").read_text()

@@ -97,7 +97,9 @@ struct DeviceLanes {
   }
 
   static bool fits(const VcTable& t) {
-    if (kLaneTerminals<T> != (t.mode == TrafficMode::kOpen)) return false;
+    // Open traffic takes terminals with lane state, except with long routes in kernels that have too few registers.
+    if (t.mode != TrafficMode::kOpen ? kLaneTerminals<T> : !kLaneTerminals<T> && !has_long_routes(t)) return false;
+    if (!kLongRoutes<C, S> && has_long_routes(t)) return false;
     if constexpr (kLaneTerminals<T>)
       if (!T::fits(t)) return false;
     const bool has_ports = S::exact ? has_exact_sizes(t) && t.ports == S::ports : t.ports <= S::ports;
