@@ -15,7 +15,6 @@ from flitlab.settings import plain
 
 MATRIX, TABLE, GRAPH = "traffic.matrix_file", "routing.table_file", "topology.file"
 VALUES = "traffic.matrix_values"
-MOST_PLACE = 1e6  # largest coordinate in topology.places
 FILE_NAMES = {MATRIX: "matrix", TABLE: "routes", GRAPH: "graph", "traffic.program_file": "program"}
 
 # Destinations of one source, in one of four forms: a single terminal, a dictionary terminal -> weight, a weight for
@@ -196,9 +195,10 @@ def _place(node: Any, given: Any) -> tuple[float, float]:
         x, y = map(float, given)
     except (TypeError, ValueError):
         x = y = math.nan
-    if not (abs(x) <= MOST_PLACE and abs(y) <= MOST_PLACE):
+    limits = next(p for p in _core.parameters() if p["path"] == "topology.places")
+    if not (limits["min"] <= x <= limits["max"] and limits["min"] <= y <= limits["max"]):
         raise ConfigError(f"with_topology: node {node!r} has pos {shown(given)}: it must be a pair of numbers, x and "
-                          f"y, from {-MOST_PLACE:g} to {MOST_PLACE:g}.")
+                          f"y, from {limits['min']:g} to {limits['max']:g}.")
     return x, y
 
 

@@ -7,13 +7,13 @@ import html
 import io
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from flitlab._core import ConfigError, Experiment, parameters
+from flitlab._core import ConfigError, Experiment
 from flitlab.arguments import did_you_mean, is_number, shown, writing
 from flitlab.curve_rows import RESULT_COLUMNS, SharedConfigs, row_of
+from flitlab.experiment import file_paths
 from flitlab.over_seeds import by_point, mean_and_half
 from flitlab.result import precision_reached
 from flitlab.rows import Rows
@@ -145,7 +145,7 @@ class Curve:
         try:
             if self.experiment is not None:
                 derived = self.experiment.set(first).derived()
-            elif not self.configs or any(self.configs[0].get(path) for path in _files()):
+            elif not self.configs or any(self.configs[0].get(path) for path in file_paths()):
                 return None  # files may have changed
             else:
                 place = next(i for i, row in enumerate(self.rows.pick(*self.keys)) if row == tuple(first.values()))
@@ -346,12 +346,6 @@ def _html(tag: str, cells: Iterable[str]) -> str:
 
 def _cell(value: Any) -> Any:
     return str(value) if isinstance(value, (list, tuple)) else value
-
-
-@cache
-def _files() -> list[str]:
-    """Returns the parameters that name files."""
-    return [p["path"] for p in parameters() if p["type"] == "string"]
 
 
 def _only(configs: Iterable[Mapping[str, Any]], rows: Rows, path: str, otherwise: str) -> str:

@@ -228,8 +228,8 @@ shortest ones; compare `hops_mean` of both in `flitlab inspect`.
 
 Every network can lose links before a run: `topology.failed_links` lists them as pairs of routers, and
 `topology.random_failures` takes a number of links at random (`topology.failure_seed`) that leaves all routers
-connected. The routes are then computed like those of a graph, by one of its routing algorithms, and are free of
-deadlock:
+connected. The routing algorithm is then one that graphs have (see `graph` in the table above); it computes routes that
+avoid the failed links, and they are free of deadlock:
 
 ```python
 broken = fl.Experiment.from_dict({"topology.kind": "torus", "topology.random_failures": 6, "traffic.load": 0.1})

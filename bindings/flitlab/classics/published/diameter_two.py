@@ -21,13 +21,13 @@ UNIFORM = (0.3, 0.4, 0.5, 0.7, 0.8, 0.9, 1.0)
 ADVERSARIAL = (0.1, 0.2, 0.3, 0.4, 0.5)
 TERMINALS = 3  # per router of the Slim Fly with 50 routers, as in CODES
 READING_SLIM = (
-    "Of the paper only the abstract was read. Sizes and relations are from the documentation of the simulator CODES, "
-    f"which models the paper's networks. {ROUTER_IS} Worst case: routers R1, R2, R3, R4 form a path; terminals of R1 "
-    "and R3 send to each other, as do those of R2 and R4. The only shortest routes then share the channel between R2 "
-    "and R3, which limits the throughput to 1/(2p). 44 of the 50 routers form such paths; the terminals of the other "
-    f"six are idle, and throughput is per active terminal. {HIGHEST}")
+    "Only the abstract of the paper was read. Sizes and relations are from the documentation of the simulator CODES, "
+    f"which models the paper's networks. {ROUTER_IS} Worst case: routers R1, R2, R3, R4 form a path. Terminals of R1 "
+    "and R3 send to each other, and terminals of R2 and R4 to each other. Their only shortest routes share the channel "
+    "between R2 and R3, which limits the throughput to 1/(2p). 44 of the 50 routers form such paths; the terminals of "
+    f"the other six are idle, and throughput is per active terminal. {HIGHEST}")
 READING_POLAR = (
-    "Of the paper only the abstract was read. The Moore bound for diameter 2 and d links per router is d^2 + 1 "
+    "Only the abstract of the paper was read. The Moore bound for diameter 2 and d links per router is d^2 + 1 "
     "routers. Routers and links are counted in the wiring of the emulated network.")
 READING_RUNS = READING_POLAR + f" {ROUTER_IS} 57 routers (q = 7) with 4 terminals each. {HIGHEST}"
 

@@ -68,5 +68,5 @@ def context(**settings) -> dict:
 
 def relation(**settings) -> dict:
     """Returns a row on a relation without a number: a quotient that the source says is above 1. A quotient that exceeds
-    1 by less than the uncertainty of a run (1 %) is out."""
+    1 by less than 1 % is out, because it may be chance."""
     return row(published=1, unit="times", tolerance=0, higher_is_better=True, **{"uncertainty": 0.01} | settings)
