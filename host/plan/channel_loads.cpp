@@ -86,8 +86,8 @@ void divide(const Topology& t, ChannelLoads& loads, const std::vector<u32>& orde
   }
 }
 
-/// Returns the larger load of the channels that leave a set of routers and of those that enter it, as a part of their
-/// width.
+/// Returns the load of the channels that leave a set of routers, or the load of the channels that enter it if that is
+/// larger, as a part of their width.
 double load_of_cut(const Topology& t, const std::vector<u32>& set, const std::vector<double>& demand,
                    const Width& width) {
   std::vector<bool> inside(t.routers);

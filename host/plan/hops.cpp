@@ -96,7 +96,7 @@ std::function<double(u32)> TableHops::sum_over(const TerminalSet& set) const {
 }
 
 double ViaHops::mean(u32 from, const std::function<double(u32)>& second) const {
-  const u32 vias = topology_.terminals / topology_.concentration;
+  const u32 vias = topology_.terminal_routers();
   double sum = 0;
   for (u32 via = 0; via < vias; ++via) {
     const u32 middle = part_one_(from, via);
@@ -116,7 +116,7 @@ std::function<double(u32)> ViaHops::sum_over(const TerminalSet& set) const {
     for (u32 destination : set) sums[r] += hops(r, topology_.terminal_router(destination));
   const auto of_router = std::make_shared<std::vector<double>>(topology_.routers);
   const double count = static_cast<double>(set.size());
-  const u32 sources = topology_.terminals / topology_.concentration, vias = sources;
+  const u32 sources = topology_.terminal_routers(), vias = sources;
   for (u32 from = 0; from < sources; ++from) {
     double total = 0;
     for (u32 via = 0; via < vias; ++via) {

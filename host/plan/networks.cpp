@@ -14,16 +14,17 @@ namespace {
 
 using param::networks;
 
+constexpr u32 kMostRouters = 16384;  ///< of networks with tables, which have an entry for every pair of routers
+
 std::string given(const Experiment& e, const ParamRecord& p) { return std::string(p.path) + " = " + shown(e.at(p)); }
 
 /// Throws ConfigError if a network would have too many routers or terminals, or its routers too many ports. Called
 /// before the links are listed, because there can be billions.
 void check_sizes(const Experiment& e, const ParamRecord& size, double routers, double channels) {
-  constexpr double kMostRouters = 16384;  // tables have an entry for every pair of routers
   const u32 terminals = e.u32_of(networks.concentration);
   if (routers > kMostRouters)
     throw ConfigError(given(e, size) + " makes a network of " + to_text(Value{routers}) + " routers; at most " +
-                      std::to_string(u32(kMostRouters)) + " are supported without a grid. Use smaller numbers.");
+                      std::to_string(kMostRouters) + " are supported without a grid. Use smaller numbers.");
   if (channels + terminals > kMostGraphPorts)
     throw ConfigError(given(e, size) + ": a router has " + std::to_string(static_cast<u64>(channels)) +
                       " channels; at most " + std::to_string(kMostGraphPorts - terminals) + " are supported with " +
@@ -192,7 +193,6 @@ Topology make_topology(const Experiment& e) {
   if (!has_failures(e)) return topology;
   const Failures failures{e.ints(networks.failed_links), e.u32_of(networks.random_failures),
                           e.has(networks.failure_seed) ? static_cast<u64>(e.i64(networks.failure_seed)) : 0};
-  constexpr u32 kMostRouters = 16384;  // tables have an entry for every pair of routers
   if (topology.routers > kMostRouters)
     throw ConfigError(size_text(e) + " makes a network of " + std::to_string(topology.routers) +
                       " routers; networks with failed links have at most " + std::to_string(kMostRouters) + ".");

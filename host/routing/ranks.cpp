@@ -68,7 +68,7 @@ class Spread {
   /// Sets the entries for a destination. `ports`: [router] permitted ports. `cost`: [router] cost of the rest of the
   /// route, which falls with every hop.
   void add(u32 destination, const std::vector<u64>& ports, const std::vector<u32>& cost) {
-    const u32 sources = t_.terminals / t_.concentration;
+    const u32 sources = t_.terminal_routers();
     std::vector<u32> order(t_.routers), flow(t_.routers, 0);
     std::iota(order.begin(), order.end(), 0u);
     std::stable_sort(order.begin(), order.end(), [&](u32 a, u32 b) { return cost[a] > cost[b]; });
@@ -199,7 +199,7 @@ u32 end_of_part_one(const Topology& t, const RouteTable& table, u32 from, u32 vi
 }
 
 u32 classes_of_routes(const Topology& t, const Ranks& ranks, const PortsToward& ports) {
-  const u32 sources = t.terminals / t.concentration;
+  const u32 sources = t.terminal_routers();
   u32 most = 0;
   std::vector<u8> changes(std::size_t{t.routers} * t.network_ports);  // of class, after a channel
   for (u32 d = 0; d < sources; ++d) {
@@ -235,7 +235,7 @@ u32 classes_of_routes(const Topology& t, const Ranks& ranks, const PortsToward& 
 }
 
 u32 classes_via(const Topology& t, const Ranks& ranks, const RouteTable& table, bool by_group) {
-  const u32 n = t.routers, sources = t.terminals / t.concentration;
+  const u32 n = t.routers, sources = t.terminal_routers();
   // The ports of parallel channels may have different ranks; the families give them equal ones.
   const auto next_port = [&](u32 r, u32 d) { return lowest_bit(ports_toward(t, table, r, d)); };
   // For each router where the second part begins: by the channel before it, the most changes of class so far.

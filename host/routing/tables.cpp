@@ -89,16 +89,13 @@ void check_size(const Topology& t) {
                  "Routing tables have an entry for every pair.");
 }
 
-/// Returns the number of routers that have terminals: the first ones. Packets go from and to these only.
-u32 with_terminals(const Topology& t) { return t.terminals / t.concentration; }
-
 /// Assigns every path to the first layer (virtual-channel class) whose channel dependencies stay acyclic with it.
 void assign_layers(const Topology& t, RouteTable& table, u32 max_layers) {
   const u32 channels = t.routers * t.network_ports;
   std::vector<DependencyGraph> layers(1, DependencyGraph(channels));
   table.layer.assign(std::size_t{t.routers} * t.routers, 0);
-  for (u32 s = 0; s < with_terminals(t); ++s)
-    for (u32 d = 0; d < with_terminals(t); ++d) {
+  for (u32 s = 0; s < t.terminal_routers(); ++s)
+    for (u32 d = 0; d < t.terminal_routers(); ++d) {
       const std::vector<Hop> path = path_hops(t, table, s, d);
       u32 layer = 0;
       for (std::vector<u32> cycle; !(cycle = try_path(t, layers[layer], path)).empty(); ++layer) {
@@ -222,7 +219,7 @@ std::vector<u64> read_port_sets(std::string_view key, const TextSource& text, co
     ports[std::size_t{entry.router} * t.routers + entry.destination] |= u64{1} << entry.port;
   });
   const std::string where = std::string(key) + ": " + text.path() + ": ";
-  for (u32 d = 0; d < with_terminals(t); ++d) {
+  for (u32 d = 0; d < t.terminal_routers(); ++d) {
     for (u32 r = 0; r < t.routers; ++r)
       if (r != d && !ports[std::size_t{r} * t.routers + d])
         throw ConfigError(where + "router " + std::to_string(r) + " has no entry for destination " + std::to_string(d) +
@@ -304,7 +301,7 @@ RouteTable read_table(std::string_view key, const TextSource& text, const Topolo
     table.layers = std::max(table.layers, line.layer + 1);
   });
   for (u32 s = 0; s < t.routers; ++s)
-    for (u32 d = 0; d < with_terminals(t); ++d)
+    for (u32 d = 0; d < t.terminal_routers(); ++d)
       if (s != d && table.port[std::size_t{s} * t.routers + d] == 0xFF)
         throw ConfigError(std::string(key) + ": " + path + ": router " + std::to_string(s) +
                           " has no entry for destination " + std::to_string(d) + ", which is unreachable from it.");
@@ -312,7 +309,7 @@ RouteTable read_table(std::string_view key, const TextSource& text, const Topolo
   std::replace(table.port.begin(), table.port.end(), u8{0xFF}, u8{0});
   for (u32 r = 0; r < t.routers; ++r) join_lines(std::string(key) + ": " + path, t, table, r, more[r]);
   for (u32 s = 0; s < t.routers; ++s)
-    for (u32 d = 0; d < with_terminals(t); ++d)
+    for (u32 d = 0; d < t.terminal_routers(); ++d)
       if (s != d && path_hops(t, table, s, d).empty())
         throw ConfigError(std::string(key) + ": " + path + ": packets from router " + std::to_string(s) + " to " +
                           std::to_string(d) + " go around in a loop and never arrive.");
@@ -321,8 +318,8 @@ RouteTable read_table(std::string_view key, const TextSource& text, const Topolo
     return table;
   }
   std::vector<DependencyGraph> layers(table.layers, DependencyGraph(t.routers * t.network_ports));
-  for (u32 s = 0; s < with_terminals(t); ++s)
-    for (u32 d = 0; d < with_terminals(t); ++d) {
+  for (u32 s = 0; s < t.terminal_routers(); ++s)
+    for (u32 d = 0; d < t.terminal_routers(); ++d) {
       DependencyGraph& layer = layers[table.layer[std::size_t{s} * t.routers + d]];
       for_each_dependency(t, path_hops(t, table, s, d), [&](u32 from, u32 to) {
         layer.add(from, to);

@@ -31,7 +31,7 @@ void remove(std::vector<Link>& links, u32 a, u32 b, const std::string& where) {
 Links links_of(const Topology& t) {
   Links list{.kind = t.kind,
              .routers = t.routers,
-             .with_terminals = t.terminals / t.concentration,
+             .with_terminals = t.terminal_routers(),
              .concentration = t.concentration,
              .group = t.group,
              .place = t.place,
@@ -78,8 +78,8 @@ Topology without_failed(const Topology& topology, const Failures& failures, cons
     remove(list.links, a, b, where);
   }
   if (!failures.at_random) return make_network(list, where);
-  // Links fail in a random order, except those without which a router could not be reached. These are the links that a
-  // spanning tree takes if links are offered to it in the opposite order (Kruskal).
+  // Links fail in a random order, except links without which a router could not be reached: the links that a spanning
+  // tree takes if it goes through them in the opposite order (Kruskal).
   std::vector<std::pair<u64, u32>> order;
   for (u32 i = 0; i < list.links.size(); ++i) {
     const Random4 random = philox(failures.seed, stream::kTopology, kNone, i);

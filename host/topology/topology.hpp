@@ -64,6 +64,8 @@ struct Topology {
   u32 dimension_of(u32 port) const { return kind == "hypercube" ? port : port / 2; }
   /// Returns all network ports of `router` that lead to the same router as `port`, including `port`: bit p is port p.
   u64 parallel_ports(u32 router, u32 port) const;
+  /// Returns the number of routers that have terminals: the first ones. Packets go from and to these only.
+  u32 terminal_routers() const { return terminals / concentration; }
   u32 terminal_router(u32 terminal) const { return terminal / concentration; }
   u32 terminal_port(u32 terminal) const { return network_ports + terminal % concentration; }
   /// Returns whether addresses are packed coordinates of `shape`. In a graph or a multistage network they are plain

@@ -41,7 +41,7 @@ void set_network(VcTable& t, const Topology& topology) {
   t.wraps = topology.wraps;
   t.one_port_per_dim = topology.kind == "hypercube";
   t.by_tables = !topology.grid;
-  t.terminal_routers = topology.terminals / topology.concentration;
+  t.terminal_routers = topology.terminal_routers();
   t.group = topology.group.empty() ? nullptr : topology.group.data();
   t.peers = topology.peers.data();
 }
