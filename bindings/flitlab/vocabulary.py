@@ -64,9 +64,9 @@ KEYS: dict[str, dict[str, tuple[str, str] | Missing]] = {
         "input_speedup": _SPEEDUP, "output_speedup": _SPEEDUP, "internal_speedup": _SPEEDUP,
         "buf_size": _SHARED, "buffer_policy": _SHARED, "private_bufs": _SHARED, "private_buf_size": _SHARED,
         "output_buffer_size": _OUTPUT, "noq": Missing("next-hop output queueing"),
-        "wait_for_tail_credit": Missing("wait for a tail's credit before a virtual channel is used again"),
+        "wait_for_tail_credit": ("router.wait_for_tail_credit", ""),
         "vc_busy_when_full": Missing("virtual channels that count as busy when they are full"),
-        "hold_switch_for_packet": Missing("switch that is held for a whole packet"),
+        "hold_switch_for_packet": ("router.hold_switch_for_packet", ""),
         "sim_power": _POWER, "tech_file": _POWER, "channel_width": _POWER,
         "watch_file": _WATCH, "watch_flits": _WATCH, "watch_packets": _WATCH, "watch_out": _WATCH,
         "x": ("topology.shape", _SHAPE), "y": ("topology.shape", _SHAPE), "xr": ("topology.concentration", ""),
@@ -200,7 +200,8 @@ VALUES: dict[str, dict[str, str | Missing]] = {
     },
     "router.arbiter": {
         "rr": "round_robin", "age": "oldest_first", "oldest": "oldest_first", "age_based": "oldest_first",
-        **_lacks("lru", "lslp", "tree", "priority", "random", "random_priority", "comparing", what="{} arbiter"),
+        "priority": "fixed_priority",
+        **_lacks("lru", "lslp", "tree", "random_priority", "comparing", what="{} arbiter"),
     },
     "router.kind": {
         "iq": "vc", "input_queued": "vc", "canonical": "vc", "wormhole": "vc", "basic": "vc", "garnet": "vc",

@@ -210,6 +210,16 @@ inline std::vector<Experiment> variations(std::string_view kind) {
         "kind=fat_tree topology.parents=[2,4]", "kind=hyperx topology.copies=2 routing.algorithm=dal",
         "kind=jellyfish routing.algorithm=minimal_adaptive", "kind=megafly routing.algorithm=valiant"})
     list.push_back(experiment(Settings("topology.", network, " router.vcs=6 traffic.load=0.3")));
+  for (const char* allocator : {"separable_input_first", "separable_output_first", "islip", "wavefront"})
+    for (const char* arbiter : {"most_hops_first", "random", "fixed_priority"})
+      list.push_back(
+          experiment(Settings("router.vc_allocator=", allocator, " router.switch_allocator=", allocator,
+                              " router.allocator_iterations=2 router.arbiter=", arbiter, " traffic.load=0.5")));
+  for (const char* option : {"wait_for_tail_credit", "hold_switch_for_packet"})
+    for (const char* more : {"", " router.switch_allocator=islip topology.channel_width=0.5",
+                             " router.switch_allocator=wavefront router.speculative=true",
+                             " traffic.mode=request_reply routing.algorithm=minimal_adaptive router.vcs=6"})
+      list.push_back(experiment(Settings("router.", option, "=true traffic.load=0.4", more)));
   return list;
 }
 

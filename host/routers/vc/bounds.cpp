@@ -34,6 +34,7 @@ std::vector<Bound> VcPlan::bounds() const {
                             {"router.output.owner", owner},
                             {"router.output.pick", at_most(channels)},
                             {"router.output.tail", position},
+                            {"router.connection.vc", next_vc},
                             {"router.claim", owner}};
   for (const char* name : {"flits", "credits", "granted", "pending", "waiting", "bids", "taken"})
     bounds.push_back({std::string("router.control.") + name, set});

@@ -42,9 +42,7 @@ class Search final : public WaitsFor {
         const u32 adaptive = t_.class_mask[packet.message_class][t_.wraps && !t_.by_tables ? 2 : 1];
         const bool empty_only =
             t_.atomic_adaptive && ((adaptive >> out % t_.vcs) & 1) && out / t_.vcs < t_.network_ports;
-        const u32 needed = t_.flow_control != vc::FlowControl::kWormhole ? packet.flits
-                           : empty_only                                  ? t_.buffer_flits
-                                                                         : 0;
+        const u32 needed = empty_only ? t_.buffer_flits : credits_to_take(t_, packet);
         if (o.owner == vc::kNoOwner && o.credits >= needed) return true;
         if (in_transit(router, t_.router_fields.credit_mail, out / t_.vcs, out % t_.vcs)) return true;
         if (out / t_.vcs >= t_.network_ports && accepts(index, out)) return true;

@@ -120,6 +120,8 @@ void set_choices(VcTable& t, const Experiment& e) {
   t.iterations = static_cast<u8>(e.u32_of(param::router.allocator_iterations));
   t.arbiter = e.choice<ArbiterKind>(param::router.arbiter);
   t.speculative = e.flag(param::router.speculative);
+  t.hold_switch = e.flag(param::router.hold_switch_for_packet);
+  t.wait_for_tail_credit = e.flag(param::router.wait_for_tail_credit);
   t.algorithm = e.choice<Algorithm>(param::routing.algorithm);
   if (e.has(param::routing.intermediate)) t.intermediate = e.choice<Intermediate>(param::routing.intermediate);
   if (e.has(param::routing.congestion)) t.congestion = e.choice<Congestion>(param::routing.congestion);

@@ -1,16 +1,33 @@
 #pragma once
-/// Arbiters of the virtual-channel router (Dally & Towles chapter 18): round robin, matrix (least recently served) and
-/// oldest packet first. Each arbiter chooses from a set of requesters, given as bits. Its state changes only for grants
-/// that are used.
+/// Arbiters of the virtual-channel router (Dally & Towles chapter 18): round robin, matrix (least recently served),
+/// fixed priority, and arbiters that compare ranks: the age of a packet, its hops, or a random number. Each arbiter
+/// chooses from a set of requesters, given as bits. Its state changes only for grants that are used.
 #include "kernels/routers/vc/state.hpp"
+#include "kernels/routers/vc/streams.hpp"
 
 namespace flitlab::vc {
 
-/// Returns the age of the front packet of an input VC: cycles since its creation.
+/// A cycle of a router's arbiters.
+struct Turn {
+  Cycle now;
+  u64 draw;  ///< random arbiter: random bits of this router and cycle
+};
+template <class V>
+FLITLAB_INLINE Turn turn_of(const V& v, u32 index, Cycle now) {
+  if (v.t.arbiter != ArbiterKind::kRandom) return {now, 0};
+  const Random4 r = philox(v.row->seed, stream::kArbiter, index, now);
+  return {now, u64{r.word[0]} << 32 | r.word[1]};
+}
+
+/// Returns the rank of input VC `flat` (port * vcs + VC) and the packet at its front; the highest rank wins.
+FLITLAB_INLINE u32 rank_of(ArbiterKind arbiter, const Packet& packet, u32 flat, const Turn& turn) {
+  if (arbiter == ArbiterKind::kRandom) return static_cast<u32>(mix64(turn.draw + flat) >> 32);
+  return arbiter == ArbiterKind::kMostHopsFirst ? packet.hops : turn.now - packet.created;
+}
 template <class T, int W>
-FLITLAB_INLINE u32 front_age(const T& t, const Item<W>& router, u32 flat, Cycle now) {
+FLITLAB_INLINE u32 front_rank(const T& t, const Item<W>& router, u32 flat, const Turn& turn) {
   const InputVc& in = router.at(t.router_fields.input, flat);
-  return now - router.at(t.router_fields.ring, flat * t.ring + in.first).created;
+  return rank_of(t.arbiter, router.at(t.router_fields.ring, flat * t.ring + in.first), flat, turn);
 }
 
 /// Matrix arbiter: returns the member of `set` that beats all other members. Row i of the matrix is the set of indices
@@ -33,36 +50,38 @@ FLITLAB_INLINE void matrix_update(const Item<W>& router, Field<u32> matrix, u32 
 
 /// Returns the VC with which input port `port` requests, a member of `set`, which must not be empty.
 template <class T, int W>
-FLITLAB_INLINE u32 pick_vc(const T& t, const Item<W>& router, u32 port, u32 set, Cycle now) {
+FLITLAB_INLINE u32 pick_vc(const T& t, const Item<W>& router, u32 port, u32 set, const Turn& turn) {
+  if (compares_ranks(t.arbiter)) {
+    u32 best = lowest_bit(set), highest = 0;
+    for (u32 rest = set; rest; rest &= rest - 1) {
+      const u32 rank = front_rank(t, router, port * t.vcs + lowest_bit(rest), turn);
+      if (rank > highest) highest = rank, best = lowest_bit(rest);
+    }
+    return best;
+  }
   switch (t.arbiter) {
     case ArbiterKind::kMatrix: return matrix_winner(router, t.router_fields.input_matrix, port * t.vcs, set);
-    case ArbiterKind::kOldestFirst: {
-      u32 best = lowest_bit(set), age = 0;
-      for (u32 rest = set; rest; rest &= rest - 1) {
-        const u32 candidate_age = front_age(t, router, port * t.vcs + lowest_bit(rest), now);
-        if (candidate_age > age) age = candidate_age, best = lowest_bit(rest);
-      }
-      return best;
-    }
+    case ArbiterKind::kFixedPriority: return lowest_bit(set);
     default: return first_at_or_after(set, router.at(t.router_fields.port, port).pick_vc);
   }
 }
 
 /// Returns the input port, a member of `set`, that wins output port `out`. `vc_of[i]`: VC with which input i requests.
 template <class T, int W>
-FLITLAB_INLINE u32 pick_input(const T& t, const Item<W>& router, u32 out, PortSet set, const u8* vc_of, Cycle now) {
+FLITLAB_INLINE u32 pick_input(const T& t, const Item<W>& router, u32 out, PortSet set, const u8* vc_of,
+                              const Turn& turn) {
+  if (compares_ranks(t.arbiter)) {
+    u32 best = lowest_bit(set), highest = 0;
+    for (PortSet rest = set; rest; rest &= rest - 1) {
+      const u32 i = lowest_bit(rest), rank = front_rank(t, router, i * t.vcs + vc_of[i], turn);
+      if (rank > highest) highest = rank, best = i;
+    }
+    return best;
+  }
   switch (t.arbiter) {
     case ArbiterKind::kMatrix:  // at most kMaxMatrixPorts ports
       return matrix_winner(router, t.router_fields.output_matrix, out * t.ports, static_cast<u32>(set));
-    case ArbiterKind::kOldestFirst: {
-      u32 best = lowest_bit(set), age = 0;
-      for (PortSet rest = set; rest; rest &= rest - 1) {
-        const u32 i = lowest_bit(rest);
-        const u32 candidate_age = front_age(t, router, i * t.vcs + vc_of[i], now);
-        if (candidate_age > age) age = candidate_age, best = i;
-      }
-      return best;
-    }
+    case ArbiterKind::kFixedPriority: return lowest_bit(set);
     default: return first_at_or_after64(set, router.at(t.router_fields.port, out).pick_input);
   }
 }
@@ -88,13 +107,14 @@ FLITLAB_INLINE void update_arbiters(const T& t, const Item<W>& router, u32 in, u
 /// Returns whether input VC `a` beats input VC `b` when both bid for an output VC.
 template <class T, int W>
 FLITLAB_INLINE bool beats(const T& t, const Item<W>& router, const OutputVc& out, u32 out_port, u32 a, u32 b,
-                          Cycle now) {
+                          const Turn& turn) {
   const u32 n = t.ports * t.vcs;
+  if (compares_ranks(t.arbiter)) {
+    const u32 rank_a = front_rank(t, router, a, turn), rank_b = front_rank(t, router, b, turn);
+    return rank_a != rank_b ? rank_a > rank_b : a < b;
+  }
   switch (t.arbiter) {
-    case ArbiterKind::kOldestFirst: {
-      const u32 age_a = front_age(t, router, a, now), age_b = front_age(t, router, b, now);
-      return age_a != age_b ? age_a > age_b : a < b;
-    }
+    case ArbiterKind::kFixedPriority: return a < b;
     case ArbiterKind::kMatrix: {
       // The output port's matrix ranks input ports; VCs of one input port take turns.
       const u32 pa = a / t.vcs, pb = b / t.vcs;

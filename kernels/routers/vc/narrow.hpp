@@ -32,17 +32,24 @@ FLITLAB_INLINE void advance_channels(const T& t, const Item<W>& router, RouterCo
   }
 }
 
-/// Returns whether an output's channel accepts no flit in this cycle.
+/// Returns whether outputs can be closed: because their channels are narrow, or because packets hold connections.
+template <class T>
+FLITLAB_INLINE bool may_close(const T& t) {
+  return t.narrow || t.hold_switch;
+}
+
+/// Returns whether an output accepts no flit in this cycle: its channel is occupied, or, during switch allocation, a
+/// packet holds it.
 template <class T, int W>
 FLITLAB_INLINE bool is_closed(const T& t, const Item<W>& router, RouterControl& control, u32 port) {
-  return t.narrow && (word_of(t, router, control, port).closed >> port_bit(t, port) & 1);
+  return may_close(t) && (word_of(t, router, control, port).closed >> port_bit(t, port) & 1);
 }
 
 /// Returns the members of a set of virtual channels of an input port whose packets do not leave through a closed
 /// output.
 template <class T, int W>
 FLITLAB_INLINE u32 toward_open(const T& t, const Item<W>& router, RouterControl& control, u32 port, u32 set) {
-  for (u32 rest = t.narrow ? set : 0; rest; rest &= rest - 1) {
+  for (u32 rest = may_close(t) ? set : 0; rest; rest &= rest - 1) {
     const u32 vc = lowest_bit(rest);
     if (is_closed(t, router, control, router.at(t.router_fields.input, port * t.vcs + vc).out_port)) set &= ~(1u << vc);
   }

@@ -79,9 +79,28 @@ inline constexpr struct RouterParams {
                       .default_value = "round_robin",
                       .choices = words_of(ArbiterKind{}),
                       .help =
-                          "Arbiters within the allocators. An input's choice among several outputs or output virtual "
-                          "channels is always round robin.",
-                      .cite = "Dally & Towles 18.4-18.5"};
+                          "Arbiters within the allocators. matrix: least recently served; oldest_first, "
+                          "most_hops_first: the packet that was created first, or has made most hops; random: every "
+                          "input virtual channel draws a number in every cycle, and the highest one wins; "
+                          "fixed_priority: the lowest port and virtual channel, which can starve the others. An "
+                          "input's choice among several outputs or output virtual channels is always round robin.",
+                      .cite = "Dally & Towles ch. 18"};
+  ParamRecord hold_switch_for_packet{
+      .path = "router.hold_switch_for_packet",
+      .type = ParamType::kBool,
+      .default_value = "false",
+      .help =
+          "An input port stays connected to an output port until the tail of the packet has crossed. It loses the "
+          "connection in a cycle in which the packet has no flit or no credit.",
+      .cite = "BookSim 2: hold_switch_for_packet"};
+  ParamRecord wait_for_tail_credit{
+      .path = "router.wait_for_tail_credit",
+      .type = ParamType::kBool,
+      .default_value = "false",
+      .help =
+          "An output virtual channel is free for the next packet only when the credit of the last packet's tail has "
+          "returned, so that a buffer never holds flits of two packets.",
+      .cite = "BookSim 2: wait_for_tail_credit"};
   ParamRecord speculative{
       .path = "router.speculative",
       .type = ParamType::kBool,

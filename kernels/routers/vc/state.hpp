@@ -94,6 +94,14 @@ struct OutputVc {
 };
 static_assert(sizeof(OutputVc) == 8);
 
+/// An input port's connection through the crossbar, which a packet holds between its flits.
+struct Connection {
+  FLITLAB_MEMBERS(Connection,
+    (Cycle, at, "cycle", "last cycle in which it existed"),
+    (u32, vc, "", "virtual channel of the packet, + 1; 0: none"))
+};
+static_assert(sizeof(Connection) == 8);
+
 /// Fields of a router.
 struct RouterFields {
   FLITLAB_FIELDS(RouterFields,
@@ -106,6 +114,8 @@ struct RouterFields {
     (InputVc, input, t.ports * t.vcs, "", "[port][VC] input virtual channels"),
     (OutputVc, output, t.ports * t.vcs, "", "[port][VC] output virtual channels"),
     (u16, claim, t.ports * t.vcs, "", "[port][VC] best bidder for an output VC so far, within a cycle; else kNoOwner"),
+    (Connection, connection, t.hold_switch ? t.ports : 0, "",
+      "[port] connection of input port p through the crossbar (router.hold_switch_for_packet)"),
     (u32, input_matrix, t.arbiter == ArbiterKind::kMatrix ? t.ports * t.vcs : 0, "",
       "[port][VC] matrix arbiter of input port p: VCs that VC v beats"),
     (u32, output_matrix, t.arbiter == ArbiterKind::kMatrix ? t.ports * t.ports : 0, "",
@@ -159,6 +169,8 @@ struct VcTable {
   TrafficMode mode;
   u8 iterations;
   u8 speculative;
+  u8 hold_switch;           ///< router.hold_switch_for_packet
+  u8 wait_for_tail_credit;  ///< router.wait_for_tail_credit
   u8 wraps;
   u8 one_port_per_dim;  ///< hypercube: one port in each dimension
   u32 dims;
@@ -229,10 +241,16 @@ FLITLAB_INLINE u32 credit_delay_of(const T& t, u32 router, u32 port) {
   return t.channel && port < t.network_ports ? channel_of(t, router, port).credit_delay : t.credit_delay;
 }
 
+/// Returns whether an arbiter compares numbers of the requests.
+constexpr bool compares_ranks(ArbiterKind arbiter) {
+  return arbiter == ArbiterKind::kOldestFirst || arbiter == ArbiterKind::kMostHopsFirst ||
+         arbiter == ArbiterKind::kRandom;
+}
+
 /// Returns whether a plan's allocators and arbiters are the default ones.
 inline bool has_default_allocators(const VcTable& t) {
   return t.vc_allocator == Allocator::kInputFirst && t.switch_allocator == Allocator::kInputFirst &&
-         t.arbiter == ArbiterKind::kRoundRobin && !t.speculative;
+         t.arbiter == ArbiterKind::kRoundRobin && !t.speculative && !t.hold_switch;
 }
 
 /// A plan with open-loop traffic. The constant hides the member of the same name, so that generic code compiles without
@@ -288,6 +306,8 @@ struct PlainTable : Traffic, PlainVcTable {
   static constexpr Allocator switch_allocator = Allocator::kInputFirst;
   static constexpr ArbiterKind arbiter = ArbiterKind::kRoundRobin;
   static constexpr u8 speculative = 0;
+  static constexpr u8 hold_switch = 0;
+  static constexpr u8 wait_for_tail_credit = 0;
   static constexpr FlowControl flow_control = FlowControl::kWormhole;
   static constexpr Algorithm algorithm = Algorithm::kDimensionOrder;
   static constexpr bool kDimensionOrder = true;
@@ -300,7 +320,7 @@ struct PlainTable : Traffic, PlainVcTable {
   /// Returns whether a plan agrees with these constants.
   static bool fits(const VcTable& t) {
     return Traffic::fits(t) && has_default_allocators(t) && t.flow_control == FlowControl::kWormhole &&
-           t.algorithm == Algorithm::kDimensionOrder && !t.one_port_per_dim && !t.channel;
+           !t.wait_for_tail_credit && t.algorithm == Algorithm::kDimensionOrder && !t.one_port_per_dim && !t.channel;
   }
 };
 
@@ -341,6 +361,7 @@ struct FixedVcTable : FixedTerminals<V, Traffic> {
   /// Sizes that offsets of fields depend on. `ring` is 1 because its field is the last one.
   struct Sizes {
     u32 ports = P, vcs = V, slot_mask = 3, port_words = 1, set_words = 1, ring = 1;
+    u8 hold_switch = 0;
     ArbiterKind arbiter = ArbiterKind::kRoundRobin;
   };
   static constexpr RouterFields make_router_fields() { return lay_out_fields<RouterFields>(Sizes{}); }
@@ -353,6 +374,14 @@ struct FixedVcTable : FixedTerminals<V, Traffic> {
            t.allocation_delay == 1 && t.dims == (P - 1) / 2 && t.router_fields == router_fields;
   }
 };
+
+/// Returns the credits that an output VC must have before a packet may take it: none in wormhole flow control,
+/// otherwise the packet's length. A VC whose last tail must have left the buffer at the other end needs all credits.
+template <class T>
+FLITLAB_INLINE u32 credits_to_take(const T& t, const Packet& packet) {
+  if (t.wait_for_tail_credit) return t.buffer_flits;
+  return t.flow_control == FlowControl::kWormhole ? 0u : u32{packet.flits};
+}
 
 /// Returns the control word with the sets of a port. `control`: the first word.
 template <class T, int W>

@@ -44,7 +44,7 @@ FLITLAB_INLINE u32 ready_vcs(const T& t, const Item<W>& router, RouterControl& c
 template <class T, int W>
 FLITLAB_INLINE PortSet ready_ports(const T& t, const Item<W>& router, RouterControl& control) {
   PortSet ports = ports_with(t, router, control, [](const RouterControl& word) { return word.ready(); });
-  for (PortSet rest = t.narrow ? ports : 0; rest; rest &= rest - 1)
+  for (PortSet rest = may_close(t) ? ports : 0; rest; rest &= rest - 1)
     if (!ready_vcs(t, router, control, lowest_bit(rest))) ports &= ~only(lowest_bit(rest));
   return ports;
 }
@@ -52,21 +52,21 @@ FLITLAB_INLINE PortSet ready_ports(const T& t, const Item<W>& router, RouterCont
 /// Separable, input-first: each input port requests with one VC, and each output port grants one input.
 template <class T, int W>
 FLITLAB_INLINE void match_input_first(const T& t, const Item<W>& router, RouterControl& control, Matching& m,
-                                      Cycle now) {
-  const PortSet bidders = ready_ports(t, router, control);
+                                      const Turn& turn) {
+  const PortSet bidders = ready_ports(t, router, control) & ~m.inputs;
   PortSet outputs = 0;
   for (PortSet ports = bidders; ports; ports &= ports - 1) {
     const u32 port = lowest_bit(ports);
-    const u32 vc = pick_vc(t, router, port, ready_vcs(t, router, control, port), now);
+    const u32 vc = pick_vc(t, router, port, ready_vcs(t, router, control, port), turn);
     const u32 out = router.at(t.router_fields.input, port * t.vcs + vc).out_port;
     outputs |= only(out);
     m.output_of[port] = static_cast<u8>(out);
     m.vc_of[port] = static_cast<u8>(vc);
   }
-  m.outputs = outputs;
+  m.outputs |= outputs;
   for (; outputs; outputs &= outputs - 1) {
     const u32 out = lowest_bit(outputs);
-    m.inputs |= only(pick_input(t, router, out, contenders_for(m, bidders, out), m.vc_of, now));
+    m.inputs |= only(pick_input(t, router, out, contenders_for(m, bidders, out), m.vc_of, turn));
   }
 }
 
@@ -109,8 +109,8 @@ class RequestedOutputs {
 /// Separable, output-first. With several rounds it is iSLIP, whose pointers move only for first-round matches.
 template <class T, int W>
 FLITLAB_INLINE void match_output_first(const T& t, const Item<W>& router, RouterControl& control, u32 rounds,
-                                       Matching& m, PortSet& first_round_inputs, Cycle now) {
-  const PortSet bidders = ready_ports(t, router, control);
+                                       Matching& m, PortSet& first_round_inputs, const Turn& turn) {
+  const PortSet bidders = ready_ports(t, router, control) & ~m.inputs;
   const RequestedOutputs<T, W> requests(t, router, control, bidders);
   for (u32 round = 0; round < rounds; ++round) {
     PortSet offered = 0;
@@ -122,10 +122,10 @@ FLITLAB_INLINE void match_output_first(const T& t, const Item<W>& router, Router
         if (!((requests.of(port) >> out) & 1)) continue;
         contenders |= only(port);
         const u32 set = vcs_toward(t, router, port, ready_vcs(t, router, control, port), out);
-        m.vc_of[port] = static_cast<u8>(pick_vc(t, router, port, set, now));
+        m.vc_of[port] = static_cast<u8>(pick_vc(t, router, port, set, turn));
       }
       if (!contenders) continue;
-      const u32 port = pick_input(t, router, out, contenders, m.vc_of, now);
+      const u32 port = pick_input(t, router, out, contenders, m.vc_of, turn);
       const PortSet offers =
           ((offered >> port) & 1 ? only(m.output_of[port]) : 0) | only(out);  // the input's best offer, and this one
       m.output_of[port] =
@@ -143,7 +143,7 @@ FLITLAB_INLINE void match_output_first(const T& t, const Item<W>& router, Router
 /// cycle.
 template <class T, int W>
 FLITLAB_INLINE void match_wavefront(const T& t, const Item<W>& router, RouterControl& control, Matching& m, Cycle now) {
-  const PortSet bidders = ready_ports(t, router, control);
+  const PortSet bidders = ready_ports(t, router, control) & ~m.inputs;
   const RequestedOutputs<T, W> requests(t, router, control, bidders);
   const u32 first = first_diagonal(now, t.ports);
   for (u32 d = 0; d < t.ports; ++d) {
@@ -164,11 +164,12 @@ template <class V, int W>
 FLITLAB_INLINE void speculate(const V& v, const Item<W>& router, RouterControl& control, u32 index, Matching& m,
                               Cycle now) {
   const auto& t = v.t;
+  const Turn turn = turn_of(v, index, now);
   PortSet outputs = 0, bidders = 0;
   const PortSet bidding = ports_with(t, router, control, [](const RouterControl& word) { return word.bids; });
   for (PortSet ports = bidding & ~m.inputs; ports; ports &= ports - 1) {
     const u32 port = lowest_bit(ports), bids = vcs_of(t, word_of(t, router, control, port).bids, port);
-    const u32 vc = pick_vc(t, router, port, bids, now);
+    const u32 vc = pick_vc(t, router, port, bids, turn);
     const u32 out = router.at(t.router_fields.input, port * t.vcs + vc).out_port;
     if (((m.outputs >> out) & 1) || is_closed(t, router, control, out)) continue;
     bidders |= only(port);
@@ -178,7 +179,7 @@ FLITLAB_INLINE void speculate(const V& v, const Item<W>& router, RouterControl& 
   }
   for (; outputs; outputs &= outputs - 1) {
     const u32 out = lowest_bit(outputs);
-    const u32 port = pick_input(t, router, out, contenders_for(m, bidders, out), m.vc_of, now);
+    const u32 port = pick_input(t, router, out, contenders_for(m, bidders, out), m.vc_of, turn);
     const u32 vc = m.vc_of[port];
     const InputVc& in = router.at(t.router_fields.input, port * t.vcs + vc);
     if (in.stage != VcState::kHead || !router.at(t.router_fields.output, out * t.vcs + in.out_vc).credits) continue;
@@ -192,6 +193,57 @@ FLITLAB_INLINE void speculate(const V& v, const Item<W>& router, RouterControl& 
   }
 }
 
+/// The connections that packets hold in this cycle.
+struct Held {
+  PortSet inputs = 0;   ///< input ports that are connected
+  PortSet open = 0;     ///< those whose output's channel accepts a flit
+  PortSet outputs = 0;  ///< outputs that are closed to other packets only because they are connected
+};
+
+/// Finds the connections whose packets have a flit and a credit, and ends the others. Takes their ports out of the
+/// allocation.
+template <class T, int W>
+FLITLAB_INLINE Held find_connections(const T& t, const Item<W>& router, RouterControl& control, Matching& m,
+                                     Cycle now) {
+  Held held;
+  for (u32 port = 0; port < t.ports; ++port) {
+    Connection& c = router.at(t.router_fields.connection, port);
+    if (!c.vc) continue;
+    const u32 vc = c.vc - 1;
+    if (c.at + 1 != now || !(vcs_of(t, word_of(t, router, control, port).ready(), port) >> vc & 1)) {
+      c = {};
+      continue;
+    }
+    c.at = now;
+    const u32 out = router.at(t.router_fields.input, port * t.vcs + vc).out_port;
+    m.output_of[port] = static_cast<u8>(out);
+    m.vc_of[port] = static_cast<u8>(vc);
+    held.inputs |= only(port);
+    m.outputs |= only(out);
+    if (is_closed(t, router, control, out)) continue;
+    held.open |= only(port);
+    held.outputs |= only(out);
+  }
+  m.inputs |= held.inputs;
+  for (PortSet outs = held.outputs; outs; outs &= outs - 1)
+    word_of(t, router, control, lowest_bit(outs)).closed |= 1u << port_bit(t, lowest_bit(outs));
+  return held;
+}
+
+/// Sends the flits of the connections, and reopens their outputs.
+template <class V, int W>
+FLITLAB_INLINE void use_connections(const V& v, const Item<W>& router, RouterControl& control, u32 index,
+                                    const Held& held, const Matching& m, Cycle now) {
+  const auto& t = v.t;
+  for (PortSet outs = held.outputs; outs; outs &= outs - 1)
+    word_of(t, router, control, lowest_bit(outs)).closed &= ~(1u << port_bit(t, lowest_bit(outs)));
+  for (PortSet ports = held.open; ports; ports &= ports - 1) {
+    const u32 port = lowest_bit(ports);
+    send_flit(v, router, control, index, port, m.vc_of[port], m.output_of[port], now);
+    count(*v.shard, Total::kFlitMoves);
+  }
+}
+
 /// Switch allocation and traversal of one router. `bidding`: a packet bids for an output VC in this cycle (for
 /// speculation).
 template <class V, int W>
@@ -199,20 +251,23 @@ FLITLAB_INLINE void allocate_switch(const V& v, const Item<W>& router, RouterCon
                                     Cycle now) {
   const auto& t = v.t;
   Matching m;
-  if (ready_ports(t, router, control)) {
+  Held held;
+  if (t.hold_switch) held = find_connections(t, router, control, m, now);
+  if (ready_ports(t, router, control) & ~m.inputs) {
+    const Turn turn = turn_of(v, index, now);
     PortSet pointer_inputs = ~PortSet{0};
     switch (t.switch_allocator) {
-      case Allocator::kInputFirst: match_input_first(t, router, control, m, now); break;
-      case Allocator::kOutputFirst: match_output_first(t, router, control, 1, m, pointer_inputs, now); break;
-      case Allocator::kIslip: match_output_first(t, router, control, t.iterations, m, pointer_inputs, now); break;
+      case Allocator::kInputFirst: match_input_first(t, router, control, m, turn); break;
+      case Allocator::kOutputFirst: match_output_first(t, router, control, 1, m, pointer_inputs, turn); break;
+      case Allocator::kIslip: match_output_first(t, router, control, t.iterations, m, pointer_inputs, turn); break;
       case Allocator::kWavefront: match_wavefront(t, router, control, m, now); break;
     }
-    for (PortSet ports = m.inputs; ports; ports &= ports - 1) {
+    for (PortSet ports = m.inputs & ~held.inputs; ports; ports &= ports - 1) {
       const u32 port = lowest_bit(ports), out = m.output_of[port];
       u32 vc = m.vc_of[port];
       if (t.switch_allocator != Allocator::kInputFirst) {
         const u32 set = vcs_toward(t, router, port, ready_vcs(t, router, control, port), out);
-        vc = pick_vc(t, router, port, set, now);
+        vc = pick_vc(t, router, port, set, turn);
       }
       if ((pointer_inputs >> port) & 1) update_arbiters(t, router, port, vc, out);
       send_flit(v, router, control, index, port, vc, out, now);
@@ -220,6 +275,7 @@ FLITLAB_INLINE void allocate_switch(const V& v, const Item<W>& router, RouterCon
     }
   }
   if (t.speculative && bidding) speculate(v, router, control, index, m, now);
+  if (t.hold_switch) use_connections(v, router, control, index, held, m, now);
 }
 
 }  // namespace flitlab::vc

@@ -11,7 +11,8 @@ FLITLAB_INLINE u32 injection_vcs(const V& v, const Packet& packet) {
 
 template <class V>
 FLITLAB_INLINE u32 credits_to_start(const V& v, const Packet& packet) {
-  return v.t.flow_control == FlowControl::kWormhole ? 1u : u32{packet.flits};
+  const u32 needed = credits_to_take(v.t, packet);
+  return needed ? needed : 1u;
 }
 
 template <class V>

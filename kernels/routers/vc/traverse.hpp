@@ -89,6 +89,8 @@ FLITLAB_INLINE void send_flit(const V& v, const Item<W>& router, RouterControl& 
   const u32 flit_byte = cross(v, outbox, router, control, index, port, vc, out_port);
   if (flit_byte & kHeadMark) take_descriptor(v, outbox, router, index, port, vc, out_port);
   if (flit_byte & kTailMark) release_output(v, router, control, port, vc, out_port, now);
+  if (v.t.hold_switch)
+    router.at(v.t.router_fields.connection, port) = flit_byte & kTailMark ? Connection{} : Connection{now, vc + 1};
 }
 
 }  // namespace flitlab::vc

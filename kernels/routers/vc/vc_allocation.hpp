@@ -6,13 +6,6 @@
 
 namespace flitlab::vc {
 
-/// Returns the credits that an output VC must have before a packet may take it: 0 in wormhole flow control, otherwise
-/// the packet's length. Where adaptive VCs must be empty, minimal_adaptive() has already excluded the others.
-template <class T>
-FLITLAB_INLINE u32 credits_to_take(const T& t, const Packet& packet) {
-  return t.flow_control == FlowControl::kWormhole ? 0u : u32{packet.flits};
-}
-
 /// Computes the packet's route if it is due. Returns whether the packet may bid for an output VC in this cycle.
 template <class V, int W>
 FLITLAB_INLINE bool route_due(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 port, u32 vc,
@@ -74,7 +67,7 @@ FLITLAB_INLINE void grant_vc(const V& v, const Item<W>& router, RouterControl& c
 /// all), and `claim` keeps the best bidder of each output VC. Returns whether any input VC bid.
 template <class V, int W>
 FLITLAB_INLINE bool bid_round(const V& v, const Item<W>& router, RouterControl& control, u32 index, bool one_choice,
-                              bool first_round, Cycle now) {
+                              bool first_round, const Turn& turn) {
   const auto& t = v.t;
   bool any = false;
   const auto waiting = [](const RouterControl& word) { return word.waiting; };
@@ -82,7 +75,7 @@ FLITLAB_INLINE bool bid_round(const V& v, const Item<W>& router, RouterControl& 
     const u32 flat = port * t.vcs + vc;
     InputVc& in = router.at(t.router_fields.input, flat);
     if (first_round) {
-      if (!route_due(v, router, control, index, port, vc, in, now)) return;
+      if (!route_due(v, router, control, index, port, vc, in, turn.now)) return;
       word_of(t, router, control, port).bids |= u64{1} << bit_of(t, port, vc);
     } else if (!((vcs_of(t, word_of(t, router, control, port).bids, port) >> vc) & 1)) {
       return;
@@ -95,7 +88,7 @@ FLITLAB_INLINE bool bid_round(const V& v, const Item<W>& router, RouterControl& 
     for (; requested; requested &= requested - 1) {
       const u32 out = in.out_port * t.vcs + lowest_bit(requested);
       u16& claim = router.at(t.router_fields.claim, out);
-      if (claim == kNoOwner || beats(t, router, router.at(t.router_fields.output, out), in.out_port, flat, claim, now))
+      if (claim == kNoOwner || beats(t, router, router.at(t.router_fields.output, out), in.out_port, flat, claim, turn))
         claim = static_cast<u16>(flat);
     }
   });
@@ -164,8 +157,9 @@ FLITLAB_INLINE void allocate_vcs(const V& v, const Item<W>& router, RouterContro
   }
   const bool one_choice = t.vc_allocator == Allocator::kInputFirst;
   const u32 rounds = t.vc_allocator == Allocator::kIslip ? t.iterations : 1;
+  const Turn turn = turn_of(v, index, now);
   for (u32 round = 0; round < rounds; ++round) {
-    if (!bid_round(v, router, control, index, one_choice, round == 0, now)) return;
+    if (!bid_round(v, router, control, index, one_choice, round == 0, turn)) return;
     accept_round(v, router, control, index, now);
   }
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "host/config/cross_checks.hpp"
+#include "host/config/run_params.hpp"
 #include "host/config/topology_params.hpp"
 #include "host/routers/vc/plan.hpp"
 #include "kernels/common/bits.hpp"
@@ -56,6 +57,9 @@ struct Rules {
         credit_delay(e.u32_of(vc::param::router.credit_delay)),
         message_classes(flitlab::message_classes(e)),
         speculative(e.flag(vc::param::router.speculative)),
+        hold_switch(e.flag(vc::param::router.hold_switch_for_packet)),
+        wait_for_tail(e.flag(vc::param::router.wait_for_tail_credit)),
+        seed(static_cast<u64>(e.i64(param::run.seed))),
         hypercube(e.str(param::topology.kind) == "hypercube"),
         rings(!assignment.empty() && !has_failures(e)),
         by_group(e.has(vc::param::routing.intermediate) && e.str(vc::param::routing.intermediate) == "group"),
@@ -65,6 +69,10 @@ struct Rules {
         threshold(e.has(vc::param::routing.threshold) ? e.i64(vc::param::routing.threshold) : 0) {}
 
   bool wormhole() const { return flow_control == "wormhole"; }
+  /// Returns the free slots that a virtual channel's buffer must have before a packet may take it.
+  u32 room_for(u32 flits) const { return wait_for_tail ? buffer : wormhole() ? 0 : flits; }
+  /// Returns the same for an adaptive virtual channel of Duato's protocol.
+  u32 adaptive_room_for(u32 flits) const { return wormhole() ? buffer : room_for(flits); }
   bool adaptive() const { return algorithm == "minimal_adaptive"; }
   bool deroutes() const { return algorithm == "dal" || algorithm == "dimwar" || algorithm == "omniwar"; }
   bool goes_via() const { return algorithm == "valiant" || algorithm == "ugal_l" || algorithm == "par"; }
@@ -95,7 +103,10 @@ struct Rules {
   std::vector<double> channel_width;  ///< of all channels, or of each dimension
   bool own_delays;                    ///< channels have delays of their own
   u32 credit_delay, message_classes;
-  bool speculative, hypercube, rings;
+  bool speculative;
+  bool hold_switch, wait_for_tail;
+  u64 seed;
+  bool hypercube, rings;
   bool by_group;  ///< a packet need not reach its intermediate router, only that router's group
   bool by_class;  ///< queues of a packet's own virtual channels are compared
   List children;  ///< children of routers in a fat tree, by level
@@ -150,13 +161,14 @@ class Arbiter {
  public:
   Arbiter(const std::string& kind, u32 members) : kind_(kind), least_recent_(range(0, members)) {}
 
-  /// Returns the winner. `created(member)`: creation cycle of the packet for which a member requests.
-  template <class Created>
-  u32 pick(const List& members, Created created) const {
+  /// Returns the winner. `rank(member)`: rank of the packet for which a member requests; the highest one wins.
+  template <class Rank>
+  u32 pick(const List& members, Rank rank) const {
     if (kind_ == "round_robin") return first_from(members, next_);
     u32 best = members.at(0);
+    if (kind_ == "fixed_priority") return best;
     for (u32 member : members)
-      if (kind_ == "matrix" ? before(member, best) : created(member) < created(best)) best = member;
+      if (kind_ == "matrix" ? before(member, best) : rank(member) > rank(best)) best = member;
     return best;
   }
   /// Returns whether `a` was served less recently than `b`.
@@ -182,6 +194,7 @@ struct InputVc {
 
   std::deque<Flit> buffer;
   std::deque<PacketPtr> packets;  ///< packets whose head has arrived and whose tail has not left
+  std::deque<u32> hops;           ///< their hops when the head arrived
   Stage stage = kIdle;
   Cycle ready_at = 0;  ///< first cycle in which the present pipeline stage may act
   u32 out_port = 0, out_vc = 0;

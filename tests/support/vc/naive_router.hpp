@@ -2,7 +2,9 @@
 /// A router of the second implementation of virtual-channel networks (naive.hpp): Dally & Towles chapters 16, 18 and
 /// 19.
 #include <map>
+#include <utility>
 
+#include "kernels/routers/vc/streams.hpp"
 #include "tests/support/vc/naive_routes.hpp"
 
 namespace flitlab::testing::vc_naive {
@@ -37,6 +39,7 @@ class Router {
     in.buffer.push_back(flit);
     if (!flit.is_head()) return;
     in.packets.push_back(flit.packet);
+    in.hops.push_back(flit.packet->hops);
     note(EventKind::kArrived, flit, port, vc, 0, 0);
     if (in.packets.size() == 1) start(in, now);
   }
@@ -44,6 +47,7 @@ class Router {
   /// Processes a cycle after arriving flits and credits have been stored. Returns the flits that win the switch.
   std::vector<Sent> step(Cycle now) {
     sent_.clear();
+    now_ = now;
     route(now);
     allocate_vcs(now);
     allocate_switch(now);
@@ -104,7 +108,7 @@ class Router {
     List list;
     for (u32 vc : in.allowed) {
       const OutputVc& out = output[in.out_port][vc];
-      if (out.owner == kNone && (rules_.wormhole() || out.credits >= in.front().flits)) list.push_back(vc);
+      if (out.owner == kNone && out.credits >= rules_.room_for(in.front().flits)) list.push_back(vc);
     }
     return list;
   }
@@ -121,12 +125,20 @@ class Router {
     note(EventKind::kVcGranted, {in.packets.front(), 0}, port, vc, in.out_port, out_vc);
   }
 
+  /// Returns the rank of an input virtual channel for an arbiter that compares ranks.
+  std::int64_t rank(u32 port, u32 vc) const {
+    const InputVc& in = input[port][vc];
+    if (rules_.arbiter == "oldest_first") return -std::int64_t{in.front().created};
+    if (rules_.arbiter == "most_hops_first") return in.hops.front();
+    const Random4 r = philox(rules_.seed, vc::stream::kArbiter, index_, now_);
+    return static_cast<std::int64_t>(mix64((u64{r.word[0]} << 32) + r.word[1] + port * rules_.vcs + vc) >> 32);
+  }
+
   /// Returns the winner of an output virtual channel among input virtual channels (port * vcs + vc).
   u32 best_bidder(u32 out_port, const OutputVc& out, const List& bidders) {
     if (rules_.arbiter == "round_robin") return first_from(bidders, out.next_input);
-    if (rules_.arbiter == "oldest_first")
-      return *std::min_element(bidders.begin(), bidders.end(),
-                               [&](u32 a, u32 b) { return input_of(a).front().created < input_of(b).front().created; });
+    if (rules_.arbiter != "matrix")
+      return of_output_[out_port].pick(bidders, [&](u32 b) { return rank(b / rules_.vcs, b % rules_.vcs); });
     // Matrix arbiter: it chooses among input ports, and the virtual channels of a port take turns.
     List ports, of_port;
     for (u32 bidder : bidders) ports.push_back(bidder / rules_.vcs);
@@ -178,21 +190,22 @@ class Router {
     for (u32 v = 0; v < rules_.vcs; ++v) {
       const InputVc& in = input[port][v];
       if (in.stage == InputVc::kGranted && now >= in.ready_at && !in.buffer.empty() &&
-          output[in.out_port][in.out_vc].credits && !is_closed(in.out_port, now) &&
+          output[in.out_port][in.out_vc].credits && !is_closed(in.out_port, now) && !is_held(port, in.out_port) &&
           (out_port == kNone || in.out_port == out_port))
         list.push_back(v);
     }
     return list;
   }
   u32 pick_vc(u32 port, const List& vcs) const {
-    return of_input_[port].pick(vcs, [&](u32 vc) { return input[port][vc].front().created; });
+    return of_input_[port].pick(vcs, [&](u32 vc) { return rank(port, vc); });
   }
   /// Returns the input port that an output port grants. `vc_of`: virtual channel that each input port has selected.
   u32 pick_input(u32 out_port, const List& ports, const std::map<u32, u32>& vc_of) const {
-    return of_output_[out_port].pick(ports, [&](u32 p) { return input[p][vc_of.at(p)].front().created; });
+    return of_output_[out_port].pick(ports, [&](u32 p) { return rank(p, vc_of.at(p)); });
   }
 
   void allocate_switch(Cycle now) {
+    find_held(now);
     std::vector<Match> matches;
     if (rules_.switch_allocator == "separable_input_first") matches = input_first(now);
     if (rules_.switch_allocator == "separable_output_first") matches = output_first(1, now);
@@ -200,6 +213,33 @@ class Router {
     if (rules_.switch_allocator == "wavefront") matches = wavefront(now);
     for (const Match& m : matches) send(m, now);
     if (rules_.speculative) speculate(matches, now);
+    std::map<u32, u32> connections;  // of the next cycle
+    for (const Sent& s : sent_)
+      if (rules_.hold_switch && !s.flit.is_tail()) connections[s.in_port] = s.in_vc;
+    for (const auto& [port, vc] : std::exchange(held_, {})) {
+      const InputVc& in = input[port][vc];
+      if (is_closed(in.out_port, now))
+        connections[port] = vc;
+      else if (send({port, vc, in.out_port, false}, now); !sent_.back().flit.is_tail())
+        connections[port] = vc;
+    }
+    connections_ = connections;
+  }
+
+  /// Finds the connections that packets keep: those with a flit and a credit.
+  void find_held(Cycle now) {
+    held_.clear();
+    for (const auto& [port, vc] : connections_) {
+      const InputVc& in = input[port][vc];
+      if (connected_at_ + 1 == now && !in.buffer.empty() && output[in.out_port][in.out_vc].credits) held_[port] = vc;
+    }
+    connected_at_ = now;
+  }
+  /// Returns whether a packet holds an input port or an output port.
+  bool is_held(u32 in_port, u32 out_port) const {
+    for (const auto& [port, vc] : held_)
+      if (port == in_port || input[port][vc].out_port == out_port) return true;
+    return false;
   }
 
   static bool matched_input(const std::vector<Match>& matches, u32 port) {
@@ -280,7 +320,7 @@ class Router {
       if (vcs.empty() || matched_input(matches, p)) continue;
       vc_of[p] = pick_vc(p, vcs);
       const u32 out = input[p][vc_of[p]].out_port;
-      if (!matched_output(matches, out) && !is_closed(out, now)) bidders[out].push_back(p);
+      if (!matched_output(matches, out) && !is_closed(out, now) && !is_held(p, out)) bidders[out].push_back(p);
     }
     for (const auto& [out, list] : bidders) {
       const u32 p = pick_input(out, list, vc_of);
@@ -314,6 +354,7 @@ class Router {
     if (!flit.is_tail()) return;
     out.owner = kNone;
     in.packets.pop_front();
+    in.hops.pop_front();
     in.stage = InputVc::kIdle;
     if (!in.packets.empty()) start(in, now + 1);
   }
@@ -323,6 +364,10 @@ class Router {
   const Topology& top_;
   u32 index_, ports_;
   std::vector<Sent> sent_;
+  Cycle now_ = 0;
+  std::map<u32, u32> connections_;  ///< virtual channel of the packet that holds the crossbar, by input port
+  std::map<u32, u32> held_;         ///< the same, of the connections that exist in this cycle
+  Cycle connected_at_ = 0;          ///< cycle in which `connections_` was valid
   List next_output_;                ///< [input port] round-robin pointer over output ports
   std::vector<double> free_at_;     ///< [output port] time at which the channel has carried its flits
   std::vector<Arbiter> of_input_;   ///< [input port] arbiter over its virtual channels

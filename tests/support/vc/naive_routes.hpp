@@ -135,7 +135,7 @@ class Routes {
       if (coordinates_[to][d] == coordinates_[r][d] || !may_go(packet, r, to, d, down)) continue;
       const u32 p = port_of(d, down);
       if (first == kNone) first = p;
-      if (takeable(output[p], vcs, rules_.wormhole() ? 0 : packet.flits).empty()) continue;
+      if (takeable(output[p], vcs, rules_.room_for(packet.flits)).empty()) continue;
       if (best == kNone || sum_of_credits(output[p], vcs) > sum_of_credits(output[best], vcs)) best = p;
     }
     return {best == kNone ? first : best, vcs};
@@ -179,7 +179,7 @@ class Routes {
     for (u32 d = 0; d < top_.shape.size(); ++d) {
       if (coordinates_[r][d] == coordinates_[to][d]) continue;
       const u32 port = port_of(d, minus(packet, d, coordinates_[r][d], coordinates_[to][d]));
-      const List free = takeable(output[port], vcs, rules_.wormhole() ? rules_.buffer : packet.flits);
+      const List free = takeable(output[port], vcs, rules_.adaptive_room_for(packet.flits));
       const u32 credits = sum_of_credits(output[port], vcs);
       if (free.empty() || (!best.vcs.empty() && credits <= most)) continue;
       best = {port, free};

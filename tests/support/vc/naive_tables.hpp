@@ -141,7 +141,7 @@ class TableRoutes {
     std::rotate(ports.begin(), ports.begin() + static_cast<std::ptrdiff_t>(hash % ports.size()), ports.end());
     return ports;
   }
-  u32 needed(const Packet& packet) const { return rules_.wormhole() ? 0 : packet.flits; }
+  u32 needed(const Packet& packet) const { return rules_.room_for(packet.flits); }
   /// Returns the port with a free virtual channel and the most credits; kNone if no port has a free one.
   u32 freest(const Packet& packet, u32 r, u32 to, const List& ports, const Outputs& output, const List& vcs) const {
     u32 best = kNone, most = 0;
@@ -157,7 +157,7 @@ class TableRoutes {
   Choice with_escape(const Packet& packet, u32 r, u32 to, const Outputs& output, const List& vcs) const {
     const List adaptive(vcs.begin() + 1, vcs.end());
     u32 best = kNone;
-    const u32 room = rules_.wormhole() ? rules_.buffer : packet.flits;  // wormhole: only into an empty buffer
+    const u32 room = rules_.adaptive_room_for(packet.flits);  // wormhole: only into an empty buffer
     for (u32 p : rotated(shortest(r, to), packet, r, true)) {
       if (packet.escaped || takeable(output[p], adaptive, room).empty()) continue;
       if (best == kNone || sum_of_credits(output[p], adaptive) > sum_of_credits(output[best], adaptive)) best = p;

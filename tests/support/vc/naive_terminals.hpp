@@ -233,7 +233,7 @@ class Terminal {
       const PacketPtr packet = lane.queue.front();
       List free;
       for (u32 vc : routes_.message_vcs(packet->message_class))
-        if (credits[vc] >= (rules_.wormhole() ? 1 : packet->flits)) free.push_back(vc);
+        if (credits[vc] >= std::max(rules_.room_for(packet->flits), 1u)) free.push_back(vc);
       if (free.empty()) return {};
       lane.queue.pop_front();
       lane.sending = packet;

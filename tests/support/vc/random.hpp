@@ -65,6 +65,8 @@ class RandomVc {
       config_["router.buffer_flits"] = draw(longest_, longest_ + 6);
     }
     if (chance(2)) pipeline();
+    if (chance(6)) config_["router.wait_for_tail_credit"] = true;
+    if (chance(6)) config_["router.hold_switch_for_packet"] = true;
     if (chance(4)) return;  // the plain router
     const auto allocator = [&] {
       return word(one_of({"separable_input_first", "separable_output_first", "islip", "wavefront"}));
@@ -72,7 +74,8 @@ class RandomVc {
     config_["router.vc_allocator"] = allocator();
     config_["router.switch_allocator"] = allocator();
     config_["router.allocator_iterations"] = draw(1, 4);
-    config_["router.arbiter"] = word(one_of({"round_robin", matrix_ ? "matrix" : "round_robin", "oldest_first"}));
+    config_["router.arbiter"] = word(one_of({"round_robin", matrix_ ? "matrix" : "round_robin", "oldest_first",
+                                             "most_hops_first", "random", "fixed_priority"}));
     if (chance(2)) return;
     config_["router.speculative"] = true;
     config_["router.vc_allocation_delay"] = draw(0, 1);

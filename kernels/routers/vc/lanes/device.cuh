@@ -54,7 +54,7 @@ struct WarpGroupOf {
   using WarpGroup =
       Slices<E, Index, kWarps, largest_of<SwitchExchange<Unsized, S>, SharedArrivals<Unsized, S>>(),
              largest_of<AllocationScratch<Unsized, S>, CreditScratch<Unsized, S>, CrossingScratch<Unsized, S>,
-                        OldestScratch<Unsized, S>, typename Unsized::LaneScratch>(),
+                        RankScratch<Unsized, S>, typename Unsized::LaneScratch>(),
              largest_of<SharedTally<Unsized::threads>>()>;
 };
 

@@ -80,9 +80,9 @@ struct StoredDraws {
     first = packet;
     stored = kPackets;
     for (u32 i = 0; i < kPackets; i += kLanes) {
-      const auto gaps =
-          Side<L>::trials(Side<L>::draws(row.seed, stream::kInjection, terminal, packet + i), rate.inverse_log_miss);
-      const auto targets = Side<L>::draws(row.seed, stream::kPacket, terminal, packet + i);
+      const auto gaps = Side<L>::trials(Side<L>::draws(row.seed, flitlab::stream::kInjection, terminal, packet + i),
+                                        rate.inverse_log_miss);
+      const auto targets = Side<L>::draws(row.seed, flitlab::stream::kPacket, terminal, packet + i);
       for (u32 j = 0; j < kLanes && i + j < kPackets; ++j) {
         gap[i + j] = static_cast<u32>(gaps[j]);
         target[i + j] = static_cast<u32>(targets[j]);

@@ -14,11 +14,11 @@ namespace flitlab::vc::lanes {
 template <class C, class S>
 struct MatchingExchange : SharedArrivals<C, S> {
   typename C::template Exchange<S::ports> sets[2];
-  typename C::template Exchange<S::ports> offers;  ///< [input] VCs that request, for the ages of their packets
+  typename C::template Exchange<S::ports> offers;  ///< [input] VCs that request, for the ranks of their packets
 };
 
 template <class C, class S>
-struct OldestScratch {
+struct RankScratch {
   typename C::Position list[C::lanes * C::ports_of(S::ports) + C::kMargin];
   typename C::template SharedRows<S::ports> others;
   typename C::template ByPort<typename C::Row, S::ports> winners;
@@ -83,7 +83,7 @@ struct SwitchMatching {
   }
   /// Makes the sets of VCs with which inputs request readable, after the next call of share().
   FLITLAB_INLINE void share_offers(const ByPort& sets) {
-    if (v.t.arbiter == ArbiterKind::kOldestFirst)
+    if (compares_ranks(v.t.arbiter))
       for (const u32 port : own_ports()) exchange->offers.put(port, sets[port]);
   }
   /// Returns the VCs of an input with which it requests.
@@ -115,11 +115,11 @@ struct SwitchMatching {
   FLITLAB_INLINE void matrix_update(Row* matrix, u32 n, B winner) const {
     for (u32 i = 0; i < n; ++i) matrix[i] = (matrix[i] | winner) & ~has(winner, i);
   }
-  /// Sets winners[port] to the lowest of the members of sets[port] whose age is highest. `age_of(port, lane, member)`:
-  /// cycles.
-  template <class Age>
-  FLITLAB_INLINE void oldest(const ByPort& sets, ByPort& winners, const Age& age_of) const {
-    typename C::template Scratch<OldestScratch<C, S>> scratch;
+  /// Sets winners[port] to the lowest of the members of sets[port] whose rank is highest, `rank_of_member(port, lane,
+  /// member)`.
+  template <class Rank>
+  FLITLAB_INLINE void highest(const ByPort& sets, ByPort& winners, const Rank& rank_of_member) const {
+    typename C::template Scratch<RankScratch<C, S>> scratch;
     ByPort others;
     B any{};
     for (const u32 port : own_ports()) {
@@ -132,42 +132,51 @@ struct SwitchMatching {
       const u32 n = C::list(others, ports(), scratch->list);
       C::each(n, [&](u32 i) {
         const u32 at = scratch->list[i], port = at / C::lanes, lane = at % C::lanes;
-        E& oldest = C::template element_of<S::ports>(scratch->winners, at);
-        u32 rest = others_of[at], winner = oldest, age = age_of(port, lane, lowest_bit(winner));
+        E& highest = C::template element_of<S::ports>(scratch->winners, at);
+        u32 rest = others_of[at], winner = highest, best = rank_of_member(port, lane, lowest_bit(winner));
         do {
-          const u32 other_age = age_of(port, lane, lowest_bit(rest)), older = 0 - u32{other_age > age};
-          winner = ((rest & (0 - rest)) & older) | (winner & ~older);  // no branch: it would be unpredictable
-          age = std::max(age, other_age);
+          const u32 other_rank = rank_of_member(port, lane, lowest_bit(rest)), higher = 0 - u32{other_rank > best};
+          winner = ((rest & (0 - rest)) & higher) | (winner & ~higher);  // no branch: it would be unpredictable
+          best = std::max(best, other_rank);
           rest &= rest - 1;
         } while (rest);
-        oldest = static_cast<E>(winner);
+        highest = static_cast<E>(winner);
       });
     }
     for (const u32 port : own_ports()) winners[port] = scratch->winners[port];
   }
-  /// Returns the age of the packet at the front of an input VC.
-  FLITLAB_INLINE u32 age(u32 lane, u32 port, u32 vc) const {
+  /// Returns the rank of an input VC (rank_of() in arbitrate.hpp).
+  FLITLAB_INLINE u32 rank(u32 lane, u32 port, u32 vc) const {
     const u32 position = (port * S::vcs + vc) * C::lanes + lane;
-    return now - rings[position * S::descriptors(v.t.ring) + lane_of(k.first[port][vc], lane)].created;
+    return rank_of(v.t.arbiter, rings[position * S::descriptors(v.t.ring) + lane_of(k.first[port][vc], lane)],
+                   port * v.t.vcs + vc, turn_of(v, b * C::lanes + lane, now));
   }
-  FLITLAB_INLINE u32 oldest_age(u32 lane, u32 port, u32 set) const {
+  FLITLAB_INLINE u32 highest_rank(u32 lane, u32 port, u32 set) const {
     u32 most = 0;
-    for (; set; set &= set - 1) most = std::max(most, age(lane, port, lowest_bit(set)));
+    for (; set; set &= set - 1) most = std::max(most, rank(lane, port, lowest_bit(set)));
     return most;
   }
 
   /// Picks the VC with which each input port requests, a member of `sets[port]`.
   FLITLAB_INLINE void pick_vcs(const ByPort& sets, ByPort& picked) const {
-    if (v.t.arbiter == ArbiterKind::kOldestFirst)
-      return oldest(sets, picked, [&](u32 port, u32 lane, u32 vc) { return age(lane, port, vc); });
+    if (compares_ranks(v.t.arbiter))
+      return highest(sets, picked, [&](u32 port, u32 lane, u32 vc) { return rank(lane, port, vc); });
+    if (v.t.arbiter == ArbiterKind::kFixedPriority) {
+      for (const u32 port : own_ports()) picked[port] = sets[port] & (0 - sets[port]);
+      return;
+    }
     for (const u32 port : own_ports())
       picked[port] = v.t.arbiter == ArbiterKind::kMatrix ? matrix_winner(sets[port], k.input_matrix[port], v.t.vcs)
                                                          : pick(sets[port], k.first_vc[port]);
   }
-  /// Picks the input that wins each output, a member of `sets[out]`. `age_of(out, lane, input)`: age of its packet.
-  template <class Age>
-  FLITLAB_INLINE void pick_inputs(const ByPort& sets, ByPort& picked, const Age& age_of) const {
-    if (v.t.arbiter == ArbiterKind::kOldestFirst) return oldest(sets, picked, age_of);
+  /// Picks the input that wins each output, a member of `sets[out]`. `rank_of_member(out, lane, input)`: its rank.
+  template <class Rank>
+  FLITLAB_INLINE void pick_inputs(const ByPort& sets, ByPort& picked, const Rank& rank_of_member) const {
+    if (compares_ranks(v.t.arbiter)) return highest(sets, picked, rank_of_member);
+    if (v.t.arbiter == ArbiterKind::kFixedPriority) {
+      for (const u32 out : own_ports()) picked[out] = sets[out] & (0 - sets[out]);
+      return;
+    }
     for (const u32 out : own_ports())
       picked[out] = v.t.arbiter == ArbiterKind::kMatrix ? matrix_winner(sets[out], k.output_matrix[out], ports())
                                                         : pick(sets[out], k.first_input[out]);
@@ -198,7 +207,7 @@ struct SwitchMatching {
     share_offers(offered_vcs);
     transpose_ports(requests, requesters);
     pick_inputs(requesters, winners,
-                [&](u32, u32 lane, u32 input) { return age(lane, input, lowest_bit(offers_of(input, lane))); });
+                [&](u32, u32 lane, u32 input) { return rank(lane, input, lowest_bit(offers_of(input, lane))); });
     transpose_ports(winners, granted);
   }
 
@@ -236,7 +245,7 @@ struct SwitchMatching {
         u32 set = 0;
         for (u32 rest = offers_of(input, lane); rest; rest &= rest - 1)
           if (lane_of(k.out_port[input][lowest_bit(rest)], lane) >> out & 1) set |= rest & (0 - rest);
-        return oldest_age(lane, input, set);
+        return highest_rank(lane, input, set);
       });
       transpose_ports(grants, offers);
       for (const u32 port : own_ports()) {

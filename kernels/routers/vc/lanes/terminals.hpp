@@ -139,14 +139,14 @@ struct LaneTerminals {
   }
 
   /// Returns the VCs of `free` on which the oldest packets of the queues in `waiting` may start: in wormhole flow
-  /// control all, otherwise the VCs with credits for the whole packet. `returned`: credits that arrive in this cycle.
-  /// `flits_of(lane)`: length of the oldest packet.
+  /// control all, otherwise the VCs with credits for the whole packet, or with all credits. `returned`: credits that
+  /// arrive in this cycle. `flits_of(lane)`: length of the oldest packet.
   template <class Flits>
   FLITLAB_INLINE B free_to_start(B free, B returned, B waiting, Flits&& flits_of) const {
     const auto& t = v.t;
-    if (t.flow_control == FlowControl::kWormhole) return free;
+    if (t.flow_control == FlowControl::kWormhole && !t.wait_for_tail_credit) return free;
     C::for_each_of_thread(C::members(waiting), [&](u32 lane) {
-      const u32 flits = flits_of(lane);
+      const u32 flits = t.wait_for_tail_credit ? t.buffer_flits : flits_of(lane);
       for (u32 vc = 0; vc < t.vcs; ++vc)
         if (k.injection_credits.get(lane, vc) + (lane_of(returned, lane) >> vc & 1) < flits)
           lane_of(free, lane) &= static_cast<E>(~C::only(vc));

@@ -52,17 +52,22 @@ struct VcMatching {
   }
 
   FLITLAB_INLINE u32 out_of(u32 position) const { return lowest_bit(u32{Heads::element(heads.k.out_port, position)}); }
-  /// Returns the age of the packet at the front of an input VC.
-  FLITLAB_INLINE u32 age(u32 position) const { return heads.now - heads.rings().front(position).created; }
+  /// Returns the rank of an input VC (rank_of() in arbitrate.hpp).
+  FLITLAB_INLINE u32 rank(u32 position) const {
+    const u32 flat = position / L;
+    return rank_of(t.arbiter, heads.rings().front(position), flat / S::vcs * t.vcs + flat % S::vcs,
+                   turn_of(heads.v, heads.b * L + position % L, heads.now));
+  }
 
   /// Returns whether the packet at position `a` precedes the one at `b` in requests for VC `vc` of output port `out`
   /// (beats() in arbitrate.hpp).
   FLITLAB_INLINE bool precedes(u32 a, u32 b, u32 out, u32 vc) const {
     if (wavefront) return (diagonal(a, out) + vc) % cells < (diagonal(b, out) + vc) % cells;
     const u32 flat_a = a / L, flat_b = b / L, lane = a % L;
-    if (t.arbiter == ArbiterKind::kOldestFirst) {
-      const u32 age_a = age(a), age_b = age(b);
-      return age_a != age_b ? age_a > age_b : flat_a < flat_b;
+    if (t.arbiter == ArbiterKind::kFixedPriority) return flat_a < flat_b;
+    if (compares_ranks(t.arbiter)) {
+      const u32 rank_a = rank(a), rank_b = rank(b);
+      return rank_a != rank_b ? rank_a > rank_b : flat_a < flat_b;
     }
     if (t.arbiter == ArbiterKind::kMatrix && flat_a / S::vcs != flat_b / S::vcs)
       return lane_of(heads.k.output_matrix[out][flat_a / S::vcs], lane) >> flat_b / S::vcs & 1;
@@ -169,7 +174,7 @@ struct VcMatching {
   FLITLAB_INLINE void settle_by_claims(typename C::Position* requests, u32 n, u32 rounds, const Grant& grant) const {
     auto& votes = heads.shared_arrivals->votes;
     C::start_votes(votes);
-    if (t.arbiter == ArbiterKind::kOldestFirst) C::group_barrier(t.ports);  // age() reads packets of other ports
+    if (compares_ranks(t.arbiter)) C::group_barrier(t.ports);  // rank() reads packets of other ports
     for (u32 round = 0;; ++round) {
       C::each(n, [&](u32 i) { claim(requests[i] & 0xFFFF, requests[i] >> 16); });
       C::group_barrier(t.ports);

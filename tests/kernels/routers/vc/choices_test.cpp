@@ -160,16 +160,16 @@ TEST(OldestFirst, IsServedFirst) {
   };
   const Cycle of_port_1[] = {50, 20, 30, 20};
   for (u32 vc = 0; vc < 4; ++vc) created(1, vc, of_port_1[vc]);
-  EXPECT_EQ(vc::pick_vc(t, router, 1, 0b1111, 100), 1u);
-  EXPECT_EQ(vc::pick_vc(t, router, 1, 0b1101, 100), 3u);
-  EXPECT_EQ(vc::pick_vc(t, router, 1, 0b0101, 100), 2u);
-  EXPECT_EQ(vc::pick_vc(t, router, 1, 0b0001, 100), 0u);
+  EXPECT_EQ(vc::pick_vc(t, router, 1, 0b1111, {100, 0}), 1u);
+  EXPECT_EQ(vc::pick_vc(t, router, 1, 0b1101, {100, 0}), 3u);
+  EXPECT_EQ(vc::pick_vc(t, router, 1, 0b0101, {100, 0}), 2u);
+  EXPECT_EQ(vc::pick_vc(t, router, 1, 0b0001, {100, 0}), 0u);
   created(0, 2, 40), created(3, 0, 10);
   const u8 offered[] = {2, 2, 0, 0};
-  EXPECT_EQ(vc::pick_input(t, router, 4, 0b1011, offered, 100), 3u);
-  EXPECT_EQ(vc::pick_input(t, router, 4, 0b0011, offered, 100), 1u);
-  EXPECT_TRUE(vc::beats(t, router, vc::OutputVc{}, 4, 1 * 4 + 2, 0 * 4 + 2, 100));
-  EXPECT_FALSE(vc::beats(t, router, vc::OutputVc{}, 4, 1 * 4 + 2, 3 * 4 + 0, 100));
+  EXPECT_EQ(vc::pick_input(t, router, 4, 0b1011, offered, {100, 0}), 3u);
+  EXPECT_EQ(vc::pick_input(t, router, 4, 0b0011, offered, {100, 0}), 1u);
+  EXPECT_TRUE(vc::beats(t, router, vc::OutputVc{}, 4, 1 * 4 + 2, 0 * 4 + 2, {100, 0}));
+  EXPECT_FALSE(vc::beats(t, router, vc::OutputVc{}, 4, 1 * 4 + 2, 3 * 4 + 0, {100, 0}));
 }
 
 /// Input 0 has packets for outputs 1 and 2, input 3 has one for output 2. In iteration 1 both outputs grant input 0,

@@ -14,7 +14,7 @@ using namespace testing;
 /// After a batch no more packets are created; then all packets must arrive and all credits must return.
 TEST(Conservation, EveryPacketOfABatchArrives) {
   for (const char* allocator : {"separable_input_first", "separable_output_first", "islip", "wavefront"})
-    for (const char* arbiter : {"round_robin", "matrix", "oldest_first"})
+    for (const char* arbiter : {"round_robin", "matrix", "oldest_first", "most_hops_first", "random", "fixed_priority"})
       for (bool speculative : {false, true}) {
         Network net(
             experiment("router.vc_allocator=", allocator, " router.switch_allocator=", allocator,
