@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from flitlab.clusters import cluster
     from flitlab.curve import Curve, plot
     from flitlab.experiment import Experiment, load
+    from flitlab.flow_table import Flows, flows
     from flitlab.network import Network
     from flitlab.programs import Program
     from flitlab.refinement import adaptive
@@ -45,6 +46,8 @@ _WHERE = {
     "style": "styles",
     "plot": "curve",
     "Network": "network",
+    "Flows": "flow_table",
+    "flows": "flow_table",
     "Program": "programs",
     "published": "reproduction",
     "reproduce": "reproduction",
@@ -52,7 +55,8 @@ _WHERE = {
 
 __all__ = [  # noqa: RUF022
     "ConfigError", "RunError", "__version__", "Experiment", "load", "configs", "Result", "run", "sweep",
-    "find_saturation", "adaptive", "cluster", "Curve", "style", "plot", "Network", "Program", "published", "reproduce",
+    "find_saturation", "adaptive", "cluster", "Curve", "style", "plot", "Network", "Flows", "flows", "Program",
+    "published", "reproduce",
 ]
 
 

@@ -1,0 +1,150 @@
+"""Results per flow: what each source sends to each destination, and how long it takes."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from flitlab import _core
+from flitlab._core import ConfigError
+from flitlab.arguments import shown, whole, writing
+from flitlab.experiment import Experiment, Given, experiment_of
+from flitlab.picture import Picture, one_axes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_DRAWN = 1024  # terminals in a drawing; more would be less than a pixel each
+_CHUNK = 256  # cycles between two reads of the events
+_VALUES = {  # of Flows.matrix: unit
+    "packets": "packets", "flits": "flits", "load": "flits/cycle", "latency_mean": "cycles", "latency_p50": "cycles",
+    "latency_p99": "cycles", "latency_max": "cycles", "network_latency_mean": "cycles",
+}
+
+
+class Flows:
+    """The packets of a run by source and destination: ``flows.frame``, ``flows.matrix("latency_p99")``,
+    ``flows.plot()``; ``flows.packets`` has every packet.
+
+    packets: pandas.DataFrame with a row for each packet that was created in the window: source, id, destination, flits,
+    created, injected, delivered (cycles), latency and network_latency (cycles, as in results; NaN for a packet that had
+    not arrived when the run ended). cycles: length of the window. terminals: of the network.
+    """
+
+    def __init__(self, packets: pd.DataFrame, terminals: int, cycles: int):
+        self.packets = packets
+        self.terminals = terminals
+        self.cycles = cycles
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """pandas.DataFrame with a row for each pair of terminals that had packets: source, destination, packets, flits,
+        load (flits/cycle that the source created), latency_mean, latency_p50, latency_p99, latency_max and
+        network_latency_mean (cycles), and missing (packets that had not arrived)."""
+        groups = self.packets.groupby(["source", "destination"])
+        latency = groups["latency"]
+        table = groups.agg(packets=("flits", "size"), flits=("flits", "sum"))
+        return table.assign(
+            load=table["flits"] / self.cycles, latency_mean=latency.mean(), latency_p50=latency.quantile(0.5),
+            latency_p99=latency.quantile(0.99), latency_max=latency.max(),
+            network_latency_mean=groups["network_latency"].mean(), missing=table["packets"] - latency.count(),
+        ).reset_index()
+
+    def matrix(self, value: str = "latency_mean") -> np.ndarray:
+        """Returns an array [source][destination] of a column of ``frame``; NaN where there were no packets. Raises
+        ConfigError."""
+        if value not in _VALUES:
+            raise ConfigError(f"flows.matrix({shown(value)}): it must be one of {', '.join(_VALUES)}.")
+        frame, matrix = self.frame, np.full((self.terminals, self.terminals), np.nan)
+        matrix[frame["source"], frame["destination"]] = frame[value]
+        return matrix
+
+    def plot(self, value: str = "latency_mean", axes: Any = None) -> Picture:
+        """Draws a column of ``frame`` as a heat map of sources and destinations. Returns a picture of one panel. Raises
+        ConfigError if there are more than 1024 terminals."""
+        if self.terminals > MOST_DRAWN:
+            raise ConfigError(f"flows.plot(): {self.terminals} terminals; at most {MOST_DRAWN} can be drawn. The table "
+                              "flows.frame has all flows.")
+        import matplotlib.pyplot as plt
+
+        matrix = self.matrix(value)
+        axes = one_axes("flows.plot", axes if axes is not None else plt.subplots(layout="constrained")[1])
+        image = axes.imshow(matrix, origin="lower", cmap="viridis_r", interpolation="nearest")
+        axes.set(xlabel="destination terminal", ylabel="source terminal")
+        axes.figure.colorbar(image, ax=axes, label=f"{value.replace('_', ' ')} ({_VALUES[value]})", shrink=0.9)
+        return Picture([axes], [value])
+
+    def to_csv(self, path: str | os.PathLike) -> None:
+        """Writes ``frame`` to a CSV file. Raises ConfigError if that fails."""
+        with writing("to_csv", path):
+            self.frame.to_csv(path, index=False)
+
+    def __len__(self) -> int:
+        return len(self.packets.groupby(["source", "destination"]))
+
+    def __repr__(self) -> str:
+        head = f"{len(self)} flows with {len(self.packets)} packets in {self.cycles} cycles"
+        missing = int(self.packets["latency"].isna().sum())
+        if missing:
+            head += f"; {missing} packets had not arrived"
+        columns = ["source", "destination", "packets", "load", "latency_mean", "latency_p99", "latency_max"]
+        return f"{head}; the slowest:\n" + self.frame.nlargest(10, "latency_mean")[columns].to_string(index=False)
+
+
+def flows(experiment: Given, cycles: int = 10000, warmup: int = 2000, drain: int = 20000,
+          progress: bool = True) -> Flows:
+    """Runs an experiment and keeps every packet, so that latency can be read per flow, with exact percentiles.
+
+    The packets that are created in the ``cycles`` after ``warmup`` are kept. The run ends when all of them have
+    arrived, or after ``drain`` more cycles. With equal windows, packets and latency are those of :func:`flitlab.run`. A
+    run that keeps every packet is slower: it takes one core and records every event.
+
+    experiment: as in :func:`flitlab.run`. progress: a bar on stderr if the run takes longer than a second.
+    Raises ConfigError (bad input; packets with several destinations) or RunError.
+
+    >>> import flitlab as fl
+    >>> seen = fl.flows({"topology.kind": "mesh", "topology.shape": [3], "traffic.pattern": "neighbour"}, 200, 0)
+    >>> sorted(zip(seen.frame["source"], seen.frame["destination"]))
+    [(0, 1), (1, 2), (2, 0)]
+    """
+    for name, value, least in (("cycles", cycles, 1), ("warmup", warmup, 0), ("drain", drain, 0)):
+        number = whole(value)
+        if number is None or number < least:
+            raise ConfigError(f"flows({name}={shown(value)}): it must be a whole number, at least {least}.")
+    experiment = experiment_of(experiment)
+    if experiment["traffic.mode"] == "broadcast":
+        raise ConfigError('flows(): packets of traffic.mode = "broadcast" have several destinations, so they are no '
+                          "flows. Use Network.events.")
+    packets, terminals = _record(experiment, int(cycles), int(warmup), int(drain), progress)
+    return Flows(packets, terminals, int(cycles))
+
+
+def _record(experiment: Experiment, cycles: int, warmup: int, drain: int, progress: bool) -> tuple[pd.DataFrame, int]:
+    """Returns the packets of the window, and the number of terminals."""
+    import pandas as pd
+    from tqdm.auto import tqdm
+
+    network = _core.Network(experiment.core, "cpu", 1, True)
+    window = range(warmup, warmup + cycles)
+    found: dict[tuple[int, int], list[float]] = {}  # (source, id): destination, flits, created, injected, delivered
+    waiting = 0
+    with tqdm(total=window.stop, unit="cycle", unit_scale=True, delay=1, disable=not progress) as bar:
+        while network.cycle < window.stop or (waiting and network.cycle < window.stop + drain):
+            left = window.stop - network.cycle if network.cycle < window.stop else window.stop + drain - network.cycle
+            network.step(min(_CHUNK, left))
+            bar.update(min(network.cycle, window.stop) - bar.n)
+            for kind, cycle, source, number, terminal, flits in network.packet_events():
+                if kind == "created" and cycle in window:
+                    found[source, number] = [terminal, flits, cycle, np.nan, np.nan]
+                    waiting += 1
+                elif kind != "created" and (packet := found.get((source, number))):
+                    packet[3 if kind == "injected" else 4] = cycle
+                    waiting -= kind == "delivered"
+    rows = [[*key, *packet] for key, packet in found.items()]
+    names = ["source", "id", "destination", "flits", "created", "injected", "delivered"]
+    table = pd.DataFrame(rows, columns=names).astype(dict.fromkeys(names[:5], np.int64))
+    return table.assign(latency=table["delivered"] - table["created"],
+                        network_latency=table["delivered"] - table["injected"]), \
+        int(experiment.derived()["terminals"])

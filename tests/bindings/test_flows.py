@@ -1,0 +1,74 @@
+"""Results per flow: the same packets and latencies as those of fl.run, and hand-derived times."""
+
+import numpy as np
+import pytest
+
+import flitlab as fl
+
+MESH = {"topology.kind": "mesh", "topology.shape": [4, 4], "traffic.load": 0.3, "run.warmup_cycles": 512,
+        "run.measure_cycles": 1024, "run.epoch_cycles": 256}
+
+
+@pytest.mark.parametrize("more", [
+    {"traffic.pattern": "hot_spot", "traffic.load": 0.1},
+    {"traffic.packet_flits": [[1, 0.5], [6, 0.5]], "routing.algorithm": "minimal_adaptive"},
+    {"topology.kind": "dragonfly", "router.vcs": 6},
+    {"router.kind": "t3e", "topology.kind": None, "topology.shape": [2, 2, 2], "traffic.load": 0.1},
+])
+def test_the_packets_are_those_of_a_run(more):
+    """The second implementation of the measurement: every packet of the window, one by one."""
+    config = {k: v for k, v in (MESH | more).items() if v is not None}
+    if config.get("topology.kind") == "dragonfly":
+        del config["topology.shape"]
+    result, seen = fl.run(config), fl.flows(config, 1024, 512)
+    assert result.verdict == "steady"
+    assert len(seen.packets) == result.window_packets.created
+    assert seen.packets["latency"].mean() == pytest.approx(result.latency_cycles.mean)
+    assert seen.packets["latency"].max() == result.latency_cycles.max
+    assert seen.packets["network_latency"].mean() == pytest.approx(result.network_latency_cycles.mean)
+    frame = seen.frame
+    assert frame["packets"].sum() == len(seen.packets) and not frame["missing"].any()
+    assert frame["load"].sum() / seen.terminals == pytest.approx(result.offered)
+
+
+def test_latency_of_each_flow_without_load():
+    """1 cycle to the router, 4 in each router, 1 for each channel, 1 to the terminal, and 3 for the other flits."""
+    seen = fl.flows({"topology.kind": "mesh", "topology.shape": [3, 2], "traffic.load": 0.001}, 20000, 0)
+    alone = seen.frame[seen.frame["latency_max"] == seen.frame["latency_p50"]]
+    assert len(alone) > 15
+    for flow in alone.itertuples():
+        x, y = (abs(flow.source % 3 - flow.destination % 3), abs(flow.source // 3 - flow.destination // 3))
+        assert flow.latency_mean == 1 + 4 * (x + y + 1) + (x + y) + 1 + 3
+    assert np.isnan(fl.flows({"topology.kind": "mesh", "topology.shape": [2], "traffic.pattern": "neighbour"}, 500,
+                             0).matrix()[0, 0])
+
+
+def test_packets_that_have_not_arrived_are_missing():
+    config = {"topology.kind": "mesh", "topology.shape": [8], "traffic.pattern": "hot_spot", "traffic.load": 0.5,
+              "traffic.hot_fraction": 1.0}
+    seen = fl.flows(config, 2000, 0, drain=0)
+    assert seen.frame["missing"].sum() == seen.packets["delivered"].isna().sum() > 1000
+    assert "had not arrived" in repr(seen)
+    assert fl.flows(config, 200, 0).frame["missing"].sum() == 0
+
+
+def test_table_and_picture(tmp_path):
+    seen = fl.flows({"topology.kind": "mesh", "topology.shape": [3], "traffic.pattern": "neighbour"}, 500, 0)
+    assert len(seen) == 3
+    (axes,) = seen.plot("latency_p99")
+    assert axes.get_xlabel() == "destination terminal"
+    seen.to_csv(tmp_path / "flows.csv")
+    assert (tmp_path / "flows.csv").read_text().startswith("source,destination,packets,flits,load,latency_mean,")
+
+
+@pytest.mark.parametrize("call,words", [
+    (lambda: fl.flows({}, cycles=0), ("cycles=0", "at least 1")),
+    (lambda: fl.flows({}, warmup=-1), ("warmup=-1", "at least 0")),
+    (lambda: fl.flows({}, drain=0.5), ("drain=0.5",)),
+    (lambda: fl.flows({"topology.shape": [2]}, 10, 0).matrix("speed"), ("'speed'", "latency_p99")),
+    (lambda: fl.flows({"router.kind": "bgl", "traffic.mode": "broadcast"}), ("several destinations",)),
+])
+def test_bad_input(call, words):
+    with pytest.raises(fl.ConfigError) as error:
+        call()
+    assert all(word in str(error.value) for word in words), error.value
