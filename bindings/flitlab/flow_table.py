@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flitlab import _core
 from flitlab._core import ConfigError
-from flitlab.arguments import shown, whole, writing
+from flitlab.arguments import check_truth, shown, whole, writing
 from flitlab.experiment import Experiment, Given, experiment_of
+from flitlab.network import Network
 from flitlab.picture import Picture, one_axes
 
 if TYPE_CHECKING:
@@ -29,8 +29,9 @@ class Flows:
     ``flows.plot()``; ``flows.packets`` has every packet.
 
     packets: pandas.DataFrame with a row for each packet that was created in the window: source, id, destination, flits,
-    created, injected, delivered (cycles), latency and network_latency (cycles, as in results; NaN for a packet that had
-    not arrived when the run ended). cycles: length of the window. terminals: of the network.
+    created, injected, delivered (cycles of these events), latency and network_latency (cycles, as in results; NaN for a
+    packet that had not arrived when the run ended). In a closed loop a terminal sends requests and replies; replies
+    have ids from 2**31. cycles: length of the window. terminals: of the network.
     """
 
     def __init__(self, packets: pd.DataFrame, terminals: int, cycles: int):
@@ -55,7 +56,7 @@ class Flows:
     def matrix(self, value: str = "latency_mean") -> np.ndarray:
         """Returns an array [source][destination] of a column of ``frame``; NaN where there were no packets. Raises
         ConfigError."""
-        if value not in _VALUES:
+        if not isinstance(value, str) or value not in _VALUES:
             raise ConfigError(f"flows.matrix({shown(value)}): it must be one of {', '.join(_VALUES)}.")
         frame, matrix = self.frame, np.full((self.terminals, self.terminals), np.nan)
         matrix[frame["source"], frame["destination"]] = frame[value]
@@ -93,7 +94,7 @@ class Flows:
         return f"{head}; the slowest:\n" + self.frame.nlargest(10, "latency_mean")[columns].to_string(index=False)
 
 
-def flows(experiment: Given, cycles: int = 10000, warmup: int = 2000, drain: int = 20000,
+def flows(experiment: Given, cycles: int = 10000, warmup: int | None = None, drain: int = 20000,
           progress: bool = True) -> Flows:
     """Runs an experiment and keeps every packet, so that latency can be read per flow, with exact percentiles.
 
@@ -101,19 +102,23 @@ def flows(experiment: Given, cycles: int = 10000, warmup: int = 2000, drain: int
     arrived, or after ``drain`` more cycles. With equal windows, packets and latency are those of :func:`flitlab.run`. A
     run that keeps every packet is slower: it takes one core and records every event.
 
-    experiment: as in :func:`flitlab.run`. progress: a bar on stderr if the run takes longer than a second.
-    Raises ConfigError (bad input; packets with several destinations) or RunError.
+    experiment: as in :func:`flitlab.run`. warmup: by default 2000 cycles, and 0 for a batch, a trace or a program.
+    progress: a bar on stderr if the run takes longer than a second.
+    Raises ConfigError (bad input; packets with several destinations) or RunError (deadlock).
 
     >>> import flitlab as fl
     >>> seen = fl.flows({"topology.kind": "mesh", "topology.shape": [3], "traffic.pattern": "neighbour"}, 200, 0)
     >>> sorted(zip(seen.frame["source"], seen.frame["destination"]))
     [(0, 1), (1, 2), (2, 0)]
     """
+    check_truth("progress", progress)
+    experiment = experiment_of(experiment)
+    if warmup is None:
+        warmup = 0 if experiment["traffic.mode"] in ("batch", "trace", "program") else 2000
     for name, value, least in (("cycles", cycles, 1), ("warmup", warmup, 0), ("drain", drain, 0)):
         number = whole(value)
         if number is None or number < least:
             raise ConfigError(f"flows({name}={shown(value)}): it must be a whole number, at least {least}.")
-    experiment = experiment_of(experiment)
     if experiment["traffic.mode"] == "broadcast":
         raise ConfigError('flows(): packets of traffic.mode = "broadcast" have several destinations, so they are no '
                           "flows. Use Network.events.")
@@ -126,25 +131,31 @@ def _record(experiment: Experiment, cycles: int, warmup: int, drain: int, progre
     import pandas as pd
     from tqdm.auto import tqdm
 
-    network = _core.Network(experiment.core, "cpu", 1, True)
+    network = Network(experiment, trace=True)
+    core = network._core
     window = range(warmup, warmup + cycles)
-    found: dict[tuple[int, int], list[float]] = {}  # (source, id): destination, flits, created, injected, delivered
+    # (source, id): destination, flits, created, injected, delivered, latency
+    found: dict[tuple[int, int], list[float]] = {}
     waiting = 0
     with tqdm(total=window.stop, unit="cycle", unit_scale=True, delay=1, disable=not progress) as bar:
-        while network.cycle < window.stop or (waiting and network.cycle < window.stop + drain):
-            left = window.stop - network.cycle if network.cycle < window.stop else window.stop + drain - network.cycle
+        while core.cycle < window.stop or (waiting and core.cycle < window.stop + drain):
+            left = window.stop - core.cycle if core.cycle < window.stop else window.stop + drain - core.cycle
             network.step(min(_CHUNK, left))
-            bar.update(min(network.cycle, window.stop) - bar.n)
-            for kind, cycle, source, number, terminal, flits in network.packet_events():
+            bar.update(min(core.cycle, window.stop) - bar.n)
+            for kind, cycle, source, number, terminal, flits, latency in core.packet_events():
                 if kind == "created" and cycle in window:
-                    found[source, number] = [terminal, flits, cycle, np.nan, np.nan]
+                    found[source, number] = [terminal, flits, cycle, np.nan, np.nan, np.nan]
                     waiting += 1
-                elif kind != "created" and (packet := found.get((source, number))):
-                    packet[3 if kind == "injected" else 4] = cycle
-                    waiting -= kind == "delivered"
-    rows = [[*key, *packet] for key, packet in found.items()]
-    names = ["source", "id", "destination", "flits", "created", "injected", "delivered"]
-    table = pd.DataFrame(rows, columns=names).astype(dict.fromkeys(names[:5], np.int64))
-    return table.assign(latency=table["delivered"] - table["created"],
-                        network_latency=table["delivered"] - table["injected"]), \
-        int(experiment.derived()["terminals"])
+                elif kind == "injected" and (packet := found.get((source, number))):
+                    packet[3] = cycle
+                elif kind == "delivered" and (packet := found.get((source, number))):
+                    packet[4:] = cycle, latency
+                    waiting -= 1
+    if waiting:
+        network.check()
+    names = ["source", "id", "destination", "flits", "created", "injected", "delivered", "latency"]
+    table = pd.DataFrame([[*key, *packet] for key, packet in found.items()], columns=names)
+    table = table.astype(dict.fromkeys(names[:5], np.int64) | dict.fromkeys(names[5:], np.float64))
+    # Some models count the cycles at the ends of a route as latency although they have no event there.
+    queued = table["injected"] - table["created"]
+    return table.assign(network_latency=table["latency"] - queued), int(experiment.derived()["terminals"])

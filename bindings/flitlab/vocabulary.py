@@ -19,7 +19,6 @@ class Missing(str):
 _SHAPE = ", a number of routers for each dimension, as in [8, 8]"
 _FLITS = ", in flits/cycle/terminal for packets of any length"
 _PAIRS = ", a length, or pairs of a length and its weight"
-_PRIORITIES = Missing("priorities of packets in its canonical router")
 _SPEEDUP = Missing("speedup of a switch")
 _SHARED = Missing("buffers that virtual channels share; router.buffer_flits is the buffer of one virtual channel")
 _OUTPUT = Missing("output queues in its canonical router")
@@ -58,7 +57,8 @@ KEYS: dict[str, dict[str, tuple[str, str] | Missing]] = {
         "warmup_thres": ("run.precision", ""), "acc_stopping_thres": ("run.precision", ""),
         "deadlock_warn_timeout": ("run.watchdog_cycles", ""), "seed": ("run.seed", ""), "perm_seed": ("run.seed", ""),
         "latency_thres": _THRESHOLD, "batch_count": Missing("series of batches; a sweep over run.seed repeats a batch"),
-        "priority": _PRIORITIES, "class_priority": _PRIORITIES, "classes": Missing(
+        "priority": ("router.arbiter", ', as "oldest_first" or "most_hops_first"'),
+        "class_priority": Missing("priorities of traffic classes in its canonical router"), "classes": Missing(
             "traffic classes with loads of their own; traffic.message_classes separates requests and replies"),
         "subnets": Missing("parallel subnetworks"), "link_failures": ("topology.random_failures", ""),
         "input_speedup": _SPEEDUP, "output_speedup": _SPEEDUP, "internal_speedup": _SPEEDUP,
@@ -200,8 +200,8 @@ VALUES: dict[str, dict[str, str | Missing]] = {
     },
     "router.arbiter": {
         "rr": "round_robin", "age": "oldest_first", "oldest": "oldest_first", "age_based": "oldest_first",
-        "priority": "fixed_priority",
-        **_lacks("lru", "lslp", "tree", "random_priority", "comparing", what="{} arbiter"),
+        "hop_count": "most_hops_first", "hops": "most_hops_first", "fixed": "fixed_priority",
+        **_lacks("lru", "lslp", "tree", "priority", "random_priority", "comparing", what="{} arbiter"),
     },
     "router.kind": {
         "iq": "vc", "input_queued": "vc", "canonical": "vc", "wormhole": "vc", "basic": "vc", "garnet": "vc",

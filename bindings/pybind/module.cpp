@@ -357,17 +357,17 @@ PYBIND11_MODULE(_core, m) {
            })
       .def("check", &SteppedNetwork::check, py::call_guard<WithoutGil>())
       .def("events", [](SteppedNetwork& n) { return events_to_list(n.take_events(), n.own_event()); })
-      .def(
-          "packet_events",
-          [](SteppedNetwork& n) {
-            py::list list;
-            for (const TimedEvent& e : n.take_events())
-              if (e.event.kind == EventKind::kCreated || e.event.kind == EventKind::kInjected ||
-                  e.event.kind == EventKind::kDelivered)
-                list.append(py::make_tuple(word_of(e.event.kind), e.cycle, e.event.src, e.event.id,
-                                           e.event.kind == EventKind::kCreated ? e.event.dst : e.index, e.event.flits));
-            return list;
-          })
+      .def("packet_events",
+           [](SteppedNetwork& n) {
+             py::list list;
+             for (const TimedEvent& e : n.take_events())
+               if (e.event.kind == EventKind::kCreated || e.event.kind == EventKind::kInjected ||
+                   e.event.kind == EventKind::kDelivered)
+                 list.append(py::make_tuple(word_of(e.event.kind), e.cycle, e.event.src, e.event.id,
+                                            e.event.kind == EventKind::kCreated ? e.event.dst : e.index, e.event.flits,
+                                            e.event.latency));
+             return list;
+           })
       .def("save", &SteppedNetwork::save, py::arg("path"))
       .def("load", &SteppedNetwork::load, py::arg("path"))
       .def("go_on_from", &SteppedNetwork::go_on_from, py::arg("other"));

@@ -14,6 +14,13 @@ MESH = {"topology.kind": "mesh", "topology.shape": [4, 4], "traffic.load": 0.3, 
     {"traffic.packet_flits": [[1, 0.5], [6, 0.5]], "routing.algorithm": "minimal_adaptive"},
     {"topology.kind": "dragonfly", "router.vcs": 6},
     {"router.kind": "t3e", "topology.kind": None, "topology.shape": [2, 2, 2], "traffic.load": 0.1},
+    {"router.kind": "bgl", "topology.kind": None, "topology.shape": [2, 2, 2], "traffic.load": 0.1},
+    {"router.kind": "bless", "topology.kind": None, "traffic.load": 0.1},
+    {"router.kind": "adaptive", "topology.kind": None, "traffic.load": 0.1},
+    {"router.kind": "metro", "topology.kind": None, "topology.shape": None, "traffic.load": 0.15},
+    {"router.kind": "sconnect", "topology.kind": None, "topology.shape": None, "traffic.load": 0.05},
+    {"router.kind": "switch", "topology.kind": None, "topology.shape": None, "traffic.load": 0.2},
+    {"traffic.mode": "request_reply", "traffic.load": 0.05},
 ])
 def test_the_packets_are_those_of_a_run(more):
     """The second implementation of the measurement: every packet of the window, one by one."""
@@ -52,6 +59,20 @@ def test_packets_that_have_not_arrived_are_missing():
     assert fl.flows(config, 200, 0).frame["missing"].sum() == 0
 
 
+def test_batches_and_windows_without_packets():
+    batch = {"topology.kind": "mesh", "topology.shape": [3], "traffic.mode": "batch", "traffic.batch_packets": 20}
+    assert fl.flows(batch).frame["packets"].sum() == 60
+    empty = fl.flows(batch, warmup=2000)
+    assert len(empty) == 0 and empty.frame.empty and np.isnan(empty.matrix()).all() and "0 flows" in repr(empty)
+
+
+def test_a_deadlock_is_an_error():
+    config = {"topology.kind": "torus", "topology.shape": [8], "router.vcs": 1, "routing.vc_assignment": "any",
+              "traffic.load": 0.9}
+    with pytest.raises(fl.RunError, match="deadlock"):
+        fl.flows(config, 2000)
+
+
 def test_table_and_picture(tmp_path):
     seen = fl.flows({"topology.kind": "mesh", "topology.shape": [3], "traffic.pattern": "neighbour"}, 500, 0)
     assert len(seen) == 3
@@ -66,6 +87,8 @@ def test_table_and_picture(tmp_path):
     (lambda: fl.flows({}, warmup=-1), ("warmup=-1", "at least 0")),
     (lambda: fl.flows({}, drain=0.5), ("drain=0.5",)),
     (lambda: fl.flows({"topology.shape": [2]}, 10, 0).matrix("speed"), ("'speed'", "latency_p99")),
+    (lambda: fl.flows({"topology.shape": [2]}, 10, 0).matrix(["packets"]), ("['packets']",)),
+    (lambda: fl.flows({}, progress="no"), ("progress",)),
     (lambda: fl.flows({"router.kind": "bgl", "traffic.mode": "broadcast"}), ("several destinations",)),
 ])
 def test_bad_input(call, words):

@@ -83,7 +83,9 @@ inline RawConfig any_routers(u32 seed) {
   config["router.vc_allocator"] = one_of(allocators);
   config["router.switch_allocator"] = one_of(allocators);
   config["router.allocator_iterations"] = integer(1 + below(3));
-  config["router.arbiter"] = one_of({"round_robin", "matrix", "oldest_first"});
+  config["router.arbiter"] =
+      one_of({"round_robin", "matrix", "oldest_first", "most_hops_first", "random", "fixed_priority"});
+  if (below(4) == 0) config["router.wait_for_tail_credit"] = true;
   config["router.routing_delay"] = integer(below(8));
   config["router.vc_allocation_delay"] = integer(below(8));
   if (below(3) == 0) {

@@ -1,6 +1,8 @@
 /// Deadlock search of the virtual-channel router: the waits-for graph of a state. Its members are the input VCs and, in
 /// a closed loop, the terminals' reply queues. A request waits for room in a reply queue, and the reply queue waits for
 /// the VCs of its replies.
+#include <algorithm>
+
 #include "host/plan/deadlock.hpp"
 #include "host/routers/vc/plan.hpp"
 #include "kernels/routers/vc/route.hpp"
@@ -188,11 +190,22 @@ class Search final : public WaitsFor {
     return t_.message_mask[t_.message_classes - 1];
   }
 
+  /// Returns the credits that an injection VC needs before a terminal can send the next flit of a reply: more than one
+  /// only for a reply that has yet to start. Assumes the shortest reply.
+  u32 credits_to_reply(u32 terminal) const {
+    const PacketInInjection& requests = terminals_[terminal].at(t_.terminal_fields.control).lane;
+    if (loop(terminal).lane.left || (t_.message_classes == 1 && requests.left)) return 1;
+    const LengthTable& lengths = t_.traffic.replies;
+    Packet reply;
+    reply.flits = static_cast<u16>(*std::min_element(lengths.flits, lengths.flits + lengths.count));
+    return std::max(1u, credits_to_take(t_, reply));
+  }
+
   bool terminal_can_move(u32 terminal) const {
     if (!queue_is_full(terminal)) return true;
     const Item<1> item = terminals_[terminal];
     for (u32 set = reply_vcs(terminal); set; set &= set - 1)
-      if (item.at(t_.terminal_fields.output, lowest_bit(set)).credits) return true;
+      if (item.at(t_.terminal_fields.output, lowest_bit(set)).credits >= credits_to_reply(terminal)) return true;
     for (u32 slot = 0; slot <= t_.slot_mask; ++slot)
       if (item.at(t_.terminal_fields.credit_mail, slot) || item.at(t_.terminal_fields.flit_mail, slot)) return true;
     for (u32 vc = 0; vc < t_.vcs; ++vc) {

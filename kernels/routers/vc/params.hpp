@@ -91,7 +91,8 @@ inline constexpr struct RouterParams {
       .default_value = "false",
       .help =
           "An input port stays connected to an output port until the tail of the packet has crossed. It loses the "
-          "connection in a cycle in which the packet has no flit or no credit.",
+          "connection in a cycle in which the packet has no flit or no credit. true: the network uses scalar state, "
+          "which is slower (docs/architecture/engines.md).",
       .cite = "BookSim 2: hold_switch_for_packet"};
   ParamRecord wait_for_tail_credit{
       .path = "router.wait_for_tail_credit",

@@ -35,6 +35,18 @@ TEST(RunDeadlock, IsFoundAtTheLatestWhereARunEnds) {
   EXPECT_NE(error_of({experiment(config)}).find("found at cycle 320)"), std::string::npos);
 }
 
+/// A reply needs all credits of a virtual channel, or credits for all its flits. Fewer credits do not let it leave.
+TEST(RunDeadlock, IsFoundIfAReplyNeedsManyCredits) {
+  for (const char* option : {"router.wait_for_tail_credit=true", "router.flow_control=virtual_cut_through"}) {
+    const RawConfig config =
+        Settings("topology.kind=mesh topology.shape=[4,4] router.vcs=1 router.buffer_flits=6 ", option,
+                 " traffic.mode=request_reply traffic.load=0.9 traffic.window=16 "
+                 "traffic.reply_queue=1 traffic.message_classes=1 run.watchdog_cycles=1000 "
+                 "run.warmup_cycles=100 run.measure_cycles=30000");
+    EXPECT_EQ(error_of({experiment(config)}).rfind("deadlock (replica 0", 0), 0u) << option;
+  }
+}
+
 /// If a run stalls because of a deadlock, the error reports a deadlock.
 TEST(RunDeadlock, IsNoStall) {
   const Experiment ring = experiment(

@@ -33,6 +33,9 @@ inline const char* parameter_of_ports(const VcTable& t) {
 /// Returns the parameter that keeps a plan's routers out of lane state; null if none does.
 inline const char* excluded_from_lanes(const VcTable& t) {
   if (t.ports > kMostPorts) return parameter_of_ports(t);
+  if (!compares_ranks(t.arbiter) && t.arbiter != ArbiterKind::kRoundRobin && t.arbiter != ArbiterKind::kMatrix &&
+      t.arbiter != ArbiterKind::kFixedPriority)
+    return "router.arbiter";
   if (t.hold_switch) return "router.hold_switch_for_packet";
   for (const Allocator allocator : {t.vc_allocator, t.switch_allocator})
     if (allocator != Allocator::kInputFirst && allocator != Allocator::kOutputFirst && allocator != Allocator::kIslip &&

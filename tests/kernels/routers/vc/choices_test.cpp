@@ -172,6 +172,25 @@ TEST(OldestFirst, IsServedFirst) {
   EXPECT_FALSE(vc::beats(t, router, vc::OutputVc{}, 4, 1 * 4 + 2, 3 * 4 + 0, {100, 0}));
 }
 
+/// Ties go to the lowest number.
+TEST(MostHopsFirst, IsServedFirst) {
+  Bench bench(Settings("router.arbiter=most_hops_first"));
+  const auto& t = bench.t;
+  const auto router = bench.routers[5];
+  const auto hops = [&](u32 port, u32 vc, u16 n) {
+    router.at(t.router_fields.ring, (port * t.vcs + vc) * t.ring).hops = n;
+  };
+  hops(1, 0, 2), hops(1, 1, 5), hops(1, 2, 5), hops(1, 3, 0), hops(3, 0, 6);
+  EXPECT_EQ(vc::pick_vc(t, router, 1, 0b1111, {100, 0}), 1u);
+  EXPECT_EQ(vc::pick_vc(t, router, 1, 0b1101, {100, 0}), 2u);
+  EXPECT_EQ(vc::pick_vc(t, router, 1, 0b1001, {100, 0}), 0u);
+  const u8 offered[] = {0, 2, 0, 0};
+  EXPECT_EQ(vc::pick_input(t, router, 4, 0b1010, offered, {100, 0}), 3u);
+  EXPECT_EQ(vc::pick_input(t, router, 4, 0b0011, offered, {100, 0}), 1u);
+  EXPECT_TRUE(vc::beats(t, router, vc::OutputVc{}, 4, 1 * 4 + 1, 1 * 4 + 0, {100, 0}));
+  EXPECT_FALSE(vc::beats(t, router, vc::OutputVc{}, 4, 1 * 4 + 2, 3 * 4 + 0, {100, 0}));
+}
+
 /// Input 0 has packets for outputs 1 and 2, input 3 has one for output 2. In iteration 1 both outputs grant input 0,
 /// which accepts output 1; in iteration 2 output 2 grants input 3. Only matches of iteration 1 move pointers (McKeown
 /// 1999).
