@@ -99,7 +99,7 @@ runpy.run_path({here!r} + "/worker.py", run_name="__main__")
 
 def outcomes(tmp_path, broken):
     """Returns the outcomes of three canonical-router networks with one thing broken."""
-    code = BROKEN.format(here=str(HERE), folder=str(tmp_path), broken=broken, seeds=["0", "8", "24"])
+    code = BROKEN.format(here=str(HERE), folder=str(tmp_path), broken=broken, seeds=["0", "8", "32"])
     done = run("-c", code)
     return [line for line in map(json.loads, done.stdout.splitlines()) if "done" in line]
 
