@@ -1,4 +1,4 @@
-"""Results per flow: the same packets and latencies as those of fl.run, and hand-derived times."""
+"""Results per flow: compared with fl.run, and with times derived by hand."""
 
 import numpy as np
 import pytest
