@@ -50,10 +50,12 @@ def with_unit(record: dict) -> str:
 
 
 def applies(record: dict, values: Mapping[str, Any]) -> bool:
-    """Returns whether the conditions of a parameter hold, such as ``topology.kind=mesh|torus&traffic.mode!=trace``."""
+    """Returns whether the conditions of a parameter hold, such as ``topology.kind=mesh|torus&traffic.mode!=trace``. A
+    condition on several keys, ``a.key|b.list=one``, holds if one of them has the value or contains it."""
     for condition in filter(None, record["only_if"].split("&")):
-        key, _, words = condition.partition("=")
-        value = str(values.get(key.removesuffix("!"), ""))
-        if (value.lower() in words.split("|")) == key.endswith("!"):
+        keys, _, words = condition.partition("=")
+        present = [word for key in keys.removesuffix("!").split("|")
+                   for word in str(values.get(key, "")).lower().split(",")]
+        if any(word in words.split("|") for word in present) == keys.endswith("!"):
             return False
     return True

@@ -47,6 +47,14 @@ Value value_from(const std::string& path, const val& x) {
   if (x.isString()) return x.as<std::string>();
   if (!x.isArray()) reject_type(path);
   const std::vector<val> items = emscripten::vecFromJSArray<val>(x);
+  if (!items.empty() && items[0].isString()) {
+    std::string words;  // with commas, as parameters of type kChoiceList have them
+    for (const val& item : items) {
+      if (!item.isString()) reject_type(path);
+      words += (words.empty() ? "" : ",") + item.as<std::string>();
+    }
+    return words;
+  }
   if (items.empty() || !items[0].isArray()) {
     IntList integers;
     NumberList numbers;

@@ -30,8 +30,11 @@ Value value_from(const std::string& path, const py::handle& x) {
     IntList ints;
     NumberList numbers;
     Lengths pairs;
-    bool all_ints = true, all_numbers = true, all_pairs = true;
+    std::string words;  // with commas, as parameters of type kChoiceList have them
+    bool all_ints = true, all_numbers = true, all_pairs = true, all_words = true;
     for (const py::handle item : x) {
+      all_words &= py::isinstance<py::str>(item);
+      if (all_words) words += (words.empty() ? "" : ",") + item.cast<std::string>();
       if (py::isinstance<py::int_>(item) && !py::isinstance<py::bool_>(item)) {
         ints.push_back(integer(item));
         numbers.push_back(static_cast<double>(ints.back()));
@@ -55,10 +58,11 @@ Value value_from(const std::string& path, const py::handle& x) {
     if (all_ints) return ints;
     if (all_numbers) return numbers;
     if (all_pairs) return pairs;
+    if (all_words) return words;
   }
   throw ConfigError(path + " = " + std::string(py::repr(x)) +
-                    " has a type that no parameter has: use a number, a string, true or false, a list of numbers, or "
-                    "a list of [flits, weight] pairs.");
+                    " has a type that no parameter has: use a number, a string, true or false, a list of numbers or "
+                    "words, or a list of [flits, weight] pairs.");
 }
 
 }  // namespace

@@ -46,6 +46,7 @@ std::string expected(const ParamRecord& r) {
     case ParamType::kIntOrAuto: return "an integer or \"auto\"";
     case ParamType::kIntOrList: return "an integer, e.g. " + example + ", or a list of integers";
     case ParamType::kNumberOrList: return "a number, e.g. " + example + ", or a list of numbers";
+    case ParamType::kChoiceList: return "a list of words out of " + listed(split_words(r.choices));
   }
   return "";
 }
@@ -153,6 +154,21 @@ Value default_value(const ParamRecord& r) {
   }
 }
 
+namespace {
+
+/// Throws ConfigError if a word is not one of a parameter's choices.
+void check_choice(const ParamRecord& r, const Value& given, const std::string& word) {
+  const std::vector<std::string> choices = split_words(r.choices);
+  if (std::find(choices.begin(), choices.end(), word) != choices.end()) return;
+  const std::string best = nearest(word, choices);
+  const bool list = r.type == ParamType::kChoiceList;
+  throw ConfigError(std::string(r.path) + " = " + shown(given) +
+                    (list ? ": " + shown(Value{word}) + " is not known" : " is not known") +
+                    did_you_mean(best.empty() ? best : '"' + best + '"') + " Allowed are " + listed(choices) + ".");
+}
+
+}  // namespace
+
 Value check_value(const ParamRecord& r, const Value& v) {
   const auto* integer = std::get_if<std::int64_t>(&v);
   const auto* word = std::get_if<std::string>(&v);
@@ -177,11 +193,19 @@ Value check_value(const ParamRecord& r, const Value& v) {
       return v;
     case ParamType::kChoice: {
       if (!word) wrong_type(r, v);
-      const std::vector<std::string> choices = split_words(r.choices);
-      if (std::find(choices.begin(), choices.end(), *word) != choices.end()) return v;
-      const std::string best = nearest(*word, choices);
-      throw ConfigError(std::string(r.path) + " = " + shown(v) + " is not known" +
-                        did_you_mean(best.empty() ? best : '"' + best + '"') + " Allowed are " + listed(choices) + ".");
+      check_choice(r, v, *word);
+      return v;
+    }
+    case ParamType::kChoiceList: {
+      if (const auto* list = std::get_if<IntList>(&v); list && list->empty()) return std::string();
+      if (!word) wrong_type(r, v);
+      std::string list;
+      for (std::string item : split_words(*word, ',')) {
+        std::erase(item, ' ');
+        check_choice(r, v, item);
+        list += (list.empty() ? "" : ",") + item;
+      }
+      return list;
     }
     case ParamType::kIntList: {
       IntList list;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 
 #include "host/config/check.hpp"
 #include "host/config/registry.hpp"
@@ -113,9 +114,17 @@ void check_lengths(const Experiment& e) {
                       "\"geometric\": give one number, the mean, or use \"list\".");
 }
 
-/// Calls `f` with possible packet lengths, which include the longest and the shortest.
+/// Calls work(experiment) for the experiment or, if it has several classes of packets, for that of each class.
+template <class Work>
+void for_each_class(const Experiment& e, Work&& work) {
+  const u32 classes = traffic_classes(e);
+  if (classes == 1) return work(e);
+  for (u32 c = 0; c < classes; ++c) work(class_of(e, c));
+}
+
+/// Calls `f` with possible packet lengths of one class, which include the longest and the shortest.
 template <class F>
-void for_each_length(const Experiment& e, F f) {
+void for_each_length_of_class(const Experiment& e, F f) {
   // The lines of a trace are checked when they are read. In a broadcast the model sets the length of packets.
   if (e.is({param::traffic.mode, "trace"}) || e.is({param::traffic.mode, "broadcast"})) return f(1);
   if (e.is({param::traffic.mode, "program"})) {
@@ -134,6 +143,47 @@ void for_each_length(const Experiment& e, F f) {
     each(e.lengths(param::traffic.packet_flits));
   }
   if (e.has(param::traffic.reply_flits)) each(e.lengths(param::traffic.reply_flits));
+}
+
+/// Calls `f` with possible packet lengths, which include the longest and the shortest.
+template <class F>
+void for_each_length(const Experiment& e, F f) {
+  for_each_class(e, [&](const Experiment& one) { for_each_length_of_class(one, f); });
+}
+
+/// Throws ConfigError if a list with an entry for each class has another length.
+void check_entries(const Experiment& e, const ParamRecord& p, std::size_t entries, u32 classes, const char* of) {
+  if (entries == classes) return;
+  throw ConfigError(std::string(p.path) + " = " + shown(e.at(p)) + " has " + std::to_string(entries) +
+                    (entries == 1 ? " entry" : " entries") + ": give " + std::to_string(classes) + ", one for " + of +
+                    ".");
+}
+
+void check_classes(const Experiment& e) {
+  const auto& t = param::traffic;
+  const u32 classes = traffic_classes(e);
+  if (classes > 1) {
+    const char* const each = "each of the traffic.classes";
+    if (!e.str(t.class_pattern).empty())
+      check_entries(e, t.class_pattern, e.words(t.class_pattern).size(), classes, each);
+    if (!e.is_single(t.class_share)) check_entries(e, t.class_share, e.numbers(t.class_share).size(), classes, each);
+    if (!e.ints(t.class_flits).empty()) check_entries(e, t.class_flits, e.ints(t.class_flits).size(), classes, each);
+    if (e.has(t.matrix_values) && e.is({t.matrix_values, "rates"}))
+      throw ConfigError(
+          "traffic.matrix_values = \"rates\" does not fit traffic.classes = " + std::to_string(classes) +
+          ": the load of a class is its share of traffic.load. Use \"weights\", or one class.");
+  }
+  if (!e.has(t.class_priority) || e.ints(t.class_priority).empty()) return;
+  const bool loop = e.is({t.mode, "request_reply"});
+  if (loop && e.u32_of(t.message_classes) == 1)
+    throw ConfigError("traffic.class_priority = " + shown(e.at(t.class_priority)) +
+                      " does not fit traffic.message_classes = 1, where requests and replies are one class. Leave it "
+                      "out, or use 2.");
+  if (!loop && classes == 1)
+    throw ConfigError("traffic.class_priority = " + shown(e.at(t.class_priority)) +
+                      " has no effect with traffic.classes = 1. Leave it out, or use several classes.");
+  check_entries(e, t.class_priority, e.ints(t.class_priority).size(), loop ? 2 : classes,
+                loop ? "requests and one for replies" : "each of the traffic.classes");
 }
 
 }  // namespace
@@ -195,7 +245,34 @@ std::string quoted_kind(const Experiment& e) { return quoted(e, model_choice());
 std::string list_text(const std::vector<u32>& list) { return shown(Value{IntList(list.begin(), list.end())}); }
 
 u32 message_classes(const Experiment& e) {
+  if (traffic_classes(e) > 1) return e.is({param::traffic.class_vcs, "separate"}) ? traffic_classes(e) : 1;
   return e.has(param::traffic.message_classes) ? e.u32_of(param::traffic.message_classes) : 1;
+}
+
+std::string message_classes_text(const Experiment& e) {
+  if (message_classes(e) == 1) return "";
+  return traffic_classes(e) > 1
+             ? " with virtual channels for each of traffic.classes = " + std::to_string(traffic_classes(e))
+             : " with traffic.message_classes = " + std::to_string(message_classes(e));
+}
+
+u32 traffic_classes(const Experiment& e) {
+  return e.has(param::traffic.classes) ? e.u32_of(param::traffic.classes) : 1;
+}
+
+double class_share(const Experiment& e, u32 number) {
+  if (e.is_single(param::traffic.class_share)) return 1.0 / traffic_classes(e);
+  const std::vector<double> shares = e.numbers(param::traffic.class_share);
+  return shares[number] / std::accumulate(shares.begin(), shares.end(), 0.0);
+}
+
+Experiment class_of(const Experiment& e, u32 number) {
+  const auto& t = param::traffic;
+  Experiment one = e.with(t.classes, std::int64_t{1});
+  if (!e.str(t.class_pattern).empty()) one = one.with(t.pattern, e.words(t.class_pattern)[number]);
+  if (const std::vector<u32> flits = e.ints(t.class_flits); !flits.empty())
+    one = one.with(t.packet_flits, Lengths{{flits[number], 1.0}});
+  return one.with(t.load, e.f64(t.load) * class_share(e, number));
 }
 
 std::vector<u32> grid_shape(const Experiment& e) {
@@ -276,12 +353,13 @@ void check_topology(const Experiment& e) {
 }
 
 void check_together(const Experiment& e) {
-  check_lengths(e);
+  check_classes(e);
+  for_each_class(e, check_lengths);
   check_mode(e);
   if (e.is({param::traffic.mode, "program"})) check_program(e);
   model_of(e.kind()).check(e);
-  check_pattern(e);
-  check_injection(e);
+  for_each_class(e, check_pattern);
+  for_each_class(e, check_injection);
 }
 
 }  // namespace flitlab

@@ -52,6 +52,15 @@ bool is_square(const std::vector<u32>& shape);
 /// Returns the number of message classes (for example, requests and replies). Each class needs separate virtual
 /// channels for all routing classes.
 u32 message_classes(const Experiment& experiment);
+/// Returns text for messages about virtual channels: " with traffic.message_classes = 2"; "" with one set of VCs.
+std::string message_classes_text(const Experiment& experiment);
+
+/// Returns the number of classes of packets of an open loop; in other modes 1.
+u32 traffic_classes(const Experiment& experiment);
+/// Returns the share of the load that a class of packets has; the shares of all classes add up to 1.
+double class_share(const Experiment& experiment, u32 number);
+/// Returns the experiment that has only the packets of one class.
+Experiment class_of(const Experiment& experiment, u32 number);
 
 /// Returns the radix of each dimension; for a hypercube 2 for each, for a multistage network the number of endpoints.
 /// Returns {} if the network is read from a file.

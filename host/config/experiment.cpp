@@ -20,7 +20,7 @@ struct Condition {
   explicit Condition(std::string_view text) {
     const std::size_t equals = text.find('=');
     other = text[equals - 1] == '!';
-    key = text.substr(0, equals - other);
+    keys = split_words(text.substr(0, equals - other));
     words = split_words(text.substr(equals + 1));
     for (std::string& word : words)
       if (word != "true" && word != "false") word = to_text(word);
@@ -29,11 +29,29 @@ struct Condition {
   /// Returns whether the condition holds for the parameters resolved so far. If the condition's key does not apply,
   /// only a condition of the kind "any value except ..." holds.
   bool holds(const Experiment& e) const {
-    if (!e.has(key)) return other;
-    return (std::find(words.begin(), words.end(), to_text(e.at(key))) == words.end()) == other;
+    const std::string* present = present_key(e);
+    if (!present) return other;
+    for (const std::string& key : keys) {
+      if (!e.has(key)) continue;
+      std::vector<std::string> values{to_text(e.at(key))};
+      if (const auto* text = std::get_if<std::string>(&e.at(key)); text && keys.size() > 1) {
+        values = split_words(*text, ',');
+        for (std::string& value : values) value = to_text(value);
+      }
+      for (const std::string& value : values)
+        if (std::find(words.begin(), words.end(), value) != words.end()) return !other;
+    }
+    return other;
   }
 
-  std::string key;
+  /// Returns the first of the keys that applies; null if none does.
+  const std::string* present_key(const Experiment& e) const {
+    for (const std::string& key : keys)
+      if (e.has(key)) return &key;
+    return nullptr;
+  }
+
+  std::vector<std::string> keys;   ///< several: the value of any of them counts, and they may be lists of words
   bool other;                      ///< true: the condition holds for any value except `words`
   std::vector<std::string> words;  ///< values as TOML text
 };
@@ -48,12 +66,12 @@ std::optional<Condition> failing_condition(const ParamRecord& record, const Expe
 /// Returns why a parameter does not apply: the condition that fails, and the present value of the condition's key.
 std::string why_not(const ParamRecord& record, const Experiment& e, const std::vector<const ParamRecord*>& records) {
   const Condition condition = *failing_condition(record, e);
-  std::string text = "belongs to " + condition.key + (condition.other ? " other than " : " = ");
+  std::string text = "belongs to " + condition.keys.front() + (condition.other ? " other than " : " = ");
   for (std::size_t i = 0; i < condition.words.size(); ++i)
     text += (i == 0 ? "" : i + 1 < condition.words.size() ? ", " : " or ") + condition.words[i];
-  if (e.has(condition.key)) return text + ", and " + condition.key + " is " + to_text(e.at(condition.key));
+  if (const std::string* key = condition.present_key(e)) return text + ", and " + *key + " is " + to_text(e.at(*key));
   const auto other =
-      std::find_if(records.begin(), records.end(), [&](const ParamRecord* r) { return r->path == condition.key; });
+      std::find_if(records.begin(), records.end(), [&](const ParamRecord* r) { return r->path == condition.keys.front(); });
   return text + ", which itself " + why_not(**other, e, records);
 }
 
@@ -108,6 +126,13 @@ Experiment Experiment::resolve(const RawConfig& given, std::string base_dir, Sha
   return e;
 }
 
+Experiment Experiment::with(const ParamRecord& p, Value value) const {
+  Experiment changed = *this;
+  for (auto& [key, present] : changed.values_)
+    if (key == p.path) present = std::move(value);
+  return changed;
+}
+
 const Value& Experiment::at(std::string_view path) const {
   for (const auto& [key, value] : values_)
     if (key == path) return value;
@@ -144,6 +169,8 @@ std::vector<double> Experiment::numbers(const ParamRecord& p) const {
 bool Experiment::is_single(const ParamRecord& p) const {
   return std::holds_alternative<std::int64_t>(at(p)) || std::holds_alternative<double>(at(p));
 }
+
+std::vector<std::string> Experiment::words(const ParamRecord& p) const { return split_words(str(p), ','); }
 
 const Lengths& Experiment::lengths(const ParamRecord& p) const { return std::get<Lengths>(at(p)); }
 bool Experiment::is_auto(const ParamRecord& p) const { return std::holds_alternative<std::string>(at(p)); }

@@ -67,6 +67,8 @@ class Experiment {
   /// For a parameter that may be a list: returns whether its value is a single number.
   bool is_single(const ParamRecord& p) const;
   const Lengths& lengths(const ParamRecord& p) const;
+  /// For a parameter of type kChoiceList: returns the words.
+  std::vector<std::string> words(const ParamRecord& p) const;
   /// For a parameter of type kIntOrAuto: returns whether its value is "auto".
   bool is_auto(const ParamRecord& p) const;
   /// Returns a file name, to which base_dir is added if it is relative; "" stays "".
@@ -74,6 +76,9 @@ class Experiment {
   /// Returns the text to which a parameter that names a file refers: the file, or a text in memory.
   TextSource text(const ParamRecord& p) const;
   const Value& at(const ParamRecord& p) const { return at(p.path); }
+
+  /// Returns a copy with another value of a parameter that applies. Nothing is checked.
+  Experiment with(const ParamRecord& p, Value value) const;
 
   /// Returns a hash of the contents of all files and texts of the configuration, because equal names may have different
   /// contents.

@@ -114,6 +114,21 @@ bool transactions_fit(const Item<1>& terminal, const TerminalFields& fields, u32
          waiting == control.created - control.sent;
 }
 
+/// Returns whether the sums in a terminal's control agree with the source queues of its classes.
+bool classes_fit(const Item<1>& terminal, const TerminalFields& fields, u32 classes) {
+  const TerminalControl& control = terminal.at(fields.control);
+  u32 created = 0, sent = 0, left = 0;
+  Cycle next = kNever;
+  for (u32 c = 0; c < classes; ++c) {
+    const ClassSource& source = terminal.at(fields.source, c);
+    created += source.created;
+    sent += source.sent;
+    left += source.lane.left;
+    next = std::min(next, source.next.at);
+  }
+  return created == control.created && sent == control.sent && left == control.lane.left && next == control.next.at;
+}
+
 }  // namespace
 
 Check below(u64 count) {
@@ -157,17 +172,24 @@ void add_packet(std::vector<Bound>& bounds, const std::string& where, const Pack
 
 void add_source(std::vector<Bound>& bounds, const TrafficTable& t, TrafficMode mode, const TerminalFields& fields) {
   const bool draws = t.packets.flits != nullptr;  // otherwise a trace or a program defines the packets
-  std::vector<char> silent(t.terminals);
-  for (u32 i = 0; draws && i < t.terminals; ++i) silent[i] = never_sends(t, i);
+  std::vector<u8> silent(t.terminals);  // bit c: class c
+  for (u32 c = 0; draws && c < t.classes; ++c)
+    for (u32 i = 0; i < t.terminals; ++i)
+      silent[i] = static_cast<u8>(silent[i] | u32{never_sends(traffic_of_class(t, c), i)} << c);
+  const u8 all_silent = static_cast<u8>((1u << t.classes) - 1);
   for (const char* at : {"terminal.control.next.at", "terminal.control.oldest.at"})
-    bounds.push_back({at, [=](u64 cycle, u32 item, u32) { return !silent[item] || cycle == kNever; }});
+    bounds.push_back({at, [=](u64 cycle, u32 item, u32) { return silent[item] != all_silent || cycle == kNever; }});
+  const bool several = mode == TrafficMode::kClasses;
+  for (const char* at : {"terminal.source.next.at", "terminal.source.oldest.at"})
+    if (several) bounds.push_back({at, [=](u64 cycle, u32 item, u32 c) { return !(silent[item] >> c & 1) || cycle == kNever; }});
   bounds.push_back(record_bound<TraceControl>("terminal.trace", [](const TraceControl& trace, u32, u32) {
     return trace.first < kTraceQueue && trace.entries <= kTraceQueue && trace.created <= trace.entries &&
            trace.arrivals <= kTraceQueue;
   }));
   bounds.push_back(item_bound("terminal", [=, &fields](const Item<1>& terminal, u32 index) {
     const TerminalControl& control = terminal.at(fields.control);
-    if (silent[index] && control.created) return false;
+    if (silent[index] == all_silent && control.created) return false;
+    if (several && !classes_fit(terminal, fields, t.classes)) return false;
     return mode != TrafficMode::kTrace || control.created - control.sent == terminal.at(fields.trace.control).created;
   }));
   bounds.push_back({"terminal.control.fault", at_most(0)});
@@ -184,9 +206,12 @@ void add_terminal_channels(std::vector<Bound>& bounds, u32 vcs, u32 buffer_flits
   bounds.push_back({"terminal.output.credits", at_most(buffer_flits)});
   bounds.push_back({"terminal.output.tail", below(ring)});
   bounds.push_back({"terminal.first", below(ring)});
-  for (const std::string lane : {"terminal.control.lane", "terminal.loop.lane"}) {
+  const bool several = mode == TrafficMode::kClasses;
+  for (const std::string lane : {"terminal.control.lane", "terminal.loop.lane", "terminal.source.lane"}) {
+    if (lane == "terminal.source.lane" && !several) continue;
+    const bool over_classes = several && lane == "terminal.control.lane";
     bounds.push_back({lane + ".vc", below(vcs)});
-    bounds.push_back({lane + ".pick", at_most(vcs)});
+    bounds.push_back({lane + ".pick", over_classes ? below(t.classes) : at_most(vcs)});
   }
   bounds.push_back({"terminal.loop.outstanding", at_most(t.window)});
   bounds.push_back({"terminal.loop.reply_first", below(t.reply_queue)});

@@ -130,26 +130,31 @@ void for_each_cut(const Topology& t, Visit visit) {
 
 }  // namespace
 
-Demand::Demand(const TrafficTable& traffic, const Topology& topology, double mean_flits)
+Demand::Demand(const std::vector<Part>& parts, const Topology& topology)
     : topology_(topology), flits_(std::size_t{topology.routers} * topology.terminals) {
-  const Destinations destinations(traffic);
-  std::vector<double> arriving(topology.terminals);
+  std::vector<double> arriving(topology.terminals), leaving(topology.terminals);
+  for (const Part& part : parts) {
+    const Destinations destinations(part.traffic);
+    for (u32 source = 0; source < topology.terminals; ++source) {
+      // A rate of its own is in packets per cycle.
+      const double load = part.share * destinations.rate(source) * (part.traffic.rates ? part.mean_flits : 1);
+      if (load == 0) continue;
+      leaving[source] += load;
+      double* row = &flits_[std::size_t{topology.terminal_router(source)} * topology.terminals];
+      const auto add = [&](u32 destination, double share) {
+        row[destination] += load * share;
+        arriving[destination] += load * share;
+      };
+      destinations.visit(source, add, [&](u32 set, double share) {
+        for (u32 destination : destinations.sets()[set]) add(destination, share);
+      });
+    }
+  }
   u32 senders = 0;
-  for (u32 source = 0; source < topology.terminals; ++source) {
-    // A rate of its own is in packets per cycle.
-    const double load = destinations.rate(source) * (traffic.rates ? mean_flits : 1);
-    if (load == 0) continue;
-    ++senders;
-    mean_load_ += load;
-    busiest_terminal_ = std::max(busiest_terminal_, load);
-    double* row = &flits_[std::size_t{topology.terminal_router(source)} * topology.terminals];
-    const auto add = [&](u32 destination, double share) {
-      row[destination] += load * share;
-      arriving[destination] += load * share;
-    };
-    destinations.visit(source, add, [&](u32 set, double share) {
-      for (u32 destination : destinations.sets()[set]) add(destination, share);
-    });
+  for (double flits : leaving) {
+    senders += flits > 0;
+    mean_load_ += flits;
+    busiest_terminal_ = std::max(busiest_terminal_, flits);
   }
   for (double flits : arriving) busiest_terminal_ = std::max(busiest_terminal_, flits);
   if (senders) mean_load_ /= senders;

@@ -12,8 +12,13 @@ namespace flitlab {
 /// Traffic of an open loop, with the rates that terminals have at a load of 1.
 class Demand {
  public:
-  /// `mean_flits`: mean length of a packet.
-  Demand(const TrafficTable& traffic, const Topology& topology, double mean_flits);
+  /// A class of packets.
+  struct Part {
+    const TrafficTable& traffic;
+    double mean_flits;  ///< mean length of a packet
+    double share;       ///< part of the load
+  };
+  Demand(const std::vector<Part>& parts, const Topology& topology);
 
   /// Returns whether the network is small enough for its pairs of routers and terminals.
   static bool fits(const Topology& topology) { return u64{topology.routers} * topology.terminals <= u64{1} << 22; }

@@ -147,7 +147,9 @@ std::function<double(u32)> PairValue::sum_over(const TerminalSet& set) const {
   };
 }
 
-bool has_flows(TrafficMode mode) { return mode == TrafficMode::kOpen || mode == TrafficMode::kRequestReply; }
+bool has_flows(TrafficMode mode) {
+  return mode == TrafficMode::kOpen || mode == TrafficMode::kClasses || mode == TrafficMode::kRequestReply;
+}
 
 double mean_over_packets(const TrafficTable& t, TrafficMode mode, const PairValue& value) {
   if (!has_flows(mode)) return kNotMeasured;

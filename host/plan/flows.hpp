@@ -71,7 +71,7 @@ class Destinations {
   std::multimap<u32, u32> hot_index_;  ///< index in hot_ of each hot terminal
 };
 
-/// Returns the mean of a quantity over all packets that an experiment creates. In a closed loop each reply counts as a
+/// Returns the mean of a quantity over all packets of a traffic table. In a closed loop each reply counts as a
 /// packet. Returns kNotMeasured if a trace, a program or a broadcast defines the packets, or if no terminal sends.
 double mean_over_packets(const TrafficTable& traffic, TrafficMode mode, const PairValue& value);
 

@@ -57,7 +57,15 @@ ReplicaRow make_row(const Experiment& e) {
   if (!e.has(param::traffic.load)) return row;
   const double load = e.f64(param::traffic.load);
   row.silent = load == 0;
-  if (!row.silent) static_cast<SourceRate&>(row) = make_rate(e, load);
+  if (row.silent) return row;
+  if (traffic_classes(e) == 1) {
+    static_cast<SourceRate&>(row) = make_rate(e, load);
+    return row;
+  }
+  for (u32 c = 0; c < traffic_classes(e); ++c) {
+    const Experiment one = class_of(e, c);
+    (c ? row.more[c - 1] : static_cast<SourceRate&>(row)) = make_rate(one, one.f64(param::traffic.load));
+  }
   return row;
 }
 

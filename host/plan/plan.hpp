@@ -124,10 +124,14 @@ class Plan {
   /// Returns the cycle in which each terminal's program ended, or kNone if it has not ended. Returns an empty list if
   /// terminals run no programs.
   virtual std::vector<u32> program_ends(const std::vector<std::byte>& /*state*/) const { return {}; }
+  /// Returns how many elements of a total the network counts; most networks of a model count all.
+  virtual u32 elements(const TotalRecord& total) const { return total.count; }
   /// Returns whether results show this element of one of the model's own totals.
   virtual bool shows(const TotalRecord&, u32 /*element*/, const CounterShard&) const { return true; }
-  /// Returns results of a run that only this model has and that are not totals, by name.
-  virtual std::map<std::string, double> figures(const CounterShard&, const std::vector<std::byte>& /*state*/) const {
+  /// Returns results of a run that only this model has and that are not totals, by name. `measured_cycles`: length of
+  /// the measurement window.
+  virtual std::map<std::string, double> figures(const CounterShard&, const std::vector<std::byte>& /*state*/,
+                                                u64 /*measured_cycles*/) const {
     return {};
   }
 

@@ -110,7 +110,8 @@ TrafficMode mode_of(const Experiment& e) {
          : mode == "trace"       ? TrafficMode::kTrace
          : mode == "program"     ? TrafficMode::kProgram
          : mode == "broadcast"   ? TrafficMode::kBroadcast
-                                 : TrafficMode::kOpen;
+         : traffic_classes(e) > 1 ? TrafficMode::kClasses
+                                  : TrafficMode::kOpen;
 }
 
 /// Returns the threshold of 32-bit draws for a hot terminal as destination: a draw below it selects a hot terminal.
@@ -138,14 +139,61 @@ TerminalPlan::TerminalPlan(const Experiment& e, const Topology& topology, const 
     set_program(e);
     return;
   }
-  set_injection(e);
-  set_lengths(e);
-  set_pattern(e, topology, groups);
+  const Experiment own = traffic_classes(e) > 1 ? class_of(e, 0) : e;
+  set_injection(own);
+  set_lengths(own);
+  set_pattern(own, topology, groups);
+  set_classes(e, topology, groups, devices);
   if (e.is({param::traffic.mode, "batch"}) && batch_packets() == 0)
     throw ConfigError(
         "traffic.mode = \"batch\": no terminal has another terminal to send to, so no packet would be created. Let "
         "more terminals take part, choose another traffic.pattern, or set traffic.self = true.");
   if (mode == TrafficMode::kRequestReply) set_replies(e);
+}
+
+void TerminalPlan::set_classes(const Experiment& e, const Topology& topology, const Groups& groups,
+                               const std::vector<u32>& devices) {
+  if (e.has(param::traffic.class_priority)) {
+    const std::vector<u32> priorities = e.ints(param::traffic.class_priority);
+    std::copy(priorities.begin(), priorities.end(), table.priority);
+  }
+  table.classes = traffic_classes(e);
+  if (table.classes == 1) return;
+  share = class_share(e, 0);
+  for (u32 c = 1; c < table.classes; ++c) {
+    TerminalPlan& plan = *more_.emplace_back(
+        std::make_unique<TerminalPlan>(class_of(e, c).with(param::traffic.class_priority, IntList{}), topology, groups,
+                                       devices));
+    plan.share = class_share(e, c);
+    plan.table.class_number = c;
+    more_tables_.push_back(plan.table);
+    shortest = std::min(shortest, plan.shortest);
+    longest = std::max(longest, plan.longest);
+    warnings.insert(warnings.end(), plan.warnings.begin(), plan.warnings.end());
+  }
+  table.more = more_tables_.data();
+}
+
+std::vector<const TerminalPlan*> TerminalPlan::classes() const {
+  std::vector<const TerminalPlan*> plans{this};
+  for (const auto& plan : more_) plans.push_back(plan.get());
+  return plans;
+}
+
+double TerminalPlan::mean_over_classes(const std::function<double(const TerminalPlan&)>& mean_of) const {
+  if (more_.empty()) return mean_of(*this);
+  double sum = 0, packets = 0;
+  for (const TerminalPlan* plan : classes()) {
+    const double rate = plan->share / plan->mean_flits;
+    sum += rate * mean_of(*plan);
+    packets += rate;
+  }
+  return sum / packets;
+}
+
+double TerminalPlan::mean_over(const PairValue& value) const {
+  return mean_over_classes(
+      [&](const TerminalPlan& plan) { return mean_over_packets(plan.table, plan.mode, value); });
 }
 
 u64 TerminalPlan::batch_packets() const {
@@ -263,6 +311,10 @@ double mean_of_table(const LengthTable& table, const std::function<double(u32)>&
 }  // namespace
 
 double TerminalPlan::mean_over_lengths(const std::function<double(u32)>& value) const {
+  return mean_over_classes([&](const TerminalPlan& plan) { return plan.mean_over_own_lengths(value); });
+}
+
+double TerminalPlan::mean_over_own_lengths(const std::function<double(u32)>& value) const {
   if (!has_flows(mode)) return kNotMeasured;
   if (table.length_law == LengthLaw::kGeometric) {
     const double more = table.inverse_log_continue != 0 ? std::exp(1 / table.inverse_log_continue) : 0;
@@ -292,7 +344,7 @@ LengthTable PacketLengths::set(const Lengths& lengths) {
 }
 
 TerminalSize terminal_size(const TrafficTable& t, TrafficMode mode, u32 vcs, u32 ring, u32 slots) {
-  return {mode, vcs, ring, slots, t.window, t.reply_queue, t.program.slots};
+  return {mode, vcs, ring, slots, t.window, t.reply_queue, t.program.slots, t.classes};
 }
 
 ItemKind& add_kind(StateLayout& layout, const char* name, u32 count) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,8 @@ struct PacketLengths {
   LengthTable set(const Lengths& lengths);
 };
 
-/// Traffic tables of an experiment. They point into this object, which must not be moved. `groups`: sets of terminals
+/// Traffic tables of an experiment; with several classes of packets, this one has the tables of class 0, and owns one
+/// TerminalPlan for each further class. They point into this object, which must not be moved. `groups`: sets of terminals
 /// that send to one another, in the order in which patterns number them; if there are no groups, all terminals send to
 /// one another. `devices`: terminals outside of all groups (I/O devices), which send and receive only if a matrix, a
 /// trace or a program names them.
@@ -33,7 +35,7 @@ struct TerminalPlan {
   TerminalPlan& operator=(const TerminalPlan&) = delete;
 
   /// Returns the mean of a quantity over all packets that the experiment creates (mean_over_packets()).
-  double mean_over(const PairValue& value) const { return mean_over_packets(table, mode, value); }
+  double mean_over(const PairValue& value) const;
   /// Returns the mean over all these packets of a quantity that depends on the packet's length in flits.
   double mean_over_lengths(const std::function<double(u32 flits)>& value) const;
   /// Returns the mean length of all these packets, flits; in a closed loop both requests and replies count.
@@ -41,8 +43,9 @@ struct TerminalPlan {
 
   TrafficMode mode = TrafficMode::kOpen;
   TrafficTable table;
-  double mean_flits = 1;          ///< mean length of the packets of an open loop, or of requests, flits
-  u32 shortest = 1, longest = 1;  ///< lengths of the shortest and the longest packet, flits
+  double mean_flits = 1;  ///< mean length of the packets of an open loop, or of requests, flits; of class 0
+  double share = 1;       ///< part of the load that this class offers
+  u32 shortest = 1, longest = 1;  ///< lengths of the shortest and the longest packet of all classes, flits
   u32 active = 0;                 ///< number of terminals that are members of a group
   std::vector<std::string> warnings;
 
@@ -50,7 +53,16 @@ struct TerminalPlan {
   /// one; in other modes 0.
   u64 batch_packets() const;
 
+  /// Returns this plan and the plans of further classes, by class.
+  std::vector<const TerminalPlan*> classes() const;
+
  private:
+  /// Makes the plans of further classes, and sets the tables of all.
+  void set_classes(const Experiment& experiment, const Topology& topology, const Groups& groups,
+                   const std::vector<u32>& devices);
+  double mean_over_own_lengths(const std::function<double(u32 flits)>& value) const;
+  /// Returns a mean over all packets. `mean_of(plan)`: mean over the packets of one class.
+  double mean_over_classes(const std::function<double(const TerminalPlan&)>& mean_of) const;
   void set_groups(const Groups& groups, const std::vector<u32>& devices);
   void set_injection(const Experiment& experiment);
   void set_pattern(const Experiment& experiment, const Topology& topology, const Groups& groups);
@@ -84,6 +96,8 @@ struct TerminalPlan {
   std::vector<u32> destinations_;
   PacketLengths packet_lengths_, reply_lengths_;
   Program program_;
+  std::vector<std::unique_ptr<TerminalPlan>> more_;  ///< [class - 1]
+  std::vector<TrafficTable> more_tables_;            ///< [class - 1] copies of their tables
 };
 
 /// Returns the largest number of packets of which a buffer can hold flits: the end of one packet, whole packets, and

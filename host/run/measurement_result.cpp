@@ -72,7 +72,7 @@ void Measurement::finish(const Totals& c) {
     for (u32 i = 0; i < total.count; ++i)
       if (!total.figure.empty() && plan_.shows(total, i, counters))
         r.model[element_name(total.figure, i)] = static_cast<double>(c[total.first + i]);
-  for (const auto& [name, value] : plan_.figures(counters, state)) r.model[name] = value;
+  for (const auto& [name, value] : plan_.figures(counters, state, measured_cycles_)) r.model[name] = value;
   if (get(c, Total::kPacketsMisdelivered))
     r.model["packets_misdelivered"] = static_cast<double>(get(c, Total::kPacketsMisdelivered));
   if (experiment_.is({param::traffic.mode, "request_reply"})) {

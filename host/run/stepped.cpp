@@ -161,7 +161,7 @@ std::map<std::string, u64> SteppedNetwork::totals() {
   std::map<std::string, u64> totals;
   for (TotalTable table : {kCommonTotalTable, model_of(experiment_.kind()).totals})
     for (const TotalRecord& total : table)
-      for (u32 i = 0; std::count(audits.begin(), audits.end(), total.first) == 0 && i < total.count; ++i)
+      for (u32 i = 0; std::count(audits.begin(), audits.end(), total.first) == 0 && i < plan_->elements(total); ++i)
         totals[element_name(total.name, i)] = c.total[total.first + i];
   return totals;
 }

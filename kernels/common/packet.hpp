@@ -15,7 +15,7 @@ struct alignas(16) Packet {
     (u32, via, "", "address of the intermediate router (Valiant, ROMM), or model-specific"),
     (u16, flits, "flits", "length"),
     (u16, hops, "", "router-to-router channels crossed so far"),
-    (u8, message_class, "", "class of its message: request or reply"),
+    (u8, message_class, "", "class of the packet; in a closed loop, 0 for requests and 1 for replies"),
     (u8, route_bits, "", "routing state, see the routing functions"),
     (u8, dst_port, "", "port of the destination terminal at its router"),
     (u8, tag, "", "closed loop: which of the requester's transactions the packet belongs to"))

@@ -18,13 +18,14 @@ enum class ParamType {
   kIntOrAuto,     ///< a non-negative integer, or "auto"
   kIntOrList,     ///< an integer, or a list of integers
   kNumberOrList,  ///< a number, or a list of numbers
+  kChoiceList,    ///< a list of words out of `choices`, kept as one text with commas; "": an empty list
 };
 
 /// Returns the name of a type, for lists of parameters.
 constexpr std::string_view name_of(ParamType type) {
   constexpr std::string_view kNames[] = {
       "bool",     "int",     "float",       "string",          "choice",
-      "int list", "lengths", "int or auto", "int or int list", "float or float list"};
+      "int list", "lengths", "int or auto", "int or int list", "float or float list", "list of choices"};
   return kNames[static_cast<int>(type)];
 }
 
@@ -39,7 +40,7 @@ struct ParamRecord {
   std::string_view help = "";
   std::string_view cite = "";     ///< paper or textbook, and section
   std::string_view only_if = "";  ///< "a.key=one|two&b.key!=three": the parameter applies only if the other keys have
-                                  ///< these values
+                                  ///< these values; "a.key|b.list=one": if a.key has it or b.list contains it
   bool per_replica = false;       ///< may differ between replicas of one job (load, seed); replicas share all other
                                   ///< parameters
 };

@@ -4,6 +4,8 @@
 
 namespace flitlab {
 
+inline constexpr u32 kMaxTrafficClasses = 8;
+
 /// How often a terminal creates packets.
 struct SourceRate {
   double inverse_log_miss = 0;      ///< Bernoulli: 1 / ln(1 - packets per cycle); 0: a packet every cycle
@@ -12,7 +14,7 @@ struct SourceRate {
 };
 
 /// Run parameters of a replica. The rate applies to all terminals, unless TrafficTable::rates gives each terminal its
-/// own.
+/// own. With several classes of packets it is the rate of class 0.
 struct ReplicaRow : SourceRate {
   u64 seed = 1;
   Cycle window_begin = kNever;  ///< packets created in [window_begin, window_end) are measured
@@ -20,6 +22,7 @@ struct ReplicaRow : SourceRate {
   double inverse_log_stay_on = 0;  ///< on-off: 1 / ln(1 - 1 / mean burst)
   u32 silent = 0;                  ///< 1: load is zero, no packet is ever created
   u32 pad = 0;
+  SourceRate more[kMaxTrafficClasses - 1];  ///< [class - 1] rates of the classes from 1 on
 };
 
 }  // namespace flitlab

@@ -83,6 +83,10 @@ class TabledCudaEngine final : public Engine {
     const auto move = [this](auto& array, std::size_t n) { tables_.move(array, n); };
     for_each_array(t, move);
     for_each_array(t.traffic, move);
+    std::vector<decltype(t.traffic)> more(t.traffic.more, t.traffic.more + (t.traffic.classes - 1));
+    for (auto& of_class : more) for_each_array(of_class, move);
+    t.traffic.more = more.data();
+    move(t.traffic.more, more.size());
     return t;
   }
 

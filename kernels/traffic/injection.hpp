@@ -70,14 +70,15 @@ FLITLAB_INLINE void deliver(const V& v, u32 index, TerminalControl& control, con
 
 /// Starts a packet and returns true if a virtual channel of its class has enough credits. The caller has set the
 /// packet's length, class, number and creation cycle; this function sets the other members. It calls `destination()`
-/// only for a packet that starts, because a waiting packet would compute its destination in every cycle.
+/// only for a packet that starts, because a waiting packet would compute its destination in every cycle. `taken`: VCs
+/// that it must not use, because they carry other packets of the terminal.
 template <class V, int W, class Destination>
 FLITLAB_INLINE bool start_packet(const V& v, const Item<W>& terminal, u32 index, PacketInInjection& lane,
-                                 Packet& packet, Destination destination, Cycle now) {
+                                 Packet& packet, Destination destination, Cycle now, u32 taken = 0) {
   const auto& t = v.t;
   const u32 needed = credits_to_start(v, packet);
   u32 free = 0;
-  for (u32 set = injection_vcs(v, packet); set; set &= set - 1)
+  for (u32 set = injection_vcs(v, packet) & ~taken; set; set &= set - 1)
     if (terminal.at(t.terminal_fields.output, lowest_bit(set)).credits >= needed) free |= 1u << lowest_bit(set);
   if (!free) return false;
   const u32 vc = first_at_or_after(free, lane.pick);

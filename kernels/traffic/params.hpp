@@ -1,9 +1,14 @@
 #pragma once
 /// Parameters of the traffic that terminals offer.
 #include "kernels/common/param.hpp"
+#include "kernels/common/replica.hpp"
 #include "kernels/traffic/choices.hpp"
 
 namespace flitlab::param {
+
+inline constexpr std::string_view kPatterns =
+    "uniform|bit_complement|bit_reverse|shuffle|transpose|tornado|neighbour|hot_spot|hot_region|random_permutation|"
+    "matrix|all_to_all|all_to_region|fft|divide|next_router|next_group";
 
 inline constexpr struct TrafficParams {
   ParamRecord mode{
@@ -20,10 +25,7 @@ inline constexpr struct TrafficParams {
   ParamRecord pattern{.path = "traffic.pattern",
                       .type = ParamType::kChoice,
                       .default_value = "uniform",
-                      .choices =
-                          "uniform|bit_complement|bit_reverse|shuffle|transpose|tornado|neighbour|hot_spot|"
-                          "hot_region|random_permutation|matrix|all_to_all|all_to_region|fft|divide|next_router|"
-                          "next_group",
+                      .choices = kPatterns,
                       .help =
                           "Destinations of each terminal's packets. fft: any terminal whose number differs in one bit; "
                           "divide: any neighbour in a binomial tree, as when work is distributed and results are "
@@ -31,6 +33,62 @@ inline constexpr struct TrafficParams {
                           "number, for which shortest routes use few channels.",
                       .cite = "Dally & Towles Table 3.1; fft, divide: S-Connect, 2.1; next_*: Kim et al. 2007, 2008",
                       .only_if = "traffic.mode=open|batch|request_reply"};
+  ParamRecord classes{.path = "traffic.classes",
+                      .type = ParamType::kInt,
+                      .default_value = "1",
+                      .min = 1,
+                      .max = kMaxTrafficClasses,
+                      .unit = "classes",
+                      .help =
+                          "Classes of packets. Every terminal has a source queue for each class, and sends flits of "
+                          "one class between flits of another.",
+                      .cite = "BookSim 2: classes",
+                      .only_if = "router.kind=vc&traffic.mode=open"};
+  ParamRecord class_pattern{
+      .path = "traffic.class_pattern",
+      .type = ParamType::kChoiceList,
+      .default_value = "",
+      .choices = kPatterns,
+      .help = "Pattern of each class: a list of words. Empty: traffic.pattern for all.",
+      .only_if = "traffic.classes!=1"};
+  ParamRecord class_share{.path = "traffic.class_share",
+                          .type = ParamType::kNumberOrList,
+                          .default_value = "1",
+                          .min = 1e-6,
+                          .max = 1e6,
+                          .help =
+                              "Parts of traffic.load that the classes offer: a number for each class; only their "
+                              "ratios matter. One number: equal parts.",
+                          .only_if = "traffic.classes!=1"};
+  ParamRecord class_flits{.path = "traffic.class_flits",
+                          .type = ParamType::kIntList,
+                          .default_value = "[]",
+                          .min = 1,
+                          .max = 4095,
+                          .unit = "flits",
+                          .help = "Packet length of each class. Empty: traffic.packet_flits for all.",
+                          .only_if = "traffic.classes!=1"};
+  ParamRecord class_vcs{.path = "traffic.class_vcs",
+                        .type = ParamType::kChoice,
+                        .default_value = "separate",
+                        .choices = "separate|shared",
+                        .help =
+                            "separate: the virtual channels are divided among the classes; shared: packets of all "
+                            "classes use all virtual channels.",
+                        .cite = "Dally & Towles 13.2",
+                        .only_if = "traffic.classes!=1"};
+  ParamRecord class_priority{
+      .path = "traffic.class_priority",
+      .type = ParamType::kIntList,
+      .default_value = "[]",
+      .min = 0,
+      .max = 15,
+      .help =
+          "Priority of each class, the highest first, or, in a closed loop, of requests and of replies. A terminal "
+          "sends flits of the class with the highest priority that can leave; routers compare priorities if "
+          "router.arbiter = \"highest_priority_first\". Empty: all are equal.",
+      .cite = "BookSim 2: class_priority",
+      .only_if = "router.kind=vc&traffic.mode=open|request_reply"};
   ParamRecord self{
       .path = "traffic.self",
       .type = ParamType::kBool,
@@ -50,7 +108,7 @@ inline constexpr struct TrafficParams {
           "Meaning of the values in a traffic matrix. weights: every source offers traffic.load, divided among its "
           "destinations in proportion to its row; rates: each value is the load from a source to a destination, in "
           "flits/cycle. A source then offers the sum of its row, and traffic.load does not apply.",
-      .only_if = "traffic.pattern=matrix&traffic.mode=open|request_reply"};
+      .only_if = "traffic.pattern|traffic.class_pattern=matrix&traffic.mode=open|request_reply"};
   ParamRecord load{.path = "traffic.load",
                    .type = ParamType::kFloat,
                    .default_value = "0.1",
@@ -115,7 +173,7 @@ inline constexpr struct TrafficParams {
                             .min = 0,
                             .max = 16777215,
                             .help = "Terminals of the hot spot.",
-                            .only_if = "traffic.pattern=hot_spot"};
+                            .only_if = "traffic.pattern|traffic.class_pattern=hot_spot"};
   ParamRecord hot_shape{.path = "traffic.hot_shape",
                         .type = ParamType::kIntList,
                         .default_value = "[2, 2]",
@@ -123,19 +181,19 @@ inline constexpr struct TrafficParams {
                         .max = 65535,
                         .unit = "routers",
                         .help = "Size of the hot region from the origin, per dimension; by default 2 in each.",
-                        .only_if = "traffic.pattern=hot_region|all_to_region"};
+                        .only_if = "traffic.pattern|traffic.class_pattern=hot_region|all_to_region"};
   ParamRecord hot_fraction{.path = "traffic.hot_fraction",
                            .type = ParamType::kFloat,
                            .default_value = "0.1",
                            .min = 0,
                            .max = 1,
                            .help = "Fraction of the packets that go to the hot terminals; the others are uniform.",
-                           .only_if = "traffic.pattern=hot_spot|hot_region"};
+                           .only_if = "traffic.pattern|traffic.class_pattern=hot_spot|hot_region"};
   ParamRecord matrix_file{.path = "traffic.matrix_file",
                           .type = ParamType::kFile,
                           .default_value = "",
                           .help = "Traffic matrix: CSV lines source,destination,value; see traffic.matrix_values.",
-                          .only_if = "traffic.pattern=matrix"};
+                          .only_if = "traffic.pattern|traffic.class_pattern=matrix"};
   ParamRecord batch_packets{.path = "traffic.batch_packets",
                             .type = ParamType::kInt,
                             .default_value = "100",
@@ -153,7 +211,7 @@ inline constexpr struct TrafficParams {
                         "other terminals, or, for terminals outside of the hot region, all terminals of the region. "
                         "random: a new random order in every round of every terminal; rotated: from the next terminal "
                         "around to the one before the sender; same: 0, 1, 2 and so on for every terminal.",
-                    .only_if = "traffic.pattern=all_to_all|all_to_region"};
+                    .only_if = "traffic.pattern|traffic.class_pattern=all_to_all|all_to_region"};
   ParamRecord in_a_row{.path = "traffic.in_a_row",
                        .type = ParamType::kInt,
                        .default_value = "1",
@@ -161,7 +219,7 @@ inline constexpr struct TrafficParams {
                        .max = 1000000,
                        .unit = "packets",
                        .help = "Consecutive packets to one destination before a terminal sends to the next.",
-                       .only_if = "traffic.pattern=all_to_all|all_to_region"};
+                       .only_if = "traffic.pattern|traffic.class_pattern=all_to_all|all_to_region"};
   ParamRecord rounds{
       .path = "traffic.rounds",
       .type = ParamType::kInt,
@@ -170,7 +228,7 @@ inline constexpr struct TrafficParams {
       .max = 1000000,
       .unit = "rounds",
       .help = "Rounds of a batch: in each round a terminal sends traffic.in_a_row packets to each of its destinations.",
-      .only_if = "traffic.pattern=all_to_all|all_to_region&traffic.mode=batch"};
+      .only_if = "traffic.pattern|traffic.class_pattern=all_to_all|all_to_region&traffic.mode=batch"};
   ParamRecord window{.path = "traffic.window",
                      .type = ParamType::kInt,
                      .default_value = "4",

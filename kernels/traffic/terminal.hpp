@@ -1,6 +1,7 @@
 #pragma once
 /// One cycle of a terminal: receive flits, create packets, send at most one flit to the router.
 #include "kernels/engines/phases.hpp"
+#include "kernels/traffic/classes.hpp"
 #include "kernels/traffic/closed_loop.hpp"
 #include "kernels/traffic/injection.hpp"
 #include "kernels/traffic/replay.hpp"
@@ -26,6 +27,8 @@ FLITLAB_INLINE void take_packet(const V& v, const Item<W>& terminal, u32 index, 
   const Packet& packet = terminal.at(t.terminal_fields.ring, vc * t.ring + first);
   deliver(v, index, control, packet, now);
   if (t.mode == TrafficMode::kTrace) record_arrival(v, terminal, packet, now);
+  if constexpr (kMayHaveClasses<V>)
+    if (t.mode == TrafficMode::kClasses) count_of_class(v, packet, now);
   first = next_position(first, t.ring);
 }
 
@@ -92,6 +95,8 @@ struct StartTerminal {
     control.next = first_creation(t.traffic, *v.row, index);
     if (never_sends(t.traffic, index)) control.next.at = kNever;
     control.oldest = control.next;
+    if constexpr (kMayHaveClasses<V>)
+      if (t.mode == TrafficMode::kClasses) start_classes(v, terminal, index, control);
     for (u32 vc = 0; vc < t.vcs; ++vc)
       terminal.at(t.terminal_fields.output, vc).credits = static_cast<u16>(t.buffer_flits);
     if (t.mode == TrafficMode::kRequestReply)
@@ -138,6 +143,12 @@ struct TerminalPhase {
       if (flit & kTailMark) take_packet(v, terminal, index, control, flit, now);
       flit = 0;
     }
+    if constexpr (kMayHaveClasses<V>)
+      if (t.mode == TrafficMode::kClasses) {
+        create_classes(v, terminal, index, control, now);
+        if (control.lane.left || control.sent != control.created) send_classes(v, terminal, index, control, now);
+        return;
+      }
     if (t.mode == TrafficMode::kTrace)
       create_from_trace(v, terminal, index, control, now);
     else if (control.next.at <= now)

@@ -19,7 +19,8 @@ struct InjectionVc {
 };
 static_assert(sizeof(InjectionVc) == 4);
 
-/// The packet that a terminal is injecting.
+/// The packet that a terminal is injecting. In `TerminalControl::lane` of a terminal with several classes of packets,
+/// `left` is the sum over all classes, `vc` is unused, and `pick` is a round-robin pointer over classes.
 struct PacketInInjection {
   FLITLAB_MEMBERS(PacketInInjection,
     (u16, left, "flits", "of the packet, still to be sent; 0: no packet"),
@@ -29,8 +30,8 @@ struct PacketInInjection {
 
 struct TerminalControl {
   FLITLAB_MEMBERS(TerminalControl,
-    (SourceCursor, next, "", "next creation"),
-    (SourceCursor, oldest, "", "next injection; equals `next` when the queue is empty"),
+    (SourceCursor, next, "", "next creation; with several classes, only the cycle of the earliest one"),
+    (SourceCursor, oldest, "", "next injection; equals `next` when the queue is empty; unused with several classes"),
     (u32, created, "packets", "created"),
     (u32, sent, "packets", "packets whose head has been injected; created - sent are queued"),
     (u32, received, "packets", "packets whose tail has arrived"),
@@ -38,6 +39,17 @@ struct TerminalControl {
     (PacketInInjection, lane, "", "packet being injected; in a closed loop, the request"))
 };
 static_assert(sizeof(TerminalControl) == 52);
+
+/// The source queue of one of several classes of packets.
+struct ClassSource {
+  FLITLAB_MEMBERS(ClassSource,
+    (SourceCursor, next, "", "next creation"),
+    (SourceCursor, oldest, "", "next injection; equals `next` when the queue is empty"),
+    (u32, created, "packets", "created"),
+    (u32, sent, "packets", "packets whose head has been injected; created - sent are queued"),
+    (PacketInInjection, lane, "", "packet being injected"))
+};
+static_assert(sizeof(ClassSource) == 44);
 
 /// Closed loop only: the state for replies.
 struct LoopControl {
@@ -86,10 +98,12 @@ struct TerminalSize {
   u32 window;       ///< closed loop: most transactions at a time
   u32 reply_queue;  ///< closed loop: most queued replies
   u32 messages;     ///< programs: most messages that one terminal receives
+  u32 classes;      ///< classes of packets
 
   constexpr u32 loops() const { return mode == TrafficMode::kRequestReply; }
   constexpr u32 traces() const { return mode == TrafficMode::kTrace; }
   constexpr u32 programs() const { return mode == TrafficMode::kProgram; }
+  constexpr u32 sources() const { return mode == TrafficMode::kClasses ? classes : 0; }
 };
 
 /// Fields of a terminal; `t` is a TerminalSize.
@@ -100,6 +114,7 @@ struct TerminalFields {
     (u8, credit_mail, t.slots, "", "[slot] inbox for a credit: its VC + 1"),
     (InjectionVc, output, t.vcs, "", "[VC] injection channel"),
     (u8, first, t.vcs, "", "[VC] position of the front packet's descriptor"),
+    (ClassSource, source, t.sources(), "", "[class] source queues of several classes of packets"),
     (LoopControl, loop, t.loops(), "", "closed loop: state for replies"),
     (Transaction, transaction, t.loops() * t.window, "", "closed loop: requests without a reply"),
     (QueuedReply, reply, t.loops() * t.reply_queue, "", "[position] closed loop: queued replies"),

@@ -35,7 +35,8 @@ class Generator:
         records = parameters_of(kind)
         paths = [p for p in records if p not in LEFT_ALONE]
         # First draw the choices on which other parameters depend.
-        named = {clause.partition("=")[0].rstrip("!") for r in records.values() for clause in r["only_if"].split("&")}
+        named = {key for r in records.values() for clause in r["only_if"].split("&")
+                 for key in clause.partition("=")[0].rstrip("!").split("|")}
         deciders = sorted(named & {p for p in paths if records[p]["type"] == "choice"})
         flat = {"router.kind": kind}
         if kind in ("t3e", "bgl"):  # their defaults are machines of 512 nodes
@@ -59,6 +60,8 @@ class Generator:
         draw, kind = self.choose, record["type"]
         if kind == "choice":
             return draw.choice(record["choices"])
+        if kind == "list of choices":
+            return ",".join(draw.choice(record["choices"]) for _ in range(draw.choice([0, 1, 2, 2, 3])))
         if kind == "bool":
             return draw.random() < 0.5
         if kind == "float":
@@ -82,8 +85,9 @@ class Generator:
         """Returns settings for the files that a choice requires; without these files flitlab rejects most of such
         choices."""
         def names(clause: str) -> bool:
-            key, _, values = clause.partition("=")
-            return key == path and value in values.split("|")
+            keys, _, values = clause.partition("=")
+            words = value.split(",") if isinstance(value, str) else [value]
+            return path in keys.split("|") and any(word in values.split("|") for word in words)
 
         return {p: str(self.file(p, found)) for p, r in records.items()
                 if r["type"] == "string" and any(map(names, r["only_if"].split("&")))}

@@ -104,10 +104,11 @@ double number(Bytes& bytes) {
 /// Returns a value of any type, usually of the type that the parameter requires.
 Value value_for(const ParamRecord& p, Bytes& bytes) {
   const u32 kind = bytes.byte();
-  const auto type = kind < 224 ? p.type : static_cast<ParamType>(kind % 10);
+  const auto type = kind < 224 ? p.type : static_cast<ParamType>(kind % 11);
   switch (type) {
     case ParamType::kBool: return bytes.byte() % 2 == 1;
     case ParamType::kFloat: return number(bytes);
+    case ParamType::kChoiceList:
     case ParamType::kChoice: {
       std::vector<std::string> words;
       for (std::istringstream choices{std::string(p.choices)}; std::getline(choices, words.emplace_back(), '|');) {

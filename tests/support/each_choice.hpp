@@ -32,7 +32,7 @@ class EachChoice {
   std::vector<NamedExperiment> all() const {
     std::vector<NamedExperiment> list;
     for (const ParamRecord* record : records_) {
-      if (record->path == model_choice().path) continue;
+      if (record->path == model_choice().path || is_of_another_model(*record)) continue;
       for (const std::string& choice : choices_of(*record)) add(*record, choice, list);
     }
     return list;
@@ -44,7 +44,19 @@ class EachChoice {
     return record.type == ParamType::kChoice ? split_words(record.choices) : std::vector<std::string>{};
   }
 
+  /// Returns whether a condition of the record, or of a parameter on which it depends, names other models.
+  bool is_of_another_model(const ParamRecord& record) const {
+    for (const std::string& condition : split_words(record.only_if, '&')) {
+      const std::string key = condition.substr(0, condition.find_first_of("!=|"));
+      if (key == model_choice().path && condition.substr(key.size() + 1) != kind_) return true;
+      for (const ParamRecord* other : records_)
+        if (other->path == key && is_of_another_model(*other)) return true;
+    }
+    return false;
+  }
+
   static Value value_of(const ParamRecord& record, const std::string& choice) {
+    if (record.type == ParamType::kInt) return Value{static_cast<std::int64_t>(std::stoll(choice))};
     return record.type == ParamType::kBool ? Value{choice == "true"} : Value{choice};
   }
 
@@ -64,14 +76,15 @@ class EachChoice {
     for (const std::string& condition : split_words(record.only_if, '&')) {
       const std::size_t equals = condition.find('=');
       const bool excludes = condition[equals - 1] == '!';
-      const std::string key = condition.substr(0, equals - excludes);
-      const std::vector<std::string> words = split_words(std::string_view(condition).substr(equals + 1));
+      const std::string key = split_words(condition.substr(0, equals - excludes)).front();
+      std::vector<std::string> words = split_words(std::string_view(condition).substr(equals + 1));
       for (const ParamRecord* other : records_) {
         if (other->path != key) continue;
         const bool listed = std::find(words.begin(), words.end(), other->default_value) != words.end();
         if (listed != excludes) continue;
-        if (excludes)
+        if (excludes && other->type != ParamType::kInt)
           throw std::logic_error("EachChoice does not handle " + condition + ", which excludes the default");
+        if (excludes) words.front() = std::to_string(std::stoll(std::string(other->default_value)) + 1);
         raw[key] = value_of(*other, words.front());
         add_needs(key + "=" + words.front(), raw);
         enable(*other, raw);

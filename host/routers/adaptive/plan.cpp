@@ -187,7 +187,7 @@ std::vector<u32> AdaptivePlan::channel_flits(const std::vector<std::byte>& state
   return sent;
 }
 
-std::map<std::string, double> AdaptivePlan::figures(const CounterShard& c, const std::vector<std::byte>&) const {
+std::map<std::string, double> AdaptivePlan::figures(const CounterShard& c, const std::vector<std::byte>&, u64) const {
   const auto get = [&](auto total, u32 i = 0) { return static_cast<double>(total_of(c, total, i)); };
   const auto part = [&](double a, double b) { return b > 0 ? a / b : kNotMeasured; };
   const double misrouted = get(adaptive::Count::kMisrouted);

@@ -28,7 +28,8 @@ class AdaptivePlan final : public Plan {
   std::string_view fill_of() const override { return "messages in buffers"; }
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
   std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;
-  std::map<std::string, double> figures(const CounterShard& totals, const std::vector<std::byte>& state) const override;
+  std::map<std::string, double> figures(const CounterShard& totals, const std::vector<std::byte>& state,
+                                        u64 measured_cycles) const override;
 
   const adaptive::Table& table() const { return table_; }
 

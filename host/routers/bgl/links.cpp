@@ -41,7 +41,7 @@ void BglPlan::set_links(const Experiment& e) {
 /// Totals of the link protocol are shown only if it is in use.
 bool BglPlan::shows(const TotalRecord&, u32, const CounterShard&) const { return table_.protocol; }
 
-std::map<std::string, double> BglPlan::figures(const CounterShard&, const std::vector<std::byte>& state) const {
+std::map<std::string, double> BglPlan::figures(const CounterShard&, const std::vector<std::byte>& state, u64) const {
   if (!table_.protocol) return {};
   const Items<1> nodes{const_cast<std::byte*>(state.data()), layout_.kinds[0].item_bytes};
   const bgl::View<1, false, bgl::Table> view{{table_, nullptr, nullptr, {}}, nodes, {}, {}};

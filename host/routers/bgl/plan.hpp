@@ -32,7 +32,8 @@ class BglPlan final : public Plan {
 
   std::vector<u32> program_ends(const std::vector<std::byte>& state) const override;
   bool shows(const TotalRecord& total, u32 element, const CounterShard& totals) const override;
-  std::map<std::string, double> figures(const CounterShard& totals, const std::vector<std::byte>& state) const override;
+  std::map<std::string, double> figures(const CounterShard& totals, const std::vector<std::byte>& state,
+                                        u64 measured_cycles) const override;
   std::unique_ptr<Console> console() const override;
 
   const bgl::Table& table() const { return table_; }

@@ -217,7 +217,7 @@ std::vector<u32> BlessPlan::channel_flits(const std::vector<std::byte>& state) c
   return sent;
 }
 
-std::map<std::string, double> BlessPlan::figures(const CounterShard& c, const std::vector<std::byte>&) const {
+std::map<std::string, double> BlessPlan::figures(const CounterShard& c, const std::vector<std::byte>&, u64) const {
   const auto get = [&](auto total) { return static_cast<double>(total_of(c, total)); };
   const auto part = [&](double a, double b) { return b > 0 ? a / b : kNotMeasured; };
   return {{"deflections_per_flit", part(get(bless::Count::kDeflections), get(Total::kFlitsDelivered))},

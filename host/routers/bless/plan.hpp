@@ -32,7 +32,8 @@ class BlessPlan final : public Plan {
   std::string_view fill_of() const override { return "flits on their way to the router"; }
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
   std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;
-  std::map<std::string, double> figures(const CounterShard& totals, const std::vector<std::byte>& state) const override;
+  std::map<std::string, double> figures(const CounterShard& totals, const std::vector<std::byte>& state,
+                                        u64 measured_cycles) const override;
 
   const bless::Table& table() const { return table_; }
   /// Returns an upper bound on the number of packets that can be incomplete at a terminal at the same time. Each

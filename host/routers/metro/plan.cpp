@@ -246,7 +246,7 @@ bool MetroPlan::shows(const TotalRecord& total, u32 stage, const CounterShard&) 
   return total.count == 1 || stage < stages;
 }
 
-std::map<std::string, double> MetroPlan::figures(const CounterShard& c, const std::vector<std::byte>&) const {
+std::map<std::string, double> MetroPlan::figures(const CounterShard& c, const std::vector<std::byte>&, u64) const {
   const double messages = static_cast<double>(total_of(c, Total::kPacketsDelivered));
   const double attempts = static_cast<double>(total_of(c, metro::Count::kAttempts));
   return {{"attempts_per_message", messages > 0 ? attempts / messages : kNotMeasured}};

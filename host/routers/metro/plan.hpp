@@ -37,7 +37,8 @@ class MetroPlan final : public Plan {
   /// Returns for each channel the number of data words that its connections have carried, in both directions.
   std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;
   bool shows(const TotalRecord& total, u32 element, const CounterShard& totals) const override;
-  std::map<std::string, double> figures(const CounterShard& totals, const std::vector<std::byte>& state) const override;
+  std::map<std::string, double> figures(const CounterShard& totals, const std::vector<std::byte>& state,
+                                        u64 measured_cycles) const override;
   u64 next_change(u64 now) const override;
   void change(Engine& engine, u32 replica) const override;
   std::unique_ptr<Console> console() const override;

@@ -316,7 +316,8 @@ bool SconnectPlan::shows(const TotalRecord& total, u32, const CounterShard&) con
   return table_.clocks || total.first != static_cast<u32>(sconnect::Count::kSlips);
 }
 
-std::map<std::string, double> SconnectPlan::figures(const CounterShard& c, const std::vector<std::byte>& state) const {
+std::map<std::string, double> SconnectPlan::figures(const CounterShard& c, const std::vector<std::byte>& state,
+                                                    u64) const {
   const auto get = [&](auto total, u32 i = 0) { return static_cast<double>(total_of(c, total, i)); };
   const auto mean = [](double sum, double n) { return n > 0 ? sum / n : kNotMeasured; };
   const double measured = get(Total::kMeasuredDelivered);

@@ -36,7 +36,8 @@ class SconnectPlan final : public Plan {
   /// Returns the messages and parts of quads sent by each channel.
   std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;
   bool shows(const TotalRecord& total, u32 element, const CounterShard& totals) const override;
-  std::map<std::string, double> figures(const CounterShard& totals, const std::vector<std::byte>& state) const override;
+  std::map<std::string, double> figures(const CounterShard& totals, const std::vector<std::byte>& state,
+                                        u64 measured_cycles) const override;
   std::unique_ptr<Console> console() const override;
 
   /// Returns the priority of packet `id` of a terminal. A packet of a trace is taken as a single message, not as a

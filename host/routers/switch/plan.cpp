@@ -113,7 +113,7 @@ TerminalSnapshot SwitchPlan::inspect_terminal(const std::vector<std::byte>& stat
   return terminal_snapshot(state, layout_, table_.terminal_fields, index, 0);
 }
 
-std::map<std::string, double> SwitchPlan::figures(const CounterShard&, const std::vector<std::byte>& state) const {
+std::map<std::string, double> SwitchPlan::figures(const CounterShard&, const std::vector<std::byte>& state, u64) const {
   const sw::Control& c = item_of(state, layout_, 0, 0).at(table_.fields.control);
   return {{"messages_switched", static_cast<double>(c.moves)},
           {"head_wait_cycles", c.moves ? static_cast<double>(c.waited) / static_cast<double>(c.moves) : kNotMeasured}};

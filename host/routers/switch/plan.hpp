@@ -31,7 +31,8 @@ class SwitchPlan final : public Plan {
   TerminalSnapshot inspect_terminal(const std::vector<std::byte>& state, u32 terminal) const override;
   /// Returns an empty list: a single switch has no channels between routers.
   std::vector<u32> channel_flits(const std::vector<std::byte>&) const override { return {}; }
-  std::map<std::string, double> figures(const CounterShard& totals, const std::vector<std::byte>& state) const override;
+  std::map<std::string, double> figures(const CounterShard& totals, const std::vector<std::byte>& state,
+                                        u64 measured_cycles) const override;
 
   const sw::Table& table() const { return table_; }
 

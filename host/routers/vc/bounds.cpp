@@ -47,7 +47,7 @@ std::vector<Bound> VcPlan::bounds() const {
   bounds.push_back(record_bound<vc::InputVc>(
       "router.input", [](const vc::InputVc& in, u32, u32) { return in.stage != vc::VcState::kRouting || !in.left; }));
   const u64 addresses = *std::max_element(topology_.address.begin(), topology_.address.end()) + u64{1};
-  const PacketBounds packet{addresses, t.terminals, t.ports, t.message_classes};
+  const PacketBounds packet{addresses, t.terminals, t.ports, std::max(t.message_classes, t.traffic.classes)};
   add_packet(bounds, "router.ring", packet);
   bounds.push_back({"router.ring.via", below(addresses)});
   add_source(bounds, t.traffic, t.mode, t.terminal_fields);

@@ -90,7 +90,7 @@ void check_routing(const Experiment& e) {
   if (vcs < needed)
     throw ConfigError("router.vcs = " + std::to_string(vcs) +
                       " is too few: " + quoted(e, vc::param::routing.algorithm) + " on a " + kind +
-                      (messages > 1 ? " with traffic.message_classes = " + std::to_string(messages) : "") +
+                      message_classes_text(e) +
                       " needs at least " + std::to_string(needed) + " to avoid deadlock. Raise router.vcs" +
                       (is_ring(e) ? ", or set routing.vc_assignment = \"any\" to study the deadlock." : "."));
 }

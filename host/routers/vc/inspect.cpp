@@ -56,7 +56,16 @@ std::vector<PortSnapshot> VcPlan::inspect_router(const std::vector<std::byte>& s
 }
 
 TerminalSnapshot VcPlan::inspect_terminal(const std::vector<std::byte>& state, u32 index) const {
-  return terminal_snapshot(state, layout_, table_.terminal_fields, index, table_.vcs);
+  TerminalSnapshot s = terminal_snapshot(state, layout_, table_.terminal_fields, index, table_.vcs);
+  if (table_.mode == TrafficMode::kClasses)
+    for (u32 c = 0; c < table_.traffic.classes; ++c) {
+      const ClassSource& source = item_of(state, layout_, 1, index).at(table_.terminal_fields.source, c);
+      if (source.lane.left) {
+        s.vc = source.lane.vc;
+        break;
+      }
+    }
+  return s;
 }
 
 std::vector<u32> VcPlan::channel_flits(const std::vector<std::byte>& state) const {

@@ -182,9 +182,12 @@ bool add_table_loads(ChannelLoads& loads, const Topology& topology, const vc::Vc
 
 double VcPlan::saturation_load_bound() const {
   const vc::VcTable& t = table_;
-  const bool open = t.mode == TrafficMode::kOpen && t.traffic.injection != Injection::kAllAtOnce;
+  const bool open =
+      t.mode == TrafficMode::kClasses || (t.mode == TrafficMode::kOpen && t.traffic.injection != Injection::kAllAtOnce);
   if (!open || !Demand::fits(topology_)) return kNotMeasured;
-  const Demand demand(t.traffic, topology_, traffic_.mean_flits);
+  std::vector<Demand::Part> parts;
+  for (const TerminalPlan* plan : traffic_.classes()) parts.push_back({plan->table, plan->mean_flits, plan->share});
+  const Demand demand(parts, topology_);
   if (demand.mean_load() == 0) return kNotMeasured;
   const Width width = [&](u32 router, u32 port) {
     if (!t.channel) return 1.0;

@@ -7,6 +7,7 @@
 #include "host/routers/vc/checks.hpp"
 #include "host/routers/vc/plan.hpp"
 #include "kernels/routers/vc/params.hpp"
+#include "kernels/traffic/class_totals.hpp"
 
 namespace flitlab {
 namespace {
@@ -45,6 +46,7 @@ ModelRecord vc_model() {
       .help = "canonical input-queued virtual-channel router",
       .topology = {records_of(param::networks), records_of(vc::param::channels)},
       .sections = {records_of(vc::param::router), records_of(vc::param::routing)},
+      .totals = kClassTotalTable,
       .check = check_vc,
       .make_plan = plan_of<VcPlan>,
       .modes = {"open", "batch", "request_reply", "trace"},

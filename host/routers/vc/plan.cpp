@@ -16,6 +16,7 @@
 #include "kernels/routers/vc/lanes/lanes.hpp"
 #include "kernels/routers/vc/params.hpp"
 #include "kernels/routers/vc/turns.hpp"
+#include "kernels/traffic/class_totals.hpp"
 
 namespace flitlab {
 namespace {
@@ -72,10 +73,10 @@ void VcPlan::set_classes(const Experiment& e) {
   } else {
     t.adapts = t.algorithm == vc::Algorithm::kMinimalAdaptive || vc::forbids_turns(t.algorithm);
   }
-  // The VCs are first divided into message classes; the VCs of each message class are then divided into routing
-  // classes.
-  for (u32 m = 0; m < t.message_classes; ++m) {
-    const u32 first = m * t.vcs / t.message_classes, end = (m + 1) * t.vcs / t.message_classes;
+  // The VCs are first divided among classes of packets; the VCs of each class are then divided into routing classes.
+  for (u32 m = 0; m < std::max(t.message_classes, t.traffic.classes); ++m) {
+    const u32 set = t.message_classes == 1 ? 0 : m;  // 0: classes of packets share all VCs
+    const u32 first = set * t.vcs / t.message_classes, end = (set + 1) * t.vcs / t.message_classes;
     t.message_mask[m] = vc_range(first, end);
     u16* masks = t.class_mask[m];
     if (t.algorithm == vc::Algorithm::kMinimalAdaptive) {
@@ -205,9 +206,12 @@ double VcPlan::tail_after_head() const {
 }
 
 /// See docs/architecture/cycle.md, "Zero-load latency", for the formula. Returns not-a-number if a buffer is too short
-/// for a packet to flow without gaps.
+/// for a packet to flow without gaps, or if packets of several classes would need a mean of products: of hops and
+/// lengths.
 double VcPlan::zero_load_latency(double hops) const {
   const vc::VcTable& t = table_;
+  if (t.mode == TrafficMode::kClasses && (t.narrow || t.flow_control == vc::FlowControl::kStoreAndForward))
+    return kNotMeasured;
   // Buffer that a channel needs for continuous flow: the flits that it accepts until the first credit returns.
   u32 enough = t.channel ? t.eject_delay + t.credit_delay : t.link_delay + t.credit_delay;
   for (const vc::PortChannel& c : channels_)
@@ -256,6 +260,30 @@ std::vector<std::pair<std::string, double>> VcPlan::derived() const {
           {"router_hot_bytes", static_cast<double>(kind.fields.back().offset)},
           {"terminal_state_bytes", layout_.kinds[1].item_bytes},
           {"table_bytes", tables}};
+}
+
+u32 VcPlan::elements(const TotalRecord& total) const {
+  if (total.first < kCommonTotals) return total.count;
+  return table_.mode == TrafficMode::kClasses ? table_.traffic.classes : 0;
+}
+
+std::map<std::string, double> VcPlan::figures(const CounterShard& c, const std::vector<std::byte>&,
+                                              u64 measured_cycles) const {
+  std::map<std::string, double> figures;
+  if (table_.mode != TrafficMode::kClasses) return figures;
+  const double slots = static_cast<double>(measured_cycles) * table_.terminals;
+  for (u32 k = 0; k < table_.traffic.classes; ++k) {
+    const auto get = [&](ClassTotal total) { return static_cast<double>(total_of(c, total, k)); };
+    const auto name = [&](const char* what) { return what + ("_class_" + std::to_string(k)); };
+    const double packets = get(ClassTotal::kMeasured);
+    const auto mean = [&](ClassTotal sum) { return packets > 0 ? get(sum) / packets : kNotMeasured; };
+    figures[name("offered")] = get(ClassTotal::kOfferedFlits) / slots;
+    figures[name("accepted")] = get(ClassTotal::kAcceptedFlits) / slots;
+    figures[name("packets")] = packets;
+    figures[name("latency")] = mean(ClassTotal::kMeasuredLatency);
+    figures[name("network_latency")] = mean(ClassTotal::kMeasuredNetworkLatency);
+  }
+  return figures;
 }
 
 std::string VcPlan::router_name(u32 router) const {

@@ -29,6 +29,9 @@ class VcPlan final : public Plan {
     return table_.channel ? vc::channel_of(table_, router, port).link_delay : 0;
   }
   std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;
+  u32 elements(const TotalRecord& total) const override;
+  std::map<std::string, double> figures(const CounterShard& totals, const std::vector<std::byte>& state,
+                                        u64 measured_cycles) const override;
 
   const vc::VcTable& table() const { return table_; }
   u32 route_layers() const { return routes_.classes; }

@@ -138,9 +138,7 @@ Routes make_routes(const Experiment& e, const Topology& topology, const VcTable&
   if (routes.classes > vcs)
     throw ConfigError(
         "router.vcs = " + std::to_string(t.vcs) + " is too few: " + quoted(e, param::routing.algorithm) + " on this " +
-        topology.kind +
-        (t.message_classes > 1 ? " with traffic.message_classes = " + std::to_string(t.message_classes) : "") +
-        " needs at least " + std::to_string(routes.classes * t.message_classes) + " to avoid deadlock. " +
+        topology.kind + message_classes_text(e) + " needs at least " + std::to_string(routes.classes * t.message_classes) + " to avoid deadlock. " +
         (routes.classes * t.message_classes <= kMaxVcs ? "Raise router.vcs, or use" : "Use") +
         " routing.algorithm = \"up_down\", which needs " + std::to_string(t.message_classes) + ".");
   if (routes.shortest.empty() && has_parallel_ports(routes.table))

@@ -1,7 +1,7 @@
 #pragma once
 /// Arbiters of the virtual-channel router (Dally & Towles chapter 18): round robin, matrix (least recently served),
-/// fixed priority, and arbiters that compare ranks: the age of a packet, its hops, or a random number. Each arbiter
-/// chooses from a set of requesters, given as bits. Its state changes only for grants that are used.
+/// fixed priority, and arbiters that compare ranks: the age of a packet, its hops, the priority of its class, or a random
+/// number. Each arbiter chooses from a set of requesters, given as bits. Its state changes only for grants that are used.
 #include "kernels/routers/vc/state.hpp"
 #include "kernels/routers/vc/streams.hpp"
 
@@ -20,14 +20,19 @@ FLITLAB_INLINE Turn turn_of(const V& v, u32 index, Cycle now) {
 }
 
 /// Returns the rank of input VC `flat` (port * vcs + VC) and the packet at its front; the highest rank wins.
-FLITLAB_INLINE u32 rank_of(ArbiterKind arbiter, const Packet& packet, u32 flat, const Turn& turn) {
-  if (arbiter == ArbiterKind::kRandom) return static_cast<u32>(mix64(turn.draw + flat) >> 32);
-  return arbiter == ArbiterKind::kMostHopsFirst ? packet.hops : turn.now - packet.created;
+template <class T>
+FLITLAB_INLINE u32 rank_of(const T& t, const Packet& packet, u32 flat, const Turn& turn) {
+  if (t.arbiter == ArbiterKind::kRandom) return static_cast<u32>(mix64(turn.draw + flat) >> 32);
+  if (t.arbiter == ArbiterKind::kMostHopsFirst) return packet.hops;
+  const u32 age = turn.now - packet.created;
+  if (t.arbiter != ArbiterKind::kHighestPriorityFirst) return age;
+  constexpr u32 kOldest = (1u << 28) - 1;  // packets of one priority are compared by age
+  return u32{t.traffic.priority[packet.message_class]} << 28 | (age < kOldest ? age : kOldest);
 }
 template <class T, int W>
 FLITLAB_INLINE u32 front_rank(const T& t, const Item<W>& router, u32 flat, const Turn& turn) {
   const InputVc& in = router.at(t.router_fields.input, flat);
-  return rank_of(t.arbiter, router.at(t.router_fields.ring, flat * t.ring + in.first), flat, turn);
+  return rank_of(t, router.at(t.router_fields.ring, flat * t.ring + in.first), flat, turn);
 }
 
 /// Matrix arbiter: returns the member of `set` that beats all other members. Row i of the matrix is the set of indices

@@ -10,7 +10,8 @@ FLITLAB_CHOICES(FlowControl, (kWormhole, "wormhole"), (kVirtualCutThrough, "virt
 FLITLAB_CHOICES(Allocator, (kInputFirst, "separable_input_first"), (kOutputFirst, "separable_output_first"),
                 (kIslip, "islip"), (kWavefront, "wavefront"))
 FLITLAB_CHOICES(ArbiterKind, (kRoundRobin, "round_robin"), (kMatrix, "matrix"), (kOldestFirst, "oldest_first"),
-                (kMostHopsFirst, "most_hops_first"), (kRandom, "random"), (kFixedPriority, "fixed_priority"))
+                (kMostHopsFirst, "most_hops_first"), (kRandom, "random"), (kFixedPriority, "fixed_priority"),
+                (kHighestPriorityFirst, "highest_priority_first"))
 FLITLAB_CHOICES(Algorithm, (kDimensionOrder, "dimension_order"), (kO1Turn, "o1turn"), (kValiant, "valiant"),
                 (kRomm, "romm"), (kMinimalAdaptive, "minimal_adaptive"), (kTable, "table"), (kMinimal, "minimal"),
                 (kUpDown, "up_down"), (kUgal, "ugal_l"), (kPar, "par"),

@@ -8,6 +8,7 @@
 #include "kernels/routers/vc/phases.hpp"
 #include "kernels/routers/vc/start.hpp"
 #include "kernels/routers/vc/terminal_link.hpp"
+#include "kernels/traffic/class_totals.hpp"
 #include "kernels/traffic/terminal.hpp"
 
 namespace flitlab {
@@ -18,6 +19,7 @@ struct VcModelOf;
 template <class TableType>
 struct VcModelBase {
   using Table = TableType;
+  static constexpr TotalTable totals = kClassTotalTable;
   template <class T>
   using With = VcModelOf<T>;
   /// Plan types with compile-time constants. Plain routers with 4 VCs in two and three dimensions are the most common.

@@ -23,7 +23,6 @@ inline constexpr u32 kMaxMatrixPorts = 32;  ///< with matrix arbiters
 inline constexpr u32 kMaxDims = 20;
 inline constexpr u32 kMaxTreeLevels = 8;  ///< fat tree: levels of routers below the highest
 inline constexpr u32 kMaxHyperxDims = 8;  ///< with DAL, DimWAR or OmniWAR
-inline constexpr u32 kMaxMessageClasses = 2;
 inline constexpr u16 kNoOwner = 0xFFFF;
 
 /// A set of a router's ports, a bit per port.
@@ -146,6 +145,7 @@ struct VcTable {
     cost.warp_groups = 1;
   }
 
+  static constexpr bool kMayHaveClasses = true;   ///< whether traffic may have several classes of packets
   static constexpr bool kDimensionOrder = false;  ///< whether it is known that routing is dimension-order
 
   u32 routers, terminals, network_ports, ports, concentration;
@@ -174,11 +174,11 @@ struct VcTable {
   u8 wraps;
   u8 one_port_per_dim;  ///< hypercube: one port in each dimension
   u32 dims;
-  u32 message_classes;
+  u32 message_classes;                   ///< sets into which the VCs are divided for classes of packets
   u8 adapts;                             ///< routes of waiting packets are recomputed in every cycle
   u32 atomic_adaptive;                   ///< adaptive VCs are taken only when empty (wormhole; Duato's condition)
-  u16 message_mask[kMaxMessageClasses];  ///< [message class] set of VCs
-  u16 class_mask[kMaxMessageClasses][kMaxVcs];  ///< [message class][routing class] set of VCs
+  u16 message_mask[kMaxTrafficClasses];  ///< [class of packets] set of VCs
+  u16 class_mask[kMaxTrafficClasses][kMaxVcs];  ///< [class of packets][routing class] set of VCs
   u32 dim_radix[kMaxDims];
   u32 dim_mask[kMaxDims];
   u8 dim_shift[kMaxDims];
@@ -244,7 +244,7 @@ FLITLAB_INLINE u32 credit_delay_of(const T& t, u32 router, u32 port) {
 /// Returns whether an arbiter compares numbers of the requests.
 constexpr bool compares_ranks(ArbiterKind arbiter) {
   return arbiter == ArbiterKind::kOldestFirst || arbiter == ArbiterKind::kMostHopsFirst ||
-         arbiter == ArbiterKind::kRandom;
+         arbiter == ArbiterKind::kRandom || arbiter == ArbiterKind::kHighestPriorityFirst;
 }
 
 /// Returns whether a plan's allocators and arbiters are the default ones.
@@ -274,12 +274,20 @@ struct LoopVcTable : VcTable {
   static bool fits(const VcTable& t) { return t.mode == TrafficMode::kRequestReply; }
 };
 
-/// A plan with an open or a closed loop.
-struct NoTraceVcTable : VcTable {
-  NoTraceVcTable() = default;
-  explicit NoTraceVcTable(const VcTable& table) : VcTable(table) {}
+/// A plan with an open loop of one class or a closed loop.
+struct NoScriptVcTable : VcTable {
+  NoScriptVcTable() = default;
+  explicit NoScriptVcTable(const VcTable& table) : VcTable(table) {}
 
-  static bool fits(const VcTable& t) { return t.mode != TrafficMode::kTrace; }
+  static bool fits(const VcTable& t) { return t.mode == TrafficMode::kOpen || t.mode == TrafficMode::kRequestReply; }
+};
+
+/// Any other plan: with a trace, or with several classes of packets.
+struct ScriptVcTable : VcTable {
+  ScriptVcTable() = default;
+  explicit ScriptVcTable(const VcTable& table) : VcTable(table) {}
+
+  static bool fits(const VcTable& t) { return !NoScriptVcTable::fits(t); }
 };
 
 /// A plan with the traffic of a trace.
@@ -331,7 +339,7 @@ struct FixedTerminals : PlainTable<Traffic> {
   explicit FixedTerminals(const VcTable& table) : PlainTable<Traffic>(table) {}
 
   static constexpr TerminalFields make_terminal_fields() {
-    return lay_out_fields<TerminalFields>(TerminalSize{Traffic::mode, V, 1, 4, 0, 0, 0});
+    return lay_out_fields<TerminalFields>(TerminalSize{Traffic::mode, V, 1, 4, 0, 0, 0, 1});
   }
   static constexpr TerminalFields terminal_fields = make_terminal_fields();
 

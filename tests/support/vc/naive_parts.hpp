@@ -13,6 +13,7 @@
 #include "kernels/common/bits.hpp"
 #include "kernels/common/events.hpp"
 #include "kernels/routers/vc/params.hpp"
+#include "kernels/traffic/params.hpp"
 
 namespace flitlab::testing::vc_naive {
 
@@ -66,7 +67,10 @@ struct Rules {
         by_class(e.has(vc::param::routing.congestion) && e.str(vc::param::routing.congestion) == "class"),
         children(e.has("topology.children") ? e.ints(param::networks.children) : List{}),
         hyperx(e.has("topology.copies") ? e.ints(param::topology.shape) : List{}),
-        threshold(e.has(vc::param::routing.threshold) ? e.i64(vc::param::routing.threshold) : 0) {}
+        threshold(e.has(vc::param::routing.threshold) ? e.i64(vc::param::routing.threshold) : 0),
+        priority(e.has(param::traffic.class_priority) ? e.ints(param::traffic.class_priority) : List{}) {
+    if (priority.empty()) priority.assign(8, 0);
+  }
 
   bool wormhole() const { return flow_control == "wormhole"; }
   /// Returns the free slots that a virtual channel's buffer must have before a packet may take it.
@@ -112,6 +116,7 @@ struct Rules {
   List children;  ///< children of routers in a fat tree, by level
   List hyperx;    ///< routers in each dimension of a HyperX network
   std::int64_t threshold;
+  List priority;  ///< of each class of packets
 };
 
 /// The last channel between routers that a packet's head has crossed.

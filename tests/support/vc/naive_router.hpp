@@ -130,6 +130,8 @@ class Router {
     const InputVc& in = input[port][vc];
     if (rules_.arbiter == "oldest_first") return -std::int64_t{in.front().created};
     if (rules_.arbiter == "most_hops_first") return in.hops.front();
+    if (rules_.arbiter == "highest_priority_first")  // then age
+      return std::int64_t{rules_.priority.at(in.front().message_class)} * 1000000 - in.front().created;
     const Random4 r = philox(rules_.seed, vc::stream::kArbiter, index_, now_);
     return static_cast<std::int64_t>(mix64((u64{r.word[0]} << 32) + r.word[1] + port * rules_.vcs + vc) >> 32);
   }

@@ -21,6 +21,11 @@ struct Counts {
   u64 created = 0, created_flits = 0, injected = 0, injected_flits = 0, delivered = 0, delivered_flits = 0, moves = 0,
       latency = 0, network_latency = 0, hops = 0, latency_max = 0, network_latency_max = 0, transactions = 0,
       round_trips = 0, round_trip_max = 0, last_delivery = 0;
+  /// Totals of a class of packets.
+  struct OfClass {
+    u64 created_flits = 0, delivered = 0, delivered_flits = 0, latency = 0, network_latency = 0;
+  };
+  std::map<u32, OfClass> of_class;
 };
 
 /// Traffic of a network.
@@ -46,8 +51,11 @@ class Terminal {
         if (line.source == index) lines_.push_back(line);
       return;
     }
-    next_ = first_creation(traffic.table, traffic.row, index);
-    if (never_sends(traffic.table, index)) next_.at = kNever;
+    if (traffic.mode == TrafficMode::kClasses) lanes_.resize(traffic.table.classes);
+    for (u32 c = 0; c < traffic.table.classes; ++c) {
+      next_[c] = first_creation(table_of(c), traffic.row, index);
+      if (never_sends(table_of(c), index)) next_[c].at = kNever;
+    }
   }
 
   /// A flit that the terminal sends to its router.
@@ -71,8 +79,9 @@ class Terminal {
     if (traffic_.mode == TrafficMode::kTrace)
       create_from_trace(now, counts);
     else
-      for (; next_.at <= now; next_creation(traffic_.table, traffic_.row, index_, next_)) create(0, next_.at, counts);
-    return send(lanes_[0], now, counts);
+      for (auto& [c, next] : next_)
+        for (; next.at <= now; next_creation(table_of(c), traffic_.row, index_, next)) create(c, 0, next.at, counts);
+    return traffic_.mode == TrafficMode::kClasses ? send_by_priority(now, counts) : send(lanes_[0], now, counts);
   }
 
   std::vector<u32> credits;   ///< [VC] free slots in the router's buffer
@@ -81,7 +90,10 @@ class Terminal {
   u32 received = 0;           ///< number of packets
 
  private:
-  /// Packets that are sent one after the other. A closed loop has one such queue for requests and one for replies.
+  const TrafficTable& table_of(u32 c) const { return c ? traffic_.table.more[c - 1] : traffic_.table; }
+
+  /// Packets that are sent one after the other. A closed loop has one such queue for requests and one for replies, and
+  /// an open loop has one for each class of packets.
   struct Lane {
     std::deque<PacketPtr> queue;
     PacketPtr sending;
@@ -108,15 +120,18 @@ class Terminal {
     counts.created_flits += packet.flits;
   }
 
-  /// Creates the next packet of the source. `tag`: number of its transaction in a closed loop.
-  void create(u32 tag, Cycle created, Counts& counts) {
+  /// Creates the next packet of class `c`. `tag`: number of its transaction in a closed loop.
+  void create(u32 c, u32 tag, Cycle created, Counts& counts) {
+    const u32 index = next_[c].index;
     Packet p{};
-    p.id = next_.index;
-    p.flits = packet_flits(traffic_.table, traffic_.row, index_, p.id);
-    p.destination = packet_destination(traffic_.table, traffic_.row, index_, p.id);
+    p.id = index * static_cast<u32>(next_.size()) + c;
+    p.flits = packet_flits(table_of(c), traffic_.row, index_, index);
+    p.destination = packet_destination(table_of(c), traffic_.row, index_, index);
+    p.message_class = c;
     p.tag = tag;
     p.created = created;
-    enqueue(0, p, counts);
+    counts.of_class[c].created_flits += p.flits;
+    enqueue(c, p, counts);
   }
 
   /// Creates packets in the order of their lines. A packet is created in the latest of three cycles: its own, the
@@ -155,6 +170,11 @@ class Terminal {
     counts.latency_max = std::max<u64>(counts.latency_max, now - p.created);
     counts.network_latency_max = std::max<u64>(counts.network_latency_max, now - p.injected);
     counts.last_delivery = now;
+    Counts::OfClass& of_class = counts.of_class[p.message_class];
+    ++of_class.delivered;
+    of_class.delivered_flits += p.flits;
+    of_class.latency += now - p.created;
+    of_class.network_latency += now - p.injected;
     came_[p.id] = now;
     note(EventKind::kDelivered, p, 0, flit.mark(), kNone, now - p.created);
     if (traffic_.mode == TrafficMode::kRequestReply) settle(p, now, counts);
@@ -184,7 +204,7 @@ class Terminal {
       return;
     }
     // The source stopped because its window was full; from now on it continues.
-    if (open_.size() == traffic_.table.window) seek_creation(traffic_.table, traffic_.row, index_, next_, now);
+    if (open_.size() == traffic_.table.window) seek_creation(traffic_.table, traffic_.row, index_, next_[0], now);
     ++counts.transactions;
     counts.round_trips += now - open_.at(p.tag);
     counts.round_trip_max = std::max<u64>(counts.round_trip_max, now - open_.at(p.tag));
@@ -205,12 +225,12 @@ class Terminal {
     }
   }
   void create_requests(Cycle now, Counts& counts) {
-    while (next_.at <= now && open_.size() < traffic_.table.window) {
+    while (next_[0].at <= now && open_.size() < traffic_.table.window) {
       u32 tag = 0;
       while (open_.count(tag)) ++tag;
       open_[tag] = now;
-      create(tag, now, counts);
-      next_creation(traffic_.table, traffic_.row, index_, next_);
+      create(0, tag, now, counts);
+      next_creation(traffic_.table, traffic_.row, index_, next_[0]);
     }
   }
   /// Sends a flit of a request or of a reply; these take turns. With one message class a packet is finished before
@@ -226,6 +246,25 @@ class Terminal {
     return {};
   }
 
+  /// Sends a flit of the class with the highest priority of those that can send; equal ones take turns.
+  std::optional<Sent> send_by_priority(Cycle now, Counts& counts) {
+    List order;
+    for (u32 c = 0; c < lanes_.size(); ++c) order.push_back((last_lane_ + c) % static_cast<u32>(lanes_.size()));
+    std::stable_sort(order.begin(), order.end(),
+                     [&](u32 a, u32 b) { return rules_.priority[a] > rules_.priority[b]; });
+    for (u32 c : order)
+      if (const std::optional<Sent> sent = send(lanes_[c], now, counts)) {
+        last_lane_ = c + 1;
+        return sent;
+      }
+    return {};
+  }
+
+  /// Returns whether a virtual channel carries another packet of this terminal.
+  bool carries(u32 vc) const {
+    return std::any_of(lanes_.begin(), lanes_.end(), [&](const Lane& lane) { return lane.sending && lane.vc == vc; });
+  }
+
   /// Sends a flit of the packet if there is a credit for it. A packet starts on a virtual channel of its message class.
   std::optional<Sent> send(Lane& lane, Cycle now, Counts& counts) {
     if (!lane.sending) {
@@ -233,7 +272,7 @@ class Terminal {
       const PacketPtr packet = lane.queue.front();
       List free;
       for (u32 vc : routes_.message_vcs(packet->message_class))
-        if (credits[vc] >= std::max(rules_.room_for(packet->flits), 1u)) free.push_back(vc);
+        if (credits[vc] >= std::max(rules_.room_for(packet->flits), 1u) && !carries(vc)) free.push_back(vc);
       if (free.empty()) return {};
       lane.queue.pop_front();
       lane.sending = packet;
@@ -256,8 +295,8 @@ class Terminal {
   const Routes& routes_;
   const Traffic& traffic_;
   u32 index_, port_;
-  Lane lanes_[2];
-  SourceCursor next_{};
+  std::vector<Lane> lanes_ = std::vector<Lane>(2);
+  std::map<u32, SourceCursor> next_;       ///< next creation, by class of packets
   std::vector<std::deque<Flit>> arrived_;  ///< [VC] ejection buffers
   std::deque<TraceLine> lines_;            ///< lines of the trace whose packets have not been created
   std::map<u32, Cycle> came_;              ///< arrival cycle of packets, by number

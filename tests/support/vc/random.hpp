@@ -58,7 +58,7 @@ class RandomVc {
   /// Draws the router. Call it after the network and the traffic have been drawn.
   void router() {
     const u32 least = classes_ * messages_;
-    config_["router.vcs"] = chance(8) ? draw(std::max(least, 9u), 16) : draw(least, least + 4);
+    config_["router.vcs"] = chance(8) ? draw(std::max(least, 9u), 16) : draw(least, std::min(least + 4, 16u));
     config_["router.buffer_flits"] = chance(6) ? draw(9, 40) : draw(1, 8);
     if (longest_ && chance(2)) {
       config_["router.flow_control"] = word(one_of({"virtual_cut_through", "store_and_forward"}));
@@ -75,7 +75,7 @@ class RandomVc {
     config_["router.switch_allocator"] = allocator();
     config_["router.allocator_iterations"] = draw(1, 4);
     config_["router.arbiter"] = word(one_of({"round_robin", matrix_ ? "matrix" : "round_robin", "oldest_first",
-                                             "most_hops_first", "random", "fixed_priority"}));
+                                             "most_hops_first", "random", "fixed_priority", "highest_priority_first"}));
     if (chance(2)) return;
     config_["router.speculative"] = true;
     config_["router.vc_allocation_delay"] = draw(0, 1);
@@ -190,6 +190,31 @@ class RandomVc {
     }
   }
 
+  /// Divides the load of an open loop among several classes of packets.
+  void classes() {
+    const u32 most = std::max(2u, std::min(5u, 16 / classes_)), n = 2 + below(most - 1);
+    config_["traffic.classes"] = integer(n);
+    if (n * classes_ > 16 || chance(2))
+      config_["traffic.class_vcs"] = word("shared");
+    else
+      messages_ = n;
+    std::string patterns;
+    IntList flits, priorities;
+    NumberList shares;
+    for (u32 c = 0; c < n; ++c) {
+      patterns += std::string(c ? "," : "") + one_of({"uniform", "random_permutation", "hot_spot"});
+      flits.push_back(draw(1, 6));
+      priorities.push_back(draw(0, 2));
+      shares.push_back(0.5 + below(4));
+    }
+    if (!chance(4)) config_["traffic.class_pattern"] = patterns;
+    if (!chance(4)) config_["traffic.class_share"] = shares;
+    if (!chance(3)) config_["traffic.class_priority"] = priorities;
+    if (chance(3)) return;
+    config_["traffic.class_flits"] = flits;
+    longest_ = config_.contains("traffic.packet_length") ? 0 : 6;
+  }
+
   void batch() {
     config_["traffic.mode"] = word("batch");
     config_["traffic.batch_packets"] = draw(1, 12);
@@ -209,6 +234,7 @@ class RandomVc {
     config_["traffic.reply_delay"] = draw(0, 9);
     messages_ = 1 + below(2);
     config_["traffic.message_classes"] = integer(messages_);
+    if (messages_ == 2 && chance(3)) config_["traffic.class_priority"] = IntList{draw(0, 1), draw(0, 2)};
     pattern();
   }
 

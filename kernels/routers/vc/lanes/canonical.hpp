@@ -201,8 +201,8 @@ struct Conversion {
   FLITLAB_HD void form(Of<&R::claim>, u16& x, At) const { constant(x, kNoOwner); }
   FLITLAB_HD void form(Of<&R::ring>, Packet& x, At at) const { same(x, queue(at.port, at.vc)[at.position]); }
 
-  // Fields of a terminal. Lane state does not replace the records of closed loops, and the state of traces and
-  // programs.
+  // Fields of a terminal. Lane state does not replace the records of closed loops, and the state of several
+  // classes, traces and programs.
   using T = TerminalFields;
   FLITLAB_HD At shape(AnyOf<&T::flit_mail, &T::credit_mail>) const { return {1, 1, v.t.slot_mask + 1}; }
   FLITLAB_HD auto shape(Of<&T::control>) const { return of_terminals(At{1, 1, 1}); }
@@ -210,7 +210,7 @@ struct Conversion {
   FLITLAB_HD auto shape(Of<&T::ring>) const { return of_terminals(At{1, v.t.vcs, v.t.ring}); }
   FLITLAB_HD auto shape(Of<&T::loop>) const { return of_loops(At{1, 1, 1}); }
   FLITLAB_HD auto shape(Of<&T::held>) const { return of_loops(At{1, v.t.vcs, 1}); }
-  FLITLAB_HD NotInLanes shape(AnyOf<&T::transaction, &T::reply, &T::trace, &T::program>) const { return {}; }
+  FLITLAB_HD NotInLanes shape(AnyOf<&T::source, &T::transaction, &T::reply, &T::trace, &T::program>) const { return {}; }
 
   FLITLAB_HD void form(Of<&T::flit_mail>, u8& x, At at) const {
     const u32 ahead = ahead_of(at.position);

@@ -22,8 +22,8 @@ enum class TableKind : int {
   kFixed,       ///< FixedVcTable
   kFixedLoop,   ///< FixedVcTable with requests and replies
   kFixedTrace,  ///< FixedVcTable with the traffic of a trace
-  kNoTrace,     ///< NoTraceVcTable
-  kTrace        ///< TraceVcTable
+  kNoScript,    ///< NoScriptVcTable
+  kScript       ///< ScriptVcTable
 };
 
 /// The smallest code that fits a plan.

@@ -16,9 +16,13 @@ namespace flitlab::vc::lanes {
 /// Returns the lane code for this processor's vector width (kernels/engines/processor.hpp).
 const Code& code_for(const CodeChoice& choice);
 
+/// Returns whether terminals have scalar state where routers have lane state (scalar_terminals.hpp).
+inline bool has_scalar_terminals(const VcTable& t) { return ScriptVcTable::fits(t); }
+
 /// Returns the longest packet or reply of a plan's traffic, flits.
 inline u32 longest_packet(const TrafficTable& traffic) {
   u32 longest = traffic.length_law == LengthLaw::kGeometric ? traffic.max_flits : 0;
+  for (u32 c = 1; c < traffic.classes; ++c) longest = std::max(longest, longest_packet(traffic.more[c - 1]));
   for (const LengthTable* lengths : {&traffic.packets, &traffic.replies})
     for (u32 i = 0; lengths->flits && i < lengths->count; ++i)
       if (longest < lengths->flits[i]) longest = lengths->flits[i];
@@ -62,7 +66,7 @@ inline u32 element_bits(const VcTable& t) {
   // Matrix arbiters need a bit more (Conversion::extended).
   const u32 bits = std::max(t.ports, t.vcs) + (t.arbiter == ArbiterKind::kMatrix);
   // Terminals with lane state count the flits of a packet that they have not sent in an element.
-  const bool counts = t.mode != TrafficMode::kTrace && longest_packet(t.traffic) > 255;
+  const bool counts = !has_scalar_terminals(t) && longest_packet(t.traffic) > 255;
   return bits > 16 ? 32 : bits > 8 || counts ? 16 : 8;
 }
 
@@ -109,6 +113,7 @@ inline u32 most_device_ports(const VcTable& t) { return t.mode == TrafficMode::k
 /// Returns the parameter that keeps a plan out of lane state on a GPU (kernels/routers/vc/cuda.cu); null if none does.
 inline const char* excluded_from_device_lanes(const VcTable& t) {
   if (const char* excluded = excluded_from_lanes(t)) return excluded;
+  if (t.mode == TrafficMode::kClasses) return "traffic.classes";  // their tallies have no totals of classes
   if (t.routers < 16) return "topology.shape";  // most lanes would be empty
   if (t.ports > most_device_ports(t))
     return t.ports > 16 ? parameter_of_ports(t) : t.mode != TrafficMode::kOpen ? "traffic.mode" : "routing.algorithm";
@@ -140,7 +145,7 @@ class Lanes {
         kind_(kind(table)),
         code_(code_for(choice(table))),
         wires_(wire(table, code_.width, code_.element_bytes, code_.vcs, blocks_of(table.routers, code_.width),
-                    kind_ == TableKind::kNoTrace || kind_ == TableKind::kTrace)) {
+                    kind_ == TableKind::kNoScript || kind_ == TableKind::kScript)) {
     wiring_ = {wires_.to.data(),
                wires_.first.data(),
                wires_.sender_rows.data(),
@@ -160,7 +165,7 @@ class Lanes {
     return (185 - 4 * routers) / 70 / routers;
   }
   bool is_shared(u32 kind, const FieldInfo& field) const {
-    return any_.mode == TrafficMode::kTrace && is_shared_with_lanes(any_, kind, field);
+    return has_scalar_terminals(any_) && is_shared_with_lanes(any_, kind, field);
   }
   std::size_t bytes() const { return code_.bytes(any_); }
   void load(std::byte* memory, std::byte* canonical, const Placement& placement, const ReplicaRow& row,
@@ -185,7 +190,7 @@ class Lanes {
     if (kIsFixed<T> && room_of(t) != Room::kHuge) return TableKind::kFixed;
     if (has_fixed_sizes<LoopVcTable>(t) && room_of(t) != Room::kHuge) return TableKind::kFixedLoop;
     if (has_fixed_sizes<TraceVcTable>(t) && has_small_buffers(t)) return TableKind::kFixedTrace;
-    return t.mode == TrafficMode::kTrace ? TableKind::kTrace : TableKind::kNoTrace;
+    return has_scalar_terminals(t) ? TableKind::kScript : TableKind::kNoScript;
   }
 
   Replica replica(std::byte* memory, const ReplicaRow& row) const {

@@ -1,6 +1,6 @@
 #pragma once
-/// Terminals with scalar state (one terminal at a time) at routers with lane state. Traces use them, because the host
-/// hands packets to terminals, and on GPUs also closed loops. They run one by one (kernels/traffic/terminal.hpp), and
+/// Terminals with scalar state (one terminal at a time) at routers with lane state. Several classes of packets use them;
+/// traces, because the host hands packets to terminals; and on GPUs also closed loops. They run one by one (kernels/traffic/terminal.hpp), and
 /// only their flits and credits are converted.
 #include "kernels/routers/vc/lanes/state.hpp"
 #include "kernels/routers/vc/terminal_link.hpp"
@@ -47,10 +47,11 @@ FLITLAB_INLINE void credit_to_router(const ScalarTerminalView<C, S, V>& v, u32 i
 /// scalar terminals, `next_creation` of lane state has these cycles.
 template <class V>
 FLITLAB_INLINE Cycle next_work(const V& v, u32 index) {
-  if (v.t.mode != TrafficMode::kTrace) return 0;
+  if (v.t.mode != TrafficMode::kTrace && v.t.mode != TrafficMode::kClasses) return 0;
   const auto terminal = v.terminals[index];
   const TerminalControl& control = terminal.at(v.t.terminal_fields.control);
   if (control.lane.left || control.sent != control.created) return 0;
+  if (v.t.mode == TrafficMode::kClasses) return control.next.at;
   const TraceFields& f = v.t.terminal_fields.trace;
   const TraceControl& trace = terminal.at(f.control);
   return trace.entries ? terminal.at(f.entry, trace.first).cycle : kNever;

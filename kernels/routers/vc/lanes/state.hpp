@@ -85,7 +85,7 @@ struct Sizes {
 /// only their flits and credits are here.
 template <class T>
 inline constexpr bool kLaneTerminals =
-    std::is_base_of_v<OpenVcTable, T> || std::is_base_of_v<LoopVcTable, T> || std::is_base_of_v<NoTraceVcTable, T>;
+    std::is_base_of_v<OpenVcTable, T> || std::is_base_of_v<LoopVcTable, T> || std::is_base_of_v<NoScriptVcTable, T>;
 
 template <class C, class S>
 using FlitsOf = Flits<C, (S::vcs > 4)>;  // marks are bits 6 and 7

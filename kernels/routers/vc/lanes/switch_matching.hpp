@@ -148,7 +148,7 @@ struct SwitchMatching {
   /// Returns the rank of an input VC (rank_of() in arbitrate.hpp).
   FLITLAB_INLINE u32 rank(u32 lane, u32 port, u32 vc) const {
     const u32 position = (port * S::vcs + vc) * C::lanes + lane;
-    return rank_of(v.t.arbiter, rings[position * S::descriptors(v.t.ring) + lane_of(k.first[port][vc], lane)],
+    return rank_of(v.t, rings[position * S::descriptors(v.t.ring) + lane_of(k.first[port][vc], lane)],
                    port * v.t.vcs + vc, turn_of(v, b * C::lanes + lane, now));
   }
   FLITLAB_INLINE u32 highest_rank(u32 lane, u32 port, u32 set) const {

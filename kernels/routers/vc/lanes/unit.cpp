@@ -43,7 +43,7 @@ extern "C" const void* FLITLAB_LANES_NAME(const void* code_choice) {
       default: return code.operator()<u32, Sizes<32, 16, Room::kHuge, false>, Table>();
     }
   };
-  if (choice.table == TableKind::kNoTrace) return of_any_size.operator()<vc::NoTraceVcTable>();
-  if (choice.table == TableKind::kTrace) return of_any_size.operator()<vc::TraceVcTable>();
+  if (choice.table == TableKind::kNoScript) return of_any_size.operator()<vc::NoScriptVcTable>();
+  if (choice.table == TableKind::kScript) return of_any_size.operator()<vc::ScriptVcTable>();
   return choice.ports == 5 ? fixed.operator()<5>() : fixed.operator()<7>();
 }

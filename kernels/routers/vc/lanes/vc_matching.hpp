@@ -55,7 +55,7 @@ struct VcMatching {
   /// Returns the rank of an input VC (rank_of() in arbitrate.hpp).
   FLITLAB_INLINE u32 rank(u32 position) const {
     const u32 flat = position / L;
-    return rank_of(t.arbiter, heads.rings().front(position), flat / S::vcs * t.vcs + flat % S::vcs,
+    return rank_of(t, heads.rings().front(position), flat / S::vcs * t.vcs + flat % S::vcs,
                    turn_of(heads.v, heads.b * L + position % L, heads.now));
   }
 

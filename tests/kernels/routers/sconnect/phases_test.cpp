@@ -28,7 +28,7 @@ double clocks_of(SconnectNet& net, u32 messages) {
   row.window_end = 1000000;
   net.engine().set_row(0, row);
   net.deliver(messages);
-  return net.plan().figures(net.engine().counters(0), net.engine().state(0)).at("network_latency_clocks");
+  return net.plan().figures(net.engine().counters(0), net.engine().state(0), 0).at("network_latency_clocks");
 }
 
 /// With equal phases a channel from port 0 to port 1 takes 6 D clocks plus one, because the header is read in the clock

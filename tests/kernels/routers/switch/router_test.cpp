@@ -169,7 +169,7 @@ TEST(Switch, ShowsQueuesAndFigures) {
   WatchedSwitch net({{9, 1, 0, 6}, {10, 4, 0, 4}}, kPool);
   net.run(12);
   EXPECT_EQ(net.net().plan->inspect_terminal(net.net().engine->state(0), 4).queued, 1u);
-  const auto figures = net.net().plan->figures({}, net.net().engine->state(0));
+  const auto figures = net.net().plan->figures({}, net.net().engine->state(0), 0);
   EXPECT_EQ(figures.at("messages_switched"), 1);
   EXPECT_EQ(figures.at("head_wait_cycles"), 0);
 }

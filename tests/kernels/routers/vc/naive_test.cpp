@@ -2,6 +2,7 @@
 /// virtual channels must agree.
 #include <gtest/gtest.h>
 
+#include "kernels/traffic/class_totals.hpp"
 #include "tests/support/side_by_side.hpp"
 #include "tests/support/vc/naive.hpp"
 #include "tests/support/vc/random.hpp"
@@ -114,6 +115,17 @@ void compare_counts(Network& net, const testing::vc_naive::Counts& counts) {
                                                          {Total::kRoundTripSum, counts.round_trips},
                                                          {Total::kRoundTripMax, counts.round_trip_max}})
     EXPECT_EQ(net.total(total), expected) << "total " << total.value;
+  if (dynamic_cast<const VcPlan&>(*net.plan).table().mode != TrafficMode::kClasses) return;
+  const CounterShard shard = net.engine->counters(0);
+  for (const auto& [c, of_class] : counts.of_class)
+    for (const auto& [total, expected] : std::initializer_list<std::pair<ClassTotal, u64>>{
+             {ClassTotal::kOfferedFlits, of_class.created_flits},
+             {ClassTotal::kAcceptedFlits, of_class.delivered_flits},
+             {ClassTotal::kDelivered, of_class.delivered},
+             {ClassTotal::kMeasured, of_class.delivered},
+             {ClassTotal::kMeasuredLatency, of_class.latency},
+             {ClassTotal::kMeasuredNetworkLatency, of_class.network_latency}})
+      EXPECT_EQ(total_of(shard, total, c), expected) << "class " << c;
 }
 
 std::string text(const RawConfig& config) {
@@ -232,6 +244,21 @@ TEST(VcNaive, DoesTheSameWithManyPorts) {
     return Lines{};
   });
   EXPECT_GT(seen.delivered, trials(8000));
+}
+
+TEST(VcNaive, DoesTheSameWithClassesOfPackets) {
+  const Seen seen = run_all(8000, 160, [](testing::RandomVc& random) {
+    switch (random.below(4)) {
+      case 0: random.graph(); break;
+      case 1: random.family(); break;
+      default: random.grid();
+    }
+    random.open_loop();
+    random.classes();
+    random.router();
+    return Lines{};
+  });
+  EXPECT_GT(seen.delivered, trials(15000));
 }
 
 TEST(VcNaive, DoesTheSameInBatches) {
