@@ -26,12 +26,13 @@ _VALUES = {  # of Flows.matrix: unit
 
 class Flows:
     """The packets of a run by source and destination: ``flows.frame``, ``flows.matrix("latency_p99")``,
-    ``flows.plot()``; ``flows.packets`` has every packet.
+    ``flows.plot()``; ``flows.packets`` has every packet, and ``flows.of_class(1)`` those of one class.
 
     packets: pandas.DataFrame with a row for each packet that was created in the window: source, id, destination, flits,
     created, injected, delivered (cycles of these events), latency and network_latency (cycles, as in results; NaN for a
     packet that had not arrived when the run ended). In a closed loop a terminal sends requests and replies; replies
-    have ids from 2**31. cycles: length of the window. terminals: of the network.
+    have ids from 2**31. With several classes of packets there is a column packet_class. cycles: length of the window.
+    terminals: of the network.
     """
 
     def __init__(self, packets: pd.DataFrame, terminals: int, cycles: int):
@@ -52,6 +53,16 @@ class Flows:
             latency_p99=latency.quantile(0.99), latency_max=latency.max(),
             network_latency_mean=groups["network_latency"].mean(), missing=table["packets"] - latency.count(),
         ).reset_index()
+
+    def of_class(self, number: int) -> Flows:
+        """Returns the flows of one class of packets (``traffic.classes``), with everything that this object has. Raises
+        ConfigError."""
+        known = sorted(self.packets["packet_class"].unique()) if "packet_class" in self.packets else []
+        if whole(number) not in known:
+            raise ConfigError(f"flows.of_class({shown(number)}): "
+                              + (f"the packets are of classes {', '.join(map(str, known))}." if known else
+                                 "the packets have no classes. Set traffic.classes."))
+        return Flows(self.packets[self.packets["packet_class"] == whole(number)], self.terminals, self.cycles)
 
     def matrix(self, value: str = "latency_mean") -> np.ndarray:
         """Returns an array [source][destination] of a column of ``frame``; NaN where there were no packets. Raises
@@ -158,4 +169,7 @@ def _record(experiment: Experiment, cycles: int, warmup: int, drain: int, progre
     table = table.astype(dict.fromkeys(names[:5], np.int64) | dict.fromkeys(names[5:], np.float64))
     # Some models count the cycles at the ends of a route as latency although they have no event there.
     queued = table["injected"] - table["created"]
+    classes = experiment.flat().get("traffic.classes", 1)
+    if classes > 1:  # packets of all classes of a terminal are numbered in turns
+        table = table.assign(packet_class=table["id"] % classes)
     return table.assign(network_latency=table["latency"] - queued), int(experiment.derived()["terminals"])

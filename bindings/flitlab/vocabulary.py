@@ -57,9 +57,8 @@ KEYS: dict[str, dict[str, tuple[str, str] | Missing]] = {
         "warmup_thres": ("run.precision", ""), "acc_stopping_thres": ("run.precision", ""),
         "deadlock_warn_timeout": ("run.watchdog_cycles", ""), "seed": ("run.seed", ""), "perm_seed": ("run.seed", ""),
         "latency_thres": _THRESHOLD, "batch_count": Missing("series of batches; a sweep over run.seed repeats a batch"),
-        "priority": ("router.arbiter", ', as "oldest_first" or "most_hops_first"'),
-        "class_priority": Missing("priorities of traffic classes in its canonical router"), "classes": Missing(
-            "traffic classes with loads of their own; traffic.message_classes separates requests and replies"),
+        "priority": ("router.arbiter", ', as "highest_priority_first", "oldest_first" or "most_hops_first"'),
+        "class_priority": ("traffic.class_priority", ""), "classes": ("traffic.classes", ""),
         "subnets": Missing("parallel subnetworks"), "link_failures": ("topology.random_failures", ""),
         "input_speedup": _SPEEDUP, "output_speedup": _SPEEDUP, "internal_speedup": _SPEEDUP,
         "buf_size": _SHARED, "buffer_policy": _SHARED, "private_bufs": _SHARED, "private_buf_size": _SHARED,
@@ -81,8 +80,7 @@ KEYS: dict[str, dict[str, tuple[str, str] | Missing]] = {
         "num_cpus": ("topology.shape", _SHAPE), "garnet_deadlock_threshold": ("run.watchdog_cycles", ""),
         "sim_cycles": ("run.measure_cycles", ""), "num_packets_max": ("traffic.batch_packets", ""),
         "virtual_networks": ("traffic.message_classes", ""), "num_vnets": ("traffic.message_classes", ""),
-        "inj_vnet": Missing("traffic classes with loads of their own; traffic.message_classes separates requests and "
-                            "replies"),
+        "inj_vnet": ("traffic.classes", ", each with virtual channels and a load of its own"),
         "link_width_bits": Missing("width of a channel in bits; a channel carries one flit a cycle"),
         "ni_flit_size": Missing("size of a flit in bits for synthetic traffic; traffic.flit_bytes applies to programs"),
     },
@@ -201,7 +199,8 @@ VALUES: dict[str, dict[str, str | Missing]] = {
     "router.arbiter": {
         "rr": "round_robin", "age": "oldest_first", "oldest": "oldest_first", "age_based": "oldest_first",
         "hop_count": "most_hops_first", "hops": "most_hops_first", "fixed": "fixed_priority",
-        **_lacks("lru", "lslp", "tree", "priority", "random_priority", "comparing", what="{} arbiter"),
+        "class": "highest_priority_first", "priority": "highest_priority_first",
+        **_lacks("lru", "lslp", "tree", "random_priority", "comparing", what="{} arbiter"),
     },
     "router.kind": {
         "iq": "vc", "input_queued": "vc", "canonical": "vc", "wormhole": "vc", "basic": "vc", "garnet": "vc",

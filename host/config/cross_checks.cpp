@@ -169,9 +169,8 @@ void check_classes(const Experiment& e) {
     if (!e.is_single(t.class_share)) check_entries(e, t.class_share, e.numbers(t.class_share).size(), classes, each);
     if (!e.ints(t.class_flits).empty()) check_entries(e, t.class_flits, e.ints(t.class_flits).size(), classes, each);
     if (e.has(t.matrix_values) && e.is({t.matrix_values, "rates"}))
-      throw ConfigError(
-          "traffic.matrix_values = \"rates\" does not fit traffic.classes = " + std::to_string(classes) +
-          ": the load of a class is its share of traffic.load. Use \"weights\", or one class.");
+      throw ConfigError("traffic.matrix_values = \"rates\" does not fit traffic.classes = " + std::to_string(classes) +
+                        ": the load of a class is its share of traffic.load. Use \"weights\", or one class.");
   }
   if (!e.has(t.class_priority) || e.ints(t.class_priority).empty()) return;
   const bool loop = e.is({t.mode, "request_reply"});

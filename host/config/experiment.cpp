@@ -23,7 +23,7 @@ struct Condition {
     keys = split_words(text.substr(0, equals - other));
     words = split_words(text.substr(equals + 1));
     for (std::string& word : words)
-      if (word != "true" && word != "false") word = to_text(word);
+      if (word != "true" && word != "false" && word.find_first_not_of("0123456789") != word.npos) word = to_text(word);
   }
 
   /// Returns whether the condition holds for the parameters resolved so far. If the condition's key does not apply,
@@ -70,8 +70,8 @@ std::string why_not(const ParamRecord& record, const Experiment& e, const std::v
   for (std::size_t i = 0; i < condition.words.size(); ++i)
     text += (i == 0 ? "" : i + 1 < condition.words.size() ? ", " : " or ") + condition.words[i];
   if (const std::string* key = condition.present_key(e)) return text + ", and " + *key + " is " + to_text(e.at(*key));
-  const auto other =
-      std::find_if(records.begin(), records.end(), [&](const ParamRecord* r) { return r->path == condition.keys.front(); });
+  const auto other = std::find_if(records.begin(), records.end(),
+                                  [&](const ParamRecord* r) { return r->path == condition.keys.front(); });
   return text + ", which itself " + why_not(**other, e, records);
 }
 

@@ -172,7 +172,7 @@ void add_packet(std::vector<Bound>& bounds, const std::string& where, const Pack
 
 void add_source(std::vector<Bound>& bounds, const TrafficTable& t, TrafficMode mode, const TerminalFields& fields) {
   const bool draws = t.packets.flits != nullptr;  // otherwise a trace or a program defines the packets
-  std::vector<u8> silent(t.terminals);  // bit c: class c
+  std::vector<u8> silent(t.terminals);            // bit c: class c
   for (u32 c = 0; draws && c < t.classes; ++c)
     for (u32 i = 0; i < t.terminals; ++i)
       silent[i] = static_cast<u8>(silent[i] | u32{never_sends(traffic_of_class(t, c), i)} << c);
@@ -181,7 +181,8 @@ void add_source(std::vector<Bound>& bounds, const TrafficTable& t, TrafficMode m
     bounds.push_back({at, [=](u64 cycle, u32 item, u32) { return silent[item] != all_silent || cycle == kNever; }});
   const bool several = mode == TrafficMode::kClasses;
   for (const char* at : {"terminal.source.next.at", "terminal.source.oldest.at"})
-    if (several) bounds.push_back({at, [=](u64 cycle, u32 item, u32 c) { return !(silent[item] >> c & 1) || cycle == kNever; }});
+    if (several)
+      bounds.push_back({at, [=](u64 cycle, u32 item, u32 c) { return !(silent[item] >> c & 1) || cycle == kNever; }});
   bounds.push_back(record_bound<TraceControl>("terminal.trace", [](const TraceControl& trace, u32, u32) {
     return trace.first < kTraceQueue && trace.entries <= kTraceQueue && trace.created <= trace.entries &&
            trace.arrivals <= kTraceQueue;

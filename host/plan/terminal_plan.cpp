@@ -106,10 +106,10 @@ namespace {
 
 TrafficMode mode_of(const Experiment& e) {
   const std::string& mode = e.str(param::traffic.mode);
-  return mode == "request_reply" ? TrafficMode::kRequestReply
-         : mode == "trace"       ? TrafficMode::kTrace
-         : mode == "program"     ? TrafficMode::kProgram
-         : mode == "broadcast"   ? TrafficMode::kBroadcast
+  return mode == "request_reply"  ? TrafficMode::kRequestReply
+         : mode == "trace"        ? TrafficMode::kTrace
+         : mode == "program"      ? TrafficMode::kProgram
+         : mode == "broadcast"    ? TrafficMode::kBroadcast
          : traffic_classes(e) > 1 ? TrafficMode::kClasses
                                   : TrafficMode::kOpen;
 }
@@ -161,9 +161,8 @@ void TerminalPlan::set_classes(const Experiment& e, const Topology& topology, co
   if (table.classes == 1) return;
   share = class_share(e, 0);
   for (u32 c = 1; c < table.classes; ++c) {
-    TerminalPlan& plan = *more_.emplace_back(
-        std::make_unique<TerminalPlan>(class_of(e, c).with(param::traffic.class_priority, IntList{}), topology, groups,
-                                       devices));
+    TerminalPlan& plan = *more_.emplace_back(std::make_unique<TerminalPlan>(
+        class_of(e, c).with(param::traffic.class_priority, IntList{}), topology, groups, devices));
     plan.share = class_share(e, c);
     plan.table.class_number = c;
     more_tables_.push_back(plan.table);
@@ -192,8 +191,7 @@ double TerminalPlan::mean_over_classes(const std::function<double(const Terminal
 }
 
 double TerminalPlan::mean_over(const PairValue& value) const {
-  return mean_over_classes(
-      [&](const TerminalPlan& plan) { return mean_over_packets(plan.table, plan.mode, value); });
+  return mean_over_classes([&](const TerminalPlan& plan) { return mean_over_packets(plan.table, plan.mode, value); });
 }
 
 u64 TerminalPlan::batch_packets() const {

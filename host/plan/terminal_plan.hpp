@@ -23,10 +23,10 @@ struct PacketLengths {
 };
 
 /// Traffic tables of an experiment; with several classes of packets, this one has the tables of class 0, and owns one
-/// TerminalPlan for each further class. They point into this object, which must not be moved. `groups`: sets of terminals
-/// that send to one another, in the order in which patterns number them; if there are no groups, all terminals send to
-/// one another. `devices`: terminals outside of all groups (I/O devices), which send and receive only if a matrix, a
-/// trace or a program names them.
+/// TerminalPlan for each further class. They point into this object, which must not be moved. `groups`: sets of
+/// terminals that send to one another, in the order in which patterns number them; if there are no groups, all
+/// terminals send to one another. `devices`: terminals outside of all groups (I/O devices), which send and receive only
+/// if a matrix, a trace or a program names them.
 struct TerminalPlan {
   using Groups = std::vector<std::vector<u32>>;
   TerminalPlan(const Experiment& experiment, const Topology& topology, const Groups& groups = {},
@@ -43,8 +43,8 @@ struct TerminalPlan {
 
   TrafficMode mode = TrafficMode::kOpen;
   TrafficTable table;
-  double mean_flits = 1;  ///< mean length of the packets of an open loop, or of requests, flits; of class 0
-  double share = 1;       ///< part of the load that this class offers
+  double mean_flits = 1;          ///< mean length of the packets of an open loop, or of requests, flits; of class 0
+  double share = 1;               ///< part of the load that this class offers
   u32 shortest = 1, longest = 1;  ///< lengths of the shortest and the longest packet of all classes, flits
   u32 active = 0;                 ///< number of terminals that are members of a group
   std::vector<std::string> warnings;

@@ -24,8 +24,9 @@ enum class ParamType {
 /// Returns the name of a type, for lists of parameters.
 constexpr std::string_view name_of(ParamType type) {
   constexpr std::string_view kNames[] = {
-      "bool",     "int",     "float",       "string",          "choice",
-      "int list", "lengths", "int or auto", "int or int list", "float or float list", "list of choices"};
+      "bool",           "int",     "float",       "string",          "choice",
+      "int list",       "lengths", "int or auto", "int or int list", "float or float list",
+      "list of choices"};
   return kNames[static_cast<int>(type)];
 }
 

@@ -44,13 +44,12 @@ inline constexpr struct TrafficParams {
                           "one class between flits of another.",
                       .cite = "BookSim 2: classes",
                       .only_if = "router.kind=vc&traffic.mode=open"};
-  ParamRecord class_pattern{
-      .path = "traffic.class_pattern",
-      .type = ParamType::kChoiceList,
-      .default_value = "",
-      .choices = kPatterns,
-      .help = "Pattern of each class: a list of words. Empty: traffic.pattern for all.",
-      .only_if = "traffic.classes!=1"};
+  ParamRecord class_pattern{.path = "traffic.class_pattern",
+                            .type = ParamType::kChoiceList,
+                            .default_value = "",
+                            .choices = kPatterns,
+                            .help = "Pattern of each class: a list of words. Empty: traffic.pattern for all.",
+                            .only_if = "traffic.classes!=1"};
   ParamRecord class_share{.path = "traffic.class_share",
                           .type = ParamType::kNumberOrList,
                           .default_value = "1",

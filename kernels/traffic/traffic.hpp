@@ -1,7 +1,8 @@
 #pragma once
 /// Packets that terminals create: creation cycles, lengths and destinations. All are pure functions of (seed, source,
-/// packet number). A terminal is one source; with several classes of packets, it is a source for each class. So a source queue of any length is represented by two cursors over the same sequence: one at the
-/// next creation, one at the next injection. No memory is needed per waiting packet.
+/// packet number). A terminal is one source; with several classes of packets, it is a source for each class. So a
+/// source queue of any length is represented by two cursors over the same sequence: one at the next creation, one at
+/// the next injection. No memory is needed per waiting packet.
 #include "kernels/common/exact_math.hpp"
 #include "kernels/common/fields.hpp"
 #include "kernels/common/philox.hpp"
@@ -69,9 +70,9 @@ struct TrafficTable {
   u32 reply_delay = 0;              ///< closed loop: cycles from the arrival of a request to the creation of its reply
   u32 reply_queue = 0;              ///< closed loop: most replies that a terminal can queue, packets
   ProgramTable program;
-  u32 class_number = 0;                 ///< class of the packets of this table
-  u32 classes = 1;                      ///< number of classes of packets
-  const TrafficTable* more = nullptr;   ///< [classes - 1] in the table of class 0: tables of the classes from 1 on
+  u32 class_number = 0;                  ///< class of the packets of this table
+  u32 classes = 1;                       ///< number of classes of packets
+  const TrafficTable* more = nullptr;    ///< [classes - 1] in the table of class 0: tables of the classes from 1 on
   u8 priority[kMaxTrafficClasses] = {};  ///< in the table of class 0: [class] traffic.class_priority
 };
 
@@ -275,11 +276,12 @@ FLITLAB_HD inline u32 packet_destination(const TrafficTable& t, const ReplicaRow
     }
     case Pattern::kAllToAll: {
       const TrafficGroup g = group_of(t, terminal);
-      return member_of(t, g, all_to_all_rank(t.order, row.seed, source_of(t, terminal), g.rank, g.count, index / t.in_a_row));
+      return member_of(t, g,
+                       all_to_all_rank(t.order, row.seed, source_of(t, terminal), g.rank, g.count, index / t.in_a_row));
     }
     case Pattern::kAllToRegion:
-      return t.destination[destination_of_turn(t.order, row.seed, source_of(t, terminal), terminal % t.hot_count, t.hot_count,
-                                               index / t.in_a_row)];
+      return t.destination[destination_of_turn(t.order, row.seed, source_of(t, terminal), terminal % t.hot_count,
+                                               t.hot_count, index / t.in_a_row)];
   }
   return 0;
 }

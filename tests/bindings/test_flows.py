@@ -95,3 +95,26 @@ def test_bad_input(call, words):
     with pytest.raises(fl.ConfigError) as error:
         call()
     assert all(word in str(error.value) for word in words), error.value
+
+
+def test_classes_of_packets():
+    """The values of each class are those that a run counts, and each class has its own pattern and length."""
+    config = MESH | {"traffic.classes": 3, "traffic.class_pattern": ["uniform", "transpose", "bit_complement"],
+                     "traffic.class_flits": [5, 1, 2], "traffic.class_share": [2, 1, 1], "traffic.load": 0.2,
+                     "traffic.class_priority": [0, 2, 1], "traffic.class_vcs": "shared"}
+    result, seen = fl.run(config), fl.flows(config, 1024, 512)
+    assert result.verdict == "steady"
+    for number, flits in enumerate([5, 1, 2]):
+        one = seen.of_class(number)
+        assert set(one.packets["flits"]) == {flits}
+        assert len(one.packets) == getattr(result.model, f"packets_class_{number}")
+        assert one.packets["latency"].mean() == pytest.approx(getattr(result.model, f"latency_class_{number}"))
+        assert one.packets["network_latency"].mean() == pytest.approx(
+            getattr(result.model, f"network_latency_class_{number}"))
+        assert one.frame["load"].sum() / 16 == pytest.approx(getattr(result.model, f"offered_class_{number}"))
+    assert all(seen.of_class(1).frame["destination"] == [4 * (t % 4) + t // 4 for t in seen.of_class(1).frame["source"]])
+    assert all(seen.of_class(2).frame["destination"] == 15 - seen.of_class(2).frame["source"])
+    with pytest.raises(fl.ConfigError, match=r"of_class\(3\): the packets are of classes 0, 1, 2"):
+        seen.of_class(3)
+    with pytest.raises(fl.ConfigError, match="have no classes"):
+        fl.flows(MESH, 100, 0).of_class(0)

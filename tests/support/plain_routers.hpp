@@ -83,8 +83,14 @@ inline RawConfig any_routers(u32 seed) {
   config["router.vc_allocator"] = one_of(allocators);
   config["router.switch_allocator"] = one_of(allocators);
   config["router.allocator_iterations"] = integer(1 + below(3));
-  config["router.arbiter"] =
-      one_of({"round_robin", "matrix", "oldest_first", "most_hops_first", "random", "fixed_priority"});
+  config["router.arbiter"] = one_of({"round_robin", "matrix", "oldest_first", "most_hops_first", "random",
+                                     "fixed_priority", "highest_priority_first"});
+  if (below(4) == 0 && !config.contains("traffic.mode") && !config.contains("traffic.injection")) {
+    config["traffic.classes"] = integer(2);
+    config["traffic.class_vcs"] = one_of({"shared", "shared", "separate"});
+    config["traffic.class_priority"] = IntList{below(2), below(2)};
+    if (config["traffic.class_vcs"] == word("separate")) config["router.vcs"] = integer(8 + below(9));
+  }
   if (below(4) == 0) config["router.wait_for_tail_credit"] = true;
   config["router.routing_delay"] = integer(below(8));
   config["router.vc_allocation_delay"] = integer(below(8));

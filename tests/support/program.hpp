@@ -50,7 +50,8 @@ class FixedDelay {
                             format,    send_overhead,         recv_overhead};
     v_.shard = &shard_;
     kind_.count = terminals;
-    kind_.add_fields(v_.t.terminal_fields.program, TerminalSize{TrafficMode::kProgram, 0, 0, 0, 0, 0, program_.slots, 1});
+    kind_.add_fields(v_.t.terminal_fields.program,
+                     TerminalSize{TrafficMode::kProgram, 0, 0, 0, 0, 0, program_.slots, 1});
     kind_.finish();
     state_.resize(kind_.bytes(W));
     wakes_.assign(terminals, 0);

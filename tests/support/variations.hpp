@@ -220,6 +220,15 @@ inline std::vector<Experiment> variations(std::string_view kind) {
                              " router.switch_allocator=wavefront router.speculative=true",
                              " traffic.mode=request_reply routing.algorithm=minimal_adaptive router.vcs=6"})
       list.push_back(experiment(Settings("router.", option, "=true traffic.load=0.4", more)));
+  // Several classes of packets, with virtual channels of their own and without.
+  for (const char* classes :
+       {"2 traffic.class_pattern=uniform,transpose traffic.class_flits=[5,1]",
+        "8 traffic.class_vcs=shared traffic.class_priority=[0,1,2,3,0,1,2,3] router.arbiter=highest_priority_first",
+        "3 traffic.class_share=[1,2,3] traffic.injection=on_off topology.kind=mesh router.vcs=3"})
+    list.push_back(experiment(Settings("traffic.load=0.45 traffic.classes=", classes)));
+  list.push_back(
+      experiment(Settings("traffic.load=0.4 traffic.mode=request_reply traffic.class_priority=[0,1] router.vcs=4 ",
+                          "router.arbiter=highest_priority_first")));
   return list;
 }
 

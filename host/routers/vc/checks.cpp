@@ -88,9 +88,8 @@ void check_routing(const Experiment& e) {
   const u32 messages = message_classes(e), needed = routing_classes(e) * messages,
             vcs = e.u32_of(vc::param::router.vcs);
   if (vcs < needed)
-    throw ConfigError("router.vcs = " + std::to_string(vcs) +
-                      " is too few: " + quoted(e, vc::param::routing.algorithm) + " on a " + kind +
-                      message_classes_text(e) +
+    throw ConfigError("router.vcs = " + std::to_string(vcs) + " is too few: " +
+                      quoted(e, vc::param::routing.algorithm) + " on a " + kind + message_classes_text(e) +
                       " needs at least " + std::to_string(needed) + " to avoid deadlock. Raise router.vcs" +
                       (is_ring(e) ? ", or set routing.vc_assignment = \"any\" to study the deadlock." : "."));
 }

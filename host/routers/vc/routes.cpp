@@ -136,11 +136,11 @@ Routes make_routes(const Experiment& e, const Topology& topology, const VcTable&
   const u32 vcs = t.vcs / t.message_classes;
   Routes routes = t.algorithm == Algorithm::kTable ? layered_routes(e, topology, vcs) : ranked_routes(e, topology, t);
   if (routes.classes > vcs)
-    throw ConfigError(
-        "router.vcs = " + std::to_string(t.vcs) + " is too few: " + quoted(e, param::routing.algorithm) + " on this " +
-        topology.kind + message_classes_text(e) + " needs at least " + std::to_string(routes.classes * t.message_classes) + " to avoid deadlock. " +
-        (routes.classes * t.message_classes <= kMaxVcs ? "Raise router.vcs, or use" : "Use") +
-        " routing.algorithm = \"up_down\", which needs " + std::to_string(t.message_classes) + ".");
+    throw ConfigError("router.vcs = " + std::to_string(t.vcs) + " is too few: " + quoted(e, param::routing.algorithm) +
+                      " on this " + topology.kind + message_classes_text(e) + " needs at least " +
+                      std::to_string(routes.classes * t.message_classes) + " to avoid deadlock. " +
+                      (routes.classes * t.message_classes <= kMaxVcs ? "Raise router.vcs, or use" : "Use") +
+                      " routing.algorithm = \"up_down\", which needs " + std::to_string(t.message_classes) + ".");
   if (routes.shortest.empty() && has_parallel_ports(routes.table))
     for (u32 r = 0; r < t.routers; ++r)
       for (u32 p = 0; p < t.network_ports; ++p) routes.parallel.push_back(topology.parallel_ports(r, p));

@@ -1,7 +1,8 @@
 #pragma once
 /// Arbiters of the virtual-channel router (Dally & Towles chapter 18): round robin, matrix (least recently served),
-/// fixed priority, and arbiters that compare ranks: the age of a packet, its hops, the priority of its class, or a random
-/// number. Each arbiter chooses from a set of requesters, given as bits. Its state changes only for grants that are used.
+/// fixed priority, and arbiters that compare ranks: the age of a packet, its hops, the priority of its class, or a
+/// random number. Each arbiter chooses from a set of requesters, given as bits. Its state changes only for grants that
+/// are used.
 #include "kernels/routers/vc/state.hpp"
 #include "kernels/routers/vc/streams.hpp"
 

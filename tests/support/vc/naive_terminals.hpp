@@ -250,8 +250,7 @@ class Terminal {
   std::optional<Sent> send_by_priority(Cycle now, Counts& counts) {
     List order;
     for (u32 c = 0; c < lanes_.size(); ++c) order.push_back((last_lane_ + c) % static_cast<u32>(lanes_.size()));
-    std::stable_sort(order.begin(), order.end(),
-                     [&](u32 a, u32 b) { return rules_.priority[a] > rules_.priority[b]; });
+    std::stable_sort(order.begin(), order.end(), [&](u32 a, u32 b) { return rules_.priority[a] > rules_.priority[b]; });
     for (u32 c : order)
       if (const std::optional<Sent> sent = send(lanes_[c], now, counts)) {
         last_lane_ = c + 1;

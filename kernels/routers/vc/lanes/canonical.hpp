@@ -210,7 +210,9 @@ struct Conversion {
   FLITLAB_HD auto shape(Of<&T::ring>) const { return of_terminals(At{1, v.t.vcs, v.t.ring}); }
   FLITLAB_HD auto shape(Of<&T::loop>) const { return of_loops(At{1, 1, 1}); }
   FLITLAB_HD auto shape(Of<&T::held>) const { return of_loops(At{1, v.t.vcs, 1}); }
-  FLITLAB_HD NotInLanes shape(AnyOf<&T::source, &T::transaction, &T::reply, &T::trace, &T::program>) const { return {}; }
+  FLITLAB_HD NotInLanes shape(AnyOf<&T::source, &T::transaction, &T::reply, &T::trace, &T::program>) const {
+    return {};
+  }
 
   FLITLAB_HD void form(Of<&T::flit_mail>, u8& x, At at) const {
     const u32 ahead = ahead_of(at.position);

@@ -1,7 +1,7 @@
 #pragma once
-/// Terminals with scalar state (one terminal at a time) at routers with lane state. Several classes of packets use them;
-/// traces, because the host hands packets to terminals; and on GPUs also closed loops. They run one by one (kernels/traffic/terminal.hpp), and
-/// only their flits and credits are converted.
+/// Terminals with scalar state (one terminal at a time) at routers with lane state. Several classes of packets use
+/// them; traces, because the host hands packets to terminals; and on GPUs also closed loops. They run one by one
+/// (kernels/traffic/terminal.hpp), and only their flits and credits are converted.
 #include "kernels/routers/vc/lanes/state.hpp"
 #include "kernels/routers/vc/terminal_link.hpp"
 #include "kernels/traffic/terminal.hpp"
