@@ -74,7 +74,7 @@ inline constexpr struct TrafficParams {
                         .help =
                             "separate: the virtual channels are divided among the classes; shared: packets of all "
                             "classes use all virtual channels.",
-                        .cite = "Dally & Towles 13.2",
+                        .cite = "Dally & Towles 14.1.4",
                         .only_if = "traffic.classes!=1"};
   ParamRecord class_priority{
       .path = "traffic.class_priority",

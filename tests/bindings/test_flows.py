@@ -112,8 +112,9 @@ def test_classes_of_packets():
         assert one.packets["network_latency"].mean() == pytest.approx(
             getattr(result.model, f"network_latency_class_{number}"))
         assert one.frame["load"].sum() / 16 == pytest.approx(getattr(result.model, f"offered_class_{number}"))
-    assert all(seen.of_class(1).frame["destination"] == [4 * (t % 4) + t // 4 for t in seen.of_class(1).frame["source"]])
-    assert all(seen.of_class(2).frame["destination"] == 15 - seen.of_class(2).frame["source"])
+    transposed, opposite = seen.of_class(1).frame, seen.of_class(2).frame
+    assert all(transposed["destination"] == transposed["source"] % 4 * 4 + transposed["source"] // 4)
+    assert all(opposite["destination"] == 15 - opposite["source"])
     with pytest.raises(fl.ConfigError, match=r"of_class\(3\): the packets are of classes 0, 1, 2"):
         seen.of_class(3)
     with pytest.raises(fl.ConfigError, match="have no classes"):

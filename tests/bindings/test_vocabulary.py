@@ -95,8 +95,8 @@ def test_a_word_means_one_thing():
     (("--k=8",), "topology.shape is a parameter, a number of routers for each dimension, as in [8, 8], so write"),
     (("--injection-rate", "1"), "traffic.load is a parameter, in flits/cycle/terminal for packets of any length"),
     (("--vcs-per-vnet", "4"), "router.vcs is a parameter, of all message classes together, so write --set router.vcs"),
-    (("--priority=age",), "router.arbiter is a parameter, as \"highest_priority_first\", \"oldest_first\" or \"most_hops_first\", so "
-                           "write"),
+    (("--priority=age",), "router.arbiter is a parameter, as \"highest_priority_first\", "
+                         "\"oldest_first\" or \"most_hops_first\", so write"),
     (("--set", "traffic.load", "0.3"), ". Did you mean --set traffic.load=0.3?"),
     (("--thread", "1", "--nonsense"), "unrecognized arguments: --nonsense"),
 ])

@@ -6,10 +6,13 @@ import json
 import random
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+
+import flitlab as fl
 
 HERE = Path(__file__).resolve().parent
 
@@ -97,9 +100,22 @@ runpy.run_path({here!r} + "/worker.py", run_name="__main__")
 """
 
 
+@functools.cache
+def seeds_that_run():
+    """Returns three seeds with which the campaign draws canonical-router networks that run, in lanes on a CPU. Which
+    these are changes with every new parameter."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = run(HERE / "worker.py", "networks", folder, *range(0, 200, 8))
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        configs = {str(line["at"]): line["config"] for line in lines if "config" in line}
+        ran = [str(line["done"]) for line in lines if line.get("outcome") == "ran"]
+        in_lanes = [seed for seed in ran if fl.Experiment.from_dict(configs[seed]).forms()["cpu"] == "lanes"]
+    return in_lanes[:3]
+
+
 def outcomes(tmp_path, broken):
     """Returns the outcomes of three canonical-router networks with one thing broken."""
-    code = BROKEN.format(here=str(HERE), folder=str(tmp_path), broken=broken, seeds=["0", "8", "32"])
+    code = BROKEN.format(here=str(HERE), folder=str(tmp_path), broken=broken, seeds=seeds_that_run())
     done = run("-c", code)
     return [line for line in map(json.loads, done.stdout.splitlines()) if "done" in line]
 

@@ -80,10 +80,12 @@ inline constexpr struct RouterParams {
                       .choices = words_of(ArbiterKind{}),
                       .help =
                           "Arbiters within the allocators. matrix: least recently served; oldest_first, "
-                          "most_hops_first: the packet that was created first, or has made most hops; random: every "
-                          "input virtual channel draws a number in every cycle, and the highest one wins; "
-                          "fixed_priority: the lowest port and virtual channel, which can starve the others. An "
-                          "input's choice among several outputs or output virtual channels is always round robin.",
+                          "most_hops_first: the packet that was created first, or has made most hops; "
+                          "highest_priority_first: the packet whose class has the highest traffic.class_priority, and "
+                          "of these the one that was created first; random: every input virtual channel draws a number "
+                          "in every cycle, and the highest one wins; fixed_priority: the lowest port and virtual "
+                          "channel, which can starve the others. An input's choice among several outputs or output "
+                          "virtual channels is always round robin.",
                       .cite = "Dally & Towles ch. 18"};
   ParamRecord hold_switch_for_packet{
       .path = "router.hold_switch_for_packet",
